@@ -1,0 +1,134 @@
+//! What both kernels share: which output elements a unit computes, and the region they belong to.
+
+use burn::backend::TensorMetadata;
+use burn::backend::cubecl::dtype_to_storage_type;
+use burn_cubecl::ops::numeric::empty_device_contiguous_dtype;
+use burn_cubecl::tensor::CubeTensor;
+use cubecl::calculate_cube_count_elemwise;
+use cubecl::prelude::*;
+use cubecl::std::FastDivmod;
+
+use crate::backend::output_shape;
+
+/// How many channels a unit computes with the same coordinates.
+pub const CHANNELS: usize = 4;
+
+/// The output element of a unit, in the first of its channels.
+#[derive(CubeType)]
+pub struct Place {
+    pub region: usize,
+    pub channel: usize,
+    pub row: usize,
+    pub column: usize,
+}
+
+/// A region as a kernel reads it.
+#[derive(CubeType)]
+pub struct Region {
+    pub image: usize,
+    /// Whether the row names an image and is finite.
+    pub valid: bool,
+    pub x1: f32,
+    pub y1: f32,
+    pub x2: f32,
+    pub y2: f32,
+}
+
+/// The place of this unit. `units` is `[K, C / CHANNELS, P, Q]`.
+#[cube]
+pub fn place(units: &Sequence<FastDivmod<usize>>) -> Place {
+    let (rest, column) = units[3].div_mod(ABSOLUTE_POS);
+    let (rest, row) = units[2].div_mod(rest);
+    let (region, block) = units[1].div_mod(rest);
+    Place {
+        region,
+        channel: block * CHANNELS,
+        row,
+        column,
+    }
+}
+
+/// Reads a region. `columns` are those of x1, y1, x2 and y2 in `boxes`.
+#[cube]
+pub fn read_region<F: Float, I: Int>(
+    boxes: &Tensor<F>,
+    batch_indices: &Tensor<I>,
+    row: usize,
+    batch: usize,
+    #[comptime] columns: [usize; 4],
+) -> Region {
+    let index = batch_indices[row * batch_indices.stride(0)];
+    // There and back again leaves only what a u32 holds; -1 comes back, but as the largest of them.
+    let image = u32::cast_from(index);
+    let whole = I::cast_from(image) == index && (image as usize) < batch;
+
+    let start = row * boxes.stride(0);
+    let step = boxes.stride(1);
+    let x1 = f32::cast_from(boxes[start + comptime!(columns[0]) * step]);
+    let y1 = f32::cast_from(boxes[start + comptime!(columns[1]) * step]);
+    let x2 = f32::cast_from(boxes[start + comptime!(columns[2]) * step]);
+    let y2 = f32::cast_from(boxes[start + comptime!(columns[3]) * step]);
+    Region {
+        image: image as usize,
+        valid: whole && is_finite(x1) && is_finite(y1) && is_finite(x2) && is_finite(y2),
+        x1,
+        y1,
+        x2,
+        y2,
+    }
+}
+
+/// By its bits, since some device compilers take it that there are no infinities.
+#[cube]
+fn is_finite(value: f32) -> bool {
+    (value.to_bits() & 0x7F80_0000u32) != 0x7F80_0000u32
+}
+
+/// What a launch needs besides its operator's own arguments.
+pub struct Launch {
+    pub output: CubeTensor,
+    pub count: CubeCount,
+    pub dim: CubeDim,
+    pub address: AddressType,
+    pub units: SequenceArg<FastDivmod<usize>>,
+    pub total: usize,
+    pub dtype: cubecl::ir::ElemType,
+    pub index_dtype: cubecl::ir::ElemType,
+}
+
+impl Launch {
+    pub fn new(
+        features: &CubeTensor,
+        boxes: &CubeTensor,
+        batch_indices: &CubeTensor,
+        output_size: [usize; 2],
+    ) -> Self {
+        let shape = output_shape(&features.shape(), &boxes.shape(), output_size);
+        let [regions, channels, rows, columns] = shape.dims();
+        let sizes = [regions, channels.div_ceil(CHANNELS), rows, columns];
+        let total = sizes.iter().product();
+        let mut units = SequenceArg::new();
+        sizes.into_iter().for_each(|size| units.push(size));
+
+        let client = &features.client;
+        let output = empty_device_contiguous_dtype(
+            client.clone(),
+            features.device.clone(),
+            shape,
+            features.dtype,
+        );
+        let dim = CubeDim::new(client, total);
+        let tensors = [features, boxes, batch_indices, &output];
+        let addresses = tensors.map(CubeTensor::required_address_type);
+        Self {
+            count: calculate_cube_count_elemwise(client, total, dim),
+            dim,
+            address: addresses.into_iter().max().expect("there are tensors"),
+            units,
+            total,
+            dtype: dtype_to_storage_type(features.dtype),
+            index_dtype: dtype_to_storage_type(batch_indices.dtype),
+            output,
+        }
+    }
+}

@@ -1,0 +1,182 @@
+//! Samples of regions, reduced: a unit computes one place of the output in a few channels.
+
+use burn_cubecl::tensor::CubeTensor;
+use cubecl::prelude::*;
+use cubecl::std::FastDivmod;
+
+use super::region::{CHANNELS, Launch, place, read_region};
+use crate::geometry::convention::{Reduction, RegionSamples};
+use crate::geometry::plan::Coordinate;
+use crate::geometry::single::axis::{AxisRule, AxisRuleLaunch, axis, position, taps, visible};
+
+#[cube(launch, address_type = "dynamic")]
+#[allow(clippy::too_many_arguments)]
+fn sample_regions<F: Float, I: Int>(
+    features: &Tensor<F>,
+    boxes: &Tensor<F>,
+    batch_indices: &Tensor<I>,
+    output: &mut Tensor<F>,
+    units: Sequence<FastDivmod<usize>>,
+    total: usize,
+    rule_y: &AxisRule,
+    rule_x: &AxisRule,
+    least: f32,
+    outside: f32,
+    #[comptime] columns: [usize; 4],
+    #[comptime] reduction: Reduction,
+    #[define(F)] _dtype: cubecl::ir::ElemType,
+    #[define(I)] _index_dtype: cubecl::ir::ElemType,
+) {
+    if ABSOLUTE_POS >= total {
+        terminate!();
+    }
+    let place = place(&units);
+    let region = read_region(
+        boxes,
+        batch_indices,
+        place.region,
+        features.shape(0),
+        columns,
+    );
+
+    let height = features.shape(2) as u32;
+    let width = features.shape(3) as u32;
+    let axis_y = axis(rule_y, region.y1, region.y2, output.shape(2) as u32);
+    let axis_x = axis(rule_x, region.x1, region.x2, output.shape(3) as u32);
+    let rows = visible(rule_y, &axis_y, place.row as u32, height);
+    let mut rows_end = rows.end;
+    if !region.valid {
+        rows_end = rows.first;
+    }
+    let columns_seen = visible(rule_x, &axis_x, place.column as u32, width);
+
+    let mut results = Array::<f32>::new(CHANNELS);
+    #[unroll]
+    for channel in 0..CHANNELS {
+        results[channel] = least;
+    }
+
+    let channels = features.shape(1);
+    let step = features.stride(3);
+    for sample_y in rows.first..rows_end {
+        let y = taps(
+            rule_y,
+            position(rule_y, &axis_y, place.row as u32, sample_y),
+            height,
+        );
+        let low = region.image * features.stride(0) + y.low as usize * features.stride(2);
+        let high = region.image * features.stride(0) + y.high as usize * features.stride(2);
+        for sample_x in columns_seen.first..columns_seen.end {
+            let x = taps(
+                rule_x,
+                position(rule_x, &axis_x, place.column as u32, sample_x),
+                width,
+            );
+            let weight_11 = (1.0 - y.fraction) * (1.0 - x.fraction);
+            let weight_12 = (1.0 - y.fraction) * x.fraction;
+            let weight_21 = y.fraction * (1.0 - x.fraction);
+            let weight_22 = y.fraction * x.fraction;
+            let left = x.low as usize * step;
+            let right = x.high as usize * step;
+            #[unroll]
+            for channel in 0..CHANNELS {
+                // Beyond the last channel, it is read again and not written.
+                let plane = (place.channel + channel).min(channels - 1) * features.stride(1);
+                let corner_11 = weight_11 * f32::cast_from(features[plane + low + left]);
+                let corner_12 = weight_12 * f32::cast_from(features[plane + low + right]);
+                let corner_21 = weight_21 * f32::cast_from(features[plane + high + left]);
+                let corner_22 = weight_22 * f32::cast_from(features[plane + high + right]);
+                if comptime!(reduction == Reduction::MaxOfWeightedCorners) {
+                    let above = corner_11.max(corner_12);
+                    let below = corner_21.max(corner_22);
+                    results[channel] = results[channel].max(above.max(below));
+                } else {
+                    let sample = (corner_11 + corner_12) + (corner_21 + corner_22);
+                    if comptime!(reduction == Reduction::Average) {
+                        results[channel] += sample;
+                    } else {
+                        results[channel] = results[channel].max(sample);
+                    }
+                }
+            }
+        }
+    }
+
+    let samples = axis_y.samples as f32 * axis_x.samples as f32;
+    let seen = (rows_end - rows.first) as f32 * (columns_seen.end - columns_seen.first) as f32;
+    #[unroll]
+    for channel in 0..CHANNELS {
+        if place.channel + channel < channels {
+            let mut result = outside;
+            if seen > 0.0 {
+                result = results[channel];
+                if comptime!(reduction == Reduction::Average) {
+                    result = (result + outside * (samples - seen)) / samples;
+                } else if seen < samples {
+                    result = result.max(outside);
+                }
+            }
+            let index = place.region * output.stride(0)
+                + (place.channel + channel) * output.stride(1)
+                + place.row * output.stride(2)
+                + place.column * output.stride(3);
+            output[index] = F::cast_from(result);
+        }
+    }
+}
+
+/// See [`RegionKernels::sample_regions`](crate::RegionKernels::sample_regions).
+pub fn launch(
+    features: CubeTensor,
+    boxes: CubeTensor,
+    batch_indices: CubeTensor,
+    sampling: &RegionSamples,
+) -> CubeTensor {
+    let launch = Launch::new(&features, &boxes, &batch_indices, sampling.output_size);
+    let value = sampling.out_of_bounds_value as f32;
+    let (reduction, least, outside) = match sampling.reduction {
+        Reduction::Average => (Reduction::Average, 0.0, value),
+        // Where a maximum starts is a number; the kernel is the same.
+        Reduction::MaxFromZero => (Reduction::Max, 0.0, value.max(0.0)),
+        reduction => (reduction, -f32::MAX, value),
+    };
+    sample_regions::launch(
+        &features.client.clone(),
+        launch.count,
+        launch.dim,
+        launch.address,
+        features.into_tensor_arg(),
+        boxes.into_tensor_arg(),
+        batch_indices.into_tensor_arg(),
+        launch.output.clone().into_tensor_arg(),
+        launch.units,
+        launch.total,
+        rule(f32::axis_rule(&sampling.y)),
+        rule(f32::axis_rule(&sampling.x)),
+        least,
+        outside,
+        sampling.columns,
+        reduction,
+        launch.dtype,
+        launch.index_dtype,
+    );
+    launch.output
+}
+
+/// A rule as arguments of a kernel: at run time, so that another scale compiles nothing anew.
+fn rule(rule: AxisRule) -> AxisRuleLaunch {
+    AxisRuleLaunch::new(
+        rule.scale,
+        rule.box_offset,
+        rule.input_offset,
+        rule.output_offset,
+        rule.minimum_length,
+        rule.minimum_samples,
+        rule.maximum_samples,
+        rule.lower_bound,
+        rule.upper_margin,
+        rule.corners,
+        rule.order,
+        rule.interpolation,
+    )
+}

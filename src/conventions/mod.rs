@@ -1,0 +1,8 @@
+//! The operators of other frameworks: their attributes, under their names and with their defaults, and
+//! what they are in this crate's options.
+
+pub mod directml;
+pub mod onnx;
+pub mod openvino;
+pub mod tensorflow;
+pub mod torchvision;

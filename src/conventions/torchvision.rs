@@ -1,0 +1,62 @@
+//! torchvision's `roi_align` and `roi_pool`, as release 0.26 computes them.
+//!
+//! Its boxes `[K, 5]` with the batch index first are
+//! [`Rois::from_index_first`](crate::Rois::from_index_first), its list of boxes an image is
+//! [`Rois::from_images`](crate::Rois::from_images).
+
+use burn::config::Config;
+
+use crate::ops::{RoiAlignConfig, RoiPoolConfig};
+
+/// The arguments of `torchvision.ops.roi_align`.
+///
+/// ```
+/// use burn_roi::{RoiAlignConfig, torchvision};
+///
+/// let config: RoiAlignConfig = torchvision::RoiAlign::new([7, 7])
+///     .with_spatial_scale(0.25)
+///     .with_sampling_ratio(2)
+///     .with_aligned(true)
+///     .into();
+/// assert_eq!(config.input_pixel_offset, 0.5);
+/// ```
+#[derive(Config, Debug, PartialEq)]
+pub struct RoiAlign {
+    /// Height and width of the output.
+    pub output_size: [usize; 2],
+    /// From box coordinates to pixels of the map.
+    #[config(default = 1.0)]
+    pub spatial_scale: f64,
+    /// Samples of an output element along each axis; 0 or below for the adaptive number.
+    #[config(default = "-1")]
+    pub sampling_ratio: i64,
+    /// Whether coordinates mean the corners of pixels, whose centres then lie at halves. Without it a
+    /// region is shifted by half a pixel, and at least one pixel long.
+    #[config(default = false)]
+    pub aligned: bool,
+}
+
+impl From<RoiAlign> for RoiAlignConfig {
+    fn from(attributes: RoiAlign) -> Self {
+        RoiAlignConfig::new(attributes.output_size)
+            .with_spatial_scale(attributes.spatial_scale)
+            .with_sampling_ratio(attributes.sampling_ratio.max(0) as usize)
+            .with_aligned(attributes.aligned)
+    }
+}
+
+/// The arguments of `torchvision.ops.roi_pool`.
+#[derive(Config, Debug, PartialEq)]
+pub struct RoiPool {
+    /// Height and width of the output.
+    pub output_size: [usize; 2],
+    /// From box coordinates to pixels of the map.
+    #[config(default = 1.0)]
+    pub spatial_scale: f64,
+}
+
+impl From<RoiPool> for RoiPoolConfig {
+    fn from(attributes: RoiPool) -> Self {
+        RoiPoolConfig::new(attributes.output_size).with_spatial_scale(attributes.spatial_scale)
+    }
+}

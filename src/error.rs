@@ -1,0 +1,122 @@
+//! What can be wrong with a call: each message names the argument, what it was and what it must be.
+
+use burn::tensor::DType;
+use thiserror::Error;
+
+/// Why an operator refused its arguments.
+///
+/// A `try_…` function returns it; the function without `try_` panics with the same text.
+#[derive(Debug, Clone, PartialEq, Error)]
+pub enum RoiError {
+    /// A tensor has the wrong rank or the wrong number of columns.
+    #[error("`{argument}` has shape {shape:?}, but must have shape {expected}")]
+    Shape {
+        /// The tensor.
+        argument: &'static str,
+        /// Its shape.
+        shape: Vec<usize>,
+        /// What it must be.
+        expected: &'static str,
+    },
+    /// There are not as many batch indices as boxes.
+    #[error(
+        "`boxes` has {boxes} rows and `batch_indices` has {batch_indices}, but both must have one for each region"
+    )]
+    Count {
+        /// The number of boxes.
+        boxes: usize,
+        /// The number of batch indices.
+        batch_indices: usize,
+    },
+    /// There is no tensor to take a device and a dtype from.
+    #[error("`{argument}` is an empty list, but must have one tensor for each image")]
+    NoImages {
+        /// The list.
+        argument: &'static str,
+    },
+    /// A tensor has another dtype than it must have.
+    #[error("`{argument}` is of dtype {dtype:?}, but must be of {expected}")]
+    DType {
+        /// The tensor.
+        argument: &'static str,
+        /// Its dtype.
+        dtype: DType,
+        /// What it must be.
+        expected: String,
+    },
+    /// A tensor is on another device than it must be.
+    #[error("`{argument}` is on device {device}, but must be on {expected}, as `{like}` is")]
+    Device {
+        /// The tensor.
+        argument: &'static str,
+        /// Its device.
+        device: String,
+        /// The tensor that decides.
+        like: &'static str,
+        /// That tensor's device.
+        expected: String,
+    },
+    /// An option is out of its range.
+    #[error("`{argument}` is {value}, but must be {expected}")]
+    Option {
+        /// The option.
+        argument: &'static str,
+        /// Its value.
+        value: String,
+        /// What it must be.
+        expected: &'static str,
+    },
+    /// A map without pixels can't be pooled.
+    #[error(
+        "`features` has shape {shape:?}, but height and width must be above 0 where there are regions"
+    )]
+    EmptyMap {
+        /// The shape `[N, C, H, W]` of the features.
+        shape: [usize; 4],
+    },
+    /// A box has a coordinate that is NaN or infinite.
+    #[error("`boxes` row {row} is {coordinates:?}, but must be finite")]
+    BoxNotFinite {
+        /// The row, counted from 0.
+        row: usize,
+        /// Its four coordinates.
+        coordinates: [f64; 4],
+    },
+    /// A batch index names no image.
+    #[error(
+        "`batch_indices` row {row} is {index}, but must be at least 0 and below the batch size {batch}"
+    )]
+    BatchIndex {
+        /// The row, counted from 0.
+        row: usize,
+        /// The index.
+        index: i128,
+        /// The number of images.
+        batch: usize,
+    },
+    /// A batch index that came as a float is not a whole number.
+    #[error("`boxes` row {row} begins with batch index {index}, but it must be a whole number")]
+    BatchIndexNotWhole {
+        /// The row, counted from 0.
+        row: usize,
+        /// The index.
+        index: f64,
+    },
+    /// A tensor is on an autodiff device.
+    #[error(
+        "`{argument}` is on an autodiff device, but region operators have no gradient: it must be on the inner device"
+    )]
+    Autodiff {
+        /// The tensor.
+        argument: &'static str,
+    },
+}
+
+/// The value, or a panic with the error's own text, as Burn's operators do.
+#[track_caller]
+pub(crate) fn or_panic<T>(result: Result<T, RoiError>) -> T {
+    match result {
+        Ok(value) => value,
+        Err(error) => panic!("{error}"),
+    }
+}

@@ -1,0 +1,96 @@
+//! Quantized bins: which pixels of a region belong to an output element of `roi_pool`.
+
+#[cfg(feature = "cube")]
+use cubecl::prelude::*;
+
+use super::axis::product;
+use super::{Real, quotient};
+
+/// Bin borders are whole numbers divided exactly. DirectML.
+pub const WHOLE: u32 = 0;
+/// The length of a bin is rounded to a float, and borders are its multiples. torchvision, ONNX
+/// Runtime and OpenVINO. Width 57 into 7 ends at 58, not at 57.
+pub const ROUNDED: u32 = 1;
+
+/// Rounded coordinates are held within this, so that sums of them are integers of 32 bits.
+const FARTHEST: Real = 536_870_912.0;
+
+/// How one convention divides a region into bins along one axis.
+#[cfg_attr(feature = "cube", derive(CubeType, CubeLaunch))]
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct BinRule {
+    /// From box coordinates to pixels of the map.
+    pub scale: Real,
+    /// How borders are divided: one of the constants above.
+    pub division: u32,
+}
+
+/// One axis of one region, in whole pixels.
+#[cfg_attr(feature = "cube", derive(CubeType))]
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Extent {
+    /// The first pixel; it may lie outside of the map.
+    pub start: i32,
+    /// The number of pixels.
+    pub length: i32,
+}
+
+/// The pixels of one bin, `start` up to `end`, within the map. Empty where `end <= start`.
+#[cfg_attr(feature = "cube", derive(CubeType))]
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Bin {
+    /// The first pixel.
+    pub start: u32,
+    /// The first pixel after it.
+    pub end: u32,
+}
+
+/// The pixels of a region from `low` to `high` (box coordinates, both inclusive).
+#[cfg_attr(feature = "cube", cube)]
+pub fn extent(rule: &BinRule, low: Real, high: Real) -> Extent {
+    let start = pixel(rule, low);
+    let mut length = pixel(rule, high) - start + 1i32;
+    if rule.division == ROUNDED && length < 1i32 {
+        length = 1i32;
+    }
+    Extent { start, length }
+}
+
+/// A box coordinate in whole pixels, a half rounded away from zero as C's `round` does.
+#[cfg_attr(feature = "cube", cube)]
+fn pixel(rule: &BinRule, coordinate: Real) -> i32 {
+    let scaled = product(coordinate, rule.scale).clamp(-FARTHEST, FARTHEST);
+    let magnitude = scaled.abs();
+    let mut rounded = magnitude.floor();
+    if magnitude - rounded >= 0.5 {
+        rounded += 1.0;
+    }
+    let mut result = rounded as i32;
+    if scaled < 0.0 {
+        result = -result;
+    }
+    result
+}
+
+/// Bin `element` of `elements` on a map of `size` pixels.
+#[cfg_attr(feature = "cube", cube)]
+pub fn bin(rule: &BinRule, extent: &Extent, element: u32, elements: u32, size: u32) -> Bin {
+    let mut start = 0i32;
+    let mut end = 0i32;
+    if rule.division == ROUNDED {
+        let length = quotient(extent.length as Real, elements as Real);
+        start = product(element as Real, length).floor() as i32;
+        end = product((element + 1u32) as Real, length).ceil() as i32;
+    } else if extent.length > 0i32 {
+        // length = whole * elements + part keeps the products within 32 bits.
+        let whole = extent.length / elements as i32;
+        let part = (extent.length % elements as i32) as u32;
+        start = whole * element as i32 + (element * part / elements) as i32;
+        end = whole * (element + 1u32) as i32
+            + (((element + 1u32) * part + elements - 1u32) / elements) as i32;
+    }
+    Bin {
+        start: (start + extent.start).clamp(0i32, size as i32) as u32,
+        end: (end + extent.start).clamp(0i32, size as i32) as u32,
+    }
+}

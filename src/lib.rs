@@ -1,0 +1,56 @@
+//! Region operators for [Burn](https://burn.dev): RoiAlign, RoiPool and `crop_and_resize`, on every
+//! Burn backend, with the numbers of torchvision, ONNX Runtime, OpenVINO, DirectML and TensorFlow.
+//!
+//! ```
+//! use burn::tensor::{Device, Tensor};
+//! use burn_roi::{RoiAlignConfig, Rois, roi_align};
+//!
+//! let device = Device::default();
+//! // A feature map of a quarter of the image's size, and two regions of the image.
+//! let features = Tensor::<4>::ones([1, 256, 200, 304], &device);
+//! let boxes = Tensor::<2>::from_floats([[40.0, 40.0, 160.0, 200.0], [0.0, 8.0, 64.0, 72.0]], &device);
+//! let rois = Rois::from_images(vec![boxes]);
+//!
+//! let config = RoiAlignConfig::new([7, 7]).with_spatial_scale(0.25).with_sampling_ratio(2);
+//! let pooled = roi_align(features, &rois, config.with_aligned(true));
+//! assert_eq!(pooled.dims(), [2, 256, 7, 7]);
+//! ```
+//!
+//! - [`roi_align`](roi_align()), [`roi_pool`](roi_pool()) and [`crop_and_resize`](crop_and_resize()),
+//!   each with a `try_` function and a module, on Burn's `Tensor`: its device decides the backend.
+//! - [`primitive`]: the same by type parameter, `B: RoiBackend`.
+//! - [`Rois`]: boxes and the image each belongs to.
+//! - [`torchvision`], [`onnx`], [`openvino`], [`directml`], [`tensorflow`]: each framework's attributes
+//!   under its own names and with its own defaults; they turn into this crate's options.
+//!
+//! There are no gradients: the operators are for inference.
+//!
+//! # Features
+//!
+//! `flex` and `ndarray` (both default), `wgpu`, `vulkan`, `metal`, `webgpu`, `cuda` and `rocm` compile a
+//! backend; `fusion` turns on Burn's kernel fusion, which the operators work with either way.
+
+#![warn(missing_docs)]
+// Burn's NdArray backend is deprecated, and implementing the operators for it names it.
+#![cfg_attr(feature = "ndarray", allow(deprecated))]
+
+mod backend;
+mod conventions;
+mod error;
+mod geometry;
+mod ops;
+mod rois;
+
+pub use backend::{RegionKernels, RoiBackend};
+pub use conventions::{directml, onnx, openvino, tensorflow, torchvision};
+pub use error::RoiError;
+pub use geometry::convention::{
+    Arithmetic, AxisConvention, BinDivision, Bounds, Interpolation, Reduction, RegionBins,
+    RegionSamples, Sampling,
+};
+pub use ops::{
+    CropAndResize, CropAndResizeConfig, RoiAlign, RoiAlignConfig, RoiPool, RoiPoolConfig,
+    crop_and_resize, primitive, roi_align, roi_pool, try_crop_and_resize, try_roi_align,
+    try_roi_pool,
+};
+pub use rois::Rois;

@@ -1,0 +1,154 @@
+//! `crop_and_resize`: TensorFlow's operator, on `[N, C, H, W]`.
+
+use burn::config::Config;
+use burn::module::Module;
+use burn::tensor::Tensor;
+
+use super::{dispatch, options, primitive};
+use crate::error::{RoiError, or_panic};
+use crate::geometry::convention::{
+    Arithmetic, AxisConvention, Bounds, Interpolation, Reduction, RegionSamples, Sampling,
+};
+use crate::rois::Rois;
+
+/// What [`crop_and_resize`] computes, under TensorFlow's names and with its defaults.
+///
+/// ```
+/// use burn_roi::{CropAndResizeConfig, Interpolation};
+///
+/// let config = CropAndResizeConfig::new([14, 14]).with_extrapolation_value(-1.0);
+/// assert_eq!(config.method, Interpolation::Bilinear);
+/// ```
+#[derive(Config, Debug, PartialEq)]
+pub struct CropAndResizeConfig {
+    /// Height P and width Q of a crop, 1 to 32767.
+    pub crop_size: [usize; 2],
+    /// What a point between pixels reads.
+    #[config(default = "Interpolation::Bilinear")]
+    pub method: Interpolation,
+    /// What a point outside of the image reads, and what a region gives that names no image.
+    #[config(default = 0.0)]
+    pub extrapolation_value: f64,
+}
+
+impl CropAndResizeConfig {
+    /// Creates the module.
+    pub fn init(&self) -> CropAndResize {
+        CropAndResize {
+            config: self.clone(),
+        }
+    }
+
+    /// The options, checked, as geometry on a map `[height, width]`.
+    pub(crate) fn sampling(&self, map: [usize; 2]) -> Result<RegionSamples, RoiError> {
+        options::output_size("crop size", self.crop_size)?;
+        options::finite("extrapolation value", self.extrapolation_value)?;
+        let [y, x] = map.map(|size| self.axis(size));
+        Ok(RegionSamples {
+            output_size: self.crop_size,
+            y,
+            x,
+            reduction: Reduction::Average,
+            out_of_bounds_value: self.extrapolation_value,
+            // TensorFlow's boxes are [y1, x1, y2, x2].
+            columns: [1, 0, 3, 2],
+        })
+    }
+
+    /// One sample an element, the outermost on the corners; coordinates from 0 to 1 span the centres
+    /// of the first and the last pixel.
+    fn axis(&self, size: usize) -> AxisConvention {
+        AxisConvention {
+            scale: size.saturating_sub(1) as f64,
+            box_offset: 0.0,
+            input_offset: 0.0,
+            output_offset: 0.0,
+            at_least_one_pixel: false,
+            sampling: Sampling::Fixed(1),
+            corners: true,
+            bounds: Bounds::FirstToLastPixel,
+            interpolation: self.method,
+            half_up: true,
+            arithmetic: Arithmetic::FromRegionUnscaled,
+        }
+    }
+}
+
+/// Crops regions and resizes them, TensorFlow's `tf.image.crop_and_resize` on `[N, C, H, W]`: K regions
+/// to `[K, C, P, Q]`.
+///
+/// - `features`: `[N, C, H, W]`, f32, f16 or bf16; f64 on Flex and NdArray. Any strides.
+/// - `rois`: TensorFlow's `boxes` and `box_indices`. A box is `[y1, x1, y2, x2]`, normalized: 0 is the
+///   centre of the first pixel and 1 that of the last. It may reach beyond the image, and an inverted
+///   one flips it.
+/// - Returns `[K, C, P, Q]` in the features' dtype (TensorFlow returns f32 always). The outermost points
+///   of a crop lie on the corners of its box; a crop of size 1 takes the middle.
+///
+/// On Flex and NdArray a box that is not finite and a batch index out of range are errors. On other
+/// devices, which are not read, such a region gives the extrapolation value; [`Rois::validate`] finds
+/// it.
+///
+/// ```
+/// use burn::tensor::{Device, Tensor};
+/// use burn_roi::{CropAndResizeConfig, Rois, crop_and_resize};
+///
+/// let device = Device::default();
+/// let image = Tensor::<4>::ones([1, 3, 240, 320], &device);
+/// let boxes = Tensor::<2>::from_floats([[0.25, 0.1, 0.75, 0.5]], &device);
+/// let crops = crop_and_resize(image, &Rois::from_images(vec![boxes]), CropAndResizeConfig::new([64, 64]));
+/// assert_eq!(crops.dims(), [1, 3, 64, 64]);
+/// ```
+///
+/// # Panics
+///
+/// Where [`try_crop_and_resize`] gives an error, with its text.
+pub fn crop_and_resize(
+    features: Tensor<4>,
+    rois: &Rois,
+    config: impl Into<CropAndResizeConfig>,
+) -> Tensor<4> {
+    or_panic(try_crop_and_resize(features, rois, config))
+}
+
+/// [`crop_and_resize`] for arguments that may be wrong.
+///
+/// # Errors
+///
+/// - [`RoiError::Option`]: a crop size of 0 or above 32767; an extrapolation value that is not finite.
+/// - [`RoiError::DType`], [`RoiError::Device`], [`RoiError::Autodiff`], [`RoiError::EmptyMap`],
+///   [`RoiError::BoxNotFinite`], [`RoiError::BatchIndex`]: as
+///   [`try_roi_align`](crate::try_roi_align).
+pub fn try_crop_and_resize(
+    features: Tensor<4>,
+    rois: &Rois,
+    config: impl Into<CropAndResizeConfig>,
+) -> Result<Tensor<4>, RoiError> {
+    let config = config.into();
+    dispatch(features, rois, |features, boxes, batch_indices| {
+        primitive::try_crop_and_resize::<burn::backend::Dispatch>(
+            features,
+            boxes,
+            batch_indices,
+            config,
+        )
+    })
+}
+
+/// [`crop_and_resize`] as a module. Created by [`CropAndResizeConfig::init`].
+#[derive(Module, Debug)]
+pub struct CropAndResize {
+    /// What it computes.
+    #[module(skip)]
+    pub config: CropAndResizeConfig,
+}
+
+impl CropAndResize {
+    /// Applies [`crop_and_resize`]: `[N, C, H, W]` and K regions to `[K, C, P, Q]`.
+    ///
+    /// # Panics
+    ///
+    /// As [`crop_and_resize`] does.
+    pub fn forward(&self, features: Tensor<4>, rois: &Rois) -> Tensor<4> {
+        crop_and_resize(features, rois, self.config.clone())
+    }
+}

@@ -1,0 +1,224 @@
+//! `roi_align`: samples each region at points between pixels and reduces them to a fixed size.
+
+use burn::config::Config;
+use burn::module::Module;
+use burn::tensor::Tensor;
+
+use super::{dispatch, options, primitive};
+use crate::error::{RoiError, or_panic};
+use crate::geometry::convention::{
+    Arithmetic, AxisConvention, Bounds, Interpolation, Reduction, RegionSamples, Sampling,
+};
+use crate::rois::Rois;
+
+/// What [`roi_align`] computes. The defaults are those of torchvision's `roi_align`; the structs of
+/// [`torchvision`](crate::torchvision), [`onnx`](crate::onnx), [`openvino`](crate::openvino) and
+/// [`directml`](crate::directml) turn into it.
+///
+/// Along each axis, for a region from `a` to `b` and `P` output elements of `n` samples each:
+///
+/// ```text
+/// start  = (a + box_offset) * spatial_scale - input_pixel_offset
+/// length = (b - a) * spatial_scale
+/// step   = length / (P * n)                  with align_corners: length / (P * n - 1)
+/// pos(s) = start + (s - output_pixel_offset) * step            s = 0 .. P * n - 1
+/// ```
+///
+/// A sample is in bounds where `-1 <= pos <= size`, along both axes; it is then held within the first
+/// and the last pixel. `input_pixel_offset` is 0.5 where coordinates mean the corners of pixels, so
+/// that the centre of the first pixel lies at 0.5: `aligned` in torchvision and detectron2,
+/// `half_pixel` in ONNX.
+///
+/// ```
+/// use burn_roi::{RoiAlignConfig, Sampling};
+///
+/// let config = RoiAlignConfig::new([7, 7]).with_spatial_scale(0.25).with_sampling_ratio(2);
+/// assert_eq!(config.spatial_scale_x, 0.25);
+/// assert_eq!(config.sampling, Sampling::Fixed(2));
+/// ```
+#[derive(Config, Debug, PartialEq)]
+pub struct RoiAlignConfig {
+    /// Height P and width Q of the output, 1 to 32767.
+    pub output_size: [usize; 2],
+    /// From box coordinates to rows of the map: 0.25 for a map of a quarter of the image's size.
+    #[config(default = 1.0)]
+    pub spatial_scale_y: f64,
+    /// From box coordinates to columns of the map.
+    #[config(default = 1.0)]
+    pub spatial_scale_x: f64,
+    /// How many samples an output element takes along each axis.
+    #[config(default = "Sampling::Adaptive")]
+    pub sampling: Sampling,
+    /// What a sample between pixels reads.
+    #[config(default = "Interpolation::Bilinear")]
+    pub interpolation: Interpolation,
+    /// How samples become one number.
+    #[config(default = "Reduction::Average")]
+    pub reduction: Reduction,
+    /// Added to box coordinates before they are scaled.
+    #[config(default = 0.0)]
+    pub box_offset: f64,
+    /// Subtracted from scaled coordinates: where the centre of the first pixel lies.
+    #[config(default = 0.0)]
+    pub input_pixel_offset: f64,
+    /// Subtracted from the number of a sample; -0.5 puts it in the middle of its step.
+    #[config(default = "-0.5")]
+    pub output_pixel_offset: f64,
+    /// What a sample out of bounds reads, and what a region gives that names no image.
+    #[config(default = 0.0)]
+    pub out_of_bounds_value: f64,
+    /// Whether the outermost samples lie on the corners of the region, rather than half a step inside.
+    #[config(default = false)]
+    pub align_corners: bool,
+    /// Whether a region is at least one pixel of the map long: torchvision's `aligned = False`.
+    #[config(default = true)]
+    pub legacy_minimum_size: bool,
+    /// In which order positions are computed.
+    #[config(default = "Arithmetic::FromElements")]
+    pub arithmetic: Arithmetic,
+}
+
+impl RoiAlignConfig {
+    /// Sets the spatial scale of both axes.
+    pub fn with_spatial_scale(self, spatial_scale: f64) -> Self {
+        self.with_spatial_scale_y(spatial_scale)
+            .with_spatial_scale_x(spatial_scale)
+    }
+
+    /// Takes `sampling_ratio` samples an output element along each axis; 0 for the adaptive number.
+    pub fn with_sampling_ratio(self, sampling_ratio: usize) -> Self {
+        self.with_sampling(match sampling_ratio {
+            0 => Sampling::Adaptive,
+            samples => Sampling::Fixed(samples),
+        })
+    }
+
+    /// Sets what torchvision and detectron2 call `aligned`: whether coordinates mean the corners of
+    /// pixels, whose centres then lie at halves. Without it, regions are also at least a pixel long.
+    pub fn with_aligned(self, aligned: bool) -> Self {
+        self.with_input_pixel_offset(if aligned { 0.5 } else { 0.0 })
+            .with_legacy_minimum_size(!aligned)
+    }
+
+    /// Creates the module.
+    pub fn init(&self) -> RoiAlign {
+        RoiAlign {
+            config: self.clone(),
+        }
+    }
+
+    /// The options, checked, as geometry.
+    pub(crate) fn sampling(&self) -> Result<RegionSamples, RoiError> {
+        options::output_size("output size", self.output_size)?;
+        options::scale("spatial scale of y", self.spatial_scale_y)?;
+        options::scale("spatial scale of x", self.spatial_scale_x)?;
+        options::sampling(self.sampling)?;
+        options::finite("box offset", self.box_offset)?;
+        options::finite("input pixel offset", self.input_pixel_offset)?;
+        options::finite("output pixel offset", self.output_pixel_offset)?;
+        options::finite("out-of-bounds value", self.out_of_bounds_value)?;
+        Ok(RegionSamples {
+            output_size: self.output_size,
+            y: self.axis(self.spatial_scale_y),
+            x: self.axis(self.spatial_scale_x),
+            reduction: self.reduction,
+            out_of_bounds_value: self.out_of_bounds_value,
+            columns: [0, 1, 2, 3],
+        })
+    }
+
+    fn axis(&self, scale: f64) -> AxisConvention {
+        AxisConvention {
+            scale,
+            box_offset: self.box_offset,
+            input_offset: self.input_pixel_offset,
+            output_offset: self.output_pixel_offset,
+            at_least_one_pixel: self.legacy_minimum_size,
+            sampling: self.sampling,
+            corners: self.align_corners,
+            bounds: Bounds::OnePixelBeyond,
+            interpolation: self.interpolation,
+            half_up: false,
+            arithmetic: self.arithmetic,
+        }
+    }
+}
+
+/// Samples regions of feature maps: `[N, C, H, W]` and K regions to `[K, C, P, Q]`.
+///
+/// - `features`: `[N, C, H, W]`, f32, f16 or bf16; f64 on Flex and NdArray. Any strides.
+/// - `rois`: boxes `[x1, y1, x2, y2]` in the coordinates that `spatial_scale` turns into pixels, of the
+///   features' dtype and on their device. A box may be empty, inverted, or partly or wholly outside.
+/// - Returns `[K, C, P, Q]` in the features' dtype. Coordinates and sums are f32 (f64 for f64), and the
+///   result is rounded once.
+///
+/// On Flex and NdArray a box that is not finite and a batch index out of range are errors. On other
+/// devices, which are not read, such a region gives the out-of-bounds value;
+/// [`Rois::validate`] finds it.
+///
+/// The rule is that of Mask R-CNN (He et al., 2017), as the framework that `config` comes from computes
+/// it.
+///
+/// ```
+/// use burn::tensor::{Device, Tensor};
+/// use burn_roi::{RoiAlignConfig, Rois, roi_align, torchvision};
+///
+/// let device = Device::default();
+/// let features = Tensor::<4>::ones([1, 8, 50, 76], &device);
+/// let boxes = Tensor::<2>::from_floats([[16.0, 16.0, 240.0, 128.0]], &device);
+/// let rois = Rois::from_images(vec![boxes]);
+///
+/// let config = RoiAlignConfig::new([7, 7]).with_spatial_scale(0.25).with_sampling_ratio(2);
+/// assert_eq!(roi_align(features.clone(), &rois, config).dims(), [1, 8, 7, 7]);
+///
+/// let config = torchvision::RoiAlign::new([7, 7]).with_spatial_scale(0.25).with_aligned(true);
+/// assert_eq!(roi_align(features, &rois, config).dims(), [1, 8, 7, 7]);
+/// ```
+///
+/// # Panics
+///
+/// Where [`try_roi_align`] gives an error, with its text.
+pub fn roi_align(features: Tensor<4>, rois: &Rois, config: impl Into<RoiAlignConfig>) -> Tensor<4> {
+    or_panic(try_roi_align(features, rois, config))
+}
+
+/// [`roi_align`] for arguments that may be wrong.
+///
+/// # Errors
+///
+/// - [`RoiError::Option`]: an output size of 0 or above 32767; a scale that is 0, negative or not
+///   finite; 0 samples, more than 1024 fixed or minimum samples, or a minimum above the maximum; an
+///   offset or an out-of-bounds value that is not finite.
+/// - [`RoiError::DType`], [`RoiError::Device`], [`RoiError::Autodiff`]: `rois` do not match `features`,
+///   or the backend has no such operator.
+/// - [`RoiError::EmptyMap`]: height or width 0 where there are regions.
+/// - [`RoiError::BoxNotFinite`], [`RoiError::BatchIndex`]: on Flex and NdArray only.
+pub fn try_roi_align(
+    features: Tensor<4>,
+    rois: &Rois,
+    config: impl Into<RoiAlignConfig>,
+) -> Result<Tensor<4>, RoiError> {
+    let config = config.into();
+    dispatch(features, rois, |features, boxes, batch_indices| {
+        primitive::try_roi_align::<burn::backend::Dispatch>(features, boxes, batch_indices, config)
+    })
+}
+
+/// [`roi_align`] as a module. Created by [`RoiAlignConfig::init`].
+#[derive(Module, Debug)]
+pub struct RoiAlign {
+    /// What it computes.
+    #[module(skip)]
+    pub config: RoiAlignConfig,
+}
+
+impl RoiAlign {
+    /// Applies [`roi_align`]: `[N, C, H, W]` and K regions to `[K, C, P, Q]`.
+    ///
+    /// # Panics
+    ///
+    /// As [`roi_align`] does.
+    pub fn forward(&self, features: Tensor<4>, rois: &Rois) -> Tensor<4> {
+        roi_align(features, rois, self.config.clone())
+    }
+}

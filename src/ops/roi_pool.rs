@@ -1,0 +1,141 @@
+//! `roi_pool`: divides each region into bins of whole pixels and takes their maxima.
+
+use burn::config::Config;
+use burn::module::Module;
+use burn::tensor::Tensor;
+
+use super::{dispatch, options, primitive};
+use crate::error::{RoiError, or_panic};
+use crate::geometry::convention::{BinDivision, RegionBins};
+use crate::rois::Rois;
+
+/// What [`roi_pool`] computes. The defaults are those of torchvision's `roi_pool`; the structs
+/// `roi_pool` of [`torchvision`](crate::torchvision), `MaxRoiPool` of [`onnx`](crate::onnx) and
+/// `ROI_POOLING` of [`directml`](crate::directml) turn into it.
+///
+/// Along each axis, for a region from `a` to `b` (both inclusive) and `P` bins:
+///
+/// ```text
+/// first = round(a * spatial_scale)           a half is rounded away from zero
+/// size  = round(b * spatial_scale) - first + 1
+/// bin p covers [floor(p * size / P) + first, ceil((p + 1) * size / P) + first), within the map
+/// ```
+///
+/// ```
+/// use burn_roi::RoiPoolConfig;
+///
+/// let config = RoiPoolConfig::new([7, 7]).with_spatial_scale(1.0 / 16.0);
+/// assert_eq!(config.spatial_scale_y, 0.0625);
+/// ```
+#[derive(Config, Debug, PartialEq)]
+pub struct RoiPoolConfig {
+    /// Height P and width Q of the output, 1 to 32767.
+    pub output_size: [usize; 2],
+    /// From box coordinates to rows of the map.
+    #[config(default = 1.0)]
+    pub spatial_scale_y: f64,
+    /// From box coordinates to columns of the map.
+    #[config(default = 1.0)]
+    pub spatial_scale_x: f64,
+    /// How bins are divided.
+    #[config(default = "BinDivision::Rounded")]
+    pub division: BinDivision,
+}
+
+impl RoiPoolConfig {
+    /// Sets the spatial scale of both axes.
+    pub fn with_spatial_scale(self, spatial_scale: f64) -> Self {
+        self.with_spatial_scale_y(spatial_scale)
+            .with_spatial_scale_x(spatial_scale)
+    }
+
+    /// Creates the module.
+    pub fn init(&self) -> RoiPool {
+        RoiPool {
+            config: self.clone(),
+        }
+    }
+
+    /// The options, checked, as geometry.
+    pub(crate) fn bins(&self) -> Result<RegionBins, RoiError> {
+        options::output_size("output size", self.output_size)?;
+        options::scale("spatial scale of y", self.spatial_scale_y)?;
+        options::scale("spatial scale of x", self.spatial_scale_x)?;
+        Ok(RegionBins {
+            output_size: self.output_size,
+            scale: [self.spatial_scale_y, self.spatial_scale_x],
+            division: self.division,
+        })
+    }
+}
+
+/// Takes the maxima of bins of regions: `[N, C, H, W]` and K regions to `[K, C, P, Q]`.
+///
+/// - `features`: `[N, C, H, W]`, f32, f16 or bf16; f64 on Flex and NdArray. Any strides.
+/// - `rois`: boxes `[x1, y1, x2, y2]`, both corners inclusive, in the coordinates that `spatial_scale`
+///   turns into pixels, of the features' dtype and on their device.
+/// - Returns `[K, C, P, Q]` in the features' dtype. A bin without a pixel of the map gives 0.
+///
+/// On Flex and NdArray a box that is not finite and a batch index out of range are errors. On other
+/// devices, which are not read, such a region gives 0; [`Rois::validate`] finds it.
+///
+/// The rule is that of Fast R-CNN (Girshick, 2015), as torchvision, ONNX Runtime and OpenVINO compute
+/// it, or as DirectML's document has it.
+///
+/// ```
+/// use burn::tensor::{Device, Tensor};
+/// use burn_roi::{RoiPoolConfig, Rois, roi_pool};
+///
+/// let device = Device::default();
+/// let features = Tensor::<4>::ones([1, 8, 38, 50], &device);
+/// let boxes = Tensor::<2>::from_floats([[16.0, 16.0, 240.0, 128.0]], &device);
+/// let config = RoiPoolConfig::new([7, 7]).with_spatial_scale(1.0 / 16.0);
+/// let pooled = roi_pool(features, &Rois::from_images(vec![boxes]), config);
+/// assert_eq!(pooled.dims(), [1, 8, 7, 7]);
+/// ```
+///
+/// # Panics
+///
+/// Where [`try_roi_pool`] gives an error, with its text.
+pub fn roi_pool(features: Tensor<4>, rois: &Rois, config: impl Into<RoiPoolConfig>) -> Tensor<4> {
+    or_panic(try_roi_pool(features, rois, config))
+}
+
+/// [`roi_pool`] for arguments that may be wrong.
+///
+/// # Errors
+///
+/// - [`RoiError::Option`]: an output size of 0 or above 32767; a scale that is 0, negative or not
+///   finite.
+/// - [`RoiError::DType`], [`RoiError::Device`], [`RoiError::Autodiff`], [`RoiError::EmptyMap`],
+///   [`RoiError::BoxNotFinite`], [`RoiError::BatchIndex`]: as
+///   [`try_roi_align`](crate::try_roi_align).
+pub fn try_roi_pool(
+    features: Tensor<4>,
+    rois: &Rois,
+    config: impl Into<RoiPoolConfig>,
+) -> Result<Tensor<4>, RoiError> {
+    let config = config.into();
+    dispatch(features, rois, |features, boxes, batch_indices| {
+        primitive::try_roi_pool::<burn::backend::Dispatch>(features, boxes, batch_indices, config)
+    })
+}
+
+/// [`roi_pool`] as a module. Created by [`RoiPoolConfig::init`].
+#[derive(Module, Debug)]
+pub struct RoiPool {
+    /// What it computes.
+    #[module(skip)]
+    pub config: RoiPoolConfig,
+}
+
+impl RoiPool {
+    /// Applies [`roi_pool`]: `[N, C, H, W]` and K regions to `[K, C, P, Q]`.
+    ///
+    /// # Panics
+    ///
+    /// As [`roi_pool`] does.
+    pub fn forward(&self, features: Tensor<4>, rois: &Rois) -> Tensor<4> {
+        roi_pool(features, rois, self.config.clone())
+    }
+}

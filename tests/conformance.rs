@@ -1,0 +1,109 @@
+//! Runs every conformance case on every backend, and prints one line for each backend last.
+//!
+//! Cases are all files below `tests/cases`, and below each folder that the environment variable
+//! `ROI_CASES` lists, separated by `:`. `ROI_BACKENDS=flex,ndarray,wgpu` chooses backends.
+
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+
+use burn::tensor::TensorData;
+
+#[path = "support/backends.rs"]
+mod backends;
+#[path = "support/case.rs"]
+mod case;
+#[path = "support/operators.rs"]
+mod operators;
+
+use backends::Backend;
+use case::Case;
+
+fn main() -> ExitCode {
+    let cases: Vec<(PathBuf, Result<Case, String>)> = folders()
+        .iter()
+        .flat_map(|folder| case::files(folder))
+        .map(|file| (file.clone(), Case::read(&file)))
+        .collect();
+    let mut summary = Vec::new();
+    let mut failures = 0;
+    for backend in backends::backends() {
+        let (mut passed, mut failed) = (0, 0);
+        for (file, case) in &cases {
+            let outcome = match case {
+                Ok(case) => check(case, &backend),
+                Err(error) => Err(error.clone()),
+            };
+            match outcome {
+                Ok(true) => passed += 1,
+                Ok(false) => println!(
+                    "{}: {} skipped: no such dtype",
+                    backend.name,
+                    file.display()
+                ),
+                Err(error) => {
+                    failed += 1;
+                    println!("{}: {} failed: {error}", backend.name, file.display());
+                }
+            }
+        }
+        failures += failed;
+        summary.push(format!(
+            "{}: {passed} passed, {failed} failed",
+            backend.name
+        ));
+    }
+    for line in summary {
+        println!("{line}");
+    }
+    if failures > 0 || cases.is_empty() {
+        return ExitCode::FAILURE;
+    }
+    ExitCode::SUCCESS
+}
+
+fn folders() -> Vec<PathBuf> {
+    let own = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/cases");
+    let others = std::env::var("ROI_CASES").unwrap_or_default();
+    let others = others
+        .split(':')
+        .filter(|folder| !folder.is_empty())
+        .map(PathBuf::from);
+    std::iter::once(own).chain(others).collect()
+}
+
+/// Whether a case was run, or why it failed.
+fn check(case: &Case, backend: &Backend) -> Result<bool, String> {
+    if !backend.supports(case.dtype()?) {
+        return Ok(false);
+    }
+    let output = operators::run(case, &backend.device)?.into_data();
+    let expected = case.expected()?;
+    if output.shape() != expected.shape() {
+        return Err(format!(
+            "shape {:?}, expected {:?}",
+            output.shape(),
+            expected.shape()
+        ));
+    }
+    let error = largest_error(&output, expected);
+    if error <= case.tolerance {
+        return Ok(true);
+    }
+    Err(format!(
+        "{}: largest error {error:e}, tolerance {:e}",
+        case.name, case.tolerance
+    ))
+}
+
+/// The largest of `|a - b| / max(1, |b|)`; infinite where only one is a number.
+fn largest_error(output: &TensorData, expected: &TensorData) -> f64 {
+    output
+        .iter::<f64>()
+        .zip(expected.iter::<f64>())
+        .map(|(output, expected)| match output == expected {
+            true => 0.0,
+            false => (output - expected).abs() / expected.abs().max(1.0),
+        })
+        .map(|error| if error.is_nan() { f64::INFINITY } else { error })
+        .fold(0.0, f64::max)
+}

@@ -1,0 +1,109 @@
+//! The backends that tests run on: every one that is compiled in and has a device, or those named in
+//! the environment variable `ROI_BACKENDS`, separated by commas.
+
+use std::panic::{AssertUnwindSafe, catch_unwind};
+
+use burn::tensor::{DType, Device, Tensor, TensorData};
+
+/// A backend's name and its device.
+pub struct Backend {
+    pub name: &'static str,
+    pub device: Device,
+}
+
+impl Backend {
+    /// Whether tensors of a dtype can be made on this device.
+    #[allow(dead_code)]
+    pub fn supports(&self, dtype: DType) -> bool {
+        match (self.name, dtype) {
+            ("ndarray", dtype) => matches!(dtype, DType::F32 | DType::F64),
+            ("flex", _) => true,
+            (_, DType::F64) => false,
+            _ => self.device.supports_dtype(dtype),
+        }
+    }
+
+    /// Whether tensors are in host memory.
+    #[allow(dead_code)]
+    pub fn is_host(&self) -> bool {
+        matches!(self.name, "flex" | "ndarray")
+    }
+}
+
+/// The backends to test.
+///
+/// # Panics
+///
+/// Where `ROI_BACKENDS` names one that is not compiled in or has no device, and where there is none.
+pub fn backends() -> Vec<Backend> {
+    let compiled = compiled();
+    let chosen: Vec<Backend> = match std::env::var("ROI_BACKENDS") {
+        Ok(names) => names
+            .split(',')
+            .map(|name| {
+                let (name, device) = compiled
+                    .iter()
+                    .find(|(compiled, _)| *compiled == name.trim())
+                    .unwrap_or_else(|| panic!("ROI_BACKENDS: {name:?} is not compiled in"));
+                let device =
+                    open(*device).unwrap_or_else(|| panic!("ROI_BACKENDS: {name} has no device"));
+                Backend { name, device }
+            })
+            .collect(),
+        Err(_) => compiled
+            .into_iter()
+            .filter_map(|(name, device)| match open(device) {
+                Some(device) => Some(Backend { name, device }),
+                None => {
+                    eprintln!("{name}: no device, not tested");
+                    None
+                }
+            })
+            .collect(),
+    };
+    assert!(!chosen.is_empty(), "no backend is compiled in");
+    chosen
+}
+
+type Open = fn() -> Device;
+
+fn compiled() -> Vec<(&'static str, Open)> {
+    vec![
+        #[cfg(feature = "flex")]
+        ("flex", Device::flex),
+        #[cfg(feature = "ndarray")]
+        ("ndarray", {
+            #[allow(deprecated)]
+            Device::ndarray
+        }),
+        #[cfg(feature = "wgpu")]
+        ("wgpu", || Device::wgpu(Default::default())),
+        #[cfg(feature = "vulkan")]
+        ("vulkan", || Device::vulkan(Default::default())),
+        #[cfg(feature = "metal")]
+        ("metal", || Device::metal(Default::default())),
+        #[cfg(feature = "webgpu")]
+        ("webgpu", || Device::webgpu(Default::default())),
+        #[cfg(feature = "cuda")]
+        ("cuda", || Device::cuda(0)),
+        #[cfg(feature = "rocm")]
+        ("rocm", || Device::rocm(0)),
+    ]
+}
+
+/// A device that has computed something, or none where there is no such device.
+fn open(device: Open) -> Option<Device> {
+    let hook = std::panic::take_hook();
+    std::panic::set_hook(Box::new(|_| {}));
+    let opened = catch_unwind(AssertUnwindSafe(|| {
+        let device = device();
+        let one = Tensor::<1>::from_data(TensorData::new(vec![1.0f32], [1]), &device);
+        assert_eq!(
+            one.add_scalar(1.0).to_data().iter::<f32>().next(),
+            Some(2.0)
+        );
+        device
+    }));
+    std::panic::set_hook(hook);
+    opened.ok()
+}

@@ -1,0 +1,224 @@
+//! Runs a case: its operator, by the framework's own attributes.
+
+use burn::tensor::{Device, Tensor};
+use burn_roi::directml::{InterpolationMode, ReduceFunction};
+use burn_roi::*;
+use serde::de::DeserializeOwned;
+use serde_json::Value;
+
+use super::case::Case;
+
+/// The output of this crate for a case on a device.
+pub fn run(case: &Case, device: &Device) -> Result<Tensor<4>, String> {
+    let attributes = Attributes {
+        case,
+        read: Default::default(),
+    };
+    let output = call(case, &attributes, device)?;
+    attributes.all_read()?;
+    output.map_err(|error| error.to_string())
+}
+
+fn call(
+    case: &Case,
+    attributes: &Attributes,
+    device: &Device,
+) -> Result<Result<Tensor<4>, RoiError>, String> {
+    let features = case.tensor::<4>("input", device)?;
+    let apart = || -> Result<Rois, String> {
+        Rois::try_new(
+            case.tensor::<2>("boxes", device)?,
+            case.batch_indices(device)?,
+        )
+        .map_err(|error| error.to_string())
+    };
+    let index_first = || -> Result<Rois, String> {
+        Rois::try_from_index_first(case.tensor::<2>("boxes", device)?)
+            .map_err(|error| error.to_string())
+    };
+    Ok(match case.operator.as_str() {
+        "torchvision.roi_align" => try_roi_align(
+            features,
+            &index_first()?,
+            torchvision_roi_align(attributes)?,
+        ),
+        "torchvision.roi_pool" => {
+            let config = torchvision::RoiPool::new(attributes.get("output_size")?)
+                .with_spatial_scale(attributes.or("spatial_scale", 1.0)?);
+            try_roi_pool(features, &index_first()?, config)
+        }
+        "onnx.RoiAlign" => try_roi_align(features, &apart()?, onnx_roi_align(attributes)?),
+        "onnx.MaxRoiPool" => {
+            let config = onnx::MaxRoiPool::new(attributes.get("pooled_shape")?)
+                .with_spatial_scale(attributes.or("spatial_scale", 1.0)?);
+            try_roi_pool(features, &index_first()?, config)
+        }
+        "openvino.ROIAlign" => try_roi_align(features, &apart()?, openvino_roi_align(attributes)?),
+        "directml.ROI_ALIGN" => try_roi_align(features, &apart()?, directml_roi_align(attributes)?),
+        "directml.ROI_ALIGN1" => {
+            try_roi_align(features, &apart()?, directml_roi_align1(attributes)?)
+        }
+        "directml.ROI_POOLING" => {
+            let config = directml::RoiPoolingOperatorDesc::new(
+                attributes.get("SpatialScale")?,
+                attributes.get("PooledSize")?,
+            );
+            try_roi_pool(features, &index_first()?, config)
+        }
+        "tensorflow.crop_and_resize" => {
+            let config = tensorflow::CropAndResize::new(attributes.get("crop_size")?)
+                .with_method(
+                    match attributes.or("method", "bilinear".to_string())?.as_str() {
+                        "bilinear" => Interpolation::Bilinear,
+                        "nearest" => Interpolation::Nearest,
+                        method => return Err(format!("method {method:?}")),
+                    },
+                )
+                .with_extrapolation_value(attributes.or("extrapolation_value", 0.0)?);
+            try_crop_and_resize(features, &apart()?, config)
+        }
+        operator => return Err(format!("unknown operator {operator:?}")),
+    })
+}
+
+fn torchvision_roi_align(attributes: &Attributes) -> Result<RoiAlignConfig, String> {
+    Ok(torchvision::RoiAlign::new(attributes.get("output_size")?)
+        .with_spatial_scale(attributes.or("spatial_scale", 1.0)?)
+        .with_sampling_ratio(attributes.or("sampling_ratio", -1)?)
+        .with_aligned(attributes.or("aligned", false)?)
+        .into())
+}
+
+fn onnx_roi_align(attributes: &Attributes) -> Result<RoiAlignConfig, String> {
+    let mode = attributes.or("mode", onnx::Mode::Avg)?;
+    let height = attributes.or("output_height", 1)?;
+    let width = attributes.or("output_width", 1)?;
+    let sampling_ratio = attributes.or("sampling_ratio", 0)?;
+    let spatial_scale = attributes.or("spatial_scale", 1.0)?;
+    Ok(match attributes.or("opset", 16)? {
+        10 => onnx::RoiAlign10::new()
+            .with_mode(mode)
+            .with_output_height(height)
+            .with_output_width(width)
+            .with_sampling_ratio(sampling_ratio)
+            .with_spatial_scale(spatial_scale)
+            .into(),
+        16 | 22 => {
+            let half_pixel = onnx::CoordinateTransformationMode::HalfPixel;
+            onnx::RoiAlign16::new()
+                .with_coordinate_transformation_mode(
+                    attributes.or("coordinate_transformation_mode", half_pixel)?,
+                )
+                .with_mode(mode)
+                .with_output_height(height)
+                .with_output_width(width)
+                .with_sampling_ratio(sampling_ratio)
+                .with_spatial_scale(spatial_scale)
+                .into()
+        }
+        opset => return Err(format!("opset {opset}")),
+    })
+}
+
+fn openvino_roi_align(attributes: &Attributes) -> Result<RoiAlignConfig, String> {
+    let version: u32 = attributes.or("version", 9)?;
+    let height = attributes.get("pooled_h")?;
+    let width = attributes.get("pooled_w")?;
+    let sampling_ratio = attributes.get("sampling_ratio")?;
+    let spatial_scale = attributes.get("spatial_scale")?;
+    let mode = attributes.get("mode")?;
+    Ok(match version {
+        3 => openvino::RoiAlign3::new(height, width, sampling_ratio, spatial_scale, mode).into(),
+        9 => openvino::RoiAlign9::new(height, width, sampling_ratio, spatial_scale, mode)
+            .with_aligned_mode(attributes.or("aligned_mode", openvino::AlignedMode::Asymmetric)?)
+            .into(),
+        version => return Err(format!("version {version}")),
+    })
+}
+
+fn directml_roi_align(attributes: &Attributes) -> Result<RoiAlignConfig, String> {
+    Ok(directml::RoiAlignOperatorDesc {
+        output_size: attributes.get("OutputSize")?,
+        reduction_function: reduce_function(attributes)?,
+        interpolation_mode: interpolation_mode(attributes)?,
+        spatial_scale_x: attributes.get("SpatialScaleX")?,
+        spatial_scale_y: attributes.get("SpatialScaleY")?,
+        out_of_bounds_input_value: attributes.get("OutOfBoundsInputValue")?,
+        minimum_samples_per_output: attributes.get("MinimumSamplesPerOutput")?,
+        maximum_samples_per_output: attributes.get("MaximumSamplesPerOutput")?,
+    }
+    .into())
+}
+
+fn directml_roi_align1(attributes: &Attributes) -> Result<RoiAlignConfig, String> {
+    Ok(directml::RoiAlign1OperatorDesc {
+        output_size: attributes.get("OutputSize")?,
+        reduction_function: reduce_function(attributes)?,
+        interpolation_mode: interpolation_mode(attributes)?,
+        spatial_scale_x: attributes.get("SpatialScaleX")?,
+        spatial_scale_y: attributes.get("SpatialScaleY")?,
+        input_pixel_offset: attributes.get("InputPixelOffset")?,
+        output_pixel_offset: attributes.get("OutputPixelOffset")?,
+        out_of_bounds_input_value: attributes.get("OutOfBoundsInputValue")?,
+        minimum_samples_per_output: attributes.get("MinimumSamplesPerOutput")?,
+        maximum_samples_per_output: attributes.get("MaximumSamplesPerOutput")?,
+        align_regions_to_corners: attributes.or("AlignRegionsToCorners", false)?,
+    }
+    .into())
+}
+
+fn reduce_function(attributes: &Attributes) -> Result<ReduceFunction, String> {
+    match attributes.get::<String>("ReductionFunction")?.as_str() {
+        "average" => Ok(ReduceFunction::Average),
+        "max" => Ok(ReduceFunction::Max),
+        function => Err(format!("ReductionFunction {function:?}")),
+    }
+}
+
+fn interpolation_mode(attributes: &Attributes) -> Result<InterpolationMode, String> {
+    match attributes.get::<String>("InterpolationMode")?.as_str() {
+        "linear" => Ok(InterpolationMode::Linear),
+        "nearest" => Ok(InterpolationMode::NearestNeighbor),
+        mode => Err(format!("InterpolationMode {mode:?}")),
+    }
+}
+
+/// The attributes of a case, and which of them were read: one that is not known is a failure.
+struct Attributes<'a> {
+    case: &'a Case,
+    read: std::cell::RefCell<Vec<String>>,
+}
+
+impl Attributes<'_> {
+    fn find(&self, name: &str) -> Option<&Value> {
+        self.read.borrow_mut().push(name.to_string());
+        self.case.attributes.get(name)
+    }
+
+    fn get<T: DeserializeOwned>(&self, name: &str) -> Result<T, String> {
+        let value = self
+            .find(name)
+            .ok_or(format!("there is no attribute {name:?}"))?;
+        serde_json::from_value(value.clone()).map_err(|error| format!("{name}: {error}"))
+    }
+
+    fn or<T: DeserializeOwned>(&self, name: &str, default: T) -> Result<T, String> {
+        if self.find(name).is_none() {
+            return Ok(default);
+        }
+        self.get(name)
+    }
+
+    fn all_read(&self) -> Result<(), String> {
+        let read = self.read.borrow();
+        match self
+            .case
+            .attributes
+            .keys()
+            .find(|name| !read.contains(name))
+        {
+            Some(name) => Err(format!("unknown attribute {name:?}")),
+            None => Ok(()),
+        }
+    }
+}
