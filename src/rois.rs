@@ -219,9 +219,9 @@ fn same_device(argument: &'static str, device: &Device, expected: &Device) -> Re
     }
     Err(RoiError::Device {
         argument,
-        device: format!("{device:?}"),
+        device: format!("{:?}", device.as_dispatch()),
         like: "boxes",
-        expected: format!("{expected:?}"),
+        expected: format!("{:?}", expected.as_dispatch()),
     })
 }
 

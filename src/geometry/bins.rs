@@ -85,9 +85,9 @@ pub fn bin(rule: &BinRule, extent: &Extent, element: u32, elements: u32, size: u
         // length = whole * elements + part keeps the products within 32 bits.
         let whole = extent.length / elements as i32;
         let part = (extent.length % elements as i32) as u32;
+        let next = element + 1u32;
         start = whole * element as i32 + (element * part / elements) as i32;
-        end = whole * (element + 1u32) as i32
-            + (((element + 1u32) * part + elements - 1u32) / elements) as i32;
+        end = whole * next as i32 + (next * part).div_ceil(elements) as i32;
     }
     Bin {
         start: (start + extent.start).clamp(0i32, size as i32) as u32,

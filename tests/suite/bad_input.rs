@@ -1,0 +1,512 @@
+//! Bad input: each is an error that names the argument, through `try_…` and through the panic.
+
+use std::panic::{AssertUnwindSafe, catch_unwind};
+
+use burn::tensor::{DType, Device, Distribution, Int, Tensor, TensorData};
+use burn_roi::*;
+
+use crate::backends::{Backend, backends};
+
+/// What an operator is called with: everything is right unless a test spoils it.
+struct Call {
+    features: Tensor<4>,
+    rois: Rois,
+    align: RoiAlignConfig,
+    pool: RoiPoolConfig,
+    crop: CropAndResizeConfig,
+}
+
+impl Call {
+    fn new(device: &Device) -> Self {
+        Self {
+            features: Tensor::random([2, 3, 6, 8], Distribution::Default, device),
+            rois: rois(device, [[0.0, 0.0, 4.0, 4.0], [1.0, 1.0, 7.0, 5.0]], [0, 1]),
+            align: RoiAlignConfig::new([2, 3]),
+            pool: RoiPoolConfig::new([2, 3]),
+            crop: CropAndResizeConfig::new([2, 3]),
+        }
+    }
+
+    /// All three operators refuse it with this text.
+    fn all_refuse(self, text: &str) {
+        let features = || self.features.clone();
+        refuses(text, || {
+            try_roi_align(features(), &self.rois, self.align.clone())
+        });
+        panics(text, || {
+            roi_align(features(), &self.rois, self.align.clone())
+        });
+        panics(text, || self.align.init().forward(features(), &self.rois));
+        refuses(text, || {
+            try_roi_pool(features(), &self.rois, self.pool.clone())
+        });
+        panics(text, || roi_pool(features(), &self.rois, self.pool.clone()));
+        panics(text, || self.pool.init().forward(features(), &self.rois));
+        refuses(text, || {
+            try_crop_and_resize(features(), &self.rois, self.crop.clone())
+        });
+        panics(text, || {
+            crop_and_resize(features(), &self.rois, self.crop.clone())
+        });
+        panics(text, || self.crop.init().forward(features(), &self.rois));
+    }
+
+    /// All three operators answer it, with a shape and one value everywhere.
+    fn all_give(self, shape: [usize; 4], value: f32) {
+        let outputs = [
+            try_roi_align(self.features.clone(), &self.rois, self.align),
+            try_roi_pool(self.features.clone(), &self.rois, self.pool),
+            try_crop_and_resize(self.features, &self.rois, self.crop),
+        ];
+        for output in outputs {
+            let output = output.expect("the call is right").into_data();
+            assert_eq!(output.shape().to_vec(), shape);
+            assert!(
+                output.iter::<f32>().all(|number| number == value),
+                "{output}"
+            );
+        }
+    }
+}
+
+fn rois<const K: usize>(device: &Device, boxes: [[f32; 4]; K], images: [i32; K]) -> Rois {
+    Rois::new(
+        Tensor::<2>::from_data(TensorData::from(boxes), device),
+        Tensor::<1, Int>::from_ints(images, device),
+    )
+}
+
+fn refuses<T>(text: &str, call: impl Fn() -> Result<T, RoiError>) {
+    match call() {
+        Ok(_) => panic!("should have been refused: {text}"),
+        Err(error) => assert_eq!(error.to_string(), text),
+    }
+}
+
+fn panics<T>(text: &str, call: impl Fn() -> T) {
+    let Err(panic) = catch_unwind(AssertUnwindSafe(|| drop(call()))) else {
+        panic!("should have panicked: {text}");
+    };
+    let message = panic
+        .downcast_ref::<String>()
+        .expect("the message should be a text");
+    assert_eq!(message, text);
+}
+
+fn on_every_backend(test: impl Fn(&Backend)) {
+    for backend in backends() {
+        eprintln!("on {}", backend.name);
+        test(&backend);
+    }
+}
+
+#[test]
+fn shapes_of_regions() {
+    on_every_backend(|backend| {
+        let device = &backend.device;
+        let boxes = |shape: [usize; 2]| Tensor::<2>::zeros(shape, device);
+        let indices = |count: usize| Tensor::<1, Int>::zeros([count], device);
+
+        let text = "`boxes` has shape [2, 3], but must have shape [K, 4], with up to two leading \
+                    dimensions of 1";
+        refuses(text, || Rois::try_new(boxes([2, 3]), indices(2)));
+        panics(text, || Rois::new(boxes([2, 3]), indices(2)));
+        let text = "`boxes` has shape [8], but must have shape [K, 4], with up to two leading \
+                    dimensions of 1";
+        refuses(text, || {
+            Rois::try_new(Tensor::<1>::zeros([8], device), indices(2))
+        });
+        let text = "`boxes` has shape [2, 1, 4], but must have shape [K, 4], with up to two leading \
+                    dimensions of 1";
+        refuses(text, || {
+            Rois::try_new(Tensor::<3>::zeros([2, 1, 4], device), indices(2))
+        });
+        let text = "`boxes` has shape [1, 1, 1, 2, 4], but must have shape [K, 4], with up to two \
+                    leading dimensions of 1";
+        refuses(text, || {
+            Rois::try_new(Tensor::<5>::zeros([1, 1, 1, 2, 4], device), indices(2))
+        });
+        let text = "`batch_indices` has shape [2, 1], but must have shape [K], with up to three leading \
+                    dimensions of 1";
+        refuses(text, || {
+            Rois::try_new(boxes([2, 4]), Tensor::<2, Int>::zeros([2, 1], device))
+        });
+        let text =
+            "`boxes` has 2 rows and `batch_indices` has 3, but both must have one for each region";
+        refuses(text, || Rois::try_new(boxes([2, 4]), indices(3)));
+        panics(text, || Rois::new(boxes([2, 4]), indices(3)));
+        let text = "`boxes` has shape [2, 4], but must have shape [K, 5], with up to two leading \
+                    dimensions of 1";
+        refuses(text, || Rois::try_from_index_first(boxes([2, 4])));
+        panics(text, || Rois::from_index_first(boxes([2, 4])));
+        let text = "`boxes` has shape [2, 5], but must have shape [K, 4]";
+        refuses(text, || {
+            Rois::try_from_images(vec![boxes([2, 4]), boxes([2, 5])])
+        });
+        panics(text, || {
+            Rois::from_images(vec![boxes([2, 4]), boxes([2, 5])])
+        });
+        let text = "`boxes` is an empty list, but must have one tensor for each image";
+        refuses(text, || Rois::try_from_images(vec![]));
+    });
+}
+
+#[test]
+fn shapes_by_type_parameter() {
+    use burn::backend::Dispatch;
+    on_every_backend(|backend| {
+        let device = &backend.device;
+        let call = |features: burn::backend::DispatchTensor, boxes: [usize; 2], count: usize| {
+            primitive::try_roi_align::<Dispatch>(
+                features,
+                Tensor::<2>::zeros(boxes, device).into_dispatch(),
+                Tensor::<1, Int>::zeros([count], device).into_dispatch(),
+                RoiAlignConfig::new([2, 3]),
+            )
+        };
+        let features = || Tensor::<4>::zeros([1, 2, 3, 4], device).into_dispatch();
+        let flat = || Tensor::<3>::zeros([2, 3, 4], device).into_dispatch();
+        let text = "`features` has shape [2, 3, 4], but must have shape [N, C, H, W]";
+        refuses(text, || call(flat(), [1, 4], 1));
+        let text = "`boxes` has shape [1, 5], but must have shape [K, 4]";
+        refuses(text, || call(features(), [1, 5], 1));
+        let text =
+            "`boxes` has 2 rows and `batch_indices` has 1, but both must have one for each region";
+        refuses(text, || call(features(), [2, 4], 1));
+        assert!(call(features(), [1, 4], 1).is_ok());
+    });
+}
+
+#[test]
+fn boxes_of_another_dtype() {
+    on_every_backend(|backend| {
+        let dtypes = [DType::F16, DType::F64];
+        let Some(other) = dtypes.into_iter().find(|dtype| backend.supports(*dtype)) else {
+            return;
+        };
+        let mut call = Call::new(&backend.device);
+        call.rois = Rois::new(call.rois.boxes().cast(other), call.rois.batch_indices());
+        call.all_refuse(&format!(
+            "`boxes` is of dtype {other:?}, but must be of F32, as `features` is"
+        ));
+    });
+}
+
+#[test]
+fn regions_on_another_device() {
+    let backends = backends();
+    let Some(two) = backends.get(..2) else {
+        return;
+    };
+    for (features, regions) in [(&two[0], &two[1]), (&two[1], &two[0])] {
+        let (features, regions) = (&features.device, &regions.device);
+        let mut call = Call::new(features);
+        call.rois = Call::new(regions).rois;
+        let place = |device: &Device| format!("{:?}", device.as_dispatch());
+        let text = format!(
+            "`boxes` is on device {}, but must be on {}, as `features` is",
+            place(regions),
+            place(features)
+        );
+        let boxes = call.rois.boxes();
+        call.all_refuse(&text);
+        let indices = Tensor::<1, Int>::zeros([2], features);
+        let error = Rois::try_new(boxes, indices).expect_err("two devices");
+        assert!(matches!(
+            error,
+            RoiError::Device {
+                argument: "batch_indices",
+                ..
+            }
+        ));
+    }
+}
+
+#[test]
+fn tensors_on_an_autodiff_device() {
+    on_every_backend(|backend| {
+        let call = Call::new(&backend.device.clone().autodiff());
+        call.all_refuse(
+            "`features` is on an autodiff device, but region operators have no gradient: it must be on \
+             the inner device",
+        );
+        let mut call = Call::new(&backend.device);
+        call.rois = Call::new(&backend.device.clone().autodiff()).rois;
+        call.all_refuse(
+            "`boxes` is on an autodiff device, but region operators have no gradient: it must be on the \
+             inner device",
+        );
+    });
+}
+
+#[test]
+fn output_sizes() {
+    on_every_backend(|backend| {
+        for size in [[0, 3], [2, 0], [32_768, 1]] {
+            let call = Call::new(&backend.device);
+            let (features, rois) = (call.features, call.rois);
+            let text =
+                format!("`output size` is {size:?}, but must be 1 to 32767 in height and in width");
+            refuses(&text, || {
+                try_roi_align(features.clone(), &rois, RoiAlignConfig::new(size))
+            });
+            panics(&text, || {
+                roi_align(features.clone(), &rois, RoiAlignConfig::new(size))
+            });
+            refuses(&text, || {
+                try_roi_pool(features.clone(), &rois, RoiPoolConfig::new(size))
+            });
+            panics(&text, || {
+                roi_pool(features.clone(), &rois, RoiPoolConfig::new(size))
+            });
+            let text = text.replace("output size", "crop size");
+            let config = || CropAndResizeConfig::new(size);
+            refuses(&text, || {
+                try_crop_and_resize(features.clone(), &rois, config())
+            });
+            panics(&text, || crop_and_resize(features.clone(), &rois, config()));
+        }
+    });
+}
+
+#[test]
+fn options() {
+    let align = || RoiAlignConfig::new([2, 3]);
+    let positive = "finite and above 0";
+    let samples = "1 to 1024";
+    let clamped = |minimum, maximum| align().with_sampling(Sampling::Clamped { minimum, maximum });
+    let table = [
+        (
+            align().with_spatial_scale(0.0),
+            "spatial scale of y",
+            "0",
+            positive,
+        ),
+        (
+            align().with_spatial_scale(-1.0),
+            "spatial scale of y",
+            "-1",
+            positive,
+        ),
+        (
+            align().with_spatial_scale(f64::NAN),
+            "spatial scale of y",
+            "NaN",
+            positive,
+        ),
+        (
+            align().with_spatial_scale(f64::INFINITY),
+            "spatial scale of y",
+            "inf",
+            positive,
+        ),
+        (
+            align().with_spatial_scale_x(0.0),
+            "spatial scale of x",
+            "0",
+            positive,
+        ),
+        (
+            align().with_sampling(Sampling::Fixed(0)),
+            "sampling ratio",
+            "0",
+            samples,
+        ),
+        (
+            align().with_sampling_ratio(1025),
+            "sampling ratio",
+            "1025",
+            samples,
+        ),
+        (clamped(0, 4), "minimum samples", "0", samples),
+        (
+            clamped(5, 4),
+            "maximum samples",
+            "4",
+            "at least the minimum samples",
+        ),
+        (
+            align().with_box_offset(f64::NAN),
+            "box offset",
+            "NaN",
+            "finite",
+        ),
+        (
+            align().with_input_pixel_offset(f64::NAN),
+            "input pixel offset",
+            "NaN",
+            "finite",
+        ),
+        (
+            align().with_output_pixel_offset(f64::NAN),
+            "output pixel offset",
+            "NaN",
+            "finite",
+        ),
+        (
+            align().with_out_of_bounds_value(f64::NAN),
+            "out-of-bounds value",
+            "NaN",
+            "finite",
+        ),
+    ];
+    on_every_backend(|backend| {
+        let Call { features, rois, .. } = Call::new(&backend.device);
+        for (config, argument, value, expected) in &table {
+            let text = format!("`{argument}` is {value}, but must be {expected}");
+            refuses(&text, || {
+                try_roi_align(features.clone(), &rois, config.clone())
+            });
+            panics(&text, || roi_align(features.clone(), &rois, config.clone()));
+        }
+        for (scale, value) in [
+            (0.0, "0"),
+            (-2.0, "-2"),
+            (f64::NAN, "NaN"),
+            (f64::INFINITY, "inf"),
+        ] {
+            let config = || RoiPoolConfig::new([2, 3]).with_spatial_scale(scale);
+            let text = format!("`spatial scale of y` is {value}, but must be finite and above 0");
+            refuses(&text, || try_roi_pool(features.clone(), &rois, config()));
+            panics(&text, || roi_pool(features.clone(), &rois, config()));
+        }
+        let config = || CropAndResizeConfig::new([2, 3]).with_extrapolation_value(f64::INFINITY);
+        let text = "`extrapolation value` is inf, but must be finite";
+        refuses(text, || {
+            try_crop_and_resize(features.clone(), &rois, config())
+        });
+        panics(text, || crop_and_resize(features.clone(), &rois, config()));
+    });
+}
+
+#[test]
+fn maps_without_pixels() {
+    on_every_backend(|backend| {
+        for shape in [[2, 3, 0, 8], [2, 3, 6, 0]] {
+            let mut call = Call::new(&backend.device);
+            call.features = Tensor::zeros(shape, &backend.device);
+            call.all_refuse(&format!(
+                "`features` has shape {shape:?}, but height and width must be above 0 where there are \
+                 regions"
+            ));
+        }
+    });
+}
+
+#[test]
+fn nothing_to_do() {
+    on_every_backend(|backend| {
+        let device = &backend.device;
+        let none = || Rois::from_images(vec![Tensor::<2>::zeros([0, 4], device)]);
+        let mut call = Call::new(device);
+        call.rois = none();
+        call.all_give([0, 3, 2, 3], 0.0);
+        for shape in [[2, 3, 0, 8], [0, 3, 6, 8], [2, 0, 6, 8]] {
+            let mut call = Call::new(device);
+            call.features = Tensor::zeros(shape, device);
+            call.rois = none();
+            call.all_give([0, shape[1], 2, 3], 0.0);
+        }
+        let mut call = Call::new(device);
+        call.features = Tensor::zeros([2, 0, 6, 8], device);
+        call.all_give([2, 0, 2, 3], 0.0);
+    });
+}
+
+/// Boxes that are not finite, with the way their row is printed.
+fn boxes_that_are_not_finite() -> [([f32; 4], &'static str); 3] {
+    [
+        ([0.0, f32::NAN, 4.0, 4.0], "[0.0, NaN, 4.0, 4.0]"),
+        ([0.0, 0.0, f32::INFINITY, 4.0], "[0.0, 0.0, inf, 4.0]"),
+        ([f32::NEG_INFINITY, 0.0, 4.0, 4.0], "[-inf, 0.0, 4.0, 4.0]"),
+    ]
+}
+
+#[test]
+fn boxes_not_finite_and_images_out_of_range() {
+    on_every_backend(|backend| {
+        let good = [1.0, 1.0, 5.0, 4.0];
+        for (bad, printed) in boxes_that_are_not_finite() {
+            let text = format!("`boxes` row 1 is {printed}, but must be finite");
+            check_bad_row(backend, [good, bad], [0, 1], &text);
+        }
+        for index in [2, -1, i32::MAX, i32::MIN] {
+            let text = format!(
+                "`batch_indices` row 1 is {index}, but must be at least 0 and below the batch size 2"
+            );
+            check_bad_row(backend, [good, good], [0, index], &text);
+        }
+    });
+}
+
+/// A host device refuses a bad second row; others give the out-of-bounds value there, and the first
+/// row as if it were alone.
+fn check_bad_row(backend: &Backend, boxes: [[f32; 4]; 2], images: [i32; 2], text: &str) {
+    let device = &backend.device;
+    let mut call = Call::new(device);
+    call.rois = rois(device, boxes, images);
+    refuses(text, || call.rois.validate(2));
+    if backend.is_host() {
+        call.all_refuse(text);
+        return;
+    }
+    let alone = rois(device, [boxes[0]], [images[0]]);
+    let align = call.align.with_out_of_bounds_value(-7.5);
+    let crop = call.crop.with_extrapolation_value(-7.5);
+    let outputs = |rois: &Rois| {
+        let features = || call.features.clone();
+        [
+            (roi_align(features(), rois, align.clone()), -7.5),
+            (roi_pool(features(), rois, call.pool.clone()), 0.0),
+            (crop_and_resize(features(), rois, crop.clone()), -7.5),
+        ]
+    };
+    for ((output, outside), (alone, _)) in outputs(&call.rois).into_iter().zip(outputs(&alone)) {
+        let first = output.clone().slice([0..1]);
+        assert_eq!(first.into_data(), alone.into_data());
+        let second = output.slice([1..2]).into_data();
+        assert!(
+            second.iter::<f32>().all(|number| number == outside),
+            "{second}"
+        );
+    }
+}
+
+#[test]
+fn an_empty_batch_on_a_device_gives_the_out_of_bounds_value() {
+    on_every_backend(|backend| {
+        let mut call = Call::new(&backend.device);
+        call.features = Tensor::zeros([0, 3, 6, 8], &backend.device);
+        if backend.is_host() {
+            let text =
+                "`batch_indices` row 0 is 0, but must be at least 0 and below the batch size 0";
+            call.all_refuse(text);
+        } else {
+            call.all_give([2, 3, 2, 3], 0.0);
+        }
+    });
+}
+
+#[test]
+fn batch_indices_that_come_as_floats() {
+    on_every_backend(|backend| {
+        let device = &backend.device;
+        for bad in [0.5, -1.0, 2.0, f32::NAN, f32::INFINITY, 3e9, -3e9] {
+            let table = [[0.0, 1.0, 1.0, 5.0, 4.0], [bad, 1.0, 1.0, 5.0, 4.0]];
+            let table = || Tensor::<2>::from_floats(table, device);
+            if backend.is_host() && bad.fract() != 0.0 {
+                let text = format!(
+                    "`boxes` row 1 begins with batch index {bad}, but it must be a whole number"
+                );
+                refuses(&text, || Rois::try_from_index_first(table()));
+                continue;
+            }
+            let rois = Rois::from_index_first(table());
+            let error = rois.validate(2).expect_err("a bad index");
+            assert!(
+                matches!(error, RoiError::BatchIndex { row: 1, .. }),
+                "{bad}: {error}"
+            );
+        }
+    });
+}

@@ -1,0 +1,30 @@
+//! f16 and bf16: the f32 result on the same rounded input, rounded once.
+
+use burn::tensor::DType;
+use proptest::prelude::*;
+
+use crate::backends::backends;
+use crate::problem::problems;
+
+fn half_equals_rounded_single(dtype: DType) {
+    for backend in backends().iter().filter(|backend| backend.supports(dtype)) {
+        proptest!(ProptestConfig::with_cases(150), |(problem in problems())| {
+            // Coordinates that the half type holds.
+            let mut problem = problem;
+            problem.boxes.iter_mut().flatten().for_each(|c| *c = c.clamp(-6e4, 6e4));
+            let half = problem.run(&backend.device, dtype, dtype);
+            let single = problem.run(&backend.device, dtype, DType::F32).convert_dtype(dtype);
+            prop_assert_eq!(half.as_bytes(), single.as_bytes(), "{}", backend.name);
+        });
+    }
+}
+
+#[test]
+fn f16_is_the_rounded_f32_result() {
+    half_equals_rounded_single(DType::F16);
+}
+
+#[test]
+fn bf16_is_the_rounded_f32_result() {
+    half_equals_rounded_single(DType::BF16);
+}

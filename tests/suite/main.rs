@@ -1,0 +1,13 @@
+//! Everything but conformance: backends against each other, dtypes, bad input, options, limits.
+
+#[path = "../support/backends.rs"]
+mod backends;
+
+mod agreement;
+mod bad_input;
+mod dtypes;
+mod limits;
+mod options;
+mod problem;
+mod regions;
+mod type_parameter;

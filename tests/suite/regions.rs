@@ -1,0 +1,154 @@
+//! Regions in every form that frameworks give them in.
+
+use burn::tensor::{DType, Device, Distribution, Int, IntDType, Tensor, TensorData, s};
+use burn_roi::*;
+
+use crate::backends::backends;
+
+const BOXES: [[f32; 4]; 3] = [
+    [0.0, 0.0, 4.0, 4.0],
+    [1.0, 2.0, 7.0, 5.0],
+    [2.0, 1.0, 3.0, 3.0],
+];
+const IMAGES: [i32; 3] = [0, 0, 2];
+
+fn pooled(rois: &Rois, device: &Device) -> TensorData {
+    let numbers = (0..3 * 2 * 6 * 8)
+        .map(|number| (number as f32).sin())
+        .collect();
+    let features = Tensor::<4>::from_data(TensorData::new(numbers, [3, 2, 6, 8]), device);
+    roi_align(features, rois, RoiAlignConfig::new([2, 3])).into_data()
+}
+
+#[test]
+fn all_forms_are_the_same_regions() {
+    for backend in backends() {
+        let device = &backend.device;
+        let boxes = Tensor::<2>::from_floats(BOXES, device);
+        let images = Tensor::<1, Int>::from_ints(IMAGES, device);
+        let expected = pooled(&Rois::new(boxes.clone(), images.clone()), device);
+
+        let first = images.clone().float().reshape([3, 1]);
+        let table = Tensor::cat(vec![first, boxes.clone()], 1);
+        let forms = [
+            Rois::new(
+                boxes.clone().reshape([1, 3, 4]),
+                images.clone().reshape([1, 3]),
+            ),
+            Rois::new(
+                boxes.clone().reshape([1, 1, 3, 4]),
+                images.clone().reshape([1, 1, 1, 3]),
+            ),
+            Rois::new(boxes.clone(), images.reshape([1, 1, 3])),
+            Rois::from_index_first(table.clone()),
+            Rois::from_index_first(table.reshape([1, 1, 3, 5])),
+            Rois::from_images(vec![
+                boxes.clone().slice([0..2]),
+                Tensor::zeros([0, 4], device),
+                boxes.clone().slice([2..3]),
+            ]),
+            // Strides that are not those of a fresh tensor.
+            Rois::new(
+                boxes.clone().transpose().add_scalar(0.0).transpose(),
+                Tensor::<1, Int>::from_ints([0, 9, 0, 9, 2], device).slice(s![..;2]),
+            ),
+        ];
+        for rois in forms {
+            assert_eq!(rois.len(), 3);
+            assert!(!rois.is_empty());
+            assert!(rois.validate(3).is_ok());
+            assert_eq!(pooled(&rois, device), expected, "{} {rois:?}", backend.name);
+        }
+    }
+}
+
+#[test]
+fn every_integer_dtype() {
+    let dtypes = [
+        IntDType::I8,
+        IntDType::I16,
+        IntDType::I32,
+        IntDType::I64,
+        IntDType::U8,
+        IntDType::U16,
+        IntDType::U32,
+        IntDType::U64,
+    ];
+    for backend in backends() {
+        let device = &backend.device;
+        let boxes = Tensor::<2>::from_floats(BOXES, device);
+        let images = Tensor::<1, Int>::from_ints(IMAGES, device);
+        let expected = pooled(&Rois::new(boxes.clone(), images.clone()), device);
+        for dtype in dtypes
+            .into_iter()
+            .filter(|dtype| backend.supports(DType::from(*dtype)))
+        {
+            let rois = Rois::new(boxes.clone(), images.clone().cast(dtype));
+            assert_eq!(
+                pooled(&rois, device),
+                expected,
+                "{} {dtype:?}",
+                backend.name
+            );
+        }
+    }
+}
+
+/// An index that is in range in its lower bits only is out of range.
+#[test]
+fn wide_indices_are_not_cut_off() {
+    for backend in backends() {
+        let device = &backend.device;
+        for dtype in [IntDType::I64, IntDType::U64] {
+            if !backend.supports(DType::from(dtype)) {
+                continue;
+            }
+            let wide = TensorData::new(vec![1i64 << 32], [1]).convert_dtype(dtype.into());
+            let wide = Tensor::<1, Int>::from_data(wide, (device, DType::from(dtype)));
+            let rois = Rois::new(Tensor::<2>::from_floats([BOXES[0]], device), wide);
+            let error = rois.validate(3).expect_err("an image out of range");
+            assert_eq!(
+                error,
+                RoiError::BatchIndex {
+                    row: 0,
+                    index: 1 << 32,
+                    batch: 3
+                }
+            );
+            if !backend.is_host() {
+                assert!(
+                    pooled(&rois, device)
+                        .iter::<f32>()
+                        .all(|number| number == 0.0)
+                );
+            }
+        }
+    }
+}
+
+#[test]
+fn modules_are_their_functions() {
+    for backend in backends() {
+        let device = &backend.device;
+        let features = Tensor::<4>::random([3, 2, 6, 8], Distribution::Default, device);
+        let rois = Rois::new(
+            Tensor::<2>::from_floats(BOXES, device),
+            Tensor::<1, Int>::from_ints(IMAGES, device),
+        );
+        let config = RoiAlignConfig::new([2, 3]).with_spatial_scale(0.5);
+        assert_eq!(
+            config.init().forward(features.clone(), &rois).into_data(),
+            roi_align(features.clone(), &rois, config).into_data()
+        );
+        let config = RoiPoolConfig::new([2, 3]).with_spatial_scale(0.5);
+        assert_eq!(
+            config.init().forward(features.clone(), &rois).into_data(),
+            roi_pool(features.clone(), &rois, config).into_data()
+        );
+        let config = CropAndResizeConfig::new([2, 3]);
+        assert_eq!(
+            config.init().forward(features.clone(), &rois).into_data(),
+            crop_and_resize(features, &rois, config).into_data()
+        );
+    }
+}

@@ -1,0 +1,74 @@
+//! The operators by type parameter give what the functions on `Tensor` give.
+
+use burn::backend::DispatchKindConversion;
+use burn::backend::DispatchTensor;
+use burn::backend::tensor::{FloatTensor, IntTensor};
+use burn::tensor::{Device, Float, Int, Tensor};
+use burn_roi::*;
+
+use crate::backends::backends;
+
+/// A head that is written once for all backends.
+fn head<B: RoiBackend>(
+    features: FloatTensor<B>,
+    boxes: FloatTensor<B>,
+    batch_indices: IntTensor<B>,
+) -> [FloatTensor<B>; 3] {
+    let arguments = || (features.clone(), boxes.clone(), batch_indices.clone());
+    let (f, b, i) = arguments();
+    let aligned = primitive::roi_align::<B>(f, b, i, torchvision::RoiAlign::new([3, 2]));
+    let (f, b, i) = arguments();
+    let pooled = primitive::roi_pool::<B>(f, b, i, torchvision::RoiPool::new([3, 2]));
+    let (f, b, i) = arguments();
+    let cropped = primitive::crop_and_resize::<B>(f, b, i, CropAndResizeConfig::new([3, 2]));
+    [aligned, pooled, cropped]
+}
+
+fn check<B: RoiBackend>(device: &Device)
+where
+    DispatchTensor: DispatchKindConversion<B>,
+    Float: burn::tensor::BackendPrimitive<B, Primitive = FloatTensor<B>>,
+    Int: burn::tensor::BackendPrimitive<B, Primitive = IntTensor<B>>,
+{
+    let features = Tensor::<4>::random([2, 5, 9, 11], burn::tensor::Distribution::Default, device);
+    let boxes = Tensor::<2>::from_floats([[0.1, 0.2, 0.9, 0.8], [1.0, 2.0, 7.0, 6.0]], device);
+    let rois = Rois::new(boxes.clone(), Tensor::<1, Int>::from_ints([1, 0], device));
+    let outputs = head::<B>(
+        features
+            .clone()
+            .try_into_primitive::<B>()
+            .expect("features of this backend"),
+        boxes
+            .try_into_primitive::<B>()
+            .expect("boxes of this backend"),
+        rois.batch_indices()
+            .try_into_primitive::<B>()
+            .expect("indices of this backend"),
+    );
+    let expected = [
+        roi_align(features.clone(), &rois, torchvision::RoiAlign::new([3, 2])),
+        roi_pool(features.clone(), &rois, torchvision::RoiPool::new([3, 2])),
+        crop_and_resize(features, &rois, CropAndResizeConfig::new([3, 2])),
+    ];
+    for (output, expected) in outputs.into_iter().zip(expected) {
+        let output = Tensor::<4>::from_primitive::<B>(output);
+        assert_eq!(output.into_data(), expected.into_data());
+    }
+}
+
+#[test]
+fn operators_by_type_parameter_are_those_on_tensors() {
+    for backend in backends() {
+        match backend.name {
+            #[cfg(feature = "flex")]
+            "flex" => check::<burn::backend::Flex>(&backend.device),
+            #[cfg(feature = "ndarray")]
+            #[allow(deprecated)]
+            "ndarray" => check::<burn::backend::NdArray>(&backend.device),
+            #[cfg(feature = "cube")]
+            _ => check::<burn::backend::Cube>(&backend.device),
+            #[cfg(not(feature = "cube"))]
+            name => panic!("{name} is not known"),
+        }
+    }
+}
