@@ -1,12 +1,12 @@
 //! OpenVINO `ROIAlign`, versions 3 and 9, as release 2026.4 computes them.
 //!
-//! One thing differs: where OpenVINO gives NaN, for an empty region in a half-pixel mode with
-//! `sampling_ratio` 0, this crate gives 0, as torchvision does.
+//! One thing differs: in a half-pixel mode with `sampling_ratio` 0, an empty or an inverted region has
+//! no sample, and this crate gives 0, as torchvision does; OpenVINO gives NaN or uninitialized memory.
 
 use burn::config::Config;
 use serde::{Deserialize, Serialize};
 
-use crate::geometry::convention::Reduction;
+use crate::geometry::convention::{Arithmetic, Reduction};
 use crate::ops::RoiAlignConfig;
 
 /// The attribute `mode`.
@@ -69,6 +69,7 @@ impl From<RoiAlign9> for RoiAlignConfig {
             .with_sampling_ratio(attributes.sampling_ratio)
             .with_aligned(attributes.aligned_mode != AlignedMode::Asymmetric)
             .with_box_offset(box_offset)
+            .with_arithmetic(Arithmetic::FromElementsBySteps)
             .with_reduction(match attributes.mode {
                 Mode::Avg => Reduction::Average,
                 Mode::Max => Reduction::MaxFromZero,

@@ -9,13 +9,15 @@ use cubecl::prelude::*;
 
 use super::{Real, quotient};
 
-/// Ends are scaled and offset, then subtracted; a sample is placed from the start of its element.
-/// torchvision, ONNX Runtime and OpenVINO.
+/// Ends are scaled and offset, then subtracted; a sample is placed from the start of its element, at
+/// its share of the element's length. torchvision and ONNX Runtime.
 pub const FROM_ELEMENTS: u32 = 0;
+/// The same, but a sample is placed at a multiple of the distance of two samples. OpenVINO.
+pub const FROM_ELEMENTS_BY_STEPS: u32 = 1;
 /// Ends are scaled, then subtracted; a sample is placed from the start of the region. DirectML.
-pub const FROM_REGION: u32 = 1;
+pub const FROM_REGION: u32 = 2;
 /// The difference of the ends is scaled; a sample is placed from the start of the region. TensorFlow.
-pub const FROM_REGION_UNSCALED: u32 = 2;
+pub const FROM_REGION_UNSCALED: u32 = 3;
 
 /// A sample is the weighted mean of the two pixels beside it.
 pub const BILINEAR: u32 = 0;
@@ -118,23 +120,35 @@ pub fn axis(rule: &AxisRule, low: Real, high: Real, elements: u32) -> Axis {
     let length = length.clamp(rule.minimum_length, Real::MAX);
 
     let elements = elements as Real;
+    let element = quotient(length, elements);
     let samples = ceil_quotient(length, elements)
         .clamp(rule.minimum_samples, rule.maximum_samples)
         .clamp(0.0, MOST_SAMPLES);
     let mut result = Axis {
         start,
-        element: quotient(length, elements),
+        element,
         step: 0.0,
         samples: samples as u32,
     };
     let spans = elements * samples - rule.corners as Real;
     if spans > 0.0 {
-        result.step = quotient(length, spans);
+        if from_elements(rule) {
+            result.step = quotient(element, samples);
+        } else {
+            result.step = quotient(length, spans);
+        }
     } else if rule.corners == 1u32 {
         // One sample on the whole axis can't reach both corners: it takes the middle.
         result.start = product((low + high) * 0.5, rule.scale) - rule.input_offset;
     }
     result
+}
+
+/// Whether samples are placed from the start of their elements. Corners are reached by counting from
+/// the start of the region only.
+#[cfg_attr(feature = "cube", cube)]
+fn from_elements(rule: &AxisRule) -> bool {
+    rule.order <= FROM_ELEMENTS_BY_STEPS && rule.corners == 0u32
 }
 
 /// The least whole number whose product with `divisor` reaches `dividend`.
@@ -158,11 +172,12 @@ fn ceil_quotient(dividend: Real, divisor: Real) -> Real {
 pub fn position(rule: &AxisRule, axis: &Axis, element: u32, sample: u32) -> Real {
     let number = element as Real * axis.samples as Real + sample as Real;
     let mut result = axis.start + product(number - rule.output_offset, axis.step);
-    if rule.order == FROM_ELEMENTS && rule.corners == 0u32 {
-        let inside = quotient(
-            product(sample as Real - rule.output_offset, axis.element),
-            axis.samples as Real,
-        );
+    if from_elements(rule) {
+        let place = sample as Real - rule.output_offset;
+        let mut inside = product(place, axis.step);
+        if rule.order == FROM_ELEMENTS {
+            inside = quotient(product(place, axis.element), axis.samples as Real);
+        }
         result = (axis.start + product(element as Real, axis.element)) + inside;
     }
     result

@@ -60,9 +60,11 @@ pub enum Reduction {
 /// one sample more if rounding lengthens it, and a sample at the border of the map can fall outside.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub enum Arithmetic {
-    /// Scale and offset both ends, subtract them, and count from the start of each output element:
-    /// torchvision, ONNX Runtime and OpenVINO.
+    /// Scale and offset both ends, subtract them, and count from the start of each output element in
+    /// shares of its length: torchvision and ONNX Runtime.
     FromElements,
+    /// The same, but count in multiples of the distance of two samples: OpenVINO.
+    FromElementsBySteps,
     /// Scale both ends, subtract them, and count from the start of the region: DirectML.
     FromRegion,
     /// Subtract the ends, scale the difference, and count from the start of the region: TensorFlow.

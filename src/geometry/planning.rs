@@ -53,6 +53,7 @@ impl Coordinate for Real {
             corners: convention.corners as u32,
             order: match convention.arithmetic {
                 Arithmetic::FromElements => axis::FROM_ELEMENTS,
+                Arithmetic::FromElementsBySteps => axis::FROM_ELEMENTS_BY_STEPS,
                 Arithmetic::FromRegion => axis::FROM_REGION,
                 Arithmetic::FromRegionUnscaled => axis::FROM_REGION_UNSCALED,
             },

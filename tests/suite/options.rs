@@ -36,6 +36,7 @@ fn options_round_trip_through_json() {
     ];
     let arithmetics = [
         Arithmetic::FromElements,
+        Arithmetic::FromElementsBySteps,
         Arithmetic::FromRegion,
         Arithmetic::FromRegionUnscaled,
     ];

@@ -203,6 +203,7 @@ fn roi_aligns() -> impl Strategy<Value = RoiAlignConfig> {
         select(vec![0.0, 0.0, -7.5, 3.25]),
         select(vec![
             Arithmetic::FromElements,
+            Arithmetic::FromElementsBySteps,
             Arithmetic::FromRegion,
             Arithmetic::FromRegionUnscaled,
         ]),

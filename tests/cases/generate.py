@@ -1,0 +1,607 @@
+#!/usr/bin/env python3
+"""Runs the frameworks on small random problems and stores what they answer.
+
+Every file is one case: an input, boxes, the operator's attributes under the owner's own names, and
+the output. DirectML doesn't run here; its cases follow the formulas of its documents in float64.
+"""
+
+import argparse
+import json
+import math
+import os
+import struct
+import zlib
+from dataclasses import dataclass
+from itertools import product
+from pathlib import Path
+
+import numpy as np
+
+DTYPES = {"f32": np.float32, "f16": np.float16, "f64": np.float64}
+STORED_NAMES = {"float32": "F32", "float16": "F16", "float64": "F64", "int64": "I64"}
+ALIGN_TOLERANCE = {np.float32: 2e-5, np.float16: 2e-3, np.float64: 1e-10}
+DIRECTML_TOLERANCE = {np.float32: 5e-5, np.float16: 2e-3}
+
+# Keep a file below 8 KB, and a box below what its owner can spend on every sample.
+MOST_ELEMENTS = 850
+MOST_SAMPLES = 200_000
+MOST_DIRECTML_SAMPLES = 2_000
+UNLIMITED = 2**32 - 1
+
+SCALES = [1.0, 0.5, 0.25, 0.0625, 0.3, 2.0]
+MAPS = ["one pixel", "one row", "one column", "tiny", "ordinary", "ordinary", "wide"]
+OUTPUTS = ["one element", "one row", "one column", "square", "oblong", "thirteen"]
+INTERVALS = ["random", "grid", "halves", "partly outside", "outside", "centred on a border",
+             "sample on a bound", "border to border", "empty", "inverted", "huge"]
+# Numbers of pixels whose bins end elsewhere when the length of a bin is rounded to a float32.
+INEXACT_BINS = {7: [57], 11: [29, 47, 58], 13: [7, 14, 28, 56]}
+ONNX_TRANSFORMATIONS = ["output_half_pixel", "half_pixel"]
+OPENVINO_ALIGNED_MODES = ["asymmetric", "half_pixel_for_nn", "half_pixel"]
+
+
+class Dealer:
+    """Deals the values of a list in random order, all of them before any a second time."""
+
+    def __init__(self, seed):
+        self.random = np.random.default_rng(seed)
+        self.left = {}
+
+    def deal(self, name, values):
+        if not self.left.get(name):
+            values = list(values)
+            self.left[name] = [values[index] for index in self.random.permutation(len(values))]
+        return self.left[name].pop()
+
+
+@dataclass
+class Problem:
+    """What all operators share. Boxes are x1, y1, x2, y2 in pixels of the map, still in float64."""
+
+    input: np.ndarray
+    batch_indices: np.ndarray
+    output: tuple
+    boxes: np.ndarray
+
+
+@dataclass
+class Case:
+    source: str
+    attributes: dict
+    tolerance: float
+    tensors: dict
+
+
+def map_size(dealer):
+    low, high = dealer.random.integers(2, 6), dealer.random.integers(6, 17)
+    return {
+        "one pixel": (1, 1),
+        "one row": (1, high),
+        "one column": (high, 1),
+        "tiny": (low, dealer.random.integers(2, 6)),
+        "ordinary": (dealer.random.integers(6, 17), high),
+        "wide": (3, 57 + low),
+    }[dealer.deal("map", MAPS)]
+
+
+def output_size(dealer):
+    size, other = dealer.random.permutation([1, 2, 3, 4, 5, 6, 7, 9, 11])[:2]
+    return {
+        "one element": (1, 1),
+        "one row": (1, size),
+        "one column": (size, 1),
+        "square": (dealer.deal("square", [2, 7]),) * 2,
+        "oblong": (size, other),
+        "thirteen": (size, 13),
+    }[dealer.deal("output", OUTPUTS)]
+
+
+def interval(kind, random, size, elements):
+    """One axis of a box, on a map of `size` pixels that becomes `elements` outputs."""
+    if kind == "random":
+        return sorted(random.uniform(0, size, 2))
+    if kind == "grid":
+        low = random.integers(-2, size)
+        return low, low + elements * random.integers(1, 4)
+    if kind == "halves":
+        low = random.integers(-2, 2 * size) / 2
+        return low, low + random.integers(1, 4 * elements + 1) / 2
+    if kind == "partly outside":
+        low, high = random.uniform(-size - 1, 0), random.uniform(0, size)
+        return (low, high) if random.random() < 0.5 else (size - high, size - low)
+    if kind == "outside":
+        low, high = sorted(random.uniform(1, 5, 2))
+        return (size + low, size + high) if random.random() < 0.5 else (-1 - high, -1 - low)
+    if kind == "centred on a border":
+        centre = random.choice([-1, -0.5, 0, 0.5, size - 1, size - 0.5, size, size + 0.5])
+        length = random.choice([1, 3, elements, 3 * elements, random.uniform(0.5, 3 * elements)])
+        return centre - length / 2, centre + length / 2
+    if kind == "sample on a bound":
+        samples = elements * random.integers(1, 5)
+        share = (random.integers(samples) + 0.5) / samples
+        length = random.integers(1, 30) / random.choice([1, 2, 3, 10])
+        low = random.choice([-1, size]) + random.choice([0, 0.5]) - share * length
+        return low, low + length
+    if kind == "border to border":
+        return random.integers(-1, 2), size + random.integers(-1, 2)
+    if kind == "empty":
+        place = random.choice([random.uniform(0, size), random.integers(-1, size + 1)])
+        return place, place
+    if kind == "inverted":
+        high, low = interval(random.choice(["random", "grid", "halves"]), random, size, elements)
+        return low, high
+    assert kind == "huge"
+    low = -random.choice([random.integers(0, 10_000), random.uniform(0, 10_000)])
+    return low, low + 10_000
+
+
+def draw_box(dealer, size, output):
+    kind = dealer.deal("box", INTERVALS)
+    # Two dealt kinds too often meet outside of the map, so one axis is as often an ordinary one.
+    other = dealer.random.choice([kind, dealer.deal("box", INTERVALS), "random", "random"])
+    kinds = dealer.random.permutation([kind, other])
+    (y1, y2), (x1, x2) = (interval(*axis) for axis in zip(kinds, [dealer.random] * 2, size, output))
+    return np.array([x1, y1, x2, y2], np.float64)
+
+
+def draw_problem(dealer, dtype, accept):
+    """A problem whose boxes all pass `accept(box, map size, output size)`."""
+    size = tuple(int(side) for side in map_size(dealer))
+    output = tuple(int(side) for side in output_size(dealer))
+    pixels, elements = math.prod(size), math.prod(output)
+    images = min(dealer.deal("images", [1, 2, 3]), MOST_ELEMENTS // pixels)
+    boxes = min(dealer.deal("boxes", [1, 2, 3, 4, 6]), MOST_ELEMENTS // elements)
+    channels = min(dealer.deal("channels", [1, 2, 3, 5, 17]),
+                   MOST_ELEMENTS // (pixels * images), MOST_ELEMENTS // (elements * boxes))
+    accepted = []
+    while len(accepted) < boxes:
+        box = draw_box(dealer, size, output)
+        if accept(box, size, output):
+            accepted.append(box)
+    return Problem(
+        input=dealer.random.standard_normal((images, channels, *size)).astype(dtype),
+        batch_indices=dealer.random.integers(images, size=boxes),
+        output=output,
+        boxes=np.array(accepted),
+    )
+
+
+def draw_pool_problem(dealer, dtype, accept):
+    """A problem whose first box depends, where the output allows, on how bins are divided."""
+    problem = draw_problem(dealer, dtype, accept)
+    _, _, height, width = problem.input.shape
+    for axis, size, elements in [(1, height, problem.output[0]), (0, width, problem.output[1])]:
+        if elements in INEXACT_BINS:
+            # The pixel after the region, which rounding adds to the last bin, is the map's last.
+            pixels = dealer.random.choice(INEXACT_BINS[elements])
+            other, other_size = 1 - axis, width + height - size
+            problem.boxes[0, [axis, axis + 2]] = size - 1 - pixels, size - 2
+            problem.boxes[0, [other, other + 2]] = 0, other_size - 1
+    return problem
+
+
+def owner_boxes(problem_boxes, scale, dtype):
+    """Pixels of the map in the coordinates that the owner multiplies by `scale`."""
+    largest = float(np.finfo(dtype).max)
+    return np.clip(problem_boxes / scale, -largest, largest).astype(dtype)
+
+
+def with_batch_column(problem, boxes):
+    return np.concatenate([problem.batch_indices[:, None].astype(boxes.dtype), boxes], axis=1)
+
+
+def affordable(scale, dtype, ratio, aligned, zero_samples_allowed=True):
+    """Rejects boxes that take too many samples, or a number on which the owner fails."""
+    def accept(box, size, output):
+        box = owner_boxes(box, scale, dtype).astype(np.float64) * scale
+        lengths = box[3] - box[1], box[2] - box[0]
+        if not aligned:
+            lengths = [max(length, 1) for length in lengths]
+        samples = math.prod(ratio if ratio > 0 else math.ceil(length / elements)
+                            for length, elements in zip(lengths, output))
+        # One inverted axis makes the number negative: an exception, or foreign memory as a result.
+        possible = samples > 0 or (samples == 0 and zero_samples_allowed)
+        return possible and samples * math.prod(output) <= MOST_SAMPLES
+    return accept
+
+
+def anything(box, size, output):
+    return True
+
+
+def torchvision_roi_align(dealer, dtype):
+    import torch
+    import torchvision
+
+    aligned, adaptive = dealer.deal("variant", product([False, True], [False, True]))
+    ratio = dealer.deal("adaptive", [-1, 0]) if adaptive else dealer.deal("ratio", [1, 2, 3, 4])
+    scale = dealer.deal("scale", SCALES)
+    problem = draw_problem(dealer, dtype, affordable(scale, dtype, ratio, aligned))
+    boxes = with_batch_column(problem, owner_boxes(problem.boxes, scale, dtype))
+    expected = torchvision.ops.roi_align(torch.from_numpy(problem.input), torch.from_numpy(boxes),
+                                         problem.output, scale, ratio, aligned)
+    attributes = {"output_size": problem.output, "spatial_scale": scale,
+                  "sampling_ratio": ratio, "aligned": aligned}
+    return Case(f"torchvision {torchvision.__version__}", attributes, ALIGN_TOLERANCE[dtype],
+                {"input": problem.input, "boxes": boxes, "expected": expected.numpy()})
+
+
+def torchvision_roi_pool(dealer, dtype):
+    import torch
+    import torchvision
+
+    scale = dealer.deal("scale", SCALES)
+    problem = draw_pool_problem(dealer, dtype, anything)
+    boxes = with_batch_column(problem, owner_boxes(problem.boxes, scale, dtype))
+    expected = torchvision.ops.roi_pool(torch.from_numpy(problem.input), torch.from_numpy(boxes),
+                                        problem.output, scale)
+    return Case(f"torchvision {torchvision.__version__}",
+                {"output_size": problem.output, "spatial_scale": scale}, 0.0,
+                {"input": problem.input, "boxes": boxes, "expected": expected.numpy()})
+
+
+def onnx_session(operator, opset, attributes, dtype):
+    import onnx
+    import onnxruntime
+
+    onnxruntime.set_default_logger_severity(4)
+    value = onnx.helper.np_dtype_to_tensor_dtype(np.dtype(dtype))
+    types = {"input": value, "boxes": value}
+    if operator == "RoiAlign":
+        types["batch_indices"] = onnx.TensorProto.INT64
+    node = onnx.helper.make_node(operator, list(types), ["expected"], **attributes)
+    graph = onnx.helper.make_graph(
+        [node], "case",
+        [onnx.helper.make_tensor_value_info(name, type, None) for name, type in types.items()],
+        [onnx.helper.make_tensor_value_info("expected", value, None)])
+    model = onnx.helper.make_model(
+        graph, opset_imports=[onnx.helper.make_opsetid("", opset)], ir_version=10)
+    return onnxruntime.InferenceSession(model.SerializeToString(),
+                                        providers=["CPUExecutionProvider"])
+
+
+def onnx_source():
+    import onnxruntime
+
+    return f"onnxruntime {onnxruntime.__version__} CPU"
+
+
+def onnx_roi_align_opsets(dealer, dtype):
+    """The opsets of 10, 16 and 22 that onnxruntime runs, asked once."""
+    if "opsets" not in vars(dealer):
+        dealer.opsets = []
+        for opset in [10, 16, 22]:
+            try:
+                onnx_session("RoiAlign", opset, {}, dtype)
+                dealer.opsets.append(opset)
+            except Exception as error:
+                print(f"{onnx_source()} refuses RoiAlign of opset {opset}: "
+                      f"{str(error).splitlines()[0]}")
+    return dealer.opsets
+
+
+def onnx_scale(dealer, dtype):
+    # The attribute is a float32 even where the tensors are not.
+    scale = dealer.deal("scale", SCALES)
+    return float(np.float32(scale)) if dtype is np.float64 else scale
+
+
+def onnx_roi_align(dealer, dtype):
+    variants = [(opset, transformation) for opset in onnx_roi_align_opsets(dealer, dtype)
+                for transformation in (ONNX_TRANSFORMATIONS if opset >= 16 else [None])]
+    (opset, transformation), mode, adaptive = dealer.deal(
+        "variant", product(variants, ["avg", "max"], [False, True]))
+    ratio = 0 if adaptive else dealer.deal("ratio", [1, 2, 3, 4])
+    scale = onnx_scale(dealer, dtype)
+    accept = affordable(scale, dtype, ratio, aligned=transformation == "half_pixel")
+    problem = draw_problem(dealer, dtype, accept)
+    attributes = {"mode": mode, "output_height": problem.output[0],
+                  "output_width": problem.output[1], "sampling_ratio": ratio,
+                  "spatial_scale": scale}
+    if transformation:
+        attributes["coordinate_transformation_mode"] = transformation
+    tensors = {"input": problem.input, "boxes": owner_boxes(problem.boxes, scale, dtype),
+               "batch_indices": problem.batch_indices}
+    [tensors["expected"]] = onnx_session("RoiAlign", opset, attributes, dtype).run(None, tensors)
+    return Case(onnx_source(), attributes | {"opset": opset}, ALIGN_TOLERANCE[dtype], tensors)
+
+
+def onnx_max_roi_pool(dealer, dtype):
+    problem = draw_pool_problem(dealer, dtype, anything)
+    scale = onnx_scale(dealer, dtype)
+    attributes = {"pooled_shape": problem.output, "spatial_scale": scale}
+    boxes = owner_boxes(problem.boxes, scale, dtype)
+    tensors = {"input": problem.input, "boxes": with_batch_column(problem, boxes)}
+    [tensors["expected"]] = onnx_session("MaxRoiPool", 16, attributes, dtype).run(None, tensors)
+    return Case(onnx_source(), attributes, 0.0, tensors)
+
+
+def openvino_roi_align(dealer, dtype):
+    import openvino
+    from openvino import opset3, opset9
+
+    variants = [(3, None)] + [(9, aligned_mode) for aligned_mode in OPENVINO_ALIGNED_MODES]
+    (version, aligned_mode), mode, adaptive = dealer.deal(
+        "variant", product(variants, ["avg", "max"], [False, True]))
+    ratio = 0 if adaptive else dealer.deal("ratio", [1, 2, 3, 4])
+    scale = dealer.deal("scale", SCALES)
+    # An average over no sample at all is NaN.
+    accept = affordable(scale, dtype, ratio, aligned=aligned_mode not in [None, "asymmetric"],
+                        zero_samples_allowed=mode == "max")
+    problem = draw_problem(dealer, dtype, accept)
+    attributes = {"pooled_h": problem.output[0], "pooled_w": problem.output[1],
+                  "sampling_ratio": ratio, "spatial_scale": scale, "mode": mode}
+    if aligned_mode:
+        attributes["aligned_mode"] = aligned_mode
+    tensors = {"input": problem.input, "boxes": owner_boxes(problem.boxes, scale, dtype),
+               "batch_indices": problem.batch_indices}
+    parameters = [opset9.parameter(list(tensor.shape), tensor.dtype) for tensor in tensors.values()]
+    build = opset3.roi_align if version == 3 else opset9.roi_align
+    model = openvino.Model([build(*parameters, **attributes)], parameters)
+    compiled = openvino.Core().compile_model(model, "CPU", {"INFERENCE_PRECISION_HINT": "f32"})
+    tensors["expected"] = np.array(compiled(list(tensors.values()))[0])
+    return Case(f"openvino {openvino.__version__.split('-')[0]} CPU",
+                attributes | {"version": version}, ALIGN_TOLERANCE[dtype], tensors)
+
+
+def tensorflow_crop_and_resize(dealer, dtype):
+    os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "3")
+    import tensorflow
+
+    problem = draw_problem(dealer, dtype, anything)
+    height, width = problem.input.shape[2:]
+    scales = np.array([max(width - 1, 1), max(height - 1, 1)] * 2)
+    boxes = owner_boxes(problem.boxes, scales, dtype)[:, [1, 0, 3, 2]].copy()
+    attributes = {"crop_size": problem.output,
+                  "method": dealer.deal("method", ["bilinear", "nearest"]),
+                  "extrapolation_value": dealer.deal("outside", [0.0, -7.5, 3.25])}
+    # Boxes and crops are float32, whatever the image is.
+    crops = tensorflow.image.crop_and_resize(
+        problem.input.transpose(0, 2, 3, 1), boxes.astype(np.float32),
+        problem.batch_indices.astype(np.int32), **attributes)
+    return Case(f"tensorflow {tensorflow.__version__}", attributes, ALIGN_TOLERANCE[dtype],
+                {"input": problem.input, "boxes": boxes, "batch_indices": problem.batch_indices,
+                 "expected": crops.numpy().transpose(0, 3, 1, 2).astype(dtype)})
+
+
+@dataclass
+class Axis:
+    """The sample points of one axis of a region, all computed in one floating-point type."""
+
+    quotient: float
+    samples: int
+    start: float
+    step: float
+    positions: np.ndarray
+
+
+def directml_axis(low, high, elements, scale, attributes, real):
+    start, end = real(low) * real(scale), real(high) * real(scale)
+    quotient = (end - start) / real(elements)
+    samples = int(min(max(math.ceil(quotient), attributes["MinimumSamplesPerOutput"]),
+                      attributes["MaximumSamplesPerOutput"]))
+    points = elements * samples
+    # Nobody looks at the positions of a region with more points than this.
+    numbers = np.arange(min(points, MOST_DIRECTML_SAMPLES))
+    corners = int(attributes.get("AlignRegionsToCorners", False))
+    input_offset = real(attributes.get("InputPixelOffset", 0.5))
+    output_offset = real(attributes.get("OutputPixelOffset", -0.5))
+    if corners and points == 1:
+        # One point can't reach both corners: it takes the region's middle.
+        step, numbers, output_offset = end - start, np.array([0.5]), real(0)
+    else:
+        step = (end - start) / real(points - corners)
+    positions = (numbers.astype(real) - output_offset) * step + start - input_offset
+    return Axis(quotient, samples, start, step, positions)
+
+
+def directml_axes(box, output, attributes, real):
+    x1, y1, x2, y2 = box
+    return (directml_axis(y1, y2, output[0], attributes["SpatialScaleY"], attributes, real),
+            directml_axis(x1, x2, output[1], attributes["SpatialScaleX"], attributes, real))
+
+
+def same_decisions(exact, rounded, size, nearest):
+    """Whether float32, in whatever order, finds the same samples and the same pixels."""
+    near_a_jump = abs(exact.quotient - round(exact.quotient)) < 1e-4
+    if exact.samples != rounded.samples or (near_a_jump and exact.quotient != rounded.quotient):
+        return False
+    jumps = np.array([-1, size, *(np.arange(-1, size + 1) + 0.5 if nearest else [])])
+    away = np.abs(exact.positions[:, None] - jumps).min(axis=1) > 1e-4
+    close = np.abs(exact.positions - rounded.positions) < 4e-6
+    outside = (exact.positions < -1.5) | (exact.positions > size + 0.5)
+    equal = exact.positions == rounded.positions
+    equal &= exact.start == rounded.start and exact.step == rounded.step
+    return bool(np.all(equal | outside | (close & away)))
+
+
+def trustworthy(attributes, dtype):
+    """Keeps the boxes that mean the same in float32 as in the float64 of the reference."""
+    scales = np.array([attributes["SpatialScaleX"], attributes["SpatialScaleY"]] * 2)
+    nearest = attributes["InterpolationMode"] == "nearest"
+
+    def accept(box, size, output):
+        box = owner_boxes(box, scales, dtype)
+        exact = directml_axes(box, output, attributes, np.float64)
+        rounded = directml_axes(box, output, attributes, np.float32)
+        samples = math.prod(axis.samples for axis in exact) * math.prod(output)
+        return samples <= MOST_DIRECTML_SAMPLES and all(
+            same_decisions(*axes, side, nearest) for *axes, side in zip(exact, rounded, size))
+    return accept
+
+
+def directml_sample(image, y, x, attributes):
+    """One sample point of all channels: the document's interpolate2D."""
+    channels, height, width = image.shape
+    if not (-1 <= y <= height and -1 <= x <= width):
+        return np.full(channels, attributes["OutOfBoundsInputValue"])
+    y, x = min(max(y, 0), height - 1), min(max(x, 0), width - 1)
+    if attributes["InterpolationMode"] == "nearest":
+        return image[:, math.ceil(y - 0.5), math.ceil(x - 0.5)]
+    top, left = math.floor(y), math.floor(x)
+    bottom, right = min(top + 1, height - 1), min(left + 1, width - 1)
+    upper = image[:, top, left] * (left + 1 - x) + image[:, top, right] * (x - left)
+    lower = image[:, bottom, left] * (left + 1 - x) + image[:, bottom, right] * (x - left)
+    return upper * (top + 1 - y) + lower * (y - top)
+
+
+def directml_region(image, box, output, attributes):
+    """One region, sample by sample."""
+    axis_y, axis_x = directml_axes(box, output, attributes, np.float64)
+    reduce = {"average": np.mean, "max": np.max}[attributes["ReductionFunction"]]
+    result = np.empty((image.shape[0], *output))
+    for row, column in np.ndindex(output):
+        ys = axis_y.positions[row * axis_y.samples:(row + 1) * axis_y.samples]
+        xs = axis_x.positions[column * axis_x.samples:(column + 1) * axis_x.samples]
+        samples = [directml_sample(image, y, x, attributes) for y in ys for x in xs]
+        result[:, row, column] = reduce(samples, axis=0)
+    return result
+
+
+def directml_align(dealer, dtype, own_attributes):
+    scale = dealer.deal("scale", SCALES)
+    minimum, maximum = dealer.deal("samples", [(1, UNLIMITED), (1, 3), (2, 2), (2, 4), (1, 1)])
+    reduction, interpolation = dealer.deal("variant", product(["average", "max"],
+                                                              ["linear", "nearest"]))
+    attributes = {"ReductionFunction": reduction,
+                  "InterpolationMode": interpolation,
+                  "SpatialScaleX": scale,
+                  "SpatialScaleY": scale * dealer.deal("anisotropy", [1.0, 0.75]),
+                  "OutOfBoundsInputValue": dealer.deal("outside", [0.0, -7.5, 3.25]),
+                  "MinimumSamplesPerOutput": minimum,
+                  "MaximumSamplesPerOutput": maximum} | own_attributes
+    problem = draw_problem(dealer, dtype, trustworthy(attributes, dtype))
+    scales = np.array([attributes["SpatialScaleX"], attributes["SpatialScaleY"]] * 2)
+    boxes = owner_boxes(problem.boxes, scales, dtype)
+    images = problem.input.astype(np.float64)[problem.batch_indices]
+    expected = [directml_region(image, box, problem.output, attributes)
+                for image, box in zip(images, boxes)]
+    return Case("document, float64", {"OutputSize": problem.output} | attributes,
+                DIRECTML_TOLERANCE[dtype],
+                {"input": problem.input, "boxes": boxes, "batch_indices": problem.batch_indices,
+                 "expected": np.array(expected).astype(dtype)})
+
+
+def directml_roi_align(dealer, dtype):
+    return directml_align(dealer, dtype, {})
+
+
+def directml_roi_align1(dealer, dtype):
+    return directml_align(dealer, dtype, {
+        "InputPixelOffset": dealer.deal("input offset", [0.0, 0.5]),
+        "OutputPixelOffset": dealer.deal("output offset", [0.0, -0.5]),
+        "AlignRegionsToCorners": dealer.deal("corners", [False, True])})
+
+
+def directml_round(scaled):
+    return int(math.copysign(math.floor(abs(scaled) + 0.5), scaled))
+
+
+def rounds_alike(scale, dtype):
+    """Keeps regions with ends in order that round alike in float32 and float64."""
+    def accept(box, size, output):
+        ends = owner_boxes(box, scale, dtype)
+        exact = ends.astype(np.float64) * scale
+        rounded = ends.astype(np.float32) * np.float32(scale)
+        away_from_half = np.abs(np.abs(exact) % 1 - 0.5) > 1e-3
+        in_order = exact[0] <= exact[2] and exact[1] <= exact[3]
+        return in_order and np.all(away_from_half | (exact == rounded))
+    return accept
+
+
+def directml_bins(low, high, elements, size, scale):
+    first, last = directml_round(float(low) * scale), directml_round(float(high) * scale)
+    length = last - first + 1
+    starts = [element * length // elements + first for element in range(elements)]
+    ends = [((element + 1) * length + elements - 1) // elements + first
+            for element in range(elements)]
+    return [slice(min(max(start, 0), size), min(max(end, 0), size))
+            for start, end in zip(starts, ends)]
+
+
+def directml_roi_pooling(dealer, dtype):
+    scale = dealer.deal("scale", SCALES)
+    problem = draw_pool_problem(dealer, dtype, rounds_alike(scale, dtype))
+    boxes = owner_boxes(problem.boxes, scale, dtype)
+    _, channels, height, width = problem.input.shape
+    expected = np.zeros((len(boxes), channels, *problem.output), dtype)
+    for index, (x1, y1, x2, y2) in enumerate(boxes):
+        image = problem.input[problem.batch_indices[index]]
+        for row, rows in enumerate(directml_bins(y1, y2, problem.output[0], height, scale)):
+            bins = directml_bins(x1, x2, problem.output[1], width, scale)
+            for column, columns in enumerate(bins):
+                pixels = image[:, rows, columns]
+                if pixels.size > 0:
+                    expected[index, :, row, column] = pixels.max(axis=(1, 2))
+    return Case("document", {"PooledSize": problem.output, "SpatialScale": scale}, 0.0,
+                {"input": problem.input, "boxes": with_batch_column(problem, boxes),
+                 "expected": expected})
+
+
+# The function of each operator, and why it gives no cases of some types.
+HALF_POSITIONS = {"f16": "its CPU kernel computes positions in f16 too"}
+SINGLE_BOXES = {"f64": "it computes in f32"}
+UNDOCUMENTED = {"f64": "DirectML has no f64"}
+OPERATORS = {
+    "torchvision.roi_align": (torchvision_roi_align, HALF_POSITIONS),
+    "torchvision.roi_pool": (torchvision_roi_pool, HALF_POSITIONS),
+    "onnx.RoiAlign": (onnx_roi_align, {}),
+    "onnx.MaxRoiPool": (onnx_max_roi_pool, {"f64": "onnxruntime has no kernel"}),
+    "openvino.ROIAlign": (openvino_roi_align, SINGLE_BOXES),
+    "tensorflow.crop_and_resize": (tensorflow_crop_and_resize, SINGLE_BOXES),
+    "directml.ROI_ALIGN": (directml_roi_align, UNDOCUMENTED),
+    "directml.ROI_ALIGN1": (directml_roi_align1, UNDOCUMENTED),
+    "directml.ROI_POOLING": (directml_roi_pooling, UNDOCUMENTED),
+}
+OWNERS = list(dict.fromkeys(operator.split(".")[0] for operator in OPERATORS))
+
+
+def save(path, operator, case):
+    """Writes safetensors byte by byte: the library's order of metadata changes from run to run."""
+    header = {"__metadata__": {"op": operator, "attrs": json.dumps(case.attributes),
+                               "source": case.source, "tolerance": str(case.tolerance)}}
+    data = b""
+    # The widest elements first, so that all are aligned.
+    for name, tensor in sorted(case.tensors.items(), key=lambda item: (-item[1].itemsize, item[0])):
+        content = tensor.tobytes()
+        header[name] = {"dtype": STORED_NAMES[tensor.dtype.name], "shape": list(tensor.shape),
+                        "data_offsets": [len(data), len(data) + len(content)]}
+        data += content
+    text = json.dumps(header, separators=(",", ":")).encode()
+    text += b" " * (-len(text) % 8)
+    path.write_bytes(struct.pack("<Q", len(text)) + text + data)
+
+
+def generate(operator, arguments):
+    make, skipped = OPERATORS[operator]
+    if arguments.dtype in skipped:
+        print(f"{operator}: no {arguments.dtype}, {skipped[arguments.dtype]}")
+        return
+    # Seeded by its name, an operator's cases don't depend on which others are generated.
+    dealer = Dealer([arguments.seed, zlib.crc32(operator.encode())])
+    for number in range(arguments.count):
+        case = make(dealer, DTYPES[arguments.dtype])
+        assert np.isfinite(case.tensors["expected"]).all(), (operator, number)
+        name = f"{operator.replace('.', '_')}_{number:03}.safetensors"
+        save(arguments.output / name, operator, case)
+    print(f"{operator}: {arguments.count} cases, {case.source}")
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--output", type=Path, default=Path(__file__).parent)
+    parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--count", type=int, default=12, help="cases of each operator")
+    parser.add_argument("--operators", default=",".join(OWNERS), help="owners, separated by commas")
+    parser.add_argument("--dtype", choices=DTYPES, default="f32")
+    arguments = parser.parse_args()
+    owners = arguments.operators.split(",")
+    if unknown := set(owners) - set(OWNERS):
+        parser.error(f"unknown owners {sorted(unknown)}; there are {OWNERS}")
+    arguments.output.mkdir(parents=True, exist_ok=True)
+    for operator in OPERATORS:
+        if operator.split(".")[0] in owners:
+            generate(operator, arguments)
+
+
+if __name__ == "__main__":
+    main()
