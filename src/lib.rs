@@ -30,6 +30,7 @@
 //! `flex` and `ndarray` (both default), `wgpu`, `vulkan`, `metal`, `webgpu`, `cuda` and `rocm` compile a
 //! backend; `fusion` turns on Burn's kernel fusion, which the operators work with either way.
 
+#![forbid(unsafe_code)]
 #![warn(missing_docs)]
 // Burn's NdArray backend is deprecated, and implementing the operators for it names it.
 #![cfg_attr(feature = "ndarray", allow(deprecated))]
@@ -45,8 +46,8 @@ pub use backend::{RegionKernels, RoiBackend};
 pub use conventions::{directml, onnx, openvino, tensorflow, torchvision};
 pub use error::RoiError;
 pub use geometry::convention::{
-    Arithmetic, AxisConvention, BinDivision, Bounds, Interpolation, Reduction, RegionBins,
-    RegionSamples, Sampling,
+    Arithmetic, AxisConvention, BinDivision, Bounds, Interpolation, MAXIMUM_FIXED_SAMPLES,
+    MAXIMUM_OUTPUT_SIZE, Reduction, RegionBins, RegionSamples, Sampling,
 };
 pub use ops::{
     CropAndResize, CropAndResizeConfig, RoiAlign, RoiAlignConfig, RoiPool, RoiPoolConfig,
@@ -54,3 +55,8 @@ pub use ops::{
     try_roi_pool,
 };
 pub use rois::Rois;
+
+/// The examples of the README are compiled and run.
+#[cfg(all(doctest, feature = "flex"))]
+#[doc = include_str!("../README.md")]
+struct Readme;

@@ -14,3 +14,6 @@ pub mod double;
 pub mod plan;
 #[allow(clippy::duplicate_mod)]
 pub mod single;
+
+#[cfg(test)]
+mod tests;

@@ -112,6 +112,7 @@ impl<R> Samples<R> {
     }
 
     /// For each output element, its samples in bounds, and whether these are all.
+    #[cfg_attr(not(feature = "flex"), allow(dead_code))]
     pub fn elements(&self) -> impl Iterator<Item = (&[WeightedTaps<R>], bool)> {
         self.samples
             .iter()

@@ -462,9 +462,9 @@ fn check_bad_row(backend: &Backend, boxes: [[f32; 4]; 2], images: [i32; 2], text
         ]
     };
     for ((output, outside), (alone, _)) in outputs(&call.rois).into_iter().zip(outputs(&alone)) {
-        let first = output.clone().slice([0..1]);
+        let first = output.clone().narrow(0, 0, 1);
         assert_eq!(first.into_data(), alone.into_data());
-        let second = output.slice([1..2]).into_data();
+        let second = output.narrow(0, 1, 1).into_data();
         assert!(
             second.iter::<f32>().all(|number| number == outside),
             "{second}"

@@ -72,7 +72,7 @@ fn a_huge_box_averages_what_it_covers() {
 
 #[test]
 fn many_regions_are_regions_one_by_one() {
-    let count = 3000;
+    let count: usize = 3000;
     for backend in backends() {
         let device = &backend.device;
         let features = Tensor::<4>::random([2, 3, 12, 10], Distribution::Default, device);

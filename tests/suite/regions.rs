@@ -43,9 +43,9 @@ fn all_forms_are_the_same_regions() {
             Rois::from_index_first(table.clone()),
             Rois::from_index_first(table.reshape([1, 1, 3, 5])),
             Rois::from_images(vec![
-                boxes.clone().slice([0..2]),
+                boxes.clone().narrow(0, 0, 2),
                 Tensor::zeros([0, 4], device),
-                boxes.clone().slice([2..3]),
+                boxes.clone().narrow(0, 2, 1),
             ]),
             // Strides that are not those of a fresh tensor.
             Rois::new(

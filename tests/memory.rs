@@ -1,0 +1,72 @@
+//! What a call takes beyond its input and output on the host.
+
+use burn::tensor::{Device, Distribution, Tensor};
+use burn_roi::*;
+use peak_alloc::PeakAlloc;
+
+#[path = "support/backends.rs"]
+mod backends;
+
+#[global_allocator]
+static PEAK: PeakAlloc = PeakAlloc;
+
+const MIB: f32 = 1024.0 * 1024.0;
+
+/// What calls take beyond what is there before them and their output, in MiB.
+fn most_memory(call: impl Fn() -> Tensor<4>) -> f32 {
+    PEAK.reset_peak_usage();
+    let before = PEAK.current_usage() as f32;
+    let output = call();
+    let bytes = output.shape().num_elements() * 4;
+    let peak = PEAK.peak_usage() as f32;
+    (peak - before - bytes as f32) / MIB
+}
+
+/// One test, since the allocator counts for the whole process.
+#[test]
+fn memory_is_bounded_at_any_number_of_regions() {
+    for backend in backends::backends()
+        .iter()
+        .filter(|backend| backend.is_host())
+    {
+        let device = &backend.device;
+        let most = if backend.name == "flex" { 16.0 } else { 256.0 };
+        let check = |name: &str, most: f32, call: &dyn Fn() -> Tensor<4>| {
+            let taken = most_memory(call);
+            println!("{}: {name} takes {taken:.1} MiB", backend.name);
+            assert!(taken <= most, "{}: {name} takes {taken} MiB", backend.name);
+        };
+
+        let features = Tensor::<4>::random([1, 64, 200, 200], Distribution::Default, device);
+        let align = RoiAlignConfig::new([7, 7]);
+        let largest = align.clone().with_reduction(Reduction::Max);
+        let rois = random_regions(2000, device);
+        check("an average of 2000 regions", most, &|| {
+            roi_align(features.clone(), &rois, align.clone())
+        });
+        check("bins of 2000 regions", most, &|| {
+            roi_pool(features.clone(), &rois, RoiPoolConfig::new([7, 7]))
+        });
+        let few = random_regions(200, device);
+        check("a maximum of 200 regions", most, &|| {
+            roi_align(features.clone(), &few, largest.clone())
+        });
+        // All samples of an element at once would be 300 * 300 * 49 * 64 numbers, 1 GiB.
+        let dense = largest.with_sampling_ratio(300);
+        let one = random_regions(1, device);
+        check("300 samples an element", most, &|| {
+            roi_align(features.clone(), &one, dense.clone())
+        });
+
+        // Columns that are not neighbours are copied once, 10 MiB.
+        let transposed = features.swap_dims(2, 3);
+        check("transposed features", most + 10.0, &|| {
+            roi_align(transposed.clone(), &few, align.clone())
+        });
+    }
+}
+
+fn random_regions(count: usize, device: &Device) -> Rois {
+    let boxes = Tensor::<2>::random([count, 4], Distribution::Uniform(0.0, 200.0), device);
+    Rois::from_images(vec![boxes])
+}
