@@ -1,0 +1,80 @@
+//! From the name of a backend to its type.
+
+use std::fmt;
+
+use clap::ValueEnum;
+
+use crate::error::Error;
+use crate::operators::{Job, Pooled};
+
+/// Every backend that the command knows, whether or not this build has it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum BackendName {
+    Flex,
+    Ndarray,
+    Wgpu,
+    Cuda,
+}
+
+impl fmt::Display for BackendName {
+    /// The name, which is also that of the cargo feature.
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.write_str(match self {
+            Self::Flex => "flex",
+            Self::Ndarray => "ndarray",
+            Self::Wgpu => "wgpu",
+            Self::Cuda => "cuda",
+        })
+    }
+}
+
+/// Runs all operators on the backend of that name.
+pub fn pool_regions(name: BackendName, job: &Job) -> Result<Vec<Pooled>, Error> {
+    match name {
+        #[cfg(feature = "flex")]
+        BackendName::Flex => {
+            use burn::backend::{Flex, FlexDevice};
+            job.run::<Flex>(&FlexDevice)
+        }
+        #[cfg(feature = "ndarray")]
+        #[allow(deprecated)] // Burn deprecates NdArray.
+        BackendName::Ndarray => {
+            use burn::backend::{NdArray, NdArrayDevice};
+            job.run::<NdArray>(&NdArrayDevice::Cpu)
+        }
+        #[cfg(feature = "wgpu")]
+        BackendName::Wgpu => {
+            use burn::backend::{CubeDevice, Wgpu, WgpuDeviceKind};
+            let device = CubeDevice::wgpu(WgpuDeviceKind::DefaultDevice);
+            job.run::<Wgpu>(&available(name, device)?)
+        }
+        #[cfg(feature = "cuda")]
+        BackendName::Cuda => {
+            use burn::backend::{CubeDevice, Cuda};
+            job.run::<Cuda>(&available(name, CubeDevice::cuda(0))?)
+        }
+        #[allow(unreachable_patterns)] // Reached by builds without all features.
+        _ => Err(Error::NotCompiledIn(name)),
+    }
+}
+
+/// The results to compare with, where this build has NdArray.
+pub fn pool_regions_on_ndarray(job: &Job) -> Result<Option<Vec<Pooled>>, Error> {
+    match pool_regions(BackendName::Ndarray, job) {
+        Err(Error::NotCompiledIn(_)) => Ok(None),
+        results => results.map(Some),
+    }
+}
+
+/// Wgpu and Cuda are one backend type, and the device says which is meant: it has to be named, and the
+/// machine may not have it.
+#[cfg(any(feature = "wgpu", feature = "cuda"))]
+fn available<Device, Reason: fmt::Display>(
+    backend: BackendName,
+    device: Result<Device, Reason>,
+) -> Result<Device, Error> {
+    device.map_err(|reason| Error::NoDevice {
+        backend,
+        reason: reason.to_string(),
+    })
+}

@@ -1,0 +1,114 @@
+//! A picture to draw rectangles and text on. What lies beyond its edges is not drawn.
+
+use image::{Rgb, RgbImage, imageops};
+pub use noto_sans_mono_bitmap::FontWeight as Weight;
+use noto_sans_mono_bitmap::{RasterHeight, get_raster, get_raster_width};
+
+const FONT: RasterHeight = RasterHeight::Size16;
+
+/// The height of a line of text.
+pub const LINE_HEIGHT: u32 = FONT.val() as u32;
+
+pub struct Canvas {
+    picture: RgbImage,
+}
+
+impl From<RgbImage> for Canvas {
+    fn from(picture: RgbImage) -> Self {
+        Self { picture }
+    }
+}
+
+impl Canvas {
+    pub fn new([width, height]: [u32; 2], paper: Rgb<u8>) -> Self {
+        RgbImage::from_pixel(width, height, paper).into()
+    }
+
+    pub fn into_picture(self) -> RgbImage {
+        self.picture
+    }
+
+    pub fn paste(&mut self, picture: &RgbImage, [left, top]: [u32; 2]) {
+        imageops::replace(&mut self.picture, picture, left.into(), top.into());
+    }
+
+    /// Fills the rectangle from `x1`, `y1` up to but without `x2`, `y2`.
+    pub fn fill(&mut self, [x1, y1, x2, y2]: [u32; 4], colour: Rgb<u8>) {
+        let (width, height) = self.picture.dimensions();
+        for y in y1..y2.min(height) {
+            for x in x1..x2.min(width) {
+                self.picture.put_pixel(x, y, colour);
+            }
+        }
+    }
+
+    /// Draws the outline of a rectangle, with a fine line around it that sets it off from any picture.
+    pub fn frame(&mut self, [x1, y1, x2, y2]: [u32; 4], colour: Rgb<u8>, fine: Rgb<u8>) {
+        self.outline([x1, y1, x2, y2], 1, fine);
+        let inner = [x1 + 1, y1 + 1, x2.saturating_sub(1), y2.saturating_sub(1)];
+        self.outline(inner, 2, colour);
+    }
+
+    /// Draws lines of some thickness along the inside of a rectangle's edges.
+    fn outline(&mut self, [x1, y1, x2, y2]: [u32; 4], thickness: u32, colour: Rgb<u8>) {
+        self.fill([x1, y1, x2, y1 + thickness], colour);
+        self.fill([x1, y2.saturating_sub(thickness), x2, y2], colour);
+        self.fill([x1, y1, x1 + thickness, y2], colour);
+        self.fill([x2.saturating_sub(thickness), y1, x2, y2], colour);
+    }
+
+    /// Writes a line of text whose top left is given.
+    pub fn text(&mut self, text: &str, [left, top]: [u32; 2], colour: Rgb<u8>, weight: Weight) {
+        let advance = get_raster_width(weight, FONT) as u32;
+        for (index, character) in (0..).zip(text.chars()) {
+            self.character(character, [left + index * advance, top], colour, weight);
+        }
+    }
+
+    /// Writes a line of text whose middle and top are given.
+    pub fn centred(
+        &mut self,
+        text: &str,
+        [middle, top]: [u32; 2],
+        colour: Rgb<u8>,
+        weight: Weight,
+    ) {
+        let width = (text.chars().count() * get_raster_width(weight, FONT)) as u32;
+        self.text(
+            text,
+            [middle.saturating_sub(width / 2), top],
+            colour,
+            weight,
+        );
+    }
+
+    fn character(
+        &mut self,
+        character: char,
+        [left, top]: [u32; 2],
+        colour: Rgb<u8>,
+        weight: Weight,
+    ) {
+        // The font has no other characters than ASCII's.
+        let Some(glyph) = get_raster(character, weight, FONT) else {
+            return;
+        };
+        for (y, row) in (top..).zip(glyph.rows()) {
+            for (x, &coverage) in (left..).zip(row) {
+                if let Some(pixel) = self.picture.get_pixel_mut_checked(x, y) {
+                    *pixel = mix(*pixel, colour, coverage);
+                }
+            }
+        }
+    }
+}
+
+/// `over` on `under`, opaque where coverage is 255.
+fn mix(under: Rgb<u8>, over: Rgb<u8>, coverage: u8) -> Rgb<u8> {
+    let coverage = u16::from(coverage);
+    let channel = |index: usize| {
+        let [under, over] = [under[index], over[index]].map(u16::from);
+        ((under * (255 - coverage) + over * coverage + 127) / 255) as u8
+    };
+    Rgb([0, 1, 2].map(channel))
+}

@@ -1,0 +1,54 @@
+//! Cuts regions out of a photograph with `crop_and_resize`, `roi_align` and `roi_pool`, and writes a
+//! contact sheet that has the results side by side.
+//!
+//! ```text
+//! cargo run --release --example crop_regions -- --backend flex
+//! cargo run --release --example crop_regions --features wgpu,fusion -- --backend wgpu
+//! ```
+//!
+//! `operators.rs` has the calls, generic over the backend; `backends.rs` chooses the type.
+//!
+//! `photograph.jpg` is NASA's portrait of the astronaut Eileen Collins, which is in the public domain.
+
+mod arguments;
+mod backends;
+mod canvas;
+mod error;
+mod operators;
+mod pictures;
+mod regions;
+mod report;
+mod sheet;
+
+use std::process::ExitCode;
+
+use clap::Parser;
+
+use arguments::Arguments;
+use error::Error;
+use operators::Job;
+
+fn main() -> ExitCode {
+    match run(&Arguments::parse()) {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => {
+            eprintln!("error: {error}");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+fn run(arguments: &Arguments) -> Result<(), Error> {
+    let photograph = pictures::read(&arguments.image)?;
+    let regions = regions::on_photograph(photograph.dimensions());
+    let job = Job::new(&photograph, &regions, arguments.size);
+
+    let results = backends::pool_regions(arguments.backend, &job)?;
+    let reference = backends::pool_regions_on_ndarray(&job)?;
+    report::print(arguments.backend, &job, &results, reference.as_deref());
+
+    let sheet = sheet::draw(&photograph, &regions, &results);
+    pictures::write(&sheet, &arguments.output)?;
+    println!("\nwrote {}", report::short(&arguments.output).display());
+    Ok(())
+}

@@ -1,0 +1,166 @@
+//! The three operators on one photograph, generic over the backend.
+
+use std::time::{Duration, Instant};
+
+use burn::backend::Backend;
+use burn::backend::tensor::{FloatTensor, IntTensor};
+use burn::tensor::{TensorData, read_sync};
+use burn_roi::{
+    CropAndResizeConfig, RoiAlignConfig, RoiBackend, RoiError, RoiPoolConfig, primitive,
+};
+use image::RgbImage;
+
+use crate::error::Error;
+use crate::pictures;
+use crate::regions::Region;
+
+/// How many calls are timed, after one that is not.
+pub const TIMED_CALLS: usize = 7;
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Operator {
+    CropAndResize,
+    RoiAlign,
+    RoiPool,
+}
+
+impl Operator {
+    pub const ALL: [Self; 3] = [Self::CropAndResize, Self::RoiAlign, Self::RoiPool];
+
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::CropAndResize => "crop_and_resize",
+            Self::RoiAlign => "roi_align",
+            Self::RoiPool => "roi_pool",
+        }
+    }
+}
+
+/// What every backend is given: the photograph as a feature map, and its regions.
+pub struct Job {
+    /// `[1, 3, height, width]`, 0 to 1.
+    pub features: TensorData,
+    /// `[x1, y1, x2, y2]` in pixels.
+    boxes: TensorData,
+    /// TensorFlow's `[y1, x1, y2, x2]`, where 1 is the last pixel.
+    normalized_boxes: TensorData,
+    /// The image of each region; there is one.
+    batch_indices: TensorData,
+    output_size: [usize; 2],
+}
+
+/// What an operator made of the regions.
+pub struct Pooled {
+    pub operator: Operator,
+    /// `[regions, 3, height, width]`.
+    pub shape: [usize; 4],
+    pub values: Vec<f32>,
+    /// The median time of a call, with its result read back.
+    pub time: Duration,
+}
+
+/// A [`Job`] on a device.
+struct Inputs<B: Backend> {
+    features: FloatTensor<B>,
+    boxes: FloatTensor<B>,
+    normalized_boxes: FloatTensor<B>,
+    batch_indices: IntTensor<B>,
+}
+
+impl Job {
+    pub fn new(photograph: &RgbImage, regions: &[Region], size: u16) -> Self {
+        let [last_x, last_y] =
+            [photograph.width(), photograph.height()].map(|side| (side - 1).max(1) as f32);
+        let boxes = regions.iter().flat_map(|region| region.corners);
+        let normalized_boxes = regions.iter().flat_map(|region| {
+            let [x1, y1, x2, y2] = region.corners;
+            [y1 / last_y, x1 / last_x, y2 / last_y, x2 / last_x]
+        });
+        let count = regions.len();
+        Self {
+            features: pictures::to_features(photograph),
+            boxes: TensorData::new(boxes.collect(), [count, 4]),
+            normalized_boxes: TensorData::new(normalized_boxes.collect(), [count, 4]),
+            batch_indices: TensorData::new(vec![0_i32; count], [count]),
+            output_size: [usize::from(size); 2],
+        }
+    }
+
+    /// Runs all operators on a backend.
+    pub fn run<B: RoiBackend>(&self, device: &B::Device) -> Result<Vec<Pooled>, Error> {
+        let inputs = self.upload::<B>(device);
+        Operator::ALL
+            .into_iter()
+            .map(|operator| {
+                let call = || read::<B>(pool_regions(operator, &inputs, self.output_size)?);
+                let ((shape, values), time) = time(call)?;
+                Ok(Pooled {
+                    operator,
+                    shape,
+                    values,
+                    time,
+                })
+            })
+            .collect()
+    }
+
+    fn upload<B: Backend>(&self, device: &B::Device) -> Inputs<B> {
+        Inputs {
+            features: B::float_from_data(self.features.clone(), device),
+            boxes: B::float_from_data(self.boxes.clone(), device),
+            normalized_boxes: B::float_from_data(self.normalized_boxes.clone(), device),
+            batch_indices: B::int_from_data(self.batch_indices.clone(), device),
+        }
+    }
+}
+
+/// One call, on a backend's own tensors.
+fn pool_regions<B: RoiBackend>(
+    operator: Operator,
+    inputs: &Inputs<B>,
+    output_size: [usize; 2],
+) -> Result<FloatTensor<B>, RoiError> {
+    let features = inputs.features.clone();
+    let boxes = inputs.boxes.clone();
+    let batch_indices = inputs.batch_indices.clone();
+    match operator {
+        Operator::CropAndResize => primitive::try_crop_and_resize::<B>(
+            features,
+            inputs.normalized_boxes.clone(),
+            batch_indices,
+            CropAndResizeConfig::new(output_size),
+        ),
+        Operator::RoiAlign => primitive::try_roi_align::<B>(
+            features,
+            boxes,
+            batch_indices,
+            RoiAlignConfig::new(output_size).with_aligned(true),
+        ),
+        Operator::RoiPool => primitive::try_roi_pool::<B>(
+            features,
+            boxes,
+            batch_indices,
+            RoiPoolConfig::new(output_size),
+        ),
+    }
+}
+
+/// A tensor's shape and values. A GPU's data is fetched when it is first looked at, so a time that
+/// leaves that out ends before the work does.
+fn read<B: Backend>(tensor: FloatTensor<B>) -> Result<([usize; 4], Vec<f32>), Error> {
+    let data = read_sync(B::float_into_data(tensor))?;
+    Ok((data.shape().dims(), data.as_slice()?.to_vec()))
+}
+
+/// Calls once to warm up, which compiles kernels on a GPU, then takes the median of some calls.
+fn time<T>(mut call: impl FnMut() -> Result<T, Error>) -> Result<(T, Duration), Error> {
+    let output = call()?;
+    let mut times = [Duration::ZERO; TIMED_CALLS];
+    for time in &mut times {
+        let start = Instant::now();
+        call()?;
+        *time = start.elapsed();
+    }
+    times.sort();
+    Ok((output, times[TIMED_CALLS / 2]))
+}

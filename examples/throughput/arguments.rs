@@ -1,0 +1,122 @@
+//! The command line.
+
+use std::fmt;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+
+use burn::tensor::{DType, Device, Tensor};
+use clap::{Parser, ValueEnum};
+
+/// Times region operators.
+#[derive(Debug, Parser)]
+pub struct Arguments {
+    /// Where to run.
+    #[arg(long, value_enum, default_value_t = BackendName::Flex)]
+    pub backend: BackendName,
+    /// Threads of a CPU backend.
+    #[arg(long, default_value_t = 2)]
+    pub threads: usize,
+    /// The type of features, boxes and output.
+    #[arg(long, value_enum, default_value_t = Number::F32)]
+    pub dtype: Number,
+    /// Workloads to run, separated by commas: the standard five where nothing is said.
+    #[arg(long, default_value = "")]
+    pub workload: String,
+    /// The least number of timed calls.
+    #[arg(long, default_value_t = 7)]
+    pub calls: usize,
+    /// Print one JSON object a line.
+    #[arg(long)]
+    pub json: bool,
+}
+
+/// Every backend that the command knows, whether or not this build has it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum BackendName {
+    Flex,
+    Ndarray,
+    Wgpu,
+    Cuda,
+}
+
+impl fmt::Display for BackendName {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.write_str(match self {
+            Self::Flex => "flex",
+            Self::Ndarray => "ndarray",
+            Self::Wgpu => "wgpu",
+            Self::Cuda => "cuda",
+        })
+    }
+}
+
+impl BackendName {
+    /// The backend's device, ready to compute.
+    pub fn device(self) -> Result<Device, String> {
+        let open = self.opener().ok_or(format!(
+            "backend {self} is not compiled in: add --features {self}"
+        ))?;
+        // Burn opens a device by using it, and panics where there is none.
+        catch_unwind(AssertUnwindSafe(|| {
+            let device = open();
+            Tensor::<1>::zeros([1], &device).into_data();
+            device
+        }))
+        .map_err(|_| format!("backend {self} has no device here"))
+    }
+
+    fn opener(self) -> Option<fn() -> Device> {
+        match self {
+            #[cfg(feature = "flex")]
+            Self::Flex => Some(Device::flex),
+            #[cfg(feature = "ndarray")]
+            #[allow(deprecated)] // Burn deprecates NdArray.
+            Self::Ndarray => Some(Device::ndarray),
+            #[cfg(feature = "wgpu")]
+            Self::Wgpu => Some(|| Device::wgpu(Default::default())),
+            #[cfg(feature = "cuda")]
+            Self::Cuda => Some(|| Device::cuda(0)),
+            #[allow(unreachable_patterns)] // Reached by builds without all features.
+            _ => None,
+        }
+    }
+
+    /// Whether tensors of a dtype can be made on the device.
+    pub fn supports(self, device: &Device, dtype: DType) -> bool {
+        match self {
+            Self::Ndarray => matches!(dtype, DType::F32 | DType::F64),
+            _ => device.supports_dtype(dtype),
+        }
+    }
+}
+
+/// A type of numbers.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum Number {
+    F32,
+    F16,
+    Bf16,
+    F64,
+}
+
+impl Number {
+    /// Burn's name of it.
+    pub fn dtype(self) -> DType {
+        match self {
+            Self::F32 => DType::F32,
+            Self::F16 => DType::F16,
+            Self::Bf16 => DType::BF16,
+            Self::F64 => DType::F64,
+        }
+    }
+}
+
+impl fmt::Display for Number {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.write_str(match self {
+            Self::F32 => "f32",
+            Self::F16 => "f16",
+            Self::Bf16 => "bf16",
+            Self::F64 => "f64",
+        })
+    }
+}

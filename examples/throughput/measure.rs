@@ -1,0 +1,120 @@
+//! Times calls.
+
+use std::time::{Duration, Instant};
+
+use burn::tensor::{DType, Device, Tensor, TensorData};
+use burn_roi::{Rois, roi_align, roi_pool};
+use serde_json::json;
+
+use crate::arguments::{Arguments, BackendName, Number};
+use crate::workload::{Operator, Workload};
+
+/// How many calls warm up, and for how long calls are timed at least.
+const WARM_UP: usize = 2;
+const LEAST_TIME: Duration = Duration::from_millis(500);
+
+/// What a workload took.
+pub struct Measurement {
+    workload: &'static str,
+    backend: BackendName,
+    dtype: Number,
+    threads: usize,
+    first: Duration,
+    median: Duration,
+    bytes: usize,
+}
+
+impl Measurement {
+    pub const HEADER: &str = "workload             median ms    first ms          MB        GB/s";
+
+    pub fn row(&self) -> String {
+        format!(
+            "{:<18} {:>11.3} {:>11.3} {:>11.1} {:>11.2}",
+            self.workload,
+            milliseconds(self.median),
+            milliseconds(self.first),
+            self.bytes as f64 / 1e6,
+            self.bytes_per_second() / 1e9,
+        )
+    }
+
+    pub fn json(&self) -> String {
+        json!({
+            "workload": self.workload,
+            "backend": self.backend.to_string(),
+            "dtype": self.dtype.to_string(),
+            "threads": self.threads,
+            "median_ms": milliseconds(self.median),
+            "first_ms": milliseconds(self.first),
+            "bytes": self.bytes,
+            "gb_per_s": self.bytes_per_second() / 1e9,
+        })
+        .to_string()
+    }
+
+    fn bytes_per_second(&self) -> f64 {
+        self.bytes as f64 / self.median.as_secs_f64()
+    }
+}
+
+fn milliseconds(time: Duration) -> f64 {
+    time.as_secs_f64() * 1e3
+}
+
+/// Times a workload. The first call is timed by itself: it is the one that compiles.
+pub fn measure(
+    workload: &Workload,
+    arguments: &Arguments,
+    device: &Device,
+    dtype: DType,
+) -> Measurement {
+    let call = prepare(workload, device, dtype);
+    let first = time(device, &call);
+    for _ in 1..WARM_UP {
+        time(device, &call);
+    }
+
+    let mut times = Vec::new();
+    let start = Instant::now();
+    while times.len() < arguments.calls || start.elapsed() < LEAST_TIME {
+        times.push(time(device, &call));
+    }
+    times.sort();
+    Measurement {
+        workload: workload.name,
+        backend: arguments.backend,
+        dtype: arguments.dtype,
+        threads: arguments.threads,
+        first,
+        median: times[times.len() / 2],
+        bytes: workload.bytes(dtype.size()),
+    }
+}
+
+/// Puts features and regions on the device, and returns the call.
+fn prepare(workload: &Workload, device: &Device, dtype: DType) -> impl Fn() -> Tensor<4> {
+    let [channels, height, width] = workload.features;
+    let on_device = |data: TensorData| data.convert_dtype(dtype);
+    let features = TensorData::new(workload.features(), [1, channels, height, width]);
+    let features = Tensor::<4>::from_data(on_device(features), (device, dtype));
+    let boxes = workload.boxes().into_iter().flatten().collect();
+    let boxes = TensorData::new(boxes, [workload.regions, 4]);
+    let rois = Rois::from_images(vec![Tensor::<2>::from_data(
+        on_device(boxes),
+        (device, dtype),
+    )]);
+    let operator = workload.operator.clone();
+    move || match &operator {
+        Operator::RoiAlign(config) => roi_align(features.clone(), &rois, config.clone()),
+        Operator::RoiPool(config) => roi_pool(features.clone(), &rois, config.clone()),
+    }
+}
+
+fn time(device: &Device, call: impl Fn() -> Tensor<4>) -> Duration {
+    let start = Instant::now();
+    let output = call();
+    device.sync().expect("the device should finish its work");
+    let time = start.elapsed();
+    drop(output);
+    time
+}
