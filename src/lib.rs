@@ -30,7 +30,7 @@
 //! `flex` and `ndarray` (both default), `wgpu`, `vulkan`, `metal`, `webgpu`, `cuda` and `rocm` compile a
 //! backend; `fusion` turns on Burn's kernel fusion, which the operators work with either way.
 
-#![forbid(unsafe_code)]
+#![deny(unsafe_code)]
 #![warn(missing_docs)]
 // Burn's NdArray backend is deprecated, and implementing the operators for it names it.
 #![cfg_attr(feature = "ndarray", allow(deprecated))]

@@ -1,90 +1,93 @@
 //! The average over samples: a row of the output is a weighted sum of the window's rows, and an element
 //! of it a weighted sum of that.
 
-use burn_flex::FlexTensor;
+use std::ops::Range;
 
-use super::{Call, Number, Plane, Sum};
+use super::engine::Kernel;
+use super::number::Sum;
+use super::rows::{add, weighted_sum};
+use super::tile::Rows;
+use crate::backend::host::Region;
 use crate::geometry::convention::RegionSamples;
 use crate::geometry::plan::{Coordinate, Weights};
 
-/// A region's weights, and the row that both passes share.
-struct Workspace<S> {
-    y: Weights<S>,
-    x: Weights<S>,
-    row: Vec<S>,
+/// The average over samples.
+pub struct Average<S: Coordinate> {
+    output_size: [usize; 2],
+    map: [usize; 2],
+    rules: [S::AxisRule; 2],
+    outside: S,
 }
 
-impl<S: Sum> Default for Workspace<S> {
-    fn default() -> Self {
+/// A region's weights.
+#[derive(Default)]
+pub struct Plan<S> {
+    y: Weights<S>,
+    x: Weights<S>,
+}
+
+impl<S: Sum> Average<S> {
+    pub fn new(sampling: &RegionSamples, map: [usize; 2]) -> Self {
         Self {
-            y: Weights::default(),
-            x: Weights::default(),
-            row: Vec::new(),
+            output_size: sampling.output_size,
+            map,
+            rules: [S::axis_rule(&sampling.y), S::axis_rule(&sampling.x)],
+            outside: S::from_f64(sampling.out_of_bounds_value),
         }
     }
 }
 
-pub(super) fn sample<E: Number>(
-    features: FlexTensor,
-    boxes: FlexTensor,
-    batch_indices: FlexTensor,
-    sampling: &RegionSamples,
-) -> FlexTensor {
-    let [rows, columns] = sampling.output_size;
-    let (rule_y, rule_x) = (
-        E::Sum::axis_rule(&sampling.y),
-        E::Sum::axis_rule(&sampling.x),
-    );
-    let call = Call::<E>::new(
-        features,
-        boxes,
-        batch_indices,
-        sampling.output_size,
-        sampling.columns,
-    );
-    let [height, width] = call.map();
-    let outside = E::Sum::from_f64(sampling.out_of_bounds_value);
-    call.run(
-        sampling.out_of_bounds_value,
-        |workspace: &mut Workspace<E::Sum>, region| {
-            E::Sum::weigh(&rule_y, region.y, rows, height, &mut workspace.y);
-            E::Sum::weigh(&rule_x, region.x, columns, width, &mut workspace.x);
-        },
-        |workspace, plane, output| average(workspace, plane, outside, output),
-    )
-}
+impl<S: Sum> Kernel<S> for Average<S> {
+    type Plan = Plan<S>;
 
-/// One channel of one region.
-fn average<E: Number>(
-    workspace: &mut Workspace<E::Sum>,
-    plane: Plane<'_, E>,
-    outside: E::Sum,
-    output: &mut [E],
-) {
-    let Workspace { y, x, row } = workspace;
-    let window = x.window();
-    row.resize(window.len(), E::Sum::default());
-    let width = x.pixels.len();
+    fn outside(&self) -> S {
+        self.outside
+    }
 
-    for (output, (pixels, weights, &share_y)) in output.chunks_exact_mut(width).zip(y.elements()) {
-        row.fill(E::Sum::default());
-        for (pixel, &weight) in pixels.zip(weights) {
-            for (sum, &number) in row.iter_mut().zip(plane.row(pixel, window.clone())) {
-                *sum += weight * number.load();
-            }
-        }
-        for (output, (pixels, weights, &share_x)) in output.iter_mut().zip(x.elements()) {
-            let mut sum = E::Sum::default();
-            if !pixels.is_empty() {
-                let along_y = &row[pixels.start - window.start..pixels.end - window.start];
-                for (&weight, &number) in weights.iter().zip(along_y) {
-                    sum += weight * number;
+    fn plan(&self, region: &Region<S>) -> Plan<S> {
+        let mut plan = Plan::default();
+        let [rows, columns] = self.output_size;
+        let [height, width] = self.map;
+        S::weigh(&self.rules[0], region.y, rows, height, &mut plan.y);
+        S::weigh(&self.rules[1], region.x, columns, width, &mut plan.x);
+        plan
+    }
+
+    fn window(&self, plan: &Plan<S>) -> [Range<usize>; 2] {
+        [plan.y.window(), plan.x.window()]
+    }
+
+    #[inline(always)]
+    fn compute<const L: usize>(
+        &self,
+        plan: &Plan<S>,
+        columns: Range<usize>,
+        rows: &impl Rows<S, L>,
+        along_y: &mut [[S; L]],
+        output: &mut [[S; L]],
+    ) {
+        let zero = S::default();
+        let width = plan.x.pixels.len();
+        for (output, (pixels, weights, &share_y)) in
+            output.chunks_exact_mut(width).zip(plan.y.elements())
+        {
+            weighted_sum(along_y, weights, |offset| {
+                rows.row(pixels.start + offset, columns.clone())
+            });
+            for (output, (pixels, weights, &share_x)) in output.iter_mut().zip(plan.x.elements()) {
+                let mut total = [zero; L];
+                if !pixels.is_empty() {
+                    let pixels = pixels.start - columns.start..pixels.end - columns.start;
+                    for (&weight, pixel) in weights.iter().zip(&along_y[pixels]) {
+                        add(&mut total, weight, pixel);
+                    }
                 }
+                if self.outside != zero {
+                    let share = self.outside * (S::ONE - share_y * share_x);
+                    total.iter_mut().for_each(|total| *total += share);
+                }
+                *output = total;
             }
-            if outside != E::Sum::default() {
-                sum += outside * (E::Sum::ONE - share_y * share_x);
-            }
-            *output = E::store(sum);
         }
     }
 }

@@ -2,77 +2,81 @@
 
 use std::ops::Range;
 
-use burn_flex::FlexTensor;
-
-use super::{Call, Number, Plane, Sum};
+use super::engine::Kernel;
+use super::number::Sum;
+use super::rows::{keep_larger, maxima};
+use super::tile::Rows;
+use crate::backend::host::Region;
 use crate::geometry::convention::RegionBins;
 use crate::geometry::plan::{Coordinate, hull};
 
-/// A region's bins, and the row that both passes share.
-struct Workspace<S> {
-    y: Vec<Range<usize>>,
-    x: Vec<Range<usize>>,
-    row: Vec<S>,
+/// Maxima of quantized bins.
+pub struct Bins<S: Coordinate> {
+    output_size: [usize; 2],
+    map: [usize; 2],
+    rules: [S::BinRule; 2],
 }
 
-impl<S: Sum> Default for Workspace<S> {
-    fn default() -> Self {
+/// A region's bins.
+#[derive(Default)]
+pub struct Plan {
+    y: Vec<Range<usize>>,
+    x: Vec<Range<usize>>,
+}
+
+impl<S: Sum> Bins<S> {
+    pub fn new(bins: &RegionBins, map: [usize; 2]) -> Self {
         Self {
-            y: Vec::new(),
-            x: Vec::new(),
-            row: Vec::new(),
+            output_size: bins.output_size,
+            map,
+            rules: S::bin_rules(bins),
         }
     }
 }
 
-pub(super) fn pool<E: Number>(
-    features: FlexTensor,
-    boxes: FlexTensor,
-    batch_indices: FlexTensor,
-    bins: &RegionBins,
-) -> FlexTensor {
-    let [rows, columns] = bins.output_size;
-    let [rule_y, rule_x] = E::Sum::bin_rules(bins);
-    let call = Call::<E>::new(
-        features,
-        boxes,
-        batch_indices,
-        bins.output_size,
-        [0, 1, 2, 3],
-    );
-    let [height, width] = call.map();
-    call.run(
-        0.0,
-        |workspace: &mut Workspace<E::Sum>, region| {
-            E::Sum::bin(&rule_y, region.y, rows, height, &mut workspace.y);
-            E::Sum::bin(&rule_x, region.x, columns, width, &mut workspace.x);
-        },
-        maximum,
-    )
-}
+impl<S: Sum> Kernel<S> for Bins<S> {
+    type Plan = Plan;
 
-/// One channel of one region.
-fn maximum<E: Number>(workspace: &mut Workspace<E::Sum>, plane: Plane<'_, E>, output: &mut [E]) {
-    let Workspace { y, x, row } = workspace;
-    let window = hull(x.iter().cloned());
+    fn outside(&self) -> S {
+        S::default()
+    }
 
-    for (output, bin_y) in output.chunks_exact_mut(x.len()).zip(&*y) {
-        row.clear();
-        row.resize(window.len(), E::Sum::LEAST);
-        for pixel in bin_y.clone() {
-            for (maximum, &number) in row.iter_mut().zip(plane.row(pixel, window.clone())) {
-                *maximum = maximum.larger(number.load());
+    fn plan(&self, region: &Region<S>) -> Plan {
+        let mut plan = Plan::default();
+        let [rows, columns] = self.output_size;
+        let [height, width] = self.map;
+        S::bin(&self.rules[0], region.y, rows, height, &mut plan.y);
+        S::bin(&self.rules[1], region.x, columns, width, &mut plan.x);
+        plan
+    }
+
+    fn window(&self, plan: &Plan) -> [Range<usize>; 2] {
+        [hull(plan.y.iter().cloned()), hull(plan.x.iter().cloned())]
+    }
+
+    #[inline(always)]
+    fn compute<const L: usize>(
+        &self,
+        plan: &Plan,
+        columns: Range<usize>,
+        rows: &impl Rows<S, L>,
+        along_y: &mut [[S; L]],
+        output: &mut [[S; L]],
+    ) {
+        for (output, bin_y) in output.chunks_exact_mut(plan.x.len()).zip(&plan.y) {
+            maxima(along_y, bin_y.clone(), |row| rows.row(row, columns.clone()));
+            for (output, bin_x) in output.iter_mut().zip(&plan.x) {
+                let mut maximum = [S::LEAST; L];
+                if bin_x.is_empty() || bin_y.is_empty() {
+                    maximum = [S::default(); L];
+                } else {
+                    let pixels = bin_x.start - columns.start..bin_x.end - columns.start;
+                    for pixel in &along_y[pixels] {
+                        keep_larger(&mut maximum, pixel);
+                    }
+                }
+                *output = maximum;
             }
-        }
-        for (output, bin_x) in output.iter_mut().zip(&*x) {
-            *output = E::store(if bin_x.is_empty() || bin_y.is_empty() {
-                E::Sum::default()
-            } else {
-                let along_y = &row[bin_x.start - window.start..bin_x.end - window.start];
-                along_y
-                    .iter()
-                    .fold(E::Sum::LEAST, |maximum, &number| maximum.larger(number))
-            });
         }
     }
 }

@@ -1,105 +1,129 @@
 //! The maximum over samples: each sample of y gives a row of the window, each sample of x a number.
 
-use burn_flex::FlexTensor;
+use std::ops::Range;
 
-use super::{Call, Number, Plane, Sum};
+use super::engine::Kernel;
+use super::number::Sum;
+use super::rows::{add, keep_larger, weighted_sum};
+use super::tile::Rows;
+use crate::backend::host::Region;
 use crate::geometry::convention::{Reduction, RegionSamples};
 use crate::geometry::plan::{Coordinate, Samples};
 
-/// A region's samples, the row between the two passes, and the maxima of an output row.
-struct Workspace<S> {
-    y: Samples<S>,
-    x: Samples<S>,
-    row: Vec<S>,
-    maxima: Vec<S>,
+/// The maximum over samples.
+pub struct Maximum<S: Coordinate> {
+    output_size: [usize; 2],
+    map: [usize; 2],
+    rules: [S::AxisRule; 2],
+    /// Whether the pixels of a sample count one by one.
+    apart: bool,
+    /// Where a maximum starts.
+    least: S,
+    outside: S,
 }
 
-impl<S: Sum> Default for Workspace<S> {
-    fn default() -> Self {
+/// A region's samples.
+#[derive(Default)]
+pub struct Plan<S> {
+    y: Samples<S>,
+    x: Samples<S>,
+}
+
+impl<S: Sum> Maximum<S> {
+    pub fn new(sampling: &RegionSamples, map: [usize; 2]) -> Self {
+        let outside = S::from_f64(sampling.out_of_bounds_value);
+        let (least, outside) = match sampling.reduction {
+            Reduction::MaxFromZero => (S::default(), outside.larger(S::default())),
+            _ => (S::LEAST, outside),
+        };
         Self {
-            y: Samples::default(),
-            x: Samples::default(),
-            row: Vec::new(),
-            maxima: Vec::new(),
+            output_size: sampling.output_size,
+            map,
+            rules: [S::axis_rule(&sampling.y), S::axis_rule(&sampling.x)],
+            apart: sampling.reduction == Reduction::MaxOfWeightedCorners,
+            least,
+            outside,
         }
     }
 }
 
-pub(super) fn sample<E: Number>(
-    features: FlexTensor,
-    boxes: FlexTensor,
-    batch_indices: FlexTensor,
-    sampling: &RegionSamples,
-) -> FlexTensor {
-    let [rows, columns] = sampling.output_size;
-    let (rule_y, rule_x) = (
-        E::Sum::axis_rule(&sampling.y),
-        E::Sum::axis_rule(&sampling.x),
-    );
-    let call = Call::<E>::new(
-        features,
-        boxes,
-        batch_indices,
-        sampling.output_size,
-        sampling.columns,
-    );
-    let [height, width] = call.map();
-    let apart = sampling.reduction == Reduction::MaxOfWeightedCorners;
-    let (least, outside) = match sampling.reduction {
-        Reduction::MaxFromZero => (E::Sum::default(), sampling.out_of_bounds_value.max(0.0)),
-        _ => (E::Sum::LEAST, sampling.out_of_bounds_value),
-    };
-    let outside_sum = E::Sum::from_f64(outside);
-    call.run(
-        outside,
-        |workspace: &mut Workspace<E::Sum>, region| {
-            E::Sum::sample(&rule_y, region.y, rows, height, apart, &mut workspace.y);
-            E::Sum::sample(&rule_x, region.x, columns, width, apart, &mut workspace.x);
-        },
-        |workspace, plane, output| maximum(workspace, plane, least, outside_sum, output),
-    )
-}
+impl<S: Sum> Kernel<S> for Maximum<S> {
+    type Plan = Plan<S>;
 
-/// One channel of one region.
-fn maximum<E: Number>(
-    workspace: &mut Workspace<E::Sum>,
-    plane: Plane<'_, E>,
-    least: E::Sum,
-    outside: E::Sum,
-    output: &mut [E],
-) {
-    let Workspace { y, x, row, maxima } = workspace;
-    let window = x.window();
-    row.resize(window.len(), E::Sum::default());
-    let width = x.samples.len();
+    fn outside(&self) -> S {
+        self.outside
+    }
 
-    for (output, (samples_y, complete_y)) in output.chunks_exact_mut(width).zip(y.elements()) {
-        maxima.clear();
-        maxima.resize(width, least);
-        for taps in samples_y {
-            let low = plane.row(taps.low, window.clone());
-            let high = plane.row(taps.high, window.clone());
-            for ((along_y, &low), &high) in row.iter_mut().zip(low).zip(high) {
-                *along_y = taps.low_weight * low.load() + taps.high_weight * high.load();
-            }
-            for (maximum, (samples_x, _)) in maxima.iter_mut().zip(x.elements()) {
-                for taps in samples_x {
-                    let low = taps.low_weight * row[taps.low - window.start];
-                    let high = taps.high_weight * row[taps.high - window.start];
-                    *maximum = maximum.larger(low + high);
+    fn plan(&self, region: &Region<S>) -> Plan<S> {
+        let mut plan = Plan::default();
+        let [rows, columns] = self.output_size;
+        let [height, width] = self.map;
+        S::sample(
+            &self.rules[0],
+            region.y,
+            rows,
+            height,
+            self.apart,
+            &mut plan.y,
+        );
+        S::sample(
+            &self.rules[1],
+            region.x,
+            columns,
+            width,
+            self.apart,
+            &mut plan.x,
+        );
+        plan
+    }
+
+    fn window(&self, plan: &Plan<S>) -> [Range<usize>; 2] {
+        [plan.y.window(), plan.x.window()]
+    }
+
+    #[inline(always)]
+    fn compute<const L: usize>(
+        &self,
+        plan: &Plan<S>,
+        columns: Range<usize>,
+        rows: &impl Rows<S, L>,
+        along_y: &mut [[S; L]],
+        output: &mut [[S; L]],
+    ) {
+        let width = plan.x.samples.len();
+        for (output, (samples_y, complete_y)) in
+            output.chunks_exact_mut(width).zip(plan.y.elements())
+        {
+            output.fill([self.least; L]);
+            for taps in samples_y {
+                let pair = [taps.low, taps.high];
+                weighted_sum(along_y, &[taps.low_weight, taps.high_weight], |tap| {
+                    rows.row(pair[tap], columns.clone())
+                });
+                for (maximum, (samples_x, _)) in output.iter_mut().zip(plan.x.elements()) {
+                    for taps in samples_x {
+                        let mut sample = [S::default(); L];
+                        add(
+                            &mut sample,
+                            taps.low_weight,
+                            &along_y[taps.low - columns.start],
+                        );
+                        add(
+                            &mut sample,
+                            taps.high_weight,
+                            &along_y[taps.high - columns.start],
+                        );
+                        keep_larger(maximum, &sample);
+                    }
                 }
             }
-        }
-        for ((output, maximum), (samples_x, complete_x)) in
-            output.iter_mut().zip(&*maxima).zip(x.elements())
-        {
-            *output = E::store(if samples_y.is_empty() || samples_x.is_empty() {
-                outside
-            } else if complete_y && complete_x {
-                *maximum
-            } else {
-                maximum.larger(outside)
-            });
+            for (maximum, (samples_x, complete_x)) in output.iter_mut().zip(plan.x.elements()) {
+                if samples_y.is_empty() || samples_x.is_empty() {
+                    *maximum = [self.outside; L];
+                } else if !(complete_y && complete_x) {
+                    keep_larger(maximum, &[self.outside; L]);
+                }
+            }
         }
     }
 }

@@ -3,6 +3,7 @@
 use std::ops::{Add, AddAssign, Mul, Sub};
 
 use burn::tensor::{Element, bf16, f16};
+use half::slice::HalfFloatSliceExt;
 
 use crate::geometry::plan::Coordinate;
 
@@ -11,10 +12,17 @@ pub trait Number: Element + bytemuck::Pod + Default {
     /// The type of coordinates, weights and sums.
     type Sum: Sum;
 
-    /// Widens a number.
-    fn load(self) -> Self::Sum;
+    /// A row of numbers as it lies in memory, where sums are of the same type.
+    fn as_sums(row: &[Self]) -> Option<&[[Self::Sum; 1]]>;
 
-    /// Rounds a sum.
+    /// A row of numbers as sums; `wide` is where they are put if that takes a conversion.
+    fn widen<'a>(row: &'a [Self], wide: &'a mut Vec<Self::Sum>) -> &'a [Self::Sum];
+
+    /// Has `write` fill numbers of the type of sums, and rounds them into `row`; `wide` is where they are
+    /// if that takes a conversion.
+    fn narrow(row: &mut [Self], wide: &mut Vec<Self::Sum>, write: impl FnOnce(&mut [Self::Sum]));
+
+    /// Rounds one sum.
     fn store(sum: Self::Sum) -> Self;
 }
 
@@ -22,6 +30,7 @@ pub trait Number: Element + bytemuck::Pod + Default {
 pub trait Sum:
     Coordinate
     + Element
+    + bytemuck::Pod
     + Default
     + Into<f64>
     + Add<Output = Self>
@@ -39,7 +48,7 @@ pub trait Sum:
     fn from_f64(value: f64) -> Self;
 
     /// The larger of two; `self` where `other` is not a number.
-    #[inline]
+    #[inline(always)]
     fn larger(self, other: Self) -> Self {
         if other > self { other } else { self }
     }
@@ -59,13 +68,22 @@ macro_rules! sum {
         impl Number for $type {
             type Sum = $type;
 
-            #[inline]
-            fn load(self) -> $type {
-                self
+            #[inline(always)]
+            fn as_sums(row: &[Self]) -> Option<&[[Self; 1]]> {
+                Some(bytemuck::cast_slice(row))
             }
 
-            #[inline]
-            fn store(sum: $type) -> Self {
+            #[inline(always)]
+            fn widen<'a>(row: &'a [Self], _wide: &'a mut Vec<Self>) -> &'a [Self] {
+                row
+            }
+
+            #[inline(always)]
+            fn narrow(row: &mut [Self], _wide: &mut Vec<Self>, write: impl FnOnce(&mut [Self])) {
+                write(row);
+            }
+
+            fn store(sum: Self) -> Self {
                 sum
             }
         }
@@ -80,12 +98,25 @@ macro_rules! half {
         impl Number for $type {
             type Sum = f32;
 
-            #[inline]
-            fn load(self) -> f32 {
-                self.to_f32()
+            #[inline(always)]
+            fn as_sums(_row: &[Self]) -> Option<&[[f32; 1]]> {
+                None
             }
 
-            #[inline]
+            #[inline(always)]
+            fn widen<'a>(row: &'a [Self], wide: &'a mut Vec<f32>) -> &'a [f32] {
+                wide.resize(row.len(), 0.0);
+                row.convert_to_f32_slice(wide);
+                wide
+            }
+
+            #[inline(always)]
+            fn narrow(row: &mut [Self], wide: &mut Vec<f32>, write: impl FnOnce(&mut [f32])) {
+                wide.resize(row.len(), 0.0);
+                write(wide);
+                row.convert_from_f32_slice(wide);
+            }
+
             fn store(sum: f32) -> Self {
                 Self::from_f32(sum)
             }

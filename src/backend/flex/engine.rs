@@ -1,0 +1,359 @@
+//! How a call is divided: regions are planned once, gathered in groups that share pixels, and a task
+//! computes a range of channels of a group.
+//!
+//! Every output element is computed by one task in one order, so results don't depend on how many
+//! threads there are.
+
+use std::ops::Range;
+
+use burn::tensor::{Bytes, Shape};
+use burn_flex::{FlexTensor, Layout};
+use pulp::{Arch, Simd, WithSimd};
+use rayon::prelude::*;
+
+use super::features::Features;
+use super::number::{Number, Sum};
+use super::output::zeros;
+use super::tile::{LANES, Rows, Tile, apart};
+use crate::backend::host::Region;
+
+/// An operator on one region.
+pub trait Kernel<S: Sum>: Sync {
+    /// What of a region is common to its channels.
+    type Plan: Send + Sync;
+
+    /// The value of a region that names no image.
+    fn outside(&self) -> S;
+
+    /// Plans a region.
+    fn plan(&self, region: &Region<S>) -> Self::Plan;
+
+    /// The rows and the columns of the map that a region reads.
+    fn window(&self, plan: &Self::Plan) -> [Range<usize>; 2];
+
+    /// Computes `[P * Q]` output elements in `L` channels. `columns` are those of the window, `along_y`
+    /// has room for a row of it, and `rows` has its pixels.
+    fn compute<const L: usize>(
+        &self,
+        plan: &Self::Plan,
+        columns: Range<usize>,
+        rows: &impl Rows<S, L>,
+        along_y: &mut [[S; L]],
+        output: &mut [[S; L]],
+    );
+}
+
+/// A region, planned.
+struct Planned<P> {
+    plan: P,
+    image: usize,
+    /// The row of the output, within its batch.
+    number: usize,
+    window: [Range<usize>; 2],
+}
+
+/// Regions of one image.
+struct Group<P> {
+    regions: Vec<Planned<P>>,
+    /// The pixels that all of them share a copy of; none where each copies its own window.
+    shared: Option<[Range<usize>; 2]>,
+}
+
+/// A range of channels of a group, with the output of each region in these channels.
+struct Task<'a, E, P> {
+    regions: &'a [Planned<P>],
+    shared: Option<&'a [Range<usize>; 2]>,
+    channels: Range<usize>,
+    outputs: Vec<&'a mut [E]>,
+}
+
+/// A copy of pixels is at most this many numbers for each lane: 4 MiB of f32.
+const LARGEST_TILE: usize = 1 << 17;
+
+/// Regions whose plans are held at a time, in numbers of a plan.
+const PLANNED: usize = 1 << 19;
+
+/// A call of fewer output elements is not worth waking threads for.
+const PARALLEL: usize = 1 << 14;
+
+/// Fewer channels than this are computed one by one.
+const FEWEST_LANES: usize = 3;
+
+/// Computes all regions: `shape` is that of the output, `[K, C, P, Q]`.
+pub fn run<E: Number, K: Kernel<E::Sum>>(
+    features: &FlexTensor,
+    regions: &[Region<E::Sum>],
+    shape: Shape,
+    kernel: &K,
+) -> FlexTensor {
+    let [_, channels, rows, columns] = shape.dims();
+    let [_, _, height, width] = features.layout().shape().dims();
+    let of_a_region = channels * rows * columns;
+    let batch = (PLANNED / (3 * (rows + columns) + height + width)).max(1);
+    let features = Features::<E>::new(features);
+
+    let parallel = shape.num_elements() >= PARALLEL && rayon::current_num_threads() > 1;
+    let mut output = zeros::<E>(shape.num_elements(), parallel);
+    let batches = regions
+        .chunks(batch)
+        .zip(output.chunks_mut(batch * of_a_region));
+    for (regions, output) in batches {
+        let groups = group(plan(regions, kernel, parallel));
+        fill_the_rest(regions, output, of_a_region, E::store(kernel.outside()));
+        let tasks = divide(&groups, output, channels, rows * columns, parallel);
+        let run = |task| {
+            Arch::new().dispatch(Vectorized {
+                kernel,
+                features: &features,
+                of_a_channel: rows * columns,
+                task,
+            })
+        };
+        if parallel {
+            tasks.into_par_iter().for_each(run);
+        } else {
+            tasks.into_iter().for_each(run);
+        }
+    }
+    FlexTensor::new(
+        Bytes::from_elems(output),
+        Layout::contiguous(shape),
+        E::dtype(),
+    )
+}
+
+/// Plans the regions that name an image.
+fn plan<S: Sum, K: Kernel<S>>(
+    regions: &[Region<S>],
+    kernel: &K,
+    parallel: bool,
+) -> Vec<Planned<K::Plan>> {
+    let plan = |(number, region): (usize, &Region<S>)| {
+        let image = region.image?;
+        let plan = kernel.plan(region);
+        let window = kernel.window(&plan);
+        Some(Planned {
+            plan,
+            image,
+            number,
+            window,
+        })
+    };
+    if parallel {
+        let regions = regions.par_iter().with_min_len(16).enumerate();
+        return regions.filter_map(plan).collect();
+    }
+    regions.iter().enumerate().filter_map(plan).collect()
+}
+
+/// Regions that name no image give one value.
+fn fill_the_rest<S, E: Copy>(
+    regions: &[Region<S>],
+    output: &mut [E],
+    of_a_region: usize,
+    value: E,
+) {
+    for (region, output) in regions.iter().zip(output.chunks_exact_mut(of_a_region)) {
+        if region.image.is_none() {
+            output.fill(value);
+        }
+    }
+}
+
+/// Gathers regions of one image, from its top to its bottom, that can share a copy of their pixels; the
+/// copy pays where windows overlap so much that together they are larger than what they cover.
+fn group<P>(mut regions: Vec<Planned<P>>) -> Vec<Group<P>> {
+    regions.sort_by_key(|region| (region.image, region.window[0].start, region.number));
+    let mut groups: Vec<(Group<P>, [Range<usize>; 2])> = Vec::new();
+    for region in regions {
+        if let Some((group, hull)) = groups.last_mut() {
+            let together = [0, 1].map(|axis| cover(&hull[axis], &region.window[axis]));
+            let same_image = group.regions[0].image == region.image;
+            if same_image && area(&together) <= LARGEST_TILE {
+                group.regions.push(region);
+                *hull = together;
+                continue;
+            }
+        }
+        let hull = region.window.clone();
+        let regions = vec![region];
+        groups.push((
+            Group {
+                regions,
+                shared: None,
+            },
+            hull,
+        ));
+    }
+    groups
+        .into_iter()
+        .map(|(mut group, hull)| {
+            let windows: usize = group
+                .regions
+                .iter()
+                .map(|region| area(&region.window))
+                .sum();
+            group.shared = (3 * windows > area(&hull)).then_some(hull);
+            group
+        })
+        .collect()
+}
+
+fn area([rows, columns]: &[Range<usize>; 2]) -> usize {
+    rows.len() * columns.len()
+}
+
+/// The least range that holds both; an empty one doesn't count.
+fn cover(left: &Range<usize>, right: &Range<usize>) -> Range<usize> {
+    match (left.is_empty(), right.is_empty()) {
+        (true, _) => right.clone(),
+        (_, true) => left.clone(),
+        _ => left.start.min(right.start)..left.end.max(right.end),
+    }
+}
+
+/// Divides groups into tasks, and the output among them.
+fn divide<'a, E, P>(
+    groups: &'a [Group<P>],
+    output: &'a mut [E],
+    channels: usize,
+    of_a_channel: usize,
+    parallel: bool,
+) -> Vec<Task<'a, E, P>> {
+    let wanted = if parallel {
+        4 * rayon::current_num_threads()
+    } else {
+        1
+    };
+    let of_a_group = wanted.div_ceil(groups.len().max(1));
+    let blocks = channels.div_ceil(LANES);
+    let ranges = of_a_group.min(blocks);
+    let of_a_range = blocks.div_ceil(ranges) * LANES;
+    let parts = of_a_group.div_ceil(ranges);
+
+    let mut rest: Vec<&mut [E]> = output.chunks_exact_mut(channels * of_a_channel).collect();
+    let mut tasks = Vec::new();
+    for start in (0..channels).step_by(of_a_range) {
+        let channels = start..(start + of_a_range).min(channels);
+        for group in groups {
+            let of_a_part = group.regions.len().div_ceil(parts);
+            for regions in group.regions.chunks(of_a_part) {
+                let outputs = regions.iter().map(|region| {
+                    let output = std::mem::take(&mut rest[region.number]);
+                    let (first, others) = output.split_at_mut(channels.len() * of_a_channel);
+                    rest[region.number] = others;
+                    first
+                });
+                tasks.push(Task {
+                    regions,
+                    shared: group.shared.as_ref(),
+                    channels: channels.clone(),
+                    outputs: outputs.collect(),
+                });
+            }
+        }
+    }
+    tasks
+}
+
+/// A task for `pulp` to compute with whatever vector instructions the processor has. All that it calls
+/// is inlined: only then is it compiled for these instructions.
+struct Vectorized<'a, E: Number, K: Kernel<E::Sum>> {
+    kernel: &'a K,
+    features: &'a Features<'a, E>,
+    of_a_channel: usize,
+    task: Task<'a, E, K::Plan>,
+}
+
+impl<E: Number, K: Kernel<E::Sum>> WithSimd for Vectorized<'_, E, K> {
+    type Output = ();
+
+    #[inline(always)]
+    fn with_simd<S: Simd>(self, _: S) {
+        compute(self.kernel, self.features, self.of_a_channel, self.task);
+    }
+}
+
+#[inline(always)]
+fn compute<E: Number, K: Kernel<E::Sum>>(
+    kernel: &K,
+    features: &Features<'_, E>,
+    of_a_channel: usize,
+    task: Task<'_, E, K::Plan>,
+) {
+    let lone_and_large =
+        |region: &Planned<K::Plan>| task.shared.is_none() && area(&region.window) > LARGEST_TILE;
+    if task.channels.len() < FEWEST_LANES || task.regions.iter().any(lone_and_large) {
+        compute_one_by_one(kernel, features, of_a_channel, task);
+    } else {
+        compute_in_lanes(kernel, features, of_a_channel, task);
+    }
+}
+
+/// Several channels at a time, from a copy of the pixels in which they are neighbours.
+#[inline(always)]
+fn compute_in_lanes<E: Number, K: Kernel<E::Sum>>(
+    kernel: &K,
+    features: &Features<'_, E>,
+    of_a_channel: usize,
+    mut task: Task<'_, E, K::Plan>,
+) {
+    let zero = [E::Sum::default(); LANES];
+    let mut tile = Tile::new();
+    let (mut along_y, mut wide) = (Vec::new(), Vec::new());
+    let mut sums = vec![zero; of_a_channel];
+    for start in task.channels.clone().step_by(LANES) {
+        let channels = start..(start + LANES).min(task.channels.end);
+        if let (Some(window), Some(region)) = (task.shared, task.regions.first()) {
+            tile.load(features, region.image, channels.clone(), window.clone());
+        }
+        let first = (start - task.channels.start) * of_a_channel;
+        let range = first..first + channels.len() * of_a_channel;
+        for (region, output) in task.regions.iter().zip(&mut task.outputs) {
+            if task.shared.is_none() {
+                tile.load(
+                    features,
+                    region.image,
+                    channels.clone(),
+                    region.window.clone(),
+                );
+            }
+            let columns = region.window[1].clone();
+            along_y.resize(columns.len(), zero);
+            kernel.compute(&region.plan, columns, &tile, &mut along_y, &mut sums);
+            E::narrow(&mut output[range.clone()], &mut wide, |output| {
+                apart(&sums, output)
+            });
+        }
+    }
+}
+
+/// One channel at a time, from where its pixels are.
+#[inline(always)]
+fn compute_one_by_one<E: Number, K: Kernel<E::Sum>>(
+    kernel: &K,
+    features: &Features<'_, E>,
+    of_a_channel: usize,
+    mut task: Task<'_, E, K::Plan>,
+) {
+    let zero = [E::Sum::default(); 1];
+    let mut tile = Tile::new();
+    let (mut along_y, mut wide) = (Vec::new(), Vec::new());
+    let mut sums = vec![zero; of_a_channel];
+    for (number, channel) in task.channels.clone().enumerate() {
+        for (region, output) in task.regions.iter().zip(&mut task.outputs) {
+            let columns = region.window[1].clone();
+            along_y.resize(columns.len(), zero);
+            let plane = features.plane(region.image, channel);
+            if E::as_sums(&[]).is_some() {
+                kernel.compute(&region.plan, columns, &plane, &mut along_y, &mut sums);
+            } else {
+                let channels = channel..channel + 1;
+                tile.load(features, region.image, channels, region.window.clone());
+                kernel.compute(&region.plan, columns, &tile, &mut along_y, &mut sums);
+            }
+            let output = &mut output[number * of_a_channel..(number + 1) * of_a_channel];
+            E::narrow(output, &mut wide, |output| apart(&sums, output));
+        }
+    }
+}

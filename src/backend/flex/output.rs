@@ -1,0 +1,85 @@
+//! Memory for outputs.
+
+use std::ops::Range;
+
+use bytemuck::Zeroable;
+use rayon::prelude::*;
+
+/// Zeros that no page of memory has been touched for yet, backed by huge pages where they are many and
+/// the system has them.
+///
+/// An output is written once, soon after: with pages of 4 KiB the system spends 18 ms on the 50 MB of
+/// 1000 regions in 256 channels of 7 x 7, with huge ones 5 ms.
+///
+/// With `parallel`, threads then make the pages theirs one by one. Left to the tasks, two of them reach a
+/// page at once, both clear it, and one throws it away.
+pub fn zeros<E: Zeroable + Send>(count: usize, parallel: bool) -> Vec<E> {
+    let mut memory: Vec<E> = bytemuck::zeroed_vec(count);
+    advise_huge_pages(&mut memory);
+    if parallel {
+        let pages = memory.par_chunks_mut(HUGE_PAGE / size_of::<E>());
+        pages.for_each(|page| page[page.len() / 2] = E::zeroed());
+    }
+    memory
+}
+
+/// The size of a huge page in bytes.
+const HUGE_PAGE: usize = 1 << 21;
+
+#[cfg(all(target_os = "linux", not(miri)))]
+#[allow(unsafe_code)]
+fn advise_huge_pages<E>(memory: &mut [E]) {
+    let range = memory.as_mut_ptr_range();
+    let Some(pages) = whole_pages(range.start as usize..range.end as usize) else {
+        return;
+    };
+    let start = memory
+        .as_mut_ptr()
+        .cast::<u8>()
+        .wrapping_add(pages.start - range.start as usize);
+    // SAFETY: `pages` lies within `memory`, which is borrowed for the call. The advice changes how the
+    // system backs these pages, not what they hold, and failing it is harmless.
+    unsafe {
+        libc::madvise(start.cast(), pages.len(), libc::MADV_HUGEPAGE);
+    }
+}
+
+#[cfg(not(all(target_os = "linux", not(miri))))]
+fn advise_huge_pages<E>(_memory: &mut [E]) {}
+
+/// The whole pages within a range of addresses, where they are worth a call. Pages are at most 64 KiB.
+#[cfg_attr(not(target_os = "linux"), allow(dead_code))]
+fn whole_pages(addresses: Range<usize>) -> Option<Range<usize>> {
+    const PAGE: usize = 1 << 16;
+    let start = addresses.start.checked_next_multiple_of(PAGE)?;
+    let end = addresses.end - addresses.end % PAGE;
+    (end >= start && end - start >= HUGE_PAGE).then_some(start..end)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    proptest! {
+        #[test]
+        fn pages_lie_within_their_range(start in any::<usize>(), length in 0usize..1 << 24) {
+            let end = start.saturating_add(length);
+            if let Some(pages) = whole_pages(start..end) {
+                prop_assert!(start <= pages.start && pages.end <= end);
+                prop_assert!(pages.len() >= 1 << 21);
+                prop_assert!(pages.start % (1 << 16) == 0 && pages.end % (1 << 16) == 0);
+            }
+        }
+    }
+
+    #[test]
+    fn large_and_small_outputs_are_zeros() {
+        for count in [0, 1, 1000, 3_000_000] {
+            let mut memory = zeros::<f32>(count, count > 1000);
+            assert!(memory.len() == count && memory.iter().all(|&number| number == 0.0));
+            memory.fill(1.0);
+            assert!(memory.iter().all(|&number| number == 1.0));
+        }
+    }
+}
