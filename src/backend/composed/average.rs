@@ -1,68 +1,92 @@
-//! The average over samples, as two products: `W_y · F · W_xᵀ`.
+//! The average over samples, as two products: `W_y · F`, then `W_x` times each of its rows.
 
-use burn::backend::Backend;
-use burn::backend::tensor::{FloatTensor, IntTensor};
-use burn::tensor::Shape;
 use std::ops::Range;
 
-use super::{BLOCK, Call, Sum, read};
+use burn::backend::Backend;
+use burn::backend::tensor::FloatTensor;
+use burn::tensor::Shape;
+
+use super::{Operator, Pixels, Sum, concatenate};
+use crate::backend::host::Region;
 use crate::geometry::convention::RegionSamples;
-use crate::geometry::plan::Weights;
+use crate::geometry::plan::{Coordinate, Weights};
 
-pub(super) fn sample<B: Backend, R: Sum>(
-    features: FloatTensor<B>,
-    boxes: FloatTensor<B>,
-    batch_indices: IntTensor<B>,
-    sampling: &RegionSamples,
-) -> FloatTensor<B> {
-    let regions = read::<B, R>(&features, boxes, batch_indices, sampling.columns);
-    let call = Call::<B>::new(features, sampling.output_size);
-    let [rows, columns] = sampling.output_size;
-    let [height, width] = call.map;
-    let (rule_y, rule_x) = (R::axis_rule(&sampling.y), R::axis_rule(&sampling.x));
-    let (mut y, mut x) = (Weights::default(), Weights::default());
-
-    call.collect(&regions, |region| {
-        let Some(image) = region.image else {
-            return call.full::<R>(call.channels, sampling.out_of_bounds_value);
-        };
-        R::weigh(&rule_y, region.y, rows, height, &mut y);
-        R::weigh(&rule_x, region.x, columns, width, &mut x);
-        average::<B, R>(&call, image, &y, &x, sampling.out_of_bounds_value)
-    })
+/// The average over samples.
+pub struct Average<R: Coordinate> {
+    output_size: [usize; 2],
+    map: [usize; 2],
+    rules: [R::AxisRule; 2],
+    outside: f64,
 }
 
-/// One region, `[C, P, Q]`.
-fn average<B: Backend, R: Sum>(
-    call: &Call<B>,
-    image: usize,
-    y: &Weights<R>,
-    x: &Weights<R>,
-    out_of_bounds_value: f64,
-) -> FloatTensor<B> {
-    let (window_y, window_x) = (y.window(), x.window());
-    if window_y.is_empty() || window_x.is_empty() {
-        return call.full::<R>(call.channels, out_of_bounds_value);
+impl<R: Sum> Average<R> {
+    pub fn new(sampling: &RegionSamples, map: [usize; 2]) -> Self {
+        Self {
+            output_size: sampling.output_size,
+            map,
+            rules: [R::axis_rule(&sampling.y), R::axis_rule(&sampling.x)],
+            outside: sampling.out_of_bounds_value,
+        }
     }
-    let [rows, columns] = call.output_size;
-    let (height, width) = (window_y.len(), window_x.len());
-    let weights_y = call.constant(dense(y, &window_y), [1, rows, height]);
-    let weights_x = B::float_swap_dims(call.constant(dense(x, &window_x), [columns, width]), 0, 1);
 
-    let largest = (height * width).max(height * columns).max(rows * columns);
-    let inside = call.by_channels(BLOCK / largest, |channels| {
-        let count = channels.len();
-        let window = call.window::<R>(image, channels, window_y.clone(), window_x.clone());
-        let window = B::float_reshape(window, Shape::new([count * height, width]));
-        let along_x = B::float_matmul(window, weights_x.clone());
-        let along_x = B::float_reshape(along_x, Shape::new([count, height, columns]));
-        B::float_matmul(weights_y.clone(), along_x)
-    });
-    if out_of_bounds_value == 0.0 {
-        return inside;
+    /// One region, `[1, P * Q, C]`.
+    fn average<B: Backend>(&self, pixels: &Pixels<B>, [y, x]: &[Weights<R>; 2]) -> FloatTensor<B> {
+        let (window_y, window_x) = (y.window(), x.window());
+        let [rows, columns] = self.output_size;
+        let (height, width, channels) = (window_y.len(), window_x.len(), pixels.channels);
+
+        let window = pixels.window(&window_y, &window_x);
+        let window = B::float_reshape(window, Shape::new([height, width * channels]));
+        let weights_y = pixels.constant(dense(y, &window_y), [rows, height]);
+        let along_y = B::float_matmul(weights_y, window);
+        let along_y = B::float_reshape(along_y, Shape::new([rows, width, channels]));
+        let weights_x = pixels.constant(dense(x, &window_x), [1, columns, width]);
+        let inside = B::float_matmul(weights_x, along_y);
+        let inside = B::float_reshape(inside, Shape::new([1, rows * columns, channels]));
+        if self.outside == 0.0 {
+            return inside;
+        }
+        let outside = outside(y, x, self.outside);
+        B::float_add(inside, pixels.constant(outside, [1, rows * columns, 1]))
     }
-    let outside = outside(y, x, out_of_bounds_value);
-    B::float_add(inside, call.constant(outside, [1, rows, columns]))
+}
+
+impl<R: Sum> Operator<R> for Average<R> {
+    type Plan = [Weights<R>; 2];
+
+    const AT_ONCE: bool = false;
+
+    fn plan(&self, region: &Region<R>) -> [Weights<R>; 2] {
+        let (mut y, mut x) = (Weights::default(), Weights::default());
+        R::weigh(
+            &self.rules[0],
+            region.y,
+            self.output_size[0],
+            self.map[0],
+            &mut y,
+        );
+        R::weigh(
+            &self.rules[1],
+            region.x,
+            self.output_size[1],
+            self.map[1],
+            &mut x,
+        );
+        [y, x]
+    }
+
+    fn window(&self, plan: &[Weights<R>; 2]) -> [Range<usize>; 2] {
+        plan.each_ref().map(Weights::window)
+    }
+
+    fn outside(&self) -> f64 {
+        self.outside
+    }
+
+    fn compute<B: Backend>(&self, pixels: &Pixels<B>, plans: &[[Weights<R>; 2]]) -> FloatTensor<B> {
+        let parts = plans.iter().map(|plan| self.average(pixels, plan));
+        concatenate::<B>(parts.collect(), 0)
+    }
 }
 
 /// The sparse weights as a matrix `[elements, window]`.
@@ -78,12 +102,10 @@ fn dense<R: Sum>(axis: &Weights<R>, window: &Range<usize>) -> Vec<R> {
 
 /// What samples out of bounds add to each output element: `v * (1 - m_y mᵀ_x)`.
 fn outside<R: Sum>(y: &Weights<R>, x: &Weights<R>, value: f64) -> Vec<R> {
-    y.share
-        .iter()
-        .flat_map(|&share_y| {
-            x.share
-                .iter()
-                .map(move |&share_x| R::from_f64(value * (1.0 - share_y.into() * share_x.into())))
-        })
-        .collect()
+    let of_row = |&share_y: &R| {
+        let of_element =
+            move |&share_x: &R| R::from_f64(value * (1.0 - share_y.into() * share_x.into()));
+        x.share.iter().map(of_element)
+    };
+    y.share.iter().flat_map(of_row).collect()
 }

@@ -1,26 +1,35 @@
 //! Region operators as compositions of tensor operations: the default for any Burn backend.
 //!
-//! Boxes are read to the host, regions are planned there, and their pixels are worked on by the
-//! backend's own slices, products and maxima, one region after another. Memory is bounded: a block of
-//! channels at a time passes through, and results are collected in groups.
+//! Boxes are read to the host and planned there. Of each image, the pixels that its regions cover are laid
+//! out with channels last, so that a window's rows are long runs of memory; the backend's own slices,
+//! products and maxima then work on one region after another. Memory is bounded: a block of channels at a
+//! time passes through, and results are written in groups.
 
-use burn::backend::Backend;
-use burn::backend::TensorMetadata;
-use burn::backend::tensor::{FloatTensor, IntTensor};
-use burn::tensor::{DType, Element, FloatDType, Scalar, Shape, Slice, TensorData};
 use std::ops::Range;
 
+use burn::backend::tensor::{FloatTensor, IntTensor};
+use burn::backend::{Backend, TensorMetadata};
+use burn::tensor::{DType, Element, FloatDType, Scalar, Shape, Slice, TensorData};
+
 use super::host::{Region, regions};
+use super::output_shape;
 use crate::geometry::convention::{Reduction, RegionBins, RegionSamples};
-use crate::geometry::plan::Coordinate;
+use crate::geometry::plan::{Coordinate, hull};
 
 mod average;
 mod bins;
 mod maximum;
 
-/// How many numbers an intermediate tensor holds at most, 16 MiB of f32: with the few that are alive
-/// at once, far below the 256 MiB that a call may take beyond its input and output.
-const BLOCK: usize = 1 << 22;
+use average::Average;
+use bins::Bins;
+use maximum::Maximum;
+
+/// How many numbers the pixels of an image hold at most, 48 MiB of f32.
+const PIXELS: usize = 12 << 20;
+
+/// How many numbers any other intermediate tensor holds at most, 16 MiB of f32. A few are alive at once,
+/// and a call may take 256 MiB beyond its input and output.
+const BLOCK: usize = 4 << 20;
 
 /// See [`RegionKernels::sample_regions`](super::RegionKernels::sample_regions).
 pub(super) fn sample_regions<B: Backend>(
@@ -29,15 +38,9 @@ pub(super) fn sample_regions<B: Backend>(
     batch_indices: IntTensor<B>,
     sampling: &RegionSamples,
 ) -> FloatTensor<B> {
-    match (features.dtype(), sampling.reduction) {
-        (DType::F64, Reduction::Average) => {
-            average::sample::<B, f64>(features, boxes, batch_indices, sampling)
-        }
-        (DType::F64, _) => maximum::sample::<B, f64>(features, boxes, batch_indices, sampling),
-        (_, Reduction::Average) => {
-            average::sample::<B, f32>(features, boxes, batch_indices, sampling)
-        }
-        _ => maximum::sample::<B, f32>(features, boxes, batch_indices, sampling),
+    match features.dtype() {
+        DType::F64 => sample::<B, f64>(features, boxes, batch_indices, sampling),
+        _ => sample::<B, f32>(features, boxes, batch_indices, sampling),
     }
 }
 
@@ -49,9 +52,42 @@ pub(super) fn pool_regions<B: Backend>(
     bins: &RegionBins,
 ) -> FloatTensor<B> {
     match features.dtype() {
-        DType::F64 => bins::pool::<B, f64>(features, boxes, batch_indices, bins),
-        _ => bins::pool::<B, f32>(features, boxes, batch_indices, bins),
+        DType::F64 => pool::<B, f64>(features, boxes, batch_indices, bins),
+        _ => pool::<B, f32>(features, boxes, batch_indices, bins),
     }
+}
+
+fn sample<B: Backend, R: Sum>(
+    features: FloatTensor<B>,
+    boxes: FloatTensor<B>,
+    batch_indices: IntTensor<B>,
+    sampling: &RegionSamples,
+) -> FloatTensor<B> {
+    let [_, _, height, width] = features.shape().dims();
+    let map = [height, width];
+    let call = Call::<B, R>::new(
+        features,
+        boxes,
+        batch_indices,
+        sampling.output_size,
+        sampling.columns,
+    );
+    match sampling.reduction {
+        Reduction::Average => call.run(&Average::new(sampling, map)),
+        _ => call.run(&Maximum::new(sampling, map)),
+    }
+}
+
+fn pool<B: Backend, R: Sum>(
+    features: FloatTensor<B>,
+    boxes: FloatTensor<B>,
+    batch_indices: IntTensor<B>,
+    bins: &RegionBins,
+) -> FloatTensor<B> {
+    let [_, _, height, width] = features.shape().dims();
+    let columns = [0, 1, 2, 3];
+    Call::<B, R>::new(features, boxes, batch_indices, bins.output_size, columns)
+        .run(&Bins::new(bins, [height, width]))
 }
 
 /// The type that weights and sums have on a backend: f32, or f64 for features of f64.
@@ -78,37 +114,50 @@ impl Sum for f64 {
     }
 }
 
-/// The features of a call and what is common to its regions.
-struct Call<B: Backend> {
-    features: FloatTensor<B>,
-    channels: usize,
-    map: [usize; 2],
-    output_size: [usize; 2],
+/// An operator on regions of an image.
+trait Operator<R> {
+    /// What of a region is common to its channels.
+    type Plan;
+
+    /// Whether the regions of an image are computed together, rather than in groups: where what they
+    /// share costs more than what they don't.
+    const AT_ONCE: bool;
+
+    /// Plans a region.
+    fn plan(&self, region: &Region<R>) -> Self::Plan;
+
+    /// The rows and the columns of the map that a region reads.
+    fn window(&self, plan: &Self::Plan) -> [Range<usize>; 2];
+
+    /// The value of a region that reads no pixel.
+    fn outside(&self) -> f64;
+
+    /// The results `[K, P * Q, C]` of planned regions that read some pixel.
+    fn compute<B: Backend>(&self, pixels: &Pixels<B>, plans: &[Self::Plan]) -> FloatTensor<B>;
 }
 
-impl<B: Backend> Call<B> {
-    fn new(features: FloatTensor<B>, output_size: [usize; 2]) -> Self {
-        let [_, channels, height, width] = features.shape().dims();
-        Self {
-            features,
-            channels,
-            map: [height, width],
-            output_size,
-        }
+/// Pixels `[H, W, C]` of a window of an image, in the dtype of sums.
+struct Pixels<B: Backend> {
+    tensor: FloatTensor<B>,
+    rows: Range<usize>,
+    columns: Range<usize>,
+    channels: usize,
+}
+
+impl<B: Backend> Pixels<B> {
+    /// The pixels `[H, W, C]` of a window within.
+    fn window(&self, rows: &Range<usize>, columns: &Range<usize>) -> FloatTensor<B> {
+        let within = |range: &Range<usize>, origin: usize| range.start - origin..range.end - origin;
+        let slices = [
+            within(rows, self.rows.start),
+            within(columns, self.columns.start),
+            0..self.channels,
+        ];
+        B::float_slice(self.tensor.clone(), &slices.map(Slice::from))
     }
 
-    /// The pixels `[channels, height, width]` of a window, in the dtype of sums.
-    fn window<R: Sum>(
-        &self,
-        image: usize,
-        channels: Range<usize>,
-        y: Range<usize>,
-        x: Range<usize>,
-    ) -> FloatTensor<B> {
-        let shape = Shape::new([channels.len(), y.len(), x.len()]);
-        let slices = [image..image + 1, channels, y, x].map(Slice::from);
-        let window = B::float_slice(self.features.clone(), &slices);
-        B::float_reshape(cast::<B>(window, R::DTYPE), shape)
+    fn device(&self) -> B::Device {
+        self.tensor.device()
     }
 
     /// A tensor of values computed on the host.
@@ -117,73 +166,155 @@ impl<B: Backend> Call<B> {
         values: Vec<R>,
         shape: [usize; D],
     ) -> FloatTensor<B> {
-        B::float_from_data(TensorData::new(values, shape), &self.features.device())
+        B::float_from_data(TensorData::new(values, shape), &self.device())
     }
+}
 
-    /// A tensor `[channels, P, Q]` of one value.
-    fn full<R: Sum>(&self, channels: usize, value: f64) -> FloatTensor<B> {
-        let [height, width] = self.output_size;
-        B::float_full(
-            Shape::new([channels, height, width]),
-            Scalar::from(value),
-            &self.features.device(),
-            R::DTYPE,
-        )
-    }
+/// The tensors of a call, with its regions on the host.
+struct Call<B: Backend, R> {
+    features: FloatTensor<B>,
+    regions: Vec<Region<R>>,
+    output_size: [usize; 2],
+    shape: Shape,
+}
 
-    /// All channels in blocks of `block`, side by side: `[C, P, Q]`.
-    fn by_channels(
-        &self,
-        block: usize,
-        compute: impl Fn(Range<usize>) -> FloatTensor<B>,
-    ) -> FloatTensor<B> {
-        let block = block.clamp(1, self.channels);
-        let parts = (0..self.channels)
-            .step_by(block)
-            .map(|start| compute(start..(start + block).min(self.channels)))
-            .collect();
-        concatenate::<B>(parts, 0)
-    }
-
-    /// The results `[C, P, Q]` of all regions as the output `[K, C, P, Q]`.
-    fn collect<R: Sum>(
-        &self,
-        regions: &[Region<R>],
-        mut compute: impl FnMut(&Region<R>) -> FloatTensor<B>,
-    ) -> FloatTensor<B> {
-        let [height, width] = self.output_size;
-        let shape = |regions| Shape::new([regions, self.channels, height, width]);
-        let dtype: FloatDType = self.features.dtype().into();
-        let mut group = |regions: &[Region<R>]| {
-            let parts = regions.iter().map(&mut compute).collect();
-            let group = B::float_reshape(concatenate::<B>(parts, 0), shape(regions.len()));
-            cast::<B>(group, dtype)
-        };
-
-        let of_a_group = (BLOCK / (self.channels * height * width)).max(1);
-        if regions.len() <= of_a_group {
-            return group(regions);
+impl<B: Backend, R: Sum> Call<B, R> {
+    fn new(
+        features: FloatTensor<B>,
+        boxes: FloatTensor<B>,
+        batch_indices: IntTensor<B>,
+        output_size: [usize; 2],
+        columns: [usize; 4],
+    ) -> Self {
+        let shape = output_shape(&features.shape(), &boxes.shape(), output_size);
+        let batch = features.shape()[0];
+        Self {
+            regions: regions::<B, R>(boxes, batch_indices, batch, columns),
+            features,
+            output_size,
+            shape,
         }
-        // Written in place, group by group: one concatenation at the end would hold the output twice.
+    }
+
+    /// Computes all regions, `[K, C, P, Q]`.
+    fn run<O: Operator<R>>(self, operator: &O) -> FloatTensor<B> {
         let device = self.features.device();
-        let mut output = B::float_empty(shape(regions.len()), &device, dtype);
-        for (number, part) in regions.chunks(of_a_group).enumerate() {
-            let start = number * of_a_group;
-            let rows = Slice::from(start..start + part.len());
-            output = B::float_slice_assign(output, &[rows], group(part));
+        let dtype: FloatDType = self.features.dtype().into();
+        let value = Scalar::from(operator.outside());
+        // Regions that read no pixel keep this value.
+        let mut output = B::float_full(self.shape.clone(), value, &device, dtype);
+        for image in 0..self.features.shape()[0] {
+            let (rows, window) = self.rows_that_read(operator, image);
+            let area = window[0].len() * window[1].len();
+            if area == 0 {
+                continue;
+            }
+            let largest = match O::AT_ONCE {
+                // Their results and a few tensors of that size are held as well.
+                true => 4 * area.max(rows.len() * self.output_size[0] * self.output_size[1]),
+                false => area,
+            };
+            let block = (PIXELS / largest).clamp(1, self.shape[1]);
+            for start in (0..self.shape[1]).step_by(block) {
+                let channels = start..(start + block).min(self.shape[1]);
+                let pixels = self.pixels(image, &channels, &window);
+                output = self.write(output, operator, &rows, &pixels, &channels);
+            }
+        }
+        output
+    }
+
+    /// The rows of an image's regions that read some pixel, and the window that holds all of them.
+    fn rows_that_read<O: Operator<R>>(
+        &self,
+        operator: &O,
+        image: usize,
+    ) -> (Vec<usize>, [Range<usize>; 2]) {
+        let windows = self.regions.iter().enumerate().filter_map(|(row, region)| {
+            let window = operator.window(&operator.plan(region));
+            let reads = region.image == Some(image) && !window.iter().any(Range::is_empty);
+            reads.then_some((row, window))
+        });
+        let (rows, windows): (Vec<_>, Vec<_>) = windows.unzip();
+        let axis = |axis: usize| hull(windows.iter().map(|window| window[axis].clone()));
+        (rows, [axis(0), axis(1)])
+    }
+
+    /// Lays out a window of an image with channels last.
+    fn pixels(
+        &self,
+        image: usize,
+        channels: &Range<usize>,
+        [rows, columns]: &[Range<usize>; 2],
+    ) -> Pixels<B> {
+        let slices = [
+            image..image + 1,
+            channels.clone(),
+            rows.clone(),
+            columns.clone(),
+        ];
+        let window = B::float_slice(self.features.clone(), &slices.map(Slice::from));
+        let (area, count) = (rows.len() * columns.len(), channels.len());
+        let planes = B::float_reshape(window, Shape::new([count, area]));
+        // Reshaped after the axes are swapped, which makes the backend move the numbers once, here.
+        let pixels = B::float_reshape(
+            B::float_swap_dims(cast::<B>(planes, R::DTYPE), 0, 1),
+            Shape::new([area * count]),
+        );
+        Pixels {
+            tensor: B::float_reshape(pixels, Shape::new([rows.len(), columns.len(), count])),
+            rows: rows.clone(),
+            columns: columns.clone(),
+            channels: count,
+        }
+    }
+
+    /// Computes regions in a block of channels, and writes them group by group.
+    fn write<O: Operator<R>>(
+        &self,
+        mut output: FloatTensor<B>,
+        operator: &O,
+        rows: &[usize],
+        pixels: &Pixels<B>,
+        channels: &Range<usize>,
+    ) -> FloatTensor<B> {
+        let [height, width] = self.output_size;
+        let of_a_group = match O::AT_ONCE {
+            true => rows.len(),
+            false => (BLOCK / (pixels.channels * height * width)).max(1),
+        };
+        let dtype: FloatDType = self.features.dtype().into();
+        for rows in rows.chunks(of_a_group) {
+            let plans: Vec<_> = rows
+                .iter()
+                .map(|&row| operator.plan(&self.regions[row]))
+                .collect();
+            let results = B::float_swap_dims(operator.compute(pixels, &plans), 1, 2);
+            let shape = Shape::new([rows.len(), pixels.channels, height, width]);
+            let results = cast::<B>(B::float_reshape(results, shape), dtype);
+            let mut start = 0;
+            for run in runs(rows) {
+                let part =
+                    B::float_slice(results.clone(), &[Slice::from(start..start + run.len())]);
+                start += run.len();
+                let slices = [run, channels.clone(), 0..height, 0..width].map(Slice::from);
+                output = B::float_slice_assign(output, &slices, part);
+            }
         }
         output
     }
 }
 
-/// Reads the regions of a call in the type of sums.
-fn read<B: Backend, R: Sum>(
-    features: &FloatTensor<B>,
-    boxes: FloatTensor<B>,
-    batch_indices: IntTensor<B>,
-    columns: [usize; 4],
-) -> Vec<Region<R>> {
-    regions::<B, R>(boxes, batch_indices, features.shape()[0], columns)
+/// Increasing numbers as ranges of neighbours.
+fn runs(numbers: &[usize]) -> Vec<Range<usize>> {
+    let mut runs: Vec<Range<usize>> = Vec::new();
+    for &number in numbers {
+        match runs.last_mut() {
+            Some(run) if run.end == number => run.end += 1,
+            _ => runs.push(number..number + 1),
+        }
+    }
+    runs
 }
 
 fn cast<B: Backend>(tensor: FloatTensor<B>, dtype: FloatDType) -> FloatTensor<B> {
