@@ -198,46 +198,50 @@ impl<B: Backend, R: Sum> Call<B, R> {
 
     /// Computes all regions, `[K, C, P, Q]`.
     fn run<O: Operator<R>>(self, operator: &O) -> FloatTensor<B> {
-        let device = self.features.device();
-        let dtype: FloatDType = self.features.dtype().into();
-        let value = Scalar::from(operator.outside());
         // Regions that read no pixel keep this value.
-        let mut output = B::float_full(self.shape.clone(), value, &device, dtype);
+        let mut output = self.filled(operator.outside());
         for image in 0..self.features.shape()[0] {
-            let (rows, window) = self.rows_that_read(operator, image);
-            let area = window[0].len() * window[1].len();
-            if area == 0 {
-                continue;
-            }
-            let largest = match O::AT_ONCE {
-                // Their results and a few tensors of that size are held as well.
-                true => 4 * area.max(rows.len() * self.output_size[0] * self.output_size[1]),
-                false => area,
-            };
-            let block = (PIXELS / largest).clamp(1, self.shape[1]);
-            for start in (0..self.shape[1]).step_by(block) {
-                let channels = start..(start + block).min(self.shape[1]);
-                let pixels = self.pixels(image, &channels, &window);
-                output = self.write(output, operator, &rows, &pixels, &channels);
+            let regions = self.regions_that_read(operator, image);
+            let window =
+                [0, 1].map(|axis| hull(regions.iter().map(|(_, window)| window[axis].clone())));
+            let windows: usize = regions.iter().map(|(_, window)| area(window)).sum();
+            // What regions share is laid out once, unless their windows are smaller than what they span.
+            if O::AT_ONCE || windows > area(&window) {
+                let rows: Vec<usize> = regions.into_iter().map(|(row, _)| row).collect();
+                output = self.write(output, operator, image, &rows, &window);
+            } else {
+                for (row, window) in regions {
+                    output = self.write(output, operator, image, &[row], &window);
+                }
             }
         }
         output
     }
 
-    /// The rows of an image's regions that read some pixel, and the window that holds all of them.
-    fn rows_that_read<O: Operator<R>>(
+    /// The output, of one value.
+    fn filled(&self, value: f64) -> FloatTensor<B> {
+        let device = self.features.device();
+        let dtype: FloatDType = self.features.dtype().into();
+        match value {
+            0.0 => B::float_zeros(self.shape.clone(), &device, dtype),
+            value => B::float_full(self.shape.clone(), Scalar::from(value), &device, dtype),
+        }
+    }
+
+    /// The rows of an image's regions that read some pixel, with their windows.
+    fn regions_that_read<O: Operator<R>>(
         &self,
         operator: &O,
         image: usize,
-    ) -> (Vec<usize>, [Range<usize>; 2]) {
-        let windows = self.regions.iter().enumerate().filter_map(|(row, region)| {
-            let window = operator.window(&operator.plan(region));
-            let reads = region.image == Some(image) && !window.iter().any(Range::is_empty);
-            reads.then_some((row, window))
-        });
-        let (rows, windows): (Vec<_>, Vec<_>) = windows.unzip();
-        let axis = |axis: usize| hull(windows.iter().map(|window| window[axis].clone()));
-        (rows, [axis(0), axis(1)])
+    ) -> Vec<(usize, [Range<usize>; 2])> {
+        let of_image = |(_, region): &(usize, &Region<R>)| region.image == Some(image);
+        let windows = self
+            .regions
+            .iter()
+            .enumerate()
+            .filter(of_image)
+            .map(|(row, region)| (row, operator.window(&operator.plan(region))));
+        windows.filter(|(_, window)| area(window) > 0).collect()
     }
 
     /// Lays out a window of an image with channels last.
@@ -269,40 +273,72 @@ impl<B: Backend, R: Sum> Call<B, R> {
         }
     }
 
-    /// Computes regions in a block of channels, and writes them group by group.
+    /// Computes regions of an image whose pixels lie in `window`, and writes them.
     fn write<O: Operator<R>>(
         &self,
         mut output: FloatTensor<B>,
         operator: &O,
+        image: usize,
         rows: &[usize],
-        pixels: &Pixels<B>,
-        channels: &Range<usize>,
+        window: &[Range<usize>; 2],
     ) -> FloatTensor<B> {
+        if rows.is_empty() {
+            return output;
+        }
         let [height, width] = self.output_size;
-        let of_a_group = match O::AT_ONCE {
-            true => rows.len(),
-            false => (BLOCK / (pixels.channels * height * width)).max(1),
-        };
         let dtype: FloatDType = self.features.dtype().into();
-        for rows in rows.chunks(of_a_group) {
-            let plans: Vec<_> = rows
-                .iter()
-                .map(|&row| operator.plan(&self.regions[row]))
-                .collect();
-            let results = B::float_swap_dims(operator.compute(pixels, &plans), 1, 2);
-            let shape = Shape::new([rows.len(), pixels.channels, height, width]);
-            let results = cast::<B>(B::float_reshape(results, shape), dtype);
-            let mut start = 0;
-            for run in runs(rows) {
-                let part =
-                    B::float_slice(results.clone(), &[Slice::from(start..start + run.len())]);
-                start += run.len();
-                let slices = [run, channels.clone(), 0..height, 0..width].map(Slice::from);
-                output = B::float_slice_assign(output, &slices, part);
+        let (of_a_group, largest) = match O::AT_ONCE {
+            // All results and a few tensors of their size are held as well.
+            true => (
+                rows.len(),
+                4 * area(window).max(rows.len() * height * width),
+            ),
+            false => (1, area(window).max(height * width)),
+        };
+        let block = (PIXELS / largest).clamp(1, self.shape[1]);
+        for start in (0..self.shape[1]).step_by(block) {
+            let channels = start..(start + block).min(self.shape[1]);
+            let pixels = self.pixels(image, &channels, window);
+            for rows in rows.chunks(of_a_group) {
+                let plans: Vec<_> = rows
+                    .iter()
+                    .map(|&row| operator.plan(&self.regions[row]))
+                    .collect();
+                let results = B::float_swap_dims(operator.compute(&pixels, &plans), 1, 2);
+                let shape = Shape::new([rows.len(), pixels.channels, height, width]);
+                let results = cast::<B>(B::float_reshape(results, shape), dtype);
+                output = self.write_runs(output, results, rows, &channels);
             }
         }
         output
     }
+
+    /// Writes the results `[rows, C, P, Q]` to their rows of the output.
+    fn write_runs(
+        &self,
+        mut output: FloatTensor<B>,
+        results: FloatTensor<B>,
+        rows: &[usize],
+        channels: &Range<usize>,
+    ) -> FloatTensor<B> {
+        let [height, width] = self.output_size;
+        let mut first = 0;
+        for run in runs(rows) {
+            let part = match run.len() == rows.len() {
+                true => results.clone(),
+                false => B::float_slice(results.clone(), &[Slice::from(first..first + run.len())]),
+            };
+            first += run.len();
+            let slices = [run, channels.clone(), 0..height, 0..width].map(Slice::from);
+            output = B::float_slice_assign(output, &slices, part);
+        }
+        output
+    }
+}
+
+/// How many pixels a window has.
+fn area([rows, columns]: &[Range<usize>; 2]) -> usize {
+    rows.len() * columns.len()
 }
 
 /// Increasing numbers as ranges of neighbours.
