@@ -4,7 +4,10 @@
 //! `[K, 4]` of the same dtype, `batch_indices` `[K]` of any integer dtype, all on one device. What they
 //! compute, and the errors, are those of the functions of the same names on `Tensor`.
 //!
-//! `Dispatch` is a backend too, so one generic function serves both.
+//! For [`crop_and_resize`] a box is TensorFlow's `[y1, x1, y2, x2]`, for the others `[x1, y1, x2, y2]`.
+//!
+//! `Dispatch` is a backend too, so one generic function serves both. All CubeCL runtimes are one type:
+//! `Wgpu` and `Cuda` are names of it, and a tensor's device says which is meant.
 
 use burn::backend::TensorMetadata;
 use burn::backend::tensor::{FloatTensor, IntTensor};
