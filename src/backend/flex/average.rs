@@ -44,6 +44,12 @@ impl<S: Sum> Kernel<S> for Average<S> {
         self.outside
     }
 
+    fn size_of_plan(&self) -> usize {
+        let [rows, columns] = self.output_size;
+        let [height, width] = self.map;
+        4 * (rows + columns) + height + width
+    }
+
     fn plan(&self, region: &Region<S>) -> Plan<S> {
         let mut plan = Plan::default();
         let [rows, columns] = self.output_size;

@@ -41,6 +41,11 @@ impl<S: Sum> Kernel<S> for Bins<S> {
         S::default()
     }
 
+    fn size_of_plan(&self) -> usize {
+        let [rows, columns] = self.output_size;
+        2 * (rows + columns)
+    }
+
     fn plan(&self, region: &Region<S>) -> Plan {
         let mut plan = Plan::default();
         let [rows, columns] = self.output_size;

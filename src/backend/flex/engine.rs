@@ -25,6 +25,9 @@ pub trait Kernel<S: Sum>: Sync {
     /// The value of a region that names no image.
     fn outside(&self) -> S;
 
+    /// About how many numbers a plan holds.
+    fn size_of_plan(&self) -> usize;
+
     /// Plans a region.
     fn plan(&self, region: &Region<S>) -> Self::Plan;
 
@@ -70,7 +73,7 @@ struct Task<'a, E, P> {
 /// A copy of pixels is at most this many numbers for each lane: 4 MiB of f32.
 const LARGEST_TILE: usize = 1 << 17;
 
-/// Regions whose plans are held at a time, in numbers of a plan.
+/// How many numbers the plans hold that are there at a time, 4 MiB.
 const PLANNED: usize = 1 << 19;
 
 /// A call of fewer output elements is not worth waking threads for.
@@ -87,9 +90,8 @@ pub fn run<E: Number, K: Kernel<E::Sum>>(
     kernel: &K,
 ) -> FlexTensor {
     let [_, channels, rows, columns] = shape.dims();
-    let [_, _, height, width] = features.layout().shape().dims();
     let of_a_region = channels * rows * columns;
-    let batch = (PLANNED / (3 * (rows + columns) + height + width)).max(1);
+    let batch = (PLANNED / kernel.size_of_plan()).max(1);
     let features = Features::<E>::new(features);
 
     let parallel = shape.num_elements() >= PARALLEL && rayon::current_num_threads() > 1;

@@ -7,7 +7,7 @@ use super::number::Sum;
 use super::rows::{add, keep_larger, weighted_sum};
 use super::tile::Rows;
 use crate::backend::host::Region;
-use crate::geometry::convention::{Reduction, RegionSamples};
+use crate::geometry::convention::{Reduction, RegionSamples, Sampling};
 use crate::geometry::plan::{Coordinate, Samples};
 
 /// The maximum over samples.
@@ -15,6 +15,8 @@ pub struct Maximum<S: Coordinate> {
     output_size: [usize; 2],
     map: [usize; 2],
     rules: [S::AxisRule; 2],
+    /// The least number of samples of an element.
+    samples: usize,
     /// Whether the pixels of a sample count one by one.
     apart: bool,
     /// Where a maximum starts.
@@ -40,6 +42,11 @@ impl<S: Sum> Maximum<S> {
             output_size: sampling.output_size,
             map,
             rules: [S::axis_rule(&sampling.y), S::axis_rule(&sampling.x)],
+            samples: match sampling.y.sampling {
+                Sampling::Fixed(samples) => samples,
+                Sampling::Adaptive => 0,
+                Sampling::Clamped { minimum, .. } => minimum,
+            },
             apart: sampling.reduction == Reduction::MaxOfWeightedCorners,
             least,
             outside,
@@ -52,6 +59,14 @@ impl<S: Sum> Kernel<S> for Maximum<S> {
 
     fn outside(&self) -> S {
         self.outside
+    }
+
+    fn size_of_plan(&self) -> usize {
+        let [rows, columns] = self.output_size;
+        let [height, width] = self.map;
+        // An adaptive number of samples is at most two a pixel; four numbers are a sample.
+        let samples = (rows + columns) * (self.samples + 1) + 2 * (height + width);
+        if self.apart { 8 * samples } else { 4 * samples }
     }
 
     fn plan(&self, region: &Region<S>) -> Plan<S> {
