@@ -68,6 +68,15 @@ fn memory_is_bounded_at_any_number_of_regions() {
             });
         }
 
+        if backend.name == "ndarray" {
+            // What is held of each bin at once would be 100,000 * 49 * 64 bytes, 299 MiB.
+            let one_channel = features.clone().narrow(1, 0, 1);
+            let many = random_regions(100_000, device);
+            check("bins of 100,000 regions", most, &|| {
+                roi_pool(one_channel.clone(), &many, RoiPoolConfig::new([7, 7]))
+            });
+        }
+
         // Columns that are not neighbours are copied once, 10 MiB.
         let transposed = features.swap_dims(2, 3);
         check("transposed features", most + 10.0, &|| {

@@ -74,7 +74,7 @@ impl<R: Sum> Operator<R> for Bins<R> {
         let deepest = [0, 1].map(|axis| bins.iter().flatten().map(|bin| bin.level[axis]).max());
         let [deepest_y, deepest_x] = deepest.map(Option::unwrap_or_default);
 
-        // The last row is what empty bins give.
+        // The first row is what empty bins give.
         let mut order = vec![0; bins.len()];
         let zero = Shape::new([1, pixels.channels]);
         let mut parts = vec![B::float_zeros(zero, &pixels.tensor.device(), R::DTYPE)];

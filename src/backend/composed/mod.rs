@@ -27,6 +27,9 @@ use maximum::Maximum;
 /// How many numbers the pixels of an image hold at most, 48 MiB of f32.
 const PIXELS: usize = 12 << 20;
 
+/// How many output elements of a channel are computed together at most, each with 64 bytes of its plan.
+const ELEMENTS: usize = 1 << 18;
+
 /// How many numbers any other intermediate tensor holds at most, 16 MiB of f32. A few are alive at once,
 /// and a call may take 256 MiB beyond its input and output.
 const BLOCK: usize = 4 << 20;
@@ -287,14 +290,13 @@ impl<B: Backend, R: Sum> Call<B, R> {
         }
         let [height, width] = self.output_size;
         let dtype: FloatDType = self.features.dtype().into();
-        let (of_a_group, largest) = match O::AT_ONCE {
-            // All results and a few tensors of their size are held as well.
-            true => (
-                rows.len(),
-                4 * area(window).max(rows.len() * height * width),
-            ),
-            false => (1, area(window).max(height * width)),
+        let of_a_group = match O::AT_ONCE {
+            true => (ELEMENTS / (height * width)).clamp(1, rows.len()),
+            false => 1,
         };
+        // Where regions are computed together, a few tensors of their results' size are held as well.
+        let copies = if O::AT_ONCE { 4 } else { 1 };
+        let largest = copies * area(window).max(of_a_group * height * width);
         let block = (PIXELS / largest).clamp(1, self.shape[1]);
         for start in (0..self.shape[1]).step_by(block) {
             let channels = start..(start + block).min(self.shape[1]);
