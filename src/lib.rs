@@ -37,6 +37,8 @@
 
 mod backend;
 mod conventions;
+#[cfg(feature = "detection")]
+pub mod detection;
 mod error;
 mod geometry;
 mod ops;

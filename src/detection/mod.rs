@@ -1,0 +1,1 @@
+//! What a two-stage detector needs around the region operators.
