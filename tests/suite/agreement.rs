@@ -21,18 +21,17 @@ fn largest_error(left: &TensorData, right: &TensorData) -> f64 {
 /// Sums of numbers up to 1 in another order; up to a few hundred samples an element.
 const TOLERANCE: f64 = 1e-5;
 
+/// How many random problems a test draws: a number of its own, or what `PROPTEST_CASES` says.
+pub fn cases(usual: u32) -> u32 {
+    let chosen = std::env::var("PROPTEST_CASES").ok();
+    chosen.and_then(|cases| cases.parse().ok()).unwrap_or(usual)
+}
+
 #[test]
 fn backends_agree() {
     let backends = backends();
     let (first, others) = backends.split_first().expect("there is a backend");
-    let cases = std::env::var("PROPTEST_CASES")
-        .ok()
-        .and_then(|cases| cases.parse().ok());
-    let config = ProptestConfig {
-        cases: cases.unwrap_or(400),
-        ..ProptestConfig::default()
-    };
-    proptest!(config, |(problem in problems())| {
+    proptest!(ProptestConfig::with_cases(cases(400)), |(problem in problems())| {
         let expected = problem.run(&first.device, DType::F32, DType::F32);
         for other in others {
             let output = problem.run(&other.device, DType::F32, DType::F32);
@@ -48,7 +47,7 @@ fn host_backends_agree_in_f64() {
     let Some((first, others)) = backends.split_first() else {
         return;
     };
-    proptest!(ProptestConfig::with_cases(200), |(problem in problems())| {
+    proptest!(ProptestConfig::with_cases(cases(200)), |(problem in problems())| {
         let expected = problem.run(&first.device, DType::F32, DType::F64);
         for other in others {
             let output = problem.run(&other.device, DType::F32, DType::F64);

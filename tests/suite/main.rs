@@ -3,6 +3,7 @@
 #[path = "../support/backends.rs"]
 mod backends;
 
+mod against_reference;
 mod agreement;
 mod bad_input;
 mod dtypes;
@@ -10,5 +11,7 @@ mod limits;
 mod multi_scale;
 mod options;
 mod problem;
+mod properties;
+mod reference;
 mod regions;
 mod type_parameter;

@@ -40,16 +40,20 @@ impl Problem {
     /// Computes it on a device, in a dtype; features and boxes are rounded to `rounding` first.
     pub fn run(&self, device: &Device, rounding: DType, dtype: DType) -> TensorData {
         let features = self.features(device, rounding, dtype);
-        let rois = self.rois(device, rounding, dtype);
+        self.call(features, device, rounding).into_data()
+    }
+
+    /// Computes it of other features.
+    pub fn call(&self, features: Tensor<4>, device: &Device, rounding: DType) -> Tensor<4> {
+        let rois = self.rois(device, rounding, features.dtype());
         match &self.operator {
             Operator::RoiAlign(config) => roi_align(features, &rois, config.clone()),
             Operator::RoiPool(config) => roi_pool(features, &rois, config.clone()),
             Operator::CropAndResize(config) => crop_and_resize(features, &rois, config.clone()),
         }
-        .into_data()
     }
 
-    fn features(&self, device: &Device, rounding: DType, dtype: DType) -> Tensor<4> {
+    pub fn features(&self, device: &Device, rounding: DType, dtype: DType) -> Tensor<4> {
         let [n, c, h, w] = self.shape;
         let random = |shape: [usize; 4]| {
             let values = random_numbers(self.seed, shape.iter().product());

@@ -1,0 +1,342 @@
+//! The operators written plainly from the frameworks' rules: every sample by itself, in f64, sharing no
+//! code with the crate. Coordinates are rounded after each operation to the type that they have in the
+//! crate, since counts and bounds jump with the last bit; sums are not.
+
+use burn_roi::*;
+
+use crate::problem::{Operator, Problem};
+
+/// More samples along an axis than this are not computed one by one.
+const MOST_SAMPLES: f64 = 20_000.0;
+
+/// Pixels further away than this are not divided into bins.
+const FARTHEST_PIXEL: f64 = 1e6;
+
+/// The type of coordinates.
+#[derive(Clone, Copy)]
+pub struct Coordinates {
+    round: fn(f64) -> f64,
+    largest: f64,
+}
+
+pub const SINGLE: Coordinates = Coordinates {
+    round: |number| number as f32 as f64,
+    largest: f32::MAX as f64,
+};
+
+pub const DOUBLE: Coordinates = Coordinates {
+    round: |number| number,
+    largest: f64::MAX,
+};
+
+/// A sample along one axis: a position that is in bounds, or none.
+type Sample = Option<f64>;
+
+/// Height, width and pixels of a channel.
+struct Map<'a> {
+    size: [usize; 2],
+    pixels: &'a [f64],
+}
+
+impl Map<'_> {
+    fn at(&self, y: usize, x: usize) -> f64 {
+        self.pixels[y * self.size[1] + x]
+    }
+}
+
+/// The output `[K, C, P, Q]`, or none where the reference would take too long.
+pub fn output(problem: &Problem, features: &[f64], coordinates: Coordinates) -> Option<Vec<f64>> {
+    let [_, channels, height, width] = problem.shape;
+    let mut output = Vec::new();
+    for (corners, &image) in problem.boxes.iter().zip(&problem.batch_indices) {
+        let corners = corners.map(f64::from);
+        for channel in 0..channels {
+            let plane = (image as usize * channels + channel) * height * width;
+            let map = Map {
+                size: [height, width],
+                pixels: &features[plane..plane + height * width],
+            };
+            output.extend(match &problem.operator {
+                Operator::RoiAlign(config) => roi_align(config, corners, &map, coordinates)?,
+                Operator::RoiPool(config) => roi_pool(config, corners, &map, coordinates)?,
+                Operator::CropAndResize(config) => crop(config, corners, &map, coordinates),
+            });
+        }
+    }
+    Some(output)
+}
+
+fn roi_align(
+    config: &RoiAlignConfig,
+    [x1, y1, x2, y2]: [f64; 4],
+    map: &Map,
+    coordinates: Coordinates,
+) -> Option<Vec<f64>> {
+    let [height, width] = config.output_size;
+    let axis = |scale, ends, outputs, size| {
+        samples_of_axis(config, coordinates, scale, ends, outputs, size)
+    };
+    let y = axis(config.spatial_scale_y, [y1, y2], height, map.size[0])?;
+    let x = axis(config.spatial_scale_x, [x1, x2], width, map.size[1])?;
+    let mut output = Vec::new();
+    for of_row in &y {
+        for of_column in &x {
+            let pairs = of_row
+                .iter()
+                .flat_map(|y| of_column.iter().map(move |x| (*y, *x)));
+            output.push(reduce(config, pairs, of_row.len() * of_column.len(), map));
+        }
+    }
+    Some(output)
+}
+
+/// For each output element, its samples along one axis.
+fn samples_of_axis(
+    config: &RoiAlignConfig,
+    Coordinates { round, largest }: Coordinates,
+    scale: f64,
+    ends: [f64; 2],
+    outputs: usize,
+    size: usize,
+) -> Option<Vec<Vec<Sample>>> {
+    let outputs = outputs as f64;
+    // The options are numbers of the type of coordinates.
+    let [scale, box_offset, input_offset, output_offset] = [
+        scale,
+        config.box_offset,
+        config.input_pixel_offset,
+        config.output_pixel_offset,
+    ]
+    .map(round);
+    let times = |left: f64, right: f64| round(left * right).clamp(-largest, largest);
+    let [low, high] = ends.map(|end| round(end + box_offset));
+    let start = round(times(low, scale) - input_offset);
+    let end = round(times(high, scale) - input_offset);
+
+    let length = match config.arithmetic {
+        Arithmetic::FromElements | Arithmetic::FromElementsBySteps => round(end - start),
+        Arithmetic::FromRegion => round(times(high, scale) - times(low, scale)),
+        Arithmetic::FromRegionUnscaled => times(round(high - low), scale),
+    };
+    let length = match config.legacy_minimum_size {
+        true => length.max(1.0),
+        false => length,
+    }
+    .clamp(-largest, largest);
+    let of_element = round(length / outputs);
+    let count = match config.sampling {
+        Sampling::Fixed(count) => count as f64,
+        Sampling::Adaptive => of_element.ceil().max(0.0),
+        Sampling::Clamped { minimum, maximum } => {
+            of_element.ceil().clamp(minimum as f64, maximum as f64)
+        }
+    };
+    if count > MOST_SAMPLES {
+        return None;
+    }
+
+    let by_elements = !config.align_corners
+        && matches!(
+            config.arithmetic,
+            Arithmetic::FromElements | Arithmetic::FromElementsBySteps
+        );
+    let position = |element: f64, sample: f64| {
+        if by_elements {
+            let origin = round(start + times(element, of_element));
+            let place = round(sample - output_offset);
+            let inside = match config.arithmetic {
+                Arithmetic::FromElements => round(times(place, of_element) / count),
+                _ => times(place, round(of_element / count)),
+            };
+            return round(origin + inside);
+        }
+        let corners = if config.align_corners { 1.0 } else { 0.0 };
+        let spans = outputs * count - corners;
+        if spans == 0.0 {
+            let middle = round(round(low + high) * 0.5);
+            return round(times(middle, scale) - input_offset);
+        }
+        let number = round(element * count + sample - output_offset);
+        round(start + times(number, round(length / spans)))
+    };
+    let in_bounds = |position: &f64| (-1.0..=size as f64).contains(position);
+    let of_element = |element: usize| {
+        (0..count as usize)
+            .map(|sample| Some(position(element as f64, sample as f64)).filter(in_bounds))
+            .collect()
+    };
+    Some((0..outputs as usize).map(of_element).collect())
+}
+
+/// The samples of an element as one number.
+fn reduce(
+    config: &RoiAlignConfig,
+    samples: impl Iterator<Item = (Sample, Sample)>,
+    count: usize,
+    map: &Map,
+) -> f64 {
+    let outside = config.out_of_bounds_value;
+    let mut sum = 0.0;
+    let mut largest = f64::NEG_INFINITY;
+    for (y, x) in samples {
+        let (Some(y), Some(x)) = (y, x) else {
+            sum += outside;
+            largest = largest.max(outside);
+            continue;
+        };
+        let corners = weighted_corners(config.interpolation, y, x, map);
+        let sample: f64 = corners.iter().sum();
+        sum += sample;
+        largest = match config.reduction {
+            Reduction::MaxOfWeightedCorners => corners.into_iter().fold(largest, f64::max),
+            _ => largest.max(sample),
+        };
+    }
+    match config.reduction {
+        _ if count == 0 && config.reduction != Reduction::MaxFromZero => outside,
+        Reduction::Average => sum / count as f64,
+        Reduction::Max | Reduction::MaxOfWeightedCorners => largest,
+        Reduction::MaxFromZero if count == 0 => outside.max(0.0),
+        Reduction::MaxFromZero => largest.max(0.0),
+    }
+}
+
+/// What the four pixels around a position in bounds add to its sample.
+fn weighted_corners(interpolation: Interpolation, y: f64, x: f64, map: &Map) -> [f64; 4] {
+    let [(top, bottom, down), (left, right, across)] =
+        [(y, map.size[0]), (x, map.size[1])].map(|(position, size)| {
+            let last = size - 1;
+            let held = position.clamp(0.0, last as f64);
+            if interpolation == Interpolation::Nearest {
+                // A half goes down.
+                let nearest = (held - 0.5).ceil() as usize;
+                return (nearest, nearest, 0.0);
+            }
+            let low = held.floor() as usize;
+            (low, (low + 1).min(last), held - held.floor())
+        });
+    [
+        (1.0 - down) * (1.0 - across) * map.at(top, left),
+        (1.0 - down) * across * map.at(top, right),
+        down * (1.0 - across) * map.at(bottom, left),
+        down * across * map.at(bottom, right),
+    ]
+}
+
+fn roi_pool(
+    config: &RoiPoolConfig,
+    [x1, y1, x2, y2]: [f64; 4],
+    map: &Map,
+    coordinates: Coordinates,
+) -> Option<Vec<f64>> {
+    let bins = |scale, ends, outputs, size| {
+        bins_of_axis(config.division, coordinates, scale, ends, outputs, size)
+    };
+    let rows = bins(
+        config.spatial_scale_y,
+        [y1, y2],
+        config.output_size[0],
+        map.size[0],
+    )?;
+    let columns = bins(
+        config.spatial_scale_x,
+        [x1, x2],
+        config.output_size[1],
+        map.size[1],
+    )?;
+    let mut output = Vec::new();
+    for rows in &rows {
+        for columns in &columns {
+            let pixels = rows
+                .clone()
+                .flat_map(|y| columns.clone().map(move |x| map.at(y, x)));
+            output.push(pixels.reduce(f64::max).unwrap_or(0.0));
+        }
+    }
+    Some(output)
+}
+
+/// The pixels of each bin along one axis.
+fn bins_of_axis(
+    division: BinDivision,
+    Coordinates { round, .. }: Coordinates,
+    scale: f64,
+    ends: [f64; 2],
+    outputs: usize,
+    size: usize,
+) -> Option<Vec<std::ops::Range<usize>>> {
+    // `round` of f64 takes a half away from zero, as C's does.
+    let [first, last] = ends.map(|end| round(end * round(scale)).round());
+    if first.abs().max(last.abs()) > FARTHEST_PIXEL {
+        return None;
+    }
+    let (first, length) = (first as i64, (last - first) as i64 + 1);
+    let (count, held) = (outputs as i64, |pixel: i64| {
+        (first + pixel).clamp(0, size as i64)
+    });
+    let bin = |index: i64| {
+        let [start, end] = match division {
+            BinDivision::Rounded => {
+                let of_bin = round(length.max(1) as f64 / count as f64);
+                let borders = [index, index + 1].map(|border| round(border as f64 * of_bin));
+                [borders[0].floor() as i64, borders[1].ceil() as i64]
+            }
+            BinDivision::Whole if length > 0 => [
+                index * length / count,
+                ((index + 1) * length + count - 1) / count,
+            ],
+            BinDivision::Whole => [0, 0],
+        };
+        held(start) as usize..held(end) as usize
+    };
+    Some((0..count).map(bin).collect())
+}
+
+fn crop(
+    config: &CropAndResizeConfig,
+    // TensorFlow's order.
+    [y1, x1, y2, x2]: [f64; 4],
+    map: &Map,
+    coordinates: Coordinates,
+) -> Vec<f64> {
+    let [height, width] = config.crop_size;
+    let y = positions_of_crop([y1, y2], height, map.size[0], coordinates);
+    let x = positions_of_crop([x1, x2], width, map.size[1], coordinates);
+    let sample = |y: Sample, x: Sample| {
+        let (Some(y), Some(x)) = (y, x) else {
+            return config.extrapolation_value;
+        };
+        match config.method {
+            // A half goes up.
+            Interpolation::Nearest => map.at(y.round() as usize, x.round() as usize),
+            Interpolation::Bilinear => weighted_corners(Interpolation::Bilinear, y, x, map)
+                .iter()
+                .sum(),
+        }
+    };
+    y.iter()
+        .flat_map(|&y| x.iter().map(move |&x| (y, x)))
+        .map(|(y, x)| sample(y, x))
+        .collect()
+}
+
+fn positions_of_crop(
+    [low, high]: [f64; 2],
+    outputs: usize,
+    size: usize,
+    Coordinates { round, largest }: Coordinates,
+) -> Vec<Sample> {
+    let last = (size - 1) as f64;
+    let times = |left: f64, right: f64| round(left * right).clamp(-largest, largest);
+    let position = |index: usize| match outputs {
+        1 => times(round(0.5 * round(low + high)), last),
+        _ => {
+            let step = round(times(round(high - low), last) / (outputs - 1) as f64);
+            round(times(low, last) + times(index as f64, step))
+        }
+    };
+    let in_bounds = |position: &f64| (0.0..=last).contains(position);
+    (0..outputs)
+        .map(|index| Some(position(index)).filter(in_bounds))
+        .collect()
+}
