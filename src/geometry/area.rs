@@ -22,16 +22,18 @@ pub struct AreaRule {
 /// up to there has no end.
 const LARGEST_AREA: Real = 1e37;
 
+const NO_AREA: Real = 0.0;
+
 /// Whether the area of a box is in range. One that is not above 0, as that of a box that is inverted
 /// along one axis or not a number, counts as 0.
 #[cfg_attr(feature = "cube", cube)]
 pub fn in_range(rule: &AreaRule, y1: Real, x1: Real, y2: Real, x2: Real) -> bool {
     // One product: nothing that a device could fuse or reorder.
     let area = (x2 - x1) * (y2 - y1);
-    let counted = if area > 0.0 {
+    let counted = if area > NO_AREA {
         area.min(LARGEST_AREA)
     } else {
-        0.0
+        NO_AREA
     };
     counted >= rule.from && counted < rule.below
 }

@@ -3,7 +3,7 @@
 use burn::tensor::DType;
 use proptest::prelude::*;
 
-use crate::agreement::cases;
+use crate::agreement::drawn;
 use crate::backends::backends;
 use crate::problem::problems;
 use crate::reference::{DOUBLE, SINGLE, output};
@@ -14,7 +14,7 @@ fn host_backends_compute_what_the_plain_reference_computes() {
         .into_iter()
         .filter(|backend| backend.is_host())
         .collect();
-    proptest!(ProptestConfig::with_cases(cases(400)), |(problem in problems())| {
+    proptest!(drawn(400), |(problem in problems())| {
         for backend in &backends {
             for (dtype, coordinates, tolerance) in [(DType::F32, SINGLE, 2e-5), (DType::F64, DOUBLE, 1e-12)] {
                 let features: Vec<f64> =

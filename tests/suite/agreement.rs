@@ -22,16 +22,22 @@ fn largest_error(left: &TensorData, right: &TensorData) -> f64 {
 const TOLERANCE: f64 = 1e-5;
 
 /// How many random problems a test draws: a number of its own, or what `PROPTEST_CASES` says.
-pub fn cases(usual: u32) -> u32 {
+pub fn drawn(usual: u32) -> ProptestConfig {
     let chosen = std::env::var("PROPTEST_CASES").ok();
-    chosen.and_then(|cases| cases.parse().ok()).unwrap_or(usual)
+    let cases = chosen.and_then(|cases| cases.parse().ok()).unwrap_or(usual);
+    ProptestConfig {
+        cases,
+        // Some properties are of some operators only.
+        max_global_rejects: u32::MAX,
+        ..ProptestConfig::default()
+    }
 }
 
 #[test]
 fn backends_agree() {
     let backends = backends();
     let (first, others) = backends.split_first().expect("there is a backend");
-    proptest!(ProptestConfig::with_cases(cases(400)), |(problem in problems())| {
+    proptest!(drawn(400), |(problem in problems())| {
         let expected = problem.run(&first.device, DType::F32, DType::F32);
         for other in others {
             let output = problem.run(&other.device, DType::F32, DType::F32);
@@ -47,7 +53,7 @@ fn host_backends_agree_in_f64() {
     let Some((first, others)) = backends.split_first() else {
         return;
     };
-    proptest!(ProptestConfig::with_cases(cases(200)), |(problem in problems())| {
+    proptest!(drawn(200), |(problem in problems())| {
         let expected = problem.run(&first.device, DType::F32, DType::F64);
         for other in others {
             let output = problem.run(&other.device, DType::F32, DType::F64);
