@@ -103,13 +103,13 @@ pub enum RoiError {
         index: f64,
     },
     /// A list or a tensor has another length than what it goes with.
-    #[error("`{argument}` has {length} entries, but must have {expected}, one for each {of}")]
+    #[error("`{argument}` has length {length}, but must have length {expected}: one for each {of}")]
     Length {
         /// The list or the tensor.
         argument: &'static str,
-        /// How many entries it has.
+        /// Its length.
         length: usize,
-        /// How many it must have.
+        /// What it must be.
         expected: usize,
         /// What each entry is for.
         of: &'static str,

@@ -81,3 +81,16 @@ pub fn dtype(
         expected: format!("{expected:?}, as `{like}` is"),
     })
 }
+
+/// Checks the weights of a box's code, which are divided by.
+pub fn weights(argument: &'static str, weights: &[f64; 4]) -> Result<(), RoiError> {
+    let fits = |weight: &f64| weight.is_finite() && *weight != 0.0;
+    if weights.iter().all(fits) {
+        return Ok(());
+    }
+    Err(RoiError::Option {
+        argument,
+        value: format!("{weights:?}"),
+        expected: "finite and not 0",
+    })
+}

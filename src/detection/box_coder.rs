@@ -169,18 +169,9 @@ impl BoxCoder {
         [centre.clone() - half.clone(), centre + half]
     }
 
-    /// Checks the options.
-    pub(super) fn check(&self) -> Result<(), RoiError> {
+    fn check(&self) -> Result<(), RoiError> {
         arguments::threshold("bbox_xform_clip", self.bbox_xform_clip)?;
-        let fits = |weight: &f64| weight.is_finite() && *weight != 0.0;
-        if self.weights.iter().all(fits) {
-            return Ok(());
-        }
-        Err(RoiError::Option {
-            argument: "weights",
-            value: format!("{:?}", self.weights),
-            expected: "finite and not 0",
-        })
+        arguments::weights("weights", &self.weights)
     }
 }
 

@@ -66,8 +66,8 @@ pub fn try_nms(
 ///   first comes first.
 ///
 /// Each class is decided by itself, from the coordinates as they are. torchvision does so above 1,000 boxes
-/// on a CPU; with fewer it moves each class by an offset, whose rounding can decide an overlap near the
-/// threshold otherwise.
+/// on a CPU, where it leaves the order of equal scores open; with fewer it moves each class by an offset, whose
+/// rounding can decide an overlap near the threshold otherwise.
 ///
 /// Reads boxes, scores and classes back, as [`nms`] does.
 ///

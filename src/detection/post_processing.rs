@@ -267,12 +267,16 @@ fn check(
     for boxes in proposals {
         total += arguments::boxes("proposals", boxes)?;
         arguments::device("proposals", &boxes.device(), of, &device)?;
-        arguments::dtype(
-            "proposals",
-            boxes.dtype(),
-            "the first of them",
-            proposals[0].dtype(),
-        )?;
+        if boxes.dtype() != proposals[0].dtype() {
+            return Err(RoiError::DType {
+                argument: "proposals",
+                dtype: boxes.dtype(),
+                expected: format!(
+                    "{:?}, as those of the first image are",
+                    proposals[0].dtype()
+                ),
+            });
+        }
     }
     arguments::length("proposals", total, count, "row of `class_logits`")?;
     arguments::length(
@@ -284,5 +288,5 @@ fn check(
     arguments::threshold("score_threshold", config.score_threshold)?;
     arguments::threshold("nms_threshold", config.nms_threshold)?;
     arguments::threshold("min_size", config.min_size)?;
-    BoxCoder::new(config.box_weights).check()
+    arguments::weights("box_weights", &config.box_weights)
 }
