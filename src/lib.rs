@@ -30,6 +30,7 @@
 //!
 //! `flex` and `ndarray` (both default), `wgpu`, `vulkan`, `metal`, `webgpu`, `cuda` and `rocm` compile a
 //! backend; `fusion` turns on Burn's kernel fusion, which the operators work with either way.
+//! `detection` adds a module of that name with what a two-stage detector needs around the operators.
 
 #![deny(unsafe_code)]
 #![warn(missing_docs)]

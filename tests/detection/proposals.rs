@@ -1,0 +1,30 @@
+//! Proposals from a region proposal network's numbers.
+
+use burn_roi::detection::{ProposalConfig, filter_proposals};
+
+use crate::cases::check_all;
+
+#[test]
+fn proposals_are_those_of_torchvision() {
+    check_all("proposals", |case, backend| {
+        let config = ProposalConfig::new()
+            .with_pre_nms_top_n(case.option("before"))
+            .with_post_nms_top_n(case.option("after"))
+            .with_nms_threshold(case.option("overlap"))
+            .with_score_threshold(case.option("score"));
+        let image_sizes: Vec<[usize; 2]> = case.option("image_sizes");
+        let levels: Vec<usize> = case.option("levels");
+        let (boxes, scores) = filter_proposals(
+            case.floats("proposals", &backend.device),
+            case.floats("objectness", &backend.device),
+            &image_sizes,
+            &levels,
+            &config,
+        );
+        assert_eq!(2 * boxes.len(), case.results());
+        for (image, (boxes, scores)) in boxes.into_iter().zip(scores).enumerate() {
+            case.assert_floats(2 * image, boxes, 0.0, backend);
+            case.assert_floats(2 * image + 1, scores, 1e-5, backend);
+        }
+    });
+}
