@@ -74,7 +74,7 @@ impl Canvas {
                 continue;
             };
             for (y, row) in (0..).zip(glyph.rows()) {
-                for (x, &coverage) in (0..).zip(*row) {
+                for (x, &coverage) in (0..).zip(row.iter()) {
                     let [x, y] = [left + index * advance + x * unit, top + y * unit];
                     self.fill([x, y, x + unit, y + unit], colour, coverage);
                 }

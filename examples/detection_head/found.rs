@@ -28,11 +28,11 @@ pub struct Rows {
 
 impl Rows {
     pub fn read(detections: Detections) -> Result<Self, Error> {
-        let boxes = detections.boxes.into_data().to_vec::<f32>()?;
+        let boxes = detections.boxes.into_data().try_to_vec::<f32>()?;
         let labels = detections.labels.into_data();
         Ok(Self {
             boxes: boxes.as_chunks().0.to_vec(),
-            scores: detections.scores.into_data().to_vec()?,
+            scores: detections.scores.into_data().try_to_vec()?,
             labels: labels.iter::<i64>().map(|label| label as usize).collect(),
         })
     }
@@ -65,7 +65,7 @@ pub fn paste(
     let inside = [corners[0] - left, corners[1] - top, corners[2] - left, corners[3] - top];
     let boxes = Tensor::from_floats([inside], &mask.device());
     let pasted = paste_masks_in_image(mask, boxes, [y2 - y1, x2 - x1], PADDING);
-    let values: Vec<f32> = pasted.into_data().to_vec()?;
+    let values: Vec<f32> = pasted.into_data().try_to_vec()?;
     let width = x2 - x1;
     Ok(RunLengths::of_window(size, window, |x, y| values[y * width + x] > threshold))
 }

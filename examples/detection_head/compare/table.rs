@@ -34,7 +34,7 @@ impl<'a> Table<'a> {
             self.row(name, &shapes, f64::INFINITY);
             return Ok(());
         }
-        let values: Vec<f32> = tensor.slice([0..rows]).into_data().to_vec()?;
+        let values: Vec<f32> = tensor.slice([0..rows]).into_data().try_to_vec()?;
         let pairs = values.iter().zip(&recorded.values);
         let difference = relative(pairs.map(|(own, other)| difference(*own, *other)), &recorded.values);
         self.row(name, &format!("{shape:?}"), difference);
@@ -44,7 +44,7 @@ impl<'a> Table<'a> {
     /// Compares boxes whose order is not compared: each recorded one with the nearest that is left.
     pub fn compare_sets(&mut self, name: &str, boxes: Tensor<2>) -> Result<(), Error> {
         let recorded = self.recording.boxes(name)?;
-        let values: Vec<f32> = boxes.into_data().to_vec()?;
+        let values: Vec<f32> = boxes.into_data().try_to_vec()?;
         let mut own: Vec<[f32; 4]> = values.as_chunks().0.to_vec();
         if own.len() != recorded.len() {
             let counts = format!("{} and not {}", own.len(), recorded.len());
