@@ -105,7 +105,7 @@ mod tests {
             let size = [12, 18];
             let boxes = Tensor::from_floats([corners], &mask.device());
             let whole = paste_masks_in_image(mask.clone(), boxes, size, PADDING);
-            let values: Vec<f32> = whole.into_data().to_vec().unwrap();
+            let values: Vec<f32> = whole.into_data().try_to_vec().unwrap();
             let expected = RunLengths::of_window(size, [0, 0, 18, 12], |x, y| values[y * 18 + x] > 0.5);
             let pasted = paste(mask.clone(), corners, size, 0.5).unwrap();
             assert_eq!(pasted, expected, "of {corners:?}");

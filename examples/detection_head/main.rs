@@ -30,6 +30,8 @@ mod presets;
 mod report;
 mod run_lengths;
 mod stages;
+#[cfg(test)]
+mod tests;
 mod weights;
 
 use std::path::Path;

@@ -118,7 +118,7 @@ mod tests {
         let prepared = prepare(&picture, &config, &Device::flex());
         assert_eq!(prepared.input.dims(), [1, 3, 32, 32]);
         assert_eq!(prepared.size, [8, 8]);
-        let values: Vec<f32> = prepared.input.into_data().to_vec().unwrap();
+        let values: Vec<f32> = prepared.input.into_data().try_to_vec().unwrap();
         assert_eq!(values[0], (1.0 - config.mean[0]) / config.std[0]);
         assert_eq!(values[8], 0.0);
     }

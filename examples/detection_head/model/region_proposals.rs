@@ -32,7 +32,11 @@ impl RegionProposalNetwork {
         let channels = config.feature_pyramid.channels;
         let proposals = &config.region_proposals;
         let anchors = proposals.anchor_sizes[0].len() * proposals.aspect_ratios.len();
-        let convolution = || ConvBlockConfig::new(channels, channels, 3).init(device);
+        let convolution = || {
+            ConvBlockConfig::new(channels, channels, 3)
+                .with_normalized(false)
+                .init(device)
+        };
         Self {
             head: RegionProposalHead {
                 conv: (0..proposals.convolutions).map(|_| convolution()).collect(),

@@ -124,3 +124,6 @@ fn other_shapes(errors: Vec<ApplyError>, config: &Config) -> Result<Vec<OtherSha
     });
     shapes.collect()
 }
+
+#[cfg(test)]
+mod tests;
