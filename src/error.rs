@@ -34,6 +34,16 @@ pub enum RoiError {
         /// The list.
         argument: &'static str,
     },
+    /// A pyramid has no level, or not as many scales as maps.
+    #[error(
+        "`features` has {features} maps and `scales` has {scales} numbers, but both must have one for each level, and there must be a level"
+    )]
+    Levels {
+        /// The number of feature maps.
+        features: usize,
+        /// The number of scales.
+        scales: usize,
+    },
     /// A tensor has another dtype than it must have.
     #[error("`{argument}` is of dtype {dtype:?}, but must be of {expected}")]
     DType {

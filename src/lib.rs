@@ -18,6 +18,7 @@
 //!
 //! - [`roi_align`](roi_align()), [`roi_pool`](roi_pool()) and [`crop_and_resize`](crop_and_resize()),
 //!   each with a `try_` function and a module, on Burn's `Tensor`: its device decides the backend.
+//! - [`multi_scale_roi_align`](multi_scale_roi_align()): `roi_align` on a feature pyramid.
 //! - [`primitive`]: the same by type parameter, `B: RoiBackend`.
 //! - [`Rois`]: boxes and the image each belongs to.
 //! - [`torchvision`], [`onnx`], [`openvino`], [`directml`], [`tensorflow`]: each framework's attributes
@@ -45,16 +46,17 @@ mod ops;
 mod rois;
 
 pub use backend::{RegionKernels, RoiBackend};
-pub use conventions::{directml, onnx, openvino, tensorflow, torchvision};
+pub use conventions::{detectron2, directml, onnx, openvino, tensorflow, torchvision};
 pub use error::RoiError;
 pub use geometry::convention::{
-    Arithmetic, AxisConvention, BinDivision, Bounds, Interpolation, MAXIMUM_FIXED_SAMPLES,
-    MAXIMUM_OUTPUT_SIZE, Reduction, RegionBins, RegionSamples, Sampling,
+    AreaRange, Arithmetic, AxisConvention, BinDivision, Bounds, Interpolation,
+    MAXIMUM_FIXED_SAMPLES, MAXIMUM_OUTPUT_SIZE, Reduction, RegionBins, RegionSamples, Sampling,
 };
 pub use ops::{
-    CropAndResize, CropAndResizeConfig, RoiAlign, RoiAlignConfig, RoiPool, RoiPoolConfig,
-    crop_and_resize, primitive, roi_align, roi_pool, try_crop_and_resize, try_roi_align,
-    try_roi_pool,
+    CropAndResize, CropAndResizeConfig, MultiScaleRoiAlign, MultiScaleRoiAlignConfig, RoiAlign,
+    RoiAlignConfig, RoiPool, RoiPoolConfig, crop_and_resize, infer_scales, multi_scale_roi_align,
+    primitive, roi_align, roi_pool, try_crop_and_resize, try_infer_scales,
+    try_multi_scale_roi_align, try_roi_align, try_roi_pool,
 };
 pub use rois::Rois;
 

@@ -77,6 +77,17 @@ fn memory_is_bounded_at_any_number_of_regions() {
             });
         }
 
+        // Were a level's results apart, they would be as large as the output, 24 MiB.
+        let pyramid: Vec<_> = [200, 100, 50, 25]
+            .map(|side| features.clone().narrow(2, 0, side).narrow(3, 0, side))
+            .into();
+        let config = torchvision::MultiScaleRoiAlign::new([7, 7]).with_canonical_scale(100.0);
+        let config = config.with_canonical_level(1);
+        check("a pyramid of four levels", most, &|| {
+            let scales = [1.0, 0.5, 0.25, 0.125];
+            multi_scale_roi_align(pyramid.clone(), &rois, &scales, config.clone())
+        });
+
         // Columns that are not neighbours are copied once, 10 MiB.
         let transposed = features.swap_dims(2, 3);
         check("transposed features", most + 10.0, &|| {

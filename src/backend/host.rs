@@ -7,6 +7,8 @@ use burn::tensor::{DType, Device, Element, TensorData, read_sync};
 
 use crate::backend::RoiBackend;
 use crate::error::RoiError;
+use crate::geometry::convention::AreaRange;
+use crate::geometry::plan::Coordinate;
 
 /// Whether a device's tensors are in host memory.
 pub(crate) fn is_host_device(device: &Device) -> bool {
@@ -18,18 +20,22 @@ pub(crate) fn is_host_device(device: &Device) -> bool {
 pub(crate) struct Region<R> {
     /// The image it belongs to, or none for a row that names none or is not finite.
     pub image: Option<usize>,
+    /// Whether the call computes it: its box is of the level that is asked for.
+    pub in_level: bool,
     /// Where it starts and ends along y, in box coordinates.
     pub y: [R; 2],
     /// Where it starts and ends along x, in box coordinates.
     pub x: [R; 2],
 }
 
-/// Reads all regions of a call. `columns` are those of x1, y1, x2 and y2 in `boxes`.
-pub(crate) fn regions<B: Backend, R: Element + Into<f64>>(
+/// Reads all regions of a call. `columns` are those of x1, y1, x2 and y2 in `boxes`, and boxes whose area is
+/// not in `areas` are not of its level.
+pub(crate) fn regions<B: Backend, R: Element + Coordinate + Into<f64>>(
     boxes: FloatTensor<B>,
     batch_indices: IntTensor<B>,
     batch: usize,
     columns: [usize; 4],
+    areas: &AreaRange,
 ) -> Vec<Region<R>> {
     let boxes = read_floats::<B>(boxes);
     let coordinates: Vec<R> = boxes.iter::<R>().collect();
@@ -43,6 +49,7 @@ pub(crate) fn regions<B: Backend, R: Element + Into<f64>>(
                 image: usize::try_from(index)
                     .ok()
                     .filter(|&image| finite && image < batch),
+                in_level: R::in_range(areas, [y1, y2], [x1, x2]),
                 y: [y1, y2],
                 x: [x1, x2],
             }

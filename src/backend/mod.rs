@@ -33,7 +33,7 @@ mod with_fusion {
     }
 }
 
-/// The two kernels that all region operators come down to. Bodies are inherited: a backend without
+/// The kernels that all region operators come down to. Bodies are inherited: a backend without
 /// kernels implements it in one line.
 ///
 /// Arguments have been checked: `boxes` is `[K, 4]` of the dtype of `features`, `batch_indices` is
@@ -54,6 +54,20 @@ pub trait RegionKernels: Backend {
         sampling: RegionSamples,
     ) -> FloatTensor<Self> {
         composed::sample_regions::<Self>(features, boxes, batch_indices, &sampling)
+    }
+
+    /// Samples further regions into `pooled`, `[K, C, P, Q]`, from features of another size but of as
+    /// many images and channels: one more level of a feature pyramid. Rows of boxes that are not in
+    /// `sampling.areas` stay as they are; [`sample_regions`](Self::sample_regions) leaves them unspecified.
+    #[fusion(dtype = pooled, shape = pooled)]
+    fn sample_level(
+        pooled: FloatTensor<Self>,
+        features: FloatTensor<Self>,
+        boxes: FloatTensor<Self>,
+        batch_indices: IntTensor<Self>,
+        sampling: RegionSamples,
+    ) -> FloatTensor<Self> {
+        composed::sample_level::<Self>(pooled, features, boxes, batch_indices, &sampling)
     }
 
     /// Takes the maxima of bins of whole pixels to `[K, C, P, Q]`.

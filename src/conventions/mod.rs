@@ -1,6 +1,7 @@
 //! The operators of other frameworks: their attributes, under their names and with their defaults, and
 //! what they are in this crate's options.
 
+pub mod detectron2;
 pub mod directml;
 pub mod onnx;
 pub mod openvino;

@@ -1,4 +1,4 @@
-//! torchvision's `roi_align` and `roi_pool`, as release 0.26 computes them.
+//! torchvision's `roi_align`, `roi_pool` and `MultiScaleRoIAlign`, as release 0.26 computes them.
 //!
 //! Its boxes `[K, 5]` with the batch index first are
 //! [`Rois::from_index_first`](crate::Rois::from_index_first), its list of boxes an image is
@@ -6,7 +6,7 @@
 
 use burn::config::Config;
 
-use crate::ops::{RoiAlignConfig, RoiPoolConfig};
+use crate::ops::{MultiScaleRoiAlignConfig, RoiAlignConfig, RoiPoolConfig};
 
 /// The arguments of `torchvision.ops.roi_align`.
 ///
@@ -58,5 +58,32 @@ pub struct RoiPool {
 impl From<RoiPool> for RoiPoolConfig {
     fn from(attributes: RoiPool) -> Self {
         RoiPoolConfig::new(attributes.output_size).with_spatial_scale(attributes.spatial_scale)
+    }
+}
+
+/// The arguments of `torchvision.ops.MultiScaleRoIAlign`, which is never aligned.
+#[derive(Config, Debug, PartialEq)]
+pub struct MultiScaleRoiAlign {
+    /// Height and width of the output.
+    pub output_size: [usize; 2],
+    /// Samples of an output element along each axis; 0 or below for the adaptive number.
+    #[config(default = "-1")]
+    pub sampling_ratio: i64,
+    /// The side of a square box that belongs to the canonical level.
+    #[config(default = 224.0)]
+    pub canonical_scale: f64,
+    /// The level of such a box.
+    #[config(default = 4)]
+    pub canonical_level: i32,
+}
+
+impl From<MultiScaleRoiAlign> for MultiScaleRoiAlignConfig {
+    fn from(attributes: MultiScaleRoiAlign) -> Self {
+        let roi_align: RoiAlignConfig = RoiAlign::new(attributes.output_size)
+            .with_sampling_ratio(attributes.sampling_ratio)
+            .into();
+        MultiScaleRoiAlignConfig::new(roi_align)
+            .with_canonical_scale(attributes.canonical_scale)
+            .with_canonical_level(attributes.canonical_level)
     }
 }

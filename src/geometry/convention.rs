@@ -133,6 +133,39 @@ pub struct RegionSamples {
     pub out_of_bounds_value: f64,
     /// The columns of x1, y1, x2 and y2 among a box's four.
     pub columns: [usize; 4],
+    /// The boxes that are sampled; others are left alone.
+    pub areas: AreaRange,
+}
+
+/// Boxes by their area, in box coordinates: those of one level of a feature pyramid.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct AreaRange {
+    /// The least area in range.
+    pub from: f64,
+    /// The least area beyond it.
+    pub below: f64,
+}
+
+impl AreaRange {
+    /// Every box.
+    pub const ALL: Self = Self {
+        from: 0.0,
+        below: f64::INFINITY,
+    };
+}
+
+/// Which level of a feature pyramid a box belongs to:
+/// `floor(canonical_level + log2(sqrt(area) / canonical_scale + ratio_epsilon) + level_epsilon)`.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct LevelConvention {
+    /// The side of a square box that belongs to the canonical level.
+    pub canonical_scale: f64,
+    /// The level of such a box; a map of level `k` has `2^k` pixels of the image a pixel.
+    pub canonical_level: i32,
+    /// Added to the ratio of the sides.
+    pub ratio_epsilon: f64,
+    /// Added to the level.
+    pub level_epsilon: f64,
 }
 
 /// Maxima over quantized bins of regions: what every `RoiPool` is.

@@ -4,7 +4,7 @@
 
 use std::ops::Range;
 
-use super::convention::{AxisConvention, RegionBins};
+use super::convention::{AreaRange, AxisConvention, LevelConvention, RegionBins};
 
 /// The type of coordinates, weights and sums: f32, or f64 for features of f64.
 pub trait Coordinate: Copy + Send + Sync + PartialOrd + 'static {
@@ -12,12 +12,23 @@ pub trait Coordinate: Copy + Send + Sync + PartialOrd + 'static {
     type AxisRule: Copy + Send + Sync;
     /// One axis of a [`RegionBins`] in this type.
     type BinRule: Copy + Send + Sync;
+    /// [`AreaRange`] in this type.
+    type AreaRule: Copy + Send + Sync;
 
     /// A convention in this type.
     fn axis_rule(convention: &AxisConvention) -> Self::AxisRule;
 
+    /// A range of areas in this type.
+    fn area_rule(areas: &AreaRange) -> Self::AreaRule;
+
     /// The bins of y and of x in this type.
     fn bin_rules(bins: &RegionBins) -> [Self::BinRule; 2];
+
+    /// Whether the area of a box between `y` and `x` is in range.
+    fn in_range(areas: &AreaRange, y: [Self; 2], x: [Self; 2]) -> bool;
+
+    /// The least area whose box belongs to `level` or to a coarser one.
+    fn least_area(convention: &LevelConvention, level: i32) -> Self;
 
     /// Plans an average along one axis, for a region that ends at `ends` on a map of `size` pixels.
     fn weigh(

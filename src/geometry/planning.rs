@@ -3,10 +3,12 @@
 use std::ops::Range;
 
 use super::Real;
+use super::area::{self, AreaRule};
 use super::axis::{self, AxisRule};
 use super::bins::{self, BinRule};
 use crate::geometry::convention::{
-    Arithmetic, AxisConvention, BinDivision, Bounds, Interpolation, RegionBins, Sampling,
+    AreaRange, Arithmetic, AxisConvention, BinDivision, Bounds, Interpolation, LevelConvention,
+    RegionBins, Sampling,
 };
 use crate::geometry::plan::{Coordinate, Samples, WeightedTaps, Weights};
 
@@ -25,6 +27,23 @@ impl WeightedTaps<Real> {
 impl Coordinate for Real {
     type AxisRule = AxisRule;
     type BinRule = BinRule;
+    type AreaRule = AreaRule;
+
+    fn area_rule(areas: &AreaRange) -> AreaRule {
+        // Numbers for ends that are infinite: some device compilers take it that there are no infinities.
+        AreaRule {
+            from: (areas.from as Real).min(Real::MAX),
+            below: (areas.below as Real).min(Real::MAX),
+        }
+    }
+
+    fn in_range(areas: &AreaRange, [y1, y2]: [Real; 2], [x1, x2]: [Real; 2]) -> bool {
+        area::in_range(&Self::area_rule(areas), y1, x1, y2, x2)
+    }
+
+    fn least_area(convention: &LevelConvention, level: i32) -> Real {
+        area::least_area(convention, level)
+    }
 
     fn axis_rule(convention: &AxisConvention) -> AxisRule {
         let (minimum_samples, maximum_samples) = match convention.sampling {

@@ -3,6 +3,8 @@
 /// The type of coordinates, weights and sums.
 pub type Real = f32;
 
+#[path = "area.rs"]
+pub mod area;
 #[path = "axis.rs"]
 pub mod axis;
 #[path = "bins.rs"]

@@ -7,7 +7,8 @@ use burn::tensor::Tensor;
 use super::{dispatch, options, primitive};
 use crate::error::{RoiError, or_panic};
 use crate::geometry::convention::{
-    Arithmetic, AxisConvention, Bounds, Interpolation, Reduction, RegionSamples, Sampling,
+    AreaRange, Arithmetic, AxisConvention, Bounds, Interpolation, Reduction, RegionSamples,
+    Sampling,
 };
 use crate::rois::Rois;
 
@@ -52,6 +53,7 @@ impl CropAndResizeConfig {
             out_of_bounds_value: self.extrapolation_value,
             // TensorFlow's boxes are [y1, x1, y2, x2].
             columns: [1, 0, 3, 2],
+            areas: AreaRange::ALL,
         })
     }
 

@@ -2,12 +2,17 @@
 //! by backend type parameter in [`primitive`](crate::primitive).
 
 mod crop_and_resize;
+mod multi_scale_roi_align;
 pub mod primitive;
 mod roi_align;
 mod roi_pool;
 
 pub use crop_and_resize::{
     CropAndResize, CropAndResizeConfig, crop_and_resize, try_crop_and_resize,
+};
+pub use multi_scale_roi_align::{
+    MultiScaleRoiAlign, MultiScaleRoiAlignConfig, infer_scales, multi_scale_roi_align,
+    try_infer_scales, try_multi_scale_roi_align,
 };
 pub use roi_align::{RoiAlign, RoiAlignConfig, roi_align, try_roi_align};
 pub use roi_pool::{RoiPool, RoiPoolConfig, roi_pool, try_roi_pool};
@@ -46,6 +51,8 @@ fn without_autodiff(
 
 /// Checks that are common to the operators' options.
 mod options {
+    use std::ops::RangeInclusive;
+
     use super::RoiError;
     use crate::geometry::convention::{MAXIMUM_FIXED_SAMPLES, MAXIMUM_OUTPUT_SIZE, Sampling};
 
@@ -107,6 +114,21 @@ mod options {
                 )
             }
         }
+    }
+
+    /// Checks a number against its range.
+    pub fn within(
+        argument: &'static str,
+        value: f64,
+        range: RangeInclusive<f64>,
+        expected: &'static str,
+    ) -> Result<(), RoiError> {
+        check(
+            argument,
+            range.contains(&value),
+            value.to_string(),
+            expected,
+        )
     }
 
     fn check(

@@ -7,7 +7,8 @@ use burn::tensor::Tensor;
 use super::{dispatch, options, primitive};
 use crate::error::{RoiError, or_panic};
 use crate::geometry::convention::{
-    Arithmetic, AxisConvention, Bounds, Interpolation, Reduction, RegionSamples, Sampling,
+    AreaRange, Arithmetic, AxisConvention, Bounds, Interpolation, Reduction, RegionSamples,
+    Sampling,
 };
 use crate::rois::Rois;
 
@@ -124,6 +125,7 @@ impl RoiAlignConfig {
             reduction: self.reduction,
             out_of_bounds_value: self.out_of_bounds_value,
             columns: [0, 1, 2, 3],
+            areas: AreaRange::ALL,
         })
     }
 

@@ -239,6 +239,59 @@ def torchvision_roi_pool(dealer, dtype):
                 {"input": problem.input, "boxes": boxes, "expected": expected.numpy()})
 
 
+def torchvision_multi_scale_roi_align(dealer, dtype):
+    import torch
+    import torchvision
+
+    random = dealer.random
+    levels, stride = dealer.deal("levels", [1, 2, 3, 4]), dealer.deal("stride", [2, 4])
+    canonical_scale, canonical_level = dealer.deal("canonical", product([8, 13, 16], [1, 2, 3]))
+    ratio, output = dealer.deal("multi-scale ratio", [-1, 1, 2, 3]), output_size(dealer)
+    while math.prod(output) > 30:
+        output = output_size(dealer)
+    output = tuple(int(side) for side in output)
+    images = [tuple(int(side) for side in random.integers(17, 40, 2))
+              for _ in range(dealer.deal("images", [1, 2]))]
+    padded = [math.ceil(max(sides) / 32) * 32 for sides in zip(*images)]
+    maps = [(len(images), 2, *(math.ceil(side / stride / 2**level) for side in padded))
+            for level in range(levels)]
+    features = [random.standard_normal(shape).astype(dtype) for shape in maps]
+    boxes = [np.array([pyramid_box(dealer, size, canonical_scale) for _ in range(count)], dtype)
+             for size, count in zip(images, [3, 4])]
+    pooler = torchvision.ops.MultiScaleRoIAlign(
+        [str(level) for level in range(levels)], output, ratio,
+        canonical_scale=canonical_scale, canonical_level=canonical_level)
+    expected = pooler({str(level): torch.from_numpy(map) for level, map in enumerate(features)},
+                      [torch.from_numpy(of_image) for of_image in boxes], images)
+    attributes = {"output_size": output, "sampling_ratio": ratio, "image_shapes": images,
+                  "canonical_scale": canonical_scale, "canonical_level": canonical_level}
+    indices = np.repeat(np.arange(len(images)), [len(of_image) for of_image in boxes])
+    return Case(f"torchvision {torchvision.__version__}", attributes, ALIGN_TOLERANCE[dtype],
+                {"input": features[0], "expected": expected.numpy(),
+                 "boxes": np.concatenate(boxes), "batch_indices": indices,
+                 **{f"input.{level}": map for level, map in enumerate(features) if level > 0}})
+
+
+def pyramid_box(dealer, image, canonical_scale):
+    """A box of an image; some have the very area from which on a region belongs to the next level."""
+    kind = dealer.deal("pyramid box", ["random", "random", "next level", "nearly", "whole", "empty"])
+    low = dealer.random.uniform(-2, 20, 2)
+    if kind == "random":
+        sides = 2.0 ** dealer.random.uniform(0, 6, 2)
+    elif kind == "whole":
+        low, sides = np.zeros(2), np.array(image[::-1])
+    elif kind == "empty":
+        sides = dealer.random.uniform(0, 9) * dealer.random.permutation([0, 1])
+    else:
+        # The corner is whole, so that the sides are exact in float32.
+        low, power = np.floor(low), 2.0 ** dealer.random.integers(-2, 3)
+        stretch = 2.0 ** dealer.random.integers(-1, 2)
+        sides = canonical_scale * power * np.array([stretch, 1 / stretch])
+        if kind == "nearly":
+            sides[0] *= 1 - 2.0**-10
+    return np.concatenate([low, low + sides])
+
+
 def onnx_session(operator, opset, attributes, dtype):
     import onnx
     import onnxruntime
@@ -544,6 +597,7 @@ UNDOCUMENTED = {"f64": "DirectML has no f64"}
 OPERATORS = {
     "torchvision.roi_align": (torchvision_roi_align, HALF_POSITIONS),
     "torchvision.roi_pool": (torchvision_roi_pool, HALF_POSITIONS),
+    "torchvision.MultiScaleRoIAlign": (torchvision_multi_scale_roi_align, HALF_POSITIONS),
     "onnx.RoiAlign": (onnx_roi_align, {}),
     "onnx.MaxRoiPool": (onnx_max_roi_pool, {"f64": "onnxruntime has no kernel"}),
     "openvino.ROIAlign": (openvino_roi_align, SINGLE_BOXES),

@@ -76,14 +76,14 @@ fn rois<const K: usize>(device: &Device, boxes: [[f32; 4]; K], images: [i32; K])
     )
 }
 
-fn refuses<T>(text: &str, call: impl Fn() -> Result<T, RoiError>) {
+pub fn refuses<T>(text: &str, call: impl Fn() -> Result<T, RoiError>) {
     match call() {
         Ok(_) => panic!("should have been refused: {text}"),
         Err(error) => assert_eq!(error.to_string(), text),
     }
 }
 
-fn panics<T>(text: &str, call: impl Fn() -> T) {
+pub fn panics<T>(text: &str, call: impl Fn() -> T) {
     let Err(panic) = catch_unwind(AssertUnwindSafe(|| drop(call()))) else {
         panic!("should have panicked: {text}");
     };
@@ -93,7 +93,7 @@ fn panics<T>(text: &str, call: impl Fn() -> T) {
     assert_eq!(message, text);
 }
 
-fn on_every_backend(test: impl Fn(&Backend)) {
+pub fn on_every_backend(test: impl Fn(&Backend)) {
     for backend in backends() {
         eprintln!("on {}", backend.name);
         test(&backend);

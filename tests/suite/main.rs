@@ -7,6 +7,7 @@ mod agreement;
 mod bad_input;
 mod dtypes;
 mod limits;
+mod multi_scale;
 mod options;
 mod problem;
 mod regions;

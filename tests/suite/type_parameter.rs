@@ -13,7 +13,7 @@ fn head<B: RoiBackend>(
     features: FloatTensor<B>,
     boxes: FloatTensor<B>,
     batch_indices: IntTensor<B>,
-) -> [FloatTensor<B>; 3] {
+) -> [FloatTensor<B>; 4] {
     let arguments = || (features.clone(), boxes.clone(), batch_indices.clone());
     let (f, b, i) = arguments();
     let aligned = primitive::roi_align::<B>(f, b, i, torchvision::RoiAlign::new([3, 2]));
@@ -21,7 +21,10 @@ fn head<B: RoiBackend>(
     let pooled = primitive::roi_pool::<B>(f, b, i, torchvision::RoiPool::new([3, 2]));
     let (f, b, i) = arguments();
     let cropped = primitive::crop_and_resize::<B>(f, b, i, CropAndResizeConfig::new([3, 2]));
-    [aligned, pooled, cropped]
+    let (f, b, i) = arguments();
+    let pyramid = torchvision::MultiScaleRoiAlign::new([3, 2]);
+    let of_level = primitive::multi_scale_roi_align::<B>(vec![f], b, i, &[1.0], pyramid);
+    [aligned, pooled, cropped, of_level]
 }
 
 fn check<B: RoiBackend>(device: &Device)
@@ -48,7 +51,8 @@ where
     let expected = [
         roi_align(features.clone(), &rois, torchvision::RoiAlign::new([3, 2])),
         roi_pool(features.clone(), &rois, torchvision::RoiPool::new([3, 2])),
-        crop_and_resize(features, &rois, CropAndResizeConfig::new([3, 2])),
+        crop_and_resize(features.clone(), &rois, CropAndResizeConfig::new([3, 2])),
+        roi_align(features, &rois, torchvision::RoiAlign::new([3, 2])),
     ];
     for (output, expected) in outputs.into_iter().zip(expected) {
         let output = Tensor::<4>::from_primitive::<B>(output);

@@ -77,6 +77,16 @@ impl Case {
         Ok(Tensor::from_data(data.clone(), (device, data.dtype())))
     }
 
+    /// The maps of a pyramid, from the finest to the coarsest: `input`, `input.1`, …
+    pub fn pyramid(&self, device: &Device) -> Result<Vec<Tensor<4>>, String> {
+        let names = (1..).map(|level| format!("input.{level}"));
+        let further = names.take_while(|name| self.tensors.contains_key(name));
+        std::iter::once("input".to_string())
+            .chain(further)
+            .map(|name| self.tensor(&name, device))
+            .collect()
+    }
+
     /// The batch indices, as the device's own integers.
     pub fn batch_indices(&self, device: &Device) -> Result<Tensor<1, Int>, String> {
         let data = self.data("batch_indices")?;

@@ -47,6 +47,19 @@ fn call(
                 .with_spatial_scale(attributes.or("spatial_scale", 1.0)?);
             try_roi_pool(features, &index_first()?, config)
         }
+        "torchvision.MultiScaleRoIAlign" => {
+            let maps = case.pyramid(device)?;
+            let sizes: Vec<_> = maps
+                .iter()
+                .map(|map| [map.dims()[2], map.dims()[3]])
+                .collect();
+            let images: Vec<[usize; 2]> = attributes.get("image_shapes")?;
+            let config = torchvision::MultiScaleRoiAlign::new(attributes.get("output_size")?)
+                .with_sampling_ratio(attributes.get("sampling_ratio")?)
+                .with_canonical_scale(attributes.get("canonical_scale")?)
+                .with_canonical_level(attributes.get("canonical_level")?);
+            try_multi_scale_roi_align(maps, &apart()?, &infer_scales(&sizes, &images), config)
+        }
         "onnx.RoiAlign" => try_roi_align(features, &apart()?, onnx_roi_align(attributes)?),
         "onnx.MaxRoiPool" => {
             let config = onnx::MaxRoiPool::new(attributes.get("pooled_shape")?)

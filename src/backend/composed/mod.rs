@@ -13,7 +13,7 @@ use burn::tensor::{DType, Element, FloatDType, Scalar, Shape, Slice, TensorData}
 
 use super::host::{Region, regions};
 use super::output_shape;
-use crate::geometry::convention::{Reduction, RegionBins, RegionSamples};
+use crate::geometry::convention::{AreaRange, Reduction, RegionBins, RegionSamples};
 use crate::geometry::plan::{Coordinate, hull};
 
 mod average;
@@ -41,9 +41,30 @@ pub(super) fn sample_regions<B: Backend>(
     batch_indices: IntTensor<B>,
     sampling: &RegionSamples,
 ) -> FloatTensor<B> {
+    sample_into::<B>(None, features, boxes, batch_indices, sampling)
+}
+
+/// See [`RegionKernels::sample_level`](super::RegionKernels::sample_level).
+pub(super) fn sample_level<B: Backend>(
+    pooled: FloatTensor<B>,
+    features: FloatTensor<B>,
+    boxes: FloatTensor<B>,
+    batch_indices: IntTensor<B>,
+    sampling: &RegionSamples,
+) -> FloatTensor<B> {
+    sample_into::<B>(Some(pooled), features, boxes, batch_indices, sampling)
+}
+
+fn sample_into<B: Backend>(
+    pooled: Option<FloatTensor<B>>,
+    features: FloatTensor<B>,
+    boxes: FloatTensor<B>,
+    batch_indices: IntTensor<B>,
+    sampling: &RegionSamples,
+) -> FloatTensor<B> {
     match features.dtype() {
-        DType::F64 => sample::<B, f64>(features, boxes, batch_indices, sampling),
-        _ => sample::<B, f32>(features, boxes, batch_indices, sampling),
+        DType::F64 => sample::<B, f64>(pooled, features, boxes, batch_indices, sampling),
+        _ => sample::<B, f32>(pooled, features, boxes, batch_indices, sampling),
     }
 }
 
@@ -61,6 +82,7 @@ pub(super) fn pool_regions<B: Backend>(
 }
 
 fn sample<B: Backend, R: Sum>(
+    pooled: Option<FloatTensor<B>>,
     features: FloatTensor<B>,
     boxes: FloatTensor<B>,
     batch_indices: IntTensor<B>,
@@ -74,10 +96,11 @@ fn sample<B: Backend, R: Sum>(
         batch_indices,
         sampling.output_size,
         sampling.columns,
+        &sampling.areas,
     );
     match sampling.reduction {
-        Reduction::Average => call.run(&Average::new(sampling, map)),
-        _ => call.run(&Maximum::new(sampling, map)),
+        Reduction::Average => call.run(pooled, &Average::new(sampling, map)),
+        _ => call.run(pooled, &Maximum::new(sampling, map)),
     }
 }
 
@@ -88,9 +111,15 @@ fn pool<B: Backend, R: Sum>(
     bins: &RegionBins,
 ) -> FloatTensor<B> {
     let [_, _, height, width] = features.shape().dims();
-    let columns = [0, 1, 2, 3];
-    Call::<B, R>::new(features, boxes, batch_indices, bins.output_size, columns)
-        .run(&Bins::new(bins, [height, width]))
+    Call::<B, R>::new(
+        features,
+        boxes,
+        batch_indices,
+        bins.output_size,
+        [0, 1, 2, 3],
+        &AreaRange::ALL,
+    )
+    .run(None, &Bins::new(bins, [height, width]))
 }
 
 /// The type that weights and sums have on a backend: f32, or f64 for features of f64.
@@ -188,21 +217,22 @@ impl<B: Backend, R: Sum> Call<B, R> {
         batch_indices: IntTensor<B>,
         output_size: [usize; 2],
         columns: [usize; 4],
+        areas: &AreaRange,
     ) -> Self {
         let shape = output_shape(&features.shape(), &boxes.shape(), output_size);
         let batch = features.shape()[0];
         Self {
-            regions: regions::<B, R>(boxes, batch_indices, batch, columns),
+            regions: regions::<B, R>(boxes, batch_indices, batch, columns, areas),
             features,
             output_size,
             shape,
         }
     }
 
-    /// Computes all regions, `[K, C, P, Q]`.
-    fn run<O: Operator<R>>(self, operator: &O) -> FloatTensor<B> {
-        // Regions that read no pixel keep this value.
-        let mut output = self.filled(operator.outside());
+    /// Computes the regions of the level, `[K, C, P, Q]`, into what other levels have left.
+    fn run<O: Operator<R>>(self, pooled: Option<FloatTensor<B>>, operator: &O) -> FloatTensor<B> {
+        // Regions that read no pixel keep this value, which the first level gives to all.
+        let mut output = pooled.unwrap_or_else(|| self.filled(operator.outside()));
         for image in 0..self.features.shape()[0] {
             let regions = self.regions_that_read(operator, image);
             let window =
@@ -237,7 +267,8 @@ impl<B: Backend, R: Sum> Call<B, R> {
         operator: &O,
         image: usize,
     ) -> Vec<(usize, [Range<usize>; 2])> {
-        let of_image = |(_, region): &(usize, &Region<R>)| region.image == Some(image);
+        let of_image =
+            |(_, region): &(usize, &Region<R>)| region.in_level && region.image == Some(image);
         let windows = self
             .regions
             .iter()

@@ -1,6 +1,6 @@
 //! CubeCL kernels, for every runtime: wgpu, Vulkan, Metal, WebGPU, CUDA and ROCm.
 //!
-//! One launch a call. Boxes are read by the kernel and never by the host; a row that is not finite or
+//! One launch a call, or a level of a feature pyramid. Boxes are read by the kernel and never by the host; a row that is not finite or
 //! names no image reads no pixel. Tensors are read by their strides, so nothing is copied first.
 
 use burn_cubecl::CubeBackend;
@@ -26,7 +26,17 @@ impl RegionKernels for CubeBackend {
         batch_indices: CubeTensor,
         sampling: RegionSamples,
     ) -> CubeTensor {
-        sample::launch(features, boxes, batch_indices, &sampling)
+        sample::launch(None, features, boxes, batch_indices, &sampling)
+    }
+
+    fn sample_level(
+        pooled: CubeTensor,
+        features: CubeTensor,
+        boxes: CubeTensor,
+        batch_indices: CubeTensor,
+        sampling: RegionSamples,
+    ) -> CubeTensor {
+        sample::launch(Some(pooled), features, boxes, batch_indices, &sampling)
     }
 
     fn pool_regions(

@@ -89,7 +89,7 @@ pub fn launch(
     batch_indices: CubeTensor,
     bins: &RegionBins,
 ) -> CubeTensor {
-    let launch = Launch::new(&features, &boxes, &batch_indices, bins.output_size);
+    let launch = Launch::new(None, &features, &boxes, &batch_indices, bins.output_size);
     let [rule_y, rule_x] =
         f32::bin_rules(bins).map(|rule| BinRuleLaunch::new(rule.scale, rule.division));
     pool_regions::launch(

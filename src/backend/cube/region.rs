@@ -97,7 +97,9 @@ pub struct Launch {
 }
 
 impl Launch {
+    /// `pooled` is the output, where other levels have begun it.
     pub fn new(
+        pooled: Option<CubeTensor>,
         features: &CubeTensor,
         boxes: &CubeTensor,
         batch_indices: &CubeTensor,
@@ -111,12 +113,16 @@ impl Launch {
         sizes.into_iter().for_each(|size| units.push(size));
 
         let client = &features.client;
-        let output = empty_device_contiguous_dtype(
-            client.clone(),
-            features.device.clone(),
-            shape,
-            features.dtype,
-        );
+        let output = match pooled {
+            Some(pooled) if pooled.can_mut() => pooled,
+            Some(pooled) => pooled.copy(),
+            None => empty_device_contiguous_dtype(
+                client.clone(),
+                features.device.clone(),
+                shape,
+                features.dtype,
+            ),
+        };
         let dim = CubeDim::new(client, total);
         let tensors = [features, boxes, batch_indices, &output];
         let addresses = tensors.map(CubeTensor::required_address_type);

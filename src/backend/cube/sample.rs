@@ -7,6 +7,7 @@ use cubecl::std::FastDivmod;
 use super::region::{CHANNELS, Launch, place, read_region};
 use crate::geometry::convention::{Reduction, RegionSamples};
 use crate::geometry::plan::Coordinate;
+use crate::geometry::single::area::{AreaRule, AreaRuleLaunch, in_range};
 use crate::geometry::single::axis::{AxisRule, AxisRuleLaunch, axis, position, taps, visible};
 
 #[cube(launch, address_type = "dynamic")]
@@ -20,6 +21,7 @@ fn sample_regions<F: Float, I: Int>(
     total: usize,
     rule_y: &AxisRule,
     rule_x: &AxisRule,
+    areas: &AreaRule,
     least: f32,
     outside: f32,
     #[comptime] columns: [usize; 4],
@@ -38,6 +40,9 @@ fn sample_regions<F: Float, I: Int>(
         features.shape(0),
         columns,
     );
+    if !in_range(areas, region.y1, region.x1, region.y2, region.x2) {
+        terminate!();
+    }
 
     let height = features.shape(2) as u32;
     let width = features.shape(3) as u32;
@@ -125,14 +130,18 @@ fn sample_regions<F: Float, I: Int>(
     }
 }
 
-/// See [`RegionKernels::sample_regions`](crate::RegionKernels::sample_regions).
+/// See [`RegionKernels::sample_regions`](crate::RegionKernels::sample_regions)
+/// and [`sample_level`](crate::RegionKernels::sample_level), which is given what other levels have pooled.
 pub fn launch(
+    pooled: Option<CubeTensor>,
     features: CubeTensor,
     boxes: CubeTensor,
     batch_indices: CubeTensor,
     sampling: &RegionSamples,
 ) -> CubeTensor {
-    let launch = Launch::new(&features, &boxes, &batch_indices, sampling.output_size);
+    let size = sampling.output_size;
+    let launch = Launch::new(pooled, &features, &boxes, &batch_indices, size);
+    let areas = f32::area_rule(&sampling.areas);
     let value = sampling.out_of_bounds_value as f32;
     let (reduction, least, outside) = match sampling.reduction {
         Reduction::Average => (Reduction::Average, 0.0, value),
@@ -153,6 +162,7 @@ pub fn launch(
         launch.total,
         rule(f32::axis_rule(&sampling.y)),
         rule(f32::axis_rule(&sampling.x)),
+        AreaRuleLaunch::new(areas.from, areas.below),
         least,
         outside,
         sampling.columns,

@@ -82,8 +82,10 @@ const PARALLEL: usize = 1 << 14;
 /// Fewer channels than this are computed one by one.
 const FEWEST_LANES: usize = 3;
 
-/// Computes all regions: `shape` is that of the output, `[K, C, P, Q]`.
+/// Computes the regions of the level: `shape` is that of the output, `[K, C, P, Q]`, and `pooled` is what
+/// other levels have left.
 pub fn run<E: Number, K: Kernel<E::Sum>>(
+    pooled: Option<FlexTensor>,
     features: &FlexTensor,
     regions: &[Region<E::Sum>],
     shape: Shape,
@@ -95,10 +97,19 @@ pub fn run<E: Number, K: Kernel<E::Sum>>(
     let features = Features::<E>::new(features);
 
     let parallel = shape.num_elements() >= PARALLEL && rayon::current_num_threads() > 1;
-    let mut output = zeros::<E>(shape.num_elements(), parallel);
+    let mut output = match pooled {
+        Some(pooled) => pooled.to_contiguous(),
+        None => FlexTensor::new(
+            Bytes::from_elems(zeros::<E>(shape.num_elements(), parallel)),
+            Layout::contiguous(shape.clone()),
+            E::dtype(),
+        ),
+    };
+    let start = output.layout().start_offset();
+    let numbers = &mut output.storage_mut::<E>()[start..start + shape.num_elements()];
     let batches = regions
         .chunks(batch)
-        .zip(output.chunks_mut(batch * of_a_region));
+        .zip(numbers.chunks_mut(batch * of_a_region));
     for (regions, output) in batches {
         let groups = group(plan(regions, kernel, parallel));
         fill_the_rest(regions, output, of_a_region, E::store(kernel.outside()));
@@ -117,21 +128,17 @@ pub fn run<E: Number, K: Kernel<E::Sum>>(
             tasks.into_iter().for_each(run);
         }
     }
-    FlexTensor::new(
-        Bytes::from_elems(output),
-        Layout::contiguous(shape),
-        E::dtype(),
-    )
+    output
 }
 
-/// Plans the regions that name an image.
+/// Plans the regions of the level that name an image.
 fn plan<S: Sum, K: Kernel<S>>(
     regions: &[Region<S>],
     kernel: &K,
     parallel: bool,
 ) -> Vec<Planned<K::Plan>> {
     let plan = |(number, region): (usize, &Region<S>)| {
-        let image = region.image?;
+        let image = region.image.filter(|_| region.in_level)?;
         let plan = kernel.plan(region);
         let window = kernel.window(&plan);
         Some(Planned {
@@ -156,7 +163,7 @@ fn fill_the_rest<S, E: Copy>(
     value: E,
 ) {
     for (region, output) in regions.iter().zip(output.chunks_exact_mut(of_a_region)) {
-        if region.image.is_none() {
+        if region.in_level && region.image.is_none() {
             output.fill(value);
         }
     }

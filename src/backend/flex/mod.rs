@@ -10,7 +10,7 @@ use burn_flex::{FlexDevice, FlexTensor};
 
 use super::host::regions;
 use super::{RegionKernels, RoiBackend, output_shape};
-use crate::geometry::convention::{Reduction, RegionBins, RegionSamples};
+use crate::geometry::convention::{AreaRange, Reduction, RegionBins, RegionSamples};
 
 mod average;
 mod bins;
@@ -41,13 +41,17 @@ impl RegionKernels for Flex {
         batch_indices: FlexTensor,
         sampling: RegionSamples,
     ) -> FlexTensor {
-        match features.dtype() {
-            DType::F64 => sample::<f64>(features, boxes, batch_indices, &sampling),
-            DType::F32 => sample::<f32>(features, boxes, batch_indices, &sampling),
-            DType::F16 => sample::<f16>(features, boxes, batch_indices, &sampling),
-            DType::BF16 => sample::<bf16>(features, boxes, batch_indices, &sampling),
-            dtype => unreachable!("features of {dtype:?} are refused before"),
-        }
+        sample_into(None, features, boxes, batch_indices, &sampling)
+    }
+
+    fn sample_level(
+        pooled: FlexTensor,
+        features: FlexTensor,
+        boxes: FlexTensor,
+        batch_indices: FlexTensor,
+        sampling: RegionSamples,
+    ) -> FlexTensor {
+        sample_into(Some(pooled), features, boxes, batch_indices, &sampling)
     }
 
     fn pool_regions(
@@ -66,7 +70,24 @@ impl RegionKernels for Flex {
     }
 }
 
+fn sample_into(
+    pooled: Option<FlexTensor>,
+    features: FlexTensor,
+    boxes: FlexTensor,
+    batch_indices: FlexTensor,
+    sampling: &RegionSamples,
+) -> FlexTensor {
+    match features.dtype() {
+        DType::F64 => sample::<f64>(pooled, features, boxes, batch_indices, sampling),
+        DType::F32 => sample::<f32>(pooled, features, boxes, batch_indices, sampling),
+        DType::F16 => sample::<f16>(pooled, features, boxes, batch_indices, sampling),
+        DType::BF16 => sample::<bf16>(pooled, features, boxes, batch_indices, sampling),
+        dtype => unreachable!("features of {dtype:?} are refused before"),
+    }
+}
+
 fn sample<E: Number>(
+    pooled: Option<FlexTensor>,
     features: FlexTensor,
     boxes: FlexTensor,
     batch_indices: FlexTensor,
@@ -76,13 +97,18 @@ fn sample<E: Number>(
     let [batch, _, height, width] = features.layout().shape().dims();
     let (of_features, of_boxes) = (features.layout().shape(), boxes.layout().shape());
     let shape = output_shape(of_features, of_boxes, sampling.output_size);
-    let regions = regions::<Flex, E::Sum>(boxes, batch_indices, batch, sampling.columns);
+    let (columns, areas) = (sampling.columns, &sampling.areas);
+    let regions = regions::<Flex, E::Sum>(boxes, batch_indices, batch, columns, areas);
     let map = [height, width];
     match sampling.reduction {
         Reduction::Average => {
-            engine::run::<E, _>(&features, &regions, shape, &Average::new(sampling, map))
+            let kernel = Average::new(sampling, map);
+            engine::run::<E, _>(pooled, &features, &regions, shape, &kernel)
         }
-        _ => engine::run::<E, _>(&features, &regions, shape, &Maximum::new(sampling, map)),
+        _ => {
+            let kernel = Maximum::new(sampling, map);
+            engine::run::<E, _>(pooled, &features, &regions, shape, &kernel)
+        }
     }
 }
 
@@ -99,7 +125,8 @@ fn pool<E: Number>(
         boxes.layout().shape(),
         bins.output_size,
     );
-    let regions = regions::<Flex, E::Sum>(boxes, batch_indices, batch, [0, 1, 2, 3]);
+    let (columns, areas) = ([0, 1, 2, 3], &AreaRange::ALL);
+    let regions = regions::<Flex, E::Sum>(boxes, batch_indices, batch, columns, areas);
     let kernel = Bins::new(bins, [height, width]);
-    engine::run::<E, _>(&features, &regions, shape, &kernel)
+    engine::run::<E, _>(None, &features, &regions, shape, &kernel)
 }

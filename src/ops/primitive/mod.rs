@@ -9,13 +9,18 @@
 //! `Dispatch` is a backend too, so one generic function serves both. All CubeCL runtimes are one type:
 //! `Wgpu` and `Cuda` are names of it, and a tensor's device says which is meant.
 
+mod call;
+mod multi_scale;
+
 use burn::backend::TensorMetadata;
 use burn::backend::tensor::{FloatTensor, IntTensor};
-use burn::tensor::{DType, Scalar, Shape};
 
-use crate::backend::{RoiBackend, host, output_shape};
+use crate::backend::RoiBackend;
 use crate::error::{RoiError, or_panic};
 use crate::ops::{CropAndResizeConfig, RoiAlignConfig, RoiPoolConfig};
+
+use call::Call;
+pub use multi_scale::{multi_scale_roi_align, try_multi_scale_roi_align};
 
 /// [`roi_align`](crate::roi_align()) on a backend's own tensors.
 ///
@@ -117,129 +122,5 @@ pub fn try_crop_and_resize<B: RoiBackend>(
     let sampling = config.sampling([height, width])?;
     call.run(sampling.output_size, sampling.out_of_bounds_value, |call| {
         B::sample_regions(call.features, call.boxes, call.batch_indices, sampling)
-    })
-}
-
-/// The tensors of a call.
-struct Call<B: RoiBackend> {
-    features: FloatTensor<B>,
-    boxes: FloatTensor<B>,
-    batch_indices: IntTensor<B>,
-}
-
-impl<B: RoiBackend> Call<B> {
-    /// Checks shapes, dtypes and devices.
-    fn check(
-        features: FloatTensor<B>,
-        boxes: FloatTensor<B>,
-        batch_indices: IntTensor<B>,
-    ) -> Result<Self, RoiError> {
-        rank("features", features.shape(), 4, "[N, C, H, W]")?;
-        rank("boxes", boxes.shape(), 2, "[K, 4]")?;
-        rank("batch_indices", batch_indices.shape(), 1, "[K]")?;
-        let (shape, count) = (boxes.shape(), batch_indices.shape()[0]);
-        if shape[1] != 4 {
-            return Err(RoiError::Shape {
-                argument: "boxes",
-                shape: shape.to_vec(),
-                expected: "[K, 4]",
-            });
-        }
-        if shape[0] != count {
-            return Err(RoiError::Count {
-                boxes: shape[0],
-                batch_indices: count,
-            });
-        }
-        same_device::<B>("boxes", &boxes.device(), &features.device())?;
-        same_device::<B>("batch_indices", &batch_indices.device(), &features.device())?;
-        dtype::<B>(&features)?;
-        if boxes.dtype() != features.dtype() {
-            return Err(RoiError::DType {
-                argument: "boxes",
-                dtype: boxes.dtype(),
-                expected: format!("{:?}, as `features` is", features.dtype()),
-            });
-        }
-        Ok(Self {
-            features,
-            boxes,
-            batch_indices,
-        })
-    }
-
-    /// Answers a call that reads no pixel, checks the values of regions on a host, and leaves the rest
-    /// to the backend. `outside` is the value of a region that names no image.
-    fn run(
-        self,
-        output_size: [usize; 2],
-        outside: f64,
-        kernel: impl FnOnce(Self) -> FloatTensor<B>,
-    ) -> Result<FloatTensor<B>, RoiError> {
-        let [batch, channels, height, width] = self.features.shape().dims();
-        let regions = self.boxes.shape()[0];
-        let device = self.features.device();
-        if regions > 0 {
-            if height == 0 || width == 0 {
-                return Err(RoiError::EmptyMap {
-                    shape: [batch, channels, height, width],
-                });
-            }
-            if B::is_host(&device) {
-                host::validate::<B>(self.boxes.clone(), self.batch_indices.clone(), batch)?;
-            }
-        }
-        if regions == 0 || channels == 0 || batch == 0 {
-            let shape = output_shape(&self.features.shape(), &self.boxes.shape(), output_size);
-            let dtype = self.features.dtype().into();
-            return Ok(B::float_full(shape, Scalar::from(outside), &device, dtype));
-        }
-        Ok(kernel(self))
-    }
-}
-
-fn rank(
-    argument: &'static str,
-    shape: Shape,
-    rank: usize,
-    expected: &'static str,
-) -> Result<(), RoiError> {
-    if shape.num_dims() == rank {
-        return Ok(());
-    }
-    Err(RoiError::Shape {
-        argument,
-        shape: shape.to_vec(),
-        expected,
-    })
-}
-
-fn same_device<B: RoiBackend>(
-    argument: &'static str,
-    device: &B::Device,
-    expected: &B::Device,
-) -> Result<(), RoiError> {
-    if device == expected {
-        return Ok(());
-    }
-    Err(RoiError::Device {
-        argument,
-        device: format!("{device:?}"),
-        like: "features",
-        expected: format!("{expected:?}"),
-    })
-}
-
-fn dtype<B: RoiBackend>(features: &FloatTensor<B>) -> Result<(), RoiError> {
-    let host = B::is_host(&features.device());
-    let expected = match (features.dtype(), host) {
-        (DType::F32 | DType::F16 | DType::BF16, _) | (DType::F64, true) => return Ok(()),
-        (_, true) => "F64, F32, F16 or BF16",
-        (_, false) => "F32, F16 or BF16 on this device",
-    };
-    Err(RoiError::DType {
-        argument: "features",
-        dtype: features.dtype(),
-        expected: expected.to_string(),
     })
 }

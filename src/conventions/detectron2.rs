@@ -1,0 +1,56 @@
+//! detectron2's `ROIPooler`.
+//!
+//! Its `ROIAlign` is [`RoiAlignConfig`] with `aligned` set, which is the default of that class.
+
+use burn::config::Config;
+
+use crate::ops::{MultiScaleRoiAlignConfig, RoiAlignConfig};
+
+/// The arguments of `detectron2.modeling.poolers.ROIPooler`, but for `scales`, which
+/// [`multi_scale_roi_align`](crate::multi_scale_roi_align()) takes.
+///
+/// ```
+/// use burn_roi::{MultiScaleRoiAlignConfig, detectron2};
+///
+/// let config: MultiScaleRoiAlignConfig = detectron2::RoiPooler::new([7, 7]).into();
+/// assert_eq!(config.roi_align.input_pixel_offset, 0.5);
+/// ```
+#[derive(Config, Debug, PartialEq)]
+pub struct RoiPooler {
+    /// Height and width of the output.
+    pub output_size: [usize; 2],
+    /// Samples of an output element along each axis; 0 for the adaptive number.
+    #[config(default = 0)]
+    pub sampling_ratio: usize,
+    /// What pools a region.
+    #[config(default = "PoolerType::RoiAlignV2")]
+    pub pooler_type: PoolerType,
+    /// The side of a square box that belongs to the canonical level.
+    #[config(default = 224.0)]
+    pub canonical_box_size: f64,
+    /// The level of such a box.
+    #[config(default = 4)]
+    pub canonical_level: i32,
+}
+
+/// What pools a region: the pooler types of detectron2 that are a `RoiAlign` of upright boxes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, serde::Serialize, serde::Deserialize)]
+pub enum PoolerType {
+    /// `"ROIAlign"`: not aligned, as torchvision's default is.
+    RoiAlign,
+    /// `"ROIAlignV2"`: aligned.
+    RoiAlignV2,
+}
+
+impl From<RoiPooler> for MultiScaleRoiAlignConfig {
+    fn from(attributes: RoiPooler) -> Self {
+        let roi_align = RoiAlignConfig::new(attributes.output_size)
+            .with_sampling_ratio(attributes.sampling_ratio)
+            .with_aligned(attributes.pooler_type == PoolerType::RoiAlignV2);
+        MultiScaleRoiAlignConfig::new(roi_align)
+            .with_canonical_scale(attributes.canonical_box_size)
+            .with_canonical_level(attributes.canonical_level)
+            .with_ratio_epsilon(1e-8)
+            .with_level_epsilon(0.0)
+    }
+}

@@ -1,0 +1,262 @@
+//! `multi_scale_roi_align`: `roi_align` on a feature pyramid, each region on the level of its size.
+
+use burn::config::Config;
+use burn::module::Module;
+use burn::tensor::{DType, Tensor};
+
+use super::{RoiAlignConfig, options, primitive, without_autodiff};
+use crate::error::{RoiError, or_panic};
+use crate::geometry::convention::{AreaRange, AxisConvention, LevelConvention, RegionSamples};
+use crate::geometry::plan::Coordinate;
+use crate::rois::Rois;
+
+/// What [`multi_scale_roi_align`] computes. The defaults are those of torchvision's `MultiScaleRoIAlign`,
+/// which [`torchvision::MultiScaleRoiAlign`](crate::torchvision::MultiScaleRoiAlign) has under its own
+/// names; [`detectron2::RoiPooler`](crate::detectron2::RoiPooler) is detectron2's.
+///
+/// A region belongs to the level
+///
+/// ```text
+/// floor(canonical_level + log2(sqrt(area) / canonical_scale + ratio_epsilon) + level_epsilon)
+/// ```
+///
+/// held within the levels that there are, where level `k` has one pixel for `2^k` of the image's.
+///
+/// ```
+/// use burn_roi::{MultiScaleRoiAlignConfig, RoiAlignConfig};
+///
+/// let roi_align = RoiAlignConfig::new([7, 7]).with_sampling_ratio(2).with_aligned(true);
+/// let config = MultiScaleRoiAlignConfig::new(roi_align).with_canonical_scale(160.0);
+/// assert_eq!(config.canonical_level, 4);
+/// ```
+#[derive(Config, Debug, PartialEq)]
+pub struct MultiScaleRoiAlignConfig {
+    /// What is computed on each level; its spatial scales are multiplied by the level's.
+    pub roi_align: RoiAlignConfig,
+    /// The side of a square box that belongs to the canonical level, in box coordinates; 1e-6 to 1e6.
+    #[config(default = 224.0)]
+    pub canonical_scale: f64,
+    /// The level of such a box, -32 to 32.
+    #[config(default = 4)]
+    pub canonical_level: i32,
+    /// Added to the ratio of the sides, 0 to 1.
+    #[config(default = 0.0)]
+    pub ratio_epsilon: f64,
+    /// Added to the level, 0 to 1.
+    #[config(default = 1e-6)]
+    pub level_epsilon: f64,
+}
+
+impl MultiScaleRoiAlignConfig {
+    /// Creates the module.
+    pub fn init(&self) -> MultiScaleRoiAlign {
+        MultiScaleRoiAlign {
+            config: self.clone(),
+        }
+    }
+
+    /// The options, checked, as geometry: one for each level.
+    pub(crate) fn levels(
+        &self,
+        scales: &[f64],
+        dtype: DType,
+    ) -> Result<Vec<RegionSamples>, RoiError> {
+        let sampling = self.roi_align.sampling()?;
+        let convention = self.convention()?;
+        let finest = finest_level(scales)?;
+        let least_area = |level| match dtype {
+            DType::F64 => f64::least_area(&convention, level),
+            _ => f32::least_area(&convention, level).into(),
+        };
+        let level = |(index, &scale): (usize, &f64)| {
+            let level = finest + index as i32;
+            let mut areas = AreaRange::ALL;
+            if index > 0 {
+                areas.from = least_area(level);
+            }
+            if index + 1 < scales.len() {
+                areas.below = least_area(level + 1);
+            }
+            Ok(RegionSamples {
+                y: scaled(sampling.y, scale)?,
+                x: scaled(sampling.x, scale)?,
+                areas,
+                ..sampling
+            })
+        };
+        scales.iter().enumerate().map(level).collect()
+    }
+
+    fn convention(&self) -> Result<LevelConvention, RoiError> {
+        let (scale, level) = (self.canonical_scale, self.canonical_level.into());
+        options::within("canonical scale", scale, 1e-6..=1e6, "0.000001 to 1000000")?;
+        options::within("canonical level", level, -32.0..=32.0, "-32 to 32")?;
+        options::within("ratio epsilon", self.ratio_epsilon, 0.0..=1.0, "0 to 1")?;
+        options::within("level epsilon", self.level_epsilon, 0.0..=1.0, "0 to 1")?;
+        Ok(LevelConvention {
+            canonical_scale: self.canonical_scale,
+            canonical_level: self.canonical_level,
+            ratio_epsilon: self.ratio_epsilon,
+            level_epsilon: self.level_epsilon,
+        })
+    }
+}
+
+/// The level of the first scale. Where there are more, they are powers of two, each half of the one
+/// before: a box's level is counted from the first.
+fn finest_level(scales: &[f64]) -> Result<i32, RoiError> {
+    let level = -scales[0].log2();
+    let halves = scales.windows(2).all(|pair| pair[1] == pair[0] / 2.0);
+    if scales.len() == 1 || (halves && level.fract() == 0.0 && level.abs() <= 32.0) {
+        return Ok(level as i32);
+    }
+    Err(RoiError::Option {
+        argument: "scales",
+        value: format!("{scales:?}"),
+        expected: "powers of two between 2^-32 and 2^32, each half of the one before",
+    })
+}
+
+fn scaled(axis: AxisConvention, scale: f64) -> Result<AxisConvention, RoiError> {
+    let scale = axis.scale * scale;
+    options::scale("scales", scale)?;
+    Ok(AxisConvention { scale, ..axis })
+}
+
+/// Samples regions of a feature pyramid, each on the level of its size.
+///
+/// - `features`: one map `[N, C, Hᵢ, Wᵢ]` for each level, from the finest to the coarsest, as
+///   [`roi_align`](crate::roi_align()) takes them.
+/// - `rois`: boxes `[x1, y1, x2, y2]` in pixels of the image, of the features' dtype and on their device.
+/// - `scales`: from box coordinates to pixels of each map: powers of two, each half of the one before, as
+///   [`infer_scales`] finds them. A pyramid of one level may have any scale.
+/// - Returns `[K, C, P, Q]`: each region once, in the order given.
+///
+/// On a CubeCL device it is one launch a level, which leaves regions of other levels alone; nothing is read
+/// back. A region belongs to the same level on every backend: areas are compared with those from which the
+/// formula in f32 (f64 for f64) gives the next level, its logarithm rounded to the nearest.
+///
+/// The rule is that of Feature Pyramid Networks (Lin et al., 2017), as torchvision or detectron2 compute it.
+///
+/// ```
+/// use burn::tensor::{Device, Tensor};
+/// use burn_roi::{Rois, infer_scales, multi_scale_roi_align, torchvision};
+///
+/// let device = Device::default();
+/// let sizes = [[56, 80], [28, 40], [14, 20], [7, 10]];
+/// let features: Vec<_> = sizes.map(|[h, w]| Tensor::<4>::ones([1, 8, h, w], &device)).into();
+/// let boxes = Tensor::<2>::from_floats([[8.0, 8.0, 40.0, 40.0], [0.0, 0.0, 300.0, 200.0]], &device);
+///
+/// let scales = infer_scales(&sizes, &[[224, 320]]);
+/// assert_eq!(scales, [0.25, 0.125, 0.0625, 0.03125]);
+/// let config = torchvision::MultiScaleRoiAlign::new([7, 7]).with_sampling_ratio(2);
+/// let pooled = multi_scale_roi_align(features, &Rois::from_images(vec![boxes]), &scales, config);
+/// assert_eq!(pooled.dims(), [2, 8, 7, 7]);
+/// ```
+///
+/// # Panics
+///
+/// Where [`try_multi_scale_roi_align`] gives an error, with its text.
+pub fn multi_scale_roi_align(
+    features: Vec<Tensor<4>>,
+    rois: &Rois,
+    scales: &[f64],
+    config: impl Into<MultiScaleRoiAlignConfig>,
+) -> Tensor<4> {
+    or_panic(try_multi_scale_roi_align(features, rois, scales, config))
+}
+
+/// [`multi_scale_roi_align`] for arguments that may be wrong.
+///
+/// # Errors
+///
+/// - [`RoiError::Levels`]: no map, or not as many scales as maps.
+/// - [`RoiError::Shape`]: a level with other images or channels than the first has.
+/// - [`RoiError::Option`]: scales that are not powers of two, each half of the one before; an option of
+///   [`MultiScaleRoiAlignConfig`] out of its range.
+/// - Those of [`try_roi_align`](crate::try_roi_align), for any level.
+pub fn try_multi_scale_roi_align(
+    features: Vec<Tensor<4>>,
+    rois: &Rois,
+    scales: &[f64],
+    config: impl Into<MultiScaleRoiAlignConfig>,
+) -> Result<Tensor<4>, RoiError> {
+    let features: Result<Vec<_>, _> = features
+        .into_iter()
+        .map(|features| without_autodiff("features", features.into_dispatch()))
+        .collect();
+    let pooled = primitive::try_multi_scale_roi_align::<burn::backend::Dispatch>(
+        features?,
+        without_autodiff("boxes", rois.boxes().into_dispatch())?,
+        without_autodiff("batch_indices", rois.batch_indices().into_dispatch())?,
+        scales,
+        config,
+    )?;
+    Ok(Tensor::from_dispatch(pooled))
+}
+
+/// The scales of a pyramid's maps, as torchvision infers them: the power of two that is nearest to the
+/// ratio of a map's height and the height of the highest image.
+///
+/// `map_sizes` and `image_sizes` are `[height, width]`, one for each level and one for each image; the
+/// images' sizes are those before they are padded to a common one.
+///
+/// # Panics
+///
+/// Where [`try_infer_scales`] gives an error, with its text.
+pub fn infer_scales(map_sizes: &[[usize; 2]], image_sizes: &[[usize; 2]]) -> Vec<f64> {
+    or_panic(try_infer_scales(map_sizes, image_sizes))
+}
+
+/// [`infer_scales`] for arguments that may be wrong.
+///
+/// # Errors
+///
+/// - [`RoiError::NoImages`]: there is no image.
+/// - [`RoiError::Option`]: a map or all images of height 0.
+pub fn try_infer_scales(
+    map_sizes: &[[usize; 2]],
+    image_sizes: &[[usize; 2]],
+) -> Result<Vec<f64>, RoiError> {
+    let Some(height) = image_sizes.iter().map(|size| size[0]).max() else {
+        return Err(RoiError::NoImages {
+            argument: "image_sizes",
+        });
+    };
+    let above_zero = |argument, fits, sizes: &[[usize; 2]]| match fits {
+        true => Ok(()),
+        false => Err(RoiError::Option {
+            argument,
+            value: format!("{sizes:?}"),
+            expected: "above 0 in height",
+        }),
+    };
+    let maps_fit = map_sizes.iter().all(|size| size[0] > 0);
+    above_zero("map_sizes", maps_fit, map_sizes)?;
+    above_zero("image_sizes", height > 0, image_sizes)?;
+    let scale = |size: &[usize; 2]| {
+        let ratio = (size[0] as f64 / height as f64) as f32;
+        let logarithm = f64::from(ratio).log2() as f32;
+        f64::from(logarithm.round_ties_even()).exp2()
+    };
+    Ok(map_sizes.iter().map(scale).collect())
+}
+
+/// [`multi_scale_roi_align`] as a module. Created by [`MultiScaleRoiAlignConfig::init`].
+#[derive(Module, Debug)]
+pub struct MultiScaleRoiAlign {
+    /// What it computes.
+    #[module(skip)]
+    pub config: MultiScaleRoiAlignConfig,
+}
+
+impl MultiScaleRoiAlign {
+    /// Applies [`multi_scale_roi_align`]: maps `[N, C, Hᵢ, Wᵢ]` and K regions to `[K, C, P, Q]`.
+    ///
+    /// # Panics
+    ///
+    /// As [`multi_scale_roi_align`] does.
+    pub fn forward(&self, features: Vec<Tensor<4>>, rois: &Rois, scales: &[f64]) -> Tensor<4> {
+        multi_scale_roi_align(features, rois, scales, self.config.clone())
+    }
+}

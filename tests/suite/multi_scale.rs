@@ -1,0 +1,279 @@
+//! Feature pyramids: which level a region belongs to, and that it is pooled there as `roi_align` pools it.
+
+use burn::tensor::{DType, Device, Int, Tensor, TensorData};
+use burn_roi::*;
+
+use crate::backends::backends;
+use crate::bad_input::{on_every_backend, panics, refuses};
+
+const SCALES: [f64; 4] = [0.5, 0.25, 0.125, 0.0625];
+
+/// Two images, three channels, and four levels of an image of 64 x 80.
+fn pyramid(device: &Device, dtype: DType) -> Vec<Tensor<4>> {
+    let map = |level: usize| {
+        let shape = [2, 3, 32 >> level, 40 >> level];
+        let count = shape.iter().product();
+        let value = |index: usize| ((index * 37 + level * 11) % 101) as f32 / 50.0 - 1.0;
+        let data = TensorData::new((0..count).map(value).collect::<Vec<f32>>(), shape);
+        Tensor::from_data(data.convert_dtype(dtype), (device, dtype))
+    };
+    (0..4).map(map).collect()
+}
+
+fn rois(boxes: &[[f32; 4]], device: &Device, dtype: DType) -> Rois {
+    let flat: Vec<f32> = boxes.iter().flatten().copied().collect();
+    let data = TensorData::new(flat, [boxes.len(), 4]).convert_dtype(dtype);
+    let images: Vec<i32> = (0..boxes.len() as i32).map(|row| row % 2).collect();
+    let images = TensorData::new(images, [boxes.len()]);
+    Rois::new(
+        Tensor::<2>::from_data(data, (device, dtype)),
+        Tensor::<1, Int>::from_data(images, device),
+    )
+}
+
+fn config() -> MultiScaleRoiAlignConfig {
+    let roi_align = RoiAlignConfig::new([3, 2]).with_sampling_ratio(2);
+    MultiScaleRoiAlignConfig::new(roi_align)
+        .with_canonical_scale(16.0)
+        .with_canonical_level(2)
+}
+
+/// Boxes with the level, counted from the finest, of a pyramid whose canonical level 2 has sides of 16.
+const BOXES: [([f32; 4], usize); 10] = [
+    ([3.0, 4.0, 7.5, 9.0], 0),
+    ([0.0, 0.0, 79.0, 63.0], 3),
+    ([8.0, 8.0, 24.0, 24.0], 1),
+    // A hundredth smaller in area than the canonical one.
+    ([8.0, 8.0, 24.0, 23.84], 0),
+    ([20.0, 10.0, 60.0, 40.0], 2),
+    ([-500.0, -500.0, 900.0, 900.0], 3),
+    ([5.0, 5.0, 5.0, 30.0], 0),
+    // Inverted along one axis: an area below 0.
+    ([30.0, 5.0, 10.0, 30.0], 0),
+    ([-3e38, -3e38, 3e38, 3e38], 3),
+    ([8.0, 8.0, 40.0, 40.0], 2),
+];
+
+#[test]
+fn a_region_is_pooled_from_its_level_as_roi_align_pools_it() {
+    for backend in backends() {
+        for dtype in [DType::F32, DType::F16, DType::F64] {
+            // The largest box is infinite in f16.
+            let boxes: Vec<_> = BOXES
+                .iter()
+                .filter(|(sides, _)| dtype != DType::F16 || sides[3] < 1e5)
+                .collect();
+            if !backend.supports(dtype) {
+                continue;
+            }
+            let maps = pyramid(&backend.device, dtype);
+            let all: Vec<_> = boxes.iter().map(|(sides, _)| *sides).collect();
+            let all = rois(&all, &backend.device, dtype);
+            let pooled = multi_scale_roi_align(maps.clone(), &all, &SCALES, config());
+            assert_eq!(pooled.dims(), [boxes.len(), 3, 3, 2]);
+            for (row, (_, level)) in boxes.iter().enumerate() {
+                let config = config().roi_align.with_spatial_scale(SCALES[*level]);
+                let alone = roi_align(maps[*level].clone(), &all, config);
+                assert_eq!(
+                    pooled.clone().narrow(0, row, 1).into_data(),
+                    alone.narrow(0, row, 1).into_data(),
+                    "{}: row {row} in {dtype:?}",
+                    backend.name
+                );
+            }
+        }
+    }
+}
+
+#[test]
+fn maps_of_any_strides_and_regions_that_share_no_level() {
+    for backend in backends() {
+        let maps = pyramid(&backend.device, DType::F32);
+        let permuted: Vec<_> = maps
+            .iter()
+            .map(|map| {
+                let last = map.clone().permute([0, 2, 3, 1]);
+                // An addition gives a tensor that lies in memory as it is seen.
+                last.add_scalar(0.0).permute([0, 3, 1, 2])
+            })
+            .collect();
+        for boxes in [&BOXES[..1], &BOXES[1..2], &BOXES[..0]] {
+            let boxes: Vec<_> = boxes.iter().map(|(sides, _)| *sides).collect();
+            let rois = rois(&boxes, &backend.device, DType::F32);
+            let expected = multi_scale_roi_align(maps.clone(), &rois, &SCALES, config());
+            let output = multi_scale_roi_align(permuted.clone(), &rois, &SCALES, config());
+            assert_eq!(output.dims(), [boxes.len(), 3, 3, 2]);
+            assert_eq!(output.into_data(), expected.into_data(), "{}", backend.name);
+        }
+    }
+}
+
+/// The area next below the canonical one: torchvision's epsilon takes it up, detectron2's does not.
+#[test]
+fn torchvision_and_detectron2_differ_by_one_float() {
+    for backend in backends() {
+        let maps = pyramid(&backend.device, DType::F32);
+        let side = 16.0f32.next_down();
+        let rois = rois(
+            &[[0.0, 0.0, 16.0, side], [0.0, 0.0, 16.0, 16.0]],
+            &backend.device,
+            DType::F32,
+        );
+        let pool = |config: MultiScaleRoiAlignConfig| {
+            let config = config.with_canonical_scale(16.0).with_canonical_level(2);
+            multi_scale_roi_align(maps.clone(), &rois, &SCALES, config)
+        };
+        let on_level = |level: usize, config: RoiAlignConfig| {
+            roi_align(
+                maps[level].clone(),
+                &rois,
+                config.with_spatial_scale(SCALES[level]),
+            )
+        };
+        let torchvision: MultiScaleRoiAlignConfig =
+            torchvision::MultiScaleRoiAlign::new([3, 2]).into();
+        let detectron2: MultiScaleRoiAlignConfig = detectron2::RoiPooler::new([3, 2]).into();
+        assert_eq!(
+            pool(torchvision.clone()).into_data(),
+            on_level(1, torchvision.roi_align).into_data()
+        );
+        let rows = [
+            on_level(0, detectron2.roi_align.clone()).narrow(0, 0, 1),
+            on_level(1, detectron2.roi_align.clone()).narrow(0, 1, 1),
+        ];
+        assert_eq!(
+            pool(detectron2).into_data(),
+            Tensor::cat(rows.into(), 0).into_data()
+        );
+    }
+}
+
+#[test]
+fn a_pyramid_of_one_level_has_any_scale() {
+    for backend in backends() {
+        let map = pyramid(&backend.device, DType::F32).remove(0);
+        let boxes: Vec<_> = BOXES.iter().map(|(sides, _)| *sides).collect();
+        let rois = rois(&boxes, &backend.device, DType::F32);
+        let output = multi_scale_roi_align(vec![map.clone()], &rois, &[0.3], config());
+        let expected = roi_align(map, &rois, config().roi_align.with_spatial_scale(0.3));
+        assert_eq!(output.into_data(), expected.into_data());
+    }
+}
+
+#[test]
+fn what_was_pooled_before_stays_as_it_was() {
+    for backend in backends() {
+        let maps = pyramid(&backend.device, DType::F32);
+        let boxes: Vec<_> = BOXES.iter().map(|(sides, _)| *sides).collect();
+        let rois = rois(&boxes, &backend.device, DType::F32);
+        let module = config().init();
+        let first = module.forward(maps.clone(), &rois, &SCALES);
+        let kept = first.clone().into_data();
+        let second = module.forward(maps, &rois, &SCALES);
+        assert_eq!(first.into_data(), kept);
+        assert_eq!(second.into_data(), kept);
+    }
+}
+
+#[test]
+fn scales_are_inferred_from_the_highest_image() {
+    let maps = [[200, 304], [100, 152], [50, 76], [25, 38]];
+    assert_eq!(
+        infer_scales(&maps, &[[800, 1216], [640, 1200]]),
+        [0.25, 0.125, 0.0625, 0.03125]
+    );
+    // 24 / 65 is nearer to a half than to a quarter, as torchvision has it for padded images.
+    assert_eq!(infer_scales(&[[24, 40]], &[[65, 150]]), [0.5]);
+    let text = "`image_sizes` is an empty list, but must have one tensor for each image";
+    refuses(text, || try_infer_scales(&maps, &[]));
+    let text = "`map_sizes` is [[0, 3]], but must be above 0 in height";
+    refuses(text, || try_infer_scales(&[[0, 3]], &[[4, 4]]));
+    let text = "`image_sizes` is [[0, 3]], but must be above 0 in height";
+    panics(text, || infer_scales(&[[1, 3]], &[[0, 3]]));
+}
+
+#[test]
+fn bad_pyramids() {
+    on_every_backend(|backend| {
+        let device = &backend.device;
+        let maps = pyramid(device, DType::F32);
+        let rois = rois(&[[8.0, 8.0, 24.0, 24.0]], device, DType::F32);
+        let check =
+            |text: &str, maps: &[Tensor<4>], scales: &[f64], config: MultiScaleRoiAlignConfig| {
+                refuses(text, || {
+                    try_multi_scale_roi_align(maps.to_vec(), &rois, scales, config.clone())
+                });
+                panics(text, || {
+                    multi_scale_roi_align(maps.to_vec(), &rois, scales, config.clone())
+                });
+                panics(text, || config.init().forward(maps.to_vec(), &rois, scales));
+            };
+        let levels = "but both must have one for each level, and there must be a level";
+        let text = format!("`features` has 0 maps and `scales` has 0 numbers, {levels}");
+        check(&text, &[], &[], config());
+        let text = format!("`features` has 4 maps and `scales` has 3 numbers, {levels}");
+        check(&text, &maps, &SCALES[..3], config());
+
+        for scales in [
+            [0.5, 0.125],
+            [0.3, 0.15],
+            [0.25, 0.5],
+            [0.0, 0.0],
+            [-0.5, -0.25],
+        ] {
+            let text = format!(
+                "`scales` is {scales:?}, but must be powers of two between 2^-32 and 2^32, each half of the one before"
+            );
+            check(&text, &maps[..2], &scales, config());
+        }
+        let text = "`scales` is NaN, but must be finite and above 0";
+        check(text, &maps[..1], &[f64::NAN], config());
+
+        let other = vec![maps[0].clone(), Tensor::zeros([2, 4, 8, 8], device)];
+        let text = "`features` has shape [2, 4, 8, 8], but must have shape [N, C, H, W], with the N and C of the first level";
+        check(text, &other, &SCALES[..2], config());
+        let other = vec![maps[0].clone(), Tensor::zeros([2, 3, 0, 8], device)];
+        let text = "`features` has shape [2, 3, 0, 8], but height and width must be above 0 where there are regions";
+        check(text, &other, &SCALES[..2], config());
+
+        let text = "`canonical scale` is 0, but must be 0.000001 to 1000000";
+        check(text, &maps, &SCALES, config().with_canonical_scale(0.0));
+        let text = "`canonical level` is 33, but must be -32 to 32";
+        check(text, &maps, &SCALES, config().with_canonical_level(33));
+        let text = "`level epsilon` is NaN, but must be 0 to 1";
+        check(text, &maps, &SCALES, config().with_level_epsilon(f64::NAN));
+        let text = "`ratio epsilon` is 2, but must be 0 to 1";
+        check(text, &maps, &SCALES, config().with_ratio_epsilon(2.0));
+        let mut spoiled = config();
+        spoiled.roi_align.output_size = [0, 2];
+        let text = "`output size` is [0, 2], but must be 1 to 32767 in height and in width";
+        check(text, &maps, &SCALES, spoiled);
+    });
+}
+
+#[test]
+fn regions_that_name_nothing() {
+    for backend in backends() {
+        let device = &backend.device;
+        let boxes = Tensor::<2>::from_floats(
+            [
+                [8.0, 8.0, 24.0, f32::NAN],
+                [8.0, 8.0, 24.0, 24.0],
+                [0.0, 0.0, 64.0, 64.0],
+            ],
+            device,
+        );
+        let rois = Rois::new(boxes, Tensor::<1, Int>::from_ints([0, 2, -1], device));
+        let config = MultiScaleRoiAlignConfig::new(
+            RoiAlignConfig::new([2, 2]).with_out_of_bounds_value(7.0),
+        );
+        let output = try_multi_scale_roi_align(pyramid(device, DType::F32), &rois, &SCALES, config);
+        match backend.is_host() {
+            true => assert!(matches!(output, Err(RoiError::BoxNotFinite { row: 0, .. }))),
+            false => {
+                let output = output.expect("a device is not read").into_data();
+                assert!(output.iter::<f32>().all(|number| number == 7.0), "{output}");
+            }
+        }
+    }
+}
