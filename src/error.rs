@@ -112,6 +112,30 @@ pub enum RoiError {
         /// The index.
         index: f64,
     },
+    /// A list or a tensor has another length than what it goes with.
+    #[error("`{argument}` has {length} entries, but must have {expected}, one for each {of}")]
+    Length {
+        /// The list or the tensor.
+        argument: &'static str,
+        /// How many entries it has.
+        length: usize,
+        /// How many it must have.
+        expected: usize,
+        /// What each entry is for.
+        of: &'static str,
+    },
+    /// A label names no class.
+    #[error(
+        "`labels` row {row} is {label}, but must be at least 0 and below the {classes} classes"
+    )]
+    Label {
+        /// The row, counted from 0.
+        row: usize,
+        /// The label.
+        label: i64,
+        /// The number of classes.
+        classes: usize,
+    },
     /// A tensor is on an autodiff device.
     #[error(
         "`{argument}` is on an autodiff device, but region operators have no gradient: it must be on the inner device"

@@ -1,0 +1,207 @@
+//! Boxes: their areas, overlaps and what of them lies in an image.
+
+use burn::tensor::{DType, FloatDType, Int, Tensor, TensorData};
+
+use super::{arguments, host};
+use crate::error::{RoiError, or_panic};
+
+/// The areas of boxes: `[K, 4]` to `[K]`, in square pixels; torchvision's `box_area`.
+///
+/// - `boxes`: `[x1, y1, x2, y2]`. Of one that is inverted along one axis the area is negative.
+/// - Returns f32 for boxes of f16 and bf16, where areas would soon be infinite, else the boxes' dtype.
+///
+/// ```
+/// use burn::tensor::{Device, Tensor};
+/// use burn_roi::detection::box_area;
+///
+/// let boxes = Tensor::<2>::from_floats([[1.0, 2.0, 4.0, 6.0]], &Device::default());
+/// assert_eq!(box_area(boxes).try_into_vec_as::<f32>().unwrap(), [12.0]);
+/// ```
+///
+/// # Panics
+///
+/// Where [`try_box_area`] gives an error, with its text.
+pub fn box_area(boxes: Tensor<2>) -> Tensor<1> {
+    or_panic(try_box_area(boxes))
+}
+
+/// [`box_area`] for boxes that may be wrong.
+///
+/// # Errors
+///
+/// [`RoiError::Shape`]: `boxes` is not `[K, 4]`.
+pub fn try_box_area(boxes: Tensor<2>) -> Result<Tensor<1>, RoiError> {
+    let count = arguments::boxes("boxes", &boxes)?;
+    Ok(areas(&upcast(boxes)).reshape([count]))
+}
+
+/// How much of the area that two boxes cover both cover, 0 to 1: `[N, 4]` and `[M, 4]` to `[N, M]`;
+/// torchvision's `box_iou`.
+///
+/// - `left`, `right`: `[x1, y1, x2, y2]`, of one dtype and on one device.
+/// - Returns f32 for boxes of f16 and bf16, else the boxes' dtype. Two boxes without area give NaN, as 0 / 0.
+///
+/// ```
+/// use burn::tensor::{Device, Tensor};
+/// use burn_roi::detection::box_iou;
+///
+/// let device = Device::default();
+/// let left = Tensor::<2>::from_floats([[0.0, 0.0, 2.0, 2.0]], &device);
+/// let right = Tensor::<2>::from_floats([[0.0, 0.0, 2.0, 1.0], [4.0, 4.0, 5.0, 5.0]], &device);
+/// assert_eq!(box_iou(left, right).try_into_vec_as::<f32>().unwrap(), [0.5, 0.0]);
+/// ```
+///
+/// # Panics
+///
+/// Where [`try_box_iou`] gives an error, with its text.
+pub fn box_iou(left: Tensor<2>, right: Tensor<2>) -> Tensor<2> {
+    or_panic(try_box_iou(left, right))
+}
+
+/// [`box_iou`] for boxes that may be wrong.
+///
+/// # Errors
+///
+/// [`RoiError::Shape`], [`RoiError::DType`] or [`RoiError::Device`]: `left` or `right` is not `[K, 4]`, or
+/// `right` is not like `left`.
+pub fn try_box_iou(left: Tensor<2>, right: Tensor<2>) -> Result<Tensor<2>, RoiError> {
+    let rows = arguments::boxes("left", &left)?;
+    let columns = arguments::boxes("right", &right)?;
+    arguments::device("right", &right.device(), "left", &left.device())?;
+    arguments::dtype("right", right.dtype(), "left", left.dtype())?;
+    let shape = [rows, columns];
+    if rows == 0 || columns == 0 {
+        let dtype = upcast_dtype(left.dtype());
+        return Ok(Tensor::zeros(shape, (&left.device(), dtype)));
+    }
+    let overlap = |axis| overlap(&left, &right, axis, shape);
+    let intersection = overlap(0) * overlap(1);
+    let left = areas(&upcast(left)).expand(shape);
+    let right = areas(&upcast(right)).reshape([1, columns]).expand(shape);
+    Ok(intersection.clone() / (left + right - intersection))
+}
+
+/// Moves the sides of boxes that lie outside of an image to its border: `[K, 4]` to `[K, 4]`;
+/// torchvision's `clip_boxes_to_image`.
+///
+/// - `boxes`: `[x1, y1, x2, y2]` in pixels. A coordinate that is NaN stays NaN.
+/// - `image_size`: height and width, in pixels.
+///
+/// ```
+/// use burn::tensor::{Device, Tensor};
+/// use burn_roi::detection::clip_boxes_to_image;
+///
+/// let boxes = Tensor::<2>::from_floats([[-3.0, 4.0, 50.0, 60.0]], &Device::default());
+/// let clipped = clip_boxes_to_image(boxes, [30, 40]);
+/// assert_eq!(clipped.try_into_vec_as::<f32>().unwrap(), [0.0, 4.0, 40.0, 30.0]);
+/// ```
+///
+/// # Panics
+///
+/// Where [`try_clip_boxes_to_image`] gives an error, with its text.
+pub fn clip_boxes_to_image(boxes: Tensor<2>, image_size: [usize; 2]) -> Tensor<2> {
+    or_panic(try_clip_boxes_to_image(boxes, image_size))
+}
+
+/// [`clip_boxes_to_image`] for boxes that may be wrong.
+///
+/// # Errors
+///
+/// [`RoiError::Shape`]: `boxes` is not `[K, 4]`.
+pub fn try_clip_boxes_to_image(
+    boxes: Tensor<2>,
+    image_size: [usize; 2],
+) -> Result<Tensor<2>, RoiError> {
+    let count = arguments::boxes("boxes", &boxes)?;
+    if count == 0 {
+        return Ok(boxes);
+    }
+    let [height, width] = image_size.map(|size| size as f64);
+    let limits = TensorData::new(vec![width, height, width, height], [1, 4]);
+    let limits =
+        Tensor::<2>::from_data(limits, (&boxes.device(), boxes.dtype())).expand([count, 4]);
+    // Comparisons, since what a device's minimum and maximum make of NaN differs.
+    let below = boxes.clone().lower_elem(0.0);
+    let boxes = boxes.mask_fill(below, 0.0);
+    let above = boxes.clone().greater(limits.clone());
+    Ok(boxes.mask_where(above, limits))
+}
+
+/// The boxes whose sides both are at least `min_size` long: `[K, 4]` to the indices of those, ascending;
+/// torchvision's `remove_small_boxes`.
+///
+/// Reads the boxes back, since their coordinates decide how many are kept. A box with a coordinate that is
+/// NaN is not kept.
+///
+/// ```
+/// use burn::tensor::{Device, Tensor};
+/// use burn_roi::detection::remove_small_boxes;
+///
+/// let boxes = Tensor::<2>::from_floats([[0.0, 0.0, 0.5, 9.0], [0.0, 0.0, 1.0, 1.0]], &Device::default());
+/// let large = remove_small_boxes(boxes.clone(), 1.0);
+/// assert_eq!(boxes.select(0, large).dims(), [1, 4]);
+/// ```
+///
+/// # Panics
+///
+/// Where [`try_remove_small_boxes`] gives an error, with its text.
+pub fn remove_small_boxes(boxes: Tensor<2>, min_size: f64) -> Tensor<1, Int> {
+    or_panic(try_remove_small_boxes(boxes, min_size))
+}
+
+/// [`remove_small_boxes`] for boxes that may be wrong.
+///
+/// # Errors
+///
+/// [`RoiError::Shape`]: `boxes` is not `[K, 4]`. [`RoiError::Option`]: `min_size` is NaN.
+pub fn try_remove_small_boxes(boxes: Tensor<2>, min_size: f64) -> Result<Tensor<1, Int>, RoiError> {
+    arguments::boxes("boxes", &boxes)?;
+    arguments::threshold("min_size", min_size)?;
+    let dtype = boxes.dtype();
+    let large: Vec<usize> = host::read_boxes(&boxes)
+        .iter()
+        .enumerate()
+        .filter(|(_, coordinates)| host::is_large(coordinates, min_size, dtype))
+        .map(|(index, _)| index)
+        .collect();
+    Ok(host::indices(&large, &boxes.device()))
+}
+
+/// One coordinate of each box, `[K, 1]`: 0 to 3 for x1, y1, x2 and y2.
+pub(super) fn column(boxes: &Tensor<2>, column: usize) -> Tensor<2> {
+    boxes.clone().slice_dim(1, column..column + 1)
+}
+
+/// The length of each box along an axis, `[K, 1]`: 0 for x, 1 for y.
+pub(super) fn length(boxes: &Tensor<2>, axis: usize) -> Tensor<2> {
+    column(boxes, axis + 2) - column(boxes, axis)
+}
+
+/// The areas of boxes, `[K, 1]`.
+fn areas(boxes: &Tensor<2>) -> Tensor<2> {
+    length(boxes, 0) * length(boxes, 1)
+}
+
+/// How long boxes overlap along an axis, each with each, `[N, M]`.
+fn overlap(left: &Tensor<2>, right: &Tensor<2>, axis: usize, shape: [usize; 2]) -> Tensor<2> {
+    let of_left = |index| column(left, index).expand(shape);
+    let of_right = |index| column(right, index).reshape([1, shape[1]]).expand(shape);
+    let start = of_left(axis).max_pair(of_right(axis));
+    let end = of_left(axis + 2).min_pair(of_right(axis + 2));
+    upcast(end - start).clamp_min(0.0)
+}
+
+/// Boxes in a dtype that holds products of their coordinates.
+fn upcast(boxes: Tensor<2>) -> Tensor<2> {
+    match boxes.dtype() {
+        DType::F16 | DType::BF16 => boxes.cast(FloatDType::F32),
+        _ => boxes,
+    }
+}
+
+fn upcast_dtype(dtype: DType) -> DType {
+    match dtype {
+        DType::F16 | DType::BF16 => DType::F32,
+        _ => dtype,
+    }
+}
