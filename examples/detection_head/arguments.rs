@@ -7,8 +7,14 @@ use clap::Parser;
 use crate::backends::BackendName;
 use crate::error::Error;
 
-const CONFIG: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/examples/detection_head/shapes.json");
-const WEIGHTS: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/examples/detection_head/shapes.safetensors");
+const CONFIG: &str = concat!(
+    env!("CARGO_MANIFEST_DIR"),
+    "/examples/detection_head/shapes.json"
+);
+const WEIGHTS: &str = concat!(
+    env!("CARGO_MANIFEST_DIR"),
+    "/examples/detection_head/shapes.safetensors"
+);
 
 /// Finds objects in pictures with Mask R-CNN, and draws their boxes, labels, scores and masks.
 #[derive(Debug, Parser)]

@@ -38,21 +38,26 @@ impl Detector {
 
     /// Everything that is found in a picture, by decreasing score.
     pub fn detect(&self, picture: &RgbImage, stages: &mut Stages) -> Result<Vec<Found>, Error> {
-        let MaskRcnn { backbone, rpn, roi_heads } = &self.model;
+        let MaskRcnn {
+            backbone,
+            rpn,
+            roi_heads,
+        } = &self.model;
         let prepared = stages.run(Stage::Preprocessing, || Ok(self.prepare(picture)))?;
         let input = prepared.input.clone();
         let maps = stages.run(Stage::Body, || Ok(backbone.body.forward(input)))?;
         let levels = stages.run(Stage::FeaturePyramid, || Ok(backbone.fpn.forward(maps)))?;
         let predicted = stages.run(Stage::RegionPredictions, || Ok(rpn.head.forward(&levels)))?;
-        let proposals =
-            stages.run(Stage::Proposals, || self.proposals(predicted, &prepared))?;
+        let proposals = stages.run(Stage::Proposals, || self.proposals(predicted, &prepared))?;
         // Nothing is asked of the heads about no region: not every backend computes with empty tensors.
         if proposals.dims()[0] == 0 {
             return Ok(Vec::new());
         }
 
         let regions = proposals.clone();
-        let pooled = stages.run(Stage::BoxPooling, || self.pool_boxes(&levels, regions, &prepared))?;
+        let pooled = stages.run(Stage::BoxPooling, || {
+            self.pool_boxes(&levels, regions, &prepared)
+        })?;
         let (logits, deltas) = stages.run(Stage::BoxHead, || Ok(roi_heads.boxes(pooled)))?;
         let detections = stages.run(Stage::Detections, || {
             self.detections(logits, deltas, proposals, &prepared)
@@ -62,7 +67,9 @@ impl Detector {
         }
 
         let regions = detections.boxes.clone();
-        let pooled = stages.run(Stage::MaskPooling, || self.pool_masks(&levels, regions, &prepared))?;
+        let pooled = stages.run(Stage::MaskPooling, || {
+            self.pool_masks(&levels, regions, &prepared)
+        })?;
         let labels = detections.labels.clone();
         let masks = stages.run(Stage::MaskHead, || {
             Ok(try_maskrcnn_inference(roi_heads.masks(pooled), labels)?)
@@ -82,12 +89,22 @@ impl Detector {
     ) -> Result<Tensor<2>, Error> {
         let map_sizes: Vec<[usize; 2]> = predicted.objectness.iter().map(size_of).collect();
         let [_, _, height, width] = prepared.input.dims();
-        let anchors = self.anchors.try_forward([height, width], &map_sizes, &self.device)?;
+        let anchors = self
+            .anchors
+            .try_forward([height, width], &map_sizes, &self.device)?;
         let counts: Vec<usize> = anchors.iter().map(|level| level.dims()[0]).collect();
         let total = counts.iter().sum();
 
-        let objectness = predicted.objectness.into_iter().map(|level| by_anchor::<1>(level)).collect();
-        let deltas = predicted.deltas.into_iter().map(|level| by_anchor::<4>(level)).collect();
+        let objectness = predicted
+            .objectness
+            .into_iter()
+            .map(|level| by_anchor::<1>(level))
+            .collect();
+        let deltas = predicted
+            .deltas
+            .into_iter()
+            .map(|level| by_anchor::<4>(level))
+            .collect();
         let coder = BoxCoder::new([1.0; 4]);
         let boxes = coder.try_decode(Tensor::cat(deltas, 0), Tensor::cat(anchors, 0))?;
         let config = &self.config.region_proposals;
@@ -113,7 +130,13 @@ impl Detector {
         prepared: &Prepared,
     ) -> Result<Tensor<4>, Error> {
         let config = &self.config.box_head;
-        pool(levels, boxes, prepared, config.pooled_size, config.sampling_ratio)
+        pool(
+            levels,
+            boxes,
+            prepared,
+            config.pooled_size,
+            config.sampling_ratio,
+        )
     }
 
     pub fn pool_masks(
@@ -123,7 +146,13 @@ impl Detector {
         prepared: &Prepared,
     ) -> Result<Tensor<4>, Error> {
         let config = &self.config.mask_head;
-        pool(levels, boxes, prepared, config.pooled_size, config.sampling_ratio)
+        pool(
+            levels,
+            boxes,
+            prepared,
+            config.pooled_size,
+            config.sampling_ratio,
+        )
     }
 
     /// Detections in the resized picture.
@@ -181,7 +210,8 @@ fn pool(
     let levels = levels[..BODY_LAYERS].to_vec();
     let map_sizes: Vec<[usize; 2]> = levels.iter().map(size_of).collect();
     let scales = try_infer_scales(&map_sizes, &[prepared.size])?;
-    let config = MultiScaleRoiAlign::new([pooled_size; 2]).with_sampling_ratio(sampling_ratio as i64);
+    let config =
+        MultiScaleRoiAlign::new([pooled_size; 2]).with_sampling_ratio(sampling_ratio as i64);
     let rois = Rois::try_from_images(vec![boxes])?;
     Ok(try_multi_scale_roi_align(levels, &rois, &scales, config)?)
 }

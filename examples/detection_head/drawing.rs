@@ -50,7 +50,9 @@ pub fn draw(picture: &RgbImage, found: &[Found], config: &Config) -> RgbImage {
         }
     }
     for (index, found) in found.iter().enumerate().rev() {
-        let corners = found.corners.map(|side| (side * enlargement as f32).round() as i64);
+        let corners = found
+            .corners
+            .map(|side| (side * enlargement as f32).round() as i64);
         canvas.frame(corners, colour(index));
         let text = format!("{} {:.2}", config.label(found.class), found.score);
         label(&mut canvas, corners, &text, colour(index));
@@ -65,7 +67,11 @@ fn label(canvas: &mut Canvas, [x1, y1, ..]: [i64; 4], text: &str, colour: Rgb<u8
     let [right, _] = canvas.size();
     let left = x1.min(right - width - 2 * margin).max(0);
     let top = if y1 >= height { y1 - height } else { y1.max(0) };
-    canvas.fill([left, top, left + width + 2 * margin, top + height], colour, 255);
+    canvas.fill(
+        [left, top, left + width + 2 * margin, top + height],
+        colour,
+        255,
+    );
     canvas.text(text, [left + margin, top], WHITE);
 }
 

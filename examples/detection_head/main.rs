@@ -70,7 +70,12 @@ fn run(arguments: &Arguments) -> Result<(), Error> {
         return compare_with(path, &files, arguments, &report);
     }
     let device = arguments.backend.device()?;
-    let detector = load(arguments, Config::read(&arguments.config)?, &device, &report)?;
+    let detector = load(
+        arguments,
+        Config::read(&arguments.config)?,
+        &device,
+        &report,
+    )?;
     for (number, file) in (1..).zip(&files) {
         let output = pictures::numbered(&arguments.output, number, files.len());
         detect(&detector, file, &output, &device, arguments, &report)?;
@@ -131,7 +136,10 @@ fn detect(
     pictures::write(&drawing::draw(&picture, &drawn, &detector.config), output)?;
     report.line(&format!("  wrote {}", short(output).display()));
     if arguments.json {
-        println!("{}", report::to_json(file, [width, height], &found, &detector.config));
+        println!(
+            "{}",
+            report::to_json(file, [width, height], &found, &detector.config)
+        );
     }
     Ok(())
 }

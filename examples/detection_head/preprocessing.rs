@@ -94,7 +94,9 @@ mod tests {
 
     #[test]
     fn sizes_are_torchvisions() {
-        let config = presets::named("maskrcnn_resnet50_fpn").unwrap().preprocessing;
+        let config = presets::named("maskrcnn_resnet50_fpn")
+            .unwrap()
+            .preprocessing;
         // By torchvision 0.26; a side that it would make 0 is 1.
         let cases = [
             ([480, 640], [800, 1066]),
@@ -112,7 +114,9 @@ mod tests {
 
     #[test]
     fn a_picture_of_one_pixel_is_prepared() {
-        let mut config = presets::named("maskrcnn_resnet50_fpn").unwrap().preprocessing;
+        let mut config = presets::named("maskrcnn_resnet50_fpn")
+            .unwrap()
+            .preprocessing;
         config.min_size = 8;
         let picture = RgbImage::from_pixel(1, 1, image::Rgb([255, 0, 0]));
         let prepared = prepare(&picture, &config, &Device::flex());

@@ -56,7 +56,9 @@ impl RunLengths {
         while let (Some(&(left_start, left_end)), Some(&(right_start, right_end))) =
             (left.peek(), right.peek())
         {
-            intersection += left_end.min(right_end).saturating_sub(left_start.max(right_start));
+            intersection += left_end
+                .min(right_end)
+                .saturating_sub(left_start.max(right_start));
             match left_end < right_end {
                 true => left.next(),
                 false => right.next(),

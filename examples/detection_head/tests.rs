@@ -19,7 +19,11 @@ use crate::stages::Stages;
 
 /// A model of few channels, of torchvision's first or second kind.
 pub fn tiny(second: bool) -> Config {
-    let name = if second { "maskrcnn_resnet50_fpn_v2" } else { "maskrcnn_resnet50_fpn" };
+    let name = if second {
+        "maskrcnn_resnet50_fpn_v2"
+    } else {
+        "maskrcnn_resnet50_fpn"
+    };
     let mut config = presets::named(name).unwrap();
     config.classes.truncate(3);
     config.body.stem_channels = 4;
@@ -52,7 +56,10 @@ fn run(arguments: &[&str]) -> Result<(), Error> {
 }
 
 fn shipped(name: &str) -> String {
-    format!("{}/examples/detection_head/{name}", env!("CARGO_MANIFEST_DIR"))
+    format!(
+        "{}/examples/detection_head/{name}",
+        env!("CARGO_MANIFEST_DIR")
+    )
 }
 
 fn temporary(name: &str) -> PathBuf {
@@ -70,7 +77,11 @@ fn pictures_of_any_size_have_objects_in_them() {
             let found = find(config, &picture);
             for found in found {
                 let [x1, y1, x2, y2] = found.corners;
-                assert!(x1 >= 0.0 && y1 >= 0.0 && x1 <= x2 && y1 <= y2, "{:?}", found.corners);
+                assert!(
+                    x1 >= 0.0 && y1 >= 0.0 && x1 <= x2 && y1 <= y2,
+                    "{:?}",
+                    found.corners
+                );
                 assert!(x2 <= width as f32 * 1.001 && y2 <= height as f32 * 1.001);
                 assert_eq!(found.mask.size, [height as usize, width as usize]);
                 let pixels: usize = found.mask.counts.iter().sum();
@@ -103,9 +114,17 @@ fn files_that_are_no_pictures_are_refused() {
     let path = text.to_str().unwrap();
     let error = run(&["--image", path]).unwrap_err().to_string();
     fs::remove_file(&text).unwrap();
-    assert!(error.starts_with(&format!("cannot read the image {path}: ")), "{error}");
-    let error = run(&["--image", "/no/such/picture.png"]).unwrap_err().to_string();
-    assert!(error.contains("/no/such/picture.png: No such file"), "{error}");
+    assert!(
+        error.starts_with(&format!("cannot read the image {path}: ")),
+        "{error}"
+    );
+    let error = run(&["--image", "/no/such/picture.png"])
+        .unwrap_err()
+        .to_string();
+    assert!(
+        error.contains("/no/such/picture.png: No such file"),
+        "{error}"
+    );
 
     let folder = temporary("empty");
     fs::create_dir_all(&folder).unwrap();
@@ -118,15 +137,32 @@ fn files_that_are_no_pictures_are_refused() {
 fn configurations_that_are_wrong_are_refused() {
     let error = run(&["--config", "maskrcnn_resnet50_fpn"]).unwrap_err();
     assert!(matches!(error, Error::NoWeights(_)), "{error}");
-    let error = run(&["--config", "maskrcnn_resnet51_fpn"]).unwrap_err().to_string();
-    assert!(error.contains("no such file, and no preset either"), "{error}");
+    let error = run(&["--config", "maskrcnn_resnet51_fpn"])
+        .unwrap_err()
+        .to_string();
+    assert!(
+        error.contains("no such file, and no preset either"),
+        "{error}"
+    );
 
     let shipped = fs::read_to_string(shipped("shapes.json")).unwrap();
     let file = temporary("wrong.json");
     let cases = [
-        ("\"stem_channels\"", "\"stem_chanels\"", "unknown field `stem_chanels`"),
-        ("[[16], [32], [64], [128], [256]]", "[[16], [32]]", "for each of the 5 levels"),
-        ("\"size_divisible\": 32", "\"size_divisible\": 0", "size_divisible must be at least 1"),
+        (
+            "\"stem_channels\"",
+            "\"stem_chanels\"",
+            "unknown field `stem_chanels`",
+        ),
+        (
+            "[[16], [32], [64], [128], [256]]",
+            "[[16], [32]]",
+            "for each of the 5 levels",
+        ),
+        (
+            "\"size_divisible\": 32",
+            "\"size_divisible\": 0",
+            "size_divisible must be at least 1",
+        ),
     ];
     for (from, to, expected) in cases {
         assert!(shipped.contains(from), "{from}");
@@ -135,4 +171,10 @@ fn configurations_that_are_wrong_are_refused() {
         assert!(error.contains(expected), "{error}");
     }
     fs::remove_file(&file).unwrap();
+}
+
+#[test]
+fn every_layer_is_torchvisions() {
+    let [image, recording] = ["parity.png", "parity.safetensors"].map(shipped);
+    run(&["--image", &image, "--compare", &recording]).unwrap();
 }

@@ -1,7 +1,7 @@
 //! What is found in the end, beside what torchvision finds.
 
-use super::table::farthest;
 use super::Recording;
+use super::table::farthest;
 use crate::error::Error;
 use crate::found::Found;
 use crate::run_lengths::RunLengths;

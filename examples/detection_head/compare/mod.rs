@@ -77,11 +77,17 @@ pub fn compare(
         (true, false) => Ok(()),
         (true, true) => Err(Error::Differs("the detections".to_string())),
         (false, false) => Err(Error::Differs(differing.join(", "))),
-        (false, true) => Err(Error::Differs(format!("{} and the detections", differing.join(", ")))),
+        (false, true) => Err(Error::Differs(format!(
+            "{} and the detections",
+            differing.join(", ")
+        ))),
     }
 }
 
 fn on_device(boxes: &[[f32; 4]], device: &Device) -> Tensor<2> {
     let values = boxes.as_flattened().to_vec();
-    Tensor::from_data(burn::tensor::TensorData::new(values, [boxes.len(), 4]), device)
+    Tensor::from_data(
+        burn::tensor::TensorData::new(values, [boxes.len(), 4]),
+        device,
+    )
 }

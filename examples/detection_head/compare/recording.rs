@@ -40,7 +40,12 @@ impl Recording {
         Ok(Self {
             path: path.to_owned(),
             tensors: tensors.collect::<Result<_, Error>>()?,
-            settings: header.metadata().clone().unwrap_or_default().into_iter().collect(),
+            settings: header
+                .metadata()
+                .clone()
+                .unwrap_or_default()
+                .into_iter()
+                .collect(),
         })
     }
 
@@ -63,7 +68,9 @@ impl Recording {
     }
 
     pub fn tensor(&self, name: &str) -> Result<&Recorded, Error> {
-        self.tensors.get(name).ok_or_else(|| self.wrong(format!("it has no {name}")))
+        self.tensors
+            .get(name)
+            .ok_or_else(|| self.wrong(format!("it has no {name}")))
     }
 
     /// A tensor `[K, 4]` as boxes.

@@ -52,8 +52,14 @@ impl RegionProposalHead {
         let (objectness, deltas) = levels
             .iter()
             .map(|level| {
-                let level = self.conv.iter().fold(level.clone(), |level, block| block.forward(level));
-                (self.cls_logits.forward(level.clone()), self.bbox_pred.forward(level))
+                let level = self
+                    .conv
+                    .iter()
+                    .fold(level.clone(), |level, block| block.forward(level));
+                (
+                    self.cls_logits.forward(level.clone()),
+                    self.bbox_pred.forward(level),
+                )
             })
             .unzip();
         RegionPredictions { objectness, deltas }

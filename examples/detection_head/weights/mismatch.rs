@@ -52,7 +52,11 @@ fn list<Entry: fmt::Display>(
     if entries.is_empty() {
         return Ok(());
     }
-    let tensors = if entries.len() == 1 { "tensor" } else { "tensors" };
+    let tensors = if entries.len() == 1 {
+        "tensor"
+    } else {
+        "tensors"
+    };
     write!(formatter, "\n  {} {tensors} {what}:", entries.len())?;
     for entry in entries.iter().take(LISTED) {
         write!(formatter, "\n    {entry}")?;

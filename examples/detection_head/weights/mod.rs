@@ -49,7 +49,10 @@ pub fn load(model: &mut MaskRcnn, config: &Config, path: &Path) -> Result<(), Er
 fn read(path: &Path) -> Result<Vec<Stored>, String> {
     // Opened here for a plain message: the stores give theirs with their own words around it.
     std::fs::File::open(path).map_err(|error| error.to_string())?;
-    let ending = path.extension().and_then(|ending| ending.to_str()).unwrap_or_default();
+    let ending = path
+        .extension()
+        .and_then(|ending| ending.to_str())
+        .unwrap_or_default();
     let tensors = match ending {
         "safetensors" => tensors_of(SafetensorsStore::from_file(path)),
         // Indices of torch's `Sequential` have gaps; `names` knows which.
@@ -71,7 +74,9 @@ fn read(path: &Path) -> Result<Vec<Stored>, String> {
 
 fn tensors_of<Store: ModuleStore>(mut store: Store) -> Result<Vec<Stored>, String> {
     let tensors = store.get_all_tensors().map_err(|error| error.to_string())?;
-    let weights = tensors.values().filter(|tensor| !tensor.name.ends_with(TRAINING_COUNTER));
+    let weights = tensors
+        .values()
+        .filter(|tensor| !tensor.name.ends_with(TRAINING_COUNTER));
     Ok(weights.cloned().collect())
 }
 
@@ -92,7 +97,10 @@ fn apply(model: &mut MaskRcnn, config: &Config, stored: Vec<Stored>) -> Result<M
     let without_place = result.unused.iter();
     unused.extend(without_place.map(|field| originals.get(field).unwrap_or(field).clone()));
     unused.sort();
-    let missing = result.missing.iter().map(|(field, _)| names::of_checkpoint(field, config));
+    let missing = result
+        .missing
+        .iter()
+        .map(|(field, _)| names::of_checkpoint(field, config));
     Ok(Mismatch {
         missing: missing.collect(),
         unused,

@@ -14,16 +14,40 @@ pub fn to_module(config: &Config) -> KeyRemapper {
         (r"^(backbone\.body\..*\.downsample)\.0\.", "$1.conv."),
         (r"^(backbone\.body\..*\.downsample)\.1\.", "$1.norm."),
         // Old.
-        (r"^(backbone\.fpn\.(?:inner|layer)_blocks\.\d+)\.(weight|bias)$", "$1.conv.$2"),
-        (r"^rpn\.head\.conv\.(weight|bias)$", "rpn.head.conv.0.conv.$1"),
+        (
+            r"^(backbone\.fpn\.(?:inner|layer)_blocks\.\d+)\.(weight|bias)$",
+            "$1.conv.$2",
+        ),
+        (
+            r"^rpn\.head\.conv\.(weight|bias)$",
+            "rpn.head.conv.0.conv.$1",
+        ),
         // New.
-        (r"^(backbone\.fpn\.(?:inner|layer)_blocks\.\d+)\.0\.", "$1.conv."),
-        (r"^(backbone\.fpn\.(?:inner|layer)_blocks\.\d+)\.1\.", "$1.norm."),
+        (
+            r"^(backbone\.fpn\.(?:inner|layer)_blocks\.\d+)\.0\.",
+            "$1.conv.",
+        ),
+        (
+            r"^(backbone\.fpn\.(?:inner|layer)_blocks\.\d+)\.1\.",
+            "$1.norm.",
+        ),
         (r"^(rpn\.head\.conv\.\d+)\.0\.", "$1.conv."),
-        (r"^roi_heads\.mask_head\.(\d+)\.0\.", "roi_heads.mask_head.layers.$1.conv."),
-        (r"^roi_heads\.mask_head\.(\d+)\.1\.", "roi_heads.mask_head.layers.$1.norm."),
-        (r"^roi_heads\.box_head\.(\d+)\.0\.", "roi_heads.box_head.convs.$1.conv."),
-        (r"^roi_heads\.box_head\.(\d+)\.1\.", "roi_heads.box_head.convs.$1.norm."),
+        (
+            r"^roi_heads\.mask_head\.(\d+)\.0\.",
+            "roi_heads.mask_head.layers.$1.conv.",
+        ),
+        (
+            r"^roi_heads\.mask_head\.(\d+)\.1\.",
+            "roi_heads.mask_head.layers.$1.norm.",
+        ),
+        (
+            r"^roi_heads\.box_head\.(\d+)\.0\.",
+            "roi_heads.box_head.convs.$1.conv.",
+        ),
+        (
+            r"^roi_heads\.box_head\.(\d+)\.1\.",
+            "roi_heads.box_head.convs.$1.norm.",
+        ),
     ]
     .map(|(from, to)| (from.to_string(), to.to_string()))
     .to_vec();
@@ -35,7 +59,10 @@ pub fn to_module(config: &Config) -> KeyRemapper {
     }
     for index in 0..config.box_head.fully_connected.len() {
         patterns.push((
-            format!(r"^roi_heads\.box_head\.{}\.(weight|bias)$", fully_connected(index, config)),
+            format!(
+                r"^roi_heads\.box_head\.{}\.(weight|bias)$",
+                fully_connected(index, config)
+            ),
             format!("roi_heads.box_head.fcs.{index}.$1"),
         ));
     }
@@ -99,16 +126,36 @@ mod tests {
     fn names_of_the_first_version() {
         let body = "backbone.body.layer1.0.downsample";
         let cases = [
-            ("backbone.body.conv1.weight", "backbone.body.conv1.weight", "backbone.body.conv1.weight"),
-            (&format!("{body}.0.weight"), &format!("{body}.conv.weight"), &format!("{body}.0.weight")),
-            (&format!("{body}.1.bias"), &format!("{body}.norm.bias"), &format!("{body}.1.bias")),
+            (
+                "backbone.body.conv1.weight",
+                "backbone.body.conv1.weight",
+                "backbone.body.conv1.weight",
+            ),
+            (
+                &format!("{body}.0.weight"),
+                &format!("{body}.conv.weight"),
+                &format!("{body}.0.weight"),
+            ),
+            (
+                &format!("{body}.1.bias"),
+                &format!("{body}.norm.bias"),
+                &format!("{body}.1.bias"),
+            ),
             (
                 "backbone.fpn.inner_blocks.3.weight",
                 "backbone.fpn.inner_blocks.3.conv.weight",
                 "backbone.fpn.inner_blocks.3.0.weight",
             ),
-            ("rpn.head.conv.bias", "rpn.head.conv.0.conv.bias", "rpn.head.conv.0.0.bias"),
-            ("rpn.head.conv.0.0.bias", "rpn.head.conv.0.conv.bias", "rpn.head.conv.0.0.bias"),
+            (
+                "rpn.head.conv.bias",
+                "rpn.head.conv.0.conv.bias",
+                "rpn.head.conv.0.0.bias",
+            ),
+            (
+                "rpn.head.conv.0.0.bias",
+                "rpn.head.conv.0.conv.bias",
+                "rpn.head.conv.0.0.bias",
+            ),
             (
                 "roi_heads.mask_head.mask_fcn4.weight",
                 "roi_heads.mask_head.layers.3.conv.weight",
@@ -131,7 +178,11 @@ mod tests {
                 "backbone.fpn.layer_blocks.0.norm.running_var",
                 "backbone.fpn.layer_blocks.0.1.running_var",
             ),
-            ("rpn.head.conv.1.0.weight", "rpn.head.conv.1.conv.weight", "rpn.head.conv.1.0.weight"),
+            (
+                "rpn.head.conv.1.0.weight",
+                "rpn.head.conv.1.conv.weight",
+                "rpn.head.conv.1.0.weight",
+            ),
             (
                 "roi_heads.box_head.3.1.weight",
                 "roi_heads.box_head.convs.3.norm.weight",
