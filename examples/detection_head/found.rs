@@ -1,7 +1,7 @@
 //! What was found in a picture.
 
 use burn::tensor::Tensor;
-use burn_roi::detection::{Detections, paste_masks_in_image};
+use burn_roi::detection::{Detections, try_paste_masks_in_image};
 
 use crate::error::Error;
 use crate::run_lengths::RunLengths;
@@ -69,7 +69,7 @@ pub fn paste(
         corners[3] - top,
     ];
     let boxes = Tensor::from_floats([inside], &mask.device());
-    let pasted = paste_masks_in_image(mask, boxes, [y2 - y1, x2 - x1], PADDING);
+    let pasted = try_paste_masks_in_image(mask, boxes, [y2 - y1, x2 - x1], PADDING)?;
     let values: Vec<f32> = pasted.into_data().try_to_vec()?;
     let width = x2 - x1;
     Ok(RunLengths::of_window(size, window, |x, y| {
@@ -95,6 +95,8 @@ fn window([x1, y1, x2, y2]: [f32; 4], mask_side: usize, size: [usize; 2]) -> [us
 
 #[cfg(test)]
 mod tests {
+    use burn_roi::detection::paste_masks_in_image;
+
     use super::*;
 
     #[test]

@@ -73,7 +73,9 @@ fn read(path: &Path) -> Result<Vec<Stored>, String> {
 }
 
 fn tensors_of<Store: ModuleStore>(mut store: Store) -> Result<Vec<Stored>, String> {
-    let tensors = store.get_all_tensors().map_err(|error| error.to_string())?;
+    let tensors = store
+        .get_all_tensors()
+        .map_err(|error| format!("it is damaged, or no state dict: {error}"))?;
     let weights = tensors
         .values()
         .filter(|tensor| !tensor.name.ends_with(TRAINING_COUNTER));
