@@ -98,13 +98,9 @@ impl Detector {
         let objectness = predicted
             .objectness
             .into_iter()
-            .map(|level| by_anchor::<1>(level))
+            .map(by_anchor::<1>)
             .collect();
-        let deltas = predicted
-            .deltas
-            .into_iter()
-            .map(|level| by_anchor::<4>(level))
-            .collect();
+        let deltas = predicted.deltas.into_iter().map(by_anchor::<4>).collect();
         let coder = BoxCoder::new([1.0; 4]);
         let boxes = coder.try_decode(Tensor::cat(deltas, 0), Tensor::cat(anchors, 0))?;
         let config = &self.config.region_proposals;
@@ -186,7 +182,7 @@ impl Detector {
         let threshold = self.config.mask_head.mask_threshold as f32;
         let found = rows.boxes.iter().enumerate().map(|(row, &corners)| {
             let corners = rescaled(corners, prepared.size, prepared.original);
-            let mask = masks.clone().slice([row..row + 1]);
+            let mask = masks.clone().slice_dim(0, row..row + 1);
             Ok(Found {
                 class: rows.labels[row],
                 score: rows.scores[row],

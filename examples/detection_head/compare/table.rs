@@ -42,7 +42,7 @@ impl<'a> Table<'a> {
             self.row(name, &shapes, f64::INFINITY);
             return Ok(());
         }
-        let values: Vec<f32> = tensor.slice([0..rows]).into_data().try_to_vec()?;
+        let values: Vec<f32> = tensor.slice_dim(0, 0..rows).into_data().try_to_vec()?;
         let pairs = values.iter().zip(&recorded.values);
         let difference = relative(
             pairs.map(|(own, other)| difference(*own, *other)),
