@@ -37,7 +37,7 @@ pub enum Error {
     ReadRecording { path: PathBuf, reason: String },
     #[error("--compare takes one picture, and there are {0}")]
     SeveralPictures(usize),
-    #[error("{0} differ from the recording by more than they may")]
+    #[error("what differs from the recording by more than it may: {0}")]
     Differs(String),
     #[error("backend {0} is not compiled in: add --features {0}")]
     NotCompiledIn(BackendName),

@@ -34,7 +34,7 @@ mod stages;
 mod tests;
 mod weights;
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::time::Instant;
 
@@ -147,7 +147,7 @@ fn detect(
 /// Compares the one picture with a recording.
 fn compare_with(
     path: &Path,
-    files: &[std::path::PathBuf],
+    files: &[PathBuf],
     arguments: &Arguments,
     report: &Report,
 ) -> Result<(), Error> {

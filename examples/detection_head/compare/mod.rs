@@ -4,7 +4,7 @@ mod detections;
 mod recording;
 mod table;
 
-use burn::tensor::{Device, Tensor};
+use burn::tensor::{Device, Tensor, TensorData};
 use image::RgbImage;
 
 use crate::detector::Detector;
@@ -70,24 +70,20 @@ pub fn compare(
         table.compare("mask_logits", model.roi_heads.masks(pooled))?;
     }
 
-    let found = detector.detect(picture, &mut Stages::new(device))?;
-    let differing = table.finish();
-    let detections_differ = detections::differ(&found, recording)?;
-    match (differing.is_empty(), detections_differ) {
-        (true, false) => Ok(()),
-        (true, true) => Err(Error::Differs("the detections".to_string())),
-        (false, false) => Err(Error::Differs(differing.join(", "))),
-        (false, true) => Err(Error::Differs(format!(
-            "{} and the detections",
-            differing.join(", ")
-        ))),
+    let mut stages = Stages::new(device);
+    let found = detector.detect(picture, &mut stages)?;
+    stages.finish();
+    let mut differing = table.finish();
+    if detections::differ(&found, recording)? {
+        differing.push("the detections".to_string());
+    }
+    match differing.is_empty() {
+        true => Ok(()),
+        false => Err(Error::Differs(differing.join(", "))),
     }
 }
 
 fn on_device(boxes: &[[f32; 4]], device: &Device) -> Tensor<2> {
     let values = boxes.as_flattened().to_vec();
-    Tensor::from_data(
-        burn::tensor::TensorData::new(values, [boxes.len(), 4]),
-        device,
-    )
+    Tensor::from_data(TensorData::new(values, [boxes.len(), 4]), device)
 }
