@@ -42,37 +42,63 @@ pub fn draw(picture: &RgbImage, found: &[Found], config: &Config) -> RgbImage {
     let mut canvas = Canvas::new(paper, unit);
     let scale = i64::from(enlargement);
 
-    // The surest last, on top of the others, and all labels on top of all masks.
+    // The surest last, on top of the others; then all boxes, and all labels.
     for (index, found) in found.iter().enumerate().rev() {
         for (x, top, bottom) in found.mask.columns() {
             let [x, top, bottom] = [x, top, bottom].map(|pixel| pixel as i64 * scale);
             canvas.fill([x, top, x + scale, bottom], colour(index), TINT);
         }
     }
-    for (index, found) in found.iter().enumerate().rev() {
-        let corners = found
+    let boxes = found.iter().map(|found| {
+        found
             .corners
-            .map(|side| (side * enlargement as f32).round() as i64);
+            .map(|side| (side * enlargement as f32).round() as i64)
+    });
+    let boxes: Vec<[i64; 4]> = boxes.collect();
+    for (index, &corners) in boxes.iter().enumerate().rev() {
         canvas.frame(corners, colour(index));
+    }
+    let mut taken = Vec::new();
+    for (index, (found, &corners)) in found.iter().zip(&boxes).enumerate() {
         let text = format!("{} {:.2}", config.label(found.class), found.score);
-        label(&mut canvas, corners, &text, colour(index));
+        let area = place(&canvas, corners, &text, &taken);
+        canvas.fill(area, colour(index), 255);
+        canvas.text(&text, [area[0] + margin(&canvas), area[1]], WHITE);
+        taken.push(area);
     }
     canvas.into_picture()
 }
 
-/// A label that sits on the top of a box, or in it where the picture ends.
-fn label(canvas: &mut Canvas, [x1, y1, ..]: [i64; 4], text: &str, colour: Rgb<u8>) {
+/// Where the label of a box goes: on its top, or else where it hides none that is there already.
+fn place(canvas: &Canvas, [x1, y1, x2, y2]: [i64; 4], text: &str, taken: &[[i64; 4]]) -> [i64; 4] {
     let [width, height] = canvas.text_size(text);
-    let margin = height / 8;
-    let [right, _] = canvas.size();
-    let left = x1.min(right - width - 2 * margin).max(0);
-    let top = if y1 >= height { y1 - height } else { y1.max(0) };
-    canvas.fill(
-        [left, top, left + width + 2 * margin, top + height],
-        colour,
-        255,
-    );
-    canvas.text(text, [left + margin, top], WHITE);
+    let width = width + 2 * margin(canvas);
+    let [right, bottom] = canvas.size();
+    let within = |[left, top]: [i64; 2]| {
+        let left = left.min(right - width).max(0);
+        let top = top.min(bottom - height).max(0);
+        [left, top, left + width, top + height]
+    };
+    let places = [
+        [x1, y1 - height],
+        [x2 - width, y1 - height],
+        [x1, y2],
+        [x2 - width, y2],
+        [x1, y1],
+        [x1, y2 - height],
+    ]
+    .map(within);
+    let is_free = |place: &&[i64; 4]| !taken.iter().any(|other| overlap(place, other));
+    *places.iter().find(is_free).unwrap_or(&places[0])
+}
+
+fn overlap(left: &[i64; 4], right: &[i64; 4]) -> bool {
+    left[0] < right[2] && right[0] < left[2] && left[1] < right[3] && right[1] < left[3]
+}
+
+/// The space on either side of a label's text.
+fn margin(canvas: &Canvas) -> i64 {
+    canvas.text_size("")[1] / 8
 }
 
 fn colour(index: usize) -> Rgb<u8> {
