@@ -1,0 +1,66 @@
+//! From the name of a backend to its device.
+
+use std::fmt;
+
+use burn::tensor::Device;
+use clap::ValueEnum;
+
+use crate::error::Error;
+
+/// Every backend that the command knows, whether or not this build has it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum BackendName {
+    Flex,
+    Ndarray,
+    Wgpu,
+    Cuda,
+}
+
+impl fmt::Display for BackendName {
+    /// The name, which is also that of the cargo feature.
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.write_str(match self {
+            Self::Flex => "flex",
+            Self::Ndarray => "ndarray",
+            Self::Wgpu => "wgpu",
+            Self::Cuda => "cuda",
+        })
+    }
+}
+
+impl BackendName {
+    /// The backend's device.
+    pub fn device(self) -> Result<Device, Error> {
+        match self {
+            #[cfg(feature = "flex")]
+            Self::Flex => Ok(Device::flex()),
+            #[cfg(feature = "ndarray")]
+            #[allow(deprecated)] // Burn deprecates NdArray.
+            Self::Ndarray => Ok(Device::ndarray()),
+            #[cfg(feature = "wgpu")]
+            Self::Wgpu => {
+                use burn::backend::{CubeDevice, WgpuDeviceKind};
+                self.available(CubeDevice::wgpu(WgpuDeviceKind::DefaultDevice))
+            }
+            #[cfg(feature = "cuda")]
+            Self::Cuda => self.available(burn::backend::CubeDevice::cuda(0)),
+            #[allow(unreachable_patterns)] // Reached by builds without all features.
+            _ => Err(Error::NotCompiledIn(self)),
+        }
+    }
+
+    /// The machine may not have the device that the build is for.
+    #[cfg(any(feature = "wgpu", feature = "cuda"))]
+    fn available<Reason: fmt::Display>(
+        self,
+        device: Result<burn::backend::CubeDevice, Reason>,
+    ) -> Result<Device, Error> {
+        match device {
+            Ok(device) => Ok(Device::new(device)),
+            Err(reason) => Err(Error::NoDevice {
+                backend: self,
+                reason: reason.to_string(),
+            }),
+        }
+    }
+}

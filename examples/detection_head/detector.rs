@@ -1,0 +1,232 @@
+//! From a picture to what is in it: the model, and what torchvision does between its parts.
+
+use burn::tensor::{Device, Tensor};
+use burn_roi::detection::{
+    AnchorGenerator, AnchorGeneratorConfig, BoxCoder, DetectionConfig, Detections, ProposalConfig,
+    try_filter_proposals, try_maskrcnn_inference, try_postprocess_detections,
+};
+use burn_roi::torchvision::MultiScaleRoiAlign;
+use burn_roi::{Rois, try_infer_scales, try_multi_scale_roi_align};
+use image::RgbImage;
+
+use crate::config::{BODY_LAYERS, Config};
+use crate::error::Error;
+use crate::found::{Found, Rows, paste, rescaled};
+use crate::model::{MaskRcnn, RegionPredictions};
+use crate::preprocessing::{Prepared, prepare};
+use crate::stages::{Stage, Stages};
+
+pub struct Detector {
+    pub config: Config,
+    pub model: MaskRcnn,
+    device: Device,
+    anchors: AnchorGenerator,
+}
+
+impl Detector {
+    pub fn new(config: Config, model: MaskRcnn, device: Device) -> Self {
+        let proposals = &config.region_proposals;
+        let ratios = vec![proposals.aspect_ratios.clone(); proposals.anchor_sizes.len()];
+        let anchors = AnchorGeneratorConfig::new(proposals.anchor_sizes.clone(), ratios).init();
+        Self {
+            config,
+            model,
+            device,
+            anchors,
+        }
+    }
+
+    /// Everything that is found in a picture, by decreasing score.
+    pub fn detect(&self, picture: &RgbImage, stages: &mut Stages) -> Result<Vec<Found>, Error> {
+        let MaskRcnn {
+            backbone,
+            rpn,
+            roi_heads,
+        } = &self.model;
+        let prepared = stages.run(Stage::Preprocessing, || Ok(self.prepare(picture)))?;
+        let input = prepared.input.clone();
+        let maps = stages.run(Stage::Body, || Ok(backbone.body.forward(input)))?;
+        let levels = stages.run(Stage::FeaturePyramid, || Ok(backbone.fpn.forward(maps)))?;
+        let predicted = stages.run(Stage::RegionPredictions, || Ok(rpn.head.forward(&levels)))?;
+        let proposals = stages.run(Stage::Proposals, || self.proposals(predicted, &prepared))?;
+        // Nothing is asked of the heads about no region: not every backend computes with empty tensors.
+        if proposals.dims()[0] == 0 {
+            return Ok(Vec::new());
+        }
+
+        let regions = proposals.clone();
+        let pooled = stages.run(Stage::BoxPooling, || {
+            self.pool_boxes(&levels, regions, &prepared)
+        })?;
+        let (logits, deltas) = stages.run(Stage::BoxHead, || Ok(roi_heads.boxes(pooled)))?;
+        let detections = stages.run(Stage::Detections, || {
+            self.detections(logits, deltas, proposals, &prepared)
+        })?;
+        if detections.is_empty() {
+            return Ok(Vec::new());
+        }
+
+        let regions = detections.boxes.clone();
+        let pooled = stages.run(Stage::MaskPooling, || {
+            self.pool_masks(&levels, regions, &prepared)
+        })?;
+        let labels = detections.labels.clone();
+        let masks = stages.run(Stage::MaskHead, || {
+            Ok(try_maskrcnn_inference(roi_heads.masks(pooled), labels)?)
+        })?;
+        stages.run(Stage::Masks, || self.found(detections, masks, &prepared))
+    }
+
+    pub fn prepare(&self, picture: &RgbImage) -> Prepared {
+        prepare(picture, &self.config.preprocessing, &self.device)
+    }
+
+    /// Boxes `[K, 4]` in the resized picture, by decreasing objectness.
+    pub fn proposals(
+        &self,
+        predicted: RegionPredictions,
+        prepared: &Prepared,
+    ) -> Result<Tensor<2>, Error> {
+        let map_sizes: Vec<[usize; 2]> = predicted.objectness.iter().map(size_of).collect();
+        let [_, _, height, width] = prepared.input.dims();
+        let anchors = self
+            .anchors
+            .try_forward([height, width], &map_sizes, &self.device)?;
+        let counts: Vec<usize> = anchors.iter().map(|level| level.dims()[0]).collect();
+        let total = counts.iter().sum();
+
+        let objectness = predicted
+            .objectness
+            .into_iter()
+            .map(by_anchor::<1>)
+            .collect();
+        let deltas = predicted.deltas.into_iter().map(by_anchor::<4>).collect();
+        let coder = BoxCoder::new([1.0; 4]);
+        let boxes = coder.try_decode(Tensor::cat(deltas, 0), Tensor::cat(anchors, 0))?;
+        let config = &self.config.region_proposals;
+        let (boxes, _) = try_filter_proposals(
+            boxes.reshape([1, total, 4]),
+            Tensor::cat(objectness, 0).reshape([1, total]),
+            &[prepared.size],
+            &counts,
+            &ProposalConfig::new()
+                .with_pre_nms_top_n(config.pre_nms_top_n)
+                .with_post_nms_top_n(config.post_nms_top_n)
+                .with_nms_threshold(config.nms_threshold)
+                .with_score_threshold(config.score_threshold)
+                .with_min_size(config.min_size),
+        )?;
+        Ok(only(boxes))
+    }
+
+    pub fn pool_boxes(
+        &self,
+        levels: &[Tensor<4>],
+        boxes: Tensor<2>,
+        prepared: &Prepared,
+    ) -> Result<Tensor<4>, Error> {
+        let config = &self.config.box_head;
+        pool(
+            levels,
+            boxes,
+            prepared,
+            config.pooled_size,
+            config.sampling_ratio,
+        )
+    }
+
+    pub fn pool_masks(
+        &self,
+        levels: &[Tensor<4>],
+        boxes: Tensor<2>,
+        prepared: &Prepared,
+    ) -> Result<Tensor<4>, Error> {
+        let config = &self.config.mask_head;
+        pool(
+            levels,
+            boxes,
+            prepared,
+            config.pooled_size,
+            config.sampling_ratio,
+        )
+    }
+
+    /// Detections in the resized picture.
+    fn detections(
+        &self,
+        logits: Tensor<2>,
+        deltas: Tensor<2>,
+        proposals: Tensor<2>,
+        prepared: &Prepared,
+    ) -> Result<Detections, Error> {
+        let config = &self.config.box_head;
+        let config = DetectionConfig::new()
+            .with_score_threshold(config.score_threshold)
+            .with_nms_threshold(config.nms_threshold)
+            .with_detections_per_image(config.detections_per_image)
+            .with_box_weights(config.weights);
+        let proposals = vec![proposals];
+        let images =
+            try_postprocess_detections(logits, deltas, proposals, &[prepared.size], &config)?;
+        Ok(only(images))
+    }
+
+    /// Detections and their masks `[K, 1, M, M]` in the file's picture.
+    fn found(
+        &self,
+        detections: Detections,
+        masks: Tensor<4>,
+        prepared: &Prepared,
+    ) -> Result<Vec<Found>, Error> {
+        let rows = Rows::read(detections)?;
+        let threshold = self.config.mask_head.mask_threshold as f32;
+        let found = rows.boxes.iter().enumerate().map(|(row, &corners)| {
+            let corners = rescaled(corners, prepared.size, prepared.original);
+            let mask = masks.clone().slice_dim(0, row..row + 1);
+            Ok(Found {
+                class: rows.labels[row],
+                score: rows.scores[row],
+                corners,
+                mask: paste(mask, corners, prepared.original, threshold)?,
+            })
+        });
+        found.collect()
+    }
+}
+
+/// Pools regions of the resized picture from the levels that are maps of the body; the last, coarser
+/// one is for proposals alone.
+fn pool(
+    levels: &[Tensor<4>],
+    boxes: Tensor<2>,
+    prepared: &Prepared,
+    pooled_size: usize,
+    sampling_ratio: usize,
+) -> Result<Tensor<4>, Error> {
+    let levels = levels[..BODY_LAYERS].to_vec();
+    let map_sizes: Vec<[usize; 2]> = levels.iter().map(size_of).collect();
+    let scales = try_infer_scales(&map_sizes, &[prepared.size])?;
+    let config =
+        MultiScaleRoiAlign::new([pooled_size; 2]).with_sampling_ratio(sampling_ratio as i64);
+    let rois = Rois::try_from_images(vec![boxes])?;
+    Ok(try_multi_scale_roi_align(levels, &rois, &scales, config)?)
+}
+
+fn size_of(map: &Tensor<4>) -> [usize; 2] {
+    let [_, _, height, width] = map.dims();
+    [height, width]
+}
+
+/// From `[1, anchors * VALUES, height, width]` to a row for each anchor, pixel by pixel.
+fn by_anchor<const VALUES: usize>(map: Tensor<4>) -> Tensor<2> {
+    let [_, channels, height, width] = map.dims();
+    let anchors = channels / VALUES;
+    map.reshape([anchors, VALUES, height, width])
+        .permute([2, 3, 0, 1])
+        .reshape([height * width * anchors, VALUES])
+}
+
+/// The one of a batch of one.
+fn only<T>(mut batch: Vec<T>) -> T {
+    batch.remove(0)
+}

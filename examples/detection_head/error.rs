@@ -1,0 +1,56 @@
+//! What can go wrong, in words for the person who typed the command.
+
+use std::io;
+use std::path::PathBuf;
+
+use burn::backend::ExecutionError;
+use burn::tensor::DataError;
+use burn_roi::RoiError;
+use image::ImageError;
+
+use crate::backends::BackendName;
+use crate::weights::Mismatch;
+
+#[derive(Debug, thiserror::Error)]
+pub enum Error {
+    #[error("cannot read the image {}: {source}", path.display())]
+    ReadImage { path: PathBuf, source: ImageError },
+    #[error("cannot read the folder {}: {source}", path.display())]
+    ReadFolder { path: PathBuf, source: io::Error },
+    #[error("no picture (.png, .jpg or .jpeg) in the folder {}", .0.display())]
+    EmptyFolder(PathBuf),
+    #[error("cannot write {}: {source}", path.display())]
+    Write { path: PathBuf, source: ImageError },
+    #[error("the configuration {}: {reason}", path.display())]
+    Config { path: PathBuf, reason: String },
+    #[error("the configuration {} needs its weights: add --weights FILE", .0.display())]
+    NoWeights(PathBuf),
+    #[error("cannot read the weights {}: {reason}", path.display())]
+    ReadWeights { path: PathBuf, reason: String },
+    #[error("the weights {} are not of the model {model}:{mismatch}", path.display())]
+    OtherModel {
+        path: PathBuf,
+        model: String,
+        mismatch: Box<Mismatch>,
+    },
+    #[error("cannot read the recording {}: {reason}", path.display())]
+    ReadRecording { path: PathBuf, reason: String },
+    #[error("--compare takes one picture, and there are {0}")]
+    SeveralPictures(usize),
+    #[error("what differs from the recording by more than it may: {0}")]
+    Differs(String),
+    #[error("backend {0} is not compiled in: add --features {0}")]
+    NotCompiledIn(BackendName),
+    #[cfg(any(feature = "wgpu", feature = "cuda"))]
+    #[error("backend {backend} has no device here: {reason}")]
+    NoDevice {
+        backend: BackendName,
+        reason: String,
+    },
+    #[error("an operator refused its arguments: {0}")]
+    Refused(#[from] RoiError),
+    #[error("the backend could not give its result: {0}")]
+    Execution(#[from] ExecutionError),
+    #[error("the backend could not give its result: {0}")]
+    Data(#[from] DataError),
+}

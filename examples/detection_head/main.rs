@@ -1,0 +1,162 @@
+//! Mask R-CNN on image files, with torchvision's weights: what is in a picture, drawn with boxes,
+//! labels, scores and masks.
+//!
+//! ```text
+//! cargo run --release --example detection_head
+//! cargo run --release --example detection_head -- --image photograph.jpg \
+//!     --config maskrcnn_resnet50_fpn --weights maskrcnn_resnet50_fpn_coco-bf2d0c1e.pth
+//! cargo run --release --example detection_head --features wgpu,fusion -- --backend wgpu
+//! ```
+//!
+//! `model/` has what has weights, `detector.rs` what torchvision does between: anchors, proposals,
+//! pooling over the levels of the pyramid, and masks in the picture, all by `burn_roi`. `weights/` reads
+//! checkpoints, and `compare/` compares every layer with a recording of torchvision's.
+//!
+//! The shipped weights are of a small model that `train/` trained on drawn shapes.
+
+mod arguments;
+mod backends;
+mod canvas;
+mod compare;
+mod config;
+mod detector;
+mod drawing;
+mod error;
+mod found;
+mod model;
+mod pictures;
+mod preprocessing;
+mod presets;
+mod report;
+mod run_lengths;
+mod stages;
+#[cfg(test)]
+mod tests;
+mod weights;
+
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+use std::time::Instant;
+
+use burn::tensor::Device;
+use clap::Parser;
+
+use arguments::Arguments;
+use compare::Recording;
+use config::Config;
+use detector::Detector;
+use error::Error;
+use found::Found;
+use model::MaskRcnn;
+use report::{Report, milliseconds, short};
+use stages::Stages;
+
+fn main() -> ExitCode {
+    match run(&Arguments::parse()) {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => {
+            eprintln!("error: {error}");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+fn run(arguments: &Arguments) -> Result<(), Error> {
+    let report = Report {
+        json: arguments.json,
+    };
+    let files = pictures::find(&arguments.image)?;
+    if let Some(path) = &arguments.compare {
+        return compare_with(path, &files, arguments, &report);
+    }
+    let device = arguments.backend.device()?;
+    let detector = load(
+        arguments,
+        Config::read(&arguments.config)?,
+        &device,
+        &report,
+    )?;
+    for (number, file) in (1..).zip(&files) {
+        let output = pictures::numbered(&arguments.output, number, files.len());
+        detect(&detector, file, &output, &device, arguments, &report)?;
+    }
+    Ok(())
+}
+
+/// The model of a configuration, with its weights.
+fn load(
+    arguments: &Arguments,
+    config: Config,
+    device: &Device,
+    report: &Report,
+) -> Result<Detector, Error> {
+    let path = arguments.weights()?;
+    let start = Instant::now();
+    let mut model = MaskRcnn::new(&config, device);
+    weights::load(&mut model, &config, &path)?;
+    report.line(&format!(
+        "{}: {}, weights of {} in {}",
+        arguments.backend,
+        config.name,
+        short(&path).display(),
+        milliseconds(start.elapsed())
+    ));
+    Ok(Detector::new(config, model, device.clone()))
+}
+
+/// Finds what is in a picture, and draws it.
+fn detect(
+    detector: &Detector,
+    file: &Path,
+    output: &Path,
+    device: &Device,
+    arguments: &Arguments,
+    report: &Report,
+) -> Result<(), Error> {
+    let picture = pictures::read(file)?;
+    let mut stages = Stages::new(device);
+    let found = detector.detect(&picture, &mut stages)?;
+    let times = stages.finish();
+
+    let drawn: Vec<Found> = found
+        .iter()
+        .filter(|found| found.score >= arguments.score_threshold)
+        .cloned()
+        .collect();
+    let (width, height) = picture.dimensions();
+    report.line(&format!(
+        "\n{}, {width} x {height}: {} found, {} of them with a score of {} or more",
+        short(file).display(),
+        found.len(),
+        drawn.len(),
+        arguments.score_threshold
+    ));
+    report.found(&drawn, &detector.config);
+    report.times(&times);
+    pictures::write(&drawing::draw(&picture, &drawn, &detector.config), output)?;
+    report.line(&format!("  wrote {}", short(output).display()));
+    if arguments.json {
+        println!(
+            "{}",
+            report::to_json(file, [width, height], &found, &detector.config)
+        );
+    }
+    Ok(())
+}
+
+/// Compares the one picture with a recording.
+fn compare_with(
+    path: &Path,
+    files: &[PathBuf],
+    arguments: &Arguments,
+    report: &Report,
+) -> Result<(), Error> {
+    let [file] = files else {
+        return Err(Error::SeveralPictures(files.len()));
+    };
+    let device = arguments.backend.device()?;
+    let recording = Recording::read(path)?;
+    let config = recording.config(Config::read(&arguments.config)?);
+    let detector = load(arguments, config, &device, report)?;
+    compare::compare(&detector, &pictures::read(file)?, &recording, &device)
+}

@@ -1,0 +1,97 @@
+//! Pictures as files.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use image::codecs::png::{CompressionType, FilterType, PngEncoder};
+use image::{ImageReader, ImageResult, RgbImage};
+
+use crate::error::Error;
+
+const ENDINGS: [&str; 3] = ["png", "jpg", "jpeg"];
+
+/// The files that are meant: of a folder, its pictures in order of their names.
+pub fn find(paths: &[PathBuf]) -> Result<Vec<PathBuf>, Error> {
+    let mut files = Vec::new();
+    for path in paths {
+        match path.is_dir() {
+            true => files.extend(in_folder(path)?),
+            false => files.push(path.clone()),
+        }
+    }
+    Ok(files)
+}
+
+fn in_folder(folder: &Path) -> Result<Vec<PathBuf>, Error> {
+    let entries = fs::read_dir(folder).and_then(|entries| entries.collect::<Result<Vec<_>, _>>());
+    let entries = entries.map_err(|source| Error::ReadFolder {
+        path: folder.to_owned(),
+        source,
+    })?;
+    let mut files: Vec<PathBuf> = entries
+        .into_iter()
+        .map(|entry| entry.path())
+        .filter(|path| path.is_file() && has_ending(path))
+        .collect();
+    if files.is_empty() {
+        return Err(Error::EmptyFolder(folder.to_owned()));
+    }
+    files.sort();
+    Ok(files)
+}
+
+fn has_ending(path: &Path) -> bool {
+    let ending = path.extension().and_then(|ending| ending.to_str());
+    ending.is_some_and(|ending| {
+        ENDINGS
+            .iter()
+            .any(|known| known.eq_ignore_ascii_case(ending))
+    })
+}
+
+pub fn read(path: &Path) -> Result<RgbImage, Error> {
+    decode(path).map_err(|source| Error::ReadImage {
+        path: path.to_owned(),
+        source,
+    })
+}
+
+/// What a file has inside decides its format, not its name.
+fn decode(path: &Path) -> ImageResult<RgbImage> {
+    let image = ImageReader::open(path)?.with_guessed_format()?.decode()?;
+    Ok(image.into_rgb8())
+}
+
+pub fn write(picture: &RgbImage, path: &Path) -> Result<(), Error> {
+    encode(picture, path).map_err(|source| Error::Write {
+        path: path.to_owned(),
+        source,
+    })
+}
+
+fn encode(picture: &RgbImage, path: &Path) -> ImageResult<()> {
+    if let Some(folder) = path.parent() {
+        fs::create_dir_all(folder)?;
+    }
+    let mut file = Vec::new();
+    picture.write_with_encoder(PngEncoder::new_with_quality(
+        &mut file,
+        CompressionType::Fast,
+        FilterType::Adaptive,
+    ))?;
+    Ok(fs::write(path, file)?)
+}
+
+/// The file to write of a picture: of several, each gets its number.
+pub fn numbered(output: &Path, number: usize, of: usize) -> PathBuf {
+    if of == 1 {
+        return output.to_owned();
+    }
+    let mut name = output.file_stem().unwrap_or_default().to_os_string();
+    name.push(format!("-{number}"));
+    if let Some(ending) = output.extension() {
+        name.push(".");
+        name.push(ending);
+    }
+    output.with_file_name(name)
+}

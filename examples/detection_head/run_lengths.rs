@@ -1,0 +1,141 @@
+//! A mask as the lengths of its runs, which stay small for any picture.
+
+/// COCO's uncompressed run lengths: down the columns, left to right, and the first run is of zeros.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct RunLengths {
+    /// Height and width of the picture.
+    pub size: [usize; 2],
+    pub counts: Vec<usize>,
+}
+
+impl RunLengths {
+    /// A mask that is `inside` in a window `[x1, y1, x2, y2]` of the picture, by x and y in it, and zero
+    /// around it.
+    pub fn of_window(
+        size: [usize; 2],
+        [x1, y1, x2, y2]: [usize; 4],
+        inside: impl Fn(usize, usize) -> bool,
+    ) -> Self {
+        let [height, width] = size;
+        let mut runs = Runs::default();
+        runs.push(false, x1 * height);
+        for x in x1..x2 {
+            runs.push(false, y1);
+            for y in y1..y2 {
+                runs.push(inside(x - x1, y - y1), 1);
+            }
+            runs.push(false, height - y2);
+        }
+        runs.push(false, (width - x2) * height);
+        Self {
+            size,
+            counts: runs.counts,
+        }
+    }
+
+    /// The pieces of columns that the mask covers: x, and y from and up to.
+    pub fn columns(&self) -> impl Iterator<Item = (usize, usize, usize)> {
+        let height = self.size[0];
+        self.ones().flat_map(move |(start, end)| {
+            let columns = start / height..end.div_ceil(height);
+            columns.map(move |x| {
+                let top = x * height;
+                (x, start.max(top) - top, end.min(top + height) - top)
+            })
+        })
+    }
+
+    pub fn area(&self) -> usize {
+        self.ones().map(|(start, end)| end - start).sum()
+    }
+
+    /// The area that two masks share, over the area that either covers; 1 for two empty ones.
+    pub fn intersection_over_union(&self, other: &Self) -> f64 {
+        let (mut left, mut right) = (self.ones().peekable(), other.ones().peekable());
+        let mut intersection = 0;
+        while let (Some(&(left_start, left_end)), Some(&(right_start, right_end))) =
+            (left.peek(), right.peek())
+        {
+            intersection += left_end
+                .min(right_end)
+                .saturating_sub(left_start.max(right_start));
+            match left_end < right_end {
+                true => left.next(),
+                false => right.next(),
+            };
+        }
+        match self.area() + other.area() - intersection {
+            0 => 1.0,
+            union => intersection as f64 / union as f64,
+        }
+    }
+
+    /// Where the runs of ones begin and end, counted down the columns.
+    fn ones(&self) -> impl Iterator<Item = (usize, usize)> {
+        let mut end = 0;
+        let runs = self.counts.iter().enumerate().map(move |(index, count)| {
+            let start = end;
+            end += count;
+            (index % 2 == 1, start, end)
+        });
+        runs.filter_map(|(ones, start, end)| ones.then_some((start, end)))
+    }
+}
+
+#[derive(Default)]
+struct Runs {
+    counts: Vec<usize>,
+}
+
+impl Runs {
+    fn push(&mut self, value: bool, count: usize) {
+        if count == 0 {
+            return;
+        }
+        // Runs of zeros have the even places.
+        if self.counts.is_empty() || self.counts.len().is_multiple_of(2) != value {
+            if self.counts.is_empty() && value {
+                self.counts.push(0);
+            }
+            self.counts.push(count);
+        } else if let Some(last) = self.counts.last_mut() {
+            *last += count;
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn runs_go_down_the_columns() {
+        // . # .
+        // . # #
+        let mask = RunLengths::of_window([2, 3], [1, 0, 3, 2], |x, y| x == 0 || y == 1);
+        assert_eq!(mask.counts, [2, 2, 1, 1]);
+        assert_eq!(mask.area(), 3);
+        assert_eq!(mask.columns().collect::<Vec<_>>(), [(1, 0, 2), (2, 1, 2)]);
+    }
+
+    #[test]
+    fn runs_that_begin_with_ones_have_no_zeros_before_them() {
+        let mask = RunLengths::of_window([2, 2], [0, 0, 2, 2], |_, _| true);
+        assert_eq!(mask.counts, [0, 4]);
+        assert_eq!(mask.columns().collect::<Vec<_>>(), [(0, 0, 2), (1, 0, 2)]);
+        let none = RunLengths::of_window([2, 2], [1, 1, 1, 1], |_, _| true);
+        assert_eq!(none.counts, [4]);
+        assert_eq!(none.area(), 0);
+    }
+
+    #[test]
+    fn intersections_of_masks() {
+        let left = RunLengths::of_window([4, 4], [0, 0, 2, 4], |_, _| true);
+        let right = RunLengths::of_window([4, 4], [1, 0, 3, 4], |_, _| true);
+        assert_eq!(left.intersection_over_union(&right), 4.0 / 12.0);
+        assert_eq!(left.intersection_over_union(&left), 1.0);
+        let none = RunLengths::of_window([4, 4], [0, 0, 4, 4], |_, _| false);
+        assert_eq!(none.intersection_over_union(&none), 1.0);
+        assert_eq!(none.intersection_over_union(&left), 0.0);
+    }
+}

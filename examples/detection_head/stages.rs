@@ -1,0 +1,96 @@
+//! The stages of a picture: a progress bar while they run, and their times.
+
+use std::time::{Duration, Instant};
+
+use burn::tensor::Device;
+use indicatif::{ProgressBar, ProgressStyle};
+
+use crate::error::Error;
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Stage {
+    Preprocessing,
+    Body,
+    FeaturePyramid,
+    RegionPredictions,
+    Proposals,
+    BoxPooling,
+    BoxHead,
+    Detections,
+    MaskPooling,
+    MaskHead,
+    Masks,
+}
+
+impl Stage {
+    pub const COUNT: u64 = 11;
+
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Preprocessing => "preprocessing",
+            Self::Body => "body",
+            Self::FeaturePyramid => "feature pyramid",
+            Self::RegionPredictions => "region predictions",
+            Self::Proposals => "proposals",
+            Self::BoxPooling => "box pooling",
+            Self::BoxHead => "box head",
+            Self::Detections => "detections",
+            Self::MaskPooling => "mask pooling",
+            Self::MaskHead => "mask head",
+            Self::Masks => "masks in the picture",
+        }
+    }
+
+    /// Whether the stage is `multi_scale_roi_align` and nothing else.
+    pub fn is_region_operator(self) -> bool {
+        matches!(self, Self::BoxPooling | Self::MaskPooling)
+    }
+}
+
+/// Runs stages one after the other.
+pub struct Stages {
+    device: Device,
+    bar: ProgressBar,
+    pub times: Vec<(Stage, Duration)>,
+}
+
+impl Stages {
+    pub fn new(device: &Device) -> Self {
+        Self {
+            device: device.clone(),
+            bar: progress_bar(Stage::COUNT),
+            times: Vec::new(),
+        }
+    }
+
+    /// Runs a stage. A GPU only queues what it is asked for, so the stage ends when the device has
+    /// done all of it.
+    pub fn run<T>(
+        &mut self,
+        stage: Stage,
+        work: impl FnOnce() -> Result<T, Error>,
+    ) -> Result<T, Error> {
+        self.bar.set_message(stage.name());
+        let start = Instant::now();
+        let output = work()?;
+        self.device.sync()?;
+        self.times.push((stage, start.elapsed()));
+        self.bar.inc(1);
+        Ok(output)
+    }
+
+    /// The times of the stages that ran.
+    pub fn finish(self) -> Vec<(Stage, Duration)> {
+        self.bar.finish_and_clear();
+        self.times
+    }
+}
+
+/// A bar on stderr, where that is a terminal.
+pub fn progress_bar(steps: u64) -> ProgressBar {
+    let bar = ProgressBar::new(steps);
+    if let Ok(style) = ProgressStyle::with_template("{bar:32} {pos}/{len} {msg}") {
+        bar.set_style(style);
+    }
+    bar
+}

@@ -1,0 +1,180 @@
+//! What the command does with pictures and models at the edges, and beside torchvision.
+
+use std::path::{Path, PathBuf};
+use std::{env, fs, process};
+
+use burn::tensor::Device;
+use clap::Parser;
+use image::{Rgb, RgbImage};
+
+use crate::arguments::Arguments;
+use crate::config::Config;
+use crate::detector::Detector;
+use crate::error::Error;
+use crate::found::Found;
+use crate::model::MaskRcnn;
+use crate::presets;
+use crate::report;
+use crate::stages::Stages;
+
+/// A model of few channels, of torchvision's first or second kind.
+pub fn tiny(second: bool) -> Config {
+    let name = if second {
+        "maskrcnn_resnet50_fpn_v2"
+    } else {
+        "maskrcnn_resnet50_fpn"
+    };
+    let mut config = presets::named(name).unwrap();
+    config.classes.truncate(3);
+    config.body.stem_channels = 4;
+    config.body.bottleneck_channels = [2, 2, 4, 4];
+    config.body.blocks = [1, 2, 1, 1];
+    config.feature_pyramid.channels = 4;
+    config.box_head.convolutions.fill(4);
+    config.box_head.fully_connected.fill(8);
+    config.mask_head.convolutions.fill(4);
+    config.mask_head.predictor_channels = 4;
+    config.preprocessing.min_size = 64;
+    config.preprocessing.max_size = 96;
+    config.region_proposals.post_nms_top_n = 20;
+    config.box_head.score_threshold = 0.0;
+    config.box_head.detections_per_image = 3;
+    config
+}
+
+/// What a model with random weights finds.
+fn find(config: Config, picture: &RgbImage) -> Vec<Found> {
+    let device = Device::flex();
+    let model = MaskRcnn::new(&config, &device);
+    let detector = Detector::new(config, model, device.clone());
+    detector.detect(picture, &mut Stages::new(&device)).unwrap()
+}
+
+fn run(arguments: &[&str]) -> Result<(), Error> {
+    let command = ["detection_head"];
+    crate::run(&Arguments::parse_from(command.iter().chain(arguments)))
+}
+
+fn shipped(name: &str) -> String {
+    format!(
+        "{}/examples/detection_head/{name}",
+        env!("CARGO_MANIFEST_DIR")
+    )
+}
+
+fn temporary(name: &str) -> PathBuf {
+    env::temp_dir().join(format!("burn-roi-{}-{name}", process::id()))
+}
+
+#[test]
+fn pictures_of_any_size_have_objects_in_them() {
+    for second in [false, true] {
+        for (width, height) in [(1, 1), (1, 400), (300, 1), (37, 23), (8000, 6000)] {
+            let picture = RgbImage::from_fn(width, height, |x, y| Rgb([x as u8, y as u8, 90]));
+            let mut config = tiny(second);
+            // All classes alike, so that there is something to paste.
+            config.box_head.score_threshold = 1e-6;
+            let found = find(config, &picture);
+            for found in found {
+                let [x1, y1, x2, y2] = found.corners;
+                assert!(
+                    x1 >= 0.0 && y1 >= 0.0 && x1 <= x2 && y1 <= y2,
+                    "{:?}",
+                    found.corners
+                );
+                assert!(x2 <= width as f32 * 1.001 && y2 <= height as f32 * 1.001);
+                assert_eq!(found.mask.size, [height as usize, width as usize]);
+                let pixels: usize = found.mask.counts.iter().sum();
+                assert_eq!(pixels, width as usize * height as usize);
+            }
+        }
+    }
+}
+
+#[test]
+fn no_proposal_and_no_detection_are_an_empty_result() {
+    let picture = RgbImage::from_pixel(40, 30, Rgb([200, 10, 90]));
+    let mut no_proposal = tiny(false);
+    no_proposal.region_proposals.score_threshold = 1.1;
+    let mut no_detection = tiny(true);
+    no_detection.box_head.score_threshold = 1.0;
+    for config in [no_proposal, no_detection] {
+        let found = find(config.clone(), &picture);
+        assert!(found.is_empty());
+        let json = report::to_json(Path::new("a.png"), [40, 30], &found, &config);
+        let expected = r#"{"detections":[],"height":30,"image":"a.png","width":40}"#;
+        assert_eq!(json.to_string(), expected);
+    }
+}
+
+#[test]
+fn files_that_are_no_pictures_are_refused() {
+    let text = temporary("text.png");
+    fs::write(&text, "not a picture").unwrap();
+    let path = text.to_str().unwrap();
+    let error = run(&["--image", path]).unwrap_err().to_string();
+    fs::remove_file(&text).unwrap();
+    assert!(
+        error.starts_with(&format!("cannot read the image {path}: ")),
+        "{error}"
+    );
+    let error = run(&["--image", "/no/such/picture.png"])
+        .unwrap_err()
+        .to_string();
+    assert!(
+        error.contains("/no/such/picture.png: No such file"),
+        "{error}"
+    );
+
+    let folder = temporary("empty");
+    fs::create_dir_all(&folder).unwrap();
+    let error = run(&["--image", folder.to_str().unwrap()]).unwrap_err();
+    fs::remove_dir(&folder).unwrap();
+    assert!(matches!(error, Error::EmptyFolder(_)), "{error}");
+}
+
+#[test]
+fn configurations_that_are_wrong_are_refused() {
+    let error = run(&["--config", "maskrcnn_resnet50_fpn"]).unwrap_err();
+    assert!(matches!(error, Error::NoWeights(_)), "{error}");
+    let error = run(&["--config", "maskrcnn_resnet51_fpn"])
+        .unwrap_err()
+        .to_string();
+    assert!(
+        error.contains("no such file, and no preset either"),
+        "{error}"
+    );
+
+    let shipped = fs::read_to_string(shipped("shapes.json")).unwrap();
+    let file = temporary("wrong.json");
+    let cases = [
+        (
+            "\"stem_channels\"",
+            "\"stem_chanels\"",
+            "unknown field `stem_chanels`",
+        ),
+        (
+            "[[16], [32], [64], [128], [256]]",
+            "[[16], [32]]",
+            "for each of the 5 levels",
+        ),
+        (
+            "\"size_divisible\": 32",
+            "\"size_divisible\": 0",
+            "size_divisible must be at least 1",
+        ),
+    ];
+    for (from, to, expected) in cases {
+        assert!(shipped.contains(from), "{from}");
+        fs::write(&file, shipped.replace(from, to)).unwrap();
+        let error = Config::read(&file).unwrap_err().to_string();
+        assert!(error.contains(expected), "{error}");
+    }
+    fs::remove_file(&file).unwrap();
+}
+
+#[test]
+fn every_layer_is_torchvisions() {
+    let [image, recording] = ["parity.png", "parity.safetensors"].map(shipped);
+    run(&["--image", &image, "--compare", &recording]).unwrap();
+}

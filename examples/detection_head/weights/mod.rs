@@ -1,0 +1,139 @@
+//! torchvision's weights, as they are, into the model.
+
+mod mismatch;
+mod names;
+
+use std::collections::BTreeMap;
+use std::collections::btree_map::Entry;
+use std::path::Path;
+
+use burn::tensor::DType;
+use burn_store::burn_pack::Tensor as Stored;
+use burn_store::{
+    ApplyError, FloatCastAdapter, ModuleAdapter, ModuleSnapshot, ModuleStore, PyTorchToBurnAdapter,
+    PytorchStore, SafetensorsStore, bridge,
+};
+
+use crate::config::Config;
+use crate::error::Error;
+use crate::model::MaskRcnn;
+use crate::stages::progress_bar;
+pub use mismatch::Mismatch;
+use mismatch::OtherShape;
+
+/// How often a norm was trained, which torch keeps with the weights and nothing but training reads.
+const TRAINING_COUNTER: &str = ".num_batches_tracked";
+
+/// Reads weights into a model: each tensor of the file must have its place, and each place its tensor.
+pub fn load(model: &mut MaskRcnn, config: &Config, path: &Path) -> Result<(), Error> {
+    let stored = read(path).map_err(|reason| Error::ReadWeights {
+        path: path.to_owned(),
+        reason,
+    })?;
+    let mismatch = apply(model, config, stored).map_err(|reason| Error::ReadWeights {
+        path: path.to_owned(),
+        reason,
+    })?;
+    match mismatch.is_none() {
+        true => Ok(()),
+        false => Err(Error::OtherModel {
+            path: path.to_owned(),
+            model: config.name.clone(),
+            mismatch: Box::new(mismatch),
+        }),
+    }
+}
+
+/// All tensors of a file. They are read here rather than when the model takes them, where a file that
+/// is cut short would be found out half-way.
+fn read(path: &Path) -> Result<Vec<Stored>, String> {
+    // Opened here for a plain message: the stores give theirs with their own words around it.
+    std::fs::File::open(path).map_err(|error| error.to_string())?;
+    let ending = path
+        .extension()
+        .and_then(|ending| ending.to_str())
+        .unwrap_or_default();
+    let tensors = match ending {
+        "safetensors" => tensors_of(SafetensorsStore::from_file(path)),
+        // Indices of torch's `Sequential` have gaps; `names` knows which.
+        "pth" | "pt" => tensors_of(PytorchStore::from_file(path).map_indices_contiguous(false)),
+        _ => Err("its name must end in .pth, .pt or .safetensors".to_string()),
+    }?;
+    let bar = progress_bar(tensors.len() as u64);
+    bar.set_message("weights");
+    let read = tensors.into_iter().map(|tensor| {
+        bar.inc(1);
+        let name = tensor.name.clone();
+        let data = bridge::into_data(tensor).map_err(|error| format!("{name}: {error}"))?;
+        Ok(bridge::from_data(data, name, None))
+    });
+    let read = read.collect();
+    bar.finish_and_clear();
+    read
+}
+
+fn tensors_of<Store: ModuleStore>(mut store: Store) -> Result<Vec<Stored>, String> {
+    let tensors = store
+        .get_all_tensors()
+        .map_err(|error| format!("it is damaged, or no state dict: {error}"))?;
+    let weights = tensors
+        .values()
+        .filter(|tensor| !tensor.name.ends_with(TRAINING_COUNTER));
+    Ok(weights.cloned().collect())
+}
+
+/// Puts tensors into the places that their names say, and says what did not fit.
+fn apply(model: &mut MaskRcnn, config: &Config, stored: Vec<Stored>) -> Result<Mismatch, String> {
+    let (tensors, renamed) = names::to_module(config).remap(stored);
+    // Where a file has a tensor under torchvision's old and new name, the second is one too many.
+    let mut originals = BTreeMap::new();
+    let mut unused = Vec::new();
+    for (field, original) in renamed {
+        match originals.entry(field) {
+            Entry::Vacant(place) => _ = place.insert(original),
+            Entry::Occupied(_) => unused.push(original),
+        }
+    }
+    let adapter = PyTorchToBurnAdapter.chain(FloatCastAdapter::to(DType::F32));
+    let result = model.apply(tensors, None, Some(Box::new(adapter)), true);
+    let without_place = result.unused.iter();
+    unused.extend(without_place.map(|field| originals.get(field).unwrap_or(field).clone()));
+    unused.sort();
+    let missing = result
+        .missing
+        .iter()
+        .map(|(field, _)| names::of_checkpoint(field, config));
+    Ok(Mismatch {
+        missing: missing.collect(),
+        unused,
+        shapes: other_shapes(result.errors, config)?,
+    })
+}
+
+/// The errors that are about shapes; any other is one of the file.
+fn other_shapes(errors: Vec<ApplyError>, config: &Config) -> Result<Vec<OtherShape>, String> {
+    let shapes = errors.into_iter().map(|error| match error {
+        ApplyError::ShapeMismatch {
+            path,
+            expected,
+            found,
+        } => {
+            let [mut stored, mut expected] = [found.to_vec(), expected.to_vec()];
+            // Rank 2 is of linear layers, and Burn has those transposed.
+            if stored.len() == 2 && expected.len() == 2 {
+                stored.reverse();
+                expected.reverse();
+            }
+            Ok(OtherShape {
+                name: names::of_checkpoint(&path, config),
+                stored,
+                expected,
+            })
+        }
+        other => Err(other.to_string()),
+    });
+    shapes.collect()
+}
+
+#[cfg(test)]
+mod tests;
