@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use clap::Parser;
 
-use crate::backends::BackendName;
+use crate::backend_name::BackendName;
 
 /// Cuts regions out of a photograph with three operators and draws the results side by side.
 #[derive(Debug, Parser)]

@@ -1,32 +1,8 @@
 //! From the name of a backend to its type.
 
-use std::fmt;
-
-use clap::ValueEnum;
-
+use crate::backend_name::BackendName;
 use crate::error::Error;
 use crate::operators::{Job, Pooled};
-
-/// Every backend that the command knows, whether or not this build has it.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub enum BackendName {
-    Flex,
-    Ndarray,
-    Wgpu,
-    Cuda,
-}
-
-impl fmt::Display for BackendName {
-    /// The name, which is also that of the cargo feature.
-    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        formatter.write_str(match self {
-            Self::Flex => "flex",
-            Self::Ndarray => "ndarray",
-            Self::Wgpu => "wgpu",
-            Self::Cuda => "cuda",
-        })
-    }
-}
 
 /// Runs all operators on the backend of that name.
 pub fn pool_regions(name: BackendName, job: &Job) -> Result<Vec<Pooled>, Error> {
@@ -69,7 +45,7 @@ pub fn pool_regions_on_ndarray(job: &Job) -> Result<Option<Vec<Pooled>>, Error> 
 /// Wgpu and Cuda are one backend type, and the device says which is meant: it has to be named, and the
 /// machine may not have it.
 #[cfg(any(feature = "wgpu", feature = "cuda"))]
-fn available<Device, Reason: fmt::Display>(
+fn available<Device, Reason: std::fmt::Display>(
     backend: BackendName,
     device: Result<Device, Reason>,
 ) -> Result<Device, Error> {

@@ -7,7 +7,7 @@ use burn::tensor::DataError;
 use burn_roi::RoiError;
 use image::ImageError;
 
-use crate::backends::BackendName;
+use crate::backend_name::BackendName;
 
 #[derive(Debug, thiserror::Error)]
 pub enum Error {

@@ -11,10 +11,14 @@
 //! `photograph.jpg` is NASA's portrait of the astronaut Eileen Collins, which is in the public domain.
 
 mod arguments;
+#[path = "../support/backend_name.rs"]
+mod backend_name;
 mod backends;
 mod canvas;
 mod error;
 mod operators;
+#[path = "../support/picture_files.rs"]
+mod picture_files;
 mod pictures;
 mod regions;
 mod report;

@@ -1,46 +1,27 @@
 //! Pictures as files and as tensors.
 
-use std::fs;
 use std::path::Path;
 
 use burn::tensor::TensorData;
-use image::codecs::png::{CompressionType, FilterType, PngEncoder};
-use image::{ImageReader, ImageResult, Rgb, RgbImage};
+use image::codecs::png::CompressionType;
+use image::{Rgb, RgbImage};
 
 use crate::error::Error;
 use crate::operators::Pooled;
+use crate::picture_files;
 
 pub fn read(path: &Path) -> Result<RgbImage, Error> {
-    decode(path).map_err(|source| Error::Read {
+    picture_files::decode(path).map_err(|source| Error::Read {
         path: path.to_owned(),
         source,
     })
-}
-
-/// What a file has inside decides its format, not its name.
-fn decode(path: &Path) -> ImageResult<RgbImage> {
-    let image = ImageReader::open(path)?.with_guessed_format()?.decode()?;
-    Ok(image.into_rgb8())
 }
 
 pub fn write(picture: &RgbImage, path: &Path) -> Result<(), Error> {
-    encode(picture, path).map_err(|source| Error::Write {
+    picture_files::encode(picture, path, CompressionType::Best).map_err(|source| Error::Write {
         path: path.to_owned(),
         source,
     })
-}
-
-fn encode(picture: &RgbImage, path: &Path) -> ImageResult<()> {
-    if let Some(folder) = path.parent() {
-        fs::create_dir_all(folder)?;
-    }
-    let mut file = Vec::new();
-    picture.write_with_encoder(PngEncoder::new_with_quality(
-        &mut file,
-        CompressionType::Best,
-        FilterType::Adaptive,
-    ))?;
-    Ok(fs::write(path, file)?)
 }
 
 /// Pixels `[height, width, 3]` of bytes as features `[1, 3, height, width]` from 0 to 1.

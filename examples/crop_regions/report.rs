@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use crate::backends::BackendName;
+use crate::backend_name::BackendName;
 use crate::operators::{Job, Pooled, TIMED_CALLS};
 
 /// Prints a line for each operator.

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use clap::Parser;
 
-use crate::backends::BackendName;
+use crate::backend_name::BackendName;
 use crate::error::Error;
 
 const CONFIG: &str = concat!(

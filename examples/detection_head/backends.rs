@@ -1,32 +1,9 @@
 //! From the name of a backend to its device.
 
-use std::fmt;
-
 use burn::tensor::Device;
-use clap::ValueEnum;
 
+use crate::backend_name::BackendName;
 use crate::error::Error;
-
-/// Every backend that the command knows, whether or not this build has it.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub enum BackendName {
-    Flex,
-    Ndarray,
-    Wgpu,
-    Cuda,
-}
-
-impl fmt::Display for BackendName {
-    /// The name, which is also that of the cargo feature.
-    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        formatter.write_str(match self {
-            Self::Flex => "flex",
-            Self::Ndarray => "ndarray",
-            Self::Wgpu => "wgpu",
-            Self::Cuda => "cuda",
-        })
-    }
-}
 
 impl BackendName {
     /// The backend's device.
@@ -51,7 +28,7 @@ impl BackendName {
 
     /// The machine may not have the device that the build is for.
     #[cfg(any(feature = "wgpu", feature = "cuda"))]
-    fn available<Reason: fmt::Display>(
+    fn available<Reason: std::fmt::Display>(
         self,
         device: Result<burn::backend::CubeDevice, Reason>,
     ) -> Result<Device, Error> {

@@ -8,7 +8,7 @@ use burn::tensor::DataError;
 use burn_roi::RoiError;
 use image::ImageError;
 
-use crate::backends::BackendName;
+use crate::backend_name::BackendName;
 use crate::weights::Mismatch;
 
 #[derive(Debug, thiserror::Error)]

@@ -15,6 +15,8 @@
 //! The shipped weights are of a small model that `train/` trained on drawn shapes.
 
 mod arguments;
+#[path = "../support/backend_name.rs"]
+mod backend_name;
 mod backends;
 mod canvas;
 mod compare;
@@ -24,6 +26,8 @@ mod drawing;
 mod error;
 mod found;
 mod model;
+#[path = "../support/picture_files.rs"]
+mod picture_files;
 mod pictures;
 mod preprocessing;
 mod presets;

@@ -3,10 +3,11 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use image::codecs::png::{CompressionType, FilterType, PngEncoder};
-use image::{ImageReader, ImageResult, RgbImage};
+use image::RgbImage;
+use image::codecs::png::CompressionType;
 
 use crate::error::Error;
+use crate::picture_files;
 
 const ENDINGS: [&str; 3] = ["png", "jpg", "jpeg"];
 
@@ -50,36 +51,17 @@ fn has_ending(path: &Path) -> bool {
 }
 
 pub fn read(path: &Path) -> Result<RgbImage, Error> {
-    decode(path).map_err(|source| Error::ReadImage {
+    picture_files::decode(path).map_err(|source| Error::ReadImage {
         path: path.to_owned(),
         source,
     })
-}
-
-/// What a file has inside decides its format, not its name.
-fn decode(path: &Path) -> ImageResult<RgbImage> {
-    let image = ImageReader::open(path)?.with_guessed_format()?.decode()?;
-    Ok(image.into_rgb8())
 }
 
 pub fn write(picture: &RgbImage, path: &Path) -> Result<(), Error> {
-    encode(picture, path).map_err(|source| Error::Write {
+    picture_files::encode(picture, path, CompressionType::Fast).map_err(|source| Error::Write {
         path: path.to_owned(),
         source,
     })
-}
-
-fn encode(picture: &RgbImage, path: &Path) -> ImageResult<()> {
-    if let Some(folder) = path.parent() {
-        fs::create_dir_all(folder)?;
-    }
-    let mut file = Vec::new();
-    picture.write_with_encoder(PngEncoder::new_with_quality(
-        &mut file,
-        CompressionType::Fast,
-        FilterType::Adaptive,
-    ))?;
-    Ok(fs::write(path, file)?)
 }
 
 /// The file to write of a picture: of several, each gets its number.

@@ -1,0 +1,26 @@
+//! The backends by name, for the command lines of all examples.
+
+use std::fmt;
+
+use clap::ValueEnum;
+
+/// Every backend that the command knows, whether or not this build has it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum BackendName {
+    Flex,
+    Ndarray,
+    Wgpu,
+    Cuda,
+}
+
+impl fmt::Display for BackendName {
+    /// The name, which is also that of the cargo feature.
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.write_str(match self {
+            Self::Flex => "flex",
+            Self::Ndarray => "ndarray",
+            Self::Wgpu => "wgpu",
+            Self::Cuda => "cuda",
+        })
+    }
+}

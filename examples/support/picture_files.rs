@@ -1,0 +1,24 @@
+//! Pictures as files.
+
+use std::fs;
+use std::path::Path;
+
+use image::codecs::png::{CompressionType, FilterType, PngEncoder};
+use image::{ImageReader, ImageResult, RgbImage};
+
+/// Reads a picture. What its file has inside decides the format, not its name.
+pub fn decode(path: &Path) -> ImageResult<RgbImage> {
+    let image = ImageReader::open(path)?.with_guessed_format()?.decode()?;
+    Ok(image.into_rgb8())
+}
+
+/// Writes a picture as PNG, in a folder that is made where there is none.
+pub fn encode(picture: &RgbImage, path: &Path, compression: CompressionType) -> ImageResult<()> {
+    if let Some(folder) = path.parent() {
+        fs::create_dir_all(folder)?;
+    }
+    let mut file = Vec::new();
+    let encoder = PngEncoder::new_with_quality(&mut file, compression, FilterType::Adaptive);
+    picture.write_with_encoder(encoder)?;
+    Ok(fs::write(path, file)?)
+}
