@@ -185,8 +185,8 @@ fn halves_stay_halves() {
             continue;
         }
         let half = (&backend.device, DType::F16);
-        let logits = Tensor::<2>::from_data([[0.0, 4.0], [0.0, 2.0]], half.clone());
-        let codes = Tensor::<2>::zeros([2, 8], half.clone());
+        let logits = Tensor::<2>::from_data([[0.0, 4.0], [0.0, 2.0]], half);
+        let codes = Tensor::<2>::zeros([2, 8], half);
         let rows = [[0.0, 0.0, 4.0, 4.0], [8.0, 0.0, 12.0, 4.0]];
         let boxes = Tensor::<2>::from_data(rows, half);
         let config = DetectionConfig::new();

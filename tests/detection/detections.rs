@@ -21,8 +21,9 @@ fn detections_are_those_of_torchvision() {
         );
         assert_eq!(3 * images.len(), case.results());
         for (image, found) in images.into_iter().enumerate() {
-            assert_eq!(found.len(), found.labels.dims()[0]);
-            assert_eq!(found.is_empty(), found.len() == 0);
+            let [count] = found.labels.dims();
+            assert_eq!(found.len(), count);
+            assert_eq!(found.is_empty(), count == 0);
             case.assert_ints(3 * image + 2, found.labels, backend);
             case.assert_floats(3 * image, found.boxes, 1e-5, backend);
             case.assert_floats(3 * image + 1, found.scores, 1e-5, backend);
