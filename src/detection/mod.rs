@@ -10,9 +10,9 @@
 //!
 //! 1. [`AnchorGenerator`] and [`BoxCoder`] turn the codes of a region proposal network, which [`ConvBlock`] and
 //!    Burn's layers make, into boxes; [`filter_proposals`] chooses from them.
-//! 2. [`roi_align`](crate::roi_align()) pools the proposals; [`TwoMlpHead`] or [`FastRcnnConvFcHead`] and
+//! 2. [`multi_scale_roi_align`](crate::multi_scale_roi_align()) pools the proposals; [`TwoMlpHead`] or [`FastRcnnConvFcHead`] and
 //!    [`FastRcnnPredictor`] classify them; [`postprocess_detections`] gives [`Detections`].
-//! 3. [`roi_align`](crate::roi_align()) pools the detections; [`MaskRcnnHeads`] and [`MaskRcnnPredictor`] draw
+//! 3. [`multi_scale_roi_align`](crate::multi_scale_roi_align()) pools the detections; [`MaskRcnnHeads`] and [`MaskRcnnPredictor`] draw
 //!    masks; [`maskrcnn_inference`] chooses each detection's own, and [`paste_masks_in_image`] puts it into the
 //!    image.
 //!
