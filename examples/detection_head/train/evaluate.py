@@ -136,8 +136,12 @@ def main():
     parser = argparse.ArgumentParser(description="Prints box and mask AP50 and AP on the held-out pictures.")
     parser.add_argument("--config", type=pathlib.Path, required=True)
     source = parser.add_mutually_exclusive_group(required=True)
-    source.add_argument("--weights", type=pathlib.Path, help="evaluate torchvision's model with these weights")
-    source.add_argument("--detections", type=pathlib.Path, help="evaluate these detections, one picture a line")
+    source.add_argument(
+        "--weights", type=pathlib.Path, help="evaluate torchvision's model with these weights"
+    )
+    source.add_argument(
+        "--detections", type=pathlib.Path, help="evaluate these detections, one picture a line"
+    )
     parser.add_argument("--write", type=pathlib.Path, help="also write torchvision's detections here")
     parser.add_argument("--count", type=int, default=shapes.HELD_OUT_PICTURES)
     arguments = parser.parse_args()

@@ -118,7 +118,8 @@ def place(masks, label, extent, width, height, rng):
         y = int(rng.integers(0, height - rows + 1))
         solid = covered >= 0.5
         kept = [
-            mask[y : y + rows, x : x + columns][solid].sum() <= (1 - LEAST_VISIBLE) * whole - (whole - mask.sum())
+            mask[y : y + rows, x : x + columns][solid].sum()
+            <= (1 - LEAST_VISIBLE) * whole - (whole - mask.sum())
             for mask, whole in masks
         ]
         if all(kept):

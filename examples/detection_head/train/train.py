@@ -1,6 +1,6 @@
 """Trains the Mask R-CNN of a configuration file on generated pictures, and exports its weights.
 
-    python train.py --config ../shapes.json --checkpoint shapes.pt --weights ../shapes.safetensors
+python train.py --config ../shapes.json --checkpoint shapes.pt --weights ../shapes.safetensors
 """
 
 import argparse
@@ -23,7 +23,7 @@ TRAINING_SETTINGS = {
     "rpn_pre_nms_top_n_train": 300,
     "rpn_post_nms_top_n_train": 200,
     "rpn_batch_size_per_image": 64,
-    "box_batch_size_per_image": 48,
+    "box_batch_size_per_image": 32,
 }
 
 
@@ -152,16 +152,20 @@ def train(arguments):
 
 
 def main():
-    parser = argparse.ArgumentParser(description="Trains the model, or goes on from the checkpoint, and exports it.")
+    parser = argparse.ArgumentParser(
+        description="Trains the model, or goes on from the checkpoint, and exports it."
+    )
     parser.add_argument("--config", type=pathlib.Path, required=True)
-    parser.add_argument("--checkpoint", type=pathlib.Path, required=True, help="kept here to be able to go on")
+    parser.add_argument(
+        "--checkpoint", type=pathlib.Path, required=True, help="kept here to be able to go on"
+    )
     parser.add_argument("--weights", type=pathlib.Path, required=True, help="the safetensors file to write")
     parser.add_argument("--steps", type=int, default=6000)
     parser.add_argument("--batch", type=int, default=16)
     parser.add_argument("--rate", type=float, default=2e-3, help="the peak of the learning rate")
     parser.add_argument("--decay", type=float, default=0.01)
     parser.add_argument("--threads", type=int, default=2)
-    parser.add_argument("--save-every", type=int, default=250)
+    parser.add_argument("--save-every", type=int, default=100)
     train(parser.parse_args())
 
 
