@@ -1,8 +1,8 @@
 """torchvision's own Mask R-CNN architectures with random weights that behave like trained ones.
 
 Fresh weights make activations that grow or vanish through a body whose norms are frozen, and scores that are
-all alike. Here the statistics of the norms follow what one picture gives, and the last layers of the heads are
-scaled so that their outputs spread as a trained model's do.
+all alike. Here the statistics of the norms follow what one picture gives, and the last layers of the heads
+are scaled so that their outputs spread as a trained model's do.
 """
 
 import torch
@@ -106,7 +106,7 @@ def settle_norms(model, pixels):
 
 
 def spread_heads(model, pixels):
-    """Gives every convolution and linear layer of the heads a random bias, and the last ones a wider spread."""
+    """Gives the layers of the heads random biases, and the outputs of the last ones a wider spread."""
     for part in (model.backbone.fpn, model.rpn.head, model.roi_heads):
         for module in part.modules():
             if isinstance(module, (nn.Conv2d, nn.ConvTranspose2d, nn.Linear)) and module.bias is not None:
@@ -130,7 +130,7 @@ def spread_heads(model, pixels):
 
 
 def quieten(model, pixels):
-    """Raises the background's bias until few scores are above the threshold, so that they can be told apart."""
+    """Raises the background's bias until few scores are above the threshold."""
     scorer, kept = model.roi_heads.box_predictor.cls_score, []
     hook = scorer.register_forward_hook(lambda _module, _inputs, output: kept.append(output))
     with torch.no_grad():
@@ -154,7 +154,7 @@ def freeze_norms(module):
 
 
 def published_state(model, second):
-    """The state dict with the names in torchvision's published one, which for the second version counts batches."""
+    """The state dict by the published names: only those of the second version count batches."""
     state = {name: tensor.contiguous().clone() for name, tensor in model.state_dict().items()}
     assert second or not any(name.endswith("num_batches_tracked") for name in state)
     return state

@@ -1,6 +1,6 @@
 """Records what each part of torchvision's model gives for one picture, as a safetensors file.
 
-The recording of the shipped weights, of a small picture that `showcase.py` draws, so that the file stays small:
+The recording of the shipped weights, of a small picture drawn by `showcase.py` so that the file stays small:
 
     python record.py --config ../shapes.json --weights ../shapes.safetensors --image ../parity.png \\
         --min-size 112 --max-size 160 --limit-proposals 16 --output ../parity.safetensors
