@@ -4,6 +4,13 @@ Those of torchvision's model with the shipped weights (`--write` keeps them, in 
 
     python evaluate.py --config ../shapes.json --weights ../shapes.safetensors
 
+which prints
+
+    box AP50 0.9565
+    box AP 0.7706
+    mask AP50 0.9372
+    mask AP 0.6913
+
 Those of another program, a JSON object a line, each of a picture that `shapes.py` wrote; the number in the
 name of the file says which one:
 

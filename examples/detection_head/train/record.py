@@ -3,7 +3,7 @@
 The recording of the shipped weights, of a small picture drawn by `showcase.py` so that the file stays small:
 
     python record.py --config ../shapes.json --weights ../shapes.safetensors --image ../parity.png \\
-        --min-size 112 --max-size 160 --limit-proposals 16 --output ../parity.safetensors
+        --min-size 96 --limit-proposals 12 --output ../parity.safetensors
 
 One of torchvision's own architectures, with random weights, which are written beside the recording together
 with their configuration, as `<output>.weights.pth`, `<output>.weights.safetensors` and `<output>.config.json`
