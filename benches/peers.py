@@ -6,6 +6,8 @@ boxes and features, in turn with it, and prints one table.
     cargo build --release --example throughput
     python benches/peers.py [--threads 2] [--backends flex,ndarray] [--workloads box-p2,mask-p2] [--cuda]
 
+On a GPU: build the example with `--features cuda`, and add `--cuda --backends cuda`.
+
 Every number is the median of at least 7 calls after 2 that warm up. The peers run one after another on
 each workload, and this crate last, so that all see the machine in the same state.
 """
@@ -212,6 +214,11 @@ def own_time(workload, backend, threads):
     return json.loads(output)["median_ms"]
 
 
+def written(milliseconds):
+    """With at least two digits that count: a GPU's times are well below one."""
+    return f"{milliseconds:.{1 if milliseconds >= 10 else 2 if milliseconds >= 1 else 3}f}"
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--threads", type=int, default=2)
@@ -236,7 +243,7 @@ def main():
     for workload in chosen:
         times = [peer_time(workload, peer, arguments.threads) for peer in peers]
         own = [own_time(workload, backend, arguments.threads) for backend in backends]
-        cells = [f"{value:.1f}" for value in [*times, *own]]
+        cells = [written(value) for value in [*times, *own]]
         print(f"| {workload.name} | " + " | ".join(cells) + f" | {min(times) / own[0]:.1f} |", flush=True)
 
 

@@ -8,23 +8,24 @@ use burn::tensor::Shape;
 
 use super::{Operator, Pixels, Sum, concatenate};
 use crate::backend::host::Region;
+use crate::geometry::axes::Axes;
 use crate::geometry::convention::RegionSamples;
 use crate::geometry::plan::{Coordinate, Weights};
 
 /// The average over samples.
 pub struct Average<R: Coordinate> {
-    output_size: [usize; 2],
-    map: [usize; 2],
-    rules: [R::AxisRule; 2],
+    axes: Axes<R::AxisRule>,
     outside: f64,
 }
 
 impl<R: Sum> Average<R> {
     pub fn new(sampling: &RegionSamples, map: [usize; 2]) -> Self {
         Self {
-            output_size: sampling.output_size,
-            map,
-            rules: [R::axis_rule(&sampling.y), R::axis_rule(&sampling.x)],
+            axes: Axes {
+                rules: [R::axis_rule(&sampling.y), R::axis_rule(&sampling.x)],
+                output_size: sampling.output_size,
+                map,
+            },
             outside: sampling.out_of_bounds_value,
         }
     }
@@ -32,7 +33,7 @@ impl<R: Sum> Average<R> {
     /// One region, `[1, P * Q, C]`.
     fn average<B: Backend>(&self, pixels: &Pixels<B>, [y, x]: &[Weights<R>; 2]) -> FloatTensor<B> {
         let (window_y, window_x) = (y.window(), x.window());
-        let [rows, columns] = self.output_size;
+        let [rows, columns] = self.axes.output_size;
         let (height, width, channels) = (window_y.len(), window_x.len(), pixels.channels);
 
         let window = pixels.window(&window_y, &window_x);
@@ -57,22 +58,7 @@ impl<R: Sum> Operator<R> for Average<R> {
     const AT_ONCE: bool = false;
 
     fn plan(&self, region: &Region<R>) -> [Weights<R>; 2] {
-        let (mut y, mut x) = (Weights::default(), Weights::default());
-        R::weigh(
-            &self.rules[0],
-            region.y,
-            self.output_size[0],
-            self.map[0],
-            &mut y,
-        );
-        R::weigh(
-            &self.rules[1],
-            region.x,
-            self.output_size[1],
-            self.map[1],
-            &mut x,
-        );
-        [y, x]
+        self.axes.plan([region.y, region.x], R::weigh)
     }
 
     fn window(&self, plan: &[Weights<R>; 2]) -> [Range<usize>; 2] {

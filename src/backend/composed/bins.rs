@@ -13,22 +13,29 @@ use burn::tensor::{Shape, Slice, TensorData};
 
 use super::{Operator, Pixels, Sum, concatenate};
 use crate::backend::host::Region;
+use crate::geometry::axes::Axes;
 use crate::geometry::convention::RegionBins;
 use crate::geometry::plan::{Coordinate, hull};
 
+/// How many bins are selected at a time, each with the pixels at its four corners: 4 MiB in 128 channels.
+const BINS: usize = 1 << 11;
+
+/// Fewer channels than this make no vectors of a pooling on NdArray.
+const POOLED: usize = 32;
+
 /// Maxima of quantized bins.
 pub struct Bins<R: Coordinate> {
-    output_size: [usize; 2],
-    map: [usize; 2],
-    rules: [R::BinRule; 2],
+    axes: Axes<R::BinRule>,
 }
 
 impl<R: Sum> Bins<R> {
     pub fn new(bins: &RegionBins, map: [usize; 2]) -> Self {
         Self {
-            output_size: bins.output_size,
-            map,
-            rules: R::bin_rules(bins),
+            axes: Axes {
+                rules: R::bin_rules(bins),
+                output_size: bins.output_size,
+                map,
+            },
         }
     }
 }
@@ -39,22 +46,7 @@ impl<R: Sum> Operator<R> for Bins<R> {
     const AT_ONCE: bool = true;
 
     fn plan(&self, region: &Region<R>) -> [Vec<Range<usize>>; 2] {
-        let (mut y, mut x) = (Vec::new(), Vec::new());
-        R::bin(
-            &self.rules[0],
-            region.y,
-            self.output_size[0],
-            self.map[0],
-            &mut y,
-        );
-        R::bin(
-            &self.rules[1],
-            region.x,
-            self.output_size[1],
-            self.map[1],
-            &mut x,
-        );
-        [y, x]
+        self.axes.plan([region.y, region.x], R::bin)
     }
 
     fn window(&self, plan: &[Vec<Range<usize>>; 2]) -> [Range<usize>; 2] {
@@ -94,7 +86,8 @@ impl<R: Sum> Operator<R> for Bins<R> {
                     order[bin.number] = count + offset;
                 }
                 count += members.len();
-                parts.push(maxima_of_four::<B>(&table, &members));
+                let chunks = members.chunks(BINS);
+                parts.extend(chunks.map(|bins| maxima_of_corners::<B>(&table, bins)));
             }
         }
         let maxima = B::float_select(
@@ -102,7 +95,7 @@ impl<R: Sum> Operator<R> for Bins<R> {
             0,
             indices::<B>(order, &pixels.tensor.device()),
         );
-        let [rows, columns] = self.output_size;
+        let [rows, columns] = self.axes.output_size;
         B::float_reshape(
             maxima,
             Shape::new([plans.len(), rows * columns, pixels.channels]),
@@ -140,12 +133,11 @@ impl Bin {
         pairs.enumerate().map(bin).collect()
     }
 
-    /// The first pixels of the four oblongs that cover it, at most two along an axis.
-    fn corners(&self) -> [[usize; 2]; 4] {
-        let last =
-            [0, 1].map(|axis| self.start[axis] + self.length[axis] - (1 << self.level[axis]));
-        let first = self.start;
-        [first, [first[0], last[1]], [last[0], first[1]], last]
+    /// Along an axis, the first pixels of the two powers of two that cover it.
+    fn corners(&self, axis: usize) -> impl Iterator<Item = usize> {
+        let first = self.start[axis];
+        let last = first + self.length[axis] - (1 << self.level[axis]);
+        [first, last].into_iter()
     }
 }
 
@@ -154,44 +146,79 @@ fn next_level<B: Backend>(table: FloatTensor<B>, dim: usize, level: u32) -> Floa
     if level == 0 {
         return table;
     }
-    let half = 1 << (level - 1);
-    let length = table.shape()[dim] - half;
-    let part = |start: usize| {
-        let mut slices = [Slice::full(); 3];
-        slices[dim] = Slice::from(start..start + length);
-        B::float_slice(table.clone(), &slices)
-    };
-    larger::<B>(part(0), part(half))
+    let (mut two, mut apart) = ([1; 2], [1; 2]);
+    two[dim] = 2;
+    apart[dim] = 1 << (level - 1);
+    maxima::<B>(table, two, [1; 2], apart)
 }
 
 /// The maxima `[bins, C]` of bins of one level, from its table `[H, W, C]`.
-fn maxima_of_four<B: Backend>(table: &FloatTensor<B>, bins: &[&Bin]) -> FloatTensor<B> {
+fn maxima_of_corners<B: Backend>(table: &FloatTensor<B>, bins: &[&Bin]) -> FloatTensor<B> {
     let [height, width, channels] = table.shape().dims();
-    let flat = B::float_reshape(table.clone(), Shape::new([height * width, channels]));
-    let corner = |corner: usize| {
-        let rows = bins.iter().map(|bin| {
-            let [y, x] = bin.corners()[corner];
-            y * width + x
-        });
-        B::float_select(
-            flat.clone(),
-            0,
-            indices::<B>(rows.collect(), &table.device()),
-        )
-    };
-    // Where a bin is one power of two, its corners coincide.
-    let [one_y, one_x] =
-        [0, 1].map(|axis| bins.iter().all(|bin| bin.length[axis].is_power_of_two()));
-    let above = if one_x {
-        corner(0)
-    } else {
-        larger::<B>(corner(0), corner(1))
-    };
-    match (one_y, one_x) {
-        (true, _) => above,
-        (false, true) => larger::<B>(above, corner(2)),
-        (false, false) => larger::<B>(above, larger::<B>(corner(2), corner(3))),
+    // Where all bins are one power of two, their corners coincide.
+    let corners = [0, 1].map(|axis| {
+        let exact = |bin: &&Bin| bin.length[axis].is_power_of_two();
+        if bins.iter().all(exact) { 1 } else { 2 }
+    });
+    let mut rows = Vec::with_capacity(bins.len() * corners[0] * corners[1]);
+    for bin in bins {
+        for y in bin.corners(0).take(corners[0]) {
+            rows.extend(bin.corners(1).take(corners[1]).map(|x| y * width + x));
+        }
     }
+    let flat = B::float_reshape(table.clone(), Shape::new([height * width, channels]));
+    let pixels = B::float_select(flat, 0, indices::<B>(rows, &table.device()));
+    let [down, across] = corners;
+    let pixels = B::float_reshape(pixels, Shape::new([bins.len() * down, across, channels]));
+    let maxima = maxima::<B>(pixels, corners, corners, [1; 2]);
+    B::float_reshape(maxima, Shape::new([bins.len(), channels]))
+}
+
+/// The maxima of one or two numbers along y and along x of each channel of `[H, W, C]`.
+///
+/// Backends have no maximum of two tensors, and a comparison and then a choice pass over them twice: of many
+/// channels it is a pooling, which NdArray computes in vectors of them.
+fn maxima<B: Backend>(
+    pixels: FloatTensor<B>,
+    size: [usize; 2],
+    stride: [usize; 2],
+    dilation: [usize; 2],
+) -> FloatTensor<B> {
+    if size == [1; 2] {
+        return pixels;
+    }
+    let [height, width, channels] = pixels.shape().dims();
+    if channels < POOLED {
+        return [0, 1]
+            .into_iter()
+            .fold(pixels, |pixels, axis| match size[axis] {
+                1 => pixels,
+                _ => maxima_of_two::<B>(pixels, axis, stride[axis], dilation[axis]),
+            });
+    }
+    let image = B::float_reshape(pixels, Shape::new([1, height, width, channels]));
+    let image = B::float_permute(image, &[0, 3, 1, 2]);
+    let pooled = B::max_pool2d(image, size, stride, [0; 2], dilation, false);
+    let pooled = B::float_permute(pooled, &[0, 2, 3, 1]);
+    let [_, height, width, channels] = pooled.shape().dims();
+    B::float_reshape(pooled, Shape::new([height, width, channels]))
+}
+
+/// The maxima of a number and the one `apart` from it along an axis, for every `step`th number.
+fn maxima_of_two<B: Backend>(
+    pixels: FloatTensor<B>,
+    axis: usize,
+    step: usize,
+    apart: usize,
+) -> FloatTensor<B> {
+    let count = (pixels.shape()[axis] - apart).div_ceil(step);
+    let part = |start: usize| {
+        let end = start + (count - 1) * step + 1;
+        let mut slices = [Slice::full(); 3];
+        slices[axis] = Slice::new(start as isize, Some(end as isize), step as isize);
+        B::float_slice(pixels.clone(), &slices)
+    };
+    larger::<B>(part(0), part(apart))
 }
 
 /// The larger of two tensors, number by number.

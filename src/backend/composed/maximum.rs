@@ -9,14 +9,13 @@ use burn::tensor::{Scalar, Shape, Slice};
 use super::bins::larger;
 use super::{BLOCK, Operator, Pixels, Sum, concatenate};
 use crate::backend::host::Region;
+use crate::geometry::axes::Axes;
 use crate::geometry::convention::{Reduction, RegionSamples};
 use crate::geometry::plan::{Coordinate, Samples, WeightedTaps};
 
 /// The maximum over samples.
 pub struct Maximum<R: Coordinate> {
-    output_size: [usize; 2],
-    map: [usize; 2],
-    rules: [R::AxisRule; 2],
+    axes: Axes<R::AxisRule>,
     /// Whether the pixels of a sample count one by one.
     apart: bool,
     /// Where a maximum starts, if at a number.
@@ -32,9 +31,11 @@ impl<R: Sum> Maximum<R> {
             _ => (f64::NEG_INFINITY, outside),
         };
         Self {
-            output_size: sampling.output_size,
-            map,
-            rules: [R::axis_rule(&sampling.y), R::axis_rule(&sampling.x)],
+            axes: Axes {
+                rules: [R::axis_rule(&sampling.y), R::axis_rule(&sampling.x)],
+                output_size: sampling.output_size,
+                map,
+            },
             apart: sampling.reduction == Reduction::MaxOfWeightedCorners,
             least,
             outside,
@@ -43,7 +44,7 @@ impl<R: Sum> Maximum<R> {
 
     /// One region, `[1, P * Q, C]`.
     fn maximum<B: Backend>(&self, pixels: &Pixels<B>, [y, x]: &[Samples<R>; 2]) -> FloatTensor<B> {
-        let [rows, columns] = self.output_size;
+        let [rows, columns] = self.axes.output_size;
         let (seen_rows, seen_columns) = (visible_elements(y), visible_elements(x));
         let mut maxima = maxima_of_samples(pixels, y, x, &seen_rows, &seen_columns);
         if let Some(least) = self.least_values(y, x, &seen_rows, &seen_columns) {
@@ -89,12 +90,10 @@ impl<R: Sum> Operator<R> for Maximum<R> {
     const AT_ONCE: bool = false;
 
     fn plan(&self, region: &Region<R>) -> [Samples<R>; 2] {
-        let (mut y, mut x) = (Samples::default(), Samples::default());
-        let [rows, columns] = self.output_size;
-        let [height, width] = self.map;
-        R::sample(&self.rules[0], region.y, rows, height, self.apart, &mut y);
-        R::sample(&self.rules[1], region.x, columns, width, self.apart, &mut x);
-        [y, x]
+        let ends = [region.y, region.x];
+        self.axes.plan(ends, |rule, ends, elements, size, plan| {
+            R::sample(rule, ends, elements, size, self.apart, plan)
+        })
     }
 
     fn window(&self, plan: &[Samples<R>; 2]) -> [Range<usize>; 2] {

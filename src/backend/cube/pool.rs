@@ -2,9 +2,8 @@
 
 use burn_cubecl::tensor::CubeTensor;
 use cubecl::prelude::*;
-use cubecl::std::FastDivmod;
 
-use super::region::{CHANNELS, Launch, place, read_region};
+use super::region::{CHANNELS, Launch, Units, place, read_region, write};
 use crate::geometry::convention::RegionBins;
 use crate::geometry::plan::Coordinate;
 use crate::geometry::single::bins::{BinRule, BinRuleLaunch, bin, extent};
@@ -16,17 +15,16 @@ fn pool_regions<F: Float, I: Int>(
     boxes: &Tensor<F>,
     batch_indices: &Tensor<I>,
     output: &mut Tensor<F>,
-    units: Sequence<FastDivmod<usize>>,
-    total: usize,
+    units: &Units,
     rule_y: &BinRule,
     rule_x: &BinRule,
     #[define(F)] _dtype: cubecl::ir::ElemType,
     #[define(I)] _index_dtype: cubecl::ir::ElemType,
 ) {
-    if ABSOLUTE_POS >= total {
+    if ABSOLUTE_POS >= units.total {
         terminate!();
     }
-    let place = place(&units);
+    let place = place(units);
     let region = read_region(
         boxes,
         batch_indices,
@@ -73,11 +71,7 @@ fn pool_regions<F: Float, I: Int>(
             if filled {
                 result = maxima[channel];
             }
-            let index = place.region * output.stride(0)
-                + (place.channel + channel) * output.stride(1)
-                + place.row * output.stride(2)
-                + place.column * output.stride(3);
-            output[index] = F::cast_from(result);
+            write(output, &place, channel, result);
         }
     }
 }
@@ -102,7 +96,6 @@ pub fn launch(
         batch_indices.into_tensor_arg(),
         launch.output.clone().into_tensor_arg(),
         launch.units,
-        launch.total,
         rule_y,
         rule_x,
         launch.dtype,

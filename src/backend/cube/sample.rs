@@ -2,9 +2,8 @@
 
 use burn_cubecl::tensor::CubeTensor;
 use cubecl::prelude::*;
-use cubecl::std::FastDivmod;
 
-use super::region::{CHANNELS, Launch, place, read_region};
+use super::region::{CHANNELS, Launch, Units, place, read_region, write};
 use crate::geometry::convention::{Reduction, RegionSamples};
 use crate::geometry::plan::Coordinate;
 use crate::geometry::single::area::{AreaRule, AreaRuleLaunch, in_range};
@@ -17,8 +16,7 @@ fn sample_regions<F: Float, I: Int>(
     boxes: &Tensor<F>,
     batch_indices: &Tensor<I>,
     output: &mut Tensor<F>,
-    units: Sequence<FastDivmod<usize>>,
-    total: usize,
+    units: &Units,
     rule_y: &AxisRule,
     rule_x: &AxisRule,
     areas: &AreaRule,
@@ -29,10 +27,10 @@ fn sample_regions<F: Float, I: Int>(
     #[define(F)] _dtype: cubecl::ir::ElemType,
     #[define(I)] _index_dtype: cubecl::ir::ElemType,
 ) {
-    if ABSOLUTE_POS >= total {
+    if ABSOLUTE_POS >= units.total {
         terminate!();
     }
-    let place = place(&units);
+    let place = place(units);
     let region = read_region(
         boxes,
         batch_indices,
@@ -121,11 +119,7 @@ fn sample_regions<F: Float, I: Int>(
                     result = result.max(outside);
                 }
             }
-            let index = place.region * output.stride(0)
-                + (place.channel + channel) * output.stride(1)
-                + place.row * output.stride(2)
-                + place.column * output.stride(3);
-            output[index] = F::cast_from(result);
+            write(output, &place, channel, result);
         }
     }
 }
@@ -159,7 +153,6 @@ pub fn launch(
         batch_indices.into_tensor_arg(),
         launch.output.clone().into_tensor_arg(),
         launch.units,
-        launch.total,
         rule(f32::axis_rule(&sampling.y)),
         rule(f32::axis_rule(&sampling.x)),
         AreaRuleLaunch::new(areas.from, areas.below),

@@ -8,79 +8,68 @@ use super::number::Sum;
 use super::rows::{add, weighted_sum};
 use super::tile::Rows;
 use crate::backend::host::Region;
+use crate::geometry::axes::Axes;
 use crate::geometry::convention::RegionSamples;
 use crate::geometry::plan::{Coordinate, Weights};
 
 /// The average over samples.
 pub struct Average<S: Coordinate> {
-    output_size: [usize; 2],
-    map: [usize; 2],
-    rules: [S::AxisRule; 2],
+    axes: Axes<S::AxisRule>,
     outside: S,
-}
-
-/// A region's weights.
-#[derive(Default)]
-pub struct Plan<S> {
-    y: Weights<S>,
-    x: Weights<S>,
 }
 
 impl<S: Sum> Average<S> {
     pub fn new(sampling: &RegionSamples, map: [usize; 2]) -> Self {
         Self {
-            output_size: sampling.output_size,
-            map,
-            rules: [S::axis_rule(&sampling.y), S::axis_rule(&sampling.x)],
+            axes: Axes {
+                rules: [S::axis_rule(&sampling.y), S::axis_rule(&sampling.x)],
+                output_size: sampling.output_size,
+                map,
+            },
             outside: S::from_f64(sampling.out_of_bounds_value),
         }
     }
 }
 
 impl<S: Sum> Kernel<S> for Average<S> {
-    type Plan = Plan<S>;
+    type Plan = [Weights<S>; 2];
 
     fn outside(&self) -> S {
         self.outside
     }
 
     fn size_of_plan(&self) -> usize {
-        let [rows, columns] = self.output_size;
-        let [height, width] = self.map;
+        let [rows, columns] = self.axes.output_size;
+        let [height, width] = self.axes.map;
         4 * (rows + columns) + height + width
     }
 
-    fn plan(&self, region: &Region<S>) -> Plan<S> {
-        let mut plan = Plan::default();
-        let [rows, columns] = self.output_size;
-        let [height, width] = self.map;
-        S::weigh(&self.rules[0], region.y, rows, height, &mut plan.y);
-        S::weigh(&self.rules[1], region.x, columns, width, &mut plan.x);
-        plan
+    fn plan(&self, region: &Region<S>) -> [Weights<S>; 2] {
+        self.axes.plan([region.y, region.x], S::weigh)
     }
 
-    fn window(&self, plan: &Plan<S>) -> [Range<usize>; 2] {
-        [plan.y.window(), plan.x.window()]
+    fn window(&self, plan: &[Weights<S>; 2]) -> [Range<usize>; 2] {
+        plan.each_ref().map(Weights::window)
     }
 
     #[inline(always)]
     fn compute<const L: usize>(
         &self,
-        plan: &Plan<S>,
+        [y, x]: &[Weights<S>; 2],
         columns: Range<usize>,
         rows: &impl Rows<S, L>,
         along_y: &mut [[S; L]],
         output: &mut [[S; L]],
     ) {
         let zero = S::default();
-        let width = plan.x.pixels.len();
+        let width = x.pixels.len();
         for (output, (pixels, weights, &share_y)) in
-            output.chunks_exact_mut(width).zip(plan.y.elements())
+            output.chunks_exact_mut(width).zip(y.elements())
         {
             weighted_sum(along_y, weights, |offset| {
                 rows.row(pixels.start + offset, columns.clone())
             });
-            for (output, (pixels, weights, &share_x)) in output.iter_mut().zip(plan.x.elements()) {
+            for (output, (pixels, weights, &share_x)) in output.iter_mut().zip(x.elements()) {
                 let mut total = [zero; L];
                 if !pixels.is_empty() {
                     let pixels = pixels.start - columns.start..pixels.end - columns.start;

@@ -7,14 +7,13 @@ use super::number::Sum;
 use super::rows::{add, keep_larger, weighted_sum};
 use super::tile::Rows;
 use crate::backend::host::Region;
+use crate::geometry::axes::Axes;
 use crate::geometry::convention::{Reduction, RegionSamples, Sampling};
 use crate::geometry::plan::{Coordinate, Samples};
 
 /// The maximum over samples.
 pub struct Maximum<S: Coordinate> {
-    output_size: [usize; 2],
-    map: [usize; 2],
-    rules: [S::AxisRule; 2],
+    axes: Axes<S::AxisRule>,
     /// The least number of samples of an element.
     samples: usize,
     /// Whether the pixels of a sample count one by one.
@@ -22,13 +21,6 @@ pub struct Maximum<S: Coordinate> {
     /// Where a maximum starts.
     least: S,
     outside: S,
-}
-
-/// A region's samples.
-#[derive(Default)]
-pub struct Plan<S> {
-    y: Samples<S>,
-    x: Samples<S>,
 }
 
 impl<S: Sum> Maximum<S> {
@@ -39,9 +31,11 @@ impl<S: Sum> Maximum<S> {
             _ => (S::LEAST, outside),
         };
         Self {
-            output_size: sampling.output_size,
-            map,
-            rules: [S::axis_rule(&sampling.y), S::axis_rule(&sampling.x)],
+            axes: Axes {
+                rules: [S::axis_rule(&sampling.y), S::axis_rule(&sampling.x)],
+                output_size: sampling.output_size,
+                map,
+            },
             samples: match sampling.y.sampling {
                 Sampling::Fixed(samples) => samples,
                 Sampling::Adaptive => 0,
@@ -55,67 +49,49 @@ impl<S: Sum> Maximum<S> {
 }
 
 impl<S: Sum> Kernel<S> for Maximum<S> {
-    type Plan = Plan<S>;
+    type Plan = [Samples<S>; 2];
 
     fn outside(&self) -> S {
         self.outside
     }
 
     fn size_of_plan(&self) -> usize {
-        let [rows, columns] = self.output_size;
-        let [height, width] = self.map;
+        let [rows, columns] = self.axes.output_size;
+        let [height, width] = self.axes.map;
         // An adaptive number of samples is at most two a pixel; four numbers are a sample.
         let samples = (rows + columns) * (self.samples + 1) + 2 * (height + width);
         if self.apart { 8 * samples } else { 4 * samples }
     }
 
-    fn plan(&self, region: &Region<S>) -> Plan<S> {
-        let mut plan = Plan::default();
-        let [rows, columns] = self.output_size;
-        let [height, width] = self.map;
-        S::sample(
-            &self.rules[0],
-            region.y,
-            rows,
-            height,
-            self.apart,
-            &mut plan.y,
-        );
-        S::sample(
-            &self.rules[1],
-            region.x,
-            columns,
-            width,
-            self.apart,
-            &mut plan.x,
-        );
-        plan
+    fn plan(&self, region: &Region<S>) -> [Samples<S>; 2] {
+        let ends = [region.y, region.x];
+        self.axes.plan(ends, |rule, ends, elements, size, plan| {
+            S::sample(rule, ends, elements, size, self.apart, plan)
+        })
     }
 
-    fn window(&self, plan: &Plan<S>) -> [Range<usize>; 2] {
-        [plan.y.window(), plan.x.window()]
+    fn window(&self, plan: &[Samples<S>; 2]) -> [Range<usize>; 2] {
+        plan.each_ref().map(Samples::window)
     }
 
     #[inline(always)]
     fn compute<const L: usize>(
         &self,
-        plan: &Plan<S>,
+        [y, x]: &[Samples<S>; 2],
         columns: Range<usize>,
         rows: &impl Rows<S, L>,
         along_y: &mut [[S; L]],
         output: &mut [[S; L]],
     ) {
-        let width = plan.x.samples.len();
-        for (output, (samples_y, complete_y)) in
-            output.chunks_exact_mut(width).zip(plan.y.elements())
-        {
+        let width = x.samples.len();
+        for (output, (samples_y, complete_y)) in output.chunks_exact_mut(width).zip(y.elements()) {
             output.fill([self.least; L]);
             for taps in samples_y {
                 let pair = [taps.low, taps.high];
                 weighted_sum(along_y, &[taps.low_weight, taps.high_weight], |tap| {
                     rows.row(pair[tap], columns.clone())
                 });
-                for (maximum, (samples_x, _)) in output.iter_mut().zip(plan.x.elements()) {
+                for (maximum, (samples_x, _)) in output.iter_mut().zip(x.elements()) {
                     for taps in samples_x {
                         let mut sample = [S::default(); L];
                         add(
@@ -132,7 +108,7 @@ impl<S: Sum> Kernel<S> for Maximum<S> {
                     }
                 }
             }
-            for (maximum, (samples_x, complete_x)) in output.iter_mut().zip(plan.x.elements()) {
+            for (maximum, (samples_x, complete_x)) in output.iter_mut().zip(x.elements()) {
                 if samples_y.is_empty() || samples_x.is_empty() {
                     *maximum = [self.outside; L];
                 } else if !(complete_y && complete_x) {

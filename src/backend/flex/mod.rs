@@ -16,6 +16,7 @@ mod average;
 mod bins;
 mod engine;
 mod features;
+mod half;
 mod maximum;
 mod number;
 mod output;

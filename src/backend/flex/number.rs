@@ -3,8 +3,8 @@
 use std::ops::{Add, AddAssign, Mul, Sub};
 
 use burn::tensor::{Element, bf16, f16};
-use half::slice::HalfFloatSliceExt;
 
+use super::half::{bf16_to_f32, f16_to_f32, f32_to_bf16, f32_to_f16};
 use crate::geometry::plan::Coordinate;
 
 /// A number of a feature map.
@@ -94,7 +94,7 @@ sum!(f32);
 sum!(f64);
 
 macro_rules! half {
-    ($type:ty) => {
+    ($type:ty, $to_f32:ident, $from_f32:ident) => {
         impl Number for $type {
             type Sum = f32;
 
@@ -105,16 +105,20 @@ macro_rules! half {
 
             #[inline(always)]
             fn widen<'a>(row: &'a [Self], wide: &'a mut Vec<f32>) -> &'a [f32] {
-                wide.resize(row.len(), 0.0);
-                row.convert_to_f32_slice(wide);
+                let wide = room(wide, row.len());
+                for (wide, number) in wide.iter_mut().zip(row) {
+                    *wide = $to_f32(number.to_bits());
+                }
                 wide
             }
 
             #[inline(always)]
             fn narrow(row: &mut [Self], wide: &mut Vec<f32>, write: impl FnOnce(&mut [f32])) {
-                wide.resize(row.len(), 0.0);
+                let wide = room(wide, row.len());
                 write(wide);
-                row.convert_from_f32_slice(wide);
+                for (number, wide) in row.iter_mut().zip(wide) {
+                    *number = Self::from_bits($from_f32(*wide));
+                }
             }
 
             fn store(sum: f32) -> Self {
@@ -124,5 +128,14 @@ macro_rules! half {
     };
 }
 
-half!(f16);
-half!(bf16);
+half!(f16, f16_to_f32, f32_to_f16);
+half!(bf16, bf16_to_f32, f32_to_bf16);
+
+/// Room for `count` numbers.
+#[inline(always)]
+fn room(numbers: &mut Vec<f32>, count: usize) -> &mut [f32] {
+    if numbers.len() < count {
+        numbers.resize(count, 0.0);
+    }
+    &mut numbers[..count]
+}

@@ -1,0 +1,150 @@
+//! What a call asks of a device: one launch, and no kernel that an earlier call has not compiled.
+//!
+//! CubeCL compiles a kernel where it has not seen its identity yet, and tells both launches and
+//! identities to whoever listens. It listens for the whole process, so this is one test.
+
+use std::collections::HashSet;
+use std::sync::{Arc, Mutex};
+
+use burn::tensor::{DType, Device, Distribution, Tensor};
+use burn_roi::*;
+use cubecl::hash::StableHash;
+use cubecl::launched::LaunchedKernels;
+use cubecl::logging::{LaunchObservation, LaunchObserver};
+
+#[path = "support/backends.rs"]
+mod backends;
+
+/// The names of the kernels that were launched.
+#[derive(Default)]
+struct Launches(Mutex<Vec<&'static str>>);
+
+impl LaunchObserver for Launches {
+    fn launched(&self, kernel: &'static str) {
+        self.0.lock().expect("no panic").push(kernel);
+    }
+}
+
+/// A problem whose sizes and values differ from another's in all that may change from call to call.
+struct Problem {
+    features: Tensor<4>,
+    rois: Rois,
+    output_size: [usize; 2],
+    scale: f64,
+}
+
+impl Problem {
+    fn all(device: &Device, dtype: DType) -> Vec<Self> {
+        let problem = |shape: [usize; 4], regions, output_size, scale| {
+            let features = Tensor::<4>::random(shape, Distribution::Default, (device, dtype));
+            let uniform = Distribution::Uniform(0.0, 20.0);
+            let boxes = Tensor::<2>::random([regions, 4], uniform, (device, dtype));
+            Self {
+                features,
+                rois: Rois::from_images(vec![boxes]),
+                output_size,
+                scale,
+            }
+        };
+        let mut problems = vec![
+            problem([1, 1, 3, 4], 1, [1, 1], 1.0),
+            problem([1, 8, 16, 16], 1, [7, 7], 0.25),
+            problem([2, 3, 40, 50], 3, [3, 14], 0.5),
+            problem([1, 17, 20, 30], 1000, [7, 7], 2.0),
+        ];
+        // Other strides.
+        let mut last = problem([1, 5, 30, 20], 10, [2, 5], 1.5);
+        last.features = last.features.swap_dims(2, 3);
+        problems.push(last);
+        problems
+    }
+}
+
+/// The launches of a call and the identities of their kernels.
+fn observe(
+    device: &Device,
+    call: impl FnOnce() -> Tensor<4>,
+) -> (Vec<&'static str>, HashSet<StableHash>) {
+    device.sync().expect("what was before should finish");
+    let launches = Arc::new(Launches::default());
+    let observation = LaunchObservation::new(launches.clone());
+    let kernels = LaunchedKernels::new();
+    let output = call();
+    device.sync().expect("the call should finish");
+    let kernels = kernels.finish().into_iter().collect();
+    drop((observation, output));
+    let names = launches.0.lock().expect("no panic").clone();
+    (names, kernels)
+}
+
+#[test]
+fn a_call_is_one_launch_of_a_kernel_that_no_size_or_value_changes() {
+    let backends = backends::backends();
+    for backend in backends.iter().filter(|backend| !backend.is_host()) {
+        let dtypes = [DType::F32, DType::F16];
+        for dtype in dtypes.into_iter().filter(|dtype| backend.supports(*dtype)) {
+            let problems = Problem::all(&backend.device, dtype);
+            let mut of_dtype = HashSet::new();
+            for (name, operator) in operators() {
+                let mut of_operator = HashSet::new();
+                for problem in &problems {
+                    let (names, kernels) = observe(&backend.device, || operator(problem));
+                    let of = format!("{}: {name} {dtype:?}", backend.name);
+                    assert_eq!(names.len(), 1, "{of} launches {names:?}");
+                    of_operator.extend(kernels);
+                    assert_eq!(of_operator.len(), 1, "{of} has another kernel");
+                }
+                of_dtype.extend(of_operator);
+            }
+            // The mean, the maximum, the maximum of weighted corners and bins; the mean on boxes whose y
+            // comes first is a fifth.
+            assert_eq!(of_dtype.len(), 5, "{} {dtype:?}", backend.name);
+        }
+    }
+}
+
+type Operator = Box<dyn Fn(&Problem) -> Tensor<4>>;
+
+/// All reductions, and every framework whose geometry differs.
+fn operators() -> Vec<(&'static str, Operator)> {
+    let align = |change: fn(RoiAlignConfig) -> RoiAlignConfig| -> Operator {
+        Box::new(move |problem| {
+            let config = RoiAlignConfig::new(problem.output_size).with_spatial_scale(problem.scale);
+            roi_align(problem.features.clone(), &problem.rois, change(config))
+        })
+    };
+    vec![
+        ("adaptive", align(|config| config)),
+        (
+            "fixed",
+            align(|config| config.with_sampling_ratio(2).with_aligned(true)),
+        ),
+        (
+            "maximum",
+            align(|config| config.with_reduction(Reduction::Max)),
+        ),
+        (
+            "maximum from zero",
+            align(|config| config.with_reduction(Reduction::MaxFromZero)),
+        ),
+        (
+            "maximum of weighted corners",
+            align(|config| config.with_reduction(Reduction::MaxOfWeightedCorners)),
+        ),
+        (
+            "pool",
+            Box::new(|problem| {
+                let config =
+                    RoiPoolConfig::new(problem.output_size).with_spatial_scale(problem.scale);
+                roi_pool(problem.features.clone(), &problem.rois, config)
+            }),
+        ),
+        (
+            "crop",
+            Box::new(|problem| {
+                let config = CropAndResizeConfig::new(problem.output_size);
+                crop_and_resize(problem.features.clone(), &problem.rois, config)
+            }),
+        ),
+    ]
+}
