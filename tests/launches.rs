@@ -1,4 +1,4 @@
-//! What a call asks of a device: one launch, and no kernel that an earlier call has not compiled.
+//! What a call asks of a device: one launch, on a pyramid one a level, and no kernel that an earlier call has not compiled.
 //!
 //! CubeCL compiles a kernel where it has not seen its identity yet, and tells both launches and
 //! identities to whoever listens. It listens for the whole process, so this is one test.
@@ -78,7 +78,7 @@ fn observe(
 }
 
 #[test]
-fn a_call_is_one_launch_of_a_kernel_that_no_size_or_value_changes() {
+fn a_call_is_one_launch_a_level_of_a_kernel_that_no_size_or_value_changes() {
     let backends = backends::backends();
     for backend in backends.iter().filter(|backend| !backend.is_host()) {
         let dtypes = [DType::F32, DType::F16];
@@ -96,11 +96,25 @@ fn a_call_is_one_launch_of_a_kernel_that_no_size_or_value_changes() {
                 }
                 of_dtype.extend(of_operator);
             }
-            // The mean, the maximum, the maximum of weighted corners and bins; the mean on boxes whose y
-            // comes first is a fifth.
+            for problem in &problems {
+                let (names, kernels) = observe(&backend.device, || pyramid(problem));
+                // One a level: nothing is copied in between, and no level's result is apart.
+                assert_eq!(names.len(), 4, "{}: {names:?}", backend.name);
+                of_dtype.extend(kernels);
+            }
+            // The mean, which is a pyramid's too, the maximum, the maximum of weighted corners and bins; the
+            // mean on boxes whose y comes first is a fifth.
             assert_eq!(of_dtype.len(), 5, "{} {dtype:?}", backend.name);
         }
     }
+}
+
+/// A pyramid of four levels, all of the same map.
+fn pyramid(problem: &Problem) -> Tensor<4> {
+    let levels = vec![problem.features.clone(); 4];
+    let scales = [1.0, 0.5, 0.25, 0.125].map(|scale| scale * problem.scale);
+    let config = torchvision::MultiScaleRoiAlign::new(problem.output_size);
+    multi_scale_roi_align(levels, &problem.rois, &scales, config)
 }
 
 type Operator = Box<dyn Fn(&Problem) -> Tensor<4>>;

@@ -1,4 +1,4 @@
-//! A picture with what was found in it: masks as tints, boxes, and a label on each.
+//! A picture with what was found in it: masks as tints with outlines, boxes, and a label on each.
 
 use image::imageops::{self, FilterType};
 use image::{Rgb, RgbImage};
@@ -47,6 +47,10 @@ pub fn draw(picture: &RgbImage, found: &[Found], config: &Config) -> RgbImage {
         for (x, top, bottom) in found.mask.columns() {
             let [x, top, bottom] = [x, top, bottom].map(|pixel| pixel as i64 * scale);
             canvas.fill([x, top, x + scale, bottom], colour(index), TINT);
+        }
+        for pixel in found.mask.outline() {
+            let [x, y] = pixel.map(|place| place as i64 * scale);
+            canvas.fill([x, y, x + scale, y + scale], colour(index), 255);
         }
     }
     let boxes = found.iter().map(|found| {

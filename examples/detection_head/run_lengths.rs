@@ -1,5 +1,8 @@
 //! A mask as the lengths of its runs, which stay small for any picture.
 
+use std::collections::BTreeMap;
+use std::ops::Range;
+
 /// COCO's uncompressed run lengths: down the columns, left to right, and the first run is of zeros.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct RunLengths {
@@ -43,6 +46,31 @@ impl RunLengths {
                 (x, start.max(top) - top, end.min(top + height) - top)
             })
         })
+    }
+
+    /// The pixels of the mask, x and y, that have one beside them which is not of it.
+    pub fn outline(&self) -> Vec<[usize; 2]> {
+        let mut columns = BTreeMap::<usize, Vec<Range<usize>>>::new();
+        for (x, top, bottom) in self.columns() {
+            columns.entry(x).or_default().push(top..bottom);
+        }
+        let covered = |x: usize, y: usize| {
+            let pieces = columns.get(&x);
+            pieces.is_some_and(|pieces| pieces.iter().any(|piece| piece.contains(&y)))
+        };
+        let at_edge = |x: usize, y: usize| {
+            let beside = [
+                (x.wrapping_sub(1), y),
+                (x + 1, y),
+                (x, y.wrapping_sub(1)),
+                (x, y + 1),
+            ];
+            beside.into_iter().any(|(x, y)| !covered(x, y))
+        };
+        self.columns()
+            .flat_map(|(x, top, bottom)| (top..bottom).map(move |y| [x, y]))
+            .filter(|&[x, y]| at_edge(x, y))
+            .collect()
     }
 
     pub fn area(&self) -> usize {
@@ -126,6 +154,15 @@ mod tests {
         let none = RunLengths::of_window([2, 2], [1, 1, 1, 1], |_, _| true);
         assert_eq!(none.counts, [4]);
         assert_eq!(none.area(), 0);
+    }
+
+    #[test]
+    fn an_outline_is_what_has_something_else_beside_it() {
+        let mask = RunLengths::of_window([5, 5], [1, 0, 4, 4], |_, _| true);
+        let outline = mask.outline();
+        assert_eq!(outline.len(), 10);
+        assert!(!outline.contains(&[2, 1]) && !outline.contains(&[2, 2]));
+        assert!(outline.contains(&[2, 0]) && outline.contains(&[1, 2]));
     }
 
     #[test]
