@@ -112,7 +112,7 @@ fn a_call_is_one_launch_a_level_of_a_kernel_that_no_size_or_value_changes() {
 /// A pyramid of four levels, all of the same map.
 fn pyramid(problem: &Problem) -> Tensor<4> {
     let levels = vec![problem.features.clone(); 4];
-    let scales = [1.0, 0.5, 0.25, 0.125].map(|scale| scale * problem.scale);
+    let scales = [1.0, 0.5, 0.25, 0.125];
     let config = torchvision::MultiScaleRoiAlign::new(problem.output_size);
     multi_scale_roi_align(levels, &problem.rois, &scales, config)
 }
