@@ -14,7 +14,8 @@ use rayon::prelude::*;
 use super::features::Features;
 use super::number::{Number, Sum};
 use super::output::zeros;
-use super::tile::{LANES, Rows, Tile, apart};
+use super::pixels::Pixels;
+use super::tile::{LANES, Rows, Tile, room};
 use crate::backend::host::Region;
 
 /// An operator on one region.
@@ -70,7 +71,7 @@ struct Task<'a, E, P> {
     outputs: Vec<&'a mut [E]>,
 }
 
-/// A copy of pixels is at most this many numbers for each lane: 4 MiB of f32.
+/// A copy of pixels has room for at most this many: 4 MiB of f32.
 const LARGEST_TILE: usize = 1 << 17;
 
 /// How many numbers the plans hold that are there at a time, 4 MiB.
@@ -178,7 +179,7 @@ fn group<P>(mut regions: Vec<Planned<P>>) -> Vec<Group<P>> {
         if let Some((group, hull)) = groups.last_mut() {
             let together = [0, 1].map(|axis| cover(&hull[axis], &region.window[axis]));
             let same_image = group.regions[0].image == region.image;
-            if same_image && area(&together) <= LARGEST_TILE {
+            if same_image && room(&together) <= LARGEST_TILE {
                 group.regions.push(region);
                 *hull = together;
                 continue;
@@ -278,61 +279,71 @@ impl<E: Number, K: Kernel<E::Sum>> WithSimd for Vectorized<'_, E, K> {
     type Output = ();
 
     #[inline(always)]
-    fn with_simd<S: Simd>(self, _: S) {
-        compute(self.kernel, self.features, self.of_a_channel, self.task);
+    fn with_simd<S: Simd>(self, simd: S) {
+        compute(
+            simd,
+            self.kernel,
+            self.features,
+            self.of_a_channel,
+            self.task,
+        );
     }
 }
 
 #[inline(always)]
 fn compute<E: Number, K: Kernel<E::Sum>>(
+    simd: impl Simd,
     kernel: &K,
     features: &Features<'_, E>,
     of_a_channel: usize,
     task: Task<'_, E, K::Plan>,
 ) {
     let lone_and_large =
-        |region: &Planned<K::Plan>| task.shared.is_none() && area(&region.window) > LARGEST_TILE;
+        |region: &Planned<K::Plan>| task.shared.is_none() && room(&region.window) > LARGEST_TILE;
     if task.channels.len() < FEWEST_LANES || task.regions.iter().any(lone_and_large) {
-        compute_one_by_one(kernel, features, of_a_channel, task);
+        compute_one_by_one(simd, kernel, features, of_a_channel, task);
     } else {
-        compute_in_lanes(kernel, features, of_a_channel, task);
+        compute_in_lanes(simd, kernel, features, of_a_channel, task);
     }
 }
 
 /// Several channels at a time, from a copy of the pixels in which they are neighbours.
 #[inline(always)]
 fn compute_in_lanes<E: Number, K: Kernel<E::Sum>>(
+    simd: impl Simd,
     kernel: &K,
     features: &Features<'_, E>,
     of_a_channel: usize,
     mut task: Task<'_, E, K::Plan>,
 ) {
-    let zero = [E::Sum::default(); LANES];
-    let mut tile = Tile::new();
-    let (mut along_y, mut wide) = (Vec::new(), Vec::new());
-    let mut sums = vec![zero; of_a_channel];
+    let mut tile = Tile::<E::Sum, LANES>::new();
+    let (mut along_y, mut sums) = (Pixels::new(), Pixels::new());
+    sums.resize(of_a_channel);
+    let mut wide = Vec::new();
+    let rows_of = |region: &Planned<K::Plan>| region.window[0].len();
+    let most_rows = task.regions.iter().map(rows_of).max().unwrap_or(0);
     for start in task.channels.clone().step_by(LANES) {
         let channels = start..(start + LANES).min(task.channels.end);
-        if let (Some(window), Some(region)) = (task.shared, task.regions.first()) {
-            tile.load(features, region.image, channels.clone(), window.clone());
+        if let Some([_, columns]) = task.shared {
+            tile.clear(most_rows, columns.clone());
         }
         let first = (start - task.channels.start) * of_a_channel;
         let range = first..first + channels.len() * of_a_channel;
         for (region, output) in task.regions.iter().zip(&mut task.outputs) {
+            let [rows, columns] = region.window.clone();
             if task.shared.is_none() {
-                tile.load(
-                    features,
-                    region.image,
-                    channels.clone(),
-                    region.window.clone(),
-                );
+                tile.clear(rows.len(), columns.clone());
             }
-            let columns = region.window[1].clone();
-            along_y.resize(columns.len(), zero);
-            kernel.compute(&region.plan, columns, &tile, &mut along_y, &mut sums);
-            E::narrow(&mut output[range.clone()], &mut wide, |output| {
-                apart(&sums, output)
-            });
+            tile.load(simd, features, region.image, channels.clone(), rows);
+            along_y.resize(columns.len());
+            kernel.compute(
+                &region.plan,
+                columns,
+                &tile,
+                along_y.get_mut(),
+                sums.get_mut(),
+            );
+            E::narrow(simd, sums.get(), &mut wide, &mut output[range.clone()]);
         }
     }
 }
@@ -340,29 +351,44 @@ fn compute_in_lanes<E: Number, K: Kernel<E::Sum>>(
 /// One channel at a time, from where its pixels are.
 #[inline(always)]
 fn compute_one_by_one<E: Number, K: Kernel<E::Sum>>(
+    simd: impl Simd,
     kernel: &K,
     features: &Features<'_, E>,
     of_a_channel: usize,
     mut task: Task<'_, E, K::Plan>,
 ) {
-    let zero = [E::Sum::default(); 1];
-    let mut tile = Tile::new();
-    let (mut along_y, mut wide) = (Vec::new(), Vec::new());
-    let mut sums = vec![zero; of_a_channel];
+    let mut tile = Tile::<E::Sum, 1>::new();
+    let (mut along_y, mut sums) = (Pixels::new(), Pixels::new());
+    sums.resize(of_a_channel);
+    let mut wide = Vec::new();
     for (number, channel) in task.channels.clone().enumerate() {
         for (region, output) in task.regions.iter().zip(&mut task.outputs) {
             let columns = region.window[1].clone();
-            along_y.resize(columns.len(), zero);
+            along_y.resize(columns.len());
             let plane = features.plane(region.image, channel);
             if E::as_sums(&[]).is_some() {
-                kernel.compute(&region.plan, columns, &plane, &mut along_y, &mut sums);
+                kernel.compute(
+                    &region.plan,
+                    columns,
+                    &plane,
+                    along_y.get_mut(),
+                    sums.get_mut(),
+                );
             } else {
                 let channels = channel..channel + 1;
-                tile.load(features, region.image, channels, region.window.clone());
-                kernel.compute(&region.plan, columns, &tile, &mut along_y, &mut sums);
+                let [rows, _] = region.window.clone();
+                tile.clear(rows.len(), columns.clone());
+                tile.load(simd, features, region.image, channels, rows);
+                kernel.compute(
+                    &region.plan,
+                    columns,
+                    &tile,
+                    along_y.get_mut(),
+                    sums.get_mut(),
+                );
             }
             let output = &mut output[number * of_a_channel..(number + 1) * of_a_channel];
-            E::narrow(output, &mut wide, |output| apart(&sums, output));
+            E::narrow(simd, sums.get(), &mut wide, output);
         }
     }
 }

@@ -1,7 +1,7 @@
 //! Flex: native code on its slices, in threads and vectors.
 //!
 //! - [`engine`]: how a call is divided among threads, and what is copied.
-//! - [`tile`]: pixels of a few channels side by side.
+//! - [`tile`], [`pixels`], [`transpose`]: pixels of a few channels side by side.
 //! - [`average`], [`maximum`], [`bins`]: the kernels, for any number of lanes.
 
 use burn::backend::Flex;
@@ -20,8 +20,10 @@ mod half;
 mod maximum;
 mod number;
 mod output;
+mod pixels;
 mod rows;
 mod tile;
+mod transpose;
 
 use average::Average;
 use bins::Bins;

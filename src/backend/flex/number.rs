@@ -4,7 +4,10 @@ use std::ops::{Add, AddAssign, Mul, Sub};
 
 use burn::tensor::{Element, bf16, f16};
 
+use pulp::Simd;
+
 use super::half::{bf16_to_f32, f16_to_f32, f32_to_bf16, f32_to_f16};
+use super::transpose::{Transpose, apart};
 use crate::geometry::plan::Coordinate;
 
 /// A number of a feature map.
@@ -18,9 +21,14 @@ pub trait Number: Element + bytemuck::Pod + Default {
     /// A row of numbers as sums; `wide` is where they are put if that takes a conversion.
     fn widen<'a>(row: &'a [Self], wide: &'a mut Vec<Self::Sum>) -> &'a [Self::Sum];
 
-    /// Has `write` fill numbers of the type of sums, and rounds them into `row`; `wide` is where they are
-    /// if that takes a conversion.
-    fn narrow(row: &mut [Self], wide: &mut Vec<Self::Sum>, write: impl FnOnce(&mut [Self::Sum]));
+    /// Takes the lanes of sums apart and rounds them: `output` is one lane after another, of as many as it
+    /// has room for. `wide` is where they are put in between if that takes a conversion.
+    fn narrow<const L: usize>(
+        simd: impl Simd,
+        sums: &[[Self::Sum; L]],
+        wide: &mut Vec<Self::Sum>,
+        output: &mut [Self],
+    );
 
     /// Rounds one sum.
     fn store(sum: Self::Sum) -> Self;
@@ -31,7 +39,7 @@ pub trait Sum:
     Coordinate
     + Element
     + bytemuck::Pod
-    + Default
+    + Transpose
     + Into<f64>
     + Add<Output = Self>
     + Sub<Output = Self>
@@ -79,8 +87,13 @@ macro_rules! sum {
             }
 
             #[inline(always)]
-            fn narrow(row: &mut [Self], _wide: &mut Vec<Self>, write: impl FnOnce(&mut [Self])) {
-                write(row);
+            fn narrow<const L: usize>(
+                simd: impl Simd,
+                sums: &[[Self; L]],
+                _wide: &mut Vec<Self>,
+                output: &mut [Self],
+            ) {
+                apart(simd, sums, output);
             }
 
             fn store(sum: Self) -> Self {
@@ -113,10 +126,15 @@ macro_rules! half {
             }
 
             #[inline(always)]
-            fn narrow(row: &mut [Self], wide: &mut Vec<f32>, write: impl FnOnce(&mut [f32])) {
-                let wide = room(wide, row.len());
-                write(wide);
-                for (number, wide) in row.iter_mut().zip(wide) {
+            fn narrow<const L: usize>(
+                simd: impl Simd,
+                sums: &[[f32; L]],
+                wide: &mut Vec<f32>,
+                output: &mut [Self],
+            ) {
+                let wide = room(wide, output.len());
+                apart(simd, sums, wide);
+                for (number, wide) in output.iter_mut().zip(wide) {
                     *number = Self::from_bits($from_f32(*wide));
                 }
             }
