@@ -4,7 +4,7 @@ use burn::tensor::DType;
 use proptest::prelude::*;
 
 use crate::backends::backends;
-use crate::problem::problems;
+use crate::problems::problems;
 
 fn half_equals_rounded_single(dtype: DType) {
     for backend in backends().iter().filter(|backend| backend.supports(dtype)) {

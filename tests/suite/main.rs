@@ -11,6 +11,7 @@ mod limits;
 mod multi_scale;
 mod options;
 mod problem;
+mod problems;
 mod properties;
 mod reference;
 mod regions;

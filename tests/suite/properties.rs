@@ -7,7 +7,8 @@ use proptest::sample::select;
 
 use crate::agreement::drawn;
 use crate::backends::backends;
-use crate::problem::{Operator, Problem, problems};
+use crate::problem::{Operator, Problem};
+use crate::problems::problems;
 
 fn tensor<const D: usize>(values: Vec<f32>, shape: [usize; D], device: &Device) -> Tensor<D> {
     Tensor::from_data(TensorData::new(values, shape), (device, DType::F32))

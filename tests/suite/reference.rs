@@ -4,7 +4,7 @@
 
 use burn_roi::*;
 
-use crate::problem::{Operator, Problem};
+use crate::problem::Operator;
 
 /// More samples along an axis than this are not computed one by one.
 const MOST_SAMPLES: f64 = 20_000.0;
@@ -29,8 +29,12 @@ pub const DOUBLE: Coordinates = Coordinates {
     largest: f64::MAX,
 };
 
-/// A sample along one axis: a position that is in bounds, or none.
-type Sample = Option<f64>;
+/// The samples of an output element along one axis.
+struct Samples {
+    count: usize,
+    /// The positions of those that are in bounds.
+    inside: Vec<f64>,
+}
 
 /// Height, width and pixels of a channel.
 struct Map<'a> {
@@ -44,19 +48,24 @@ impl Map<'_> {
     }
 }
 
-/// The output `[K, C, P, Q]`, or none where the reference would take too long.
-pub fn output(problem: &Problem, features: &[f64], coordinates: Coordinates) -> Option<Vec<f64>> {
-    let [_, channels, height, width] = problem.shape;
+/// The output `[K, C, P, Q]` of regions, each an image and a box, of features of this shape; none where
+/// the reference would take too long.
+pub fn output(
+    operator: &Operator,
+    [_, channels, height, width]: [usize; 4],
+    features: &[f64],
+    regions: &[(usize, [f64; 4])],
+    coordinates: Coordinates,
+) -> Option<Vec<f64>> {
     let mut output = Vec::new();
-    for (corners, &image) in problem.boxes.iter().zip(&problem.batch_indices) {
-        let corners = corners.map(f64::from);
+    for &(image, corners) in regions {
         for channel in 0..channels {
-            let plane = (image as usize * channels + channel) * height * width;
+            let plane = (image * channels + channel) * height * width;
             let map = Map {
                 size: [height, width],
                 pixels: &features[plane..plane + height * width],
             };
-            output.extend(match &problem.operator {
+            output.extend(match operator {
                 Operator::RoiAlign(config) => roi_align(config, corners, &map, coordinates)?,
                 Operator::RoiPool(config) => roi_pool(config, corners, &map, coordinates)?,
                 Operator::CropAndResize(config) => crop(config, corners, &map, coordinates),
@@ -81,10 +90,7 @@ fn roi_align(
     let mut output = Vec::new();
     for of_row in &y {
         for of_column in &x {
-            let pairs = of_row
-                .iter()
-                .flat_map(|y| of_column.iter().map(move |x| (*y, *x)));
-            output.push(reduce(config, pairs, of_row.len() * of_column.len(), map));
+            output.push(reduce(config, of_row, of_column, map));
         }
     }
     Some(output)
@@ -98,7 +104,7 @@ fn samples_of_axis(
     ends: [f64; 2],
     outputs: usize,
     size: usize,
-) -> Option<Vec<Vec<Sample>>> {
+) -> Option<Vec<Samples>> {
     let outputs = outputs as f64;
     // The options are numbers of the type of coordinates.
     let [scale, box_offset, input_offset, output_offset] = [
@@ -160,43 +166,43 @@ fn samples_of_axis(
         round(start + times(number, round(length / spans)))
     };
     let in_bounds = |position: &f64| (-1.0..=size as f64).contains(position);
-    let of_element = |element: usize| {
-        (0..count as usize)
-            .map(|sample| Some(position(element as f64, sample as f64)).filter(in_bounds))
-            .collect()
+    let of_element = |element: usize| Samples {
+        count: count as usize,
+        inside: (0..count as usize)
+            .map(|sample| position(element as f64, sample as f64))
+            .filter(in_bounds)
+            .collect(),
     };
     Some((0..outputs as usize).map(of_element).collect())
 }
 
 /// The samples of an element as one number.
-fn reduce(
-    config: &RoiAlignConfig,
-    samples: impl Iterator<Item = (Sample, Sample)>,
-    count: usize,
-    map: &Map,
-) -> f64 {
+fn reduce(config: &RoiAlignConfig, y: &Samples, x: &Samples, map: &Map) -> f64 {
+    let count = (y.count * x.count) as f64;
+    let missing = count - (y.inside.len() * x.inside.len()) as f64;
     let outside = config.out_of_bounds_value;
-    let mut sum = 0.0;
-    let mut largest = f64::NEG_INFINITY;
-    for (y, x) in samples {
-        let (Some(y), Some(x)) = (y, x) else {
-            sum += outside;
-            largest = largest.max(outside);
-            continue;
-        };
-        let corners = weighted_corners(config.interpolation, y, x, map);
-        let sample: f64 = corners.iter().sum();
-        sum += sample;
-        largest = match config.reduction {
-            Reduction::MaxOfWeightedCorners => corners.into_iter().fold(largest, f64::max),
-            _ => largest.max(sample),
-        };
+    let mut sum = outside * missing;
+    let mut largest = if missing > 0.0 {
+        outside
+    } else {
+        f64::NEG_INFINITY
+    };
+    for &y in &y.inside {
+        for &x in &x.inside {
+            let corners = weighted_corners(config.interpolation, y, x, map);
+            let sample: f64 = corners.iter().sum();
+            sum += sample;
+            largest = match config.reduction {
+                Reduction::MaxOfWeightedCorners => corners.into_iter().fold(largest, f64::max),
+                _ => largest.max(sample),
+            };
+        }
     }
     match config.reduction {
-        _ if count == 0 && config.reduction != Reduction::MaxFromZero => outside,
-        Reduction::Average => sum / count as f64,
+        Reduction::MaxFromZero if count == 0.0 => outside.max(0.0),
+        _ if count == 0.0 => outside,
+        Reduction::Average => sum / count,
         Reduction::Max | Reduction::MaxOfWeightedCorners => largest,
-        Reduction::MaxFromZero if count == 0 => outside.max(0.0),
         Reduction::MaxFromZero => largest.max(0.0),
     }
 }
@@ -302,7 +308,7 @@ fn crop(
     let [height, width] = config.crop_size;
     let y = positions_of_crop([y1, y2], height, map.size[0], coordinates);
     let x = positions_of_crop([x1, x2], width, map.size[1], coordinates);
-    let sample = |y: Sample, x: Sample| {
+    let sample = |y: Option<f64>, x: Option<f64>| {
         let (Some(y), Some(x)) = (y, x) else {
             return config.extrapolation_value;
         };
@@ -325,7 +331,7 @@ fn positions_of_crop(
     outputs: usize,
     size: usize,
     Coordinates { round, largest }: Coordinates,
-) -> Vec<Sample> {
+) -> Vec<Option<f64>> {
     let last = (size - 1) as f64;
     let times = |left: f64, right: f64| round(left * right).clamp(-largest, largest);
     let position = |index: usize| match outputs {
