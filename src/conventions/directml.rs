@@ -110,7 +110,7 @@ pub struct RoiAlign1OperatorDesc {
     pub spatial_scale_y: f32,
     /// Where the centre of the first pixel lies: 0.5, or 0 for its corner.
     pub input_pixel_offset: f32,
-    /// Minus where a sample lies in its step: -0.5 for its middle, or 0 for its start.
+    /// Minus where a sample lies in its step: -0.5 for its middle, or 0 for its start; -1024 to 1024.
     pub output_pixel_offset: f32,
     /// What a sample out of bounds reads.
     pub out_of_bounds_input_value: f32,

@@ -27,6 +27,10 @@ pub enum Sampling {
 /// over samples visits the square of it.
 pub const MAXIMUM_FIXED_SAMPLES: usize = 1024;
 
+/// The largest distance of a sample from its place. In f32, the numbers of 64 samples plus 1e9 are the same:
+/// 2^24 samples along each axis would fall on one position, and each would have to be visited.
+pub const FARTHEST_OUTPUT_OFFSET: f64 = 1024.0;
+
 /// The largest height or width of an output.
 pub const MAXIMUM_OUTPUT_SIZE: usize = 32_767;
 

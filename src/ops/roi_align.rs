@@ -7,8 +7,8 @@ use burn::tensor::Tensor;
 use super::{dispatch, options, primitive};
 use crate::error::{RoiError, or_panic};
 use crate::geometry::convention::{
-    AreaRange, Arithmetic, AxisConvention, Bounds, Interpolation, Reduction, RegionSamples,
-    Sampling,
+    AreaRange, Arithmetic, AxisConvention, Bounds, FARTHEST_OUTPUT_OFFSET, Interpolation,
+    Reduction, RegionSamples, Sampling,
 };
 use crate::rois::Rois;
 
@@ -62,7 +62,7 @@ pub struct RoiAlignConfig {
     /// Subtracted from scaled coordinates: where the centre of the first pixel lies.
     #[config(default = 0.0)]
     pub input_pixel_offset: f64,
-    /// Subtracted from the number of a sample; -0.5 puts it in the middle of its step.
+    /// Subtracted from the number of a sample, -1024 to 1024; -0.5 puts it in the middle of its step.
     #[config(default = "-0.5")]
     pub output_pixel_offset: f64,
     /// What a sample out of bounds reads, and what a region gives that names no image.
@@ -116,7 +116,12 @@ impl RoiAlignConfig {
         options::sampling(self.sampling)?;
         options::finite("box offset", self.box_offset)?;
         options::finite("input pixel offset", self.input_pixel_offset)?;
-        options::finite("output pixel offset", self.output_pixel_offset)?;
+        options::within(
+            "output pixel offset",
+            self.output_pixel_offset,
+            -FARTHEST_OUTPUT_OFFSET..=FARTHEST_OUTPUT_OFFSET,
+            "-1024 to 1024",
+        )?;
         options::finite("out-of-bounds value", self.out_of_bounds_value)?;
         Ok(RegionSamples {
             output_size: self.output_size,
@@ -190,7 +195,7 @@ pub fn roi_align(features: Tensor<4>, rois: &Rois, config: impl Into<RoiAlignCon
 ///
 /// - [`RoiError::Option`]: an output size of 0 or above 32767; a scale that is 0, negative or not
 ///   finite; 0 samples, more than 1024 fixed or minimum samples, or a minimum above the maximum; an
-///   offset or an out-of-bounds value that is not finite.
+///   output pixel offset beyond ±1024; another offset or an out-of-bounds value that is not finite.
 /// - [`RoiError::DType`], [`RoiError::Device`], [`RoiError::Autodiff`]: `rois` do not match `features`,
 ///   or the backend has no such operator.
 /// - [`RoiError::EmptyMap`]: height or width 0 where there are regions.

@@ -341,7 +341,13 @@ fn options() {
             align().with_output_pixel_offset(f64::NAN),
             "output pixel offset",
             "NaN",
-            "finite",
+            "-1024 to 1024",
+        ),
+        (
+            align().with_output_pixel_offset(-1e9),
+            "output pixel offset",
+            "-1000000000",
+            "-1024 to 1024",
         ),
         (
             align().with_out_of_bounds_value(f64::NAN),

@@ -27,16 +27,23 @@ fn a_huge_box_costs_no_more_than_one_of_the_maps_size() {
     for backend in backends() {
         let device = &backend.device;
         let features = Tensor::<4>::random([1, 16, 64, 64], Distribution::Default, device);
-        for reduction in [Reduction::Average, Reduction::Max] {
+        let align = |reduction| {
             let config = RoiAlignConfig::new([7, 7]).with_reduction(reduction);
+            let features = features.clone();
+            move |rois: &Rois| roi_align(features.clone(), rois, config.clone())
+        };
+        let pool = |rois: &Rois| roi_pool(features.clone(), rois, RoiPoolConfig::new([7, 7]));
+        let operators: [&dyn Fn(&Rois) -> Tensor<4>; 3] =
+            [&align(Reduction::Average), &align(Reduction::Max), &pool];
+        for operator in operators {
             let time = |corners| {
                 let rois = one_box(device, corners);
                 least_time(|| {
-                    roi_align(features.clone(), &rois, config.clone()).into_data();
+                    operator(&rois).into_data();
                 })
             };
             let map = time([0.0, 0.0, 64.0, 64.0]);
-            for size in [1e4, 1e9, 3e38] {
+            for size in [1e3, 1e4, 1e6, 1e9, 3e38] {
                 let huge = time([-size, -size, size, size]);
                 // Samples outside are skipped; were they visited, 1e9 would take hours.
                 let most = map * 10 + Duration::from_millis(20);
@@ -129,19 +136,158 @@ fn flex_gives_the_same_bits_on_any_number_of_threads() {
     }
 }
 
+/// Outputs large enough for threads of their own, and small ones.
 #[test]
-fn threads_that_call_at_once_get_what_one_gets() {
+fn eight_threads_that_call_at_once_get_what_one_gets() {
     for backend in backends() {
         let device = &backend.device;
-        let features = Tensor::<4>::random([1, 8, 20, 30], Distribution::Default, device);
-        let rois = one_box(device, [1.0, 2.0, 17.5, 12.25]);
-        let run = || roi_align(features.clone(), &rois, RoiAlignConfig::new([5, 5])).into_data();
+        let features = Tensor::<4>::random([2, 40, 20, 30], Distribution::Default, device);
+        let boxes = Tensor::<2>::random([20, 4], Distribution::Uniform(-2.0, 32.0), device);
+        let many = Rois::new(boxes, Tensor::<1, Int>::ones([20], device));
+        let one = one_box(device, [1.0, 2.0, 17.5, 12.25]);
+        let run = || {
+            let small = roi_align(features.clone(), &one, RoiAlignConfig::new([5, 5]));
+            let large = roi_align(features.clone(), &many, RoiAlignConfig::new([7, 7]));
+            let pooled = roi_pool(features.clone(), &many, RoiPoolConfig::new([7, 7]));
+            [small, large, pooled].map(Tensor::into_data)
+        };
         let expected = run();
         std::thread::scope(|scope| {
-            let threads: Vec<_> = (0..8).map(|_| scope.spawn(run)).collect();
+            let calls = || (0..5).map(|_| run()).collect::<Vec<_>>();
+            let threads: Vec<_> = (0..8).map(|_| scope.spawn(calls)).collect();
             for thread in threads {
-                assert_eq!(thread.join().expect("no panic"), expected);
+                for output in thread.join().expect("no panic") {
+                    assert_eq!(output, expected, "{}", backend.name);
+                }
             }
         });
     }
+}
+
+/// A call that panics, one whose output nobody reads, and one whose thread ends first.
+#[test]
+fn a_call_that_was_given_up_leaves_nothing_behind() {
+    for backend in backends() {
+        let device = &backend.device;
+        let features = Tensor::<4>::random([1, 40, 20, 30], Distribution::Default, device);
+        let boxes = Tensor::<2>::random([20, 4], Distribution::Uniform(-2.0, 32.0), device);
+        let rois = Rois::from_images(vec![boxes]);
+        let config = RoiAlignConfig::new([7, 7]);
+        let run = || roi_align(features.clone(), &rois, config.clone());
+        let expected = run().into_data();
+        for _ in 0..20 {
+            drop(run());
+            std::thread::scope(|scope| {
+                scope.spawn(|| drop(run()));
+                let wrong = RoiAlignConfig::new([0, 7]);
+                let panics = scope.spawn(|| roi_align(features.clone(), &rois, wrong));
+                assert!(panics.join().is_err());
+            });
+        }
+        assert_eq!(run().into_data(), expected, "{}", backend.name);
+    }
+}
+
+/// `[channels, side of the map, side of the output, regions]` at either end, each beside the regions one by
+/// one.
+#[test]
+fn least_and_largest_sizes() {
+    let sizes = [
+        [1, 1, 1, 1],
+        [16_384, 1, 1, 3],
+        [16_384, 5, 2, 2],
+        [1, 1, 128, 2],
+        [3, 40, 128, 2],
+        [1, 4, 1, 100_000],
+    ];
+    for backend in backends() {
+        let device = &backend.device;
+        for [channels, side, output_side, count] in sizes {
+            let shape = [1, channels, side, side];
+            let features = Tensor::<4>::random(shape, Distribution::Default, device);
+            let within = Distribution::Uniform(-1.0, side as f64 + 1.0);
+            let boxes = Tensor::<2>::random([count, 4], within, device);
+            let align = RoiAlignConfig::new([output_side; 2]).with_aligned(true);
+            let pool = RoiPoolConfig::new([output_side; 2]);
+            let run = |boxes: Tensor<2>| {
+                let rois = Rois::from_images(vec![boxes]);
+                [
+                    roi_align(features.clone(), &rois, align.clone()),
+                    roi_pool(features.clone(), &rois, pool.clone()),
+                ]
+            };
+            let all = run(boxes.clone());
+            for row in [0, count / 2, count - 1] {
+                let alone = run(boxes.clone().slice([row..row + 1]));
+                for (all, alone) in all.iter().zip(alone) {
+                    assert_eq!(all.dims(), [count, channels, output_side, output_side]);
+                    assert_eq!(
+                        all.clone().slice([row..row + 1]).into_data(),
+                        alone.into_data(),
+                        "{}: row {row} of {shape:?}",
+                        backend.name
+                    );
+                }
+            }
+        }
+    }
+}
+
+/// One image of one channel, seen as 45 billion numbers: what is counted in elements passes 2^32. NdArray
+/// copies what it expands.
+#[test]
+fn features_of_more_than_2_to_the_32_elements() {
+    for backend in backends() {
+        if backend.name == "ndarray" {
+            continue;
+        }
+        let device = &backend.device;
+        let one = Tensor::<4>::random([1, 1, 4, 4], Distribution::Default, device);
+        let [images, channels] = [70_000, 40_000];
+        let boxes = || Tensor::<2>::from_floats([[0.5, 0.25, 3.0, 4.0]], device);
+        let last = Tensor::<1, Int>::from_ints([images as i32 - 1], device);
+        let config = RoiAlignConfig::new([2, 1]);
+        let output = roi_align(
+            one.clone().expand([images, channels, 4, 4]),
+            &Rois::new(boxes(), last),
+            config.clone(),
+        );
+        let expected = roi_align(one, &Rois::from_images(vec![boxes()]), config);
+        let expected = expected.expand([1, channels, 2, 1]);
+        assert_eq!(output.into_data(), expected.into_data(), "{}", backend.name);
+    }
+}
+
+/// A map whose last pixels lie beyond 2^31 numbers. The system gives memory to what is touched only.
+#[cfg(feature = "flex")]
+#[test]
+fn pixels_beyond_2_to_the_31() {
+    use burn::tensor::{Bytes, DType, f16};
+    let device = Device::flex();
+    let side = 46_342;
+    let mut numbers = vec![0u16; side * side];
+    assert!(numbers.len() > 1 << 31);
+    for row in side - 4..side {
+        for column in side - 4..side {
+            let value = (4 * (row + 4 - side) + column + 4 - side) as f32;
+            numbers[row * side + column] = f16::from_f32(value).to_bits();
+        }
+    }
+    let data = TensorData::from_bytes(Bytes::from_elems(numbers), [1, 1, side, side], DType::F16);
+    let features = Tensor::<4>::from_data(data, (&device, DType::F16));
+    // Whole pixels are exact in f16 at a scale that makes the box small; a spatial scale of 1 would need
+    // boxes of 46,342, which f16 rounds to multiples of 32.
+    let boxes = [[1.0f32, 1.0, 1.0, 1.0]];
+    let boxes = Tensor::<2>::from_data(TensorData::from(boxes), (&device, DType::F16));
+    let rois = Rois::from_images(vec![boxes]);
+    let config = RoiAlignConfig::new([2, 2])
+        .with_spatial_scale((side - 3) as f64)
+        .with_sampling_ratio(1);
+    let output = roi_align(features.clone(), &rois, config).into_data();
+    // From pixel 46,339, a pixel long at least: samples a quarter and three quarters into it.
+    let expected = [6.25, 6.75, 8.25, 8.75];
+    assert_eq!(output.iter::<f32>().collect::<Vec<_>>(), expected);
+    let config = RoiPoolConfig::new([1, 1]).with_spatial_scale((side - 1) as f64);
+    let output = roi_pool(features, &rois, config).into_data();
+    assert_eq!(output.iter::<f32>().collect::<Vec<_>>(), [15.0]);
 }

@@ -5,6 +5,10 @@ mod backends;
 
 mod against_reference;
 mod agreement;
+#[cfg(feature = "flex")]
+mod any_call;
+#[cfg(feature = "flex")]
+mod any_calls;
 mod bad_input;
 mod dtypes;
 mod limits;
@@ -16,3 +20,5 @@ mod properties;
 mod reference;
 mod regions;
 mod type_parameter;
+#[cfg(feature = "flex")]
+mod verdict;

@@ -37,6 +37,8 @@ impl Layout {
             Layout::Sliced => {
                 random([n + 1, c + 2, h + 3, w + 1]).slice([1..n + 1, 1..c + 1, 2..h + 2, 0..w])
             }
+            // Burn expands to no dimension of 0.
+            Layout::Expanded if [n, c, h, w].contains(&0) => random([n, c, h, w]),
             Layout::Expanded => random([n, 1, h, w]).expand([n, c, h, w]),
         }
     }

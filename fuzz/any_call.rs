@@ -1,0 +1,25 @@
+//! Any call on Flex is refused for what is wrong with it, or gives the numbers of the plain reference.
+//! `scripts/fuzz` runs it.
+
+#![no_main]
+
+use burn::tensor::Device;
+use libfuzzer_sys::fuzz_target;
+
+#[path = "../tests/suite/any_call.rs"]
+mod any_call;
+#[allow(dead_code)]
+#[path = "../tests/suite/problem.rs"]
+mod problem;
+#[path = "../tests/suite/reference.rs"]
+mod reference;
+#[path = "../tests/suite/verdict.rs"]
+mod verdict;
+
+fuzz_target!(|bytes: &[u8]| {
+    let call = any_call::AnyCall::read(bytes);
+    let outcome = call.run(&Device::flex());
+    if let Err(wrong) = verdict::verdict(&call, &outcome, true) {
+        panic!("{wrong}, for {call:?}");
+    }
+});

@@ -1,0 +1,59 @@
+//! Calls with anything in them: every backend refuses them for what is wrong with them, or gives the
+//! numbers of the plain reference. The fuzz target does the same for longer, with Flex only.
+
+use burn::tensor::DType;
+use proptest::prelude::*;
+
+use crate::agreement::drawn;
+use crate::any_call::AnyCall;
+use crate::backends::{Backend, backends};
+use crate::verdict::verdict;
+
+fn check(call: &AnyCall, backends: &[Backend]) {
+    let mut first: Option<(&str, String)> = None;
+    for backend in backends {
+        let index_dtype = DType::from(call.index_dtype);
+        if ![call.dtype, call.box_dtype, index_dtype]
+            .iter()
+            .all(|dtype| backend.supports(*dtype))
+        {
+            continue;
+        }
+        let outcome = call.run(&backend.device);
+        if let Err(wrong) = verdict(call, &outcome, backend.is_host()) {
+            panic!("{}: {wrong}, for {call:?}", backend.name);
+        }
+        // Host backends give the same text; numbers were compared.
+        if backend.is_host() {
+            let text = outcome
+                .err()
+                .map(|error| error.to_string())
+                .unwrap_or_default();
+            let (name, expected) = first.get_or_insert((backend.name, text.clone()));
+            assert_eq!(&text, expected, "{} and {name}, for {call:?}", backend.name);
+        }
+    }
+}
+
+#[test]
+fn any_call_is_refused_or_right() {
+    let backends = backends();
+    proptest!(drawn(2000), |(bytes in proptest::collection::vec(any::<u8>(), 0..400))| {
+        check(&AnyCall::read(&bytes), &backends);
+    });
+}
+
+/// What the fuzz target found, and a little of what it tried.
+#[test]
+fn the_corpus_is_refused_or_right() {
+    let backends = backends();
+    let corpus = concat!(env!("CARGO_MANIFEST_DIR"), "/fuzz/regressions");
+    let files = std::fs::read_dir(corpus).expect("the corpus should be there");
+    let mut count = 0;
+    for file in files {
+        let bytes = std::fs::read(file.expect("a file").path()).expect("a file's bytes");
+        check(&AnyCall::read(&bytes), &backends);
+        count += 1;
+    }
+    assert!(count > 0, "the corpus is empty");
+}

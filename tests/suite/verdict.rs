@@ -1,0 +1,188 @@
+//! What any call must give, told by the plain reference and by rules of its own: an error that names
+//! something that is wrong, or the right numbers.
+
+use burn::tensor::{DType, TensorData};
+use burn_roi::*;
+
+use crate::any_call::AnyCall;
+use crate::problem::Operator;
+use crate::reference::{DOUBLE, SINGLE, output};
+
+/// Something that is wrong with a call. Boxes and indices count only where they are read.
+#[derive(Debug, Clone, Copy, PartialEq)]
+enum Flaw {
+    Shape,
+    Count,
+    DType,
+    Option,
+    EmptyMap,
+    BoxNotFinite,
+    BatchIndex,
+}
+
+impl Flaw {
+    fn of(error: &RoiError) -> Option<Self> {
+        Some(match error {
+            RoiError::Shape { .. } => Self::Shape,
+            RoiError::Count { .. } => Self::Count,
+            RoiError::DType { .. } => Self::DType,
+            RoiError::Option { .. } => Self::Option,
+            RoiError::EmptyMap { .. } => Self::EmptyMap,
+            RoiError::BoxNotFinite { .. } => Self::BoxNotFinite,
+            RoiError::BatchIndex { .. } => Self::BatchIndex,
+            _ => return None,
+        })
+    }
+}
+
+/// Whether the outcome of a call is right; says what is not.
+pub fn verdict(
+    call: &AnyCall,
+    outcome: &Result<TensorData, RoiError>,
+    host: bool,
+) -> Result<(), String> {
+    let flaws = flaws(call, host);
+    match outcome {
+        Err(error) if Flaw::of(error).is_some_and(|flaw| flaws.contains(&flaw)) => Ok(()),
+        Err(error) => Err(format!(
+            "refused with {error:?}, but wrong are only {flaws:?}"
+        )),
+        Ok(_) if !flaws.is_empty() => Err(format!("answered in spite of {flaws:?}")),
+        Ok(found) => numbers(call, found),
+    }
+}
+
+fn flaws(call: &AnyCall, host: bool) -> Vec<Flaw> {
+    let mut flaws = Vec::new();
+    let mut flaw = |wrong: bool, flaw| {
+        if wrong {
+            flaws.push(flaw);
+        }
+    };
+    let [batch, _, height, width] = call.shape;
+    let count = call.count();
+    flaw(call.columns != 4, Flaw::Shape);
+    flaw(count != call.indices.len(), Flaw::Count);
+    flaw(call.box_dtype != call.dtype, Flaw::DType);
+    flaw(!options_are_right(&call.operator), Flaw::Option);
+    flaw(count > 0 && height * width == 0, Flaw::EmptyMap);
+    if host && call.columns == 4 {
+        let regions = call.regions();
+        let finite = |corners: &[f64; 4]| corners.iter().all(|corner| corner.is_finite());
+        flaw(
+            regions.iter().any(|(_, corners)| !finite(corners)),
+            Flaw::BoxNotFinite,
+        );
+        let images = 0..batch as i128;
+        flaw(
+            regions.iter().any(|(image, _)| !images.contains(image)),
+            Flaw::BatchIndex,
+        );
+    }
+    flaws
+}
+
+fn options_are_right(operator: &Operator) -> bool {
+    let size = |[height, width]: [usize; 2]| {
+        (1..=32_767).contains(&height) && (1..=32_767).contains(&width)
+    };
+    // Options are used in f32.
+    let finite = |value: f64| (value as f32).is_finite();
+    let scale = |value: f64| finite(value) && value as f32 > 0.0;
+    match operator {
+        Operator::RoiAlign(config) => {
+            let samples = match config.sampling {
+                Sampling::Adaptive => true,
+                Sampling::Fixed(count) => (1..=1024).contains(&count),
+                Sampling::Clamped { minimum, maximum } => {
+                    (1..=1024).contains(&minimum) && minimum <= maximum
+                }
+            };
+            samples
+                && size(config.output_size)
+                && scale(config.spatial_scale_y)
+                && scale(config.spatial_scale_x)
+                && finite(config.box_offset)
+                && finite(config.input_pixel_offset)
+                && config.output_pixel_offset.abs() <= 1024.0
+                && finite(config.out_of_bounds_value)
+        }
+        Operator::RoiPool(config) => {
+            size(config.output_size)
+                && scale(config.spatial_scale_y)
+                && scale(config.spatial_scale_x)
+        }
+        Operator::CropAndResize(config) => {
+            size(config.crop_size) && finite(config.extrapolation_value)
+        }
+    }
+}
+
+/// Whether the numbers are those of the reference.
+fn numbers(call: &AnyCall, found: &TensorData) -> Result<(), String> {
+    let [batch, channels, ..] = call.shape;
+    let (size, outside) = match &call.operator {
+        Operator::RoiAlign(config) => (config.output_size, config.out_of_bounds_value),
+        Operator::RoiPool(config) => (config.output_size, 0.0),
+        Operator::CropAndResize(config) => (config.crop_size, config.extrapolation_value),
+    };
+    let shape = vec![call.count(), channels, size[0], size[1]];
+    if found.shape().to_vec() != shape || found.dtype() != call.dtype {
+        return Err(format!(
+            "gave {:?} {:?}, not {shape:?}",
+            found.dtype(),
+            found.shape()
+        ));
+    }
+    let features = call.features_on_host();
+    let coordinates = if call.dtype == DType::F64 {
+        DOUBLE
+    } else {
+        SINGLE
+    };
+    // An output is rounded to the dtype, sums of small numbers to f32.
+    let (tolerance, rounding) = match call.dtype {
+        DType::F64 => (1e-12, 0.0),
+        DType::F16 => (2e-5, 1e-3),
+        DType::BF16 => (2e-5, 8e-3),
+        _ => (2e-5, 0.0),
+    };
+    let of_a_region = channels * size[0] * size[1];
+    let found: Vec<f64> = found.iter::<f64>().collect();
+    for (row, (image, corners)) in call.regions().into_iter().enumerate() {
+        let names_an_image =
+            (0..batch as i128).contains(&image) && corners.iter().all(|corner| corner.is_finite());
+        let expected = match names_an_image {
+            false => vec![outside; of_a_region],
+            true => {
+                let region = [(image as usize, corners)];
+                match output(&call.operator, call.shape, &features, &region, coordinates) {
+                    Some(expected) => expected,
+                    None => continue,
+                }
+            }
+        };
+        let found = &found[row * of_a_region..(row + 1) * of_a_region];
+        for (element, (&found, expected)) in found.iter().zip(expected).enumerate() {
+            let most =
+                tolerance * expected.abs().max(outside.abs()).max(1.0) + rounding * expected.abs();
+            let too_large = largest(call.dtype) < expected.abs() && found.is_infinite();
+            if !((found - expected).abs() <= most || too_large) {
+                return Err(format!(
+                    "element {element} of region {row} is {found:e}, not {expected:e}"
+                ));
+            }
+        }
+    }
+    Ok(())
+}
+
+/// The largest number that is not rounded to infinity.
+fn largest(dtype: DType) -> f64 {
+    match dtype {
+        DType::F16 => 65_519.0,
+        DType::BF16 => 3.3e38,
+        DType::F32 => f32::MAX.into(),
+        _ => f64::MAX,
+    }
+}
