@@ -141,6 +141,16 @@ pub struct RegionSamples {
     pub areas: AreaRange,
 }
 
+impl RegionSamples {
+    /// What a region gives whose samples are all out of bounds, and one that names no image.
+    pub fn outside(&self) -> f64 {
+        match self.reduction {
+            Reduction::MaxFromZero => self.out_of_bounds_value.max(0.0),
+            _ => self.out_of_bounds_value,
+        }
+    }
+}
+
 /// Boxes by their area, in box coordinates: those of one level of a feature pyramid.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct AreaRange {

@@ -65,7 +65,8 @@ pub struct RoiAlignConfig {
     /// Subtracted from the number of a sample, -1024 to 1024; -0.5 puts it in the middle of its step.
     #[config(default = "-0.5")]
     pub output_pixel_offset: f64,
-    /// What a sample out of bounds reads, and what a region gives that names no image.
+    /// What a sample out of bounds reads. A region that names no image gives what one does whose samples
+    /// are all out of bounds.
     #[config(default = 0.0)]
     pub out_of_bounds_value: f64,
     /// Whether the outermost samples lie on the corners of the region, rather than half a step inside.

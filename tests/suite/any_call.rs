@@ -27,6 +27,18 @@ pub struct AnyCall {
     /// Numbers of any integer type, and the type that they are cast to.
     pub indices: Vec<i64>,
     pub index_dtype: IntDType,
+    /// Where there is one, `roi_align` is `multi_scale_roi_align`, and the shape is that of its first level.
+    pub pyramid: Option<Pyramid>,
+}
+
+/// How a region's level is found.
+#[derive(Debug, Clone)]
+pub struct Pyramid {
+    pub scales: Vec<f64>,
+    pub canonical_scale: f64,
+    pub canonical_level: i32,
+    pub ratio_epsilon: f64,
+    pub level_epsilon: f64,
 }
 
 impl AnyCall {
@@ -57,6 +69,7 @@ impl AnyCall {
             4
         };
         let farthest = if dtype == DType::F16 { 65_504.0 } else { 3e38 };
+        let aligns = matches!(operator, Operator::RoiAlign(_));
         let unit = matches!(operator, Operator::CropAndResize(_));
         let boxes = (0..count * columns)
             .map(|_| {
@@ -105,6 +118,7 @@ impl AnyCall {
                 Layout::Expanded,
             ])?,
             seed: bytes.arbitrary()?,
+            pyramid: if aligns { pyramid(bytes)? } else { None },
         })
     }
 
@@ -116,8 +130,18 @@ impl AnyCall {
     /// Calls the operator.
     pub fn run(&self, device: &Device) -> std::result::Result<TensorData, RoiError> {
         let rois = Rois::try_new(self.boxes(device), self.batch_indices(device))?;
-        let features = self.features(device);
+        let features = self.features(device, 0);
         let output = match &self.operator {
+            Operator::RoiAlign(config) if let Some(pyramid) = &self.pyramid => {
+                let levels = 0..pyramid.scales.len();
+                let features = levels.map(|level| self.features(device, level)).collect();
+                let config = MultiScaleRoiAlignConfig::new(config.clone())
+                    .with_canonical_scale(pyramid.canonical_scale)
+                    .with_canonical_level(pyramid.canonical_level)
+                    .with_ratio_epsilon(pyramid.ratio_epsilon)
+                    .with_level_epsilon(pyramid.level_epsilon);
+                try_multi_scale_roi_align(features, &rois, &pyramid.scales, config)
+            }
             Operator::RoiAlign(config) => try_roi_align(features, &rois, config.clone()),
             Operator::RoiPool(config) => try_roi_pool(features, &rois, config.clone()),
             Operator::CropAndResize(config) => try_crop_and_resize(features, &rois, config.clone()),
@@ -125,21 +149,26 @@ impl AnyCall {
         Ok(output?.into_data())
     }
 
-    /// `[N, C, H, W]`.
-    pub fn features(&self, device: &Device) -> Tensor<4> {
-        self.layout.features(self.shape, |shape| {
-            let numbers = random_numbers(self.seed, shape.iter().product());
+    /// `[N, C, H, W]` of a level of the pyramid, half as high and wide as the one before.
+    pub fn shape_of_level(&self, level: usize) -> [usize; 4] {
+        let [batch, channels, height, width] = self.shape;
+        let half = |side: usize| (side >> level).max(side.min(1));
+        [batch, channels, half(height), half(width)]
+    }
+
+    fn features(&self, device: &Device, level: usize) -> Tensor<4> {
+        self.layout.features(self.shape_of_level(level), |shape| {
+            let seed = self.seed.wrapping_add(level as u64);
+            let numbers = random_numbers(seed, shape.iter().product());
             let data = TensorData::new(numbers, shape).convert_dtype(self.dtype);
             Tensor::from_data(data, (device, self.dtype))
         })
     }
 
-    /// The numbers of [`features`](Self::features), in order.
-    pub fn features_on_host(&self) -> Vec<f64> {
-        self.features(&Device::flex())
-            .into_data()
-            .iter::<f64>()
-            .collect()
+    /// The numbers of the features of a level, in order.
+    pub fn features_on_host(&self, level: usize) -> Vec<f64> {
+        let features = self.features(&Device::flex(), level);
+        features.into_data().iter::<f64>().collect()
     }
 
     fn boxes(&self, device: &Device) -> Tensor<2> {
@@ -323,6 +352,23 @@ fn roi_align(bytes: &mut Bytes) -> Result<RoiAlignConfig> {
             Arithmetic::FromRegion,
             Arithmetic::FromRegionUnscaled,
         ])?))
+}
+
+fn pyramid(bytes: &mut Bytes) -> Result<Option<Pyramid>> {
+    let levels: usize = bytes.int_in_range(0..=7)?;
+    if levels < 5 {
+        return Ok(None);
+    }
+    let first = *bytes.choose(&[1.0, 0.25, 4.0])?;
+    Ok(Some(Pyramid {
+        scales: (0..levels - 3)
+            .map(|level| first / f64::from(1 << level))
+            .collect(),
+        canonical_scale: *bytes.choose(&[4.0, 8.0, 224.0])?,
+        canonical_level: bytes.int_in_range(-1..=3)?,
+        ratio_epsilon: *bytes.choose(&[0.0, 1e-8])?,
+        level_epsilon: *bytes.choose(&[1e-6, 0.0])?,
+    }))
 }
 
 fn interpolation(bytes: &mut Bytes) -> Result<Interpolation> {

@@ -15,7 +15,7 @@ const FARTHEST_PIXEL: f64 = 1e6;
 /// The type of coordinates.
 #[derive(Clone, Copy)]
 pub struct Coordinates {
-    round: fn(f64) -> f64,
+    pub round: fn(f64) -> f64,
     largest: f64,
 }
 

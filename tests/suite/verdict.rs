@@ -4,9 +4,9 @@
 use burn::tensor::{DType, TensorData};
 use burn_roi::*;
 
-use crate::any_call::AnyCall;
+use crate::any_call::{AnyCall, Pyramid};
 use crate::problem::Operator;
-use crate::reference::{DOUBLE, SINGLE, output};
+use crate::reference::{Coordinates, DOUBLE, SINGLE, output};
 
 /// Something that is wrong with a call. Boxes and indices count only where they are read.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -64,7 +64,7 @@ fn flaws(call: &AnyCall, host: bool) -> Vec<Flaw> {
     flaw(call.columns != 4, Flaw::Shape);
     flaw(count != call.indices.len(), Flaw::Count);
     flaw(call.box_dtype != call.dtype, Flaw::DType);
-    flaw(!options_are_right(&call.operator), Flaw::Option);
+    flaw(!options_are_right(call), Flaw::Option);
     flaw(count > 0 && height * width == 0, Flaw::EmptyMap);
     if host && call.columns == 4 {
         let regions = call.regions();
@@ -82,15 +82,17 @@ fn flaws(call: &AnyCall, host: bool) -> Vec<Flaw> {
     flaws
 }
 
-fn options_are_right(operator: &Operator) -> bool {
+fn options_are_right(call: &AnyCall) -> bool {
     let size = |[height, width]: [usize; 2]| {
         (1..=32_767).contains(&height) && (1..=32_767).contains(&width)
     };
     // Options are used in f32.
     let finite = |value: f64| (value as f32).is_finite();
     let scale = |value: f64| finite(value) && value as f32 > 0.0;
-    match operator {
+    match &call.operator {
         Operator::RoiAlign(config) => {
+            let scales = call.pyramid.iter().flat_map(|pyramid| &pyramid.scales);
+            let on_levels = |of_axis: f64| scales.clone().all(|of_level| scale(of_axis * of_level));
             let samples = match config.sampling {
                 Sampling::Adaptive => true,
                 Sampling::Fixed(count) => (1..=1024).contains(&count),
@@ -102,6 +104,8 @@ fn options_are_right(operator: &Operator) -> bool {
                 && size(config.output_size)
                 && scale(config.spatial_scale_y)
                 && scale(config.spatial_scale_x)
+                && on_levels(config.spatial_scale_y)
+                && on_levels(config.spatial_scale_x)
                 && finite(config.box_offset)
                 && finite(config.input_pixel_offset)
                 && config.output_pixel_offset.abs() <= 1024.0
@@ -122,7 +126,12 @@ fn options_are_right(operator: &Operator) -> bool {
 fn numbers(call: &AnyCall, found: &TensorData) -> Result<(), String> {
     let [batch, channels, ..] = call.shape;
     let (size, outside) = match &call.operator {
-        Operator::RoiAlign(config) => (config.output_size, config.out_of_bounds_value),
+        Operator::RoiAlign(config) => {
+            let outside = config.out_of_bounds_value;
+            let from_zero = config.reduction == Reduction::MaxFromZero;
+            let outside = if from_zero { outside.max(0.0) } else { outside };
+            (config.output_size, outside)
+        }
         Operator::RoiPool(config) => (config.output_size, 0.0),
         Operator::CropAndResize(config) => (config.crop_size, config.extrapolation_value),
     };
@@ -134,7 +143,6 @@ fn numbers(call: &AnyCall, found: &TensorData) -> Result<(), String> {
             found.shape()
         ));
     }
-    let features = call.features_on_host();
     let coordinates = if call.dtype == DType::F64 {
         DOUBLE
     } else {
@@ -155,11 +163,10 @@ fn numbers(call: &AnyCall, found: &TensorData) -> Result<(), String> {
         let expected = match names_an_image {
             false => vec![outside; of_a_region],
             true => {
-                let region = [(image as usize, corners)];
-                match output(&call.operator, call.shape, &features, &region, coordinates) {
-                    Some(expected) => expected,
-                    None => continue,
-                }
+                let Some(expected) = of_region(call, (image as usize, corners), coordinates) else {
+                    continue;
+                };
+                expected
             }
         };
         let found = &found[row * of_a_region..(row + 1) * of_a_region];
@@ -175,6 +182,44 @@ fn numbers(call: &AnyCall, found: &TensorData) -> Result<(), String> {
         }
     }
     Ok(())
+}
+
+/// What a region gives, on its level if there are levels; none where that takes too long to tell.
+fn of_region(
+    call: &AnyCall,
+    region: (usize, [f64; 4]),
+    coordinates: Coordinates,
+) -> Option<Vec<f64>> {
+    let (mut operator, mut level) = (call.operator.clone(), 0);
+    if let (Operator::RoiAlign(config), Some(pyramid)) = (&mut operator, &call.pyramid) {
+        level = level_of(pyramid, region.1, coordinates);
+        config.spatial_scale_y *= pyramid.scales[level];
+        config.spatial_scale_x *= pyramid.scales[level];
+    }
+    let features = call.features_on_host(level);
+    output(
+        &operator,
+        call.shape_of_level(level),
+        &features,
+        &[region],
+        coordinates,
+    )
+}
+
+/// The level of a box, counted from the finest.
+fn level_of(
+    pyramid: &Pyramid,
+    [x1, y1, x2, y2]: [f64; 4],
+    Coordinates { round, .. }: Coordinates,
+) -> usize {
+    let area = round(round(x2 - x1) * round(y2 - y1));
+    let ratio = round(round(area.sqrt()) / round(pyramid.canonical_scale));
+    let ratio = round(ratio + round(pyramid.ratio_epsilon));
+    let level = round(f64::from(pyramid.canonical_level) + round(ratio.log2()));
+    let level = round(level + round(pyramid.level_epsilon)).floor();
+    let finest = -pyramid.scales[0].log2();
+    // An area below 0 has no root, and as a number that is 0.
+    (level - finest).clamp(0.0, (pyramid.scales.len() - 1) as f64) as usize
 }
 
 /// The largest number that is not rounded to infinity.

@@ -26,7 +26,7 @@ impl<R: Sum> Average<R> {
                 output_size: sampling.output_size,
                 map,
             },
-            outside: sampling.out_of_bounds_value,
+            outside: sampling.outside(),
         }
     }
 

@@ -25,10 +25,9 @@ pub struct Maximum<R: Coordinate> {
 
 impl<R: Sum> Maximum<R> {
     pub fn new(sampling: &RegionSamples, map: [usize; 2]) -> Self {
-        let outside = sampling.out_of_bounds_value;
-        let (least, outside) = match sampling.reduction {
-            Reduction::MaxFromZero => (0.0, outside.max(0.0)),
-            _ => (f64::NEG_INFINITY, outside),
+        let least = match sampling.reduction {
+            Reduction::MaxFromZero => 0.0,
+            _ => f64::NEG_INFINITY,
         };
         Self {
             axes: Axes {
@@ -38,7 +37,7 @@ impl<R: Sum> Maximum<R> {
             },
             apart: sampling.reduction == Reduction::MaxOfWeightedCorners,
             least,
-            outside,
+            outside: sampling.outside(),
         }
     }
 

@@ -113,6 +113,13 @@ fn is_finite(value: f32) -> bool {
     (value.to_bits() & 0x7F80_0000u32) != 0x7F80_0000u32
 }
 
+/// The integers that elements of a tensor are addressed by: they hold its length too, which an expanded
+/// tensor's memory is shorter than.
+fn address_type(tensor: &CubeTensor) -> AddressType {
+    let length = AddressType::from_len(tensor.shape().num_elements());
+    length.max(tensor.required_address_type())
+}
+
 /// What a launch needs besides its operator's own arguments.
 pub struct Launch {
     pub output: CubeTensor,
@@ -159,7 +166,7 @@ impl Launch {
         // another number of regions compiles nothing anew.
         let dim = CubeDim::new(client, u32::MAX as usize);
         let tensors = [features, boxes, batch_indices, &output];
-        let addresses = tensors.map(CubeTensor::required_address_type);
+        let addresses = tensors.map(address_type);
         Self {
             count: calculate_cube_count_elemwise(client, total, dim),
             dim,

@@ -136,12 +136,12 @@ pub fn launch(
     let size = sampling.output_size;
     let launch = Launch::new(pooled, &features, &boxes, &batch_indices, size);
     let areas = f32::area_rule(&sampling.areas);
-    let value = sampling.out_of_bounds_value as f32;
-    let (reduction, least, outside) = match sampling.reduction {
-        Reduction::Average => (Reduction::Average, 0.0, value),
+    let outside = sampling.outside() as f32;
+    let (reduction, least) = match sampling.reduction {
+        Reduction::Average => (Reduction::Average, 0.0),
         // Where a maximum starts is a number; the kernel is the same.
-        Reduction::MaxFromZero => (Reduction::Max, 0.0, value.max(0.0)),
-        reduction => (reduction, -f32::MAX, value),
+        Reduction::MaxFromZero => (Reduction::Max, 0.0),
+        reduction => (reduction, -f32::MAX),
     };
     sample_regions::launch(
         &features.client.clone(),

@@ -26,7 +26,7 @@ impl<S: Sum> Average<S> {
                 output_size: sampling.output_size,
                 map,
             },
-            outside: S::from_f64(sampling.out_of_bounds_value),
+            outside: S::from_f64(sampling.outside()),
         }
     }
 }

@@ -25,10 +25,9 @@ pub struct Maximum<S: Coordinate> {
 
 impl<S: Sum> Maximum<S> {
     pub fn new(sampling: &RegionSamples, map: [usize; 2]) -> Self {
-        let outside = S::from_f64(sampling.out_of_bounds_value);
-        let (least, outside) = match sampling.reduction {
-            Reduction::MaxFromZero => (S::default(), outside.larger(S::default())),
-            _ => (S::LEAST, outside),
+        let least = match sampling.reduction {
+            Reduction::MaxFromZero => S::default(),
+            _ => S::LEAST,
         };
         Self {
             axes: Axes {
@@ -43,7 +42,7 @@ impl<S: Sum> Maximum<S> {
             },
             apart: sampling.reduction == Reduction::MaxOfWeightedCorners,
             least,
-            outside,
+            outside: S::from_f64(sampling.outside()),
         }
     }
 }

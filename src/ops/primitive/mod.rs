@@ -49,7 +49,7 @@ pub fn try_roi_align<B: RoiBackend>(
 ) -> Result<FloatTensor<B>, RoiError> {
     let sampling = config.into().sampling()?;
     let call = Call::<B>::check(features, boxes, batch_indices)?;
-    call.run(sampling.output_size, sampling.out_of_bounds_value, |call| {
+    call.run(sampling.output_size, sampling.outside(), |call| {
         B::sample_regions(call.features, call.boxes, call.batch_indices, sampling)
     })
 }
@@ -120,7 +120,7 @@ pub fn try_crop_and_resize<B: RoiBackend>(
     let call = Call::<B>::check(features, boxes, batch_indices)?;
     let [_, _, height, width] = call.features.shape().dims();
     let sampling = config.sampling([height, width])?;
-    call.run(sampling.output_size, sampling.out_of_bounds_value, |call| {
+    call.run(sampling.output_size, sampling.outside(), |call| {
         B::sample_regions(call.features, call.boxes, call.batch_indices, sampling)
     })
 }

@@ -59,7 +59,7 @@ pub fn try_multi_scale_roi_align<B: RoiBackend>(
 
     let mut calls = calls.into_iter().zip(levels);
     let (finest, sampling) = calls.next().expect("there is a level");
-    let (size, outside) = (sampling.output_size, sampling.out_of_bounds_value);
+    let (size, outside) = (sampling.output_size, sampling.outside());
     finest.run(size, outside, |call| {
         let first = B::sample_regions(call.features, call.boxes, call.batch_indices, sampling);
         calls.fold(first, |pooled, (call, sampling)| {
