@@ -88,6 +88,15 @@ fn memory_is_bounded_at_any_number_of_regions() {
             multi_scale_roi_align(pyramid.clone(), &rois, &scales, config.clone())
         });
 
+        if backend.name == "flex" {
+            // Eight channels of the output side by side would be 32 MiB for each thread.
+            let large = RoiAlignConfig::new([1024, 1024]).with_sampling_ratio(1);
+            let few = features.clone().narrow(1, 0, 16);
+            check("an output of 1024 x 1024", most, &|| {
+                roi_align(few.clone(), &one, large.clone())
+            });
+        }
+
         // Columns that are not neighbours are copied once, 10 MiB.
         let transposed = features.swap_dims(2, 3);
         check("transposed features", most + 10.0, &|| {

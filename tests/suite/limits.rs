@@ -2,7 +2,7 @@
 
 use std::time::{Duration, Instant};
 
-use burn::tensor::{Device, Distribution, Int, Tensor, TensorData};
+use burn::tensor::{DType, Device, Distribution, Int, Tensor, TensorData};
 use burn_roi::*;
 
 use crate::backends::backends;
@@ -233,6 +233,45 @@ fn least_and_largest_sizes() {
     }
 }
 
+/// A ramp, sampled between pixels, of more elements than are computed at once.
+#[test]
+fn a_large_output_is_right_everywhere() {
+    let (side, [rows, columns]) = (40, [200, 150]);
+    for backend in backends() {
+        for (dtype, tolerance) in [(DType::F32, 1e-4), (DType::F16, 0.05)] {
+            if !backend.supports(dtype) {
+                continue;
+            }
+            let channels = 9;
+            let value = |channel: usize, y: f32, x: f32| channel as f32 + y + x / 8.0;
+            let numbers: Vec<f32> = (0..channels * side * side)
+                .map(|index| {
+                    let (pixel, channel) = (index % (side * side), index / (side * side));
+                    value(channel, (pixel / side) as f32, (pixel % side) as f32)
+                })
+                .collect();
+            let at = (&backend.device, dtype);
+            let data = TensorData::new(numbers, [1, channels, side, side]);
+            let features = Tensor::<4>::from_data(data.convert_dtype(dtype), at);
+            let boxes = TensorData::from([[2.0f32, 1.0, 32.0, 26.0]]).convert_dtype(dtype);
+            let rois = Rois::from_images(vec![Tensor::<2>::from_data(boxes, at)]);
+            let config = RoiAlignConfig::new([rows, columns]).with_sampling_ratio(1);
+            let output = roi_align(features, &rois, config).into_data();
+            for (index, found) in output.iter::<f32>().enumerate() {
+                let (row, column) = (index / columns % rows, index % columns);
+                let y = 1.0 + (row as f32 + 0.5) * 25.0 / rows as f32;
+                let x = 2.0 + (column as f32 + 0.5) * 30.0 / columns as f32;
+                let expected = value(index / (rows * columns), y, x);
+                assert!(
+                    (found - expected).abs() <= tolerance,
+                    "{}: {found} at {index}, not {expected}",
+                    backend.name
+                );
+            }
+        }
+    }
+}
+
 /// One image of one channel, seen as billions of numbers: what is counted in elements passes 2^31 on a GPU,
 /// where WGSL has no index beyond 2^32, and 2^35 on Flex. NdArray copies what it expands.
 #[test]
@@ -263,7 +302,7 @@ fn features_of_billions_of_elements() {
 #[cfg(feature = "flex")]
 #[test]
 fn pixels_beyond_2_to_the_31() {
-    use burn::tensor::{Bytes, DType, f16};
+    use burn::tensor::{Bytes, f16};
     let device = Device::flex();
     let side = 46_342;
     let mut numbers = vec![0u16; side * side];

@@ -56,6 +56,7 @@ impl<S: Sum> Kernel<S> for Average<S> {
     fn compute<const L: usize>(
         &self,
         [y, x]: &[Weights<S>; 2],
+        output_rows: Range<usize>,
         columns: Range<usize>,
         rows: &impl Rows<S, L>,
         along_y: &mut [[S; L]],
@@ -63,8 +64,9 @@ impl<S: Sum> Kernel<S> for Average<S> {
     ) {
         let zero = S::default();
         let width = x.pixels.len();
-        for (output, (pixels, weights, &share_y)) in
-            output.chunks_exact_mut(width).zip(y.elements())
+        for (output, (pixels, weights, &share_y)) in output
+            .chunks_exact_mut(width)
+            .zip(y.elements().skip(output_rows.start))
         {
             weighted_sum(along_y, weights, |offset| {
                 rows.row(pixels.start + offset, columns.clone())

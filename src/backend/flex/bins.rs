@@ -52,12 +52,13 @@ impl<S: Sum> Kernel<S> for Bins<S> {
     fn compute<const L: usize>(
         &self,
         [y, x]: &[Vec<Range<usize>>; 2],
+        output_rows: Range<usize>,
         columns: Range<usize>,
         rows: &impl Rows<S, L>,
         along_y: &mut [[S; L]],
         output: &mut [[S; L]],
     ) {
-        for (output, bin_y) in output.chunks_exact_mut(x.len()).zip(y) {
+        for (output, bin_y) in output.chunks_exact_mut(x.len()).zip(&y[output_rows]) {
             maxima(along_y, bin_y.clone(), |row| rows.row(row, columns.clone()));
             for (output, bin_x) in output.iter_mut().zip(x) {
                 let mut maximum = [S::LEAST; L];

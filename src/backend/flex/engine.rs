@@ -16,6 +16,7 @@ use super::number::{Number, Sum};
 use super::output::zeros;
 use super::pixels::Pixels;
 use super::tile::{LANES, Rows, Tile, room};
+use super::transpose::apart;
 use crate::backend::host::Region;
 
 /// An operator on one region.
@@ -35,11 +36,12 @@ pub trait Kernel<S: Sum>: Sync {
     /// The rows and the columns of the map that a region reads.
     fn window(&self, plan: &Self::Plan) -> [Range<usize>; 2];
 
-    /// Computes `[P * Q]` output elements in `L` channels. `columns` are those of the window, `along_y`
-    /// has room for a row of it, and `rows` has its pixels.
+    /// Computes rows of the output, as many elements as `output` has, in `L` channels. `columns` are those
+    /// of the window, `along_y` has room for a row of it, and `rows` has its pixels.
     fn compute<const L: usize>(
         &self,
         plan: &Self::Plan,
+        output_rows: Range<usize>,
         columns: Range<usize>,
         rows: &impl Rows<S, L>,
         along_y: &mut [[S; L]],
@@ -76,6 +78,9 @@ const LARGEST_TILE: usize = 1 << 17;
 
 /// How many numbers the plans hold that are there at a time, 4 MiB.
 const PLANNED: usize = 1 << 19;
+
+/// As many output elements of a region are computed before they go to the output: 512 KiB of f32.
+const BAND: usize = 1 << 14;
 
 /// A call of fewer output elements is not worth waking threads for.
 const PARALLEL: usize = 1 << 14;
@@ -119,7 +124,7 @@ pub fn run<E: Number, K: Kernel<E::Sum>>(
             Arch::new().dispatch(Vectorized {
                 kernel,
                 features: &features,
-                of_a_channel: rows * columns,
+                output_size: [rows, columns],
                 task,
             })
         };
@@ -271,7 +276,7 @@ fn divide<'a, E, P>(
 struct Vectorized<'a, E: Number, K: Kernel<E::Sum>> {
     kernel: &'a K,
     features: &'a Features<'a, E>,
-    of_a_channel: usize,
+    output_size: [usize; 2],
     task: Task<'a, E, K::Plan>,
 }
 
@@ -284,7 +289,7 @@ impl<E: Number, K: Kernel<E::Sum>> WithSimd for Vectorized<'_, E, K> {
             simd,
             self.kernel,
             self.features,
-            self.of_a_channel,
+            self.output_size,
             self.task,
         );
     }
@@ -295,15 +300,15 @@ fn compute<E: Number, K: Kernel<E::Sum>>(
     simd: impl Simd,
     kernel: &K,
     features: &Features<'_, E>,
-    of_a_channel: usize,
+    output_size: [usize; 2],
     task: Task<'_, E, K::Plan>,
 ) {
     let lone_and_large =
         |region: &Planned<K::Plan>| task.shared.is_none() && room(&region.window) > LARGEST_TILE;
     if task.channels.len() < FEWEST_LANES || task.regions.iter().any(lone_and_large) {
-        compute_one_by_one(simd, kernel, features, of_a_channel, task);
+        compute_one_by_one(simd, kernel, features, output_size, task);
     } else {
-        compute_in_lanes(simd, kernel, features, of_a_channel, task);
+        compute_in_lanes(simd, kernel, features, output_size, task);
     }
 }
 
@@ -313,13 +318,12 @@ fn compute_in_lanes<E: Number, K: Kernel<E::Sum>>(
     simd: impl Simd,
     kernel: &K,
     features: &Features<'_, E>,
-    of_a_channel: usize,
+    output_size: [usize; 2],
     mut task: Task<'_, E, K::Plan>,
 ) {
+    let of_a_channel = output_size[0] * output_size[1];
     let mut tile = Tile::<E::Sum, LANES>::new();
-    let (mut along_y, mut sums) = (Pixels::new(), Pixels::new());
-    sums.resize(of_a_channel);
-    let mut wide = Vec::new();
+    let mut room = Room::new();
     let rows_of = |region: &Planned<K::Plan>| region.window[0].len();
     let most_rows = task.regions.iter().map(rows_of).max().unwrap_or(0);
     for start in task.channels.clone().step_by(LANES) {
@@ -332,18 +336,11 @@ fn compute_in_lanes<E: Number, K: Kernel<E::Sum>>(
         for (region, output) in task.regions.iter().zip(&mut task.outputs) {
             let [rows, columns] = region.window.clone();
             if task.shared.is_none() {
-                tile.clear(rows.len(), columns.clone());
+                tile.clear(rows.len(), columns);
             }
             tile.load(simd, features, region.image, channels.clone(), rows);
-            along_y.resize(columns.len());
-            kernel.compute(
-                &region.plan,
-                columns,
-                &tile,
-                along_y.get_mut(),
-                sums.get_mut(),
-            );
-            E::narrow(simd, sums.get(), &mut wide, &mut output[range.clone()]);
+            let output = &mut output[range.clone()];
+            compute_region(simd, kernel, region, &tile, output_size, &mut room, output);
         }
     }
 }
@@ -354,41 +351,81 @@ fn compute_one_by_one<E: Number, K: Kernel<E::Sum>>(
     simd: impl Simd,
     kernel: &K,
     features: &Features<'_, E>,
-    of_a_channel: usize,
+    output_size: [usize; 2],
     mut task: Task<'_, E, K::Plan>,
 ) {
+    let of_a_channel = output_size[0] * output_size[1];
     let mut tile = Tile::<E::Sum, 1>::new();
-    let (mut along_y, mut sums) = (Pixels::new(), Pixels::new());
-    sums.resize(of_a_channel);
-    let mut wide = Vec::new();
+    let mut room = Room::new();
     for (number, channel) in task.channels.clone().enumerate() {
+        let range = number * of_a_channel..(number + 1) * of_a_channel;
         for (region, output) in task.regions.iter().zip(&mut task.outputs) {
-            let columns = region.window[1].clone();
-            along_y.resize(columns.len());
+            let output = &mut output[range.clone()];
             let plane = features.plane(region.image, channel);
             if E::as_sums(&[]).is_some() {
-                kernel.compute(
-                    &region.plan,
-                    columns,
-                    &plane,
-                    along_y.get_mut(),
-                    sums.get_mut(),
-                );
+                compute_region(simd, kernel, region, &plane, output_size, &mut room, output);
             } else {
-                let channels = channel..channel + 1;
-                let [rows, _] = region.window.clone();
-                tile.clear(rows.len(), columns.clone());
-                tile.load(simd, features, region.image, channels, rows);
-                kernel.compute(
-                    &region.plan,
-                    columns,
-                    &tile,
-                    along_y.get_mut(),
-                    sums.get_mut(),
-                );
+                let [rows, columns] = region.window.clone();
+                tile.clear(rows.len(), columns);
+                tile.load(simd, features, region.image, channel..channel + 1, rows);
+                compute_region(simd, kernel, region, &tile, output_size, &mut room, output);
             }
-            let output = &mut output[number * of_a_channel..(number + 1) * of_a_channel];
-            E::narrow(simd, sums.get(), &mut wide, output);
+        }
+    }
+}
+
+/// What is used again from region to region.
+struct Room<S, const L: usize> {
+    along_y: Pixels<S, L>,
+    sums: Pixels<S, L>,
+    /// The sums of one lane after another.
+    lanes: Pixels<S, 1>,
+}
+
+impl<S: Sum, const L: usize> Room<S, L> {
+    fn new() -> Self {
+        Self {
+            along_y: Pixels::new(),
+            sums: Pixels::new(),
+            lanes: Pixels::new(),
+        }
+    }
+}
+
+/// A region in up to `L` channels, from rows of its window to where its output is.
+#[inline(always)]
+fn compute_region<E: Number, K: Kernel<E::Sum>, const L: usize>(
+    simd: impl Simd,
+    kernel: &K,
+    region: &Planned<K::Plan>,
+    rows: &impl Rows<E::Sum, L>,
+    [height, width]: [usize; 2],
+    room: &mut Room<E::Sum, L>,
+    output: &mut [E],
+) {
+    let columns = &region.window[1];
+    room.along_y.resize(columns.len());
+    let of_a_band = (BAND / width).clamp(1, height);
+    for start in (0..height).step_by(of_a_band) {
+        let output_rows = start..(start + of_a_band).min(height);
+        room.sums.resize(output_rows.len() * width);
+        kernel.compute(
+            &region.plan,
+            output_rows,
+            columns.clone(),
+            rows,
+            room.along_y.get_mut(),
+            room.sums.get_mut(),
+        );
+        // By way of a copy in the nearest cache: lanes written side by side to the output leave every line
+        // of it unfinished until the next ones come.
+        let count = room.sums.get().len();
+        let outputs = output[start * width..].chunks_mut(height * width);
+        room.lanes.resize(outputs.len() * count);
+        let lanes = room.lanes.get_mut().as_flattened_mut();
+        apart(simd, room.sums.get(), lanes);
+        for (output, lane) in outputs.zip(lanes.chunks_exact(count)) {
+            E::narrow(lane, &mut output[..count]);
         }
     }
 }

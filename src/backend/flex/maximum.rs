@@ -77,13 +77,15 @@ impl<S: Sum> Kernel<S> for Maximum<S> {
     fn compute<const L: usize>(
         &self,
         [y, x]: &[Samples<S>; 2],
+        output_rows: Range<usize>,
         columns: Range<usize>,
         rows: &impl Rows<S, L>,
         along_y: &mut [[S; L]],
         output: &mut [[S; L]],
     ) {
         let width = x.samples.len();
-        for (output, (samples_y, complete_y)) in output.chunks_exact_mut(width).zip(y.elements()) {
+        let elements_y = y.elements().skip(output_rows.start);
+        for (output, (samples_y, complete_y)) in output.chunks_exact_mut(width).zip(elements_y) {
             output.fill([self.least; L]);
             for taps in samples_y {
                 let pair = [taps.low, taps.high];

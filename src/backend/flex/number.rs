@@ -4,10 +4,8 @@ use std::ops::{Add, AddAssign, Mul, Sub};
 
 use burn::tensor::{Element, bf16, f16};
 
-use pulp::Simd;
-
 use super::half::{bf16_to_f32, f16_to_f32, f32_to_bf16, f32_to_f16};
-use super::transpose::{Transpose, apart};
+use super::transpose::Transpose;
 use crate::geometry::plan::Coordinate;
 
 /// A number of a feature map.
@@ -21,14 +19,8 @@ pub trait Number: Element + bytemuck::Pod + Default {
     /// A row of numbers as sums; `wide` is where they are put if that takes a conversion.
     fn widen<'a>(row: &'a [Self], wide: &'a mut Vec<Self::Sum>) -> &'a [Self::Sum];
 
-    /// Takes the lanes of sums apart and rounds them: `output` is one lane after another, of as many as it
-    /// has room for. `wide` is where they are put in between if that takes a conversion.
-    fn narrow<const L: usize>(
-        simd: impl Simd,
-        sums: &[[Self::Sum; L]],
-        wide: &mut Vec<Self::Sum>,
-        output: &mut [Self],
-    );
+    /// Rounds a row of sums.
+    fn narrow(sums: &[Self::Sum], row: &mut [Self]);
 
     /// Rounds one sum.
     fn store(sum: Self::Sum) -> Self;
@@ -87,13 +79,8 @@ macro_rules! sum {
             }
 
             #[inline(always)]
-            fn narrow<const L: usize>(
-                simd: impl Simd,
-                sums: &[[Self; L]],
-                _wide: &mut Vec<Self>,
-                output: &mut [Self],
-            ) {
-                apart(simd, sums, output);
+            fn narrow(sums: &[Self], row: &mut [Self]) {
+                row.copy_from_slice(sums);
             }
 
             fn store(sum: Self) -> Self {
@@ -126,16 +113,9 @@ macro_rules! half {
             }
 
             #[inline(always)]
-            fn narrow<const L: usize>(
-                simd: impl Simd,
-                sums: &[[f32; L]],
-                wide: &mut Vec<f32>,
-                output: &mut [Self],
-            ) {
-                let wide = room(wide, output.len());
-                apart(simd, sums, wide);
-                for (number, wide) in output.iter_mut().zip(wide) {
-                    *number = Self::from_bits($from_f32(*wide));
+            fn narrow(sums: &[f32], row: &mut [Self]) {
+                for (number, sum) in row.iter_mut().zip(sums) {
+                    *number = Self::from_bits($from_f32(*sum));
                 }
             }
 
