@@ -115,7 +115,8 @@ pub fn axis(rule: &AxisRule, low: Real, high: Real, elements: u32) -> Axis {
         length = product(high, rule.scale) - product(low, rule.scale);
     }
     if rule.order == FROM_REGION_UNSCALED {
-        length = product(high - low, rule.scale);
+        // On a map of one row a crop's scale is 0, and times an infinite length no number.
+        length = product((high - low).clamp(-Real::MAX, Real::MAX), rule.scale);
     }
     let length = length.clamp(rule.minimum_length, Real::MAX);
 

@@ -77,6 +77,22 @@ fn a_huge_box_averages_what_it_covers() {
     }
 }
 
+/// A box higher than f32 holds, around a map of one row: the middle is that row.
+#[test]
+fn a_crop_of_one_row_takes_it_however_high_the_box() {
+    for backend in backends() {
+        let device = &backend.device;
+        let features = Tensor::<4>::random([1, 2, 1, 7], Distribution::Default, device);
+        let crop = |corners| {
+            let config = CropAndResizeConfig::new([1, 5]);
+            crop_and_resize(features.clone(), &one_box(device, corners), config).into_data()
+        };
+        let high = crop([-3e38, 0.9, 3e38, 0.25]);
+        assert_eq!(high, crop([0.0, 0.9, 0.0, 0.25]), "{}", backend.name);
+        assert!(high.iter::<f32>().all(|number| number != 0.0));
+    }
+}
+
 #[test]
 fn many_regions_are_regions_one_by_one() {
     let count: usize = 3000;

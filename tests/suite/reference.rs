@@ -337,7 +337,8 @@ fn positions_of_crop(
     let position = |index: usize| match outputs {
         1 => times(round(0.5 * round(low + high)), last),
         _ => {
-            let step = round(times(round(high - low), last) / (outputs - 1) as f64);
+            let length = round(high - low).clamp(-largest, largest);
+            let step = round(times(length, last) / (outputs - 1) as f64);
             round(times(low, last) + times(index as f64, step))
         }
     };
