@@ -122,7 +122,7 @@ fn samples_of_axis(
     let length = match config.arithmetic {
         Arithmetic::FromElements | Arithmetic::FromElementsBySteps => round(end - start),
         Arithmetic::FromRegion => round(times(high, scale) - times(low, scale)),
-        Arithmetic::FromRegionUnscaled => times(round(high - low), scale),
+        Arithmetic::FromRegionUnscaled => times(round(high - low).clamp(-largest, largest), scale),
     };
     let length = match config.legacy_minimum_size {
         true => length.max(1.0),
