@@ -1,6 +1,6 @@
 //! Flex: native code on its slices, in threads and vectors.
 //!
-//! - [`engine`]: how a call is divided among threads, and what is copied.
+//! - [`engine`], [`groups`], [`task`]: how a call is divided among threads, and what a thread does.
 //! - [`tile`], [`pixels`], [`transpose`]: pixels of a few channels side by side.
 //! - [`average`], [`maximum`], [`bins`]: the kernels, for any number of lanes.
 
@@ -16,12 +16,14 @@ mod average;
 mod bins;
 mod engine;
 mod features;
+mod groups;
 mod half;
 mod maximum;
 mod number;
 mod output;
 mod pixels;
 mod rows;
+mod task;
 mod tile;
 mod transpose;
 

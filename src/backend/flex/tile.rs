@@ -12,6 +12,9 @@ use super::transpose::together;
 /// How many channels lie side by side.
 pub const LANES: usize = 8;
 
+/// A copy of pixels has room for at most this many: 4 MiB of f32.
+pub const LARGEST_TILE: usize = 1 << 17;
+
 /// Rows of pixels, each of `L` channels, for a window of the map.
 pub trait Rows<S, const L: usize> {
     /// Pixels of a row of the map.
