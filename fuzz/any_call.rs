@@ -8,6 +8,8 @@ use libfuzzer_sys::fuzz_target;
 
 #[path = "../tests/suite/any_call.rs"]
 mod any_call;
+#[path = "../tests/suite/call_bytes.rs"]
+mod call_bytes;
 #[allow(dead_code)]
 #[path = "../tests/suite/problem.rs"]
 mod problem;

@@ -10,6 +10,8 @@ mod any_call;
 #[cfg(feature = "flex")]
 mod any_calls;
 mod bad_input;
+#[cfg(feature = "flex")]
+mod call_bytes;
 mod dtypes;
 mod limits;
 mod multi_scale;

@@ -1,0 +1,336 @@
+//! Reading a call from bytes.
+//!
+//! The corpus in `fuzz/regressions` is bytes: a change of what is read in which order makes it mean
+//! something else.
+
+use std::ops::{Deref, DerefMut};
+
+use arbitrary::{Result, Unstructured};
+use burn::tensor::{DType, IntDType};
+use burn_roi::*;
+
+use crate::any_call::{AnyCall, Pyramid};
+use crate::problem::{Layout, Operator};
+
+impl AnyCall {
+    /// Reads a call; where the bytes end, zeros follow.
+    pub fn read(bytes: &[u8]) -> Self {
+        let mut bytes = Bytes {
+            left: Unstructured::new(bytes),
+            careless: false,
+        };
+        Self::from_bytes(&mut bytes).expect("zeros should follow")
+    }
+
+    fn from_bytes(bytes: &mut Bytes) -> Result<Self> {
+        bytes.careless = bytes.int_in_range(0..=3)? == 3u8;
+        let dtype =
+            *bytes.choose(&[DType::F32, DType::F32, DType::F64, DType::F16, DType::BF16])?;
+        let shape = [
+            size(bytes, 2)?,
+            size(bytes, 20)?,
+            size(bytes, 13)?,
+            size(bytes, 13)?,
+        ];
+        let operator = operator(bytes)?;
+        let count = bytes.int_in_range(0..=5)?;
+        let columns = if rarely(bytes)? {
+            bytes.int_in_range(0..=6)?
+        } else {
+            4
+        };
+        let farthest = if dtype == DType::F16 { 65_504.0 } else { 3e38 };
+        let aligns = matches!(operator, Operator::RoiAlign(_));
+        let unit = matches!(operator, Operator::CropAndResize(_));
+        let boxes = (0..count * columns)
+            .map(|_| {
+                let coordinate = coordinate(bytes)? * if unit { 1.0 / 16.0 } else { 1.0 };
+                let right = coordinate.is_finite() && coordinate.abs() <= farthest;
+                Ok(if right || bytes.careless {
+                    coordinate
+                } else {
+                    1.5
+                })
+            })
+            .collect::<Result<_>>()?;
+        let index_dtype = *bytes.choose(&[
+            IntDType::I64,
+            IntDType::I32,
+            IntDType::I16,
+            IntDType::I8,
+            IntDType::U64,
+            IntDType::U32,
+            IntDType::U16,
+            IntDType::U8,
+        ])?;
+        let indices = match rarely(bytes)? {
+            true => bytes.int_in_range(0..=5)?,
+            false => count,
+        };
+        Ok(Self {
+            operator,
+            shape,
+            dtype,
+            columns,
+            boxes,
+            indices: (0..indices)
+                .map(|_| batch_index(bytes, shape[0]))
+                .collect::<Result<_>>()?,
+            index_dtype,
+            box_dtype: match rarely(bytes)? {
+                true => *bytes.choose(&[DType::F32, DType::F16, DType::F64])?,
+                false => dtype,
+            },
+            layout: *bytes.choose(&[
+                Layout::Contiguous,
+                Layout::ChannelsLast,
+                Layout::Transposed,
+                Layout::Sliced,
+                Layout::Expanded,
+            ])?,
+            seed: bytes.arbitrary()?,
+            pyramid: if aligns { pyramid(bytes)? } else { None },
+        })
+    }
+}
+
+/// The bytes that are left to read.
+struct Bytes<'a> {
+    left: Unstructured<'a>,
+    /// Whether the call may be wrong: three of four are right in everything.
+    careless: bool,
+}
+
+impl<'a> Deref for Bytes<'a> {
+    type Target = Unstructured<'a>;
+
+    fn deref(&self) -> &Self::Target {
+        &self.left
+    }
+}
+
+impl DerefMut for Bytes<'_> {
+    fn deref_mut(&mut self) -> &mut Self::Target {
+        &mut self.left
+    }
+}
+
+/// Once in sixteen times, where a call may be wrong.
+fn rarely(bytes: &mut Bytes) -> Result<bool> {
+    Ok(bytes.careless && bytes.int_in_range(0..=15)? == 15u8)
+}
+
+/// A size of a tensor up to `most`, where 0 and 1 are not rare.
+fn size(bytes: &mut Bytes, most: usize) -> Result<usize> {
+    match bytes.int_in_range(0..=9)? {
+        0u8 if bytes.careless => Ok(0),
+        0..=2 => Ok(1),
+        _ => bytes.int_in_range(1..=most),
+    }
+}
+
+/// A coordinate around a map of up to 13 pixels.
+fn coordinate(bytes: &mut Bytes) -> Result<f64> {
+    const SPECIAL: [f64; 24] = [
+        f64::NAN,
+        f64::INFINITY,
+        f64::NEG_INFINITY,
+        0.0,
+        -0.0,
+        1e-40,
+        -1e-40,
+        f32::MIN_POSITIVE as f64,
+        f32::EPSILON as f64,
+        3e38,
+        -3e38,
+        f32::MAX as f64,
+        f32::MIN as f64,
+        1e9,
+        -1e9,
+        1e4,
+        -1e4,
+        16_777_216.0,
+        2_147_483_648.0,
+        -2_147_483_649.0,
+        1e300,
+        -1e300,
+        65_504.0,
+        5e-324,
+    ];
+    Ok(match bytes.int_in_range(0..=15)? {
+        // On the borders of pixels, of halves, and of bins of thirds, fifths and sevenths.
+        0..=3u8 => bytes.int_in_range(-16..=40)? as f64 / 2.0,
+        4 => bytes.int_in_range(-30..=90)? as f64 / 3.0,
+        5 => bytes.int_in_range(-50..=150)? as f64 / 5.0,
+        6 => bytes.int_in_range(-70..=210)? as f64 / 7.0,
+        7..=12 => bytes.int_in_range(-8_388_608..=16_777_216)? as f64 / 1_048_576.0,
+        13 => bytes.int_in_range(-1_000_000..=1_000_000)? as f64,
+        14 => *bytes.choose(&SPECIAL)?,
+        _ => f32::from_bits(bytes.arbitrary()?).into(),
+    })
+}
+
+fn batch_index(bytes: &mut Bytes, batch: usize) -> Result<i64> {
+    let batch = batch as i64;
+    match bytes.int_in_range(0..=31)? {
+        0u8 if bytes.careless => bytes.arbitrary(),
+        1 if bytes.careless => Ok(*bytes.choose(&[
+            -1,
+            batch,
+            i64::MIN,
+            i64::MAX,
+            1 << 32,
+            (1 << 32) - 1,
+            1 << 31,
+            256,
+        ])?),
+        _ => bytes.int_in_range(0..=(batch - 1).max(0)),
+    }
+}
+
+fn operator(bytes: &mut Bytes) -> Result<Operator> {
+    Ok(match bytes.int_in_range(0..=5)? {
+        0u8 => Operator::RoiPool(
+            RoiPoolConfig::new(output_size(bytes)?)
+                .with_spatial_scale_y(scale(bytes)?)
+                .with_spatial_scale_x(scale(bytes)?)
+                .with_division(*bytes.choose(&[BinDivision::Whole, BinDivision::Rounded])?),
+        ),
+        1 => Operator::CropAndResize(
+            CropAndResizeConfig::new(output_size(bytes)?)
+                .with_method(interpolation(bytes)?)
+                .with_extrapolation_value(value(bytes)?),
+        ),
+        _ => Operator::RoiAlign(roi_align(bytes)?),
+    })
+}
+
+fn roi_align(bytes: &mut Bytes) -> Result<RoiAlignConfig> {
+    let output_size = output_size(bytes)?;
+    Ok(RoiAlignConfig::new(output_size)
+        .with_spatial_scale_y(scale(bytes)?)
+        .with_spatial_scale_x(scale(bytes)?)
+        .with_sampling(sampling(bytes)?)
+        .with_interpolation(interpolation(bytes)?)
+        .with_reduction(*bytes.choose(&[
+            Reduction::Average,
+            Reduction::Average,
+            Reduction::Max,
+            Reduction::MaxFromZero,
+            Reduction::MaxOfWeightedCorners,
+        ])?)
+        .with_box_offset(offset(bytes)?)
+        .with_input_pixel_offset(offset(bytes)?)
+        .with_output_pixel_offset(output_offset(bytes)?)
+        .with_out_of_bounds_value(value(bytes)?)
+        .with_align_corners(bytes.arbitrary()?)
+        .with_legacy_minimum_size(bytes.arbitrary()?)
+        .with_arithmetic(*bytes.choose(&[
+            Arithmetic::FromElements,
+            Arithmetic::FromElementsBySteps,
+            Arithmetic::FromRegion,
+            Arithmetic::FromRegionUnscaled,
+        ])?))
+}
+
+fn pyramid(bytes: &mut Bytes) -> Result<Option<Pyramid>> {
+    let levels: usize = bytes.int_in_range(0..=7)?;
+    if levels < 5 {
+        return Ok(None);
+    }
+    let first = *bytes.choose(&[1.0, 0.25, 4.0])?;
+    Ok(Some(Pyramid {
+        scales: (0..levels - 3)
+            .map(|level| first / f64::from(1 << level))
+            .collect(),
+        canonical_scale: *bytes.choose(&[4.0, 8.0, 224.0])?,
+        canonical_level: bytes.int_in_range(-1..=3)?,
+        ratio_epsilon: *bytes.choose(&[0.0, 1e-8])?,
+        level_epsilon: *bytes.choose(&[1e-6, 0.0])?,
+    }))
+}
+
+fn interpolation(bytes: &mut Bytes) -> Result<Interpolation> {
+    Ok(*bytes.choose(&[Interpolation::Bilinear, Interpolation::Nearest])?)
+}
+
+fn output_size(bytes: &mut Bytes) -> Result<[usize; 2]> {
+    if rarely(bytes)? {
+        let side = *bytes.choose(&[0, 32_768, usize::MAX])?;
+        return Ok(if bytes.arbitrary()? {
+            [side, 2]
+        } else {
+            [3, side]
+        });
+    }
+    Ok(match bytes.int_in_range(0..=63)? {
+        // Large enough for threads.
+        0u8 => [40, 33],
+        _ => [bytes.int_in_range(1..=6)?, bytes.int_in_range(1..=6)?],
+    })
+}
+
+fn sampling(bytes: &mut Bytes) -> Result<Sampling> {
+    let careless = bytes.careless;
+    Ok(match bytes.int_in_range(0..=7)? {
+        0..=2u8 => Sampling::Adaptive,
+        3 if careless => Sampling::Fixed(*bytes.choose(&[0, 1025, usize::MAX])?),
+        4 if careless => Sampling::Clamped {
+            minimum: *bytes.choose(&[0, 1, 7, 1025])?,
+            maximum: *bytes.choose(&[0, 1, 7, usize::MAX])?,
+        },
+        3 => Sampling::Fixed(*bytes.choose(&[1, 12, 30])?),
+        4 => Sampling::Clamped {
+            minimum: *bytes.choose(&[1, 3, 7])?,
+            maximum: *bytes.choose(&[7, 20, u32::MAX as usize, usize::MAX])?,
+        },
+        _ => Sampling::Fixed(bytes.int_in_range(1..=5)?),
+    })
+}
+
+/// A number that is usual, or right all the same, or wrong.
+fn number(bytes: &mut Bytes, usual: &[f64], unusual: &[f64], wrong: &[f64]) -> Result<f64> {
+    match bytes.int_in_range(0..=31)? {
+        0..=2u8 => Ok(*bytes.choose(unusual)?),
+        3 if bytes.careless => Ok(*bytes.choose(wrong)?),
+        _ => Ok(*bytes.choose(usual)?),
+    }
+}
+
+fn scale(bytes: &mut Bytes) -> Result<f64> {
+    number(
+        bytes,
+        &[1.0, 0.5, 0.25, 0.3, 0.0625, 2.0],
+        &[1e-40, 1e-9, 0.1, 16.0, 1e9, 3e38],
+        &[0.0, -1.0, f64::NAN, f64::INFINITY, 1e-50, 1e39, 1e300],
+    )
+}
+
+/// What is added to coordinates.
+fn offset(bytes: &mut Bytes) -> Result<f64> {
+    number(
+        bytes,
+        &[0.0, 0.5, 0.25],
+        &[-0.5, 1.0, 0.1, -7.3, 1e9, 3e38, 1e-40],
+        &[f64::NAN, f64::NEG_INFINITY, 1e39],
+    )
+}
+
+/// What is subtracted from the number of a sample.
+fn output_offset(bytes: &mut Bytes) -> Result<f64> {
+    number(
+        bytes,
+        &[0.0, -0.5, -0.25],
+        &[0.5, -0.1, 7.3, -1024.0, 1000.3, 1e-40],
+        &[f64::NAN, f64::NEG_INFINITY, 1024.1, -1e9, 3e38],
+    )
+}
+
+fn value(bytes: &mut Bytes) -> Result<f64> {
+    number(
+        bytes,
+        &[0.0, 0.0, -7.5, 3.25],
+        &[1e30, -3e38, 1e-40, -0.0, 1e5],
+        &[1e39, f64::NAN, f64::INFINITY],
+    )
+}
