@@ -114,7 +114,8 @@ fn sample_regions<F: Float, I: Int>(
             if seen > 0.0 {
                 result = results[channel];
                 if comptime!(reduction == Reduction::Average) {
-                    result = (result + outside * (samples - seen)) / samples;
+                    // By its share: ten times a value of -3e38 is infinite.
+                    result = result / samples + outside * ((samples - seen) / samples);
                 } else if seen < samples {
                     result = result.max(outside);
                 }
