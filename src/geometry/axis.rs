@@ -67,7 +67,7 @@ pub struct Axis {
     pub start: Real,
     /// The length of an output element in pixels.
     pub element: Real,
-    /// The distance of two samples in pixels.
+    /// The distance of two samples in pixels, where samples are placed by it.
     pub step: Real,
     /// The number of samples of an output element.
     pub samples: u32,
@@ -122,9 +122,11 @@ pub fn axis(rule: &AxisRule, low: Real, high: Real, elements: u32) -> Axis {
 
     let elements = elements as Real;
     let element = quotient(length, elements);
-    let samples = ceil_quotient(length, elements)
-        .clamp(rule.minimum_samples, rule.maximum_samples)
-        .clamp(0.0, MOST_SAMPLES);
+    let mut samples = rule.minimum_samples;
+    if rule.maximum_samples > samples {
+        samples = ceil_quotient(length, elements).clamp(samples, rule.maximum_samples);
+    }
+    let samples = samples.clamp(0.0, MOST_SAMPLES);
     let mut result = Axis {
         start,
         element,
@@ -133,10 +135,10 @@ pub fn axis(rule: &AxisRule, low: Real, high: Real, elements: u32) -> Axis {
     };
     let spans = elements * samples - rule.corners as Real;
     if spans > 0.0 {
-        if from_elements(rule) {
-            result.step = quotient(element, samples);
-        } else {
+        if !from_elements(rule) {
             result.step = quotient(length, spans);
+        } else if rule.order == FROM_ELEMENTS_BY_STEPS {
+            result.step = quotient(element, samples);
         }
     } else if rule.corners == 1u32 {
         // One sample on the whole axis can't reach both corners: it takes the middle.
@@ -171,8 +173,7 @@ fn ceil_quotient(dividend: Real, divisor: Real) -> Real {
 /// Where sample `sample` of output element `element` lies, in pixels.
 #[cfg_attr(feature = "cube", cube)]
 pub fn position(rule: &AxisRule, axis: &Axis, element: u32, sample: u32) -> Real {
-    let number = element as Real * axis.samples as Real + sample as Real;
-    let mut result = axis.start + product(number - rule.output_offset, axis.step);
+    let mut result = axis.start;
     if from_elements(rule) {
         let place = sample as Real - rule.output_offset;
         let mut inside = product(place, axis.step);
@@ -180,6 +181,9 @@ pub fn position(rule: &AxisRule, axis: &Axis, element: u32, sample: u32) -> Real
             inside = quotient(product(place, axis.element), axis.samples as Real);
         }
         result = (axis.start + product(element as Real, axis.element)) + inside;
+    } else {
+        let number = element as Real * axis.samples as Real + sample as Real;
+        result += product(number - rule.output_offset, axis.step);
     }
     result
 }

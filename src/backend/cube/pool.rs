@@ -3,7 +3,7 @@
 use burn_cubecl::tensor::CubeTensor;
 use cubecl::prelude::*;
 
-use super::region::{CHANNELS, Launch, Units, place, read_region, write};
+use super::region::{CHANNELS, Launch, Units, place, planes, read_region, write};
 use crate::geometry::convention::RegionBins;
 use crate::geometry::plan::Coordinate;
 use crate::geometry::single::bins::{BinRule, BinRuleLaunch, bin, extent};
@@ -45,34 +45,33 @@ fn pool_regions<F: Float, I: Int>(
         end = bin_y.start;
     }
 
-    let mut maxima = Array::<f32>::new(CHANNELS);
-    #[unroll]
-    for channel in 0..CHANNELS {
-        maxima[channel] = -f32::MAX;
-    }
-    let channels = features.shape(1);
-    let image = region.image * features.stride(0);
-    for y in bin_y.start..end {
-        for x in bin_x.start..bin_x.end {
-            let pixel = image + y as usize * features.stride(2) + x as usize * features.stride(3);
+    let row_step = features.stride(2);
+    let step = features.stride(3);
+    for block in 0..units.blocks {
+        let first = place.channel + block * CHANNELS;
+        let planes = planes(features, region.image, first);
+        let mut maxima = Array::<f32>::new(CHANNELS);
+        #[unroll]
+        for channel in 0..CHANNELS {
+            maxima[channel] = -f32::MAX;
+        }
+        for y in bin_y.start..end {
+            for x in bin_x.start..bin_x.end {
+                let pixel = y as usize * row_step + x as usize * step;
+                #[unroll]
+                for channel in 0..CHANNELS {
+                    let number = f32::cast_from(features[planes[channel] + pixel]);
+                    maxima[channel] = maxima[channel].max(number);
+                }
+            }
+        }
+        if !filled {
             #[unroll]
             for channel in 0..CHANNELS {
-                // Beyond the last channel, it is read again and not written.
-                let plane = (place.channel + channel).min(channels - 1) * features.stride(1);
-                maxima[channel] = maxima[channel].max(f32::cast_from(features[plane + pixel]));
+                maxima[channel] = 0.0;
             }
         }
-    }
-
-    #[unroll]
-    for channel in 0..CHANNELS {
-        if place.channel + channel < channels {
-            let mut result = 0.0f32;
-            if filled {
-                result = maxima[channel];
-            }
-            write(output, &place, channel, result);
-        }
+        write(output, &place, first, &maxima);
     }
 }
 

@@ -10,22 +10,28 @@ use cubecl::std::FastDivmod;
 
 use crate::backend::output_shape;
 
-/// How many channels a unit computes with the same coordinates.
-pub const CHANNELS: usize = 4;
+/// How many channels a unit computes at a time, with the same coordinates and weights.
+pub const CHANNELS: usize = 8;
 
 /// How many of these blocks of channels are computed of all regions before the next: 32 channels.
 ///
 /// Regions overlap, and read the map several times over. 32 of 256 channels of 200 x 304 are 8 MB, which
 /// stays in the L2 cache from region to region; all of them are 62 MB, which do not.
-const BLOCKS: usize = 8;
+const BLOCKS: usize = 4;
+
+/// As many units keep a large GPU busy: an H200 holds 270,336. Where there would be more, a unit computes
+/// several blocks, one after another, since finding its region's axes takes as long as half a block.
+const ENOUGH_UNITS: usize = 1 << 18;
 
 /// How the output is divided among units.
 #[derive(CubeType, CubeLaunch)]
 pub struct Units {
-    /// K, channel blocks that regions are computed in at a time, P and Q.
+    /// K, the units that share the channels computed at a time, P and Q.
     sizes: Sequence<FastDivmod<usize>>,
     /// The second of these sizes.
-    blocks: usize,
+    sharing: usize,
+    /// How many blocks of channels a unit computes.
+    pub blocks: usize,
     /// How many units there are.
     pub total: usize,
 }
@@ -56,25 +62,48 @@ pub struct Region {
 pub fn place(units: &Units) -> Place {
     let (rest, column) = units.sizes[3].div_mod(ABSOLUTE_POS);
     let (rest, row) = units.sizes[2].div_mod(rest);
-    let (rest, block) = units.sizes[1].div_mod(rest);
+    let (rest, share) = units.sizes[1].div_mod(rest);
     let (round, region) = units.sizes[0].div_mod(rest);
     Place {
         region,
         // Beyond the last channel in the last round, where rounds are not full.
-        channel: (round * units.blocks + block) * CHANNELS,
+        channel: (round * units.sharing + share) * units.blocks * CHANNELS,
         row,
         column,
     }
 }
 
-/// Writes the result of a place in its first channel plus `channel`.
+/// Where pixel 0 lies in the channels of a block. Beyond the last channel, that one is read again and not
+/// written.
 #[cube]
-pub fn write<F: Float>(output: &mut Tensor<F>, place: &Place, channel: usize, result: f32) {
-    let index = place.region * output.stride(0)
-        + (place.channel + channel) * output.stride(1)
+pub fn planes<F: Float>(features: &Tensor<F>, image: usize, first: usize) -> Array<usize> {
+    let mut planes = Array::<usize>::new(CHANNELS);
+    let last = features.shape(1) - 1;
+    let step = features.stride(1);
+    let start = image * features.stride(0);
+    #[unroll]
+    for channel in 0..CHANNELS {
+        planes[channel] = start + (first + channel).min(last) * step;
+    }
+    planes
+}
+
+/// Writes the results of a place in a block of channels.
+#[cube]
+pub fn write<F: Float>(output: &mut Tensor<F>, place: &Place, first: usize, results: &Array<f32>) {
+    // Read once: a device compiler takes it that what is written may change strides.
+    let (channels, step) = (output.shape(1), output.stride(1));
+    let mut index = place.region * output.stride(0)
+        + first * step
         + place.row * output.stride(2)
         + place.column * output.stride(3);
-    output[index] = F::cast_from(result);
+    #[unroll]
+    for channel in 0..CHANNELS {
+        if first + channel < channels {
+            output[index] = F::cast_from(results[channel]);
+        }
+        index += step;
+    }
 }
 
 /// Reads a region. `columns` are those of x1, y1, x2 and y2 in `boxes`.
@@ -142,12 +171,15 @@ impl Launch {
     ) -> Self {
         let shape = output_shape(&features.shape(), &boxes.shape(), output_size);
         let [regions, channels, rows, columns] = shape.dims();
+        let places = regions * rows * columns;
         let blocks = channels.div_ceil(CHANNELS);
-        let rounds = blocks.div_ceil(BLOCKS);
-        let blocks = blocks.div_ceil(rounds);
-        let total = rounds * regions * blocks * rows * columns;
+        let of_a_unit = (places * blocks / ENOUGH_UNITS).clamp(1, BLOCKS.min(blocks));
+        let sharing = blocks.div_ceil(of_a_unit);
+        let rounds = sharing.div_ceil(BLOCKS / of_a_unit);
+        let sharing = sharing.div_ceil(rounds);
+        let total = rounds * places * sharing;
         let mut sizes = SequenceArg::new();
-        for size in [regions, blocks, rows, columns] {
+        for size in [regions, sharing, rows, columns] {
             sizes.push(size);
         }
 
@@ -171,7 +203,7 @@ impl Launch {
             count: calculate_cube_count_elemwise(client, total, dim),
             dim,
             address: addresses.into_iter().max().expect("there are tensors"),
-            units: UnitsLaunch::new(sizes, blocks, total),
+            units: UnitsLaunch::new(sizes, sharing, of_a_unit, total),
             dtype: dtype_to_storage_type(features.dtype),
             index_dtype: dtype_to_storage_type(batch_indices.dtype),
             output,

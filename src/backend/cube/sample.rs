@@ -3,11 +3,13 @@
 use burn_cubecl::tensor::CubeTensor;
 use cubecl::prelude::*;
 
-use super::region::{CHANNELS, Launch, Units, place, read_region, write};
+use super::region::{CHANNELS, Launch, Units, place, planes, read_region, write};
 use crate::geometry::convention::{Reduction, RegionSamples};
 use crate::geometry::plan::Coordinate;
 use crate::geometry::single::area::{AreaRule, AreaRuleLaunch, in_range};
-use crate::geometry::single::axis::{AxisRule, AxisRuleLaunch, axis, position, taps, visible};
+use crate::geometry::single::axis::{
+    AxisRule, AxisRuleLaunch, Taps, axis, position, taps, visible,
+};
 
 #[cube(launch, address_type = "dynamic")]
 #[allow(clippy::too_many_arguments)]
@@ -53,75 +55,112 @@ fn sample_regions<F: Float, I: Int>(
     }
     let columns_seen = visible(rule_x, &axis_x, place.column as u32, width);
 
-    let mut results = Array::<f32>::new(CHANNELS);
-    #[unroll]
-    for channel in 0..CHANNELS {
-        results[channel] = least;
-    }
-
-    let channels = features.shape(1);
-    let step = features.stride(3);
-    for sample_y in rows.first..rows_end {
-        let y = taps(
-            rule_y,
-            position(rule_y, &axis_y, place.row as u32, sample_y),
-            height,
-        );
-        let low = region.image * features.stride(0) + y.low as usize * features.stride(2);
-        let high = region.image * features.stride(0) + y.high as usize * features.stride(2);
-        for sample_x in columns_seen.first..columns_seen.end {
-            let x = taps(
-                rule_x,
-                position(rule_x, &axis_x, place.column as u32, sample_x),
-                width,
-            );
-            let weight_11 = (1.0 - y.fraction) * (1.0 - x.fraction);
-            let weight_12 = (1.0 - y.fraction) * x.fraction;
-            let weight_21 = y.fraction * (1.0 - x.fraction);
-            let weight_22 = y.fraction * x.fraction;
-            let left = x.low as usize * step;
-            let right = x.high as usize * step;
-            #[unroll]
-            for channel in 0..CHANNELS {
-                // Beyond the last channel, it is read again and not written.
-                let plane = (place.channel + channel).min(channels - 1) * features.stride(1);
-                let corner_11 = weight_11 * f32::cast_from(features[plane + low + left]);
-                let corner_12 = weight_12 * f32::cast_from(features[plane + low + right]);
-                let corner_21 = weight_21 * f32::cast_from(features[plane + high + left]);
-                let corner_22 = weight_22 * f32::cast_from(features[plane + high + right]);
-                if comptime!(reduction == Reduction::MaxOfWeightedCorners) {
-                    let above = corner_11.max(corner_12);
-                    let below = corner_21.max(corner_22);
-                    results[channel] = results[channel].max(above.max(below));
-                } else {
-                    let sample = (corner_11 + corner_12) + (corner_21 + corner_22);
-                    if comptime!(reduction == Reduction::Average) {
-                        results[channel] += sample;
-                    } else {
-                        results[channel] = results[channel].max(sample);
-                    }
-                }
-            }
-        }
-    }
-
     let samples = axis_y.samples as f32 * axis_x.samples as f32;
     let seen = (rows_end - rows.first) as f32 * (columns_seen.end - columns_seen.first) as f32;
+    // Read before the loops: a device compiler does not move what may not be reached.
+    let row_step = features.stride(2);
+    let step = features.stride(3);
+    for block in 0..units.blocks {
+        let first = place.channel + block * CHANNELS;
+        let planes = planes(features, region.image, first);
+        let mut results = Array::<f32>::new(CHANNELS);
+        #[unroll]
+        for channel in 0..CHANNELS {
+            results[channel] = least;
+        }
+        for sample_y in rows.first..rows_end {
+            let place_y = position(rule_y, &axis_y, place.row as u32, sample_y);
+            let y = taps(rule_y, place_y, height);
+            for sample_x in columns_seen.first..columns_seen.end {
+                let place_x = position(rule_x, &axis_x, place.column as u32, sample_x);
+                let x = taps(rule_x, place_x, width);
+                add_sample(
+                    features,
+                    &planes,
+                    row_step,
+                    step,
+                    &y,
+                    &x,
+                    &mut results,
+                    reduction,
+                );
+            }
+        }
+        add_unseen(&mut results, samples, seen, outside, reduction);
+        write(output, &place, first, &results);
+    }
+}
+
+/// Reduces one more sample, in all channels of a block.
+#[cube]
+#[allow(clippy::too_many_arguments)]
+fn add_sample<F: Float>(
+    features: &Tensor<F>,
+    planes: &Array<usize>,
+    row_step: usize,
+    step: usize,
+    y: &Taps,
+    x: &Taps,
+    results: &mut Array<f32>,
+    #[comptime] reduction: Reduction,
+) {
+    let (low, high) = (y.low as usize * row_step, y.high as usize * row_step);
+    let (left, right) = (x.low as usize * step, x.high as usize * step);
+    let weight_11 = (1.0 - y.fraction) * (1.0 - x.fraction);
+    let weight_12 = (1.0 - y.fraction) * x.fraction;
+    let weight_21 = y.fraction * (1.0 - x.fraction);
+    let weight_22 = y.fraction * x.fraction;
     #[unroll]
     for channel in 0..CHANNELS {
-        if place.channel + channel < channels {
-            let mut result = outside;
-            if seen > 0.0 {
-                result = results[channel];
-                if comptime!(reduction == Reduction::Average) {
-                    // By its share: ten times a value of -3e38 is infinite.
-                    result = result / samples + outside * ((samples - seen) / samples);
-                } else if seen < samples {
-                    result = result.max(outside);
-                }
+        let plane = planes[channel];
+        let pixel_11 = f32::cast_from(features[plane + low + left]);
+        let pixel_12 = f32::cast_from(features[plane + low + right]);
+        let pixel_21 = f32::cast_from(features[plane + high + left]);
+        let pixel_22 = f32::cast_from(features[plane + high + right]);
+        if comptime!(reduction == Reduction::Average) {
+            results[channel] += weight_11 * pixel_11;
+            results[channel] += weight_12 * pixel_12;
+            results[channel] += weight_21 * pixel_21;
+            results[channel] += weight_22 * pixel_22;
+        } else {
+            let (corner_11, corner_12) = (weight_11 * pixel_11, weight_12 * pixel_12);
+            let (corner_21, corner_22) = (weight_21 * pixel_21, weight_22 * pixel_22);
+            if comptime!(reduction == Reduction::MaxOfWeightedCorners) {
+                let above = corner_11.max(corner_12);
+                let below = corner_21.max(corner_22);
+                results[channel] = results[channel].max(above.max(below));
+            } else {
+                let sample = (corner_11 + corner_12) + (corner_21 + corner_22);
+                results[channel] = results[channel].max(sample);
             }
-            write(output, &place, channel, result);
         }
+    }
+}
+
+/// Ends the reduction with the samples out of bounds.
+#[cube]
+fn add_unseen(
+    results: &mut Array<f32>,
+    samples: f32,
+    seen: f32,
+    outside: f32,
+    #[comptime] reduction: Reduction,
+) {
+    // By shares: ten times a value of -3e38 is infinite.
+    let share = 1.0 / samples;
+    let unseen = outside * ((samples - seen) * share);
+    #[unroll]
+    for channel in 0..CHANNELS {
+        let mut result = outside;
+        if seen > 0.0 {
+            result = results[channel];
+            if comptime!(reduction == Reduction::Average) {
+                result = result * share + unseen;
+            } else if seen < samples {
+                result = result.max(outside);
+            }
+        }
+        results[channel] = result;
     }
 }
 
