@@ -28,7 +28,7 @@
 //!
 //! # Features
 //!
-//! `flex` and `ndarray` (both default), `wgpu`, `vulkan`, `metal`, `webgpu`, `cuda` and `rocm` compile a
+//! `flex` and `ndarray` (both default), `wgpu`, `vulkan`, `metal`, `webgpu`, `cuda`, `rocm` and `cpu` compile a
 //! backend; `fusion` turns on Burn's kernel fusion, which the operators work with either way.
 //! `detection` adds a module of that name with what a two-stage detector needs around the operators.
 

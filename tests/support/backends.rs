@@ -88,6 +88,8 @@ fn compiled() -> Vec<(&'static str, Open)> {
         ("cuda", || Device::cuda(0)),
         #[cfg(feature = "rocm")]
         ("rocm", || Device::rocm(0)),
+        #[cfg(feature = "cpu")]
+        ("cpu", Device::cpu),
     ]
 }
 

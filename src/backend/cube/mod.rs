@@ -1,4 +1,4 @@
-//! CubeCL kernels, for every runtime: wgpu, Vulkan, Metal, WebGPU, CUDA and ROCm.
+//! CubeCL kernels, for every runtime: wgpu, Vulkan, Metal, WebGPU, CUDA, ROCm and CPU.
 //!
 //! One launch a call, or a level of a feature pyramid. Boxes are read by the kernel and never by the host; a row that is not finite or
 //! names no image reads no pixel. Tensors are read by their strides, so nothing is copied first.
