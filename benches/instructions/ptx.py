@@ -1,0 +1,198 @@
+"""Runs a unit of a kernel in PTX, for as much of PTX as CubeCL 0.11 writes for this crate's kernels.
+
+A register holds bits as a whole number; what they mean is in the instructions.
+"""
+
+import operator
+import re
+import struct
+from collections import Counter
+
+import numpy as np
+
+np.seterr(all="ignore")
+BUFFERS = 5
+
+
+class Kernel:
+    """The instructions of a kernel, each with its guard, its name's parts and its operands."""
+
+    def __init__(self, text):
+        self.instructions, self.labels = [], {}
+        for line in text[text.index("{\n") + 2 : text.rindex("}")].splitlines():
+            line = line.split("//")[0].strip().rstrip(";")
+            if line.endswith(":"):
+                self.labels[line[:-1]] = len(self.instructions)
+            elif line and not line.startswith("."):
+                guard, name, operands = re.match(r"(?:@(!?%p\d+)\s+)?(\S+)\s*(.*)", line).groups()
+                operands = re.findall(r"\{[^}]*\}|\[[^\]]*\]|[^,\s]+", operands)
+                self.instructions.append((guard, name.split("."), operands))
+
+
+class Launch:
+    """What a kernel was given: `driver.c` writes it."""
+
+    def __init__(self, data):
+        self.blocks, self.units = struct.unpack_from("<3Q", data), struct.unpack_from("<3Q", data, 24)
+        self.memory, self.parameters, place = [], [], 48
+        for _ in range(BUFFERS):
+            start, size = struct.unpack_from("<2Q", data, place)
+            self.memory.append((start, data[place + 16 : place + 16 + size]))
+            self.parameters.append(data[place : place + 8])
+            place += 16 + size
+        self.parameters.append(data[place:])
+
+    def load(self, address, size):
+        for start, held in self.memory:
+            if start <= address and address + size <= start + len(held):
+                return held[address - start : address - start + size]
+        raise IndexError(f"a load from {address:#x}, which is in no buffer")
+
+
+def single(bits):
+    return np.uint32(bits & 0xFFFFFFFF).view(np.float32)
+
+
+def bits_of(number):
+    return int(np.float32(number).view(np.uint32))
+
+
+def signed(bits, width):
+    bits &= (1 << width) - 1
+    return bits - (1 << width) if bits >> (width - 1) else bits
+
+
+def fused(left, right, more):
+    return np.float32(np.float64(left) * np.float64(right) + np.float64(more))
+
+
+FLOATS = {
+    "add": operator.add, "sub": operator.sub, "mul": operator.mul, "div": operator.truediv,
+    "neg": operator.neg, "abs": abs, "min": np.fmin, "max": np.fmax, "fma": fused,
+    "rcp": lambda number: np.float32(1) / number,
+}  # fmt: skip
+WHOLES = {
+    "add": operator.add, "sub": operator.sub, "and": operator.and_, "or": operator.or_,
+    "xor": operator.xor, "not": operator.invert, "neg": operator.neg, "min": min, "max": max,
+    "shl": operator.lshift, "shr": operator.rshift, "mov": lambda number: number,
+    "div": lambda left, right: int(left / right), "mul": operator.mul,
+    "mad": lambda left, right, more: left * right + more,
+}  # fmt: skip
+COMPARISONS = {
+    "eq": operator.eq, "ne": operator.ne, "lt": operator.lt, "le": operator.le, "gt": operator.gt,
+    "ge": operator.ge,
+}  # fmt: skip
+ROUNDINGS = {"rmi": np.floor, "rpi": np.ceil}
+
+
+class Unit:
+    """A unit of a launch, number `unit` of block `block`."""
+
+    def __init__(self, kernel, launch, block, unit):
+        self.kernel, self.launch = kernel, launch
+        self.stored = 0
+        self.ran = Counter()
+        width, height, _ = launch.units
+        self.registers = dict.fromkeys(["%ctaid.y", "%ctaid.z", "%tid.z"], 0)
+        self.registers |= {"%ctaid.x": block, "%tid.x": unit % width, "%tid.y": unit // width}
+        for axis, blocks, units in zip("xyz", launch.blocks, launch.units):
+            self.registers |= {f"%nctaid.{axis}": blocks, f"%ntid.{axis}": units}
+        assert unit < width * height
+
+    def run(self):
+        """Runs to the end, and counts what was run in `ran` and the stores in `stored`."""
+        place = 0
+        while True:
+            guard, name, operands = self.kernel.instructions[place]
+            place += 1
+            taken = guard is None or self.registers[guard.lstrip("!")] != guard.startswith("!")
+            self.ran[".".join(name)] += 1
+            if taken and name[0] == "ret":
+                return self
+            if taken and name[0] == "bra":
+                place = self.kernel.labels[operands[0]]
+            elif taken:
+                self.step(name, operands)
+
+    def value(self, operand):
+        if operand.startswith("%"):
+            return self.registers[operand]
+        return int(operand[2:], 16) if operand.startswith("0f") else int(operand, 0)
+
+    def step(self, name, operands):
+        kind = name[-1]
+        target, *sources = operands
+        if name[0] == "ld":
+            self.load(name, target, sources[0])
+        elif name[0] == "st":
+            self.stored += 1
+        elif name[0] == "setp":
+            self.registers[target] = self.compare(name[1], kind, sources)
+        elif name[0] == "selp":
+            self.registers[target] = self.value(sources[0 if self.registers[sources[2]] else 1])
+        elif kind == "pred":
+            values = [bool(self.value(source)) for source in sources]
+            choices = {"not": lambda: not values[0], "mov": lambda: values[0]}
+            compute = choices.get(name[0], lambda: WHOLES[name[0]](*values))
+            self.registers[target] = compute()
+        elif name[0] == "cvt":
+            self.registers[target] = convert(name[1:], self.value(sources[0]))
+        elif kind == "f32":
+            numbers = [single(self.value(source)) for source in sources]
+            self.registers[target] = bits_of(FLOATS[name[0]](*numbers))
+        else:
+            self.registers[target] = self.compute(name, sources)
+
+    def load(self, name, target, source):
+        base, offset = re.match(r"\[([^+\]]+)\+?(\d*)\]", source).groups()
+        offset, size = int(offset or 0), int(name[-1][1:]) // 8
+        for number, register in enumerate(target.strip("{}").split(",")):
+            start = offset + number * size
+            if name[1] == "param":
+                parameter = self.launch.parameters[int(base.rsplit("_", 1)[1])]
+                data = parameter[start : start + size]
+            else:
+                data = self.launch.load(self.value(base) + start, size)
+            self.registers[register.strip()] = int.from_bytes(data, "little")
+
+    def compare(self, comparison, kind, sources):
+        values = [self.value(source) for source in sources]
+        if kind == "f32":
+            left, right = map(single, values)
+            if np.isnan(left) or np.isnan(right):
+                return comparison.endswith("u") or comparison == "nan"
+            return bool(COMPARISONS[comparison[:2]](left, right))
+        left, right = (whole(value, kind) for value in values)
+        return COMPARISONS[comparison](left, right)
+
+    def compute(self, name, sources):
+        """On whole numbers."""
+        kind, width = name[-1], int(name[-1][1:])
+        values = [whole(self.value(source), kind) for source in sources]
+        if "wide" in name:
+            values[2:] = [self.value(source) for source in sources[2:]]
+            width *= 2
+        result = WHOLES[name[0]](*values)
+        if "hi" in name:
+            result >>= width
+        return result & ((1 << width) - 1)
+
+
+def whole(bits, kind):
+    width = int(kind[1:])
+    return signed(bits, width) if kind[0] == "s" else bits & ((1 << width) - 1)
+
+
+def convert(name, value):
+    *rounding, target, source = name
+    if target == "f32" and source == "f32":
+        return bits_of(ROUNDINGS[rounding[0]](single(value)))
+    if target == "f32":
+        return bits_of(whole(value, source))
+    width = int(target[1:])
+    if source == "f32":
+        least, most = (-(1 << 31), (1 << 31) - 1) if target == "s32" else (0, (1 << 32) - 1)
+        value = int(min(max(float(single(value)), least), most))
+    else:
+        value = whole(value, source)
+    return value & ((1 << width) - 1)
