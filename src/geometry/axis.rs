@@ -107,10 +107,10 @@ pub fn product(left: Real, right: Real) -> Real {
 /// The axis of a region from `low` to `high` (box coordinates) that gives `elements` outputs.
 #[cfg_attr(feature = "cube", cube)]
 pub fn axis(rule: &AxisRule, low: Real, high: Real, elements: u32) -> Axis {
-    let low = low + rule.box_offset;
-    let high = high + rule.box_offset;
-    let start = product(low, rule.scale) - rule.input_offset;
-    let mut length = (product(high, rule.scale) - rule.input_offset) - start;
+    let low = (low + rule.box_offset).clamp(-Real::MAX, Real::MAX);
+    let high = (high + rule.box_offset).clamp(-Real::MAX, Real::MAX);
+    let start = pixel(rule, low);
+    let mut length = pixel(rule, high) - start;
     if rule.order == FROM_REGION {
         length = product(high, rule.scale) - product(low, rule.scale);
     }
@@ -142,9 +142,15 @@ pub fn axis(rule: &AxisRule, low: Real, high: Real, elements: u32) -> Axis {
         }
     } else if rule.corners == 1u32 {
         // One sample on the whole axis can't reach both corners: it takes the middle.
-        result.start = product((low + high) * 0.5, rule.scale) - rule.input_offset;
+        result.start = pixel(rule, (low + high) * 0.5);
     }
     result
+}
+
+/// A box coordinate in pixels. It is finite as all of these are: the difference of two infinities is no number.
+#[cfg_attr(feature = "cube", cube)]
+fn pixel(rule: &AxisRule, coordinate: Real) -> Real {
+    (product(coordinate, rule.scale) - rule.input_offset).clamp(-Real::MAX, Real::MAX)
 }
 
 /// Whether samples are placed from the start of their elements. Corners are reached by counting from
