@@ -7,11 +7,15 @@ use burn::backend::tensor::FloatTensor;
 use burn::tensor::{Scalar, Shape, Slice};
 
 use super::bins::larger;
-use super::{BLOCK, Operator, Pixels, Sum, concatenate};
+use super::{Operator, Pixels, Sum, concatenate};
 use crate::backend::host::Region;
 use crate::geometry::axes::Axes;
 use crate::geometry::convention::{Reduction, RegionSamples};
 use crate::geometry::plan::{Coordinate, Samples, WeightedTaps};
+
+/// How many numbers the samples of a block hold at most, 16 MiB of f32. A few tensors as large are alive at
+/// once, and a call may take 256 MiB beyond its input and output.
+const BLOCK: usize = 4 << 20;
 
 /// The maximum over samples.
 pub struct Maximum<R: Coordinate> {

@@ -27,10 +27,6 @@ use call::Call;
 use maximum::Maximum;
 use pixels::Pixels;
 
-/// How many numbers any other intermediate tensor holds at most, 16 MiB of f32. A few are alive at once,
-/// and a call may take 256 MiB beyond its input and output.
-const BLOCK: usize = 4 << 20;
-
 /// See [`RegionKernels::sample_regions`](super::RegionKernels::sample_regions).
 pub(super) fn sample_regions<B: Backend>(
     features: FloatTensor<B>,
