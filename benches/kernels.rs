@@ -44,12 +44,7 @@ impl Problem {
                 [x, y, x + w, y + h]
             })
             .collect();
-        Self::from_data(
-            features,
-            TensorData::new(boxes, [regions, 4]),
-            device,
-            dtype,
-        )
+        Self::from_data(features, TensorData::new(boxes, [regions, 4]), device, dtype)
     }
 
     fn from_data(features: TensorData, boxes: TensorData, device: &Device, dtype: DType) -> Self {
@@ -99,17 +94,13 @@ fn flex(criterion: &mut Criterion) {
     group.bench_function("roi_align max", |bencher| {
         bencher.iter(|| problem.align(black_box(&max)))
     });
-    group.bench_function("roi_pool", |bencher| {
-        bencher.iter(|| problem.pool(black_box(&bins)))
-    });
+    group.bench_function("roi_pool", |bencher| bencher.iter(|| problem.pool(black_box(&bins))));
 
     let half = Problem::new(&device, DType::F16, CHANNELS, REGIONS);
     group.bench_function("roi_align fixed f16", |bencher| {
         bencher.iter(|| half.align(black_box(&fixed())))
     });
-    group.bench_function("roi_pool f16", |bencher| {
-        bencher.iter(|| half.pool(black_box(&bins)))
-    });
+    group.bench_function("roi_pool f16", |bencher| bencher.iter(|| half.pool(black_box(&bins))));
 
     // Normalized [y1, x1, y2, x2].
     let mut random = Random::new(3);
@@ -157,9 +148,7 @@ fn ndarray(criterion: &mut Criterion) {
     group.bench_function("roi_align max", |bencher| {
         bencher.iter(|| problem.align(black_box(&max)))
     });
-    group.bench_function("roi_pool", |bencher| {
-        bencher.iter(|| problem.pool(black_box(&bins)))
-    });
+    group.bench_function("roi_pool", |bencher| bencher.iter(|| problem.pool(black_box(&bins))));
     group.finish();
 }
 

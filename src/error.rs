@@ -19,9 +19,7 @@ pub enum RoiError {
         expected: &'static str,
     },
     /// There are not as many batch indices as boxes.
-    #[error(
-        "`boxes` has {boxes} rows and `batch_indices` has {batch_indices}, but both must have one for each region"
-    )]
+    #[error("`boxes` has {boxes} rows and `batch_indices` has {batch_indices}, but both must have one for each region")]
     Count {
         /// The number of boxes.
         boxes: usize,
@@ -77,9 +75,7 @@ pub enum RoiError {
         expected: &'static str,
     },
     /// A map without pixels can't be pooled.
-    #[error(
-        "`features` has shape {shape:?}, but height and width must be above 0 where there are regions"
-    )]
+    #[error("`features` has shape {shape:?}, but height and width must be above 0 where there are regions")]
     EmptyMap {
         /// The shape `[N, C, H, W]` of the features.
         shape: [usize; 4],
@@ -93,9 +89,7 @@ pub enum RoiError {
         coordinates: [f64; 4],
     },
     /// A batch index names no image.
-    #[error(
-        "`batch_indices` row {row} is {index}, but must be at least 0 and below the batch size {batch}"
-    )]
+    #[error("`batch_indices` row {row} is {index}, but must be at least 0 and below the batch size {batch}")]
     BatchIndex {
         /// The row, counted from 0.
         row: usize,
@@ -125,9 +119,7 @@ pub enum RoiError {
         of: &'static str,
     },
     /// A label names no class.
-    #[error(
-        "`labels` row {row} is {label}, but must be at least 0 and below the {classes} classes"
-    )]
+    #[error("`labels` row {row} is {label}, but must be at least 0 and below the {classes} classes")]
     Label {
         /// The row, counted from 0.
         row: usize,

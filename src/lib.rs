@@ -50,14 +50,13 @@ pub use backend::{RegionKernels, RoiBackend};
 pub use conventions::{detectron2, directml, onnx, openvino, tensorflow, torchvision};
 pub use error::RoiError;
 pub use geometry::convention::{
-    AreaRange, Arithmetic, AxisConvention, BinDivision, Bounds, Interpolation,
-    MAXIMUM_FIXED_SAMPLES, MAXIMUM_OUTPUT_SIZE, Reduction, RegionBins, RegionSamples, Sampling,
+    AreaRange, Arithmetic, AxisConvention, BinDivision, Bounds, Interpolation, MAXIMUM_FIXED_SAMPLES,
+    MAXIMUM_OUTPUT_SIZE, Reduction, RegionBins, RegionSamples, Sampling,
 };
 pub use ops::{
-    CropAndResize, CropAndResizeConfig, MultiScaleRoiAlign, MultiScaleRoiAlignConfig, RoiAlign,
-    RoiAlignConfig, RoiPool, RoiPoolConfig, crop_and_resize, infer_scales, multi_scale_roi_align,
-    primitive, roi_align, roi_pool, try_crop_and_resize, try_infer_scales,
-    try_multi_scale_roi_align, try_roi_align, try_roi_pool,
+    CropAndResize, CropAndResizeConfig, MultiScaleRoiAlign, MultiScaleRoiAlignConfig, RoiAlign, RoiAlignConfig,
+    RoiPool, RoiPoolConfig, crop_and_resize, infer_scales, multi_scale_roi_align, primitive, roi_align, roi_pool,
+    try_crop_and_resize, try_infer_scales, try_multi_scale_roi_align, try_roi_align, try_roi_pool,
 };
 pub use rois::Rois;
 

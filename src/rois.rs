@@ -35,10 +35,7 @@ impl Rois {
     /// # Panics
     ///
     /// Where [`try_new`](Rois::try_new) gives an error.
-    pub fn new<const B: usize, const I: usize>(
-        boxes: Tensor<B>,
-        batch_indices: Tensor<I, Int>,
-    ) -> Self {
+    pub fn new<const B: usize, const I: usize>(boxes: Tensor<B>, batch_indices: Tensor<I, Int>) -> Self {
         or_panic(Self::try_new(boxes, batch_indices))
     }
 
@@ -69,10 +66,7 @@ impl Rois {
             });
         }
         same_device("batch_indices", &batch_indices.device(), &boxes.device())?;
-        Ok(Self {
-            boxes,
-            batch_indices,
-        })
+        Ok(Self { boxes, batch_indices })
     }
 
     /// Boxes `[K, 5]` whose rows are `[batch index, x1, y1, x2, y2]`, as torchvision, ONNX
@@ -138,10 +132,7 @@ impl Rois {
         }
         let count = indices.len();
         let empty = first.clone();
-        let mut filled: Vec<_> = boxes
-            .into_iter()
-            .filter(|boxes| boxes.dims()[0] > 0)
-            .collect();
+        let mut filled: Vec<_> = boxes.into_iter().filter(|boxes| boxes.dims()[0] > 0).collect();
         let boxes = match filled.len() {
             0 => empty,
             1 => filled.remove(0),
@@ -194,15 +185,9 @@ impl Rois {
 }
 
 /// A tensor of rank 2 to 4 as the rows of its last dimension.
-fn rows<const D: usize>(
-    tensor: Tensor<D>,
-    columns: usize,
-    expected: &'static str,
-) -> Result<Tensor<2>, RoiError> {
+fn rows<const D: usize>(tensor: Tensor<D>, columns: usize, expected: &'static str) -> Result<Tensor<2>, RoiError> {
     let shape = tensor.shape();
-    let fits = (2..=4).contains(&D)
-        && shape[D - 1] == columns
-        && shape[..D - 2].iter().all(|&size| size == 1);
+    let fits = (2..=4).contains(&D) && shape[D - 1] == columns && shape[..D - 2].iter().all(|&size| size == 1);
     if !fits {
         return Err(RoiError::Shape {
             argument: "boxes",
@@ -228,11 +213,7 @@ fn same_device(argument: &'static str, device: &Device, expected: &Device) -> Re
 /// Checks indices that came as floats, on the host.
 fn all_whole(indices: &Tensor<1>) -> Result<(), RoiError> {
     let data = indices.to_data();
-    match data
-        .iter::<f64>()
-        .enumerate()
-        .find(|(_, index)| index.fract() != 0.0)
-    {
+    match data.iter::<f64>().enumerate().find(|(_, index)| index.fract() != 0.0) {
         Some((row, index)) => Err(RoiError::BatchIndexNotWhole { row, index }),
         None => Ok(()),
     }
@@ -251,7 +232,5 @@ fn whole_or_none(indices: Tensor<1>) -> Tensor<1, Int> {
         .clone()
         .greater_equal_elem(0.0)
         .bool_and(indices.clone().lower_equal_elem(LARGEST));
-    indices
-        .mask_fill(whole.bool_and(holds).bool_not(), -1.0)
-        .int()
+    indices.mask_fill(whole.bool_and(holds).bool_not(), -1.0).int()
 }

@@ -35,11 +35,7 @@ fn main() -> ExitCode {
             };
             match outcome {
                 Ok(true) => passed += 1,
-                Ok(false) => println!(
-                    "{}: {} skipped: no such dtype",
-                    backend.name,
-                    file.display()
-                ),
+                Ok(false) => println!("{}: {} skipped: no such dtype", backend.name, file.display()),
                 Err(error) => {
                     failed += 1;
                     println!("{}: {} failed: {error}", backend.name, file.display());
@@ -47,10 +43,7 @@ fn main() -> ExitCode {
             }
         }
         failures += failed;
-        summary.push(format!(
-            "{}: {passed} passed, {failed} failed",
-            backend.name
-        ));
+        summary.push(format!("{}: {passed} passed, {failed} failed", backend.name));
     }
     for line in summary {
         println!("{line}");
@@ -64,10 +57,7 @@ fn main() -> ExitCode {
 fn folders() -> Vec<PathBuf> {
     let own = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/cases");
     let others = std::env::var("ROI_CASES").unwrap_or_default();
-    let others = others
-        .split(':')
-        .filter(|folder| !folder.is_empty())
-        .map(PathBuf::from);
+    let others = others.split(':').filter(|folder| !folder.is_empty()).map(PathBuf::from);
     std::iter::once(own).chain(others).collect()
 }
 
@@ -79,11 +69,7 @@ fn check(case: &Case, backend: &Backend) -> Result<bool, String> {
     let output = operators::run(case, &backend.device)?.into_data();
     let expected = case.expected()?;
     if output.shape() != expected.shape() {
-        return Err(format!(
-            "shape {:?}, expected {:?}",
-            output.shape(),
-            expected.shape()
-        ));
+        return Err(format!("shape {:?}, expected {:?}", output.shape(), expected.shape()));
     }
     let error = largest_error(&output, expected);
     if error <= case.tolerance {

@@ -102,10 +102,6 @@ fn resident() -> f64 {
         .lines()
         .find_map(|line| line.strip_prefix("VmRSS:"))
         .expect("its resident memory");
-    let kibibytes: f64 = line
-        .trim()
-        .trim_end_matches(" kB")
-        .parse()
-        .expect("a number");
+    let kibibytes: f64 = line.trim().trim_end_matches(" kB").parse().expect("a number");
     kibibytes / 1024.0
 }

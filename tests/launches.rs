@@ -61,10 +61,7 @@ impl Problem {
 }
 
 /// The launches of a call and the identities of their kernels.
-fn observe(
-    device: &Device,
-    call: impl FnOnce() -> Tensor<4>,
-) -> (Vec<&'static str>, HashSet<StableHash>) {
+fn observe(device: &Device, call: impl FnOnce() -> Tensor<4>) -> (Vec<&'static str>, HashSet<StableHash>) {
     device.sync().expect("what was before should finish");
     let launches = Arc::new(Launches::default());
     let observation = LaunchObservation::new(launches.clone());
@@ -133,10 +130,7 @@ fn operators() -> Vec<(&'static str, Operator)> {
             "fixed",
             align(|config| config.with_sampling_ratio(2).with_aligned(true)),
         ),
-        (
-            "maximum",
-            align(|config| config.with_reduction(Reduction::Max)),
-        ),
+        ("maximum", align(|config| config.with_reduction(Reduction::Max))),
         (
             "maximum from zero",
             align(|config| config.with_reduction(Reduction::MaxFromZero)),
@@ -148,8 +142,7 @@ fn operators() -> Vec<(&'static str, Operator)> {
         (
             "pool",
             Box::new(|problem| {
-                let config =
-                    RoiPoolConfig::new(problem.output_size).with_spatial_scale(problem.scale);
+                let config = RoiPoolConfig::new(problem.output_size).with_spatial_scale(problem.scale);
                 roi_pool(problem.features.clone(), &problem.rois, config)
             }),
         ),

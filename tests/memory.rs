@@ -25,10 +25,7 @@ fn most_memory(call: impl Fn() -> Tensor<4>) -> f32 {
 /// One test, since the allocator counts for the whole process.
 #[test]
 fn memory_is_bounded_at_any_number_of_regions() {
-    for backend in backends::backends()
-        .iter()
-        .filter(|backend| backend.is_host())
-    {
+    for backend in backends::backends().iter().filter(|backend| backend.is_host()) {
         let device = &backend.device;
         let most = if backend.name == "flex" { 16.0 } else { 256.0 };
         let check = |name: &str, most: f32, call: &dyn Fn() -> Tensor<4>| {

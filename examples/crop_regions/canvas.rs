@@ -66,29 +66,12 @@ impl Canvas {
     }
 
     /// Writes a line of text whose middle and top are given.
-    pub fn centred(
-        &mut self,
-        text: &str,
-        [middle, top]: [u32; 2],
-        colour: Rgb<u8>,
-        weight: Weight,
-    ) {
+    pub fn centred(&mut self, text: &str, [middle, top]: [u32; 2], colour: Rgb<u8>, weight: Weight) {
         let width = (text.chars().count() * get_raster_width(weight, FONT)) as u32;
-        self.text(
-            text,
-            [middle.saturating_sub(width / 2), top],
-            colour,
-            weight,
-        );
+        self.text(text, [middle.saturating_sub(width / 2), top], colour, weight);
     }
 
-    fn character(
-        &mut self,
-        character: char,
-        [left, top]: [u32; 2],
-        colour: Rgb<u8>,
-        weight: Weight,
-    ) {
+    fn character(&mut self, character: char, [left, top]: [u32; 2], colour: Rgb<u8>, weight: Weight) {
         // The font has no other characters than ASCII's.
         let Some(glyph) = get_raster(character, weight, FONT) else {
             return;

@@ -19,10 +19,7 @@ pub enum Error {
     NotCompiledIn(BackendName),
     #[cfg(any(feature = "wgpu", feature = "cuda"))]
     #[error("backend {backend} has no device here: {reason}")]
-    NoDevice {
-        backend: BackendName,
-        reason: String,
-    },
+    NoDevice { backend: BackendName, reason: String },
     #[error("an operator refused its arguments: {0}")]
     Refused(#[from] RoiError),
     #[error("the backend could not give its result: {0}")]

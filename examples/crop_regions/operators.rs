@@ -5,9 +5,7 @@ use std::time::{Duration, Instant};
 use burn::backend::Backend;
 use burn::backend::tensor::{FloatTensor, IntTensor};
 use burn::tensor::{TensorData, read_sync};
-use burn_roi::{
-    CropAndResizeConfig, RoiAlignConfig, RoiBackend, RoiError, RoiPoolConfig, primitive,
-};
+use burn_roi::{CropAndResizeConfig, RoiAlignConfig, RoiBackend, RoiError, RoiPoolConfig, primitive};
 use image::RgbImage;
 
 use crate::error::Error;
@@ -69,8 +67,7 @@ struct Inputs<B: Backend> {
 
 impl Job {
     pub fn new(photograph: &RgbImage, regions: &[Region], size: u16) -> Self {
-        let [last_x, last_y] =
-            [photograph.width(), photograph.height()].map(|side| (side - 1).max(1) as f32);
+        let [last_x, last_y] = [photograph.width(), photograph.height()].map(|side| (side - 1).max(1) as f32);
         let boxes = regions.iter().flat_map(|region| region.corners);
         let normalized_boxes = regions.iter().flat_map(|region| {
             let [x1, y1, x2, y2] = region.corners;
@@ -136,12 +133,9 @@ fn pool_regions<B: RoiBackend>(
             batch_indices,
             RoiAlignConfig::new(output_size).with_aligned(true),
         ),
-        Operator::RoiPool => primitive::try_roi_pool::<B>(
-            features,
-            boxes,
-            batch_indices,
-            RoiPoolConfig::new(output_size),
-        ),
+        Operator::RoiPool => {
+            primitive::try_roi_pool::<B>(features, boxes, batch_indices, RoiPoolConfig::new(output_size))
+        }
     }
 }
 

@@ -32,9 +32,7 @@ pub fn print(backend: BackendName, job: &Job, results: &[Pooled], reference: Opt
 
 fn largest_difference(left: &Pooled, right: &Pooled) -> f32 {
     let pairs = left.values.iter().zip(&right.values);
-    pairs
-        .map(|(left, right)| (left - right).abs())
-        .fold(0.0, f32::max)
+    pairs.map(|(left, right)| (left - right).abs()).fold(0.0, f32::max)
 }
 
 /// A path as seen from the current folder, where it is below it.

@@ -67,10 +67,7 @@ impl Layout {
 
     fn size(&self) -> [u32; 2] {
         let bottom = self.row(self.rows).max(self.legend_line(self.rows) + GAP);
-        [
-            self.column(self.columns) - GAP + MARGIN,
-            bottom - GAP + MARGIN,
-        ]
+        [self.column(self.columns) - GAP + MARGIN, bottom - GAP + MARGIN]
     }
 }
 
@@ -86,19 +83,9 @@ pub fn draw(photograph: &RgbImage, regions: &[Region], results: &[Pooled]) -> Rg
     canvas.into_picture()
 }
 
-fn draw_photograph(
-    canvas: &mut Canvas,
-    layout: &Layout,
-    photograph: &RgbImage,
-    regions: &[Region],
-) {
+fn draw_photograph(canvas: &mut Canvas, layout: &Layout, photograph: &RgbImage, regions: &[Region]) {
     let [width, height] = layout.photograph;
-    let mut picture = Canvas::from(imageops::resize(
-        photograph,
-        width,
-        height,
-        FilterType::CatmullRom,
-    ));
+    let mut picture = Canvas::from(imageops::resize(photograph, width, height, FilterType::CatmullRom));
     let scale = [
         width as f32 / photograph.width() as f32,
         height as f32 / photograph.height() as f32,
@@ -106,19 +93,10 @@ fn draw_photograph(
     for (number, region) in (1..).zip(regions) {
         let corners = regions::scaled(region.corners, scale).map(|side| side.round() as u32);
         picture.frame(corners, region.colour, PAPER);
-        badge(
-            &mut picture,
-            [corners[0], corners[1]],
-            number,
-            region.colour,
-        );
+        badge(&mut picture, [corners[0], corners[1]], number, region.colour);
     }
     canvas.paste(&picture.into_picture(), [MARGIN, layout.top()]);
-    let title = format!(
-        "photograph, {} x {}",
-        photograph.width(),
-        photograph.height()
-    );
+    let title = format!("photograph, {} x {}", photograph.width(), photograph.height());
     canvas.centred(&title, [MARGIN + width / 2, MARGIN], INK, Weight::Bold);
 }
 
@@ -128,10 +106,7 @@ fn draw_legend(canvas: &mut Canvas, layout: &Layout, regions: &[Region]) {
         let top = layout.legend_line(line);
         badge(canvas, [MARGIN, top], line + 1, region.colour);
         let [x1, y1, x2, y2] = region.corners;
-        let text = format!(
-            "{:<14} {x1:>4.0},{y1:>4.0} to {x2:>4.0},{y2:>4.0}",
-            region.name
-        );
+        let text = format!("{:<14} {x1:>4.0},{y1:>4.0} to {x2:>4.0},{y2:>4.0}", region.name);
         canvas.text(&text, [MARGIN + STRIP + GAP, top], INK, Weight::Regular);
     }
 }
@@ -164,10 +139,5 @@ fn draw_results(canvas: &mut Canvas, layout: &Layout, column: u32, pooled: &Pool
 /// A region's number on its colour.
 fn badge(canvas: &mut Canvas, [left, top]: [u32; 2], number: u32, colour: Rgb<u8>) {
     canvas.fill([left, top, left + STRIP, top + LINE_HEIGHT], colour);
-    canvas.centred(
-        &number.to_string(),
-        [left + STRIP / 2, top],
-        PAPER,
-        Weight::Bold,
-    );
+    canvas.centred(&number.to_string(), [left + STRIP / 2, top], PAPER, Weight::Bold);
 }

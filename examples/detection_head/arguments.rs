@@ -7,10 +7,7 @@ use clap::Parser;
 use crate::backend_name::BackendName;
 use crate::error::Error;
 
-const CONFIG: &str = concat!(
-    env!("CARGO_MANIFEST_DIR"),
-    "/examples/detection_head/shapes.json"
-);
+const CONFIG: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/examples/detection_head/shapes.json");
 const WEIGHTS: &str = concat!(
     env!("CARGO_MANIFEST_DIR"),
     "/examples/detection_head/shapes.safetensors"

@@ -44,37 +44,18 @@ impl Canvas {
     pub fn frame(&mut self, corners: [i64; 4], colour: Rgb<u8>) {
         let unit = self.unit;
         let [x1, y1, x2, y2] = corners;
-        self.outline(
-            [x1 - unit, y1 - unit, x2 + unit, y2 + unit],
-            unit,
-            Rgb([0, 0, 0]),
-            110,
-        );
+        self.outline([x1 - unit, y1 - unit, x2 + unit, y2 + unit], unit, Rgb([0, 0, 0]), 110);
         self.outline(corners, 2 * unit, colour, 255);
     }
 
     /// Draws lines along the inside of a rectangle's edges.
-    fn outline(
-        &mut self,
-        [x1, y1, x2, y2]: [i64; 4],
-        thickness: i64,
-        colour: Rgb<u8>,
-        coverage: u8,
-    ) {
+    fn outline(&mut self, [x1, y1, x2, y2]: [i64; 4], thickness: i64, colour: Rgb<u8>, coverage: u8) {
         let thickness = thickness.min((x2 - x1 + 1) / 2).min((y2 - y1 + 1) / 2);
         let [inner_top, inner_bottom] = [y1 + thickness, y2 - thickness];
         self.fill([x1, y1, x2, inner_top], colour, coverage);
         self.fill([x1, inner_bottom, x2, y2], colour, coverage);
-        self.fill(
-            [x1, inner_top, x1 + thickness, inner_bottom],
-            colour,
-            coverage,
-        );
-        self.fill(
-            [x2 - thickness, inner_top, x2, inner_bottom],
-            colour,
-            coverage,
-        );
+        self.fill([x1, inner_top, x1 + thickness, inner_bottom], colour, coverage);
+        self.fill([x2 - thickness, inner_top, x2, inner_bottom], colour, coverage);
     }
 
     /// Width and height of a line of text.

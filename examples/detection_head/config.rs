@@ -115,10 +115,7 @@ impl Config {
             path: path.to_owned(),
             reason: match error.kind() {
                 std::io::ErrorKind::NotFound => {
-                    format!(
-                        "no such file, and no preset either ({})",
-                        presets::NAMES.join(", ")
-                    )
+                    format!("no such file, and no preset either ({})", presets::NAMES.join(", "))
                 }
                 _ => error.to_string(),
             },
@@ -143,16 +140,10 @@ impl Config {
             ("feature_pyramid.channels", self.feature_pyramid.channels),
             ("box_head.pooled_size", self.box_head.pooled_size),
             ("mask_head.pooled_size", self.mask_head.pooled_size),
-            (
-                "mask_head.predictor_channels",
-                self.mask_head.predictor_channels,
-            ),
+            ("mask_head.predictor_channels", self.mask_head.predictor_channels),
             ("preprocessing.min_size", self.preprocessing.min_size),
             ("preprocessing.max_size", self.preprocessing.max_size),
-            (
-                "preprocessing.size_divisible",
-                self.preprocessing.size_divisible,
-            ),
+            ("preprocessing.size_divisible", self.preprocessing.size_divisible),
         ];
         let lists: [(&str, &[usize]); 5] = [
             ("body.bottleneck_channels", &self.body.bottleneck_channels),
@@ -164,11 +155,7 @@ impl Config {
         let lists = lists
             .into_iter()
             .flat_map(|(name, list)| list.iter().map(move |&count| (name, count)));
-        if let Some((name, _)) = counts
-            .into_iter()
-            .chain(lists)
-            .find(|&(_, count)| count == 0)
-        {
+        if let Some((name, _)) = counts.into_iter().chain(lists).find(|&(_, count)| count == 0) {
             return Err(format!("{name} must be at least 1"));
         }
         let wrong = [
@@ -181,11 +168,7 @@ impl Config {
                 "region_proposals.anchor_sizes must have a list for each of the 5 levels",
             ),
             (
-                anchors == 0
-                    || proposals
-                        .anchor_sizes
-                        .iter()
-                        .any(|sizes| sizes.len() != anchors),
+                anchors == 0 || proposals.anchor_sizes.iter().any(|sizes| sizes.len() != anchors),
                 "region_proposals.anchor_sizes must have as many sizes for each level, at least one",
             ),
             (
@@ -193,8 +176,7 @@ impl Config {
                 "region_proposals.anchor_sizes must be positive",
             ),
             (
-                proposals.aspect_ratios.is_empty()
-                    || !proposals.aspect_ratios.iter().all(is_positive),
+                proposals.aspect_ratios.is_empty() || !proposals.aspect_ratios.iter().all(is_positive),
                 "region_proposals.aspect_ratios must be positive, at least one",
             ),
             (
@@ -210,11 +192,7 @@ impl Config {
                 "body.batch_norm_epsilon must not be negative",
             ),
             (
-                !self
-                    .preprocessing
-                    .std
-                    .iter()
-                    .all(|&std| is_positive(&std.into())),
+                !self.preprocessing.std.iter().all(|&std| is_positive(&std.into())),
                 "preprocessing.std must be positive",
             ),
         ];

@@ -55,9 +55,7 @@ impl Detector {
         }
 
         let regions = proposals.clone();
-        let pooled = stages.run(Stage::BoxPooling, || {
-            self.pool_boxes(&levels, regions, &prepared)
-        })?;
+        let pooled = stages.run(Stage::BoxPooling, || self.pool_boxes(&levels, regions, &prepared))?;
         let (logits, deltas) = stages.run(Stage::BoxHead, || Ok(roi_heads.boxes(pooled)))?;
         let detections = stages.run(Stage::Detections, || {
             self.detections(logits, deltas, proposals, &prepared)
@@ -67,9 +65,7 @@ impl Detector {
         }
 
         let regions = detections.boxes.clone();
-        let pooled = stages.run(Stage::MaskPooling, || {
-            self.pool_masks(&levels, regions, &prepared)
-        })?;
+        let pooled = stages.run(Stage::MaskPooling, || self.pool_masks(&levels, regions, &prepared))?;
         let labels = detections.labels.clone();
         let masks = stages.run(Stage::MaskHead, || {
             Ok(try_maskrcnn_inference(roi_heads.masks(pooled), labels)?)
@@ -82,24 +78,14 @@ impl Detector {
     }
 
     /// Boxes `[K, 4]` in the resized picture, by decreasing objectness.
-    pub fn proposals(
-        &self,
-        predicted: RegionPredictions,
-        prepared: &Prepared,
-    ) -> Result<Tensor<2>, Error> {
+    pub fn proposals(&self, predicted: RegionPredictions, prepared: &Prepared) -> Result<Tensor<2>, Error> {
         let map_sizes: Vec<[usize; 2]> = predicted.objectness.iter().map(size_of).collect();
         let [_, _, height, width] = prepared.input.dims();
-        let anchors = self
-            .anchors
-            .try_forward([height, width], &map_sizes, &self.device)?;
+        let anchors = self.anchors.try_forward([height, width], &map_sizes, &self.device)?;
         let counts: Vec<usize> = anchors.iter().map(|level| level.dims()[0]).collect();
         let total = counts.iter().sum();
 
-        let objectness = predicted
-            .objectness
-            .into_iter()
-            .map(by_anchor::<1>)
-            .collect();
+        let objectness = predicted.objectness.into_iter().map(by_anchor::<1>).collect();
         let deltas = predicted.deltas.into_iter().map(by_anchor::<4>).collect();
         let coder = BoxCoder::new([1.0; 4]);
         let boxes = coder.try_decode(Tensor::cat(deltas, 0), Tensor::cat(anchors, 0))?;
@@ -119,36 +105,14 @@ impl Detector {
         Ok(only(boxes))
     }
 
-    pub fn pool_boxes(
-        &self,
-        levels: &[Tensor<4>],
-        boxes: Tensor<2>,
-        prepared: &Prepared,
-    ) -> Result<Tensor<4>, Error> {
+    pub fn pool_boxes(&self, levels: &[Tensor<4>], boxes: Tensor<2>, prepared: &Prepared) -> Result<Tensor<4>, Error> {
         let config = &self.config.box_head;
-        pool(
-            levels,
-            boxes,
-            prepared,
-            config.pooled_size,
-            config.sampling_ratio,
-        )
+        pool(levels, boxes, prepared, config.pooled_size, config.sampling_ratio)
     }
 
-    pub fn pool_masks(
-        &self,
-        levels: &[Tensor<4>],
-        boxes: Tensor<2>,
-        prepared: &Prepared,
-    ) -> Result<Tensor<4>, Error> {
+    pub fn pool_masks(&self, levels: &[Tensor<4>], boxes: Tensor<2>, prepared: &Prepared) -> Result<Tensor<4>, Error> {
         let config = &self.config.mask_head;
-        pool(
-            levels,
-            boxes,
-            prepared,
-            config.pooled_size,
-            config.sampling_ratio,
-        )
+        pool(levels, boxes, prepared, config.pooled_size, config.sampling_ratio)
     }
 
     /// Detections in the resized picture.
@@ -166,18 +130,12 @@ impl Detector {
             .with_detections_per_image(config.detections_per_image)
             .with_box_weights(config.weights);
         let proposals = vec![proposals];
-        let images =
-            try_postprocess_detections(logits, deltas, proposals, &[prepared.size], &config)?;
+        let images = try_postprocess_detections(logits, deltas, proposals, &[prepared.size], &config)?;
         Ok(only(images))
     }
 
     /// Detections and their masks `[K, 1, M, M]` in the file's picture.
-    fn found(
-        &self,
-        detections: Detections,
-        masks: Tensor<4>,
-        prepared: &Prepared,
-    ) -> Result<Vec<Found>, Error> {
+    fn found(&self, detections: Detections, masks: Tensor<4>, prepared: &Prepared) -> Result<Vec<Found>, Error> {
         let rows = Rows::read(detections)?;
         let threshold = self.config.mask_head.mask_threshold as f32;
         let found = rows.boxes.iter().enumerate().map(|(row, &corners)| {
@@ -206,8 +164,7 @@ fn pool(
     let levels = levels[..BODY_LAYERS].to_vec();
     let map_sizes: Vec<[usize; 2]> = levels.iter().map(size_of).collect();
     let scales = try_infer_scales(&map_sizes, &[prepared.size])?;
-    let config =
-        MultiScaleRoiAlign::new([pooled_size; 2]).with_sampling_ratio(sampling_ratio as i64);
+    let config = MultiScaleRoiAlign::new([pooled_size; 2]).with_sampling_ratio(sampling_ratio as i64);
     let rois = Rois::try_from_images(vec![boxes])?;
     Ok(try_multi_scale_roi_align(levels, &rois, &scales, config)?)
 }

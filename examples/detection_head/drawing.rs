@@ -32,12 +32,7 @@ pub fn draw(picture: &RgbImage, found: &[Found], config: &Config) -> RgbImage {
     let (width, height) = picture.dimensions();
     let longer = width.max(height);
     let enlargement = LEAST_SIDE.div_ceil(longer).max(1);
-    let paper = imageops::resize(
-        picture,
-        width * enlargement,
-        height * enlargement,
-        FilterType::Nearest,
-    );
+    let paper = imageops::resize(picture, width * enlargement, height * enlargement, FilterType::Nearest);
     let unit = ((longer * enlargement + UNIT_SIDE / 2) / UNIT_SIDE).max(1);
     let mut canvas = Canvas::new(paper, unit);
     let scale = i64::from(enlargement);
@@ -53,11 +48,9 @@ pub fn draw(picture: &RgbImage, found: &[Found], config: &Config) -> RgbImage {
             canvas.fill([x, y, x + scale, y + scale], colour(index), 255);
         }
     }
-    let boxes = found.iter().map(|found| {
-        found
-            .corners
-            .map(|side| (side * enlargement as f32).round() as i64)
-    });
+    let boxes = found
+        .iter()
+        .map(|found| found.corners.map(|side| (side * enlargement as f32).round() as i64));
     let boxes: Vec<[i64; 4]> = boxes.collect();
     for (index, &corners) in boxes.iter().enumerate().rev() {
         canvas.frame(corners, colour(index));

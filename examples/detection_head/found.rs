@@ -49,12 +49,7 @@ pub fn rescaled([x1, y1, x2, y2]: [f32; 4], from: [usize; 2], to: [usize; 2]) ->
 /// It is pasted into the window that it covers, whose pixels are those of the whole picture; a hundred
 /// masks of a large photograph are a few kilobytes of run lengths in the end, and never a hundred
 /// pictures.
-pub fn paste(
-    mask: Tensor<4>,
-    corners: [f32; 4],
-    size: [usize; 2],
-    threshold: f32,
-) -> Result<RunLengths, Error> {
+pub fn paste(mask: Tensor<4>, corners: [f32; 4], size: [usize; 2], threshold: f32) -> Result<RunLengths, Error> {
     let [_, _, mask_side, _] = mask.dims();
     let window = window(corners, mask_side, size);
     let [x1, y1, x2, y2] = window;
@@ -62,12 +57,7 @@ pub fn paste(
         return Ok(RunLengths::of_window(size, [0; 4], |_, _| false));
     }
     let [left, top] = [x1 as f32, y1 as f32];
-    let inside = [
-        corners[0] - left,
-        corners[1] - top,
-        corners[2] - left,
-        corners[3] - top,
-    ];
+    let inside = [corners[0] - left, corners[1] - top, corners[2] - left, corners[3] - top];
     let boxes = Tensor::from_floats([inside], &mask.device());
     let pasted = try_paste_masks_in_image(mask, boxes, [y2 - y1, x2 - x1], PADDING)?;
     let values: Vec<f32> = pasted.into_data().try_to_vec()?;
@@ -101,14 +91,8 @@ mod tests {
 
     #[test]
     fn windows_end_at_the_picture() {
-        assert_eq!(
-            window([10.0, 10.0, 66.0, 66.0], 28, [100, 50]),
-            [8, 8, 50, 69]
-        );
-        assert_eq!(
-            window([0.0, 0.0, 56.0, 56.0], 28, [100, 100]),
-            [0, 0, 59, 59]
-        );
+        assert_eq!(window([10.0, 10.0, 66.0, 66.0], 28, [100, 50]), [8, 8, 50, 69]);
+        assert_eq!(window([0.0, 0.0, 56.0, 56.0], 28, [100, 100]), [0, 0, 59, 59]);
         assert_eq!(window([f32::NAN; 4], 28, [100, 100])[0], 0);
         assert_eq!(
             window([200.0, 200.0, 256.0, 256.0], 28, [100, 100]),
@@ -119,17 +103,12 @@ mod tests {
     #[test]
     fn a_window_has_the_pixels_of_the_whole_picture() {
         let mask = Tensor::from_floats([[[[0.2, 0.9], [0.8, 0.4]]]], &Default::default());
-        for corners in [
-            [3.3, 2.6, 14.9, 9.2],
-            [-4.0, -3.0, 7.5, 5.0],
-            [11.0, 7.0, 24.0, 17.0],
-        ] {
+        for corners in [[3.3, 2.6, 14.9, 9.2], [-4.0, -3.0, 7.5, 5.0], [11.0, 7.0, 24.0, 17.0]] {
             let size = [12, 18];
             let boxes = Tensor::from_floats([corners], &mask.device());
             let whole = paste_masks_in_image(mask.clone(), boxes, size, PADDING);
             let values: Vec<f32> = whole.into_data().try_to_vec().unwrap();
-            let expected =
-                RunLengths::of_window(size, [0, 0, 18, 12], |x, y| values[y * 18 + x] > 0.5);
+            let expected = RunLengths::of_window(size, [0, 0, 18, 12], |x, y| values[y * 18 + x] > 0.5);
             let pasted = paste(mask.clone(), corners, size, 0.5).unwrap();
             assert_eq!(pasted, expected, "of {corners:?}");
             assert!(pasted.area() > 0, "of {corners:?}");

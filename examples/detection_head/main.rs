@@ -66,20 +66,13 @@ fn main() -> ExitCode {
 }
 
 fn run(arguments: &Arguments) -> Result<(), Error> {
-    let report = Report {
-        json: arguments.json,
-    };
+    let report = Report { json: arguments.json };
     let files = pictures::find(&arguments.image)?;
     if let Some(path) = &arguments.compare {
         return compare_with(path, &files, arguments, &report);
     }
     let device = arguments.backend.device()?;
-    let detector = load(
-        arguments,
-        Config::read(&arguments.config)?,
-        &device,
-        &report,
-    )?;
+    let detector = load(arguments, Config::read(&arguments.config)?, &device, &report)?;
     for (number, file) in (1..).zip(&files) {
         let output = pictures::numbered(&arguments.output, number, files.len());
         detect(&detector, file, &output, &device, arguments, &report)?;
@@ -88,12 +81,7 @@ fn run(arguments: &Arguments) -> Result<(), Error> {
 }
 
 /// The model of a configuration, with its weights.
-fn load(
-    arguments: &Arguments,
-    config: Config,
-    device: &Device,
-    report: &Report,
-) -> Result<Detector, Error> {
+fn load(arguments: &Arguments, config: Config, device: &Device, report: &Report) -> Result<Detector, Error> {
     let path = arguments.weights()?;
     let start = Instant::now();
     let mut model = MaskRcnn::new(&config, device);
@@ -140,21 +128,13 @@ fn detect(
     pictures::write(&drawing::draw(&picture, &drawn, &detector.config), output)?;
     report.line(&format!("  wrote {}", short(output).display()));
     if arguments.json {
-        println!(
-            "{}",
-            report::to_json(file, [width, height], &found, &detector.config)
-        );
+        println!("{}", report::to_json(file, [width, height], &found, &detector.config));
     }
     Ok(())
 }
 
 /// Compares the one picture with a recording.
-fn compare_with(
-    path: &Path,
-    files: &[PathBuf],
-    arguments: &Arguments,
-    report: &Report,
-) -> Result<(), Error> {
+fn compare_with(path: &Path, files: &[PathBuf], arguments: &Arguments, report: &Report) -> Result<(), Error> {
     let [file] = files else {
         return Err(Error::SeveralPictures(files.len()));
     };

@@ -43,11 +43,7 @@ fn in_folder(folder: &Path) -> Result<Vec<PathBuf>, Error> {
 
 fn has_ending(path: &Path) -> bool {
     let ending = path.extension().and_then(|ending| ending.to_str());
-    ending.is_some_and(|ending| {
-        ENDINGS
-            .iter()
-            .any(|known| known.eq_ignore_ascii_case(ending))
-    })
+    ending.is_some_and(|ending| ENDINGS.iter().any(|known| known.eq_ignore_ascii_case(ending)))
 }
 
 pub fn read(path: &Path) -> Result<RgbImage, Error> {

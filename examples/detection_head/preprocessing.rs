@@ -33,8 +33,7 @@ pub fn prepare(picture: &RgbImage, config: &Preprocessing, device: &Device) -> P
         for (line, row) in plane.chunks_exact_mut(width).zip(&rows) {
             for (output, column) in line.iter_mut().zip(&columns) {
                 let [top, bottom] = row.pixels.map(|y| {
-                    column.weights[0] * value(column.pixels[0], y)
-                        + column.weights[1] * value(column.pixels[1], y)
+                    column.weights[0] * value(column.pixels[0], y) + column.weights[1] * value(column.pixels[1], y)
                 });
                 *output = row.weights[0] * top + row.weights[1] * bottom;
             }
@@ -94,9 +93,7 @@ mod tests {
 
     #[test]
     fn sizes_are_torchvisions() {
-        let config = presets::named("maskrcnn_resnet50_fpn")
-            .unwrap()
-            .preprocessing;
+        let config = presets::named("maskrcnn_resnet50_fpn").unwrap().preprocessing;
         // By torchvision 0.26; a side that it would make 0 is 1.
         let cases = [
             ([480, 640], [800, 1066]),
@@ -114,9 +111,7 @@ mod tests {
 
     #[test]
     fn a_picture_of_one_pixel_is_prepared() {
-        let mut config = presets::named("maskrcnn_resnet50_fpn")
-            .unwrap()
-            .preprocessing;
+        let mut config = presets::named("maskrcnn_resnet50_fpn").unwrap().preprocessing;
         config.min_size = 8;
         let picture = RgbImage::from_pixel(1, 1, image::Rgb([255, 0, 0]));
         let prepared = prepare(&picture, &config, &Device::flex());

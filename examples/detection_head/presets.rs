@@ -1,8 +1,6 @@
 //! The configurations of torchvision's models, which its checkpoints are of.
 
-use crate::config::{
-    Body, BoxHead, Config, FeaturePyramid, MaskHead, Preprocessing, RegionProposals,
-};
+use crate::config::{Body, BoxHead, Config, FeaturePyramid, MaskHead, Preprocessing, RegionProposals};
 
 pub const NAMES: [&str; 2] = ["maskrcnn_resnet50_fpn", "maskrcnn_resnet50_fpn_v2"];
 
@@ -32,9 +30,7 @@ fn first() -> Config {
         },
         region_proposals: RegionProposals {
             convolutions: 1,
-            anchor_sizes: [32.0, 64.0, 128.0, 256.0, 512.0]
-                .map(|size| vec![size])
-                .to_vec(),
+            anchor_sizes: [32.0, 64.0, 128.0, 256.0, 512.0].map(|size| vec![size]).to_vec(),
             aspect_ratios: vec![0.5, 1.0, 2.0],
             pre_nms_top_n: 1000,
             post_nms_top_n: 1000,

@@ -28,11 +28,7 @@ impl Report {
         let operators = times.iter().filter(|(stage, _)| stage.is_region_operator());
         let operators: Duration = operators.map(|(_, time)| *time).sum();
         for (stage, time) in times {
-            self.line(&format!(
-                "  {:<22} {:>10}",
-                stage.name(),
-                milliseconds(*time)
-            ));
+            self.line(&format!("  {:<22} {:>10}", stage.name(), milliseconds(*time)));
         }
         self.line(&format!("  {:<22} {:>10}", "total", milliseconds(total)));
         self.line(&format!(

@@ -14,11 +14,7 @@ pub struct RunLengths {
 impl RunLengths {
     /// A mask that is `inside` in a window `[x1, y1, x2, y2]` of the picture, by x and y in it, and zero
     /// around it.
-    pub fn of_window(
-        size: [usize; 2],
-        [x1, y1, x2, y2]: [usize; 4],
-        inside: impl Fn(usize, usize) -> bool,
-    ) -> Self {
+    pub fn of_window(size: [usize; 2], [x1, y1, x2, y2]: [usize; 4], inside: impl Fn(usize, usize) -> bool) -> Self {
         let [height, width] = size;
         let mut runs = Runs::default();
         runs.push(false, x1 * height);
@@ -59,12 +55,7 @@ impl RunLengths {
             pieces.is_some_and(|pieces| pieces.iter().any(|piece| piece.contains(&y)))
         };
         let at_edge = |x: usize, y: usize| {
-            let beside = [
-                (x.wrapping_sub(1), y),
-                (x + 1, y),
-                (x, y.wrapping_sub(1)),
-                (x, y + 1),
-            ];
+            let beside = [(x.wrapping_sub(1), y), (x + 1, y), (x, y.wrapping_sub(1)), (x, y + 1)];
             beside.into_iter().any(|(x, y)| !covered(x, y))
         };
         self.columns()
@@ -81,12 +72,8 @@ impl RunLengths {
     pub fn intersection_over_union(&self, other: &Self) -> f64 {
         let (mut left, mut right) = (self.ones().peekable(), other.ones().peekable());
         let mut intersection = 0;
-        while let (Some(&(left_start, left_end)), Some(&(right_start, right_end))) =
-            (left.peek(), right.peek())
-        {
-            intersection += left_end
-                .min(right_end)
-                .saturating_sub(left_start.max(right_start));
+        while let (Some(&(left_start, left_end)), Some(&(right_start, right_end))) = (left.peek(), right.peek()) {
+            intersection += left_end.min(right_end).saturating_sub(left_start.max(right_start));
             match left_end < right_end {
                 true => left.next(),
                 false => right.next(),

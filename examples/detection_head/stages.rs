@@ -65,11 +65,7 @@ impl Stages {
 
     /// Runs a stage. A GPU only queues what it is asked for, so the stage ends when the device has
     /// done all of it.
-    pub fn run<T>(
-        &mut self,
-        stage: Stage,
-        work: impl FnOnce() -> Result<T, Error>,
-    ) -> Result<T, Error> {
+    pub fn run<T>(&mut self, stage: Stage, work: impl FnOnce() -> Result<T, Error>) -> Result<T, Error> {
         self.bar.set_message(stage.name());
         let start = Instant::now();
         let output = work()?;

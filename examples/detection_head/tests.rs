@@ -56,10 +56,7 @@ fn run(arguments: &[&str]) -> Result<(), Error> {
 }
 
 fn shipped(name: &str) -> String {
-    format!(
-        "{}/examples/detection_head/{name}",
-        env!("CARGO_MANIFEST_DIR")
-    )
+    format!("{}/examples/detection_head/{name}", env!("CARGO_MANIFEST_DIR"))
 }
 
 fn temporary(name: &str) -> PathBuf {
@@ -77,11 +74,7 @@ fn pictures_of_any_size_have_objects_in_them() {
             let found = find(config, &picture);
             for found in found {
                 let [x1, y1, x2, y2] = found.corners;
-                assert!(
-                    x1 >= 0.0 && y1 >= 0.0 && x1 <= x2 && y1 <= y2,
-                    "{:?}",
-                    found.corners
-                );
+                assert!(x1 >= 0.0 && y1 >= 0.0 && x1 <= x2 && y1 <= y2, "{:?}", found.corners);
                 assert!(x2 <= width as f32 * 1.001 && y2 <= height as f32 * 1.001);
                 assert_eq!(found.mask.size, [height as usize, width as usize]);
                 let pixels: usize = found.mask.counts.iter().sum();
@@ -114,17 +107,9 @@ fn files_that_are_no_pictures_are_refused() {
     let path = text.to_str().unwrap();
     let error = run(&["--image", path]).unwrap_err().to_string();
     fs::remove_file(&text).unwrap();
-    assert!(
-        error.starts_with(&format!("cannot read the image {path}: ")),
-        "{error}"
-    );
-    let error = run(&["--image", "/no/such/picture.png"])
-        .unwrap_err()
-        .to_string();
-    assert!(
-        error.contains("/no/such/picture.png: No such file"),
-        "{error}"
-    );
+    assert!(error.starts_with(&format!("cannot read the image {path}: ")), "{error}");
+    let error = run(&["--image", "/no/such/picture.png"]).unwrap_err().to_string();
+    assert!(error.contains("/no/such/picture.png: No such file"), "{error}");
 
     let folder = temporary("empty");
     fs::create_dir_all(&folder).unwrap();
@@ -137,22 +122,13 @@ fn files_that_are_no_pictures_are_refused() {
 fn configurations_that_are_wrong_are_refused() {
     let error = run(&["--config", "maskrcnn_resnet50_fpn"]).unwrap_err();
     assert!(matches!(error, Error::NoWeights(_)), "{error}");
-    let error = run(&["--config", "maskrcnn_resnet51_fpn"])
-        .unwrap_err()
-        .to_string();
-    assert!(
-        error.contains("no such file, and no preset either"),
-        "{error}"
-    );
+    let error = run(&["--config", "maskrcnn_resnet51_fpn"]).unwrap_err().to_string();
+    assert!(error.contains("no such file, and no preset either"), "{error}");
 
     let shipped = fs::read_to_string(shipped("shapes.json")).unwrap();
     let file = temporary("wrong.json");
     let cases = [
-        (
-            "\"stem_channels\"",
-            "\"stem_chanels\"",
-            "unknown field `stem_chanels`",
-        ),
+        ("\"stem_channels\"", "\"stem_chanels\"", "unknown field `stem_chanels`"),
         (
             "[[16], [32], [64], [128], [256]]",
             "[[16], [32]]",

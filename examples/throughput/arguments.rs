@@ -52,9 +52,9 @@ impl fmt::Display for BackendName {
 impl BackendName {
     /// The backend's device, ready to compute.
     pub fn device(self) -> Result<Device, String> {
-        let open = self.opener().ok_or(format!(
-            "backend {self} is not compiled in: add --features {self}"
-        ))?;
+        let open = self
+            .opener()
+            .ok_or(format!("backend {self} is not compiled in: add --features {self}"))?;
         // Burn opens a device by using it, and panics where there is none.
         catch_unwind(AssertUnwindSafe(|| {
             let device = open();

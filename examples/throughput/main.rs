@@ -45,10 +45,7 @@ fn run(arguments: &Arguments) -> Result<(), String> {
     let device = arguments.backend.device()?;
     let dtype = arguments.dtype.dtype();
     if !arguments.backend.supports(&device, dtype) {
-        return Err(format!(
-            "{} has no {:?}",
-            arguments.backend, arguments.dtype
-        ));
+        return Err(format!("{} has no {:?}", arguments.backend, arguments.dtype));
     }
     for workload in workloads {
         let measurement = measure::measure(&workload, arguments, &device, dtype);

@@ -62,12 +62,7 @@ fn milliseconds(time: Duration) -> f64 {
 }
 
 /// Times a workload. The first call is timed by itself: it is the one that compiles.
-pub fn measure(
-    workload: &Workload,
-    arguments: &Arguments,
-    device: &Device,
-    dtype: DType,
-) -> Measurement {
+pub fn measure(workload: &Workload, arguments: &Arguments, device: &Device, dtype: DType) -> Measurement {
     let call = prepare(workload, device, dtype);
     let first = time(device, &call);
     for _ in 1..WARM_UP {
@@ -99,10 +94,7 @@ fn prepare(workload: &Workload, device: &Device, dtype: DType) -> impl Fn() -> T
     let features = Tensor::<4>::from_data(on_device(features), (device, dtype));
     let boxes = workload.boxes().into_iter().flatten().collect();
     let boxes = TensorData::new(boxes, [workload.regions, 4]);
-    let rois = Rois::from_images(vec![Tensor::<2>::from_data(
-        on_device(boxes),
-        (device, dtype),
-    )]);
+    let rois = Rois::from_images(vec![Tensor::<2>::from_data(on_device(boxes), (device, dtype))]);
     let operator = workload.operator.clone();
     move || match &operator {
         Operator::RoiAlign(config) => roi_align(features.clone(), &rois, config.clone()),

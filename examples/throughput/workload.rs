@@ -56,11 +56,7 @@ pub fn named(names: &str) -> Result<Vec<Workload>, String> {
 fn all() -> Vec<Workload> {
     let align = |size: usize, stride: usize, samples: usize| {
         let config = RoiAlignConfig::new([size, size]).with_sampling_ratio(samples);
-        Operator::RoiAlign(
-            config
-                .with_spatial_scale(1.0 / stride as f64)
-                .with_aligned(true),
-        )
+        Operator::RoiAlign(config.with_spatial_scale(1.0 / stride as f64).with_aligned(true))
     };
     let box_p2 = Workload {
         name: "box-p2",

@@ -46,9 +46,7 @@ pub(crate) fn regions<B: Backend, R: Element + Coordinate + Into<f64>>(
             let finite = row.iter().all(|&coordinate| coordinate.into().is_finite());
             let [x1, y1, x2, y2] = columns.map(|column| row[column]);
             Region {
-                image: usize::try_from(index)
-                    .ok()
-                    .filter(|&image| finite && image < batch),
+                image: usize::try_from(index).ok().filter(|&image| finite && image < batch),
                 in_level: R::in_range(areas, [y1, y2], [x1, x2]),
                 y: [y1, y2],
                 x: [x1, x2],
@@ -67,12 +65,7 @@ pub(crate) fn validate<B: Backend>(
     let coordinates: Vec<f64> = read_floats::<B>(boxes).iter::<f64>().collect();
     for (row, coordinates) in coordinates.chunks_exact(4).enumerate() {
         if !coordinates.iter().all(|coordinate| coordinate.is_finite()) {
-            let coordinates = [
-                coordinates[0],
-                coordinates[1],
-                coordinates[2],
-                coordinates[3],
-            ];
+            let coordinates = [coordinates[0], coordinates[1], coordinates[2], coordinates[3]];
             return Err(RoiError::BoxNotFinite { row, coordinates });
         }
     }
@@ -91,8 +84,7 @@ pub(crate) fn read_floats<B: Backend>(tensor: FloatTensor<B>) -> TensorData {
 
 /// An integer tensor's values on the host, wide enough for every integer dtype.
 fn read_indices<B: Backend>(tensor: IntTensor<B>) -> impl Iterator<Item = i128> {
-    let data = read_sync(B::int_into_data(tensor))
-        .expect("the device should answer with the tensor's data");
+    let data = read_sync(B::int_into_data(tensor)).expect("the device should answer with the tensor's data");
     let values: Vec<i128> = match data.dtype() {
         DType::U64 => data.iter::<u64>().map(i128::from).collect(),
         _ => data.iter::<i64>().map(i128::from).collect(),

@@ -119,9 +119,7 @@ impl RoiBackend for Dispatch {
 }
 
 #[cfg(feature = "cube")]
-impl<B: burn::backend::fusion::FusionBackend + RoiBackend> RoiBackend
-    for burn::backend::fusion::Fusion<B>
-{
+impl<B: burn::backend::fusion::FusionBackend + RoiBackend> RoiBackend for burn::backend::fusion::Fusion<B> {
     fn is_host(device: &Self::Device) -> bool {
         B::is_host(device)
     }

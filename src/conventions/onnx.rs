@@ -126,7 +126,6 @@ pub struct MaxRoiPool {
 
 impl From<MaxRoiPool> for RoiPoolConfig {
     fn from(attributes: MaxRoiPool) -> Self {
-        RoiPoolConfig::new(attributes.pooled_shape)
-            .with_spatial_scale(attributes.spatial_scale.into())
+        RoiPoolConfig::new(attributes.pooled_shape).with_spatial_scale(attributes.spatial_scale.into())
     }
 }

@@ -90,12 +90,7 @@ impl AnchorGenerator {
     /// # Panics
     ///
     /// Where [`try_forward`](AnchorGenerator::try_forward) gives an error, with its text.
-    pub fn forward(
-        &self,
-        image_size: [usize; 2],
-        map_sizes: &[[usize; 2]],
-        device: &Device,
-    ) -> Vec<Tensor<2>> {
+    pub fn forward(&self, image_size: [usize; 2], map_sizes: &[[usize; 2]], device: &Device) -> Vec<Tensor<2>> {
         or_panic(self.try_forward(image_size, map_sizes, device))
     }
 
@@ -111,12 +106,7 @@ impl AnchorGenerator {
         device: &Device,
     ) -> Result<Vec<Tensor<2>>, RoiError> {
         let levels = self.base_anchors.len();
-        arguments::length(
-            "map_sizes",
-            map_sizes.len(),
-            levels,
-            "list of the generator's sizes",
-        )?;
+        arguments::length("map_sizes", map_sizes.len(), levels, "list of the generator's sizes")?;
         Ok(self
             .base_anchors
             .iter()
@@ -154,12 +144,7 @@ fn on_map(
     }
     let (stride_y, stride_x) = (image_size[0] / height, image_size[1] / width);
     let shifts: Vec<f32> = (0..pixels)
-        .map(|pixel| {
-            (
-                (pixel % width * stride_x) as f32,
-                (pixel / width * stride_y) as f32,
-            )
-        })
+        .map(|pixel| ((pixel % width * stride_x) as f32, (pixel / width * stride_y) as f32))
         .flat_map(|(x, y)| [x, y, x, y])
         .collect();
     let shape = [pixels, count, 4];

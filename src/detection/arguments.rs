@@ -18,12 +18,7 @@ pub fn boxes(argument: &'static str, boxes: &Tensor<2>) -> Result<usize, RoiErro
 }
 
 /// Checks that there is one entry for each of what `of` names.
-pub fn length(
-    argument: &'static str,
-    length: usize,
-    expected: usize,
-    of: &'static str,
-) -> Result<(), RoiError> {
+pub fn length(argument: &'static str, length: usize, expected: usize, of: &'static str) -> Result<(), RoiError> {
     if length == expected {
         return Ok(());
     }
@@ -36,12 +31,7 @@ pub fn length(
 }
 
 /// Checks that a tensor is on the device of another, `like`.
-pub fn device(
-    argument: &'static str,
-    device: &Device,
-    like: &'static str,
-    expected: &Device,
-) -> Result<(), RoiError> {
+pub fn device(argument: &'static str, device: &Device, like: &'static str, expected: &Device) -> Result<(), RoiError> {
     if device == expected {
         return Ok(());
     }
@@ -66,12 +56,7 @@ pub fn threshold(argument: &'static str, threshold: f64) -> Result<(), RoiError>
 }
 
 /// Checks that a tensor is of the dtype of another, `like`.
-pub fn dtype(
-    argument: &'static str,
-    dtype: DType,
-    like: &'static str,
-    expected: DType,
-) -> Result<(), RoiError> {
+pub fn dtype(argument: &'static str, dtype: DType, like: &'static str, expected: DType) -> Result<(), RoiError> {
     if dtype == expected {
         return Ok(());
     }

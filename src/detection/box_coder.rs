@@ -67,27 +67,13 @@ impl BoxCoder {
     /// - [`RoiError::Shape`], [`RoiError::Length`], [`RoiError::Device`], [`RoiError::DType`]: `reference`
     ///   is not `[K, 4]`, or `proposals` is not like it.
     /// - [`RoiError::Option`]: a weight is 0 or not finite, or the clip is NaN.
-    pub fn try_encode(
-        &self,
-        reference: Tensor<2>,
-        proposals: Tensor<2>,
-    ) -> Result<Tensor<2>, RoiError> {
+    pub fn try_encode(&self, reference: Tensor<2>, proposals: Tensor<2>) -> Result<Tensor<2>, RoiError> {
         self.check()?;
         let count = arguments::boxes("reference", &reference)?;
         let rows = arguments::boxes("proposals", &proposals)?;
         arguments::length("proposals", rows, count, "row of `reference`")?;
-        arguments::device(
-            "proposals",
-            &proposals.device(),
-            "reference",
-            &reference.device(),
-        )?;
-        arguments::dtype(
-            "proposals",
-            proposals.dtype(),
-            "reference",
-            reference.dtype(),
-        )?;
+        arguments::device("proposals", &proposals.device(), "reference", &reference.device())?;
+        arguments::dtype("proposals", proposals.dtype(), "reference", reference.dtype())?;
         if count == 0 {
             return Ok(reference);
         }
@@ -99,10 +85,7 @@ impl BoxCoder {
             let ratio = length(&reference, axis) / length(&proposals, axis);
             ratio.log() * self.weights[axis + 2]
         };
-        Ok(Tensor::cat(
-            vec![shift(0), shift(1), growth(0), growth(1)],
-            1,
-        ))
+        Ok(Tensor::cat(vec![shift(0), shift(1), growth(0), growth(1)], 1))
     }
 
     /// The boxes that codes mean: C codes for each of K boxes, `[K, 4 * C]` and `[K, 4]`, to `[K, C, 4]`,
@@ -144,18 +127,14 @@ impl BoxCoder {
             dtype => boxes.cast(dtype),
         };
         let codes = codes.reshape(shape);
-        let (x, y) = (
-            self.decode_axis(&codes, &boxes, 0),
-            self.decode_axis(&codes, &boxes, 1),
-        );
+        let (x, y) = (self.decode_axis(&codes, &boxes, 0), self.decode_axis(&codes, &boxes, 1));
         let ([x1, x2], [y1, y2]) = (x, y);
         Ok(Tensor::cat(vec![x1, y1, x2, y2], 2))
     }
 
     /// Where boxes begin and end along an axis, each `[K, C, 1]`.
     fn decode_axis(&self, codes: &Tensor<3>, boxes: &Tensor<2>, axis: usize) -> [Tensor<3>; 2] {
-        let code =
-            |column: usize| codes.clone().slice_dim(2, column..column + 1) / self.weights[column];
+        let code = |column: usize| codes.clone().slice_dim(2, column..column + 1) / self.weights[column];
         let lengths = length(boxes, axis).unsqueeze_dim::<3>(2);
         let centres = centre(boxes, axis).unsqueeze_dim::<3>(2);
 

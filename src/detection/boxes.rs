@@ -108,18 +108,14 @@ pub fn clip_boxes_to_image(boxes: Tensor<2>, image_size: [usize; 2]) -> Tensor<2
 /// # Errors
 ///
 /// [`RoiError::Shape`]: `boxes` is not `[K, 4]`.
-pub fn try_clip_boxes_to_image(
-    boxes: Tensor<2>,
-    image_size: [usize; 2],
-) -> Result<Tensor<2>, RoiError> {
+pub fn try_clip_boxes_to_image(boxes: Tensor<2>, image_size: [usize; 2]) -> Result<Tensor<2>, RoiError> {
     let count = arguments::boxes("boxes", &boxes)?;
     if count == 0 {
         return Ok(boxes);
     }
     let [height, width] = image_size.map(|size| size as f64);
     let limits = TensorData::new(vec![width, height, width, height], [1, 4]);
-    let limits =
-        Tensor::<2>::from_data(limits, (&boxes.device(), boxes.dtype())).expand([count, 4]);
+    let limits = Tensor::<2>::from_data(limits, (&boxes.device(), boxes.dtype())).expand([count, 4]);
     // Comparisons, since what a device's minimum and maximum make of NaN differs.
     let below = boxes.clone().lower_elem(0.0);
     let boxes = boxes.mask_fill(below, 0.0);

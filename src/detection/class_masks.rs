@@ -37,10 +37,7 @@ pub fn maskrcnn_inference(mask_logits: Tensor<4>, labels: Tensor<1, Int>) -> Ten
 ///
 /// - [`RoiError::Length`], [`RoiError::Device`]: `labels` does not match `mask_logits`.
 /// - [`RoiError::Label`]: on Flex and NdArray only.
-pub fn try_maskrcnn_inference(
-    mask_logits: Tensor<4>,
-    labels: Tensor<1, Int>,
-) -> Result<Tensor<4>, RoiError> {
+pub fn try_maskrcnn_inference(mask_logits: Tensor<4>, labels: Tensor<1, Int>) -> Result<Tensor<4>, RoiError> {
     let [count, classes, height, width] = mask_logits.dims();
     let device = mask_logits.device();
     arguments::length("labels", labels.dims()[0], count, "row of `mask_logits`")?;

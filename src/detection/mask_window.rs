@@ -14,11 +14,7 @@ pub struct Window {
 }
 
 /// The windows of boxes, for masks of `mask_size` with `padding` around them.
-pub fn read_windows(
-    boxes: &Tensor<2>,
-    mask_size: usize,
-    padding: usize,
-) -> Result<Vec<Window>, RoiError> {
+pub fn read_windows(boxes: &Tensor<2>, mask_size: usize, padding: usize) -> Result<Vec<Window>, RoiError> {
     let dtype = boxes.dtype();
     let mask = Side {
         size: mask_size,
@@ -80,10 +76,7 @@ impl Side {
         let pixel = padded - self.padding as f64;
         let last = self.size as f64 - 1.0;
         let inside = (0.0..=last).contains(&pixel);
-        (
-            pixel.clamp(0.0, last) as i64,
-            if inside { weight } else { 0.0 },
-        )
+        (pixel.clamp(0.0, last) as i64, if inside { weight } else { 0.0 })
     }
 }
 
@@ -127,9 +120,7 @@ impl Span {
         let [first, second] = self.samples(visible, mask.dtype());
         let part = |samples: Samples| {
             let weights = samples.weights(axis, mask.dtype(), &device);
-            let pixels = mask
-                .clone()
-                .select(axis, host::ints(samples.pixels, &device));
+            let pixels = mask.clone().select(axis, host::ints(samples.pixels, &device));
             let dims = pixels.dims();
             pixels * weights.expand(dims)
         };
@@ -173,10 +164,7 @@ impl Samples {
     fn weights(&self, axis: usize, dtype: DType, device: &Device) -> Tensor<2> {
         let mut shape = [1, 1];
         shape[axis] = self.weights.len();
-        Tensor::from_data(
-            TensorData::new(self.weights.clone(), shape),
-            (device, dtype),
-        )
+        Tensor::from_data(TensorData::new(self.weights.clone(), shape), (device, dtype))
     }
 }
 

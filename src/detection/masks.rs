@@ -34,12 +34,7 @@ use crate::error::{RoiError, or_panic};
 /// # Panics
 ///
 /// Where [`try_paste_masks_in_image`] gives an error, with its text.
-pub fn paste_masks_in_image(
-    masks: Tensor<4>,
-    boxes: Tensor<2>,
-    image_size: [usize; 2],
-    padding: usize,
-) -> Tensor<4> {
+pub fn paste_masks_in_image(masks: Tensor<4>, boxes: Tensor<2>, image_size: [usize; 2], padding: usize) -> Tensor<4> {
     or_panic(try_paste_masks_in_image(masks, boxes, image_size, padding))
 }
 
@@ -75,10 +70,7 @@ pub fn try_paste_masks_in_image(
         .iter()
         .enumerate()
         .map(|(row, window)| {
-            let mask = masks
-                .clone()
-                .slice_dim(0, row..row + 1)
-                .reshape([height, width]);
+            let mask = masks.clone().slice_dim(0, row..row + 1).reshape([height, width]);
             window.paste(mask, shape)
         })
         .collect();

@@ -57,18 +57,16 @@ mod proposals;
 pub use anchors::{AnchorGenerator, AnchorGeneratorConfig};
 pub use box_coder::BoxCoder;
 pub use boxes::{
-    box_area, box_iou, clip_boxes_to_image, remove_small_boxes, try_box_area, try_box_iou,
-    try_clip_boxes_to_image, try_remove_small_boxes,
+    box_area, box_iou, clip_boxes_to_image, remove_small_boxes, try_box_area, try_box_iou, try_clip_boxes_to_image,
+    try_remove_small_boxes,
 };
 pub use class_masks::{maskrcnn_inference, try_maskrcnn_inference};
 pub use heads::{
     ConvBlock, ConvBlockConfig, FastRcnnConvFcHead, FastRcnnConvFcHeadConfig, FastRcnnPredictor,
-    FastRcnnPredictorConfig, MaskRcnnHeads, MaskRcnnHeadsConfig, MaskRcnnPredictor,
-    MaskRcnnPredictorConfig, TwoMlpHead, TwoMlpHeadConfig,
+    FastRcnnPredictorConfig, MaskRcnnHeads, MaskRcnnHeadsConfig, MaskRcnnPredictor, MaskRcnnPredictorConfig,
+    TwoMlpHead, TwoMlpHeadConfig,
 };
 pub use masks::{paste_masks_in_image, try_paste_masks_in_image};
 pub use nms::{batched_nms, nms, try_batched_nms, try_nms};
-pub use post_processing::{
-    DetectionConfig, Detections, postprocess_detections, try_postprocess_detections,
-};
+pub use post_processing::{DetectionConfig, Detections, postprocess_detections, try_postprocess_detections};
 pub use proposals::{ProposalConfig, filter_proposals, try_filter_proposals};

@@ -46,11 +46,7 @@ pub fn nms(boxes: Tensor<2>, scores: Tensor<1>, iou_threshold: f64) -> Tensor<1,
 /// - [`RoiError::Shape`], [`RoiError::Length`], [`RoiError::Device`]: `boxes` is not `[K, 4]`, or `scores`
 ///   does not match it.
 /// - [`RoiError::Option`]: the threshold is NaN.
-pub fn try_nms(
-    boxes: Tensor<2>,
-    scores: Tensor<1>,
-    iou_threshold: f64,
-) -> Result<Tensor<1, Int>, RoiError> {
+pub fn try_nms(boxes: Tensor<2>, scores: Tensor<1>, iou_threshold: f64) -> Result<Tensor<1, Int>, RoiError> {
     check(&boxes, &scores, iou_threshold)?;
     let (coordinates, scores) = (host::read_boxes(&boxes), host::read_floats(&scores));
     let order = by_decreasing_score((0..scores.len()).collect(), &scores);
@@ -87,12 +83,7 @@ pub fn try_nms(
 /// # Panics
 ///
 /// Where [`try_batched_nms`] gives an error, with its text.
-pub fn batched_nms(
-    boxes: Tensor<2>,
-    scores: Tensor<1>,
-    classes: Tensor<1, Int>,
-    iou_threshold: f64,
-) -> Tensor<1, Int> {
+pub fn batched_nms(boxes: Tensor<2>, scores: Tensor<1>, classes: Tensor<1, Int>, iou_threshold: f64) -> Tensor<1, Int> {
     or_panic(try_batched_nms(boxes, scores, classes, iou_threshold))
 }
 
@@ -120,12 +111,7 @@ pub fn try_batched_nms(
 }
 
 /// What [`batched_nms`] keeps, of boxes on the host.
-pub(super) fn suppress_by_class(
-    boxes: &[[f64; 4]],
-    scores: &[f64],
-    classes: &[i64],
-    iou_threshold: f64,
-) -> Vec<usize> {
+pub(super) fn suppress_by_class(boxes: &[[f64; 4]], scores: &[f64], classes: &[i64], iou_threshold: f64) -> Vec<usize> {
     let mut members = BTreeMap::<i64, Vec<usize>>::new();
     for (index, &class) in classes.iter().enumerate() {
         members.entry(class).or_default().push(index);

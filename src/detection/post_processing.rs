@@ -121,13 +121,7 @@ pub fn try_postprocess_detections(
     image_sizes: &[[usize; 2]],
     config: &DetectionConfig,
 ) -> Result<Vec<Detections>, RoiError> {
-    check(
-        &class_logits,
-        &box_regression,
-        &proposals,
-        image_sizes,
-        config,
-    )?;
+    check(&class_logits, &box_regression, &proposals, image_sizes, config)?;
     let ranges = ranges(&proposals);
     let candidates = Candidates::decode(class_logits, box_regression, proposals, config)?;
     Ok(ranges
@@ -179,12 +173,7 @@ impl Candidates {
     }
 
     /// The detections of the image whose proposals are `rows`.
-    fn detections(
-        &self,
-        rows: Range<usize>,
-        image_size: [usize; 2],
-        config: &DetectionConfig,
-    ) -> Detections {
+    fn detections(&self, rows: Range<usize>, image_size: [usize; 2], config: &DetectionConfig) -> Detections {
         let likely = self.above(rows, config.score_threshold);
         let boxes = clip_boxes_to_image(host::select_rows(&self.boxes, &likely), image_size);
         let host_boxes = host::read_boxes(&boxes);
@@ -194,14 +183,8 @@ impl Candidates {
             .filter(|&index| host::is_large(&host_boxes[index], config.min_size, dtype))
             .collect();
         let large_boxes: Vec<_> = large.iter().map(|&index| host_boxes[index]).collect();
-        let scores: Vec<_> = large
-            .iter()
-            .map(|&index| self.host_scores[likely[index]])
-            .collect();
-        let labels: Vec<_> = large
-            .iter()
-            .map(|&index| self.label(likely[index]))
-            .collect();
+        let scores: Vec<_> = large.iter().map(|&index| self.host_scores[likely[index]]).collect();
+        let labels: Vec<_> = large.iter().map(|&index| self.label(likely[index])).collect();
 
         let mut kept = suppress_by_class(&large_boxes, &scores, &labels, config.nms_threshold);
         kept.truncate(config.detections_per_image);
@@ -271,10 +254,7 @@ fn check(
             return Err(RoiError::DType {
                 argument: "proposals",
                 dtype: boxes.dtype(),
-                expected: format!(
-                    "{:?}, as those of the first image are",
-                    proposals[0].dtype()
-                ),
+                expected: format!("{:?}, as those of the first image are", proposals[0].dtype()),
             });
         }
     }

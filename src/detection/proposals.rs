@@ -102,13 +102,7 @@ pub fn try_filter_proposals(
     anchors_per_level: &[usize],
     config: &ProposalConfig,
 ) -> Result<(Vec<Tensor<2>>, Vec<Tensor<1>>), RoiError> {
-    check(
-        &proposals,
-        &objectness,
-        image_sizes,
-        anchors_per_level,
-        config,
-    )?;
+    check(&proposals, &objectness, image_sizes, anchors_per_level, config)?;
     let [images, anchors, _] = proposals.dims();
     let all = Anchors {
         host_objectness: host::read_floats(&objectness),
@@ -158,18 +152,10 @@ impl Anchors {
         let likely_scores: Vec<_> = likely.iter().map(|&index| host_scores[index]).collect();
         let likely_levels: Vec<_> = likely.iter().map(|&index| levels[index]).collect();
 
-        let mut kept = suppress_by_class(
-            &likely_boxes,
-            &likely_scores,
-            &likely_levels,
-            config.nms_threshold,
-        );
+        let mut kept = suppress_by_class(&likely_boxes, &likely_scores, &likely_levels, config.nms_threshold);
         kept.truncate(config.post_nms_top_n);
         let kept: Vec<_> = kept.into_iter().map(|index| likely[index]).collect();
-        (
-            host::select_rows(&boxes, &kept),
-            host::select_rows(&scores, &kept),
-        )
+        (host::select_rows(&boxes, &kept), host::select_rows(&scores, &kept))
     }
 
     /// The best anchors of each level, level after level, and the level of each.
@@ -244,18 +230,8 @@ fn check(
             expected: "[N, A], where `proposals` is [N, A, 4]",
         });
     }
-    arguments::device(
-        "objectness",
-        &objectness.device(),
-        "proposals",
-        &proposals.device(),
-    )?;
-    arguments::length(
-        "image_sizes",
-        image_sizes.len(),
-        images,
-        "image of `proposals`",
-    )?;
+    arguments::device("objectness", &objectness.device(), "proposals", &proposals.device())?;
+    arguments::length("image_sizes", image_sizes.len(), images, "image of `proposals`")?;
     let total = anchors_per_level
         .iter()
         .fold(0, |total: usize, &count| total.saturating_add(count));

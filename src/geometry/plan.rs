@@ -31,13 +31,7 @@ pub trait Coordinate: Copy + Send + Sync + PartialOrd + 'static {
     fn least_area(convention: &LevelConvention, level: i32) -> Self;
 
     /// Plans an average along one axis, for a region that ends at `ends` on a map of `size` pixels.
-    fn weigh(
-        rule: &Self::AxisRule,
-        ends: [Self; 2],
-        elements: usize,
-        size: usize,
-        plan: &mut Weights<Self>,
-    );
+    fn weigh(rule: &Self::AxisRule, ends: [Self; 2], elements: usize, size: usize, plan: &mut Weights<Self>);
 
     /// Plans a maximum over samples along one axis. Where `apart`, the two pixels of a sample count
     /// one by one.
@@ -51,13 +45,7 @@ pub trait Coordinate: Copy + Send + Sync + PartialOrd + 'static {
     );
 
     /// Plans quantized bins along one axis.
-    fn bin(
-        rule: &Self::BinRule,
-        ends: [Self; 2],
-        elements: usize,
-        size: usize,
-        plan: &mut Vec<Range<usize>>,
-    );
+    fn bin(rule: &Self::BinRule, ends: [Self; 2], elements: usize, size: usize, plan: &mut Vec<Range<usize>>);
 }
 
 /// An average along one axis: the weights of a row of the sparse matrix `W` that turns pixels into
@@ -105,14 +93,11 @@ impl<R> Weights<R> {
     /// For each output element, the pixels it reads, their weights, and its share in bounds.
     pub fn elements(&self) -> impl Iterator<Item = (Range<usize>, &[R], &R)> {
         let mut rest = self.weights.as_slice();
-        self.pixels
-            .iter()
-            .zip(&self.share)
-            .map(move |(pixels, share)| {
-                let (weights, after) = rest.split_at(pixels.len());
-                rest = after;
-                (pixels.clone(), weights, share)
-            })
+        self.pixels.iter().zip(&self.share).map(move |(pixels, share)| {
+            let (weights, after) = rest.split_at(pixels.len());
+            rest = after;
+            (pixels.clone(), weights, share)
+        })
     }
 }
 

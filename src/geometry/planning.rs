@@ -7,8 +7,7 @@ use super::area::{self, AreaRule};
 use super::axis::{self, AxisRule};
 use super::bins::{self, BinRule};
 use crate::geometry::convention::{
-    AreaRange, Arithmetic, AxisConvention, BinDivision, Bounds, Interpolation, LevelConvention,
-    RegionBins, Sampling,
+    AreaRange, Arithmetic, AxisConvention, BinDivision, Bounds, Interpolation, LevelConvention, RegionBins, Sampling,
 };
 use crate::geometry::plan::{Coordinate, Samples, WeightedTaps, Weights};
 
@@ -60,11 +59,7 @@ impl Coordinate for Real {
             box_offset: convention.box_offset as Real,
             input_offset: convention.input_offset as Real,
             output_offset: convention.output_offset as Real,
-            minimum_length: if convention.at_least_one_pixel {
-                1.0
-            } else {
-                -Real::MAX
-            },
+            minimum_length: if convention.at_least_one_pixel { 1.0 } else { -Real::MAX },
             minimum_samples,
             maximum_samples,
             lower_bound,
@@ -94,13 +89,7 @@ impl Coordinate for Real {
         })
     }
 
-    fn weigh(
-        rule: &AxisRule,
-        ends: [Real; 2],
-        elements: usize,
-        size: usize,
-        plan: &mut Weights<Real>,
-    ) {
+    fn weigh(rule: &AxisRule, ends: [Real; 2], elements: usize, size: usize, plan: &mut Weights<Real>) {
         plan.pixels.clear();
         plan.weights.clear();
         plan.share.clear();
@@ -119,14 +108,7 @@ impl Coordinate for Real {
         }
     }
 
-    fn sample(
-        rule: &AxisRule,
-        ends: [Real; 2],
-        elements: usize,
-        size: usize,
-        apart: bool,
-        plan: &mut Samples<Real>,
-    ) {
+    fn sample(rule: &AxisRule, ends: [Real; 2], elements: usize, size: usize, apart: bool, plan: &mut Samples<Real>) {
         plan.samples.clear();
         plan.taps.clear();
         plan.complete.clear();
@@ -145,8 +127,7 @@ impl Coordinate for Real {
                 };
                 if apart {
                     plan.taps.push(WeightedTaps::one(both.low, both.low_weight));
-                    plan.taps
-                        .push(WeightedTaps::one(both.high, both.high_weight));
+                    plan.taps.push(WeightedTaps::one(both.high, both.high_weight));
                 } else {
                     plan.taps.push(both);
                 }
@@ -157,13 +138,7 @@ impl Coordinate for Real {
         }
     }
 
-    fn bin(
-        rule: &BinRule,
-        ends: [Real; 2],
-        elements: usize,
-        size: usize,
-        plan: &mut Vec<Range<usize>>,
-    ) {
+    fn bin(rule: &BinRule, ends: [Real; 2], elements: usize, size: usize, plan: &mut Vec<Range<usize>>) {
         plan.clear();
         let extent = bins::extent(rule, ends[0], ends[1]);
         plan.extend((0..elements as u32).map(|element| {

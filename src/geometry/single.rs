@@ -99,21 +99,15 @@ mod tests {
 
     /// Dividends whose quotients lie anywhere, and around powers of two.
     fn dividends_and_divisors() -> impl Strategy<Value = (f32, f32)> {
-        let anywhere = prop_oneof![
-            -1e6f32..1e6,
-            (-4000i32..4000).prop_map(|number| number as f32 / 4.0)
-        ];
+        let anywhere = prop_oneof![-1e6f32..1e6, (-4000i32..4000).prop_map(|number| number as f32 / 4.0)];
         let divisors = 1u32..4096;
         prop_oneof![
             (anywhere, divisors.clone()).prop_map(|(dividend, divisor)| (dividend, divisor as f32)),
-            (-20i32..20, -3i32..=3, any::<bool>(), divisors).prop_map(
-                |(power, units, negative, divisor)| {
-                    let near =
-                        f32::from_bits(2.0f32.powi(power).to_bits().wrapping_add_signed(units));
-                    let sign = if negative { -1.0 } else { 1.0 };
-                    (sign * near * divisor as f32, divisor as f32)
-                }
-            ),
+            (-20i32..20, -3i32..=3, any::<bool>(), divisors).prop_map(|(power, units, negative, divisor)| {
+                let near = f32::from_bits(2.0f32.powi(power).to_bits().wrapping_add_signed(units));
+                let sign = if negative { -1.0 } else { 1.0 };
+                (sign * near * divisor as f32, divisor as f32)
+            }),
         ]
     }
 

@@ -39,12 +39,7 @@ fn visible(rule: &AxisRule, ends: [f32; 2], elements: u32, size: u32) -> Vec<u32
 }
 
 /// The pixel that each sample of one-sample elements takes.
-fn nearest(
-    config: impl Into<RoiAlignConfig>,
-    ends: [f32; 2],
-    elements: u32,
-    size: u32,
-) -> Vec<u32> {
+fn nearest(config: impl Into<RoiAlignConfig>, ends: [f32; 2], elements: u32, size: u32) -> Vec<u32> {
     let rule = rule(config.into().with_interpolation(Interpolation::Nearest));
     let positions = positions(&rule, ends, elements);
     let taps = |samples: &Vec<f32>| axis::taps(&rule, samples[0], size).low;
@@ -57,10 +52,7 @@ fn aligned_puts_the_first_pixels_centre_at_a_half() {
     let aligned = torchvision::RoiAlign::new([2, 2])
         .with_aligned(true)
         .with_sampling_ratio(1);
-    assert_eq!(
-        positions(&rule(aligned.clone()), [0.0, 2.0], 2),
-        [[0.0], [1.0]]
-    );
+    assert_eq!(positions(&rule(aligned.clone()), [0.0, 2.0], 2), [[0.0], [1.0]]);
     let legacy = aligned.with_aligned(false);
     assert_eq!(positions(&rule(legacy), [0.0, 2.0], 2), [[0.5], [1.5]]);
 }
@@ -68,18 +60,8 @@ fn aligned_puts_the_first_pixels_centre_at_a_half() {
 #[test]
 fn a_region_on_the_grid_has_whole_counts() {
     let rule = rule(torchvision::RoiAlign::new([7, 7]).with_aligned(true));
-    for (length, samples) in [
-        (7.0, 1),
-        (14.0, 2),
-        (14.000001, 3),
-        (13.999999, 2),
-        (70.0, 10),
-    ] {
-        assert_eq!(
-            axis::axis(&rule, 0.0, length, 7).samples,
-            samples,
-            "{length}"
-        );
+    for (length, samples) in [(7.0, 1), (14.0, 2), (14.000001, 3), (13.999999, 2), (70.0, 10)] {
+        assert_eq!(axis::axis(&rule, 0.0, length, 7).samples, samples, "{length}");
     }
 }
 
@@ -89,23 +71,14 @@ fn an_empty_region_has_one_pixel_one_sample_or_none() {
     assert_eq!(positions(&legacy, [3.0, 3.0], 1), [[3.5]]);
     let aligned = rule(torchvision::RoiAlign::new([1, 1]).with_aligned(true));
     assert_eq!(positions(&aligned, [3.0, 3.0], 1), [[]; 1] as [[f32; 0]; 1]);
-    let between = Sampling::Clamped {
-        minimum: 1,
-        maximum: 4,
-    };
-    let directml = rule(
-        RoiAlignConfig::new([1, 1])
-            .with_aligned(true)
-            .with_sampling(between),
-    );
+    let between = Sampling::Clamped { minimum: 1, maximum: 4 };
+    let directml = rule(RoiAlignConfig::new([1, 1]).with_aligned(true).with_sampling(between));
     assert_eq!(positions(&directml, [3.0, 3.0], 1), [[2.5]]);
 }
 
 #[test]
 fn an_inverted_region_mirrors() {
-    let config = RoiAlignConfig::new([2, 2])
-        .with_aligned(true)
-        .with_sampling_ratio(1);
+    let config = RoiAlignConfig::new([2, 2]).with_aligned(true).with_sampling_ratio(1);
     for arithmetic in [Arithmetic::FromElements, Arithmetic::FromRegion] {
         let rule = rule(config.clone().with_arithmetic(arithmetic));
         assert_eq!(positions(&rule, [0.0, 4.0], 2), [[0.5], [2.5]]);
@@ -115,9 +88,7 @@ fn an_inverted_region_mirrors() {
 
 #[test]
 fn corners_are_reached_and_a_lone_sample_takes_the_middle() {
-    let config = RoiAlignConfig::new([3, 3])
-        .with_aligned(true)
-        .with_align_corners(true);
+    let config = RoiAlignConfig::new([3, 3]).with_aligned(true).with_align_corners(true);
     let config = config.with_output_pixel_offset(0.0);
     let rule = rule(config.with_sampling_ratio(1));
     assert_eq!(positions(&rule, [0.5, 4.5], 3), [[0.0], [2.0], [4.0]]);
@@ -127,9 +98,7 @@ fn corners_are_reached_and_a_lone_sample_takes_the_middle() {
 /// The worked example in DirectML's document of `ROI_ALIGN_GRAD`: two pixels to three.
 #[test]
 fn nearest_rounds_a_half_down() {
-    let config = RoiAlignConfig::new([1, 3])
-        .with_aligned(true)
-        .with_sampling_ratio(1);
+    let config = RoiAlignConfig::new([1, 3]).with_aligned(true).with_sampling_ratio(1);
     let directml = config.with_arithmetic(Arithmetic::FromRegion);
     assert_eq!(nearest(directml, [0.0, 2.0], 3, 2), [0, 0, 1]);
 }
@@ -142,10 +111,7 @@ fn nearest_of_crops_rounds_a_half_up() {
     // From the first pixel to the second: the middle of three is halfway.
     let positions = positions(&rule, [0.0, 1.0], 3);
     assert_eq!(positions, [[0.0], [0.5], [1.0]]);
-    let taps: Vec<u32> = positions
-        .iter()
-        .map(|p| axis::taps(&rule, p[0], 2).low)
-        .collect();
+    let taps: Vec<u32> = positions.iter().map(|p| axis::taps(&rule, p[0], 2).low).collect();
     assert_eq!(taps, [0, 1, 1]);
 }
 
@@ -216,8 +182,7 @@ fn the_order_of_arithmetic_decides_a_sample_at_the_border() {
     for (mode, size, elements, scale, ratio, ends, element, by_shares, by_steps) in table {
         let attributes = RoiAlign9::new(elements, elements, ratio, scale, Mode::Avg);
         let config = RoiAlignConfig::from(attributes.with_aligned_mode(mode));
-        let count =
-            |config: RoiAlignConfig| visible(&rule(config), ends, elements as u32, size)[element];
+        let count = |config: RoiAlignConfig| visible(&rule(config), ends, elements as u32, size)[element];
         assert_eq!(count(config.clone()), by_steps, "{mode:?}");
         assert_eq!(
             count(config.with_arithmetic(Arithmetic::FromElements)),
@@ -226,10 +191,7 @@ fn the_order_of_arithmetic_decides_a_sample_at_the_border() {
         );
     }
     let torchvision = torchvision::RoiAlign::new([2, 2]).with_spatial_scale(0.0625);
-    assert_eq!(
-        visible(&rule(torchvision), [-65.333_336, 116.0], 2, 3),
-        [3, 2]
-    );
+    assert_eq!(visible(&rule(torchvision), [-65.333_336, 116.0], 2, 3), [3, 2]);
 }
 
 #[test]
@@ -283,8 +245,7 @@ fn weights_sum_to_the_share_in_bounds_and_samples_agree_with_them() {
     let (mut weights, mut samples) = (Weights::default(), Samples::default());
     f32::weigh(&rule, [-4.0, 13.0], 4, 10, &mut weights);
     f32::sample(&rule, [-4.0, 13.0], 4, 10, false, &mut samples);
-    for ((pixels, of_pixels, share), (taps, complete)) in weights.elements().zip(samples.elements())
-    {
+    for ((pixels, of_pixels, share), (taps, complete)) in weights.elements().zip(samples.elements()) {
         assert!((of_pixels.iter().sum::<f32>() - share).abs() < 1e-6);
         assert_eq!(*share == 1.0, complete);
         assert!(
@@ -338,12 +299,7 @@ fn levels_begin_at_the_areas_where_torchvision_begins_them() {
         ratio_epsilon: 0.0,
         level_epsilon: 1e-6,
     };
-    for (level, area) in [
-        (2, 3135.9956),
-        (3, 12543.98),
-        (4, 50175.93),
-        (8, 12845033.0),
-    ] {
+    for (level, area) in [(2, 3135.9956), (3, 12543.98), (4, 50175.93), (8, 12845033.0)] {
         let found = f32::least_area(&torchvision, level);
         assert_eq!(found, area, "level {level}");
     }
@@ -369,21 +325,8 @@ fn every_area_is_in_one_range() {
     ];
     for side in sides {
         let of = |(from, below)| f32::in_range(&AreaRange { from, below }, [0.0, 1.0], [0.0, side]);
-        assert_eq!(
-            ranges.into_iter().filter(|&range| of(range)).count(),
-            1,
-            "{side}"
-        );
+        assert_eq!(ranges.into_iter().filter(|&range| of(range)).count(), 1, "{side}");
     }
-    let least = |side| {
-        f32::in_range(
-            &AreaRange {
-                from: 5.0,
-                below: 20.0,
-            },
-            [0.0, 1.0],
-            [0.0, side],
-        )
-    };
+    let least = |side| f32::in_range(&AreaRange { from: 5.0, below: 20.0 }, [0.0, 1.0], [0.0, side]);
     assert!(least(5.0) && least(20.0f32.next_down()) && !least(5.0f32.next_down()) && !least(20.0));
 }

@@ -7,8 +7,7 @@ use burn::tensor::Tensor;
 use super::{dispatch, options, primitive};
 use crate::error::{RoiError, or_panic};
 use crate::geometry::convention::{
-    AreaRange, Arithmetic, AxisConvention, Bounds, Interpolation, Reduction, RegionSamples,
-    Sampling,
+    AreaRange, Arithmetic, AxisConvention, Bounds, Interpolation, Reduction, RegionSamples, Sampling,
 };
 use crate::rois::Rois;
 
@@ -35,9 +34,7 @@ pub struct CropAndResizeConfig {
 impl CropAndResizeConfig {
     /// Creates the module.
     pub fn init(&self) -> CropAndResize {
-        CropAndResize {
-            config: self.clone(),
-        }
+        CropAndResize { config: self.clone() }
     }
 
     /// The options, checked, as geometry on a map `[height, width]`.
@@ -104,11 +101,7 @@ impl CropAndResizeConfig {
 /// # Panics
 ///
 /// Where [`try_crop_and_resize`] gives an error, with its text.
-pub fn crop_and_resize(
-    features: Tensor<4>,
-    rois: &Rois,
-    config: impl Into<CropAndResizeConfig>,
-) -> Tensor<4> {
+pub fn crop_and_resize(features: Tensor<4>, rois: &Rois, config: impl Into<CropAndResizeConfig>) -> Tensor<4> {
     or_panic(try_crop_and_resize(features, rois, config))
 }
 
@@ -127,12 +120,7 @@ pub fn try_crop_and_resize(
 ) -> Result<Tensor<4>, RoiError> {
     let config = config.into();
     dispatch(features, rois, |features, boxes, batch_indices| {
-        primitive::try_crop_and_resize::<burn::backend::Dispatch>(
-            features,
-            boxes,
-            batch_indices,
-            config,
-        )
+        primitive::try_crop_and_resize::<burn::backend::Dispatch>(features, boxes, batch_indices, config)
     })
 }
 

@@ -7,12 +7,10 @@ pub mod primitive;
 mod roi_align;
 mod roi_pool;
 
-pub use crop_and_resize::{
-    CropAndResize, CropAndResizeConfig, crop_and_resize, try_crop_and_resize,
-};
+pub use crop_and_resize::{CropAndResize, CropAndResizeConfig, crop_and_resize, try_crop_and_resize};
 pub use multi_scale_roi_align::{
-    MultiScaleRoiAlign, MultiScaleRoiAlignConfig, infer_scales, multi_scale_roi_align,
-    try_infer_scales, try_multi_scale_roi_align,
+    MultiScaleRoiAlign, MultiScaleRoiAlignConfig, infer_scales, multi_scale_roi_align, try_infer_scales,
+    try_multi_scale_roi_align,
 };
 pub use roi_align::{RoiAlign, RoiAlignConfig, roi_align, try_roi_align};
 pub use roi_pool::{RoiPool, RoiPoolConfig, roi_pool, try_roi_pool};
@@ -27,11 +25,7 @@ use crate::rois::Rois;
 fn dispatch(
     features: Tensor<4>,
     rois: &Rois,
-    operator: impl FnOnce(
-        DispatchTensor,
-        DispatchTensor,
-        DispatchTensor,
-    ) -> Result<DispatchTensor, RoiError>,
+    operator: impl FnOnce(DispatchTensor, DispatchTensor, DispatchTensor) -> Result<DispatchTensor, RoiError>,
 ) -> Result<Tensor<4>, RoiError> {
     let features = without_autodiff("features", features.into_dispatch())?;
     let boxes = without_autodiff("boxes", rois.boxes().into_dispatch())?;
@@ -39,10 +33,7 @@ fn dispatch(
     operator(features, boxes, batch_indices).map(Tensor::from_dispatch)
 }
 
-fn without_autodiff(
-    argument: &'static str,
-    tensor: DispatchTensor,
-) -> Result<DispatchTensor, RoiError> {
+fn without_autodiff(argument: &'static str, tensor: DispatchTensor) -> Result<DispatchTensor, RoiError> {
     match tensor.autodiff {
         DispatchAutodiffContext::Disabled => Ok(tensor),
         DispatchAutodiffContext::Enabled(_) => Err(RoiError::Autodiff { argument }),
@@ -58,15 +49,8 @@ mod options {
 
     /// Checks the height and the width of an output.
     pub fn output_size(argument: &'static str, size: [usize; 2]) -> Result<(), RoiError> {
-        let fits = size
-            .iter()
-            .all(|side| (1..=MAXIMUM_OUTPUT_SIZE).contains(side));
-        check(
-            argument,
-            fits,
-            format!("{size:?}"),
-            "1 to 32767 in height and in width",
-        )
+        let fits = size.iter().all(|side| (1..=MAXIMUM_OUTPUT_SIZE).contains(side));
+        check(argument, fits, format!("{size:?}"), "1 to 32767 in height and in width")
     }
 
     /// Checks a spatial scale, which is used in f32.
@@ -78,12 +62,7 @@ mod options {
 
     /// Checks a number that is used in f32.
     pub fn finite(argument: &'static str, value: f64) -> Result<(), RoiError> {
-        check(
-            argument,
-            (value as f32).is_finite(),
-            value.to_string(),
-            "finite",
-        )
+        check(argument, (value as f32).is_finite(), value.to_string(), "finite")
     }
 
     /// Checks how many samples an output element takes.
@@ -91,12 +70,7 @@ mod options {
         const RANGE: &str = "1 to 1024";
         let samples = 1..=MAXIMUM_FIXED_SAMPLES;
         match sampling {
-            Sampling::Fixed(fixed) => check(
-                "sampling ratio",
-                samples.contains(&fixed),
-                fixed.to_string(),
-                RANGE,
-            ),
+            Sampling::Fixed(fixed) => check("sampling ratio", samples.contains(&fixed), fixed.to_string(), RANGE),
             Sampling::Adaptive => Ok(()),
             Sampling::Clamped { minimum, maximum } => {
                 check(
@@ -106,12 +80,7 @@ mod options {
                     RANGE,
                 )?;
                 let expected = "at least the minimum samples";
-                check(
-                    "maximum samples",
-                    maximum >= minimum,
-                    maximum.to_string(),
-                    expected,
-                )
+                check("maximum samples", maximum >= minimum, maximum.to_string(), expected)
             }
         }
     }
@@ -123,20 +92,10 @@ mod options {
         range: RangeInclusive<f64>,
         expected: &'static str,
     ) -> Result<(), RoiError> {
-        check(
-            argument,
-            range.contains(&value),
-            value.to_string(),
-            expected,
-        )
+        check(argument, range.contains(&value), value.to_string(), expected)
     }
 
-    fn check(
-        argument: &'static str,
-        fits: bool,
-        value: String,
-        expected: &'static str,
-    ) -> Result<(), RoiError> {
+    fn check(argument: &'static str, fits: bool, value: String, expected: &'static str) -> Result<(), RoiError> {
         if fits {
             return Ok(());
         }

@@ -50,17 +50,11 @@ pub struct MultiScaleRoiAlignConfig {
 impl MultiScaleRoiAlignConfig {
     /// Creates the module.
     pub fn init(&self) -> MultiScaleRoiAlign {
-        MultiScaleRoiAlign {
-            config: self.clone(),
-        }
+        MultiScaleRoiAlign { config: self.clone() }
     }
 
     /// The options, checked, as geometry: one for each level.
-    pub(crate) fn levels(
-        &self,
-        scales: &[f64],
-        dtype: DType,
-    ) -> Result<Vec<RegionSamples>, RoiError> {
+    pub(crate) fn levels(&self, scales: &[f64], dtype: DType) -> Result<Vec<RegionSamples>, RoiError> {
         let sampling = self.roi_align.sampling()?;
         let convention = self.convention()?;
         let finest = finest_level(scales)?;
@@ -214,10 +208,7 @@ pub fn infer_scales(map_sizes: &[[usize; 2]], image_sizes: &[[usize; 2]]) -> Vec
 ///
 /// - [`RoiError::NoImages`]: there is no image.
 /// - [`RoiError::Option`]: a map or all images of height 0.
-pub fn try_infer_scales(
-    map_sizes: &[[usize; 2]],
-    image_sizes: &[[usize; 2]],
-) -> Result<Vec<f64>, RoiError> {
+pub fn try_infer_scales(map_sizes: &[[usize; 2]], image_sizes: &[[usize; 2]]) -> Result<Vec<f64>, RoiError> {
     let Some(height) = image_sizes.iter().map(|size| size[0]).max() else {
         return Err(RoiError::NoImages {
             argument: "image_sizes",

@@ -7,8 +7,8 @@ use burn::tensor::Tensor;
 use super::{dispatch, options, primitive};
 use crate::error::{RoiError, or_panic};
 use crate::geometry::convention::{
-    AreaRange, Arithmetic, AxisConvention, Bounds, FARTHEST_OUTPUT_OFFSET, Interpolation,
-    Reduction, RegionSamples, Sampling,
+    AreaRange, Arithmetic, AxisConvention, Bounds, FARTHEST_OUTPUT_OFFSET, Interpolation, Reduction, RegionSamples,
+    Sampling,
 };
 use crate::rois::Rois;
 
@@ -104,9 +104,7 @@ impl RoiAlignConfig {
 
     /// Creates the module.
     pub fn init(&self) -> RoiAlign {
-        RoiAlign {
-            config: self.clone(),
-        }
+        RoiAlign { config: self.clone() }
     }
 
     /// The options, checked, as geometry.

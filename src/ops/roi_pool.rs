@@ -51,9 +51,7 @@ impl RoiPoolConfig {
 
     /// Creates the module.
     pub fn init(&self) -> RoiPool {
-        RoiPool {
-            config: self.clone(),
-        }
+        RoiPool { config: self.clone() }
     }
 
     /// The options, checked, as geometry.
@@ -110,11 +108,7 @@ pub fn roi_pool(features: Tensor<4>, rois: &Rois, config: impl Into<RoiPoolConfi
 /// - [`RoiError::DType`], [`RoiError::Device`], [`RoiError::Autodiff`], [`RoiError::EmptyMap`],
 ///   [`RoiError::BoxNotFinite`], [`RoiError::BatchIndex`]: as
 ///   [`try_roi_align`](crate::try_roi_align).
-pub fn try_roi_pool(
-    features: Tensor<4>,
-    rois: &Rois,
-    config: impl Into<RoiPoolConfig>,
-) -> Result<Tensor<4>, RoiError> {
+pub fn try_roi_pool(features: Tensor<4>, rois: &Rois, config: impl Into<RoiPoolConfig>) -> Result<Tensor<4>, RoiError> {
     let config = config.into();
     dispatch(features, rois, |features, boxes, batch_indices| {
         primitive::try_roi_pool::<burn::backend::Dispatch>(features, boxes, batch_indices, config)

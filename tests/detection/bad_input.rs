@@ -37,10 +37,7 @@ fn boxes_that_are_not_boxes() {
         assert_error(coder.try_encode(boxes(), five()), &text("proposals"));
         assert_error(coder.try_decode(boxes(), five()), &text("boxes"));
         let masks = floats([2, 1, 4, 4], device);
-        assert_error(
-            try_paste_masks_in_image(masks, five(), [4, 4], 1),
-            &text("boxes"),
-        );
+        assert_error(try_paste_masks_in_image(masks, five(), [4, 4], 1), &text("boxes"));
     }
 }
 
@@ -79,8 +76,7 @@ fn counts_that_differ() {
             try_paste_masks_in_image(floats([3, 1, 4, 4], device), boxes(), [4, 4], 1),
             "`masks` has length 3, but must have length 2: one for each row of `boxes`",
         );
-        let expected =
-            "`masks` has shape [2, 1, 4, 5], but must have shape [K, 1, M, M], with M above 0";
+        let expected = "`masks` has shape [2, 1, 4, 5], but must have shape [K, 1, M, M], with M above 0";
         assert_error(
             try_paste_masks_in_image(floats([2, 1, 4, 5], device), boxes(), [4, 4], 1),
             expected,
@@ -129,12 +125,10 @@ fn detections_that_do_not_match() {
 fn proposals_that_do_not_match() {
     for Backend { device, .. } in &backends() {
         let config = ProposalConfig::new();
-        let call =
-            |proposals: [usize; 3], objectness: [usize; 2], sizes: usize, levels: &[usize]| {
-                let (proposals, objectness) =
-                    (floats(proposals, device), floats(objectness, device));
-                try_filter_proposals(proposals, objectness, &vec![[8, 8]; sizes], levels, &config)
-            };
+        let call = |proposals: [usize; 3], objectness: [usize; 2], sizes: usize, levels: &[usize]| {
+            let (proposals, objectness) = (floats(proposals, device), floats(objectness, device));
+            try_filter_proposals(proposals, objectness, &vec![[8, 8]; sizes], levels, &config)
+        };
         assert!(call([2, 3, 4], [2, 3], 2, &[1, 2]).is_ok());
         assert_error(
             call([2, 3, 5], [2, 3], 2, &[3]),
@@ -222,8 +216,7 @@ fn anchors_that_can_not_be() {
 fn values_that_are_read() {
     for backend in &backends() {
         let device = &backend.device;
-        let boxes =
-            Tensor::<2>::from_floats([[0.0, 0.0, 4.0, 4.0], [0.0, f32::NAN, 4.0, 4.0]], device);
+        let boxes = Tensor::<2>::from_floats([[0.0, 0.0, 4.0, 4.0], [0.0, f32::NAN, 4.0, 4.0]], device);
         assert_error(
             try_paste_masks_in_image(floats([2, 1, 4, 4], device), boxes, [8, 8], 1),
             "`boxes` row 1 is [0.0, NaN, 4.0, 4.0], but must be finite",
@@ -233,9 +226,7 @@ fn values_that_are_read() {
                 let labels = Tensor::<1, Int>::from_ints(rows, device);
                 assert_error(
                     try_maskrcnn_inference(floats([2, 3, 4, 4], device), labels),
-                    &format!(
-                        "`labels` row 1 is {label}, but must be at least 0 and below the 3 classes"
-                    ),
+                    &format!("`labels` row 1 is {label}, but must be at least 0 and below the 3 classes"),
                 );
             }
         }
@@ -251,16 +242,9 @@ fn dtypes_that_differ() {
         let device = &backend.device;
         let double = Tensor::<2>::zeros([2, 4], (device, DType::F64));
         let expected = "`right` is of dtype F64, but must be of F32, as `left` is";
-        assert_error(
-            try_box_iou(floats([2, 4], device), double.clone()),
-            expected,
-        );
+        assert_error(try_box_iou(floats([2, 4], device), double.clone()), expected);
         let coder = BoxCoder::new([1.0; 4]);
-        assert!(
-            coder
-                .try_encode(floats([2, 4], device), double.clone())
-                .is_err()
-        );
+        assert!(coder.try_encode(floats([2, 4], device), double.clone()).is_err());
         // Decoded boxes are of the codes' dtype, whatever that of the boxes is, as torchvision has it.
         let decoded = coder.try_decode(floats([2, 4], device), double);
         assert_eq!(decoded.expect("dtypes may differ").dtype(), DType::F32);
@@ -299,10 +283,7 @@ fn devices_that_differ() {
 #[test]
 fn panics_have_the_errors_text() {
     let device = &backends()[0].device;
-    let panic = catch_unwind(AssertUnwindSafe(|| box_area(floats([2, 5], device))))
-        .expect_err("the shape is wrong");
-    let text = panic
-        .downcast_ref::<String>()
-        .expect("a panic should have text");
+    let panic = catch_unwind(AssertUnwindSafe(|| box_area(floats([2, 5], device)))).expect_err("the shape is wrong");
+    let text = panic.downcast_ref::<String>().expect("a panic should have text");
     assert_eq!(text, "`boxes` has shape [2, 5], but must have shape [K, 4]");
 }

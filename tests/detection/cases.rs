@@ -32,15 +32,9 @@ pub fn check_all(function: &str, check: impl Fn(&Case, &Backend)) {
 fn read(function: &str) -> Vec<Case> {
     let bytes = include_bytes!("cases.safetensors");
     let (_, header) = SafeTensors::read_metadata(bytes).expect("the file should have a header");
-    let metadata = header
-        .metadata()
-        .as_ref()
-        .expect("there should be metadata");
-    let metadata: Value =
-        serde_json::from_str(&metadata["metadata"]).expect("the metadata should be JSON");
-    let cases = metadata["cases"]
-        .as_object()
-        .expect("there should be cases");
+    let metadata = header.metadata().as_ref().expect("there should be metadata");
+    let metadata: Value = serde_json::from_str(&metadata["metadata"]).expect("the metadata should be JSON");
+    let cases = metadata["cases"].as_object().expect("there should be cases");
 
     let file = SafeTensors::deserialize(bytes).expect("the file should be whole");
     let mut tensors = HashMap::<String, HashMap<String, TensorData>>::new();
@@ -105,13 +99,7 @@ impl Case {
 
     /// Checks floats: shape, dtype, and values within `tolerance`, relative above 1. NaN must be NaN.
     #[track_caller]
-    pub fn assert_floats<const D: usize>(
-        &self,
-        out: usize,
-        actual: Tensor<D>,
-        tolerance: f64,
-        backend: &Backend,
-    ) {
+    pub fn assert_floats<const D: usize>(&self, out: usize, actual: Tensor<D>, tolerance: f64, backend: &Backend) {
         let expected = self.data(&format!("out{out}"));
         let place = format!("{} out{out} on {}", self.name, backend.name);
         assert_eq!(actual.dims().to_vec(), expected.shape().to_vec(), "{place}");
@@ -141,10 +129,7 @@ impl Case {
 
     /// How many results there are.
     pub fn results(&self) -> usize {
-        self.tensors
-            .keys()
-            .filter(|key| key.starts_with("out"))
-            .count()
+        self.tensors.keys().filter(|key| key.starts_with("out")).count()
     }
 
     fn data(&self, name: &str) -> &TensorData {

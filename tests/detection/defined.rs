@@ -11,19 +11,12 @@ const NAN: f32 = f32::NAN;
 fn scores_that_are_nan_are_not_kept() {
     for backend in backends() {
         let device = &backend.device;
-        let apart = [
-            [0.0, 0.0, 4.0, 4.0],
-            [8.0, 0.0, 12.0, 4.0],
-            [0.0, 8.0, 4.0, 12.0],
-        ];
+        let apart = [[0.0, 0.0, 4.0, 4.0], [8.0, 0.0, 12.0, 4.0], [0.0, 8.0, 4.0, 12.0]];
         let boxes = Tensor::<2>::from_floats(apart, device);
         let scores = Tensor::<1>::from_floats([0.1, NAN, 0.3], device);
         let classes = Tensor::<1, Int>::from_ints([1, 1, 2], device);
         assert_eq!(ints(nms(boxes.clone(), scores.clone(), 0.5)), [2, 0]);
-        assert_eq!(
-            ints(batched_nms(boxes.clone(), scores, classes, 0.5)),
-            [2, 0]
-        );
+        assert_eq!(ints(batched_nms(boxes.clone(), scores, classes, 0.5)), [2, 0]);
 
         let none = Tensor::<1>::from_floats([NAN; 3], device);
         assert!(ints(nms(boxes, none, 0.5)).is_empty());
@@ -38,21 +31,13 @@ fn numbers_that_are_nan_are_no_detections_and_no_proposals() {
         let mut codes = [[0.0; 8]; 3];
         codes[2][6] = NAN;
         let codes = Tensor::<2>::from_floats(codes, device);
-        let apart = [
-            [0.0, 0.0, 4.0, 4.0],
-            [8.0, 0.0, 12.0, 4.0],
-            [0.0, 8.0, 4.0, 12.0],
-        ];
+        let apart = [[0.0, 0.0, 4.0, 4.0], [8.0, 0.0, 12.0, 4.0], [0.0, 8.0, 4.0, 12.0]];
         let boxes = Tensor::<2>::from_floats(apart, device);
         let config = DetectionConfig::new();
         let found = postprocess_detections(logits, codes, vec![boxes], &[[20, 20]], &config);
         assert_eq!(found[0].len(), 1, "{}", backend.name);
 
-        let rows = [
-            [0.0, 0.0, 4.0, 4.0],
-            [8.0, 0.0, NAN, 4.0],
-            [0.0, 8.0, 4.0, 12.0],
-        ];
+        let rows = [[0.0, 0.0, 4.0, 4.0], [8.0, 0.0, NAN, 4.0], [0.0, 8.0, 4.0, 12.0]];
         let proposals = Tensor::<3>::from_floats([rows], device);
         let objectness = Tensor::<2>::from_floats([[1.0, 1.0, NAN]], device);
         let config = ProposalConfig::new();
@@ -112,10 +97,7 @@ fn images_without_pixels_have_masks_without_pixels() {
         let device = &backend.device;
         let boxes = Tensor::<2>::from_floats([[0.0, 0.0, 4.0, 4.0]], device);
         let masks = Tensor::<4>::ones([1, 1, 4, 4], device);
-        assert_eq!(
-            paste_masks_in_image(masks, boxes, [0, 12], 1).dims(),
-            [1, 1, 0, 12]
-        );
+        assert_eq!(paste_masks_in_image(masks, boxes, [0, 12], 1).dims(), [1, 1, 0, 12]);
     }
 }
 
@@ -150,10 +132,7 @@ fn a_label_that_names_no_class_has_an_empty_mask_where_it_is_not_read() {
         let labels = Tensor::<1, Int>::from_ints([1, 2, -1], device);
         let sums = maskrcnn_inference(logits, labels).sum_dim(3).sum_dim(2);
         let sums: Vec<f32> = sums.into_data().iter::<f32>().collect();
-        assert!(
-            sums[0] > 2.0 && sums[1] == 0.0 && sums[2] == 0.0,
-            "{sums:?}"
-        );
+        assert!(sums[0] > 2.0 && sums[1] == 0.0 && sums[2] == 0.0, "{sums:?}");
     }
 }
 
@@ -161,17 +140,11 @@ fn a_label_that_names_no_class_has_an_empty_mask_where_it_is_not_read() {
 fn no_images_give_no_detections_and_no_proposals() {
     for backend in backends() {
         let device = &backend.device;
-        let (logits, codes) = (
-            Tensor::zeros([0, 3], device),
-            Tensor::zeros([0, 12], device),
-        );
+        let (logits, codes) = (Tensor::zeros([0, 3], device), Tensor::zeros([0, 12], device));
         let config = DetectionConfig::new();
         assert!(postprocess_detections(logits, codes, vec![], &[], &config).is_empty());
 
-        let (boxes, scores) = (
-            Tensor::zeros([0, 5, 4], device),
-            Tensor::zeros([0, 5], device),
-        );
+        let (boxes, scores) = (Tensor::zeros([0, 5, 4], device), Tensor::zeros([0, 5], device));
         let config = ProposalConfig::new();
         let (boxes, scores) = filter_proposals(boxes, scores, &[], &[5], &config);
         assert!(boxes.is_empty() && scores.is_empty());

@@ -5,8 +5,8 @@ use burn::nn::Linear;
 use burn::nn::conv::{Conv2d, ConvTranspose2d};
 use burn::tensor::Device;
 use burn_roi::detection::{
-    ConvBlock, ConvBlockConfig, FastRcnnConvFcHeadConfig, FastRcnnPredictorConfig,
-    MaskRcnnHeadsConfig, MaskRcnnPredictorConfig, TwoMlpHeadConfig,
+    ConvBlock, ConvBlockConfig, FastRcnnConvFcHeadConfig, FastRcnnPredictorConfig, MaskRcnnHeadsConfig,
+    MaskRcnnPredictorConfig, TwoMlpHeadConfig,
 };
 
 use crate::cases::{Case, check_all};

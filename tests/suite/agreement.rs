@@ -12,10 +12,7 @@ fn largest_error(left: &TensorData, right: &TensorData) -> f64 {
     left.iter::<f64>()
         .zip(right.iter::<f64>())
         .map(|(left, right)| (left - right).abs() / right.abs().max(1.0))
-        .fold(
-            0.0,
-            |largest, error| if error <= largest { largest } else { error },
-        )
+        .fold(0.0, |largest, error| if error <= largest { largest } else { error })
 }
 
 /// Sums of numbers up to 1 in another order; up to a few hundred samples an element.

@@ -25,10 +25,7 @@ fn check(call: &AnyCall, backends: &[Backend]) {
         }
         // Host backends give the same text; numbers were compared.
         if backend.is_host() {
-            let text = outcome
-                .err()
-                .map(|error| error.to_string())
-                .unwrap_or_default();
+            let text = outcome.err().map(|error| error.to_string()).unwrap_or_default();
             let (name, expected) = first.get_or_insert((backend.name, text.clone()));
             assert_eq!(&text, expected, "{} and {name}, for {call:?}", backend.name);
         }

@@ -30,24 +30,14 @@ impl Call {
     /// All three operators refuse it with this text.
     fn all_refuse(self, text: &str) {
         let features = || self.features.clone();
-        refuses(text, || {
-            try_roi_align(features(), &self.rois, self.align.clone())
-        });
-        panics(text, || {
-            roi_align(features(), &self.rois, self.align.clone())
-        });
+        refuses(text, || try_roi_align(features(), &self.rois, self.align.clone()));
+        panics(text, || roi_align(features(), &self.rois, self.align.clone()));
         panics(text, || self.align.init().forward(features(), &self.rois));
-        refuses(text, || {
-            try_roi_pool(features(), &self.rois, self.pool.clone())
-        });
+        refuses(text, || try_roi_pool(features(), &self.rois, self.pool.clone()));
         panics(text, || roi_pool(features(), &self.rois, self.pool.clone()));
         panics(text, || self.pool.init().forward(features(), &self.rois));
-        refuses(text, || {
-            try_crop_and_resize(features(), &self.rois, self.crop.clone())
-        });
-        panics(text, || {
-            crop_and_resize(features(), &self.rois, self.crop.clone())
-        });
+        refuses(text, || try_crop_and_resize(features(), &self.rois, self.crop.clone()));
+        panics(text, || crop_and_resize(features(), &self.rois, self.crop.clone()));
         panics(text, || self.crop.init().forward(features(), &self.rois));
     }
 
@@ -61,10 +51,7 @@ impl Call {
         for output in outputs {
             let output = output.expect("the call is right").into_data();
             assert_eq!(output.shape().to_vec(), shape);
-            assert!(
-                output.iter::<f32>().all(|number| number == value),
-                "{output}"
-            );
+            assert!(output.iter::<f32>().all(|number| number == value), "{output}");
         }
     }
 }
@@ -87,9 +74,7 @@ pub fn panics<T>(text: &str, call: impl Fn() -> T) {
     let Err(panic) = catch_unwind(AssertUnwindSafe(|| drop(call()))) else {
         panic!("should have panicked: {text}");
     };
-    let message = panic
-        .downcast_ref::<String>()
-        .expect("the message should be a text");
+    let message = panic.downcast_ref::<String>().expect("the message should be a text");
     assert_eq!(message, text);
 }
 
@@ -113,9 +98,7 @@ fn shapes_of_regions() {
         panics(text, || Rois::new(boxes([2, 3]), indices(2)));
         let text = "`boxes` has shape [8], but must have shape [K, 4], with up to two leading \
                     dimensions of 1";
-        refuses(text, || {
-            Rois::try_new(Tensor::<1>::zeros([8], device), indices(2))
-        });
+        refuses(text, || Rois::try_new(Tensor::<1>::zeros([8], device), indices(2)));
         let text = "`boxes` has shape [2, 1, 4], but must have shape [K, 4], with up to two leading \
                     dimensions of 1";
         refuses(text, || {
@@ -131,8 +114,7 @@ fn shapes_of_regions() {
         refuses(text, || {
             Rois::try_new(boxes([2, 4]), Tensor::<2, Int>::zeros([2, 1], device))
         });
-        let text =
-            "`boxes` has 2 rows and `batch_indices` has 3, but both must have one for each region";
+        let text = "`boxes` has 2 rows and `batch_indices` has 3, but both must have one for each region";
         refuses(text, || Rois::try_new(boxes([2, 4]), indices(3)));
         panics(text, || Rois::new(boxes([2, 4]), indices(3)));
         let text = "`boxes` has shape [2, 4], but must have shape [K, 5], with up to two leading \
@@ -140,12 +122,8 @@ fn shapes_of_regions() {
         refuses(text, || Rois::try_from_index_first(boxes([2, 4])));
         panics(text, || Rois::from_index_first(boxes([2, 4])));
         let text = "`boxes` has shape [2, 5], but must have shape [K, 4]";
-        refuses(text, || {
-            Rois::try_from_images(vec![boxes([2, 4]), boxes([2, 5])])
-        });
-        panics(text, || {
-            Rois::from_images(vec![boxes([2, 4]), boxes([2, 5])])
-        });
+        refuses(text, || Rois::try_from_images(vec![boxes([2, 4]), boxes([2, 5])]));
+        panics(text, || Rois::from_images(vec![boxes([2, 4]), boxes([2, 5])]));
         let text = "`boxes` is an empty list, but must have one tensor for each image";
         refuses(text, || Rois::try_from_images(vec![]));
     });
@@ -170,8 +148,7 @@ fn shapes_by_type_parameter() {
         refuses(text, || call(flat(), [1, 4], 1));
         let text = "`boxes` has shape [1, 5], but must have shape [K, 4]";
         refuses(text, || call(features(), [1, 5], 1));
-        let text =
-            "`boxes` has 2 rows and `batch_indices` has 1, but both must have one for each region";
+        let text = "`boxes` has 2 rows and `batch_indices` has 1, but both must have one for each region";
         refuses(text, || call(features(), [2, 4], 1));
         assert!(call(features(), [1, 4], 1).is_ok());
     });
@@ -245,25 +222,18 @@ fn output_sizes() {
         for size in [[0, 3], [2, 0], [32_768, 1]] {
             let call = Call::new(&backend.device);
             let (features, rois) = (call.features, call.rois);
-            let text =
-                format!("`output size` is {size:?}, but must be 1 to 32767 in height and in width");
+            let text = format!("`output size` is {size:?}, but must be 1 to 32767 in height and in width");
             refuses(&text, || {
                 try_roi_align(features.clone(), &rois, RoiAlignConfig::new(size))
             });
-            panics(&text, || {
-                roi_align(features.clone(), &rois, RoiAlignConfig::new(size))
-            });
+            panics(&text, || roi_align(features.clone(), &rois, RoiAlignConfig::new(size)));
             refuses(&text, || {
                 try_roi_pool(features.clone(), &rois, RoiPoolConfig::new(size))
             });
-            panics(&text, || {
-                roi_pool(features.clone(), &rois, RoiPoolConfig::new(size))
-            });
+            panics(&text, || roi_pool(features.clone(), &rois, RoiPoolConfig::new(size)));
             let text = text.replace("output size", "crop size");
             let config = || CropAndResizeConfig::new(size);
-            refuses(&text, || {
-                try_crop_and_resize(features.clone(), &rois, config())
-            });
+            refuses(&text, || try_crop_and_resize(features.clone(), &rois, config()));
             panics(&text, || crop_and_resize(features.clone(), &rois, config()));
         }
     });
@@ -276,18 +246,8 @@ fn options() {
     let samples = "1 to 1024";
     let clamped = |minimum, maximum| align().with_sampling(Sampling::Clamped { minimum, maximum });
     let table = [
-        (
-            align().with_spatial_scale(0.0),
-            "spatial scale of y",
-            "0",
-            positive,
-        ),
-        (
-            align().with_spatial_scale(-1.0),
-            "spatial scale of y",
-            "-1",
-            positive,
-        ),
+        (align().with_spatial_scale(0.0), "spatial scale of y", "0", positive),
+        (align().with_spatial_scale(-1.0), "spatial scale of y", "-1", positive),
         (
             align().with_spatial_scale(f64::NAN),
             "spatial scale of y",
@@ -300,37 +260,17 @@ fn options() {
             "inf",
             positive,
         ),
-        (
-            align().with_spatial_scale_x(0.0),
-            "spatial scale of x",
-            "0",
-            positive,
-        ),
+        (align().with_spatial_scale_x(0.0), "spatial scale of x", "0", positive),
         (
             align().with_sampling(Sampling::Fixed(0)),
             "sampling ratio",
             "0",
             samples,
         ),
-        (
-            align().with_sampling_ratio(1025),
-            "sampling ratio",
-            "1025",
-            samples,
-        ),
+        (align().with_sampling_ratio(1025), "sampling ratio", "1025", samples),
         (clamped(0, 4), "minimum samples", "0", samples),
-        (
-            clamped(5, 4),
-            "maximum samples",
-            "4",
-            "at least the minimum samples",
-        ),
-        (
-            align().with_box_offset(f64::NAN),
-            "box offset",
-            "NaN",
-            "finite",
-        ),
+        (clamped(5, 4), "maximum samples", "4", "at least the minimum samples"),
+        (align().with_box_offset(f64::NAN), "box offset", "NaN", "finite"),
         (
             align().with_input_pixel_offset(f64::NAN),
             "input pixel offset",
@@ -360,17 +300,10 @@ fn options() {
         let Call { features, rois, .. } = Call::new(&backend.device);
         for (config, argument, value, expected) in &table {
             let text = format!("`{argument}` is {value}, but must be {expected}");
-            refuses(&text, || {
-                try_roi_align(features.clone(), &rois, config.clone())
-            });
+            refuses(&text, || try_roi_align(features.clone(), &rois, config.clone()));
             panics(&text, || roi_align(features.clone(), &rois, config.clone()));
         }
-        for (scale, value) in [
-            (0.0, "0"),
-            (-2.0, "-2"),
-            (f64::NAN, "NaN"),
-            (f64::INFINITY, "inf"),
-        ] {
+        for (scale, value) in [(0.0, "0"), (-2.0, "-2"), (f64::NAN, "NaN"), (f64::INFINITY, "inf")] {
             let config = || RoiPoolConfig::new([2, 3]).with_spatial_scale(scale);
             let text = format!("`spatial scale of y` is {value}, but must be finite and above 0");
             refuses(&text, || try_roi_pool(features.clone(), &rois, config()));
@@ -378,9 +311,7 @@ fn options() {
         }
         let config = || CropAndResizeConfig::new([2, 3]).with_extrapolation_value(f64::INFINITY);
         let text = "`extrapolation value` is inf, but must be finite";
-        refuses(text, || {
-            try_crop_and_resize(features.clone(), &rois, config())
-        });
+        refuses(text, || try_crop_and_resize(features.clone(), &rois, config()));
         panics(text, || crop_and_resize(features.clone(), &rois, config()));
     });
 }
@@ -437,9 +368,7 @@ fn boxes_not_finite_and_images_out_of_range() {
             check_bad_row(backend, [good, bad], [0, 1], &text);
         }
         for index in [2, -1, i32::MAX, i32::MIN] {
-            let text = format!(
-                "`batch_indices` row 1 is {index}, but must be at least 0 and below the batch size 2"
-            );
+            let text = format!("`batch_indices` row 1 is {index}, but must be at least 0 and below the batch size 2");
             check_bad_row(backend, [good, good], [0, index], &text);
         }
     });
@@ -471,10 +400,7 @@ fn check_bad_row(backend: &Backend, boxes: [[f32; 4]; 2], images: [i32; 2], text
         let first = output.clone().narrow(0, 0, 1);
         assert_eq!(first.into_data(), alone.into_data());
         let second = output.narrow(0, 1, 1).into_data();
-        assert!(
-            second.iter::<f32>().all(|number| number == outside),
-            "{second}"
-        );
+        assert!(second.iter::<f32>().all(|number| number == outside), "{second}");
     }
 }
 
@@ -484,8 +410,7 @@ fn an_empty_batch_on_a_device_gives_the_out_of_bounds_value() {
         let mut call = Call::new(&backend.device);
         call.features = Tensor::zeros([0, 3, 6, 8], &backend.device);
         if backend.is_host() {
-            let text =
-                "`batch_indices` row 0 is 0, but must be at least 0 and below the batch size 0";
+            let text = "`batch_indices` row 0 is 0, but must be at least 0 and below the batch size 0";
             call.all_refuse(text);
         } else {
             call.all_give([2, 3, 2, 3], 0.0);
@@ -501,18 +426,13 @@ fn batch_indices_that_come_as_floats() {
             let table = [[0.0, 1.0, 1.0, 5.0, 4.0], [bad, 1.0, 1.0, 5.0, 4.0]];
             let table = || Tensor::<2>::from_floats(table, device);
             if backend.is_host() && bad.fract() != 0.0 {
-                let text = format!(
-                    "`boxes` row 1 begins with batch index {bad}, but it must be a whole number"
-                );
+                let text = format!("`boxes` row 1 begins with batch index {bad}, but it must be a whole number");
                 refuses(&text, || Rois::try_from_index_first(table()));
                 continue;
             }
             let rois = Rois::from_index_first(table());
             let error = rois.validate(2).expect_err("a bad index");
-            assert!(
-                matches!(error, RoiError::BatchIndex { row: 1, .. }),
-                "{bad}: {error}"
-            );
+            assert!(matches!(error, RoiError::BatchIndex { row: 1, .. }), "{bad}: {error}");
         }
     });
 }

@@ -24,21 +24,11 @@ impl AnyCall {
 
     fn from_bytes(bytes: &mut Bytes) -> Result<Self> {
         bytes.careless = bytes.int_in_range(0..=3)? == 3u8;
-        let dtype =
-            *bytes.choose(&[DType::F32, DType::F32, DType::F64, DType::F16, DType::BF16])?;
-        let shape = [
-            size(bytes, 2)?,
-            size(bytes, 20)?,
-            size(bytes, 13)?,
-            size(bytes, 13)?,
-        ];
+        let dtype = *bytes.choose(&[DType::F32, DType::F32, DType::F64, DType::F16, DType::BF16])?;
+        let shape = [size(bytes, 2)?, size(bytes, 20)?, size(bytes, 13)?, size(bytes, 13)?];
         let operator = operator(bytes)?;
         let count = bytes.int_in_range(0..=5)?;
-        let columns = if rarely(bytes)? {
-            bytes.int_in_range(0..=6)?
-        } else {
-            4
-        };
+        let columns = if rarely(bytes)? { bytes.int_in_range(0..=6)? } else { 4 };
         let farthest = if dtype == DType::F16 { 65_504.0 } else { 3e38 };
         let aligns = matches!(operator, Operator::RoiAlign(_));
         let unit = matches!(operator, Operator::CropAndResize(_));
@@ -46,11 +36,7 @@ impl AnyCall {
             .map(|_| {
                 let coordinate = coordinate(bytes)? * if unit { 1.0 / 16.0 } else { 1.0 };
                 let right = coordinate.is_finite() && coordinate.abs() <= farthest;
-                Ok(if right || bytes.careless {
-                    coordinate
-                } else {
-                    1.5
-                })
+                Ok(if right || bytes.careless { coordinate } else { 1.5 })
             })
             .collect::<Result<_>>()?;
         let index_dtype = *bytes.choose(&[
@@ -174,16 +160,9 @@ fn batch_index(bytes: &mut Bytes, batch: usize) -> Result<i64> {
     let batch = batch as i64;
     match bytes.int_in_range(0..=31)? {
         0u8 if bytes.careless => bytes.arbitrary(),
-        1 if bytes.careless => Ok(*bytes.choose(&[
-            -1,
-            batch,
-            i64::MIN,
-            i64::MAX,
-            1 << 32,
-            (1 << 32) - 1,
-            1 << 31,
-            256,
-        ])?),
+        1 if bytes.careless => {
+            Ok(*bytes.choose(&[-1, batch, i64::MIN, i64::MAX, 1 << 32, (1 << 32) - 1, 1 << 31, 256])?)
+        }
         _ => bytes.int_in_range(0..=(batch - 1).max(0)),
     }
 }
@@ -240,9 +219,7 @@ fn pyramid(bytes: &mut Bytes) -> Result<Option<Pyramid>> {
     }
     let first = *bytes.choose(&[1.0, 0.25, 4.0])?;
     Ok(Some(Pyramid {
-        scales: (0..levels - 3)
-            .map(|level| first / f64::from(1 << level))
-            .collect(),
+        scales: (0..levels - 3).map(|level| first / f64::from(1 << level)).collect(),
         canonical_scale: *bytes.choose(&[4.0, 8.0, 224.0])?,
         canonical_level: bytes.int_in_range(-1..=3)?,
         ratio_epsilon: *bytes.choose(&[0.0, 1e-8])?,
@@ -257,11 +234,7 @@ fn interpolation(bytes: &mut Bytes) -> Result<Interpolation> {
 fn output_size(bytes: &mut Bytes) -> Result<[usize; 2]> {
     if rarely(bytes)? {
         let side = *bytes.choose(&[0, 32_768, usize::MAX])?;
-        return Ok(if bytes.arbitrary()? {
-            [side, 2]
-        } else {
-            [3, side]
-        });
+        return Ok(if bytes.arbitrary()? { [side, 2] } else { [3, side] });
     }
     Ok(match bytes.int_in_range(0..=63)? {
         // Large enough for threads.

@@ -33,8 +33,7 @@ fn a_huge_box_costs_no_more_than_one_of_the_maps_size() {
             move |rois: &Rois| roi_align(features.clone(), rois, config.clone())
         };
         let pool = |rois: &Rois| roi_pool(features.clone(), rois, RoiPoolConfig::new([7, 7]));
-        let operators: [&dyn Fn(&Rois) -> Tensor<4>; 3] =
-            [&align(Reduction::Average), &align(Reduction::Max), &pool];
+        let operators: [&dyn Fn(&Rois) -> Tensor<4>; 3] = [&align(Reduction::Average), &align(Reduction::Max), &pool];
         for operator in operators {
             let time = |corners| {
                 let rois = one_box(device, corners);
@@ -68,11 +67,7 @@ fn a_huge_box_averages_what_it_covers() {
         // 20000 samples along an axis, a pixel apart, at halves: 9 of them from -0.5 to 7.5.
         let expected = (9.0f32 / 20_000.0).powi(2);
         for number in output.iter::<f32>() {
-            assert!(
-                (number / expected - 1.0).abs() < 1e-4,
-                "{}: {number:e}",
-                backend.name
-            );
+            assert!((number / expected - 1.0).abs() < 1e-4, "{}: {number:e}", backend.name);
         }
     }
 }
@@ -110,10 +105,7 @@ fn many_regions_are_regions_one_by_one() {
         );
         for row in [0, 1, 1500, count - 1] {
             let range = row..row + 1;
-            let rois = Rois::new(
-                boxes.clone().slice(range.clone()),
-                images.clone().slice(range.clone()),
-            );
+            let rois = Rois::new(boxes.clone().slice(range.clone()), images.clone().slice(range.clone()));
             let alone = roi_align(features.clone(), &rois, config.clone());
             assert_eq!(
                 all.clone().slice(range).into_data(),
@@ -140,9 +132,7 @@ fn flex_gives_the_same_bits_on_any_number_of_threads() {
         let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build();
         pool.expect("a thread pool").install(|| {
             let pooled = roi_pool(features.clone(), &rois, RoiPoolConfig::new([7, 7]));
-            let [average, maximum] = configs
-                .clone()
-                .map(|config| roi_align(features.clone(), &rois, config));
+            let [average, maximum] = configs.clone().map(|config| roi_align(features.clone(), &rois, config));
             [pooled, average, maximum].map(Tensor::into_data)
         })
     };

@@ -124,14 +124,9 @@ fn torchvision_and_detectron2_differ_by_one_float() {
             multi_scale_roi_align(maps.clone(), &rois, &SCALES, config)
         };
         let on_level = |level: usize, config: RoiAlignConfig| {
-            roi_align(
-                maps[level].clone(),
-                &rois,
-                config.with_spatial_scale(SCALES[level]),
-            )
+            roi_align(maps[level].clone(), &rois, config.with_spatial_scale(SCALES[level]))
         };
-        let torchvision: MultiScaleRoiAlignConfig =
-            torchvision::MultiScaleRoiAlign::new([3, 2]).into();
+        let torchvision: MultiScaleRoiAlignConfig = torchvision::MultiScaleRoiAlign::new([3, 2]).into();
         let detectron2: MultiScaleRoiAlignConfig = detectron2::RoiPooler::new([3, 2]).into();
         assert_eq!(
             pool(torchvision.clone()).into_data(),
@@ -141,10 +136,7 @@ fn torchvision_and_detectron2_differ_by_one_float() {
             on_level(0, detectron2.roi_align.clone()).narrow(0, 0, 1),
             on_level(1, detectron2.roi_align.clone()).narrow(0, 1, 1),
         ];
-        assert_eq!(
-            pool(detectron2).into_data(),
-            Tensor::cat(rows.into(), 0).into_data()
-        );
+        assert_eq!(pool(detectron2).into_data(), Tensor::cat(rows.into(), 0).into_data());
     }
 }
 
@@ -198,29 +190,22 @@ fn bad_pyramids() {
         let device = &backend.device;
         let maps = pyramid(device, DType::F32);
         let rois = rois(&[[8.0, 8.0, 24.0, 24.0]], device, DType::F32);
-        let check =
-            |text: &str, maps: &[Tensor<4>], scales: &[f64], config: MultiScaleRoiAlignConfig| {
-                refuses(text, || {
-                    try_multi_scale_roi_align(maps.to_vec(), &rois, scales, config.clone())
-                });
-                panics(text, || {
-                    multi_scale_roi_align(maps.to_vec(), &rois, scales, config.clone())
-                });
-                panics(text, || config.init().forward(maps.to_vec(), &rois, scales));
-            };
+        let check = |text: &str, maps: &[Tensor<4>], scales: &[f64], config: MultiScaleRoiAlignConfig| {
+            refuses(text, || {
+                try_multi_scale_roi_align(maps.to_vec(), &rois, scales, config.clone())
+            });
+            panics(text, || {
+                multi_scale_roi_align(maps.to_vec(), &rois, scales, config.clone())
+            });
+            panics(text, || config.init().forward(maps.to_vec(), &rois, scales));
+        };
         let levels = "but both must have one for each level, and there must be a level";
         let text = format!("`features` has 0 maps and `scales` has 0 numbers, {levels}");
         check(&text, &[], &[], config());
         let text = format!("`features` has 4 maps and `scales` has 3 numbers, {levels}");
         check(&text, &maps, &SCALES[..3], config());
 
-        for scales in [
-            [0.5, 0.125],
-            [0.3, 0.15],
-            [0.25, 0.5],
-            [0.0, 0.0],
-            [-0.5, -0.25],
-        ] {
+        for scales in [[0.5, 0.125], [0.3, 0.15], [0.25, 0.5], [0.0, 0.0], [-0.5, -0.25]] {
             let text = format!(
                 "`scales` is {scales:?}, but must be powers of two between 2^-32 and 2^32, each half of the one before"
             );
@@ -230,7 +215,8 @@ fn bad_pyramids() {
         check(text, &maps[..1], &[f64::NAN], config());
 
         let other = vec![maps[0].clone(), Tensor::zeros([2, 4, 8, 8], device)];
-        let text = "`features` has shape [2, 4, 8, 8], but must have shape [N, C, H, W], with the N and C of the first level";
+        let text =
+            "`features` has shape [2, 4, 8, 8], but must have shape [N, C, H, W], with the N and C of the first level";
         check(text, &other, &SCALES[..2], config());
         let other = vec![maps[0].clone(), Tensor::zeros([2, 3, 0, 8], device)];
         let text = "`features` has shape [2, 3, 0, 8], but height and width must be above 0 where there are regions";
@@ -264,9 +250,7 @@ fn regions_that_name_nothing() {
             device,
         );
         let rois = Rois::new(boxes, Tensor::<1, Int>::from_ints([0, 2, -1], device));
-        let config = MultiScaleRoiAlignConfig::new(
-            RoiAlignConfig::new([2, 2]).with_out_of_bounds_value(7.0),
-        );
+        let config = MultiScaleRoiAlignConfig::new(RoiAlignConfig::new([2, 2]).with_out_of_bounds_value(7.0));
         let output = try_multi_scale_roi_align(pyramid(device, DType::F32), &rois, &SCALES, config);
         match backend.is_host() {
             true => assert!(matches!(output, Err(RoiError::BoxNotFinite { row: 0, .. }))),

@@ -109,8 +109,7 @@ fn options_are_saved_and_loaded_as_burns_are() {
 /// Enumerations are written as their owners write them.
 #[test]
 fn attributes_have_their_owners_names() {
-    let json =
-        serde_json::to_value(onnx::RoiAlign16::new()).expect("attributes should become JSON");
+    let json = serde_json::to_value(onnx::RoiAlign16::new()).expect("attributes should become JSON");
     let expected = serde_json::json!({
         "coordinate_transformation_mode": "half_pixel",
         "mode": "avg",

@@ -25,18 +25,12 @@ pub enum Layout {
 
 impl Layout {
     /// Features of a shape that lie in memory so, from a tensor of another shape.
-    pub fn features(
-        self,
-        [n, c, h, w]: [usize; 4],
-        random: impl Fn([usize; 4]) -> Tensor<4>,
-    ) -> Tensor<4> {
+    pub fn features(self, [n, c, h, w]: [usize; 4], random: impl Fn([usize; 4]) -> Tensor<4>) -> Tensor<4> {
         match self {
             Layout::Contiguous => random([n, c, h, w]),
             Layout::ChannelsLast => random([n, h, w, c]).permute([0, 3, 1, 2]),
             Layout::Transposed => random([n, c, w, h]).swap_dims(2, 3),
-            Layout::Sliced => {
-                random([n + 1, c + 2, h + 3, w + 1]).slice([1..n + 1, 1..c + 1, 2..h + 2, 0..w])
-            }
+            Layout::Sliced => random([n + 1, c + 2, h + 3, w + 1]).slice([1..n + 1, 1..c + 1, 2..h + 2, 0..w]),
             // Burn expands to no dimension of 0.
             Layout::Expanded if [n, c, h, w].contains(&0) => random([n, c, h, w]),
             Layout::Expanded => random([n, 1, h, w]).expand([n, c, h, w]),

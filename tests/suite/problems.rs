@@ -16,22 +16,20 @@ pub fn problems() -> impl Strategy<Value = Problem> {
         Layout::Sliced,
         Layout::Expanded,
     ]);
-    (operators(), layout, shape, any::<u64>()).prop_flat_map(
-        |(operator, layout, (n, c, h, w), seed)| {
-            let region = (boxes(&operator), 0..n as i32);
-            proptest::collection::vec(region, 1..6).prop_map(move |regions| {
-                let (boxes, batch_indices) = regions.into_iter().unzip();
-                Problem {
-                    operator: operator.clone(),
-                    layout,
-                    shape: [n, c, h, w],
-                    boxes,
-                    batch_indices,
-                    seed,
-                }
-            })
-        },
-    )
+    (operators(), layout, shape, any::<u64>()).prop_flat_map(|(operator, layout, (n, c, h, w), seed)| {
+        let region = (boxes(&operator), 0..n as i32);
+        proptest::collection::vec(region, 1..6).prop_map(move |regions| {
+            let (boxes, batch_indices) = regions.into_iter().unzip();
+            Problem {
+                operator: operator.clone(),
+                layout,
+                shape: [n, c, h, w],
+                boxes,
+                batch_indices,
+                seed,
+            }
+        })
+    })
 }
 
 /// Boxes around a map of 13 pixels at scales near 1, or around the unit square for crops.
@@ -45,12 +43,7 @@ fn boxes(operator: &Operator) -> BoxedStrategy<[f32; 4]> {
         3 => (-4i32..12).prop_map(|eighths| eighths as f32 / 8.0),
         1 => select(vec![-1e9f32, -3e38, 1e4, 1e9, 3e38]),
     ];
-    (
-        coordinate.clone(),
-        coordinate.clone(),
-        coordinate.clone(),
-        coordinate,
-    )
+    (coordinate.clone(), coordinate.clone(), coordinate.clone(), coordinate)
         .prop_map(move |(x1, y1, x2, y2)| [x1, y1, x2, y2].map(|c| (c * size).clamp(-3e38, 3e38)))
         .boxed()
 }

@@ -48,11 +48,7 @@ fn inside(size: usize) -> impl Strategy<Value = [f32; 2]> {
 }
 
 fn config() -> impl Strategy<Value = RoiAlignConfig> {
-    let sampling = select(vec![
-        Sampling::Adaptive,
-        Sampling::Fixed(1),
-        Sampling::Fixed(3),
-    ]);
+    let sampling = select(vec![Sampling::Adaptive, Sampling::Fixed(1), Sampling::Fixed(3)]);
     ([1usize..6, 1usize..6], sampling).prop_map(|(size, sampling)| {
         RoiAlignConfig::new(size)
             .with_sampling(sampling)

@@ -82,9 +82,7 @@ fn roi_align(
     coordinates: Coordinates,
 ) -> Option<Vec<f64>> {
     let [height, width] = config.output_size;
-    let axis = |scale, ends, outputs, size| {
-        samples_of_axis(config, coordinates, scale, ends, outputs, size)
-    };
+    let axis = |scale, ends, outputs, size| samples_of_axis(config, coordinates, scale, ends, outputs, size);
     let y = axis(config.spatial_scale_y, [y1, y2], height, map.size[0])?;
     let x = axis(config.spatial_scale_x, [x1, x2], width, map.size[1])?;
     let mut output = Vec::new();
@@ -133,9 +131,7 @@ fn samples_of_axis(
     let count = match config.sampling {
         Sampling::Fixed(count) => count as f64,
         Sampling::Adaptive => of_element.ceil().max(0.0),
-        Sampling::Clamped { minimum, maximum } => {
-            of_element.ceil().clamp(minimum as f64, maximum as f64)
-        }
+        Sampling::Clamped { minimum, maximum } => of_element.ceil().clamp(minimum as f64, maximum as f64),
     };
     if count > MOST_SAMPLES {
         return None;
@@ -182,11 +178,7 @@ fn reduce(config: &RoiAlignConfig, y: &Samples, x: &Samples, map: &Map) -> f64 {
     let missing = count - (y.inside.len() * x.inside.len()) as f64;
     let outside = config.out_of_bounds_value;
     let mut sum = outside * missing;
-    let mut largest = if missing > 0.0 {
-        outside
-    } else {
-        f64::NEG_INFINITY
-    };
+    let mut largest = if missing > 0.0 { outside } else { f64::NEG_INFINITY };
     for &y in &y.inside {
         for &x in &x.inside {
             let corners = weighted_corners(config.interpolation, y, x, map);
@@ -209,18 +201,17 @@ fn reduce(config: &RoiAlignConfig, y: &Samples, x: &Samples, map: &Map) -> f64 {
 
 /// What the four pixels around a position in bounds add to its sample.
 fn weighted_corners(interpolation: Interpolation, y: f64, x: f64, map: &Map) -> [f64; 4] {
-    let [(top, bottom, down), (left, right, across)] =
-        [(y, map.size[0]), (x, map.size[1])].map(|(position, size)| {
-            let last = size - 1;
-            let held = position.clamp(0.0, last as f64);
-            if interpolation == Interpolation::Nearest {
-                // A half goes down.
-                let nearest = (held - 0.5).ceil() as usize;
-                return (nearest, nearest, 0.0);
-            }
-            let low = held.floor() as usize;
-            (low, (low + 1).min(last), held - held.floor())
-        });
+    let [(top, bottom, down), (left, right, across)] = [(y, map.size[0]), (x, map.size[1])].map(|(position, size)| {
+        let last = size - 1;
+        let held = position.clamp(0.0, last as f64);
+        if interpolation == Interpolation::Nearest {
+            // A half goes down.
+            let nearest = (held - 0.5).ceil() as usize;
+            return (nearest, nearest, 0.0);
+        }
+        let low = held.floor() as usize;
+        (low, (low + 1).min(last), held - held.floor())
+    });
     [
         (1.0 - down) * (1.0 - across) * map.at(top, left),
         (1.0 - down) * across * map.at(top, right),
@@ -235,27 +226,13 @@ fn roi_pool(
     map: &Map,
     coordinates: Coordinates,
 ) -> Option<Vec<f64>> {
-    let bins = |scale, ends, outputs, size| {
-        bins_of_axis(config.division, coordinates, scale, ends, outputs, size)
-    };
-    let rows = bins(
-        config.spatial_scale_y,
-        [y1, y2],
-        config.output_size[0],
-        map.size[0],
-    )?;
-    let columns = bins(
-        config.spatial_scale_x,
-        [x1, x2],
-        config.output_size[1],
-        map.size[1],
-    )?;
+    let bins = |scale, ends, outputs, size| bins_of_axis(config.division, coordinates, scale, ends, outputs, size);
+    let rows = bins(config.spatial_scale_y, [y1, y2], config.output_size[0], map.size[0])?;
+    let columns = bins(config.spatial_scale_x, [x1, x2], config.output_size[1], map.size[1])?;
     let mut output = Vec::new();
     for rows in &rows {
         for columns in &columns {
-            let pixels = rows
-                .clone()
-                .flat_map(|y| columns.clone().map(move |x| map.at(y, x)));
+            let pixels = rows.clone().flat_map(|y| columns.clone().map(move |x| map.at(y, x)));
             output.push(pixels.reduce(f64::max).unwrap_or(0.0));
         }
     }
@@ -277,9 +254,7 @@ fn bins_of_axis(
         return None;
     }
     let (first, length) = (first as i64, (last - first) as i64 + 1);
-    let (count, held) = (outputs as i64, |pixel: i64| {
-        (first + pixel).clamp(0, size as i64)
-    });
+    let (count, held) = (outputs as i64, |pixel: i64| (first + pixel).clamp(0, size as i64));
     let bin = |index: i64| {
         let [start, end] = match division {
             BinDivision::Rounded => {
@@ -287,10 +262,7 @@ fn bins_of_axis(
                 let borders = [index, index + 1].map(|border| round(border as f64 * of_bin));
                 [borders[0].floor() as i64, borders[1].ceil() as i64]
             }
-            BinDivision::Whole if length > 0 => [
-                index * length / count,
-                ((index + 1) * length + count - 1) / count,
-            ],
+            BinDivision::Whole if length > 0 => [index * length / count, ((index + 1) * length + count - 1) / count],
             BinDivision::Whole => [0, 0],
         };
         held(start) as usize..held(end) as usize
@@ -315,9 +287,7 @@ fn crop(
         match config.method {
             // A half goes up.
             Interpolation::Nearest => map.at(y.round() as usize, x.round() as usize),
-            Interpolation::Bilinear => weighted_corners(Interpolation::Bilinear, y, x, map)
-                .iter()
-                .sum(),
+            Interpolation::Bilinear => weighted_corners(Interpolation::Bilinear, y, x, map).iter().sum(),
         }
     };
     y.iter()

@@ -5,17 +5,11 @@ use burn_roi::*;
 
 use crate::backends::backends;
 
-const BOXES: [[f32; 4]; 3] = [
-    [0.0, 0.0, 4.0, 4.0],
-    [1.0, 2.0, 7.0, 5.0],
-    [2.0, 1.0, 3.0, 3.0],
-];
+const BOXES: [[f32; 4]; 3] = [[0.0, 0.0, 4.0, 4.0], [1.0, 2.0, 7.0, 5.0], [2.0, 1.0, 3.0, 3.0]];
 const IMAGES: [i32; 3] = [0, 0, 2];
 
 fn pooled(rois: &Rois, device: &Device) -> TensorData {
-    let numbers = (0..3 * 2 * 6 * 8)
-        .map(|number| (number as f32).sin())
-        .collect();
+    let numbers = (0..3 * 2 * 6 * 8).map(|number| (number as f32).sin()).collect();
     let features = Tensor::<4>::from_data(TensorData::new(numbers, [3, 2, 6, 8]), device);
     roi_align(features, rois, RoiAlignConfig::new([2, 3])).into_data()
 }
@@ -31,10 +25,7 @@ fn all_forms_are_the_same_regions() {
         let first = images.clone().float().reshape([3, 1]);
         let table = Tensor::cat(vec![first, boxes.clone()], 1);
         let forms = [
-            Rois::new(
-                boxes.clone().reshape([1, 3, 4]),
-                images.clone().reshape([1, 3]),
-            ),
+            Rois::new(boxes.clone().reshape([1, 3, 4]), images.clone().reshape([1, 3])),
             Rois::new(
                 boxes.clone().reshape([1, 1, 3, 4]),
                 images.clone().reshape([1, 1, 1, 3]),
@@ -79,17 +70,9 @@ fn every_integer_dtype() {
         let boxes = Tensor::<2>::from_floats(BOXES, device);
         let images = Tensor::<1, Int>::from_ints(IMAGES, device);
         let expected = pooled(&Rois::new(boxes.clone(), images.clone()), device);
-        for dtype in dtypes
-            .into_iter()
-            .filter(|dtype| backend.supports(DType::from(*dtype)))
-        {
+        for dtype in dtypes.into_iter().filter(|dtype| backend.supports(DType::from(*dtype))) {
             let rois = Rois::new(boxes.clone(), images.clone().cast(dtype));
-            assert_eq!(
-                pooled(&rois, device),
-                expected,
-                "{} {dtype:?}",
-                backend.name
-            );
+            assert_eq!(pooled(&rois, device), expected, "{} {dtype:?}", backend.name);
         }
     }
 }
@@ -116,11 +99,7 @@ fn wide_indices_are_not_cut_off() {
                 }
             );
             if !backend.is_host() {
-                assert!(
-                    pooled(&rois, device)
-                        .iter::<f32>()
-                        .all(|number| number == 0.0)
-                );
+                assert!(pooled(&rois, device).iter::<f32>().all(|number| number == 0.0));
             }
         }
     }

@@ -41,9 +41,7 @@ where
             .clone()
             .try_into_primitive::<B>()
             .expect("features of this backend"),
-        boxes
-            .try_into_primitive::<B>()
-            .expect("boxes of this backend"),
+        boxes.try_into_primitive::<B>().expect("boxes of this backend"),
         rois.batch_indices()
             .try_into_primitive::<B>()
             .expect("indices of this backend"),

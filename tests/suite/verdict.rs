@@ -36,17 +36,11 @@ impl Flaw {
 }
 
 /// Whether the outcome of a call is right; says what is not.
-pub fn verdict(
-    call: &AnyCall,
-    outcome: &Result<TensorData, RoiError>,
-    host: bool,
-) -> Result<(), String> {
+pub fn verdict(call: &AnyCall, outcome: &Result<TensorData, RoiError>, host: bool) -> Result<(), String> {
     let flaws = flaws(call, host);
     match outcome {
         Err(error) if Flaw::of(error).is_some_and(|flaw| flaws.contains(&flaw)) => Ok(()),
-        Err(error) => Err(format!(
-            "refused with {error:?}, but wrong are only {flaws:?}"
-        )),
+        Err(error) => Err(format!("refused with {error:?}, but wrong are only {flaws:?}")),
         Ok(_) if !flaws.is_empty() => Err(format!("answered in spite of {flaws:?}")),
         Ok(found) => numbers(call, found),
     }
@@ -69,10 +63,7 @@ fn flaws(call: &AnyCall, host: bool) -> Vec<Flaw> {
     if host && call.columns == 4 {
         let regions = call.regions();
         let finite = |corners: &[f64; 4]| corners.iter().all(|corner| corner.is_finite());
-        flaw(
-            regions.iter().any(|(_, corners)| !finite(corners)),
-            Flaw::BoxNotFinite,
-        );
+        flaw(regions.iter().any(|(_, corners)| !finite(corners)), Flaw::BoxNotFinite);
         let images = 0..batch as i128;
         flaw(
             regions.iter().any(|(image, _)| !images.contains(image)),
@@ -83,9 +74,7 @@ fn flaws(call: &AnyCall, host: bool) -> Vec<Flaw> {
 }
 
 fn options_are_right(call: &AnyCall) -> bool {
-    let size = |[height, width]: [usize; 2]| {
-        (1..=32_767).contains(&height) && (1..=32_767).contains(&width)
-    };
+    let size = |[height, width]: [usize; 2]| (1..=32_767).contains(&height) && (1..=32_767).contains(&width);
     // Options are used in f32.
     let finite = |value: f64| (value as f32).is_finite();
     let scale = |value: f64| finite(value) && value as f32 > 0.0;
@@ -96,9 +85,7 @@ fn options_are_right(call: &AnyCall) -> bool {
             let samples = match config.sampling {
                 Sampling::Adaptive => true,
                 Sampling::Fixed(count) => (1..=1024).contains(&count),
-                Sampling::Clamped { minimum, maximum } => {
-                    (1..=1024).contains(&minimum) && minimum <= maximum
-                }
+                Sampling::Clamped { minimum, maximum } => (1..=1024).contains(&minimum) && minimum <= maximum,
             };
             samples
                 && size(config.output_size)
@@ -112,13 +99,9 @@ fn options_are_right(call: &AnyCall) -> bool {
                 && finite(config.out_of_bounds_value)
         }
         Operator::RoiPool(config) => {
-            size(config.output_size)
-                && scale(config.spatial_scale_y)
-                && scale(config.spatial_scale_x)
+            size(config.output_size) && scale(config.spatial_scale_y) && scale(config.spatial_scale_x)
         }
-        Operator::CropAndResize(config) => {
-            size(config.crop_size) && finite(config.extrapolation_value)
-        }
+        Operator::CropAndResize(config) => size(config.crop_size) && finite(config.extrapolation_value),
     }
 }
 
@@ -137,17 +120,9 @@ fn numbers(call: &AnyCall, found: &TensorData) -> Result<(), String> {
     };
     let shape = vec![call.count(), channels, size[0], size[1]];
     if found.shape().to_vec() != shape || found.dtype() != call.dtype {
-        return Err(format!(
-            "gave {:?} {:?}, not {shape:?}",
-            found.dtype(),
-            found.shape()
-        ));
+        return Err(format!("gave {:?} {:?}, not {shape:?}", found.dtype(), found.shape()));
     }
-    let coordinates = if call.dtype == DType::F64 {
-        DOUBLE
-    } else {
-        SINGLE
-    };
+    let coordinates = if call.dtype == DType::F64 { DOUBLE } else { SINGLE };
     // An output is rounded to the dtype, sums of small numbers to f32.
     let (tolerance, rounding) = match call.dtype {
         DType::F64 => (1e-12, 0.0),
@@ -158,8 +133,7 @@ fn numbers(call: &AnyCall, found: &TensorData) -> Result<(), String> {
     let of_a_region = channels * size[0] * size[1];
     let found: Vec<f64> = found.iter::<f64>().collect();
     for (row, (image, corners)) in call.regions().into_iter().enumerate() {
-        let names_an_image =
-            (0..batch as i128).contains(&image) && corners.iter().all(|corner| corner.is_finite());
+        let names_an_image = (0..batch as i128).contains(&image) && corners.iter().all(|corner| corner.is_finite());
         let expected = match names_an_image {
             false => vec![outside; of_a_region],
             true => {
@@ -171,8 +145,7 @@ fn numbers(call: &AnyCall, found: &TensorData) -> Result<(), String> {
         };
         let found = &found[row * of_a_region..(row + 1) * of_a_region];
         for (element, (&found, expected)) in found.iter().zip(expected).enumerate() {
-            let most =
-                tolerance * expected.abs().max(outside.abs()).max(1.0) + rounding * expected.abs();
+            let most = tolerance * expected.abs().max(outside.abs()).max(1.0) + rounding * expected.abs();
             let too_large = largest(call.dtype) < expected.abs() && found.is_infinite();
             if !((found - expected).abs() <= most || too_large) {
                 return Err(format!(
@@ -185,11 +158,7 @@ fn numbers(call: &AnyCall, found: &TensorData) -> Result<(), String> {
 }
 
 /// What a region gives, on its level if there are levels; none where that takes too long to tell.
-fn of_region(
-    call: &AnyCall,
-    region: (usize, [f64; 4]),
-    coordinates: Coordinates,
-) -> Option<Vec<f64>> {
+fn of_region(call: &AnyCall, region: (usize, [f64; 4]), coordinates: Coordinates) -> Option<Vec<f64>> {
     let (mut operator, mut level) = (call.operator.clone(), 0);
     if let (Operator::RoiAlign(config), Some(pyramid)) = (&mut operator, &call.pyramid) {
         level = level_of(pyramid, region.1, coordinates);
@@ -197,21 +166,11 @@ fn of_region(
         config.spatial_scale_x *= pyramid.scales[level];
     }
     let features = call.features_on_host(level);
-    output(
-        &operator,
-        call.shape_of_level(level),
-        &features,
-        &[region],
-        coordinates,
-    )
+    output(&operator, call.shape_of_level(level), &features, &[region], coordinates)
 }
 
 /// The level of a box, counted from the finest.
-fn level_of(
-    pyramid: &Pyramid,
-    [x1, y1, x2, y2]: [f64; 4],
-    Coordinates { round, .. }: Coordinates,
-) -> usize {
+fn level_of(pyramid: &Pyramid, [x1, y1, x2, y2]: [f64; 4], Coordinates { round, .. }: Coordinates) -> usize {
     let area = round(round(x2 - x1) * round(y2 - y1));
     let ratio = round(round(area.sqrt()) / round(pyramid.canonical_scale));
     let ratio = round(ratio + round(pyramid.ratio_epsilon));

@@ -45,8 +45,7 @@ pub fn backends() -> Vec<Backend> {
                     .iter()
                     .find(|(compiled, _)| *compiled == name.trim())
                     .unwrap_or_else(|| panic!("ROI_BACKENDS: {name:?} is not compiled in"));
-                let device =
-                    open(*device).unwrap_or_else(|| panic!("ROI_BACKENDS: {name} has no device"));
+                let device = open(*device).unwrap_or_else(|| panic!("ROI_BACKENDS: {name} has no device"));
                 Backend { name, device }
             })
             .collect(),
@@ -98,10 +97,7 @@ fn open(device: Open) -> Option<Device> {
     catch_unwind(AssertUnwindSafe(|| {
         let device = device();
         let one = Tensor::<1>::from_data(TensorData::new(vec![1.0f32], [1]), &device);
-        assert_eq!(
-            one.add_scalar(1.0).to_data().iter::<f32>().next(),
-            Some(2.0)
-        );
+        assert_eq!(one.add_scalar(1.0).to_data().iter::<f32>().next(), Some(2.0));
         device
     }))
     .ok()

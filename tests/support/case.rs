@@ -29,11 +29,8 @@ impl Case {
                 .get(name)
                 .ok_or(format!("there is no {name:?} in the metadata"))
         };
-        let attributes =
-            serde_json::from_str(field("attrs")?).map_err(|error| error.to_string())?;
-        let tolerance = field("tolerance")?
-            .parse()
-            .map_err(|_| "the tolerance is no number")?;
+        let attributes = serde_json::from_str(field("attrs")?).map_err(|error| error.to_string())?;
+        let tolerance = field("tolerance")?.parse().map_err(|_| "the tolerance is no number")?;
 
         let file = SafeTensors::deserialize(&bytes).map_err(|error| error.to_string())?;
         let mut tensors = HashMap::new();
@@ -46,16 +43,11 @@ impl Case {
                 Dtype::I64 => DType::I64,
                 dtype => return Err(format!("{name} is of dtype {dtype:?}")),
             };
-            let data =
-                TensorData::from_bytes_vec(view.data().to_vec(), view.shape().to_vec(), dtype);
+            let data = TensorData::from_bytes_vec(view.data().to_vec(), view.shape().to_vec(), dtype);
             tensors.insert(name, data);
         }
         Ok(Self {
-            name: path
-                .file_stem()
-                .unwrap_or_default()
-                .to_string_lossy()
-                .into_owned(),
+            name: path.file_stem().unwrap_or_default().to_string_lossy().into_owned(),
             operator: field("op")?.clone(),
             attributes,
             tolerance,
@@ -101,25 +93,19 @@ impl Case {
     }
 
     fn data(&self, name: &str) -> Result<&TensorData, String> {
-        self.tensors
-            .get(name)
-            .ok_or(format!("there is no tensor {name:?}"))
+        self.tensors.get(name).ok_or(format!("there is no tensor {name:?}"))
     }
 }
 
 /// All case files below a folder, by name.
 pub fn files(folder: &Path) -> Vec<PathBuf> {
     let mut files = Vec::new();
-    let entries =
-        fs::read_dir(folder).unwrap_or_else(|error| panic!("{}: {error}", folder.display()));
+    let entries = fs::read_dir(folder).unwrap_or_else(|error| panic!("{}: {error}", folder.display()));
     for entry in entries {
         let path = entry.expect("a folder's entry should be readable").path();
         if path.is_dir() {
             files.extend(self::files(&path));
-        } else if path
-            .extension()
-            .is_some_and(|extension| extension == "safetensors")
-        {
+        } else if path.extension().is_some_and(|extension| extension == "safetensors") {
             files.push(path);
         }
     }

@@ -19,29 +19,17 @@ pub fn run(case: &Case, device: &Device) -> Result<Tensor<4>, String> {
     output.map_err(|error| error.to_string())
 }
 
-fn call(
-    case: &Case,
-    attributes: &Attributes,
-    device: &Device,
-) -> Result<Result<Tensor<4>, RoiError>, String> {
+fn call(case: &Case, attributes: &Attributes, device: &Device) -> Result<Result<Tensor<4>, RoiError>, String> {
     let features = case.tensor::<4>("input", device)?;
     let apart = || -> Result<Rois, String> {
-        Rois::try_new(
-            case.tensor::<2>("boxes", device)?,
-            case.batch_indices(device)?,
-        )
-        .map_err(|error| error.to_string())
-    };
-    let index_first = || -> Result<Rois, String> {
-        Rois::try_from_index_first(case.tensor::<2>("boxes", device)?)
+        Rois::try_new(case.tensor::<2>("boxes", device)?, case.batch_indices(device)?)
             .map_err(|error| error.to_string())
     };
+    let index_first = || -> Result<Rois, String> {
+        Rois::try_from_index_first(case.tensor::<2>("boxes", device)?).map_err(|error| error.to_string())
+    };
     Ok(match case.operator.as_str() {
-        "torchvision.roi_align" => try_roi_align(
-            features,
-            &index_first()?,
-            torchvision_roi_align(attributes)?,
-        ),
+        "torchvision.roi_align" => try_roi_align(features, &index_first()?, torchvision_roi_align(attributes)?),
         "torchvision.roi_pool" => {
             let config = torchvision::RoiPool::new(attributes.get("output_size")?)
                 .with_spatial_scale(attributes.or("spatial_scale", 1.0)?);
@@ -49,10 +37,7 @@ fn call(
         }
         "torchvision.MultiScaleRoIAlign" => {
             let maps = case.pyramid(device)?;
-            let sizes: Vec<_> = maps
-                .iter()
-                .map(|map| [map.dims()[2], map.dims()[3]])
-                .collect();
+            let sizes: Vec<_> = maps.iter().map(|map| [map.dims()[2], map.dims()[3]]).collect();
             let images: Vec<[usize; 2]> = attributes.get("image_shapes")?;
             let config = torchvision::MultiScaleRoiAlign::new(attributes.get("output_size")?)
                 .with_sampling_ratio(attributes.get("sampling_ratio")?)
@@ -68,25 +53,19 @@ fn call(
         }
         "openvino.ROIAlign" => try_roi_align(features, &apart()?, openvino_roi_align(attributes)?),
         "directml.ROI_ALIGN" => try_roi_align(features, &apart()?, directml_roi_align(attributes)?),
-        "directml.ROI_ALIGN1" => {
-            try_roi_align(features, &apart()?, directml_roi_align1(attributes)?)
-        }
+        "directml.ROI_ALIGN1" => try_roi_align(features, &apart()?, directml_roi_align1(attributes)?),
         "directml.ROI_POOLING" => {
-            let config = directml::RoiPoolingOperatorDesc::new(
-                attributes.get("SpatialScale")?,
-                attributes.get("PooledSize")?,
-            );
+            let config =
+                directml::RoiPoolingOperatorDesc::new(attributes.get("SpatialScale")?, attributes.get("PooledSize")?);
             try_roi_pool(features, &index_first()?, config)
         }
         "tensorflow.crop_and_resize" => {
             let config = tensorflow::CropAndResize::new(attributes.get("crop_size")?)
-                .with_method(
-                    match attributes.or("method", "bilinear".to_string())?.as_str() {
-                        "bilinear" => Interpolation::Bilinear,
-                        "nearest" => Interpolation::Nearest,
-                        method => return Err(format!("method {method:?}")),
-                    },
-                )
+                .with_method(match attributes.or("method", "bilinear".to_string())?.as_str() {
+                    "bilinear" => Interpolation::Bilinear,
+                    "nearest" => Interpolation::Nearest,
+                    method => return Err(format!("method {method:?}")),
+                })
                 .with_extrapolation_value(attributes.or("extrapolation_value", 0.0)?);
             try_crop_and_resize(features, &apart()?, config)
         }
@@ -119,9 +98,7 @@ fn onnx_roi_align(attributes: &Attributes) -> Result<RoiAlignConfig, String> {
         16 | 22 => {
             let half_pixel = onnx::CoordinateTransformationMode::HalfPixel;
             onnx::RoiAlign16::new()
-                .with_coordinate_transformation_mode(
-                    attributes.or("coordinate_transformation_mode", half_pixel)?,
-                )
+                .with_coordinate_transformation_mode(attributes.or("coordinate_transformation_mode", half_pixel)?)
                 .with_mode(mode)
                 .with_output_height(height)
                 .with_output_width(width)
@@ -209,9 +186,7 @@ impl Attributes<'_> {
     }
 
     fn get<T: DeserializeOwned>(&self, name: &str) -> Result<T, String> {
-        let value = self
-            .find(name)
-            .ok_or(format!("there is no attribute {name:?}"))?;
+        let value = self.find(name).ok_or(format!("there is no attribute {name:?}"))?;
         serde_json::from_value(value.clone()).map_err(|error| format!("{name}: {error}"))
     }
 
@@ -224,12 +199,7 @@ impl Attributes<'_> {
 
     fn all_read(&self) -> Result<(), String> {
         let read = self.read.borrow();
-        match self
-            .case
-            .attributes
-            .keys()
-            .find(|name| !read.contains(name))
-        {
+        match self.case.attributes.keys().find(|name| !read.contains(name)) {
             Some(name) => Err(format!("unknown attribute {name:?}")),
             None => Ok(()),
         }

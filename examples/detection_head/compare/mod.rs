@@ -19,12 +19,7 @@ use table::Table;
 /// Two runs can order proposals of nearly equal scores differently, and all rows after them with it. So
 /// the parts after the proposals are given the recorded ones, and those after the detections the recorded
 /// detections; the last comparison is of a run that is given nothing but the picture.
-pub fn compare(
-    detector: &Detector,
-    picture: &RgbImage,
-    recording: &Recording,
-    device: &Device,
-) -> Result<(), Error> {
+pub fn compare(detector: &Detector, picture: &RgbImage, recording: &Recording, device: &Device) -> Result<(), Error> {
     let mut table = Table::new(recording);
     let model = &detector.model;
     let prepared = detector.prepare(picture);

@@ -30,8 +30,7 @@ impl Recording {
             reason,
         };
         let bytes = fs::read(path).map_err(|error| failed(error.to_string()))?;
-        let (_, header) =
-            SafeTensors::read_metadata(&bytes).map_err(|error| failed(error.to_string()))?;
+        let (_, header) = SafeTensors::read_metadata(&bytes).map_err(|error| failed(error.to_string()))?;
         let file = SafeTensors::deserialize(&bytes).map_err(|error| failed(error.to_string()))?;
         let tensors = file.iter().map(|(name, view)| {
             let recorded = recorded(&view).map_err(|reason| failed(format!("{name}: {reason}")))?;
@@ -40,12 +39,7 @@ impl Recording {
         Ok(Self {
             path: path.to_owned(),
             tensors: tensors.collect::<Result<_, Error>>()?,
-            settings: header
-                .metadata()
-                .clone()
-                .unwrap_or_default()
-                .into_iter()
-                .collect(),
+            settings: header.metadata().clone().unwrap_or_default().into_iter().collect(),
         })
     }
 

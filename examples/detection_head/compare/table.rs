@@ -30,12 +30,7 @@ impl<'a> Table<'a> {
     pub fn compare<const D: usize>(&mut self, name: &str, tensor: Tensor<D>) -> Result<(), Error> {
         let recorded = self.recording.tensor(name)?;
         let mut shape = tensor.dims().to_vec();
-        let rows = recorded
-            .shape
-            .first()
-            .copied()
-            .unwrap_or_default()
-            .min(shape[0]);
+        let rows = recorded.shape.first().copied().unwrap_or_default().min(shape[0]);
         shape[0] = rows;
         if recorded.shape != shape {
             let shapes = format!("{:?} and not {:?}", tensor.dims(), recorded.shape);
@@ -44,10 +39,7 @@ impl<'a> Table<'a> {
         }
         let values: Vec<f32> = tensor.slice_dim(0, 0..rows).into_data().try_to_vec()?;
         let pairs = values.iter().zip(&recorded.values);
-        let difference = relative(
-            pairs.map(|(own, other)| difference(*own, *other)),
-            &recorded.values,
-        );
+        let difference = relative(pairs.map(|(own, other)| difference(*own, *other)), &recorded.values);
         self.row(name, &format!("{shape:?}"), difference);
         Ok(())
     }
@@ -75,11 +67,7 @@ impl<'a> Table<'a> {
             })
         });
         let difference = relative(differences, recorded.as_flattened());
-        self.row(
-            name,
-            &format!("[{}, 4], in any order", recorded.len()),
-            difference,
-        );
+        self.row(name, &format!("[{}, 4], in any order", recorded.len()), difference);
         Ok(())
     }
 
@@ -101,25 +89,19 @@ impl<'a> Table<'a> {
 /// The largest of the differences between a box's sides.
 pub fn farthest(own: &[f32; 4], other: &[f32; 4]) -> f64 {
     let sides = own.iter().zip(other);
-    sides
-        .map(|(own, other)| difference(*own, *other))
-        .fold(0.0, f64::max)
+    sides.map(|(own, other)| difference(*own, *other)).fold(0.0, f64::max)
 }
 
 /// Infinite where one of the two is not a number: it must not pass for small.
 fn difference(own: f32, other: f32) -> f64 {
     let difference = (f64::from(own) - f64::from(other)).abs();
-    if difference.is_nan() {
-        f64::INFINITY
-    } else {
-        difference
-    }
+    if difference.is_nan() { f64::INFINITY } else { difference }
 }
 
 fn relative(differences: impl Iterator<Item = f64>, recorded: &[f32]) -> f64 {
-    let largest = recorded.iter().fold(0.0, |largest: f64, value| {
-        largest.max(f64::from(value.abs()))
-    });
+    let largest = recorded
+        .iter()
+        .fold(0.0, |largest: f64, value| largest.max(f64::from(value.abs())));
     match differences.fold(0.0, f64::max) {
         0.0 => 0.0,
         difference => difference / largest,

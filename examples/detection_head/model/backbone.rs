@@ -140,9 +140,7 @@ fn convolution(channels: [usize; 2], kernel: usize, stride: usize, device: &Devi
     let padding = kernel / 2;
     Conv2dConfig::new(channels, [kernel, kernel])
         .with_stride([stride, stride])
-        .with_padding(PaddingConfig2d::Explicit(
-            padding, padding, padding, padding,
-        ))
+        .with_padding(PaddingConfig2d::Explicit(padding, padding, padding, padding))
         .with_bias(false)
         .init(device)
 }

@@ -26,9 +26,7 @@ impl FeaturePyramid {
         };
         let bottlenecks = config.body.bottleneck_channels;
         Self {
-            inner_blocks: bottlenecks
-                .map(|width| block(EXPANSION * width, 1))
-                .to_vec(),
+            inner_blocks: bottlenecks.map(|width| block(EXPANSION * width, 1)).to_vec(),
             layer_blocks: bottlenecks.map(|_| block(channels, 3)).to_vec(),
         }
     }
@@ -58,7 +56,6 @@ impl FeaturePyramid {
 /// Repeats pixels until a map has the size of the next finer one.
 fn enlarge_like(coarser: Tensor<4>, finer: &Tensor<4>) -> Tensor<4> {
     let [_, _, height, width] = finer.dims();
-    let options =
-        InterpolateOptions::new(InterpolateMode::Nearest).with_output_size([height, width]);
+    let options = InterpolateOptions::new(InterpolateMode::Nearest).with_output_size([height, width]);
     interpolate(coarser, options)
 }

@@ -56,10 +56,7 @@ impl RegionProposalHead {
                     .conv
                     .iter()
                     .fold(level.clone(), |level, block| block.forward(level));
-                (
-                    self.cls_logits.forward(level.clone()),
-                    self.bbox_pred.forward(level),
-                )
+                (self.cls_logits.forward(level.clone()), self.bbox_pred.forward(level))
             })
             .unzip();
         RegionPredictions { objectness, deltas }

@@ -3,8 +3,8 @@
 use burn::module::Module;
 use burn::tensor::{Device, Tensor};
 use burn_roi::detection::{
-    FastRcnnConvFcHead, FastRcnnConvFcHeadConfig, FastRcnnPredictor, FastRcnnPredictorConfig,
-    MaskRcnnHeads, MaskRcnnHeadsConfig, MaskRcnnPredictor, MaskRcnnPredictorConfig,
+    FastRcnnConvFcHead, FastRcnnConvFcHeadConfig, FastRcnnPredictor, FastRcnnPredictorConfig, MaskRcnnHeads,
+    MaskRcnnHeadsConfig, MaskRcnnPredictor, MaskRcnnPredictorConfig,
 };
 
 use crate::config::Config;
@@ -38,12 +38,7 @@ impl RoiHeads {
             mask_head: MaskRcnnHeadsConfig::new(channels, masks.convolutions.clone())
                 .with_normalized(masks.normalized)
                 .init(device),
-            mask_predictor: MaskRcnnPredictorConfig::new(
-                mask_channels,
-                masks.predictor_channels,
-                classes,
-            )
-            .init(device),
+            mask_predictor: MaskRcnnPredictorConfig::new(mask_channels, masks.predictor_channels, classes).init(device),
         }
     }
 

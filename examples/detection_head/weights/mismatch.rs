@@ -44,19 +44,11 @@ impl fmt::Display for OtherShape {
     }
 }
 
-fn list<Entry: fmt::Display>(
-    formatter: &mut fmt::Formatter<'_>,
-    what: &str,
-    entries: &[Entry],
-) -> fmt::Result {
+fn list<Entry: fmt::Display>(formatter: &mut fmt::Formatter<'_>, what: &str, entries: &[Entry]) -> fmt::Result {
     if entries.is_empty() {
         return Ok(());
     }
-    let tensors = if entries.len() == 1 {
-        "tensor"
-    } else {
-        "tensors"
-    };
+    let tensors = if entries.len() == 1 { "tensor" } else { "tensors" };
     write!(formatter, "\n  {} {tensors} {what}:", entries.len())?;
     for entry in entries.iter().take(LISTED) {
         write!(formatter, "\n    {entry}")?;

@@ -10,8 +10,8 @@ use std::path::Path;
 use burn::tensor::DType;
 use burn_store::burn_pack::Tensor as Stored;
 use burn_store::{
-    ApplyError, FloatCastAdapter, ModuleAdapter, ModuleSnapshot, ModuleStore, PyTorchToBurnAdapter,
-    PytorchStore, SafetensorsStore, bridge,
+    ApplyError, FloatCastAdapter, ModuleAdapter, ModuleSnapshot, ModuleStore, PyTorchToBurnAdapter, PytorchStore,
+    SafetensorsStore, bridge,
 };
 
 use crate::config::Config;
@@ -49,10 +49,7 @@ pub fn load(model: &mut MaskRcnn, config: &Config, path: &Path) -> Result<(), Er
 fn read(path: &Path) -> Result<Vec<Stored>, String> {
     // Opened here for a plain message: the stores give theirs with their own words around it.
     std::fs::File::open(path).map_err(|error| error.to_string())?;
-    let ending = path
-        .extension()
-        .and_then(|ending| ending.to_str())
-        .unwrap_or_default();
+    let ending = path.extension().and_then(|ending| ending.to_str()).unwrap_or_default();
     let tensors = match ending {
         "safetensors" => tensors_of(SafetensorsStore::from_file(path)),
         // Indices of torch's `Sequential` have gaps; `names` knows which.
@@ -113,11 +110,7 @@ fn apply(model: &mut MaskRcnn, config: &Config, stored: Vec<Stored>) -> Result<M
 /// The errors that are about shapes; any other is one of the file.
 fn other_shapes(errors: Vec<ApplyError>, config: &Config) -> Result<Vec<OtherShape>, String> {
     let shapes = errors.into_iter().map(|error| match error {
-        ApplyError::ShapeMismatch {
-            path,
-            expected,
-            found,
-        } => {
+        ApplyError::ShapeMismatch { path, expected, found } => {
             let [mut stored, mut expected] = [found.to_vec(), expected.to_vec()];
             // Rank 2 is of linear layers, and Burn has those transposed.
             if stored.len() == 2 && expected.len() == 2 {

@@ -18,19 +18,10 @@ pub fn to_module(config: &Config) -> KeyRemapper {
             r"^(backbone\.fpn\.(?:inner|layer)_blocks\.\d+)\.(weight|bias)$",
             "$1.conv.$2",
         ),
-        (
-            r"^rpn\.head\.conv\.(weight|bias)$",
-            "rpn.head.conv.0.conv.$1",
-        ),
+        (r"^rpn\.head\.conv\.(weight|bias)$", "rpn.head.conv.0.conv.$1"),
         // New.
-        (
-            r"^(backbone\.fpn\.(?:inner|layer)_blocks\.\d+)\.0\.",
-            "$1.conv.",
-        ),
-        (
-            r"^(backbone\.fpn\.(?:inner|layer)_blocks\.\d+)\.1\.",
-            "$1.norm.",
-        ),
+        (r"^(backbone\.fpn\.(?:inner|layer)_blocks\.\d+)\.0\.", "$1.conv."),
+        (r"^(backbone\.fpn\.(?:inner|layer)_blocks\.\d+)\.1\.", "$1.norm."),
         (r"^(rpn\.head\.conv\.\d+)\.0\.", "$1.conv."),
         (
             r"^roi_heads\.mask_head\.(\d+)\.0\.",
@@ -40,14 +31,8 @@ pub fn to_module(config: &Config) -> KeyRemapper {
             r"^roi_heads\.mask_head\.(\d+)\.1\.",
             "roi_heads.mask_head.layers.$1.norm.",
         ),
-        (
-            r"^roi_heads\.box_head\.(\d+)\.0\.",
-            "roi_heads.box_head.convs.$1.conv.",
-        ),
-        (
-            r"^roi_heads\.box_head\.(\d+)\.1\.",
-            "roi_heads.box_head.convs.$1.norm.",
-        ),
+        (r"^roi_heads\.box_head\.(\d+)\.0\.", "roi_heads.box_head.convs.$1.conv."),
+        (r"^roi_heads\.box_head\.(\d+)\.1\.", "roi_heads.box_head.convs.$1.norm."),
     ]
     .map(|(from, to)| (from.to_string(), to.to_string()))
     .to_vec();
@@ -82,9 +67,9 @@ fn fully_connected(index: usize, config: &Config) -> String {
 pub fn of_checkpoint(field: &str, config: &Config) -> String {
     let mut names: Vec<String> = Vec::new();
     for segment in field.split('.') {
-        let in_block = names.last().is_some_and(|last| {
-            last == "downsample" || last.bytes().all(|byte| byte.is_ascii_digit())
-        });
+        let in_block = names
+            .last()
+            .is_some_and(|last| last == "downsample" || last.bytes().all(|byte| byte.is_ascii_digit()));
         match segment {
             "conv" if in_block => names.push("0".to_string()),
             "norm" if in_block => names.push("1".to_string()),

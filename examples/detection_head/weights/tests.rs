@@ -31,10 +31,7 @@ fn bytes(state: &StateDict) -> Vec<u8> {
             _ => Dtype::F32,
         };
         let shape = data.shape().to_vec();
-        (
-            name,
-            TensorView::new(dtype, shape, data.as_bytes()).unwrap(),
-        )
+        (name, TensorView::new(dtype, shape, data.as_bytes()).unwrap())
     });
     safetensors::serialize(views, None).unwrap()
 }
@@ -83,10 +80,7 @@ fn training_counters_are_left_out_and_nothing_else_is() {
     let config = tiny(true);
     let mut state = state_dict(&config, &Device::flex());
     let counter = TensorData::from([0.0_f32]);
-    state.insert(
-        "backbone.body.bn1.num_batches_tracked".to_string(),
-        counter.clone(),
-    );
+    state.insert("backbone.body.bn1.num_batches_tracked".to_string(), counter.clone());
     load_bytes("counters.safetensors", &bytes(&state), &config).unwrap();
     state.insert("backbone.body.fc.weight".to_string(), counter);
     let mismatch = mismatch(load_bytes("more.safetensors", &bytes(&state), &config));
@@ -100,15 +94,9 @@ fn missing_and_misshapen_tensors_are_named_as_torchvision_does() {
     let mut state = state_dict(&config, &Device::flex());
     state.remove("backbone.body.layer2.0.downsample.1.weight");
     let scores = TensorData::new(vec![0.0_f32; 2 * 8], [2, 8]);
-    state.insert(
-        "roi_heads.box_predictor.cls_score.weight".to_string(),
-        scores,
-    );
+    state.insert("roi_heads.box_predictor.cls_score.weight".to_string(), scores);
     let mismatch = mismatch(load_bytes("wrong.safetensors", &bytes(&state), &config));
-    assert_eq!(
-        mismatch.missing,
-        ["backbone.body.layer2.0.downsample.1.weight"]
-    );
+    assert_eq!(mismatch.missing, ["backbone.body.layer2.0.downsample.1.weight"]);
     assert!(mismatch.unused.is_empty());
     assert_eq!(
         mismatch.to_string(),
@@ -132,21 +120,9 @@ fn a_tensor_under_its_old_and_new_name_is_one_too_many() {
 #[test]
 fn a_checkpoint_of_another_architecture_is_refused() {
     let state = state_dict(&tiny(true), &Device::flex());
-    let mismatch = mismatch(load_bytes(
-        "second.safetensors",
-        &bytes(&state),
-        &tiny(false),
-    ));
-    assert!(
-        mismatch
-            .missing
-            .contains(&"roi_heads.box_head.fc6.weight".to_string())
-    );
-    assert!(
-        mismatch
-            .unused
-            .contains(&"roi_heads.box_head.5.weight".to_string())
-    );
+    let mismatch = mismatch(load_bytes("second.safetensors", &bytes(&state), &tiny(false)));
+    assert!(mismatch.missing.contains(&"roi_heads.box_head.fc6.weight".to_string()));
+    assert!(mismatch.unused.contains(&"roi_heads.box_head.5.weight".to_string()));
     assert!(mismatch.to_string().lines().count() < 60);
 }
 
@@ -172,8 +148,6 @@ fn files_that_are_no_weights_are_refused() {
         assert!(text.contains(name), "{text}");
     }
     let mut model = MaskRcnn::new(&config, &Device::flex());
-    let error = load(&mut model, &config, &file("missing.pth"))
-        .unwrap_err()
-        .to_string();
+    let error = load(&mut model, &config, &file("missing.pth")).unwrap_err().to_string();
     assert!(error.contains("missing.pth: No such file"), "{error}");
 }

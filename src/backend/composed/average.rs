@@ -89,8 +89,7 @@ fn dense<R: Sum>(axis: &Weights<R>, window: &Range<usize>) -> Vec<R> {
 /// What samples out of bounds add to each output element: `v * (1 - m_y mᵀ_x)`.
 fn outside<R: Sum>(y: &Weights<R>, x: &Weights<R>, value: f64) -> Vec<R> {
     let of_row = |&share_y: &R| {
-        let of_element =
-            move |&share_x: &R| R::from_f64(value * (1.0 - share_y.into() * share_x.into()));
+        let of_element = move |&share_x: &R| R::from_f64(value * (1.0 - share_y.into() * share_x.into()));
         x.share.iter().map(of_element)
     };
     y.share.iter().flat_map(of_row).collect()

@@ -57,11 +57,7 @@ impl<R: Sum> Operator<R> for Bins<R> {
         0.0
     }
 
-    fn compute<B: Backend>(
-        &self,
-        pixels: &Pixels<B>,
-        plans: &[[Vec<Range<usize>>; 2]],
-    ) -> FloatTensor<B> {
+    fn compute<B: Backend>(&self, pixels: &Pixels<B>, plans: &[[Vec<Range<usize>>; 2]]) -> FloatTensor<B> {
         let bins = Bin::all(plans, [pixels.rows.start, pixels.columns.start]);
         let deepest = [0, 1].map(|axis| bins.iter().flatten().map(|bin| bin.level[axis]).max());
         let [deepest_y, deepest_x] = deepest.map(Option::unwrap_or_default);
@@ -96,10 +92,7 @@ impl<R: Sum> Operator<R> for Bins<R> {
             indices::<B>(order, &pixels.tensor.device()),
         );
         let [rows, columns] = self.axes.output_size;
-        B::float_reshape(
-            maxima,
-            Shape::new([plans.len(), rows * columns, pixels.channels]),
-        )
+        B::float_reshape(maxima, Shape::new([plans.len(), rows * columns, pixels.channels]))
     }
 }
 
@@ -189,12 +182,10 @@ fn maxima<B: Backend>(
     }
     let [height, width, channels] = pixels.shape().dims();
     if channels < POOLED {
-        return [0, 1]
-            .into_iter()
-            .fold(pixels, |pixels, axis| match size[axis] {
-                1 => pixels,
-                _ => maxima_of_two::<B>(pixels, axis, stride[axis], dilation[axis]),
-            });
+        return [0, 1].into_iter().fold(pixels, |pixels, axis| match size[axis] {
+            1 => pixels,
+            _ => maxima_of_two::<B>(pixels, axis, stride[axis], dilation[axis]),
+        });
     }
     let image = B::float_reshape(pixels, Shape::new([1, height, width, channels]));
     let image = B::float_permute(image, &[0, 3, 1, 2]);
@@ -205,12 +196,7 @@ fn maxima<B: Backend>(
 }
 
 /// The maxima of a number and the one `apart` from it along an axis, for every `step`th number.
-fn maxima_of_two<B: Backend>(
-    pixels: FloatTensor<B>,
-    axis: usize,
-    step: usize,
-    apart: usize,
-) -> FloatTensor<B> {
+fn maxima_of_two<B: Backend>(pixels: FloatTensor<B>, axis: usize, step: usize, apart: usize) -> FloatTensor<B> {
     let count = (pixels.shape()[axis] - apart).div_ceil(step);
     let part = |start: usize| {
         let end = start + (count - 1) * step + 1;

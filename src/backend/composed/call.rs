@@ -50,17 +50,12 @@ impl<B: Backend, R: Sum> Call<B, R> {
     }
 
     /// Computes the regions of the level, `[K, C, P, Q]`, into what other levels have left.
-    pub fn run<O: Operator<R>>(
-        self,
-        pooled: Option<FloatTensor<B>>,
-        operator: &O,
-    ) -> FloatTensor<B> {
+    pub fn run<O: Operator<R>>(self, pooled: Option<FloatTensor<B>>, operator: &O) -> FloatTensor<B> {
         // Regions that read no pixel keep this value, which the first level gives to all.
         let mut output = pooled.unwrap_or_else(|| self.filled(operator.outside()));
         for image in 0..self.features.shape()[0] {
             let regions = self.regions_that_read(operator, image);
-            let window =
-                [0, 1].map(|axis| hull(regions.iter().map(|(_, window)| window[axis].clone())));
+            let window = [0, 1].map(|axis| hull(regions.iter().map(|(_, window)| window[axis].clone())));
             let windows: usize = regions.iter().map(|(_, window)| area(window)).sum();
             // What regions share is laid out once, unless their windows are smaller than what they span.
             if O::AT_ONCE || windows > area(&window) {
@@ -86,13 +81,8 @@ impl<B: Backend, R: Sum> Call<B, R> {
     }
 
     /// The rows of an image's regions that read some pixel, with their windows.
-    fn regions_that_read<O: Operator<R>>(
-        &self,
-        operator: &O,
-        image: usize,
-    ) -> Vec<(usize, [Range<usize>; 2])> {
-        let of_image =
-            |(_, region): &(usize, &Region<R>)| region.in_level && region.image == Some(image);
+    fn regions_that_read<O: Operator<R>>(&self, operator: &O, image: usize) -> Vec<(usize, [Range<usize>; 2])> {
+        let of_image = |(_, region): &(usize, &Region<R>)| region.in_level && region.image == Some(image);
         let windows = self
             .regions
             .iter()
@@ -138,10 +128,7 @@ impl<B: Backend, R: Sum> Call<B, R> {
             let channels = start..(start + block).min(self.shape[1]);
             let pixels = Pixels::<B>::lay_out::<R>(&self.features, image, &channels, window);
             for rows in rows.chunks(of_a_group) {
-                let plans: Vec<_> = rows
-                    .iter()
-                    .map(|&row| operator.plan(&self.regions[row]))
-                    .collect();
+                let plans: Vec<_> = rows.iter().map(|&row| operator.plan(&self.regions[row])).collect();
                 let results = cast::<B>(operator.compute(&pixels, &plans), dtype);
                 let results = B::float_swap_dims(results, 1, 2);
                 output = write_runs::<B>(output, results, rows, &channels);

@@ -118,9 +118,7 @@ fn visible_elements<R>(axis: &Samples<R>) -> Range<usize> {
     let visible = |samples: &Range<usize>| !samples.is_empty();
     let first = axis.samples.iter().position(visible);
     let last = axis.samples.iter().rposition(visible);
-    first
-        .zip(last)
-        .map_or(0..0, |(first, last)| first..last + 1)
+    first.zip(last).map_or(0..0, |(first, last)| first..last + 1)
 }
 
 /// The maxima `[P, Q, C]` of the samples in bounds of elements, in blocks that no intermediate tensor
@@ -176,12 +174,7 @@ fn cut(range: &Range<usize>, block: usize) -> impl Iterator<Item = Range<usize>>
 
 /// The taps of elements as a matrix `[elements * samples, window]`. An element that has fewer samples
 /// repeats its last one, which changes no maximum.
-fn dense<R: Sum>(
-    axis: &Samples<R>,
-    elements: &Range<usize>,
-    samples: usize,
-    window: &Range<usize>,
-) -> Vec<R> {
+fn dense<R: Sum>(axis: &Samples<R>, elements: &Range<usize>, samples: usize, window: &Range<usize>) -> Vec<R> {
     let mut matrix = vec![R::default(); elements.len() * samples * window.len()];
     let mut rows = matrix.chunks_exact_mut(window.len());
     for element in elements.clone() {

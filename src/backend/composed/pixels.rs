@@ -24,12 +24,7 @@ impl<B: Backend> Pixels<B> {
         channels: &Range<usize>,
         [rows, columns]: &[Range<usize>; 2],
     ) -> Self {
-        let slices = [
-            image..image + 1,
-            channels.clone(),
-            rows.clone(),
-            columns.clone(),
-        ];
+        let slices = [image..image + 1, channels.clone(), rows.clone(), columns.clone()];
         let window = B::float_slice(features.clone(), &slices.map(Slice::from));
         let (area, count) = (rows.len() * columns.len(), channels.len());
         let planes = B::float_reshape(window, Shape::new([count, area]));
@@ -62,11 +57,7 @@ impl<B: Backend> Pixels<B> {
     }
 
     /// A tensor of values computed on the host.
-    pub fn constant<R: Sum, const D: usize>(
-        &self,
-        values: Vec<R>,
-        shape: [usize; D],
-    ) -> FloatTensor<B> {
+    pub fn constant<R: Sum, const D: usize>(&self, values: Vec<R>, shape: [usize; D]) -> FloatTensor<B> {
         B::float_from_data(TensorData::new(values, shape), &self.device())
     }
 }

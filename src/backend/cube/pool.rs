@@ -76,15 +76,9 @@ fn pool_regions<F: Float, I: Int>(
 }
 
 /// See [`RegionKernels::pool_regions`](crate::RegionKernels::pool_regions).
-pub fn launch(
-    features: CubeTensor,
-    boxes: CubeTensor,
-    batch_indices: CubeTensor,
-    bins: &RegionBins,
-) -> CubeTensor {
+pub fn launch(features: CubeTensor, boxes: CubeTensor, batch_indices: CubeTensor, bins: &RegionBins) -> CubeTensor {
     let launch = Launch::new(None, &features, &boxes, &batch_indices, bins.output_size);
-    let [rule_y, rule_x] =
-        f32::bin_rules(bins).map(|rule| BinRuleLaunch::new(rule.scale, rule.division));
+    let [rule_y, rule_x] = f32::bin_rules(bins).map(|rule| BinRuleLaunch::new(rule.scale, rule.division));
     pool_regions::launch(
         &features.client.clone(),
         launch.count,

@@ -93,10 +93,8 @@ pub fn planes<F: Float>(features: &Tensor<F>, image: usize, first: usize) -> Arr
 pub fn write<F: Float>(output: &mut Tensor<F>, place: &Place, first: usize, results: &Array<f32>) {
     // Read once: a device compiler takes it that what is written may change strides.
     let (channels, step) = (output.shape(1), output.stride(1));
-    let mut index = place.region * output.stride(0)
-        + first * step
-        + place.row * output.stride(2)
-        + place.column * output.stride(3);
+    let mut index =
+        place.region * output.stride(0) + first * step + place.row * output.stride(2) + place.column * output.stride(3);
     #[unroll]
     for channel in 0..CHANNELS {
         if first + channel < channels {
@@ -187,12 +185,7 @@ impl Launch {
         let output = match pooled {
             Some(pooled) if pooled.can_mut() => pooled,
             Some(pooled) => pooled.copy(),
-            None => empty_device_contiguous_dtype(
-                client.clone(),
-                features.device.clone(),
-                shape,
-                features.dtype,
-            ),
+            None => empty_device_contiguous_dtype(client.clone(), features.device.clone(), shape, features.dtype),
         };
         // The shape of a block is compiled in: it is that of many units however few there are, so that
         // another number of regions compiles nothing anew.

@@ -7,9 +7,7 @@ use super::region::{CHANNELS, Launch, Units, place, planes, read_region, write};
 use crate::geometry::convention::{Reduction, RegionSamples};
 use crate::geometry::plan::Coordinate;
 use crate::geometry::single::area::{AreaRule, AreaRuleLaunch, in_range};
-use crate::geometry::single::axis::{
-    AxisRule, AxisRuleLaunch, Taps, axis, position, taps, visible,
-};
+use crate::geometry::single::axis::{AxisRule, AxisRuleLaunch, Taps, axis, position, taps, visible};
 
 #[cube(launch, address_type = "dynamic")]
 #[allow(clippy::too_many_arguments)]
@@ -33,13 +31,7 @@ fn sample_regions<F: Float, I: Int>(
         terminate!();
     }
     let place = place(units);
-    let region = read_region(
-        boxes,
-        batch_indices,
-        place.region,
-        features.shape(0),
-        columns,
-    );
+    let region = read_region(boxes, batch_indices, place.region, features.shape(0), columns);
     if !in_range(areas, region.y1, region.x1, region.y2, region.x2) {
         terminate!();
     }
@@ -74,16 +66,7 @@ fn sample_regions<F: Float, I: Int>(
             for sample_x in columns_seen.first..columns_seen.end {
                 let place_x = position(rule_x, &axis_x, place.column as u32, sample_x);
                 let x = taps(rule_x, place_x, width);
-                add_sample(
-                    features,
-                    &planes,
-                    row_step,
-                    step,
-                    &y,
-                    &x,
-                    &mut results,
-                    reduction,
-                );
+                add_sample(features, &planes, row_step, step, &y, &x, &mut results, reduction);
             }
         }
         add_unseen(&mut results, samples, seen, outside, reduction);
@@ -139,13 +122,7 @@ fn add_sample<F: Float>(
 
 /// Ends the reduction with the samples out of bounds.
 #[cube]
-fn add_unseen(
-    results: &mut Array<f32>,
-    samples: f32,
-    seen: f32,
-    outside: f32,
-    #[comptime] reduction: Reduction,
-) {
+fn add_unseen(results: &mut Array<f32>, samples: f32, seen: f32, outside: f32, #[comptime] reduction: Reduction) {
     // By shares: ten times a value of -3e38 is infinite.
     let share = 1.0 / samples;
     let unseen = outside * ((samples - seen) * share);

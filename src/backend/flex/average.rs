@@ -64,9 +64,8 @@ impl<S: Sum> Kernel<S> for Average<S> {
     ) {
         let zero = S::default();
         let width = x.pixels.len();
-        for (output, (pixels, weights, &share_y)) in output
-            .chunks_exact_mut(width)
-            .zip(y.elements().skip(output_rows.start))
+        for (output, (pixels, weights, &share_y)) in
+            output.chunks_exact_mut(width).zip(y.elements().skip(output_rows.start))
         {
             weighted_sum(along_y, weights, |offset| {
                 rows.row(pixels.start + offset, columns.clone())

@@ -78,9 +78,7 @@ pub fn run<E: Number, K: Kernel<E::Sum>>(
     };
     let start = output.layout().start_offset();
     let numbers = &mut output.storage_mut::<E>()[start..start + shape.num_elements()];
-    let batches = regions
-        .chunks(batch)
-        .zip(numbers.chunks_mut(batch * of_a_region));
+    let batches = regions.chunks(batch).zip(numbers.chunks_mut(batch * of_a_region));
     for (regions, output) in batches {
         let groups = group(plan(regions, kernel, parallel));
         fill_the_rest(regions, output, of_a_region, E::store(kernel.outside()));
@@ -96,11 +94,7 @@ pub fn run<E: Number, K: Kernel<E::Sum>>(
 }
 
 /// Plans the regions of the level that name an image.
-fn plan<S: Sum, K: Kernel<S>>(
-    regions: &[Region<S>],
-    kernel: &K,
-    parallel: bool,
-) -> Vec<Planned<K::Plan>> {
+fn plan<S: Sum, K: Kernel<S>>(regions: &[Region<S>], kernel: &K, parallel: bool) -> Vec<Planned<K::Plan>> {
     let plan = |(number, region): (usize, &Region<S>)| {
         let image = region.image.filter(|_| region.in_level)?;
         let plan = kernel.plan(region);
@@ -120,12 +114,7 @@ fn plan<S: Sum, K: Kernel<S>>(
 }
 
 /// Regions that name no image give one value.
-fn fill_the_rest<S, E: Copy>(
-    regions: &[Region<S>],
-    output: &mut [E],
-    of_a_region: usize,
-    value: E,
-) {
+fn fill_the_rest<S, E: Copy>(regions: &[Region<S>], output: &mut [E], of_a_region: usize, value: E) {
     for (region, output) in regions.iter().zip(output.chunks_exact_mut(of_a_region)) {
         if region.in_level && region.image.is_none() {
             output.fill(value);

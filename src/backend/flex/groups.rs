@@ -45,22 +45,12 @@ pub fn group<P>(mut regions: Vec<Planned<P>>) -> Vec<Group<P>> {
         }
         let hull = region.window.clone();
         let regions = vec![region];
-        groups.push((
-            Group {
-                regions,
-                shared: None,
-            },
-            hull,
-        ));
+        groups.push((Group { regions, shared: None }, hull));
     }
     groups
         .into_iter()
         .map(|(mut group, hull)| {
-            let windows: usize = group
-                .regions
-                .iter()
-                .map(|region| area(&region.window))
-                .sum();
+            let windows: usize = group.regions.iter().map(|region| area(&region.window)).sum();
             group.shared = (3 * windows > area(&hull)).then_some(hull);
             group
         })
@@ -88,11 +78,7 @@ pub fn divide<'a, E, P>(
     of_a_channel: usize,
     parallel: bool,
 ) -> Vec<Task<'a, E, P>> {
-    let wanted = if parallel {
-        4 * rayon::current_num_threads()
-    } else {
-        1
-    };
+    let wanted = if parallel { 4 * rayon::current_num_threads() } else { 1 };
     let of_a_group = wanted.div_ceil(groups.len().max(1));
     let blocks = channels.div_ceil(LANES);
     let ranges = of_a_group.min(blocks);

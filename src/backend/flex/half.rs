@@ -10,11 +10,7 @@ pub fn f16_to_f32(bits: u16) -> f32 {
     let magnitude = u32::from(bits & 0x7FFF) << 13;
     let sign = u32::from(bits & 0x8000) << 16;
     // Infinities and NaN have the largest exponent in both.
-    let special = if bits & 0x7C00 == 0x7C00 {
-        0x7F80_0000
-    } else {
-        0
-    };
+    let special = if bits & 0x7C00 == 0x7C00 { 0x7F80_0000 } else { 0 };
     let scaled = (f32::from_bits(magnitude) * SCALE).to_bits();
     f32::from_bits(scaled | special | sign)
 }
@@ -35,11 +31,7 @@ pub fn f32_to_f16(number: f32) -> u16 {
     let normal = rebiased.wrapping_add(0xFFF + odd) >> 13;
     let sum = f32::from_bits(magnitude) + f32::from_bits(ROUNDER);
     let subnormal = sum.to_bits().wrapping_sub(ROUNDER);
-    let mut rounded = if magnitude < SUBNORMAL {
-        subnormal
-    } else {
-        normal
-    };
+    let mut rounded = if magnitude < SUBNORMAL { subnormal } else { normal };
     if magnitude >= INFINITE {
         rounded = 0x7C00;
     }

@@ -95,16 +95,8 @@ impl<S: Sum> Kernel<S> for Maximum<S> {
                 for (maximum, (samples_x, _)) in output.iter_mut().zip(x.elements()) {
                     for taps in samples_x {
                         let mut sample = [S::default(); L];
-                        add(
-                            &mut sample,
-                            taps.low_weight,
-                            &along_y[taps.low - columns.start],
-                        );
-                        add(
-                            &mut sample,
-                            taps.high_weight,
-                            &along_y[taps.high - columns.start],
-                        );
+                        add(&mut sample, taps.low_weight, &along_y[taps.low - columns.start]);
+                        add(&mut sample, taps.high_weight, &along_y[taps.high - columns.start]);
                         keep_larger(maximum, &sample);
                     }
                 }

@@ -125,11 +125,7 @@ fn pool<E: Number>(
 ) -> FlexTensor {
     let features = with_slices_as_rows(features);
     let [batch, _, height, width] = features.layout().shape().dims();
-    let shape = output_shape(
-        features.layout().shape(),
-        boxes.layout().shape(),
-        bins.output_size,
-    );
+    let shape = output_shape(features.layout().shape(), boxes.layout().shape(), bins.output_size);
     let (columns, areas) = ([0, 1, 2, 3], &AreaRange::ALL);
     let regions = regions::<Flex, E::Sum>(boxes, batch_indices, batch, columns, areas);
     let kernel = Bins::new(bins, [height, width]);

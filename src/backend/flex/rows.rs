@@ -28,11 +28,7 @@ pub fn weighted_sum<'a, S: Sum, const L: usize>(
 }
 
 #[inline(always)]
-fn add_rows<S: Sum, const L: usize, const N: usize>(
-    sums: &mut [[S; L]],
-    weights: [S; N],
-    rows: [&[[S; L]]; N],
-) {
+fn add_rows<S: Sum, const L: usize, const N: usize>(sums: &mut [[S; L]], weights: [S; N], rows: [&[[S; L]]; N]) {
     let rows = rows.map(|row| &row[..sums.len()]);
     for (pixel, sum) in sums.iter_mut().enumerate() {
         let mut total = *sum;
@@ -65,10 +61,7 @@ pub fn maxima<'a, S: Sum, const L: usize>(
 }
 
 #[inline(always)]
-fn keep_larger_rows<S: Sum, const L: usize, const N: usize>(
-    maxima: &mut [[S; L]],
-    rows: [&[[S; L]]; N],
-) {
+fn keep_larger_rows<S: Sum, const L: usize, const N: usize>(maxima: &mut [[S; L]], rows: [&[[S; L]]; N]) {
     let rows = rows.map(|row| &row[..maxima.len()]);
     for (pixel, maximum) in maxima.iter_mut().enumerate() {
         let mut largest = *maximum;

@@ -44,13 +44,7 @@ impl<E: Number, K: Kernel<E::Sum>> WithSimd for Vectorized<'_, E, K> {
 
     #[inline(always)]
     fn with_simd<S: Simd>(self, simd: S) {
-        compute_task(
-            simd,
-            self.kernel,
-            self.features,
-            self.output_size,
-            self.task,
-        );
+        compute_task(simd, self.kernel, self.features, self.output_size, self.task);
     }
 }
 
@@ -62,8 +56,7 @@ fn compute_task<E: Number, K: Kernel<E::Sum>>(
     output_size: [usize; 2],
     task: Task<'_, E, K::Plan>,
 ) {
-    let lone_and_large =
-        |region: &Planned<K::Plan>| task.shared.is_none() && room(&region.window) > LARGEST_TILE;
+    let lone_and_large = |region: &Planned<K::Plan>| task.shared.is_none() && room(&region.window) > LARGEST_TILE;
     if task.channels.len() < FEWEST_LANES || task.regions.iter().any(lone_and_large) {
         compute_one_by_one(simd, kernel, features, output_size, task);
     } else {

@@ -81,11 +81,7 @@ impl<S: Sum, const L: usize> Tile<S, L> {
                 *numbers = E::widen(plane.row(row, self.columns.clone()), wide);
             }
             let start = (row & (self.capacity - 1)) * width;
-            together(
-                simd,
-                lanes,
-                &mut self.pixels.get_mut()[start..start + width],
-            );
+            together(simd, lanes, &mut self.pixels.get_mut()[start..start + width]);
         }
         self.end = self.end.max(rows.end);
     }

@@ -96,11 +96,7 @@ fn of_eight(avx: Avx, square: [[f32; 8]; 8]) -> [[f32; 8]; 8] {
 
 /// Puts lanes side by side: a pixel is a number of each.
 #[inline(always)]
-pub fn together<N: Transpose, V: Simd, const L: usize>(
-    simd: V,
-    lanes: [&[N]; L],
-    pixels: &mut [[N; L]],
-) {
+pub fn together<N: Transpose, V: Simd, const L: usize>(simd: V, lanes: [&[N]; L], pixels: &mut [[N; L]]) {
     let count = pixels.len();
     if count < L {
         for (lane, numbers) in lanes.iter().enumerate() {

@@ -132,13 +132,10 @@ impl FastRcnnConvFcHead {
     ///
     /// Where C, P or Q are not as configured.
     pub fn forward(&self, pooled: Tensor<4>) -> Tensor<2> {
-        let pooled = self
-            .convs
+        let pooled = self.convs.iter().fold(pooled, |maps, block| block.forward(maps));
+        self.fcs
             .iter()
-            .fold(pooled, |maps, block| block.forward(maps));
-        self.fcs.iter().fold(flatten(pooled), |features, layer| {
-            relu(linear(layer, features))
-        })
+            .fold(flatten(pooled), |features, layer| relu(linear(layer, features)))
     }
 }
 

@@ -38,9 +38,7 @@ impl ConvBlockConfig {
         let norm = BatchNormConfig::new(self.out_channels).with_epsilon(self.epsilon);
         ConvBlock {
             conv: Conv2dConfig::new(channels, [self.kernel_size, self.kernel_size])
-                .with_padding(PaddingConfig2d::Explicit(
-                    padding, padding, padding, padding,
-                ))
+                .with_padding(PaddingConfig2d::Explicit(padding, padding, padding, padding))
                 .with_bias(!self.normalized)
                 .init(device),
             norm: self.normalized.then(|| norm.init(device)),
@@ -88,14 +86,8 @@ impl ConvBlock {
         let [count, _, height, width] = maps.dims();
         if count == 0 {
             let [out_channels, _, kernel_height, kernel_width] = self.conv.weight.dims();
-            let size =
-                |size: usize, kernel: usize| (size + 2 * self.padding + 1).saturating_sub(kernel);
-            let shape = [
-                0,
-                out_channels,
-                size(height, kernel_height),
-                size(width, kernel_width),
-            ];
+            let size = |size: usize, kernel: usize| (size + 2 * self.padding + 1).saturating_sub(kernel);
+            let shape = [0, out_channels, size(height, kernel_height), size(width, kernel_width)];
             return Tensor::zeros(shape, (&maps.device(), maps.dtype()));
         }
         let maps = self.conv.forward(maps);

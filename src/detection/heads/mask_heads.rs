@@ -66,9 +66,7 @@ impl MaskRcnnHeads {
     ///
     /// Where `pooled` has another number of channels.
     pub fn forward(&self, pooled: Tensor<4>) -> Tensor<4> {
-        self.layers
-            .iter()
-            .fold(pooled, |maps, block| block.forward(maps))
+        self.layers.iter().fold(pooled, |maps, block| block.forward(maps))
     }
 }
 

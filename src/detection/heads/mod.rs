@@ -5,10 +5,8 @@ mod conv_block;
 mod mask_heads;
 
 pub use box_heads::{
-    FastRcnnConvFcHead, FastRcnnConvFcHeadConfig, FastRcnnPredictor, FastRcnnPredictorConfig,
-    TwoMlpHead, TwoMlpHeadConfig,
+    FastRcnnConvFcHead, FastRcnnConvFcHeadConfig, FastRcnnPredictor, FastRcnnPredictorConfig, TwoMlpHead,
+    TwoMlpHeadConfig,
 };
 pub use conv_block::{ConvBlock, ConvBlockConfig};
-pub use mask_heads::{
-    MaskRcnnHeads, MaskRcnnHeadsConfig, MaskRcnnPredictor, MaskRcnnPredictorConfig,
-};
+pub use mask_heads::{MaskRcnnHeads, MaskRcnnHeadsConfig, MaskRcnnPredictor, MaskRcnnPredictorConfig};

@@ -105,12 +105,7 @@ impl<B: RoiBackend> Call<B> {
     }
 }
 
-fn rank(
-    argument: &'static str,
-    shape: Shape,
-    rank: usize,
-    expected: &'static str,
-) -> Result<(), RoiError> {
+fn rank(argument: &'static str, shape: Shape, rank: usize, expected: &'static str) -> Result<(), RoiError> {
     if shape.num_dims() == rank {
         return Ok(());
     }

@@ -97,12 +97,7 @@ pub fn crop_and_resize<B: RoiBackend>(
     batch_indices: IntTensor<B>,
     config: impl Into<CropAndResizeConfig>,
 ) -> FloatTensor<B> {
-    or_panic(try_crop_and_resize::<B>(
-        features,
-        boxes,
-        batch_indices,
-        config,
-    ))
+    or_panic(try_crop_and_resize::<B>(features, boxes, batch_indices, config))
 }
 
 /// [`try_crop_and_resize`](crate::try_crop_and_resize) on a backend's own tensors.
