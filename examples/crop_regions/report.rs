@@ -35,7 +35,7 @@ fn largest_difference(left: &Pooled, right: &Pooled) -> f32 {
     pairs.map(|(left, right)| (left - right).abs()).fold(0.0, f32::max)
 }
 
-/// A path as seen from the current folder, where it is below it.
+/// The path relative to the current folder, if it is inside it.
 pub fn short(path: &Path) -> &Path {
     std::env::current_dir()
         .ok()
