@@ -2,7 +2,8 @@
 //! side in one PNG file.
 //!
 //! ```text
-//! cargo run --release -p crop_regions -- --backend flex
+//! cargo run --release -p crop_regions
+//! cargo run --release -p crop_regions --features ndarray -- --backend ndarray
 //! cargo run --release -p crop_regions --features wgpu,fusion -- --backend wgpu
 //! ```
 //!

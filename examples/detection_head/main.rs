@@ -3,6 +3,7 @@
 //!
 //! ```text
 //! cargo run --release -p detection_head
+//! cargo run --release -p detection_head --features ndarray -- --backend ndarray
 //! cargo run --release -p detection_head -- --image photograph.jpg \
 //!     --config maskrcnn_resnet50_fpn --weights maskrcnn_resnet50_fpn_coco-bf2d0c1e.pth
 //! cargo run --release -p detection_head --features wgpu,fusion -- --backend wgpu

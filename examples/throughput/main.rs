@@ -3,6 +3,7 @@
 //! ```text
 //! cargo run --release -p throughput -- --backend flex --threads 2
 //! cargo run --release -p throughput -- --backend flex --dtype f16 --json
+//! cargo run --release -p throughput --features ndarray -- --backend ndarray
 //! cargo run --release -p throughput --features cuda -- --backend cuda
 //! ```
 //!
