@@ -3,10 +3,10 @@
 boxes and features, in turn with it, and prints one table.
 
     pip install numpy onnx onnxruntime==1.31.1 openvino==2026.4.1 torch torchvision==0.26.0
-    cargo build --release --example throughput
+    cargo build --release -p throughput --features ndarray
     python benches/peers.py [--threads 2] [--backends flex,ndarray] [--workloads box-p2,mask-p2] [--cuda]
 
-On a GPU: build the example with `--features cuda`, and add `--cuda --backends cuda`.
+On a GPU: build `throughput` with `--features cuda`, and add `--cuda --backends cuda`.
 
 Every number is the median of at least 7 calls after 2 that warm up. The peers run one after another on
 each workload, and this crate last, so that all see the machine in the same state.
@@ -207,7 +207,7 @@ def peer_time(workload, peer, threads):
 
 
 def own_time(workload, backend, threads):
-    program = ROOT / "target" / "release" / "examples" / "throughput"
+    program = ROOT / "target" / "release" / "throughput"
     command = [str(program), "--json", "--backend", backend, "--threads", str(threads),
                "--workload", workload.name]
     output = subprocess.run(command, check=True, capture_output=True, text=True).stdout

@@ -19,9 +19,15 @@ use backends::Backend;
 use case::Case;
 
 fn main() -> ExitCode {
-    let cases: Vec<(PathBuf, Result<Case, String>)> = folders()
-        .iter()
-        .flat_map(|folder| case::files(folder))
+    let files = match files() {
+        Ok(files) => files,
+        Err(error) => {
+            eprintln!("error: {error}");
+            return ExitCode::FAILURE;
+        }
+    };
+    let cases: Vec<(PathBuf, Result<Case, String>)> = files
+        .into_iter()
         .map(|file| (file.clone(), Case::read(&file)))
         .collect();
     let mut summary = Vec::new();
@@ -54,11 +60,14 @@ fn main() -> ExitCode {
     ExitCode::SUCCESS
 }
 
-fn folders() -> Vec<PathBuf> {
-    let own = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/cases");
-    let others = std::env::var("ROI_CASES").unwrap_or_default();
-    let others = others.split(':').filter(|folder| !folder.is_empty()).map(PathBuf::from);
-    std::iter::once(own).chain(others).collect()
+/// The case files of this repository, and those below the folders of `ROI_CASES`.
+fn files() -> Result<Vec<PathBuf>, String> {
+    let mut files = case::files(&Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/cases"))?;
+    let folders = std::env::var("ROI_CASES").unwrap_or_default();
+    for folder in folders.split(':').filter(|folder| !folder.is_empty()) {
+        files.extend(case::files(Path::new(folder)).map_err(|error| format!("ROI_CASES: {error}"))?);
+    }
+    Ok(files)
 }
 
 /// Whether a case was run, or why it failed.

@@ -3,8 +3,8 @@
 compiles the kernels to PTX for a driver of our own (`driver.c`), and some units of them are run here.
 
     pip install numpy
-    cargo build --features cuda --example throughput     # links LLVM: see scripts/debian_llvm
-    python benches/instructions/count.py [--program target/debug/examples/throughput] [--units 100]
+    cargo build -p throughput --features cuda             # links LLVM: see scripts/debian_llvm
+    python benches/instructions/count.py [--program target/debug/throughput] [--units 100]
 
 Divisions count as the ten machine instructions that they are on an H200, reciprocals as eight. The last column is how
 long as many instructions take at `--rate` of them a second, each for 32 units.
@@ -56,7 +56,7 @@ def count(kernel, launch, units):
 
 def main():
     arguments = argparse.ArgumentParser()
-    arguments.add_argument("--program", default="target/debug/examples/throughput")
+    arguments.add_argument("--program", default="target/debug/throughput")
     arguments.add_argument("--units", type=int, default=100)
     arguments.add_argument("--rate", type=float, default=1e12)
     arguments = arguments.parse_args()

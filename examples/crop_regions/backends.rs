@@ -1,4 +1,4 @@
-//! From the name of a backend to its type.
+//! Turns a backend's name into its type.
 
 use crate::backend_name::BackendName;
 use crate::error::Error;
@@ -29,12 +29,12 @@ pub fn pool_regions(name: BackendName, job: &Job) -> Result<Vec<Pooled>, Error> 
             use burn::backend::{CubeDevice, Cuda};
             job.run::<Cuda>(&available(name, CubeDevice::cuda(0))?)
         }
-        #[allow(unreachable_patterns)] // Reached by builds without all features.
+        #[allow(unreachable_patterns)] // Reachable in builds without some of the features.
         _ => Err(Error::NotCompiledIn(name)),
     }
 }
 
-/// The results to compare with, where this build has NdArray.
+/// NdArray's results for comparison, or `None` in a build without NdArray.
 pub fn pool_regions_on_ndarray(job: &Job) -> Result<Option<Vec<Pooled>>, Error> {
     match pool_regions(BackendName::Ndarray, job) {
         Err(Error::NotCompiledIn(_)) => Ok(None),
@@ -42,8 +42,7 @@ pub fn pool_regions_on_ndarray(job: &Job) -> Result<Option<Vec<Pooled>>, Error> 
     }
 }
 
-/// Wgpu and Cuda are one backend type, and the device says which is meant: it has to be named, and the
-/// machine may not have it.
+/// An error if the machine has no such device.
 #[cfg(any(feature = "wgpu", feature = "cuda"))]
 fn available<Device, Reason: std::fmt::Display>(
     backend: BackendName,

@@ -1,4 +1,4 @@
-//! A picture to draw rectangles and text on. What lies beyond its edges is not drawn.
+//! A picture to draw rectangles and text on. Whatever lies outside the picture is not drawn.
 
 use image::{Rgb, RgbImage, imageops};
 pub use noto_sans_mono_bitmap::FontWeight as Weight;
@@ -32,7 +32,7 @@ impl Canvas {
         imageops::replace(&mut self.picture, picture, left.into(), top.into());
     }
 
-    /// Fills the rectangle from `x1`, `y1` up to but without `x2`, `y2`.
+    /// Fills the rectangle; `x2` and `y2` are exclusive.
     pub fn fill(&mut self, [x1, y1, x2, y2]: [u32; 4], colour: Rgb<u8>) {
         let (width, height) = self.picture.dimensions();
         for y in y1..y2.min(height) {
@@ -42,7 +42,7 @@ impl Canvas {
         }
     }
 
-    /// Draws the outline of a rectangle, with a fine line around it that sets it off from any picture.
+    /// Draws the outline of a rectangle, and a thin line around it so that it shows on any picture.
     pub fn frame(&mut self, [x1, y1, x2, y2]: [u32; 4], colour: Rgb<u8>, fine: Rgb<u8>) {
         self.outline([x1, y1, x2, y2], 1, fine);
         let inner = [x1 + 1, y1 + 1, x2.saturating_sub(1), y2.saturating_sub(1)];
@@ -57,7 +57,7 @@ impl Canvas {
         self.fill([x2.saturating_sub(thickness), y1, x2, y2], colour);
     }
 
-    /// Writes a line of text whose top left is given.
+    /// Writes a line of text from its top left corner.
     pub fn text(&mut self, text: &str, [left, top]: [u32; 2], colour: Rgb<u8>, weight: Weight) {
         let advance = get_raster_width(weight, FONT) as u32;
         for (index, character) in (0..).zip(text.chars()) {
@@ -65,14 +65,14 @@ impl Canvas {
         }
     }
 
-    /// Writes a line of text whose middle and top are given.
+    /// Writes a line of text centred at `middle`.
     pub fn centred(&mut self, text: &str, [middle, top]: [u32; 2], colour: Rgb<u8>, weight: Weight) {
         let width = (text.chars().count() * get_raster_width(weight, FONT)) as u32;
         self.text(text, [middle.saturating_sub(width / 2), top], colour, weight);
     }
 
     fn character(&mut self, character: char, [left, top]: [u32; 2], colour: Rgb<u8>, weight: Weight) {
-        // The font has no other characters than ASCII's.
+        // The font has ASCII only; other characters are left out.
         let Some(glyph) = get_raster(character, weight, FONT) else {
             return;
         };
@@ -86,7 +86,7 @@ impl Canvas {
     }
 }
 
-/// `over` on `under`, opaque where coverage is 255.
+/// Blends `over` onto `under`; a coverage of 255 is opaque.
 fn mix(under: Rgb<u8>, over: Rgb<u8>, coverage: u8) -> Rgb<u8> {
     let coverage = u16::from(coverage);
     let channel = |index: usize| {

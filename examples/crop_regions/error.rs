@@ -22,8 +22,8 @@ pub enum Error {
     NoDevice { backend: BackendName, reason: String },
     #[error("an operator refused its arguments: {0}")]
     Refused(#[from] RoiError),
-    #[error("the backend could not give its result: {0}")]
+    #[error("the backend failed: {0}")]
     Execution(#[from] ExecutionError),
-    #[error("the backend could not give its result: {0}")]
+    #[error("the backend failed: {0}")]
     Data(#[from] DataError),
 }

@@ -1,12 +1,13 @@
-//! Cuts regions out of a photograph with `crop_and_resize`, `roi_align` and `roi_pool`, and writes a
-//! contact sheet that has the results side by side.
+//! Cuts regions out of a photograph with `crop_and_resize`, `roi_align` and `roi_pool`, and draws the results side by
+//! side in one PNG file.
 //!
 //! ```text
-//! cargo run --release --example crop_regions -- --backend flex
-//! cargo run --release --example crop_regions --features wgpu,fusion -- --backend wgpu
+//! cargo run --release -p crop_regions
+//! cargo run --release -p crop_regions --features ndarray -- --backend ndarray
+//! cargo run --release -p crop_regions --features wgpu,fusion -- --backend wgpu
 //! ```
 //!
-//! `operators.rs` has the calls, generic over the backend; `backends.rs` chooses the type.
+//! `operators.rs` calls the operators, generic over the backend. `backends.rs` turns a backend's name into its type.
 //!
 //! `photograph.jpg` is NASA's portrait of the astronaut Eileen Collins, which is in the public domain.
 

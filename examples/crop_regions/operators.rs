@@ -12,7 +12,7 @@ use crate::error::Error;
 use crate::pictures;
 use crate::regions::Region;
 
-/// How many calls are timed, after one that is not.
+/// How many calls are timed, after one warm-up call.
 pub const TIMED_CALLS: usize = 7;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -34,7 +34,7 @@ impl Operator {
     }
 }
 
-/// What every backend is given: the photograph as a feature map, and its regions.
+/// The input for every backend: the photograph as a feature map, and its regions.
 pub struct Job {
     /// `[1, 3, height, width]`, 0 to 1.
     pub features: TensorData,
@@ -47,7 +47,7 @@ pub struct Job {
     output_size: [usize; 2],
 }
 
-/// What an operator made of the regions.
+/// An operator's output for all regions.
 pub struct Pooled {
     pub operator: Operator,
     /// `[regions, 3, height, width]`.
@@ -139,14 +139,14 @@ fn pool_regions<B: RoiBackend>(
     }
 }
 
-/// A tensor's shape and values. A GPU's data is fetched when it is first looked at, so a time that
-/// leaves that out ends before the work does.
+/// A tensor's shape and values. A GPU call returns before its work is done, and reading the values waits for it, so the
+/// times include it.
 fn read<B: Backend>(tensor: FloatTensor<B>) -> Result<([usize; 4], Vec<f32>), Error> {
     let data = read_sync(B::float_into_data(tensor))?;
     Ok((data.shape().dims(), data.as_slice()?.to_vec()))
 }
 
-/// Calls once to warm up, which compiles kernels on a GPU, then takes the median of some calls.
+/// Calls once to warm up, which compiles the kernels on a GPU, then returns the median of `TIMED_CALLS` calls.
 fn time<T>(mut call: impl FnMut() -> Result<T, Error>) -> Result<(T, Duration), Error> {
     let output = call()?;
     let mut times = [Duration::ZERO; TIMED_CALLS];

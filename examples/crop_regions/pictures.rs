@@ -34,7 +34,7 @@ pub fn to_features(photograph: &RgbImage) -> TensorData {
     TensorData::new(values, [1, 3, height as usize, width as usize])
 }
 
-/// What an operator made of one region, as a picture.
+/// An operator's output for one region, as a picture.
 pub fn from_pooled(pooled: &Pooled, region: usize) -> RgbImage {
     let [_, channels, height, width] = pooled.shape;
     let plane = height * width;

@@ -10,7 +10,7 @@ pub struct Region {
     pub colour: Rgb<u8>,
 }
 
-/// Width and height of `photograph.jpg`, whose pixels the regions are in.
+/// Width and height of `photograph.jpg`. The regions are in its pixels.
 const PHOTOGRAPH: [u32; 2] = [512, 512];
 
 const REGIONS: [Region; 5] = [
@@ -40,7 +40,7 @@ pub fn on_photograph((width, height): (u32, u32)) -> [Region; 5] {
     })
 }
 
-/// A box with its x and y multiplied.
+/// A box with its x and y coordinates multiplied.
 pub fn scaled([x1, y1, x2, y2]: [f32; 4], [x, y]: [f32; 2]) -> [f32; 4] {
     [x1 * x, y1 * y, x2 * x, y2 * y]
 }

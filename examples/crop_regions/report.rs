@@ -12,21 +12,20 @@ pub fn print(backend: BackendName, job: &Job, results: &[Pooled], reference: Opt
         "{backend}: a photograph of {width} x {height}; times are medians of {TIMED_CALLS} calls \
          after a warm-up, with the result read back\n"
     );
-    println!(
-        "{:<16} {:<16} {:>10}  largest difference from ndarray",
-        "operator", "output", "time"
-    );
+    let row = |operator: &str, output: &str, time: &str, difference: &str| {
+        let row = format!("{operator:<16} {output:<16} {time:>10}  {difference}");
+        println!("{}", row.trim_end());
+    };
+    let title = reference.map_or("", |_| "largest difference from ndarray");
+    row("operator", "output", "time", title);
     for (index, pooled) in results.iter().enumerate() {
-        println!(
-            "{:<16} {:<16} {:>7.3} ms  {}",
-            pooled.operator.name(),
-            format!("{:?}", pooled.shape),
-            pooled.time.as_secs_f64() * 1e3,
-            match reference {
-                Some(reference) => format!("{:.1e}", largest_difference(pooled, &reference[index])),
-                None => "not compiled in".to_string(),
-            }
-        );
+        let output = format!("{:?}", pooled.shape);
+        let time = format!("{:.3} ms", pooled.time.as_secs_f64() * 1e3);
+        let difference = reference.map(|reference| format!("{:.1e}", largest_difference(pooled, &reference[index])));
+        row(pooled.operator.name(), &output, &time, &difference.unwrap_or_default());
+    }
+    if reference.is_none() {
+        println!("\nto compare with NdArray, add --features ndarray");
     }
 }
 
@@ -35,7 +34,7 @@ fn largest_difference(left: &Pooled, right: &Pooled) -> f32 {
     pairs.map(|(left, right)| (left - right).abs()).fold(0.0, f32::max)
 }
 
-/// A path as seen from the current folder, where it is below it.
+/// The path relative to the current folder, if it is inside it.
 pub fn short(path: &Path) -> &Path {
     std::env::current_dir()
         .ok()

@@ -1,4 +1,4 @@
-//! The contact sheet: the photograph and its regions on the left, what became of them on the right.
+//! The contact sheet: the photograph and its regions on the left, the operators' outputs on the right.
 
 use image::imageops::{self, FilterType};
 use image::{Rgb, RgbImage};
@@ -14,12 +14,12 @@ const GAP: u32 = 8;
 const STRIP: u32 = 20;
 /// The longer side of the photograph.
 const PHOTOGRAPH: u32 = 416;
-/// About the side of a tile: pixels are enlarged by a whole number.
+/// The approximate side of a tile; pixels are enlarged by a whole number.
 const TILE: u32 = 96;
 const INK: Rgb<u8> = Rgb([36, 41, 47]);
 const PAPER: Rgb<u8> = Rgb([255, 255, 255]);
 
-/// Where things are.
+/// Sizes and positions on the sheet.
 struct Layout {
     /// Width and height of the photograph as drawn.
     photograph: [u32; 2],
@@ -122,7 +122,7 @@ fn draw_strips(canvas: &mut Canvas, layout: &Layout, regions: &[Region]) {
     }
 }
 
-/// A column: an operator's name and what it made of each region.
+/// A column: an operator's name and its output for each region.
 fn draw_results(canvas: &mut Canvas, layout: &Layout, column: u32, pooled: &Pooled) {
     let left = layout.column(column);
     let middle = left + layout.tile[0] / 2;
@@ -130,7 +130,7 @@ fn draw_results(canvas: &mut Canvas, layout: &Layout, column: u32, pooled: &Pool
     for row in 0..layout.rows {
         let tile = pictures::from_pooled(pooled, row as usize);
         let [width, height] = layout.tile;
-        // Its pixels stay visible.
+        // `Nearest` keeps the output's pixels visible as squares.
         let enlarged = imageops::resize(&tile, width, height, FilterType::Nearest);
         canvas.paste(&enlarged, [left, layout.row(row)]);
     }

@@ -1,4 +1,4 @@
-//! From the name of a backend to its device.
+//! Turns a backend's name into its device.
 
 use burn::tensor::Device;
 
@@ -21,12 +21,12 @@ impl BackendName {
             }
             #[cfg(feature = "cuda")]
             Self::Cuda => self.available(burn::backend::CubeDevice::cuda(0)),
-            #[allow(unreachable_patterns)] // Reached by builds without all features.
+            #[allow(unreachable_patterns)] // Reachable in builds without some of the features.
             _ => Err(Error::NotCompiledIn(self)),
         }
     }
 
-    /// The machine may not have the device that the build is for.
+    /// An error if the machine has no such device.
     #[cfg(any(feature = "wgpu", feature = "cuda"))]
     fn available<Reason: std::fmt::Display>(
         self,

@@ -1,4 +1,4 @@
-//! A picture to draw rectangles, text and tints on. What lies beyond its edges is not drawn.
+//! A picture to draw rectangles, text and tints on. Whatever lies outside the picture is not drawn.
 
 use image::{Rgb, RgbImage};
 use noto_sans_mono_bitmap::{FontWeight, RasterHeight, get_raster, get_raster_width};
@@ -8,7 +8,7 @@ const WEIGHT: FontWeight = FontWeight::Bold;
 
 pub struct Canvas {
     picture: RgbImage,
-    /// How many pixels wide a thin line is, and how many times larger than the font text is.
+    /// The width of a thin line in pixels, and the factor by which text is enlarged.
     unit: i64,
 }
 
@@ -29,7 +29,7 @@ impl Canvas {
         [self.picture.width(), self.picture.height()].map(i64::from)
     }
 
-    /// Mixes a colour into the rectangle from `x1`, `y1` up to but without `x2`, `y2`; 255 covers it.
+    /// Blends a colour into the rectangle; `x2` and `y2` are exclusive, and a coverage of 255 is opaque.
     pub fn fill(&mut self, [x1, y1, x2, y2]: [i64; 4], colour: Rgb<u8>, coverage: u8) {
         let [width, height] = self.size();
         for y in y1.max(0)..y2.min(height) {
@@ -40,7 +40,7 @@ impl Canvas {
         }
     }
 
-    /// Draws the outline of a rectangle, two lines wide, with a line of dark around it that sets it off.
+    /// Draws the outline of a rectangle, two units wide, and a dark line around it so that it shows on any picture.
     pub fn frame(&mut self, corners: [i64; 4], colour: Rgb<u8>) {
         let unit = self.unit;
         let [x1, y1, x2, y2] = corners;
@@ -64,12 +64,12 @@ impl Canvas {
         [width as i64, FONT.val() as i64].map(|side| side * self.unit)
     }
 
-    /// Writes a line of text whose top left is given.
+    /// Writes a line of text from its top left corner.
     pub fn text(&mut self, text: &str, [left, top]: [i64; 2], colour: Rgb<u8>) {
         let unit = self.unit;
         let advance = get_raster_width(WEIGHT, FONT) as i64 * unit;
         for (index, character) in (0..).zip(text.chars()) {
-            // The font has no other characters than ASCII's.
+            // The font has ASCII only; other characters are left out.
             let Some(glyph) = get_raster(character, WEIGHT, FONT) else {
                 continue;
             };
@@ -83,7 +83,7 @@ impl Canvas {
     }
 }
 
-/// `over` on `under`, opaque where coverage is 255.
+/// Blends `over` onto `under`; a coverage of 255 is opaque.
 fn mix(under: Rgb<u8>, over: Rgb<u8>, coverage: u8) -> Rgb<u8> {
     let coverage = u16::from(coverage);
     let channel = |index: usize| {

@@ -1,4 +1,4 @@
-//! What a model is made of and what it was trained with: a JSON file, or a name of torchvision's.
+//! A model's configuration: a JSON file, or the name of one of torchvision's models.
 
 use std::fs;
 use std::path::Path;
@@ -8,9 +8,9 @@ use serde::Deserialize;
 use crate::error::Error;
 use crate::presets;
 
-/// The maps of the body, from a quarter of the picture's size to a thirty-second.
+/// The number of feature maps of the body, from 1/4 to 1/32 of the picture's size.
 pub const BODY_LAYERS: usize = 4;
-/// The maps of the feature pyramid: those, and one that is half as large again.
+/// The levels of the feature pyramid: one for each map of the body, and one of half the smallest map's size.
 pub const PYRAMID_LEVELS: usize = BODY_LAYERS + 1;
 
 #[derive(Debug, Clone, Deserialize)]
@@ -32,7 +32,7 @@ pub struct Config {
 #[serde(deny_unknown_fields)]
 pub struct Body {
     pub stem_channels: usize,
-    /// The width of each layer's blocks; a layer's output is four times as wide.
+    /// The channels inside each layer's blocks; a layer's output has four times as many.
     pub bottleneck_channels: [usize; BODY_LAYERS],
     pub blocks: [usize; BODY_LAYERS],
     pub batch_norm_epsilon: f64,
@@ -67,7 +67,7 @@ pub struct BoxHead {
     pub normalized: bool,
     pub pooled_size: usize,
     pub sampling_ratio: usize,
-    /// What the differences of x, y, width and height were multiplied by in training.
+    /// The weights of the box deltas: x, y, width and height.
     pub weights: [f64; 4],
     pub score_threshold: f64,
     pub nms_threshold: f64,
@@ -96,7 +96,7 @@ pub struct Preprocessing {
 }
 
 impl Config {
-    /// A preset of that name, or the file of that path.
+    /// The preset of that name, or the configuration in that file.
     pub fn read(name_or_path: &Path) -> Result<Self, Error> {
         let preset = name_or_path.to_str().and_then(presets::named);
         let config = match preset {
@@ -115,7 +115,10 @@ impl Config {
             path: path.to_owned(),
             reason: match error.kind() {
                 std::io::ErrorKind::NotFound => {
-                    format!("no such file, and no preset either ({})", presets::NAMES.join(", "))
+                    format!(
+                        "no such file, and no preset of this name ({})",
+                        presets::NAMES.join(", ")
+                    )
                 }
                 _ => error.to_string(),
             },
@@ -130,7 +133,7 @@ impl Config {
         self.classes.get(class).map_or("?", String::as_str)
     }
 
-    /// Whether a model can be built of these values; what is wrong where not.
+    /// Checks that a model can be built of these values; the error names one that is wrong.
     fn check(&self) -> Result<(), String> {
         let proposals = &self.region_proposals;
         let anchors = proposals.anchor_sizes.first().map_or(0, Vec::len);
@@ -161,7 +164,7 @@ impl Config {
         let wrong = [
             (
                 self.classes.len() < 2,
-                "classes must name the background and a class at least",
+                "classes must name the background and at least one class",
             ),
             (
                 proposals.anchor_sizes.len() != PYRAMID_LEVELS,
@@ -169,7 +172,7 @@ impl Config {
             ),
             (
                 anchors == 0 || proposals.anchor_sizes.iter().any(|sizes| sizes.len() != anchors),
-                "region_proposals.anchor_sizes must have as many sizes for each level, at least one",
+                "region_proposals.anchor_sizes must have the same number of sizes, at least one, for each level",
             ),
             (
                 !proposals.anchor_sizes.iter().flatten().all(is_positive),
@@ -177,11 +180,11 @@ impl Config {
             ),
             (
                 proposals.aspect_ratios.is_empty() || !proposals.aspect_ratios.iter().all(is_positive),
-                "region_proposals.aspect_ratios must be positive, at least one",
+                "region_proposals.aspect_ratios must have at least one ratio, and all must be positive",
             ),
             (
                 self.box_head.fully_connected.is_empty(),
-                "box_head.fully_connected must have a layer at least",
+                "box_head.fully_connected must have at least one layer",
             ),
             (
                 !self.box_head.weights.iter().all(is_positive),

@@ -1,4 +1,4 @@
-//! From a picture to what is in it: the model, and what torchvision does between its parts.
+//! From a picture to its detections: the model's layers, and torchvision's steps between them.
 
 use burn::tensor::{Device, Tensor};
 use burn_roi::detection::{
@@ -36,7 +36,7 @@ impl Detector {
         }
     }
 
-    /// Everything that is found in a picture, by decreasing score.
+    /// All detections of a picture, by decreasing score.
     pub fn detect(&self, picture: &RgbImage, stages: &mut Stages) -> Result<Vec<Found>, Error> {
         let MaskRcnn {
             backbone,
@@ -49,7 +49,7 @@ impl Detector {
         let levels = stages.run(Stage::FeaturePyramid, || Ok(backbone.fpn.forward(maps)))?;
         let predicted = stages.run(Stage::RegionPredictions, || Ok(rpn.head.forward(&levels)))?;
         let proposals = stages.run(Stage::Proposals, || self.proposals(predicted, &prepared))?;
-        // Nothing is asked of the heads about no region: not every backend computes with empty tensors.
+        // The heads are not called without regions: not every backend accepts empty tensors.
         if proposals.dims()[0] == 0 {
             return Ok(Vec::new());
         }
@@ -134,7 +134,7 @@ impl Detector {
         Ok(only(images))
     }
 
-    /// Detections and their masks `[K, 1, M, M]` in the file's picture.
+    /// Scales detections and their masks `[K, 1, M, M]` from the resized picture to the original one.
     fn found(&self, detections: Detections, masks: Tensor<4>, prepared: &Prepared) -> Result<Vec<Found>, Error> {
         let rows = Rows::read(detections)?;
         let threshold = self.config.mask_head.mask_threshold as f32;
@@ -152,8 +152,7 @@ impl Detector {
     }
 }
 
-/// Pools regions of the resized picture from the levels that are maps of the body; the last, coarser
-/// one is for proposals alone.
+/// Pools regions of the resized picture from all levels but the last and coarsest, which only the proposals use.
 fn pool(
     levels: &[Tensor<4>],
     boxes: Tensor<2>,
@@ -174,7 +173,7 @@ fn size_of(map: &Tensor<4>) -> [usize; 2] {
     [height, width]
 }
 
-/// From `[1, anchors * VALUES, height, width]` to a row for each anchor, pixel by pixel.
+/// Rearranges `[1, anchors * VALUES, height, width]` into one row for each anchor, pixel by pixel.
 fn by_anchor<const VALUES: usize>(map: Tensor<4>) -> Tensor<2> {
     let [_, channels, height, width] = map.dims();
     let anchors = channels / VALUES;
@@ -183,7 +182,7 @@ fn by_anchor<const VALUES: usize>(map: Tensor<4>) -> Tensor<2> {
         .reshape([height * width * anchors, VALUES])
 }
 
-/// The one of a batch of one.
+/// The only element of a batch of one picture.
 fn only<T>(mut batch: Vec<T>) -> T {
     batch.remove(0)
 }

@@ -1,4 +1,4 @@
-//! A picture with what was found in it: masks as tints with outlines, boxes, and a label on each.
+//! Draws detections on a picture: masks as tints with outlines, boxes, and labels.
 
 use image::imageops::{self, FilterType};
 use image::{Rgb, RgbImage};
@@ -7,14 +7,14 @@ use crate::canvas::Canvas;
 use crate::config::Config;
 use crate::found::Found;
 
-/// A smaller picture is enlarged to about this, so that the labels do not hide what they name.
+/// A picture whose longer side is shorter is enlarged to at least this, so that labels do not hide the objects.
 const LEAST_SIDE: u32 = 640;
 /// The longer side for which lines are a pixel wide.
 const UNIT_SIDE: u32 = 1000;
 const TINT: u8 = 110;
 const WHITE: Rgb<u8> = Rgb([255, 255, 255]);
 
-/// One after the other, so that neighbours differ; white text is legible on each.
+/// Used in turn. White text is legible on each.
 const COLOURS: [Rgb<u8>; 10] = [
     Rgb([214, 39, 143]),
     Rgb([31, 98, 214]),
@@ -37,7 +37,7 @@ pub fn draw(picture: &RgbImage, found: &[Found], config: &Config) -> RgbImage {
     let mut canvas = Canvas::new(paper, unit);
     let scale = i64::from(enlargement);
 
-    // The surest last, on top of the others; then all boxes, and all labels.
+    // The highest score is drawn last, on top of the others. Then come all boxes, then all labels.
     for (index, found) in found.iter().enumerate().rev() {
         for (x, top, bottom) in found.mask.columns() {
             let [x, top, bottom] = [x, top, bottom].map(|pixel| pixel as i64 * scale);
@@ -66,7 +66,7 @@ pub fn draw(picture: &RgbImage, found: &[Found], config: &Config) -> RgbImage {
     canvas.into_picture()
 }
 
-/// Where the label of a box goes: on its top, or else where it hides none that is there already.
+/// The area of a box's label: above the box, or the first place that covers no other label.
 fn place(canvas: &Canvas, [x1, y1, x2, y2]: [i64; 4], text: &str, taken: &[[i64; 4]]) -> [i64; 4] {
     let [width, height] = canvas.text_size(text);
     let width = width + 2 * margin(canvas);

@@ -27,7 +27,7 @@ pub enum Error {
     NoWeights(PathBuf),
     #[error("cannot read the weights {}: {reason}", path.display())]
     ReadWeights { path: PathBuf, reason: String },
-    #[error("the weights {} are not of the model {model}:{mismatch}", path.display())]
+    #[error("the weights {} do not fit the model {model}:{mismatch}", path.display())]
     OtherModel {
         path: PathBuf,
         model: String,
@@ -35,9 +35,9 @@ pub enum Error {
     },
     #[error("cannot read the recording {}: {reason}", path.display())]
     ReadRecording { path: PathBuf, reason: String },
-    #[error("--compare takes one picture, and there are {0}")]
+    #[error("--compare takes one picture, not {0}")]
     SeveralPictures(usize),
-    #[error("what differs from the recording by more than it may: {0}")]
+    #[error("these differ from the recording by more than the tolerance: {0}")]
     Differs(String),
     #[error("backend {0} is not compiled in: add --features {0}")]
     NotCompiledIn(BackendName),
@@ -46,8 +46,8 @@ pub enum Error {
     NoDevice { backend: BackendName, reason: String },
     #[error("an operator refused its arguments: {0}")]
     Refused(#[from] RoiError),
-    #[error("the backend could not give its result: {0}")]
+    #[error("the backend failed: {0}")]
     Execution(#[from] ExecutionError),
-    #[error("the backend could not give its result: {0}")]
+    #[error("the backend failed: {0}")]
     Data(#[from] DataError),
 }

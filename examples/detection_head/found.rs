@@ -1,4 +1,4 @@
-//! What was found in a picture.
+//! The detections of a picture, and their masks pasted into it.
 
 use burn::tensor::Tensor;
 use burn_roi::detection::{Detections, try_paste_masks_in_image};
@@ -6,10 +6,10 @@ use burn_roi::detection::{Detections, try_paste_masks_in_image};
 use crate::error::Error;
 use crate::run_lengths::RunLengths;
 
-/// How many pixels of zeros are around a mask before it is enlarged, as torchvision does.
+/// The pixels of zeros that torchvision adds around a mask before it enlarges it.
 const PADDING: usize = 1;
 
-/// An object in a picture.
+/// A detected object.
 #[derive(Debug, Clone)]
 pub struct Found {
     pub class: usize,
@@ -38,17 +38,16 @@ impl Rows {
     }
 }
 
-/// A box of the resized picture in the file's, or the reverse; sizes are heights and widths.
+/// Scales a box from a picture of one size to a picture of another; sizes are `[height, width]`.
 pub fn rescaled([x1, y1, x2, y2]: [f32; 4], from: [usize; 2], to: [usize; 2]) -> [f32; 4] {
     let [height, width] = [0, 1].map(|axis| to[axis] as f32 / from[axis] as f32);
     [x1 * width, y1 * height, x2 * width, y2 * height]
 }
 
-/// The mask of a detection in its picture. `mask` is `[1, 1, M, M]`, in probabilities.
+/// Pastes the mask of a detection into its picture. `mask` is `[1, 1, M, M]`, in probabilities.
 ///
-/// It is pasted into the window that it covers, whose pixels are those of the whole picture; a hundred
-/// masks of a large photograph are a few kilobytes of run lengths in the end, and never a hundred
-/// pictures.
+/// Only the window that the mask covers is computed, with the same values as in the whole picture. A hundred masks of
+/// a large photograph are then a few kilobytes of run lengths, and never a hundred pictures in memory.
 pub fn paste(mask: Tensor<4>, corners: [f32; 4], size: [usize; 2], threshold: f32) -> Result<RunLengths, Error> {
     let [_, _, mask_side, _] = mask.dims();
     let window = window(corners, mask_side, size);
@@ -67,13 +66,13 @@ pub fn paste(mask: Tensor<4>, corners: [f32; 4], size: [usize; 2], threshold: f3
     }))
 }
 
-/// The pixels `[x1, y1, x2, y2]` of the picture that a mask can cover: those of its box, enlarged by
-/// the padding of the mask, and cut to whole ones.
+/// The window `[x1, y1, x2, y2]` of pixels that a mask can cover: its box, enlarged by the mask's padding, as whole
+/// pixels of the picture.
 fn window([x1, y1, x2, y2]: [f32; 4], mask_side: usize, size: [usize; 2]) -> [usize; 4] {
     let scale = (mask_side + 2 * PADDING) as f32 / mask_side as f32;
     let axis = |low: f32, high: f32, side: usize| {
         let [half, middle] = [(high - low) * 0.5 * scale, (high + low) * 0.5];
-        // To 0 below it, as a cast of torch's truncates; and Rust's makes what is not a number 0.
+        // The cast truncates, as torch's does, and turns negative numbers and NaN into 0.
         let first = ((middle - half) as usize).min(side);
         let end = ((middle + half).max(-1.0) + 1.0) as usize;
         [first, end.min(side)]

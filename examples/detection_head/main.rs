@@ -1,16 +1,19 @@
-//! Mask R-CNN on image files, with torchvision's weights: what is in a picture, drawn with boxes,
-//! labels, scores and masks.
+//! Detects objects in pictures with Mask R-CNN and torchvision's weights, and draws their boxes, labels, scores and
+//! masks.
 //!
 //! ```text
-//! cargo run --release --example detection_head
-//! cargo run --release --example detection_head -- --image photograph.jpg \
+//! cargo run --release -p detection_head
+//! cargo run --release -p detection_head --features ndarray -- --backend ndarray
+//! cargo run --release -p detection_head -- --image photograph.jpg \
 //!     --config maskrcnn_resnet50_fpn --weights maskrcnn_resnet50_fpn_coco-bf2d0c1e.pth
-//! cargo run --release --example detection_head --features wgpu,fusion -- --backend wgpu
+//! cargo run --release -p detection_head --features wgpu,fusion -- --backend wgpu
 //! ```
 //!
-//! `model/` has what has weights, `detector.rs` what torchvision does between: anchors, proposals,
-//! pooling over the levels of the pyramid, and masks in the picture, all by `burn_roi`. `weights/` reads
-//! checkpoints, and `compare/` compares every layer with a recording of torchvision's.
+//! - `model/` has the layers that have weights.
+//! - `detector.rs` has the steps between them, by `burn_roi`: anchors, proposals, pooling over the feature pyramid, and
+//!   mask pasting.
+//! - `weights/` reads torchvision's checkpoints.
+//! - `compare/` compares every layer with a recording of torchvision's.
 //!
 //! The shipped weights are of a small model that `train/` trained on drawn shapes.
 
@@ -80,7 +83,7 @@ fn run(arguments: &Arguments) -> Result<(), Error> {
     Ok(())
 }
 
-/// The model of a configuration, with its weights.
+/// The model of a configuration, with its weights loaded.
 fn load(arguments: &Arguments, config: Config, device: &Device, report: &Report) -> Result<Detector, Error> {
     let path = arguments.weights()?;
     let start = Instant::now();
@@ -96,7 +99,7 @@ fn load(arguments: &Arguments, config: Config, device: &Device, report: &Report)
     Ok(Detector::new(config, model, device.clone()))
 }
 
-/// Finds what is in a picture, and draws it.
+/// Detects the objects in a picture, and draws them.
 fn detect(
     detector: &Detector,
     file: &Path,
@@ -133,7 +136,7 @@ fn detect(
     Ok(())
 }
 
-/// Compares the one picture with a recording.
+/// Compares the layers for the one picture with a recording.
 fn compare_with(path: &Path, files: &[PathBuf], arguments: &Arguments, report: &Report) -> Result<(), Error> {
     let [file] = files else {
         return Err(Error::SeveralPictures(files.len()));

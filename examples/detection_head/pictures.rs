@@ -11,7 +11,7 @@ use crate::picture_files;
 
 const ENDINGS: [&str; 3] = ["png", "jpg", "jpeg"];
 
-/// The files that are meant: of a folder, its pictures in order of their names.
+/// The picture files; a folder stands for its pictures, sorted by name.
 pub fn find(paths: &[PathBuf]) -> Result<Vec<PathBuf>, Error> {
     let mut files = Vec::new();
     for path in paths {
@@ -60,7 +60,7 @@ pub fn write(picture: &RgbImage, path: &Path) -> Result<(), Error> {
     })
 }
 
-/// The file to write of a picture: of several, each gets its number.
+/// The file to write for a picture; with several pictures, its number is added to the name.
 pub fn numbered(output: &Path, number: usize, of: usize) -> PathBuf {
     if of == 1 {
         return output.to_owned();

@@ -1,4 +1,4 @@
-//! From a picture to what the model takes: normalised, resized, and padded to whole strides.
+//! Turns a picture into the model's input: normalized, resized and padded.
 
 use std::array;
 
@@ -7,18 +7,18 @@ use image::RgbImage;
 
 use crate::config::Preprocessing;
 
-/// A picture as the model takes it.
+/// A picture as the model's input.
 pub struct Prepared {
     /// `[1, 3, height, width]`, with the padding.
     pub input: Tensor<4>,
-    /// Height and width without the padding, in which the boxes are.
+    /// Height and width without the padding. The boxes are in these pixels.
     pub size: [usize; 2],
     /// Height and width of the file's picture.
     pub original: [usize; 2],
 }
 
-/// Prepares a picture. All of it is done here, from bytes to the size that is computed on, so that a
-/// large photograph never becomes a tensor of its own size.
+/// Prepares a picture. Its bytes are resized directly, so that a large photograph never becomes a tensor of its full
+/// size.
 pub fn prepare(picture: &RgbImage, config: &Preprocessing, device: &Device) -> Prepared {
     let original = [picture.height(), picture.width()].map(|side| side as usize);
     let size = resized(original, config);
@@ -47,8 +47,8 @@ pub fn prepare(picture: &RgbImage, config: &Preprocessing, device: &Device) -> P
     }
 }
 
-/// Height and width such that the shorter side is `min_size`, or the longer one `max_size` where it
-/// would become longer than that. A side of a very long picture stays a pixel at least.
+/// Height and width such that the shorter side is `min_size`, unless the longer side would then exceed `max_size`: then
+/// the longer side is `max_size`. Each side is at least 1.
 fn resized(original: [usize; 2], config: &Preprocessing) -> [usize; 2] {
     let [shorter, longer] = [original[0].min(original[1]), original[0].max(original[1])];
     let by_shorter = config.min_size as f64 / shorter as f64;
@@ -64,7 +64,7 @@ struct Taps {
 }
 
 impl Taps {
-    /// Bilinear, corners not aligned, without smoothing, and in f32: as torch interpolates.
+    /// Bilinear interpolation as in torch, in f32, with `align_corners=False` and `antialias=False`.
     fn of_axis(input: usize, output: usize) -> Vec<Self> {
         let scale = input as f32 / output as f32;
         let taps = (0..output).map(|index| {
@@ -81,7 +81,7 @@ impl Taps {
     }
 }
 
-/// What each byte of a channel becomes.
+/// The normalized value of each byte of a channel.
 fn normalized_bytes(mean: f32, std: f32) -> [f32; 256] {
     array::from_fn(|byte| (byte as f32 / 255.0 - mean) / std)
 }
@@ -94,7 +94,7 @@ mod tests {
     #[test]
     fn sizes_are_torchvisions() {
         let config = presets::named("maskrcnn_resnet50_fpn").unwrap().preprocessing;
-        // By torchvision 0.26; a side that it would make 0 is 1.
+        // Computed by torchvision 0.26, except that a side of 0 becomes 1.
         let cases = [
             ([480, 640], [800, 1066]),
             ([427, 640], [800, 1199]),

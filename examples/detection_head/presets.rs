@@ -1,4 +1,4 @@
-//! The configurations of torchvision's models, which its checkpoints are of.
+//! The configurations of torchvision's models that have published checkpoints.
 
 use crate::config::{Body, BoxHead, Config, FeaturePyramid, MaskHead, Preprocessing, RegionProposals};
 
@@ -21,7 +21,7 @@ fn first() -> Config {
             stem_channels: 64,
             bottleneck_channels: [64, 128, 256, 512],
             blocks: [3, 4, 6, 3],
-            // torchvision sets 0 where it loads this checkpoint, which was trained so.
+            // torchvision sets this to 0 when it loads this checkpoint, which was trained with 0.
             batch_norm_epsilon: 0.0,
         },
         feature_pyramid: FeaturePyramid {
@@ -80,7 +80,7 @@ fn second() -> Config {
     config
 }
 
-/// The classes of COCO, by its own numbers, some of which it never used.
+/// COCO's classes by number; the numbers of `N/A` are unused.
 const COCO: [&str; 91] = [
     "__background__",
     "person",

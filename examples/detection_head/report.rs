@@ -9,7 +9,7 @@ use crate::config::Config;
 use crate::found::Found;
 use crate::stages::Stage;
 
-/// Prints to stdout, or to stderr where that is for JSON alone.
+/// Prints to stdout, or to stderr if stdout is for JSON.
 pub struct Report {
     pub json: bool,
 }
@@ -32,13 +32,13 @@ impl Report {
         }
         self.line(&format!("  {:<22} {:>10}", "total", milliseconds(total)));
         self.line(&format!(
-            "  region operators: {} of it, {:.1} %",
+            "  region operators: {} of the total, {:.1} %",
             milliseconds(operators),
             100.0 * operators.as_secs_f64() / total.as_secs_f64()
         ));
     }
 
-    /// Prints what was found, one line each.
+    /// Prints the detections, one line each.
     pub fn found(&self, found: &[Found], config: &Config) {
         for found in found {
             let [x1, y1, x2, y2] = found.corners;
@@ -56,7 +56,7 @@ pub fn milliseconds(time: Duration) -> String {
     format!("{:.1} ms", time.as_secs_f64() * 1e3)
 }
 
-/// A picture and everything found in it, as JSON.
+/// A picture and its detections, as JSON.
 pub fn to_json(path: &Path, [width, height]: [u32; 2], found: &[Found], config: &Config) -> Value {
     let detections = found.iter().map(|found| {
         json!({
@@ -75,7 +75,7 @@ pub fn to_json(path: &Path, [width, height]: [u32; 2], found: &[Found], config: 
     })
 }
 
-/// A path as seen from the current folder, where it is below it.
+/// The path relative to the current folder, if it is inside it.
 pub fn short(path: &Path) -> &Path {
     std::env::current_dir()
         .ok()

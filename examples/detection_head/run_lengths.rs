@@ -1,4 +1,4 @@
-//! A mask as the lengths of its runs, which stay small for any picture.
+//! A mask as run lengths, which stay small even for a large picture.
 
 use std::collections::BTreeMap;
 use std::ops::Range;
@@ -12,8 +12,8 @@ pub struct RunLengths {
 }
 
 impl RunLengths {
-    /// A mask that is `inside` in a window `[x1, y1, x2, y2]` of the picture, by x and y in it, and zero
-    /// around it.
+    /// A mask that is `inside(x, y)` in a window `[x1, y1, x2, y2]` of the picture and zero around it; `x` and `y`
+    /// count from the window's corner.
     pub fn of_window(size: [usize; 2], [x1, y1, x2, y2]: [usize; 4], inside: impl Fn(usize, usize) -> bool) -> Self {
         let [height, width] = size;
         let mut runs = Runs::default();
@@ -32,7 +32,7 @@ impl RunLengths {
         }
     }
 
-    /// The pieces of columns that the mask covers: x, and y from and up to.
+    /// The parts of columns that the mask covers, as `(x, y, end of y)`.
     pub fn columns(&self) -> impl Iterator<Item = (usize, usize, usize)> {
         let height = self.size[0];
         self.ones().flat_map(move |(start, end)| {
@@ -44,7 +44,7 @@ impl RunLengths {
         })
     }
 
-    /// The pixels of the mask, x and y, that have one beside them which is not of it.
+    /// The pixels `[x, y]` of the mask that have a neighbour outside the mask.
     pub fn outline(&self) -> Vec<[usize; 2]> {
         let mut columns = BTreeMap::<usize, Vec<Range<usize>>>::new();
         for (x, top, bottom) in self.columns() {
@@ -68,7 +68,7 @@ impl RunLengths {
         self.ones().map(|(start, end)| end - start).sum()
     }
 
-    /// The area that two masks share, over the area that either covers; 1 for two empty ones.
+    /// The intersection over union (IoU) of two masks; 1 for two empty masks.
     pub fn intersection_over_union(&self, other: &Self) -> f64 {
         let (mut left, mut right) = (self.ones().peekable(), other.ones().peekable());
         let mut intersection = 0;
@@ -85,7 +85,7 @@ impl RunLengths {
         }
     }
 
-    /// Where the runs of ones begin and end, counted down the columns.
+    /// The start and end of each run of ones.
     fn ones(&self) -> impl Iterator<Item = (usize, usize)> {
         let mut end = 0;
         let runs = self.counts.iter().enumerate().map(move |(index, count)| {
@@ -107,7 +107,7 @@ impl Runs {
         if count == 0 {
             return;
         }
-        // Runs of zeros have the even places.
+        // Even indices are runs of zeros.
         if self.counts.is_empty() || self.counts.len().is_multiple_of(2) != value {
             if self.counts.is_empty() && value {
                 self.counts.push(0);
@@ -144,7 +144,7 @@ mod tests {
     }
 
     #[test]
-    fn an_outline_is_what_has_something_else_beside_it() {
+    fn an_outline_is_the_pixels_with_a_neighbour_outside() {
         let mask = RunLengths::of_window([5, 5], [1, 0, 4, 4], |_, _| true);
         let outline = mask.outline();
         assert_eq!(outline.len(), 10);

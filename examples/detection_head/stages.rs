@@ -1,4 +1,4 @@
-//! The stages of a picture: a progress bar while they run, and their times.
+//! The stages of a detection, with a progress bar and times.
 
 use std::time::{Duration, Instant};
 
@@ -63,8 +63,7 @@ impl Stages {
         }
     }
 
-    /// Runs a stage. A GPU only queues what it is asked for, so the stage ends when the device has
-    /// done all of it.
+    /// Runs a stage and waits until the device has finished it, since a GPU only queues its work.
     pub fn run<T>(&mut self, stage: Stage, work: impl FnOnce() -> Result<T, Error>) -> Result<T, Error> {
         self.bar.set_message(stage.name());
         let start = Instant::now();
@@ -82,7 +81,7 @@ impl Stages {
     }
 }
 
-/// A bar on stderr, where that is a terminal.
+/// A progress bar on stderr; hidden if stderr is not a terminal.
 pub fn progress_bar(steps: u64) -> ProgressBar {
     let bar = ProgressBar::new(steps);
     if let Ok(style) = ProgressStyle::with_template("{bar:32} {pos}/{len} {msg}") {

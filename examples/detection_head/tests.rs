@@ -1,4 +1,4 @@
-//! What the command does with pictures and models at the edges, and beside torchvision.
+//! Pictures and configurations at the limits, refused input, and agreement with torchvision.
 
 use std::path::{Path, PathBuf};
 use std::{env, fs, process};
@@ -17,7 +17,7 @@ use crate::presets;
 use crate::report;
 use crate::stages::Stages;
 
-/// A model of few channels, of torchvision's first or second kind.
+/// A model of few channels, of torchvision's first or second version.
 pub fn tiny(second: bool) -> Config {
     let name = if second {
         "maskrcnn_resnet50_fpn_v2"
@@ -42,7 +42,7 @@ pub fn tiny(second: bool) -> Config {
     config
 }
 
-/// What a model with random weights finds.
+/// The detections of a model with random weights.
 fn find(config: Config, picture: &RgbImage) -> Vec<Found> {
     let device = Device::flex();
     let model = MaskRcnn::new(&config, &device);
@@ -56,7 +56,7 @@ fn run(arguments: &[&str]) -> Result<(), Error> {
 }
 
 fn shipped(name: &str) -> String {
-    format!("{}/examples/detection_head/{name}", env!("CARGO_MANIFEST_DIR"))
+    format!("{}/{name}", env!("CARGO_MANIFEST_DIR"))
 }
 
 fn temporary(name: &str) -> PathBuf {
@@ -69,7 +69,7 @@ fn pictures_of_any_size_have_objects_in_them() {
         for (width, height) in [(1, 1), (1, 400), (300, 1), (37, 23), (8000, 6000)] {
             let picture = RgbImage::from_fn(width, height, |x, y| Rgb([x as u8, y as u8, 90]));
             let mut config = tiny(second);
-            // All classes alike, so that there is something to paste.
+            // A threshold so low that there are masks to paste.
             config.box_head.score_threshold = 1e-6;
             let found = find(config, &picture);
             for found in found {
@@ -123,7 +123,7 @@ fn configurations_that_are_wrong_are_refused() {
     let error = run(&["--config", "maskrcnn_resnet50_fpn"]).unwrap_err();
     assert!(matches!(error, Error::NoWeights(_)), "{error}");
     let error = run(&["--config", "maskrcnn_resnet51_fpn"]).unwrap_err().to_string();
-    assert!(error.contains("no such file, and no preset either"), "{error}");
+    assert!(error.contains("no such file, and no preset of this name"), "{error}");
 
     let shipped = fs::read_to_string(shipped("shapes.json")).unwrap();
     let file = temporary("wrong.json");

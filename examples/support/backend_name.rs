@@ -4,7 +4,7 @@ use std::fmt;
 
 use clap::ValueEnum;
 
-/// Every backend that the command knows, whether or not this build has it.
+/// Every backend that the command knows, compiled in or not.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub enum BackendName {
     Flex,

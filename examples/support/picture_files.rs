@@ -1,4 +1,4 @@
-//! Pictures as files.
+//! Reads and writes picture files.
 
 use std::fs;
 use std::path::Path;
@@ -6,13 +6,13 @@ use std::path::Path;
 use image::codecs::png::{CompressionType, FilterType, PngEncoder};
 use image::{ImageReader, ImageResult, RgbImage};
 
-/// Reads a picture. What its file has inside decides the format, not its name.
+/// Reads a picture. The content decides the format, not the file's name.
 pub fn decode(path: &Path) -> ImageResult<RgbImage> {
     let image = ImageReader::open(path)?.with_guessed_format()?.decode()?;
     Ok(image.into_rgb8())
 }
 
-/// Writes a picture as PNG, in a folder that is made where there is none.
+/// Writes a picture as PNG, and creates its folder if there is none.
 pub fn encode(picture: &RgbImage, path: &Path, compression: CompressionType) -> ImageResult<()> {
     if let Some(folder) = path.parent() {
         fs::create_dir_all(folder)?;

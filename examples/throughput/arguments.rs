@@ -6,47 +6,29 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use burn::tensor::{DType, Device, Tensor};
 use clap::{Parser, ValueEnum};
 
+use crate::backend_name::BackendName;
+
 /// Times region operators.
 #[derive(Debug, Parser)]
 pub struct Arguments {
-    /// Where to run.
+    /// The backend that runs the operators
     #[arg(long, value_enum, default_value_t = BackendName::Flex)]
     pub backend: BackendName,
-    /// Threads of a CPU backend.
+    /// Threads of a CPU backend
     #[arg(long, default_value_t = 2)]
     pub threads: usize,
-    /// The type of features, boxes and output.
+    /// The dtype of features, boxes and output
     #[arg(long, value_enum, default_value_t = Number::F32)]
     pub dtype: Number,
-    /// Workloads to run, separated by commas: the standard five where nothing is said.
-    #[arg(long, default_value = "")]
+    /// Workloads to run, separated by commas [default: the standard five]
+    #[arg(long, value_name = "NAMES", default_value = "", hide_default_value = true)]
     pub workload: String,
-    /// The least number of timed calls.
+    /// The minimum number of timed calls
     #[arg(long, default_value_t = 7)]
     pub calls: usize,
-    /// Print one JSON object a line.
+    /// Print one JSON object for each workload
     #[arg(long)]
     pub json: bool,
-}
-
-/// Every backend that the command knows, whether or not this build has it.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub enum BackendName {
-    Flex,
-    Ndarray,
-    Wgpu,
-    Cuda,
-}
-
-impl fmt::Display for BackendName {
-    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        formatter.write_str(match self {
-            Self::Flex => "flex",
-            Self::Ndarray => "ndarray",
-            Self::Wgpu => "wgpu",
-            Self::Cuda => "cuda",
-        })
-    }
 }
 
 impl BackendName {
@@ -55,7 +37,7 @@ impl BackendName {
         let open = self
             .opener()
             .ok_or(format!("backend {self} is not compiled in: add --features {self}"))?;
-        // Burn opens a device by using it, and panics where there is none.
+        // Burn opens a device at its first use, and panics if there is none.
         catch_unwind(AssertUnwindSafe(|| {
             let device = open();
             Tensor::<1>::zeros([1], &device).into_data();
@@ -75,7 +57,7 @@ impl BackendName {
             Self::Wgpu => Some(|| Device::wgpu(Default::default())),
             #[cfg(feature = "cuda")]
             Self::Cuda => Some(|| Device::cuda(0)),
-            #[allow(unreachable_patterns)] // Reached by builds without all features.
+            #[allow(unreachable_patterns)] // Reachable in builds without some of the features.
             _ => None,
         }
     }
@@ -89,7 +71,7 @@ impl BackendName {
     }
 }
 
-/// A type of numbers.
+/// The dtype of a workload's tensors.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub enum Number {
     F32,
@@ -99,7 +81,7 @@ pub enum Number {
 }
 
 impl Number {
-    /// Burn's name of it.
+    /// Burn's name for it.
     pub fn dtype(self) -> DType {
         match self {
             Self::F32 => DType::F32,

@@ -1,16 +1,18 @@
 //! Times the operators on five workloads of two-stage detectors.
 //!
 //! ```text
-//! cargo run --release --example throughput -- --backend flex --threads 2
-//! cargo run --release --example throughput -- --backend flex --dtype f16 --json
-//! cargo run --release --example throughput --features cuda -- --backend cuda
+//! cargo run --release -p throughput -- --backend flex --threads 2
+//! cargo run --release -p throughput -- --backend flex --dtype f16 --json
+//! cargo run --release -p throughput --features ndarray -- --backend ndarray
+//! cargo run --release -p throughput --features cuda -- --backend cuda
 //! ```
 //!
-//! A call has its features and boxes on the device, and allocates its output, as a user's does. The
-//! time is the median of at least 7 calls after 2 that warm up; on a device that queues, a call ends
-//! when its work is done.
+//! Features and boxes are on the device before the call, and the call allocates its output. The time is the median of
+//! at least 7 calls after 2 warm-up calls. Each call is timed until the device has finished its work.
 
 mod arguments;
+#[path = "../support/backend_name.rs"]
+mod backend_name;
 mod measure;
 mod random;
 mod workload;

@@ -1,4 +1,4 @@
-//! Times calls.
+//! Times the calls of a workload.
 
 use std::time::{Duration, Instant};
 
@@ -6,14 +6,16 @@ use burn::tensor::{DType, Device, Tensor, TensorData};
 use burn_roi::{Rois, roi_align, roi_pool};
 use serde_json::json;
 
-use crate::arguments::{Arguments, BackendName, Number};
+use crate::arguments::{Arguments, Number};
+use crate::backend_name::BackendName;
 use crate::workload::{Operator, Workload};
 
-/// How many calls warm up, and for how long calls are timed at least.
+/// The number of calls that are not timed, before those that are.
 const WARM_UP: usize = 2;
+/// Calls are repeated for at least this long.
 const LEAST_TIME: Duration = Duration::from_millis(500);
 
-/// What a workload took.
+/// The times of a workload.
 pub struct Measurement {
     workload: &'static str,
     backend: BackendName,
@@ -61,7 +63,7 @@ fn milliseconds(time: Duration) -> f64 {
     time.as_secs_f64() * 1e3
 }
 
-/// Times a workload. The first call is timed by itself: it is the one that compiles.
+/// Times a workload. The first call is timed separately, because it compiles the kernels on a GPU.
 pub fn measure(workload: &Workload, arguments: &Arguments, device: &Device, dtype: DType) -> Measurement {
     let call = prepare(workload, device, dtype);
     let first = time(device, &call);

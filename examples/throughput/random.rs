@@ -1,4 +1,4 @@
-//! Random numbers that any language can make: SplitMix64, and the upper 24 bits as a fraction.
+//! Pseudo-random numbers that other languages can reproduce: the upper 24 bits of SplitMix64, as a fraction.
 
 /// A sequence of random numbers.
 pub struct Random {
@@ -11,7 +11,7 @@ impl Random {
         Self { state: seed }
     }
 
-    /// The next number, from 0 up to 1.
+    /// The next number, in `0.0..1.0`.
     pub fn next(&mut self) -> f32 {
         self.state = self.state.wrapping_add(0x9E37_79B9_7F4A_7C15);
         let mut mixed = self.state;

@@ -12,9 +12,9 @@ pub struct Workload {
     pub features: [usize; 3],
     pub regions: usize,
     pub operator: Operator,
-    /// One over the spatial scale: how many pixels of the image a pixel of the map is.
+    /// How many pixels of the image one pixel of the feature map covers: 1 / spatial scale.
     pub stride: usize,
-    /// The least and the largest side of a region, in pixels of the image.
+    /// The smallest and the largest side of a region, in pixels of the image.
     pub sides: [f32; 2],
 }
 
@@ -34,7 +34,7 @@ impl Operator {
     }
 }
 
-/// Workloads by name; the standard five where none is named.
+/// The workloads of these names, or the standard five if `names` is empty.
 pub fn named(names: &str) -> Result<Vec<Workload>, String> {
     let names = match names {
         "" => "box-p2,box-p2-adaptive,c4-adaptive,mask-p2,vgg-roi-pool",
@@ -116,8 +116,7 @@ impl Workload {
         (0..count).map(|_| random.next() * 2.0 - 1.0).collect()
     }
 
-    /// The boxes `[K, 4]`: width, height and centre are uniform, and what is outside of the image is
-    /// cut off.
+    /// The boxes `[K, 4]`: width, height and centre are uniform random numbers, and the boxes are clipped to the image.
     pub fn boxes(&self) -> Vec<[f32; 4]> {
         let mut random = Random::new(2);
         let [_, height, width] = self.features;
@@ -137,8 +136,8 @@ impl Workload {
             .collect()
     }
 
-    /// The bytes that a call must move at least: each pixel that a region touches is read once, and
-    /// each output is written once.
+    /// The fewest bytes that a call can move: it reads each pixel that a region touches once, and writes each output
+    /// element once.
     pub fn bytes(&self, bytes_of_a_number: usize) -> usize {
         let [channels, height, width] = self.features;
         let mut touched = vec![false; height * width];

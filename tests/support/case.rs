@@ -97,18 +97,18 @@ impl Case {
     }
 }
 
-/// All case files below a folder, by name.
-pub fn files(folder: &Path) -> Vec<PathBuf> {
+/// All case files below a folder, by name; the error names what cannot be read.
+pub fn files(folder: &Path) -> Result<Vec<PathBuf>, String> {
+    let unreadable = |error: std::io::Error| format!("cannot read the folder {}: {error}", folder.display());
     let mut files = Vec::new();
-    let entries = fs::read_dir(folder).unwrap_or_else(|error| panic!("{}: {error}", folder.display()));
-    for entry in entries {
-        let path = entry.expect("a folder's entry should be readable").path();
+    for entry in fs::read_dir(folder).map_err(unreadable)? {
+        let path = entry.map_err(unreadable)?.path();
         if path.is_dir() {
-            files.extend(self::files(&path));
+            files.extend(self::files(&path)?);
         } else if path.extension().is_some_and(|extension| extension == "safetensors") {
             files.push(path);
         }
     }
     files.sort();
-    files
+    Ok(files)
 }

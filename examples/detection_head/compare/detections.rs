@@ -1,52 +1,91 @@
-//! What is found in the end, beside what torchvision finds.
+//! Compares the detections of a whole run with the recorded ones.
+
+use std::fmt;
 
 use super::Recording;
-use super::table::farthest;
+use super::boxes::{difference, largest_corner_difference};
 use crate::error::Error;
 use crate::found::Found;
 use crate::run_lengths::RunLengths;
 
 const LARGEST_SCORE_DIFFERENCE: f64 = 1e-3;
+/// In pixels of the picture.
 const LARGEST_BOX_DIFFERENCE: f64 = 0.1;
 const LEAST_MASK_OVERLAP: f64 = 0.99;
 
-/// Whether other objects are found than the recorded ones; prints by how much they differ.
-pub fn differ(found: &[Found], recording: &Recording) -> Result<bool, Error> {
-    let recorded = read(recording)?;
-    let mut left: Vec<&Found> = found.iter().collect();
-    let (mut matched, mut score, mut corners, mut overlap) = (0, 0.0_f64, 0.0_f64, 1.0_f64);
-    for other in &recorded {
-        let nearest = left
-            .iter()
-            .enumerate()
-            .filter(|(_, own)| own.class == other.class)
-            .map(|(index, own)| (index, farthest(&own.corners, &other.corners)))
-            .min_by(|(_, left), (_, right)| left.total_cmp(right));
-        let Some((index, distance)) = nearest else {
-            continue;
-        };
-        if distance > LARGEST_BOX_DIFFERENCE {
-            continue;
-        }
-        let own = left.remove(index);
-        matched += 1;
-        corners = corners.max(distance);
-        score = score.max(f64::from((own.score - other.score).abs()));
-        overlap = overlap.min(own.mask.intersection_over_union(&other.mask));
-    }
-    println!(
-        "\ndetections: {} found, {} recorded, {matched} of them the same; the largest difference of a \
-         score is {score:.1e}, of a box {corners:.4} pixels; the least overlap of masks is {overlap:.4}",
-        found.len(),
-        recorded.len(),
-    );
-    let same = matched == recorded.len() && matched == found.len();
-    let near = score <= LARGEST_SCORE_DIFFERENCE && overlap > LEAST_MASK_OVERLAP;
-    Ok(!(same && near))
+/// How many detections of two runs match, and how far apart the matching ones are.
+pub struct Comparison {
+    found: usize,
+    recorded: usize,
+    matched: usize,
+    largest_score_difference: f64,
+    largest_box_difference: f64,
+    least_mask_overlap: f64,
 }
 
-/// The recorded objects.
-fn read(recording: &Recording) -> Result<Vec<Found>, Error> {
+impl Comparison {
+    /// Matches each recorded detection with the nearest one of its class that is left.
+    pub fn new(found: &[Found], recorded: &[Found]) -> Self {
+        let mut comparison = Self {
+            found: found.len(),
+            recorded: recorded.len(),
+            matched: 0,
+            largest_score_difference: 0.0,
+            largest_box_difference: 0.0,
+            least_mask_overlap: 1.0,
+        };
+        let mut left: Vec<&Found> = found.iter().collect();
+        for other in recorded {
+            let nearest = left
+                .iter()
+                .enumerate()
+                .filter(|(_, own)| own.class == other.class)
+                .map(|(index, own)| (index, largest_corner_difference(&own.corners, &other.corners)))
+                .min_by(|(_, first), (_, second)| first.total_cmp(second));
+            if let Some((index, difference)) = nearest
+                && difference <= LARGEST_BOX_DIFFERENCE
+            {
+                comparison.add(left.remove(index), other, difference);
+            }
+        }
+        comparison
+    }
+
+    fn add(&mut self, own: &Found, other: &Found, box_difference: f64) {
+        let score_difference = difference(own.score, other.score);
+        let overlap = own.mask.intersection_over_union(&other.mask);
+        self.matched += 1;
+        self.largest_score_difference = self.largest_score_difference.max(score_difference);
+        self.largest_box_difference = self.largest_box_difference.max(box_difference);
+        self.least_mask_overlap = self.least_mask_overlap.min(overlap);
+    }
+
+    /// Whether every detection matches, with nearly the same score and mask.
+    pub fn is_same(&self) -> bool {
+        [self.found, self.recorded] == [self.matched; 2]
+            && self.largest_score_difference <= LARGEST_SCORE_DIFFERENCE
+            && self.least_mask_overlap >= LEAST_MASK_OVERLAP
+    }
+}
+
+impl fmt::Display for Comparison {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(
+            formatter,
+            "detections: {} found, {} recorded, {} match; largest difference of a score {:.1e}, of a box {:.4} pixels; \
+             least overlap (IoU) of masks {:.4}",
+            self.found,
+            self.recorded,
+            self.matched,
+            self.largest_score_difference,
+            self.largest_box_difference,
+            self.least_mask_overlap,
+        )
+    }
+}
+
+/// The recorded detections.
+pub fn read(recording: &Recording) -> Result<Vec<Found>, Error> {
     let boxes = recording.boxes("detections.boxes")?;
     let scores = &recording.tensor("detections.scores")?.values;
     let labels = &recording.tensor("detections.labels")?.values;
@@ -69,4 +108,51 @@ fn read(recording: &Recording) -> Result<Vec<Found>, Error> {
         }
     });
     Ok(detections.collect())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Two detections whose masks fill the left 10 columns of their boxes.
+    fn detections() -> Vec<Found> {
+        let detection = |class, score, left: usize| Found {
+            class,
+            score,
+            corners: [left as f32, 4.0, left as f32 + 20.0, 24.0],
+            mask: RunLengths::of_window([40, 80], [left, 4, left + 20, 24], |x, _| x < 10),
+        };
+        vec![detection(1, 0.9, 8), detection(2, 0.6, 40)]
+    }
+
+    fn is_same(change: impl Fn(&mut Vec<Found>)) -> bool {
+        let recorded = detections();
+        let mut found = recorded.clone();
+        change(&mut found);
+        Comparison::new(&found, &recorded).is_same()
+    }
+
+    #[test]
+    fn order_and_rounding_do_not_matter() {
+        assert!(is_same(|found| found.reverse()));
+        assert!(is_same(|found| found[0].score += 1e-5));
+        assert!(is_same(|found| found[1].corners[2] += 0.01));
+        assert!(Comparison::new(&[], &[]).is_same());
+    }
+
+    #[test]
+    fn every_detection_must_match() {
+        assert!(!is_same(|found| found.truncate(1)));
+        assert!(!is_same(|found| found.push(found[0].clone())));
+        assert!(!is_same(|found| found[0].class = 2));
+        assert!(!is_same(|found| found[1].corners[2] += 1.0));
+        assert!(!is_same(|found| found[1].corners[0] = f32::NAN));
+    }
+
+    #[test]
+    fn scores_and_masks_must_be_near() {
+        assert!(!is_same(|found| found[0].score -= 0.01));
+        assert!(!is_same(|found| found[0].score = f32::NAN));
+        assert!(!is_same(|found| found[1].mask = found[0].mask.clone()));
+    }
 }

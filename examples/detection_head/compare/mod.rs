@@ -1,5 +1,6 @@
-//! Every layer beside what torchvision made of the same picture.
+//! Compares every layer with what torchvision computed of the same picture.
 
+mod boxes;
 mod detections;
 mod recording;
 mod table;
@@ -11,14 +12,15 @@ use crate::detector::Detector;
 use crate::error::Error;
 use crate::found::rescaled;
 use crate::stages::Stages;
+use detections::Comparison;
 pub use recording::Recording;
 use table::Table;
 
-/// Compares the layers one by one, then what is found in the end, and fails where they differ.
+/// Compares the layers one by one, then the detections, and fails where they differ.
 ///
-/// Two runs can order proposals of nearly equal scores differently, and all rows after them with it. So
-/// the parts after the proposals are given the recorded ones, and those after the detections the recorded
-/// detections; the last comparison is of a run that is given nothing but the picture.
+/// Two runs can order proposals of nearly equal scores differently, and then every later row differs. So the layers
+/// after the proposals get the recorded proposals as their input, and the layers after the detections get the recorded
+/// detections. The last comparison is of a whole run, from the picture to the detections.
 pub fn compare(detector: &Detector, picture: &RgbImage, recording: &Recording, device: &Device) -> Result<(), Error> {
     let mut table = Table::new(recording);
     let model = &detector.model;
@@ -44,7 +46,7 @@ pub fn compare(detector: &Detector, picture: &RgbImage, recording: &Recording, d
     for (index, deltas) in predicted.deltas.iter().enumerate() {
         table.compare(&format!("rpn.deltas.{index}"), deltas.clone())?;
     }
-    table.compare_sets("proposals", detector.proposals(predicted, &prepared)?)?;
+    table.compare_proposals(detector.proposals(predicted, &prepared)?)?;
 
     let proposals = recording.boxes("proposals")?;
     if !proposals.is_empty() {
@@ -69,8 +71,10 @@ pub fn compare(detector: &Detector, picture: &RgbImage, recording: &Recording, d
     let found = detector.detect(picture, &mut stages)?;
     stages.finish();
     let mut differing = table.finish();
-    if detections::differ(&found, recording)? {
-        differing.push("the detections".to_string());
+    let comparison = Comparison::new(&found, &detections::read(recording)?);
+    println!("\n{comparison}");
+    if !comparison.is_same() {
+        differing.push("detections".to_string());
     }
     match differing.is_empty() {
         true => Ok(()),

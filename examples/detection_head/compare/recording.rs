@@ -1,4 +1,4 @@
-//! What torchvision made of a picture, as `train/record.py` writes it.
+//! A recording of torchvision's layers for one picture, as `train/record.py` writes it.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -14,7 +14,7 @@ use crate::error::Error;
 pub struct Recording {
     path: PathBuf,
     tensors: BTreeMap<String, Recorded>,
-    /// How the recording was made.
+    /// The settings that the recording was made with.
     settings: BTreeMap<String, String>,
 }
 
@@ -43,7 +43,7 @@ impl Recording {
         })
     }
 
-    /// A configuration with what the recording was made with instead of its own.
+    /// The configuration, with the recording's settings in place of its own.
     pub fn config(&self, mut config: Config) -> Config {
         if let Some(min_size) = self.setting("min_size") {
             config.preprocessing.min_size = min_size;

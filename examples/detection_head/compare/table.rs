@@ -1,16 +1,17 @@
-//! The largest difference of each layer.
+//! One line for each layer: its largest difference from the recording.
 
 use burn::tensor::Tensor;
 
 use super::Recording;
+use super::boxes::{BoxMatches, difference};
 use crate::error::Error;
 
-/// How large a layer's largest difference may be, relative to its largest value.
-pub const LARGEST_DIFFERENCE: f64 = 1e-3;
+/// The largest difference that a layer may have, relative to its largest value.
+const LARGEST_DIFFERENCE: f64 = 1e-3;
 
 pub struct Table<'a> {
     recording: &'a Recording,
-    /// The layers that differ.
+    /// The layers that differ by more than they may.
     differing: Vec<String>,
 }
 
@@ -26,7 +27,7 @@ impl<'a> Table<'a> {
         }
     }
 
-    /// Compares a layer with the one of that name, which may have the first rows only.
+    /// Compares a layer with the recorded tensor of that name, which may have only the layer's first rows.
     pub fn compare<const D: usize>(&mut self, name: &str, tensor: Tensor<D>) -> Result<(), Error> {
         let recorded = self.recording.tensor(name)?;
         let mut shape = tensor.dims().to_vec();
@@ -34,48 +35,40 @@ impl<'a> Table<'a> {
         shape[0] = rows;
         if recorded.shape != shape {
             let shapes = format!("{:?} and not {:?}", tensor.dims(), recorded.shape);
-            self.row(name, &shapes, f64::INFINITY);
+            self.row(name, &shapes, f64::INFINITY, false);
             return Ok(());
         }
         let values: Vec<f32> = tensor.slice_dim(0, 0..rows).into_data().try_to_vec()?;
-        let pairs = values.iter().zip(&recorded.values);
-        let difference = relative(pairs.map(|(own, other)| difference(*own, *other)), &recorded.values);
-        self.row(name, &format!("{shape:?}"), difference);
+        let difference = largest_difference(&values, &recorded.values);
+        self.row(
+            name,
+            &format!("{shape:?}"),
+            difference,
+            difference <= LARGEST_DIFFERENCE,
+        );
         Ok(())
     }
 
-    /// Compares boxes whose order is not compared: each recorded one with the nearest that is left.
-    pub fn compare_sets(&mut self, name: &str, boxes: Tensor<2>) -> Result<(), Error> {
-        let recorded = self.recording.boxes(name)?;
-        let values: Vec<f32> = boxes.into_data().try_to_vec()?;
-        let mut own: Vec<[f32; 4]> = values.as_chunks().0.to_vec();
-        if own.len() != recorded.len() {
-            let counts = format!("{} and not {}", own.len(), recorded.len());
-            self.row(name, &counts, f64::INFINITY);
-            return Ok(());
+    /// Compares the proposals, in any order.
+    pub fn compare_proposals(&mut self, proposals: Tensor<2>) -> Result<(), Error> {
+        let recorded = self.recording.boxes("proposals")?;
+        let values: Vec<f32> = proposals.into_data().try_to_vec()?;
+        let matches = BoxMatches::new(values.as_chunks().0, &recorded);
+        let shape = format!("{} of {} match", matches.matched, matches.total);
+        self.row("proposals", &shape, matches.largest_difference, matches.are_enough());
+        if matches.matched < matches.total {
+            println!(
+                "  A candidate whose score ties with another's, or whose overlap is within rounding of the NMS \
+                 threshold,\n  may be chosen differently: 99 % of the proposals must match, and every detection."
+            );
         }
-        let differences = recorded.iter().map(|other| {
-            let nearest = own
-                .iter()
-                .map(|own| farthest(own, other))
-                .enumerate()
-                .min_by(|(_, left), (_, right)| left.total_cmp(right));
-            nearest.map_or(f64::INFINITY, |(index, difference)| {
-                // In order, so that equal boxes meet in theirs.
-                own.remove(index);
-                difference
-            })
-        });
-        let difference = relative(differences, recorded.as_flattened());
-        self.row(name, &format!("[{}, 4], in any order", recorded.len()), difference);
         Ok(())
     }
 
-    fn row(&mut self, name: &str, shape: &str, difference: f64) {
-        let differs = difference > LARGEST_DIFFERENCE;
-        let verdict = if differs { "  differs" } else { "" };
+    fn row(&mut self, name: &str, shape: &str, difference: f64, same: bool) {
+        let verdict = if same { "" } else { "  differs" };
         println!("{name:<18} {shape:<22} {difference:.1e}{verdict}");
-        if differs {
+        if !same {
             self.differing.push(name.to_string());
         }
     }
@@ -86,24 +79,35 @@ impl<'a> Table<'a> {
     }
 }
 
-/// The largest of the differences between a box's sides.
-pub fn farthest(own: &[f32; 4], other: &[f32; 4]) -> f64 {
-    let sides = own.iter().zip(other);
-    sides.map(|(own, other)| difference(*own, *other)).fold(0.0, f64::max)
+/// The largest difference of two tensors, relative to the largest recorded value; infinite where it has no value.
+fn largest_difference(own: &[f32], recorded: &[f32]) -> f64 {
+    let pairs = own.iter().zip(recorded);
+    let differences = pairs.map(|(own, recorded)| difference(*own, *recorded));
+    let values = recorded.iter().map(|value| f64::from(value.abs()));
+    match (differences.fold(0.0, f64::max), values.fold(0.0, f64::max)) {
+        (0.0, _) => 0.0,
+        (difference, largest) if largest.is_finite() => difference / largest,
+        _ => f64::INFINITY,
+    }
 }
 
-/// Infinite where one of the two is not a number: it must not pass for small.
-fn difference(own: f32, other: f32) -> f64 {
-    let difference = (f64::from(own) - f64::from(other)).abs();
-    if difference.is_nan() { f64::INFINITY } else { difference }
-}
+#[cfg(test)]
+mod tests {
+    use super::*;
 
-fn relative(differences: impl Iterator<Item = f64>, recorded: &[f32]) -> f64 {
-    let largest = recorded
-        .iter()
-        .fold(0.0, |largest: f64, value| largest.max(f64::from(value.abs())));
-    match differences.fold(0.0, f64::max) {
-        0.0 => 0.0,
-        difference => difference / largest,
+    #[test]
+    fn differences_are_relative_to_the_largest_value() {
+        assert_eq!(largest_difference(&[], &[]), 0.0);
+        assert_eq!(largest_difference(&[0.0, 7.0], &[0.0, 8.0]), 0.125);
+        assert_eq!(largest_difference(&[0.0], &[0.0]), 0.0);
+        assert_eq!(largest_difference(&[1.0], &[0.0]), f64::INFINITY);
+    }
+
+    #[test]
+    fn values_that_are_not_finite_differ() {
+        let infinity = f32::INFINITY;
+        for (own, recorded) in [(f32::NAN, 1.0), (1.0, f32::NAN), (infinity, infinity), (1.0, infinity)] {
+            assert_eq!(largest_difference(&[own, 3.0], &[recorded, 3.0]), f64::INFINITY);
+        }
     }
 }

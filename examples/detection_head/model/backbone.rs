@@ -10,7 +10,7 @@ use burn::tensor::{Device, Tensor};
 use super::feature_pyramid::FeaturePyramid;
 use crate::config::{Body, Config};
 
-/// How much wider a block's output is than the block.
+/// The channels of a block's output, relative to the channels inside the block.
 pub const EXPANSION: usize = 4;
 
 #[derive(Module, Debug)]
@@ -94,7 +94,7 @@ struct Bottleneck {
     bn2: BatchNorm,
     conv3: Conv2d,
     bn3: BatchNorm,
-    /// Where the input has another size or number of channels than the output.
+    /// Present where input and output differ in size or channels.
     downsample: Option<Downsample>,
 }
 
@@ -114,7 +114,7 @@ impl Bottleneck {
         Self {
             conv1: convolution([input, channels], 1, 1, device),
             bn1: norm(channels, epsilon, device),
-            // torchvision strides here, the paper in the convolution before.
+            // torchvision has the stride here, the ResNet paper in `conv1`.
             conv2: convolution([channels, channels], 3, stride, device),
             bn2: norm(channels, epsilon, device),
             conv3: convolution([channels, output], 1, 1, device),
@@ -135,7 +135,7 @@ impl Bottleneck {
     }
 }
 
-/// A convolution that a norm follows, which has the bias.
+/// A convolution without a bias: the norm after it has one.
 fn convolution(channels: [usize; 2], kernel: usize, stride: usize, device: &Device) -> Conv2d {
     let padding = kernel / 2;
     Conv2dConfig::new(channels, [kernel, kernel])
@@ -145,10 +145,10 @@ fn convolution(channels: [usize; 2], kernel: usize, stride: usize, device: &Devi
         .init(device)
 }
 
-/// A norm that keeps its statistics: so is every one of Burn's on a device without gradients.
+/// A norm with fixed statistics: Burn does not update them on a device without gradients.
 fn norm(channels: usize, epsilon: f64, device: &Device) -> BatchNorm {
     let mut norm = BatchNormConfig::new(channels).init(device);
-    // Set after `init`, which refuses the 0 that torchvision's first checkpoint is used with.
+    // Set after `init`, which refuses the 0 that torchvision's first checkpoint needs.
     norm.epsilon = epsilon;
     norm
 }

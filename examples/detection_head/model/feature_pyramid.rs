@@ -1,4 +1,4 @@
-//! The feature pyramid: every map of the body in as many channels, each with what the smaller ones saw.
+//! The feature pyramid: every map of the body with the same number of channels, merged with the coarser maps.
 
 use burn::module::Module;
 use burn::tensor::module::interpolate;
@@ -53,7 +53,7 @@ impl FeaturePyramid {
     }
 }
 
-/// Repeats pixels until a map has the size of the next finer one.
+/// Enlarges a map to the size of the next finer one, by nearest neighbour.
 fn enlarge_like(coarser: Tensor<4>, finer: &Tensor<4>) -> Tensor<4> {
     let [_, _, height, width] = finer.dims();
     let options = InterpolateOptions::new(InterpolateMode::Nearest).with_output_size([height, width]);

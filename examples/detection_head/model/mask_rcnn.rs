@@ -1,4 +1,4 @@
-//! All that has weights.
+//! All layers that have weights.
 
 use burn::module::Module;
 use burn::tensor::Device;
@@ -16,7 +16,7 @@ pub struct MaskRcnn {
 }
 
 impl MaskRcnn {
-    /// A model with weights that are yet to be loaded.
+    /// A model with random weights, for `weights::load` to replace.
     pub fn new(config: &Config, device: &Device) -> Self {
         Self {
             backbone: Backbone::new(config, device),

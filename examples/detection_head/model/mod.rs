@@ -1,4 +1,4 @@
-//! Mask R-CNN, with its parts under the names that torchvision's weights have.
+//! Mask R-CNN. The fields have the names of torchvision's weights.
 
 mod backbone;
 mod feature_pyramid;

@@ -1,4 +1,4 @@
-//! The region proposal network: how likely each anchor has an object, and the box that it may be.
+//! The region proposal network: an objectness score and box deltas for each anchor.
 
 use burn::module::Module;
 use burn::nn::conv::{Conv2d, Conv2dConfig};
@@ -19,7 +19,7 @@ pub struct RegionProposalHead {
     bbox_pred: Conv2d,
 }
 
-/// What the head makes of the levels of the pyramid.
+/// The head's output for the levels of the feature pyramid.
 pub struct RegionPredictions {
     /// `[1, anchors, height, width]` for each level.
     pub objectness: Vec<Tensor<4>>,

@@ -1,4 +1,4 @@
-//! What is made of pooled regions: classes and finer boxes, then masks.
+//! The heads on pooled regions: classes and box deltas, then masks.
 
 use burn::module::Module;
 use burn::tensor::{Device, Tensor};
@@ -11,7 +11,7 @@ use crate::config::Config;
 
 #[derive(Module, Debug)]
 pub struct RoiHeads {
-    /// torchvision's `TwoMLPHead` too, which is one without convolutions.
+    /// Without convolutions it is torchvision's `TwoMLPHead`.
     box_head: FastRcnnConvFcHead,
     box_predictor: FastRcnnPredictor,
     mask_head: MaskRcnnHeads,

@@ -1,24 +1,24 @@
-"""Measures detections on the held-out pictures with pycocotools: box and mask AP50, and AP.
+"""Measures detections on the held-out pictures with pycocotools: AP50 and AP of boxes and of masks.
 
-Those of torchvision's model with the shipped weights (`--write` keeps them, in the format read below):
+For the detections of torchvision's model with the shipped weights (`--write` saves them in the format below):
 
     python evaluate.py --config ../shapes.json --weights ../shapes.safetensors
 
-which prints
+This prints
 
     box AP50 0.9565
     box AP 0.7706
     mask AP50 0.9372
     mask AP 0.6913
 
-Those of another program, a JSON object a line, each of a picture that `shapes.py` wrote; the number in the
-name of the file says which one:
+For the detections of another program, one JSON object a line for each picture that `shapes.py` wrote. The number in
+the name of a picture's file is its index:
 
     python evaluate.py --config ../shapes.json --detections detections.jsonl
 
     {"image": "pictures/000012.png", "width": 160, "height": 160, "detections": [
         {"class": 1, "label": "circle", "score": 0.98, "box": [x1, y1, x2, y2],
-         "mask": {"size": [height, width], "counts": [run lengths down the columns, of zeros first]}}]}
+         "mask": {"size": [height, width], "counts": [run lengths down the columns, zeros first]}}]}
 """
 
 import argparse
@@ -39,7 +39,7 @@ import shapes
 
 
 def run_lengths(mask):
-    """The uncompressed run lengths of a mask, down its columns, beginning with those of zeros."""
+    """The uncompressed run lengths of a mask, down its columns, starting with a run of zeros."""
     values = np.concatenate([[False], mask.T.ravel()])
     changes = np.flatnonzero(values[1:] != values[:-1])
     edges = np.concatenate([[0], changes, [mask.size]])
@@ -47,7 +47,7 @@ def run_lengths(mask):
 
 
 def detect(model, config, index):
-    """What torchvision's model finds in a held-out picture, as one line's object of the format above."""
+    """The detections of torchvision's model in a held-out picture, as an object of the format above."""
     pixels = shapes.picture(shapes.HELD_OUT_SEED, index).pixels
     with torch.inference_mode():
         found = model([torch.from_numpy(pixels).permute(2, 0, 1) / 255])[0]
@@ -101,7 +101,7 @@ def truth(config, count):
 
 
 def number(line):
-    """Which held-out picture a line is about."""
+    """The index of the held-out picture of a line."""
     return int(pathlib.PurePath(line["image"]).stem)
 
 
@@ -121,11 +121,11 @@ def results(lines):
 
 
 def measure(config, lines, count):
-    """Box and mask AP50 and AP of detections of the first `count` held-out pictures, by name."""
+    """AP50 and AP of boxes and of masks on the first `count` held-out pictures, by name."""
     found = [result for result in results(lines) if result["image_id"] < count]
     missing = set(range(count)) - {number(line) for line in lines}
     if missing:
-        raise ValueError(f"there are no lines of {len(missing)} of the {count} held-out pictures")
+        raise ValueError(f"{len(missing)} of the {count} held-out pictures have no line")
     measures = {}
     with contextlib.redirect_stdout(io.StringIO()):
         data = truth(config, count)

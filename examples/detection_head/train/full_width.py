@@ -1,8 +1,8 @@
 """torchvision's own Mask R-CNN architectures with random weights that behave like trained ones.
 
-Fresh weights make activations that grow or vanish through a body whose norms are frozen, and scores that are
-all alike. Here the statistics of the norms follow what one picture gives, and the last layers of the heads
-are scaled so that their outputs spread as a trained model's do.
+With fresh weights and frozen norms, activations grow or vanish through the body, and all scores are nearly the same.
+Here the statistics of the norms come from one picture, and the last layers of the heads are scaled so that their
+outputs spread like a trained model's.
 """
 
 import torch
@@ -71,7 +71,7 @@ def configuration(second):
 
 
 def random(config, second, pixels, seed):
-    """A model with random weights; for the first version, its norms are frozen as in the published one."""
+    """A model with random weights. The first version has frozen norms, like the published model."""
     torch.manual_seed(seed)
     sizes = {name: config["preprocessing"][name] for name in ("min_size", "max_size")}
     builder = maskrcnn_resnet50_fpn_v2 if second else maskrcnn_resnet50_fpn
@@ -86,14 +86,14 @@ def random(config, second, pixels, seed):
 
 
 def settle_norms(model, pixels):
-    """Random scales and shifts for all norms, and statistics near, but not at, those of a picture."""
+    """Gives all norms random scales and shifts, and statistics near, but not equal to, those of a picture."""
     norms = [module for module in model.modules() if isinstance(module, nn.BatchNorm2d)]
     for norm in norms:
         nn.init.uniform_(norm.weight, 0.5, 1.5)
         nn.init.normal_(norm.bias, 0.0, 0.2)
         norm.momentum = 1.0
         norm.train()
-    # Boxes of weights that nothing has settled yet: of any use only for the sizes of the regions.
+    # Keep every box: this run is only for the statistics, and the scores mean nothing yet.
     model.roi_heads.score_thresh, kept = 0.0, model.roi_heads.score_thresh
     with torch.no_grad():
         model([pixels])
@@ -106,7 +106,7 @@ def settle_norms(model, pixels):
 
 
 def spread_heads(model, pixels):
-    """Gives the layers of the heads random biases, and the outputs of the last ones a wider spread."""
+    """Gives the layers of the heads random biases, and the last layers a wider spread of outputs."""
     for part in (model.backbone.fpn, model.rpn.head, model.roi_heads):
         for module in part.modules():
             if isinstance(module, (nn.Conv2d, nn.ConvTranspose2d, nn.Linear)) and module.bias is not None:
@@ -130,7 +130,7 @@ def spread_heads(model, pixels):
 
 
 def quieten(model, pixels):
-    """Raises the background's bias until few scores are above the threshold."""
+    """Raises the bias of the background until at most `MOST_CANDIDATES` scores are above the threshold."""
     scorer, kept = model.roi_heads.box_predictor.cls_score, []
     hook = scorer.register_forward_hook(lambda _module, _inputs, output: kept.append(output))
     with torch.no_grad():
@@ -143,7 +143,7 @@ def quieten(model, pixels):
 
 
 def freeze_norms(module):
-    """Replaces all norms by frozen ones of the same values."""
+    """Replaces all norms by frozen norms with the same values."""
     for name, child in module.named_children():
         if isinstance(child, nn.BatchNorm2d):
             frozen = FrozenBatchNorm2d(child.num_features)
@@ -154,7 +154,7 @@ def freeze_norms(module):
 
 
 def published_state(model, second):
-    """The state dict by the published names: only those of the second version count batches."""
+    """The state dict under the published names. Only the second version has counters of batches."""
     state = {name: tensor.contiguous().clone() for name, tensor in model.state_dict().items()}
     assert second or not any(name.endswith("num_batches_tracked") for name in state)
     return state

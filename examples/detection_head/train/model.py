@@ -18,7 +18,7 @@ from torchvision.ops import FrozenBatchNorm2d, MultiScaleRoIAlign
 
 
 class NarrowResNet(ResNet):
-    """A ResNet of bottleneck blocks, each layer of a width of its own, without the classifier."""
+    """A ResNet of bottleneck blocks without the classifier; each layer has its own width."""
 
     def __init__(self, body, norm_layer):
         nn.Module.__init__(self)
@@ -40,13 +40,13 @@ class NarrowResNet(ResNet):
 
 
 def read(path):
-    """The configuration in a JSON file."""
+    """Reads a configuration from a JSON file."""
     with open(path, encoding="utf-8") as file:
         return json.load(file)
 
 
 def build(config, batch_norm=FrozenBatchNorm2d, **settings):
-    """Builds the model; `settings` go to torchvision's `MaskRCNN`, for those that only training has."""
+    """Builds the model; `settings` are further arguments of torchvision's `MaskRCNN`, such as those of training."""
     body, boxes, masks = config["body"], config["box_head"], config["mask_head"]
     proposals, preprocessing = config["region_proposals"], config["preprocessing"]
     channels, classes = config["feature_pyramid"]["channels"], len(config["classes"])

@@ -1,17 +1,17 @@
-"""Records what each part of torchvision's model gives for one picture, as a safetensors file.
+"""Records the output of each part of torchvision's model for one picture, as a safetensors file.
 
-The recording of the shipped weights, of a small picture drawn by `showcase.py` so that the file stays small:
+For the shipped weights, and a small picture by `showcase.py` so that the file stays small:
 
     python record.py --config ../shapes.json --weights ../shapes.safetensors --image ../parity.png \\
         --min-size 96 --limit-proposals 12 --output ../parity.safetensors
 
-One of torchvision's own architectures, with random weights, which are written beside the recording together
-with their configuration, as `<output>.weights.pth`, `<output>.weights.safetensors` and `<output>.config.json`
-without the ending of the output; `--random-full-width-v2` does the same for `maskrcnn_resnet50_fpn_v2`:
+For one of torchvision's own architectures, `maskrcnn_resnet50_fpn` or with `--random-full-width-v2` the second version,
+and random weights. The weights and their configuration are written beside `NAME.safetensors`, as `NAME.weights.pth`,
+`NAME.weights.safetensors` and `NAME.config.json`:
 
     python record.py --random-full-width --image ../shapes.png --min-size 320 --output v1.safetensors
 
-The tensors, in f32 unless said, with P proposals and D detections in the order of torchvision:
+The tensors, for P proposals and D detections in torchvision's order; f32 except where another dtype is named:
 
     input                            the resized, normalised and padded batch
     body.0 .. body.3                 the outputs of the layers of the body
@@ -41,7 +41,7 @@ import model as models
 
 
 def hook_all(model, tensors):
-    """Makes the model's parts leave their outputs in `tensors`."""
+    """Makes each part of the model store its output in `tensors`."""
 
     def keep(module, store):
         module.register_forward_hook(lambda _module, _inputs, output: store(output))
@@ -75,7 +75,7 @@ def hook_all(model, tensors):
 
 
 def record(model, pixels, mask_threshold, limit_proposals=None):
-    """What the parts of the model give for a picture [3, H, W] in 0..1, by name."""
+    """The outputs of the model's parts for a picture [3, H, W] in 0..1, by name."""
     tensors = {}
     hook_all(model, tensors)
     with torch.inference_mode():
@@ -93,7 +93,7 @@ def read_picture(path):
 
 
 def random_model(arguments, pixels):
-    """A model of full width with random weights, written beside the output, and its configuration."""
+    """A full-width model with random weights, and its configuration; writes both beside the output."""
     second = arguments.random_full_width_v2
     config = full_width.configuration(second)
     override(config, arguments)
@@ -107,7 +107,7 @@ def random_model(arguments, pixels):
 
 
 def shipped_model(arguments):
-    """The model of a configuration file and its weights, and the configuration."""
+    """The model of a configuration file with its weights, and the configuration."""
     config = models.read(arguments.config)
     override(config, arguments)
     model = models.build(config)
@@ -123,7 +123,7 @@ def override(config, arguments):
 
 
 def main():
-    parser = argparse.ArgumentParser(description="Records what each part of torchvision's model gives.")
+    parser = argparse.ArgumentParser(description="Records the output of each part of torchvision's model.")
     parser.add_argument("--config", type=pathlib.Path)
     parser.add_argument("--weights", type=pathlib.Path)
     source = parser.add_mutually_exclusive_group()

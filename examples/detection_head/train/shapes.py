@@ -1,7 +1,7 @@
 """Draws pictures of overlapping shapes, with the box, label and visible mask of each shape.
 
-A picture depends on nothing but its seed and its index. As a program, this writes the held-out pictures
-that `evaluate.py` knows the truth of, as PNG files with the index in the name:
+A picture depends only on its seed and its index. As a program, this writes the held-out pictures as PNG files, with the
+index in the name:
 
     python shapes.py --output pictures
 """
@@ -34,13 +34,13 @@ class Picture:
 
 
 def corners(radii, turn):
-    """The corners of a polygon of these radii at equal angles, turned, about its centre."""
+    """The corners of a polygon about its centre: these radii at equal angles, rotated by `turn`."""
     angles = turn + 2 * math.pi * np.arange(len(radii)) / len(radii)
     return np.stack([np.cos(angles), np.sin(angles)], axis=1) * np.asarray(radii)[:, None]
 
 
 def outline(label, turn, rng):
-    """The outline of a shape as a polygon, its bounding box scaled to a longer side of one from 0, 0."""
+    """The outline of a shape as a polygon. Its bounding box starts at 0, 0, and its longer side is 1."""
     name = CLASSES[label - 1]
     if name in ("circle", "ring"):
         points = corners([1.0] * 64, turn)
@@ -53,7 +53,7 @@ def outline(label, turn, rng):
 
 
 def coverage(label, size, rng):
-    """How much of each pixel of its bounding box the shape covers, in 0..1."""
+    """The share, in 0..1, of each pixel in its bounding box that the shape covers."""
     points = outline(label, rng.uniform(0, 2 * math.pi), rng) * size
     width, height = (max(1, math.ceil(side)) for side in points.max(axis=0))
     canvas = Image.new("L", (width * SUPERSAMPLING, height * SUPERSAMPLING))
@@ -109,7 +109,7 @@ def contrasting(surface, rng):
 
 
 def place(masks, label, extent, width, height, rng):
-    """The corner and coverage of a new shape that leaves enough of all others in sight, or None."""
+    """The corner and coverage of a new shape that leaves enough of all others visible, or None."""
     for _ in range(20):
         size = math.exp(rng.uniform(math.log(extent[0]), math.log(extent[1])))
         covered = coverage(label, size, rng)
@@ -128,7 +128,7 @@ def place(masks, label, extent, width, height, rng):
 
 
 def picture(seed, index, size=None, extent=(14, 112), most=6, least=1):
-    """Draws picture `index`, of `size` (width, height) if given, its shapes' longer sides within `extent`."""
+    """Draws picture `index`, of `size` (width, height) if given. The longer sides of its shapes are within `extent`."""
     rng = np.random.default_rng([seed, index])
     width, height = size or SIZES[rng.integers(len(SIZES))]
     canvas = paint(width, height, rng.uniform(0, 255, 3).astype(np.float32), 120, rng)
@@ -162,7 +162,7 @@ def picture(seed, index, size=None, extent=(14, 112), most=6, least=1):
 
 
 def bounds(mask):
-    """The box of a mask, from the left edge of its first to the right edge of its last column and row."""
+    """The box of a mask, from its first column and row to the end of its last."""
     rows, columns = np.flatnonzero(mask.any(axis=1)), np.flatnonzero(mask.any(axis=0))
     return np.asarray([columns[0], rows[0], columns[-1] + 1, rows[-1] + 1], dtype=np.float32)
 

@@ -1,4 +1,4 @@
-"""Draws the two pictures beside the weights: a larger one to show, and a small one to compare parts on.
+"""Draws the two pictures beside the weights: a larger one to show, and a small one for `record.py`.
 
 python showcase.py --show ../shapes.png --parity ../parity.png
 """
@@ -10,7 +10,7 @@ from PIL import Image
 
 import shapes
 
-SEED = 5  # neither of training nor of the held-out pictures
+SEED = 5  # not used for training or held-out pictures
 SHOW = {"index": 39, "size": (320, 240), "extent": (21, 168), "least": 8, "most": 8}
 PARITY = {"index": 13, "size": (96, 80), "extent": (12, 56), "least": 4, "most": 4}
 

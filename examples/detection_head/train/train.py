@@ -2,23 +2,23 @@
 
     python train.py --config ../shapes.json --checkpoint shapes.pt --weights ../shapes.safetensors
 
-The checkpoint lets an interrupted run go on, also with other settings. The shipped weights were trained so:
+The checkpoint lets an interrupted run continue, with other settings if wanted. The shipped weights were trained by:
 
     python train.py <paths as above> --batch 16 --rate 2e-3 --steps 3000      until step 700
     python train.py <paths as above> --batch 8 --rate 1.5e-3 --steps 3700     until step 1900
-    python train.py <paths as above> --batch 8 --rate 1.5e-3 --steps 3100     to its end
+    python train.py <paths as above> --batch 8 --rate 1.5e-3 --steps 3100     to the end
 
-but that the first 400 steps took 48 regions a picture instead of 32. On two cores of an AMD EPYC with bf16
-instructions and no GPU, an undisturbed step of 16 pictures took 0.6 s; this run of 3100 steps took 90 minutes
-beside other work that left it about half of the machine.
+The first 400 steps used 48 regions a picture instead of 32. On two cores of an AMD EPYC with bf16 instructions and no
+GPU, a step of 16 pictures took 0.6 s. The run of 3100 steps took 90 minutes, while other work used about half of the
+machine.
 
-What to run, in order, and how long it takes on the same machine:
+The programs in order, and how long each takes on the same machine:
 
-    train.py      the weights, as above
-    evaluate.py   their measures on the held-out pictures (half a minute)
-    showcase.py   the two pictures beside the weights (a second)
-    record.py     what each part of the model gives for the small one (some seconds)
-    shapes.py     the held-out pictures as files, for another program to detect in (some seconds)
+    train.py      writes the weights, as above
+    evaluate.py   measures them on the held-out pictures (half a minute)
+    showcase.py   draws the two pictures beside the weights (a second)
+    record.py     records the outputs of the model's parts for the small picture (some seconds)
+    shapes.py     writes the held-out pictures as files, for another program (some seconds)
 """
 
 import argparse
@@ -46,7 +46,7 @@ TRAINING_SETTINGS = {
 
 
 class Batches(Dataset):
-    """Batch `step` of training, as torchvision's lists of pictures and targets; all of one size."""
+    """The batches of training steps, as torchvision's lists of pictures and targets, all of one size."""
 
     def __init__(self, first, last, size):
         self.first, self.last, self.size = first, last, size
@@ -65,7 +65,7 @@ class Batches(Dataset):
 
 
 def target(picture):
-    """The truth of a picture as torchvision's model takes it."""
+    """The ground truth of a picture, as torchvision's model takes it."""
     return {
         "boxes": torch.from_numpy(picture.boxes),
         "labels": torch.from_numpy(picture.labels),
@@ -99,7 +99,7 @@ def follow(average, model, step):
 
 
 def replace(path, write):
-    """Writes a file by another name first, so that the path never holds half a file."""
+    """Writes a file under another name and renames it, so that the path never holds half a file."""
     partial = path.with_name(path.name + ".partial")
     write(partial)
     os.replace(partial, path)
@@ -170,11 +170,11 @@ def train(arguments):
 
 def main():
     parser = argparse.ArgumentParser(
-        description="Trains the model, or goes on from the checkpoint, and exports it."
+        description="Trains the model, from the checkpoint if there is one, and exports it."
     )
     parser.add_argument("--config", type=pathlib.Path, required=True)
     parser.add_argument(
-        "--checkpoint", type=pathlib.Path, required=True, help="kept here to be able to go on"
+        "--checkpoint", type=pathlib.Path, required=True, help="the file to continue from, and to save progress to"
     )
     parser.add_argument("--weights", type=pathlib.Path, required=True, help="the safetensors file to write")
     parser.add_argument("--steps", type=int, default=3700)

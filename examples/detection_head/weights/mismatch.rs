@@ -1,11 +1,11 @@
-//! What a file has that a model has no place for, and the reverse.
+//! The differences between a file's tensors and a model's.
 
 use std::fmt;
 
-/// How many names of a kind are listed. A file of another architecture has hundreds.
+/// How many names of each kind are listed. A file of another architecture has hundreds.
 const LISTED: usize = 24;
 
-/// How weights differ from what a model takes, by the names of torchvision's state dicts.
+/// The differences, by the names of torchvision's state dicts.
 #[derive(Debug, Default)]
 pub struct Mismatch {
     pub missing: Vec<String>,
@@ -28,8 +28,8 @@ impl Mismatch {
 
 impl fmt::Display for Mismatch {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        list(formatter, "that the file lacks", &self.missing)?;
-        list(formatter, "that the model has no place for", &self.unused)?;
+        list(formatter, "missing from the file", &self.missing)?;
+        list(formatter, "unknown to the model", &self.unused)?;
         list(formatter, "of another shape", &self.shapes)
     }
 }

@@ -1,4 +1,4 @@
-//! torchvision's weights, as they are, into the model.
+//! Loads torchvision's checkpoints into the model.
 
 mod mismatch;
 mod names;
@@ -21,10 +21,10 @@ use crate::stages::progress_bar;
 pub use mismatch::Mismatch;
 use mismatch::OtherShape;
 
-/// How often a norm was trained, which torch keeps with the weights and nothing but training reads.
+/// A counter of training steps that torch saves with each norm. Inference does not need it.
 const TRAINING_COUNTER: &str = ".num_batches_tracked";
 
-/// Reads weights into a model: each tensor of the file must have its place, and each place its tensor.
+/// Loads weights into a model. The file must have exactly the model's tensors.
 pub fn load(model: &mut MaskRcnn, config: &Config, path: &Path) -> Result<(), Error> {
     let stored = read(path).map_err(|reason| Error::ReadWeights {
         path: path.to_owned(),
@@ -44,10 +44,10 @@ pub fn load(model: &mut MaskRcnn, config: &Config, path: &Path) -> Result<(), Er
     }
 }
 
-/// All tensors of a file. They are read here rather than when the model takes them, where a file that
-/// is cut short would be found out half-way.
+/// Reads all tensors of a file. They are read before any is applied, so that a truncated file is an error before the
+/// model changes.
 fn read(path: &Path) -> Result<Vec<Stored>, String> {
-    // Opened here for a plain message: the stores give theirs with their own words around it.
+    // Opened here for a plain message; the stores wrap theirs in more words.
     std::fs::File::open(path).map_err(|error| error.to_string())?;
     let ending = path.extension().and_then(|ending| ending.to_str()).unwrap_or_default();
     let tensors = match ending {
@@ -82,7 +82,7 @@ fn tensors_of<Store: ModuleStore>(mut store: Store) -> Result<Vec<Stored>, Strin
 /// Puts tensors into the places that their names say, and says what did not fit.
 fn apply(model: &mut MaskRcnn, config: &Config, stored: Vec<Stored>) -> Result<Mismatch, String> {
     let (tensors, renamed) = names::to_module(config).remap(stored);
-    // Where a file has a tensor under torchvision's old and new name, the second is one too many.
+    // A file may have a tensor under both torchvision's old and new name; the second is unused.
     let mut originals = BTreeMap::new();
     let mut unused = Vec::new();
     for (field, original) in renamed {
@@ -107,12 +107,12 @@ fn apply(model: &mut MaskRcnn, config: &Config, stored: Vec<Stored>) -> Result<M
     })
 }
 
-/// The errors that are about shapes; any other is one of the file.
+/// The shape mismatches among the errors; any other error means that the file is broken.
 fn other_shapes(errors: Vec<ApplyError>, config: &Config) -> Result<Vec<OtherShape>, String> {
     let shapes = errors.into_iter().map(|error| match error {
         ApplyError::ShapeMismatch { path, expected, found } => {
             let [mut stored, mut expected] = [found.to_vec(), expected.to_vec()];
-            // Rank 2 is of linear layers, and Burn has those transposed.
+            // Tensors of rank 2 are of linear layers, which Burn stores transposed.
             if stored.len() == 2 && expected.len() == 2 {
                 stored.reverse();
                 expected.reverse();

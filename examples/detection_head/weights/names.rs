@@ -1,14 +1,13 @@
-//! The names of weights: torchvision's state dicts, old and new, and the fields of the model.
+//! Translates between the names in torchvision's state dicts, old and new, and the fields of the model.
 
 use burn_store::KeyRemapper;
 
 use crate::config::Config;
 
-/// From the names in a file to the fields of the model.
+/// Renames the tensors of a file to the fields of the model.
 ///
-/// torchvision's checkpoint of `maskrcnn_resnet50_fpn` was written before convolutions got their norms
-/// and activations beside them: it has `inner_blocks.0.weight` where a state dict that is saved today
-/// has `inner_blocks.0.0.weight`. Both are taken.
+/// torchvision's checkpoint of `maskrcnn_resnet50_fpn` has old names, such as `inner_blocks.0.weight`. torchvision saves
+/// `inner_blocks.0.0.weight` today. Both are accepted.
 pub fn to_module(config: &Config) -> KeyRemapper {
     let mut patterns: Vec<(String, String)> = [
         (r"^(backbone\.body\..*\.downsample)\.0\.", "$1.conv."),
@@ -58,7 +57,7 @@ pub fn to_module(config: &Config) -> KeyRemapper {
 fn fully_connected(index: usize, config: &Config) -> String {
     match config.box_head.convolutions.len() {
         0 => format!("fc{}", 6 + index),
-        // They follow the layer that flattens, each with its activation.
+        // They follow the convolutions and the flatten layer, and an activation follows each.
         convolutions => (convolutions + 1 + 2 * index).to_string(),
     }
 }
@@ -75,7 +74,7 @@ pub fn of_checkpoint(field: &str, config: &Config) -> String {
             "norm" if in_block => names.push("1".to_string()),
             "gamma" => names.push("weight".to_string()),
             "beta" => names.push("bias".to_string()),
-            // torchvision has the blocks of the heads in the head itself.
+            // torchvision's names have no such level.
             "layers" | "convs" => {}
             index if names.last().is_some_and(|last| last == "fcs") => {
                 names.pop();
@@ -96,7 +95,7 @@ mod tests {
     use super::*;
     use crate::presets;
 
-    /// A name of a file, the field it is for, and the name of that today.
+    /// Each case is a name in a file, its field, and the name that torchvision saves today.
     fn check(preset: &str, cases: &[(&str, &str, &str)]) {
         let config = presets::named(preset).unwrap();
         for &(name, field, today) in cases {

@@ -36,7 +36,7 @@ fn bytes(state: &StateDict) -> Vec<u8> {
     safetensors::serialize(views, None).unwrap()
 }
 
-/// Loads what is written to a file of that name.
+/// Writes the bytes to a file of that name, and loads it.
 fn load_bytes(name: &str, bytes: &[u8], config: &Config) -> Result<MaskRcnn, Error> {
     let path = file(name);
     fs::write(&path, bytes).unwrap();
@@ -100,7 +100,7 @@ fn missing_and_misshapen_tensors_are_named_as_torchvision_does() {
     assert!(mismatch.unused.is_empty());
     assert_eq!(
         mismatch.to_string(),
-        "\n  1 tensor that the file lacks:\n    backbone.body.layer2.0.downsample.1.weight\
+        "\n  1 tensor missing from the file:\n    backbone.body.layer2.0.downsample.1.weight\
          \n  1 tensor of another shape:\n    roi_heads.box_predictor.cls_score.weight: \
          [2, 8] in the file, [3, 8] in the model"
     );
@@ -131,7 +131,7 @@ fn files_that_are_no_weights_are_refused() {
     let config = tiny(false);
     let whole = bytes(&state_dict(&config, &Device::flex()));
     let truncated = &whole[..whole.len() / 2];
-    // The beginning of a zip archive, as torch writes, and no more.
+    // Only the beginning of a zip archive, which is torch's format.
     let archive = b"PK\x03\x04\0\0\0\0\0\0";
     let cases: [(&str, &[u8]); 6] = [
         ("truncated.safetensors", truncated),
