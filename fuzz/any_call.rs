@@ -6,22 +6,18 @@
 use burn::tensor::Device;
 use libfuzzer_sys::fuzz_target;
 
-#[path = "../tests/suite/any_call.rs"]
+#[path = "../tests/suite/any_call/mod.rs"]
 mod any_call;
-#[path = "../tests/suite/call_bytes.rs"]
-mod call_bytes;
 #[allow(dead_code)]
 #[path = "../tests/suite/problem.rs"]
 mod problem;
 #[path = "../tests/suite/reference.rs"]
 mod reference;
-#[path = "../tests/suite/verdict.rs"]
-mod verdict;
 
 fuzz_target!(|bytes: &[u8]| {
     let call = any_call::AnyCall::read(bytes);
     let outcome = call.run(&Device::flex());
-    if let Err(wrong) = verdict::verdict(&call, &outcome, true) {
+    if let Err(wrong) = any_call::verdict(&call, &outcome, true) {
         panic!("{wrong}, for {call:?}");
     }
 });

@@ -1,5 +1,5 @@
-//! Region operators for [Burn](https://burn.dev): RoiAlign, RoiPool and `crop_and_resize`, on every
-//! Burn backend, with the numbers of torchvision, ONNX Runtime, OpenVINO, DirectML and TensorFlow.
+//! Region operators for [Burn](https://burn.dev): RoiAlign, RoiPool and their family, with the numbers of torchvision,
+//! ONNX Runtime, OpenVINO, DirectML and TensorFlow.
 //!
 //! ```
 //! use burn::tensor::{Device, Tensor};
@@ -16,26 +16,28 @@
 //! assert_eq!(pooled.dims(), [2, 256, 7, 7]);
 //! ```
 //!
-//! - [`roi_align`](roi_align()), [`roi_pool`](roi_pool()) and [`crop_and_resize`](crop_and_resize()),
-//!   each with a `try_` function and a module, on Burn's `Tensor`: its device decides the backend.
+//! - [`roi_align`](roi_align()), [`roi_pool`](roi_pool()), [`crop_and_resize`](crop_and_resize()),
+//!   [`ps_roi_align`](ps_roi_align()) and [`ps_roi_pool`](ps_roi_pool()), each with a `try_` function and a module, on
+//!   Burn's `Tensor`, whose device decides the backend.
 //! - [`multi_scale_roi_align`](multi_scale_roi_align()): `roi_align` on a feature pyramid.
-//! - [`primitive`]: the same by type parameter, `B: RoiBackend`.
+//! - [`primitive`]: the same operators by type parameter, `B: RoiBackend`.
 //! - [`Rois`]: boxes and the image each belongs to.
-//! - [`torchvision`], [`onnx`], [`openvino`], [`directml`], [`tensorflow`]: each framework's attributes
+//! - [`torchvision`], [`detectron2`], [`onnx`], [`openvino`], [`directml`], [`tensorflow`]: each framework's attributes
 //!   under its own names and with its own defaults; they turn into this crate's options.
 //!
 //! There are no gradients: the operators are for inference.
 //!
 //! # Features
 //!
-//! `flex` and `ndarray` (both default), `wgpu`, `vulkan`, `metal`, `webgpu`, `cuda`, `rocm` and `cpu` compile a
-//! backend; `fusion` turns on Burn's kernel fusion, which the operators work with either way.
-//! `detection` adds a module of that name with what a two-stage detector needs around the operators.
+//! `flex` and `ndarray` (both default), `tch`, `wgpu`, `vulkan`, `metal`, `webgpu`, `cuda`, `rocm` and `cpu` each
+//! compile a backend. On a device of any other backend the operators are an error. `fusion` turns on Burn's kernel
+//! fusion, which the operators work with either way. `detection` adds a module of that name with what a two-stage
+//! detector needs around the operators.
 
 #![deny(unsafe_code)]
 #![warn(missing_docs)]
-// Burn's NdArray backend is deprecated, and implementing the operators for it names it.
-#![cfg_attr(feature = "ndarray", allow(deprecated))]
+// Burn deprecates its NdArray and LibTorch backends, and implementing the operators for them names them.
+#![cfg_attr(any(feature = "ndarray", feature = "tch"), allow(deprecated))]
 
 mod backend;
 #[cfg(feature = "detection")]

@@ -89,7 +89,6 @@ pub trait RegionKernels: Backend {
 impl RegionKernels for burn::backend::NdArray {}
 
 #[cfg(feature = "tch")]
-#[allow(deprecated)] // Burn deprecates LibTorch.
 impl RegionKernels for burn::backend::LibTorch {}
 
 /// The shape `[K, channels, P, Q]` of an operator's output.

@@ -77,7 +77,6 @@ impl DeviceSupport for burn::backend::NdArray {
 }
 
 #[cfg(feature = "tch")]
-#[allow(deprecated)] // Burn deprecates LibTorch.
 impl DeviceSupport for burn::backend::LibTorch {
     /// On a GPU too: the fallback plans on the host, and so has to read the boxes.
     fn device_kind(_device: &Self::Device) -> DeviceKind {

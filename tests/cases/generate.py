@@ -11,7 +11,7 @@ import math
 import os
 import struct
 import zlib
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import product
 from pathlib import Path
 
@@ -236,6 +236,50 @@ def torchvision_roi_pool(dealer, dtype):
                                         problem.output, scale)
     return Case(f"torchvision {torchvision.__version__}",
                 {"output_size": problem.output, "spatial_scale": scale}, 0.0,
+                {"input": problem.input, "boxes": boxes, "expected": expected.numpy()})
+
+
+def position_sensitive(dealer, dtype, draw, accept):
+    """A problem with one channel of the features for each output element."""
+    while True:
+        problem = draw(dealer, dtype, accept)
+        images, channels, *size = problem.input.shape
+        elements = math.prod(problem.output)
+        if elements <= 48:
+            break
+    channels = max(1, min(channels, MOST_ELEMENTS // (elements * images * math.prod(size))))
+    shape = (images, channels * elements, *size)
+    return replace(problem, input=dealer.random.standard_normal(shape).astype(dtype))
+
+
+def torchvision_ps_roi_align(dealer, dtype):
+    import torch
+    import torchvision
+
+    ratio = dealer.deal("ratio", [-1, 0, 1, 2, 3])
+    scale = dealer.deal("scale", SCALES)
+    # Without a sample torchvision divides 0 by 0.
+    accept = affordable(scale, dtype, ratio, True, zero_samples_allowed=False)
+    problem = position_sensitive(dealer, dtype, draw_problem, accept)
+    boxes = with_batch_column(problem, owner_boxes(problem.boxes, scale, dtype))
+    expected = torchvision.ops.ps_roi_align(torch.from_numpy(problem.input), torch.from_numpy(boxes),
+                                            problem.output, scale, ratio)
+    attributes = {"output_size": problem.output, "spatial_scale": scale, "sampling_ratio": ratio}
+    return Case(f"torchvision {torchvision.__version__}", attributes, ALIGN_TOLERANCE[dtype],
+                {"input": problem.input, "boxes": boxes, "expected": expected.numpy()})
+
+
+def torchvision_ps_roi_pool(dealer, dtype):
+    import torch
+    import torchvision
+
+    scale = dealer.deal("scale", SCALES)
+    problem = position_sensitive(dealer, dtype, draw_pool_problem, anything)
+    boxes = with_batch_column(problem, owner_boxes(problem.boxes, scale, dtype))
+    expected = torchvision.ops.ps_roi_pool(torch.from_numpy(problem.input), torch.from_numpy(boxes),
+                                           problem.output, scale)
+    return Case(f"torchvision {torchvision.__version__}",
+                {"output_size": problem.output, "spatial_scale": scale}, ALIGN_TOLERANCE[dtype],
                 {"input": problem.input, "boxes": boxes, "expected": expected.numpy()})
 
 
@@ -597,6 +641,8 @@ UNDOCUMENTED = {"f64": "DirectML has no f64"}
 OPERATORS = {
     "torchvision.roi_align": (torchvision_roi_align, HALF_POSITIONS),
     "torchvision.roi_pool": (torchvision_roi_pool, HALF_POSITIONS),
+    "torchvision.ps_roi_align": (torchvision_ps_roi_align, HALF_POSITIONS),
+    "torchvision.ps_roi_pool": (torchvision_ps_roi_pool, {"f16": "it has no f16"}),
     "torchvision.MultiScaleRoIAlign": (torchvision_multi_scale_roi_align, HALF_POSITIONS),
     "onnx.RoiAlign": (onnx_roi_align, {}),
     "onnx.MaxRoiPool": (onnx_max_roi_pool, {"f64": "onnxruntime has no kernel"}),

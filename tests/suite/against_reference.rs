@@ -5,8 +5,8 @@ use proptest::prelude::*;
 
 use crate::agreement::drawn;
 use crate::backends::backends;
-use crate::problems::problems;
 use crate::reference::{DOUBLE, SINGLE, output};
+use crate::strategies::problems;
 
 #[test]
 fn host_backends_compute_what_the_plain_reference_computes() {

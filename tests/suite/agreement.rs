@@ -4,7 +4,7 @@ use burn::tensor::{DType, TensorData};
 use proptest::prelude::*;
 
 use crate::backends::{Backend, backends};
-use crate::problems::problems;
+use crate::strategies::problems;
 
 /// The largest of `|a - b| / max(1, |b|)`.
 fn largest_error(left: &TensorData, right: &TensorData) -> f64 {

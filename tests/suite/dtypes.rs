@@ -3,12 +3,13 @@
 use burn::tensor::{DType, TensorData};
 use proptest::prelude::*;
 
+use crate::agreement::drawn;
 use crate::backends::backends;
-use crate::problems::problems;
+use crate::strategies::problems;
 
 fn half_equals_rounded_single(dtype: DType) {
     for backend in backends().iter().filter(|backend| backend.supports(dtype)) {
-        proptest!(ProptestConfig::with_cases(150), |(problem in problems())| {
+        proptest!(drawn(150), |(problem in problems())| {
             // Coordinates that the half type holds.
             let mut problem = problem;
             problem.boxes.iter_mut().flatten().for_each(|c| *c = c.clamp(-6e4, 6e4));

@@ -1,4 +1,7 @@
 //! Everything but conformance: backends against each other, dtypes, bad input, options, limits.
+//!
+//! A `problem` is a valid call, and `strategies` draws them at random. `any_call` reads calls from bytes, valid or not:
+//! `random_calls` and the fuzz target make them; `reference` is what both are compared with.
 
 #[path = "../support/backends.rs"]
 mod backends;
@@ -7,22 +10,18 @@ mod against_reference;
 mod agreement;
 #[cfg(feature = "flex")]
 mod any_call;
-#[cfg(feature = "flex")]
-mod any_calls;
 mod bad_input;
-#[cfg(feature = "flex")]
-mod call_bytes;
 mod dtypes;
 mod infinite_pixels;
 mod limits;
 mod multi_scale;
 mod options;
 mod problem;
-mod problems;
 mod properties;
+#[cfg(feature = "flex")]
+mod random_calls;
 mod reference;
 mod regions;
+mod strategies;
 mod type_parameter;
 mod unsupported;
-#[cfg(feature = "flex")]
-mod verdict;

@@ -8,7 +8,7 @@ use proptest::sample::select;
 use crate::agreement::drawn;
 use crate::backends::backends;
 use crate::problem::{Operator, Problem};
-use crate::problems::problems;
+use crate::strategies::problems;
 
 fn tensor<const D: usize>(values: Vec<f32>, shape: [usize; D], device: &Device) -> Tensor<D> {
     Tensor::from_data(TensorData::new(values, shape), (device, DType::F32))
@@ -200,6 +200,12 @@ fn a_channel_does_not_depend_on_the_others() {
                 let expected = together.clone().slice_dim(1, range.clone()).into_data();
                 let read = range.start * of_an_output..range.end * of_an_output;
                 let found = run(features.clone().slice_dim(1, read)).into_data();
+                if backend.name == "tch" {
+                    // LibTorch's matrix product sums in an order that depends on the matrix's width.
+                    let [found, expected] = [found, expected].map(|data| data.iter::<f32>().collect::<Vec<_>>());
+                    prop_assert!(nearly(&found, &expected, 1e-5), "{}: split at {}", backend.name, split);
+                    continue;
+                }
                 prop_assert_eq!(found, expected, "{}: split at {}", backend.name, split);
             }
         });

@@ -73,6 +73,9 @@ fn operators_by_type_parameter_are_those_on_tensors() {
             #[cfg(feature = "ndarray")]
             #[allow(deprecated)]
             "ndarray" => check::<burn::backend::NdArray>(&backend.device),
+            #[cfg(feature = "tch")]
+            #[allow(deprecated)]
+            "tch" => check::<burn::backend::LibTorch>(&backend.device),
             #[cfg(feature = "cube")]
             _ => check::<burn::backend::Cube>(&backend.device),
             #[cfg(not(feature = "cube"))]

@@ -18,15 +18,16 @@ impl Backend {
         match (self.name, dtype) {
             ("ndarray", dtype) => !matches!(dtype, DType::F16 | DType::BF16),
             ("flex", _) => true,
+            ("tch", dtype) => self.device.supports_dtype(dtype),
             (_, DType::F64) => false,
             _ => self.device.supports_dtype(dtype),
         }
     }
 
-    /// Whether tensors are in host memory.
+    /// Whether a call reads the boxes and checks them.
     #[allow(dead_code)]
     pub fn is_host(&self) -> bool {
-        matches!(self.name, "flex" | "ndarray")
+        matches!(self.name, "flex" | "ndarray" | "tch")
     }
 }
 
@@ -74,6 +75,11 @@ fn compiled() -> Vec<(&'static str, Open)> {
         ("ndarray", {
             #[allow(deprecated)]
             Device::ndarray
+        }),
+        #[cfg(feature = "tch")]
+        ("tch", {
+            #[allow(deprecated)]
+            Device::libtorch
         }),
         #[cfg(feature = "wgpu")]
         ("wgpu", || Device::wgpu(Default::default())),

@@ -5,9 +5,8 @@ use burn::tensor::DType;
 use proptest::prelude::*;
 
 use crate::agreement::drawn;
-use crate::any_call::AnyCall;
+use crate::any_call::{AnyCall, verdict};
 use crate::backends::{Backend, backends};
-use crate::verdict::verdict;
 
 fn check(call: &AnyCall, backends: &[Backend]) {
     let mut first: Option<(&str, String)> = None;

@@ -9,7 +9,7 @@ use arbitrary::{Result, Unstructured};
 use burn::tensor::{DType, IntDType};
 use burn_roi::*;
 
-use crate::any_call::{AnyCall, Pyramid};
+use super::{AnyCall, Pyramid};
 use crate::problem::{Layout, Operator};
 
 impl AnyCall {

@@ -5,6 +5,11 @@ use burn_roi::*;
 
 use crate::problem::{Layout, Operator, random_numbers};
 
+mod bytes;
+mod verdict;
+
+pub use verdict::verdict;
+
 /// A call.
 #[derive(Debug, Clone)]
 pub struct AnyCall {

@@ -4,7 +4,7 @@
 use burn::tensor::{DType, TensorData};
 use burn_roi::*;
 
-use crate::any_call::{AnyCall, Pyramid};
+use super::{AnyCall, Pyramid};
 use crate::problem::Operator;
 use crate::reference::{Coordinates, DOUBLE, SINGLE, output};
 
