@@ -7,6 +7,7 @@ use thiserror::Error;
 ///
 /// A `try_…` function returns it; the function without `try_` panics with the same text.
 #[derive(Debug, Clone, PartialEq, Error)]
+#[non_exhaustive]
 pub enum RoiError {
     /// A tensor has the wrong rank or the wrong number of columns.
     #[error("`{argument}` has shape {shape:?}, but must have shape {expected}")]
@@ -34,7 +35,8 @@ pub enum RoiError {
     },
     /// A pyramid has no level, or not as many scales as maps.
     #[error(
-        "`features` has {features} maps and `scales` has {scales} numbers, but both must have one for each level, and there must be a level"
+        "`features` has {features} maps and `scales` has {scales} numbers, but both must have one for each level, and \
+        there must be a level"
     )]
     Levels {
         /// The number of feature maps.
@@ -63,6 +65,31 @@ pub enum RoiError {
         like: &'static str,
         /// That tensor's device.
         expected: String,
+    },
+    /// The operators do not run on the backend of a tensor.
+    #[error(
+        "`{argument}` is on device {device}, which region operators do not run on: it must be on a device of {expected}"
+    )]
+    Backend {
+        /// The tensor.
+        argument: &'static str,
+        /// Its device.
+        device: String,
+        /// The backends that this build has.
+        expected: &'static str,
+    },
+    /// A position-sensitive operator's channels do not divide evenly among its output elements.
+    #[error(
+        "`features` has {channels} channels, but must have a multiple of {divisor}: one for each output element of \
+        {} x {}", .output_size[0], .output_size[1]
+    )]
+    Channels {
+        /// The channels of the features.
+        channels: usize,
+        /// What must divide them.
+        divisor: usize,
+        /// Height and width of the output.
+        output_size: [usize; 2],
     },
     /// An option is out of its range.
     #[error("`{argument}` is {value}, but must be {expected}")]

@@ -38,27 +38,28 @@
 #![cfg_attr(feature = "ndarray", allow(deprecated))]
 
 mod backend;
-mod conventions;
 #[cfg(feature = "detection")]
 pub mod detection;
 mod error;
+mod frameworks;
 mod geometry;
 mod ops;
-mod rois;
+mod regions;
 
-pub use backend::{RegionKernels, RoiBackend};
-pub use conventions::{detectron2, directml, onnx, openvino, tensorflow, torchvision};
+pub use backend::RoiBackend;
 pub use error::RoiError;
-pub use geometry::convention::{
-    AreaRange, Arithmetic, AxisConvention, BinDivision, Bounds, Interpolation, MAXIMUM_FIXED_SAMPLES,
-    MAXIMUM_OUTPUT_SIZE, Reduction, RegionBins, RegionSamples, Sampling,
+pub use frameworks::{detectron2, directml, onnx, openvino, tensorflow, torchvision};
+pub use geometry::operator::{
+    Arithmetic, BinDivision, Interpolation, MAXIMUM_ADAPTIVE_SAMPLES, MAXIMUM_FIXED_SAMPLES,
+    MAXIMUM_OUTPUT_PIXEL_OFFSET, MAXIMUM_OUTPUT_SIZE, Reduction, Sampling,
 };
 pub use ops::{
-    CropAndResize, CropAndResizeConfig, MultiScaleRoiAlign, MultiScaleRoiAlignConfig, RoiAlign, RoiAlignConfig,
-    RoiPool, RoiPoolConfig, crop_and_resize, infer_scales, multi_scale_roi_align, primitive, roi_align, roi_pool,
-    try_crop_and_resize, try_infer_scales, try_multi_scale_roi_align, try_roi_align, try_roi_pool,
+    CropAndResize, CropAndResizeConfig, MultiScaleRoiAlign, MultiScaleRoiAlignConfig, PsRoiAlign, PsRoiAlignConfig,
+    PsRoiPool, PsRoiPoolConfig, RoiAlign, RoiAlignConfig, RoiPool, RoiPoolConfig, crop_and_resize, infer_scales,
+    multi_scale_roi_align, primitive, ps_roi_align, ps_roi_pool, roi_align, roi_pool, try_crop_and_resize,
+    try_infer_scales, try_multi_scale_roi_align, try_ps_roi_align, try_ps_roi_pool, try_roi_align, try_roi_pool,
 };
-pub use rois::Rois;
+pub use regions::Rois;
 
 /// The examples of the README are compiled and run.
 #[cfg(all(doctest, feature = "flex"))]

@@ -1,4 +1,5 @@
-//! What a call asks of a device: one launch, on a pyramid one a level, and no kernel that an earlier call has not compiled.
+//! What a call asks of a device: one launch, on a pyramid one a level, and no kernel that an earlier call has not
+//! compiled.
 //!
 //! CubeCL compiles a kernel where it has not seen its identity yet, and tells both launches and
 //! identities to whoever listens. It listens for the whole process, so this is one test.
@@ -99,9 +100,10 @@ fn a_call_is_one_launch_a_level_of_a_kernel_that_no_size_or_value_changes() {
                 assert_eq!(names.len(), 4, "{}: {names:?}", backend.name);
                 of_dtype.extend(kernels);
             }
-            // The mean, which is a pyramid's too, the maximum, the maximum of weighted corners and bins; the
-            // mean on boxes whose y comes first is a fifth.
-            assert_eq!(of_dtype.len(), 5, "{} {dtype:?}", backend.name);
+            // Of samples: the average, that of a pyramid, that of boxes whose y comes first, that of channels of its
+            // own, the maximum, and the maximum of weighted corners. Of bins: the maximum, and the average of
+            // channels of its own.
+            assert_eq!(of_dtype.len(), 8, "{} {dtype:?}", backend.name);
         }
     }
 }
@@ -112,6 +114,14 @@ fn pyramid(problem: &Problem) -> Tensor<4> {
     let scales = [1.0, 0.5, 0.25, 0.125];
     let config = torchvision::MultiScaleRoiAlign::new(problem.output_size);
     multi_scale_roi_align(levels, &problem.rois, &scales, config)
+}
+
+/// The features with their first channel seen as one channel for each output element, which copies nothing.
+fn position_sensitive(problem: &Problem) -> Tensor<4> {
+    let [images, _, height, width] = problem.features.dims();
+    let [rows, columns] = problem.output_size;
+    let first = problem.features.clone().slice_dim(1, 0..1);
+    first.expand([images, rows * columns, height, width])
 }
 
 type Operator = Box<dyn Fn(&Problem) -> Tensor<4>>;
@@ -144,6 +154,22 @@ fn operators() -> Vec<(&'static str, Operator)> {
             Box::new(|problem| {
                 let config = RoiPoolConfig::new(problem.output_size).with_spatial_scale(problem.scale);
                 roi_pool(problem.features.clone(), &problem.rois, config)
+            }),
+        ),
+        (
+            "position-sensitive align",
+            Box::new(|problem| {
+                let features = position_sensitive(problem);
+                let config = PsRoiAlignConfig::new(problem.output_size).with_spatial_scale(problem.scale);
+                ps_roi_align(features, &problem.rois, config)
+            }),
+        ),
+        (
+            "position-sensitive pool",
+            Box::new(|problem| {
+                let features = position_sensitive(problem);
+                let config = PsRoiPoolConfig::new(problem.output_size).with_spatial_scale(problem.scale);
+                ps_roi_pool(features, &problem.rois, config)
             }),
         ),
         (

@@ -1,25 +1,33 @@
-//! The backends: one trait, its default bodies for any Burn backend, and kernels where there are some.
+//! What every backend does: [`RegionKernels`], the one contract, and [`DeviceSupport`], what a device can do.
 //!
-//! [`composed`] is the default body, a composition of tensor operations.
+//! - [`fallback`]: tensor operations of any Burn backend; a backend without kernels inherits them.
+//! - `flex`: SIMD kernels on several threads, over Flex's storage.
+//! - `cube`: CubeCL kernels for every GPU runtime.
 
 // Without a backend there is nothing to dispatch to, and the macro below leaves arguments unused.
 #![cfg_attr(
-    not(any(feature = "flex", feature = "ndarray", feature = "cube")),
+    not(any(feature = "flex", feature = "ndarray", feature = "cube", feature = "tch")),
     allow(unused_variables)
 )]
 
+use std::sync::Arc;
+
 use ::burn::backend::tensor::{FloatTensor, IntTensor};
-use ::burn::backend::{Backend, Dispatch, DispatchDevice, backend_extension};
+use ::burn::backend::{Backend, backend_extension};
 use ::burn::tensor::Shape;
 
-use crate::geometry::convention::{RegionBins, RegionSamples};
+use crate::geometry::operator::RegionOperator;
+use crate::geometry::plan::Region;
 
-mod composed;
 #[cfg(feature = "cube")]
 mod cube;
+mod fallback;
 #[cfg(feature = "flex")]
 mod flex;
-pub(crate) mod host;
+mod support;
+
+pub(crate) use support::is_host;
+pub use support::{DeviceKind, RoiBackend};
 
 // The macro below writes paths that begin with `burn`. This one has `burn::backend::fusion` for every
 // CubeCL build, whether or not Burn's own fusion is on: an application that turns it on without
@@ -33,109 +41,63 @@ mod with_fusion {
     }
 }
 
-/// The kernels that all region operators come down to. Bodies are inherited: a backend without
-/// kernels implements it in one line.
+/// The regions of a call, read to the host and checked.
+pub type HostRegions = Arc<[Region]>;
+
+/// The kernels that all region operators come down to. A backend without kernels of its own inherits the bodies.
 ///
 /// Arguments have been checked: `boxes` is `[K, 4]` of the dtype of `features`, `batch_indices` is
-/// `[K]`, K is not 0, and no dimension of `features` (`[N, C, H, W]`) or of the output is 0.
+/// `[K]`, K is not 0, and no dimension of `features` (`[N, C, H, W]`) or of the output is 0. `regions` is both of
+/// them, read and checked, on a device of the kind `Host`; elsewhere it is none.
 #[backend_extension(
     Cube: cfg(feature = "cube"),
     Flex: cfg(feature = "flex"),
     NdArray: cfg(feature = "ndarray"),
+    LibTorch: cfg(feature = "tch"),
     Fusion: cfg(feature = "cube"),
 )]
 pub trait RegionKernels: Backend {
-    /// Samples regions and reduces the samples to `[K, C, P, Q]`.
-    #[fusion(dtype = features, shape = output_shape(features, boxes, sampling.output_size))]
-    fn sample_regions(
+    /// Pools regions to `[K, channels, P, Q]`. Rows of boxes that are not in `operator.areas` are unspecified.
+    #[fusion(dtype = features, shape = output_shape(features, boxes, operator))]
+    fn pool(
         features: FloatTensor<Self>,
         boxes: FloatTensor<Self>,
         batch_indices: IntTensor<Self>,
-        sampling: RegionSamples,
+        regions: Option<HostRegions>,
+        operator: RegionOperator,
     ) -> FloatTensor<Self> {
-        composed::sample_regions::<Self>(features, boxes, batch_indices, &sampling)
+        fallback::pool::<Self>(None, features, boxes, batch_indices, regions, &operator)
     }
 
-    /// Samples further regions into `pooled`, `[K, C, P, Q]`, from features of another size but of as
-    /// many images and channels: one more level of a feature pyramid. Rows of boxes that are not in
-    /// `sampling.areas` stay as they are; [`sample_regions`](Self::sample_regions) leaves them unspecified.
+    /// Pools further regions into `pooled`, `[K, channels, P, Q]`, from features of another size but of as many images
+    /// and channels: one more level of a feature pyramid. Rows of boxes that are not in `operator.areas` stay as they
+    /// are.
     #[fusion(dtype = pooled, shape = pooled)]
-    fn sample_level(
+    fn pool_level(
         pooled: FloatTensor<Self>,
         features: FloatTensor<Self>,
         boxes: FloatTensor<Self>,
         batch_indices: IntTensor<Self>,
-        sampling: RegionSamples,
+        regions: Option<HostRegions>,
+        operator: RegionOperator,
     ) -> FloatTensor<Self> {
-        composed::sample_level::<Self>(pooled, features, boxes, batch_indices, &sampling)
-    }
-
-    /// Takes the maxima of bins of whole pixels to `[K, C, P, Q]`.
-    #[fusion(dtype = features, shape = output_shape(features, boxes, bins.output_size))]
-    fn pool_regions(
-        features: FloatTensor<Self>,
-        boxes: FloatTensor<Self>,
-        batch_indices: IntTensor<Self>,
-        bins: RegionBins,
-    ) -> FloatTensor<Self> {
-        composed::pool_regions::<Self>(features, boxes, batch_indices, &bins)
-    }
-}
-
-/// A backend that the region operators run on: the bound of code that chooses it by type parameter.
-///
-/// ```
-/// use burn::backend::tensor::{FloatTensor, IntTensor};
-/// use burn_roi::{RoiAlignConfig, RoiBackend, primitive};
-///
-/// fn pool<B: RoiBackend>(
-///     features: FloatTensor<B>,
-///     boxes: FloatTensor<B>,
-///     batch_indices: IntTensor<B>,
-/// ) -> FloatTensor<B> {
-///     let config = RoiAlignConfig::new([7, 7]).with_spatial_scale(0.25);
-///     primitive::roi_align::<B>(features, boxes, batch_indices, config)
-/// }
-/// ```
-pub trait RoiBackend: RegionKernels {
-    /// Whether a device's tensors are in host memory, so that reading boxes costs no synchronization.
-    ///
-    /// Where it is, every call checks that boxes are finite and that batch indices are in range.
-    /// Where it is not, such a row reads no image and gives the out-of-bounds value.
-    fn is_host(device: &Self::Device) -> bool;
-}
-
-impl RoiBackend for Dispatch {
-    fn is_host(device: &DispatchDevice) -> bool {
-        match device {
-            #[cfg(feature = "flex")]
-            DispatchDevice::Flex(_) => true,
-            #[cfg(feature = "ndarray")]
-            DispatchDevice::NdArray(_) => true,
-            #[allow(unreachable_patterns)]
-            _ => false,
-        }
-    }
-}
-
-#[cfg(feature = "cube")]
-impl<B: burn::backend::fusion::FusionBackend + RoiBackend> RoiBackend for burn::backend::fusion::Fusion<B> {
-    fn is_host(device: &Self::Device) -> bool {
-        B::is_host(device)
+        fallback::pool::<Self>(Some(pooled), features, boxes, batch_indices, regions, &operator)
     }
 }
 
 #[cfg(feature = "ndarray")]
 impl RegionKernels for burn::backend::NdArray {}
 
-#[cfg(feature = "ndarray")]
-impl RoiBackend for burn::backend::NdArray {
-    fn is_host(_device: &Self::Device) -> bool {
-        true
-    }
-}
+#[cfg(feature = "tch")]
+#[allow(deprecated)] // Burn deprecates LibTorch.
+impl RegionKernels for burn::backend::LibTorch {}
 
-/// The shape `[K, C, P, Q]` of an operator's output.
-pub(crate) fn output_shape(features: &Shape, boxes: &Shape, output_size: [usize; 2]) -> Shape {
-    Shape::new([boxes[0], features[1], output_size[0], output_size[1]])
+/// The shape `[K, channels, P, Q]` of an operator's output.
+pub(crate) fn output_shape(features: &Shape, boxes: &Shape, operator: &RegionOperator) -> Shape {
+    let [rows, columns] = operator.output_size;
+    let channels = operator
+        .channel_map
+        .output_channels(features[1], operator.output_size)
+        .expect("the channels were checked to divide");
+    Shape::new([boxes[0], channels, rows, columns])
 }

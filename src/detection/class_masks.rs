@@ -3,7 +3,7 @@
 use burn::tensor::{Int, Tensor, activation};
 
 use super::{arguments, host};
-use crate::backend::host::is_host_device;
+use crate::backend::is_host;
 use crate::error::{RoiError, or_panic};
 
 /// The mask of each detection's own class, as probabilities: `[D, classes, M, N]` and `[D]` to `[D, 1, M, N]`;
@@ -42,7 +42,7 @@ pub fn try_maskrcnn_inference(mask_logits: Tensor<4>, labels: Tensor<1, Int>) ->
     let device = mask_logits.device();
     arguments::length("labels", labels.dims()[0], count, "row of `mask_logits`")?;
     arguments::device("labels", &labels.device(), "mask_logits", &device)?;
-    if is_host_device(&device) {
+    if is_host(&device) {
         check_labels(&labels, classes)?;
     }
     let shape = [count, 1, height, width];

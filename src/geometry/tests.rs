@@ -1,39 +1,56 @@
 //! Worked examples, on the host alone: where samples and bins fall, from the documents and from
 //! measured outputs of the frameworks.
 
+use std::ops::Range;
+
 use proptest::prelude::*;
 
-use super::convention::{AreaRange, AxisConvention, BinDivision, LevelConvention, RegionBins};
-use super::plan::{Coordinate, Samples, Weights};
-use super::single::axis::{self, AxisRule};
-use crate::conventions::{openvino, torchvision};
+use super::levels::{AreaRange, LevelRule};
+use super::operator::{BinAxis, BinDivision, Elements, RegionOperator};
+use super::plan::{Coordinate, Run};
+use super::real::single::make::Rules;
+use super::real::single::samples::{self, SampleRule};
+use crate::frameworks::{openvino, torchvision};
 use crate::ops::{CropAndResizeConfig, RoiAlignConfig};
 use crate::{Arithmetic, Interpolation, Sampling};
 
-fn convention(config: impl Into<RoiAlignConfig>) -> AxisConvention {
-    config.into().sampling().expect("the options are right").x
+/// The rule of x of an operator on a map of `size` pixels.
+fn rule_on_map(operator: RegionOperator, size: usize) -> SampleRule {
+    match f32::rules(&operator.elements, [size; 2]) {
+        Rules::Samples(_, x) => x,
+        Rules::Bins(..) => panic!("the operator has no samples"),
+    }
 }
 
-fn rule(config: impl Into<RoiAlignConfig>) -> AxisRule {
-    f32::axis_rule(&convention(config))
+fn rule(config: impl Into<RoiAlignConfig>) -> SampleRule {
+    let operator = config.into().operator().expect("the options are right");
+    rule_on_map(operator, 1)
+}
+
+fn run(elements: u32, size: u32) -> Run {
+    Run {
+        elements: 0..elements,
+        count: elements,
+        size,
+    }
 }
 
 /// Positions of all samples of a region, element by element.
-fn positions(rule: &AxisRule, ends: [f32; 2], elements: u32) -> Vec<Vec<f32>> {
-    let axis = axis::axis(rule, ends[0], ends[1], elements);
+fn positions(rule: &SampleRule, ends: [f32; 2], elements: u32) -> Vec<Vec<f32>> {
+    let axis = samples::axis(rule, ends[0], ends[1], elements);
     let of_element = |element| {
-        let of_sample = |sample| axis::position(rule, &axis, element, sample);
+        let of_sample = |sample| samples::position(rule, &axis, element, sample);
         (0..axis.samples).map(of_sample).collect()
     };
     (0..elements).map(of_element).collect()
 }
 
 /// How many samples of each element are in bounds.
-fn visible(rule: &AxisRule, ends: [f32; 2], elements: u32, size: u32) -> Vec<u32> {
-    let axis = axis::axis(rule, ends[0], ends[1], elements);
+fn counts_in_bounds(rule: &SampleRule, ends: [f32; 2], elements: u32, size: u32) -> Vec<u32> {
+    let axis = samples::axis(rule, ends[0], ends[1], elements);
     let count = |element| {
-        let visible = axis::visible(rule, &axis, element, size);
-        visible.end - visible.first
+        let in_bounds = samples::in_bounds(rule, &axis, element, size);
+        in_bounds.end - in_bounds.first
     };
     (0..elements).map(count).collect()
 }
@@ -42,7 +59,7 @@ fn visible(rule: &AxisRule, ends: [f32; 2], elements: u32, size: u32) -> Vec<u32
 fn nearest(config: impl Into<RoiAlignConfig>, ends: [f32; 2], elements: u32, size: u32) -> Vec<u32> {
     let rule = rule(config.into().with_interpolation(Interpolation::Nearest));
     let positions = positions(&rule, ends, elements);
-    let taps = |samples: &Vec<f32>| axis::taps(&rule, samples[0], size).low;
+    let taps = |samples: &Vec<f32>| samples::taps(&rule, samples[0], size).low;
     positions.iter().map(taps).collect()
 }
 
@@ -61,7 +78,7 @@ fn aligned_puts_the_first_pixels_centre_at_a_half() {
 fn a_region_on_the_grid_has_whole_counts() {
     let rule = rule(torchvision::RoiAlign::new([7, 7]).with_aligned(true));
     for (length, samples) in [(7.0, 1), (14.0, 2), (14.000001, 3), (13.999999, 2), (70.0, 10)] {
-        assert_eq!(axis::axis(&rule, 0.0, length, 7).samples, samples, "{length}");
+        assert_eq!(samples::axis(&rule, 0.0, length, 7).samples, samples, "{length}");
     }
 }
 
@@ -103,15 +120,33 @@ fn nearest_rounds_a_half_down() {
     assert_eq!(nearest(directml, [0.0, 2.0], 3, 2), [0, 0, 1]);
 }
 
+/// The offset is subtracted last: 15.5 stays 15.5, whose nearest pixel is 15.
+#[test]
+fn directml_subtracts_the_input_pixel_offset_last() {
+    let config = RoiAlignConfig::new([1, 1])
+        .with_aligned(true)
+        .with_sampling_ratio(1)
+        .with_arithmetic(Arithmetic::FromRegion);
+    let (mut ties, mut moved) = (0, 0);
+    for step in 0..100_000 {
+        let start = step as f32 / 7.0;
+        let end = 32.0 - start;
+        let found = positions(&rule(config.clone()), [start, end], 1)[0][0];
+        assert_eq!(found, (0.5 * (end - start) + start) - 0.5);
+        ties += (found == 15.5) as u32;
+        moved += ((start - 0.5) + 0.5 * (end - start) != found) as u32;
+    }
+    assert!(ties > 0 && moved > 0);
+}
+
 #[test]
 fn nearest_of_crops_rounds_a_half_up() {
     let config = CropAndResizeConfig::new([3, 3]).with_method(Interpolation::Nearest);
-    let sampling = config.sampling([2, 2]).expect("the options are right");
-    let rule = f32::axis_rule(&sampling.x);
+    let rule = rule_on_map(config.operator().expect("the options are right"), 2);
     // From the first pixel to the second: the middle of three is halfway.
     let positions = positions(&rule, [0.0, 1.0], 3);
     assert_eq!(positions, [[0.0], [0.5], [1.0]]);
-    let taps: Vec<u32> = positions.iter().map(|p| axis::taps(&rule, p[0], 2).low).collect();
+    let taps: Vec<u32> = positions.iter().map(|p| samples::taps(&rule, p[0], 2).low).collect();
     assert_eq!(taps, [0, 1, 1]);
 }
 
@@ -119,24 +154,22 @@ fn nearest_of_crops_rounds_a_half_up() {
 #[test]
 fn one_pixel_beyond_the_map_is_held_within_it() {
     let rule = rule(RoiAlignConfig::new([1, 1]));
-    let taps = axis::taps(&rule, -0.9375, 5);
+    let taps = samples::taps(&rule, -0.9375, 5);
     assert_eq!((taps.low, taps.fraction), (0, 0.0));
-    let taps = axis::taps(&rule, 5.0, 5);
+    let taps = samples::taps(&rule, 5.0, 5);
     assert_eq!((taps.low, taps.high, taps.fraction), (4, 4, 0.0));
 }
 
 #[test]
 fn bounds_are_one_pixel_beyond_or_the_pixels_centres() {
     let one = RoiAlignConfig::new([1, 1]).with_sampling_ratio(1);
-    let rule_at = |position: f32| visible(&rule(one.clone()), [position, position], 1, 5)[0];
+    let rule_at = |position: f32| counts_in_bounds(&rule(one.clone()), [position, position], 1, 5)[0];
     // An empty legacy region of a pixel: its sample lies half a pixel after its start.
     assert_eq!([-1.5, -1.500001, 4.5, 4.500001].map(rule_at), [1, 0, 1, 0]);
 
-    let crop = CropAndResizeConfig::new([1, 1])
-        .sampling([5, 5])
-        .expect("the options are right");
-    let crop = f32::axis_rule(&crop.x);
-    let crop_at = |position: f32| visible(&crop, [position, position], 1, 5)[0];
+    let crop = CropAndResizeConfig::new([1, 1]).operator();
+    let crop = rule_on_map(crop.expect("the options are right"), 5);
+    let crop_at = |position: f32| counts_in_bounds(&crop, [position, position], 1, 5)[0];
     assert_eq!([0.0, -1e-6, 1.0, 1.000001].map(crop_at), [1, 0, 1, 0]);
 }
 
@@ -182,7 +215,7 @@ fn the_order_of_arithmetic_decides_a_sample_at_the_border() {
     for (mode, size, elements, scale, ratio, ends, element, by_shares, by_steps) in table {
         let attributes = RoiAlign9::new(elements, elements, ratio, scale, Mode::Avg);
         let config = RoiAlignConfig::from(attributes.with_aligned_mode(mode));
-        let count = |config: RoiAlignConfig| visible(&rule(config), ends, elements as u32, size)[element];
+        let count = |config: RoiAlignConfig| counts_in_bounds(&rule(config), ends, elements as u32, size)[element];
         assert_eq!(count(config.clone()), by_steps, "{mode:?}");
         assert_eq!(
             count(config.with_arithmetic(Arithmetic::FromElements)),
@@ -191,60 +224,113 @@ fn the_order_of_arithmetic_decides_a_sample_at_the_border() {
         );
     }
     let torchvision = torchvision::RoiAlign::new([2, 2]).with_spatial_scale(0.0625);
-    assert_eq!(visible(&rule(torchvision), [-65.333_336, 116.0], 2, 3), [3, 2]);
+    assert_eq!(counts_in_bounds(&rule(torchvision), [-65.333_336, 116.0], 2, 3), [3, 2]);
 }
+
+fn bins(axis: BinAxis, ends: [f32; 2], elements: u32, size: u32) -> Vec<Range<usize>> {
+    let rules = f32::rules(&Elements::Bins([axis; 2]), [1; 2]);
+    f32::pixel_ranges(&rules, 0, ends, run(elements, size))
+}
+
+/// torchvision's bins of `roi_pool`.
+const ROUNDED: BinAxis = BinAxis {
+    spatial_scale: 1.0,
+    inclusive_end: true,
+    minimum_length: Some(1),
+    division: BinDivision::Rounded,
+    reaches_last_pixel: true,
+};
+
+/// DirectML's.
+const WHOLE: BinAxis = BinAxis {
+    minimum_length: None,
+    division: BinDivision::Whole,
+    ..ROUNDED
+};
+
+/// torchvision's bins of `ps_roi_pool`.
+const POSITION_SENSITIVE: BinAxis = BinAxis {
+    inclusive_end: false,
+    reaches_last_pixel: false,
+    ..ROUNDED
+};
 
 #[test]
 fn bins_of_57_pixels_in_7() {
-    let mut bins = RegionBins {
-        output_size: [7, 7],
-        scale: [1.0, 1.0],
-        division: BinDivision::Rounded,
-    };
-    let mut ranges = Vec::new();
-    let mut last = |bins: &RegionBins| {
-        f32::bin(&f32::bin_rules(bins)[0], [0.0, 56.0], 7, 100, &mut ranges);
-        ranges[6].clone()
-    };
-    assert_eq!(last(&bins), 48..58);
-    bins.division = BinDivision::Whole;
-    assert_eq!(last(&bins), 48..57);
+    assert_eq!(bins(ROUNDED, [0.0, 56.0], 7, 100)[6], 48..58);
+    assert_eq!(bins(WHOLE, [0.0, 56.0], 7, 100)[6], 48..57);
 }
 
 #[test]
 fn bins_overlap_are_held_within_the_map_and_may_be_empty() {
-    let bins = RegionBins {
-        output_size: [3, 3],
-        scale: [0.5, 0.5],
-        division: BinDivision::Rounded,
+    let half = BinAxis {
+        spatial_scale: 0.5,
+        ..ROUNDED
     };
-    let [rule, _] = f32::bin_rules(&bins);
-    let mut ranges = Vec::new();
     // 0.5 and 3.5 round away from zero: pixels 1 to 4.
-    f32::bin(&rule, [1.0, 7.0], 3, 10, &mut ranges);
-    assert_eq!(ranges, [1..3, 2..4, 3..5]);
+    assert_eq!(bins(half, [1.0, 7.0], 3, 10), [1..3, 2..4, 3..5]);
     // -0.5 rounds to -1.
-    f32::bin(&rule, [-1.0, 3.0], 3, 10, &mut ranges);
-    assert_eq!(ranges, [0..1, 0..2, 1..3]);
-    f32::bin(&rule, [40.0, 60.0], 3, 10, &mut ranges);
-    assert!(ranges.iter().all(|range| range.is_empty()));
+    assert_eq!(bins(half, [-1.0, 3.0], 3, 10), [0..1, 0..2, 1..3]);
+    let beyond = bins(half, [40.0, 60.0], 3, 10);
+    assert!(beyond.iter().all(|range| range.is_empty()));
     // An inverted region is one pixel here, and no pixel where whole numbers are divided.
-    f32::bin(&rule, [9.0, 1.0], 3, 10, &mut ranges);
-    assert_eq!(ranges, [5..6, 5..6, 5..6]);
-    let [rule, _] = f32::bin_rules(&RegionBins {
-        division: BinDivision::Whole,
-        ..bins
-    });
-    f32::bin(&rule, [9.0, 1.0], 3, 10, &mut ranges);
-    assert!(ranges.iter().all(|range| range.is_empty()));
+    assert_eq!(bins(half, [9.0, 1.0], 3, 10), [5..6, 5..6, 5..6]);
+    let whole = BinAxis {
+        spatial_scale: 0.5,
+        ..WHOLE
+    };
+    let inverted = bins(whole, [9.0, 1.0], 3, 10);
+    assert!(inverted.iter().all(|range| range.is_empty()));
+}
+
+/// As torchvision 0.26 gives on a map of 6 pixels, of which it never reads the last.
+#[test]
+fn position_sensitive_bins_end_before_the_last_pixel() {
+    assert_eq!(bins(POSITION_SENSITIVE, [0.0, 6.0], 1, 6), [0..5]);
+    assert_eq!(bins(POSITION_SENSITIVE, [4.0, 5.0], 1, 6), [4..5]);
+    assert!(bins(POSITION_SENSITIVE, [5.0, 6.0], 1, 6)[0].is_empty());
+    assert!(bins(POSITION_SENSITIVE, [0.0, 1.0], 1, 1)[0].is_empty());
+    // An empty or an inverted region has one pixel.
+    assert_eq!(bins(POSITION_SENSITIVE, [2.0, 2.0], 1, 6), [2..3]);
+    assert_eq!(bins(POSITION_SENSITIVE, [4.0, 2.0], 1, 6), [4..5]);
+}
+
+#[test]
+fn an_average_over_a_bin_weighs_its_pixels_alike() {
+    let rules = f32::rules(&Elements::Bins([POSITION_SENSITIVE; 2]), [1; 2]);
+    let plan = f32::weights(&rules, 0, [0.0, 4.0], run(2, 4));
+    assert_eq!(plan.pixels, [0..2, 2..3]);
+    assert_eq!(plan.weights, [0.5, 0.5, 1.0]);
+    assert_eq!(plan.share, [1.0, 1.0]);
+}
+
+/// A run of elements is planned as it is among all of them.
+#[test]
+fn a_run_is_part_of_the_whole_axis() {
+    let config = torchvision::RoiAlign::new([5, 5]).with_aligned(true);
+    let operator = RoiAlignConfig::from(config).operator().expect("the options are right");
+    let rules = f32::rules(&operator.elements, [10; 2]);
+    let whole = f32::weights(&rules, 1, [0.3, 9.1], run(5, 10));
+    for (element, (pixels, weights, share)) in whole.elements().enumerate() {
+        let only = Run {
+            elements: element as u32..element as u32 + 1,
+            ..run(5, 10)
+        };
+        let part = f32::weights(&rules, 1, [0.3, 9.1], only);
+        assert_eq!(
+            (&part.pixels[0], part.weights.as_slice(), &part.share[0]),
+            (&pixels, weights, share)
+        );
+    }
 }
 
 #[test]
 fn weights_sum_to_the_share_in_bounds_and_samples_agree_with_them() {
-    let rule = rule(torchvision::RoiAlign::new([4, 4]).with_aligned(true));
-    let (mut weights, mut samples) = (Weights::default(), Samples::default());
-    f32::weigh(&rule, [-4.0, 13.0], 4, 10, &mut weights);
-    f32::sample(&rule, [-4.0, 13.0], 4, 10, false, &mut samples);
+    let config = RoiAlignConfig::from(torchvision::RoiAlign::new([4, 4]).with_aligned(true));
+    let elements = config.operator().expect("the options are right").elements;
+    let rules = f32::rules(&elements, [10; 2]);
+    let weights = f32::weights(&rules, 1, [-4.0, 13.0], run(4, 10));
+    let samples = f32::sample_taps(&rules, 1, [-4.0, 13.0], run(4, 10), false);
     for ((pixels, of_pixels, share), (taps, complete)) in weights.elements().zip(samples.elements()) {
         assert!((of_pixels.iter().sum::<f32>() - share).abs() < 1e-6);
         assert_eq!(*share == 1.0, complete);
@@ -278,13 +364,13 @@ proptest! {
             .with_arithmetic(order)
             .with_align_corners(corners);
         let rule = rule(config);
-        let axis = axis::axis(&rule, ends[0], ends[1], elements);
+        let axis = samples::axis(&rule, ends[0], ends[1], elements);
         for element in 0..elements {
-            let visible = axis::visible(&rule, &axis, element, size);
+            let in_bounds = samples::in_bounds(&rule, &axis, element, size);
             for sample in 0..axis.samples {
-                let position = axis::position(&rule, &axis, element, sample);
+                let position = samples::position(&rule, &axis, element, sample);
                 let inside = (-1.0..=size as f32).contains(&position);
-                prop_assert_eq!(inside, (visible.first..visible.end).contains(&sample));
+                prop_assert_eq!(inside, (in_bounds.first..in_bounds.end).contains(&sample));
             }
         }
     }
@@ -293,7 +379,7 @@ proptest! {
 /// torchvision's levels, as its `LevelMapper` gave them for the floats around each of its borders.
 #[test]
 fn levels_begin_at_the_areas_where_torchvision_begins_them() {
-    let torchvision = LevelConvention {
+    let torchvision = LevelRule {
         canonical_scale: 224.0,
         canonical_level: 4,
         ratio_epsilon: 0.0,

@@ -4,12 +4,14 @@ use burn::config::Config;
 use burn::module::Module;
 use burn::tensor::Tensor;
 
-use super::{dispatch, options, primitive};
+use super::{call, options};
 use crate::error::{RoiError, or_panic};
-use crate::geometry::convention::{
-    AreaRange, Arithmetic, AxisConvention, Bounds, Interpolation, Reduction, RegionSamples, Sampling,
+use crate::geometry::levels::AreaRange;
+use crate::geometry::operator::{
+    Arithmetic, Bounds, BoxFormat, ChannelMap, Elements, Interpolation, Reduction, RegionOperator, SampleAxis,
+    Sampling, SpatialScale,
 };
-use crate::rois::Rois;
+use crate::regions::Rois;
 
 /// What [`crop_and_resize`] computes, under TensorFlow's names and with its defaults.
 ///
@@ -37,39 +39,33 @@ impl CropAndResizeConfig {
         CropAndResize { config: self.clone() }
     }
 
-    /// The options, checked, as geometry on a map `[height, width]`.
-    pub(crate) fn sampling(&self, map: [usize; 2]) -> Result<RegionSamples, RoiError> {
-        options::output_size("crop size", self.crop_size)?;
-        options::finite("extrapolation value", self.extrapolation_value)?;
-        let [y, x] = map.map(|size| self.axis(size));
-        Ok(RegionSamples {
-            output_size: self.crop_size,
-            y,
-            x,
-            reduction: Reduction::Average,
-            out_of_bounds_value: self.extrapolation_value,
-            // TensorFlow's boxes are [y1, x1, y2, x2].
-            columns: [1, 0, 3, 2],
-            areas: AreaRange::ALL,
-        })
-    }
-
-    /// One sample an element, the outermost on the corners; coordinates from 0 to 1 span the centres
-    /// of the first and the last pixel.
-    fn axis(&self, size: usize) -> AxisConvention {
-        AxisConvention {
-            scale: size.saturating_sub(1) as f64,
+    /// The options, checked, as an operator.
+    pub(crate) fn operator(&self) -> Result<RegionOperator, RoiError> {
+        options::output_size("crop_size", self.crop_size)?;
+        options::finite("extrapolation_value", self.extrapolation_value)?;
+        // One sample an element, the outermost on the corners.
+        let axis = SampleAxis {
+            spatial_scale: SpatialScale::Normalized,
             box_offset: 0.0,
-            input_offset: 0.0,
-            output_offset: 0.0,
-            at_least_one_pixel: false,
+            input_pixel_offset: 0.0,
+            output_pixel_offset: 0.0,
+            minimum_length: None,
             sampling: Sampling::Fixed(1),
-            corners: true,
+            align_corners: true,
             bounds: Bounds::FirstToLastPixel,
             interpolation: self.method,
             half_up: true,
             arithmetic: Arithmetic::FromRegionUnscaled,
-        }
+        };
+        Ok(RegionOperator {
+            output_size: self.crop_size,
+            elements: Elements::Samples([axis; 2]),
+            reduction: Reduction::Average,
+            out_of_bounds_value: self.extrapolation_value,
+            box_format: BoxFormat::Yxyx,
+            channel_map: ChannelMap::Same,
+            areas: AreaRange::ALL,
+        })
     }
 }
 
@@ -110,18 +106,13 @@ pub fn crop_and_resize(features: Tensor<4>, rois: &Rois, config: impl Into<CropA
 /// # Errors
 ///
 /// - [`RoiError::Option`]: a crop size of 0 or above 32767; an extrapolation value that is not finite.
-/// - [`RoiError::DType`], [`RoiError::Device`], [`RoiError::Autodiff`], [`RoiError::EmptyMap`],
-///   [`RoiError::BoxNotFinite`], [`RoiError::BatchIndex`]: as
-///   [`try_roi_align`](crate::try_roi_align).
+/// - All other errors of [`try_roi_align`](crate::try_roi_align), for the same reasons.
 pub fn try_crop_and_resize(
     features: Tensor<4>,
     rois: &Rois,
     config: impl Into<CropAndResizeConfig>,
 ) -> Result<Tensor<4>, RoiError> {
-    let config = config.into();
-    dispatch(features, rois, |features, boxes, batch_indices| {
-        primitive::try_crop_and_resize::<burn::backend::Dispatch>(features, boxes, batch_indices, config)
-    })
+    call::pool_tensor(features, rois, config.into().operator()?)
 }
 
 /// [`crop_and_resize`] as a module. Created by [`CropAndResizeConfig::init`].

@@ -4,11 +4,12 @@ use burn::config::Config;
 use burn::module::Module;
 use burn::tensor::{DType, Tensor};
 
-use super::{RoiAlignConfig, options, primitive, without_autodiff};
+use super::{RoiAlignConfig, call, options};
 use crate::error::{RoiError, or_panic};
-use crate::geometry::convention::{AreaRange, AxisConvention, LevelConvention, RegionSamples};
+use crate::geometry::levels::{AreaRange, LevelRule};
+use crate::geometry::operator::{Elements, RegionOperator, SampleAxis, SpatialScale};
 use crate::geometry::plan::Coordinate;
-use crate::rois::Rois;
+use crate::regions::Rois;
 
 /// What [`multi_scale_roi_align`] computes. The defaults are those of torchvision's `MultiScaleRoIAlign`,
 /// which [`torchvision::MultiScaleRoiAlign`](crate::torchvision::MultiScaleRoiAlign) has under its own
@@ -53,14 +54,26 @@ impl MultiScaleRoiAlignConfig {
         MultiScaleRoiAlign { config: self.clone() }
     }
 
-    /// The options, checked, as geometry: one for each level.
-    pub(crate) fn levels(&self, scales: &[f64], dtype: DType) -> Result<Vec<RegionSamples>, RoiError> {
-        let sampling = self.roi_align.sampling()?;
-        let convention = self.convention()?;
+    /// The options, checked, as operators: one for each of the levels, which have `scales`. `levels` is how many
+    /// feature maps there are.
+    pub(crate) fn operators(
+        &self,
+        levels: usize,
+        scales: &[f64],
+        dtype: DType,
+    ) -> Result<Vec<RegionOperator>, RoiError> {
+        if levels != scales.len() || levels == 0 {
+            return Err(RoiError::Levels {
+                features: levels,
+                scales: scales.len(),
+            });
+        }
+        let operator = self.roi_align.operator()?;
+        let rule = self.level_rule()?;
         let finest = finest_level(scales)?;
         let least_area = |level| match dtype {
-            DType::F64 => f64::least_area(&convention, level),
-            _ => f32::least_area(&convention, level).into(),
+            DType::F64 => f64::least_area(&rule, level),
+            _ => f32::least_area(&rule, level).into(),
         };
         let level = |(index, &scale): (usize, &f64)| {
             let level = finest + index as i32;
@@ -71,23 +84,39 @@ impl MultiScaleRoiAlignConfig {
             if index + 1 < scales.len() {
                 areas.below = least_area(level + 1);
             }
-            Ok(RegionSamples {
-                y: scaled(sampling.y, scale)?,
-                x: scaled(sampling.x, scale)?,
+            let elements = self.elements(scale)?;
+            Ok(RegionOperator {
+                elements,
                 areas,
-                ..sampling
+                ..operator
             })
         };
         scales.iter().enumerate().map(level).collect()
     }
 
-    fn convention(&self) -> Result<LevelConvention, RoiError> {
+    /// Where elements read on a level: the spatial scales are multiplied by the level's.
+    fn elements(&self, scale: f64) -> Result<Elements, RoiError> {
+        let axis = |of_axis: f64| {
+            options::scale("scales", of_axis * scale)?;
+            Ok(SampleAxis {
+                spatial_scale: SpatialScale::Times(of_axis * scale),
+                ..self.roi_align.axis(of_axis)
+            })
+        };
+        let roi_align = &self.roi_align;
+        Ok(Elements::Samples([
+            axis(roi_align.spatial_scale_y)?,
+            axis(roi_align.spatial_scale_x)?,
+        ]))
+    }
+
+    fn level_rule(&self) -> Result<LevelRule, RoiError> {
         let (scale, level) = (self.canonical_scale, self.canonical_level.into());
-        options::within("canonical scale", scale, 1e-6..=1e6, "0.000001 to 1000000")?;
-        options::within("canonical level", level, -32.0..=32.0, "-32 to 32")?;
-        options::within("ratio epsilon", self.ratio_epsilon, 0.0..=1.0, "0 to 1")?;
-        options::within("level epsilon", self.level_epsilon, 0.0..=1.0, "0 to 1")?;
-        Ok(LevelConvention {
+        options::within("canonical_scale", scale, 1e-6..=1e6, "0.000001 to 1000000")?;
+        options::within("canonical_level", level, -32.0..=32.0, "-32 to 32")?;
+        options::within("ratio_epsilon", self.ratio_epsilon, 0.0..=1.0, "0 to 1")?;
+        options::within("level_epsilon", self.level_epsilon, 0.0..=1.0, "0 to 1")?;
+        Ok(LevelRule {
             canonical_scale: self.canonical_scale,
             canonical_level: self.canonical_level,
             ratio_epsilon: self.ratio_epsilon,
@@ -109,12 +138,6 @@ fn finest_level(scales: &[f64]) -> Result<i32, RoiError> {
         value: format!("{scales:?}"),
         expected: "powers of two between 2^-32 and 2^32, each half of the one before",
     })
-}
-
-fn scaled(axis: AxisConvention, scale: f64) -> Result<AxisConvention, RoiError> {
-    let scale = axis.scale * scale;
-    options::scale("scales", scale)?;
-    Ok(AxisConvention { scale, ..axis })
 }
 
 /// Samples regions of a feature pyramid, each on the level of its size.
@@ -175,18 +198,9 @@ pub fn try_multi_scale_roi_align(
     scales: &[f64],
     config: impl Into<MultiScaleRoiAlignConfig>,
 ) -> Result<Tensor<4>, RoiError> {
-    let features: Result<Vec<_>, _> = features
-        .into_iter()
-        .map(|features| without_autodiff("features", features.into_dispatch()))
-        .collect();
-    let pooled = primitive::try_multi_scale_roi_align::<burn::backend::Dispatch>(
-        features?,
-        without_autodiff("boxes", rois.boxes().into_dispatch())?,
-        without_autodiff("batch_indices", rois.batch_indices().into_dispatch())?,
-        scales,
-        config,
-    )?;
-    Ok(Tensor::from_dispatch(pooled))
+    let dtype = features.first().map_or(DType::F32, Tensor::dtype);
+    let operators = config.into().operators(features.len(), scales, dtype)?;
+    call::pool_pyramid_tensor(features, rois, operators)
 }
 
 /// The scales of a pyramid's maps, as torchvision infers them: the power of two that is nearest to the

@@ -4,13 +4,14 @@ use burn::config::Config;
 use burn::module::Module;
 use burn::tensor::Tensor;
 
-use super::{dispatch, options, primitive};
+use super::{call, options};
 use crate::error::{RoiError, or_panic};
-use crate::geometry::convention::{
-    AreaRange, Arithmetic, AxisConvention, Bounds, FARTHEST_OUTPUT_OFFSET, Interpolation, Reduction, RegionSamples,
-    Sampling,
+use crate::geometry::levels::AreaRange;
+use crate::geometry::operator::{
+    Arithmetic, Bounds, BoxFormat, ChannelMap, Elements, Interpolation, MAXIMUM_OUTPUT_PIXEL_OFFSET, Reduction,
+    RegionOperator, SampleAxis, Sampling, SpatialScale,
 };
-use crate::rois::Rois;
+use crate::regions::Rois;
 
 /// What [`roi_align`] computes. The defaults are those of torchvision's `roi_align`; the structs of
 /// [`torchvision`](crate::torchvision), [`onnx`](crate::onnx), [`openvino`](crate::openvino) and
@@ -72,9 +73,10 @@ pub struct RoiAlignConfig {
     /// Whether the outermost samples lie on the corners of the region, rather than half a step inside.
     #[config(default = false)]
     pub align_corners: bool,
-    /// Whether a region is at least one pixel of the map long: torchvision's `aligned = False`.
-    #[config(default = true)]
-    pub legacy_minimum_size: bool,
+    /// The least length of a region along each axis, in pixels of the map, 0 or above: 1 for torchvision's
+    /// `aligned = False`. With none, a region may be empty or inverted.
+    #[config(default = "Some(1.0)")]
+    pub minimum_length: Option<f64>,
     /// In which order positions are computed.
     #[config(default = "Arithmetic::FromElements")]
     pub arithmetic: Arithmetic,
@@ -89,17 +91,14 @@ impl RoiAlignConfig {
 
     /// Takes `sampling_ratio` samples an output element along each axis; 0 for the adaptive number.
     pub fn with_sampling_ratio(self, sampling_ratio: usize) -> Self {
-        self.with_sampling(match sampling_ratio {
-            0 => Sampling::Adaptive,
-            samples => Sampling::Fixed(samples),
-        })
+        self.with_sampling(Sampling::of_ratio(sampling_ratio))
     }
 
     /// Sets what torchvision and detectron2 call `aligned`: whether coordinates mean the corners of
     /// pixels, whose centres then lie at halves. Without it, regions are also at least a pixel long.
     pub fn with_aligned(self, aligned: bool) -> Self {
         self.with_input_pixel_offset(if aligned { 0.5 } else { 0.0 })
-            .with_legacy_minimum_size(!aligned)
+            .with_minimum_length((!aligned).then_some(1.0))
     }
 
     /// Creates the module.
@@ -107,41 +106,41 @@ impl RoiAlignConfig {
         RoiAlign { config: self.clone() }
     }
 
-    /// The options, checked, as geometry.
-    pub(crate) fn sampling(&self) -> Result<RegionSamples, RoiError> {
-        options::output_size("output size", self.output_size)?;
-        options::scale("spatial scale of y", self.spatial_scale_y)?;
-        options::scale("spatial scale of x", self.spatial_scale_x)?;
-        options::sampling(self.sampling)?;
-        options::finite("box offset", self.box_offset)?;
-        options::finite("input pixel offset", self.input_pixel_offset)?;
-        options::within(
-            "output pixel offset",
-            self.output_pixel_offset,
-            -FARTHEST_OUTPUT_OFFSET..=FARTHEST_OUTPUT_OFFSET,
-            "-1024 to 1024",
-        )?;
-        options::finite("out-of-bounds value", self.out_of_bounds_value)?;
-        Ok(RegionSamples {
+    /// The options, checked, as an operator.
+    pub(crate) fn operator(&self) -> Result<RegionOperator, RoiError> {
+        options::output_size("output_size", self.output_size)?;
+        options::scale("spatial_scale_y", self.spatial_scale_y)?;
+        options::scale("spatial_scale_x", self.spatial_scale_x)?;
+        options::sampling("sampling", self.sampling)?;
+        options::finite("box_offset", self.box_offset)?;
+        options::finite("input_pixel_offset", self.input_pixel_offset)?;
+        let farthest = MAXIMUM_OUTPUT_PIXEL_OFFSET;
+        let offset = self.output_pixel_offset;
+        options::within("output_pixel_offset", offset, -farthest..=farthest, "-1024 to 1024")?;
+        options::finite("out_of_bounds_value", self.out_of_bounds_value)?;
+        let length = self.minimum_length.unwrap_or_default();
+        options::within("minimum_length", length, 0.0..=f32::MAX.into(), "0 or above")?;
+        Ok(RegionOperator {
             output_size: self.output_size,
-            y: self.axis(self.spatial_scale_y),
-            x: self.axis(self.spatial_scale_x),
+            elements: Elements::Samples([self.spatial_scale_y, self.spatial_scale_x].map(|scale| self.axis(scale))),
             reduction: self.reduction,
             out_of_bounds_value: self.out_of_bounds_value,
-            columns: [0, 1, 2, 3],
+            box_format: BoxFormat::Xyxy,
+            channel_map: ChannelMap::Same,
             areas: AreaRange::ALL,
         })
     }
 
-    fn axis(&self, scale: f64) -> AxisConvention {
-        AxisConvention {
-            scale,
+    /// Where samples fall along an axis.
+    pub(super) fn axis(&self, spatial_scale: f64) -> SampleAxis {
+        SampleAxis {
+            spatial_scale: SpatialScale::Times(spatial_scale),
             box_offset: self.box_offset,
-            input_offset: self.input_pixel_offset,
-            output_offset: self.output_pixel_offset,
-            at_least_one_pixel: self.legacy_minimum_size,
+            input_pixel_offset: self.input_pixel_offset,
+            output_pixel_offset: self.output_pixel_offset,
+            minimum_length: self.minimum_length,
             sampling: self.sampling,
-            corners: self.align_corners,
+            align_corners: self.align_corners,
             bounds: Bounds::OnePixelBeyond,
             interpolation: self.interpolation,
             half_up: false,
@@ -194,9 +193,10 @@ pub fn roi_align(features: Tensor<4>, rois: &Rois, config: impl Into<RoiAlignCon
 ///
 /// - [`RoiError::Option`]: an output size of 0 or above 32767; a scale that is 0, negative or not
 ///   finite; 0 samples, more than 1024 fixed or minimum samples, or a minimum above the maximum; an
-///   output pixel offset beyond ±1024; another offset or an out-of-bounds value that is not finite.
-/// - [`RoiError::DType`], [`RoiError::Device`], [`RoiError::Autodiff`]: `rois` do not match `features`,
-///   or the backend has no such operator.
+///   output pixel offset beyond ±1024; another offset or an out-of-bounds value that is not finite; a least
+///   length below 0.
+/// - [`RoiError::DType`], [`RoiError::Device`]: `rois` do not match `features`, or the device lacks their dtype.
+/// - [`RoiError::Backend`], [`RoiError::Autodiff`]: the operators do not run on the device.
 /// - [`RoiError::EmptyMap`]: height or width 0 where there are regions.
 /// - [`RoiError::BoxNotFinite`], [`RoiError::BatchIndex`]: on Flex and NdArray only.
 pub fn try_roi_align(
@@ -204,10 +204,7 @@ pub fn try_roi_align(
     rois: &Rois,
     config: impl Into<RoiAlignConfig>,
 ) -> Result<Tensor<4>, RoiError> {
-    let config = config.into();
-    dispatch(features, rois, |features, boxes, batch_indices| {
-        primitive::try_roi_align::<burn::backend::Dispatch>(features, boxes, batch_indices, config)
-    })
+    call::pool_tensor(features, rois, config.into().operator()?)
 }
 
 /// [`roi_align`] as a module. Created by [`RoiAlignConfig::init`].

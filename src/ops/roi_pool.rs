@@ -4,10 +4,11 @@ use burn::config::Config;
 use burn::module::Module;
 use burn::tensor::Tensor;
 
-use super::{dispatch, options, primitive};
+use super::{call, options};
 use crate::error::{RoiError, or_panic};
-use crate::geometry::convention::{BinDivision, RegionBins};
-use crate::rois::Rois;
+use crate::geometry::levels::AreaRange;
+use crate::geometry::operator::{BinAxis, BinDivision, BoxFormat, ChannelMap, Elements, Reduction, RegionOperator};
+use crate::regions::Rois;
 
 /// What [`roi_pool`] computes. The defaults are those of torchvision's `roi_pool`; the structs
 /// `roi_pool` of [`torchvision`](crate::torchvision), `MaxRoiPool` of [`onnx`](crate::onnx) and
@@ -54,16 +55,31 @@ impl RoiPoolConfig {
         RoiPool { config: self.clone() }
     }
 
-    /// The options, checked, as geometry.
-    pub(crate) fn bins(&self) -> Result<RegionBins, RoiError> {
-        options::output_size("output size", self.output_size)?;
-        options::scale("spatial scale of y", self.spatial_scale_y)?;
-        options::scale("spatial scale of x", self.spatial_scale_x)?;
-        Ok(RegionBins {
+    /// The options, checked, as an operator.
+    pub(crate) fn operator(&self) -> Result<RegionOperator, RoiError> {
+        options::output_size("output_size", self.output_size)?;
+        options::scale("spatial_scale_y", self.spatial_scale_y)?;
+        options::scale("spatial_scale_x", self.spatial_scale_x)?;
+        Ok(RegionOperator {
             output_size: self.output_size,
-            scale: [self.spatial_scale_y, self.spatial_scale_x],
-            division: self.division,
+            elements: Elements::Bins([self.spatial_scale_y, self.spatial_scale_x].map(|scale| self.axis(scale))),
+            reduction: Reduction::Max,
+            out_of_bounds_value: 0.0,
+            box_format: BoxFormat::Xyxy,
+            channel_map: ChannelMap::Same,
+            areas: AreaRange::ALL,
         })
+    }
+
+    fn axis(&self, spatial_scale: f64) -> BinAxis {
+        BinAxis {
+            spatial_scale,
+            inclusive_end: true,
+            // DirectML's document has no least length: there an inverted region has no pixel.
+            minimum_length: (self.division == BinDivision::Rounded).then_some(1),
+            division: self.division,
+            reaches_last_pixel: true,
+        }
     }
 }
 
@@ -105,14 +121,9 @@ pub fn roi_pool(features: Tensor<4>, rois: &Rois, config: impl Into<RoiPoolConfi
 ///
 /// - [`RoiError::Option`]: an output size of 0 or above 32767; a scale that is 0, negative or not
 ///   finite.
-/// - [`RoiError::DType`], [`RoiError::Device`], [`RoiError::Autodiff`], [`RoiError::EmptyMap`],
-///   [`RoiError::BoxNotFinite`], [`RoiError::BatchIndex`]: as
-///   [`try_roi_align`](crate::try_roi_align).
+/// - All other errors of [`try_roi_align`](crate::try_roi_align), for the same reasons.
 pub fn try_roi_pool(features: Tensor<4>, rois: &Rois, config: impl Into<RoiPoolConfig>) -> Result<Tensor<4>, RoiError> {
-    let config = config.into();
-    dispatch(features, rois, |features, boxes, batch_indices| {
-        primitive::try_roi_pool::<burn::backend::Dispatch>(features, boxes, batch_indices, config)
-    })
+    call::pool_tensor(features, rois, config.into().operator()?)
 }
 
 /// [`roi_pool`] as a module. Created by [`RoiPoolConfig::init`].

@@ -12,5 +12,5 @@ mod defined;
 mod detections;
 mod heads;
 mod masks;
+mod nms;
 mod proposals;
-mod suppression;

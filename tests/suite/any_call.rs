@@ -55,9 +55,7 @@ impl AnyCall {
                     .with_level_epsilon(pyramid.level_epsilon);
                 try_multi_scale_roi_align(features, &rois, &pyramid.scales, config)
             }
-            Operator::RoiAlign(config) => try_roi_align(features, &rois, config.clone()),
-            Operator::RoiPool(config) => try_roi_pool(features, &rois, config.clone()),
-            Operator::CropAndResize(config) => try_crop_and_resize(features, &rois, config.clone()),
+            operator => operator.call(features, &rois),
         };
         Ok(output?.into_data())
     }

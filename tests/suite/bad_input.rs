@@ -222,7 +222,7 @@ fn output_sizes() {
         for size in [[0, 3], [2, 0], [32_768, 1]] {
             let call = Call::new(&backend.device);
             let (features, rois) = (call.features, call.rois);
-            let text = format!("`output size` is {size:?}, but must be 1 to 32767 in height and in width");
+            let text = format!("`output_size` is {size:?}, but must be 1 to 32767 in height and in width");
             refuses(&text, || {
                 try_roi_align(features.clone(), &rois, RoiAlignConfig::new(size))
             });
@@ -231,7 +231,7 @@ fn output_sizes() {
                 try_roi_pool(features.clone(), &rois, RoiPoolConfig::new(size))
             });
             panics(&text, || roi_pool(features.clone(), &rois, RoiPoolConfig::new(size)));
-            let text = text.replace("output size", "crop size");
+            let text = text.replace("output_size", "crop_size");
             let config = || CropAndResizeConfig::new(size);
             refuses(&text, || try_crop_and_resize(features.clone(), &rois, config()));
             panics(&text, || crop_and_resize(features.clone(), &rois, config()));
@@ -243,55 +243,67 @@ fn output_sizes() {
 fn options() {
     let align = || RoiAlignConfig::new([2, 3]);
     let positive = "finite and above 0";
-    let samples = "1 to 1024";
+    let fixed = "1 to 1024 fixed samples";
     let clamped = |minimum, maximum| align().with_sampling(Sampling::Clamped { minimum, maximum });
     let table = [
-        (align().with_spatial_scale(0.0), "spatial scale of y", "0", positive),
-        (align().with_spatial_scale(-1.0), "spatial scale of y", "-1", positive),
-        (
-            align().with_spatial_scale(f64::NAN),
-            "spatial scale of y",
-            "NaN",
-            positive,
-        ),
+        (align().with_spatial_scale(0.0), "spatial_scale_y", "0", positive),
+        (align().with_spatial_scale(-1.0), "spatial_scale_y", "-1", positive),
+        (align().with_spatial_scale(f64::NAN), "spatial_scale_y", "NaN", positive),
         (
             align().with_spatial_scale(f64::INFINITY),
-            "spatial scale of y",
+            "spatial_scale_y",
             "inf",
             positive,
         ),
-        (align().with_spatial_scale_x(0.0), "spatial scale of x", "0", positive),
+        (align().with_spatial_scale_x(0.0), "spatial_scale_x", "0", positive),
+        (align().with_sampling(Sampling::Fixed(0)), "sampling", "Fixed(0)", fixed),
+        (align().with_sampling_ratio(1025), "sampling", "Fixed(1025)", fixed),
         (
-            align().with_sampling(Sampling::Fixed(0)),
-            "sampling ratio",
-            "0",
-            samples,
+            clamped(0, 4),
+            "sampling",
+            "Clamped { minimum: 0, maximum: 4 }",
+            "1 to 1024 samples at least",
         ),
-        (align().with_sampling_ratio(1025), "sampling ratio", "1025", samples),
-        (clamped(0, 4), "minimum samples", "0", samples),
-        (clamped(5, 4), "maximum samples", "4", "at least the minimum samples"),
-        (align().with_box_offset(f64::NAN), "box offset", "NaN", "finite"),
+        (
+            clamped(5, 4),
+            "sampling",
+            "Clamped { minimum: 5, maximum: 4 }",
+            "a maximum of at least the minimum",
+        ),
+        (
+            align().with_minimum_length(Some(-1.0)),
+            "minimum_length",
+            "-1",
+            "0 or above",
+        ),
+        (
+            align().with_minimum_length(Some(f64::NAN)),
+            "minimum_length",
+            "NaN",
+            "0 or above",
+        ),
+        (align().with_box_offset(f64::NAN), "box_offset", "NaN", "finite"),
         (
             align().with_input_pixel_offset(f64::NAN),
-            "input pixel offset",
+            "input_pixel_offset",
             "NaN",
             "finite",
         ),
         (
             align().with_output_pixel_offset(f64::NAN),
-            "output pixel offset",
+            "output_pixel_offset",
             "NaN",
             "-1024 to 1024",
         ),
         (
             align().with_output_pixel_offset(-1e9),
-            "output pixel offset",
+            "output_pixel_offset",
             "-1000000000",
             "-1024 to 1024",
         ),
         (
             align().with_out_of_bounds_value(f64::NAN),
-            "out-of-bounds value",
+            "out_of_bounds_value",
             "NaN",
             "finite",
         ),
@@ -305,12 +317,12 @@ fn options() {
         }
         for (scale, value) in [(0.0, "0"), (-2.0, "-2"), (f64::NAN, "NaN"), (f64::INFINITY, "inf")] {
             let config = || RoiPoolConfig::new([2, 3]).with_spatial_scale(scale);
-            let text = format!("`spatial scale of y` is {value}, but must be finite and above 0");
+            let text = format!("`spatial_scale_y` is {value}, but must be finite and above 0");
             refuses(&text, || try_roi_pool(features.clone(), &rois, config()));
             panics(&text, || roi_pool(features.clone(), &rois, config()));
         }
         let config = || CropAndResizeConfig::new([2, 3]).with_extrapolation_value(f64::INFINITY);
-        let text = "`extrapolation value` is inf, but must be finite";
+        let text = "`extrapolation_value` is inf, but must be finite";
         refuses(text, || try_crop_and_resize(features.clone(), &rois, config()));
         panics(text, || crop_and_resize(features.clone(), &rois, config()));
     });
@@ -434,5 +446,41 @@ fn batch_indices_that_come_as_floats() {
             let error = rois.validate(2).expect_err("a bad index");
             assert!(matches!(error, RoiError::BatchIndex { row: 1, .. }), "{bad}: {error}");
         }
+    });
+}
+
+#[test]
+fn channels_that_do_not_divide() {
+    on_every_backend(|backend| {
+        let Call { features, rois, .. } = Call::new(&backend.device);
+        let text = "`features` has 3 channels, but must have a multiple of 4: one for each output element of 2 x 2";
+        let align = || PsRoiAlignConfig::new([2, 2]);
+        refuses(text, || try_ps_roi_align(features.clone(), &rois, align()));
+        panics(text, || ps_roi_align(features.clone(), &rois, align()));
+        panics(text, || align().init().forward(features.clone(), &rois));
+        let pool = || PsRoiPoolConfig::new([2, 2]);
+        refuses(text, || try_ps_roi_pool(features.clone(), &rois, pool()));
+        panics(text, || ps_roi_pool(features.clone(), &rois, pool()));
+        panics(text, || pool().init().forward(features.clone(), &rois));
+
+        // No channel divides by any number.
+        let none = features.clone().slice_dim(1, 0..0);
+        assert_eq!(ps_roi_align(none.clone(), &rois, align()).dims(), [2, 0, 2, 2]);
+        assert_eq!(ps_roi_pool(none, &rois, pool()).dims(), [2, 0, 2, 2]);
+
+        let text = "`spatial_scale` is 0, but must be finite and above 0";
+        refuses(text, || {
+            try_ps_roi_align(features.clone(), &rois, align().with_spatial_scale(0.0))
+        });
+        refuses(text, || {
+            try_ps_roi_pool(features.clone(), &rois, pool().with_spatial_scale(0.0))
+        });
+        let text = "`output_size` is [0, 2], but must be 1 to 32767 in height and in width";
+        refuses(text, || {
+            try_ps_roi_align(features.clone(), &rois, PsRoiAlignConfig::new([0, 2]))
+        });
+        refuses(text, || {
+            try_ps_roi_pool(features.clone(), &rois, PsRoiPoolConfig::new([0, 2]))
+        });
     });
 }

@@ -53,7 +53,7 @@ impl AnyCall {
             true => bytes.int_in_range(0..=5)?,
             false => count,
         };
-        Ok(Self {
+        let mut call = Self {
             operator,
             shape,
             dtype,
@@ -76,7 +76,37 @@ impl AnyCall {
             ])?,
             seed: bytes.arbitrary()?,
             pyramid: if aligns { pyramid(bytes)? } else { None },
-        })
+        };
+        // Last, so that the corpus means what it did before there were such operators.
+        if bytes.int_in_range(0..=3)? == 3u8 {
+            call.become_position_sensitive(bytes)?;
+        }
+        Ok(call)
+    }
+
+    /// Becomes the position-sensitive operator of the same options, if its channels are not too many.
+    fn become_position_sensitive(&mut self, bytes: &mut Bytes) -> Result<()> {
+        let operator = match &self.operator {
+            Operator::RoiAlign(config) => Operator::PsRoiAlign(
+                PsRoiAlignConfig::new(config.output_size)
+                    .with_spatial_scale(config.spatial_scale_y)
+                    .with_sampling(config.sampling),
+            ),
+            Operator::RoiPool(config) => {
+                Operator::PsRoiPool(PsRoiPoolConfig::new(config.output_size).with_spatial_scale(config.spatial_scale_y))
+            }
+            _ => return Ok(()),
+        };
+        if operator.input_channels() <= 36 {
+            let [_, channels, ..] = &mut self.shape;
+            *channels = match rarely(bytes)? {
+                true => bytes.int_in_range(0..=40)?,
+                false => *channels * operator.input_channels(),
+            };
+            self.operator = operator;
+            self.pyramid = None;
+        }
+        Ok(())
     }
 }
 
@@ -203,7 +233,7 @@ fn roi_align(bytes: &mut Bytes) -> Result<RoiAlignConfig> {
         .with_output_pixel_offset(output_offset(bytes)?)
         .with_out_of_bounds_value(value(bytes)?)
         .with_align_corners(bytes.arbitrary()?)
-        .with_legacy_minimum_size(bytes.arbitrary()?)
+        .with_minimum_length(bytes.arbitrary::<bool>()?.then_some(1.0))
         .with_arithmetic(*bytes.choose(&[
             Arithmetic::FromElements,
             Arithmetic::FromElementsBySteps,

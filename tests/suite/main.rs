@@ -13,6 +13,7 @@ mod bad_input;
 #[cfg(feature = "flex")]
 mod call_bytes;
 mod dtypes;
+mod infinite_pixels;
 mod limits;
 mod multi_scale;
 mod options;
@@ -22,5 +23,6 @@ mod properties;
 mod reference;
 mod regions;
 mod type_parameter;
+mod unsupported;
 #[cfg(feature = "flex")]
 mod verdict;

@@ -38,7 +38,7 @@ fn config() -> MultiScaleRoiAlignConfig {
         .with_canonical_level(2)
 }
 
-/// Boxes with the level, counted from the finest, of a pyramid whose canonical level 2 has sides of 16.
+/// Boxes with the level, counted from the finest, of a pyramid whose canonical_level 2 has sides of 16.
 const BOXES: [([f32; 4], usize); 10] = [
     ([3.0, 4.0, 7.5, 9.0], 0),
     ([0.0, 0.0, 79.0, 63.0], 3),
@@ -222,17 +222,17 @@ fn bad_pyramids() {
         let text = "`features` has shape [2, 3, 0, 8], but height and width must be above 0 where there are regions";
         check(text, &other, &SCALES[..2], config());
 
-        let text = "`canonical scale` is 0, but must be 0.000001 to 1000000";
+        let text = "`canonical_scale` is 0, but must be 0.000001 to 1000000";
         check(text, &maps, &SCALES, config().with_canonical_scale(0.0));
-        let text = "`canonical level` is 33, but must be -32 to 32";
+        let text = "`canonical_level` is 33, but must be -32 to 32";
         check(text, &maps, &SCALES, config().with_canonical_level(33));
-        let text = "`level epsilon` is NaN, but must be 0 to 1";
+        let text = "`level_epsilon` is NaN, but must be 0 to 1";
         check(text, &maps, &SCALES, config().with_level_epsilon(f64::NAN));
-        let text = "`ratio epsilon` is 2, but must be 0 to 1";
+        let text = "`ratio_epsilon` is 2, but must be 0 to 1";
         check(text, &maps, &SCALES, config().with_ratio_epsilon(2.0));
         let mut spoiled = config();
         spoiled.roi_align.output_size = [0, 2];
-        let text = "`output size` is [0, 2], but must be 1 to 32767 in height and in width";
+        let text = "`output_size` is [0, 2], but must be 1 to 32767 in height and in width";
         check(text, &maps, &SCALES, spoiled);
     });
 }

@@ -68,6 +68,10 @@ fn options_round_trip_through_json() {
             .with_spatial_scale(0.3),
     );
     round_trips(torchvision::RoiPool::new([7, 7]).with_spatial_scale(0.3));
+    round_trips(torchvision::PsRoiAlign::new([7, 7]).with_sampling_ratio(2));
+    round_trips(torchvision::PsRoiPool::new([7, 7]).with_spatial_scale(0.3));
+    round_trips(PsRoiAlignConfig::new([7, 7]).with_sampling(Sampling::Fixed(3)));
+    round_trips(PsRoiPoolConfig::new([7, 7]).with_spatial_scale(0.1));
     round_trips(onnx::RoiAlign10::new().with_mode(onnx::Mode::Max));
     round_trips(onnx::RoiAlign16::new().with_spatial_scale(0.3));
     round_trips(onnx::MaxRoiPool::new([7, 7]));

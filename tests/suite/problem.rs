@@ -9,6 +9,53 @@ pub enum Operator {
     RoiAlign(RoiAlignConfig),
     RoiPool(RoiPoolConfig),
     CropAndResize(CropAndResizeConfig),
+    PsRoiAlign(PsRoiAlignConfig),
+    PsRoiPool(PsRoiPoolConfig),
+}
+
+impl Operator {
+    /// Height and width of the output.
+    pub fn output_size(&self) -> [usize; 2] {
+        match self {
+            Self::RoiAlign(config) => config.output_size,
+            Self::RoiPool(config) => config.output_size,
+            Self::CropAndResize(config) => config.crop_size,
+            Self::PsRoiAlign(config) => config.output_size,
+            Self::PsRoiPool(config) => config.output_size,
+        }
+    }
+
+    /// How many channels of the features there are for each channel of the output.
+    pub fn input_channels(&self) -> usize {
+        match self {
+            Self::PsRoiAlign(_) | Self::PsRoiPool(_) => {
+                let [height, width] = self.output_size();
+                height.saturating_mul(width)
+            }
+            _ => 1,
+        }
+    }
+
+    /// What a region gives that reads no pixel.
+    pub fn value_without_pixels(&self) -> f64 {
+        match self {
+            Self::RoiAlign(config) if config.reduction == Reduction::MaxFromZero => config.out_of_bounds_value.max(0.0),
+            Self::RoiAlign(config) => config.out_of_bounds_value,
+            Self::CropAndResize(config) => config.extrapolation_value,
+            _ => 0.0,
+        }
+    }
+
+    /// Calls it.
+    pub fn call(&self, features: Tensor<4>, rois: &Rois) -> Result<Tensor<4>, RoiError> {
+        match self {
+            Self::RoiAlign(config) => try_roi_align(features, rois, config.clone()),
+            Self::RoiPool(config) => try_roi_pool(features, rois, config.clone()),
+            Self::CropAndResize(config) => try_crop_and_resize(features, rois, config.clone()),
+            Self::PsRoiAlign(config) => try_ps_roi_align(features, rois, config.clone()),
+            Self::PsRoiPool(config) => try_ps_roi_pool(features, rois, config.clone()),
+        }
+    }
 }
 
 /// How the features lie in memory.
@@ -59,11 +106,7 @@ impl Problem {
     /// Computes it of other features.
     pub fn call(&self, features: Tensor<4>, device: &Device, rounding: DType) -> Tensor<4> {
         let rois = self.rois(device, rounding, features.dtype());
-        match &self.operator {
-            Operator::RoiAlign(config) => roi_align(features, &rois, config.clone()),
-            Operator::RoiPool(config) => roi_pool(features, &rois, config.clone()),
-            Operator::CropAndResize(config) => crop_and_resize(features, &rois, config.clone()),
-        }
+        self.operator.call(features, &rois).expect("the problem is right")
     }
 
     pub fn features(&self, device: &Device, rounding: DType, dtype: DType) -> Tensor<4> {

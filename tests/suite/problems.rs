@@ -23,7 +23,7 @@ pub fn problems() -> impl Strategy<Value = Problem> {
             Problem {
                 operator: operator.clone(),
                 layout,
-                shape: [n, c, h, w],
+                shape: [n, c * operator.input_channels(), h, w],
                 boxes,
                 batch_indices,
                 seed,
@@ -53,6 +53,13 @@ fn operators() -> impl Strategy<Value = Operator> {
         4 => roi_aligns().prop_map(Operator::RoiAlign),
         1 => roi_pools().prop_map(Operator::RoiPool),
         1 => crops().prop_map(Operator::CropAndResize),
+        1 => (output_sizes(), scales(), samplings()).prop_map(|(size, scale, sampling)| {
+            let config = PsRoiAlignConfig::new(size).with_spatial_scale(scale);
+            Operator::PsRoiAlign(config.with_sampling(sampling))
+        }),
+        1 => (output_sizes(), scales()).prop_map(|(size, scale)| {
+            Operator::PsRoiPool(PsRoiPoolConfig::new(size).with_spatial_scale(scale))
+        }),
     ]
 }
 
@@ -64,8 +71,8 @@ fn scales() -> impl Strategy<Value = f64> {
     select(vec![1.0, 0.5, 0.25, 0.3, 0.0625, 2.0])
 }
 
-fn roi_aligns() -> impl Strategy<Value = RoiAlignConfig> {
-    let sampling = prop_oneof![
+fn samplings() -> impl Strategy<Value = Sampling> {
+    prop_oneof![
         Just(Sampling::Adaptive),
         (1usize..5).prop_map(Sampling::Fixed),
         (1usize..4, 0usize..4).prop_map(|(minimum, more)| Sampling::Clamped {
@@ -76,11 +83,14 @@ fn roi_aligns() -> impl Strategy<Value = RoiAlignConfig> {
             minimum: 1,
             maximum: u32::MAX as usize
         }),
-    ];
+    ]
+}
+
+fn roi_aligns() -> impl Strategy<Value = RoiAlignConfig> {
     let geometry = (
         output_sizes(),
         [scales(), scales()],
-        sampling,
+        samplings(),
         [
             select(vec![0.0, 0.5]),
             select(vec![0.0, 0.5, 0.25]),
@@ -116,7 +126,7 @@ fn roi_aligns() -> impl Strategy<Value = RoiAlignConfig> {
             .with_input_pixel_offset(offsets[1])
             .with_output_pixel_offset(offsets[2])
             .with_align_corners(corners)
-            .with_legacy_minimum_size(legacy)
+            .with_minimum_length(legacy.then_some(1.0))
             .with_interpolation(interpolation)
             .with_reduction(reduction)
             .with_out_of_bounds_value(outside)

@@ -52,7 +52,7 @@ fn config() -> impl Strategy<Value = RoiAlignConfig> {
     ([1usize..6, 1usize..6], sampling).prop_map(|(size, sampling)| {
         RoiAlignConfig::new(size)
             .with_sampling(sampling)
-            .with_legacy_minimum_size(false)
+            .with_minimum_length(None)
     })
 }
 
@@ -84,7 +84,7 @@ fn a_constant_map_gives_its_constant() {
                 }
                 Operator::CropAndResize(config) => config.extrapolation_value = value.into(),
                 // An empty bin gives 0.
-                Operator::RoiPool(_) => prop_assume!(false),
+                _ => prop_assume!(false),
             }
             let features = Tensor::<4>::full(problem.shape, value, &backend.device);
             let found = numbers(problem.call(features, &backend.device, DType::F32));
@@ -145,6 +145,8 @@ fn swapping_the_axes_transposes() {
                     std::mem::swap(&mut config.spatial_scale_y, &mut config.spatial_scale_x);
                 }
                 Operator::CropAndResize(config) => config.crop_size.reverse(),
+                // Which channels are read changes as well.
+                _ => prop_assume!(false),
             }
             swapped.boxes = problem.boxes.iter().map(|&[x1, y1, x2, y2]| [y1, x1, y2, x2]).collect();
             let features = problem.features(&backend.device, DType::F32, DType::F32);
@@ -186,7 +188,8 @@ fn a_channel_does_not_depend_on_the_others() {
     for backend in backends() {
         proptest!(drawn(150), |(problem in problems(), split in 0usize..11)| {
             let features = problem.features(&backend.device, DType::F32, DType::F32);
-            let channels = problem.shape[1];
+            let of_an_output = problem.operator.input_channels();
+            let channels = problem.shape[1] / of_an_output;
             let run = |features| problem.call(features, &backend.device, DType::F32);
             let together = run(features.clone());
             let split = split.min(channels);
@@ -195,9 +198,36 @@ fn a_channel_does_not_depend_on_the_others() {
                     continue;
                 }
                 let expected = together.clone().slice_dim(1, range.clone()).into_data();
-                let found = run(features.clone().slice_dim(1, range)).into_data();
+                let read = range.start * of_an_output..range.end * of_an_output;
+                let found = run(features.clone().slice_dim(1, read)).into_data();
                 prop_assert_eq!(found, expected, "{}: split at {}", backend.name, split);
             }
+        });
+    }
+}
+
+/// Where all channels of a group are the same, it does not matter which of them an element reads.
+#[test]
+fn a_position_sensitive_operator_on_repeated_channels_is_roi_align() {
+    for backend in backends() {
+        proptest!(drawn(150), |(mut problem in problems())| {
+            let Operator::PsRoiAlign(config) = problem.operator.clone() else {
+                return Err(TestCaseError::reject("another operator"));
+            };
+            let of_an_output = problem.operator.input_channels();
+            let [images, channels, height, width] = problem.shape;
+            let count = channels / of_an_output;
+            problem.shape = [images, count, height, width];
+            let features = problem.features(&backend.device, DType::F32, DType::F32);
+            let repeated = features.clone().reshape([images, count, 1, height, width]);
+            let repeated = repeated.expand([images, count, of_an_output, height, width]);
+            let found = problem.call(repeated.reshape([images, channels, height, width]), &backend.device, DType::F32);
+            let align = RoiAlignConfig::new(config.output_size).with_aligned(true);
+            let align = align.with_spatial_scale(config.spatial_scale).with_sampling(config.sampling);
+            problem.operator = Operator::RoiAlign(align);
+            let expected = problem.call(features, &backend.device, DType::F32);
+            let (found, expected) = (numbers(found), numbers(expected));
+            prop_assert!(nearly(&found, &expected, 1e-5), "{}: {found:?}, not {expected:?}", backend.name);
         });
     }
 }
@@ -245,6 +275,8 @@ fn twice_the_box_at_half_the_scale_is_the_same() {
                     config.spatial_scale_y /= 2.0;
                     config.spatial_scale_x /= 2.0;
                 }
+                Operator::PsRoiAlign(config) => config.spatial_scale /= 2.0,
+                Operator::PsRoiPool(config) => config.spatial_scale /= 2.0,
                 Operator::CropAndResize(_) => prop_assume!(false),
             }
             prop_assume!(problem.boxes.iter().flatten().all(|coordinate| coordinate.abs() < 1e38));

@@ -58,6 +58,7 @@ pub fn output(
     coordinates: Coordinates,
 ) -> Option<Vec<f64>> {
     let mut output = Vec::new();
+    let of_an_output = operator.input_channels();
     for &(image, corners) in regions {
         for channel in 0..channels {
             let plane = (image * channels + channel) * height * width;
@@ -65,11 +66,24 @@ pub fn output(
                 size: [height, width],
                 pixels: &features[plane..plane + height * width],
             };
-            output.extend(match operator {
+            let elements = match operator {
                 Operator::RoiAlign(config) => roi_align(config, corners, &map, coordinates)?,
                 Operator::RoiPool(config) => roi_pool(config, corners, &map, coordinates)?,
                 Operator::CropAndResize(config) => crop(config, corners, &map, coordinates),
-            });
+                Operator::PsRoiAlign(config) => {
+                    let config = RoiAlignConfig::new(config.output_size)
+                        .with_spatial_scale(config.spatial_scale)
+                        .with_sampling(config.sampling)
+                        .with_aligned(true);
+                    roi_align(&config, corners, &map, coordinates)?
+                }
+                Operator::PsRoiPool(config) => ps_roi_pool(config, corners, &map, coordinates)?,
+            };
+            // A position-sensitive operator takes one element of each channel.
+            match of_an_output {
+                1 => output.extend(elements),
+                _ => output.push(elements[channel % of_an_output]),
+            }
         }
     }
     Some(output)
@@ -121,17 +135,17 @@ fn samples_of_axis(
         Arithmetic::FromElements | Arithmetic::FromElementsBySteps => round(end - start),
         Arithmetic::FromRegion => round(times(high, scale) - times(low, scale)),
         Arithmetic::FromRegionUnscaled => times(round(high - low).clamp(-largest, largest), scale),
+        unknown => unreachable!("the reference does not know {unknown:?}"),
     };
-    let length = match config.legacy_minimum_size {
-        true => length.max(1.0),
-        false => length,
-    }
-    .clamp(-largest, largest);
+    let length = length
+        .max(config.minimum_length.unwrap_or(-largest))
+        .clamp(-largest, largest);
     let of_element = round(length / outputs);
     let count = match config.sampling {
         Sampling::Fixed(count) => count as f64,
         Sampling::Adaptive => of_element.ceil().max(0.0),
         Sampling::Clamped { minimum, maximum } => of_element.ceil().clamp(minimum as f64, maximum as f64),
+        unknown => unreachable!("the reference does not know {unknown:?}"),
     };
     if count > MOST_SAMPLES {
         return None;
@@ -159,7 +173,12 @@ fn samples_of_axis(
             return round(times(middle, scale) - input_offset);
         }
         let number = round(element * count + sample - output_offset);
-        round(start + times(number, round(length / spans)))
+        let inside = times(number, round(length / spans));
+        match config.arithmetic {
+            // DirectML subtracts the offset last.
+            Arithmetic::FromRegion => round(round(times(low, scale) + inside) - input_offset),
+            _ => round(start + inside),
+        }
     };
     let in_bounds = |position: &f64| (-1.0..=size as f64).contains(position);
     let of_element = |element: usize| Samples {
@@ -196,6 +215,7 @@ fn reduce(config: &RoiAlignConfig, y: &Samples, x: &Samples, map: &Map) -> f64 {
         Reduction::Average => sum / count,
         Reduction::Max | Reduction::MaxOfWeightedCorners => largest,
         Reduction::MaxFromZero => largest.max(0.0),
+        unknown => unreachable!("the reference does not know {unknown:?}"),
     }
 }
 
@@ -264,10 +284,44 @@ fn bins_of_axis(
             }
             BinDivision::Whole if length > 0 => [index * length / count, ((index + 1) * length + count - 1) / count],
             BinDivision::Whole => [0, 0],
+            unknown => unreachable!("the reference does not know {unknown:?}"),
         };
         held(start) as usize..held(end) as usize
     };
     Some((0..count).map(bin).collect())
+}
+
+fn ps_roi_pool(
+    config: &PsRoiPoolConfig,
+    [x1, y1, x2, y2]: [f64; 4],
+    map: &Map,
+    Coordinates { round, .. }: Coordinates,
+) -> Option<Vec<f64>> {
+    let bins = |ends: [f64; 2], outputs: usize, size: usize| {
+        let [first, end] = ends.map(|end| round(end * round(config.spatial_scale)).round());
+        if first.abs().max(end.abs()) > FARTHEST_PIXEL {
+            return None;
+        }
+        let of_bin = round((end - first).max(1.0) / outputs as f64);
+        // The map's last pixel is in no bin.
+        let held = |pixel: f64| (first + pixel).clamp(0.0, size as f64 - 1.0) as usize;
+        let bin = |index: usize| {
+            let start = held(round(index as f64 * of_bin).floor());
+            start..held(round((index + 1) as f64 * of_bin).ceil())
+        };
+        Some((0..outputs).map(bin).collect::<Vec<_>>())
+    };
+    let rows = bins([y1, y2], config.output_size[0], map.size[0])?;
+    let columns = bins([x1, x2], config.output_size[1], map.size[1])?;
+    let mut output = Vec::new();
+    for rows in &rows {
+        for columns in &columns {
+            let count = rows.len() * columns.len();
+            let pixels = rows.clone().flat_map(|y| columns.clone().map(move |x| map.at(y, x)));
+            output.push(pixels.sum::<f64>() / count.max(1) as f64);
+        }
+    }
+    Some(output)
 }
 
 fn crop(
@@ -288,6 +342,7 @@ fn crop(
             // A half goes up.
             Interpolation::Nearest => map.at(y.round() as usize, x.round() as usize),
             Interpolation::Bilinear => weighted_corners(Interpolation::Bilinear, y, x, map).iter().sum(),
+            unknown => unreachable!("the reference does not know {unknown:?}"),
         }
     };
     y.iter()

@@ -13,7 +13,7 @@ fn head<B: RoiBackend>(
     features: FloatTensor<B>,
     boxes: FloatTensor<B>,
     batch_indices: IntTensor<B>,
-) -> [FloatTensor<B>; 4] {
+) -> [FloatTensor<B>; 6] {
     let arguments = || (features.clone(), boxes.clone(), batch_indices.clone());
     let (f, b, i) = arguments();
     let aligned = primitive::roi_align::<B>(f, b, i, torchvision::RoiAlign::new([3, 2]));
@@ -24,7 +24,11 @@ fn head<B: RoiBackend>(
     let (f, b, i) = arguments();
     let pyramid = torchvision::MultiScaleRoiAlign::new([3, 2]);
     let of_level = primitive::multi_scale_roi_align::<B>(vec![f], b, i, &[1.0], pyramid);
-    [aligned, pooled, cropped, of_level]
+    let (f, b, i) = arguments();
+    let ps_aligned = primitive::ps_roi_align::<B>(f, b, i, torchvision::PsRoiAlign::new([1, 5]));
+    let (f, b, i) = arguments();
+    let ps_pooled = primitive::ps_roi_pool::<B>(f, b, i, torchvision::PsRoiPool::new([5, 1]));
+    [aligned, pooled, cropped, of_level, ps_aligned, ps_pooled]
 }
 
 fn check<B: RoiBackend>(device: &Device)
@@ -50,7 +54,9 @@ where
         roi_align(features.clone(), &rois, torchvision::RoiAlign::new([3, 2])),
         roi_pool(features.clone(), &rois, torchvision::RoiPool::new([3, 2])),
         crop_and_resize(features.clone(), &rois, CropAndResizeConfig::new([3, 2])),
-        roi_align(features, &rois, torchvision::RoiAlign::new([3, 2])),
+        roi_align(features.clone(), &rois, torchvision::RoiAlign::new([3, 2])),
+        ps_roi_align(features.clone(), &rois, torchvision::PsRoiAlign::new([1, 5])),
+        ps_roi_pool(features, &rois, torchvision::PsRoiPool::new([5, 1])),
     ];
     for (output, expected) in outputs.into_iter().zip(expected) {
         let output = Tensor::<4>::from_primitive::<B>(output);

@@ -16,6 +16,7 @@ enum Flaw {
     DType,
     Option,
     EmptyMap,
+    Channels,
     BoxNotFinite,
     BatchIndex,
 }
@@ -28,6 +29,7 @@ impl Flaw {
             RoiError::DType { .. } => Self::DType,
             RoiError::Option { .. } => Self::Option,
             RoiError::EmptyMap { .. } => Self::EmptyMap,
+            RoiError::Channels { .. } => Self::Channels,
             RoiError::BoxNotFinite { .. } => Self::BoxNotFinite,
             RoiError::BatchIndex { .. } => Self::BatchIndex,
             _ => return None,
@@ -53,13 +55,18 @@ fn flaws(call: &AnyCall, host: bool) -> Vec<Flaw> {
             flaws.push(flaw);
         }
     };
-    let [batch, _, height, width] = call.shape;
+    let [batch, channels, height, width] = call.shape;
     let count = call.count();
     flaw(call.columns != 4, Flaw::Shape);
     flaw(count != call.indices.len(), Flaw::Count);
     flaw(call.box_dtype != call.dtype, Flaw::DType);
     flaw(!options_are_right(call), Flaw::Option);
     flaw(count > 0 && height * width == 0, Flaw::EmptyMap);
+    let of_an_output = call.operator.input_channels();
+    flaw(
+        of_an_output > 0 && !channels.is_multiple_of(of_an_output),
+        Flaw::Channels,
+    );
     if host && call.columns == 4 {
         let regions = call.regions();
         let finite = |corners: &[f64; 4]| corners.iter().all(|corner| corner.is_finite());
@@ -78,16 +85,16 @@ fn options_are_right(call: &AnyCall) -> bool {
     // Options are used in f32.
     let finite = |value: f64| (value as f32).is_finite();
     let scale = |value: f64| finite(value) && value as f32 > 0.0;
+    let samples = |sampling| match sampling {
+        Sampling::Fixed(count) => (1..=1024).contains(&count),
+        Sampling::Clamped { minimum, maximum } => (1..=1024).contains(&minimum) && minimum <= maximum,
+        _ => true,
+    };
     match &call.operator {
         Operator::RoiAlign(config) => {
             let scales = call.pyramid.iter().flat_map(|pyramid| &pyramid.scales);
             let on_levels = |of_axis: f64| scales.clone().all(|of_level| scale(of_axis * of_level));
-            let samples = match config.sampling {
-                Sampling::Adaptive => true,
-                Sampling::Fixed(count) => (1..=1024).contains(&count),
-                Sampling::Clamped { minimum, maximum } => (1..=1024).contains(&minimum) && minimum <= maximum,
-            };
-            samples
+            samples(config.sampling)
                 && size(config.output_size)
                 && scale(config.spatial_scale_y)
                 && scale(config.spatial_scale_x)
@@ -95,29 +102,28 @@ fn options_are_right(call: &AnyCall) -> bool {
                 && on_levels(config.spatial_scale_x)
                 && finite(config.box_offset)
                 && finite(config.input_pixel_offset)
-                && config.output_pixel_offset.abs() <= 1024.0
+                && config.output_pixel_offset.abs() <= MAXIMUM_OUTPUT_PIXEL_OFFSET
+                && config
+                    .minimum_length
+                    .is_none_or(|length| length >= 0.0 && finite(length))
                 && finite(config.out_of_bounds_value)
         }
         Operator::RoiPool(config) => {
             size(config.output_size) && scale(config.spatial_scale_y) && scale(config.spatial_scale_x)
         }
         Operator::CropAndResize(config) => size(config.crop_size) && finite(config.extrapolation_value),
+        Operator::PsRoiAlign(config) => {
+            samples(config.sampling) && size(config.output_size) && scale(config.spatial_scale)
+        }
+        Operator::PsRoiPool(config) => size(config.output_size) && scale(config.spatial_scale),
     }
 }
 
 /// Whether the numbers are those of the reference.
 fn numbers(call: &AnyCall, found: &TensorData) -> Result<(), String> {
     let [batch, channels, ..] = call.shape;
-    let (size, outside) = match &call.operator {
-        Operator::RoiAlign(config) => {
-            let outside = config.out_of_bounds_value;
-            let from_zero = config.reduction == Reduction::MaxFromZero;
-            let outside = if from_zero { outside.max(0.0) } else { outside };
-            (config.output_size, outside)
-        }
-        Operator::RoiPool(config) => (config.output_size, 0.0),
-        Operator::CropAndResize(config) => (config.crop_size, config.extrapolation_value),
-    };
+    let (size, outside) = (call.operator.output_size(), call.operator.value_without_pixels());
+    let channels = channels / call.operator.input_channels();
     let shape = vec![call.count(), channels, size[0], size[1]];
     if found.shape().to_vec() != shape || found.dtype() != call.dtype {
         return Err(format!("gave {:?} {:?}, not {shape:?}", found.dtype(), found.shape()));

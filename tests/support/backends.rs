@@ -16,7 +16,7 @@ impl Backend {
     #[allow(dead_code)]
     pub fn supports(&self, dtype: DType) -> bool {
         match (self.name, dtype) {
-            ("ndarray", dtype) => matches!(dtype, DType::F32 | DType::F64),
+            ("ndarray", dtype) => !matches!(dtype, DType::F16 | DType::BF16),
             ("flex", _) => true,
             (_, DType::F64) => false,
             _ => self.device.supports_dtype(dtype),

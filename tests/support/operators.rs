@@ -35,6 +35,17 @@ fn call(case: &Case, attributes: &Attributes, device: &Device) -> Result<Result<
                 .with_spatial_scale(attributes.or("spatial_scale", 1.0)?);
             try_roi_pool(features, &index_first()?, config)
         }
+        "torchvision.ps_roi_align" => {
+            let config = torchvision::PsRoiAlign::new(attributes.get("output_size")?)
+                .with_spatial_scale(attributes.or("spatial_scale", 1.0)?)
+                .with_sampling_ratio(attributes.or("sampling_ratio", -1)?);
+            try_ps_roi_align(features, &index_first()?, config)
+        }
+        "torchvision.ps_roi_pool" => {
+            let config = torchvision::PsRoiPool::new(attributes.get("output_size")?)
+                .with_spatial_scale(attributes.or("spatial_scale", 1.0)?);
+            try_ps_roi_pool(features, &index_first()?, config)
+        }
         "torchvision.MultiScaleRoIAlign" => {
             let maps = case.pyramid(device)?;
             let sizes: Vec<_> = maps.iter().map(|map| [map.dims()[2], map.dims()[3]]).collect();

@@ -1,50 +1,43 @@
 //! CubeCL kernels, for every runtime: wgpu, Vulkan, Metal, WebGPU, CUDA, ROCm and CPU.
 //!
-//! One launch a call, or a level of a feature pyramid. Boxes are read by the kernel and never by the host; a row that is not finite or
-//! names no image reads no pixel. Tensors are read by their strides, so nothing is copied first.
+//! A call, or a level of a feature pyramid, is one launch. The kernel reads the boxes, which the host never does; a
+//! row that is not finite or names no image reads no pixel. Tensors are read by their strides, so nothing is copied
+//! first.
+//!
+//! - [`kernel`]: the kernel, and how it is launched.
+//! - [`unit`]: which output elements a unit computes, their region, and the channels that they read.
+//! - [`samples`] and [`bins`]: what an element reads, reduced.
 
 use burn_cubecl::CubeBackend;
 use burn_cubecl::tensor::CubeTensor;
 
-use super::{RegionKernels, RoiBackend};
-use crate::geometry::convention::{RegionBins, RegionSamples};
+use super::{HostRegions, RegionKernels};
+use crate::geometry::operator::RegionOperator;
 
-mod pool;
-mod region;
-mod sample;
-
-impl RoiBackend for CubeBackend {
-    fn is_host(_device: &Self::Device) -> bool {
-        false
-    }
-}
+mod bins;
+mod kernel;
+mod samples;
+mod unit;
 
 impl RegionKernels for CubeBackend {
-    fn sample_regions(
+    fn pool(
         features: CubeTensor,
         boxes: CubeTensor,
         batch_indices: CubeTensor,
-        sampling: RegionSamples,
+        _regions: Option<HostRegions>,
+        operator: RegionOperator,
     ) -> CubeTensor {
-        sample::launch(None, features, boxes, batch_indices, &sampling)
+        kernel::launch(None, features, boxes, batch_indices, &operator)
     }
 
-    fn sample_level(
+    fn pool_level(
         pooled: CubeTensor,
         features: CubeTensor,
         boxes: CubeTensor,
         batch_indices: CubeTensor,
-        sampling: RegionSamples,
+        _regions: Option<HostRegions>,
+        operator: RegionOperator,
     ) -> CubeTensor {
-        sample::launch(Some(pooled), features, boxes, batch_indices, &sampling)
-    }
-
-    fn pool_regions(
-        features: CubeTensor,
-        boxes: CubeTensor,
-        batch_indices: CubeTensor,
-        bins: RegionBins,
-    ) -> CubeTensor {
-        pool::launch(features, boxes, batch_indices, &bins)
+        kernel::launch(Some(pooled), features, boxes, batch_indices, &operator)
     }
 }

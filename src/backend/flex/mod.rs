@@ -1,133 +1,92 @@
-//! Flex: native code on its slices, in threads and vectors.
+//! Flex: multithreaded SIMD kernels over Flex's storage.
 //!
-//! - [`engine`], [`groups`], [`task`]: how a call is divided among threads, and what a thread does.
-//! - [`tile`], [`pixels`], [`transpose`]: pixels of a few channels side by side.
-//! - [`average`], [`maximum`], [`bins`]: the kernels, for any number of lanes.
+//! - [`engine`]: a call. `engine::run` plans regions; `groups` gathers those that share pixels and divides the work
+//!   into tasks; `task` computes one task with vector instructions; `channel_runs` does so where elements read channels
+//!   of their own; `kernel` is what all of them ask of a kernel.
+//! - [`kernels`]: `average`, `max_of_samples` and `max_of_pixels`, one for each kind of plan, over `row_operations`.
+//! - [`pixels`]: `features` as slices, a `tile` of their rows with eight channels interleaved, `aligned` memory for
+//!   such pixels, and memory for the `output`.
+//! - [`numbers`]: the dtypes (`number`), 16-bit conversions (`half`), and squares of numbers transposed (`transpose`).
 
 use burn::backend::Flex;
 use burn::tensor::{DType, bf16, f16};
-use burn_flex::{FlexDevice, FlexTensor};
+use burn_flex::FlexTensor;
 
-use super::host::regions;
-use super::{RegionKernels, RoiBackend, output_shape};
-use crate::geometry::convention::{AreaRange, Reduction, RegionBins, RegionSamples};
+use super::{HostRegions, RegionKernels, output_shape};
+use crate::geometry::operator::RegionOperator;
+use crate::geometry::plan::{PlanKind, Planner, Region};
 
-mod average;
-mod bins;
 mod engine;
-mod features;
-mod groups;
-mod half;
-mod maximum;
-mod number;
-mod output;
+mod kernels;
+mod numbers;
 mod pixels;
-mod rows;
-mod task;
-mod tile;
-mod transpose;
 
-use average::Average;
-use bins::Bins;
-use features::with_slices_as_rows;
-use maximum::Maximum;
-use number::Number;
-
-impl RoiBackend for Flex {
-    fn is_host(_device: &FlexDevice) -> bool {
-        true
-    }
-}
+use kernels::{Average, MaxOfPixels, MaxOfSamples};
+use numbers::Number;
+use pixels::with_contiguous_rows;
 
 impl RegionKernels for Flex {
-    fn sample_regions(
+    fn pool(
         features: FlexTensor,
         boxes: FlexTensor,
-        batch_indices: FlexTensor,
-        sampling: RegionSamples,
+        _batch_indices: FlexTensor,
+        regions: Option<HostRegions>,
+        operator: RegionOperator,
     ) -> FlexTensor {
-        sample_into(None, features, boxes, batch_indices, &sampling)
+        pool_into(None, features, boxes, regions, &operator)
     }
 
-    fn sample_level(
+    fn pool_level(
         pooled: FlexTensor,
         features: FlexTensor,
         boxes: FlexTensor,
-        batch_indices: FlexTensor,
-        sampling: RegionSamples,
+        _batch_indices: FlexTensor,
+        regions: Option<HostRegions>,
+        operator: RegionOperator,
     ) -> FlexTensor {
-        sample_into(Some(pooled), features, boxes, batch_indices, &sampling)
-    }
-
-    fn pool_regions(
-        features: FlexTensor,
-        boxes: FlexTensor,
-        batch_indices: FlexTensor,
-        bins: RegionBins,
-    ) -> FlexTensor {
-        match features.dtype() {
-            DType::F64 => pool::<f64>(features, boxes, batch_indices, &bins),
-            DType::F32 => pool::<f32>(features, boxes, batch_indices, &bins),
-            DType::F16 => pool::<f16>(features, boxes, batch_indices, &bins),
-            DType::BF16 => pool::<bf16>(features, boxes, batch_indices, &bins),
-            dtype => unreachable!("features of {dtype:?} are refused before"),
-        }
+        pool_into(Some(pooled), features, boxes, regions, &operator)
     }
 }
 
-fn sample_into(
+fn pool_into(
     pooled: Option<FlexTensor>,
     features: FlexTensor,
     boxes: FlexTensor,
-    batch_indices: FlexTensor,
-    sampling: &RegionSamples,
+    regions: Option<HostRegions>,
+    operator: &RegionOperator,
 ) -> FlexTensor {
-    match features.dtype() {
-        DType::F64 => sample::<f64>(pooled, features, boxes, batch_indices, sampling),
-        DType::F32 => sample::<f32>(pooled, features, boxes, batch_indices, sampling),
-        DType::F16 => sample::<f16>(pooled, features, boxes, batch_indices, sampling),
-        DType::BF16 => sample::<bf16>(pooled, features, boxes, batch_indices, sampling),
+    let regions = regions.expect("the regions of a call on Flex are read");
+    let shape = output_shape(features.layout().shape(), boxes.layout().shape(), operator);
+    let pool = match features.dtype() {
+        DType::F64 => pool::<f64>,
+        DType::F32 => pool::<f32>,
+        DType::F16 => pool::<f16>,
+        DType::BF16 => pool::<bf16>,
         dtype => unreachable!("features of {dtype:?} are refused before"),
-    }
-}
-
-fn sample<E: Number>(
-    pooled: Option<FlexTensor>,
-    features: FlexTensor,
-    boxes: FlexTensor,
-    batch_indices: FlexTensor,
-    sampling: &RegionSamples,
-) -> FlexTensor {
-    let features = with_slices_as_rows(features);
-    let [batch, _, height, width] = features.layout().shape().dims();
-    let (of_features, of_boxes) = (features.layout().shape(), boxes.layout().shape());
-    let shape = output_shape(of_features, of_boxes, sampling.output_size);
-    let (columns, areas) = (sampling.columns, &sampling.areas);
-    let regions = regions::<Flex, E::Sum>(boxes, batch_indices, batch, columns, areas);
-    let map = [height, width];
-    match sampling.reduction {
-        Reduction::Average => {
-            let kernel = Average::new(sampling, map);
-            engine::run::<E, _>(pooled, &features, &regions, shape, &kernel)
-        }
-        _ => {
-            let kernel = Maximum::new(sampling, map);
-            engine::run::<E, _>(pooled, &features, &regions, shape, &kernel)
-        }
-    }
+    };
+    pool(pooled, features, &regions, shape, operator)
 }
 
 fn pool<E: Number>(
+    pooled: Option<FlexTensor>,
     features: FlexTensor,
-    boxes: FlexTensor,
-    batch_indices: FlexTensor,
-    bins: &RegionBins,
+    regions: &[Region],
+    shape: burn::tensor::Shape,
+    operator: &RegionOperator,
 ) -> FlexTensor {
-    let features = with_slices_as_rows(features);
-    let [batch, _, height, width] = features.layout().shape().dims();
-    let shape = output_shape(features.layout().shape(), boxes.layout().shape(), bins.output_size);
-    let (columns, areas) = ([0, 1, 2, 3], &AreaRange::ALL);
-    let regions = regions::<Flex, E::Sum>(boxes, batch_indices, batch, columns, areas);
-    let kernel = Bins::new(bins, [height, width]);
-    engine::run::<E, _>(None, &features, &regions, shape, &kernel)
+    let features = with_contiguous_rows(features);
+    let [_, _, height, width] = features.layout().shape().dims();
+    let planner = Planner::new(operator, [height, width]);
+    let call = engine::Call {
+        pooled,
+        features: &features,
+        regions,
+        shape,
+        planner: &planner,
+    };
+    match planner.kind() {
+        PlanKind::Weights => engine::run::<E, _>(call, &Average::new(&planner)),
+        PlanKind::SampleTaps => engine::run::<E, _>(call, &MaxOfSamples::new(&planner)),
+        PlanKind::PixelRanges => engine::run::<E, _>(call, &MaxOfPixels::new(&planner)),
+    }
 }

@@ -1,0 +1,195 @@
+//! The kernel of all operators: a unit computes one element of the output in a few channels.
+
+use burn::backend::TensorMetadata;
+use burn::backend::cubecl::dtype_to_storage_type;
+use burn_cubecl::ops::numeric::empty_device_contiguous_dtype;
+use burn_cubecl::tensor::CubeTensor;
+use cubecl::calculate_cube_count_elemwise;
+use cubecl::prelude::*;
+
+use super::bins::pool_bins;
+use super::samples::pool_samples;
+use super::unit::{BLOCKS, CHANNELS, ENOUGH_UNITS, Units, UnitsLaunch, element, read_box};
+use crate::backend::output_shape;
+use crate::geometry::levels::AreaRange;
+use crate::geometry::operator::{BoxFormat, ChannelMap, Elements, Reduction, RegionOperator};
+use crate::geometry::plan::Coordinate;
+use crate::geometry::real::single::area::{AreaRule, AreaRuleLaunch, in_range};
+use crate::geometry::real::single::bins::{BinRule, BinRuleLaunch};
+use crate::geometry::real::single::make::{Rules, RulesArgs, RulesExpand, area_rule};
+use crate::geometry::real::single::samples::{SampleRule, SampleRuleLaunch};
+
+/// What is compiled in. Everything else of an operator is an argument, so that another scale, say, compiles nothing.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub struct Compiled {
+    pub reduction: Reduction,
+    box_format: BoxFormat,
+    pub channel_map: ChannelMap,
+    /// Whether boxes outside of the range of areas are left alone.
+    of_level: bool,
+    /// Whether elements read bins. `Rules` says so too, but CubeCL 0.11 leaves the variant of an argument out of the hash
+    /// by which it tells kernels apart.
+    bins: bool,
+}
+
+#[cube(launch, address_type = "dynamic")]
+#[allow(clippy::too_many_arguments)]
+fn pool<F: Float, I: Int>(
+    features: &Tensor<F>,
+    boxes: &Tensor<F>,
+    batch_indices: &Tensor<I>,
+    output: &mut Tensor<F>,
+    units: &Units,
+    rules: &Rules,
+    areas: &AreaRule,
+    start: f32,
+    outside: f32,
+    #[comptime] compiled: Compiled,
+    #[define(F)] _dtype: cubecl::ir::ElemType,
+    #[define(I)] _index_dtype: cubecl::ir::ElemType,
+) {
+    if ABSOLUTE_POS >= units.total {
+        terminate!();
+    }
+    let element = element(units);
+    let region = read_box(
+        boxes,
+        batch_indices,
+        element.region,
+        features.shape(0),
+        compiled.box_format,
+    );
+    if comptime!(compiled.of_level) && !in_range(areas, region.y1, region.x1, region.y2, region.x2) {
+        terminate!();
+    }
+    match rules {
+        Rules::Samples(y, x) => {
+            pool_samples(
+                features, output, units, &element, &region, y, x, start, outside, compiled,
+            );
+        }
+        Rules::Bins(y, x) => {
+            pool_bins(
+                features, output, units, &element, &region, y, x, start, outside, compiled,
+            );
+        }
+    }
+}
+
+/// Launches the kernel, for a call or for a level of a pyramid, of which `pooled` is what other levels have pooled.
+pub fn launch(
+    pooled: Option<CubeTensor>,
+    features: CubeTensor,
+    boxes: CubeTensor,
+    batch_indices: CubeTensor,
+    operator: &RegionOperator,
+) -> CubeTensor {
+    let client = features.client.clone();
+    let shape = output_shape(&features.shape(), &boxes.shape(), operator);
+    let output = match pooled {
+        Some(pooled) if pooled.can_mut() => pooled,
+        Some(pooled) => pooled.copy(),
+        None => empty_device_contiguous_dtype(client.clone(), features.device.clone(), shape.clone(), features.dtype),
+    };
+    // The shape of a block is compiled in: it is that of many units however few there are, so that
+    // another number of regions compiles nothing anew.
+    let dim = CubeDim::new(&client, u32::MAX as usize);
+    let (units, total) = units(shape.dims());
+    let (dtype, index_dtype) = (features.dtype, batch_indices.dtype);
+    let addresses = [&features, &boxes, &batch_indices, &output].map(address_type);
+    let [_, _, height, width] = features.shape().dims();
+    let (reduction, start) = reduction(operator.reduction);
+    let areas = area_rule(&operator.areas);
+    pool::launch(
+        &client,
+        calculate_cube_count_elemwise(&client, total, dim),
+        dim,
+        addresses.into_iter().max().expect("there are tensors"),
+        features.into_tensor_arg(),
+        boxes.into_tensor_arg(),
+        batch_indices.into_tensor_arg(),
+        output.clone().into_tensor_arg(),
+        units,
+        rules(f32::rules(&operator.elements, [height, width])),
+        AreaRuleLaunch::new(areas.from, areas.below),
+        start,
+        operator.value_without_pixels() as f32,
+        Compiled {
+            reduction,
+            box_format: operator.box_format,
+            channel_map: operator.channel_map,
+            of_level: operator.areas != AreaRange::ALL,
+            bins: matches!(operator.elements, Elements::Bins(_)),
+        },
+        dtype_to_storage_type(dtype),
+        dtype_to_storage_type(index_dtype),
+    );
+    output
+}
+
+/// How the elements of an output `[K, channels, P, Q]` are divided among units, and how many units there are.
+fn units([regions, channels, rows, columns]: [usize; 4]) -> (UnitsLaunch, usize) {
+    let elements = regions * rows * columns;
+    let blocks = channels.div_ceil(CHANNELS);
+    let of_a_unit = (elements * blocks / ENOUGH_UNITS).clamp(1, BLOCKS.min(blocks));
+    let sharing = blocks.div_ceil(of_a_unit);
+    let rounds = sharing.div_ceil(BLOCKS / of_a_unit);
+    let sharing = sharing.div_ceil(rounds);
+    let total = rounds * elements * sharing;
+    let mut sizes = SequenceArg::new();
+    for size in [regions, sharing, rows, columns] {
+        sizes.push(size);
+    }
+    (UnitsLaunch::new(sizes, sharing, of_a_unit, total), total)
+}
+
+/// The integers that elements of a tensor are addressed by: they hold its length too, which an expanded
+/// tensor's memory is shorter than.
+fn address_type(tensor: &CubeTensor) -> AddressType {
+    let length = AddressType::from_len(tensor.shape().num_elements());
+    length.max(tensor.required_address_type())
+}
+
+/// The reduction that is compiled in, and the number that it starts from. That number is an argument, so that all
+/// maxima of samples are one kernel.
+fn reduction(reduction: Reduction) -> (Reduction, f32) {
+    match reduction {
+        Reduction::Average => (Reduction::Average, 0.0),
+        Reduction::MaxFromZero => (Reduction::Max, 0.0),
+        reduction => (reduction, -f32::MAX),
+    }
+}
+
+fn rules(rules: Rules) -> RulesArgs {
+    match rules {
+        Rules::Samples(y, x) => RulesArgs::Samples(sample_rule(y), sample_rule(x)),
+        Rules::Bins(y, x) => RulesArgs::Bins(bin_rule(y), bin_rule(x)),
+    }
+}
+
+fn sample_rule(rule: SampleRule) -> SampleRuleLaunch {
+    SampleRuleLaunch::new(
+        rule.spatial_scale,
+        rule.box_offset,
+        rule.input_pixel_offset,
+        rule.output_pixel_offset,
+        rule.minimum_length,
+        rule.minimum_samples,
+        rule.maximum_samples,
+        rule.lower_bound,
+        rule.upper_margin,
+        rule.align_corners,
+        rule.arithmetic,
+        rule.interpolation,
+    )
+}
+
+fn bin_rule(rule: BinRule) -> BinRuleLaunch {
+    BinRuleLaunch::new(
+        rule.spatial_scale,
+        rule.end_pixels,
+        rule.minimum_length,
+        rule.division,
+        rule.unread_pixels,
+    )
+}

@@ -1,0 +1,174 @@
+//! Which output elements a unit computes, the region that they belong to, and the channels that they read.
+
+use cubecl::prelude::*;
+use cubecl::std::FastDivmod;
+
+use crate::geometry::operator::{BoxFormat, ChannelMap};
+
+/// How many channels a unit computes at a time, with the same coordinates and weights.
+pub const CHANNELS: usize = 8;
+
+/// Channel blocks per pass over all regions: 32 channels.
+///
+/// Regions overlap, and read the map several times over. 32 of 256 channels of 200 x 304 are 8 MB, which
+/// stays in the L2 cache from region to region; all of them are 62 MB, which do not.
+pub const BLOCKS: usize = 4;
+
+/// Enough units to fill a large GPU: an H200 holds 270,336. Where there would be more, a unit computes
+/// several blocks, one after another, since finding its region's axes takes as long as half a block.
+pub const ENOUGH_UNITS: usize = 1 << 18;
+
+/// How the output is divided among units.
+#[derive(CubeType, CubeLaunch)]
+pub struct Units {
+    /// K, the units that share the channels computed at a time, P and Q.
+    sizes: Sequence<FastDivmod<usize>>,
+    /// The second of these sizes.
+    sharing: usize,
+    /// How many blocks of channels a unit computes.
+    pub blocks: usize,
+    /// How many units there are.
+    pub total: usize,
+}
+
+/// The output element of a unit, in the first of its channels.
+#[derive(CubeType)]
+pub struct Element {
+    pub region: usize,
+    pub channel: usize,
+    pub row: usize,
+    pub column: usize,
+}
+
+/// The sizes of the output.
+#[derive(CubeType)]
+pub struct Sizes {
+    pub channels: usize,
+    pub rows: usize,
+    pub columns: usize,
+}
+
+/// Reads the sizes of the output.
+#[cube]
+pub fn sizes<F: Float>(output: &mut Tensor<F>) -> Sizes {
+    Sizes {
+        channels: output.shape(1),
+        rows: output.shape(2),
+        columns: output.shape(3),
+    }
+}
+
+/// A row of the boxes, with its image.
+#[derive(CubeType)]
+pub struct BoxRow {
+    pub image: usize,
+    /// Whether the row names an image and is finite.
+    pub valid: bool,
+    pub x1: f32,
+    pub y1: f32,
+    pub x2: f32,
+    pub y2: f32,
+}
+
+/// The output element of this unit: neighbours are those of a row, then of a region, then of regions.
+#[cube]
+pub fn element(units: &Units) -> Element {
+    let (rest, column) = units.sizes[3].div_mod(ABSOLUTE_POS);
+    let (rest, row) = units.sizes[2].div_mod(rest);
+    let (rest, share) = units.sizes[1].div_mod(rest);
+    let (round, region) = units.sizes[0].div_mod(rest);
+    Element {
+        region,
+        // Beyond the last channel in the last round, where rounds are not full.
+        channel: (round * units.sharing + share) * units.blocks * CHANNELS,
+        row,
+        column,
+    }
+}
+
+/// Where pixel 0 lies in the channels that a block of output channels reads. Beyond the last output channel, that one
+/// is read again and not written.
+#[cube]
+pub fn planes<F: Float>(
+    features: &Tensor<F>,
+    image: usize,
+    element: &Element,
+    first: usize,
+    sizes: &Sizes,
+    #[comptime] channel_map: ChannelMap,
+) -> Array<usize> {
+    let mut planes = Array::<usize>::new(CHANNELS);
+    let step = features.stride(1);
+    let start = image * features.stride(0);
+    if comptime!(channel_map == ChannelMap::Same) {
+        let last = features.shape(1) - 1;
+        #[unroll]
+        for channel in 0..CHANNELS {
+            planes[channel] = start + (first + channel).min(last) * step;
+        }
+    } else {
+        let last = sizes.channels - 1;
+        let elements = sizes.rows * sizes.columns;
+        let place = element.row * sizes.columns + element.column;
+        #[unroll]
+        for channel in 0..CHANNELS {
+            planes[channel] = start + ((first + channel).min(last) * elements + place) * step;
+        }
+    }
+    planes
+}
+
+/// Writes the results of an element in a block of channels.
+#[cube]
+pub fn write<F: Float>(output: &mut Tensor<F>, element: &Element, first: usize, results: &Array<f32>) {
+    // Read once: a device compiler takes it that what is written may change strides.
+    let (channels, step) = (output.shape(1), output.stride(1));
+    let mut index = element.region * output.stride(0)
+        + first * step
+        + element.row * output.stride(2)
+        + element.column * output.stride(3);
+    #[unroll]
+    for channel in 0..CHANNELS {
+        if first + channel < channels {
+            output[index] = F::cast_from(results[channel]);
+        }
+        index += step;
+    }
+}
+
+/// Reads a row of the boxes.
+#[cube]
+pub fn read_box<F: Float, I: Int>(
+    boxes: &Tensor<F>,
+    batch_indices: &Tensor<I>,
+    row: usize,
+    batch: usize,
+    #[comptime] format: BoxFormat,
+) -> BoxRow {
+    let index = batch_indices[row * batch_indices.stride(0)];
+    // There and back again leaves only what a u32 holds; -1 comes back, but as the largest of them.
+    let image = u32::cast_from(index);
+    let whole = I::cast_from(image) == index && (image as usize) < batch;
+
+    let start = row * boxes.stride(0);
+    let step = boxes.stride(1);
+    let columns = comptime!(format.columns());
+    let x1 = f32::cast_from(boxes[start + comptime!(columns[1][0]) * step]);
+    let y1 = f32::cast_from(boxes[start + comptime!(columns[0][0]) * step]);
+    let x2 = f32::cast_from(boxes[start + comptime!(columns[1][1]) * step]);
+    let y2 = f32::cast_from(boxes[start + comptime!(columns[0][1]) * step]);
+    BoxRow {
+        image: image as usize,
+        valid: whole && is_finite(x1) && is_finite(y1) && is_finite(x2) && is_finite(y2),
+        x1,
+        y1,
+        x2,
+        y2,
+    }
+}
+
+/// By its bits, since some device compilers take it that there are no infinities.
+#[cube]
+fn is_finite(value: f32) -> bool {
+    (value.to_bits() & 0x7F80_0000u32) != 0x7F80_0000u32
+}

@@ -1,0 +1,63 @@
+//! A copy of a window of an image with channels last, so that its rows are long runs of memory.
+
+use std::ops::Range;
+
+use burn::backend::tensor::FloatTensor;
+use burn::backend::{Backend, TensorMetadata};
+use burn::tensor::{Shape, Slice, TensorData};
+
+use super::{Sum, cast};
+
+/// Pixels `[H, W, C]` of a window of an image, in the dtype of sums.
+pub struct ChannelsLast<B: Backend> {
+    pub tensor: FloatTensor<B>,
+    pub rows: Range<usize>,
+    pub columns: Range<usize>,
+    pub channels: usize,
+}
+
+impl<B: Backend> ChannelsLast<B> {
+    /// Copies a window of an image.
+    pub fn copy<R: Sum>(
+        features: &FloatTensor<B>,
+        image: usize,
+        channels: &Range<usize>,
+        [rows, columns]: &[Range<usize>; 2],
+    ) -> Self {
+        let slices = [image..image + 1, channels.clone(), rows.clone(), columns.clone()];
+        let window = B::float_slice(features.clone(), &slices.map(Slice::from));
+        let (area, count) = (rows.len() * columns.len(), channels.len());
+        let planes = B::float_reshape(window, Shape::new([count, area]));
+        // Reshaped after the axes are swapped, which makes the backend move the numbers once, here.
+        let pixels = B::float_reshape(
+            B::float_swap_dims(cast::<B>(planes, R::DTYPE), 0, 1),
+            Shape::new([area * count]),
+        );
+        Self {
+            tensor: B::float_reshape(pixels, Shape::new([rows.len(), columns.len(), count])),
+            rows: rows.clone(),
+            columns: columns.clone(),
+            channels: count,
+        }
+    }
+
+    /// The pixels `[H, W, C]` of a window within.
+    pub fn window(&self, rows: &Range<usize>, columns: &Range<usize>) -> FloatTensor<B> {
+        let within = |range: &Range<usize>, origin: usize| range.start - origin..range.end - origin;
+        let slices = [
+            within(rows, self.rows.start),
+            within(columns, self.columns.start),
+            0..self.channels,
+        ];
+        B::float_slice(self.tensor.clone(), &slices.map(Slice::from))
+    }
+
+    pub fn device(&self) -> B::Device {
+        self.tensor.device()
+    }
+
+    /// A tensor of values computed on the host.
+    pub fn constant<R: Sum, const D: usize>(&self, values: Vec<R>, shape: [usize; D]) -> FloatTensor<B> {
+        B::float_from_data(TensorData::new(values, shape), &self.device())
+    }
+}

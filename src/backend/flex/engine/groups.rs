@@ -1,0 +1,112 @@
+//! How regions are gathered in groups that share pixels, and groups divided into tasks.
+
+use std::ops::Range;
+
+use crate::backend::flex::pixels::{LANES, LARGEST_TILE, tile_capacity};
+
+/// A region, planned.
+pub struct Planned<P> {
+    /// The plans of y and of x: one for each run of elements that read the same channels.
+    pub plans: [Vec<P>; 2],
+    pub image: usize,
+    /// Its row among those planned together.
+    pub number: usize,
+    pub window: [Range<usize>; 2],
+}
+
+/// Regions of one image.
+pub struct Group<P> {
+    regions: Vec<Planned<P>>,
+    /// The pixels that all of them share a copy of; none where each copies its own window.
+    shared: Option<[Range<usize>; 2]>,
+}
+
+/// A range of channels of a group, with the output of each region in these channels.
+pub struct Task<'a, E, P> {
+    pub regions: &'a [Planned<P>],
+    pub shared: Option<&'a [Range<usize>; 2]>,
+    pub channels: Range<usize>,
+    pub outputs: Vec<&'a mut [E]>,
+}
+
+/// Gathers regions of one image, from its top to its bottom, that can share a copy of their pixels; the
+/// copy pays where windows overlap so much that together they are larger than what they cover.
+pub fn group<P>(mut regions: Vec<Planned<P>>) -> Vec<Group<P>> {
+    regions.sort_by_key(|region| (region.image, region.window[0].start, region.number));
+    let mut groups: Vec<(Group<P>, [Range<usize>; 2])> = Vec::new();
+    for region in regions {
+        if let Some((group, hull)) = groups.last_mut() {
+            let joined = [0, 1].map(|axis| cover(&hull[axis], &region.window[axis]));
+            let same_image = group.regions[0].image == region.image;
+            if same_image && tile_capacity(&joined) <= LARGEST_TILE {
+                group.regions.push(region);
+                *hull = joined;
+                continue;
+            }
+        }
+        let hull = region.window.clone();
+        let regions = vec![region];
+        groups.push((Group { regions, shared: None }, hull));
+    }
+    groups
+        .into_iter()
+        .map(|(mut group, hull)| {
+            let windows: usize = group.regions.iter().map(|region| pixel_count(&region.window)).sum();
+            group.shared = (3 * windows > pixel_count(&hull)).then_some(hull);
+            group
+        })
+        .collect()
+}
+
+fn pixel_count([rows, columns]: &[Range<usize>; 2]) -> usize {
+    rows.len() * columns.len()
+}
+
+/// The least range that holds both; an empty one doesn't count.
+fn cover(left: &Range<usize>, right: &Range<usize>) -> Range<usize> {
+    match (left.is_empty(), right.is_empty()) {
+        (true, _) => right.clone(),
+        (_, true) => left.clone(),
+        _ => left.start.min(right.start)..left.end.max(right.end),
+    }
+}
+
+/// Divides groups into tasks, and the output among them.
+pub fn divide<'a, E, P>(
+    groups: &'a [Group<P>],
+    output: &'a mut [E],
+    channels: usize,
+    of_a_channel: usize,
+    parallel: bool,
+) -> Vec<Task<'a, E, P>> {
+    let wanted = if parallel { 4 * rayon::current_num_threads() } else { 1 };
+    let of_a_group = wanted.div_ceil(groups.len().max(1));
+    let blocks = channels.div_ceil(LANES);
+    let ranges = of_a_group.min(blocks);
+    let of_a_range = blocks.div_ceil(ranges) * LANES;
+    let parts = of_a_group.div_ceil(ranges);
+
+    let mut rest: Vec<&mut [E]> = output.chunks_exact_mut(channels * of_a_channel).collect();
+    let mut tasks = Vec::new();
+    for start in (0..channels).step_by(of_a_range) {
+        let channels = start..(start + of_a_range).min(channels);
+        for group in groups {
+            let of_a_part = group.regions.len().div_ceil(parts);
+            for regions in group.regions.chunks(of_a_part) {
+                let outputs = regions.iter().map(|region| {
+                    let output = std::mem::take(&mut rest[region.number]);
+                    let (first, others) = output.split_at_mut(channels.len() * of_a_channel);
+                    rest[region.number] = others;
+                    first
+                });
+                tasks.push(Task {
+                    regions,
+                    shared: group.shared.as_ref(),
+                    channels: channels.clone(),
+                    outputs: outputs.collect(),
+                });
+            }
+        }
+    }
+    tasks
+}

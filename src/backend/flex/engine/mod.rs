@@ -1,0 +1,109 @@
+//! A call on Flex: regions are planned once, gathered in groups that share pixels, and divided into tasks.
+//!
+//! Every output element is computed by one task in one order, so results don't depend on how many
+//! threads there are.
+
+mod channel_runs;
+mod groups;
+mod kernel;
+mod scratch;
+mod task;
+
+use std::ops::Range;
+
+use burn::tensor::{Bytes, Shape};
+use burn_flex::{FlexTensor, Layout};
+use rayon::prelude::*;
+
+pub use kernel::Kernel;
+
+use super::numbers::Number;
+use super::pixels::{Features, zeros};
+use crate::geometry::plan::{AxisPlan, Coordinate, Planner, Region, hull};
+use groups::{Planned, divide, group};
+use task::{Work, compute};
+
+/// How many numbers the plans hold that are there at a time, 4 MiB.
+const PLANNED: usize = 1 << 19;
+
+/// A call of fewer output elements is not worth waking threads for.
+const PARALLEL: usize = 1 << 14;
+
+/// What is computed.
+pub struct Call<'a, S: Coordinate> {
+    /// What other levels of a pyramid have left.
+    pub pooled: Option<FlexTensor>,
+    /// `[N, C, H, W]`, whose rows are contiguous.
+    pub features: &'a FlexTensor,
+    pub regions: &'a [Region],
+    /// The shape of the output, `[K, channels, P, Q]`.
+    pub shape: Shape,
+    pub planner: &'a Planner<S>,
+}
+
+/// Pools the regions in the operator's range of areas.
+pub fn run<E: Number, K: Kernel<E::Sum>>(call: Call<'_, E::Sum>, kernel: &K) -> FlexTensor {
+    let [_, channels, rows, columns] = call.shape.dims();
+    let of_a_region = channels * rows * columns;
+    let batch = (PLANNED / K::Plan::size(call.planner)).max(1);
+    let work = Work {
+        kernel,
+        features: &Features::<E>::new(call.features),
+        planner: call.planner,
+    };
+
+    let parallel = call.shape.num_elements() >= PARALLEL && rayon::current_num_threads() > 1;
+    let mut output = match call.pooled {
+        Some(pooled) => pooled.to_contiguous(),
+        None => FlexTensor::new(
+            Bytes::from_elems(zeros::<E>(call.shape.num_elements(), parallel)),
+            Layout::contiguous(call.shape.clone()),
+            E::dtype(),
+        ),
+    };
+    let start = output.layout().start_offset();
+    let numbers = &mut output.storage_mut::<E>()[start..start + call.shape.num_elements()];
+    let batches = call.regions.chunks(batch).zip(numbers.chunks_mut(batch * of_a_region));
+    for (regions, output) in batches {
+        let groups = group(plan(regions, call.planner, parallel));
+        let tasks = divide(&groups, output, channels, rows * columns, parallel);
+        let run = |task| compute(&work, task);
+        if parallel {
+            tasks.into_par_iter().for_each(run);
+        } else {
+            tasks.into_iter().for_each(run);
+        }
+    }
+    output
+}
+
+/// Plans the regions that the operator pools.
+fn plan<S: Coordinate, P: AxisPlan<S>>(regions: &[Region], planner: &Planner<S>, parallel: bool) -> Vec<Planned<P>> {
+    let runs = [0, 1].map(|axis| planner.runs(axis));
+    let plan =
+        |(number, region): (usize, &Region)| planner.pools(region).then(|| planned(number, region, planner, &runs));
+    if parallel {
+        let regions = regions.par_iter().with_min_len(16).enumerate();
+        return regions.filter_map(plan).collect();
+    }
+    regions.iter().enumerate().filter_map(plan).collect()
+}
+
+fn planned<S: Coordinate, P: AxisPlan<S>>(
+    number: usize,
+    region: &Region,
+    planner: &Planner<S>,
+    runs: &[Vec<Range<usize>>; 2],
+) -> Planned<P> {
+    let plans: [Vec<P>; 2] = [0, 1].map(|axis| {
+        let runs = runs[axis].iter().cloned();
+        runs.map(|run| planner.axis(region, axis, run)).collect()
+    });
+    let window = plans.each_ref().map(|plans| hull(plans.iter().map(AxisPlan::window)));
+    Planned {
+        plans,
+        image: region.image,
+        number,
+        window,
+    }
+}

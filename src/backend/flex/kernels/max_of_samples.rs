@@ -1,0 +1,67 @@
+//! A maximum over samples: each sample of y gives a row of the window, each sample of x a number.
+
+use std::ops::Range;
+
+use super::row_operations::{add, keep_larger, weighted_sum};
+use crate::backend::flex::engine::Kernel;
+use crate::backend::flex::numbers::Sum;
+use crate::backend::flex::pixels::Rows;
+use crate::geometry::plan::{Planner, SampleTaps};
+
+/// A maximum over samples.
+pub struct MaxOfSamples<S> {
+    /// The number that a maximum starts from.
+    start: S,
+    outside: S,
+}
+
+impl<S: Sum> MaxOfSamples<S> {
+    pub fn new(planner: &Planner<S>) -> Self {
+        Self {
+            start: planner.maximum_starts_from().map_or(S::LEAST, S::from_f64),
+            outside: S::from_f64(planner.value_without_pixels()),
+        }
+    }
+}
+
+impl<S: Sum> Kernel<S> for MaxOfSamples<S> {
+    type Plan = SampleTaps<S>;
+
+    #[inline(always)]
+    fn compute<const L: usize>(
+        &self,
+        [y, x]: [&SampleTaps<S>; 2],
+        output_rows: Range<usize>,
+        columns: Range<usize>,
+        rows: &impl Rows<S, L>,
+        along_y: &mut [[S; L]],
+        output: &mut [[S; L]],
+    ) {
+        let width = x.samples.len();
+        let elements_y = y.elements().skip(output_rows.start);
+        for (output, (samples_y, complete_y)) in output.chunks_exact_mut(width).zip(elements_y) {
+            output.fill([self.start; L]);
+            for taps in samples_y {
+                let pair = [taps.low, taps.high];
+                weighted_sum(along_y, &[taps.low_weight, taps.high_weight], |tap| {
+                    rows.row(pair[tap], columns.clone())
+                });
+                for (maximum, (samples_x, _)) in output.iter_mut().zip(x.elements()) {
+                    for taps in samples_x {
+                        let mut sample = [S::default(); L];
+                        add(&mut sample, taps.low_weight, &along_y[taps.low - columns.start]);
+                        add(&mut sample, taps.high_weight, &along_y[taps.high - columns.start]);
+                        keep_larger(maximum, &sample);
+                    }
+                }
+            }
+            for (maximum, (samples_x, complete_x)) in output.iter_mut().zip(x.elements()) {
+                if samples_y.is_empty() || samples_x.is_empty() {
+                    *maximum = [self.outside; L];
+                } else if !(complete_y && complete_x) {
+                    keep_larger(maximum, &[self.outside; L]);
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,10 @@
+//! The kernels: one for each kind of plan, for any number of interleaved channels.
+
+mod average;
+mod max_of_pixels;
+mod max_of_samples;
+mod row_operations;
+
+pub use average::Average;
+pub use max_of_pixels::MaxOfPixels;
+pub use max_of_samples::MaxOfSamples;

@@ -1,0 +1,115 @@
+//! A copy of pixels with a few channels interleaved, so that one operation works on all of them.
+
+use std::ops::Range;
+
+use pulp::Simd;
+
+use super::aligned::AlignedPixels;
+use super::features::{Features, Plane};
+use crate::backend::flex::numbers::{Number, Sum, interleave};
+
+/// How many channels are interleaved.
+pub const LANES: usize = 8;
+
+/// A tile holds at most this many pixels: 4 MiB of f32.
+pub const LARGEST_TILE: usize = 1 << 17;
+
+/// Rows of pixels, each of `L` channels, for a window of the map.
+pub trait Rows<S, const L: usize> {
+    /// Pixels of a row of the map.
+    fn row(&self, row: usize, columns: Range<usize>) -> &[[S; L]];
+}
+
+/// The channels that are interleaved: `count` of them, `step` apart.
+pub struct LaneChannels {
+    pub first: usize,
+    pub step: usize,
+    pub count: usize,
+}
+
+/// A ring buffer of feature rows, `L` channels interleaved.
+///
+/// Regions come from the top to the bottom, and few rows stay in the nearest caches: on the map of
+/// `box-p2`, 32 rows are 300 KiB and all 200 are 2 MiB.
+pub struct Tile<S, const L: usize> {
+    /// How many rows it holds. It is a power of two, so that a row's place, its number modulo
+    /// this, takes no division.
+    capacity: usize,
+    /// Rows up to this one were copied, or were not asked for.
+    end: usize,
+    columns: Range<usize>,
+    pixels: AlignedPixels<S, L>,
+    wide: [Vec<S>; L],
+}
+
+/// How many pixels a tile for a window holds.
+pub fn tile_capacity([rows, columns]: &[Range<usize>; 2]) -> usize {
+    rows.len().next_power_of_two() * columns.len()
+}
+
+impl<S: Sum, const L: usize> Tile<S, L> {
+    pub fn new() -> Self {
+        Self {
+            capacity: 0,
+            end: 0,
+            columns: 0..0,
+            pixels: AlignedPixels::new(),
+            wide: std::array::from_fn(|_| Vec::new()),
+        }
+    }
+
+    /// Forgets all rows, and holds up to `rows` of these columns from then on.
+    #[inline(always)]
+    pub fn clear(&mut self, rows: usize, columns: Range<usize>) {
+        self.capacity = rows.next_power_of_two();
+        self.end = 0;
+        self.pixels.resize(self.capacity * columns.len());
+        self.columns = columns;
+    }
+
+    /// Copies rows in up to `L` channels, those that were not copied before; lanes beyond the last
+    /// channel hold any numbers. The first of the rows is none before those of an earlier call, and rows
+    /// before it may be overwritten.
+    #[inline(always)]
+    pub fn load<E: Number<Sum = S>>(
+        &mut self,
+        simd: impl Simd,
+        features: &Features<'_, E>,
+        image: usize,
+        channels: &LaneChannels,
+        rows: Range<usize>,
+    ) {
+        let width = self.columns.len();
+        for row in rows.start.max(self.end)..rows.end {
+            let mut lanes: [&[S]; L] = [&[]; L];
+            for (lane, (numbers, wide)) in lanes.iter_mut().zip(&mut self.wide).enumerate() {
+                let channel = channels.first + lane.min(channels.count - 1) * channels.step;
+                let plane = features.plane(image, channel);
+                *numbers = E::widen(plane.row(row, self.columns.clone()), wide);
+            }
+            let start = (row & (self.capacity - 1)) * width;
+            interleave(simd, lanes, &mut self.pixels.get_mut()[start..start + width]);
+        }
+        self.end = self.end.max(rows.end);
+    }
+}
+
+impl<S: Sum, const L: usize> Rows<S, L> for Tile<S, L> {
+    #[inline(always)]
+    fn row(&self, row: usize, columns: Range<usize>) -> &[[S; L]] {
+        if columns.is_empty() {
+            return &[];
+        }
+        let start = (row & (self.capacity - 1)) * self.columns.len();
+        let first = start + columns.start - self.columns.start;
+        &self.pixels.get()[first..first + columns.len()]
+    }
+}
+
+/// A plane whose numbers have the type of sums is its own window of one channel.
+impl<S: Sum, E: Number<Sum = S>> Rows<S, 1> for Plane<'_, E> {
+    #[inline(always)]
+    fn row(&self, row: usize, columns: Range<usize>) -> &[[S; 1]] {
+        E::as_sums(Plane::row(self, row, columns)).expect("numbers that need no conversion")
+    }
+}

@@ -1,0 +1,169 @@
+//! What a device can do.
+
+use burn::backend::{Backend, Dispatch, DispatchDevice};
+use burn::tensor::{DType, Device};
+
+use super::RegionKernels;
+
+/// A backend that the region operators run on: the bound of code that chooses it by type parameter.
+///
+/// It holds for `Flex`, `NdArray`, `LibTorch`, `CubeBackend` (whose other names are `Wgpu`, `Cuda`, …) with and
+/// without `Fusion`, where the features of these names are on, and for `Dispatch`, which stands for all of them. No
+/// other crate can implement it.
+///
+/// ```
+/// use burn::backend::tensor::{FloatTensor, IntTensor};
+/// use burn_roi::{RoiAlignConfig, RoiBackend, primitive};
+///
+/// fn pool<B: RoiBackend>(
+///     features: FloatTensor<B>,
+///     boxes: FloatTensor<B>,
+///     batch_indices: IntTensor<B>,
+/// ) -> FloatTensor<B> {
+///     let config = RoiAlignConfig::new([7, 7]).with_spatial_scale(0.25);
+///     primitive::roi_align::<B>(features, boxes, batch_indices, config)
+/// }
+/// ```
+pub trait RoiBackend: RegionKernels + DeviceSupport {}
+
+impl<B: RegionKernels + DeviceSupport> RoiBackend for B {}
+
+/// How the operators run on a device.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum DeviceKind {
+    /// The host plans: every call reads the boxes, and refuses one that is not finite and a batch index that is out
+    /// of range.
+    Host,
+    /// Kernels read the boxes, and the host does not: such a row reads no image and gives the out-of-bounds value.
+    Accelerator,
+    /// The operators do not run there.
+    Unsupported,
+}
+
+/// What the devices of a backend can do.
+pub trait DeviceSupport: Backend {
+    /// How the operators run on a device.
+    fn device_kind(device: &Self::Device) -> DeviceKind;
+
+    /// Whether the operators take features of a dtype on a device.
+    fn pools_dtype(device: &Self::Device, dtype: DType) -> bool;
+
+    /// Whether the operators take batch indices of an integer dtype on a device.
+    fn indexes_dtype(_device: &Self::Device, _dtype: DType) -> bool {
+        true
+    }
+}
+
+#[cfg(feature = "flex")]
+impl DeviceSupport for burn::backend::Flex {
+    fn device_kind(_device: &Self::Device) -> DeviceKind {
+        DeviceKind::Host
+    }
+
+    fn pools_dtype(_device: &Self::Device, dtype: DType) -> bool {
+        matches!(dtype, DType::F64 | DType::F32 | DType::F16 | DType::BF16)
+    }
+}
+
+#[cfg(feature = "ndarray")]
+impl DeviceSupport for burn::backend::NdArray {
+    fn device_kind(_device: &Self::Device) -> DeviceKind {
+        DeviceKind::Host
+    }
+
+    fn pools_dtype(_device: &Self::Device, dtype: DType) -> bool {
+        matches!(dtype, DType::F64 | DType::F32)
+    }
+}
+
+#[cfg(feature = "tch")]
+#[allow(deprecated)] // Burn deprecates LibTorch.
+impl DeviceSupport for burn::backend::LibTorch {
+    /// On a GPU too: the fallback plans on the host, and so has to read the boxes.
+    fn device_kind(_device: &Self::Device) -> DeviceKind {
+        DeviceKind::Host
+    }
+
+    fn pools_dtype(_device: &Self::Device, dtype: DType) -> bool {
+        matches!(dtype, DType::F64 | DType::F32 | DType::F16 | DType::BF16)
+    }
+
+    fn indexes_dtype(_device: &Self::Device, dtype: DType) -> bool {
+        dtype == DType::I64
+    }
+}
+
+#[cfg(feature = "cube")]
+impl DeviceSupport for burn_cubecl::CubeBackend {
+    fn device_kind(_device: &Self::Device) -> DeviceKind {
+        DeviceKind::Accelerator
+    }
+
+    fn pools_dtype(device: &Self::Device, dtype: DType) -> bool {
+        matches!(dtype, DType::F32 | DType::F16 | DType::BF16) && Self::supports_dtype(device, dtype)
+    }
+
+    fn indexes_dtype(device: &Self::Device, dtype: DType) -> bool {
+        Self::supports_dtype(device, dtype)
+    }
+}
+
+#[cfg(feature = "cube")]
+impl<B: burn_fusion::FusionBackend + DeviceSupport> DeviceSupport for burn_fusion::Fusion<B> {
+    fn device_kind(device: &Self::Device) -> DeviceKind {
+        B::device_kind(device)
+    }
+
+    fn pools_dtype(device: &Self::Device, dtype: DType) -> bool {
+        B::pools_dtype(device, dtype)
+    }
+
+    fn indexes_dtype(device: &Self::Device, dtype: DType) -> bool {
+        B::indexes_dtype(device, dtype)
+    }
+}
+
+/// Whether the host reads what is on a device, since that costs nothing.
+pub(crate) fn is_host(device: &Device) -> bool {
+    Dispatch::device_kind(device.as_dispatch()) == DeviceKind::Host
+}
+
+/// Answers for the backend of a device, and gives `otherwise` for one that the operators do not run on.
+macro_rules! of_backend {
+    ($device:expr, $function:ident ($($argument:expr),*), $otherwise:expr) => {
+        match $device {
+            #[cfg(feature = "flex")]
+            DispatchDevice::Flex(device) => burn::backend::Flex::$function(device $(, $argument)*),
+            #[cfg(feature = "ndarray")]
+            DispatchDevice::NdArray(device) => burn::backend::NdArray::$function(device $(, $argument)*),
+            #[cfg(feature = "cube")]
+            DispatchDevice::Cube(device) => burn_cubecl::CubeBackend::$function(device $(, $argument)*),
+            #[cfg(feature = "tch")]
+            DispatchDevice::LibTorch(device) => burn::backend::LibTorch::$function(device $(, $argument)*),
+            #[allow(unreachable_patterns)]
+            _ => $otherwise,
+        }
+    };
+}
+
+impl DeviceSupport for Dispatch {
+    fn device_kind(device: &DispatchDevice) -> DeviceKind {
+        of_backend!(device, device_kind(), DeviceKind::Unsupported)
+    }
+
+    #[cfg_attr(
+        not(any(feature = "flex", feature = "ndarray", feature = "cube", feature = "tch")),
+        allow(unused_variables)
+    )]
+    fn pools_dtype(device: &DispatchDevice, dtype: DType) -> bool {
+        of_backend!(device, pools_dtype(dtype), false)
+    }
+
+    #[cfg_attr(
+        not(any(feature = "flex", feature = "ndarray", feature = "cube", feature = "tch")),
+        allow(unused_variables)
+    )]
+    fn indexes_dtype(device: &DispatchDevice, dtype: DType) -> bool {
+        of_backend!(device, indexes_dtype(dtype), false)
+    }
+}

@@ -1,0 +1,167 @@
+//! DirectML `ROI_ALIGN`, `ROI_ALIGN1` and `ROI_POOLING`, as structs that mirror the documents' fields.
+//!
+//! The tensors of a description are arguments of the operators, but for the size of `OutputTensor`,
+//! which is `output_size`. `ROITensor` and `BatchIndicesTensor` of any rank that the documents allow
+//! are [`Rois::new`](crate::Rois::new); the `ROITensor` of `ROI_POOLING` is
+//! [`Rois::from_index_first`](crate::Rois::from_index_first).
+//!
+//! Where the documents are silent or slip, this is how they are read: the scale of Y is Y over Y; the
+//! number of samples is rounded up; the loops over samples stop before their end; a sample is in bounds
+//! where `-1 <= position <= size`, and is then held within the map; nearest rounds a half down; and a
+//! lone sample that is aligned to corners takes the region's middle.
+
+use burn::config::Config;
+use serde::{Deserialize, Serialize};
+
+use crate::geometry::operator::{Arithmetic, BinDivision, Interpolation, Reduction, Sampling};
+use crate::ops::{RoiAlignConfig, RoiPoolConfig};
+
+/// The two values of `DML_REDUCE_FUNCTION` that the ROI operators accept.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub enum ReduceFunction {
+    /// `DML_REDUCE_FUNCTION_AVERAGE`: the mean of the samples.
+    Average,
+    /// `DML_REDUCE_FUNCTION_MAX`: the largest sample.
+    Max,
+}
+
+/// `DML_INTERPOLATION_MODE`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub enum InterpolationMode {
+    /// `DML_INTERPOLATION_MODE_NEAREST_NEIGHBOR`: the nearest pixel.
+    NearestNeighbor,
+    /// `DML_INTERPOLATION_MODE_LINEAR`: the weighted mean of the four pixels around a sample.
+    Linear,
+}
+
+/// `DML_ROI_ALIGN_OPERATOR_DESC`.
+#[derive(Config, Debug, PartialEq)]
+pub struct RoiAlignOperatorDesc {
+    /// The last two sizes of `OutputTensor`: height and width.
+    pub output_size: [usize; 2],
+    /// How samples become one number.
+    pub reduction_function: ReduceFunction,
+    /// What a sample between pixels reads.
+    pub interpolation_mode: InterpolationMode,
+    /// From box coordinates to columns of the map.
+    pub spatial_scale_x: f32,
+    /// From box coordinates to rows of the map.
+    pub spatial_scale_y: f32,
+    /// What a sample out of bounds reads.
+    pub out_of_bounds_input_value: f32,
+    /// The least number of samples of an output element along an axis, 1 to 1024.
+    pub minimum_samples_per_output: u32,
+    /// The largest number of samples of an output element along an axis.
+    pub maximum_samples_per_output: u32,
+}
+
+impl From<RoiAlignOperatorDesc> for RoiAlignConfig {
+    fn from(desc: RoiAlignOperatorDesc) -> Self {
+        RoiAlign1OperatorDesc {
+            output_size: desc.output_size,
+            reduction_function: desc.reduction_function,
+            interpolation_mode: desc.interpolation_mode,
+            spatial_scale_x: desc.spatial_scale_x,
+            spatial_scale_y: desc.spatial_scale_y,
+            input_pixel_offset: 0.5,
+            output_pixel_offset: -0.5,
+            out_of_bounds_input_value: desc.out_of_bounds_input_value,
+            minimum_samples_per_output: desc.minimum_samples_per_output,
+            maximum_samples_per_output: desc.maximum_samples_per_output,
+            align_regions_to_corners: false,
+        }
+        .into()
+    }
+}
+
+/// `DML_ROI_ALIGN1_OPERATOR_DESC`.
+///
+/// ```
+/// use burn_roi::directml::{InterpolationMode, ReduceFunction, RoiAlign1OperatorDesc};
+/// use burn_roi::{RoiAlignConfig, Sampling};
+///
+/// let config: RoiAlignConfig = RoiAlign1OperatorDesc {
+///     output_size: [7, 7],
+///     reduction_function: ReduceFunction::Average,
+///     interpolation_mode: InterpolationMode::Linear,
+///     spatial_scale_x: 0.25,
+///     spatial_scale_y: 0.25,
+///     input_pixel_offset: 0.5,
+///     output_pixel_offset: -0.5,
+///     out_of_bounds_input_value: 0.0,
+///     minimum_samples_per_output: 1,
+///     maximum_samples_per_output: u32::MAX,
+///     align_regions_to_corners: false,
+/// }
+/// .into();
+/// assert_eq!(config.sampling, Sampling::Clamped { minimum: 1, maximum: u32::MAX as usize });
+/// ```
+#[derive(Config, Debug, PartialEq)]
+pub struct RoiAlign1OperatorDesc {
+    /// The last two sizes of `OutputTensor`: height and width.
+    pub output_size: [usize; 2],
+    /// How samples become one number.
+    pub reduction_function: ReduceFunction,
+    /// What a sample between pixels reads.
+    pub interpolation_mode: InterpolationMode,
+    /// From box coordinates to columns of the map.
+    pub spatial_scale_x: f32,
+    /// From box coordinates to rows of the map.
+    pub spatial_scale_y: f32,
+    /// Where the centre of the first pixel lies: 0.5, or 0 for its corner.
+    pub input_pixel_offset: f32,
+    /// Minus where a sample lies in its step: -0.5 for its middle, or 0 for its start; -1024 to 1024.
+    pub output_pixel_offset: f32,
+    /// What a sample out of bounds reads.
+    pub out_of_bounds_input_value: f32,
+    /// The least number of samples of an output element along an axis, 1 to 1024.
+    pub minimum_samples_per_output: u32,
+    /// The largest number of samples of an output element along an axis.
+    pub maximum_samples_per_output: u32,
+    /// Whether the outermost samples lie on the corners of the region.
+    #[config(default = false)]
+    pub align_regions_to_corners: bool,
+}
+
+impl From<RoiAlign1OperatorDesc> for RoiAlignConfig {
+    fn from(desc: RoiAlign1OperatorDesc) -> Self {
+        RoiAlignConfig::new(desc.output_size)
+            .with_spatial_scale_x(desc.spatial_scale_x.into())
+            .with_spatial_scale_y(desc.spatial_scale_y.into())
+            .with_sampling(Sampling::Clamped {
+                minimum: desc.minimum_samples_per_output as usize,
+                maximum: desc.maximum_samples_per_output as usize,
+            })
+            .with_interpolation(match desc.interpolation_mode {
+                InterpolationMode::NearestNeighbor => Interpolation::Nearest,
+                InterpolationMode::Linear => Interpolation::Bilinear,
+            })
+            .with_reduction(match desc.reduction_function {
+                ReduceFunction::Average => Reduction::Average,
+                ReduceFunction::Max => Reduction::Max,
+            })
+            .with_input_pixel_offset(desc.input_pixel_offset.into())
+            .with_output_pixel_offset(desc.output_pixel_offset.into())
+            .with_out_of_bounds_value(desc.out_of_bounds_input_value.into())
+            .with_align_corners(desc.align_regions_to_corners)
+            .with_minimum_length(None)
+            .with_arithmetic(Arithmetic::FromRegion)
+    }
+}
+
+/// `DML_ROI_POOLING_OPERATOR_DESC`.
+#[derive(Config, Debug, PartialEq)]
+pub struct RoiPoolingOperatorDesc {
+    /// From box coordinates to pixels of the map.
+    pub spatial_scale: f32,
+    /// Height and width of the output.
+    pub pooled_size: [usize; 2],
+}
+
+impl From<RoiPoolingOperatorDesc> for RoiPoolConfig {
+    fn from(desc: RoiPoolingOperatorDesc) -> Self {
+        RoiPoolConfig::new(desc.pooled_size)
+            .with_spatial_scale(desc.spatial_scale.into())
+            .with_division(BinDivision::Whole)
+    }
+}

@@ -1,0 +1,131 @@
+//! ONNX `RoiAlign` (opset 10, 16 and 22) and `MaxRoiPool`, as onnxruntime 1.31 computes them.
+
+use burn::config::Config;
+use serde::{Deserialize, Serialize};
+
+use crate::geometry::operator::Reduction;
+use crate::ops::{RoiAlignConfig, RoiPoolConfig};
+
+/// The attribute `mode` of `RoiAlign`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Mode {
+    /// The mean of the samples.
+    Avg,
+    /// The largest of all samples' four pixels times their weights: not the largest sample. So
+    /// onnxruntime and the ONNX reference implementation have it.
+    Max,
+}
+
+/// The attribute `coordinate_transformation_mode` of `RoiAlign`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum CoordinateTransformationMode {
+    /// Coordinates mean the corners of pixels, whose centres lie at halves.
+    HalfPixel,
+    /// The regions are shifted by half a pixel, and at least one pixel long, as in opset 10.
+    OutputHalfPixel,
+}
+
+/// The attributes of `RoiAlign` since opset 16. Opset 22 added bfloat16 and changed no attribute.
+///
+/// ```
+/// use burn_roi::{Reduction, RoiAlignConfig, onnx};
+///
+/// let config: RoiAlignConfig = onnx::RoiAlign16::new()
+///     .with_output_height(7)
+///     .with_output_width(7)
+///     .with_mode(onnx::Mode::Max)
+///     .into();
+/// assert_eq!(config.reduction, Reduction::MaxOfWeightedCorners);
+/// assert_eq!(config.input_pixel_offset, 0.5);
+/// ```
+#[derive(Config, Debug, PartialEq)]
+pub struct RoiAlign16 {
+    /// How coordinates map to pixels.
+    #[config(default = "CoordinateTransformationMode::HalfPixel")]
+    pub coordinate_transformation_mode: CoordinateTransformationMode,
+    /// How samples become one number.
+    #[config(default = "Mode::Avg")]
+    pub mode: Mode,
+    /// Height of the output.
+    #[config(default = 1)]
+    pub output_height: usize,
+    /// Width of the output.
+    #[config(default = 1)]
+    pub output_width: usize,
+    /// Samples of an output element along each axis; 0 for the adaptive number.
+    #[config(default = 0)]
+    pub sampling_ratio: usize,
+    /// From box coordinates to pixels of the map.
+    #[config(default = 1.0)]
+    pub spatial_scale: f32,
+}
+
+/// The attributes of `RoiAlign` in opset 22: those of opset 16.
+pub type RoiAlign22 = RoiAlign16;
+
+impl From<RoiAlign16> for RoiAlignConfig {
+    fn from(attributes: RoiAlign16) -> Self {
+        let half_pixel = CoordinateTransformationMode::HalfPixel;
+        RoiAlignConfig::new([attributes.output_height, attributes.output_width])
+            .with_spatial_scale(attributes.spatial_scale.into())
+            .with_sampling_ratio(attributes.sampling_ratio)
+            .with_aligned(attributes.coordinate_transformation_mode == half_pixel)
+            .with_reduction(match attributes.mode {
+                Mode::Avg => Reduction::Average,
+                Mode::Max => Reduction::MaxOfWeightedCorners,
+            })
+    }
+}
+
+/// The attributes of `RoiAlign` in opset 10, whose regions are shifted by half a pixel.
+#[derive(Config, Debug, PartialEq)]
+pub struct RoiAlign10 {
+    /// How samples become one number.
+    #[config(default = "Mode::Avg")]
+    pub mode: Mode,
+    /// Height of the output.
+    #[config(default = 1)]
+    pub output_height: usize,
+    /// Width of the output.
+    #[config(default = 1)]
+    pub output_width: usize,
+    /// Samples of an output element along each axis; 0 for the adaptive number.
+    #[config(default = 0)]
+    pub sampling_ratio: usize,
+    /// From box coordinates to pixels of the map.
+    #[config(default = 1.0)]
+    pub spatial_scale: f32,
+}
+
+impl From<RoiAlign10> for RoiAlignConfig {
+    fn from(attributes: RoiAlign10) -> Self {
+        RoiAlign16 {
+            coordinate_transformation_mode: CoordinateTransformationMode::OutputHalfPixel,
+            mode: attributes.mode,
+            output_height: attributes.output_height,
+            output_width: attributes.output_width,
+            sampling_ratio: attributes.sampling_ratio,
+            spatial_scale: attributes.spatial_scale,
+        }
+        .into()
+    }
+}
+
+/// The attributes of `MaxRoiPool`. Its boxes `[K, 5]` are
+/// [`Rois::from_index_first`](crate::Rois::from_index_first).
+#[derive(Config, Debug, PartialEq)]
+pub struct MaxRoiPool {
+    /// Height and width of the output.
+    pub pooled_shape: [usize; 2],
+    /// From box coordinates to pixels of the map.
+    #[config(default = 1.0)]
+    pub spatial_scale: f32,
+}
+
+impl From<MaxRoiPool> for RoiPoolConfig {
+    fn from(attributes: MaxRoiPool) -> Self {
+        RoiPoolConfig::new(attributes.pooled_shape).with_spatial_scale(attributes.spatial_scale.into())
+    }
+}

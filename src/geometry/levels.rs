@@ -1,0 +1,32 @@
+//! Which level of a feature pyramid a box belongs to, as values.
+
+/// Boxes by their area, in box coordinates: those of one level of a feature pyramid.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct AreaRange {
+    /// The least area in range.
+    pub from: f64,
+    /// The least area above the range.
+    pub below: f64,
+}
+
+impl AreaRange {
+    /// Every box.
+    pub const ALL: Self = Self {
+        from: 0.0,
+        below: f64::INFINITY,
+    };
+}
+
+/// The level of a box:
+/// `floor(canonical_level + log2(sqrt(area) / canonical_scale + ratio_epsilon) + level_epsilon)`.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct LevelRule {
+    /// The side of a square box that belongs to the canonical level.
+    pub canonical_scale: f64,
+    /// The level of such a box; one pixel of the map of level `k` stands for `2^k` pixels of the image.
+    pub canonical_level: i32,
+    /// Added to the ratio of the sides.
+    pub ratio_epsilon: f64,
+    /// Added to the level.
+    pub level_epsilon: f64,
+}

@@ -1,0 +1,279 @@
+//! What a region operator computes, as a value. Backends know these values, and no operator or framework.
+
+use std::ops::Range;
+
+use serde::{Deserialize, Serialize};
+
+use super::levels::AreaRange;
+
+/// A region operator: where its output elements read, and how what they read becomes one number.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct RegionOperator {
+    /// Height P and width Q of the output.
+    pub output_size: [usize; 2],
+    /// Where output elements read.
+    pub elements: Elements,
+    /// How what an element reads becomes one number.
+    pub reduction: Reduction,
+    /// What a sample out of bounds reads, and what an element gives that reads nothing.
+    pub out_of_bounds_value: f64,
+    /// What the columns of a box are.
+    pub box_format: BoxFormat,
+    /// Which channel of the features an output element reads.
+    pub channel_map: ChannelMap,
+    /// The boxes that are pooled; the rows of others are left as they are.
+    pub areas: AreaRange,
+}
+
+impl RegionOperator {
+    /// What a region gives whose elements read nothing, and one that names no image.
+    pub fn value_without_pixels(&self) -> f64 {
+        match self.reduction {
+            Reduction::MaxFromZero => self.out_of_bounds_value.max(0.0),
+            _ => self.out_of_bounds_value,
+        }
+    }
+}
+
+/// Where output elements read, along y and then along x.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum Elements {
+    /// At points between pixels.
+    Samples([SampleAxis; 2]),
+    /// Whole pixels.
+    Bins([BinAxis; 2]),
+}
+
+/// Where the samples of a region fall along one axis.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct SampleAxis {
+    /// From box coordinates to pixels of the map.
+    pub spatial_scale: SpatialScale,
+    /// Added to a box coordinate before it is scaled.
+    pub box_offset: f64,
+    /// Subtracted from a scaled coordinate.
+    pub input_pixel_offset: f64,
+    /// Subtracted from the number of a sample.
+    pub output_pixel_offset: f64,
+    /// The least length of a region in pixels, if there is one.
+    pub minimum_length: Option<f64>,
+    /// How many samples an output element takes.
+    pub sampling: Sampling,
+    /// Whether the outermost samples lie on the corners of the region.
+    pub align_corners: bool,
+    /// Which positions read the map.
+    pub bounds: Bounds,
+    /// What a sample between pixels reads.
+    pub interpolation: Interpolation,
+    /// Whether the nearest pixel is the upper one halfway between two.
+    pub half_up: bool,
+    /// In which order positions are computed.
+    pub arithmetic: Arithmetic,
+}
+
+/// From box coordinates to pixels of the map.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum SpatialScale {
+    /// Times this number.
+    Times(f64),
+    /// Coordinates from 0 to 1 span the centres of the first and the last pixel.
+    Normalized,
+}
+
+impl SpatialScale {
+    /// The scale on a map of `size` pixels.
+    pub fn on_map(self, size: usize) -> f64 {
+        match self {
+            Self::Times(scale) => scale,
+            Self::Normalized => size.saturating_sub(1) as f64,
+        }
+    }
+}
+
+/// Which pixels of a region belong to which output element along one axis.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct BinAxis {
+    /// From box coordinates to pixels of the map.
+    pub spatial_scale: f64,
+    /// Whether the pixel that a box ends in belongs to the region.
+    pub inclusive_end: bool,
+    /// The least length of a region in pixels, if there is one.
+    pub minimum_length: Option<u16>,
+    /// How bins are divided.
+    pub division: BinDivision,
+    /// Whether bins reach the last pixel of the map; torchvision's `ps_roi_pool` ends one before it.
+    pub reaches_last_pixel: bool,
+}
+
+/// Which positions read the map. Others read the out-of-bounds value.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Bounds {
+    /// `-1 <= position <= size`; the map's first or last pixel is read for a position beyond it.
+    OnePixelBeyond,
+    /// `0 <= position <= size - 1`, as TensorFlow has it.
+    FirstToLastPixel,
+}
+
+/// What the columns of a box are.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum BoxFormat {
+    /// `[x1, y1, x2, y2]`.
+    Xyxy,
+    /// `[y1, x1, y2, x2]`, TensorFlow's.
+    Yxyx,
+}
+
+impl BoxFormat {
+    /// The columns of y1 and y2, and those of x1 and x2.
+    pub const fn columns(self) -> [[usize; 2]; 2] {
+        match self {
+            Self::Xyxy => [[1, 3], [0, 2]],
+            Self::Yxyx => [[0, 2], [1, 3]],
+        }
+    }
+}
+
+/// Which channel of the features an output element reads.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum ChannelMap {
+    /// Channel c reads channel c.
+    Same,
+    /// Element (p, q) of channel c reads channel `(c * P + p) * Q + q`.
+    PositionSensitive,
+}
+
+impl ChannelMap {
+    /// How many channels an output of size `[P, Q]` takes of features with `channels`; none where they do not
+    /// divide evenly.
+    pub fn output_channels(self, channels: usize, [rows, columns]: [usize; 2]) -> Option<usize> {
+        let of_an_output = self.input_channels(rows * columns);
+        channels.is_multiple_of(of_an_output).then(|| channels / of_an_output)
+    }
+
+    /// The channels of the features for each channel of an output of `elements`.
+    pub const fn input_channels(self, elements: usize) -> usize {
+        match self {
+            Self::Same => 1,
+            Self::PositionSensitive => elements,
+        }
+    }
+
+    /// The elements of an axis in runs that read the same channels.
+    pub fn runs(self, elements: usize) -> Vec<Range<usize>> {
+        match self {
+            Self::Same => vec![0..elements],
+            Self::PositionSensitive => (0..elements).map(|element| element..element + 1).collect(),
+        }
+    }
+
+    /// The channel that the first output channel reads at an element.
+    pub const fn first_channel(self, [row, column]: [usize; 2], columns: usize) -> usize {
+        match self {
+            Self::Same => 0,
+            Self::PositionSensitive => row * columns + column,
+        }
+    }
+}
+
+/// How many samples an output element takes along an axis.
+///
+/// An element is `length / output size` pixels long, and `ceil` of that is the adaptive count.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[non_exhaustive]
+pub enum Sampling {
+    /// This many, whatever the region's size; 1 to [`MAXIMUM_FIXED_SAMPLES`].
+    Fixed(usize),
+    /// As many as an element has pixels, rounded up; none in an empty or inverted region, whose
+    /// elements then give the out-of-bounds value. torchvision, ONNX and OpenVINO where the
+    /// sampling ratio is 0.
+    Adaptive,
+    /// As many as an element has pixels, rounded up, but no fewer than `minimum` and no more than
+    /// `maximum`. DirectML.
+    Clamped {
+        /// The least number, 1 to [`MAXIMUM_FIXED_SAMPLES`].
+        minimum: usize,
+        /// The largest number, `minimum` or above.
+        maximum: usize,
+    },
+}
+
+impl Sampling {
+    /// What the frameworks' `sampling_ratio` means: this many samples, or the adaptive number where it is 0.
+    pub(crate) fn of_ratio(sampling_ratio: usize) -> Self {
+        match sampling_ratio {
+            0 => Self::Adaptive,
+            samples => Self::Fixed(samples),
+        }
+    }
+}
+
+/// The largest fixed or minimum number of samples of an output element along an axis. A maximum
+/// over samples visits the square of it.
+pub const MAXIMUM_FIXED_SAMPLES: usize = 1024;
+
+/// The largest adaptive number of samples of an output element along an axis: the next whole number is not
+/// an f32.
+pub const MAXIMUM_ADAPTIVE_SAMPLES: usize = 1 << 24;
+
+/// The largest absolute value of `output_pixel_offset`. In f32, the numbers of 64 samples plus 1e9 are the same:
+/// 2^24 samples along each axis would fall on one position, and each would have to be visited.
+pub const MAXIMUM_OUTPUT_PIXEL_OFFSET: f64 = 1024.0;
+
+/// The largest height or width of an output.
+pub const MAXIMUM_OUTPUT_SIZE: usize = 32_767;
+
+/// What a sample between pixels reads.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[non_exhaustive]
+pub enum Interpolation {
+    /// The weighted mean of the four pixels around it.
+    Bilinear,
+    /// The nearest pixel. Halfway between two it is the lower one, as in DirectML; in
+    /// `crop_and_resize` the upper one, as in TensorFlow.
+    Nearest,
+}
+
+/// How the samples of an output element become one number.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[non_exhaustive]
+pub enum Reduction {
+    /// Their mean.
+    Average,
+    /// The largest sample. DirectML.
+    Max,
+    /// The largest sample, and at least 0. OpenVINO, which starts from 0.
+    MaxFromZero,
+    /// The largest of all samples' four pixels times their weights, without a sum over the four.
+    /// ONNX, as onnxruntime and its reference implementation compute it.
+    MaxOfWeightedCorners,
+}
+
+/// In which order positions are computed, which decides their last bit.
+///
+/// The order matters where a result jumps: a region whose element is a whole number of pixels long takes
+/// one sample more if rounding lengthens it, and a sample at the border of the map can fall outside.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[non_exhaustive]
+pub enum Arithmetic {
+    /// Scale and offset both ends, subtract them, and count from the start of each output element in
+    /// shares of its length: torchvision and ONNX Runtime.
+    FromElements,
+    /// The same, but count in multiples of the distance of two samples: OpenVINO.
+    FromElementsBySteps,
+    /// Scale both ends, subtract them, count from the start of the region, and subtract the input pixel
+    /// offset last: DirectML.
+    FromRegion,
+    /// Subtract the ends, scale the difference, and count from the start of the region: TensorFlow.
+    FromRegionUnscaled,
+}
+
+/// How bins of whole pixels are divided.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[non_exhaustive]
+pub enum BinDivision {
+    /// Borders are whole numbers divided exactly, as DirectML's document has it.
+    Whole,
+    /// The length of a bin is rounded to a float and borders are its multiples, as in torchvision and ONNX Runtime.
+    /// A region of 57 pixels in 7 bins ends at 58, not at 57.
+    Rounded,
+}

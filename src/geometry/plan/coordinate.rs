@@ -1,0 +1,47 @@
+//! The types that coordinates, weights and sums have.
+
+use std::ops::Range;
+
+use super::{PixelRanges, SampleTaps, Weights};
+use crate::geometry::levels::{AreaRange, LevelRule};
+use crate::geometry::operator::Elements;
+
+/// The type of coordinates, weights and sums: f32, or f64 for features of f64.
+///
+/// Plans are for axis 0 (y) or 1 (x) of a region that ends at `ends`, in box coordinates.
+pub trait Coordinate: Copy + Default + Send + Sync + PartialOrd + 'static {
+    /// [`Elements`] in this type.
+    type Rules: Copy + Send + Sync;
+
+    /// A value of an option, rounded to this type.
+    fn from_f64(value: f64) -> Self;
+
+    /// Where elements read on a map of this height and width, in this type.
+    fn rules(elements: &Elements, map: [usize; 2]) -> Self::Rules;
+
+    /// Whether the area of a box between `y` and `x` is in range.
+    fn in_range(areas: &AreaRange, y: [Self; 2], x: [Self; 2]) -> bool;
+
+    /// The least area whose box belongs to `level` or to a coarser one.
+    fn least_area(rule: &LevelRule, level: i32) -> Self;
+
+    /// Plans an average.
+    fn weights(rules: &Self::Rules, axis: usize, ends: [Self; 2], run: Run) -> Weights<Self>;
+
+    /// Plans a maximum over samples. Where `split`, the two pixels of a sample take part one by one.
+    fn sample_taps(rules: &Self::Rules, axis: usize, ends: [Self; 2], run: Run, split: bool) -> SampleTaps<Self>;
+
+    /// Plans a maximum over bins.
+    fn pixel_ranges(rules: &Self::Rules, axis: usize, ends: [Self; 2], run: Run) -> PixelRanges;
+}
+
+/// A run of the output elements of an axis.
+#[derive(Debug, Clone)]
+pub struct Run {
+    /// The elements of the run.
+    pub elements: Range<u32>,
+    /// How many elements the whole axis has.
+    pub count: u32,
+    /// How many pixels the map has along the axis.
+    pub size: u32,
+}

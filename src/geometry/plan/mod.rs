@@ -1,0 +1,143 @@
+//! What a host executor needs of a region, made once and used for every channel.
+//!
+//! A [`Planner`] knows an operator and the map's size. For a region it plans a run of output elements of one axis, as
+//! one of three kinds of [`AxisPlan`] that [`Planner::kind`] names:
+//!
+//! - [`Weights`] for averages: an element is a weighted sum of pixels.
+//! - [`SampleTaps`] for maxima of samples: an element is the largest of several weighted sums of two pixels.
+//! - [`PixelRanges`] for maxima of bins: an element is the largest of a range of pixels.
+//!
+//! Every operator is separable: its two axes are planned one by one.
+
+mod coordinate;
+mod rows;
+
+use std::ops::Range;
+
+pub use coordinate::{Coordinate, Run};
+pub use rows::{PixelRanges, SampleTaps, Taps, Weights, hull};
+
+use super::operator::{ChannelMap, Elements, Reduction, RegionOperator, Sampling};
+
+/// A region as a host executor gets it.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Region {
+    /// The image it belongs to.
+    pub image: usize,
+    /// The four columns of its box, which are finite.
+    pub corners: [f64; 4],
+}
+
+/// The kind of plan that an operator takes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum PlanKind {
+    /// [`Weights`].
+    Weights,
+    /// [`SampleTaps`].
+    SampleTaps,
+    /// [`PixelRanges`].
+    PixelRanges,
+}
+
+/// What an element reads along one axis, for a run of elements.
+pub trait AxisPlan<R: Coordinate>: Send + Sync {
+    /// Plans `elements` of axis 0 (y) or 1 (x) for a region that ends at `ends`, in box coordinates.
+    fn make(planner: &Planner<R>, axis: usize, ends: [R; 2], elements: Range<usize>) -> Self;
+
+    /// The pixels that any of the elements reads.
+    fn window(&self) -> Range<usize>;
+
+    /// About how many numbers the plans of a region's two axes hold.
+    fn size(planner: &Planner<R>) -> usize;
+}
+
+/// An operator on maps of one size, for coordinates, weights and sums of type `R`.
+pub struct Planner<R: Coordinate> {
+    operator: RegionOperator,
+    rules: R::Rules,
+    /// Height and width of the map.
+    map: [usize; 2],
+}
+
+impl<R: Coordinate> Planner<R> {
+    /// An operator on maps `[height, width]`.
+    pub fn new(operator: &RegionOperator, map: [usize; 2]) -> Self {
+        Self {
+            operator: *operator,
+            rules: R::rules(&operator.elements, map),
+            map,
+        }
+    }
+
+    /// The kind of plan that the operator takes.
+    pub fn kind(&self) -> PlanKind {
+        match (self.operator.reduction, &self.operator.elements) {
+            (Reduction::Average, _) => PlanKind::Weights,
+            (_, Elements::Samples(_)) => PlanKind::SampleTaps,
+            (_, Elements::Bins(_)) => PlanKind::PixelRanges,
+        }
+    }
+
+    /// Plans a run of elements of axis 0 (y) or 1 (x).
+    pub fn axis<P: AxisPlan<R>>(&self, region: &Region, axis: usize, elements: Range<usize>) -> P {
+        P::make(self, axis, self.ends(region, axis), elements)
+    }
+
+    /// Whether the operator pools a region: whether its area is in the operator's range.
+    pub fn pools(&self, region: &Region) -> bool {
+        R::in_range(&self.operator.areas, self.ends(region, 0), self.ends(region, 1))
+    }
+
+    /// Which channels elements read.
+    pub fn channel_map(&self) -> ChannelMap {
+        self.operator.channel_map
+    }
+
+    /// The elements of axis 0 (y) or 1 (x) in runs that read the same channels.
+    pub fn runs(&self, axis: usize) -> Vec<Range<usize>> {
+        self.operator.channel_map.runs(self.operator.output_size[axis])
+    }
+
+    /// Whether all elements read the same channels.
+    pub fn is_one_run(&self) -> bool {
+        self.operator.channel_map == ChannelMap::Same
+    }
+
+    /// Height and width of the output.
+    pub fn output_size(&self) -> [usize; 2] {
+        self.operator.output_size
+    }
+
+    /// What an element gives that reads no pixel.
+    pub fn value_without_pixels(&self) -> f64 {
+        self.operator.value_without_pixels()
+    }
+
+    /// The number that a maximum starts from, if it does not start from its first sample.
+    pub fn maximum_starts_from(&self) -> Option<f64> {
+        (self.operator.reduction == Reduction::MaxFromZero).then_some(0.0)
+    }
+
+    /// Whether the two pixels of a sample take part in a maximum one by one.
+    fn splits_samples(&self) -> bool {
+        self.operator.reduction == Reduction::MaxOfWeightedCorners
+    }
+
+    /// The least number of samples of an element along an axis.
+    fn least_samples(&self) -> usize {
+        match &self.operator.elements {
+            Elements::Samples([y, _]) => match y.sampling {
+                Sampling::Fixed(samples) => samples,
+                Sampling::Adaptive => 0,
+                Sampling::Clamped { minimum, .. } => minimum,
+            },
+            Elements::Bins(_) => 0,
+        }
+    }
+
+    /// Where a region starts and ends along an axis.
+    fn ends(&self, region: &Region, axis: usize) -> [R; 2] {
+        let columns = self.operator.box_format.columns()[axis];
+        columns.map(|column| R::from_f64(region.corners[column]))
+    }
+}

@@ -1,0 +1,134 @@
+//! The three kinds of plan of one axis.
+
+use std::ops::Range;
+
+use super::{AxisPlan, Coordinate, Planner, Run};
+
+/// An average along one axis: the rows of the sparse matrix `W` that turns pixels into output elements.
+#[derive(Debug, Clone)]
+pub struct Weights<R> {
+    /// For each output element, the pixels it reads.
+    pub pixels: Vec<Range<usize>>,
+    /// The weights of all these pixels, element after element. Those of an element sum to its `share`.
+    pub weights: Vec<R>,
+    /// For each output element, the share of its samples that are in bounds, 0 to 1.
+    pub share: Vec<R>,
+}
+
+/// A maximum over samples along one axis.
+#[derive(Debug, Clone)]
+pub struct SampleTaps<R> {
+    /// For each output element, its samples in bounds, as a range of `taps`.
+    pub samples: Vec<Range<usize>>,
+    /// Pixels and weights of all samples, element after element.
+    pub taps: Vec<Taps<R>>,
+    /// For each output element, whether all of its samples are in bounds.
+    pub complete: Vec<bool>,
+}
+
+/// The two pixels of a sample and their weights.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Taps<R> {
+    /// The first pixel.
+    pub low: usize,
+    /// The second pixel. Where it is the first one, as at the map's edge, it has no weight.
+    pub high: usize,
+    /// The weight of the first pixel.
+    pub low_weight: R,
+    /// The weight of the second pixel.
+    pub high_weight: R,
+}
+
+/// A maximum over bins along one axis: for each output element, the pixels it reads.
+pub type PixelRanges = Vec<Range<usize>>;
+
+impl<R> Weights<R> {
+    /// For each output element, the pixels it reads, their weights, and its share in bounds.
+    pub fn elements(&self) -> impl Iterator<Item = (Range<usize>, &[R], &R)> {
+        let mut rest = self.weights.as_slice();
+        self.pixels.iter().zip(&self.share).map(move |(pixels, share)| {
+            let (weights, after) = rest.split_at(pixels.len());
+            rest = after;
+            (pixels.clone(), weights, share)
+        })
+    }
+}
+
+impl<R> SampleTaps<R> {
+    /// For each output element, its samples in bounds, and whether these are all.
+    #[cfg_attr(not(feature = "flex"), allow(dead_code))]
+    pub fn elements(&self) -> impl Iterator<Item = (&[Taps<R>], bool)> {
+        self.samples
+            .iter()
+            .zip(&self.complete)
+            .map(|(samples, complete)| (&self.taps[samples.clone()], *complete))
+    }
+}
+
+impl<R: Coordinate> AxisPlan<R> for Weights<R> {
+    fn make(planner: &Planner<R>, axis: usize, ends: [R; 2], elements: Range<usize>) -> Self {
+        R::weights(&planner.rules, axis, ends, run(planner, axis, elements))
+    }
+
+    fn window(&self) -> Range<usize> {
+        hull(self.pixels.iter().cloned())
+    }
+
+    fn size(planner: &Planner<R>) -> usize {
+        let ([rows, columns], [height, width]) = (planner.operator.output_size, planner.map);
+        4 * (rows + columns) + height + width
+    }
+}
+
+impl<R: Coordinate> AxisPlan<R> for SampleTaps<R> {
+    fn make(planner: &Planner<R>, axis: usize, ends: [R; 2], elements: Range<usize>) -> Self {
+        let run = run(planner, axis, elements);
+        R::sample_taps(&planner.rules, axis, ends, run, planner.splits_samples())
+    }
+
+    fn window(&self) -> Range<usize> {
+        hull(self.taps.iter().map(|taps| taps.low..taps.high + 1))
+    }
+
+    fn size(planner: &Planner<R>) -> usize {
+        let ([rows, columns], [height, width]) = (planner.operator.output_size, planner.map);
+        // An adaptive number of samples is at most two a pixel; a sample is four numbers.
+        let samples = (rows + columns) * (planner.least_samples() + 1) + 2 * (height + width);
+        if planner.splits_samples() {
+            8 * samples
+        } else {
+            4 * samples
+        }
+    }
+}
+
+impl<R: Coordinate> AxisPlan<R> for PixelRanges {
+    fn make(planner: &Planner<R>, axis: usize, ends: [R; 2], elements: Range<usize>) -> Self {
+        R::pixel_ranges(&planner.rules, axis, ends, run(planner, axis, elements))
+    }
+
+    fn window(&self) -> Range<usize> {
+        hull(self.iter().cloned())
+    }
+
+    fn size(planner: &Planner<R>) -> usize {
+        let [rows, columns] = planner.operator.output_size;
+        2 * (rows + columns)
+    }
+}
+
+fn run<R: Coordinate>(planner: &Planner<R>, axis: usize, elements: Range<usize>) -> Run {
+    Run {
+        elements: elements.start as u32..elements.end as u32,
+        count: planner.operator.output_size[axis] as u32,
+        size: planner.map[axis] as u32,
+    }
+}
+
+/// The least range that holds all of these; empty ones don't count.
+pub fn hull(ranges: impl Iterator<Item = Range<usize>>) -> Range<usize> {
+    ranges
+        .filter(|range| !range.is_empty())
+        .reduce(|all, range| all.start.min(range.start)..all.end.max(range.end))
+        .unwrap_or(0..0)
+}

@@ -1,0 +1,22 @@
+//! The geometry in f64: for features of f64, which only host backends compute.
+
+/// The type of coordinates, weights and sums.
+pub type Real = f64;
+
+#[path = "area.rs"]
+pub mod area;
+#[path = "bins.rs"]
+pub mod bins;
+#[path = "../plan/make.rs"]
+pub mod make;
+#[path = "samples.rs"]
+pub mod samples;
+
+#[cfg(feature = "cube")]
+use cubecl::prelude::*;
+
+/// `dividend / divisor`; a host rounds it correctly.
+#[cfg_attr(feature = "cube", cube)]
+fn quotient(dividend: Real, divisor: Real) -> Real {
+    dividend / divisor
+}

@@ -1,0 +1,15 @@
+//! The functions that say where elements read, for both types of coordinates.
+//!
+//! - `samples`: where the samples of one region fall along one axis, which of them are in bounds, and the pixels
+//!   and weights of each.
+//! - `bins`: which pixels belong to an output element along one axis.
+//! - `area`: whether the area of a box is in a range.
+//!
+//! [`single`] compiles them for f32 and, with a CubeCL backend, into its kernels; [`double`] for f64.
+
+#[allow(clippy::duplicate_mod)]
+pub mod double;
+#[allow(clippy::duplicate_mod)]
+pub mod single;
+
+mod quotient;

@@ -1,0 +1,197 @@
+//! The one way from arguments to a backend. An operator's options have become a [`RegionOperator`] before; then come
+//! the tensors, the geometry, and the backend's own code.
+
+use burn::backend::tensor::FloatTensor;
+use burn::backend::{Dispatch, DispatchAutodiffContext, DispatchTensor, TensorMetadata};
+use burn::tensor::{DType, Scalar, Shape, Tensor};
+
+use crate::backend::{DeviceKind, HostRegions, RoiBackend, output_shape};
+use crate::error::RoiError;
+use crate::geometry::operator::RegionOperator;
+use crate::regions::{Regions, Rois, same_device, shape};
+
+/// Pools regions of Burn's tensors, whose device decides the backend.
+pub fn pool_tensor(features: Tensor<4>, rois: &Rois, operator: RegionOperator) -> Result<Tensor<4>, RoiError> {
+    let features = without_autodiff("features", features.into_dispatch())?;
+    let pooled = pool::<Dispatch>(features, without_autodiff_regions(rois)?, operator)?;
+    Ok(Tensor::from_dispatch(pooled))
+}
+
+/// Pools regions of a pyramid of Burn's tensors: one operator for each level.
+pub fn pool_pyramid_tensor(
+    features: Vec<Tensor<4>>,
+    rois: &Rois,
+    operators: Vec<RegionOperator>,
+) -> Result<Tensor<4>, RoiError> {
+    let features = features
+        .into_iter()
+        .map(|features| without_autodiff("features", features.into_dispatch()))
+        .collect::<Result<_, _>>()?;
+    let pooled = pool_pyramid::<Dispatch>(features, without_autodiff_regions(rois)?, operators)?;
+    Ok(Tensor::from_dispatch(pooled))
+}
+
+/// Pools regions of a backend's own tensors.
+pub fn pool<B: RoiBackend>(
+    features: FloatTensor<B>,
+    regions: Regions<B>,
+    operator: RegionOperator,
+) -> Result<FloatTensor<B>, RoiError> {
+    check_features::<B>(&features, &regions)?;
+    let shape = pooled_shape::<B>(&features, &regions, &operator)?;
+    let on_host = regions.on_host(features.shape()[0])?;
+    if reads_nothing(&features.shape(), &shape) {
+        return Ok(without_pixels::<B>(&features, shape, &operator));
+    }
+    Ok(B::pool(
+        features,
+        regions.boxes,
+        regions.batch_indices,
+        on_host,
+        operator,
+    ))
+}
+
+/// Pools regions of a pyramid of a backend's own tensors: one operator for each level, of which there is at least one.
+pub fn pool_pyramid<B: RoiBackend>(
+    features: Vec<FloatTensor<B>>,
+    regions: Regions<B>,
+    operators: Vec<RegionOperator>,
+) -> Result<FloatTensor<B>, RoiError> {
+    for level in &features {
+        check_features::<B>(level, &regions)?;
+        check_like_finest::<B>(level, &features[0])?;
+        pooled_shape::<B>(level, &regions, &operators[0])?;
+    }
+    let shape = pooled_shape::<B>(&features[0], &regions, &operators[0])?;
+    let on_host = regions.on_host(features[0].shape()[0])?;
+    if reads_nothing(&features[0].shape(), &shape) {
+        return Ok(without_pixels::<B>(&features[0], shape, &operators[0]));
+    }
+    Ok(pool_levels::<B>(features, regions, on_host, operators))
+}
+
+fn pool_levels<B: RoiBackend>(
+    features: Vec<FloatTensor<B>>,
+    Regions { boxes, batch_indices }: Regions<B>,
+    on_host: Option<HostRegions>,
+    operators: Vec<RegionOperator>,
+) -> FloatTensor<B> {
+    let mut levels = features.into_iter().zip(operators);
+    let (finest, operator) = levels.next().expect("there is a level");
+    let mut pooled = B::pool(finest, boxes.clone(), batch_indices.clone(), on_host.clone(), operator);
+    for (level, operator) in levels {
+        let (boxes, batch_indices) = (boxes.clone(), batch_indices.clone());
+        pooled = B::pool_level(pooled, level, boxes, batch_indices, on_host.clone(), operator);
+    }
+    pooled
+}
+
+/// The tensor, or an error where its device records operations for gradients.
+fn without_autodiff(argument: &'static str, tensor: DispatchTensor) -> Result<DispatchTensor, RoiError> {
+    match tensor.autodiff {
+        DispatchAutodiffContext::Disabled => Ok(tensor),
+        DispatchAutodiffContext::Enabled(_) => Err(RoiError::Autodiff { argument }),
+    }
+}
+
+fn without_autodiff_regions(rois: &Rois) -> Result<Regions<Dispatch>, RoiError> {
+    let regions = rois.regions();
+    Ok(Regions {
+        boxes: without_autodiff("boxes", regions.boxes)?,
+        batch_indices: without_autodiff("batch_indices", regions.batch_indices)?,
+    })
+}
+
+/// Checks the features, and that the regions go with them.
+fn check_features<B: RoiBackend>(features: &FloatTensor<B>, regions: &Regions<B>) -> Result<(), RoiError> {
+    let device = features.device();
+    shape(
+        "features",
+        &features.shape(),
+        "[N, C, H, W]",
+        features.shape().num_dims() == 4,
+    )?;
+    if B::device_kind(&device) == DeviceKind::Unsupported {
+        return Err(RoiError::Backend {
+            argument: "features",
+            device: format!("{device:?}"),
+            expected: "Flex, NdArray, LibTorch or a CubeCL runtime, whose feature of this crate is on",
+        });
+    }
+    same_device("boxes", &regions.boxes.device(), "features", &device)?;
+    check_dtypes::<B>(features, regions)
+}
+
+fn check_dtypes<B: RoiBackend>(features: &FloatTensor<B>, regions: &Regions<B>) -> Result<(), RoiError> {
+    let (device, dtype) = (features.device(), features.dtype());
+    let wrong = |argument, dtype, expected| {
+        Err(RoiError::DType {
+            argument,
+            dtype,
+            expected,
+        })
+    };
+    if !B::pools_dtype(&device, dtype) {
+        let floats = [DType::F64, DType::F32, DType::F16, DType::BF16].into_iter();
+        let names: Vec<_> = floats.filter(|&dtype| B::pools_dtype(&device, dtype)).collect();
+        return wrong("features", dtype, format!("one of {names:?} on this device"));
+    }
+    if regions.boxes.dtype() != dtype {
+        return wrong("boxes", regions.boxes.dtype(), format!("{dtype:?}, as `features` is"));
+    }
+    let index_dtype = regions.batch_indices.dtype();
+    if !B::indexes_dtype(&device, index_dtype) {
+        return wrong(
+            "batch_indices",
+            index_dtype,
+            "an integer dtype that this device has".to_string(),
+        );
+    }
+    Ok(())
+}
+
+/// Checks that a level of a pyramid has as many images and channels as the finest.
+fn check_like_finest<B: RoiBackend>(level: &FloatTensor<B>, finest: &FloatTensor<B>) -> Result<(), RoiError> {
+    let (found, expected) = (level.shape(), finest.shape());
+    let fits = found[0..2] == expected[0..2];
+    shape(
+        "features",
+        &found,
+        "[N, C, H, W], with the N and C of the first level",
+        fits,
+    )
+}
+
+/// The shape `[K, channels, P, Q]` of the output, where features have the pixels and channels for it.
+fn pooled_shape<B: RoiBackend>(
+    features: &FloatTensor<B>,
+    regions: &Regions<B>,
+    operator: &RegionOperator,
+) -> Result<Shape, RoiError> {
+    let shape = features.shape();
+    let [_, channels, height, width] = shape.dims();
+    if regions.len() > 0 && (height == 0 || width == 0) {
+        return Err(RoiError::EmptyMap { shape: shape.dims() });
+    }
+    let (map, output_size) = (operator.channel_map, operator.output_size);
+    if map.output_channels(channels, output_size).is_none() {
+        return Err(RoiError::Channels {
+            channels,
+            divisor: map.input_channels(output_size[0] * output_size[1]),
+            output_size,
+        });
+    }
+    Ok(output_shape(&shape, &regions.boxes.shape(), operator))
+}
+
+/// Whether there is no image to read, or nothing to write.
+fn reads_nothing(features: &Shape, pooled: &Shape) -> bool {
+    features[0] == 0 || pooled.num_elements() == 0
+}
+
+/// The output where no pixel is read.
+fn without_pixels<B: RoiBackend>(features: &FloatTensor<B>, shape: Shape, operator: &RegionOperator) -> FloatTensor<B> {
+    let value = Scalar::from(operator.value_without_pixels());
+    B::float_full(shape, value, &features.device(), features.dtype().into())
+}

@@ -1,0 +1,57 @@
+//! Checks that are common to the operators' options.
+
+use std::ops::RangeInclusive;
+
+use crate::error::RoiError;
+use crate::geometry::operator::{MAXIMUM_FIXED_SAMPLES, MAXIMUM_OUTPUT_SIZE, Sampling};
+
+/// Checks the height and the width of an output.
+pub fn output_size(argument: &'static str, size: [usize; 2]) -> Result<(), RoiError> {
+    let fits = size.iter().all(|side| (1..=MAXIMUM_OUTPUT_SIZE).contains(side));
+    check(argument, fits, format!("{size:?}"), "1 to 32767 in height and in width")
+}
+
+/// Checks a spatial scale, which is used in f32.
+pub fn scale(argument: &'static str, scale: f64) -> Result<(), RoiError> {
+    let single = scale as f32;
+    let fits = single.is_finite() && single > 0.0;
+    check(argument, fits, scale.to_string(), "finite and above 0")
+}
+
+/// Checks a number that is used in f32.
+pub fn finite(argument: &'static str, value: f64) -> Result<(), RoiError> {
+    check(argument, (value as f32).is_finite(), value.to_string(), "finite")
+}
+
+/// Checks how many samples an output element takes.
+pub fn sampling(argument: &'static str, sampling: Sampling) -> Result<(), RoiError> {
+    let samples = 1..=MAXIMUM_FIXED_SAMPLES;
+    let (fits, expected) = match sampling {
+        Sampling::Adaptive => (true, ""),
+        Sampling::Fixed(fixed) => (samples.contains(&fixed), "1 to 1024 fixed samples"),
+        Sampling::Clamped { minimum, .. } if !samples.contains(&minimum) => (false, "1 to 1024 samples at least"),
+        Sampling::Clamped { minimum, maximum } => (maximum >= minimum, "a maximum of at least the minimum"),
+    };
+    check(argument, fits, format!("{sampling:?}"), expected)
+}
+
+/// Checks a number against its range.
+pub fn within(
+    argument: &'static str,
+    value: f64,
+    range: RangeInclusive<f64>,
+    expected: &'static str,
+) -> Result<(), RoiError> {
+    check(argument, range.contains(&value), value.to_string(), expected)
+}
+
+fn check(argument: &'static str, fits: bool, value: String, expected: &'static str) -> Result<(), RoiError> {
+    if fits {
+        return Ok(());
+    }
+    Err(RoiError::Option {
+        argument,
+        value,
+        expected,
+    })
+}

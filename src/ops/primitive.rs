@@ -1,0 +1,103 @@
+//! The operators by backend type parameter, over a backend's own tensors, without dynamic dispatch.
+//!
+//! The arguments are those of [`Rois`](crate::Rois), one by one: `features` `[N, C, H, W]`, `boxes`
+//! `[K, 4]` of the same dtype, `batch_indices` `[K]` of any integer dtype, all on one device. What the functions
+//! compute, and their errors, are those of the functions of the same names on `Tensor`; the checks of
+//! [`Rois::try_new`](crate::Rois::try_new) are made as well.
+//!
+//! For [`crop_and_resize`] a box is TensorFlow's `[y1, x1, y2, x2]`, for the others `[x1, y1, x2, y2]`.
+//!
+//! `Dispatch` is a backend too, so one generic function serves both. All CubeCL runtimes are one type:
+//! `Wgpu` and `Cuda` are names of it, and a tensor's device says which is meant.
+
+use burn::backend::TensorMetadata;
+use burn::backend::tensor::{FloatTensor, IntTensor};
+use burn::tensor::DType;
+
+use super::call;
+use super::{
+    CropAndResizeConfig, MultiScaleRoiAlignConfig, PsRoiAlignConfig, PsRoiPoolConfig, RoiAlignConfig, RoiPoolConfig,
+};
+use crate::backend::RoiBackend;
+use crate::error::{RoiError, or_panic};
+use crate::regions::Regions;
+
+/// The two functions of an operator whose options turn into `$config`.
+macro_rules! operator {
+    ($name:ident, $try_name:ident, $config:ty) => {
+        #[doc = concat!("[`", stringify!($name), "`](crate::", stringify!($name), "()) on a backend's own tensors.")]
+        ///
+        /// # Panics
+        ///
+        #[doc = concat!("Where [`", stringify!($try_name), "`] gives an error, with its text.")]
+        pub fn $name<B: RoiBackend>(
+            features: FloatTensor<B>,
+            boxes: FloatTensor<B>,
+            batch_indices: IntTensor<B>,
+            config: impl Into<$config>,
+        ) -> FloatTensor<B> {
+            or_panic($try_name::<B>(features, boxes, batch_indices, config))
+        }
+
+        #[doc = concat!("[`", stringify!($try_name), "`](crate::", stringify!($try_name), ") on a backend's own tensors.")]
+        ///
+        /// # Errors
+        ///
+        #[doc = concat!("Those of [`", stringify!($try_name), "`](crate::", stringify!($try_name), "),")]
+        /// and those of [`Rois::try_new`](crate::Rois::try_new).
+        pub fn $try_name<B: RoiBackend>(
+            features: FloatTensor<B>,
+            boxes: FloatTensor<B>,
+            batch_indices: IntTensor<B>,
+            config: impl Into<$config>,
+        ) -> Result<FloatTensor<B>, RoiError> {
+            let operator = config.into().operator()?;
+            call::pool::<B>(features, Regions::try_new(boxes, batch_indices)?, operator)
+        }
+    };
+}
+
+operator!(roi_align, try_roi_align, RoiAlignConfig);
+operator!(roi_pool, try_roi_pool, RoiPoolConfig);
+operator!(crop_and_resize, try_crop_and_resize, CropAndResizeConfig);
+operator!(ps_roi_align, try_ps_roi_align, PsRoiAlignConfig);
+operator!(ps_roi_pool, try_ps_roi_pool, PsRoiPoolConfig);
+
+/// [`multi_scale_roi_align`](crate::multi_scale_roi_align()) on a backend's own tensors.
+///
+/// # Panics
+///
+/// Where [`try_multi_scale_roi_align`] gives an error, with its text.
+pub fn multi_scale_roi_align<B: RoiBackend>(
+    features: Vec<FloatTensor<B>>,
+    boxes: FloatTensor<B>,
+    batch_indices: IntTensor<B>,
+    scales: &[f64],
+    config: impl Into<MultiScaleRoiAlignConfig>,
+) -> FloatTensor<B> {
+    or_panic(try_multi_scale_roi_align::<B>(
+        features,
+        boxes,
+        batch_indices,
+        scales,
+        config,
+    ))
+}
+
+/// [`try_multi_scale_roi_align`](crate::try_multi_scale_roi_align) on a backend's own tensors.
+///
+/// # Errors
+///
+/// Those of [`try_multi_scale_roi_align`](crate::try_multi_scale_roi_align), and those of
+/// [`Rois::try_new`](crate::Rois::try_new).
+pub fn try_multi_scale_roi_align<B: RoiBackend>(
+    features: Vec<FloatTensor<B>>,
+    boxes: FloatTensor<B>,
+    batch_indices: IntTensor<B>,
+    scales: &[f64],
+    config: impl Into<MultiScaleRoiAlignConfig>,
+) -> Result<FloatTensor<B>, RoiError> {
+    let dtype = features.first().map_or(DType::F32, TensorMetadata::dtype);
+    let operators = config.into().operators(features.len(), scales, dtype)?;
+    call::pool_pyramid::<B>(features, Regions::try_new(boxes, batch_indices)?, operators)
+}

@@ -1,0 +1,129 @@
+//! `ps_roi_align`: RoiAlign whose output elements each read a channel of their own.
+
+use burn::config::Config;
+use burn::module::Module;
+use burn::tensor::Tensor;
+
+use super::{RoiAlignConfig, call, options};
+use crate::error::{RoiError, or_panic};
+use crate::geometry::operator::{ChannelMap, RegionOperator, Sampling};
+use crate::regions::Rois;
+
+/// What [`ps_roi_align`] computes, with the defaults of torchvision's `ps_roi_align`;
+/// [`torchvision::PsRoiAlign`](crate::torchvision::PsRoiAlign) has the same under its own names.
+///
+/// ```
+/// use burn_roi::{PsRoiAlignConfig, Sampling};
+///
+/// let config = PsRoiAlignConfig::new([7, 7]).with_spatial_scale(1.0 / 16.0).with_sampling_ratio(2);
+/// assert_eq!(config.sampling, Sampling::Fixed(2));
+/// ```
+#[derive(Config, Debug, PartialEq)]
+pub struct PsRoiAlignConfig {
+    /// Height P and width Q of the output, 1 to 32767.
+    pub output_size: [usize; 2],
+    /// From box coordinates to pixels of the map.
+    #[config(default = 1.0)]
+    pub spatial_scale: f64,
+    /// How many samples an output element takes along each axis.
+    #[config(default = "Sampling::Adaptive")]
+    pub sampling: Sampling,
+}
+
+impl PsRoiAlignConfig {
+    /// Takes `sampling_ratio` samples an output element along each axis; 0 for the adaptive number.
+    pub fn with_sampling_ratio(self, sampling_ratio: usize) -> Self {
+        self.with_sampling(Sampling::of_ratio(sampling_ratio))
+    }
+
+    /// Creates the module.
+    pub fn init(&self) -> PsRoiAlign {
+        PsRoiAlign { config: self.clone() }
+    }
+
+    /// The options, checked, as an operator: the samples of an aligned `roi_align`.
+    pub(crate) fn operator(&self) -> Result<RegionOperator, RoiError> {
+        options::scale("spatial_scale", self.spatial_scale)?;
+        let roi_align = RoiAlignConfig::new(self.output_size)
+            .with_spatial_scale(self.spatial_scale)
+            .with_sampling(self.sampling)
+            .with_aligned(true);
+        Ok(RegionOperator {
+            channel_map: ChannelMap::PositionSensitive,
+            ..roi_align.operator()?
+        })
+    }
+}
+
+/// Samples regions of position-sensitive feature maps: `[N, C * P * Q, H, W]` and K regions to `[K, C, P, Q]`.
+///
+/// Element `(p, q)` of output channel `c` is the average of samples in input channel `(c * P + p) * Q + q`. Samples
+/// are those of [`roi_align`](crate::roi_align()) with `aligned` set.
+///
+/// - `features`: `[N, C * P * Q, H, W]`, f32, f16 or bf16; f64 on Flex and NdArray. Any strides.
+/// - `rois`: boxes `[x1, y1, x2, y2]` in the coordinates that `spatial_scale` turns into pixels, of the
+///   features' dtype and on their device. A box may be empty, inverted, or partly or wholly outside.
+/// - Returns `[K, C, P, Q]` in the features' dtype. Coordinates and sums are f32 (f64 for f64), and the
+///   result is rounded once.
+///
+/// A region without samples, as an empty one has with an adaptive number of them, gives 0. torchvision divides 0 by 0
+/// there, and gives NaN.
+///
+/// On Flex and NdArray a box that is not finite and a batch index out of range are errors. On other
+/// devices, which are not read, such a region gives 0; [`Rois::validate`] finds it.
+///
+/// The rule is that of Light-Head R-CNN (Li et al., 2017), as torchvision 0.26 computes it.
+///
+/// ```
+/// use burn::tensor::{Device, Tensor};
+/// use burn_roi::{PsRoiAlignConfig, Rois, ps_roi_align};
+///
+/// let device = Device::default();
+/// let features = Tensor::<4>::ones([1, 10 * 7 * 7, 38, 50], &device);
+/// let boxes = Tensor::<2>::from_floats([[16.0, 16.0, 240.0, 128.0]], &device);
+/// let config = PsRoiAlignConfig::new([7, 7]).with_spatial_scale(1.0 / 16.0);
+/// let pooled = ps_roi_align(features, &Rois::from_images(vec![boxes]), config);
+/// assert_eq!(pooled.dims(), [1, 10, 7, 7]);
+/// ```
+///
+/// # Panics
+///
+/// Where [`try_ps_roi_align`] gives an error, with its text.
+pub fn ps_roi_align(features: Tensor<4>, rois: &Rois, config: impl Into<PsRoiAlignConfig>) -> Tensor<4> {
+    or_panic(try_ps_roi_align(features, rois, config))
+}
+
+/// [`ps_roi_align`] for arguments that may be wrong.
+///
+/// # Errors
+///
+/// - [`RoiError::Option`]: an output size of 0 or above 32767; a scale that is 0, negative or not
+///   finite; 0 samples, more than 1024 fixed or minimum samples, or a minimum above the maximum.
+/// - [`RoiError::Channels`]: the features' channels are no multiple of P * Q.
+/// - All other errors of [`try_roi_align`](crate::try_roi_align), for the same reasons.
+pub fn try_ps_roi_align(
+    features: Tensor<4>,
+    rois: &Rois,
+    config: impl Into<PsRoiAlignConfig>,
+) -> Result<Tensor<4>, RoiError> {
+    call::pool_tensor(features, rois, config.into().operator()?)
+}
+
+/// [`ps_roi_align`] as a module. Created by [`PsRoiAlignConfig::init`].
+#[derive(Module, Debug)]
+pub struct PsRoiAlign {
+    /// What it computes.
+    #[module(skip)]
+    pub config: PsRoiAlignConfig,
+}
+
+impl PsRoiAlign {
+    /// Applies [`ps_roi_align`]: `[N, C * P * Q, H, W]` and K regions to `[K, C, P, Q]`.
+    ///
+    /// # Panics
+    ///
+    /// As [`ps_roi_align`] does.
+    pub fn forward(&self, features: Tensor<4>, rois: &Rois) -> Tensor<4> {
+        ps_roi_align(features, rois, self.config.clone())
+    }
+}

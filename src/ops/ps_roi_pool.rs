@@ -1,0 +1,138 @@
+//! `ps_roi_pool`: averages over bins of whole pixels, where each output element reads a channel of its own.
+
+use burn::config::Config;
+use burn::module::Module;
+use burn::tensor::Tensor;
+
+use super::{call, options};
+use crate::error::{RoiError, or_panic};
+use crate::geometry::levels::AreaRange;
+use crate::geometry::operator::{BinAxis, BinDivision, BoxFormat, ChannelMap, Elements, Reduction, RegionOperator};
+use crate::regions::Rois;
+
+/// What [`ps_roi_pool`] computes, with the defaults of torchvision's `ps_roi_pool`;
+/// [`torchvision::PsRoiPool`](crate::torchvision::PsRoiPool) has the same under its own names.
+///
+/// Along each axis of `S` pixels, for a region from `a` to `b` and `P` bins:
+///
+/// ```text
+/// first = round(a * spatial_scale)           a half is rounded away from zero
+/// size  = max(round(b * spatial_scale) - first, 1)
+/// bin p covers [floor(p * size / P) + first, ceil((p + 1) * size / P) + first), within [0, S - 1)
+/// ```
+///
+/// Bins end before the last row and the last column of the map, as they do in torchvision.
+///
+/// ```
+/// use burn_roi::PsRoiPoolConfig;
+///
+/// let config = PsRoiPoolConfig::new([7, 7]).with_spatial_scale(1.0 / 16.0);
+/// assert_eq!(config.spatial_scale, 0.0625);
+/// ```
+#[derive(Config, Debug, PartialEq)]
+pub struct PsRoiPoolConfig {
+    /// Height P and width Q of the output, 1 to 32767.
+    pub output_size: [usize; 2],
+    /// From box coordinates to pixels of the map.
+    #[config(default = 1.0)]
+    pub spatial_scale: f64,
+}
+
+impl PsRoiPoolConfig {
+    /// Creates the module.
+    pub fn init(&self) -> PsRoiPool {
+        PsRoiPool { config: self.clone() }
+    }
+
+    /// The options, checked, as an operator.
+    pub(crate) fn operator(&self) -> Result<RegionOperator, RoiError> {
+        options::output_size("output_size", self.output_size)?;
+        options::scale("spatial_scale", self.spatial_scale)?;
+        let axis = BinAxis {
+            spatial_scale: self.spatial_scale,
+            inclusive_end: false,
+            minimum_length: Some(1),
+            division: BinDivision::Rounded,
+            reaches_last_pixel: false,
+        };
+        Ok(RegionOperator {
+            output_size: self.output_size,
+            elements: Elements::Bins([axis; 2]),
+            reduction: Reduction::Average,
+            out_of_bounds_value: 0.0,
+            box_format: BoxFormat::Xyxy,
+            channel_map: ChannelMap::PositionSensitive,
+            areas: AreaRange::ALL,
+        })
+    }
+}
+
+/// Averages bins of regions of position-sensitive feature maps: `[N, C * P * Q, H, W]` and K regions to
+/// `[K, C, P, Q]`.
+///
+/// Element `(p, q)` of output channel `c` is the average of the pixels of its bin in input channel
+/// `(c * P + p) * Q + q`.
+///
+/// - `features`: `[N, C * P * Q, H, W]`, f32, f16 or bf16; f64 on Flex and NdArray. Any strides.
+/// - `rois`: boxes `[x1, y1, x2, y2]` in the coordinates that `spatial_scale` turns into pixels, of the features'
+///   dtype and on their device. The pixel that a box ends in does not belong to it.
+/// - Returns `[K, C, P, Q]` in the features' dtype. Sums are f32 (f64 for f64), and the result is rounded once. A
+///   bin without a pixel gives 0.
+///
+/// On Flex and NdArray a box that is not finite and a batch index out of range are errors. On other
+/// devices, which are not read, such a region gives 0; [`Rois::validate`] finds it.
+///
+/// The rule is that of R-FCN (Dai et al., 2016), as torchvision 0.26 computes it.
+///
+/// ```
+/// use burn::tensor::{Device, Tensor};
+/// use burn_roi::{PsRoiPoolConfig, Rois, ps_roi_pool};
+///
+/// let device = Device::default();
+/// let features = Tensor::<4>::ones([1, 10 * 7 * 7, 38, 50], &device);
+/// let boxes = Tensor::<2>::from_floats([[16.0, 16.0, 240.0, 128.0]], &device);
+/// let config = PsRoiPoolConfig::new([7, 7]).with_spatial_scale(1.0 / 16.0);
+/// let pooled = ps_roi_pool(features, &Rois::from_images(vec![boxes]), config);
+/// assert_eq!(pooled.dims(), [1, 10, 7, 7]);
+/// ```
+///
+/// # Panics
+///
+/// Where [`try_ps_roi_pool`] gives an error, with its text.
+pub fn ps_roi_pool(features: Tensor<4>, rois: &Rois, config: impl Into<PsRoiPoolConfig>) -> Tensor<4> {
+    or_panic(try_ps_roi_pool(features, rois, config))
+}
+
+/// [`ps_roi_pool`] for arguments that may be wrong.
+///
+/// # Errors
+///
+/// - [`RoiError::Option`]: an output size of 0 or above 32767; a scale that is 0, negative or not finite.
+/// - [`RoiError::Channels`]: the features' channels are no multiple of P * Q.
+/// - All other errors of [`try_roi_align`](crate::try_roi_align), for the same reasons.
+pub fn try_ps_roi_pool(
+    features: Tensor<4>,
+    rois: &Rois,
+    config: impl Into<PsRoiPoolConfig>,
+) -> Result<Tensor<4>, RoiError> {
+    call::pool_tensor(features, rois, config.into().operator()?)
+}
+
+/// [`ps_roi_pool`] as a module. Created by [`PsRoiPoolConfig::init`].
+#[derive(Module, Debug)]
+pub struct PsRoiPool {
+    /// What it computes.
+    #[module(skip)]
+    pub config: PsRoiPoolConfig,
+}
+
+impl PsRoiPool {
+    /// Applies [`ps_roi_pool`]: `[N, C * P * Q, H, W]` and K regions to `[K, C, P, Q]`.
+    ///
+    /// # Panics
+    ///
+    /// As [`ps_roi_pool`] does.
+    pub fn forward(&self, features: Tensor<4>, rois: &Rois) -> Tensor<4> {
+        ps_roi_pool(features, rois, self.config.clone())
+    }
+}

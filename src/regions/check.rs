@@ -1,0 +1,100 @@
+//! The boxes and batch indices of a backend, checked once.
+
+use std::sync::Arc;
+
+use burn::backend::TensorMetadata;
+use burn::backend::tensor::{FloatTensor, IntTensor};
+use burn::tensor::Shape;
+
+use super::read;
+use crate::backend::{DeviceKind, HostRegions, RoiBackend};
+use crate::error::RoiError;
+
+/// K boxes `[K, 4]` and the batch index `[K]` of each, on one device.
+pub(crate) struct Regions<B: RoiBackend> {
+    pub boxes: FloatTensor<B>,
+    pub batch_indices: IntTensor<B>,
+}
+
+impl<B: RoiBackend> Regions<B> {
+    /// Checks shapes, counts and devices.
+    ///
+    /// # Errors
+    ///
+    /// [`RoiError::Shape`], [`RoiError::Count`] or [`RoiError::Device`].
+    pub fn try_new(boxes: FloatTensor<B>, batch_indices: IntTensor<B>) -> Result<Self, RoiError> {
+        let (of_boxes, of_indices) = (boxes.shape(), batch_indices.shape());
+        shape(
+            "boxes",
+            &of_boxes,
+            "[K, 4]",
+            of_boxes.num_dims() == 2 && of_boxes[1] == 4,
+        )?;
+        shape("batch_indices", &of_indices, "[K]", of_indices.num_dims() == 1)?;
+        if of_boxes[0] != of_indices[0] {
+            return Err(RoiError::Count {
+                boxes: of_boxes[0],
+                batch_indices: of_indices[0],
+            });
+        }
+        same_device("batch_indices", &batch_indices.device(), "boxes", &boxes.device())?;
+        Ok(Self { boxes, batch_indices })
+    }
+
+    /// The number of regions.
+    pub fn len(&self) -> usize {
+        self.boxes.shape()[0]
+    }
+
+    /// On a host device, reads and checks all regions, which belong to `batch` images; on another, reads nothing.
+    ///
+    /// # Errors
+    ///
+    /// [`RoiError::BoxNotFinite`] or [`RoiError::BatchIndex`], for the first row that is wrong.
+    pub fn on_host(&self, batch: usize) -> Result<Option<HostRegions>, RoiError> {
+        if self.len() == 0 || B::device_kind(&self.boxes.device()) != DeviceKind::Host {
+            return Ok(None);
+        }
+        self.read(batch).map(Some)
+    }
+
+    /// Reads and checks all regions, on any device.
+    ///
+    /// # Errors
+    ///
+    /// As [`on_host`](Self::on_host).
+    pub fn read(&self, batch: usize) -> Result<HostRegions, RoiError> {
+        let (boxes, batch_indices) = (self.boxes.clone(), self.batch_indices.clone());
+        read::read::<B>(boxes, batch_indices, batch).map(Arc::from)
+    }
+}
+
+/// An error where a tensor's shape does not fit.
+pub(crate) fn shape(argument: &'static str, shape: &Shape, expected: &'static str, fits: bool) -> Result<(), RoiError> {
+    if fits {
+        return Ok(());
+    }
+    Err(RoiError::Shape {
+        argument,
+        shape: shape.to_vec(),
+        expected,
+    })
+}
+
+/// An error where a tensor is on another device than the one it goes with.
+pub(crate) fn same_device<D: PartialEq + std::fmt::Debug>(
+    argument: &'static str,
+    device: &D,
+    like: &'static str,
+    expected: &D,
+) -> Result<(), RoiError> {
+    if device == expected {
+        return Ok(());
+    }
+    Err(RoiError::Device {
+        argument,
+        device: format!("{device:?}"),
+        like,
+        expected: format!("{expected:?}"),
+    })
+}
