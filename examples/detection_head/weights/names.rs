@@ -6,8 +6,8 @@ use crate::config::Config;
 
 /// Renames the tensors of a file to the fields of the model.
 ///
-/// torchvision's checkpoint of `maskrcnn_resnet50_fpn` has old names, such as `inner_blocks.0.weight`. torchvision saves
-/// `inner_blocks.0.0.weight` today. Both are accepted.
+/// torchvision's checkpoint of `maskrcnn_resnet50_fpn` has old names, such as `inner_blocks.0.weight`. Today's are like
+/// `inner_blocks.0.0.weight`. Both are accepted.
 pub fn to_module(config: &Config) -> KeyRemapper {
     let mut patterns: Vec<(String, String)> = [
         (r"^(backbone\.body\..*\.downsample)\.0\.", "$1.conv."),
