@@ -1,4 +1,4 @@
-//! [`AnchorGenerator`]: the boxes that a region proposal network starts from.
+//! [`AnchorGenerator`]: the anchors of a region proposal network.
 
 use burn::config::Config;
 use burn::module::Module;
@@ -7,16 +7,18 @@ use burn::tensor::{Device, Tensor, TensorData};
 use super::arguments;
 use crate::error::{RoiError, or_panic};
 
-/// The sizes and shapes of anchors; torchvision's `AnchorGenerator`.
+/// The sizes and aspect ratios of anchors. The semantics are those of torchvision's `AnchorGenerator`
+/// (`torchvision.models.detection.anchor_utils`).
 ///
-/// Feature map l has, at each of its pixels, an anchor for every aspect ratio of `aspect_ratios[l]` and every
-/// size of `sizes[l]`: ratios outside, sizes inside, as a region proposal network's channels are ordered.
+/// Each pixel of feature map l has one anchor for each pair of an aspect ratio of `aspect_ratios[l]` and a size of
+/// `sizes[l]`. The first anchors are those of the first aspect ratio, in the order of the sizes: the order of the
+/// channels of a region proposal network.
 ///
 /// ```
 /// use burn::tensor::Device;
 /// use burn_roi::detection::AnchorGeneratorConfig;
 ///
-/// // Those of torchvision's Faster R-CNN with a feature pyramid.
+/// // The anchors of torchvision's Faster R-CNN with a feature pyramid.
 /// let sizes = [32.0, 64.0, 128.0, 256.0, 512.0].map(|size| vec![size]).to_vec();
 /// let aspect_ratios = vec![vec![0.5, 1.0, 2.0]; sizes.len()];
 /// let generator = AnchorGeneratorConfig::new(sizes, aspect_ratios).init();
@@ -28,9 +30,10 @@ use crate::error::{RoiError, or_panic};
 /// ```
 #[derive(Config, Debug, PartialEq)]
 pub struct AnchorGeneratorConfig {
-    /// For each feature map the square roots of its anchors' areas, in pixels.
+    /// For each feature map the sizes of its anchors: the square roots of their areas, in pixels of the image. Finite
+    /// and above 0.
     pub sizes: Vec<Vec<f64>>,
-    /// For each feature map its anchors' heights divided by their widths.
+    /// For each feature map the aspect ratios of its anchors: height divided by width. Finite and above 0.
     pub aspect_ratios: Vec<Vec<f64>>,
 }
 
@@ -39,26 +42,25 @@ impl AnchorGeneratorConfig {
     ///
     /// # Panics
     ///
-    /// Where [`try_init`](AnchorGeneratorConfig::try_init) gives an error, with its text.
+    /// Where [`try_init`](AnchorGeneratorConfig::try_init) returns an error, with its text.
     pub fn init(&self) -> AnchorGenerator {
         or_panic(self.try_init())
     }
 
-    /// [`init`](AnchorGeneratorConfig::init) for options that may be wrong.
+    /// [`init`](AnchorGeneratorConfig::init) that returns an error instead of panicking.
     ///
     /// # Errors
     ///
-    /// [`RoiError::Length`]: there are not as many lists of ratios as of sizes. [`RoiError::Option`]: a size or
-    /// a ratio is not finite and above 0.
+    /// - [`RoiError::Length`]: `aspect_ratios` has not as many lists as `sizes`.
+    /// - [`RoiError::Option`]: an element of `sizes` or `aspect_ratios` is not finite and above 0.
     pub fn try_init(&self) -> Result<AnchorGenerator, RoiError> {
-        let levels = self.sizes.len();
-        let lists = self.aspect_ratios.len();
+        let (levels, lists) = (self.sizes.len(), self.aspect_ratios.len());
         arguments::length("aspect_ratios", lists, levels, "list of `sizes`")?;
         all_positive("sizes", &self.sizes)?;
         all_positive("aspect_ratios", &self.aspect_ratios)?;
-        let lists = self.sizes.iter().zip(&self.aspect_ratios);
+        let levels = self.sizes.iter().zip(&self.aspect_ratios);
         Ok(AnchorGenerator {
-            base_anchors: lists
+            base_anchors: levels
                 .map(|(sizes, aspect_ratios)| base_anchors(sizes, aspect_ratios))
                 .collect(),
         })
@@ -68,37 +70,39 @@ impl AnchorGeneratorConfig {
 /// Places anchors on feature maps. Created by [`AnchorGeneratorConfig::init`].
 #[derive(Module, Debug)]
 pub struct AnchorGenerator {
-    /// For each feature map the anchors of a pixel, around 0.
+    /// For each feature map the anchors of a pixel, centred on 0.
     #[module(skip)]
     base_anchors: Vec<Vec<[f32; 4]>>,
 }
 
 impl AnchorGenerator {
-    /// How many anchors a pixel of each feature map has.
+    /// For each feature map the number of anchors of a pixel.
     pub fn num_anchors_per_location(&self) -> Vec<usize> {
         self.base_anchors.iter().map(Vec::len).collect()
     }
 
-    /// The anchors of each feature map: H * W * A boxes `[x1, y1, x2, y2]` in pixels of the image, row by row,
-    /// and at each pixel its A anchors. Anchors reach beyond the image. They are of the device's float dtype.
+    /// The anchors of each feature map.
     ///
-    /// - `image_size`: height and width of the images as the network gets them: of the batch, with its
-    ///   padding.
-    /// - `map_sizes`: height and width of each feature map. Its pixels lie
-    ///   `image_size / map_size` apart, rounded down, as torchvision has it.
+    /// - `image_size`: `[height, width]` of the images as the network gets them, in pixels: the size of the batch with
+    ///   its padding.
+    /// - `map_sizes`: `[H, W]` of each feature map. The distance of its pixels in the image is `image_size / map_size`,
+    ///   rounded down, as in torchvision.
+    /// - Returns for each feature map `[H * W * A, 4]`, where A is its number of anchors per pixel: the anchors
+    ///   `[x1, y1, x2, y2]` in pixels of the image, in the device's float dtype. The order is row by row, and at each
+    ///   pixel that of [`AnchorGeneratorConfig`]. Anchors are not clipped to the image.
     ///
     /// # Panics
     ///
-    /// Where [`try_forward`](AnchorGenerator::try_forward) gives an error, with its text.
+    /// Where [`try_forward`](AnchorGenerator::try_forward) returns an error, with its text.
     pub fn forward(&self, image_size: [usize; 2], map_sizes: &[[usize; 2]], device: &Device) -> Vec<Tensor<2>> {
         or_panic(self.try_forward(image_size, map_sizes, device))
     }
 
-    /// [`forward`](AnchorGenerator::forward) for arguments that may be wrong.
+    /// [`forward`](AnchorGenerator::forward) that returns an error instead of panicking.
     ///
     /// # Errors
     ///
-    /// [`RoiError::Length`]: there are not as many feature maps as lists of sizes.
+    /// [`RoiError::Length`]: `map_sizes` has not one size for each list of the configuration's `sizes`.
     pub fn try_forward(
         &self,
         image_size: [usize; 2],
@@ -106,7 +110,7 @@ impl AnchorGenerator {
         device: &Device,
     ) -> Result<Vec<Tensor<2>>, RoiError> {
         let levels = self.base_anchors.len();
-        arguments::length("map_sizes", map_sizes.len(), levels, "list of the generator's sizes")?;
+        arguments::length("map_sizes", map_sizes.len(), levels, "list of `sizes`")?;
         Ok(self
             .base_anchors
             .iter()
@@ -116,7 +120,7 @@ impl AnchorGenerator {
     }
 }
 
-/// The anchors of one pixel, around 0, rounded to whole pixels, as torchvision computes them in f32.
+/// The anchors of one pixel, centred on 0 and rounded to whole pixels, computed in f32 as in torchvision.
 fn base_anchors(sizes: &[f64], aspect_ratios: &[f64]) -> Vec<[f32; 4]> {
     let mut anchors = Vec::with_capacity(sizes.len() * aspect_ratios.len());
     for &ratio in aspect_ratios {

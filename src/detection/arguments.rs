@@ -4,7 +4,7 @@ use burn::tensor::{DType, Device, Tensor};
 
 use crate::error::RoiError;
 
-/// Checks that a tensor holds boxes, `[K, 4]`, and gives K.
+/// Checks that a tensor holds boxes, `[K, 4]`, and returns K.
 pub fn boxes(argument: &'static str, boxes: &Tensor<2>) -> Result<usize, RoiError> {
     let [count, columns] = boxes.dims();
     if columns != 4 {
@@ -30,7 +30,7 @@ pub fn length(argument: &'static str, length: usize, expected: usize, of: &'stat
     })
 }
 
-/// Checks that a tensor is on the device of another, `like`.
+/// Checks that a tensor is on the device of the tensor `like`.
 pub fn device(argument: &'static str, device: &Device, like: &'static str, expected: &Device) -> Result<(), RoiError> {
     if device == expected {
         return Ok(());
@@ -43,19 +43,7 @@ pub fn device(argument: &'static str, device: &Device, like: &'static str, expec
     })
 }
 
-/// Checks that a threshold can be compared with.
-pub fn threshold(argument: &'static str, threshold: f64) -> Result<(), RoiError> {
-    if !threshold.is_nan() {
-        return Ok(());
-    }
-    Err(RoiError::Option {
-        argument,
-        value: threshold.to_string(),
-        expected: "a number",
-    })
-}
-
-/// Checks that a tensor is of the dtype of another, `like`.
+/// Checks that a tensor has the dtype of the tensor `like`.
 pub fn dtype(argument: &'static str, dtype: DType, like: &'static str, expected: DType) -> Result<(), RoiError> {
     if dtype == expected {
         return Ok(());
@@ -67,7 +55,19 @@ pub fn dtype(argument: &'static str, dtype: DType, like: &'static str, expected:
     })
 }
 
-/// Checks the weights of a box's code, which are divided by.
+/// Checks that an option is not NaN.
+pub fn not_nan(argument: &'static str, value: f64) -> Result<(), RoiError> {
+    if !value.is_nan() {
+        return Ok(());
+    }
+    Err(RoiError::Option {
+        argument,
+        value: value.to_string(),
+        expected: "a number",
+    })
+}
+
+/// Checks the weights of box deltas. Decoding divides by them.
 pub fn weights(argument: &'static str, weights: &[f64; 4]) -> Result<(), RoiError> {
     let fits = |weight: &f64| weight.is_finite() && *weight != 0.0;
     if weights.iter().all(fits) {

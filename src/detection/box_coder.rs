@@ -1,4 +1,4 @@
-//! [`BoxCoder`]: boxes as offsets from other boxes.
+//! [`BoxCoder`]: box deltas.
 
 use burn::tensor::Tensor;
 
@@ -6,11 +6,15 @@ use super::arguments;
 use super::boxes::{column, length};
 use crate::error::{RoiError, or_panic};
 
-/// Encodes boxes as offsets from other boxes and decodes them; torchvision's `BoxCoder`.
+/// Encodes boxes as box deltas and decodes box deltas to boxes. The semantics are those of torchvision's `BoxCoder`
+/// (`torchvision.models.detection._utils`).
 ///
-/// A code is `[dx, dy, dw, dh]`: how far the centre is off, in widths and heights of the other box, and the
-/// logarithms of the ratios of widths and heights, each times a weight. A region proposal network has the
-/// weights 1, a box head those of [`DetectionConfig`](super::DetectionConfig).
+/// The box deltas `[dx, dy, dw, dh]` describe a box relative to another one, its proposal or anchor:
+///
+/// - dx and dy are the distance of the centres, divided by the width and the height of the proposal;
+/// - dw and dh are the natural logarithms of the box's width and height divided by those of the proposal;
+/// - each is then multiplied by its weight. The weights are 1 in a region proposal network; for a box head they are
+///   those of [`DetectionConfig`](super::DetectionConfig).
 ///
 /// ```
 /// use burn::tensor::{Device, Tensor};
@@ -19,22 +23,22 @@ use crate::error::{RoiError, or_panic};
 /// let device = Device::default();
 /// let coder = BoxCoder::new([10.0, 10.0, 5.0, 5.0]);
 /// let proposals = Tensor::<2>::from_floats([[0.0, 0.0, 10.0, 20.0]], &device);
-/// // One width to the right.
-/// let codes = Tensor::<2>::from_floats([[10.0, 0.0, 0.0, 0.0]], &device);
-/// let boxes = coder.decode(codes, proposals);
+/// // One width to the right: 10 / 10 = 1.
+/// let deltas = Tensor::<2>::from_floats([[10.0, 0.0, 0.0, 0.0]], &device);
+/// let boxes = coder.decode(deltas, proposals);
 /// assert_eq!(boxes.try_into_vec_as::<f32>().unwrap(), [10.0, 0.0, 20.0, 20.0]);
 /// ```
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct BoxCoder {
-    /// The weights of dx, dy, dw and dh.
+    /// The weights of dx, dy, dw and dh: finite and not 0.
     pub weights: [f64; 4],
-    /// What dw and dh are at most when decoded, once without weight: no box grows by more than its
-    /// exponential. By default the logarithm of 1000 / 16.
+    /// The upper limit of dw and dh when decoding, after the division by their weights. It limits the growth of a box
+    /// to a factor of e to its power. Not NaN; ln(1000 / 16) in [`BoxCoder::new`], as in torchvision.
     pub bbox_xform_clip: f64,
 }
 
 impl BoxCoder {
-    /// A coder with the weights of dx, dy, dw and dh.
+    /// A coder with the weights of dx, dy, dw and dh, and with torchvision's `bbox_xform_clip`.
     pub fn new(weights: [f64; 4]) -> Self {
         Self {
             weights,
@@ -42,7 +46,7 @@ impl BoxCoder {
         }
     }
 
-    /// Sets what dw and dh are at most when decoded.
+    /// Sets `bbox_xform_clip`, the upper limit of dw and dh when decoding.
     pub fn with_bbox_xform_clip(self, bbox_xform_clip: f64) -> Self {
         Self {
             bbox_xform_clip,
@@ -50,23 +54,27 @@ impl BoxCoder {
         }
     }
 
-    /// The codes of `reference` boxes as seen from `proposals`: both `[K, 4]`, `[x1, y1, x2, y2]`, to
-    /// `[K, 4]`. A proposal without width or height gives infinite or NaN codes.
+    /// The box deltas of each `reference` box relative to the proposal in the same row.
+    ///
+    /// - `reference`, `proposals`: `[K, 4]`, each `[x1, y1, x2, y2]`, in the same unit, of the same float dtype.
+    /// - Returns `[K, 4]`, each `[dx, dy, dw, dh]`, in the dtype of the boxes. A proposal without width or height gives
+    ///   infinite or NaN deltas.
     ///
     /// # Panics
     ///
-    /// Where [`try_encode`](BoxCoder::try_encode) gives an error, with its text.
+    /// Where [`try_encode`](BoxCoder::try_encode) returns an error, with its text.
     pub fn encode(&self, reference: Tensor<2>, proposals: Tensor<2>) -> Tensor<2> {
         or_panic(self.try_encode(reference, proposals))
     }
 
-    /// [`encode`](BoxCoder::encode) for arguments that may be wrong.
+    /// [`encode`](BoxCoder::encode) that returns an error instead of panicking.
     ///
     /// # Errors
     ///
-    /// - [`RoiError::Shape`], [`RoiError::Length`], [`RoiError::Device`], [`RoiError::DType`]: `reference`
-    ///   is not `[K, 4]`, or `proposals` is not like it.
-    /// - [`RoiError::Option`]: a weight is 0 or not finite, or the clip is NaN.
+    /// - [`RoiError::Shape`]: `reference` or `proposals` is not `[K, 4]`.
+    /// - [`RoiError::Length`], [`RoiError::Device`], [`RoiError::DType`]: `proposals` differs from `reference` in its
+    ///   number of rows, its device or its dtype.
+    /// - [`RoiError::Option`]: an element of `weights` is 0 or not finite, or `bbox_xform_clip` is NaN.
     pub fn try_encode(&self, reference: Tensor<2>, proposals: Tensor<2>) -> Result<Tensor<2>, RoiError> {
         self.check()?;
         let count = arguments::boxes("reference", &reference)?;
@@ -88,68 +96,73 @@ impl BoxCoder {
         Ok(Tensor::cat(vec![shift(0), shift(1), growth(0), growth(1)], 1))
     }
 
-    /// The boxes that codes mean: C codes for each of K boxes, `[K, 4 * C]` and `[K, 4]`, to `[K, C, 4]`,
-    /// `[x1, y1, x2, y2]` in the codes' dtype. A code that is NaN gives coordinates that are NaN.
+    /// The boxes that box deltas describe. Each row has deltas for C classes.
+    ///
+    /// - `deltas`: `[K, 4 * C]`, for each class in turn `[dx, dy, dw, dh]`, of any float dtype.
+    /// - `boxes`: `[K, 4]`, the proposals or anchors that the deltas are relative to, each `[x1, y1, x2, y2]`, in any
+    ///   unit and of any float dtype.
+    /// - Returns `[K, C, 4]`, each `[x1, y1, x2, y2]` in the unit of `boxes` and the dtype of `deltas`. A delta that is
+    ///   NaN gives coordinates that are NaN.
     ///
     /// # Panics
     ///
-    /// Where [`try_decode`](BoxCoder::try_decode) gives an error, with its text.
-    pub fn decode(&self, codes: Tensor<2>, boxes: Tensor<2>) -> Tensor<3> {
-        or_panic(self.try_decode(codes, boxes))
+    /// Where [`try_decode`](BoxCoder::try_decode) returns an error, with its text.
+    pub fn decode(&self, deltas: Tensor<2>, boxes: Tensor<2>) -> Tensor<3> {
+        or_panic(self.try_decode(deltas, boxes))
     }
 
-    /// [`decode`](BoxCoder::decode) for arguments that may be wrong.
+    /// [`decode`](BoxCoder::decode) that returns an error instead of panicking.
     ///
     /// # Errors
     ///
-    /// - [`RoiError::Shape`], [`RoiError::Length`], [`RoiError::Device`]: `boxes` is not `[K, 4]`, or `codes`
-    ///   is not `[K, 4 * C]` on its device.
-    /// - [`RoiError::Option`]: a weight is 0 or not finite, or the clip is NaN.
-    pub fn try_decode(&self, codes: Tensor<2>, boxes: Tensor<2>) -> Result<Tensor<3>, RoiError> {
+    /// - [`RoiError::Shape`]: `boxes` is not `[K, 4]`, or the columns of `deltas` are not a multiple of 4.
+    /// - [`RoiError::Length`], [`RoiError::Device`]: `deltas` differs from `boxes` in its number of rows or its device.
+    /// - [`RoiError::Option`]: an element of `weights` is 0 or not finite, or `bbox_xform_clip` is NaN.
+    pub fn try_decode(&self, deltas: Tensor<2>, boxes: Tensor<2>) -> Result<Tensor<3>, RoiError> {
         self.check()?;
         let count = arguments::boxes("boxes", &boxes)?;
-        let [rows, columns] = codes.dims();
-        arguments::length("codes", rows, count, "row of `boxes`")?;
+        let [rows, columns] = deltas.dims();
+        arguments::length("deltas", rows, count, "row of `boxes`")?;
         if !columns.is_multiple_of(4) {
             return Err(RoiError::Shape {
-                argument: "codes",
+                argument: "deltas",
                 shape: vec![rows, columns],
                 expected: "[K, 4 * C]",
             });
         }
-        arguments::device("codes", &codes.device(), "boxes", &boxes.device())?;
+        arguments::device("deltas", &deltas.device(), "boxes", &boxes.device())?;
         let shape = [count, columns / 4, 4];
         if count == 0 || columns == 0 {
-            return Ok(Tensor::zeros(shape, (&codes.device(), codes.dtype())));
+            return Ok(Tensor::zeros(shape, (&deltas.device(), deltas.dtype())));
         }
-        let boxes = match codes.dtype() {
+        let boxes = match deltas.dtype() {
             dtype if dtype == boxes.dtype() => boxes,
             dtype => boxes.cast(dtype),
         };
-        let codes = codes.reshape(shape);
-        let (x, y) = (self.decode_axis(&codes, &boxes, 0), self.decode_axis(&codes, &boxes, 1));
-        let ([x1, x2], [y1, y2]) = (x, y);
+        let deltas = deltas.reshape(shape);
+        let [x1, x2] = self.decode_axis(&deltas, &boxes, 0);
+        let [y1, y2] = self.decode_axis(&deltas, &boxes, 1);
         Ok(Tensor::cat(vec![x1, y1, x2, y2], 2))
     }
 
-    /// Where boxes begin and end along an axis, each `[K, C, 1]`.
-    fn decode_axis(&self, codes: &Tensor<3>, boxes: &Tensor<2>, axis: usize) -> [Tensor<3>; 2] {
-        let code = |column: usize| codes.clone().slice_dim(2, column..column + 1) / self.weights[column];
+    /// The first and the last coordinate of each decoded box along an axis, each `[K, C, 1]`.
+    fn decode_axis(&self, deltas: &Tensor<3>, boxes: &Tensor<2>, axis: usize) -> [Tensor<3>; 2] {
+        let delta = |column: usize| deltas.clone().slice_dim(2, column..column + 1) / self.weights[column];
         let lengths = length(boxes, axis).unsqueeze_dim::<3>(2);
         let centres = centre(boxes, axis).unsqueeze_dim::<3>(2);
 
-        let growth = code(axis + 2);
+        let growth = delta(axis + 2);
         let too_large = growth.clone().greater_elem(self.bbox_xform_clip);
-        // Not a minimum: what a device's minimum makes of NaN differs.
+        // A minimum would not do: of a number and NaN, backends return different ones.
         let growth = growth.mask_fill(too_large, self.bbox_xform_clip);
 
-        let centre = code(axis) * lengths.clone() + centres;
+        let centre = delta(axis) * lengths.clone() + centres;
         let half = growth.exp() * lengths * 0.5;
         [centre.clone() - half.clone(), centre + half]
     }
 
     fn check(&self) -> Result<(), RoiError> {
-        arguments::threshold("bbox_xform_clip", self.bbox_xform_clip)?;
+        arguments::not_nan("bbox_xform_clip", self.bbox_xform_clip)?;
         arguments::weights("weights", &self.weights)
     }
 }

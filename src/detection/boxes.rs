@@ -1,14 +1,16 @@
-//! Boxes: their areas, overlaps and what of them lies in an image.
+//! Areas and IoU of boxes, clipping, and the removal of small boxes.
 
 use burn::tensor::{DType, FloatDType, Int, Tensor, TensorData};
 
 use super::{arguments, host};
 use crate::error::{RoiError, or_panic};
 
-/// The areas of boxes: `[K, 4]` to `[K]`, in square pixels; torchvision's `box_area`.
+/// The area of each box. The semantics are those of `torchvision.ops.box_area`.
 ///
-/// - `boxes`: `[x1, y1, x2, y2]`. Of one that is inverted along one axis the area is negative.
-/// - Returns f32 for boxes of f16 and bf16, where areas would soon be infinite, else the boxes' dtype.
+/// - `boxes`: `[K, 4]`, each `[x1, y1, x2, y2]`, in any unit and of any float dtype.
+/// - Returns `[K]`, in the square of the unit. The dtype is f32 for boxes of f16 and bf16, whose products would
+///   overflow or lose precision, and that of the boxes otherwise. The area of a box that is inverted along one axis,
+///   x2 < x1 or y2 < y1, is negative.
 ///
 /// ```
 /// use burn::tensor::{Device, Tensor};
@@ -20,12 +22,12 @@ use crate::error::{RoiError, or_panic};
 ///
 /// # Panics
 ///
-/// Where [`try_box_area`] gives an error, with its text.
+/// Where [`try_box_area`] returns an error, with its text.
 pub fn box_area(boxes: Tensor<2>) -> Tensor<1> {
     or_panic(try_box_area(boxes))
 }
 
-/// [`box_area`] for boxes that may be wrong.
+/// [`box_area`] that returns an error instead of panicking.
 ///
 /// # Errors
 ///
@@ -35,11 +37,12 @@ pub fn try_box_area(boxes: Tensor<2>) -> Result<Tensor<1>, RoiError> {
     Ok(areas(&upcast(boxes)).reshape([count]))
 }
 
-/// How much of the area that two boxes cover both cover, 0 to 1: `[N, 4]` and `[M, 4]` to `[N, M]`;
-/// torchvision's `box_iou`.
+/// The intersection over union (IoU) of each box of `left` with each box of `right`. The semantics are those of
+/// `torchvision.ops.box_iou`.
 ///
-/// - `left`, `right`: `[x1, y1, x2, y2]`, of one dtype and on one device.
-/// - Returns f32 for boxes of f16 and bf16, else the boxes' dtype. Two boxes without area give NaN, as 0 / 0.
+/// - `left`, `right`: `[N, 4]` and `[M, 4]`, each box `[x1, y1, x2, y2]`, in the same unit, of the same float dtype.
+/// - Returns `[N, M]`, from 0 to 1. The dtype is f32 for boxes of f16 and bf16, and that of the boxes otherwise. The
+///   IoU of two boxes without area is 0 / 0, which is NaN.
 ///
 /// ```
 /// use burn::tensor::{Device, Tensor};
@@ -53,17 +56,17 @@ pub fn try_box_area(boxes: Tensor<2>) -> Result<Tensor<1>, RoiError> {
 ///
 /// # Panics
 ///
-/// Where [`try_box_iou`] gives an error, with its text.
+/// Where [`try_box_iou`] returns an error, with its text.
 pub fn box_iou(left: Tensor<2>, right: Tensor<2>) -> Tensor<2> {
     or_panic(try_box_iou(left, right))
 }
 
-/// [`box_iou`] for boxes that may be wrong.
+/// [`box_iou`] that returns an error instead of panicking.
 ///
 /// # Errors
 ///
-/// [`RoiError::Shape`], [`RoiError::DType`] or [`RoiError::Device`]: `left` or `right` is not `[K, 4]`, or
-/// `right` is not like `left`.
+/// - [`RoiError::Shape`]: `left` or `right` is not `[K, 4]`.
+/// - [`RoiError::Device`], [`RoiError::DType`]: `right` differs from `left` in its device or its dtype.
 pub fn try_box_iou(left: Tensor<2>, right: Tensor<2>) -> Result<Tensor<2>, RoiError> {
     let rows = arguments::boxes("left", &left)?;
     let columns = arguments::boxes("right", &right)?;
@@ -81,11 +84,12 @@ pub fn try_box_iou(left: Tensor<2>, right: Tensor<2>) -> Result<Tensor<2>, RoiEr
     Ok(intersection.clone() / (left + right - intersection))
 }
 
-/// Moves the sides of boxes that lie outside of an image to its border: `[K, 4]` to `[K, 4]`;
-/// torchvision's `clip_boxes_to_image`.
+/// Clips boxes to an image: a coordinate below 0 becomes 0, and one beyond the image becomes its width or height. The
+/// semantics are those of `torchvision.ops.clip_boxes_to_image`.
 ///
-/// - `boxes`: `[x1, y1, x2, y2]` in pixels. A coordinate that is NaN stays NaN.
-/// - `image_size`: height and width, in pixels.
+/// - `boxes`: `[K, 4]`, each `[x1, y1, x2, y2]` in pixels, of any float dtype.
+/// - `image_size`: `[height, width]` in pixels.
+/// - Returns `[K, 4]`, in the order, unit and dtype of `boxes`. A coordinate that is NaN stays NaN.
 ///
 /// ```
 /// use burn::tensor::{Device, Tensor};
@@ -98,12 +102,12 @@ pub fn try_box_iou(left: Tensor<2>, right: Tensor<2>) -> Result<Tensor<2>, RoiEr
 ///
 /// # Panics
 ///
-/// Where [`try_clip_boxes_to_image`] gives an error, with its text.
+/// Where [`try_clip_boxes_to_image`] returns an error, with its text.
 pub fn clip_boxes_to_image(boxes: Tensor<2>, image_size: [usize; 2]) -> Tensor<2> {
     or_panic(try_clip_boxes_to_image(boxes, image_size))
 }
 
-/// [`clip_boxes_to_image`] for boxes that may be wrong.
+/// [`clip_boxes_to_image`] that returns an error instead of panicking.
 ///
 /// # Errors
 ///
@@ -116,18 +120,22 @@ pub fn try_clip_boxes_to_image(boxes: Tensor<2>, image_size: [usize; 2]) -> Resu
     let [height, width] = image_size.map(|size| size as f64);
     let limits = TensorData::new(vec![width, height, width, height], [1, 4]);
     let limits = Tensor::<2>::from_data(limits, (&boxes.device(), boxes.dtype())).expand([count, 4]);
-    // Comparisons, since what a device's minimum and maximum make of NaN differs.
+    // A minimum and a maximum would not do: of a number and NaN, backends return different ones.
     let below = boxes.clone().lower_elem(0.0);
     let boxes = boxes.mask_fill(below, 0.0);
     let above = boxes.clone().greater(limits.clone());
     Ok(boxes.mask_where(above, limits))
 }
 
-/// The boxes whose sides both are at least `min_size` long: `[K, 4]` to the indices of those, ascending;
-/// torchvision's `remove_small_boxes`.
+/// The indices of the boxes whose width and height are both at least `min_size`. The semantics are those of
+/// `torchvision.ops.remove_small_boxes`.
 ///
-/// Reads the boxes back, since their coordinates decide how many are kept. A box with a coordinate that is
-/// NaN is not kept.
+/// - `boxes`: `[K, 4]`, each `[x1, y1, x2, y2]`, of any float dtype.
+/// - `min_size`: in the unit of `boxes`.
+/// - Returns the indices of these boxes, ascending, in the device's integer dtype. A box with a NaN coordinate is not
+///   among them.
+///
+/// The boxes are read back to the host.
 ///
 /// ```
 /// use burn::tensor::{Device, Tensor};
@@ -140,25 +148,24 @@ pub fn try_clip_boxes_to_image(boxes: Tensor<2>, image_size: [usize; 2]) -> Resu
 ///
 /// # Panics
 ///
-/// Where [`try_remove_small_boxes`] gives an error, with its text.
+/// Where [`try_remove_small_boxes`] returns an error, with its text.
 pub fn remove_small_boxes(boxes: Tensor<2>, min_size: f64) -> Tensor<1, Int> {
     or_panic(try_remove_small_boxes(boxes, min_size))
 }
 
-/// [`remove_small_boxes`] for boxes that may be wrong.
+/// [`remove_small_boxes`] that returns an error instead of panicking.
 ///
 /// # Errors
 ///
-/// [`RoiError::Shape`]: `boxes` is not `[K, 4]`. [`RoiError::Option`]: `min_size` is NaN.
+/// - [`RoiError::Shape`]: `boxes` is not `[K, 4]`.
+/// - [`RoiError::Option`]: `min_size` is NaN.
 pub fn try_remove_small_boxes(boxes: Tensor<2>, min_size: f64) -> Result<Tensor<1, Int>, RoiError> {
     arguments::boxes("boxes", &boxes)?;
-    arguments::threshold("min_size", min_size)?;
+    arguments::not_nan("min_size", min_size)?;
     let dtype = boxes.dtype();
-    let large: Vec<usize> = host::read_boxes(&boxes)
-        .iter()
-        .enumerate()
-        .filter(|(_, coordinates)| host::is_large(coordinates, min_size, dtype))
-        .map(|(index, _)| index)
+    let host_boxes = host::read_boxes(&boxes);
+    let large: Vec<usize> = (0..host_boxes.len())
+        .filter(|&index| host::is_large(&host_boxes[index], min_size, dtype))
         .collect();
     Ok(host::indices(&large, &boxes.device()))
 }
@@ -173,12 +180,12 @@ pub(super) fn length(boxes: &Tensor<2>, axis: usize) -> Tensor<2> {
     column(boxes, axis + 2) - column(boxes, axis)
 }
 
-/// The areas of boxes, `[K, 1]`.
+/// The area of each box, `[K, 1]`.
 fn areas(boxes: &Tensor<2>) -> Tensor<2> {
     length(boxes, 0) * length(boxes, 1)
 }
 
-/// How long boxes overlap along an axis, each with each, `[N, M]`.
+/// The length of the intersection along an axis, of each box of `left` with each of `right`, `[N, M]`.
 fn overlap(left: &Tensor<2>, right: &Tensor<2>, axis: usize, shape: [usize; 2]) -> Tensor<2> {
     let of_left = |index| column(left, index).expand(shape);
     let of_right = |index| column(right, index).reshape([1, shape[1]]).expand(shape);
@@ -187,7 +194,7 @@ fn overlap(left: &Tensor<2>, right: &Tensor<2>, axis: usize, shape: [usize; 2]) 
     upcast(end - start).clamp_min(0.0)
 }
 
-/// Boxes in a dtype that holds products of their coordinates.
+/// Boxes in the dtype that areas are computed in.
 fn upcast(boxes: Tensor<2>) -> Tensor<2> {
     match boxes.dtype() {
         DType::F16 | DType::BF16 => boxes.cast(FloatDType::F32),

@@ -1,4 +1,4 @@
-//! [`maskrcnn_inference`]: the mask of each detection's class.
+//! [`maskrcnn_inference`]: the mask of each detection's class as probabilities.
 
 use burn::tensor::{Int, Tensor, activation};
 
@@ -6,13 +6,15 @@ use super::{arguments, host};
 use crate::backend::is_host;
 use crate::error::{RoiError, or_panic};
 
-/// The mask of each detection's own class, as probabilities: `[D, classes, M, N]` and `[D]` to `[D, 1, M, N]`;
-/// torchvision's `maskrcnn_inference` for all images together.
+/// The mask of each detection's class as probabilities. The semantics are those of torchvision's `maskrcnn_inference`
+/// (`torchvision.models.detection.roi_heads`), for the detections of all images in one tensor.
 ///
-/// - `mask_logits`: what a mask head gives. `labels`: the classes of the detections.
+/// - `mask_logits`: `[D, classes, M, N]`, the output of a mask head, of any float dtype.
+/// - `labels`: `[D]`, the class of each detection, from 0 to `classes - 1`, of any integer dtype.
+/// - Returns `[D, 1, M, N]`: the sigmoid of the logits of each detection's class, in the dtype of `mask_logits`.
 ///
-/// On Flex and NdArray a label that names no class is an error, for which `labels` is read. Other devices are
-/// not read: such a label gives a mask of zeros.
+/// On Flex and NdArray `labels` is read, and a label out of range is an error. On other devices nothing is read back,
+/// and the mask of such a label is 0 everywhere.
 ///
 /// ```
 /// use burn::tensor::{Device, Int, Tensor};
@@ -26,17 +28,18 @@ use crate::error::{RoiError, or_panic};
 ///
 /// # Panics
 ///
-/// Where [`try_maskrcnn_inference`] gives an error, with its text.
+/// Where [`try_maskrcnn_inference`] returns an error, with its text.
 pub fn maskrcnn_inference(mask_logits: Tensor<4>, labels: Tensor<1, Int>) -> Tensor<4> {
     or_panic(try_maskrcnn_inference(mask_logits, labels))
 }
 
-/// [`maskrcnn_inference`] for arguments that may be wrong.
+/// [`maskrcnn_inference`] that returns an error instead of panicking.
 ///
 /// # Errors
 ///
-/// - [`RoiError::Length`], [`RoiError::Device`]: `labels` does not match `mask_logits`.
-/// - [`RoiError::Label`]: on Flex and NdArray only.
+/// - [`RoiError::Length`], [`RoiError::Device`]: `labels` differs from `mask_logits` in its number of rows or its
+///   device.
+/// - [`RoiError::Label`]: on Flex and NdArray only, a label is below 0 or not below `classes`.
 pub fn try_maskrcnn_inference(mask_logits: Tensor<4>, labels: Tensor<1, Int>) -> Result<Tensor<4>, RoiError> {
     let [count, classes, height, width] = mask_logits.dims();
     let device = mask_logits.device();
@@ -51,25 +54,27 @@ pub fn try_maskrcnn_inference(mask_logits: Tensor<4>, labels: Tensor<1, Int>) ->
     }
 
     let labels = labels.cast(device.settings().int_dtype);
-    let names_a_class = labels
+    let in_range = labels
         .clone()
         .greater_equal_elem(0)
         .bool_and(labels.clone().lower_elem(classes as i64));
-    let names_none = names_a_class.bool_not();
-    let firsts = Tensor::<1, Int>::arange(0..count as i64, &device) * classes as i64;
-    let chosen = labels.mask_fill(names_none.clone(), 0) + firsts;
+    let out_of_range = in_range.bool_not();
+    // Each detection has `classes` rows in the reshaped logits. A label out of range reads class 0, and its mask is
+    // overwritten with 0 below.
+    let first_rows = Tensor::<1, Int>::arange(0..count as i64, &device) * classes as i64;
+    let rows = labels.mask_fill(out_of_range.clone(), 0) + first_rows;
     let masks = mask_logits
         .reshape([count * classes, height, width])
-        .select(0, chosen)
+        .select(0, rows)
         .reshape(shape);
-    let names_none = names_none.reshape([count, 1, 1, 1]).expand(shape);
-    Ok(activation::sigmoid(masks).mask_fill(names_none, 0.0))
+    let out_of_range = out_of_range.reshape([count, 1, 1, 1]).expand(shape);
+    Ok(activation::sigmoid(masks).mask_fill(out_of_range, 0.0))
 }
 
 fn check_labels(labels: &Tensor<1, Int>, classes: usize) -> Result<(), RoiError> {
     let labels = host::read_ints(labels);
-    let none = |label: i64| usize::try_from(label).map_or(true, |label| label >= classes);
-    match labels.iter().position(|&label| none(label)) {
+    let in_range = |label: i64| usize::try_from(label).is_ok_and(|label| label < classes);
+    match labels.iter().position(|&label| !in_range(label)) {
         None => Ok(()),
         Some(row) => Err(RoiError::Label {
             row,

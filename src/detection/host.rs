@@ -1,20 +1,15 @@
-//! Boxes and scores on the host, where what is kept decides the size of a result.
+//! Values of tensors on the host. They are read back where they decide how many rows a result has.
 
 use burn::tensor::{DType, Device, Int, Tensor, TensorData, bf16, f16};
 
 /// Reads boxes `[K, 4]`.
 pub fn read_boxes(boxes: &Tensor<2>) -> Vec<[f64; 4]> {
-    if boxes.dims()[0] == 0 {
-        return Vec::new();
-    }
-    let coordinates: Vec<f64> = boxes.to_data().iter::<f64>().collect();
-    coordinates
-        .chunks_exact(4)
-        .map(|row| [row[0], row[1], row[2], row[3]])
-        .collect()
+    let coordinates = read_floats(boxes);
+    let (rows, _) = coordinates.as_chunks::<4>();
+    rows.to_vec()
 }
 
-/// Reads all elements of a tensor of floats.
+/// Reads all elements of a float tensor.
 pub fn read_floats<const D: usize>(floats: &Tensor<D>) -> Vec<f64> {
     if floats.shape().num_elements() == 0 {
         return Vec::new();
@@ -22,7 +17,7 @@ pub fn read_floats<const D: usize>(floats: &Tensor<D>) -> Vec<f64> {
     floats.to_data().iter::<f64>().collect()
 }
 
-/// Reads all elements of a tensor of integers.
+/// Reads all elements of an integer tensor.
 pub fn read_ints(ints: &Tensor<1, Int>) -> Vec<i64> {
     if ints.dims()[0] == 0 {
         return Vec::new();
@@ -30,8 +25,10 @@ pub fn read_ints(ints: &Tensor<1, Int>) -> Vec<i64> {
     ints.to_data().iter::<i64>().collect()
 }
 
-/// The number that a tensor of `dtype` holds for `value`. What is computed in f64 from two such numbers and
-/// then rounded is what arithmetic in `dtype` itself gives.
+/// The value that a tensor of `dtype` stores for `value`.
+///
+/// A sum, difference, product or quotient of two such values that is computed in f64 and then rounded with this
+/// function is what the same operation in `dtype` gives.
 pub fn rounded(value: f64, dtype: DType) -> f64 {
     match dtype {
         DType::F64 => value,
@@ -41,26 +38,42 @@ pub fn rounded(value: f64, dtype: DType) -> f64 {
     }
 }
 
-/// Whether both sides of a box are at least `min_size` long, as its `dtype` computes and compares them. A
-/// side that is NaN is not.
+/// Whether both sides of a box are at least `min_size` long, computed and compared in the boxes' `dtype`. A side that
+/// is NaN is not.
 pub fn is_large(&[x1, y1, x2, y2]: &[f64; 4], min_size: f64, dtype: DType) -> bool {
     let min_size = rounded(min_size, dtype);
     rounded(x2 - x1, dtype) >= min_size && rounded(y2 - y1, dtype) >= min_size
 }
 
-/// Indices as a tensor of the device's own integers.
+/// Of the elements of `values` that `indices` names, the indices of the `count` largest, by decreasing value. Of equal
+/// values the lower index comes first. A value that is NaN is left out.
+pub fn top_n(values: &[f64], mut indices: Vec<usize>, count: usize) -> Vec<usize> {
+    indices.retain(|&index| !values[index].is_nan());
+    let by_decreasing_value = |left: &usize, right: &usize| {
+        let order = values[*right].partial_cmp(&values[*left]);
+        order.expect("NaN is left out").then(left.cmp(right))
+    };
+    if count < indices.len() {
+        indices.select_nth_unstable_by(count, by_decreasing_value);
+        indices.truncate(count);
+    }
+    indices.sort_unstable_by(by_decreasing_value);
+    indices
+}
+
+/// Indices as a tensor of the device's integer dtype.
 pub fn indices(indices: &[usize], device: &Device) -> Tensor<1, Int> {
     let values: Vec<i64> = indices.iter().map(|&index| index as i64).collect();
     ints(values, device)
 }
 
-/// Numbers as a tensor of the device's own integers.
+/// Integers as a tensor of the device's integer dtype.
 pub fn ints(values: Vec<i64>, device: &Device) -> Tensor<1, Int> {
     let count = values.len();
     Tensor::from_data(TensorData::new(values, [count]), device)
 }
 
-/// The rows of a tensor that indices name.
+/// The rows of a tensor that `rows` names.
 pub fn select_rows<const D: usize>(tensor: &Tensor<D>, rows: &[usize]) -> Tensor<D> {
     let device = tensor.device();
     if rows.is_empty() {

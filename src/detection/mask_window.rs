@@ -1,4 +1,4 @@
-//! Where a mask lies in an image, and its pixels there.
+//! The window of an image that a mask is resized to.
 
 use std::ops::Range;
 
@@ -7,16 +7,16 @@ use burn::tensor::{DType, Device, FloatDType, Tensor, TensorData};
 use super::host;
 use crate::error::RoiError;
 
-/// The pixels that a mask is resized to.
+/// The rectangle of image pixels that a padded mask is resized to.
 pub struct Window {
     y: Span,
     x: Span,
 }
 
-/// The windows of boxes, for masks of `mask_size` with `padding` around them.
+/// The window of each box, for masks of `mask_size` by `mask_size` pixels that `padding` pixels surround.
 pub fn read_windows(boxes: &Tensor<2>, mask_size: usize, padding: usize) -> Result<Vec<Window>, RoiError> {
     let dtype = boxes.dtype();
-    let mask = Side {
+    let mask = MaskAxis {
         size: mask_size,
         padding,
     };
@@ -36,12 +36,12 @@ pub fn read_windows(boxes: &Tensor<2>, mask_size: usize, padding: usize) -> Resu
 }
 
 impl Window {
-    /// An image of `shape` `[1, 1, H, W]` with a mask `[M, M]` in its window, and 0 elsewhere.
+    /// An image of zeros of `shape`, `[1, 1, H, W]`, with the mask, `[M, M]`, pasted into the window.
     pub fn paste(&self, mask: Tensor<2>, shape: [usize; 4]) -> Tensor<4> {
         let (device, dtype) = (mask.device(), mask.dtype());
         let image = Tensor::zeros(shape, (&device, dtype));
-        let rows = self.y.visible(shape[2]);
-        let columns = self.x.visible(shape[3]);
+        let rows = self.y.in_bounds(shape[2]);
+        let columns = self.x.in_bounds(shape[3]);
         if rows.is_empty() || columns.is_empty() {
             return image;
         }
@@ -56,44 +56,46 @@ impl Window {
     }
 }
 
-/// One side of a mask.
+/// A mask along one axis.
 #[derive(Clone, Copy)]
-struct Side {
-    /// Its pixels.
+struct MaskAxis {
+    /// The number of pixels, without padding.
     size: usize,
-    /// The pixels of 0 before and after them.
+    /// The number of pixels of 0 on each side.
     padding: usize,
 }
 
-impl Side {
-    /// The pixels with those around them.
-    fn padded(self) -> f64 {
+impl MaskAxis {
+    /// The number of pixels, with padding.
+    fn padded_size(self) -> f64 {
         self.size as f64 + 2.0 * self.padding as f64
     }
 
-    /// The pixel of the mask that a padded one is, and how much of `weight` it has: none of it in the padding.
-    fn pixel(self, padded: f64, weight: f64) -> (i64, f64) {
-        let pixel = padded - self.padding as f64;
+    /// Turns a pixel of the padded mask and its weight into a pixel of the mask and its weight. The padding is 0, so a
+    /// pixel of it gets the weight 0.
+    fn without_padding(self, padded_pixel: f64, weight: f64) -> (i64, f64) {
+        let pixel = padded_pixel - self.padding as f64;
         let last = self.size as f64 - 1.0;
-        let inside = (0.0..=last).contains(&pixel);
-        (pixel.clamp(0.0, last) as i64, if inside { weight } else { 0.0 })
+        let in_mask = (0.0..=last).contains(&pixel);
+        (pixel.clamp(0.0, last) as i64, if in_mask { weight } else { 0.0 })
     }
 }
 
 /// A window along one axis, in whole pixels of the image.
 struct Span {
-    /// The first pixel, which may be before the image.
+    /// The first pixel. It may be negative.
     start: i64,
-    /// The pixel after the last one.
+    /// One past the last pixel.
     end: i64,
-    /// The side of the mask that is resized to it.
-    mask: Side,
+    /// The mask that is resized to the window.
+    mask: MaskAxis,
 }
 
 impl Span {
-    /// The pixels of a box from `low` to `high`, once it has grown as its mask has, as `dtype` computes them.
-    fn new(low: f64, high: f64, mask: Side, dtype: DType) -> Self {
-        let factor = mask.padded() / mask.size as f64;
+    /// The window of a box from `low` to `high`, grown by the factor by which padding grows the mask. The order of
+    /// operations is torchvision's, in the boxes' `dtype`.
+    fn new(low: f64, high: f64, mask: MaskAxis, dtype: DType) -> Self {
+        let factor = mask.padded_size() / mask.size as f64;
         let factor = match dtype {
             DType::F64 => factor,
             _ => host::rounded(factor, DType::F32),
@@ -102,65 +104,66 @@ impl Span {
         let half = host::rounded(half * factor, dtype);
         let centre = host::rounded(host::rounded(high + low, dtype) * 0.5, dtype);
         Self {
-            start: whole(host::rounded(centre - half, dtype)),
-            end: whole(host::rounded(centre + half, dtype)) + 1,
+            start: truncated(host::rounded(centre - half, dtype)),
+            end: truncated(host::rounded(centre + half, dtype)) + 1,
             mask,
         }
     }
 
-    /// The pixels of the window that an image of `size` pixels has.
-    fn visible(&self, size: usize) -> Range<usize> {
-        let within = |pixel: i64| pixel.clamp(0, size as i64) as usize;
-        within(self.start)..within(self.end)
+    /// The pixels of the window that are in bounds of an image of `size` pixels.
+    fn in_bounds(&self, size: usize) -> Range<usize> {
+        let clamped = |pixel: i64| pixel.clamp(0, size as i64) as usize;
+        clamped(self.start)..clamped(self.end)
     }
 
-    /// A mask, resized along an axis to those pixels of the window that are `visible`.
-    fn resize(&self, mask: Tensor<2>, axis: usize, visible: &Range<usize>) -> Tensor<2> {
+    /// The mask resized along an axis, at the image's `pixels`.
+    fn resize(&self, mask: Tensor<2>, axis: usize, pixels: &Range<usize>) -> Tensor<2> {
         let device = mask.device();
-        let [first, second] = self.samples(visible, mask.dtype());
-        let part = |samples: Samples| {
-            let weights = samples.weights(axis, mask.dtype(), &device);
-            let pixels = mask.clone().select(axis, host::ints(samples.pixels, &device));
+        let [low, high] = self.taps(pixels, mask.dtype());
+        let weighted = |tap: Tap| {
+            let weights = tap.weights(axis, mask.dtype(), &device);
+            let pixels = mask.clone().select(axis, host::ints(tap.pixels, &device));
             let dims = pixels.dims();
             pixels * weights.expand(dims)
         };
-        part(first) + part(second)
+        weighted(low) + weighted(high)
     }
 
-    /// Between which two pixels of the mask each pixel lies, and the weights of these.
-    fn samples(&self, visible: &Range<usize>, dtype: DType) -> [Samples; 2] {
+    /// The two taps of the bilinear interpolation for each of the image's `pixels`, computed in `dtype`.
+    fn taps(&self, pixels: &Range<usize>, dtype: DType) -> [Tap; 2] {
         let round = |value| host::rounded(value, dtype);
         let length = (self.end - self.start).max(1) as f64;
-        let scale = round(self.mask.padded() / length);
-        let last = self.mask.padded() - 1.0;
+        let scale = round(self.mask.padded_size() / length);
+        let last = self.mask.padded_size() - 1.0;
 
-        let mut samples = [Samples::default(), Samples::default()];
-        for pixel in visible.clone() {
+        let [mut low, mut high] = [Tap::default(), Tap::default()];
+        for pixel in pixels.clone() {
             let pixel = (pixel as i64 - self.start) as f64;
             let position = round(round(scale * (pixel + 0.5)) - 0.5).max(0.0);
-            let first = position.floor().min(last);
-            let fraction = round(position - first).clamp(0.0, 1.0);
-            samples[0].push(self.mask.pixel(first, round(1.0 - fraction)));
-            samples[1].push(self.mask.pixel((first + 1.0).min(last), fraction));
+            let floor = position.floor().min(last);
+            let fraction = round(position - floor).clamp(0.0, 1.0);
+            low.push(self.mask.without_padding(floor, round(1.0 - fraction)));
+            high.push(self.mask.without_padding((floor + 1.0).min(last), fraction));
         }
-        samples
+        [low, high]
     }
 }
 
-/// One pixel of the mask, and its weight, for each pixel of a window along an axis.
+/// One of the two taps of a bilinear interpolation along an axis: for each pixel of the image, a pixel of the mask and
+/// its weight.
 #[derive(Default)]
-struct Samples {
+struct Tap {
     pixels: Vec<i64>,
     weights: Vec<f64>,
 }
 
-impl Samples {
+impl Tap {
     fn push(&mut self, (pixel, weight): (i64, f64)) {
         self.pixels.push(pixel);
         self.weights.push(weight);
     }
 
-    /// The weights, along an axis of two.
+    /// The weights as a tensor that broadcasts along the other axis.
     fn weights(&self, axis: usize, dtype: DType, device: &Device) -> Tensor<2> {
         let mut shape = [1, 1];
         shape[axis] = self.weights.len();
@@ -168,8 +171,8 @@ impl Samples {
     }
 }
 
-/// A coordinate rounded towards 0, within what can be counted with.
-fn whole(coordinate: f64) -> i64 {
-    const LARGEST: f64 = 9_007_199_254_740_992.0;
-    coordinate.clamp(-LARGEST, LARGEST) as i64
+/// A coordinate rounded towards 0. The limit of 2^53 keeps sums of coordinates from overflowing.
+fn truncated(coordinate: f64) -> i64 {
+    const LIMIT: f64 = 9_007_199_254_740_992.0;
+    coordinate.clamp(-LIMIT, LIMIT) as i64
 }

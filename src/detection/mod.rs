@@ -1,20 +1,25 @@
-//! What a two-stage detector needs around the region operators, as torchvision computes it: boxes and their
-//! suppression, anchors and proposals, the heads of Faster R-CNN and Mask R-CNN, and what their numbers mean.
+//! The parts of a two-stage detector around the region operators, with torchvision's names and results: boxes, NMS, box
+//! deltas, anchors, proposals, the heads of Faster R-CNN and Mask R-CNN, detections and masks.
 //!
-//! Boxes are `[x1, y1, x2, y2]` in pixels, `[K, 4]`; sizes are height and width. Names are torchvision's.
-//! Everything works on any of Burn's backends; where values decide how many rows a result has, a function reads
-//! them back to the host, and says so. Nothing to work on, no proposals or no detections, gives empty tensors.
-//! What is computed for inference has no losses and no sampling.
+//! # Conventions
 //!
-//! From feature maps to detections, the parts are used in this order:
+//! - Boxes are `[x1, y1, x2, y2]` in pixels, in tensors `[K, 4]`. Sizes are `[height, width]` in pixels.
+//! - The semantics are those of torchvision 0.26, at inference. There are no losses and no sampling for training.
+//! - A tensor's device decides the backend, as for the region operators. Where values decide how many rows a result
+//!   has, the function reads them back to the host, and its documentation says so.
+//! - An empty input, such as no proposals, gives empty tensors.
 //!
-//! 1. [`AnchorGenerator`] and [`BoxCoder`] turn the codes of a region proposal network, which [`ConvBlock`] and
-//!    Burn's layers make, into boxes; [`filter_proposals`] chooses from them.
-//! 2. [`multi_scale_roi_align`](crate::multi_scale_roi_align()) pools the proposals; [`TwoMlpHead`] or [`FastRcnnConvFcHead`] and
-//!    [`FastRcnnPredictor`] classify them; [`postprocess_detections`] gives [`Detections`].
-//! 3. [`multi_scale_roi_align`](crate::multi_scale_roi_align()) pools the detections; [`MaskRcnnHeads`] and [`MaskRcnnPredictor`] draw
-//!    masks; [`maskrcnn_inference`] chooses each detection's own, and [`paste_masks_in_image`] puts it into the
-//!    image.
+//! # From feature maps to detections
+//!
+//! 1. A region proposal network, built from [`ConvBlock`] and Burn's layers, computes objectness and box deltas for the
+//!    anchors of an [`AnchorGenerator`]. [`BoxCoder`] applies the box deltas to the anchors, and [`filter_proposals`]
+//!    keeps the best boxes.
+//! 2. [`multi_scale_roi_align`](crate::multi_scale_roi_align()) pools the proposals. [`TwoMlpHead`] or
+//!    [`FastRcnnConvFcHead`], then [`FastRcnnPredictor`], classify them and refine their boxes.
+//!    [`postprocess_detections`] turns that into [`Detections`].
+//! 3. [`multi_scale_roi_align`](crate::multi_scale_roi_align()) pools the detections. [`MaskRcnnHeads`] and
+//!    [`MaskRcnnPredictor`] compute a mask for each class. [`maskrcnn_inference`] selects the mask of the detection's
+//!    class, and [`paste_masks_in_image`] pastes it into the image.
 //!
 //! ```
 //! use burn::tensor::{Device, Tensor};
@@ -27,7 +32,7 @@
 //! let head = TwoMlpHeadConfig::new(8 * 7 * 7, 32).init(&device);
 //! let predictor = FastRcnnPredictorConfig::new(32, 5).init(&device);
 //!
-//! // A feature map of a quarter of the image's size, and what a region proposal network proposed.
+//! // A feature map of a quarter of the image's size, and a proposal in pixels of the image.
 //! let features = Tensor::<4>::ones([1, 8, 50, 76], &device);
 //! let proposals = vec![Tensor::<2>::from_floats([[40.0, 40.0, 160.0, 100.0]], &device)];
 //!
@@ -49,8 +54,8 @@ mod class_masks;
 mod heads;
 mod host;
 mod mask_window;
-mod masks;
 mod nms;
+mod paste_masks;
 mod post_processing;
 mod proposals;
 
@@ -66,7 +71,7 @@ pub use heads::{
     FastRcnnPredictorConfig, MaskRcnnHeads, MaskRcnnHeadsConfig, MaskRcnnPredictor, MaskRcnnPredictorConfig,
     TwoMlpHead, TwoMlpHeadConfig,
 };
-pub use masks::{paste_masks_in_image, try_paste_masks_in_image};
 pub use nms::{batched_nms, nms, try_batched_nms, try_nms};
+pub use paste_masks::{paste_masks_in_image, try_paste_masks_in_image};
 pub use post_processing::{DetectionConfig, Detections, postprocess_detections, try_postprocess_detections};
 pub use proposals::{ProposalConfig, filter_proposals, try_filter_proposals};

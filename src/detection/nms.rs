@@ -1,22 +1,23 @@
-//! Suppression of boxes that overlap one of a higher score.
+//! Non-maximum suppression (NMS).
 
 use std::collections::BTreeMap;
 
-use burn::tensor::{DType, Device, Int, Tensor, TensorData};
-use burn_vision::{Nms, NmsOptions};
+use burn::tensor::{Int, Tensor};
 
 use super::{arguments, host};
 use crate::error::{RoiError, or_panic};
 
-/// Keeps the boxes that overlap no box of a higher score by more than `iou_threshold`: `[K, 4]` and `[K]` to
-/// the indices of those, by decreasing score; torchvision's `nms`.
+/// Non-maximum suppression: keeps the boxes whose intersection over union (IoU) with every kept box of a higher
+/// score is at most `iou_threshold`. The semantics are those of `torchvision.ops.nms`.
 ///
-/// - `boxes`: `[x1, y1, x2, y2]`. `scores`: one for each.
-/// - `iou_threshold`: a box goes whose overlap, as [`box_iou`](super::box_iou), is above it.
-/// - Returns indices of the device's integer dtype; of boxes with one score the first comes first.
+/// - `boxes`: `[K, 4]`, each `[x1, y1, x2, y2]`, in any unit and of any float dtype.
+/// - `scores`: `[K]`, of any float dtype.
+/// - `iou_threshold`: a box is suppressed where the IoU, as [`box_iou`](super::box_iou) computes it, is above this.
+/// - Returns the indices of the kept boxes, by decreasing score, in the device's integer dtype. Of equal scores the
+///   lower index comes first.
 ///
-/// Reads boxes and scores back and decides on the host, in f32. A score that is NaN is not kept. A box with a
-/// coordinate that is NaN overlaps nothing, as in torchvision.
+/// Boxes and scores are read back to the host, which computes the IoU in f32. A box whose score is NaN is not kept. A
+/// box with a NaN coordinate neither suppresses a box nor is suppressed, as in torchvision.
 ///
 /// ```
 /// use burn::tensor::{Device, Tensor};
@@ -34,38 +35,45 @@ use crate::error::{RoiError, or_panic};
 ///
 /// # Panics
 ///
-/// Where [`try_nms`] gives an error, with its text.
+/// Where [`try_nms`] returns an error, with its text.
 pub fn nms(boxes: Tensor<2>, scores: Tensor<1>, iou_threshold: f64) -> Tensor<1, Int> {
     or_panic(try_nms(boxes, scores, iou_threshold))
 }
 
-/// [`nms`] for arguments that may be wrong.
+/// [`nms`] that returns an error instead of panicking.
 ///
 /// # Errors
 ///
-/// - [`RoiError::Shape`], [`RoiError::Length`], [`RoiError::Device`]: `boxes` is not `[K, 4]`, or `scores`
-///   does not match it.
-/// - [`RoiError::Option`]: the threshold is NaN.
+/// - [`RoiError::Shape`]: `boxes` is not `[K, 4]`.
+/// - [`RoiError::Length`]: `scores` has not one element for each box.
+/// - [`RoiError::Device`]: `scores` is on another device than `boxes`.
+/// - [`RoiError::Option`]: `iou_threshold` is NaN.
 pub fn try_nms(boxes: Tensor<2>, scores: Tensor<1>, iou_threshold: f64) -> Result<Tensor<1, Int>, RoiError> {
-    check(&boxes, &scores, iou_threshold)?;
-    let (coordinates, scores) = (host::read_boxes(&boxes), host::read_floats(&scores));
-    let order = by_decreasing_score((0..scores.len()).collect(), &scores);
-    let kept = without_overlaps(&coordinates, &order, iou_threshold);
+    let count = check(&boxes, &scores, iou_threshold)?;
+    let kept = greedy_nms(
+        (0..count).collect(),
+        &host::read_boxes(&boxes),
+        &host::read_floats(&scores),
+        |_| 0,
+        iou_threshold,
+        usize::MAX,
+    );
     Ok(host::indices(&kept, &boxes.device()))
 }
 
-/// [`nms`] within each class: boxes of different classes never suppress each other; torchvision's
-/// `batched_nms`.
+/// [`nms`] within each class: boxes of different classes do not suppress each other. The semantics are those of
+/// `torchvision.ops.batched_nms`.
 ///
-/// - `classes`: any integer for each box: its label, its level, its image.
-/// - Returns the indices of the boxes kept, of all classes, by decreasing score; of boxes with one score the
-///   first comes first.
+/// - `boxes`, `scores`, `iou_threshold`: as in [`nms`].
+/// - `classes`: `[K]`, any integers, for example the boxes' labels, pyramid levels or images.
+/// - Returns the indices of the kept boxes of all classes, by decreasing score, in the device's integer dtype. Of
+///   equal scores the lower index comes first.
 ///
-/// Each class is decided by itself, from the coordinates as they are. torchvision does so above 1,000 boxes
-/// on a CPU, where it leaves the order of equal scores open; with fewer it moves each class by an offset, whose
-/// rounding can decide an overlap near the threshold otherwise.
+/// The IoU is computed from the coordinates as they are. torchvision does the same for more than 1,000 boxes on a
+/// CPU, but leaves the order of equal scores open. For fewer boxes it adds an offset to the coordinates of each class;
+/// the rounding of that sum can change which boxes are kept where an IoU is close to the threshold.
 ///
-/// Reads boxes, scores and classes back, as [`nms`] does.
+/// Boxes, scores and classes are read back to the host. NaN is treated as in [`nms`].
 ///
 /// ```
 /// use burn::tensor::{Device, Int, Tensor};
@@ -82,16 +90,16 @@ pub fn try_nms(boxes: Tensor<2>, scores: Tensor<1>, iou_threshold: f64) -> Resul
 ///
 /// # Panics
 ///
-/// Where [`try_batched_nms`] gives an error, with its text.
+/// Where [`try_batched_nms`] returns an error, with its text.
 pub fn batched_nms(boxes: Tensor<2>, scores: Tensor<1>, classes: Tensor<1, Int>, iou_threshold: f64) -> Tensor<1, Int> {
     or_panic(try_batched_nms(boxes, scores, classes, iou_threshold))
 }
 
-/// [`batched_nms`] for arguments that may be wrong.
+/// [`batched_nms`] that returns an error instead of panicking.
 ///
 /// # Errors
 ///
-/// As [`try_nms`], also for `classes`.
+/// Those of [`try_nms`], and [`RoiError::Length`] and [`RoiError::Device`] for `classes` as for `scores`.
 pub fn try_batched_nms(
     boxes: Tensor<2>,
     scores: Tensor<1>,
@@ -101,72 +109,52 @@ pub fn try_batched_nms(
     let count = check(&boxes, &scores, iou_threshold)?;
     arguments::length("classes", classes.dims()[0], count, "row of `boxes`")?;
     arguments::device("classes", &classes.device(), "boxes", &boxes.device())?;
-    let kept = suppress_by_class(
+    let classes = host::read_ints(&classes);
+    let kept = greedy_nms(
+        (0..count).collect(),
         &host::read_boxes(&boxes),
         &host::read_floats(&scores),
-        &host::read_ints(&classes),
+        |index| classes[index],
         iou_threshold,
+        usize::MAX,
     );
     Ok(host::indices(&kept, &boxes.device()))
 }
 
-/// What [`batched_nms`] keeps, of boxes on the host.
-pub(super) fn suppress_by_class(boxes: &[[f64; 4]], scores: &[f64], classes: &[i64], iou_threshold: f64) -> Vec<usize> {
-    let mut members = BTreeMap::<i64, Vec<usize>>::new();
-    for (index, &class) in classes.iter().enumerate() {
-        members.entry(class).or_default().push(index);
-    }
-    let mut kept: Vec<usize> = members
-        .into_values()
-        .map(|members| by_decreasing_score(members, scores))
-        .flat_map(|order| without_overlaps(boxes, &order, iou_threshold))
-        .collect();
-    kept.sort_unstable();
-    by_decreasing_score(kept, scores)
+fn check(boxes: &Tensor<2>, scores: &Tensor<1>, iou_threshold: f64) -> Result<usize, RoiError> {
+    let count = arguments::boxes("boxes", boxes)?;
+    arguments::length("scores", scores.dims()[0], count, "row of `boxes`")?;
+    arguments::device("scores", &scores.device(), "boxes", &boxes.device())?;
+    arguments::not_nan("iou_threshold", iou_threshold)?;
+    Ok(count)
 }
 
-/// Indices, which come ascending, by decreasing score; without those whose score is NaN.
-fn by_decreasing_score(mut indices: Vec<usize>, scores: &[f64]) -> Vec<usize> {
-    indices.retain(|&index| !scores[index].is_nan());
-    indices.sort_by(|&left, &right| {
-        scores[right]
-            .partial_cmp(&scores[left])
-            .expect("scores that are NaN are not sorted")
-    });
-    indices
-}
-
-/// Of the boxes that `order` names, in order, those that overlap none that was kept before.
+/// NMS within each class, of the boxes that `candidates` names. Gives the indices of the first `limit` kept boxes, by
+/// decreasing score; of equal scores the lower index comes first.
 ///
-/// burn-vision decides on a host device; its order is that of the ranks it gets for scores, which are
-/// whole numbers.
-fn without_overlaps(boxes: &[[f64; 4]], order: &[usize], iou_threshold: f64) -> Vec<usize> {
-    if order.is_empty() {
-        return Vec::new();
-    }
-    let coordinates: Vec<f32> = order
-        .iter()
-        .flat_map(|&index| boxes[index].map(|coordinate| coordinate as f32))
-        .collect();
-    let ranks: Vec<f32> = (0..order.len()).map(|rank| -(rank as f32)).collect();
-    let options = NmsOptions {
-        iou_threshold: largest_not_above(iou_threshold),
-        score_threshold: f32::NEG_INFINITY,
-        max_output_boxes: 0,
-    };
-
-    let device = Device::flex();
-    let coordinates = TensorData::new(coordinates, [order.len(), 4]);
-    let ranks = TensorData::new(ranks, [order.len()]);
-    let kept = Tensor::<2>::from_data(coordinates, (&device, DType::F32))
-        .nms(Tensor::from_data(ranks, (&device, DType::F32)), options);
-    host::read_ints(&kept)
+/// Each candidate is compared with the kept boxes of its class only, so the memory is linear, and nothing is computed
+/// beyond `limit`.
+pub(super) fn greedy_nms(
+    candidates: Vec<usize>,
+    boxes: &[[f64; 4]],
+    scores: &[f64],
+    class_of: impl Fn(usize) -> i64,
+    iou_threshold: f64,
+    limit: usize,
+) -> Vec<usize> {
+    let iou_threshold = largest_not_above(iou_threshold);
+    let mut kept_by_class = BTreeMap::<i64, KeptBoxes>::new();
+    host::top_n(scores, candidates, usize::MAX)
         .into_iter()
-        .map(|rank| order[rank as usize])
+        .filter(|&index| {
+            let kept = kept_by_class.entry(class_of(index)).or_default();
+            kept.insert_unless_suppressed(boxes[index], iou_threshold)
+        })
+        .take(limit)
         .collect()
 }
 
-/// The largest f32 that is not above a threshold: an f32 is above both or neither.
+/// The largest f32 that is not above `threshold`: an f32 is above both of them or above neither.
 fn largest_not_above(threshold: f64) -> f32 {
     let nearest = threshold as f32;
     if f64::from(nearest) > threshold {
@@ -176,10 +164,72 @@ fn largest_not_above(threshold: f64) -> f32 {
     }
 }
 
-fn check(boxes: &Tensor<2>, scores: &Tensor<1>, iou_threshold: f64) -> Result<usize, RoiError> {
-    let count = arguments::boxes("boxes", boxes)?;
-    arguments::length("scores", scores.dims()[0], count, "row of `boxes`")?;
-    arguments::device("scores", &scores.device(), "boxes", &boxes.device())?;
-    arguments::threshold("iou_threshold", iou_threshold)?;
-    Ok(count)
+/// The boxes that NMS has kept so far, by decreasing score.
+#[derive(Default)]
+struct KeptBoxes {
+    blocks: Vec<Block>,
+    len: usize,
+}
+
+impl KeptBoxes {
+    fn insert_unless_suppressed(&mut self, coordinates: [f64; 4], iou_threshold: f32) -> bool {
+        let [x1, y1, x2, y2] = coordinates.map(|coordinate| coordinate as f32);
+        let area = (x2 - x1) * (y2 - y1);
+        let candidate = [x1, y1, x2, y2, area];
+        if self
+            .blocks
+            .iter()
+            .any(|block| block.suppresses(candidate, iou_threshold))
+        {
+            return false;
+        }
+        let lane = self.len % LANES;
+        if lane == 0 {
+            self.blocks.push(Block::EMPTY);
+        }
+        let block = self.blocks.last_mut().expect("the first lane of a block adds it");
+        for (lanes, value) in block.0.iter_mut().zip(candidate) {
+            lanes[lane] = value;
+        }
+        self.len += 1;
+        true
+    }
+}
+
+/// The number of boxes in a [`Block`]. The widest vector registers hold 16 f32.
+const LANES: usize = 16;
+
+/// x1, y1, x2, y2 and the area of some boxes. Each has an array of its own, so that the compiler vectorizes the loop over
+/// the boxes.
+struct Block([[f32; LANES]; 5]);
+
+impl Block {
+    /// Unused lanes are NaN, and so is their IoU with any box, which is above no threshold.
+    const EMPTY: Self = Self([[f32::NAN; LANES]; 5]);
+
+    /// Whether the IoU of `candidate` with one of the boxes is above `iou_threshold`. The order of operations is
+    /// torchvision's.
+    fn suppresses(&self, candidate: [f32; 5], iou_threshold: f32) -> bool {
+        let Self([x1, y1, x2, y2, area]) = self;
+        let mut suppressed = false;
+        for lane in 0..LANES {
+            let width = smaller(x2[lane], candidate[2]) - larger(x1[lane], candidate[0]);
+            let height = smaller(y2[lane], candidate[3]) - larger(y1[lane], candidate[1]);
+            let intersection = width.max(0.0) * height.max(0.0);
+            let iou = intersection / (area[lane] + candidate[4] - intersection);
+            suppressed |= iou > iou_threshold;
+        }
+        suppressed
+    }
+}
+
+/// The larger of two numbers in one instruction, which `f32::max` is not. Where one is NaN the result does not matter:
+/// the area of its box is NaN too, and with it the IoU.
+fn larger(left: f32, right: f32) -> f32 {
+    if left > right { left } else { right }
+}
+
+/// The smaller of two numbers, as [`larger`].
+fn smaller(left: f32, right: f32) -> f32 {
+    if left < right { left } else { right }
 }

@@ -1,4 +1,4 @@
-//! What the box head's numbers mean: detections, and the mask of each one's class.
+//! [`postprocess_detections`]: the detections of a box head.
 
 use std::ops::Range;
 
@@ -7,38 +7,39 @@ use burn::tensor::{Int, Tensor, activation};
 
 use super::box_coder::BoxCoder;
 use super::boxes::clip_boxes_to_image;
-use super::nms::suppress_by_class;
+use super::nms::greedy_nms;
 use super::{arguments, host};
 use crate::error::{RoiError, or_panic};
 
 /// Options of [`postprocess_detections`]; the defaults are those of torchvision's detectors.
 #[derive(Config, Debug, PartialEq)]
 pub struct DetectionConfig {
-    /// Detections have a higher score.
+    /// The score that a detection must be above. Not NaN.
     #[config(default = 0.05)]
     pub score_threshold: f64,
-    /// A detection overlaps none of its class that has a higher score by more.
+    /// The threshold of NMS: a detection is suppressed where its IoU with a better one of its class is above this. Not
+    /// NaN.
     #[config(default = 0.5)]
     pub nms_threshold: f64,
-    /// How many detections an image has at most.
+    /// The number of detections of an image, at most: those with the highest score.
     #[config(default = 100)]
     pub detections_per_image: usize,
-    /// How long the sides of a detection are at least, in pixels.
+    /// The least width and height of a detection, in pixels. Not NaN.
     #[config(default = 0.01)]
     pub min_size: f64,
-    /// The weights of the codes, as [`BoxCoder`] has them.
+    /// The weights of the box deltas, as in [`BoxCoder`]. Finite and not 0.
     #[config(default = "[10.0, 10.0, 5.0, 5.0]")]
     pub box_weights: [f64; 4],
 }
 
-/// The D objects that were found in an image, by decreasing score.
+/// The D detections of an image, by decreasing score.
 #[derive(Debug, Clone)]
 pub struct Detections {
     /// `[D, 4]`: `[x1, y1, x2, y2]` in pixels, within the image.
     pub boxes: Tensor<2>,
-    /// `[D]`: how sure the detector is, 0 to 1.
+    /// `[D]`: the probability of the class, from 0 to 1.
     pub scores: Tensor<1>,
-    /// `[D]`: the class, from 1, since 0 is the background.
+    /// `[D]`: the class. The lowest is 1, since class 0 is the background.
     pub labels: Tensor<1, Int>,
 }
 
@@ -48,35 +49,43 @@ impl Detections {
         self.boxes.dims()[0]
     }
 
-    /// Whether nothing was found.
+    /// Whether there are no detections.
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
 }
 
-/// Turns what a box head gives for K proposals into detections, image by image; torchvision's
-/// `RoIHeads.postprocess_detections`.
+/// Turns the outputs of a box head for K proposals into the detections of each image. The semantics are those of
+/// torchvision's `RoIHeads.postprocess_detections`.
 ///
-/// Every class but the background, class 0, of every proposal is a candidate: its score is the softmax of the
-/// logits, its box the proposal with the class's code applied, clipped to the image. Candidates with a score
-/// above the threshold and long enough sides are suppressed within their class, and the best are kept.
+/// Each class of each proposal is a candidate, except class 0, the background. Its score is the softmax of the logits,
+/// and its box is the proposal with the class's box deltas applied, clipped to the image. For each image the steps are:
 ///
-/// - `class_logits`: `[K, classes]`. `box_regression`: `[K, 4 * classes]`.
-/// - `proposals`: `[Kᵢ, 4]` for each image, `[x1, y1, x2, y2]` in pixels; together K.
-/// - `image_sizes`: height and width of each image, in pixels, without padding.
-/// - Returns one [`Detections`] an image, empty where nothing was found: boxes in the dtype of
-///   `box_regression`, scores in that of `class_logits`, labels in the device's integer dtype.
+/// 1. Candidates whose score is not above `score_threshold` or that have a side below `min_size` are dropped.
+/// 2. NMS runs within each class.
+/// 3. The `detections_per_image` candidates with the highest score are the detections.
 ///
-/// Reads back all scores at once, then the boxes of each image's candidates. A score or a box that is NaN is no
-/// detection. Classes are decided one by one; [`batched_nms`](super::batched_nms) says where torchvision's
-/// can differ.
+/// Arguments and result:
+///
+/// - `class_logits`: `[K, classes]`, of any float dtype.
+/// - `box_regression`: `[K, 4 * classes]`: for each class in turn the box deltas `[dx, dy, dw, dh]`, of any float
+///   dtype.
+/// - `proposals`: for each image i `[Kᵢ, 4]`, each `[x1, y1, x2, y2]` in pixels of the image. The float dtype is the
+///   same for all images, and the sum of all Kᵢ is K.
+/// - `image_sizes`: `[height, width]` of each image in pixels, without padding.
+/// - Returns one [`Detections`] for each image: boxes in the dtype of `box_regression`, scores in that of
+///   `class_logits`, labels in the device's integer dtype.
+///
+/// The scores of all candidates are read back to the host at once, then for each image the boxes of those above
+/// `score_threshold`. A candidate whose score or box is NaN is never a detection. NMS runs within each class as in
+/// [`batched_nms`](super::batched_nms), which says where torchvision's result can differ.
 ///
 /// ```
 /// use burn::tensor::{Device, Tensor};
 /// use burn_roi::detection::{DetectionConfig, postprocess_detections};
 ///
 /// let device = Device::default();
-/// // One proposal, two classes besides the background: the second is likely, and its code changes nothing.
+/// // One proposal and two classes besides the background. Box deltas of 0 leave the proposal as it is.
 /// let class_logits = Tensor::<2>::from_floats([[0.0, -4.0, 8.0]], &device);
 /// let box_regression = Tensor::<2>::zeros([1, 4 * 3], &device);
 /// let proposals = vec![Tensor::<2>::from_floats([[8.0, 8.0, 24.0, 40.0]], &device)];
@@ -90,7 +99,7 @@ impl Detections {
 ///
 /// # Panics
 ///
-/// Where [`try_postprocess_detections`] gives an error, with its text.
+/// Where [`try_postprocess_detections`] returns an error, with its text.
 pub fn postprocess_detections(
     class_logits: Tensor<2>,
     box_regression: Tensor<2>,
@@ -107,13 +116,17 @@ pub fn postprocess_detections(
     ))
 }
 
-/// [`postprocess_detections`] for arguments that may be wrong.
+/// [`postprocess_detections`] that returns an error instead of panicking.
 ///
 /// # Errors
 ///
-/// - [`RoiError::Shape`], [`RoiError::Length`], [`RoiError::DType`], [`RoiError::Device`]: the tensors do not
-///   match each other, or there are not as many image sizes as images.
-/// - [`RoiError::Option`]: a threshold or the smallest size is NaN, or a weight is 0 or not finite.
+/// - [`RoiError::Shape`]: `box_regression` is not `[K, 4 * classes]`, or an element of `proposals` is not `[Kᵢ, 4]`.
+/// - [`RoiError::Length`]: `box_regression` or `proposals` has not as many rows as `class_logits`, or `image_sizes` has
+///   not one size for each image.
+/// - [`RoiError::Device`]: `box_regression` or an element of `proposals` is on another device than `class_logits`.
+/// - [`RoiError::DType`]: the elements of `proposals` have different dtypes.
+/// - [`RoiError::Option`]: `score_threshold`, `nms_threshold` or `min_size` is NaN, or an element of `box_weights` is 0
+///   or not finite.
 pub fn try_postprocess_detections(
     class_logits: Tensor<2>,
     box_regression: Tensor<2>,
@@ -127,19 +140,21 @@ pub fn try_postprocess_detections(
     Ok(ranges
         .into_iter()
         .zip(image_sizes)
-        .map(|(rows, &image_size)| candidates.detections(rows, image_size, config))
+        .map(|(rows, &image_size)| candidates.of_image(rows, image_size, config))
         .collect())
 }
 
-/// Every class of every proposal, K * C, row by row.
+/// The class of the background, which is never a detection.
+const BACKGROUND: i64 = 0;
+
+/// All classes of all proposals: row `proposal * classes + class`.
 struct Candidates {
-    /// `[K * C, 4]`, not clipped.
+    /// `[K * classes, 4]`, not clipped.
     boxes: Tensor<2>,
-    /// `[K * C]`.
+    /// `[K * classes]`.
     scores: Tensor<1>,
-    /// The scores, on the host.
+    /// The scores on the host.
     host_scores: Vec<f64>,
-    /// C.
     classes: usize,
 }
 
@@ -151,17 +166,17 @@ impl Candidates {
         config: &DetectionConfig,
     ) -> Result<Self, RoiError> {
         let [count, classes] = class_logits.dims();
-        let options = (&class_logits.device(), class_logits.dtype());
         if count * classes == 0 {
+            let device = class_logits.device();
             return Ok(Self {
-                boxes: Tensor::zeros([0, 4], (options.0, box_regression.dtype())),
-                scores: Tensor::zeros([0], options),
+                boxes: Tensor::zeros([0, 4], (&device, box_regression.dtype())),
+                scores: Tensor::zeros([0], (&device, class_logits.dtype())),
                 host_scores: Vec::new(),
                 classes,
             });
         }
-        let filled = proposals.into_iter().filter(|boxes| boxes.dims()[0] > 0);
-        let proposals = Tensor::cat(filled.collect(), 0);
+        let not_empty = proposals.into_iter().filter(|boxes| boxes.dims()[0] > 0);
+        let proposals = Tensor::cat(not_empty.collect(), 0);
         let boxes = BoxCoder::new(config.box_weights).try_decode(box_regression, proposals)?;
         let scores = activation::softmax(class_logits, 1).reshape([count * classes]);
         Ok(Self {
@@ -172,47 +187,47 @@ impl Candidates {
         })
     }
 
-    /// The detections of the image whose proposals are `rows`.
-    fn detections(&self, rows: Range<usize>, image_size: [usize; 2], config: &DetectionConfig) -> Detections {
-        let likely = self.above(rows, config.score_threshold);
-        let boxes = clip_boxes_to_image(host::select_rows(&self.boxes, &likely), image_size);
+    /// The detections of the image that has the proposals in `rows`.
+    fn of_image(&self, rows: Range<usize>, image_size: [usize; 2], config: &DetectionConfig) -> Detections {
+        let candidates = self.above(config.score_threshold, rows);
+        let boxes = clip_boxes_to_image(host::select_rows(&self.boxes, &candidates), image_size);
         let host_boxes = host::read_boxes(&boxes);
+        let host_scores: Vec<f64> = candidates.iter().map(|&row| self.host_scores[row]).collect();
 
-        let dtype = boxes.dtype();
-        let large: Vec<usize> = (0..likely.len())
-            .filter(|&index| host::is_large(&host_boxes[index], config.min_size, dtype))
+        let large = (0..candidates.len())
+            .filter(|&index| host::is_large(&host_boxes[index], config.min_size, boxes.dtype()))
             .collect();
-        let large_boxes: Vec<_> = large.iter().map(|&index| host_boxes[index]).collect();
-        let scores: Vec<_> = large.iter().map(|&index| self.host_scores[likely[index]]).collect();
-        let labels: Vec<_> = large.iter().map(|&index| self.label(likely[index])).collect();
-
-        let mut kept = suppress_by_class(&large_boxes, &scores, &labels, config.nms_threshold);
-        kept.truncate(config.detections_per_image);
-        let of_boxes: Vec<_> = kept.iter().map(|&index| large[index]).collect();
-        let of_scores: Vec<_> = of_boxes.iter().map(|&index| likely[index]).collect();
-        let labels = kept.iter().map(|&index| labels[index]).collect();
+        let kept = greedy_nms(
+            large,
+            &host_boxes,
+            &host_scores,
+            |index| self.label(candidates[index]),
+            config.nms_threshold,
+            config.detections_per_image,
+        );
+        let kept_rows: Vec<usize> = kept.iter().map(|&index| candidates[index]).collect();
+        let labels = kept_rows.iter().map(|&row| self.label(row)).collect();
         Detections {
-            scores: host::select_rows(&self.scores, &of_scores),
+            scores: host::select_rows(&self.scores, &kept_rows),
             labels: host::ints(labels, &boxes.device()),
-            boxes: host::select_rows(&boxes, &of_boxes),
+            boxes: host::select_rows(&boxes, &kept),
         }
     }
 
-    /// The candidates of proposals that are not background and have a score above a threshold.
-    fn above(&self, rows: Range<usize>, threshold: f64) -> Vec<usize> {
+    /// The rows of the candidates with a score above `threshold`, for the proposals in `rows`.
+    fn above(&self, threshold: f64, rows: Range<usize>) -> Vec<usize> {
         let threshold = host::rounded(threshold, self.scores.dtype());
         (rows.start * self.classes..rows.end * self.classes)
-            .filter(|&candidate| self.label(candidate) != 0)
-            .filter(|&candidate| self.host_scores[candidate] > threshold)
+            .filter(|&row| self.label(row) != BACKGROUND && self.host_scores[row] > threshold)
             .collect()
     }
 
-    fn label(&self, candidate: usize) -> i64 {
-        (candidate % self.classes) as i64
+    fn label(&self, row: usize) -> i64 {
+        (row % self.classes) as i64
     }
 }
 
-/// The rows of each image's proposals.
+/// The rows of each image's proposals in `class_logits`.
 fn ranges(proposals: &[Tensor<2>]) -> Vec<Range<usize>> {
     let mut end = 0;
     proposals
@@ -243,30 +258,25 @@ fn check(
             expected: "[K, 4 * classes], where `class_logits` is [K, classes]",
         });
     }
-    let of = "class_logits";
-    arguments::device("box_regression", &box_regression.device(), of, &device)?;
+    arguments::device("box_regression", &box_regression.device(), "class_logits", &device)?;
 
     let mut total = 0;
     for boxes in proposals {
         total += arguments::boxes("proposals", boxes)?;
-        arguments::device("proposals", &boxes.device(), of, &device)?;
+        arguments::device("proposals", &boxes.device(), "class_logits", &device)?;
         if boxes.dtype() != proposals[0].dtype() {
             return Err(RoiError::DType {
                 argument: "proposals",
                 dtype: boxes.dtype(),
-                expected: format!("{:?}, as those of the first image are", proposals[0].dtype()),
+                expected: format!("{:?}, as `proposals[0]` is", proposals[0].dtype()),
             });
         }
     }
     arguments::length("proposals", total, count, "row of `class_logits`")?;
-    arguments::length(
-        "image_sizes",
-        image_sizes.len(),
-        proposals.len(),
-        "image of `proposals`",
-    )?;
-    arguments::threshold("score_threshold", config.score_threshold)?;
-    arguments::threshold("nms_threshold", config.nms_threshold)?;
-    arguments::threshold("min_size", config.min_size)?;
+    let (sizes, images) = (image_sizes.len(), proposals.len());
+    arguments::length("image_sizes", sizes, images, "image of `proposals`")?;
+    arguments::not_nan("score_threshold", config.score_threshold)?;
+    arguments::not_nan("nms_threshold", config.nms_threshold)?;
+    arguments::not_nan("min_size", config.min_size)?;
     arguments::weights("box_weights", &config.box_weights)
 }

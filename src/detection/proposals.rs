@@ -1,4 +1,4 @@
-//! The best of what a region proposal network proposes.
+//! [`filter_proposals`]: the proposals of a region proposal network.
 
 use std::ops::Range;
 
@@ -6,48 +6,55 @@ use burn::config::Config;
 use burn::tensor::{Tensor, activation};
 
 use super::boxes::clip_boxes_to_image;
-use super::nms::suppress_by_class;
+use super::nms::greedy_nms;
 use super::{arguments, host};
 use crate::error::{RoiError, or_panic};
 
 /// Options of [`filter_proposals`]; the defaults are those of torchvision's detectors at inference.
 #[derive(Config, Debug, PartialEq)]
 pub struct ProposalConfig {
-    /// How many proposals of each level are considered at most.
+    /// The number of anchors of each level that enter NMS, at most: those with the highest objectness.
     #[config(default = 1000)]
     pub pre_nms_top_n: usize,
-    /// How many proposals an image has at most.
+    /// The number of proposals of an image, at most: those with the highest score.
     #[config(default = 1000)]
     pub post_nms_top_n: usize,
-    /// A proposal overlaps none of its level that has a higher score by more.
+    /// The threshold of NMS: a proposal is suppressed where its IoU with a better one of its level is above this. Not
+    /// NaN.
     #[config(default = 0.7)]
     pub nms_threshold: f64,
-    /// Proposals have at least this score.
+    /// The lowest score of a proposal, which itself is accepted. Not NaN.
     #[config(default = 0.0)]
     pub score_threshold: f64,
-    /// How long the sides of a proposal are at least, in pixels.
+    /// The least width and height of a proposal, in pixels. Not NaN.
     #[config(default = 1e-3)]
     pub min_size: f64,
 }
 
-/// Chooses the proposals that a detector looks at, image by image; torchvision's
-/// `RegionProposalNetwork.filter_proposals`.
+/// Chooses the proposals of each image from the decoded anchors of a region proposal network. The semantics are those
+/// of torchvision's `RegionProposalNetwork.filter_proposals`.
 ///
-/// The anchors with the highest objectness of each level are clipped to the image; those with long enough
-/// sides and a high enough score, the sigmoid of the objectness, are suppressed within their level, and the
-/// best are kept.
+/// For each image the steps are:
 ///
-/// - `proposals`: `[N, A, 4]`: for each of N images the boxes that all its A anchors were decoded to, level
-///   after level, `[x1, y1, x2, y2]` in pixels.
-/// - `objectness`: `[N, A]`, logits.
-/// - `image_sizes`: height and width of each image, in pixels, without padding.
-/// - `anchors_per_level`: how many of the A anchors each level has.
-/// - Returns for each image its boxes `[P, 4]` and their scores `[P]`, by decreasing score, in the dtypes of
-///   the arguments.
+/// 1. On each level the `pre_nms_top_n` anchors with the highest objectness are taken.
+/// 2. Their boxes are clipped to the image. The score is the sigmoid of the objectness.
+/// 3. Boxes with a side below `min_size` or a score below `score_threshold` are dropped.
+/// 4. NMS runs within each level.
+/// 5. The `post_nms_top_n` boxes with the highest score are the proposals.
 ///
-/// Reads back the objectness of all anchors at once, then the boxes and scores of each image that it considers.
-/// Of anchors with one objectness the first are considered, where torchvision leaves open which; an
-/// objectness or a box that is NaN is never proposed.
+/// Arguments and result:
+///
+/// - `proposals`: `[N, A, 4]`: for each of N images the boxes that its A anchors were decoded to, level after level,
+///   each `[x1, y1, x2, y2]` in pixels of the image, of any float dtype.
+/// - `objectness`: `[N, A]`: logits, of any float dtype.
+/// - `image_sizes`: `[height, width]` of each image in pixels, without padding.
+/// - `anchors_per_level`: the number of anchors of each level. The sum is A.
+/// - Returns for each image its P boxes, `[P, 4]`, in the order, unit and dtype of `proposals`, and their scores,
+///   `[P]`, from 0 to 1, in the dtype of `objectness`. Both are sorted by decreasing score.
+///
+/// The objectness of all anchors is read back to the host at once, then for each image the boxes and scores of step 3.
+/// Of anchors with equal objectness the first ones are taken; torchvision leaves open which. An anchor whose objectness
+/// or box is NaN is never a proposal.
 ///
 /// ```
 /// use burn::tensor::{Device, Tensor};
@@ -71,7 +78,7 @@ pub struct ProposalConfig {
 ///
 /// # Panics
 ///
-/// Where [`try_filter_proposals`] gives an error, with its text.
+/// Where [`try_filter_proposals`] returns an error, with its text.
 pub fn filter_proposals(
     proposals: Tensor<3>,
     objectness: Tensor<2>,
@@ -88,13 +95,15 @@ pub fn filter_proposals(
     ))
 }
 
-/// [`filter_proposals`] for arguments that may be wrong.
+/// [`filter_proposals`] that returns an error instead of panicking.
 ///
 /// # Errors
 ///
-/// - [`RoiError::Shape`], [`RoiError::Length`], [`RoiError::Device`]: `objectness` does not match
-///   `proposals`, there are not as many image sizes as images, or the levels do not have A anchors together.
-/// - [`RoiError::Option`]: a threshold or the smallest size is NaN.
+/// - [`RoiError::Shape`]: `proposals` is not `[N, A, 4]`, or `objectness` is not `[N, A]`.
+/// - [`RoiError::Device`]: `objectness` is on another device than `proposals`.
+/// - [`RoiError::Length`]: `image_sizes` has not one size for each image.
+/// - [`RoiError::Option`]: the sum of `anchors_per_level` is not A, or `nms_threshold`, `score_threshold` or `min_size`
+///   is NaN.
 pub fn try_filter_proposals(
     proposals: Tensor<3>,
     objectness: Tensor<2>,
@@ -119,76 +128,63 @@ pub fn try_filter_proposals(
         .unzip())
 }
 
-/// The anchors of all images, as the network has moved and scored them.
+/// The decoded anchors of all images.
 struct Anchors {
+    /// `[N * A, 4]`.
     boxes: Tensor<2>,
+    /// `[N * A]`.
     objectness: Tensor<1>,
+    /// The objectness on the host.
     host_objectness: Vec<f64>,
 }
 
 impl Anchors {
-    /// The boxes and scores that are kept of an image, whose levels have the anchors in `levels`.
+    /// The proposals of one image and their scores. `levels` has the rows of the image's anchors on each level.
     fn of_image(
         &self,
         levels: &[Range<usize>],
         image_size: [usize; 2],
         config: &ProposalConfig,
     ) -> (Tensor<2>, Tensor<1>) {
-        let (considered, levels) = self.best_of_levels(levels, config.pre_nms_top_n);
-        let boxes = clip_boxes_to_image(host::select_rows(&self.boxes, &considered), image_size);
-        let objectness = host::select_rows(&self.objectness, &considered);
-        let scores = match considered.len() {
+        let (rows, level_of) = self.best_of_levels(levels, config.pre_nms_top_n);
+        let boxes = clip_boxes_to_image(host::select_rows(&self.boxes, &rows), image_size);
+        let objectness = host::select_rows(&self.objectness, &rows);
+        let scores = match rows.len() {
             0 => objectness,
             _ => activation::sigmoid(objectness),
         };
 
         let (host_boxes, host_scores) = (host::read_boxes(&boxes), host::read_floats(&scores));
-        let threshold = host::rounded(config.score_threshold, scores.dtype());
-        let likely: Vec<usize> = (0..considered.len())
+        let score_threshold = host::rounded(config.score_threshold, scores.dtype());
+        let candidates = (0..rows.len())
             .filter(|&index| host::is_large(&host_boxes[index], config.min_size, boxes.dtype()))
-            .filter(|&index| host_scores[index] >= threshold)
+            .filter(|&index| host_scores[index] >= score_threshold)
             .collect();
-        let likely_boxes: Vec<_> = likely.iter().map(|&index| host_boxes[index]).collect();
-        let likely_scores: Vec<_> = likely.iter().map(|&index| host_scores[index]).collect();
-        let likely_levels: Vec<_> = likely.iter().map(|&index| levels[index]).collect();
-
-        let mut kept = suppress_by_class(&likely_boxes, &likely_scores, &likely_levels, config.nms_threshold);
-        kept.truncate(config.post_nms_top_n);
-        let kept: Vec<_> = kept.into_iter().map(|index| likely[index]).collect();
+        let kept = greedy_nms(
+            candidates,
+            &host_boxes,
+            &host_scores,
+            |index| level_of[index],
+            config.nms_threshold,
+            config.post_nms_top_n,
+        );
         (host::select_rows(&boxes, &kept), host::select_rows(&scores, &kept))
     }
 
-    /// The best anchors of each level, level after level, and the level of each.
+    /// The rows of the `count` anchors with the highest objectness of each level, level after level, and the level of
+    /// each of them.
     fn best_of_levels(&self, levels: &[Range<usize>], count: usize) -> (Vec<usize>, Vec<i64>) {
-        let mut best = Vec::new();
+        let mut rows = Vec::new();
         let mut level_of = Vec::new();
         for (level, anchors) in levels.iter().enumerate() {
-            best.extend(largest(&self.host_objectness, anchors.clone(), count));
-            level_of.resize(best.len(), level as i64);
+            rows.extend(host::top_n(&self.host_objectness, anchors.clone().collect(), count));
+            level_of.resize(rows.len(), level as i64);
         }
-        (best, level_of)
+        (rows, level_of)
     }
 }
 
-/// The indices in a range of the `count` largest values, by decreasing value; of equal values the first come
-/// first, and NaN is none of them.
-fn largest(values: &[f64], range: Range<usize>, count: usize) -> Vec<usize> {
-    let mut order: Vec<usize> = range.filter(|&index| !values[index].is_nan()).collect();
-    let decreasing = |left: &usize, right: &usize| {
-        values[*right]
-            .partial_cmp(&values[*left])
-            .expect("values that are NaN are not sorted")
-            .then(left.cmp(right))
-    };
-    if count < order.len() {
-        order.select_nth_unstable_by(count, decreasing);
-        order.truncate(count);
-    }
-    order.sort_unstable_by(decreasing);
-    order
-}
-
-/// Where each level's anchors are, of an image whose anchors begin at `start`.
+/// The rows of each level's anchors, for an image whose anchors begin at row `start`.
 fn levels(mut start: usize, anchors_per_level: &[usize]) -> Vec<Range<usize>> {
     anchors_per_level
         .iter()
@@ -200,7 +196,7 @@ fn levels(mut start: usize, anchors_per_level: &[usize]) -> Vec<Range<usize>> {
         .collect()
 }
 
-/// A tensor with its first two dimensions as one.
+/// A tensor with its first two dimensions merged into one.
 fn flat<const D: usize, const E: usize>(tensor: Tensor<D>, shape: [usize; E]) -> Tensor<E> {
     if shape[0] == 0 {
         return Tensor::zeros(shape, (&tensor.device(), tensor.dtype()));
@@ -239,10 +235,10 @@ fn check(
         return Err(RoiError::Option {
             argument: "anchors_per_level",
             value: format!("{anchors_per_level:?}"),
-            expected: "as many together as `proposals` [N, A, 4] has anchors A",
+            expected: "counts whose sum is A, where `proposals` is [N, A, 4]",
         });
     }
-    arguments::threshold("nms_threshold", config.nms_threshold)?;
-    arguments::threshold("score_threshold", config.score_threshold)?;
-    arguments::threshold("min_size", config.min_size)
+    arguments::not_nan("nms_threshold", config.nms_threshold)?;
+    arguments::not_nan("score_threshold", config.score_threshold)?;
+    arguments::not_nan("min_size", config.min_size)
 }

@@ -1,4 +1,4 @@
-//! Errors: each names the argument, what it was and what it must be.
+//! Errors: each names the argument, its value and what it must be.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
@@ -21,7 +21,7 @@ fn assert_error<T>(result: Result<T, RoiError>, text: &str) {
 }
 
 #[test]
-fn boxes_that_are_not_boxes() {
+fn boxes_of_five_columns() {
     for Backend { device, .. } in &backends() {
         let five = || floats([2, 5], device);
         let boxes = || floats([2, 4], device);
@@ -42,7 +42,7 @@ fn boxes_that_are_not_boxes() {
 }
 
 #[test]
-fn counts_that_differ() {
+fn lengths_that_differ() {
     for Backend { device, .. } in &backends() {
         let boxes = || floats([2, 4], device);
         assert_error(
@@ -61,11 +61,11 @@ fn counts_that_differ() {
         );
         assert_error(
             coder.try_decode(floats([3, 8], device), boxes()),
-            "`codes` has length 3, but must have length 2: one for each row of `boxes`",
+            "`deltas` has length 3, but must have length 2: one for each row of `boxes`",
         );
         assert_error(
             coder.try_decode(floats([2, 6], device), boxes()),
-            "`codes` has shape [2, 6], but must have shape [K, 4 * C]",
+            "`deltas` has shape [2, 6], but must have shape [K, 4 * C]",
         );
         let labels = Tensor::<1, Int>::from_ints([1], device);
         assert_error(
@@ -89,13 +89,13 @@ fn counts_that_differ() {
 }
 
 #[test]
-fn detections_that_do_not_match() {
+fn inputs_of_detections_that_do_not_match() {
     for Backend { device, .. } in &backends() {
         let config = DetectionConfig::new();
-        let call = |logits: [usize; 2], codes: [usize; 2], images: &[[usize; 2]], sizes: usize| {
+        let call = |logits: [usize; 2], deltas: [usize; 2], images: &[[usize; 2]], sizes: usize| {
             let proposals = images.iter().map(|&shape| floats(shape, device)).collect();
-            let (logits, codes) = (floats(logits, device), floats(codes, device));
-            try_postprocess_detections(logits, codes, proposals, &vec![[8, 8]; sizes], &config)
+            let (logits, deltas) = (floats(logits, device), floats(deltas, device));
+            try_postprocess_detections(logits, deltas, proposals, &vec![[8, 8]; sizes], &config)
         };
         assert!(call([3, 2], [3, 8], &[[1, 4], [2, 4]], 2).is_ok());
         assert_error(
@@ -104,7 +104,8 @@ fn detections_that_do_not_match() {
         );
         assert_error(
             call([3, 2], [3, 4], &[[3, 4]], 1),
-            "`box_regression` has shape [3, 4], but must have shape [K, 4 * classes], where `class_logits` is [K, classes]",
+            "`box_regression` has shape [3, 4], but must have shape [K, 4 * classes], \
+             where `class_logits` is [K, classes]",
         );
         assert_error(
             call([3, 2], [3, 8], &[[1, 4], [1, 4]], 2),
@@ -122,7 +123,7 @@ fn detections_that_do_not_match() {
 }
 
 #[test]
-fn proposals_that_do_not_match() {
+fn inputs_of_proposals_that_do_not_match() {
     for Backend { device, .. } in &backends() {
         let config = ProposalConfig::new();
         let call = |proposals: [usize; 3], objectness: [usize; 2], sizes: usize, levels: &[usize]| {
@@ -144,7 +145,7 @@ fn proposals_that_do_not_match() {
         );
         assert_error(
             call([2, 3, 4], [2, 3], 2, &[1, 1]),
-            "`anchors_per_level` is [1, 1], but must be as many together as `proposals` [N, A, 4] has anchors A",
+            "`anchors_per_level` is [1, 1], but must be counts whose sum is A, where `proposals` is [N, A, 4]",
         );
         assert!(call([2, 3, 4], [2, 3], 2, &[usize::MAX, 4]).is_err());
     }
@@ -173,9 +174,9 @@ fn options_out_of_range() {
         DetectionConfig::new().with_box_weights([0.0; 4]),
     ];
     for config in configs {
-        let (logits, codes) = (floats([2, 1], device), floats([2, 4], device));
-        let found = try_postprocess_detections(logits, codes, vec![boxes()], &[[8, 8]], &config);
-        assert!(matches!(found, Err(RoiError::Option { .. })));
+        let (logits, deltas) = (floats([2, 1], device), floats([2, 4], device));
+        let images = try_postprocess_detections(logits, deltas, vec![boxes()], &[[8, 8]], &config);
+        assert!(matches!(images, Err(RoiError::Option { .. })));
     }
     let configs = [
         ProposalConfig::new().with_score_threshold(f64::NAN),
@@ -184,13 +185,13 @@ fn options_out_of_range() {
     ];
     for config in configs {
         let (proposals, objectness) = (floats([1, 2, 4], device), floats([1, 2], device));
-        let chosen = try_filter_proposals(proposals, objectness, &[[8, 8]], &[2], &config);
-        assert!(matches!(chosen, Err(RoiError::Option { .. })));
+        let proposals = try_filter_proposals(proposals, objectness, &[[8, 8]], &[2], &config);
+        assert!(matches!(proposals, Err(RoiError::Option { .. })));
     }
 }
 
 #[test]
-fn anchors_that_can_not_be() {
+fn options_of_anchors_out_of_range() {
     let device = &backends()[0].device;
     assert_error(
         AnchorGeneratorConfig::new(vec![vec![8.0]; 2], vec![vec![1.0]]).try_init(),
@@ -208,12 +209,12 @@ fn anchors_that_can_not_be() {
     let generator = AnchorGeneratorConfig::new(vec![vec![8.0]; 2], vec![vec![1.0]; 2]).init();
     assert_error(
         generator.try_forward([8, 8], &[[1, 1]], device),
-        "`map_sizes` has length 1, but must have length 2: one for each list of the generator's sizes",
+        "`map_sizes` has length 1, but must have length 2: one for each list of `sizes`",
     );
 }
 
 #[test]
-fn values_that_are_read() {
+fn values_out_of_range() {
     for backend in &backends() {
         let device = &backend.device;
         let boxes = Tensor::<2>::from_floats([[0.0, 0.0, 4.0, 4.0], [0.0, f32::NAN, 4.0, 4.0]], device);
@@ -245,7 +246,7 @@ fn dtypes_that_differ() {
         assert_error(try_box_iou(floats([2, 4], device), double.clone()), expected);
         let coder = BoxCoder::new([1.0; 4]);
         assert!(coder.try_encode(floats([2, 4], device), double.clone()).is_err());
-        // Decoded boxes are of the codes' dtype, whatever that of the boxes is, as torchvision has it.
+        // As in torchvision, decoded boxes have the dtype of the box deltas, whatever the dtype of the boxes.
         let decoded = coder.try_decode(floats([2, 4], device), double);
         assert_eq!(decoded.expect("dtypes may differ").dtype(), DType::F32);
     }
@@ -281,7 +282,7 @@ fn devices_that_differ() {
 }
 
 #[test]
-fn panics_have_the_errors_text() {
+fn panics_have_the_text_of_the_error() {
     let device = &backends()[0].device;
     let panic = catch_unwind(AssertUnwindSafe(|| box_area(floats([2, 5], device)))).expect_err("the shape is wrong");
     let text = panic.downcast_ref::<String>().expect("a panic should have text");

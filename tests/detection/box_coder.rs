@@ -1,32 +1,32 @@
-//! Codes of boxes.
+//! Box deltas.
 
 use burn_roi::detection::BoxCoder;
 
 use crate::cases::{Case, check_all};
 
 #[test]
-fn codes_are_those_of_torchvision() {
+fn encoded_box_deltas_are_those_of_torchvision() {
     check_all("encode", |case, backend| {
         let reference = case.floats("reference", &backend.device);
         let proposals = case.floats("proposals", &backend.device);
-        let codes = coder(case).encode(reference, proposals);
-        case.assert_floats(0, codes, 1e-4, backend);
+        let deltas = coder(case).encode(reference, proposals);
+        case.assert_floats(0, deltas, 1e-4, backend);
     });
 }
 
 #[test]
 fn decoded_boxes_are_those_of_torchvision() {
     check_all("decode", |case, backend| {
-        let codes = case.floats("codes", &backend.device);
+        let deltas = case.floats("deltas", &backend.device);
         let boxes = case.floats("boxes", &backend.device);
-        let decoded = coder(case).decode(codes, boxes);
+        let decoded = coder(case).decode(deltas, boxes);
         case.assert_floats(0, decoded, 1e-4, backend);
     });
 }
 
 fn coder(case: &Case) -> BoxCoder {
     let coder = BoxCoder::new(case.option("weights"));
-    match case.optional("clip") {
+    match case.optional("bbox_xform_clip") {
         Some(clip) => coder.with_bbox_xform_clip(clip),
         None => coder,
     }

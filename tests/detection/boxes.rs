@@ -1,4 +1,4 @@
-//! Areas, overlaps, clipping and small boxes.
+//! Areas and IoU of boxes, clipping, and the removal of small boxes.
 
 use burn_roi::detection::{box_area, box_iou, clip_boxes_to_image, remove_small_boxes};
 
@@ -13,7 +13,7 @@ fn areas_are_those_of_torchvision() {
 }
 
 #[test]
-fn overlaps_are_those_of_torchvision() {
+fn ious_are_those_of_torchvision() {
     check_all("box_iou", |case, backend| {
         let left = case.floats("left", &backend.device);
         let right = case.floats("right", &backend.device);
@@ -31,7 +31,7 @@ fn clipping_is_that_of_torchvision() {
 }
 
 #[test]
-fn the_same_boxes_are_small() {
+fn small_boxes_are_those_of_torchvision() {
     check_all("small", |case, backend| {
         let boxes = case.floats("boxes", &backend.device);
         let kept = remove_small_boxes(boxes, case.option("min_size"));

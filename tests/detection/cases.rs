@@ -1,4 +1,4 @@
-//! The cases of `cases.safetensors`, which `generate.py` has written.
+//! The cases of `cases.safetensors`, which `generate.py` writes.
 
 use std::collections::HashMap;
 
@@ -9,14 +9,14 @@ use serde_json::Value;
 
 use crate::backends::{Backend, backends};
 
-/// Arguments and results of one call.
+/// The arguments and results of one call of a torchvision function.
 pub struct Case {
     pub name: String,
     options: Value,
     tensors: HashMap<String, TensorData>,
 }
 
-/// Calls `check` with every case of a function on every backend that has its dtypes.
+/// Calls `check` with every case of a function, on every backend that supports the dtypes of the case.
 pub fn check_all(function: &str, check: impl Fn(&Case, &Backend)) {
     let cases = read(function);
     assert!(!cases.is_empty(), "there is no case of {function}");
@@ -76,13 +76,13 @@ impl Case {
         Some(value.unwrap_or_else(|error| panic!("{}: {name}: {error}", self.name)))
     }
 
-    /// A tensor of floats, in its own dtype.
+    /// A float tensor, in the dtype of the case.
     pub fn floats<const D: usize>(&self, name: &str, device: &Device) -> Tensor<D> {
         let data = self.data(name);
         Tensor::from_data(data.clone(), (device, data.dtype()))
     }
 
-    /// Tensors of floats that are numbered from 0.
+    /// The float tensors whose name is `name` and a number, from 0.
     pub fn list<const D: usize>(&self, name: &str, device: &Device) -> Vec<Tensor<D>> {
         (0..)
             .map(|index| format!("{name}{index}"))
@@ -91,13 +91,14 @@ impl Case {
             .collect()
     }
 
-    /// A tensor of integers, in the device's dtype.
+    /// An integer tensor, in the device's dtype.
     pub fn ints(&self, name: &str, device: &Device) -> Tensor<1, Int> {
         let data = self.data(name);
         Tensor::from_data(data.clone(), device)
     }
 
-    /// Checks floats: shape, dtype, and values within `tolerance`, relative above 1. NaN must be NaN.
+    /// Checks the shape, the dtype and the values of a float tensor. `tolerance` is absolute for expected values up to 1
+    /// and relative above. NaN must be NaN.
     #[track_caller]
     pub fn assert_floats<const D: usize>(&self, out: usize, actual: Tensor<D>, tolerance: f64, backend: &Backend) {
         let expected = self.data(&format!("out{out}"));
@@ -116,7 +117,7 @@ impl Case {
         }
     }
 
-    /// Checks integers, which must be equal and of the device's dtype.
+    /// Checks an integer tensor: its dtype, which is the device's, and its values, which must be equal.
     #[track_caller]
     pub fn assert_ints(&self, out: usize, actual: Tensor<1, Int>, backend: &Backend) {
         let place = format!("{} out{out} on {}", self.name, backend.name);
@@ -127,7 +128,7 @@ impl Case {
         assert_eq!(actual, expected, "{place}");
     }
 
-    /// How many results there are.
+    /// The number of results.
     pub fn results(&self) -> usize {
         self.tensors.keys().filter(|key| key.starts_with("out")).count()
     }

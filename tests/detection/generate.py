@@ -2,18 +2,14 @@
 
     python generate.py cases.safetensors
 
-Needs torch, torchvision 0.26 and safetensors. Seeds are fixed, so that the file is the same each time.
-Tensors are named `case/tensor`; the entry `metadata` has, as JSON, the function and the options of each
-case.
+Needs torch, torchvision 0.26 and safetensors. Seeds are fixed, so the file is the same each time, except for the last
+bits of results that torch computes with other vector instructions on another CPU. Tensors are named `case/tensor`. The
+entry `metadata` has the function and the options of each case, as JSON.
 """
 
-import json
 import sys
-import zlib
 
 import torch
-import torchvision
-from safetensors.torch import save_file
 from torch import nn
 from torchvision.models.detection._utils import BoxCoder
 from torchvision.models.detection.anchor_utils import AnchorGenerator
@@ -25,47 +21,7 @@ from torchvision.models.detection.rpn import RegionProposalNetwork
 from torchvision.ops import boxes as ops
 from torchvision.ops.misc import Conv2dNormActivation
 
-TENSORS = {}
-CASES = {}
-NAN = float("nan")
-
-
-def case(name, function, tensors, results, **options):
-    """Adds a case; its results are `out0`, `out1`, ..."""
-    assert name not in CASES, name
-    CASES[name] = {"function": function, "options": options}
-    for index, result in enumerate(results):
-        tensors[f"out{index}"] = result
-    for key, tensor in tensors.items():
-        TENSORS[f"{name}/{key}"] = tensor.detach().clone().contiguous()
-
-
-def seed(name):
-    torch.manual_seed(zlib.crc32(name.encode()))
-
-
-def random_boxes(count, height, width, dtype=torch.float32):
-    corners = torch.rand(count, 2, 2) * torch.tensor([width, height]) * 1.2 - torch.tensor([width, height]) * 0.1
-    boxes = torch.cat((corners.min(1).values, corners.max(1).values), 1)
-    return boxes.to(dtype)
-
-
-def boxes(rows, dtype=torch.float32):
-    return torch.tensor(rows, dtype=dtype).reshape(-1, 4)
-
-
-ODD = boxes(
-    [
-        [0, 0, 10, 10],
-        [0, 0, 10, 5],
-        [5, 5, 5, 9],
-        [5, 5, 5, 5],
-        [8, 8, 2, 3],
-        [-7, -3, 4, 50],
-        [30, 40, 90, 95],
-        [0, 0, 0.01, 0.01],
-    ]
-)
+from recording import NAN, ODD, boxes, case, random_boxes, save, seed
 
 
 def box_functions():
@@ -93,12 +49,13 @@ def box_functions():
     case("box_iou_none", "box_iou", {"left": sets["random"], "right": sets["empty"]}, [none])
 
 
-def suppression():
+def nms():
     seed("nms")
     crowd = random_boxes(300, 60, 80)
     ties = (torch.rand(300) * 5).round() / 5
-    # Overlaps of 3 and 7 tenths and of a half: an f32 of 0.3 is above 0.3, one of 0.7 below 0.7.
+    # IoUs of 0.3, 0.7 and 0.5. The f32 nearest to 0.3 is above 0.3, and the one nearest to 0.7 is below 0.7.
     exact = boxes([[0, 0, 10, 1], [0, 0, 3, 1], [0, 4, 10, 5], [0, 4, 7, 5], [0, 8, 10, 9], [0, 8, 5, 9]])
+    with_nan = boxes([[NAN, 0, 9, 9], [0, 0, 9, 9], [0, 0, 9, 9], [0, 0, NAN, 9]])
     sets = {
         "random": (crowd, torch.rand(300)),
         "ties": (crowd, ties),
@@ -107,7 +64,7 @@ def suppression():
         "odd": (torch.cat((ODD, ODD)), torch.cat((torch.linspace(0, 1, 8), torch.linspace(0.1, 0.9, 8)))),
         "zeros": (boxes([[0, 0, 9, 9]] * 4 + [[20, 0, 29, 9]] * 2), torch.tensor([-0.0, 0.0, -0.0, 0.0, 0.0, -0.0])),
         "infinite": (crowd[:6], torch.tensor([0.5, -float("inf"), float("inf"), 0.1, -3.0, 0.5])),
-        "nan": (boxes([[NAN, 0, 9, 9], [0, 0, 9, 9], [0, 0, 9, 9], [0, 0, NAN, 9]]), torch.tensor([0.9, 0.8, 0.7, 0.95])),
+        "nan": (with_nan, torch.tensor([0.9, 0.8, 0.7, 0.95])),
         "one": (crowd[:1], torch.rand(1)),
         "empty": (boxes([]), torch.rand(0)),
     }
@@ -118,12 +75,12 @@ def suppression():
             case(f"nms_{name}_{threshold}", "nms", tensors, [kept], threshold=threshold)
     for name, (given, scores) in sets.items():
         classes = torch.randint(0, 4, (len(scores),))
-        # Its last sort leaves open in which order boxes of one score come.
+        # The last sort of `_batched_nms_vanilla` leaves the order of equal scores open; here the first comes first.
         kept = ops._batched_nms_vanilla(given, scores, classes, 0.5).sort().values
         kept = kept[scores[kept].sort(descending=True, stable=True).indices]
         tensors = {"boxes": given, "scores": scores, "classes": classes}
         case(f"batched_nms_{name}", "batched_nms", tensors, [kept], threshold=0.5)
-    # On whole coordinates the offsets of the classes are exact.
+    # For up to 1000 boxes torchvision adds an offset to each class. With whole coordinates the sums are exact.
     given, scores = random_boxes(200, 60, 80).round(), torch.rand(200)
     classes = torch.randint(0, 3, (200,))
     tensors = {"boxes": given, "scores": scores, "classes": classes}
@@ -140,25 +97,37 @@ def coders():
         coder = BoxCoder(tuple(weights))
         for count in (0, 1, 12):
             left, right = random_boxes(count, 30, 40), random_boxes(count, 30, 40)
-            codes = coder.encode_single(left, right)
+            deltas = coder.encode_single(left, right)
             tensors = {"reference": left, "proposals": right}
-            case(f"encode_{name}_{count}", "encode", tensors, [codes], weights=weights)
+            case(f"encode_{name}_{count}", "encode", tensors, [deltas], weights=weights)
             for classes in (1, 3):
-                codes = torch.randn(count, 4 * classes) * 3
-                decoded = coder.decode_single(codes, right).reshape(count, classes, 4)
-                tensors = {"codes": codes, "boxes": right}
+                deltas = torch.randn(count, 4 * classes) * 3
+                decoded = coder.decode_single(deltas, right).reshape(count, classes, 4)
+                tensors = {"deltas": deltas, "boxes": right}
                 case(f"decode_{name}_{count}_{classes}", "decode", tensors, [decoded], weights=weights)
     coder = BoxCoder((1.0, 1.0, 1.0, 1.0))
-    codes = boxes([[0, 0, 100, -100], [1e3, -1e3, 4.2, 4.1], [0, 0, 1e30, -1e30], [0.5, 0, 0, 0], [0, 0, 5, 5], [0, 0, 0, 0], [1, 1, 1, 1], [0, 0, 0, 0]])
-    decoded = coder.decode_single(codes, ODD).reshape(8, 1, 4)
-    case("decode_overflow", "decode", {"codes": codes, "boxes": ODD}, [decoded], weights=[1.0] * 4)
-    codes = boxes([[NAN, 0, 0, 0], [0, NAN, 0, 0], [0, 0, NAN, 0], [0, 0, 0, NAN]])
-    decoded = coder.decode_single(codes, ODD[:4]).reshape(4, 1, 4)
-    case("decode_nan", "decode", {"codes": codes, "boxes": ODD[:4]}, [decoded], weights=[1.0] * 4)
+    deltas = boxes(
+        [
+            [0, 0, 100, -100],
+            [1e3, -1e3, 4.2, 4.1],
+            [0, 0, 1e30, -1e30],
+            [0.5, 0, 0, 0],
+            [0, 0, 5, 5],
+            [0, 0, 0, 0],
+            [1, 1, 1, 1],
+            [0, 0, 0, 0],
+        ]
+    )
+    decoded = coder.decode_single(deltas, ODD).reshape(8, 1, 4)
+    case("decode_overflow", "decode", {"deltas": deltas, "boxes": ODD}, [decoded], weights=[1.0] * 4)
+    deltas = boxes([[NAN, 0, 0, 0], [0, NAN, 0, 0], [0, 0, NAN, 0], [0, 0, 0, NAN]])
+    decoded = coder.decode_single(deltas, ODD[:4]).reshape(4, 1, 4)
+    case("decode_nan", "decode", {"deltas": deltas, "boxes": ODD[:4]}, [decoded], weights=[1.0] * 4)
     clipped = BoxCoder((1.0, 2.0, 3.0, 4.0), bbox_xform_clip=0.5)
-    codes = torch.randn(8, 4) * 3
-    decoded = clipped.decode_single(codes, ODD).reshape(8, 1, 4)
-    case("decode_clip", "decode", {"codes": codes, "boxes": ODD}, [decoded], weights=[1.0, 2.0, 3.0, 4.0], clip=0.5)
+    deltas = torch.randn(8, 4) * 3
+    decoded = clipped.decode_single(deltas, ODD).reshape(8, 1, 4)
+    options = {"weights": [1.0, 2.0, 3.0, 4.0], "bbox_xform_clip": 0.5}
+    case("decode_clip", "decode", {"deltas": deltas, "boxes": ODD}, [decoded], **options)
 
 
 def anchors():
@@ -174,11 +143,11 @@ def anchors():
 
     pyramid = [[32.0], [64.0], [128.0], [256.0], [512.0]]
     add("pyramid", pyramid, [[0.5, 1.0, 2.0]] * 5, [96, 128], [[24, 32], [12, 16], [6, 8], [3, 4], [2, 2]])
-    # Halves: 2.5 becomes 2 and 7.5 becomes 8.
+    # Coordinates that end in .5 are rounded to even: 2.5 becomes 2 and 7.5 becomes 8.
     add("halves", [[5.0, 15.0, 1.0, 3.0]], [[1.0, 4.0, 0.25]], [10, 10], [[3, 4]])
     add("uneven", [[30.0, 60.0], [100.5]], [[0.33, 1.7], [1.0]], [101, 77], [[7, 9], [3, 2]])
     add("one_pixel", [[32.0]], [[1.0]], [1, 1], [[1, 1]])
-    # A map that is larger than the image: all anchors lie upon each other.
+    # A map that is larger than the image has a stride of 0: all its pixels have the same anchors.
     add("stride_0", [[8.0]], [[1.0, 2.0]], [2, 2], [[3, 3]])
 
 
@@ -218,72 +187,78 @@ def heads():
 
 
 def detections():
-    def add(name, logits, codes, proposals, sizes, score=0.05, overlap=0.5, limit=100):
-        found = RoIHeads(None, None, None, 0.5, 0.5, 1, 0.5, None, score, overlap, limit)
-        out = found.postprocess_detections(logits, codes, proposals, [tuple(size) for size in sizes])
-        tensors = {"logits": logits, "codes": codes}
+    defaults = {"score_threshold": 0.05, "nms_threshold": 0.5, "detections_per_image": 100}
+
+    def add(name, logits, deltas, proposals, sizes, **changes):
+        options = {**defaults, **changes}
+        network = RoIHeads(None, None, None, 0.5, 0.5, 1, 0.5, None, *options.values())
+        images = network.postprocess_detections(logits, deltas, proposals, [tuple(size) for size in sizes])
+        tensors = {"logits": logits, "deltas": deltas}
         tensors.update({f"proposals{image}": given for image, given in enumerate(proposals)})
-        results = [tensor.reshape(-1, 4) if kind == 0 else tensor for image in zip(*out) for kind, tensor in enumerate(image)]
-        options = {"image_sizes": sizes, "score": score, "overlap": overlap, "limit": limit}
-        case(f"detections_{name}", "detections", tensors, results, **options)
+        results = [out for placed, scores, labels in zip(*images) for out in (placed.reshape(-1, 4), scores, labels)]
+        case(f"detections_{name}", "detections", tensors, results, image_sizes=sizes, **options)
 
     seed("detections")
     count, classes, sizes = 90, 5, [[60, 80], [50, 100]]
-    logits, codes = torch.randn(count, classes) * 2, torch.randn(count, 4 * classes)
+    logits, deltas = torch.randn(count, classes) * 2, torch.randn(count, 4 * classes)
     proposals = [random_boxes(50, 60, 80), random_boxes(40, 50, 100)]
-    add("two_images", logits, codes, proposals, sizes)
-    add("few", logits, codes, proposals, sizes, limit=7)
-    add("none", logits, codes, proposals, sizes, score=1.0)
-    add("no_limit", logits, codes, proposals, sizes, score=0.0, limit=10000)
-    add("strict", logits, codes, proposals, sizes, overlap=0.0)
-    add("one_pixel", logits, codes, proposals, [[1, 1], [1, 100]])
-    # Many proposals with the same scores: the order is theirs.
+    add("two_images", logits, deltas, proposals, sizes)
+    add("few", logits, deltas, proposals, sizes, detections_per_image=7)
+    add("none", logits, deltas, proposals, sizes, score_threshold=1.0)
+    add("no_limit", logits, deltas, proposals, sizes, score_threshold=0.0, detections_per_image=10000)
+    add("strict", logits, deltas, proposals, sizes, nms_threshold=0.0)
+    add("one_pixel", logits, deltas, proposals, [[1, 1], [1, 100]])
+    # Many proposals with equal scores: the first comes first.
     equal = torch.tensor([[1.0, 2.0, 0.0, 0.5, 0.0]]).expand(count, classes)
-    add("ties", equal, codes, proposals, sizes, overlap=0.9)
+    add("ties", equal, deltas, proposals, sizes, nms_threshold=0.9)
     empty = boxes([])
-    add("empty_first", logits[:40], codes[:40], [empty, proposals[1]], sizes)
-    add("empty_last", logits[:50], codes[:50], [proposals[0], empty], sizes)
-    add("no_proposals", logits[:0], codes[:0], [empty, empty], sizes)
-    add("background_only", logits[:, :1], codes[:, :4], proposals, sizes)
-    # Boxes outside of the image have no area once they are clipped.
+    add("empty_first", logits[:40], deltas[:40], [empty, proposals[1]], sizes)
+    add("empty_last", logits[:50], deltas[:50], [proposals[0], empty], sizes)
+    add("no_proposals", logits[:0], deltas[:0], [empty, empty], sizes)
+    add("background_only", logits[:, :1], deltas[:, :4], proposals, sizes)
+    # Boxes that are not in bounds have no area after clipping.
     outside = [proposals[0] + 500, proposals[1] - 500]
-    add("outside", logits, codes * 0.1, outside, sizes)
+    add("outside", logits, deltas * 0.1, outside, sizes)
 
 
 def proposals():
-    def add(name, given, objectness, sizes, levels, before=1000, after=1000, overlap=0.7, score=0.0):
+    defaults = {"pre_nms_top_n": 1000, "post_nms_top_n": 1000, "nms_threshold": 0.7, "score_threshold": 0.0}
+
+    def add(name, given, objectness, sizes, levels, **changes):
+        options = {**defaults, **changes}
+        before, after, *thresholds = options.values()
         counts = {"training": 1, "testing": before}, {"training": 1, "testing": after}
-        network = RegionProposalNetwork(None, None, 0.5, 0.5, 1, 0.5, *counts, overlap, score).eval()
+        network = RegionProposalNetwork(None, None, 0.5, 0.5, 1, 0.5, *counts, *thresholds).eval()
         chosen, scores = network.filter_proposals(given, objectness, [tuple(size) for size in sizes], levels)
         tensors = {"proposals": given, "objectness": objectness}
         results = [tensor for image in zip(chosen, scores) for tensor in image]
-        options = {"image_sizes": sizes, "levels": levels, "before": before, "after": after, "overlap": overlap, "score": score}
-        case(f"proposals_{name}", "proposals", tensors, results, **options)
+        sizes_and_levels = {"image_sizes": sizes, "anchors_per_level": levels}
+        case(f"proposals_{name}", "proposals", tensors, results, **sizes_and_levels, **options)
 
     seed("proposals")
     levels, sizes = [120, 50, 10], [[60, 80], [50, 100]]
     given = torch.stack([random_boxes(180, 60, 80), random_boxes(180, 50, 100)])
     given[:, ::9, 2] = given[:, ::9, 0]
-    # No ties: what top-n makes of them is open in torch.
+    # No equal values: torch leaves open which of them top-n takes.
     objectness = torch.randn(2, 180)
     add("two_images", given, objectness, sizes, levels)
-    add("before", given, objectness, sizes, levels, before=30)
-    add("after", given, objectness, sizes, levels, after=11)
-    add("neither", given, objectness, sizes, levels, before=0)
-    add("strict", given, objectness, sizes, levels, overlap=0.2, score=0.4)
+    add("before", given, objectness, sizes, levels, pre_nms_top_n=30)
+    add("after", given, objectness, sizes, levels, post_nms_top_n=11)
+    add("neither", given, objectness, sizes, levels, pre_nms_top_n=0)
+    add("strict", given, objectness, sizes, levels, nms_threshold=0.2, score_threshold=0.4)
     add("one_pixel", given, objectness, [[1, 1], [1, 50]], levels)
     add("empty_level", given, objectness, sizes, [120, 0, 60])
-    # Scores that the sigmoid makes equal.
+    # Objectness so high that the sigmoid gives equal scores.
     certain = torch.linspace(20, 40, 360)[torch.randperm(360)].reshape(2, 180)
     add("certain", given, certain, sizes, levels)
     halves = torch.randn(2, 180)
     halves[0, 7], halves[1, 130] = 0.0, 0.0
-    add("half", given, halves, sizes, levels, score=0.5, overlap=1.0)
+    add("half", given, halves, sizes, levels, score_threshold=0.5, nms_threshold=1.0)
     add("no_anchors", given[:, :0], objectness[:, :0], sizes, [0, 0])
 
 
 def pasteable(placed, pixels, size):
-    """The boxes that torchvision can paste: it fails on most that are inverted or wholly outside."""
+    """The boxes that torchvision can paste. It fails for most boxes that are inverted or not in bounds."""
 
     def works(box):
         try:
@@ -308,21 +283,22 @@ def masks():
 
     size = [20, 24]
     inside = boxes([[2.5, 3.2, 15.9, 12.1], [0, 0, 24, 20], [5, 5, 6, 6], [7.99, 7.01, 8.01, 16.4]])
-    # Sides that growth brings near whole numbers: 28 pixels grow by 1 on each side.
+    # Coordinates that are nearly whole after the growth: 28 pixels grow by 1 on each side.
     whole = boxes([[1, 1, 29, 29], [0.999, 0.999, 29, 29], [1.001, 1.001, 29.001, 29.001], [2, 3, 30, 17]])
     beyond = boxes([[-6, -4, 9, 30], [-0.4, -0.6, 3.5, 3.5], [18, 15, 40, 50], [-30, -30, 60, 50]])
-    # One that is inverted, one without area, one that ends where the image begins.
+    # Boxes that are inverted, that have no area, or that end before the image begins.
     none = boxes([[9, 8, 3, 4], [4, 4, 4, 4], [12, 3, 11.5, 9], [-5.9, 3, -1.2, 9]])
     right = boxes([[24.5, 3, 29, 9], [3, 20.5, 9, 27], [24, 3, 24, 9], [25, 3, 29, 9]])
     for pixels in (28, 14, 1):
-        for name, placed in (("inside", inside), ("whole", whole), ("beyond", beyond), ("none", none), ("right", right)):
+        groups = {"inside": inside, "whole": whole, "beyond": beyond, "none": none, "right": right}
+        for name, placed in groups.items():
             placed = pasteable(placed, pixels, size)
             add(f"{name}_{pixels}", torch.rand(len(placed), 1, pixels, pixels), placed, size)
     for padding in (0, 2):
         add(f"padding_{padding}", torch.rand(4, 1, 7, 7), inside, size, padding)
     corner = pasteable(torch.cat((inside - 2.5, beyond)), 28, [1, 1])
     add("one_pixel", torch.rand(len(corner), 1, 28, 28), corner, [1, 1])
-    # A window as large as the padded mask is the mask itself.
+    # A window as large as the padded mask shows the mask unchanged.
     add("same_size", torch.rand(1, 1, 6, 6), boxes([[3.1, 3.1, 8.4, 8.4]]), size)
     add("empty", torch.rand(0, 1, 28, 28), boxes([]), size)
     add("double", torch.rand(4, 1, 14, 14, dtype=torch.float64), inside.double(), size)
@@ -332,11 +308,9 @@ def masks():
 def main():
     torch.set_num_threads(1)
     torch.use_deterministic_algorithms(True)
-    for group in (box_functions, suppression, coders, anchors, heads, detections, proposals, masks):
+    for group in (box_functions, nms, coders, anchors, heads, detections, proposals, masks):
         group()
-    # One entry, since the order of several changes from run to run.
-    metadata = {"torchvision": torchvision.__version__, "cases": CASES}
-    save_file(TENSORS, sys.argv[1], {"metadata": json.dumps(metadata)})
+    save(sys.argv[1])
 
 
 main()

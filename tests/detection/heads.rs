@@ -1,9 +1,9 @@
-//! Heads with the weights of torchvision's modules.
+//! Heads with the weights of torchvision's modules, compared with their results.
 
 use burn::module::{Param, RunningState};
 use burn::nn::Linear;
 use burn::nn::conv::{Conv2d, ConvTranspose2d};
-use burn::tensor::Device;
+use burn::tensor::{Device, Tensor};
 use burn_roi::detection::{
     ConvBlock, ConvBlockConfig, FastRcnnConvFcHeadConfig, FastRcnnPredictorConfig, MaskRcnnHeadsConfig,
     MaskRcnnPredictorConfig, TwoMlpHeadConfig,
@@ -32,9 +32,9 @@ fn predictor() {
         let mut head = FastRcnnPredictorConfig::new(6, 3).init(&backend.device);
         weights.linear("cls_score", &mut head.cls_score);
         weights.linear("bbox_pred", &mut head.bbox_pred);
-        let (logits, codes) = head.forward(case.floats("given", &backend.device));
+        let (logits, deltas) = head.forward(case.floats("given", &backend.device));
         case.assert_floats(0, logits, TOLERANCE, backend);
-        case.assert_floats(1, codes, TOLERANCE, backend);
+        case.assert_floats(1, deltas, TOLERANCE, backend);
     });
 }
 
@@ -48,7 +48,7 @@ fn convolutions_and_linear_layers() {
         for (block, key) in head.convs.iter_mut().zip(["0", "1"]) {
             weights.block(key, block);
         }
-        // 2 flattens, 4 is a ReLU.
+        // Module 2 flattens, and module 4 is a ReLU.
         for (layer, key) in head.fcs.iter_mut().zip(["3", "5"]) {
             weights.linear(key, layer);
         }
@@ -97,7 +97,7 @@ fn block_without_activation() {
     });
 }
 
-/// A block that is all of torchvision's module, so that its keys begin with its parts.
+/// The weights of a block that is a whole case: the keys have no prefix.
 fn block_weights(case: &Case, device: &Device, block: &mut ConvBlock) {
     let weights = Weights::new(case, device);
     weights.convolution("0", &mut block.conv);
@@ -115,11 +115,11 @@ impl<'a> Weights<'a> {
         Self { case, device }
     }
 
-    fn get<const D: usize>(&self, key: &str) -> burn::tensor::Tensor<D> {
+    fn get<const D: usize>(&self, key: &str) -> Tensor<D> {
         self.case.floats(&format!("weights.{key}"), self.device)
     }
 
-    /// torch has a row for each output, Burn a column.
+    /// torch's weight has a row for each output, and Burn's has a column.
     fn linear(&self, key: &str, layer: &mut Linear) {
         let weight = self.get::<2>(&format!("{key}.weight")).transpose();
         assert_eq!(layer.weight.dims(), weight.dims(), "{key}");

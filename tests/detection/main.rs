@@ -1,14 +1,15 @@
-//! The detection module against torchvision's own results, and what it does with bad input.
+//! The detection module: its results compared with torchvision's, its behaviour where torchvision's is undefined, and
+//! its errors.
 
 #[path = "../support/backends.rs"]
 mod backends;
 
 mod anchors;
 mod bad_input;
+mod beyond_torchvision;
 mod box_coder;
 mod boxes;
 mod cases;
-mod defined;
 mod detections;
 mod heads;
 mod masks;

@@ -1,4 +1,4 @@
-//! Masks of detections.
+//! The masks of detections.
 
 use burn::tensor::DType;
 use burn_roi::detection::{maskrcnn_inference, paste_masks_in_image};
@@ -6,7 +6,7 @@ use burn_roi::detection::{maskrcnn_inference, paste_masks_in_image};
 use crate::cases::check_all;
 
 #[test]
-fn each_detection_gets_the_mask_of_its_class() {
+fn class_masks_are_those_of_torchvision() {
     check_all("class_masks", |case, backend| {
         let logits = case.floats("logits", &backend.device);
         let labels = case.ints("labels", &backend.device);
@@ -16,7 +16,7 @@ fn each_detection_gets_the_mask_of_its_class() {
 }
 
 #[test]
-fn masks_are_pasted_as_torchvision_does() {
+fn pasted_masks_are_those_of_torchvision() {
     check_all("paste", |case, backend| {
         let masks = case.floats("masks", &backend.device);
         let boxes = case.floats("boxes", &backend.device);

@@ -1,4 +1,4 @@
-//! Proposals from a region proposal network's numbers.
+//! Proposals from the outputs of a region proposal network.
 
 use burn_roi::detection::{ProposalConfig, filter_proposals};
 
@@ -8,17 +8,17 @@ use crate::cases::check_all;
 fn proposals_are_those_of_torchvision() {
     check_all("proposals", |case, backend| {
         let config = ProposalConfig::new()
-            .with_pre_nms_top_n(case.option("before"))
-            .with_post_nms_top_n(case.option("after"))
-            .with_nms_threshold(case.option("overlap"))
-            .with_score_threshold(case.option("score"));
+            .with_pre_nms_top_n(case.option("pre_nms_top_n"))
+            .with_post_nms_top_n(case.option("post_nms_top_n"))
+            .with_nms_threshold(case.option("nms_threshold"))
+            .with_score_threshold(case.option("score_threshold"));
         let image_sizes: Vec<[usize; 2]> = case.option("image_sizes");
-        let levels: Vec<usize> = case.option("levels");
+        let anchors_per_level: Vec<usize> = case.option("anchors_per_level");
         let (boxes, scores) = filter_proposals(
             case.floats("proposals", &backend.device),
             case.floats("objectness", &backend.device),
             &image_sizes,
-            &levels,
+            &anchors_per_level,
             &config,
         );
         assert_eq!(2 * boxes.len(), case.results());

@@ -1,18 +1,18 @@
-//! The heads that classify regions and refine their boxes.
+//! The heads that classify regions and predict their box deltas.
 
 use burn::config::Config;
 use burn::module::Module;
 use burn::nn::{Linear, LinearConfig};
 use burn::tensor::{Device, Tensor, activation::relu};
 
-use super::{ConvBlock, ConvBlockConfig};
+use super::conv_block::{ConvBlock, conv_blocks};
 
 /// Options of [`TwoMlpHead`].
 #[derive(Config, Debug)]
 pub struct TwoMlpHeadConfig {
-    /// The number of features of a pooled region: channels times height times width.
+    /// The number of elements of a pooled region: channels times height times width.
     pub in_channels: usize,
-    /// The number of features that both layers give.
+    /// The number of output features of both layers.
     pub representation_size: usize,
 }
 
@@ -27,7 +27,8 @@ impl TwoMlpHeadConfig {
     }
 }
 
-/// Two linear layers, each with a ReLU; torchvision's `TwoMLPHead`. Created by [`TwoMlpHeadConfig::init`].
+/// Two linear layers, each with a ReLU. The semantics are those of torchvision's `TwoMLPHead`. Created by
+/// [`TwoMlpHeadConfig::init`].
 ///
 /// ```
 /// use burn::tensor::{Device, Tensor};
@@ -44,18 +45,21 @@ impl TwoMlpHeadConfig {
 /// ```
 #[derive(Module, Debug)]
 pub struct TwoMlpHead {
-    /// The first layer.
+    /// The first layer; `fc6` in torchvision.
     pub fc6: Linear,
-    /// The second layer.
+    /// The second layer; `fc7` in torchvision.
     pub fc7: Linear,
 }
 
 impl TwoMlpHead {
-    /// Pooled regions `[K, C, P, Q]` to `[K, representation_size]`. No regions give none.
+    /// The features of pooled regions.
+    ///
+    /// - `pooled`: `[K, C, P, Q]`, where C * P * Q is `in_channels`, in the float dtype of the weights. K may be 0.
+    /// - Returns `[K, representation_size]`.
     ///
     /// # Panics
     ///
-    /// Where C * P * Q is not the configured number of features.
+    /// Where K is above 0 and C * P * Q is not `in_channels`.
     pub fn forward(&self, pooled: Tensor<4>) -> Tensor<2> {
         let features = flatten(pooled);
         let features = relu(linear(&self.fc6, features));
@@ -68,14 +72,13 @@ impl TwoMlpHead {
 pub struct FastRcnnConvFcHeadConfig {
     /// The number of channels of a pooled region.
     pub in_channels: usize,
-    /// Its height and width.
+    /// The height and width of a pooled region.
     pub pooled_size: [usize; 2],
-    /// The number of channels that each convolution gives.
+    /// The number of output channels of each convolution.
     pub conv_layers: Vec<usize>,
-    /// The number of features that each linear layer gives.
+    /// The number of output features of each linear layer.
     pub fc_layers: Vec<usize>,
-    /// Whether batch normalization follows each convolution, as in torchvision's second version of the
-    /// detectors.
+    /// Whether batch normalization follows each convolution, as in torchvision's `_v2` detectors.
     #[config(default = false)]
     pub normalized: bool,
 }
@@ -83,14 +86,8 @@ pub struct FastRcnnConvFcHeadConfig {
 impl FastRcnnConvFcHeadConfig {
     /// Creates the module, with Burn's initial weights.
     pub fn init(&self, device: &Device) -> FastRcnnConvFcHead {
-        let mut channels = self.in_channels;
-        let convs = self.conv_layers.iter().map(|&out_channels| {
-            let config = ConvBlockConfig::new(channels, out_channels, 3);
-            channels = out_channels;
-            config.with_normalized(self.normalized).init(device)
-        });
-        let convs = convs.collect();
-
+        let convs = conv_blocks(self.in_channels, &self.conv_layers, self.normalized, device);
+        let channels = self.conv_layers.last().unwrap_or(&self.in_channels);
         let mut features = channels * self.pooled_size[0] * self.pooled_size[1];
         let fcs = self.fc_layers.iter().map(|&out_features| {
             let config = LinearConfig::new(features, out_features);
@@ -102,11 +99,11 @@ impl FastRcnnConvFcHeadConfig {
     }
 }
 
-/// Convolutions of 3 x 3, then linear layers, each with a ReLU; torchvision's `FastRCNNConvFCHead`. Created by
-/// [`FastRcnnConvFcHeadConfig::init`].
+/// 3 x 3 convolutions, then linear layers, each with a ReLU. The semantics are those of torchvision's
+/// `FastRCNNConvFCHead`. Created by [`FastRcnnConvFcHeadConfig::init`].
 ///
-/// torchvision numbers the layers in one row: of 4 convolutions and 1 linear layer the convolutions are `0` to
-/// `3`, `4` is the flattening and `5` the linear layer; every further linear layer is 2 after the last.
+/// In a torchvision checkpoint, the modules are numbered in the order of their use. With 4 convolutions, these are `0`
+/// to `3`, `4` flattens, the first linear layer is `5`, its ReLU is `6`, and the second linear layer is `7`.
 ///
 /// ```
 /// use burn::tensor::{Device, Tensor};
@@ -126,11 +123,15 @@ pub struct FastRcnnConvFcHead {
 }
 
 impl FastRcnnConvFcHead {
-    /// Pooled regions `[K, C, P, Q]` to `[K, features of the last layer]`. No regions give none.
+    /// The features of pooled regions.
+    ///
+    /// - `pooled`: `[K, C, P, Q]`, where C is `in_channels` and `[P, Q]` is `pooled_size`, in the float dtype of the
+    ///   weights. K may be 0.
+    /// - Returns `[K, F]`, where F is the last of `fc_layers`.
     ///
     /// # Panics
     ///
-    /// Where C, P or Q are not as configured.
+    /// Where K is above 0 and C, P or Q differs from the configuration.
     pub fn forward(&self, pooled: Tensor<4>) -> Tensor<2> {
         let pooled = self.convs.iter().fold(pooled, |maps, block| block.forward(maps));
         self.fcs
@@ -142,9 +143,9 @@ impl FastRcnnConvFcHead {
 /// Options of [`FastRcnnPredictor`].
 #[derive(Config, Debug)]
 pub struct FastRcnnPredictorConfig {
-    /// The number of features of a region.
+    /// The number of input features of a region.
     pub in_channels: usize,
-    /// The number of classes, with the background, which is class 0.
+    /// The number of classes. This includes the background, which is class 0.
     pub num_classes: usize,
 }
 
@@ -159,24 +160,26 @@ impl FastRcnnPredictorConfig {
     }
 }
 
-/// The classes of regions and, for each class, a box; torchvision's `FastRCNNPredictor`. Created by
-/// [`FastRcnnPredictorConfig::init`]; [`TwoMlpHead`] has an example.
+/// Two linear layers that predict class logits and box deltas. The semantics are those of torchvision's
+/// `FastRCNNPredictor`. Created by [`FastRcnnPredictorConfig::init`]; [`TwoMlpHead`] has an example.
 #[derive(Module, Debug)]
 pub struct FastRcnnPredictor {
-    /// The layer that gives classes.
+    /// The layer that predicts class logits; `cls_score` in torchvision.
     pub cls_score: Linear,
-    /// The layer that gives boxes.
+    /// The layer that predicts box deltas; `bbox_pred` in torchvision.
     pub bbox_pred: Linear,
 }
 
 impl FastRcnnPredictor {
-    /// Features `[K, in_channels]` to class logits `[K, classes]` and to the codes of boxes
-    /// `[K, 4 * classes]`, which [`BoxCoder::decode`](crate::detection::BoxCoder::decode) takes. No regions
-    /// give none.
+    /// The class logits and the box deltas of regions.
+    ///
+    /// - `features`: `[K, in_channels]`, in the float dtype of the weights. K may be 0.
+    /// - Returns the class logits, `[K, num_classes]`, and the box deltas, `[K, 4 * num_classes]`, which are what
+    ///   [`BoxCoder::decode`](crate::detection::BoxCoder::decode) takes.
     ///
     /// # Panics
     ///
-    /// Where `features` has another number of features.
+    /// Where K is above 0 and `features` has not `in_channels` columns.
     pub fn forward(&self, features: Tensor<2>) -> (Tensor<2>, Tensor<2>) {
         (
             linear(&self.cls_score, features.clone()),
@@ -195,7 +198,7 @@ fn flatten(pooled: Tensor<4>) -> Tensor<2> {
     pooled.reshape([count, channels * height * width])
 }
 
-/// A linear layer; not every backend multiplies matrices without rows.
+/// Applies a linear layer. Not every backend multiplies a matrix without rows, so an empty result is made here.
 fn linear(layer: &Linear, features: Tensor<2>) -> Tensor<2> {
     if features.dims()[0] > 0 {
         return layer.forward(features);

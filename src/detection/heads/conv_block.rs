@@ -1,4 +1,4 @@
-//! [`ConvBlock`]: a convolution, its normalization and its activation.
+//! [`ConvBlock`]: a convolution, batch normalization and ReLU.
 
 use burn::config::Config;
 use burn::module::Module;
@@ -9,19 +9,20 @@ use burn::tensor::{Device, Tensor, activation::relu};
 /// Options of [`ConvBlock`]; the defaults are those of torchvision's `Conv2dNormActivation`.
 #[derive(Config, Debug)]
 pub struct ConvBlockConfig {
-    /// The number of channels that come in.
+    /// The number of input channels.
     pub in_channels: usize,
-    /// The number of channels that go out.
+    /// The number of output channels.
     pub out_channels: usize,
-    /// The height and the width of the kernel. An odd one keeps the size of the map.
+    /// The height and width of the kernel. The padding is `(kernel_size - 1) / 2`, so an odd size keeps the size of the
+    /// feature map.
     pub kernel_size: usize,
     /// Whether batch normalization follows the convolution, which then has no bias.
     #[config(default = true)]
     pub normalized: bool,
-    /// Whether a ReLU comes last.
+    /// Whether a ReLU follows.
     #[config(default = true)]
     pub activation: bool,
-    /// What the normalization adds to the variance, above 0.
+    /// The number that batch normalization adds to the variance. Above 0.
     #[config(default = 1e-5)]
     pub epsilon: f64,
 }
@@ -31,7 +32,8 @@ impl ConvBlockConfig {
     ///
     /// # Panics
     ///
-    /// Where there are 0 channels, the kernel's size is 0, or the epsilon of a normalization is not above 0.
+    /// Where `in_channels`, `out_channels` or `kernel_size` is 0, or where `normalized` is true and `epsilon` is not
+    /// above 0.
     pub fn init(&self, device: &Device) -> ConvBlock {
         let padding = self.kernel_size.saturating_sub(1) / 2;
         let channels = [self.in_channels, self.out_channels];
@@ -48,17 +50,17 @@ impl ConvBlockConfig {
     }
 }
 
-/// A convolution with stride 1, batch normalization and a ReLU, the last two where the options ask for them;
-/// torchvision's `Conv2dNormActivation`. Created by [`ConvBlockConfig::init`].
+/// A convolution with stride 1, then batch normalization and a ReLU, each if configured. The semantics are those of
+/// torchvision's `Conv2dNormActivation` in evaluation mode. Created by [`ConvBlockConfig::init`].
 ///
-/// In a checkpoint of torchvision `0` is the convolution and `1` the normalization.
+/// In a torchvision checkpoint, `0` is the convolution and `1` the batch normalization.
 ///
 /// ```
 /// use burn::tensor::{Device, Tensor};
 /// use burn_roi::detection::ConvBlockConfig;
 ///
 /// let device = Device::default();
-/// // What a feature pyramid has: no activation.
+/// // A feature pyramid has blocks without activation.
 /// let block = ConvBlockConfig::new(8, 4, 3).with_activation(false).init(&device);
 /// let maps = Tensor::<4>::ones([1, 8, 5, 6], &device);
 /// assert_eq!(block.forward(maps).dims(), [1, 4, 5, 6]);
@@ -67,7 +69,7 @@ impl ConvBlockConfig {
 pub struct ConvBlock {
     /// The convolution; `0` in torchvision.
     pub conv: Conv2d,
-    /// The normalization; `1` in torchvision.
+    /// The batch normalization; `1` in torchvision.
     pub norm: Option<BatchNorm>,
     #[module(skip)]
     padding: usize,
@@ -76,12 +78,14 @@ pub struct ConvBlock {
 }
 
 impl ConvBlock {
-    /// `[N, in_channels, H, W]` to `[N, out_channels, H, W]`, where the kernel's size is odd. No maps, N = 0,
-    /// give none.
+    /// Applies the block.
+    ///
+    /// - `maps`: `[N, in_channels, H, W]`, in the float dtype of the weights. N may be 0.
+    /// - Returns `[N, out_channels, H, W]` for an odd `kernel_size`; for an even one H and W are smaller by 1.
     ///
     /// # Panics
     ///
-    /// Where `maps` has another number of channels.
+    /// Where N is above 0 and `maps` has another number of channels than `in_channels`.
     pub fn forward(&self, maps: Tensor<4>) -> Tensor<4> {
         let [count, _, height, width] = maps.dims();
         if count == 0 {
@@ -97,4 +101,15 @@ impl ConvBlock {
         };
         if self.activation { relu(maps) } else { maps }
     }
+}
+
+/// Blocks of 3 x 3 convolutions in a row, with the numbers of output channels in `layers`.
+pub(super) fn conv_blocks(in_channels: usize, layers: &[usize], normalized: bool, device: &Device) -> Vec<ConvBlock> {
+    let mut channels = in_channels;
+    let blocks = layers.iter().map(|&out_channels| {
+        let config = ConvBlockConfig::new(channels, out_channels, 3);
+        channels = out_channels;
+        config.with_normalized(normalized).init(device)
+    });
+    blocks.collect()
 }

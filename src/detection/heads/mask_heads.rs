@@ -1,21 +1,20 @@
-//! The heads that draw masks.
+//! The heads that predict masks.
 
 use burn::config::Config;
 use burn::module::Module;
 use burn::nn::conv::{Conv2d, Conv2dConfig, ConvTranspose2d, ConvTranspose2dConfig};
 use burn::tensor::{Device, Tensor, activation::relu};
 
-use super::{ConvBlock, ConvBlockConfig};
+use super::conv_block::{ConvBlock, conv_blocks};
 
 /// Options of [`MaskRcnnHeads`].
 #[derive(Config, Debug)]
 pub struct MaskRcnnHeadsConfig {
     /// The number of channels of a pooled region.
     pub in_channels: usize,
-    /// The number of channels that each convolution gives.
+    /// The number of output channels of each convolution.
     pub layers: Vec<usize>,
-    /// Whether batch normalization follows each convolution, as in torchvision's second version of
-    /// Mask R-CNN.
+    /// Whether batch normalization follows each convolution, as in torchvision's `maskrcnn_resnet50_fpn_v2`.
     #[config(default = false)]
     pub normalized: bool,
 }
@@ -23,23 +22,17 @@ pub struct MaskRcnnHeadsConfig {
 impl MaskRcnnHeadsConfig {
     /// Creates the module, with Burn's initial weights.
     pub fn init(&self, device: &Device) -> MaskRcnnHeads {
-        let mut channels = self.in_channels;
-        let layers = self.layers.iter().map(|&out_channels| {
-            let config = ConvBlockConfig::new(channels, out_channels, 3);
-            channels = out_channels;
-            config.with_normalized(self.normalized).init(device)
-        });
         MaskRcnnHeads {
-            layers: layers.collect(),
+            layers: conv_blocks(self.in_channels, &self.layers, self.normalized, device),
         }
     }
 }
 
-/// Convolutions of 3 x 3, each with a ReLU; torchvision's `MaskRCNNHeads` with dilation 1. Created by
-/// [`MaskRcnnHeadsConfig::init`].
+/// 3 x 3 convolutions, each with a ReLU. The semantics are those of torchvision's `MaskRCNNHeads` with dilation 1.
+/// Created by [`MaskRcnnHeadsConfig::init`].
 ///
-/// In a checkpoint of torchvision layer n is `n`; in the first version's files, `mask_fcn(n + 1)`, without the
-/// `0` of the convolution.
+/// In a torchvision checkpoint, the convolution of layer n, counted from 0, is `n.0`. In the files of
+/// `maskrcnn_resnet50_fpn` it is `mask_fcn1` for layer 0, `mask_fcn2` for layer 1, and so on.
 ///
 /// ```
 /// use burn::tensor::{Device, Tensor};
@@ -60,11 +53,14 @@ pub struct MaskRcnnHeads {
 }
 
 impl MaskRcnnHeads {
-    /// Pooled regions `[K, in_channels, M, M]` to `[K, channels of the last layer, M, M]`. No regions give none.
+    /// The features of pooled regions.
+    ///
+    /// - `pooled`: `[K, in_channels, M, M]`, in the float dtype of the weights. K may be 0.
+    /// - Returns `[K, C, M, M]`, where C is the last of `layers`.
     ///
     /// # Panics
     ///
-    /// Where `pooled` has another number of channels.
+    /// Where K is above 0 and `pooled` has another number of channels than `in_channels`.
     pub fn forward(&self, pooled: Tensor<4>) -> Tensor<4> {
         self.layers.iter().fold(pooled, |maps, block| block.forward(maps))
     }
@@ -73,11 +69,11 @@ impl MaskRcnnHeads {
 /// Options of [`MaskRcnnPredictor`].
 #[derive(Config, Debug)]
 pub struct MaskRcnnPredictorConfig {
-    /// The number of channels of a region's features.
+    /// The number of input channels.
     pub in_channels: usize,
-    /// The number of channels between the two layers.
+    /// The number of channels between the two convolutions.
     pub dim_reduced: usize,
-    /// The number of classes, with the background, which is class 0.
+    /// The number of classes. This includes the background, which is class 0.
     pub num_classes: usize,
 }
 
@@ -95,22 +91,27 @@ impl MaskRcnnPredictorConfig {
     }
 }
 
-/// For each class a mask of twice the size; torchvision's `MaskRCNNPredictor`. Created by
-/// [`MaskRcnnPredictorConfig::init`]; [`MaskRcnnHeads`] has an example.
+/// A transposed convolution, a ReLU and a 1 x 1 convolution that predict a mask of twice the size for each class. The
+/// semantics are those of torchvision's `MaskRCNNPredictor`. Created by [`MaskRcnnPredictorConfig::init`];
+/// [`MaskRcnnHeads`] has an example.
 #[derive(Module, Debug)]
 pub struct MaskRcnnPredictor {
-    /// The layer that doubles the size.
+    /// The transposed convolution, which doubles the size; `conv5_mask` in torchvision.
     pub conv5_mask: ConvTranspose2d,
-    /// The layer that gives classes.
+    /// The 1 x 1 convolution, which has an output channel for each class; `mask_fcn_logits` in torchvision.
     pub mask_fcn_logits: Conv2d,
 }
 
 impl MaskRcnnPredictor {
-    /// Features `[K, in_channels, M, M]` to mask logits `[K, classes, 2 * M, 2 * M]`. No regions give none.
+    /// The mask logits of regions.
+    ///
+    /// - `features`: `[K, in_channels, M, M]`, in the float dtype of the weights. K may be 0.
+    /// - Returns `[K, num_classes, 2 * M, 2 * M]`, which is what
+    ///   [`maskrcnn_inference`](crate::detection::maskrcnn_inference) takes.
     ///
     /// # Panics
     ///
-    /// Where `features` has another number of channels.
+    /// Where K is above 0 and `features` has another number of channels than `in_channels`.
     pub fn forward(&self, features: Tensor<4>) -> Tensor<4> {
         let [count, _, height, width] = features.dims();
         if count == 0 {

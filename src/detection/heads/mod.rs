@@ -1,4 +1,4 @@
-//! The networks behind the pooled regions, as Burn modules, with the weights of torchvision's.
+//! The heads of Faster R-CNN and Mask R-CNN as Burn modules. Their weights are those of torchvision's modules.
 
 mod box_heads;
 mod conv_block;

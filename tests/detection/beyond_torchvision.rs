@@ -1,4 +1,5 @@
-//! What torchvision leaves open or fails on, and what is said of it here.
+//! Results where torchvision's are undefined or where it fails: NaN scores, equal scores, masks that are not in bounds,
+//! empty images and maps, labels out of range.
 
 use burn::tensor::{DType, Int, Tensor, TensorData};
 use burn_roi::detection::*;
@@ -8,7 +9,7 @@ use crate::backends::backends;
 const NAN: f32 = f32::NAN;
 
 #[test]
-fn scores_that_are_nan_are_not_kept() {
+fn nms_drops_nan_scores() {
     for backend in backends() {
         let device = &backend.device;
         let apart = [[0.0, 0.0, 4.0, 4.0], [8.0, 0.0, 12.0, 4.0], [0.0, 8.0, 4.0, 12.0]];
@@ -24,18 +25,18 @@ fn scores_that_are_nan_are_not_kept() {
 }
 
 #[test]
-fn numbers_that_are_nan_are_no_detections_and_no_proposals() {
+fn nan_gives_no_detection_and_no_proposal() {
     for backend in backends() {
         let device = &backend.device;
         let logits = Tensor::<2>::from_floats([[0.0, 9.0], [0.0, NAN], [0.0, 9.0]], device);
-        let mut codes = [[0.0; 8]; 3];
-        codes[2][6] = NAN;
-        let codes = Tensor::<2>::from_floats(codes, device);
+        let mut deltas = [[0.0; 8]; 3];
+        deltas[2][6] = NAN;
+        let deltas = Tensor::<2>::from_floats(deltas, device);
         let apart = [[0.0, 0.0, 4.0, 4.0], [8.0, 0.0, 12.0, 4.0], [0.0, 8.0, 4.0, 12.0]];
         let boxes = Tensor::<2>::from_floats(apart, device);
         let config = DetectionConfig::new();
-        let found = postprocess_detections(logits, codes, vec![boxes], &[[20, 20]], &config);
-        assert_eq!(found[0].len(), 1, "{}", backend.name);
+        let images = postprocess_detections(logits, deltas, vec![boxes], &[[20, 20]], &config);
+        assert_eq!(images[0].len(), 1, "{}", backend.name);
 
         let rows = [[0.0, 0.0, 4.0, 4.0], [8.0, 0.0, NAN, 4.0], [0.0, 8.0, 4.0, 12.0]];
         let proposals = Tensor::<3>::from_floats([rows], device);
@@ -47,7 +48,7 @@ fn numbers_that_are_nan_are_no_detections_and_no_proposals() {
 }
 
 #[test]
-fn of_equal_objectness_the_first_are_considered() {
+fn of_equal_objectness_the_first_anchors_are_taken() {
     for backend in backends() {
         let device = &backend.device;
         let rows = [0.0, 10.0, 20.0, 30.0].map(|x| [x, 0.0, x + 4.0, 4.0]);
@@ -61,10 +62,10 @@ fn of_equal_objectness_the_first_are_considered() {
 }
 
 #[test]
-fn masks_outside_of_the_image_or_inverted_are_nothing() {
+fn boxes_that_are_inverted_or_not_in_bounds_have_empty_masks() {
     for backend in backends() {
         let device = &backend.device;
-        let places = [
+        let boxes = [
             [-30.0, 2.0, -20.0, 9.0],
             [40.0, 2.0, 50.0, 9.0],
             [2.0, -30.0, 9.0, -20.0],
@@ -72,7 +73,7 @@ fn masks_outside_of_the_image_or_inverted_are_nothing() {
             [9.0, 9.0, 2.0, 2.0],
             [1e30, -1e30, 2e30, 1e30],
         ];
-        let boxes = Tensor::<2>::from_floats(places, device);
+        let boxes = Tensor::<2>::from_floats(boxes, device);
         let masks = Tensor::<4>::ones([6, 1, 4, 4], device);
         let pasted = paste_masks_in_image(masks, boxes, [16, 12], 1);
         assert_eq!(pasted.dims(), [6, 1, 16, 12]);
@@ -81,7 +82,7 @@ fn masks_outside_of_the_image_or_inverted_are_nothing() {
 }
 
 #[test]
-fn a_mask_of_a_huge_box_costs_no_more_than_the_image() {
+fn a_huge_box_fills_the_image_with_its_mask() {
     for backend in backends() {
         let device = &backend.device;
         let boxes = Tensor::<2>::from_floats([[-1e9, -1e9, 1e9, 1e9]], device);
@@ -92,7 +93,7 @@ fn a_mask_of_a_huge_box_costs_no_more_than_the_image() {
 }
 
 #[test]
-fn images_without_pixels_have_masks_without_pixels() {
+fn images_without_pixels_give_masks_without_pixels() {
     for backend in backends() {
         let device = &backend.device;
         let boxes = Tensor::<2>::from_floats([[0.0, 0.0, 4.0, 4.0]], device);
@@ -102,7 +103,7 @@ fn images_without_pixels_have_masks_without_pixels() {
 }
 
 #[test]
-fn maps_without_pixels_have_no_anchors() {
+fn feature_maps_without_pixels_have_no_anchors() {
     for backend in backends() {
         let generator = AnchorGeneratorConfig::new(vec![vec![8.0]], vec![vec![1.0]]).init();
         let anchors = generator.forward([16, 16], &[[0, 4]], &backend.device);
@@ -113,19 +114,28 @@ fn maps_without_pixels_have_no_anchors() {
 }
 
 #[test]
-fn labels_of_any_dtype_choose_masks() {
+fn class_masks_take_labels_of_any_dtype() {
+    // Each mask of class c has the logit c / 100. In u8, the row 200 + 199 of the second mask would overflow.
+    let logits: Vec<f32> = (0..400).map(|row| (row % 200) as f32 / 100.0).collect();
     for backend in backends() {
         let device = &backend.device;
-        let logits = Tensor::<4>::zeros([2, 200, 1, 2], device);
-        let labels = TensorData::new(vec![1u8, 199], [2]);
-        let labels = Tensor::<1, Int>::from_data(labels, (device, DType::I32));
-        let masks = maskrcnn_inference(logits, labels);
-        assert!(masks.into_data().iter::<f32>().all(|value| value == 0.5));
+        for dtype in [DType::U8, DType::I32, DType::I64] {
+            if !device.supports_dtype(dtype) {
+                continue;
+            }
+            let logits = Tensor::<4>::from_data(TensorData::new(logits.clone(), [2, 200, 1, 1]), device);
+            let labels = Tensor::<1, Int>::from_data(TensorData::new(vec![1u8, 199], [2]), (device, dtype));
+            let masks: Vec<f32> = maskrcnn_inference(logits, labels).into_data().iter::<f32>().collect();
+            for (mask, logit) in masks.into_iter().zip([0.01f32, 1.99]) {
+                let expected = 1.0 / (1.0 + (-logit).exp());
+                assert!((mask - expected).abs() < 1e-5, "{} {dtype:?}: {mask}", backend.name);
+            }
+        }
     }
 }
 
 #[test]
-fn a_label_that_names_no_class_has_an_empty_mask_where_it_is_not_read() {
+fn a_label_out_of_range_has_an_empty_mask_on_devices_that_are_not_read() {
     for backend in backends().into_iter().filter(|backend| !backend.is_host()) {
         let device = &backend.device;
         let logits = Tensor::<4>::ones([3, 2, 2, 2], device);
@@ -140,9 +150,9 @@ fn a_label_that_names_no_class_has_an_empty_mask_where_it_is_not_read() {
 fn no_images_give_no_detections_and_no_proposals() {
     for backend in backends() {
         let device = &backend.device;
-        let (logits, codes) = (Tensor::zeros([0, 3], device), Tensor::zeros([0, 12], device));
+        let (logits, deltas) = (Tensor::zeros([0, 3], device), Tensor::zeros([0, 12], device));
         let config = DetectionConfig::new();
-        assert!(postprocess_detections(logits, codes, vec![], &[], &config).is_empty());
+        assert!(postprocess_detections(logits, deltas, vec![], &[], &config).is_empty());
 
         let (boxes, scores) = (Tensor::zeros([0, 5, 4], device), Tensor::zeros([0, 5], device));
         let config = ProposalConfig::new();
@@ -152,21 +162,21 @@ fn no_images_give_no_detections_and_no_proposals() {
 }
 
 #[test]
-fn halves_stay_halves() {
+fn detections_from_f16_are_f16() {
     for backend in backends() {
         if !backend.supports(DType::F16) {
             continue;
         }
         let half = (&backend.device, DType::F16);
         let logits = Tensor::<2>::from_data([[0.0, 4.0], [0.0, 2.0]], half);
-        let codes = Tensor::<2>::zeros([2, 8], half);
+        let deltas = Tensor::<2>::zeros([2, 8], half);
         let rows = [[0.0, 0.0, 4.0, 4.0], [8.0, 0.0, 12.0, 4.0]];
         let boxes = Tensor::<2>::from_data(rows, half);
         let config = DetectionConfig::new();
-        let found = postprocess_detections(logits, codes, vec![boxes], &[[20, 10]], &config);
-        assert_eq!(found[0].boxes.dtype(), DType::F16);
-        assert_eq!(found[0].scores.dtype(), DType::F16);
-        let kept: Vec<f32> = found[0].boxes.to_data().iter::<f32>().collect();
+        let images = postprocess_detections(logits, deltas, vec![boxes], &[[20, 10]], &config);
+        assert_eq!(images[0].boxes.dtype(), DType::F16);
+        assert_eq!(images[0].scores.dtype(), DType::F16);
+        let kept: Vec<f32> = images[0].boxes.to_data().iter::<f32>().collect();
         assert_eq!(kept, [0.0, 0.0, 4.0, 4.0, 8.0, 0.0, 10.0, 4.0]);
     }
 }

@@ -1,4 +1,4 @@
-//! [`paste_masks_in_image`]: masks where they belong in an image.
+//! [`paste_masks_in_image`]: masks at the size and place of their boxes.
 
 use burn::tensor::Tensor;
 
@@ -6,19 +6,22 @@ use super::arguments;
 use super::mask_window::read_windows;
 use crate::error::{RoiError, or_panic};
 
-/// Puts the masks of detections where their boxes are, in images of full size: `[D, 1, M, M]` and `[D, 4]` to
-/// `[D, 1, H, W]`; torchvision's `paste_masks_in_image`.
+/// Resizes the mask of each detection to its box and pastes it into an image of zeros. The semantics are those of
+/// torchvision's `paste_masks_in_image` (`torchvision.models.detection.roi_heads`).
 ///
-/// A mask gets `padding` pixels of 0 around it and its box grows alike, so that it can end within the box. The
-/// box's coordinates are rounded towards 0, and the mask is resized to it bilinearly, without aligned
-/// corners. Pixels outside of the box are 0, and a box that lies outside of the image gives only those.
+/// A mask is first padded with `padding` pixels of 0 on each side, and its box grows by the same factor around its
+/// centre, so that the interpolation falls to 0 at the border of the mask. The coordinates of the grown box are rounded
+/// towards 0, and the padded mask is resized to it by bilinear interpolation without aligned corners. Pixels outside of
+/// it are 0. A box without pixels in bounds of the image gives zeros.
 ///
-/// - `masks`: probabilities of each detection's class. `boxes`: `[x1, y1, x2, y2]` in pixels of the image.
-/// - `image_size`: H and W. `padding`: 1 in torchvision.
-/// - Returns probabilities in the masks' dtype; an object is usually where they are above 0.5.
+/// - `masks`: `[K, 1, M, M]`, probabilities of the class of each detection, of any float dtype.
+/// - `boxes`: `[K, 4]`, each `[x1, y1, x2, y2]` in pixels of the image, of any float dtype.
+/// - `image_size`: `[H, W]` in pixels.
+/// - `padding`: in pixels of the mask; 1 in torchvision.
+/// - Returns `[K, 1, H, W]`, probabilities in the dtype of `masks`. An object usually has the pixels above 0.5.
 ///
-/// Reads the boxes back. The result takes D * H * W numbers, and about as much again while it is put together:
-/// for many detections on a large image, ask for a few at a time.
+/// The boxes are read back to the host. The result has K * H * W elements, and computing it takes about as much memory
+/// again: for many detections in a large image, call this for a few at a time.
 ///
 /// ```
 /// use burn::tensor::{Device, Tensor};
@@ -33,18 +36,19 @@ use crate::error::{RoiError, or_panic};
 ///
 /// # Panics
 ///
-/// Where [`try_paste_masks_in_image`] gives an error, with its text.
+/// Where [`try_paste_masks_in_image`] returns an error, with its text.
 pub fn paste_masks_in_image(masks: Tensor<4>, boxes: Tensor<2>, image_size: [usize; 2], padding: usize) -> Tensor<4> {
     or_panic(try_paste_masks_in_image(masks, boxes, image_size, padding))
 }
 
-/// [`paste_masks_in_image`] for arguments that may be wrong.
+/// [`paste_masks_in_image`] that returns an error instead of panicking.
 ///
 /// # Errors
 ///
-/// - [`RoiError::Shape`], [`RoiError::Length`], [`RoiError::Device`]: `boxes` is not `[K, 4]`, or `masks` is
-///   not `[K, 1, M, M]` on its device.
-/// - [`RoiError::BoxNotFinite`]: a coordinate is NaN or infinite.
+/// - [`RoiError::Shape`]: `boxes` is not `[K, 4]`, or `masks` is not `[K, 1, M, M]` with M above 0.
+/// - [`RoiError::Length`]: `masks` has not one mask for each box.
+/// - [`RoiError::Device`]: `boxes` is on another device than `masks`.
+/// - [`RoiError::BoxNotFinite`]: a coordinate of `boxes` is NaN or infinite.
 pub fn try_paste_masks_in_image(
     masks: Tensor<4>,
     boxes: Tensor<2>,
