@@ -149,7 +149,7 @@ static void record(const struct function *kernel, const uint64_t dimensions[6], 
 int cuLaunchKernel(struct function *kernel, count blocks_x, count blocks_y, count blocks_z, count units_x,
                    count units_y, count units_z, count shared, void *stream, void **arguments, void **extra) {
     static int recorded;
-    int ours = !strncmp(kernel->name, "sample_regions", 14) || !strncmp(kernel->name, "pool_regions", 12);
+    int ours = !strncmp(kernel->name, "pool_regions", 12);
     if (ours && !recorded++) {
         uint64_t dimensions[] = {blocks_x, blocks_y, blocks_z, units_x, units_y, units_z};
         record(kernel, dimensions, arguments);

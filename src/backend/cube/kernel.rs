@@ -34,7 +34,7 @@ pub struct Compiled {
 
 #[cube(launch, address_type = "dynamic")]
 #[allow(clippy::too_many_arguments)]
-fn pool<F: Float, I: Int>(
+fn pool_regions<F: Float, I: Int>(
     features: &Tensor<F>,
     boxes: &Tensor<F>,
     batch_indices: &Tensor<I>,
@@ -100,7 +100,7 @@ pub fn launch(
     let [_, _, height, width] = features.shape().dims();
     let (reduction, start) = reduction(operator.reduction);
     let areas = area_rule(&operator.areas);
-    pool::launch(
+    pool_regions::launch(
         &client,
         calculate_cube_count_elemwise(&client, total, dim),
         dim,

@@ -30,7 +30,7 @@ pub const NEAREST_HALF_UP: u32 = 2;
 /// No element gets more samples: the next whole number is not an f32.
 pub const MOST_SAMPLES: Real = 16_777_216.0;
 
-/// How one convention lays samples along one axis. A framework is a value of this type.
+/// How samples are placed along one axis. Each framework's rule is a value of this type.
 #[cfg_attr(feature = "cube", derive(CubeType, CubeLaunch))]
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct SampleRule {
