@@ -56,8 +56,9 @@ pub use geometry::operator::{
     MAXIMUM_OUTPUT_PIXEL_OFFSET, MAXIMUM_OUTPUT_SIZE, Reduction, Sampling,
 };
 pub use ops::{
-    CropAndResize, CropAndResizeConfig, MultiScaleRoiAlign, MultiScaleRoiAlignConfig, PsRoiAlign, PsRoiAlignConfig,
-    PsRoiPool, PsRoiPoolConfig, RoiAlign, RoiAlignConfig, RoiPool, RoiPoolConfig, crop_and_resize, infer_scales,
+    CropAndResize, CropAndResizeConfig, MAXIMUM_CANONICAL_SCALE, MAXIMUM_LEVEL, MAXIMUM_LEVEL_EPSILON,
+    MINIMUM_CANONICAL_SCALE, MultiScaleRoiAlign, MultiScaleRoiAlignConfig, PsRoiAlign, PsRoiAlignConfig, PsRoiPool,
+    PsRoiPoolConfig, RoiAlign, RoiAlignConfig, RoiPool, RoiPoolConfig, crop_and_resize, infer_scales,
     multi_scale_roi_align, primitive, ps_roi_align, ps_roi_pool, roi_align, roi_pool, try_crop_and_resize,
     try_infer_scales, try_multi_scale_roi_align, try_ps_roi_align, try_ps_roi_pool, try_roi_align, try_roi_pool,
 };

@@ -16,8 +16,8 @@ mod roi_pool;
 
 pub use crop_and_resize::{CropAndResize, CropAndResizeConfig, crop_and_resize, try_crop_and_resize};
 pub use multi_scale_roi_align::{
-    MultiScaleRoiAlign, MultiScaleRoiAlignConfig, infer_scales, multi_scale_roi_align, try_infer_scales,
-    try_multi_scale_roi_align,
+    MAXIMUM_CANONICAL_SCALE, MAXIMUM_LEVEL, MAXIMUM_LEVEL_EPSILON, MINIMUM_CANONICAL_SCALE, MultiScaleRoiAlign,
+    MultiScaleRoiAlignConfig, infer_scales, multi_scale_roi_align, try_infer_scales, try_multi_scale_roi_align,
 };
 pub use ps_roi_align::{PsRoiAlign, PsRoiAlignConfig, ps_roi_align, try_ps_roi_align};
 pub use ps_roi_pool::{PsRoiPool, PsRoiPoolConfig, ps_roi_pool, try_ps_roi_pool};

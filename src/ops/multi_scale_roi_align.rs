@@ -11,6 +11,18 @@ use crate::geometry::operator::{Elements, RegionOperator, SampleAxis, SpatialSca
 use crate::geometry::plan::Coordinate;
 use crate::regions::Rois;
 
+/// The least canonical scale.
+pub const MINIMUM_CANONICAL_SCALE: f64 = 1e-6;
+
+/// The largest canonical scale.
+pub const MAXIMUM_CANONICAL_SCALE: f64 = 1e6;
+
+/// The coarsest canonical level and level of a map; the finest is as far below 0.
+pub const MAXIMUM_LEVEL: i32 = 32;
+
+/// The largest ratio epsilon and level epsilon.
+pub const MAXIMUM_LEVEL_EPSILON: f64 = 1.0;
+
 /// What [`multi_scale_roi_align`] computes. The defaults are those of torchvision's `MultiScaleRoIAlign`,
 /// which [`torchvision::MultiScaleRoiAlign`](crate::torchvision::MultiScaleRoiAlign) has under its own
 /// names; [`detectron2::RoiPooler`](crate::detectron2::RoiPooler) is detectron2's.
@@ -111,11 +123,13 @@ impl MultiScaleRoiAlignConfig {
     }
 
     fn level_rule(&self) -> Result<LevelRule, RoiError> {
-        let (scale, level) = (self.canonical_scale, self.canonical_level.into());
-        options::within("canonical_scale", scale, 1e-6..=1e6, "0.000001 to 1000000")?;
-        options::within("canonical_level", level, -32.0..=32.0, "-32 to 32")?;
-        options::within("ratio_epsilon", self.ratio_epsilon, 0.0..=1.0, "0 to 1")?;
-        options::within("level_epsilon", self.level_epsilon, 0.0..=1.0, "0 to 1")?;
+        let scales = MINIMUM_CANONICAL_SCALE..=MAXIMUM_CANONICAL_SCALE;
+        let levels = -f64::from(MAXIMUM_LEVEL)..=MAXIMUM_LEVEL.into();
+        let epsilons = 0.0..=MAXIMUM_LEVEL_EPSILON;
+        options::within("canonical_scale", self.canonical_scale, scales, "0.000001 to 1000000")?;
+        options::within("canonical_level", self.canonical_level.into(), levels, "-32 to 32")?;
+        options::within("ratio_epsilon", self.ratio_epsilon, epsilons.clone(), "0 to 1")?;
+        options::within("level_epsilon", self.level_epsilon, epsilons, "0 to 1")?;
         Ok(LevelRule {
             canonical_scale: self.canonical_scale,
             canonical_level: self.canonical_level,
@@ -130,7 +144,7 @@ impl MultiScaleRoiAlignConfig {
 fn finest_level(scales: &[f64]) -> Result<i32, RoiError> {
     let level = -scales[0].log2();
     let halves = scales.windows(2).all(|pair| pair[1] == pair[0] / 2.0);
-    if scales.len() == 1 || (halves && level.fract() == 0.0 && level.abs() <= 32.0) {
+    if scales.len() == 1 || (halves && level.fract() == 0.0 && level.abs() <= MAXIMUM_LEVEL.into()) {
         return Ok(level as i32);
     }
     Err(RoiError::Option {

@@ -8,6 +8,7 @@
 use cubecl::prelude::*;
 
 use super::{Real, quotient};
+use crate::geometry::operator::MAXIMUM_ADAPTIVE_SAMPLES;
 
 /// Ends are scaled and offset, then subtracted; a sample is placed from the start of its element, at
 /// its share of the element's length. torchvision and ONNX Runtime.
@@ -27,8 +28,8 @@ pub const NEAREST_HALF_DOWN: u32 = 1;
 /// A sample is the nearest pixel; halfway, the upper one.
 pub const NEAREST_HALF_UP: u32 = 2;
 
-/// No element gets more samples: the next whole number is not an f32.
-pub const MOST_SAMPLES: Real = 16_777_216.0;
+/// [`MAXIMUM_ADAPTIVE_SAMPLES`], in the type of coordinates.
+pub const MOST_SAMPLES: Real = MAXIMUM_ADAPTIVE_SAMPLES as Real;
 
 /// How samples are placed along one axis. Each framework's rule is a value of this type.
 #[cfg_attr(feature = "cube", derive(CubeType, CubeLaunch))]
