@@ -36,7 +36,7 @@ fn memory_is_flat_over_many_calls() {
         (calls / 2..calls).for_each(|number| small.call(number));
         let growth = resident() - before;
         println!(
-            "{}: {calls} calls in {:.1} s, {growth:.1} MiB more after the second half than after the first, {before:.0} MiB",
+            "{}: {calls} calls in {:.1} s, {growth:.1} MiB more after the second half than the first, {before:.0} MiB",
             backend.name,
             start.elapsed().as_secs_f64(),
         );

@@ -39,7 +39,8 @@ macro_rules! operator {
             or_panic($try_name::<B>(features, boxes, batch_indices, config))
         }
 
-        #[doc = concat!("[`", stringify!($try_name), "`](crate::", stringify!($try_name), ") on a backend's own tensors.")]
+        #[doc = concat!("[`", stringify!($try_name), "`](crate::", stringify!($try_name), ")")]
+        /// on a backend's own tensors.
         ///
         /// # Errors
         ///

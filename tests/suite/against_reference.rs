@@ -16,7 +16,8 @@ fn host_backends_compute_what_the_plain_reference_computes() {
             for (dtype, coordinates, tolerance) in [(DType::F32, SINGLE, 2e-5), (DType::F64, DOUBLE, 1e-12)] {
                 let features: Vec<f64> =
                     problem.features(&backend.device, DType::F32, dtype).into_data().iter::<f64>().collect();
-                let Some(expected) = output(&problem.operator, problem.shape, &features, &problem.regions(), coordinates) else {
+                let (operator, regions) = (&problem.operator, problem.regions());
+                let Some(expected) = output(operator, problem.shape, &features, &regions, coordinates) else {
                     continue;
                 };
                 let found = problem.run(&backend.device, DType::F32, dtype);

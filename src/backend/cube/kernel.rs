@@ -27,8 +27,8 @@ pub struct Compiled {
     pub channel_map: ChannelMap,
     /// Whether boxes outside of the range of areas are left alone.
     of_level: bool,
-    /// Whether elements read bins. `Rules` says so too, but CubeCL 0.11 leaves the variant of an argument out of the hash
-    /// by which it tells kernels apart.
+    /// Whether elements read bins. `Rules` says so too, but the hash by which CubeCL 0.11 tells kernels apart does not
+    /// count the variant of an argument.
     bins: bool,
 }
 
