@@ -97,8 +97,8 @@ impl Case {
         Tensor::from_data(data.clone(), device)
     }
 
-    /// Checks the shape, the dtype and the values of a float tensor. The tolerance is absolute for expected values up to
-    /// 1 and relative above. NaN must be NaN.
+    /// Checks the shape, the dtype and the values of a float tensor. `tolerance` is absolute for expected values up to 1
+    /// and relative above. NaN must be NaN.
     #[track_caller]
     pub fn assert_floats<const D: usize>(&self, out: usize, actual: Tensor<D>, tolerance: f64, backend: &Backend) {
         let expected = self.data(&format!("out{out}"));
