@@ -199,8 +199,8 @@ impl KeptBoxes {
 /// The number of boxes in a [`Block`]. The widest vector registers hold 16 f32.
 const LANES: usize = 16;
 
-/// x1, y1, x2, y2 and the area of some boxes. Each has an array of its own, so that the compiler vectorizes the loop over
-/// the boxes.
+/// x1, y1, x2, y2 and the area of some boxes. Each has an array of its own, so that the compiler vectorizes the loop
+/// over the boxes.
 struct Block([[f32; LANES]; 5]);
 
 impl Block {
