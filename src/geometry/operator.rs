@@ -161,7 +161,7 @@ impl ChannelMap {
     /// The elements of an axis in runs that read the same channels.
     pub fn runs(self, elements: usize) -> Vec<Range<usize>> {
         match self {
-            Self::Same => vec![0..elements],
+            Self::Same => std::iter::once(0..elements).collect(),
             Self::PositionSensitive => (0..elements).map(|element| element..element + 1).collect(),
         }
     }

@@ -18,6 +18,7 @@ pub(crate) fn read<B: Backend>(
     batch: usize,
 ) -> Result<Vec<Region>, RoiError> {
     rows::<B>(boxes, batch_indices)
+        .into_iter()
         .enumerate()
         .map(|(row, (corners, index))| {
             if !corners.iter().all(|corner| corner.is_finite()) {
@@ -35,7 +36,7 @@ pub(crate) fn read<B: Backend>(
 }
 
 /// The box and the batch index of each row. An f64 holds every float, and an i128 every integer.
-fn rows<B: Backend>(boxes: FloatTensor<B>, batch_indices: IntTensor<B>) -> impl Iterator<Item = ([f64; 4], i128)> {
+fn rows<B: Backend>(boxes: FloatTensor<B>, batch_indices: IntTensor<B>) -> Vec<([f64; 4], i128)> {
     let boxes = on_host(B::float_into_data(boxes));
     let indices = on_host(B::int_into_data(batch_indices));
     let corners: Vec<f64> = boxes.iter::<f64>().collect();
@@ -44,7 +45,7 @@ fn rows<B: Backend>(boxes: FloatTensor<B>, batch_indices: IntTensor<B>) -> impl 
         _ => indices.iter::<i64>().map(i128::from).collect(),
     };
     let (corners, _) = corners.as_chunks();
-    corners.to_vec().into_iter().zip(indices)
+    corners.iter().copied().zip(indices).collect()
 }
 
 fn on_host<E: std::fmt::Debug>(data: impl Future<Output = Result<TensorData, E>>) -> TensorData {

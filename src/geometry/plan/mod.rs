@@ -48,6 +48,7 @@ pub trait AxisPlan<R: Coordinate>: Send + Sync {
     fn window(&self) -> Range<usize>;
 
     /// About how many numbers the plans of a region's two axes hold.
+    #[cfg_attr(not(feature = "flex"), allow(dead_code))]
     fn size(planner: &Planner<R>) -> usize;
 }
 
@@ -99,11 +100,13 @@ impl<R: Coordinate> Planner<R> {
     }
 
     /// Whether all elements read the same channels.
+    #[cfg_attr(not(feature = "flex"), allow(dead_code))]
     pub fn is_one_run(&self) -> bool {
         self.operator.channel_map == ChannelMap::Same
     }
 
     /// Height and width of the output.
+    #[cfg_attr(not(feature = "flex"), allow(dead_code))]
     pub fn output_size(&self) -> [usize; 2] {
         self.operator.output_size
     }
@@ -124,6 +127,7 @@ impl<R: Coordinate> Planner<R> {
     }
 
     /// The least number of samples of an element along an axis.
+    #[cfg_attr(not(feature = "flex"), allow(dead_code))]
     fn least_samples(&self) -> usize {
         match &self.operator.elements {
             Elements::Samples([y, _]) => match y.sampling {
