@@ -286,13 +286,13 @@ fn bins_overlap_are_held_within_the_map_and_may_be_empty() {
 /// As torchvision 0.26 gives on a map of 6 pixels, of which it never reads the last.
 #[test]
 fn position_sensitive_bins_end_before_the_last_pixel() {
-    assert_eq!(bins(POSITION_SENSITIVE, [0.0, 6.0], 1, 6), [0..5]);
-    assert_eq!(bins(POSITION_SENSITIVE, [4.0, 5.0], 1, 6), [4..5]);
+    assert_eq!(bins(POSITION_SENSITIVE, [0.0, 6.0], 1, 6)[0], 0..5);
+    assert_eq!(bins(POSITION_SENSITIVE, [4.0, 5.0], 1, 6)[0], 4..5);
     assert!(bins(POSITION_SENSITIVE, [5.0, 6.0], 1, 6)[0].is_empty());
     assert!(bins(POSITION_SENSITIVE, [0.0, 1.0], 1, 1)[0].is_empty());
     // An empty or an inverted region has one pixel.
-    assert_eq!(bins(POSITION_SENSITIVE, [2.0, 2.0], 1, 6), [2..3]);
-    assert_eq!(bins(POSITION_SENSITIVE, [4.0, 2.0], 1, 6), [4..5]);
+    assert_eq!(bins(POSITION_SENSITIVE, [2.0, 2.0], 1, 6)[0], 2..3);
+    assert_eq!(bins(POSITION_SENSITIVE, [4.0, 2.0], 1, 6)[0], 4..5);
 }
 
 #[test]
