@@ -7,7 +7,7 @@ use burn::backend::{Backend, TensorMetadata};
 use burn::tensor::{FloatDType, Shape, Slice};
 
 use super::{ChannelsLast, Kernel, Sum, cast};
-use crate::geometry::plan::{AxisPlan, Planner, Region, hull};
+use crate::geometry::plan::{AxisPlan, Planner, Region, hull, pixel_count};
 
 /// How many numbers the pixels of an image hold at most, 48 MiB of f32.
 const PIXELS: usize = 12 << 20;
@@ -136,11 +136,6 @@ fn write_runs<B: Backend>(
         output = B::float_slice_assign(output, &slices, part);
     }
     output
-}
-
-/// How many pixels a window has.
-fn pixel_count([rows, columns]: &[Range<usize>; 2]) -> usize {
-    rows.len() * columns.len()
 }
 
 /// Increasing numbers as ranges of neighbours.

@@ -15,7 +15,7 @@ mod rows;
 use std::ops::Range;
 
 pub use coordinate::{Coordinate, Run};
-pub use rows::{PixelRanges, SampleTaps, Taps, Weights, hull};
+pub use rows::{PixelRanges, SampleTaps, Taps, Weights, hull, pixel_count};
 
 use super::operator::{ChannelMap, Elements, Reduction, RegionOperator, Sampling};
 

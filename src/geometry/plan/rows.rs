@@ -132,3 +132,8 @@ pub fn hull(ranges: impl Iterator<Item = Range<usize>>) -> Range<usize> {
         .reduce(|all, range| all.start.min(range.start)..all.end.max(range.end))
         .unwrap_or(0..0)
 }
+
+/// How many pixels a window has.
+pub fn pixel_count([rows, columns]: &[Range<usize>; 2]) -> usize {
+    rows.len() * columns.len()
+}

@@ -3,6 +3,7 @@
 use std::ops::Range;
 
 use crate::backend::flex::pixels::{LANES, LARGEST_TILE, tile_capacity};
+use crate::geometry::plan::pixel_count;
 
 /// A region, planned.
 pub struct Planned<P> {
@@ -56,10 +57,6 @@ pub fn group<P>(mut regions: Vec<Planned<P>>) -> Vec<Group<P>> {
             group
         })
         .collect()
-}
-
-fn pixel_count([rows, columns]: &[Range<usize>; 2]) -> usize {
-    rows.len() * columns.len()
 }
 
 /// The least range that holds both; an empty one doesn't count.

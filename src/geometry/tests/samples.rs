@@ -1,16 +1,13 @@
-//! Worked examples, on the host alone: where samples and bins fall, from the documents and from
-//! measured outputs of the frameworks.
-
-use std::ops::Range;
+//! Where samples fall, and how they become plans.
 
 use proptest::prelude::*;
 
-use super::levels::{AreaRange, LevelRule};
-use super::operator::{BinAxis, BinDivision, Elements, RegionOperator};
-use super::plan::{Coordinate, Run};
-use super::real::single::make::Rules;
-use super::real::single::samples::{self, SampleRule};
+use super::run;
 use crate::frameworks::{openvino, torchvision};
+use crate::geometry::operator::RegionOperator;
+use crate::geometry::plan::{Coordinate, Run};
+use crate::geometry::real::single::make::Rules;
+use crate::geometry::real::single::samples::{self, SampleRule};
 use crate::ops::{CropAndResizeConfig, RoiAlignConfig};
 use crate::{Arithmetic, Interpolation, Sampling};
 
@@ -25,14 +22,6 @@ fn rule_on_map(operator: RegionOperator, size: usize) -> SampleRule {
 fn rule(config: impl Into<RoiAlignConfig>) -> SampleRule {
     let operator = config.into().operator().expect("the options are right");
     rule_on_map(operator, 1)
-}
-
-fn run(elements: u32, size: u32) -> Run {
-    Run {
-        elements: 0..elements,
-        count: elements,
-        size,
-    }
 }
 
 /// Positions of all samples of a region, element by element.
@@ -227,83 +216,6 @@ fn the_order_of_arithmetic_decides_a_sample_at_the_border() {
     assert_eq!(counts_in_bounds(&rule(torchvision), [-65.333_336, 116.0], 2, 3), [3, 2]);
 }
 
-fn bins(axis: BinAxis, ends: [f32; 2], elements: u32, size: u32) -> Vec<Range<usize>> {
-    let rules = f32::rules(&Elements::Bins([axis; 2]), [1; 2]);
-    f32::pixel_ranges(&rules, 0, ends, run(elements, size))
-}
-
-/// torchvision's bins of `roi_pool`.
-const ROUNDED: BinAxis = BinAxis {
-    spatial_scale: 1.0,
-    inclusive_end: true,
-    minimum_length: Some(1),
-    division: BinDivision::Rounded,
-    reaches_last_pixel: true,
-};
-
-/// DirectML's.
-const WHOLE: BinAxis = BinAxis {
-    minimum_length: None,
-    division: BinDivision::Whole,
-    ..ROUNDED
-};
-
-/// torchvision's bins of `ps_roi_pool`.
-const POSITION_SENSITIVE: BinAxis = BinAxis {
-    inclusive_end: false,
-    reaches_last_pixel: false,
-    ..ROUNDED
-};
-
-#[test]
-fn bins_of_57_pixels_in_7() {
-    assert_eq!(bins(ROUNDED, [0.0, 56.0], 7, 100)[6], 48..58);
-    assert_eq!(bins(WHOLE, [0.0, 56.0], 7, 100)[6], 48..57);
-}
-
-#[test]
-fn bins_overlap_are_held_within_the_map_and_may_be_empty() {
-    let half = BinAxis {
-        spatial_scale: 0.5,
-        ..ROUNDED
-    };
-    // 0.5 and 3.5 round away from zero: pixels 1 to 4.
-    assert_eq!(bins(half, [1.0, 7.0], 3, 10), [1..3, 2..4, 3..5]);
-    // -0.5 rounds to -1.
-    assert_eq!(bins(half, [-1.0, 3.0], 3, 10), [0..1, 0..2, 1..3]);
-    let beyond = bins(half, [40.0, 60.0], 3, 10);
-    assert!(beyond.iter().all(|range| range.is_empty()));
-    // An inverted region is one pixel here, and no pixel where whole numbers are divided.
-    assert_eq!(bins(half, [9.0, 1.0], 3, 10), [5..6, 5..6, 5..6]);
-    let whole = BinAxis {
-        spatial_scale: 0.5,
-        ..WHOLE
-    };
-    let inverted = bins(whole, [9.0, 1.0], 3, 10);
-    assert!(inverted.iter().all(|range| range.is_empty()));
-}
-
-/// As torchvision 0.26 gives on a map of 6 pixels, of which it never reads the last.
-#[test]
-fn position_sensitive_bins_end_before_the_last_pixel() {
-    assert_eq!(bins(POSITION_SENSITIVE, [0.0, 6.0], 1, 6)[0], 0..5);
-    assert_eq!(bins(POSITION_SENSITIVE, [4.0, 5.0], 1, 6)[0], 4..5);
-    assert!(bins(POSITION_SENSITIVE, [5.0, 6.0], 1, 6)[0].is_empty());
-    assert!(bins(POSITION_SENSITIVE, [0.0, 1.0], 1, 1)[0].is_empty());
-    // An empty or an inverted region has one pixel.
-    assert_eq!(bins(POSITION_SENSITIVE, [2.0, 2.0], 1, 6)[0], 2..3);
-    assert_eq!(bins(POSITION_SENSITIVE, [4.0, 2.0], 1, 6)[0], 4..5);
-}
-
-#[test]
-fn an_average_over_a_bin_weighs_its_pixels_alike() {
-    let rules = f32::rules(&Elements::Bins([POSITION_SENSITIVE; 2]), [1; 2]);
-    let plan = f32::weights(&rules, 0, [0.0, 4.0], run(2, 4));
-    assert_eq!(plan.pixels, [0..2, 2..3]);
-    assert_eq!(plan.weights, [0.5, 0.5, 1.0]);
-    assert_eq!(plan.share, [1.0, 1.0]);
-}
-
 /// A run of elements is planned as it is among all of them.
 #[test]
 fn a_run_is_part_of_the_whole_axis() {
@@ -374,45 +286,4 @@ proptest! {
             }
         }
     }
-}
-
-/// torchvision's levels, as its `LevelMapper` gave them for the floats around each of its borders.
-#[test]
-fn levels_begin_at_the_areas_where_torchvision_begins_them() {
-    let torchvision = LevelRule {
-        canonical_scale: 224.0,
-        canonical_level: 4,
-        ratio_epsilon: 0.0,
-        level_epsilon: 1e-6,
-    };
-    for (level, area) in [(2, 3135.9956), (3, 12543.98), (4, 50175.93), (8, 12845033.0)] {
-        let found = f32::least_area(&torchvision, level);
-        assert_eq!(found, area, "level {level}");
-    }
-    // In f64 the epsilon, and not rounding, says how far below the canonical area a level begins.
-    let found = f64::least_area(&torchvision, 4);
-    assert!((found / 50176.0 - (1.0 - 2e-6 * std::f64::consts::LN_2)).abs() < 1e-11);
-}
-
-#[test]
-fn every_area_is_in_one_range() {
-    let ranges = [(0.0, 5.0), (5.0, 20.0), (20.0, f64::INFINITY)];
-    let sides = [
-        0.0,
-        1.0,
-        5.0,
-        20.0,
-        -5.0,
-        1e-30,
-        3e38,
-        f32::MAX,
-        f32::INFINITY,
-        f32::NAN,
-    ];
-    for side in sides {
-        let of = |(from, below)| f32::in_range(&AreaRange { from, below }, [0.0, 1.0], [0.0, side]);
-        assert_eq!(ranges.into_iter().filter(|&range| of(range)).count(), 1, "{side}");
-    }
-    let least = |side| f32::in_range(&AreaRange { from: 5.0, below: 20.0 }, [0.0, 1.0], [0.0, side]);
-    assert!(least(5.0) && least(20.0f32.next_down()) && !least(5.0f32.next_down()) && !least(20.0));
 }

@@ -1,0 +1,16 @@
+//! Worked examples, on the host alone: where samples and bins fall, from the documents and from
+//! measured outputs of the frameworks.
+
+mod bins;
+mod levels;
+mod samples;
+
+use super::plan::Run;
+
+fn run(elements: u32, size: u32) -> Run {
+    Run {
+        elements: 0..elements,
+        count: elements,
+        size,
+    }
+}
