@@ -75,19 +75,44 @@ fn check(case: &Case, backend: &Backend) -> Result<bool, String> {
     if !backend.supports(case.dtype()?) {
         return Ok(false);
     }
-    let output = operators::run(case, &backend.device)?.into_data();
-    let expected = case.expected()?;
-    if output.shape() != expected.shape() {
-        return Err(format!("shape {:?}, expected {:?}", output.shape(), expected.shape()));
+    for (name, output, expected) in outputs(case, backend)? {
+        if output.shape() != expected.shape() {
+            return Err(format!(
+                "{name}: shape {:?}, expected {:?}",
+                output.shape(),
+                expected.shape()
+            ));
+        }
+        let error = largest_error(&output, expected);
+        if error > case.tolerance {
+            return Err(format!(
+                "{}: {name}: largest error {error:e}, tolerance {:e}",
+                case.name, case.tolerance
+            ));
+        }
     }
-    let error = largest_error(&output, expected);
-    if error <= case.tolerance {
-        return Ok(true);
+    Ok(true)
+}
+
+/// What a case gives, by name: its output, or the gradients that it expects.
+fn outputs<'a>(case: &'a Case, backend: &Backend) -> Result<Vec<(&'static str, TensorData, &'a TensorData)>, String> {
+    if !case.operator.contains(".backward") {
+        let output = operators::run(case, &backend.device)?.into_data();
+        return Ok(vec![("output", output, case.data("expected")?)]);
     }
-    Err(format!(
-        "{}: largest error {error:e}, tolerance {:e}",
-        case.name, case.tolerance
-    ))
+    let gradients = operators::run_backward(case, &backend.device)?;
+    let gradients = [
+        ("expected_grad_input", gradients.features.into_data()),
+        ("expected_grad_boxes", gradients.boxes.into_data()),
+    ];
+    let expected: Vec<_> = gradients
+        .into_iter()
+        .filter_map(|(name, found)| Some((name, found, case.data(name).ok()?)))
+        .collect();
+    match expected.is_empty() {
+        true => Err("no gradient is expected".to_string()),
+        false => Ok(expected),
+    }
 }
 
 /// The largest of `|a - b| / max(1, |b|)`; infinite where only one is a number.

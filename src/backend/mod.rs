@@ -3,6 +3,7 @@
 //! - [`fallback`]: tensor operations of any Burn backend; a backend without kernels inherits them.
 //! - `flex`: SIMD kernels on several threads, over Flex's storage.
 //! - `cube`: CubeCL kernels for every GPU runtime.
+//! - `autodiff`: the gradients of all of them on an autodiff device.
 
 // Without a backend there is nothing to dispatch to, and the macro below leaves arguments unused.
 #![cfg_attr(
@@ -19,6 +20,8 @@ use ::burn::tensor::Shape;
 use crate::geometry::operator::RegionOperator;
 use crate::geometry::plan::Region;
 
+#[cfg(feature = "autodiff")]
+mod autodiff;
 #[cfg(feature = "cube")]
 mod cube;
 mod fallback;
@@ -27,7 +30,7 @@ mod flex;
 mod support;
 
 pub(crate) use support::is_host;
-pub use support::{DeviceKind, RoiBackend};
+pub use support::{DeviceKind, DeviceSupport, RoiBackend};
 
 // The macro below writes paths that begin with `burn`. This one has `burn::backend::fusion` for every
 // CubeCL build, whether or not Burn's own fusion is on: an application that turns it on without
@@ -55,6 +58,7 @@ pub type HostRegions = Arc<[Region]>;
     NdArray: cfg(feature = "ndarray"),
     LibTorch: cfg(feature = "tch"),
     Fusion: cfg(feature = "cube"),
+    Autodiff: cfg(feature = "autodiff"),
 )]
 pub trait RegionKernels: Backend {
     /// Pools regions to `[K, channels, P, Q]`. Rows of boxes that are not in `operator.areas` are unspecified.
@@ -82,6 +86,53 @@ pub trait RegionKernels: Backend {
         operator: RegionOperator,
     ) -> FloatTensor<Self> {
         fallback::pool::<Self>(Some(pooled), features, boxes, batch_indices, regions, &operator)
+    }
+
+    /// The gradient of features of a shape `[N, C, H, W]` from that of the output, for an operator that averages: it
+    /// needs no features. Boxes that are not in `operator.areas` have no part in it.
+    #[fusion(dtype = gradient, shape = Shape::new(*shape))]
+    fn average_gradient(
+        gradient: FloatTensor<Self>,
+        boxes: FloatTensor<Self>,
+        batch_indices: IntTensor<Self>,
+        regions: Option<HostRegions>,
+        operator: RegionOperator,
+        shape: [usize; 4],
+    ) -> FloatTensor<Self> {
+        // `regions` holds both.
+        let _ = (boxes, batch_indices);
+        fallback::average_gradient::<Self>(gradient, regions, &operator, shape)
+    }
+
+    /// The gradient of features from that of the output, for an operator that takes a maximum.
+    #[fusion(dtype = gradient, shape = features)]
+    fn maximum_gradient(
+        gradient: FloatTensor<Self>,
+        features: FloatTensor<Self>,
+        boxes: FloatTensor<Self>,
+        batch_indices: IntTensor<Self>,
+        regions: Option<HostRegions>,
+        operator: RegionOperator,
+    ) -> FloatTensor<Self> {
+        // `regions` holds both.
+        let _ = (boxes, batch_indices);
+        fallback::maximum_gradient::<Self>(gradient, features, regions, &operator)
+    }
+
+    /// The gradient `[K, 4]` of boxes from that of the output, for an operator that reads samples between pixels. It is
+    /// 0 for boxes that are not in `operator.areas`.
+    #[fusion(dtype = gradient, shape = boxes)]
+    fn boxes_gradient(
+        gradient: FloatTensor<Self>,
+        features: FloatTensor<Self>,
+        boxes: FloatTensor<Self>,
+        batch_indices: IntTensor<Self>,
+        regions: Option<HostRegions>,
+        operator: RegionOperator,
+    ) -> FloatTensor<Self> {
+        // `regions` holds both.
+        let _ = (boxes, batch_indices);
+        fallback::boxes_gradient::<Self>(gradient, features, regions, &operator)
     }
 }
 

@@ -139,6 +139,8 @@ macro_rules! of_backend {
             DispatchDevice::Cube(device) => burn_cubecl::CubeBackend::$function(device $(, $argument)*),
             #[cfg(feature = "tch")]
             DispatchDevice::LibTorch(device) => burn::backend::LibTorch::$function(device $(, $argument)*),
+            #[cfg(feature = "autodiff")]
+            DispatchDevice::Autodiff(device) => Dispatch::$function(&**device $(, $argument)*),
             #[allow(unreachable_patterns)]
             _ => $otherwise,
         }

@@ -33,6 +33,22 @@ impl RegionOperator {
             _ => self.out_of_bounds_value,
         }
     }
+
+    /// Whether what elements read moves with the boxes: not where they read nearest or whole pixels.
+    pub fn moves_with_boxes(&self) -> bool {
+        match &self.elements {
+            Elements::Samples(axes) => axes.iter().any(|axis| axis.interpolation == Interpolation::Bilinear),
+            Elements::Bins(_) => false,
+        }
+    }
+
+    /// Whether a sample on a pixel has no slope, rather than the slope towards the next pixel.
+    pub fn flat_on_pixels(&self) -> bool {
+        match &self.elements {
+            Elements::Samples([y, _]) => y.flat_on_pixels,
+            Elements::Bins(_) => false,
+        }
+    }
 }
 
 /// Where output elements read, along y and then along x.
@@ -69,6 +85,9 @@ pub struct SampleAxis {
     pub half_up: bool,
     /// In which order positions are computed.
     pub arithmetic: Arithmetic,
+    /// Whether the gradient of a box takes a sample on a pixel to have no slope, as TensorFlow does. Elsewhere it has the
+    /// slope towards the next pixel.
+    pub flat_on_pixels: bool,
 }
 
 /// From box coordinates to pixels of the map.

@@ -12,8 +12,8 @@ use crate::regions::{Regions, Rois, same_device, shape};
 
 /// Pools regions of Burn's tensors, whose device decides the backend.
 pub fn pool_tensor(features: Tensor<4>, rois: &Rois, operator: RegionOperator) -> Result<Tensor<4>, RoiError> {
-    let features = without_autodiff("features", features.into_dispatch())?;
-    let pooled = pool::<Dispatch>(features, without_autodiff_regions(rois)?, operator)?;
+    let features = supported("features", features.into_dispatch())?;
+    let pooled = pool::<Dispatch>(features, supported_regions(rois)?, operator)?;
     Ok(Tensor::from_dispatch(pooled))
 }
 
@@ -25,9 +25,9 @@ pub fn pool_pyramid_tensor(
 ) -> Result<Tensor<4>, RoiError> {
     let features = features
         .into_iter()
-        .map(|features| without_autodiff("features", features.into_dispatch()))
+        .map(|features| supported("features", features.into_dispatch()))
         .collect::<Result<_, _>>()?;
-    let pooled = pool_pyramid::<Dispatch>(features, without_autodiff_regions(rois)?, operators)?;
+    let pooled = pool_pyramid::<Dispatch>(features, supported_regions(rois)?, operators)?;
     Ok(Tensor::from_dispatch(pooled))
 }
 
@@ -87,19 +87,19 @@ fn pool_levels<B: RoiBackend>(
     pooled
 }
 
-/// The tensor, or an error where its device records operations for gradients.
-fn without_autodiff(argument: &'static str, tensor: DispatchTensor) -> Result<DispatchTensor, RoiError> {
+/// The tensor, or an error where its device records operations for gradients and this build has none.
+fn supported(argument: &'static str, tensor: DispatchTensor) -> Result<DispatchTensor, RoiError> {
     match tensor.autodiff {
-        DispatchAutodiffContext::Disabled => Ok(tensor),
-        DispatchAutodiffContext::Enabled(_) => Err(RoiError::Autodiff { argument }),
+        DispatchAutodiffContext::Enabled(_) if !cfg!(feature = "autodiff") => Err(RoiError::Autodiff { argument }),
+        _ => Ok(tensor),
     }
 }
 
-fn without_autodiff_regions(rois: &Rois) -> Result<Regions<Dispatch>, RoiError> {
+fn supported_regions(rois: &Rois) -> Result<Regions<Dispatch>, RoiError> {
     let regions = rois.regions();
     Ok(Regions {
-        boxes: without_autodiff("boxes", regions.boxes)?,
-        batch_indices: without_autodiff("batch_indices", regions.batch_indices)?,
+        boxes: supported("boxes", regions.boxes)?,
+        batch_indices: supported("batch_indices", regions.batch_indices)?,
     })
 }
 

@@ -55,6 +55,7 @@ impl CropAndResizeConfig {
             bounds: Bounds::FirstToLastPixel,
             interpolation: self.method,
             half_up: true,
+            flat_on_pixels: true,
             arithmetic: Arithmetic::FromRegionUnscaled,
         };
         Ok(RegionOperator {

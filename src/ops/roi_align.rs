@@ -144,6 +144,7 @@ impl RoiAlignConfig {
             bounds: Bounds::OnePixelBeyond,
             interpolation: self.interpolation,
             half_up: false,
+            flat_on_pixels: false,
             arithmetic: self.arithmetic,
         }
     }

@@ -87,12 +87,8 @@ impl Case {
         Ok(Tensor::from_data(TensorData::new(indices, [count]), device))
     }
 
-    /// The output that the framework gave.
-    pub fn expected(&self) -> Result<&TensorData, String> {
-        self.data("expected")
-    }
-
-    fn data(&self, name: &str) -> Result<&TensorData, String> {
+    /// A tensor of the case as it is in the file.
+    pub fn data(&self, name: &str) -> Result<&TensorData, String> {
         self.tensors.get(name).ok_or(format!("there is no tensor {name:?}"))
     }
 }

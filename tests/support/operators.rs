@@ -10,25 +10,87 @@ use super::case::Case;
 
 /// The output of this crate for a case on a device.
 pub fn run(case: &Case, device: &Device) -> Result<Tensor<4>, String> {
+    let inputs = Inputs::of(case, device)?;
+    output(case, &case.operator, &inputs, device)
+}
+
+/// The gradients of features and boxes, for the gradient of the output that a case has.
+#[allow(dead_code)]
+pub fn run_backward(case: &Case, device: &Device) -> Result<Gradients, String> {
+    let device = &device.clone().autodiff();
+    let operator = case.operator.trim_end_matches("_boxes").trim_end_matches(".backward");
+    let operator = operator.replace("burn_roi.roi_align", "torchvision.roi_align");
+    let mut inputs = Inputs::of(case, device)?;
+    inputs.features = inputs.features.require_grad();
+    inputs.boxes = inputs.boxes.require_grad();
+    let output = output(case, &operator, &inputs, device)?;
+    let gradient = case.tensor::<4>("grad_output", device)?;
+    if output.dims() != gradient.dims() {
+        return Err(format!(
+            "shape {:?}, but that of grad_output is {:?}",
+            output.dims(),
+            gradient.dims()
+        ));
+    }
+    let gradients = (output * gradient).sum().backward();
+    let boxes = inputs.boxes.grad(&gradients).ok_or("the boxes have no gradient")?;
+    // A batch index in front of the coordinates has none.
+    let columns = boxes.dims()[1];
+    Ok(Gradients {
+        features: inputs
+            .features
+            .grad(&gradients)
+            .ok_or("the features have no gradient")?,
+        boxes: boxes.slice([0..inputs.boxes.dims()[0], columns - 4..columns]),
+    })
+}
+
+/// The gradients of a case.
+pub struct Gradients {
+    pub features: Tensor<4>,
+    pub boxes: Tensor<2>,
+}
+
+/// The tensors of a case that may require a gradient.
+struct Inputs {
+    features: Tensor<4>,
+    boxes: Tensor<2>,
+}
+
+impl Inputs {
+    fn of(case: &Case, device: &Device) -> Result<Self, String> {
+        Ok(Self {
+            features: case.tensor("input", device)?,
+            boxes: case.tensor("boxes", device)?,
+        })
+    }
+}
+
+fn output(case: &Case, operator: &str, inputs: &Inputs, device: &Device) -> Result<Tensor<4>, String> {
     let attributes = Attributes {
         case,
         read: Default::default(),
     };
-    let output = call(case, &attributes, device)?;
+    let output = call(case, operator, inputs, &attributes, device)?;
     attributes.all_read()?;
     output.map_err(|error| error.to_string())
 }
 
-fn call(case: &Case, attributes: &Attributes, device: &Device) -> Result<Result<Tensor<4>, RoiError>, String> {
-    let features = case.tensor::<4>("input", device)?;
+fn call(
+    case: &Case,
+    operator: &str,
+    inputs: &Inputs,
+    attributes: &Attributes,
+    device: &Device,
+) -> Result<Result<Tensor<4>, RoiError>, String> {
+    let features = inputs.features.clone();
     let apart = || -> Result<Rois, String> {
-        Rois::try_new(case.tensor::<2>("boxes", device)?, case.batch_indices(device)?)
-            .map_err(|error| error.to_string())
+        Rois::try_new(inputs.boxes.clone(), case.batch_indices(device)?).map_err(|error| error.to_string())
     };
     let index_first = || -> Result<Rois, String> {
-        Rois::try_from_index_first(case.tensor::<2>("boxes", device)?).map_err(|error| error.to_string())
+        Rois::try_from_index_first(inputs.boxes.clone()).map_err(|error| error.to_string())
     };
-    Ok(match case.operator.as_str() {
+    Ok(match operator {
         "torchvision.roi_align" => try_roi_align(features, &index_first()?, torchvision_roi_align(attributes)?),
         "torchvision.roi_pool" => {
             let config = torchvision::RoiPool::new(attributes.get("output_size")?)

@@ -145,14 +145,14 @@ fn units([regions, channels, rows, columns]: [usize; 4]) -> (UnitsLaunch, usize)
 
 /// The integers that elements of a tensor are addressed by: they hold its length too, which an expanded
 /// tensor's memory is shorter than.
-fn address_type(tensor: &CubeTensor) -> AddressType {
+pub fn address_type(tensor: &CubeTensor) -> AddressType {
     let length = AddressType::from_len(tensor.shape().num_elements());
     length.max(tensor.required_address_type())
 }
 
 /// The reduction that is compiled in, and the number that it starts from. That number is an argument, so that all
 /// maxima of samples are one kernel.
-fn reduction(reduction: Reduction) -> (Reduction, f32) {
+pub fn reduction(reduction: Reduction) -> (Reduction, f32) {
     match reduction {
         Reduction::Average => (Reduction::Average, 0.0),
         Reduction::MaxFromZero => (Reduction::Max, 0.0),
@@ -160,7 +160,7 @@ fn reduction(reduction: Reduction) -> (Reduction, f32) {
     }
 }
 
-fn rules(rules: Rules) -> RulesArgs {
+pub fn rules(rules: Rules) -> RulesArgs {
     match rules {
         Rules::Samples(y, x) => RulesArgs::Samples(sample_rule(y), sample_rule(x)),
         Rules::Bins(y, x) => RulesArgs::Bins(bin_rule(y), bin_rule(x)),

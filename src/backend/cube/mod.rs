@@ -6,14 +6,17 @@
 //!
 //! - [`kernel`]: the kernel, and how it is launched.
 //! - [`unit`]: which output elements a unit computes, their region, and the channels that they read.
+//! - [`backward`]: gradients.
 //! - [`samples`] and [`bins`]: what an element reads, reduced.
 
+use burn::backend::TensorMetadata;
 use burn_cubecl::CubeBackend;
 use burn_cubecl::tensor::CubeTensor;
 
 use super::{HostRegions, RegionKernels};
 use crate::geometry::operator::RegionOperator;
 
+mod backward;
 mod bins;
 mod kernel;
 mod samples;
@@ -39,5 +42,39 @@ impl RegionKernels for CubeBackend {
         operator: RegionOperator,
     ) -> CubeTensor {
         kernel::launch(Some(pooled), features, boxes, batch_indices, &operator)
+    }
+
+    fn average_gradient(
+        gradient: CubeTensor,
+        boxes: CubeTensor,
+        batch_indices: CubeTensor,
+        _regions: Option<HostRegions>,
+        operator: RegionOperator,
+        shape: [usize; 4],
+    ) -> CubeTensor {
+        backward::features_gradient(gradient, None, boxes, batch_indices, &operator, shape)
+    }
+
+    fn maximum_gradient(
+        gradient: CubeTensor,
+        features: CubeTensor,
+        boxes: CubeTensor,
+        batch_indices: CubeTensor,
+        _regions: Option<HostRegions>,
+        operator: RegionOperator,
+    ) -> CubeTensor {
+        let shape = features.shape().dims();
+        backward::features_gradient(gradient, Some(features), boxes, batch_indices, &operator, shape)
+    }
+
+    fn boxes_gradient(
+        gradient: CubeTensor,
+        features: CubeTensor,
+        boxes: CubeTensor,
+        batch_indices: CubeTensor,
+        _regions: Option<HostRegions>,
+        operator: RegionOperator,
+    ) -> CubeTensor {
+        backward::boxes_gradient(gradient, features, boxes, batch_indices, &operator)
     }
 }

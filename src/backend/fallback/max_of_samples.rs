@@ -83,7 +83,7 @@ impl<R: Sum> Kernel<R> for MaxOfSamples {
 }
 
 /// The output elements that have a sample in bounds. Positions never turn back, so they are one run.
-fn elements_in_bounds<R>(axis: &SampleTaps<R>) -> Range<usize> {
+pub fn elements_in_bounds<R>(axis: &SampleTaps<R>) -> Range<usize> {
     let in_bounds = |samples: &Range<usize>| !samples.is_empty();
     let first = axis.samples.iter().position(in_bounds);
     let last = axis.samples.iter().rposition(in_bounds);
@@ -133,7 +133,7 @@ fn maxima_of_samples<B: Backend, R: Sum>(
 }
 
 /// A range in pieces of `block`.
-fn cut(range: &Range<usize>, block: usize) -> impl Iterator<Item = Range<usize>> {
+pub fn cut(range: &Range<usize>, block: usize) -> impl Iterator<Item = Range<usize>> {
     let end = range.end;
     range
         .clone()

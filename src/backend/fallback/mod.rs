@@ -6,6 +6,7 @@
 //!
 //! - [`schedule`]: which regions are computed together, in which blocks of channels.
 //! - [`channels_last`]: the copied pixels.
+//! - [`backward`]: gradients, from products with the same weights.
 //! - [`average`], [`max_of_samples`], [`max_of_pixels`]: the kernels, one for each kind of plan.
 
 use burn::backend::tensor::{FloatTensor, IntTensor};
@@ -17,10 +18,13 @@ use crate::geometry::operator::RegionOperator;
 use crate::geometry::plan::{AxisPlan, Coordinate, PlanKind, Planner};
 
 mod average;
+mod backward;
 mod channels_last;
 mod max_of_pixels;
 mod max_of_samples;
 mod schedule;
+
+pub(super) use backward::{average_gradient, boxes_gradient, maximum_gradient};
 
 use average::Average;
 use channels_last::ChannelsLast;

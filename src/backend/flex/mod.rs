@@ -6,16 +6,18 @@
 //! - [`kernels`]: `average`, `max_of_samples` and `max_of_pixels`, one for each kind of plan, over `row_operations`.
 //! - [`pixels`]: `features` as slices, a `tile` of their rows with eight channels interleaved, `aligned` memory for
 //!   such pixels, and memory for the `output`.
+//! - [`backward`]: gradients, over the same plans and pixels.
 //! - [`numbers`]: the dtypes (`number`), 16-bit conversions (`half`), and squares of numbers transposed (`transpose`).
 
 use burn::backend::Flex;
-use burn::tensor::{DType, bf16, f16};
+use burn::tensor::{DType, Shape, bf16, f16};
 use burn_flex::FlexTensor;
 
 use super::{HostRegions, RegionKernels, output_shape};
 use crate::geometry::operator::RegionOperator;
 use crate::geometry::plan::{PlanKind, Planner, Region};
 
+mod backward;
 mod engine;
 mod kernels;
 mod numbers;
@@ -46,6 +48,44 @@ impl RegionKernels for Flex {
     ) -> FlexTensor {
         pool_into(Some(pooled), features, boxes, regions, &operator)
     }
+
+    fn average_gradient(
+        gradient: FlexTensor,
+        _boxes: FlexTensor,
+        _batch_indices: FlexTensor,
+        regions: Option<HostRegions>,
+        operator: RegionOperator,
+        shape: [usize; 4],
+    ) -> FlexTensor {
+        backward::features_gradient(gradient, None, Shape::new(shape), &read(regions), &operator)
+    }
+
+    fn maximum_gradient(
+        gradient: FlexTensor,
+        features: FlexTensor,
+        _boxes: FlexTensor,
+        _batch_indices: FlexTensor,
+        regions: Option<HostRegions>,
+        operator: RegionOperator,
+    ) -> FlexTensor {
+        let shape = features.layout().shape().clone();
+        backward::features_gradient(gradient, Some(features), shape, &read(regions), &operator)
+    }
+
+    fn boxes_gradient(
+        gradient: FlexTensor,
+        features: FlexTensor,
+        _boxes: FlexTensor,
+        _batch_indices: FlexTensor,
+        regions: Option<HostRegions>,
+        operator: RegionOperator,
+    ) -> FlexTensor {
+        backward::boxes_gradient(gradient, features, &read(regions), &operator)
+    }
+}
+
+fn read(regions: Option<HostRegions>) -> HostRegions {
+    regions.expect("the regions of a call on Flex are read")
 }
 
 fn pool_into(
@@ -55,7 +95,7 @@ fn pool_into(
     regions: Option<HostRegions>,
     operator: &RegionOperator,
 ) -> FlexTensor {
-    let regions = regions.expect("the regions of a call on Flex are read");
+    let regions = read(regions);
     let shape = output_shape(features.layout().shape(), boxes.layout().shape(), operator);
     let pool = match features.dtype() {
         DType::F64 => pool::<f64>,
@@ -71,7 +111,7 @@ fn pool<E: Number>(
     pooled: Option<FlexTensor>,
     features: FlexTensor,
     regions: &[Region],
-    shape: burn::tensor::Shape,
+    shape: Shape,
     operator: &RegionOperator,
 ) -> FlexTensor {
     let features = with_contiguous_rows(features);

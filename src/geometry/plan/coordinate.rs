@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use super::{PixelRanges, SampleTaps, Weights};
+use super::{PixelRanges, SampleTaps, TapSlopes, WeightSlopes, Weights};
 use crate::geometry::levels::{AreaRange, LevelRule};
 use crate::geometry::operator::Elements;
 
@@ -33,6 +33,26 @@ pub trait Coordinate: Copy + Default + Send + Sync + PartialOrd + 'static {
 
     /// Plans a maximum over bins.
     fn pixel_ranges(rules: &Self::Rules, axis: usize, ends: [Self; 2], run: Run) -> PixelRanges;
+
+    /// Plans an average, and how its weights move with the region. Where `flat_on_pixels`, a sample on a pixel does not
+    /// move towards the next.
+    fn weight_slopes(
+        rules: &Self::Rules,
+        axis: usize,
+        ends: [Self; 2],
+        run: Run,
+        flat_on_pixels: bool,
+    ) -> WeightSlopes<Self>;
+
+    /// Plans a maximum over samples, and how the weights of samples move with the region.
+    fn tap_slopes(
+        rules: &Self::Rules,
+        axis: usize,
+        ends: [Self; 2],
+        run: Run,
+        split: bool,
+        flat_on_pixels: bool,
+    ) -> TapSlopes<Self>;
 }
 
 /// A run of the output elements of an axis.

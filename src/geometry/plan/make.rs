@@ -8,12 +8,13 @@ use cubecl::prelude::*;
 use super::Real;
 use super::area::{self, AreaRule};
 use super::bins::{self, BinRule};
+use super::make_slopes;
 use super::samples::{self, SampleRule};
 use crate::geometry::levels::{AreaRange, LevelRule};
 use crate::geometry::operator::{
     Arithmetic, BinAxis, BinDivision, Bounds, Elements, Interpolation, SampleAxis, Sampling,
 };
-use crate::geometry::plan::{Coordinate, PixelRanges, Run, SampleTaps, Taps, Weights};
+use crate::geometry::plan::{Coordinate, PixelRanges, Run, SampleTaps, TapSlopes, Taps, WeightSlopes, Weights};
 
 /// Where the elements of both axes read, in the type of coordinates.
 #[cfg_attr(feature = "cube", derive(CubeType, CubeLaunch))]
@@ -124,9 +125,37 @@ impl Coordinate for Real {
             Rules::Samples(..) => unreachable!("samples lie between pixels and are no ranges of them"),
         }
     }
+
+    fn weight_slopes(
+        rules: &Rules,
+        axis: usize,
+        ends: [Real; 2],
+        run: Run,
+        flat_on_pixels: bool,
+    ) -> WeightSlopes<Real> {
+        match rules {
+            Rules::Samples(y, x) => make_slopes::weight_slopes([y, x][axis], ends, run, flat_on_pixels),
+            Rules::Bins(..) => unreachable!("bins do not move with a box, so its gradient is not planned"),
+        }
+    }
+
+    fn tap_slopes(
+        rules: &Rules,
+        axis: usize,
+        ends: [Real; 2],
+        run: Run,
+        split: bool,
+        flat_on_pixels: bool,
+    ) -> TapSlopes<Real> {
+        match rules {
+            Rules::Samples(y, x) => make_slopes::tap_slopes([y, x][axis], ends, run, split, flat_on_pixels),
+            Rules::Bins(..) => unreachable!("bins do not move with a box, so its gradient is not planned"),
+        }
+    }
 }
 
-fn weights_of_samples(rule: &SampleRule, ends: [Real; 2], run: Run) -> Weights<Real> {
+/// The weights of an average over samples.
+pub fn weights_of_samples(rule: &SampleRule, ends: [Real; 2], run: Run) -> Weights<Real> {
     let elements = run.elements.len();
     let mut plan = Weights {
         pixels: Vec::with_capacity(elements),
@@ -161,7 +190,8 @@ fn weights_of_bins(pixels: PixelRanges) -> Weights<Real> {
     }
 }
 
-fn sample_taps(rule: &SampleRule, ends: [Real; 2], run: Run, split: bool) -> SampleTaps<Real> {
+/// The samples of a maximum.
+pub fn sample_taps(rule: &SampleRule, ends: [Real; 2], run: Run, split: bool) -> SampleTaps<Real> {
     let elements = run.elements.len();
     let mut plan = SampleTaps {
         samples: Vec::with_capacity(elements),

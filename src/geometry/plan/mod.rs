@@ -7,15 +7,19 @@
 //! - [`SampleTaps`] for maxima of samples: an element is the largest of several weighted sums of two pixels.
 //! - [`PixelRanges`] for maxima of bins: an element is the largest of a range of pixels.
 //!
+//! The gradient of boxes takes two more, [`WeightSlopes`] and [`TapSlopes`]: how those weights move with the region.
+//!
 //! Every operator is separable: its two axes are planned one by one.
 
 mod coordinate;
 mod rows;
+mod slopes;
 
 use std::ops::Range;
 
 pub use coordinate::{Coordinate, Run};
 pub use rows::{PixelRanges, SampleTaps, Taps, Weights, hull, pixel_count};
+pub use slopes::{TapSlopes, WeightSlopes};
 
 use super::operator::{ChannelMap, Elements, Reduction, RegionOperator, Sampling};
 

@@ -117,7 +117,8 @@ impl<R: Coordinate> AxisPlan<R> for PixelRanges {
     }
 }
 
-fn run<R: Coordinate>(planner: &Planner<R>, axis: usize, elements: Range<usize>) -> Run {
+/// A run of elements in the numbers of a plan.
+pub(super) fn run<R: Coordinate>(planner: &Planner<R>, axis: usize, elements: Range<usize>) -> Run {
     Run {
         elements: elements.start as u32..elements.end as u32,
         count: planner.operator.output_size[axis] as u32,

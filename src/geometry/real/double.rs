@@ -9,8 +9,12 @@ pub mod area;
 pub mod bins;
 #[path = "../plan/make.rs"]
 pub mod make;
+#[path = "../plan/make_slopes.rs"]
+pub mod make_slopes;
 #[path = "samples.rs"]
 pub mod samples;
+#[path = "slopes.rs"]
+pub mod slopes;
 
 #[cfg(feature = "cube")]
 use cubecl::prelude::*;

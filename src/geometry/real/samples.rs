@@ -109,19 +109,8 @@ pub fn product(left: Real, right: Real) -> Real {
 /// The axis of a region from `low` to `high` (box coordinates) that gives `elements` outputs.
 #[cfg_attr(feature = "cube", cube)]
 pub fn axis(rule: &SampleRule, low: Real, high: Real, elements: u32) -> Axis {
-    let low = (low + rule.box_offset).clamp(-Real::MAX, Real::MAX);
-    let high = (high + rule.box_offset).clamp(-Real::MAX, Real::MAX);
-    let mut start = pixel(rule, low);
-    let mut length = pixel(rule, high) - start;
-    if rule.arithmetic == FROM_REGION {
-        start = product(low, rule.spatial_scale);
-        length = product(high, rule.spatial_scale) - start;
-    }
-    if rule.arithmetic == FROM_REGION_UNSCALED {
-        // On a map of one row a crop's scale is 0, and times an infinite length no number.
-        length = product((high - low).clamp(-Real::MAX, Real::MAX), rule.spatial_scale);
-    }
-    let length = length.clamp(rule.minimum_length, Real::MAX);
+    let extent = extent(rule, low, high);
+    let length = extent.length.clamp(rule.minimum_length, Real::MAX);
 
     let elements = elements as Real;
     let element = quotient(length, elements);
@@ -131,7 +120,7 @@ pub fn axis(rule: &SampleRule, low: Real, high: Real, elements: u32) -> Axis {
     }
     let samples = samples.clamp(0.0, MOST_SAMPLES);
     let mut result = Axis {
-        start,
+        start: extent.start,
         element,
         step: 0.0,
         samples: samples as u32,
@@ -145,13 +134,48 @@ pub fn axis(rule: &SampleRule, low: Real, high: Real, elements: u32) -> Axis {
         }
     } else if rule.align_corners == 1u32 {
         // One sample on the whole axis can't reach both corners: it takes the middle.
-        let middle = (low + high) * 0.5;
+        let middle = (extent.low + extent.high) * 0.5;
         result.start = pixel(rule, middle);
         if rule.arithmetic == FROM_REGION {
             result.start = product(middle, rule.spatial_scale);
         }
     }
     result
+}
+
+/// Where a region starts, and how long it is before its least length is applied.
+#[cfg_attr(feature = "cube", derive(CubeType))]
+pub struct Extent {
+    /// The ends in box coordinates, offset.
+    low: Real,
+    high: Real,
+    /// [`Axis::start`].
+    start: Real,
+    /// In pixels.
+    pub length: Real,
+}
+
+/// The extent of a region from `low` to `high` (box coordinates).
+#[cfg_attr(feature = "cube", cube)]
+pub fn extent(rule: &SampleRule, low: Real, high: Real) -> Extent {
+    let low = (low + rule.box_offset).clamp(-Real::MAX, Real::MAX);
+    let high = (high + rule.box_offset).clamp(-Real::MAX, Real::MAX);
+    let mut start = pixel(rule, low);
+    let mut length = pixel(rule, high) - start;
+    if rule.arithmetic == FROM_REGION {
+        start = product(low, rule.spatial_scale);
+        length = product(high, rule.spatial_scale) - start;
+    }
+    if rule.arithmetic == FROM_REGION_UNSCALED {
+        // On a map of one row a crop's scale is 0, and times an infinite length no number.
+        length = product((high - low).clamp(-Real::MAX, Real::MAX), rule.spatial_scale);
+    }
+    Extent {
+        low,
+        high,
+        start,
+        length,
+    }
 }
 
 /// A box coordinate in pixels. It is finite as all of these are: the difference of two infinities is no number.
@@ -163,7 +187,7 @@ fn pixel(rule: &SampleRule, coordinate: Real) -> Real {
 /// Whether samples are placed from the start of their elements. Corners are reached by counting from
 /// the start of the region only.
 #[cfg_attr(feature = "cube", cube)]
-fn from_elements(rule: &SampleRule) -> bool {
+pub fn from_elements(rule: &SampleRule) -> bool {
     rule.arithmetic <= FROM_ELEMENTS_BY_STEPS && rule.align_corners == 0u32
 }
 
@@ -207,7 +231,7 @@ pub fn position(rule: &SampleRule, axis: &Axis, element: u32, sample: u32) -> Re
 
 /// Whether a position is in bounds on a map of `size` pixels.
 #[cfg_attr(feature = "cube", cube)]
-fn is_in_bounds(rule: &SampleRule, position: Real, size: u32) -> bool {
+pub fn is_in_bounds(rule: &SampleRule, position: Real, size: u32) -> bool {
     position >= rule.lower_bound && position <= size as Real - rule.upper_margin
 }
 

@@ -9,7 +9,14 @@ pub mod area;
 pub mod bins;
 #[path = "../plan/make.rs"]
 pub mod make;
+#[path = "../plan/make_slopes.rs"]
+pub mod make_slopes;
+#[cfg(any(feature = "cube", test))]
+#[path = "reach.rs"]
+pub mod reach;
 #[path = "samples.rs"]
 pub mod samples;
+#[path = "slopes.rs"]
+pub mod slopes;
 
 use super::quotient::quotient;

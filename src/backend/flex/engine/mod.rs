@@ -15,19 +15,21 @@ use burn::tensor::{Bytes, Shape};
 use burn_flex::{FlexTensor, Layout};
 use rayon::prelude::*;
 
+pub use groups::Planned;
 pub use kernel::Kernel;
+pub use task::{BAND, FEWEST_LANES};
 
 use super::numbers::Number;
 use super::pixels::{Features, zeros};
 use crate::geometry::plan::{AxisPlan, Coordinate, Planner, Region, hull};
-use groups::{Planned, divide, group};
+use groups::{divide, group};
 use task::{Work, compute};
 
 /// How many numbers the plans hold that are there at a time, 4 MiB.
 const PLANNED: usize = 1 << 19;
 
 /// A call of fewer output elements is not worth waking threads for.
-const PARALLEL: usize = 1 << 14;
+pub const PARALLEL: usize = 1 << 14;
 
 /// What is computed.
 pub struct Call<'a, S: Coordinate> {
@@ -78,7 +80,11 @@ pub fn run<E: Number, K: Kernel<E::Sum>>(call: Call<'_, E::Sum>, kernel: &K) -> 
 }
 
 /// Plans the regions that the operator pools.
-fn plan<S: Coordinate, P: AxisPlan<S>>(regions: &[Region], planner: &Planner<S>, parallel: bool) -> Vec<Planned<P>> {
+pub fn plan<S: Coordinate, P: AxisPlan<S>>(
+    regions: &[Region],
+    planner: &Planner<S>,
+    parallel: bool,
+) -> Vec<Planned<P>> {
     let runs = [0, 1].map(|axis| planner.runs(axis));
     let plan =
         |(number, region): (usize, &Region)| planner.pools(region).then(|| planned(number, region, planner, &runs));

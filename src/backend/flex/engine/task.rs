@@ -11,10 +11,10 @@ use crate::backend::flex::pixels::{Features, LANES, LARGEST_TILE, LaneChannels, 
 use crate::geometry::plan::Planner;
 
 /// As many output elements of a region are computed before they go to the output: 512 KiB of f32.
-const BAND: usize = 1 << 14;
+pub const BAND: usize = 1 << 14;
 
 /// Fewer channels than this are computed one by one.
-const FEWEST_LANES: usize = 3;
+pub const FEWEST_LANES: usize = 3;
 
 /// What all tasks of a call share.
 pub struct Work<'a, E: Number, K> {

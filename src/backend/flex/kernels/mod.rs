@@ -8,3 +8,4 @@ mod row_operations;
 pub use average::Average;
 pub use max_of_pixels::MaxOfPixels;
 pub use max_of_samples::MaxOfSamples;
+pub use row_operations::{add, weighted_sum};

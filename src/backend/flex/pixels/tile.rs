@@ -92,6 +92,17 @@ impl<S: Sum, const L: usize> Tile<S, L> {
         }
         self.end = self.end.max(rows.end);
     }
+
+    /// Sets all lanes from `first` on to 0.
+    #[inline(always)]
+    pub fn clear_lanes(&mut self, first: usize) {
+        if first < L {
+            self.pixels
+                .get_mut()
+                .iter_mut()
+                .for_each(|pixel| pixel[first..].fill(S::default()));
+        }
+    }
 }
 
 impl<S: Sum, const L: usize> Rows<S, L> for Tile<S, L> {

@@ -1,0 +1,245 @@
+//! Gradients on an autodiff device: what a call leaves for the backward pass, and the gradients that it gives then.
+
+use burn::backend::autodiff::NodeId;
+use burn::backend::autodiff::checkpoint::base::Checkpointer;
+use burn::backend::autodiff::checkpoint::strategy::CheckpointStrategy;
+use burn::backend::autodiff::grads::Gradients;
+use burn::backend::autodiff::ops::{Backward, Ops, OpsKind};
+use burn::backend::tensor::{FloatTensor, IntTensor};
+use burn::backend::{Autodiff, Backend, TensorMetadata};
+use burn::tensor::DType;
+
+use super::{DeviceKind, DeviceSupport, HostRegions, RegionKernels};
+use crate::geometry::operator::{Reduction, RegionOperator};
+
+impl<B: RegionKernels, C: CheckpointStrategy> RegionKernels for Autodiff<B, C> {
+    fn pool(
+        features: FloatTensor<Self>,
+        boxes: FloatTensor<Self>,
+        batch_indices: IntTensor<Self>,
+        regions: Option<HostRegions>,
+        operator: RegionOperator,
+    ) -> FloatTensor<Self> {
+        let output = B::pool(
+            features.primitive().clone(),
+            boxes.primitive().clone(),
+            batch_indices.clone(),
+            regions.clone(),
+            operator,
+        );
+        let call = Call::new(&features, &boxes, batch_indices, regions, operator);
+        match Pool
+            .prepare::<C>([features.node(), boxes.node()])
+            .compute_bound()
+            .stateful()
+        {
+            OpsKind::Tracked(mut prep) => {
+                let read = call
+                    .reads_features(&features, &boxes)
+                    .then(|| prep.checkpoint(&features));
+                prep.finish((call, read), output)
+            }
+            OpsKind::UnTracked(prep) => prep.finish(output),
+        }
+    }
+
+    fn pool_level(
+        pooled: FloatTensor<Self>,
+        features: FloatTensor<Self>,
+        boxes: FloatTensor<Self>,
+        batch_indices: IntTensor<Self>,
+        regions: Option<HostRegions>,
+        operator: RegionOperator,
+    ) -> FloatTensor<Self> {
+        let (finer, finer_node) = pooled.into_parts();
+        let output = B::pool_level(
+            finer,
+            features.primitive().clone(),
+            boxes.primitive().clone(),
+            batch_indices.clone(),
+            regions.clone(),
+            operator,
+        );
+        let call = Call::new(&features, &boxes, batch_indices, regions, operator);
+        let nodes = [finer_node, features.node(), boxes.node()];
+        match PoolLevel.prepare::<C>(nodes).compute_bound().stateful() {
+            OpsKind::Tracked(mut prep) => {
+                let read = call
+                    .reads_features(&features, &boxes)
+                    .then(|| prep.checkpoint(&features));
+                prep.finish((call, read), output)
+            }
+            OpsKind::UnTracked(prep) => prep.finish(output),
+        }
+    }
+
+    fn average_gradient(
+        _gradient: FloatTensor<Self>,
+        _boxes: FloatTensor<Self>,
+        _batch_indices: IntTensor<Self>,
+        _regions: Option<HostRegions>,
+        _operator: RegionOperator,
+        _shape: [usize; 4],
+    ) -> FloatTensor<Self> {
+        unreachable!("{SECOND}")
+    }
+
+    fn maximum_gradient(
+        _gradient: FloatTensor<Self>,
+        _features: FloatTensor<Self>,
+        _boxes: FloatTensor<Self>,
+        _batch_indices: IntTensor<Self>,
+        _regions: Option<HostRegions>,
+        _operator: RegionOperator,
+    ) -> FloatTensor<Self> {
+        unreachable!("{SECOND}")
+    }
+
+    fn boxes_gradient(
+        _gradient: FloatTensor<Self>,
+        _features: FloatTensor<Self>,
+        _boxes: FloatTensor<Self>,
+        _batch_indices: IntTensor<Self>,
+        _regions: Option<HostRegions>,
+        _operator: RegionOperator,
+    ) -> FloatTensor<Self> {
+        unreachable!("{SECOND}")
+    }
+}
+
+const SECOND: &str = "a backward pass runs on the inner backend, and a call on an autodiff device is refused before";
+
+impl<B: DeviceSupport, C: CheckpointStrategy> DeviceSupport for Autodiff<B, C> {
+    fn device_kind(device: &Self::Device) -> DeviceKind {
+        B::device_kind(device)
+    }
+
+    fn pools_dtype(device: &Self::Device, dtype: DType) -> bool {
+        B::pools_dtype(device, dtype)
+    }
+
+    fn indexes_dtype(device: &Self::Device, dtype: DType) -> bool {
+        B::indexes_dtype(device, dtype)
+    }
+}
+
+/// What both gradients take of a call. The features are no part of it: an average does not need them.
+#[derive(Debug, Clone)]
+struct Call<B: Backend> {
+    /// `[K, 4]`, a few numbers.
+    boxes: FloatTensor<B>,
+    batch_indices: IntTensor<B>,
+    regions: Option<HostRegions>,
+    operator: RegionOperator,
+    /// The shape of the features.
+    shape: [usize; 4],
+}
+
+/// A call, and the features where the backward pass reads them.
+type State<B> = (Call<B>, Option<NodeId>);
+
+impl<B: RegionKernels> Call<B> {
+    fn new(
+        features: &FloatTensor<Autodiff<B>>,
+        boxes: &FloatTensor<Autodiff<B>>,
+        batch_indices: IntTensor<B>,
+        regions: Option<HostRegions>,
+        operator: RegionOperator,
+    ) -> Self {
+        Self {
+            boxes: boxes.primitive().clone(),
+            batch_indices,
+            regions,
+            operator,
+            shape: features.shape().dims(),
+        }
+    }
+
+    /// Whether the backward pass reads the features.
+    fn reads_features(&self, features: &FloatTensor<Autodiff<B>>, boxes: &FloatTensor<Autodiff<B>>) -> bool {
+        let of_features = features.is_tracked() && self.operator.reduction != Reduction::Average;
+        of_features || boxes.is_tracked() && self.operator.moves_with_boxes()
+    }
+
+    fn features_gradient(&self, gradient: FloatTensor<B>, features: &Option<FloatTensor<B>>) -> FloatTensor<B> {
+        let Self {
+            boxes,
+            batch_indices,
+            regions,
+            operator,
+            shape,
+        } = self.clone();
+        if operator.reduction == Reduction::Average {
+            return B::average_gradient(gradient, boxes, batch_indices, regions, operator, shape);
+        }
+        let features = features.clone().expect("a maximum's features are kept");
+        B::maximum_gradient(gradient, features, boxes, batch_indices, regions, operator)
+    }
+
+    fn boxes_gradient(&self, gradient: FloatTensor<B>, features: Option<FloatTensor<B>>) -> FloatTensor<B> {
+        let Self {
+            boxes,
+            batch_indices,
+            regions,
+            operator,
+            ..
+        } = self.clone();
+        if !operator.moves_with_boxes() {
+            return B::float_zeros(boxes.shape(), &boxes.device(), boxes.dtype().into());
+        }
+        let features = features.expect("the features are kept where boxes are tracked");
+        B::boxes_gradient(gradient, features, boxes, batch_indices, regions, operator)
+    }
+
+    /// Registers the gradients of those inputs that want one.
+    fn register(
+        self,
+        gradient: FloatTensor<B>,
+        read: Option<NodeId>,
+        [features, boxes]: [Option<NodeId>; 2],
+        gradients: &mut Gradients,
+        checkpointer: &mut Checkpointer,
+    ) {
+        let read = read.map(|node| checkpointer.retrieve_node_output(node));
+        if let Some(node) = features {
+            gradients.register::<B>(node, self.features_gradient(gradient.clone(), &read));
+        }
+        if let Some(node) = boxes {
+            gradients.register::<B>(node, self.boxes_gradient(gradient, read));
+        }
+    }
+}
+
+/// The node of a call, whose parents are the features and the boxes.
+#[derive(Debug)]
+struct Pool;
+
+impl<B: RegionKernels> Backward<B, 2> for Pool {
+    type State = State<B>;
+
+    fn backward(self, ops: Ops<State<B>, 2>, gradients: &mut Gradients, checkpointer: &mut Checkpointer) {
+        let gradient = gradients.consume::<B>(&ops.node);
+        let (call, read) = ops.state;
+        let inputs = ops.parents.map(|node| node.map(|node| node.id));
+        call.register(gradient, read, inputs, gradients, checkpointer);
+    }
+}
+
+/// The node of a level of a pyramid, whose parents are what finer levels have pooled, the features and the boxes.
+#[derive(Debug)]
+struct PoolLevel;
+
+impl<B: RegionKernels> Backward<B, 3> for PoolLevel {
+    type State = State<B>;
+
+    fn backward(self, ops: Ops<State<B>, 3>, gradients: &mut Gradients, checkpointer: &mut Checkpointer) {
+        let gradient = gradients.consume::<B>(&ops.node);
+        let (call, read) = ops.state;
+        let [finer, features, boxes] = ops.parents.map(|node| node.map(|node| node.id));
+        call.register(gradient.clone(), read, [features, boxes], gradients, checkpointer);
+        if let Some(node) = finer {
+            // Whole: a row belongs to one level, and every level leaves the rows of others alone.
+            gradients.register::<B>(node, gradient);
+        }
+    }
+}

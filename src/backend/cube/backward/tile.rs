@@ -1,0 +1,204 @@
+//! The pixels that a cube of units owns, and the regions that reach them.
+
+use cubecl::prelude::*;
+
+use crate::backend::cube::unit::{BoxRow, CHANNELS, read_box};
+use crate::geometry::operator::{BoxFormat, ChannelMap};
+use crate::geometry::real::single::area::{AreaRule, in_range};
+use crate::geometry::real::single::bins::extent;
+use crate::geometry::real::single::make::{Rules, RulesExpand};
+use crate::geometry::real::single::reach::{Reach, elements_of_bins, elements_of_samples};
+use crate::geometry::real::single::samples::axis;
+
+/// The side of a tile in pixels.
+pub const SIDE: usize = 16;
+
+/// How many units a cube has: one for each pixel of a tile.
+pub const UNITS: usize = SIDE * SIDE;
+
+/// The tile of a cube, and the pixel of a unit.
+#[derive(CubeType)]
+pub struct Tile {
+    pub image: usize,
+    /// The first row and column of the tile.
+    pub first_y: u32,
+    pub first_x: u32,
+    /// The pixel of this unit; beyond the map in tiles at its end.
+    pub y: u32,
+    pub x: u32,
+    /// Whether the pixel is one of the map.
+    pub on_map: bool,
+    /// The first of the output channels whose gradient the cube gathers.
+    pub channel: usize,
+    /// The element of the output that reads the cube's channels, where an element reads channels of its own.
+    pub place: usize,
+    /// Height and width of the map.
+    pub height: u32,
+    pub width: u32,
+}
+
+/// The tile of this cube. Neighbouring cubes own the same pixels in further channels, and read the same regions.
+#[cube]
+pub fn tile<F: Float>(gradient: &Tensor<F>, output: &mut Tensor<F>, #[comptime] channel_map: ChannelMap) -> Tile {
+    let (height, width) = (output.shape(2), output.shape(3));
+    let blocks = gradient.shape(1).div_ceil(CHANNELS);
+    let mut places = 1usize.runtime();
+    if comptime!(channel_map == ChannelMap::PositionSensitive) {
+        places = gradient.shape(2) * gradient.shape(3);
+    }
+    let cube = CUBE_POS as usize;
+    let (rest, block) = (cube / blocks, cube % blocks);
+    let (rest, place) = (rest / places, rest % places);
+    let across = width.div_ceil(SIDE);
+    let down = height.div_ceil(SIDE);
+    let (rest, tile_x) = (rest / across, rest % across);
+    let (image, tile_y) = (rest / down, rest % down);
+    let unit = UNIT_POS as usize;
+    let first_y = (tile_y * SIDE) as u32;
+    let first_x = (tile_x * SIDE) as u32;
+    let y = first_y + (unit / SIDE) as u32;
+    let x = first_x + (unit % SIDE) as u32;
+    Tile {
+        image,
+        first_y,
+        first_x,
+        y,
+        x,
+        on_map: y < height as u32 && x < width as u32,
+        channel: block * CHANNELS,
+        place,
+        height: height as u32,
+        width: width as u32,
+    }
+}
+
+/// The elements of a region that may read pixels.
+#[derive(CubeType)]
+pub struct Elements {
+    pub rows: Reach,
+    pub columns: Reach,
+}
+
+/// The elements of a region that may read pixels from `first` up to and including `last`, `[y, x]` each.
+#[cube]
+#[allow(clippy::too_many_arguments)]
+pub fn elements_reading(
+    rules: &Rules,
+    region: &BoxRow,
+    first_y: u32,
+    last_y: u32,
+    first_x: u32,
+    last_x: u32,
+    rows: u32,
+    columns: u32,
+) -> Elements {
+    match rules {
+        Rules::Samples(y, x) => {
+            let axis_y = axis(y, region.y1, region.y2, rows);
+            let axis_x = axis(x, region.x1, region.x2, columns);
+            Elements {
+                rows: elements_of_samples(y, &axis_y, rows, first_y, last_y),
+                columns: elements_of_samples(x, &axis_x, columns, first_x, last_x),
+            }
+        }
+        Rules::Bins(y, x) => {
+            let extent_y = extent(y, region.y1, region.y2);
+            let extent_x = extent(x, region.x1, region.x2);
+            Elements {
+                rows: elements_of_bins(&extent_y, rows, first_y, last_y),
+                columns: elements_of_bins(&extent_x, columns, first_x, last_x),
+            }
+        }
+    }
+}
+
+/// Lists those of the next [`UNITS`] regions from `first` on that may reach the tile, in their order, and returns how
+/// many they are. Every unit looks at one region.
+#[cube]
+#[allow(clippy::too_many_arguments)]
+pub fn list_regions<F: Float, I: Int>(
+    gradient: &Tensor<F>,
+    boxes: &Tensor<F>,
+    batch_indices: &Tensor<I>,
+    batch: usize,
+    rules: &Rules,
+    areas: &AreaRule,
+    tile: &Tile,
+    first: usize,
+    flags: &mut Shared<[u32]>,
+    list: &mut Shared<[u32]>,
+    #[comptime] box_format: BoxFormat,
+    #[comptime] of_level: bool,
+) -> u32 {
+    let unit = UNIT_POS as usize;
+    let row = first + unit;
+    let mut flag = 0u32;
+    if row < gradient.shape(0) {
+        let region = read_box(boxes, batch_indices, row, batch, box_format);
+        let mut pooled = region.valid && region.image == tile.image;
+        if comptime!(of_level) {
+            pooled = pooled && in_range(areas, region.y1, region.x1, region.y2, region.x2);
+        }
+        if pooled {
+            let side = comptime!(SIDE as u32 - 1);
+            let elements = elements_reading(
+                rules,
+                &region,
+                tile.first_y,
+                (tile.first_y + side).min(tile.height - 1u32),
+                tile.first_x,
+                (tile.first_x + side).min(tile.width - 1u32),
+                gradient.shape(2) as u32,
+                gradient.shape(3) as u32,
+            );
+            if elements.rows.first < elements.rows.end && elements.columns.first < elements.columns.end {
+                flag = 1u32;
+            }
+        }
+    }
+    // What the units before have listed is read by now.
+    sync_cube();
+    flags[unit] = flag;
+    sync_cube();
+    let mut before = 0u32;
+    let mut count = 0u32;
+    for other in 0..UNITS {
+        let listed = flags[other];
+        if other < unit {
+            before += listed;
+        }
+        count += listed;
+    }
+    if flag == 1u32 {
+        list[before as usize] = row as u32;
+    }
+    sync_cube();
+    count
+}
+
+/// Writes the sums of a unit's pixel.
+#[cube]
+pub fn write_pixel<F: Float>(
+    output: &mut Tensor<F>,
+    channels: usize,
+    tile: &Tile,
+    sums: &Array<f32>,
+    #[comptime] channel_map: ChannelMap,
+) {
+    if tile.on_map {
+        let (of_image, of_channel, of_row, of_column) =
+            (output.stride(0), output.stride(1), output.stride(2), output.stride(3));
+        let pixel = tile.image * of_image + tile.y as usize * of_row + tile.x as usize * of_column;
+        let mut step = 1usize.runtime();
+        if comptime!(channel_map == ChannelMap::PositionSensitive) {
+            step = output.shape(1) / channels;
+        }
+        #[unroll]
+        for lane in 0..CHANNELS {
+            let channel = tile.channel + lane;
+            if channel < channels {
+                output[pixel + (channel * step + tile.place) * of_channel] = F::cast_from(sums[lane]);
+            }
+        }
+    }
+}

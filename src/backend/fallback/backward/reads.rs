@@ -1,0 +1,83 @@
+//! What a region reads in a block of channels, as matrices.
+
+use std::ops::Range;
+
+use burn::backend::tensor::FloatTensor;
+use burn::backend::{Backend, TensorMetadata};
+use burn::tensor::{Shape, TensorData};
+
+use crate::backend::fallback::{ChannelsLast, Sum};
+
+/// What is read along one axis: a row for each element or sample, a column for each pixel of the window.
+pub struct Axis<R> {
+    pub window: Range<usize>,
+    /// The weights of pixels.
+    pub weights: Vec<R>,
+    /// By how much they grow as the region's low end grows by 1, and as its high end does; none where only the gradient
+    /// of features is wanted.
+    pub slopes: Option<[Vec<R>; 2]>,
+}
+
+impl<R: Sum> Axis<R> {
+    /// The number of rows.
+    fn count(&self) -> usize {
+        self.weights.len() / self.window.len()
+    }
+}
+
+/// What is read, with its gradient.
+pub struct Reads<B: Backend, R> {
+    pub y: Axis<R>,
+    pub x: Axis<R>,
+    /// `[rows of y, rows of x, C]`.
+    pub gradient: FloatTensor<B>,
+}
+
+impl<B: Backend, R: Sum> Reads<B, R> {
+    /// `Yᵀ · D · X`, `[h, w, C]`.
+    pub fn window_gradient(&self) -> FloatTensor<B> {
+        let [rows, columns, channels] = self.gradient.shape().dims();
+        let (height, width) = (self.y.window.len(), self.x.window.len());
+        let x = self.matrix(&self.x.weights, [1, columns, width]);
+        let along_x = B::float_matmul(B::float_swap_dims(x, 1, 2), self.gradient.clone());
+        let along_x = B::float_reshape(along_x, Shape::new([rows, width * channels]));
+        let y = self.matrix(&self.y.weights, [rows, height]);
+        let window = B::float_matmul(B::float_swap_dims(y, 0, 1), along_x);
+        B::float_reshape(window, Shape::new([height, width, channels]))
+    }
+
+    /// The gradients of the ends, `[1]` each: of y's low and high end, and of x's.
+    pub fn ends_gradient(&self, pixels: &ChannelsLast<B>) -> [FloatTensor<B>; 4] {
+        let [slopes_y, slopes_x] = [&self.y, &self.x].map(|axis| axis.slopes.as_ref().expect("slopes are planned"));
+        [
+            (&slopes_y[0], &self.x.weights),
+            (&slopes_y[1], &self.x.weights),
+            (&self.y.weights, &slopes_x[0]),
+            (&self.y.weights, &slopes_x[1]),
+        ]
+        .map(|(y, x)| {
+            let moved = product(pixels, [&self.y, &self.x], y, x);
+            B::float_sum(B::float_mul(moved, self.gradient.clone()))
+        })
+    }
+
+    fn matrix<const D: usize>(&self, values: &[R], shape: [usize; D]) -> FloatTensor<B> {
+        B::float_from_data(TensorData::new(values.to_vec(), shape), &self.gradient.device())
+    }
+}
+
+/// `Y · F · Xᵀ`, `[rows of y, rows of x, C]`, where F is the window of both axes.
+pub fn product<B: Backend, R: Sum>(
+    pixels: &ChannelsLast<B>,
+    [axis_y, axis_x]: [&Axis<R>; 2],
+    y: &[R],
+    x: &[R],
+) -> FloatTensor<B> {
+    let (rows, columns, channels) = (axis_y.count(), axis_x.count(), pixels.channels);
+    let (height, width) = (axis_y.window.len(), axis_x.window.len());
+    let window = pixels.window(&axis_y.window, &axis_x.window);
+    let window = B::float_reshape(window, Shape::new([height, width * channels]));
+    let along_y = B::float_matmul(pixels.constant(y.to_vec(), [rows, height]), window);
+    let along_y = B::float_reshape(along_y, Shape::new([rows, width, channels]));
+    B::float_matmul(pixels.constant(x.to_vec(), [1, columns, width]), along_y)
+}

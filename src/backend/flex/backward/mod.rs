@@ -1,0 +1,121 @@
+//! Gradients on Flex.
+//!
+//! - [`features`]: the gradient of features. A task owns channels of an image; [`sum_rows`] are the rows that its
+//!   regions add to, and [`scatter`] has the kernels, one for each kind of plan.
+//! - [`boxes`]: the gradient of boxes. A task owns a region; [`pull_ends`] has the kernels.
+
+mod boxes;
+mod features;
+mod pull_ends;
+mod scatter;
+mod sum_rows;
+
+use burn::backend::Flex;
+use burn::backend::ops::FloatTensorOps;
+use burn::tensor::{DType, FloatDType, Shape, bf16, f16};
+use burn_flex::FlexTensor;
+
+use super::numbers::Number;
+use super::pixels::with_contiguous_rows;
+use crate::geometry::operator::RegionOperator;
+use crate::geometry::plan::{PlanKind, Planner, Region};
+use pull_ends::{PullAverage, PullMaxOfSamples};
+use scatter::{Scatter, ScatterAverage, ScatterMaxOfPixels, ScatterMaxOfSamples};
+
+/// The gradient of features of a shape. `features` are there where the operator takes a maximum.
+pub fn features_gradient(
+    gradient: FlexTensor,
+    features: Option<FlexTensor>,
+    shape: Shape,
+    regions: &[Region],
+    operator: &RegionOperator,
+) -> FlexTensor {
+    let of_dtype = match gradient.dtype() {
+        DType::F64 => features_gradient_of::<f64>,
+        DType::F32 => features_gradient_of::<f32>,
+        DType::F16 => features_gradient_of::<f16>,
+        DType::BF16 => features_gradient_of::<bf16>,
+        dtype => unreachable!("a gradient of {dtype:?} is refused before"),
+    };
+    of_dtype(gradient, features, shape, regions, operator)
+}
+
+fn features_gradient_of<E: Number<Sum: Number<Sum = E::Sum>>>(
+    gradient: FlexTensor,
+    features: Option<FlexTensor>,
+    shape: Shape,
+    regions: &[Region],
+    operator: &RegionOperator,
+) -> FlexTensor {
+    let gradient = gradient.to_contiguous();
+    let features = features.map_or_else(|| gradient.clone(), with_contiguous_rows);
+    let planner = Planner::new(operator, [shape[2], shape[3]]);
+    let call = features::Call::<E> {
+        gradient: &gradient,
+        features: &features,
+        regions,
+        shape,
+        planner: &planner,
+    };
+    match planner.kind() {
+        PlanKind::Weights => scatter(call, &ScatterAverage),
+        PlanKind::SampleTaps => scatter(call, &ScatterMaxOfSamples::new(&planner)),
+        PlanKind::PixelRanges => scatter(call, &ScatterMaxOfPixels),
+    }
+}
+
+/// Rounds once: sums that are not complete in one go are rounded after all of them are.
+fn scatter<E: Number<Sum: Number<Sum = E::Sum>>, S: Scatter<E::Sum>>(
+    call: features::Call<'_, E>,
+    kernel: &S,
+) -> FlexTensor {
+    if features::is_one_batch::<S, E>(&call) {
+        return features::run::<E, E, S>(call, kernel);
+    }
+    let sums = features::run::<E, E::Sum, S>(call, kernel);
+    match E::dtype() {
+        dtype if dtype == sums.dtype() => sums,
+        dtype => Flex::float_cast(sums, FloatDType::from(dtype)),
+    }
+}
+
+/// The gradient of the boxes, `[K, 4]`.
+pub fn boxes_gradient(
+    gradient: FlexTensor,
+    features: FlexTensor,
+    regions: &[Region],
+    operator: &RegionOperator,
+) -> FlexTensor {
+    let of_dtype = match gradient.dtype() {
+        DType::F64 => boxes_gradient_of::<f64>,
+        DType::F32 => boxes_gradient_of::<f32>,
+        DType::F16 => boxes_gradient_of::<f16>,
+        DType::BF16 => boxes_gradient_of::<bf16>,
+        dtype => unreachable!("a gradient of {dtype:?} is refused before"),
+    };
+    of_dtype(gradient, features, regions, operator)
+}
+
+fn boxes_gradient_of<E: Number>(
+    gradient: FlexTensor,
+    features: FlexTensor,
+    regions: &[Region],
+    operator: &RegionOperator,
+) -> FlexTensor {
+    let gradient = gradient.to_contiguous();
+    let features = with_contiguous_rows(features);
+    let [_, _, height, width] = features.layout().shape().dims();
+    let planner = Planner::new(operator, [height, width]);
+    let call = boxes::Call::<E> {
+        gradient: &gradient,
+        features: &features,
+        regions,
+        planner: &planner,
+        box_format: operator.box_format,
+    };
+    match planner.kind() {
+        PlanKind::Weights => boxes::run(call, &PullAverage),
+        PlanKind::SampleTaps => boxes::run(call, &PullMaxOfSamples::new(&planner)),
+        PlanKind::PixelRanges => unreachable!("bins do not move with a box"),
+    }
+}

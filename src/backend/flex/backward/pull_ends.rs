@@ -1,0 +1,150 @@
+//! The kernels of the gradient of boxes: what an element's gradient does to the ends of its region.
+
+use std::ops::Range;
+
+use super::boxes::{OfEnds, PullEnds};
+use super::scatter::{NONE, ScatterMaxOfSamples, Scratch};
+use crate::backend::flex::kernels::add;
+use crate::backend::flex::numbers::Sum;
+use crate::backend::flex::pixels::{AlignedPixels, Rows};
+use crate::geometry::plan::{Planner, TapSlopes, WeightSlopes};
+
+/// An average. For a row of the output, the gradient goes along x to the pixels by their weights and by the slopes of
+/// these, and the products with the pixels' rows go to the ends.
+pub struct PullAverage;
+
+impl<S: Sum> PullEnds<S> for PullAverage {
+    type Plan = WeightSlopes<S>;
+
+    #[inline(always)]
+    fn add<const L: usize>(
+        &self,
+        [y, x]: [&WeightSlopes<S>; 2],
+        columns: Range<usize>,
+        gradient: &[[S; L]],
+        features: &impl Rows<S, L>,
+        _scratch: &mut Scratch<S, L>,
+        of_ends: &mut OfEnds,
+    ) {
+        let [mut by_weight, mut by_low, mut by_high] = [0; 3].map(|_| AlignedPixels::<S, L>::new());
+        for row in [&mut by_weight, &mut by_low, &mut by_high] {
+            row.resize(columns.len());
+        }
+        let along_x = [
+            (&mut by_weight, &x.weights.weights),
+            (&mut by_low, &x.slopes[0]),
+            (&mut by_high, &x.slopes[1]),
+        ];
+        let mut along_x = along_x.map(|(row, weights)| (row.get_mut(), weights));
+        let mut first = 0;
+        for (gradient, rows) in gradient.chunks_exact(x.weights.pixels.len()).zip(&y.weights.pixels) {
+            let of_rows = first..first + rows.len();
+            first = of_rows.end;
+            if rows.is_empty() {
+                continue;
+            }
+            for (sums, weights) in &mut along_x {
+                spread(sums, gradient, &x.weights.pixels, weights, columns.start);
+            }
+            for (row, place) in rows.clone().zip(of_rows) {
+                let pixels = features.row(row, columns.clone());
+                let [by_weight, by_low, by_high] = along_x.each_ref().map(|(sums, _)| product(sums, pixels));
+                let weight = y.weights.weights[place].into();
+                for end in [0, 1] {
+                    of_ends[0][end] += y.slopes[end][place].into() * by_weight;
+                }
+                of_ends[1][0] += weight * by_low;
+                of_ends[1][1] += weight * by_high;
+            }
+        }
+    }
+}
+
+/// Sets `sums` to the gradient of a row of elements times their weights, pixel by pixel.
+#[inline(always)]
+fn spread<S: Sum, const L: usize>(
+    sums: &mut [[S; L]],
+    gradient: &[[S; L]],
+    pixels: &[Range<usize>],
+    weights: &[S],
+    first_column: usize,
+) {
+    sums.fill([S::default(); L]);
+    let mut rest = weights;
+    for (gradient, pixels) in gradient.iter().zip(pixels) {
+        let (weights, after) = rest.split_at(pixels.len());
+        rest = after;
+        if !pixels.is_empty() {
+            let sums = &mut sums[pixels.start - first_column..pixels.end - first_column];
+            for (sum, &weight) in sums.iter_mut().zip(weights) {
+                add(sum, weight, gradient);
+            }
+        }
+    }
+}
+
+/// The sum of the products of two rows, over all channels.
+#[inline(always)]
+fn product<S: Sum, const L: usize>(left: &[[S; L]], right: &[[S; L]]) -> f64 {
+    let mut total = [S::default(); L];
+    for (left, right) in left.iter().zip(right) {
+        for lane in 0..L {
+            total[lane] += left[lane] * right[lane];
+        }
+    }
+    total.into_iter().map(Into::<f64>::into).sum()
+}
+
+/// A maximum over samples: the sample that won moves the ends by the slopes of its weights.
+pub struct PullMaxOfSamples<S>(ScatterMaxOfSamples<S>);
+
+impl<S: Sum> PullMaxOfSamples<S> {
+    pub fn new(planner: &Planner<S>) -> Self {
+        Self(ScatterMaxOfSamples::new(planner))
+    }
+}
+
+impl<S: Sum> PullEnds<S> for PullMaxOfSamples<S> {
+    type Plan = TapSlopes<S>;
+
+    #[inline(always)]
+    fn add<const L: usize>(
+        &self,
+        [y, x]: [&TapSlopes<S>; 2],
+        columns: Range<usize>,
+        gradient: &[[S; L]],
+        features: &impl Rows<S, L>,
+        scratch: &mut Scratch<S, L>,
+        of_ends: &mut OfEnds,
+    ) {
+        for (row, gradient) in gradient.chunks_exact(x.samples.samples.len()).enumerate() {
+            self.0
+                .winners([&y.samples, &x.samples], row, &columns, features, scratch);
+            for (gradient, winner) in gradient.iter().zip(scratch.winners()) {
+                for (lane, &gradient) in gradient.iter().enumerate() {
+                    if winner[0][lane] == NONE {
+                        continue;
+                    }
+                    let [at_y, at_x] = winner.map(|winner| winner[lane] as usize);
+                    let (taps_y, taps_x) = (y.samples.taps[at_y], x.samples.taps[at_x]);
+                    let pixel = |row, column: usize| -> f64 { features.row(row, column..column + 1)[0][lane].into() };
+                    // The two rows, weighted along x, and as the sample moves along x.
+                    let [low, high] =
+                        [taps_y.low, taps_y.high].map(|row| [pixel(row, taps_x.low), pixel(row, taps_x.high)]);
+                    let along_x = |weights: [f64; 2], row: [f64; 2]| weights[0] * row[0] + weights[1] * row[1];
+                    let weights_x = [taps_x.low_weight.into(), taps_x.high_weight.into()];
+                    let weights_y = [taps_y.low_weight.into(), taps_y.high_weight.into()];
+                    let slopes_x = x.by_position[at_x].map(Into::into);
+                    let slopes_y = y.by_position[at_y].map(Into::into);
+                    let by_y = along_x(slopes_y, [along_x(weights_x, low), along_x(weights_x, high)]);
+                    let by_x = along_x(weights_y, [along_x(slopes_x, low), along_x(slopes_x, high)]);
+                    let gradient: f64 = gradient.into();
+                    for end in [0, 1] {
+                        of_ends[0][end] += gradient * by_y * y.movement[at_y][end].into();
+                        of_ends[1][end] += gradient * by_x * x.movement[at_x][end].into();
+                    }
+                }
+            }
+        }
+    }
+}

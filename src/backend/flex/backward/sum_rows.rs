@@ -1,0 +1,81 @@
+//! Rows of sums that regions add to, from the top of the map to its bottom.
+
+use std::ops::Range;
+
+use crate::backend::flex::numbers::Sum;
+use crate::backend::flex::pixels::AlignedPixels;
+
+/// A ring buffer of rows of a map, `L` channels interleaved. A row is opened before it is added to, and handed out once
+/// no later region reaches it.
+///
+/// Few rows stay in the nearest caches: on the map of `box-p2`, 32 rows are 300 KiB and all 200 are 2 MiB.
+pub struct SumRows<S, const L: usize> {
+    /// How many rows it holds: a power of two, so that a row's place, its number modulo this, takes no division.
+    capacity: usize,
+    /// The rows that are open.
+    open: Range<usize>,
+    columns: Range<usize>,
+    pixels: AlignedPixels<S, L>,
+}
+
+impl<S: Sum, const L: usize> SumRows<S, L> {
+    pub fn new() -> Self {
+        Self {
+            capacity: 0,
+            open: 0..0,
+            columns: 0..0,
+            pixels: AlignedPixels::new(),
+        }
+    }
+
+    /// Forgets all rows, and holds up to `rows` of these columns from then on.
+    pub fn clear(&mut self, rows: usize, columns: Range<usize>) {
+        self.capacity = rows.next_power_of_two();
+        self.open = 0..0;
+        self.pixels.resize(self.capacity * columns.len());
+        self.columns = columns;
+    }
+
+    /// Opens rows, whose first is none before those of an earlier call. Those before it are final, and go to `done`.
+    #[inline(always)]
+    pub fn open(&mut self, rows: Range<usize>, done: impl FnMut(usize, &[[S; L]])) {
+        self.hand_out(self.open.start..rows.start.min(self.open.end), done);
+        for row in rows.start.max(self.open.end)..rows.end {
+            self.row(row, self.columns.clone()).fill([S::default(); L]);
+        }
+        self.open = rows.start..rows.end.max(self.open.end);
+    }
+
+    /// Hands out all rows that are open.
+    #[inline(always)]
+    pub fn close(&mut self, done: impl FnMut(usize, &[[S; L]])) {
+        self.hand_out(self.open.clone(), done);
+        self.open = 0..0;
+    }
+
+    #[inline(always)]
+    fn hand_out(&mut self, rows: Range<usize>, mut done: impl FnMut(usize, &[[S; L]])) {
+        for row in rows {
+            done(row, self.row(row, self.columns.clone()));
+        }
+    }
+
+    /// Columns of an open row.
+    #[inline(always)]
+    pub fn row(&mut self, row: usize, columns: Range<usize>) -> &mut [[S; L]] {
+        let first = self.place(row, columns.start);
+        &mut self.pixels.get_mut()[first..first + columns.len()]
+    }
+
+    /// Adds to one channel of a pixel of an open row.
+    #[inline(always)]
+    pub fn add(&mut self, [row, column]: [usize; 2], lane: usize, number: S) {
+        let place = self.place(row, column);
+        self.pixels.get_mut()[place][lane] += number;
+    }
+
+    #[inline(always)]
+    fn place(&self, row: usize, column: usize) -> usize {
+        (row & (self.capacity - 1)) * self.columns.len() + column - self.columns.start
+    }
+}

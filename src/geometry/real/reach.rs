@@ -1,0 +1,128 @@
+//! The inverse of [`samples`](super::samples) and [`bins`](super::bins): which elements of a region read a pixel, along
+//! one axis. A kernel whose units own pixels asks this.
+//!
+//! Ranges are estimated and may be too wide, never too narrow; what an element reads of a pixel is exact.
+
+#[cfg(feature = "cube")]
+use cubecl::prelude::*;
+
+use super::Real;
+use super::bins::{BinRule, Extent, bin};
+use super::samples::{Axis, FROM_REGION, SampleRule, from_elements, is_in_bounds, position, taps};
+
+/// Numbers from `first` up to `end`.
+#[cfg_attr(feature = "cube", derive(CubeType))]
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Reach {
+    /// The first number.
+    pub first: u32,
+    /// The first number after them.
+    pub end: u32,
+}
+
+/// The distance of two samples of a region in pixels, negative in an inverted one.
+#[cfg_attr(feature = "cube", cube)]
+fn sample_step(rule: &SampleRule, axis: &Axis) -> Real {
+    let mut step = axis.step;
+    if from_elements(rule) && axis.samples > 0u32 {
+        step = axis.element / axis.samples as Real;
+    }
+    step
+}
+
+/// Those of `count` numbers whose positions, `origin + number * step`, may lie between `low` and `high`.
+#[cfg_attr(feature = "cube", cube)]
+fn between(origin: Real, step: Real, low: Real, high: Real, count: u32) -> Reach {
+    let mut first = 0u32;
+    let mut end = count;
+    let magnitude = step.abs();
+    // Below this, rounding says little about which number lies where.
+    if magnitude > 1e-6 {
+        let one = (low - origin) / step;
+        let other = (high - origin) / step;
+        let nearest = one.min(other);
+        let farthest = one.max(other);
+        // 1 for the rounding of a whole number, and a few units in the last place of what is added up.
+        let slack = 1.0 + (nearest.abs() + farthest.abs()) * 1e-6 + origin.abs() * 1e-6 / magnitude;
+        let most = count as Real;
+        first = (nearest - slack).floor().clamp(0.0, most) as u32;
+        end = (farthest + slack).ceil().clamp(0.0, most) as u32;
+        // A count above 2^24 may be rounded up.
+        first = first.min(count);
+        end = (end + 1u32).min(count);
+    }
+    Reach { first, end }
+}
+
+/// The elements of `elements` that may read one of the pixels from `first` up to and including `last`.
+#[cfg_attr(feature = "cube", cube)]
+pub fn elements_of_samples(rule: &SampleRule, axis: &Axis, elements: u32, first: u32, last: u32) -> Reach {
+    let step = sample_step(rule, axis);
+    let mut origin = axis.start - rule.output_pixel_offset * step;
+    if rule.arithmetic == FROM_REGION {
+        origin -= rule.input_pixel_offset;
+    }
+    // An element's samples begin up to its length before a pixel that it reads.
+    let length = step * axis.samples as Real;
+    let low = (first as Real - 1.0).min(first as Real - 1.0 - length);
+    let high = (last as Real + 1.0).max(last as Real + 1.0 - length);
+    let mut count = elements;
+    if axis.samples == 0u32 {
+        count = 0u32;
+    }
+    between(origin, length, low, high, count)
+}
+
+/// The samples of an element that may read a pixel.
+#[cfg_attr(feature = "cube", cube)]
+fn samples_of_element(rule: &SampleRule, axis: &Axis, element: u32, pixel: u32) -> Reach {
+    let origin = position(rule, axis, element, 0u32);
+    let low = pixel as Real - 1.0;
+    let high = pixel as Real + 1.0;
+    between(origin, sample_step(rule, axis), low, high, axis.samples)
+}
+
+/// The weights that an element's samples give a pixel, added up: its weight in an average times the number of samples.
+#[cfg_attr(feature = "cube", cube)]
+pub fn weight_of_samples(rule: &SampleRule, axis: &Axis, element: u32, pixel: u32, size: u32) -> Real {
+    let reach = samples_of_element(rule, axis, element, pixel);
+    let mut weight = 0.0;
+    for sample in reach.first..reach.end {
+        let place = position(rule, axis, element, sample);
+        if is_in_bounds(rule, place, size) {
+            let taps = taps(rule, place, size);
+            if taps.low == pixel {
+                weight += 1.0 - taps.fraction;
+            }
+            if taps.high == pixel {
+                weight += taps.fraction;
+            }
+        }
+    }
+    weight
+}
+
+/// The elements of `elements` whose bins may hold one of the pixels from `first` up to and including `last`.
+#[cfg_attr(feature = "cube", cube)]
+pub fn elements_of_bins(extent: &Extent, elements: u32, first: u32, last: u32) -> Reach {
+    let length = extent.length as Real / elements as Real;
+    // A bin begins up to a pixel before its border, and ends up to a pixel after the next.
+    let low = first as Real - 1.0 - length;
+    let high = last as Real + 1.0 + length;
+    let mut count = elements;
+    if extent.length <= 0i32 {
+        count = 0u32;
+    }
+    between(extent.start as Real, length, low, high, count)
+}
+
+/// The weight of a pixel in the average of a bin: 1 for its share of all pixels, 0 where the bin does not hold it.
+#[cfg_attr(feature = "cube", cube)]
+pub fn weight_of_bin(rule: &BinRule, extent: &Extent, element: u32, elements: u32, pixel: u32, size: u32) -> Real {
+    let bin = bin(rule, extent, element, elements, size);
+    let mut weight = 0.0;
+    if pixel >= bin.start && pixel < bin.end {
+        weight = 1.0 / (bin.end - bin.start) as Real;
+    }
+    weight
+}
