@@ -155,11 +155,20 @@ pub enum RoiError {
         /// The number of classes.
         classes: usize,
     },
-    /// A tensor is on an autodiff device.
+    /// A tensor is on an autodiff device, and the feature `autodiff` is off.
     #[error(
-        "`{argument}` is on an autodiff device, but region operators have no gradient: it must be on the inner device"
+        "`{argument}` is on an autodiff device, but must be on the inner device: this crate was built without its \
+        feature `autodiff`"
     )]
     Autodiff {
+        /// The tensor.
+        argument: &'static str,
+    },
+    /// A gradient is asked for by hand, of tensors on an autodiff device.
+    #[error(
+        "`{argument}` is on an autodiff device, but must be on the inner device: a gradient has no gradient of its own"
+    )]
+    SecondDerivative {
         /// The tensor.
         argument: &'static str,
     },

@@ -96,7 +96,7 @@ fn check(case: &Case, backend: &Backend) -> Result<bool, String> {
 
 /// What a case gives, by name: its output, or the gradients that it expects.
 fn outputs<'a>(case: &'a Case, backend: &Backend) -> Result<Vec<(&'static str, TensorData, &'a TensorData)>, String> {
-    if !case.operator.contains(".backward") {
+    if !operators::is_backward(case) {
         let output = operators::run(case, &backend.device)?.into_data();
         return Ok(vec![("output", output, case.data("expected")?)]);
     }

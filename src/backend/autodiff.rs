@@ -9,7 +9,7 @@ use burn::backend::tensor::{FloatTensor, IntTensor};
 use burn::backend::{Autodiff, Backend, TensorMetadata};
 use burn::tensor::DType;
 
-use super::{DeviceKind, DeviceSupport, HostRegions, RegionKernels};
+use super::{BackwardCall, DeviceKind, DeviceSupport, HostRegions, RegionKernels};
 use crate::geometry::operator::{Reduction, RegionOperator};
 
 impl<B: RegionKernels, C: CheckpointStrategy> RegionKernels for Autodiff<B, C> {
@@ -27,16 +27,14 @@ impl<B: RegionKernels, C: CheckpointStrategy> RegionKernels for Autodiff<B, C> {
             regions.clone(),
             operator,
         );
-        let call = Call::new(&features, &boxes, batch_indices, regions, operator);
+        let call = call(&features, &boxes, batch_indices, regions, operator);
         match Pool
             .prepare::<C>([features.node(), boxes.node()])
             .compute_bound()
             .stateful()
         {
             OpsKind::Tracked(mut prep) => {
-                let read = call
-                    .reads_features(&features, &boxes)
-                    .then(|| prep.checkpoint(&features));
+                let read = reads_features(&features, &boxes, &operator).then(|| prep.checkpoint(&features));
                 prep.finish((call, read), output)
             }
             OpsKind::UnTracked(prep) => prep.finish(output),
@@ -60,13 +58,11 @@ impl<B: RegionKernels, C: CheckpointStrategy> RegionKernels for Autodiff<B, C> {
             regions.clone(),
             operator,
         );
-        let call = Call::new(&features, &boxes, batch_indices, regions, operator);
+        let call = call(&features, &boxes, batch_indices, regions, operator);
         let nodes = [finer_node, features.node(), boxes.node()];
         match PoolLevel.prepare::<C>(nodes).compute_bound().stateful() {
             OpsKind::Tracked(mut prep) => {
-                let read = call
-                    .reads_features(&features, &boxes)
-                    .then(|| prep.checkpoint(&features));
+                let read = reads_features(&features, &boxes, &operator).then(|| prep.checkpoint(&features));
                 prep.finish((call, read), output)
             }
             OpsKind::UnTracked(prep) => prep.finish(output),
@@ -121,92 +117,55 @@ impl<B: DeviceSupport, C: CheckpointStrategy> DeviceSupport for Autodiff<B, C> {
     fn indexes_dtype(device: &Self::Device, dtype: DType) -> bool {
         B::indexes_dtype(device, dtype)
     }
-}
 
-/// What both gradients take of a call. The features are no part of it: an average does not need them.
-#[derive(Debug, Clone)]
-struct Call<B: Backend> {
-    /// `[K, 4]`, a few numbers.
-    boxes: FloatTensor<B>,
-    batch_indices: IntTensor<B>,
-    regions: Option<HostRegions>,
-    operator: RegionOperator,
-    /// The shape of the features.
-    shape: [usize; 4],
+    fn is_autodiff(_tensor: &FloatTensor<Self>) -> bool {
+        true
+    }
 }
 
 /// A call, and the features where the backward pass reads them.
-type State<B> = (Call<B>, Option<NodeId>);
+type State<B> = (BackwardCall<B>, Option<NodeId>);
 
-impl<B: RegionKernels> Call<B> {
-    fn new(
-        features: &FloatTensor<Autodiff<B>>,
-        boxes: &FloatTensor<Autodiff<B>>,
-        batch_indices: IntTensor<B>,
-        regions: Option<HostRegions>,
-        operator: RegionOperator,
-    ) -> Self {
-        Self {
-            boxes: boxes.primitive().clone(),
-            batch_indices,
-            regions,
-            operator,
-            shape: features.shape().dims(),
-        }
+fn call<B: Backend>(
+    features: &FloatTensor<Autodiff<B>>,
+    boxes: &FloatTensor<Autodiff<B>>,
+    batch_indices: IntTensor<B>,
+    regions: Option<HostRegions>,
+    operator: RegionOperator,
+) -> BackwardCall<B> {
+    BackwardCall {
+        boxes: boxes.primitive().clone(),
+        batch_indices,
+        regions,
+        operator,
+        shape: features.shape().dims(),
     }
+}
 
-    /// Whether the backward pass reads the features.
-    fn reads_features(&self, features: &FloatTensor<Autodiff<B>>, boxes: &FloatTensor<Autodiff<B>>) -> bool {
-        let of_features = features.is_tracked() && self.operator.reduction != Reduction::Average;
-        of_features || boxes.is_tracked() && self.operator.moves_with_boxes()
+/// Whether the backward pass reads the features.
+fn reads_features<B: Backend>(
+    features: &FloatTensor<Autodiff<B>>,
+    boxes: &FloatTensor<Autodiff<B>>,
+    operator: &RegionOperator,
+) -> bool {
+    let for_features = features.is_tracked() && operator.reduction != Reduction::Average;
+    for_features || boxes.is_tracked() && operator.moves_with_boxes()
+}
+
+/// Registers the gradients of those inputs that want one.
+fn register<B: RegionKernels>(
+    (call, read): State<B>,
+    gradient: FloatTensor<B>,
+    [features, boxes]: [Option<NodeId>; 2],
+    gradients: &mut Gradients,
+    checkpointer: &mut Checkpointer,
+) {
+    let read: Option<FloatTensor<B>> = read.map(|node| checkpointer.retrieve_node_output(node));
+    if let Some(node) = features {
+        gradients.register::<B>(node, call.features_gradient(gradient.clone(), read.clone()));
     }
-
-    fn features_gradient(&self, gradient: FloatTensor<B>, features: &Option<FloatTensor<B>>) -> FloatTensor<B> {
-        let Self {
-            boxes,
-            batch_indices,
-            regions,
-            operator,
-            shape,
-        } = self.clone();
-        if operator.reduction == Reduction::Average {
-            return B::average_gradient(gradient, boxes, batch_indices, regions, operator, shape);
-        }
-        let features = features.clone().expect("a maximum's features are kept");
-        B::maximum_gradient(gradient, features, boxes, batch_indices, regions, operator)
-    }
-
-    fn boxes_gradient(&self, gradient: FloatTensor<B>, features: Option<FloatTensor<B>>) -> FloatTensor<B> {
-        let Self {
-            boxes,
-            batch_indices,
-            regions,
-            operator,
-            ..
-        } = self.clone();
-        if !operator.moves_with_boxes() {
-            return B::float_zeros(boxes.shape(), &boxes.device(), boxes.dtype().into());
-        }
-        let features = features.expect("the features are kept where boxes are tracked");
-        B::boxes_gradient(gradient, features, boxes, batch_indices, regions, operator)
-    }
-
-    /// Registers the gradients of those inputs that want one.
-    fn register(
-        self,
-        gradient: FloatTensor<B>,
-        read: Option<NodeId>,
-        [features, boxes]: [Option<NodeId>; 2],
-        gradients: &mut Gradients,
-        checkpointer: &mut Checkpointer,
-    ) {
-        let read = read.map(|node| checkpointer.retrieve_node_output(node));
-        if let Some(node) = features {
-            gradients.register::<B>(node, self.features_gradient(gradient.clone(), &read));
-        }
-        if let Some(node) = boxes {
-            gradients.register::<B>(node, self.boxes_gradient(gradient, read));
-        }
+    if let Some(node) = boxes {
+        gradients.register::<B>(node, call.boxes_gradient(gradient, read));
     }
 }
 
@@ -219,9 +178,8 @@ impl<B: RegionKernels> Backward<B, 2> for Pool {
 
     fn backward(self, ops: Ops<State<B>, 2>, gradients: &mut Gradients, checkpointer: &mut Checkpointer) {
         let gradient = gradients.consume::<B>(&ops.node);
-        let (call, read) = ops.state;
         let inputs = ops.parents.map(|node| node.map(|node| node.id));
-        call.register(gradient, read, inputs, gradients, checkpointer);
+        register(ops.state, gradient, inputs, gradients, checkpointer);
     }
 }
 
@@ -234,9 +192,8 @@ impl<B: RegionKernels> Backward<B, 3> for PoolLevel {
 
     fn backward(self, ops: Ops<State<B>, 3>, gradients: &mut Gradients, checkpointer: &mut Checkpointer) {
         let gradient = gradients.consume::<B>(&ops.node);
-        let (call, read) = ops.state;
         let [finer, features, boxes] = ops.parents.map(|node| node.map(|node| node.id));
-        call.register(gradient.clone(), read, [features, boxes], gradients, checkpointer);
+        register(ops.state, gradient.clone(), [features, boxes], gradients, checkpointer);
         if let Some(node) = finer {
             // Whole: a row belongs to one level, and every level leaves the rows of others alone.
             gradients.register::<B>(node, gradient);

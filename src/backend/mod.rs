@@ -3,6 +3,7 @@
 //! - [`fallback`]: tensor operations of any Burn backend; a backend without kernels inherits them.
 //! - `flex`: SIMD kernels on several threads, over Flex's storage.
 //! - `cube`: CubeCL kernels for every GPU runtime.
+//! - [`backward_call`]: a call whose gradients are wanted.
 //! - `autodiff`: the gradients of all of them on an autodiff device.
 
 // Without a backend there is nothing to dispatch to, and the macro below leaves arguments unused.
@@ -22,6 +23,7 @@ use crate::geometry::plan::Region;
 
 #[cfg(feature = "autodiff")]
 mod autodiff;
+mod backward_call;
 #[cfg(feature = "cube")]
 mod cube;
 mod fallback;
@@ -29,6 +31,7 @@ mod fallback;
 mod flex;
 mod support;
 
+pub use backward_call::BackwardCall;
 pub(crate) use support::is_host;
 pub use support::{DeviceKind, DeviceSupport, RoiBackend};
 

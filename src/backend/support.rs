@@ -1,6 +1,7 @@
 //! What a device can do.
 
-use burn::backend::{Backend, Dispatch, DispatchDevice};
+use burn::backend::tensor::FloatTensor;
+use burn::backend::{Backend, Dispatch, DispatchAutodiffContext, DispatchDevice, DispatchTensor};
 use burn::tensor::{DType, Device};
 
 use super::RegionKernels;
@@ -51,6 +52,11 @@ pub trait DeviceSupport: Backend {
     /// Whether the operators take batch indices of an integer dtype on a device.
     fn indexes_dtype(_device: &Self::Device, _dtype: DType) -> bool {
         true
+    }
+
+    /// Whether operations on a tensor are recorded for gradients.
+    fn is_autodiff(_tensor: &FloatTensor<Self>) -> bool {
+        false
     }
 }
 
@@ -166,5 +172,9 @@ impl DeviceSupport for Dispatch {
     )]
     fn indexes_dtype(device: &DispatchDevice, dtype: DType) -> bool {
         of_backend!(device, indexes_dtype(dtype), false)
+    }
+
+    fn is_autodiff(tensor: &DispatchTensor) -> bool {
+        matches!(tensor.autodiff, DispatchAutodiffContext::Enabled(_))
     }
 }

@@ -91,11 +91,17 @@ pub struct PsRoiPool {
     /// From box coordinates to pixels of the map.
     #[config(default = 1.0)]
     pub spatial_scale: f64,
+    /// Whether the gradient of features is torchvision's as well: its bins reach the last row and the last column of the
+    /// map, and those of the operator end before them.
+    #[config(default = false)]
+    pub torchvision_gradient: bool,
 }
 
 impl From<PsRoiPool> for PsRoiPoolConfig {
     fn from(attributes: PsRoiPool) -> Self {
-        PsRoiPoolConfig::new(attributes.output_size).with_spatial_scale(attributes.spatial_scale)
+        PsRoiPoolConfig::new(attributes.output_size)
+            .with_spatial_scale(attributes.spatial_scale)
+            .with_gradient_reaches_last_pixel(attributes.torchvision_gradient)
     }
 }
 

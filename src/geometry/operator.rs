@@ -42,6 +42,18 @@ impl RegionOperator {
         }
     }
 
+    /// The operator whose transpose is the gradient of features: this one, but for torchvision's gradient of
+    /// `ps_roi_pool`.
+    pub fn of_gradient(&self) -> Self {
+        let mut operator = *self;
+        if let Elements::Bins(axes) = &mut operator.elements {
+            for axis in axes {
+                axis.reaches_last_pixel |= axis.gradient_reaches_last_pixel;
+            }
+        }
+        operator
+    }
+
     /// Whether a sample on a pixel has no slope, rather than the slope towards the next pixel.
     pub fn flat_on_pixels(&self) -> bool {
         match &self.elements {
@@ -122,6 +134,8 @@ pub struct BinAxis {
     pub division: BinDivision,
     /// Whether bins reach the last pixel of the map; torchvision's `ps_roi_pool` ends one before it.
     pub reaches_last_pixel: bool,
+    /// Whether the gradient of features is that of bins which reach the last pixel, as in torchvision's `ps_roi_pool`.
+    pub gradient_reaches_last_pixel: bool,
 }
 
 /// Which positions read the map. Others read the out-of-bounds value.

@@ -5,7 +5,8 @@ use burn::backend::tensor::FloatTensor;
 use burn::backend::{Dispatch, DispatchAutodiffContext, DispatchTensor, TensorMetadata};
 use burn::tensor::{DType, Scalar, Shape, Tensor};
 
-use crate::backend::{DeviceKind, HostRegions, RoiBackend, output_shape};
+use super::backward::Backward;
+use crate::backend::{BackwardCall, DeviceKind, HostRegions, RoiBackend, output_shape};
 use crate::error::RoiError;
 use crate::geometry::operator::RegionOperator;
 use crate::regions::{Regions, Rois, same_device, shape};
@@ -50,6 +51,66 @@ pub fn pool<B: RoiBackend>(
         on_host,
         operator,
     ))
+}
+
+/// A call whose gradients are wanted, from the gradient of its output.
+pub fn backward<B: RoiBackend>(
+    gradient: FloatTensor<B>,
+    features: FloatTensor<B>,
+    regions: Regions<B>,
+    operator: RegionOperator,
+) -> Result<Backward<B>, RoiError> {
+    for (argument, tensor) in [
+        ("output_gradient", &gradient),
+        ("features", &features),
+        ("boxes", &regions.boxes),
+    ] {
+        if B::is_autodiff(tensor) {
+            return Err(RoiError::SecondDerivative { argument });
+        }
+    }
+    check_features::<B>(&features, &regions)?;
+    let output = pooled_shape::<B>(&features, &regions, &operator)?;
+    check_gradient::<B>(&gradient, &features, &output)?;
+    let shape = features.shape().dims();
+    let on_host = regions.on_host(shape[0])?;
+    Ok(Backward {
+        reads_nothing: reads_nothing(&features.shape(), &output),
+        gradient,
+        features,
+        call: BackwardCall {
+            boxes: regions.boxes,
+            batch_indices: regions.batch_indices,
+            regions: on_host,
+            operator,
+            shape,
+        },
+    })
+}
+
+/// Checks that a gradient goes with the output.
+fn check_gradient<B: RoiBackend>(
+    gradient: &FloatTensor<B>,
+    features: &FloatTensor<B>,
+    output: &Shape,
+) -> Result<(), RoiError> {
+    let found = gradient.shape();
+    shape(
+        "output_gradient",
+        &found,
+        "[K, channels, P, Q], that of the operator's output",
+        found == *output,
+    )?;
+    same_device("output_gradient", &gradient.device(), "features", &features.device())?;
+    let (dtype, expected) = (gradient.dtype(), features.dtype());
+    if dtype != expected {
+        return Err(RoiError::DType {
+            argument: "output_gradient",
+            dtype,
+            expected: format!("{expected:?}, as `features` is"),
+        });
+    }
+    Ok(())
 }
 
 /// Pools regions of a pyramid of a backend's own tensors: one operator for each level, of which there is at least one.

@@ -4,6 +4,7 @@
 //! An operator is a file of its own here: its options become a
 //! [`RegionOperator`](crate::geometry::operator::RegionOperator), and [`call`] does the rest.
 
+mod backward;
 mod call;
 mod crop_and_resize;
 mod multi_scale_roi_align;

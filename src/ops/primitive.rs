@@ -14,6 +14,7 @@ use burn::backend::TensorMetadata;
 use burn::backend::tensor::{FloatTensor, IntTensor};
 use burn::tensor::DType;
 
+pub use super::backward::Backward;
 use super::call;
 use super::{
     CropAndResizeConfig, MultiScaleRoiAlignConfig, PsRoiAlignConfig, PsRoiPoolConfig, RoiAlignConfig, RoiPoolConfig,
@@ -22,9 +23,9 @@ use crate::backend::RoiBackend;
 use crate::error::{RoiError, or_panic};
 use crate::regions::Regions;
 
-/// The two functions of an operator whose options turn into `$config`.
+/// The functions of an operator whose options turn into `$config`.
 macro_rules! operator {
-    ($name:ident, $try_name:ident, $config:ty) => {
+    ($name:ident, $try_name:ident, $backward:ident, $try_backward:ident, $config:ty) => {
         #[doc = concat!("[`", stringify!($name), "`](crate::", stringify!($name), "()) on a backend's own tensors.")]
         ///
         /// # Panics
@@ -55,14 +56,90 @@ macro_rules! operator {
             let operator = config.into().operator()?;
             call::pool::<B>(features, Regions::try_new(boxes, batch_indices)?, operator)
         }
+
+        #[doc = concat!("The gradients of [`", stringify!($name), "`]'s features and boxes from that of its output.")]
+        ///
+        /// `output_gradient` has the shape of the output and the dtype of the features.
+        ///
+        /// # Panics
+        ///
+        #[doc = concat!("Where [`", stringify!($try_backward), "`] gives an error, with its text.")]
+        pub fn $backward<B: RoiBackend>(
+            output_gradient: FloatTensor<B>,
+            features: FloatTensor<B>,
+            boxes: FloatTensor<B>,
+            batch_indices: IntTensor<B>,
+            config: impl Into<$config>,
+        ) -> Backward<B> {
+            or_panic($try_backward::<B>(
+                output_gradient,
+                features,
+                boxes,
+                batch_indices,
+                config,
+            ))
+        }
+
+        #[doc = concat!("[`", stringify!($backward), "`] for arguments that may be wrong.")]
+        ///
+        /// # Errors
+        ///
+        #[doc = concat!("Those of [`", stringify!($try_name), "`];")]
+        /// [`RoiError::Shape`], [`RoiError::DType`] or [`RoiError::Device`] for a gradient that does not go with the output;
+        /// [`RoiError::SecondDerivative`] for tensors on an autodiff device.
+        pub fn $try_backward<B: RoiBackend>(
+            output_gradient: FloatTensor<B>,
+            features: FloatTensor<B>,
+            boxes: FloatTensor<B>,
+            batch_indices: IntTensor<B>,
+            config: impl Into<$config>,
+        ) -> Result<Backward<B>, RoiError> {
+            let operator = config.into().operator()?;
+            call::backward::<B>(
+                output_gradient,
+                features,
+                Regions::try_new(boxes, batch_indices)?,
+                operator,
+            )
+        }
     };
 }
 
-operator!(roi_align, try_roi_align, RoiAlignConfig);
-operator!(roi_pool, try_roi_pool, RoiPoolConfig);
-operator!(crop_and_resize, try_crop_and_resize, CropAndResizeConfig);
-operator!(ps_roi_align, try_ps_roi_align, PsRoiAlignConfig);
-operator!(ps_roi_pool, try_ps_roi_pool, PsRoiPoolConfig);
+operator!(
+    roi_align,
+    try_roi_align,
+    roi_align_backward,
+    try_roi_align_backward,
+    RoiAlignConfig
+);
+operator!(
+    roi_pool,
+    try_roi_pool,
+    roi_pool_backward,
+    try_roi_pool_backward,
+    RoiPoolConfig
+);
+operator!(
+    crop_and_resize,
+    try_crop_and_resize,
+    crop_and_resize_backward,
+    try_crop_and_resize_backward,
+    CropAndResizeConfig
+);
+operator!(
+    ps_roi_align,
+    try_ps_roi_align,
+    ps_roi_align_backward,
+    try_ps_roi_align_backward,
+    PsRoiAlignConfig
+);
+operator!(
+    ps_roi_pool,
+    try_ps_roi_pool,
+    ps_roi_pool_backward,
+    try_ps_roi_pool_backward,
+    PsRoiPoolConfig
+);
 
 /// [`multi_scale_roi_align`](crate::multi_scale_roi_align()) on a backend's own tensors.
 ///

@@ -36,6 +36,10 @@ pub struct PsRoiPoolConfig {
     /// From box coordinates to pixels of the map.
     #[config(default = 1.0)]
     pub spatial_scale: f64,
+    /// Whether the gradient of features is torchvision's, whose bins reach the last row and the last column of the map.
+    /// That is not the gradient of what the operator computes, which is the default.
+    #[config(default = false)]
+    pub gradient_reaches_last_pixel: bool,
 }
 
 impl PsRoiPoolConfig {
@@ -54,6 +58,7 @@ impl PsRoiPoolConfig {
             minimum_length: Some(1),
             division: BinDivision::Rounded,
             reaches_last_pixel: false,
+            gradient_reaches_last_pixel: self.gradient_reaches_last_pixel,
         };
         Ok(RegionOperator {
             output_size: self.output_size,

@@ -79,6 +79,7 @@ impl RoiPoolConfig {
             minimum_length: (self.division == BinDivision::Rounded).then_some(1),
             division: self.division,
             reaches_last_pixel: true,
+            gradient_reaches_last_pixel: true,
         }
     }
 }

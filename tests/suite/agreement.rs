@@ -7,7 +7,7 @@ use crate::backends::{Backend, backends};
 use crate::strategies::problems;
 
 /// The largest of `|a - b| / max(1, |b|)`.
-fn largest_error(left: &TensorData, right: &TensorData) -> f64 {
+pub fn largest_error(left: &TensorData, right: &TensorData) -> f64 {
     assert_eq!(left.shape(), right.shape());
     left.iter::<f64>()
         .zip(right.iter::<f64>())

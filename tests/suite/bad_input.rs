@@ -200,23 +200,6 @@ fn regions_on_another_device() {
 }
 
 #[test]
-fn tensors_on_an_autodiff_device() {
-    on_every_backend(|backend| {
-        let call = Call::new(&backend.device.clone().autodiff());
-        call.all_refuse(
-            "`features` is on an autodiff device, but region operators have no gradient: it must be on \
-             the inner device",
-        );
-        let mut call = Call::new(&backend.device);
-        call.rois = Call::new(&backend.device.clone().autodiff()).rois;
-        call.all_refuse(
-            "`boxes` is on an autodiff device, but region operators have no gradient: it must be on the \
-             inner device",
-        );
-    });
-}
-
-#[test]
 fn output_sizes() {
     on_every_backend(|backend| {
         for size in [[0, 3], [2, 0], [32_768, 1]] {

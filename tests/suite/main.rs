@@ -12,6 +12,7 @@ mod agreement;
 mod any_call;
 mod bad_input;
 mod dtypes;
+mod gradients;
 mod infinite_pixels;
 mod limits;
 mod multi_scale;

@@ -123,7 +123,7 @@ impl Problem {
         images.zip(boxes).collect()
     }
 
-    fn rois(&self, device: &Device, rounding: DType, dtype: DType) -> Rois {
+    pub fn rois(&self, device: &Device, rounding: DType, dtype: DType) -> Rois {
         let count = self.boxes.len();
         let boxes = self.boxes.iter().flatten().copied().collect();
         let indices = TensorData::new(self.batch_indices.clone(), [count]);

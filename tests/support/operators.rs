@@ -14,6 +14,12 @@ pub fn run(case: &Case, device: &Device) -> Result<Tensor<4>, String> {
     output(case, &case.operator, &inputs, device)
 }
 
+/// Whether a case is one of gradients.
+#[allow(dead_code)]
+pub fn is_backward(case: &Case) -> bool {
+    case.operator.contains(".backward") || case.operator.ends_with("_GRAD")
+}
+
 /// The gradients of features and boxes, for the gradient of the output that a case has.
 #[allow(dead_code)]
 pub fn run_backward(case: &Case, device: &Device) -> Result<Gradients, String> {
@@ -105,7 +111,8 @@ fn call(
         }
         "torchvision.ps_roi_pool" => {
             let config = torchvision::PsRoiPool::new(attributes.get("output_size")?)
-                .with_spatial_scale(attributes.or("spatial_scale", 1.0)?);
+                .with_spatial_scale(attributes.or("spatial_scale", 1.0)?)
+                .with_torchvision_gradient(true);
             try_ps_roi_pool(features, &index_first()?, config)
         }
         "torchvision.MultiScaleRoIAlign" => {
@@ -126,7 +133,9 @@ fn call(
         }
         "openvino.ROIAlign" => try_roi_align(features, &apart()?, openvino_roi_align(attributes)?),
         "directml.ROI_ALIGN" => try_roi_align(features, &apart()?, directml_roi_align(attributes)?),
-        "directml.ROI_ALIGN1" => try_roi_align(features, &apart()?, directml_roi_align1(attributes)?),
+        "directml.ROI_ALIGN1" | "directml.ROI_ALIGN_GRAD" => {
+            try_roi_align(features, &apart()?, directml_roi_align1(attributes)?)
+        }
         "directml.ROI_POOLING" => {
             let config =
                 directml::RoiPoolingOperatorDesc::new(attributes.get("SpatialScale")?, attributes.get("PooledSize")?);

@@ -18,6 +18,7 @@ const ROUNDED: BinAxis = BinAxis {
     minimum_length: Some(1),
     division: BinDivision::Rounded,
     reaches_last_pixel: true,
+    gradient_reaches_last_pixel: true,
 };
 
 /// DirectML's.
@@ -31,6 +32,7 @@ const WHOLE: BinAxis = BinAxis {
 const POSITION_SENSITIVE: BinAxis = BinAxis {
     inclusive_end: false,
     reaches_last_pixel: false,
+    gradient_reaches_last_pixel: false,
     ..ROUNDED
 };
 
