@@ -4,7 +4,7 @@
 //! # Conventions
 //!
 //! - Boxes are `[x1, y1, x2, y2]` in pixels, in tensors `[K, 4]`. Sizes are `[height, width]` in pixels.
-//! - The semantics are those of torchvision 0.26, at inference. There are no losses and no sampling for training.
+//! - The semantics are those of torchvision 0.26, at inference. There are no losses for training.
 //! - A tensor's device decides the backend, as for the region operators. Where values decide how many rows a result
 //!   has, the function reads them back to the host, and its documentation says so.
 //! - An empty input, such as no proposals, gives empty tensors.
@@ -58,6 +58,7 @@ mod nms;
 mod paste_masks;
 mod post_processing;
 mod proposals;
+mod training;
 
 pub use anchors::{AnchorGenerator, AnchorGeneratorConfig};
 pub use box_coder::BoxCoder;
@@ -75,3 +76,8 @@ pub use nms::{batched_nms, nms, try_batched_nms, try_nms};
 pub use paste_masks::{paste_masks_in_image, try_paste_masks_in_image};
 pub use post_processing::{DetectionConfig, Detections, postprocess_detections, try_postprocess_detections};
 pub use proposals::{ProposalConfig, filter_proposals, try_filter_proposals};
+pub use training::{
+    BalancedPositiveNegativeSampler, Matcher, TrainingSamples, TrainingSamplesConfig, assign_targets_to_anchors,
+    assign_targets_to_proposals, random_permutations, select_training_samples, try_assign_targets_to_anchors,
+    try_assign_targets_to_proposals, try_select_training_samples,
+};
