@@ -1,6 +1,9 @@
 //! What the heads are trained with.
 
+mod bad_losses;
 mod bad_targets;
+mod losses;
+mod losses_by_hand;
 mod permutations;
 mod targets;
 mod targets_by_hand;
