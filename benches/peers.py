@@ -96,7 +96,7 @@ def median_time(call):
     return statistics.median(times) * 1e3
 
 
-def torchvision_call(workload, threads, device="cpu"):
+def torchvision_call(workload, threads, device="cpu", backward=False):
     import torch
     from torchvision import ops
 
@@ -107,15 +107,25 @@ def torchvision_call(workload, threads, device="cpu"):
     size, scale = (workload.size, workload.size), 1 / workload.stride
     ratio = workload.samples or -1
 
+    def forward():
+        if workload.pool:
+            return ops.roi_pool(features, boxes, size, scale)
+        return ops.roi_align(features, boxes, size, scale, ratio, aligned=True)
+
+    if backward:
+        features.requires_grad_()
+        output = forward()
+        gradient = torch.from_numpy(random_numbers(3, output.numel()) * 2 - 1).reshape(output.shape).to(device)
+
     def call():
-        with torch.no_grad():
-            if workload.pool:
-                output = ops.roi_pool(features, boxes, size, scale)
-            else:
-                output = ops.roi_align(features, boxes, size, scale, ratio, aligned=True)
+        if backward:
+            result = torch.autograd.grad(output, features, gradient, retain_graph=True)
+        else:
+            with torch.no_grad():
+                result = forward()
         if device != "cpu":
             torch.cuda.synchronize()
-        return output
+        return result
 
     return call
 
@@ -194,6 +204,8 @@ PEERS = {
     "onnxruntime": onnxruntime_call,
     "openvino": openvino_call,
     "torchvision-cuda": lambda workload, threads: torchvision_call(workload, threads, "cuda"),
+    "torchvision-backward": lambda workload, threads: torchvision_call(workload, threads, backward=True),
+    "torchvision-cuda-backward": lambda workload, threads: torchvision_call(workload, threads, "cuda", backward=True),
 }
 
 
@@ -206,10 +218,12 @@ def peer_time(workload, peer, threads):
     return float(output.stdout.splitlines()[-1])
 
 
-def own_time(workload, backend, threads):
+def own_time(workload, backend, threads, backward):
     program = ROOT / "target" / "release" / "throughput"
     command = [str(program), "--json", "--backend", backend, "--threads", str(threads),
                "--workload", workload.name]
+    if backward:
+        command.append("--backward")
     output = subprocess.run(command, check=True, capture_output=True, text=True).stdout
     return json.loads(output)["median_ms"]
 
@@ -225,6 +239,7 @@ def main():
     parser.add_argument("--backends", default="flex,ndarray", help="of this crate, the first compared")
     parser.add_argument("--workloads", default=",".join(w.name for w in WORKLOADS))
     parser.add_argument("--cuda", action="store_true", help="torchvision on CUDA instead of CPU peers")
+    parser.add_argument("--backward", action="store_true", help="the gradient of features alone, against torchvision")
     parser.add_argument("--time", choices=PEERS, help="print the milliseconds of one peer and workload")
     arguments = parser.parse_args()
     chosen = [w for w in WORKLOADS if w.name in arguments.workloads.split(",")]
@@ -232,8 +247,10 @@ def main():
         print(median_time(PEERS[arguments.time](chosen[0], arguments.threads)))
         return
 
-    cuda = "torchvision-cuda"
-    peers = [cuda] if arguments.cuda else [peer for peer in PEERS if peer != cuda]
+    forward_on_cpu = ["torchvision", "onnxruntime", "openvino"]
+    peers = ["torchvision-cuda"] if arguments.cuda else forward_on_cpu
+    if arguments.backward:
+        peers = [peers[0] + "-backward"]
     backends = arguments.backends.split(",")
     print(f"milliseconds, float32, {arguments.threads} threads; the last column is the fastest peer over "
           f"{backends[0]}")
@@ -242,7 +259,7 @@ def main():
     print("|---" * len(columns) + "|")
     for workload in chosen:
         times = [peer_time(workload, peer, arguments.threads) for peer in peers]
-        own = [own_time(workload, backend, arguments.threads) for backend in backends]
+        own = [own_time(workload, backend, arguments.threads, arguments.backward) for backend in backends]
         cells = [written(value) for value in [*times, *own]]
         print(f"| {workload.name} | " + " | ".join(cells) + f" | {min(times) / own[0]:.1f} |", flush=True)
 

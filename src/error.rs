@@ -155,6 +155,20 @@ pub enum RoiError {
         /// The number of classes.
         classes: usize,
     },
+    /// A row of a target for training has a value that it must not have.
+    #[error("`{argument}` row {row} of image {image} is {value}, but must be {expected}")]
+    Target {
+        /// The targets, one tensor for each image.
+        argument: &'static str,
+        /// The image, counted from 0.
+        image: usize,
+        /// The row of its tensor, counted from 0.
+        row: usize,
+        /// The value of this row.
+        value: String,
+        /// What it must be.
+        expected: String,
+    },
     /// A tensor is on an autodiff device, and the feature `autodiff` is off.
     #[error(
         "`{argument}` is on an autodiff device, but must be on the inner device: this crate was built without its \

@@ -26,6 +26,9 @@ pub struct Arguments {
     /// The minimum number of timed calls
     #[arg(long, default_value_t = 7)]
     pub calls: usize,
+    /// Time the gradient of features instead
+    #[arg(long)]
+    pub backward: bool,
     /// Print one JSON object for each workload
     #[arg(long)]
     pub json: bool,

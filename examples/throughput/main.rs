@@ -3,11 +3,13 @@
 //! ```text
 //! cargo run --release -p throughput -- --backend flex --threads 2
 //! cargo run --release -p throughput -- --backend flex --dtype f16 --json
+//! cargo run --release -p throughput -- --backend flex --backward
 //! cargo run --release -p throughput --features ndarray -- --backend ndarray
 //! cargo run --release -p throughput --features cuda -- --backend cuda
 //! ```
 //!
-//! Features and boxes are on the device before the call, and the call allocates its output. The time is the median of
+//! Features and boxes are on the device before the call, and the call allocates its output. With `--backward` the call is
+//! that of the features' gradient, alone. The time is the median of
 //! at least 7 calls after 2 warm-up calls. Each call is timed until the device has finished its work.
 
 mod arguments;

@@ -2,8 +2,9 @@
 
 use std::time::{Duration, Instant};
 
+use burn::backend::Dispatch;
 use burn::tensor::{DType, Device, Tensor, TensorData};
-use burn_roi::{Rois, roi_align, roi_pool};
+use burn_roi::{Rois, primitive, roi_align, roi_pool};
 use serde_json::json;
 
 use crate::arguments::{Arguments, Number};
@@ -65,7 +66,7 @@ fn milliseconds(time: Duration) -> f64 {
 
 /// Times a workload. The first call is timed separately, because it compiles the kernels on a GPU.
 pub fn measure(workload: &Workload, arguments: &Arguments, device: &Device, dtype: DType) -> Measurement {
-    let call = prepare(workload, device, dtype);
+    let call = prepare(workload, device, dtype, arguments.backward);
     let first = time(device, &call);
     for _ in 1..WARM_UP {
         time(device, &call);
@@ -84,12 +85,15 @@ pub fn measure(workload: &Workload, arguments: &Arguments, device: &Device, dtyp
         threads: arguments.threads,
         first,
         median: times[times.len() / 2],
-        bytes: workload.bytes(dtype.size()),
+        bytes: match arguments.backward {
+            true => workload.bytes_of_backward(dtype.size()),
+            false => workload.bytes(dtype.size()),
+        },
     }
 }
 
-/// Puts features and regions on the device, and returns the call.
-fn prepare(workload: &Workload, device: &Device, dtype: DType) -> impl Fn() -> Tensor<4> {
+/// Puts features and regions on the device, and returns the call, or that of its features' gradient.
+fn prepare(workload: &Workload, device: &Device, dtype: DType, backward: bool) -> Box<dyn Fn() -> Tensor<4>> {
     let [channels, height, width] = workload.features;
     let on_device = |data: TensorData| data.convert_dtype(dtype);
     let features = TensorData::new(workload.features(), [1, channels, height, width]);
@@ -98,10 +102,30 @@ fn prepare(workload: &Workload, device: &Device, dtype: DType) -> impl Fn() -> T
     let boxes = TensorData::new(boxes, [workload.regions, 4]);
     let rois = Rois::from_images(vec![Tensor::<2>::from_data(on_device(boxes), (device, dtype))]);
     let operator = workload.operator.clone();
-    move || match &operator {
-        Operator::RoiAlign(config) => roi_align(features.clone(), &rois, config.clone()),
-        Operator::RoiPool(config) => roi_pool(features.clone(), &rois, config.clone()),
+    let call = move |features: Tensor<4>, rois: &Rois| match &operator {
+        Operator::RoiAlign(config) => roi_align(features, rois, config.clone()),
+        Operator::RoiPool(config) => roi_pool(features, rois, config.clone()),
+    };
+    if !backward {
+        return Box::new(move || call(features.clone(), &rois));
     }
+    let shape = call(features.clone(), &rois).dims();
+    let gradient = TensorData::new(workload.output_gradient(shape.iter().product()), shape);
+    let gradient = Tensor::<4>::from_data(on_device(gradient), (device, dtype));
+    let operator = workload.operator.clone();
+    Box::new(move || {
+        let (gradient, features) = (gradient.clone().into_dispatch(), features.clone().into_dispatch());
+        let (boxes, indices) = (rois.boxes().into_dispatch(), rois.batch_indices().into_dispatch());
+        let backward = match &operator {
+            Operator::RoiAlign(config) => {
+                primitive::roi_align_backward::<Dispatch>(gradient, features, boxes, indices, config.clone())
+            }
+            Operator::RoiPool(config) => {
+                primitive::roi_pool_backward::<Dispatch>(gradient, features, boxes, indices, config.clone())
+            }
+        };
+        Tensor::from_dispatch(backward.features())
+    })
 }
 
 fn time(device: &Device, call: impl Fn() -> Tensor<4>) -> Duration {

@@ -156,4 +156,18 @@ impl Workload {
         let [rows, columns] = self.operator.output_size();
         (pixels + self.regions * rows * columns) * channels * bytes_of_a_number
     }
+
+    /// The fewest bytes that the gradient of features can move: it reads that of each output element once, and writes
+    /// that of each pixel once.
+    pub fn bytes_of_backward(&self, bytes_of_a_number: usize) -> usize {
+        let [channels, height, width] = self.features;
+        let [rows, columns] = self.operator.output_size();
+        (height * width + self.regions * rows * columns) * channels * bytes_of_a_number
+    }
+
+    /// The gradient of the output, from -1 to 1.
+    pub fn output_gradient(&self, count: usize) -> Vec<f32> {
+        let mut random = Random::new(3);
+        (0..count).map(|_| random.next() * 2.0 - 1.0).collect()
+    }
 }

@@ -79,3 +79,16 @@ pub fn weights(argument: &'static str, weights: &[f64; 4]) -> Result<(), RoiErro
         expected: "finite and not 0",
     })
 }
+
+/// Checks that each label names one of the classes.
+pub fn labels(labels: &[i64], classes: usize) -> Result<(), RoiError> {
+    let in_range = |label: i64| usize::try_from(label).is_ok_and(|label| label < classes);
+    match labels.iter().position(|&label| !in_range(label)) {
+        None => Ok(()),
+        Some(row) => Err(RoiError::Label {
+            row,
+            label: labels[row],
+            classes,
+        }),
+    }
+}

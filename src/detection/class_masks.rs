@@ -46,7 +46,7 @@ pub fn try_maskrcnn_inference(mask_logits: Tensor<4>, labels: Tensor<1, Int>) ->
     arguments::length("labels", labels.dims()[0], count, "row of `mask_logits`")?;
     arguments::device("labels", &labels.device(), "mask_logits", &device)?;
     if is_host(&device) {
-        check_labels(&labels, classes)?;
+        arguments::labels(&host::read_ints(&labels), classes)?;
     }
     let shape = [count, 1, height, width];
     if mask_logits.shape().num_elements() == 0 {
@@ -69,17 +69,4 @@ pub fn try_maskrcnn_inference(mask_logits: Tensor<4>, labels: Tensor<1, Int>) ->
         .reshape(shape);
     let out_of_range = out_of_range.reshape([count, 1, 1, 1]).expand(shape);
     Ok(activation::sigmoid(masks).mask_fill(out_of_range, 0.0))
-}
-
-fn check_labels(labels: &Tensor<1, Int>, classes: usize) -> Result<(), RoiError> {
-    let labels = host::read_ints(labels);
-    let in_range = |label: i64| usize::try_from(label).is_ok_and(|label| label < classes);
-    match labels.iter().position(|&label| !in_range(label)) {
-        None => Ok(()),
-        Some(row) => Err(RoiError::Label {
-            row,
-            label: labels[row],
-            classes,
-        }),
-    }
 }

@@ -1,5 +1,6 @@
 //! Values of tensors on the host. They are read back where they decide how many rows a result has.
 
+use burn::tensor::kind::Basic;
 use burn::tensor::{DType, Device, Int, Tensor, TensorData, bf16, f16};
 
 /// Reads boxes `[K, 4]`.
@@ -74,7 +75,7 @@ pub fn ints(values: Vec<i64>, device: &Device) -> Tensor<1, Int> {
 }
 
 /// The rows of a tensor that `rows` names.
-pub fn select_rows<const D: usize>(tensor: &Tensor<D>, rows: &[usize]) -> Tensor<D> {
+pub fn select_rows<const D: usize, K: Basic>(tensor: &Tensor<D, K>, rows: &[usize]) -> Tensor<D, K> {
     let device = tensor.device();
     if rows.is_empty() {
         let mut dims = tensor.dims();
@@ -82,4 +83,15 @@ pub fn select_rows<const D: usize>(tensor: &Tensor<D>, rows: &[usize]) -> Tensor
         return Tensor::zeros(dims, (&device, tensor.dtype()));
     }
     tensor.clone().select(0, indices(rows, &device))
+}
+
+/// The rows of all tensors, of which there is at least one.
+pub fn concatenate<const D: usize, K: Basic>(tensors: &[Tensor<D, K>]) -> Tensor<D, K> {
+    // Not every backend concatenates tensors without rows.
+    let mut not_empty: Vec<_> = tensors.iter().filter(|tensor| tensor.dims()[0] > 0).cloned().collect();
+    match not_empty.len() {
+        0 => tensors[0].clone(),
+        1 => not_empty.remove(0),
+        _ => Tensor::cat(not_empty, 0),
+    }
 }

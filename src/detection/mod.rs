@@ -1,10 +1,10 @@
 //! The parts of a two-stage detector around the region operators, with torchvision's names and results: boxes, NMS, box
-//! deltas, anchors, proposals, the heads of Faster R-CNN and Mask R-CNN, detections and masks.
+//! deltas, anchors, proposals, the heads of Faster R-CNN and Mask R-CNN, detections, masks, and the heads' training.
 //!
 //! # Conventions
 //!
 //! - Boxes are `[x1, y1, x2, y2]` in pixels, in tensors `[K, 4]`. Sizes are `[height, width]` in pixels.
-//! - The semantics are those of torchvision 0.26, at inference. There are no losses and no sampling for training.
+//! - The semantics are those of torchvision 0.26.
 //! - A tensor's device decides the backend, as for the region operators. Where values decide how many rows a result
 //!   has, the function reads them back to the host, and its documentation says so.
 //! - An empty input, such as no proposals, gives empty tensors.
@@ -45,6 +45,49 @@
 //! let images = postprocess_detections(class_logits, box_regression, proposals, &image_sizes, &config);
 //! assert_eq!(images.len(), 1);
 //! ```
+//!
+//! # Training the heads
+//!
+//! 1. [`assign_targets_to_anchors`] compares the anchors with the ground truth by a [`Matcher`], [`BoxCoder::encode`]
+//!    computes their box deltas, and [`rpn_loss`] gives the losses of the region proposal network.
+//! 2. [`select_training_samples`] compares the proposals with the ground truth and draws samples from them by a
+//!    [`BalancedPositiveNegativeSampler`]. [`fastrcnn_loss`] gives the losses of the box head.
+//! 3. [`maskrcnn_loss`] gives the loss of the mask head for the samples that are not background,
+//!    [`TrainingSamples::positive`]. [`project_masks_on_boxes`] crops their masks from the ground truth.
+//!
+//! The losses have gradients for what the heads compute on an autodiff device. Targets have none: they are plain
+//! tensors, and a function takes them with or without autodiff. The caller gives the random choice, either
+//! [`random_permutations`] of a seed or that of another run.
+//!
+//! ```
+//! use burn::tensor::{Device, Int, Tensor};
+//! use burn_roi::detection::{
+//!     FastRcnnPredictorConfig, TrainingSamplesConfig, TwoMlpHeadConfig, fastrcnn_loss, random_permutations,
+//!     select_training_samples,
+//! };
+//! use burn_roi::{RoiAlignConfig, Rois, roi_align};
+//!
+//! let device = Device::default();
+//! let head = TwoMlpHeadConfig::new(8 * 7 * 7, 32).init(&device.clone().autodiff());
+//! let predictor = FastRcnnPredictorConfig::new(32, 5).init(&device.clone().autodiff());
+//!
+//! let features = Tensor::<4>::ones([1, 8, 50, 76], &device);
+//! let proposals = vec![Tensor::<2>::from_floats([[40.0, 40.0, 160.0, 100.0]], &device)];
+//! let gt_boxes = vec![Tensor::<2>::from_floats([[44.0, 36.0, 150.0, 90.0]], &device)];
+//! let gt_labels = vec![Tensor::<1, Int>::from_ints([3], &device)];
+//! let config = TrainingSamplesConfig::new();
+//! let permutation = &mut random_permutations(0);
+//! let samples = select_training_samples(&proposals, &gt_boxes, &gt_labels, &config, permutation);
+//!
+//! let rois = Rois::from_images(samples.proposals.clone());
+//! let config = RoiAlignConfig::new([7, 7]).with_spatial_scale(0.25).with_sampling_ratio(2);
+//! let pooled = roi_align(features, &rois, config);
+//! let (class_logits, box_regression) = predictor.forward(head.forward(pooled));
+//! let (classification_loss, box_loss) =
+//!     fastrcnn_loss(class_logits, box_regression, &samples.labels, &samples.regression_targets);
+//! let gradients = (classification_loss + box_loss).backward();
+//! assert!(head.fc6.weight.val().grad(&gradients).is_some());
+//! ```
 
 mod anchors;
 mod arguments;
@@ -58,6 +101,7 @@ mod nms;
 mod paste_masks;
 mod post_processing;
 mod proposals;
+mod training;
 
 pub use anchors::{AnchorGenerator, AnchorGeneratorConfig};
 pub use box_coder::BoxCoder;
@@ -75,3 +119,9 @@ pub use nms::{batched_nms, nms, try_batched_nms, try_nms};
 pub use paste_masks::{paste_masks_in_image, try_paste_masks_in_image};
 pub use post_processing::{DetectionConfig, Detections, postprocess_detections, try_postprocess_detections};
 pub use proposals::{ProposalConfig, filter_proposals, try_filter_proposals};
+pub use training::{
+    BalancedPositiveNegativeSampler, Matcher, TrainingSamples, TrainingSamplesConfig, assign_targets_to_anchors,
+    assign_targets_to_proposals, fastrcnn_loss, maskrcnn_loss, project_masks_on_boxes, random_permutations, rpn_loss,
+    select_training_samples, try_assign_targets_to_anchors, try_assign_targets_to_proposals, try_fastrcnn_loss,
+    try_maskrcnn_loss, try_project_masks_on_boxes, try_rpn_loss, try_select_training_samples,
+};

@@ -145,7 +145,7 @@ pub fn try_postprocess_detections(
 }
 
 /// The class of the background, which is never a detection.
-const BACKGROUND: i64 = 0;
+pub(super) const BACKGROUND: i64 = 0;
 
 /// All classes of all proposals: row `proposal * classes + class`.
 struct Candidates {

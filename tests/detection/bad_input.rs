@@ -8,12 +8,12 @@ use burn_roi::detection::*;
 
 use crate::backends::{Backend, backends};
 
-fn floats<const D: usize>(shape: [usize; D], device: &Device) -> Tensor<D> {
+pub fn floats<const D: usize>(shape: [usize; D], device: &Device) -> Tensor<D> {
     Tensor::zeros(shape, device)
 }
 
 #[track_caller]
-fn assert_error<T>(result: Result<T, RoiError>, text: &str) {
+pub fn assert_error<T>(result: Result<T, RoiError>, text: &str) {
     match result {
         Ok(_) => panic!("there should be an error: {text}"),
         Err(error) => assert_eq!(error.to_string(), text),

@@ -1,4 +1,4 @@
-//! The cases of `cases.safetensors`, which `generate.py` writes.
+//! The cases of `cases.safetensors` and `training.safetensors`, which `generate.py` and `generate_training.py` write.
 
 use std::collections::HashMap;
 
@@ -18,7 +18,11 @@ pub struct Case {
 
 /// Calls `check` with every case of a function, on every backend that supports the dtypes of the case.
 pub fn check_all(function: &str, check: impl Fn(&Case, &Backend)) {
-    let cases = read(function);
+    let files: [&[u8]; 2] = [
+        include_bytes!("cases.safetensors"),
+        include_bytes!("training.safetensors"),
+    ];
+    let cases: Vec<Case> = files.iter().flat_map(|bytes| read(bytes, function)).collect();
     assert!(!cases.is_empty(), "there is no case of {function}");
     for backend in backends() {
         for case in &cases {
@@ -29,8 +33,7 @@ pub fn check_all(function: &str, check: impl Fn(&Case, &Backend)) {
     }
 }
 
-fn read(function: &str) -> Vec<Case> {
-    let bytes = include_bytes!("cases.safetensors");
+fn read(bytes: &[u8], function: &str) -> Vec<Case> {
     let (_, header) = SafeTensors::read_metadata(bytes).expect("the file should have a header");
     let metadata = header.metadata().as_ref().expect("there should be metadata");
     let metadata: Value = serde_json::from_str(&metadata["metadata"]).expect("the metadata should be JSON");
@@ -84,11 +87,23 @@ impl Case {
 
     /// The float tensors whose name is `name` and a number, from 0.
     pub fn list<const D: usize>(&self, name: &str, device: &Device) -> Vec<Tensor<D>> {
-        (0..)
-            .map(|index| format!("{name}{index}"))
-            .take_while(|key| self.tensors.contains_key(key))
-            .map(|key| self.floats(&key, device))
-            .collect()
+        self.keys(name).map(|key| self.floats(&key, device)).collect()
+    }
+
+    /// The integer tensors whose name is `name` and a number, from 0, in the device's dtype.
+    pub fn int_list(&self, name: &str, device: &Device) -> Vec<Tensor<1, Int>> {
+        self.keys(name).map(|key| self.ints(&key, device)).collect()
+    }
+
+    /// What torch.randperm returned, call by call.
+    pub fn permutations(&self) -> impl FnMut(usize) -> Vec<usize> {
+        let mut keys = self.keys("permutation");
+        move |count| {
+            let key = keys.next().expect("torch.randperm should have been called as often");
+            let order: Vec<_> = self.data(&key).iter::<i64>().map(|index| index as usize).collect();
+            assert_eq!(order.len(), count, "{} {key}", self.name);
+            order
+        }
     }
 
     /// An integer tensor, in the device's dtype.
@@ -101,8 +116,14 @@ impl Case {
     /// 1 and relative above. NaN must be NaN.
     #[track_caller]
     pub fn assert_floats<const D: usize>(&self, out: usize, actual: Tensor<D>, tolerance: f64, backend: &Backend) {
-        let expected = self.data(&format!("out{out}"));
-        let place = format!("{} out{out} on {}", self.name, backend.name);
+        self.assert_equal(&format!("out{out}"), actual, tolerance, backend);
+    }
+
+    /// Checks a float tensor as [`assert_floats`](Case::assert_floats) does, with the tensor of this name.
+    #[track_caller]
+    pub fn assert_equal<const D: usize>(&self, name: &str, actual: Tensor<D>, tolerance: f64, backend: &Backend) {
+        let expected = self.data(name);
+        let place = format!("{} {name} on {}", self.name, backend.name);
         assert_eq!(actual.dims().to_vec(), expected.shape().to_vec(), "{place}");
         assert_eq!(actual.dtype(), expected.dtype(), "{place}");
         let actual = actual.into_data();
@@ -131,6 +152,13 @@ impl Case {
     /// The number of results.
     pub fn results(&self) -> usize {
         self.tensors.keys().filter(|key| key.starts_with("out")).count()
+    }
+
+    /// The names that are `name` and a number, from 0.
+    fn keys(&self, name: &str) -> impl Iterator<Item = String> {
+        (0..)
+            .map(move |index| format!("{name}{index}"))
+            .take_while(|key| self.tensors.contains_key(key))
     }
 
     fn data(&self, name: &str) -> &TensorData {

@@ -15,3 +15,4 @@ mod heads;
 mod masks;
 mod nms;
 mod proposals;
+mod training;

@@ -1,0 +1,31 @@
+//! What training the heads takes: matches with the ground truth, random samples, targets and losses.
+
+mod box_loss;
+mod elementary;
+mod ground_truth;
+mod mask_loss;
+mod mask_targets;
+mod matcher;
+mod permutations;
+mod region_loss;
+mod sampler;
+mod samples;
+mod targets;
+
+use burn::tensor::{Int, Tensor};
+
+pub use box_loss::{fastrcnn_loss, try_fastrcnn_loss};
+pub use mask_loss::{maskrcnn_loss, try_maskrcnn_loss};
+pub use mask_targets::{project_masks_on_boxes, try_project_masks_on_boxes};
+pub use matcher::Matcher;
+pub use permutations::random_permutations;
+pub use region_loss::{rpn_loss, try_rpn_loss};
+pub use sampler::BalancedPositiveNegativeSampler;
+pub use samples::{TrainingSamples, TrainingSamplesConfig, select_training_samples, try_select_training_samples};
+pub use targets::{
+    assign_targets_to_anchors, assign_targets_to_proposals, try_assign_targets_to_anchors,
+    try_assign_targets_to_proposals,
+};
+
+/// An integer tensor for each image.
+type IntsOfImages = Vec<Tensor<1, Int>>;
