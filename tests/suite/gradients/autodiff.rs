@@ -73,14 +73,14 @@ fn levels_get_the_gradients_of_their_regions() {
         for row in 0..3 {
             let expected = numbers(pooled.clone().slice([row..row + 1]));
             let level = (0..3).find(|&level| {
-                let alone = corners.clone().detach().slice([row..row + 1]);
+                let alone = boxes(&device).slice([row..row + 1]);
                 let config = align.clone().with_spatial_scale(scales[level]);
                 numbers(roi_align(maps[level].clone(), &Rois::from_images(vec![alone]), config)) == expected
             });
             let level = level.expect("a region is of one level");
             levels_used |= 1 << level;
-            let map = maps[level].clone().detach().require_grad();
-            let alone = corners.clone().detach().slice([row..row + 1]).require_grad();
+            let map = features(&device, sizes[level]).require_grad();
+            let alone = boxes(&device).slice([row..row + 1]).require_grad();
             let config = align.clone().with_spatial_scale(scales[level]);
             let output = roi_align(map.clone(), &Rois::from_images(vec![alone.clone()]), config);
             let gradients = output.powf_scalar(2.0).sum().backward();
