@@ -3,7 +3,7 @@
 use std::ops::Range;
 
 use super::boxes::{OfEnds, PullEnds};
-use super::scatter::{NONE, ScatterMaxOfSamples, Scratch};
+use super::scatter::{ScatterMaxOfSamples, Scratch};
 use crate::backend::flex::kernels::add;
 use crate::backend::flex::numbers::Sum;
 use crate::backend::flex::pixels::{AlignedPixels, Rows};
@@ -120,12 +120,13 @@ impl<S: Sum> PullEnds<S> for PullMaxOfSamples<S> {
         for (row, gradient) in gradient.chunks_exact(x.samples.samples.len()).enumerate() {
             self.0
                 .winners([&y.samples, &x.samples], row, &columns, features, scratch);
-            for (gradient, winner) in gradient.iter().zip(scratch.winners()) {
-                for (lane, &gradient) in gradient.iter().enumerate() {
-                    if winner[0][lane] == NONE {
+            let (first_y, of_x) = (y.samples.samples[row].start, &x.samples.samples);
+            for ((gradient, winners), of_x) in gradient.iter().zip(scratch.winners()).zip(of_x) {
+                for (lane, (&gradient, winner)) in gradient.iter().zip(winners).enumerate() {
+                    let Some([number_y, number_x]) = winner else {
                         continue;
-                    }
-                    let [at_y, at_x] = winner.map(|winner| winner[lane] as usize);
+                    };
+                    let (at_y, at_x) = (first_y + number_y, of_x.start + number_x);
                     let (taps_y, taps_x) = (y.samples.taps[at_y], x.samples.taps[at_x]);
                     let pixel = |row, column: usize| -> f64 { features.row(row, column..column + 1)[0][lane].into() };
                     // The two rows, weighted along x, and as the sample moves along x.

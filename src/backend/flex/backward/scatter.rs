@@ -37,10 +37,10 @@ pub struct Scratch<S, const L: usize> {
     row: AlignedPixels<S, L>,
     /// The largest numbers of a row of the output.
     maxima: Vec<[S; L]>,
-    /// What each of them was read from, along y and along x; [`NONE`] where it was no pixel.
-    winners: Vec<[[u32; L]; 2]>,
-    /// For each column of the window, the row that its maximum was read from.
-    rows: Vec<[u32; L]>,
+    /// What each of them was read from, along y and along x; negative along y where it was no pixel.
+    winners: Vec<[[S; L]; 2]>,
+    /// For each column of the window, the row of its bin that its maximum was read from.
+    rows: Vec<[S; L]>,
 }
 
 impl<S: Sum, const L: usize> Scratch<S, L> {
@@ -53,14 +53,29 @@ impl<S: Sum, const L: usize> Scratch<S, L> {
         }
     }
 
-    /// What the elements of a row were read from, along y and along x; [`NONE`] where it was no pixel.
-    pub fn winners(&self) -> &[[[u32; L]; 2]] {
-        &self.winners
+    /// The numbers of the samples, within their elements, that the elements of a row were read from along y and along x;
+    /// none where it was no sample.
+    #[inline(always)]
+    pub fn winners(&self) -> impl Iterator<Item = [Option<[usize; 2]>; L]> {
+        let place = |winner: &[[S; L]; 2], lane: usize| {
+            let [y, x] = winner.map(|numbers| numbers[lane]);
+            (y >= S::default()).then(|| [S::to_index(y), S::to_index(x)])
+        };
+        self.winners
+            .iter()
+            .map(move |winner| std::array::from_fn(|lane| place(winner, lane)))
     }
 }
 
+/// Winners are numbers of the same type as maxima, which the compiler then selects in vectors as well. From here on they
+/// would not be exact; no bin and no element is as long.
+const MOST: usize = 1 << 23;
+
 /// The number of no sample and of no pixel.
-pub const NONE: u32 = u32::MAX;
+#[inline(always)]
+fn none<S: Sum>() -> S {
+    S::default() - S::ONE
+}
 
 /// An average: every pixel gets its weight's share.
 pub struct ScatterAverage;
@@ -135,8 +150,9 @@ impl<S: Sum> ScatterMaxOfSamples<S> {
         scratch.maxima.clear();
         scratch.maxima.resize(width, [self.start; L]);
         scratch.winners.clear();
-        scratch.winners.resize(width, [[NONE; L]; 2]);
-        for sample_y in y.samples[output_row].clone() {
+        scratch.winners.resize(width, [[none(); L]; 2]);
+        for (number_y, sample_y) in y.samples[output_row].clone().enumerate() {
+            let number_y = S::from_f64(number_y as f64);
             let taps = y.taps[sample_y];
             let pair = [taps.low, taps.high];
             weighted_sum(scratch.row.get_mut(), &[taps.low_weight, taps.high_weight], |tap| {
@@ -145,12 +161,13 @@ impl<S: Sum> ScatterMaxOfSamples<S> {
             let along_y = scratch.row.get();
             let of_elements = scratch.maxima.iter_mut().zip(&mut scratch.winners).zip(&x.samples);
             for ((maximum, winner), samples_x) in of_elements {
-                for sample_x in samples_x.clone() {
-                    let taps = x.taps[sample_x];
+                let mut number_x = S::default();
+                for taps in &x.taps[samples_x.clone()] {
                     let mut sample = [S::default(); L];
                     add(&mut sample, taps.low_weight, &along_y[taps.low - columns.start]);
                     add(&mut sample, taps.high_weight, &along_y[taps.high - columns.start]);
-                    keep_winner(maximum, &sample, winner, [sample_y as u32, sample_x as u32]);
+                    keep_winner(maximum, &sample, winner, [number_y, number_x]);
+                    number_x += S::ONE;
                 }
             }
         }
@@ -159,7 +176,7 @@ impl<S: Sum> ScatterMaxOfSamples<S> {
             if !(y.complete[output_row] && complete_x) {
                 for (lane, &maximum) in maximum.iter().enumerate() {
                     if self.outside > maximum {
-                        winner[0][lane] = NONE;
+                        winner[0][lane] = none();
                     }
                 }
             }
@@ -185,15 +202,16 @@ impl<S: Sum> Scatter<S> for ScatterMaxOfSamples<S> {
     ) {
         for (row, gradient) in output_rows.zip(gradient.chunks_exact(x.samples.len())) {
             self.winners([y, x], row, &columns, features, scratch);
-            for (gradient, winner) in gradient.iter().zip(&scratch.winners) {
-                for (lane, gradient) in gradient.iter().enumerate() {
-                    if winner[0][lane] == NONE {
+            let (of_y, of_x) = (&y.taps[y.samples[row].clone()], &x.samples);
+            for ((gradient, winners), of_x) in gradient.iter().zip(scratch.winners()).zip(of_x) {
+                for (lane, (&gradient, winner)) in gradient.iter().zip(winners).enumerate() {
+                    let Some([number_y, number_x]) = winner else {
                         continue;
-                    }
-                    let (y, x) = (y.taps[winner[0][lane] as usize], x.taps[winner[1][lane] as usize]);
+                    };
+                    let (y, x) = (of_y[number_y], x.taps[of_x.start + number_x]);
                     for (row, weight_y) in [(y.low, y.low_weight), (y.high, y.high_weight)] {
                         for (column, weight_x) in [(x.low, x.low_weight), (x.high, x.high_weight)] {
-                            sums.add([row, column], lane, weight_y * weight_x * *gradient);
+                            sums.add([row, column], lane, weight_y * weight_x * gradient);
                         }
                     }
                 }
@@ -226,37 +244,49 @@ impl<S: Sum> Scatter<S> for ScatterMaxOfPixels {
                 continue;
             }
             // Along y first: the largest pixel of each column, and its row.
+            assert!(
+                bin_y.len() < MOST && columns.len() < MOST,
+                "a bin is no longer than the map"
+            );
             scratch.maxima.clear();
             scratch.maxima.resize(columns.len(), [S::LEAST; L]);
             scratch.rows.clear();
-            scratch.rows.resize(columns.len(), [NONE; L]);
+            scratch.rows.resize(columns.len(), [none(); L]);
+            let mut number = S::default();
             for row in bin_y.clone() {
-                let pixels = features.row(row, columns.clone());
-                for ((maximum, winner), pixel) in scratch.maxima.iter_mut().zip(&mut scratch.rows).zip(pixels) {
-                    for lane in 0..L {
-                        let larger = pixel[lane] > maximum[lane];
-                        maximum[lane] = if larger { pixel[lane] } else { maximum[lane] };
-                        winner[lane] = if larger { row as u32 } else { winner[lane] };
-                    }
+                let pixels = features.row(row, columns.clone()).as_flattened();
+                let (maxima, rows) = (scratch.maxima.as_flattened_mut(), scratch.rows.as_flattened_mut());
+                for ((maximum, row), &pixel) in maxima.iter_mut().zip(rows).zip(pixels) {
+                    let larger = pixel > *maximum;
+                    *row = if larger { number } else { *row };
+                    *maximum = if larger { pixel } else { *maximum };
                 }
+                number += S::ONE;
             }
             for (gradient, bin_x) in gradient.iter().zip(x) {
-                let (mut maximum, mut winner) = ([S::LEAST; L], [[NONE; L]; 2]);
-                for column in bin_x.clone() {
-                    let place = column - columns.start;
-                    let (numbers, rows) = (&scratch.maxima[place], &scratch.rows[place]);
-                    for lane in 0..L {
-                        // Of equal ones the upper, and of those in one row the left one.
-                        let upper = numbers[lane] == maximum[lane] && rows[lane] < winner[0][lane];
-                        let wins = numbers[lane] > maximum[lane] || upper;
-                        maximum[lane] = if wins { numbers[lane] } else { maximum[lane] };
-                        winner[0][lane] = if wins { rows[lane] } else { winner[0][lane] };
-                        winner[1][lane] = if wins { column as u32 } else { winner[1][lane] };
+                let (mut maximum, mut winner) = ([S::LEAST; L], [[none(); L]; 2]);
+                let mut number = S::default();
+                let of_bin = bin_x.start - columns.start.min(bin_x.start)..bin_x.end - columns.start.min(bin_x.start);
+                for (pixels, rows) in scratch.maxima[of_bin.clone()].iter().zip(&scratch.rows[of_bin]) {
+                    let [of_y, of_x] = &mut winner;
+                    let winners = maximum.iter_mut().zip(of_y).zip(of_x);
+                    for (((maximum, of_y), of_x), (&pixel, &row)) in winners.zip(pixels.iter().zip(rows)) {
+                        // Of equal ones the upper, and of those in one row the left one. `&` and `|` do not branch.
+                        let wins = (pixel > *maximum) | ((pixel == *maximum) & (row < *of_y));
+                        *of_y = if wins { row } else { *of_y };
+                        *of_x = if wins { number } else { *of_x };
+                        *maximum = if wins { pixel } else { *maximum };
                     }
+                    number += S::ONE;
                 }
                 for (lane, &gradient) in gradient.iter().enumerate() {
-                    if winner[0][lane] != NONE {
-                        sums.add([winner[0][lane] as usize, winner[1][lane] as usize], lane, gradient);
+                    let [of_y, of_x] = winner.map(|numbers| numbers[lane]);
+                    if of_y >= S::default() {
+                        sums.add(
+                            [bin_y.start + S::to_index(of_y), bin_x.start + S::to_index(of_x)],
+                            lane,
+                            gradient,
+                        );
                     }
                 }
             }
@@ -269,13 +299,14 @@ impl<S: Sum> Scatter<S> for ScatterMaxOfPixels {
 fn keep_winner<S: Sum, const L: usize>(
     maximum: &mut [S; L],
     sample: &[S; L],
-    winner: &mut [[u32; L]; 2],
-    [y, x]: [u32; 2],
+    winner: &mut [[S; L]; 2],
+    [y, x]: [S; 2],
 ) {
-    for lane in 0..L {
-        let larger = sample[lane] > maximum[lane];
-        maximum[lane] = if larger { sample[lane] } else { maximum[lane] };
-        winner[0][lane] = if larger { y } else { winner[0][lane] };
-        winner[1][lane] = if larger { x } else { winner[1][lane] };
+    let [of_y, of_x] = winner;
+    for (((maximum, of_y), of_x), &sample) in maximum.iter_mut().zip(of_y).zip(of_x).zip(sample) {
+        let larger = sample > *maximum;
+        *of_y = if larger { y } else { *of_y };
+        *of_x = if larger { x } else { *of_x };
+        *maximum = if larger { sample } else { *maximum };
     }
 }
