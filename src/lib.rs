@@ -25,13 +25,14 @@
 //! - [`torchvision`], [`detectron2`], [`onnx`], [`openvino`], [`directml`], [`tensorflow`]: each framework's attributes
 //!   under its own names and with its own defaults; they turn into this crate's options.
 //!
-//! There are no gradients: the operators are for inference.
+//! With the feature `autodiff` the operators have gradients on autodiff devices, of features and of boxes.
+//! [`primitive`] has functions that give them by hand, with the feature or without.
 //!
 //! # Features
 //!
 //! `flex` and `ndarray` (both default), `tch`, `wgpu`, `vulkan`, `metal`, `webgpu`, `cuda`, `rocm` and `cpu` each
 //! compile a backend. On a device of any other backend the operators are an error. `fusion` turns on Burn's kernel
-//! fusion, which the operators work with either way. `detection` adds a module of that name with what a two-stage
+//! fusion, which the operators work with either way. `autodiff` gives the operators gradients. `detection` adds a module of that name with what a two-stage
 //! detector needs around the operators.
 
 #![deny(unsafe_code)]

@@ -45,7 +45,8 @@ impl<B: RegionKernels> BackwardCall<B> {
         )
     }
 
-    /// The gradient `[K, 4]` of boxes from that of the output. `features` are there where what is read moves with boxes.
+    /// The gradient `[K, 4]` of boxes from that of the output. `features` are there where what is read moves with
+    /// boxes.
     pub fn boxes_gradient(&self, gradient: FloatTensor<B>, features: Option<FloatTensor<B>>) -> FloatTensor<B> {
         let call = self.clone();
         if !call.operator.moves_with_boxes() {

@@ -91,8 +91,8 @@ pub struct PsRoiPool {
     /// From box coordinates to pixels of the map.
     #[config(default = 1.0)]
     pub spatial_scale: f64,
-    /// Whether the gradient of features is torchvision's as well: its bins reach the last row and the last column of the
-    /// map, and those of the operator end before them.
+    /// Whether the gradient of features is torchvision's as well: its bins reach the last row and the last column of
+    /// the map, and those of the operator end before them.
     #[config(default = false)]
     pub torchvision_gradient: bool,
 }

@@ -97,8 +97,8 @@ pub struct SampleAxis {
     pub half_up: bool,
     /// In which order positions are computed.
     pub arithmetic: Arithmetic,
-    /// Whether the gradient of a box takes a sample on a pixel to have no slope, as TensorFlow does. Elsewhere it has the
-    /// slope towards the next pixel.
+    /// Whether the gradient of a box takes a sample on a pixel to have no slope, as TensorFlow does. Elsewhere it has
+    /// the slope towards the next pixel.
     pub flat_on_pixels: bool,
 }
 

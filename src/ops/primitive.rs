@@ -85,8 +85,8 @@ macro_rules! operator {
         /// # Errors
         ///
         #[doc = concat!("Those of [`", stringify!($try_name), "`];")]
-        /// [`RoiError::Shape`], [`RoiError::DType`] or [`RoiError::Device`] for a gradient that does not go with the output;
-        /// [`RoiError::SecondDerivative`] for tensors on an autodiff device.
+        /// [`RoiError::Shape`], [`RoiError::DType`] or [`RoiError::Device`] for a gradient that does not go with the
+        /// output; [`RoiError::SecondDerivative`] for tensors on an autodiff device.
         pub fn $try_backward<B: RoiBackend>(
             output_gradient: FloatTensor<B>,
             features: FloatTensor<B>,

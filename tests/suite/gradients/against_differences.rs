@@ -100,7 +100,8 @@ fn gradients_are_adjoint_on_every_backend() {
             let features = problem.features(&backend.device, DType::F32, DType::F32);
             let output = numbers(problem.call(features.clone(), &backend.device, DType::F32).into_data());
             let nothing = problem.call(features.clone().zeros_like(), &backend.device, DType::F32);
-            let owed: Vec<f64> = output.iter().zip(numbers(nothing.into_data())).map(|(all, rest)| all - rest).collect();
+            let nothing = numbers(nothing.into_data());
+            let owed: Vec<f64> = output.iter().zip(nothing).map(|(all, rest)| all - rest).collect();
             let features = numbers(features.into_data());
             let gradients = problem.gradients(&backend.device, DType::F32, &weights);
             let (left, right) = (dot(&weights, &owed), dot(&numbers(gradients.features), &features));

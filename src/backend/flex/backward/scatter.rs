@@ -53,8 +53,8 @@ impl<S: Sum, const L: usize> Scratch<S, L> {
         }
     }
 
-    /// The numbers of the samples, within their elements, that the elements of a row were read from along y and along x;
-    /// none where it was no sample.
+    /// The numbers of the samples, within their elements, that the elements of a row were read from, along y and
+    /// along x; none where it was no sample.
     #[inline(always)]
     pub fn winners(&self) -> impl Iterator<Item = [Option<[usize; 2]>; L]> {
         let place = |winner: &[[S; L]; 2], lane: usize| {
