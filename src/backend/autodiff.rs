@@ -9,7 +9,8 @@ use burn::backend::tensor::{FloatTensor, IntTensor};
 use burn::backend::{Autodiff, Backend, TensorMetadata};
 use burn::tensor::DType;
 
-use super::{BackwardCall, DeviceKind, DeviceSupport, HostRegions, RegionKernels};
+use super::support::DeviceSupport;
+use super::{BackwardCall, DeviceKind, HostRegions, RegionKernels};
 use crate::geometry::operator::{Reduction, RegionOperator};
 
 impl<B: RegionKernels, C: CheckpointStrategy> RegionKernels for Autodiff<B, C> {

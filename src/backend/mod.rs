@@ -33,7 +33,7 @@ mod support;
 
 pub use backward_call::BackwardCall;
 pub(crate) use support::is_host;
-pub use support::{DeviceKind, DeviceSupport, RoiBackend};
+pub use support::{DeviceKind, RoiBackend};
 
 // The macro below writes paths that begin with `burn`. This one has `burn::backend::fusion` for every
 // CubeCL build, whether or not Burn's own fusion is on: an application that turns it on without

@@ -6,7 +6,7 @@
 //!
 //! - [`kernel`]: the kernel, and how it is launched.
 //! - [`unit`]: which output elements a unit computes, their region, and the channels that they read.
-//! - [`backward`]: gradients.
+//! - [`backward`]: the gradients of features and of boxes.
 //! - [`samples`] and [`bins`]: what an element reads, reduced.
 
 use burn::backend::TensorMetadata;

@@ -4,6 +4,7 @@ use burn::tensor::{DType, Device, Tensor};
 use burn_roi::*;
 
 use crate::backends::backends;
+use crate::problem::Operator;
 
 fn features(device: &Device, size: [usize; 2]) -> Tensor<4> {
     let [height, width] = size;
@@ -71,16 +72,16 @@ fn levels_get_the_gradients_of_their_regions() {
         let mut of_maps = maps.each_ref().map(|map| vec![0.0; map.shape().num_elements()]);
         let mut of_boxes = Vec::new();
         for row in 0..3 {
-            let expected = numbers(pooled.clone().slice([row..row + 1]));
+            let expected = numbers(pooled.clone().narrow(0, row, 1));
             let level = (0..3).find(|&level| {
-                let alone = boxes(&device).slice([row..row + 1]);
+                let alone = boxes(&device).narrow(0, row, 1);
                 let config = align.clone().with_spatial_scale(scales[level]);
                 numbers(roi_align(maps[level].clone(), &Rois::from_images(vec![alone]), config)) == expected
             });
             let level = level.expect("a region is of one level");
             levels_used |= 1 << level;
             let map = features(&device, sizes[level]).require_grad();
-            let alone = boxes(&device).slice([row..row + 1]).require_grad();
+            let alone = boxes(&device).narrow(0, row, 1).require_grad();
             let config = align.clone().with_spatial_scale(scales[level]);
             let output = roi_align(map.clone(), &Rois::from_images(vec![alone.clone()]), config);
             let gradients = output.powf_scalar(2.0).sum().backward();
@@ -135,15 +136,15 @@ fn an_input_that_is_not_tracked_has_no_gradient() {
 fn nearest_pixels_and_bins_do_not_move_with_boxes() {
     for backend in backends() {
         let device = backend.device.clone().autodiff();
-        let nearest = RoiAlignConfig::new([2, 2]).with_interpolation(Interpolation::Nearest);
-        let calls: [&dyn Fn(Tensor<4>, &Rois) -> Tensor<4>; 2] =
-            [&|map, rois| roi_align(map, rois, nearest.clone()), &|map, rois| {
-                roi_pool(map, rois, RoiPoolConfig::new([2, 2]))
-            }];
-        for call in calls {
+        let operators = [
+            Operator::RoiAlign(RoiAlignConfig::new([2, 2]).with_interpolation(Interpolation::Nearest)),
+            Operator::RoiPool(RoiPoolConfig::new([2, 2])),
+        ];
+        for operator in operators {
             let corners = boxes(&device).require_grad();
             let map = features(&device, [20, 24]).require_grad();
-            let output = call(map, &Rois::from_images(vec![corners.clone()]));
+            let rois = Rois::from_images(vec![corners.clone()]);
+            let output = operator.call(map, &rois).expect("the call is right");
             let gradients = output.sum().backward();
             let of_boxes = numbers(corners.grad(&gradients).expect("a gradient"));
             assert_eq!(of_boxes, [0.0; 12], "{}", backend.name);

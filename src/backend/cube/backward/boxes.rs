@@ -44,7 +44,7 @@ pub fn pull_boxes<F: Float, I: Int>(
     #[define(F)] _dtype: cubecl::ir::ElemType,
     #[define(I)] _index_dtype: cubecl::ir::ElemType,
 ) {
-    let row = CUBE_POS as usize;
+    let row = CUBE_POS;
     if row >= gradient.shape(0) {
         terminate!();
     }
@@ -105,7 +105,7 @@ fn write_end<F: Float>(
     while half > 0 {
         if unit < half {
             let other = shared[unit + half];
-            shared[unit] = shared[unit] + other;
+            shared[unit] += other;
         }
         sync_cube();
         half /= 2;

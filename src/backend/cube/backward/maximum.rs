@@ -43,7 +43,7 @@ pub fn gather_maximum<F: Float, I: Int>(
     #[define(F)] _dtype: cubecl::ir::ElemType,
     #[define(I)] _index_dtype: cubecl::ir::ElemType,
 ) {
-    if CUBE_POS as usize >= cubes {
+    if CUBE_POS >= cubes {
         terminate!();
     }
     let tile = tile(gradient, output, compiled.channel_map);

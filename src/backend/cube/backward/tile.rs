@@ -46,7 +46,7 @@ pub fn tile<F: Float>(gradient: &Tensor<F>, output: &mut Tensor<F>, #[comptime] 
     if comptime!(channel_map == ChannelMap::PositionSensitive) {
         places = gradient.shape(2) * gradient.shape(3);
     }
-    let cube = CUBE_POS as usize;
+    let cube = CUBE_POS;
     let (rest, block) = (cube / blocks, cube % blocks);
     let (rest, place) = (rest / places, rest % places);
     let across = width.div_ceil(SIDE);
