@@ -634,6 +634,25 @@ def directml_roi_pooling(dealer, dtype):
                  "expected": expected})
 
 
+def torchvision_backward(name, forward):
+    """The function of the gradient of features, on problems of the forward pass."""
+    def make(dealer, dtype):
+        import torch
+        import torchvision
+
+        case = forward(dealer, dtype)
+        attributes, boxes = dict(case.attributes), torch.from_numpy(case.tensors["boxes"])
+        features = torch.from_numpy(case.tensors["input"]).requires_grad_()
+        output = getattr(torchvision.ops, name)(features, boxes, **attributes)
+        gradient = dealer.random.standard_normal(tuple(output.shape)).astype(dtype)
+        (expected,) = torch.autograd.grad(output, features, torch.from_numpy(gradient))
+        return Case(case.source, attributes, ALIGN_TOLERANCE[dtype],
+                    {"input": case.tensors["input"], "boxes": case.tensors["boxes"], "grad_output": gradient,
+                     "expected_grad_input": expected.numpy()})
+
+    return make
+
+
 # The function of each operator, and why it gives no cases of some types.
 HALF_POSITIONS = {"f16": "its CPU kernel computes positions in f16 too"}
 SINGLE_BOXES = {"f64": "it computes in f32"}
@@ -643,6 +662,9 @@ OPERATORS = {
     "torchvision.roi_pool": (torchvision_roi_pool, HALF_POSITIONS),
     "torchvision.ps_roi_align": (torchvision_ps_roi_align, HALF_POSITIONS),
     "torchvision.ps_roi_pool": (torchvision_ps_roi_pool, {"f16": "it has no f16"}),
+    **{f"torchvision.{name}.backward": (torchvision_backward(name, forward), HALF_POSITIONS)
+       for name, forward in [("roi_align", torchvision_roi_align), ("roi_pool", torchvision_roi_pool),
+                             ("ps_roi_align", torchvision_ps_roi_align), ("ps_roi_pool", torchvision_ps_roi_pool)]},
     "torchvision.MultiScaleRoIAlign": (torchvision_multi_scale_roi_align, HALF_POSITIONS),
     "onnx.RoiAlign": (onnx_roi_align, {}),
     "onnx.MaxRoiPool": (onnx_max_roi_pool, {"f64": "onnxruntime has no kernel"}),
@@ -680,7 +702,8 @@ def generate(operator, arguments):
     dealer = Dealer([arguments.seed, zlib.crc32(operator.encode())])
     for number in range(arguments.count):
         case = make(dealer, DTYPES[arguments.dtype])
-        assert np.isfinite(case.tensors["expected"]).all(), (operator, number)
+        for tensor in case.tensors.values():
+            assert np.isfinite(tensor).all(), (operator, number)
         name = f"{operator.replace('.', '_')}_{number:03}.safetensors"
         save(arguments.output / name, operator, case)
     print(f"{operator}: {arguments.count} cases, {case.source}")
