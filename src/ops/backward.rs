@@ -7,6 +7,26 @@ use crate::backend::{BackwardCall, RoiBackend};
 
 /// The gradients of a call whose arguments were checked: each is computed when it is asked for. Functions such as
 /// [`primitive::roi_align_backward`](crate::primitive::roi_align_backward) make it.
+///
+/// ```
+/// use burn::backend::Dispatch;
+/// use burn::tensor::{Device, Tensor};
+/// use burn_roi::{RoiAlignConfig, Rois, primitive};
+///
+/// let device = Device::default();
+/// let features = Tensor::<4>::ones([1, 8, 20, 30], &device);
+/// let rois = Rois::from_images(vec![Tensor::<2>::from_floats([[2.0, 3.0, 16.0, 12.0]], &device)]);
+/// let output_gradient = Tensor::<4>::ones([1, 8, 7, 7], &device);
+/// let backward = primitive::roi_align_backward::<Dispatch>(
+///     output_gradient.into_dispatch(),
+///     features.into_dispatch(),
+///     rois.boxes().into_dispatch(),
+///     rois.batch_indices().into_dispatch(),
+///     RoiAlignConfig::new([7, 7]),
+/// );
+/// assert_eq!(Tensor::<4>::from_dispatch(backward.features()).dims(), [1, 8, 20, 30]);
+/// assert_eq!(Tensor::<2>::from_dispatch(backward.boxes()).dims(), [1, 4]);
+/// ```
 #[derive(Debug)]
 pub struct Backward<B: RoiBackend> {
     pub(super) gradient: FloatTensor<B>,

@@ -3,14 +3,15 @@
 use cubecl::prelude::*;
 
 use super::Compiled;
+use super::slope::{Slope, slope_at, slope_of_corner};
 use super::tile::UNITS;
 use super::winner::{Place, winner_of_samples};
 use crate::backend::cube::unit::{BoxRow, read_box};
 use crate::geometry::operator::{ChannelMap, Reduction};
 use crate::geometry::real::single::area::{AreaRule, in_range};
 use crate::geometry::real::single::make::{Rules, RulesExpand};
-use crate::geometry::real::single::samples::{Axis, SampleRule, axis, in_bounds, position, taps};
-use crate::geometry::real::single::slopes::{Slopes, movement, slopes, weight_slope};
+use crate::geometry::real::single::samples::{Axis, SampleRule, axis, in_bounds, position};
+use crate::geometry::real::single::slopes::{Slopes, movement, slopes};
 
 /// One axis of a region, and how it moves.
 #[derive(CubeType)]
@@ -277,83 +278,6 @@ fn add_maximum<F: Float>(
                 of_ends,
             );
         }
-    }
-}
-
-/// By how much what is read grows as the position grows by 1.
-#[derive(CubeType)]
-struct Slope {
-    along_y: f32,
-    along_x: f32,
-}
-
-/// The slope of a sample.
-#[cube]
-fn slope_at<F: Float>(
-    features: &Tensor<F>,
-    rule_y: &SampleRule,
-    rule_x: &SampleRule,
-    plane: usize,
-    at_y: f32,
-    at_x: f32,
-    #[comptime] flat_on_pixels: bool,
-) -> Slope {
-    let (height, width) = (features.shape(2) as u32, features.shape(3) as u32);
-    let (row_step, step) = (features.stride(2), features.stride(3));
-    let y = taps(rule_y, at_y, height);
-    let x = taps(rule_x, at_x, width);
-    let (low, high) = (y.low as usize * row_step, y.high as usize * row_step);
-    let (left, right) = (x.low as usize * step, x.high as usize * step);
-    let pixel_11 = f32::cast_from(features[plane + low + left]);
-    let pixel_12 = f32::cast_from(features[plane + low + right]);
-    let pixel_21 = f32::cast_from(features[plane + high + left]);
-    let pixel_22 = f32::cast_from(features[plane + high + right]);
-    let down = (1.0 - x.fraction) * (pixel_21 - pixel_11) + x.fraction * (pixel_22 - pixel_12);
-    let across = (1.0 - y.fraction) * (pixel_12 - pixel_11) + y.fraction * (pixel_22 - pixel_21);
-    Slope {
-        along_y: down * weight_slope(rule_y, at_y, height, flat_on_pixels.runtime()),
-        along_x: across * weight_slope(rule_x, at_x, width, flat_on_pixels.runtime()),
-    }
-}
-
-/// The slope of one pixel of a sample times its weight. `high_y` and `high_x` are 1 for the second pixel along an axis.
-#[cube]
-#[allow(clippy::too_many_arguments)]
-fn slope_of_corner<F: Float>(
-    features: &Tensor<F>,
-    rule_y: &SampleRule,
-    rule_x: &SampleRule,
-    plane: usize,
-    at_y: f32,
-    at_x: f32,
-    high_y: u32,
-    high_x: u32,
-    #[comptime] flat_on_pixels: bool,
-) -> Slope {
-    let (height, width) = (features.shape(2) as u32, features.shape(3) as u32);
-    let y = taps(rule_y, at_y, height);
-    let x = taps(rule_x, at_x, width);
-    let mut row = y.low;
-    let mut weight_y = 1.0 - y.fraction;
-    let mut slope_y = -weight_slope(rule_y, at_y, height, flat_on_pixels.runtime());
-    if high_y == 1u32 {
-        row = y.high;
-        weight_y = y.fraction;
-        slope_y = -slope_y;
-    }
-    let mut column = x.low;
-    let mut weight_x = 1.0 - x.fraction;
-    let mut slope_x = -weight_slope(rule_x, at_x, width, flat_on_pixels.runtime());
-    if high_x == 1u32 {
-        column = x.high;
-        weight_x = x.fraction;
-        slope_x = -slope_x;
-    }
-    let pixel =
-        f32::cast_from(features[plane + row as usize * features.stride(2) + column as usize * features.stride(3)]);
-    Slope {
-        along_y: slope_y * weight_x * pixel,
-        along_x: weight_y * slope_x * pixel,
     }
 }
 

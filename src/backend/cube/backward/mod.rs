@@ -4,11 +4,12 @@
 //! - [`tile`]: the pixels that a cube of units owns, and the regions that reach them.
 //! - [`average`] and [`maximum`]: the gradient of features; a unit owns a pixel in a few channels.
 //! - [`winner`]: what a maximum was read from.
-//! - [`boxes`]: the gradient of boxes; a cube owns a region.
+//! - [`boxes`]: the gradient of boxes; a cube owns a region. [`slope`]: how what is read changes with its position.
 
 mod average;
 mod boxes;
 mod maximum;
+mod slope;
 mod tile;
 mod winner;
 
