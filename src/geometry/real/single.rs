@@ -11,7 +11,7 @@ pub mod bins;
 pub mod make;
 #[path = "../plan/make_slopes.rs"]
 pub mod make_slopes;
-#[cfg(any(feature = "cube", test))]
+#[cfg(feature = "cube")]
 #[path = "reach.rs"]
 pub mod reach;
 #[path = "samples.rs"]
