@@ -246,7 +246,7 @@ impl<S: Sum> Scatter<S> for ScatterMaxOfPixels {
             // Along y first: the largest pixel of each column, and its row.
             assert!(
                 bin_y.len() < MOST && columns.len() < MOST,
-                "a bin is no longer than the map"
+                "the gradient of a bin needs fewer than 2^23 pixels along each axis"
             );
             scratch.maxima.clear();
             scratch.maxima.resize(columns.len(), [S::LEAST; L]);

@@ -44,7 +44,8 @@ pub trait Sum:
     /// One.
     const ONE: Self;
 
-    /// A whole number from 0 up to 2^23 as an index. A cast, which saturates, took two thirds of a kernel's time.
+    /// A whole number from 0 up to 2^23 as an index. A cast checks for NaN and for numbers out of range: with one,
+    /// the gradient of vgg-roi-pool took 43.5 ms instead of 38.2.
     fn to_index(self) -> usize;
 
     /// The larger of two; `self` where `other` is not a number.
