@@ -6,7 +6,7 @@ use super::boxes::{OfEnds, PullEnds};
 use super::scatter::{ScatterMaxOfSamples, Scratch};
 use crate::backend::flex::kernels::add;
 use crate::backend::flex::numbers::Sum;
-use crate::backend::flex::pixels::{AlignedPixels, Rows};
+use crate::backend::flex::pixels::Rows;
 use crate::geometry::plan::{Planner, TapSlopes, WeightSlopes};
 
 /// An average. For a row of the output, the gradient goes along x to the pixels by their weights and by the slopes of
@@ -23,19 +23,16 @@ impl<S: Sum> PullEnds<S> for PullAverage {
         columns: Range<usize>,
         gradient: &[[S; L]],
         features: &impl Rows<S, L>,
-        _scratch: &mut Scratch<S, L>,
+        scratch: &mut Scratch<S, L>,
         of_ends: &mut OfEnds,
     ) {
-        let [mut by_weight, mut by_low, mut by_high] = [0; 3].map(|_| AlignedPixels::<S, L>::new());
-        for row in [&mut by_weight, &mut by_low, &mut by_high] {
-            row.resize(columns.len());
-        }
-        let along_x = [
-            (&mut by_weight, &x.weights.weights),
-            (&mut by_low, &x.slopes[0]),
-            (&mut by_high, &x.slopes[1]),
+        scratch.spread.iter_mut().for_each(|row| row.resize(columns.len()));
+        let [by_weight, by_low, by_high] = &mut scratch.spread;
+        let mut along_x = [
+            (by_weight.get_mut(), &x.weights.weights),
+            (by_low.get_mut(), &x.slopes[0]),
+            (by_high.get_mut(), &x.slopes[1]),
         ];
-        let mut along_x = along_x.map(|(row, weights)| (row.get_mut(), weights));
         let mut first = 0;
         for (gradient, rows) in gradient.chunks_exact(x.weights.pixels.len()).zip(&y.weights.pixels) {
             let of_rows = first..first + rows.len();

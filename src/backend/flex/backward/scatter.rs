@@ -35,6 +35,8 @@ pub trait Scatter<S: Sum>: Sync {
 pub struct Scratch<S, const L: usize> {
     /// A row of the window.
     row: AlignedPixels<S, L>,
+    /// Rows of the window that the gradient of boxes spreads: by weights, and by the slopes for both ends.
+    pub spread: [AlignedPixels<S, L>; 3],
     /// The largest numbers of a row of the output.
     maxima: Vec<[S; L]>,
     /// What each of them was read from, along y and along x; negative along y where it was no pixel.
@@ -47,6 +49,7 @@ impl<S: Sum, const L: usize> Scratch<S, L> {
     pub fn new() -> Self {
         Self {
             row: AlignedPixels::new(),
+            spread: std::array::from_fn(|_| AlignedPixels::new()),
             maxima: Vec::new(),
             winners: Vec::new(),
             rows: Vec::new(),
