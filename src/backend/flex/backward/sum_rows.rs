@@ -32,8 +32,9 @@ impl<S: Sum, const L: usize> SumRows<S, L> {
     pub fn clear(&mut self, rows: usize, columns: Range<usize>) {
         self.capacity = rows.next_power_of_two();
         self.open = 0..0;
-        self.pixels.resize(self.capacity * columns.len());
         self.columns = columns;
+        // One pixel more, for what goes to no pixel.
+        self.pixels.resize(self.pixel_count() + 1);
     }
 
     /// Opens rows, whose first is none before those of an earlier call. Those before it are final, and go to `done`.
@@ -63,19 +64,49 @@ impl<S: Sum, const L: usize> SumRows<S, L> {
     /// Columns of an open row.
     #[inline(always)]
     pub fn row(&mut self, row: usize, columns: Range<usize>) -> &mut [[S; L]] {
-        let first = self.place(row, columns.start);
+        let first = self.place([row, columns.start]);
         &mut self.pixels.get_mut()[first..first + columns.len()]
     }
 
     /// Adds to one channel of a pixel of an open row.
     #[inline(always)]
     pub fn add(&mut self, [row, column]: [usize; 2], lane: usize, number: S) {
-        let place = self.place(row, column);
+        let place = self.place([row, column]);
         self.pixels.get_mut()[place][lane] += number;
     }
 
+    /// Adds each number, in its channel, to the pixel that is so many pixels after the one at `first`, counted row by
+    /// row. Where that offset is negative, nothing is added.
     #[inline(always)]
-    fn place(&self, row: usize, column: usize) -> usize {
+    pub fn add_at(&mut self, first: usize, offsets: &mut [[i32; L]], numbers: &[[S; L]]) {
+        let (first, count) = (first as i32, self.pixel_count() as i32);
+        // In vectors, before the additions, which go one by one.
+        for offset in offsets.as_flattened_mut() {
+            let place = first + *offset;
+            let place = if place < count { place } else { place - count };
+            *offset = if *offset < 0 { count } else { place };
+        }
+        let pixels = self.pixels.get_mut();
+        for (places, numbers) in offsets.iter().zip(numbers) {
+            for (lane, (&place, &number)) in places.iter().zip(numbers).enumerate() {
+                pixels[place as usize][lane] += number;
+            }
+        }
+    }
+
+    /// How many pixels it holds.
+    pub fn pixel_count(&self) -> usize {
+        self.capacity * self.columns.len()
+    }
+
+    /// How many pixels a row holds.
+    pub fn width(&self) -> usize {
+        self.columns.len()
+    }
+
+    /// The place of a pixel of an open row.
+    #[inline(always)]
+    pub fn place(&self, [row, column]: [usize; 2]) -> usize {
         (row & (self.capacity - 1)) * self.columns.len() + column - self.columns.start
     }
 }

@@ -44,10 +44,6 @@ pub trait Sum:
     /// One.
     const ONE: Self;
 
-    /// A whole number from 0 up to 2^23 as an index. A cast checks for NaN and for numbers out of range: with one,
-    /// the gradient of vgg-roi-pool took 43.5 ms instead of 38.2.
-    fn to_index(self) -> usize;
-
     /// The larger of two; `self` where `other` is not a number.
     #[inline(always)]
     fn larger(self, other: Self) -> Self {
@@ -60,14 +56,6 @@ macro_rules! sum {
         impl Sum for $type {
             const LEAST: Self = <$type>::NEG_INFINITY;
             const ONE: Self = 1.0;
-
-            #[inline(always)]
-            fn to_index(self) -> usize {
-                const BITS: u32 = <$type>::MANTISSA_DIGITS - 1;
-                // In the sum, the last bit of the mantissa is 1.
-                let sum = self + (1u64 << BITS) as $type;
-                (sum.to_bits() & ((1 << BITS) - 1)) as usize
-            }
         }
 
         impl Number for $type {

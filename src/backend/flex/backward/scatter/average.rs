@@ -1,0 +1,54 @@
+//! An average: every pixel gets its weight's share.
+
+use std::ops::Range;
+
+use super::{Scatter, Scratch};
+use crate::backend::flex::backward::sum_rows::SumRows;
+use crate::backend::flex::kernels::add;
+use crate::backend::flex::numbers::Sum;
+use crate::backend::flex::pixels::Rows;
+use crate::geometry::plan::Weights;
+
+/// An average: every pixel gets its weight's share.
+pub struct ScatterAverage;
+
+impl<S: Sum> Scatter<S> for ScatterAverage {
+    type Plan = Weights<S>;
+
+    const READS_FEATURES: bool = false;
+
+    #[inline(always)]
+    fn add<const L: usize>(
+        &self,
+        [y, x]: [&Weights<S>; 2],
+        output_rows: Range<usize>,
+        columns: Range<usize>,
+        gradient: &[[S; L]],
+        _features: &impl Rows<S, L>,
+        scratch: &mut Scratch<S, L>,
+        sums: &mut SumRows<S, L>,
+    ) {
+        scratch.row.resize(columns.len());
+        let along_x = scratch.row.get_mut();
+        let elements_y = y.elements().skip(output_rows.start);
+        for (gradient, (rows, weights_y, _)) in gradient.chunks_exact(x.pixels.len()).zip(elements_y) {
+            if rows.is_empty() {
+                continue;
+            }
+            along_x.fill([S::default(); L]);
+            for (gradient, (pixels, weights_x, _)) in gradient.iter().zip(x.elements()) {
+                if !pixels.is_empty() {
+                    let pixels = &mut along_x[pixels.start - columns.start..pixels.end - columns.start];
+                    for (sum, &weight) in pixels.iter_mut().zip(weights_x) {
+                        add(sum, weight, gradient);
+                    }
+                }
+            }
+            for (row, &weight) in rows.zip(weights_y) {
+                for (sum, pixel) in sums.row(row, columns.clone()).iter_mut().zip(&*along_x) {
+                    add(sum, weight, pixel);
+                }
+            }
+        }
+    }
+}

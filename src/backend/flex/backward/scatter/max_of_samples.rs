@@ -1,0 +1,123 @@
+//! A maximum over samples: the pixels of the sample that won get their weights' shares.
+
+use std::ops::Range;
+
+use super::{NONE, Scatter, Scratch};
+use crate::backend::flex::backward::sum_rows::SumRows;
+use crate::backend::flex::kernels::{add, weighted_sum};
+use crate::backend::flex::numbers::Sum;
+use crate::backend::flex::pixels::Rows;
+use crate::geometry::plan::{Planner, SampleTaps};
+
+/// A maximum over samples: the pixels of the sample that won get their weights' shares.
+pub struct ScatterMaxOfSamples<S> {
+    start: S,
+    outside: S,
+}
+
+impl<S: Sum> ScatterMaxOfSamples<S> {
+    pub fn new(planner: &Planner<S>) -> Self {
+        Self {
+            start: planner.maximum_starts_from().map_or(S::LEAST, S::from_f64),
+            outside: S::from_f64(planner.value_without_pixels()),
+        }
+    }
+
+    /// The samples that win in a row of the output.
+    #[inline(always)]
+    pub fn winners<const L: usize>(
+        &self,
+        [y, x]: [&SampleTaps<S>; 2],
+        output_row: usize,
+        columns: &Range<usize>,
+        features: &impl Rows<S, L>,
+        scratch: &mut Scratch<S, L>,
+    ) {
+        let width = x.samples.len();
+        scratch.row.resize(columns.len());
+        scratch.maxima.clear();
+        scratch.maxima.resize(width, [self.start; L]);
+        scratch.winners.clear();
+        scratch.winners.resize(width, [[NONE; L]; 2]);
+        for (number_y, sample_y) in y.samples[output_row].clone().enumerate() {
+            let number_y = number_y as i32;
+            let taps = y.taps[sample_y];
+            let pair = [taps.low, taps.high];
+            weighted_sum(scratch.row.get_mut(), &[taps.low_weight, taps.high_weight], |tap| {
+                features.row(pair[tap], columns.clone())
+            });
+            let along_y = scratch.row.get();
+            let of_elements = scratch.maxima.iter_mut().zip(&mut scratch.winners).zip(&x.samples);
+            for ((maximum, winner), samples_x) in of_elements {
+                for (number_x, taps) in (0..).zip(&x.taps[samples_x.clone()]) {
+                    let mut sample = [S::default(); L];
+                    add(&mut sample, taps.low_weight, &along_y[taps.low - columns.start]);
+                    add(&mut sample, taps.high_weight, &along_y[taps.high - columns.start]);
+                    keep_winner(maximum, &sample, winner, [number_y, number_x]);
+                }
+            }
+        }
+        let of_elements = scratch.maxima.iter().zip(&mut scratch.winners).zip(&x.complete);
+        for ((maximum, winner), &complete_x) in of_elements {
+            if !(y.complete[output_row] && complete_x) {
+                for (lane, &maximum) in maximum.iter().enumerate() {
+                    if self.outside > maximum {
+                        winner[0][lane] = NONE;
+                    }
+                }
+            }
+        }
+    }
+}
+
+impl<S: Sum> Scatter<S> for ScatterMaxOfSamples<S> {
+    type Plan = SampleTaps<S>;
+
+    const READS_FEATURES: bool = true;
+
+    #[inline(always)]
+    fn add<const L: usize>(
+        &self,
+        [y, x]: [&SampleTaps<S>; 2],
+        output_rows: Range<usize>,
+        columns: Range<usize>,
+        gradient: &[[S; L]],
+        features: &impl Rows<S, L>,
+        scratch: &mut Scratch<S, L>,
+        sums: &mut SumRows<S, L>,
+    ) {
+        for (row, gradient) in output_rows.zip(gradient.chunks_exact(x.samples.len())) {
+            self.winners([y, x], row, &columns, features, scratch);
+            let (of_y, of_x) = (&y.taps[y.samples[row].clone()], &x.samples);
+            for ((gradient, winners), of_x) in gradient.iter().zip(scratch.winners()).zip(of_x) {
+                for (lane, (&gradient, winner)) in gradient.iter().zip(winners).enumerate() {
+                    let Some([number_y, number_x]) = winner else {
+                        continue;
+                    };
+                    let (y, x) = (of_y[number_y], x.taps[of_x.start + number_x]);
+                    for (row, weight_y) in [(y.low, y.low_weight), (y.high, y.high_weight)] {
+                        for (column, weight_x) in [(x.low, x.low_weight), (x.high, x.high_weight)] {
+                            sums.add([row, column], lane, weight_y * weight_x * gradient);
+                        }
+                    }
+                }
+            }
+        }
+    }
+}
+
+/// Takes the larger of two numbers in each channel, and the numbers of its sample along y and along x.
+#[inline(always)]
+fn keep_winner<S: Sum, const L: usize>(
+    maximum: &mut [S; L],
+    sample: &[S; L],
+    [of_y, of_x]: &mut [[i32; L]; 2],
+    [y, x]: [i32; 2],
+) {
+    for lane in 0..L {
+        let larger = sample[lane] > maximum[lane];
+        of_y[lane] = if larger { y } else { of_y[lane] };
+        of_x[lane] = if larger { x } else { of_x[lane] };
+        maximum[lane] = if larger { sample[lane] } else { maximum[lane] };
+    }
+}
