@@ -7,7 +7,7 @@ use burn::backend::autodiff::grads::Gradients;
 use burn::backend::autodiff::ops::{Backward, Ops, OpsKind};
 use burn::backend::tensor::{FloatTensor, IntTensor};
 use burn::backend::{Autodiff, Backend, TensorMetadata};
-use burn::tensor::DType;
+use burn::tensor::{DType, Shape};
 
 use super::support::DeviceSupport;
 use super::{BackwardCall, DeviceKind, HostRegions, RegionKernels};
@@ -66,6 +66,19 @@ impl<B: RegionKernels, C: CheckpointStrategy> RegionKernels for Autodiff<B, C> {
                 let read = reads_features(&features, &boxes, &operator).then(|| prep.checkpoint(&features));
                 prep.finish((call, read), output)
             }
+            OpsKind::UnTracked(prep) => prep.finish(output),
+        }
+    }
+
+    fn without_pixels(
+        features: FloatTensor<Self>,
+        boxes: FloatTensor<Self>,
+        operator: RegionOperator,
+    ) -> FloatTensor<Self> {
+        let output = B::without_pixels(features.primitive().clone(), boxes.primitive().clone(), operator);
+        let nodes = [features.node(), boxes.node()];
+        match WithoutPixels.prepare::<C>(nodes).compute_bound().stateful() {
+            OpsKind::Tracked(prep) => prep.finish([&features, &boxes].map(Like::of), output),
             OpsKind::UnTracked(prep) => prep.finish(output),
         }
     }
@@ -199,5 +212,44 @@ impl<B: RegionKernels> Backward<B, 3> for PoolLevel {
             // Whole: a row belongs to one level, and every level leaves the rows of others alone.
             gradients.register::<B>(node, gradient);
         }
+    }
+}
+
+/// The node of a call that reads no pixel, whose parents are the features and the boxes.
+#[derive(Debug)]
+struct WithoutPixels;
+
+impl<B: RegionKernels> Backward<B, 2> for WithoutPixels {
+    type State = [Like<B>; 2];
+
+    fn backward(self, ops: Ops<Self::State, 2>, gradients: &mut Gradients, _checkpointer: &mut Checkpointer) {
+        gradients.consume::<B>(&ops.node);
+        for (node, like) in ops.parents.into_iter().zip(ops.state) {
+            if let Some(node) = node {
+                gradients.register::<B>(node.id, like.zeros());
+            }
+        }
+    }
+}
+
+/// What a gradient of zeros takes of its tensor.
+#[derive(Debug, Clone)]
+struct Like<B: Backend> {
+    shape: Shape,
+    device: B::Device,
+    dtype: DType,
+}
+
+impl<B: Backend> Like<B> {
+    fn of(tensor: &FloatTensor<Autodiff<B>>) -> Self {
+        Self {
+            shape: tensor.shape(),
+            device: tensor.device(),
+            dtype: tensor.dtype(),
+        }
+    }
+
+    fn zeros(self) -> FloatTensor<B> {
+        B::float_zeros(self.shape, &self.device, self.dtype.into())
     }
 }

@@ -15,8 +15,8 @@
 use std::sync::Arc;
 
 use ::burn::backend::tensor::{FloatTensor, IntTensor};
-use ::burn::backend::{Backend, backend_extension};
-use ::burn::tensor::Shape;
+use ::burn::backend::{Backend, TensorMetadata, backend_extension};
+use ::burn::tensor::{Scalar, Shape};
 
 use crate::geometry::operator::RegionOperator;
 use crate::geometry::plan::Region;
@@ -52,8 +52,8 @@ pub type HostRegions = Arc<[Region]>;
 
 /// The kernels that all region operators come down to. A backend without kernels of its own inherits the bodies.
 ///
-/// Arguments have been checked: `boxes` is `[K, 4]` of the dtype of `features`, `batch_indices` is
-/// `[K]`, K is not 0, and no dimension of `features` (`[N, C, H, W]`) or of the output is 0. `regions` is both of
+/// Arguments have been checked: `boxes` is `[K, 4]` of the dtype of `features`, and `batch_indices` is `[K]`. But for
+/// `without_pixels`, K is not 0, and no dimension of `features` (`[N, C, H, W]`) or of the output is 0. `regions` is both of
 /// them, read and checked, on a device of the kind `Host`; elsewhere it is none.
 #[backend_extension(
     Cube: cfg(feature = "cube"),
@@ -89,6 +89,19 @@ pub trait RegionKernels: Backend {
         operator: RegionOperator,
     ) -> FloatTensor<Self> {
         fallback::pool::<Self>(Some(pooled), features, boxes, batch_indices, regions, &operator)
+    }
+
+    /// The output where no pixel is read, since there is no image or no region: one value in all elements. On an
+    /// autodiff device it belongs to the graph of its inputs, whose gradients are 0.
+    #[fusion(default)]
+    fn without_pixels(
+        features: FloatTensor<Self>,
+        boxes: FloatTensor<Self>,
+        operator: RegionOperator,
+    ) -> FloatTensor<Self> {
+        let shape = output_shape(&features.shape(), &boxes.shape(), &operator);
+        let value = Scalar::from(operator.value_without_pixels());
+        Self::float_full(shape, value, &features.device(), features.dtype().into())
     }
 
     /// The gradient of features of a shape `[N, C, H, W]` from that of the output, for an operator that averages: it

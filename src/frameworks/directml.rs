@@ -1,4 +1,4 @@
-//! DirectML `ROI_ALIGN`, `ROI_ALIGN1` and `ROI_POOLING`, as structs that mirror the documents' fields.
+//! DirectML `ROI_ALIGN`, `ROI_ALIGN1`, `ROI_ALIGN_GRAD` and `ROI_POOLING`, as structs that mirror the documents' fields.
 //!
 //! The tensors of a description are arguments of the operators, but for the size of `OutputTensor`,
 //! which is `output_size`. `ROITensor` and `BatchIndicesTensor` of any rank that the documents allow
@@ -146,6 +146,79 @@ impl From<RoiAlign1OperatorDesc> for RoiAlignConfig {
             .with_align_corners(desc.align_regions_to_corners)
             .with_minimum_length(None)
             .with_arithmetic(Arithmetic::FromRegion)
+    }
+}
+
+/// `DML_ROI_ALIGN_GRAD_OPERATOR_DESC`.
+///
+/// [`roi_align_backward`](crate::primitive::roi_align_backward) takes it: its `features()` is `OutputGradientTensor`,
+/// and its `boxes()` is `OutputROIGradientTensor`. Where there is no `InputTensor`, zeros of its shape give the same
+/// gradient of features, if the function is an average.
+///
+/// The gradient of boxes is the derivative of `ROI_ALIGN1`. The pseudo-code of the document is not: it does not divide
+/// by the number of samples.
+///
+/// ```
+/// use burn_roi::RoiAlignConfig;
+/// use burn_roi::directml::{InterpolationMode, ReduceFunction, RoiAlignGradOperatorDesc};
+///
+/// let config: RoiAlignConfig = RoiAlignGradOperatorDesc {
+///     input_gradient_size: [1, 3],
+///     reduction_function: ReduceFunction::Average,
+///     interpolation_mode: InterpolationMode::Linear,
+///     spatial_scale_x: 1.0,
+///     spatial_scale_y: 1.0,
+///     input_pixel_offset: 0.5,
+///     output_pixel_offset: -0.5,
+///     minimum_samples_per_output: 1,
+///     maximum_samples_per_output: 1,
+///     align_regions_to_corners: false,
+/// }
+/// .into();
+/// assert_eq!(config.output_size, [1, 3]);
+/// ```
+#[derive(Config, Debug, PartialEq)]
+pub struct RoiAlignGradOperatorDesc {
+    /// The last two sizes of `InputGradientTensor`: height and width.
+    pub input_gradient_size: [usize; 2],
+    /// How samples became one number.
+    pub reduction_function: ReduceFunction,
+    /// What a sample between pixels read.
+    pub interpolation_mode: InterpolationMode,
+    /// From box coordinates to columns of the map.
+    pub spatial_scale_x: f32,
+    /// From box coordinates to rows of the map.
+    pub spatial_scale_y: f32,
+    /// Where the centre of the first pixel lies: 0.5, or 0 for its corner.
+    pub input_pixel_offset: f32,
+    /// Minus where a sample lies in its step: -0.5 for its middle, or 0 for its start; -1024 to 1024.
+    pub output_pixel_offset: f32,
+    /// The least number of samples of an output element along an axis, 1 to 1024.
+    pub minimum_samples_per_output: u32,
+    /// The largest number of samples of an output element along an axis.
+    pub maximum_samples_per_output: u32,
+    /// Whether the outermost samples lie on the corners of the region.
+    #[config(default = false)]
+    pub align_regions_to_corners: bool,
+}
+
+impl From<RoiAlignGradOperatorDesc> for RoiAlignConfig {
+    fn from(desc: RoiAlignGradOperatorDesc) -> Self {
+        RoiAlign1OperatorDesc {
+            output_size: desc.input_gradient_size,
+            reduction_function: desc.reduction_function,
+            interpolation_mode: desc.interpolation_mode,
+            spatial_scale_x: desc.spatial_scale_x,
+            spatial_scale_y: desc.spatial_scale_y,
+            input_pixel_offset: desc.input_pixel_offset,
+            output_pixel_offset: desc.output_pixel_offset,
+            // A maximum takes it for samples out of bounds, and this description has none.
+            out_of_bounds_input_value: 0.0,
+            minimum_samples_per_output: desc.minimum_samples_per_output,
+            maximum_samples_per_output: desc.maximum_samples_per_output,
+            align_regions_to_corners: desc.align_regions_to_corners,
+        }
+        .into()
     }
 }
 

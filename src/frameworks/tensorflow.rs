@@ -1,6 +1,61 @@
-//! TensorFlow's `tf.image.crop_and_resize`, as release 2.21 computes it, on `[N, C, H, W]`.
+//! TensorFlow's `tf.image.crop_and_resize` and its gradients, as release 2.21 computes them, on `[N, C, H, W]`.
 //!
 //! Its `boxes` and `box_indices` are [`Rois::new`](crate::Rois::new).
 
+use burn::config::Config;
+
+use crate::geometry::operator::Interpolation;
+use crate::ops::CropAndResizeConfig;
+
 /// The arguments of `tf.image.crop_and_resize`.
-pub type CropAndResize = crate::ops::CropAndResizeConfig;
+pub type CropAndResize = CropAndResizeConfig;
+
+/// The attributes of `CropAndResizeGradImage`.
+///
+/// [`crop_and_resize_backward`](crate::primitive::crop_and_resize_backward) takes it, and its `features()` is the
+/// output. Where there is no image, zeros of `image_size` give the same.
+///
+/// ```
+/// use burn::backend::Dispatch;
+/// use burn::tensor::{Device, Int, Tensor};
+/// use burn_roi::{primitive, tensorflow};
+///
+/// let device = Device::default();
+/// let backward = primitive::crop_and_resize_backward::<Dispatch>(
+///     Tensor::<4>::ones([1, 8, 14, 14], &device).into_dispatch(),
+///     Tensor::<4>::zeros([1, 8, 50, 76], &device).into_dispatch(),
+///     Tensor::<2>::from_floats([[0.1, 0.2, 0.6, 0.9]], &device).into_dispatch(),
+///     Tensor::<1, Int>::from_ints([0], &device).into_dispatch(),
+///     tensorflow::CropAndResizeGradImage::new([14, 14]),
+/// );
+/// assert_eq!(Tensor::<4>::from_dispatch(backward.features()).dims(), [1, 8, 50, 76]);
+/// ```
+#[derive(Config, Debug, PartialEq)]
+pub struct CropAndResizeGradImage {
+    /// Height and width of `grads`.
+    pub crop_size: [usize; 2],
+    /// What a point between pixels read.
+    #[config(default = "Interpolation::Bilinear")]
+    pub method: Interpolation,
+}
+
+impl From<CropAndResizeGradImage> for CropAndResizeConfig {
+    fn from(attributes: CropAndResizeGradImage) -> Self {
+        Self::new(attributes.crop_size).with_method(attributes.method)
+    }
+}
+
+/// The attributes of `CropAndResizeGradBoxes`, whose `method` is always bilinear.
+///
+/// [`crop_and_resize_backward`](crate::primitive::crop_and_resize_backward) takes it, and its `boxes()` is the output.
+#[derive(Config, Debug, PartialEq)]
+pub struct CropAndResizeGradBoxes {
+    /// Height and width of `grads`.
+    pub crop_size: [usize; 2],
+}
+
+impl From<CropAndResizeGradBoxes> for CropAndResizeConfig {
+    fn from(attributes: CropAndResizeGradBoxes) -> Self {
+        Self::new(attributes.crop_size)
+    }
+}

@@ -1,9 +1,14 @@
-//! [`Backward`]: the gradients of a call, by hand.
+//! [`Backward`] and [`PyramidBackward`]: the gradients of a call, by hand.
 
 use burn::backend::TensorMetadata;
 use burn::backend::tensor::FloatTensor;
+use burn::tensor::Shape;
 
+use super::call::{check_pyramid, reads_nothing};
 use crate::backend::{BackwardCall, RoiBackend};
+use crate::error::RoiError;
+use crate::geometry::operator::RegionOperator;
+use crate::regions::{Regions, same_device, shape};
 
 /// The gradients of a call whose arguments were checked: each is computed when it is asked for. Functions such as
 /// [`primitive::roi_align_backward`](crate::primitive::roi_align_backward) make it.
@@ -29,11 +34,11 @@ use crate::backend::{BackwardCall, RoiBackend};
 /// ```
 #[derive(Debug)]
 pub struct Backward<B: RoiBackend> {
-    pub(super) gradient: FloatTensor<B>,
-    pub(super) features: FloatTensor<B>,
-    pub(super) call: BackwardCall<B>,
+    gradient: FloatTensor<B>,
+    features: FloatTensor<B>,
+    call: BackwardCall<B>,
     /// Whether there is no image to read, or no output.
-    pub(super) reads_nothing: bool,
+    reads_nothing: bool,
 }
 
 impl<B: RoiBackend> Backward<B> {
@@ -55,6 +60,111 @@ impl<B: RoiBackend> Backward<B> {
         self.call
             .boxes_gradient(self.gradient.clone(), Some(self.features.clone()))
     }
+}
+
+/// The gradients of a call on a feature pyramid, as [`Backward`] has those of a call on one map.
+/// [`primitive::multi_scale_roi_align_backward`](crate::primitive::multi_scale_roi_align_backward) makes it.
+#[derive(Debug)]
+pub struct PyramidBackward<B: RoiBackend> {
+    levels: Vec<Backward<B>>,
+}
+
+impl<B: RoiBackend> PyramidBackward<B> {
+    /// The gradients of the features, `[N, C, Hᵢ, Wᵢ]` for each level.
+    pub fn features(&self) -> Vec<FloatTensor<B>> {
+        self.levels.iter().map(Backward::features).collect()
+    }
+
+    /// The gradient of the boxes, `[K, 4]`.
+    pub fn boxes(&self) -> FloatTensor<B> {
+        // A box belongs to one level; those of other levels give it 0.
+        let of_levels = self.levels.iter().map(Backward::boxes);
+        of_levels.reduce(B::float_add).expect("there is a level")
+    }
+}
+
+/// The gradients of a call from that of its output.
+pub fn of_call<B: RoiBackend>(
+    gradient: FloatTensor<B>,
+    features: FloatTensor<B>,
+    regions: Regions<B>,
+    operator: RegionOperator,
+) -> Result<Backward<B>, RoiError> {
+    let PyramidBackward { mut levels } = of_pyramid(gradient, vec![features], regions, vec![operator])?;
+    Ok(levels.remove(0))
+}
+
+/// The gradients of a call on a pyramid: one operator for each level, of which there is at least one.
+pub fn of_pyramid<B: RoiBackend>(
+    gradient: FloatTensor<B>,
+    features: Vec<FloatTensor<B>>,
+    regions: Regions<B>,
+    operators: Vec<RegionOperator>,
+) -> Result<PyramidBackward<B>, RoiError> {
+    refuse_second_derivatives::<B>(&gradient, &features, &regions)?;
+    let output = check_pyramid::<B>(&features, &regions, &operators)?;
+    check_gradient::<B>(&gradient, &features[0], &output)?;
+    let on_host = regions.on_host(features[0].shape()[0])?;
+    let levels = features
+        .into_iter()
+        .zip(operators)
+        .map(|(features, operator)| Backward {
+            reads_nothing: reads_nothing(&features.shape(), &output),
+            gradient: gradient.clone(),
+            call: BackwardCall {
+                boxes: regions.boxes.clone(),
+                batch_indices: regions.batch_indices.clone(),
+                regions: on_host.clone(),
+                operator,
+                shape: features.shape().dims(),
+            },
+            features,
+        });
+    Ok(PyramidBackward {
+        levels: levels.collect(),
+    })
+}
+
+fn refuse_second_derivatives<B: RoiBackend>(
+    gradient: &FloatTensor<B>,
+    features: &[FloatTensor<B>],
+    regions: &Regions<B>,
+) -> Result<(), RoiError> {
+    let features = features.iter().map(|level| ("features", level));
+    let others = [("output_gradient", gradient), ("boxes", &regions.boxes)];
+    match others
+        .into_iter()
+        .chain(features)
+        .find(|(_, tensor)| B::is_autodiff(tensor))
+    {
+        Some((argument, _)) => Err(RoiError::SecondDerivative { argument }),
+        None => Ok(()),
+    }
+}
+
+/// Checks that a gradient goes with the output.
+fn check_gradient<B: RoiBackend>(
+    gradient: &FloatTensor<B>,
+    features: &FloatTensor<B>,
+    output: &Shape,
+) -> Result<(), RoiError> {
+    let found = gradient.shape();
+    shape(
+        "output_gradient",
+        &found,
+        "[K, channels, P, Q], that of the operator's output",
+        found == *output,
+    )?;
+    same_device("output_gradient", &gradient.device(), "features", &features.device())?;
+    let (dtype, expected) = (gradient.dtype(), features.dtype());
+    if dtype != expected {
+        return Err(RoiError::DType {
+            argument: "output_gradient",
+            dtype,
+            expected: format!("{expected:?}, as `features` is"),
+        });
+    }
+    Ok(())
 }
 
 fn zeros_like<B: RoiBackend>(tensor: &FloatTensor<B>) -> FloatTensor<B> {

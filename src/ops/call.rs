@@ -3,10 +3,9 @@
 
 use burn::backend::tensor::FloatTensor;
 use burn::backend::{Dispatch, DispatchAutodiffContext, DispatchTensor, TensorMetadata};
-use burn::tensor::{DType, Scalar, Shape, Tensor};
+use burn::tensor::{DType, Shape, Tensor};
 
-use super::backward::Backward;
-use crate::backend::{BackwardCall, DeviceKind, HostRegions, RoiBackend, output_shape};
+use crate::backend::{DeviceKind, HostRegions, RoiBackend, output_shape};
 use crate::error::RoiError;
 use crate::geometry::operator::RegionOperator;
 use crate::regions::{Regions, Rois, same_device, shape};
@@ -42,7 +41,7 @@ pub fn pool<B: RoiBackend>(
     let shape = pooled_shape::<B>(&features, &regions, &operator)?;
     let on_host = regions.on_host(features.shape()[0])?;
     if reads_nothing(&features.shape(), &shape) {
-        return Ok(without_pixels::<B>(&features, shape, &operator));
+        return Ok(B::without_pixels(features, regions.boxes, operator));
     }
     Ok(B::pool(
         features,
@@ -53,83 +52,32 @@ pub fn pool<B: RoiBackend>(
     ))
 }
 
-/// A call whose gradients are wanted, from the gradient of its output.
-pub fn backward<B: RoiBackend>(
-    gradient: FloatTensor<B>,
-    features: FloatTensor<B>,
-    regions: Regions<B>,
-    operator: RegionOperator,
-) -> Result<Backward<B>, RoiError> {
-    for (argument, tensor) in [
-        ("output_gradient", &gradient),
-        ("features", &features),
-        ("boxes", &regions.boxes),
-    ] {
-        if B::is_autodiff(tensor) {
-            return Err(RoiError::SecondDerivative { argument });
-        }
-    }
-    check_features::<B>(&features, &regions)?;
-    let output = pooled_shape::<B>(&features, &regions, &operator)?;
-    check_gradient::<B>(&gradient, &features, &output)?;
-    let shape = features.shape().dims();
-    let on_host = regions.on_host(shape[0])?;
-    Ok(Backward {
-        reads_nothing: reads_nothing(&features.shape(), &output),
-        gradient,
-        features,
-        call: BackwardCall {
-            boxes: regions.boxes,
-            batch_indices: regions.batch_indices,
-            regions: on_host,
-            operator,
-            shape,
-        },
-    })
-}
-
-/// Checks that a gradient goes with the output.
-fn check_gradient<B: RoiBackend>(
-    gradient: &FloatTensor<B>,
-    features: &FloatTensor<B>,
-    output: &Shape,
-) -> Result<(), RoiError> {
-    let found = gradient.shape();
-    shape(
-        "output_gradient",
-        &found,
-        "[K, channels, P, Q], that of the operator's output",
-        found == *output,
-    )?;
-    same_device("output_gradient", &gradient.device(), "features", &features.device())?;
-    let (dtype, expected) = (gradient.dtype(), features.dtype());
-    if dtype != expected {
-        return Err(RoiError::DType {
-            argument: "output_gradient",
-            dtype,
-            expected: format!("{expected:?}, as `features` is"),
-        });
-    }
-    Ok(())
-}
-
 /// Pools regions of a pyramid of a backend's own tensors: one operator for each level, of which there is at least one.
 pub fn pool_pyramid<B: RoiBackend>(
     features: Vec<FloatTensor<B>>,
     regions: Regions<B>,
     operators: Vec<RegionOperator>,
 ) -> Result<FloatTensor<B>, RoiError> {
-    for level in &features {
-        check_features::<B>(level, &regions)?;
-        check_like_finest::<B>(level, &features[0])?;
-        pooled_shape::<B>(level, &regions, &operators[0])?;
-    }
-    let shape = pooled_shape::<B>(&features[0], &regions, &operators[0])?;
+    let shape = check_pyramid::<B>(&features, &regions, &operators)?;
     let on_host = regions.on_host(features[0].shape()[0])?;
     if reads_nothing(&features[0].shape(), &shape) {
-        return Ok(without_pixels::<B>(&features[0], shape, &operators[0]));
+        return Ok(B::without_pixels(features[0].clone(), regions.boxes, operators[0]));
     }
     Ok(pool_levels::<B>(features, regions, on_host, operators))
+}
+
+/// Checks the levels of a pyramid, and gives the shape of the output.
+pub(super) fn check_pyramid<B: RoiBackend>(
+    features: &[FloatTensor<B>],
+    regions: &Regions<B>,
+    operators: &[RegionOperator],
+) -> Result<Shape, RoiError> {
+    for level in features {
+        check_features::<B>(level, regions)?;
+        check_like_finest::<B>(level, &features[0])?;
+        pooled_shape::<B>(level, regions, &operators[0])?;
+    }
+    pooled_shape::<B>(&features[0], regions, &operators[0])
 }
 
 fn pool_levels<B: RoiBackend>(
@@ -247,12 +195,6 @@ fn pooled_shape<B: RoiBackend>(
 }
 
 /// Whether there is no image to read, or nothing to write.
-fn reads_nothing(features: &Shape, pooled: &Shape) -> bool {
+pub(super) fn reads_nothing(features: &Shape, pooled: &Shape) -> bool {
     features[0] == 0 || pooled.num_elements() == 0
-}
-
-/// The output where no pixel is read.
-fn without_pixels<B: RoiBackend>(features: &FloatTensor<B>, shape: Shape, operator: &RegionOperator) -> FloatTensor<B> {
-    let value = Scalar::from(operator.value_without_pixels());
-    B::float_full(shape, value, &features.device(), features.dtype().into())
 }

@@ -14,10 +14,10 @@ use burn::backend::TensorMetadata;
 use burn::backend::tensor::{FloatTensor, IntTensor};
 use burn::tensor::DType;
 
-pub use super::backward::Backward;
-use super::call;
+pub use super::backward::{Backward, PyramidBackward};
 use super::{
     CropAndResizeConfig, MultiScaleRoiAlignConfig, PsRoiAlignConfig, PsRoiPoolConfig, RoiAlignConfig, RoiPoolConfig,
+    backward, call,
 };
 use crate::backend::RoiBackend;
 use crate::error::{RoiError, or_panic};
@@ -95,7 +95,7 @@ macro_rules! operator {
             config: impl Into<$config>,
         ) -> Result<Backward<B>, RoiError> {
             let operator = config.into().operator()?;
-            call::backward::<B>(
+            backward::of_call::<B>(
                 output_gradient,
                 features,
                 Regions::try_new(boxes, batch_indices)?,
@@ -178,4 +178,49 @@ pub fn try_multi_scale_roi_align<B: RoiBackend>(
     let dtype = features.first().map_or(DType::F32, TensorMetadata::dtype);
     let operators = config.into().operators(features.len(), scales, dtype)?;
     call::pool_pyramid::<B>(features, Regions::try_new(boxes, batch_indices)?, operators)
+}
+
+/// The gradients of [`multi_scale_roi_align`]'s features and boxes from that of its output.
+///
+/// `output_gradient` has the shape of the output and the dtype of the features.
+///
+/// # Panics
+///
+/// Where [`try_multi_scale_roi_align_backward`] gives an error, with its text.
+pub fn multi_scale_roi_align_backward<B: RoiBackend>(
+    output_gradient: FloatTensor<B>,
+    features: Vec<FloatTensor<B>>,
+    boxes: FloatTensor<B>,
+    batch_indices: IntTensor<B>,
+    scales: &[f64],
+    config: impl Into<MultiScaleRoiAlignConfig>,
+) -> PyramidBackward<B> {
+    or_panic(try_multi_scale_roi_align_backward::<B>(
+        output_gradient,
+        features,
+        boxes,
+        batch_indices,
+        scales,
+        config,
+    ))
+}
+
+/// [`multi_scale_roi_align_backward`] for arguments that may be wrong.
+///
+/// # Errors
+///
+/// Those of [`try_multi_scale_roi_align`]; [`RoiError::Shape`], [`RoiError::DType`] or [`RoiError::Device`] for a
+/// gradient that does not go with the output; [`RoiError::SecondDerivative`] for tensors on an autodiff device.
+pub fn try_multi_scale_roi_align_backward<B: RoiBackend>(
+    output_gradient: FloatTensor<B>,
+    features: Vec<FloatTensor<B>>,
+    boxes: FloatTensor<B>,
+    batch_indices: IntTensor<B>,
+    scales: &[f64],
+    config: impl Into<MultiScaleRoiAlignConfig>,
+) -> Result<PyramidBackward<B>, RoiError> {
+    let dtype = features.first().map_or(DType::F32, TensorMetadata::dtype);
+    let operators = config.into().operators(features.len(), scales, dtype)?;
+    let regions = Regions::try_new(boxes, batch_indices)?;
+    backward::of_pyramid::<B>(output_gradient, features, regions, operators)
 }

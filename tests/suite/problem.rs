@@ -1,6 +1,8 @@
 //! A call that is right in everything, and how its tensors are made.
 
+use burn::backend::{Dispatch, DispatchTensor};
 use burn::tensor::{DType, Device, Int, Tensor, TensorData};
+use burn_roi::primitive::Backward;
 use burn_roi::*;
 
 /// An operator with its options.
@@ -54,6 +56,24 @@ impl Operator {
             Self::CropAndResize(config) => try_crop_and_resize(features, rois, config.clone()),
             Self::PsRoiAlign(config) => try_ps_roi_align(features, rois, config.clone()),
             Self::PsRoiPool(config) => try_ps_roi_pool(features, rois, config.clone()),
+        }
+    }
+
+    /// Its gradients by hand.
+    pub fn backward(
+        &self,
+        gradient: DispatchTensor,
+        features: DispatchTensor,
+        boxes: DispatchTensor,
+        indices: DispatchTensor,
+    ) -> Result<Backward<Dispatch>, RoiError> {
+        use primitive::*;
+        match self.clone() {
+            Self::RoiAlign(config) => try_roi_align_backward(gradient, features, boxes, indices, config),
+            Self::RoiPool(config) => try_roi_pool_backward(gradient, features, boxes, indices, config),
+            Self::CropAndResize(config) => try_crop_and_resize_backward(gradient, features, boxes, indices, config),
+            Self::PsRoiAlign(config) => try_ps_roi_align_backward(gradient, features, boxes, indices, config),
+            Self::PsRoiPool(config) => try_ps_roi_pool_backward(gradient, features, boxes, indices, config),
         }
     }
 }

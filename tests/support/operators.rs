@@ -133,9 +133,8 @@ fn call(
         }
         "openvino.ROIAlign" => try_roi_align(features, &apart()?, openvino_roi_align(attributes)?),
         "directml.ROI_ALIGN" => try_roi_align(features, &apart()?, directml_roi_align(attributes)?),
-        "directml.ROI_ALIGN1" | "directml.ROI_ALIGN_GRAD" => {
-            try_roi_align(features, &apart()?, directml_roi_align1(attributes)?)
-        }
+        "directml.ROI_ALIGN1" => try_roi_align(features, &apart()?, directml_roi_align1(attributes)?),
+        "directml.ROI_ALIGN_GRAD" => try_roi_align(features, &apart()?, directml_roi_align_grad(attributes)?),
         "directml.ROI_POOLING" => {
             let config =
                 directml::RoiPoolingOperatorDesc::new(attributes.get("SpatialScale")?, attributes.get("PooledSize")?);
@@ -232,6 +231,24 @@ fn directml_roi_align1(attributes: &Attributes) -> Result<RoiAlignConfig, String
         input_pixel_offset: attributes.get("InputPixelOffset")?,
         output_pixel_offset: attributes.get("OutputPixelOffset")?,
         out_of_bounds_input_value: attributes.get("OutOfBoundsInputValue")?,
+        minimum_samples_per_output: attributes.get("MinimumSamplesPerOutput")?,
+        maximum_samples_per_output: attributes.get("MaximumSamplesPerOutput")?,
+        align_regions_to_corners: attributes.or("AlignRegionsToCorners", false)?,
+    }
+    .into())
+}
+
+fn directml_roi_align_grad(attributes: &Attributes) -> Result<RoiAlignConfig, String> {
+    // The case has it from its forward.
+    attributes.or("OutOfBoundsInputValue", 0.0)?;
+    Ok(directml::RoiAlignGradOperatorDesc {
+        input_gradient_size: attributes.get("OutputSize")?,
+        reduction_function: reduce_function(attributes)?,
+        interpolation_mode: interpolation_mode(attributes)?,
+        spatial_scale_x: attributes.get("SpatialScaleX")?,
+        spatial_scale_y: attributes.get("SpatialScaleY")?,
+        input_pixel_offset: attributes.get("InputPixelOffset")?,
+        output_pixel_offset: attributes.get("OutputPixelOffset")?,
         minimum_samples_per_output: attributes.get("MinimumSamplesPerOutput")?,
         maximum_samples_per_output: attributes.get("MaximumSamplesPerOutput")?,
         align_regions_to_corners: attributes.or("AlignRegionsToCorners", false)?,

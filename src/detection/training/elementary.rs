@@ -21,9 +21,8 @@ pub fn binary_cross_entropy_with_logits<const D: usize>(logits: Tensor<D>, targe
 
 /// 0, which has a gradient of 0 for `tensor`.
 pub fn zero<const D: usize>(tensor: Tensor<D>) -> Tensor<1> {
-    let dtype = tensor.dtype();
     if tensor.shape().num_elements() == 0 {
-        return Tensor::zeros([1], (&tensor.device(), dtype));
+        return tensor.sum();
     }
     // A product with 0 would be NaN where an element is infinite or NaN.
     let everywhere = Tensor::<D, Bool>::full(tensor.dims(), true, &tensor.device());

@@ -151,3 +151,22 @@ fn nearest_pixels_and_bins_do_not_move_with_boxes() {
         }
     }
 }
+
+/// A picture without regions trains as one with them does: its loss is part of the graph.
+#[test]
+fn no_region_gives_gradients_of_zeros() {
+    for backend in backends() {
+        let device = backend.device.clone().autodiff();
+        let map = features(&device, [20, 24]).require_grad();
+        let corners = Tensor::<2>::zeros([0, 4], &device).require_grad();
+        let rois = Rois::from_images(vec![corners.clone()]);
+        let pooled = roi_align(map.clone(), &rois, RoiAlignConfig::new([3, 4]));
+        assert_eq!(pooled.dims(), [0, 3, 3, 4]);
+        let gradients = pooled.sum().backward();
+        let of_map = map.grad(&gradients).expect("a gradient of features");
+        assert_eq!(of_map.dims(), map.dims());
+        assert!(numbers(of_map).iter().all(|&number| number == 0.0), "{}", backend.name);
+        let of_boxes = corners.grad(&gradients).expect("a gradient of boxes");
+        assert_eq!(of_boxes.dims(), [0, 4]);
+    }
+}

@@ -9,7 +9,7 @@ mod repeatable;
 
 use burn::backend::Dispatch;
 use burn::tensor::{DType, Device, Tensor, TensorData};
-use burn_roi::primitive::{self, Backward};
+use burn_roi::primitive::Backward;
 use burn_roi::*;
 
 use crate::problem::{Operator, Problem, random_numbers};
@@ -80,23 +80,10 @@ pub fn backward(
     features: Tensor<4>,
     rois: &Rois,
 ) -> Result<Backward<Dispatch>, RoiError> {
-    let (weights, features) = (weights.into_dispatch(), features.into_dispatch());
-    let (boxes, indices) = (rois.boxes().into_dispatch(), rois.batch_indices().into_dispatch());
-    match operator.clone() {
-        Operator::RoiAlign(config) => {
-            primitive::try_roi_align_backward::<Dispatch>(weights, features, boxes, indices, config)
-        }
-        Operator::RoiPool(config) => {
-            primitive::try_roi_pool_backward::<Dispatch>(weights, features, boxes, indices, config)
-        }
-        Operator::CropAndResize(config) => {
-            primitive::try_crop_and_resize_backward::<Dispatch>(weights, features, boxes, indices, config)
-        }
-        Operator::PsRoiAlign(config) => {
-            primitive::try_ps_roi_align_backward::<Dispatch>(weights, features, boxes, indices, config)
-        }
-        Operator::PsRoiPool(config) => {
-            primitive::try_ps_roi_pool_backward::<Dispatch>(weights, features, boxes, indices, config)
-        }
-    }
+    operator.backward(
+        weights.into_dispatch(),
+        features.into_dispatch(),
+        rois.boxes().into_dispatch(),
+        rois.batch_indices().into_dispatch(),
+    )
 }
