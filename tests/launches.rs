@@ -1,5 +1,5 @@
 //! What a call asks of a device: one launch, on a pyramid one a level, and no kernel that an earlier call has not
-//! compiled.
+//! compiled. The same of each gradient.
 //!
 //! CubeCL compiles a kernel where it has not seen its identity yet, and tells both launches and
 //! identities to whoever listens. It listens for the whole process, so this is one test.
@@ -7,7 +7,9 @@
 use std::collections::HashSet;
 use std::sync::{Arc, Mutex};
 
+use burn::backend::{Dispatch, DispatchTensor};
 use burn::tensor::{DType, Device, Distribution, Tensor};
+use burn_roi::primitive::Backward;
 use burn_roi::*;
 use cubecl::hash::StableHash;
 use cubecl::launched::LaunchedKernels;
@@ -30,6 +32,7 @@ impl LaunchObserver for Launches {
 struct Problem {
     features: Tensor<4>,
     rois: Rois,
+    output_gradient: Tensor<4>,
     output_size: [usize; 2],
     scale: f64,
 }
@@ -40,8 +43,11 @@ impl Problem {
             let features = Tensor::<4>::random(shape, Distribution::Default, (device, dtype));
             let uniform = Distribution::Uniform(0.0, 20.0);
             let boxes = Tensor::<2>::random([regions, 4], uniform, (device, dtype));
+            let [rows, columns]: [usize; 2] = output_size;
+            let output = [regions, shape[1], rows, columns];
             Self {
                 features,
+                output_gradient: Tensor::random(output, Distribution::Default, (device, dtype)),
                 rois: Rois::from_images(vec![boxes]),
                 output_size,
                 scale,
@@ -62,7 +68,7 @@ impl Problem {
 }
 
 /// The launches of a call and the identities of their kernels.
-fn observe(device: &Device, call: impl FnOnce() -> Tensor<4>) -> (Vec<&'static str>, HashSet<StableHash>) {
+fn observe<T>(device: &Device, call: impl FnOnce() -> T) -> (Vec<&'static str>, HashSet<StableHash>) {
     device.sync().expect("what was before should finish");
     let launches = Arc::new(Launches::default());
     let observation = LaunchObservation::new(launches.clone());
@@ -94,6 +100,21 @@ fn a_call_is_one_launch_a_level_of_a_kernel_that_no_size_or_value_changes() {
                 }
                 of_dtype.extend(of_operator);
             }
+            for (name, gradient, kernels_of_all) in gradients() {
+                let mut of_gradient = HashSet::new();
+                for problem in &problems {
+                    let (names, kernels) = observe(&backend.device, || gradient(problem));
+                    let of = format!("{}: the gradient of {name} {dtype:?}", backend.name);
+                    assert_eq!(names.len(), 1, "{of} launches {names:?}");
+                    of_gradient.extend(kernels);
+                }
+                let compiled = of_gradient.len();
+                assert_eq!(
+                    compiled, kernels_of_all,
+                    "{}: {name} {dtype:?} compiles {compiled} kernels",
+                    backend.name
+                );
+            }
             for problem in &problems {
                 let (names, kernels) = observe(&backend.device, || pyramid(problem));
                 // One a level: nothing is copied in between, and no level's result is apart.
@@ -106,6 +127,44 @@ fn a_call_is_one_launch_a_level_of_a_kernel_that_no_size_or_value_changes() {
             assert_eq!(of_dtype.len(), 8, "{} {dtype:?}", backend.name);
         }
     }
+}
+
+type Gradient = Box<dyn Fn(&Problem) -> DispatchTensor>;
+
+/// Gradients of features and of boxes, and how many kernels the problems compile for each.
+fn gradients() -> Vec<(&'static str, Gradient, usize)> {
+    fn align(problem: &Problem, reduction: Reduction) -> Backward<Dispatch> {
+        let config = RoiAlignConfig::new(problem.output_size).with_spatial_scale(problem.scale);
+        primitive::roi_align_backward::<Dispatch>(
+            problem.output_gradient.clone().into_dispatch(),
+            problem.features.clone().into_dispatch(),
+            problem.rois.boxes().into_dispatch(),
+            problem.rois.batch_indices().into_dispatch(),
+            config.with_reduction(reduction),
+        )
+    }
+    vec![
+        (
+            "an average's features",
+            Box::new(|problem| align(problem, Reduction::Average).features()),
+            1,
+        ),
+        (
+            "an average's boxes",
+            Box::new(|problem| align(problem, Reduction::Average).boxes()),
+            1,
+        ),
+        (
+            "a maximum's features",
+            Box::new(|problem| align(problem, Reduction::Max).features()),
+            1,
+        ),
+        (
+            "a maximum's boxes",
+            Box::new(|problem| align(problem, Reduction::Max).boxes()),
+            1,
+        ),
+    ]
 }
 
 /// A pyramid of four levels, all of the same map.

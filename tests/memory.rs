@@ -1,6 +1,8 @@
-//! What a call takes beyond its input and output on the host.
+//! What a call, and its gradients, take beyond input and output on the host.
 
+use burn::backend::Dispatch;
 use burn::tensor::{Device, Distribution, Tensor};
+use burn_roi::primitive::Backward;
 use burn_roi::*;
 use peak_alloc::PeakAlloc;
 
@@ -94,12 +96,50 @@ fn memory_is_bounded_at_any_number_of_regions() {
             });
         }
 
+        let gradient = Tensor::<4>::ones([2000, 64, 7, 7], device);
+        check("the gradient of an average of 2000 regions", most, &|| {
+            features_gradient(&gradient, &features, &rois, align.clone())
+        });
+        let of_few = gradient.clone().narrow(0, 0, 200);
+        let largest = align.clone().with_reduction(Reduction::Max);
+        check("the gradient of a maximum of 200 regions", most, &|| {
+            features_gradient(&of_few, &features, &few, largest.clone())
+        });
+        check("the gradient of bins of 200 regions", most, &|| {
+            let backward = primitive::roi_pool_backward::<Dispatch>(
+                of_few.clone().into_dispatch(),
+                features.clone().into_dispatch(),
+                few.boxes().into_dispatch(),
+                few.batch_indices().into_dispatch(),
+                RoiPoolConfig::new([7, 7]),
+            );
+            Tensor::from_dispatch(backward.features())
+        });
+        check("the gradient of 200 boxes", most, &|| {
+            let boxes = Tensor::<2>::from_dispatch(backward(&of_few, &features, &few, align.clone()).boxes());
+            boxes.unsqueeze()
+        });
+
         // Columns that are not neighbours are copied once, 10 MiB.
         let transposed = features.swap_dims(2, 3);
         check("transposed features", most + 10.0, &|| {
             roi_align(transposed.clone(), &few, align.clone())
         });
     }
+}
+
+fn backward(gradient: &Tensor<4>, features: &Tensor<4>, rois: &Rois, config: RoiAlignConfig) -> Backward<Dispatch> {
+    primitive::roi_align_backward::<Dispatch>(
+        gradient.clone().into_dispatch(),
+        features.clone().into_dispatch(),
+        rois.boxes().into_dispatch(),
+        rois.batch_indices().into_dispatch(),
+        config,
+    )
+}
+
+fn features_gradient(gradient: &Tensor<4>, features: &Tensor<4>, rois: &Rois, config: RoiAlignConfig) -> Tensor<4> {
+    Tensor::from_dispatch(backward(gradient, features, rois, config).features())
 }
 
 fn random_regions(count: usize, device: &Device) -> Rois {

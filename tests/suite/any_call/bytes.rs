@@ -9,7 +9,7 @@ use arbitrary::{Result, Unstructured};
 use burn::tensor::{DType, IntDType};
 use burn_roi::*;
 
-use super::{AnyCall, Pyramid};
+use super::{AnyCall, OutputGradient, Pyramid};
 use crate::problem::{Layout, Operator};
 
 impl AnyCall {
@@ -76,10 +76,14 @@ impl AnyCall {
             ])?,
             seed: bytes.arbitrary()?,
             pyramid: if aligns { pyramid(bytes)? } else { None },
+            gradient: None,
         };
-        // Last, so that the corpus means what it did before there were such operators.
+        // Last, so that the corpus means what it did before there were such operators, and gradients.
         if bytes.int_in_range(0..=3)? == 3u8 {
             call.become_position_sensitive(bytes)?;
+        }
+        if bytes.arbitrary()? {
+            call.gradient = Some(gradient(bytes, call.dtype)?);
         }
         Ok(call)
     }
@@ -255,6 +259,24 @@ fn pyramid(bytes: &mut Bytes) -> Result<Option<Pyramid>> {
         ratio_epsilon: *bytes.choose(&[0.0, 1e-8])?,
         level_epsilon: *bytes.choose(&[1e-6, 0.0])?,
     }))
+}
+
+fn gradient(bytes: &mut Bytes, dtype: DType) -> Result<OutputGradient> {
+    let mut longer = [0; 4];
+    if rarely(bytes)? {
+        longer[bytes.int_in_range(0..=3)?] = 1;
+    }
+    Ok(OutputGradient {
+        longer,
+        dtype: match rarely(bytes)? {
+            true => *bytes.choose(&[DType::F32, DType::F16, DType::F64])?,
+            false => dtype,
+        },
+        special: match bytes.int_in_range(0..=7)? {
+            0u8 => Some((bytes.arbitrary()?, f32::NAN)),
+            _ => None,
+        },
+    })
 }
 
 fn interpolation(bytes: &mut Bytes) -> Result<Interpolation> {

@@ -6,9 +6,11 @@ use burn_roi::*;
 use crate::problem::{Layout, Operator, random_numbers};
 
 mod bytes;
+mod gradient;
 mod verdict;
 
-pub use verdict::verdict;
+use gradient::{OutputGradient, verdict_of_gradients};
+use verdict::{Levels, verdict};
 
 /// A call.
 #[derive(Debug, Clone)]
@@ -27,6 +29,8 @@ pub struct AnyCall {
     pub index_dtype: IntDType,
     /// Where there is one, `roi_align` is `multi_scale_roi_align`, and the shape is that of its first level.
     pub pyramid: Option<Pyramid>,
+    /// Where there is one, the gradients are computed in place of the output.
+    pub gradient: Option<OutputGradient>,
 }
 
 /// How a region's level is found.
@@ -39,26 +43,56 @@ pub struct Pyramid {
     pub level_epsilon: f64,
 }
 
+impl Pyramid {
+    fn config(&self, roi_align: &RoiAlignConfig) -> MultiScaleRoiAlignConfig {
+        MultiScaleRoiAlignConfig::new(roi_align.clone())
+            .with_canonical_scale(self.canonical_scale)
+            .with_canonical_level(self.canonical_level)
+            .with_ratio_epsilon(self.ratio_epsilon)
+            .with_level_epsilon(self.level_epsilon)
+    }
+}
+
 impl AnyCall {
     /// How many regions there are boxes for.
     pub fn count(&self) -> usize {
         self.boxes.len().checked_div(self.columns).unwrap_or(0)
     }
 
+    /// Makes the call: the text of the error that it is rightly refused with, if it is. Where the outcome is wrong,
+    /// the error says what is.
+    pub fn check(&self, device: &Device, host: bool) -> Result<Option<String>, String> {
+        let refused = match &self.gradient {
+            None => {
+                let outcome = self.run(device);
+                verdict(self, &outcome, host)?;
+                outcome.err()
+            }
+            Some(gradient) => {
+                let outcome = self.run_backward(gradient, device);
+                verdict_of_gradients(self, gradient, &outcome, device, host)?;
+                outcome.err()
+            }
+        };
+        Ok(refused.map(|error| error.to_string()))
+    }
+
+    /// The dtypes of its tensors.
+    pub fn dtypes(&self) -> Vec<DType> {
+        let of_gradient = self.gradient.as_ref().map(|gradient| gradient.dtype);
+        let dtypes = [self.dtype, self.box_dtype, DType::from(self.index_dtype)];
+        dtypes.into_iter().chain(of_gradient).collect()
+    }
+
     /// Calls the operator.
-    pub fn run(&self, device: &Device) -> Result<TensorData, RoiError> {
+    fn run(&self, device: &Device) -> Result<TensorData, RoiError> {
         let rois = Rois::try_new(self.boxes(device), self.batch_indices(device))?;
         let features = self.features(device, 0);
         let output = match &self.operator {
             Operator::RoiAlign(config) if let Some(pyramid) = &self.pyramid => {
                 let levels = 0..pyramid.scales.len();
                 let features = levels.map(|level| self.features(device, level)).collect();
-                let config = MultiScaleRoiAlignConfig::new(config.clone())
-                    .with_canonical_scale(pyramid.canonical_scale)
-                    .with_canonical_level(pyramid.canonical_level)
-                    .with_ratio_epsilon(pyramid.ratio_epsilon)
-                    .with_level_epsilon(pyramid.level_epsilon);
-                try_multi_scale_roi_align(features, &rois, &pyramid.scales, config)
+                try_multi_scale_roi_align(features, &rois, &pyramid.scales, pyramid.config(config))
             }
             operator => operator.call(features, &rois),
         };
@@ -81,10 +115,16 @@ impl AnyCall {
         })
     }
 
-    /// The numbers of the features of a level, in order.
-    pub fn features_on_host(&self, level: usize) -> Vec<f64> {
-        let features = self.features(&Device::flex(), level);
-        features.into_data().iter::<f64>().collect()
+    /// The numbers of the features of each level, in order.
+    fn levels_on_host(&self) -> Levels {
+        let levels = self.pyramid.as_ref().map_or(1, |pyramid| pyramid.scales.len());
+        let numbers = |level| {
+            self.features(&Device::flex(), level)
+                .into_data()
+                .iter::<f64>()
+                .collect()
+        };
+        (0..levels).map(numbers).collect()
     }
 
     fn boxes(&self, device: &Device) -> Tensor<2> {

@@ -10,7 +10,7 @@ use crate::reference::{Coordinates, DOUBLE, SINGLE, output};
 
 /// Something that is wrong with a call. Boxes and indices count only where they are read.
 #[derive(Debug, Clone, Copy, PartialEq)]
-enum Flaw {
+pub enum Flaw {
     Shape,
     Count,
     DType,
@@ -39,16 +39,23 @@ impl Flaw {
 
 /// Whether the outcome of a call is right; says what is not.
 pub fn verdict(call: &AnyCall, outcome: &Result<TensorData, RoiError>, host: bool) -> Result<(), String> {
-    let flaws = flaws(call, host);
-    match outcome {
-        Err(error) if Flaw::of(error).is_some_and(|flaw| flaws.contains(&flaw)) => Ok(()),
-        Err(error) => Err(format!("refused with {error:?}, but wrong are only {flaws:?}")),
-        Ok(_) if !flaws.is_empty() => Err(format!("answered in spite of {flaws:?}")),
-        Ok(found) => numbers(call, found),
+    match judge(&flaws(call, host), outcome)? {
+        Some(found) => numbers(call, found),
+        None => Ok(()),
     }
 }
 
-fn flaws(call: &AnyCall, host: bool) -> Vec<Flaw> {
+/// What a call gave, if it was right to give something; none if it was right to refuse.
+pub fn judge<'a, T>(flaws: &[Flaw], outcome: &'a Result<T, RoiError>) -> Result<Option<&'a T>, String> {
+    match outcome {
+        Err(error) if Flaw::of(error).is_some_and(|flaw| flaws.contains(&flaw)) => Ok(None),
+        Err(error) => Err(format!("refused with {error:?}, but wrong are only {flaws:?}")),
+        Ok(_) if !flaws.is_empty() => Err(format!("answered in spite of {flaws:?}")),
+        Ok(found) => Ok(Some(found)),
+    }
+}
+
+pub fn flaws(call: &AnyCall, host: bool) -> Vec<Flaw> {
     let mut flaws = Vec::new();
     let mut flaw = |wrong: bool, flaw| {
         if wrong {
@@ -137,13 +144,14 @@ fn numbers(call: &AnyCall, found: &TensorData) -> Result<(), String> {
         _ => (2e-5, 0.0),
     };
     let of_a_region = channels * size[0] * size[1];
+    let levels = call.levels_on_host();
     let found: Vec<f64> = found.iter::<f64>().collect();
     for (row, (image, corners)) in call.regions().into_iter().enumerate() {
         let names_an_image = (0..batch as i128).contains(&image) && corners.iter().all(|corner| corner.is_finite());
         let expected = match names_an_image {
             false => vec![outside; of_a_region],
             true => {
-                let Some(expected) = of_region(call, (image as usize, corners), coordinates) else {
+                let Some(expected) = of_region(call, &levels, (image as usize, corners), coordinates) else {
                     continue;
                 };
                 expected
@@ -163,16 +171,45 @@ fn numbers(call: &AnyCall, found: &TensorData) -> Result<(), String> {
     Ok(())
 }
 
+/// The numbers of the features of each level.
+pub type Levels = Vec<Vec<f64>>;
+
+/// The sum of the output of some regions times `weights`; none where that takes too long to tell.
+pub fn value(
+    call: &AnyCall,
+    levels: &Levels,
+    regions: &[(i128, [f64; 4])],
+    weights: &[f64],
+    coordinates: Coordinates,
+) -> Option<f64> {
+    let of_a_region = weights.len().checked_div(regions.len()).unwrap_or(0);
+    let mut sum = 0.0;
+    for (row, &(image, corners)) in regions.iter().enumerate() {
+        let names_an_image =
+            (0..call.shape[0] as i128).contains(&image) && corners.iter().all(|corner| corner.is_finite());
+        if names_an_image {
+            let output = of_region(call, levels, (image as usize, corners), coordinates)?;
+            let weights = &weights[row * of_a_region..(row + 1) * of_a_region];
+            sum += output
+                .iter()
+                .zip(weights)
+                .map(|(number, weight)| number * weight)
+                .sum::<f64>();
+        }
+    }
+    Some(sum)
+}
+
 /// What a region gives, on its level if there are levels; none where that takes too long to tell.
-fn of_region(call: &AnyCall, region: (usize, [f64; 4]), coordinates: Coordinates) -> Option<Vec<f64>> {
+fn of_region(call: &AnyCall, levels: &Levels, region: (usize, [f64; 4]), coordinates: Coordinates) -> Option<Vec<f64>> {
     let (mut operator, mut level) = (call.operator.clone(), 0);
     if let (Operator::RoiAlign(config), Some(pyramid)) = (&mut operator, &call.pyramid) {
         level = level_of(pyramid, region.1, coordinates);
         config.spatial_scale_y *= pyramid.scales[level];
         config.spatial_scale_x *= pyramid.scales[level];
     }
-    let features = call.features_on_host(level);
-    output(&operator, call.shape_of_level(level), &features, &[region], coordinates)
+    let shape = call.shape_of_level(level);
+    output(&operator, shape, &levels[level], &[region], coordinates)
 }
 
 /// The level of a box, counted from the finest.
