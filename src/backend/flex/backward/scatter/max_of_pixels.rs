@@ -51,7 +51,7 @@ impl<S: Sum> Scatter<S> for ScatterMaxOfPixels {
                 if bin_x.is_empty() {
                     continue;
                 }
-                // Local: the compiler selects numbers in vectors only where they need not be in memory, 3 times as fast.
+                // Local: where winners are in memory, the compiler compares one by one, and takes 3 times as long.
                 let (mut maximum, mut winner) = ([S::LEAST; L], [NONE; L]);
                 let of_bin = bin_x.start - columns.start..bin_x.end - columns.start;
                 let pixels = scratch.maxima[of_bin.clone()].iter().zip(&scratch.rows[of_bin.clone()]);
