@@ -7,8 +7,10 @@ use clap::Parser;
 use crate::backend_name::BackendName;
 use crate::error::Error;
 
-const CONFIG: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/shapes.json");
-const WEIGHTS: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/shapes.safetensors");
+/// The shipped configuration.
+pub const CONFIG: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/shapes.json");
+/// The shipped weights.
+pub const WEIGHTS: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/shapes.safetensors");
 const PICTURE: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/shapes.png");
 
 /// Finds objects in pictures with Mask R-CNN, and draws their boxes, labels, scores and masks.

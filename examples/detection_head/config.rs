@@ -1,9 +1,9 @@
 //! A model's configuration: a JSON file, or the name of one of torchvision's models.
 
-use std::fs;
 use std::path::Path;
+use std::{fs, io};
 
-use serde::Deserialize;
+use serde::{Deserialize, Serialize};
 
 use crate::error::Error;
 use crate::presets;
@@ -13,7 +13,7 @@ pub const BODY_LAYERS: usize = 4;
 /// The levels of the feature pyramid: one for each map of the body, and one of half the smallest map's size.
 pub const PYRAMID_LEVELS: usize = BODY_LAYERS + 1;
 
-#[derive(Debug, Clone, Deserialize)]
+#[derive(Debug, Clone, Deserialize, Serialize)]
 #[serde(deny_unknown_fields)]
 pub struct Config {
     pub name: String,
@@ -28,7 +28,7 @@ pub struct Config {
 }
 
 /// A ResNet of bottleneck blocks.
-#[derive(Debug, Clone, Deserialize)]
+#[derive(Debug, Clone, Deserialize, Serialize)]
 #[serde(deny_unknown_fields)]
 pub struct Body {
     pub stem_channels: usize,
@@ -38,14 +38,14 @@ pub struct Body {
     pub batch_norm_epsilon: f64,
 }
 
-#[derive(Debug, Clone, Deserialize)]
+#[derive(Debug, Clone, Deserialize, Serialize)]
 #[serde(deny_unknown_fields)]
 pub struct FeaturePyramid {
     pub channels: usize,
     pub normalized: bool,
 }
 
-#[derive(Debug, Clone, Deserialize)]
+#[derive(Debug, Clone, Deserialize, Serialize)]
 #[serde(deny_unknown_fields)]
 pub struct RegionProposals {
     pub convolutions: usize,
@@ -59,7 +59,7 @@ pub struct RegionProposals {
     pub min_size: f64,
 }
 
-#[derive(Debug, Clone, Deserialize)]
+#[derive(Debug, Clone, Deserialize, Serialize)]
 #[serde(deny_unknown_fields)]
 pub struct BoxHead {
     pub convolutions: Vec<usize>,
@@ -74,7 +74,7 @@ pub struct BoxHead {
     pub detections_per_image: usize,
 }
 
-#[derive(Debug, Clone, Deserialize)]
+#[derive(Debug, Clone, Deserialize, Serialize)]
 #[serde(deny_unknown_fields)]
 pub struct MaskHead {
     pub convolutions: Vec<usize>,
@@ -85,7 +85,7 @@ pub struct MaskHead {
     pub mask_threshold: f64,
 }
 
-#[derive(Debug, Clone, Deserialize)]
+#[derive(Debug, Clone, Deserialize, Serialize)]
 #[serde(deny_unknown_fields)]
 pub struct Preprocessing {
     pub min_size: usize,
@@ -124,6 +124,15 @@ impl Config {
             },
         })?;
         serde_json::from_str(&text).map_err(|error| Error::Config {
+            path: path.to_owned(),
+            reason: error.to_string(),
+        })
+    }
+
+    /// Writes a JSON file that [`Config::read`] reads.
+    pub fn write(&self, path: &Path) -> Result<(), Error> {
+        let text = serde_json::to_string_pretty(self).map_err(io::Error::from);
+        text.and_then(|text| fs::write(path, text + "\n")).map_err(|error| Error::WriteFile {
             path: path.to_owned(),
             reason: error.to_string(),
         })

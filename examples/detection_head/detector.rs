@@ -6,7 +6,7 @@ use burn_roi::detection::{
     try_filter_proposals, try_maskrcnn_inference, try_postprocess_detections,
 };
 use burn_roi::torchvision::MultiScaleRoiAlign;
-use burn_roi::{Rois, try_infer_scales, try_multi_scale_roi_align};
+use burn_roi::{RoiError, Rois, try_infer_scales, try_multi_scale_roi_align};
 use image::RgbImage;
 
 use crate::config::{BODY_LAYERS, Config};
@@ -34,6 +34,10 @@ impl Detector {
             device,
             anchors,
         }
+    }
+
+    pub fn device(&self) -> &Device {
+        &self.device
     }
 
     /// All detections of a picture, by decreasing score.
@@ -107,12 +111,12 @@ impl Detector {
 
     pub fn pool_boxes(&self, levels: &[Tensor<4>], boxes: Tensor<2>, prepared: &Prepared) -> Result<Tensor<4>, Error> {
         let config = &self.config.box_head;
-        pool(levels, boxes, prepared, config.pooled_size, config.sampling_ratio)
+        Ok(pool(levels, vec![boxes], prepared.size, config.pooled_size, config.sampling_ratio)?)
     }
 
     pub fn pool_masks(&self, levels: &[Tensor<4>], boxes: Tensor<2>, prepared: &Prepared) -> Result<Tensor<4>, Error> {
         let config = &self.config.mask_head;
-        pool(levels, boxes, prepared, config.pooled_size, config.sampling_ratio)
+        Ok(pool(levels, vec![boxes], prepared.size, config.pooled_size, config.sampling_ratio)?)
     }
 
     /// Detections in the resized picture.
@@ -152,20 +156,21 @@ impl Detector {
     }
 }
 
-/// Pools regions of the resized picture from all levels but the last and coarsest, which only the proposals use.
-fn pool(
+/// Pools regions of resized pictures from all levels but the last and coarsest, which only the proposals use. `boxes` has
+/// a tensor for each picture, and all pictures are of one size.
+pub fn pool(
     levels: &[Tensor<4>],
-    boxes: Tensor<2>,
-    prepared: &Prepared,
+    boxes: Vec<Tensor<2>>,
+    size: [usize; 2],
     pooled_size: usize,
     sampling_ratio: usize,
-) -> Result<Tensor<4>, Error> {
+) -> Result<Tensor<4>, RoiError> {
     let levels = levels[..BODY_LAYERS].to_vec();
     let map_sizes: Vec<[usize; 2]> = levels.iter().map(size_of).collect();
-    let scales = try_infer_scales(&map_sizes, &[prepared.size])?;
+    let scales = try_infer_scales(&map_sizes, &[size])?;
     let config = MultiScaleRoiAlign::new([pooled_size; 2]).with_sampling_ratio(sampling_ratio as i64);
-    let rois = Rois::try_from_images(vec![boxes])?;
-    Ok(try_multi_scale_roi_align(levels, &rois, &scales, config)?)
+    let rois = Rois::try_from_images(boxes)?;
+    try_multi_scale_roi_align(levels, &rois, &scales, config)
 }
 
 fn size_of(map: &Tensor<4>) -> [usize; 2] {

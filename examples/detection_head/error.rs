@@ -21,6 +21,8 @@ pub enum Error {
     EmptyFolder(PathBuf),
     #[error("cannot write {}: {source}", path.display())]
     Write { path: PathBuf, source: ImageError },
+    #[error("cannot write {}: {reason}", path.display())]
+    WriteFile { path: PathBuf, reason: String },
     #[error("the configuration {}: {reason}", path.display())]
     Config { path: PathBuf, reason: String },
     #[error("the configuration {} needs its weights: add --weights FILE", .0.display())]

@@ -1,149 +1,17 @@
-//! Detects objects in pictures with Mask R-CNN and torchvision's weights, and draws their boxes, labels, scores and
-//! masks.
-//!
-//! ```text
-//! cargo run --release -p detection_head
-//! cargo run --release -p detection_head --features ndarray -- --backend ndarray
-//! cargo run --release -p detection_head -- --image photograph.jpg \
-//!     --config maskrcnn_resnet50_fpn --weights maskrcnn_resnet50_fpn_coco-bf2d0c1e.pth
-//! cargo run --release -p detection_head --features wgpu,fusion -- --backend wgpu
-//! ```
-//!
-//! - `model/` has the layers that have weights.
-//! - `detector.rs` has the steps between them, by `burn_roi`: anchors, proposals, pooling over the feature pyramid, and
-//!   mask pasting.
-//! - `weights/` reads torchvision's checkpoints.
-//! - `compare/` compares every layer with a recording of torchvision's.
-//!
-//! The shipped weights are of a small model that `train/` trained on drawn shapes.
+//! The command; `lib.rs` says what it does.
 
-mod arguments;
-#[path = "../support/backend_name.rs"]
-mod backend_name;
-mod backends;
-mod canvas;
-mod compare;
-mod config;
-mod detector;
-mod drawing;
-mod error;
-mod found;
-mod model;
-#[path = "../support/picture_files.rs"]
-mod picture_files;
-mod pictures;
-mod preprocessing;
-mod presets;
-mod report;
-mod run_lengths;
-mod stages;
-#[cfg(test)]
-mod tests;
-mod weights;
-
-use std::path::{Path, PathBuf};
 use std::process::ExitCode;
-use std::time::Instant;
 
-use burn::tensor::Device;
 use clap::Parser;
 
-use arguments::Arguments;
-use compare::Recording;
-use config::Config;
-use detector::Detector;
-use error::Error;
-use found::Found;
-use model::MaskRcnn;
-use report::{Report, milliseconds, short};
-use stages::Stages;
+use detection_head::Arguments;
 
 fn main() -> ExitCode {
-    match run(&Arguments::parse()) {
+    match detection_head::run(&Arguments::parse()) {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) => {
             eprintln!("error: {error}");
             ExitCode::FAILURE
         }
     }
-}
-
-fn run(arguments: &Arguments) -> Result<(), Error> {
-    let report = Report { json: arguments.json };
-    let files = pictures::find(&arguments.image)?;
-    if let Some(path) = &arguments.compare {
-        return compare_with(path, &files, arguments, &report);
-    }
-    let device = arguments.backend.device()?;
-    let detector = load(arguments, Config::read(&arguments.config)?, &device, &report)?;
-    for (number, file) in (1..).zip(&files) {
-        let output = pictures::numbered(&arguments.output, number, files.len());
-        detect(&detector, file, &output, &device, arguments, &report)?;
-    }
-    Ok(())
-}
-
-/// The model of a configuration, with its weights loaded.
-fn load(arguments: &Arguments, config: Config, device: &Device, report: &Report) -> Result<Detector, Error> {
-    let path = arguments.weights()?;
-    let start = Instant::now();
-    let mut model = MaskRcnn::new(&config, device);
-    weights::load(&mut model, &config, &path)?;
-    report.line(&format!(
-        "{}: {}, weights of {} in {}",
-        arguments.backend,
-        config.name,
-        short(&path).display(),
-        milliseconds(start.elapsed())
-    ));
-    Ok(Detector::new(config, model, device.clone()))
-}
-
-/// Detects the objects in a picture, and draws them.
-fn detect(
-    detector: &Detector,
-    file: &Path,
-    output: &Path,
-    device: &Device,
-    arguments: &Arguments,
-    report: &Report,
-) -> Result<(), Error> {
-    let picture = pictures::read(file)?;
-    let mut stages = Stages::new(device);
-    let found = detector.detect(&picture, &mut stages)?;
-    let times = stages.finish();
-
-    let drawn: Vec<Found> = found
-        .iter()
-        .filter(|found| found.score >= arguments.score_threshold)
-        .cloned()
-        .collect();
-    let (width, height) = picture.dimensions();
-    report.line(&format!(
-        "\n{}, {width} x {height}: {} found, {} of them with a score of {} or more",
-        short(file).display(),
-        found.len(),
-        drawn.len(),
-        arguments.score_threshold
-    ));
-    report.found(&drawn, &detector.config);
-    report.times(&times);
-    pictures::write(&drawing::draw(&picture, &drawn, &detector.config), output)?;
-    report.line(&format!("  wrote {}", short(output).display()));
-    if arguments.json {
-        println!("{}", report::to_json(file, [width, height], &found, &detector.config));
-    }
-    Ok(())
-}
-
-/// Compares the layers for the one picture with a recording.
-fn compare_with(path: &Path, files: &[PathBuf], arguments: &Arguments, report: &Report) -> Result<(), Error> {
-    let [file] = files else {
-        return Err(Error::SeveralPictures(files.len()));
-    };
-    let device = arguments.backend.device()?;
-    let recording = Recording::read(path)?;
-    let config = recording.config(Config::read(&arguments.config)?);
-    let detector = load(arguments, config, &device, report)?;
-    compare::compare(&detector, &pictures::read(file)?, &recording, &device)
 }

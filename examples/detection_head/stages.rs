@@ -63,6 +63,15 @@ impl Stages {
         }
     }
 
+    /// Stages without a progress bar, for programs that show their own.
+    pub fn hidden(device: &Device) -> Self {
+        Self {
+            device: device.clone(),
+            bar: ProgressBar::hidden(),
+            times: Vec::new(),
+        }
+    }
+
     /// Runs a stage and waits until the device has finished it, since a GPU only queues its work.
     pub fn run<T>(&mut self, stage: Stage, work: impl FnOnce() -> Result<T, Error>) -> Result<T, Error> {
         self.bar.set_message(stage.name());

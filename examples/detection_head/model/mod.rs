@@ -8,3 +8,4 @@ mod roi_heads;
 
 pub use mask_rcnn::MaskRcnn;
 pub use region_proposals::RegionPredictions;
+pub use roi_heads::RoiHeads;

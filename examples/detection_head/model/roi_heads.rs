@@ -12,10 +12,10 @@ use crate::config::Config;
 #[derive(Module, Debug)]
 pub struct RoiHeads {
     /// Without convolutions it is torchvision's `TwoMLPHead`.
-    box_head: FastRcnnConvFcHead,
-    box_predictor: FastRcnnPredictor,
-    mask_head: MaskRcnnHeads,
-    mask_predictor: MaskRcnnPredictor,
+    pub box_head: FastRcnnConvFcHead,
+    pub box_predictor: FastRcnnPredictor,
+    pub mask_head: MaskRcnnHeads,
+    pub mask_predictor: MaskRcnnPredictor,
 }
 
 impl RoiHeads {

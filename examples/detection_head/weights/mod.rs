@@ -1,18 +1,21 @@
-//! Loads torchvision's checkpoints into the model.
+//! Loads torchvision's checkpoints into the model, and writes them.
 
 mod mismatch;
 mod names;
 
-use std::collections::BTreeMap;
 use std::collections::btree_map::Entry;
+use std::collections::{BTreeMap, HashMap};
+use std::fs;
 use std::path::Path;
 
-use burn::tensor::DType;
+use burn::tensor::{DType, TensorData};
 use burn_store::burn_pack::Tensor as Stored;
 use burn_store::{
-    ApplyError, FloatCastAdapter, ModuleAdapter, ModuleSnapshot, ModuleStore, PyTorchToBurnAdapter, PytorchStore,
+    ApplyError, BurnToPyTorchAdapter, FloatCastAdapter, ModuleAdapter, ModuleSnapshot, ModuleStore, PyTorchToBurnAdapter, PytorchStore,
     SafetensorsStore, bridge,
 };
+use safetensors::Dtype;
+use safetensors::tensor::TensorView;
 
 use crate::config::Config;
 use crate::error::Error;
@@ -44,11 +47,39 @@ pub fn load(model: &mut MaskRcnn, config: &Config, path: &Path) -> Result<(), Er
     }
 }
 
+/// Writes the weights of a model as safetensors, by the names and in the layout of torchvision.
+pub fn save(model: &MaskRcnn, config: &Config, path: &Path) -> Result<(), Error> {
+    let failed = |reason: String| Error::WriteFile {
+        path: path.to_owned(),
+        reason,
+    };
+    let state = state_dict(model, config).map_err(failed)?;
+    let views = state.iter().map(|(name, data)| {
+        let view = TensorView::new(Dtype::F32, data.shape().to_vec(), data.as_bytes());
+        Ok((name, view.map_err(|error| format!("{name}: {error}"))?))
+    });
+    let views = views.collect::<Result<Vec<_>, String>>().map_err(failed)?;
+    let format = HashMap::from([("format".to_string(), "pt".to_string())]);
+    let bytes = safetensors::serialize(views, Some(format)).map_err(|error| failed(error.to_string()))?;
+    fs::write(path, bytes).map_err(|error| failed(error.to_string()))
+}
+
+/// The weights in f32, by the names of torchvision's state dict.
+fn state_dict(model: &MaskRcnn, config: &Config) -> Result<BTreeMap<String, TensorData>, String> {
+    let tensors = model.collect(None, Some(Box::new(BurnToPyTorchAdapter)), true);
+    let named = tensors.into_iter().map(|tensor| {
+        let name = names::of_checkpoint(&tensor.name, config);
+        let data = bridge::into_data(tensor).map_err(|error| format!("{name}: {error}"))?;
+        Ok((name, data.convert_dtype(DType::F32)))
+    });
+    named.collect()
+}
+
 /// Reads all tensors of a file. They are read before any is applied, so that a truncated file is an error before the
 /// model changes.
 fn read(path: &Path) -> Result<Vec<Stored>, String> {
     // Opened here for a plain message; the stores wrap theirs in more words.
-    std::fs::File::open(path).map_err(|error| error.to_string())?;
+    fs::File::open(path).map_err(|error| error.to_string())?;
     let ending = path.extension().and_then(|ending| ending.to_str()).unwrap_or_default();
     let tensors = match ending {
         "safetensors" => tensors_of(SafetensorsStore::from_file(path)),

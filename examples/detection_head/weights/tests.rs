@@ -1,12 +1,9 @@
 //! Files that fit, and files that do not.
 
 use std::path::PathBuf;
-use std::{env, fs, process};
+use std::{env, process};
 
 use burn::tensor::{DType, Device, TensorData};
-use burn_store::{BurnToPyTorchAdapter, ModuleSnapshot, bridge};
-use safetensors::Dtype;
-use safetensors::tensor::TensorView;
 
 use super::*;
 use crate::tests::tiny;
@@ -15,13 +12,7 @@ use crate::tests::tiny;
 type StateDict = BTreeMap<String, TensorData>;
 
 fn state_dict(config: &Config, device: &Device) -> StateDict {
-    let model = MaskRcnn::new(config, device);
-    let tensors = model.collect(None, Some(Box::new(BurnToPyTorchAdapter)), true);
-    let named = tensors.into_iter().map(|tensor| {
-        let name = names::of_checkpoint(&tensor.name, config);
-        (name, bridge::into_data(tensor).unwrap())
-    });
-    named.collect()
+    super::state_dict(&MaskRcnn::new(config, device), config).unwrap()
 }
 
 fn bytes(state: &StateDict) -> Vec<u8> {
@@ -72,6 +63,21 @@ fn what_is_saved_is_loaded_in_single_precision() {
             let expected = state[&name].clone().convert_dtype(DType::F32);
             assert_eq!(bridge::into_data(tensor).unwrap(), expected, "of {name}");
         }
+    }
+}
+
+#[test]
+fn a_model_that_is_written_is_read() {
+    for second in [false, true] {
+        let config = tiny(second);
+        let path = file("written.safetensors");
+        let model = MaskRcnn::new(&config, &Device::flex());
+        save(&model, &config, &path).unwrap();
+        let mut other = MaskRcnn::new(&config, &Device::flex());
+        load(&mut other, &config, &path).unwrap();
+        fs::remove_file(path).unwrap();
+        let [written, read] = [model, other].map(|model| super::state_dict(&model, &config).unwrap());
+        assert_eq!(written, read);
     }
 }
 

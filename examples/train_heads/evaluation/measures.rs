@@ -1,0 +1,55 @@
+//! The box AP50 of each class.
+
+use detection_head::{Detector, Found, Stages, progress_bar};
+
+use super::average_precision::{Findings, average_precision};
+use crate::drawing::{self, Picture, SHAPES, SIZES};
+use crate::error::Error;
+
+/// For each shape its AP50, if a picture shows it.
+pub struct Measures(pub Vec<Option<f64>>);
+
+impl Measures {
+    /// The mean of the shapes that the shipped model knows: all but the last.
+    pub fn old_mean(&self) -> f64 {
+        let old = &self.0[..SHAPES.len() - 1];
+        old.iter().flatten().sum::<f64>() / old.iter().flatten().count() as f64
+    }
+
+    /// Of the shape that is new.
+    pub fn new_shape(&self) -> f64 {
+        self.0.last().copied().flatten().unwrap_or(0.0)
+    }
+}
+
+/// Measures a detector on this number of pictures. A detector that does not know the new shape does not find it.
+pub fn measure(detector: &Detector, seed: u64, pictures: usize) -> Result<Measures, Error> {
+    let mut findings = vec![Vec::new(); SHAPES.len()];
+    let bar = progress_bar(pictures as u64);
+    bar.set_message("evaluation");
+    for index in 0..pictures {
+        let picture = drawing::draw(seed, index as u64, SIZES[index % SIZES.len()]);
+        let found = detect(detector, &picture)?;
+        for (place, findings) in findings.iter_mut().enumerate() {
+            findings.push(of_class(place + 1, &found, &picture));
+        }
+        bar.inc(1);
+    }
+    bar.finish_and_clear();
+    Ok(Measures(findings.iter().map(|pictures| average_precision(pictures)).collect()))
+}
+
+/// All detections of a picture.
+pub fn detect(detector: &Detector, picture: &Picture) -> Result<Vec<Found>, Error> {
+    Ok(detector.detect(&picture.pixels, &mut Stages::hidden(detector.device()))?)
+}
+
+fn of_class(class: usize, found: &[Found], picture: &Picture) -> Findings {
+    let width = picture.pixels.width() as usize;
+    let found = found.iter().filter(|found| found.class == class);
+    let shapes = picture.shapes.iter().filter(|shape| shape.class == class);
+    Findings {
+        found: found.map(|found| (found.score, found.corners)).collect(),
+        truth: shapes.map(|shape| shape.corners(width)).collect(),
+    }
+}
