@@ -23,6 +23,8 @@ pub enum Error {
     Write { path: PathBuf, source: ImageError },
     #[error("cannot write {}: {reason}", path.display())]
     WriteFile { path: PathBuf, reason: String },
+    #[error("cannot read the tensor {name} of the model: {reason}")]
+    ReadTensor { name: String, reason: String },
     #[error("the configuration {}: {reason}", path.display())]
     Config { path: PathBuf, reason: String },
     #[error("the configuration {} needs its weights: add --weights FILE", .0.display())]

@@ -50,7 +50,7 @@ use burn::tensor::Device;
 
 pub use arguments::{Arguments, CONFIG, WEIGHTS};
 pub use backend_name::BackendName;
-pub use compare::Recording;
+pub use compare::{Recording, largest_difference};
 use config::Config;
 pub use detector::{Detector, pool};
 pub use error::Error;

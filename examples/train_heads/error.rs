@@ -4,7 +4,7 @@ use std::io;
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use burn::tensor::DataError;
+use burn::tensor::{DataError, TensorReadError};
 use burn::train::TrainingError;
 use burn_roi::RoiError;
 
@@ -16,6 +16,8 @@ pub enum Error {
     Refused(#[from] RoiError),
     #[error("the backend failed: {0}")]
     Data(#[from] DataError),
+    #[error("the backend failed: {0}")]
+    Read(#[from] TensorReadError),
     #[error("{argument} must be {expected}, not {value}")]
     Argument {
         argument: &'static str,
@@ -35,8 +37,6 @@ pub enum Error {
     OtherRun { folder: PathBuf, found: String },
     #[error("training stopped: {0}")]
     Training(Arc<TrainingError>),
-    #[error("the recording {}: {reason}", path.display())]
-    Recording { path: PathBuf, reason: String },
     #[error("these differ from the recording by more than {tolerance:e}: {}", names.join(", "))]
     Differs { tolerance: f64, names: Vec<String> },
     #[error("the goals are missed: {}", .0.join("; "))]

@@ -6,6 +6,7 @@ mod drawing;
 mod error;
 mod evaluation;
 mod learning;
+mod parity;
 mod random;
 
 use std::path::Path;
@@ -17,7 +18,7 @@ use burn::tensor::Device;
 use clap::Parser;
 use detection_head::config::Config;
 use detection_head::model::MaskRcnn;
-use detection_head::{CONFIG, Detector, WEIGHTS, weights};
+use detection_head::{CONFIG, Detector, Recording, WEIGHTS, weights};
 
 use arguments::Arguments;
 use data::Frozen;
@@ -37,10 +38,13 @@ fn main() -> ExitCode {
 }
 
 fn run(arguments: &Arguments) -> Result<(), Error> {
+    if let Some(path) = &arguments.compare {
+        return compare_with(path, &arguments.backend.device()?);
+    }
     let start = Instant::now();
     let devices = arguments.backend.devices(arguments.devices.get())?;
     let run = Run::open(arguments.output.join("run"), arguments.settings(), arguments.restart)?;
-    let detector = shipped(&devices[0])?;
+    let detector = shipped(Config::read(Path::new(CONFIG))?, &devices[0])?;
     let before = evaluate(&detector, "before", arguments)?;
     println!("{:?} {:?}", before.0, start.elapsed());
     let detector = train(detector, &run, devices)?;
@@ -51,8 +55,15 @@ fn run(arguments: &Arguments) -> Result<(), Error> {
     Ok(())
 }
 
-fn shipped(device: &Device) -> Result<Detector, Error> {
-    let config = Config::read(Path::new(CONFIG))?;
+/// Compares the training of the heads with a recording of torchvision's.
+fn compare_with(path: &Path, device: &Device) -> Result<(), Error> {
+    let recording = Recording::read(path)?;
+    let config = recording.config(Config::read(Path::new(CONFIG))?);
+    parity::compare(shipped(config, device)?, &recording)
+}
+
+/// The detector with the shipped weights.
+fn shipped(config: Config, device: &Device) -> Result<Detector, Error> {
     let mut model = MaskRcnn::new(&config, device);
     weights::load(&mut model, &config, Path::new(WEIGHTS))?;
     Ok(Detector::new(config, model, device.clone()))

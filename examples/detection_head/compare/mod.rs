@@ -14,6 +14,7 @@ use crate::found::rescaled;
 use crate::stages::Stages;
 use detections::Comparison;
 pub use recording::Recording;
+pub use table::largest_difference;
 use table::Table;
 
 /// Compares the layers one by one, then the detections, and fails where they differ.

@@ -57,7 +57,8 @@ impl Recording {
         config
     }
 
-    fn setting<T: std::str::FromStr>(&self, name: &str) -> Option<T> {
+    /// A setting that the recording was made with.
+    pub fn setting<T: std::str::FromStr>(&self, name: &str) -> Option<T> {
         self.settings.get(name).and_then(|value| value.parse().ok())
     }
 

@@ -80,7 +80,7 @@ impl<'a> Table<'a> {
 }
 
 /// The largest difference of two tensors, relative to the largest recorded value; infinite where it has no value.
-fn largest_difference(own: &[f32], recorded: &[f32]) -> f64 {
+pub fn largest_difference(own: &[f32], recorded: &[f32]) -> f64 {
     let pairs = own.iter().zip(recorded);
     let differences = pairs.map(|(own, recorded)| difference(*own, *recorded));
     let values = recorded.iter().map(|value| f64::from(value.abs()));

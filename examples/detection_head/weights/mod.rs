@@ -49,28 +49,35 @@ pub fn load(model: &mut MaskRcnn, config: &Config, path: &Path) -> Result<(), Er
 
 /// Writes the weights of a model as safetensors, by the names and in the layout of torchvision.
 pub fn save(model: &MaskRcnn, config: &Config, path: &Path) -> Result<(), Error> {
+    let state = state_dict(model, config)?;
     let failed = |reason: String| Error::WriteFile {
         path: path.to_owned(),
         reason,
     };
-    let state = state_dict(model, config).map_err(failed)?;
     let views = state.iter().map(|(name, data)| {
         let view = TensorView::new(Dtype::F32, data.shape().to_vec(), data.as_bytes());
-        Ok((name, view.map_err(|error| format!("{name}: {error}"))?))
+        view.map(|view| (name, view))
     });
-    let views = views.collect::<Result<Vec<_>, String>>().map_err(failed)?;
-    let format = HashMap::from([("format".to_string(), "pt".to_string())]);
-    let bytes = safetensors::serialize(views, Some(format)).map_err(|error| failed(error.to_string()))?;
+    let views = views.collect::<Result<Vec<_>, _>>();
+    // As torch's tools expect.
+    let metadata = HashMap::from([("format".to_string(), "pt".to_string())]);
+    let bytes = views.and_then(|views| safetensors::serialize(views, Some(metadata)));
+    let bytes = bytes.map_err(|error| failed(error.to_string()))?;
     fs::write(path, bytes).map_err(|error| failed(error.to_string()))
 }
 
-/// The weights in f32, by the names of torchvision's state dict.
-fn state_dict(model: &MaskRcnn, config: &Config) -> Result<BTreeMap<String, TensorData>, String> {
+/// The weights of a model in f32, by the names and in the layout of torchvision.
+pub fn state_dict(model: &MaskRcnn, config: &Config) -> Result<BTreeMap<String, TensorData>, Error> {
     let tensors = model.collect(None, Some(Box::new(BurnToPyTorchAdapter)), true);
     let named = tensors.into_iter().map(|tensor| {
         let name = names::of_checkpoint(&tensor.name, config);
-        let data = bridge::into_data(tensor).map_err(|error| format!("{name}: {error}"))?;
-        Ok((name, data.convert_dtype(DType::F32)))
+        match bridge::into_data(tensor) {
+            Ok(data) => Ok((name, data.convert_dtype(DType::F32))),
+            Err(error) => Err(Error::ReadTensor {
+                name,
+                reason: error.to_string(),
+            }),
+        }
     });
     named.collect()
 }

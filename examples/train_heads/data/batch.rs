@@ -2,14 +2,10 @@
 
 use burn::tensor::{Device, Int, Tensor, TensorData};
 use burn_roi::RoiError;
-use burn_roi::detection::{TrainingSamples, TrainingSamplesConfig, random_permutations, try_select_training_samples};
+use burn_roi::detection::{TrainingSamples, TrainingSamplesConfig, try_select_training_samples};
 
 use super::frozen::Features;
 use crate::drawing::Picture;
-
-/// The number of samples of a picture, of which a quarter at most is not background. torchvision draws 512 of larger
-/// pictures.
-const SAMPLES: usize = 64;
 
 /// What a training step takes. Nothing in it has a gradient.
 pub struct Batch {
@@ -50,13 +46,19 @@ impl Truth {
 }
 
 impl Batch {
-    /// Draws the samples of pictures of one size by a seed.
-    pub fn new(features: Vec<Features>, truth: Vec<Truth>, size: [usize; 2], seed: u64) -> Result<Self, RoiError> {
+    /// Draws `samples` samples at most of each picture. All pictures are of one size; `permutation` is the random
+    /// choice.
+    pub fn new(
+        features: Vec<Features>,
+        truth: Vec<Truth>,
+        size: [usize; 2],
+        samples: usize,
+        permutation: &mut impl FnMut(usize) -> Vec<usize>,
+    ) -> Result<Self, RoiError> {
         let proposals: Vec<_> = features.iter().map(|features| features.proposals.clone()).collect();
         let boxes: Vec<_> = truth.iter().map(|truth| truth.boxes.clone()).collect();
         let labels: Vec<_> = truth.iter().map(|truth| truth.labels.clone()).collect();
-        let config = TrainingSamplesConfig::new().with_batch_size_per_image(SAMPLES);
-        let permutation = &mut random_permutations(seed);
+        let config = TrainingSamplesConfig::new().with_batch_size_per_image(samples);
         Ok(Self {
             samples: try_select_training_samples(&proposals, &boxes, &labels, &config, permutation)?,
             levels: stacked(&features),
@@ -67,7 +69,7 @@ impl Batch {
 }
 
 /// The levels of all pictures.
-pub fn stacked(features: &[Features]) -> Vec<Tensor<4>> {
+fn stacked(features: &[Features]) -> Vec<Tensor<4>> {
     let levels = features.first().map_or(0, |features| features.levels.len());
     let of_all = |level: usize| features.iter().map(|features| features.levels[level].clone()).collect();
     (0..levels).map(|level| Tensor::cat(of_all(level), 0)).collect()

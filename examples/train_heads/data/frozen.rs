@@ -57,10 +57,9 @@ impl Frozen {
                 expected: format!("that of the model's input, {:?}", prepared.size),
             });
         }
-        let model = &self.detector.model;
-        let levels = model.backbone.fpn.forward(model.backbone.body.forward(prepared.input.clone()));
-        let predicted = model.rpn.head.forward(&levels);
-        let proposals = self.detector.proposals(predicted, &prepared)?;
+        let MaskRcnn { backbone, rpn, .. } = &self.detector.model;
+        let levels = backbone.fpn.forward(backbone.body.forward(prepared.input.clone()));
+        let proposals = self.detector.proposals(rpn.head.forward(&levels), &prepared)?;
         Ok(Features { levels, proposals })
     }
 }

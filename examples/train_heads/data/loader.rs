@@ -11,12 +11,16 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use burn::data::dataloader::{DataLoader, DataLoaderIterator, Progress};
 use burn::data::dataset::DatasetError;
 use burn::tensor::Device;
+use burn_roi::detection::random_permutations;
 
 use super::batch::{Batch, Truth};
 use super::frozen::Frozen;
 use crate::drawing::{self, SIZES};
 use crate::error::Error;
 use crate::random::Random;
+
+/// The number of samples of a picture. A quarter at most is not background. torchvision draws 512 of larger pictures.
+const SAMPLES: usize = 32;
 
 /// The pictures of an epoch.
 #[derive(Debug, Clone, Copy)]
@@ -75,8 +79,8 @@ impl PictureLoader {
             features.push(self.frozen.features(&picture.pixels)?);
             truth.push(Truth::of(&picture, self.frozen.device()));
         }
-        let samples_seed = Random::new(&[seed, number as u64]).next();
-        Ok(Batch::new(features, truth, [height, width], samples_seed)?)
+        let permutation = &mut random_permutations(Random::new(&[seed, number as u64]).next());
+        Ok(Batch::new(features, truth, [height, width], SAMPLES, permutation)?)
     }
 }
 

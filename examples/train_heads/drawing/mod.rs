@@ -1,7 +1,7 @@
 //! Draws the pictures of training and evaluation.
 //!
 //! They are like those of `detection_head/train/shapes.py`, which the shipped weights were trained on: the same sizes,
-//! surfaces, noise and overlaps. The numbers in these files are the same as there. The cross is new.
+//! surfaces, noise and overlaps. The numbers in these files are those of `shapes.py`. The cross is new.
 
 mod outline;
 mod picture;

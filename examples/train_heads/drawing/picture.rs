@@ -35,6 +35,12 @@ pub struct Drawn {
 }
 
 impl Drawn {
+    /// A shape that nothing covers.
+    pub fn new(class: usize, mask: Vec<bool>) -> Self {
+        let whole = mask.iter().filter(|&&shown| shown).count();
+        Self { class, mask, whole }
+    }
+
     pub fn shape(&self) -> Shape {
         SHAPES[self.class - 1]
     }
@@ -121,8 +127,7 @@ fn put(
         mask[index] = true;
         others.iter_mut().for_each(|other| other.mask[index] = false);
     }
-    let whole = mask.iter().filter(|&&shown| shown).count();
-    Drawn { class, mask, whole }
+    Drawn::new(class, mask)
 }
 
 /// The pixels `[x, y]` of which a shape covers at least half.

@@ -1,7 +1,7 @@
 //! The losses of a step, and how the learner measures them.
 
 use burn::backend::ExecutionError;
-use burn::tensor::Tensor;
+use burn::tensor::{Tensor, TensorReadError};
 use burn::train::ItemLazy;
 use burn::train::metric::{Adaptor, LossInput};
 
@@ -17,17 +17,17 @@ pub struct Losses {
 }
 
 impl Losses {
+    /// torchvision's names of the losses.
+    pub const NAMES: [&str; 3] = ["loss_classifier", "loss_box_reg", "loss_mask"];
+
     pub fn total(&self) -> Tensor<1> {
         self.classes.clone() + self.boxes.clone() + self.masks.clone()
     }
 
-    /// By the names of torchvision's losses.
-    pub fn named(&self) -> [(&'static str, &Tensor<1>); 3] {
-        [
-            ("loss_classifier", &self.classes),
-            ("loss_box_reg", &self.boxes),
-            ("loss_mask", &self.masks),
-        ]
+    /// The value of each loss.
+    pub fn values(&self) -> Result<[f32; 3], TensorReadError> {
+        let [classes, boxes, masks] = [&self.classes, &self.boxes, &self.masks].map(|loss| loss.clone().try_into_scalar());
+        Ok([classes?, boxes?, masks?])
     }
 }
 

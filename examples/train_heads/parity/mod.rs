@@ -1,0 +1,78 @@
+//! Repeats a training run of torchvision, which `record.py` recorded, and compares each loss and the trained weights.
+//!
+//! The pictures, the proposals and the order in which samples are drawn come from the recording. The features, the
+//! choice of samples, the targets, the heads, the losses, the gradients and the optimizer are computed here, by the
+//! learner's own steps.
+
+mod batches;
+mod table;
+
+use burn::lr_scheduler::constant::ConstantLr;
+use burn::module::Module;
+use burn::optim::SgdConfig;
+use burn::optim::momentum::MomentumConfig;
+use burn::tensor::Device;
+use burn::train::Learner;
+use detection_head::model::RoiHeads;
+use detection_head::{Detector, Recording, weights};
+
+use crate::data::Frozen;
+use crate::error::Error;
+use crate::learning::{Losses, TrainedHeads};
+use batches::{Batches, setting};
+use table::{Table, Weights};
+
+/// Compares the recorded steps of a detector's heads. It has the weights that the recording began with.
+pub fn compare(detector: Detector, recording: &Recording) -> Result<(), Error> {
+    let frozen = Frozen::new(detector.config.clone(), detector.model.clone(), detector.device());
+    let batches = Batches::new(&frozen, recording)?;
+    let start = head_weights(&detector)?;
+    let (heads, losses) = train(&detector, &batches, recording)?;
+    let end = head_weights(&with_heads(detector, heads))?;
+
+    let recorded = recording.tensor("losses")?.values.as_chunks::<3>().0;
+    let mut table = Table::default();
+    println!("{:<50} {:<40} largest relative difference", "loss", "");
+    for (place, name) in Losses::NAMES.into_iter().enumerate() {
+        let [own, recorded] = [&losses, recorded].map(|steps| steps.iter().map(|step| step[place]).collect::<Vec<_>>());
+        table.loss(name, &own, &recorded);
+    }
+    println!("\n{:<50} {:<40} relative to its largest weight", "weights after the last step", "");
+    table.weights(&start, &end, recording)?;
+    table.finish()
+}
+
+/// The trained heads, and the losses of each step.
+fn train(
+    detector: &Detector,
+    batches: &Batches<'_>,
+    recording: &Recording,
+) -> Result<(RoiHeads, Vec<[f32; 3]>), Error> {
+    let momentum = setting(recording, "momentum")?;
+    // Burn's default dampening is 0.1, and torch's is 0.
+    let momentum = MomentumConfig::new().with_momentum(momentum).with_dampening(0.0);
+    let optimizer = SgdConfig::new().with_momentum(Some(momentum)).init();
+    let heads = TrainedHeads::new(detector.model.roi_heads.clone(), &detector.config, 1);
+    let heads = heads.train().fork(&detector.device().clone().autodiff());
+    let mut learner = Learner::new(heads, optimizer, ConstantLr::new(setting(recording, "rate")?));
+    let mut losses = Vec::new();
+    for step in 0..recording.tensor("losses")?.shape[0] {
+        let output = learner.train_step(batches.of_step(step)?);
+        learner.lr_step();
+        learner.optimizer_step(output.grads);
+        losses.push(output.item.values()?);
+    }
+    Ok((learner.model().valid().heads, losses))
+}
+
+fn with_heads(mut detector: Detector, heads: RoiHeads) -> Detector {
+    detector.model.roi_heads = heads;
+    detector
+}
+
+/// The weights of a detector's heads, by torchvision's names.
+fn head_weights(detector: &Detector) -> Result<Weights, Error> {
+    let mut state = weights::state_dict(&detector.model, &detector.config)?;
+    state.retain(|name, _| name.starts_with("roi_heads."));
+    Ok(state)
+}
