@@ -132,10 +132,11 @@ impl Config {
     /// Writes a JSON file that [`Config::read`] reads.
     pub fn write(&self, path: &Path) -> Result<(), Error> {
         let text = serde_json::to_string_pretty(self).map_err(io::Error::from);
-        text.and_then(|text| fs::write(path, text + "\n")).map_err(|error| Error::WriteFile {
-            path: path.to_owned(),
-            reason: error.to_string(),
-        })
+        text.and_then(|text| fs::write(path, text + "\n"))
+            .map_err(|error| Error::WriteFile {
+                path: path.to_owned(),
+                reason: error.to_string(),
+            })
     }
 
     pub fn label(&self, class: usize) -> &str {

@@ -111,12 +111,24 @@ impl Detector {
 
     pub fn pool_boxes(&self, levels: &[Tensor<4>], boxes: Tensor<2>, prepared: &Prepared) -> Result<Tensor<4>, Error> {
         let config = &self.config.box_head;
-        Ok(pool(levels, vec![boxes], prepared.size, config.pooled_size, config.sampling_ratio)?)
+        Ok(pool(
+            levels,
+            vec![boxes],
+            prepared.size,
+            config.pooled_size,
+            config.sampling_ratio,
+        )?)
     }
 
     pub fn pool_masks(&self, levels: &[Tensor<4>], boxes: Tensor<2>, prepared: &Prepared) -> Result<Tensor<4>, Error> {
         let config = &self.config.mask_head;
-        Ok(pool(levels, vec![boxes], prepared.size, config.pooled_size, config.sampling_ratio)?)
+        Ok(pool(
+            levels,
+            vec![boxes],
+            prepared.size,
+            config.pooled_size,
+            config.sampling_ratio,
+        )?)
     }
 
     /// Detections in the resized picture.
@@ -156,8 +168,8 @@ impl Detector {
     }
 }
 
-/// Pools regions of resized pictures from all levels but the last and coarsest, which only the proposals use. `boxes` has
-/// a tensor for each picture, and all pictures are of one size.
+/// Pools regions of resized pictures from all levels but the last and coarsest, which only the proposals use. `boxes`
+/// has a tensor for each picture, and all pictures are of one size.
 pub fn pool(
     levels: &[Tensor<4>],
     boxes: Vec<Tensor<2>>,

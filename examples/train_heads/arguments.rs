@@ -20,19 +20,19 @@ pub struct Arguments {
     pub devices: NonZeroUsize,
 
     /// The number of epochs; each has new pictures
-    #[arg(long, value_name = "N", default_value = "10")]
+    #[arg(long, value_name = "N", default_value = "12", allow_negative_numbers = true)]
     epochs: NonZeroUsize,
 
     /// The number of batches of an epoch
-    #[arg(long, value_name = "N", default_value = "60")]
+    #[arg(long, value_name = "N", default_value = "50", allow_negative_numbers = true)]
     batches: NonZeroUsize,
 
     /// The number of pictures of a batch
-    #[arg(long, value_name = "N", default_value = "8")]
+    #[arg(long, value_name = "N", default_value = "8", allow_negative_numbers = true)]
     batch_size: NonZeroUsize,
 
     /// The learning rate at the start, from which it falls along a cosine
-    #[arg(long, value_name = "RATE", default_value = "1e-3", value_parser = rate)]
+    #[arg(long, value_name = "RATE", default_value = "2e-3", allow_negative_numbers = true, value_parser = rate)]
     rate: f64,
 
     /// The seed of the pictures and of the random choices

@@ -35,6 +35,8 @@ pub enum Error {
         folder.display()
     )]
     OtherRun { folder: PathBuf, found: String },
+    #[error("the thread that makes batches has failed")]
+    NoBatch,
     #[error("training stopped: {0}")]
     Training(Arc<TrainingError>),
     #[error("these differ from the recording by more than {tolerance:e}: {}", names.join(", "))]

@@ -14,8 +14,8 @@ use crate::found::rescaled;
 use crate::stages::Stages;
 use detections::Comparison;
 pub use recording::Recording;
-pub use table::largest_difference;
 use table::Table;
+pub use table::largest_difference;
 
 /// Compares the layers one by one, then the detections, and fails where they differ.
 ///

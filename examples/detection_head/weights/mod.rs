@@ -11,8 +11,8 @@ use std::path::Path;
 use burn::tensor::{DType, TensorData};
 use burn_store::burn_pack::Tensor as Stored;
 use burn_store::{
-    ApplyError, BurnToPyTorchAdapter, FloatCastAdapter, ModuleAdapter, ModuleSnapshot, ModuleStore, PyTorchToBurnAdapter, PytorchStore,
-    SafetensorsStore, bridge,
+    ApplyError, BurnToPyTorchAdapter, FloatCastAdapter, ModuleAdapter, ModuleSnapshot, ModuleStore,
+    PyTorchToBurnAdapter, PytorchStore, SafetensorsStore, bridge,
 };
 use safetensors::Dtype;
 use safetensors::tensor::TensorView;

@@ -40,7 +40,10 @@ impl Truth {
         Self {
             boxes: Tensor::from_data(TensorData::new(boxes.collect::<Vec<_>>(), [count, 4]), device),
             labels: Tensor::from_data(TensorData::new(labels.collect::<Vec<_>>(), [count]), device),
-            masks: Tensor::from_data(TensorData::new(masks.collect::<Vec<_>>(), [count, height, width]), device),
+            masks: Tensor::from_data(
+                TensorData::new(masks.collect::<Vec<_>>(), [count, height, width]),
+                device,
+            ),
         }
     }
 }

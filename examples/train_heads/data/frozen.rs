@@ -2,9 +2,9 @@
 
 use burn::module::Module;
 use burn::tensor::{Device, Tensor};
+use detection_head::Detector;
 use detection_head::config::Config;
 use detection_head::model::MaskRcnn;
-use detection_head::Detector;
 use image::RgbImage;
 
 use crate::error::Error;

@@ -7,6 +7,8 @@
 use std::ops::Range;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::mpsc::{self, Receiver};
+use std::thread;
 
 use burn::data::dataloader::{DataLoader, DataLoaderIterator, Progress};
 use burn::data::dataset::DatasetError;
@@ -34,8 +36,7 @@ pub struct Pictures {
 }
 
 pub struct PictureLoader {
-    pictures: Pictures,
-    frozen: Arc<Frozen>,
+    source: Source,
     /// The batches of an epoch that this loader gives: those of one device.
     range: Range<usize>,
     /// The number of the next epoch, from 0. A loader for another device has a counter of its own.
@@ -46,22 +47,91 @@ impl PictureLoader {
     /// A loader whose first epoch has this number.
     pub fn new(pictures: Pictures, frozen: Arc<Frozen>, epoch: usize) -> Self {
         Self {
-            pictures,
-            frozen,
+            source: Source { pictures, frozen },
             range: 0..pictures.batches,
             epoch: epoch.into(),
         }
     }
 
     fn with(&self, frozen: Arc<Frozen>, range: Range<usize>) -> Arc<dyn DataLoader<Batch>> {
-        Arc::new(Self {
-            pictures: self.pictures,
-            frozen,
-            range,
-            epoch: self.epoch.load(Ordering::Relaxed).into(),
+        let epoch = self.epoch.load(Ordering::Relaxed);
+        let loader = Self::new(self.source.pictures, frozen, epoch);
+        Arc::new(Self { range, ..loader })
+    }
+}
+
+impl DataLoader<Batch> for PictureLoader {
+    /// The batches of the next epoch. While the learner trains with one, a thread makes the next.
+    fn iter<'a>(&'a self) -> Box<dyn DataLoaderIterator<Batch> + 'a> {
+        let (source, range) = (self.source.clone(), self.range.clone());
+        let epoch = self.epoch.fetch_add(1, Ordering::Relaxed);
+        let (sender, batches) = mpsc::sync_channel(1);
+        thread::spawn(move || {
+            // The learner may stop before the last batch. Then there is no receiver.
+            _ = range
+                .into_iter()
+                .try_for_each(|batch| sender.send(source.batch(epoch, batch)));
+        });
+        Box::new(Batches {
+            batches,
+            given: 0,
+            total: self.range.len(),
         })
     }
 
+    fn num_items(&self) -> usize {
+        self.range.len()
+    }
+
+    fn to_device(&self, device: &Device) -> Arc<dyn DataLoader<Batch>> {
+        let frozen = &self.source.frozen;
+        let frozen = match *frozen.device() == device.clone().inner() {
+            true => frozen.clone(),
+            false => Arc::new(frozen.on(device)),
+        };
+        self.with(frozen, self.range.clone())
+    }
+
+    fn slice(&self, start: usize, end: usize) -> Arc<dyn DataLoader<Batch>> {
+        let first = self.range.start;
+        self.with(self.source.frozen.clone(), first + start..first + end)
+    }
+}
+
+/// The batches of an epoch.
+struct Batches {
+    batches: Receiver<Result<Batch, Error>>,
+    given: usize,
+    total: usize,
+}
+
+impl Iterator for Batches {
+    type Item = Result<Batch, DatasetError>;
+
+    fn next(&mut self) -> Option<Self::Item> {
+        if self.given == self.total {
+            return None;
+        }
+        self.given += 1;
+        let batch = self.batches.recv().unwrap_or(Err(Error::NoBatch));
+        Some(batch.map_err(DatasetError::new))
+    }
+}
+
+impl DataLoaderIterator<Batch> for Batches {
+    fn progress(&self) -> Progress {
+        Progress::new(self.given, self.total, Some("batches".to_string()))
+    }
+}
+
+/// Makes batches.
+#[derive(Clone)]
+struct Source {
+    pictures: Pictures,
+    frozen: Arc<Frozen>,
+}
+
+impl Source {
     /// Draws the pictures of a batch, and computes their features and samples.
     fn batch(&self, epoch: usize, batch: usize) -> Result<Batch, Error> {
         let Pictures {
@@ -81,57 +151,5 @@ impl PictureLoader {
         }
         let permutation = &mut random_permutations(Random::new(&[seed, number as u64]).next());
         Ok(Batch::new(features, truth, [height, width], SAMPLES, permutation)?)
-    }
-}
-
-impl DataLoader<Batch> for PictureLoader {
-    fn iter<'a>(&'a self) -> Box<dyn DataLoaderIterator<Batch> + 'a> {
-        Box::new(Batches {
-            loader: self,
-            epoch: self.epoch.fetch_add(1, Ordering::Relaxed),
-            next: self.range.start,
-        })
-    }
-
-    fn num_items(&self) -> usize {
-        self.range.len()
-    }
-
-    fn to_device(&self, device: &Device) -> Arc<dyn DataLoader<Batch>> {
-        let frozen = match *self.frozen.device() == device.clone().inner() {
-            true => self.frozen.clone(),
-            false => Arc::new(self.frozen.on(device)),
-        };
-        self.with(frozen, self.range.clone())
-    }
-
-    fn slice(&self, start: usize, end: usize) -> Arc<dyn DataLoader<Batch>> {
-        let first = self.range.start;
-        self.with(self.frozen.clone(), first + start..first + end)
-    }
-}
-
-/// The batches of an epoch.
-struct Batches<'a> {
-    loader: &'a PictureLoader,
-    epoch: usize,
-    next: usize,
-}
-
-impl Iterator for Batches<'_> {
-    type Item = Result<Batch, DatasetError>;
-
-    fn next(&mut self) -> Option<Self::Item> {
-        let batch = (self.next < self.loader.range.end).then_some(self.next)?;
-        self.next += 1;
-        let batch = self.loader.batch(self.epoch, batch);
-        Some(batch.map_err(DatasetError::new))
-    }
-}
-
-impl DataLoaderIterator<Batch> for Batches<'_> {
-    fn progress(&self) -> Progress {
-        let Range { start, end } = self.loader.range;
-        Progress::new(self.next - start, end - start, Some("batches".to_string()))
     }
 }

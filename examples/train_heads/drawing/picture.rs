@@ -47,9 +47,17 @@ impl Drawn {
 
     /// `[x1, y1, x2, y2]`: from the first column and row of the mask to the end of its last.
     pub fn corners(&self, width: usize) -> [f32; 4] {
-        let shown = || self.mask.iter().enumerate().filter(|&(_, &shown)| shown).map(|(index, _)| index);
+        let shown = || {
+            self.mask
+                .iter()
+                .enumerate()
+                .filter(|&(_, &shown)| shown)
+                .map(|(index, _)| index)
+        };
         let bounds = |places: &mut dyn Iterator<Item = usize>| {
-            places.fold([usize::MAX, 0], |[low, high], place| [low.min(place), high.max(place + 1)])
+            places.fold([usize::MAX, 0], |[low, high], place| {
+                [low.min(place), high.max(place + 1)]
+            })
         };
         let [left, right] = bounds(&mut shown().map(|index| index % width));
         let [top, bottom] = bounds(&mut shown().map(|index| index / width));
@@ -82,14 +90,21 @@ pub fn draw(seed: u64, index: u64, size: [usize; 2]) -> Picture {
 }
 
 /// The corner and coverage of a new shape that leaves enough of all others visible; none after 20 trials.
-fn place(shapes: &[Drawn], class: usize, [width, height]: [usize; 2], random: &mut Random) -> Option<([usize; 2], Coverage)> {
+fn place(
+    shapes: &[Drawn],
+    class: usize,
+    [width, height]: [usize; 2],
+    random: &mut Random,
+) -> Option<([usize; 2], Coverage)> {
     for _ in 0..20 {
         let size = random.uniform(EXTENT[0].ln(), EXTENT[1].ln()).exp();
         let coverage = Coverage::of(SHAPES[class - 1], size, random);
         let left = random.whole(0, width - coverage.width);
         let top = random.whole(0, height - coverage.height);
         let remains = |shape: &Drawn| {
-            let covered = solid(&coverage).filter(|[x, y]| shape.mask[(top + y) * width + left + x]).count();
+            let covered = solid(&coverage)
+                .filter(|[x, y]| shape.mask[(top + y) * width + left + x])
+                .count();
             (shape.area() - covered) as f32 >= LEAST_VISIBLE * shape.whole as f32
         };
         if shapes.iter().all(remains) {

@@ -45,7 +45,11 @@ pub fn colour(random: &mut Random) -> Colour {
 /// A colour that stands out from most of the pixels.
 pub fn contrasting(pixels: &[Colour], random: &mut Random) -> Colour {
     let stands_out = |colour: &Colour| {
-        let distance = |pixel: &Colour| (0..3).map(|channel| (pixel[channel] - colour[channel]).abs()).sum::<f32>();
+        let distance = |pixel: &Colour| {
+            (0..3)
+                .map(|channel| (pixel[channel] - colour[channel]).abs())
+                .sum::<f32>()
+        };
         let distant = pixels.iter().filter(|pixel| distance(pixel) > 110.0).count();
         distant as f32 > 0.85 * pixels.len() as f32
     };
@@ -82,7 +86,11 @@ fn clouds(width: usize, height: usize, random: &mut Random) -> Vec<f32> {
     let cells = random.whole(3, 11) as u32;
     let coarse = GrayImage::from_fn(cells, cells, |_, _| Luma([random.whole(0, 255) as u8]));
     let smooth = imageops::resize(&coarse, width as u32, height as u32, FilterType::CatmullRom);
-    smooth.into_raw().into_iter().map(|value| f32::from(value) / 255.0).collect()
+    smooth
+        .into_raw()
+        .into_iter()
+        .map(|value| f32::from(value) / 255.0)
+        .collect()
 }
 
 fn each_pixel(width: usize, height: usize, value: impl Fn(usize, usize) -> f32) -> Vec<f32> {

@@ -6,19 +6,32 @@ use super::average_precision::{Findings, average_precision};
 use crate::drawing::{self, Picture, SHAPES, SIZES};
 use crate::error::Error;
 
-/// For each shape its AP50, if a picture shows it.
-pub struct Measures(pub Vec<Option<f64>>);
+/// For each shape its AP50; none if no picture shows it.
+pub struct Measures(Vec<Option<f64>>);
 
 impl Measures {
     /// The mean of the shapes that the shipped model knows: all but the last.
     pub fn old_mean(&self) -> f64 {
-        let old = &self.0[..SHAPES.len() - 1];
-        old.iter().flatten().sum::<f64>() / old.iter().flatten().count() as f64
+        let old = self.0[..SHAPES.len() - 1].iter().flatten();
+        old.clone().sum::<f64>() / old.count() as f64
     }
 
     /// Of the shape that is new.
-    pub fn new_shape(&self) -> f64 {
+    pub fn of_new(&self) -> f64 {
         self.0.last().copied().flatten().unwrap_or(0.0)
+    }
+
+    /// Prints the AP50 of each shape before and after training.
+    pub fn print(before: &Self, after: &Self, pictures: usize) {
+        println!("\nbox AP50 on {pictures} pictures that were not trained on");
+        println!("{:<20} {:>8} {:>8}", "", "before", "after");
+        let row = |name: &str, before: f64, after: f64| println!("{name:<20} {before:>8.3} {after:>8.3}");
+        for (shape, values) in SHAPES.iter().zip(before.0.iter().zip(&after.0)) {
+            if let (Some(before), Some(after)) = values {
+                row(shape.name(), *before, *after);
+            }
+        }
+        row("mean of the old", before.old_mean(), after.old_mean());
     }
 }
 
@@ -36,7 +49,9 @@ pub fn measure(detector: &Detector, seed: u64, pictures: usize) -> Result<Measur
         bar.inc(1);
     }
     bar.finish_and_clear();
-    Ok(Measures(findings.iter().map(|pictures| average_precision(pictures)).collect()))
+    Ok(Measures(
+        findings.iter().map(|pictures| average_precision(pictures)).collect(),
+    ))
 }
 
 /// All detections of a picture.

@@ -45,11 +45,64 @@ pub fn grown(mut heads: RoiHeads, seed: u64) -> RoiHeads {
 }
 
 fn append<const D: usize>(weights: &mut Param<Tensor<D>>, more: Tensor<D>, dimension: usize) {
-    *weights = weights.clone().map(|weights| Tensor::cat(vec![weights, more], dimension));
+    *weights = weights
+        .clone()
+        .map(|weights| Tensor::cat(vec![weights, more], dimension));
 }
 
 fn normal(shape: [usize; 2], seed: u64, device: &Device) -> Tensor<2> {
     let mut random = Random::new(&[seed]);
     let values: Vec<f32> = (0..shape[0] * shape[1]).map(|_| DEVIATION * random.normal()).collect();
     Tensor::from_data(TensorData::new(values, shape), device)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::path::Path;
+
+    use burn::tensor::{Distribution, Tolerance};
+    use detection_head::CONFIG;
+    use detection_head::config::Config;
+
+    use super::*;
+
+    #[test]
+    fn the_outputs_of_old_classes_stay() {
+        let config = Config::read(Path::new(CONFIG)).unwrap();
+        let (device, classes) = (Device::flex(), config.classes.len());
+        let heads = RoiHeads::new(&config, &device);
+        let grown = grown(heads.clone(), 1);
+        let pooled = |size: usize| {
+            let shape = [2, config.feature_pyramid.channels, size, size];
+            Tensor::<4>::random(shape, Distribution::Default, &device)
+        };
+        let (boxes, masks) = (
+            pooled(config.box_head.pooled_size),
+            pooled(config.mask_head.pooled_size),
+        );
+        let old = (heads.boxes(boxes.clone()), heads.masks(masks.clone()));
+        let new = (grown.boxes(boxes), grown.masks(masks));
+
+        assert_eq!(new.0.0.dims(), [2, classes + 1]);
+        same(new.0.0.slice_dim(1, 0..classes), old.0.0);
+        same(new.0.1.clone().slice_dim(1, 0..DELTAS * classes), old.0.1.clone());
+        same(new.1.clone().slice_dim(1, 0..classes), old.1.clone());
+        // The new class has the mean of the old ones, without the background.
+        let deltas = old
+            .0
+            .1
+            .reshape([2, classes, DELTAS])
+            .slice_dim(1, 1..classes)
+            .mean_dim(1);
+        same(new.0.1.slice_dim(1, DELTAS * classes..), deltas.reshape([2, DELTAS]));
+        same(
+            new.1.slice_dim(1, classes..),
+            old.1.slice_dim(1, 1..classes).mean_dim(1),
+        );
+    }
+
+    fn same<const D: usize>(own: Tensor<D>, expected: Tensor<D>) {
+        own.into_data()
+            .assert_approx_eq::<f32>(&expected.into_data(), Tolerance::absolute(1e-5));
+    }
 }

@@ -26,7 +26,8 @@ impl Losses {
 
     /// The value of each loss.
     pub fn values(&self) -> Result<[f32; 3], TensorReadError> {
-        let [classes, boxes, masks] = [&self.classes, &self.boxes, &self.masks].map(|loss| loss.clone().try_into_scalar());
+        let [classes, boxes, masks] =
+            [&self.classes, &self.boxes, &self.masks].map(|loss| loss.clone().try_into_scalar());
         Ok([classes?, boxes?, masks?])
     }
 }

@@ -8,5 +8,5 @@ mod run;
 
 pub use growth::grown;
 pub use heads::TrainedHeads;
-pub use losses::Losses;
+pub use losses::{LOSS, Losses};
 pub use run::{Run, Settings};

@@ -3,6 +3,7 @@
 //! The learner saves the heads, the optimizer's state and the learning rate after each epoch. After an interruption of
 //! any kind, the same command goes on after the last epoch that was saved.
 
+use std::fmt;
 use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
@@ -40,6 +41,21 @@ pub struct Settings {
     pub batch_size: usize,
     /// The learning rate at the start.
     pub rate: f64,
+}
+
+impl Settings {
+    /// The steps of all epochs. The devices share the batches of an epoch, and the last one takes what remains.
+    fn steps(&self) -> Result<usize, Error> {
+        let others = (self.devices - 1) * (self.batches / self.devices);
+        match self.batches >= self.devices {
+            true => Ok(self.epochs * (self.batches - others)),
+            false => Err(Error::Argument {
+                argument: "--batches",
+                value: self.batches.to_string(),
+                expected: format!("at least the number of devices, {}", self.devices),
+            }),
+        }
+    }
 }
 
 pub struct Run {
@@ -97,8 +113,7 @@ impl Run {
             ..training
         };
         let heads = heads.train().fork(&devices[0].clone().autodiff());
-        let steps = settings.epochs * settings.batches / devices.len();
-        let rate = CosineAnnealingLrSchedulerConfig::new(settings.rate, steps).init();
+        let rate = CosineAnnealingLrSchedulerConfig::new(settings.rate, settings.steps()?).init();
         let rate = rate.map_err(|expected| Error::Argument {
             argument: "--rate",
             value: settings.rate.to_string(),
@@ -129,6 +144,26 @@ impl Run {
     /// Removes the run's files, so that the next command begins a new one.
     pub fn remove(self) -> Result<(), Error> {
         fs::remove_dir_all(&self.folder).map_err(failed("remove", &self.folder))
+    }
+}
+
+impl fmt::Display for Run {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Settings {
+            backend,
+            epochs,
+            batches,
+            batch_size,
+            ..
+        } = &self.settings;
+        write!(
+            formatter,
+            "{backend}: {epochs} epochs of {batches} batches of {batch_size} pictures"
+        )?;
+        match self.done {
+            0 => Ok(()),
+            done => write!(formatter, "; an interrupted run goes on after epoch {done}"),
+        }
     }
 }
 

@@ -1,7 +1,7 @@
 //! The recorded batches.
 
-use burn::tensor::{Device, Tensor, TensorData};
-use detection_head::{Detector, Recording};
+use burn::tensor::{Tensor, TensorData};
+use detection_head::Recording;
 use image::{Rgb, RgbImage};
 
 use crate::data::{Batch, Features, Frozen, Truth};
@@ -26,7 +26,9 @@ impl<'a> Batches<'a> {
         let batches = setting(recording, "batches")?;
         Ok(Self {
             recording,
-            batches: (0..batches).map(|batch| read(frozen, recording, batch)).collect::<Result<_, _>>()?,
+            batches: (0..batches)
+                .map(|batch| read(frozen, recording, batch))
+                .collect::<Result<_, _>>()?,
             samples: setting(recording, "samples")?,
         })
     }
@@ -41,11 +43,19 @@ impl<'a> Batches<'a> {
         let mut orders = orders.into_iter();
         // An order of another length is refused where the samples are drawn.
         let recorded = &mut |_| {
-            let order = orders.next().map(|order| order.values.iter().map(|&place| place as usize).collect());
+            let order = orders
+                .next()
+                .map(|order| order.values.iter().map(|&place| place as usize).collect());
             order.unwrap_or_default()
         };
         let Pictures { features, truth, size } = pictures;
-        Ok(Batch::new(features.clone(), truth.clone(), *size, self.samples, recorded)?)
+        Ok(Batch::new(
+            features.clone(),
+            truth.clone(),
+            *size,
+            self.samples,
+            recorded,
+        )?)
     }
 }
 
@@ -60,7 +70,9 @@ fn read(frozen: &Frozen, recording: &Recording, batch: usize) -> Result<Pictures
     let pixels = recording.tensor(&format!("pictures.{batch}"))?;
     let shown = recording.tensor(&format!("shapes.{batch}"))?;
     let [count, height, width, 3] = pixels.shape[..] else {
-        return Err(recording.wrong(format!("pictures.{batch} is {:?}", pixels.shape)).into());
+        return Err(recording
+            .wrong(format!("pictures.{batch} is {:?}", pixels.shape))
+            .into());
     };
     let area = height * width;
     if shown.values.len() != count * area || area == 0 {
@@ -71,7 +83,12 @@ fn read(frozen: &Frozen, recording: &Recording, batch: usize) -> Result<Pictures
         truth: Vec::new(),
         size: [height, width],
     };
-    for (index, (pixels, shown)) in pixels.values.chunks(3 * area).zip(shown.values.chunks(area)).enumerate() {
+    for (index, (pixels, shown)) in pixels
+        .values
+        .chunks(3 * area)
+        .zip(shown.values.chunks(area))
+        .enumerate()
+    {
         let labels = &recording.tensor(&format!("labels.{batch}.{index}"))?.values;
         let shapes = labels.iter().enumerate().map(|(place, &label)| {
             let mask = shown.iter().map(|&number| number as usize == place + 1);

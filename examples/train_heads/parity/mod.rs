@@ -11,7 +11,6 @@ use burn::lr_scheduler::constant::ConstantLr;
 use burn::module::Module;
 use burn::optim::SgdConfig;
 use burn::optim::momentum::MomentumConfig;
-use burn::tensor::Device;
 use burn::train::Learner;
 use detection_head::model::RoiHeads;
 use detection_head::{Detector, Recording, weights};
@@ -32,12 +31,16 @@ pub fn compare(detector: Detector, recording: &Recording) -> Result<(), Error> {
 
     let recorded = recording.tensor("losses")?.values.as_chunks::<3>().0;
     let mut table = Table::default();
-    println!("{:<50} {:<40} largest relative difference", "loss", "");
+    println!("{:<48} {:<52} largest relative difference", "loss", "");
     for (place, name) in Losses::NAMES.into_iter().enumerate() {
         let [own, recorded] = [&losses, recorded].map(|steps| steps.iter().map(|step| step[place]).collect::<Vec<_>>());
         table.loss(name, &own, &recorded);
     }
-    println!("\n{:<50} {:<40} relative to its largest weight", "weights after the last step", "");
+    let about = "relative to the largest weight";
+    println!(
+        "\n{:<48} {about:<52} relative to the largest change",
+        "weights after the last step"
+    );
     table.weights(&start, &end, recording)?;
     table.finish()
 }
