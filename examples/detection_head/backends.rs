@@ -31,7 +31,7 @@ impl BackendName {
         (0..count).map(|index| self.numbered_device(index, count)).collect()
     }
 
-    #[cfg_attr(not(any(feature = "wgpu", feature = "cuda")), allow(unused_variables))]
+    #[allow(unused_variables)] // The features decide which of them are used.
     fn numbered_device(self, index: usize, count: usize) -> Result<Device, Error> {
         match self {
             #[cfg(feature = "wgpu")]

@@ -18,26 +18,31 @@ pub struct TrainedHeads {
     pub heads: RoiHeads,
     #[module(skip)]
     pooling: Pooling,
+    /// The factor of a batch's losses in a step.
+    #[module(skip)]
+    share: f64,
 }
 
-/// The pooled size and the sampling ratio of either head, and the share of a step that a batch is.
+/// The pooled size and the sampling ratio of either head.
 #[derive(Debug, Clone)]
 struct Pooling {
     boxes: [usize; 2],
     masks: [usize; 2],
-    share: f64,
 }
 
 impl TrainedHeads {
-    /// `devices` is the number of batches whose gradients the learner adds up in a step.
+    /// `devices` is the number of batches whose gradients the learner adds up in a step. The step is by their mean.
     pub fn new(heads: RoiHeads, config: &Config, devices: usize) -> Self {
         let (boxes, masks) = (&config.box_head, &config.mask_head);
         let pooling = Pooling {
             boxes: [boxes.pooled_size, boxes.sampling_ratio],
             masks: [masks.pooled_size, masks.sampling_ratio],
-            share: 1.0 / devices as f64,
         };
-        Self { heads, pooling }
+        Self {
+            heads,
+            pooling,
+            share: 1.0 / devices as f64,
+        }
     }
 
     pub fn losses(&self, batch: &Batch) -> Result<Losses, RoiError> {
@@ -74,7 +79,7 @@ impl TrainStep for TrainedHeads {
     /// Where an operator refuses its arguments: the learner's steps return no errors.
     fn step(&self, batch: Batch) -> TrainOutput<Losses> {
         let losses = self.losses(&batch).unwrap_or_else(|error| panic!("{error}"));
-        let gradients = (losses.total() * self.pooling.share).backward();
+        let gradients = (losses.total() * self.share).backward();
         TrainOutput::new(self, gradients, losses)
     }
 }
