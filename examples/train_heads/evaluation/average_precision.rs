@@ -40,7 +40,8 @@ pub fn average_precision(pictures: &[Findings]) -> Option<f64> {
         let place = curve.partition_point(|point| point.0 < recall);
         curve.get(place).map_or(0.0, |point| point.1)
     };
-    let precisions = (0..RECALLS).map(|step| precision_at(step as f64 / (RECALLS - 1) as f64));
+    // COCO's recalls are products with 0.01. The quotient 35 / 100 is less than the product, and so another recall.
+    let precisions = (0..RECALLS).map(|step| precision_at(step as f64 * 0.01));
     Some(precisions.sum::<f64>() / RECALLS as f64)
 }
 

@@ -25,16 +25,16 @@ use table::{Table, Weights};
 pub fn compare(detector: Detector, recording: &Recording) -> Result<(), Error> {
     let frozen = Frozen::new(detector.config.clone(), detector.model.clone(), detector.device());
     let batches = Batches::new(&frozen, recording)?;
+    let recorded = recording.tensor("losses")?.values.as_chunks::<3>().0;
+    let (heads, losses) = train(&detector, &batches, recorded.len(), recording)?;
     let start = head_weights(&detector)?;
-    let (heads, losses) = train(&detector, &batches, recording)?;
     let end = head_weights(&with_heads(detector, heads))?;
 
-    let recorded = recording.tensor("losses")?.values.as_chunks::<3>().0;
     let mut table = Table::default();
     println!("{:<48} {:<52} largest relative difference", "loss", "");
     for (place, name) in Losses::NAMES.into_iter().enumerate() {
-        let [own, recorded] = [&losses, recorded].map(|steps| steps.iter().map(|step| step[place]).collect::<Vec<_>>());
-        table.loss(name, &own, &recorded);
+        let of_steps = |steps: &[[f32; 3]]| steps.iter().map(|step| step[place]).collect::<Vec<_>>();
+        table.loss(name, &of_steps(&losses), &of_steps(recorded));
     }
     let about = "relative to the largest weight";
     println!(
@@ -49,6 +49,7 @@ pub fn compare(detector: Detector, recording: &Recording) -> Result<(), Error> {
 fn train(
     detector: &Detector,
     batches: &Batches<'_>,
+    steps: usize,
     recording: &Recording,
 ) -> Result<(RoiHeads, Vec<[f32; 3]>), Error> {
     let momentum = setting(recording, "momentum")?;
@@ -59,7 +60,7 @@ fn train(
     let heads = heads.train().fork(&detector.device().clone().autodiff());
     let mut learner = Learner::new(heads, optimizer, ConstantLr::new(setting(recording, "rate")?));
     let mut losses = Vec::new();
-    for step in 0..recording.tensor("losses")?.shape[0] {
+    for step in 0..steps {
         let output = learner.train_step(batches.of_step(step)?);
         learner.lr_step();
         learner.optimizer_step(output.grads);
