@@ -67,10 +67,13 @@ impl DataLoader<Batch> for PictureLoader {
         let epoch = self.epoch.fetch_add(1, Ordering::Relaxed);
         let (sender, batches) = mpsc::sync_channel(1);
         thread::spawn(move || {
-            // The learner may stop before the last batch. Then there is no receiver.
-            _ = range
-                .into_iter()
-                .try_for_each(|batch| sender.send(source.batch(epoch, batch)));
+            let batches = range.map(|batch| source.batch(epoch, batch));
+            for batch in batches {
+                // The learner may stop before the last batch. Then there is no receiver.
+                if sender.send(batch).is_err() {
+                    break;
+                }
+            }
         });
         Box::new(Batches {
             batches,
