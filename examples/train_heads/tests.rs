@@ -1,4 +1,4 @@
-//! Whole runs: that training lowers the loss, agrees with torchvision, and survives interruptions.
+//! Whole runs: that training lowers the loss, and survives interruptions. `--compare` checks that it is torchvision's.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -20,8 +20,6 @@ use crate::data::{Frozen, PictureLoader, Pictures};
 use crate::error::Error;
 use crate::learning::{Run, Settings, TrainedHeads, grown};
 
-const PARITY: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/parity.safetensors");
-
 fn detector() -> Detector {
     crate::shipped(Config::read(Path::new(CONFIG)).unwrap(), &Device::flex()).unwrap()
 }
@@ -41,11 +39,6 @@ fn trained(run: &Run) -> BTreeMap<String, TensorData> {
     let devices = BackendName::Flex.devices(run.settings.devices).unwrap();
     let trained = crate::train(detector(), run, devices).unwrap();
     weights::state_dict(&trained.model, &trained.config).unwrap()
-}
-
-#[test]
-fn training_is_torchvisions() {
-    crate::compare_with(Path::new(PARITY), &Device::flex()).unwrap();
 }
 
 #[test]
@@ -102,6 +95,7 @@ fn a_run_that_was_interrupted_ends_as_one_that_was_not() {
 #[test]
 fn two_devices_train_together() {
     let settings = Settings {
+        epochs: 1,
         devices: 2,
         batches: 2,
         ..settings()
@@ -112,7 +106,7 @@ fn two_devices_train_together() {
         Run::open(run.folder().to_owned(), run.settings.clone(), false)
             .unwrap()
             .done,
-        2
+        1
     );
     run.remove().unwrap();
 }

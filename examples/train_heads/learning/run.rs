@@ -26,7 +26,7 @@ use crate::error::Error;
 /// The parts of a checkpoint, as the learner names its files.
 const PARTS: [&str; 3] = ["model", "optim", "scheduler"];
 /// The batches of pictures that are not trained on, after each epoch.
-const HELD_OUT_BATCHES: usize = 4;
+const HELD_OUT_BATCHES: usize = 2;
 
 /// What decides the result of a run on a backend.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
