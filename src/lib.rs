@@ -22,8 +22,8 @@
 //! - [`multi_scale_roi_align`](multi_scale_roi_align()): `roi_align` on a feature pyramid.
 //! - [`primitive`]: the same operators by type parameter, `B: RoiBackend`.
 //! - [`Rois`]: boxes and the image each belongs to.
-//! - [`torchvision`], [`detectron2`], [`onnx`], [`openvino`], [`directml`], [`tensorflow`]: each framework's attributes
-//!   under its own names and with its own defaults; they turn into this crate's options.
+//! - [`torchvision`], [`detectron2`], [`onnx`], [`openvino`], [`directml`], [`tensorflow`], [`paddle`], [`mxnet`]: each
+//!   framework's attributes under its own names and with its own defaults; they turn into this crate's options.
 //!
 //! With the feature `autodiff` the operators have gradients on autodiff devices, of features and of boxes.
 //! [`primitive`] has functions that give them by hand, with the feature or without.
@@ -51,9 +51,9 @@ mod regions;
 
 pub use backend::RoiBackend;
 pub use error::RoiError;
-pub use frameworks::{detectron2, directml, onnx, openvino, tensorflow, torchvision};
+pub use frameworks::{detectron2, directml, mxnet, onnx, openvino, paddle, tensorflow, torchvision};
 pub use geometry::operator::{
-    Arithmetic, BinDivision, Interpolation, MAXIMUM_ADAPTIVE_SAMPLES, MAXIMUM_FIXED_SAMPLES,
+    Arithmetic, BinDivision, BoxFormat, BoxRounding, Interpolation, MAXIMUM_ADAPTIVE_SAMPLES, MAXIMUM_FIXED_SAMPLES,
     MAXIMUM_OUTPUT_PIXEL_OFFSET, MAXIMUM_OUTPUT_SIZE, Reduction, Sampling,
 };
 pub use ops::{

@@ -91,7 +91,7 @@ pub trait RegionKernels: Backend {
         fallback::pool::<Self>(Some(pooled), features, boxes, batch_indices, regions, &operator)
     }
 
-    /// The output where no pixel is read, since there is no image or no region: one value in all elements. On an
+    /// The output where no pixel is read, as where there is no image or no region: one value in all elements. On an
     /// autodiff device it belongs to the graph of its inputs, whose gradients are 0.
     #[fusion(default)]
     fn without_pixels(

@@ -236,5 +236,7 @@ impl From<RoiPoolingOperatorDesc> for RoiPoolConfig {
         RoiPoolConfig::new(desc.pooled_size)
             .with_spatial_scale(desc.spatial_scale.into())
             .with_division(BinDivision::Whole)
+            // An inverted region has no pixel in DirectML's document.
+            .with_minimum_length(0)
     }
 }

@@ -3,7 +3,9 @@
 
 pub mod detectron2;
 pub mod directml;
+pub mod mxnet;
 pub mod onnx;
 pub mod openvino;
+pub mod paddle;
 pub mod tensorflow;
 pub mod torchvision;

@@ -1,13 +1,19 @@
-//! OpenVINO `ROIAlign`, versions 3 and 9, as release 2026.4 computes them.
+//! OpenVINO `ROIAlign`, versions 3 and 9, `ROIPooling-2`, `PSROIPooling-1` and
+//! `ExperimentalDetectronROIFeatureExtractor-6`, as the CPU device of release 2026.4 computes them.
 //!
-//! One thing differs: in a half-pixel mode with `sampling_ratio` 0, an empty or an inverted region has
-//! no sample, and this crate gives 0, as torchvision does; OpenVINO gives NaN or uninitialized memory.
+//! The boxes `[K, 5]` of the two pooling operators, with the batch index first, are
+//! [`Rois::from_index_first`](crate::Rois::from_index_first). Two things differ:
+//!
+//! - In a half-pixel mode of `ROIAlign` with `sampling_ratio` 0, an empty or an inverted region has no sample, and this
+//!   crate gives 0, as torchvision does. OpenVINO gives NaN or uninitialized memory.
+//! - The pooling operators of OpenVINO end at a batch index of -1: that region and those after it give 0. Here such an
+//!   index is one that is out of range.
 
 use burn::config::Config;
 use serde::{Deserialize, Serialize};
 
-use crate::geometry::operator::{Arithmetic, Reduction};
-use crate::ops::RoiAlignConfig;
+use crate::geometry::operator::{Arithmetic, BinDivision, BoxFormat, BoxRounding, Reduction};
+use crate::ops::{CropAndResizeConfig, MultiScaleRoiAlignConfig, PsRoiPoolConfig, RoiAlignConfig, RoiPoolConfig};
 
 /// The attribute `mode`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
@@ -102,5 +108,131 @@ impl From<RoiAlign3> for RoiAlignConfig {
             attributes.mode,
         )
         .into()
+    }
+}
+
+/// The attributes of `ExperimentalDetectronROIFeatureExtractor-6`, for a batch of one image. The maps are the levels 0,
+/// 1, 2, … in their order, a box of 224 x 224 belongs to level 2, and a box without area gives 0.
+///
+/// ```
+/// use burn_roi::{MultiScaleRoiAlignConfig, openvino};
+///
+/// let attributes = openvino::RoiFeatureExtractor6::new(7, 2, vec![4, 8, 16, 32]);
+/// assert_eq!(attributes.scales(), [0.25, 0.125, 0.0625, 0.03125]);
+/// let config: MultiScaleRoiAlignConfig = attributes.into();
+/// assert_eq!(config.first_level, Some(0));
+/// ```
+#[derive(Config, Debug, PartialEq)]
+pub struct RoiFeatureExtractor6 {
+    /// Height and width of the output.
+    pub output_size: usize,
+    /// Samples of an output element along each axis; 0 for the adaptive number.
+    pub sampling_ratio: usize,
+    /// For each level, how many pixels of the image a pixel of its map stands for.
+    pub pyramid_scales: Vec<u32>,
+    /// Whether half a pixel is subtracted from scaled coordinates. A region is at least one pixel long with it too.
+    #[config(default = false)]
+    pub aligned: bool,
+}
+
+impl RoiFeatureExtractor6 {
+    /// From box coordinates to pixels of each map.
+    pub fn scales(&self) -> Vec<f64> {
+        let scale = |&pixels: &u32| (1.0 / pixels as f32).into();
+        self.pyramid_scales.iter().map(scale).collect()
+    }
+}
+
+impl From<RoiFeatureExtractor6> for MultiScaleRoiAlignConfig {
+    fn from(attributes: RoiFeatureExtractor6) -> Self {
+        let roi_align = RoiAlignConfig::new([attributes.output_size; 2])
+            .with_sampling_ratio(attributes.sampling_ratio)
+            .with_aligned(attributes.aligned)
+            .with_minimum_length(Some(1.0));
+        MultiScaleRoiAlignConfig::new(roi_align)
+            .with_canonical_scale(224.0)
+            .with_canonical_level(2)
+            .with_ratio_epsilon(1e-6)
+            .with_level_epsilon(0.0)
+            .with_first_level(Some(0))
+            .with_pools_empty(false)
+    }
+}
+
+/// The attributes of `ROIPooling-2` with `method` max.
+///
+/// Bins are divided in whole numbers, as in the CPU device. OpenVINO's reference implementation rounds the length of a
+/// bin to a float.
+#[derive(Config, Debug, PartialEq)]
+pub struct RoiPoolingMax {
+    /// Height of the output.
+    pub pooled_h: usize,
+    /// Width of the output.
+    pub pooled_w: usize,
+    /// From box coordinates to pixels of the map.
+    pub spatial_scale: f32,
+}
+
+impl From<RoiPoolingMax> for RoiPoolConfig {
+    fn from(attributes: RoiPoolingMax) -> Self {
+        RoiPoolConfig::new([attributes.pooled_h, attributes.pooled_w])
+            .with_spatial_scale(attributes.spatial_scale.into())
+            .with_division(BinDivision::Whole)
+    }
+}
+
+/// The attributes of `ROIPooling-2` with `method` bilinear. Boxes are `[x1, y1, x2, y2]`, normalized: 0 is the centre of
+/// the first pixel and 1 that of the last. `spatial_scale` has no part in it.
+///
+/// ```
+/// use burn_roi::{BoxFormat, CropAndResizeConfig, openvino};
+///
+/// let config: CropAndResizeConfig = openvino::RoiPoolingBilinear::new(7, 7).into();
+/// assert_eq!(config.box_format, BoxFormat::Xyxy);
+/// ```
+#[derive(Config, Debug, PartialEq)]
+pub struct RoiPoolingBilinear {
+    /// Height of the output.
+    pub pooled_h: usize,
+    /// Width of the output.
+    pub pooled_w: usize,
+}
+
+impl From<RoiPoolingBilinear> for CropAndResizeConfig {
+    fn from(attributes: RoiPoolingBilinear) -> Self {
+        CropAndResizeConfig::new([attributes.pooled_h, attributes.pooled_w])
+            .with_box_format(BoxFormat::Xyxy)
+            .with_ends_exactly(true)
+    }
+}
+
+/// The attributes of `PSROIPooling-1` with `mode` average. The output has as many channels as the features have for each
+/// of its `group_size * group_size` elements: the attribute `output_dim`.
+///
+/// A bin beyond the map gives 0, as in the CPU device.
+///
+/// ```
+/// use burn_roi::{PsRoiPoolConfig, openvino};
+///
+/// let config: PsRoiPoolConfig = openvino::PsRoiPoolingAverage::new(7, 1.0 / 16.0).into();
+/// assert_eq!(config.output_size, [7, 7]);
+/// ```
+#[derive(Config, Debug, PartialEq)]
+pub struct PsRoiPoolingAverage {
+    /// Height and width of the output.
+    pub group_size: usize,
+    /// From box coordinates to pixels of the map.
+    pub spatial_scale: f32,
+}
+
+impl From<PsRoiPoolingAverage> for PsRoiPoolConfig {
+    fn from(attributes: PsRoiPoolingAverage) -> Self {
+        PsRoiPoolConfig::new([attributes.group_size; 2])
+            .with_spatial_scale(attributes.spatial_scale.into())
+            .with_rounding(BoxRounding::BeforeScaling)
+            // Added before it is rounded, where Paddle adds it after: they differ at 0.49999997.
+            .with_end_offset(1.0)
+            .with_minimum_length(0.1)
+            .with_reaches_last_pixel(true)
     }
 }

@@ -89,6 +89,9 @@ pub struct SampleAxis {
     pub sampling: Sampling,
     /// Whether the outermost samples lie on the corners of the region.
     pub align_corners: bool,
+    /// The sample of a region that lies at its high end, scaled, whatever its number gives, if there is one. Elsewhere
+    /// rounding can put the last sample next to the end.
+    pub sample_at_end: Option<usize>,
     /// Which positions read the map.
     pub bounds: Bounds,
     /// What a sample between pixels reads.
@@ -126,10 +129,14 @@ impl SpatialScale {
 pub struct BinAxis {
     /// From box coordinates to pixels of the map.
     pub spatial_scale: f64,
-    /// Whether the pixel that a box ends in belongs to the region.
+    /// Added to the high end of a box before anything else.
+    pub end_offset: f64,
+    /// Whether box coordinates are rounded before or after they are scaled.
+    pub rounding: BoxRounding,
+    /// Whether 1 is added to the rounded high end: the pixel that a box ends in belongs to the region.
     pub inclusive_end: bool,
-    /// The least length of a region in pixels, if there is one.
-    pub minimum_length: Option<u16>,
+    /// The least length of a region in pixels, 0 or above. Its whole part counts where whole numbers are divided.
+    pub minimum_length: f64,
     /// How bins are divided.
     pub division: BinDivision,
     /// Whether bins reach the last pixel of the map; torchvision's `ps_roi_pool` ends one before it.
@@ -148,7 +155,8 @@ pub enum Bounds {
 }
 
 /// What the columns of a box are.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[non_exhaustive]
 pub enum BoxFormat {
     /// `[x1, y1, x2, y2]`.
     Xyxy,
@@ -300,11 +308,23 @@ pub enum Arithmetic {
     FromRegionUnscaled,
 }
 
+/// Whether box coordinates are rounded to whole numbers before or after they are scaled. A half is rounded away from
+/// zero.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[non_exhaustive]
+pub enum BoxRounding {
+    /// `round(x * spatial_scale)`: a region begins and ends between pixels of the map. torchvision and ONNX Runtime.
+    AfterScaling,
+    /// `round(x) * spatial_scale`: a region begins and ends between pixels of the image, which may be inside a pixel of
+    /// the map. Bins are then always divided as [`BinDivision::Rounded`] does. R-FCN, OpenVINO and Paddle.
+    BeforeScaling,
+}
+
 /// How bins of whole pixels are divided.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[non_exhaustive]
 pub enum BinDivision {
-    /// Borders are whole numbers divided exactly, as DirectML's document has it.
+    /// Borders are whole numbers divided exactly, as in OpenVINO and in DirectML's document.
     Whole,
     /// The length of a bin is rounded to a float and borders are its multiples, as in torchvision and ONNX Runtime.
     /// A region of 57 pixels in 7 bins ends at 58, not at 57.

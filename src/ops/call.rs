@@ -86,9 +86,14 @@ fn pool_levels<B: RoiBackend>(
     on_host: Option<HostRegions>,
     operators: Vec<RegionOperator>,
 ) -> FloatTensor<B> {
+    // A box may belong to no level, and then keeps this value.
+    let can_belong_to_none = operators[0].areas.from > 0.0;
+    let nothing = can_belong_to_none.then(|| B::without_pixels(features[0].clone(), boxes.clone(), operators[0]));
     let mut levels = features.into_iter().zip(operators);
-    let (finest, operator) = levels.next().expect("there is a level");
-    let mut pooled = B::pool(finest, boxes.clone(), batch_indices.clone(), on_host.clone(), operator);
+    let mut pooled = nothing.unwrap_or_else(|| {
+        let (finest, operator) = levels.next().expect("there is a level");
+        B::pool(finest, boxes.clone(), batch_indices.clone(), on_host.clone(), operator)
+    });
     for (level, operator) in levels {
         let (boxes, batch_indices) = (boxes.clone(), batch_indices.clone());
         pooled = B::pool_level(pooled, level, boxes, batch_indices, on_host.clone(), operator);

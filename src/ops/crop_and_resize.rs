@@ -13,7 +13,8 @@ use crate::geometry::operator::{
 };
 use crate::regions::Rois;
 
-/// What [`crop_and_resize`] computes, under TensorFlow's names and with its defaults.
+/// What [`crop_and_resize`] computes, under TensorFlow's names and with its defaults;
+/// [`openvino::RoiPoolingBilinear`](crate::openvino::RoiPoolingBilinear) turns into it as well.
 ///
 /// ```
 /// use burn_roi::{CropAndResizeConfig, Interpolation};
@@ -31,6 +32,13 @@ pub struct CropAndResizeConfig {
     /// What a point outside of the image reads, and what a region gives that names no image.
     #[config(default = 0.0)]
     pub extrapolation_value: f64,
+    /// What the columns of a box are.
+    #[config(default = "BoxFormat::Yxyx")]
+    pub box_format: BoxFormat,
+    /// Whether the last row and the last column of a crop lie exactly at the end of its box, as in OpenVINO. In
+    /// TensorFlow rounding can put them next to it, and so outside of the image where the box ends with the image.
+    #[config(default = false)]
+    pub ends_exactly: bool,
 }
 
 impl CropAndResizeConfig {
@@ -43,7 +51,8 @@ impl CropAndResizeConfig {
     pub(crate) fn operator(&self) -> Result<RegionOperator, RoiError> {
         options::output_size("crop_size", self.crop_size)?;
         options::finite("extrapolation_value", self.extrapolation_value)?;
-        // One sample an element, the outermost on the corners.
+        // One sample an element, the outermost on the corners. A crop of one row or column takes the middle.
+        let last = |size: usize| (self.ends_exactly && size > 1).then(|| size - 1);
         let axis = SampleAxis {
             spatial_scale: SpatialScale::Normalized,
             box_offset: 0.0,
@@ -52,6 +61,7 @@ impl CropAndResizeConfig {
             minimum_length: None,
             sampling: Sampling::Fixed(1),
             align_corners: true,
+            sample_at_end: None,
             bounds: Bounds::FirstToLastPixel,
             interpolation: self.method,
             half_up: true,
@@ -60,10 +70,13 @@ impl CropAndResizeConfig {
         };
         Ok(RegionOperator {
             output_size: self.crop_size,
-            elements: Elements::Samples([axis; 2]),
+            elements: Elements::Samples(self.crop_size.map(|size| SampleAxis {
+                sample_at_end: last(size),
+                ..axis
+            })),
             reduction: Reduction::Average,
             out_of_bounds_value: self.extrapolation_value,
-            box_format: BoxFormat::Yxyx,
+            box_format: self.box_format,
             channel_map: ChannelMap::Same,
             areas: AreaRange::ALL,
         })
@@ -74,9 +87,9 @@ impl CropAndResizeConfig {
 /// to `[K, C, P, Q]`.
 ///
 /// - `features`: `[N, C, H, W]`, f32, f16 or bf16; f64 on Flex and NdArray. Any strides.
-/// - `rois`: TensorFlow's `boxes` and `box_indices`. A box is `[y1, x1, y2, x2]`, normalized: 0 is the
-///   centre of the first pixel and 1 that of the last. It may reach beyond the image, and an inverted
-///   one flips it.
+/// - `rois`: TensorFlow's `boxes` and `box_indices`. A box is `[y1, x1, y2, x2]`, unless the config says otherwise, and
+///   normalized: 0 is the centre of the first pixel and 1 that of the last. It may reach beyond the image, and an
+///   inverted one flips it.
 /// - Returns `[K, C, P, Q]` in the features' dtype (TensorFlow returns f32 always). The outermost points
 ///   of a crop lie on the corners of its box; a crop of size 1 takes the middle.
 ///

@@ -1,5 +1,7 @@
 //! `multi_scale_roi_align`: `roi_align` on a feature pyramid, each region on the level of its size.
 
+use std::ops::RangeInclusive;
+
 use burn::config::Config;
 use burn::module::Module;
 use burn::tensor::{DType, Tensor};
@@ -20,12 +22,18 @@ pub const MAXIMUM_CANONICAL_SCALE: f64 = 1e6;
 /// The coarsest canonical level and level of a map; the finest is as far below 0.
 pub const MAXIMUM_LEVEL: i32 = 32;
 
+const LEVELS: RangeInclusive<f64> = -(MAXIMUM_LEVEL as f64)..=MAXIMUM_LEVEL as f64;
+
+/// Smaller areas count as none: the least number of f32 that every device keeps.
+const LEAST_AREA: f64 = f32::MIN_POSITIVE as f64;
+
 /// The largest ratio epsilon and level epsilon.
 pub const MAXIMUM_LEVEL_EPSILON: f64 = 1.0;
 
 /// What [`multi_scale_roi_align`] computes. The defaults are those of torchvision's `MultiScaleRoIAlign`,
 /// which [`torchvision::MultiScaleRoiAlign`](crate::torchvision::MultiScaleRoiAlign) has under its own
-/// names; [`detectron2::RoiPooler`](crate::detectron2::RoiPooler) is detectron2's.
+/// names; [`detectron2::RoiPooler`](crate::detectron2::RoiPooler) is detectron2's, and
+/// [`openvino::RoiFeatureExtractor6`](crate::openvino::RoiFeatureExtractor6) OpenVINO's.
 ///
 /// A region belongs to the level
 ///
@@ -33,7 +41,8 @@ pub const MAXIMUM_LEVEL_EPSILON: f64 = 1.0;
 /// floor(canonical_level + log2(sqrt(area) / canonical_scale + ratio_epsilon) + level_epsilon)
 /// ```
 ///
-/// held within the levels that there are, where level `k` has one pixel for `2^k` of the image's.
+/// held within the levels that there are, where level `k` has one pixel for `2^k` of the image's. With `first_level`,
+/// levels are those of the maps in their order, from this one on.
 ///
 /// ```
 /// use burn_roi::{MultiScaleRoiAlignConfig, RoiAlignConfig};
@@ -58,6 +67,11 @@ pub struct MultiScaleRoiAlignConfig {
     /// Added to the level, 0 to 1.
     #[config(default = 1e-6)]
     pub level_epsilon: f64,
+    /// The level of the first map, -32 to 32. With it scales may be any; without it, it follows from the first scale.
+    pub first_level: Option<i32>,
+    /// Whether a box without area belongs to the first map. Otherwise it gives the out-of-bounds value.
+    #[config(default = true)]
+    pub pools_empty: bool,
 }
 
 impl MultiScaleRoiAlignConfig {
@@ -82,14 +96,17 @@ impl MultiScaleRoiAlignConfig {
         }
         let operator = self.roi_align.operator()?;
         let rule = self.level_rule()?;
-        let finest = finest_level(scales)?;
+        let first = self.first_level(scales)?;
         let least_area = |level| match dtype {
             DType::F64 => f64::least_area(&rule, level),
             _ => f32::least_area(&rule, level).into(),
         };
         let level = |(index, &scale): (usize, &f64)| {
-            let level = finest + index as i32;
+            let level = first + index as i32;
             let mut areas = AreaRange::ALL;
+            if !self.pools_empty {
+                areas.from = LEAST_AREA;
+            }
             if index > 0 {
                 areas.from = least_area(level);
             }
@@ -124,10 +141,9 @@ impl MultiScaleRoiAlignConfig {
 
     fn level_rule(&self) -> Result<LevelRule, RoiError> {
         let scales = MINIMUM_CANONICAL_SCALE..=MAXIMUM_CANONICAL_SCALE;
-        let levels = -f64::from(MAXIMUM_LEVEL)..=MAXIMUM_LEVEL.into();
         let epsilons = 0.0..=MAXIMUM_LEVEL_EPSILON;
         options::within("canonical_scale", self.canonical_scale, scales, "0.000001 to 1000000")?;
-        options::within("canonical_level", self.canonical_level.into(), levels, "-32 to 32")?;
+        options::within("canonical_level", self.canonical_level.into(), LEVELS, "-32 to 32")?;
         options::within("ratio_epsilon", self.ratio_epsilon, epsilons.clone(), "0 to 1")?;
         options::within("level_epsilon", self.level_epsilon, epsilons, "0 to 1")?;
         Ok(LevelRule {
@@ -136,6 +152,15 @@ impl MultiScaleRoiAlignConfig {
             ratio_epsilon: self.ratio_epsilon,
             level_epsilon: self.level_epsilon,
         })
+    }
+
+    /// The level of the first map.
+    fn first_level(&self, scales: &[f64]) -> Result<i32, RoiError> {
+        let Some(level) = self.first_level else {
+            return finest_level(scales);
+        };
+        options::within("first_level", level.into(), LEVELS, "-32 to 32")?;
+        Ok(level)
     }
 }
 
@@ -160,14 +185,14 @@ fn finest_level(scales: &[f64]) -> Result<i32, RoiError> {
 ///   [`roi_align`](crate::roi_align()) takes them.
 /// - `rois`: boxes `[x1, y1, x2, y2]` in pixels of the image, of the features' dtype and on their device.
 /// - `scales`: from box coordinates to pixels of each map: powers of two, each half of the one before, as
-///   [`infer_scales`] finds them. A pyramid of one level may have any scale.
+///   [`infer_scales`] finds them. A pyramid of one level, and one with `first_level`, may have any scales.
 /// - Returns `[K, C, P, Q]`: each region once, in the order given.
 ///
 /// On a CubeCL device it is one launch a level, which leaves regions of other levels alone; nothing is read
 /// back. A region belongs to the same level on every backend: areas are compared with those from which the
 /// formula in f32 (f64 for f64) gives the next level, its logarithm rounded to the nearest.
 ///
-/// The rule is that of Feature Pyramid Networks (Lin et al., 2017), as torchvision or detectron2 compute it.
+/// The rule is that of Feature Pyramid Networks (Lin et al., 2017), as torchvision, detectron2 or OpenVINO compute it.
 ///
 /// ```
 /// use burn::tensor::{Device, Tensor};
@@ -203,8 +228,8 @@ pub fn multi_scale_roi_align(
 ///
 /// - [`RoiError::Levels`]: no map, or not as many scales as maps.
 /// - [`RoiError::Shape`]: a level with other images or channels than the first has.
-/// - [`RoiError::Option`]: scales that are not powers of two, each half of the one before; an option of
-///   [`MultiScaleRoiAlignConfig`] out of its range.
+/// - [`RoiError::Option`]: scales that are not powers of two, each half of the one before, where there is no
+///   `first_level`; an option of [`MultiScaleRoiAlignConfig`] out of its range.
 /// - Those of [`try_roi_align`](crate::try_roi_align), for any level.
 pub fn try_multi_scale_roi_align(
     features: Vec<Tensor<4>>,

@@ -5,7 +5,8 @@
 //! compute, and their errors, are those of the functions of the same names on `Tensor`; the checks of
 //! [`Rois::try_new`](crate::Rois::try_new) are made as well.
 //!
-//! For [`crop_and_resize`] a box is TensorFlow's `[y1, x1, y2, x2]`, for the others `[x1, y1, x2, y2]`.
+//! For [`crop_and_resize`] a box is TensorFlow's `[y1, x1, y2, x2]` unless its config says otherwise, for the others
+//! `[x1, y1, x2, y2]`.
 //!
 //! `Dispatch` is a backend too, so one generic function serves both. All CubeCL runtimes are one type:
 //! `Wgpu` and `Cuda` are names of it, and a tensor's device says which is meant.

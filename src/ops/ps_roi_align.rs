@@ -9,8 +9,9 @@ use crate::error::{RoiError, or_panic};
 use crate::geometry::operator::{ChannelMap, RegionOperator, Sampling};
 use crate::regions::Rois;
 
-/// What [`ps_roi_align`] computes, with the defaults of torchvision's `ps_roi_align`;
-/// [`torchvision::PsRoiAlign`](crate::torchvision::PsRoiAlign) has the same under its own names.
+/// What [`ps_roi_align`] computes. The defaults are those of torchvision's `ps_roi_align`, which
+/// [`torchvision::PsRoiAlign`](crate::torchvision::PsRoiAlign) has under its own names;
+/// [`mxnet::PsRoiAlign`](crate::mxnet::PsRoiAlign) is MXNet's.
 ///
 /// ```
 /// use burn_roi::{PsRoiAlignConfig, Sampling};
@@ -28,6 +29,10 @@ pub struct PsRoiAlignConfig {
     /// How many samples an output element takes along each axis.
     #[config(default = "Sampling::Adaptive")]
     pub sampling: Sampling,
+    /// Whether coordinates mean the corners of pixels, whose centres then lie at halves. Without it a region is shifted
+    /// by half a pixel, and at least one pixel long. torchvision's is always aligned.
+    #[config(default = true)]
+    pub aligned: bool,
 }
 
 impl PsRoiAlignConfig {
@@ -41,13 +46,13 @@ impl PsRoiAlignConfig {
         PsRoiAlign { config: self.clone() }
     }
 
-    /// The options, checked, as an operator: the samples of an aligned `roi_align`.
+    /// The options, checked, as an operator: the samples of `roi_align`.
     pub(crate) fn operator(&self) -> Result<RegionOperator, RoiError> {
         options::scale("spatial_scale", self.spatial_scale)?;
         let roi_align = RoiAlignConfig::new(self.output_size)
             .with_spatial_scale(self.spatial_scale)
             .with_sampling(self.sampling)
-            .with_aligned(true);
+            .with_aligned(self.aligned);
         Ok(RegionOperator {
             channel_map: ChannelMap::PositionSensitive,
             ..roi_align.operator()?
@@ -58,7 +63,7 @@ impl PsRoiAlignConfig {
 /// Samples regions of position-sensitive feature maps: `[N, C * P * Q, H, W]` and K regions to `[K, C, P, Q]`.
 ///
 /// Element `(p, q)` of output channel `c` is the average of samples in input channel `(c * P + p) * Q + q`. Samples
-/// are those of [`roi_align`](crate::roi_align()) with `aligned` set.
+/// are those of [`roi_align`](crate::roi_align()).
 ///
 /// - `features`: `[N, C * P * Q, H, W]`, f32, f16 or bf16; f64 on Flex and NdArray. Any strides.
 /// - `rois`: boxes `[x1, y1, x2, y2]` in the coordinates that `spatial_scale` turns into pixels, of the

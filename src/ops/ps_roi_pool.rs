@@ -7,21 +7,27 @@ use burn::tensor::Tensor;
 use super::{call, options};
 use crate::error::{RoiError, or_panic};
 use crate::geometry::levels::AreaRange;
-use crate::geometry::operator::{BinAxis, BinDivision, BoxFormat, ChannelMap, Elements, Reduction, RegionOperator};
+use crate::geometry::operator::{
+    BinAxis, BinDivision, BoxFormat, BoxRounding, ChannelMap, Elements, Reduction, RegionOperator,
+};
 use crate::regions::Rois;
 
-/// What [`ps_roi_pool`] computes, with the defaults of torchvision's `ps_roi_pool`;
-/// [`torchvision::PsRoiPool`](crate::torchvision::PsRoiPool) has the same under its own names.
+/// What [`ps_roi_pool`] computes. The defaults are those of torchvision's `ps_roi_pool`, which
+/// [`torchvision::PsRoiPool`](crate::torchvision::PsRoiPool) has under its own names;
+/// [`openvino::PsRoiPoolingAverage`](crate::openvino::PsRoiPoolingAverage) is OpenVINO's, and
+/// [`paddle::PsRoiPool`](crate::paddle::PsRoiPool) Paddle's.
 ///
 /// Along each axis of `S` pixels, for a region from `a` to `b` and `P` bins:
 ///
 /// ```text
-/// first = round(a * spatial_scale)           a half is rounded away from zero
-/// size  = max(round(b * spatial_scale) - first, 1)
-/// bin p covers [floor(p * size / P) + first, ceil((p + 1) * size / P) + first), within [0, S - 1)
+/// start = round(a * spatial_scale)                      a half is rounded away from zero
+/// end   = round((b + end_offset) * spatial_scale)       plus 1 where `inclusive_end`
+/// size  = max(end - start, minimum_length)
+/// bin p covers [floor(start + p * size / P), ceil(start + (p + 1) * size / P)), within [0, S - 1)
 /// ```
 ///
-/// Bins end before the last row and the last column of the map, as they do in torchvision.
+/// With `BoxRounding::BeforeScaling`, `start` is `round(a) * spatial_scale`, and `end` is `round(b + end_offset)`, plus 1
+/// where `inclusive_end`, times `spatial_scale`. With `reaches_last_pixel`, bins are held within `[0, S)`.
 ///
 /// ```
 /// use burn_roi::PsRoiPoolConfig;
@@ -36,6 +42,21 @@ pub struct PsRoiPoolConfig {
     /// From box coordinates to pixels of the map.
     #[config(default = 1.0)]
     pub spatial_scale: f64,
+    /// Whether box coordinates are rounded before or after they are scaled.
+    #[config(default = "BoxRounding::AfterScaling")]
+    pub rounding: BoxRounding,
+    /// Added to the high end of a box before it is rounded or scaled.
+    #[config(default = 0.0)]
+    pub end_offset: f64,
+    /// Whether 1 is added to the rounded high end: the pixel that a box ends in belongs to the region.
+    #[config(default = false)]
+    pub inclusive_end: bool,
+    /// The least length of a region along each axis, in pixels of the map, 0 to 65535.
+    #[config(default = 1.0)]
+    pub minimum_length: f64,
+    /// Whether bins reach the last row and the last column of the map. In torchvision they end before them.
+    #[config(default = false)]
+    pub reaches_last_pixel: bool,
     /// Whether the gradient of features is torchvision's, whose bins reach the last row and the last column of the map.
     /// That is not the gradient of what the operator computes, which is the default.
     #[config(default = false)]
@@ -52,12 +73,17 @@ impl PsRoiPoolConfig {
     pub(crate) fn operator(&self) -> Result<RegionOperator, RoiError> {
         options::output_size("output_size", self.output_size)?;
         options::scale("spatial_scale", self.spatial_scale)?;
+        options::finite("end_offset", self.end_offset)?;
+        let lengths = 0.0..=u16::MAX.into();
+        options::within("minimum_length", self.minimum_length, lengths, "0 to 65535")?;
         let axis = BinAxis {
             spatial_scale: self.spatial_scale,
-            inclusive_end: false,
-            minimum_length: Some(1),
+            end_offset: self.end_offset,
+            rounding: self.rounding,
+            inclusive_end: self.inclusive_end,
+            minimum_length: self.minimum_length,
             division: BinDivision::Rounded,
-            reaches_last_pixel: false,
+            reaches_last_pixel: self.reaches_last_pixel,
             gradient_reaches_last_pixel: self.gradient_reaches_last_pixel,
         };
         Ok(RegionOperator {
@@ -80,14 +106,14 @@ impl PsRoiPoolConfig {
 ///
 /// - `features`: `[N, C * P * Q, H, W]`, f32, f16 or bf16; f64 on Flex and NdArray. Any strides.
 /// - `rois`: boxes `[x1, y1, x2, y2]` in the coordinates that `spatial_scale` turns into pixels, of the features'
-///   dtype and on their device. The pixel that a box ends in does not belong to it.
+///   dtype and on their device. The pixel that a box ends in belongs to it where the config says so.
 /// - Returns `[K, C, P, Q]` in the features' dtype. Sums are f32 (f64 for f64), and the result is rounded once. A
 ///   bin without a pixel gives 0.
 ///
 /// On Flex and NdArray a box that is not finite and a batch index out of range are errors. On other
 /// devices, which are not read, such a region gives 0; [`Rois::validate`] finds it.
 ///
-/// The rule is that of R-FCN (Dai et al., 2016), as torchvision 0.26 computes it.
+/// The rule is that of R-FCN (Dai et al., 2016), as torchvision, OpenVINO or Paddle compute it.
 ///
 /// ```
 /// use burn::tensor::{Device, Tensor};
@@ -112,7 +138,8 @@ pub fn ps_roi_pool(features: Tensor<4>, rois: &Rois, config: impl Into<PsRoiPool
 ///
 /// # Errors
 ///
-/// - [`RoiError::Option`]: an output size of 0 or above 32767; a scale that is 0, negative or not finite.
+/// - [`RoiError::Option`]: an output size of 0 or above 32767; a scale that is 0, negative or not finite; an end offset
+///   that is not finite; a minimum length below 0 or above 65535.
 /// - [`RoiError::Channels`]: the features' channels are no multiple of P * Q.
 /// - All other errors of [`try_roi_align`](crate::try_roi_align), for the same reasons.
 pub fn try_ps_roi_pool(

@@ -141,6 +141,7 @@ impl RoiAlignConfig {
             minimum_length: self.minimum_length,
             sampling: self.sampling,
             align_corners: self.align_corners,
+            sample_at_end: None,
             bounds: Bounds::OnePixelBeyond,
             interpolation: self.interpolation,
             half_up: false,

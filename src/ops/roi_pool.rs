@@ -7,18 +7,21 @@ use burn::tensor::Tensor;
 use super::{call, options};
 use crate::error::{RoiError, or_panic};
 use crate::geometry::levels::AreaRange;
-use crate::geometry::operator::{BinAxis, BinDivision, BoxFormat, ChannelMap, Elements, Reduction, RegionOperator};
+use crate::geometry::operator::{
+    BinAxis, BinDivision, BoxFormat, BoxRounding, ChannelMap, Elements, Reduction, RegionOperator,
+};
 use crate::regions::Rois;
 
 /// What [`roi_pool`] computes. The defaults are those of torchvision's `roi_pool`; the structs
-/// `roi_pool` of [`torchvision`](crate::torchvision), `MaxRoiPool` of [`onnx`](crate::onnx) and
-/// `ROI_POOLING` of [`directml`](crate::directml) turn into it.
+/// `roi_pool` of [`torchvision`](crate::torchvision) and [`paddle`](crate::paddle), `MaxRoiPool` of
+/// [`onnx`](crate::onnx), `ROI_POOLING` of [`directml`](crate::directml) and `ROIPooling` of
+/// [`openvino`](crate::openvino) turn into it.
 ///
 /// Along each axis, for a region from `a` to `b` (both inclusive) and `P` bins:
 ///
 /// ```text
 /// first = round(a * spatial_scale)           a half is rounded away from zero
-/// size  = round(b * spatial_scale) - first + 1
+/// size  = max(round(b * spatial_scale) - first + 1, minimum_length)
 /// bin p covers [floor(p * size / P) + first, ceil((p + 1) * size / P) + first), within the map
 /// ```
 ///
@@ -41,6 +44,9 @@ pub struct RoiPoolConfig {
     /// How bins are divided.
     #[config(default = "BinDivision::Rounded")]
     pub division: BinDivision,
+    /// The least length of a region along each axis, in pixels of the map. With 0, an inverted region has no pixel.
+    #[config(default = 1)]
+    pub minimum_length: u16,
 }
 
 impl RoiPoolConfig {
@@ -74,9 +80,10 @@ impl RoiPoolConfig {
     fn axis(&self, spatial_scale: f64) -> BinAxis {
         BinAxis {
             spatial_scale,
+            end_offset: 0.0,
+            rounding: BoxRounding::AfterScaling,
             inclusive_end: true,
-            // DirectML's document has no least length: there an inverted region has no pixel.
-            minimum_length: (self.division == BinDivision::Rounded).then_some(1),
+            minimum_length: self.minimum_length.into(),
             division: self.division,
             reaches_last_pixel: true,
             gradient_reaches_last_pixel: true,
@@ -94,8 +101,8 @@ impl RoiPoolConfig {
 /// On Flex and NdArray a box that is not finite and a batch index out of range are errors. On other
 /// devices, which are not read, such a region gives 0; [`Rois::validate`] finds it.
 ///
-/// The rule is that of Fast R-CNN (Girshick, 2015), as torchvision, ONNX Runtime and OpenVINO compute
-/// it, or as DirectML's document has it.
+/// The rule is that of Fast R-CNN (Girshick, 2015), as torchvision, ONNX Runtime, OpenVINO and Paddle compute it, or as
+/// DirectML's document has it.
 ///
 /// ```
 /// use burn::tensor::{Device, Tensor};

@@ -12,6 +12,7 @@ import os
 import struct
 import zlib
 from dataclasses import dataclass, replace
+from functools import partial
 from itertools import product
 from pathlib import Path
 
@@ -440,6 +441,110 @@ def openvino_roi_align(dealer, dtype):
                 attributes | {"version": version}, ALIGN_TOLERANCE[dtype], tensors)
 
 
+def openvino_parameter(tensor):
+    from openvino import opset1
+
+    return opset1.parameter(list(tensor.shape), tensor.dtype)
+
+
+def openvino_answer(node, parameters, inputs):
+    """What the CPU device gives, and who it is."""
+    import openvino
+
+    model = openvino.Model([node.output(0)], parameters)
+    compiled = openvino.Core().compile_model(model, "CPU", {"INFERENCE_PRECISION_HINT": "f32"})
+    return np.array(compiled(inputs)[0]), f"openvino {openvino.__version__.split('-')[0]} CPU"
+
+
+def openvino_run(build, tensors, attributes):
+    """What an operator of features and boxes gives."""
+    inputs = [tensors["input"], tensors["boxes"]]
+    parameters = [openvino_parameter(tensor) for tensor in inputs]
+    return openvino_answer(build(*parameters, **attributes), parameters, inputs)
+
+
+def openvino_roi_pooling(dealer, dtype):
+    from openvino import opset2
+
+    method, scale = dealer.deal("method", ["max", "bilinear"]), dealer.deal("scale", SCALES)
+    problem = draw_pool_problem(dealer, dtype, anything)
+    height, width = problem.input.shape[2:]
+    # A bilinear crop has normalized boxes, and no scale.
+    scales = scale if method == "max" else np.array([max(width - 1, 1), max(height - 1, 1)] * 2)
+    boxes = with_batch_column(problem, owner_boxes(problem.boxes, scales, dtype))
+    tensors = {"input": problem.input, "boxes": boxes}
+    attributes = {"output_roi": problem.output, "spatial_scale": scale, "method": method}
+    tensors["expected"], source = openvino_run(opset2.roi_pooling, tensors, attributes)
+    attributes["output_size"] = attributes.pop("output_roi")
+    return Case(source, attributes, 0.0 if method == "max" else ALIGN_TOLERANCE[dtype], tensors)
+
+
+def openvino_feature_extractor(dealer, dtype):
+    from openvino.utils.node_factory import NodeFactory
+
+    random, levels = dealer.random, dealer.deal("levels", [1, 2, 3])
+    output, ratio = dealer.deal("extractor output", [1, 2, 3]), dealer.deal("multi-scale ratio", [0, 1, 2, 3])
+    scales = dealer.deal("pyramid scales", [[16, 32, 64], [8, 16, 64], [12, 30, 50]])[:levels]
+    features = [random.standard_normal((1, 2, *random.integers(4, 12, 2))).astype(dtype) for _ in scales]
+    boxes = np.array([pyramid_box(dealer, (300, 500), 224) * random.choice([1, 1, 4]) for _ in range(5)], dtype)
+    attributes = {"output_size": output, "sampling_ratio": ratio, "pyramid_scales": scales,
+                  "aligned": dealer.deal("aligned", [False, True])}
+    tensors = {"boxes": boxes, **{"input" + f".{level}" * (level > 0): map for level, map in enumerate(features)}}
+    parameters = [openvino_parameter(tensor) for tensor in tensors.values()]
+    # It has no function in Python.
+    node = NodeFactory("opset6").create("ExperimentalDetectronROIFeatureExtractor", parameters, attributes)
+    tensors["expected"], source = openvino_answer(node, parameters, list(tensors.values()))
+    return Case(source, attributes, ALIGN_TOLERANCE[dtype], tensors)
+
+
+def square_problem(dealer, dtype, accept):
+    """A position-sensitive problem whose output is a square, and one side of that."""
+    while True:
+        problem = position_sensitive(dealer, dtype, draw_problem, accept)
+        if problem.output[0] == problem.output[1]:
+            return problem, problem.output[0]
+
+
+def openvino_ps_roi_pooling(dealer, dtype):
+    from openvino import opset1
+
+    scale = dealer.deal("scale", SCALES)
+    problem, group_size = square_problem(dealer, dtype, anything)
+    boxes = with_batch_column(problem, owner_boxes(problem.boxes, scale, dtype))
+    tensors = {"input": problem.input, "boxes": boxes}
+    attributes = {"output_dim": problem.input.shape[1] // group_size**2, "group_size": group_size,
+                  "spatial_scale": scale, "spatial_bins_x": 1, "spatial_bins_y": 1, "mode": "average"}
+    tensors["expected"], source = openvino_run(opset1.psroi_pooling, tensors, attributes)
+    return Case(source, attributes, ALIGN_TOLERANCE[dtype], tensors)
+
+
+def paddle_ps_roi_pool(dealer, dtype, backward=False):
+    import paddle
+
+    # The attribute is a float32 even where the tensors are not.
+    scale = float(np.float32(dealer.deal("scale", SCALES)))
+    problem = position_sensitive(dealer, dtype, draw_pool_problem, anything)
+    while problem.input.shape[1] < 2 * math.prod(problem.output):
+        # Paddle refuses an output of one channel.
+        problem = position_sensitive(dealer, dtype, draw_pool_problem, anything)
+    # Paddle has the boxes of one image after those of another.
+    indices = np.sort(problem.batch_indices)
+    boxes = owner_boxes(problem.boxes, scale, dtype)
+    counts = np.bincount(indices, minlength=len(problem.input)).astype(np.int32)
+    features = paddle.to_tensor(problem.input, stop_gradient=False)
+    output = paddle.vision.ops.psroi_pool(features, *map(paddle.to_tensor, [boxes, counts]),
+                                          list(problem.output), scale)
+    tensors = {"input": problem.input, "boxes": boxes, "batch_indices": indices}
+    if backward:
+        tensors["grad_output"] = dealer.random.standard_normal(tuple(output.shape)).astype(dtype)
+        (gradient,) = paddle.grad(output, features, paddle.to_tensor(tensors["grad_output"]))
+        tensors["expected_grad_input"] = gradient.numpy()
+    else:
+        tensors["expected"] = output.numpy()
+    return Case(f"paddle {paddle.__version__} CPU", {"output_size": problem.output, "spatial_scale": scale},
+                ALIGN_TOLERANCE[dtype], tensors)
+
+
 def tensorflow_crop_and_resize(dealer, dtype):
     os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "3")
     import tensorflow
@@ -669,6 +774,11 @@ OPERATORS = {
     "onnx.RoiAlign": (onnx_roi_align, {}),
     "onnx.MaxRoiPool": (onnx_max_roi_pool, {"f64": "onnxruntime has no kernel"}),
     "openvino.ROIAlign": (openvino_roi_align, SINGLE_BOXES),
+    "openvino.ROIPooling": (openvino_roi_pooling, SINGLE_BOXES),
+    "openvino.PSROIPooling": (openvino_ps_roi_pooling, SINGLE_BOXES),
+    "openvino.ExperimentalDetectronROIFeatureExtractor": (openvino_feature_extractor, SINGLE_BOXES),
+    "paddle.psroi_pool": (paddle_ps_roi_pool, {"f16": "it has no f16"}),
+    "paddle.psroi_pool.backward": (partial(paddle_ps_roi_pool, backward=True), {"f16": "it has no f16"}),
     "tensorflow.crop_and_resize": (tensorflow_crop_and_resize, SINGLE_BOXES),
     "directml.ROI_ALIGN": (directml_roi_align, UNDOCUMENTED),
     "directml.ROI_ALIGN1": (directml_roi_align1, UNDOCUMENTED),

@@ -152,6 +152,77 @@ fn a_pyramid_of_one_level_has_any_scale() {
     }
 }
 
+/// With levels that follow the order of the maps, scales are any.
+#[test]
+fn levels_can_follow_the_order_of_the_maps() {
+    for backend in backends() {
+        let scales = [0.3, 0.2, 0.7, 0.05];
+        let maps = pyramid(&backend.device, DType::F32);
+        let all = rois(&BOXES.map(|(sides, _)| sides), &backend.device, DType::F32);
+        let config = config().with_canonical_level(1).with_first_level(Some(0));
+        let pooled = multi_scale_roi_align(maps.clone(), &all, &scales, config.clone());
+        for (row, (_, level)) in BOXES.iter().enumerate() {
+            let config = config.roi_align.clone().with_spatial_scale(scales[*level]);
+            let alone = roi_align(maps[*level].clone(), &all, config).narrow(0, row, 1);
+            let found = pooled.clone().narrow(0, row, 1);
+            assert_eq!(found.into_data(), alone.into_data(), "{}: row {row}", backend.name);
+        }
+    }
+}
+
+#[test]
+fn a_box_without_area_can_belong_to_no_level() {
+    for backend in backends() {
+        let device = &backend.device;
+        let maps = pyramid(device, DType::F32);
+        let all = rois(&BOXES.map(|(sides, _)| sides), device, DType::F32);
+        let mut config = config();
+        config.roi_align = config.roi_align.with_out_of_bounds_value(7.0);
+        let usual = multi_scale_roi_align(maps.clone(), &all, &SCALES, config.clone());
+        let pooled = multi_scale_roi_align(maps.clone(), &all, &SCALES, config.with_pools_empty(false));
+        for (row, (sides, _)) in BOXES.iter().enumerate() {
+            let [usual, found] = [&usual, &pooled].map(|all| all.clone().narrow(0, row, 1));
+            let expected = match (sides[2] - sides[0]) * (sides[3] - sides[1]) > 0.0 {
+                true => usual,
+                false => usual.full_like(7.0),
+            };
+            assert_eq!(found.into_data(), expected.into_data(), "{}: row {row}", backend.name);
+        }
+    }
+}
+
+#[cfg(feature = "autodiff")]
+#[test]
+fn a_box_that_belongs_to_no_level_has_no_gradient() {
+    for backend in backends() {
+        let device = &backend.device.clone().autodiff();
+        let gradients = |boxes: &[[f32; 4]], config: MultiScaleRoiAlignConfig| {
+            let maps: Vec<_> = pyramid(device, DType::F32)
+                .into_iter()
+                .map(Tensor::require_grad)
+                .collect();
+            let corners = rois(boxes, device, DType::F32).boxes().require_grad();
+            let all = Rois::new(corners.clone(), Tensor::<1, Int>::zeros([boxes.len()], device));
+            let output = multi_scale_roi_align(maps.clone(), &all, &SCALES, config);
+            let gradients = output.powf_scalar(2.0).sum().backward();
+            let of_maps = maps
+                .iter()
+                .map(|map| map.grad(&gradients).expect("a gradient").into_data());
+            (
+                of_maps.collect::<Vec<_>>(),
+                corners.grad(&gradients).expect("a gradient").into_data(),
+            )
+        };
+        let (area, none) = ([8.0, 8.0, 24.0, 24.0], [5.0, 5.0, 5.0, 30.0]);
+        let (maps, boxes) = gradients(&[area, none], config().with_pools_empty(false));
+        let (expected_maps, expected_boxes) = gradients(&[area], config());
+        assert_eq!(maps, expected_maps, "{}", backend.name);
+        let numbers: Vec<f32> = boxes.iter().collect();
+        let expected: Vec<f32> = expected_boxes.iter().chain([0.0; 4]).collect();
+        assert_eq!(numbers, expected, "{}", backend.name);
+    }
+}
+
 #[test]
 fn what_was_pooled_before_stays_as_it_was() {
     for backend in backends() {
@@ -226,6 +297,8 @@ fn bad_pyramids() {
         check(text, &maps, &SCALES, config().with_canonical_scale(0.0));
         let text = "`canonical_level` is 33, but must be -32 to 32";
         check(text, &maps, &SCALES, config().with_canonical_level(33));
+        let text = "`first_level` is -33, but must be -32 to 32";
+        check(text, &maps, &SCALES, config().with_first_level(Some(-33)));
         let text = "`level_epsilon` is NaN, but must be 0 to 1";
         check(text, &maps, &SCALES, config().with_level_epsilon(f64::NAN));
         let text = "`ratio_epsilon` is 2, but must be 0 to 1";

@@ -62,6 +62,11 @@ fn options_round_trip_through_json() {
             .with_spatial_scale(0.1),
     );
     round_trips(CropAndResizeConfig::new([7, 7]).with_extrapolation_value(0.1));
+    round_trips(CropAndResizeConfig::from(openvino::RoiPoolingBilinear::new(6, 7)));
+    round_trips(RoiPoolConfig::from(openvino::RoiPoolingMax::new(6, 7, 0.3)));
+    round_trips(PsRoiPoolConfig::from(openvino::PsRoiPoolingAverage::new(7, 0.3)));
+    round_trips(PsRoiPoolConfig::from(paddle::PsRoiPool::new([6, 7])));
+    round_trips(openvino::RoiFeatureExtractor6::new(7, 2, vec![4, 8]).with_aligned(true));
     round_trips(
         torchvision::RoiAlign::new([7, 7])
             .with_aligned(true)
@@ -128,6 +133,31 @@ fn attributes_have_their_owners_names() {
     let json = serde_json::to_value(openvino).expect("attributes should become JSON");
     assert_eq!(json["aligned_mode"], "half_pixel_for_nn");
     assert_eq!(json["mode"], "avg");
+}
+
+/// MXNet's `ROIAlign` and Paddle's `roi_pool` are torchvision's operators under other names.
+#[test]
+fn frameworks_that_compute_the_same_have_the_same_options() {
+    let align = |aligned| {
+        torchvision::RoiAlign::new([6, 7])
+            .with_spatial_scale(0.25)
+            .with_aligned(aligned)
+    };
+    for aligned in [false, true] {
+        let mxnet = mxnet::RoiAlign::new([6, 7], 0.25).with_aligned(aligned);
+        assert_eq!(RoiAlignConfig::from(mxnet), align(aligned).into());
+    }
+    let mxnet = mxnet::PsRoiAlign::new([6, 7], 0.25)
+        .with_aligned(true)
+        .with_sample_ratio(2);
+    let expected = torchvision::PsRoiAlign::new([6, 7])
+        .with_spatial_scale(0.25)
+        .with_sampling_ratio(2);
+    assert_eq!(PsRoiAlignConfig::from(mxnet), expected.into());
+    assert!(!PsRoiAlignConfig::from(mxnet::PsRoiAlign::new([6, 7], 0.25)).aligned);
+    let paddle = paddle::RoiPool::new([6, 7]).with_spatial_scale(0.25);
+    let expected = torchvision::RoiPool::new([6, 7]).with_spatial_scale(0.25);
+    assert_eq!(RoiPoolConfig::from(paddle), expected.into());
 }
 
 /// `ROI_ALIGN` is `ROI_ALIGN1` with pixels at their centres.

@@ -228,7 +228,7 @@ fn a_position_sensitive_operator_on_repeated_channels_is_roi_align() {
             let repeated = features.clone().reshape([images, count, 1, height, width]);
             let repeated = repeated.expand([images, count, of_an_output, height, width]);
             let found = problem.call(repeated.reshape([images, channels, height, width]), &backend.device, DType::F32);
-            let align = RoiAlignConfig::new(config.output_size).with_aligned(true);
+            let align = RoiAlignConfig::new(config.output_size).with_aligned(config.aligned);
             let align = align.with_spatial_scale(config.spatial_scale).with_sampling(config.sampling);
             problem.operator = Operator::RoiAlign(align);
             let expected = problem.call(features, &backend.device, DType::F32);
@@ -282,7 +282,11 @@ fn twice_the_box_at_half_the_scale_is_the_same() {
                     config.spatial_scale_x /= 2.0;
                 }
                 Operator::PsRoiAlign(config) => config.spatial_scale /= 2.0,
-                Operator::PsRoiPool(config) => config.spatial_scale /= 2.0,
+                Operator::PsRoiPool(config) => {
+                    prop_assume!(config.rounding == BoxRounding::AfterScaling);
+                    config.spatial_scale /= 2.0;
+                    config.end_offset *= 2.0;
+                }
                 Operator::CropAndResize(_) => prop_assume!(false),
             }
             prop_assume!(problem.boxes.iter().flatten().all(|coordinate| coordinate.abs() < 1e38));

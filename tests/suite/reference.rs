@@ -74,7 +74,7 @@ pub fn output(
                     let config = RoiAlignConfig::new(config.output_size)
                         .with_spatial_scale(config.spatial_scale)
                         .with_sampling(config.sampling)
-                        .with_aligned(true);
+                        .with_aligned(config.aligned);
                     roi_align(&config, corners, &map, coordinates)?
                 }
                 Operator::PsRoiPool(config) => ps_roi_pool(config, corners, &map, coordinates)?,
@@ -246,7 +246,7 @@ fn roi_pool(
     map: &Map,
     coordinates: Coordinates,
 ) -> Option<Vec<f64>> {
-    let bins = |scale, ends, outputs, size| bins_of_axis(config.division, coordinates, scale, ends, outputs, size);
+    let bins = |scale, ends, outputs, size| bins_of_axis(config, coordinates, scale, ends, outputs, size);
     let rows = bins(config.spatial_scale_y, [y1, y2], config.output_size[0], map.size[0])?;
     let columns = bins(config.spatial_scale_x, [x1, x2], config.output_size[1], map.size[1])?;
     let mut output = Vec::new();
@@ -261,7 +261,7 @@ fn roi_pool(
 
 /// The pixels of each bin along one axis.
 fn bins_of_axis(
-    division: BinDivision,
+    config: &RoiPoolConfig,
     Coordinates { round, .. }: Coordinates,
     scale: f64,
     ends: [f64; 2],
@@ -273,12 +273,13 @@ fn bins_of_axis(
     if first.abs().max(last.abs()) > FARTHEST_PIXEL {
         return None;
     }
-    let (first, length) = (first as i64, (last - first) as i64 + 1);
+    let least = i64::from(config.minimum_length);
+    let (first, length) = (first as i64, ((last - first) as i64 + 1).max(least));
     let (count, held) = (outputs as i64, |pixel: i64| (first + pixel).clamp(0, size as i64));
     let bin = |index: i64| {
-        let [start, end] = match division {
+        let [start, end] = match config.division {
             BinDivision::Rounded => {
-                let of_bin = round(length.max(1) as f64 / count as f64);
+                let of_bin = round(length as f64 / count as f64);
                 let borders = [index, index + 1].map(|border| round(border as f64 * of_bin));
                 [borders[0].floor() as i64, borders[1].ceil() as i64]
             }
@@ -297,17 +298,29 @@ fn ps_roi_pool(
     map: &Map,
     Coordinates { round, .. }: Coordinates,
 ) -> Option<Vec<f64>> {
-    let bins = |ends: [f64; 2], outputs: usize, size: usize| {
-        let [first, end] = ends.map(|end| round(end * round(config.spatial_scale)).round());
-        if first.abs().max(end.abs()) > FARTHEST_PIXEL {
+    let bins = |[low, high]: [f64; 2], outputs: usize, size: usize| {
+        let scaled = |number: f64| round(number * round(config.spatial_scale));
+        let (high, pixel) = (round(high + config.end_offset), f64::from(config.inclusive_end));
+        let (start, end) = match config.rounding {
+            BoxRounding::AfterScaling => (scaled(low).round(), scaled(high).round() + pixel),
+            BoxRounding::BeforeScaling => (scaled(low.round()), scaled(high.round() + pixel)),
+            unknown => unreachable!("the reference does not know {unknown:?}"),
+        };
+        if start.abs().max(end.abs()) > FARTHEST_PIXEL {
             return None;
         }
-        let of_bin = round((end - first).max(1.0) / outputs as f64);
-        // The map's last pixel is in no bin.
-        let held = |pixel: f64| (first + pixel).clamp(0.0, size as f64 - 1.0) as usize;
+        let of_bin = round(round(end - start).max(round(config.minimum_length)) / outputs as f64);
+        let last = if config.reaches_last_pixel { size } else { size - 1 };
+        let held = |pixel: f64| pixel.clamp(0.0, last as f64) as usize;
+        // A region that begins at a whole pixel is divided from there.
+        let border = |index: usize| match config.rounding {
+            BoxRounding::AfterScaling => [start, round(index as f64 * of_bin)],
+            _ => [0.0, round(round(index as f64 * of_bin) + start)],
+        };
         let bin = |index: usize| {
-            let start = held(round(index as f64 * of_bin).floor());
-            start..held(round((index + 1) as f64 * of_bin).ceil())
+            let [[from, low], [to, high]] = [border(index), border(index + 1)];
+            let low = held(from + low.floor());
+            low..held(to + high.ceil()).max(low)
         };
         Some((0..outputs).map(bin).collect::<Vec<_>>())
     };
@@ -324,16 +337,14 @@ fn ps_roi_pool(
     Some(output)
 }
 
-fn crop(
-    config: &CropAndResizeConfig,
-    // TensorFlow's order.
-    [y1, x1, y2, x2]: [f64; 4],
-    map: &Map,
-    coordinates: Coordinates,
-) -> Vec<f64> {
+fn crop(config: &CropAndResizeConfig, corners: [f64; 4], map: &Map, coordinates: Coordinates) -> Vec<f64> {
     let [height, width] = config.crop_size;
-    let y = positions_of_crop([y1, y2], height, map.size[0], coordinates);
-    let x = positions_of_crop([x1, x2], width, map.size[1], coordinates);
+    let [y1, x1, y2, x2] = match config.box_format {
+        BoxFormat::Yxyx => corners,
+        _ => [corners[1], corners[0], corners[3], corners[2]],
+    };
+    let axis = |ends, outputs, size| positions_of_crop(config.ends_exactly, ends, outputs, size, coordinates);
+    let (y, x) = (axis([y1, y2], height, map.size[0]), axis([x1, x2], width, map.size[1]));
     let sample = |y: Option<f64>, x: Option<f64>| {
         let (Some(y), Some(x)) = (y, x) else {
             return config.extrapolation_value;
@@ -352,6 +363,7 @@ fn crop(
 }
 
 fn positions_of_crop(
+    ends_exactly: bool,
     [low, high]: [f64; 2],
     outputs: usize,
     size: usize,
@@ -361,6 +373,7 @@ fn positions_of_crop(
     let times = |left: f64, right: f64| round(left * right).clamp(-largest, largest);
     let position = |index: usize| match outputs {
         1 => times(round(0.5 * round(low + high)), last),
+        _ if ends_exactly && index == outputs - 1 => times(high, last),
         _ => {
             let length = round(high - low).clamp(-largest, largest);
             let step = round(times(length, last) / (outputs - 1) as f64);

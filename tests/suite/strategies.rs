@@ -53,13 +53,11 @@ fn operators() -> impl Strategy<Value = Operator> {
         4 => roi_aligns().prop_map(Operator::RoiAlign),
         1 => roi_pools().prop_map(Operator::RoiPool),
         1 => crops().prop_map(Operator::CropAndResize),
-        1 => (output_sizes(), scales(), samplings()).prop_map(|(size, scale, sampling)| {
+        1 => (output_sizes(), scales(), samplings(), any::<bool>()).prop_map(|(size, scale, sampling, aligned)| {
             let config = PsRoiAlignConfig::new(size).with_spatial_scale(scale);
-            Operator::PsRoiAlign(config.with_sampling(sampling))
+            Operator::PsRoiAlign(config.with_sampling(sampling).with_aligned(aligned))
         }),
-        1 => (output_sizes(), scales()).prop_map(|(size, scale)| {
-            Operator::PsRoiPool(PsRoiPoolConfig::new(size).with_spatial_scale(scale))
-        }),
+        1 => ps_roi_pools().prop_map(Operator::PsRoiPool),
     ]
 }
 
@@ -136,19 +134,42 @@ fn roi_aligns() -> impl Strategy<Value = RoiAlignConfig> {
 
 fn roi_pools() -> impl Strategy<Value = RoiPoolConfig> {
     let division = select(vec![BinDivision::Whole, BinDivision::Rounded]);
-    (output_sizes(), [scales(), scales()], division).prop_map(|(output_size, [y, x], division)| {
+    let lengths = select(vec![0, 1, 2]);
+    (output_sizes(), [scales(), scales()], division, lengths).prop_map(|(output_size, [y, x], division, length)| {
         RoiPoolConfig::new(output_size)
             .with_spatial_scale_y(y)
             .with_spatial_scale_x(x)
             .with_division(division)
+            .with_minimum_length(length)
     })
+}
+
+fn ps_roi_pools() -> impl Strategy<Value = PsRoiPoolConfig> {
+    let rounding = select(vec![BoxRounding::AfterScaling, BoxRounding::BeforeScaling]);
+    let numbers = (select(vec![0.0, 1.0, -0.5]), select(vec![0.0, 0.1, 1.0, 2.5]));
+    (output_sizes(), scales(), rounding, numbers, any::<[bool; 2]>()).prop_map(
+        |(size, scale, rounding, (end_offset, length), [inclusive_end, reaches_last_pixel])| {
+            PsRoiPoolConfig::new(size)
+                .with_spatial_scale(scale)
+                .with_rounding(rounding)
+                .with_end_offset(end_offset)
+                .with_minimum_length(length)
+                .with_inclusive_end(inclusive_end)
+                .with_reaches_last_pixel(reaches_last_pixel)
+        },
+    )
 }
 
 fn crops() -> impl Strategy<Value = CropAndResizeConfig> {
     let method = select(vec![Interpolation::Bilinear, Interpolation::Nearest]);
-    (output_sizes(), method, select(vec![0.0, -7.5])).prop_map(|(crop_size, method, value)| {
-        CropAndResizeConfig::new(crop_size)
-            .with_method(method)
-            .with_extrapolation_value(value)
-    })
+    let format = select(vec![BoxFormat::Xyxy, BoxFormat::Yxyx]);
+    (output_sizes(), method, select(vec![0.0, -7.5]), format, any::<bool>()).prop_map(
+        |(crop_size, method, value, format, ends_exactly)| {
+            CropAndResizeConfig::new(crop_size)
+                .with_method(method)
+                .with_extrapolation_value(value)
+                .with_box_format(format)
+                .with_ends_exactly(ends_exactly)
+        },
+    )
 }

@@ -44,6 +44,12 @@ impl Case {
                 dtype => return Err(format!("{name} is of dtype {dtype:?}")),
             };
             let data = TensorData::from_bytes_vec(view.data().to_vec(), view.shape().to_vec(), dtype);
+            // Maps of a pyramid have two names: `input_0`, `input_1`, … are `input`, `input.1`, … too.
+            let name = match name.strip_prefix("input_") {
+                Some("0") => "input".to_string(),
+                Some(level) => format!("input.{level}"),
+                None => name,
+            };
             tensors.insert(name, data);
         }
         Ok(Self {

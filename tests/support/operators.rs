@@ -131,6 +131,24 @@ fn call(
                 .with_spatial_scale(attributes.or("spatial_scale", 1.0)?);
             try_roi_pool(features, &index_first()?, config)
         }
+        "openvino.PSROIPooling" => openvino_psroi_pooling(features, &index_first()?, attributes)?,
+        "openvino.ROIPooling" => openvino_roi_pooling(features, &index_first()?, attributes)?,
+        "paddle.psroi_pool" => {
+            let config = paddle::PsRoiPool::new(attributes.get("output_size")?)
+                .with_spatial_scale(attributes.or("spatial_scale", 1.0)?);
+            try_ps_roi_pool(features, &apart()?, config)
+        }
+        "openvino.ExperimentalDetectronROIFeatureExtractor" => {
+            let extractor = openvino::RoiFeatureExtractor6::new(
+                attributes.get("output_size")?,
+                attributes.get("sampling_ratio")?,
+                attributes.get("pyramid_scales")?,
+            )
+            .with_aligned(attributes.get("aligned")?);
+            // There is one image, and boxes have no index.
+            let rois = Rois::from_images(vec![inputs.boxes.clone()]);
+            try_multi_scale_roi_align(case.pyramid(device)?, &rois, &extractor.scales(), extractor)
+        }
         "openvino.ROIAlign" => try_roi_align(features, &apart()?, openvino_roi_align(attributes)?),
         "directml.ROI_ALIGN" => try_roi_align(features, &apart()?, directml_roi_align(attributes)?),
         "directml.ROI_ALIGN1" => try_roi_align(features, &apart()?, directml_roi_align1(attributes)?),
@@ -204,6 +222,39 @@ fn openvino_roi_align(attributes: &Attributes) -> Result<RoiAlignConfig, String>
             .with_aligned_mode(attributes.or("aligned_mode", openvino::AlignedMode::Asymmetric)?)
             .into(),
         version => return Err(format!("version {version}")),
+    })
+}
+
+fn openvino_psroi_pooling(
+    features: Tensor<4>,
+    rois: &Rois,
+    attributes: &Attributes,
+) -> Result<Result<Tensor<4>, RoiError>, String> {
+    let (group_size, scale) = (attributes.get("group_size")?, attributes.get("spatial_scale")?);
+    let output_dim: usize = attributes.get("output_dim")?;
+    let _bins: [usize; 2] = [attributes.get("spatial_bins_y")?, attributes.get("spatial_bins_x")?];
+    let output = match attributes.get::<String>("mode")?.as_str() {
+        "average" => try_ps_roi_pool(features, rois, openvino::PsRoiPoolingAverage::new(group_size, scale)),
+        mode => return Err(format!("mode {mode:?}")),
+    };
+    match output {
+        Ok(output) if output.dims()[1] != output_dim => Err(format!("{} channels", output.dims()[1])),
+        output => Ok(output),
+    }
+}
+
+fn openvino_roi_pooling(
+    features: Tensor<4>,
+    rois: &Rois,
+    attributes: &Attributes,
+) -> Result<Result<Tensor<4>, RoiError>, String> {
+    let [height, width] = attributes.get("output_size")?;
+    // Without meaning where the method is bilinear.
+    let scale = attributes.get("spatial_scale")?;
+    Ok(match attributes.get::<String>("method")?.as_str() {
+        "max" => try_roi_pool(features, rois, openvino::RoiPoolingMax::new(height, width, scale)),
+        "bilinear" => try_crop_and_resize(features, rois, openvino::RoiPoolingBilinear::new(height, width)),
+        method => return Err(format!("method {method:?}")),
     })
 }
 

@@ -173,6 +173,7 @@ fn sample_rule(rule: SampleRule) -> SampleRuleLaunch {
         rule.box_offset,
         rule.input_pixel_offset,
         rule.output_pixel_offset,
+        rule.sample_at_end,
         rule.minimum_length,
         rule.minimum_samples,
         rule.maximum_samples,
@@ -187,6 +188,7 @@ fn sample_rule(rule: SampleRule) -> SampleRuleLaunch {
 fn bin_rule(rule: BinRule) -> BinRuleLaunch {
     BinRuleLaunch::new(
         rule.spatial_scale,
+        rule.end_offset,
         rule.end_pixels,
         rule.minimum_length,
         rule.division,

@@ -12,7 +12,7 @@ use super::make_slopes;
 use super::samples::{self, SampleRule};
 use crate::geometry::levels::{AreaRange, LevelRule};
 use crate::geometry::operator::{
-    Arithmetic, BinAxis, BinDivision, Bounds, Elements, Interpolation, SampleAxis, Sampling,
+    Arithmetic, BinAxis, BinDivision, Bounds, BoxRounding, Elements, Interpolation, SampleAxis, Sampling,
 };
 use crate::geometry::plan::{Coordinate, PixelRanges, Run, SampleTaps, TapSlopes, Taps, WeightSlopes, Weights};
 
@@ -50,6 +50,7 @@ fn sample_rule(axis: &SampleAxis, size: usize) -> SampleRule {
         box_offset: axis.box_offset as Real,
         input_pixel_offset: axis.input_pixel_offset as Real,
         output_pixel_offset: axis.output_pixel_offset as Real,
+        sample_at_end: axis.sample_at_end.map_or(-1.0, |sample| sample as Real),
         minimum_length: axis.minimum_length.map_or(-Real::MAX, |length| length as Real),
         minimum_samples,
         maximum_samples,
@@ -73,11 +74,13 @@ fn sample_rule(axis: &SampleAxis, size: usize) -> SampleRule {
 fn bin_rule(axis: &BinAxis) -> BinRule {
     BinRule {
         spatial_scale: axis.spatial_scale as Real,
+        end_offset: axis.end_offset as Real,
         end_pixels: axis.inclusive_end as i32,
-        minimum_length: axis.minimum_length.map_or(i32::MIN, i32::from),
-        division: match axis.division {
-            BinDivision::Whole => bins::WHOLE,
-            BinDivision::Rounded => bins::ROUNDED,
+        minimum_length: axis.minimum_length as Real,
+        division: match (axis.rounding, axis.division) {
+            (BoxRounding::BeforeScaling, _) => bins::ROUNDED_BEFORE_SCALING,
+            (BoxRounding::AfterScaling, BinDivision::Whole) => bins::WHOLE,
+            (BoxRounding::AfterScaling, BinDivision::Rounded) => bins::ROUNDED,
         },
         unread_pixels: !axis.reaches_last_pixel as u32,
     }

@@ -6,11 +6,13 @@ use cubecl::prelude::*;
 use super::samples::product;
 use super::{Real, quotient};
 
-/// Bin borders are whole numbers divided exactly. DirectML.
+/// Bin borders are whole numbers divided exactly. DirectML and OpenVINO.
 pub const WHOLE: u32 = 0;
 /// The length of a bin is rounded to a float, and borders are its multiples. torchvision and ONNX Runtime. Width
 /// 57 into 7 ends at 58, not at 57.
 pub const ROUNDED: u32 = 1;
+/// The same, for a region whose coordinates are rounded before they are scaled. OpenVINO and Paddle.
+pub const ROUNDED_BEFORE_SCALING: u32 = 2;
 
 /// Rounded coordinates are held within this, so that sums of them are integers of 32 bits.
 const FARTHEST: Real = 536_870_912.0;
@@ -21,24 +23,30 @@ const FARTHEST: Real = 536_870_912.0;
 pub struct BinRule {
     /// From box coordinates to pixels of the map.
     pub spatial_scale: Real,
-    /// 1 where the pixel that a box ends in belongs to the region, 0 where the region ends before it.
+    /// Added to the high end of a box before anything else.
+    pub end_offset: Real,
+    /// Added to the rounded high end: 1 where the pixel that a box ends in belongs to the region, else 0.
     pub end_pixels: i32,
     /// The least length of a region in pixels.
-    pub minimum_length: i32,
+    pub minimum_length: Real,
     /// How borders are divided: one of the constants above.
     pub division: u32,
     /// How many pixels at the end of the map belong to no bin.
     pub unread_pixels: u32,
 }
 
-/// One axis of one region, in whole pixels.
+/// One axis of one region. It begins at `start + offset`, of which one is 0.
 #[cfg_attr(feature = "cube", derive(CubeType))]
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Extent {
-    /// The first pixel; it may lie outside of the map.
+    /// The first pixel, where coordinates are rounded after they are scaled. It may lie outside of the map.
     pub start: i32,
-    /// The number of pixels.
-    pub length: i32,
+    /// Where the region begins, where coordinates are rounded before they are scaled.
+    pub offset: Real,
+    /// The length in pixels.
+    pub length: Real,
+    /// The length as a whole number, where whole numbers are divided.
+    pub pixels: i32,
 }
 
 /// The pixels of one bin, `start` up to `end`, within the map. Empty where `end <= start`.
@@ -54,22 +62,45 @@ pub struct Bin {
 /// The pixels of a region from `low` to `high` (box coordinates).
 #[cfg_attr(feature = "cube", cube)]
 pub fn extent(rule: &BinRule, low: Real, high: Real) -> Extent {
-    let start = pixel(rule, low);
-    let length = (pixel(rule, high) - start + rule.end_pixels).max(rule.minimum_length);
-    Extent { start, length }
+    let high = high + rule.end_offset;
+    let mut start = pixel(rule, low);
+    let pixels = pixel(rule, high) - start + rule.end_pixels;
+    let mut offset = 0.0;
+    let mut length = pixels as Real;
+    if rule.division == ROUNDED_BEFORE_SCALING {
+        start = 0i32;
+        offset = scaled(rule, rounded(low));
+        length = scaled(rule, rounded(high) + rule.end_pixels as Real) - offset;
+    }
+    Extent {
+        start,
+        offset,
+        length: length.max(rule.minimum_length),
+        pixels: pixels.max(rule.minimum_length as i32),
+    }
 }
 
-/// A box coordinate in whole pixels, a half rounded away from zero as C's `round` does.
+/// A box coordinate in whole pixels.
 #[cfg_attr(feature = "cube", cube)]
 fn pixel(rule: &BinRule, coordinate: Real) -> i32 {
-    let scaled = product(coordinate, rule.spatial_scale).clamp(-FARTHEST, FARTHEST);
-    let magnitude = scaled.abs();
-    let mut rounded = magnitude.floor();
-    if magnitude - rounded >= 0.5 {
-        rounded += 1.0;
+    rounded(scaled(rule, coordinate)) as i32
+}
+
+/// A box coordinate in pixels.
+#[cfg_attr(feature = "cube", cube)]
+fn scaled(rule: &BinRule, coordinate: Real) -> Real {
+    product(coordinate, rule.spatial_scale).clamp(-FARTHEST, FARTHEST)
+}
+
+/// The nearest whole number, away from zero halfway between two, as C's `round` has it.
+#[cfg_attr(feature = "cube", cube)]
+fn rounded(number: Real) -> Real {
+    let magnitude = number.abs();
+    let mut result = magnitude.floor();
+    if magnitude - result >= 0.5 {
+        result += 1.0;
     }
-    let mut result = rounded as i32;
-    if scaled < 0.0 {
+    if number < 0.0 {
         result = -result;
     }
     result
@@ -80,14 +111,14 @@ fn pixel(rule: &BinRule, coordinate: Real) -> i32 {
 pub fn bin(rule: &BinRule, extent: &Extent, element: u32, elements: u32, size: u32) -> Bin {
     let mut start = 0i32;
     let mut end = 0i32;
-    if rule.division == ROUNDED {
-        let length = quotient(extent.length as Real, elements as Real);
-        start = product(element as Real, length).floor() as i32;
-        end = product((element + 1u32) as Real, length).ceil() as i32;
-    } else if extent.length > 0i32 {
-        // length = whole * elements + part keeps the products within 32 bits.
-        let whole = extent.length / elements as i32;
-        let part = (extent.length % elements as i32) as u32;
+    if rule.division != WHOLE {
+        let length = quotient(extent.length, elements as Real);
+        start = (product(element as Real, length) + extent.offset).floor() as i32;
+        end = (product((element + 1u32) as Real, length) + extent.offset).ceil() as i32;
+    } else if extent.pixels > 0i32 {
+        // pixels = whole * elements + part keeps the products within 32 bits.
+        let whole = extent.pixels / elements as i32;
+        let part = (extent.pixels % elements as i32) as u32;
         let next = element + 1u32;
         start = whole * element as i32 + (element * part / elements) as i32;
         end = whole * next as i32 + (next * part).div_ceil(elements) as i32;

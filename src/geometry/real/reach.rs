@@ -105,15 +105,11 @@ pub fn weight_of_samples(rule: &SampleRule, axis: &Axis, element: u32, pixel: u3
 /// The elements of `elements` whose bins may hold one of the pixels from `first` up to and including `last`.
 #[cfg_attr(feature = "cube", cube)]
 pub fn elements_of_bins(extent: &Extent, elements: u32, first: u32, last: u32) -> Reach {
-    let length = extent.length as Real / elements as Real;
+    let length = extent.length / elements as Real;
     // A bin begins up to a pixel before its border, and ends up to a pixel after the next.
     let low = first as Real - 1.0 - length;
     let high = last as Real + 1.0 + length;
-    let mut count = elements;
-    if extent.length <= 0i32 {
-        count = 0u32;
-    }
-    between(extent.start as Real, length, low, high, count)
+    between(extent.start as Real + extent.offset, length, low, high, elements)
 }
 
 /// The weight of a pixel in the average of a bin: 1 for its share of all pixels, 0 where the bin does not hold it.

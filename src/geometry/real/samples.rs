@@ -43,6 +43,8 @@ pub struct SampleRule {
     pub input_pixel_offset: Real,
     /// Subtracted from a sample's number.
     pub output_pixel_offset: Real,
+    /// The number of the sample that lies at the high end of the region, negative where there is none.
+    pub sample_at_end: Real,
     /// The least length of a region in pixels.
     pub minimum_length: Real,
     /// The least number of samples of an output element.
@@ -67,6 +69,8 @@ pub struct SampleRule {
 pub struct Axis {
     /// Where the region starts, in pixels; for `FROM_REGION` before the input pixel offset is subtracted.
     pub start: Real,
+    /// Where the region ends, in pixels.
+    pub end: Real,
     /// The length of an output element in pixels.
     pub element: Real,
     /// The distance of two samples in pixels, where samples are placed by it.
@@ -121,6 +125,7 @@ pub fn axis(rule: &SampleRule, low: Real, high: Real, elements: u32) -> Axis {
     let samples = samples.clamp(0.0, MOST_SAMPLES);
     let mut result = Axis {
         start: extent.start,
+        end: extent.end,
         element,
         step: 0.0,
         samples: samples as u32,
@@ -151,6 +156,8 @@ pub struct Extent {
     high: Real,
     /// [`Axis::start`].
     start: Real,
+    /// [`Axis::end`].
+    end: Real,
     /// In pixels.
     pub length: Real,
 }
@@ -161,7 +168,8 @@ pub fn extent(rule: &SampleRule, low: Real, high: Real) -> Extent {
     let low = (low + rule.box_offset).clamp(-Real::MAX, Real::MAX);
     let high = (high + rule.box_offset).clamp(-Real::MAX, Real::MAX);
     let mut start = pixel(rule, low);
-    let mut length = pixel(rule, high) - start;
+    let end = pixel(rule, high);
+    let mut length = end - start;
     if rule.arithmetic == FROM_REGION {
         start = product(low, rule.spatial_scale);
         length = product(high, rule.spatial_scale) - start;
@@ -174,6 +182,7 @@ pub fn extent(rule: &SampleRule, low: Real, high: Real) -> Extent {
         low,
         high,
         start,
+        end,
         length,
     }
 }
@@ -224,6 +233,8 @@ pub fn position(rule: &SampleRule, axis: &Axis, element: u32, sample: u32) -> Re
         if rule.arithmetic == FROM_REGION {
             // Subtracted from the start instead, 0.5 moves a sample at 15.5 to 15.500001.
             result -= rule.input_pixel_offset;
+        } else if number == rule.sample_at_end {
+            result = axis.end;
         }
     }
     result

@@ -3,7 +3,7 @@
 use std::ops::Range;
 
 use super::run;
-use crate::geometry::operator::{BinAxis, BinDivision, Elements};
+use crate::geometry::operator::{BinAxis, BinDivision, BoxRounding, Elements};
 use crate::geometry::plan::Coordinate;
 
 fn bins(axis: BinAxis, ends: [f32; 2], elements: u32, size: u32) -> Vec<Range<usize>> {
@@ -14,8 +14,10 @@ fn bins(axis: BinAxis, ends: [f32; 2], elements: u32, size: u32) -> Vec<Range<us
 /// torchvision's bins of `roi_pool`.
 const ROUNDED: BinAxis = BinAxis {
     spatial_scale: 1.0,
+    end_offset: 0.0,
+    rounding: BoxRounding::AfterScaling,
     inclusive_end: true,
-    minimum_length: Some(1),
+    minimum_length: 1.0,
     division: BinDivision::Rounded,
     reaches_last_pixel: true,
     gradient_reaches_last_pixel: true,
@@ -23,7 +25,7 @@ const ROUNDED: BinAxis = BinAxis {
 
 /// DirectML's.
 const WHOLE: BinAxis = BinAxis {
-    minimum_length: None,
+    minimum_length: 0.0,
     division: BinDivision::Whole,
     ..ROUNDED
 };
@@ -74,6 +76,36 @@ fn position_sensitive_bins_end_before_the_last_pixel() {
     // An empty or an inverted region has one pixel.
     assert_eq!(bins(POSITION_SENSITIVE, [2.0, 2.0], 1, 6)[0], 2..3);
     assert_eq!(bins(POSITION_SENSITIVE, [4.0, 2.0], 1, 6)[0], 4..5);
+}
+
+/// As OpenVINO's `PSROIPooling` and Paddle's `psroi_pool` have it.
+#[test]
+fn a_box_that_is_rounded_before_it_is_scaled_begins_inside_a_pixel() {
+    let paddle = BinAxis {
+        spatial_scale: 0.25,
+        rounding: BoxRounding::BeforeScaling,
+        minimum_length: 0.1,
+        ..ROUNDED
+    };
+    // From 1 / 4 to (6 + 1) / 4.
+    assert_eq!(bins(paddle, [1.4, 5.6], 3, 10), [0..1, 0..2, 1..2]);
+    // An inverted region is a tenth of a pixel long.
+    assert_eq!(bins(paddle, [8.0, 2.0], 1, 10)[0], 2..3);
+    assert!(bins(paddle, [40.0, 48.0], 1, 10)[0].is_empty());
+    assert!(bins(paddle, [-9.0, -6.0], 1, 10)[0].is_empty());
+    // With 1 added before it is rounded, 0.49999997 becomes 1.5 and then 2.
+    let openvino = BinAxis {
+        spatial_scale: 1.0,
+        end_offset: 1.0,
+        inclusive_end: false,
+        ..paddle
+    };
+    let paddle = BinAxis {
+        spatial_scale: 1.0,
+        ..paddle
+    };
+    assert_eq!(bins(paddle, [0.0, 0.499_999_97], 1, 10)[0], 0..1);
+    assert_eq!(bins(openvino, [0.0, 0.499_999_97], 1, 10)[0], 0..2);
 }
 
 #[test]

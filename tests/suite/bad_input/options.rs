@@ -107,6 +107,21 @@ fn options() {
             refuses(&text, || try_roi_pool(features.clone(), &rois, config()));
             panics(&text, || roi_pool(features.clone(), &rois, config()));
         }
+        let pool = || PsRoiPoolConfig::new([2, 3]);
+        for (config, argument, value, expected) in [
+            (pool().with_end_offset(f64::NAN), "end_offset", "NaN", "finite"),
+            (pool().with_minimum_length(-0.1), "minimum_length", "-0.1", "0 to 65535"),
+            (
+                pool().with_minimum_length(1e9),
+                "minimum_length",
+                "1000000000",
+                "0 to 65535",
+            ),
+        ] {
+            let text = format!("`{argument}` is {value}, but must be {expected}");
+            refuses(&text, || try_ps_roi_pool(features.clone(), &rois, config.clone()));
+            panics(&text, || ps_roi_pool(features.clone(), &rois, config.clone()));
+        }
         let config = || CropAndResizeConfig::new([2, 3]).with_extrapolation_value(f64::INFINITY);
         let text = "`extrapolation_value` is inf, but must be finite";
         refuses(text, || try_crop_and_resize(features.clone(), &rois, config()));

@@ -1,0 +1,68 @@
+//! MXNet's `contrib.ROIAlign`, as release 1.9 computes it.
+//!
+//! Its boxes `[K, 5]` with the batch index first are [`Rois::from_index_first`](crate::Rois::from_index_first). Two
+//! things differ. A batch index below 0 is out of range here, and MXNet leaves the region's output as it is. With
+//! `aligned`, an empty region gives 0 here where its number of samples is adaptive, and MXNet refuses it.
+
+use burn::config::Config;
+
+use crate::ops::{PsRoiAlignConfig, RoiAlignConfig};
+use crate::torchvision;
+
+/// The attributes of `ROIAlign` without `position_sensitive`.
+#[derive(Config, Debug, PartialEq)]
+pub struct RoiAlign {
+    /// Height and width of the output.
+    pub pooled_size: [usize; 2],
+    /// From box coordinates to pixels of the map.
+    pub spatial_scale: f32,
+    /// Samples of an output element along each axis; 0 or below for the adaptive number.
+    #[config(default = "-1")]
+    pub sample_ratio: i64,
+    /// Whether coordinates mean the corners of pixels, whose centres then lie at halves. Without it a region is shifted
+    /// by half a pixel, and at least one pixel long.
+    #[config(default = false)]
+    pub aligned: bool,
+}
+
+impl From<RoiAlign> for RoiAlignConfig {
+    fn from(attributes: RoiAlign) -> Self {
+        torchvision::RoiAlign::new(attributes.pooled_size)
+            .with_spatial_scale(attributes.spatial_scale.into())
+            .with_sampling_ratio(attributes.sample_ratio)
+            .with_aligned(attributes.aligned)
+            .into()
+    }
+}
+
+/// The attributes of `ROIAlign` with `position_sensitive`.
+///
+/// ```
+/// use burn_roi::{PsRoiAlignConfig, mxnet};
+///
+/// let config: PsRoiAlignConfig = mxnet::PsRoiAlign::new([7, 7], 0.0625).with_sample_ratio(2).into();
+/// assert!(!config.aligned);
+/// ```
+#[derive(Config, Debug, PartialEq)]
+pub struct PsRoiAlign {
+    /// Height and width of the output.
+    pub pooled_size: [usize; 2],
+    /// From box coordinates to pixels of the map.
+    pub spatial_scale: f32,
+    /// Samples of an output element along each axis; 0 or below for the adaptive number.
+    #[config(default = "-1")]
+    pub sample_ratio: i64,
+    /// Whether coordinates mean the corners of pixels, whose centres then lie at halves. Without it a region is shifted
+    /// by half a pixel, and at least one pixel long.
+    #[config(default = false)]
+    pub aligned: bool,
+}
+
+impl From<PsRoiAlign> for PsRoiAlignConfig {
+    fn from(attributes: PsRoiAlign) -> Self {
+        PsRoiAlignConfig::new(attributes.pooled_size)
+            .with_spatial_scale(attributes.spatial_scale.into())
+            .with_sampling_ratio(attributes.sample_ratio.max(0) as usize)
+            .with_aligned(attributes.aligned)
+    }
+}
