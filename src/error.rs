@@ -91,6 +91,16 @@ pub enum RoiError {
         /// Height and width of the output.
         output_size: [usize; 2],
     },
+    /// The channels do not divide evenly among the groups that elements read.
+    #[error("`features` has {channels} channels, but must have a multiple of {divisor}: one for each {of}")]
+    ChannelGroups {
+        /// The channels of the features.
+        channels: usize,
+        /// What must divide them.
+        divisor: usize,
+        /// What reads a channel of its own.
+        of: &'static str,
+    },
     /// An option is out of its range.
     #[error("`{argument}` is {value}, but must be {expected}")]
     Option {
@@ -114,6 +124,24 @@ pub enum RoiError {
         row: usize,
         /// Its four coordinates.
         coordinates: [f64; 4],
+    },
+    /// The angle of a rotated box is NaN or infinite.
+    #[error("`boxes` row {row} has the angle {angle}, but it must be finite")]
+    AngleNotFinite {
+        /// The row, counted from 0.
+        row: usize,
+        /// Its angle.
+        angle: f64,
+    },
+    /// An offset of a region is NaN or infinite.
+    #[error("`offsets` of region {row} has {offset} at place {place} of its `[2, rows, columns]`, but must be finite")]
+    OffsetNotFinite {
+        /// The region, counted from 0.
+        row: usize,
+        /// The place among the region's offsets, counted from 0.
+        place: usize,
+        /// The offset.
+        offset: f64,
     },
     /// A batch index names no image.
     #[error("`batch_indices` row {row} is {index}, but must be at least 0 and below the batch size {batch}")]

@@ -101,12 +101,16 @@ fn outputs<'a>(case: &'a Case, backend: &Backend) -> Result<Vec<(&'static str, T
         return Ok(vec![("output", output, case.data("expected")?)]);
     }
     let gradients = operators::run_backward(case, &backend.device)?;
+    let offsets = gradients
+        .offsets
+        .map(|offsets| ("expected_grad_offsets", offsets.into_data()));
     let gradients = [
         ("expected_grad_input", gradients.features.into_data()),
         ("expected_grad_boxes", gradients.boxes.into_data()),
     ];
     let expected: Vec<_> = gradients
         .into_iter()
+        .chain(offsets)
         .filter_map(|(name, found)| Some((name, found, case.data(name).ok()?)))
         .collect();
     match expected.is_empty() {

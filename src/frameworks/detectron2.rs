@@ -1,10 +1,10 @@
-//! detectron2's `ROIPooler`.
+//! detectron2's `ROIPooler` and `ROIAlignRotated`.
 //!
 //! Its `ROIAlign` is [`RoiAlignConfig`] with `aligned` set, which is the default of that class.
 
 use burn::config::Config;
 
-use crate::ops::{MultiScaleRoiAlignConfig, RoiAlignConfig};
+use crate::ops::{AngleUnit, MultiScaleRoiAlignConfig, RoiAlignConfig, RoiAlignRotatedConfig};
 
 /// The arguments of `detectron2.modeling.poolers.ROIPooler`, but for `scales`, which
 /// [`multi_scale_roi_align`](crate::multi_scale_roi_align()) takes.
@@ -52,5 +52,34 @@ impl From<RoiPooler> for MultiScaleRoiAlignConfig {
             .with_canonical_level(attributes.canonical_level)
             .with_ratio_epsilon(1e-8)
             .with_level_epsilon(0.0)
+    }
+}
+
+/// The arguments of detectron2's `ROIAlignRotated`. Angles are in degrees, and a positive one turns a box counter-clockwise.
+///
+/// Its boxes `[K, 6]` with the batch index first are [`RotatedRois::from_index_first`](crate::RotatedRois).
+///
+/// ```
+/// use burn_roi::{AngleUnit, RoiAlignRotatedConfig, detectron2};
+///
+/// let config: RoiAlignRotatedConfig = detectron2::RoiAlignRotated::new([7, 7], 0.25, 2).into();
+/// assert_eq!(config.angle_unit, AngleUnit::Degrees);
+/// ```
+#[derive(Config, Debug, PartialEq)]
+pub struct RoiAlignRotated {
+    /// Height and width of the output.
+    pub output_size: [usize; 2],
+    /// From box coordinates to pixels of the map.
+    pub spatial_scale: f32,
+    /// Samples of an output element along each axis; 0 for the adaptive number.
+    pub sampling_ratio: usize,
+}
+
+impl From<RoiAlignRotated> for RoiAlignRotatedConfig {
+    fn from(arguments: RoiAlignRotated) -> Self {
+        RoiAlignRotatedConfig::new(arguments.output_size)
+            .with_spatial_scale(arguments.spatial_scale.into())
+            .with_sampling_ratio(arguments.sampling_ratio)
+            .with_angle_unit(AngleUnit::Degrees)
     }
 }

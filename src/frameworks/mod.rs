@@ -3,9 +3,11 @@
 
 pub mod detectron2;
 pub mod directml;
+pub mod mmcv;
 pub mod mxnet;
 pub mod onnx;
 pub mod openvino;
+mod openvino_points;
 pub mod paddle;
 pub mod tensorflow;
 pub mod torchvision;

@@ -1,13 +1,15 @@
-//! OpenVINO `ROIAlign`, versions 3 and 9, `ROIPooling-2`, `PSROIPooling-1` and
-//! `ExperimentalDetectronROIFeatureExtractor-6`, as the CPU device of release 2026.4 computes them.
+//! OpenVINO `ROIAlign`, versions 3 and 9, `ROIAlignRotated`, versions 14 and 15, `ROIPooling-2`, `PSROIPooling-1`,
+//! `DeformablePSROIPooling-1` and `ExperimentalDetectronROIFeatureExtractor-6`, as the CPU device of release 2026.4 computes them.
 //!
-//! The boxes `[K, 5]` of the two pooling operators, with the batch index first, are
+//! The boxes `[K, 5]` of the pooling operators, with the batch index first, are
 //! [`Rois::from_index_first`](crate::Rois::from_index_first). Two things differ:
 //!
 //! - In a half-pixel mode of `ROIAlign` with `sampling_ratio` 0, an empty or an inverted region has no sample, and this
 //!   crate gives 0, as torchvision does. OpenVINO gives NaN or uninitialized memory.
 //! - The pooling operators of OpenVINO end at a batch index of -1: that region and those after it give 0. Here such an
 //!   index is one that is out of range.
+
+pub use super::openvino_points::{DeformablePsRoiPooling1, PsRoiPoolingBilinear, RoiAlignRotated15};
 
 use burn::config::Config;
 use serde::{Deserialize, Serialize};

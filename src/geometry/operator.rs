@@ -5,6 +5,7 @@ use std::ops::Range;
 use serde::{Deserialize, Serialize};
 
 use super::levels::AreaRange;
+use super::point_grid::PointGrid;
 
 /// A region operator: where its output elements read, and how what they read becomes one number.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -39,6 +40,23 @@ impl RegionOperator {
         match &self.elements {
             Elements::Samples(axes) => axes.iter().any(|axis| axis.interpolation == Interpolation::Bilinear),
             Elements::Bins(_) => false,
+            Elements::Points(grid) => grid.moves_with_region(),
+        }
+    }
+
+    /// How many columns a region has: its box, and its offsets where its elements have some.
+    pub fn columns(&self) -> usize {
+        match &self.elements {
+            Elements::Points(grid) => grid.columns(),
+            _ => 4,
+        }
+    }
+
+    /// How many parts of a region have an offset of their own, along y and along x.
+    pub fn offset_parts(&self) -> [usize; 2] {
+        match &self.elements {
+            Elements::Points(grid) => grid.parts(),
+            _ => [0, 0],
         }
     }
 
@@ -58,7 +76,7 @@ impl RegionOperator {
     pub fn flat_on_pixels(&self) -> bool {
         match &self.elements {
             Elements::Samples([y, _]) => y.flat_on_pixels,
-            Elements::Bins(_) => false,
+            Elements::Bins(_) | Elements::Points(_) => false,
         }
     }
 }
@@ -70,6 +88,8 @@ pub enum Elements {
     Samples([SampleAxis; 2]),
     /// Whole pixels.
     Bins([BinAxis; 2]),
+    /// At points between pixels that are not a grid of rows and columns of the map.
+    Points(PointGrid),
 }
 
 /// Where the samples of a region fall along one axis.
@@ -150,6 +170,8 @@ pub struct BinAxis {
 pub enum Bounds {
     /// `-1 <= position <= size`; the map's first or last pixel is read for a position beyond it.
     OnePixelBeyond,
+    /// `-1/2 <= position <= size - 1/2`, as R-FCN's deformable pooling has it.
+    HalfPixelBeyond,
     /// `0 <= position <= size - 1`, as TensorFlow has it.
     FirstToLastPixel,
 }
@@ -181,6 +203,11 @@ pub enum ChannelMap {
     Same,
     /// Element (p, q) of channel c reads channel `(c * P + p) * Q + q`.
     PositionSensitive,
+    /// Sample s of every element of channel c reads channel `s * C + c`.
+    SampleSensitive {
+        /// How many samples an element has.
+        samples: usize,
+    },
 }
 
 impl ChannelMap {
@@ -196,13 +223,14 @@ impl ChannelMap {
         match self {
             Self::Same => 1,
             Self::PositionSensitive => elements,
+            Self::SampleSensitive { samples } => samples,
         }
     }
 
     /// The elements of an axis in runs that read the same channels.
     pub fn runs(self, elements: usize) -> Vec<Range<usize>> {
         match self {
-            Self::Same => std::iter::once(0..elements).collect(),
+            Self::Same | Self::SampleSensitive { .. } => std::iter::once(0..elements).collect(),
             Self::PositionSensitive => (0..elements).map(|element| element..element + 1).collect(),
         }
     }
@@ -210,7 +238,7 @@ impl ChannelMap {
     /// The channel that the first output channel reads at an element.
     pub const fn first_channel(self, [row, column]: [usize; 2], columns: usize) -> usize {
         match self {
-            Self::Same => 0,
+            Self::Same | Self::SampleSensitive { .. } => 0,
             Self::PositionSensitive => row * columns + column,
         }
     }

@@ -7,11 +7,15 @@ use burn::tensor::{DType, Shape, Tensor};
 
 use crate::backend::{DeviceKind, HostRegions, RoiBackend, output_shape};
 use crate::error::RoiError;
-use crate::geometry::operator::RegionOperator;
-use crate::regions::{Regions, Rois, same_device, shape};
+use crate::geometry::operator::{ChannelMap, RegionOperator};
+use crate::regions::{Regions, RoiTable, Rois, same_device, shape};
 
 /// Pools regions of Burn's tensors, whose device decides the backend.
-pub fn pool_tensor(features: Tensor<4>, rois: &Rois, operator: RegionOperator) -> Result<Tensor<4>, RoiError> {
+pub fn pool_tensor<const COLUMNS: usize>(
+    features: Tensor<4>,
+    rois: &RoiTable<COLUMNS>,
+    operator: RegionOperator,
+) -> Result<Tensor<4>, RoiError> {
     let features = supported("features", features.into_dispatch())?;
     let pooled = pool::<Dispatch>(features, supported_regions(rois)?, operator)?;
     Ok(Tensor::from_dispatch(pooled))
@@ -101,6 +105,53 @@ fn pool_levels<B: RoiBackend>(
     pooled
 }
 
+/// Pools regions of Burn's tensors whose elements have offsets, `[K, 2, parts y, parts x]`.
+pub fn pool_tensor_with_offsets(
+    features: Tensor<4>,
+    rois: &Rois,
+    offsets: Option<Tensor<4>>,
+    operator: RegionOperator,
+) -> Result<Tensor<4>, RoiError> {
+    let features = supported("features", features.into_dispatch())?;
+    let offsets = offsets.map(|offsets| supported("offsets", offsets.into_dispatch()));
+    let regions = with_offsets::<Dispatch>(supported_regions(rois)?, offsets.transpose()?, &operator)?;
+    Ok(Tensor::from_dispatch(pool::<Dispatch>(features, regions, operator)?))
+}
+
+/// Regions with their offsets in columns after the box.
+pub fn with_offsets<B: RoiBackend>(
+    regions: Regions<B>,
+    offsets: Option<FloatTensor<B>>,
+    operator: &RegionOperator,
+) -> Result<Regions<B>, RoiError> {
+    let Some(offsets) = offsets else {
+        return Ok(regions);
+    };
+    let (found, boxes) = (offsets.shape(), &regions.boxes);
+    let columns = operator.columns() - 4;
+    let fits = found.num_dims() == 4 && found[0] == regions.len() && found[1] == 2;
+    let fits = fits && [found[2], found[3]] == operator.offset_parts();
+    shape(
+        "offsets",
+        &found,
+        "[K, 2, rows, columns], with an offset along x and one along y for each part of a region",
+        fits,
+    )?;
+    same_device("offsets", &offsets.device(), "boxes", &boxes.device())?;
+    if offsets.dtype() != boxes.dtype() {
+        return Err(RoiError::DType {
+            argument: "offsets",
+            dtype: offsets.dtype(),
+            expected: format!("{:?}, as `boxes` is", boxes.dtype()),
+        });
+    }
+    let offsets = B::float_reshape(offsets, Shape::new([regions.len(), columns]));
+    Ok(Regions {
+        boxes: B::float_cat(vec![regions.boxes, offsets], 1),
+        batch_indices: regions.batch_indices,
+    })
+}
+
 /// The tensor, or an error where its device records operations for gradients and this build has none.
 fn supported(argument: &'static str, tensor: DispatchTensor) -> Result<DispatchTensor, RoiError> {
     match tensor.autodiff {
@@ -109,7 +160,7 @@ fn supported(argument: &'static str, tensor: DispatchTensor) -> Result<DispatchT
     }
 }
 
-fn supported_regions(rois: &Rois) -> Result<Regions<Dispatch>, RoiError> {
+fn supported_regions<const COLUMNS: usize>(rois: &RoiTable<COLUMNS>) -> Result<Regions<Dispatch>, RoiError> {
     let regions = rois.regions();
     Ok(Regions {
         boxes: supported("boxes", regions.boxes)?,
@@ -189,6 +240,13 @@ fn pooled_shape<B: RoiBackend>(
         return Err(RoiError::EmptyMap { shape: shape.dims() });
     }
     let (map, output_size) = (operator.channel_map, operator.output_size);
+    if let (ChannelMap::SampleSensitive { samples }, None) = (map, map.output_channels(channels, output_size)) {
+        return Err(RoiError::ChannelGroups {
+            channels,
+            divisor: samples,
+            of: "part of a region",
+        });
+    }
     if map.output_channels(channels, output_size).is_none() {
         return Err(RoiError::Channels {
             channels,

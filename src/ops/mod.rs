@@ -7,20 +7,34 @@
 mod backward;
 mod call;
 mod crop_and_resize;
+mod deform_ps_roi_pool;
+mod deform_roi_pool;
 mod multi_scale_roi_align;
 mod options;
 pub mod primitive;
+mod ps_crop_and_resize;
 mod ps_roi_align;
 mod ps_roi_pool;
+mod riroi_align_rotated;
 mod roi_align;
+mod roi_align_rotated;
 mod roi_pool;
 
 pub use crop_and_resize::{CropAndResize, CropAndResizeConfig, crop_and_resize, try_crop_and_resize};
+pub use deform_ps_roi_pool::{DeformPsRoiPool, DeformPsRoiPoolConfig, deform_ps_roi_pool, try_deform_ps_roi_pool};
+pub use deform_roi_pool::{DeformRoiPool, DeformRoiPoolConfig, deform_roi_pool, try_deform_roi_pool};
 pub use multi_scale_roi_align::{
     MAXIMUM_CANONICAL_SCALE, MAXIMUM_LEVEL, MAXIMUM_LEVEL_EPSILON, MINIMUM_CANONICAL_SCALE, MultiScaleRoiAlign,
     MultiScaleRoiAlignConfig, infer_scales, multi_scale_roi_align, try_infer_scales, try_multi_scale_roi_align,
 };
+pub use ps_crop_and_resize::{PsCropAndResize, PsCropAndResizeConfig, ps_crop_and_resize, try_ps_crop_and_resize};
 pub use ps_roi_align::{PsRoiAlign, PsRoiAlignConfig, ps_roi_align, try_ps_roi_align};
 pub use ps_roi_pool::{PsRoiPool, PsRoiPoolConfig, ps_roi_pool, try_ps_roi_pool};
+pub use riroi_align_rotated::{
+    RiRoiAlignRotated, RiRoiAlignRotatedConfig, riroi_align_rotated, try_riroi_align_rotated,
+};
 pub use roi_align::{RoiAlign, RoiAlignConfig, roi_align, try_roi_align};
+pub use roi_align_rotated::{
+    AngleUnit, RoiAlignRotated, RoiAlignRotatedConfig, roi_align_rotated, try_roi_align_rotated,
+};
 pub use roi_pool::{RoiPool, RoiPoolConfig, roi_pool, try_roi_pool};

@@ -3,7 +3,7 @@
 use std::ops::RangeInclusive;
 
 use crate::error::RoiError;
-use crate::geometry::operator::{MAXIMUM_FIXED_SAMPLES, MAXIMUM_OUTPUT_SIZE, Sampling};
+use crate::geometry::operator::{Arithmetic, MAXIMUM_FIXED_SAMPLES, MAXIMUM_OUTPUT_SIZE, Sampling};
 
 /// Checks the height and the width of an output.
 pub fn output_size(argument: &'static str, size: [usize; 2]) -> Result<(), RoiError> {
@@ -54,4 +54,27 @@ fn check(argument: &'static str, fits: bool, value: String, expected: &'static s
         value,
         expected,
     })
+}
+
+/// Checks how many samples an output element takes, of an operator whose samples are no grid of the map.
+pub fn fixed_or_adaptive(argument: &'static str, sampling: Sampling) -> Result<(), RoiError> {
+    let clamped = matches!(sampling, Sampling::Clamped { .. });
+    check(
+        argument,
+        !clamped,
+        format!("{sampling:?}"),
+        "a fixed or the adaptive number",
+    )?;
+    self::sampling(argument, sampling)
+}
+
+/// Checks the order of operations of such an operator.
+pub fn from_elements(argument: &'static str, arithmetic: Arithmetic) -> Result<(), RoiError> {
+    let fits = matches!(arithmetic, Arithmetic::FromElements | Arithmetic::FromElementsBySteps);
+    check(
+        argument,
+        fits,
+        format!("{arithmetic:?}"),
+        "FromElements or FromElementsBySteps",
+    )
 }

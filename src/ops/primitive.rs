@@ -55,7 +55,7 @@ macro_rules! operator {
             config: impl Into<$config>,
         ) -> Result<FloatTensor<B>, RoiError> {
             let operator = config.into().operator()?;
-            call::pool::<B>(features, Regions::try_new(boxes, batch_indices)?, operator)
+            call::pool::<B>(features, Regions::try_new(boxes, batch_indices, 4)?, operator)
         }
 
         #[doc = concat!("The gradients of [`", stringify!($name), "`]'s features and boxes from that of its output.")]
@@ -99,7 +99,7 @@ macro_rules! operator {
             backward::of_call::<B>(
                 output_gradient,
                 features,
-                Regions::try_new(boxes, batch_indices)?,
+                Regions::try_new(boxes, batch_indices, 4)?,
                 operator,
             )
         }
@@ -178,7 +178,7 @@ pub fn try_multi_scale_roi_align<B: RoiBackend>(
 ) -> Result<FloatTensor<B>, RoiError> {
     let dtype = features.first().map_or(DType::F32, TensorMetadata::dtype);
     let operators = config.into().operators(features.len(), scales, dtype)?;
-    call::pool_pyramid::<B>(features, Regions::try_new(boxes, batch_indices)?, operators)
+    call::pool_pyramid::<B>(features, Regions::try_new(boxes, batch_indices, 4)?, operators)
 }
 
 /// The gradients of [`multi_scale_roi_align`]'s features and boxes from that of its output.
@@ -222,6 +222,6 @@ pub fn try_multi_scale_roi_align_backward<B: RoiBackend>(
 ) -> Result<PyramidBackward<B>, RoiError> {
     let dtype = features.first().map_or(DType::F32, TensorMetadata::dtype);
     let operators = config.into().operators(features.len(), scales, dtype)?;
-    let regions = Regions::try_new(boxes, batch_indices)?;
+    let regions = Regions::try_new(boxes, batch_indices, 4)?;
     backward::of_pyramid::<B>(output_gradient, features, regions, operators)
 }

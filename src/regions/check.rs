@@ -10,25 +10,25 @@ use super::read;
 use crate::backend::{DeviceKind, HostRegions, RoiBackend};
 use crate::error::RoiError;
 
-/// K boxes `[K, 4]` and the batch index `[K]` of each, on one device.
+/// K boxes `[K, columns]` and the batch index `[K]` of each, on one device.
 pub(crate) struct Regions<B: RoiBackend> {
     pub boxes: FloatTensor<B>,
     pub batch_indices: IntTensor<B>,
 }
 
 impl<B: RoiBackend> Regions<B> {
-    /// Checks shapes, counts and devices.
+    /// Checks shapes, counts and devices. Boxes have 4 columns, or 5 where they are rotated.
     ///
     /// # Errors
     ///
     /// [`RoiError::Shape`], [`RoiError::Count`] or [`RoiError::Device`].
-    pub fn try_new(boxes: FloatTensor<B>, batch_indices: IntTensor<B>) -> Result<Self, RoiError> {
+    pub fn try_new(boxes: FloatTensor<B>, batch_indices: IntTensor<B>, columns: usize) -> Result<Self, RoiError> {
         let (of_boxes, of_indices) = (boxes.shape(), batch_indices.shape());
         shape(
             "boxes",
             &of_boxes,
-            "[K, 4]",
-            of_boxes.num_dims() == 2 && of_boxes[1] == 4,
+            if columns == 5 { "[K, 5]" } else { "[K, 4]" },
+            of_boxes.num_dims() == 2 && of_boxes[1] == columns,
         )?;
         shape("batch_indices", &of_indices, "[K]", of_indices.num_dims() == 1)?;
         if of_boxes[0] != of_indices[0] {
@@ -50,7 +50,8 @@ impl<B: RoiBackend> Regions<B> {
     ///
     /// # Errors
     ///
-    /// [`RoiError::BoxNotFinite`] or [`RoiError::BatchIndex`], for the first row that is wrong.
+    /// [`RoiError::BoxNotFinite`], [`RoiError::AngleNotFinite`], [`RoiError::OffsetNotFinite`] or
+    /// [`RoiError::BatchIndex`], for the first row that is wrong.
     pub fn on_host(&self, batch: usize) -> Result<Option<HostRegions>, RoiError> {
         if self.len() == 0 || B::device_kind(&self.boxes.device()) != DeviceKind::Host {
             return Ok(None);

@@ -1,4 +1,4 @@
-//! [`Rois`]: boxes and the image each belongs to; every check of them, and reading them on a host.
+//! [`Rois`] and [`RotatedRois`]: boxes and the image each belongs to; every check of them, and reading them on a host.
 
 mod check;
 mod read;
@@ -15,8 +15,7 @@ use crate::error::{RoiError, or_panic};
 ///
 /// A box is `[x1, y1, x2, y2]` in the coordinates of the image, which an operator's spatial scale
 /// turns into pixels of its feature map; for [`crop_and_resize`](crate::crop_and_resize()) it is
-/// TensorFlow's `[y1, x1, y2, x2]`, normalized. Shapes are checked here, once; values are checked by
-/// every call on a host device, and by [`validate`](Rois::validate) on any device.
+/// TensorFlow's `[y1, x1, y2, x2]`, normalized.
 ///
 /// ```
 /// use burn::tensor::{Device, Tensor};
@@ -28,24 +27,58 @@ use crate::error::{RoiError, or_panic};
 /// let rois = Rois::new(boxes, images);
 /// assert_eq!(rois.len(), 2);
 /// ```
+pub type Rois = RoiTable<4>;
+
+/// Rotated regions of interest: K boxes `[center x, center y, width, height, angle]`, and for each the index of its image
+/// in the batch. The first four are in the coordinates of the image; the unit and the direction of the angle are the
+/// operator's options.
+///
+/// ```
+/// use burn::tensor::{Device, Tensor};
+/// use burn_roi::RotatedRois;
+///
+/// let device = Device::default();
+/// let boxes = Tensor::<2>::from_floats([[22.0, 14.0, 36.0, 20.0, 30.0]], &device);
+/// let rois = RotatedRois::from_images(vec![boxes]);
+/// assert_eq!(rois.boxes().dims(), [1, 5]);
+/// ```
+pub type RotatedRois = RoiTable<5>;
+
+/// K boxes of so many columns, and for each the index of its image in the batch: [`Rois`] has 4 columns, and
+/// [`RotatedRois`] has 5. Shapes are checked here, once; values are checked by every call on a host device, and by
+/// [`validate`](RoiTable::validate) on any device.
 #[derive(Debug, Clone)]
-pub struct Rois {
+pub struct RoiTable<const COLUMNS: usize> {
     boxes: Tensor<2>,
     batch_indices: Tensor<1, Int>,
 }
 
-impl Rois {
-    /// Boxes `[K, 4]` and batch indices `[K]` of any integer dtype. Leading dimensions of 1 are
+impl<const COLUMNS: usize> RoiTable<COLUMNS> {
+    /// The shapes that boxes must have: alone, after a batch index, and one tensor for each image.
+    const SHAPES: [&'static str; 3] = match COLUMNS {
+        5 => [
+            "[K, 5], with up to two leading dimensions of 1",
+            "[K, 6], with up to two leading dimensions of 1",
+            "[K, 5]",
+        ],
+        _ => [
+            "[K, 4], with up to two leading dimensions of 1",
+            "[K, 5], with up to two leading dimensions of 1",
+            "[K, 4]",
+        ],
+    };
+
+    /// Boxes `[K, COLUMNS]` and batch indices `[K]` of any integer dtype. Leading dimensions of 1 are
     /// accepted, as DirectML has them: boxes of rank 2 to 4 and indices of rank 1 to 4.
     ///
     /// # Panics
     ///
-    /// Where [`try_new`](Rois::try_new) gives an error.
+    /// Where [`try_new`](RoiTable::try_new) gives an error.
     pub fn new<const B: usize, const I: usize>(boxes: Tensor<B>, batch_indices: Tensor<I, Int>) -> Self {
         or_panic(Self::try_new(boxes, batch_indices))
     }
 
-    /// [`new`](Rois::new) for arguments that may be wrong.
+    /// [`new`](RoiTable::new) for arguments that may be wrong.
     ///
     /// # Errors
     ///
@@ -54,7 +87,7 @@ impl Rois {
         boxes: Tensor<B>,
         batch_indices: Tensor<I, Int>,
     ) -> Result<Self, RoiError> {
-        let boxes = rows(boxes, 4, "[K, 4], with up to two leading dimensions of 1")?;
+        let boxes = rows(boxes, COLUMNS, Self::SHAPES[0])?;
         let indices = batch_indices.shape();
         let fits = (1..=4).contains(&I) && indices[..I - 1].iter().all(|&size| size == 1);
         shape(
@@ -64,49 +97,53 @@ impl Rois {
             fits,
         )?;
         let batch_indices = batch_indices.reshape([indices[I - 1]]);
-        Regions::<Dispatch>::try_new(boxes.clone().into_dispatch(), batch_indices.clone().into_dispatch())?;
+        Regions::<Dispatch>::try_new(
+            boxes.clone().into_dispatch(),
+            batch_indices.clone().into_dispatch(),
+            COLUMNS,
+        )?;
         Ok(Self { boxes, batch_indices })
     }
 
-    /// Boxes `[K, 5]` whose rows are `[batch index, x1, y1, x2, y2]`, as torchvision, ONNX
-    /// `MaxRoiPool` and DirectML `ROI_POOLING` (rank 4, `[1, 1, K, 5]`) take them.
+    /// Boxes `[K, COLUMNS + 1]` whose rows begin with the batch index, as `[batch index, x1, y1, x2, y2]`, which
+    /// torchvision, ONNX `MaxRoiPool` and DirectML `ROI_POOLING` (rank 4, `[1, 1, K, 5]`) take.
     ///
     /// # Panics
     ///
-    /// Where [`try_from_index_first`](Rois::try_from_index_first) gives an error.
+    /// Where [`try_from_index_first`](RoiTable::try_from_index_first) gives an error.
     pub fn from_index_first<const B: usize>(boxes: Tensor<B>) -> Self {
         or_panic(Self::try_from_index_first(boxes))
     }
 
-    /// [`from_index_first`](Rois::from_index_first) for boxes that may be wrong.
+    /// [`from_index_first`](RoiTable::from_index_first) for boxes that may be wrong.
     ///
     /// # Errors
     ///
     /// [`RoiError::Shape`]; on a host device also [`RoiError::BatchIndexNotWhole`]. On other devices,
     /// which are not read, an index that is not a whole number names no image.
     pub fn try_from_index_first<const B: usize>(boxes: Tensor<B>) -> Result<Self, RoiError> {
-        let table = rows(boxes, 5, "[K, 5], with up to two leading dimensions of 1")?;
+        let table = rows(boxes, COLUMNS + 1, Self::SHAPES[1])?;
         let [count, _] = table.dims();
         let indices = table.clone().slice([0..count, 0..1]).reshape([count]);
         if is_host(&table.device()) {
             all_whole(&indices)?;
         }
         Ok(Self {
-            boxes: table.slice([0..count, 1..5]),
+            boxes: table.slice([0..count, 1..COLUMNS + 1]),
             batch_indices: whole_or_none(indices),
         })
     }
 
-    /// One tensor `[Kᵢ, 4]` for each image of the batch, in order.
+    /// One tensor `[Kᵢ, COLUMNS]` for each image of the batch, in order.
     ///
     /// # Panics
     ///
-    /// Where [`try_from_images`](Rois::try_from_images) gives an error.
+    /// Where [`try_from_images`](RoiTable::try_from_images) gives an error.
     pub fn from_images(boxes: Vec<Tensor<2>>) -> Self {
         or_panic(Self::try_from_images(boxes))
     }
 
-    /// [`from_images`](Rois::from_images) for boxes that may be wrong.
+    /// [`from_images`](RoiTable::from_images) for boxes that may be wrong.
     ///
     /// # Errors
     ///
@@ -118,7 +155,7 @@ impl Rois {
         let (device, dtype) = (first.device(), first.dtype());
         let mut indices = Vec::new();
         for (image, boxes) in boxes.iter().enumerate() {
-            rows(boxes.clone(), 4, "[K, 4]")?;
+            rows(boxes.clone(), COLUMNS, Self::SHAPES[2])?;
             let (found, expected) = (boxes.device(), device.clone());
             same_device("boxes", found.as_dispatch(), "boxes", expected.as_dispatch())?;
             if boxes.dtype() != dtype {
@@ -154,7 +191,7 @@ impl Rois {
         self.len() == 0
     }
 
-    /// The boxes, `[K, 4]`.
+    /// The boxes, `[K, COLUMNS]`.
     pub fn boxes(&self) -> Tensor<2> {
         self.boxes.clone()
     }
@@ -174,7 +211,8 @@ impl Rois {
     ///
     /// # Errors
     ///
-    /// [`RoiError::BoxNotFinite`] or [`RoiError::BatchIndex`], for the first row that is wrong.
+    /// [`RoiError::BoxNotFinite`], [`RoiError::AngleNotFinite`] or [`RoiError::BatchIndex`], for the first row that is
+    /// wrong.
     pub fn validate(&self, batch: usize) -> Result<(), RoiError> {
         self.regions().read(batch).map(drop)
     }

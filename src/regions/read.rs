@@ -1,7 +1,7 @@
 //! Boxes and batch indices on the host: read once, and checked while they are.
 
-use burn::backend::Backend;
 use burn::backend::tensor::{FloatTensor, IntTensor};
+use burn::backend::{Backend, TensorMetadata};
 use burn::tensor::{DType, TensorData, read_sync};
 
 use crate::error::RoiError;
@@ -11,41 +11,54 @@ use crate::geometry::plan::Region;
 ///
 /// # Errors
 ///
-/// [`RoiError::BoxNotFinite`] or [`RoiError::BatchIndex`], for the first row that is wrong.
+/// [`RoiError::BoxNotFinite`], [`RoiError::AngleNotFinite`], [`RoiError::OffsetNotFinite`] or [`RoiError::BatchIndex`],
+/// for the first row that is wrong.
 pub(crate) fn read<B: Backend>(
     boxes: FloatTensor<B>,
     batch_indices: IntTensor<B>,
     batch: usize,
 ) -> Result<Vec<Region>, RoiError> {
-    rows::<B>(boxes, batch_indices)
-        .into_iter()
-        .enumerate()
-        .map(|(row, (corners, index))| {
-            if !corners.iter().all(|corner| corner.is_finite()) {
-                return Err(RoiError::BoxNotFinite {
-                    row,
-                    coordinates: corners,
-                });
-            }
+    let columns = boxes.shape()[1];
+    // An f64 holds every float, and an i128 every integer.
+    let numbers: Vec<f64> = on_host(B::float_into_data(boxes)).iter::<f64>().collect();
+    let rows = numbers.chunks_exact(columns).zip(indices::<B>(batch_indices));
+    rows.enumerate()
+        .map(|(row, (numbers, index))| {
+            let (&corners, rest) = numbers.split_first_chunk().expect("a row has four columns or more");
+            check_finite(row, corners, rest)?;
             match usize::try_from(index) {
-                Ok(image) if image < batch => Ok(Region { image, corners }),
+                Ok(image) if image < batch => Ok(Region {
+                    image,
+                    corners,
+                    rest: rest.into(),
+                }),
                 _ => Err(RoiError::BatchIndex { row, index, batch }),
             }
         })
         .collect()
 }
 
-/// The box and the batch index of each row. An f64 holds every float, and an i128 every integer.
-fn rows<B: Backend>(boxes: FloatTensor<B>, batch_indices: IntTensor<B>) -> Vec<([f64; 4], i128)> {
-    let boxes = on_host(B::float_into_data(boxes));
+fn check_finite(row: usize, coordinates: [f64; 4], rest: &[f64]) -> Result<(), RoiError> {
+    if !coordinates.iter().all(|coordinate| coordinate.is_finite()) {
+        return Err(RoiError::BoxNotFinite { row, coordinates });
+    }
+    match (rest, rest.iter().position(|number| !number.is_finite())) {
+        (_, None) => Ok(()),
+        (&[angle], Some(_)) => Err(RoiError::AngleNotFinite { row, angle }),
+        (offsets, Some(place)) => Err(RoiError::OffsetNotFinite {
+            row,
+            place,
+            offset: offsets[place],
+        }),
+    }
+}
+
+fn indices<B: Backend>(batch_indices: IntTensor<B>) -> Vec<i128> {
     let indices = on_host(B::int_into_data(batch_indices));
-    let corners: Vec<f64> = boxes.iter::<f64>().collect();
-    let indices: Vec<i128> = match indices.dtype() {
+    match indices.dtype() {
         DType::U64 => indices.iter::<u64>().map(i128::from).collect(),
         _ => indices.iter::<i64>().map(i128::from).collect(),
-    };
-    let (corners, _) = corners.as_chunks();
-    corners.iter().copied().zip(indices).collect()
+    }
 }
 
 fn on_host<E: std::fmt::Debug>(data: impl Future<Output = Result<TensorData, E>>) -> TensorData {

@@ -8,6 +8,8 @@ use serde_json::Value;
 
 use super::case::Case;
 
+mod points;
+
 /// The output of this crate for a case on a device.
 pub fn run(case: &Case, device: &Device) -> Result<Tensor<4>, String> {
     let inputs = Inputs::of(case, device)?;
@@ -29,6 +31,7 @@ pub fn run_backward(case: &Case, device: &Device) -> Result<Gradients, String> {
     let mut inputs = Inputs::of(case, device)?;
     inputs.features = inputs.features.require_grad();
     inputs.boxes = inputs.boxes.require_grad();
+    inputs.offsets = inputs.offsets.map(Tensor::require_grad);
     let output = output(case, &operator, &inputs, device)?;
     let gradient = case.tensor::<4>("grad_output", device)?;
     if output.dims() != gradient.dims() {
@@ -42,12 +45,15 @@ pub fn run_backward(case: &Case, device: &Device) -> Result<Gradients, String> {
     let boxes = inputs.boxes.grad(&gradients).ok_or("the boxes have no gradient")?;
     // A batch index in front of the coordinates has none.
     let columns = boxes.dims()[1];
+    let rotated = operator.contains("otated");
+    let of_box = if rotated { 5 } else { 4 };
     Ok(Gradients {
         features: inputs
             .features
             .grad(&gradients)
             .ok_or("the features have no gradient")?,
-        boxes: boxes.slice([0..inputs.boxes.dims()[0], columns - 4..columns]),
+        boxes: boxes.slice([0..inputs.boxes.dims()[0], columns - of_box..columns]),
+        offsets: inputs.offsets.and_then(|offsets| offsets.grad(&gradients)),
     })
 }
 
@@ -55,12 +61,14 @@ pub fn run_backward(case: &Case, device: &Device) -> Result<Gradients, String> {
 pub struct Gradients {
     pub features: Tensor<4>,
     pub boxes: Tensor<2>,
+    pub offsets: Option<Tensor<4>>,
 }
 
 /// The tensors of a case that may require a gradient.
 struct Inputs {
     features: Tensor<4>,
     boxes: Tensor<2>,
+    offsets: Option<Tensor<4>>,
 }
 
 impl Inputs {
@@ -68,6 +76,11 @@ impl Inputs {
         Ok(Self {
             features: case.tensor("input", device)?,
             boxes: case.tensor("boxes", device)?,
+            offsets: case
+                .data("offsets")
+                .is_ok()
+                .then(|| case.tensor("offsets", device))
+                .transpose()?,
         })
     }
 }
@@ -168,7 +181,7 @@ fn call(
                 .with_extrapolation_value(attributes.or("extrapolation_value", 0.0)?);
             try_crop_and_resize(features, &apart()?, config)
         }
-        operator => return Err(format!("unknown operator {operator:?}")),
+        operator => return points::call(case, operator, inputs, attributes, device),
     })
 }
 
@@ -232,9 +245,13 @@ fn openvino_psroi_pooling(
 ) -> Result<Result<Tensor<4>, RoiError>, String> {
     let (group_size, scale) = (attributes.get("group_size")?, attributes.get("spatial_scale")?);
     let output_dim: usize = attributes.get("output_dim")?;
-    let _bins: [usize; 2] = [attributes.get("spatial_bins_y")?, attributes.get("spatial_bins_x")?];
+    let [bins_y, bins_x] = [attributes.get("spatial_bins_y")?, attributes.get("spatial_bins_x")?];
     let output = match attributes.get::<String>("mode")?.as_str() {
         "average" => try_ps_roi_pool(features, rois, openvino::PsRoiPoolingAverage::new(group_size, scale)),
+        "bilinear" => {
+            let config = openvino::PsRoiPoolingBilinear::new(group_size, scale, bins_x, bins_y);
+            try_ps_crop_and_resize(features, rois, config)
+        }
         mode => return Err(format!("mode {mode:?}")),
     };
     match output {

@@ -7,6 +7,7 @@
 //! - [`schedule`]: which regions are computed together, in which blocks of channels.
 //! - [`channels_last`]: the copied pixels.
 //! - [`backward`]: gradients, from products with the same weights.
+//! - [`points`]: operators whose elements read points, and their gradients.
 //! - [`average`], [`max_of_samples`], [`max_of_pixels`]: the kernels, one for each kind of plan.
 
 use burn::backend::tensor::{FloatTensor, IntTensor};
@@ -15,13 +16,14 @@ use burn::tensor::{DType, Element, FloatDType, Scalar, Shape, Slice};
 
 use super::{HostRegions, output_shape};
 use crate::geometry::operator::RegionOperator;
-use crate::geometry::plan::{AxisPlan, Coordinate, PlanKind, Planner};
+use crate::geometry::plan::{AxisPlan, Coordinate, PlanKind, Planner, PointPlanner};
 
 mod average;
 mod backward;
 mod channels_last;
 mod max_of_pixels;
 mod max_of_samples;
+mod points;
 mod schedule;
 
 pub(super) use backward::{average_gradient, boxes_gradient, maximum_gradient};
@@ -58,6 +60,9 @@ fn pool_in<B: Backend, R: Sum>(
     operator: &RegionOperator,
 ) -> FloatTensor<B> {
     let [_, channels, height, width] = features.shape().dims();
+    if let Some(planner) = PointPlanner::new(operator, [height, width]) {
+        return points::pool::<B, R>(pooled, features, regions, shape, &planner, operator.channel_map);
+    }
     let planner = Planner::<R>::new(operator, [height, width]);
     // Elements that read no pixel keep this value, which the first level gives to all.
     let value = operator.value_without_pixels();

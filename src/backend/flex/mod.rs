@@ -7,6 +7,7 @@
 //! - [`pixels`]: `features` as slices, a `tile` of their rows with eight channels interleaved, `aligned` memory for
 //!   such pixels, and memory for the `output`.
 //! - [`backward`]: gradients, over the same plans and pixels.
+//! - [`points`]: operators whose elements read points, and their gradients.
 //! - [`numbers`]: the dtypes (`number`), 16-bit conversions (`half`), and squares of numbers transposed (`transpose`).
 
 use burn::backend::Flex;
@@ -15,13 +16,14 @@ use burn_flex::FlexTensor;
 
 use super::{HostRegions, RegionKernels, output_shape};
 use crate::geometry::operator::RegionOperator;
-use crate::geometry::plan::{PlanKind, Planner, Region};
+use crate::geometry::plan::{PlanKind, Planner, PointPlanner, Region};
 
 mod backward;
 mod engine;
 mod kernels;
 mod numbers;
 mod pixels;
+mod points;
 
 use kernels::{Average, MaxOfPixels, MaxOfSamples};
 use numbers::Number;
@@ -116,6 +118,9 @@ fn pool<E: Number>(
 ) -> FlexTensor {
     let features = with_contiguous_rows(features);
     let [_, _, height, width] = features.layout().shape().dims();
+    if let Some(planner) = PointPlanner::new(operator, [height, width]) {
+        return points::pool::<E>(pooled, &features, regions, shape, &planner);
+    }
     let planner = Planner::new(operator, [height, width]);
     let call = engine::Call {
         pooled,

@@ -2,9 +2,10 @@
 
 use std::ops::Range;
 
-use super::{PixelRanges, SampleTaps, TapSlopes, WeightSlopes, Weights};
+use super::{PixelRanges, PointWeights, Region, SampleTaps, TapSlopes, WeightSlopes, Weights};
 use crate::geometry::levels::{AreaRange, LevelRule};
-use crate::geometry::operator::Elements;
+use crate::geometry::operator::{Elements, RegionOperator};
+use crate::geometry::point_grid::PointGrid;
 
 /// The type of coordinates, weights and sums: f32, or f64 for features of f64.
 ///
@@ -53,6 +54,16 @@ pub trait Coordinate: Copy + Default + Send + Sync + PartialOrd + 'static {
         split: bool,
         flat_on_pixels: bool,
     ) -> TapSlopes<Self>;
+
+    /// Plans a region whose elements read points, with slopes or without. It is for the whole region, on a map
+    /// `[height, width]`.
+    fn point_weights(
+        grid: &PointGrid,
+        operator: &RegionOperator,
+        map: [usize; 2],
+        region: &Region,
+        slopes: bool,
+    ) -> PointWeights<Self>;
 }
 
 /// A run of the output elements of an axis.

@@ -8,13 +8,17 @@ use cubecl::prelude::*;
 use super::Real;
 use super::area::{self, AreaRule};
 use super::bins::{self, BinRule};
-use super::make_slopes;
 use super::samples::{self, SampleRule};
+use super::{make_points, make_slopes};
 use crate::geometry::levels::{AreaRange, LevelRule};
 use crate::geometry::operator::{
-    Arithmetic, BinAxis, BinDivision, Bounds, BoxRounding, Elements, Interpolation, SampleAxis, Sampling,
+    Arithmetic, BinAxis, BinDivision, Bounds, BoxRounding, Elements, Interpolation, RegionOperator, SampleAxis,
+    Sampling,
 };
-use crate::geometry::plan::{Coordinate, PixelRanges, Run, SampleTaps, TapSlopes, Taps, WeightSlopes, Weights};
+use crate::geometry::plan::{
+    Coordinate, POINTS, PixelRanges, PointWeights, Region, Run, SampleTaps, TapSlopes, Taps, WeightSlopes, Weights,
+};
+use crate::geometry::point_grid::PointGrid;
 
 /// Where the elements of both axes read, in the type of coordinates.
 #[cfg_attr(feature = "cube", derive(CubeType, CubeLaunch))]
@@ -43,6 +47,7 @@ fn sample_rule(axis: &SampleAxis, size: usize) -> SampleRule {
     };
     let (lower_bound, upper_margin) = match axis.bounds {
         Bounds::OnePixelBeyond => (-1.0, 0.0),
+        Bounds::HalfPixelBeyond => (-0.5, 0.5),
         Bounds::FirstToLastPixel => (0.0, 1.0),
     };
     SampleRule {
@@ -97,6 +102,7 @@ impl Coordinate for Real {
         match elements {
             Elements::Samples([y, x]) => Rules::Samples(sample_rule(y, height), sample_rule(x, width)),
             Elements::Bins([y, x]) => Rules::Bins(bin_rule(y), bin_rule(x)),
+            Elements::Points(_) => unreachable!("{POINTS}"),
         }
     }
 
@@ -154,6 +160,16 @@ impl Coordinate for Real {
             Rules::Samples(y, x) => make_slopes::tap_slopes([y, x][axis], ends, run, split, flat_on_pixels),
             Rules::Bins(..) => unreachable!("bins do not move with a box, so its gradient is not planned"),
         }
+    }
+
+    fn point_weights(
+        grid: &PointGrid,
+        operator: &RegionOperator,
+        map: [usize; 2],
+        region: &Region,
+        slopes: bool,
+    ) -> PointWeights<Real> {
+        make_points::point_weights(grid, operator, map, region, slopes)
     }
 }
 

@@ -9,27 +9,32 @@
 //!
 //! The gradient of boxes takes two more, [`WeightSlopes`] and [`TapSlopes`]: how those weights move with the region.
 //!
-//! Every operator is separable: its two axes are planned one by one.
+//! These operators are separable: their two axes are planned one by one. One that reads points is not, and a
+//! [`PointPlanner`] plans its regions as [`PointWeights`], the weighted pixels of each element.
 
 mod coordinate;
+mod points;
 mod rows;
 mod slopes;
 
 use std::ops::Range;
 
 pub use coordinate::{Coordinate, Run};
+pub use points::{ElementSpans, PointPart, PointPlanner, PointWeights, Span};
 pub use rows::{PixelRanges, SampleTaps, Taps, Weights, hull, pixel_count};
 pub use slopes::{TapSlopes, WeightSlopes};
 
 use super::operator::{ChannelMap, Elements, Reduction, RegionOperator, Sampling};
 
 /// A region as a host executor gets it.
-#[derive(Debug, Clone, Copy, PartialEq)]
+#[derive(Debug, Clone, PartialEq)]
 pub struct Region {
     /// The image it belongs to.
     pub image: usize,
-    /// The four columns of its box, which are finite.
+    /// The first four columns of its row, which are finite: its box, without its angle where it has one.
     pub corners: [f64; 4],
+    /// The columns after them, which are finite: an angle, or offsets.
+    pub rest: Box<[f64]>,
 }
 
 /// The kind of plan that an operator takes.
@@ -56,6 +61,9 @@ pub trait AxisPlan<R: Coordinate>: Send + Sync {
     fn size(planner: &Planner<R>) -> usize;
 }
 
+/// Why an axis planner never sees points.
+pub const POINTS: &str = "an operator that reads points is planned by a planner of its own";
+
 /// An operator on maps of one size, for coordinates, weights and sums of type `R`.
 pub struct Planner<R: Coordinate> {
     operator: RegionOperator,
@@ -80,6 +88,7 @@ impl<R: Coordinate> Planner<R> {
             (Reduction::Average, _) => PlanKind::Weights,
             (_, Elements::Samples(_)) => PlanKind::SampleTaps,
             (_, Elements::Bins(_)) => PlanKind::PixelRanges,
+            (_, Elements::Points(_)) => unreachable!("{POINTS}"),
         }
     }
 
@@ -139,7 +148,7 @@ impl<R: Coordinate> Planner<R> {
                 Sampling::Adaptive => 0,
                 Sampling::Clamped { minimum, .. } => minimum,
             },
-            Elements::Bins(_) => 0,
+            Elements::Bins(_) | Elements::Points(_) => 0,
         }
     }
 

@@ -94,7 +94,7 @@ fn scaled(rule: &BinRule, coordinate: Real) -> Real {
 
 /// The nearest whole number, away from zero halfway between two, as C's `round` has it.
 #[cfg_attr(feature = "cube", cube)]
-fn rounded(number: Real) -> Real {
+pub fn rounded(number: Real) -> Real {
     let magnitude = number.abs();
     let mut result = magnitude.floor();
     if magnitude - result >= 0.5 {

@@ -3,6 +3,8 @@
 //! - `samples`: where the samples of one region fall along one axis, which of them are in bounds, and the pixels
 //!   and weights of each.
 //! - `slopes`: how those samples move with the region's ends.
+//! - `points`: where samples fall that are not a grid of rows and columns of the map. `point_slopes`: how they move.
+//! - `between`: which numbers of a sequence may lie in a range.
 //! - `reach`: the inverse, which elements and samples read a pixel.
 //! - `bins`: which pixels belong to an output element along one axis.
 //! - `area`: whether the area of a box is in a range.

@@ -7,18 +7,9 @@
 use cubecl::prelude::*;
 
 use super::Real;
+use super::between::{Reach, between};
 use super::bins::{BinRule, Extent, bin};
 use super::samples::{Axis, FROM_REGION, SampleRule, from_elements, is_in_bounds, position, taps};
-
-/// Numbers from `first` up to `end`.
-#[cfg_attr(feature = "cube", derive(CubeType))]
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Reach {
-    /// The first number.
-    pub first: u32,
-    /// The first number after them.
-    pub end: u32,
-}
 
 /// The distance of two samples of a region in pixels, negative in an inverted one.
 #[cfg_attr(feature = "cube", cube)]
@@ -28,30 +19,6 @@ fn sample_step(rule: &SampleRule, axis: &Axis) -> Real {
         step = axis.element / axis.samples as Real;
     }
     step
-}
-
-/// Those of `count` numbers whose positions, `origin + number * step`, may lie between `low` and `high`.
-#[cfg_attr(feature = "cube", cube)]
-fn between(origin: Real, step: Real, low: Real, high: Real, count: u32) -> Reach {
-    let mut first = 0u32;
-    let mut end = count;
-    let magnitude = step.abs();
-    // Below this, rounding says little about which number lies where.
-    if magnitude > 1e-6 {
-        let one = (low - origin) / step;
-        let other = (high - origin) / step;
-        let nearest = one.min(other);
-        let farthest = one.max(other);
-        // 1 for the rounding of a whole number, and a few units in the last place of what is added up.
-        let slack = 1.0 + (nearest.abs() + farthest.abs()) * 1e-6 + origin.abs() * 1e-6 / magnitude;
-        let most = count as Real;
-        first = (nearest - slack).floor().clamp(0.0, most) as u32;
-        end = (farthest + slack).ceil().clamp(0.0, most) as u32;
-        // A count above 2^24 may be rounded up.
-        first = first.min(count);
-        end = (end + 1u32).min(count);
-    }
-    Reach { first, end }
 }
 
 /// The elements of `elements` that may read one of the pixels from `first` up to and including `last`.

@@ -205,7 +205,7 @@ pub fn from_elements(rule: &SampleRule) -> bool {
 /// It equals the ceiling of the correctly rounded quotient, and does not depend on how a device
 /// rounds a division: products of whole numbers below 2^24 are exact.
 #[cfg_attr(feature = "cube", cube)]
-fn ceil_quotient(dividend: Real, divisor: Real) -> Real {
+pub fn ceil_quotient(dividend: Real, divisor: Real) -> Real {
     let mut result = (dividend / divisor).ceil();
     if (result - 1.0) * divisor >= dividend {
         result -= 1.0;
@@ -305,15 +305,12 @@ fn search_in_bounds(rule: &SampleRule, axis: &Axis, element: u32, size: u32) -> 
 /// The pixels that a sample in bounds reads on a map of `size` pixels.
 #[cfg_attr(feature = "cube", cube)]
 pub fn taps(rule: &SampleRule, position: Real, size: u32) -> Taps {
-    let last = size - 1u32;
-    let inside = position.clamp(0.0, last as Real);
-    let whole = inside.floor();
-    let fraction = inside - whole;
-    let mut low = whole as u32;
-    let mut high = (low + 1u32).min(last);
-    let mut weight = fraction;
+    let around = bilinear_taps(position, size);
+    let mut low = around.low;
+    let mut high = around.high;
+    let mut weight = around.fraction;
     if rule.interpolation != BILINEAR {
-        if fraction > 0.5 || (fraction == 0.5 && rule.interpolation == NEAREST_HALF_UP) {
+        if weight > 0.5 || (weight == 0.5 && rule.interpolation == NEAREST_HALF_UP) {
             low = high;
         }
         high = low;
@@ -323,5 +320,19 @@ pub fn taps(rule: &SampleRule, position: Real, size: u32) -> Taps {
         low,
         high,
         fraction: weight,
+    }
+}
+
+/// The two pixels around a position, which is held within a map of `size` pixels.
+#[cfg_attr(feature = "cube", cube)]
+pub fn bilinear_taps(position: Real, size: u32) -> Taps {
+    let last = size - 1u32;
+    let inside = position.clamp(0.0, last as Real);
+    let whole = inside.floor();
+    let low = whole as u32;
+    Taps {
+        low,
+        high: (low + 1u32).min(last),
+        fraction: inside - whole,
     }
 }

@@ -5,12 +5,20 @@ pub type Real = f32;
 
 #[path = "area.rs"]
 pub mod area;
+#[path = "between.rs"]
+pub mod between;
 #[path = "bins.rs"]
 pub mod bins;
 #[path = "../plan/make.rs"]
 pub mod make;
+#[path = "../plan/make_points.rs"]
+pub mod make_points;
 #[path = "../plan/make_slopes.rs"]
 pub mod make_slopes;
+#[path = "point_slopes.rs"]
+pub mod point_slopes;
+#[path = "points.rs"]
+pub mod points;
 #[cfg(feature = "cube")]
 #[path = "reach.rs"]
 pub mod reach;

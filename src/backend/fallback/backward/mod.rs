@@ -21,10 +21,10 @@ use burn::tensor::{DType, FloatDType, Shape, Slice};
 use self::average::Average;
 use self::maxima::{MaxOfPixels, MaxOfSamples};
 use self::reads::Reads;
-use super::{ChannelsLast, Sum, cast, concatenate, every_channel};
+use super::{ChannelsLast, Sum, cast, concatenate, every_channel, points};
 use crate::backend::HostRegions;
 use crate::geometry::operator::RegionOperator;
-use crate::geometry::plan::{AxisPlan, PlanKind, Planner, Region, hull, pixel_count};
+use crate::geometry::plan::{AxisPlan, PlanKind, Planner, PointPlanner, Region, hull, pixel_count};
 
 /// How many numbers the pixels of an image hold at most, 24 MiB of f32. Their gradient holds as many.
 const PIXELS: usize = 6 << 20;
@@ -94,6 +94,9 @@ fn features_gradient<B: Backend, R: Sum>(
     shape: [usize; 4],
 ) -> FloatTensor<B> {
     let regions = regions.expect("the regions of a backend without kernels are read");
+    if let Some(planner) = PointPlanner::new(operator, [shape[2], shape[3]]) {
+        return points::features_gradient::<B, R>(gradient, regions, &planner, operator.channel_map, shape);
+    }
     let planner = Planner::<R>::new(operator, [shape[2], shape[3]]);
     let call = Call::<B, R> {
         gradient,
@@ -117,6 +120,9 @@ fn boxes_gradient_in<B: Backend, R: Sum>(
 ) -> FloatTensor<B> {
     let regions = regions.expect("the regions of a backend without kernels are read");
     let shape: [usize; 4] = features.shape().dims();
+    if let Some(planner) = PointPlanner::new(operator, [shape[2], shape[3]]) {
+        return points::regions_gradient::<B, R>(gradient, features, regions, &planner, operator.channel_map);
+    }
     let planner = Planner::<R>::new(operator, [shape[2], shape[3]]);
     let call = Call::<B, R> {
         gradient,

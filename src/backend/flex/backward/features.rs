@@ -10,7 +10,7 @@ use rayon::prelude::*;
 
 use super::scatter::{Scatter, Scratch};
 use super::sum_rows::SumRows;
-use crate::backend::flex::engine::{BAND, FEWEST_LANES, PARALLEL, Planned, plan};
+use crate::backend::flex::engine::{AxisPlans, BAND, FEWEST_LANES, PARALLEL, Planned, plan};
 use crate::backend::flex::numbers::{Number, Sum, deinterleave};
 use crate::backend::flex::pixels::{
     AlignedPixels, Features, LANES, LARGEST_TILE, LaneChannels, Rows, Tile, tile_capacity, zeros,
@@ -51,7 +51,7 @@ pub fn run<E: Number, O: Number<Sum = E::Sum>, S: Scatter<E::Sum>>(call: Call<'_
     let flat = call.gradient.reshape(flat);
     let batch = batch::<S, E>(&call);
     for (number, regions) in call.regions.chunks(batch).enumerate() {
-        let planned: Vec<Planned<S::Plan>> = plan(regions, call.planner, parallel);
+        let planned: Vec<Planned<AxisPlans<S::Plan>>> = plan(regions, call.planner, parallel);
         let work = Work {
             kernel,
             features: &Features::<E>::new(call.features),
@@ -81,7 +81,7 @@ struct Work<'a, E: Number, S: Scatter<E::Sum>> {
     gradient: &'a Features<'a, E>,
     /// The row of the first planned region.
     first_region: usize,
-    regions: &'a [Planned<S::Plan>],
+    regions: &'a [Planned<AxisPlans<S::Plan>>],
     planner: &'a Planner<E::Sum>,
     /// The width of the map.
     width: usize,
@@ -170,7 +170,7 @@ fn compute_task<E: Number, O: Number<Sum = E::Sum>, S: Scatter<E::Sum>>(
 ) {
     let of_image = work.regions.iter().filter(|region| region.image == task.image);
     let of_task = of_image.map(|region| {
-        let plan = [0, 1].map(|axis| &region.plans[axis][task.runs[axis]]);
+        let plan = [0, 1].map(|axis| &region.plan[axis][task.runs[axis]]);
         OfTask {
             window: plan.map(AxisPlan::window),
             plan,

@@ -17,8 +17,9 @@ use burn_flex::FlexTensor;
 
 use super::numbers::Number;
 use super::pixels::with_contiguous_rows;
+use super::points;
 use crate::geometry::operator::RegionOperator;
-use crate::geometry::plan::{PlanKind, Planner, Region};
+use crate::geometry::plan::{PlanKind, Planner, PointPlanner, Region};
 use pull_ends::{PullAverage, PullMaxOfSamples};
 use scatter::{Scatter, ScatterAverage, ScatterMaxOfPixels, ScatterMaxOfSamples};
 
@@ -48,6 +49,9 @@ fn features_gradient_of<E: Number<Sum: Number<Sum = E::Sum>>>(
     operator: &RegionOperator,
 ) -> FlexTensor {
     let gradient = gradient.to_contiguous();
+    if let Some(planner) = PointPlanner::new(operator, [shape[2], shape[3]]) {
+        return points::features_gradient::<E>(&gradient, shape, regions, &planner);
+    }
     let features = features.map_or_else(|| gradient.clone(), with_contiguous_rows);
     let planner = Planner::new(operator, [shape[2], shape[3]]);
     let call = features::Call::<E> {
@@ -105,6 +109,9 @@ fn boxes_gradient_of<E: Number>(
     let gradient = gradient.to_contiguous();
     let features = with_contiguous_rows(features);
     let [_, _, height, width] = features.layout().shape().dims();
+    if let Some(planner) = PointPlanner::new(operator, [height, width]) {
+        return points::regions_gradient::<E>(&gradient, &features, regions, &planner);
+    }
     let planner = Planner::new(operator, [height, width]);
     let call = boxes::Call::<E> {
         gradient: &gradient,

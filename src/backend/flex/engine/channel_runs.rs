@@ -5,7 +5,7 @@ use std::ops::Range;
 
 use pulp::Simd;
 
-use super::groups::{Planned, Task};
+use super::groups::{AxisPlans, Planned, Task};
 use super::kernel::Kernel;
 use super::scratch::Scratch;
 use super::task::Work;
@@ -28,7 +28,7 @@ struct Run<'a, P> {
 pub fn compute_runs<E: Number, K: Kernel<E::Sum>>(
     simd: impl Simd,
     work: &Work<'_, E, K>,
-    mut task: Task<'_, E, K::Plan>,
+    mut task: Task<'_, E, AxisPlans<K::Plan>>,
 ) {
     let [rows, columns] = work.planner.output_size();
     let of_a_channel = rows * columns;
@@ -73,14 +73,14 @@ pub fn compute_runs<E: Number, K: Kernel<E::Sum>>(
 #[inline(always)]
 fn runs<'a, E: Number, K: Kernel<E::Sum>>(
     work: &Work<'_, E, K>,
-    region: &'a Planned<K::Plan>,
+    region: &'a Planned<AxisPlans<K::Plan>>,
 ) -> impl Iterator<Item = Run<'a, K::Plan>> {
     let [_, columns] = work.planner.output_size();
     let map = work.planner.channel_map();
     let [along_y, along_x] = [0, 1].map(|axis| work.planner.runs(axis));
-    let rows = along_y.into_iter().zip(&region.plans[0]);
+    let rows = along_y.into_iter().zip(&region.plan[0]);
     rows.flat_map(move |(rows, y)| {
-        let along_x = along_x.clone().into_iter().zip(&region.plans[1]);
+        let along_x = along_x.clone().into_iter().zip(&region.plan[1]);
         along_x.map(move |(of_run, x)| Run {
             plan: [y, x],
             window: [y.window(), x.window()],

@@ -15,18 +15,17 @@ use burn::tensor::{Bytes, Shape};
 use burn_flex::{FlexTensor, Layout};
 use rayon::prelude::*;
 
-pub use groups::Planned;
+pub use groups::{AxisPlans, Planned, Task, divide, group};
 pub use kernel::Kernel;
 pub use task::{BAND, FEWEST_LANES};
 
 use super::numbers::Number;
 use super::pixels::{Features, zeros};
 use crate::geometry::plan::{AxisPlan, Coordinate, Planner, Region, hull};
-use groups::{divide, group};
 use task::{Work, compute};
 
 /// How many numbers the plans hold that are there at a time, 4 MiB.
-const PLANNED: usize = 1 << 19;
+pub const PLANNED: usize = 1 << 19;
 
 /// A call of fewer output elements is not worth waking threads for.
 pub const PARALLEL: usize = 1 << 14;
@@ -84,7 +83,7 @@ pub fn plan<S: Coordinate, P: AxisPlan<S>>(
     regions: &[Region],
     planner: &Planner<S>,
     parallel: bool,
-) -> Vec<Planned<P>> {
+) -> Vec<Planned<AxisPlans<P>>> {
     let runs = [0, 1].map(|axis| planner.runs(axis));
     let plan =
         |(number, region): (usize, &Region)| planner.pools(region).then(|| planned(number, region, planner, &runs));
@@ -100,14 +99,14 @@ fn planned<S: Coordinate, P: AxisPlan<S>>(
     region: &Region,
     planner: &Planner<S>,
     runs: &[Vec<Range<usize>>; 2],
-) -> Planned<P> {
+) -> Planned<AxisPlans<P>> {
     let plans: [Vec<P>; 2] = [0, 1].map(|axis| {
         let runs = runs[axis].iter().cloned();
         runs.map(|run| planner.axis(region, axis, run)).collect()
     });
     let window = plans.each_ref().map(|plans| hull(plans.iter().map(AxisPlan::window)));
     Planned {
-        plans,
+        plan: plans,
         image: region.image,
         number,
         window,

@@ -3,7 +3,7 @@
 use pulp::{Arch, Simd, WithSimd};
 
 use super::channel_runs::compute_runs;
-use super::groups::{Planned, Task};
+use super::groups::{AxisPlans, Planned, Task};
 use super::kernel::Kernel;
 use super::scratch::Scratch;
 use crate::backend::flex::numbers::{Number, deinterleave};
@@ -24,14 +24,14 @@ pub struct Work<'a, E: Number, K> {
 }
 
 /// Computes a task with whatever vector instructions the processor has.
-pub fn compute<E: Number, K: Kernel<E::Sum>>(work: &Work<'_, E, K>, task: Task<'_, E, K::Plan>) {
+pub fn compute<E: Number, K: Kernel<E::Sum>>(work: &Work<'_, E, K>, task: Task<'_, E, AxisPlans<K::Plan>>) {
     Arch::new().dispatch(Vectorized { work, task })
 }
 
 /// What `pulp` is handed. All that it calls is inlined: only then is it compiled for these instructions.
 struct Vectorized<'a, E: Number, K: Kernel<E::Sum>> {
     work: &'a Work<'a, E, K>,
-    task: Task<'a, E, K::Plan>,
+    task: Task<'a, E, AxisPlans<K::Plan>>,
 }
 
 impl<E: Number, K: Kernel<E::Sum>> WithSimd for Vectorized<'_, E, K> {
@@ -44,9 +44,13 @@ impl<E: Number, K: Kernel<E::Sum>> WithSimd for Vectorized<'_, E, K> {
 }
 
 #[inline(always)]
-fn compute_task<E: Number, K: Kernel<E::Sum>>(simd: impl Simd, work: &Work<'_, E, K>, task: Task<'_, E, K::Plan>) {
+fn compute_task<E: Number, K: Kernel<E::Sum>>(
+    simd: impl Simd,
+    work: &Work<'_, E, K>,
+    task: Task<'_, E, AxisPlans<K::Plan>>,
+) {
     let lone_and_large =
-        |region: &Planned<K::Plan>| task.shared.is_none() && tile_capacity(&region.window) > LARGEST_TILE;
+        |region: &Planned<AxisPlans<K::Plan>>| task.shared.is_none() && tile_capacity(&region.window) > LARGEST_TILE;
     if !work.planner.is_one_run() {
         compute_runs(simd, work, task);
     } else if task.channels.len() < FEWEST_LANES || task.regions.iter().any(lone_and_large) {
@@ -61,13 +65,13 @@ fn compute_task<E: Number, K: Kernel<E::Sum>>(simd: impl Simd, work: &Work<'_, E
 fn compute_in_lanes<E: Number, K: Kernel<E::Sum>>(
     simd: impl Simd,
     work: &Work<'_, E, K>,
-    mut task: Task<'_, E, K::Plan>,
+    mut task: Task<'_, E, AxisPlans<K::Plan>>,
 ) {
     let [rows, columns] = work.planner.output_size();
     let of_a_channel = rows * columns;
     let mut tile = Tile::<E::Sum, LANES>::new();
     let mut scratch = Scratch::new();
-    let rows_of = |region: &Planned<K::Plan>| region.window[0].len();
+    let rows_of = |region: &Planned<AxisPlans<K::Plan>>| region.window[0].len();
     let most_rows = task.regions.iter().map(rows_of).max().unwrap_or(0);
     for start in task.channels.clone().step_by(LANES) {
         let lanes = LaneChannels {
@@ -97,7 +101,7 @@ fn compute_in_lanes<E: Number, K: Kernel<E::Sum>>(
 fn compute_one_by_one<E: Number, K: Kernel<E::Sum>>(
     simd: impl Simd,
     work: &Work<'_, E, K>,
-    mut task: Task<'_, E, K::Plan>,
+    mut task: Task<'_, E, AxisPlans<K::Plan>>,
 ) {
     let [rows, columns] = work.planner.output_size();
     let of_a_channel = rows * columns;
@@ -130,13 +134,13 @@ fn compute_one_by_one<E: Number, K: Kernel<E::Sum>>(
 fn compute_region<E: Number, K: Kernel<E::Sum>, const L: usize>(
     simd: impl Simd,
     work: &Work<'_, E, K>,
-    region: &Planned<K::Plan>,
+    region: &Planned<AxisPlans<K::Plan>>,
     rows: &impl Rows<E::Sum, L>,
     scratch: &mut Scratch<E::Sum, L>,
     output: &mut [E],
 ) {
     let [height, width] = work.planner.output_size();
-    let plan = region.plans.each_ref().map(|plans| &plans[0]);
+    let plan = region.plan.each_ref().map(|plans| &plans[0]);
     let columns = &region.window[1];
     scratch.along_y.resize(columns.len());
     let of_a_band = (BAND / width).clamp(1, height);

@@ -1,0 +1,203 @@
+//! The gradient of features: a task owns some channels of an image and walks its regions in one order, so sums have the
+//! same bits whatever the number of threads.
+
+use std::ops::Range;
+
+use burn::backend::Flex;
+use burn::backend::ops::FloatTensorOps;
+use burn::tensor::{Bytes, Element, FloatDType, Shape};
+use burn_flex::{FlexTensor, Layout};
+use pulp::{Arch, Simd, WithSimd};
+use rayon::prelude::*;
+
+use super::forward::lane_channels;
+use super::in_batches;
+use crate::backend::flex::engine::{FEWEST_LANES, PARALLEL, Planned};
+use crate::backend::flex::kernels::add;
+use crate::backend::flex::numbers::{Number, Sum, deinterleave};
+use crate::backend::flex::pixels::{AlignedPixels, Features, LANES, LARGEST_TILE, Rows, Tile, zeros};
+use crate::geometry::plan::{PointPlanner, PointWeights, Region, hull, pixel_count};
+
+/// The gradient of features of a shape. `gradient` is contiguous.
+pub fn features_gradient<E: Number<Sum: Number<Sum = E::Sum>>>(
+    gradient: &FlexTensor,
+    shape: Shape,
+    regions: &[Region],
+    planner: &PointPlanner,
+) -> FlexTensor {
+    let [count, channels, rows, columns] = gradient.layout().shape().dims();
+    let [_, _, height, width] = shape.dims();
+    let parallel = gradient.layout().num_elements() >= PARALLEL && rayon::current_num_threads() > 1;
+    // Sums of several batches are rounded after all of them.
+    let mut memory = zeros::<E::Sum>(shape.num_elements(), parallel);
+    let flat = gradient.reshape(Shape::new([count, channels, 1, rows * columns]));
+    let gradient = Features::<E>::new(&flat);
+    in_batches(regions, planner, parallel, |planned| {
+        let work = Work {
+            gradient: &gradient,
+            regions: &planned,
+            planner,
+            channels,
+            width,
+        };
+        let tasks = work.divide(&mut memory, height * width, shape[1]);
+        let run = |task| Arch::new().dispatch(Vectorized { work: &work, task });
+        if parallel {
+            tasks.into_par_iter().for_each(run);
+        } else {
+            tasks.into_iter().for_each(run);
+        }
+    });
+    let sums = FlexTensor::new(Bytes::from_elems(memory), Layout::contiguous(shape), E::Sum::dtype());
+    match E::dtype() {
+        dtype if dtype == sums.dtype() => sums,
+        dtype => Flex::float_cast(sums, FloatDType::from(dtype)),
+    }
+}
+
+/// What all tasks share.
+struct Work<'a, E: Number> {
+    /// `[K, channels, 1, P * Q]`.
+    gradient: &'a Features<'a, E>,
+    regions: &'a [Planned<PointWeights<E::Sum>>],
+    planner: &'a PointPlanner,
+    /// The channels of the output.
+    channels: usize,
+    /// The width of the map.
+    width: usize,
+}
+
+/// Output channels of an image that read channels of one group.
+struct Task<'a, S> {
+    image: usize,
+    group: usize,
+    /// The channels of the output.
+    channels: Range<usize>,
+    /// The gradient of each channel that these read.
+    planes: Vec<&'a mut [S]>,
+}
+
+impl<E: Number> Work<'_, E> {
+    /// Divides the gradient `memory` among tasks. Channels that no output channel reads belong to none.
+    fn divide<'a, S>(&self, memory: &'a mut [S], of_a_plane: usize, input_channels: usize) -> Vec<Task<'a, S>> {
+        let mut planes: Vec<Option<&mut [S]>> = memory.chunks_exact_mut(of_a_plane).map(Some).collect();
+        let mut tasks = Vec::new();
+        for image in 0..planes.len() / input_channels {
+            for group in 0..self.planner.groups() {
+                let [first, step] = self.planner.channels_of_group(group, self.channels);
+                for start in (0..self.channels).step_by(LANES) {
+                    let channels = start..(start + LANES).min(self.channels);
+                    let planes = channels
+                        .clone()
+                        .map(|channel| planes[image * input_channels + first + channel * step].take());
+                    tasks.push(Task {
+                        image,
+                        group,
+                        planes: planes.map(|plane| plane.expect("one group reads a channel")).collect(),
+                        channels,
+                    });
+                }
+            }
+        }
+        tasks
+    }
+}
+
+/// What `pulp` is handed. All that it calls is inlined: only then is it compiled for these instructions.
+struct Vectorized<'a, 'b, E: Number> {
+    work: &'a Work<'a, E>,
+    task: Task<'b, E::Sum>,
+}
+
+impl<E: Number> WithSimd for Vectorized<'_, '_, E> {
+    type Output = ();
+
+    #[inline(always)]
+    fn with_simd<S: Simd>(self, simd: S) {
+        let Self { work, task } = self;
+        let window = [0, 1].map(|axis| {
+            hull(
+                work.regions
+                    .iter()
+                    .filter(|region| region.image == task.image)
+                    .flat_map(|region| {
+                        let parts = region.plan.parts.iter().filter(|part| part.group == task.group);
+                        parts.map(move |part| part.window[axis].clone())
+                    }),
+            )
+        });
+        if pixel_count(&window) == 0 {
+            return;
+        }
+        if task.channels.len() < FEWEST_LANES || pixel_count(&window) > LARGEST_TILE {
+            for (channel, plane) in task.channels.clone().zip(task.planes) {
+                let one = Task {
+                    channels: channel..channel + 1,
+                    planes: vec![plane],
+                    ..task
+                };
+                compute::<E, S, 1>(simd, work, one, &window);
+            }
+        } else {
+            compute::<E, S, LANES>(simd, work, task, &window);
+        }
+    }
+}
+
+/// Computes a task of at most `L` channels, whose regions read pixels in `window`.
+#[inline(always)]
+fn compute<E: Number, V: Simd, const L: usize>(
+    simd: V,
+    work: &Work<'_, E>,
+    mut task: Task<'_, E::Sum>,
+    [rows, columns]: &[Range<usize>; 2],
+) {
+    let mut sums = AlignedPixels::<E::Sum, L>::new();
+    sums.resize(rows.len() * columns.len());
+    let sums = sums.get_mut();
+    sums.fill([E::Sum::default(); L]);
+    let mut gradient = Tile::<E::Sum, L>::new();
+    let lanes = lane_channels([0, 1], task.channels.start, task.channels.len());
+    for region in work.regions.iter().filter(|region| region.image == task.image) {
+        for part in region.plan.parts.iter().filter(|part| part.group == task.group) {
+            gradient.clear(1, part.elements.clone());
+            gradient.load(simd, work.gradient, region.number, &lanes, 0..1);
+            let of_elements = gradient.row(0, part.elements.clone());
+            for (read, of_element) in region.plan.elements(part).zip(of_elements) {
+                let mut weights = &region.plan.weights[read.weights];
+                for span in read.spans {
+                    let (of_span, rest) = weights.split_at(span.count as usize);
+                    weights = rest;
+                    let first = (span.row as usize - rows.start) * columns.len() + span.column as usize - columns.start;
+                    for (&weight, sum) in of_span.iter().zip(&mut sums[first..first + of_span.len()]) {
+                        add(sum, weight, of_element);
+                    }
+                }
+            }
+        }
+    }
+    write(simd, sums, work.width, [rows, columns], &mut task.planes);
+}
+
+/// Adds sums to the planes of their channels.
+#[inline(always)]
+fn write<S: Sum, const L: usize>(
+    simd: impl Simd,
+    sums: &[[S; L]],
+    width: usize,
+    [rows, columns]: [&Range<usize>; 2],
+    planes: &mut [&mut [S]],
+) {
+    let mut lanes = AlignedPixels::<S, 1>::new();
+    lanes.resize(planes.len() * columns.len());
+    for (row, sums) in rows.clone().zip(sums.chunks_exact(columns.len())) {
+        let lanes = lanes.get_mut().as_flattened_mut();
+        deinterleave(simd, sums, lanes);
+        let place = row * width + columns.start..row * width + columns.end;
+        for (plane, lane) in planes.iter_mut().zip(lanes.chunks_exact(columns.len())) {
+            for (sum, &further) in plane[place.clone()].iter_mut().zip(lane) {
+                *sum += further;
+            }
+        }
+    }
+}

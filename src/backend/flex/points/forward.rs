@@ -1,0 +1,163 @@
+//! Pools regions: a task owns a range of channels of some regions.
+
+use burn::tensor::{Bytes, Shape};
+use burn_flex::{FlexTensor, Layout};
+use pulp::{Arch, Simd, WithSimd};
+use rayon::prelude::*;
+
+use super::in_batches;
+use crate::backend::flex::engine::{FEWEST_LANES, PARALLEL, Planned, Task, divide, group};
+use crate::backend::flex::kernels::add;
+use crate::backend::flex::numbers::{Number, Sum, deinterleave};
+use crate::backend::flex::pixels::{
+    AlignedPixels, Features, LANES, LARGEST_TILE, LaneChannels, Rows, Tile, tile_capacity, zeros,
+};
+use crate::geometry::plan::{PointPart, PointPlanner, PointWeights, Region, pixel_count};
+
+/// Pools the regions in the operator's range of areas. `features` have contiguous rows, and `shape` is that of the output.
+pub fn pool<E: Number>(
+    pooled: Option<FlexTensor>,
+    features: &FlexTensor,
+    regions: &[Region],
+    shape: Shape,
+    planner: &PointPlanner,
+) -> FlexTensor {
+    let [_, channels, rows, columns] = shape.dims();
+    let parallel = shape.num_elements() >= PARALLEL && rayon::current_num_threads() > 1;
+    let mut output = match pooled {
+        Some(pooled) => pooled.to_contiguous(),
+        None => FlexTensor::new(
+            Bytes::from_elems(zeros::<E>(shape.num_elements(), parallel)),
+            Layout::contiguous(shape.clone()),
+            E::dtype(),
+        ),
+    };
+    let start = output.layout().start_offset();
+    let numbers = &mut output.storage_mut::<E>()[start..start + shape.num_elements()];
+    let work = Work {
+        features: &Features::<E>::new(features),
+        planner,
+        channels,
+        elements: rows * columns,
+    };
+    in_batches(regions, planner, parallel, |planned| {
+        let groups = group(planned);
+        let tasks = divide(&groups, numbers, channels, rows * columns, parallel);
+        let run = |task| Arch::new().dispatch(Vectorized { work: &work, task });
+        if parallel {
+            tasks.into_par_iter().for_each(run);
+        } else {
+            tasks.into_iter().for_each(run);
+        }
+    });
+    output
+}
+
+/// What all tasks of a call share.
+struct Work<'a, E: Number> {
+    features: &'a Features<'a, E>,
+    planner: &'a PointPlanner,
+    /// The channels of the output.
+    channels: usize,
+    /// The elements of a channel of a region.
+    elements: usize,
+}
+
+/// What `pulp` is handed. All that it calls is inlined: only then is it compiled for these instructions.
+struct Vectorized<'a, E: Number> {
+    work: &'a Work<'a, E>,
+    task: Task<'a, E, PointWeights<E::Sum>>,
+}
+
+impl<E: Number> WithSimd for Vectorized<'_, E> {
+    type Output = ();
+
+    #[inline(always)]
+    fn with_simd<S: Simd>(self, simd: S) {
+        let large = |region: &Planned<PointWeights<E::Sum>>| tile_capacity(&region.window) > LARGEST_TILE;
+        if self.task.channels.len() < FEWEST_LANES || self.task.regions.iter().any(large) {
+            compute::<E, S, 1>(simd, self.work, self.task);
+        } else {
+            compute::<E, S, LANES>(simd, self.work, self.task);
+        }
+    }
+}
+
+/// Computes a task, `L` channels at a time.
+#[inline(always)]
+fn compute<E: Number, S: Simd, const L: usize>(
+    simd: S,
+    work: &Work<'_, E>,
+    mut task: Task<'_, E, PointWeights<E::Sum>>,
+) {
+    let mut tile = Tile::<E::Sum, L>::new();
+    let mut sums = AlignedPixels::<E::Sum, L>::new();
+    let mut lanes = AlignedPixels::<E::Sum, 1>::new();
+    // Where elements read channels of their own, no two regions share a copy of any.
+    let shared = task.shared.filter(|_| work.planner.groups() == 1);
+    let most_rows = task.regions.iter().map(|region| region.window[0].len()).max();
+    for start in task.channels.clone().step_by(L) {
+        let count = L.min(task.channels.end - start);
+        if let Some([_, columns]) = shared {
+            tile.clear(most_rows.unwrap_or(0), columns.clone());
+        }
+        let first = (start - task.channels.start) * work.elements;
+        for (region, output) in task.regions.iter().zip(&mut task.outputs) {
+            sums.resize(work.elements);
+            sums.get_mut().fill([E::Sum::default(); L]);
+            for part in &region.plan.parts {
+                let [rows, columns] = part.window.clone();
+                if pixel_count(&part.window) == 0 {
+                    continue;
+                }
+                if shared.is_none() {
+                    tile.clear(rows.len(), columns);
+                }
+                let channels = work.planner.channels_of_group(part.group, work.channels);
+                tile.load(
+                    simd,
+                    work.features,
+                    region.image,
+                    &lane_channels(channels, start, count),
+                    rows,
+                );
+                add_part(&region.plan, part, &tile, sums.get_mut());
+            }
+            lanes.resize(count * work.elements);
+            let lanes = lanes.get_mut().as_flattened_mut();
+            deinterleave(simd, sums.get(), lanes);
+            E::narrow(lanes, &mut output[first..first + count * work.elements]);
+        }
+    }
+}
+
+/// The input channels of output channels from `start` on, for those of a group.
+pub fn lane_channels([first, step]: [usize; 2], start: usize, count: usize) -> LaneChannels {
+    LaneChannels {
+        first: first + start * step,
+        step,
+        count,
+    }
+}
+
+/// Adds what elements read of one group of channels.
+#[inline(always)]
+fn add_part<S: Sum, const L: usize>(
+    plan: &PointWeights<S>,
+    part: &PointPart,
+    rows: &impl Rows<S, L>,
+    sums: &mut [[S; L]],
+) {
+    for read in plan.elements(part) {
+        let mut total = sums[read.element];
+        let mut weights = &plan.weights[read.weights];
+        for span in read.spans {
+            let (of_span, rest) = weights.split_at(span.count as usize);
+            weights = rest;
+            for (&weight, pixel) in of_span.iter().zip(rows.row(span.row as usize, span.columns())) {
+                add(&mut total, weight, pixel);
+            }
+        }
+        sums[read.element] = total;
+    }
+}

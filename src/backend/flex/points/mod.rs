@@ -1,0 +1,80 @@
+//! Operators whose elements read points: an element is a sum of weighted pixels, whatever their place.
+//!
+//! - [`forward`]: a task owns channels of some regions.
+//! - [`features`]: the gradient of features; a task owns channels of an image.
+//! - [`regions`]: the gradient of boxes and offsets; a task owns a region.
+
+mod features;
+mod forward;
+mod regions;
+
+pub use features::features_gradient;
+pub use forward::pool;
+pub use regions::regions_gradient;
+
+use std::ops::Range;
+
+use rayon::prelude::*;
+
+use super::engine::Planned;
+use super::numbers::Sum;
+use crate::geometry::plan::{PointPlanner, PointWeights, Region, hull};
+
+/// How many numbers the plans hold that are there at a time, 8 MiB of f32.
+const PLANNED: usize = 1 << 21;
+
+/// As many regions are planned before the size of their plans is looked at.
+const TOGETHER: usize = 64;
+
+/// Plans regions, as many as there is room for, and hands them over; then the next ones. `first` is the number of the
+/// first of them.
+fn in_batches<S: Sum>(
+    regions: &[Region],
+    planner: &PointPlanner,
+    parallel: bool,
+    mut batch: impl FnMut(Vec<Planned<PointWeights<S>>>),
+) {
+    let mut planned = Vec::new();
+    let mut size = 0;
+    for (chunk, regions) in regions.chunks(TOGETHER).enumerate() {
+        let plan = |(number, region): (usize, &Region)| {
+            planner
+                .pools::<S>(region)
+                .then(|| plan_region(chunk * TOGETHER + number, region, planner))
+        };
+        let further: Vec<Planned<PointWeights<S>>> = if parallel {
+            regions
+                .par_iter()
+                .with_min_len(4)
+                .enumerate()
+                .filter_map(plan)
+                .collect()
+        } else {
+            regions.iter().enumerate().filter_map(plan).collect()
+        };
+        size += further.iter().map(|region| region.plan.size()).sum::<usize>();
+        planned.extend(further);
+        if size > PLANNED {
+            batch(std::mem::take(&mut planned));
+            size = 0;
+        }
+    }
+    if !planned.is_empty() {
+        batch(planned);
+    }
+}
+
+fn plan_region<S: Sum>(number: usize, region: &Region, planner: &PointPlanner) -> Planned<PointWeights<S>> {
+    let plan = planner.plan::<S>(region, false);
+    Planned {
+        window: window(&plan),
+        plan,
+        image: region.image,
+        number,
+    }
+}
+
+/// The rows and columns that any element reads.
+fn window<S>(plan: &PointWeights<S>) -> [Range<usize>; 2] {
+    [0, 1].map(|axis| hull(plan.parts.iter().map(|part| part.window[axis].clone())))
+}

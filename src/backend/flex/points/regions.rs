@@ -1,0 +1,145 @@
+//! The gradient of boxes and offsets: a task owns a region.
+
+use burn::tensor::{Bytes, Shape};
+use burn_flex::{FlexTensor, Layout};
+use pulp::{Arch, Simd, WithSimd};
+use rayon::prelude::*;
+
+use super::forward::lane_channels;
+use super::window;
+use crate::backend::flex::engine::{FEWEST_LANES, PARALLEL};
+use crate::backend::flex::numbers::{Number, Sum};
+use crate::backend::flex::pixels::{Features, LANES, LARGEST_TILE, Rows, Tile, tile_capacity};
+use crate::geometry::plan::{Coordinate, PointPart, PointPlanner, PointWeights, Region, pixel_count};
+
+/// The gradient of regions `[K, columns]`. `gradient` is contiguous, and `features` have contiguous rows.
+pub fn regions_gradient<E: Number>(
+    gradient: &FlexTensor,
+    features: &FlexTensor,
+    regions: &[Region],
+    planner: &PointPlanner,
+) -> FlexTensor {
+    let [count, channels, rows, columns] = gradient.layout().shape().dims();
+    let parallel = gradient.layout().num_elements() >= PARALLEL && rayon::current_num_threads() > 1;
+    let flat = gradient.reshape(Shape::new([count, channels, 1, rows * columns]));
+    let work = Work {
+        features: &Features::<E>::new(features),
+        gradient: &Features::<E>::new(&flat),
+        planner,
+        channels,
+    };
+    let of_region = |(row, region): (usize, &Region)| -> Vec<E> {
+        let of_region = match planner.pools::<E::Sum>(region) {
+            true => {
+                let plan = planner.plan::<E::Sum>(region, true);
+                let products = Arch::new().dispatch(Vectorized {
+                    work: &work,
+                    plan: &plan,
+                    image: region.image,
+                    row,
+                });
+                planner.region_gradient(&plan, &products)
+            }
+            false => vec![0.0; planner.columns()],
+        };
+        of_region
+            .into_iter()
+            .map(|number| E::store(E::Sum::from_f64(number)))
+            .collect()
+    };
+    let gradients: Vec<Vec<E>> = if parallel {
+        regions.par_iter().enumerate().map(of_region).collect()
+    } else {
+        regions.iter().enumerate().map(of_region).collect()
+    };
+    FlexTensor::new(
+        Bytes::from_elems(gradients.concat()),
+        Layout::contiguous(Shape::new([count, planner.columns()])),
+        E::dtype(),
+    )
+}
+
+/// What all regions share.
+struct Work<'a, E: Number> {
+    features: &'a Features<'a, E>,
+    /// `[K, channels, 1, P * Q]`.
+    gradient: &'a Features<'a, E>,
+    planner: &'a PointPlanner,
+    /// The channels of the output.
+    channels: usize,
+}
+
+/// What `pulp` is handed. All that it calls is inlined: only then is it compiled for these instructions.
+struct Vectorized<'a, E: Number> {
+    work: &'a Work<'a, E>,
+    plan: &'a PointWeights<E::Sum>,
+    image: usize,
+    /// The region's row in the output.
+    row: usize,
+}
+
+impl<E: Number> WithSimd for Vectorized<'_, E> {
+    /// For each weight, the sum over channels of its pixel times its element's gradient.
+    type Output = Vec<f64>;
+
+    #[inline(always)]
+    fn with_simd<S: Simd>(self, simd: S) -> Vec<f64> {
+        let mut products = vec![0.0; self.plan.weights.len()];
+        for part in self.plan.parts.iter().filter(|part| pixel_count(&part.window) > 0) {
+            if self.work.channels < FEWEST_LANES || tile_capacity(&window(self.plan)) > LARGEST_TILE {
+                add_products::<E, S, 1>(simd, &self, part, &mut products);
+            } else {
+                add_products::<E, S, LANES>(simd, &self, part, &mut products);
+            }
+        }
+        products
+    }
+}
+
+#[inline(always)]
+fn add_products<E: Number, V: Simd, const L: usize>(
+    simd: V,
+    region: &Vectorized<'_, E>,
+    part: &PointPart,
+    products: &mut [f64],
+) {
+    let work = region.work;
+    let [rows, columns] = part.window.clone();
+    let channels = work.planner.channels_of_group(part.group, work.channels);
+    let mut tile = Tile::<E::Sum, L>::new();
+    let mut gradient = Tile::<E::Sum, L>::new();
+    for start in (0..work.channels).step_by(L) {
+        let count = L.min(work.channels - start);
+        tile.clear(rows.len(), columns.clone());
+        let lanes = lane_channels(channels, start, count);
+        tile.load(simd, work.features, region.image, &lanes, rows.clone());
+        gradient.clear(1, part.elements.clone());
+        gradient.load(
+            simd,
+            work.gradient,
+            region.row,
+            &lane_channels([0, 1], start, count),
+            0..1,
+        );
+        // Lanes beyond the last channel hold a copy of it.
+        gradient.clear_lanes(count);
+        for (read, of_element) in region.plan.elements(part).zip(gradient.row(0, part.elements.clone())) {
+            let mut products = products[read.weights].iter_mut();
+            for span in read.spans {
+                for pixel in tile.row(span.row as usize, span.columns()) {
+                    *products.next().expect("each pixel has a weight") += dot(pixel, of_element).into();
+                }
+            }
+        }
+    }
+}
+
+/// The sum of the products of two pixels' channels.
+#[inline(always)]
+fn dot<S: Sum, const L: usize>(left: &[S; L], right: &[S; L]) -> S {
+    let mut sum = S::default();
+    for (&left, &right) in left.iter().zip(right) {
+        sum += left * right;
+    }
+    sum
+}

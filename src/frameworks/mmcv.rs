@@ -1,0 +1,96 @@
+//! mmcv's `roi_align_rotated`, `riroi_align_rotated` and `deform_roi_pool`, as release 2.2 computes them.
+//!
+//! Their boxes with the batch index first, `[K, 6]` or `[K, 5]`, are
+//! [`RotatedRois::from_index_first`](crate::RotatedRois) and [`Rois::from_index_first`](crate::Rois).
+
+use burn::config::Config;
+
+use crate::ops::{DeformRoiPoolConfig, RiRoiAlignRotatedConfig, RoiAlignRotatedConfig};
+
+/// The arguments of `roi_align_rotated`.
+///
+/// ```
+/// use burn_roi::{AngleUnit, RoiAlignRotatedConfig, mmcv};
+///
+/// let config: RoiAlignRotatedConfig = mmcv::RoiAlignRotated::new([7, 7], 0.25).with_clockwise(true).into();
+/// assert_eq!(config.angle_unit, AngleUnit::Radians);
+/// ```
+#[derive(Config, Debug, PartialEq)]
+pub struct RoiAlignRotated {
+    /// Height and width of the output.
+    pub output_size: [usize; 2],
+    /// From box coordinates to pixels of the map.
+    pub spatial_scale: f32,
+    /// Samples of an output element along each axis; 0 for the adaptive number.
+    #[config(default = 0)]
+    pub sampling_ratio: usize,
+    /// Whether coordinates mean the corners of pixels. Without it a region is at least one pixel long.
+    #[config(default = true)]
+    pub aligned: bool,
+    /// Whether a positive angle turns a box clockwise on the screen.
+    #[config(default = false)]
+    pub clockwise: bool,
+}
+
+impl From<RoiAlignRotated> for RoiAlignRotatedConfig {
+    fn from(arguments: RoiAlignRotated) -> Self {
+        RoiAlignRotatedConfig::new(arguments.output_size)
+            .with_spatial_scale(arguments.spatial_scale.into())
+            .with_sampling_ratio(arguments.sampling_ratio)
+            .with_aligned(arguments.aligned)
+            .with_clockwise(arguments.clockwise)
+    }
+}
+
+/// The arguments of `riroi_align_rotated`.
+#[derive(Config, Debug, PartialEq)]
+pub struct RiRoiAlignRotated {
+    /// Height and width of the output.
+    pub out_size: [usize; 2],
+    /// From box coordinates to pixels of the map.
+    pub spatial_scale: f32,
+    /// Samples of an output element along each axis; 0 for the adaptive number.
+    #[config(default = 0)]
+    pub num_samples: usize,
+    /// How many orientation channels there are.
+    #[config(default = 8)]
+    pub num_orientations: usize,
+    /// Whether a positive angle turns a box clockwise on the screen.
+    #[config(default = false)]
+    pub clockwise: bool,
+}
+
+impl From<RiRoiAlignRotated> for RiRoiAlignRotatedConfig {
+    fn from(arguments: RiRoiAlignRotated) -> Self {
+        RiRoiAlignRotatedConfig::new(arguments.out_size)
+            .with_spatial_scale(arguments.spatial_scale.into())
+            .with_sampling_ratio(arguments.num_samples)
+            .with_orientations(arguments.num_orientations)
+            .with_clockwise(arguments.clockwise)
+    }
+}
+
+/// The arguments of `deform_roi_pool`.
+#[derive(Config, Debug, PartialEq)]
+pub struct DeformRoiPool {
+    /// Height and width of the output.
+    pub output_size: [usize; 2],
+    /// From box coordinates to pixels of the map.
+    #[config(default = 1.0)]
+    pub spatial_scale: f32,
+    /// Samples of an output element along each axis; 0 for the adaptive number.
+    #[config(default = 0)]
+    pub sampling_ratio: usize,
+    /// What an offset is multiplied with, beside the size of the region.
+    #[config(default = 0.1)]
+    pub gamma: f32,
+}
+
+impl From<DeformRoiPool> for DeformRoiPoolConfig {
+    fn from(arguments: DeformRoiPool) -> Self {
+        DeformRoiPoolConfig::new(arguments.output_size)
+            .with_spatial_scale(arguments.spatial_scale.into())
+            .with_sampling_ratio(arguments.sampling_ratio)
+            .with_gamma(arguments.gamma.into())
+    }
+}

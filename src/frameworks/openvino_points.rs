@@ -1,0 +1,114 @@
+//! OpenVINO's operators whose samples are no grid of the map.
+
+use burn::config::Config;
+
+use crate::geometry::operator::Arithmetic;
+use crate::ops::{DeformPsRoiPoolConfig, PsCropAndResizeConfig, RoiAlignRotatedConfig};
+
+/// The attributes of `ROIAlignRotated`, versions 14 and 15. Angles are in radians.
+///
+/// ```
+/// use burn_roi::{Arithmetic, RoiAlignRotatedConfig, openvino};
+///
+/// let config: RoiAlignRotatedConfig = openvino::RoiAlignRotated15::new(7, 7, 2, 0.25).with_clockwise_mode(true).into();
+/// assert_eq!(config.arithmetic, Arithmetic::FromElementsBySteps);
+/// ```
+#[derive(Config, Debug, PartialEq)]
+pub struct RoiAlignRotated15 {
+    /// Height of the output.
+    pub pooled_h: usize,
+    /// Width of the output.
+    pub pooled_w: usize,
+    /// Samples of an output element along each axis; 0 for the adaptive number.
+    pub sampling_ratio: usize,
+    /// From box coordinates to pixels of the map.
+    pub spatial_scale: f32,
+    /// Whether a positive angle turns a box clockwise on the screen.
+    #[config(default = false)]
+    pub clockwise_mode: bool,
+}
+
+impl From<RoiAlignRotated15> for RoiAlignRotatedConfig {
+    fn from(attributes: RoiAlignRotated15) -> Self {
+        RoiAlignRotatedConfig::new([attributes.pooled_h, attributes.pooled_w])
+            .with_spatial_scale(attributes.spatial_scale.into())
+            .with_sampling_ratio(attributes.sampling_ratio)
+            .with_clockwise(attributes.clockwise_mode)
+            .with_arithmetic(Arithmetic::FromElementsBySteps)
+    }
+}
+
+/// The attributes of `DeformablePSROIPooling-1`, whose mode is always `bilinear_deformable`.
+///
+/// Its document also gives the offsets the height and width of the output; they are those of the parts, `part_size`.
+///
+/// ```
+/// use burn_roi::{DeformPsRoiPoolConfig, openvino};
+///
+/// let attributes = openvino::DeformablePsRoiPooling1::new(10, 0.0625).with_group_size(7).with_part_size(7);
+/// let config: DeformPsRoiPoolConfig = attributes.into();
+/// assert_eq!(config.output_size, [7, 7]);
+/// ```
+#[derive(Config, Debug, PartialEq)]
+pub struct DeformablePsRoiPooling1 {
+    /// The number of output channels.
+    pub output_dim: usize,
+    /// From box coordinates to pixels of the map.
+    pub spatial_scale: f32,
+    /// Height and width of the output.
+    #[config(default = 1)]
+    pub group_size: usize,
+    /// Samples of an output element along x.
+    #[config(default = 1)]
+    pub spatial_bins_x: usize,
+    /// Samples of an output element along y.
+    #[config(default = 1)]
+    pub spatial_bins_y: usize,
+    /// What an offset is multiplied with, beside the size of the region.
+    #[config(default = 1.0)]
+    pub trans_std: f32,
+    /// How many parts of a region have an offset of their own along each axis.
+    #[config(default = 1)]
+    pub part_size: usize,
+}
+
+impl From<DeformablePsRoiPooling1> for DeformPsRoiPoolConfig {
+    fn from(attributes: DeformablePsRoiPooling1) -> Self {
+        DeformPsRoiPoolConfig::new([attributes.group_size; 2], attributes.output_dim)
+            .with_spatial_scale(attributes.spatial_scale.into())
+            .with_samples([attributes.spatial_bins_y, attributes.spatial_bins_x])
+            .with_offset_scale(attributes.trans_std.into())
+            .with_part_size([attributes.part_size; 2])
+    }
+}
+
+/// The attributes of `PSROIPooling-1` with `mode` bilinear. The output has as many channels as the features have for each
+/// bin: the attribute `output_dim`.
+///
+/// ```
+/// use burn_roi::{PsCropAndResizeConfig, openvino};
+///
+/// let config: PsCropAndResizeConfig = openvino::PsRoiPoolingBilinear::new(4, 1.0, 3, 2).into();
+/// assert_eq!(config.parts, [2, 3]);
+/// ```
+#[derive(Config, Debug, PartialEq)]
+pub struct PsRoiPoolingBilinear {
+    /// Height and width of the output.
+    pub group_size: usize,
+    /// From box coordinates to normalized ones: 0 is the centre of the first pixel, and 1 that of the last.
+    pub spatial_scale: f32,
+    /// Into how many bins a region is divided along x.
+    pub spatial_bins_x: usize,
+    /// Into how many bins a region is divided along y.
+    pub spatial_bins_y: usize,
+}
+
+impl From<PsRoiPoolingBilinear> for PsCropAndResizeConfig {
+    fn from(attributes: PsRoiPoolingBilinear) -> Self {
+        PsCropAndResizeConfig::new(
+            [attributes.group_size; 2],
+            [attributes.spatial_bins_y, attributes.spatial_bins_x],
+        )
+        .with_spatial_scale(attributes.spatial_scale.into())
+    }
+}

@@ -1,0 +1,209 @@
+//! `deform_ps_roi_pool`: position-sensitive pooling whose elements move by offsets that a network predicts.
+
+use burn::config::Config;
+use burn::module::Module;
+use burn::tensor::Tensor;
+
+use super::deform_roi_pool::average;
+use super::{call, options};
+use crate::error::{RoiError, or_panic};
+use crate::geometry::operator::{Arithmetic, Bounds, ChannelMap, RegionOperator, Sampling};
+use crate::geometry::point_grid::{Offsets, Placement, PointGrid};
+use crate::regions::Rois;
+
+/// What [`deform_ps_roi_pool`] computes. [`openvino::DeformablePsRoiPooling1`](crate::openvino::DeformablePsRoiPooling1)
+/// has it under OpenVINO's names.
+///
+/// ```
+/// use burn_roi::DeformPsRoiPoolConfig;
+///
+/// let config = DeformPsRoiPoolConfig::new([7, 7], 10).with_spatial_scale(1.0 / 16.0).with_samples([4, 4]);
+/// assert_eq!(config.part_size, [1, 1]);
+/// ```
+#[derive(Config, Debug, PartialEq)]
+pub struct DeformPsRoiPoolConfig {
+    /// Height P and width Q of the output, 1 to 32767.
+    pub output_size: [usize; 2],
+    /// The number C of output channels. Input channels beyond the `C * P * Q`th are not read.
+    pub output_channels: usize,
+    /// From box coordinates to pixels of the map.
+    #[config(default = 1.0)]
+    pub spatial_scale: f64,
+    /// How many samples an output element takes along y and along x, 1 to 1024.
+    #[config(default = "[1, 1]")]
+    pub samples: [usize; 2],
+    /// What an offset is multiplied with, beside the size of the region.
+    #[config(default = 1.0)]
+    pub offset_scale: f64,
+    /// How many parts of a region have an offset of their own, along y and along x, 1 to 32767.
+    #[config(default = "[1, 1]")]
+    pub part_size: [usize; 2],
+}
+
+impl DeformPsRoiPoolConfig {
+    /// Creates the module.
+    pub fn init(&self) -> DeformPsRoiPool {
+        DeformPsRoiPool { config: self.clone() }
+    }
+
+    /// The options, checked, as an operator on the channels of one class.
+    pub(crate) fn operator(&self, has_offsets: bool) -> Result<RegionOperator, RoiError> {
+        options::output_size("output_size", self.output_size)?;
+        options::output_size("part_size", self.part_size)?;
+        options::scale("spatial_scale", self.spatial_scale)?;
+        options::finite("offset_scale", self.offset_scale)?;
+        for samples in self.samples {
+            options::sampling("samples", Sampling::Fixed(samples))?;
+        }
+        if self.output_channels == 0 {
+            return Err(RoiError::Option {
+                argument: "output_channels",
+                value: "0".to_string(),
+                expected: "1 or more",
+            });
+        }
+        let grid = PointGrid {
+            placement: Placement::OffsetsOfRoundedBox(Offsets {
+                scale: self.offset_scale,
+                parts: has_offsets.then_some(self.part_size),
+            }),
+            spatial_scale: self.spatial_scale,
+            input_pixel_offset: 0.5,
+            minimum_length: Some(0.1),
+            sampling: self.samples.map(Sampling::Fixed),
+            bounds: Bounds::HalfPixelBeyond,
+            ignores_out_of_bounds: true,
+            arithmetic: Arithmetic::FromElementsBySteps,
+        };
+        Ok(average(self.output_size, grid, ChannelMap::PositionSensitive))
+    }
+}
+
+/// Samples regions of position-sensitive feature maps whose elements move by offsets: `[N, C * P * Q, H, W]` and K regions
+/// to `[K, C, P, Q]`.
+///
+/// Element `(p, q)` of output channel `c` reads input channel `(c * P + p) * Q + q`. Its samples begin at the start of the
+/// element, moved by `offset_scale` times the size of the region times the offset of the part that the element lies in;
+/// it is their mean, without those more than half a pixel outside of the map. Box coordinates are rounded, and 1 is added
+/// to the high ends, before they are scaled; a region is at least 0.1 pixels long.
+///
+/// - `features`: `[N, at least C * P * Q, H, W]`, f32, f16 or bf16; f64 on Flex and NdArray. Any strides.
+/// - `rois`: boxes `[x1, y1, x2, y2]` in the coordinates that `spatial_scale` turns into pixels, of the features' dtype
+///   and on their device.
+/// - `offsets`: `[K, 2 * classes, part height, part width]`, of the same dtype and device; none for offsets of 0. Each
+///   class has those along x first, and moves `C / classes` output channels.
+/// - Returns `[K, C, P, Q]` in the features' dtype. Coordinates and sums are f32 (f64 for f64), and the result is rounded
+///   once.
+///
+/// On Flex and NdArray a box or an offset that is not finite and a batch index out of range are errors. On other devices,
+/// which are not read, such a region or element gives 0. There each class is a launch of its own.
+///
+/// The rule is that of Deformable R-FCN (Dai et al., 2017), as OpenVINO 2026.4's CPU device computes it. With gradients on,
+/// features and offsets have them; a rounded box does not move what is read, so its gradient is 0.
+///
+/// ```
+/// use burn::tensor::{Device, Tensor};
+/// use burn_roi::{DeformPsRoiPoolConfig, Rois, deform_ps_roi_pool};
+///
+/// let device = Device::default();
+/// let features = Tensor::<4>::ones([1, 10 * 7 * 7, 38, 50], &device);
+/// let boxes = Tensor::<2>::from_floats([[16.0, 16.0, 240.0, 128.0]], &device);
+/// let offsets = Tensor::<4>::zeros([1, 2, 7, 7], &device);
+/// let config = DeformPsRoiPoolConfig::new([7, 7], 10)
+///     .with_spatial_scale(1.0 / 16.0)
+///     .with_samples([4, 4])
+///     .with_offset_scale(0.1)
+///     .with_part_size([7, 7]);
+/// let pooled = deform_ps_roi_pool(features, &Rois::from_images(vec![boxes]), Some(offsets), config);
+/// assert_eq!(pooled.dims(), [1, 10, 7, 7]);
+/// ```
+///
+/// # Panics
+///
+/// Where [`try_deform_ps_roi_pool`] gives an error, with its text.
+pub fn deform_ps_roi_pool(
+    features: Tensor<4>,
+    rois: &Rois,
+    offsets: Option<Tensor<4>>,
+    config: impl Into<DeformPsRoiPoolConfig>,
+) -> Tensor<4> {
+    or_panic(try_deform_ps_roi_pool(features, rois, offsets, config))
+}
+
+/// [`deform_ps_roi_pool`] for arguments that may be wrong.
+///
+/// # Errors
+///
+/// - [`RoiError::Option`]: an output or part size of 0 or above 32767; no output channel; a scale that is 0, negative or
+///   not finite; 0 or more than 1024 samples; an offset scale that is not finite.
+/// - [`RoiError::Shape`]: fewer than `C * P * Q` channels; offsets of another shape, or whose classes do not divide the
+///   output channels.
+/// - [`RoiError::OffsetNotFinite`]: on a host device, an offset that is NaN or infinite.
+/// - All other errors of [`try_roi_align`](crate::try_roi_align), for the same reasons.
+pub fn try_deform_ps_roi_pool(
+    features: Tensor<4>,
+    rois: &Rois,
+    offsets: Option<Tensor<4>>,
+    config: impl Into<DeformPsRoiPoolConfig>,
+) -> Result<Tensor<4>, RoiError> {
+    let config = config.into();
+    let operator = config.operator(offsets.is_some())?;
+    let [rows, columns] = config.output_size;
+    let of_a_channel = rows * columns;
+    let inputs = config.output_channels * of_a_channel;
+    let [_, channels, _, _] = features.dims();
+    if channels < inputs {
+        return Err(RoiError::Shape {
+            argument: "features",
+            shape: features.dims().to_vec(),
+            expected: "[N, channels, H, W], with a channel for each output channel and element",
+        });
+    }
+    let classes = offsets.as_ref().map_or(1, |offsets| offsets.dims()[1] / 2).max(1);
+    if let Some(offsets) = &offsets {
+        let fits = offsets.dims()[1] == 2 * classes && config.output_channels.is_multiple_of(classes);
+        if !fits {
+            return Err(RoiError::Shape {
+                argument: "offsets",
+                shape: offsets.dims().to_vec(),
+                expected: "[K, 2 * classes, rows, columns], with classes that divide the output channels",
+            });
+        }
+    }
+    let of_a_class = inputs / classes;
+    let pooled = (0..classes).map(|class| {
+        let features = match channels == of_a_class {
+            true => features.clone(),
+            false => features.clone().narrow(1, class * of_a_class, of_a_class),
+        };
+        let offsets = offsets.clone().map(|offsets| match classes {
+            1 => offsets,
+            _ => offsets.narrow(1, 2 * class, 2),
+        });
+        call::pool_tensor_with_offsets(features, rois, offsets, operator)
+    });
+    let mut pooled = pooled.collect::<Result<Vec<_>, _>>()?;
+    Ok(match classes {
+        1 => pooled.remove(0),
+        _ => Tensor::cat(pooled, 1),
+    })
+}
+
+/// [`deform_ps_roi_pool`] as a module. Created by [`DeformPsRoiPoolConfig::init`].
+#[derive(Module, Debug)]
+pub struct DeformPsRoiPool {
+    /// What it computes.
+    #[module(skip)]
+    pub config: DeformPsRoiPoolConfig,
+}
+
+impl DeformPsRoiPool {
+    /// Applies [`deform_ps_roi_pool`]: `[N, C * P * Q, H, W]` and K regions to `[K, C, P, Q]`.
+    ///
+    /// # Panics
+    ///
+    /// As [`deform_ps_roi_pool`] does.
+    pub fn forward(&self, features: Tensor<4>, rois: &Rois, offsets: Option<Tensor<4>>) -> Tensor<4> {
+        deform_ps_roi_pool(features, rois, offsets, self.config.clone())
+    }
+}

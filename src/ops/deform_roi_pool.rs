@@ -1,0 +1,167 @@
+//! `deform_roi_pool` and `deform_ps_roi_pool`: pooling whose elements move by offsets that a network predicts.
+
+use burn::config::Config;
+use burn::module::Module;
+use burn::tensor::Tensor;
+
+use super::{call, options};
+use crate::error::{RoiError, or_panic};
+use crate::geometry::levels::AreaRange;
+use crate::geometry::operator::{
+    Arithmetic, Bounds, BoxFormat, ChannelMap, Elements, Reduction, RegionOperator, Sampling,
+};
+use crate::geometry::point_grid::{Offsets, Placement, PointGrid};
+use crate::regions::Rois;
+
+/// What [`deform_roi_pool`] computes. The defaults are those of mmcv's `deform_roi_pool`, which
+/// [`mmcv::DeformRoiPool`](crate::mmcv::DeformRoiPool) has under its own names.
+///
+/// ```
+/// use burn_roi::{DeformRoiPoolConfig, Sampling};
+///
+/// let config = DeformRoiPoolConfig::new([7, 7]).with_spatial_scale(0.25).with_sampling_ratio(2);
+/// assert_eq!((config.sampling, config.gamma), (Sampling::Fixed(2), 0.1));
+/// ```
+#[derive(Config, Debug, PartialEq)]
+pub struct DeformRoiPoolConfig {
+    /// Height P and width Q of the output, 1 to 32767.
+    pub output_size: [usize; 2],
+    /// From box coordinates to pixels of the map.
+    #[config(default = 1.0)]
+    pub spatial_scale: f64,
+    /// How many samples an output element takes along each axis: a fixed number, or the adaptive one, which is at most
+    /// 4096 here.
+    #[config(default = "Sampling::Adaptive")]
+    pub sampling: Sampling,
+    /// What an offset is multiplied with, beside the size of the region.
+    #[config(default = 0.1)]
+    pub gamma: f64,
+}
+
+impl DeformRoiPoolConfig {
+    /// Takes `sampling_ratio` samples an output element along each axis; 0 for the adaptive number.
+    pub fn with_sampling_ratio(self, sampling_ratio: usize) -> Self {
+        self.with_sampling(Sampling::of_ratio(sampling_ratio))
+    }
+
+    /// Creates the module.
+    pub fn init(&self) -> DeformRoiPool {
+        DeformRoiPool { config: self.clone() }
+    }
+
+    /// The options, checked, as an operator.
+    pub(crate) fn operator(&self, has_offsets: bool) -> Result<RegionOperator, RoiError> {
+        options::output_size("output_size", self.output_size)?;
+        options::scale("spatial_scale", self.spatial_scale)?;
+        options::fixed_or_adaptive("sampling", self.sampling)?;
+        options::finite("gamma", self.gamma)?;
+        let grid = PointGrid {
+            placement: Placement::Offsets(Offsets {
+                scale: self.gamma,
+                parts: has_offsets.then_some(self.output_size),
+            }),
+            spatial_scale: self.spatial_scale,
+            input_pixel_offset: 0.5,
+            minimum_length: None,
+            sampling: [self.sampling; 2],
+            bounds: Bounds::OnePixelBeyond,
+            ignores_out_of_bounds: false,
+            arithmetic: Arithmetic::FromElements,
+        };
+        Ok(average(self.output_size, grid, ChannelMap::Same))
+    }
+}
+
+/// An operator that averages points.
+pub fn average(output_size: [usize; 2], grid: PointGrid, channel_map: ChannelMap) -> RegionOperator {
+    RegionOperator {
+        output_size,
+        elements: Elements::Points(grid),
+        reduction: Reduction::Average,
+        out_of_bounds_value: 0.0,
+        box_format: BoxFormat::Xyxy,
+        channel_map,
+        areas: AreaRange::ALL,
+    }
+}
+
+/// Samples regions of feature maps whose elements move by offsets: `[N, C, H, W]` and K regions to `[K, C, P, Q]`.
+///
+/// It is [`roi_align`](crate::roi_align()) with `aligned`, but the samples of an element are moved by `gamma` times the
+/// size of the region times the element's offset.
+///
+/// - `features`: `[N, C, H, W]`, f32, f16 or bf16; f64 on Flex and NdArray. Any strides.
+/// - `rois`: boxes `[x1, y1, x2, y2]` in the coordinates that `spatial_scale` turns into pixels, of the features' dtype
+///   and on their device.
+/// - `offsets`: `[K, 2, P, Q]`, those along x first, of the same dtype and device; none for offsets of 0.
+/// - Returns `[K, C, P, Q]` in the features' dtype. Coordinates and sums are f32 (f64 for f64), and the result is rounded
+///   once.
+///
+/// On Flex and NdArray a box or an offset that is not finite and a batch index out of range are errors. On other devices,
+/// which are not read, such a region or element gives 0.
+///
+/// The rule is that of Deformable Convolutional Networks (Dai et al., 2017), as mmcv 2.2 computes it. With gradients on,
+/// features, boxes and offsets have them; mmcv has none of boxes.
+///
+/// ```
+/// use burn::tensor::{Device, Tensor};
+/// use burn_roi::{DeformRoiPoolConfig, Rois, deform_roi_pool};
+///
+/// let device = Device::default();
+/// let features = Tensor::<4>::ones([1, 256, 50, 76], &device);
+/// let boxes = Tensor::<2>::from_floats([[16.0, 16.0, 240.0, 128.0]], &device);
+/// let offsets = Tensor::<4>::zeros([1, 2, 7, 7], &device);
+/// let config = DeformRoiPoolConfig::new([7, 7]).with_spatial_scale(1.0 / 16.0);
+/// let pooled = deform_roi_pool(features, &Rois::from_images(vec![boxes]), Some(offsets), config);
+/// assert_eq!(pooled.dims(), [1, 256, 7, 7]);
+/// ```
+///
+/// # Panics
+///
+/// Where [`try_deform_roi_pool`] gives an error, with its text.
+pub fn deform_roi_pool(
+    features: Tensor<4>,
+    rois: &Rois,
+    offsets: Option<Tensor<4>>,
+    config: impl Into<DeformRoiPoolConfig>,
+) -> Tensor<4> {
+    or_panic(try_deform_roi_pool(features, rois, offsets, config))
+}
+
+/// [`deform_roi_pool`] for arguments that may be wrong.
+///
+/// # Errors
+///
+/// - [`RoiError::Option`]: an output size of 0 or above 32767; a scale that is 0, negative or not finite; 0 or more than
+///   1024 fixed samples, or `Sampling::Clamped`; a gamma that is not finite.
+/// - [`RoiError::Shape`], [`RoiError::DType`] or [`RoiError::Device`]: offsets that do not go with the regions.
+/// - [`RoiError::OffsetNotFinite`]: on a host device, an offset that is NaN or infinite.
+/// - All other errors of [`try_roi_align`](crate::try_roi_align), for the same reasons.
+pub fn try_deform_roi_pool(
+    features: Tensor<4>,
+    rois: &Rois,
+    offsets: Option<Tensor<4>>,
+    config: impl Into<DeformRoiPoolConfig>,
+) -> Result<Tensor<4>, RoiError> {
+    let operator = config.into().operator(offsets.is_some())?;
+    call::pool_tensor_with_offsets(features, rois, offsets, operator)
+}
+
+/// [`deform_roi_pool`] as a module. Created by [`DeformRoiPoolConfig::init`].
+#[derive(Module, Debug)]
+pub struct DeformRoiPool {
+    /// What it computes.
+    #[module(skip)]
+    pub config: DeformRoiPoolConfig,
+}
+
+impl DeformRoiPool {
+    /// Applies [`deform_roi_pool`]: `[N, C, H, W]` and K regions to `[K, C, P, Q]`.
+    ///
+    /// # Panics
+    ///
+    /// As [`deform_roi_pool`] does.
+    pub fn forward(&self, features: Tensor<4>, rois: &Rois, offsets: Option<Tensor<4>>) -> Tensor<4> {
+        deform_roi_pool(features, rois, offsets, self.config.clone())
+    }
+}

@@ -1,0 +1,135 @@
+//! `ps_crop_and_resize`: crops whose parts are read from channels of their own, averaged.
+
+use burn::config::Config;
+use burn::module::Module;
+use burn::tensor::Tensor;
+
+use super::deform_roi_pool::average;
+use super::{call, options};
+use crate::error::{RoiError, or_panic};
+use crate::geometry::operator::{Arithmetic, Bounds, ChannelMap, RegionOperator, Sampling};
+use crate::geometry::point_grid::{Placement, PointGrid};
+use crate::regions::Rois;
+
+/// What [`ps_crop_and_resize`] computes. [`openvino::PsRoiPoolingBilinear`](crate::openvino::PsRoiPoolingBilinear) has it
+/// under OpenVINO's names.
+///
+/// ```
+/// use burn_roi::PsCropAndResizeConfig;
+///
+/// let config = PsCropAndResizeConfig::new([7, 7], [3, 3]);
+/// assert_eq!(config.spatial_scale, 1.0);
+/// ```
+#[derive(Config, Debug, PartialEq)]
+pub struct PsCropAndResizeConfig {
+    /// Height P and width Q of the output, 1 to 32767.
+    pub output_size: [usize; 2],
+    /// Into how many parts a region is divided along y and along x, 1 to 1024.
+    pub parts: [usize; 2],
+    /// From box coordinates to normalized ones: 0 is the centre of the first pixel, and 1 that of the last.
+    #[config(default = 1.0)]
+    pub spatial_scale: f64,
+}
+
+impl PsCropAndResizeConfig {
+    /// Creates the module.
+    pub fn init(&self) -> PsCropAndResize {
+        PsCropAndResize { config: self.clone() }
+    }
+
+    /// The options, checked, as an operator.
+    pub(crate) fn operator(&self) -> Result<RegionOperator, RoiError> {
+        options::output_size("output_size", self.output_size)?;
+        options::scale("spatial_scale", self.spatial_scale)?;
+        for parts in self.parts {
+            options::sampling("parts", Sampling::Fixed(parts))?;
+        }
+        let grid = PointGrid {
+            placement: Placement::SubCrops,
+            spatial_scale: self.spatial_scale,
+            input_pixel_offset: 0.0,
+            minimum_length: None,
+            sampling: self.parts.map(Sampling::Fixed),
+            bounds: Bounds::FirstToLastPixel,
+            ignores_out_of_bounds: false,
+            arithmetic: Arithmetic::FromElements,
+        };
+        let [rows, columns] = self.parts;
+        let map = ChannelMap::SampleSensitive {
+            samples: rows * columns,
+        };
+        Ok(average(self.output_size, grid, map))
+    }
+}
+
+/// Crops each part of a region from channels of its own, and averages the crops: `[N, parts * C, H, W]` and K regions to
+/// `[K, C, P, Q]`.
+///
+/// A region is divided into `parts`, row by row. Part `i` is cropped and resized to P x Q as
+/// [`crop_and_resize`](crate::crop_and_resize()) does, channel `c` from input channel `i * C + c`. An element is the mean of
+/// its samples in all parts; a sample outside of the map counts as 0.
+///
+/// - `features`: `[N, parts * C, H, W]`, f32, f16 or bf16; f64 on Flex and NdArray. Any strides.
+/// - `rois`: boxes `[x1, y1, x2, y2]`, in the coordinates that `spatial_scale` turns into normalized ones, of the features'
+///   dtype and on their device.
+/// - Returns `[K, C, P, Q]` in the features' dtype. Coordinates and sums are f32 (f64 for f64), and the result is rounded
+///   once.
+///
+/// On Flex and NdArray a box that is not finite and a batch index out of range are errors. On other devices, which are not
+/// read, such a region gives 0; [`Rois::validate`] finds it.
+///
+/// The rule is that of OpenVINO 2026.4's `PSROIPooling` in the mode bilinear, on the CPU device.
+///
+/// ```
+/// use burn::tensor::{Device, Tensor};
+/// use burn_roi::{PsCropAndResizeConfig, Rois, ps_crop_and_resize};
+///
+/// let device = Device::default();
+/// let features = Tensor::<4>::ones([1, 3 * 3 * 10, 38, 50], &device);
+/// let boxes = Tensor::<2>::from_floats([[0.1, 0.2, 0.6, 0.9]], &device);
+/// let config = PsCropAndResizeConfig::new([4, 4], [3, 3]);
+/// let pooled = ps_crop_and_resize(features, &Rois::from_images(vec![boxes]), config);
+/// assert_eq!(pooled.dims(), [1, 10, 4, 4]);
+/// ```
+///
+/// # Panics
+///
+/// Where [`try_ps_crop_and_resize`] gives an error, with its text.
+pub fn ps_crop_and_resize(features: Tensor<4>, rois: &Rois, config: impl Into<PsCropAndResizeConfig>) -> Tensor<4> {
+    or_panic(try_ps_crop_and_resize(features, rois, config))
+}
+
+/// [`ps_crop_and_resize`] for arguments that may be wrong.
+///
+/// # Errors
+///
+/// - [`RoiError::Option`]: an output size of 0 or above 32767; 0 or more than 1024 parts; a scale that is 0, negative or
+///   not finite.
+/// - [`RoiError::ChannelGroups`]: the features' channels are no multiple of the number of parts.
+/// - All other errors of [`try_roi_align`](crate::try_roi_align), for the same reasons.
+pub fn try_ps_crop_and_resize(
+    features: Tensor<4>,
+    rois: &Rois,
+    config: impl Into<PsCropAndResizeConfig>,
+) -> Result<Tensor<4>, RoiError> {
+    call::pool_tensor(features, rois, config.into().operator()?)
+}
+
+/// [`ps_crop_and_resize`] as a module. Created by [`PsCropAndResizeConfig::init`].
+#[derive(Module, Debug)]
+pub struct PsCropAndResize {
+    /// What it computes.
+    #[module(skip)]
+    pub config: PsCropAndResizeConfig,
+}
+
+impl PsCropAndResize {
+    /// Applies [`ps_crop_and_resize`]: `[N, parts * C, H, W]` and K regions to `[K, C, P, Q]`.
+    ///
+    /// # Panics
+    ///
+    /// As [`ps_crop_and_resize`] does.
+    pub fn forward(&self, features: Tensor<4>, rois: &Rois) -> Tensor<4> {
+        ps_crop_and_resize(features, rois, self.config.clone())
+    }
+}

@@ -1,0 +1,194 @@
+//! `roi_align_rotated`: RoiAlign of boxes that are turned about their centres.
+
+use burn::config::Config;
+use burn::module::Module;
+use burn::tensor::Tensor;
+use serde::{Deserialize, Serialize};
+
+use super::{call, options};
+use crate::error::{RoiError, or_panic};
+use crate::geometry::levels::AreaRange;
+use crate::geometry::operator::{
+    Arithmetic, Bounds, BoxFormat, ChannelMap, Elements, Reduction, RegionOperator, Sampling,
+};
+use crate::geometry::point_grid::{Placement, PointGrid};
+use crate::regions::RotatedRois;
+
+/// The unit of the angle of a rotated box.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+pub enum AngleUnit {
+    /// A full turn is 2π. mmcv and OpenVINO.
+    Radians,
+    /// A full turn is 360. detectron2.
+    Degrees,
+}
+
+impl AngleUnit {
+    /// An angle of 1 in radians.
+    pub(crate) fn in_radians(self) -> f64 {
+        match self {
+            Self::Radians => 1.0,
+            Self::Degrees => std::f64::consts::PI / 180.0,
+        }
+    }
+}
+
+/// What [`roi_align_rotated`] computes. The defaults are those of mmcv's `roi_align_rotated`, which
+/// [`mmcv::RoiAlignRotated`](crate::mmcv::RoiAlignRotated) has under its own names;
+/// [`detectron2::RoiAlignRotated`](crate::detectron2::RoiAlignRotated) is detectron2's, and
+/// [`openvino::RoiAlignRotated15`](crate::openvino::RoiAlignRotated15) is OpenVINO's.
+///
+/// ```
+/// use burn_roi::{AngleUnit, RoiAlignRotatedConfig, Sampling};
+///
+/// let config = RoiAlignRotatedConfig::new([7, 7])
+///     .with_spatial_scale(0.25)
+///     .with_sampling_ratio(2)
+///     .with_angle_unit(AngleUnit::Degrees);
+/// assert_eq!(config.sampling, Sampling::Fixed(2));
+/// ```
+#[derive(Config, Debug, PartialEq)]
+pub struct RoiAlignRotatedConfig {
+    /// Height P and width Q of the output, 1 to 32767.
+    pub output_size: [usize; 2],
+    /// From box coordinates to pixels of the map.
+    #[config(default = 1.0)]
+    pub spatial_scale: f64,
+    /// How many samples an output element takes along each axis: a fixed number, or the adaptive one, which is at most
+    /// 4096 here.
+    #[config(default = "Sampling::Adaptive")]
+    pub sampling: Sampling,
+    /// Whether coordinates mean the corners of pixels, whose centres then lie at halves. Without it a region is shifted
+    /// by half a pixel, and at least one pixel long.
+    #[config(default = true)]
+    pub aligned: bool,
+    /// The unit of angles.
+    #[config(default = "AngleUnit::Radians")]
+    pub angle_unit: AngleUnit,
+    /// Whether a positive angle turns a box clockwise on the screen, where y points down.
+    #[config(default = false)]
+    pub clockwise: bool,
+    /// In which order positions are computed: `FromElements`, or `FromElementsBySteps` as in OpenVINO.
+    #[config(default = "Arithmetic::FromElements")]
+    pub arithmetic: Arithmetic,
+}
+
+impl RoiAlignRotatedConfig {
+    /// Takes `sampling_ratio` samples an output element along each axis; 0 for the adaptive number.
+    pub fn with_sampling_ratio(self, sampling_ratio: usize) -> Self {
+        self.with_sampling(Sampling::of_ratio(sampling_ratio))
+    }
+
+    /// Creates the module.
+    pub fn init(&self) -> RoiAlignRotated {
+        RoiAlignRotated { config: self.clone() }
+    }
+
+    /// The options, checked, as an operator.
+    pub(crate) fn operator(&self) -> Result<RegionOperator, RoiError> {
+        options::output_size("output_size", self.output_size)?;
+        options::scale("spatial_scale", self.spatial_scale)?;
+        options::fixed_or_adaptive("sampling", self.sampling)?;
+        options::from_elements("arithmetic", self.arithmetic)?;
+        let direction = if self.clockwise { -1.0 } else { 1.0 };
+        Ok(RegionOperator {
+            output_size: self.output_size,
+            elements: Elements::Points(PointGrid {
+                placement: Placement::Rotated {
+                    radians: direction * self.angle_unit.in_radians(),
+                },
+                spatial_scale: self.spatial_scale,
+                input_pixel_offset: if self.aligned { 0.5 } else { 0.0 },
+                minimum_length: (!self.aligned).then_some(1.0),
+                sampling: [self.sampling; 2],
+                bounds: Bounds::OnePixelBeyond,
+                ignores_out_of_bounds: false,
+                arithmetic: self.arithmetic,
+            }),
+            reduction: Reduction::Average,
+            out_of_bounds_value: 0.0,
+            box_format: BoxFormat::Xyxy,
+            channel_map: ChannelMap::Same,
+            areas: AreaRange::ALL,
+        })
+    }
+}
+
+/// Samples rotated regions of feature maps: `[N, C, H, W]` and K regions to `[K, C, P, Q]`.
+///
+/// An output element is the mean of bilinear samples, which lie evenly in the box before it is turned about its centre, as
+/// in [`roi_align`](crate::roi_align()). A sample more than a pixel outside of the map counts as 0.
+///
+/// - `features`: `[N, C, H, W]`, f32, f16 or bf16; f64 on Flex and NdArray. Any strides.
+/// - `rois`: boxes `[center x, center y, width, height, angle]`, the first four in the coordinates that `spatial_scale`
+///   turns into pixels, of the features' dtype and on their device. A box may lie partly or wholly outside. One of a
+///   negative width or height is mirrored where the number of samples is fixed, and gives 0 where it is adaptive.
+/// - Returns `[K, C, P, Q]` in the features' dtype. Coordinates and sums are f32 (f64 for f64), and the result is rounded
+///   once.
+///
+/// On Flex and NdArray a box or an angle that is not finite and a batch index out of range are errors. On other devices,
+/// which are not read, such a region gives 0; [`RotatedRois::validate`] finds it. There, cosine and sine are within 2e-7
+/// of the exact ones for angles of up to 1000 turns.
+///
+/// The rule is that of detectron2's `ROIAlignRotated` and mmcv 2.2's `roi_align_rotated`. With gradients on, features,
+/// boxes and angles have them; the two frameworks give those of features only.
+///
+/// ```
+/// use burn::tensor::{Device, Tensor};
+/// use burn_roi::{AngleUnit, RoiAlignRotatedConfig, RotatedRois, roi_align_rotated};
+///
+/// let device = Device::default();
+/// let features = Tensor::<4>::ones([1, 256, 50, 76], &device);
+/// let boxes = Tensor::<2>::from_floats([[300.0, 200.0, 120.0, 60.0, 30.0]], &device);
+/// let config = RoiAlignRotatedConfig::new([7, 7])
+///     .with_spatial_scale(1.0 / 16.0)
+///     .with_angle_unit(AngleUnit::Degrees);
+/// let pooled = roi_align_rotated(features, &RotatedRois::from_images(vec![boxes]), config);
+/// assert_eq!(pooled.dims(), [1, 256, 7, 7]);
+/// ```
+///
+/// # Panics
+///
+/// Where [`try_roi_align_rotated`] gives an error, with its text.
+pub fn roi_align_rotated(
+    features: Tensor<4>,
+    rois: &RotatedRois,
+    config: impl Into<RoiAlignRotatedConfig>,
+) -> Tensor<4> {
+    or_panic(try_roi_align_rotated(features, rois, config))
+}
+
+/// [`roi_align_rotated`] for arguments that may be wrong.
+///
+/// # Errors
+///
+/// - [`RoiError::Option`]: an output size of 0 or above 32767; a scale that is 0, negative or not finite; 0 or more than
+///   1024 fixed samples, or `Sampling::Clamped`; another order of operations than the two named.
+/// - [`RoiError::AngleNotFinite`]: on a host device, an angle that is NaN or infinite.
+/// - All other errors of [`try_roi_align`](crate::try_roi_align), for the same reasons.
+pub fn try_roi_align_rotated(
+    features: Tensor<4>,
+    rois: &RotatedRois,
+    config: impl Into<RoiAlignRotatedConfig>,
+) -> Result<Tensor<4>, RoiError> {
+    call::pool_tensor(features, rois, config.into().operator()?)
+}
+
+/// [`roi_align_rotated`] as a module. Created by [`RoiAlignRotatedConfig::init`].
+#[derive(Module, Debug)]
+pub struct RoiAlignRotated {
+    /// What it computes.
+    #[module(skip)]
+    pub config: RoiAlignRotatedConfig,
+}
+
+impl RoiAlignRotated {
+    /// Applies [`roi_align_rotated`]: `[N, C, H, W]` and K regions to `[K, C, P, Q]`.
+    ///
+    /// # Panics
+    ///
+    /// As [`roi_align_rotated`] does.
+    pub fn forward(&self, features: Tensor<4>, rois: &RotatedRois) -> Tensor<4> {
+        roi_align_rotated(features, rois, self.config.clone())
+    }
+}
