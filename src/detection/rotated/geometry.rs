@@ -115,10 +115,8 @@ fn corners([x, y]: [f64; 2], [half_width, half_height]: [f64; 2], [cos, sin]: [f
 fn intersection(corners: [[f64; 2]; 4], half: [f64; 2]) -> f64 {
     let mut polygon = Polygon::EMPTY;
     corners.into_iter().for_each(|corner| polygon.push(corner));
-    for axis in 0..2 {
-        for side in [half[axis], -half[axis]] {
-            polygon = polygon.clipped(axis, side);
-        }
+    for (axis, half) in half.into_iter().enumerate() {
+        polygon = polygon.clipped(axis, half).clipped(axis, -half);
     }
     polygon.area()
 }
