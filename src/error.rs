@@ -143,6 +143,16 @@ pub enum RoiError {
         /// The offset.
         offset: f64,
     },
+    /// A rotated box has a coordinate, a size or an angle that is NaN or infinite.
+    #[error("`{argument}` row {row} is {values:?}, but must be finite")]
+    RotatedBoxNotFinite {
+        /// The boxes.
+        argument: &'static str,
+        /// The row, counted from 0.
+        row: usize,
+        /// `[cx, cy, w, h, angle]`.
+        values: [f64; 5],
+    },
     /// A batch index names no image.
     #[error("`batch_indices` row {row} is {index}, but must be at least 0 and below the batch size {batch}")]
     BatchIndex {

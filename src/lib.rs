@@ -52,15 +52,16 @@ mod regions;
 pub use backend::RoiBackend;
 pub use error::RoiError;
 pub use frameworks::{detectron2, directml, mmcv, mxnet, onnx, openvino, paddle, tensorflow, torchvision};
+pub use geometry::angle::{AngleConvention, AngleUnit, RotationDirection};
 pub use geometry::operator::{
     Arithmetic, BinDivision, BoxFormat, BoxRounding, Interpolation, MAXIMUM_ADAPTIVE_SAMPLES, MAXIMUM_FIXED_SAMPLES,
     MAXIMUM_OUTPUT_PIXEL_OFFSET, MAXIMUM_OUTPUT_SIZE, Reduction, Sampling,
 };
 pub use ops::{
-    AngleUnit, CropAndResize, CropAndResizeConfig, DeformPsRoiPool, DeformPsRoiPoolConfig, DeformRoiPool,
-    DeformRoiPoolConfig, MAXIMUM_CANONICAL_SCALE, MAXIMUM_LEVEL, MAXIMUM_LEVEL_EPSILON, MINIMUM_CANONICAL_SCALE,
-    MultiScaleRoiAlign, MultiScaleRoiAlignConfig, PsCropAndResize, PsCropAndResizeConfig, PsRoiAlign, PsRoiAlignConfig,
-    PsRoiPool, PsRoiPoolConfig, RiRoiAlignRotated, RiRoiAlignRotatedConfig, RoiAlign, RoiAlignConfig, RoiAlignRotated,
+    CropAndResize, CropAndResizeConfig, DeformPsRoiPool, DeformPsRoiPoolConfig, DeformRoiPool, DeformRoiPoolConfig,
+    MAXIMUM_CANONICAL_SCALE, MAXIMUM_LEVEL, MAXIMUM_LEVEL_EPSILON, MINIMUM_CANONICAL_SCALE, MultiScaleRoiAlign,
+    MultiScaleRoiAlignConfig, PsCropAndResize, PsCropAndResizeConfig, PsRoiAlign, PsRoiAlignConfig, PsRoiPool,
+    PsRoiPoolConfig, RiRoiAlignRotated, RiRoiAlignRotatedConfig, RoiAlign, RoiAlignConfig, RoiAlignRotated,
     RoiAlignRotatedConfig, RoiPool, RoiPoolConfig, crop_and_resize, deform_ps_roi_pool, deform_roi_pool, infer_scales,
     multi_scale_roi_align, primitive, ps_crop_and_resize, ps_roi_align, ps_roi_pool, riroi_align_rotated, roi_align,
     roi_align_rotated, roi_pool, try_crop_and_resize, try_deform_ps_roi_pool, try_deform_roi_pool, try_infer_scales,

@@ -6,12 +6,25 @@ use crate::error::RoiError;
 
 /// Checks that a tensor holds boxes, `[K, 4]`, and returns K.
 pub fn boxes(argument: &'static str, boxes: &Tensor<2>) -> Result<usize, RoiError> {
+    rows::<4>(argument, boxes, "[K, 4]")
+}
+
+/// Checks that a tensor holds rotated boxes, `[K, 5]`, and returns K.
+pub fn rotated_boxes(argument: &'static str, boxes: &Tensor<2>) -> Result<usize, RoiError> {
+    rows::<5>(argument, boxes, "[K, 5]")
+}
+
+fn rows<const COLUMNS: usize>(
+    argument: &'static str,
+    boxes: &Tensor<2>,
+    expected: &'static str,
+) -> Result<usize, RoiError> {
     let [count, columns] = boxes.dims();
-    if columns != 4 {
+    if columns != COLUMNS {
         return Err(RoiError::Shape {
             argument,
             shape: vec![count, columns],
-            expected: "[K, 4]",
+            expected,
         });
     }
     Ok(count)

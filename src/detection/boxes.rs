@@ -202,7 +202,8 @@ fn upcast(boxes: Tensor<2>) -> Tensor<2> {
     }
 }
 
-fn upcast_dtype(dtype: DType) -> DType {
+/// The dtype of what is computed from boxes of `dtype`, such as areas and IoU.
+pub(super) fn upcast_dtype(dtype: DType) -> DType {
     match dtype {
         DType::F16 | DType::BF16 => DType::F32,
         _ => dtype,

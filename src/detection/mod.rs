@@ -5,6 +5,8 @@
 //!
 //! - Boxes are `[x1, y1, x2, y2]` in pixels, in tensors `[K, 4]`. Sizes are `[height, width]` in pixels.
 //! - The semantics are those of torchvision 0.26.
+//! - Rotated boxes are `[cx, cy, w, h, angle]`, in tensors `[K, 5]`. [`box_iou_rotated`] and [`nms_rotated`] have the
+//!   semantics of detectron2 and mmcv, by an [`AngleConvention`].
 //! - A tensor's device decides the backend, as for the region operators. Where values decide how many rows a result
 //!   has, the function reads them back to the host, and its documentation says so.
 //! - An empty input, such as no proposals, gives empty tensors.
@@ -101,6 +103,7 @@ mod nms;
 mod paste_masks;
 mod post_processing;
 mod proposals;
+mod rotated;
 mod training;
 
 pub use anchors::{AnchorGenerator, AnchorGeneratorConfig};
@@ -119,6 +122,10 @@ pub use nms::{batched_nms, nms, try_batched_nms, try_nms};
 pub use paste_masks::{paste_masks_in_image, try_paste_masks_in_image};
 pub use post_processing::{DetectionConfig, Detections, postprocess_detections, try_postprocess_detections};
 pub use proposals::{ProposalConfig, filter_proposals, try_filter_proposals};
+pub use rotated::{
+    OverlapMode, batched_nms_rotated, box_iou_rotated, box_iou_rotated_aligned, nms_rotated, try_batched_nms_rotated,
+    try_box_iou_rotated, try_box_iou_rotated_aligned, try_nms_rotated,
+};
 pub use training::{
     BalancedPositiveNegativeSampler, Matcher, TrainingSamples, TrainingSamplesConfig, assign_targets_to_anchors,
     assign_targets_to_proposals, fastrcnn_loss, maskrcnn_loss, project_masks_on_boxes, random_permutations, rpn_loss,

@@ -4,7 +4,8 @@
 
 use burn::config::Config;
 
-use crate::ops::{AngleUnit, MultiScaleRoiAlignConfig, RoiAlignConfig, RoiAlignRotatedConfig};
+use crate::geometry::angle::AngleConvention;
+use crate::ops::{MultiScaleRoiAlignConfig, RoiAlignConfig, RoiAlignRotatedConfig};
 
 /// The arguments of `detectron2.modeling.poolers.ROIPooler`, but for `scales`, which
 /// [`multi_scale_roi_align`](crate::multi_scale_roi_align()) takes.
@@ -60,10 +61,10 @@ impl From<RoiPooler> for MultiScaleRoiAlignConfig {
 /// Its boxes `[K, 6]` with the batch index first are [`RotatedRois::from_index_first`](crate::RotatedRois).
 ///
 /// ```
-/// use burn_roi::{AngleUnit, RoiAlignRotatedConfig, detectron2};
+/// use burn_roi::{AngleConvention, RoiAlignRotatedConfig, detectron2};
 ///
 /// let config: RoiAlignRotatedConfig = detectron2::RoiAlignRotated::new([7, 7], 0.25, 2).into();
-/// assert_eq!(config.angle_unit, AngleUnit::Degrees);
+/// assert_eq!(config.angle, AngleConvention::DEGREES_COUNTER_CLOCKWISE);
 /// ```
 #[derive(Config, Debug, PartialEq)]
 pub struct RoiAlignRotated {
@@ -80,6 +81,6 @@ impl From<RoiAlignRotated> for RoiAlignRotatedConfig {
         RoiAlignRotatedConfig::new(arguments.output_size)
             .with_spatial_scale(arguments.spatial_scale.into())
             .with_sampling_ratio(arguments.sampling_ratio)
-            .with_angle_unit(AngleUnit::Degrees)
+            .with_angle(AngleConvention::DEGREES_COUNTER_CLOCKWISE)
     }
 }

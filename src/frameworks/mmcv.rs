@@ -5,15 +5,16 @@
 
 use burn::config::Config;
 
+use crate::geometry::angle::AngleConvention;
 use crate::ops::{DeformRoiPoolConfig, RiRoiAlignRotatedConfig, RoiAlignRotatedConfig};
 
 /// The arguments of `roi_align_rotated`.
 ///
 /// ```
-/// use burn_roi::{AngleUnit, RoiAlignRotatedConfig, mmcv};
+/// use burn_roi::{AngleConvention, RoiAlignRotatedConfig, mmcv};
 ///
 /// let config: RoiAlignRotatedConfig = mmcv::RoiAlignRotated::new([7, 7], 0.25).with_clockwise(true).into();
-/// assert_eq!(config.angle_unit, AngleUnit::Radians);
+/// assert_eq!(config.angle, AngleConvention::RADIANS_CLOCKWISE);
 /// ```
 #[derive(Config, Debug, PartialEq)]
 pub struct RoiAlignRotated {
@@ -38,7 +39,7 @@ impl From<RoiAlignRotated> for RoiAlignRotatedConfig {
             .with_spatial_scale(arguments.spatial_scale.into())
             .with_sampling_ratio(arguments.sampling_ratio)
             .with_aligned(arguments.aligned)
-            .with_clockwise(arguments.clockwise)
+            .with_angle(AngleConvention::radians(arguments.clockwise))
     }
 }
 

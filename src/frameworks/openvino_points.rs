@@ -2,6 +2,7 @@
 
 use burn::config::Config;
 
+use crate::geometry::angle::AngleConvention;
 use crate::geometry::operator::Arithmetic;
 use crate::ops::{DeformPsRoiPoolConfig, PsCropAndResizeConfig, RoiAlignRotatedConfig};
 
@@ -33,7 +34,7 @@ impl From<RoiAlignRotated15> for RoiAlignRotatedConfig {
         RoiAlignRotatedConfig::new([attributes.pooled_h, attributes.pooled_w])
             .with_spatial_scale(attributes.spatial_scale.into())
             .with_sampling_ratio(attributes.sampling_ratio)
-            .with_clockwise(attributes.clockwise_mode)
+            .with_angle(AngleConvention::radians(attributes.clockwise_mode))
             .with_arithmetic(Arithmetic::FromElementsBySteps)
     }
 }

@@ -34,7 +34,5 @@ pub use riroi_align_rotated::{
     RiRoiAlignRotated, RiRoiAlignRotatedConfig, riroi_align_rotated, try_riroi_align_rotated,
 };
 pub use roi_align::{RoiAlign, RoiAlignConfig, roi_align, try_roi_align};
-pub use roi_align_rotated::{
-    AngleUnit, RoiAlignRotated, RoiAlignRotatedConfig, roi_align_rotated, try_roi_align_rotated,
-};
+pub use roi_align_rotated::{RoiAlignRotated, RoiAlignRotatedConfig, roi_align_rotated, try_roi_align_rotated};
 pub use roi_pool::{RoiPool, RoiPoolConfig, roi_pool, try_roi_pool};

@@ -6,6 +6,7 @@ use burn::tensor::{DType, FloatDType, Int, Tensor};
 
 use super::{RoiAlignRotatedConfig, options, try_roi_align_rotated};
 use crate::error::{RoiError, or_panic};
+use crate::geometry::angle::AngleConvention;
 use crate::geometry::operator::Sampling;
 use crate::regions::RotatedRois;
 
@@ -120,7 +121,7 @@ pub fn try_riroi_align_rotated(
         .with_spatial_scale(config.spatial_scale)
         .with_sampling(config.sampling)
         .with_aligned(false)
-        .with_clockwise(config.clockwise);
+        .with_angle(AngleConvention::radians(config.clockwise));
     let dtype = features.dtype();
     if !matches!(dtype, DType::F16 | DType::BF16) {
         return Ok(turn_channels(

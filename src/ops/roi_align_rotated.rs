@@ -3,10 +3,10 @@
 use burn::config::Config;
 use burn::module::Module;
 use burn::tensor::Tensor;
-use serde::{Deserialize, Serialize};
 
 use super::{call, options};
 use crate::error::{RoiError, or_panic};
+use crate::geometry::angle::AngleConvention;
 use crate::geometry::levels::AreaRange;
 use crate::geometry::operator::{
     Arithmetic, Bounds, BoxFormat, ChannelMap, Elements, Reduction, RegionOperator, Sampling,
@@ -14,37 +14,18 @@ use crate::geometry::operator::{
 use crate::geometry::point_grid::{Placement, PointGrid};
 use crate::regions::RotatedRois;
 
-/// The unit of the angle of a rotated box.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
-pub enum AngleUnit {
-    /// A full turn is 2π. mmcv and OpenVINO.
-    Radians,
-    /// A full turn is 360. detectron2.
-    Degrees,
-}
-
-impl AngleUnit {
-    /// An angle of 1 in radians.
-    pub(crate) fn in_radians(self) -> f64 {
-        match self {
-            Self::Radians => 1.0,
-            Self::Degrees => std::f64::consts::PI / 180.0,
-        }
-    }
-}
-
 /// What [`roi_align_rotated`] computes. The defaults are those of mmcv's `roi_align_rotated`, which
 /// [`mmcv::RoiAlignRotated`](crate::mmcv::RoiAlignRotated) has under its own names;
 /// [`detectron2::RoiAlignRotated`](crate::detectron2::RoiAlignRotated) is detectron2's, and
 /// [`openvino::RoiAlignRotated15`](crate::openvino::RoiAlignRotated15) is OpenVINO's.
 ///
 /// ```
-/// use burn_roi::{AngleUnit, RoiAlignRotatedConfig, Sampling};
+/// use burn_roi::{AngleConvention, RoiAlignRotatedConfig, Sampling};
 ///
 /// let config = RoiAlignRotatedConfig::new([7, 7])
 ///     .with_spatial_scale(0.25)
 ///     .with_sampling_ratio(2)
-///     .with_angle_unit(AngleUnit::Degrees);
+///     .with_angle(AngleConvention::DEGREES_COUNTER_CLOCKWISE);
 /// assert_eq!(config.sampling, Sampling::Fixed(2));
 /// ```
 #[derive(Config, Debug, PartialEq)]
@@ -62,12 +43,9 @@ pub struct RoiAlignRotatedConfig {
     /// by half a pixel, and at least one pixel long.
     #[config(default = true)]
     pub aligned: bool,
-    /// The unit of angles.
-    #[config(default = "AngleUnit::Radians")]
-    pub angle_unit: AngleUnit,
-    /// Whether a positive angle turns a box clockwise on the screen, where y points down.
-    #[config(default = false)]
-    pub clockwise: bool,
+    /// What an angle means.
+    #[config(default = "AngleConvention::RADIANS_COUNTER_CLOCKWISE")]
+    pub angle: AngleConvention,
     /// In which order positions are computed: `FromElements`, or `FromElementsBySteps` as in OpenVINO.
     #[config(default = "Arithmetic::FromElements")]
     pub arithmetic: Arithmetic,
@@ -90,12 +68,11 @@ impl RoiAlignRotatedConfig {
         options::scale("spatial_scale", self.spatial_scale)?;
         options::fixed_or_adaptive("sampling", self.sampling)?;
         options::from_elements("arithmetic", self.arithmetic)?;
-        let direction = if self.clockwise { -1.0 } else { 1.0 };
         Ok(RegionOperator {
             output_size: self.output_size,
             elements: Elements::Points(PointGrid {
                 placement: Placement::Rotated {
-                    radians: direction * self.angle_unit.in_radians(),
+                    radians: self.angle.in_radians(),
                 },
                 spatial_scale: self.spatial_scale,
                 input_pixel_offset: if self.aligned { 0.5 } else { 0.0 },
@@ -135,14 +112,14 @@ impl RoiAlignRotatedConfig {
 ///
 /// ```
 /// use burn::tensor::{Device, Tensor};
-/// use burn_roi::{AngleUnit, RoiAlignRotatedConfig, RotatedRois, roi_align_rotated};
+/// use burn_roi::{AngleConvention, RoiAlignRotatedConfig, RotatedRois, roi_align_rotated};
 ///
 /// let device = Device::default();
 /// let features = Tensor::<4>::ones([1, 256, 50, 76], &device);
 /// let boxes = Tensor::<2>::from_floats([[300.0, 200.0, 120.0, 60.0, 30.0]], &device);
 /// let config = RoiAlignRotatedConfig::new([7, 7])
 ///     .with_spatial_scale(1.0 / 16.0)
-///     .with_angle_unit(AngleUnit::Degrees);
+///     .with_angle(AngleConvention::DEGREES_COUNTER_CLOCKWISE);
 /// let pooled = roi_align_rotated(features, &RotatedRois::from_images(vec![boxes]), config);
 /// assert_eq!(pooled.dims(), [1, 256, 7, 7]);
 /// ```

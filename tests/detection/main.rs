@@ -15,4 +15,5 @@ mod heads;
 mod masks;
 mod nms;
 mod proposals;
+mod rotated;
 mod training;

@@ -61,9 +61,9 @@ impl Case {
         })
     }
 
-    /// The dtype of the features.
+    /// The dtype of the features, or of the boxes where an operator takes boxes only.
     pub fn dtype(&self) -> Result<DType, String> {
-        Ok(self.data("input")?.dtype())
+        Ok(self.data("input").or(self.data("boxes1"))?.dtype())
     }
 
     /// A float tensor of the case.
