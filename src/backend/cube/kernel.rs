@@ -128,7 +128,7 @@ pub fn launch(
 }
 
 /// How the elements of an output `[K, channels, P, Q]` are divided among units, and how many units there are.
-fn units([regions, channels, rows, columns]: [usize; 4]) -> (UnitsLaunch, usize) {
+pub fn units([regions, channels, rows, columns]: [usize; 4]) -> (UnitsLaunch, usize) {
     let elements = regions * rows * columns;
     let blocks = channels.div_ceil(CHANNELS);
     let of_a_unit = (elements * blocks / ENOUGH_UNITS).clamp(1, BLOCKS.min(blocks));

@@ -8,17 +8,19 @@
 //! - [`unit`]: which output elements a unit computes, their region, and the channels that they read.
 //! - [`backward`]: the gradients of features and of boxes.
 //! - [`samples`] and [`bins`]: what an element reads, reduced.
+//! - [`points`]: operators whose elements read points, and their gradients.
 
 use burn::backend::TensorMetadata;
 use burn_cubecl::CubeBackend;
 use burn_cubecl::tensor::CubeTensor;
 
 use super::{HostRegions, RegionKernels};
-use crate::geometry::operator::RegionOperator;
+use crate::geometry::operator::{Elements, RegionOperator};
 
 mod backward;
 mod bins;
 mod kernel;
+mod points;
 mod samples;
 mod unit;
 
@@ -30,7 +32,7 @@ impl RegionKernels for CubeBackend {
         _regions: Option<HostRegions>,
         operator: RegionOperator,
     ) -> CubeTensor {
-        kernel::launch(None, features, boxes, batch_indices, &operator)
+        pool(None, features, boxes, batch_indices, &operator)
     }
 
     fn pool_level(
@@ -41,7 +43,7 @@ impl RegionKernels for CubeBackend {
         _regions: Option<HostRegions>,
         operator: RegionOperator,
     ) -> CubeTensor {
-        kernel::launch(Some(pooled), features, boxes, batch_indices, &operator)
+        pool(Some(pooled), features, boxes, batch_indices, &operator)
     }
 
     fn average_gradient(
@@ -52,6 +54,9 @@ impl RegionKernels for CubeBackend {
         operator: RegionOperator,
         shape: [usize; 4],
     ) -> CubeTensor {
+        if let Elements::Points(grid) = &operator.elements {
+            return points::features_gradient(gradient, boxes, batch_indices, &operator, grid, shape);
+        }
         backward::features_gradient(gradient, None, boxes, batch_indices, &operator, shape)
     }
 
@@ -75,6 +80,22 @@ impl RegionKernels for CubeBackend {
         _regions: Option<HostRegions>,
         operator: RegionOperator,
     ) -> CubeTensor {
+        if let Elements::Points(grid) = &operator.elements {
+            return points::regions_gradient(gradient, features, boxes, batch_indices, &operator, grid);
+        }
         backward::boxes_gradient(gradient, features, boxes, batch_indices, &operator)
+    }
+}
+
+fn pool(
+    pooled: Option<CubeTensor>,
+    features: CubeTensor,
+    boxes: CubeTensor,
+    batch_indices: CubeTensor,
+    operator: &RegionOperator,
+) -> CubeTensor {
+    match &operator.elements {
+        Elements::Points(grid) => points::pool(pooled, features, boxes, batch_indices, operator, grid),
+        _ => kernel::launch(pooled, features, boxes, batch_indices, operator),
     }
 }

@@ -169,6 +169,6 @@ pub fn read_box<F: Float, I: Int>(
 
 /// By its bits, since some device compilers take it that there are no infinities.
 #[cube]
-fn is_finite(value: f32) -> bool {
+pub fn is_finite(value: f32) -> bool {
     (value.to_bits() & 0x7F80_0000u32) != 0x7F80_0000u32
 }

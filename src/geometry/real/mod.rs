@@ -7,6 +7,7 @@
 //! - `between`: which numbers of a sequence may lie in a range.
 //! - `reach`: the inverse, which elements and samples read a pixel.
 //! - `bins`: which pixels belong to an output element along one axis.
+//! - `angle`: sine and cosine for kernels.
 //! - `area`: whether the area of a box is in a range.
 //!
 //! [`single`] compiles them for f32 and, with a CubeCL backend, into its kernels; [`double`] for f64.

@@ -282,14 +282,17 @@ pub fn places_of_pixels(rule: &PointRule, turn: &Turn, first_y: u32, last_y: u32
 /// The samples of an element whose places may lie between `low` and `high`.
 #[cfg_attr(feature = "cube", cube)]
 pub fn samples_between(rule: &PointRule, axis: &PointAxis, element: u32, shift: Real, low: Real, high: Real) -> Reach {
-    let mut reach = Reach { first: 0u32, end: 0u32 };
+    let mut first = 0u32;
+    let mut end = 0u32;
     if axis.samples > 0u32 {
         let origin = place(rule, axis, element, 0u32, shift);
         let mut step = axis.step;
         if rule.placement == SUB_CROPS {
             step = product(axis.step, (axis.size - 1u32) as Real);
         }
-        reach = between(origin, step, low, high, axis.samples);
+        let reach = between(origin, step, low, high, axis.samples);
+        first = reach.first;
+        end = reach.end;
     }
-    reach
+    Reach { first, end }
 }

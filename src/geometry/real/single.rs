@@ -3,6 +3,9 @@
 /// The type of coordinates, weights and sums.
 pub type Real = f32;
 
+#[cfg(feature = "cube")]
+#[path = "angle.rs"]
+pub mod angle;
 #[path = "area.rs"]
 pub mod area;
 #[path = "between.rs"]

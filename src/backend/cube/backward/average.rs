@@ -3,7 +3,7 @@
 use cubecl::prelude::*;
 
 use super::Compiled;
-use super::tile::{Tile, UNITS, elements_reading, list_regions, tile, write_pixel};
+use super::tile::{Tile, UNITS, elements_reading, list_regions, places, tile, write_pixel};
 use crate::backend::cube::unit::{BoxRow, CHANNELS, read_box};
 use crate::geometry::operator::ChannelMap;
 use crate::geometry::real::single::area::AreaRule;
@@ -29,7 +29,7 @@ pub fn gather_average<F: Float, I: Int>(
     if CUBE_POS >= cubes {
         terminate!();
     }
-    let tile = tile(gradient, output, compiled.channel_map);
+    let tile = tile(gradient, output, places(gradient, compiled.channel_map));
     let batch = output.shape(0);
     let mut flags = Shared::<[u32]>::new_slice(UNITS);
     let mut list = Shared::<[u32]>::new_slice(UNITS);
@@ -145,7 +145,7 @@ fn weight(
 
 /// Adds the weighted gradient of an element.
 #[cube]
-fn add_element<F: Float>(
+pub fn add_element<F: Float>(
     gradient: &Tensor<F>,
     row: usize,
     p: u32,

@@ -82,21 +82,15 @@ pub fn pull_boxes<F: Float, I: Int>(
     }
     let columns = comptime!(compiled.box_format.columns());
     let mut shared = Shared::<[f32]>::new_slice(UNITS);
-    write_end(output, row, comptime!(columns[0][0]), of_ends.y1, &mut shared);
-    write_end(output, row, comptime!(columns[0][1]), of_ends.y2, &mut shared);
-    write_end(output, row, comptime!(columns[1][0]), of_ends.x1, &mut shared);
-    write_end(output, row, comptime!(columns[1][1]), of_ends.x2, &mut shared);
+    write_end(output, row, comptime!(columns[0][0]).runtime(), of_ends.y1, &mut shared);
+    write_end(output, row, comptime!(columns[0][1]).runtime(), of_ends.y2, &mut shared);
+    write_end(output, row, comptime!(columns[1][0]).runtime(), of_ends.x1, &mut shared);
+    write_end(output, row, comptime!(columns[1][1]).runtime(), of_ends.x2, &mut shared);
 }
 
 /// Adds the sums of all units, in one order, and writes a column of the boxes' gradient.
 #[cube]
-fn write_end<F: Float>(
-    output: &mut Tensor<F>,
-    row: usize,
-    #[comptime] column: usize,
-    sum: f32,
-    shared: &mut Shared<[f32]>,
-) {
+pub fn write_end<F: Float>(output: &mut Tensor<F>, row: usize, column: usize, sum: f32, shared: &mut Shared<[f32]>) {
     let unit = UNIT_POS as usize;
     // What was shared before is read by now.
     sync_cube();

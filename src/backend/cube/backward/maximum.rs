@@ -7,7 +7,7 @@
 use cubecl::prelude::*;
 
 use super::Compiled;
-use super::tile::{SIDE, Tile, UNITS, elements_reading, list_regions, tile, write_pixel};
+use super::tile::{SIDE, Tile, UNITS, elements_reading, list_regions, places, tile, write_pixel};
 use super::winner::{Place, Winner, winner_of_bin, winner_of_samples};
 use crate::backend::cube::unit::{BoxRow, CHANNELS, read_box};
 use crate::geometry::real::single::area::AreaRule;
@@ -46,7 +46,7 @@ pub fn gather_maximum<F: Float, I: Int>(
     if CUBE_POS >= cubes {
         terminate!();
     }
-    let tile = tile(gradient, output, compiled.channel_map);
+    let tile = tile(gradient, output, places(gradient, compiled.channel_map));
     let batch = output.shape(0);
     let mut flags = Shared::<[u32]>::new_slice(UNITS);
     let mut list = Shared::<[u32]>::new_slice(UNITS);

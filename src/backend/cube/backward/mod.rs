@@ -6,11 +6,11 @@
 //! - [`winner`]: what a maximum was read from.
 //! - [`boxes`]: the gradient of boxes; a cube owns a region. [`slope`]: how what is read changes with its position.
 
-mod average;
-mod boxes;
+pub mod average;
+pub mod boxes;
 mod maximum;
 mod slope;
-mod tile;
+pub mod tile;
 mod winner;
 
 use burn::backend::TensorMetadata;
@@ -160,7 +160,7 @@ pub fn boxes_gradient(
 }
 
 /// At least this many cubes, in two dimensions: one holds 65,535 at most.
-fn cube_count(cubes: usize) -> CubeCount {
+pub fn cube_count(cubes: usize) -> CubeCount {
     const WIDEST: usize = 1 << 15;
     CubeCount::Static(cubes.min(WIDEST) as u32, cubes.div_ceil(WIDEST) as u32, 1)
 }

@@ -5,9 +5,10 @@ use cubecl::prelude::*;
 use crate::backend::cube::unit::{BoxRow, CHANNELS, read_box};
 use crate::geometry::operator::{BoxFormat, ChannelMap};
 use crate::geometry::real::single::area::{AreaRule, in_range};
+use crate::geometry::real::single::between::Reach;
 use crate::geometry::real::single::bins::extent;
 use crate::geometry::real::single::make::{Rules, RulesExpand};
-use crate::geometry::real::single::reach::{Reach, elements_of_bins, elements_of_samples};
+use crate::geometry::real::single::reach::{elements_of_bins, elements_of_samples};
 use crate::geometry::real::single::samples::axis;
 
 /// The side of a tile in pixels.
@@ -30,22 +31,28 @@ pub struct Tile {
     pub on_map: bool,
     /// The first of the output channels whose gradient the cube gathers.
     pub channel: usize,
-    /// The element of the output that reads the cube's channels, where an element reads channels of its own.
+    /// The number of the group of channels: that of the element or of the sample which reads it.
     pub place: usize,
     /// Height and width of the map.
     pub height: u32,
     pub width: u32,
 }
 
-/// The tile of this cube. Neighbouring cubes own the same pixels in further channels, and read the same regions.
+/// How many groups of channels the output elements read.
 #[cube]
-pub fn tile<F: Float>(gradient: &Tensor<F>, output: &mut Tensor<F>, #[comptime] channel_map: ChannelMap) -> Tile {
-    let (height, width) = (output.shape(2), output.shape(3));
-    let blocks = gradient.shape(1).div_ceil(CHANNELS);
+pub fn places<F: Float>(gradient: &Tensor<F>, #[comptime] channel_map: ChannelMap) -> usize {
     let mut places = 1usize.runtime();
     if comptime!(channel_map == ChannelMap::PositionSensitive) {
         places = gradient.shape(2) * gradient.shape(3);
     }
+    places
+}
+
+/// The tile of this cube, for `places` groups of channels. Neighbouring cubes own the same pixels in further channels, and read the same regions.
+#[cube]
+pub fn tile<F: Float>(gradient: &Tensor<F>, output: &mut Tensor<F>, places: usize) -> Tile {
+    let (height, width) = (output.shape(2), output.shape(3));
+    let blocks = gradient.shape(1).div_ceil(CHANNELS);
     let cube = CUBE_POS;
     let (rest, block) = (cube / blocks, cube % blocks);
     let (rest, place) = (rest / places, rest % places);
@@ -156,6 +163,13 @@ pub fn list_regions<F: Float, I: Int>(
             }
         }
     }
+    list_flagged(flag, row, flags, list)
+}
+
+/// Lists the rows of those units whose flag is 1, in the order of units, and returns how many they are.
+#[cube]
+pub fn list_flagged(flag: u32, row: usize, flags: &mut Shared<[u32]>, list: &mut Shared<[u32]>) -> u32 {
+    let unit = UNIT_POS as usize;
     // What the units before have listed is read by now.
     sync_cube();
     flags[unit] = flag;

@@ -1,0 +1,140 @@
+//! A region whose elements read points, as a kernel reads it.
+
+use cubecl::prelude::*;
+
+use crate::backend::cube::unit::{is_finite, read_box};
+use crate::geometry::operator::BoxFormat;
+use crate::geometry::real::single::angle::sine_cosine;
+use crate::geometry::real::single::area::{AreaRule, in_range};
+use crate::geometry::real::single::points::{
+    PointAxis, PointRule, PointRuleLaunch, ROTATED, Turn, point_axis, shift, turn,
+};
+
+/// A region: its image, its axes, and how it is turned.
+#[derive(CubeType)]
+pub struct PointRegion {
+    /// Its row.
+    pub row: usize,
+    pub image: usize,
+    /// Whether it is pooled: it names an image, is finite, and is in the range of areas.
+    pub pooled: bool,
+    pub y: PointAxis,
+    pub x: PointAxis,
+    pub turn: Turn,
+}
+
+/// An element's offset, and by how many pixels it moves its samples.
+#[derive(CubeType)]
+pub struct ElementOffset {
+    pub y: f32,
+    pub x: f32,
+    pub shift_y: f32,
+    pub shift_x: f32,
+}
+
+/// Reads a region of an output of `rows` and `columns`, on maps of a height and a width.
+#[cube]
+#[allow(clippy::too_many_arguments)]
+pub fn read_region<F: Float, I: Int>(
+    boxes: &Tensor<F>,
+    batch_indices: &Tensor<I>,
+    row: usize,
+    batch: usize,
+    rule: &PointRule,
+    areas: &AreaRule,
+    rows: u32,
+    columns: u32,
+    height: u32,
+    width: u32,
+    #[comptime] of_level: bool,
+) -> PointRegion {
+    let region = read_box(boxes, batch_indices, row, batch, comptime!(BoxFormat::Xyxy));
+    let mut pooled = region.valid;
+    let mut top = region.y1;
+    let mut left = region.x1;
+    let mut sine = 0.0f32;
+    let mut cosine = 1.0f32;
+    if rule.placement == ROTATED {
+        let angle = f32::cast_from(boxes[row * boxes.stride(0) + 4 * boxes.stride(1)]);
+        pooled = pooled && is_finite(angle);
+        let of_angle = sine_cosine(angle * rule.radians);
+        sine = of_angle.sine;
+        cosine = of_angle.cosine;
+        // The area of the box: its last two columns are its size.
+        top = 0.0f32.runtime();
+        left = 0.0f32.runtime();
+    }
+    if comptime!(of_level) {
+        pooled = pooled && in_range(areas, top, left, region.y2, region.x2);
+    }
+    PointRegion {
+        row,
+        image: region.image,
+        pooled,
+        y: point_axis(rule, region.y1, region.y2, rule.samples_y, rows, height),
+        x: point_axis(rule, region.x1, region.x2, rule.samples_x, columns, width),
+        turn: turn(rule, region.y1, region.x1, cosine, sine),
+    }
+}
+
+/// Reads the offset of an element.
+#[cube]
+pub fn read_offset<F: Float>(
+    boxes: &Tensor<F>,
+    rule: &PointRule,
+    region: &PointRegion,
+    p: u32,
+    q: u32,
+) -> ElementOffset {
+    let mut offset = ElementOffset {
+        y: 0.0f32,
+        x: 0.0f32,
+        shift_y: 0.0f32,
+        shift_x: 0.0f32,
+    };
+    if rule.parts_y > 0u32 {
+        let place = offset_place(rule, region, p, q);
+        let of_axis = (rule.parts_y * rule.parts_x) as usize;
+        let start = region.row * boxes.stride(0);
+        let step = boxes.stride(1);
+        offset.x = f32::cast_from(boxes[start + (4 + place) * step]);
+        offset.y = f32::cast_from(boxes[start + (4 + of_axis + place) * step]);
+        offset.shift_y = shift(rule, &region.y, offset.y);
+        offset.shift_x = shift(rule, &region.x, offset.x);
+    }
+    offset
+}
+
+/// Which of the offsets along an axis is an element's.
+#[cube]
+pub fn offset_place(rule: &PointRule, region: &PointRegion, p: u32, q: u32) -> usize {
+    let part_y = p * rule.parts_y / region.y.elements;
+    let part_x = q * rule.parts_x / region.x.elements;
+    (part_y * rule.parts_x + part_x) as usize
+}
+
+/// Whether an element with this offset reads anything.
+#[cube]
+pub fn offset_is_finite(offset: &ElementOffset) -> bool {
+    is_finite(offset.y) && is_finite(offset.x)
+}
+
+/// A rule as a kernel's argument.
+pub fn point_rule(rule: PointRule) -> PointRuleLaunch {
+    PointRuleLaunch::new(
+        rule.placement,
+        rule.spatial_scale,
+        rule.input_pixel_offset,
+        rule.minimum_length,
+        rule.samples_y,
+        rule.samples_x,
+        rule.by_steps,
+        rule.radians,
+        rule.offset_scale,
+        rule.parts_y,
+        rule.parts_x,
+        rule.lower_bound,
+        rule.upper_margin,
+        rule.ignores_out_of_bounds,
+    )
+}
