@@ -17,6 +17,7 @@ mod infinite_pixels;
 mod limits;
 mod multi_scale;
 mod options;
+mod points;
 mod problem;
 mod properties;
 #[cfg(feature = "flex")]

@@ -1,0 +1,218 @@
+//! Gradients of features, boxes, angles and offsets.
+
+use std::cell::Cell;
+
+use burn::tensor::{DType, Device, Tensor, TensorData};
+use proptest::prelude::*;
+
+use super::against_reference::{bits, expected, is_near};
+use super::strategies::problems;
+use super::{Inputs, PointOperator, PointProblem};
+use crate::agreement::{drawn, largest_error};
+use crate::backends::backends;
+use crate::problem::{Layout, random_numbers};
+use crate::reference::{DOUBLE, SINGLE};
+use burn_roi::*;
+
+/// The gradients of the sum of the output times weights.
+struct Gradients {
+    features: TensorData,
+    boxes: TensorData,
+    offsets: Option<TensorData>,
+}
+
+impl PointProblem {
+    fn weights(&self, output: &TensorData) -> Vec<f64> {
+        let numbers = random_numbers(self.seed.wrapping_add(77), output.num_elements());
+        numbers.into_iter().map(f64::from).collect()
+    }
+
+    fn gradients(&self, device: &Device, dtype: DType) -> Gradients {
+        let weights = self.weights(&self.run(device, dtype));
+        let device = &device.clone().autodiff();
+        let inputs = self.inputs(device, dtype);
+        let inputs = Inputs {
+            features: inputs.features.require_grad(),
+            boxes: inputs.boxes.require_grad(),
+            offsets: inputs.offsets.map(Tensor::require_grad),
+        };
+        let output = self.call(inputs.clone(), device);
+        let weights = TensorData::new(weights, output.dims()).convert_dtype(dtype);
+        let weights = Tensor::<4>::from_data(weights, (device, dtype));
+        let gradients = (output * weights).sum().backward();
+        let of = "a gradient of every input";
+        Gradients {
+            features: inputs.features.grad(&gradients).expect(of).into_data(),
+            boxes: inputs.boxes.grad(&gradients).expect(of).into_data(),
+            offsets: inputs
+                .offsets
+                .map(|offsets| offsets.grad(&gradients).expect(of).into_data()),
+        }
+    }
+}
+
+fn numbers(data: &TensorData) -> Vec<f64> {
+    data.iter::<f64>().collect()
+}
+
+fn dot(left: &[f64], right: &[f64]) -> f64 {
+    left.iter().zip(right).map(|(left, right)| left * right).sum()
+}
+
+const STEP: f64 = 1e-6;
+
+/// Boxes, angles and offsets are moved one number at a time; the output changes as the gradients say.
+#[test]
+fn gradients_of_regions_are_slopes() {
+    let backends = backends();
+    let Some(backend) = backends.iter().find(|backend| backend.supports(DType::F64)) else {
+        return;
+    };
+    let (of_boxes, of_offsets) = (Cell::new(0), Cell::new(0));
+    proptest!(drawn(400), |(problem in problems())| {
+        prop_assume!(is_near(&problem));
+        let Some(expected) = expected(&problem, DType::F64, DOUBLE) else { return Ok(()) };
+        // Near a jump or a bend the slope of one side is not that of the other.
+        prop_assume!(expected.nearest_jump > 1e-3 && expected.nearest_bend > 1e-3);
+        let device = &backend.device;
+        let inputs = problem.inputs(device, DType::F64);
+        let weights = problem.weights(&problem.run(device, DType::F64));
+        let value = |inputs: Inputs| dot(&weights, &numbers(&problem.call(inputs, device).into_data()));
+        let slope = |change: &dyn Fn(f64) -> Inputs| {
+            (value(change(STEP)) - value(change(-STEP))) / (2.0 * STEP)
+        };
+        let found = problem.gradients(device, DType::F64);
+        let boxes = numbers(&inputs.boxes.clone().into_data());
+        for (place, found) in numbers(&found.boxes).into_iter().enumerate() {
+            let expected = slope(&|step| Inputs {
+                boxes: moved(&boxes, place, step, inputs.boxes.dims(), device),
+                ..inputs.clone()
+            });
+            let most = 1e-5 * expected.abs().max(1.0) * weights.len() as f64;
+            prop_assert!((found - expected).abs() <= most, "box number {place}: {found}, not {expected}");
+            of_boxes.set(of_boxes.get() + 1);
+        }
+        if let (Some(offsets), Some(found)) = (&inputs.offsets, &found.offsets) {
+            let before = numbers(&offsets.clone().into_data());
+            for (place, found) in numbers(found).into_iter().enumerate() {
+                let expected = slope(&|step| Inputs {
+                    offsets: Some(moved(&before, place, step, offsets.dims(), device)),
+                    ..inputs.clone()
+                });
+                let most = 1e-5 * expected.abs().max(1.0) * weights.len() as f64;
+                prop_assert!((found - expected).abs() <= most, "offset {place}: {found}, not {expected}");
+                of_offsets.set(of_offsets.get() + 1);
+            }
+        }
+    });
+    assert!(of_boxes.get() > 0 && of_offsets.get() > 0);
+}
+
+fn moved<const D: usize>(numbers: &[f64], place: usize, step: f64, shape: [usize; D], device: &Device) -> Tensor<D> {
+    let mut numbers = numbers.to_vec();
+    numbers[place] += step;
+    Tensor::from_data(TensorData::new(numbers, shape), (device, DType::F64))
+}
+
+/// An output is linear in the features: `<G, J F> = <Jᵀ G, F>`.
+#[test]
+fn gradients_of_features_are_adjoint_on_every_backend() {
+    proptest!(drawn(200), |(problem in problems())| {
+        for backend in backends() {
+            let output = problem.run(&backend.device, DType::F32);
+            let weights = problem.weights(&output);
+            let features = problem.inputs(&backend.device, DType::F32).features.into_data();
+            let found = problem.gradients(&backend.device, DType::F32);
+            let output = numbers(&output);
+            let (left, right) = (dot(&weights, &output), dot(&numbers(&found.features), &numbers(&features)));
+            let most = 1e-4 * output.iter().map(|number| number.abs()).sum::<f64>().max(1.0);
+            prop_assert!((left - right).abs() <= most, "{}: {left} and {right}", backend.name);
+        }
+    });
+}
+
+#[test]
+fn backends_agree_on_gradients() {
+    let backends = backends();
+    let (first, others) = backends.split_first().expect("there is a backend");
+    proptest!(drawn(200), |(problem in problems())| {
+        prop_assume!(is_near(&problem));
+        let expected = expected(&problem, DType::F32, SINGLE);
+        prop_assume!(expected.is_some_and(|expected| expected.nearest_jump.min(expected.nearest_bend) > 1e-3));
+        let expected = problem.gradients(&first.device, DType::F32);
+        for other in others {
+            let found = problem.gradients(&other.device, DType::F32);
+            let mut errors = vec![
+                largest_error(&found.features, &expected.features),
+                largest_error(&found.boxes, &expected.boxes),
+            ];
+            errors.extend(found.offsets.iter().zip(&expected.offsets).map(|(left, right)| largest_error(left, right)));
+            for (error, most) in errors.into_iter().zip([2e-4, 2e-3, 2e-3]) {
+                prop_assert!(error <= most, "{} differs from {} by {error:e}", other.name, first.name);
+            }
+        }
+    });
+}
+
+/// Many regions that overlap, some of them fully.
+fn overlapping(operator: PointOperator, channels: usize, offsets: Option<[usize; 4]>) -> PointProblem {
+    let count = 60;
+    let boxes = (0..count).map(|row| {
+        let [x, y] = [row % 7, row % 5].map(|number| f64::from(number) * 2.3);
+        let mut numbers = vec![x, y, x + 14.0, y + 11.0];
+        numbers.extend((operator.columns() == 5).then_some(f64::from(row) / 9.0));
+        numbers
+    });
+    PointProblem {
+        boxes: boxes.collect(),
+        operator,
+        layout: Layout::Contiguous,
+        shape: [2, channels, 32, 31],
+        batch_indices: (0..count).map(|row| row % 2).collect(),
+        offsets: offsets.map(|shape| {
+            let numbers = random_numbers(3, shape.iter().product());
+            (shape, numbers.into_iter().map(f64::from).collect())
+        }),
+        seed: 5,
+    }
+}
+
+#[test]
+fn the_same_call_gives_the_same_bits_on_any_number_of_threads() {
+    let deform_ps = DeformPsRoiPoolConfig::new([3, 2], 4)
+        .with_samples([2, 3])
+        .with_part_size([2, 2]);
+    let problems = [
+        overlapping(PointOperator::Rotated(RoiAlignRotatedConfig::new([5, 7])), 20, None),
+        overlapping(
+            PointOperator::Deform(DeformRoiPoolConfig::new([5, 4])),
+            20,
+            Some([60, 2, 5, 4]),
+        ),
+        overlapping(PointOperator::DeformPs(deform_ps), 24, Some([60, 4, 2, 2])),
+        overlapping(
+            PointOperator::PsCrop(PsCropAndResizeConfig::new([3, 4], [2, 3])),
+            24,
+            None,
+        ),
+    ];
+    for backend in backends() {
+        for problem in &problems {
+            let gradients = |threads: usize| {
+                let pool = rayon::ThreadPoolBuilder::new()
+                    .num_threads(threads)
+                    .build()
+                    .expect("a pool");
+                pool.install(|| problem.gradients(&backend.device, DType::F32))
+            };
+            let first = gradients(1);
+            for threads in [1, 2, 5] {
+                let again = gradients(threads);
+                let same = bits(&again.features) == bits(&first.features)
+                    && bits(&again.boxes) == bits(&first.boxes)
+                    && again.offsets.as_ref().map(bits) == first.offsets.as_ref().map(bits);
+                assert!(same, "{}: {problem:?}", backend.name);
+            }
+        }
+    }
+}
