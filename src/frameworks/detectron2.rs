@@ -5,7 +5,7 @@
 use burn::config::Config;
 
 use crate::geometry::angle::AngleConvention;
-use crate::ops::{MultiScaleRoiAlignConfig, RoiAlignConfig, RoiAlignRotatedConfig};
+use crate::ops::{MultiScaleRoiAlignConfig, PyramidConfig, RoiAlignConfig, RoiAlignRotatedConfig};
 
 /// The arguments of `detectron2.modeling.poolers.ROIPooler`, but for `scales`, which
 /// [`multi_scale_roi_align`](crate::multi_scale_roi_align()) takes.
@@ -41,6 +41,18 @@ pub enum PoolerType {
     RoiAlign,
     /// `"ROIAlignV2"`: aligned.
     RoiAlignV2,
+}
+
+impl RoiPooler {
+    /// Which level a region belongs to: with it, [`multi_scale_pool`](crate::multi_scale_pool()) has the pooler types
+    /// `"ROIPool"` and `"ROIAlignRotated"` too.
+    pub fn pyramid(&self) -> PyramidConfig {
+        PyramidConfig::new()
+            .with_canonical_scale(self.canonical_box_size)
+            .with_canonical_level(self.canonical_level)
+            .with_ratio_epsilon(1e-8)
+            .with_level_epsilon(0.0)
+    }
 }
 
 impl From<RoiPooler> for MultiScaleRoiAlignConfig {

@@ -22,9 +22,9 @@ pub fn pool_tensor<const COLUMNS: usize>(
 }
 
 /// Pools regions of a pyramid of Burn's tensors: one operator for each level.
-pub fn pool_pyramid_tensor(
+pub fn pool_pyramid_tensor<const COLUMNS: usize>(
     features: Vec<Tensor<4>>,
-    rois: &Rois,
+    rois: &RoiTable<COLUMNS>,
     operators: Vec<RegionOperator>,
 ) -> Result<Tensor<4>, RoiError> {
     let features = features

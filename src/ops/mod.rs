@@ -15,6 +15,7 @@ pub mod primitive;
 mod ps_crop_and_resize;
 mod ps_roi_align;
 mod ps_roi_pool;
+mod pyramid;
 mod riroi_align_rotated;
 mod roi_align;
 mod roi_align_rotated;
@@ -24,12 +25,16 @@ pub use crop_and_resize::{CropAndResize, CropAndResizeConfig, crop_and_resize, t
 pub use deform_ps_roi_pool::{DeformPsRoiPool, DeformPsRoiPoolConfig, deform_ps_roi_pool, try_deform_ps_roi_pool};
 pub use deform_roi_pool::{DeformRoiPool, DeformRoiPoolConfig, deform_roi_pool, try_deform_roi_pool};
 pub use multi_scale_roi_align::{
-    MAXIMUM_CANONICAL_SCALE, MAXIMUM_LEVEL, MAXIMUM_LEVEL_EPSILON, MINIMUM_CANONICAL_SCALE, MultiScaleRoiAlign,
-    MultiScaleRoiAlignConfig, infer_scales, multi_scale_roi_align, try_infer_scales, try_multi_scale_roi_align,
+    MultiScaleRoiAlign, MultiScaleRoiAlignConfig, infer_scales, multi_scale_roi_align, try_infer_scales,
+    try_multi_scale_roi_align,
 };
 pub use ps_crop_and_resize::{PsCropAndResize, PsCropAndResizeConfig, ps_crop_and_resize, try_ps_crop_and_resize};
 pub use ps_roi_align::{PsRoiAlign, PsRoiAlignConfig, ps_roi_align, try_ps_roi_align};
 pub use ps_roi_pool::{PsRoiPool, PsRoiPoolConfig, ps_roi_pool, try_ps_roi_pool};
+pub use pyramid::{
+    MAXIMUM_CANONICAL_SCALE, MAXIMUM_LEVEL, MAXIMUM_LEVEL_EPSILON, MINIMUM_CANONICAL_SCALE, PyramidConfig,
+    PyramidOperator, multi_scale_pool, try_multi_scale_pool,
+};
 pub use riroi_align_rotated::{
     RiRoiAlignRotated, RiRoiAlignRotatedConfig, riroi_align_rotated, try_riroi_align_rotated,
 };

@@ -1,34 +1,14 @@
 //! `multi_scale_roi_align`: `roi_align` on a feature pyramid, each region on the level of its size.
 
-use std::ops::RangeInclusive;
-
 use burn::config::Config;
 use burn::module::Module;
 use burn::tensor::{DType, Tensor};
 
-use super::{RoiAlignConfig, call, options};
+use super::pyramid::{PyramidConfig, Scaled};
+use super::{RoiAlignConfig, call};
 use crate::error::{RoiError, or_panic};
-use crate::geometry::levels::{AreaRange, LevelRule};
-use crate::geometry::operator::{Elements, RegionOperator, SampleAxis, SpatialScale};
-use crate::geometry::plan::Coordinate;
+use crate::geometry::operator::RegionOperator;
 use crate::regions::Rois;
-
-/// The least canonical scale.
-pub const MINIMUM_CANONICAL_SCALE: f64 = 1e-6;
-
-/// The largest canonical scale.
-pub const MAXIMUM_CANONICAL_SCALE: f64 = 1e6;
-
-/// The coarsest canonical level and level of a map; the finest is as far below 0.
-pub const MAXIMUM_LEVEL: i32 = 32;
-
-const LEVELS: RangeInclusive<f64> = -(MAXIMUM_LEVEL as f64)..=MAXIMUM_LEVEL as f64;
-
-/// Smaller areas count as none: the least number of f32 that every device keeps.
-const LEAST_AREA: f64 = f32::MIN_POSITIVE as f64;
-
-/// The largest ratio epsilon and level epsilon.
-pub const MAXIMUM_LEVEL_EPSILON: f64 = 1.0;
 
 /// What [`multi_scale_roi_align`] computes. The defaults are those of torchvision's `MultiScaleRoIAlign`,
 /// which [`torchvision::MultiScaleRoiAlign`](crate::torchvision::MultiScaleRoiAlign) has under its own
@@ -88,95 +68,16 @@ impl MultiScaleRoiAlignConfig {
         scales: &[f64],
         dtype: DType,
     ) -> Result<Vec<RegionOperator>, RoiError> {
-        if levels != scales.len() || levels == 0 {
-            return Err(RoiError::Levels {
-                features: levels,
-                scales: scales.len(),
-            });
-        }
-        let operator = self.roi_align.operator()?;
-        let rule = self.level_rule()?;
-        let first = self.first_level(scales)?;
-        let least_area = |level| match dtype {
-            DType::F64 => f64::least_area(&rule, level),
-            _ => f32::least_area(&rule, level).into(),
-        };
-        let level = |(index, &scale): (usize, &f64)| {
-            let level = first + index as i32;
-            let mut areas = AreaRange::ALL;
-            if !self.pools_empty {
-                areas.from = LEAST_AREA;
-            }
-            if index > 0 {
-                areas.from = least_area(level);
-            }
-            if index + 1 < scales.len() {
-                areas.below = least_area(level + 1);
-            }
-            let elements = self.elements(scale)?;
-            Ok(RegionOperator {
-                elements,
-                areas,
-                ..operator
-            })
-        };
-        scales.iter().enumerate().map(level).collect()
-    }
-
-    /// Where elements read on a level: the spatial scales are multiplied by the level's.
-    fn elements(&self, scale: f64) -> Result<Elements, RoiError> {
-        let axis = |of_axis: f64| {
-            options::scale("scales", of_axis * scale)?;
-            Ok(SampleAxis {
-                spatial_scale: SpatialScale::Times(of_axis * scale),
-                ..self.roi_align.axis(of_axis)
-            })
-        };
-        let roi_align = &self.roi_align;
-        Ok(Elements::Samples([
-            axis(roi_align.spatial_scale_y)?,
-            axis(roi_align.spatial_scale_x)?,
-        ]))
-    }
-
-    fn level_rule(&self) -> Result<LevelRule, RoiError> {
-        let scales = MINIMUM_CANONICAL_SCALE..=MAXIMUM_CANONICAL_SCALE;
-        let epsilons = 0.0..=MAXIMUM_LEVEL_EPSILON;
-        options::within("canonical_scale", self.canonical_scale, scales, "0.000001 to 1000000")?;
-        options::within("canonical_level", self.canonical_level.into(), LEVELS, "-32 to 32")?;
-        options::within("ratio_epsilon", self.ratio_epsilon, epsilons.clone(), "0 to 1")?;
-        options::within("level_epsilon", self.level_epsilon, epsilons, "0 to 1")?;
-        Ok(LevelRule {
+        let pyramid = PyramidConfig {
             canonical_scale: self.canonical_scale,
             canonical_level: self.canonical_level,
             ratio_epsilon: self.ratio_epsilon,
             level_epsilon: self.level_epsilon,
-        })
-    }
-
-    /// The level of the first map.
-    fn first_level(&self, scales: &[f64]) -> Result<i32, RoiError> {
-        let Some(level) = self.first_level else {
-            return finest_level(scales);
+            first_level: self.first_level,
+            pools_empty: self.pools_empty,
         };
-        options::within("first_level", level.into(), LEVELS, "-32 to 32")?;
-        Ok(level)
+        pyramid.operators(levels, scales, dtype, |scale| self.roi_align.at_scale(scale))
     }
-}
-
-/// The level of the first scale. Where there are more, they are powers of two, each half of the one
-/// before: a box's level is counted from the first.
-fn finest_level(scales: &[f64]) -> Result<i32, RoiError> {
-    let level = -scales[0].log2();
-    let halves = scales.windows(2).all(|pair| pair[1] == pair[0] / 2.0);
-    if scales.len() == 1 || (halves && level.fract() == 0.0 && level.abs() <= MAXIMUM_LEVEL.into()) {
-        return Ok(level as i32);
-    }
-    Err(RoiError::Option {
-        argument: "scales",
-        value: format!("{scales:?}"),
-        expected: "powers of two between 2^-32 and 2^32, each half of the one before",
-    })
 }
 
 /// Samples regions of a feature pyramid, each on the level of its size.

@@ -1,0 +1,244 @@
+//! [`PyramidConfig`] and `multi_scale_pool`: any operator on a feature pyramid, each region on the level of its size.
+
+use std::ops::RangeInclusive;
+
+use burn::config::Config;
+use burn::tensor::{DType, Tensor};
+
+use super::{PsRoiAlignConfig, PsRoiPoolConfig, RoiAlignConfig, RoiAlignRotatedConfig, RoiPoolConfig, call, options};
+use crate::error::{RoiError, or_panic};
+use crate::geometry::levels::{AreaRange, LevelRule};
+use crate::geometry::operator::RegionOperator;
+use crate::geometry::plan::Coordinate;
+use crate::regions::RoiTable;
+
+/// The least canonical scale.
+pub const MINIMUM_CANONICAL_SCALE: f64 = 1e-6;
+
+/// The largest canonical scale.
+pub const MAXIMUM_CANONICAL_SCALE: f64 = 1e6;
+
+/// The coarsest canonical level and level of a map; the finest is as far below 0.
+pub const MAXIMUM_LEVEL: i32 = 32;
+
+const LEVELS: RangeInclusive<f64> = -(MAXIMUM_LEVEL as f64)..=MAXIMUM_LEVEL as f64;
+
+/// Smaller areas count as none: the least number of f32 that every device keeps.
+const LEAST_AREA: f64 = f32::MIN_POSITIVE as f64;
+
+/// The largest ratio epsilon and level epsilon.
+pub const MAXIMUM_LEVEL_EPSILON: f64 = 1.0;
+
+/// Which level of a feature pyramid a region belongs to. The defaults are torchvision's;
+/// [`detectron2::RoiPooler::pyramid`](crate::detectron2::RoiPooler::pyramid) gives detectron2's.
+///
+/// It is the level
+///
+/// ```text
+/// floor(canonical_level + log2(sqrt(area) / canonical_scale + ratio_epsilon) + level_epsilon)
+/// ```
+///
+/// held within the levels that there are, where level `k` has one pixel for `2^k` of the image's. With `first_level`,
+/// levels are those of the maps in their order, from this one on.
+#[derive(Config, Debug, PartialEq)]
+pub struct PyramidConfig {
+    /// The side of a square box that belongs to the canonical level, in box coordinates; 1e-6 to 1e6.
+    #[config(default = 224.0)]
+    pub canonical_scale: f64,
+    /// The level of such a box, -32 to 32.
+    #[config(default = 4)]
+    pub canonical_level: i32,
+    /// Added to the ratio of the sides, 0 to 1.
+    #[config(default = 0.0)]
+    pub ratio_epsilon: f64,
+    /// Added to the level, 0 to 1.
+    #[config(default = 1e-6)]
+    pub level_epsilon: f64,
+    /// The level of the first map, -32 to 32. With it scales may be any; without it, it follows from the first scale.
+    pub first_level: Option<i32>,
+    /// Whether a box without area belongs to the first map. Otherwise it gives the out-of-bounds value.
+    #[config(default = true)]
+    pub pools_empty: bool,
+}
+
+impl PyramidConfig {
+    /// The options, checked, as operators: one for each of the levels, which have `scales`. `levels` is how many
+    /// feature maps there are, and `operator` gives the operator whose spatial scales are multiplied by a level's.
+    pub(super) fn operators(
+        &self,
+        levels: usize,
+        scales: &[f64],
+        dtype: DType,
+        operator: impl Fn(f64) -> Result<RegionOperator, RoiError>,
+    ) -> Result<Vec<RegionOperator>, RoiError> {
+        if levels != scales.len() || levels == 0 {
+            return Err(RoiError::Levels {
+                features: levels,
+                scales: scales.len(),
+            });
+        }
+        let rule = self.level_rule()?;
+        let first = self.first_level(scales)?;
+        let least_area = |level| match dtype {
+            DType::F64 => f64::least_area(&rule, level),
+            _ => f32::least_area(&rule, level).into(),
+        };
+        let level = |(index, &scale): (usize, &f64)| {
+            let level = first + index as i32;
+            let mut areas = AreaRange::ALL;
+            if !self.pools_empty {
+                areas.from = LEAST_AREA;
+            }
+            if index > 0 {
+                areas.from = least_area(level);
+            }
+            if index + 1 < scales.len() {
+                areas.below = least_area(level + 1);
+            }
+            Ok(RegionOperator {
+                areas,
+                ..operator(scale)?
+            })
+        };
+        scales.iter().enumerate().map(level).collect()
+    }
+
+    fn level_rule(&self) -> Result<LevelRule, RoiError> {
+        let scales = MINIMUM_CANONICAL_SCALE..=MAXIMUM_CANONICAL_SCALE;
+        let epsilons = 0.0..=MAXIMUM_LEVEL_EPSILON;
+        options::within("canonical_scale", self.canonical_scale, scales, "0.000001 to 1000000")?;
+        options::within("canonical_level", self.canonical_level.into(), LEVELS, "-32 to 32")?;
+        options::within("ratio_epsilon", self.ratio_epsilon, epsilons.clone(), "0 to 1")?;
+        options::within("level_epsilon", self.level_epsilon, epsilons, "0 to 1")?;
+        Ok(LevelRule {
+            canonical_scale: self.canonical_scale,
+            canonical_level: self.canonical_level,
+            ratio_epsilon: self.ratio_epsilon,
+            level_epsilon: self.level_epsilon,
+        })
+    }
+
+    /// The level of the first map.
+    fn first_level(&self, scales: &[f64]) -> Result<i32, RoiError> {
+        let Some(level) = self.first_level else {
+            return finest_level(scales);
+        };
+        options::within("first_level", level.into(), LEVELS, "-32 to 32")?;
+        Ok(level)
+    }
+}
+
+/// The level of the first scale. Where there are more, they are powers of two, each half of the one
+/// before: a box's level is counted from the first.
+fn finest_level(scales: &[f64]) -> Result<i32, RoiError> {
+    let level = -scales[0].log2();
+    let halves = scales.windows(2).all(|pair| pair[1] == pair[0] / 2.0);
+    if scales.len() == 1 || (halves && level.fract() == 0.0 && level.abs() <= MAXIMUM_LEVEL.into()) {
+        return Ok(level as i32);
+    }
+    Err(RoiError::Option {
+        argument: "scales",
+        value: format!("{scales:?}"),
+        expected: "powers of two between 2^-32 and 2^32, each half of the one before",
+    })
+}
+
+/// An operator that [`multi_scale_pool`] computes on each level of a pyramid, of boxes with so many columns: the config
+/// of `roi_align`, `roi_pool`, `ps_roi_align`, `ps_roi_pool`, `prroi_pool` or `roi_align_rotated`. No other crate can
+/// implement it.
+pub trait PyramidOperator<const COLUMNS: usize>: scaled::Scaled {}
+
+mod scaled {
+    use crate::error::RoiError;
+    use crate::geometry::operator::RegionOperator;
+
+    pub trait Scaled {
+        /// The operator, whose spatial scales are multiplied by that of a level.
+        fn at_scale(&self, scale: f64) -> Result<RegionOperator, RoiError>;
+    }
+}
+
+/// Implements [`PyramidOperator`] for configs with these spatial scales.
+macro_rules! pyramid_operators {
+    ($($config:ty, $columns:literal, [$($scale:ident),+];)+) => {$(
+        impl scaled::Scaled for $config {
+            fn at_scale(&self, scale: f64) -> Result<RegionOperator, RoiError> {
+                // The operator's own scales are checked under their names.
+                self.operator()?;
+                let mut config = self.clone();
+                $(
+                    config.$scale *= scale;
+                    options::scale("scales", config.$scale)?;
+                )+
+                config.operator()
+            }
+        }
+
+        impl PyramidOperator<$columns> for $config {}
+    )+};
+}
+
+pyramid_operators! {
+    RoiAlignConfig, 4, [spatial_scale_y, spatial_scale_x];
+    RoiPoolConfig, 4, [spatial_scale_y, spatial_scale_x];
+    PsRoiAlignConfig, 4, [spatial_scale];
+    PsRoiPoolConfig, 4, [spatial_scale];
+    RoiAlignRotatedConfig, 5, [spatial_scale];
+}
+
+/// Pools regions of a feature pyramid by any of several operators, each region on the level of its size.
+///
+/// - `features`: one map `[N, C, Hᵢ, Wᵢ]` for each level, from the finest to the coarsest, as the operator takes them.
+/// - `rois`: boxes in pixels of the image, rotated ones for `roi_align_rotated`, of the features' dtype and on their device.
+///   The area of a rotated box is its width times its height.
+/// - `scales`: from box coordinates to pixels of each map, as [`multi_scale_roi_align`](crate::multi_scale_roi_align())
+///   takes them. The operator's own spatial scale is multiplied by the level's.
+/// - Returns `[K, channels, P, Q]`: each region once, in the order given.
+///
+/// The rule is that of detectron2's `ROIPooler`, which has it for `ROIAlign`, `ROIPool` and `ROIAlignRotated`.
+///
+/// ```
+/// use burn::tensor::{Device, Tensor};
+/// use burn_roi::{RoiAlignRotatedConfig, RotatedRois, detectron2, multi_scale_pool};
+///
+/// let device = Device::default();
+/// let features = [[56, 80], [28, 40]].map(|[h, w]| Tensor::<4>::ones([1, 8, h, w], &device)).into();
+/// let boxes = Tensor::<2>::from_floats([[40.0, 40.0, 30.0, 20.0, 30.0], [150.0, 100.0, 300.0, 200.0, 80.0]], &device);
+/// let operator: RoiAlignRotatedConfig = detectron2::RoiAlignRotated::new([7, 7], 1.0, 2).into();
+/// let pyramid = detectron2::RoiPooler::new([7, 7]).pyramid();
+/// let rois = RotatedRois::from_images(vec![boxes]);
+/// let pooled = multi_scale_pool(features, &rois, &[0.25, 0.125], operator, pyramid);
+/// assert_eq!(pooled.dims(), [2, 8, 7, 7]);
+/// ```
+///
+/// # Panics
+///
+/// Where [`try_multi_scale_pool`] gives an error, with its text.
+pub fn multi_scale_pool<const COLUMNS: usize>(
+    features: Vec<Tensor<4>>,
+    rois: &RoiTable<COLUMNS>,
+    scales: &[f64],
+    operator: impl PyramidOperator<COLUMNS>,
+    pyramid: PyramidConfig,
+) -> Tensor<4> {
+    or_panic(try_multi_scale_pool(features, rois, scales, operator, pyramid))
+}
+
+/// [`multi_scale_pool`] for arguments that may be wrong.
+///
+/// # Errors
+///
+/// Those of [`try_multi_scale_roi_align`](crate::try_multi_scale_roi_align), and those of the operator for any level.
+pub fn try_multi_scale_pool<const COLUMNS: usize>(
+    features: Vec<Tensor<4>>,
+    rois: &RoiTable<COLUMNS>,
+    scales: &[f64],
+    operator: impl PyramidOperator<COLUMNS>,
+    pyramid: PyramidConfig,
+) -> Result<Tensor<4>, RoiError> {
+    let dtype = features.first().map_or(DType::F32, Tensor::dtype);
+    let operators = pyramid.operators(features.len(), scales, dtype, |scale| operator.at_scale(scale))?;
+    call::pool_pyramid_tensor(features, rois, operators)
+}
+
+pub(super) use scaled::Scaled;
