@@ -17,12 +17,12 @@
 //! ```
 //!
 //! - [`roi_align`](roi_align()), [`roi_pool`](roi_pool()), [`crop_and_resize`](crop_and_resize()),
-//!   [`ps_roi_align`](ps_roi_align()) and [`ps_roi_pool`](ps_roi_pool()), each with a `try_` function and a module, on
+//!   [`ps_roi_align`](ps_roi_align()), [`ps_roi_pool`](ps_roi_pool()) and [`prroi_pool`](prroi_pool()), each with a `try_` function and a module, on
 //!   Burn's `Tensor`, whose device decides the backend.
 //! - [`multi_scale_roi_align`](multi_scale_roi_align()): `roi_align` on a feature pyramid.
 //! - [`primitive`]: the same operators by type parameter, `B: RoiBackend`.
 //! - [`Rois`]: boxes and the image each belongs to.
-//! - [`torchvision`], [`detectron2`], [`onnx`], [`openvino`], [`directml`], [`tensorflow`], [`paddle`], [`mxnet`]: each
+//! - [`torchvision`], [`detectron2`], [`onnx`], [`openvino`], [`directml`], [`tensorflow`], [`paddle`], [`mxnet`], [`mmcv`]: each
 //!   framework's attributes under its own names and with its own defaults; they turn into this crate's options.
 //!
 //! With the feature `autodiff` the operators have gradients on autodiff devices, of features and of boxes.
@@ -51,17 +51,17 @@ mod regions;
 
 pub use backend::RoiBackend;
 pub use error::RoiError;
-pub use frameworks::{detectron2, directml, mxnet, onnx, openvino, paddle, tensorflow, torchvision};
+pub use frameworks::{detectron2, directml, mmcv, mxnet, onnx, openvino, paddle, tensorflow, torchvision};
 pub use geometry::operator::{
     Arithmetic, BinDivision, BoxFormat, BoxRounding, Interpolation, MAXIMUM_ADAPTIVE_SAMPLES, MAXIMUM_FIXED_SAMPLES,
     MAXIMUM_OUTPUT_PIXEL_OFFSET, MAXIMUM_OUTPUT_SIZE, Reduction, Sampling,
 };
 pub use ops::{
     CropAndResize, CropAndResizeConfig, MAXIMUM_CANONICAL_SCALE, MAXIMUM_LEVEL, MAXIMUM_LEVEL_EPSILON,
-    MINIMUM_CANONICAL_SCALE, MultiScaleRoiAlign, MultiScaleRoiAlignConfig, PsRoiAlign, PsRoiAlignConfig, PsRoiPool,
+    MINIMUM_CANONICAL_SCALE, MultiScaleRoiAlign, MultiScaleRoiAlignConfig, PrRoiPool, PrRoiPoolConfig, PsRoiAlign, PsRoiAlignConfig, PsRoiPool,
     PsRoiPoolConfig, RoiAlign, RoiAlignConfig, RoiPool, RoiPoolConfig, crop_and_resize, infer_scales,
-    multi_scale_roi_align, primitive, ps_roi_align, ps_roi_pool, roi_align, roi_pool, try_crop_and_resize,
-    try_infer_scales, try_multi_scale_roi_align, try_ps_roi_align, try_ps_roi_pool, try_roi_align, try_roi_pool,
+    multi_scale_roi_align, primitive, prroi_pool, ps_roi_align, ps_roi_pool, roi_align, roi_pool, try_crop_and_resize,
+    try_infer_scales, try_multi_scale_roi_align, try_prroi_pool, try_ps_roi_align, try_ps_roi_pool, try_roi_align, try_roi_pool,
 };
 pub use regions::Rois;
 

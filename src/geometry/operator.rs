@@ -39,6 +39,7 @@ impl RegionOperator {
         match &self.elements {
             Elements::Samples(axes) => axes.iter().any(|axis| axis.interpolation == Interpolation::Bilinear),
             Elements::Bins(_) => false,
+            Elements::Integrals(_) => true,
         }
     }
 
@@ -58,7 +59,7 @@ impl RegionOperator {
     pub fn flat_on_pixels(&self) -> bool {
         match &self.elements {
             Elements::Samples([y, _]) => y.flat_on_pixels,
-            Elements::Bins(_) => false,
+            Elements::Bins(_) | Elements::Integrals(_) => false,
         }
     }
 }
@@ -70,6 +71,8 @@ pub enum Elements {
     Samples([SampleAxis; 2]),
     /// Whole pixels.
     Bins([BinAxis; 2]),
+    /// All of a bin of the bilinear map, which is 0 one pixel beyond its border and from there on.
+    Integrals([IntegralAxis; 2]),
 }
 
 /// Where the samples of a region fall along one axis.
@@ -143,6 +146,13 @@ pub struct BinAxis {
     pub reaches_last_pixel: bool,
     /// Whether the gradient of features is that of bins which reach the last pixel, as in torchvision's `ps_roi_pool`.
     pub gradient_reaches_last_pixel: bool,
+}
+
+/// Where the bins of a region fall along one axis, between pixels.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct IntegralAxis {
+    /// From box coordinates to pixels of the map.
+    pub spatial_scale: f64,
 }
 
 /// Which positions read the map. Others read the out-of-bounds value.

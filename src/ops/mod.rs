@@ -10,6 +10,7 @@ mod crop_and_resize;
 mod multi_scale_roi_align;
 mod options;
 pub mod primitive;
+mod prroi_pool;
 mod ps_roi_align;
 mod ps_roi_pool;
 mod roi_align;
@@ -20,6 +21,7 @@ pub use multi_scale_roi_align::{
     MAXIMUM_CANONICAL_SCALE, MAXIMUM_LEVEL, MAXIMUM_LEVEL_EPSILON, MINIMUM_CANONICAL_SCALE, MultiScaleRoiAlign,
     MultiScaleRoiAlignConfig, infer_scales, multi_scale_roi_align, try_infer_scales, try_multi_scale_roi_align,
 };
+pub use prroi_pool::{PrRoiPool, PrRoiPoolConfig, prroi_pool, try_prroi_pool};
 pub use ps_roi_align::{PsRoiAlign, PsRoiAlignConfig, ps_roi_align, try_ps_roi_align};
 pub use ps_roi_pool::{PsRoiPool, PsRoiPoolConfig, ps_roi_pool, try_ps_roi_pool};
 pub use roi_align::{RoiAlign, RoiAlignConfig, roi_align, try_roi_align};

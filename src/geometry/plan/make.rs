@@ -8,11 +8,12 @@ use cubecl::prelude::*;
 use super::Real;
 use super::area::{self, AreaRule};
 use super::bins::{self, BinRule};
-use super::make_slopes;
+use super::integrals::IntegralRule;
+use super::{make_integrals, make_slopes};
 use super::samples::{self, SampleRule};
 use crate::geometry::levels::{AreaRange, LevelRule};
 use crate::geometry::operator::{
-    Arithmetic, BinAxis, BinDivision, Bounds, BoxRounding, Elements, Interpolation, SampleAxis, Sampling,
+    Arithmetic, BinAxis, BinDivision, Bounds, BoxRounding, Elements, IntegralAxis, Interpolation, SampleAxis, Sampling,
 };
 use crate::geometry::plan::{Coordinate, PixelRanges, Run, SampleTaps, TapSlopes, Taps, WeightSlopes, Weights};
 
@@ -24,6 +25,8 @@ pub enum Rules {
     Samples(SampleRule, SampleRule),
     /// Whole pixels, along y and along x.
     Bins(BinRule, BinRule),
+    /// Bins of the bilinear map, along y and along x.
+    Integrals(IntegralRule, IntegralRule),
 }
 
 /// A range of areas in this type of coordinates.
@@ -86,6 +89,12 @@ fn bin_rule(axis: &BinAxis) -> BinRule {
     }
 }
 
+fn integral_rule(axis: &IntegralAxis) -> IntegralRule {
+    IntegralRule {
+        spatial_scale: axis.spatial_scale as Real,
+    }
+}
+
 impl Coordinate for Real {
     type Rules = Rules;
 
@@ -97,6 +106,7 @@ impl Coordinate for Real {
         match elements {
             Elements::Samples([y, x]) => Rules::Samples(sample_rule(y, height), sample_rule(x, width)),
             Elements::Bins([y, x]) => Rules::Bins(bin_rule(y), bin_rule(x)),
+            Elements::Integrals([y, x]) => Rules::Integrals(integral_rule(y), integral_rule(x)),
         }
     }
 
@@ -112,6 +122,7 @@ impl Coordinate for Real {
         match rules {
             Rules::Samples(y, x) => weights_of_samples([y, x][axis], ends, run),
             Rules::Bins(y, x) => weights_of_bins(pixel_ranges([y, x][axis], ends, run)),
+            Rules::Integrals(y, x) => make_integrals::weights([y, x][axis], ends, run),
         }
     }
 
@@ -119,13 +130,14 @@ impl Coordinate for Real {
         match rules {
             Rules::Samples(y, x) => sample_taps([y, x][axis], ends, run, split),
             Rules::Bins(..) => unreachable!("a maximum over bins is planned as pixel ranges"),
+            Rules::Integrals(..) => unreachable!("an integral has no samples"),
         }
     }
 
     fn pixel_ranges(rules: &Rules, axis: usize, ends: [Real; 2], run: Run) -> PixelRanges {
         match rules {
             Rules::Bins(y, x) => pixel_ranges([y, x][axis], ends, run),
-            Rules::Samples(..) => unreachable!("samples lie between pixels and are no ranges of them"),
+            Rules::Samples(..) | Rules::Integrals(..) => unreachable!("what lies between pixels is no range of them"),
         }
     }
 
@@ -138,6 +150,7 @@ impl Coordinate for Real {
     ) -> WeightSlopes<Real> {
         match rules {
             Rules::Samples(y, x) => make_slopes::weight_slopes([y, x][axis], ends, run, flat_on_pixels),
+            Rules::Integrals(y, x) => make_integrals::weight_slopes([y, x][axis], ends, run),
             Rules::Bins(..) => unreachable!("bins do not move with a box, so its gradient is not planned"),
         }
     }
@@ -152,6 +165,7 @@ impl Coordinate for Real {
     ) -> TapSlopes<Real> {
         match rules {
             Rules::Samples(y, x) => make_slopes::tap_slopes([y, x][axis], ends, run, split, flat_on_pixels),
+            Rules::Integrals(..) => unreachable!("an integral has no samples"),
             Rules::Bins(..) => unreachable!("bins do not move with a box, so its gradient is not planned"),
         }
     }

@@ -80,6 +80,7 @@ impl<R: Coordinate> Planner<R> {
             (Reduction::Average, _) => PlanKind::Weights,
             (_, Elements::Samples(_)) => PlanKind::SampleTaps,
             (_, Elements::Bins(_)) => PlanKind::PixelRanges,
+            (_, Elements::Integrals(_)) => unreachable!("an integral has no maximum"),
         }
     }
 
@@ -139,7 +140,7 @@ impl<R: Coordinate> Planner<R> {
                 Sampling::Adaptive => 0,
                 Sampling::Clamped { minimum, .. } => minimum,
             },
-            Elements::Bins(_) => 0,
+            Elements::Bins(_) | Elements::Integrals(_) => 0,
         }
     }
 

@@ -7,8 +7,12 @@ pub type Real = f64;
 pub mod area;
 #[path = "bins.rs"]
 pub mod bins;
+#[path = "integrals.rs"]
+pub mod integrals;
 #[path = "../plan/make.rs"]
 pub mod make;
+#[path = "../plan/make_integrals.rs"]
+pub mod make_integrals;
 #[path = "../plan/make_slopes.rs"]
 pub mod make_slopes;
 #[path = "samples.rs"]
