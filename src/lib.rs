@@ -58,10 +58,11 @@ pub use geometry::operator::{
 };
 pub use ops::{
     CropAndResize, CropAndResizeConfig, MAXIMUM_CANONICAL_SCALE, MAXIMUM_LEVEL, MAXIMUM_LEVEL_EPSILON,
-    MINIMUM_CANONICAL_SCALE, MultiScaleRoiAlign, MultiScaleRoiAlignConfig, PrRoiPool, PrRoiPoolConfig, PsRoiAlign, PsRoiAlignConfig, PsRoiPool,
-    PsRoiPoolConfig, RoiAlign, RoiAlignConfig, RoiPool, RoiPoolConfig, crop_and_resize, infer_scales,
-    multi_scale_roi_align, primitive, prroi_pool, ps_roi_align, ps_roi_pool, roi_align, roi_pool, try_crop_and_resize,
-    try_infer_scales, try_multi_scale_roi_align, try_prroi_pool, try_ps_roi_align, try_ps_roi_pool, try_roi_align, try_roi_pool,
+    MINIMUM_CANONICAL_SCALE, MultiScaleRoiAlign, MultiScaleRoiAlignConfig, PrRoiPool, PrRoiPoolConfig, PsRoiAlign,
+    PsRoiAlignConfig, PsRoiPool, PsRoiPoolConfig, RoiAlign, RoiAlignConfig, RoiPool, RoiPoolConfig, crop_and_resize,
+    infer_scales, multi_scale_roi_align, primitive, prroi_pool, ps_roi_align, ps_roi_pool, roi_align, roi_pool,
+    try_crop_and_resize, try_infer_scales, try_multi_scale_roi_align, try_prroi_pool, try_ps_roi_align,
+    try_ps_roi_pool, try_roi_align, try_roi_pool,
 };
 pub use regions::Rois;
 

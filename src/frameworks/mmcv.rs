@@ -1,5 +1,5 @@
-//! mmcv's `prroi_pool`, as its CUDA kernel of release 2.1 computes it. The same rule is in the repository
-//! `vacancy/PreciseRoIPooling` of the authors of Precise RoI Pooling.
+//! mmcv's `prroi_pool`, by the rule of its CUDA kernel. It is that of the repository `vacancy/PreciseRoIPooling` of the
+//! authors of Precise RoI Pooling.
 //!
 //! Its boxes `[K, 5]` with the batch index first are [`Rois::from_index_first`](crate::Rois::from_index_first).
 

@@ -17,8 +17,8 @@ use burn::tensor::DType;
 
 pub use super::backward::{Backward, PyramidBackward};
 use super::{
-    CropAndResizeConfig, MultiScaleRoiAlignConfig, PrRoiPoolConfig, PsRoiAlignConfig, PsRoiPoolConfig, RoiAlignConfig, RoiPoolConfig,
-    backward, call,
+    CropAndResizeConfig, MultiScaleRoiAlignConfig, PrRoiPoolConfig, PsRoiAlignConfig, PsRoiPoolConfig, RoiAlignConfig,
+    RoiPoolConfig, backward, call,
 };
 use crate::backend::RoiBackend;
 use crate::error::{RoiError, or_panic};

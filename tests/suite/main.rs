@@ -17,11 +17,13 @@ mod infinite_pixels;
 mod limits;
 mod multi_scale;
 mod options;
+mod precise;
 mod problem;
 mod properties;
 #[cfg(feature = "flex")]
 mod random_calls;
 mod reference;
+mod reference_integrals;
 mod regions;
 mod strategies;
 mod type_parameter;

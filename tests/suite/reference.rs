@@ -5,6 +5,7 @@
 use burn_roi::*;
 
 use crate::problem::Operator;
+use crate::reference_integrals::prroi_pool;
 
 /// More samples along an axis than this are not computed one by one.
 const MOST_SAMPLES: f64 = 20_000.0;
@@ -16,7 +17,7 @@ const FARTHEST_PIXEL: f64 = 1e6;
 #[derive(Clone, Copy)]
 pub struct Coordinates {
     pub round: fn(f64) -> f64,
-    largest: f64,
+    pub largest: f64,
 }
 
 pub const SINGLE: Coordinates = Coordinates {
@@ -37,13 +38,13 @@ struct Samples {
 }
 
 /// Height, width and pixels of a channel.
-struct Map<'a> {
-    size: [usize; 2],
+pub struct Map<'a> {
+    pub size: [usize; 2],
     pixels: &'a [f64],
 }
 
 impl Map<'_> {
-    fn at(&self, y: usize, x: usize) -> f64 {
+    pub fn at(&self, y: usize, x: usize) -> f64 {
         self.pixels[y * self.size[1] + x]
     }
 }
@@ -78,6 +79,7 @@ pub fn output(
                     roi_align(&config, corners, &map, coordinates)?
                 }
                 Operator::PsRoiPool(config) => ps_roi_pool(config, corners, &map, coordinates)?,
+                Operator::PrRoiPool(config) => prroi_pool(config, corners, &map, coordinates),
             };
             // A position-sensitive operator takes one element of each channel.
             match of_an_output {

@@ -58,6 +58,9 @@ fn operators() -> impl Strategy<Value = Operator> {
             Operator::PsRoiAlign(config.with_sampling(sampling).with_aligned(aligned))
         }),
         1 => ps_roi_pools().prop_map(Operator::PsRoiPool),
+        1 => (output_sizes(), scales()).prop_map(|(size, scale)| {
+            Operator::PrRoiPool(PrRoiPoolConfig::new(size).with_spatial_scale(scale))
+        }),
     ]
 }
 

@@ -158,6 +158,16 @@ fn call(
                 directml::RoiPoolingOperatorDesc::new(attributes.get("SpatialScale")?, attributes.get("PooledSize")?);
             try_roi_pool(features, &index_first()?, config)
         }
+        "mmcv.prroi_pool" => {
+            let config = mmcv::PrRoiPool::new(attributes.get("output_size")?)
+                .with_spatial_scale(attributes.or("spatial_scale", 1.0)?);
+            try_prroi_pool(features, &index_first()?, config)
+        }
+        "vacancy.prroi_pool" => {
+            let size = [attributes.get("pooled_height")?, attributes.get("pooled_width")?];
+            let config = PrRoiPoolConfig::new(size).with_spatial_scale(attributes.get("spatial_scale")?);
+            try_prroi_pool(features, &index_first()?, config)
+        }
         "tensorflow.crop_and_resize" => {
             let config = tensorflow::CropAndResize::new(attributes.get("crop_size")?)
                 .with_method(match attributes.or("method", "bilinear".to_string())?.as_str() {

@@ -9,8 +9,8 @@ use super::Real;
 use super::area::{self, AreaRule};
 use super::bins::{self, BinRule};
 use super::integrals::IntegralRule;
-use super::{make_integrals, make_slopes};
 use super::samples::{self, SampleRule};
+use super::{make_integrals, make_slopes};
 use crate::geometry::levels::{AreaRange, LevelRule};
 use crate::geometry::operator::{
     Arithmetic, BinAxis, BinDivision, Bounds, BoxRounding, Elements, IntegralAxis, Interpolation, SampleAxis, Sampling,

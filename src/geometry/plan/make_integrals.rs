@@ -21,7 +21,8 @@ pub fn weights(rule: &IntegralRule, ends: [Real; 2], run: Run) -> Weights<Real> 
         let weights = (pixels.first..pixels.end).map(|pixel| integrals::weight(&bin, pixel));
         plan.weights.extend(weights);
         plan.share.push(plan.weights[first..].iter().sum());
-        plan.pixels.push(pixels.first as usize..pixels.end.max(pixels.first) as usize);
+        plan.pixels
+            .push(pixels.first as usize..pixels.end.max(pixels.first) as usize);
     }
     plan
 }

@@ -15,7 +15,7 @@ use crate::{Arithmetic, Interpolation, Sampling};
 fn rule_on_map(operator: RegionOperator, size: usize) -> SampleRule {
     match f32::rules(&operator.elements, [size; 2]) {
         Rules::Samples(_, x) => x,
-        Rules::Bins(..) => panic!("the operator has no samples"),
+        _ => panic!("the operator has no samples"),
     }
 }
 

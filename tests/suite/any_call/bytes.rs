@@ -85,6 +85,9 @@ impl AnyCall {
         if bytes.arbitrary()? {
             call.gradient = Some(gradient(bytes, call.dtype)?);
         }
+        if bytes.int_in_range(0..=3)? == 3u8 {
+            call.become_precise();
+        }
         Ok(call)
     }
 
@@ -111,6 +114,17 @@ impl AnyCall {
             self.pyramid = None;
         }
         Ok(())
+    }
+
+    /// Becomes the operator that integrates, of the same output size and scale.
+    fn become_precise(&mut self) {
+        let (size, scale) = match &self.operator {
+            Operator::RoiAlign(config) => (config.output_size, config.spatial_scale_y),
+            Operator::RoiPool(config) => (config.output_size, config.spatial_scale_y),
+            _ => return,
+        };
+        self.operator = Operator::PrRoiPool(PrRoiPoolConfig::new(size).with_spatial_scale(scale));
+        self.pyramid = None;
     }
 }
 

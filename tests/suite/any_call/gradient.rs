@@ -286,6 +286,7 @@ fn has_usual_options(operator: &Operator) -> bool {
             scales.iter().all(|scale| (1e-3..=4.0).contains(scale)) && offsets.iter().all(|offset| offset.abs() < 10.0)
         }
         Operator::PsRoiAlign(config) => (1e-3..=4.0).contains(&config.spatial_scale),
+        Operator::PrRoiPool(config) => (1e-3..=4.0).contains(&config.spatial_scale),
         _ => true,
     }
 }

@@ -123,6 +123,7 @@ fn options_are_right(call: &AnyCall) -> bool {
             samples(config.sampling) && size(config.output_size) && scale(config.spatial_scale)
         }
         Operator::PsRoiPool(config) => size(config.output_size) && scale(config.spatial_scale),
+        Operator::PrRoiPool(config) => size(config.output_size) && scale(config.spatial_scale),
     }
 }
 
