@@ -311,6 +311,9 @@ pub enum Arithmetic {
     FromElements,
     /// The same, but count in multiples of the distance of two samples: OpenVINO.
     FromElementsBySteps,
+    /// The same, but count from the start of the region in output elements, of which a sample's place is a share:
+    /// Paddle.
+    FromRegionInElements,
     /// Scale both ends, subtract them, count from the start of the region, and subtract the input pixel
     /// offset last: DirectML.
     FromRegion,

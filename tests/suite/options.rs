@@ -37,6 +37,7 @@ fn options_round_trip_through_json() {
     let arithmetics = [
         Arithmetic::FromElements,
         Arithmetic::FromElementsBySteps,
+        Arithmetic::FromRegionInElements,
         Arithmetic::FromRegion,
         Arithmetic::FromRegionUnscaled,
     ];

@@ -134,7 +134,9 @@ fn samples_of_axis(
     let end = round(times(high, scale) - input_offset);
 
     let length = match config.arithmetic {
-        Arithmetic::FromElements | Arithmetic::FromElementsBySteps => round(end - start),
+        Arithmetic::FromElements | Arithmetic::FromElementsBySteps | Arithmetic::FromRegionInElements => {
+            round(end - start)
+        }
         Arithmetic::FromRegion => round(times(high, scale) - times(low, scale)),
         Arithmetic::FromRegionUnscaled => times(round(high - low).clamp(-largest, largest), scale),
         unknown => unreachable!("the reference does not know {unknown:?}"),
@@ -156,7 +158,7 @@ fn samples_of_axis(
     let by_elements = !config.align_corners
         && matches!(
             config.arithmetic,
-            Arithmetic::FromElements | Arithmetic::FromElementsBySteps
+            Arithmetic::FromElements | Arithmetic::FromElementsBySteps | Arithmetic::FromRegionInElements
         );
     let position = |element: f64, sample: f64| {
         if by_elements {
@@ -164,6 +166,9 @@ fn samples_of_axis(
             let place = round(sample - output_offset);
             let inside = match config.arithmetic {
                 Arithmetic::FromElements => round(times(place, of_element) / count),
+                Arithmetic::FromRegionInElements => {
+                    return round(start + times(of_element, round(element + round(place / count))));
+                }
                 _ => times(place, round(of_element / count)),
             };
             return round(origin + inside);

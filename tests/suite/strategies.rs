@@ -112,6 +112,7 @@ fn roi_aligns() -> impl Strategy<Value = RoiAlignConfig> {
         select(vec![
             Arithmetic::FromElements,
             Arithmetic::FromElementsBySteps,
+            Arithmetic::FromRegionInElements,
             Arithmetic::FromRegion,
             Arithmetic::FromRegionUnscaled,
         ]),

@@ -133,6 +133,13 @@ fn call(
         }
         "openvino.PSROIPooling" => openvino_psroi_pooling(features, &index_first()?, attributes)?,
         "openvino.ROIPooling" => openvino_roi_pooling(features, &index_first()?, attributes)?,
+        "paddle.roi_align" => {
+            let config = paddle::RoiAlign::new(attributes.get("output_size")?)
+                .with_spatial_scale(attributes.or("spatial_scale", 1.0)?)
+                .with_sampling_ratio(attributes.or("sampling_ratio", -1)?)
+                .with_aligned(attributes.or("aligned", true)?);
+            try_roi_align(features, &apart()?, config)
+        }
         "paddle.psroi_pool" => {
             let config = paddle::PsRoiPool::new(attributes.get("output_size")?)
                 .with_spatial_scale(attributes.or("spatial_scale", 1.0)?);

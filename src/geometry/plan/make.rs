@@ -63,6 +63,7 @@ fn sample_rule(axis: &SampleAxis, size: usize) -> SampleRule {
         arithmetic: match axis.arithmetic {
             Arithmetic::FromElements => samples::FROM_ELEMENTS,
             Arithmetic::FromElementsBySteps => samples::FROM_ELEMENTS_BY_STEPS,
+            Arithmetic::FromRegionInElements => samples::FROM_REGION_IN_ELEMENTS,
             Arithmetic::FromRegion => samples::FROM_REGION,
             Arithmetic::FromRegionUnscaled => samples::FROM_REGION_UNSCALED,
         },

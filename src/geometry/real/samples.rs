@@ -15,11 +15,13 @@ use crate::geometry::operator::MAXIMUM_ADAPTIVE_SAMPLES;
 pub const FROM_ELEMENTS: u32 = 0;
 /// The same, but a sample is placed at a multiple of the distance of two samples. OpenVINO.
 pub const FROM_ELEMENTS_BY_STEPS: u32 = 1;
+/// The same, but a sample is placed from the start of the region, at a multiple of an element's length. Paddle.
+pub const FROM_REGION_IN_ELEMENTS: u32 = 2;
 /// Ends are scaled, then subtracted; a sample is placed from the start of the region, and the input pixel offset
 /// is subtracted last. DirectML.
-pub const FROM_REGION: u32 = 2;
+pub const FROM_REGION: u32 = 3;
 /// The difference of the ends is scaled; a sample is placed from the start of the region. TensorFlow.
-pub const FROM_REGION_UNSCALED: u32 = 3;
+pub const FROM_REGION_UNSCALED: u32 = 4;
 
 /// A sample is the weighted mean of the two pixels beside it.
 pub const BILINEAR: u32 = 0;
@@ -193,11 +195,11 @@ fn pixel(rule: &SampleRule, coordinate: Real) -> Real {
     (product(coordinate, rule.spatial_scale) - rule.input_pixel_offset).clamp(-Real::MAX, Real::MAX)
 }
 
-/// Whether samples are placed from the start of their elements. Corners are reached by counting from
+/// Whether samples are placed by the length of their elements. Corners are reached by counting samples from
 /// the start of the region only.
 #[cfg_attr(feature = "cube", cube)]
 pub fn from_elements(rule: &SampleRule) -> bool {
-    rule.arithmetic <= FROM_ELEMENTS_BY_STEPS && rule.align_corners == 0u32
+    rule.arithmetic <= FROM_REGION_IN_ELEMENTS && rule.align_corners == 0u32
 }
 
 /// The least whole number whose product with `divisor` reaches `dividend`.
@@ -227,6 +229,10 @@ pub fn position(rule: &SampleRule, axis: &Axis, element: u32, sample: u32) -> Re
             inside = quotient(product(place, axis.element), axis.samples as Real);
         }
         result = (axis.start + product(element as Real, axis.element)) + inside;
+        if rule.arithmetic == FROM_REGION_IN_ELEMENTS {
+            let elements = element as Real + quotient(place, axis.samples as Real);
+            result = axis.start + product(axis.element, elements);
+        }
     } else {
         let number = element as Real * axis.samples as Real + sample as Real;
         result += product(number - rule.output_pixel_offset, axis.step);

@@ -265,6 +265,7 @@ proptest! {
         order in prop::sample::select(vec![
             Arithmetic::FromElements,
             Arithmetic::FromElementsBySteps,
+            Arithmetic::FromRegionInElements,
             Arithmetic::FromRegion,
             Arithmetic::FromRegionUnscaled,
         ]),

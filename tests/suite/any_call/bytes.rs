@@ -88,6 +88,11 @@ impl AnyCall {
         if bytes.int_in_range(0..=3)? == 3u8 {
             call.become_precise();
         }
+        if let Operator::RoiAlign(config) = &mut call.operator
+            && bytes.int_in_range(0..=3)? == 3u8
+        {
+            config.arithmetic = Arithmetic::FromRegionInElements;
+        }
         Ok(call)
     }
 
