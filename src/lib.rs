@@ -17,13 +17,14 @@
 //! ```
 //!
 //! - [`roi_align`](roi_align()), [`roi_pool`](roi_pool()), [`crop_and_resize`](crop_and_resize()),
-//!   [`ps_roi_align`](ps_roi_align()), [`ps_roi_pool`](ps_roi_pool()) and [`prroi_pool`](prroi_pool()), each with a `try_` function and a module, on
-//!   Burn's `Tensor`, whose device decides the backend.
+//!   [`ps_roi_align`](ps_roi_align()), [`ps_roi_pool`](ps_roi_pool()) and [`prroi_pool`](prroi_pool()), each with a
+//!   `try_` function and a module, on Burn's `Tensor`, whose device decides the backend.
 //! - [`multi_scale_roi_align`](multi_scale_roi_align()): `roi_align` on a feature pyramid.
 //! - [`primitive`]: the same operators by type parameter, `B: RoiBackend`.
 //! - [`Rois`]: boxes and the image each belongs to.
-//! - [`torchvision`], [`detectron2`], [`onnx`], [`openvino`], [`directml`], [`tensorflow`], [`paddle`], [`mxnet`], [`mmcv`]: each
-//!   framework's attributes under its own names and with its own defaults; they turn into this crate's options.
+//! - [`torchvision`], [`detectron2`], [`onnx`], [`openvino`], [`directml`], [`tensorflow`], [`paddle`], [`mxnet`],
+//!   [`mmcv`]: each framework's attributes under its own names and with its own defaults; they turn into this crate's
+//!   options.
 //!
 //! With the feature `autodiff` the operators have gradients on autodiff devices, of features and of boxes.
 //! [`primitive`] has functions that give them by hand, with the feature or without.

@@ -72,14 +72,14 @@ impl PrRoiPoolConfig {
 ///   count as 0: from the centre of an outermost pixel, the map falls to 0 within one pixel.
 /// - `rois`: boxes `[x1, y1, x2, y2]` in the coordinates that `spatial_scale` turns into pixels, of the features'
 ///   dtype and on their device.
-/// - Returns `[K, C, P, Q]` in the features' dtype. Sums are f32 (f64 for f64), and the result is rounded once. A region
-///   that is empty or inverted along an axis gives 0, and so does one whose bins are shorter than 1e-30 pixels.
+/// - Returns `[K, C, P, Q]` in the features' dtype. Sums are f32 (f64 for f64), and the result is rounded once. A
+///   region that is empty or inverted along an axis gives 0, and so does one whose bins are shorter than 1e-30 pixels.
 ///
 /// On Flex and NdArray a box that is not finite and a batch index out of range are errors. On other
 /// devices, which are not read, such a region gives 0; [`Rois::validate`] finds it.
 ///
-/// The rule is that of IoU-Net (Jiang et al., 2018), as its authors' `PreciseRoIPooling` and mmcv's `prroi_pool` compute
-/// it.
+/// The rule is that of IoU-Net (Jiang et al., 2018), as its authors' `PreciseRoIPooling` and mmcv's `prroi_pool`
+/// compute it.
 ///
 /// ```
 /// use burn::tensor::{Device, Tensor};

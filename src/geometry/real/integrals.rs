@@ -146,8 +146,8 @@ pub fn weight(bin: &Bin, pixel: u32) -> Real {
 
 /// How the weight of a pixel in bin `element` of `elements` moves with the box. The bin is not empty.
 ///
-/// The mean of a hat `h` over a bin from a to b, of length L, changes with b by the integral of `(t - a) h'(t)` over L²,
-/// and with a by that of `(b - t) h'(t)`. On a side, `h'` is 1 or -1.
+/// The mean of a hat `h` over a bin from a to b, of length L, changes with b by the integral of `(t - a) h'(t)` over
+/// L², and with a by that of `(b - t) h'(t)`. On a side, `h'` is 1 or -1.
 #[cfg_attr(feature = "cube", cube)]
 pub fn weight_slope(rule: &IntegralRule, bin: &Bin, element: u32, elements: u32, pixel: u32) -> WeightSlope {
     let start = bin.start - pixel as Real;

@@ -1,5 +1,5 @@
-//! The inverse of [`samples`](super::samples), [`bins`](super::bins) and [`integrals`](super::integrals): which elements
-//! of a region read a pixel, along one axis. A kernel whose units own pixels asks this.
+//! The inverse of [`samples`](super::samples), [`bins`](super::bins) and [`integrals`](super::integrals): which
+//! elements of a region read a pixel, along one axis. A kernel whose units own pixels asks this.
 //!
 //! Ranges are estimated and may be too wide, never too narrow; what an element reads of a pixel is exact.
 

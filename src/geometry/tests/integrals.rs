@@ -21,7 +21,7 @@ fn a_bin_between_two_pixels_weighs_them_alike() {
 #[test]
 fn a_bin_over_a_pixel_takes_both_sides_of_its_hat() {
     let plan = plan([1.5, 2.5], 1, 10);
-    assert_eq!(plan.pixels, [1..4]);
+    assert_eq!(plan.pixels[0], 1..4);
     assert_eq!(plan.weights, [0.125, 0.75, 0.125]);
 }
 
@@ -47,7 +47,7 @@ fn an_empty_an_inverted_and_a_subnormal_region_read_nothing() {
 /// In f32 the distance of the ends of such bins is 0 or far off.
 #[test]
 fn a_short_bin_far_from_0_has_the_weights_of_its_place() {
-    let plan = plan([4000.25, 4000.250_5], 7, 5000);
+    let plan = plan([4000.25, 4000.2505], 7, 5000);
     for (pixels, weights, _) in plan.elements() {
         assert_eq!(pixels, 4000..4002);
         assert!((weights[0] - 0.75).abs() < 1e-3 && (weights[0] + weights[1] - 1.0).abs() < 1e-6);
