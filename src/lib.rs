@@ -23,8 +23,8 @@
 //! - [`primitive`]: the same operators by type parameter, `B: RoiBackend`.
 //! - [`Rois`]: boxes and the image each belongs to.
 //! - [`torchvision`], [`detectron2`], [`onnx`], [`openvino`], [`directml`], [`tensorflow`], [`paddle`], [`mxnet`],
-//!   [`mmcv`]: each framework's attributes under its own names and with its own defaults; they turn into this crate's
-//!   options.
+//!   [`mmcv`], [`mindspore`]: each framework's attributes under its own names and with its own defaults; they turn into
+//!   this crate's options.
 //!
 //! With the feature `autodiff` the operators have gradients on autodiff devices, of features and of boxes.
 //! [`primitive`] has functions that give them by hand, with the feature or without.
@@ -52,7 +52,7 @@ mod regions;
 
 pub use backend::RoiBackend;
 pub use error::RoiError;
-pub use frameworks::{detectron2, directml, mmcv, mxnet, onnx, openvino, paddle, tensorflow, torchvision};
+pub use frameworks::{detectron2, directml, mindspore, mmcv, mxnet, onnx, openvino, paddle, tensorflow, torchvision};
 pub use geometry::operator::{
     Arithmetic, BinDivision, BoxFormat, BoxRounding, Interpolation, MAXIMUM_ADAPTIVE_SAMPLES, MAXIMUM_FIXED_SAMPLES,
     MAXIMUM_OUTPUT_PIXEL_OFFSET, MAXIMUM_OUTPUT_SIZE, Reduction, Sampling,

@@ -82,6 +82,8 @@ pub struct SampleAxis {
     pub spatial_scale: SpatialScale,
     /// Added to a box coordinate before it is scaled.
     pub box_offset: f64,
+    /// Added to the high end of a box before anything else.
+    pub end_offset: f64,
     /// Subtracted from a scaled coordinate.
     pub input_pixel_offset: f64,
     /// Subtracted from the number of a sample.
@@ -228,7 +230,7 @@ impl ChannelMap {
 
 /// How many samples an output element takes along an axis.
 ///
-/// An element is `length / output size` pixels long, and `ceil` of that is the adaptive count.
+/// An element is `length / output size` pixels long, and `ceil` or `floor` of that is the adaptive count.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[non_exhaustive]
 pub enum Sampling {
@@ -238,6 +240,9 @@ pub enum Sampling {
     /// elements then give the out-of-bounds value. torchvision, ONNX and OpenVINO where the
     /// sampling ratio is 0.
     Adaptive,
+    /// As many as an element has pixels, rounded down; none where an element is shorter than a pixel, which then gives
+    /// the out-of-bounds value. MindSpore.
+    AdaptiveFloor,
     /// As many as an element has pixels, rounded up, but no fewer than `minimum` and no more than
     /// `maximum`. DirectML.
     Clamped {

@@ -584,6 +584,44 @@ def paddle_ps_roi_pool(dealer, dtype, backward=False):
     return paddle_case(dealer, dtype, problem, boxes, attributes, call, backward)
 
 
+def mindspore_roi_align(dealer, dtype, backward=False):
+    import mindspore
+    from mindspore import Tensor, ops
+
+    # The attribute is a float32.
+    scale = float(np.float32(dealer.deal("scale", SCALES)))
+    # Of mode 0, its gradient is not that of its forward pass.
+    samples, mode = dealer.deal("sampling", product([0, 1, 2, 3], [1] if backward else [0, 1]))
+    anything_affordable = affordable(scale, dtype, samples, aligned=True)
+
+    def accept(box, size, output):
+        x1, y1, x2, y2 = owner_boxes(box, scale, dtype)
+        lengths = [(side + mode) * scale for side in (y2 - y1, x2 - x1)]
+        if mode == 0:
+            lengths = [max(length, 1) for length in lengths]
+        # MindSpore gives NaN for an element without samples.
+        has_samples = all(length > 1.001 * elements for length, elements in zip(lengths, output))
+        return (samples > 0 or has_samples) and anything_affordable(box, size, output)
+
+    problem = draw_problem(dealer, dtype, accept)
+    while problem.input.shape[3] == 1:
+        # Of some maps of one column, its answer changes from run to run.
+        problem = draw_problem(dealer, dtype, accept)
+    boxes = with_batch_column(problem, owner_boxes(problem.boxes, scale, dtype))
+    call = ops.ROIAlign(*problem.output, scale, samples, mode)
+    attributes = {"pooled_height": problem.output[0], "pooled_width": problem.output[1], "spatial_scale": scale,
+                  "sample_num": samples, "roi_end_mode": mode}
+    tensors = {"input": problem.input, "boxes": boxes}
+    output = call(Tensor(problem.input), Tensor(boxes)).asnumpy()
+    if backward:
+        tensors["grad_output"] = dealer.random.standard_normal(output.shape).astype(dtype)
+        gradient = ops.GradOperation(sens_param=True)(lambda features: call(features, Tensor(boxes)))
+        tensors["expected_grad_input"] = gradient(Tensor(problem.input), Tensor(tensors["grad_output"])).asnumpy()
+    else:
+        tensors["expected"] = output
+    return Case(f"mindspore {mindspore.__version__} CPU", attributes, ALIGN_TOLERANCE[dtype], tensors)
+
+
 def tensorflow_crop_and_resize(dealer, dtype):
     os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "3")
     import tensorflow
@@ -852,6 +890,7 @@ def torchvision_backward(name, forward):
 HALF_POSITIONS = {"f16": "its CPU kernel computes positions in f16 too"}
 SINGLE_BOXES = {"f64": "it computes in f32"}
 ROUNDED_POSITIONS = {"f16": "its kernel computes positions in f16 too"}
+MINDSPORE_TYPES = {"f16": "its kernel computes positions in f16 too", "f64": "it has no f64"}
 UNDOCUMENTED = {"f64": "DirectML has no f64"}
 OPERATORS = {
     "torchvision.roi_align": (torchvision_roi_align, HALF_POSITIONS),
@@ -873,6 +912,8 @@ OPERATORS = {
     "paddle.psroi_pool": (paddle_ps_roi_pool, {"f16": "it has no f16"}),
     "paddle.psroi_pool.backward": (partial(paddle_ps_roi_pool, backward=True), {"f16": "it has no f16"}),
     "tensorflow.crop_and_resize": (tensorflow_crop_and_resize, SINGLE_BOXES),
+    "mindspore.ROIAlign": (mindspore_roi_align, MINDSPORE_TYPES),
+    "mindspore.ROIAlign.backward": (partial(mindspore_roi_align, backward=True), MINDSPORE_TYPES),
     "mmcv.prroi_pool": (mmcv_prroi_pool, ROUNDED_POSITIONS),
     "mmcv.prroi_pool.backward": (partial(mmcv_prroi_pool, backward=True), ROUNDED_POSITIONS),
     "directml.ROI_ALIGN": (directml_roi_align, UNDOCUMENTED),

@@ -277,6 +277,7 @@ fn twice_the_box_at_half_the_scale_is_the_same() {
                     config.spatial_scale_y /= 2.0;
                     config.spatial_scale_x /= 2.0;
                     config.box_offset *= 2.0;
+                    config.end_offset *= 2.0;
                 }
                 Operator::RoiPool(config) => {
                     config.spatial_scale_y /= 2.0;

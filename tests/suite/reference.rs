@@ -121,15 +121,16 @@ fn samples_of_axis(
 ) -> Option<Vec<Samples>> {
     let outputs = outputs as f64;
     // The options are numbers of the type of coordinates.
-    let [scale, box_offset, input_offset, output_offset] = [
+    let [scale, box_offset, end_offset, input_offset, output_offset] = [
         scale,
         config.box_offset,
+        config.end_offset,
         config.input_pixel_offset,
         config.output_pixel_offset,
     ]
     .map(round);
     let times = |left: f64, right: f64| round(left * right).clamp(-largest, largest);
-    let [low, high] = ends.map(|end| round(end + box_offset));
+    let [low, high] = [ends[0], round(ends[1] + end_offset)].map(|end| round(end + box_offset));
     let start = round(times(low, scale) - input_offset);
     let end = round(times(high, scale) - input_offset);
 
@@ -148,6 +149,7 @@ fn samples_of_axis(
     let count = match config.sampling {
         Sampling::Fixed(count) => count as f64,
         Sampling::Adaptive => of_element.ceil().max(0.0),
+        Sampling::AdaptiveFloor => of_element.floor().max(0.0),
         Sampling::Clamped { minimum, maximum } => of_element.ceil().clamp(minimum as f64, maximum as f64),
         unknown => unreachable!("the reference does not know {unknown:?}"),
     };

@@ -75,6 +75,7 @@ fn scales() -> impl Strategy<Value = f64> {
 fn samplings() -> impl Strategy<Value = Sampling> {
     prop_oneof![
         Just(Sampling::Adaptive),
+        Just(Sampling::AdaptiveFloor),
         (1usize..5).prop_map(Sampling::Fixed),
         (1usize..4, 0usize..4).prop_map(|(minimum, more)| Sampling::Clamped {
             minimum,
@@ -94,6 +95,7 @@ fn roi_aligns() -> impl Strategy<Value = RoiAlignConfig> {
         samplings(),
         [
             select(vec![0.0, 0.5]),
+            select(vec![0.0, 0.0, 1.0]),
             select(vec![0.0, 0.5, 0.25]),
             select(vec![-0.5, 0.0, -0.25]),
         ],
@@ -125,8 +127,9 @@ fn roi_aligns() -> impl Strategy<Value = RoiAlignConfig> {
             .with_spatial_scale_x(scale_x)
             .with_sampling(sampling)
             .with_box_offset(offsets[0])
-            .with_input_pixel_offset(offsets[1])
-            .with_output_pixel_offset(offsets[2])
+            .with_end_offset(offsets[1])
+            .with_input_pixel_offset(offsets[2])
+            .with_output_pixel_offset(offsets[3])
             .with_align_corners(corners)
             .with_minimum_length(legacy.then_some(1.0))
             .with_interpolation(interpolation)

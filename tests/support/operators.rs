@@ -165,6 +165,18 @@ fn call(
                 directml::RoiPoolingOperatorDesc::new(attributes.get("SpatialScale")?, attributes.get("PooledSize")?);
             try_roi_pool(features, &index_first()?, config)
         }
+        "mindspore.ROIAlign" => {
+            let mode = match attributes.or("roi_end_mode", 1)? {
+                0 => mindspore::RoiEndMode::Exclusive,
+                1 => mindspore::RoiEndMode::Inclusive,
+                mode => return Err(format!("roi_end_mode {mode}")),
+            };
+            let (height, width) = (attributes.get("pooled_height")?, attributes.get("pooled_width")?);
+            let config = mindspore::RoiAlign::new(height, width, attributes.get("spatial_scale")?)
+                .with_sample_num(attributes.or("sample_num", 2)?)
+                .with_roi_end_mode(mode);
+            try_roi_align(features, &index_first()?, config)
+        }
         "mmcv.prroi_pool" => {
             let config = mmcv::PrRoiPool::new(attributes.get("output_size")?)
                 .with_spatial_scale(attributes.or("spatial_scale", 1.0)?);

@@ -179,6 +179,7 @@ fn sample_rule(rule: SampleRule) -> SampleRuleLaunch {
     SampleRuleLaunch::new(
         rule.spatial_scale,
         rule.box_offset,
+        rule.end_offset,
         rule.input_pixel_offset,
         rule.output_pixel_offset,
         rule.sample_at_end,
@@ -187,6 +188,7 @@ fn sample_rule(rule: SampleRule) -> SampleRuleLaunch {
         rule.maximum_samples,
         rule.lower_bound,
         rule.upper_margin,
+        rule.rounds_down,
         rule.align_corners,
         rule.arithmetic,
         rule.interpolation,

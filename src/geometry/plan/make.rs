@@ -41,7 +41,7 @@ pub fn area_rule(areas: &AreaRange) -> AreaRule {
 fn sample_rule(axis: &SampleAxis, size: usize) -> SampleRule {
     let (minimum_samples, maximum_samples) = match axis.sampling {
         Sampling::Fixed(samples) => (samples as Real, samples as Real),
-        Sampling::Adaptive => (0.0, samples::MOST_SAMPLES),
+        Sampling::Adaptive | Sampling::AdaptiveFloor => (0.0, samples::MOST_SAMPLES),
         Sampling::Clamped { minimum, maximum } => (minimum as Real, maximum as Real),
     };
     let (lower_bound, upper_margin) = match axis.bounds {
@@ -51,6 +51,7 @@ fn sample_rule(axis: &SampleAxis, size: usize) -> SampleRule {
     SampleRule {
         spatial_scale: axis.spatial_scale.on_map(size) as Real,
         box_offset: axis.box_offset as Real,
+        end_offset: axis.end_offset as Real,
         input_pixel_offset: axis.input_pixel_offset as Real,
         output_pixel_offset: axis.output_pixel_offset as Real,
         sample_at_end: axis.sample_at_end.map_or(-1.0, |sample| sample as Real),
@@ -59,6 +60,7 @@ fn sample_rule(axis: &SampleAxis, size: usize) -> SampleRule {
         maximum_samples,
         lower_bound,
         upper_margin,
+        rounds_down: (axis.sampling == Sampling::AdaptiveFloor) as u32,
         align_corners: axis.align_corners as u32,
         arithmetic: match axis.arithmetic {
             Arithmetic::FromElements => samples::FROM_ELEMENTS,

@@ -137,7 +137,7 @@ impl<R: Coordinate> Planner<R> {
         match &self.operator.elements {
             Elements::Samples([y, _]) => match y.sampling {
                 Sampling::Fixed(samples) => samples,
-                Sampling::Adaptive => 0,
+                Sampling::Adaptive | Sampling::AdaptiveFloor => 0,
                 Sampling::Clamped { minimum, .. } => minimum,
             },
             Elements::Bins(_) | Elements::Integrals(_) => 0,

@@ -41,6 +41,8 @@ pub struct SampleRule {
     pub spatial_scale: Real,
     /// Added to a box coordinate before it is scaled.
     pub box_offset: Real,
+    /// Added to the high end of a box before anything else.
+    pub end_offset: Real,
     /// Subtracted from a scaled coordinate: where the first pixel's centre lies.
     pub input_pixel_offset: Real,
     /// Subtracted from a sample's number.
@@ -57,6 +59,8 @@ pub struct SampleRule {
     pub lower_bound: Real,
     /// The greatest position in bounds lies this much below the map's size.
     pub upper_margin: Real,
+    /// 1 where the number of samples is rounded down, 0 where it is rounded up.
+    pub rounds_down: u32,
     /// 1 where the samples reach the corners of the region, 0 where they lie evenly inside.
     pub align_corners: u32,
     /// Which products are rounded first: one of the `FROM_…` constants.
@@ -122,7 +126,11 @@ pub fn axis(rule: &SampleRule, low: Real, high: Real, elements: u32) -> Axis {
     let element = quotient(length, elements);
     let mut samples = rule.minimum_samples;
     if rule.maximum_samples > samples {
-        samples = ceil_quotient(length, elements).clamp(samples, rule.maximum_samples);
+        let mut count = element.floor();
+        if rule.rounds_down == 0u32 {
+            count = ceil_quotient(length, elements);
+        }
+        samples = count.clamp(samples, rule.maximum_samples);
     }
     let samples = samples.clamp(0.0, MOST_SAMPLES);
     let mut result = Axis {
@@ -168,7 +176,7 @@ pub struct Extent {
 #[cfg_attr(feature = "cube", cube)]
 pub fn extent(rule: &SampleRule, low: Real, high: Real) -> Extent {
     let low = (low + rule.box_offset).clamp(-Real::MAX, Real::MAX);
-    let high = (high + rule.box_offset).clamp(-Real::MAX, Real::MAX);
+    let high = ((high + rule.end_offset) + rule.box_offset).clamp(-Real::MAX, Real::MAX);
     let mut start = pixel(rule, low);
     let end = pixel(rule, high);
     let mut length = end - start;

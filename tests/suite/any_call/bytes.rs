@@ -92,6 +92,10 @@ impl AnyCall {
             && bytes.int_in_range(0..=3)? == 3u8
         {
             config.arithmetic = Arithmetic::FromRegionInElements;
+            config.end_offset = offset(bytes)?;
+            if bytes.arbitrary()? {
+                config.sampling = Sampling::AdaptiveFloor;
+            }
         }
         Ok(call)
     }

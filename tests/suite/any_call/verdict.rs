@@ -108,6 +108,7 @@ fn options_are_right(call: &AnyCall) -> bool {
                 && on_levels(config.spatial_scale_y)
                 && on_levels(config.spatial_scale_x)
                 && finite(config.box_offset)
+                && finite(config.end_offset)
                 && finite(config.input_pixel_offset)
                 && config.output_pixel_offset.abs() <= MAXIMUM_OUTPUT_PIXEL_OFFSET
                 && config

@@ -69,6 +69,7 @@ fn options() {
             "0 or above",
         ),
         (align().with_box_offset(f64::NAN), "box_offset", "NaN", "finite"),
+        (align().with_end_offset(f64::NAN), "end_offset", "NaN", "finite"),
         (
             align().with_input_pixel_offset(f64::NAN),
             "input_pixel_offset",
