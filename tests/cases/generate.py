@@ -601,12 +601,11 @@ def mindspore_roi_align(dealer, dtype, backward=False):
             lengths = [max(length, 1) for length in lengths]
         # MindSpore gives NaN for an element without samples.
         has_samples = all(length > 1.001 * elements for length, elements in zip(lengths, output))
-        return (samples > 0 or has_samples) and anything_affordable(box, size, output)
+        # It writes no output for a box whose x1 and x2 are 0, and what is there changes from run to run.
+        is_written = max(abs(x1), abs(x2)) > 0.01
+        return is_written and (samples > 0 or has_samples) and anything_affordable(box, size, output)
 
     problem = draw_problem(dealer, dtype, accept)
-    while problem.input.shape[3] == 1:
-        # Of some maps of one column, its answer changes from run to run.
-        problem = draw_problem(dealer, dtype, accept)
     boxes = with_batch_column(problem, owner_boxes(problem.boxes, scale, dtype))
     call = ops.ROIAlign(*problem.output, scale, samples, mode)
     attributes = {"pooled_height": problem.output[0], "pooled_width": problem.output[1], "spatial_scale": scale,
