@@ -13,6 +13,8 @@ mod any_call;
 mod problem;
 #[path = "../tests/suite/reference.rs"]
 mod reference;
+#[path = "../tests/suite/reference_integrals.rs"]
+mod reference_integrals;
 
 fuzz_target!(|bytes: &[u8]| {
     let call = any_call::AnyCall::read(bytes);

@@ -17,13 +17,14 @@
 //! ```
 //!
 //! - [`roi_align`](roi_align()), [`roi_pool`](roi_pool()), [`crop_and_resize`](crop_and_resize()),
-//!   [`ps_roi_align`](ps_roi_align()) and [`ps_roi_pool`](ps_roi_pool()), each with a `try_` function and a module, on
-//!   Burn's `Tensor`, whose device decides the backend.
+//!   [`ps_roi_align`](ps_roi_align()), [`ps_roi_pool`](ps_roi_pool()) and [`prroi_pool`](prroi_pool()), each with a
+//!   `try_` function and a module, on Burn's `Tensor`, whose device decides the backend.
 //! - [`multi_scale_roi_align`](multi_scale_roi_align()): `roi_align` on a feature pyramid.
 //! - [`primitive`]: the same operators by type parameter, `B: RoiBackend`.
 //! - [`Rois`]: boxes and the image each belongs to.
-//! - [`torchvision`], [`detectron2`], [`onnx`], [`openvino`], [`directml`], [`tensorflow`], [`paddle`], [`mxnet`]: each
-//!   framework's attributes under its own names and with its own defaults; they turn into this crate's options.
+//! - [`torchvision`], [`detectron2`], [`onnx`], [`openvino`], [`directml`], [`tensorflow`], [`paddle`], [`mxnet`],
+//!   [`mmcv`], [`mindspore`]: each framework's attributes under its own names and with its own defaults; they turn into
+//!   this crate's options.
 //!
 //! With the feature `autodiff` the operators have gradients on autodiff devices, of features and of boxes.
 //! [`primitive`] has functions that give them by hand, with the feature or without.
@@ -51,7 +52,7 @@ mod regions;
 
 pub use backend::RoiBackend;
 pub use error::RoiError;
-pub use frameworks::{detectron2, directml, mmcv, mxnet, onnx, openvino, paddle, tensorflow, torchvision};
+pub use frameworks::{detectron2, directml, mindspore, mmcv, mxnet, onnx, openvino, paddle, tensorflow, torchvision};
 pub use geometry::angle::{AngleConvention, AngleUnit, RotationDirection};
 pub use geometry::operator::{
     Arithmetic, BinDivision, BoxFormat, BoxRounding, Interpolation, MAXIMUM_ADAPTIVE_SAMPLES, MAXIMUM_FIXED_SAMPLES,
@@ -60,14 +61,14 @@ pub use geometry::operator::{
 pub use ops::{
     CropAndResize, CropAndResizeConfig, DeformPsRoiPool, DeformPsRoiPoolConfig, DeformRoiPool, DeformRoiPoolConfig,
     MAXIMUM_CANONICAL_SCALE, MAXIMUM_LEVEL, MAXIMUM_LEVEL_EPSILON, MINIMUM_CANONICAL_SCALE, MultiScaleRoiAlign,
-    MultiScaleRoiAlignConfig, PsCropAndResize, PsCropAndResizeConfig, PsRoiAlign, PsRoiAlignConfig, PsRoiPool,
-    PsRoiPoolConfig, PyramidConfig, PyramidOperator, RiRoiAlignRotated, RiRoiAlignRotatedConfig, RoiAlign,
-    RoiAlignConfig, RoiAlignRotated, RoiAlignRotatedConfig, RoiPool, RoiPoolConfig, crop_and_resize,
-    deform_ps_roi_pool, deform_roi_pool, infer_scales, multi_scale_pool, multi_scale_roi_align, primitive,
-    ps_crop_and_resize, ps_roi_align, ps_roi_pool, riroi_align_rotated, roi_align, roi_align_rotated, roi_pool,
-    try_crop_and_resize, try_deform_ps_roi_pool, try_deform_roi_pool, try_infer_scales, try_multi_scale_pool,
-    try_multi_scale_roi_align, try_ps_crop_and_resize, try_ps_roi_align, try_ps_roi_pool, try_riroi_align_rotated,
-    try_roi_align, try_roi_align_rotated, try_roi_pool,
+    MultiScaleRoiAlignConfig, PrRoiPool, PrRoiPoolConfig, PsCropAndResize, PsCropAndResizeConfig, PsRoiAlign,
+    PsRoiAlignConfig, PsRoiPool, PsRoiPoolConfig, PyramidConfig, PyramidOperator, RiRoiAlignRotated,
+    RiRoiAlignRotatedConfig, RoiAlign, RoiAlignConfig, RoiAlignRotated, RoiAlignRotatedConfig, RoiPool, RoiPoolConfig,
+    crop_and_resize, deform_ps_roi_pool, deform_roi_pool, infer_scales, multi_scale_pool, multi_scale_roi_align,
+    primitive, prroi_pool, ps_crop_and_resize, ps_roi_align, ps_roi_pool, riroi_align_rotated, roi_align,
+    roi_align_rotated, roi_pool, try_crop_and_resize, try_deform_ps_roi_pool, try_deform_roi_pool, try_infer_scales,
+    try_multi_scale_pool, try_multi_scale_roi_align, try_prroi_pool, try_ps_crop_and_resize, try_ps_roi_align,
+    try_ps_roi_pool, try_riroi_align_rotated, try_roi_align, try_roi_align_rotated, try_roi_pool,
 };
 pub use regions::{RoiTable, Rois, RotatedRois};
 

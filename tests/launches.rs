@@ -123,8 +123,8 @@ fn a_call_is_one_launch_a_level_of_a_kernel_that_no_size_or_value_changes() {
             }
             // Of samples: the average, that of a pyramid, that of boxes whose y comes first, that of channels of its
             // own, the maximum, and the maximum of weighted corners. Of bins: the maximum, and the average of
-            // channels of its own.
-            assert_eq!(of_dtype.len(), 8, "{} {dtype:?}", backend.name);
+            // channels of its own. The average of integrals.
+            assert_eq!(of_dtype.len(), 9, "{} {dtype:?}", backend.name);
         }
     }
 }
@@ -143,7 +143,23 @@ fn gradients() -> Vec<(&'static str, Gradient, usize)> {
             config.with_reduction(reduction),
         )
     }
+    fn precise(problem: &Problem) -> Backward<Dispatch> {
+        let config = PrRoiPoolConfig::new(problem.output_size).with_spatial_scale(problem.scale);
+        primitive::prroi_pool_backward::<Dispatch>(
+            problem.output_gradient.clone().into_dispatch(),
+            problem.features.clone().into_dispatch(),
+            problem.rois.boxes().into_dispatch(),
+            problem.rois.batch_indices().into_dispatch(),
+            config,
+        )
+    }
     vec![
+        (
+            "an integral's features",
+            Box::new(|problem| precise(problem).features()),
+            1,
+        ),
+        ("an integral's boxes", Box::new(|problem| precise(problem).boxes()), 1),
         (
             "an average's features",
             Box::new(|problem| align(problem, Reduction::Average).features()),
@@ -229,6 +245,13 @@ fn operators() -> Vec<(&'static str, Operator)> {
                 let features = position_sensitive(problem);
                 let config = PsRoiPoolConfig::new(problem.output_size).with_spatial_scale(problem.scale);
                 ps_roi_pool(features, &problem.rois, config)
+            }),
+        ),
+        (
+            "precise pool",
+            Box::new(|problem| {
+                let config = PrRoiPoolConfig::new(problem.output_size).with_spatial_scale(problem.scale);
+                prroi_pool(problem.features.clone(), &problem.rois, config)
             }),
         ),
         (

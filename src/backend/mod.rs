@@ -135,7 +135,7 @@ pub trait RegionKernels: Backend {
         fallback::maximum_gradient::<Self>(gradient, features, regions, &operator)
     }
 
-    /// The gradient `[K, columns]` of boxes from that of the output, for an operator that reads samples between pixels. It is
+    /// The gradient `[K, columns]` of boxes from that of the output, for an operator whose elements move with boxes. It is
     /// 0 for boxes that are not in `operator.areas`.
     #[fusion(dtype = gradient, shape = boxes)]
     fn boxes_gradient(

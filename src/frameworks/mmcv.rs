@@ -1,4 +1,5 @@
-//! mmcv's `roi_align_rotated`, `riroi_align_rotated` and `deform_roi_pool`, as release 2.2 computes them.
+//! mmcv's `roi_align_rotated`, `riroi_align_rotated`, `deform_roi_pool` and `prroi_pool`, by the rules of the CUDA kernels
+//! of release 2.2. `prroi_pool` is that of the repository `vacancy/PreciseRoIPooling` of its authors.
 //!
 //! Their boxes with the batch index first, `[K, 6]` or `[K, 5]`, are
 //! [`RotatedRois::from_index_first`](crate::RotatedRois) and [`Rois::from_index_first`](crate::Rois).
@@ -6,7 +7,7 @@
 use burn::config::Config;
 
 use crate::geometry::angle::AngleConvention;
-use crate::ops::{DeformRoiPoolConfig, RiRoiAlignRotatedConfig, RoiAlignRotatedConfig};
+use crate::ops::{DeformRoiPoolConfig, PrRoiPoolConfig, RiRoiAlignRotatedConfig, RoiAlignRotatedConfig};
 
 /// The arguments of `roi_align_rotated`.
 ///
@@ -93,5 +94,28 @@ impl From<DeformRoiPool> for DeformRoiPoolConfig {
             .with_spatial_scale(arguments.spatial_scale.into())
             .with_sampling_ratio(arguments.sampling_ratio)
             .with_gamma(arguments.gamma.into())
+    }
+}
+
+/// The arguments of `mmcv.ops.prroi_pool`.
+///
+/// ```
+/// use burn_roi::{PrRoiPoolConfig, mmcv};
+///
+/// let config: PrRoiPoolConfig = mmcv::PrRoiPool::new([7, 7]).with_spatial_scale(0.0625).into();
+/// assert_eq!(config.spatial_scale, 0.0625);
+/// ```
+#[derive(Config, Debug, PartialEq)]
+pub struct PrRoiPool {
+    /// Height and width of the output.
+    pub output_size: [usize; 2],
+    /// From box coordinates to pixels of the map.
+    #[config(default = 1.0)]
+    pub spatial_scale: f32,
+}
+
+impl From<PrRoiPool> for PrRoiPoolConfig {
+    fn from(attributes: PrRoiPool) -> Self {
+        PrRoiPoolConfig::new(attributes.output_size).with_spatial_scale(attributes.spatial_scale.into())
     }
 }

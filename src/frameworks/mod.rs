@@ -3,6 +3,7 @@
 
 pub mod detectron2;
 pub mod directml;
+pub mod mindspore;
 pub mod mmcv;
 pub mod mxnet;
 pub mod onnx;

@@ -1,12 +1,53 @@
-//! Paddle's `roi_pool` and `psroi_pool` of `paddle.vision.ops`, as the CPU kernels of release 3.3 compute them.
+//! Paddle's `roi_align`, `roi_pool` and `psroi_pool` of `paddle.vision.ops`, as the CPU kernels of release 3.3 compute
+//! them.
 //!
 //! Its boxes `[K, 4]` with `boxes_num`, the number of boxes of each image, are
 //! [`Rois::from_images`](crate::Rois::from_images) of the boxes of each image.
 
 use burn::config::Config;
 
-use crate::geometry::operator::BoxRounding;
-use crate::ops::{PsRoiPoolConfig, RoiPoolConfig};
+use crate::geometry::operator::{Arithmetic, BoxRounding};
+use crate::ops::{PsRoiPoolConfig, RoiAlignConfig, RoiPoolConfig};
+
+/// The arguments of `paddle.vision.ops.roi_align`.
+///
+/// With `aligned` and an adaptive number of samples, an empty region gives 0 here and NaN in Paddle, and an inverted
+/// one gives 0 here and ends Paddle's process.
+///
+/// Paddle's gradient of features takes a region to be at least a pixel long, even with `aligned`, and computes positions
+/// in another order than its forward pass. Here it is the gradient of the forward pass.
+///
+/// ```
+/// use burn_roi::{Arithmetic, RoiAlignConfig, paddle};
+///
+/// let config: RoiAlignConfig = paddle::RoiAlign::new([7, 7]).with_spatial_scale(0.0625).into();
+/// assert_eq!(config.arithmetic, Arithmetic::FromRegionInElements);
+/// ```
+#[derive(Config, Debug, PartialEq)]
+pub struct RoiAlign {
+    /// Height and width of the output.
+    pub output_size: [usize; 2],
+    /// From box coordinates to pixels of the map.
+    #[config(default = 1.0)]
+    pub spatial_scale: f32,
+    /// Samples of an output element along each axis; 0 or below for the adaptive number.
+    #[config(default = "-1")]
+    pub sampling_ratio: i64,
+    /// Whether coordinates mean the corners of pixels, whose centres then lie at halves. Without it a region is shifted
+    /// by half a pixel, and at least one pixel long.
+    #[config(default = true)]
+    pub aligned: bool,
+}
+
+impl From<RoiAlign> for RoiAlignConfig {
+    fn from(attributes: RoiAlign) -> Self {
+        RoiAlignConfig::new(attributes.output_size)
+            .with_spatial_scale(attributes.spatial_scale.into())
+            .with_sampling_ratio(attributes.sampling_ratio.max(0) as usize)
+            .with_aligned(attributes.aligned)
+            .with_arithmetic(Arithmetic::FromRegionInElements)
+    }
+}
 
 /// The arguments of `paddle.vision.ops.roi_pool`. For features of f64, Paddle still divides bins in f32, and this crate in
 /// f64.

@@ -40,6 +40,7 @@ impl RegionOperator {
         match &self.elements {
             Elements::Samples(axes) => axes.iter().any(|axis| axis.interpolation == Interpolation::Bilinear),
             Elements::Bins(_) => false,
+            Elements::Integrals(_) => true,
             Elements::Points(grid) => grid.moves_with_region(),
         }
     }
@@ -76,7 +77,7 @@ impl RegionOperator {
     pub fn flat_on_pixels(&self) -> bool {
         match &self.elements {
             Elements::Samples([y, _]) => y.flat_on_pixels,
-            Elements::Bins(_) | Elements::Points(_) => false,
+            Elements::Bins(_) | Elements::Integrals(_) | Elements::Points(_) => false,
         }
     }
 }
@@ -88,6 +89,8 @@ pub enum Elements {
     Samples([SampleAxis; 2]),
     /// Whole pixels.
     Bins([BinAxis; 2]),
+    /// All of a bin of the bilinear map, which is 0 one pixel beyond its border and from there on.
+    Integrals([IntegralAxis; 2]),
     /// At points between pixels that are not a grid of rows and columns of the map.
     Points(PointGrid),
 }
@@ -99,6 +102,8 @@ pub struct SampleAxis {
     pub spatial_scale: SpatialScale,
     /// Added to a box coordinate before it is scaled.
     pub box_offset: f64,
+    /// Added to the high end of a box before anything else.
+    pub end_offset: f64,
     /// Subtracted from a scaled coordinate.
     pub input_pixel_offset: f64,
     /// Subtracted from the number of a sample.
@@ -163,6 +168,13 @@ pub struct BinAxis {
     pub reaches_last_pixel: bool,
     /// Whether the gradient of features is that of bins which reach the last pixel, as in torchvision's `ps_roi_pool`.
     pub gradient_reaches_last_pixel: bool,
+}
+
+/// Where the bins of a region fall along one axis, between pixels.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct IntegralAxis {
+    /// From box coordinates to pixels of the map.
+    pub spatial_scale: f64,
 }
 
 /// Which positions read the map. Others read the out-of-bounds value.
@@ -246,7 +258,7 @@ impl ChannelMap {
 
 /// How many samples an output element takes along an axis.
 ///
-/// An element is `length / output size` pixels long, and `ceil` of that is the adaptive count.
+/// An element is `length / output size` pixels long, and `ceil` or `floor` of that is the adaptive count.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[non_exhaustive]
 pub enum Sampling {
@@ -256,6 +268,9 @@ pub enum Sampling {
     /// elements then give the out-of-bounds value. torchvision, ONNX and OpenVINO where the
     /// sampling ratio is 0.
     Adaptive,
+    /// As many as an element has pixels, rounded down; none where an element is shorter than a pixel, which then gives
+    /// the out-of-bounds value. MindSpore.
+    AdaptiveFloor,
     /// As many as an element has pixels, rounded up, but no fewer than `minimum` and no more than
     /// `maximum`. DirectML.
     Clamped {
@@ -329,6 +344,9 @@ pub enum Arithmetic {
     FromElements,
     /// The same, but count in multiples of the distance of two samples: OpenVINO.
     FromElementsBySteps,
+    /// The same, but count from the start of the region in output elements, of which a sample's place is a share:
+    /// Paddle.
+    FromRegionInElements,
     /// Scale both ends, subtract them, count from the start of the region, and subtract the input pixel
     /// offset last: DirectML.
     FromRegion,

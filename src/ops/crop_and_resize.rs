@@ -56,6 +56,7 @@ impl CropAndResizeConfig {
         let axis = SampleAxis {
             spatial_scale: SpatialScale::Normalized,
             box_offset: 0.0,
+            end_offset: 0.0,
             input_pixel_offset: 0.0,
             output_pixel_offset: 0.0,
             minimum_length: None,

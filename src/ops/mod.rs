@@ -12,6 +12,7 @@ mod deform_roi_pool;
 mod multi_scale_roi_align;
 mod options;
 pub mod primitive;
+mod prroi_pool;
 mod ps_crop_and_resize;
 mod ps_roi_align;
 mod ps_roi_pool;
@@ -28,6 +29,7 @@ pub use multi_scale_roi_align::{
     MultiScaleRoiAlign, MultiScaleRoiAlignConfig, infer_scales, multi_scale_roi_align, try_infer_scales,
     try_multi_scale_roi_align,
 };
+pub use prroi_pool::{PrRoiPool, PrRoiPoolConfig, prroi_pool, try_prroi_pool};
 pub use ps_crop_and_resize::{PsCropAndResize, PsCropAndResizeConfig, ps_crop_and_resize, try_ps_crop_and_resize};
 pub use ps_roi_align::{PsRoiAlign, PsRoiAlignConfig, ps_roi_align, try_ps_roi_align};
 pub use ps_roi_pool::{PsRoiPool, PsRoiPoolConfig, ps_roi_pool, try_ps_roi_pool};

@@ -27,7 +27,7 @@ pub fn finite(argument: &'static str, value: f64) -> Result<(), RoiError> {
 pub fn sampling(argument: &'static str, sampling: Sampling) -> Result<(), RoiError> {
     let samples = 1..=MAXIMUM_FIXED_SAMPLES;
     let (fits, expected) = match sampling {
-        Sampling::Adaptive => (true, ""),
+        Sampling::Adaptive | Sampling::AdaptiveFloor => (true, ""),
         Sampling::Fixed(fixed) => (samples.contains(&fixed), "1 to 1024 fixed samples"),
         Sampling::Clamped { minimum, .. } if !samples.contains(&minimum) => (false, "1 to 1024 samples at least"),
         Sampling::Clamped { minimum, maximum } => (maximum >= minimum, "a maximum of at least the minimum"),
@@ -58,10 +58,10 @@ fn check(argument: &'static str, fits: bool, value: String, expected: &'static s
 
 /// Checks how many samples an output element takes, of an operator whose samples are no grid of the map.
 pub fn fixed_or_adaptive(argument: &'static str, sampling: Sampling) -> Result<(), RoiError> {
-    let clamped = matches!(sampling, Sampling::Clamped { .. });
+    let fits = matches!(sampling, Sampling::Fixed(_) | Sampling::Adaptive);
     check(
         argument,
-        !clamped,
+        fits,
         format!("{sampling:?}"),
         "a fixed or the adaptive number",
     )?;

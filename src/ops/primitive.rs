@@ -17,8 +17,8 @@ use burn::tensor::DType;
 
 pub use super::backward::{Backward, PyramidBackward};
 use super::{
-    CropAndResizeConfig, MultiScaleRoiAlignConfig, PsRoiAlignConfig, PsRoiPoolConfig, RoiAlignConfig, RoiPoolConfig,
-    backward, call,
+    CropAndResizeConfig, MultiScaleRoiAlignConfig, PrRoiPoolConfig, PsRoiAlignConfig, PsRoiPoolConfig, RoiAlignConfig,
+    RoiPoolConfig, backward, call,
 };
 use crate::backend::RoiBackend;
 use crate::error::{RoiError, or_panic};
@@ -140,6 +140,13 @@ operator!(
     ps_roi_pool_backward,
     try_ps_roi_pool_backward,
     PsRoiPoolConfig
+);
+operator!(
+    prroi_pool,
+    try_prroi_pool,
+    prroi_pool_backward,
+    try_prroi_pool_backward,
+    PrRoiPoolConfig
 );
 
 /// [`multi_scale_roi_align`](crate::multi_scale_roi_align()) on a backend's own tensors.

@@ -5,7 +5,10 @@ use std::ops::RangeInclusive;
 use burn::config::Config;
 use burn::tensor::{DType, Tensor};
 
-use super::{PsRoiAlignConfig, PsRoiPoolConfig, RoiAlignConfig, RoiAlignRotatedConfig, RoiPoolConfig, call, options};
+use super::{
+    PrRoiPoolConfig, PsRoiAlignConfig, PsRoiPoolConfig, RoiAlignConfig, RoiAlignRotatedConfig, RoiPoolConfig, call,
+    options,
+};
 use crate::error::{RoiError, or_panic};
 use crate::geometry::levels::{AreaRange, LevelRule};
 use crate::geometry::operator::RegionOperator;
@@ -183,6 +186,7 @@ pyramid_operators! {
     RoiPoolConfig, 4, [spatial_scale_y, spatial_scale_x];
     PsRoiAlignConfig, 4, [spatial_scale];
     PsRoiPoolConfig, 4, [spatial_scale];
+    PrRoiPoolConfig, 4, [spatial_scale];
     RoiAlignRotatedConfig, 5, [spatial_scale];
 }
 

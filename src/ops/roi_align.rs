@@ -21,7 +21,7 @@ use crate::regions::Rois;
 ///
 /// ```text
 /// start  = (a + box_offset) * spatial_scale - input_pixel_offset
-/// length = (b - a) * spatial_scale
+/// length = (b + end_offset - a) * spatial_scale
 /// step   = length / (P * n)                  with align_corners: length / (P * n - 1)
 /// pos(s) = start + (s - output_pixel_offset) * step            s = 0 .. P * n - 1
 /// ```
@@ -60,6 +60,9 @@ pub struct RoiAlignConfig {
     /// Added to box coordinates before they are scaled.
     #[config(default = 0.0)]
     pub box_offset: f64,
+    /// Added to the high ends of a box before they are scaled.
+    #[config(default = 0.0)]
+    pub end_offset: f64,
     /// Subtracted from scaled coordinates: where the centre of the first pixel lies.
     #[config(default = 0.0)]
     pub input_pixel_offset: f64,
@@ -113,6 +116,7 @@ impl RoiAlignConfig {
         options::scale("spatial_scale_x", self.spatial_scale_x)?;
         options::sampling("sampling", self.sampling)?;
         options::finite("box_offset", self.box_offset)?;
+        options::finite("end_offset", self.end_offset)?;
         options::finite("input_pixel_offset", self.input_pixel_offset)?;
         let farthest = MAXIMUM_OUTPUT_PIXEL_OFFSET;
         let offset = self.output_pixel_offset;
@@ -136,6 +140,7 @@ impl RoiAlignConfig {
         SampleAxis {
             spatial_scale: SpatialScale::Times(spatial_scale),
             box_offset: self.box_offset,
+            end_offset: self.end_offset,
             input_pixel_offset: self.input_pixel_offset,
             output_pixel_offset: self.output_pixel_offset,
             minimum_length: self.minimum_length,

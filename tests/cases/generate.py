@@ -2,7 +2,8 @@
 """Runs the frameworks on small random problems and stores what they answer.
 
 Every file is one case: an input, boxes, the operator's attributes under the owner's own names, and
-the output. DirectML doesn't run here; its cases follow the formulas of its documents in float64.
+the output. DirectML doesn't run here; its cases follow the formulas of its documents in float64. mmcv's prroi_pool
+runs on CUDA only; its cases follow its rule, with positions in the type of the tensors and integrals in float64.
 """
 
 import argparse
@@ -21,6 +22,8 @@ import numpy as np
 DTYPES = {"f32": np.float32, "f16": np.float16, "f64": np.float64}
 STORED_NAMES = {"float32": "F32", "float16": "F16", "float64": "F64", "int64": "I64"}
 ALIGN_TOLERANCE = {np.float32: 2e-5, np.float16: 2e-3, np.float64: 1e-10}
+# Sums of gradients of boxes are of up to a hundred elements.
+MMCV_TOLERANCE = {np.float32: 5e-5, np.float64: 1e-10}
 DIRECTML_TOLERANCE = {np.float32: 5e-5, np.float16: 2e-3}
 
 # Keep a file below 8 KB, and a box below what its owner can spend on every sample.
@@ -518,6 +521,51 @@ def openvino_ps_roi_pooling(dealer, dtype):
     return Case(source, attributes, ALIGN_TOLERANCE[dtype], tensors)
 
 
+def paddle_case(dealer, dtype, problem, boxes, attributes, call, backward):
+    """What `call(features, boxes, counts)` of Paddle gives, or its gradient of features."""
+    import paddle
+
+    # Paddle has the boxes of one image after those of another.
+    indices = np.sort(problem.batch_indices)
+    counts = np.bincount(indices, minlength=len(problem.input)).astype(np.int32)
+    features = paddle.to_tensor(problem.input, stop_gradient=False)
+    output = call(features, *map(paddle.to_tensor, [boxes, counts]))
+    tensors = {"input": problem.input, "boxes": boxes, "batch_indices": indices}
+    if backward:
+        tensors["grad_output"] = dealer.random.standard_normal(tuple(output.shape)).astype(dtype)
+        (gradient,) = paddle.grad(output, features, paddle.to_tensor(tensors["grad_output"]))
+        tensors["expected_grad_input"] = gradient.numpy()
+    else:
+        tensors["expected"] = output.numpy()
+    return Case(f"paddle {paddle.__version__} CPU", attributes, ALIGN_TOLERANCE[dtype], tensors)
+
+
+def paddle_roi_align(dealer, dtype, backward=False):
+    import paddle
+
+    # The attribute is a float32 even where the tensors are not.
+    scale = float(np.float32(dealer.deal("scale", SCALES)))
+    ratio, aligned = dealer.deal("sampling", product([-1, 0, 1, 2, 3], [False, True]))
+    within_means = affordable(scale, dtype, ratio, aligned)
+
+    def accept(box, size, output):
+        x1, y1, x2, y2 = owner_boxes(box, scale, dtype)
+        # Paddle gives NaN for a region without samples, and aborts for one with a negative number of them. Its gradient
+        # takes every region to be a pixel long at least, its forward pass only those that are not aligned.
+        shortest = min(x2 - x1, y2 - y1) * scale
+        takes = not aligned or (shortest > 1.001 if backward else shortest > 0 or ratio > 0)
+        return takes and within_means(box, size, output)
+
+    problem = draw_problem(dealer, dtype, accept)
+    attributes = {"output_size": problem.output, "spatial_scale": scale, "sampling_ratio": ratio, "aligned": aligned}
+
+    def call(features, boxes, counts):
+        return paddle.vision.ops.roi_align(features, boxes, counts, list(problem.output), scale, ratio, aligned)
+
+    boxes = owner_boxes(problem.boxes, scale, dtype)
+    return paddle_case(dealer, dtype, problem, boxes, attributes, call, backward)
+
+
 def paddle_ps_roi_pool(dealer, dtype, backward=False):
     import paddle
 
@@ -527,22 +575,50 @@ def paddle_ps_roi_pool(dealer, dtype, backward=False):
     while problem.input.shape[1] < 2 * math.prod(problem.output):
         # Paddle refuses an output of one channel.
         problem = position_sensitive(dealer, dtype, draw_pool_problem, anything)
-    # Paddle has the boxes of one image after those of another.
-    indices = np.sort(problem.batch_indices)
+    attributes = {"output_size": problem.output, "spatial_scale": scale}
+
+    def call(features, boxes, counts):
+        return paddle.vision.ops.psroi_pool(features, boxes, counts, list(problem.output), scale)
+
     boxes = owner_boxes(problem.boxes, scale, dtype)
-    counts = np.bincount(indices, minlength=len(problem.input)).astype(np.int32)
-    features = paddle.to_tensor(problem.input, stop_gradient=False)
-    output = paddle.vision.ops.psroi_pool(features, *map(paddle.to_tensor, [boxes, counts]),
-                                          list(problem.output), scale)
-    tensors = {"input": problem.input, "boxes": boxes, "batch_indices": indices}
+    return paddle_case(dealer, dtype, problem, boxes, attributes, call, backward)
+
+
+def mindspore_roi_align(dealer, dtype, backward=False):
+    import mindspore
+    from mindspore import Tensor, ops
+
+    # The attribute is a float32.
+    scale = float(np.float32(dealer.deal("scale", SCALES)))
+    # Of mode 0, its gradient is not that of its forward pass.
+    samples, mode = dealer.deal("sampling", product([0, 1, 2, 3], [1] if backward else [0, 1]))
+    anything_affordable = affordable(scale, dtype, samples, aligned=True)
+
+    def accept(box, size, output):
+        x1, y1, x2, y2 = owner_boxes(box, scale, dtype)
+        lengths = [(side + mode) * scale for side in (y2 - y1, x2 - x1)]
+        if mode == 0:
+            lengths = [max(length, 1) for length in lengths]
+        # MindSpore gives NaN for an element without samples.
+        has_samples = all(length > 1.001 * elements for length, elements in zip(lengths, output))
+        # It writes no output for a box whose x1 and x2 are 0, and what is there changes from run to run.
+        is_written = max(abs(x1), abs(x2)) > 0.01
+        return is_written and (samples > 0 or has_samples) and anything_affordable(box, size, output)
+
+    problem = draw_problem(dealer, dtype, accept)
+    boxes = with_batch_column(problem, owner_boxes(problem.boxes, scale, dtype))
+    call = ops.ROIAlign(*problem.output, scale, samples, mode)
+    attributes = {"pooled_height": problem.output[0], "pooled_width": problem.output[1], "spatial_scale": scale,
+                  "sample_num": samples, "roi_end_mode": mode}
+    tensors = {"input": problem.input, "boxes": boxes}
+    output = call(Tensor(problem.input), Tensor(boxes)).asnumpy()
     if backward:
-        tensors["grad_output"] = dealer.random.standard_normal(tuple(output.shape)).astype(dtype)
-        (gradient,) = paddle.grad(output, features, paddle.to_tensor(tensors["grad_output"]))
-        tensors["expected_grad_input"] = gradient.numpy()
+        tensors["grad_output"] = dealer.random.standard_normal(output.shape).astype(dtype)
+        gradient = ops.GradOperation(sens_param=True)(lambda features: call(features, Tensor(boxes)))
+        tensors["expected_grad_input"] = gradient(Tensor(problem.input), Tensor(tensors["grad_output"])).asnumpy()
     else:
-        tensors["expected"] = output.numpy()
-    return Case(f"paddle {paddle.__version__} CPU", {"output_size": problem.output, "spatial_scale": scale},
-                ALIGN_TOLERANCE[dtype], tensors)
+        tensors["expected"] = output
+    return Case(f"mindspore {mindspore.__version__} CPU", attributes, ALIGN_TOLERANCE[dtype], tensors)
 
 
 def tensorflow_crop_and_resize(dealer, dtype):
@@ -739,6 +815,57 @@ def directml_roi_pooling(dealer, dtype):
                  "expected": expected})
 
 
+def hat_below(position):
+    """The integral of a hat on pixel 0 up to a position."""
+    inside = np.clip(position, -1, 1)
+    return np.where(inside < 0, (inside + 1) ** 2 / 2, 1 - (1 - inside) ** 2 / 2)
+
+
+def prroi_axis(low, high, bins, size, scale):
+    """Weights [bins, size] of pixels, and by how much they grow with each end of the region."""
+    start, end = low * scale, high * scale
+    length = max(end - start, type(start)(0)) / type(start)(bins)
+    if length == 0:
+        return np.zeros((3, bins, size))
+    place = np.arange(bins, dtype=start.dtype)
+    lows = (start + place * length).astype(np.float64)[:, None] - np.arange(size)
+    length, scale, place = float(length), float(scale), place.astype(np.float64)[:, None]
+    hat = lambda position: np.maximum(0, 1 - np.abs(position))
+    weights = (hat_below(lows + length) - hat_below(lows)) / length
+    by_low, by_high = (weights - hat(lows)) / length, (hat(lows + length) - weights) / length
+    share = place / bins, (place + 1) / bins
+    return np.array([weights, scale * ((1 - share[0]) * by_low + (1 - share[1]) * by_high),
+                     scale * (share[0] * by_low + share[1] * by_high)])
+
+
+def mmcv_prroi_pool(dealer, dtype, backward=False):
+    # The attribute is a float32 even where the tensors are not.
+    scale = dtype(np.float32(dealer.deal("scale", SCALES)))
+    problem = draw_problem(dealer, dtype, anything)
+    boxes = owner_boxes(problem.boxes, float(scale), dtype)
+    images, channels, height, width = problem.input.shape
+    features = problem.input.astype(np.float64)
+    output = np.zeros((len(boxes), channels, *problem.output))
+    gradient = dealer.random.standard_normal(output.shape).astype(dtype)
+    of_features, of_boxes = np.zeros_like(features), np.zeros((len(boxes), 4))
+    for row, (image, (x1, y1, x2, y2)) in enumerate(zip(problem.batch_indices, boxes)):
+        y = prroi_axis(y1, y2, problem.output[0], height, scale)
+        x = prroi_axis(x1, x2, problem.output[1], width, scale)
+        mean = lambda y, x: np.einsum("pi,qj,cij->cpq", y, x, features[image])
+        output[row] = mean(y[0], x[0])
+        of_features[image] += np.einsum("pi,qj,cpq->cij", y[0], x[0], gradient[row].astype(np.float64))
+        ends = [(y[0], x[1]), (y[1], x[0]), (y[0], x[2]), (y[2], x[0])]
+        of_boxes[row] = [(mean(*weights) * gradient[row]).sum() for weights in ends]
+    tensors = {"input": problem.input, "boxes": with_batch_column(problem, boxes)}
+    if backward:
+        tensors |= {"grad_output": gradient, "expected_grad_input": of_features.astype(dtype),
+                    "expected_grad_boxes": of_boxes.astype(dtype)}
+    else:
+        tensors["expected"] = output.astype(dtype)
+    attributes = {"output_size": problem.output, "spatial_scale": float(scale)}
+    return Case("mmcv's rule, float64", attributes, MMCV_TOLERANCE[dtype], tensors)
+
+
 def torchvision_backward(name, forward):
     """The function of the gradient of features, on problems of the forward pass."""
     def make(dealer, dtype):
@@ -761,6 +888,8 @@ def torchvision_backward(name, forward):
 # The function of each operator, and why it gives no cases of some types.
 HALF_POSITIONS = {"f16": "its CPU kernel computes positions in f16 too"}
 SINGLE_BOXES = {"f64": "it computes in f32"}
+ROUNDED_POSITIONS = {"f16": "its kernel computes positions in f16 too"}
+MINDSPORE_TYPES = {"f16": "its kernel computes positions in f16 too", "f64": "it has no f64"}
 UNDOCUMENTED = {"f64": "DirectML has no f64"}
 OPERATORS = {
     "torchvision.roi_align": (torchvision_roi_align, HALF_POSITIONS),
@@ -777,9 +906,15 @@ OPERATORS = {
     "openvino.ROIPooling": (openvino_roi_pooling, SINGLE_BOXES),
     "openvino.PSROIPooling": (openvino_ps_roi_pooling, SINGLE_BOXES),
     "openvino.ExperimentalDetectronROIFeatureExtractor": (openvino_feature_extractor, SINGLE_BOXES),
+    "paddle.roi_align": (paddle_roi_align, {"f16": "it has no f16"}),
+    "paddle.roi_align.backward": (partial(paddle_roi_align, backward=True), {"f16": "it has no f16"}),
     "paddle.psroi_pool": (paddle_ps_roi_pool, {"f16": "it has no f16"}),
     "paddle.psroi_pool.backward": (partial(paddle_ps_roi_pool, backward=True), {"f16": "it has no f16"}),
     "tensorflow.crop_and_resize": (tensorflow_crop_and_resize, SINGLE_BOXES),
+    "mindspore.ROIAlign": (mindspore_roi_align, MINDSPORE_TYPES),
+    "mindspore.ROIAlign.backward": (partial(mindspore_roi_align, backward=True), MINDSPORE_TYPES),
+    "mmcv.prroi_pool": (mmcv_prroi_pool, ROUNDED_POSITIONS),
+    "mmcv.prroi_pool.backward": (partial(mmcv_prroi_pool, backward=True), ROUNDED_POSITIONS),
     "directml.ROI_ALIGN": (directml_roi_align, UNDOCUMENTED),
     "directml.ROI_ALIGN1": (directml_roi_align1, UNDOCUMENTED),
     "directml.ROI_POOLING": (directml_roi_pooling, UNDOCUMENTED),

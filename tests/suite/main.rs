@@ -18,11 +18,13 @@ mod limits;
 mod multi_scale;
 mod options;
 mod points;
+mod precise;
 mod problem;
 mod properties;
 #[cfg(feature = "flex")]
 mod random_calls;
 mod reference;
+mod reference_integrals;
 mod regions;
 mod strategies;
 mod type_parameter;

@@ -22,6 +22,7 @@ fn options_round_trip_through_json() {
     );
     let samplings = [
         Sampling::Adaptive,
+        Sampling::AdaptiveFloor,
         Sampling::Fixed(3),
         Sampling::Clamped {
             minimum: 1,
@@ -37,6 +38,7 @@ fn options_round_trip_through_json() {
     let arithmetics = [
         Arithmetic::FromElements,
         Arithmetic::FromElementsBySteps,
+        Arithmetic::FromRegionInElements,
         Arithmetic::FromRegion,
         Arithmetic::FromRegionUnscaled,
     ];

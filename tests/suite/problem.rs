@@ -13,6 +13,7 @@ pub enum Operator {
     CropAndResize(CropAndResizeConfig),
     PsRoiAlign(PsRoiAlignConfig),
     PsRoiPool(PsRoiPoolConfig),
+    PrRoiPool(PrRoiPoolConfig),
 }
 
 impl Operator {
@@ -24,6 +25,7 @@ impl Operator {
             Self::CropAndResize(config) => config.crop_size,
             Self::PsRoiAlign(config) => config.output_size,
             Self::PsRoiPool(config) => config.output_size,
+            Self::PrRoiPool(config) => config.output_size,
         }
     }
 
@@ -56,6 +58,7 @@ impl Operator {
             Self::CropAndResize(config) => try_crop_and_resize(features, rois, config.clone()),
             Self::PsRoiAlign(config) => try_ps_roi_align(features, rois, config.clone()),
             Self::PsRoiPool(config) => try_ps_roi_pool(features, rois, config.clone()),
+            Self::PrRoiPool(config) => try_prroi_pool(features, rois, config.clone()),
         }
     }
 
@@ -74,6 +77,7 @@ impl Operator {
             Self::CropAndResize(config) => try_crop_and_resize_backward(gradient, features, boxes, indices, config),
             Self::PsRoiAlign(config) => try_ps_roi_align_backward(gradient, features, boxes, indices, config),
             Self::PsRoiPool(config) => try_ps_roi_pool_backward(gradient, features, boxes, indices, config),
+            Self::PrRoiPool(config) => try_prroi_pool_backward(gradient, features, boxes, indices, config),
         }
     }
 }

@@ -14,23 +14,23 @@ fn tensor<const D: usize>(values: Vec<f32>, shape: [usize; D], device: &Device) 
     Tensor::from_data(TensorData::new(values, shape), (device, DType::F32))
 }
 
-fn one_region(ends: [f32; 4], device: &Device) -> Rois {
+pub fn one_region(ends: [f32; 4], device: &Device) -> Rois {
     Rois::from_images(vec![tensor(ends.into(), [1, 4], device)])
 }
 
 /// A map `[1, 1, H, W]` of what a function gives for each row and column.
-fn map([height, width]: [usize; 2], device: &Device, value: impl Fn(f32, f32) -> f32) -> Tensor<4> {
+pub fn map([height, width]: [usize; 2], device: &Device, value: impl Fn(f32, f32) -> f32) -> Tensor<4> {
     let values = (0..height * width)
         .map(|index| value((index / width) as f32, (index % width) as f32))
         .collect();
     tensor(values, [1, 1, height, width], device)
 }
 
-fn numbers(tensor: Tensor<4>) -> Vec<f32> {
+pub fn numbers(tensor: Tensor<4>) -> Vec<f32> {
     tensor.into_data().iter::<f32>().collect()
 }
 
-fn nearly(left: &[f32], right: &[f32], tolerance: f32) -> bool {
+pub fn nearly(left: &[f32], right: &[f32], tolerance: f32) -> bool {
     left.len() == right.len()
         && left
             .iter()
@@ -39,7 +39,7 @@ fn nearly(left: &[f32], right: &[f32], tolerance: f32) -> bool {
 }
 
 /// A box within a map of `size` pixels, from the centre of its first pixel to that of its last, on eighths.
-fn inside(size: usize) -> impl Strategy<Value = [f32; 2]> {
+pub fn inside(size: usize) -> impl Strategy<Value = [f32; 2]> {
     let eighths = 8 * (size as i32 - 1);
     (0..eighths, 1..=eighths).prop_map(move |(low, length)| {
         let high = (low + length).min(eighths);
@@ -145,6 +145,7 @@ fn swapping_the_axes_transposes() {
                     std::mem::swap(&mut config.spatial_scale_y, &mut config.spatial_scale_x);
                 }
                 Operator::CropAndResize(config) => config.crop_size.reverse(),
+                Operator::PrRoiPool(config) => config.output_size.reverse(),
                 // Which channels are read changes as well.
                 _ => prop_assume!(false),
             }
@@ -276,12 +277,14 @@ fn twice_the_box_at_half_the_scale_is_the_same() {
                     config.spatial_scale_y /= 2.0;
                     config.spatial_scale_x /= 2.0;
                     config.box_offset *= 2.0;
+                    config.end_offset *= 2.0;
                 }
                 Operator::RoiPool(config) => {
                     config.spatial_scale_y /= 2.0;
                     config.spatial_scale_x /= 2.0;
                 }
                 Operator::PsRoiAlign(config) => config.spatial_scale /= 2.0,
+                Operator::PrRoiPool(config) => config.spatial_scale /= 2.0,
                 Operator::PsRoiPool(config) => {
                     prop_assume!(config.rounding == BoxRounding::AfterScaling);
                     config.spatial_scale /= 2.0;

@@ -5,6 +5,7 @@
 use burn_roi::*;
 
 use crate::problem::Operator;
+use crate::reference_integrals::prroi_pool;
 
 /// More samples along an axis than this are not computed one by one.
 const MOST_SAMPLES: f64 = 20_000.0;
@@ -16,7 +17,7 @@ const FARTHEST_PIXEL: f64 = 1e6;
 #[derive(Clone, Copy)]
 pub struct Coordinates {
     pub round: fn(f64) -> f64,
-    largest: f64,
+    pub largest: f64,
 }
 
 pub const SINGLE: Coordinates = Coordinates {
@@ -37,13 +38,13 @@ struct Samples {
 }
 
 /// Height, width and pixels of a channel.
-struct Map<'a> {
-    size: [usize; 2],
+pub struct Map<'a> {
+    pub size: [usize; 2],
     pixels: &'a [f64],
 }
 
 impl Map<'_> {
-    fn at(&self, y: usize, x: usize) -> f64 {
+    pub fn at(&self, y: usize, x: usize) -> f64 {
         self.pixels[y * self.size[1] + x]
     }
 }
@@ -78,6 +79,7 @@ pub fn output(
                     roi_align(&config, corners, &map, coordinates)?
                 }
                 Operator::PsRoiPool(config) => ps_roi_pool(config, corners, &map, coordinates)?,
+                Operator::PrRoiPool(config) => prroi_pool(config, corners, &map, coordinates),
             };
             // A position-sensitive operator takes one element of each channel.
             match of_an_output {
@@ -119,20 +121,23 @@ fn samples_of_axis(
 ) -> Option<Vec<Samples>> {
     let outputs = outputs as f64;
     // The options are numbers of the type of coordinates.
-    let [scale, box_offset, input_offset, output_offset] = [
+    let [scale, box_offset, end_offset, input_offset, output_offset] = [
         scale,
         config.box_offset,
+        config.end_offset,
         config.input_pixel_offset,
         config.output_pixel_offset,
     ]
     .map(round);
     let times = |left: f64, right: f64| round(left * right).clamp(-largest, largest);
-    let [low, high] = ends.map(|end| round(end + box_offset));
+    let [low, high] = [ends[0], round(ends[1] + end_offset)].map(|end| round(end + box_offset));
     let start = round(times(low, scale) - input_offset);
     let end = round(times(high, scale) - input_offset);
 
     let length = match config.arithmetic {
-        Arithmetic::FromElements | Arithmetic::FromElementsBySteps => round(end - start),
+        Arithmetic::FromElements | Arithmetic::FromElementsBySteps | Arithmetic::FromRegionInElements => {
+            round(end - start)
+        }
         Arithmetic::FromRegion => round(times(high, scale) - times(low, scale)),
         Arithmetic::FromRegionUnscaled => times(round(high - low).clamp(-largest, largest), scale),
         unknown => unreachable!("the reference does not know {unknown:?}"),
@@ -144,6 +149,7 @@ fn samples_of_axis(
     let count = match config.sampling {
         Sampling::Fixed(count) => count as f64,
         Sampling::Adaptive => of_element.ceil().max(0.0),
+        Sampling::AdaptiveFloor => of_element.floor().max(0.0),
         Sampling::Clamped { minimum, maximum } => of_element.ceil().clamp(minimum as f64, maximum as f64),
         unknown => unreachable!("the reference does not know {unknown:?}"),
     };
@@ -154,7 +160,7 @@ fn samples_of_axis(
     let by_elements = !config.align_corners
         && matches!(
             config.arithmetic,
-            Arithmetic::FromElements | Arithmetic::FromElementsBySteps
+            Arithmetic::FromElements | Arithmetic::FromElementsBySteps | Arithmetic::FromRegionInElements
         );
     let position = |element: f64, sample: f64| {
         if by_elements {
@@ -162,6 +168,9 @@ fn samples_of_axis(
             let place = round(sample - output_offset);
             let inside = match config.arithmetic {
                 Arithmetic::FromElements => round(times(place, of_element) / count),
+                Arithmetic::FromRegionInElements => {
+                    return round(start + times(of_element, round(element + round(place / count))));
+                }
                 _ => times(place, round(of_element / count)),
             };
             return round(origin + inside);

@@ -58,6 +58,9 @@ fn operators() -> impl Strategy<Value = Operator> {
             Operator::PsRoiAlign(config.with_sampling(sampling).with_aligned(aligned))
         }),
         1 => ps_roi_pools().prop_map(Operator::PsRoiPool),
+        1 => (output_sizes(), scales()).prop_map(|(size, scale)| {
+            Operator::PrRoiPool(PrRoiPoolConfig::new(size).with_spatial_scale(scale))
+        }),
     ]
 }
 
@@ -72,6 +75,7 @@ fn scales() -> impl Strategy<Value = f64> {
 fn samplings() -> impl Strategy<Value = Sampling> {
     prop_oneof![
         Just(Sampling::Adaptive),
+        Just(Sampling::AdaptiveFloor),
         (1usize..5).prop_map(Sampling::Fixed),
         (1usize..4, 0usize..4).prop_map(|(minimum, more)| Sampling::Clamped {
             minimum,
@@ -91,6 +95,7 @@ fn roi_aligns() -> impl Strategy<Value = RoiAlignConfig> {
         samplings(),
         [
             select(vec![0.0, 0.5]),
+            select(vec![0.0, 0.0, 1.0]),
             select(vec![0.0, 0.5, 0.25]),
             select(vec![-0.5, 0.0, -0.25]),
         ],
@@ -109,6 +114,7 @@ fn roi_aligns() -> impl Strategy<Value = RoiAlignConfig> {
         select(vec![
             Arithmetic::FromElements,
             Arithmetic::FromElementsBySteps,
+            Arithmetic::FromRegionInElements,
             Arithmetic::FromRegion,
             Arithmetic::FromRegionUnscaled,
         ]),
@@ -121,8 +127,9 @@ fn roi_aligns() -> impl Strategy<Value = RoiAlignConfig> {
             .with_spatial_scale_x(scale_x)
             .with_sampling(sampling)
             .with_box_offset(offsets[0])
-            .with_input_pixel_offset(offsets[1])
-            .with_output_pixel_offset(offsets[2])
+            .with_end_offset(offsets[1])
+            .with_input_pixel_offset(offsets[2])
+            .with_output_pixel_offset(offsets[3])
             .with_align_corners(corners)
             .with_minimum_length(legacy.then_some(1.0))
             .with_interpolation(interpolation)

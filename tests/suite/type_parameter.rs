@@ -13,7 +13,7 @@ fn head<B: RoiBackend>(
     features: FloatTensor<B>,
     boxes: FloatTensor<B>,
     batch_indices: IntTensor<B>,
-) -> [FloatTensor<B>; 6] {
+) -> [FloatTensor<B>; 7] {
     let arguments = || (features.clone(), boxes.clone(), batch_indices.clone());
     let (f, b, i) = arguments();
     let aligned = primitive::roi_align::<B>(f, b, i, torchvision::RoiAlign::new([3, 2]));
@@ -28,7 +28,9 @@ fn head<B: RoiBackend>(
     let ps_aligned = primitive::ps_roi_align::<B>(f, b, i, torchvision::PsRoiAlign::new([1, 5]));
     let (f, b, i) = arguments();
     let ps_pooled = primitive::ps_roi_pool::<B>(f, b, i, torchvision::PsRoiPool::new([5, 1]));
-    [aligned, pooled, cropped, of_level, ps_aligned, ps_pooled]
+    let (f, b, i) = arguments();
+    let precise = primitive::prroi_pool::<B>(f, b, i, mmcv::PrRoiPool::new([3, 2]));
+    [aligned, pooled, cropped, of_level, ps_aligned, ps_pooled, precise]
 }
 
 fn check<B: RoiBackend>(device: &Device)
@@ -56,7 +58,8 @@ where
         crop_and_resize(features.clone(), &rois, CropAndResizeConfig::new([3, 2])),
         roi_align(features.clone(), &rois, torchvision::RoiAlign::new([3, 2])),
         ps_roi_align(features.clone(), &rois, torchvision::PsRoiAlign::new([1, 5])),
-        ps_roi_pool(features, &rois, torchvision::PsRoiPool::new([5, 1])),
+        ps_roi_pool(features.clone(), &rois, torchvision::PsRoiPool::new([5, 1])),
+        prroi_pool(features, &rois, mmcv::PrRoiPool::new([3, 2])),
     ];
     for (output, expected) in outputs.into_iter().zip(expected) {
         let output = Tensor::<4>::from_primitive::<B>(output);

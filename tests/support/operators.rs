@@ -146,6 +146,13 @@ fn call(
         }
         "openvino.PSROIPooling" => openvino_psroi_pooling(features, &index_first()?, attributes)?,
         "openvino.ROIPooling" => openvino_roi_pooling(features, &index_first()?, attributes)?,
+        "paddle.roi_align" => {
+            let config = paddle::RoiAlign::new(attributes.get("output_size")?)
+                .with_spatial_scale(attributes.or("spatial_scale", 1.0)?)
+                .with_sampling_ratio(attributes.or("sampling_ratio", -1)?)
+                .with_aligned(attributes.or("aligned", true)?);
+            try_roi_align(features, &apart()?, config)
+        }
         "paddle.psroi_pool" => {
             let config = paddle::PsRoiPool::new(attributes.get("output_size")?)
                 .with_spatial_scale(attributes.or("spatial_scale", 1.0)?);
@@ -170,6 +177,28 @@ fn call(
             let config =
                 directml::RoiPoolingOperatorDesc::new(attributes.get("SpatialScale")?, attributes.get("PooledSize")?);
             try_roi_pool(features, &index_first()?, config)
+        }
+        "mindspore.ROIAlign" => {
+            let mode = match attributes.or("roi_end_mode", 1)? {
+                0 => mindspore::RoiEndMode::Exclusive,
+                1 => mindspore::RoiEndMode::Inclusive,
+                mode => return Err(format!("roi_end_mode {mode}")),
+            };
+            let (height, width) = (attributes.get("pooled_height")?, attributes.get("pooled_width")?);
+            let config = mindspore::RoiAlign::new(height, width, attributes.get("spatial_scale")?)
+                .with_sample_num(attributes.or("sample_num", 2)?)
+                .with_roi_end_mode(mode);
+            try_roi_align(features, &index_first()?, config)
+        }
+        "mmcv.prroi_pool" => {
+            let config = mmcv::PrRoiPool::new(attributes.get("output_size")?)
+                .with_spatial_scale(attributes.or("spatial_scale", 1.0)?);
+            try_prroi_pool(features, &index_first()?, config)
+        }
+        "vacancy.prroi_pool" => {
+            let size = [attributes.get("pooled_height")?, attributes.get("pooled_width")?];
+            let config = PrRoiPoolConfig::new(size).with_spatial_scale(attributes.get("spatial_scale")?);
+            try_prroi_pool(features, &index_first()?, config)
         }
         "tensorflow.crop_and_resize" => {
             let config = tensorflow::CropAndResize::new(attributes.get("crop_size")?)

@@ -1,5 +1,7 @@
 //! The kernel of all operators: a unit computes one element of the output in a few channels.
 
+use std::mem::{Discriminant, discriminant};
+
 use burn::backend::TensorMetadata;
 use burn::backend::cubecl::dtype_to_storage_type;
 use burn_cubecl::ops::numeric::empty_device_contiguous_dtype;
@@ -8,6 +10,7 @@ use cubecl::calculate_cube_count_elemwise;
 use cubecl::prelude::*;
 
 use super::bins::pool_bins;
+use super::integrals::pool_integrals;
 use super::samples::pool_samples;
 use super::unit::{BLOCKS, CHANNELS, ENOUGH_UNITS, Units, UnitsLaunch, element, read_box};
 use crate::backend::output_shape;
@@ -16,6 +19,7 @@ use crate::geometry::operator::{BoxFormat, ChannelMap, Elements, Reduction, Regi
 use crate::geometry::plan::Coordinate;
 use crate::geometry::real::single::area::{AreaRule, AreaRuleLaunch, in_range};
 use crate::geometry::real::single::bins::{BinRule, BinRuleLaunch};
+use crate::geometry::real::single::integrals::{IntegralRule, IntegralRuleLaunch};
 use crate::geometry::real::single::make::{Rules, RulesArgs, RulesExpand, area_rule};
 use crate::geometry::real::single::samples::{SampleRule, SampleRuleLaunch};
 
@@ -27,9 +31,9 @@ pub struct Compiled {
     pub channel_map: ChannelMap,
     /// Whether boxes outside of the range of areas are left alone.
     of_level: bool,
-    /// Whether elements read bins. `Rules` says so too, but the hash by which CubeCL 0.11 tells kernels apart does not
-    /// count the variant of an argument.
-    bins: bool,
+    /// How elements read. `Rules` says so too, but the hash by which CubeCL 0.11 tells kernels apart does not count the
+    /// variant of an argument.
+    elements: Discriminant<Elements>,
 }
 
 #[cube(launch, address_type = "dynamic")]
@@ -72,6 +76,9 @@ fn pool_regions<F: Float, I: Int>(
             pool_bins(
                 features, output, units, &element, &region, y, x, start, outside, compiled,
             );
+        }
+        Rules::Integrals(y, x) => {
+            pool_integrals(features, output, units, &element, &region, y, x, compiled);
         }
     }
 }
@@ -119,7 +126,7 @@ pub fn launch(
             box_format: operator.box_format,
             channel_map: operator.channel_map,
             of_level: operator.areas != AreaRange::ALL,
-            bins: matches!(operator.elements, Elements::Bins(_)),
+            elements: discriminant(&operator.elements),
         },
         dtype_to_storage_type(dtype),
         dtype_to_storage_type(index_dtype),
@@ -164,6 +171,7 @@ pub fn rules(rules: Rules) -> RulesArgs {
     match rules {
         Rules::Samples(y, x) => RulesArgs::Samples(sample_rule(y), sample_rule(x)),
         Rules::Bins(y, x) => RulesArgs::Bins(bin_rule(y), bin_rule(x)),
+        Rules::Integrals(y, x) => RulesArgs::Integrals(integral_rule(y), integral_rule(x)),
     }
 }
 
@@ -171,6 +179,7 @@ fn sample_rule(rule: SampleRule) -> SampleRuleLaunch {
     SampleRuleLaunch::new(
         rule.spatial_scale,
         rule.box_offset,
+        rule.end_offset,
         rule.input_pixel_offset,
         rule.output_pixel_offset,
         rule.sample_at_end,
@@ -179,6 +188,7 @@ fn sample_rule(rule: SampleRule) -> SampleRuleLaunch {
         rule.maximum_samples,
         rule.lower_bound,
         rule.upper_margin,
+        rule.rounds_down,
         rule.align_corners,
         rule.arithmetic,
         rule.interpolation,
@@ -194,4 +204,8 @@ fn bin_rule(rule: BinRule) -> BinRuleLaunch {
         rule.division,
         rule.unread_pixels,
     )
+}
+
+fn integral_rule(rule: IntegralRule) -> IntegralRuleLaunch {
+    IntegralRuleLaunch::new(rule.spatial_scale)
 }

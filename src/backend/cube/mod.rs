@@ -7,7 +7,7 @@
 //! - [`kernel`]: the kernel, and how it is launched.
 //! - [`unit`]: which output elements a unit computes, their region, and the channels that they read.
 //! - [`backward`]: the gradients of features and of boxes.
-//! - [`samples`] and [`bins`]: what an element reads, reduced.
+//! - [`samples`], [`bins`] and [`integrals`]: what an element reads, reduced.
 //! - [`points`]: operators whose elements read points, and their gradients.
 
 use burn::backend::TensorMetadata;
@@ -19,6 +19,7 @@ use crate::geometry::operator::{Elements, RegionOperator};
 
 mod backward;
 mod bins;
+mod integrals;
 mod kernel;
 mod points;
 mod samples;

@@ -8,12 +8,13 @@ use cubecl::prelude::*;
 use super::Real;
 use super::area::{self, AreaRule};
 use super::bins::{self, BinRule};
+use super::integrals::IntegralRule;
 use super::samples::{self, SampleRule};
-use super::{make_points, make_slopes};
+use super::{make_integrals, make_points, make_slopes};
 use crate::geometry::levels::{AreaRange, LevelRule};
 use crate::geometry::operator::{
-    Arithmetic, BinAxis, BinDivision, Bounds, BoxRounding, Elements, Interpolation, RegionOperator, SampleAxis,
-    Sampling,
+    Arithmetic, BinAxis, BinDivision, Bounds, BoxRounding, Elements, IntegralAxis, Interpolation, RegionOperator,
+    SampleAxis, Sampling,
 };
 use crate::geometry::plan::{
     Coordinate, POINTS, PixelRanges, PointWeights, Region, Run, SampleTaps, TapSlopes, Taps, WeightSlopes, Weights,
@@ -28,6 +29,8 @@ pub enum Rules {
     Samples(SampleRule, SampleRule),
     /// Whole pixels, along y and along x.
     Bins(BinRule, BinRule),
+    /// Bins of the bilinear map, along y and along x.
+    Integrals(IntegralRule, IntegralRule),
 }
 
 /// A range of areas in this type of coordinates.
@@ -42,7 +45,7 @@ pub fn area_rule(areas: &AreaRange) -> AreaRule {
 fn sample_rule(axis: &SampleAxis, size: usize) -> SampleRule {
     let (minimum_samples, maximum_samples) = match axis.sampling {
         Sampling::Fixed(samples) => (samples as Real, samples as Real),
-        Sampling::Adaptive => (0.0, samples::MOST_SAMPLES),
+        Sampling::Adaptive | Sampling::AdaptiveFloor => (0.0, samples::MOST_SAMPLES),
         Sampling::Clamped { minimum, maximum } => (minimum as Real, maximum as Real),
     };
     let (lower_bound, upper_margin) = match axis.bounds {
@@ -53,6 +56,7 @@ fn sample_rule(axis: &SampleAxis, size: usize) -> SampleRule {
     SampleRule {
         spatial_scale: axis.spatial_scale.on_map(size) as Real,
         box_offset: axis.box_offset as Real,
+        end_offset: axis.end_offset as Real,
         input_pixel_offset: axis.input_pixel_offset as Real,
         output_pixel_offset: axis.output_pixel_offset as Real,
         sample_at_end: axis.sample_at_end.map_or(-1.0, |sample| sample as Real),
@@ -61,10 +65,12 @@ fn sample_rule(axis: &SampleAxis, size: usize) -> SampleRule {
         maximum_samples,
         lower_bound,
         upper_margin,
+        rounds_down: (axis.sampling == Sampling::AdaptiveFloor) as u32,
         align_corners: axis.align_corners as u32,
         arithmetic: match axis.arithmetic {
             Arithmetic::FromElements => samples::FROM_ELEMENTS,
             Arithmetic::FromElementsBySteps => samples::FROM_ELEMENTS_BY_STEPS,
+            Arithmetic::FromRegionInElements => samples::FROM_REGION_IN_ELEMENTS,
             Arithmetic::FromRegion => samples::FROM_REGION,
             Arithmetic::FromRegionUnscaled => samples::FROM_REGION_UNSCALED,
         },
@@ -91,6 +97,12 @@ fn bin_rule(axis: &BinAxis) -> BinRule {
     }
 }
 
+fn integral_rule(axis: &IntegralAxis) -> IntegralRule {
+    IntegralRule {
+        spatial_scale: axis.spatial_scale as Real,
+    }
+}
+
 impl Coordinate for Real {
     type Rules = Rules;
 
@@ -103,6 +115,7 @@ impl Coordinate for Real {
             Elements::Samples([y, x]) => Rules::Samples(sample_rule(y, height), sample_rule(x, width)),
             Elements::Bins([y, x]) => Rules::Bins(bin_rule(y), bin_rule(x)),
             Elements::Points(_) => unreachable!("{POINTS}"),
+            Elements::Integrals([y, x]) => Rules::Integrals(integral_rule(y), integral_rule(x)),
         }
     }
 
@@ -118,6 +131,7 @@ impl Coordinate for Real {
         match rules {
             Rules::Samples(y, x) => weights_of_samples([y, x][axis], ends, run),
             Rules::Bins(y, x) => weights_of_bins(pixel_ranges([y, x][axis], ends, run)),
+            Rules::Integrals(y, x) => make_integrals::weights([y, x][axis], ends, run),
         }
     }
 
@@ -125,13 +139,14 @@ impl Coordinate for Real {
         match rules {
             Rules::Samples(y, x) => sample_taps([y, x][axis], ends, run, split),
             Rules::Bins(..) => unreachable!("a maximum over bins is planned as pixel ranges"),
+            Rules::Integrals(..) => unreachable!("an integral has no samples"),
         }
     }
 
     fn pixel_ranges(rules: &Rules, axis: usize, ends: [Real; 2], run: Run) -> PixelRanges {
         match rules {
             Rules::Bins(y, x) => pixel_ranges([y, x][axis], ends, run),
-            Rules::Samples(..) => unreachable!("samples lie between pixels and are no ranges of them"),
+            Rules::Samples(..) | Rules::Integrals(..) => unreachable!("what lies between pixels is no range of them"),
         }
     }
 
@@ -144,6 +159,7 @@ impl Coordinate for Real {
     ) -> WeightSlopes<Real> {
         match rules {
             Rules::Samples(y, x) => make_slopes::weight_slopes([y, x][axis], ends, run, flat_on_pixels),
+            Rules::Integrals(y, x) => make_integrals::weight_slopes([y, x][axis], ends, run),
             Rules::Bins(..) => unreachable!("bins do not move with a box, so its gradient is not planned"),
         }
     }
@@ -158,6 +174,7 @@ impl Coordinate for Real {
     ) -> TapSlopes<Real> {
         match rules {
             Rules::Samples(y, x) => make_slopes::tap_slopes([y, x][axis], ends, run, split, flat_on_pixels),
+            Rules::Integrals(..) => unreachable!("an integral has no samples"),
             Rules::Bins(..) => unreachable!("bins do not move with a box, so its gradient is not planned"),
         }
     }

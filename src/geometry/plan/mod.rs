@@ -89,6 +89,7 @@ impl<R: Coordinate> Planner<R> {
             (_, Elements::Samples(_)) => PlanKind::SampleTaps,
             (_, Elements::Bins(_)) => PlanKind::PixelRanges,
             (_, Elements::Points(_)) => unreachable!("{POINTS}"),
+            (_, Elements::Integrals(_)) => unreachable!("an integral has no maximum"),
         }
     }
 
@@ -145,10 +146,10 @@ impl<R: Coordinate> Planner<R> {
         match &self.operator.elements {
             Elements::Samples([y, _]) => match y.sampling {
                 Sampling::Fixed(samples) => samples,
-                Sampling::Adaptive => 0,
+                Sampling::Adaptive | Sampling::AdaptiveFloor => 0,
                 Sampling::Clamped { minimum, .. } => minimum,
             },
-            Elements::Bins(_) | Elements::Points(_) => 0,
+            Elements::Bins(_) | Elements::Integrals(_) | Elements::Points(_) => 0,
         }
     }
 

@@ -8,6 +8,7 @@
 //! - `reach`: the inverse, which elements and samples read a pixel.
 //! - `bins`: which pixels belong to an output element along one axis.
 //! - `angle`: sine and cosine for kernels.
+//! - `integrals`: the weights of pixels in the mean of the bilinear map over a bin, and how they move.
 //! - `area`: whether the area of a box is in a range.
 //!
 //! [`single`] compiles them for f32 and, with a CubeCL backend, into its kernels; [`double`] for f64.

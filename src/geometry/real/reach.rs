@@ -1,5 +1,5 @@
-//! The inverse of [`samples`](super::samples) and [`bins`](super::bins): which elements of a region read a pixel, along
-//! one axis. A kernel whose units own pixels asks this.
+//! The inverse of [`samples`](super::samples), [`bins`](super::bins) and [`integrals`](super::integrals): which
+//! elements of a region read a pixel, along one axis. A kernel whose units own pixels asks this.
 //!
 //! Ranges are estimated and may be too wide, never too narrow; what an element reads of a pixel is exact.
 
@@ -9,6 +9,7 @@ use cubecl::prelude::*;
 use super::Real;
 use super::between::{Reach, between};
 use super::bins::{BinRule, Extent, bin};
+use super::integrals;
 use super::samples::{Axis, FROM_REGION, SampleRule, from_elements, is_in_bounds, position, taps};
 
 /// The distance of two samples of a region in pixels, negative in an inverted one.
@@ -86,6 +87,31 @@ pub fn weight_of_bin(rule: &BinRule, extent: &Extent, element: u32, elements: u3
     let mut weight = 0.0;
     if pixel >= bin.start && pixel < bin.end {
         weight = 1.0 / (bin.end - bin.start) as Real;
+    }
+    weight
+}
+
+/// The elements of `elements` whose bins may reach the hats of the pixels from `first` up to and including `last`.
+#[cfg_attr(feature = "cube", cube)]
+pub fn elements_of_integrals(extent: &integrals::Extent, elements: u32, first: u32, last: u32) -> Reach {
+    let mut count = elements;
+    if extent.bin <= 0.0 {
+        count = 0u32;
+    }
+    // A bin begins up to its length before the hats.
+    let low = first as Real - 1.0 - extent.bin;
+    let high = last as Real + 1.0;
+    between(extent.start, extent.bin, low, high, count)
+}
+
+/// The weight of a pixel in a bin of the bilinear map, 0 where the bin is empty or does not reach the pixel's hat.
+#[cfg_attr(feature = "cube", cube)]
+pub fn weight_of_integral(extent: &integrals::Extent, element: u32, pixel: u32, size: u32) -> Real {
+    let bin = integrals::bin(extent, element);
+    let pixels = integrals::pixels(&bin, size);
+    let mut weight = 0.0;
+    if pixel >= pixels.first && pixel < pixels.end {
+        weight = integrals::weight(&bin, pixel);
     }
     weight
 }

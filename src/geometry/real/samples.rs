@@ -15,11 +15,13 @@ use crate::geometry::operator::MAXIMUM_ADAPTIVE_SAMPLES;
 pub const FROM_ELEMENTS: u32 = 0;
 /// The same, but a sample is placed at a multiple of the distance of two samples. OpenVINO.
 pub const FROM_ELEMENTS_BY_STEPS: u32 = 1;
+/// The same, but a sample is placed from the start of the region, at a multiple of an element's length. Paddle.
+pub const FROM_REGION_IN_ELEMENTS: u32 = 2;
 /// Ends are scaled, then subtracted; a sample is placed from the start of the region, and the input pixel offset
 /// is subtracted last. DirectML.
-pub const FROM_REGION: u32 = 2;
+pub const FROM_REGION: u32 = 3;
 /// The difference of the ends is scaled; a sample is placed from the start of the region. TensorFlow.
-pub const FROM_REGION_UNSCALED: u32 = 3;
+pub const FROM_REGION_UNSCALED: u32 = 4;
 
 /// A sample is the weighted mean of the two pixels beside it.
 pub const BILINEAR: u32 = 0;
@@ -39,6 +41,8 @@ pub struct SampleRule {
     pub spatial_scale: Real,
     /// Added to a box coordinate before it is scaled.
     pub box_offset: Real,
+    /// Added to the high end of a box before anything else.
+    pub end_offset: Real,
     /// Subtracted from a scaled coordinate: where the first pixel's centre lies.
     pub input_pixel_offset: Real,
     /// Subtracted from a sample's number.
@@ -55,6 +59,8 @@ pub struct SampleRule {
     pub lower_bound: Real,
     /// The greatest position in bounds lies this much below the map's size.
     pub upper_margin: Real,
+    /// 1 where the number of samples is rounded down, 0 where it is rounded up.
+    pub rounds_down: u32,
     /// 1 where the samples reach the corners of the region, 0 where they lie evenly inside.
     pub align_corners: u32,
     /// Which products are rounded first: one of the `FROM_…` constants.
@@ -120,7 +126,11 @@ pub fn axis(rule: &SampleRule, low: Real, high: Real, elements: u32) -> Axis {
     let element = quotient(length, elements);
     let mut samples = rule.minimum_samples;
     if rule.maximum_samples > samples {
-        samples = ceil_quotient(length, elements).clamp(samples, rule.maximum_samples);
+        let mut count = element.floor();
+        if rule.rounds_down == 0u32 {
+            count = ceil_quotient(length, elements);
+        }
+        samples = count.clamp(samples, rule.maximum_samples);
     }
     let samples = samples.clamp(0.0, MOST_SAMPLES);
     let mut result = Axis {
@@ -166,7 +176,7 @@ pub struct Extent {
 #[cfg_attr(feature = "cube", cube)]
 pub fn extent(rule: &SampleRule, low: Real, high: Real) -> Extent {
     let low = (low + rule.box_offset).clamp(-Real::MAX, Real::MAX);
-    let high = (high + rule.box_offset).clamp(-Real::MAX, Real::MAX);
+    let high = ((high + rule.end_offset) + rule.box_offset).clamp(-Real::MAX, Real::MAX);
     let mut start = pixel(rule, low);
     let end = pixel(rule, high);
     let mut length = end - start;
@@ -193,11 +203,11 @@ fn pixel(rule: &SampleRule, coordinate: Real) -> Real {
     (product(coordinate, rule.spatial_scale) - rule.input_pixel_offset).clamp(-Real::MAX, Real::MAX)
 }
 
-/// Whether samples are placed from the start of their elements. Corners are reached by counting from
+/// Whether samples are placed by the length of their elements. Corners are reached by counting samples from
 /// the start of the region only.
 #[cfg_attr(feature = "cube", cube)]
 pub fn from_elements(rule: &SampleRule) -> bool {
-    rule.arithmetic <= FROM_ELEMENTS_BY_STEPS && rule.align_corners == 0u32
+    rule.arithmetic <= FROM_REGION_IN_ELEMENTS && rule.align_corners == 0u32
 }
 
 /// The least whole number whose product with `divisor` reaches `dividend`.
@@ -227,6 +237,10 @@ pub fn position(rule: &SampleRule, axis: &Axis, element: u32, sample: u32) -> Re
             inside = quotient(product(place, axis.element), axis.samples as Real);
         }
         result = (axis.start + product(element as Real, axis.element)) + inside;
+        if rule.arithmetic == FROM_REGION_IN_ELEMENTS {
+            let elements = element as Real + quotient(place, axis.samples as Real);
+            result = axis.start + product(axis.element, elements);
+        }
     } else {
         let number = element as Real * axis.samples as Real + sample as Real;
         result += product(number - rule.output_pixel_offset, axis.step);

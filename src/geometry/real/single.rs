@@ -12,8 +12,12 @@ pub mod area;
 pub mod between;
 #[path = "bins.rs"]
 pub mod bins;
+#[path = "integrals.rs"]
+pub mod integrals;
 #[path = "../plan/make.rs"]
 pub mod make;
+#[path = "../plan/make_integrals.rs"]
+pub mod make_integrals;
 #[path = "../plan/make_points.rs"]
 pub mod make_points;
 #[path = "../plan/make_slopes.rs"]

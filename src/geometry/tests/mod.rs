@@ -2,6 +2,7 @@
 //! measured outputs of the frameworks.
 
 mod bins;
+mod integrals;
 mod levels;
 mod samples;
 

@@ -15,7 +15,7 @@ use crate::{Arithmetic, Interpolation, Sampling};
 fn rule_on_map(operator: RegionOperator, size: usize) -> SampleRule {
     match f32::rules(&operator.elements, [size; 2]) {
         Rules::Samples(_, x) => x,
-        Rules::Bins(..) => panic!("the operator has no samples"),
+        _ => panic!("the operator has no samples"),
     }
 }
 
@@ -265,6 +265,7 @@ proptest! {
         order in prop::sample::select(vec![
             Arithmetic::FromElements,
             Arithmetic::FromElementsBySteps,
+            Arithmetic::FromRegionInElements,
             Arithmetic::FromRegion,
             Arithmetic::FromRegionUnscaled,
         ]),

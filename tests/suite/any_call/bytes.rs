@@ -85,6 +85,18 @@ impl AnyCall {
         if bytes.arbitrary()? {
             call.gradient = Some(gradient(bytes, call.dtype)?);
         }
+        if bytes.int_in_range(0..=3)? == 3u8 {
+            call.become_precise();
+        }
+        if let Operator::RoiAlign(config) = &mut call.operator
+            && bytes.int_in_range(0..=3)? == 3u8
+        {
+            config.arithmetic = Arithmetic::FromRegionInElements;
+            config.end_offset = offset(bytes)?;
+            if bytes.arbitrary()? {
+                config.sampling = Sampling::AdaptiveFloor;
+            }
+        }
         Ok(call)
     }
 
@@ -111,6 +123,17 @@ impl AnyCall {
             self.pyramid = None;
         }
         Ok(())
+    }
+
+    /// Becomes the operator that integrates, of the same output size and scale.
+    fn become_precise(&mut self) {
+        let (size, scale) = match &self.operator {
+            Operator::RoiAlign(config) => (config.output_size, config.spatial_scale_y),
+            Operator::RoiPool(config) => (config.output_size, config.spatial_scale_y),
+            _ => return,
+        };
+        self.operator = Operator::PrRoiPool(PrRoiPoolConfig::new(size).with_spatial_scale(scale));
+        self.pyramid = None;
     }
 }
 

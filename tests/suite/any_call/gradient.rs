@@ -282,10 +282,16 @@ fn has_usual_options(operator: &Operator) -> bool {
     match operator {
         Operator::RoiAlign(config) => {
             let scales = [config.spatial_scale_y, config.spatial_scale_x];
-            let offsets = [config.box_offset, config.input_pixel_offset, config.output_pixel_offset];
+            let offsets = [
+                config.box_offset,
+                config.end_offset,
+                config.input_pixel_offset,
+                config.output_pixel_offset,
+            ];
             scales.iter().all(|scale| (1e-3..=4.0).contains(scale)) && offsets.iter().all(|offset| offset.abs() < 10.0)
         }
         Operator::PsRoiAlign(config) => (1e-3..=4.0).contains(&config.spatial_scale),
+        Operator::PrRoiPool(config) => (1e-3..=4.0).contains(&config.spatial_scale),
         _ => true,
     }
 }

@@ -108,6 +108,7 @@ fn options_are_right(call: &AnyCall) -> bool {
                 && on_levels(config.spatial_scale_y)
                 && on_levels(config.spatial_scale_x)
                 && finite(config.box_offset)
+                && finite(config.end_offset)
                 && finite(config.input_pixel_offset)
                 && config.output_pixel_offset.abs() <= MAXIMUM_OUTPUT_PIXEL_OFFSET
                 && config
@@ -123,6 +124,7 @@ fn options_are_right(call: &AnyCall) -> bool {
             samples(config.sampling) && size(config.output_size) && scale(config.spatial_scale)
         }
         Operator::PsRoiPool(config) => size(config.output_size) && scale(config.spatial_scale),
+        Operator::PrRoiPool(config) => size(config.output_size) && scale(config.spatial_scale),
     }
 }
 

@@ -69,6 +69,7 @@ fn options() {
             "0 or above",
         ),
         (align().with_box_offset(f64::NAN), "box_offset", "NaN", "finite"),
+        (align().with_end_offset(f64::NAN), "end_offset", "NaN", "finite"),
         (
             align().with_input_pixel_offset(f64::NAN),
             "input_pixel_offset",
@@ -107,6 +108,10 @@ fn options() {
             refuses(&text, || try_roi_pool(features.clone(), &rois, config()));
             panics(&text, || roi_pool(features.clone(), &rois, config()));
         }
+        let text = "`spatial_scale` is 0, but must be finite and above 0";
+        let config = || PrRoiPoolConfig::new([2, 3]).with_spatial_scale(0.0);
+        refuses(text, || try_prroi_pool(features.clone(), &rois, config()));
+        panics(text, || prroi_pool(features.clone(), &rois, config()));
         let pool = || PsRoiPoolConfig::new([2, 3]);
         for (config, argument, value, expected) in [
             (pool().with_end_offset(f64::NAN), "end_offset", "NaN", "finite"),

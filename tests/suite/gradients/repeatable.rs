@@ -35,6 +35,7 @@ fn operators() -> Vec<Operator> {
         Operator::RoiPool(RoiPoolConfig::new([6, 5])),
         Operator::PsRoiAlign(PsRoiAlignConfig::new([2, 2])),
         Operator::PsRoiPool(PsRoiPoolConfig::new([2, 3])),
+        Operator::PrRoiPool(PrRoiPoolConfig::new([5, 4])),
     ]
 }
 

@@ -8,8 +8,9 @@ use crate::backend::cube::unit::{BoxRow, CHANNELS, read_box};
 use crate::geometry::operator::ChannelMap;
 use crate::geometry::real::single::area::AreaRule;
 use crate::geometry::real::single::bins::extent;
+use crate::geometry::real::single::integrals;
 use crate::geometry::real::single::make::{Rules, RulesExpand};
-use crate::geometry::real::single::reach::{weight_of_bin, weight_of_samples};
+use crate::geometry::real::single::reach::{weight_of_bin, weight_of_integral, weight_of_samples};
 use crate::geometry::real::single::samples::axis;
 
 #[cube(launch, address_type = "dynamic")]
@@ -138,6 +139,13 @@ fn weight(
                 weight_of_bin(y, &extent(y, low, high), element, elements, pixel, size)
             } else {
                 weight_of_bin(x, &extent(x, low, high), element, elements, pixel, size)
+            }
+        }
+        Rules::Integrals(y, x) => {
+            if comptime!(along_y) {
+                weight_of_integral(&integrals::extent(y, low, high, elements), element, pixel, size)
+            } else {
+                weight_of_integral(&integrals::extent(x, low, high, elements), element, pixel, size)
             }
         }
     }

@@ -3,6 +3,7 @@
 use cubecl::prelude::*;
 
 use super::Compiled;
+use super::integrals::add_integral;
 use super::slope::{Slope, slope_at, slope_of_corner};
 use super::tile::UNITS;
 use super::winner::{Place, winner_of_samples};
@@ -22,11 +23,11 @@ struct MovingAxis {
 
 /// The gradients of a region's ends.
 #[derive(CubeType)]
-struct OfEnds {
-    y1: f32,
-    y2: f32,
-    x1: f32,
-    x2: f32,
+pub struct OfEnds {
+    pub y1: f32,
+    pub y2: f32,
+    pub x1: f32,
+    pub x2: f32,
 }
 
 #[cube(launch, address_type = "dynamic")]
@@ -163,6 +164,9 @@ fn add_item<F: Float>(
             }
         }
         Rules::Bins(_, _) => {}
+        Rules::Integrals(y, x) => {
+            add_integral(features, y, x, region, &place, of_element, of_ends);
+        }
     }
 }
 

@@ -8,7 +8,7 @@ use cubecl::prelude::*;
 
 use super::Compiled;
 use super::tile::{SIDE, Tile, UNITS, elements_reading, list_regions, places, tile, write_pixel};
-use super::winner::{Place, Winner, winner_of_bin, winner_of_samples};
+use super::winner::{Place, Winner, nothing, winner_of_bin, winner_of_samples};
 use crate::backend::cube::unit::{BoxRow, CHANNELS, read_box};
 use crate::geometry::real::single::area::AreaRule;
 use crate::geometry::real::single::make::{Rules, RulesExpand};
@@ -186,6 +186,8 @@ fn winner<F: Float>(
     match rules {
         Rules::Samples(y, x) => winner_of_samples(features, y, x, region, place, start, outside, compiled.reduction),
         Rules::Bins(y, x) => winner_of_bin(features, y, x, region, place, start),
+        // An integral has no maximum.
+        Rules::Integrals(_, _) => nothing(),
     }
 }
 
@@ -226,6 +228,7 @@ fn weight_at(rules: &Rules, #[comptime] along_y: bool, position: f32, pixel: u32
             }
             weight
         }
+        Rules::Integrals(_, _) => 0.0f32.runtime(),
     }
 }
 

@@ -4,14 +4,18 @@
 //! - [`tile`]: the pixels that a cube of units owns, and the regions that reach them.
 //! - [`average`] and [`maximum`]: the gradient of features; a unit owns a pixel in a few channels.
 //! - [`winner`]: what a maximum was read from.
-//! - [`boxes`]: the gradient of boxes; a cube owns a region. [`slope`]: how what is read changes with its position.
+//! - [`boxes`]: the gradient of boxes; a cube owns a region. [`slope`]: how what is read changes with its position;
+//!   [`integrals`]: how the mean of a bin changes with its region.
 
 pub mod average;
 pub mod boxes;
+mod integrals;
 mod maximum;
 mod slope;
 pub mod tile;
 mod winner;
+
+use std::mem::{Discriminant, discriminant};
 
 use burn::backend::TensorMetadata;
 use burn::backend::cubecl::dtype_to_storage_type;
@@ -37,8 +41,8 @@ pub struct Compiled {
     channel_map: ChannelMap,
     /// Whether boxes outside of the range of areas are left alone.
     of_level: bool,
-    /// Whether elements read bins, which the hash of the argument `Rules` does not count.
-    bins: bool,
+    /// How elements read, which the hash of the argument `Rules` does not count.
+    elements: Discriminant<Elements>,
     flat_on_pixels: bool,
 }
 
@@ -49,7 +53,7 @@ impl Compiled {
             box_format: operator.box_format,
             channel_map: operator.channel_map,
             of_level: operator.areas != AreaRange::ALL,
-            bins: matches!(operator.elements, Elements::Bins(_)),
+            elements: discriminant(&operator.elements),
             flat_on_pixels: operator.flat_on_pixels(),
         }
     }

@@ -7,8 +7,9 @@ use crate::geometry::operator::{BoxFormat, ChannelMap};
 use crate::geometry::real::single::area::{AreaRule, in_range};
 use crate::geometry::real::single::between::Reach;
 use crate::geometry::real::single::bins::extent;
+use crate::geometry::real::single::integrals;
 use crate::geometry::real::single::make::{Rules, RulesExpand};
-use crate::geometry::real::single::reach::{elements_of_bins, elements_of_samples};
+use crate::geometry::real::single::reach::{elements_of_bins, elements_of_integrals, elements_of_samples};
 use crate::geometry::real::single::samples::axis;
 
 /// The side of a tile in pixels.
@@ -114,6 +115,14 @@ pub fn elements_reading(
             Elements {
                 rows: elements_of_bins(&extent_y, rows, first_y, last_y),
                 columns: elements_of_bins(&extent_x, columns, first_x, last_x),
+            }
+        }
+        Rules::Integrals(y, x) => {
+            let extent_y = integrals::extent(y, region.y1, region.y2, rows);
+            let extent_x = integrals::extent(x, region.x1, region.x2, columns);
+            Elements {
+                rows: elements_of_integrals(&extent_y, rows, first_y, last_y),
+                columns: elements_of_integrals(&extent_x, columns, first_x, last_x),
             }
         }
     }

@@ -38,7 +38,7 @@ pub struct Place {
 }
 
 #[cube]
-fn nothing() -> Winner {
+pub fn nothing() -> Winner {
     Winner {
         found: false,
         y: 0.0,

@@ -1,0 +1,61 @@
+//! Elements that read bins of the bilinear map: a sum over the pixels of a bin, by their weights.
+
+use cubecl::prelude::*;
+
+use super::kernel::Compiled;
+use super::unit::{BoxRow, CHANNELS, Element, Units, planes, sizes, write};
+use crate::geometry::real::single::integrals::{IntegralRule, bin, extent, pixels, weight};
+
+/// Pools an element in all channels of its unit. What reads no pixel gives 0.
+#[cube]
+#[allow(clippy::too_many_arguments)]
+pub fn pool_integrals<F: Float>(
+    features: &Tensor<F>,
+    output: &mut Tensor<F>,
+    units: &Units,
+    element: &Element,
+    region: &BoxRow,
+    rule_y: &IntegralRule,
+    rule_x: &IntegralRule,
+    #[comptime] compiled: Compiled,
+) {
+    let sizes = sizes(output);
+    let bin_y = bin(
+        &extent(rule_y, region.y1, region.y2, sizes.rows as u32),
+        element.row as u32,
+    );
+    let bin_x = bin(
+        &extent(rule_x, region.x1, region.x2, sizes.columns as u32),
+        element.column as u32,
+    );
+    let rows = pixels(&bin_y, features.shape(2) as u32);
+    let columns = pixels(&bin_x, features.shape(3) as u32);
+    let mut rows_end = rows.end;
+    if !region.valid {
+        rows_end = rows.first;
+    }
+    // Read before the loops: a device compiler does not hoist a read that may not be reached.
+    let row_step = features.stride(2);
+    let step = features.stride(3);
+    for block in 0..units.blocks {
+        let first = element.channel + block * CHANNELS;
+        let planes = planes(features, region.image, element, first, &sizes, compiled.channel_map);
+        let mut results = Array::<f32>::new(CHANNELS);
+        #[unroll]
+        for channel in 0..CHANNELS {
+            results[channel] = 0.0;
+        }
+        for y in rows.first..rows_end {
+            let weight_y = weight(&bin_y, y);
+            for x in columns.first..columns.end {
+                let weight = weight_y * weight(&bin_x, x);
+                let pixel = y as usize * row_step + x as usize * step;
+                #[unroll]
+                for channel in 0..CHANNELS {
+                    results[channel] += weight * f32::cast_from(features[planes[channel] + pixel]);
+                }
+            }
+        }
+        write(output, element, first, &results);
+    }
+}

@@ -1,0 +1,62 @@
+//! MindSpore's `ops.ROIAlign`, as the CPU kernel of release 2.10 computes it. Its kernels for other devices were not
+//! compared.
+//!
+//! Its boxes `[K, 5]` with the batch index first are [`Rois::from_index_first`](crate::Rois::from_index_first).
+
+use burn::config::Config;
+use serde::{Deserialize, Serialize};
+
+use crate::geometry::operator::Sampling;
+use crate::ops::RoiAlignConfig;
+
+/// The arguments of `mindspore.ops.ROIAlign`.
+///
+/// Where `sample_num` is 0 or below, an element takes as many samples as it has pixels, rounded down. An element that
+/// is shorter than a pixel then gives 0 here, and NaN in MindSpore. Where `roi_end_mode` is 0, MindSpore's gradient of
+/// features is not that of its forward pass; here it is. MindSpore writes no output for a box whose `x1` and `x2` are
+/// 0; here it is pooled as others are.
+///
+/// ```
+/// use burn_roi::{RoiAlignConfig, mindspore};
+///
+/// let config: RoiAlignConfig = mindspore::RoiAlign::new(7, 7, 0.25).into();
+/// assert_eq!(config.end_offset, 1.0);
+/// ```
+#[derive(Config, Debug, PartialEq)]
+pub struct RoiAlign {
+    /// Height of the output.
+    pub pooled_height: usize,
+    /// Width of the output.
+    pub pooled_width: usize,
+    /// From box coordinates to pixels of the map.
+    pub spatial_scale: f32,
+    /// Samples of an output element along each axis; 0 or below for the adaptive number.
+    #[config(default = 2)]
+    pub sample_num: i64,
+    /// Where a region ends.
+    #[config(default = "RoiEndMode::Inclusive")]
+    pub roi_end_mode: RoiEndMode,
+}
+
+/// Where a region ends: the values of `roi_end_mode`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+pub enum RoiEndMode {
+    /// 0: at `x2 * spatial_scale`. A region is at least a pixel long.
+    Exclusive,
+    /// 1: at `(x2 + 1) * spatial_scale`.
+    Inclusive,
+}
+
+impl From<RoiAlign> for RoiAlignConfig {
+    fn from(attributes: RoiAlign) -> Self {
+        let inclusive = attributes.roi_end_mode == RoiEndMode::Inclusive;
+        RoiAlignConfig::new([attributes.pooled_height, attributes.pooled_width])
+            .with_spatial_scale(attributes.spatial_scale.into())
+            .with_sampling(match attributes.sample_num.max(0) {
+                0 => Sampling::AdaptiveFloor,
+                samples => Sampling::Fixed(samples as usize),
+            })
+            .with_end_offset(if inclusive { 1.0 } else { 0.0 })
+            .with_minimum_length((!inclusive).then_some(1.0))
+    }
+}

@@ -1,0 +1,134 @@
+//! `prroi_pool`: the mean of the bilinear map over each bin, by integration.
+
+use burn::config::Config;
+use burn::module::Module;
+use burn::tensor::Tensor;
+
+use super::{call, options};
+use crate::error::{RoiError, or_panic};
+use crate::geometry::levels::AreaRange;
+use crate::geometry::operator::{BoxFormat, ChannelMap, Elements, IntegralAxis, Reduction, RegionOperator};
+use crate::regions::Rois;
+
+/// What [`prroi_pool`] computes. [`mmcv::PrRoiPool`](crate::mmcv::PrRoiPool) is mmcv's, which turns into it.
+///
+/// Along each axis, for a region from `a` to `b` and `P` bins:
+///
+/// ```text
+/// start = a * spatial_scale
+/// size  = max(b * spatial_scale - start, 0)
+/// bin p covers [start + p * size / P, start + (p + 1) * size / P]
+/// ```
+///
+/// Pixel `i` lies at position `i`. There is no offset of half a pixel.
+///
+/// ```
+/// use burn_roi::PrRoiPoolConfig;
+///
+/// let config = PrRoiPoolConfig::new([7, 7]).with_spatial_scale(1.0 / 16.0);
+/// assert_eq!(config.spatial_scale, 0.0625);
+/// ```
+#[derive(Config, Debug, PartialEq)]
+pub struct PrRoiPoolConfig {
+    /// Height P and width Q of the output, 1 to 32767.
+    pub output_size: [usize; 2],
+    /// From box coordinates to pixels of the map.
+    #[config(default = 1.0)]
+    pub spatial_scale: f64,
+}
+
+impl PrRoiPoolConfig {
+    /// Creates the module.
+    pub fn init(&self) -> PrRoiPool {
+        PrRoiPool { config: self.clone() }
+    }
+
+    /// The options, checked, as an operator.
+    pub(crate) fn operator(&self) -> Result<RegionOperator, RoiError> {
+        options::output_size("output_size", self.output_size)?;
+        options::scale("spatial_scale", self.spatial_scale)?;
+        let axis = IntegralAxis {
+            spatial_scale: self.spatial_scale,
+        };
+        Ok(RegionOperator {
+            output_size: self.output_size,
+            elements: Elements::Integrals([axis; 2]),
+            reduction: Reduction::Average,
+            out_of_bounds_value: 0.0,
+            box_format: BoxFormat::Xyxy,
+            channel_map: ChannelMap::Same,
+            areas: AreaRange::ALL,
+        })
+    }
+}
+
+/// Precise RoI Pooling: the exact mean of the bilinear map over bins of regions, `[N, C, H, W]` and K regions to
+/// `[K, C, P, Q]`.
+///
+/// An element is the integral of the bilinearly interpolated map over its bin, divided by the bin's area. There are no
+/// samples, so the output changes continuously with the boxes, and the gradient of the boxes is exact.
+///
+/// - `features`: `[N, C, H, W]`, f32, f16 or bf16; f64 on Flex and NdArray. Any strides. Pixels outside of the map
+///   count as 0: from the centre of an outermost pixel, the map falls to 0 within one pixel.
+/// - `rois`: boxes `[x1, y1, x2, y2]` in the coordinates that `spatial_scale` turns into pixels, of the features'
+///   dtype and on their device.
+/// - Returns `[K, C, P, Q]` in the features' dtype. Sums are f32 (f64 for f64), and the result is rounded once. A
+///   region that is empty or inverted along an axis gives 0, and so does one whose bins are shorter than 1e-30 pixels.
+///
+/// On Flex and NdArray a box that is not finite and a batch index out of range are errors. On other
+/// devices, which are not read, such a region gives 0; [`Rois::validate`] finds it.
+///
+/// The rule is that of IoU-Net (Jiang et al., 2018), as its authors' `PreciseRoIPooling` and mmcv's `prroi_pool`
+/// compute it.
+///
+/// ```
+/// use burn::tensor::{Device, Tensor};
+/// use burn_roi::{PrRoiPoolConfig, Rois, prroi_pool};
+///
+/// let device = Device::default();
+/// let features = Tensor::<4>::ones([1, 8, 38, 50], &device);
+/// let boxes = Tensor::<2>::from_floats([[16.0, 16.0, 240.0, 128.0]], &device);
+/// let config = PrRoiPoolConfig::new([7, 7]).with_spatial_scale(1.0 / 16.0);
+/// let pooled = prroi_pool(features, &Rois::from_images(vec![boxes]), config);
+/// assert_eq!(pooled.dims(), [1, 8, 7, 7]);
+/// ```
+///
+/// # Panics
+///
+/// Where [`try_prroi_pool`] gives an error, with its text.
+pub fn prroi_pool(features: Tensor<4>, rois: &Rois, config: impl Into<PrRoiPoolConfig>) -> Tensor<4> {
+    or_panic(try_prroi_pool(features, rois, config))
+}
+
+/// [`prroi_pool`] for arguments that may be wrong.
+///
+/// # Errors
+///
+/// - [`RoiError::Option`]: an output size of 0 or above 32767; a scale that is 0, negative or not finite.
+/// - All other errors of [`try_roi_align`](crate::try_roi_align), for the same reasons.
+pub fn try_prroi_pool(
+    features: Tensor<4>,
+    rois: &Rois,
+    config: impl Into<PrRoiPoolConfig>,
+) -> Result<Tensor<4>, RoiError> {
+    call::pool_tensor(features, rois, config.into().operator()?)
+}
+
+/// [`prroi_pool`] as a module. Created by [`PrRoiPoolConfig::init`].
+#[derive(Module, Debug)]
+pub struct PrRoiPool {
+    /// What it computes.
+    #[module(skip)]
+    pub config: PrRoiPoolConfig,
+}
+
+impl PrRoiPool {
+    /// Applies [`prroi_pool`]: `[N, C, H, W]` and K regions to `[K, C, P, Q]`.
+    ///
+    /// # Panics
+    ///
+    /// As [`prroi_pool`] does.
+    pub fn forward(&self, features: Tensor<4>, rois: &Rois) -> Tensor<4> {
+        prroi_pool(features, rois, self.config.clone())
+    }
+}
