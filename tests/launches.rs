@@ -32,6 +32,7 @@ impl LaunchObserver for Launches {
 struct Problem {
     features: Tensor<4>,
     rois: Rois,
+    rotated: RotatedRois,
     output_gradient: Tensor<4>,
     output_size: [usize; 2],
     scale: f64,
@@ -49,6 +50,7 @@ impl Problem {
                 features,
                 output_gradient: Tensor::random(output, Distribution::Default, (device, dtype)),
                 rois: Rois::from_images(vec![boxes]),
+                rotated: RotatedRois::from_images(vec![Tensor::random([regions, 5], uniform, (device, dtype))]),
                 output_size,
                 scale,
             }
@@ -123,8 +125,8 @@ fn a_call_is_one_launch_a_level_of_a_kernel_that_no_size_or_value_changes() {
             }
             // Of samples: the average, that of a pyramid, that of boxes whose y comes first, that of channels of its
             // own, the maximum, and the maximum of weighted corners. Of bins: the maximum, and the average of
-            // channels of its own. The average of integrals.
-            assert_eq!(of_dtype.len(), 9, "{} {dtype:?}", backend.name);
+            // channels of its own. The average of integrals. Of points: the average, and that of channels of its own.
+            assert_eq!(of_dtype.len(), 11, "{} {dtype:?}", backend.name);
         }
     }
 }
@@ -153,7 +155,23 @@ fn gradients() -> Vec<(&'static str, Gradient, usize)> {
             config,
         )
     }
+    fn rotated(problem: &Problem) -> Backward<Dispatch> {
+        let config = RoiAlignRotatedConfig::new(problem.output_size).with_spatial_scale(problem.scale);
+        primitive::roi_align_rotated_backward::<Dispatch>(
+            problem.output_gradient.clone().into_dispatch(),
+            problem.features.clone().into_dispatch(),
+            problem.rotated.boxes().into_dispatch(),
+            problem.rotated.batch_indices().into_dispatch(),
+            config,
+        )
+    }
     vec![
+        (
+            "rotated boxes' features",
+            Box::new(|problem| rotated(problem).features()),
+            1,
+        ),
+        ("rotated boxes", Box::new(|problem| rotated(problem).boxes()), 1),
         (
             "an integral's features",
             Box::new(|problem| precise(problem).features()),
@@ -252,6 +270,20 @@ fn operators() -> Vec<(&'static str, Operator)> {
             Box::new(|problem| {
                 let config = PrRoiPoolConfig::new(problem.output_size).with_spatial_scale(problem.scale);
                 prroi_pool(problem.features.clone(), &problem.rois, config)
+            }),
+        ),
+        (
+            "rotated",
+            Box::new(|problem| {
+                let config = RoiAlignRotatedConfig::new(problem.output_size).with_spatial_scale(problem.scale);
+                roi_align_rotated(problem.features.clone(), &problem.rotated, config)
+            }),
+        ),
+        (
+            "crops of one part",
+            Box::new(|problem| {
+                let config = PsCropAndResizeConfig::new(problem.output_size, [1, 1]);
+                ps_crop_and_resize(problem.features.clone(), &problem.rois, config)
             }),
         ),
         (

@@ -53,6 +53,14 @@ impl RegionOperator {
         }
     }
 
+    /// How many columns a box has: 5 with an angle.
+    pub fn box_columns(&self) -> usize {
+        match self.columns() {
+            5 => 5,
+            _ => 4,
+        }
+    }
+
     /// How many parts of a region have an offset of their own, along y and along x.
     pub fn offset_parts(&self) -> [usize; 2] {
         match &self.elements {

@@ -1,8 +1,10 @@
 //! [`Backward`] and [`PyramidBackward`]: the gradients of a call, by hand.
 
+use std::ops::Range;
+
 use burn::backend::TensorMetadata;
 use burn::backend::tensor::FloatTensor;
-use burn::tensor::Shape;
+use burn::tensor::{Shape, Slice};
 
 use super::call::{check_pyramid, reads_nothing};
 use crate::backend::{BackwardCall, RoiBackend};
@@ -51,14 +53,33 @@ impl<B: RoiBackend> Backward<B> {
             .features_gradient(self.gradient.clone(), Some(self.features.clone()))
     }
 
-    /// The gradient of the boxes, `[K, 4]` in the order of their columns. It is 0 where an operator reads nearest or
+    /// The gradient of the boxes in the order of their columns: `[K, 4]`, or `[K, 5]` of rotated ones. It is 0 where an operator reads nearest or
     /// whole pixels, which do not move with a box.
     pub fn boxes(&self) -> FloatTensor<B> {
-        if self.reads_nothing {
-            return zeros_like::<B>(&self.call.boxes);
+        self.columns(0..self.call.operator.box_columns())
+    }
+
+    /// The gradient of the offsets, `[K, 2, rows, columns]`; none for an operator or a call without them.
+    pub fn offsets(&self) -> Option<FloatTensor<B>> {
+        let operator = &self.call.operator;
+        let columns = operator.box_columns()..operator.columns();
+        let [rows, of_a_row] = operator.offset_parts();
+        let shape = Shape::new([self.call.boxes.shape()[0], 2, rows, of_a_row]);
+        (!columns.is_empty()).then(|| B::float_reshape(self.columns(columns), shape))
+    }
+
+    /// Columns of the gradient of regions.
+    fn columns(&self, columns: Range<usize>) -> FloatTensor<B> {
+        let gradient = match self.reads_nothing {
+            true => zeros_like::<B>(&self.call.boxes),
+            false => self
+                .call
+                .boxes_gradient(self.gradient.clone(), Some(self.features.clone())),
+        };
+        if columns.len() == self.call.operator.columns() {
+            return gradient;
         }
-        self.call
-            .boxes_gradient(self.gradient.clone(), Some(self.features.clone()))
+        B::float_slice(gradient, &[Slice::full(), Slice::from(columns)])
     }
 }
 

@@ -5,7 +5,8 @@
 //! compute, and their errors, are those of the functions of the same names on `Tensor`; the checks of
 //! [`Rois::try_new`](crate::Rois::try_new) are made as well.
 //!
-//! For [`crop_and_resize`] a box is TensorFlow's `[y1, x1, y2, x2]` unless its config says otherwise, for the others
+//! For [`roi_align_rotated`] `boxes` are `[K, 5]`, as those of [`RotatedRois`](crate::RotatedRois). For
+//! [`crop_and_resize`] a box is TensorFlow's `[y1, x1, y2, x2]` unless its config says otherwise, for the others
 //! `[x1, y1, x2, y2]`.
 //!
 //! `Dispatch` is a backend too, so one generic function serves both. All CubeCL runtimes are one type:
@@ -17,8 +18,8 @@ use burn::tensor::DType;
 
 pub use super::backward::{Backward, PyramidBackward};
 use super::{
-    CropAndResizeConfig, MultiScaleRoiAlignConfig, PrRoiPoolConfig, PsRoiAlignConfig, PsRoiPoolConfig, RoiAlignConfig,
-    RoiPoolConfig, backward, call,
+    CropAndResizeConfig, DeformRoiPoolConfig, MultiScaleRoiAlignConfig, PrRoiPoolConfig, PsCropAndResizeConfig,
+    PsRoiAlignConfig, PsRoiPoolConfig, RoiAlignConfig, RoiAlignRotatedConfig, RoiPoolConfig, backward, call,
 };
 use crate::backend::RoiBackend;
 use crate::error::{RoiError, or_panic};
@@ -26,7 +27,7 @@ use crate::regions::Regions;
 
 /// The functions of an operator whose options turn into `$config`.
 macro_rules! operator {
-    ($name:ident, $try_name:ident, $backward:ident, $try_backward:ident, $config:ty) => {
+    ($name:ident, $try_name:ident, $backward:ident, $try_backward:ident, $config:ty, $columns:literal) => {
         #[doc = concat!("[`", stringify!($name), "`](crate::", stringify!($name), "()) on a backend's own tensors.")]
         ///
         /// # Panics
@@ -55,7 +56,11 @@ macro_rules! operator {
             config: impl Into<$config>,
         ) -> Result<FloatTensor<B>, RoiError> {
             let operator = config.into().operator()?;
-            call::pool::<B>(features, Regions::try_new(boxes, batch_indices, 4)?, operator)
+            call::pool::<B>(
+                features,
+                Regions::try_new(boxes, batch_indices, $columns)?,
+                operator,
+            )
         }
 
         #[doc = concat!("The gradients of [`", stringify!($name), "`]'s features and boxes from that of its output.")]
@@ -99,7 +104,7 @@ macro_rules! operator {
             backward::of_call::<B>(
                 output_gradient,
                 features,
-                Regions::try_new(boxes, batch_indices, 4)?,
+                Regions::try_new(boxes, batch_indices, $columns)?,
                 operator,
             )
         }
@@ -111,43 +116,154 @@ operator!(
     try_roi_align,
     roi_align_backward,
     try_roi_align_backward,
-    RoiAlignConfig
+    RoiAlignConfig,
+    4
 );
 operator!(
     roi_pool,
     try_roi_pool,
     roi_pool_backward,
     try_roi_pool_backward,
-    RoiPoolConfig
+    RoiPoolConfig,
+    4
 );
 operator!(
     crop_and_resize,
     try_crop_and_resize,
     crop_and_resize_backward,
     try_crop_and_resize_backward,
-    CropAndResizeConfig
+    CropAndResizeConfig,
+    4
 );
 operator!(
     ps_roi_align,
     try_ps_roi_align,
     ps_roi_align_backward,
     try_ps_roi_align_backward,
-    PsRoiAlignConfig
+    PsRoiAlignConfig,
+    4
 );
 operator!(
     ps_roi_pool,
     try_ps_roi_pool,
     ps_roi_pool_backward,
     try_ps_roi_pool_backward,
-    PsRoiPoolConfig
+    PsRoiPoolConfig,
+    4
 );
 operator!(
     prroi_pool,
     try_prroi_pool,
     prroi_pool_backward,
     try_prroi_pool_backward,
-    PrRoiPoolConfig
+    PrRoiPoolConfig,
+    4
 );
+
+operator!(
+    ps_crop_and_resize,
+    try_ps_crop_and_resize,
+    ps_crop_and_resize_backward,
+    try_ps_crop_and_resize_backward,
+    PsCropAndResizeConfig,
+    4
+);
+operator!(
+    roi_align_rotated,
+    try_roi_align_rotated,
+    roi_align_rotated_backward,
+    try_roi_align_rotated_backward,
+    RoiAlignRotatedConfig,
+    5
+);
+
+/// [`deform_roi_pool`](crate::deform_roi_pool()) on a backend's own tensors. `offsets` are `[K, 2, P, Q]`.
+///
+/// # Panics
+///
+/// Where [`try_deform_roi_pool`] gives an error, with its text.
+pub fn deform_roi_pool<B: RoiBackend>(
+    features: FloatTensor<B>,
+    boxes: FloatTensor<B>,
+    batch_indices: IntTensor<B>,
+    offsets: Option<FloatTensor<B>>,
+    config: impl Into<DeformRoiPoolConfig>,
+) -> FloatTensor<B> {
+    or_panic(try_deform_roi_pool::<B>(
+        features,
+        boxes,
+        batch_indices,
+        offsets,
+        config,
+    ))
+}
+
+/// [`try_deform_roi_pool`](crate::try_deform_roi_pool) on a backend's own tensors.
+///
+/// # Errors
+///
+/// Those of [`try_deform_roi_pool`](crate::try_deform_roi_pool), and those of
+/// [`Rois::try_new`](crate::Rois::try_new).
+pub fn try_deform_roi_pool<B: RoiBackend>(
+    features: FloatTensor<B>,
+    boxes: FloatTensor<B>,
+    batch_indices: IntTensor<B>,
+    offsets: Option<FloatTensor<B>>,
+    config: impl Into<DeformRoiPoolConfig>,
+) -> Result<FloatTensor<B>, RoiError> {
+    let operator = config.into().operator(offsets.is_some())?;
+    let regions = Regions::try_new(boxes, batch_indices, 4)?;
+    call::pool::<B>(
+        features,
+        call::with_offsets::<B>(regions, offsets, &operator)?,
+        operator,
+    )
+}
+
+/// The gradients of [`deform_roi_pool`]'s features, boxes and offsets from that of its output.
+///
+/// `output_gradient` has the shape of the output and the dtype of the features.
+///
+/// # Panics
+///
+/// Where [`try_deform_roi_pool_backward`] gives an error, with its text.
+pub fn deform_roi_pool_backward<B: RoiBackend>(
+    output_gradient: FloatTensor<B>,
+    features: FloatTensor<B>,
+    boxes: FloatTensor<B>,
+    batch_indices: IntTensor<B>,
+    offsets: Option<FloatTensor<B>>,
+    config: impl Into<DeformRoiPoolConfig>,
+) -> Backward<B> {
+    or_panic(try_deform_roi_pool_backward::<B>(
+        output_gradient,
+        features,
+        boxes,
+        batch_indices,
+        offsets,
+        config,
+    ))
+}
+
+/// [`deform_roi_pool_backward`] for arguments that may be wrong.
+///
+/// # Errors
+///
+/// Those of [`try_deform_roi_pool`]; [`RoiError::Shape`], [`RoiError::DType`] or [`RoiError::Device`] for a gradient that
+/// does not go with the output; [`RoiError::SecondDerivative`] for tensors on an autodiff device.
+pub fn try_deform_roi_pool_backward<B: RoiBackend>(
+    output_gradient: FloatTensor<B>,
+    features: FloatTensor<B>,
+    boxes: FloatTensor<B>,
+    batch_indices: IntTensor<B>,
+    offsets: Option<FloatTensor<B>>,
+    config: impl Into<DeformRoiPoolConfig>,
+) -> Result<Backward<B>, RoiError> {
+    let operator = config.into().operator(offsets.is_some())?;
+    let regions = Regions::try_new(boxes, batch_indices, 4)?;
+    let regions = call::with_offsets::<B>(regions, offsets, &operator)?;
+    backward::of_call::<B>(output_gradient, features, regions, operator)
+}
 
 /// [`multi_scale_roi_align`](crate::multi_scale_roi_align()) on a backend's own tensors.
 ///

@@ -2,6 +2,7 @@
 
 use std::cell::Cell;
 
+use burn::backend::Dispatch;
 use burn::tensor::{DType, Device, Tensor, TensorData};
 use proptest::prelude::*;
 
@@ -152,6 +153,64 @@ fn backends_agree_on_gradients() {
             }
         }
     });
+}
+
+/// The same bits by hand as on an autodiff device.
+#[test]
+fn gradients_by_hand_are_those_of_an_autodiff_device() {
+    let problems = [
+        overlapping(PointOperator::Rotated(RoiAlignRotatedConfig::new([2, 3])), 5, None),
+        overlapping(
+            PointOperator::Deform(DeformRoiPoolConfig::new([2, 3])),
+            5,
+            Some([60, 2, 2, 3]),
+        ),
+        overlapping(
+            PointOperator::PsCrop(PsCropAndResizeConfig::new([3, 4], [2, 3])),
+            12,
+            None,
+        ),
+    ];
+    for backend in backends() {
+        for problem in &problems {
+            let device = &backend.device;
+            let recorded = problem.gradients(device, DType::F32);
+            let output = problem.run(device, DType::F32);
+            let weights = TensorData::new(problem.weights(&output), output.shape().clone()).convert_dtype(DType::F32);
+            let weights = Tensor::<4>::from_data(weights, (device, DType::F32)).into_dispatch();
+            let inputs = problem.inputs(device, DType::F32);
+            let (features, boxes) = (inputs.features.into_dispatch(), inputs.boxes.into_dispatch());
+            let indices = problem.indices(device).into_dispatch();
+            use primitive::*;
+            let by_hand = match problem.operator.clone() {
+                PointOperator::Rotated(config) => {
+                    roi_align_rotated_backward::<Dispatch>(weights, features, boxes, indices, config)
+                }
+                PointOperator::PsCrop(config) => {
+                    ps_crop_and_resize_backward::<Dispatch>(weights, features, boxes, indices, config)
+                }
+                PointOperator::Deform(config) => {
+                    let offsets = inputs.offsets.map(Tensor::into_dispatch);
+                    deform_roi_pool_backward::<Dispatch>(weights, features, boxes, indices, offsets, config)
+                }
+                operator => unreachable!("{operator:?}"),
+            };
+            let features = Tensor::<4>::from_dispatch(by_hand.features()).into_data();
+            let boxes = Tensor::<2>::from_dispatch(by_hand.boxes()).into_data();
+            let offsets = by_hand
+                .offsets()
+                .map(|offsets| Tensor::<4>::from_dispatch(offsets).into_data());
+            assert_eq!(bits(&features), bits(&recorded.features), "{}", backend.name);
+            assert_eq!(bits(&boxes), bits(&recorded.boxes), "{}", backend.name);
+            assert_eq!(boxes.shape(), recorded.boxes.shape(), "{}", backend.name);
+            assert_eq!(
+                offsets.as_ref().map(bits),
+                recorded.offsets.as_ref().map(bits),
+                "{}",
+                backend.name
+            );
+        }
+    }
 }
 
 /// Many regions that overlap, some of them fully.

@@ -5,6 +5,7 @@ mod bad_input;
 mod gradients;
 mod limits;
 mod properties;
+mod pyramids;
 mod random_calls;
 mod reference;
 mod strategies;
