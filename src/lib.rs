@@ -19,9 +19,13 @@
 //! - [`roi_align`](roi_align()), [`roi_pool`](roi_pool()), [`crop_and_resize`](crop_and_resize()),
 //!   [`ps_roi_align`](ps_roi_align()), [`ps_roi_pool`](ps_roi_pool()) and [`prroi_pool`](prroi_pool()), each with a
 //!   `try_` function and a module, on Burn's `Tensor`, whose device decides the backend.
+//! - [`roi_align_rotated`](roi_align_rotated()), [`riroi_align_rotated`](riroi_align_rotated()),
+//!   [`deform_roi_pool`](deform_roi_pool()), [`deform_ps_roi_pool`](deform_ps_roi_pool()) and
+//!   [`ps_crop_and_resize`](ps_crop_and_resize()), in the same forms: regions that are turned, or whose elements move.
 //! - [`multi_scale_roi_align`](multi_scale_roi_align()): `roi_align` on a feature pyramid.
+//!   [`multi_scale_pool`](multi_scale_pool()): other operators there.
 //! - [`primitive`]: the same operators by type parameter, `B: RoiBackend`.
-//! - [`Rois`]: boxes and the image each belongs to.
+//! - [`Rois`] and [`RotatedRois`]: boxes and the image each belongs to.
 //! - [`torchvision`], [`detectron2`], [`onnx`], [`openvino`], [`directml`], [`tensorflow`], [`paddle`], [`mxnet`],
 //!   [`mmcv`], [`mindspore`]: each framework's attributes under its own names and with its own defaults; they turn into
 //!   this crate's options.

@@ -15,7 +15,7 @@ mod backends;
 
 const USUAL_CALLS: usize = 4000;
 
-/// One of this many outputs is read; with six kinds of calls in turn, it is of each kind at times.
+/// One of this many outputs is read; with nine kinds of calls in turn, it is of each kind at times.
 const READ_EVERY: usize = 17;
 
 /// What may be added after the first half of the calls, in MiB: allocators round up.
@@ -52,6 +52,8 @@ fn memory_is_flat_over_many_calls() {
 struct SmallCalls {
     features: Vec<Tensor<4>>,
     rois: Rois,
+    rotated: RotatedRois,
+    offsets: Tensor<4>,
     refused: Rois,
 }
 
@@ -63,6 +65,8 @@ impl SmallCalls {
         Self {
             features: vec![random(16), random(8)],
             rois: Rois::new(boxes.clone(), indices(0)),
+            rotated: RotatedRois::from_images(vec![Tensor::random([3, 5], Distribution::Uniform(0.0, 16.0), device)]),
+            offsets: Tensor::random([3, 2, 3, 3], Distribution::Default, device),
             refused: Rois::new(boxes, indices(7)),
         }
     }
@@ -70,7 +74,7 @@ impl SmallCalls {
     fn call(&self, number: usize) {
         let features = self.features[0].clone();
         let align = RoiAlignConfig::new([3, 3]);
-        let output = match number % 6 {
+        let output = match number % 9 {
             0 => roi_align(features, &self.rois, align.with_sampling_ratio(2)),
             1 => roi_align(features, &self.rois, align.with_reduction(Reduction::Max)),
             2 => roi_pool(features, &self.rois, RoiPoolConfig::new([3, 3])),
@@ -78,6 +82,12 @@ impl SmallCalls {
             4 => {
                 let config = torchvision::MultiScaleRoiAlign::new([3, 3]);
                 multi_scale_roi_align(self.features.clone(), &self.rois, &[1.0, 0.5], config)
+            }
+            5 => prroi_pool(features, &self.rois, PrRoiPoolConfig::new([3, 3])),
+            6 => roi_align_rotated(features, &self.rotated, RoiAlignRotatedConfig::new([3, 3])),
+            7 => {
+                let offsets = Some(self.offsets.clone());
+                deform_roi_pool(features, &self.rois, offsets, DeformRoiPoolConfig::new([3, 3]))
             }
             _ => {
                 let outcome = try_roi_align(features, &self.refused, align);

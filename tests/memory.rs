@@ -120,6 +120,30 @@ fn memory_is_bounded_at_any_number_of_regions() {
             boxes.unsqueeze()
         });
 
+        // Regions are 200 pixels wide at most, and the weights of one fill that.
+        let rotated = Tensor::<2>::random([300, 5], Distribution::Uniform(0.0, 200.0), device);
+        let rotated = RotatedRois::from_images(vec![rotated]);
+        let config = RoiAlignRotatedConfig::new([7, 7]);
+        check("300 rotated boxes", most, &|| {
+            roi_align_rotated(features.clone(), &rotated, config.clone())
+        });
+        let by_hand = |gradient: &Tensor<4>, rotated: &RotatedRois| {
+            primitive::roi_align_rotated_backward::<Dispatch>(
+                gradient.clone().into_dispatch(),
+                features.clone().into_dispatch(),
+                rotated.boxes().into_dispatch(),
+                rotated.batch_indices().into_dispatch(),
+                config.clone(),
+            )
+        };
+        check("the gradient of features of 300 rotated boxes", most, &|| {
+            Tensor::from_dispatch(by_hand(&gradient.clone().narrow(0, 0, 300), &rotated).features())
+        });
+        let few_rotated = RotatedRois::from_images(vec![rotated.boxes().narrow(0, 0, 50)]);
+        check("the gradient of 50 rotated boxes", most, &|| {
+            Tensor::<2>::from_dispatch(by_hand(&gradient.clone().narrow(0, 0, 50), &few_rotated).boxes()).unsqueeze()
+        });
+
         // Columns that are not neighbours are copied once, 10 MiB.
         let transposed = features.swap_dims(2, 3);
         check("transposed features", most + 10.0, &|| {

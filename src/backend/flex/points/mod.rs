@@ -20,11 +20,11 @@ use super::engine::Planned;
 use super::numbers::Sum;
 use crate::geometry::plan::{PointPlanner, PointWeights, Region, hull};
 
-/// How many numbers the plans hold that are there at a time, 8 MiB of f32.
-const PLANNED: usize = 1 << 21;
+/// How many numbers the plans hold that are there at a time, 4 MiB of f32.
+const PLANNED: usize = 1 << 20;
 
 /// As many regions are planned before the size of their plans is looked at.
-const TOGETHER: usize = 64;
+const TOGETHER: usize = 32;
 
 /// Plans regions, as many as there is room for, and hands them over; then the next ones. `first` is the number of the
 /// first of them.
