@@ -37,8 +37,8 @@
 //!
 //! `flex` and `ndarray` (both default), `tch`, `wgpu`, `vulkan`, `metal`, `webgpu`, `cuda`, `rocm` and `cpu` each
 //! compile a backend. On a device of any other backend the operators are an error. `fusion` turns on Burn's kernel
-//! fusion, which the operators work with either way. `autodiff` gives the operators gradients. `detection` adds a module of that name with what a two-stage
-//! detector needs around the operators.
+//! fusion, which the operators work with either way. `autodiff` gives the operators gradients. `detection` adds a
+//! module of that name with what a two-stage detector needs around the operators.
 
 #![deny(unsafe_code)]
 #![warn(missing_docs)]

@@ -14,7 +14,8 @@
 //!   `burn_roi::detection`.
 //! - `learning/` has the training step, which pools the samples by `burn_roi` and uses its losses, and the run.
 //! - `evaluation/` measures the box AP50 of each class on other pictures.
-//! - `parity/` repeats 20 steps that torchvision took and `record.py` recorded, and compares the losses and the weights.
+//! - `parity/` repeats 20 steps that torchvision took and `record.py` recorded, and compares the losses and the
+//!   weights.
 //!
 //! The run is one of burn-train's learner: its training loop, gradients of several devices, metrics, logs and
 //! checkpoints. A run that was interrupted goes on after its last epoch. Two parts of burn-train do not serve here. Its

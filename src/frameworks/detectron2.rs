@@ -68,7 +68,8 @@ impl From<RoiPooler> for MultiScaleRoiAlignConfig {
     }
 }
 
-/// The arguments of detectron2's `ROIAlignRotated`. Angles are in degrees, and a positive one turns a box counter-clockwise.
+/// The arguments of detectron2's `ROIAlignRotated`. Angles are in degrees, and a positive one turns a box
+/// counter-clockwise.
 ///
 /// Its boxes `[K, 6]` with the batch index first are [`RotatedRois::from_index_first`](crate::RotatedRois).
 ///

@@ -1,4 +1,5 @@
-//! DirectML `ROI_ALIGN`, `ROI_ALIGN1`, `ROI_ALIGN_GRAD` and `ROI_POOLING`, as structs that mirror the documents' fields.
+//! DirectML `ROI_ALIGN`, `ROI_ALIGN1`, `ROI_ALIGN_GRAD` and `ROI_POOLING`, as structs that mirror the documents'
+//! fields.
 //!
 //! The tensors of a description are arguments of the operators, but for the size of `OutputTensor`,
 //! which is `output_size`. `ROITensor` and `BatchIndicesTensor` of any rank that the documents allow

@@ -1,5 +1,5 @@
-//! mmcv's `roi_align_rotated`, `riroi_align_rotated`, `deform_roi_pool` and `prroi_pool`, by the rules of the CUDA kernels
-//! of release 2.2. `prroi_pool` is that of the repository `vacancy/PreciseRoIPooling` of its authors.
+//! mmcv's `roi_align_rotated`, `riroi_align_rotated`, `deform_roi_pool` and `prroi_pool`, by the rules of the CUDA
+//! kernels of release 2.2. `prroi_pool` is that of the repository `vacancy/PreciseRoIPooling` of its authors.
 //!
 //! Their boxes with the batch index first, `[K, 6]` or `[K, 5]`, are
 //! [`RotatedRois::from_index_first`](crate::RotatedRois) and [`Rois::from_index_first`](crate::Rois).

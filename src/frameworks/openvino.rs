@@ -1,5 +1,6 @@
 //! OpenVINO `ROIAlign`, versions 3 and 9, `ROIAlignRotated`, versions 14 and 15, `ROIPooling-2`, `PSROIPooling-1`,
-//! `DeformablePSROIPooling-1` and `ExperimentalDetectronROIFeatureExtractor-6`, as the CPU device of release 2026.4 computes them.
+//! `DeformablePSROIPooling-1` and `ExperimentalDetectronROIFeatureExtractor-6`, as the CPU device of release 2026.4
+//! computes them.
 //!
 //! The boxes `[K, 5]` of the pooling operators, with the batch index first, are
 //! [`Rois::from_index_first`](crate::Rois::from_index_first). Two things differ:
@@ -183,8 +184,8 @@ impl From<RoiPoolingMax> for RoiPoolConfig {
     }
 }
 
-/// The attributes of `ROIPooling-2` with `method` bilinear. Boxes are `[x1, y1, x2, y2]`, normalized: 0 is the centre of
-/// the first pixel and 1 that of the last. `spatial_scale` has no part in it.
+/// The attributes of `ROIPooling-2` with `method` bilinear. Boxes are `[x1, y1, x2, y2]`, normalized: 0 is the centre
+/// of the first pixel and 1 that of the last. `spatial_scale` has no part in it.
 ///
 /// ```
 /// use burn_roi::{BoxFormat, CropAndResizeConfig, openvino};
@@ -208,8 +209,8 @@ impl From<RoiPoolingBilinear> for CropAndResizeConfig {
     }
 }
 
-/// The attributes of `PSROIPooling-1` with `mode` average. The output has as many channels as the features have for each
-/// of its `group_size * group_size` elements: the attribute `output_dim`.
+/// The attributes of `PSROIPooling-1` with `mode` average. The output has as many channels as the features have for
+/// each of its `group_size * group_size` elements: the attribute `output_dim`.
 ///
 /// A bin beyond the map gives 0, as in the CPU device.
 ///

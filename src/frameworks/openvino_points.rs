@@ -11,8 +11,8 @@ use crate::ops::{DeformPsRoiPoolConfig, PsCropAndResizeConfig, RoiAlignRotatedCo
 /// ```
 /// use burn_roi::{Arithmetic, RoiAlignRotatedConfig, openvino};
 ///
-/// let config: RoiAlignRotatedConfig = openvino::RoiAlignRotated15::new(7, 7, 2, 0.25).with_clockwise_mode(true).into();
-/// assert_eq!(config.arithmetic, Arithmetic::FromElementsBySteps);
+/// let config: RoiAlignRotatedConfig = openvino::RoiAlignRotated15::new(7, 7, 2,
+/// 0.25).with_clockwise_mode(true).into(); assert_eq!(config.arithmetic, Arithmetic::FromElementsBySteps);
 /// ```
 #[derive(Config, Debug, PartialEq)]
 pub struct RoiAlignRotated15 {
@@ -83,8 +83,8 @@ impl From<DeformablePsRoiPooling1> for DeformPsRoiPoolConfig {
     }
 }
 
-/// The attributes of `PSROIPooling-1` with `mode` bilinear. The output has as many channels as the features have for each
-/// bin: the attribute `output_dim`.
+/// The attributes of `PSROIPooling-1` with `mode` bilinear. The output has as many channels as the features have for
+/// each bin: the attribute `output_dim`.
 ///
 /// ```
 /// use burn_roi::{PsCropAndResizeConfig, openvino};

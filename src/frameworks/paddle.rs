@@ -14,8 +14,8 @@ use crate::ops::{PsRoiPoolConfig, RoiAlignConfig, RoiPoolConfig};
 /// With `aligned` and an adaptive number of samples, an empty region gives 0 here and NaN in Paddle, and an inverted
 /// one gives 0 here and ends Paddle's process.
 ///
-/// Paddle's gradient of features takes a region to be at least a pixel long, even with `aligned`, and computes positions
-/// in another order than its forward pass. Here it is the gradient of the forward pass.
+/// Paddle's gradient of features takes a region to be at least a pixel long, even with `aligned`, and computes
+/// positions in another order than its forward pass. Here it is the gradient of the forward pass.
 ///
 /// ```
 /// use burn_roi::{Arithmetic, RoiAlignConfig, paddle};
@@ -49,8 +49,8 @@ impl From<RoiAlign> for RoiAlignConfig {
     }
 }
 
-/// The arguments of `paddle.vision.ops.roi_pool`. For features of f64, Paddle still divides bins in f32, and this crate in
-/// f64.
+/// The arguments of `paddle.vision.ops.roi_pool`. For features of f64, Paddle still divides bins in f32, and this crate
+/// in f64.
 #[derive(Config, Debug, PartialEq)]
 pub struct RoiPool {
     /// Height and width of the output.

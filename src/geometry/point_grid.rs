@@ -34,8 +34,8 @@ pub enum Placement {
     },
     /// A box is `[x1, y1, x2, y2]`. An element's samples move by its offset times the region's size.
     Offsets(Offsets),
-    /// The same for boxes whose coordinates are rounded before they are scaled, with 1 added to the high end; an element's
-    /// first sample lies at its start.
+    /// The same for boxes whose coordinates are rounded before they are scaled, with 1 added to the high end; an
+    /// element's first sample lies at its start.
     OffsetsOfRoundedBox(Offsets),
     /// A box is `[x1, y1, x2, y2]`, and coordinates from 0 to 1 span the map. It is divided into as many equal boxes as
     /// an element has samples, and each box has one sample of every element: `crop_and_resize` of that box.

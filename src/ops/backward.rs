@@ -53,8 +53,8 @@ impl<B: RoiBackend> Backward<B> {
             .features_gradient(self.gradient.clone(), Some(self.features.clone()))
     }
 
-    /// The gradient of the boxes in the order of their columns: `[K, 4]`, or `[K, 5]` of rotated ones. It is 0 where an operator reads nearest or
-    /// whole pixels, which do not move with a box.
+    /// The gradient of the boxes in the order of their columns: `[K, 4]`, or `[K, 5]` of rotated ones. It is 0 where an
+    /// operator reads nearest or whole pixels, which do not move with a box.
     pub fn boxes(&self) -> FloatTensor<B> {
         self.columns(0..self.call.operator.box_columns())
     }

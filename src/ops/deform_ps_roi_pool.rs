@@ -11,8 +11,8 @@ use crate::geometry::operator::{Arithmetic, Bounds, ChannelMap, RegionOperator, 
 use crate::geometry::point_grid::{Offsets, Placement, PointGrid};
 use crate::regions::Rois;
 
-/// What [`deform_ps_roi_pool`] computes. [`openvino::DeformablePsRoiPooling1`](crate::openvino::DeformablePsRoiPooling1)
-/// has it under OpenVINO's names.
+/// What [`deform_ps_roi_pool`] computes.
+/// [`openvino::DeformablePsRoiPooling1`](crate::openvino::DeformablePsRoiPooling1) has it under OpenVINO's names.
 ///
 /// ```
 /// use burn_roi::DeformPsRoiPoolConfig;
@@ -79,27 +79,27 @@ impl DeformPsRoiPoolConfig {
     }
 }
 
-/// Samples regions of position-sensitive feature maps whose elements move by offsets: `[N, C * P * Q, H, W]` and K regions
-/// to `[K, C, P, Q]`.
+/// Samples regions of position-sensitive feature maps whose elements move by offsets: `[N, C * P * Q, H, W]` and K
+/// regions to `[K, C, P, Q]`.
 ///
-/// Element `(p, q)` of output channel `c` reads input channel `(c * P + p) * Q + q`. Its samples begin at the start of the
-/// element, moved by `offset_scale` times the size of the region times the offset of the part that the element lies in;
-/// it is their mean, without those more than half a pixel outside of the map. Box coordinates are rounded, and 1 is added
-/// to the high ends, before they are scaled; a region is at least 0.1 pixels long.
+/// Element `(p, q)` of output channel `c` reads input channel `(c * P + p) * Q + q`. Its samples begin at the start of
+/// the element, moved by `offset_scale` times the size of the region times the offset of the part that the element lies
+/// in; it is their mean, without those more than half a pixel outside of the map. Box coordinates are rounded, and 1 is
+/// added to the high ends, before they are scaled; a region is at least 0.1 pixels long.
 ///
 /// - `features`: `[N, at least C * P * Q, H, W]`, f32, f16 or bf16; f64 on Flex and NdArray. Any strides.
 /// - `rois`: boxes `[x1, y1, x2, y2]` in the coordinates that `spatial_scale` turns into pixels, of the features' dtype
 ///   and on their device.
 /// - `offsets`: `[K, 2 * classes, part height, part width]`, of the same dtype and device; none for offsets of 0. Each
 ///   class has those along x first, and moves `C / classes` output channels.
-/// - Returns `[K, C, P, Q]` in the features' dtype. Coordinates and sums are f32 (f64 for f64), and the result is rounded
-///   once.
+/// - Returns `[K, C, P, Q]` in the features' dtype. Coordinates and sums are f32 (f64 for f64), and the result is
+///   rounded once.
 ///
-/// On Flex and NdArray a box or an offset that is not finite and a batch index out of range are errors. On other devices,
-/// which are not read, such a region or element gives 0. There each class is a launch of its own.
+/// On Flex and NdArray a box or an offset that is not finite and a batch index out of range are errors. On other
+/// devices, which are not read, such a region or element gives 0. There each class is a launch of its own.
 ///
-/// The rule is that of Deformable R-FCN (Dai et al., 2017), as OpenVINO 2026.4's CPU device computes it. With gradients on,
-/// features and offsets have them; a rounded box does not move what is read, so its gradient is 0.
+/// The rule is that of Deformable R-FCN (Dai et al., 2017), as OpenVINO 2026.4's CPU device computes it. With gradients
+/// on, features and offsets have them; a rounded box does not move what is read, so its gradient is 0.
 ///
 /// ```
 /// use burn::tensor::{Device, Tensor};
@@ -134,8 +134,8 @@ pub fn deform_ps_roi_pool(
 ///
 /// # Errors
 ///
-/// - [`RoiError::Option`]: an output or part size of 0 or above 32767; no output channel; a scale that is 0, negative or
-///   not finite; 0 or more than 1024 samples; an offset scale that is not finite.
+/// - [`RoiError::Option`]: an output or part size of 0 or above 32767; no output channel; a scale that is 0, negative
+///   or not finite; 0 or more than 1024 samples; an offset scale that is not finite.
 /// - [`RoiError::Shape`]: fewer than `C * P * Q` channels; offsets of another shape, or whose classes do not divide the
 ///   output channels.
 /// - [`RoiError::OffsetNotFinite`]: on a host device, an offset that is NaN or infinite.

@@ -94,14 +94,14 @@ pub fn average(output_size: [usize; 2], grid: PointGrid, channel_map: ChannelMap
 /// - `rois`: boxes `[x1, y1, x2, y2]` in the coordinates that `spatial_scale` turns into pixels, of the features' dtype
 ///   and on their device.
 /// - `offsets`: `[K, 2, P, Q]`, those along x first, of the same dtype and device; none for offsets of 0.
-/// - Returns `[K, C, P, Q]` in the features' dtype. Coordinates and sums are f32 (f64 for f64), and the result is rounded
-///   once.
+/// - Returns `[K, C, P, Q]` in the features' dtype. Coordinates and sums are f32 (f64 for f64), and the result is
+///   rounded once.
 ///
-/// On Flex and NdArray a box or an offset that is not finite and a batch index out of range are errors. On other devices,
-/// which are not read, such a region or element gives 0.
+/// On Flex and NdArray a box or an offset that is not finite and a batch index out of range are errors. On other
+/// devices, which are not read, such a region or element gives 0.
 ///
-/// The rule is that of Deformable Convolutional Networks (Dai et al., 2017), as mmcv 2.2 computes it. With gradients on,
-/// features, boxes and offsets have them; mmcv has none of boxes.
+/// The rule is that of Deformable Convolutional Networks (Dai et al., 2017), as mmcv 2.2 computes it. With gradients
+/// on, features, boxes and offsets have them; mmcv has none of boxes.
 ///
 /// ```
 /// use burn::tensor::{Device, Tensor};
@@ -132,8 +132,8 @@ pub fn deform_roi_pool(
 ///
 /// # Errors
 ///
-/// - [`RoiError::Option`]: an output size of 0 or above 32767; a scale that is 0, negative or not finite; 0 or more than
-///   1024 fixed samples, or `Sampling::Clamped`; a gamma that is not finite.
+/// - [`RoiError::Option`]: an output size of 0 or above 32767; a scale that is 0, negative or not finite; 0 or more
+///   than 1024 fixed samples, or `Sampling::Clamped`; a gamma that is not finite.
 /// - [`RoiError::Shape`], [`RoiError::DType`] or [`RoiError::Device`]: offsets that do not go with the regions.
 /// - [`RoiError::OffsetNotFinite`]: on a host device, an offset that is NaN or infinite.
 /// - All other errors of [`try_roi_align`](crate::try_roi_align), for the same reasons.

@@ -249,8 +249,8 @@ pub fn deform_roi_pool_backward<B: RoiBackend>(
 ///
 /// # Errors
 ///
-/// Those of [`try_deform_roi_pool`]; [`RoiError::Shape`], [`RoiError::DType`] or [`RoiError::Device`] for a gradient that
-/// does not go with the output; [`RoiError::SecondDerivative`] for tensors on an autodiff device.
+/// Those of [`try_deform_roi_pool`]; [`RoiError::Shape`], [`RoiError::DType`] or [`RoiError::Device`] for a gradient
+/// that does not go with the output; [`RoiError::SecondDerivative`] for tensors on an autodiff device.
 pub fn try_deform_roi_pool_backward<B: RoiBackend>(
     output_gradient: FloatTensor<B>,
     features: FloatTensor<B>,

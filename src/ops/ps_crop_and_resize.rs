@@ -11,8 +11,8 @@ use crate::geometry::operator::{Arithmetic, Bounds, ChannelMap, RegionOperator, 
 use crate::geometry::point_grid::{Placement, PointGrid};
 use crate::regions::Rois;
 
-/// What [`ps_crop_and_resize`] computes. [`openvino::PsRoiPoolingBilinear`](crate::openvino::PsRoiPoolingBilinear) has it
-/// under OpenVINO's names.
+/// What [`ps_crop_and_resize`] computes. [`openvino::PsRoiPoolingBilinear`](crate::openvino::PsRoiPoolingBilinear) has
+/// it under OpenVINO's names.
 ///
 /// ```
 /// use burn_roi::PsCropAndResizeConfig;
@@ -62,21 +62,21 @@ impl PsCropAndResizeConfig {
     }
 }
 
-/// Crops each part of a region from channels of its own, and averages the crops: `[N, parts * C, H, W]` and K regions to
-/// `[K, C, P, Q]`.
+/// Crops each part of a region from channels of its own, and averages the crops: `[N, parts * C, H, W]` and K regions
+/// to `[K, C, P, Q]`.
 ///
 /// A region is divided into `parts`, row by row. Part `i` is cropped and resized to P x Q as
-/// [`crop_and_resize`](crate::crop_and_resize()) does, channel `c` from input channel `i * C + c`. An element is the mean of
-/// its samples in all parts; a sample outside of the map counts as 0.
+/// [`crop_and_resize`](crate::crop_and_resize()) does, channel `c` from input channel `i * C + c`. An element is the
+/// mean of its samples in all parts; a sample outside of the map counts as 0.
 ///
 /// - `features`: `[N, parts * C, H, W]`, f32, f16 or bf16; f64 on Flex and NdArray. Any strides.
-/// - `rois`: boxes `[x1, y1, x2, y2]`, in the coordinates that `spatial_scale` turns into normalized ones, of the features'
-///   dtype and on their device.
-/// - Returns `[K, C, P, Q]` in the features' dtype. Coordinates and sums are f32 (f64 for f64), and the result is rounded
-///   once.
+/// - `rois`: boxes `[x1, y1, x2, y2]`, in the coordinates that `spatial_scale` turns into normalized ones, of the
+///   features' dtype and on their device.
+/// - Returns `[K, C, P, Q]` in the features' dtype. Coordinates and sums are f32 (f64 for f64), and the result is
+///   rounded once.
 ///
-/// On Flex and NdArray a box that is not finite and a batch index out of range are errors. On other devices, which are not
-/// read, such a region gives 0; [`Rois::validate`] finds it.
+/// On Flex and NdArray a box that is not finite and a batch index out of range are errors. On other devices, which are
+/// not read, such a region gives 0; [`Rois::validate`] finds it.
 ///
 /// The rule is that of OpenVINO 2026.4's `PSROIPooling` in the mode bilinear, on the CPU device.
 ///
@@ -103,8 +103,8 @@ pub fn ps_crop_and_resize(features: Tensor<4>, rois: &Rois, config: impl Into<Ps
 ///
 /// # Errors
 ///
-/// - [`RoiError::Option`]: an output size of 0 or above 32767; 0 or more than 1024 parts; a scale that is 0, negative or
-///   not finite.
+/// - [`RoiError::Option`]: an output size of 0 or above 32767; 0 or more than 1024 parts; a scale that is 0, negative
+///   or not finite.
 /// - [`RoiError::ChannelGroups`]: the features' channels are no multiple of the number of parts.
 /// - All other errors of [`try_roi_align`](crate::try_roi_align), for the same reasons.
 pub fn try_ps_crop_and_resize(

@@ -26,8 +26,8 @@ use crate::regions::Rois;
 /// bin p covers [floor(start + p * size / P), ceil(start + (p + 1) * size / P)), within [0, S - 1)
 /// ```
 ///
-/// With `BoxRounding::BeforeScaling`, `start` is `round(a) * spatial_scale`, and `end` is `round(b + end_offset)`, plus 1
-/// where `inclusive_end`, times `spatial_scale`. With `reaches_last_pixel`, bins are held within `[0, S)`.
+/// With `BoxRounding::BeforeScaling`, `start` is `round(a) * spatial_scale`, and `end` is `round(b + end_offset)`, plus
+/// 1 where `inclusive_end`, times `spatial_scale`. With `reaches_last_pixel`, bins are held within `[0, S)`.
 ///
 /// ```
 /// use burn_roi::PsRoiPoolConfig;

@@ -54,22 +54,22 @@ impl RiRoiAlignRotatedConfig {
 /// Samples rotated regions of feature maps with orientation channels, which turn with the box: `[N, C * O, H, W]` and K
 /// regions to `[K, C * O, P, Q]`.
 ///
-/// The samples are those of [`roi_align_rotated`](crate::roi_align_rotated()) without `aligned`. With `u = angle * O / 2π`
-/// and `w = floor(u)`, orientation `o` of the output is `(1 - (u - w))` times orientation `o - w` of what is sampled, plus
-/// `u - w` times orientation `o - w + 1`, both modulo O. As in ReDet, this jumps where `u` is a whole number: the second is
-/// not the orientation that the box turns towards.
+/// The samples are those of [`roi_align_rotated`](crate::roi_align_rotated()) without `aligned`. With
+/// `u = angle * O / 2π` and `w = floor(u)`, orientation `o` of the output is `(1 - (u - w))` times orientation `o - w`
+/// of what is sampled, plus `u - w` times orientation `o - w + 1`, both modulo O. As in ReDet, this jumps where `u` is
+/// a whole number: the second is not the orientation that the box turns towards.
 ///
 /// - `features`: `[N, C * O, H, W]`, f32, f16 or bf16; f64 on Flex and NdArray.
-/// - `rois`: boxes `[center x, center y, width, height, angle]`, the angle in radians, of the features' dtype and on their
-///   device.
-/// - Returns `[K, C * O, P, Q]` in the features' dtype. Features of f16 and bf16 are converted to f32 first, so that the
-///   result is rounded once.
+/// - `rois`: boxes `[center x, center y, width, height, angle]`, the angle in radians, of the features' dtype and on
+///   their device.
+/// - Returns `[K, C * O, P, Q]` in the features' dtype. Features of f16 and bf16 are converted to f32 first, so that
+///   the result is rounded once.
 ///
-/// On Flex and NdArray a box or an angle that is not finite and a batch index out of range are errors. On other devices,
-/// which are not read, such a region gives 0; [`RotatedRois::validate`] finds it.
+/// On Flex and NdArray a box or an angle that is not finite and a batch index out of range are errors. On other
+/// devices, which are not read, such a region gives 0; [`RotatedRois::validate`] finds it.
 ///
-/// The rule is that of ReDet (Han et al., 2021), as mmcv 2.2 computes it. mmcv reads beyond its features for angles below
-/// -2π; here they count modulo a turn.
+/// The rule is that of ReDet (Han et al., 2021), as mmcv 2.2 computes it. mmcv reads beyond its features for angles
+/// below -2π; here they count modulo a turn.
 ///
 /// ```
 /// use burn::tensor::{Device, Tensor};

@@ -29,9 +29,9 @@ use crate::error::{RoiError, or_panic};
 /// ```
 pub type Rois = RoiTable<4>;
 
-/// Rotated regions of interest: K boxes `[center x, center y, width, height, angle]`, and for each the index of its image
-/// in the batch. The first four are in the coordinates of the image; the unit and the direction of the angle are the
-/// operator's options.
+/// Rotated regions of interest: K boxes `[center x, center y, width, height, angle]`, and for each the index of its
+/// image in the batch. The first four are in the coordinates of the image; the unit and the direction of the angle are
+/// the operator's options.
 ///
 /// ```
 /// use burn::tensor::{Device, Tensor};

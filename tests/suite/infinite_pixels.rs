@@ -2,7 +2,8 @@
 //!
 //! Whether it is infinite or not a number is left open. A sample reads two pixels along an axis, and one of them may
 //! have a weight of 0. torchvision and the kernels of CubeCL multiply the infinite pixel by that 0. On Flex and NdArray
-//! the weights of a pixel are added up first, so at the map's edge, where both pixels are one, it has all of the weight.
+//! the weights of a pixel are added up first, so at the map's edge, where both pixels are one, it has all of the
+//! weight.
 
 use burn::tensor::{Device, Tensor, TensorData};
 use burn_roi::*;

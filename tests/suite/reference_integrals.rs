@@ -1,5 +1,5 @@
-//! `prroi_pool`, as `reference` has the other operators: a bin is cut at the pixels, between which the map is a straight
-//! line along each axis.
+//! `prroi_pool`, as `reference` has the other operators: a bin is cut at the pixels, between which the map is a
+//! straight line along each axis.
 
 use burn_roi::*;
 

@@ -14,7 +14,8 @@ use crate::geometry::angle::AngleConvention;
 ///
 /// - `boxes1`, `boxes2`: `[N, 5]` and `[M, 5]`, each box `[cx, cy, w, h, angle]`: its centre, width and height in the
 ///   same unit, and its angle as `convention` has it. Both have the same float dtype.
-/// - `convention`: [`AngleConvention::DEGREES_COUNTER_CLOCKWISE`] or [`AngleConvention::RADIANS_CLOCKWISE`], or any other.
+/// - `convention`: [`AngleConvention::DEGREES_COUNTER_CLOCKWISE`] or [`AngleConvention::RADIANS_CLOCKWISE`], or any
+///   other.
 /// - `mode`: what the intersection is divided by. detectron2 has [`OverlapMode::Iou`] only.
 /// - Returns `[N, M]`, from 0 to 1. The dtype is f32 for boxes of f16 and bf16, and that of the boxes otherwise.
 ///
@@ -77,9 +78,9 @@ pub fn try_box_iou_rotated(
 /// - `convention`, `mode`, and everything else: as in [`box_iou_rotated`].
 /// - Returns `[N]`, from 0 to 1, in the dtype of [`box_iou_rotated`].
 ///
-/// With [`AngleConvention::RADIANS_CLOCKWISE`] these are the values of `mmcv.ops.diff_iou_rotated_2d`, for its boxes `[B, N, 5]` as
-/// `[B * N, 5]`. That function is differentiable, and this one has no gradient. For an empty pair that function gives
-/// NaN, and this one 0.
+/// With [`AngleConvention::RADIANS_CLOCKWISE`] these are the values of `mmcv.ops.diff_iou_rotated_2d`, for its boxes
+/// `[B, N, 5]` as `[B * N, 5]`. That function is differentiable, and this one has no gradient. For an empty pair that
+/// function gives NaN, and this one 0.
 ///
 /// ```
 /// use burn::tensor::{Device, Tensor};

@@ -1,7 +1,7 @@
 //! Rotated boxes: their overlaps and NMS, with the semantics of detectron2 and mmcv.
 //!
-//! A box is `[cx, cy, w, h, angle]`, and what `angle` means is an [`AngleConvention`](crate::AngleConvention). Everything is computed on the
-//! host, in f64.
+//! A box is `[cx, cy, w, h, angle]`, and what `angle` means is an [`AngleConvention`](crate::AngleConvention).
+//! Everything is computed on the host, in f64.
 
 mod box_iou;
 mod geometry;

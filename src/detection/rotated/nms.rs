@@ -20,7 +20,8 @@ use crate::geometry::angle::AngleConvention;
 /// - `scores`: `[K]`, of any float dtype.
 /// - `iou_threshold`: a box is suppressed where the IoU, as [`box_iou_rotated`](super::box_iou_rotated) returns it, is
 ///   above this.
-/// - `convention`: what the angles mean: [`AngleConvention::DEGREES_COUNTER_CLOCKWISE`] or [`AngleConvention::RADIANS_CLOCKWISE`], or any other.
+/// - `convention`: what the angles mean: [`AngleConvention::DEGREES_COUNTER_CLOCKWISE`] or
+///   [`AngleConvention::RADIANS_CLOCKWISE`], or any other.
 /// - Returns the indices of the kept boxes, by decreasing score, in the device's integer dtype. Of equal scores the
 ///   lower index comes first.
 ///

@@ -15,8 +15,8 @@ pub struct PointWeights<R> {
     pub spans: Vec<Span>,
     /// The weights of all spans.
     pub weights: Vec<R>,
-    /// For each weight, by how much it grows with the numbers of the region that its element moves with, in the order of
-    /// [`PointPlanner::parameter_columns`]. Empty where only the weights are wanted.
+    /// For each weight, by how much it grows with the numbers of the region that its element moves with, in the order
+    /// of [`PointPlanner::parameter_columns`]. Empty where only the weights are wanted.
     pub slopes: Vec<[R; PARAMETERS]>,
 }
 

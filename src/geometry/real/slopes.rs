@@ -64,9 +64,9 @@ pub fn movement(rule: &SampleRule, axis: &Axis, slopes: &Slopes, element: u32, s
     }
 }
 
-/// What the weight of a sample's `high` pixel gains, and that of its `low` pixel loses, as its position grows by 1, on a
-/// map of `size` pixels: 1, or 0 for a nearest pixel and for a sample that is held at the map's edge. A sample on a pixel
-/// moves towards the next one, unless `flat_on_pixels`; the last pixel has no next one.
+/// What the weight of a sample's `high` pixel gains, and that of its `low` pixel loses, as its position grows by 1, on
+/// a map of `size` pixels: 1, or 0 for a nearest pixel and for a sample that is held at the map's edge. A sample on a
+/// pixel moves towards the next one, unless `flat_on_pixels`; the last pixel has no next one.
 #[cfg_attr(feature = "cube", cube)]
 pub fn weight_slope(rule: &SampleRule, position: Real, size: u32, flat_on_pixels: bool) -> Real {
     let last = (size - 1u32) as Real;

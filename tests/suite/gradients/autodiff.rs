@@ -111,8 +111,8 @@ fn levels_get_the_gradients_of_their_regions() {
     }
 }
 
-/// Features on an autodiff device and boxes on the inner one go together, as do features that need no gradient and boxes
-/// that do.
+/// Features on an autodiff device and boxes on the inner one go together, as do features that need no gradient and
+/// boxes that do.
 #[test]
 fn an_input_that_is_not_tracked_has_no_gradient() {
     for backend in backends() {

@@ -121,8 +121,8 @@ fn tensors_that_do_not_fit() {
             },
         );
         refuses(
-            "`features` has shape [1, 8, 6, 8], but must have shape [N, channels, H, W], with a channel for each output \
-            channel and element",
+            "`features` has shape [1, 8, 6, 8], but must have shape [N, channels, H, W], with a channel for each \
+            output channel and element",
             || {
                 try_deform_ps_roi_pool(
                     features.clone(),
@@ -140,8 +140,8 @@ fn tensors_that_do_not_fit() {
                 DeformRoiPoolConfig::new([2, 3]),
             )
         };
-        let expected = "but must have shape [K, 2, rows, columns], with an offset along x and one along y for each part \
-            of a region";
+        let expected = "but must have shape [K, 2, rows, columns], with an offset along x and one along y for each \
+            part of a region";
         for shape in [[1, 2, 3, 2], [2, 2, 2, 3], [1, 1, 2, 3], [1, 4, 2, 3]] {
             let text = format!("`offsets` has shape {shape:?}, {expected}");
             refuses(&text, || deform(Tensor::zeros(shape, device)));

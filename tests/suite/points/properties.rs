@@ -81,7 +81,9 @@ proptest! {
     }
 
     #[test]
-    fn deformable_with_offsets_of_0_is_roi_align(boxes in boxes(), size in [1usize..5, 1usize..5], seed in any::<u64>()) {
+    fn deformable_with_offsets_of_0_is_roi_align(
+        boxes in boxes(), size in [1usize..5, 1usize..5], seed in any::<u64>(),
+    ) {
         for backend in backends() {
             let device = &backend.device;
             let features = random(seed, [1, 3, 12, 12], device);

@@ -108,7 +108,8 @@ fn scales_of_levels_are_checked() {
     };
     let config = RoiAlignRotatedConfig::new([2, 2]);
     refuses(
-        "`features` has 3 maps and `scales` has 2 numbers, but both must have one for each level, and there must be a level",
+        "`features` has 3 maps and `scales` has 2 numbers, but both must have one for each level, and there must be a \
+        level",
         || call(&[0.5, 0.25], config.clone()),
     );
     refuses("`spatial_scale` is 0, but must be finite and above 0", || {

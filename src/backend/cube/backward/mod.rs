@@ -1,5 +1,5 @@
-//! Gradients on CubeCL devices: gathers without atomics, so that the same call gives the same bits. A call, or a level of
-//! a feature pyramid, is one launch for each gradient; nothing is read back, and nothing is kept but the result.
+//! Gradients on CubeCL devices: gathers without atomics, so that the same call gives the same bits. A call, or a level
+//! of a feature pyramid, is one launch for each gradient; nothing is read back, and nothing is kept but the result.
 //!
 //! - [`tile`]: the pixels that a cube of units owns, and the regions that reach them.
 //! - [`average`] and [`maximum`]: the gradient of features; a unit owns a pixel in a few channels.

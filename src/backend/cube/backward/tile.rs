@@ -49,7 +49,8 @@ pub fn places<F: Float>(gradient: &Tensor<F>, #[comptime] channel_map: ChannelMa
     places
 }
 
-/// The tile of this cube, for `places` groups of channels. Neighbouring cubes own the same pixels in further channels, and read the same regions.
+/// The tile of this cube, for `places` groups of channels. Neighbouring cubes own the same pixels in further channels,
+/// and read the same regions.
 #[cube]
 pub fn tile<F: Float>(gradient: &Tensor<F>, output: &mut Tensor<F>, places: usize) -> Tile {
     let (height, width) = (output.shape(2), output.shape(3));

@@ -51,8 +51,8 @@ pub fn nothing() -> Winner {
     }
 }
 
-/// The first of the largest samples of an element that is above `start` and not below the out-of-bounds value where that
-/// takes part.
+/// The first of the largest samples of an element that is above `start` and not below the out-of-bounds value where
+/// that takes part.
 #[cube]
 #[allow(clippy::too_many_arguments)]
 pub fn winner_of_samples<F: Float>(

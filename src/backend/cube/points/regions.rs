@@ -219,8 +219,8 @@ fn slope<F: Float>(
     Point { y: down, x: across }
 }
 
-/// Adds what a sample gives the numbers of its region. `along_y` and `along_x` are by how much the result grows with the
-/// sample's position.
+/// Adds what a sample gives the numbers of its region. `along_y` and `along_x` are by how much the result grows with
+/// the sample's position.
 #[cube]
 #[allow(clippy::too_many_arguments)]
 fn add_sample(

@@ -160,8 +160,8 @@ fn winners<B: Backend, R: Sum>(
     parts
 }
 
-/// The gradient `[P, Q, samples, C]` of samples: that of their element where they won, 0 elsewhere. A sample that is not
-/// above `start`, or is below the floor of its element, did not.
+/// The gradient `[P, Q, samples, C]` of samples: that of their element where they won, 0 elsewhere. A sample that is
+/// not above `start`, or is below the floor of its element, did not.
 fn to_winners<B: Backend, R: Sum>(
     pixels: &ChannelsLast<B>,
     samples: FloatTensor<B>,

@@ -14,7 +14,8 @@ use crate::backend::flex::pixels::{
 };
 use crate::geometry::plan::{PointPart, PointPlanner, PointWeights, Region, pixel_count};
 
-/// Pools the regions in the operator's range of areas. `features` have contiguous rows, and `shape` is that of the output.
+/// Pools the regions in the operator's range of areas. `features` have contiguous rows, and `shape` is that of the
+/// output.
 pub fn pool<E: Number>(
     pooled: Option<FlexTensor>,
     features: &FlexTensor,
