@@ -1,5 +1,5 @@
-//! The contact sheet: the photograph and its regions on the left, the operators' outputs on the right, that of the turned
-//! region in the last row.
+//! The contact sheet: the photograph and its regions on the left, the operators' outputs on the right. The last row is
+//! that of the turned region.
 
 use image::imageops::{self, FilterType};
 use image::{Rgb, RgbImage};
