@@ -10,8 +10,8 @@
 //! ```
 //!
 //! Features and boxes are on the device before the call, and the call allocates its output. With `--backward` the call
-//! is that of the features' gradient, alone. With `--as-roi-align` it is that of `roi_align` on the same features, boxes
-//! and output size. The time is the median of at least 7 calls after 2 warm-up calls. Each call is timed until the
+//! is that of the features' gradient, alone. With `--as-roi-align` it is that of `roi_align` on the same features,
+//! boxes and output size. The time is the median of at least 7 calls after 2 warm-up calls. Each call is timed until the
 //! device has finished its work.
 
 mod arguments;
