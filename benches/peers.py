@@ -5,11 +5,14 @@ boxes and features, in turn with it, and prints one table.
     pip install numpy onnx onnxruntime==1.31.1 openvino==2026.4.1 torch torchvision==0.26.0
     cargo build --release -p throughput --features ndarray
     python benches/peers.py [--threads 2] [--backends flex,ndarray] [--workloads box-p2,mask-p2] [--cuda]
+    python benches/peers.py --backends flex --workloads rotated-p2,extractor,ps-rfcn,deform-c4
 
 On a GPU: build `throughput` with `--features cuda`, and add `--cuda --backends cuda`.
 
-Every number is the median of at least 7 calls after 2 that warm up. The peers run one after another on
-each workload, and this crate last, so that all see the machine in the same state.
+Every number is the median of at least 7 calls after 2 that warm up. A call of more than 5 seconds is made
+once. The peers run one after another on each workload, and this crate last, so that all see the machine in
+the same state. A workload that no peer has is compared with this crate's `roi_align` on the same features,
+boxes and output size.
 """
 
 import argparse
@@ -38,16 +41,26 @@ class Workload:
     stride: int
     sides: tuple
     samples: int = 0
-    pool: bool = False
+    operator: str = "roi_align"
+    levels: int = 1
 
 
-WORKLOADS = [
+STANDARD = [
     Workload("box-p2", (256, 200, 304), 1000, 7, 4, (20, 120), samples=2),
     Workload("box-p2-adaptive", (256, 200, 304), 1000, 7, 4, (20, 120)),
     Workload("c4-adaptive", (1024, 50, 76), 300, 14, 16, (32, 512)),
     Workload("mask-p2", (256, 200, 304), 100, 14, 4, (20, 120), samples=2),
-    Workload("vgg-roi-pool", (512, 38, 50), 300, 7, 16, (32, 512), pool=True),
+    Workload("vgg-roi-pool", (512, 38, 50), 300, 7, 16, (32, 512), operator="roi_pool"),
 ]
+FURTHER = [
+    Workload("rotated-p2", (256, 200, 304), 1000, 7, 4, (20, 120), samples=2, operator="roi_align_rotated"),
+    Workload("extractor", (256, 200, 304), 1000, 7, 4, (16, 512), samples=2, operator="extractor", levels=4),
+    Workload("ps-rfcn", (490, 38, 50), 300, 7, 16, (32, 512), operator="ps_roi_pool"),
+    Workload("deform-c4", (1024, 50, 76), 300, 7, 16, (32, 512), samples=2, operator="deform_roi_pool"),
+]
+WORKLOADS = STANDARD + FURTHER
+# The operators of the standard workloads, which all peers have.
+PLAIN = {"roi_align", "roi_pool"}
 
 
 def random_numbers(seed, count):
@@ -62,9 +75,12 @@ def random_numbers(seed, count):
 
 
 def features_of(workload):
-    """`[1, C, H, W]`, from -1 to 1."""
-    numbers = random_numbers(1, int(np.prod(workload.features)))
-    return (numbers * 2 - 1).reshape(1, *workload.features)
+    """`[1, C, H, W]` of each level, from -1 to 1."""
+    channels, height, width = workload.features
+    shapes = [(1, channels, height >> level, width >> level) for level in range(workload.levels)]
+    ends = np.cumsum([np.prod(shape) for shape in shapes])
+    numbers = random_numbers(1, int(ends[-1])) * 2 - 1
+    return [level.reshape(shape) for level, shape in zip(np.split(numbers, ends[:-1]), shapes)]
 
 
 def boxes_of(workload):
@@ -84,15 +100,31 @@ def boxes_of(workload):
     return np.stack(corners, axis=1).astype(np.float32)
 
 
+def rotated_boxes_of(workload):
+    """`[K, 5]`: the same boxes by centre and size, turned by any angle in radians."""
+    x1, y1, x2, y2 = boxes_of(workload).T
+    angles = (random_numbers(4, workload.regions) * 2 - 1) * np.float32(np.pi)
+    return np.stack([(x1 + x2) / 2, (y1 + y2) / 2, x2 - x1, y2 - y1, angles], axis=1)
+
+
+def with_index(boxes):
+    return np.concatenate([np.zeros((len(boxes), 1), np.float32), boxes], axis=1)
+
+
 def median_time(call):
     """Milliseconds."""
-    for _ in range(2):
-        call()
-    times = []
-    while len(times) < 7 or sum(times) < 0.5:
+    def timed():
         start = time.perf_counter()
         call()
-        times.append(time.perf_counter() - start)
+        return time.perf_counter() - start
+
+    first = timed()
+    if first > 5:
+        return first * 1e3
+    timed()
+    times = []
+    while len(times) < 7 or sum(times) < 0.5:
+        times.append(timed())
     return statistics.median(times) * 1e3
 
 
@@ -101,25 +133,32 @@ def torchvision_call(workload, threads, device="cpu", backward=False):
     from torchvision import ops
 
     torch.set_num_threads(threads)
-    features = torch.from_numpy(features_of(workload)).to(device)
-    first = np.zeros((workload.regions, 1), np.float32)
-    boxes = torch.from_numpy(np.concatenate([first, boxes_of(workload)], axis=1)).to(device)
+    levels = [torch.from_numpy(level).to(device) for level in features_of(workload)]
+    features = levels[0]
+    boxes = torch.from_numpy(with_index(boxes_of(workload))).to(device)
     size, scale = (workload.size, workload.size), 1 / workload.stride
     ratio = workload.samples or -1
+    pooler = ops.MultiScaleRoIAlign([str(level) for level in range(len(levels))], size, ratio)
+    image = tuple(side * workload.stride for side in workload.features[1:])
 
     def forward():
-        if workload.pool:
+        if workload.operator == "extractor":
+            return pooler({str(level): map for level, map in enumerate(levels)}, [boxes[:, 1:]], [image])
+        if workload.operator == "ps_roi_pool":
+            return ops.ps_roi_pool(features, boxes, size, scale)
+        if workload.operator == "roi_pool":
             return ops.roi_pool(features, boxes, size, scale)
         return ops.roi_align(features, boxes, size, scale, ratio, aligned=True)
 
     if backward:
-        features.requires_grad_()
+        for level in levels:
+            level.requires_grad_()
         output = forward()
         gradient = torch.from_numpy(random_numbers(3, output.numel()) * 2 - 1).reshape(output.shape).to(device)
 
     def call():
         if backward:
-            result = torch.autograd.grad(output, features, gradient, retain_graph=True)
+            result = torch.autograd.grad(output, levels, gradient, retain_graph=True)
         else:
             with torch.no_grad():
                 result = forward()
@@ -135,7 +174,8 @@ def onnxruntime_call(workload, threads):
     from onnx import TensorProto, helper
 
     scale = 1 / workload.stride
-    if workload.pool:
+    pool = workload.operator == "roi_pool"
+    if pool:
         node = helper.make_node("MaxRoiPool", ["x", "boxes"], ["y"], spatial_scale=scale,
                                 pooled_shape=[workload.size] * 2)
     else:
@@ -143,14 +183,14 @@ def onnxruntime_call(workload, threads):
                                 output_height=workload.size, output_width=workload.size,
                                 sampling_ratio=workload.samples, mode="avg",
                                 coordinate_transformation_mode="half_pixel")
-    columns = 5 if workload.pool else 4
+    columns = 5 if pool else 4
     inputs = [
         helper.make_tensor_value_info("x", TensorProto.FLOAT, [1, *workload.features]),
         helper.make_tensor_value_info("boxes", TensorProto.FLOAT, [workload.regions, columns]),
         helper.make_tensor_value_info("indices", TensorProto.INT64, [workload.regions]),
     ]
     output = helper.make_tensor_value_info("y", TensorProto.FLOAT, None)
-    inputs = inputs[:2] if workload.pool else inputs
+    inputs = inputs[:2] if pool else inputs
     graph = helper.make_graph([node], "graph", inputs, [output])
     model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", 16)], ir_version=8)
     options = onnxruntime.SessionOptions()
@@ -158,34 +198,44 @@ def onnxruntime_call(workload, threads):
     session = onnxruntime.InferenceSession(model.SerializeToString(), options,
                                            providers=["CPUExecutionProvider"])
     boxes = boxes_of(workload)
-    feeds = {"x": features_of(workload), "boxes": boxes}
-    if workload.pool:
-        first = np.zeros((workload.regions, 1), np.float32)
-        feeds["boxes"] = np.concatenate([first, boxes], axis=1)
-    else:
+    feeds = {"x": features_of(workload)[0], "boxes": with_index(boxes) if pool else boxes}
+    if not pool:
         feeds["indices"] = np.zeros(workload.regions, np.int64)
     return lambda: session.run(None, feeds)[0]
 
 
+def openvino_node(workload, arguments):
+    """The operator, and its parameters."""
+    from openvino import opset2, opset9, opset15
+    from openvino.utils.node_factory import NodeFactory
+
+    parameters = [opset9.parameter(list(argument.shape), argument.dtype) for argument in arguments]
+    size, scale = workload.size, 1 / workload.stride
+    if workload.operator == "roi_pool":
+        return opset2.roi_pooling(*parameters, [size] * 2, scale, "max"), parameters
+    if workload.operator == "roi_align_rotated":
+        return opset15.roi_align_rotated(*parameters, size, size, workload.samples, scale, False), parameters
+    if workload.operator == "extractor":
+        attributes = {"output_size": size, "sampling_ratio": workload.samples, "aligned": False,
+                      "pyramid_scales": [workload.stride << level for level in range(workload.levels)]}
+        # It has no function in Python.
+        node = NodeFactory("opset6").create("ExperimentalDetectronROIFeatureExtractor", parameters, attributes)
+        return node.output(0), parameters
+    return opset9.roi_align(*parameters, size, size, workload.samples, scale, "avg", "half_pixel_for_nn"), parameters
+
+
 def openvino_call(workload, threads):
     import openvino
-    from openvino import opset9, opset2
 
-    features = opset9.parameter([1, *workload.features], np.float32)
-    scale = 1 / workload.stride
-    boxes = boxes_of(workload)
-    if workload.pool:
-        boxes = np.concatenate([np.zeros((workload.regions, 1), np.float32), boxes], axis=1)
-        regions = opset9.parameter(list(boxes.shape), np.float32)
-        node = opset2.roi_pooling(features, regions, [workload.size] * 2, scale, "max")
-        parameters, arguments = [features, regions], [features_of(workload), boxes]
-    else:
-        regions = opset9.parameter(list(boxes.shape), np.float32)
-        indices = opset9.parameter([workload.regions], np.int32)
-        node = opset9.roi_align(features, regions, indices, workload.size, workload.size,
-                                workload.samples, scale, "avg", "half_pixel_for_nn")
-        parameters = [features, regions, indices]
-        arguments = [features_of(workload), boxes, np.zeros(workload.regions, np.int32)]
+    features, boxes = features_of(workload), boxes_of(workload)
+    indices = np.zeros(workload.regions, np.int32)
+    arguments = {
+        "roi_align": [*features, boxes, indices],
+        "roi_pool": [*features, with_index(boxes)],
+        "roi_align_rotated": [*features, rotated_boxes_of(workload), indices],
+        "extractor": [boxes, *features],
+    }[workload.operator]
+    node, parameters = openvino_node(workload, arguments)
     model = openvino.Model([node], parameters)
     options = {"INFERENCE_NUM_THREADS": threads, "INFERENCE_PRECISION_HINT": "f32"}
     request = openvino.Core().compile_model(model, "CPU", options).create_infer_request()
@@ -199,6 +249,11 @@ def openvino_call(workload, threads):
     return call
 
 
+OPERATORS = {
+    "torchvision": PLAIN | {"ps_roi_pool", "extractor"},
+    "onnxruntime": PLAIN,
+    "openvino": PLAIN | {"roi_align_rotated", "extractor"},
+}
 PEERS = {
     "torchvision": torchvision_call,
     "onnxruntime": onnxruntime_call,
@@ -210,7 +265,9 @@ PEERS = {
 
 
 def peer_time(workload, peer, threads):
-    """In a process of its own: two frameworks in one have ended in a segmentation fault."""
+    """In a process of its own, since two frameworks in one ended in a segmentation fault; none without the operator."""
+    if workload.operator not in OPERATORS[peer.split("-")[0]]:
+        return None
     command = [sys.executable, __file__, "--time", peer, "--workloads", workload.name,
                "--threads", str(threads)]
     environment = {**os.environ, "OMP_NUM_THREADS": str(threads)}
@@ -218,18 +275,19 @@ def peer_time(workload, peer, threads):
     return float(output.stdout.splitlines()[-1])
 
 
-def own_time(workload, backend, threads, backward):
-    program = ROOT / "target" / "release" / "throughput"
+def own_time(workload, backend, threads, options=()):
+    target = Path(os.environ.get("CARGO_TARGET_DIR", ROOT / "target"))
+    program = target / "release" / "throughput"
     command = [str(program), "--json", "--backend", backend, "--threads", str(threads),
-               "--workload", workload.name]
-    if backward:
-        command.append("--backward")
+               "--workload", workload.name, *options]
     output = subprocess.run(command, check=True, capture_output=True, text=True).stdout
     return json.loads(output)["median_ms"]
 
 
 def written(milliseconds):
     """With at least two digits that count: a GPU's times are well below one."""
+    if milliseconds is None:
+        return "–"
     return f"{milliseconds:.{1 if milliseconds >= 10 else 2 if milliseconds >= 1 else 3}f}"
 
 
@@ -237,7 +295,7 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--threads", type=int, default=2)
     parser.add_argument("--backends", default="flex,ndarray", help="of this crate, the first compared")
-    parser.add_argument("--workloads", default=",".join(w.name for w in WORKLOADS))
+    parser.add_argument("--workloads", default=",".join(w.name for w in STANDARD))
     parser.add_argument("--cuda", action="store_true", help="torchvision on CUDA instead of CPU peers")
     parser.add_argument("--backward", action="store_true", help="the gradient of features alone, against torchvision")
     parser.add_argument("--time", choices=PEERS, help="print the milliseconds of one peer and workload")
@@ -253,15 +311,22 @@ def main():
         peers = [peers[0] + "-backward"]
     backends = arguments.backends.split(",")
     print(f"milliseconds, float32, {arguments.threads} threads; the last column is the fastest peer over "
-          f"{backends[0]}")
+          f"{backends[0]}, or {backends[0]} over its roi_align")
     columns = ["workload", *peers, *backends, "ratio"]
     print("| " + " | ".join(columns) + " |")
     print("|---" * len(columns) + "|")
     for workload in chosen:
         times = [peer_time(workload, peer, arguments.threads) for peer in peers]
-        own = [own_time(workload, backend, arguments.threads, arguments.backward) for backend in backends]
+        options = ["--backward"] if arguments.backward else []
+        own = [own_time(workload, backend, arguments.threads, options) for backend in backends]
+        measured = [value for value in times if value is not None]
+        if measured:
+            ratio = f"{min(measured) / own[0]:.1f}"
+        else:
+            roi_align = own_time(workload, backends[0], arguments.threads, [*options, "--as-roi-align"])
+            ratio = f"{own[0] / roi_align:.1f} x roi_align"
         cells = [written(value) for value in [*times, *own]]
-        print(f"| {workload.name} | " + " | ".join(cells) + f" | {min(times) / own[0]:.1f} |", flush=True)
+        print(f"| {workload.name} | " + " | ".join(cells) + f" | {ratio} |", flush=True)
 
 
 if __name__ == "__main__":

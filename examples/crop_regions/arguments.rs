@@ -8,7 +8,7 @@ use crate::backend_name::BackendName;
 
 const PHOTOGRAPH: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/photograph.jpg");
 
-/// Cuts regions out of a photograph with three operators and draws the results side by side.
+/// Cuts regions out of a photograph with four operators and draws the results side by side.
 #[derive(Debug, Parser)]
 pub struct Arguments {
     /// The backend that runs the operators

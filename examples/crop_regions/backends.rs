@@ -1,37 +1,47 @@
 //! Turns a backend's name into its type.
 
+use burn::tensor::Device;
+
 use crate::backend_name::BackendName;
 use crate::error::Error;
 use crate::operators::{Job, Pooled};
 
-/// Runs all operators on the backend of that name.
+/// Runs all operators on the backend of that name; the last result is that of the turned region.
 pub fn pool_regions(name: BackendName, job: &Job) -> Result<Vec<Pooled>, Error> {
     match name {
         #[cfg(feature = "flex")]
         BackendName::Flex => {
             use burn::backend::{Flex, FlexDevice};
-            job.run::<Flex>(&FlexDevice)
+            with_turned(job, job.run::<Flex>(&FlexDevice)?, &Device::flex())
         }
         #[cfg(feature = "ndarray")]
         #[allow(deprecated)] // Burn deprecates NdArray.
         BackendName::Ndarray => {
             use burn::backend::{NdArray, NdArrayDevice};
-            job.run::<NdArray>(&NdArrayDevice::Cpu)
+            with_turned(job, job.run::<NdArray>(&NdArrayDevice::Cpu)?, &Device::ndarray())
         }
         #[cfg(feature = "wgpu")]
         BackendName::Wgpu => {
             use burn::backend::{CubeDevice, Wgpu, WgpuDeviceKind};
             let device = CubeDevice::wgpu(WgpuDeviceKind::DefaultDevice);
-            job.run::<Wgpu>(&available(name, device)?)
+            let upright = job.run::<Wgpu>(&available(name, device)?)?;
+            with_turned(job, upright, &Device::wgpu(Default::default()))
         }
         #[cfg(feature = "cuda")]
         BackendName::Cuda => {
             use burn::backend::{CubeDevice, Cuda};
-            job.run::<Cuda>(&available(name, CubeDevice::cuda(0))?)
+            let upright = job.run::<Cuda>(&available(name, CubeDevice::cuda(0))?)?;
+            with_turned(job, upright, &Device::cuda(0))
         }
         #[allow(unreachable_patterns)] // Reachable in builds without some of the features.
         _ => Err(Error::NotCompiledIn(name)),
     }
+}
+
+/// The results with that of the turned region, whose operator takes tensors of any backend.
+fn with_turned(job: &Job, mut results: Vec<Pooled>, device: &Device) -> Result<Vec<Pooled>, Error> {
+    results.push(job.run_turned(device)?);
+    Ok(results)
 }
 
 /// NdArray's results for comparison, or `None` in a build without NdArray.

@@ -13,6 +13,40 @@ pub struct Canvas {
     picture: RgbImage,
 }
 
+/// A rectangle that is turned counter-clockwise about its centre.
+pub struct Turned {
+    pub center: [f32; 2],
+    /// Width and height before it is turned.
+    pub sides: [f32; 2],
+    pub degrees: f32,
+}
+
+impl Turned {
+    /// How far a point lies inside of the nearest edge; negative outside.
+    fn depth(&self, [x, y]: [f32; 2]) -> f32 {
+        let (sine, cosine) = self.degrees.to_radians().sin_cos();
+        let [right, down] = [x - self.center[0], y - self.center[1]];
+        let places = [right * cosine - down * sine, right * sine + down * cosine];
+        let [along_x, along_y] = [0, 1].map(|axis| self.sides[axis] / 2.0 - places[axis].abs());
+        along_x.min(along_y)
+    }
+
+    /// The rectangle in a picture whose width and height are multiplied. It keeps its shape.
+    pub fn scaled(&self, [x, y]: [f32; 2]) -> Self {
+        Self {
+            center: [self.center[0] * x, self.center[1] * y],
+            sides: self.sides.map(|side| side * x.min(y)),
+            degrees: self.degrees,
+        }
+    }
+
+    /// How far the rectangle reaches to the right of its centre.
+    pub fn reach(&self) -> f32 {
+        let (sine, cosine) = self.degrees.to_radians().sin_cos();
+        (self.sides[0] * cosine.abs() + self.sides[1] * sine.abs()) / 2.0
+    }
+}
+
 impl From<RgbImage> for Canvas {
     fn from(picture: RgbImage) -> Self {
         Self { picture }
@@ -47,6 +81,18 @@ impl Canvas {
         self.outline([x1, y1, x2, y2], 1, fine);
         let inner = [x1 + 1, y1 + 1, x2.saturating_sub(1), y2.saturating_sub(1)];
         self.outline(inner, 2, colour);
+    }
+
+    /// Draws the same outline of a rectangle that is turned counter-clockwise about its centre.
+    pub fn turned_frame(&mut self, rectangle: &Turned, colour: Rgb<u8>, fine: Rgb<u8>) {
+        for (x, y, pixel) in self.picture.enumerate_pixels_mut() {
+            let depth = rectangle.depth([x as f32 + 0.5, y as f32 + 0.5]);
+            for (from, to, colour) in [(0.0, 1.0, fine), (1.0, 3.0, colour)] {
+                // How much of a pixel lies between two lines is about the distance of its centre from them.
+                let coverage = ((depth - from).min(to - depth) + 0.5).clamp(0.0, 1.0);
+                *pixel = mix(*pixel, colour, (coverage * 255.0) as u8);
+            }
+        }
     }
 
     /// Draws lines of some thickness along the inside of a rectangle's edges.

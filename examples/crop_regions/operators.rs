@@ -1,31 +1,35 @@
-//! The three operators on one photograph, generic over the backend.
+//! The operators on one photograph: three on upright regions, generic over the backend, and one on a turned region.
 
 use std::time::{Duration, Instant};
 
 use burn::backend::Backend;
 use burn::backend::tensor::{FloatTensor, IntTensor};
-use burn::tensor::{TensorData, read_sync};
-use burn_roi::{CropAndResizeConfig, RoiAlignConfig, RoiBackend, RoiError, RoiPoolConfig, primitive};
+use burn::tensor::{Device, Tensor, TensorData, read_sync};
+use burn_roi::{
+    AngleConvention, CropAndResizeConfig, RoiAlignConfig, RoiAlignRotatedConfig, RoiBackend, RoiError, RoiPoolConfig,
+    RotatedRois, primitive, try_roi_align_rotated,
+};
 use image::RgbImage;
 
 use crate::error::Error;
 use crate::pictures;
-use crate::regions::Region;
+use crate::regions::{Region, TurnedRegion};
 
 /// How many calls are timed, after one warm-up call.
 pub const TIMED_CALLS: usize = 7;
 
+/// The operators of upright regions.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Operator {
+enum Operator {
     CropAndResize,
     RoiAlign,
     RoiPool,
 }
 
 impl Operator {
-    pub const ALL: [Self; 3] = [Self::CropAndResize, Self::RoiAlign, Self::RoiPool];
+    const ALL: [Self; 3] = [Self::CropAndResize, Self::RoiAlign, Self::RoiPool];
 
-    pub fn name(self) -> &'static str {
+    fn name(self) -> &'static str {
         match self {
             Self::CropAndResize => "crop_and_resize",
             Self::RoiAlign => "roi_align",
@@ -44,12 +48,14 @@ pub struct Job {
     normalized_boxes: TensorData,
     /// The image of each region; there is one.
     batch_indices: TensorData,
+    /// `[center x, center y, width, height, degrees]`.
+    turned_box: [f32; 5],
     output_size: [usize; 2],
 }
 
-/// An operator's output for all regions.
+/// An operator's output for all of its regions.
 pub struct Pooled {
-    pub operator: Operator,
+    pub operator: &'static str,
     /// `[regions, 3, height, width]`.
     pub shape: [usize; 4],
     pub values: Vec<f32>,
@@ -66,7 +72,7 @@ struct Inputs<B: Backend> {
 }
 
 impl Job {
-    pub fn new(photograph: &RgbImage, regions: &[Region], size: u16) -> Self {
+    pub fn new(photograph: &RgbImage, regions: &[Region], turned: &TurnedRegion, size: u16) -> Self {
         let [last_x, last_y] = [photograph.width(), photograph.height()].map(|side| (side - 1).max(1) as f32);
         let boxes = regions.iter().flat_map(|region| region.corners);
         let normalized_boxes = regions.iter().flat_map(|region| {
@@ -79,11 +85,15 @@ impl Job {
             boxes: TensorData::new(boxes.collect(), [count, 4]),
             normalized_boxes: TensorData::new(normalized_boxes.collect(), [count, 4]),
             batch_indices: TensorData::new(vec![0_i32; count], [count]),
+            turned_box: {
+                let ([x, y], [width, height]) = (turned.rectangle.center, turned.rectangle.sides);
+                [x, y, width, height, turned.rectangle.degrees]
+            },
             output_size: [usize::from(size); 2],
         }
     }
 
-    /// Runs all operators on a backend.
+    /// Runs the operators of upright regions on a backend.
     pub fn run<B: RoiBackend>(&self, device: &B::Device) -> Result<Vec<Pooled>, Error> {
         let inputs = self.upload::<B>(device);
         Operator::ALL
@@ -92,13 +102,32 @@ impl Job {
                 let call = || read::<B>(pool_regions(operator, &inputs, self.output_size)?);
                 let ((shape, values), time) = time(call)?;
                 Ok(Pooled {
-                    operator,
+                    operator: operator.name(),
                     shape,
                     values,
                     time,
                 })
             })
             .collect()
+    }
+
+    /// Runs `roi_align_rotated` on a device.
+    pub fn run_turned(&self, device: &Device) -> Result<Pooled, Error> {
+        let features = Tensor::<4>::from_data(self.features.clone(), device);
+        let rois = RotatedRois::from_images(vec![Tensor::<2>::from_floats([self.turned_box], device)]);
+        let config =
+            RoiAlignRotatedConfig::new(self.output_size).with_angle(AngleConvention::DEGREES_COUNTER_CLOCKWISE);
+        let call = || {
+            let pooled = try_roi_align_rotated(features.clone(), &rois, config.clone())?;
+            values_of(pooled.try_into_data()?)
+        };
+        let ((shape, values), time) = time(call)?;
+        Ok(Pooled {
+            operator: "roi_align_rotated",
+            shape,
+            values,
+            time,
+        })
     }
 
     fn upload<B: Backend>(&self, device: &B::Device) -> Inputs<B> {
@@ -142,7 +171,10 @@ fn pool_regions<B: RoiBackend>(
 /// A tensor's shape and values. A GPU call returns before its work is done, and reading the values waits for it, so the
 /// times include it.
 fn read<B: Backend>(tensor: FloatTensor<B>) -> Result<([usize; 4], Vec<f32>), Error> {
-    let data = read_sync(B::float_into_data(tensor))?;
+    values_of(read_sync(B::float_into_data(tensor))?)
+}
+
+fn values_of(data: TensorData) -> Result<([usize; 4], Vec<f32>), Error> {
     Ok((data.shape().dims(), data.as_slice()?.to_vec()))
 }
 

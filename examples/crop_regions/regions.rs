@@ -2,11 +2,21 @@
 
 use image::Rgb;
 
+use crate::canvas::Turned;
+
 /// A region of the photograph.
 pub struct Region {
     pub name: &'static str,
     /// `[x1, y1, x2, y2]` in pixels.
     pub corners: [f32; 4],
+    pub colour: Rgb<u8>,
+}
+
+/// A region that is turned about its centre.
+pub struct TurnedRegion {
+    pub name: &'static str,
+    /// In pixels.
+    pub rectangle: Turned,
     pub colour: Rgb<u8>,
 }
 
@@ -21,6 +31,17 @@ const REGIONS: [Region; 5] = [
     region("helmet", [274, 338, 508, 508], [122, 62, 220]),
 ];
 
+/// The shuttle on the mission patch, whose nose points to the right.
+const TURNED_REGION: TurnedRegion = TurnedRegion {
+    name: "turned shuttle",
+    rectangle: Turned {
+        center: [171.0, 399.0],
+        sides: [40.0, 56.0],
+        degrees: -77.0,
+    },
+    colour: Rgb([224, 120, 0]),
+};
+
 const fn region(name: &'static str, corners: [u16; 4], colour: [u8; 3]) -> Region {
     let [x1, y1, x2, y2] = corners;
     Region {
@@ -32,12 +53,26 @@ const fn region(name: &'static str, corners: [u16; 4], colour: [u8; 3]) -> Regio
 
 /// The regions, scaled to a photograph of that width and height.
 pub fn on_photograph((width, height): (u32, u32)) -> [Region; 5] {
-    let scale_x = width as f32 / PHOTOGRAPH[0] as f32;
-    let scale_y = height as f32 / PHOTOGRAPH[1] as f32;
+    let scale = scale((width, height));
     REGIONS.map(|region| Region {
-        corners: scaled(region.corners, [scale_x, scale_y]),
+        corners: scaled(region.corners, scale),
         ..region
     })
+}
+
+/// The turned region, scaled to a photograph of that width and height. It keeps its shape and its angle.
+pub fn turned_on_photograph(size: (u32, u32)) -> TurnedRegion {
+    TurnedRegion {
+        rectangle: TURNED_REGION.rectangle.scaled(scale(size)),
+        ..TURNED_REGION
+    }
+}
+
+fn scale((width, height): (u32, u32)) -> [f32; 2] {
+    [
+        width as f32 / PHOTOGRAPH[0] as f32,
+        height as f32 / PHOTOGRAPH[1] as f32,
+    ]
 }
 
 /// A box with its x and y coordinates multiplied.

@@ -13,7 +13,7 @@ pub fn print(backend: BackendName, job: &Job, results: &[Pooled], reference: Opt
          after a warm-up, with the result read back\n"
     );
     let row = |operator: &str, output: &str, time: &str, difference: &str| {
-        let row = format!("{operator:<16} {output:<16} {time:>10}  {difference}");
+        let row = format!("{operator:<18} {output:<16} {time:>10}  {difference}");
         println!("{}", row.trim_end());
     };
     let title = reference.map_or("", |_| "largest difference from ndarray");
@@ -22,7 +22,7 @@ pub fn print(backend: BackendName, job: &Job, results: &[Pooled], reference: Opt
         let output = format!("{:?}", pooled.shape);
         let time = format!("{:.3} ms", pooled.time.as_secs_f64() * 1e3);
         let difference = reference.map(|reference| format!("{:.1e}", largest_difference(pooled, &reference[index])));
-        row(pooled.operator.name(), &output, &time, &difference.unwrap_or_default());
+        row(pooled.operator, &output, &time, &difference.unwrap_or_default());
     }
     if reference.is_none() {
         println!("\nto compare with NdArray, add --features ndarray");

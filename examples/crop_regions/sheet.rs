@@ -1,4 +1,5 @@
-//! The contact sheet: the photograph and its regions on the left, the operators' outputs on the right.
+//! The contact sheet: the photograph and its regions on the left, the operators' outputs on the right. The last row is
+//! that of the turned region.
 
 use image::imageops::{self, FilterType};
 use image::{Rgb, RgbImage};
@@ -6,7 +7,7 @@ use image::{Rgb, RgbImage};
 use crate::canvas::{Canvas, LINE_HEIGHT, Weight};
 use crate::operators::Pooled;
 use crate::pictures;
-use crate::regions::{self, Region};
+use crate::regions::{self, Region, TurnedRegion};
 
 const MARGIN: u32 = 16;
 const GAP: u32 = 8;
@@ -38,7 +39,7 @@ impl Layout {
         Self {
             photograph: [width, height].map(|side| ((f64::from(side) * scale) as u32).max(1)),
             tile: [tile_width, tile_height].map(|side| side * enlargement),
-            rows: regions.len() as u32,
+            rows: regions.len() as u32 + 1,
             columns: results.len() as u32,
         }
     }
@@ -71,19 +72,36 @@ impl Layout {
     }
 }
 
-pub fn draw(photograph: &RgbImage, regions: &[Region], results: &[Pooled]) -> RgbImage {
+/// Draws the sheet. The last result is that of the turned region.
+pub fn draw(photograph: &RgbImage, regions: &[Region], turned: &TurnedRegion, results: &[Pooled]) -> RgbImage {
+    let (of_turned, results) = results.split_last().expect("the turned region has a result");
     let layout = Layout::new(photograph, regions, results);
     let mut canvas = Canvas::new(layout.size(), PAPER);
-    draw_photograph(&mut canvas, &layout, photograph, regions);
-    draw_legend(&mut canvas, &layout, regions);
-    draw_strips(&mut canvas, &layout, regions);
-    for (column, pooled) in (0..).zip(results) {
-        draw_results(&mut canvas, &layout, column, pooled);
+    draw_photograph(&mut canvas, &layout, photograph, regions, turned);
+    draw_legend(&mut canvas, &layout, regions, turned);
+    let colours = regions.iter().map(|region| region.colour).chain([turned.colour]);
+    for (row, colour) in (0..).zip(colours) {
+        draw_strip(&mut canvas, &layout, row, colour);
     }
+    for (column, pooled) in (0..).zip(results) {
+        let left = layout.column(column);
+        let middle = left + layout.tile[0] / 2;
+        canvas.centred(pooled.operator, [middle, MARGIN], INK, Weight::Bold);
+        for row in 0..regions.len() {
+            draw_tile(&mut canvas, &layout, [left, layout.row(row as u32)], pooled, row);
+        }
+    }
+    draw_turned(&mut canvas, &layout, of_turned);
     canvas.into_picture()
 }
 
-fn draw_photograph(canvas: &mut Canvas, layout: &Layout, photograph: &RgbImage, regions: &[Region]) {
+fn draw_photograph(
+    canvas: &mut Canvas,
+    layout: &Layout,
+    photograph: &RgbImage,
+    regions: &[Region],
+    turned: &TurnedRegion,
+) {
     let [width, height] = layout.photograph;
     let mut picture = Canvas::from(imageops::resize(photograph, width, height, FilterType::CatmullRom));
     let scale = [
@@ -95,45 +113,58 @@ fn draw_photograph(canvas: &mut Canvas, layout: &Layout, photograph: &RgbImage, 
         picture.frame(corners, region.colour, PAPER);
         badge(&mut picture, [corners[0], corners[1]], number, region.colour);
     }
+    let rectangle = turned.rectangle.scaled(scale);
+    picture.turned_frame(&rectangle, turned.colour, PAPER);
+    let [x, y] = rectangle.center;
+    let right_of_it = [x + rectangle.reach(), y - LINE_HEIGHT as f32 / 2.0].map(|side| side.round() as u32);
+    badge(&mut picture, right_of_it, layout.rows, turned.colour);
     canvas.paste(&picture.into_picture(), [MARGIN, layout.top()]);
     let title = format!("photograph, {} x {}", photograph.width(), photograph.height());
     canvas.centred(&title, [MARGIN + width / 2, MARGIN], INK, Weight::Bold);
 }
 
 /// The names of the regions and their boxes, below the photograph.
-fn draw_legend(canvas: &mut Canvas, layout: &Layout, regions: &[Region]) {
-    for (line, region) in (0..).zip(regions) {
-        let top = layout.legend_line(line);
-        badge(canvas, [MARGIN, top], line + 1, region.colour);
+fn draw_legend(canvas: &mut Canvas, layout: &Layout, regions: &[Region], turned: &TurnedRegion) {
+    let upright = regions.iter().map(|region| {
         let [x1, y1, x2, y2] = region.corners;
-        let text = format!("{:<14} {x1:>4.0},{y1:>4.0} to {x2:>4.0},{y2:>4.0}", region.name);
+        let corners = format!("{x1:>4.0},{y1:>4.0} to {x2:>4.0},{y2:>4.0}");
+        (region.name, corners, region.colour)
+    });
+    let ([x, y], [width, height]) = (turned.rectangle.center, turned.rectangle.sides);
+    let degrees = -turned.rectangle.degrees;
+    let rectangle = format!("{x:>4.0},{y:>4.0}, {width:.0} x {height:.0}, {degrees:.0} degrees clockwise");
+    for (line, (name, place, colour)) in (0..).zip(upright.chain([(turned.name, rectangle, turned.colour)])) {
+        let top = layout.legend_line(line);
+        badge(canvas, [MARGIN, top], line + 1, colour);
+        let text = format!("{name:<14} {place}");
         canvas.text(&text, [MARGIN + STRIP + GAP, top], INK, Weight::Regular);
     }
 }
 
 /// A strip of a region's colour and its number, left of its row.
-fn draw_strips(canvas: &mut Canvas, layout: &Layout, regions: &[Region]) {
-    for (row, region) in (0..).zip(regions) {
-        let [left, top] = [layout.strips(), layout.row(row)];
-        let [right, bottom] = [left + STRIP, top + layout.tile[1]];
-        canvas.fill([left, top, right, bottom], region.colour);
-        let middle = [left + STRIP / 2, (top + bottom - LINE_HEIGHT) / 2];
-        canvas.centred(&(row + 1).to_string(), middle, PAPER, Weight::Bold);
-    }
+fn draw_strip(canvas: &mut Canvas, layout: &Layout, row: u32, colour: Rgb<u8>) {
+    let [left, top] = [layout.strips(), layout.row(row)];
+    let [right, bottom] = [left + STRIP, top + layout.tile[1]];
+    canvas.fill([left, top, right, bottom], colour);
+    let middle = [left + STRIP / 2, (top + bottom - LINE_HEIGHT) / 2];
+    canvas.centred(&(row + 1).to_string(), middle, PAPER, Weight::Bold);
 }
 
-/// A column: an operator's name and its output for each region.
-fn draw_results(canvas: &mut Canvas, layout: &Layout, column: u32, pooled: &Pooled) {
-    let left = layout.column(column);
-    let middle = left + layout.tile[0] / 2;
-    canvas.centred(pooled.operator.name(), [middle, MARGIN], INK, Weight::Bold);
-    for row in 0..layout.rows {
-        let tile = pictures::from_pooled(pooled, row as usize);
-        let [width, height] = layout.tile;
-        // `Nearest` keeps the output's pixels visible as squares.
-        let enlarged = imageops::resize(&tile, width, height, FilterType::Nearest);
-        canvas.paste(&enlarged, [left, layout.row(row)]);
-    }
+/// An operator's output for a region.
+fn draw_tile(canvas: &mut Canvas, layout: &Layout, place: [u32; 2], pooled: &Pooled, region: usize) {
+    let tile = pictures::from_pooled(pooled, region);
+    let [width, height] = layout.tile;
+    // `Nearest` keeps the output's pixels visible as squares.
+    let enlarged = imageops::resize(&tile, width, height, FilterType::Nearest);
+    canvas.paste(&enlarged, place);
+}
+
+/// The row of the turned region: its output, and the operator's name beside it.
+fn draw_turned(canvas: &mut Canvas, layout: &Layout, pooled: &Pooled) {
+    let top = layout.row(layout.rows - 1);
+    draw_tile(canvas, layout, [layout.column(0), top], pooled, 0);
+    let middle = top + (layout.tile[1] - LINE_HEIGHT) / 2;
+    canvas.text(pooled.operator, [layout.column(1), middle], INK, Weight::Bold);
 }
 
 /// A region's number on its colour.

@@ -29,6 +29,9 @@ pub struct Arguments {
     /// Time the gradient of features instead
     #[arg(long)]
     pub backward: bool,
+    /// Time roi_align on the features, boxes and output size of each workload instead, with 2 samples
+    #[arg(long)]
+    pub as_roi_align: bool,
     /// Print one JSON object for each workload
     #[arg(long)]
     pub json: bool,

@@ -1,22 +1,26 @@
-//! Times the operators on five workloads of two-stage detectors.
+//! Times the operators on the workloads of two-stage detectors: five, or those that `--workload` names.
 //!
 //! ```text
 //! cargo run --release -p throughput -- --backend flex --threads 2
 //! cargo run --release -p throughput -- --backend flex --dtype f16 --json
 //! cargo run --release -p throughput -- --backend flex --backward
+//! cargo run --release -p throughput -- --workload rotated-p2,extractor,ps-rfcn,deform-c4
 //! cargo run --release -p throughput --features ndarray -- --backend ndarray
 //! cargo run --release -p throughput --features cuda -- --backend cuda
 //! ```
 //!
 //! Features and boxes are on the device before the call, and the call allocates its output. With `--backward` the call
-//! is that of the features' gradient, alone. The time is the median of at least 7 calls after 2 warm-up calls. Each
-//! call is timed until the device has finished its work.
+//! is that of the features' gradient, alone. With `--as-roi-align` it is that of `roi_align` on the same features,
+//! boxes and output size. The time is the median of at least 7 calls after 2 warm-up calls. Each call is timed until
+//! the device has finished its work.
 
 mod arguments;
 #[path = "../support/backend_name.rs"]
 mod backend_name;
 mod measure;
+mod operator;
 mod random;
+mod traffic;
 mod workload;
 
 use std::process::ExitCode;
@@ -25,6 +29,7 @@ use clap::Parser;
 
 use arguments::Arguments;
 use measure::Measurement;
+use workload::Workload;
 
 fn main() -> ExitCode {
     let arguments = Arguments::parse();
@@ -38,7 +43,14 @@ fn main() -> ExitCode {
 }
 
 fn run(arguments: &Arguments) -> Result<(), String> {
-    let workloads = workload::named(&arguments.workload)?;
+    let mut workloads = workload::named(&arguments.workload)?;
+    if arguments.as_roi_align {
+        workloads = workloads.into_iter().map(Workload::with_roi_align).collect();
+    }
+    let unknown = |workload: &&Workload| arguments.backward && !workload.operator.has_gradient();
+    if let Some(workload) = workloads.iter().find(unknown) {
+        return Err(format!("--backward does not time {}", workload.name));
+    }
     if !arguments.json {
         println!("{}", Measurement::HEADER);
     }

@@ -2,14 +2,15 @@
 
 use std::time::{Duration, Instant};
 
-use burn::backend::Dispatch;
 use burn::tensor::{DType, Device, Tensor, TensorData};
-use burn_roi::{Rois, primitive, roi_align, roi_pool};
+use burn_roi::{Rois, RotatedRois};
 use serde_json::json;
 
 use crate::arguments::{Arguments, Number};
 use crate::backend_name::BackendName;
-use crate::workload::{Operator, Workload};
+use crate::operator::Inputs;
+use crate::traffic;
+use crate::workload::Workload;
 
 /// The number of calls that are not timed, before those that are.
 const WARM_UP: usize = 2;
@@ -86,49 +87,46 @@ pub fn measure(workload: &Workload, arguments: &Arguments, device: &Device, dtyp
         first,
         median: times[times.len() / 2],
         bytes: match arguments.backward {
-            true => workload.bytes_of_backward(dtype.size()),
-            false => workload.bytes(dtype.size()),
+            true => traffic::bytes_of_backward(workload, dtype.size()),
+            false => traffic::bytes(workload, dtype.size()),
         },
     }
 }
 
 /// Puts features and regions on the device, and returns the call, or that of its features' gradient.
-fn prepare(workload: &Workload, device: &Device, dtype: DType, backward: bool) -> Box<dyn Fn() -> Tensor<4>> {
-    let [channels, height, width] = workload.features;
-    let on_device = |data: TensorData| data.convert_dtype(dtype);
-    let features = TensorData::new(workload.features(), [1, channels, height, width]);
-    let features = Tensor::<4>::from_data(on_device(features), (device, dtype));
-    let boxes = workload.boxes().into_iter().flatten().collect();
-    let boxes = TensorData::new(boxes, [workload.regions, 4]);
-    let rois = Rois::from_images(vec![Tensor::<2>::from_data(on_device(boxes), (device, dtype))]);
+fn prepare(workload: &Workload, device: &Device, dtype: DType, backward: bool) -> Box<dyn Fn() -> Vec<Tensor<4>>> {
+    let inputs = on_device(workload, device, dtype);
     let operator = workload.operator.clone();
-    let call = move |features: Tensor<4>, rois: &Rois| match &operator {
-        Operator::RoiAlign(config) => roi_align(features, rois, config.clone()),
-        Operator::RoiPool(config) => roi_pool(features, rois, config.clone()),
-    };
     if !backward {
-        return Box::new(move || call(features.clone(), &rois));
+        return Box::new(move || vec![operator.call(&inputs)]);
     }
-    let shape = call(features.clone(), &rois).dims();
+    let shape = operator.call(&inputs).dims();
     let gradient = TensorData::new(workload.output_gradient(shape.iter().product()), shape);
-    let gradient = Tensor::<4>::from_data(on_device(gradient), (device, dtype));
-    let operator = workload.operator.clone();
-    Box::new(move || {
-        let (gradient, features) = (gradient.clone().into_dispatch(), features.clone().into_dispatch());
-        let (boxes, indices) = (rois.boxes().into_dispatch(), rois.batch_indices().into_dispatch());
-        let backward = match &operator {
-            Operator::RoiAlign(config) => {
-                primitive::roi_align_backward::<Dispatch>(gradient, features, boxes, indices, config.clone())
-            }
-            Operator::RoiPool(config) => {
-                primitive::roi_pool_backward::<Dispatch>(gradient, features, boxes, indices, config.clone())
-            }
-        };
-        Tensor::from_dispatch(backward.features())
-    })
+    let gradient = Tensor::from_data(gradient.convert_dtype(dtype), (device, dtype));
+    Box::new(move || operator.gradient(&inputs, &gradient))
 }
 
-fn time(device: &Device, call: impl Fn() -> Tensor<4>) -> Duration {
+fn on_device(workload: &Workload, device: &Device, dtype: DType) -> Inputs {
+    fn tensor<const D: usize>(values: Vec<f32>, shape: [usize; D], device: &Device, dtype: DType) -> Tensor<D> {
+        Tensor::from_data(TensorData::new(values, shape).convert_dtype(dtype), (device, dtype))
+    }
+    let regions = workload.regions;
+    let [rows, columns] = workload.operator.output_size();
+    let maps = workload.maps().into_iter().zip(workload.features());
+    let boxes = workload.boxes().into_flattened();
+    let rotated = workload.rotated_boxes().into_flattened();
+    let offsets = workload.offsets(2 * rows * columns);
+    Inputs {
+        features: maps
+            .map(|([channels, height, width], values)| tensor(values, [1, channels, height, width], device, dtype))
+            .collect(),
+        rois: Rois::from_images(vec![tensor(boxes, [regions, 4], device, dtype)]),
+        rotated: RotatedRois::from_images(vec![tensor(rotated, [regions, 5], device, dtype)]),
+        offsets: tensor(offsets, [regions, 2, rows, columns], device, dtype),
+    }
+}
+
+fn time<T>(device: &Device, call: impl Fn() -> T) -> Duration {
     let start = Instant::now();
     let output = call();
     device.sync().expect("the device should finish its work");

@@ -1,37 +1,26 @@
-//! The workloads.
+//! The workloads: features, regions and an operator.
 
-use burn_roi::{RoiAlignConfig, RoiPoolConfig};
+use std::f32::consts::PI;
 
+use burn_roi::{DeformRoiPoolConfig, PsRoiPoolConfig, RoiAlignConfig, RoiAlignRotatedConfig, RoiPoolConfig, openvino};
+
+use crate::operator::Operator;
 use crate::random::Random;
 
 /// Features, regions and an operator.
 #[derive(Debug, Clone)]
 pub struct Workload {
     pub name: &'static str,
-    /// `[C, H, W]` of the features of one image.
+    /// `[C, H, W]` of the features of one image; of the finest level where there are several.
     pub features: [usize; 3],
+    /// How many maps there are; each has half of the rows and columns of the one before.
+    pub levels: usize,
     pub regions: usize,
     pub operator: Operator,
-    /// How many pixels of the image one pixel of the feature map covers: 1 / spatial scale.
+    /// How many pixels of the image one pixel of the finest map covers: 1 / spatial scale.
     pub stride: usize,
     /// The smallest and the largest side of a region, in pixels of the image.
     pub sides: [f32; 2],
-}
-
-/// An operator with its options.
-#[derive(Debug, Clone)]
-pub enum Operator {
-    RoiAlign(RoiAlignConfig),
-    RoiPool(RoiPoolConfig),
-}
-
-impl Operator {
-    pub fn output_size(&self) -> [usize; 2] {
-        match self {
-            Self::RoiAlign(config) => config.output_size,
-            Self::RoiPool(config) => config.output_size,
-        }
-    }
 }
 
 /// The workloads of these names, or the standard five if `names` is empty.
@@ -52,15 +41,18 @@ pub fn named(names: &str) -> Result<Vec<Workload>, String> {
         .collect()
 }
 
-/// All workloads: the standard five, a lone region, and ten times the regions.
+/// `roi_align` of aligned boxes.
+fn align(size: usize, stride: usize, samples: usize) -> Operator {
+    let config = RoiAlignConfig::new([size, size]).with_sampling_ratio(samples);
+    Operator::RoiAlign(config.with_spatial_scale(1.0 / stride as f64).with_aligned(true))
+}
+
+/// All workloads: the standard five, a lone region, ten times the regions, and one for each further operator.
 fn all() -> Vec<Workload> {
-    let align = |size: usize, stride: usize, samples: usize| {
-        let config = RoiAlignConfig::new([size, size]).with_sampling_ratio(samples);
-        Operator::RoiAlign(config.with_spatial_scale(1.0 / stride as f64).with_aligned(true))
-    };
     let box_p2 = Workload {
         name: "box-p2",
         features: [256, 200, 304],
+        levels: 1,
         regions: 1000,
         operator: align(7, 4, 2),
         stride: 4,
@@ -73,9 +65,10 @@ fn all() -> Vec<Workload> {
         operator: align(14, 16, 0),
         stride: 16,
         sides: [32.0, 512.0],
+        ..box_p2.clone()
     };
-    let pool = RoiPoolConfig::new([7, 7]).with_spatial_scale(1.0 / 16.0);
-    vec![
+    let mut workloads = further(&box_p2, &c4);
+    workloads.extend([
         Workload {
             name: "box-p2-adaptive",
             operator: align(7, 4, 0),
@@ -97,23 +90,80 @@ fn all() -> Vec<Workload> {
             regions: 10_000,
             ..box_p2.clone()
         },
-        box_p2,
         Workload {
             name: "vgg-roi-pool",
             features: [512, 38, 50],
-            operator: Operator::RoiPool(pool),
+            operator: Operator::RoiPool(RoiPoolConfig::new([7, 7]).with_spatial_scale(1.0 / 16.0)),
             ..c4.clone()
         },
+        box_p2,
         c4,
+    ]);
+    workloads
+}
+
+/// The workloads of operators other than `roi_align` and `roi_pool`, on maps and regions like those of two others.
+fn further(box_p2: &Workload, c4: &Workload) -> Vec<Workload> {
+    let rotated = RoiAlignRotatedConfig::new([7, 7])
+        .with_spatial_scale(0.25)
+        .with_sampling_ratio(2);
+    let deformed = DeformRoiPoolConfig::new([7, 7])
+        .with_spatial_scale(1.0 / 16.0)
+        .with_sampling_ratio(2);
+    vec![
+        Workload {
+            name: "rotated-p2",
+            operator: Operator::RoiAlignRotated(rotated),
+            ..box_p2.clone()
+        },
+        Workload {
+            name: "extractor",
+            levels: 4,
+            operator: Operator::FeatureExtractor(openvino::RoiFeatureExtractor6::new(7, 2, vec![4, 8, 16, 32])),
+            sides: [16.0, 512.0],
+            ..box_p2.clone()
+        },
+        Workload {
+            name: "ps-rfcn",
+            features: [490, 38, 50],
+            operator: Operator::PsRoiPool(PsRoiPoolConfig::new([7, 7]).with_spatial_scale(1.0 / 16.0)),
+            ..c4.clone()
+        },
+        Workload {
+            name: "deform-c4",
+            operator: Operator::DeformRoiPool(deformed),
+            ..c4.clone()
+        },
     ]
 }
 
 impl Workload {
-    /// The features `[1, C, H, W]`, from -1 to 1.
-    pub fn features(&self) -> Vec<f32> {
+    /// The same features, boxes and output size for `roi_align` with 2 samples.
+    pub fn with_roi_align(self) -> Self {
+        let [size, _] = self.operator.output_size();
+        Self {
+            levels: 1,
+            operator: align(size, self.stride, 2),
+            ..self
+        }
+    }
+
+    /// `[C, H, W]` of each level.
+    pub fn maps(&self) -> Vec<[usize; 3]> {
+        let [channels, height, width] = self.features;
+        (0..self.levels)
+            .map(|level| [channels, height >> level, width >> level])
+            .collect()
+    }
+
+    /// The features `[1, C, H, W]` of each level, from -1 to 1.
+    pub fn features(&self) -> Vec<Vec<f32>> {
         let mut random = Random::new(1);
-        let count = self.features.iter().product();
-        (0..count).map(|_| random.next() * 2.0 - 1.0).collect()
+        let mut map = |shape: [usize; 3]| {
+            let count = shape.iter().product();
+            (0..count).map(|_| random.next() * 2.0 - 1.0).collect()
+        };
+        self.maps().into_iter().map(&mut map).collect()
     }
 
     /// The boxes `[K, 4]`: width, height and centre are uniform random numbers, and the boxes are clipped to the image.
@@ -136,33 +186,22 @@ impl Workload {
             .collect()
     }
 
-    /// The fewest bytes that a call can move: it reads each pixel that a region touches once, and writes each output
-    /// element once.
-    pub fn bytes(&self, bytes_of_a_number: usize) -> usize {
-        let [channels, height, width] = self.features;
-        let mut touched = vec![false; height * width];
-        for [x1, y1, x2, y2] in self.boxes() {
-            let span = |low: f32, high: f32, size: usize| {
-                let scale = 1.0 / self.stride as f32;
-                let first = (low * scale - 0.5).floor().max(0.0) as usize;
-                let last = (high * scale + 0.5).ceil().min(size as f32 - 1.0) as usize;
-                first.min(last)..last + 1
-            };
-            for y in span(y1, y2, height) {
-                touched[y * width..][span(x1, x2, width)].fill(true);
-            }
-        }
-        let pixels = touched.iter().filter(|touched| **touched).count();
-        let [rows, columns] = self.operator.output_size();
-        (pixels + self.regions * rows * columns) * channels * bytes_of_a_number
+    /// The same boxes `[K, 5]`, turned by any angle in radians: centre, width, height and angle.
+    pub fn rotated_boxes(&self) -> Vec<[f32; 5]> {
+        let mut random = Random::new(4);
+        let turned = |[x1, y1, x2, y2]: [f32; 4]| {
+            let angle = (random.next() * 2.0 - 1.0) * PI;
+            [(x1 + x2) / 2.0, (y1 + y2) / 2.0, x2 - x1, y2 - y1, angle]
+        };
+        self.boxes().into_iter().map(turned).collect()
     }
 
-    /// The fewest bytes that the gradient of features can move: it reads that of each output element once, and writes
-    /// that of each pixel once.
-    pub fn bytes_of_backward(&self, bytes_of_a_number: usize) -> usize {
-        let [channels, height, width] = self.features;
-        let [rows, columns] = self.operator.output_size();
-        (height * width + self.regions * rows * columns) * channels * bytes_of_a_number
+    /// The offsets of all regions, so many of each, from -1 to 1.
+    pub fn offsets(&self, of_a_region: usize) -> Vec<f32> {
+        let mut random = Random::new(5);
+        (0..self.regions * of_a_region)
+            .map(|_| random.next() * 2.0 - 1.0)
+            .collect()
     }
 
     /// The gradient of the output, from -1 to 1.

@@ -4,6 +4,7 @@
 Every file is one case: an input, boxes, the operator's attributes under the owner's own names, and
 the output. DirectML doesn't run here; its cases follow the formulas of its documents in float64. mmcv's prroi_pool
 runs on CUDA only; its cases follow its rule, with positions in the type of the tensors and integrals in float64.
+`generate_points.py` has the operators whose samples are no grid of rows and columns.
 """
 
 import argparse
@@ -46,9 +47,11 @@ OPENVINO_ALIGNED_MODES = ["asymmetric", "half_pixel_for_nn", "half_pixel"]
 class Dealer:
     """Deals the values of a list in random order, all of them before any a second time."""
 
-    def __init__(self, seed):
+    def __init__(self, seed, stretch=1):
         self.random = np.random.default_rng(seed)
         self.left = {}
+        self.stretch = stretch
+        self.most_elements = MOST_ELEMENTS * stretch**2
 
     def deal(self, name, values):
         if not self.left.get(name):
@@ -82,7 +85,7 @@ def map_size(dealer):
         "one row": (1, high),
         "one column": (high, 1),
         "tiny": (low, dealer.random.integers(2, 6)),
-        "ordinary": (dealer.random.integers(6, 17), high),
+        "ordinary": (dealer.random.integers(6, 17) * dealer.stretch, high * dealer.stretch),
         "wide": (3, 57 + low),
     }[dealer.deal("map", MAPS)]
 
@@ -147,15 +150,15 @@ def draw_box(dealer, size, output):
     return np.array([x1, y1, x2, y2], np.float64)
 
 
-def draw_problem(dealer, dtype, accept):
-    """A problem whose boxes all pass `accept(box, map size, output size)`."""
+def draw_problem(dealer, dtype, accept, output=None):
+    """A problem whose boxes all pass `accept(box, map size, output size)`, of some output size if it is given none."""
     size = tuple(int(side) for side in map_size(dealer))
-    output = tuple(int(side) for side in output_size(dealer))
+    output = output or tuple(int(side) for side in output_size(dealer))
     pixels, elements = math.prod(size), math.prod(output)
-    images = min(dealer.deal("images", [1, 2, 3]), MOST_ELEMENTS // pixels)
-    boxes = min(dealer.deal("boxes", [1, 2, 3, 4, 6]), MOST_ELEMENTS // elements)
+    images = min(dealer.deal("images", [1, 2, 3]), dealer.most_elements // pixels)
+    boxes = min(dealer.deal("boxes", [1, 2, 3, 4, 6]), dealer.most_elements // elements)
     channels = min(dealer.deal("channels", [1, 2, 3, 5, 17]),
-                   MOST_ELEMENTS // (pixels * images), MOST_ELEMENTS // (elements * boxes))
+                   dealer.most_elements // (pixels * images), dealer.most_elements // (elements * boxes))
     accepted = []
     while len(accepted) < boxes:
         box = draw_box(dealer, size, output)
@@ -251,7 +254,7 @@ def position_sensitive(dealer, dtype, draw, accept):
         elements = math.prod(problem.output)
         if elements <= 48:
             break
-    channels = max(1, min(channels, MOST_ELEMENTS // (elements * images * math.prod(size))))
+    channels = max(1, min(channels, dealer.most_elements // (elements * images * math.prod(size))))
     shape = (images, channels * elements, *size)
     return replace(problem, input=dealer.random.standard_normal(shape).astype(dtype))
 
@@ -885,7 +888,7 @@ def torchvision_backward(name, forward):
     return make
 
 
-# The function of each operator, and why it gives no cases of some types.
+# The function of each operator, and why it gives no cases of some types. What follows a `/` names files only.
 HALF_POSITIONS = {"f16": "its CPU kernel computes positions in f16 too"}
 SINGLE_BOXES = {"f64": "it computes in f32"}
 ROUNDED_POSITIONS = {"f16": "its kernel computes positions in f16 too"}
@@ -919,7 +922,6 @@ OPERATORS = {
     "directml.ROI_ALIGN1": (directml_roi_align1, UNDOCUMENTED),
     "directml.ROI_POOLING": (directml_roi_pooling, UNDOCUMENTED),
 }
-OWNERS = list(dict.fromkeys(operator.split(".")[0] for operator in OPERATORS))
 
 
 def save(path, operator, case):
@@ -938,38 +940,39 @@ def save(path, operator, case):
     path.write_bytes(struct.pack("<Q", len(text)) + text + data)
 
 
-def generate(operator, arguments):
-    make, skipped = OPERATORS[operator]
+def generate(operator, make, skipped, arguments):
     if arguments.dtype in skipped:
         print(f"{operator}: no {arguments.dtype}, {skipped[arguments.dtype]}")
         return
     # Seeded by its name, an operator's cases don't depend on which others are generated.
-    dealer = Dealer([arguments.seed, zlib.crc32(operator.encode())])
+    dealer = Dealer([arguments.seed, zlib.crc32(operator.encode())], arguments.stretch)
     for number in range(arguments.count):
         case = make(dealer, DTYPES[arguments.dtype])
         for tensor in case.tensors.values():
             assert np.isfinite(tensor).all(), (operator, number)
-        name = f"{operator.replace('.', '_')}_{number:03}.safetensors"
-        save(arguments.output / name, operator, case)
+        name = f"{operator.replace('.', '_').replace('/', '_')}_{number:03}.safetensors"
+        save(arguments.output / name, operator.split("/")[0], case)
     print(f"{operator}: {arguments.count} cases, {case.source}")
 
 
-def main():
+def main(operators):
+    owners = list(dict.fromkeys(operator.split(".")[0] for operator in operators))
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--output", type=Path, default=Path(__file__).parent)
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--count", type=int, default=12, help="cases of each operator")
-    parser.add_argument("--operators", default=",".join(OWNERS), help="owners, separated by commas")
+    parser.add_argument("--operators", default=",".join(owners), help="owners, separated by commas")
+    parser.add_argument("--stretch", type=int, default=1, help="ordinary maps are this many times as long")
     parser.add_argument("--dtype", choices=DTYPES, default="f32")
     arguments = parser.parse_args()
-    owners = arguments.operators.split(",")
-    if unknown := set(owners) - set(OWNERS):
-        parser.error(f"unknown owners {sorted(unknown)}; there are {OWNERS}")
+    chosen = arguments.operators.split(",")
+    if unknown := set(chosen) - set(owners):
+        parser.error(f"unknown owners {sorted(unknown)}; there are {owners}")
     arguments.output.mkdir(parents=True, exist_ok=True)
-    for operator in OPERATORS:
-        if operator.split(".")[0] in owners:
-            generate(operator, arguments)
+    for operator, (make, skipped) in operators.items():
+        if operator.split(".")[0] in chosen:
+            generate(operator, make, skipped, arguments)
 
 
 if __name__ == "__main__":
-    main()
+    main(OPERATORS)

@@ -1,0 +1,107 @@
+//! The operators, and their calls.
+
+use burn::backend::Dispatch;
+use burn::tensor::Tensor;
+use burn_roi::{
+    DeformRoiPoolConfig, PsRoiPoolConfig, RoiAlignConfig, RoiAlignRotatedConfig, RoiPoolConfig, Rois, RotatedRois,
+    deform_roi_pool, multi_scale_roi_align, openvino, primitive, ps_roi_pool, roi_align, roi_align_rotated, roi_pool,
+};
+
+/// An operator with its options.
+#[derive(Debug, Clone)]
+pub enum Operator {
+    RoiAlign(RoiAlignConfig),
+    RoiPool(RoiPoolConfig),
+    PsRoiPool(PsRoiPoolConfig),
+    RoiAlignRotated(RoiAlignRotatedConfig),
+    DeformRoiPool(DeformRoiPoolConfig),
+    FeatureExtractor(openvino::RoiFeatureExtractor6),
+}
+
+/// What the operators read. Each takes the features, and the regions of its kind.
+#[derive(Debug, Clone)]
+pub struct Inputs {
+    /// One map, or the levels of a pyramid.
+    pub features: Vec<Tensor<4>>,
+    pub rois: Rois,
+    /// The same boxes, turned about their centres.
+    pub rotated: RotatedRois,
+    /// `[K, 2, P, Q]`.
+    pub offsets: Tensor<4>,
+}
+
+impl Operator {
+    pub fn output_size(&self) -> [usize; 2] {
+        match self {
+            Self::RoiAlign(config) => config.output_size,
+            Self::RoiPool(config) => config.output_size,
+            Self::PsRoiPool(config) => config.output_size,
+            Self::RoiAlignRotated(config) => config.output_size,
+            Self::DeformRoiPool(config) => config.output_size,
+            Self::FeatureExtractor(config) => [config.output_size; 2],
+        }
+    }
+
+    /// How many groups of channels there are; an output element reads one of them.
+    pub fn channel_groups(&self) -> usize {
+        match self {
+            Self::PsRoiPool(config) => config.output_size.iter().product(),
+            _ => 1,
+        }
+    }
+
+    /// One call.
+    pub fn call(&self, inputs: &Inputs) -> Tensor<4> {
+        let features = inputs.features[0].clone();
+        match self {
+            Self::RoiAlign(config) => roi_align(features, &inputs.rois, config.clone()),
+            Self::RoiPool(config) => roi_pool(features, &inputs.rois, config.clone()),
+            Self::PsRoiPool(config) => ps_roi_pool(features, &inputs.rois, config.clone()),
+            Self::RoiAlignRotated(config) => roi_align_rotated(features, &inputs.rotated, config.clone()),
+            Self::DeformRoiPool(config) => {
+                deform_roi_pool(features, &inputs.rois, Some(inputs.offsets.clone()), config.clone())
+            }
+            Self::FeatureExtractor(config) => {
+                multi_scale_roi_align(inputs.features.clone(), &inputs.rois, &config.scales(), config.clone())
+            }
+        }
+    }
+
+    /// Whether [`Self::gradient`] can be called: the others have a gradient on autodiff devices only.
+    pub fn has_gradient(&self) -> bool {
+        !matches!(self, Self::RoiAlignRotated(_) | Self::DeformRoiPool(_))
+    }
+
+    /// The gradient of the features, from that of the output.
+    pub fn gradient(&self, inputs: &Inputs, gradient: &Tensor<4>) -> Vec<Tensor<4>> {
+        let gradient = gradient.clone().into_dispatch();
+        let features = inputs.features[0].clone().into_dispatch();
+        let boxes = inputs.rois.boxes().into_dispatch();
+        let indices = inputs.rois.batch_indices().into_dispatch();
+        let backward = match self {
+            Self::RoiAlign(config) => {
+                primitive::roi_align_backward::<Dispatch>(gradient, features, boxes, indices, config.clone())
+            }
+            Self::RoiPool(config) => {
+                primitive::roi_pool_backward::<Dispatch>(gradient, features, boxes, indices, config.clone())
+            }
+            Self::PsRoiPool(config) => {
+                primitive::ps_roi_pool_backward::<Dispatch>(gradient, features, boxes, indices, config.clone())
+            }
+            Self::FeatureExtractor(config) => {
+                let levels = inputs.features.iter().map(|level| level.clone().into_dispatch());
+                let backward = primitive::multi_scale_roi_align_backward::<Dispatch>(
+                    gradient,
+                    levels.collect(),
+                    boxes,
+                    indices,
+                    &config.scales(),
+                    config.clone(),
+                );
+                return backward.features().into_iter().map(Tensor::from_dispatch).collect();
+            }
+            Self::RoiAlignRotated(_) | Self::DeformRoiPool(_) => unreachable!("main refuses operators without it"),
+        };
+        vec![Tensor::from_dispatch(backward.features())]
+    }
+}
