@@ -5,7 +5,7 @@ boxes and features, in turn with it, and prints one table.
     pip install numpy onnx onnxruntime==1.31.1 openvino==2026.4.1 torch torchvision==0.26.0
     cargo build --release -p throughput --features ndarray
     python benches/peers.py [--threads 2] [--backends flex,ndarray] [--workloads box-p2,mask-p2] [--cuda]
-    python benches/peers.py --backends flex --workloads rotated-p2,extractor,ps-rfcn,deform-c4
+    python benches/peers.py --backends flex --workloads rotated-p2,prroi-p2,extractor,ps-rfcn,deform-c4
 
 On a GPU: build `throughput` with `--features cuda`, and add `--cuda --backends cuda`.
 
@@ -54,6 +54,7 @@ STANDARD = [
 ]
 FURTHER = [
     Workload("rotated-p2", (256, 200, 304), 1000, 7, 4, (20, 120), samples=2, operator="roi_align_rotated"),
+    Workload("prroi-p2", (256, 200, 304), 1000, 7, 4, (20, 120), operator="prroi_pool"),
     Workload("extractor", (256, 200, 304), 1000, 7, 4, (16, 512), samples=2, operator="extractor", levels=4),
     Workload("ps-rfcn", (490, 38, 50), 300, 7, 16, (32, 512), operator="ps_roi_pool"),
     Workload("deform-c4", (1024, 50, 76), 300, 7, 16, (32, 512), samples=2, operator="deform_roi_pool"),

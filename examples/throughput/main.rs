@@ -4,7 +4,7 @@
 //! cargo run --release -p throughput -- --backend flex --threads 2
 //! cargo run --release -p throughput -- --backend flex --dtype f16 --json
 //! cargo run --release -p throughput -- --backend flex --backward
-//! cargo run --release -p throughput -- --workload rotated-p2,extractor,ps-rfcn,deform-c4
+//! cargo run --release -p throughput -- --workload rotated-p2,prroi-p2,extractor,ps-rfcn,deform-c4
 //! cargo run --release -p throughput --features ndarray -- --backend ndarray
 //! cargo run --release -p throughput --features cuda -- --backend cuda
 //! ```
@@ -46,10 +46,6 @@ fn run(arguments: &Arguments) -> Result<(), String> {
     let mut workloads = workload::named(&arguments.workload)?;
     if arguments.as_roi_align {
         workloads = workloads.into_iter().map(Workload::with_roi_align).collect();
-    }
-    let unknown = |workload: &&Workload| arguments.backward && !workload.operator.has_gradient();
-    if let Some(workload) = workloads.iter().find(unknown) {
-        return Err(format!("--backward does not time {}", workload.name));
     }
     if !arguments.json {
         println!("{}", Measurement::HEADER);

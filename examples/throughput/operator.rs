@@ -3,8 +3,9 @@
 use burn::backend::Dispatch;
 use burn::tensor::Tensor;
 use burn_roi::{
-    DeformRoiPoolConfig, PsRoiPoolConfig, RoiAlignConfig, RoiAlignRotatedConfig, RoiPoolConfig, Rois, RotatedRois,
-    deform_roi_pool, multi_scale_roi_align, openvino, primitive, ps_roi_pool, roi_align, roi_align_rotated, roi_pool,
+    DeformRoiPoolConfig, PrRoiPoolConfig, PsRoiPoolConfig, RoiAlignConfig, RoiAlignRotatedConfig, RoiPoolConfig, Rois,
+    RotatedRois, deform_roi_pool, multi_scale_roi_align, openvino, primitive, prroi_pool, ps_roi_pool, roi_align,
+    roi_align_rotated, roi_pool,
 };
 
 /// An operator with its options.
@@ -13,6 +14,7 @@ pub enum Operator {
     RoiAlign(RoiAlignConfig),
     RoiPool(RoiPoolConfig),
     PsRoiPool(PsRoiPoolConfig),
+    PrRoiPool(PrRoiPoolConfig),
     RoiAlignRotated(RoiAlignRotatedConfig),
     DeformRoiPool(DeformRoiPoolConfig),
     FeatureExtractor(openvino::RoiFeatureExtractor6),
@@ -36,6 +38,7 @@ impl Operator {
             Self::RoiAlign(config) => config.output_size,
             Self::RoiPool(config) => config.output_size,
             Self::PsRoiPool(config) => config.output_size,
+            Self::PrRoiPool(config) => config.output_size,
             Self::RoiAlignRotated(config) => config.output_size,
             Self::DeformRoiPool(config) => config.output_size,
             Self::FeatureExtractor(config) => [config.output_size; 2],
@@ -57,6 +60,7 @@ impl Operator {
             Self::RoiAlign(config) => roi_align(features, &inputs.rois, config.clone()),
             Self::RoiPool(config) => roi_pool(features, &inputs.rois, config.clone()),
             Self::PsRoiPool(config) => ps_roi_pool(features, &inputs.rois, config.clone()),
+            Self::PrRoiPool(config) => prroi_pool(features, &inputs.rois, config.clone()),
             Self::RoiAlignRotated(config) => roi_align_rotated(features, &inputs.rotated, config.clone()),
             Self::DeformRoiPool(config) => {
                 deform_roi_pool(features, &inputs.rois, Some(inputs.offsets.clone()), config.clone())
@@ -65,11 +69,6 @@ impl Operator {
                 multi_scale_roi_align(inputs.features.clone(), &inputs.rois, &config.scales(), config.clone())
             }
         }
-    }
-
-    /// Whether [`Self::gradient`] can be called: the others have a gradient on autodiff devices only.
-    pub fn has_gradient(&self) -> bool {
-        !matches!(self, Self::RoiAlignRotated(_) | Self::DeformRoiPool(_))
     }
 
     /// The gradient of the features, from that of the output.
@@ -100,7 +99,27 @@ impl Operator {
                 );
                 return backward.features().into_iter().map(Tensor::from_dispatch).collect();
             }
-            Self::RoiAlignRotated(_) | Self::DeformRoiPool(_) => unreachable!("main refuses operators without it"),
+            Self::PrRoiPool(config) => {
+                primitive::prroi_pool_backward::<Dispatch>(gradient, features, boxes, indices, config.clone())
+            }
+            Self::RoiAlignRotated(config) => primitive::roi_align_rotated_backward::<Dispatch>(
+                gradient,
+                features,
+                inputs.rotated.boxes().into_dispatch(),
+                indices,
+                config.clone(),
+            ),
+            Self::DeformRoiPool(config) => {
+                let offsets = Some(inputs.offsets.clone().into_dispatch());
+                primitive::deform_roi_pool_backward::<Dispatch>(
+                    gradient,
+                    features,
+                    boxes,
+                    indices,
+                    offsets,
+                    config.clone(),
+                )
+            }
         };
         vec![Tensor::from_dispatch(backward.features())]
     }

@@ -2,7 +2,10 @@
 
 use std::f32::consts::PI;
 
-use burn_roi::{DeformRoiPoolConfig, PsRoiPoolConfig, RoiAlignConfig, RoiAlignRotatedConfig, RoiPoolConfig, openvino};
+use burn_roi::{
+    DeformRoiPoolConfig, PrRoiPoolConfig, PsRoiPoolConfig, RoiAlignConfig, RoiAlignRotatedConfig, RoiPoolConfig,
+    openvino,
+};
 
 use crate::operator::Operator;
 use crate::random::Random;
@@ -114,6 +117,11 @@ fn further(box_p2: &Workload, c4: &Workload) -> Vec<Workload> {
         Workload {
             name: "rotated-p2",
             operator: Operator::RoiAlignRotated(rotated),
+            ..box_p2.clone()
+        },
+        Workload {
+            name: "prroi-p2",
+            operator: Operator::PrRoiPool(PrRoiPoolConfig::new([7, 7]).with_spatial_scale(0.25)),
             ..box_p2.clone()
         },
         Workload {
