@@ -6,7 +6,8 @@
 //! - Boxes are `[x1, y1, x2, y2]` in pixels, in tensors `[K, 4]`. Sizes are `[height, width]` in pixels.
 //! - The semantics are those of torchvision 0.26.
 //! - Rotated boxes are `[cx, cy, w, h, angle]`, in tensors `[K, 5]`. [`box_iou_rotated`] and [`nms_rotated`] have the
-//!   semantics of detectron2 and mmcv, by an [`AngleConvention`].
+//!   semantics of detectron2 and mmcv, by an
+//!   [`AngleConvention`](crate::AngleConvention).
 //! - A tensor's device decides the backend, as for the region operators. Where values decide how many rows a result
 //!   has, the function reads them back to the host, and its documentation says so.
 //! - An empty input, such as no proposals, gives empty tensors.

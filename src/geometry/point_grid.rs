@@ -55,7 +55,7 @@ pub struct Offsets {
 pub const PARAMETERS: usize = 6;
 
 /// The largest adaptive number of samples of an element along an axis. Samples of a turned grid are visited one by one.
-pub const MOST_POINTS: usize = 4096;
+pub const MOST_POINTS: usize = 1 << 16;
 
 impl PointGrid {
     /// How many columns a region has: its box, and its offsets.

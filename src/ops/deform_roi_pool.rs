@@ -30,7 +30,7 @@ pub struct DeformRoiPoolConfig {
     #[config(default = 1.0)]
     pub spatial_scale: f64,
     /// How many samples an output element takes along each axis: a fixed number, or the adaptive one, which is at most
-    /// 4096 here.
+    /// 65,536 here.
     #[config(default = "Sampling::Adaptive")]
     pub sampling: Sampling,
     /// What an offset is multiplied with, beside the size of the region.

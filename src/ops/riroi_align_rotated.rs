@@ -27,7 +27,7 @@ pub struct RiRoiAlignRotatedConfig {
     #[config(default = 1.0)]
     pub spatial_scale: f64,
     /// How many samples an output element takes along each axis: a fixed number, or the adaptive one, which is at most
-    /// 4096 here.
+    /// 65,536 here.
     #[config(default = "Sampling::Adaptive")]
     pub sampling: Sampling,
     /// The number O of orientation channels, 1 to 1024.

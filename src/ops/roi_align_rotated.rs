@@ -36,7 +36,7 @@ pub struct RoiAlignRotatedConfig {
     #[config(default = 1.0)]
     pub spatial_scale: f64,
     /// How many samples an output element takes along each axis: a fixed number, or the adaptive one, which is at most
-    /// 4096 here.
+    /// 65,536 here.
     #[config(default = "Sampling::Adaptive")]
     pub sampling: Sampling,
     /// Whether coordinates mean the corners of pixels, whose centres then lie at halves. Without it a region is shifted

@@ -11,7 +11,7 @@ from generate import (ALIGN_TOLERANCE, MOST_SAMPLES, SCALES, SINGLE_BOXES, Case,
 # The cosine and the sine of the angle are rounded, and move a sample by their error times the region's length.
 ROTATED_TOLERANCE = {np.float32: 5e-5, np.float16: 2e-3}
 # This crate takes at most so many samples of an element along an axis. The frameworks have no limit.
-MOST_ADAPTIVE_SAMPLES = 4096
+MOST_ADAPTIVE_SAMPLES = 65_536
 ANGLES = ["any", "any", "upright", "quarter turns", "small", "many turns"]
 RATIOS = [0, 1, 2, 3]
 

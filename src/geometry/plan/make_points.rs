@@ -50,6 +50,7 @@ pub fn point_rule(grid: &PointGrid) -> PointRule {
 }
 
 /// Plans a region.
+#[allow(clippy::unnecessary_cast)]
 pub fn point_weights(
     grid: &PointGrid,
     operator: &RegionOperator,

@@ -81,6 +81,7 @@ impl<R> PointWeights<R> {
     }
 
     /// How many numbers it holds.
+    #[cfg_attr(not(feature = "flex"), allow(dead_code))]
     pub fn size(&self) -> usize {
         3 * self.spans.len() + self.weights.len() + PARAMETERS * self.slopes.len()
     }
@@ -144,6 +145,7 @@ impl PointPlanner {
 
     /// The channel of the features that the first of `channels` output channels reads in a group, and the distance to
     /// the next one's.
+    #[cfg_attr(not(feature = "flex"), allow(dead_code))]
     pub fn channels_of_group(&self, group: usize, channels: usize) -> [usize; 2] {
         let elements = self.operator.output_size.iter().product();
         match self.operator.channel_map {
@@ -154,6 +156,7 @@ impl PointPlanner {
     }
 
     /// How many groups of channels there are.
+    #[cfg_attr(not(feature = "flex"), allow(dead_code))]
     pub fn groups(&self) -> usize {
         self.operator
             .channel_map

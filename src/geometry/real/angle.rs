@@ -3,7 +3,13 @@
 use cubecl::prelude::*;
 
 /// Half of π in three parts: products of the first two with whole numbers below 2^13 are exact.
-const HALF_PI: [f32; 3] = [1.570_312_5, 4.837_512_97e-4, 7.549_790e-8];
+const HALF_PI: [f32; 3] = [1.570_312_5, 4.837_513e-4, 7.549_79e-8];
+
+/// Taylor's series of the sine, from the 3rd power to the 9th: at 0.8 the next term is below 3e-9.
+const SINE: [f32; 4] = [-1.0 / 6.0, 1.0 / 120.0, -1.0 / 5040.0, 1.0 / 362_880.0];
+
+/// That of the cosine, from the 2nd power to the 10th.
+const COSINE: [f32; 5] = [-1.0 / 2.0, 1.0 / 24.0, -1.0 / 720.0, 1.0 / 40_320.0, -1.0 / 3_628_800.0];
 
 /// The sine and the cosine of an angle.
 #[derive(CubeType)]
@@ -21,18 +27,12 @@ pub fn sine_cosine(angle: f32) -> SineCosine {
     // Beyond 1000 turns less and less of the angle is known; what is left is held in its quarter.
     let rest = (rest - quarters * comptime!(HALF_PI[2])).clamp(-0.8f32, 0.8f32);
     let square = rest * rest;
-    // Taylor's series up to the 9th and the 10th power: the next terms are below 3e-9 at 0.8.
-    let sine = rest
-        + rest
-            * square
-            * (-0.166_666_67f32
-                + square * (8.333_333_6e-3f32 + square * (-1.984_127e-4f32 + square * 2.755_731_9e-6f32)));
-    let cosine = 1.0f32
-        + square
-            * (-0.5f32
-                + square
-                    * (4.166_666_8e-2f32
-                        + square * (-1.388_888_9e-3f32 + square * (2.480_158_7e-5f32 - square * 2.755_731_9e-7f32))));
+    let sine = square * comptime!(SINE[3]) + comptime!(SINE[2]);
+    let sine = (sine * square + comptime!(SINE[1])) * square + comptime!(SINE[0]);
+    let sine = rest + rest * (square * sine);
+    let cosine = square * comptime!(COSINE[4]) + comptime!(COSINE[3]);
+    let cosine = (cosine * square + comptime!(COSINE[2])) * square + comptime!(COSINE[1]);
+    let cosine = square * (cosine * square + comptime!(COSINE[0])) + 1.0f32;
     let quarter = quarters - (quarters * 0.25f32).floor() * 4.0f32;
     let mut result = SineCosine { sine, cosine };
     if quarter == 1.0f32 {

@@ -1,6 +1,8 @@
 //! Worked examples, on the host alone: where samples and bins fall, from the documents and from
 //! measured outputs of the frameworks.
 
+#[cfg(feature = "cube")]
+mod angle;
 mod bins;
 mod integrals;
 mod levels;

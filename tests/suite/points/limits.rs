@@ -73,14 +73,14 @@ fn many_regions_are_regions_one_by_one() {
             .collect();
         let config = || RoiAlignRotatedConfig::new([4, 5]).with_sampling_ratio(2);
         let all = roi_align_rotated(
-            features.clone().slice([1..2]),
+            features.clone().slice_dim(0, 1..2),
             &rotated(device, boxes.clone()),
             config(),
         );
         for row in [0, 1, 333, count - 1] {
             let one = rotated(device, vec![boxes[row]]);
-            let alone = roi_align_rotated(features.clone().slice([1..2]), &one, config()).into_data();
-            let error = largest_error(&all.clone().slice([row..row + 1]).into_data(), &alone);
+            let alone = roi_align_rotated(features.clone().slice_dim(0, 1..2), &one, config()).into_data();
+            let error = largest_error(&all.clone().slice_dim(0, row..row + 1).into_data(), &alone);
             assert!(error <= 1e-6, "{}: region {row}: {error:e}", backend.name);
         }
     }

@@ -36,6 +36,16 @@ impl PointOperator {
         }
     }
 
+    pub fn spatial_scale(&self) -> f64 {
+        match self {
+            Self::Rotated(config) => config.spatial_scale,
+            Self::RiRotated(config) => config.spatial_scale,
+            Self::Deform(config) => config.spatial_scale,
+            Self::DeformPs(config) => config.spatial_scale,
+            Self::PsCrop(config) => config.spatial_scale,
+        }
+    }
+
     /// How many columns a box has.
     pub fn columns(&self) -> usize {
         match self {

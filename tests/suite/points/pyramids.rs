@@ -41,8 +41,8 @@ fn rotated(device: &Device) -> RotatedRois {
 /// Compares a pyramid with the operator on each level, whose row is that of the level.
 fn check(name: &str, pyramid: Tensor<4>, level: impl Fn(usize) -> Tensor<4>) {
     for row in 0..3 {
-        let expected = level(row).slice([row..row + 1]).into_data();
-        let found = pyramid.clone().slice([row..row + 1]).into_data();
+        let expected = level(row).slice_dim(0, row..row + 1).into_data();
+        let found = pyramid.clone().slice_dim(0, row..row + 1).into_data();
         let error = largest_error(&found, &expected);
         assert!(error <= 1e-6, "{name}: region {row}: {error:e}");
         assert!(

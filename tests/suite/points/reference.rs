@@ -48,6 +48,7 @@ pub fn output(problem: &PointProblem, features: &[f64], coordinates: Coordinates
         .as_ref()
         .map_or(0, |(shape, _)| shape[1] * shape[2] * shape[3]);
     let single = |number: &f64| f64::from(*number as f32);
+    let scale = problem.operator.spatial_scale().max(1.0);
     let mut expected = Expected {
         numbers: Vec::new(),
         nearest_jump: f64::INFINITY,
@@ -59,7 +60,7 @@ pub fn output(problem: &PointProblem, features: &[f64], coordinates: Coordinates
     };
     for (number, (row, &image)) in problem.boxes.iter().zip(&problem.batch_indices).enumerate() {
         let row: Vec<f64> = row.iter().map(single).collect();
-        if row.iter().any(|number| number.abs() > FARTHEST) {
+        if row.iter().any(|number| number.abs() * scale > FARTHEST) {
             return None;
         }
         let offsets: Vec<f64> = problem.offsets.as_ref().map_or_else(Vec::new, |(_, numbers)| {
