@@ -21,7 +21,8 @@
 //!   `try_` function and a module, on Burn's `Tensor`, whose device decides the backend.
 //! - [`roi_align_rotated`](roi_align_rotated()), [`riroi_align_rotated`](riroi_align_rotated()),
 //!   [`deform_roi_pool`](deform_roi_pool()), [`deform_ps_roi_pool`](deform_ps_roi_pool()) and
-//!   [`ps_crop_and_resize`](ps_crop_and_resize()), in the same forms: regions that are turned, or whose elements move.
+//!   [`ps_crop_and_resize`](ps_crop_and_resize()), with a `try_` function and a module each:
+//!   regions that are turned, or whose elements move.
 //! - [`multi_scale_roi_align`](multi_scale_roi_align()): `roi_align` on a feature pyramid.
 //!   [`multi_scale_pool`](multi_scale_pool()): other operators there.
 //! - [`primitive`]: the same operators by type parameter, `B: RoiBackend`.

@@ -9,7 +9,7 @@ use crate::geometry::operator::{Reduction, RegionOperator};
 /// A call whose gradients are wanted. The features are no part of it: an average's gradient does not need them.
 #[derive(Debug, Clone)]
 pub struct BackwardCall<B: Backend> {
-    /// `[K, 4]`.
+    /// `[K, columns]`.
     pub boxes: FloatTensor<B>,
     /// `[K]`.
     pub batch_indices: IntTensor<B>,
@@ -45,7 +45,7 @@ impl<B: RegionKernels> BackwardCall<B> {
         )
     }
 
-    /// The gradient `[K, 4]` of boxes from that of the output. `features` are there where what is read moves with
+    /// The gradient `[K, columns]` of boxes from that of the output. `features` are there where what is read moves with
     /// boxes.
     pub fn boxes_gradient(&self, gradient: FloatTensor<B>, features: Option<FloatTensor<B>>) -> FloatTensor<B> {
         let call = self.clone();

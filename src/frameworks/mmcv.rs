@@ -83,7 +83,7 @@ pub struct DeformRoiPool {
     /// Samples of an output element along each axis; 0 for the adaptive number.
     #[config(default = 0)]
     pub sampling_ratio: usize,
-    /// What an offset is multiplied with, beside the size of the region.
+    /// Samples move by `gamma * region size * offset`.
     #[config(default = 0.1)]
     pub gamma: f32,
 }

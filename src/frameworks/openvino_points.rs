@@ -11,8 +11,9 @@ use crate::ops::{DeformPsRoiPoolConfig, PsCropAndResizeConfig, RoiAlignRotatedCo
 /// ```
 /// use burn_roi::{Arithmetic, RoiAlignRotatedConfig, openvino};
 ///
-/// let config: RoiAlignRotatedConfig = openvino::RoiAlignRotated15::new(7, 7, 2,
-/// 0.25).with_clockwise_mode(true).into(); assert_eq!(config.arithmetic, Arithmetic::FromElementsBySteps);
+/// let attributes = openvino::RoiAlignRotated15::new(7, 7, 2, 0.25).with_clockwise_mode(true);
+/// let config: RoiAlignRotatedConfig = attributes.into();
+/// assert_eq!(config.arithmetic, Arithmetic::FromElementsBySteps);
 /// ```
 #[derive(Config, Debug, PartialEq)]
 pub struct RoiAlignRotated15 {
@@ -41,7 +42,7 @@ impl From<RoiAlignRotated15> for RoiAlignRotatedConfig {
 
 /// The attributes of `DeformablePSROIPooling-1`, whose mode is always `bilinear_deformable`.
 ///
-/// Its document also gives the offsets the height and width of the output; they are those of the parts, `part_size`.
+/// The specification shapes offsets by the output size. The CPU device reads them as `part_size` x `part_size`.
 ///
 /// ```
 /// use burn_roi::{DeformPsRoiPoolConfig, openvino};
@@ -65,7 +66,7 @@ pub struct DeformablePsRoiPooling1 {
     /// Samples of an output element along y.
     #[config(default = 1)]
     pub spatial_bins_y: usize,
-    /// What an offset is multiplied with, beside the size of the region.
+    /// Samples move by `trans_std * region size * offset`.
     #[config(default = 1.0)]
     pub trans_std: f32,
     /// How many parts of a region have an offset of their own along each axis.

@@ -40,7 +40,7 @@ impl AngleConvention {
         }
     }
 
-    /// An angle of 1 in radians, counted counter-clockwise.
+    /// Radians per unit of the angle, counter-clockwise; negative for clockwise.
     pub(crate) fn in_radians(self) -> f64 {
         let radians = match self.unit {
             AngleUnit::Degrees => std::f64::consts::PI / 180.0,

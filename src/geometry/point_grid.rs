@@ -1,4 +1,4 @@
-//! Elements whose samples are not a grid of rows and columns of the map: rotated ones, and such as move on their own.
+//! Operators whose samples lie on no axis-aligned grid: rotated boxes, elements with offsets, and sub-crops.
 
 use super::operator::{Arithmetic, Bounds, Sampling};
 
@@ -28,8 +28,7 @@ pub struct PointGrid {
 pub enum Placement {
     /// A box is `[center x, center y, width, height, angle]`: a grid, turned about its centre.
     Rotated {
-        /// An angle of 1 in radians, counted from the x axis towards the upper side of the image; negative where angles
-        /// are counted the other way.
+        /// Radians per unit of the angle, counter-clockwise on the screen; negative for clockwise.
         radians: f64,
     },
     /// A box is `[x1, y1, x2, y2]`. An element's samples move by its offset times the region's size.
@@ -45,7 +44,7 @@ pub enum Placement {
 /// The offsets of a region, in columns after its box: `[2, parts y, parts x]`, those along x first.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Offsets {
-    /// What an offset is multiplied with, beside the size of the region.
+    /// Samples move by `scale * region size * offset`.
     pub scale: f64,
     /// How many parts of a region have an offset of their own, along y and along x; none where there are no offsets.
     pub parts: Option<[usize; 2]>,
@@ -85,7 +84,7 @@ impl PointGrid {
         Some([along_x + parts[0] * parts[1], along_x])
     }
 
-    /// What an offset is multiplied with, 0 where there are none.
+    /// [`Offsets::scale`], 0 where there are no offsets.
     pub fn offset_scale(&self) -> f64 {
         self.offsets().map_or(0.0, |(scale, _)| scale)
     }

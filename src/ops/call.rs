@@ -21,6 +21,12 @@ pub fn pool_tensor<const COLUMNS: usize>(
     Ok(Tensor::from_dispatch(pooled))
 }
 
+/// Checks that features and regions go together, and that their device pools them.
+pub fn check_tensors<const COLUMNS: usize>(features: &Tensor<4>, rois: &RoiTable<COLUMNS>) -> Result<(), RoiError> {
+    let features = supported("features", features.clone().into_dispatch())?;
+    check_features::<Dispatch>(&features, &supported_regions(rois)?)
+}
+
 /// Pools regions of a pyramid of Burn's tensors: one operator for each level.
 pub fn pool_pyramid_tensor<const COLUMNS: usize>(
     features: Vec<Tensor<4>>,

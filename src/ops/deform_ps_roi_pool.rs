@@ -32,7 +32,7 @@ pub struct DeformPsRoiPoolConfig {
     /// How many samples an output element takes along y and along x, 1 to 1024.
     #[config(default = "[1, 1]")]
     pub samples: [usize; 2],
-    /// What an offset is multiplied with, beside the size of the region.
+    /// Samples move by `offset_scale * region size * offset`.
     #[config(default = 1.0)]
     pub offset_scale: f64,
     /// How many parts of a region have an offset of their own, along y and along x, 1 to 32767.
@@ -53,7 +53,7 @@ impl DeformPsRoiPoolConfig {
         options::scale("spatial_scale", self.spatial_scale)?;
         options::finite("offset_scale", self.offset_scale)?;
         for samples in self.samples {
-            options::sampling("samples", Sampling::Fixed(samples))?;
+            options::count("samples", samples)?;
         }
         if self.output_channels == 0 {
             return Err(RoiError::Option {
@@ -83,9 +83,9 @@ impl DeformPsRoiPoolConfig {
 /// regions to `[K, C, P, Q]`.
 ///
 /// Element `(p, q)` of output channel `c` reads input channel `(c * P + p) * Q + q`. Its samples begin at the start of
-/// the element, moved by `offset_scale` times the size of the region times the offset of the part that the element lies
-/// in; it is their mean, without those more than half a pixel outside of the map. Box coordinates are rounded, and 1 is
-/// added to the high ends, before they are scaled; a region is at least 0.1 pixels long.
+/// the element, and move by `offset_scale * region size * offset`, with the offset of the part that the element lies
+/// in. The element is the mean of its samples that lie at most half a pixel outside of the map. Box coordinates are
+/// rounded, and 1 is added to the high ends, before they are scaled; a region is at least 0.1 pixels long.
 ///
 /// - `features`: `[N, at least C * P * Q, H, W]`, f32, f16 or bf16; f64 on Flex and NdArray. Any strides.
 /// - `rois`: boxes `[x1, y1, x2, y2]` in the coordinates that `spatial_scale` turns into pixels, of the features' dtype
@@ -150,23 +150,25 @@ pub fn try_deform_ps_roi_pool(
     let operator = config.operator(offsets.is_some())?;
     let [rows, columns] = config.output_size;
     let of_a_channel = rows * columns;
-    let inputs = config.output_channels * of_a_channel;
+    let inputs = config.output_channels.checked_mul(of_a_channel);
     let [_, channels, _, _] = features.dims();
-    if channels < inputs {
+    let Some(inputs) = inputs.filter(|&inputs| inputs <= channels) else {
         return Err(RoiError::Shape {
             argument: "features",
             shape: features.dims().to_vec(),
             expected: "[N, channels, H, W], with a channel for each output channel and element",
         });
-    }
+    };
     let classes = offsets.as_ref().map_or(1, |offsets| offsets.dims()[1] / 2).max(1);
     if let Some(offsets) = &offsets {
-        let fits = offsets.dims()[1] == 2 * classes && config.output_channels.is_multiple_of(classes);
+        let [count, groups, rows, columns] = offsets.dims();
+        let fits = count == rois.len() && groups == 2 * classes && [rows, columns] == config.part_size;
+        let fits = fits && config.output_channels.is_multiple_of(classes);
         if !fits {
             return Err(RoiError::Shape {
                 argument: "offsets",
                 shape: offsets.dims().to_vec(),
-                expected: "[K, 2 * classes, rows, columns], with classes that divide the output channels",
+                expected: "[K, 2 * classes, part height, part width], with classes that divide the output channels",
             });
         }
     }
@@ -180,7 +182,17 @@ pub fn try_deform_ps_roi_pool(
             1 => offsets,
             _ => offsets.narrow(1, 2 * class, 2),
         });
-        call::pool_tensor_with_offsets(features, rois, offsets, operator)
+        let [part_rows, part_columns] = config.part_size;
+        let pooled = call::pool_tensor_with_offsets(features, rois, offsets, operator);
+        pooled.map_err(|error| match error {
+            // Counted among the offsets of all classes.
+            RoiError::OffsetNotFinite { row, place, offset } => RoiError::OffsetNotFinite {
+                row,
+                place: place + 2 * class * part_rows * part_columns,
+                offset,
+            },
+            error => error,
+        })
     });
     let mut pooled = pooled.collect::<Result<Vec<_>, _>>()?;
     Ok(match classes {

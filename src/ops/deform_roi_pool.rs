@@ -33,7 +33,7 @@ pub struct DeformRoiPoolConfig {
     /// 65,536 here.
     #[config(default = "Sampling::Adaptive")]
     pub sampling: Sampling,
-    /// What an offset is multiplied with, beside the size of the region.
+    /// Samples move by `gamma * region size * offset`.
     #[config(default = 0.1)]
     pub gamma: f64,
 }
@@ -133,7 +133,7 @@ pub fn deform_roi_pool(
 /// # Errors
 ///
 /// - [`RoiError::Option`]: an output size of 0 or above 32767; a scale that is 0, negative or not finite; 0 or more
-///   than 1024 fixed samples, or `Sampling::Clamped`; a gamma that is not finite.
+///   than 1024 fixed samples, or another sampling than `Fixed` and `Adaptive`; a gamma that is not finite.
 /// - [`RoiError::Shape`], [`RoiError::DType`] or [`RoiError::Device`]: offsets that do not go with the regions.
 /// - [`RoiError::OffsetNotFinite`]: on a host device, an offset that is NaN or infinite.
 /// - All other errors of [`try_roi_align`](crate::try_roi_align), for the same reasons.

@@ -1,5 +1,5 @@
-//! The operators. Each is a function, a `try_` function and a module on Burn's `Tensor`, and the same
-//! by backend type parameter in [`primitive`](crate::primitive).
+//! The operators. Each is a function, a `try_` function and a module on Burn's `Tensor`. Most are there by backend type
+//! parameter too, in [`primitive`](crate::primitive).
 //!
 //! An operator is a file of its own here: its options become a
 //! [`RegionOperator`](crate::geometry::operator::RegionOperator), and [`call`] does the rest.

@@ -59,13 +59,14 @@ fn check(argument: &'static str, fits: bool, value: String, expected: &'static s
 /// Checks how many samples an output element takes, of an operator whose samples are no grid of the map.
 pub fn fixed_or_adaptive(argument: &'static str, sampling: Sampling) -> Result<(), RoiError> {
     let fits = matches!(sampling, Sampling::Fixed(_) | Sampling::Adaptive);
-    check(
-        argument,
-        fits,
-        format!("{sampling:?}"),
-        "a fixed or the adaptive number",
-    )?;
+    check(argument, fits, format!("{sampling:?}"), "Fixed or Adaptive")?;
     self::sampling(argument, sampling)
+}
+
+/// Checks how many there are of something, 1 to 1024.
+pub fn count(argument: &'static str, count: usize) -> Result<(), RoiError> {
+    let fits = (1..=MAXIMUM_FIXED_SAMPLES).contains(&count);
+    check(argument, fits, count.to_string(), "1 to 1024")
 }
 
 /// Checks the order of operations of such an operator.

@@ -42,7 +42,7 @@ impl PsCropAndResizeConfig {
         options::output_size("output_size", self.output_size)?;
         options::scale("spatial_scale", self.spatial_scale)?;
         for parts in self.parts {
-            options::sampling("parts", Sampling::Fixed(parts))?;
+            options::count("parts", parts)?;
         }
         let grid = PointGrid {
             placement: Placement::SubCrops,

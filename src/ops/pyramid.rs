@@ -1,4 +1,5 @@
-//! [`PyramidConfig`] and `multi_scale_pool`: any operator on a feature pyramid, each region on the level of its size.
+//! [`PyramidConfig`] and `multi_scale_pool`: other operators than `roi_align` on a feature pyramid, each region on the
+//! level of its size.
 
 use std::ops::RangeInclusive;
 

@@ -4,7 +4,7 @@ use burn::config::Config;
 use burn::module::Module;
 use burn::tensor::{DType, FloatDType, Int, Tensor};
 
-use super::{RoiAlignRotatedConfig, options, try_roi_align_rotated};
+use super::{RoiAlignRotatedConfig, call, options, try_roi_align_rotated};
 use crate::error::{RoiError, or_panic};
 use crate::geometry::angle::AngleConvention;
 use crate::geometry::operator::Sampling;
@@ -33,8 +33,8 @@ pub struct RiRoiAlignRotatedConfig {
     /// The number O of orientation channels, 1 to 1024.
     #[config(default = 8)]
     pub orientations: usize,
-    /// Whether a positive angle turns a box clockwise on the screen, where y points down. Orientation channels turn the
-    /// same way with it and without.
+    /// Whether a positive angle turns a box clockwise on the screen, where y points down. This option does not change
+    /// how orientation channels are shifted.
     #[config(default = false)]
     pub clockwise: bool,
 }
@@ -56,8 +56,8 @@ impl RiRoiAlignRotatedConfig {
 ///
 /// The samples are those of [`roi_align_rotated`](crate::roi_align_rotated()) without `aligned`. With
 /// `u = angle * O / 2π` and `w = floor(u)`, orientation `o` of the output is `(1 - (u - w))` times orientation `o - w`
-/// of what is sampled, plus `u - w` times orientation `o - w + 1`, both modulo O. As in ReDet, this jumps where `u` is
-/// a whole number: the second is not the orientation that the box turns towards.
+/// of what is sampled, plus `u - w` times orientation `o - w + 1`, both modulo O. As in ReDet, the output
+/// jumps at whole `u`: it approaches orientation `o - w + 1`, but continues with `o - w - 1`.
 ///
 /// - `features`: `[N, C * O, H, W]`, f32, f16 or bf16; f64 on Flex and NdArray.
 /// - `rois`: boxes `[center x, center y, width, height, angle]`, the angle in radians, of the features' dtype and on
@@ -108,7 +108,7 @@ pub fn try_riroi_align_rotated(
 ) -> Result<Tensor<4>, RoiError> {
     let config = config.into();
     let orientations = config.orientations;
-    options::sampling("orientations", Sampling::Fixed(orientations))?;
+    options::count("orientations", orientations)?;
     let channels = features.dims()[1];
     if !channels.is_multiple_of(orientations) {
         return Err(RoiError::ChannelGroups {
@@ -131,10 +131,8 @@ pub fn try_riroi_align_rotated(
         ));
     }
     // Checked in their own dtype: what a device does not pool is an error, even if it converts it.
+    call::check_tensors(&features, rois)?;
     let boxes = rois.boxes();
-    if boxes.dtype() != dtype {
-        try_roi_align_rotated(features.clone(), rois, upright.clone())?;
-    }
     let wide = RotatedRois::try_new(boxes.cast(FloatDType::F32), rois.batch_indices())?;
     let pooled = try_roi_align_rotated(features.cast(FloatDType::F32), &wide, upright)?;
     Ok(turn_channels(pooled, wide.boxes(), orientations).cast(FloatDType::from(dtype)))

@@ -98,14 +98,15 @@ impl RoiAlignRotatedConfig {
 ///
 /// - `features`: `[N, C, H, W]`, f32, f16 or bf16; f64 on Flex and NdArray. Any strides.
 /// - `rois`: boxes `[center x, center y, width, height, angle]`, the first four in the coordinates that `spatial_scale`
-///   turns into pixels, of the features' dtype and on their device. A box may lie partly or wholly outside. One of a
-///   negative width or height is mirrored where the number of samples is fixed, and gives 0 where it is adaptive.
+///   turns into pixels, of the features' dtype and on their device. A box may lie partly or wholly outside. With
+///   `aligned`, a negative width or height mirrors the box where the number of samples is fixed, and gives 0 where it
+///   is adaptive. Without `aligned`, such a side counts as one pixel.
 /// - Returns `[K, C, P, Q]` in the features' dtype. Coordinates and sums are f32 (f64 for f64), and the result is
 ///   rounded once.
 ///
 /// On Flex and NdArray a box or an angle that is not finite and a batch index out of range are errors. On other
 /// devices, which are not read, such a region gives 0; [`RotatedRois::validate`] finds it. There, cosine and sine are
-/// within 2e-7 of the exact ones for angles of up to 1000 turns.
+/// within 4e-7 of the exact ones for angles of up to 1000 turns.
 ///
 /// The rule is that of detectron2's `ROIAlignRotated` and mmcv 2.2's `roi_align_rotated`. With gradients on, features,
 /// boxes and angles have them; the two frameworks give those of features only.
@@ -140,7 +141,8 @@ pub fn roi_align_rotated(
 /// # Errors
 ///
 /// - [`RoiError::Option`]: an output size of 0 or above 32767; a scale that is 0, negative or not finite; 0 or more
-///   than 1024 fixed samples, or `Sampling::Clamped`; another order of operations than the two named.
+///   than 1024 fixed samples, or another sampling than `Fixed` and `Adaptive`; another order of operations than the two
+///   named.
 /// - [`RoiError::AngleNotFinite`]: on a host device, an angle that is NaN or infinite.
 /// - All other errors of [`try_roi_align`](crate::try_roi_align), for the same reasons.
 pub fn try_roi_align_rotated(

@@ -7,6 +7,7 @@ use super::Real;
 use super::point_slopes::{angle_slopes, fraction_slope, place_slopes};
 use super::points::{self, PointAxis, PointRule, Turn};
 use super::samples::bilinear_taps;
+use super::scratch::Scratch;
 use crate::geometry::operator::{Arithmetic, Bounds, ChannelMap, RegionOperator, Sampling};
 use crate::geometry::plan::{PointPart, PointWeights, Region, Span, hull};
 use crate::geometry::point_grid::{PARAMETERS, Placement, PointGrid};
@@ -38,6 +39,10 @@ pub fn point_rule(grid: &PointGrid) -> PointRule {
         by_steps: (grid.arithmetic == Arithmetic::FromElementsBySteps) as u32,
         radians: match grid.placement {
             Placement::Rotated { radians } => radians as Real,
+            _ => 0.0,
+        },
+        full_turn: match grid.placement {
+            Placement::Rotated { radians } if radians.abs() != 1.0 => (std::f64::consts::TAU / radians.abs()) as Real,
             _ => 0.0,
         },
         offset_scale: grid.offset_scale() as Real,
@@ -105,17 +110,6 @@ struct OfRegion<'a> {
     slopes: bool,
     scratch: Scratch,
     plan: PointWeights<Real>,
-}
-
-/// The pixels around an element's samples.
-#[derive(Default)]
-struct Scratch {
-    rows: Range<usize>,
-    columns: Range<usize>,
-    weights: Vec<Real>,
-    slopes: Vec<[Real; PARAMETERS]>,
-    /// The columns of each row that have a weight.
-    spans: Vec<Range<usize>>,
 }
 
 /// An element, and which of its samples are wanted.
@@ -224,7 +218,11 @@ impl OfRegion<'_> {
             .collect();
         let place_y = |sample| points::place(rule, &self.y, element.row, sample, shifts[0]);
         let ends_y = [place_y(samples_y.start), place_y(samples_y.end - 1)];
-        if !self.open_scratch(ends_y, [along_x[0], along_x[along_x.len() - 1]]) {
+        if !self.open_scratch(
+            samples_y.len() * samples_x.len(),
+            ends_y,
+            [along_x[0], along_x[along_x.len() - 1]],
+        ) {
             return;
         }
         let mut count = 0;
@@ -251,11 +249,12 @@ impl OfRegion<'_> {
         } else {
             all
         };
-        self.emit(divisor);
+        self.scratch.write(divisor, &mut self.plan);
     }
 
-    /// Makes room for the pixels that points between the ends of these places may read; false where there are none.
-    fn open_scratch(&mut self, y: [Real; 2], x: [Real; 2]) -> bool {
+    /// Makes room for the pixels that `samples` points between the ends of these places may read; false where there are
+    /// none.
+    fn open_scratch(&mut self, samples: usize, y: [Real; 2], x: [Real; 2]) -> bool {
         let points = [[0, 0], [0, 1], [1, 0], [1, 1]];
         let points = points.map(|[a, b]| points::turned(&self.rule, &self.turn, y[a], x[b]));
         // A pixel more on each side, for rounding.
@@ -269,19 +268,11 @@ impl OfRegion<'_> {
             let high = (high.floor() + 2.0).clamp(0.0, (size - 1) as Real);
             low as usize..high as usize + 1
         };
-        let scratch = &mut self.scratch;
-        scratch.rows = pixels(|point| point.y, self.y.size);
-        scratch.columns = pixels(|point| point.x, self.x.size);
-        let area = scratch.rows.len() * scratch.columns.len();
-        scratch.weights.clear();
-        scratch.weights.resize(area, 0.0);
-        scratch.slopes.clear();
-        if self.slopes {
-            scratch.slopes.resize(area, [0.0; PARAMETERS]);
-        }
-        scratch.spans.clear();
-        scratch.spans.resize(scratch.rows.len(), 0..0);
-        area > 0
+        let window = [
+            pixels(|point| point.y, self.y.size),
+            pixels(|point| point.x, self.x.size),
+        ];
+        self.scratch.open(window, samples, self.slopes)
     }
 
     /// Adds the weights of a sample in bounds.
@@ -291,21 +282,12 @@ impl OfRegion<'_> {
         let movement = self.slopes.then(|| self.movement(element, sample));
         let along_y = [(y.low, 1.0 - y.fraction, -1.0), (y.high, y.fraction, 1.0)];
         let along_x = [(x.low, 1.0 - x.fraction, -1.0), (x.high, x.fraction, 1.0)];
-        let scratch = &mut self.scratch;
-        let (first_row, first_column, width) = (scratch.rows.start, scratch.columns.start, scratch.columns.len());
         for (row, weight_y, sign_y) in along_y {
-            let row = row as usize - first_row;
-            let span = &mut scratch.spans[row];
-            let (low, high) = (x.low as usize - first_column, x.high as usize - first_column + 1);
-            *span = match span.len() {
-                0 => low..high,
-                _ => span.start.min(low)..span.end.max(high),
-            };
             for (column, weight_x, sign_x) in along_x {
-                let place = row * width + column as usize - first_column;
-                scratch.weights[place] += weight_y * weight_x;
+                let place = self.scratch.place(row as usize, column as usize);
+                self.scratch.weights[place] += weight_y * weight_x;
                 if let Some(movement) = &movement {
-                    for (slope, [down, right]) in scratch.slopes[place].iter_mut().zip(movement) {
+                    for (slope, [down, right]) in self.scratch.slopes[place].iter_mut().zip(movement) {
                         *slope += sign_y * down * weight_x + sign_x * right * weight_y;
                     }
                 }
@@ -344,27 +326,5 @@ impl OfRegion<'_> {
         let slope_y = fraction_slope(sample.point.y, self.y.size);
         let slope_x = fraction_slope(sample.point.x, self.x.size);
         points.map(|[y, x]| [y * slope_y, x * slope_x])
-    }
-
-    /// Writes the spans of the scratch, their weights divided.
-    fn emit(&mut self, divisor: Real) {
-        let scratch = &self.scratch;
-        let rows = scratch.rows.clone().zip(&scratch.spans).enumerate();
-        for (number, (row, span)) in rows.filter(|(_, (_, span))| !span.is_empty()) {
-            self.plan.spans.push(Span {
-                row: row as u32,
-                column: (scratch.columns.start + span.start) as u32,
-                count: span.len() as u32,
-            });
-            let places = number * scratch.columns.len() + span.start..number * scratch.columns.len() + span.end;
-            let weights = scratch.weights[places.clone()].iter();
-            self.plan.weights.extend(weights.map(|weight| weight / divisor));
-            if self.slopes {
-                let slopes = scratch.slopes[places].iter();
-                self.plan
-                    .slopes
-                    .extend(slopes.map(|slopes| slopes.map(|slope| slope / divisor)));
-            }
-        }
     }
 }

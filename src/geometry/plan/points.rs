@@ -9,7 +9,7 @@ use crate::geometry::point_grid::{PARAMETERS, Placement, PointGrid};
 /// What the elements of a region read.
 #[derive(Debug, Clone)]
 pub struct PointWeights<R> {
-    /// One for each group of channels that elements read.
+    /// One for each group of channels that elements read, in the order of groups.
     pub parts: Vec<PointPart>,
     /// The spans of all elements, part after part.
     pub spans: Vec<Span>,
@@ -153,6 +153,12 @@ impl PointPlanner {
             ChannelMap::PositionSensitive => [group, elements],
             ChannelMap::SampleSensitive { .. } => [group * channels, 1],
         }
+    }
+
+    /// How many pixels the map has.
+    #[cfg_attr(not(feature = "flex"), allow(dead_code))]
+    pub fn map_pixels(&self) -> usize {
+        self.map[0] * self.map[1]
     }
 
     /// How many groups of channels there are.

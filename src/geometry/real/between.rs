@@ -34,7 +34,9 @@ pub fn between(origin: Real, step: Real, low: Real, high: Real, count: u32) -> R
         end = (farthest + slack).ceil().clamp(0.0, most) as u32;
         // A count above 2^24 may be rounded up.
         first = first.min(count);
-        end = (end + 1u32).min(count);
+        if end > 0u32 {
+            end = (end + 1u32).min(count);
+        }
     }
     Reach { first, end }
 }

@@ -25,6 +25,8 @@ pub mod point_slopes;
 pub mod points;
 #[path = "samples.rs"]
 pub mod samples;
+#[path = "../plan/scratch.rs"]
+mod scratch;
 #[path = "slopes.rs"]
 pub mod slopes;
 

@@ -11,8 +11,8 @@ use cubecl::prelude::*;
 use super::samples::product;
 use super::{Real, quotient};
 
-/// A shorter bin counts as empty. Devices take numbers below 1.2e-38 to be 0, so whether a bin is empty can't hang on
-/// those.
+/// A shorter bin counts as empty. Devices flush numbers below 1.2e-38 to 0, so whether a bin is empty must not depend
+/// on them.
 const LEAST_LENGTH: Real = 1e-30;
 
 /// How a region is divided into bins along one axis.
@@ -107,7 +107,9 @@ pub fn bin(extent: &Extent, element: u32) -> Bin {
 pub fn pixels(bin: &Bin, size: u32) -> Pixels {
     let most = size as Real;
     let mut first = bin.start.floor().clamp(0.0, most) as u32;
-    let mut end = ((bin.start + bin.length).clamp(-Real::MAX, Real::MAX).ceil() + 1.0).clamp(0.0, most) as u32;
+    // A bin from a pixel on that is too short to move its end moves the weight of the next pixel all the same.
+    let after = (bin.start + bin.length).clamp(-Real::MAX, Real::MAX).ceil() + 1.0;
+    let mut end = after.max(bin.start.floor() + 2.0).clamp(0.0, most) as u32;
     // A size above 2^24 may be rounded up.
     first = first.min(size);
     end = end.min(size);

@@ -22,7 +22,7 @@ pub const OFFSETS_OF_ROUNDED_BOX: u32 = 2;
 /// A sample of every element lies in each part of a box.
 pub const SUB_CROPS: u32 = 3;
 
-/// Pixels farther away than this count as this far, so that every sum is finite.
+/// Coordinates are clamped to this, so that sums stay finite.
 const FARTHEST: Real = 1e18;
 
 /// How samples are placed.
@@ -43,9 +43,11 @@ pub struct PointRule {
     pub samples_x: u32,
     /// 1 where samples are placed by multiples of their distance, 0 by shares of their element.
     pub by_steps: u32,
-    /// An angle of 1 in radians.
+    /// Radians per unit of the angle; negative for clockwise.
     pub radians: Real,
-    /// What an offset is multiplied with, beside the size of the region.
+    /// How many units a full turn has; 0 where they are radians.
+    pub full_turn: Real,
+    /// Samples move by `offset_scale * region size * offset`.
     pub offset_scale: Real,
     /// How many parts of a region have an offset of their own along y; 0 where there are no offsets.
     pub parts_y: u32,

@@ -31,6 +31,8 @@ pub mod points;
 pub mod reach;
 #[path = "samples.rs"]
 pub mod samples;
+#[path = "../plan/scratch.rs"]
+mod scratch;
 #[path = "slopes.rs"]
 pub mod slopes;
 

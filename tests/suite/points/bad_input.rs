@@ -42,7 +42,7 @@ fn options_out_of_range() {
             config
                 .clone()
                 .with_sampling(Sampling::Clamped { minimum: 1, maximum: 2 }),
-            "`sampling` is Clamped { minimum: 1, maximum: 2 }, but must be a fixed or the adaptive number",
+            "`sampling` is Clamped { minimum: 1, maximum: 2 }, but must be Fixed or Adaptive",
         ),
         (
             config.with_arithmetic(Arithmetic::FromRegion),
@@ -70,7 +70,7 @@ fn options_out_of_range() {
     refuses(text, || {
         try_deform_ps_roi_pool(features.clone(), &upright(device), None, config.clone())
     });
-    let text = "`parts` is Fixed(0), but must be 1 to 1024 fixed samples";
+    let text = "`parts` is 0, but must be 1 to 1024";
     let config = PsCropAndResizeConfig::new([2, 2], [0, 1]);
     refuses(text, || {
         try_ps_crop_and_resize(features.clone(), &upright(device), config.clone())
@@ -78,7 +78,7 @@ fn options_out_of_range() {
     panics(text, || {
         ps_crop_and_resize(features.clone(), &upright(device), config.clone())
     });
-    let text = "`orientations` is Fixed(0), but must be 1 to 1024 fixed samples";
+    let text = "`orientations` is 0, but must be 1 to 1024";
     let config = RiRoiAlignRotatedConfig::new([2, 2]).with_orientations(0);
     refuses(text, || {
         try_riroi_align_rotated(features.clone(), &rois, config.clone())
@@ -147,8 +147,8 @@ fn tensors_that_do_not_fit() {
             refuses(&text, || deform(Tensor::zeros(shape, device)));
         }
         refuses(
-            "`offsets` has shape [1, 6, 1, 1], but must have shape [K, 2 * classes, rows, columns], with classes that \
-            divide the output channels",
+            "`offsets` has shape [1, 6, 1, 1], but must have shape [K, 2 * classes, part height, part width], with \
+            classes that divide the output channels",
             || {
                 let offsets = Tensor::zeros([1, 6, 1, 1], device);
                 let config = DeformPsRoiPoolConfig::new([2, 2], 2);

@@ -101,3 +101,33 @@ fn a_window_that_no_copy_holds() {
         assert!(error <= 1e-6, "{}: {error:e}", backend.name);
     }
 }
+
+/// Four samples of a region as large as a map of 16,384 x 16,384 pixels: a weight for each pixel would be 1 GiB.
+#[test]
+fn few_samples_of_a_huge_region_take_little_memory() {
+    for backend in backends().iter().filter(|backend| backend.is_host()) {
+        let device = &backend.device;
+        // One row, seen as all rows.
+        let side = 16_384;
+        let numbers = random_numbers(2, side);
+        let row = Tensor::<4>::from_data(TensorData::new(numbers.clone(), [1, 1, 1, side]), device);
+        let features = match backend.name {
+            "flex" => row.expand([1, 1, side, side]),
+            _ => row,
+        };
+        let half = side as f32 / 2.0;
+        let height = features.dims()[2] as f32;
+        let rois = rotated(device, vec![[half, height / 2.0, side as f32, height, 0.0]]);
+        let config = RoiAlignRotatedConfig::new([1, 1]).with_sampling_ratio(2);
+        let output = roi_align_rotated(features, &rois, config).into_data();
+        let found: f32 = output.iter::<f32>().next().expect("one number");
+        // Samples at a quarter and at three quarters, half a pixel before the middle of two.
+        let middle = |at: usize| (numbers[at - 1] + numbers[at]) / 2.0;
+        let expected = (middle(side / 4) + middle(3 * side / 4)) / 2.0;
+        assert!(
+            (found - expected).abs() <= 1e-5,
+            "{}: {found}, not {expected}",
+            backend.name
+        );
+    }
+}

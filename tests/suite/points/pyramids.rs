@@ -1,6 +1,6 @@
 //! Pyramids by any operator: each region is what the operator gives on its level.
 
-use burn::tensor::{DType, Device, Tensor, TensorData};
+use burn::tensor::{DType, Device, Int, Tensor, TensorData};
 use burn_roi::*;
 
 use crate::agreement::largest_error;
@@ -97,6 +97,34 @@ fn each_region_is_pooled_on_its_level() {
             .with_canonical_level(2);
         let expected = multi_scale_roi_align(plain, &upright, scales, config);
         assert_eq!(pooled.into_data(), expected.into_data(), "{}", backend.name);
+    }
+}
+
+/// On a device that is not read, a row that names no image or is not finite gives 0 on every level.
+#[test]
+fn a_region_of_no_image_gives_0() {
+    for backend in backends().iter().filter(|backend| !backend.is_host()) {
+        let device = &backend.device;
+        let boxes = [
+            [7.0, 8.0, 8.0, 8.0, 0.4],
+            [32.0, 31.0, 60.0, 60.0, 0.4],
+            [7.0, 8.0, 8.0, 8.0, f32::NAN],
+            [f32::NAN, 8.0, 60.0, 60.0, 0.4],
+            [32.0, 31.0, f32::NAN, 60.0, 0.4],
+        ];
+        let images = Tensor::<1, Int>::from_ints([7, -1, 0, 0, 0], device);
+        let rois = RotatedRois::new(Tensor::<2>::from_floats(boxes, device), images);
+        let config = RoiAlignRotatedConfig::new([2, 2]);
+        // What lies in memory that was used before would be seen.
+        for _ in 0..3 {
+            drop(Tensor::<4>::ones([5, 3, 2, 2], device).into_data());
+            let pooled = multi_scale_pool(maps(3, device), &rois, &SCALES, config.clone(), levels()).into_data();
+            assert!(
+                pooled.iter::<f32>().all(|number| number == 0.0),
+                "{}: {pooled}",
+                backend.name
+            );
+        }
     }
 }
 

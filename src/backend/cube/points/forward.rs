@@ -10,7 +10,7 @@ use cubecl::prelude::*;
 use super::region::{PointRegion, offset_is_finite, point_rule, read_offset, read_region};
 use super::{Channels, Compiled};
 use crate::backend::cube::kernel::{address_type, units};
-use crate::backend::cube::unit::{CHANNELS, Element, Units, element, planes, sizes, write};
+use crate::backend::cube::unit::{CHANNELS, Element, Sizes, Units, element, planes, sizes, write};
 use crate::backend::output_shape;
 use crate::geometry::operator::{ChannelMap, RegionOperator};
 use crate::geometry::point_grid::PointGrid;
@@ -54,8 +54,8 @@ fn pool_points<F: Float, I: Int>(
         features.shape(3) as u32,
         compiled.of_level,
     );
-    // The rows of other levels are left alone; without levels, a region that is not pooled gives 0.
-    if comptime!(compiled.of_level) && !region.pooled {
+    // The rows of other levels are left alone. A region that names no image or is not finite gives 0.
+    if comptime!(compiled.of_level) && !region.in_range {
         terminate!();
     }
     for block in 0..units.blocks {
@@ -148,12 +148,11 @@ fn planes_of<F: Float>(
     channels: usize,
     #[comptime] of_channels: Channels,
 ) -> Array<usize> {
-    let mut sizes = crate::backend::cube::unit::Sizes {
+    let sizes = Sizes {
         channels,
         rows: region.y.elements as usize,
         columns: region.x.elements as usize,
     };
-    sizes.channels = channels;
     if comptime!(of_channels == Channels::OfElements) {
         planes(
             features,

@@ -16,6 +16,8 @@ pub struct PointRegion {
     /// Its row.
     pub row: usize,
     pub image: usize,
+    /// Whether its area is in the range of areas.
+    pub in_range: bool,
     /// Whether it is pooled: it names an image, is finite, and is in the range of areas.
     pub pooled: bool,
     pub y: PointAxis,
@@ -57,19 +59,27 @@ pub fn read_region<F: Float, I: Int>(
     if rule.placement == ROTATED {
         let angle = f32::cast_from(boxes[row * boxes.stride(0) + 4 * boxes.stride(1)]);
         pooled = pooled && is_finite(angle);
-        let of_angle = sine_cosine(angle * rule.radians);
+        let mut rest = angle;
+        if rule.full_turn > 0.0 {
+            // Before it is rounded to radians: of 360,000 degrees they would lose four digits.
+            rest -= (angle / rule.full_turn + 0.5).floor() * rule.full_turn;
+        }
+        let of_angle = sine_cosine(rest * rule.radians);
         sine = of_angle.sine;
         cosine = of_angle.cosine;
         // The area of the box: its last two columns are its size.
         top = 0.0f32.runtime();
         left = 0.0f32.runtime();
     }
+    let mut of_this_level = true;
     if comptime!(of_level) {
-        pooled = pooled && in_range(areas, top, left, region.y2, region.x2);
+        of_this_level = in_range(areas, top, left, region.y2, region.x2);
+        pooled = pooled && of_this_level;
     }
     PointRegion {
         row,
         image: region.image,
+        in_range: of_this_level,
         pooled,
         y: point_axis(rule, region.y1, region.y2, rule.samples_y, rows, height),
         x: point_axis(rule, region.x1, region.x2, rule.samples_x, columns, width),
@@ -107,7 +117,7 @@ pub fn read_offset<F: Float>(
 
 /// Which of the offsets along an axis is an element's.
 #[cube]
-pub fn offset_place(rule: &PointRule, region: &PointRegion, p: u32, q: u32) -> usize {
+fn offset_place(rule: &PointRule, region: &PointRegion, p: u32, q: u32) -> usize {
     let part_y = p * rule.parts_y / region.y.elements;
     let part_x = q * rule.parts_x / region.x.elements;
     (part_y * rule.parts_x + part_x) as usize
@@ -130,6 +140,7 @@ pub fn point_rule(rule: PointRule) -> PointRuleLaunch {
         rule.samples_x,
         rule.by_steps,
         rule.radians,
+        rule.full_turn,
         rule.offset_scale,
         rule.parts_y,
         rule.parts_x,

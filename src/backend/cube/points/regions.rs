@@ -6,7 +6,7 @@ use burn_cubecl::ops::numeric::empty_device_contiguous_dtype;
 use burn_cubecl::tensor::CubeTensor;
 use cubecl::prelude::*;
 
-use super::region::{ElementOffset, PointRegion, offset_is_finite, offset_place, point_rule, read_offset, read_region};
+use super::region::{ElementOffset, PointRegion, offset_is_finite, point_rule, read_offset, read_region};
 use super::{Channels, Compiled};
 use crate::backend::cube::backward::boxes::write_end;
 use crate::backend::cube::backward::cube_count;
@@ -81,23 +81,34 @@ fn pull_points<F: Float, I: Int>(
     for part in 0..offsets.max(1usize) {
         of_region.offset_y = 0.0;
         of_region.offset_x = 0.0;
-        if region.pooled {
-            for p in 0..region.y.elements {
-                for q in 0..region.x.elements {
-                    if offsets == 0usize || offset_place(rule, &region, p, q) == part {
-                        add_element(
-                            gradient,
-                            features,
-                            boxes,
-                            rule,
-                            &region,
-                            p,
-                            q,
-                            &mut of_region,
-                            compiled.channels,
-                        );
-                    }
-                }
+        let mut first_p = 0u32;
+        let mut end_p = region.y.elements;
+        let mut first_q = 0u32;
+        let mut end_q = region.x.elements;
+        if offsets > 0usize {
+            let part_y = part as u32 / rule.parts_x;
+            let part_x = part as u32 % rule.parts_x;
+            first_p = first_element(part_y, rule.parts_y, region.y.elements);
+            end_p = first_element(part_y + 1u32, rule.parts_y, region.y.elements);
+            first_q = first_element(part_x, rule.parts_x, region.x.elements);
+            end_q = first_element(part_x + 1u32, rule.parts_x, region.x.elements);
+        }
+        if !region.pooled {
+            end_p = first_p;
+        }
+        for p in first_p..end_p {
+            for q in first_q..end_q {
+                add_element(
+                    gradient,
+                    features,
+                    boxes,
+                    rule,
+                    &region,
+                    p,
+                    q,
+                    &mut of_region,
+                    compiled.channels,
+                );
             }
         }
         if offsets > 0usize {
@@ -112,6 +123,12 @@ fn pull_points<F: Float, I: Int>(
     if rule.placement == ROTATED {
         write_end(output, row, 4usize.runtime(), of_region.angle, &mut shared);
     }
+}
+
+/// The first element whose offset is that of a part or of one after it: `element * parts / elements` reaches `part`.
+#[cube]
+fn first_element(part: u32, parts: u32, elements: u32) -> u32 {
+    (part * elements).div_ceil(parts)
 }
 
 /// Adds what an element gives in the channels of this unit.

@@ -121,7 +121,7 @@ impl<E: Number> WithSimd for Vectorized<'_, '_, E> {
                     .iter()
                     .filter(|region| region.image == task.image)
                     .flat_map(|region| {
-                        let parts = region.plan.parts.iter().filter(|part| part.group == task.group);
+                        let parts = region.plan.parts.get(task.group).into_iter();
                         parts.map(move |part| part.window[axis].clone())
                     }),
             )
@@ -159,7 +159,7 @@ fn compute<E: Number, V: Simd, const L: usize>(
     let mut gradient = Tile::<E::Sum, L>::new();
     let lanes = lane_channels([0, 1], task.channels.start, task.channels.len());
     for region in work.regions.iter().filter(|region| region.image == task.image) {
-        for part in region.plan.parts.iter().filter(|part| part.group == task.group) {
+        if let Some(part) = region.plan.parts.get(task.group) {
             gradient.clear(1, part.elements.clone());
             gradient.load(simd, work.gradient, region.number, &lanes, 0..1);
             let of_elements = gradient.row(0, part.elements.clone());

@@ -20,10 +20,10 @@ use super::engine::Planned;
 use super::numbers::Sum;
 use crate::geometry::plan::{PointPlanner, PointWeights, Region, hull};
 
-/// How many numbers the plans hold that are there at a time, 4 MiB of f32.
+/// A batch is computed once its plans hold more numbers than this, 4 MiB of f32.
 const PLANNED: usize = 1 << 20;
 
-/// As many regions are planned before the size of their plans is looked at.
+/// How many regions are planned at most between two looks at the size of their plans.
 const TOGETHER: usize = 32;
 
 /// Plans regions, as many as there is room for, and hands them over; then the next ones. `first` is the number of the
@@ -36,11 +36,13 @@ fn in_batches<S: Sum>(
 ) {
     let mut planned = Vec::new();
     let mut size = 0;
-    for (chunk, regions) in regions.chunks(TOGETHER).enumerate() {
+    // A plan may hold a weight for each pixel of the map.
+    let together = (PLANNED / planner.map_pixels().max(1)).clamp(1, TOGETHER);
+    for (chunk, regions) in regions.chunks(together).enumerate() {
         let plan = |(number, region): (usize, &Region)| {
             planner
                 .pools::<S>(region)
-                .then(|| plan_region(chunk * TOGETHER + number, region, planner))
+                .then(|| plan_region(chunk * together + number, region, planner))
         };
         let further: Vec<Planned<PointWeights<S>>> = if parallel {
             regions

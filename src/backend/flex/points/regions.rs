@@ -6,7 +6,6 @@ use pulp::{Arch, Simd, WithSimd};
 use rayon::prelude::*;
 
 use super::forward::lane_channels;
-use super::window;
 use crate::backend::flex::engine::{FEWEST_LANES, PARALLEL};
 use crate::backend::flex::numbers::{Number, Sum};
 use crate::backend::flex::pixels::{Features, LANES, LARGEST_TILE, Rows, Tile, tile_capacity};
@@ -86,7 +85,7 @@ impl<E: Number> WithSimd for Vectorized<'_, E> {
     fn with_simd<S: Simd>(self, simd: S) -> Vec<f64> {
         let mut products = vec![0.0; self.plan.weights.len()];
         for part in self.plan.parts.iter().filter(|part| pixel_count(&part.window) > 0) {
-            if self.work.channels < FEWEST_LANES || tile_capacity(&window(self.plan)) > LARGEST_TILE {
+            if self.work.channels < FEWEST_LANES || tile_capacity(&part.window) > LARGEST_TILE {
                 add_products::<E, S, 1>(simd, &self, part, &mut products);
             } else {
                 add_products::<E, S, LANES>(simd, &self, part, &mut products);
