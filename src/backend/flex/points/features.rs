@@ -130,33 +130,28 @@ impl<E: Number> WithSimd for Vectorized<'_, '_, E> {
             return;
         }
         if task.channels.len() < FEWEST_LANES || pixel_count(&window) > LARGEST_TILE {
-            for (channel, plane) in task.channels.clone().zip(task.planes) {
-                let one = Task {
-                    channels: channel..channel + 1,
-                    planes: vec![plane],
-                    ..task
-                };
-                compute::<E, S, 1>(simd, work, one, &window);
+            for (channel, plane) in task.channels.zip(task.planes) {
+                add_to_plane(simd, work, [task.image, task.group, channel], plane);
             }
         } else {
-            compute::<E, S, LANES>(simd, work, task, &window);
+            compute_in_lanes(simd, work, task, &window);
         }
     }
 }
 
-/// Computes a task of at most `L` channels, whose regions read pixels in `window`.
+/// Several channels at a time, by way of their sums in a window that holds what all regions read.
 #[inline(always)]
-fn compute<E: Number, V: Simd, const L: usize>(
-    simd: V,
+fn compute_in_lanes<E: Number>(
+    simd: impl Simd,
     work: &Work<'_, E>,
     mut task: Task<'_, E::Sum>,
     [rows, columns]: &[Range<usize>; 2],
 ) {
-    let mut sums = AlignedPixels::<E::Sum, L>::new();
+    let mut sums = AlignedPixels::<E::Sum, LANES>::new();
     sums.resize(rows.len() * columns.len());
     let sums = sums.get_mut();
-    sums.fill([E::Sum::default(); L]);
-    let mut gradient = Tile::<E::Sum, L>::new();
+    sums.fill([E::Sum::default(); LANES]);
+    let mut gradient = Tile::<E::Sum, LANES>::new();
     let lanes = lane_channels([0, 1], task.channels.start, task.channels.len());
     for region in work.regions.iter().filter(|region| region.image == task.image) {
         if let Some(part) = region.plan.parts.get(task.group) {
@@ -177,6 +172,39 @@ fn compute<E: Number, V: Simd, const L: usize>(
         }
     }
     write(simd, sums, work.width, [rows, columns], &mut task.planes);
+}
+
+/// One channel, straight to its plane.
+#[inline(always)]
+fn add_to_plane<E: Number>(
+    simd: impl Simd,
+    work: &Work<'_, E>,
+    [image, group, channel]: [usize; 3],
+    plane: &mut [E::Sum],
+) {
+    let mut gradient = Tile::<E::Sum, 1>::new();
+    for region in work.regions.iter().filter(|region| region.image == image) {
+        let Some(part) = region.plan.parts.get(group) else {
+            continue;
+        };
+        gradient.clear(1, part.elements.clone());
+        gradient.load(
+            simd,
+            work.gradient,
+            region.number,
+            &lane_channels([0, 1], channel, 1),
+            0..1,
+        );
+        for (read, &[of_element]) in region.plan.elements(part).zip(gradient.row(0, part.elements.clone())) {
+            let mut weights = region.plan.weights[read.weights].iter();
+            for span in read.spans {
+                let first = span.row as usize * work.width + span.column as usize;
+                for (sum, &weight) in plane[first..first + span.count as usize].iter_mut().zip(&mut weights) {
+                    *sum += weight * of_element;
+                }
+            }
+        }
+    }
 }
 
 /// Adds sums to the planes of their channels.

@@ -77,35 +77,31 @@ impl<E: Number> WithSimd for Vectorized<'_, E> {
     fn with_simd<S: Simd>(self, simd: S) {
         let large = |region: &Planned<PointWeights<E::Sum>>| tile_capacity(&region.window) > LARGEST_TILE;
         if self.task.channels.len() < FEWEST_LANES || self.task.regions.iter().any(large) {
-            compute::<E, S, 1>(simd, self.work, self.task);
+            compute_one_by_one(simd, self.work, self.task);
         } else {
-            compute::<E, S, LANES>(simd, self.work, self.task);
+            compute_in_lanes(simd, self.work, self.task);
         }
     }
 }
 
-/// Computes a task, `L` channels at a time.
+/// Several channels at a time, from a copy of the pixels in which they are neighbours.
 #[inline(always)]
-fn compute<E: Number, S: Simd, const L: usize>(
-    simd: S,
-    work: &Work<'_, E>,
-    mut task: Task<'_, E, PointWeights<E::Sum>>,
-) {
-    let mut tile = Tile::<E::Sum, L>::new();
-    let mut sums = AlignedPixels::<E::Sum, L>::new();
+fn compute_in_lanes<E: Number>(simd: impl Simd, work: &Work<'_, E>, mut task: Task<'_, E, PointWeights<E::Sum>>) {
+    let mut tile = Tile::<E::Sum, LANES>::new();
+    let mut sums = AlignedPixels::<E::Sum, LANES>::new();
     let mut lanes = AlignedPixels::<E::Sum, 1>::new();
     // Where elements read channels of their own, no two regions share a copy of any.
     let shared = task.shared.filter(|_| work.planner.groups() == 1);
     let most_rows = task.regions.iter().map(|region| region.window[0].len()).max();
-    for start in task.channels.clone().step_by(L) {
-        let count = L.min(task.channels.end - start);
+    for start in task.channels.clone().step_by(LANES) {
+        let count = LANES.min(task.channels.end - start);
         if let Some([_, columns]) = shared {
             tile.clear(most_rows.unwrap_or(0), columns.clone());
         }
         let first = (start - task.channels.start) * work.elements;
         for (region, output) in task.regions.iter().zip(&mut task.outputs) {
             sums.resize(work.elements);
-            sums.get_mut().fill([E::Sum::default(); L]);
+            sums.get_mut().fill([E::Sum::default(); LANES]);
             for part in &region.plan.parts {
                 let [rows, columns] = part.window.clone();
                 if pixel_count(&part.window) == 0 {
@@ -128,6 +124,34 @@ fn compute<E: Number, S: Simd, const L: usize>(
             let lanes = lanes.get_mut().as_flattened_mut();
             deinterleave(simd, sums.get(), lanes);
             E::narrow(lanes, &mut output[first..first + count * work.elements]);
+        }
+    }
+}
+
+/// One channel at a time, from where its pixels are: a window of a large map is not copied.
+#[inline(always)]
+fn compute_one_by_one<E: Number>(simd: impl Simd, work: &Work<'_, E>, mut task: Task<'_, E, PointWeights<E::Sum>>) {
+    let mut tile = Tile::<E::Sum, 1>::new();
+    let mut sums = AlignedPixels::<E::Sum, 1>::new();
+    sums.resize(work.elements);
+    for (number, channel) in task.channels.clone().enumerate() {
+        let range = number * work.elements..(number + 1) * work.elements;
+        for (region, output) in task.regions.iter().zip(&mut task.outputs) {
+            sums.get_mut().fill([E::Sum::default()]);
+            for part in region.plan.parts.iter().filter(|part| pixel_count(&part.window) > 0) {
+                let [first, step] = work.planner.channels_of_group(part.group, work.channels);
+                if E::as_sums(&[]).is_some() {
+                    let plane = work.features.plane(region.image, first + channel * step);
+                    add_part(&region.plan, part, &plane, sums.get_mut());
+                } else {
+                    let [rows, columns] = part.window.clone();
+                    tile.clear(rows.len(), columns);
+                    let lane = lane_channels([first, step], channel, 1);
+                    tile.load(simd, work.features, region.image, &lane, rows);
+                    add_part(&region.plan, part, &tile, sums.get_mut());
+                }
+            }
+            E::narrow(sums.get().as_flattened(), &mut output[range.clone()]);
         }
     }
 }

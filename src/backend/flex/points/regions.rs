@@ -86,29 +86,25 @@ impl<E: Number> WithSimd for Vectorized<'_, E> {
         let mut products = vec![0.0; self.plan.weights.len()];
         for part in self.plan.parts.iter().filter(|part| pixel_count(&part.window) > 0) {
             if self.work.channels < FEWEST_LANES || tile_capacity(&part.window) > LARGEST_TILE {
-                add_products::<E, S, 1>(simd, &self, part, &mut products);
+                add_one_by_one(simd, &self, part, &mut products);
             } else {
-                add_products::<E, S, LANES>(simd, &self, part, &mut products);
+                add_in_lanes(simd, &self, part, &mut products);
             }
         }
         products
     }
 }
 
+/// Several channels at a time, from a copy of the pixels in which they are neighbours.
 #[inline(always)]
-fn add_products<E: Number, V: Simd, const L: usize>(
-    simd: V,
-    region: &Vectorized<'_, E>,
-    part: &PointPart,
-    products: &mut [f64],
-) {
+fn add_in_lanes<E: Number>(simd: impl Simd, region: &Vectorized<'_, E>, part: &PointPart, products: &mut [f64]) {
     let work = region.work;
     let [rows, columns] = part.window.clone();
     let channels = work.planner.channels_of_group(part.group, work.channels);
-    let mut tile = Tile::<E::Sum, L>::new();
-    let mut gradient = Tile::<E::Sum, L>::new();
-    for start in (0..work.channels).step_by(L) {
-        let count = L.min(work.channels - start);
+    let mut tile = Tile::<E::Sum, LANES>::new();
+    let mut gradient = Tile::<E::Sum, LANES>::new();
+    for start in (0..work.channels).step_by(LANES) {
+        let count = LANES.min(work.channels - start);
         tile.clear(rows.len(), columns.clone());
         let lanes = lane_channels(channels, start, count);
         tile.load(simd, work.features, region.image, &lanes, rows.clone());
@@ -122,12 +118,65 @@ fn add_products<E: Number, V: Simd, const L: usize>(
         );
         // Lanes beyond the last channel hold a copy of it.
         gradient.clear_lanes(count);
-        for (read, of_element) in region.plan.elements(part).zip(gradient.row(0, part.elements.clone())) {
-            let mut products = products[read.weights].iter_mut();
-            for span in read.spans {
-                for pixel in tile.row(span.row as usize, span.columns()) {
-                    *products.next().expect("each pixel has a weight") += dot(pixel, of_element).into();
-                }
+        add_products(
+            region.plan,
+            part,
+            &tile,
+            gradient.row(0, part.elements.clone()),
+            products,
+        );
+    }
+}
+
+/// One channel at a time, from where its pixels are: a window of a large map is not copied.
+#[inline(always)]
+fn add_one_by_one<E: Number>(simd: impl Simd, region: &Vectorized<'_, E>, part: &PointPart, products: &mut [f64]) {
+    let work = region.work;
+    let [first, step] = work.planner.channels_of_group(part.group, work.channels);
+    let mut tile = Tile::<E::Sum, 1>::new();
+    let mut gradient = Tile::<E::Sum, 1>::new();
+    for channel in 0..work.channels {
+        gradient.clear(1, part.elements.clone());
+        gradient.load(
+            simd,
+            work.gradient,
+            region.row,
+            &lane_channels([0, 1], channel, 1),
+            0..1,
+        );
+        let of_elements = gradient.row(0, part.elements.clone());
+        if E::as_sums(&[]).is_some() {
+            let plane = work.features.plane(region.image, first + channel * step);
+            add_products(region.plan, part, &plane, of_elements, products);
+        } else {
+            let [rows, columns] = part.window.clone();
+            tile.clear(rows.len(), columns);
+            tile.load(
+                simd,
+                work.features,
+                region.image,
+                &lane_channels([first, step], channel, 1),
+                rows,
+            );
+            add_products(region.plan, part, &tile, of_elements, products);
+        }
+    }
+}
+
+/// Adds the products of a part's weights in `L` channels.
+#[inline(always)]
+fn add_products<S: Sum, const L: usize>(
+    plan: &PointWeights<S>,
+    part: &PointPart,
+    rows: &impl Rows<S, L>,
+    gradient: &[[S; L]],
+    products: &mut [f64],
+) {
+    for (read, of_element) in plan.elements(part).zip(gradient) {
+        let mut products = products[read.weights].iter_mut();
+        for span in read.spans {
+            for pixel in rows.row(span.row as usize, span.columns()) {
+                *products.next().expect("each pixel has a weight") += dot(pixel, of_element).into();
             }
         }
     }
