@@ -71,7 +71,10 @@ impl Scratch {
     /// Writes the spans that were read, from the top to the bottom, their weights divided.
     pub fn write(&self, divisor: Real, plan: &mut PointWeights<Real>) {
         let [rows, columns] = &self.window;
-        for (row, read) in rows.clone().zip(&self.read).filter(|(_, read)| read.len() > 0) {
+        for (row, read) in rows.clone().zip(&self.read) {
+            if read.is_empty() {
+                continue;
+            }
             plan.spans.push(Span {
                 row: row as u32,
                 column: (columns.start + read.start) as u32,
