@@ -72,7 +72,7 @@ fn gradients_of_regions_are_slopes() {
     let (of_boxes, of_offsets) = (Cell::new(0), Cell::new(0));
     proptest!(drawn(400), |(problem in problems())| {
         prop_assume!(is_near(&problem));
-        let Some(expected) = expected(&problem, DType::F64, DOUBLE) else { return Ok(()) };
+        let Some(expected) = expected(&problem, backend, DType::F64, DOUBLE) else { return Ok(()) };
         // Near a jump or a bend the slope of one side is not that of the other.
         prop_assume!(expected.nearest_jump > 1e-3 && expected.nearest_bend > 1e-3);
         let device = &backend.device;
@@ -138,7 +138,7 @@ fn backends_agree_on_gradients() {
     let (first, others) = backends.split_first().expect("there is a backend");
     proptest!(drawn(200), |(problem in problems())| {
         prop_assume!(is_near(&problem));
-        let expected = expected(&problem, DType::F32, SINGLE);
+        let expected = expected(&problem, first, DType::F32, SINGLE);
         prop_assume!(expected.is_some_and(|expected| expected.nearest_jump.min(expected.nearest_bend) > 1e-3));
         let expected = problem.gradients(&first.device, DType::F32);
         for other in others {

@@ -166,7 +166,7 @@ fn any_call_is_refused_for_what_is_wrong_or_gives_the_right_numbers() {
                         let is_right = |expected: &[f64]| {
                             numbers.iter().zip(expected).all(|(found, expected)| (found - expected).abs() <= 2e-5)
                         };
-                        if let Some(expected) = expected(&problem, DType::F32, SINGLE) {
+                        if let Some(expected) = expected(&problem, backend, DType::F32, SINGLE) {
                             prop_assert!(is_right(&expected.numbers), "{}: {change:?}", backend.name);
                         }
                     }
