@@ -1,7 +1,6 @@
 //! Runs a case: its operator, by the framework's own attributes.
 
 use burn::tensor::{Device, Tensor};
-use burn_roi::directml::{InterpolationMode, ReduceFunction};
 use burn_roi::*;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
@@ -9,6 +8,7 @@ use serde_json::Value;
 use super::case::Case;
 
 mod points;
+mod roi_align;
 
 /// The output of this crate for a case on a device.
 pub fn run(case: &Case, device: &Device) -> Result<Tensor<4>, String> {
@@ -110,7 +110,7 @@ fn call(
         Rois::try_from_index_first(inputs.boxes.clone()).map_err(|error| error.to_string())
     };
     Ok(match operator {
-        "torchvision.roi_align" => try_roi_align(features, &index_first()?, torchvision_roi_align(attributes)?),
+        "torchvision.roi_align" => try_roi_align(features, &index_first()?, roi_align::of_torchvision(attributes)?),
         "torchvision.roi_pool" => {
             let config = torchvision::RoiPool::new(attributes.get("output_size")?)
                 .with_spatial_scale(attributes.or("spatial_scale", 1.0)?);
@@ -138,7 +138,7 @@ fn call(
                 .with_canonical_level(attributes.get("canonical_level")?);
             try_multi_scale_roi_align(maps, &apart()?, &infer_scales(&sizes, &images), config)
         }
-        "onnx.RoiAlign" => try_roi_align(features, &apart()?, onnx_roi_align(attributes)?),
+        "onnx.RoiAlign" => try_roi_align(features, &apart()?, roi_align::of_onnx(attributes)?),
         "onnx.MaxRoiPool" => {
             let config = onnx::MaxRoiPool::new(attributes.get("pooled_shape")?)
                 .with_spatial_scale(attributes.or("spatial_scale", 1.0)?);
@@ -169,10 +169,10 @@ fn call(
             let rois = Rois::from_images(vec![inputs.boxes.clone()]);
             try_multi_scale_roi_align(case.pyramid(device)?, &rois, &extractor.scales(), extractor)
         }
-        "openvino.ROIAlign" => try_roi_align(features, &apart()?, openvino_roi_align(attributes)?),
-        "directml.ROI_ALIGN" => try_roi_align(features, &apart()?, directml_roi_align(attributes)?),
-        "directml.ROI_ALIGN1" => try_roi_align(features, &apart()?, directml_roi_align1(attributes)?),
-        "directml.ROI_ALIGN_GRAD" => try_roi_align(features, &apart()?, directml_roi_align_grad(attributes)?),
+        "openvino.ROIAlign" => try_roi_align(features, &apart()?, roi_align::of_openvino(attributes)?),
+        "directml.ROI_ALIGN" => try_roi_align(features, &apart()?, roi_align::of_directml(attributes)?),
+        "directml.ROI_ALIGN1" => try_roi_align(features, &apart()?, roi_align::of_directml1(attributes)?),
+        "directml.ROI_ALIGN_GRAD" => try_roi_align(features, &apart()?, roi_align::of_directml_grad(attributes)?),
         "directml.ROI_POOLING" => {
             let config =
                 directml::RoiPoolingOperatorDesc::new(attributes.get("SpatialScale")?, attributes.get("PooledSize")?);
@@ -214,59 +214,6 @@ fn call(
     })
 }
 
-fn torchvision_roi_align(attributes: &Attributes) -> Result<RoiAlignConfig, String> {
-    Ok(torchvision::RoiAlign::new(attributes.get("output_size")?)
-        .with_spatial_scale(attributes.or("spatial_scale", 1.0)?)
-        .with_sampling_ratio(attributes.or("sampling_ratio", -1)?)
-        .with_aligned(attributes.or("aligned", false)?)
-        .into())
-}
-
-fn onnx_roi_align(attributes: &Attributes) -> Result<RoiAlignConfig, String> {
-    let mode = attributes.or("mode", onnx::Mode::Avg)?;
-    let height = attributes.or("output_height", 1)?;
-    let width = attributes.or("output_width", 1)?;
-    let sampling_ratio = attributes.or("sampling_ratio", 0)?;
-    let spatial_scale = attributes.or("spatial_scale", 1.0)?;
-    Ok(match attributes.or("opset", 16)? {
-        10 => onnx::RoiAlign10::new()
-            .with_mode(mode)
-            .with_output_height(height)
-            .with_output_width(width)
-            .with_sampling_ratio(sampling_ratio)
-            .with_spatial_scale(spatial_scale)
-            .into(),
-        16 | 22 => {
-            let half_pixel = onnx::CoordinateTransformationMode::HalfPixel;
-            onnx::RoiAlign16::new()
-                .with_coordinate_transformation_mode(attributes.or("coordinate_transformation_mode", half_pixel)?)
-                .with_mode(mode)
-                .with_output_height(height)
-                .with_output_width(width)
-                .with_sampling_ratio(sampling_ratio)
-                .with_spatial_scale(spatial_scale)
-                .into()
-        }
-        opset => return Err(format!("opset {opset}")),
-    })
-}
-
-fn openvino_roi_align(attributes: &Attributes) -> Result<RoiAlignConfig, String> {
-    let version: u32 = attributes.or("version", 9)?;
-    let height = attributes.get("pooled_h")?;
-    let width = attributes.get("pooled_w")?;
-    let sampling_ratio = attributes.get("sampling_ratio")?;
-    let spatial_scale = attributes.get("spatial_scale")?;
-    let mode = attributes.get("mode")?;
-    Ok(match version {
-        3 => openvino::RoiAlign3::new(height, width, sampling_ratio, spatial_scale, mode).into(),
-        9 => openvino::RoiAlign9::new(height, width, sampling_ratio, spatial_scale, mode)
-            .with_aligned_mode(attributes.or("aligned_mode", openvino::AlignedMode::Asymmetric)?)
-            .into(),
-        version => return Err(format!("version {version}")),
-    })
-}
-
 fn openvino_psroi_pooling(
     features: Tensor<4>,
     rois: &Rois,
@@ -302,71 +249,6 @@ fn openvino_roi_pooling(
         "bilinear" => try_crop_and_resize(features, rois, openvino::RoiPoolingBilinear::new(height, width)),
         method => return Err(format!("method {method:?}")),
     })
-}
-
-fn directml_roi_align(attributes: &Attributes) -> Result<RoiAlignConfig, String> {
-    Ok(directml::RoiAlignOperatorDesc {
-        output_size: attributes.get("OutputSize")?,
-        reduction_function: reduce_function(attributes)?,
-        interpolation_mode: interpolation_mode(attributes)?,
-        spatial_scale_x: attributes.get("SpatialScaleX")?,
-        spatial_scale_y: attributes.get("SpatialScaleY")?,
-        out_of_bounds_input_value: attributes.get("OutOfBoundsInputValue")?,
-        minimum_samples_per_output: attributes.get("MinimumSamplesPerOutput")?,
-        maximum_samples_per_output: attributes.get("MaximumSamplesPerOutput")?,
-    }
-    .into())
-}
-
-fn directml_roi_align1(attributes: &Attributes) -> Result<RoiAlignConfig, String> {
-    Ok(directml::RoiAlign1OperatorDesc {
-        output_size: attributes.get("OutputSize")?,
-        reduction_function: reduce_function(attributes)?,
-        interpolation_mode: interpolation_mode(attributes)?,
-        spatial_scale_x: attributes.get("SpatialScaleX")?,
-        spatial_scale_y: attributes.get("SpatialScaleY")?,
-        input_pixel_offset: attributes.get("InputPixelOffset")?,
-        output_pixel_offset: attributes.get("OutputPixelOffset")?,
-        out_of_bounds_input_value: attributes.get("OutOfBoundsInputValue")?,
-        minimum_samples_per_output: attributes.get("MinimumSamplesPerOutput")?,
-        maximum_samples_per_output: attributes.get("MaximumSamplesPerOutput")?,
-        align_regions_to_corners: attributes.or("AlignRegionsToCorners", false)?,
-    }
-    .into())
-}
-
-fn directml_roi_align_grad(attributes: &Attributes) -> Result<RoiAlignConfig, String> {
-    // The case has it from its forward.
-    attributes.or("OutOfBoundsInputValue", 0.0)?;
-    Ok(directml::RoiAlignGradOperatorDesc {
-        input_gradient_size: attributes.get("OutputSize")?,
-        reduction_function: reduce_function(attributes)?,
-        interpolation_mode: interpolation_mode(attributes)?,
-        spatial_scale_x: attributes.get("SpatialScaleX")?,
-        spatial_scale_y: attributes.get("SpatialScaleY")?,
-        input_pixel_offset: attributes.get("InputPixelOffset")?,
-        output_pixel_offset: attributes.get("OutputPixelOffset")?,
-        minimum_samples_per_output: attributes.get("MinimumSamplesPerOutput")?,
-        maximum_samples_per_output: attributes.get("MaximumSamplesPerOutput")?,
-        align_regions_to_corners: attributes.or("AlignRegionsToCorners", false)?,
-    }
-    .into())
-}
-
-fn reduce_function(attributes: &Attributes) -> Result<ReduceFunction, String> {
-    match attributes.get::<String>("ReductionFunction")?.as_str() {
-        "average" => Ok(ReduceFunction::Average),
-        "max" => Ok(ReduceFunction::Max),
-        function => Err(format!("ReductionFunction {function:?}")),
-    }
-}
-
-fn interpolation_mode(attributes: &Attributes) -> Result<InterpolationMode, String> {
-    match attributes.get::<String>("InterpolationMode")?.as_str() {
-        "linear" => Ok(InterpolationMode::Linear),
-        "nearest" => Ok(InterpolationMode::NearestNeighbor),
-        mode => Err(format!("InterpolationMode {mode:?}")),
-    }
 }
 
 /// The attributes of a case, and which of them were read: one that is not known is a failure.
