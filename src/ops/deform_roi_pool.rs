@@ -4,12 +4,10 @@ use burn::config::Config;
 use burn::module::Module;
 use burn::tensor::Tensor;
 
+use super::points::average;
 use super::{call, options};
 use crate::error::{RoiError, or_panic};
-use crate::geometry::levels::AreaRange;
-use crate::geometry::operator::{
-    Arithmetic, Bounds, BoxFormat, ChannelMap, Elements, Reduction, RegionOperator, Sampling,
-};
+use crate::geometry::operator::{Arithmetic, Bounds, ChannelMap, RegionOperator, Sampling};
 use crate::geometry::point_grid::{Offsets, Placement, PointGrid};
 use crate::regions::Rois;
 
@@ -69,19 +67,6 @@ impl DeformRoiPoolConfig {
             arithmetic: Arithmetic::FromElements,
         };
         Ok(average(self.output_size, grid, ChannelMap::Same))
-    }
-}
-
-/// An operator that averages points.
-pub fn average(output_size: [usize; 2], grid: PointGrid, channel_map: ChannelMap) -> RegionOperator {
-    RegionOperator {
-        output_size,
-        elements: Elements::Points(grid),
-        reduction: Reduction::Average,
-        out_of_bounds_value: 0.0,
-        box_format: BoxFormat::Xyxy,
-        channel_map,
-        areas: AreaRange::ALL,
     }
 }
 

@@ -11,6 +11,7 @@ mod deform_ps_roi_pool;
 mod deform_roi_pool;
 mod multi_scale_roi_align;
 mod options;
+mod points;
 pub mod primitive;
 mod prroi_pool;
 mod ps_crop_and_resize;

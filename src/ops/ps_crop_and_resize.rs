@@ -4,7 +4,7 @@ use burn::config::Config;
 use burn::module::Module;
 use burn::tensor::Tensor;
 
-use super::deform_roi_pool::average;
+use super::points::average;
 use super::{call, options};
 use crate::error::{RoiError, or_panic};
 use crate::geometry::operator::{Arithmetic, Bounds, ChannelMap, RegionOperator, Sampling};

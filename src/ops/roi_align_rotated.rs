@@ -4,13 +4,11 @@ use burn::config::Config;
 use burn::module::Module;
 use burn::tensor::Tensor;
 
+use super::points::average;
 use super::{call, options};
 use crate::error::{RoiError, or_panic};
 use crate::geometry::angle::AngleConvention;
-use crate::geometry::levels::AreaRange;
-use crate::geometry::operator::{
-    Arithmetic, Bounds, BoxFormat, ChannelMap, Elements, Reduction, RegionOperator, Sampling,
-};
+use crate::geometry::operator::{Arithmetic, Bounds, ChannelMap, RegionOperator, Sampling};
 use crate::geometry::point_grid::{Placement, PointGrid};
 use crate::regions::RotatedRois;
 
@@ -68,26 +66,19 @@ impl RoiAlignRotatedConfig {
         options::scale("spatial_scale", self.spatial_scale)?;
         options::fixed_or_adaptive("sampling", self.sampling)?;
         options::from_elements("arithmetic", self.arithmetic)?;
-        Ok(RegionOperator {
-            output_size: self.output_size,
-            elements: Elements::Points(PointGrid {
-                placement: Placement::Rotated {
-                    radians: self.angle.in_radians(),
-                },
-                spatial_scale: self.spatial_scale,
-                input_pixel_offset: if self.aligned { 0.5 } else { 0.0 },
-                minimum_length: (!self.aligned).then_some(1.0),
-                sampling: [self.sampling; 2],
-                bounds: Bounds::OnePixelBeyond,
-                ignores_out_of_bounds: false,
-                arithmetic: self.arithmetic,
-            }),
-            reduction: Reduction::Average,
-            out_of_bounds_value: 0.0,
-            box_format: BoxFormat::Xyxy,
-            channel_map: ChannelMap::Same,
-            areas: AreaRange::ALL,
-        })
+        let grid = PointGrid {
+            placement: Placement::Rotated {
+                radians: self.angle.in_radians(),
+            },
+            spatial_scale: self.spatial_scale,
+            input_pixel_offset: if self.aligned { 0.5 } else { 0.0 },
+            minimum_length: (!self.aligned).then_some(1.0),
+            sampling: [self.sampling; 2],
+            bounds: Bounds::OnePixelBeyond,
+            ignores_out_of_bounds: false,
+            arithmetic: self.arithmetic,
+        };
+        Ok(average(self.output_size, grid, ChannelMap::Same))
     }
 }
 

@@ -42,17 +42,22 @@ pub fn area_rule(areas: &AreaRange) -> AreaRule {
     }
 }
 
+/// The least position in bounds, and how far below the map's size the greatest lies.
+pub fn bounds(bounds: Bounds) -> (Real, Real) {
+    match bounds {
+        Bounds::OnePixelBeyond => (-1.0, 0.0),
+        Bounds::HalfPixelBeyond => (-0.5, 0.5),
+        Bounds::FirstToLastPixel => (0.0, 1.0),
+    }
+}
+
 fn sample_rule(axis: &SampleAxis, size: usize) -> SampleRule {
     let (minimum_samples, maximum_samples) = match axis.sampling {
         Sampling::Fixed(samples) => (samples as Real, samples as Real),
         Sampling::Adaptive | Sampling::AdaptiveFloor => (0.0, samples::MOST_SAMPLES),
         Sampling::Clamped { minimum, maximum } => (minimum as Real, maximum as Real),
     };
-    let (lower_bound, upper_margin) = match axis.bounds {
-        Bounds::OnePixelBeyond => (-1.0, 0.0),
-        Bounds::HalfPixelBeyond => (-0.5, 0.5),
-        Bounds::FirstToLastPixel => (0.0, 1.0),
-    };
+    let (lower_bound, upper_margin) = bounds(axis.bounds);
     SampleRule {
         spatial_scale: axis.spatial_scale.on_map(size) as Real,
         box_offset: axis.box_offset as Real,

@@ -4,11 +4,12 @@
 use std::ops::Range;
 
 use super::Real;
+use super::make::bounds;
 use super::point_slopes::{angle_slopes, fraction_slope, place_slopes};
 use super::points::{self, PointAxis, PointRule, Turn};
 use super::samples::bilinear_taps;
 use super::scratch::Scratch;
-use crate::geometry::operator::{Arithmetic, Bounds, ChannelMap, RegionOperator, Sampling};
+use crate::geometry::operator::{Arithmetic, ChannelMap, RegionOperator, Sampling};
 use crate::geometry::plan::{PointPart, PointWeights, Region, Span, hull};
 use crate::geometry::point_grid::{PARAMETERS, Placement, PointGrid};
 
@@ -18,11 +19,7 @@ pub fn point_rule(grid: &PointGrid) -> PointRule {
         Sampling::Fixed(samples) => samples as u32,
         _ => 0,
     });
-    let (lower_bound, upper_margin) = match grid.bounds {
-        Bounds::OnePixelBeyond => (-1.0, 0.0),
-        Bounds::HalfPixelBeyond => (-0.5, 0.5),
-        Bounds::FirstToLastPixel => (0.0, 1.0),
-    };
+    let (lower_bound, upper_margin) = bounds(grid.bounds);
     let [parts_y, parts_x] = grid.parts().map(|parts| parts as u32);
     PointRule {
         placement: match grid.placement {
