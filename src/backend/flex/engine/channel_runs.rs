@@ -5,25 +5,49 @@ use std::ops::Range;
 
 use pulp::Simd;
 
-use super::groups::{AxisPlans, Planned, Task};
+use super::groups::{AxisPlans, Planned, Task, pays_to_share};
 use super::kernel::Kernel;
 use super::scratch::Scratch;
 use super::task::Work;
-use crate::backend::flex::numbers::Number;
+use crate::backend::flex::numbers::{Number, Sum};
 use crate::backend::flex::pixels::{LANES, LARGEST_TILE, LaneChannels, Rows, Tile, tile_capacity};
-use crate::geometry::plan::AxisPlan;
+use crate::geometry::plan::{AxisPlan, hull, pixel_count};
 
-/// A run of output elements that read the same channels.
-struct Run<'a, P> {
-    plan: [&'a P; 2],
-    window: [Range<usize>; 2],
+/// Elements that read the same channels.
+struct Run {
+    /// Its number along y and x, which is that of its plans.
+    number: [usize; 2],
     /// Rows and columns of the output.
     elements: [Range<usize>; 2],
     /// The channel that the first output channel reads.
     first_channel: usize,
 }
 
-/// Computes a task: eight output channels at a time, whose input channels are interleaved in a small copy.
+impl Run {
+    /// The plans of y and x for a region.
+    #[inline(always)]
+    fn plans<'a, P>(&self, region: &'a Planned<AxisPlans<P>>) -> [&'a P; 2] {
+        [0, 1].map(|axis| &region.plan[axis][self.number[axis]])
+    }
+
+    /// The pixels that it reads for a region.
+    #[inline(always)]
+    fn window<S: Sum, P: AxisPlan<S>>(&self, region: &Planned<AxisPlans<P>>) -> [Range<usize>; 2] {
+        self.plans(region).map(|plan| plan.window())
+    }
+}
+
+/// What a task uses again from run to run: for eight channels, and for one.
+struct Memory<S> {
+    tile: Tile<S, LANES>,
+    scratch: Scratch<S, LANES>,
+    lone_tile: Tile<S, 1>,
+    lone_scratch: Scratch<S, 1>,
+}
+
+/// Computes a task: eight output channels at a time, whose input channels are interleaved in a copy.
+///
+/// All regions are computed in a run before the next run is: the planes that it reads stay in the nearest caches.
 #[inline(always)]
 pub fn compute_runs<E: Number, K: Kernel<E::Sum>>(
     simd: impl Simd,
@@ -33,36 +57,29 @@ pub fn compute_runs<E: Number, K: Kernel<E::Sum>>(
     let [rows, columns] = work.planner.output_size();
     let of_a_channel = rows * columns;
     let step = work.planner.channel_map().input_channels(of_a_channel);
-    let mut tile = Tile::<E::Sum, LANES>::new();
-    let mut lone_tile = Tile::<E::Sum, 1>::new();
-    let (mut scratch, mut lone_scratch) = (Scratch::new(), Scratch::new());
+    let mut memory = Memory {
+        tile: Tile::new(),
+        scratch: Scratch::new(),
+        lone_tile: Tile::new(),
+        lone_scratch: Scratch::new(),
+    };
     for start in task.channels.clone().step_by(LANES) {
         let count = LANES.min(task.channels.end - start);
         let first = (start - task.channels.start) * of_a_channel;
-        for (region, output) in task.regions.iter().zip(&mut task.outputs) {
-            let output = &mut output[first..first + count * of_a_channel];
-            for run in runs(work, region) {
-                let first = run.first_channel + start * step;
-                let lanes = LaneChannels { first, step, count };
-                if tile_capacity(&run.window) <= LARGEST_TILE {
-                    load(simd, work, region.image, &lanes, &run, &mut tile);
-                    compute_run(work, &run, &tile, &mut scratch, output);
-                    continue;
-                }
-                // Eight channels of a window this large take too much memory.
-                for (lane, output) in output.chunks_exact_mut(of_a_channel).enumerate() {
-                    let lane = LaneChannels {
-                        first: first + lane * step,
-                        step,
-                        count: 1,
-                    };
-                    if E::as_sums(&[]).is_some() {
-                        let plane = work.features.plane(region.image, lane.first);
-                        compute_run(work, &run, &plane, &mut lone_scratch, output);
-                    } else {
-                        load(simd, work, region.image, &lane, &run, &mut lone_tile);
-                        compute_run(work, &run, &lone_tile, &mut lone_scratch, output);
-                    }
+        let of_these = first..first + count * of_a_channel;
+        for run in runs(work) {
+            let first = run.first_channel + start * step;
+            let lanes = LaneChannels { first, step, count };
+            let shared = shared_window(&run, task.regions);
+            if let Some(window) = &shared {
+                load(simd, work, task.regions[0].image, &lanes, window, &mut memory.tile);
+            }
+            for (region, output) in task.regions.iter().zip(&mut task.outputs) {
+                let output = &mut output[of_these.clone()];
+                if shared.is_some() {
+                    compute_run(work, &run, region, &memory.tile, &mut memory.scratch, output);
+                } else {
+                    compute_alone(simd, work, &run, region, &lanes, &mut memory, output);
                 }
             }
         }
@@ -70,58 +87,98 @@ pub fn compute_runs<E: Number, K: Kernel<E::Sum>>(
 }
 
 /// The runs of a region's elements.
-#[inline(always)]
-fn runs<'a, E: Number, K: Kernel<E::Sum>>(
-    work: &Work<'_, E, K>,
-    region: &'a Planned<AxisPlans<K::Plan>>,
-) -> impl Iterator<Item = Run<'a, K::Plan>> {
+fn runs<E: Number, K: Kernel<E::Sum>>(work: &Work<'_, E, K>) -> impl Iterator<Item = Run> {
     let [_, columns] = work.planner.output_size();
     let map = work.planner.channel_map();
     let [along_y, along_x] = [0, 1].map(|axis| work.planner.runs(axis));
-    let rows = along_y.into_iter().zip(&region.plan[0]);
-    rows.flat_map(move |(rows, y)| {
-        let along_x = along_x.clone().into_iter().zip(&region.plan[1]);
-        along_x.map(move |(of_run, x)| Run {
-            plan: [y, x],
-            window: [y.window(), x.window()],
-            first_channel: map.first_channel([rows.start, of_run.start], columns),
-            elements: [rows.clone(), of_run],
+    along_y.into_iter().enumerate().flat_map(move |(row, of_rows)| {
+        let along_x = along_x.clone().into_iter().enumerate();
+        along_x.map(move |(column, of_columns)| Run {
+            number: [row, column],
+            first_channel: map.first_channel([of_rows.start, of_columns.start], columns),
+            elements: [of_rows.clone(), of_columns],
         })
     })
 }
 
-/// Copies the pixels of a run's window.
+/// The pixels that a run reads for any of the regions, where a copy of them pays and takes little memory.
+#[inline(always)]
+fn shared_window<S: Sum, P: AxisPlan<S>>(run: &Run, regions: &[Planned<AxisPlans<P>>]) -> Option<[Range<usize>; 2]> {
+    let windows = || regions.iter().map(|region| run.window(region));
+    let all = [0, 1].map(|axis| hull(windows().map(|window| window[axis].clone())));
+    let pixels = windows().map(|window| pixel_count(&window)).sum();
+    (tile_capacity(&all) <= LARGEST_TILE && pays_to_share(pixels, &all)).then_some(all)
+}
+
+/// Computes a run of a region from a copy of its own window.
+#[inline(always)]
+fn compute_alone<E: Number, K: Kernel<E::Sum>>(
+    simd: impl Simd,
+    work: &Work<'_, E, K>,
+    run: &Run,
+    region: &Planned<AxisPlans<K::Plan>>,
+    lanes: &LaneChannels,
+    memory: &mut Memory<E::Sum>,
+    output: &mut [E],
+) {
+    let window = run.window(region);
+    if tile_capacity(&window) <= LARGEST_TILE {
+        load(simd, work, region.image, lanes, &window, &mut memory.tile);
+        compute_run(work, run, region, &memory.tile, &mut memory.scratch, output);
+        return;
+    }
+    // Eight channels of a window this large take too much memory.
+    let [rows, columns] = work.planner.output_size();
+    for (lane, output) in output.chunks_exact_mut(rows * columns).enumerate() {
+        let first = lanes.first + lane * lanes.step;
+        if E::as_sums(&[]).is_some() {
+            let plane = work.features.plane(region.image, first);
+            compute_run(work, run, region, &plane, &mut memory.lone_scratch, output);
+        } else {
+            let lane = LaneChannels {
+                first,
+                step: lanes.step,
+                count: 1,
+            };
+            load(simd, work, region.image, &lane, &window, &mut memory.lone_tile);
+            compute_run(work, run, region, &memory.lone_tile, &mut memory.lone_scratch, output);
+        }
+    }
+}
+
+/// Copies the pixels of a window.
 #[inline(always)]
 fn load<E: Number, K: Kernel<E::Sum>, const L: usize>(
     simd: impl Simd,
     work: &Work<'_, E, K>,
     image: usize,
     lanes: &LaneChannels,
-    run: &Run<'_, K::Plan>,
+    [rows, columns]: &[Range<usize>; 2],
     tile: &mut Tile<E::Sum, L>,
 ) {
-    let [rows, columns] = run.window.clone();
-    tile.clear(rows.len(), columns);
-    tile.load(simd, work.features, image, lanes, rows);
+    tile.clear(rows.len(), columns.clone());
+    tile.load(simd, work.features, image, lanes, rows.clone());
 }
 
-/// Computes a run in up to `L` channels, as many as `output` has.
+/// Computes a run of a region in up to `L` channels, as many as `output` has.
 #[inline(always)]
 fn compute_run<E: Number, K: Kernel<E::Sum>, const L: usize>(
     work: &Work<'_, E, K>,
-    run: &Run<'_, K::Plan>,
+    run: &Run,
+    region: &Planned<AxisPlans<K::Plan>>,
     rows: &impl Rows<E::Sum, L>,
     scratch: &mut Scratch<E::Sum, L>,
     output: &mut [E],
 ) {
     let [height, width] = work.planner.output_size();
     let [of_rows, of_columns] = run.elements.clone();
-    scratch.along_y.resize(run.window[1].len());
+    let [_, columns] = run.window(region);
+    scratch.along_y.resize(columns.len());
     scratch.sums.resize(of_rows.len() * of_columns.len());
     work.kernel.compute(
-        run.plan,
+        run.plans(region),
         0..of_rows.len(),
-        run.window[1].clone(),
+        columns,
         rows,
         scratch.along_y.get_mut(),
         scratch.sums.get_mut(),

@@ -33,8 +33,7 @@ pub struct Task<'a, E, P> {
     pub outputs: Vec<&'a mut [E]>,
 }
 
-/// Gathers regions of one image, from its top to its bottom, that can share a copy of their pixels; the
-/// copy pays where windows overlap so much that together they are larger than what they cover.
+/// Gathers regions of one image, from its top to its bottom, that can share a copy of their pixels.
 pub fn group<P>(mut regions: Vec<Planned<P>>) -> Vec<Group<P>> {
     regions.sort_by_key(|region| (region.image, region.window[0].start, region.number));
     let mut groups: Vec<(Group<P>, [Range<usize>; 2])> = Vec::new();
@@ -56,10 +55,15 @@ pub fn group<P>(mut regions: Vec<Planned<P>>) -> Vec<Group<P>> {
         .into_iter()
         .map(|(mut group, hull)| {
             let windows: usize = group.regions.iter().map(|region| pixel_count(&region.window)).sum();
-            group.shared = (3 * windows > pixel_count(&hull)).then_some(hull);
+            group.shared = pays_to_share(windows, &hull).then_some(hull);
             group
         })
         .collect()
+}
+
+/// Whether one copy of all that windows cover is faster than a copy of each, by how many pixels they have together.
+pub fn pays_to_share(pixels: usize, hull: &[Range<usize>; 2]) -> bool {
+    3 * pixels > pixel_count(hull)
 }
 
 /// The least range that holds both; an empty one doesn't count.
