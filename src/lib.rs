@@ -59,7 +59,7 @@ pub use backend::RoiBackend;
 pub use error::RoiError;
 pub use frameworks::{detectron2, directml, mindspore, mmcv, mxnet, onnx, openvino, paddle, tensorflow, torchvision};
 pub use geometry::angle::{AngleConvention, AngleUnit, RotationDirection};
-pub use geometry::operator::{
+pub use geometry::options::{
     Arithmetic, BinDivision, BoxFormat, BoxRounding, Interpolation, MAXIMUM_ADAPTIVE_SAMPLES, MAXIMUM_FIXED_SAMPLES,
     MAXIMUM_OUTPUT_PIXEL_OFFSET, MAXIMUM_OUTPUT_SIZE, Reduction, Sampling,
 };

@@ -11,7 +11,8 @@ use burn::tensor::{DType, Shape};
 
 use super::support::DeviceSupport;
 use super::{BackwardCall, DeviceKind, HostRegions, RegionKernels};
-use crate::geometry::operator::{Reduction, RegionOperator};
+use crate::geometry::operator::RegionOperator;
+use crate::geometry::options::Reduction;
 
 impl<B: RegionKernels, C: CheckpointStrategy> RegionKernels for Autodiff<B, C> {
     fn pool(

@@ -4,7 +4,8 @@ use burn::backend::tensor::{FloatTensor, IntTensor};
 use burn::backend::{Backend, TensorMetadata};
 
 use super::{HostRegions, RegionKernels};
-use crate::geometry::operator::{Reduction, RegionOperator};
+use crate::geometry::operator::RegionOperator;
+use crate::geometry::options::Reduction;
 
 /// A call whose gradients are wanted. The features are no part of it: an average's gradient does not need them.
 #[derive(Debug, Clone)]

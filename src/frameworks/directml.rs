@@ -14,7 +14,7 @@
 use burn::config::Config;
 use serde::{Deserialize, Serialize};
 
-use crate::geometry::operator::{Arithmetic, BinDivision, Interpolation, Reduction, Sampling};
+use crate::geometry::options::{Arithmetic, BinDivision, Interpolation, Reduction, Sampling};
 use crate::ops::{RoiAlignConfig, RoiPoolConfig};
 
 /// The two values of `DML_REDUCE_FUNCTION` that the ROI operators accept.

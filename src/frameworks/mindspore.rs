@@ -6,7 +6,7 @@
 use burn::config::Config;
 use serde::{Deserialize, Serialize};
 
-use crate::geometry::operator::Sampling;
+use crate::geometry::options::Sampling;
 use crate::ops::RoiAlignConfig;
 
 /// The arguments of `mindspore.ops.ROIAlign`.

@@ -3,7 +3,7 @@
 use burn::config::Config;
 use serde::{Deserialize, Serialize};
 
-use crate::geometry::operator::Reduction;
+use crate::geometry::options::Reduction;
 use crate::ops::{RoiAlignConfig, RoiPoolConfig};
 
 /// The attribute `mode` of `RoiAlign`.

@@ -15,7 +15,7 @@ pub use super::openvino_points::{DeformablePsRoiPooling1, PsRoiPoolingBilinear, 
 use burn::config::Config;
 use serde::{Deserialize, Serialize};
 
-use crate::geometry::operator::{Arithmetic, BinDivision, BoxFormat, BoxRounding, Reduction};
+use crate::geometry::options::{Arithmetic, BinDivision, BoxFormat, BoxRounding, Reduction};
 use crate::ops::{CropAndResizeConfig, MultiScaleRoiAlignConfig, PsRoiPoolConfig, RoiAlignConfig, RoiPoolConfig};
 
 /// The attribute `mode`.

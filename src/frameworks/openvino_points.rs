@@ -3,7 +3,7 @@
 use burn::config::Config;
 
 use crate::geometry::angle::AngleConvention;
-use crate::geometry::operator::Arithmetic;
+use crate::geometry::options::Arithmetic;
 use crate::ops::{DeformPsRoiPoolConfig, PsCropAndResizeConfig, RoiAlignRotatedConfig};
 
 /// The attributes of `ROIAlignRotated`, versions 14 and 15. Angles are in radians.

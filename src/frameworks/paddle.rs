@@ -6,7 +6,7 @@
 
 use burn::config::Config;
 
-use crate::geometry::operator::{Arithmetic, BoxRounding};
+use crate::geometry::options::{Arithmetic, BoxRounding};
 use crate::ops::{PsRoiPoolConfig, RoiAlignConfig, RoiPoolConfig};
 
 /// The arguments of `paddle.vision.ops.roi_align`.

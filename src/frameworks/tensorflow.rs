@@ -4,7 +4,7 @@
 
 use burn::config::Config;
 
-use crate::geometry::operator::Interpolation;
+use crate::geometry::options::Interpolation;
 use crate::ops::CropAndResizeConfig;
 
 /// The arguments of `tf.image.crop_and_resize`.

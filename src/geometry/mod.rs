@@ -1,6 +1,7 @@
 //! Where output elements read: values and functions, without tensors, backends or frameworks.
 //!
 //! - [`operator`]: [`RegionOperator`](operator::RegionOperator), the value that says what an operator computes.
+//! - [`options`]: what users choose for an operator, such as how many samples an element takes.
 //! - [`angle`]: what the angle of a rotated box means.
 //! - [`levels`]: which level of a feature pyramid a box belongs to, as values.
 //! - [`point_grid`]: samples that are not a grid of rows and columns of the map, as values.
@@ -10,6 +11,7 @@
 pub mod angle;
 pub mod levels;
 pub mod operator;
+pub mod options;
 pub mod plan;
 pub mod point_grid;
 pub mod real;

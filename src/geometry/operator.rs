@@ -2,9 +2,8 @@
 
 use std::ops::Range;
 
-use serde::{Deserialize, Serialize};
-
 use super::levels::AreaRange;
+use super::options::{Arithmetic, BinDivision, BoxFormat, BoxRounding, Interpolation, Reduction, Sampling};
 use super::point_grid::PointGrid;
 
 /// A region operator: where its output elements read, and how what they read becomes one number.
@@ -196,26 +195,6 @@ pub enum Bounds {
     FirstToLastPixel,
 }
 
-/// What the columns of a box are.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
-#[non_exhaustive]
-pub enum BoxFormat {
-    /// `[x1, y1, x2, y2]`.
-    Xyxy,
-    /// `[y1, x1, y2, x2]`, TensorFlow's.
-    Yxyx,
-}
-
-impl BoxFormat {
-    /// The columns of y1 and y2, and those of x1 and x2.
-    pub const fn columns(self) -> [[usize; 2]; 2] {
-        match self {
-            Self::Xyxy => [[1, 3], [0, 2]],
-            Self::Yxyx => [[0, 2], [1, 3]],
-        }
-    }
-}
-
 /// Which channel of the features an output element reads.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum ChannelMap {
@@ -262,125 +241,4 @@ impl ChannelMap {
             Self::PositionSensitive => row * columns + column,
         }
     }
-}
-
-/// How many samples an output element takes along an axis.
-///
-/// An element is `length / output size` pixels long, and `ceil` or `floor` of that is the adaptive count.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
-#[non_exhaustive]
-pub enum Sampling {
-    /// This many, whatever the region's size; 1 to [`MAXIMUM_FIXED_SAMPLES`].
-    Fixed(usize),
-    /// As many as an element has pixels, rounded up; none in an empty or inverted region, whose
-    /// elements then give the out-of-bounds value. torchvision, ONNX and OpenVINO where the
-    /// sampling ratio is 0.
-    Adaptive,
-    /// As many as an element has pixels, rounded down; none where an element is shorter than a pixel, which then gives
-    /// the out-of-bounds value. MindSpore.
-    AdaptiveFloor,
-    /// As many as an element has pixels, rounded up, but no fewer than `minimum` and no more than
-    /// `maximum`. DirectML.
-    Clamped {
-        /// The least number, 1 to [`MAXIMUM_FIXED_SAMPLES`].
-        minimum: usize,
-        /// The largest number, `minimum` or above.
-        maximum: usize,
-    },
-}
-
-impl Sampling {
-    /// What the frameworks' `sampling_ratio` means: this many samples, or the adaptive number where it is 0.
-    pub(crate) fn of_ratio(sampling_ratio: usize) -> Self {
-        match sampling_ratio {
-            0 => Self::Adaptive,
-            samples => Self::Fixed(samples),
-        }
-    }
-}
-
-/// The largest fixed or minimum number of samples of an output element along an axis. A maximum
-/// over samples visits the square of it.
-pub const MAXIMUM_FIXED_SAMPLES: usize = 1024;
-
-/// The largest adaptive number of samples of an output element along an axis: the next whole number is not
-/// an f32.
-pub const MAXIMUM_ADAPTIVE_SAMPLES: usize = 1 << 24;
-
-/// The largest absolute value of `output_pixel_offset`. In f32, the numbers of 64 samples plus 1e9 are the same:
-/// 2^24 samples along each axis would fall on one position, and each would have to be visited.
-pub const MAXIMUM_OUTPUT_PIXEL_OFFSET: f64 = 1024.0;
-
-/// The largest height or width of an output.
-pub const MAXIMUM_OUTPUT_SIZE: usize = 32_767;
-
-/// What a sample between pixels reads.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
-#[non_exhaustive]
-pub enum Interpolation {
-    /// The weighted mean of the four pixels around it.
-    Bilinear,
-    /// The nearest pixel. Halfway between two it is the lower one, as in DirectML; in
-    /// `crop_and_resize` the upper one, as in TensorFlow.
-    Nearest,
-}
-
-/// How the samples of an output element become one number.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
-#[non_exhaustive]
-pub enum Reduction {
-    /// Their mean.
-    Average,
-    /// The largest sample. DirectML.
-    Max,
-    /// The largest sample, and at least 0. OpenVINO, which starts from 0.
-    MaxFromZero,
-    /// The largest of all samples' four pixels times their weights, without a sum over the four.
-    /// ONNX, as onnxruntime and its reference implementation compute it.
-    MaxOfWeightedCorners,
-}
-
-/// In which order positions are computed, which decides their last bit.
-///
-/// The order matters where a result jumps: a region whose element is a whole number of pixels long takes
-/// one sample more if rounding lengthens it, and a sample at the border of the map can fall outside.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
-#[non_exhaustive]
-pub enum Arithmetic {
-    /// Scale and offset both ends, subtract them, and count from the start of each output element in
-    /// shares of its length: torchvision and ONNX Runtime.
-    FromElements,
-    /// The same, but count in multiples of the distance of two samples: OpenVINO.
-    FromElementsBySteps,
-    /// The same, but count from the start of the region in output elements, of which a sample's place is a share:
-    /// Paddle.
-    FromRegionInElements,
-    /// Scale both ends, subtract them, count from the start of the region, and subtract the input pixel
-    /// offset last: DirectML.
-    FromRegion,
-    /// Subtract the ends, scale the difference, and count from the start of the region: TensorFlow.
-    FromRegionUnscaled,
-}
-
-/// Whether box coordinates are rounded to whole numbers before or after they are scaled. A half is rounded away from
-/// zero.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
-#[non_exhaustive]
-pub enum BoxRounding {
-    /// `round(x * spatial_scale)`: a region begins and ends between pixels of the map. torchvision and ONNX Runtime.
-    AfterScaling,
-    /// `round(x) * spatial_scale`: a region begins and ends between pixels of the image, which may be inside a pixel of
-    /// the map. Bins are then always divided as [`BinDivision::Rounded`] does. R-FCN, OpenVINO and Paddle.
-    BeforeScaling,
-}
-
-/// How bins of whole pixels are divided.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
-#[non_exhaustive]
-pub enum BinDivision {
-    /// Borders are whole numbers divided exactly, as in OpenVINO and in DirectML's document.
-    Whole,
-    /// The length of a bin is rounded to a float and borders are its multiples, as in torchvision and ONNX Runtime.
-    /// A region of 57 pixels in 7 bins ends at 58, not at 57.
-    Rounded,
 }

@@ -1,6 +1,8 @@
 //! Operators whose samples lie on no axis-aligned grid: rotated boxes, elements with offsets, and sub-crops.
 
-use super::operator::{Arithmetic, Bounds, Sampling};
+use super::operator::Bounds;
+
+use super::options::{Arithmetic, Sampling};
 
 /// Where the samples of a region fall. An element is their mean, and samples are bilinear.
 #[derive(Debug, Clone, Copy, PartialEq)]

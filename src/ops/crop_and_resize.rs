@@ -7,10 +7,8 @@ use burn::tensor::Tensor;
 use super::{call, options};
 use crate::error::{RoiError, or_panic};
 use crate::geometry::levels::AreaRange;
-use crate::geometry::operator::{
-    Arithmetic, Bounds, BoxFormat, ChannelMap, Elements, Interpolation, Reduction, RegionOperator, SampleAxis,
-    Sampling, SpatialScale,
-};
+use crate::geometry::operator::{Bounds, ChannelMap, Elements, RegionOperator, SampleAxis, SpatialScale};
+use crate::geometry::options::{Arithmetic, BoxFormat, Interpolation, Reduction, Sampling};
 use crate::regions::Rois;
 
 /// What [`crop_and_resize`] computes, under TensorFlow's names and with its defaults;

@@ -7,7 +7,8 @@ use burn::tensor::Tensor;
 use super::points::average;
 use super::{call, options};
 use crate::error::{RoiError, or_panic};
-use crate::geometry::operator::{Arithmetic, Bounds, ChannelMap, RegionOperator, Sampling};
+use crate::geometry::operator::{Bounds, ChannelMap, RegionOperator};
+use crate::geometry::options::{Arithmetic, Sampling};
 use crate::geometry::point_grid::{Offsets, Placement, PointGrid};
 use crate::regions::Rois;
 

@@ -3,7 +3,7 @@
 use std::ops::RangeInclusive;
 
 use crate::error::RoiError;
-use crate::geometry::operator::{Arithmetic, MAXIMUM_FIXED_SAMPLES, MAXIMUM_OUTPUT_SIZE, Sampling};
+use crate::geometry::options::{Arithmetic, MAXIMUM_FIXED_SAMPLES, MAXIMUM_OUTPUT_SIZE, Sampling};
 
 /// Checks the height and the width of an output.
 pub fn output_size(argument: &'static str, size: [usize; 2]) -> Result<(), RoiError> {

@@ -1,7 +1,8 @@
 //! What all operators that read points have in common.
 
 use crate::geometry::levels::AreaRange;
-use crate::geometry::operator::{BoxFormat, ChannelMap, Elements, Reduction, RegionOperator};
+use crate::geometry::operator::{ChannelMap, Elements, RegionOperator};
+use crate::geometry::options::{BoxFormat, Reduction};
 use crate::geometry::point_grid::PointGrid;
 
 /// An operator that averages points.

@@ -7,7 +7,8 @@ use burn::tensor::Tensor;
 use super::{call, options};
 use crate::error::{RoiError, or_panic};
 use crate::geometry::levels::AreaRange;
-use crate::geometry::operator::{BoxFormat, ChannelMap, Elements, IntegralAxis, Reduction, RegionOperator};
+use crate::geometry::operator::{ChannelMap, Elements, IntegralAxis, RegionOperator};
+use crate::geometry::options::{BoxFormat, Reduction};
 use crate::regions::Rois;
 
 /// What [`prroi_pool`] computes. [`mmcv::PrRoiPool`](crate::mmcv::PrRoiPool) is mmcv's, which turns into it.

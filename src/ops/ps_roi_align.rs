@@ -6,7 +6,8 @@ use burn::tensor::Tensor;
 
 use super::{RoiAlignConfig, call, options};
 use crate::error::{RoiError, or_panic};
-use crate::geometry::operator::{ChannelMap, RegionOperator, Sampling};
+use crate::geometry::operator::{ChannelMap, RegionOperator};
+use crate::geometry::options::Sampling;
 use crate::regions::Rois;
 
 /// What [`ps_roi_align`] computes. The defaults are those of torchvision's `ps_roi_align`, which

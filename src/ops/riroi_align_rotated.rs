@@ -7,7 +7,7 @@ use burn::tensor::{DType, FloatDType, Int, Tensor};
 use super::{RoiAlignRotatedConfig, call, options, try_roi_align_rotated};
 use crate::error::{RoiError, or_panic};
 use crate::geometry::angle::AngleConvention;
-use crate::geometry::operator::Sampling;
+use crate::geometry::options::Sampling;
 use crate::regions::RotatedRois;
 
 /// What [`riroi_align_rotated`] computes. The defaults are those of mmcv's `riroi_align_rotated`, which

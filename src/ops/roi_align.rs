@@ -7,9 +7,9 @@ use burn::tensor::Tensor;
 use super::{call, options};
 use crate::error::{RoiError, or_panic};
 use crate::geometry::levels::AreaRange;
-use crate::geometry::operator::{
-    Arithmetic, Bounds, BoxFormat, ChannelMap, Elements, Interpolation, MAXIMUM_OUTPUT_PIXEL_OFFSET, Reduction,
-    RegionOperator, SampleAxis, Sampling, SpatialScale,
+use crate::geometry::operator::{Bounds, ChannelMap, Elements, RegionOperator, SampleAxis, SpatialScale};
+use crate::geometry::options::{
+    Arithmetic, BoxFormat, Interpolation, MAXIMUM_OUTPUT_PIXEL_OFFSET, Reduction, Sampling,
 };
 use crate::regions::Rois;
 

@@ -7,9 +7,8 @@ use burn::tensor::Tensor;
 use super::{call, options};
 use crate::error::{RoiError, or_panic};
 use crate::geometry::levels::AreaRange;
-use crate::geometry::operator::{
-    BinAxis, BinDivision, BoxFormat, BoxRounding, ChannelMap, Elements, Reduction, RegionOperator,
-};
+use crate::geometry::operator::{BinAxis, ChannelMap, Elements, RegionOperator};
+use crate::geometry::options::{BinDivision, BoxFormat, BoxRounding, Reduction};
 use crate::regions::Rois;
 
 /// What [`roi_pool`] computes. The defaults are those of torchvision's `roi_pool`; the structs

@@ -4,7 +4,7 @@ use cubecl::prelude::*;
 
 use super::kernel::Compiled;
 use super::unit::{BoxRow, CHANNELS, Element, Units, planes, sizes, write};
-use crate::geometry::operator::Reduction;
+use crate::geometry::options::Reduction;
 use crate::geometry::real::single::bins::{BinRule, bin, extent};
 
 /// Pools an element in all channels of its unit. `start` is where a sum or a maximum starts.

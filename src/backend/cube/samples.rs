@@ -4,7 +4,7 @@ use cubecl::prelude::*;
 
 use super::kernel::Compiled;
 use super::unit::{BoxRow, CHANNELS, Element, Units, planes, sizes, write};
-use crate::geometry::operator::Reduction;
+use crate::geometry::options::Reduction;
 use crate::geometry::real::single::samples::{SampleRule, Taps, axis, in_bounds, position, taps};
 
 /// Pools an element in all channels of its unit. `start` is where a sum or a maximum starts.

@@ -3,7 +3,9 @@
 use cubecl::prelude::*;
 use cubecl::std::FastDivmod;
 
-use crate::geometry::operator::{BoxFormat, ChannelMap};
+use crate::geometry::operator::ChannelMap;
+
+use crate::geometry::options::BoxFormat;
 
 /// How many channels a unit computes at a time, with the same coordinates and weights.
 pub const CHANNELS: usize = 8;

@@ -5,7 +5,7 @@ use burn::tensor::{Int, Tensor};
 use super::super::{arguments, host};
 use super::ground_truth;
 use crate::error::{RoiError, or_panic};
-use crate::geometry::operator::MAXIMUM_OUTPUT_SIZE;
+use crate::geometry::options::MAXIMUM_OUTPUT_SIZE;
 use crate::{RoiAlignConfig, Rois, try_roi_align};
 
 /// Crops each proposal from its ground-truth mask, at a size of M x M. The semantics are those of torchvision's

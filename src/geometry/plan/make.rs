@@ -12,10 +12,8 @@ use super::integrals::IntegralRule;
 use super::samples::{self, SampleRule};
 use super::{make_integrals, make_points, make_slopes};
 use crate::geometry::levels::{AreaRange, LevelRule};
-use crate::geometry::operator::{
-    Arithmetic, BinAxis, BinDivision, Bounds, BoxRounding, Elements, IntegralAxis, Interpolation, RegionOperator,
-    SampleAxis, Sampling,
-};
+use crate::geometry::operator::{BinAxis, Bounds, Elements, IntegralAxis, RegionOperator, SampleAxis};
+use crate::geometry::options::{Arithmetic, BinDivision, BoxRounding, Interpolation, Sampling};
 use crate::geometry::plan::{
     Coordinate, POINTS, PixelRanges, PointWeights, Region, Run, SampleTaps, TapSlopes, Taps, WeightSlopes, Weights,
 };

@@ -9,7 +9,8 @@ use super::point_slopes::{angle_slopes, fraction_slope, place_slopes};
 use super::points::{self, PointAxis, PointRule, Turn};
 use super::samples::bilinear_taps;
 use super::scratch::Scratch;
-use crate::geometry::operator::{Arithmetic, ChannelMap, RegionOperator, Sampling};
+use crate::geometry::operator::{ChannelMap, RegionOperator};
+use crate::geometry::options::{Arithmetic, Sampling};
 use crate::geometry::plan::{PointPart, PointWeights, Region, Span, hull};
 use crate::geometry::point_grid::{PARAMETERS, Placement, PointGrid};
 

@@ -24,7 +24,9 @@ pub use points::{ElementSpans, PointPart, PointPlanner, PointWeights, Span};
 pub use rows::{PixelRanges, SampleTaps, Taps, Weights, hull, pixel_count};
 pub use slopes::{TapSlopes, WeightSlopes};
 
-use super::operator::{ChannelMap, Elements, Reduction, RegionOperator, Sampling};
+use super::operator::{ChannelMap, Elements, RegionOperator};
+
+use super::options::{Reduction, Sampling};
 
 /// A region as a host executor gets it.
 #[derive(Debug, Clone, PartialEq)]

@@ -8,7 +8,7 @@
 use cubecl::prelude::*;
 
 use super::{Real, quotient};
-use crate::geometry::operator::MAXIMUM_ADAPTIVE_SAMPLES;
+use crate::geometry::options::MAXIMUM_ADAPTIVE_SAMPLES;
 
 /// Ends are scaled and offset, then subtracted; a sample is placed from the start of its element, at
 /// its share of the element's length. torchvision and ONNX Runtime.

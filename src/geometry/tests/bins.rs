@@ -3,7 +3,8 @@
 use std::ops::Range;
 
 use super::run;
-use crate::geometry::operator::{BinAxis, BinDivision, BoxRounding, Elements};
+use crate::geometry::operator::{BinAxis, Elements};
+use crate::geometry::options::{BinDivision, BoxRounding};
 use crate::geometry::plan::Coordinate;
 
 fn bins(axis: BinAxis, ends: [f32; 2], elements: u32, size: u32) -> Vec<Range<usize>> {

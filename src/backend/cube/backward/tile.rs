@@ -3,7 +3,8 @@
 use cubecl::prelude::*;
 
 use crate::backend::cube::unit::{BoxRow, CHANNELS, read_box};
-use crate::geometry::operator::{BoxFormat, ChannelMap};
+use crate::geometry::operator::ChannelMap;
+use crate::geometry::options::BoxFormat;
 use crate::geometry::real::single::area::{AreaRule, in_range};
 use crate::geometry::real::single::between::Reach;
 use crate::geometry::real::single::bins::extent;

@@ -3,7 +3,7 @@
 use cubecl::prelude::*;
 
 use crate::backend::cube::unit::BoxRow;
-use crate::geometry::operator::Reduction;
+use crate::geometry::options::Reduction;
 use crate::geometry::real::single::bins::{BinRule, bin, extent};
 use crate::geometry::real::single::samples::{SampleRule, axis, in_bounds, position, taps};
 

@@ -3,7 +3,7 @@
 use cubecl::prelude::*;
 
 use crate::backend::cube::unit::{is_finite, read_box};
-use crate::geometry::operator::BoxFormat;
+use crate::geometry::options::BoxFormat;
 use crate::geometry::real::single::angle::sine_cosine;
 use crate::geometry::real::single::area::{AreaRule, in_range};
 use crate::geometry::real::single::points::{

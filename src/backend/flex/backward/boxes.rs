@@ -11,7 +11,7 @@ use super::scatter::Scratch;
 use crate::backend::flex::engine::{FEWEST_LANES, PARALLEL};
 use crate::backend::flex::numbers::{Number, Sum};
 use crate::backend::flex::pixels::{Features, LANES, LARGEST_TILE, LaneChannels, Rows, Tile, tile_capacity};
-use crate::geometry::operator::BoxFormat;
+use crate::geometry::options::BoxFormat;
 use crate::geometry::plan::{AxisPlan, Planner, Region, pixel_count};
 
 /// What a region's gradient moves its ends by: those of y and those of x.
