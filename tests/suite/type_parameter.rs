@@ -13,7 +13,7 @@ fn head<B: RoiBackend>(
     features: FloatTensor<B>,
     boxes: FloatTensor<B>,
     batch_indices: IntTensor<B>,
-) -> [FloatTensor<B>; 7] {
+) -> Vec<FloatTensor<B>> {
     let arguments = || (features.clone(), boxes.clone(), batch_indices.clone());
     let (f, b, i) = arguments();
     let aligned = primitive::roi_align::<B>(f, b, i, torchvision::RoiAlign::new([3, 2]));
@@ -30,7 +30,17 @@ fn head<B: RoiBackend>(
     let ps_pooled = primitive::ps_roi_pool::<B>(f, b, i, torchvision::PsRoiPool::new([5, 1]));
     let (f, b, i) = arguments();
     let precise = primitive::prroi_pool::<B>(f, b, i, mmcv::PrRoiPool::new([3, 2]));
-    [aligned, pooled, cropped, of_level, ps_aligned, ps_pooled, precise]
+    let (f, b, i) = arguments();
+    let parts = primitive::ps_crop_and_resize::<B>(f, b, i, PsCropAndResizeConfig::new([3, 2], [1, 5]));
+    let (f, b, i) = arguments();
+    let deformed = primitive::deform_roi_pool::<B>(f, b, i, None, DeformRoiPoolConfig::new([3, 2]));
+    let (f, b, i) = arguments();
+    let (levels, scales) = (vec![f.clone(), f], [1.0, 0.5]);
+    let (operator, pyramid) = (RoiPoolConfig::new([3, 2]), PyramidConfig::new());
+    let of_levels = primitive::multi_scale_pool::<B, 4>(levels, b, i, &scales, operator, pyramid);
+    vec![
+        aligned, pooled, cropped, of_level, ps_aligned, ps_pooled, precise, parts, deformed, of_levels,
+    ]
 }
 
 fn check<B: RoiBackend>(device: &Device)
@@ -59,8 +69,18 @@ where
         roi_align(features.clone(), &rois, torchvision::RoiAlign::new([3, 2])),
         ps_roi_align(features.clone(), &rois, torchvision::PsRoiAlign::new([1, 5])),
         ps_roi_pool(features.clone(), &rois, torchvision::PsRoiPool::new([5, 1])),
-        prroi_pool(features, &rois, mmcv::PrRoiPool::new([3, 2])),
+        prroi_pool(features.clone(), &rois, mmcv::PrRoiPool::new([3, 2])),
+        ps_crop_and_resize(features.clone(), &rois, PsCropAndResizeConfig::new([3, 2], [1, 5])),
+        deform_roi_pool(features.clone(), &rois, None, DeformRoiPoolConfig::new([3, 2])),
+        multi_scale_pool(
+            vec![features.clone(), features],
+            &rois,
+            &[1.0, 0.5],
+            RoiPoolConfig::new([3, 2]),
+            PyramidConfig::new(),
+        ),
     ];
+    assert_eq!(outputs.len(), expected.len());
     for (output, expected) in outputs.into_iter().zip(expected) {
         let output = Tensor::<4>::from_primitive::<B>(output);
         assert_eq!(output.into_data(), expected.into_data());
