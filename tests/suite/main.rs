@@ -1,7 +1,8 @@
 //! Everything but conformance: backends against each other, dtypes, bad input, options, limits.
 //!
 //! A `problem` is a valid call, and `strategies` draws them at random. `any_call` reads calls from bytes, valid or not:
-//! `random_calls` and the fuzz target make them; `reference` is what both are compared with.
+//! `random_calls` and the fuzz target make them; `reference` is what both are compared with. `point_calls` is the same for
+//! operators whose samples are no grid.
 
 #[path = "../support/backends.rs"]
 mod backends;
@@ -17,6 +18,7 @@ mod infinite_pixels;
 mod limits;
 mod multi_scale;
 mod options;
+mod point_calls;
 mod points;
 mod precise;
 mod problem;

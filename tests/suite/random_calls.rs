@@ -1,11 +1,12 @@
 //! Calls with anything in them, for the output or for its gradients: every backend refuses them for what is wrong with
-//! them, or gives the numbers of the plain reference. The fuzz target does the same for longer, with Flex only.
+//! them, or gives the numbers of the plain reference. The fuzz targets do the same for longer, with Flex only.
 
 use proptest::prelude::*;
 
 use crate::agreement::drawn;
 use crate::any_call::AnyCall;
 use crate::backends::{Backend, backends};
+use crate::point_calls::any_call::any_calls;
 
 fn check(call: &AnyCall, backends: &[Backend]) {
     let mut first: Option<(&str, Option<String>)> = None;
@@ -30,6 +31,18 @@ fn any_call_is_refused_or_right() {
     let backends = backends();
     proptest!(drawn(2000), |(bytes in proptest::collection::vec(any::<u8>(), 0..400))| {
         check(&AnyCall::read(&bytes), &backends);
+    });
+}
+
+#[test]
+fn any_call_of_points_is_refused_or_right() {
+    let backends = backends();
+    proptest!(drawn(800), |(call in any_calls())| {
+        for backend in backends.iter().filter(|backend| backend.supports(call.box_dtype())) {
+            if let Err(wrong) = call.check(&backend.device, backend.is_host()) {
+                panic!("{}: {wrong}, for {call:?}", backend.name);
+            }
+        }
     });
 }
 

@@ -3,24 +3,11 @@
 use burn::tensor::{DType, TensorData};
 use proptest::prelude::*;
 
-use super::reference::output;
-use super::strategies::problems;
-use super::{PointOperator, PointProblem};
 use crate::agreement::{drawn, largest_error};
-use crate::backends::{Backend, backends};
-use crate::reference::{Coordinates, DOUBLE, SINGLE};
-
-/// What a problem should give, where the reference computes it. The features are made on the device of a backend.
-pub fn expected(
-    problem: &PointProblem,
-    backend: &Backend,
-    dtype: DType,
-    coordinates: Coordinates,
-) -> Option<super::reference::Expected> {
-    let features = problem.inputs(&backend.device, dtype).features;
-    let features: Vec<f64> = features.into_data().iter::<f64>().collect();
-    output(problem, &features, coordinates)
-}
+use crate::backends::backends;
+use crate::point_calls::strategies::problems;
+use crate::point_calls::{PointOperator, PointProblem};
+use crate::reference::{DOUBLE, SINGLE};
 
 /// Whether all boxes are near the map: samples of a box of 1e9 pixels are farther apart than rounding moves them.
 pub fn is_near(problem: &PointProblem) -> bool {
@@ -35,7 +22,7 @@ fn host_backends_compute_what_the_plain_reference_computes() {
     };
     proptest!(drawn(600), |(problem in problems())| {
         for (dtype, coordinates, tolerance) in [(DType::F32, SINGLE, 2e-5), (DType::F64, DOUBLE, 1e-11)] {
-            let Some(expected) = expected(&problem, first, dtype, coordinates) else { continue };
+            let Some(expected) = problem.expected(&first.device, dtype, coordinates) else { continue };
             // The orientation of a whole number of turns is decided by its last bit.
             if matches!(problem.operator, PointOperator::RiRotated(_)) && expected.nearest_jump < 1e-4 {
                 continue;
@@ -59,7 +46,7 @@ fn backends_agree() {
     let (first, others) = backends.split_first().expect("there is a backend");
     proptest!(drawn(400), |(problem in problems())| {
         prop_assume!(is_near(&problem));
-        let expected = expected(&problem, first, DType::F32, SINGLE);
+        let expected = problem.expected(&first.device, DType::F32, SINGLE);
         prop_assume!(expected.is_some_and(|expected| expected.nearest_jump > 1e-3));
         let expected = problem.run(&first.device, DType::F32);
         for other in others {

@@ -6,59 +6,15 @@ use burn::backend::Dispatch;
 use burn::tensor::{DType, Device, Tensor, TensorData};
 use proptest::prelude::*;
 
-use super::against_reference::{bits, expected, is_near};
-use super::strategies::problems;
-use super::{Inputs, PointOperator, PointProblem};
+use super::against_reference::{bits, is_near};
 use crate::agreement::{drawn, largest_error};
 use crate::backends::backends;
+use crate::point_calls::gradients::{dot, numbers};
+use crate::point_calls::strategies::problems;
+use crate::point_calls::{Inputs, PointOperator, PointProblem};
 use crate::problem::{Layout, random_numbers};
 use crate::reference::{DOUBLE, SINGLE};
 use burn_roi::*;
-
-/// The gradients of the sum of the output times weights.
-struct Gradients {
-    features: TensorData,
-    boxes: TensorData,
-    offsets: Option<TensorData>,
-}
-
-impl PointProblem {
-    fn weights(&self, output: &TensorData) -> Vec<f64> {
-        let numbers = random_numbers(self.seed.wrapping_add(77), output.num_elements());
-        numbers.into_iter().map(f64::from).collect()
-    }
-
-    fn gradients(&self, device: &Device, dtype: DType) -> Gradients {
-        let weights = self.weights(&self.run(device, dtype));
-        let device = &device.clone().autodiff();
-        let inputs = self.inputs(device, dtype);
-        let inputs = Inputs {
-            features: inputs.features.require_grad(),
-            boxes: inputs.boxes.require_grad(),
-            offsets: inputs.offsets.map(Tensor::require_grad),
-        };
-        let output = self.call(inputs.clone(), device);
-        let weights = TensorData::new(weights, output.dims()).convert_dtype(dtype);
-        let weights = Tensor::<4>::from_data(weights, (device, dtype));
-        let gradients = (output * weights).sum().backward();
-        let of = "a gradient of every input";
-        Gradients {
-            features: inputs.features.grad(&gradients).expect(of).into_data(),
-            boxes: inputs.boxes.grad(&gradients).expect(of).into_data(),
-            offsets: inputs
-                .offsets
-                .map(|offsets| offsets.grad(&gradients).expect(of).into_data()),
-        }
-    }
-}
-
-fn numbers(data: &TensorData) -> Vec<f64> {
-    data.iter::<f64>().collect()
-}
-
-fn dot(left: &[f64], right: &[f64]) -> f64 {
-    left.iter().zip(right).map(|(left, right)| left * right).sum()
-}
 
 const STEP: f64 = 1e-6;
 
@@ -72,7 +28,7 @@ fn gradients_of_regions_are_slopes() {
     let (of_boxes, of_offsets) = (Cell::new(0), Cell::new(0));
     proptest!(drawn(400), |(problem in problems())| {
         prop_assume!(is_near(&problem));
-        let Some(expected) = expected(&problem, backend, DType::F64, DOUBLE) else { return Ok(()) };
+        let Some(expected) = problem.expected(&backend.device, DType::F64, DOUBLE) else { return Ok(()) };
         // Near a jump or a bend the slope of one side is not that of the other.
         prop_assume!(expected.nearest_jump > 1e-3 && expected.nearest_bend > 1e-3);
         let device = &backend.device;
@@ -138,7 +94,7 @@ fn backends_agree_on_gradients() {
     let (first, others) = backends.split_first().expect("there is a backend");
     proptest!(drawn(200), |(problem in problems())| {
         prop_assume!(is_near(&problem));
-        let expected = expected(&problem, first, DType::F32, SINGLE);
+        let expected = problem.expected(&first.device, DType::F32, SINGLE);
         prop_assume!(expected.is_some_and(|expected| expected.nearest_jump.min(expected.nearest_bend) > 1e-3));
         let expected = problem.gradients(&first.device, DType::F32);
         for other in others {
