@@ -32,6 +32,7 @@ export function conventions({ region, map, output, sampling, scale }) {
     MaximumSamplesPerOutput: Math.max(sampling, 1),
   };
   const offsets = { InputPixelOffset: 0, OutputPixelOffset: 0, AlignRegionsToCorners: false };
+  const openvinoPool = { output_size: size, spatial_scale };
   const row = (family, title, operator, attributes, tensors) => ({ family, title, operator, attributes, tensors });
   const align = (...rest) => row("RoiAlign", ...rest);
   const pool = (...rest) => row("RoiPool", ...rest);
@@ -54,10 +55,10 @@ export function conventions({ region, map, output, sampling, scale }) {
     align("mmcv prroi_pool (exact mean)", "mmcv.prroi_pool", { output_size: size, spatial_scale }, indexed),
     pool("torchvision", "torchvision.roi_pool", { output_size: size, spatial_scale }, indexed),
     pool("ONNX MaxRoiPool", "onnx.MaxRoiPool", { pooled_shape: size, spatial_scale }, indexed),
-    pool("OpenVINO, max", "openvino.ROIPooling", { output_size: size, spatial_scale, method: "max" }, indexed),
+    pool("OpenVINO, max", "openvino.ROIPooling", { ...openvinoPool, method: "max" }, indexed),
     pool("DirectML ROI_POOLING", "directml.ROI_POOLING", { PooledSize: size, SpatialScale: scale }, indexed),
     crop("TensorFlow", "tensorflow.crop_and_resize", { crop_size: size, method: "bilinear" }, parts),
     crop("TensorFlow, nearest", "tensorflow.crop_and_resize", { crop_size: size, method: "nearest" }, parts),
-    crop("OpenVINO, bilinear", "openvino.ROIPooling", { output_size: size, spatial_scale, method: "bilinear" }, indexedParts),
+    crop("OpenVINO, bilinear", "openvino.ROIPooling", { ...openvinoPool, method: "bilinear" }, indexedParts),
   ];
 }

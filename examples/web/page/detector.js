@@ -113,7 +113,9 @@ export class DetectorTab {
     const least = Number(element("score").value);
     const found = (this.#report?.found ?? []).filter(({ score }) => score >= least);
     drawFound(element("found"), this.#picture, found);
-    const rows = found.map(({ label, score, corners }) => [label, score.toFixed(2), corners.map(Math.round).join(", ")]);
+    const rows = found.map(({ label, score, corners }) => {
+      return [label, score.toFixed(2), corners.map(Math.round).join(", ")];
+    });
     const body = element("objects").tBodies[0];
     fill(body, rows);
     for (const [index, row] of [...body.rows].entries()) {

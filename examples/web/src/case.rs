@@ -82,7 +82,9 @@ fn check_count(name: &str, count: usize, shape: &[usize]) -> Result<(), JsError>
     let expected = shape.iter().try_fold(1usize, |total, &size| total.checked_mul(size));
     match expected == Some(count) {
         true => Ok(()),
-        false => Err(JsError::new(&format!("{name} has {count} values, but its shape is {shape:?}"))),
+        false => Err(JsError::new(&format!(
+            "{name} has {count} values, but its shape is {shape:?}"
+        ))),
     }
 }
 

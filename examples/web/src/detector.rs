@@ -65,14 +65,19 @@ impl Engine {
         let detector = self.detector.borrow().clone();
         let detector = detector.ok_or_else(|| words("the weights of the detector are not loaded"))?;
         let picture = picture(&pixels, width, height).ok_or_else(|| {
-            words(format!("{} bytes are no picture of {width} x {height} pixels", pixels.len()))
+            words(format!(
+                "{} bytes are no picture of {width} x {height} pixels",
+                pixels.len()
+            ))
         })?;
         let mut stages = Stages::hidden(&self.device);
         let found = detector.detect_async(&picture, &mut stages).await.map_err(words)?;
         let times = stages.finish().into_iter();
         let report = Report {
             found: found.iter().map(|found| object(found, &detector.config)).collect(),
-            stages: times.map(|(stage, time)| (stage.name(), time.as_secs_f64() * 1e3)).collect(),
+            stages: times
+                .map(|(stage, time)| (stage.name(), time.as_secs_f64() * 1e3))
+                .collect(),
         };
         serde_json::to_string(&report).map_err(words)
     }

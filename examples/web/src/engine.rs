@@ -5,7 +5,7 @@ use std::rc::Rc;
 
 use burn::tensor::{Device, Int, Tensor};
 use burn_roi::detection::{nms_async, try_nms};
-use burn_roi::{Rois, RoiError};
+use burn_roi::{RoiError, Rois};
 use detection_head::Detector;
 use wasm_bindgen::prelude::*;
 

@@ -7,7 +7,7 @@ import { createRequire } from "node:module";
 import { join, resolve } from "node:path";
 
 import { checkCases, checkFurtherOperators, checkReads } from "./operators.mjs";
-import { checkDetector, checkErrors, checkPage } from "./page.mjs";
+import { checkCamera, checkDetector, checkErrors, checkPage } from "./page.mjs";
 import { serve } from "./server.mjs";
 
 const [page, cases, native, output] = process.argv.slice(2).map((path) => resolve(path));
@@ -20,14 +20,14 @@ setTimeout(() => {
   process.exit(1);
 }, LIMIT_IN_MINUTES * 60_000).unref();
 
-const ALWAYS = ["--no-sandbox", "--headless=new", "--use-fake-device-for-media-stream", "--use-fake-ui-for-media-stream"];
+const CAMERA = ["--use-fake-device-for-media-stream", "--use-fake-ui-for-media-stream"];
 // SwiftShader, a GPU in software, which Chromium brings along.
-const WEBGPU = ["--enable-unsafe-webgpu", "--use-webgpu-adapter=swiftshader", "--enable-features=Vulkan"];
+const WEBGPU = ["--enable-unsafe-webgpu", "--use-webgpu-adapter=swiftshader"];
 
 async function launch(flags) {
   return chromium.launch({
     executablePath: process.env.CHROMIUM || "/usr/bin/chromium",
-    args: [...ALWAYS, ...flags],
+    args: ["--no-sandbox", "--headless=new", ...CAMERA, ...flags],
     timeout: 60_000,
   });
 }
@@ -38,7 +38,7 @@ const server = await serve({
   cases,
 });
 const withGpu = await launch(WEBGPU);
-const withoutGpu = await launch(["--disable-features=WebGPU", "--disable-gpu"]);
+const withoutGpu = await launch(["--disable-gpu"]);
 const failures = [];
 const wanted = (process.env.ONLY ?? "").split(",").filter(Boolean);
 
@@ -63,6 +63,7 @@ for (const backend of ["flex", "webgpu"]) {
   await check(`the detector on ${backend}`, () => checkDetector(context, backend));
 }
 await check("the page at two widths, by keyboard and in a dark scheme", () => checkPage(context));
+await check("camera and dropped files", () => checkCamera(context));
 await check("errors in words", () => checkErrors(context));
 
 await Promise.all([withGpu.close(), withoutGpu.close()]);
