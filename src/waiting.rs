@@ -1,6 +1,7 @@
 //! Reading tensors back to the host: awaited, or waited for where the platform can block.
 
-use burn::tensor::{ExecutionError, TensorData, try_read_sync};
+use burn::backend::ExecutionError;
+use burn::tensor::{TensorData, try_read_sync};
 
 use crate::error::RoiError;
 
