@@ -168,7 +168,7 @@ pub fn try_remove_small_boxes(boxes: Tensor<2>, min_size: f64) -> Result<Tensor<
     )
 }
 
-/// [`remove_small_boxes`] that awaits the device instead of blocking the thread.
+/// [`remove_small_boxes`] that awaits the device.
 /// A WebGPU device in a browser can be read in this form only.
 ///
 /// # Errors

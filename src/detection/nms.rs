@@ -53,7 +53,7 @@ pub fn try_nms(boxes: Tensor<2>, scores: Tensor<1>, iou_threshold: f64) -> Resul
     wait("try_nms", "nms_async", nms_async(boxes, scores, iou_threshold))
 }
 
-/// [`nms`] that awaits the device instead of blocking the thread.
+/// [`nms`] that awaits the device.
 /// A WebGPU device in a browser can be read in this form only.
 ///
 /// # Errors
@@ -124,7 +124,7 @@ pub fn try_batched_nms(
     )
 }
 
-/// [`batched_nms`] that awaits the device instead of blocking the thread.
+/// [`batched_nms`] that awaits the device.
 /// A WebGPU device in a browser can be read in this form only.
 ///
 /// # Errors

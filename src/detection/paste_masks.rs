@@ -63,7 +63,7 @@ pub fn try_paste_masks_in_image(
     )
 }
 
-/// [`paste_masks_in_image`] that awaits the device instead of blocking the thread.
+/// [`paste_masks_in_image`] that awaits the device.
 /// A WebGPU device in a browser can be read in this form only.
 ///
 /// # Errors

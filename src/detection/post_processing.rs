@@ -142,7 +142,7 @@ pub fn try_postprocess_detections(
     )
 }
 
-/// [`postprocess_detections`] that awaits the device instead of blocking the thread.
+/// [`postprocess_detections`] that awaits the device.
 /// A WebGPU device in a browser can be read in this form only.
 ///
 /// # Errors

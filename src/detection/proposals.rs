@@ -119,7 +119,7 @@ pub fn try_filter_proposals(
     )
 }
 
-/// [`filter_proposals`] that awaits the device instead of blocking the thread.
+/// [`filter_proposals`] that awaits the device.
 /// A WebGPU device in a browser can be read in this form only.
 ///
 /// # Errors

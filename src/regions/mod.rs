@@ -218,7 +218,7 @@ impl<const COLUMNS: usize> RoiTable<COLUMNS> {
         wait("validate", "validate_async", self.validate_async(batch))
     }
 
-    /// [`validate`](RoiTable::validate) that awaits the device instead of blocking the thread.
+    /// [`validate`](RoiTable::validate) that awaits the device.
     /// A WebGPU device in a browser can be read in this form only.
     ///
     /// # Errors

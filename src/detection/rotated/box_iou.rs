@@ -69,7 +69,7 @@ pub fn try_box_iou_rotated(
     )
 }
 
-/// [`box_iou_rotated`] that awaits the device instead of blocking the thread.
+/// [`box_iou_rotated`] that awaits the device.
 /// A WebGPU device in a browser can be read in this form only.
 ///
 /// # Errors
@@ -144,7 +144,7 @@ pub fn try_box_iou_rotated_aligned(
     )
 }
 
-/// [`box_iou_rotated_aligned`] that awaits the device instead of blocking the thread.
+/// [`box_iou_rotated_aligned`] that awaits the device.
 /// A WebGPU device in a browser can be read in this form only.
 ///
 /// # Errors

@@ -81,7 +81,7 @@ pub fn try_nms_rotated(
     )
 }
 
-/// [`nms_rotated`] that awaits the device instead of blocking the thread.
+/// [`nms_rotated`] that awaits the device.
 /// A WebGPU device in a browser can be read in this form only.
 ///
 /// # Errors
@@ -162,7 +162,7 @@ pub fn try_batched_nms_rotated(
     )
 }
 
-/// [`batched_nms_rotated`] that awaits the device instead of blocking the thread.
+/// [`batched_nms_rotated`] that awaits the device.
 /// A WebGPU device in a browser can be read in this form only.
 ///
 /// # Errors

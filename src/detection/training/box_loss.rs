@@ -89,7 +89,7 @@ pub fn try_fastrcnn_loss(
     )
 }
 
-/// [`fastrcnn_loss`] that awaits the device instead of blocking the thread.
+/// [`fastrcnn_loss`] that awaits the device.
 /// A WebGPU device in a browser can be read in this form only.
 ///
 /// # Errors

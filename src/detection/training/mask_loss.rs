@@ -100,7 +100,7 @@ pub fn try_maskrcnn_loss(
     )
 }
 
-/// [`maskrcnn_loss`] that awaits the device instead of blocking the thread.
+/// [`maskrcnn_loss`] that awaits the device.
 /// A WebGPU device in a browser can be read in this form only.
 ///
 /// # Errors

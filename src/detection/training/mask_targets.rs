@@ -85,7 +85,7 @@ pub fn try_project_masks_on_boxes(
     )
 }
 
-/// [`project_masks_on_boxes`] that awaits the device instead of blocking the thread.
+/// [`project_masks_on_boxes`] that awaits the device.
 /// A WebGPU device in a browser can be read in this form only.
 ///
 /// # Errors

@@ -116,7 +116,7 @@ pub fn try_rpn_loss(
     )
 }
 
-/// [`rpn_loss`] that awaits the device instead of blocking the thread.
+/// [`rpn_loss`] that awaits the device.
 /// A WebGPU device in a browser can be read in this form only.
 ///
 /// # Errors

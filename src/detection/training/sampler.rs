@@ -79,7 +79,7 @@ impl BalancedPositiveNegativeSampler {
         wait("try_forward", "forward_async", self.forward_async(labels, permutation))
     }
 
-    /// [`forward`](BalancedPositiveNegativeSampler::forward) that awaits the device instead of blocking the thread.
+    /// [`forward`](BalancedPositiveNegativeSampler::forward) that awaits the device.
     /// A WebGPU device in a browser can be read in this form only.
     ///
     /// # Errors

@@ -69,7 +69,7 @@ impl TrainingSamples {
         wait("try_positive", "positive_async", self.positive_async())
     }
 
-    /// [`positive`](TrainingSamples::positive) that awaits the device instead of blocking the thread.
+    /// [`positive`](TrainingSamples::positive) that awaits the device.
     /// A WebGPU device in a browser can be read in this form only.
     ///
     /// # Errors
@@ -173,7 +173,7 @@ pub fn try_select_training_samples(
     )
 }
 
-/// [`select_training_samples`] that awaits the device instead of blocking the thread.
+/// [`select_training_samples`] that awaits the device.
 /// A WebGPU device in a browser can be read in this form only.
 ///
 /// # Errors

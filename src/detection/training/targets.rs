@@ -81,7 +81,7 @@ pub fn try_assign_targets_to_proposals(
     )
 }
 
-/// [`assign_targets_to_proposals`] that awaits the device instead of blocking the thread.
+/// [`assign_targets_to_proposals`] that awaits the device.
 /// A WebGPU device in a browser can be read in this form only.
 ///
 /// # Errors
@@ -160,7 +160,7 @@ pub fn try_assign_targets_to_anchors(
     )
 }
 
-/// [`assign_targets_to_anchors`] that awaits the device instead of blocking the thread.
+/// [`assign_targets_to_anchors`] that awaits the device.
 /// A WebGPU device in a browser can be read in this form only.
 ///
 /// # Errors
