@@ -93,6 +93,10 @@ const actions = {
     return engine.blockingErrors();
   },
 
+  async halfPrecisionError() {
+    return engine.halfPrecisionError();
+  },
+
   async loadDetector({ config, weights }) {
     const text = new TextDecoder().decode(await load(config));
     engine.loadDetector(new module.Weights(text, await load(weights)));

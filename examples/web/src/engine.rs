@@ -3,9 +3,9 @@
 use std::cell::RefCell;
 use std::rc::Rc;
 
-use burn::tensor::{Device, Int, Tensor};
+use burn::tensor::{DType, Device, Int, Tensor, TensorData};
 use burn_roi::detection::{nms_async, try_nms};
-use burn_roi::{RoiError, Rois};
+use burn_roi::{RoiAlignConfig, RoiError, Rois, try_roi_align};
 use detection_head::Detector;
 use wasm_bindgen::prelude::*;
 
@@ -84,6 +84,17 @@ impl Engine {
         let rois = Rois::new(boxes.clone(), indices);
         let text = |error: Option<RoiError>| error.map(|error| error.to_string()).unwrap_or_default();
         vec![text(rois.validate(1).err()), text(try_nms(boxes, scores, 0.5).err())]
+    }
+
+    /// The error of an operator on features of f16, which few devices of WebGPU have. Without one, an empty text.
+    #[wasm_bindgen(js_name = halfPrecisionError)]
+    pub fn half_precision_error(&self) -> String {
+        let options = (&self.device, DType::F16);
+        let features = Tensor::<4>::from_data(TensorData::new(vec![1.0f32; 16], [1, 1, 4, 4]), options);
+        let boxes = Tensor::<2>::from_floats([[0.0, 0.0, 4.0, 4.0]], &self.device);
+        let rois = Rois::from_images(vec![boxes]);
+        let pooled = try_roi_align(features, &rois, RoiAlignConfig::new([2, 2]));
+        pooled.err().map(|error| error.to_string()).unwrap_or_default()
     }
 
     fn boxes(&self, boxes: Vec<f32>, scores: Vec<f32>) -> (Tensor<2>, Tensor<1>) {

@@ -89,6 +89,8 @@ export async function checkReads(context, backend) {
   const boxes = [0, 0, 10, 10, 50, 0, 60, 10, 0, 0, 10, 9];
   const kept = await inPage(page, "ask", 5, backend, "nms", { boxes, scores: [0.6, 0.7, 0.9], threshold: 0.5 });
   const errors = await inPage(page, "ask", 5, backend, "blockingErrors");
+  // Software GPUs have no f16. It must not be zeros in silence.
+  const half = await inPage(page, "ask", 5, backend, "halfPrecisionError");
   const refused = await inPage(page, "ask", 5, backend, "run", {
     operator: "torchvision.roi_pool",
     attributes: { output_size: [2, 2] },
@@ -103,6 +105,8 @@ export async function checkReads(context, backend) {
     const fits = backend === "flex" ? errors[index] === "" : errors[index].includes(name);
     if (!fits) problems.push(`a form that blocks: ${JSON.stringify(errors)}`);
   }
+  const halfFits = backend === "flex" ? half === "" : half.includes("`features` is of dtype F16");
+  if (!halfFits) problems.push(`features of f16: ${JSON.stringify(half)}`);
   if (!refused.error?.includes("`boxes` has shape [1, 4]")) problems.push(`a wrong shape: ${JSON.stringify(refused)}`);
   return problems;
 }
