@@ -216,6 +216,20 @@ pub enum RoiError {
         /// The tensor.
         argument: &'static str,
     },
+    /// A device that only answers asynchronously, as WebGPU in a browser does, was to be read by a function that blocks.
+    #[error("`{function}` waits for the device, but a browser does not let it on this device: await `{asynchronous}`")]
+    SynchronousRead {
+        /// The function that was called.
+        function: &'static str,
+        /// Its asynchronous form.
+        asynchronous: &'static str,
+    },
+    /// The device failed before a tensor could be read back.
+    #[error("the device failed, so that a tensor could not be read back: {reason}")]
+    DeviceRead {
+        /// What the backend says.
+        reason: String,
+    },
     /// A gradient is asked for by hand, of tensors on an autodiff device.
     #[error(
         "`{argument}` is on an autodiff device, but must be on the inner device: a gradient has no gradient of its own"

@@ -54,6 +54,7 @@ mod frameworks;
 mod geometry;
 mod ops;
 mod regions;
+mod waiting;
 
 pub use backend::RoiBackend;
 pub use error::RoiError;

@@ -103,11 +103,7 @@ impl Config {
             Some(config) => config,
             None => Self::from_file(name_or_path)?,
         };
-        config.check().map_err(|reason| Error::Config {
-            path: name_or_path.to_owned(),
-            reason,
-        })?;
-        Ok(config)
+        config.checked(name_or_path)
     }
 
     fn from_file(path: &Path) -> Result<Self, Error> {
@@ -123,10 +119,27 @@ impl Config {
                 _ => error.to_string(),
             },
         })?;
-        serde_json::from_str(&text).map_err(|error| Error::Config {
+        Self::parse(&text, path)
+    }
+
+    /// A configuration from the text of a file; errors call it `path`.
+    pub fn from_json(text: &str, path: &Path) -> Result<Self, Error> {
+        Self::parse(text, path)?.checked(path)
+    }
+
+    fn parse(text: &str, path: &Path) -> Result<Self, Error> {
+        serde_json::from_str(text).map_err(|error| Error::Config {
             path: path.to_owned(),
             reason: error.to_string(),
         })
+    }
+
+    fn checked(self, path: &Path) -> Result<Self, Error> {
+        self.check().map_err(|reason| Error::Config {
+            path: path.to_owned(),
+            reason,
+        })?;
+        Ok(self)
     }
 
     /// Writes a JSON file that [`Config::read`] reads.

@@ -1,9 +1,9 @@
 //! From a picture to its detections: the model's layers, and torchvision's steps between them.
 
-use burn::tensor::{Device, Tensor};
+use burn::tensor::{Device, Tensor, read_sync};
 use burn_roi::detection::{
     AnchorGenerator, AnchorGeneratorConfig, BoxCoder, DetectionConfig, Detections, ProposalConfig,
-    try_filter_proposals, try_maskrcnn_inference, try_postprocess_detections,
+    filter_proposals_async, postprocess_detections_async, try_maskrcnn_inference,
 };
 use burn_roi::torchvision::MultiScaleRoiAlign;
 use burn_roi::{RoiError, Rois, try_infer_scales, try_multi_scale_roi_align};
@@ -42,39 +42,66 @@ impl Detector {
 
     /// All detections of a picture, by decreasing score.
     pub fn detect(&self, picture: &RgbImage, stages: &mut Stages) -> Result<Vec<Found>, Error> {
+        read_sync(self.detect_async(picture, stages))
+    }
+
+    /// [`detect`](Detector::detect) for a browser, which can't block on a GPU.
+    pub async fn detect_async(&self, picture: &RgbImage, stages: &mut Stages) -> Result<Vec<Found>, Error> {
         let MaskRcnn {
             backbone,
             rpn,
             roi_heads,
         } = &self.model;
-        let prepared = stages.run(Stage::Preprocessing, || Ok(self.prepare(picture)))?;
+        let prepared = stages
+            .run(Stage::Preprocessing, async { Ok(self.prepare(picture)) })
+            .await?;
         let input = prepared.input.clone();
-        let maps = stages.run(Stage::Body, || Ok(backbone.body.forward(input)))?;
-        let levels = stages.run(Stage::FeaturePyramid, || Ok(backbone.fpn.forward(maps)))?;
-        let predicted = stages.run(Stage::RegionPredictions, || Ok(rpn.head.forward(&levels)))?;
-        let proposals = stages.run(Stage::Proposals, || self.proposals(predicted, &prepared))?;
+        let maps = stages
+            .run(Stage::Body, async { Ok(backbone.body.forward(input)) })
+            .await?;
+        let levels = stages
+            .run(Stage::FeaturePyramid, async { Ok(backbone.fpn.forward(maps)) })
+            .await?;
+        let predicted = stages
+            .run(Stage::RegionPredictions, async { Ok(rpn.head.forward(&levels)) })
+            .await?;
+        let proposals = stages
+            .run(Stage::Proposals, self.proposals_async(predicted, &prepared))
+            .await?;
         // The heads are not called without regions: not every backend accepts empty tensors.
         if proposals.dims()[0] == 0 {
             return Ok(Vec::new());
         }
 
         let regions = proposals.clone();
-        let pooled = stages.run(Stage::BoxPooling, || self.pool_boxes(&levels, regions, &prepared))?;
-        let (logits, deltas) = stages.run(Stage::BoxHead, || Ok(roi_heads.boxes(pooled)))?;
-        let detections = stages.run(Stage::Detections, || {
-            self.detections(logits, deltas, proposals, &prepared)
-        })?;
+        let pooled = stages
+            .run(Stage::BoxPooling, async {
+                self.pool_boxes(&levels, regions, &prepared)
+            })
+            .await?;
+        let (logits, deltas) = stages
+            .run(Stage::BoxHead, async { Ok(roi_heads.boxes(pooled)) })
+            .await?;
+        let detections = stages
+            .run(Stage::Detections, self.detections(logits, deltas, proposals, &prepared))
+            .await?;
         if detections.is_empty() {
             return Ok(Vec::new());
         }
 
         let regions = detections.boxes.clone();
-        let pooled = stages.run(Stage::MaskPooling, || self.pool_masks(&levels, regions, &prepared))?;
+        let pooled = stages
+            .run(Stage::MaskPooling, async {
+                self.pool_masks(&levels, regions, &prepared)
+            })
+            .await?;
         let labels = detections.labels.clone();
-        let masks = stages.run(Stage::MaskHead, || {
-            Ok(try_maskrcnn_inference(roi_heads.masks(pooled), labels)?)
-        })?;
-        stages.run(Stage::Masks, || self.found(detections, masks, &prepared))
+        let masks = stages
+            .run(Stage::MaskHead, async {
+                Ok(try_maskrcnn_inference(roi_heads.masks(pooled), labels)?)
+            })
+            .await?;
+        stages.run(Stage::Masks, self.found(detections, masks, &prepared)).await
     }
 
     pub fn prepare(&self, picture: &RgbImage) -> Prepared {
@@ -83,6 +110,10 @@ impl Detector {
 
     /// Boxes `[K, 4]` in the resized picture, by decreasing objectness.
     pub fn proposals(&self, predicted: RegionPredictions, prepared: &Prepared) -> Result<Tensor<2>, Error> {
+        read_sync(self.proposals_async(predicted, prepared))
+    }
+
+    async fn proposals_async(&self, predicted: RegionPredictions, prepared: &Prepared) -> Result<Tensor<2>, Error> {
         let map_sizes: Vec<[usize; 2]> = predicted.objectness.iter().map(size_of).collect();
         let [_, _, height, width] = prepared.input.dims();
         let anchors = self.anchors.try_forward([height, width], &map_sizes, &self.device)?;
@@ -94,7 +125,7 @@ impl Detector {
         let coder = BoxCoder::new([1.0; 4]);
         let boxes = coder.try_decode(Tensor::cat(deltas, 0), Tensor::cat(anchors, 0))?;
         let config = &self.config.region_proposals;
-        let (boxes, _) = try_filter_proposals(
+        let (boxes, _) = filter_proposals_async(
             boxes.reshape([1, total, 4]),
             Tensor::cat(objectness, 0).reshape([1, total]),
             &[prepared.size],
@@ -105,7 +136,8 @@ impl Detector {
                 .with_nms_threshold(config.nms_threshold)
                 .with_score_threshold(config.score_threshold)
                 .with_min_size(config.min_size),
-        )?;
+        )
+        .await?;
         Ok(only(boxes))
     }
 
@@ -132,7 +164,7 @@ impl Detector {
     }
 
     /// Detections in the resized picture.
-    fn detections(
+    async fn detections(
         &self,
         logits: Tensor<2>,
         deltas: Tensor<2>,
@@ -146,25 +178,26 @@ impl Detector {
             .with_detections_per_image(config.detections_per_image)
             .with_box_weights(config.weights);
         let proposals = vec![proposals];
-        let images = try_postprocess_detections(logits, deltas, proposals, &[prepared.size], &config)?;
+        let images = postprocess_detections_async(logits, deltas, proposals, &[prepared.size], &config).await?;
         Ok(only(images))
     }
 
     /// Scales detections and their masks `[K, 1, M, M]` from the resized picture to the original one.
-    fn found(&self, detections: Detections, masks: Tensor<4>, prepared: &Prepared) -> Result<Vec<Found>, Error> {
-        let rows = Rows::read(detections)?;
+    async fn found(&self, detections: Detections, masks: Tensor<4>, prepared: &Prepared) -> Result<Vec<Found>, Error> {
+        let rows = Rows::read(detections).await?;
         let threshold = self.config.mask_head.mask_threshold as f32;
-        let found = rows.boxes.iter().enumerate().map(|(row, &corners)| {
+        let mut found = Vec::with_capacity(rows.boxes.len());
+        for (row, &corners) in rows.boxes.iter().enumerate() {
             let corners = rescaled(corners, prepared.size, prepared.original);
             let mask = masks.clone().slice_dim(0, row..row + 1);
-            Ok(Found {
+            found.push(Found {
                 class: rows.labels[row],
                 score: rows.scores[row],
                 corners,
-                mask: paste(mask, corners, prepared.original, threshold)?,
-            })
-        });
-        found.collect()
+                mask: paste(mask, corners, prepared.original, threshold).await?,
+            });
+        }
+        Ok(found)
     }
 }
 

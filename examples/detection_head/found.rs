@@ -1,7 +1,7 @@
 //! The detections of a picture, and their masks pasted into it.
 
 use burn::tensor::Tensor;
-use burn_roi::detection::{Detections, try_paste_masks_in_image};
+use burn_roi::detection::{Detections, paste_masks_in_image_async};
 
 use crate::error::Error;
 use crate::run_lengths::RunLengths;
@@ -27,12 +27,12 @@ pub struct Rows {
 }
 
 impl Rows {
-    pub fn read(detections: Detections) -> Result<Self, Error> {
-        let boxes = detections.boxes.into_data().try_to_vec::<f32>()?;
-        let labels = detections.labels.into_data();
+    pub async fn read(detections: Detections) -> Result<Self, Error> {
+        let boxes = detections.boxes.into_data_async().await?.try_to_vec::<f32>()?;
+        let labels = detections.labels.into_data_async().await?;
         Ok(Self {
             boxes: boxes.as_chunks().0.to_vec(),
-            scores: detections.scores.into_data().try_to_vec()?,
+            scores: detections.scores.into_data_async().await?.try_to_vec()?,
             labels: labels.iter::<i64>().map(|label| label as usize).collect(),
         })
     }
@@ -48,7 +48,7 @@ pub fn rescaled([x1, y1, x2, y2]: [f32; 4], from: [usize; 2], to: [usize; 2]) ->
 ///
 /// Only the window that the mask covers is computed, with the same values as in the whole picture. A hundred masks of
 /// a large photograph are then a few kilobytes of run lengths, and never a hundred pictures in memory.
-pub fn paste(mask: Tensor<4>, corners: [f32; 4], size: [usize; 2], threshold: f32) -> Result<RunLengths, Error> {
+pub async fn paste(mask: Tensor<4>, corners: [f32; 4], size: [usize; 2], threshold: f32) -> Result<RunLengths, Error> {
     let [_, _, mask_side, _] = mask.dims();
     let window = window(corners, mask_side, size);
     let [x1, y1, x2, y2] = window;
@@ -58,8 +58,8 @@ pub fn paste(mask: Tensor<4>, corners: [f32; 4], size: [usize; 2], threshold: f3
     let [left, top] = [x1 as f32, y1 as f32];
     let inside = [corners[0] - left, corners[1] - top, corners[2] - left, corners[3] - top];
     let boxes = Tensor::from_floats([inside], &mask.device());
-    let pasted = try_paste_masks_in_image(mask, boxes, [y2 - y1, x2 - x1], PADDING)?;
-    let values: Vec<f32> = pasted.into_data().try_to_vec()?;
+    let pasted = paste_masks_in_image_async(mask, boxes, [y2 - y1, x2 - x1], PADDING).await?;
+    let values: Vec<f32> = pasted.into_data_async().await?.try_to_vec()?;
     let width = x2 - x1;
     Ok(RunLengths::of_window(size, window, |x, y| {
         values[y * width + x] > threshold
@@ -84,6 +84,7 @@ fn window([x1, y1, x2, y2]: [f32; 4], mask_side: usize, size: [usize; 2]) -> [us
 
 #[cfg(test)]
 mod tests {
+    use burn::tensor::read_sync;
     use burn_roi::detection::paste_masks_in_image;
 
     use super::*;
@@ -108,7 +109,7 @@ mod tests {
             let whole = paste_masks_in_image(mask.clone(), boxes, size, PADDING);
             let values: Vec<f32> = whole.into_data().try_to_vec().unwrap();
             let expected = RunLengths::of_window(size, [0, 0, 18, 12], |x, y| values[y * 18 + x] > 0.5);
-            let pasted = paste(mask.clone(), corners, size, 0.5).unwrap();
+            let pasted = read_sync(paste(mask.clone(), corners, size, 0.5)).unwrap();
             assert_eq!(pasted, expected, "of {corners:?}");
             assert!(pasted.area() > 0, "of {corners:?}");
         }

@@ -1,9 +1,11 @@
 //! The stages of a detection, with a progress bar and times.
 
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
+use burn::backend::ExecutionError;
 use burn::tensor::Device;
 use indicatif::{ProgressBar, ProgressStyle};
+use web_time::Instant;
 
 use crate::error::Error;
 
@@ -73,11 +75,11 @@ impl Stages {
     }
 
     /// Runs a stage and waits until the device has finished it, since a GPU only queues its work.
-    pub fn run<T>(&mut self, stage: Stage, work: impl FnOnce() -> Result<T, Error>) -> Result<T, Error> {
+    pub async fn run<T>(&mut self, stage: Stage, work: impl Future<Output = Result<T, Error>>) -> Result<T, Error> {
         self.bar.set_message(stage.name());
         let start = Instant::now();
-        let output = work()?;
-        self.device.sync()?;
+        let output = work.await?;
+        finished(&self.device).await?;
         self.times.push((stage, start.elapsed()));
         self.bar.inc(1);
         Ok(output)
@@ -88,6 +90,20 @@ impl Stages {
         self.bar.finish_and_clear();
         self.times
     }
+}
+
+/// Waits until the device has finished what it was given.
+#[cfg(not(target_family = "wasm"))]
+async fn finished(device: &Device) -> Result<(), ExecutionError> {
+    device.sync()
+}
+
+/// Waits until the device has finished what it was given. A browser can't block on a GPU: what is read back comes after
+/// everything that was queued before it.
+#[cfg(target_family = "wasm")]
+async fn finished(device: &Device) -> Result<(), ExecutionError> {
+    let last = burn::tensor::Tensor::<1>::zeros([1], device);
+    last.into_data_async().await.map(drop)
 }
 
 /// A progress bar on stderr; hidden if stderr is not a terminal.

@@ -4,6 +4,7 @@ use burn::tensor::{DType, FloatDType, Int, Tensor, TensorData};
 
 use super::{arguments, host};
 use crate::error::{RoiError, or_panic};
+use crate::waiting::wait;
 
 /// The area of each box. The semantics are those of `torchvision.ops.box_area`.
 ///
@@ -160,10 +161,24 @@ pub fn remove_small_boxes(boxes: Tensor<2>, min_size: f64) -> Tensor<1, Int> {
 /// - [`RoiError::Shape`]: `boxes` is not `[K, 4]`.
 /// - [`RoiError::Option`]: `min_size` is NaN.
 pub fn try_remove_small_boxes(boxes: Tensor<2>, min_size: f64) -> Result<Tensor<1, Int>, RoiError> {
+    wait(
+        "try_remove_small_boxes",
+        "remove_small_boxes_async",
+        remove_small_boxes_async(boxes, min_size),
+    )
+}
+
+/// [`remove_small_boxes`] that awaits the device.
+/// A WebGPU device in a browser can be read in this form only.
+///
+/// # Errors
+///
+/// Those of [`try_remove_small_boxes`], except [`RoiError::SynchronousRead`].
+pub async fn remove_small_boxes_async(boxes: Tensor<2>, min_size: f64) -> Result<Tensor<1, Int>, RoiError> {
     arguments::boxes("boxes", &boxes)?;
     arguments::not_nan("min_size", min_size)?;
     let dtype = boxes.dtype();
-    let host_boxes = host::read_boxes(&boxes);
+    let host_boxes = host::read_boxes(&boxes).await?;
     let large: Vec<usize> = (0..host_boxes.len())
         .filter(|&index| host::is_large(&host_boxes[index], min_size, dtype))
         .collect();

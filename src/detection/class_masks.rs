@@ -1,6 +1,6 @@
 //! [`maskrcnn_inference`]: the mask of each detection's class as probabilities.
 
-use burn::tensor::{Int, Tensor, activation};
+use burn::tensor::{Int, Tensor, activation, read_sync};
 
 use super::{arguments, host};
 use crate::backend::is_host;
@@ -46,7 +46,7 @@ pub fn try_maskrcnn_inference(mask_logits: Tensor<4>, labels: Tensor<1, Int>) ->
     arguments::length("labels", labels.dims()[0], count, "row of `mask_logits`")?;
     arguments::device("labels", &labels.device(), "mask_logits", &device)?;
     if is_host(&device) {
-        arguments::labels(&host::read_ints(&labels), classes)?;
+        arguments::labels(&read_sync(host::read_ints(&labels))?, classes)?;
     }
     let shape = [count, 1, height, width];
     if mask_logits.shape().num_elements() == 0 {

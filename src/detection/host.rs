@@ -3,27 +3,30 @@
 use burn::tensor::kind::Basic;
 use burn::tensor::{DType, Device, Int, Tensor, TensorData, bf16, f16};
 
+use crate::error::RoiError;
+use crate::waiting::read;
+
 /// Reads boxes `[K, 4]`.
-pub fn read_boxes(boxes: &Tensor<2>) -> Vec<[f64; 4]> {
-    let coordinates = read_floats(boxes);
+pub async fn read_boxes(boxes: &Tensor<2>) -> Result<Vec<[f64; 4]>, RoiError> {
+    let coordinates = read_floats(boxes).await?;
     let (rows, _) = coordinates.as_chunks::<4>();
-    rows.to_vec()
+    Ok(rows.to_vec())
 }
 
 /// Reads all elements of a float tensor.
-pub fn read_floats<const D: usize>(floats: &Tensor<D>) -> Vec<f64> {
+pub async fn read_floats<const D: usize>(floats: &Tensor<D>) -> Result<Vec<f64>, RoiError> {
     if floats.shape().num_elements() == 0 {
-        return Vec::new();
+        return Ok(Vec::new());
     }
-    floats.to_data().iter::<f64>().collect()
+    Ok(read(floats.to_data_async()).await?.iter::<f64>().collect())
 }
 
 /// Reads all elements of an integer tensor.
-pub fn read_ints(ints: &Tensor<1, Int>) -> Vec<i64> {
+pub async fn read_ints(ints: &Tensor<1, Int>) -> Result<Vec<i64>, RoiError> {
     if ints.dims()[0] == 0 {
-        return Vec::new();
+        return Ok(Vec::new());
     }
-    ints.to_data().iter::<i64>().collect()
+    Ok(read(ints.to_data_async()).await?.iter::<i64>().collect())
 }
 
 /// The value that a tensor of `dtype` stores for `value`.

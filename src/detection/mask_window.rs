@@ -14,7 +14,7 @@ pub struct Window {
 }
 
 /// The window of each box, for masks of `mask_size` by `mask_size` pixels that `padding` pixels surround.
-pub fn read_windows(boxes: &Tensor<2>, mask_size: usize, padding: usize) -> Result<Vec<Window>, RoiError> {
+pub async fn read_windows(boxes: &Tensor<2>, mask_size: usize, padding: usize) -> Result<Vec<Window>, RoiError> {
     let dtype = boxes.dtype();
     let mask = MaskAxis {
         size: mask_size,
@@ -31,7 +31,7 @@ pub fn read_windows(boxes: &Tensor<2>, mask_size: usize, padding: usize) -> Resu
             x: Span::new(x1, x2, mask, dtype),
         })
     };
-    let boxes = host::read_boxes(boxes);
+    let boxes = host::read_boxes(boxes).await?;
     boxes.iter().enumerate().map(window).collect()
 }
 

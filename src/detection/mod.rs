@@ -11,6 +11,12 @@
 //! - A tensor's device decides the backend, as for the region operators. Where values decide how many rows a result
 //!   has, the function reads them back to the host, and its documentation says so.
 //! - An empty input, such as no proposals, gives empty tensors.
+//! - A function that reads back has a third form, such as [`nms_async`] beside [`nms`] and [`try_nms`], which awaits the
+//!   device. In a browser a WebGPU device can be read in this form only: there the `try_` form returns
+//!   [`RoiError::SynchronousRead`](crate::RoiError::SynchronousRead), which names it. Both return
+//!   [`RoiError::DeviceRead`](crate::RoiError::DeviceRead) where the device answers with a failure.
+//! - A native program on an asynchronous executor sets Burn's `RuntimeKind::Async`. Without it CubeCL devices copy data
+//!   when it is used, which blocks a thread of the executor.
 //!
 //! # From feature maps to detections
 //!
@@ -110,8 +116,8 @@ mod training;
 pub use anchors::{AnchorGenerator, AnchorGeneratorConfig};
 pub use box_coder::BoxCoder;
 pub use boxes::{
-    box_area, box_iou, clip_boxes_to_image, remove_small_boxes, try_box_area, try_box_iou, try_clip_boxes_to_image,
-    try_remove_small_boxes,
+    box_area, box_iou, clip_boxes_to_image, remove_small_boxes, remove_small_boxes_async, try_box_area, try_box_iou,
+    try_clip_boxes_to_image, try_remove_small_boxes,
 };
 pub use class_masks::{maskrcnn_inference, try_maskrcnn_inference};
 pub use heads::{
@@ -119,17 +125,22 @@ pub use heads::{
     FastRcnnPredictorConfig, MaskRcnnHeads, MaskRcnnHeadsConfig, MaskRcnnPredictor, MaskRcnnPredictorConfig,
     TwoMlpHead, TwoMlpHeadConfig,
 };
-pub use nms::{batched_nms, nms, try_batched_nms, try_nms};
-pub use paste_masks::{paste_masks_in_image, try_paste_masks_in_image};
-pub use post_processing::{DetectionConfig, Detections, postprocess_detections, try_postprocess_detections};
-pub use proposals::{ProposalConfig, filter_proposals, try_filter_proposals};
+pub use nms::{batched_nms, batched_nms_async, nms, nms_async, try_batched_nms, try_nms};
+pub use paste_masks::{paste_masks_in_image, paste_masks_in_image_async, try_paste_masks_in_image};
+pub use post_processing::{
+    DetectionConfig, Detections, postprocess_detections, postprocess_detections_async, try_postprocess_detections,
+};
+pub use proposals::{ProposalConfig, filter_proposals, filter_proposals_async, try_filter_proposals};
 pub use rotated::{
-    OverlapMode, batched_nms_rotated, box_iou_rotated, box_iou_rotated_aligned, nms_rotated, try_batched_nms_rotated,
+    OverlapMode, batched_nms_rotated, batched_nms_rotated_async, box_iou_rotated, box_iou_rotated_aligned,
+    box_iou_rotated_aligned_async, box_iou_rotated_async, nms_rotated, nms_rotated_async, try_batched_nms_rotated,
     try_box_iou_rotated, try_box_iou_rotated_aligned, try_nms_rotated,
 };
 pub use training::{
     BalancedPositiveNegativeSampler, Matcher, TrainingSamples, TrainingSamplesConfig, assign_targets_to_anchors,
-    assign_targets_to_proposals, fastrcnn_loss, maskrcnn_loss, project_masks_on_boxes, random_permutations, rpn_loss,
-    select_training_samples, try_assign_targets_to_anchors, try_assign_targets_to_proposals, try_fastrcnn_loss,
-    try_maskrcnn_loss, try_project_masks_on_boxes, try_rpn_loss, try_select_training_samples,
+    assign_targets_to_anchors_async, assign_targets_to_proposals, assign_targets_to_proposals_async, fastrcnn_loss,
+    fastrcnn_loss_async, maskrcnn_loss, maskrcnn_loss_async, project_masks_on_boxes, project_masks_on_boxes_async,
+    random_permutations, rpn_loss, rpn_loss_async, select_training_samples, select_training_samples_async,
+    try_assign_targets_to_anchors, try_assign_targets_to_proposals, try_fastrcnn_loss, try_maskrcnn_loss,
+    try_project_masks_on_boxes, try_rpn_loss, try_select_training_samples,
 };

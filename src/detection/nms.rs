@@ -6,6 +6,7 @@ use burn::tensor::{Int, Tensor};
 
 use super::{arguments, host};
 use crate::error::{RoiError, or_panic};
+use crate::waiting::wait;
 
 /// Non-maximum suppression: keeps the boxes whose intersection over union (IoU) with every kept box of a higher
 /// score is at most `iou_threshold`. The semantics are those of `torchvision.ops.nms`.
@@ -49,11 +50,21 @@ pub fn nms(boxes: Tensor<2>, scores: Tensor<1>, iou_threshold: f64) -> Tensor<1,
 /// - [`RoiError::Device`]: `scores` is on another device than `boxes`.
 /// - [`RoiError::Option`]: `iou_threshold` is NaN.
 pub fn try_nms(boxes: Tensor<2>, scores: Tensor<1>, iou_threshold: f64) -> Result<Tensor<1, Int>, RoiError> {
+    wait("try_nms", "nms_async", nms_async(boxes, scores, iou_threshold))
+}
+
+/// [`nms`] that awaits the device.
+/// A WebGPU device in a browser can be read in this form only.
+///
+/// # Errors
+///
+/// Those of [`try_nms`], except [`RoiError::SynchronousRead`].
+pub async fn nms_async(boxes: Tensor<2>, scores: Tensor<1>, iou_threshold: f64) -> Result<Tensor<1, Int>, RoiError> {
     let count = check(&boxes, &scores, iou_threshold)?;
     let kept = greedy_nms(
         (0..count).collect(),
-        &host::read_boxes(&boxes),
-        &host::read_floats(&scores),
+        &host::read_boxes(&boxes).await?,
+        &host::read_floats(&scores).await?,
         |_| 0,
         iou_threshold,
         usize::MAX,
@@ -106,14 +117,33 @@ pub fn try_batched_nms(
     classes: Tensor<1, Int>,
     iou_threshold: f64,
 ) -> Result<Tensor<1, Int>, RoiError> {
+    wait(
+        "try_batched_nms",
+        "batched_nms_async",
+        batched_nms_async(boxes, scores, classes, iou_threshold),
+    )
+}
+
+/// [`batched_nms`] that awaits the device.
+/// A WebGPU device in a browser can be read in this form only.
+///
+/// # Errors
+///
+/// Those of [`try_batched_nms`], except [`RoiError::SynchronousRead`].
+pub async fn batched_nms_async(
+    boxes: Tensor<2>,
+    scores: Tensor<1>,
+    classes: Tensor<1, Int>,
+    iou_threshold: f64,
+) -> Result<Tensor<1, Int>, RoiError> {
     let count = check(&boxes, &scores, iou_threshold)?;
     arguments::length("classes", classes.dims()[0], count, "row of `boxes`")?;
     arguments::device("classes", &classes.device(), "boxes", &boxes.device())?;
-    let classes = host::read_ints(&classes);
+    let classes = host::read_ints(&classes).await?;
     let kept = greedy_nms(
         (0..count).collect(),
-        &host::read_boxes(&boxes),
-        &host::read_floats(&scores),
+        &host::read_boxes(&boxes).await?,
+        &host::read_floats(&scores).await?,
         |index| classes[index],
         iou_threshold,
         usize::MAX,

@@ -5,6 +5,7 @@ use burn::tensor::Tensor;
 use super::arguments;
 use super::mask_window::read_windows;
 use crate::error::{RoiError, or_panic};
+use crate::waiting::wait;
 
 /// Resizes the mask of each detection to its box and pastes it into an image of zeros. The semantics are those of
 /// torchvision's `paste_masks_in_image` (`torchvision.models.detection.roi_heads`).
@@ -55,6 +56,25 @@ pub fn try_paste_masks_in_image(
     image_size: [usize; 2],
     padding: usize,
 ) -> Result<Tensor<4>, RoiError> {
+    wait(
+        "try_paste_masks_in_image",
+        "paste_masks_in_image_async",
+        paste_masks_in_image_async(masks, boxes, image_size, padding),
+    )
+}
+
+/// [`paste_masks_in_image`] that awaits the device.
+/// A WebGPU device in a browser can be read in this form only.
+///
+/// # Errors
+///
+/// Those of [`try_paste_masks_in_image`], except [`RoiError::SynchronousRead`].
+pub async fn paste_masks_in_image_async(
+    masks: Tensor<4>,
+    boxes: Tensor<2>,
+    image_size: [usize; 2],
+    padding: usize,
+) -> Result<Tensor<4>, RoiError> {
     let count = arguments::boxes("boxes", &boxes)?;
     let [rows, channels, height, width] = masks.dims();
     arguments::length("masks", rows, count, "row of `boxes`")?;
@@ -67,7 +87,7 @@ pub fn try_paste_masks_in_image(
     }
     let device = masks.device();
     arguments::device("boxes", &boxes.device(), "masks", &device)?;
-    let windows = read_windows(&boxes, height, padding)?;
+    let windows = read_windows(&boxes, height, padding).await?;
 
     let shape = [1, 1, image_size[0], image_size[1]];
     let pasted: Vec<_> = windows

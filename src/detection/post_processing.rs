@@ -10,6 +10,7 @@ use super::boxes::clip_boxes_to_image;
 use super::nms::greedy_nms;
 use super::{arguments, host};
 use crate::error::{RoiError, or_panic};
+use crate::waiting::wait;
 
 /// Options of [`postprocess_detections`]; the defaults are those of torchvision's detectors.
 #[derive(Config, Debug, PartialEq)]
@@ -134,14 +135,34 @@ pub fn try_postprocess_detections(
     image_sizes: &[[usize; 2]],
     config: &DetectionConfig,
 ) -> Result<Vec<Detections>, RoiError> {
+    wait(
+        "try_postprocess_detections",
+        "postprocess_detections_async",
+        postprocess_detections_async(class_logits, box_regression, proposals, image_sizes, config),
+    )
+}
+
+/// [`postprocess_detections`] that awaits the device.
+/// A WebGPU device in a browser can be read in this form only.
+///
+/// # Errors
+///
+/// Those of [`try_postprocess_detections`], except [`RoiError::SynchronousRead`].
+pub async fn postprocess_detections_async(
+    class_logits: Tensor<2>,
+    box_regression: Tensor<2>,
+    proposals: Vec<Tensor<2>>,
+    image_sizes: &[[usize; 2]],
+    config: &DetectionConfig,
+) -> Result<Vec<Detections>, RoiError> {
     check(&class_logits, &box_regression, &proposals, image_sizes, config)?;
     let ranges = ranges(&proposals);
-    let candidates = Candidates::decode(class_logits, box_regression, proposals, config)?;
-    Ok(ranges
-        .into_iter()
-        .zip(image_sizes)
-        .map(|(rows, &image_size)| candidates.of_image(rows, image_size, config))
-        .collect())
+    let candidates = Candidates::decode(class_logits, box_regression, proposals, config).await?;
+    let mut images = Vec::with_capacity(ranges.len());
+    for (rows, &image_size) in ranges.into_iter().zip(image_sizes) {
+        images.push(candidates.of_image(rows, image_size, config).await?);
+    }
+    Ok(images)
 }
 
 /// The class of the background, which is never a detection.
@@ -159,7 +180,7 @@ struct Candidates {
 }
 
 impl Candidates {
-    fn decode(
+    async fn decode(
         class_logits: Tensor<2>,
         box_regression: Tensor<2>,
         proposals: Vec<Tensor<2>>,
@@ -181,17 +202,22 @@ impl Candidates {
         let scores = activation::softmax(class_logits, 1).reshape([count * classes]);
         Ok(Self {
             boxes: boxes.reshape([count * classes, 4]),
-            host_scores: host::read_floats(&scores),
+            host_scores: host::read_floats(&scores).await?,
             scores,
             classes,
         })
     }
 
     /// The detections of the image that has the proposals in `rows`.
-    fn of_image(&self, rows: Range<usize>, image_size: [usize; 2], config: &DetectionConfig) -> Detections {
+    async fn of_image(
+        &self,
+        rows: Range<usize>,
+        image_size: [usize; 2],
+        config: &DetectionConfig,
+    ) -> Result<Detections, RoiError> {
         let candidates = self.above(config.score_threshold, rows);
         let boxes = clip_boxes_to_image(host::select_rows(&self.boxes, &candidates), image_size);
-        let host_boxes = host::read_boxes(&boxes);
+        let host_boxes = host::read_boxes(&boxes).await?;
         let host_scores: Vec<f64> = candidates.iter().map(|&row| self.host_scores[row]).collect();
 
         let large = (0..candidates.len())
@@ -207,11 +233,11 @@ impl Candidates {
         );
         let kept_rows: Vec<usize> = kept.iter().map(|&index| candidates[index]).collect();
         let labels = kept_rows.iter().map(|&row| self.label(row)).collect();
-        Detections {
+        Ok(Detections {
             scores: host::select_rows(&self.scores, &kept_rows),
             labels: host::ints(labels, &boxes.device()),
             boxes: host::select_rows(&boxes, &kept),
-        }
+        })
     }
 
     /// The rows of the candidates with a score above `threshold`, for the proposals in `rows`.

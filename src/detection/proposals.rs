@@ -9,6 +9,7 @@ use super::boxes::clip_boxes_to_image;
 use super::nms::greedy_nms;
 use super::{arguments, host};
 use crate::error::{RoiError, or_panic};
+use crate::waiting::wait;
 
 /// Options of [`filter_proposals`]; the defaults are those of torchvision's detectors at inference.
 #[derive(Config, Debug, PartialEq)]
@@ -111,21 +112,41 @@ pub fn try_filter_proposals(
     anchors_per_level: &[usize],
     config: &ProposalConfig,
 ) -> Result<(Vec<Tensor<2>>, Vec<Tensor<1>>), RoiError> {
+    wait(
+        "try_filter_proposals",
+        "filter_proposals_async",
+        filter_proposals_async(proposals, objectness, image_sizes, anchors_per_level, config),
+    )
+}
+
+/// [`filter_proposals`] that awaits the device.
+/// A WebGPU device in a browser can be read in this form only.
+///
+/// # Errors
+///
+/// Those of [`try_filter_proposals`], except [`RoiError::SynchronousRead`].
+pub async fn filter_proposals_async(
+    proposals: Tensor<3>,
+    objectness: Tensor<2>,
+    image_sizes: &[[usize; 2]],
+    anchors_per_level: &[usize],
+    config: &ProposalConfig,
+) -> Result<(Vec<Tensor<2>>, Vec<Tensor<1>>), RoiError> {
     check(&proposals, &objectness, image_sizes, anchors_per_level, config)?;
     let [images, anchors, _] = proposals.dims();
     let all = Anchors {
-        host_objectness: host::read_floats(&objectness),
+        host_objectness: host::read_floats(&objectness).await?,
         boxes: flat(proposals, [images * anchors, 4]),
         objectness: flat(objectness, [images * anchors]),
     };
-    Ok(image_sizes
-        .iter()
-        .enumerate()
-        .map(|(image, &image_size)| {
-            let levels = levels(image * anchors, anchors_per_level);
-            all.of_image(&levels, image_size, config)
-        })
-        .unzip())
+    let (mut boxes, mut scores) = (Vec::new(), Vec::new());
+    for (image, &image_size) in image_sizes.iter().enumerate() {
+        let levels = levels(image * anchors, anchors_per_level);
+        let of_image = all.of_image(&levels, image_size, config).await?;
+        boxes.push(of_image.0);
+        scores.push(of_image.1);
+    }
+    Ok((boxes, scores))
 }
 
 /// The decoded anchors of all images.
@@ -140,12 +161,12 @@ struct Anchors {
 
 impl Anchors {
     /// The proposals of one image and their scores. `levels` has the rows of the image's anchors on each level.
-    fn of_image(
+    async fn of_image(
         &self,
         levels: &[Range<usize>],
         image_size: [usize; 2],
         config: &ProposalConfig,
-    ) -> (Tensor<2>, Tensor<1>) {
+    ) -> Result<(Tensor<2>, Tensor<1>), RoiError> {
         let (rows, level_of) = self.best_of_levels(levels, config.pre_nms_top_n);
         let boxes = clip_boxes_to_image(host::select_rows(&self.boxes, &rows), image_size);
         let objectness = host::select_rows(&self.objectness, &rows);
@@ -154,7 +175,7 @@ impl Anchors {
             _ => activation::sigmoid(objectness),
         };
 
-        let (host_boxes, host_scores) = (host::read_boxes(&boxes), host::read_floats(&scores));
+        let (host_boxes, host_scores) = (host::read_boxes(&boxes).await?, host::read_floats(&scores).await?);
         let score_threshold = host::rounded(config.score_threshold, scores.dtype());
         let candidates = (0..rows.len())
             .filter(|&index| host::is_large(&host_boxes[index], config.min_size, boxes.dtype()))
@@ -168,7 +189,7 @@ impl Anchors {
             config.nms_threshold,
             config.post_nms_top_n,
         );
-        (host::select_rows(&boxes, &kept), host::select_rows(&scores, &kept))
+        Ok((host::select_rows(&boxes, &kept), host::select_rows(&scores, &kept)))
     }
 
     /// The rows of the `count` anchors with the highest objectness of each level, level after level, and the level of

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use burn::backend::TensorMetadata;
 use burn::backend::tensor::{FloatTensor, IntTensor};
-use burn::tensor::Shape;
+use burn::tensor::{Shape, read_sync};
 
 use super::read;
 use crate::backend::{DeviceKind, HostRegions, RoiBackend};
@@ -56,7 +56,7 @@ impl<B: RoiBackend> Regions<B> {
         if self.len() == 0 || B::device_kind(&self.boxes.device()) != DeviceKind::Host {
             return Ok(None);
         }
-        self.read(batch).map(Some)
+        read_sync(self.read(batch)).map(Some)
     }
 
     /// Reads and checks all regions, on any device.
@@ -64,9 +64,9 @@ impl<B: RoiBackend> Regions<B> {
     /// # Errors
     ///
     /// As [`on_host`](Self::on_host).
-    pub fn read(&self, batch: usize) -> Result<HostRegions, RoiError> {
+    pub async fn read(&self, batch: usize) -> Result<HostRegions, RoiError> {
         let (boxes, batch_indices) = (self.boxes.clone(), self.batch_indices.clone());
-        read::read::<B>(boxes, batch_indices, batch).map(Arc::from)
+        read::read::<B>(boxes, batch_indices, batch).await.map(Arc::from)
     }
 }
 

@@ -10,6 +10,7 @@ pub(crate) use check::{Regions, same_device, shape};
 
 use crate::backend::is_host;
 use crate::error::{RoiError, or_panic};
+use crate::waiting::wait;
 
 /// Regions of interest: K boxes, and for each the index of its image in the batch.
 ///
@@ -212,9 +213,19 @@ impl<const COLUMNS: usize> RoiTable<COLUMNS> {
     /// # Errors
     ///
     /// [`RoiError::BoxNotFinite`], [`RoiError::AngleNotFinite`] or [`RoiError::BatchIndex`], for the first row that is
-    /// wrong.
+    /// wrong; [`RoiError::SynchronousRead`] or [`RoiError::DeviceRead`].
     pub fn validate(&self, batch: usize) -> Result<(), RoiError> {
-        self.regions().read(batch).map(drop)
+        wait("validate", "validate_async", self.validate_async(batch))
+    }
+
+    /// [`validate`](RoiTable::validate) that awaits the device.
+    /// A WebGPU device in a browser can be read in this form only.
+    ///
+    /// # Errors
+    ///
+    /// Those of [`validate`](RoiTable::validate), except [`RoiError::SynchronousRead`].
+    pub async fn validate_async(&self, batch: usize) -> Result<(), RoiError> {
+        self.regions().read(batch).await.map(drop)
     }
 
     /// The tensors, whose shapes were checked when this was made.

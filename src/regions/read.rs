@@ -2,10 +2,11 @@
 
 use burn::backend::tensor::{FloatTensor, IntTensor};
 use burn::backend::{Backend, TensorMetadata};
-use burn::tensor::{DType, TensorData, read_sync};
+use burn::tensor::DType;
 
 use crate::error::RoiError;
 use crate::geometry::plan::Region;
+use crate::waiting;
 
 /// Reads all regions, each of which must be finite and name one of the `batch` images.
 ///
@@ -13,15 +14,16 @@ use crate::geometry::plan::Region;
 ///
 /// [`RoiError::BoxNotFinite`], [`RoiError::AngleNotFinite`], [`RoiError::OffsetNotFinite`] or [`RoiError::BatchIndex`],
 /// for the first row that is wrong.
-pub(crate) fn read<B: Backend>(
+pub(crate) async fn read<B: Backend>(
     boxes: FloatTensor<B>,
     batch_indices: IntTensor<B>,
     batch: usize,
 ) -> Result<Vec<Region>, RoiError> {
     let columns = boxes.shape()[1];
     // An f64 holds every float, and an i128 every integer.
-    let numbers: Vec<f64> = on_host(B::float_into_data(boxes)).iter::<f64>().collect();
-    let rows = numbers.chunks_exact(columns).zip(indices::<B>(batch_indices));
+    let numbers: Vec<f64> = waiting::read(B::float_into_data(boxes)).await?.iter::<f64>().collect();
+    let indices = indices::<B>(batch_indices).await?;
+    let rows = numbers.chunks_exact(columns).zip(indices);
     rows.enumerate()
         .map(|(row, (numbers, index))| {
             let (&corners, rest) = numbers.split_first_chunk().expect("a row has four columns or more");
@@ -53,14 +55,10 @@ fn check_finite(row: usize, coordinates: [f64; 4], rest: &[f64]) -> Result<(), R
     }
 }
 
-fn indices<B: Backend>(batch_indices: IntTensor<B>) -> Vec<i128> {
-    let indices = on_host(B::int_into_data(batch_indices));
-    match indices.dtype() {
+async fn indices<B: Backend>(batch_indices: IntTensor<B>) -> Result<Vec<i128>, RoiError> {
+    let indices = waiting::read(B::int_into_data(batch_indices)).await?;
+    Ok(match indices.dtype() {
         DType::U64 => indices.iter::<u64>().map(i128::from).collect(),
         _ => indices.iter::<i64>().map(i128::from).collect(),
-    }
-}
-
-fn on_host<E: std::fmt::Debug>(data: impl Future<Output = Result<TensorData, E>>) -> TensorData {
-    read_sync(data).expect("the device should answer with the tensor's data")
+    })
 }

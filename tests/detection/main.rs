@@ -5,6 +5,7 @@
 mod backends;
 
 mod anchors;
+mod awaiting;
 mod bad_input;
 mod beyond_torchvision;
 mod box_coder;

@@ -29,11 +29,19 @@ const TRAINING_COUNTER: &str = ".num_batches_tracked";
 
 /// Loads weights into a model. The file must have exactly the model's tensors.
 pub fn load(model: &mut MaskRcnn, config: &Config, path: &Path) -> Result<(), Error> {
-    let stored = read(path).map_err(|reason| Error::ReadWeights {
-        path: path.to_owned(),
-        reason,
-    })?;
-    let mismatch = apply(model, config, stored).map_err(|reason| Error::ReadWeights {
+    fit(model, config, path, read(path))
+}
+
+/// Loads weights that are already in memory, the bytes of a safetensors file; errors call it `name`.
+pub fn load_bytes(model: &mut MaskRcnn, config: &Config, name: &Path, bytes: Vec<u8>) -> Result<(), Error> {
+    let stored = tensors_of(SafetensorsStore::from_bytes(Some(bytes))).and_then(in_memory);
+    fit(model, config, name, stored)
+}
+
+/// Puts what was read of a file into a model.
+fn fit(model: &mut MaskRcnn, config: &Config, path: &Path, stored: Result<Vec<Stored>, String>) -> Result<(), Error> {
+    let mismatch = stored.and_then(|stored| apply(model, config, stored));
+    let mismatch = mismatch.map_err(|reason| Error::ReadWeights {
         path: path.to_owned(),
         reason,
     })?;
@@ -94,6 +102,11 @@ fn read(path: &Path) -> Result<Vec<Stored>, String> {
         "pth" | "pt" => tensors_of(PytorchStore::from_file(path).map_indices_contiguous(false)),
         _ => Err("its name must end in .pth, .pt or .safetensors".to_string()),
     }?;
+    in_memory(tensors)
+}
+
+/// The tensors with their data.
+fn in_memory(tensors: Vec<Stored>) -> Result<Vec<Stored>, String> {
     let bar = progress_bar(tensors.len() as u64);
     bar.set_message("weights");
     let read = tensors.into_iter().map(|tensor| {

@@ -8,6 +8,7 @@ use super::OverlapMode;
 use super::read::read;
 use crate::error::{RoiError, or_panic};
 use crate::geometry::angle::AngleConvention;
+use crate::waiting::wait;
 
 /// The overlap of each rotated box of `boxes1` with each rotated box of `boxes2`. The semantics are those of
 /// `detectron2.layers.box_iou_rotated`, and of `mmcv.ops.box_iou_rotated` with `aligned=False`.
@@ -61,9 +62,28 @@ pub fn try_box_iou_rotated(
     convention: AngleConvention,
     mode: OverlapMode,
 ) -> Result<Tensor<2>, RoiError> {
+    wait(
+        "try_box_iou_rotated",
+        "box_iou_rotated_async",
+        box_iou_rotated_async(boxes1, boxes2, convention, mode),
+    )
+}
+
+/// [`box_iou_rotated`] that awaits the device.
+/// A WebGPU device in a browser can be read in this form only.
+///
+/// # Errors
+///
+/// Those of [`try_box_iou_rotated`], except [`RoiError::SynchronousRead`].
+pub async fn box_iou_rotated_async(
+    boxes1: Tensor<2>,
+    boxes2: Tensor<2>,
+    convention: AngleConvention,
+    mode: OverlapMode,
+) -> Result<Tensor<2>, RoiError> {
     let shape = check(&boxes1, &boxes2)?;
-    let rows = read("boxes1", &boxes1, convention)?;
-    let columns = read("boxes2", &boxes2, convention)?;
+    let rows = read("boxes1", &boxes1, convention).await?;
+    let columns = read("boxes2", &boxes2, convention).await?;
     let overlaps = rows
         .iter()
         .flat_map(|row| columns.iter().map(move |column| row.overlap(column, mode)))
@@ -117,10 +137,29 @@ pub fn try_box_iou_rotated_aligned(
     convention: AngleConvention,
     mode: OverlapMode,
 ) -> Result<Tensor<1>, RoiError> {
+    wait(
+        "try_box_iou_rotated_aligned",
+        "box_iou_rotated_aligned_async",
+        box_iou_rotated_aligned_async(boxes1, boxes2, convention, mode),
+    )
+}
+
+/// [`box_iou_rotated_aligned`] that awaits the device.
+/// A WebGPU device in a browser can be read in this form only.
+///
+/// # Errors
+///
+/// Those of [`try_box_iou_rotated_aligned`], except [`RoiError::SynchronousRead`].
+pub async fn box_iou_rotated_aligned_async(
+    boxes1: Tensor<2>,
+    boxes2: Tensor<2>,
+    convention: AngleConvention,
+    mode: OverlapMode,
+) -> Result<Tensor<1>, RoiError> {
     let [count, length] = check(&boxes1, &boxes2)?;
     arguments::length("boxes2", length, count, "row of `boxes1`")?;
-    let first = read("boxes1", &boxes1, convention)?;
-    let second = read("boxes2", &boxes2, convention)?;
+    let first = read("boxes1", &boxes1, convention).await?;
+    let second = read("boxes2", &boxes2, convention).await?;
     let overlaps = first
         .iter()
         .zip(&second)

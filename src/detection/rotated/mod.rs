@@ -10,8 +10,14 @@ mod read;
 
 use serde::{Deserialize, Serialize};
 
-pub use box_iou::{box_iou_rotated, box_iou_rotated_aligned, try_box_iou_rotated, try_box_iou_rotated_aligned};
-pub use nms::{batched_nms_rotated, nms_rotated, try_batched_nms_rotated, try_nms_rotated};
+pub use box_iou::{
+    box_iou_rotated, box_iou_rotated_aligned, box_iou_rotated_aligned_async, box_iou_rotated_async,
+    try_box_iou_rotated, try_box_iou_rotated_aligned,
+};
+pub use nms::{
+    batched_nms_rotated, batched_nms_rotated_async, nms_rotated, nms_rotated_async, try_batched_nms_rotated,
+    try_nms_rotated,
+};
 
 /// What the intersection of two boxes is divided by.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default, Serialize, Deserialize)]

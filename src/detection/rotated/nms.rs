@@ -11,6 +11,7 @@ use super::geometry::RotatedBox;
 use super::read::read;
 use crate::error::{RoiError, or_panic};
 use crate::geometry::angle::AngleConvention;
+use crate::waiting::wait;
 
 /// Non-maximum suppression of rotated boxes: keeps the boxes whose intersection over union (IoU) with every kept box of
 /// a higher score is at most `iou_threshold`. The semantics are those of `detectron2.layers.nms_rotated` and
@@ -73,8 +74,27 @@ pub fn try_nms_rotated(
     iou_threshold: f64,
     convention: AngleConvention,
 ) -> Result<Tensor<1, Int>, RoiError> {
+    wait(
+        "try_nms_rotated",
+        "nms_rotated_async",
+        nms_rotated_async(boxes, scores, iou_threshold, convention),
+    )
+}
+
+/// [`nms_rotated`] that awaits the device.
+/// A WebGPU device in a browser can be read in this form only.
+///
+/// # Errors
+///
+/// Those of [`try_nms_rotated`], except [`RoiError::SynchronousRead`].
+pub async fn nms_rotated_async(
+    boxes: Tensor<2>,
+    scores: Tensor<1>,
+    iou_threshold: f64,
+    convention: AngleConvention,
+) -> Result<Tensor<1, Int>, RoiError> {
     check(&boxes, &scores, iou_threshold)?;
-    greedy_nms(&boxes, &scores, |_| 0, iou_threshold, convention)
+    greedy_nms(&boxes, &scores, |_| 0, iou_threshold, convention).await
 }
 
 /// [`nms_rotated`] within each class: boxes of different classes do not suppress each other. The semantics are those
@@ -135,11 +155,31 @@ pub fn try_batched_nms_rotated(
     iou_threshold: f64,
     convention: AngleConvention,
 ) -> Result<Tensor<1, Int>, RoiError> {
+    wait(
+        "try_batched_nms_rotated",
+        "batched_nms_rotated_async",
+        batched_nms_rotated_async(boxes, scores, classes, iou_threshold, convention),
+    )
+}
+
+/// [`batched_nms_rotated`] that awaits the device.
+/// A WebGPU device in a browser can be read in this form only.
+///
+/// # Errors
+///
+/// Those of [`try_batched_nms_rotated`], except [`RoiError::SynchronousRead`].
+pub async fn batched_nms_rotated_async(
+    boxes: Tensor<2>,
+    scores: Tensor<1>,
+    classes: Tensor<1, Int>,
+    iou_threshold: f64,
+    convention: AngleConvention,
+) -> Result<Tensor<1, Int>, RoiError> {
     let count = check(&boxes, &scores, iou_threshold)?;
     arguments::length("classes", classes.dims()[0], count, "row of `boxes`")?;
     arguments::device("classes", &classes.device(), "boxes", &boxes.device())?;
-    let classes = host::read_ints(&classes);
-    greedy_nms(&boxes, &scores, |index| classes[index], iou_threshold, convention)
+    let classes = host::read_ints(&classes).await?;
+    greedy_nms(&boxes, &scores, |index| classes[index], iou_threshold, convention).await
 }
 
 fn check(boxes: &Tensor<2>, scores: &Tensor<1>, iou_threshold: f64) -> Result<usize, RoiError> {
@@ -151,7 +191,7 @@ fn check(boxes: &Tensor<2>, scores: &Tensor<1>, iou_threshold: f64) -> Result<us
 }
 
 /// NMS within each class. A box is compared with the kept boxes of its class only, so the memory is linear.
-fn greedy_nms(
+async fn greedy_nms(
     boxes: &Tensor<2>,
     scores: &Tensor<1>,
     class_of: impl Fn(usize) -> i64,
@@ -159,9 +199,13 @@ fn greedy_nms(
     convention: AngleConvention,
 ) -> Result<Tensor<1, Int>, RoiError> {
     let (device, dtype) = (boxes.device(), upcast_dtype(boxes.dtype()));
-    let boxes = read("boxes", boxes, convention)?;
+    let boxes = read("boxes", boxes, convention).await?;
     let mut kept_by_class = BTreeMap::<i64, Vec<RotatedBox>>::new();
-    let mut by_score = host::top_n(&host::read_floats(scores), (0..boxes.len()).collect(), usize::MAX);
+    let mut by_score = host::top_n(
+        &host::read_floats(scores).await?,
+        (0..boxes.len()).collect(),
+        usize::MAX,
+    );
     by_score.retain(|&index| {
         let candidate = boxes[index];
         let kept = kept_by_class.entry(class_of(index)).or_default();

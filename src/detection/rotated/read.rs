@@ -12,12 +12,12 @@ use crate::geometry::angle::AngleConvention;
 /// # Errors
 ///
 /// [`RoiError::RotatedBoxNotFinite`], for the first row that has a NaN or an infinity.
-pub fn read(
+pub async fn read(
     argument: &'static str,
     boxes: &Tensor<2>,
     convention: AngleConvention,
 ) -> Result<Vec<RotatedBox>, RoiError> {
-    let values = host::read_floats(boxes);
+    let values = host::read_floats(boxes).await?;
     let (rows, _) = values.as_chunks::<5>();
     rows.iter()
         .enumerate()

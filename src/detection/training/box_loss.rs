@@ -7,6 +7,7 @@ use super::super::{arguments, host};
 use super::elementary::{box_delta_loss, zero};
 use super::sampler::rows_where;
 use crate::error::{RoiError, or_panic};
+use crate::waiting::wait;
 
 /// The losses of a box head: how wrong its classes and its boxes are. The semantics are those of torchvision's
 /// `fastrcnn_loss` (`torchvision.models.detection.roi_heads`).
@@ -81,9 +82,28 @@ pub fn try_fastrcnn_loss(
     labels: &[Tensor<1, Int>],
     regression_targets: &[Tensor<2>],
 ) -> Result<(Tensor<1>, Tensor<1>), RoiError> {
+    wait(
+        "try_fastrcnn_loss",
+        "fastrcnn_loss_async",
+        fastrcnn_loss_async(class_logits, box_regression, labels, regression_targets),
+    )
+}
+
+/// [`fastrcnn_loss`] that awaits the device.
+/// A WebGPU device in a browser can be read in this form only.
+///
+/// # Errors
+///
+/// Those of [`try_fastrcnn_loss`], except [`RoiError::SynchronousRead`].
+pub async fn fastrcnn_loss_async(
+    class_logits: Tensor<2>,
+    box_regression: Tensor<2>,
+    labels: &[Tensor<1, Int>],
+    regression_targets: &[Tensor<2>],
+) -> Result<(Tensor<1>, Tensor<1>), RoiError> {
     let [count, classes] = class_logits.dims();
     check(&class_logits, &box_regression, labels, regression_targets)?;
-    let labels: Vec<i64> = labels.iter().flat_map(host::read_ints).collect();
+    let labels = read_all(labels).await?;
     arguments::labels(&labels, classes)?;
 
     let row_of_class = |sample: usize| sample * classes + labels[sample] as usize;
@@ -100,6 +120,15 @@ pub fn try_fastrcnn_loss(
     let targets = host::concatenate(regression_targets).inner();
     let box_loss = box_delta_loss(deltas, host::select_rows(&targets, &positive));
     Ok((classification_loss, box_loss / count as f64))
+}
+
+/// The labels of all images.
+async fn read_all(labels: &[Tensor<1, Int>]) -> Result<Vec<i64>, RoiError> {
+    let mut all = Vec::new();
+    for of_image in labels {
+        all.extend(host::read_ints(of_image).await?);
+    }
+    Ok(all)
 }
 
 fn check(

@@ -8,7 +8,7 @@ use crate::error::RoiError;
 
 /// Checks the ground-truth boxes of an image, and that they go with `like`, its proposals or anchors. The boxes are
 /// read back to the host.
-pub fn boxes(image: usize, boxes: &Tensor<2>, like: &'static str, of_image: &Tensor<2>) -> Result<(), RoiError> {
+pub async fn boxes(image: usize, boxes: &Tensor<2>, like: &'static str, of_image: &Tensor<2>) -> Result<(), RoiError> {
     arguments::boxes("gt_boxes", boxes)?;
     arguments::device("gt_boxes", &boxes.device(), like, &of_image.device())?;
     arguments::dtype("gt_boxes", boxes.dtype(), like, of_image.dtype())?;
@@ -17,7 +17,7 @@ pub fn boxes(image: usize, boxes: &Tensor<2>, like: &'static str, of_image: &Ten
         let finite = [x1, y1, x2, y2].iter().all(|coordinate| coordinate.is_finite());
         finite && x1 < x2 && y1 < y2
     };
-    let host_boxes = host::read_boxes(boxes);
+    let host_boxes = host::read_boxes(boxes).await?;
     match host_boxes.iter().position(|coordinates| !fits(coordinates)) {
         None => Ok(()),
         Some(row) => Err(RoiError::Target {
@@ -31,13 +31,13 @@ pub fn boxes(image: usize, boxes: &Tensor<2>, like: &'static str, of_image: &Ten
 }
 
 /// Checks the label of each ground-truth box of an image. The labels are read back to the host.
-pub fn labels(image: usize, labels: &Tensor<1, Int>, boxes: &Tensor<2>) -> Result<(), RoiError> {
+pub async fn labels(image: usize, labels: &Tensor<1, Int>, boxes: &Tensor<2>) -> Result<(), RoiError> {
     arguments::length("gt_labels", labels.dims()[0], boxes.dims()[0], "row of `gt_boxes`")?;
     arguments::device("gt_labels", &labels.device(), "gt_boxes", &boxes.device())?;
     all(
         image,
         "gt_labels",
-        &host::read_ints(labels),
+        &host::read_ints(labels).await?,
         "above 0, which is the background",
         |label| label > BACKGROUND,
     )

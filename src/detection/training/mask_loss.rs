@@ -6,8 +6,9 @@ use super::super::post_processing::BACKGROUND;
 use super::super::{arguments, host};
 use super::elementary::{binary_cross_entropy_with_logits, zero};
 use super::ground_truth;
-use super::mask_targets::try_project_masks_on_boxes;
+use super::mask_targets::project_masks_on_boxes_async;
 use crate::error::{RoiError, or_panic};
+use crate::waiting::wait;
 
 /// The loss of a mask head: how wrong its masks are. The semantics are those of torchvision's `maskrcnn_loss`
 /// (`torchvision.models.detection.roi_heads`).
@@ -92,10 +93,30 @@ pub fn try_maskrcnn_loss(
     gt_labels: &[Tensor<1, Int>],
     mask_matched_idxs: &[Tensor<1, Int>],
 ) -> Result<Tensor<1>, RoiError> {
+    wait(
+        "try_maskrcnn_loss",
+        "maskrcnn_loss_async",
+        maskrcnn_loss_async(mask_logits, proposals, gt_masks, gt_labels, mask_matched_idxs),
+    )
+}
+
+/// [`maskrcnn_loss`] that awaits the device.
+/// A WebGPU device in a browser can be read in this form only.
+///
+/// # Errors
+///
+/// Those of [`try_maskrcnn_loss`], except [`RoiError::SynchronousRead`].
+pub async fn maskrcnn_loss_async(
+    mask_logits: Tensor<4>,
+    proposals: &[Tensor<2>],
+    gt_masks: &[Tensor<3>],
+    gt_labels: &[Tensor<1, Int>],
+    mask_matched_idxs: &[Tensor<1, Int>],
+) -> Result<Tensor<1>, RoiError> {
     check(&mask_logits, proposals, gt_masks, gt_labels)?;
     let [count, classes, size, _] = mask_logits.dims();
-    let targets = try_project_masks_on_boxes(gt_masks, proposals, mask_matched_idxs, size)?;
-    let labels = labels_of_proposals(gt_labels, mask_matched_idxs, classes)?;
+    let targets = project_masks_on_boxes_async(gt_masks, proposals, mask_matched_idxs, size).await?;
+    let labels = labels_of_proposals(gt_labels, mask_matched_idxs, classes).await?;
     if count == 0 {
         return Ok(zero(mask_logits));
     }
@@ -108,7 +129,7 @@ pub fn try_maskrcnn_loss(
 }
 
 /// The class of each proposal of all images. The indices are checked.
-fn labels_of_proposals(
+async fn labels_of_proposals(
     gt_labels: &[Tensor<1, Int>],
     matched_idxs: &[Tensor<1, Int>],
     classes: usize,
@@ -116,11 +137,11 @@ fn labels_of_proposals(
     let expected = format!("above 0, which is the background, and below the {classes} classes");
     let mut of_proposals = Vec::new();
     for (image, (labels, matched_idxs)) in gt_labels.iter().zip(matched_idxs).enumerate() {
-        let labels = host::read_ints(labels);
+        let labels = host::read_ints(labels).await?;
         ground_truth::all(image, "gt_labels", &labels, &expected, |label| {
             (BACKGROUND + 1..classes as i64).contains(&label)
         })?;
-        let rows = host::read_ints(matched_idxs);
+        let rows = host::read_ints(matched_idxs).await?;
         of_proposals.extend(rows.into_iter().map(|row| labels[row as usize] as usize));
     }
     Ok(of_proposals)

@@ -6,6 +6,7 @@ use super::super::{arguments, host};
 use super::ground_truth;
 use crate::error::{RoiError, or_panic};
 use crate::geometry::options::MAXIMUM_OUTPUT_SIZE;
+use crate::waiting::wait;
 use crate::{RoiAlignConfig, Rois, try_roi_align};
 
 /// Crops each proposal from its ground-truth mask, at a size of M x M. The semantics are those of torchvision's
@@ -77,6 +78,25 @@ pub fn try_project_masks_on_boxes(
     mask_matched_idxs: &[Tensor<1, Int>],
     discretization_size: usize,
 ) -> Result<Tensor<3>, RoiError> {
+    wait(
+        "try_project_masks_on_boxes",
+        "project_masks_on_boxes_async",
+        project_masks_on_boxes_async(gt_masks, proposals, mask_matched_idxs, discretization_size),
+    )
+}
+
+/// [`project_masks_on_boxes`] that awaits the device.
+/// A WebGPU device in a browser can be read in this form only.
+///
+/// # Errors
+///
+/// Those of [`try_project_masks_on_boxes`], except [`RoiError::SynchronousRead`].
+pub async fn project_masks_on_boxes_async(
+    gt_masks: &[Tensor<3>],
+    proposals: &[Tensor<2>],
+    mask_matched_idxs: &[Tensor<1, Int>],
+    discretization_size: usize,
+) -> Result<Tensor<3>, RoiError> {
     if proposals.is_empty() {
         return Err(RoiError::NoImages { argument: "proposals" });
     }
@@ -90,9 +110,9 @@ pub fn try_project_masks_on_boxes(
         "image of `proposals`",
     )?;
     for image in 0..images {
-        check_proposals(image, &proposals[image], &proposals[0])?;
+        check_proposals(image, &proposals[image], &proposals[0]).await?;
         check_masks(&gt_masks[image], &proposals[image])?;
-        check_indices(image, &mask_matched_idxs[image], &gt_masks[image], &proposals[image])?;
+        check_indices(image, &mask_matched_idxs[image], &gt_masks[image], &proposals[image]).await?;
     }
     let projected = (0..images)
         .map(|image| {
@@ -131,11 +151,11 @@ fn check_size(size: usize) -> Result<(), RoiError> {
     })
 }
 
-fn check_proposals(image: usize, proposals: &Tensor<2>, first: &Tensor<2>) -> Result<(), RoiError> {
+async fn check_proposals(image: usize, proposals: &Tensor<2>, first: &Tensor<2>) -> Result<(), RoiError> {
     arguments::boxes("proposals", proposals)?;
     arguments::device("proposals", &proposals.device(), "proposals[0]", &first.device())?;
     arguments::dtype("proposals", proposals.dtype(), "proposals[0]", first.dtype())?;
-    let boxes = host::read_boxes(proposals);
+    let boxes = host::read_boxes(proposals).await?;
     let is_finite = |coordinates: &[f64; 4]| coordinates.iter().all(|coordinate| coordinate.is_finite());
     match boxes.iter().position(|coordinates| !is_finite(coordinates)) {
         None => Ok(()),
@@ -162,7 +182,7 @@ fn check_masks(gt_masks: &Tensor<3>, proposals: &Tensor<2>) -> Result<(), RoiErr
     Ok(())
 }
 
-fn check_indices(
+async fn check_indices(
     image: usize,
     matched_idxs: &Tensor<1, Int>,
     gt_masks: &Tensor<3>,
@@ -178,7 +198,7 @@ fn check_indices(
     )?;
     let [masks, ..] = gt_masks.dims();
     let expected = format!("at least 0 and below the {masks} masks of this image");
-    let indices = host::read_ints(matched_idxs);
+    let indices = host::read_ints(matched_idxs).await?;
     ground_truth::all(image, "mask_matched_idxs", &indices, &expected, |index| {
         (0..masks as i64).contains(&index)
     })

@@ -14,17 +14,20 @@ mod targets;
 
 use burn::tensor::{Int, Tensor};
 
-pub use box_loss::{fastrcnn_loss, try_fastrcnn_loss};
-pub use mask_loss::{maskrcnn_loss, try_maskrcnn_loss};
-pub use mask_targets::{project_masks_on_boxes, try_project_masks_on_boxes};
+pub use box_loss::{fastrcnn_loss, fastrcnn_loss_async, try_fastrcnn_loss};
+pub use mask_loss::{maskrcnn_loss, maskrcnn_loss_async, try_maskrcnn_loss};
+pub use mask_targets::{project_masks_on_boxes, project_masks_on_boxes_async, try_project_masks_on_boxes};
 pub use matcher::Matcher;
 pub use permutations::random_permutations;
-pub use region_loss::{rpn_loss, try_rpn_loss};
+pub use region_loss::{rpn_loss, rpn_loss_async, try_rpn_loss};
 pub use sampler::BalancedPositiveNegativeSampler;
-pub use samples::{TrainingSamples, TrainingSamplesConfig, select_training_samples, try_select_training_samples};
+pub use samples::{
+    TrainingSamples, TrainingSamplesConfig, select_training_samples, select_training_samples_async,
+    try_select_training_samples,
+};
 pub use targets::{
-    assign_targets_to_anchors, assign_targets_to_proposals, try_assign_targets_to_anchors,
-    try_assign_targets_to_proposals,
+    assign_targets_to_anchors, assign_targets_to_anchors_async, assign_targets_to_proposals,
+    assign_targets_to_proposals_async, try_assign_targets_to_anchors, try_assign_targets_to_proposals,
 };
 
 /// An integer tensor for each image.

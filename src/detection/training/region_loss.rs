@@ -7,6 +7,7 @@ use super::elementary::{binary_cross_entropy_with_logits, box_delta_loss, zero};
 use super::ground_truth;
 use super::sampler::{BalancedPositiveNegativeSampler, Samples};
 use crate::error::{RoiError, or_panic};
+use crate::waiting::wait;
 
 /// The losses of a region proposal network: how wrong the objectness and the box deltas of its anchors are. The
 /// semantics are those of torchvision's `RegionProposalNetwork.compute_loss`.
@@ -101,9 +102,37 @@ pub fn try_rpn_loss(
     sampler: &BalancedPositiveNegativeSampler,
     permutation: &mut impl FnMut(usize) -> Vec<usize>,
 ) -> Result<(Tensor<1>, Tensor<1>), RoiError> {
+    wait(
+        "try_rpn_loss",
+        "rpn_loss_async",
+        rpn_loss_async(
+            objectness,
+            pred_bbox_deltas,
+            labels,
+            regression_targets,
+            sampler,
+            permutation,
+        ),
+    )
+}
+
+/// [`rpn_loss`] that awaits the device.
+/// A WebGPU device in a browser can be read in this form only.
+///
+/// # Errors
+///
+/// Those of [`try_rpn_loss`], except [`RoiError::SynchronousRead`].
+pub async fn rpn_loss_async(
+    objectness: Tensor<2>,
+    pred_bbox_deltas: Tensor<3>,
+    labels: &[Tensor<1, Int>],
+    regression_targets: &[Tensor<2>],
+    sampler: &BalancedPositiveNegativeSampler,
+    permutation: &mut impl FnMut(usize) -> Vec<usize>,
+) -> Result<(Tensor<1>, Tensor<1>), RoiError> {
     sampler.check()?;
     check(&objectness, &pred_bbox_deltas, labels, regression_targets)?;
-    let Samples { positive, negative } = draw_from_images(labels, sampler, permutation)?;
+    let Samples { positive, negative } = draw_from_images(labels, sampler, permutation).await?;
     let count = positive.len() + negative.len();
     if count == 0 {
         return Err(no_samples());
@@ -128,7 +157,7 @@ pub fn try_rpn_loss(
 }
 
 /// Draws anchors of each image. The rows are those of the anchors of all images.
-fn draw_from_images(
+async fn draw_from_images(
     labels: &[Tensor<1, Int>],
     sampler: &BalancedPositiveNegativeSampler,
     permutation: &mut impl FnMut(usize) -> Vec<usize>,
@@ -136,7 +165,7 @@ fn draw_from_images(
     let (mut positive, mut negative) = (Vec::new(), Vec::new());
     let mut first_row = 0;
     for (image, labels) in labels.iter().enumerate() {
-        let labels = host::read_ints(labels);
+        let labels = host::read_ints(labels).await?;
         ground_truth::all(image, "labels", &labels, "-1, 0 or 1", |label| {
             (-1..=1).contains(&label)
         })?;

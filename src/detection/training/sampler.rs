@@ -5,6 +5,7 @@ use burn::tensor::{Int, Tensor};
 use super::super::host;
 use super::IntsOfImages;
 use crate::error::{RoiError, or_panic};
+use crate::waiting::wait;
 
 /// Draws a fixed number of proposals or anchors of each image, with at most a fixed fraction of positive ones. The
 /// semantics are those of torchvision's `BalancedPositiveNegativeSampler` (`torchvision.models.detection._utils`).
@@ -75,15 +76,28 @@ impl BalancedPositiveNegativeSampler {
         labels: &[Tensor<1, Int>],
         permutation: &mut impl FnMut(usize) -> Vec<usize>,
     ) -> Result<(IntsOfImages, IntsOfImages), RoiError> {
+        wait("try_forward", "forward_async", self.forward_async(labels, permutation))
+    }
+
+    /// [`forward`](BalancedPositiveNegativeSampler::forward) that awaits the device.
+    /// A WebGPU device in a browser can be read in this form only.
+    ///
+    /// # Errors
+    ///
+    /// Those of [`try_forward`](BalancedPositiveNegativeSampler::try_forward), except [`RoiError::SynchronousRead`].
+    pub async fn forward_async(
+        &self,
+        labels: &[Tensor<1, Int>],
+        permutation: &mut impl FnMut(usize) -> Vec<usize>,
+    ) -> Result<(IntsOfImages, IntsOfImages), RoiError> {
         self.check()?;
-        labels
-            .iter()
-            .map(|labels| {
-                let samples = self.draw(&host::read_ints(labels), permutation)?;
-                let indices = |rows: &[usize]| host::indices(rows, &labels.device());
-                Ok((indices(&samples.positive), indices(&samples.negative)))
-            })
-            .collect()
+        let (mut positive, mut negative) = (Vec::new(), Vec::new());
+        for labels in labels {
+            let samples = self.draw(&host::read_ints(labels).await?, permutation)?;
+            positive.push(host::indices(&samples.positive, &labels.device()));
+            negative.push(host::indices(&samples.negative, &labels.device()));
+        }
+        Ok((positive, negative))
     }
 
     /// Draws the samples of one image.

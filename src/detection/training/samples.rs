@@ -11,6 +11,7 @@ use super::matcher::Matcher;
 use super::sampler::{BalancedPositiveNegativeSampler, rows_where};
 use super::targets;
 use crate::error::{RoiError, or_panic};
+use crate::waiting::wait;
 
 /// Options of [`select_training_samples`]; the defaults are those of torchvision's detectors.
 #[derive(Config, Debug, PartialEq)]
@@ -51,18 +52,41 @@ impl TrainingSamples {
     /// The samples that are not background: what a mask head is trained on.
     ///
     /// The labels are read back to the host.
+    ///
+    /// # Panics
+    ///
+    /// Where [`try_positive`](TrainingSamples::try_positive) returns an error, with its text.
     pub fn positive(&self) -> Self {
-        let rows: Vec<_> = self
-            .labels
-            .iter()
-            .map(|labels| rows_where(&host::read_ints(labels), |label| label > BACKGROUND))
-            .collect();
-        Self {
+        or_panic(self.try_positive())
+    }
+
+    /// [`positive`](TrainingSamples::positive) that returns an error instead of panicking.
+    ///
+    /// # Errors
+    ///
+    /// [`RoiError::SynchronousRead`] or [`RoiError::DeviceRead`].
+    pub fn try_positive(&self) -> Result<Self, RoiError> {
+        wait("try_positive", "positive_async", self.positive_async())
+    }
+
+    /// [`positive`](TrainingSamples::positive) that awaits the device.
+    /// A WebGPU device in a browser can be read in this form only.
+    ///
+    /// # Errors
+    ///
+    /// [`RoiError::DeviceRead`].
+    pub async fn positive_async(&self) -> Result<Self, RoiError> {
+        let mut rows = Vec::with_capacity(self.labels.len());
+        for labels in &self.labels {
+            let labels = host::read_ints(labels).await?;
+            rows.push(rows_where(&labels, |label| label > BACKGROUND));
+        }
+        Ok(Self {
             proposals: select_rows(&self.proposals, &rows),
             matched_idxs: select_rows(&self.matched_idxs, &rows),
             labels: select_rows(&self.labels, &rows),
             regression_targets: select_rows(&self.regression_targets, &rows),
-        }
+        })
     }
 }
 
@@ -142,20 +166,41 @@ pub fn try_select_training_samples(
     config: &TrainingSamplesConfig,
     permutation: &mut impl FnMut(usize) -> Vec<usize>,
 ) -> Result<TrainingSamples, RoiError> {
+    wait(
+        "try_select_training_samples",
+        "select_training_samples_async",
+        select_training_samples_async(proposals, gt_boxes, gt_labels, config, permutation),
+    )
+}
+
+/// [`select_training_samples`] that awaits the device.
+/// A WebGPU device in a browser can be read in this form only.
+///
+/// # Errors
+///
+/// Those of [`try_select_training_samples`], except [`RoiError::SynchronousRead`].
+pub async fn select_training_samples_async(
+    proposals: &[Tensor<2>],
+    gt_boxes: &[Tensor<2>],
+    gt_labels: &[Tensor<1, Int>],
+    config: &TrainingSamplesConfig,
+    permutation: &mut impl FnMut(usize) -> Vec<usize>,
+) -> Result<TrainingSamples, RoiError> {
     let matcher = Matcher::new(config.fg_iou_threshold, config.bg_iou_threshold);
     let sampler = BalancedPositiveNegativeSampler::new(config.batch_size_per_image, config.positive_fraction);
     matcher.check("fg_iou_threshold", "bg_iou_threshold")?;
     sampler.check()?;
     arguments::weights("box_weights", &config.box_weights)?;
 
-    targets::check(proposals, gt_boxes, gt_labels)?;
+    targets::check(proposals, gt_boxes, gt_labels).await?;
 
     let proposals = with_ground_truth(proposals, gt_boxes);
     let (matched_idxs, labels) = targets::assign(&proposals, gt_boxes, gt_labels, &matcher)?;
-    let rows = labels
-        .iter()
-        .map(|labels| Ok(sampler.draw(&host::read_ints(labels), permutation)?.into_rows()))
-        .collect::<Result<Vec<_>, RoiError>>()?;
+    let mut rows = Vec::with_capacity(labels.len());
+    for labels in &labels {
+        let labels = host::read_ints(labels).await?;
+        rows.push(sampler.draw(&labels, permutation)?.into_rows());
+    }
     let proposals = select_rows(&proposals, &rows);
     let matched_idxs = select_rows(&matched_idxs, &rows);
     let coder = BoxCoder::new(config.box_weights);

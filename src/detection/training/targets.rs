@@ -8,6 +8,7 @@ use super::super::post_processing::BACKGROUND;
 use super::matcher::Matcher;
 use super::{IntsOfImages, ground_truth};
 use crate::error::{RoiError, or_panic};
+use crate::waiting::wait;
 
 /// The label of a proposal or anchor that is ignored in training.
 const IGNORED: i64 = -1;
@@ -73,8 +74,27 @@ pub fn try_assign_targets_to_proposals(
     gt_labels: &[Tensor<1, Int>],
     matcher: &Matcher,
 ) -> Result<(IntsOfImages, IntsOfImages), RoiError> {
+    wait(
+        "try_assign_targets_to_proposals",
+        "assign_targets_to_proposals_async",
+        assign_targets_to_proposals_async(proposals, gt_boxes, gt_labels, matcher),
+    )
+}
+
+/// [`assign_targets_to_proposals`] that awaits the device.
+/// A WebGPU device in a browser can be read in this form only.
+///
+/// # Errors
+///
+/// Those of [`try_assign_targets_to_proposals`], except [`RoiError::SynchronousRead`].
+pub async fn assign_targets_to_proposals_async(
+    proposals: &[Tensor<2>],
+    gt_boxes: &[Tensor<2>],
+    gt_labels: &[Tensor<1, Int>],
+    matcher: &Matcher,
+) -> Result<(IntsOfImages, IntsOfImages), RoiError> {
     matcher.check("high_threshold", "low_threshold")?;
-    check(proposals, gt_boxes, gt_labels)?;
+    check(proposals, gt_boxes, gt_labels).await?;
     assign(proposals, gt_boxes, gt_labels, matcher)
 }
 
@@ -133,20 +153,38 @@ pub fn try_assign_targets_to_anchors(
     gt_boxes: &[Tensor<2>],
     matcher: &Matcher,
 ) -> Result<(IntsOfImages, Vec<Tensor<2>>), RoiError> {
+    wait(
+        "try_assign_targets_to_anchors",
+        "assign_targets_to_anchors_async",
+        assign_targets_to_anchors_async(anchors, gt_boxes, matcher),
+    )
+}
+
+/// [`assign_targets_to_anchors`] that awaits the device.
+/// A WebGPU device in a browser can be read in this form only.
+///
+/// # Errors
+///
+/// Those of [`try_assign_targets_to_anchors`], except [`RoiError::SynchronousRead`].
+pub async fn assign_targets_to_anchors_async(
+    anchors: &Tensor<2>,
+    gt_boxes: &[Tensor<2>],
+    matcher: &Matcher,
+) -> Result<(IntsOfImages, Vec<Tensor<2>>), RoiError> {
     matcher.check("high_threshold", "low_threshold")?;
     arguments::boxes("anchors", anchors)?;
-    gt_boxes
-        .iter()
-        .enumerate()
-        .map(|(image, gt_boxes)| {
-            ground_truth::boxes(image, gt_boxes, "anchors", anchors)?;
-            boxes_of_anchors(anchors, gt_boxes, matcher)
-        })
-        .collect()
+    let (mut labels, mut matched) = (Vec::new(), Vec::new());
+    for (image, gt_boxes) in gt_boxes.iter().enumerate() {
+        ground_truth::boxes(image, gt_boxes, "anchors", anchors).await?;
+        let of_image = boxes_of_anchors(anchors, gt_boxes, matcher)?;
+        labels.push(of_image.0);
+        matched.push(of_image.1);
+    }
+    Ok((labels, matched))
 }
 
 /// Checks the proposals and the ground truth of each image.
-pub(super) fn check(
+pub(super) async fn check(
     proposals: &[Tensor<2>],
     gt_boxes: &[Tensor<2>],
     gt_labels: &[Tensor<1, Int>],
@@ -156,8 +194,8 @@ pub(super) fn check(
     arguments::length("gt_labels", gt_labels.len(), images, "image of `proposals`")?;
     for image in 0..images {
         arguments::boxes("proposals", &proposals[image])?;
-        ground_truth::boxes(image, &gt_boxes[image], "proposals", &proposals[image])?;
-        ground_truth::labels(image, &gt_labels[image], &gt_boxes[image])?;
+        ground_truth::boxes(image, &gt_boxes[image], "proposals", &proposals[image]).await?;
+        ground_truth::labels(image, &gt_labels[image], &gt_boxes[image]).await?;
     }
     Ok(())
 }

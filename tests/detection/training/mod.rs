@@ -1,5 +1,6 @@
 //! What the heads are trained with.
 
+mod awaiting;
 mod bad_losses;
 mod bad_targets;
 mod losses;

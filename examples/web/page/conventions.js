@@ -1,0 +1,64 @@
+// One region in the convention of each framework: the operator's name, its attributes and the box as it takes it.
+//
+// `region` is [x1, y1, x2, y2] in pixels of the map, whose size is `map` [height, width].
+
+export function conventions({ region, map, output, sampling, scale }) {
+  const [height, width] = map;
+  const box = region.map((coordinate) => coordinate / scale);
+  const [x1, y1, x2, y2] = region;
+  const indexed = { boxes: { values: [0, ...box], shape: [1, 5] } };
+  const apart = {
+    boxes: { values: box, shape: [1, 4] },
+    batch_indices: { values: new Int32Array([0]), shape: [1] },
+  };
+  // TensorFlow and OpenVINO's bilinear pooling take parts of the map, from its first pixel's centre to its last one's.
+  const [right, bottom] = [Math.max(width - 1, 1), Math.max(height - 1, 1)];
+  const parts = { ...apart, boxes: { values: [y1 / bottom, x1 / right, y2 / bottom, x2 / right], shape: [1, 4] } };
+  const indexedParts = { boxes: { values: [0, x1 / right, y1 / bottom, x2 / right, y2 / bottom], shape: [1, 5] } };
+
+  const size = [output, output];
+  const spatial_scale = scale;
+  const onnx = { output_height: output, output_width: output, sampling_ratio: sampling, spatial_scale };
+  const openvino = { pooled_h: output, pooled_w: output, sampling_ratio: sampling, spatial_scale, mode: "avg" };
+  const half = { coordinate_transformation_mode: "half_pixel" };
+  const directml = {
+    OutputSize: size,
+    ReductionFunction: "average",
+    InterpolationMode: "linear",
+    SpatialScaleX: scale,
+    SpatialScaleY: scale,
+    OutOfBoundsInputValue: 0,
+    MinimumSamplesPerOutput: Math.max(sampling, 1),
+    MaximumSamplesPerOutput: Math.max(sampling, 1),
+  };
+  const offsets = { InputPixelOffset: 0, OutputPixelOffset: 0, AlignRegionsToCorners: false };
+  const openvinoPool = { output_size: size, spatial_scale };
+  const row = (family, title, operator, attributes, tensors) => ({ family, title, operator, attributes, tensors });
+  const align = (...rest) => row("RoiAlign", ...rest);
+  const pool = (...rest) => row("RoiPool", ...rest);
+  const crop = (...rest) => row("crop_and_resize", ...rest);
+  const torchvision = { output_size: size, spatial_scale, sampling_ratio: sampling || -1 };
+  const mindspore = { pooled_height: output, pooled_width: output, spatial_scale, sample_num: sampling };
+  return [
+    align("torchvision", "torchvision.roi_align", { ...torchvision, aligned: false }, indexed),
+    align("torchvision, aligned; detectron2", "torchvision.roi_align", { ...torchvision, aligned: true }, indexed),
+    align("ONNX, opset 10", "onnx.RoiAlign", { ...onnx, opset: 10 }, apart),
+    align("ONNX, opset 16", "onnx.RoiAlign", { ...onnx, ...half, opset: 16 }, apart),
+    align("ONNX, largest sample", "onnx.RoiAlign", { ...onnx, ...half, opset: 16, mode: "max" }, apart),
+    align("OpenVINO, version 3", "openvino.ROIAlign", { ...openvino, version: 3 }, apart),
+    align("OpenVINO, half_pixel", "openvino.ROIAlign", { ...openvino, version: 9, aligned_mode: "half_pixel" }, apart),
+    align("Paddle", "paddle.roi_align", { output_size: size, spatial_scale, sampling_ratio: sampling }, apart),
+    align("MindSpore", "mindspore.ROIAlign", { ...mindspore, roi_end_mode: 0 }, indexed),
+    align("MindSpore, end included", "mindspore.ROIAlign", { ...mindspore, roi_end_mode: 1 }, indexed),
+    align("DirectML ROI_ALIGN", "directml.ROI_ALIGN", directml, apart),
+    align("DirectML ROI_ALIGN1, no offsets", "directml.ROI_ALIGN1", { ...directml, ...offsets }, apart),
+    align("mmcv prroi_pool (exact mean)", "mmcv.prroi_pool", { output_size: size, spatial_scale }, indexed),
+    pool("torchvision", "torchvision.roi_pool", { output_size: size, spatial_scale }, indexed),
+    pool("ONNX MaxRoiPool", "onnx.MaxRoiPool", { pooled_shape: size, spatial_scale }, indexed),
+    pool("OpenVINO, max", "openvino.ROIPooling", { ...openvinoPool, method: "max" }, indexed),
+    pool("DirectML ROI_POOLING", "directml.ROI_POOLING", { PooledSize: size, SpatialScale: scale }, indexed),
+    crop("TensorFlow", "tensorflow.crop_and_resize", { crop_size: size, method: "bilinear" }, parts),
+    crop("TensorFlow, nearest", "tensorflow.crop_and_resize", { crop_size: size, method: "nearest" }, parts),
+    crop("OpenVINO, bilinear", "openvino.ROIPooling", { ...openvinoPool, method: "bilinear" }, indexedParts),
+  ];
+}

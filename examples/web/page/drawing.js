@@ -1,0 +1,49 @@
+// Draws what was found into a canvas.
+
+const COLOURS = ["#d6336c", "#1c7ed6", "#2b8a3e", "#e8590c", "#7048e8", "#0c8599", "#a61e4d", "#5c940d"];
+
+export const colour = (index) => COLOURS[index % COLOURS.length];
+
+export function drawFound(canvas, picture, found) {
+  canvas.width = picture.width;
+  canvas.height = picture.height;
+  const context = canvas.getContext("2d");
+  context.putImageData(picture, 0, 0);
+  for (const [index, { mask }] of found.entries()) drawMask(context, picture.height, mask, colour(index));
+  // Lines and letters of the same size on the page, whatever the size of the picture.
+  const unit = picture.width / 320;
+  for (const [index, object] of found.entries()) drawBox(context, object, colour(index), unit);
+}
+
+// The run lengths go down the columns, and every second one is of the mask.
+function drawMask(context, height, runs, fill) {
+  context.globalAlpha = 0.45;
+  context.fillStyle = fill;
+  let start = 0;
+  for (const [number, run] of runs.entries()) {
+    const end = start + run;
+    while (number % 2 === 1 && start < end) {
+      const column = Math.floor(start / height);
+      const stop = Math.min(end, (column + 1) * height);
+      context.fillRect(column, start - column * height, 1, stop - start);
+      start = stop;
+    }
+    start = end;
+  }
+  context.globalAlpha = 1;
+}
+
+function drawBox(context, { label, score, corners: [x1, y1, x2, y2] }, stroke, unit) {
+  context.strokeStyle = stroke;
+  context.lineWidth = 1.5 * unit;
+  context.strokeRect(x1, y1, x2 - x1, y2 - y1);
+  const text = `${label} ${score.toFixed(2)}`;
+  context.font = `600 ${9 * unit}px system-ui, sans-serif`;
+  context.textBaseline = "top";
+  const width = context.measureText(text).width + 4 * unit;
+  const top = Math.max(y1 - 12 * unit, 0);
+  context.fillStyle = stroke;
+  context.fillRect(x1, top, width, 12 * unit);
+  context.fillStyle = "#fff";
+  context.fillText(text, x1 + 2 * unit, top + 2 * unit);
+}

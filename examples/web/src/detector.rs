@@ -1,0 +1,102 @@
+//! The detector of the example `detection_head`, on a picture's pixels.
+
+use std::path::Path;
+use std::rc::Rc;
+
+use detection_head::config::Config;
+use detection_head::model::MaskRcnn;
+use detection_head::{Detector, Found, Stages, weights};
+use image::RgbImage;
+use serde::Serialize;
+use wasm_bindgen::prelude::*;
+
+use crate::engine::{Engine, words};
+
+/// A configuration and the weights for it, as loaded by the page.
+#[wasm_bindgen]
+pub struct Weights {
+    config: Config,
+    bytes: Vec<u8>,
+}
+
+#[wasm_bindgen]
+impl Weights {
+    /// `config` is the text of a JSON file, and `bytes` are those of a safetensors file.
+    #[wasm_bindgen(constructor)]
+    pub fn new(config: &str, bytes: Vec<u8>) -> Result<Weights, JsError> {
+        let config = Config::from_json(config, Path::new("shapes.json")).map_err(words)?;
+        Ok(Self { config, bytes })
+    }
+}
+
+/// The detections of a picture.
+#[derive(Serialize)]
+struct Report<'a> {
+    found: Vec<Object<'a>>,
+    /// The stages that ran, with their times in milliseconds.
+    stages: Vec<(&'static str, f64)>,
+}
+
+#[derive(Serialize)]
+struct Object<'a> {
+    label: &'a str,
+    score: f32,
+    /// `[x1, y1, x2, y2]` in pixels.
+    corners: [f32; 4],
+    /// COCO's run lengths: down the columns, and the first run is of zeros.
+    mask: &'a [usize],
+}
+
+#[wasm_bindgen]
+impl Engine {
+    /// Makes the detector.
+    #[wasm_bindgen(js_name = loadDetector)]
+    pub fn load_detector(&self, weights: Weights) -> Result<(), JsError> {
+        let Weights { config, bytes } = weights;
+        let mut model = MaskRcnn::new(&config, &self.device);
+        weights::load_bytes(&mut model, &config, Path::new("shapes.safetensors"), bytes).map_err(words)?;
+        let detector = Detector::new(config, model, self.device.clone());
+        self.detector.replace(Some(Rc::new(detector)));
+        Ok(())
+    }
+
+    /// What the detector finds in a picture, as JSON. `pixels` has red, green, blue and alpha of each pixel.
+    pub async fn detect(&self, pixels: Vec<u8>, width: u32, height: u32) -> Result<String, JsError> {
+        let detector = self.detector.borrow().clone();
+        let detector = detector.ok_or_else(|| words("the weights of the detector are not loaded"))?;
+        let picture = picture(&pixels, width, height).ok_or_else(|| {
+            words(format!(
+                "{} bytes are no picture of {width} x {height} pixels",
+                pixels.len()
+            ))
+        })?;
+        let mut stages = Stages::hidden(&self.device);
+        let found = detector.detect_async(&picture, &mut stages).await.map_err(words)?;
+        let times = stages.finish().into_iter();
+        let report = Report {
+            found: found.iter().map(|found| object(found, &detector.config)).collect(),
+            stages: times
+                .map(|(stage, time)| (stage.name(), time.as_secs_f64() * 1e3))
+                .collect(),
+        };
+        serde_json::to_string(&report).map_err(words)
+    }
+}
+
+/// The picture without its alpha channel.
+fn picture(pixels: &[u8], width: u32, height: u32) -> Option<RgbImage> {
+    if width == 0 || height == 0 || pixels.len() as u64 != 4 * u64::from(width) * u64::from(height) {
+        return None;
+    }
+    let colours = pixels.chunks_exact(4).flat_map(|pixel| [pixel[0], pixel[1], pixel[2]]);
+    RgbImage::from_raw(width, height, colours.collect())
+}
+
+fn object<'a>(found: &'a Found, config: &'a Config) -> Object<'a> {
+    Object {
+        label: config.label(found.class),
+        score: found.score,
+        corners: found.corners,
+        mask: &found.mask.counts,
+    }
+}

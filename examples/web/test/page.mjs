@@ -1,0 +1,226 @@
+// The page itself: what it shows, what it says when something is wrong, and how it is used.
+
+import { writeFile } from "node:fs/promises";
+import { join } from "node:path";
+
+import { png } from "./pictures.mjs";
+
+// A software GPU compiles its kernels for most of a minute.
+const SLOW = 180_000;
+
+async function visit({ server, output }, browser, query = "", options = {}) {
+  const page = await browser.newPage(options);
+  page.setDefaultTimeout(30_000);
+  await page.goto(server.address + query);
+  return page;
+}
+
+const detected = (page, backend) => page.waitForSelector(`body[data-detected=${backend}]`, { timeout: SLOW });
+
+// Waits until an element's text fits, and gives the text that it has then or at last.
+async function text(page, selector, part, timeout = SLOW) {
+  const fits = ([selector, part]) => document.querySelector(selector).textContent.includes(part);
+  await page.waitForFunction(fits, [selector, part], { timeout }).catch(() => {});
+  return page.textContent(selector);
+}
+
+async function expectText(page, selector, part) {
+  const found = await text(page, selector, part);
+  if (found.includes(part)) return [];
+  return [`${selector} says ${JSON.stringify(found)}, but must say ${JSON.stringify(part)}`];
+}
+
+// What the page itself detects in the shipped picture, beside what the native program finds.
+export async function checkDetector(context, backend) {
+  const page = await visit(context, context.withGpu, `?backend=${backend}`);
+  const answer = page.evaluate(async (backend) => {
+    const { Engine } = await import("/engine.js");
+    const { read } = await import("/pictures.js");
+    const engine = await Engine.open(backend);
+    await engine.ask("loadDetector", { config: "./shapes.json", weights: "./shapes.safetensors" });
+    const { data, width, height } = await read(await (await fetch("shapes.png")).blob(), "shapes.png");
+    const reports = [];
+    // The second time everything is compiled.
+    for (let run = 0; run < 2; run++) {
+      reports.push(await engine.ask("detect", { pixels: new Uint8Array(data), width, height }));
+    }
+    engine.close();
+    return reports[1];
+  }, backend);
+  const { found, stages } = await answer;
+  await detected(page, backend);
+  await page.close();
+  const total = stages.reduce((sum, [, time]) => sum + time, 0);
+  console.log(`  ${found.length} objects, ${total.toFixed(0)} ms when warm`);
+  return differences(found, context.found);
+}
+
+function differences(found, expected) {
+  if (found.length !== expected.length) return [`${found.length} objects, but natively ${expected.length}`];
+  let largest = 0;
+  const problems = [];
+  for (const [index, { label, score, corners, mask }] of found.entries()) {
+    const native = expected[index];
+    if (label !== native.label) problems.push(`object ${index} is a ${label}, but natively a ${native.label}`);
+    const pairs = [[score, native.score], ...corners.map((corner, place) => [corner, native.box[place]])];
+    for (const [here, there] of pairs) {
+      largest = Math.max(largest, Math.abs(here - there) / Math.max(1, Math.abs(there)));
+    }
+    const different = differentPixels(mask, native.mask.counts);
+    if (different > 2) problems.push(`the mask of object ${index} differs in ${different} pixels`);
+  }
+  console.log(`  largest difference from the native program: ${largest.toExponential(1)}`);
+  return largest <= 1e-3 ? problems : [...problems, `boxes or scores differ by ${largest}`];
+}
+
+function differentPixels(left, right) {
+  const pixels = (runs) => runs.flatMap((run, index) => Array(run).fill(index % 2));
+  const [here, there] = [pixels(left), pixels(right)];
+  return here.reduce((sum, value, place) => sum + (value !== there[place]), 0);
+}
+
+export async function checkPage(context) {
+  const problems = [];
+  const widths = { wide: [1280, 900, "light"], narrow: [390, 844, "dark"] };
+  for (const [name, [width, height, colorScheme]] of Object.entries(widths)) {
+    const page = await visit(context, context.withoutGpu, "", { viewport: { width, height }, colorScheme });
+    await detected(page, "flex");
+    problems.push(...(await keyboard(page)));
+    problems.push(...(await fits(page, `${name}: detector`)));
+    await page.screenshot({ path: join(context.output, `detector_${name}.png`), fullPage: true });
+    await page.click("#tab-regions");
+    await page.waitForSelector("body[data-pooled=flex]");
+    problems.push(...(await regions(page)));
+    problems.push(...(await fits(page, `${name}: regions`)));
+    await page.screenshot({ path: join(context.output, `regions_${name}.png`), fullPage: true });
+    await page.close();
+  }
+  return problems;
+}
+
+// Nothing is wider than the page, and the canvases that are seen are not of one colour.
+async function fits(page, name) {
+  const { wide, blank } = await page.evaluate(() => ({
+    wide: document.documentElement.scrollWidth - innerWidth,
+    blank: [...document.querySelectorAll("[role=tabpanel]:not([hidden]) canvas:not([hidden])")].filter((canvas) => {
+      const { data } = canvas.getContext("2d").getImageData(0, 0, canvas.width, canvas.height);
+      const pixels = new Set(new Uint32Array(data.buffer));
+      return pixels.size < 2;
+    }).length,
+  }));
+  const problems = [];
+  if (wide > 0) problems.push(`${name}: ${wide} pixels wider than the window`);
+  if (blank > 0) problems.push(`${name}: ${blank} canvases of one colour`);
+  return problems;
+}
+
+// Both tabs are reached by keyboard.
+async function keyboard(page) {
+  await page.focus("#tab-detector");
+  await page.keyboard.press("ArrowRight");
+  const there = await page.isVisible("#regions");
+  await page.keyboard.press("ArrowLeft");
+  const back = await page.isVisible("#detector");
+  return there && back ? [] : [`arrow keys on the tabs: regions ${there}, detector again ${back}`];
+}
+
+// The region is moved by keyboard and by pointer, and what is pooled changes with it.
+async function regions(page) {
+  const region = () => page.textContent("#region");
+  const picture = () => page.evaluate(() => pooled());
+  await page.evaluate(() => {
+    const canvases = () => [...document.querySelectorAll("#pooled canvas")];
+    globalThis.pooled = () => canvases().map((canvas) => canvas.toDataURL()).join();
+  });
+  const problems = [];
+  const changed = async (how, move) => {
+    const before = [await region(), await picture()];
+    await move();
+    await page
+      .waitForFunction((before) => pooled() !== before, before[1])
+      .catch(() => problems.push(`what is pooled does not change ${how}`));
+    if ((await region()) === before[0]) problems.push(`the region does not move ${how}`);
+  };
+  await changed("by keyboard", async () => {
+    await page.focus("#map");
+    for (let press = 0; press < 6; press++) await page.keyboard.press("ArrowRight");
+    await page.keyboard.press("Shift+ArrowDown");
+  });
+  await changed("by pointer", async () => {
+    const box = await page.locator("#map").boundingBox();
+    await page.mouse.move(box.x + box.width * 0.3, box.y + box.height * 0.2);
+    await page.mouse.down();
+    await page.mouse.move(box.x + box.width * 0.8, box.y + box.height * 0.9, { steps: 5 });
+    await page.mouse.up();
+  });
+  const refused = await page.$$eval("#pooled .refused", (all) => all.map(({ textContent }) => textContent));
+  return [...problems, ...refused.filter(Boolean).map((reason) => `a convention is refused: ${reason}`)];
+}
+
+// Chromium's camera of the tests shows a green picture with a clock.
+export async function checkCamera(context) {
+  const page = await visit(context, context.withoutGpu);
+  await detected(page, "flex");
+  await page.click("#camera");
+  const problems = await expectText(page, "#caption", "640 × 480 pixels");
+  await page.click("#camera");
+  if ((await page.getAttribute("#camera", "aria-pressed")) !== "false") problems.push("the camera does not stop");
+  // A dropped file.
+  await page.evaluate(async () => {
+    const data = new DataTransfer();
+    data.items.add(new File([await (await fetch("photograph.jpg")).blob()], "dropped.jpg"));
+    document.querySelector("#drop").dispatchEvent(new DragEvent("drop", { dataTransfer: data }));
+  });
+  problems.push(...(await expectText(page, "#caption", "512 × 512 pixels")));
+  await page.close();
+  return problems;
+}
+
+export async function checkErrors(context) {
+  const problems = [];
+
+  // A browser that does not know WebGPU.
+  const old = await context.withoutGpu.newPage();
+  await old.addInitScript(() => delete Navigator.prototype.gpu);
+  await old.goto(context.server.address);
+  problems.push(...(await expectText(old, "#backend", "This browser has no WebGPU. The page runs on Flex")));
+  await old.close();
+
+  // One that knows it, and finds no GPU.
+  const without = await visit(context, context.withoutGpu, "?backend=webgpu");
+  problems.push(...(await expectText(without, "#backend", "finds no GPU. The page runs on Flex")));
+  await detected(without, "flex");
+
+  // Files that are no picture, and one that is too large.
+  const files = { "notes.png": Buffer.from("no picture"), "large.png": png(10_000, 5_000), "small.png": png(1, 1) };
+  for (const [name, bytes] of Object.entries(files)) await writeFile(join(context.output, name), bytes);
+  const choose = (name) => without.setInputFiles("#file", join(context.output, name));
+  await choose("notes.png");
+  problems.push(...(await expectText(without, "#error", "notes.png is no picture that this browser can read.")));
+  await choose("large.png");
+  problems.push(...(await expectText(without, "#error", "large.png has 50.0 megapixels")));
+  // The page goes on, with a picture of one pixel.
+  await choose("small.png");
+  problems.push(...(await expectText(without, "#caption", "1 × 1 pixels")));
+  if (await without.isVisible("#error")) problems.push("an error stays after a good picture");
+
+  // Weights that cannot be loaded.
+  await without.route("**/shapes.safetensors", (route) => route.abort());
+  await without.reload();
+  problems.push(...(await expectText(without, "#error", "fetch")));
+  await without.close();
+
+  // A GPU device that is lost.
+  const page = await visit(context, context.withGpu, "?backend=webgpu");
+  await detected(page, "webgpu");
+  problems.push(...(await expectText(page, "#backend", "The page runs on WebGPU")));
+  await page.workers()[0].evaluate(() => self.gpuDevice.destroy());
+  problems.push(...(await expectText(page, "#error", "The GPU device was lost")));
+  problems.push(...(await expectText(page, "#backend", "The page runs on Flex")));
+  await detected(page, "flex");
+  // And back, by the switch.
+  await page.check("input[value=webgpu]");
+  problems.push(...(await expectText(page, "#backend", "The page runs on WebGPU")));
+  await page.close();
+  return problems;
+}
