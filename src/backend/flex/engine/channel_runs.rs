@@ -76,11 +76,16 @@ pub fn compute_runs<E: Number, K: Kernel<E::Sum>>(
             }
             for (region, output) in task.regions.iter().zip(&mut task.outputs) {
                 let output = &mut output[of_these.clone()];
-                if shared.is_some() {
-                    compute_run(work, &run, region, &memory.tile, &mut memory.scratch, output);
-                } else {
-                    compute_alone(simd, work, &run, region, &lanes, &mut memory, output);
+                if shared.is_none() {
+                    let window = run.window(region);
+                    // Eight channels of a window this large take too much memory.
+                    if tile_capacity(&window) > LARGEST_TILE {
+                        compute_one_by_one(simd, work, &run, region, &lanes, &mut memory, output);
+                        continue;
+                    }
+                    load(simd, work, region.image, &lanes, &window, &mut memory.tile);
                 }
+                compute_run(work, &run, region, &memory.tile, &mut memory.scratch, output);
             }
         }
     }
@@ -110,9 +115,9 @@ fn shared_window<S: Sum, P: AxisPlan<S>>(run: &Run, regions: &[Planned<AxisPlans
     (tile_capacity(&all) <= LARGEST_TILE && pays_to_share(pixels, &all)).then_some(all)
 }
 
-/// Computes a run of a region from a copy of its own window.
+/// Computes a run of a region one channel at a time, from where its pixels are.
 #[inline(always)]
-fn compute_alone<E: Number, K: Kernel<E::Sum>>(
+fn compute_one_by_one<E: Number, K: Kernel<E::Sum>>(
     simd: impl Simd,
     work: &Work<'_, E, K>,
     run: &Run,
@@ -121,13 +126,6 @@ fn compute_alone<E: Number, K: Kernel<E::Sum>>(
     memory: &mut Memory<E::Sum>,
     output: &mut [E],
 ) {
-    let window = run.window(region);
-    if tile_capacity(&window) <= LARGEST_TILE {
-        load(simd, work, region.image, lanes, &window, &mut memory.tile);
-        compute_run(work, run, region, &memory.tile, &mut memory.scratch, output);
-        return;
-    }
-    // Eight channels of a window this large take too much memory.
     let [rows, columns] = work.planner.output_size();
     for (lane, output) in output.chunks_exact_mut(rows * columns).enumerate() {
         let first = lanes.first + lane * lanes.step;
@@ -140,7 +138,14 @@ fn compute_alone<E: Number, K: Kernel<E::Sum>>(
                 step: lanes.step,
                 count: 1,
             };
-            load(simd, work, region.image, &lane, &window, &mut memory.lone_tile);
+            load(
+                simd,
+                work,
+                region.image,
+                &lane,
+                &run.window(region),
+                &mut memory.lone_tile,
+            );
             compute_run(work, run, region, &memory.lone_tile, &mut memory.lone_scratch, output);
         }
     }

@@ -33,6 +33,11 @@ pub struct Task<'a, E, P> {
     pub outputs: Vec<&'a mut [E]>,
 }
 
+/// How many tasks keep the threads busy, whose tasks take longer or shorter.
+pub fn wanted_tasks(parallel: bool) -> usize {
+    if parallel { 4 * rayon::current_num_threads() } else { 1 }
+}
+
 /// Gathers regions of one image, from its top to its bottom, that can share a copy of their pixels.
 pub fn group<P>(mut regions: Vec<Planned<P>>) -> Vec<Group<P>> {
     regions.sort_by_key(|region| (region.image, region.window[0].start, region.number));
@@ -75,15 +80,14 @@ fn cover(left: &Range<usize>, right: &Range<usize>) -> Range<usize> {
     }
 }
 
-/// Divides groups into tasks, and the output among them.
+/// Divides groups into about as many tasks as are wanted, at least one for each group, and the output among them.
 pub fn divide<'a, E, P>(
     groups: &'a [Group<P>],
     output: &'a mut [E],
     channels: usize,
     of_a_channel: usize,
-    parallel: bool,
+    wanted: usize,
 ) -> Vec<Task<'a, E, P>> {
-    let wanted = if parallel { 4 * rayon::current_num_threads() } else { 1 };
     let of_a_group = wanted.div_ceil(groups.len().max(1));
     let blocks = channels.div_ceil(LANES);
     let ranges = of_a_group.min(blocks);

@@ -15,7 +15,7 @@ use burn::tensor::{Bytes, Shape};
 use burn_flex::{FlexTensor, Layout};
 use rayon::prelude::*;
 
-pub use groups::{AxisPlans, Planned, Task, divide, group};
+pub use groups::{AxisPlans, Planned, Task, divide, group, wanted_tasks};
 pub use kernel::Kernel;
 pub use task::{BAND, FEWEST_LANES};
 
@@ -62,12 +62,18 @@ pub fn run<E: Number, K: Kernel<E::Sum>>(call: Call<'_, E::Sum>, kernel: &K) -> 
             E::dtype(),
         ),
     };
+    let wanted = match call.planner.is_one_run() {
+        true => wanted_tasks(parallel),
+        // Each of them copies the planes of its channels once more.
+        false if parallel => rayon::current_num_threads(),
+        false => 1,
+    };
     let start = output.layout().start_offset();
     let numbers = &mut output.storage_mut::<E>()[start..start + call.shape.num_elements()];
     let batches = call.regions.chunks(batch).zip(numbers.chunks_mut(batch * of_a_region));
     for (regions, output) in batches {
         let groups = group(plan(regions, call.planner, parallel));
-        let tasks = divide(&groups, output, channels, rows * columns, parallel);
+        let tasks = divide(&groups, output, channels, rows * columns, wanted);
         let run = |task| compute(&work, task);
         if parallel {
             tasks.into_par_iter().for_each(run);

@@ -6,7 +6,7 @@ use pulp::{Arch, Simd, WithSimd};
 use rayon::prelude::*;
 
 use super::in_batches;
-use crate::backend::flex::engine::{FEWEST_LANES, PARALLEL, Planned, Task, divide, group};
+use crate::backend::flex::engine::{FEWEST_LANES, PARALLEL, Planned, Task, divide, group, wanted_tasks};
 use crate::backend::flex::kernels::add;
 use crate::backend::flex::numbers::{Number, Sum, deinterleave};
 use crate::backend::flex::pixels::{
@@ -43,7 +43,7 @@ pub fn pool<E: Number>(
     };
     in_batches(regions, planner, parallel, |planned| {
         let groups = group(planned);
-        let tasks = divide(&groups, numbers, channels, rows * columns, parallel);
+        let tasks = divide(&groups, numbers, channels, rows * columns, wanted_tasks(parallel));
         let run = |task| Arch::new().dispatch(Vectorized { work: &work, task });
         if parallel {
             tasks.into_par_iter().for_each(run);
