@@ -1,13 +1,66 @@
-//! mmcv's `roi_align_rotated`, `riroi_align_rotated`, `deform_roi_pool` and `prroi_pool`, by the rules of the CUDA
-//! kernels of release 2.2. `prroi_pool` is that of the repository `vacancy/PreciseRoIPooling` of its authors.
+//! mmcv's `roi_align`, `roi_align_rotated`, `riroi_align_rotated`, `deform_roi_pool` and `prroi_pool`, by the rules of
+//! the CUDA kernels of release 2.2. `prroi_pool` is that of the repository `vacancy/PreciseRoIPooling` of its authors.
 //!
 //! Their boxes with the batch index first, `[K, 6]` or `[K, 5]`, are
 //! [`RotatedRois::from_index_first`](crate::RotatedRois) and [`Rois::from_index_first`](crate::Rois).
 
 use burn::config::Config;
+use serde::{Deserialize, Serialize};
 
 use crate::geometry::angle::AngleConvention;
-use crate::ops::{DeformRoiPoolConfig, PrRoiPoolConfig, RiRoiAlignRotatedConfig, RoiAlignRotatedConfig};
+use crate::geometry::operator::Reduction;
+use crate::ops::{
+    DeformRoiPoolConfig, PrRoiPoolConfig, RiRoiAlignRotatedConfig, RoiAlignConfig, RoiAlignRotatedConfig,
+};
+
+/// The argument `pool_mode` of `roi_align`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum PoolMode {
+    /// The mean of the samples.
+    Avg,
+    /// The largest sample. A region without samples gives 0 here, and -10000 in mmcv.
+    Max,
+}
+
+/// The arguments of `roi_align`.
+///
+/// ```
+/// use burn_roi::{Reduction, RoiAlignConfig, mmcv};
+///
+/// let config: RoiAlignConfig = mmcv::RoiAlign::new([7, 7]).with_pool_mode(mmcv::PoolMode::Max).into();
+/// assert_eq!(config.reduction, Reduction::Max);
+/// ```
+#[derive(Config, Debug, PartialEq)]
+pub struct RoiAlign {
+    /// Height and width of the output.
+    pub output_size: [usize; 2],
+    /// From box coordinates to pixels of the map.
+    #[config(default = 1.0)]
+    pub spatial_scale: f32,
+    /// Samples of an output element along each axis; 0 for the adaptive number.
+    #[config(default = 0)]
+    pub sampling_ratio: usize,
+    /// How samples become one number.
+    #[config(default = "PoolMode::Avg")]
+    pub pool_mode: PoolMode,
+    /// Whether coordinates mean the corners of pixels. Without it a region is at least one pixel long.
+    #[config(default = true)]
+    pub aligned: bool,
+}
+
+impl From<RoiAlign> for RoiAlignConfig {
+    fn from(arguments: RoiAlign) -> Self {
+        RoiAlignConfig::new(arguments.output_size)
+            .with_spatial_scale(arguments.spatial_scale.into())
+            .with_sampling_ratio(arguments.sampling_ratio)
+            .with_aligned(arguments.aligned)
+            .with_reduction(match arguments.pool_mode {
+                PoolMode::Avg => Reduction::Average,
+                PoolMode::Max => Reduction::Max,
+            })
+    }
+}
 
 /// The arguments of `roi_align_rotated`.
 ///

@@ -1,0 +1,78 @@
+//! Imports ONNX models with region operators into [Burn](https://burn.dev).
+//!
+//! burn-onnx turns an ONNX model into Rust code in a build script. It refuses `RoiAlign`, and so the two-stage
+//! detectors. This crate rewrites such a model so that burn-onnx takes it, and adds the region operators, which run on
+//! [burn-roi](https://docs.rs/burn-roi):
+//!
+//! ```no_run
+//! // build.rs
+//! fn main() -> Result<(), burn_roi_onnx::Error> {
+//!     let mut model = burn_onnx::ModelGen::new();
+//!     burn_roi_onnx::input(&mut model, "model/detector.onnx")?;
+//!     burn_roi_onnx::register(&mut model);
+//!     model.out_dir("model/").run_from_script();
+//!     Ok(())
+//! }
+//! ```
+//!
+//! The generated code calls `burn_roi`, so the package needs it as a dependency, beside `burn` and `burn-store`. A
+//! model with `NonMaxSuppression` needs the feature `vision` of `burn` as well.
+//!
+//! # Operators
+//!
+//! | operator set | operator | in burn-roi |
+//! |---|---|---|
+//! | `""` (ONNX) | `RoiAlign` 10; 16 and 22 | `roi_align`, `onnx::RoiAlign10`; `onnx::RoiAlign16` |
+//! | `""` (ONNX) | `MaxRoiPool` 1 and 22 | `roi_pool`, `onnx::MaxRoiPool` |
+//! | `com.microsoft` | `CropAndResize` | `crop_and_resize`, `onnx::CropAndResize` |
+//! | `mmcv`, `mmdeploy` | `MMCVRoiAlign` | `roi_align`, `mmcv::RoiAlign` |
+//! | `mmcv`, `mmdeploy` | `MMCVRoIAlignRotated` | `roi_align_rotated`, `mmcv::RoiAlignRotated` |
+//! | `""`, `trt`, `TRT` (TensorRT) | `ROIAlign_TRT` | `roi_align`, `onnx::RoiAlign16` |
+//! | `""`, `trt`, `TRT` (TensorRT) | `CropAndResize_TRT`, `CropAndResizeDynamic` | `crop_and_resize` |
+//! | `org.openvinotoolkit` | `ExperimentalDetectronROIFeatureExtractor` | `multi_scale_roi_align` |
+//!
+//! An attribute that is out of range, of a wrong type or not one of the operator's is an error.
+
+#![forbid(unsafe_code)]
+#![warn(missing_docs)]
+
+mod attributes;
+mod error;
+mod hook;
+mod operators;
+mod prepare;
+
+use std::path::Path;
+
+use burn_onnx::ModelGen;
+
+pub use error::{Error, NodeId};
+pub use prepare::prepare;
+
+/// Adds the ONNX file at `path` to the models that `model` generates code for, as
+/// [`ModelGen::input`](burn_onnx::ModelGen::input) does, rewritten so that burn-onnx takes it.
+///
+/// The rewritten file is in the folder `burn_roi_onnx` of `OUT_DIR`, under the same name. Cargo runs the build script
+/// again when the ONNX file or its external data changes.
+///
+/// # Errors
+///
+/// An [`Error`] if a file cannot be read or written, if the file is no ONNX model, if a region operator's node is
+/// malformed, or if burn-onnx refuses the rewritten model.
+pub fn input(model: &mut ModelGen, path: impl AsRef<Path>) -> Result<&mut ModelGen, Error> {
+    let prepared = prepare::to_build_folder(path.as_ref())?;
+    Ok(model.input(&prepared))
+}
+
+/// Registers the region operators.
+///
+/// # Panics
+///
+/// If one of them is registered already, as [`ModelGen::register_custom_op`](burn_onnx::ModelGen::register_custom_op)
+/// does.
+pub fn register(model: &mut ModelGen) -> &mut ModelGen {
+    for operator in operators::all() {
+        model.register_custom_op(hook::Hook(operator));
+    }
+    model
+}
