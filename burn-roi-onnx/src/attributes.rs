@@ -1,5 +1,6 @@
 //! The attributes of a region operator's node, checked as they are read.
 
+use std::collections::HashSet;
 use std::ops::RangeInclusive;
 
 use burn_onnx::ext::{AttrKind, CustomNode};
@@ -20,6 +21,7 @@ pub(crate) enum Value {
     Int(i64),
     Ints(Vec<i64>),
     Float(f32),
+    Floats(Vec<f32>),
     Text(String),
     Other(String),
 }
@@ -35,7 +37,10 @@ pub(crate) struct Attributes {
 impl Attributes {
     /// Those of a node of a model.
     pub fn of(node: &NodeProto, version: usize) -> Self {
-        let values = node.attribute.iter().map(|attribute| (attribute.name.clone(), value(attribute)));
+        let values = node
+            .attribute
+            .iter()
+            .map(|attribute| (attribute.name.clone(), value(attribute)));
         Self {
             node: NodeId::of(node),
             version,
@@ -52,21 +57,32 @@ impl Attributes {
                 name,
                 operator: node.op_type.clone(),
                 domain: node.domain.clone(),
-                output: node.outputs.first().map(|output| output.name.clone()).unwrap_or_default(),
+                output: node
+                    .outputs
+                    .first()
+                    .map(|output| output.name.clone())
+                    .unwrap_or_default(),
             },
             version: node.opset,
             values: names.map(|name| (name.to_string(), custom_value(node, name))).collect(),
         }
     }
 
-    /// An error if there are attributes beyond `known`, since they may change what the operator computes.
+    /// An error if an attribute is there twice, or if there are attributes beyond `known`, since they may change what
+    /// the operator computes.
     pub fn only(&self, known: &[&str]) -> Result<(), Error> {
+        let mut seen = HashSet::new();
+        if let Some((name, value)) = self.values.iter().find(|(name, _)| !seen.insert(name)) {
+            return Err(self.wrong(name, value.to_string(), "there only once"));
+        }
         let unknown = |name: &String| !known.contains(&name.as_str()) && !OF_THE_LOADER.contains(&name.as_str());
         match self.values.iter().find(|(name, _)| unknown(name)) {
             None => Ok(()),
-            Some((name, value)) => {
-                Err(self.wrong(name, value.to_string(), format!("absent: the operator has only {known:?}")))
-            }
+            Some((name, value)) => Err(self.wrong(
+                name,
+                value.to_string(),
+                format!("absent: the operator has only {known:?}"),
+            )),
         }
     }
 
@@ -110,6 +126,19 @@ impl Attributes {
             Ok(scale)
         } else {
             Err(self.wrong(name, scale.to_string(), "finite and above 0"))
+        }
+    }
+
+    /// Numbers above 0, as many as there are feature maps.
+    pub fn scales(&self, name: &str, maps: usize) -> Result<Vec<f32>, Error> {
+        let expected = || format!("{maps} floats above 0, one for each feature map");
+        match self.get(name) {
+            Some(Value::Floats(scales)) if scales.len() == maps => {
+                let fit = scales.iter().all(|scale| scale.is_finite() && *scale > 0.0);
+                fit.then(|| scales.clone())
+                    .ok_or_else(|| self.wrong(name, format!("{scales:?}"), expected()))
+            }
+            value => Err(self.missing(name, value, &expected())),
         }
     }
 
@@ -195,6 +224,8 @@ impl std::fmt::Display for Value {
             Self::Ints(values) if values.len() > 16 => write!(f, "a list of {} integers", values.len()),
             Self::Ints(values) => write!(f, "{values:?}"),
             Self::Float(value) => write!(f, "{value}"),
+            Self::Floats(values) if values.len() > 16 => write!(f, "a list of {} floats", values.len()),
+            Self::Floats(values) => write!(f, "{values:?}"),
             Self::Text(value) => write!(f, "{value:?}"),
             Self::Other(kind) => write!(f, "of the type {kind}"),
         }
@@ -206,6 +237,7 @@ fn value(attribute: &AttributeProto) -> Value {
         Ok(AttributeType::INT) => Value::Int(attribute.i),
         Ok(AttributeType::INTS) => Value::Ints(attribute.ints.clone()),
         Ok(AttributeType::FLOAT) => Value::Float(attribute.f),
+        Ok(AttributeType::FLOATS) => Value::Floats(attribute.floats.clone()),
         Ok(AttributeType::STRING) => Value::Text(String::from_utf8_lossy(&attribute.s).into_owned()),
         Ok(other) => Value::Other(format!("{other:?}")),
         Err(number) => Value::Other(number.to_string()),
@@ -218,6 +250,7 @@ fn custom_value(node: &CustomNode, name: &str) -> Value {
         Some(AttrKind::Int64) => attributes.get_i64(name).map(Value::Int),
         Some(AttrKind::Int64s) => attributes.get_i64s(name).map(|values| Value::Ints(values.to_vec())),
         Some(AttrKind::Float32) => attributes.get_f32(name).map(Value::Float),
+        Some(AttrKind::Float32s) => attributes.get_f32s(name).map(|values| Value::Floats(values.to_vec())),
         Some(AttrKind::String) => attributes.get_string(name).map(|text| Value::Text(text.to_string())),
         _ => None,
     };

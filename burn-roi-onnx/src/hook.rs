@@ -93,11 +93,17 @@ pub(crate) fn output_types(operator: &Operator, node: &CustomNode) -> Result<Vec
     let call = read(operator, node)?;
     let mut sizes = call.output.clone();
     let features = &node.inputs[call.channels.of_input].ty;
-    sizes[call.channels.at] = features.static_shape().and_then(|sizes| sizes.get(1).copied().flatten());
+    if let Some(size) = sizes.get_mut(call.channels.at) {
+        let channels = features.static_shape().and_then(|sizes| sizes.get(1).copied());
+        *size = channels.flatten();
+    }
     let dtype = features.elem_type();
     let first = ArgType::Tensor(TensorType::new(dtype, sizes.len(), Some(sizes)));
     let repeated = call.repeated.iter().map(|&input| node.inputs[input].ty.clone());
-    Ok(std::iter::once(first).chain(repeated).take(node.outputs.len()).collect())
+    Ok(std::iter::once(first)
+        .chain(repeated)
+        .take(node.outputs.len())
+        .collect())
 }
 
 /// Checks the types of a node's inputs, once they are known.
@@ -121,7 +127,11 @@ pub(crate) fn check_inputs(operator: &Operator, node: &CustomNode) -> Result<(),
             let dtype = argument.ty.elem_type();
             let first = *float.get_or_insert(dtype);
             if dtype != first {
-                return wrong(format!("of {dtype:?}"), format!("of {first:?}, as the first input is"), expected.name);
+                return wrong(
+                    format!("of {dtype:?}"),
+                    format!("of {first:?}, as the first input is"),
+                    expected.name,
+                );
             }
         }
     }

@@ -16,7 +16,8 @@
 //! ```
 //!
 //! The generated code calls `burn_roi`, so the package needs it as a dependency, beside `burn` and `burn-store`. A
-//! model with `NonMaxSuppression` needs the feature `vision` of `burn` as well.
+//! model with `NonMaxSuppression` needs the feature `vision` of `burn`, and one that pastes masks the feature `detection`
+//! of `burn_roi`.
 //!
 //! # Operators
 //!
@@ -27,8 +28,10 @@
 //! | `com.microsoft` | `CropAndResize` | `crop_and_resize`, `onnx::CropAndResize` |
 //! | `mmcv`, `mmdeploy` | `MMCVRoiAlign` | `roi_align`, `mmcv::RoiAlign` |
 //! | `mmcv`, `mmdeploy` | `MMCVRoIAlignRotated` | `roi_align_rotated`, `mmcv::RoiAlignRotated` |
-//! | `""`, `trt`, `TRT` (TensorRT) | `ROIAlign_TRT` | `roi_align`, `onnx::RoiAlign16` |
-//! | `""`, `trt`, `TRT` (TensorRT) | `CropAndResize_TRT`, `CropAndResizeDynamic` | `crop_and_resize` |
+//! | `mmdeploy` | `MMCVMultiLevelRoiAlign` | `multi_scale_roi_align`, `mmcv::MultiLevelRoiAlign` |
+//! | `""`, `trt.plugins` (TensorRT) | `ROIAlign_TRT` | `roi_align`, `onnx::RoiAlign16` |
+//! | `""`, `trt.plugins` (TensorRT) | `CropAndResize`, `CropAndResizeDynamic` | `tensorrt::CropAndResize` |
+//! | `""`, `trt.plugins` (TensorRT) | `PyramidROIAlign_TRT` | `tensorrt::PyramidRoiAlign` |
 //! | `org.openvinotoolkit` | `ExperimentalDetectronROIFeatureExtractor` | `multi_scale_roi_align` |
 //!
 //! An attribute that is out of range, of a wrong type or not one of the operator's is an error.
@@ -38,6 +41,7 @@
 
 mod attributes;
 mod error;
+mod expand;
 mod hook;
 mod operators;
 mod prepare;
@@ -74,5 +78,5 @@ pub fn register(model: &mut ModelGen) -> &mut ModelGen {
     for operator in operators::all() {
         model.register_custom_op(hook::Hook(operator));
     }
-    model
+    model.register_custom_op(expand::Expand)
 }

@@ -11,4 +11,5 @@ pub mod openvino;
 mod openvino_points;
 pub mod paddle;
 pub mod tensorflow;
+pub mod tensorrt;
 pub mod torchvision;

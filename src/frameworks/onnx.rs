@@ -165,7 +165,10 @@ impl CropAndResize {
     pub fn of_tensor(crop_size: Tensor<1, Int>) -> Self {
         let sizes: Vec<i64> = crop_size.into_data().iter::<i64>().collect();
         let [height, width] = sizes[..] else {
-            panic!("`crop_size` has {} elements; it must have a height and a width", sizes.len());
+            panic!(
+                "`crop_size` has {} elements; it must have a height and a width",
+                sizes.len()
+            );
         };
         Self::new([height, width].map(|size| usize::try_from(size).unwrap_or(0)))
     }

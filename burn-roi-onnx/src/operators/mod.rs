@@ -11,13 +11,20 @@ mod microsoft;
 mod mmcv;
 mod onnx;
 mod openvino;
+mod paste_masks;
 mod tensorrt;
 
 /// The operator set that `RoiAlign` and `MaxRoiPool` are moved to, since burn-onnx refuses them in their own.
 pub(crate) const DOMAIN: &str = "burn_roi";
 
+/// The operator of [`DOMAIN`] that stands for torchvision's loop over masks.
+pub(crate) const PASTE_MASKS: &str = "PasteMasks";
+
 /// The newest version of the default operator set that burn-onnx reads.
 pub(crate) const NEWEST_VERSION: usize = 24;
+
+/// The most feature maps that a pyramid may have. Detectors have 4 or 5.
+const MAXIMUM_LEVELS: usize = 16;
 
 /// An operator of an operator set.
 pub(crate) struct Operator {
@@ -52,13 +59,19 @@ pub(crate) struct Call {
 pub(crate) struct Channels {
     /// The input that has them, as its second size.
     pub of_input: usize,
-    /// Their place among the sizes of the output.
+    /// Their place among the sizes of the output; beyond them if the output has none.
     pub at: usize,
 }
 
 impl Channels {
     /// Those of the first input, after the number of regions.
     pub const OF_FEATURES: Self = Self { of_input: 0, at: 1 };
+
+    /// None: the output has other sizes.
+    pub const NONE: Self = Self {
+        of_input: 0,
+        at: usize::MAX,
+    };
 }
 
 /// What an input must be.
@@ -98,6 +111,7 @@ pub(crate) fn all() -> impl Iterator<Item = &'static Operator> {
         mmcv::OPERATORS,
         tensorrt::OPERATORS,
         openvino::OPERATORS,
+        paste_masks::OPERATORS,
     ]
     .into_iter()
     .flatten()

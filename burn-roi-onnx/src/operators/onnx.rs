@@ -1,7 +1,7 @@
 //! ONNX `RoiAlign` and `MaxRoiPool`.
 
-use burn_onnx::ext::quote::quote;
 use burn_onnx::ext::proc_macro2::TokenStream;
+use burn_onnx::ext::quote::quote;
 
 use super::{Call, Channels, DOMAIN, Input, NEWEST_VERSION, Operator};
 use crate::attributes::Attributes;
@@ -31,7 +31,13 @@ const WITH_TRANSFORMATION: usize = 16;
 
 fn roi_align(attributes: &Attributes, _inputs: usize) -> Result<Call, Error> {
     let transforms = attributes.version >= WITH_TRANSFORMATION;
-    let common = ["mode", "output_height", "output_width", "sampling_ratio", "spatial_scale"];
+    let common = [
+        "mode",
+        "output_height",
+        "output_width",
+        "sampling_ratio",
+        "spatial_scale",
+    ];
     let transformation = transforms.then_some("coordinate_transformation_mode");
     attributes.only(&common.into_iter().chain(transformation).collect::<Vec<_>>())?;
 
@@ -46,7 +52,11 @@ fn roi_align(attributes: &Attributes, _inputs: usize) -> Result<Call, Error> {
     let structure = if transforms {
         let choices = [("half_pixel", true), ("output_half_pixel", false)];
         let half = attributes.choice("coordinate_transformation_mode", true, &choices)?;
-        let transformation = if half { quote!(HalfPixel) } else { quote!(OutputHalfPixel) };
+        let transformation = if half {
+            quote!(HalfPixel)
+        } else {
+            quote!(OutputHalfPixel)
+        };
         quote! {
             burn_roi::onnx::RoiAlign16::new().with_coordinate_transformation_mode(
                 burn_roi::onnx::CoordinateTransformationMode::#transformation,
@@ -70,7 +80,11 @@ fn roi_align(attributes: &Attributes, _inputs: usize) -> Result<Call, Error> {
 /// The call of `roi_align` with boxes and batch indices in two tensors.
 pub(super) fn roi_align_call(options: TokenStream, [height, width]: [usize; 2]) -> Call {
     Call {
-        inputs: vec![Input::float("X", 4), Input::float("rois", 2), Input::int("batch_indices", 1)],
+        inputs: vec![
+            Input::float("X", 4),
+            Input::float("rois", 2),
+            Input::int("batch_indices", 1),
+        ],
         output: vec![None, None, Some(height), Some(width)],
         channels: Channels::OF_FEATURES,
         code: Box::new(move |inputs| {

@@ -2,12 +2,9 @@
 
 use burn_onnx::ext::quote::quote;
 
-use super::{Call, Channels, Input, Operator};
+use super::{Call, Channels, Input, MAXIMUM_LEVELS, Operator};
 use crate::attributes::Attributes;
 use crate::error::Error;
-
-/// The most feature maps that a pyramid may have. Detectors have 4 or 5.
-const MAXIMUM_LEVELS: usize = 16;
 
 pub(super) const OPERATORS: &[Operator] = &[Operator {
     domain: "org.openvinotoolkit",
@@ -19,7 +16,16 @@ pub(super) const OPERATORS: &[Operator] = &[Operator {
 }];
 
 fn feature_extractor(attributes: &Attributes, inputs: usize) -> Result<Call, Error> {
-    attributes.only(&["output_size", "sampling_ratio", "aligned", "pyramid_scales"])?;
+    // OpenVINO ignores the last three, which mmdeploy writes.
+    attributes.only(&[
+        "output_size",
+        "sampling_ratio",
+        "aligned",
+        "pyramid_scales",
+        "image_id",
+        "distribute_rois_between_levels",
+        "preserve_rois_order",
+    ])?;
     let size = attributes.size("output_size", Some(7))?;
     let samples = attributes.samples("sampling_ratio", 2)?;
     let aligned = attributes.flag("aligned", false)?;

@@ -18,7 +18,10 @@ fn pair<T: Copy, R>(
     let elements = count(&dims)?;
     let view = |(dims, elements)| ArrayViewD::from_shape(IxDyn(dims), elements).ok();
     let (first, second) = (view(first)?, view(second)?);
-    let pairs = first.broadcast(IxDyn(&dims))?.into_iter().zip(second.broadcast(IxDyn(&dims))?);
+    let pairs = first
+        .broadcast(IxDyn(&dims))?
+        .into_iter()
+        .zip(second.broadcast(IxDyn(&dims))?);
     let mut results = Vec::with_capacity(elements);
     for (&first, &second) in pairs {
         results.push(operation(first, second)?);
@@ -169,13 +172,17 @@ pub(super) fn choose(condition: &Tensor, first: &Tensor, second: &Tensor) -> Opt
         return None;
     };
     let offset = first.data.len();
-    let order = condition.iter().enumerate().map(|(at, &first)| if first { at } else { at + offset });
+    let order = condition
+        .iter()
+        .enumerate()
+        .map(|(at, &first)| if first { at } else { at + offset });
     first.joined(&second)?.take(dims, &order.collect::<Vec<_>>())
 }
 
 /// `Range`, of integers. A float's rounding decides how many there are, so those stay in the graph.
 pub(super) fn range(start: &Tensor, limit: &Tensor, step: &Tensor) -> Option<Tensor> {
-    let (Data::Int64(_), start, limit, step) = (&start.data, start.integer()?, limit.integer()?, step.integer()?) else {
+    let (Data::Int64(_), start, limit, step) = (&start.data, start.integer()?, limit.integer()?, step.integer()?)
+    else {
         return None;
     };
     (step != 0).then_some(())?;
@@ -188,7 +195,10 @@ pub(super) fn range(start: &Tensor, limit: &Tensor, step: &Tensor) -> Option<Ten
 
 /// `ConstantOfShape`.
 pub(super) fn filled(node: &NodeProto, sizes: &[i64]) -> Option<Tensor> {
-    let dims: Vec<usize> = sizes.iter().map(|&size| usize::try_from(size).ok()).collect::<Option<_>>()?;
+    let dims: Vec<usize> = sizes
+        .iter()
+        .map(|&size| usize::try_from(size).ok())
+        .collect::<Option<_>>()?;
     let value = match node.tensor("value") {
         Some(value) => Tensor::of(value)?,
         None => Tensor {

@@ -44,10 +44,14 @@ pub(super) fn text(name: &str, value: &str) -> AttributeProto {
 
 /// The graphs of a node's attributes: the branches of an `If`, the body of a `Loop`.
 pub(super) fn graphs(node: &NodeProto) -> impl Iterator<Item = &GraphProto> {
-    node.attribute.iter().flat_map(|attribute| attribute.g.as_ref().into_iter().chain(&attribute.graphs))
+    node.attribute
+        .iter()
+        .flat_map(|attribute| attribute.g.as_ref().into_iter().chain(&attribute.graphs))
 }
 
 /// The graphs of a node's attributes, to be changed.
 pub(super) fn graphs_mut(node: &mut NodeProto) -> impl Iterator<Item = &mut GraphProto> {
-    node.attribute.iter_mut().flat_map(|attribute| attribute.g.as_mut().into_iter().chain(&mut attribute.graphs))
+    node.attribute
+        .iter_mut()
+        .flat_map(|attribute| attribute.g.as_mut().into_iter().chain(&mut attribute.graphs))
 }

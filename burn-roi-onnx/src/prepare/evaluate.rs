@@ -49,7 +49,9 @@ fn constants(inputs: &Inputs) -> Option<Vec<Tensor>> {
         "ReduceMin" | "ReduceMax" | "ReduceProd" | "ReduceSum" => {
             let axes = axes();
             let all = axes.is_none() && (inputs.given(1) || node.int("noop_with_empty_axes", 0) != 0);
-            (!all).then(|| arithmetic::reduce(node, at(0)?, axes.as_deref())).flatten()
+            (!all)
+                .then(|| arithmetic::reduce(node, at(0)?, axes.as_deref()))
+                .flatten()
         }
         "Reshape" => layout::reshape(at(0)?, &integers(1)?, node),
         "Flatten" => layout::flatten(at(0)?, node),
@@ -78,7 +80,9 @@ fn constants(inputs: &Inputs) -> Option<Vec<Tensor>> {
         "Shape" => Some(Tensor::of_integers(shape(inputs)?.into_iter().collect::<Option<_>>()?)),
         "Size" => {
             let sizes = inputs.known.first()?.sizes()?;
-            let product = sizes.iter().try_fold(1i64, |all, &size| all.checked_mul(i64::try_from(size).ok()?));
+            let product = sizes
+                .iter()
+                .try_fold(1i64, |all, &size| all.checked_mul(i64::try_from(size).ok()?));
             product.map(Tensor::of_integer)
         }
         _ => None,

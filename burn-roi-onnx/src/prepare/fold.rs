@@ -47,8 +47,15 @@ impl Folding {
     /// Folds a graph or, with `is_body`, the body of an operator.
     fn graph(&mut self, graph: &mut GraphProto, is_body: bool) {
         for initializer in &graph.initializer {
-            let sizes: Option<Vec<_>> = initializer.dims.iter().map(|&size| usize::try_from(size).ok()).collect();
-            let small = sizes.as_deref().and_then(count).is_some_and(|elements| elements <= MAXIMUM_INITIALIZER);
+            let sizes: Option<Vec<_>> = initializer
+                .dims
+                .iter()
+                .map(|&size| usize::try_from(size).ok())
+                .collect();
+            let small = sizes
+                .as_deref()
+                .and_then(count)
+                .is_some_and(|elements| elements <= MAXIMUM_INITIALIZER);
             let known = match sizes {
                 Some(sizes) if !small => Known::of_dims(sizes.into_iter().map(Some).collect()),
                 _ => Known::of_initializer(initializer),
@@ -83,7 +90,11 @@ impl Folding {
         let Data::Bool(condition) = &self.scope.get(node.input.first()?)?.value.as_ref()?.data else {
             return None;
         };
-        let name = if *condition.first()? { "then_branch" } else { "else_branch" };
+        let name = if *condition.first()? {
+            "then_branch"
+        } else {
+            "else_branch"
+        };
         let branch = node.graph(name)?;
         (branch.output.len() == node.output.len()).then(|| branch.clone())
     }
@@ -93,15 +104,22 @@ impl Folding {
         if !node.domain.is_empty() {
             return false;
         }
-        let known = node.input.iter().map(|name| self.scope.get(name).cloned().unwrap_or_default());
+        let known = node
+            .input
+            .iter()
+            .map(|name| self.scope.get(name).cloned().unwrap_or_default());
         let inputs = Inputs {
             node,
             known: known.collect(),
         };
         let outputs = evaluate::outputs(&inputs);
-        let elements = outputs.iter().map(|known| known.value.as_ref().map(|value| value.data.len()));
+        let elements = outputs
+            .iter()
+            .map(|known| known.value.as_ref().map(|value| value.data.len()));
         let elements: Option<Vec<_>> = elements.collect();
-        let constant = elements.filter(|_| !node.output.is_empty()).map(|elements| elements.iter().sum::<usize>());
+        let constant = elements
+            .filter(|_| !node.output.is_empty())
+            .map(|elements| elements.iter().sum::<usize>());
         let within = constant.is_some_and(|elements| elements <= self.budget);
         self.budget -= constant.filter(|_| within).unwrap_or(0);
         for (name, mut known) in node.output.iter().zip(outputs) {
@@ -127,13 +145,19 @@ impl Folding {
     }
 
     fn constant(&self, name: &str) -> Option<Rc<Tensor>> {
-        self.computed.contains(name).then(|| self.scope.get(name)?.value.clone()).flatten()
+        self.computed
+            .contains(name)
+            .then(|| self.scope.get(name)?.value.clone())
+            .flatten()
     }
 
     /// Adds an initializer for each computed constant that the graph uses.
     fn declare(&self, graph: &mut GraphProto) {
         let mut seen = HashSet::new();
-        let used: Vec<_> = used(graph).into_iter().filter(|name| seen.insert(name.clone())).collect();
+        let used: Vec<_> = used(graph)
+            .into_iter()
+            .filter(|name| seen.insert(name.clone()))
+            .collect();
         for name in used {
             if let Some(value) = self.constant(&name) {
                 graph.initializer.push(value.to_proto(&name));

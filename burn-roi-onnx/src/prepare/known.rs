@@ -33,7 +33,9 @@ impl Known {
     }
 
     pub fn of_tensor(tensor: Tensor) -> Self {
-        let elements = (tensor.dims.len() < 2 && tensor.data.len() <= 64).then(|| tensor.integers()).flatten();
+        let elements = (tensor.dims.len() < 2 && tensor.data.len() <= 64)
+            .then(|| tensor.integers())
+            .flatten();
         Self {
             dims: Some(tensor.dims.iter().copied().map(Some).collect()),
             elements: elements.map(|elements| elements.into_iter().map(Some).collect()),
@@ -48,7 +50,11 @@ impl Known {
             (Some(&[value]), 0) => Self::of_tensor(Tensor::of_integer(value)),
             (Some(values), 1) => Self::of_tensor(Tensor::of_integers(values.to_vec())),
             _ => Self {
-                dims: Some(if rank == 0 { Vec::new() } else { vec![Some(elements.len())] }),
+                dims: Some(if rank == 0 {
+                    Vec::new()
+                } else {
+                    vec![Some(elements.len())]
+                }),
                 value: None,
                 elements: Some(elements),
             },

@@ -62,7 +62,10 @@ pub(super) fn flatten(tensor: &Tensor, node: &NodeProto) -> Option<Tensor> {
 /// `dims` without the `axes`, or without those of size 1.
 pub(super) fn squeezed<T: Copy + PartialEq>(dims: &[T], axes: Option<&[i64]>, one: T) -> Option<Vec<T>> {
     let axes = match axes {
-        Some(axes) => axes.iter().map(|&at| axis(at, dims.len())).collect::<Option<Vec<_>>>()?,
+        Some(axes) => axes
+            .iter()
+            .map(|&at| axis(at, dims.len()))
+            .collect::<Option<Vec<_>>>()?,
         None => (0..dims.len()).filter(|&at| dims[at] == one).collect(),
     };
     let kept = (0..dims.len()).filter(|at| !axes.contains(at));
@@ -74,7 +77,9 @@ pub(super) fn unsqueezed<T: Copy>(dims: &[T], axes: &[i64], one: T) -> Option<Ve
     let rank = dims.len() + axes.len();
     let axes: Vec<_> = axes.iter().map(|&at| axis(at, rank)).collect::<Option<_>>()?;
     let mut rest = dims.iter().copied();
-    let sizes: Vec<T> = (0..rank).map_while(|at| if axes.contains(&at) { Some(one) } else { rest.next() }).collect();
+    let sizes: Vec<T> = (0..rank)
+        .map_while(|at| if axes.contains(&at) { Some(one) } else { rest.next() })
+        .collect();
     (sizes.len() == rank && rest.next().is_none()).then_some(sizes)
 }
 
@@ -95,7 +100,10 @@ pub(super) fn permutation(rank: usize, node: &NodeProto) -> Option<Vec<usize>> {
 }
 
 pub(super) fn expand(tensor: &Tensor, sizes: &[i64]) -> Option<Tensor> {
-    let sizes: Vec<_> = sizes.iter().map(|&size| usize::try_from(size).ok()).collect::<Option<_>>()?;
+    let sizes: Vec<_> = sizes
+        .iter()
+        .map(|&size| usize::try_from(size).ok())
+        .collect::<Option<_>>()?;
     let dims = broadcast(&tensor.dims, &sizes)?;
     count(&dims)?;
     let view = indices(&tensor.dims)?;
@@ -117,7 +125,11 @@ pub(super) fn broadcast(first: &[usize], second: &[usize]) -> Option<Vec<usize>>
 pub(super) fn gather(tensor: &Tensor, index: &Tensor, node: &NodeProto) -> Option<Tensor> {
     let at = axis(node.int("axis", 0), tensor.dims.len())?;
     let size = tensor.dims[at];
-    let chosen = index.integers()?.into_iter().map(|index| axis(index, size)).collect::<Option<Vec<_>>>()?;
+    let chosen = index
+        .integers()?
+        .into_iter()
+        .map(|index| axis(index, size))
+        .collect::<Option<Vec<_>>>()?;
     let mut dims = tensor.dims.clone();
     dims.splice(at..=at, index.dims.iter().copied());
     count(&dims)?;
@@ -138,15 +150,27 @@ pub(super) struct Part {
 impl Part {
     /// How many elements of an axis of `size` it takes.
     pub fn len(self, size: usize) -> Option<usize> {
-        let (start, end) = self.within(size)?;
-        Some(end.saturating_sub(start).div_ceil(self.step as usize))
+        let (start, end) = self.bounds(size)?;
+        let span = if self.step > 0 { end - start } else { start - end };
+        usize::try_from(u64::try_from(span.max(0)).ok()?.div_ceil(self.step.unsigned_abs())).ok()
     }
 
-    /// The first element and the one after the last, for steps forward.
-    fn within(self, size: usize) -> Option<(usize, usize)> {
+    /// The elements of an axis of `size` that it takes.
+    fn elements(self, size: usize) -> Option<Vec<usize>> {
+        let (start, _) = self.bounds(size)?;
+        let at = |step: usize| usize::try_from(start.checked_add(self.step.checked_mul(step as i64)?)?).ok();
+        (0..self.len(size)?).map(at).collect()
+    }
+
+    /// The first element, and the one at which it stops.
+    fn bounds(self, size: usize) -> Option<(i64, i64)> {
         let size = i64::try_from(size).ok()?;
-        let held = |at: i64| if at < 0 { at.saturating_add(size) } else { at }.clamp(0, size) as usize;
-        (self.step > 0).then(|| (held(self.start), held(self.end)))
+        let at = |at: i64| if at < 0 { at.saturating_add(size) } else { at };
+        match self.step {
+            1.. => Some((at(self.start).clamp(0, size), at(self.end).clamp(0, size))),
+            0 => None,
+            _ => Some((at(self.start).clamp(-1, size - 1), at(self.end).clamp(-1, size - 1))),
+        }
     }
 }
 
@@ -181,9 +205,8 @@ pub(super) fn parts(node: &NodeProto, inputs: &[Option<&Tensor>], rank: usize) -
 pub(super) fn slice(tensor: &Tensor, parts: &[Part]) -> Option<Tensor> {
     let mut view = indices(&tensor.dims)?;
     for part in parts {
-        let (start, end) = part.within(view.shape()[part.axis])?;
-        let range = Slice::new(start as isize, Some(end.max(start) as isize), isize::try_from(part.step).ok()?);
-        view = view.slice_axis(Axis(part.axis), range).to_owned();
+        let elements = part.elements(view.shape()[part.axis])?;
+        view = view.select(Axis(part.axis), &elements);
     }
     take(tensor, &view)
 }
@@ -210,7 +233,9 @@ pub(super) fn split(tensor: &Tensor, at: usize, sizes: &[usize]) -> Option<Vec<T
         let end: usize = start + size;
         let range = Slice::from(start..end);
         start = end;
-        (end <= tensor.dims[at]).then(|| take(tensor, &view.slice_axis(Axis(at), range).to_owned())).flatten()
+        (end <= tensor.dims[at])
+            .then(|| take(tensor, &view.slice_axis(Axis(at), range).to_owned()))
+            .flatten()
     };
     sizes.iter().map(&mut part).collect()
 }

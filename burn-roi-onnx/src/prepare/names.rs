@@ -72,7 +72,8 @@ impl Names {
         }
         for output in &mut graph.output {
             let name = self.find(&output.name);
-            output.name = name.ok_or_else(|| Error::Graph(format!("has the output {:?}, which nothing gives", output.name)))?;
+            output.name =
+                name.ok_or_else(|| Error::Graph(format!("has the output {:?}, which nothing gives", output.name)))?;
         }
         let info = std::mem::take(&mut graph.value_info);
         let renamed = info.into_iter().filter_map(|mut info| {

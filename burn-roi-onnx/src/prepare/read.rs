@@ -111,11 +111,15 @@ impl External<'_> {
         };
         let number = |key: &str, default: u64| match entry(key) {
             "" => Ok(default),
-            text => text.parse().map_err(|_| refuse(format!("its {key} is {text:?}; it must be a number of bytes"))),
+            text => text
+                .parse()
+                .map_err(|_| refuse(format!("its {key} is {text:?}; it must be a number of bytes"))),
         };
         let (offset, length) = (number("offset", 0)?, number("length", bytes)?);
         if length != bytes {
-            return Err(refuse(format!("it has {length} bytes; the tensor's sizes and type need {bytes}")));
+            return Err(refuse(format!(
+                "it has {length} bytes; the tensor's sizes and type need {bytes}"
+            )));
         }
         self.total = self.total.saturating_add(bytes);
         if self.total > MAXIMUM_BYTES {
@@ -137,13 +141,18 @@ impl External<'_> {
 
     /// The file of a location, which must lie in the model's folder.
     fn path(&self, location: &str) -> Result<PathBuf, String> {
-        let folder = self.folder.ok_or("the model was read from memory, so that there is no folder of it")?;
+        let folder = self
+            .folder
+            .ok_or("the model was read from memory, so that there is no folder of it")?;
         let inside = |component| matches!(component, Component::Normal(_) | Component::CurDir);
         if location.is_empty() || !Path::new(location).components().all(inside) {
             return Err("it must be a path in the folder of the model".to_string());
         }
         let path = folder.join(location);
-        let real = |path: &Path| path.canonicalize().map_err(|error| format!("cannot find {}: {error}", path.display()));
+        let real = |path: &Path| {
+            path.canonicalize()
+                .map_err(|error| format!("cannot find {}: {error}", path.display()))
+        };
         if real(&path)?.starts_with(real(folder)?) {
             Ok(path)
         } else {
@@ -159,7 +168,9 @@ fn bytes_of(tensor: &TensorProto) -> Result<u64, Error> {
         tensor: tensor.name.clone(),
         reason: format!("its sizes are {:?}, {reason}", tensor.dims),
     };
-    let sizes: Vec<_> = sizes.collect::<Option<_>>().ok_or_else(|| wrong("of which none may be negative"))?;
+    let sizes: Vec<_> = sizes
+        .collect::<Option<_>>()
+        .ok_or_else(|| wrong("of which none may be negative"))?;
     let elements = sizes.iter().try_fold(1u64, |all, &size| all.checked_mul(size));
     let bytes = elements.and_then(|elements| elements.checked_mul(element_size(tensor).ok()?));
     // A type that burn-onnx does not read is an error where the tensor is used.

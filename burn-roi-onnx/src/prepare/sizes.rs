@@ -59,21 +59,55 @@ pub(super) fn of_outputs(inputs: &Inputs) -> Vec<Option<Dims>> {
 fn of_first(inputs: &Inputs) -> Option<Dims> {
     let node = inputs.node;
     match node.op_type.as_str() {
-        "Identity" | "Relu" | "LeakyRelu" | "Sigmoid" | "HardSigmoid" | "HardSwish" | "Clip" | "Exp" | "Log" | "Sqrt"
-        | "Floor" | "Ceil" | "Round" | "Reciprocal" | "Neg" | "Abs" | "Not" | "Cast" | "Softmax" | "LogSoftmax"
-        | "BatchNormalization" | "InstanceNormalization" | "Dropout" | "Tanh" | "Erf" | "ScatterElements"
-        | "ScatterND" | "CumSum" | "Elu" | "Selu" | "Softplus" | "PRelu" => inputs.dims(0).cloned(),
+        "Identity"
+        | "Relu"
+        | "LeakyRelu"
+        | "Sigmoid"
+        | "HardSigmoid"
+        | "HardSwish"
+        | "Clip"
+        | "Exp"
+        | "Log"
+        | "Sqrt"
+        | "Floor"
+        | "Ceil"
+        | "Round"
+        | "Reciprocal"
+        | "Neg"
+        | "Abs"
+        | "Not"
+        | "Cast"
+        | "Softmax"
+        | "LogSoftmax"
+        | "BatchNormalization"
+        | "InstanceNormalization"
+        | "Dropout"
+        | "Tanh"
+        | "Erf"
+        | "ScatterElements"
+        | "ScatterND"
+        | "CumSum"
+        | "Elu"
+        | "Selu"
+        | "Softplus"
+        | "PRelu" => inputs.dims(0).cloned(),
         "Add" | "Sub" | "Mul" | "Div" | "Pow" | "Min" | "Max" | "Equal" | "Less" | "Greater" | "LessOrEqual"
         | "GreaterOrEqual" | "And" | "Or" | "Xor" | "Where" | "Mod" | "Sum" => {
             let all: Option<Vec<_>> = (0..inputs.known.len()).map(|at| inputs.dims(at)).collect();
-            all?.into_iter().try_fold(Vec::new(), |dims, other| broadcast(&dims, other))
+            all?.into_iter()
+                .try_fold(Vec::new(), |dims, other| broadcast(&dims, other))
         }
         "Conv" => convolution(inputs),
         "ConvTranspose" => transposed_convolution(inputs),
         "MaxPool" | "AveragePool" => pool(inputs),
         "GlobalAveragePool" | "GlobalMaxPool" => {
             let dims = inputs.dims(0)?;
-            Some(dims.iter().enumerate().map(|(at, &size)| if at < 2 { size } else { Some(1) }).collect())
+            Some(
+                dims.iter()
+                    .enumerate()
+                    .map(|(at, &size)| if at < 2 { size } else { Some(1) })
+                    .collect(),
+            )
         }
         "Resize" => resize(inputs),
         "Pad" => pad(inputs),
@@ -89,7 +123,9 @@ fn of_first(inputs: &Inputs) -> Option<Dims> {
             let axes = inputs.axes(1);
             // Without axes, the sizes of 1 decide, so that all must be known.
             let known = axes.is_some() || (!inputs.given(1) && inputs.known.first()?.sizes().is_some());
-            known.then(|| layout::squeezed(inputs.dims(0)?, axes.as_deref(), Some(1))).flatten()
+            known
+                .then(|| layout::squeezed(inputs.dims(0)?, axes.as_deref(), Some(1)))
+                .flatten()
         }
         "Unsqueeze" => layout::unsqueezed(inputs.dims(0)?, &inputs.axes(1)?, Some(1)),
         "Concat" => concat(inputs),
@@ -161,13 +197,19 @@ fn places(inputs: &Inputs, kernel: &[i64]) -> Option<Dims> {
     let spatial = inputs.dims(0)?.get(2..)?;
     let explicit = matches!(node.text("auto_pad"), None | Some(b"" | b"NOTSET"));
     (explicit && spatial.len() == axes).then_some(())?;
-    let (strides, dilations) = (window(node, "strides", axes, &[1])?, window(node, "dilations", axes, &[1])?);
+    let (strides, dilations) = (
+        window(node, "strides", axes, &[1])?,
+        window(node, "dilations", axes, &[1])?,
+    );
     let pads = window(node, "pads", axes, &[0, 0])?;
     let up = node.int("ceil_mode", 0) != 0;
     let size = |at: usize| {
         let size = i64::try_from(spatial[at]?).ok()?;
         let covered = dilations[at].checked_mul(kernel[at].checked_sub(1)?)?.checked_add(1)?;
-        let free = size.checked_add(pads[at])?.checked_add(pads[at + axes])?.checked_sub(covered)?;
+        let free = size
+            .checked_add(pads[at])?
+            .checked_add(pads[at + axes])?
+            .checked_sub(covered)?;
         (free >= 0 && strides[at] > 0 && !up).then(|| (free / strides[at] + 1) as usize)
     };
     Some((0..axes).map(size).collect())
@@ -189,12 +231,21 @@ fn transposed_convolution(inputs: &Inputs) -> Option<Dims> {
     let explicit = matches!(node.text("auto_pad"), None | Some(b"" | b"NOTSET"));
     let plain = explicit && node.ints("output_shape").is_none() && input.len() == axes + 2;
     plain.then_some(())?;
-    let (strides, dilations) = (window(node, "strides", axes, &[1])?, window(node, "dilations", axes, &[1])?);
-    let (pads, more) = (window(node, "pads", axes, &[0, 0])?, window(node, "output_padding", axes, &[0])?);
+    let (strides, dilations) = (
+        window(node, "strides", axes, &[1])?,
+        window(node, "dilations", axes, &[1])?,
+    );
+    let (pads, more) = (
+        window(node, "pads", axes, &[0, 0])?,
+        window(node, "output_padding", axes, &[0])?,
+    );
     let size = |at: usize| {
         let size = i64::try_from(input[at + 2]?).ok()?.checked_sub(1)?;
         let covered = dilations[at].checked_mul(weight[at + 2] as i64 - 1)?.checked_add(1)?;
-        let size = strides[at].checked_mul(size)?.checked_add(covered)?.checked_add(more[at])?;
+        let size = strides[at]
+            .checked_mul(size)?
+            .checked_add(covered)?
+            .checked_add(more[at])?;
         usize::try_from(size.checked_sub(pads[at])?.checked_sub(pads[at + axes])?).ok()
     };
     let group = usize::try_from(node.int("group", 1)).ok()?;
@@ -283,7 +334,11 @@ fn requested(inputs: &Inputs) -> Option<Dims> {
 fn flatten(inputs: &Inputs) -> Option<Dims> {
     let dims = inputs.dims(0)?;
     let at = inputs.node.int("axis", 1);
-    let at = if at == dims.len() as i64 { dims.len() } else { layout::axis(at, dims.len())? };
+    let at = if at == dims.len() as i64 {
+        dims.len()
+    } else {
+        layout::axis(at, dims.len())?
+    };
     let product = |dims: &[Option<usize>]| dims.iter().try_fold(1usize, |all, &size| all.checked_mul(size?));
     Some(vec![product(&dims[..at]), product(&dims[at..])])
 }
@@ -316,7 +371,11 @@ fn slice(inputs: &Inputs) -> Option<Dims> {
         }
         // With bounds that are not known, the sizes of the sliced axes are not either.
         None => {
-            let axes = if inputs.given(3) { inputs.integers(3)? } else { (0..dims.len() as i64).collect() };
+            let axes = if inputs.given(3) {
+                inputs.integers(3)?
+            } else {
+                (0..dims.len() as i64).collect()
+            };
             for at in axes {
                 let at = layout::axis(at, dims.len())?;
                 dims[at] = None;
@@ -331,7 +390,9 @@ fn top(inputs: &Inputs) -> Option<Dims> {
     let at = layout::axis(inputs.node.int("axis", -1), dims.len())?;
     dims[at] = match inputs.node.attribute("k") {
         Some(k) => usize::try_from(k.i).ok(),
-        None => inputs.elements(1).and_then(|k| usize::try_from(k.first().copied().flatten()?).ok()),
+        None => inputs
+            .elements(1)
+            .and_then(|k| usize::try_from(k.first().copied().flatten()?).ok()),
     };
     Some(dims)
 }
@@ -347,7 +408,10 @@ pub(super) fn split_sizes(inputs: &Inputs) -> Option<(usize, Vec<usize>)> {
         None => None,
     };
     let sizes = match given {
-        Some(sizes) => sizes.iter().map(|&size| usize::try_from(size).ok()).collect::<Option<Vec<_>>>()?,
+        Some(sizes) => sizes
+            .iter()
+            .map(|&size| usize::try_from(size).ok())
+            .collect::<Option<Vec<_>>>()?,
         None => {
             let (size, parts) = (dims[at]?, node.output.len());
             let part = size.div_ceil(parts.max(1));
@@ -372,7 +436,10 @@ fn reduce(inputs: &Inputs) -> Option<Dims> {
     let dims = inputs.dims(0)?;
     let keeps = inputs.node.int("keepdims", 1) != 0;
     let axes = match inputs.axes(1) {
-        Some(axes) => axes.iter().map(|&at| layout::axis(at, dims.len())).collect::<Option<Vec<_>>>()?,
+        Some(axes) => axes
+            .iter()
+            .map(|&at| layout::axis(at, dims.len()))
+            .collect::<Option<Vec<_>>>()?,
         None if inputs.given(1) || inputs.node.int("noop_with_empty_axes", 0) != 0 => return None,
         None => (0..dims.len()).collect(),
     };

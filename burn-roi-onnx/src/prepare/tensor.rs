@@ -96,7 +96,11 @@ impl Tensor {
 
     /// What the protobuf of a tensor holds, if its type is one of those here and it is not too large.
     pub fn of(proto: &TensorProto) -> Option<Self> {
-        let dims: Vec<usize> = proto.dims.iter().map(|&size| usize::try_from(size).ok()).collect::<Option<_>>()?;
+        let dims: Vec<usize> = proto
+            .dims
+            .iter()
+            .map(|&size| usize::try_from(size).ok())
+            .collect::<Option<_>>()?;
         count(&dims)?;
         if !proto.external_data.is_empty() {
             return None;
@@ -170,7 +174,8 @@ pub(super) fn count(dims: &[usize]) -> Option<usize> {
 /// Numbers from their bytes, if they are whole.
 fn whole<T, const SIZE: usize>(bytes: &[u8], of_bytes: fn([u8; SIZE]) -> T) -> Option<Vec<T>> {
     let (chunks, rest) = bytes.as_chunks::<SIZE>();
-    rest.is_empty().then(|| chunks.iter().map(|&chunk| of_bytes(chunk)).collect())
+    rest.is_empty()
+        .then(|| chunks.iter().map(|&chunk| of_bytes(chunk)).collect())
 }
 
 /// The bytes of an element of a type, for the types of whole bytes.

@@ -1,0 +1,62 @@
+//! Rewrites a model so that burn-onnx takes it.
+
+mod arithmetic;
+mod attribute;
+mod evaluate;
+mod fold;
+mod known;
+mod layout;
+mod names;
+mod output;
+mod paste_masks;
+mod read;
+mod region_operators;
+mod sizes;
+mod substitute;
+mod tensor;
+mod unused;
+
+use std::path::Path;
+
+use onnx_ir::{Message, ModelProto};
+
+use crate::error::Error;
+
+pub(crate) use output::to_build_folder;
+
+/// Rewrites a model in memory, as [`input`](crate::input) does with a file. `folder` is where its external data lies;
+/// without one the model must have none.
+///
+/// The rewritten model has no external data. It is for burn-onnx alone: its region operators are in an operator set
+/// that no other program knows.
+///
+/// # Errors
+///
+/// An [`Error`] if the bytes are no ONNX model, if external data is missing or lies outside of `folder`, or if a region
+/// operator's node is malformed.
+pub fn prepare(bytes: &[u8], folder: Option<&Path>) -> Result<Vec<u8>, Error> {
+    let (mut model, _) = read::read(bytes, folder)?;
+    rewrite(&mut model)?;
+    encode(&model)
+}
+
+fn rewrite(model: &mut ModelProto) -> Result<(), Error> {
+    if let Some(graph) = model.graph.as_mut() {
+        names::make_unique(graph)?;
+        fold::fold(graph);
+        substitute::number_of_elements(graph);
+        substitute::expansions(graph);
+        paste_masks::replace(graph);
+    }
+    region_operators::prepare(model)?;
+    if let Some(graph) = model.graph.as_mut() {
+        unused::remove(graph);
+    }
+    Ok(())
+}
+
+fn encode(model: &ModelProto) -> Result<Vec<u8>, Error> {
+    model
+        .write_to_bytes()
+        .map_err(|error| Error::Protobuf(error.to_string()))
+}
