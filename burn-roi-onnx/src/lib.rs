@@ -46,7 +46,7 @@ mod hook;
 mod operators;
 mod prepare;
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use burn_onnx::ModelGen;
 
@@ -57,15 +57,69 @@ pub use prepare::prepare;
 /// [`ModelGen::input`](burn_onnx::ModelGen::input) does, rewritten so that burn-onnx takes it.
 ///
 /// The rewritten file is in the folder `burn_roi_onnx` of `OUT_DIR`, under the same name. Cargo runs the build script
-/// again when the ONNX file or its external data changes.
+/// again when the ONNX file or its external data changes. [`Input`] has settings.
 ///
 /// # Errors
 ///
 /// An [`Error`] if a file cannot be read or written, if the file is no ONNX model, if a region operator's node is
 /// malformed, or if burn-onnx refuses the rewritten model.
 pub fn input(model: &mut ModelGen, path: impl AsRef<Path>) -> Result<&mut ModelGen, Error> {
-    let prepared = prepare::to_build_folder(path.as_ref())?;
-    Ok(model.input(&prepared))
+    Input::new(path).add_to(model)
+}
+
+/// An ONNX file and how it is imported.
+///
+/// ```no_run
+/// # fn main() -> Result<(), burn_roi_onnx::Error> {
+/// let mut model = burn_onnx::ModelGen::new();
+/// // A model of pictures of any size, for pictures of 240 x 320.
+/// burn_roi_onnx::Input::new("model/detector.onnx")
+///     .with_sizes("image", &[3, 240, 320])
+///     .with_name("detector_240x320")
+///     .add_to(&mut model)?;
+/// # Ok(())
+/// # }
+/// ```
+#[derive(Debug, Clone)]
+pub struct Input {
+    path: PathBuf,
+    settings: prepare::Settings,
+    name: Option<String>,
+}
+
+impl Input {
+    /// The file at `path`.
+    pub fn new(path: impl AsRef<Path>) -> Self {
+        Self {
+            path: path.as_ref().to_path_buf(),
+            settings: prepare::Settings::default(),
+            name: None,
+        }
+    }
+
+    /// Fixes the sizes of an input of the model. What follows from them is then computed by the build script, such as
+    /// the anchors of a detector.
+    pub fn with_sizes(mut self, input: &str, sizes: &[usize]) -> Self {
+        self.settings.sizes.push((input.to_string(), sizes.to_vec()));
+        self
+    }
+
+    /// The name of the generated file, without `.rs`, where it is not that of the ONNX file.
+    pub fn with_name(mut self, name: &str) -> Self {
+        self.name = Some(name.to_string());
+        self
+    }
+
+    /// Adds the file to the models that `model` generates code for, as [`input`] does.
+    ///
+    /// # Errors
+    ///
+    /// As [`input`], and if the model has no input of a name that sizes are fixed for, or the sizes are not such that
+    /// it takes them.
+    pub fn add_to(self, model: &mut ModelGen) -> Result<&mut ModelGen, Error> {
+        let prepared = prepare::to_build_folder(&self.path, self.name.as_deref(), &self.settings)?;
+        Ok(model.input(&prepared))
+    }
 }
 
 /// Registers the region operators.

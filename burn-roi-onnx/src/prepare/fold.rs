@@ -18,8 +18,8 @@ use super::tensor::{Data, MAXIMUM_ELEMENTS, Tensor, count};
 /// The largest initializer whose elements are looked at. Weights are larger, and nothing computes with them.
 const MAXIMUM_INITIALIZER: usize = 1 << 16;
 
-/// Folds the graph of a model.
-pub(super) fn fold(graph: &mut GraphProto) {
+/// Folds the graph of a model. Returns what is known of its values.
+pub(super) fn fold(graph: &mut GraphProto) -> Scope {
     let mut folding = Folding {
         scope: Scope::new(),
         computed: HashSet::new(),
@@ -31,6 +31,7 @@ pub(super) fn fold(graph: &mut GraphProto) {
         folding.scope.insert(input.name.clone(), Known::of_type(input));
     }
     folding.graph(graph, false);
+    folding.scope
 }
 
 struct Folding {

@@ -3,6 +3,7 @@
 mod arithmetic;
 mod attribute;
 mod evaluate;
+mod fix;
 mod fold;
 mod known;
 mod layout;
@@ -24,7 +25,14 @@ use crate::error::Error;
 
 pub(crate) use output::to_build_folder;
 
-/// Rewrites a model in memory, as [`input`](crate::input) does with a file. `folder` is where its external data lies;
+/// How a model is rewritten.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Settings {
+    /// The sizes of inputs, by their names.
+    pub sizes: Vec<(String, Vec<usize>)>,
+}
+
+/// Rewrites a model in memory, as [`input`](crate::input()) does with a file. `folder` is where its external data lies;
 /// without one the model must have none.
 ///
 /// The rewritten model has no external data. It is for burn-onnx alone: its region operators are in an operator set
@@ -36,16 +44,18 @@ pub(crate) use output::to_build_folder;
 /// operator's node is malformed.
 pub fn prepare(bytes: &[u8], folder: Option<&Path>) -> Result<Vec<u8>, Error> {
     let (mut model, _) = read::read(bytes, folder)?;
-    rewrite(&mut model)?;
+    rewrite(&mut model, &Settings::default())?;
     encode(&model)
 }
 
-fn rewrite(model: &mut ModelProto) -> Result<(), Error> {
+fn rewrite(model: &mut ModelProto, settings: &Settings) -> Result<(), Error> {
     if let Some(graph) = model.graph.as_mut() {
+        fix::sizes(graph, &settings.sizes)?;
         names::make_unique(graph)?;
-        fold::fold(graph);
+        let known = fold::fold(graph);
         substitute::number_of_elements(graph);
         substitute::expansions(graph);
+        substitute::reductions_of_sizes(graph, &known);
         paste_masks::replace(graph);
     }
     region_operators::prepare(model)?;

@@ -1,6 +1,7 @@
 //! Writes the rewritten model where the build script's other files are, and checks that burn-onnx takes it.
 
 use std::env;
+use std::ffi::OsString;
 use std::fs;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::{Path, PathBuf};
@@ -9,20 +10,25 @@ use std::sync::Arc;
 use burn_onnx::ext::{ArgType, CustomNode, Node, ProcessError};
 use onnx_ir::{CustomOpInference, HookCoverage, MissingReason, ModelProto, OnnxGraphBuilder};
 
-use super::{encode, read, rewrite};
+use super::{Settings, encode, read, rewrite};
 use crate::error::Error;
 use crate::expand;
 use crate::hook::{Hook, check_inputs};
 use crate::operators::{self, DOMAIN};
 
-/// Rewrites the model in a file. Returns the path of the rewritten one.
-pub(crate) fn to_build_folder(path: &Path) -> Result<String, Error> {
+/// Rewrites the model in a file. Returns the path of the rewritten one, which has the name `name` or that of the file.
+pub(crate) fn to_build_folder(path: &Path, name: Option<&str>, settings: &Settings) -> Result<String, Error> {
     let folder = env::var_os("OUT_DIR").ok_or(Error::NoBuildScript)?;
     let refuse = |reason| Error::Path {
         path: path.to_path_buf(),
         reason,
     };
-    let name = path.file_name().ok_or_else(|| refuse("names no file"))?;
+    let own = path.file_name().ok_or_else(|| refuse("names no file"))?;
+    let name = match name {
+        Some(name) if name.contains(['/', '\\']) => return Err(refuse("has a name for its code that is a path")),
+        Some(name) => OsString::from(format!("{name}.onnx")),
+        None => own.to_os_string(),
+    };
     let bytes = fs::read(path).map_err(|error| Error::Read {
         path: path.to_path_buf(),
         error,
@@ -32,7 +38,7 @@ pub(crate) fn to_build_folder(path: &Path) -> Result<String, Error> {
     for file in files.iter().map(PathBuf::as_path).chain([path]) {
         println!("cargo:rerun-if-changed={}", file.display());
     }
-    rewrite(&mut model)?;
+    rewrite(&mut model, settings)?;
 
     let folder = Path::new(&folder).join("burn_roi_onnx");
     let prepared = folder.join(name);

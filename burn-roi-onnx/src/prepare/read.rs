@@ -57,14 +57,28 @@ fn check_versions(model: &ModelProto) -> Result<(), Error> {
             expected: format!("1 to {newest}"),
         });
     }
-    match model.opset_import.iter().find(|import| import.version < 1) {
-        None => Ok(()),
-        Some(import) => Err(Error::Opset {
-            domain: import.domain.clone(),
-            version: import.version,
-            expected: "at least 1".to_string(),
-        }),
+    for import in &model.opset_import {
+        let (domain, number) = (&import.domain, import.version);
+        if number < 1 {
+            return Err(Error::Opset {
+                domain: domain.clone(),
+                version: number,
+                expected: "at least 1".to_string(),
+            });
+        }
+        // Which of two versions counts would be a guess.
+        match version(model, domain) {
+            Some(first) if first != number => {
+                return Err(Error::Opset {
+                    domain: domain.clone(),
+                    version: number,
+                    expected: format!("{first}, which the model imports as well"),
+                });
+            }
+            _ => {}
+        }
     }
+    Ok(())
 }
 
 /// Tensors whose data lies in other files.

@@ -12,6 +12,7 @@ use crate::operators::{self, DOMAIN, Operator};
 /// Moves and checks the nodes of a model.
 pub(super) fn prepare(model: &mut ModelProto) -> Result<(), Error> {
     let default = version(model, "").unwrap_or(0);
+    model.opset_import.retain(|import| import.domain != DOMAIN);
     let mut imports = vec![(DOMAIN.to_string(), default)];
     let mut graph = model.graph.take().unwrap_or_default();
     for node in &mut graph.node {

@@ -5,9 +5,10 @@ use std::collections::HashMap;
 use onnx_ir::{GraphProto, NodeProto};
 
 use super::attribute::Of;
+use super::known::Scope;
 use super::read::is_default;
 use crate::expand;
-use crate::operators::DOMAIN;
+use crate::operators::{DOMAIN, TENSOR};
 
 /// The product of a tensor's sizes is `Size`. burn-onnx keeps sizes as an array, which it does not reduce; torchvision's
 /// NMS by class asks whether the product is 0.
@@ -26,6 +27,34 @@ pub(super) fn number_of_elements(graph: &mut GraphProto) {
             node.op_type = "Size".to_string();
             node.attribute.clear();
         }
+    }
+}
+
+/// burn-onnx keeps what is computed from sizes as an array, which it does not reduce. A node before the reduction makes
+/// it a tensor. torchvision takes the shorter and the longer side of a picture so.
+pub(super) fn reductions_of_sizes(graph: &mut GraphProto, known: &Scope) {
+    let nodes = std::mem::take(&mut graph.node);
+    for mut node in nodes {
+        let reduces = matches!(
+            node.op_type.as_str(),
+            "ReduceMax" | "ReduceMin" | "ReduceProd" | "ReduceSum"
+        );
+        let of_sizes = |name: &String| known.get(name).is_some_and(|known| known.elements.is_some());
+        if reduces
+            && is_default(&node.domain)
+            && let Some(sizes) = node.input.first_mut().filter(|name| of_sizes(name))
+        {
+            let tensor = format!("{sizes}_tensor{}", graph.node.len());
+            graph.node.push(NodeProto {
+                domain: DOMAIN.to_string(),
+                op_type: TENSOR.to_string(),
+                input: vec![sizes.clone()],
+                output: vec![tensor.clone()],
+                ..NodeProto::default()
+            });
+            *sizes = tensor;
+        }
+        graph.node.push(node);
     }
 }
 
