@@ -43,6 +43,7 @@ mod attributes;
 mod error;
 mod expand;
 mod hook;
+mod host;
 mod operators;
 mod prepare;
 
@@ -132,5 +133,5 @@ pub fn register(model: &mut ModelGen) -> &mut ModelGen {
     for operator in operators::all() {
         model.register_custom_op(hook::Hook(operator));
     }
-    model.register_custom_op(expand::Expand)
+    model.register_custom_op(expand::Expand).register_custom_op(host::Host)
 }

@@ -12,7 +12,6 @@ mod mmcv;
 mod onnx;
 mod openvino;
 mod paste_masks;
-mod sizes;
 mod tensorrt;
 
 /// The operator set that `RoiAlign` and `MaxRoiPool` are moved to, since burn-onnx refuses them in their own.
@@ -20,9 +19,6 @@ pub(crate) const DOMAIN: &str = "burn_roi";
 
 /// The operator of [`DOMAIN`] that stands for torchvision's loop over masks.
 pub(crate) const PASTE_MASKS: &str = "PasteMasks";
-
-/// The operator of [`DOMAIN`] that makes a tensor of sizes.
-pub(crate) const TENSOR: &str = "Tensor";
 
 /// The newest version of the default operator set that burn-onnx reads.
 pub(crate) const NEWEST_VERSION: usize = 24;
@@ -116,7 +112,6 @@ pub(crate) fn all() -> impl Iterator<Item = &'static Operator> {
         tensorrt::OPERATORS,
         openvino::OPERATORS,
         paste_masks::OPERATORS,
-        sizes::OPERATORS,
     ]
     .into_iter()
     .flatten()

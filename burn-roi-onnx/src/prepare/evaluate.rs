@@ -2,10 +2,13 @@
 
 use super::arithmetic;
 use super::attribute::Of;
-use super::known::{Dims, Known};
+use super::expression::{Expression, Form};
+use super::known::Known;
 use super::layout;
 use super::sizes::{self, Inputs};
-use super::tensor::Tensor;
+use super::symbols::{self, Symbols};
+use super::tensor::{Tensor, element};
+use onnx_ir::NodeProto;
 
 /// What is known of each output of a node.
 pub(super) fn outputs(inputs: &Inputs) -> Vec<Known> {
@@ -16,8 +19,8 @@ pub(super) fn outputs(inputs: &Inputs) -> Vec<Known> {
         .into_iter()
         .map(|dims| dims.map_or_else(Known::default, Known::of_dims))
         .collect();
-    if let (Some(first), Some(known)) = (all.first_mut(), elements(inputs)) {
-        *first = known;
+    if let (Some(first), Some(symbols)) = (all.first_mut(), symbols(inputs)) {
+        *first = Known::of_symbols(symbols);
     }
     all
 }
@@ -77,7 +80,11 @@ fn constants(inputs: &Inputs) -> Option<Vec<Tensor>> {
             let (axis, sizes) = sizes::split_sizes(inputs)?;
             return layout::split(at(0)?, axis, &sizes);
         }
-        "Shape" => Some(Tensor::of_integers(shape(inputs)?.into_iter().collect::<Option<_>>()?)),
+        "Shape" => {
+            let sizes = &inputs.known.first()?.dims.as_ref()?[shape(node, inputs.known.first()?.rank()?)];
+            let sizes: Option<Vec<i64>> = sizes.iter().map(|size| i64::try_from((*size)?).ok()).collect();
+            sizes.map(Tensor::of_integers)
+        }
         "Size" => {
             let sizes = inputs.known.first()?.sizes()?;
             let product = sizes
@@ -101,57 +108,64 @@ fn constant(inputs: &Inputs) -> Option<Tensor> {
     node.attribute("value_int").map(|value| Tensor::of_integer(value.i))
 }
 
-/// The elements of `Shape`.
-fn shape(inputs: &Inputs) -> Option<Vec<Option<i64>>> {
-    let dims: &Dims = inputs.known.first()?.dims.as_ref()?;
-    let rank = dims.len() as i64;
+/// The part of the sizes that `Shape` gives.
+fn shape(node: &NodeProto, rank: usize) -> std::ops::Range<usize> {
+    let rank = rank as i64;
     let held = |at: i64| if at < 0 { at.saturating_add(rank) } else { at }.clamp(0, rank) as usize;
-    let (start, end) = (held(inputs.node.int("start", 0)), held(inputs.node.int("end", rank)));
-    let size = |size: &Option<usize>| i64::try_from((*size)?).ok();
-    Some(dims.get(start..end.max(start))?.iter().map(size).collect())
+    let (start, end) = (held(node.int("start", 0)), held(node.int("end", rank)));
+    start..end.max(start)
 }
 
-/// What is known of the integers that a node gives, where some of the elements of its inputs are known. Exporters
-/// compute sizes so, from those of tensors whose first size is the number of regions.
-fn elements(inputs: &Inputs) -> Option<Known> {
+/// How the elements that a node gives are computed from sizes.
+fn symbols(inputs: &Inputs) -> Option<Symbols> {
     let node = inputs.node;
-    let first = || inputs.known.first();
-    let of_first = || first()?.elements.clone();
-    let (rank, elements) = match node.op_type.as_str() {
-        "Shape" => (1, shape(inputs)?),
-        "Identity" => (first()?.rank()?, of_first()?),
-        "Cast" if node.int("to", 0) == super::tensor::element::INT64.into() => (first()?.rank()?, of_first()?),
-        "Gather" => {
-            let elements = of_first().filter(|_| first().and_then(Known::rank) == Some(1))?;
-            let index = inputs.known.get(1)?.value.as_deref()?;
-            let at = |index: i64| elements.get(layout::axis(index, elements.len())?).copied();
-            let chosen = index.integers()?.into_iter().map(at).collect::<Option<Vec<_>>>()?;
-            (index.dims.len(), chosen)
-        }
-        "Unsqueeze" => (first()?.rank()? + inputs.axes(1)?.len(), of_first()?),
-        "Squeeze" => (first()?.rank()?.checked_sub(inputs.axes(1)?.len())?, of_first()?),
-        "Reshape" => {
-            let requested = inputs.known.get(1)?.value.as_deref()?.integers()?;
-            let elements = of_first()?;
-            let same = requested == [-1] || requested == [elements.len() as i64];
-            (same.then_some(1)?, elements)
+    let at = |at: usize| inputs.known.get(at)?.symbols.as_deref();
+    let all = || (0..inputs.known.len()).map(at).collect::<Option<Vec<_>>>();
+    match node.op_type.as_str() {
+        "Shape" | "Size" => {
+            let (name, dims) = (node.input.first()?, inputs.known.first()?.dims.as_ref()?);
+            let size = |at: usize| match dims[at] {
+                Some(size) => Expression::Int(size as i64),
+                None => Expression::Size(name.as_str().into(), at),
+            };
+            if node.op_type == "Shape" {
+                let sizes: Vec<_> = shape(node, dims.len()).map(size).collect();
+                return Symbols::new(vec![sizes.len()], sizes, element::INT64);
+            }
+            let product =
+                (0..dims.len())
+                    .map(size)
+                    .try_fold(Expression::Int(1), |product, size| match (&product, &size) {
+                        (Expression::Int(1), _) => Some(size),
+                        _ => Expression::call(Form::Function("i64::wrapping_mul"), vec![product, size]),
+                    });
+            Symbols::new(Vec::new(), vec![product?], element::INT64)
         }
         "Concat" => {
-            let all: Option<Vec<_>> = inputs
-                .known
-                .iter()
-                .map(|known| known.elements.clone().filter(|_| known.rank() == Some(1)))
-                .collect();
-            (1, all?.concat())
+            let all = all()?;
+            let mut first = 0;
+            let mut places = Vec::new();
+            for symbols in &all {
+                places.push(symbols.places(first));
+                first += symbols.elements.len();
+            }
+            let moved = layout::concat(&places.iter().collect::<Vec<_>>(), node)?;
+            symbols::at_places(&all, &moved)
         }
-        "Slice" => {
-            let elements = of_first().filter(|_| first().and_then(Known::rank) == Some(1))?;
-            let values: Vec<_> = inputs.known.iter().map(|known| known.value.as_deref()).collect();
-            let order = Tensor::of_integers((0..elements.len() as i64).collect());
-            let order = layout::slice(&order, &layout::parts(node, &values, 1)?)?.integers()?;
-            (1, order.into_iter().map(|at| elements[at as usize]).collect())
+        "Identity" | "Reshape" | "Flatten" | "Squeeze" | "Unsqueeze" | "Transpose" | "Expand" | "Gather" | "Slice" => {
+            let first = at(0)?;
+            let mut known = inputs.known.clone();
+            known[0] = Known::of_tensor(first.places(0));
+            let places = constants(&Inputs { node, known })?;
+            symbols::at_places(&[first], places.first()?)
         }
-        _ => return None,
-    };
-    (rank < 2 && elements.len() <= 64 && (rank == 1 || elements.len() == 1)).then(|| Known::of_elements(rank, elements))
+        "ReduceMax" | "ReduceMin" | "ReduceProd" | "ReduceSum" => {
+            let axes = inputs.axes(1);
+            let unclear = axes.is_none() && (inputs.given(1) || node.int("noop_with_empty_axes", 0) != 0);
+            (!unclear)
+                .then(|| symbols::reduce(node, at(0)?, axes.as_deref()))
+                .flatten()
+        }
+        _ => symbols::compute(node, &all()?),
+    }
 }

@@ -11,9 +11,13 @@ use onnx_ir::{AttributeProto, AttributeType, GraphProto, NodeProto};
 
 use super::attribute::{Of, graphs, graphs_mut};
 use super::evaluate;
+use super::expression::Inputs;
 use super::known::{Known, Scope};
-use super::sizes::Inputs;
+use super::sizes;
+use super::symbols::Symbols;
 use super::tensor::{Data, MAXIMUM_ELEMENTS, Tensor, count};
+use crate::host;
+use crate::operators::DOMAIN;
 
 /// The largest initializer whose elements are looked at. Weights are larger, and nothing computes with them.
 const MAXIMUM_INITIALIZER: usize = 1 << 16;
@@ -73,7 +77,8 @@ impl Folding {
             for body in graphs_mut(&mut node) {
                 self.graph(body, true);
             }
-            if !self.node(&node) {
+            if !self.node(&node, is_body) {
+                self.give_sizes(graph, &node, is_body);
                 graph.node.push(node);
             }
         }
@@ -100,8 +105,9 @@ impl Folding {
         (branch.output.len() == node.output.len()).then(|| branch.clone())
     }
 
-    /// Notes what is known of a node's outputs. Returns whether they are constants.
-    fn node(&mut self, node: &NodeProto) -> bool {
+    /// Notes what is known of a node's outputs. Returns whether they are computed here: constants or, outside of bodies,
+    /// numbers that follow from sizes.
+    fn node(&mut self, node: &NodeProto, is_body: bool) -> bool {
         if !node.domain.is_empty() {
             return false;
         }
@@ -109,39 +115,69 @@ impl Folding {
             .input
             .iter()
             .map(|name| self.scope.get(name).cloned().unwrap_or_default());
-        let inputs = Inputs {
+        let inputs = sizes::Inputs {
             node,
             known: known.collect(),
         };
-        let outputs = evaluate::outputs(&inputs);
-        let elements = outputs
+        let mut outputs = evaluate::outputs(&inputs);
+        let elements: usize = outputs
             .iter()
-            .map(|known| known.value.as_ref().map(|value| value.data.len()));
-        let elements: Option<Vec<_>> = elements.collect();
-        let constant = elements
-            .filter(|_| !node.output.is_empty())
-            .map(|elements| elements.iter().sum::<usize>());
-        let within = constant.is_some_and(|elements| elements <= self.budget);
-        self.budget -= constant.filter(|_| within).unwrap_or(0);
-        for (name, mut known) in node.output.iter().zip(outputs) {
-            if within {
-                self.computed.insert(name.clone());
-            } else {
+            .filter_map(|known| Some(known.value.as_ref()?.data.len()))
+            .sum();
+        let within = elements <= self.budget;
+        self.budget -= if within { elements } else { 0 };
+        let computed = |known: &Known| (known.value.is_some() && within) || (known.symbols.is_some() && !is_body);
+        let all = !outputs.is_empty() && outputs.iter().all(computed);
+        for (name, known) in node.output.iter().zip(&mut outputs) {
+            if !within {
                 known.value = None;
             }
-            self.scope.insert(name.clone(), known);
+            if all {
+                self.computed.insert(name.clone());
+            } else {
+                (known.value, known.symbols) = (None, None);
+            }
+            self.scope.insert(name.clone(), std::mem::take(known));
         }
-        within
+        all
     }
 
     /// Adds a node for each output of a graph that is a constant, since burn-onnx looks for a node.
     fn declare_outputs(&mut self, graph: &mut GraphProto) {
         let given: HashSet<_> = graph.node.iter().flat_map(|node| node.output.clone()).collect();
+        for at in 0..graph.output.len() {
+            let name = graph.output[at].name.clone();
+            self.give_size(graph, &name);
+        }
         for output in &graph.output {
             if let Some(value) = self.constant(&output.name).filter(|_| !given.contains(&output.name)) {
                 graph.node.push(constant_node(&output.name, &value));
                 self.computed.remove(&output.name);
             }
+        }
+    }
+
+    /// Adds a node for each number that a node and its bodies read and that is computed from sizes. In a body that is
+    /// not possible, so the node before the one with the body gives it.
+    fn give_sizes(&mut self, graph: &mut GraphProto, node: &NodeProto, is_body: bool) {
+        if is_body {
+            return;
+        }
+        let mut names: Vec<_> = node.input.clone();
+        names.extend(graphs(node).flat_map(used));
+        for name in names {
+            self.give_size(graph, &name);
+        }
+    }
+
+    fn give_size(&mut self, graph: &mut GraphProto, name: &str) {
+        let known = self
+            .scope
+            .get(name)
+            .filter(|known| known.value.is_none() && self.computed.contains(name));
+        if let Some(symbols) = known.and_then(|known| known.symbols.clone()) {
+            self.computed.remove(name);
+            graph.node.push(size_node(name, &symbols));
         }
     }
 
@@ -220,6 +256,41 @@ pub(super) fn used(graph: &GraphProto) -> Vec<String> {
         names.extend(graphs(node).flat_map(used));
     }
     names
+}
+
+/// A node that gives numbers that are computed from sizes.
+fn size_node(name: &str, symbols: &Symbols) -> NodeProto {
+    let mut inputs = Inputs::default();
+    let code = symbols
+        .elements
+        .iter()
+        .map(|element| element.code(&mut inputs).into_bytes().into());
+    let code = AttributeProto {
+        name: host::CODE.to_string(),
+        type_: AttributeType::STRINGS.into(),
+        strings: code.collect(),
+        ..AttributeProto::default()
+    };
+    let sizes = AttributeProto {
+        name: host::SIZES.to_string(),
+        type_: AttributeType::INTS.into(),
+        ints: symbols.dims.iter().map(|&size| size as i64).collect(),
+        ..AttributeProto::default()
+    };
+    let element = AttributeProto {
+        name: host::ELEMENT.to_string(),
+        type_: AttributeType::INT.into(),
+        i: symbols.element.into(),
+        ..AttributeProto::default()
+    };
+    NodeProto {
+        domain: DOMAIN.to_string(),
+        op_type: host::NAME.to_string(),
+        input: inputs.names,
+        output: vec![name.to_string()],
+        attribute: vec![code, sizes, element],
+        ..NodeProto::default()
+    }
 }
 
 /// A node that gives a constant.

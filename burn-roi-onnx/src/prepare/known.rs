@@ -5,6 +5,8 @@ use std::rc::Rc;
 
 use onnx_ir::{TensorProto, ValueInfoProto};
 
+use super::expression::Expression;
+use super::symbols::Symbols;
 use super::tensor::Tensor;
 
 /// The sizes of a tensor; `None` for a size that is not known.
@@ -17,8 +19,8 @@ pub(super) struct Known {
     pub dims: Option<Dims>,
     /// The value itself.
     pub value: Option<Rc<Tensor>>,
-    /// Of a value of integers of rank 0 or 1, the elements that are known.
-    pub elements: Option<Vec<Option<i64>>>,
+    /// How its elements are computed from the sizes of other values.
+    pub symbols: Option<Rc<Symbols>>,
 }
 
 /// What is known of each value, by its name.
@@ -33,32 +35,29 @@ impl Known {
     }
 
     pub fn of_tensor(tensor: Tensor) -> Self {
-        let elements = (tensor.dims.len() < 2 && tensor.data.len() <= 64)
-            .then(|| tensor.integers())
-            .flatten();
         Self {
             dims: Some(tensor.dims.iter().copied().map(Some).collect()),
-            elements: elements.map(|elements| elements.into_iter().map(Some).collect()),
+            symbols: Symbols::of(&tensor).map(Rc::new),
             value: Some(Rc::new(tensor)),
         }
     }
 
-    /// Integers of rank 0 or 1, of which some are known. Where all are, this is their value.
-    pub fn of_elements(rank: usize, elements: Vec<Option<i64>>) -> Self {
-        let all: Option<Vec<i64>> = elements.iter().copied().collect();
-        match (all.as_deref(), rank) {
-            (Some(&[value]), 0) => Self::of_tensor(Tensor::of_integer(value)),
-            (Some(values), 1) => Self::of_tensor(Tensor::of_integers(values.to_vec())),
-            _ => Self {
-                dims: Some(if rank == 0 {
-                    Vec::new()
-                } else {
-                    vec![Some(elements.len())]
-                }),
+    /// A tensor of expressions. Where all are constants, this is its value.
+    pub fn of_symbols(symbols: Symbols) -> Self {
+        match symbols.constant() {
+            Some(tensor) => Self::of_tensor(tensor),
+            None => Self {
+                dims: Some(symbols.dims.iter().copied().map(Some).collect()),
                 value: None,
-                elements: Some(elements),
+                symbols: Some(Rc::new(symbols)),
             },
         }
+    }
+
+    /// Of a value of integers of rank 0 or 1, the elements that are constants.
+    pub fn elements(&self) -> Option<Vec<Option<i64>>> {
+        let symbols = self.symbols.as_ref().filter(|symbols| symbols.dims.len() < 2)?;
+        Some(symbols.elements.iter().map(Expression::int).collect())
     }
 
     /// What an initializer says.

@@ -3,6 +3,7 @@
 mod arithmetic;
 mod attribute;
 mod evaluate;
+mod expression;
 mod fix;
 mod fold;
 mod known;
@@ -14,6 +15,7 @@ mod read;
 mod region_operators;
 mod sizes;
 mod substitute;
+mod symbols;
 mod tensor;
 mod unused;
 
@@ -52,10 +54,9 @@ fn rewrite(model: &mut ModelProto, settings: &Settings) -> Result<(), Error> {
     if let Some(graph) = model.graph.as_mut() {
         fix::sizes(graph, &settings.sizes)?;
         names::make_unique(graph)?;
-        let known = fold::fold(graph);
-        substitute::number_of_elements(graph);
+        fold::fold(graph);
         substitute::expansions(graph);
-        substitute::reductions_of_sizes(graph, &known);
+        substitute::numbers_in_extremes(graph);
         paste_masks::replace(graph);
     }
     region_operators::prepare(model)?;

@@ -14,6 +14,7 @@ use super::{Settings, encode, read, rewrite};
 use crate::error::Error;
 use crate::expand;
 use crate::hook::{Hook, check_inputs};
+use crate::host;
 use crate::operators::{self, DOMAIN};
 
 /// Rewrites the model in a file. Returns the path of the rewritten one, which has the name `name` or that of the file.
@@ -95,7 +96,7 @@ struct Inference;
 impl CustomOpInference for Inference {
     fn coverage(&self, name: &str, domain: &str, version: usize) -> HookCoverage {
         match operators::find(domain, name) {
-            None if (domain, name) == (DOMAIN, expand::NAME) => HookCoverage::Covered,
+            None if domain == DOMAIN && [expand::NAME, host::NAME].contains(&name) => HookCoverage::Covered,
             None => HookCoverage::Missing(MissingReason::NoHook),
             Some(operator) if operator.versions.contains(&version) => HookCoverage::Covered,
             Some(operator) => HookCoverage::Missing(MissingReason::OpsetMismatch {
@@ -105,8 +106,10 @@ impl CustomOpInference for Inference {
     }
 
     fn infer(&self, node: &CustomNode) -> Result<Option<Vec<ArgType>>, ProcessError> {
-        if (node.domain.as_str(), node.op_type.as_str()) == (DOMAIN, expand::NAME) {
-            return expand::output_types(node).map(Some);
+        match (node.domain.as_str(), node.op_type.as_str()) {
+            (DOMAIN, expand::NAME) => return expand::output_types(node).map(Some),
+            (DOMAIN, host::NAME) => return host::output_types(node).map(Some),
+            _ => {}
         }
         let operator = operators::find(&node.domain, &node.op_type);
         operator

@@ -8,8 +8,8 @@ use onnx_ir::{GraphProto, Message, ModelProto, TensorProto};
 
 use super::attribute::graphs_mut;
 use super::tensor::element_size;
-use crate::error::Error;
-use crate::operators::NEWEST_VERSION;
+use crate::error::{Error, NodeId};
+use crate::operators::{DOMAIN, NEWEST_VERSION};
 
 /// The largest protobuf, with a margin for what the rewriting adds.
 const MAXIMUM_BYTES: u64 = (1 << 31) - (1 << 24);
@@ -95,6 +95,12 @@ impl External<'_> {
             self.tensor(tensor)?;
         }
         for node in &mut graph.node {
+            if node.domain == DOMAIN {
+                return Err(Error::Node {
+                    node: NodeId::of(node),
+                    reason: format!("the operator set {DOMAIN} is reserved: a model may not have nodes of it"),
+                });
+            }
             for attribute in &mut node.attribute {
                 for tensor in attribute.t.as_mut().into_iter().chain(&mut attribute.tensors) {
                     self.tensor(tensor)?;

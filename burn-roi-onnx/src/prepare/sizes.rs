@@ -21,8 +21,8 @@ impl Inputs<'_> {
         self.known.get(at)?.value.as_ref()?.integers()
     }
 
-    fn elements(&self, at: usize) -> Option<&Vec<Option<i64>>> {
-        self.known.get(at)?.elements.as_ref()
+    fn elements(&self, at: usize) -> Option<Vec<Option<i64>>> {
+        self.known.get(at)?.elements()
     }
 
     /// The axes that an attribute or, in newer versions, an input has.
@@ -277,7 +277,7 @@ fn pad(inputs: &Inputs) -> Option<Dims> {
     }
     let pads = match inputs.node.ints("pads") {
         Some(pads) => Some(pads.iter().copied().map(Some).collect()),
-        None => inputs.elements(1).cloned(),
+        None => inputs.elements(1),
     };
     let Some(pads) = pads.filter(|pads| pads.len() == 2 * dims.len()) else {
         return unknown();
@@ -297,7 +297,7 @@ fn reshape(inputs: &Inputs) -> Option<Dims> {
         return Some(sizes.into_iter().map(Some).collect());
     }
     let requested = match inputs.elements(1) {
-        Some(requested) => requested.clone(),
+        Some(requested) => requested,
         None => vec![None; inputs.dims(1)?.first().copied().flatten()?],
     };
     let size = |(at, size): (usize, &Option<i64>)| match size {
