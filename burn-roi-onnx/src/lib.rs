@@ -105,6 +105,14 @@ impl Input {
         self
     }
 
+    /// Pools from a feature pyramid in one call of [`multi_scale_roi_align`](burn_roi::multi_scale_roi_align()), where
+    /// torchvision's export pools from each level and puts the results together. The level of a box whose size is right
+    /// between two levels can then be the other one, since its logarithm is rounded differently.
+    pub fn with_joined_levels(mut self, joins: bool) -> Self {
+        self.settings.joins_levels = joins;
+        self
+    }
+
     /// The name of the generated file, without `.rs`, where it is not that of the ONNX file.
     pub fn with_name(mut self, name: &str) -> Self {
         self.name = Some(name.to_string());

@@ -12,6 +12,7 @@ mod mmcv;
 mod onnx;
 mod openvino;
 mod paste_masks;
+mod pyramid;
 mod tensorrt;
 
 /// The operator set that `RoiAlign` and `MaxRoiPool` are moved to, since burn-onnx refuses them in their own.
@@ -19,6 +20,9 @@ pub(crate) const DOMAIN: &str = "burn_roi";
 
 /// The operator of [`DOMAIN`] that stands for torchvision's loop over masks.
 pub(crate) const PASTE_MASKS: &str = "PasteMasks";
+
+/// The operator of [`DOMAIN`] that pools from a feature pyramid.
+pub(crate) const MULTI_SCALE_ROI_ALIGN: &str = "MultiScaleRoiAlign";
 
 /// The newest version of the default operator set that burn-onnx reads.
 pub(crate) const NEWEST_VERSION: usize = 24;
@@ -112,6 +116,7 @@ pub(crate) fn all() -> impl Iterator<Item = &'static Operator> {
         tensorrt::OPERATORS,
         openvino::OPERATORS,
         paste_masks::OPERATORS,
+        pyramid::OPERATORS,
     ]
     .into_iter()
     .flatten()

@@ -6,11 +6,13 @@ mod evaluate;
 mod expression;
 mod fix;
 mod fold;
+mod givers;
 mod known;
 mod layout;
 mod names;
 mod output;
 mod paste_masks;
+mod pyramid;
 mod read;
 mod region_operators;
 mod sizes;
@@ -32,6 +34,8 @@ pub(crate) use output::to_build_folder;
 pub(crate) struct Settings {
     /// The sizes of inputs, by their names.
     pub sizes: Vec<(String, Vec<usize>)>,
+    /// Whether the levels of a feature pyramid are pooled in one call.
+    pub joins_levels: bool,
 }
 
 /// Rewrites a model in memory, as [`input`](crate::input()) does with a file. `folder` is where its external data lies;
@@ -58,6 +62,9 @@ fn rewrite(model: &mut ModelProto, settings: &Settings) -> Result<(), Error> {
         substitute::expansions(graph);
         substitute::numbers_in_extremes(graph);
         paste_masks::replace(graph);
+        if settings.joins_levels {
+            pyramid::join(graph);
+        }
     }
     region_operators::prepare(model)?;
     if let Some(graph) = model.graph.as_mut() {

@@ -8,6 +8,7 @@ use std::collections::{HashMap, HashSet};
 use onnx_ir::GraphProto;
 
 use super::attribute::graphs_mut;
+use super::read::is_default;
 use crate::error::{Error, NodeId};
 
 /// Words that are no names in Rust.
@@ -54,6 +55,9 @@ impl Names {
         }
         for node in &mut graph.node {
             let id = NodeId::of(node);
+            if is_default(&node.domain) {
+                node.domain.clear();
+            }
             for name in node.input.iter_mut().filter(|name| !name.is_empty()) {
                 *name = self.find(name).ok_or_else(|| Error::Node {
                     node: id.clone(),

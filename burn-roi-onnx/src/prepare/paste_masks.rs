@@ -1,11 +1,10 @@
 //! Puts one node in the place of the `Loop` in which torchvision's export pastes masks into the image, one mask after
 //! the other. burn-onnx does not take the body of that loop.
 
-use std::collections::HashMap;
-
 use onnx_ir::{GraphProto, NodeProto};
 
 use super::attribute::Of;
+use super::givers::Givers;
 use super::substitute::is;
 use super::tensor::Tensor;
 use crate::operators::{DOMAIN, PASTE_MASKS};
@@ -50,7 +49,7 @@ pub(super) fn replace(graph: &mut GraphProto) {
             graph.initializer.push(sizes.to_proto(&name));
             node.input[2] = name;
         }
-        None => match givers(graph).get(node.input[2].as_str()) {
+        None => match Givers::of(graph).node(&node.input[2]) {
             Some(zeros) if is(zeros, "ConstantOfShape") => node.input[2] = zeros.input[0].clone(),
             _ => return,
         },
@@ -83,13 +82,13 @@ fn pasting(graph: &GraphProto, node: &NodeProto) -> Option<NodeProto> {
     let taken: Vec<_> = of("Gather")
         .filter(|node| node.input.get(1).is_some_and(|index| index == turn))
         .collect();
-    let givers = givers(graph);
+    let givers = Givers::of(graph);
     let padded = taken
         .iter()
-        .find_map(|node| givers.get(node.input[0].as_str()).filter(|giver| is(giver, "Pad")))?;
+        .find_map(|node| givers.node(&node.input[0]).filter(|giver| is(giver, "Pad")))?;
     let grown = taken
         .iter()
-        .find_map(|node| givers.get(node.input[0].as_str()).filter(|giver| is(giver, "Cast")))?;
+        .find_map(|node| givers.node(&node.input[0]).filter(|giver| is(giver, "Cast")))?;
     let padding = padded.input.get(1)?;
     let padding = graph
         .initializer
@@ -112,8 +111,8 @@ fn pasting(graph: &GraphProto, node: &NodeProto) -> Option<NodeProto> {
 }
 
 /// The boxes before they grow about their centres: those whose columns the centres are computed from.
-fn boxes(givers: &HashMap<&str, &NodeProto>, grown: &NodeProto) -> Option<String> {
-    let giver = |name: &String| givers.get(name.as_str()).copied();
+fn boxes(givers: &Givers, grown: &NodeProto) -> Option<String> {
+    let giver = |name: &String| givers.node(name);
     let joined = giver(grown.input.first()?).filter(|node| is(node, "Concat") && node.input.len() == 4)?;
     // A corner is the centre less half of the length, and the centre is half of the sum of two columns.
     let corner = giver(joined.input.first()?).filter(|node| is(node, "Unsqueeze"))?;
@@ -122,15 +121,6 @@ fn boxes(givers: &HashMap<&str, &NodeProto>, grown: &NodeProto) -> Option<String
     let sum = giver(centre.input.first()?).filter(|node| is(node, "Add"))?;
     let column = giver(sum.input.first()?).filter(|node| is(node, "Gather") && node.int("axis", 0) == 1)?;
     column.input.first().cloned()
-}
-
-/// The node that gives each value.
-fn givers(graph: &GraphProto) -> HashMap<&str, &NodeProto> {
-    let mut givers = HashMap::new();
-    for node in &graph.node {
-        givers.extend(node.output.iter().map(|name| (name.as_str(), node)));
-    }
-    givers
 }
 
 /// The sizes of the loop's zeros, if they are constants.
