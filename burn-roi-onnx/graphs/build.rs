@@ -81,9 +81,12 @@ fn functions(name: &str, graph: &GraphProto) -> String {
          fn run_{name}(inputs: &Inputs) -> Vec<(&'static str, TensorData)> {{\n    \
              let file = concat!(env!(\"OUT_DIR\"), \"/graphs/{name}.bpk\");\n    \
              let model = {name}::Model::from_file(file, inputs.device);\n    \
-             let ({}) = model.forward({});\n    \
+             let {} = model.forward({});\n    \
              vec![{}]\n}}\n",
-        variables.join(", "),
+        match &variables[..] {
+            [only] => only.clone(),
+            several => format!("({})", several.join(", ")),
+        },
         inputs.join(", "),
         data.collect::<Vec<_>>().join(", "),
     )

@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use burn::tensor::{Bool, Device, Int, Tensor, TensorData};
+use burn::tensor::{Device, Int, Tensor, TensorData};
 
 /// An imported graph.
 pub struct Graph {
@@ -37,29 +37,6 @@ impl Inputs<'_> {
         let data = self.data(name);
         let dtype = data.dtype();
         Tensor::from_data(data, (self.device, dtype))
-    }
-}
-
-/// An output of an imported graph.
-trait Output {
-    fn into_data(self) -> TensorData;
-}
-
-impl<const D: usize> Output for Tensor<D> {
-    fn into_data(self) -> TensorData {
-        Tensor::into_data(self)
-    }
-}
-
-impl<const D: usize> Output for Tensor<D, Int> {
-    fn into_data(self) -> TensorData {
-        Tensor::into_data(self)
-    }
-}
-
-impl<const D: usize> Output for Tensor<D, Bool> {
-    fn into_data(self) -> TensorData {
-        Tensor::into_data(self)
     }
 }
 

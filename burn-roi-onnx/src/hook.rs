@@ -42,7 +42,7 @@ impl CustomOp for Hook {
         };
         let repeats = others.iter().zip(&call.repeated).map(|(output, &input)| {
             let (output, input) = (arg_to_ident(output), &inputs[input]);
-            quote!(let #output = #input;)
+            quote!(let #output = #input.clone();)
         });
         // Before the call, which may consume the input.
         let repeats: TokenStream = repeats.collect();

@@ -64,7 +64,7 @@ fn pasting(graph: &GraphProto, node: &NodeProto) -> Option<NodeProto> {
     let shaped = node.input.len() == 3 && node.output.len() == 1 && body.input.len() == 3 && body.output.len() == 2;
     let known = |node: &NodeProto| BODY.contains(&&*node.op_type) || OF_EXPORTERS.contains(&&*node.op_type);
     (shaped && body.node.iter().all(known)).then_some(())?;
-    let of = |name: &str| body.node.iter().filter(move |node| is(node, name));
+    let of = |name: &'static str| body.node.iter().filter(move |node| is(node, name));
     let resized: Vec<_> = of("Resize").collect();
     let [resize] = resized[..] else {
         return None;

@@ -45,7 +45,6 @@ macro_rules! with_elements {
         }
     };
 }
-pub(super) use with_elements;
 
 impl Tensor {
     /// A constant, if `dims` have as many elements as `data`.
