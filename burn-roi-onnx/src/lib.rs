@@ -41,11 +41,11 @@
 
 mod attributes;
 mod error;
-mod expand;
 mod hook;
 mod host;
 mod operators;
 mod prepare;
+mod shaping;
 
 use std::path::{Path, PathBuf};
 
@@ -141,5 +141,8 @@ pub fn register(model: &mut ModelGen) -> &mut ModelGen {
     for operator in operators::all() {
         model.register_custom_op(hook::Hook(operator));
     }
-    model.register_custom_op(expand::Expand).register_custom_op(host::Host)
+    for operator in shaping::Shaping::ALL {
+        model.register_custom_op(operator);
+    }
+    model.register_custom_op(host::Host)
 }

@@ -7,6 +7,7 @@ pub mod mindspore;
 pub mod mmcv;
 pub mod mxnet;
 pub mod onnx;
+mod onnx_shapes;
 pub mod openvino;
 mod openvino_points;
 pub mod paddle;

@@ -1,6 +1,8 @@
 //! ONNX `RoiAlign` (opset 10, 16 and 22), `MaxRoiPool` and `com.microsoft::CropAndResize`, as onnxruntime 1.31
 //! computes them.
 
+pub use super::onnx_shapes::{expand, flatten, reshape};
+
 use burn::config::Config;
 use burn::tensor::{Int, Tensor};
 use serde::{Deserialize, Serialize};

@@ -58,13 +58,13 @@ fn rewrite(model: &mut ModelProto, settings: &Settings) -> Result<(), Error> {
     if let Some(graph) = model.graph.as_mut() {
         fix::sizes(graph, &settings.sizes)?;
         names::make_unique(graph)?;
-        fold::fold(graph);
-        substitute::expansions(graph);
-        substitute::numbers_in_extremes(graph);
+        let known = fold::fold(graph);
         paste_masks::replace(graph);
         if settings.joins_levels {
             pyramid::join(graph);
         }
+        substitute::shaping(graph, &known);
+        substitute::numbers_in_extremes(graph);
     }
     region_operators::prepare(model)?;
     if let Some(graph) = model.graph.as_mut() {

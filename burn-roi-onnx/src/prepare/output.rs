@@ -12,10 +12,10 @@ use onnx_ir::{CustomOpInference, HookCoverage, MissingReason, ModelProto, OnnxGr
 
 use super::{Settings, encode, read, rewrite};
 use crate::error::Error;
-use crate::expand;
 use crate::hook::{Hook, check_inputs};
 use crate::host;
 use crate::operators::{self, DOMAIN};
+use crate::shaping::Shaping;
 
 /// Rewrites the model in a file. Returns the path of the rewritten one, which has the name `name` or that of the file.
 pub(crate) fn to_build_folder(path: &Path, name: Option<&str>, settings: &Settings) -> Result<String, Error> {
@@ -96,7 +96,7 @@ struct Inference;
 impl CustomOpInference for Inference {
     fn coverage(&self, name: &str, domain: &str, version: usize) -> HookCoverage {
         match operators::find(domain, name) {
-            None if domain == DOMAIN && [expand::NAME, host::NAME].contains(&name) => HookCoverage::Covered,
+            None if domain == DOMAIN && (name == host::NAME || Shaping::of(name).is_some()) => HookCoverage::Covered,
             None => HookCoverage::Missing(MissingReason::NoHook),
             Some(operator) if operator.versions.contains(&version) => HookCoverage::Covered,
             Some(operator) => HookCoverage::Missing(MissingReason::OpsetMismatch {
@@ -106,10 +106,13 @@ impl CustomOpInference for Inference {
     }
 
     fn infer(&self, node: &CustomNode) -> Result<Option<Vec<ArgType>>, ProcessError> {
-        match (node.domain.as_str(), node.op_type.as_str()) {
-            (DOMAIN, expand::NAME) => return expand::output_types(node).map(Some),
-            (DOMAIN, host::NAME) => return host::output_types(node).map(Some),
-            _ => {}
+        if node.domain == DOMAIN {
+            if node.op_type == host::NAME {
+                return host::output_types(node).map(Some);
+            }
+            if let Some(operator) = Shaping::of(&node.op_type) {
+                return operator.output_types(node).map(Some);
+            }
         }
         let operator = operators::find(&node.domain, &node.op_type);
         operator

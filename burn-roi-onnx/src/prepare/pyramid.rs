@@ -6,7 +6,6 @@ use onnx_ir::{AttributeProto, AttributeType, GraphProto, NodeProto};
 use super::attribute::Of;
 use super::givers::Givers;
 use super::tensor::{Data, Tensor};
-use crate::expand;
 use crate::operators::{DOMAIN, MULTI_SCALE_ROI_ALIGN};
 
 /// Joins the levels of each pyramid of a graph.
@@ -131,7 +130,7 @@ fn level<'a>(givers: &Givers<'a>, scatter: &'a NodeProto) -> Option<Level<'a>> {
     let chosen = rows.input.get(1)?;
 
     let spread = givers.node(scatter.input.get(1)?)?;
-    (spread.op_type == expand::NAME).then_some(())?;
+    (spread.op_type == "Expand").then_some(())?;
     let column = givers.node(spread.input.first()?)?;
     (column.op_type == "Reshape" && column.input.first() == Some(chosen)).then_some(())?;
 

@@ -2,18 +2,54 @@
 
 use std::collections::HashMap;
 
-use onnx_ir::{GraphProto, NodeProto};
+use onnx_ir::{GraphProto, NodeProto, TensorProto};
 
+use super::attribute::Of;
+use super::known::{Known, Scope};
 use super::read::is_default;
-use crate::expand;
+use super::tensor::element;
 use crate::operators::DOMAIN;
+use crate::shaping::Shaping;
 
-/// `Expand` to a size of 0 panics in Burn. A pyramid level without regions asks for it.
-pub(super) fn expansions(graph: &mut GraphProto) {
-    for node in graph.node.iter_mut().filter(|node| is(node, "Expand")) {
+/// Burn's `expand` and `reshape` refuse tensors without elements. A picture without regions has them, and so does a
+/// pyramid level.
+pub(super) fn shaping(graph: &mut GraphProto, known: &Scope) {
+    let dims = |name: Option<&String>| known.get(name?).and_then(Known::sizes);
+    let mut constants = Vec::new();
+    for node in graph.node.iter_mut().filter(|node| is_default(&node.domain)) {
+        // With known sizes there is nothing to refuse.
+        let fixed = dims(node.input.first()).is_some_and(|sizes| !sizes.contains(&0));
+        let asks = node.input.get(1).is_some() && dims(node.input.get(1)).is_some_and(|sizes| sizes.len() == 1);
+        match node.op_type.as_str() {
+            "ConstantOfShape" if dims(node.input.first()).is_some_and(|sizes| sizes.len() == 1) => {
+                let Some(sizes) = node.input.first().cloned() else {
+                    continue;
+                };
+                let value = match node.tensor("value") {
+                    Some(value) => value.clone(),
+                    None => TensorProto {
+                        dims: vec![1],
+                        data_type: element::FLOAT,
+                        float_data: vec![0.0],
+                        ..TensorProto::default()
+                    },
+                };
+                let name = format!("{}_value", node.output.first().cloned().unwrap_or_default());
+                constants.push(TensorProto {
+                    name: name.clone(),
+                    ..value
+                });
+                node.op_type = Shaping::Expand.name().to_string();
+                node.input = vec![name, sizes];
+                node.attribute.clear();
+            }
+            "Expand" | "Reshape" if asks && (!fixed || node.op_type == "Expand") => {}
+            "Flatten" if !fixed => {}
+            _ => continue,
+        }
         node.domain = DOMAIN.to_string();
-        node.op_type = expand::NAME.to_string();
     }
+    graph.initializer.append(&mut constants);
 }
 
 /// `Min` and `Max` of a tensor and a number panic in burn-onnx, so a number becomes a tensor of one element.
