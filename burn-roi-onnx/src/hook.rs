@@ -3,7 +3,7 @@
 use burn_onnx::ext::proc_macro2::TokenStream;
 use burn_onnx::ext::quote::quote;
 use burn_onnx::ext::{
-    ArgType, Argument, CodegenContext, CustomNode, CustomOp, OpsetRange, ProcessError, TensorType, arg_to_ident,
+    ArgType, Argument, CodegenContext, CustomNode, CustomOp, DType, OpsetRange, ProcessError, TensorType, arg_to_ident,
 };
 
 use crate::attributes::Attributes;
@@ -88,6 +88,14 @@ pub(crate) fn count(
     })
 }
 
+/// The dtype of a value; burn-onnx gives none for sizes.
+fn element_type(kind: &ArgType) -> DType {
+    match kind {
+        ArgType::Shape(_) => DType::I64,
+        kind => kind.elem_type(),
+    }
+}
+
 /// The types of a node's outputs.
 pub(crate) fn output_types(operator: &Operator, node: &CustomNode) -> Result<Vec<ArgType>, Error> {
     let call = read(operator, node)?;
@@ -97,7 +105,7 @@ pub(crate) fn output_types(operator: &Operator, node: &CustomNode) -> Result<Vec
         let channels = features.static_shape().and_then(|sizes| sizes.get(1).copied());
         *size = channels.flatten();
     }
-    let dtype = features.elem_type();
+    let dtype = element_type(features);
     let first = ArgType::Tensor(TensorType::new(dtype, sizes.len(), Some(sizes)));
     let repeated = call.repeated.iter().map(|&input| node.inputs[input].ty.clone());
     Ok(std::iter::once(first)
@@ -139,15 +147,16 @@ pub(crate) fn check_inputs(operator: &Operator, node: &CustomNode) -> Result<(),
 }
 
 fn fits(argument: &Argument, expected: &Input) -> bool {
-    let dtype = argument.ty.elem_type();
+    // burn-onnx keeps sizes as an array of integers, which has no dtype.
+    let (rank, dtype) = match &argument.ty {
+        ArgType::Shape(_) => (1, DType::I64),
+        ArgType::Tensor(tensor) => (tensor.rank, tensor.dtype),
+        ArgType::ScalarTensor(dtype) => (1, *dtype),
+        ArgType::ScalarNative(dtype) => (0, *dtype),
+    };
     let kind = match expected.kind {
         Kind::Float => dtype.is_float(),
         Kind::Int => dtype.is_int() || dtype.is_uint(),
-    };
-    let rank = match &argument.ty {
-        ArgType::Tensor(tensor) => tensor.rank,
-        ArgType::ScalarTensor(_) | ArgType::Shape(_) => 1,
-        ArgType::ScalarNative(_) => 0,
     };
     kind && rank == expected.rank && !argument.is_optional()
 }

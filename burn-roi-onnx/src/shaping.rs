@@ -35,7 +35,7 @@ impl Shaping {
 
     /// The type of the output.
     pub fn output_types(self, node: &CustomNode) -> Result<Vec<ArgType>, ProcessError> {
-        let dtype = input(node)?.ty.elem_type();
+        let dtype = dtype_of(input(node)?);
         Ok(vec![ArgType::Tensor(TensorType::new(dtype, self.rank(node)?, None))])
     }
 
@@ -109,6 +109,14 @@ fn input(node: &CustomNode) -> Result<&Argument, ProcessError> {
         .ok_or_else(|| refusal(node, "it must have an input"))
 }
 
+/// The dtype of a value; burn-onnx gives none for sizes.
+fn dtype_of(input: &Argument) -> DType {
+    match &input.ty {
+        ArgType::Shape(_) => DType::I64,
+        kind => kind.elem_type(),
+    }
+}
+
 fn rank_of(input: &Argument) -> usize {
     match &input.ty {
         ArgType::Tensor(tensor) => tensor.rank,
@@ -143,7 +151,7 @@ fn tensor(input: &Argument, context: &mut CodegenContext<'_, '_>) -> TokenStream
         ArgType::ScalarNative(_) => quote!(burn::tensor::TensorData::from([#value])),
         ArgType::Tensor(_) | ArgType::ScalarTensor(_) => return value,
     };
-    let (kind, dtype) = match input.ty.elem_type() {
+    let (kind, dtype) = match dtype_of(input) {
         DType::Bool(_) => {
             let store = quote!(burn::tensor::BoolStore::Native);
             (quote!(burn::tensor::Bool), quote!(burn::tensor::DType::Bool(#store)))

@@ -65,6 +65,7 @@ fn rewrite(model: &mut ModelProto, settings: &Settings) -> Result<(), Error> {
         }
         substitute::shaping(graph, &known);
         substitute::numbers_in_extremes(graph);
+        substitute::ranks_of_sizes(graph);
     }
     region_operators::prepare(model)?;
     if let Some(graph) = model.graph.as_mut() {

@@ -8,6 +8,7 @@ use super::attribute::Of;
 use super::known::{Known, Scope};
 use super::read::is_default;
 use super::tensor::element;
+use crate::host;
 use crate::operators::DOMAIN;
 use crate::shaping::Shaping;
 
@@ -74,6 +75,43 @@ pub(super) fn numbers_in_extremes(graph: &mut GraphProto) {
         }
     }
     graph.initializer.append(&mut rows);
+}
+
+/// burn-onnx takes the number of `TopK` as a number and not as sizes, and both inputs of `Min` and `Max` as tensors.
+pub(super) fn ranks_of_sizes(graph: &mut GraphProto) {
+    let sizes: HashMap<String, NodeProto> = graph
+        .node
+        .iter()
+        .filter(|node| node.domain == DOMAIN && node.op_type == host::NAME)
+        .filter_map(|node| Some((node.output.first()?.clone(), node.clone())))
+        .collect();
+    for mut node in std::mem::take(&mut graph.node) {
+        let (inputs, rank) = match node.op_type.as_str() {
+            "TopK" if is_default(&node.domain) => (1..2, Vec::new()),
+            "Min" | "Max" if is_default(&node.domain) => (0..2, vec![1]),
+            _ => (0..0, Vec::new()),
+        };
+        for at in inputs {
+            let Some(asked) = node.input.get_mut(at) else {
+                continue;
+            };
+            if let Some(mut number) = sizes.get(asked).cloned() {
+                *asked = format!("{asked}_copy{}", graph.node.len());
+                number.output = vec![asked.clone()];
+                for attribute in number
+                    .attribute
+                    .iter_mut()
+                    .filter(|attribute| attribute.name == host::SIZES)
+                {
+                    if attribute.ints.is_empty() || rank.is_empty() {
+                        attribute.ints.clone_from(&rank);
+                    }
+                }
+                graph.node.push(number);
+            }
+        }
+        graph.node.push(node);
+    }
 }
 
 /// Whether a node is a standard operator of a name.
