@@ -119,7 +119,10 @@ impl Folding {
             node,
             known: known.collect(),
         };
-        let mut outputs = evaluate::outputs(&inputs);
+        let mut outputs = match node.op_type.as_str() {
+            "If" => self.either(node),
+            _ => evaluate::outputs(&inputs),
+        };
         let elements: usize = outputs
             .iter()
             .filter_map(|known| Some(known.value.as_ref()?.data.len()))
@@ -140,6 +143,24 @@ impl Folding {
             self.scope.insert(name.clone(), std::mem::take(known));
         }
         all
+    }
+
+    /// What is known of the outputs of an `If`: the sizes in which both branches agree.
+    fn either(&self, node: &NodeProto) -> Vec<Known> {
+        let dims = |branch: &str, at: usize| {
+            let output = node.graph(branch)?.output.get(at)?;
+            self.scope.get(&output.name)?.dims.clone()
+        };
+        let both = |at: usize| {
+            let (first, second) = (dims("then_branch", at)?, dims("else_branch", at)?);
+            let same = first
+                .iter()
+                .zip(&second)
+                .map(|(first, second)| first.filter(|_| first == second));
+            (first.len() == second.len()).then(|| same.collect())
+        };
+        let known = |at| both(at).map_or_else(Known::default, Known::of_dims);
+        (0..node.output.len()).map(known).collect()
     }
 
     /// Adds a node for each output of a graph that is a constant, since burn-onnx looks for a node.
