@@ -63,6 +63,13 @@ class Graph:
         return TOLERANCES[next(iter(self.inputs.values())).dtype] if self.tolerance is None else self.tolerance
 
 
+def with_constants(graph, *names):
+    """The graph with some of its inputs as initializers, and one run."""
+    graph.constants = {**graph.constants, **{name: graph.inputs.pop(name) for name in names}}
+    graph.free, graph.runs = {}, {}
+    return graph
+
+
 def node(operator, inputs, outputs, domain="", **attributes):
     return helper.make_node(operator, inputs, outputs, domain=domain, **attributes)
 
