@@ -3,8 +3,7 @@
 from dataclasses import dataclass, field
 
 import numpy as np
-import onnx
-from onnx import TensorProto, helper, numpy_helper
+from onnx import helper, numpy_helper
 from onnx.reference import ReferenceEvaluator
 
 TOLERANCES = {np.dtype(np.float32): 2e-5, np.dtype(np.float16): 2e-3, np.dtype(np.float64): 1e-10}
