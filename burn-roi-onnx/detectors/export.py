@@ -9,7 +9,9 @@ makes these behave like trained ones. For each model and opset this writes
 
     NAME_opsetN.onnx          the model as `torch.onnx.export` with dynamo=False writes it
     NAME_opsetN.safetensors   the tensors input.image, and output.boxes, output.labels, output.scores and so on, as
-                              onnxruntime's CPU provider computes them with its default options
+                              onnxruntime's CPU provider computes them with its default options; before_loop has what
+                              the loop over the detections takes: the masks [D, 1, 28, 28] before they are pasted, or
+                              the heatmaps of the keypoints [D, 17, 56, 56]
 
 With `--dynamic` the height and width of the picture are free, the names have `_dynamic` after the opset, and
 NAME_opsetN_dynamic.other_size.safetensors is a recording of a picture of another size.
@@ -21,6 +23,7 @@ import warnings
 from pathlib import Path
 
 import numpy as np
+import onnx
 import onnxruntime
 import safetensors.numpy
 import torch
@@ -47,7 +50,10 @@ FROZEN_EPSILON = {
 # More than the 100 that a model returns.
 MOST_CANDIDATES = 400
 PICTURE_SEED = 7
-SIZE, OTHER_SIZE = (320, 240), (200, 280)
+SIZE = (320, 240)
+# The sides of the other picture are scaled by a number that float32 holds exactly. The exported graph computes the size
+# of the resized picture in float32, and for other pictures is often a row or a column short of torch's.
+OTHER_SIZE = (256, 288)
 
 
 def picture(size):
@@ -75,17 +81,29 @@ def export(model, pixels, outputs, opset, dynamic, path):
 
 
 def session(path, threads):
+    """A session that also gives what a mask or keypoint head hands to the loop, and the name of that tensor, if any."""
+    model = onnx.load(path)
+    loop = next((node for node in model.graph.node if node.op_type == "Loop"), None)
+    before = None
+    if loop:
+        # torchvision pads the masks before the loop; the loop itself first takes the heatmaps of one region.
+        padding = [node for node in model.graph.node if node.op_type == "Pad"][1:]
+        body = next(attribute.g for attribute in loop.attribute if attribute.name == "body")
+        before = padding[0].input[0] if padding else body.node[0].input[0]
+        model.graph.output.append(onnx.helper.make_tensor_value_info(before, onnx.TensorProto.FLOAT, None))
     options = onnxruntime.SessionOptions()
     options.intra_op_num_threads = threads
     options.log_severity_level = 3
-    return onnxruntime.InferenceSession(path, options, providers=["CPUExecutionProvider"])
+    content = model.SerializeToString()
+    return onnxruntime.InferenceSession(content, options, providers=["CPUExecutionProvider"]), before
 
 
-def record(running, pixels, path):
+def record(running, before, pixels, path):
     """Writes what the session gives for a picture; returns it by name."""
     names = [output.name for output in running.get_outputs()]
     found = dict(zip(names, running.run(names, {"image": pixels.numpy()})))
-    tensors = {"input.image": pixels.numpy(), **{f"output.{name}": tensor for name, tensor in found.items()}}
+    tensors = {"input.image": pixels.numpy()}
+    tensors |= {"before_loop" if name == before else f"output.{name}": tensor for name, tensor in found.items()}
     metadata = {"source": f"onnxruntime {onnxruntime.__version__} CPU", "torch": torch.__version__,
                 "torchvision": torchvision.__version__}
     tensors = {name: np.ascontiguousarray(tensor) for name, tensor in tensors.items()}
@@ -97,7 +115,7 @@ def report(path, found, expected):
     """Prints how many of onnxruntime's detections torch has too, whatever their order."""
     boxes, scores, labels = (expected[name].numpy() for name in ["boxes", "scores", "labels"])
     same = (np.abs(found["boxes"][:, None] - boxes).max(axis=2) < 0.1) \
-        & (np.abs(found["scores"][:, None] - scores) < 1e-3) & (found["labels"][:, None] == labels)
+        & (np.abs(found["scores"][:, None] - scores) < 5e-3) & (found["labels"][:, None] == labels)
     print(f"{path.name}: {len(same)} detections, {len(boxes)} by torch, of which {same.any(axis=1).sum()} are the same",
           flush=True)
 
@@ -127,11 +145,11 @@ def main():
             base = f"{name}_opset{opset}" + "_dynamic" * arguments.dynamic
             path = arguments.output / f"{base}.onnx"
             export(model, pixels, OUTPUTS[name.split("_")[0]], opset, arguments.dynamic, path)
-            running = session(path, arguments.threads)
-            report(path, record(running, pixels, path.with_suffix(".safetensors")), expected)
+            running, before = session(path, arguments.threads)
+            report(path, record(running, before, pixels, path.with_suffix(".safetensors")), expected)
             if arguments.dynamic:
                 recording = path.with_suffix(".other_size.safetensors")
-                report(recording, record(running, other, recording), expected_other)
+                report(recording, record(running, before, other, recording), expected_other)
 
 
 if __name__ == "__main__":

@@ -14,7 +14,7 @@ from graph import TOLERANCES, onnxruntime_of
 from standard import random_of
 from vendors import boxes_of_all_levels, pyramid_of
 
-OPSET = 16
+OPSETS = [11, 16, 18]
 PICTURE = (20, 24)
 
 
@@ -49,7 +49,7 @@ class Exported:
     outputs: list
     free: dict
     runs: dict
-    opset: int = OPSET
+    opset: int
     domain: str = ""
     note: str = ""
     exported: onnx.ModelProto = field(default=None)
@@ -80,19 +80,19 @@ class Exported:
         return TOLERANCES[np.dtype(np.float32)]
 
 
-def pooler():
-    name = "torchvision_multi_scale_roi_align"
+def pooler(opset):
+    name = f"torchvision_multi_scale_roi_align_{opset}"
     random = random_of(name)
     maps = pyramid_of(random, 3, images=1)
     boxes = boxes_of_all_levels(random, 14, 4, (64, 96))
     runs = {"no_region": {"boxes": np.zeros((0, 4), np.float32)}, "two_empty_levels": {"boxes": boxes[:2]}}
     note = "each level is pooled by itself and scattered into the output"
     return Exported(name, "RoiAlign", Pooler(), {**maps, "boxes": boxes}, ["pooled"], {"boxes": {0: "regions"}}, runs,
-                    note=note)
+                    opset, note=note)
 
 
-def suppression():
-    name = "torchvision_batched_nms"
+def suppression(opset):
+    name = f"torchvision_batched_nms_{opset}"
     random = random_of(name)
     low = random.uniform(0, 60, (30, 2))
     inputs = {
@@ -104,19 +104,20 @@ def suppression():
     runs = {"no_box": {name: tensor[:0] for name, tensor in inputs.items()},
             "one_box": {name: tensor[:1] for name, tensor in inputs.items()}}
     note = "an If on the number of boxes has the suppression in one of its branches"
-    return Exported(name, "NonMaxSuppression", Suppression(), inputs, ["kept"], free, runs, note=note)
+    return Exported(name, "NonMaxSuppression", Suppression(), inputs, ["kept"], free, runs, opset, note=note)
 
 
-def pasting():
-    name = "torchvision_paste_masks"
+def pasting(opset):
+    name = f"torchvision_paste_masks_{opset}"
     random = random_of(name)
     boxes = np.array([[2.5, 3.0, 14.0, 17.5], [-3.0, 5.0, 9.0, 26.0], [10.0, 8.0, 10.5, 8.7]], np.float32)
     inputs = {"masks": random.uniform(0, 1, (3, 1, 8, 8)).astype(np.float32), "boxes": boxes}
     free = {name: {0: "regions"} for name in inputs}
     runs = {"no_region": {name: tensor[:0] for name, tensor in inputs.items()}}
     note = "a Loop pastes one mask after the other"
-    return Exported(name, "Loop", Pasting(), inputs, ["pasted"], free, runs, note=note)
+    return Exported(name, "Loop", Pasting(), inputs, ["pasted"], free, runs, opset, note=note)
 
 
 def graphs():
-    yield from [pooler(), suppression(), pasting()]
+    for opset in OPSETS:
+        yield from [pooler(opset), suppression(opset), pasting(opset)]

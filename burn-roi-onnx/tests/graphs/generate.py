@@ -14,6 +14,7 @@ import json
 from pathlib import Path
 
 import numpy as np
+import onnx
 import safetensors.numpy
 
 import exported
@@ -21,6 +22,8 @@ import standard
 import vendors
 
 MOST_BYTES = 30_000
+# The checker knows no vendor's operators.
+STANDARD = {"Loop", "MaxRoiPool", "NonMaxSuppression", "RoiAlign"}
 
 
 def write(path, content):
@@ -30,7 +33,6 @@ def write(path, content):
 
 def save(graph, folder):
     """Writes the files of a graph, and returns its entry of graphs.json."""
-    write(folder / f"{graph.name}.onnx", graph.model().SerializeToString(deterministic=True))
     recordings = []
     for run, inputs, outputs, source in graph.recordings():
         recording = f"{graph.name}.{run}.safetensors" if run else f"{graph.name}.safetensors"
@@ -39,6 +41,10 @@ def save(graph, folder):
         content = {name: np.ascontiguousarray(tensor) for name, tensor in tensors.items()}
         write(folder / recording, safetensors.numpy.save(content))
         recordings.append(recording)
+    model = graph.model()
+    if graph.domain == "" and graph.operator in STANDARD:
+        onnx.checker.check_model(model, full_check=True)
+    write(folder / f"{graph.name}.onnx", model.SerializeToString(deterministic=True))
     entry = {"name": graph.name, "operator": graph.operator, "domain": graph.domain, "opset": graph.opset,
              "recordings": recordings, "source": source, "tolerance": graph.of_tolerance()}
     return entry | ({"note": graph.note} if graph.note else {})

@@ -3,8 +3,7 @@
 from dataclasses import dataclass, field
 
 import numpy as np
-import onnx
-from onnx import TensorProto, helper, numpy_helper
+from onnx import helper, numpy_helper
 from onnx.reference import ReferenceEvaluator
 
 TOLERANCES = {np.dtype(np.float32): 2e-5, np.dtype(np.float16): 2e-3, np.dtype(np.float64): 1e-10}
@@ -15,7 +14,7 @@ class Graph:
     """A model of one region operator, and what stands before and after it.
 
     `inputs` has the recorded tensors by name; an axis that is named in `free` may have another length in each run.
-    `runs` has further recordings by name: tensors that replace inputs.
+    `runs` has further recordings by name: tensors that replace inputs. The runs tell the `shapes` of the outputs.
     """
 
     name: str
@@ -31,6 +30,7 @@ class Graph:
     run: object = None
     note: str = ""
     tolerance: float = None
+    shapes: dict = field(default_factory=dict)
 
     def node_domain(self):
         return {node.domain for node in self.nodes} - {""}
@@ -41,7 +41,7 @@ class Graph:
         of_features = next(iter(self.inputs.values())).dtype
         graph = helper.make_graph(
             self.nodes, self.name, [self.value(name, tensor) for name, tensor in self.inputs.items()],
-            [helper.make_tensor_value_info(name, helper.np_dtype_to_tensor_dtype(of_features), None)
+            [helper.make_tensor_value_info(name, helper.np_dtype_to_tensor_dtype(of_features), self.shapes.get(name))
              for name in self.outputs],
             [numpy_helper.from_array(tensor, name) for name, tensor in self.constants.items()])
         return helper.make_model(graph, opset_imports=imports, ir_version=10 if self.opset >= 22 else 8)
@@ -57,10 +57,19 @@ class Graph:
             outputs, source = self.run(self, inputs)
             for name, output in outputs.items():
                 assert np.isfinite(output).all(), (self.name, run, name)
+                # The regions are the first axis of an output whose number of regions is free.
+                self.shapes[name] = ["regions", *output.shape[1:]] if self.free else list(output.shape)
             yield run, inputs, outputs, source
 
     def of_tolerance(self):
         return TOLERANCES[next(iter(self.inputs.values())).dtype] if self.tolerance is None else self.tolerance
+
+
+def with_constants(graph, *names):
+    """The graph with some of its inputs as initializers, and one run."""
+    graph.constants = {**graph.constants, **{name: graph.inputs.pop(name) for name in names}}
+    graph.free, graph.runs = {}, {}
+    return graph
 
 
 def node(operator, inputs, outputs, domain="", **attributes):

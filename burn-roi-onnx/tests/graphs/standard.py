@@ -6,7 +6,7 @@ from itertools import product
 import numpy as np
 
 import reference
-from graph import Graph, by_rule, node, onnxruntime_of
+from graph import Graph, by_rule, node, onnxruntime_of, with_constants
 
 SCALE = 0.25
 SIZE = (9, 12)
@@ -66,10 +66,8 @@ def constant_inputs():
     settings = {"output_height": 2, "output_width": 2, "spatial_scale": SCALE, "sampling_ratio": 2}
     for opset, constant in [(10, ["rois", "batch_indices"]), (16, ["rois", "batch_indices"]), (16, ["rois"]),
                             (16, ["batch_indices"]), (22, ["rois", "batch_indices"])]:
-        graph = roi_align(f"roi_align_{opset}_constant_{'_and_'.join(constant)}", opset, **settings)
-        graph.constants = {name: graph.inputs.pop(name) for name in constant}
-        graph.free, graph.runs = {}, {}
-        yield graph
+        name = f"roi_align_{opset}_constant_{'_and_'.join(constant)}"
+        yield with_constants(roi_align(name, opset, **settings), *constant)
 
 
 def computed_inputs():
@@ -136,8 +134,7 @@ def max_roi_pool_variants():
     yield max_roi_pool("max_roi_pool_f64", 16, np.float64, by_rule(max_roi_pool_rule), pooled_shape=[2, 3],
                        spatial_scale=SCALE)
     constant = max_roi_pool("max_roi_pool_constant_rois", 16, pooled_shape=[2, 2], spatial_scale=SCALE)
-    constant.constants, constant.free, constant.runs = {"rois": constant.inputs.pop("rois")}, {}, {}
-    yield constant
+    yield with_constants(constant, "rois")
     yield max_roi_pool_of_images()
 
 
@@ -179,9 +176,7 @@ def crop_and_resize_variants():
     yield crop_and_resize("crop_and_resize_one_pixel", (1, 1), mode="bilinear")
     yield crop_and_resize("crop_and_resize_f16", dtype=np.float16, mode="bilinear")
     constant = crop_and_resize("crop_and_resize_constant_rois", mode="bilinear")
-    constant.constants |= {name: constant.inputs.pop(name) for name in ["rois", "batch_indices"]}
-    constant.free, constant.runs = {}, {}
-    yield constant
+    yield with_constants(constant, "rois", "batch_indices")
     # The size of the crops is known when the graph runs, and not before.
     computed = crop_and_resize("crop_and_resize_computed_size", mode="bilinear")
     computed.inputs |= {"crop_size": computed.constants.pop("crop_size")}

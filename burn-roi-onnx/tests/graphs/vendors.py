@@ -6,7 +6,7 @@ README.md lists their attributes, and where these are documented.
 import numpy as np
 
 import reference
-from graph import Graph, by_rule, node, openvino_run
+from graph import Graph, by_rule, node, openvino_run, with_constants
 from standard import IMAGES, SCALE, boxes_of, features_of, indices_of, random_of
 
 REDUCTIONS = {"avg": "mean", "max": "max of samples"}
@@ -164,13 +164,14 @@ def openvino_feature_extractor(name, both_outputs=False, **attributes):
     ]
     return Graph(name, "ExperimentalDetectronROIFeatureExtractor", nodes, {**maps, "rois": rois},
                  domain="org.openvinotoolkit", constants=constants, outputs=outputs, free={("rois", 0): "regions"},
-                 run=openvino_run, runs={"two_empty_levels": {"rois": rois[:2]}})
+                 run=openvino_run, runs={"no_region": {"rois": NO_ROI}, "two_empty_levels": {"rois": rois[:2]}})
 
 
 def mmcv_graphs():
     yield mmcv_roi_align("mmcv_roi_align")
     yield mmcv_roi_align("mmcv_roi_align_adaptive", sampling_ratio=0, aligned=0)
     yield mmcv_roi_align("mmcv_roi_align_max", mode="max")
+    yield with_constants(mmcv_roi_align("mmcv_roi_align_constant_rois"), "rois")
     yield mmcv_roi_align("mmdeploy_roi_align", "mmdeploy", [node("Relu", ["features"], ["positive"])])
     yield mmcv_roi_align_rotated("mmcv_roi_align_rotated")
     yield mmcv_roi_align_rotated("mmcv_roi_align_rotated_clockwise", clockwise=1, sampling_ratio=0)
@@ -179,6 +180,8 @@ def mmcv_graphs():
                                 sampling_ratio=2, roi_scale_factor=1.0, finest_scale=16, aligned=1)
     yield multi_level_roi_align("mmdeploy_multi_level_roi_align_max", output_height=2, output_width=2, pool_mode=0,
                                 sampling_ratio=0, roi_scale_factor=1.5, finest_scale=16, aligned=0)
+    yield multi_level_roi_align("mmdeploy_multi_level_roi_align_adaptive_max", output_height=2, output_width=3,
+                                pool_mode=0, sampling_ratio=0, roi_scale_factor=-1.0, finest_scale=16, aligned=0)
     yield multi_level_roi_align("mmdeploy_multi_level_roi_align_defaults")
 
 
@@ -188,6 +191,7 @@ def trt_graphs():
     yield trt_roi_align("trt_roi_align", "", mode=1, coordinate_transformation_mode=1, sampling_ratio=2, **settings)
     yield trt_roi_align("trt_roi_align_max", "trt.plugins", mode=0, coordinate_transformation_mode=0, sampling_ratio=0,
                         **settings)
+    yield with_constants(trt_roi_align("trt_roi_align_constant_rois", "", mode=1, **settings), "rois", "batch_indices")
     yield trt_crop_and_resize("trt_crop_and_resize", "CropAndResize", "trt.plugins", crop_height=3, crop_width=2)
     yield trt_crop_and_resize("trt_crop_and_resize_dynamic", "CropAndResizeDynamic", "", crop_height=2, crop_width=4)
     # The attributes that NVIDIA's detectron2 sample writes, for both of Detectron2's poolers.
@@ -197,6 +201,8 @@ def trt_graphs():
     yield trt_pyramid("trt_pyramid_roi_align_no_half_pixel", relative=True, roi_coords_transform=0, **sample)
     yield trt_pyramid("trt_pyramid_roi_align_swapped", "trt.plugins", swapped=True, image_size=[512, 512],
                       pooled_size=2, roi_coords_transform=1, roi_coords_swap=1, roi_coords_plusone=1, fpn_scale=200)
+    yield trt_pyramid("trt_pyramid_roi_align_output_half_pixel", "trt.plugins", swapped=True, image_size=[512, 512],
+                      pooled_size=2, roi_coords_transform=1, roi_coords_swap=1, fpn_scale=200)
     yield trt_pyramid("trt_pyramid_roi_align_defaults", image_size=[512, 512])
     yield trt_pyramid("trt_pyramid_roi_align_legacy", relative=True, swapped=True, legacy=1, pooled_size=3)
 
