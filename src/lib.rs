@@ -27,8 +27,8 @@
 //!   [`multi_scale_pool`](multi_scale_pool()): other operators there.
 //! - [`primitive`]: the same operators by type parameter, `B: RoiBackend`.
 //! - [`Rois`] and [`RotatedRois`]: boxes and the image each belongs to.
-//! - [`torchvision`], [`detectron2`], [`onnx`], [`openvino`], [`directml`], [`tensorflow`], [`paddle`], [`mxnet`],
-//!   [`mmcv`], [`mindspore`]: each framework's attributes under its own names and with its own defaults; they turn into
+//! - [`torchvision`], [`detectron2`], [`onnx`], [`openvino`], [`directml`], [`tensorflow`], [`tensorrt`],
+//!   [`paddle`], [`mxnet`], [`mmcv`], [`mindspore`]: each framework's attributes under its own names and with its own defaults; they turn into
 //!   this crate's options.
 //!
 //! With the feature `autodiff` the operators have gradients on autodiff devices, of features and of boxes.
@@ -58,7 +58,9 @@ mod waiting;
 
 pub use backend::RoiBackend;
 pub use error::RoiError;
-pub use frameworks::{detectron2, directml, mindspore, mmcv, mxnet, onnx, openvino, paddle, tensorflow, torchvision};
+pub use frameworks::{
+    detectron2, directml, mindspore, mmcv, mxnet, onnx, openvino, paddle, tensorflow, tensorrt, torchvision,
+};
 pub use geometry::angle::{AngleConvention, AngleUnit, RotationDirection};
 pub use geometry::options::{
     Arithmetic, BinDivision, BoxFormat, BoxRounding, Interpolation, MAXIMUM_ADAPTIVE_SAMPLES, MAXIMUM_FIXED_SAMPLES,

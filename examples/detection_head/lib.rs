@@ -37,7 +37,7 @@ pub mod pictures;
 pub mod preprocessing;
 mod presets;
 mod report;
-mod run_lengths;
+pub mod run_lengths;
 mod stages;
 #[cfg(test)]
 mod tests;

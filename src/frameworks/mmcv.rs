@@ -1,13 +1,124 @@
-//! mmcv's `roi_align_rotated`, `riroi_align_rotated`, `deform_roi_pool` and `prroi_pool`, by the rules of the CUDA
-//! kernels of release 2.2. `prroi_pool` is that of the repository `vacancy/PreciseRoIPooling` of its authors.
+//! mmcv's `roi_align`, `roi_align_rotated`, `riroi_align_rotated`, `deform_roi_pool` and `prroi_pool`, by the rules of
+//! the CUDA kernels of release 2.2. `prroi_pool` is that of the repository `vacancy/PreciseRoIPooling` of its authors.
 //!
 //! Their boxes with the batch index first, `[K, 6]` or `[K, 5]`, are
 //! [`RotatedRois::from_index_first`](crate::RotatedRois) and [`Rois::from_index_first`](crate::Rois).
 
 use burn::config::Config;
+use serde::{Deserialize, Serialize};
 
 use crate::geometry::angle::AngleConvention;
-use crate::ops::{DeformRoiPoolConfig, PrRoiPoolConfig, RiRoiAlignRotatedConfig, RoiAlignRotatedConfig};
+use crate::geometry::options::Reduction;
+use crate::ops::{
+    DeformRoiPoolConfig, MultiScaleRoiAlignConfig, PrRoiPoolConfig, RiRoiAlignRotatedConfig, RoiAlignConfig,
+    RoiAlignRotatedConfig,
+};
+
+/// The argument `pool_mode` of `roi_align`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum PoolMode {
+    /// The mean of the samples.
+    Avg,
+    /// The largest sample. A region without samples gives 0 here, and -10000 in mmcv.
+    Max,
+}
+
+/// The arguments of `roi_align`.
+///
+/// ```
+/// use burn_roi::{Reduction, RoiAlignConfig, mmcv};
+///
+/// let config: RoiAlignConfig = mmcv::RoiAlign::new([7, 7]).with_pool_mode(mmcv::PoolMode::Max).into();
+/// assert_eq!(config.reduction, Reduction::Max);
+/// ```
+#[derive(Config, Debug, PartialEq)]
+pub struct RoiAlign {
+    /// Height and width of the output.
+    pub output_size: [usize; 2],
+    /// From box coordinates to pixels of the map.
+    #[config(default = 1.0)]
+    pub spatial_scale: f32,
+    /// Samples of an output element along each axis; 0 for the adaptive number.
+    #[config(default = 0)]
+    pub sampling_ratio: usize,
+    /// How samples become one number.
+    #[config(default = "PoolMode::Avg")]
+    pub pool_mode: PoolMode,
+    /// Whether coordinates mean the corners of pixels. Without it a region is at least one pixel long.
+    #[config(default = true)]
+    pub aligned: bool,
+}
+
+impl From<RoiAlign> for RoiAlignConfig {
+    fn from(arguments: RoiAlign) -> Self {
+        RoiAlignConfig::new(arguments.output_size)
+            .with_spatial_scale(arguments.spatial_scale.into())
+            .with_sampling_ratio(arguments.sampling_ratio)
+            .with_aligned(arguments.aligned)
+            .with_reduction(match arguments.pool_mode {
+                PoolMode::Avg => Reduction::Average,
+                PoolMode::Max => Reduction::Max,
+            })
+    }
+}
+
+/// The attributes of `mmdeploy::MMCVMultiLevelRoiAlign`, without `roi_scale_factor`, which enlarges boxes where it is
+/// above 0 and not 1.
+///
+/// ```
+/// use burn_roi::{MultiScaleRoiAlignConfig, mmcv};
+///
+/// let attributes = mmcv::MultiLevelRoiAlign::new(vec![4.0, 8.0]);
+/// assert_eq!(attributes.scales(), [0.25, 0.125]);
+/// let config: MultiScaleRoiAlignConfig = attributes.into();
+/// assert_eq!(config.canonical_scale, 56.0);
+/// ```
+#[derive(Config, Debug, PartialEq)]
+pub struct MultiLevelRoiAlign {
+    /// For each level, how many pixels of the image a pixel of its map stands for.
+    pub featmap_strides: Vec<f32>,
+    /// Height and width of the output.
+    #[config(default = "[7, 7]")]
+    pub output_size: [usize; 2],
+    /// How samples become one number.
+    #[config(default = "PoolMode::Max")]
+    pub pool_mode: PoolMode,
+    /// Samples of an output element along each axis; 0 for the adaptive number.
+    #[config(default = 2)]
+    pub sampling_ratio: usize,
+    /// A box with sides below twice this belongs to the first level.
+    #[config(default = 56)]
+    pub finest_scale: usize,
+    /// Whether coordinates mean the corners of pixels. Without it a region is at least one pixel long.
+    #[config(default = false)]
+    pub aligned: bool,
+}
+
+impl MultiLevelRoiAlign {
+    /// From box coordinates to pixels of each map.
+    pub fn scales(&self) -> Vec<f64> {
+        self.featmap_strides
+            .iter()
+            .map(|stride| (1.0 / stride).into())
+            .collect()
+    }
+}
+
+impl From<MultiLevelRoiAlign> for MultiScaleRoiAlignConfig {
+    fn from(attributes: MultiLevelRoiAlign) -> Self {
+        let roi_align = RoiAlign::new(attributes.output_size)
+            .with_sampling_ratio(attributes.sampling_ratio)
+            .with_pool_mode(attributes.pool_mode)
+            .with_aligned(attributes.aligned);
+        MultiScaleRoiAlignConfig::new(roi_align.into())
+            .with_canonical_scale(attributes.finest_scale as f64)
+            .with_canonical_level(0)
+            .with_ratio_epsilon(1e-6)
+            .with_level_epsilon(0.0)
+            .with_first_level(Some(0))
+    }
+}
 
 /// The arguments of `roi_align_rotated`.
 ///

@@ -1,10 +1,14 @@
-//! ONNX `RoiAlign` (opset 10, 16 and 22) and `MaxRoiPool`, as onnxruntime 1.31 computes them.
+//! ONNX `RoiAlign` (opset 10, 16 and 22), `MaxRoiPool` and `com.microsoft::CropAndResize`, as onnxruntime 1.31
+//! computes them.
+
+pub use super::onnx_shapes::{expand, flatten, reshape};
 
 use burn::config::Config;
+use burn::tensor::{Int, Tensor};
 use serde::{Deserialize, Serialize};
 
-use crate::geometry::options::Reduction;
-use crate::ops::{RoiAlignConfig, RoiPoolConfig};
+use crate::geometry::options::{Interpolation, Reduction};
+use crate::ops::{CropAndResizeConfig, RoiAlignConfig, RoiPoolConfig};
 
 /// The attribute `mode` of `RoiAlign`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
@@ -127,5 +131,56 @@ pub struct MaxRoiPool {
 impl From<MaxRoiPool> for RoiPoolConfig {
     fn from(attributes: MaxRoiPool) -> Self {
         RoiPoolConfig::new(attributes.pooled_shape).with_spatial_scale(attributes.spatial_scale.into())
+    }
+}
+
+/// The attributes of `com.microsoft::CropAndResize` and its input `crop_size`, for features `[N, C, H, W]`.
+///
+/// The last row and the last column of a crop lie exactly at the end of its box, unlike TensorFlow's.
+///
+/// ```
+/// use burn_roi::{CropAndResizeConfig, onnx};
+///
+/// let config: CropAndResizeConfig = onnx::CropAndResize::new([14, 14]).with_extrapolation_value(-1.0).into();
+/// assert!(config.ends_exactly);
+/// ```
+#[derive(Config, Debug, PartialEq)]
+pub struct CropAndResize {
+    /// Height and width of a crop.
+    pub crop_size: [usize; 2],
+    /// What a point between pixels reads.
+    #[config(default = "Interpolation::Bilinear")]
+    pub mode: Interpolation,
+    /// What a point outside of the image reads.
+    #[config(default = 0.0)]
+    pub extrapolation_value: f32,
+}
+
+impl CropAndResize {
+    /// The attributes' defaults for the input `crop_size`, a tensor of the height and the width, which is read back
+    /// from its device.
+    ///
+    /// # Panics
+    ///
+    /// If the tensor does not have two elements. A size that is not from 1 to 32767 becomes 0, which
+    /// [`crop_and_resize`](crate::crop_and_resize()) refuses.
+    pub fn of_tensor(crop_size: Tensor<1, Int>) -> Self {
+        let sizes: Vec<i64> = crop_size.into_data().iter::<i64>().collect();
+        let [height, width] = sizes[..] else {
+            panic!(
+                "`crop_size` has {} elements; it must have a height and a width",
+                sizes.len()
+            );
+        };
+        Self::new([height, width].map(|size| usize::try_from(size).unwrap_or(0)))
+    }
+}
+
+impl From<CropAndResize> for CropAndResizeConfig {
+    fn from(attributes: CropAndResize) -> Self {
+        CropAndResizeConfig::new(attributes.crop_size)
+            .with_method(attributes.mode)
+            .with_extrapolation_value(attributes.extrapolation_value.into())
+            .with_ends_exactly(true)
     }
 }

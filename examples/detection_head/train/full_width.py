@@ -1,4 +1,4 @@
-"""torchvision's own Mask R-CNN architectures with random weights that behave like trained ones.
+"""torchvision's own architectures with random weights that behave like trained ones.
 
 With fresh weights and frozen norms, activations grow or vanish through the body, and all scores are nearly the same.
 Here the statistics of the norms come from one picture, and the last layers of the heads are scaled so that their
@@ -76,13 +76,18 @@ def random(config, second, pixels, seed):
     sizes = {name: config["preprocessing"][name] for name in ("min_size", "max_size")}
     builder = maskrcnn_resnet50_fpn_v2 if second else maskrcnn_resnet50_fpn
     model = builder(weights=None, weights_backbone=None, **sizes).eval()
+    prepare(model, pixels, None if second else config["body"]["batch_norm_epsilon"])
+    return model
+
+
+def prepare(model, pixels, frozen_epsilon, most_candidates=MOST_CANDIDATES):
+    """Makes a fresh model behave like a trained one on a picture. With an epsilon its norms become frozen ones."""
     settle_norms(model, pixels)
     spread_heads(model, pixels)
-    if not second:
+    if frozen_epsilon is not None:
         freeze_norms(model)
-        overwrite_eps(model, config["body"]["batch_norm_epsilon"])
-    quieten(model, pixels)
-    return model
+        overwrite_eps(model, frozen_epsilon)
+    quieten(model, pixels, most_candidates)
 
 
 def settle_norms(model, pixels):
@@ -116,8 +121,11 @@ def spread_heads(model, pixels):
         (model.rpn.head.bbox_pred, 0.3),
         (model.roi_heads.box_predictor.cls_score, 2.5),
         (model.roi_heads.box_predictor.bbox_pred, 1.0),
-        (model.roi_heads.mask_predictor.mask_fcn_logits, 2.0),
     ]
+    if model.roi_heads.has_mask():
+        last.append((model.roi_heads.mask_predictor.mask_fcn_logits, 2.0))
+    if model.roi_heads.has_keypoint():
+        last.append((model.roi_heads.keypoint_predictor.kps_score_lowres, 2.0))
     for module, spread in last:
         outputs = []
         hook = module.register_forward_hook(lambda _module, _inputs, output: outputs.append(output.flatten()))
@@ -129,14 +137,14 @@ def spread_heads(model, pixels):
         hook.remove()
 
 
-def quieten(model, pixels):
-    """Raises the bias of the background until at most `MOST_CANDIDATES` scores are above the threshold."""
+def quieten(model, pixels, most_candidates):
+    """Raises the bias of the background until at most `most_candidates` scores are above the threshold."""
     scorer, kept = model.roi_heads.box_predictor.cls_score, []
     hook = scorer.register_forward_hook(lambda _module, _inputs, output: kept.append(output))
     with torch.no_grad():
         model([pixels])
         logits = kept[0]
-        while (logits.softmax(dim=1)[:, 1:] > model.roi_heads.score_thresh).sum() > MOST_CANDIDATES:
+        while (logits.softmax(dim=1)[:, 1:] > model.roi_heads.score_thresh).sum() > most_candidates:
             logits[:, 0] += 0.1
             scorer.bias[0] += 0.1
     hook.remove()

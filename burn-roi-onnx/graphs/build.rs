@@ -1,0 +1,116 @@
+//! Imports every graph of `tests/graphs`, and writes a function that runs it on the tensors of a recording.
+
+use std::error::Error;
+use std::fmt::Write;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use burn_onnx::ModelGen;
+use onnx_ir::{GraphProto, Message, ModelProto, ValueInfoProto};
+use serde::Deserialize;
+
+/// An entry of `graphs.json`.
+#[derive(Deserialize)]
+struct Entry {
+    name: String,
+    recordings: Vec<String>,
+    tolerance: f64,
+}
+
+/// Graphs of rules that burn-roi does not have, and the attribute that the error names.
+const REFUSED: [(&str, &str); 3] = [
+    ("mmdeploy_multi_level_roi_align_max", "`roi_scale_factor` is 1.5"),
+    ("trt_pyramid_roi_align_swapped", "`roi_coords_plusone` is 1"),
+    ("trt_pyramid_roi_align_legacy", "`legacy` is 1"),
+];
+
+fn main() -> Result<(), Box<dyn Error>> {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../tests/graphs");
+    let list = folder.join("graphs.json");
+    println!("cargo:rerun-if-changed={}", list.display());
+    println!("cargo:rerun-if-changed=build.rs");
+    let mut entries: Vec<Entry> = serde_json::from_str(&fs::read_to_string(&list)?)?;
+
+    let mut model = ModelGen::new();
+    for (name, reason) in REFUSED {
+        let error = burn_roi_onnx::input(&mut model, folder.join(format!("{name}.onnx")));
+        let error = error
+            .err()
+            .ok_or("a graph is imported that must be refused")?
+            .to_string();
+        assert!(error.contains(reason), "{name} is refused for another reason: {error}");
+        entries.retain(|entry| entry.name != name);
+    }
+    for entry in &entries {
+        let file = folder.join(format!("{}.onnx", entry.name));
+        burn_roi_onnx::input(&mut model, &file).map_err(|error| format!("{}: {error}", entry.name))?;
+    }
+    burn_roi_onnx::register(&mut model);
+    model.out_dir("graphs/").run_from_script();
+
+    let mut code = String::new();
+    let mut table = String::new();
+    for entry in &entries {
+        let bytes = fs::read(folder.join(format!("{}.onnx", entry.name)))?;
+        let model = ModelProto::parse_from_bytes(&bytes)?;
+        let graph = model.graph.as_ref().ok_or("there is no graph")?;
+        write!(code, "{}", functions(&entry.name, graph))?;
+        let recordings = entry.recordings.iter().map(|file| folder.join(file));
+        writeln!(table, "{}", row(entry, &recordings.collect::<Vec<_>>()))?;
+    }
+    writeln!(code, "pub const GRAPHS: &[Graph] = &[\n{table}];")?;
+    let output = std::env::var("OUT_DIR")?;
+    fs::write(Path::new(&output).join("graphs.rs"), code)?;
+    Ok(())
+}
+
+/// The module of a graph, and the function that runs it.
+fn functions(name: &str, graph: &GraphProto) -> String {
+    let initializers: Vec<_> = graph.initializer.iter().map(|tensor| tensor.name.as_str()).collect();
+    let inputs = graph
+        .input
+        .iter()
+        .filter(|input| !initializers.contains(&input.name.as_str()));
+    let inputs: Vec<_> = inputs.map(argument).collect();
+    let outputs = graph.output.len();
+    let variables: Vec<_> = (0..outputs).map(|at| format!("output{at}")).collect();
+    let data = (0..outputs).map(|at| format!("(\"output.{}\", output{at}.into_data())", graph.output[at].name));
+    format!(
+        "#[allow(clippy::all, unused)]\npub mod {name} {{\n    \
+             include!(concat!(env!(\"OUT_DIR\"), \"/graphs/{name}.rs\"));\n}}\n\
+         fn run_{name}(inputs: &Inputs) -> Vec<(&'static str, TensorData)> {{\n    \
+             let file = concat!(env!(\"OUT_DIR\"), \"/graphs/{name}.bpk\");\n    \
+             let model = {name}::Model::from_file(file, inputs.device);\n    \
+             let {} = model.forward({});\n    \
+             vec![{}]\n}}\n",
+        match &variables[..] {
+            [only] => only.clone(),
+            several => format!("({})", several.join(", ")),
+        },
+        inputs.join(", "),
+        data.collect::<Vec<_>>().join(", "),
+    )
+}
+
+/// The code that makes an input from a recording.
+fn argument(input: &ValueInfoProto) -> String {
+    let tensor = input.type_.tensor_type();
+    let kind = match tensor.elem_type {
+        1 | 10 | 11 | 16 => "float",
+        9 => "bool",
+        _ => "int",
+    };
+    format!("inputs.{kind}::<{}>(\"input.{}\")", tensor.shape.dim.len(), input.name)
+}
+
+fn row(entry: &Entry, recordings: &[PathBuf]) -> String {
+    let Entry { name, tolerance, .. } = entry;
+    let files: Vec<_> = recordings
+        .iter()
+        .map(|file| format!("{:?}", file.display().to_string()))
+        .collect();
+    format!(
+        "    Graph {{ name: {name:?}, recordings: &[{}], tolerance: {tolerance:?}, run: run_{name} }},",
+        files.join(", ")
+    )
+}

@@ -1,0 +1,43 @@
+//! Small ONNX graphs of every region operator, as burn-onnx imports them with burn-roi-onnx.
+
+use std::collections::HashMap;
+
+use burn::tensor::{Device, Int, Tensor, TensorData};
+
+/// An imported graph.
+pub struct Graph {
+    /// Its name in `tests/graphs`.
+    pub name: &'static str,
+    /// The files of its recorded runs.
+    pub recordings: &'static [&'static str],
+    /// How far an output may be from the recorded one: absolute below 1, relative above.
+    pub tolerance: f64,
+    /// Runs it: its outputs, by their names in the recordings.
+    pub run: fn(&Inputs) -> Vec<(&'static str, TensorData)>,
+}
+
+/// The tensors of a recording, on a device.
+pub struct Inputs<'a> {
+    pub tensors: &'a HashMap<String, TensorData>,
+    pub device: &'a Device,
+}
+
+impl Inputs<'_> {
+    fn data(&self, name: &str) -> TensorData {
+        self.tensors[name].clone()
+    }
+
+    fn float<const D: usize>(&self, name: &str) -> Tensor<D> {
+        let data = self.data(name);
+        let dtype = data.dtype();
+        Tensor::from_data(data, (self.device, dtype))
+    }
+
+    fn int<const D: usize>(&self, name: &str) -> Tensor<D, Int> {
+        let data = self.data(name);
+        let dtype = data.dtype();
+        Tensor::from_data(data, (self.device, dtype))
+    }
+}
+
+include!(concat!(env!("OUT_DIR"), "/graphs.rs"));

@@ -1,0 +1,128 @@
+//! Runs every graph on its recorded inputs, and compares the outputs with the recorded ones.
+
+use std::collections::HashMap;
+use std::fs;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+
+use burn::tensor::{DType, Device, TensorData};
+use onnx_graphs::{GRAPHS, Graph, Inputs};
+use safetensors::{Dtype, SafeTensors};
+
+/// The devices that are compiled in, or those that the environment variable `ROI_BACKENDS` names.
+fn devices() -> Vec<(&'static str, Device)> {
+    let compiled = vec![
+        #[cfg(feature = "flex")]
+        ("flex", Device::flex as fn() -> Device),
+        #[cfg(feature = "ndarray")]
+        ("ndarray", {
+            #[allow(deprecated)]
+            Device::ndarray
+        }),
+        #[cfg(feature = "wgpu")]
+        ("wgpu", || Device::wgpu(Default::default())),
+    ];
+    let named = std::env::var("ROI_BACKENDS").ok();
+    let chosen = |name: &str| {
+        named
+            .as_ref()
+            .is_none_or(|names| names.split(',').any(|named| named == name))
+    };
+    let devices: Vec<_> = compiled
+        .into_iter()
+        .filter(|(name, _)| chosen(name))
+        .map(|(name, open)| (name, open()))
+        .collect();
+    assert!(
+        !devices.is_empty(),
+        "no backend is compiled in, of those that ROI_BACKENDS names"
+    );
+    devices
+}
+
+fn read(file: &str) -> HashMap<String, TensorData> {
+    let bytes = fs::read(file).unwrap();
+    let tensors = SafeTensors::deserialize(&bytes).unwrap();
+    let data = tensors.tensors().into_iter().map(|(name, view)| {
+        let dtype = match view.dtype() {
+            Dtype::F64 => DType::F64,
+            Dtype::F32 => DType::F32,
+            Dtype::F16 => DType::F16,
+            Dtype::I64 => DType::I64,
+            Dtype::I32 => DType::I32,
+            other => panic!("{file}: {name} is of {other:?}"),
+        };
+        let data = TensorData::from_bytes_vec(view.data().to_vec(), view.shape().to_vec(), dtype);
+        (name, data)
+    });
+    data.collect()
+}
+
+/// Whether a device has all dtypes of a recording.
+fn supports(name: &str, device: &Device, tensors: &HashMap<String, TensorData>) -> bool {
+    tensors.values().all(|data| match (name, data.dtype()) {
+        ("flex", _) => true,
+        ("ndarray", dtype) => dtype != DType::F16,
+        (_, DType::F64) => false,
+        (_, dtype) => device.supports_dtype(dtype),
+    })
+}
+
+fn differences(found: &TensorData, expected: &TensorData, tolerance: f64) -> Result<(), String> {
+    if found.shape() != expected.shape() {
+        return Err(format!(
+            "its shape is {:?}, and not {:?}",
+            found.shape(),
+            expected.shape()
+        ));
+    }
+    let tolerance = if expected.dtype().is_float() { tolerance } else { 0.0 };
+    let pairs = found.iter::<f64>().zip(expected.iter::<f64>());
+    let far = |&(found, expected): &(f64, f64)| {
+        // A NaN is far from everything.
+        !((found - expected).abs() <= tolerance * expected.abs().max(1.0))
+    };
+    match pairs.enumerate().find(|(_, pair)| far(pair)) {
+        None => Ok(()),
+        Some((at, (found, expected))) => Err(format!("element {at} is {found}, and not {expected}")),
+    }
+}
+
+fn check(graph: &Graph, file: &str, device: &Device, tensors: &HashMap<String, TensorData>) -> Result<(), String> {
+    let inputs = Inputs { tensors, device };
+    let outputs = catch_unwind(AssertUnwindSafe(|| (graph.run)(&inputs))).map_err(|_| format!("{file} panicked"))?;
+    let recorded = tensors.keys().filter(|name| name.starts_with("output.")).count();
+    if outputs.len() != recorded {
+        return Err(format!("{file}: {} outputs, and not {recorded}", outputs.len()));
+    }
+    for (name, found) in outputs {
+        let expected = tensors.get(name).ok_or_else(|| format!("{file}: no {name}"))?;
+        differences(&found, expected, graph.tolerance).map_err(|reason| format!("{file}, {name}: {reason}"))?;
+    }
+    Ok(())
+}
+
+#[test]
+fn every_graph_gives_what_is_recorded() {
+    for (name, device) in devices() {
+        let (mut run, mut left_out, mut wrong) = (0, Vec::new(), Vec::new());
+        for graph in GRAPHS {
+            for file in graph.recordings {
+                let tensors = read(file);
+                if !supports(name, &device, &tensors) {
+                    left_out.push(graph.name);
+                    continue;
+                }
+                run += 1;
+                wrong.extend(check(graph, file, &device, &tensors).err());
+            }
+        }
+        println!("{name}: {run} runs; left out, since the device has not their dtypes: {left_out:?}");
+        assert!(
+            wrong.is_empty(),
+            "{name}: {} of {run} runs differ:\n{}",
+            wrong.len(),
+            wrong.join("\n")
+        );
+        assert!(run > 100, "{name}: only {run} runs");
+    }
+}

@@ -1,0 +1,148 @@
+//! Imports ONNX models with region operators into [Burn](https://burn.dev).
+//!
+//! burn-onnx turns an ONNX model into Rust code in a build script. It refuses `RoiAlign`, and so the two-stage
+//! detectors. This crate rewrites such a model so that burn-onnx takes it, and adds the region operators, which run on
+//! [burn-roi](https://docs.rs/burn-roi):
+//!
+//! ```no_run
+//! // build.rs
+//! fn main() -> Result<(), burn_roi_onnx::Error> {
+//!     let mut model = burn_onnx::ModelGen::new();
+//!     burn_roi_onnx::input(&mut model, "model/detector.onnx")?;
+//!     burn_roi_onnx::register(&mut model);
+//!     model.out_dir("model/").run_from_script();
+//!     Ok(())
+//! }
+//! ```
+//!
+//! The generated code calls `burn_roi`, so the package needs it as a dependency, beside `burn` and `burn-store`. A
+//! model with `NonMaxSuppression` needs the feature `vision` of `burn`, and one that pastes masks the feature `detection`
+//! of `burn_roi`.
+//!
+//! # Operators
+//!
+//! | operator set | operator | in burn-roi |
+//! |---|---|---|
+//! | `""` (ONNX) | `RoiAlign` 10; 16 and 22 | `roi_align`, `onnx::RoiAlign10`; `onnx::RoiAlign16` |
+//! | `""` (ONNX) | `MaxRoiPool` 1 and 22 | `roi_pool`, `onnx::MaxRoiPool` |
+//! | `com.microsoft` | `CropAndResize` | `crop_and_resize`, `onnx::CropAndResize` |
+//! | `mmcv`, `mmdeploy` | `MMCVRoiAlign` | `roi_align`, `mmcv::RoiAlign` |
+//! | `mmcv`, `mmdeploy` | `MMCVRoIAlignRotated` | `roi_align_rotated`, `mmcv::RoiAlignRotated` |
+//! | `mmdeploy` | `MMCVMultiLevelRoiAlign` | `multi_scale_roi_align`, `mmcv::MultiLevelRoiAlign` |
+//! | `""`, `trt.plugins` (TensorRT) | `ROIAlign_TRT` | `roi_align`, `onnx::RoiAlign16` |
+//! | `""`, `trt.plugins` (TensorRT) | `CropAndResize`, `CropAndResizeDynamic` | `tensorrt::CropAndResize` |
+//! | `""`, `trt.plugins` (TensorRT) | `PyramidROIAlign_TRT` | `tensorrt::PyramidRoiAlign` |
+//! | `org.openvinotoolkit` | `ExperimentalDetectronROIFeatureExtractor` | `multi_scale_roi_align` |
+//!
+//! An attribute that is out of range, of a wrong type or not one of the operator's is an error.
+
+#![forbid(unsafe_code)]
+#![warn(missing_docs)]
+
+mod attributes;
+mod error;
+mod hook;
+mod host;
+mod operators;
+mod prepare;
+mod shaping;
+
+use std::path::{Path, PathBuf};
+
+use burn_onnx::ModelGen;
+
+pub use error::{Error, NodeId};
+pub use prepare::prepare;
+
+/// Adds the ONNX file at `path` to the models that `model` generates code for, as
+/// [`ModelGen::input`](burn_onnx::ModelGen::input) does, rewritten so that burn-onnx takes it.
+///
+/// The rewritten file is in the folder `burn_roi_onnx` of `OUT_DIR`, under the same name. Cargo runs the build script
+/// again when the ONNX file or its external data changes. [`Input`] has settings.
+///
+/// # Errors
+///
+/// An [`Error`] if a file cannot be read or written, if the file is no ONNX model, if a region operator's node is
+/// malformed, or if burn-onnx refuses the rewritten model.
+pub fn input(model: &mut ModelGen, path: impl AsRef<Path>) -> Result<&mut ModelGen, Error> {
+    Input::new(path).add_to(model)
+}
+
+/// An ONNX file and how it is imported.
+///
+/// ```no_run
+/// # fn main() -> Result<(), burn_roi_onnx::Error> {
+/// let mut model = burn_onnx::ModelGen::new();
+/// // A model of pictures of any size, for pictures of 240 x 320.
+/// burn_roi_onnx::Input::new("model/detector.onnx")
+///     .with_sizes("image", &[3, 240, 320])
+///     .with_name("detector_240x320")
+///     .add_to(&mut model)?;
+/// # Ok(())
+/// # }
+/// ```
+#[derive(Debug, Clone)]
+pub struct Input {
+    path: PathBuf,
+    settings: prepare::Settings,
+    name: Option<String>,
+}
+
+impl Input {
+    /// The file at `path`.
+    pub fn new(path: impl AsRef<Path>) -> Self {
+        Self {
+            path: path.as_ref().to_path_buf(),
+            settings: prepare::Settings::default(),
+            name: None,
+        }
+    }
+
+    /// Fixes the sizes of an input of the model. What follows from them is then computed by the build script, such as
+    /// the anchors of a detector.
+    pub fn with_sizes(mut self, input: &str, sizes: &[usize]) -> Self {
+        self.settings.sizes.push((input.to_string(), sizes.to_vec()));
+        self
+    }
+
+    /// Pools from a feature pyramid in one call of [`multi_scale_roi_align`](burn_roi::multi_scale_roi_align()), where
+    /// torchvision's export pools from each level and puts the results together. The level of a box whose size is right
+    /// between two levels can then be the other one, since its logarithm is rounded differently.
+    pub fn with_joined_levels(mut self, joins: bool) -> Self {
+        self.settings.joins_levels = joins;
+        self
+    }
+
+    /// The name of the generated file, without `.rs`, where it is not that of the ONNX file.
+    pub fn with_name(mut self, name: &str) -> Self {
+        self.name = Some(name.to_string());
+        self
+    }
+
+    /// Adds the file to the models that `model` generates code for, as [`input`] does.
+    ///
+    /// # Errors
+    ///
+    /// As [`input`], and if the model has no input of a name that sizes are fixed for, or the sizes are not such that
+    /// it takes them.
+    pub fn add_to(self, model: &mut ModelGen) -> Result<&mut ModelGen, Error> {
+        let prepared = prepare::to_build_folder(&self.path, self.name.as_deref(), &self.settings)?;
+        Ok(model.input(&prepared))
+    }
+}
+
+/// Registers the region operators.
+///
+/// # Panics
+///
+/// If one of them is registered already, as [`ModelGen::register_custom_op`](burn_onnx::ModelGen::register_custom_op)
+/// does.
+pub fn register(model: &mut ModelGen) -> &mut ModelGen {
+    for operator in operators::all() {
+        model.register_custom_op(hook::Hook(operator));
+    }
+    for operator in shaping::Shaping::ALL {
+        model.register_custom_op(operator);
+    }
+    model.register_custom_op(host::Host)
+}

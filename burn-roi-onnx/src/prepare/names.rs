@@ -1,0 +1,164 @@
+//! Gives every value a name that is its own in the whole model, and that stays the same as a name in Rust.
+//!
+//! burn-onnx makes a Rust name of each name by leaving characters out, so `a.b` and `a_b` would become one variable.
+//! Here they do not, and a value that nothing gives, or that two nodes give, is an error.
+
+use std::collections::{HashMap, HashSet};
+
+use onnx_ir::GraphProto;
+
+use super::attribute::graphs_mut;
+use super::read::is_default;
+use crate::error::{Error, NodeId};
+
+/// Words that are no names in Rust.
+const RESERVED: [&str; 52] = [
+    "abstract", "as", "async", "await", "become", "box", "break", "const", "continue", "crate", "do", "dyn", "else",
+    "enum", "extern", "false", "final", "fn", "for", "gen", "if", "impl", "in", "let", "loop", "macro", "match", "mod",
+    "move", "mut", "override", "priv", "pub", "ref", "return", "self", "static", "struct", "super", "trait", "true",
+    "try", "type", "typeof", "unsafe", "unsized", "use", "virtual", "where", "while", "yield", "union",
+];
+
+/// Renames the values of a model's graph.
+pub(super) fn make_unique(graph: &mut GraphProto) -> Result<(), Error> {
+    let mut names = Names {
+        taken: RESERVED.iter().map(|word| word.to_string()).collect(),
+        scopes: Vec::new(),
+        numbers: HashMap::new(),
+        initializers: HashSet::new(),
+    };
+    names.graph(graph)
+}
+
+struct Names {
+    taken: HashSet<String>,
+    /// For the graph and each body around a node, the new names of its values.
+    scopes: Vec<HashMap<String, String>>,
+    /// For each plain name, the number that was last put behind it.
+    numbers: HashMap<String, usize>,
+    /// The new names of initializers.
+    initializers: HashSet<String>,
+}
+
+impl Names {
+    fn graph(&mut self, graph: &mut GraphProto) -> Result<(), Error> {
+        self.scopes.push(HashMap::new());
+        for input in &mut graph.input {
+            input.name = self.declare(&input.name).ok_or_else(|| twice(&input.name))?;
+        }
+        for tensor in &mut graph.initializer {
+            // An initializer of an input's name is the input's default.
+            let name = self.innermost(&tensor.name).or_else(|| self.declare(&tensor.name));
+            tensor.name = name
+                .filter(|name| self.initializers.insert(name.clone()))
+                .ok_or_else(|| twice(&tensor.name))?;
+        }
+        for node in &mut graph.node {
+            let id = NodeId::of(node);
+            if is_default(&node.domain) {
+                node.domain.clear();
+            }
+            for name in node.input.iter_mut().filter(|name| !name.is_empty()) {
+                *name = self.find(name).ok_or_else(|| Error::Node {
+                    node: id.clone(),
+                    reason: format!("it reads the value {name:?}, which nothing before it gives"),
+                })?;
+            }
+            for body in graphs_mut(node) {
+                self.graph(body)?;
+            }
+            for name in node.output.iter_mut().filter(|name| !name.is_empty()) {
+                *name = self.declare(name).ok_or_else(|| Error::Node {
+                    node: id.clone(),
+                    reason: format!("it gives the value {name:?}, which is given before it"),
+                })?;
+            }
+        }
+        for output in &mut graph.output {
+            let name = self.find(&output.name);
+            output.name =
+                name.ok_or_else(|| Error::Graph(format!("has the output {:?}, which nothing gives", output.name)))?;
+        }
+        let info = std::mem::take(&mut graph.value_info);
+        let renamed = info.into_iter().filter_map(|mut info| {
+            info.name = self.innermost(&info.name)?;
+            Some(info)
+        });
+        graph.value_info = renamed.collect();
+        self.scopes.pop();
+        Ok(())
+    }
+
+    /// The new name of a value that is declared in the innermost graph, if it has none there.
+    fn declare(&mut self, name: &str) -> Option<String> {
+        let new = self.unused(name);
+        let scope = self.scopes.last_mut()?;
+        if scope.contains_key(name) {
+            return None;
+        }
+        scope.insert(name.to_string(), new.clone());
+        Some(new)
+    }
+
+    fn unused(&mut self, name: &str) -> String {
+        let plain = plain(name);
+        if self.taken.insert(plain.clone()) {
+            return plain;
+        }
+        let number = self.numbers.entry(plain.clone()).or_insert(1);
+        loop {
+            *number += 1;
+            let name = format!("{plain}_n{number}");
+            if self.taken.insert(name.clone()) {
+                return name;
+            }
+        }
+    }
+
+    /// The new name of a value of the innermost graph.
+    fn innermost(&self, name: &str) -> Option<String> {
+        self.scopes.last()?.get(name).cloned()
+    }
+
+    /// The new name of a value of any graph around.
+    fn find(&self, name: &str) -> Option<String> {
+        self.scopes.iter().rev().find_map(|scope| scope.get(name).cloned())
+    }
+}
+
+fn twice(name: &str) -> Error {
+    Error::Graph(format!("gives the value {name:?} twice"))
+}
+
+/// The name as burn-onnx leaves it: small letters, digits and single underscores, a letter first.
+fn plain(name: &str) -> String {
+    let mut plain = String::with_capacity(name.len() + 6);
+    for letter in name.chars() {
+        match letter.to_ascii_lowercase() {
+            letter @ ('a'..='z' | '0'..='9') => plain.push(letter),
+            _ if plain.is_empty() || plain.ends_with('_') => {}
+            _ => plain.push('_'),
+        }
+    }
+    let end = plain.trim_end_matches('_').len();
+    plain.truncate(end);
+    if plain.starts_with(|letter: char| letter.is_ascii_lowercase()) {
+        plain
+    } else {
+        format!("value_{plain}").trim_end_matches('_').to_string()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_plain_name_is_a_name_in_rust() {
+        assert_eq!(plain("/roi_heads/Gather_17_output_0"), "roi_heads_gather_17_output_0");
+        assert_eq!(plain("3372"), "value_3372");
+        assert_eq!(plain("onnx::Shape_3373"), "onnx_shape_3373");
+        assert_eq!(plain("__"), "value");
+        assert_eq!(plain("größe"), "gr_e");
+    }
+}

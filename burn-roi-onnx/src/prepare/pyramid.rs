@@ -1,0 +1,257 @@
+//! Puts one node in the place of what torchvision's export has for pooling from a feature pyramid: for each level, the
+//! regions of the level, their `RoiAlign`, and a `ScatterElements` that puts the results among the others.
+
+use onnx_ir::{AttributeProto, AttributeType, GraphProto, NodeProto};
+
+use super::attribute::Of;
+use super::givers::Givers;
+use super::tensor::{Data, Tensor};
+use crate::operators::{DOMAIN, MULTI_SCALE_ROI_ALIGN};
+
+/// Joins the levels of each pyramid of a graph.
+pub(super) fn join(graph: &mut GraphProto) {
+    let givers = Givers::of(graph);
+    let chained = |node: &NodeProto| node.op_type == "ScatterElements" && node.domain.is_empty();
+    let inner: Vec<&str> = graph
+        .node
+        .iter()
+        .filter(|node| chained(node))
+        .filter_map(|node| Some(node.input.first()?.as_str()))
+        .collect();
+    let last = |node: &NodeProto| chained(node) && node.output.first().is_some_and(|name| !inner.contains(&&**name));
+    let joined: Vec<_> = graph
+        .node
+        .iter()
+        .enumerate()
+        .filter(|(_, node)| last(node))
+        .filter_map(|(at, node)| Some((at, pyramid(&givers, node)?)))
+        .collect();
+    for (at, node) in joined {
+        graph.node[at] = node;
+    }
+}
+
+/// A level of a pyramid.
+struct Level<'a> {
+    number: i64,
+    /// Its `RoiAlign`.
+    align: &'a NodeProto,
+    /// The boxes of all levels, with the batch index first.
+    rois: &'a str,
+    /// The level of each box.
+    levels: &'a str,
+}
+
+/// The node that does what the chain of scatters that ends with a node does.
+fn pyramid(givers: &Givers, last: &NodeProto) -> Option<NodeProto> {
+    let mut levels = Vec::new();
+    let mut scatter = last;
+    loop {
+        plain_scatter(scatter).then_some(())?;
+        levels.push(level(givers, scatter)?);
+        let before = givers.node(scatter.input.first()?)?;
+        match before.op_type.as_str() {
+            "ScatterElements" => scatter = before,
+            "ConstantOfShape" => {
+                zeros(before).then_some(())?;
+                break;
+            }
+            _ => return None,
+        }
+    }
+    levels.sort_by_key(|level| level.number);
+    let first = levels.first()?;
+    let numbered = levels.iter().map(|level| level.number).eq(0..levels.len() as i64);
+    let alike = levels.iter().all(|level| {
+        let (rois, attributes) = (level.rois == first.rois, settings(level.align) == settings(first.align));
+        rois && attributes && level.levels == first.levels
+    });
+    (numbered && alike).then_some(())?;
+
+    let rule = rule(givers, first.levels)?;
+    (rule.levels == levels.len() as i64 && boxes(givers, first.rois)? == rule.boxes).then_some(())?;
+    let maps = levels.iter().filter_map(|level| level.align.input.first().cloned());
+    let scale = |level: &Level| level.align.attribute("spatial_scale").map_or(1.0, |scale| scale.f);
+    let mut attributes = settings(first.align).to_vec();
+    attributes.push(floats("spatial_scales", levels.iter().map(scale).collect()));
+    attributes.push(floats(
+        "rule",
+        vec![rule.canonical_scale, rule.canonical_level, rule.epsilon],
+    ));
+    attributes.push(int("first_level", rule.first_level));
+    Some(NodeProto {
+        name: last.name.clone(),
+        domain: DOMAIN.to_string(),
+        op_type: MULTI_SCALE_ROI_ALIGN.to_string(),
+        input: std::iter::once(first.rois.to_string()).chain(maps).collect(),
+        output: last.output.clone(),
+        attribute: attributes,
+        ..NodeProto::default()
+    })
+}
+
+/// What must be the same of each level: size, samples, and how coordinates map to pixels.
+fn settings(align: &NodeProto) -> [AttributeProto; 4] {
+    let half_pixel = align.text("coordinate_transformation_mode") == Some(b"half_pixel");
+    [
+        int("output_height", align.int("output_height", 1)),
+        int("output_width", align.int("output_width", 1)),
+        int("sampling_ratio", align.int("sampling_ratio", 0)),
+        int("aligned", half_pixel.into()),
+    ]
+}
+
+/// Whether a scatter overwrites rows.
+fn plain_scatter(node: &NodeProto) -> bool {
+    node.int("axis", 0) == 0 && matches!(node.text("reduction"), None | Some(b"none"))
+}
+
+/// Whether a `ConstantOfShape` gives zeros.
+fn zeros(node: &NodeProto) -> bool {
+    let value = node.tensor("value").map(Tensor::of);
+    matches!(
+        value,
+        None | Some(Some(Tensor {
+            data: Data::Float(_),
+            ..
+        }))
+    ) && value.flatten().is_none_or(|value| value.data == Data::Float(vec![0.0]))
+}
+
+/// The level that a scatter puts among the others.
+fn level<'a>(givers: &Givers<'a>, scatter: &'a NodeProto) -> Option<Level<'a>> {
+    let align = givers.node(scatter.input.get(2)?)?;
+    let average = matches!(align.text("mode"), None | Some(b"avg"));
+    // In opset 16 a mode that is not written is another one, which torch always writes.
+    (align.op_type == "RoiAlign" && align.domain.is_empty() && average).then_some(())?;
+    let rows = of_rows(givers, align.input.get(1)?, &[1, 2, 3, 4])?;
+    let batch = givers.through(align.input.get(2)?, &["Cast", "Squeeze"])?;
+    (of_rows(givers, batch, &[0])?.output == rows.output).then_some(())?;
+    let chosen = rows.input.get(1)?;
+
+    let spread = givers.node(scatter.input.get(1)?)?;
+    (spread.op_type == "Expand").then_some(())?;
+    let column = givers.node(spread.input.first()?)?;
+    (column.op_type == "Reshape" && column.input.first() == Some(chosen)).then_some(())?;
+
+    let asked = givers.through(chosen, &["Squeeze", "Split", "Transpose", "Reshape"])?;
+    let asked = givers.node(asked).filter(|node| node.op_type == "NonZero")?;
+    let equal = givers
+        .node(asked.input.first()?)
+        .filter(|node| node.op_type == "Equal")?;
+    Some(Level {
+        number: givers.constant(equal.input.get(1)?)?.integer()?,
+        align,
+        rois: rows.input.first()?,
+        levels: equal.input.first()?,
+    })
+}
+
+/// The `Gather` of rows that some columns were taken of.
+fn of_rows<'a>(givers: &Givers<'a>, columns: &str, numbers: &[i64]) -> Option<&'a NodeProto> {
+    let columns = givers
+        .node(columns)
+        .filter(|node| node.op_type == "Gather" && node.int("axis", 0) == 1)?;
+    (givers.constant(columns.input.get(1)?)?.integers()? == numbers).then_some(())?;
+    let rows = givers.node(columns.input.first()?)?;
+    (rows.op_type == "Gather" && rows.int("axis", 0) == 0).then_some(rows)
+}
+
+/// Which level a box belongs to.
+struct Rule<'a> {
+    canonical_scale: f32,
+    canonical_level: f32,
+    epsilon: f32,
+    first_level: i64,
+    levels: i64,
+    /// The boxes whose areas decide.
+    boxes: &'a str,
+}
+
+/// `floor(canonical_level + log(sqrt(area) / canonical_scale) / log(2) + epsilon)`, held between two levels, from the
+/// first of which is counted.
+fn rule<'a>(givers: &Givers<'a>, levels: &str) -> Option<Rule<'a>> {
+    let (counted, first_level) = givers.with_number(levels, "Sub")?;
+    let held = givers.through(counted, &["Cast"])?;
+    let held = givers.node(held).filter(|node| node.op_type == "Clip")?;
+    let bound = |at: usize| givers.number(held.input.get(at)?);
+    let (low, high) = (bound(1)?, bound(2)?);
+    let floor = givers
+        .node(held.input.first()?)
+        .filter(|node| node.op_type == "Floor")?;
+    let (sum, epsilon) = givers.with_number(floor.input.first()?, "Add")?;
+    let (quotient, canonical_level) = givers.with_number(sum, "Add")?;
+    let (logarithm, base) = givers.with_number(quotient, "Div")?;
+    let logarithm = givers.node(logarithm).filter(|node| node.op_type == "Log")?;
+    let (side, canonical_scale) = givers.with_number(logarithm.input.first()?, "Div")?;
+    let side = givers.node(side).filter(|node| node.op_type == "Sqrt")?;
+    let area = givers.through(side.input.first()?, &["Concat", "Identity"])?;
+    let area = givers.node(area).filter(|node| node.op_type == "Mul")?;
+    let expected = base == std::f32::consts::LN_2 && low == first_level && high >= low;
+    expected.then_some(())?;
+    let (first, second) = (
+        length(givers, area.input.first()?)?,
+        length(givers, area.input.get(1)?)?,
+    );
+    let both = [first.1, second.1];
+    (first.0 == second.0 && (both == [[2, 0], [3, 1]] || both == [[3, 1], [2, 0]])).then_some(())?;
+    Some(Rule {
+        canonical_scale,
+        canonical_level,
+        epsilon,
+        first_level: first_level as i64,
+        levels: (high - low) as i64 + 1,
+        boxes: plain(givers, first.0),
+    })
+}
+
+/// The boxes whose columns a length is the difference of, and the columns.
+fn length<'a>(givers: &Givers<'a>, name: &str) -> Option<(&'a str, [i64; 2])> {
+    let difference = givers.node(name).filter(|node| node.op_type == "Sub")?;
+    let column = |at: usize| {
+        let column = givers.node(difference.input.get(at)?)?;
+        (column.op_type == "Gather" && column.int("axis", 0) == 1).then_some(())?;
+        Some((
+            column.input.first()?.as_str(),
+            givers.constant(column.input.get(1)?)?.integer()?,
+        ))
+    };
+    let ((boxes, high), (others, low)) = (column(0)?, column(1)?);
+    (boxes == others).then_some((boxes, [high, low]))
+}
+
+/// The boxes that batch indices were put in front of.
+fn boxes<'a>(givers: &Givers<'a>, rois: &str) -> Option<&'a str> {
+    let joined = givers
+        .node(rois)
+        .filter(|node| node.op_type == "Concat" && node.int("axis", 0) == 1)?;
+    (joined.input.len() == 2).then(|| plain(givers, joined.input[1].as_str()))
+}
+
+/// A value behind the joining of one tensor, as torch writes it for one image.
+fn plain<'a>(givers: &Givers<'a>, name: &'a str) -> &'a str {
+    match givers.node(name) {
+        Some(node) if matches!(&*node.op_type, "Concat" | "Identity") && node.input.len() == 1 => {
+            plain(givers, &node.input[0])
+        }
+        _ => name,
+    }
+}
+
+fn int(name: &str, value: i64) -> AttributeProto {
+    AttributeProto {
+        name: name.to_string(),
+        type_: AttributeType::INT.into(),
+        i: value,
+        ..AttributeProto::default()
+    }
+}
+
+fn floats(name: &str, values: Vec<f32>) -> AttributeProto {
+    AttributeProto {
+        name: name.to_string(),
+        type_: AttributeType::FLOATS.into(),
+        floats: values,
+        ..AttributeProto::default()
+    }
+}

@@ -1,0 +1,108 @@
+//! Moves `RoiAlign` and `MaxRoiPool` to an operator set of their own, and checks the nodes of all region operators.
+
+use onnx_ir::{GraphProto, ModelProto, NodeProto};
+
+use super::attribute::{graphs, text};
+use super::read::{is_default, version};
+use crate::attributes::{Attributes, ORIGINAL_NAME};
+use crate::error::{Error, NodeId};
+use crate::hook::count;
+use crate::operators::{self, DOMAIN, Operator};
+
+/// Moves and checks the nodes of a model.
+pub(super) fn prepare(model: &mut ModelProto) -> Result<(), Error> {
+    let default = version(model, "").unwrap_or(0);
+    model.opset_import.retain(|import| import.domain != DOMAIN);
+    let mut imports = vec![(DOMAIN.to_string(), default)];
+    let mut graph = model.graph.take().unwrap_or_default();
+    for node in &mut graph.node {
+        refuse_in_bodies(node)?;
+        let Some(operator) = operator(node) else {
+            continue;
+        };
+        let imported = match operator.domain {
+            DOMAIN => default,
+            domain => version(model, domain).unwrap_or(1),
+        };
+        check(node, operator, imported as usize)?;
+        node.domain = operator.domain.to_string();
+        node.attribute.push(text(ORIGINAL_NAME, &original_name(node)));
+        imports.push((operator.domain.to_string(), imported));
+    }
+    model.graph = Some(graph).into();
+    for (domain, number) in imports {
+        if version(model, &domain).is_none() {
+            // The type of an import has no public name.
+            model.opset_import.push(Default::default());
+            if let Some(import) = model.opset_import.last_mut() {
+                import.domain = domain;
+                import.version = number;
+            }
+        }
+    }
+    Ok(())
+}
+
+/// The operator of a node, if it is one of regions.
+fn operator(node: &NodeProto) -> Option<&'static Operator> {
+    let moves = is_default(&node.domain) && matches!(node.op_type.as_str(), "RoiAlign" | "MaxRoiPool");
+    let domain = match node.domain.as_str() {
+        _ if moves => DOMAIN,
+        domain if is_default(domain) => "",
+        domain => domain,
+    };
+    operators::find(domain, &node.op_type)
+}
+
+/// What a node is called in an error of burn-onnx.
+fn original_name(node: &NodeProto) -> String {
+    match (node.name.as_str(), node.output.first()) {
+        ("", Some(output)) => format!("of the output {output}"),
+        (name, _) => name.to_string(),
+    }
+}
+
+/// Checks a node's version, its numbers of inputs and outputs, and its attributes.
+fn check(node: &NodeProto, operator: &Operator, version: usize) -> Result<(), Error> {
+    let attributes = Attributes::of(node, version);
+    if !operator.versions.contains(&version) {
+        let (first, last) = (operator.versions.start(), operator.versions.end());
+        return Err(Error::OperatorVersion {
+            node: attributes.node,
+            version,
+            expected: format!("{first} to {last}"),
+        });
+    }
+    count(&attributes.node, "inputs", node.input.len(), &operator.inputs)?;
+    count(&attributes.node, "outputs", node.output.len(), &operator.outputs)?;
+    let call = (operator.read)(&attributes, node.input.len())?;
+    for (name, input) in node.input.iter().zip(&call.inputs) {
+        if name.is_empty() {
+            return Err(Error::Input {
+                node: attributes.node,
+                input: input.name.to_string(),
+                value: "missing".to_string(),
+                expected: "there".to_string(),
+            });
+        }
+    }
+    Ok(())
+}
+
+/// burn-onnx generates no code of a custom operator in a body.
+fn refuse_in_bodies(node: &NodeProto) -> Result<(), Error> {
+    fn refuse(graph: &GraphProto, around: &NodeId) -> Result<(), Error> {
+        for node in &graph.node {
+            if operator(node).is_some() {
+                return Err(Error::Node {
+                    node: NodeId::of(node),
+                    reason: format!("it is in the body of {around}, where burn-onnx takes no custom operator"),
+                });
+            }
+            graphs(node).try_for_each(|body| refuse(body, around))?;
+        }
+        Ok(())
+    }
+    let id = NodeId::of(node);
+    graphs(node).try_for_each(|body| refuse(body, &id))
+}

@@ -1,0 +1,120 @@
+//! Puts nodes that burn-onnx takes in the place of those that it does not, or that fail at run time.
+
+use std::collections::HashMap;
+
+use onnx_ir::{GraphProto, NodeProto, TensorProto};
+
+use super::attribute::Of;
+use super::known::{Known, Scope};
+use super::read::is_default;
+use super::tensor::element;
+use crate::host;
+use crate::operators::DOMAIN;
+use crate::shaping::Shaping;
+
+/// Burn's `expand` and `reshape` refuse tensors without elements. A picture without regions has them, and so does a
+/// pyramid level.
+pub(super) fn shaping(graph: &mut GraphProto, known: &Scope) {
+    let dims = |name: Option<&String>| known.get(name?).and_then(Known::sizes);
+    let mut constants = Vec::new();
+    for node in graph.node.iter_mut().filter(|node| is_default(&node.domain)) {
+        // With known sizes there is nothing to refuse.
+        let fixed = dims(node.input.first()).is_some_and(|sizes| !sizes.contains(&0));
+        let asks = node.input.get(1).is_some() && dims(node.input.get(1)).is_some_and(|sizes| sizes.len() == 1);
+        match node.op_type.as_str() {
+            "ConstantOfShape" if dims(node.input.first()).is_some_and(|sizes| sizes.len() == 1) => {
+                let Some(sizes) = node.input.first().cloned() else {
+                    continue;
+                };
+                let value = match node.tensor("value") {
+                    Some(value) => value.clone(),
+                    None => TensorProto {
+                        dims: vec![1],
+                        data_type: element::FLOAT,
+                        float_data: vec![0.0],
+                        ..TensorProto::default()
+                    },
+                };
+                let name = format!("{}_value", node.output.first().cloned().unwrap_or_default());
+                constants.push(TensorProto {
+                    name: name.clone(),
+                    ..value
+                });
+                node.op_type = Shaping::Expand.name().to_string();
+                node.input = vec![name, sizes];
+                node.attribute.clear();
+            }
+            "Expand" | "Reshape" if asks && (!fixed || node.op_type == "Expand") => {}
+            "Flatten" if !fixed => {}
+            _ => continue,
+        }
+        node.domain = DOMAIN.to_string();
+    }
+    graph.initializer.append(&mut constants);
+}
+
+/// `Min` and `Max` of a tensor and a number panic in burn-onnx, so a number becomes a tensor of one element.
+pub(super) fn numbers_in_extremes(graph: &mut GraphProto) {
+    let numbers: HashMap<String, usize> = graph
+        .initializer
+        .iter()
+        .enumerate()
+        .filter(|(_, tensor)| tensor.dims.is_empty())
+        .map(|(at, tensor)| (tensor.name.clone(), at))
+        .collect();
+    let mut rows = Vec::new();
+    for node in graph.node.iter_mut().filter(|node| is(node, "Min") || is(node, "Max")) {
+        for input in &mut node.input {
+            if let Some(&at) = numbers.get(input) {
+                let mut row = graph.initializer[at].clone();
+                row.dims = vec![1];
+                row.name = format!("{input}_row{}", rows.len());
+                input.clone_from(&row.name);
+                rows.push(row);
+            }
+        }
+    }
+    graph.initializer.append(&mut rows);
+}
+
+/// burn-onnx takes the number of `TopK` as a number and not as sizes, and both inputs of `Min` and `Max` as tensors.
+pub(super) fn ranks_of_sizes(graph: &mut GraphProto) {
+    let sizes: HashMap<String, NodeProto> = graph
+        .node
+        .iter()
+        .filter(|node| node.domain == DOMAIN && node.op_type == host::NAME)
+        .filter_map(|node| Some((node.output.first()?.clone(), node.clone())))
+        .collect();
+    for mut node in std::mem::take(&mut graph.node) {
+        let (inputs, rank) = match node.op_type.as_str() {
+            "TopK" if is_default(&node.domain) => (1..2, Vec::new()),
+            "Min" | "Max" if is_default(&node.domain) => (0..2, vec![1]),
+            _ => (0..0, Vec::new()),
+        };
+        for at in inputs {
+            let Some(asked) = node.input.get_mut(at) else {
+                continue;
+            };
+            if let Some(mut number) = sizes.get(asked).cloned() {
+                *asked = format!("{asked}_copy{}", graph.node.len());
+                number.output = vec![asked.clone()];
+                for attribute in number
+                    .attribute
+                    .iter_mut()
+                    .filter(|attribute| attribute.name == host::SIZES)
+                {
+                    if attribute.ints.is_empty() || rank.is_empty() {
+                        attribute.ints.clone_from(&rank);
+                    }
+                }
+                graph.node.push(number);
+            }
+        }
+        graph.node.push(node);
+    }
+}
+
+/// Whether a node is a standard operator of a name.
+pub(super) fn is(node: &NodeProto, name: &str) -> bool {
+    node.op_type == name && is_default(&node.domain)
+}

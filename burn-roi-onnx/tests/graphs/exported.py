@@ -1,0 +1,123 @@
+"""Parts of torchvision's detectors, as torch exports them."""
+
+import io
+import warnings
+from dataclasses import dataclass, field
+
+import numpy as np
+import onnx
+import torch
+import torchvision
+from torchvision.models.detection.roi_heads import paste_masks_in_image
+
+from graph import TOLERANCES, onnxruntime_of
+from standard import random_of
+from vendors import boxes_of_all_levels, pyramid_of
+
+OPSETS = [11, 16, 18]
+PICTURE = (20, 24)
+
+
+class Pooler(torch.nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.pool = torchvision.ops.MultiScaleRoIAlign(["0", "1", "2"], 3, 2, canonical_scale=56, canonical_level=3)
+
+    def forward(self, *inputs):
+        *maps, boxes = inputs
+        return self.pool({str(level): map for level, map in enumerate(maps)}, [boxes], [(64, 96)])
+
+
+class Suppression(torch.nn.Module):
+    def forward(self, boxes, scores, labels):
+        return torchvision.ops.batched_nms(boxes, scores, labels, 0.5)
+
+
+class Pasting(torch.nn.Module):
+    def forward(self, masks, boxes):
+        return paste_masks_in_image(masks, boxes, PICTURE)
+
+
+@dataclass
+class Exported:
+    """An exported module; has what `generate.save` asks of a `Graph`."""
+
+    name: str
+    operator: str
+    module: torch.nn.Module
+    inputs: dict
+    outputs: list
+    free: dict
+    runs: dict
+    opset: int
+    domain: str = ""
+    note: str = ""
+    exported: onnx.ModelProto = field(default=None)
+
+    def model(self, _opset=None):
+        if self.exported is None:
+            file = io.BytesIO()
+            with warnings.catch_warnings():
+                # torch warns of every value that it traces.
+                warnings.simplefilter("ignore")
+                torch.onnx.export(self.module, tuple(map(torch.from_numpy, self.inputs.values())), file, dynamo=False,
+                                  opset_version=self.opset, input_names=list(self.inputs), output_names=self.outputs,
+                                  dynamic_axes=self.free)
+            self.exported = onnx.load_from_string(file.getvalue())
+        return self.exported
+
+    def recordings(self):
+        for run, changes in {"": {}, **self.runs}.items():
+            inputs = {**self.inputs, **changes}
+            outputs, source = onnxruntime_of()(self, inputs)
+            with torch.inference_mode():
+                expected = self.module(*map(torch.from_numpy, inputs.values())).numpy()
+            assert outputs[self.outputs[0]].shape == expected.shape, (self.name, run)
+            assert np.abs(outputs[self.outputs[0]] - expected).max(initial=0) < 1e-5, (self.name, run)
+            yield run, inputs, outputs, source
+
+    def of_tolerance(self):
+        return TOLERANCES[np.dtype(np.float32)]
+
+
+def pooler(opset):
+    name = f"torchvision_multi_scale_roi_align_{opset}"
+    random = random_of(name)
+    maps = pyramid_of(random, 3, images=1)
+    boxes = boxes_of_all_levels(random, 14, 4, (64, 96))
+    runs = {"no_region": {"boxes": np.zeros((0, 4), np.float32)}, "two_empty_levels": {"boxes": boxes[:2]}}
+    note = "each level is pooled by itself and scattered into the output"
+    return Exported(name, "RoiAlign", Pooler(), {**maps, "boxes": boxes}, ["pooled"], {"boxes": {0: "regions"}}, runs,
+                    opset, note=note)
+
+
+def suppression(opset):
+    name = f"torchvision_batched_nms_{opset}"
+    random = random_of(name)
+    low = random.uniform(0, 60, (30, 2))
+    inputs = {
+        "boxes": np.concatenate([low, low + random.uniform(10, 50, (30, 2))], axis=1, dtype=np.float32),
+        "scores": random.permutation(np.linspace(0.1, 0.9, 30, dtype=np.float32)),
+        "labels": random.integers(1, 4, 30),
+    }
+    free = {name: {0: "boxes"} for name in inputs}
+    runs = {"no_box": {name: tensor[:0] for name, tensor in inputs.items()},
+            "one_box": {name: tensor[:1] for name, tensor in inputs.items()}}
+    note = "an If on the number of boxes has the suppression in one of its branches"
+    return Exported(name, "NonMaxSuppression", Suppression(), inputs, ["kept"], free, runs, opset, note=note)
+
+
+def pasting(opset):
+    name = f"torchvision_paste_masks_{opset}"
+    random = random_of(name)
+    boxes = np.array([[2.5, 3.0, 14.0, 17.5], [-3.0, 5.0, 9.0, 26.0], [10.0, 8.0, 10.5, 8.7]], np.float32)
+    inputs = {"masks": random.uniform(0, 1, (3, 1, 8, 8)).astype(np.float32), "boxes": boxes}
+    free = {name: {0: "regions"} for name in inputs}
+    runs = {"no_region": {name: tensor[:0] for name, tensor in inputs.items()}}
+    note = "a Loop pastes one mask after the other"
+    return Exported(name, "Loop", Pasting(), inputs, ["pasted"], free, runs, opset, note=note)
+
+
+def graphs():
+    for opset in OPSETS:
+        yield from [pooler(opset), suppression(opset), pasting(opset)]

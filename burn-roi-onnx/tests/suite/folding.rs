@@ -1,0 +1,204 @@
+//! What is computed before the model runs.
+
+use onnx_ir::{GraphProto, ModelProto, NodeProto, TensorProto};
+
+use super::build::{float, graph, int, ints, model, node, operators, prepared, tensor, value};
+
+/// Folds nodes that compute `y` from a tensor `x` of the sizes [?, 3, 8, 6] and from constants.
+fn folded(nodes: Vec<NodeProto>, constants: Vec<TensorProto>) -> ModelProto {
+    let mut model = model(16, nodes, vec![value("x", &[0, 3, 8, 6])], vec![value("y", &[])]);
+    model.graph.mut_or_insert_default().initializer = constants;
+    prepared(&model).unwrap()
+}
+
+/// The integers that the graph gives, if they were computed.
+fn constant(model: &ModelProto) -> Option<Vec<i64>> {
+    let [only] = &model.graph.node[..] else {
+        return None;
+    };
+    let value = only
+        .attribute
+        .iter()
+        .find(|attribute| only.op_type == "Constant" && attribute.name == "value")?;
+    let bytes = &value.t.raw_data;
+    Some(
+        bytes
+            .chunks(8)
+            .map(|bytes| i64::from_le_bytes(bytes.try_into().unwrap()))
+            .collect(),
+    )
+}
+
+fn with(mut node: NodeProto, attributes: Vec<onnx_ir::AttributeProto>) -> NodeProto {
+    node.attribute = attributes;
+    node
+}
+
+#[test]
+fn a_known_size_of_a_tensor_is_a_constant() {
+    let nodes = |axis| {
+        let constants = vec![tensor("axis", &[], &[axis])];
+        folded(
+            vec![
+                node("Shape", &["x"], &["shape"]),
+                node("Gather", &["shape", "axis"], &["y"]),
+            ],
+            constants,
+        )
+    };
+    assert_eq!(constant(&nodes(1)), Some(vec![3]));
+    assert_eq!(constant(&nodes(-1)), Some(vec![6]));
+    // The first size is not known before the model runs.
+    assert_eq!(operators(&nodes(0)), ["Shape", "Gather"]);
+}
+
+#[test]
+fn integers_are_computed_as_onnx_does() {
+    let constants = || vec![tensor("a", &[4], &[7, -7, 9, i64::MAX]), tensor("b", &[1], &[2])];
+    let results = [
+        ("Add", vec![9, -5, 11, i64::MIN + 1]),
+        ("Sub", vec![5, -9, 7, i64::MAX - 2]),
+        ("Mul", vec![14, -14, 18, -2]),
+        ("Div", vec![3, -3, 4, i64::MAX / 2]),
+        ("Min", vec![2, -7, 2, 2]),
+        ("Max", vec![7, 2, 9, i64::MAX]),
+    ];
+    for (operator, expected) in results {
+        let model = folded(vec![node(operator, &["a", "b"], &["y"])], constants());
+        assert_eq!(constant(&model), Some(expected), "{operator}");
+    }
+}
+
+#[test]
+fn what_has_no_result_stays_in_the_graph() {
+    let divided = folded(
+        vec![node("Div", &["a", "b"], &["y"])],
+        vec![tensor("a", &[1], &[1]), tensor("b", &[1], &[0])],
+    );
+    assert_eq!(operators(&divided), ["Div"]);
+    let gathered = folded(
+        vec![node("Gather", &["a", "b"], &["y"])],
+        vec![tensor("a", &[2], &[1, 2]), tensor("b", &[1], &[2])],
+    );
+    assert_eq!(operators(&gathered), ["Gather"]);
+}
+
+#[test]
+fn elements_are_moved_as_onnx_does() {
+    let matrix = || tensor("a", &[2, 3], &[1, 2, 3, 4, 5, 6]);
+    let cases = [
+        (
+            with(node("Transpose", &["a"], &["y"]), vec![]),
+            vec![],
+            vec![1, 4, 2, 5, 3, 6],
+        ),
+        (
+            node("Gather", &["a", "i"], &["y"]),
+            vec![tensor("i", &[2], &[1, -2])],
+            vec![4, 5, 6, 1, 2, 3],
+        ),
+        (
+            with(node("Gather", &["a", "i"], &["y"]), vec![int("axis", 1)]),
+            vec![tensor("i", &[], &[2])],
+            vec![3, 6],
+        ),
+        (
+            node("Slice", &["a", "s", "e", "at", "by"], &["y"]),
+            vec![
+                tensor("s", &[1], &[-1]),
+                tensor("e", &[1], &[i64::MIN]),
+                tensor("at", &[1], &[1]),
+                tensor("by", &[1], &[-2]),
+            ],
+            vec![3, 1, 6, 4],
+        ),
+        (
+            node("Slice", &["a", "s", "e", "at"], &["y"]),
+            vec![
+                tensor("s", &[1], &[1]),
+                tensor("e", &[1], &[i64::MAX]),
+                tensor("at", &[1], &[1]),
+            ],
+            vec![2, 3, 5, 6],
+        ),
+        (
+            with(node("Concat", &["a", "a"], &["y"]), vec![int("axis", 1)]),
+            vec![],
+            vec![1, 2, 3, 1, 2, 3, 4, 5, 6, 4, 5, 6],
+        ),
+        (
+            node("Expand", &["i", "n"], &["y"]),
+            vec![tensor("i", &[2, 1], &[1, 2]), tensor("n", &[2], &[1, 2])],
+            vec![1, 1, 2, 2],
+        ),
+        (
+            node("Reshape", &["a", "n"], &["y"]),
+            vec![tensor("n", &[2], &[3, -1])],
+            vec![1, 2, 3, 4, 5, 6],
+        ),
+        (
+            with(node("ReduceMax", &["a"], &["y"]), vec![ints("axes", &[0])]),
+            vec![],
+            vec![4, 5, 6],
+        ),
+        (
+            with(node("ReduceProd", &["a"], &["y"]), vec![int("keepdims", 0)]),
+            vec![],
+            vec![720],
+        ),
+        (
+            node("Range", &["i", "n", "by"], &["y"]),
+            vec![tensor("i", &[], &[5]), tensor("n", &[], &[0]), tensor("by", &[], &[-2])],
+            vec![5, 3, 1],
+        ),
+    ];
+    for (node, mut constants, expected) in cases {
+        let operator = node.op_type.clone();
+        constants.push(matrix());
+        assert_eq!(constant(&folded(vec![node], constants)), Some(expected), "{operator}");
+    }
+}
+
+#[test]
+fn the_branch_of_a_known_condition_takes_the_place_of_its_if() {
+    let branch = |operator: &str, output: &str| GraphProto {
+        node: vec![node(operator, &["x"], &[output])],
+        output: vec![value(output, &[])],
+        ..GraphProto::default()
+    };
+    for (size, expected) in [(3, "Relu"), (4, "Sigmoid")] {
+        let choice = with(
+            node("If", &["condition"], &["y"]),
+            vec![
+                graph("then_branch", branch("Relu", "a")),
+                graph("else_branch", branch("Sigmoid", "b")),
+            ],
+        );
+        let nodes = vec![
+            node("Shape", &["x"], &["shape"]),
+            node("Gather", &["shape", "one"], &["channels"]),
+            node("Equal", &["channels", "size"], &["condition"]),
+            choice,
+        ];
+        let model = folded(nodes, vec![tensor("one", &[], &[1]), tensor("size", &[], &[size])]);
+        assert_eq!(operators(&model), [expected, "Identity"]);
+    }
+}
+
+#[test]
+fn the_product_of_sizes_is_the_number_of_elements() {
+    let product = with(node("ReduceProd", &["shape"], &["y"]), vec![int("keepdims", 0)]);
+    let model = folded(vec![node("Shape", &["x"], &["shape"]), product], Vec::new());
+    assert_eq!(operators(&model), ["Size"]);
+}
+
+#[test]
+fn what_nothing_uses_is_left_out() {
+    let nodes = vec![
+        with(node("LeakyRelu", &["x"], &["unused"]), vec![float("alpha", 0.5)]),
+        node("Relu", &["x"], &["y"]),
+    ];
+    let model = folded(nodes, vec![tensor("weights", &[1], &[1])]);
+    assert_eq!(operators(&model), ["Relu"]);
+    assert!(model.graph.initializer.is_empty());
+}

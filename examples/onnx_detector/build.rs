@@ -1,0 +1,9 @@
+//! Generates `model/shapes.rs` in `OUT_DIR` from `shapes.onnx`.
+
+fn main() -> Result<(), burn_roi_onnx::Error> {
+    let mut model = burn_onnx::ModelGen::new();
+    burn_roi_onnx::input(&mut model, "shapes.onnx")?;
+    burn_roi_onnx::register(&mut model);
+    model.out_dir("model/").run_from_script();
+    Ok(())
+}
