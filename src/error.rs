@@ -216,7 +216,7 @@ pub enum RoiError {
         /// The tensor.
         argument: &'static str,
     },
-    /// A device that only answers asynchronously, as WebGPU in a browser does, was to be read by a function that blocks.
+    /// A function that blocks was to read a device that only answers asynchronously, as WebGPU in a browser does.
     #[error("`{function}` waits for the device, but a browser does not let it on this device: await `{asynchronous}`")]
     SynchronousRead {
         /// The function that was called.

@@ -105,8 +105,8 @@ impl Folding {
         (branch.output.len() == node.output.len()).then(|| branch.clone())
     }
 
-    /// Notes what is known of a node's outputs. Returns whether they are computed here: constants or, outside of bodies,
-    /// numbers that follow from sizes.
+    /// Notes what is known of a node's outputs. Returns whether they are computed here: constants or, outside of
+    /// bodies, numbers that follow from sizes.
     fn node(&mut self, node: &NodeProto, is_body: bool) -> bool {
         if !node.domain.is_empty() {
             return false;

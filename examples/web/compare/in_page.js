@@ -57,7 +57,10 @@ export async function flex() {
     boxes.flat(),
   );
   const crop = call("tensorflow.crop_and_resize", { crop_size: [size, size] }, parts);
-  return { roiAlign: [await median(align), sum(await align())], cropAndResize: [await median(crop), sum(await crop())] };
+  return {
+    roiAlign: [await median(align), sum(await align())],
+    cropAndResize: [await median(crop), sum(await crop())],
+  };
 }
 
 export async function onnxruntime() {
