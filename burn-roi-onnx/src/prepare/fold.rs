@@ -27,7 +27,7 @@ pub(super) fn fold(graph: &mut GraphProto) -> Scope {
     let mut folding = Folding {
         scope: Scope::new(),
         computed: HashSet::new(),
-        budget: 4 * MAXIMUM_ELEMENTS,
+        budget: 16 * MAXIMUM_ELEMENTS,
         copies: 0,
     };
     let initializers: HashSet<_> = graph.initializer.iter().map(|tensor| tensor.name.clone()).collect();
