@@ -38,6 +38,14 @@ const RUNS: [&str; 6] = [
     "no_proposal",
 ];
 
+/// The graphs that are imported with joined levels as well, and how many pyramids they have.
+const JOINED: [(&str, usize); 4] = [
+    ("torchvision_multi_scale_roi_align_11", 1),
+    ("torchvision_multi_scale_roi_align_16", 1),
+    ("torchvision_multi_scale_roi_align_18", 1),
+    ("tiny", 2),
+];
+
 /// Graphs of rules that burn-roi does not have, and the attribute that the error names.
 const REFUSED: [(&str, &str); 3] = [
     ("mmdeploy_multi_level_roi_align_max", "`roi_scale_factor` is 1.5"),
@@ -82,7 +90,7 @@ fn main() -> Result<(), Box<dyn Error>> {
         tolerance: 1e-3,
         joined: false,
     });
-    for name in ["torchvision_multi_scale_roi_align", "tiny"] {
+    for name in JOINED.map(|(name, _)| name) {
         if let Some(graph) = graphs.iter().find(|graph| graph.name == name) {
             graphs.push(Graph {
                 name: format!("{name}_joined"),
@@ -173,8 +181,8 @@ fn row(graph: &Graph) -> String {
 /// An error if the levels of a pyramid were not joined, so that the test of joined levels would test nothing.
 fn check_joined() -> Result<(), Box<dyn Error>> {
     let folder = PathBuf::from(std::env::var("OUT_DIR")?).join("graphs");
-    for (name, calls) in [("torchvision_multi_scale_roi_align_joined", 1), ("tiny_joined", 2)] {
-        let code = fs::read_to_string(folder.join(format!("{name}.rs")))?;
+    for (name, calls) in JOINED {
+        let code = fs::read_to_string(folder.join(format!("{name}_joined.rs")))?;
         let (joined, single) = (
             code.matches("multi_scale_roi_align(").count(),
             code.matches("::roi_align(").count(),

@@ -230,9 +230,9 @@ pub(super) fn concat(tensors: &[&Tensor], node: &NodeProto) -> Option<Tensor> {
 
 pub(super) fn split(tensor: &Tensor, at: usize, sizes: &[usize]) -> Option<Vec<Tensor>> {
     let view = indices(&tensor.dims)?;
-    let mut start = 0;
+    let mut start = 0usize;
     let mut part = |&size: &usize| {
-        let end: usize = start.checked_add(size)?;
+        let end = start.checked_add(size)?;
         let range = Slice::from(start..end);
         start = end;
         (end <= tensor.dims[at])
