@@ -17,6 +17,35 @@ struct Entry {
     tolerance: f64,
 }
 
+/// A graph to import.
+struct Graph {
+    /// The name of its module.
+    name: String,
+    file: PathBuf,
+    recordings: Vec<PathBuf>,
+    tolerance: f64,
+    /// Whether the levels of its feature pyramids are pooled in one call.
+    joined: bool,
+}
+
+/// The runs of the whole detector in `tests/detector`.
+const RUNS: [&str; 6] = [
+    "some",
+    "other_size",
+    "rounded_size",
+    "empty_levels",
+    "no_detection",
+    "no_proposal",
+];
+
+/// The graphs that are imported with joined levels as well, and how many pyramids they have.
+const JOINED: [(&str, usize); 4] = [
+    ("torchvision_multi_scale_roi_align_11", 1),
+    ("torchvision_multi_scale_roi_align_16", 1),
+    ("torchvision_multi_scale_roi_align_18", 1),
+    ("tiny", 2),
+];
+
 /// Graphs of rules that burn-roi does not have, and the attribute that the error names.
 const REFUSED: [(&str, &str); 3] = [
     ("mmdeploy_multi_level_roi_align_max", "`roi_scale_factor` is 1.5"),
@@ -41,22 +70,56 @@ fn main() -> Result<(), Box<dyn Error>> {
         assert!(error.contains(reason), "{name} is refused for another reason: {error}");
         entries.retain(|entry| entry.name != name);
     }
-    for entry in &entries {
-        let file = folder.join(format!("{}.onnx", entry.name));
-        burn_roi_onnx::input(&mut model, &file).map_err(|error| format!("{}: {error}", entry.name))?;
+    let detector = Path::new(env!("CARGO_MANIFEST_DIR")).join("../tests/detector");
+    let graphs = entries.iter().map(|entry| Graph {
+        name: entry.name.clone(),
+        file: folder.join(format!("{}.onnx", entry.name)),
+        recordings: entry.recordings.iter().map(|file| folder.join(file)).collect(),
+        tolerance: entry.tolerance,
+        joined: false,
+    });
+    let mut graphs: Vec<Graph> = graphs.collect();
+    graphs.push(Graph {
+        name: "tiny".to_string(),
+        file: detector.join("tiny.onnx"),
+        recordings: RUNS
+            .iter()
+            .map(|run| detector.join(format!("tiny.{run}.safetensors")))
+            .collect(),
+        // Of boxes in pixels; sums of many layers are rounded differently.
+        tolerance: 1e-3,
+        joined: false,
+    });
+    for name in JOINED.map(|(name, _)| name) {
+        if let Some(graph) = graphs.iter().find(|graph| graph.name == name) {
+            graphs.push(Graph {
+                name: format!("{name}_joined"),
+                file: graph.file.clone(),
+                recordings: graph.recordings.clone(),
+                tolerance: graph.tolerance,
+                joined: true,
+            });
+        }
+    }
+    for graph in &graphs {
+        let input = burn_roi_onnx::Input::new(&graph.file)
+            .with_name(&graph.name)
+            .with_joined_levels(graph.joined);
+        input
+            .add_to(&mut model)
+            .map_err(|error| format!("{}: {error}", graph.name))?;
     }
     burn_roi_onnx::register(&mut model);
     model.out_dir("graphs/").run_from_script();
+    check_joined()?;
 
     let mut code = String::new();
     let mut table = String::new();
-    for entry in &entries {
-        let bytes = fs::read(folder.join(format!("{}.onnx", entry.name)))?;
-        let model = ModelProto::parse_from_bytes(&bytes)?;
-        let graph = model.graph.as_ref().ok_or("there is no graph")?;
-        write!(code, "{}", functions(&entry.name, graph))?;
-        let recordings = entry.recordings.iter().map(|file| folder.join(file));
-        writeln!(table, "{}", row(entry, &recordings.collect::<Vec<_>>()))?;
+    for graph in &graphs {
+        let model = ModelProto::parse_from_bytes(&fs::read(&graph.file)?)?;
+        let proto = model.graph.as_ref().ok_or("there is no graph")?;
+        write!(code, "{}", functions(&graph.name, proto))?;
+        writeln!(table, "{}", row(graph))?;
     }
     writeln!(code, "pub const GRAPHS: &[Graph] = &[\n{table}];")?;
     let output = std::env::var("OUT_DIR")?;
@@ -103,14 +166,30 @@ fn argument(input: &ValueInfoProto) -> String {
     format!("inputs.{kind}::<{}>(\"input.{}\")", tensor.shape.dim.len(), input.name)
 }
 
-fn row(entry: &Entry, recordings: &[PathBuf]) -> String {
-    let Entry { name, tolerance, .. } = entry;
-    let files: Vec<_> = recordings
+fn row(graph: &Graph) -> String {
+    let Graph { name, tolerance, .. } = graph;
+    let files = graph
+        .recordings
         .iter()
-        .map(|file| format!("{:?}", file.display().to_string()))
-        .collect();
+        .map(|file| format!("{:?}", file.display().to_string()));
     format!(
         "    Graph {{ name: {name:?}, recordings: &[{}], tolerance: {tolerance:?}, run: run_{name} }},",
-        files.join(", ")
+        files.collect::<Vec<_>>().join(", ")
     )
+}
+
+/// An error if the levels of a pyramid were not joined, so that the test of joined levels would test nothing.
+fn check_joined() -> Result<(), Box<dyn Error>> {
+    let folder = PathBuf::from(std::env::var("OUT_DIR")?).join("graphs");
+    for (name, calls) in JOINED {
+        let code = fs::read_to_string(folder.join(format!("{name}_joined.rs")))?;
+        let (joined, single) = (
+            code.matches("multi_scale_roi_align(").count(),
+            code.matches("::roi_align(").count(),
+        );
+        if (joined, single) != (calls, 0) {
+            return Err(format!("{name}: {joined} joined pyramids and {single} single levels").into());
+        }
+    }
+    Ok(())
 }

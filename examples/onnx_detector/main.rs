@@ -10,7 +10,7 @@
 mod compare;
 
 /// The generated code.
-#[allow(clippy::all)]
+#[allow(clippy::all, unused)]
 mod model {
     include!(concat!(env!("OUT_DIR"), "/model/shapes.rs"));
 }

@@ -33,8 +33,8 @@ impl CropAndResize {
     ///
     /// let device = Device::default();
     /// let features = Tensor::<4>::ones([2, 8, 20, 30], &device);
-    /// let rois = Tensor::<2>::from_floats([[0.1, 0.2, 0.6, 0.9], [0.0, 0.0, 1.0, 1.0]], &device);
-    /// let rois = rois.reshape([2, 1, 4, 1]);
+    /// let boxes = Tensor::<2>::from_floats([[0.1, 0.2, 0.6, 0.9], [0.0, 0.0, 1.0, 1.0]], &device);
+    /// let rois = boxes.reshape([2, 1, 4, 1]);
     /// assert_eq!(tensorrt::CropAndResize::new(7, 9).pool(features, rois).dims(), [2, 1, 8, 7, 9]);
     /// ```
     ///

@@ -38,7 +38,7 @@ pub(super) enum Form {
     As(&'static str),
     /// The second number if the first is true, otherwise the third.
     Choice,
-    /// The first integer over the second one; 0 where there is no result.
+    /// The first integer over the second one. Over 0 the generated code panics, as ONNX Runtime ends the process.
     Quotient(&'static str),
 }
 
@@ -89,7 +89,9 @@ impl Expression {
                     (Form::Choice, [condition, first, second]) => {
                         format!("(if {condition} {{ {first} }} else {{ {second} }})")
                     }
-                    (Form::Quotient(kind), _) => format!("{kind}::checked_div({all}).unwrap_or(0)"),
+                    (Form::Quotient(kind), _) => {
+                        format!("{kind}::checked_div({all}).expect(\"a size is divided by 0\")")
+                    }
                     (Form::Function(path), _) => format!("{path}({all})"),
                     _ => unreachable!("the form has another number of arguments"),
                 }

@@ -7,17 +7,14 @@
 use std::collections::HashSet;
 use std::rc::Rc;
 
-use onnx_ir::{AttributeProto, AttributeType, GraphProto, NodeProto};
+use onnx_ir::{GraphProto, NodeProto};
 
 use super::attribute::{Of, graphs, graphs_mut};
 use super::evaluate;
-use super::expression::Inputs;
 use super::known::{Known, Scope};
+use super::nodes::{constant_node, size_node};
 use super::sizes;
-use super::symbols::Symbols;
 use super::tensor::{Data, MAXIMUM_ELEMENTS, Tensor, count};
-use crate::host;
-use crate::operators::DOMAIN;
 
 /// The largest initializer whose elements are looked at. Weights are larger, and nothing computes with them.
 const MAXIMUM_INITIALIZER: usize = 1 << 16;
@@ -27,7 +24,7 @@ pub(super) fn fold(graph: &mut GraphProto) -> Scope {
     let mut folding = Folding {
         scope: Scope::new(),
         computed: HashSet::new(),
-        budget: 4 * MAXIMUM_ELEMENTS,
+        budget: 16 * MAXIMUM_ELEMENTS,
         copies: 0,
     };
     let initializers: HashSet<_> = graph.initializer.iter().map(|tensor| tensor.name.clone()).collect();
@@ -277,55 +274,4 @@ pub(super) fn used(graph: &GraphProto) -> Vec<String> {
         names.extend(graphs(node).flat_map(used));
     }
     names
-}
-
-/// A node that gives numbers that are computed from sizes.
-fn size_node(name: &str, symbols: &Symbols) -> NodeProto {
-    let mut inputs = Inputs::default();
-    let code = symbols
-        .elements
-        .iter()
-        .map(|element| element.code(&mut inputs).into_bytes().into());
-    let code = AttributeProto {
-        name: host::CODE.to_string(),
-        type_: AttributeType::STRINGS.into(),
-        strings: code.collect(),
-        ..AttributeProto::default()
-    };
-    let sizes = AttributeProto {
-        name: host::SIZES.to_string(),
-        type_: AttributeType::INTS.into(),
-        ints: symbols.dims.iter().map(|&size| size as i64).collect(),
-        ..AttributeProto::default()
-    };
-    let element = AttributeProto {
-        name: host::ELEMENT.to_string(),
-        type_: AttributeType::INT.into(),
-        i: symbols.element.into(),
-        ..AttributeProto::default()
-    };
-    NodeProto {
-        domain: DOMAIN.to_string(),
-        op_type: host::NAME.to_string(),
-        input: inputs.names,
-        output: vec![name.to_string()],
-        attribute: vec![code, sizes, element],
-        ..NodeProto::default()
-    }
-}
-
-/// A node that gives a constant.
-fn constant_node(name: &str, value: &Tensor) -> NodeProto {
-    let attribute = AttributeProto {
-        name: "value".to_string(),
-        type_: AttributeType::TENSOR.into(),
-        t: Some(value.to_proto("")).into(),
-        ..AttributeProto::default()
-    };
-    NodeProto {
-        op_type: "Constant".to_string(),
-        output: vec![name.to_string()],
-        attribute: vec![attribute],
-        ..NodeProto::default()
-    }
 }

@@ -7,7 +7,7 @@ use onnx_ir::{TensorProto, ValueInfoProto};
 
 use super::expression::Expression;
 use super::symbols::Symbols;
-use super::tensor::Tensor;
+use super::tensor::{MAXIMUM_RANK, Tensor};
 
 /// The sizes of a tensor; `None` for a size that is not known.
 pub(super) type Dims = Vec<Option<usize>>;
@@ -29,7 +29,7 @@ pub(super) type Scope = HashMap<String, Known>;
 impl Known {
     pub fn of_dims(dims: Dims) -> Self {
         Self {
-            dims: Some(dims),
+            dims: (dims.len() <= MAXIMUM_RANK).then_some(dims),
             ..Self::default()
         }
     }

@@ -3,7 +3,7 @@
 use ndarray::{ArrayD, Axis, IxDyn, Slice};
 
 use super::attribute::Of;
-use super::tensor::{Tensor, count};
+use super::tensor::{MAXIMUM_RANK, Tensor, count};
 use onnx_ir::NodeProto;
 
 /// The elements' indices of a tensor of these sizes.
@@ -26,6 +26,7 @@ pub(super) fn axis(axis: i64, rank: usize) -> Option<usize> {
 
 /// The sizes that `Reshape` gives a tensor of `dims`.
 pub(super) fn reshaped(dims: &[usize], requested: &[i64], allow_zero: bool) -> Option<Vec<usize>> {
+    (requested.len() <= MAXIMUM_RANK).then_some(())?;
     let mut unknown = None;
     let mut sizes = Vec::with_capacity(requested.len());
     for (at, &size) in requested.iter().enumerate() {
@@ -75,6 +76,7 @@ pub(super) fn squeezed<T: Copy + PartialEq>(dims: &[T], axes: Option<&[i64]>, on
 /// `dims` with an axis of size `one` at each of the `axes` of the result.
 pub(super) fn unsqueezed<T: Copy>(dims: &[T], axes: &[i64], one: T) -> Option<Vec<T>> {
     let rank = dims.len() + axes.len();
+    (rank <= MAXIMUM_RANK).then_some(())?;
     let axes: Vec<_> = axes.iter().map(|&at| axis(at, rank)).collect::<Option<_>>()?;
     let mut rest = dims.iter().copied();
     let sizes: Vec<T> = (0..rank)
@@ -228,9 +230,9 @@ pub(super) fn concat(tensors: &[&Tensor], node: &NodeProto) -> Option<Tensor> {
 
 pub(super) fn split(tensor: &Tensor, at: usize, sizes: &[usize]) -> Option<Vec<Tensor>> {
     let view = indices(&tensor.dims)?;
-    let mut start = 0;
+    let mut start = 0usize;
     let mut part = |&size: &usize| {
-        let end: usize = start + size;
+        let end = start.checked_add(size)?;
         let range = Slice::from(start..end);
         start = end;
         (end <= tensor.dims[at])

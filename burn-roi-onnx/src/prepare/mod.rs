@@ -10,6 +10,7 @@ mod givers;
 mod known;
 mod layout;
 mod names;
+mod nodes;
 mod output;
 mod paste_masks;
 mod pyramid;
@@ -20,6 +21,7 @@ mod substitute;
 mod symbols;
 mod tensor;
 mod unused;
+mod windows;
 
 use std::path::Path;
 

@@ -50,7 +50,9 @@ pub(super) fn replace(graph: &mut GraphProto) {
             node.input[2] = name;
         }
         None => match Givers::of(graph).node(&node.input[2]) {
-            Some(zeros) if is(zeros, "ConstantOfShape") => node.input[2] = zeros.input[0].clone(),
+            Some(zeros) if is(zeros, "ConstantOfShape") && !zeros.input.is_empty() => {
+                node.input[2] = zeros.input[0].clone();
+            }
             _ => return,
         },
     }

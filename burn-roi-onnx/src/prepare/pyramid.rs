@@ -120,7 +120,8 @@ fn zeros(node: &NodeProto) -> bool {
 
 /// The level that a scatter puts among the others.
 fn level<'a>(givers: &Givers<'a>, scatter: &'a NodeProto) -> Option<Level<'a>> {
-    let align = givers.node(scatter.input.get(2)?)?;
+    // torch casts the result to the type that it has.
+    let align = givers.node(givers.through(scatter.input.get(2)?, &["Cast"])?)?;
     let average = matches!(align.text("mode"), None | Some(b"avg"));
     // In opset 16 a mode that is not written is another one, which torch always writes.
     (align.op_type == "RoiAlign" && align.domain.is_empty() && average).then_some(())?;
@@ -171,7 +172,7 @@ struct Rule<'a> {
 /// `floor(canonical_level + log(sqrt(area) / canonical_scale) / log(2) + epsilon)`, held between two levels, from the
 /// first of which is counted.
 fn rule<'a>(givers: &Givers<'a>, levels: &str) -> Option<Rule<'a>> {
-    let (counted, first_level) = givers.with_number(levels, "Sub")?;
+    let (counted, first_level) = givers.with_number(givers.through(levels, &["Cast"])?, "Sub")?;
     let held = givers.through(counted, &["Cast"])?;
     let held = givers.node(held).filter(|node| node.op_type == "Clip")?;
     let bound = |at: usize| givers.number(held.input.get(at)?);

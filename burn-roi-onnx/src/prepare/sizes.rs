@@ -5,6 +5,7 @@ use onnx_ir::NodeProto;
 use super::attribute::Of;
 use super::known::{Dims, Known};
 use super::layout;
+use super::windows;
 
 /// The inputs of a node, and what is known of them.
 pub(super) struct Inputs<'a> {
@@ -13,7 +14,7 @@ pub(super) struct Inputs<'a> {
 }
 
 impl Inputs<'_> {
-    fn dims(&self, at: usize) -> Option<&Dims> {
+    pub fn dims(&self, at: usize) -> Option<&Dims> {
         self.known.get(at)?.dims.as_ref()
     }
 
@@ -97,9 +98,9 @@ fn of_first(inputs: &Inputs) -> Option<Dims> {
             all?.into_iter()
                 .try_fold(Vec::new(), |dims, other| broadcast(&dims, other))
         }
-        "Conv" => convolution(inputs),
-        "ConvTranspose" => transposed_convolution(inputs),
-        "MaxPool" | "AveragePool" => pool(inputs),
+        "Conv" => windows::convolution(inputs),
+        "ConvTranspose" => windows::transposed_convolution(inputs),
+        "MaxPool" | "AveragePool" => windows::pool(inputs),
         "GlobalAveragePool" | "GlobalMaxPool" => {
             let dims = inputs.dims(0)?;
             Some(
@@ -181,84 +182,6 @@ fn broadcast(first: &[Option<usize>], second: &[Option<usize>]) -> Option<Dims> 
         (None, None) => Some(None),
     });
     sizes.collect()
-}
-
-/// An attribute of one number for each of the axes that a window moves along.
-fn window<'a>(node: &'a NodeProto, name: &str, axes: usize, default: &'a [i64]) -> Option<Vec<i64>> {
-    match node.ints(name) {
-        None => Some(default.repeat(axes)),
-        Some(values) => (values.len() == axes * default.len()).then(|| values.to_vec()),
-    }
-}
-
-/// The sizes of a window's places: `least` pixels are a window.
-fn places(inputs: &Inputs, kernel: &[i64]) -> Option<Dims> {
-    let (node, axes) = (inputs.node, kernel.len());
-    let spatial = inputs.dims(0)?.get(2..)?;
-    let explicit = matches!(node.text("auto_pad"), None | Some(b"" | b"NOTSET"));
-    (explicit && spatial.len() == axes).then_some(())?;
-    let (strides, dilations) = (
-        window(node, "strides", axes, &[1])?,
-        window(node, "dilations", axes, &[1])?,
-    );
-    let pads = window(node, "pads", axes, &[0, 0])?;
-    let up = node.int("ceil_mode", 0) != 0;
-    let size = |at: usize| {
-        let size = i64::try_from(spatial[at]?).ok()?;
-        let covered = dilations[at].checked_mul(kernel[at].checked_sub(1)?)?.checked_add(1)?;
-        let free = size
-            .checked_add(pads[at])?
-            .checked_add(pads[at + axes])?
-            .checked_sub(covered)?;
-        (free >= 0 && strides[at] > 0 && !up).then(|| (free / strides[at] + 1) as usize)
-    };
-    Some((0..axes).map(size).collect())
-}
-
-fn convolution(inputs: &Inputs) -> Option<Dims> {
-    let weight = inputs.known.get(1)?.sizes()?;
-    let kernel: Vec<i64> = weight.get(2..)?.iter().map(|&size| size as i64).collect();
-    let mut dims = vec![inputs.dims(0)?.first().copied()?, Some(*weight.first()?)];
-    dims.extend(places(inputs, &kernel)?);
-    Some(dims)
-}
-
-fn transposed_convolution(inputs: &Inputs) -> Option<Dims> {
-    let node = inputs.node;
-    let weight = inputs.known.get(1)?.sizes()?;
-    let input = inputs.dims(0)?;
-    let axes = weight.len().checked_sub(2)?;
-    let explicit = matches!(node.text("auto_pad"), None | Some(b"" | b"NOTSET"));
-    let plain = explicit && node.ints("output_shape").is_none() && input.len() == axes + 2;
-    plain.then_some(())?;
-    let (strides, dilations) = (
-        window(node, "strides", axes, &[1])?,
-        window(node, "dilations", axes, &[1])?,
-    );
-    let (pads, more) = (
-        window(node, "pads", axes, &[0, 0])?,
-        window(node, "output_padding", axes, &[0])?,
-    );
-    let size = |at: usize| {
-        let size = i64::try_from(input[at + 2]?).ok()?.checked_sub(1)?;
-        let covered = dilations[at].checked_mul(weight[at + 2] as i64 - 1)?.checked_add(1)?;
-        let size = strides[at]
-            .checked_mul(size)?
-            .checked_add(covered)?
-            .checked_add(more[at])?;
-        usize::try_from(size.checked_sub(pads[at])?.checked_sub(pads[at + axes])?).ok()
-    };
-    let group = usize::try_from(node.int("group", 1)).ok()?;
-    let mut dims = vec![input[0], weight[1].checked_mul(group)];
-    dims.extend((0..axes).map(size));
-    Some(dims)
-}
-
-fn pool(inputs: &Inputs) -> Option<Dims> {
-    let kernel = inputs.node.ints("kernel_shape")?;
-    let mut dims = inputs.dims(0)?.get(..2)?.to_vec();
-    dims.extend(places(inputs, kernel)?);
-    Some(dims)
 }
 
 fn resize(inputs: &Inputs) -> Option<Dims> {

@@ -197,6 +197,8 @@ fn arithmetic(operator: &str, element: i32, numbers: Vec<Expression>) -> Option<
     match (&numbers[..], operator) {
         ([first, second], "Min" | "Max") if first == second => Some(first.clone()),
         ([Expression::Int(0), other] | [other, Expression::Int(0)], "Add") => Some(other.clone()),
+        // A division by 0 stays in the graph.
+        ([_, Expression::Int(0)], "Div") => None,
         _ => Expression::call(form, numbers),
     }
 }

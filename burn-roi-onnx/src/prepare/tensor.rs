@@ -4,8 +4,11 @@ use onnx_ir::TensorProto;
 
 use crate::error::Error;
 
-/// The most elements of a constant that is computed here. The anchors of a detector have less than a million.
-pub(super) const MAXIMUM_ELEMENTS: usize = 1 << 24;
+/// The most elements of a constant that is computed here. The anchors of a detector have one or two million.
+pub(super) const MAXIMUM_ELEMENTS: usize = 1 << 22;
+
+/// The highest rank of a tensor that is looked at.
+pub(super) const MAXIMUM_RANK: usize = 64;
 
 /// ONNX's numbers of the element types that constants are computed in.
 pub(super) mod element {
@@ -166,6 +169,7 @@ impl Data {
 
 /// How many elements a tensor of these sizes has, if it is not too large.
 pub(super) fn count(dims: &[usize]) -> Option<usize> {
+    (dims.len() <= MAXIMUM_RANK).then_some(())?;
     let count = dims.iter().try_fold(1, |count: usize, &size| count.checked_mul(size))?;
     (count <= MAXIMUM_ELEMENTS).then_some(count)
 }

@@ -29,6 +29,15 @@ fn constant(model: &ModelProto) -> Option<Vec<i64>> {
     )
 }
 
+/// The code of the elements that a node of sizes gives.
+fn code(model: &ModelProto) -> Vec<String> {
+    let attributes = model.graph.node.iter().flat_map(|node| &node.attribute);
+    let code = attributes
+        .filter(|attribute| attribute.name == "code")
+        .flat_map(|attribute| &attribute.strings);
+    code.map(|code| String::from_utf8(code.to_vec()).unwrap()).collect()
+}
+
 fn with(mut node: NodeProto, attributes: Vec<onnx_ir::AttributeProto>) -> NodeProto {
     node.attribute = attributes;
     node
@@ -48,8 +57,10 @@ fn a_known_size_of_a_tensor_is_a_constant() {
     };
     assert_eq!(constant(&nodes(1)), Some(vec![3]));
     assert_eq!(constant(&nodes(-1)), Some(vec![6]));
-    // The first size is not known before the model runs.
-    assert_eq!(operators(&nodes(0)), ["Shape", "Gather"]);
+    // The first size is not known before the model runs, so that a node reads it on the host.
+    let model = nodes(0);
+    assert_eq!(operators(&model), ["burn_roi::Sizes"]);
+    assert_eq!(code(&model), ["(burn_roi_sizes0[0] as i64)"]);
 }
 
 #[test]
@@ -189,7 +200,9 @@ fn the_branch_of_a_known_condition_takes_the_place_of_its_if() {
 fn the_product_of_sizes_is_the_number_of_elements() {
     let product = with(node("ReduceProd", &["shape"], &["y"]), vec![int("keepdims", 0)]);
     let model = folded(vec![node("Shape", &["x"], &["shape"]), product], Vec::new());
-    assert_eq!(operators(&model), ["Size"]);
+    assert_eq!(operators(&model), ["burn_roi::Sizes"]);
+    assert_eq!(code(&model).len(), 1);
+    assert!(code(&model)[0].contains("wrapping_mul") && code(&model)[0].contains("burn_roi_sizes0[0]"));
 }
 
 #[test]
