@@ -91,7 +91,7 @@ impl Engine {
     pub fn half_precision_error(&self) -> String {
         let options = (&self.device, DType::F16);
         let features = Tensor::<4>::from_data(TensorData::new(vec![1.0f32; 16], [1, 1, 4, 4]), options);
-        let boxes = Tensor::<2>::from_floats([[0.0, 0.0, 4.0, 4.0]], &self.device);
+        let boxes = Tensor::<2>::from_data(TensorData::from([[0.0f32, 0.0, 4.0, 4.0]]), options);
         let rois = Rois::from_images(vec![boxes]);
         let pooled = try_roi_align(features, &rois, RoiAlignConfig::new([2, 2]));
         pooled.err().map(|error| error.to_string()).unwrap_or_default()
