@@ -7,6 +7,7 @@ use burn::tensor::{DType, Device, Int, Tensor, TensorData};
 use burn_roi::detection::{nms_async, try_nms};
 use burn_roi::{RoiAlignConfig, RoiError, Rois, try_roi_align};
 use detection_head::Detector;
+use js_sys::Float32Array;
 use wasm_bindgen::prelude::*;
 
 use crate::case::Call;
@@ -32,8 +33,8 @@ pub struct Array {
 impl Array {
     /// The values, row by row.
     #[wasm_bindgen(getter)]
-    pub fn values(&self) -> Vec<f32> {
-        self.values.clone()
+    pub fn values(&self) -> Float32Array {
+        Float32Array::from(self.values.as_slice())
     }
 
     /// The size of each dimension.
@@ -112,7 +113,7 @@ async fn array<const D: usize>(tensor: Tensor<D>) -> Result<Array, JsError> {
     let data = tensor.into_data_async().await.map_err(words)?;
     Ok(Array {
         shape: data.shape().to_vec(),
-        values: data.iter::<f32>().collect(),
+        values: data.try_into_vec().map_err(words)?,
     })
 }
 
