@@ -46,10 +46,10 @@ impl Array {
 
 #[wasm_bindgen]
 impl Engine {
-    /// Opens the device of this module's backend.
-    pub async fn open() -> Result<Engine, JsError> {
+    /// Opens the device of a backend that this module has: `"flex"` or `"webgpu"`.
+    pub async fn open(backend: String) -> Result<Engine, JsError> {
         Ok(Self {
-            device: device().await?,
+            device: device(&backend).await?,
             detector: Rc::default(),
         })
     }
@@ -117,12 +117,12 @@ async fn array<const D: usize>(tensor: Tensor<D>) -> Result<Array, JsError> {
     })
 }
 
-#[cfg(feature = "webgpu")]
-async fn device() -> Result<Device, JsError> {
-    Device::wgpu_options().init_async().await.map_err(words)
-}
-
-#[cfg(all(feature = "flex", not(feature = "webgpu")))]
-async fn device() -> Result<Device, JsError> {
-    Ok(Device::flex())
+async fn device(backend: &str) -> Result<Device, JsError> {
+    match backend {
+        #[cfg(feature = "flex")]
+        "flex" => Ok(Device::flex()),
+        #[cfg(feature = "webgpu")]
+        "webgpu" => Device::wgpu_options().init_async().await.map_err(words),
+        _ => Err(words(format!("this module has no backend {backend:?}"))),
+    }
 }
