@@ -1,9 +1,16 @@
 //! Reading tensors back to the host: awaited, or waited for where the platform can block.
 
+use std::cell::Cell;
+
 use burn::backend::ExecutionError;
 use burn::tensor::{TensorData, try_read_sync};
 
 use crate::error::RoiError;
+
+thread_local! {
+    /// Whether this thread runs a function that would have to block.
+    static WAITS: Cell<bool> = const { Cell::new(false) };
+}
 
 /// Drives the asynchronous form of a function to its end, for the synchronous form.
 ///
@@ -16,18 +23,26 @@ pub(crate) fn wait<T>(
     asynchronous: &'static str,
     future: impl Future<Output = Result<T, RoiError>>,
 ) -> Result<T, RoiError> {
-    try_read_sync(future).unwrap_or(Err(RoiError::SynchronousRead { function, asynchronous }))
+    WAITS.set(true);
+    let output = try_read_sync(future);
+    WAITS.set(false);
+    output.unwrap_or(Err(RoiError::SynchronousRead { function, asynchronous }))
 }
 
-/// Awaits a tensor's data.
+/// Awaits a tensor's data. `on_host` says that it is there already.
 ///
 /// # Errors
 ///
 /// [`RoiError::DeviceRead`]: the device failed.
-pub(crate) async fn read(
-    data: impl Future<Output = Result<TensorData, ExecutionError>>,
+pub(crate) async fn read<F: Future<Output = Result<TensorData, ExecutionError>>>(
+    on_host: bool,
+    data: impl FnOnce() -> F,
 ) -> Result<TensorData, RoiError> {
-    data.await.map_err(|error| RoiError::DeviceRead {
+    // A read that is begun and given up keeps one of WebGPU's buffers, and the next read then fails.
+    if cfg!(target_family = "wasm") && !on_host && WAITS.get() {
+        std::future::pending::<()>().await;
+    }
+    data().await.map_err(|error| RoiError::DeviceRead {
         reason: error.to_string(),
     })
 }

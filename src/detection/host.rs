@@ -3,6 +3,7 @@
 use burn::tensor::kind::Basic;
 use burn::tensor::{DType, Device, Int, Tensor, TensorData, bf16, f16};
 
+use crate::backend::is_host;
 use crate::error::RoiError;
 use crate::waiting::read;
 
@@ -18,7 +19,10 @@ pub async fn read_floats<const D: usize>(floats: &Tensor<D>) -> Result<Vec<f64>,
     if floats.shape().num_elements() == 0 {
         return Ok(Vec::new());
     }
-    Ok(read(floats.to_data_async()).await?.iter::<f64>().collect())
+    Ok(read(is_host(&floats.device()), || floats.to_data_async())
+        .await?
+        .iter::<f64>()
+        .collect())
 }
 
 /// Reads all elements of an integer tensor.
@@ -26,7 +30,10 @@ pub async fn read_ints(ints: &Tensor<1, Int>) -> Result<Vec<i64>, RoiError> {
     if ints.dims()[0] == 0 {
         return Ok(Vec::new());
     }
-    Ok(read(ints.to_data_async()).await?.iter::<i64>().collect())
+    Ok(read(is_host(&ints.device()), || ints.to_data_async())
+        .await?
+        .iter::<i64>()
+        .collect())
 }
 
 /// The value that a tensor of `dtype` stores for `value`.

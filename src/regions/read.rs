@@ -1,9 +1,10 @@
 //! Boxes and batch indices on the host: read once, and checked while they are.
 
+use burn::backend::TensorMetadata;
 use burn::backend::tensor::{FloatTensor, IntTensor};
-use burn::backend::{Backend, TensorMetadata};
 use burn::tensor::DType;
 
+use crate::backend::{DeviceKind, RoiBackend};
 use crate::error::RoiError;
 use crate::geometry::plan::Region;
 use crate::waiting;
@@ -14,15 +15,19 @@ use crate::waiting;
 ///
 /// [`RoiError::BoxNotFinite`], [`RoiError::AngleNotFinite`], [`RoiError::OffsetNotFinite`] or [`RoiError::BatchIndex`],
 /// for the first row that is wrong.
-pub(crate) async fn read<B: Backend>(
+pub(crate) async fn read<B: RoiBackend>(
     boxes: FloatTensor<B>,
     batch_indices: IntTensor<B>,
     batch: usize,
 ) -> Result<Vec<Region>, RoiError> {
     let columns = boxes.shape()[1];
+    let on_host = B::device_kind(&boxes.device()) == DeviceKind::Host;
     // An f64 holds every float, and an i128 every integer.
-    let numbers: Vec<f64> = waiting::read(B::float_into_data(boxes)).await?.iter::<f64>().collect();
-    let indices = indices::<B>(batch_indices).await?;
+    let numbers: Vec<f64> = waiting::read(on_host, || B::float_into_data(boxes))
+        .await?
+        .iter::<f64>()
+        .collect();
+    let indices = indices::<B>(batch_indices, on_host).await?;
     let rows = numbers.chunks_exact(columns).zip(indices);
     rows.enumerate()
         .map(|(row, (numbers, index))| {
@@ -55,8 +60,8 @@ fn check_finite(row: usize, coordinates: [f64; 4], rest: &[f64]) -> Result<(), R
     }
 }
 
-async fn indices<B: Backend>(batch_indices: IntTensor<B>) -> Result<Vec<i128>, RoiError> {
-    let indices = waiting::read(B::int_into_data(batch_indices)).await?;
+async fn indices<B: RoiBackend>(batch_indices: IntTensor<B>, on_host: bool) -> Result<Vec<i128>, RoiError> {
+    let indices = waiting::read(on_host, || B::int_into_data(batch_indices)).await?;
     Ok(match indices.dtype() {
         DType::U64 => indices.iter::<u64>().map(i128::from).collect(),
         _ => indices.iter::<i64>().map(i128::from).collect(),

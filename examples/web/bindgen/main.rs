@@ -22,7 +22,8 @@ fn main() -> ExitCode {
 
 fn write(module: &str, folder: &str, name: &str) -> Result<(), String> {
     let mut bindgen = Bindgen::new();
-    let web = bindgen.input_path(module).out_name(name).typescript(false).web(true);
+    let web = bindgen.input_path(module).out_name(name).typescript(false);
+    let web = web.remove_name_section(true).remove_producers_section(true).web(true);
     let web = web.map_err(|error| format!("{error:#}"))?;
     web.generate(folder).map_err(|error| format!("{error:#}"))
 }

@@ -38,7 +38,7 @@ const parts = boxes.flatMap(([x1, y1, x2, y2]) => [
 export async function flex() {
   const { Call, Engine, default: init } = await import("/page/flex.js");
   await init({ module_or_path: "/page/flex_bg.wasm" });
-  const engine = await Engine.open();
+  const engine = await Engine.open("flex");
   const call = (operator, attributes, values) => {
     const call = new Call(operator, JSON.stringify(attributes));
     call.floats("input", features, new Uint32Array([1, channels, height, width]));

@@ -73,9 +73,12 @@ export class DetectorTab {
       let detected = null;
       while (detected !== this.#picture && this.#page.engine) {
         detected = this.#picture;
-        this.#report = null;
-        this.#draw();
-        element("caption").textContent = "Looking …";
+        // From the camera, the last picture stays until this one is done.
+        if (!this.#stream) {
+          this.#report = null;
+          this.#draw();
+          element("caption").textContent = "Looking …";
+        }
         await this.#loadWeights();
         const { width, height } = detected;
         const pixels = new Uint8Array(detected.data);

@@ -31,6 +31,11 @@ export class Engine {
     return engine;
   }
 
+  // Why nothing can be asked for any more, or nothing.
+  get ended() {
+    return this.#ended;
+  }
+
   ask(action, data, transfer = []) {
     if (this.#ended) return Promise.reject(new Error(this.#ended));
     const id = this.#next++;

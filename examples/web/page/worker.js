@@ -61,7 +61,7 @@ const actions = {
     module = await import(`./${backend}.js`);
     await module.default({ module_or_path: await load(`./${backend}_bg.wasm`) });
     module.onPanic((text) => tell("panic", text));
-    engine = await module.Engine.open();
+    engine = await module.Engine.open(backend);
   },
 
   async run(call) {

@@ -7,6 +7,7 @@ use burn::tensor::{DType, Device, Int, Tensor, TensorData};
 use burn_roi::detection::{nms_async, try_nms};
 use burn_roi::{RoiAlignConfig, RoiError, Rois, try_roi_align};
 use detection_head::Detector;
+use js_sys::Float32Array;
 use wasm_bindgen::prelude::*;
 
 use crate::case::Call;
@@ -32,8 +33,8 @@ pub struct Array {
 impl Array {
     /// The values, row by row.
     #[wasm_bindgen(getter)]
-    pub fn values(&self) -> Vec<f32> {
-        self.values.clone()
+    pub fn values(&self) -> Float32Array {
+        Float32Array::from(self.values.as_slice())
     }
 
     /// The size of each dimension.
@@ -45,10 +46,10 @@ impl Array {
 
 #[wasm_bindgen]
 impl Engine {
-    /// Opens the device of this module's backend.
-    pub async fn open() -> Result<Engine, JsError> {
+    /// Opens the device of a backend that this module has: `"flex"` or `"webgpu"`.
+    pub async fn open(backend: String) -> Result<Engine, JsError> {
         Ok(Self {
-            device: device().await?,
+            device: device(&backend).await?,
             detector: Rc::default(),
         })
     }
@@ -91,7 +92,7 @@ impl Engine {
     pub fn half_precision_error(&self) -> String {
         let options = (&self.device, DType::F16);
         let features = Tensor::<4>::from_data(TensorData::new(vec![1.0f32; 16], [1, 1, 4, 4]), options);
-        let boxes = Tensor::<2>::from_floats([[0.0, 0.0, 4.0, 4.0]], &self.device);
+        let boxes = Tensor::<2>::from_data(TensorData::from([[0.0f32, 0.0, 4.0, 4.0]]), options);
         let rois = Rois::from_images(vec![boxes]);
         let pooled = try_roi_align(features, &rois, RoiAlignConfig::new([2, 2]));
         pooled.err().map(|error| error.to_string()).unwrap_or_default()
@@ -112,16 +113,16 @@ async fn array<const D: usize>(tensor: Tensor<D>) -> Result<Array, JsError> {
     let data = tensor.into_data_async().await.map_err(words)?;
     Ok(Array {
         shape: data.shape().to_vec(),
-        values: data.iter::<f32>().collect(),
+        values: data.try_into_vec().map_err(words)?,
     })
 }
 
-#[cfg(feature = "webgpu")]
-async fn device() -> Result<Device, JsError> {
-    Device::wgpu_options().init_async().await.map_err(words)
-}
-
-#[cfg(all(feature = "flex", not(feature = "webgpu")))]
-async fn device() -> Result<Device, JsError> {
-    Ok(Device::flex())
+async fn device(backend: &str) -> Result<Device, JsError> {
+    match backend {
+        #[cfg(feature = "flex")]
+        "flex" => Ok(Device::flex()),
+        #[cfg(feature = "webgpu")]
+        "webgpu" => Device::wgpu_options().init_async().await.map_err(words),
+        _ => Err(words(format!("this module has no backend {backend:?}"))),
+    }
 }
