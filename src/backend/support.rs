@@ -160,7 +160,7 @@ impl DeviceSupport for Dispatch {
 
     #[cfg_attr(
         not(any(feature = "flex", feature = "ndarray", feature = "cube", feature = "tch")),
-        allow(unused_variables)
+        allow(unused_variables, clippy::only_used_in_recursion)
     )]
     fn pools_dtype(device: &DispatchDevice, dtype: DType) -> bool {
         of_backend!(device, pools_dtype(dtype), false)
@@ -168,7 +168,7 @@ impl DeviceSupport for Dispatch {
 
     #[cfg_attr(
         not(any(feature = "flex", feature = "ndarray", feature = "cube", feature = "tch")),
-        allow(unused_variables)
+        allow(unused_variables, clippy::only_used_in_recursion)
     )]
     fn indexes_dtype(device: &DispatchDevice, dtype: DType) -> bool {
         of_backend!(device, indexes_dtype(dtype), false)
