@@ -20,8 +20,9 @@ for (let round = 0; round < 3; round++) {
     const tab = await browser.newPage();
     await tab.goto(`${server.address}peers.html`);
     const results = await tab.evaluate(async (name) => (await import("/compare/in_page.js"))[name](), name);
-    for (const [operator, [time, sum]] of Object.entries(results)) {
-      console.log(`${name.padEnd(12)} ${operator.padEnd(14)} ${time.toFixed(2)} ms (sum ${sum.toPrecision(7)})`);
+    for (const [operator, [least, median, sum]] of Object.entries(results)) {
+      const times = `least ${least.toFixed(1)} ms, median ${median.toFixed(1)} ms`;
+      console.log(`${name.padEnd(12)} ${operator.padEnd(14)} ${times} (sum ${sum.toPrecision(7)})`);
     }
     await tab.close();
   }
