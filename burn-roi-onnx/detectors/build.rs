@@ -57,7 +57,7 @@ fn functions(name: &str, outputs: usize) -> String {
          fn run_{name}(image: Tensor<3>, device: &Device) -> (Vec<TensorData>, Duration) {{\n    \
              let file = concat!(env!(\"OUT_DIR\"), \"/detectors/{name}.bpk\");\n    \
              let model = {name}::Model::from_file(file, device);\n    \
-             let start = Instant::now();\n    \
+             let start = std::time::Instant::now();\n    \
              let ({}) = model.forward(image);\n    \
              let data = vec![{}];\n    \
              (data, start.elapsed())\n}}\n",

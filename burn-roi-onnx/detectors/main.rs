@@ -6,7 +6,7 @@
 //! ```
 
 use std::process::ExitCode;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use burn::tensor::{Device, Tensor, TensorData};
 use safetensors::SafeTensors;

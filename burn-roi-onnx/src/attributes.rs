@@ -208,7 +208,7 @@ impl Attributes {
     /// The error that an attribute is not what it must be.
     pub fn wrong(&self, name: &str, value: impl Into<String>, expected: impl Into<String>) -> Error {
         Error::Attribute {
-            node: self.node.clone(),
+            node: Box::new(self.node.clone()),
             attribute: name.to_string(),
             value: value.into(),
             expected: expected.into(),

@@ -65,7 +65,7 @@ pub enum Error {
     #[error("{node} is from version {version} of its operator set; it must be {expected}")]
     OperatorVersion {
         /// The node.
-        node: NodeId,
+        node: Box<NodeId>,
         /// The version.
         version: usize,
         /// What it must be.
@@ -75,7 +75,7 @@ pub enum Error {
     #[error("{node}: the attribute `{attribute}` is {value}; it must be {expected}")]
     Attribute {
         /// The node.
-        node: NodeId,
+        node: Box<NodeId>,
         /// The attribute.
         attribute: String,
         /// What it is.
@@ -87,7 +87,7 @@ pub enum Error {
     #[error("{node}: the input `{input}` is {value}; it must be {expected}")]
     Input {
         /// The node.
-        node: NodeId,
+        node: Box<NodeId>,
         /// The input, by the operator's name for it.
         input: String,
         /// What it is.
@@ -99,7 +99,7 @@ pub enum Error {
     #[error("{node}: {reason}")]
     Node {
         /// The node.
-        node: NodeId,
+        node: Box<NodeId>,
         /// Why.
         reason: String,
     },

@@ -83,7 +83,7 @@ pub(crate) fn count(
         format!("{least} to {most}")
     };
     Err(Error::Node {
-        node: node.clone(),
+        node: Box::new(node.clone()),
         reason: format!("it has {count} {what}; it must have {expected}"),
     })
 }
@@ -122,7 +122,7 @@ pub(crate) fn check_inputs(operator: &Operator, node: &CustomNode) -> Result<(),
     for (argument, expected) in node.inputs.iter().zip(&call.inputs) {
         let wrong = |value: String, expected: String, name: &str| {
             Err(Error::Input {
-                node: id.clone(),
+                node: Box::new(id.clone()),
                 input: name.to_string(),
                 value,
                 expected,

@@ -76,12 +76,10 @@ fn differences(found: &TensorData, expected: &TensorData, tolerance: f64) -> Res
         ));
     }
     let tolerance = if expected.dtype().is_float() { tolerance } else { 0.0 };
-    let pairs = found.iter::<f64>().zip(expected.iter::<f64>());
-    let far = |&(found, expected): &(f64, f64)| {
-        // A NaN is far from everything.
-        !((found - expected).abs() <= tolerance * expected.abs().max(1.0))
-    };
-    match pairs.enumerate().find(|(_, pair)| far(pair)) {
+    let mut pairs = found.iter::<f64>().zip(expected.iter::<f64>()).enumerate();
+    // A NaN is near to nothing.
+    let near = |found: f64, expected: f64| (found - expected).abs() <= tolerance * expected.abs().max(1.0);
+    match pairs.find(|&(_, (found, expected))| !near(found, expected)) {
         None => Ok(()),
         Some((at, (found, expected))) => Err(format!("element {at} is {found}, and not {expected}")),
     }

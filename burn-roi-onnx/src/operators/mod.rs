@@ -44,6 +44,9 @@ pub(crate) struct Operator {
     pub read: fn(&Attributes, usize) -> Result<Call, Error>,
 }
 
+/// The code of a call, made from that of its inputs.
+type Code = dyn Fn(&[TokenStream]) -> TokenStream;
+
 /// What a node computes.
 pub(crate) struct Call {
     /// What its inputs must be.
@@ -53,7 +56,7 @@ pub(crate) struct Call {
     /// Which input has as many channels as the first output's sizes have at an index.
     pub channels: Channels,
     /// The code of the first output, from those of the inputs.
-    pub code: Box<dyn Fn(&[TokenStream]) -> TokenStream>,
+    pub code: Box<Code>,
     /// The inputs that the outputs after the first repeat.
     pub repeated: Vec<usize>,
 }

@@ -60,7 +60,7 @@ impl Names {
             }
             for name in node.input.iter_mut().filter(|name| !name.is_empty()) {
                 *name = self.find(name).ok_or_else(|| Error::Node {
-                    node: id.clone(),
+                    node: Box::new(id.clone()),
                     reason: format!("it reads the value {name:?}, which nothing before it gives"),
                 })?;
             }
@@ -69,7 +69,7 @@ impl Names {
             }
             for name in node.output.iter_mut().filter(|name| !name.is_empty()) {
                 *name = self.declare(name).ok_or_else(|| Error::Node {
-                    node: id.clone(),
+                    node: Box::new(id.clone()),
                     reason: format!("it gives the value {name:?}, which is given before it"),
                 })?;
             }

@@ -97,7 +97,7 @@ impl External<'_> {
         for node in &mut graph.node {
             if node.domain == DOMAIN {
                 return Err(Error::Node {
-                    node: NodeId::of(node),
+                    node: Box::new(NodeId::of(node)),
                     reason: format!("the operator set {DOMAIN} is reserved: a model may not have nodes of it"),
                 });
             }

@@ -68,7 +68,7 @@ fn check(node: &NodeProto, operator: &Operator, version: usize) -> Result<(), Er
     if !operator.versions.contains(&version) {
         let (first, last) = (operator.versions.start(), operator.versions.end());
         return Err(Error::OperatorVersion {
-            node: attributes.node,
+            node: Box::new(attributes.node),
             version,
             expected: format!("{first} to {last}"),
         });
@@ -79,7 +79,7 @@ fn check(node: &NodeProto, operator: &Operator, version: usize) -> Result<(), Er
     for (name, input) in node.input.iter().zip(&call.inputs) {
         if name.is_empty() {
             return Err(Error::Input {
-                node: attributes.node,
+                node: Box::new(attributes.node),
                 input: input.name.to_string(),
                 value: "missing".to_string(),
                 expected: "there".to_string(),
@@ -95,7 +95,7 @@ fn refuse_in_bodies(node: &NodeProto) -> Result<(), Error> {
         for node in &graph.node {
             if operator(node).is_some() {
                 return Err(Error::Node {
-                    node: NodeId::of(node),
+                    node: Box::new(NodeId::of(node)),
                     reason: format!("it is in the body of {around}, where burn-onnx takes no custom operator"),
                 });
             }

@@ -106,8 +106,10 @@ fn bodies_within_bodies_end() {
             break;
         }
     }
-    let mut deep = ModelProto::default();
-    deep.graph = Some(body).into();
+    let deep = ModelProto {
+        graph: Some(body).into(),
+        ..ModelProto::default()
+    };
     assert!(prepared(&deep).is_err());
 }
 

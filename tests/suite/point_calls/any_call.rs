@@ -167,7 +167,10 @@ impl AnyPointCall {
 
 /// An element is a mean of numbers from -1 to 1, by weights that may sum to 1 twice where orientations mix.
 fn bounded(output: &TensorData) -> Result<(), String> {
-    match output.iter::<f64>().find(|number| !(number.abs() <= 1.001)) {
+    match output
+        .iter::<f64>()
+        .find(|number| number.is_nan() || number.abs() > 1.001)
+    {
         Some(number) => Err(format!("an element is {number}")),
         None => Ok(()),
     }
