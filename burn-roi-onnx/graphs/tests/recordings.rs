@@ -8,7 +8,7 @@ use burn::tensor::{DType, Device, TensorData};
 use onnx_graphs::{GRAPHS, Graph, Inputs};
 use safetensors::{Dtype, SafeTensors};
 
-/// The devices that are compiled in, or those that the environment variable `ROI_BACKENDS` names.
+/// Flex, or the devices that the environment variable `ONNX_BACKENDS` names.
 fn devices() -> Vec<(&'static str, Device)> {
     let compiled = vec![
         #[cfg(feature = "flex")]
@@ -21,12 +21,8 @@ fn devices() -> Vec<(&'static str, Device)> {
         #[cfg(feature = "wgpu")]
         ("wgpu", || Device::wgpu(Default::default())),
     ];
-    let named = std::env::var("ROI_BACKENDS").ok();
-    let chosen = |name: &str| {
-        named
-            .as_ref()
-            .is_none_or(|names| names.split(',').any(|named| named == name))
-    };
+    let named = std::env::var("ONNX_BACKENDS").unwrap_or("flex".to_string());
+    let chosen = |name: &str| named.split(',').any(|named| named == name);
     let devices: Vec<_> = compiled
         .into_iter()
         .filter(|(name, _)| chosen(name))
@@ -34,7 +30,7 @@ fn devices() -> Vec<(&'static str, Device)> {
         .collect();
     assert!(
         !devices.is_empty(),
-        "no backend is compiled in, of those that ROI_BACKENDS names"
+        "no backend is compiled in, of those that ONNX_BACKENDS names"
     );
     devices
 }
