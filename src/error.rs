@@ -230,6 +230,14 @@ pub enum RoiError {
         /// What the backend says.
         reason: String,
     },
+    /// The server of a remote device does not run the region operators of this version.
+    #[error("the server of device {device} can't run this version's region operators: {reason}")]
+    RemoteServer {
+        /// The device.
+        device: String,
+        /// What is wrong with its server.
+        reason: String,
+    },
     /// A gradient is asked for by hand, of tensors on an autodiff device.
     #[error(
         "`{argument}` is on an autodiff device, but must be on the inner device: a gradient has no gradient of its own"
