@@ -105,6 +105,7 @@ mod boxes;
 mod class_masks;
 mod heads;
 mod host;
+mod integers;
 mod mask_window;
 mod nms;
 mod paste_masks;
