@@ -37,12 +37,13 @@ pub fn run(files: &[PathBuf], arguments: &Arguments, report: &Report) -> Result<
     let bar = progress_bar(files.len() as u64);
     let work = |detector: &mut Detector, job: usize| detect(detector, &files[job]);
     let outcome = spread(detectors, files.len(), work, |event| match event {
-        Event::Done(job, (picture, found)) => bar.suspend(|| {
+        Event::Done(job, (picture, found)) => {
             let output = pictures::numbered(&arguments.output, job + 1, files.len());
-            present(&picture, &files[job], &output, &found, arguments, &config, report)?;
+            bar.suspend(|| present(&picture, &files[job], &output, &found, arguments, &config, report))?;
+            // Not while the bar is suspended, which holds its lock.
             bar.inc(1);
             Ok(())
-        }),
+        }
         Event::Lost(server, reason) => {
             bar.suspend(|| left_out(&server, &reason, report));
             Ok(())

@@ -85,7 +85,7 @@ impl Drop for Server {
     }
 }
 
-const PICTURES: usize = 12;
+const PICTURES: usize = 8;
 
 /// Pictures of one folder, no two alike: parts of the shipped picture, turned and mirrored.
 fn pictures(folder: &Path) {
