@@ -2,12 +2,11 @@
 
 use burn::config::Config;
 use burn::module::Module;
-use burn::tensor::{DType, Tensor};
+use burn::tensor::Tensor;
 
-use super::pyramid::{PyramidConfig, Scaled};
-use super::{RoiAlignConfig, call};
+use super::RoiAlignConfig;
+use super::pyramid::{PyramidConfig, try_multi_scale_pool};
 use crate::error::{RoiError, or_panic};
-use crate::geometry::operator::RegionOperator;
 use crate::regions::Rois;
 
 /// What [`multi_scale_roi_align`] computes. The defaults are those of torchvision's `MultiScaleRoIAlign`,
@@ -60,23 +59,16 @@ impl MultiScaleRoiAlignConfig {
         MultiScaleRoiAlign { config: self.clone() }
     }
 
-    /// The options, checked, as operators: one for each of the levels, which have `scales`. `levels` is how many
-    /// feature maps there are.
-    pub(crate) fn operators(
-        &self,
-        levels: usize,
-        scales: &[f64],
-        dtype: DType,
-    ) -> Result<Vec<RegionOperator>, RoiError> {
-        let pyramid = PyramidConfig {
+    /// Which level a region belongs to.
+    pub(crate) fn pyramid(&self) -> PyramidConfig {
+        PyramidConfig {
             canonical_scale: self.canonical_scale,
             canonical_level: self.canonical_level,
             ratio_epsilon: self.ratio_epsilon,
             level_epsilon: self.level_epsilon,
             first_level: self.first_level,
             pools_empty: self.pools_empty,
-        };
-        pyramid.operators(levels, scales, dtype, |scale| self.roi_align.at_scale(scale))
+        }
     }
 }
 
@@ -138,9 +130,9 @@ pub fn try_multi_scale_roi_align(
     scales: &[f64],
     config: impl Into<MultiScaleRoiAlignConfig>,
 ) -> Result<Tensor<4>, RoiError> {
-    let dtype = features.first().map_or(DType::F32, Tensor::dtype);
-    let operators = config.into().operators(features.len(), scales, dtype)?;
-    call::pool_pyramid_tensor(features, rois, operators)
+    let config = config.into();
+    let pyramid = config.pyramid();
+    try_multi_scale_pool(features, rois, scales, config.roi_align, pyramid)
 }
 
 /// The scales of a pyramid's maps, as torchvision infers them: the power of two that is nearest to the

@@ -245,5 +245,3 @@ pub fn try_multi_scale_pool<const COLUMNS: usize>(
     let operators = pyramid.operators(features.len(), scales, dtype, |scale| operator.at_scale(scale))?;
     call::pool_pyramid_tensor(features, rois, operators)
 }
-
-pub(super) use scaled::Scaled;

@@ -57,7 +57,10 @@ impl<R: Sum> Kernel<R> for Average {
 /// The sparse weights as a matrix `[elements, window]`.
 fn dense<R: Sum>(axis: &Weights<R>, window: &Range<usize>) -> Vec<R> {
     let mut matrix = vec![R::default(); axis.pixels.len() * window.len()];
-    for (row, (pixels, weights, _)) in matrix.chunks_exact_mut(window.len()).zip(axis.elements()) {
+    for (row, (pixels, weights, _)) in matrix
+        .chunks_exact_mut(window.len())
+        .zip(axis.elements(0..axis.pixels.len()))
+    {
         if !pixels.is_empty() {
             row[pixels.start - window.start..pixels.end - window.start].copy_from_slice(weights);
         }

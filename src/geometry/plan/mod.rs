@@ -55,8 +55,16 @@ pub trait AxisPlan<R: Coordinate>: Send + Sync {
     /// Plans `elements` of axis 0 (y) or 1 (x) for a region that ends at `ends`, in box coordinates.
     fn make(planner: &Planner<R>, axis: usize, ends: [R; 2], elements: Range<usize>) -> Self;
 
+    /// How many elements it plans.
+    fn count(&self) -> usize;
+
+    /// The pixels that any of these elements reads.
+    fn window_of(&self, elements: Range<usize>) -> Range<usize>;
+
     /// The pixels that any of the elements reads.
-    fn window(&self) -> Range<usize>;
+    fn window(&self) -> Range<usize> {
+        self.window_of(0..self.count())
+    }
 
     /// About how many numbers the plans of a region's two axes hold.
     #[cfg_attr(not(feature = "flex"), allow(dead_code))]

@@ -43,10 +43,12 @@ pub struct Taps<R> {
 pub type PixelRanges = Vec<Range<usize>>;
 
 impl<R> Weights<R> {
-    /// For each output element, the pixels it reads, their weights, and its share in bounds.
-    pub fn elements(&self) -> impl Iterator<Item = (Range<usize>, &[R], &R)> {
-        let mut rest = self.weights.as_slice();
-        self.pixels.iter().zip(&self.share).map(move |(pixels, share)| {
+    /// For each of these output elements, the pixels it reads, their weights, and its share in bounds.
+    pub fn elements(&self, elements: Range<usize>) -> impl Iterator<Item = (Range<usize>, &[R], &R)> {
+        let before = self.pixels[..elements.start].iter().map(Range::len).sum::<usize>();
+        let mut rest = &self.weights[before..];
+        let elements = self.pixels[elements.clone()].iter().zip(&self.share[elements]);
+        elements.map(move |(pixels, share)| {
             let (weights, after) = rest.split_at(pixels.len());
             rest = after;
             (pixels.clone(), weights, share)
@@ -55,13 +57,11 @@ impl<R> Weights<R> {
 }
 
 impl<R> SampleTaps<R> {
-    /// For each output element, its samples in bounds, and whether these are all.
+    /// For each of these output elements, its samples in bounds, and whether these are all.
     #[cfg_attr(not(feature = "flex"), allow(dead_code))]
-    pub fn elements(&self) -> impl Iterator<Item = (&[Taps<R>], bool)> {
-        self.samples
-            .iter()
-            .zip(&self.complete)
-            .map(|(samples, complete)| (&self.taps[samples.clone()], *complete))
+    pub fn elements(&self, elements: Range<usize>) -> impl Iterator<Item = (&[Taps<R>], bool)> {
+        let elements = self.samples[elements.clone()].iter().zip(&self.complete[elements]);
+        elements.map(|(samples, complete)| (&self.taps[samples.clone()], *complete))
     }
 }
 
@@ -70,8 +70,12 @@ impl<R: Coordinate> AxisPlan<R> for Weights<R> {
         R::weights(&planner.rules, axis, ends, run(planner, axis, elements))
     }
 
-    fn window(&self) -> Range<usize> {
-        hull(self.pixels.iter().cloned())
+    fn count(&self) -> usize {
+        self.pixels.len()
+    }
+
+    fn window_of(&self, elements: Range<usize>) -> Range<usize> {
+        hull(self.pixels[elements].iter().cloned())
     }
 
     fn size(planner: &Planner<R>) -> usize {
@@ -86,8 +90,13 @@ impl<R: Coordinate> AxisPlan<R> for SampleTaps<R> {
         R::sample_taps(&planner.rules, axis, ends, run, planner.splits_samples())
     }
 
-    fn window(&self) -> Range<usize> {
-        hull(self.taps.iter().map(|taps| taps.low..taps.high + 1))
+    fn count(&self) -> usize {
+        self.samples.len()
+    }
+
+    fn window_of(&self, elements: Range<usize>) -> Range<usize> {
+        let taps = self.elements(elements).flat_map(|(taps, _)| taps);
+        hull(taps.map(|taps| taps.low..taps.high + 1))
     }
 
     fn size(planner: &Planner<R>) -> usize {
@@ -107,8 +116,12 @@ impl<R: Coordinate> AxisPlan<R> for PixelRanges {
         R::pixel_ranges(&planner.rules, axis, ends, run(planner, axis, elements))
     }
 
-    fn window(&self) -> Range<usize> {
-        hull(self.iter().cloned())
+    fn count(&self) -> usize {
+        self.len()
+    }
+
+    fn window_of(&self, elements: Range<usize>) -> Range<usize> {
+        hull(self[elements].iter().cloned())
     }
 
     fn size(planner: &Planner<R>) -> usize {

@@ -33,8 +33,12 @@ impl<R: Coordinate> AxisPlan<R> for WeightSlopes<R> {
         R::weight_slopes(&planner.rules, axis, ends, run(planner, axis, elements), flat)
     }
 
-    fn window(&self) -> Range<usize> {
-        self.weights.window()
+    fn count(&self) -> usize {
+        self.weights.count()
+    }
+
+    fn window_of(&self, elements: Range<usize>) -> Range<usize> {
+        self.weights.window_of(elements)
     }
 
     fn size(planner: &Planner<R>) -> usize {
@@ -49,8 +53,12 @@ impl<R: Coordinate> AxisPlan<R> for TapSlopes<R> {
         R::tap_slopes(&planner.rules, axis, ends, run, planner.splits_samples(), flat)
     }
 
-    fn window(&self) -> Range<usize> {
-        self.samples.window()
+    fn count(&self) -> usize {
+        self.samples.count()
+    }
+
+    fn window_of(&self, elements: Range<usize>) -> Range<usize> {
+        self.samples.window_of(elements)
     }
 
     fn size(planner: &Planner<R>) -> usize {

@@ -48,7 +48,7 @@ fn an_empty_an_inverted_and_a_subnormal_region_read_nothing() {
 #[test]
 fn a_short_bin_far_from_0_has_the_weights_of_its_place() {
     let plan = plan([4000.25, 4000.2505], 7, 5000);
-    for (pixels, weights, _) in plan.elements() {
+    for (pixels, weights, _) in plan.elements(0..7) {
         assert_eq!(pixels, 4000..4002);
         assert!((weights[0] - 0.75).abs() < 1e-3 && (weights[0] + weights[1] - 1.0).abs() < 1e-6);
     }

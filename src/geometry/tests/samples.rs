@@ -5,7 +5,7 @@ use proptest::prelude::*;
 use super::run;
 use crate::frameworks::{openvino, torchvision};
 use crate::geometry::operator::RegionOperator;
-use crate::geometry::plan::{Coordinate, Run};
+use crate::geometry::plan::{AxisPlan, Coordinate, Run};
 use crate::geometry::real::single::make::Rules;
 use crate::geometry::real::single::samples::{self, SampleRule};
 use crate::ops::{CropAndResizeConfig, RoiAlignConfig};
@@ -223,7 +223,7 @@ fn a_run_is_part_of_the_whole_axis() {
     let operator = RoiAlignConfig::from(config).operator().expect("the options are right");
     let rules = f32::rules(&operator.elements, [10; 2]);
     let whole = f32::weights(&rules, 1, [0.3, 9.1], run(5, 10));
-    for (element, (pixels, weights, share)) in whole.elements().enumerate() {
+    for (element, (pixels, weights, share)) in whole.elements(0..5).enumerate() {
         let only = Run {
             elements: element as u32..element as u32 + 1,
             ..run(5, 10)
@@ -233,6 +233,9 @@ fn a_run_is_part_of_the_whole_axis() {
             (&part.pixels[0], part.weights.as_slice(), &part.share[0]),
             (&pixels, weights, share)
         );
+        let (of_part, ..) = whole.elements(element..5).next().expect("there are five elements");
+        assert_eq!(of_part, pixels);
+        assert_eq!(whole.window_of(element..element + 1), pixels);
     }
 }
 
@@ -243,7 +246,7 @@ fn weights_sum_to_the_share_in_bounds_and_samples_agree_with_them() {
     let rules = f32::rules(&elements, [10; 2]);
     let weights = f32::weights(&rules, 1, [-4.0, 13.0], run(4, 10));
     let samples = f32::sample_taps(&rules, 1, [-4.0, 13.0], run(4, 10), false);
-    for ((pixels, of_pixels, share), (taps, complete)) in weights.elements().zip(samples.elements()) {
+    for ((pixels, of_pixels, share), (taps, complete)) in weights.elements(0..4).zip(samples.elements(0..4)) {
         assert!((of_pixels.iter().sum::<f32>() - share).abs() < 1e-6);
         assert_eq!(*share == 1.0, complete);
         assert!(

@@ -44,8 +44,9 @@ pub fn try_multi_scale_roi_align<B: RoiBackend>(
     scales: &[f64],
     config: impl Into<MultiScaleRoiAlignConfig>,
 ) -> Result<FloatTensor<B>, RoiError> {
-    let operators = config.into().operators(features.len(), scales, dtype::<B>(&features))?;
-    call::pool_pyramid::<B>(features, Regions::try_new(boxes, batch_indices, 4)?, operators)
+    let config = config.into();
+    let pyramid = config.pyramid();
+    try_multi_scale_pool::<B, 4>(features, boxes, batch_indices, scales, config.roi_align, pyramid)
 }
 
 /// The gradients of [`multi_scale_roi_align`]'s features and boxes from that of its output.
@@ -87,9 +88,18 @@ pub fn try_multi_scale_roi_align_backward<B: RoiBackend>(
     scales: &[f64],
     config: impl Into<MultiScaleRoiAlignConfig>,
 ) -> Result<PyramidBackward<B>, RoiError> {
-    let operators = config.into().operators(features.len(), scales, dtype::<B>(&features))?;
-    let regions = Regions::try_new(boxes, batch_indices, 4)?;
-    backward::of_pyramid::<B>(output_gradient, features, regions, operators)
+    let config = config.into();
+    let pyramid = config.pyramid();
+    let operator = config.roi_align;
+    try_multi_scale_pool_backward::<B, 4>(
+        output_gradient,
+        features,
+        boxes,
+        batch_indices,
+        scales,
+        operator,
+        pyramid,
+    )
 }
 
 /// [`multi_scale_pool`](crate::multi_scale_pool()) on a backend's own tensors. `boxes` are `[K, 5]` for

@@ -33,7 +33,7 @@ pub fn gather_average<F: Float, I: Int>(
     let tile = tile(gradient, output, places(gradient, compiled.channel_map));
     let batch = output.shape(0);
     let mut flags = Shared::<[u32]>::new_slice(UNITS);
-    let mut list = Shared::<[u32]>::new_slice(UNITS);
+    let mut list = Shared::<[u32]>::new_slice(UNITS + 1);
     let mut sums = Array::<f32>::new(CHANNELS);
     #[unroll]
     for lane in 0..CHANNELS {

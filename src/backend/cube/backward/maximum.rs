@@ -20,6 +20,9 @@ const ELEMENTS: usize = UNITS / CHANNELS;
 /// The winners of a few elements, one after another for each channel.
 #[derive(CubeType)]
 struct Winners {
+    /// How many elements of a region are looked at: one number, since units wait for each other as often as it says,
+    /// and WGSL wants to know that it is the same for all of them.
+    count: Shared<[u32]>,
     y: Shared<[f32]>,
     x: Shared<[f32]>,
     /// The gradient that goes there; 0 where nothing was found.
@@ -49,8 +52,9 @@ pub fn gather_maximum<F: Float, I: Int>(
     let tile = tile(gradient, output, places(gradient, compiled.channel_map));
     let batch = output.shape(0);
     let mut flags = Shared::<[u32]>::new_slice(UNITS);
-    let mut list = Shared::<[u32]>::new_slice(UNITS);
+    let mut list = Shared::<[u32]>::new_slice(UNITS + 1);
     let mut winners = Winners {
+        count: Shared::<[u32]>::new_slice(1usize),
         y: Shared::<[f32]>::new_slice(UNITS),
         x: Shared::<[f32]>::new_slice(UNITS),
         gradient: Shared::<[f32]>::new_slice(UNITS),
@@ -128,8 +132,12 @@ fn add_region<F: Float>(
         columns,
     );
     let across = elements.columns.end - elements.columns.first;
-    let count = (elements.rows.end - elements.rows.first) * across;
     let unit = UNIT_POS as usize;
+    if unit == 0 {
+        winners.count[0] = (elements.rows.end - elements.rows.first) * across;
+    }
+    // Above 0, since the region reaches the tile: so units wait below before the next region's number is written.
+    let count = workgroup_uniform_load(&winners.count[0]);
     let last = gradient.shape(1) - 1;
     let channel = (tile.channel + unit % CHANNELS).min(last);
     let of_unit = (unit / CHANNELS) as u32;

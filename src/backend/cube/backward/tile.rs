@@ -178,6 +178,9 @@ pub fn list_regions<F: Float, I: Int>(
 }
 
 /// Lists the rows of those units whose flag is 1, in the order of units, and returns how many they are.
+///
+/// The number comes by way of shared memory: WGSL forbids a barrier in a loop whose length may differ from unit to
+/// unit, and takes a number that each unit has counted for one that does. So `list` has a place more.
 #[cube]
 pub fn list_flagged(flag: u32, row: usize, flags: &mut Shared<[u32]>, list: &mut Shared<[u32]>) -> u32 {
     let unit = UNIT_POS as usize;
@@ -197,8 +200,10 @@ pub fn list_flagged(flag: u32, row: usize, flags: &mut Shared<[u32]>, list: &mut
     if flag == 1u32 {
         list[before as usize] = row as u32;
     }
-    sync_cube();
-    count
+    if unit == 0 {
+        list[UNITS] = count;
+    }
+    workgroup_uniform_load(&list[UNITS])
 }
 
 /// Writes the sums of a unit's pixel.

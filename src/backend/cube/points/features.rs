@@ -47,7 +47,7 @@ fn gather_points<F: Float, I: Int>(
     let batch = output.shape(0);
     let (rows, columns) = (gradient.shape(2) as u32, gradient.shape(3) as u32);
     let mut flags = Shared::<[u32]>::new_slice(UNITS);
-    let mut list = Shared::<[u32]>::new_slice(UNITS);
+    let mut list = Shared::<[u32]>::new_slice(UNITS + 1);
     let mut sums = Array::<f32>::new(CHANNELS);
     #[unroll]
     for lane in 0..CHANNELS {

@@ -10,7 +10,7 @@ use rayon::prelude::*;
 
 use super::scatter::{Scatter, Scratch};
 use super::sum_rows::SumRows;
-use crate::backend::flex::engine::{AxisPlans, BAND, FEWEST_LANES, PARALLEL, Planned, plan};
+use crate::backend::flex::engine::{BAND, FEWEST_LANES, PARALLEL, Planned, plan};
 use crate::backend::flex::numbers::{Number, Sum, deinterleave};
 use crate::backend::flex::pixels::{
     AlignedPixels, Features, LANES, LARGEST_TILE, LaneChannels, Rows, Tile, tile_capacity, zeros,
@@ -51,7 +51,7 @@ pub fn run<E: Number, O: Number<Sum = E::Sum>, S: Scatter<E::Sum>>(call: Call<'_
     let flat = call.gradient.reshape(flat);
     let batch = batch::<S, E>(&call);
     for (number, regions) in call.regions.chunks(batch).enumerate() {
-        let planned: Vec<Planned<AxisPlans<S::Plan>>> = plan(regions, call.planner, parallel);
+        let planned: Vec<Planned<[S::Plan; 2]>> = plan(regions, call.planner, parallel);
         let work = Work {
             kernel,
             features: &Features::<E>::new(call.features),
@@ -81,7 +81,7 @@ struct Work<'a, E: Number, S: Scatter<E::Sum>> {
     gradient: &'a Features<'a, E>,
     /// The row of the first planned region.
     first_region: usize,
-    regions: &'a [Planned<AxisPlans<S::Plan>>],
+    regions: &'a [Planned<[S::Plan; 2]>],
     planner: &'a Planner<E::Sum>,
     /// The width of the map.
     width: usize,
@@ -92,8 +92,6 @@ struct Work<'a, E: Number, S: Scatter<E::Sum>> {
 /// Output channels of an image that read channels of their own in a run of elements.
 struct Task<'a, O> {
     image: usize,
-    /// The numbers of the runs along y and along x.
-    runs: [usize; 2],
     /// Rows and columns of the output.
     elements: [Range<usize>; 2],
     /// The channels of the output.
@@ -116,15 +114,14 @@ impl<E: Number, S: Scatter<E::Sum>> Work<'_, E, S> {
         let step = input_channels / channels;
         let mut tasks = Vec::new();
         for image in 0..planes.len() / input_channels {
-            for (run_y, rows) in self.planner.runs(0).into_iter().enumerate() {
-                for (run_x, of_run) in self.planner.runs(1).into_iter().enumerate() {
+            for rows in self.planner.runs(0) {
+                for of_run in self.planner.runs(1) {
                     let first = image * input_channels + map.first_channel([rows.start, of_run.start], columns);
                     for start in (0..channels).step_by(LANES) {
                         let channels = start..(start + LANES).min(channels);
                         let planes = channels.clone().map(|channel| planes[first + channel * step].take());
                         tasks.push(Task {
                             image,
-                            runs: [run_y, run_x],
                             elements: [rows.clone(), of_run.clone()],
                             planes: planes
                                 .map(|plane| plane.expect("a channel is read by one run"))
@@ -169,13 +166,10 @@ fn compute_task<E: Number, O: Number<Sum = E::Sum>, S: Scatter<E::Sum>>(
     task: Task<'_, O>,
 ) {
     let of_image = work.regions.iter().filter(|region| region.image == task.image);
-    let of_task = of_image.map(|region| {
-        let plan = [0, 1].map(|axis| &region.plan[axis][task.runs[axis]]);
-        OfTask {
-            window: plan.map(AxisPlan::window),
-            plan,
-            row: work.first_region + region.number,
-        }
+    let of_task = of_image.map(|region| OfTask {
+        window: [0, 1].map(|axis| region.plan[axis].window_of(task.elements[axis].clone())),
+        plan: region.plan.each_ref(),
+        row: work.first_region + region.number,
     });
     let mut regions: Vec<_> = of_task.filter(|region| pixel_count(&region.window) > 0).collect();
     regions.sort_by_key(|region| (region.window[0].start, region.row));
@@ -261,7 +255,7 @@ fn compute_lanes<V: Simd, E: Number, O: Number<Sum = E::Sum>, S: Scatter<E::Sum>
             gradient.load(simd, work.gradient, region.row, &output_lanes, 0..1);
             work.kernel.add(
                 region.plan,
-                start - output_rows.start..end - output_rows.start,
+                [start..end, output_columns.clone()],
                 window_columns.clone(),
                 gradient.row(0, elements),
                 &tile,

@@ -114,9 +114,10 @@ impl<S: Sum> PullEnds<S> for PullMaxOfSamples<S> {
         scratch: &mut Scratch<S, L>,
         of_ends: &mut OfEnds,
     ) {
-        for (row, gradient) in gradient.chunks_exact(x.samples.samples.len()).enumerate() {
-            self.0
-                .winners([&y.samples, &x.samples], row, &columns, features, scratch);
+        let elements = 0..x.samples.samples.len();
+        let samples = [&y.samples, &x.samples];
+        for (row, gradient) in gradient.chunks_exact(elements.len()).enumerate() {
+            self.0.winners(samples, row, &elements, &columns, features, scratch);
             let (first_y, of_x) = (y.samples.samples[row].start, &x.samples.samples);
             for ((gradient, winners), of_x) in gradient.iter().zip(scratch.winners()).zip(of_x) {
                 for (lane, (&gradient, winner)) in gradient.iter().zip(winners).enumerate() {

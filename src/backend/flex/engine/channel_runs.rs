@@ -5,7 +5,7 @@ use std::ops::Range;
 
 use pulp::Simd;
 
-use super::groups::{AxisPlans, Planned, Task, pays_to_share};
+use super::groups::{Planned, Task, pays_to_share};
 use super::kernel::Kernel;
 use super::scratch::Scratch;
 use super::task::Work;
@@ -15,8 +15,6 @@ use crate::geometry::plan::{AxisPlan, hull, pixel_count};
 
 /// Elements that read the same channels.
 struct Run {
-    /// Its number along y and x, which is that of its plans.
-    number: [usize; 2],
     /// Rows and columns of the output.
     elements: [Range<usize>; 2],
     /// The channel that the first output channel reads.
@@ -24,16 +22,10 @@ struct Run {
 }
 
 impl Run {
-    /// The plans of y and x for a region.
-    #[inline(always)]
-    fn plans<'a, P>(&self, region: &'a Planned<AxisPlans<P>>) -> [&'a P; 2] {
-        [0, 1].map(|axis| &region.plan[axis][self.number[axis]])
-    }
-
     /// The pixels that it reads for a region.
     #[inline(always)]
-    fn window<S: Sum, P: AxisPlan<S>>(&self, region: &Planned<AxisPlans<P>>) -> [Range<usize>; 2] {
-        self.plans(region).map(|plan| plan.window())
+    fn window<S: Sum, P: AxisPlan<S>>(&self, region: &Planned<[P; 2]>) -> [Range<usize>; 2] {
+        [0, 1].map(|axis| region.plan[axis].window_of(self.elements[axis].clone()))
     }
 }
 
@@ -52,7 +44,7 @@ struct Memory<S> {
 pub fn compute_runs<E: Number, K: Kernel<E::Sum>>(
     simd: impl Simd,
     work: &Work<'_, E, K>,
-    mut task: Task<'_, E, AxisPlans<K::Plan>>,
+    mut task: Task<'_, E, [K::Plan; 2]>,
 ) {
     let [rows, columns] = work.planner.output_size();
     let of_a_channel = rows * columns;
@@ -96,10 +88,8 @@ fn runs<E: Number, K: Kernel<E::Sum>>(work: &Work<'_, E, K>) -> impl Iterator<It
     let [_, columns] = work.planner.output_size();
     let map = work.planner.channel_map();
     let [along_y, along_x] = [0, 1].map(|axis| work.planner.runs(axis));
-    along_y.into_iter().enumerate().flat_map(move |(row, of_rows)| {
-        let along_x = along_x.clone().into_iter().enumerate();
-        along_x.map(move |(column, of_columns)| Run {
-            number: [row, column],
+    along_y.into_iter().flat_map(move |of_rows| {
+        along_x.clone().into_iter().map(move |of_columns| Run {
             first_channel: map.first_channel([of_rows.start, of_columns.start], columns),
             elements: [of_rows.clone(), of_columns],
         })
@@ -108,7 +98,7 @@ fn runs<E: Number, K: Kernel<E::Sum>>(work: &Work<'_, E, K>) -> impl Iterator<It
 
 /// The pixels that a run reads for any of the regions, where a copy of them pays and takes little memory.
 #[inline(always)]
-fn shared_window<S: Sum, P: AxisPlan<S>>(run: &Run, regions: &[Planned<AxisPlans<P>>]) -> Option<[Range<usize>; 2]> {
+fn shared_window<S: Sum, P: AxisPlan<S>>(run: &Run, regions: &[Planned<[P; 2]>]) -> Option<[Range<usize>; 2]> {
     let windows = || regions.iter().map(|region| run.window(region));
     let all = [0, 1].map(|axis| hull(windows().map(|window| window[axis].clone())));
     let pixels = windows().map(|window| pixel_count(&window)).sum();
@@ -121,7 +111,7 @@ fn compute_one_by_one<E: Number, K: Kernel<E::Sum>>(
     simd: impl Simd,
     work: &Work<'_, E, K>,
     run: &Run,
-    region: &Planned<AxisPlans<K::Plan>>,
+    region: &Planned<[K::Plan; 2]>,
     lanes: &LaneChannels,
     memory: &mut Memory<E::Sum>,
     output: &mut [E],
@@ -170,7 +160,7 @@ fn load<E: Number, K: Kernel<E::Sum>, const L: usize>(
 fn compute_run<E: Number, K: Kernel<E::Sum>, const L: usize>(
     work: &Work<'_, E, K>,
     run: &Run,
-    region: &Planned<AxisPlans<K::Plan>>,
+    region: &Planned<[K::Plan; 2]>,
     rows: &impl Rows<E::Sum, L>,
     scratch: &mut Scratch<E::Sum, L>,
     output: &mut [E],
@@ -181,8 +171,8 @@ fn compute_run<E: Number, K: Kernel<E::Sum>, const L: usize>(
     scratch.along_y.resize(columns.len());
     scratch.sums.resize(of_rows.len() * of_columns.len());
     work.kernel.compute(
-        run.plans(region),
-        0..of_rows.len(),
+        region.plan.each_ref(),
+        run.elements.clone(),
         columns,
         rows,
         scratch.along_y.get_mut(),

@@ -5,12 +5,9 @@ use std::ops::Range;
 use crate::backend::flex::pixels::{LANES, LARGEST_TILE, tile_capacity};
 use crate::geometry::plan::pixel_count;
 
-/// The plans of y and of x: one for each run of elements that read the same channels.
-pub type AxisPlans<P> = [Vec<P>; 2];
-
 /// A region, planned.
 pub struct Planned<P> {
-    /// What its elements read.
+    /// What its elements read; the plans of y and of x where these are planned one by one.
     pub plan: P,
     pub image: usize,
     /// Its row among those planned together.

@@ -11,12 +11,12 @@ pub trait Kernel<S: Sum>: Sync {
     /// What of a region's axis is common to its channels.
     type Plan: AxisPlan<S>;
 
-    /// Computes rows of the output, as many elements as `output` has, in `L` channels. `plan` is that of y and of x,
-    /// `columns` are those of its window, `along_y` has room for a row of it, and `rows` has its pixels.
+    /// Computes `elements`, which are rows and columns of the output, in `L` channels. `plan` is that of y and of x,
+    /// `columns` are those of their window, `along_y` has room for a row of it, and `rows` has its pixels.
     fn compute<const L: usize>(
         &self,
         plan: [&Self::Plan; 2],
-        output_rows: Range<usize>,
+        elements: [Range<usize>; 2],
         columns: Range<usize>,
         rows: &impl Rows<S, L>,
         along_y: &mut [[S; L]],

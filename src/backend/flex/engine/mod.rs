@@ -9,19 +9,17 @@ mod kernel;
 mod scratch;
 mod task;
 
-use std::ops::Range;
-
 use burn::tensor::{Bytes, Shape};
 use burn_flex::{FlexTensor, Layout};
 use rayon::prelude::*;
 
-pub use groups::{AxisPlans, Planned, Task, divide, group, wanted_tasks};
+pub use groups::{Planned, Task, divide, group, wanted_tasks};
 pub use kernel::Kernel;
 pub use task::{BAND, FEWEST_LANES};
 
 use super::numbers::Number;
 use super::pixels::{Features, zeros};
-use crate::geometry::plan::{AxisPlan, Coordinate, Planner, Region, hull};
+use crate::geometry::plan::{AxisPlan, Coordinate, Planner, Region};
 use task::{Work, compute};
 
 /// How many numbers the plans hold that are there at a time, 4 MiB.
@@ -89,10 +87,8 @@ pub fn plan<S: Coordinate, P: AxisPlan<S>>(
     regions: &[Region],
     planner: &Planner<S>,
     parallel: bool,
-) -> Vec<Planned<AxisPlans<P>>> {
-    let runs = [0, 1].map(|axis| planner.runs(axis));
-    let plan =
-        |(number, region): (usize, &Region)| planner.pools(region).then(|| planned(number, region, planner, &runs));
+) -> Vec<Planned<[P; 2]>> {
+    let plan = |(number, region): (usize, &Region)| planner.pools(region).then(|| planned(number, region, planner));
     if parallel {
         let regions = regions.par_iter().with_min_len(16).enumerate();
         return regions.filter_map(plan).collect();
@@ -100,21 +96,13 @@ pub fn plan<S: Coordinate, P: AxisPlan<S>>(
     regions.iter().enumerate().filter_map(plan).collect()
 }
 
-fn planned<S: Coordinate, P: AxisPlan<S>>(
-    number: usize,
-    region: &Region,
-    planner: &Planner<S>,
-    runs: &[Vec<Range<usize>>; 2],
-) -> Planned<AxisPlans<P>> {
-    let plans: [Vec<P>; 2] = [0, 1].map(|axis| {
-        let runs = runs[axis].iter().cloned();
-        runs.map(|run| planner.axis(region, axis, run)).collect()
-    });
-    let window = plans.each_ref().map(|plans| hull(plans.iter().map(AxisPlan::window)));
+fn planned<S: Coordinate, P: AxisPlan<S>>(number: usize, region: &Region, planner: &Planner<S>) -> Planned<[P; 2]> {
+    let sizes = planner.output_size();
+    let plan: [P; 2] = [0, 1].map(|axis| planner.axis(region, axis, 0..sizes[axis]));
     Planned {
-        plan: plans,
+        window: plan.each_ref().map(AxisPlan::window),
+        plan,
         image: region.image,
         number,
-        window,
     }
 }

@@ -3,7 +3,7 @@
 use pulp::{Arch, Simd, WithSimd};
 
 use super::channel_runs::compute_runs;
-use super::groups::{AxisPlans, Planned, Task};
+use super::groups::{Planned, Task};
 use super::kernel::Kernel;
 use super::scratch::Scratch;
 use crate::backend::flex::numbers::{Number, deinterleave};
@@ -24,14 +24,14 @@ pub struct Work<'a, E: Number, K> {
 }
 
 /// Computes a task with whatever vector instructions the processor has.
-pub fn compute<E: Number, K: Kernel<E::Sum>>(work: &Work<'_, E, K>, task: Task<'_, E, AxisPlans<K::Plan>>) {
+pub fn compute<E: Number, K: Kernel<E::Sum>>(work: &Work<'_, E, K>, task: Task<'_, E, [K::Plan; 2]>) {
     Arch::new().dispatch(Vectorized { work, task })
 }
 
 /// What `pulp` is handed. All that it calls is inlined: only then is it compiled for these instructions.
 struct Vectorized<'a, E: Number, K: Kernel<E::Sum>> {
     work: &'a Work<'a, E, K>,
-    task: Task<'a, E, AxisPlans<K::Plan>>,
+    task: Task<'a, E, [K::Plan; 2]>,
 }
 
 impl<E: Number, K: Kernel<E::Sum>> WithSimd for Vectorized<'_, E, K> {
@@ -44,13 +44,9 @@ impl<E: Number, K: Kernel<E::Sum>> WithSimd for Vectorized<'_, E, K> {
 }
 
 #[inline(always)]
-fn compute_task<E: Number, K: Kernel<E::Sum>>(
-    simd: impl Simd,
-    work: &Work<'_, E, K>,
-    task: Task<'_, E, AxisPlans<K::Plan>>,
-) {
+fn compute_task<E: Number, K: Kernel<E::Sum>>(simd: impl Simd, work: &Work<'_, E, K>, task: Task<'_, E, [K::Plan; 2]>) {
     let lone_and_large =
-        |region: &Planned<AxisPlans<K::Plan>>| task.shared.is_none() && tile_capacity(&region.window) > LARGEST_TILE;
+        |region: &Planned<[K::Plan; 2]>| task.shared.is_none() && tile_capacity(&region.window) > LARGEST_TILE;
     if !work.planner.is_one_run() {
         compute_runs(simd, work, task);
     } else if task.channels.len() < FEWEST_LANES || task.regions.iter().any(lone_and_large) {
@@ -65,13 +61,13 @@ fn compute_task<E: Number, K: Kernel<E::Sum>>(
 fn compute_in_lanes<E: Number, K: Kernel<E::Sum>>(
     simd: impl Simd,
     work: &Work<'_, E, K>,
-    mut task: Task<'_, E, AxisPlans<K::Plan>>,
+    mut task: Task<'_, E, [K::Plan; 2]>,
 ) {
     let [rows, columns] = work.planner.output_size();
     let of_a_channel = rows * columns;
     let mut tile = Tile::<E::Sum, LANES>::new();
     let mut scratch = Scratch::new();
-    let rows_of = |region: &Planned<AxisPlans<K::Plan>>| region.window[0].len();
+    let rows_of = |region: &Planned<[K::Plan; 2]>| region.window[0].len();
     let most_rows = task.regions.iter().map(rows_of).max().unwrap_or(0);
     for start in task.channels.clone().step_by(LANES) {
         let lanes = LaneChannels {
@@ -101,7 +97,7 @@ fn compute_in_lanes<E: Number, K: Kernel<E::Sum>>(
 fn compute_one_by_one<E: Number, K: Kernel<E::Sum>>(
     simd: impl Simd,
     work: &Work<'_, E, K>,
-    mut task: Task<'_, E, AxisPlans<K::Plan>>,
+    mut task: Task<'_, E, [K::Plan; 2]>,
 ) {
     let [rows, columns] = work.planner.output_size();
     let of_a_channel = rows * columns;
@@ -134,13 +130,12 @@ fn compute_one_by_one<E: Number, K: Kernel<E::Sum>>(
 fn compute_region<E: Number, K: Kernel<E::Sum>, const L: usize>(
     simd: impl Simd,
     work: &Work<'_, E, K>,
-    region: &Planned<AxisPlans<K::Plan>>,
+    region: &Planned<[K::Plan; 2]>,
     rows: &impl Rows<E::Sum, L>,
     scratch: &mut Scratch<E::Sum, L>,
     output: &mut [E],
 ) {
     let [height, width] = work.planner.output_size();
-    let plan = region.plan.each_ref().map(|plans| &plans[0]);
     let columns = &region.window[1];
     scratch.along_y.resize(columns.len());
     let of_a_band = (BAND / width).clamp(1, height);
@@ -148,8 +143,8 @@ fn compute_region<E: Number, K: Kernel<E::Sum>, const L: usize>(
         let output_rows = start..(start + of_a_band).min(height);
         scratch.sums.resize(output_rows.len() * width);
         work.kernel.compute(
-            plan,
-            output_rows,
+            region.plan.each_ref(),
+            [output_rows, 0..width],
             columns.clone(),
             rows,
             scratch.along_y.get_mut(),

@@ -29,21 +29,19 @@ impl<S: Sum> Kernel<S> for Average<S> {
     fn compute<const L: usize>(
         &self,
         [y, x]: [&Weights<S>; 2],
-        output_rows: Range<usize>,
+        [of_rows, of_columns]: [Range<usize>; 2],
         columns: Range<usize>,
         rows: &impl Rows<S, L>,
         along_y: &mut [[S; L]],
         output: &mut [[S; L]],
     ) {
         let zero = S::default();
-        let width = x.pixels.len();
-        for (output, (pixels, weights, &share_y)) in
-            output.chunks_exact_mut(width).zip(y.elements().skip(output_rows.start))
-        {
+        let output_rows = output.chunks_exact_mut(of_columns.len());
+        for (output, (pixels, weights, &share_y)) in output_rows.zip(y.elements(of_rows)) {
             weighted_sum(along_y, weights, |offset| {
                 rows.row(pixels.start + offset, columns.clone())
             });
-            for (output, (pixels, weights, &share_x)) in output.iter_mut().zip(x.elements()) {
+            for (output, (pixels, weights, &share_x)) in output.iter_mut().zip(x.elements(of_columns.clone())) {
                 let mut total = [zero; L];
                 if !pixels.is_empty() {
                     let pixels = pixels.start - columns.start..pixels.end - columns.start;

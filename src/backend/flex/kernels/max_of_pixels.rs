@@ -28,15 +28,16 @@ impl<S: Sum> Kernel<S> for MaxOfPixels<S> {
     fn compute<const L: usize>(
         &self,
         [y, x]: [&PixelRanges; 2],
-        output_rows: Range<usize>,
+        [of_rows, of_columns]: [Range<usize>; 2],
         columns: Range<usize>,
         rows: &impl Rows<S, L>,
         along_y: &mut [[S; L]],
         output: &mut [[S; L]],
     ) {
-        for (output, bin_y) in output.chunks_exact_mut(x.len()).zip(&y[output_rows]) {
+        let bins_x = &x[of_columns];
+        for (output, bin_y) in output.chunks_exact_mut(bins_x.len()).zip(&y[of_rows]) {
             maxima(along_y, bin_y.clone(), |row| rows.row(row, columns.clone()));
-            for (output, bin_x) in output.iter_mut().zip(x) {
+            for (output, bin_x) in output.iter_mut().zip(bins_x) {
                 let mut maximum = [S::LEAST; L];
                 if bin_x.is_empty() || bin_y.is_empty() {
                     maximum = [self.outside; L];

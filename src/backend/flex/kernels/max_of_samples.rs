@@ -31,22 +31,21 @@ impl<S: Sum> Kernel<S> for MaxOfSamples<S> {
     fn compute<const L: usize>(
         &self,
         [y, x]: [&SampleTaps<S>; 2],
-        output_rows: Range<usize>,
+        [of_rows, of_columns]: [Range<usize>; 2],
         columns: Range<usize>,
         rows: &impl Rows<S, L>,
         along_y: &mut [[S; L]],
         output: &mut [[S; L]],
     ) {
-        let width = x.samples.len();
-        let elements_y = y.elements().skip(output_rows.start);
-        for (output, (samples_y, complete_y)) in output.chunks_exact_mut(width).zip(elements_y) {
+        let output_rows = output.chunks_exact_mut(of_columns.len());
+        for (output, (samples_y, complete_y)) in output_rows.zip(y.elements(of_rows)) {
             output.fill([self.start; L]);
             for taps in samples_y {
                 let pair = [taps.low, taps.high];
                 weighted_sum(along_y, &[taps.low_weight, taps.high_weight], |tap| {
                     rows.row(pair[tap], columns.clone())
                 });
-                for (maximum, (samples_x, _)) in output.iter_mut().zip(x.elements()) {
+                for (maximum, (samples_x, _)) in output.iter_mut().zip(x.elements(of_columns.clone())) {
                     for taps in samples_x {
                         let mut sample = [S::default(); L];
                         add(&mut sample, taps.low_weight, &along_y[taps.low - columns.start]);
@@ -55,7 +54,7 @@ impl<S: Sum> Kernel<S> for MaxOfSamples<S> {
                     }
                 }
             }
-            for (maximum, (samples_x, complete_x)) in output.iter_mut().zip(x.elements()) {
+            for (maximum, (samples_x, complete_x)) in output.iter_mut().zip(x.elements(of_columns.clone())) {
                 if samples_y.is_empty() || samples_x.is_empty() {
                     *maximum = [self.outside; L];
                 } else if !(complete_y && complete_x) {

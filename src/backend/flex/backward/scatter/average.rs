@@ -21,7 +21,7 @@ impl<S: Sum> Scatter<S> for ScatterAverage {
     fn add<const L: usize>(
         &self,
         [y, x]: [&Weights<S>; 2],
-        output_rows: Range<usize>,
+        [of_rows, of_columns]: [Range<usize>; 2],
         columns: Range<usize>,
         gradient: &[[S; L]],
         _features: &impl Rows<S, L>,
@@ -30,13 +30,13 @@ impl<S: Sum> Scatter<S> for ScatterAverage {
     ) {
         scratch.row.resize(columns.len());
         let along_x = scratch.row.get_mut();
-        let elements_y = y.elements().skip(output_rows.start);
-        for (gradient, (rows, weights_y, _)) in gradient.chunks_exact(x.pixels.len()).zip(elements_y) {
+        let of_rows = gradient.chunks_exact(of_columns.len()).zip(y.elements(of_rows));
+        for (gradient, (rows, weights_y, _)) in of_rows {
             if rows.is_empty() {
                 continue;
             }
             along_x.fill([S::default(); L]);
-            for (gradient, (pixels, weights_x, _)) in gradient.iter().zip(x.elements()) {
+            for (gradient, (pixels, weights_x, _)) in gradient.iter().zip(x.elements(of_columns.clone())) {
                 if !pixels.is_empty() {
                     let pixels = &mut along_x[pixels.start - columns.start..pixels.end - columns.start];
                     for (sum, &weight) in pixels.iter_mut().zip(weights_x) {

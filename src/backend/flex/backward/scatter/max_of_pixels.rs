@@ -27,7 +27,7 @@ impl<S: Sum> Scatter<S> for ScatterMaxOfPixels {
     fn add<const L: usize>(
         &self,
         [y, x]: [&PixelRanges; 2],
-        output_rows: Range<usize>,
+        [of_rows, of_columns]: [Range<usize>; 2],
         columns: Range<usize>,
         gradient: &[[S; L]],
         features: &impl Rows<S, L>,
@@ -39,15 +39,16 @@ impl<S: Sum> Scatter<S> for ScatterMaxOfPixels {
             sums.pixel_count() < MOST_PIXELS,
             "the gradient of a maximum of whole pixels needs a window of fewer than 2^29 pixels"
         );
-        for (bin_y, gradient) in y[output_rows].iter().zip(gradient.chunks_exact(x.len())) {
+        let bins_x = &x[of_columns];
+        for (bin_y, gradient) in y[of_rows].iter().zip(gradient.chunks_exact(bins_x.len())) {
             if bin_y.is_empty() {
                 continue;
             }
             largest_of_columns(bin_y.clone(), &columns, width, features, scratch);
             let first = sums.place([bin_y.start, columns.start]);
             scratch.offsets.clear();
-            scratch.offsets.resize(x.len(), [NONE; L]);
-            for (offsets, bin_x) in scratch.offsets.iter_mut().zip(x) {
+            scratch.offsets.resize(bins_x.len(), [NONE; L]);
+            for (offsets, bin_x) in scratch.offsets.iter_mut().zip(bins_x) {
                 if bin_x.is_empty() {
                     continue;
                 }

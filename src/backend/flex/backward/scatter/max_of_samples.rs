@@ -23,17 +23,19 @@ impl<S: Sum> ScatterMaxOfSamples<S> {
         }
     }
 
-    /// The samples that win in a row of the output.
+    /// The samples that win in some elements of a row of the output.
     #[inline(always)]
     pub fn winners<const L: usize>(
         &self,
         [y, x]: [&SampleTaps<S>; 2],
         output_row: usize,
+        of_columns: &Range<usize>,
         columns: &Range<usize>,
         features: &impl Rows<S, L>,
         scratch: &mut Scratch<S, L>,
     ) {
-        let width = x.samples.len();
+        let width = of_columns.len();
+        let (samples_x, complete_x) = (&x.samples[of_columns.clone()], &x.complete[of_columns.clone()]);
         scratch.row.resize(columns.len());
         scratch.maxima.clear();
         scratch.maxima.resize(width, [self.start; L]);
@@ -47,9 +49,9 @@ impl<S: Sum> ScatterMaxOfSamples<S> {
                 features.row(pair[tap], columns.clone())
             });
             let along_y = scratch.row.get();
-            let of_elements = scratch.maxima.iter_mut().zip(&mut scratch.winners).zip(&x.samples);
-            for ((maximum, winner), samples_x) in of_elements {
-                for (number_x, taps) in (0..).zip(&x.taps[samples_x.clone()]) {
+            let of_elements = scratch.maxima.iter_mut().zip(&mut scratch.winners).zip(samples_x);
+            for ((maximum, winner), of_element) in of_elements {
+                for (number_x, taps) in (0..).zip(&x.taps[of_element.clone()]) {
                     let mut sample = [S::default(); L];
                     add(&mut sample, taps.low_weight, &along_y[taps.low - columns.start]);
                     add(&mut sample, taps.high_weight, &along_y[taps.high - columns.start]);
@@ -57,7 +59,7 @@ impl<S: Sum> ScatterMaxOfSamples<S> {
                 }
             }
         }
-        let of_elements = scratch.maxima.iter().zip(&mut scratch.winners).zip(&x.complete);
+        let of_elements = scratch.maxima.iter().zip(&mut scratch.winners).zip(complete_x);
         for ((maximum, winner), &complete_x) in of_elements {
             if !(y.complete[output_row] && complete_x) {
                 for (lane, &maximum) in maximum.iter().enumerate() {
@@ -79,16 +81,16 @@ impl<S: Sum> Scatter<S> for ScatterMaxOfSamples<S> {
     fn add<const L: usize>(
         &self,
         [y, x]: [&SampleTaps<S>; 2],
-        output_rows: Range<usize>,
+        [of_rows, of_columns]: [Range<usize>; 2],
         columns: Range<usize>,
         gradient: &[[S; L]],
         features: &impl Rows<S, L>,
         scratch: &mut Scratch<S, L>,
         sums: &mut SumRows<S, L>,
     ) {
-        for (row, gradient) in output_rows.zip(gradient.chunks_exact(x.samples.len())) {
-            self.winners([y, x], row, &columns, features, scratch);
-            let (of_y, of_x) = (&y.taps[y.samples[row].clone()], &x.samples);
+        for (row, gradient) in of_rows.zip(gradient.chunks_exact(of_columns.len())) {
+            self.winners([y, x], row, &of_columns, &columns, features, scratch);
+            let (of_y, of_x) = (&y.taps[y.samples[row].clone()], &x.samples[of_columns.clone()]);
             for ((gradient, winners), of_x) in gradient.iter().zip(scratch.winners()).zip(of_x) {
                 for (lane, (&gradient, winner)) in gradient.iter().zip(winners).enumerate() {
                     let Some([number_y, number_x]) = winner else {

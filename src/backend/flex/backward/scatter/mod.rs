@@ -23,13 +23,13 @@ pub trait Scatter<S: Sum>: Sync {
     /// Whether it reads the features.
     const READS_FEATURES: bool;
 
-    /// Adds the gradient of rows of the output, in `L` channels, to the pixels of `columns`, those of the region's
-    /// window. `features` has its pixels where they are read, and `sums` its rows, open.
+    /// Adds the gradient of `elements`, which are rows and columns of the output, in `L` channels, to the pixels of
+    /// `columns`, those of their window. `features` has its pixels where they are read, and `sums` its rows, open.
     #[allow(clippy::too_many_arguments)]
     fn add<const L: usize>(
         &self,
         plan: [&Self::Plan; 2],
-        output_rows: Range<usize>,
+        elements: [Range<usize>; 2],
         columns: Range<usize>,
         gradient: &[[S; L]],
         features: &impl Rows<S, L>,

@@ -1,12 +1,12 @@
-#!/usr/bin/env python3
-"""Runs the operators whose samples are no grid of rows and columns of the map, as `generate.py` does others."""
+"""OpenVINO's operators whose samples are no grid of rows and columns of the map."""
 
 import math
 
 import numpy as np
 
-from generate import (ALIGN_TOLERANCE, MOST_SAMPLES, SCALES, SINGLE_BOXES, Case, anything, draw_problem, main,
-                      openvino_answer, openvino_parameter, openvino_run, owner_boxes, with_batch_column)
+from frameworks.openvino import openvino_answer, openvino_parameter, openvino_run
+from problems import (ALIGN_TOLERANCE, MOST_SAMPLES, SCALES, SINGLE_BOXES, Case, anything, draw_problem, owner_boxes,
+                      with_batch_column)
 
 # The cosine and the sine of the angle are rounded, and move a sample by their error times the region's length.
 ROTATED_TOLERANCE = {np.float32: 5e-5, np.float16: 2e-3}
@@ -122,7 +122,3 @@ OPERATORS = {
     "openvino.DeformablePSROIPooling": (openvino_deformable_ps_roi_pooling, SINGLE_BOXES),
     "openvino.PSROIPooling/bilinear": (openvino_ps_roi_pooling_bilinear, SINGLE_BOXES),
 }
-
-
-if __name__ == "__main__":
-    main(OPERATORS)
