@@ -1,6 +1,7 @@
-// A CUDA driver whose device, an H200 by its attributes, computes nothing: its memory is the host's, and a
-// launch of a region operator is written down in the folder RECORDS, with the kernel's PTX and what it was given.
-// `count` builds it as libcuda.so.1, so that CubeCL compiles kernels and launches them where no GPU is.
+// A CUDA driver whose device, an H200 by its attributes, computes nothing: its memory is the host's. The first launch
+// of a kernel whose name starts with RECORD is written down in the folder RECORDS, with the kernel's PTX and what it
+// was given. `count.py` and `scripts/gpu/rehearse` build it as libcuda.so.1, so that CubeCL compiles kernels and
+// launches them where no GPU is.
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -120,7 +121,6 @@ int cuModuleGetFunction(void **function, char *module, const char *name) {
     return *function = made, 0;
 }
 
-enum { BUFFERS = 5, SCALARS = 512 };  // of which as many are read as the kernel has
 static const size_t LARGEST = (size_t)80 << 20;
 
 static FILE *create(const char *name, const char *ending) {
@@ -129,30 +129,35 @@ static FILE *create(const char *name, const char *ending) {
     return fopen(path, "wb");
 }
 
-static void record(const struct function *kernel, const uint64_t dimensions[6], void **arguments) {
+static void record(const struct function *kernel, const uint64_t dimensions[6], uint64_t shared, void **arguments) {
     FILE *ptx = create(kernel->name, "ptx"), *launch = create(kernel->name, "launch");
     if (!ptx || !launch) exit(1);
     fputs(kernel->ptx, ptx);
     fclose(ptx);
     fwrite(dimensions, sizeof *dimensions, 6, launch);
-    for (int i = 0; i < BUFFERS; i++) {
-        pointer start = *(pointer *)arguments[i];
-        size_t size = beyond(start) < LARGEST ? beyond(start) : LARGEST;
+    fwrite(&shared, sizeof shared, 1, launch);
+    // A parameter is the address of a buffer, or a block of bytes: `.param .align 8 .b8 name[size]`.
+    const char *end = strstr(kernel->ptx, "\n)"), *line = strstr(kernel->ptx, ".entry");
+    for (int i = 0; (line = strstr(line, "\t.param")) && line < end; i++) {
+        const char *rest = strchr(line, '\n'), *bytes = strchr(line, '[');
+        uint64_t block = bytes && bytes < rest ? strtoull(bytes + 1, NULL, 10) : 0;
+        uint64_t start = block ? 0 : *(pointer *)arguments[i];
+        uint64_t size = block ? block : beyond(start) < LARGEST ? beyond(start) : LARGEST;
         fwrite(&start, sizeof start, 1, launch);
         fwrite(&size, sizeof size, 1, launch);
-        fwrite((void *)start, 1, size, launch);
+        fwrite(block ? arguments[i] : (void *)start, 1, size, launch);
+        line = rest;
     }
-    fwrite(arguments[BUFFERS], 1, SCALARS, launch);
     fclose(launch);
 }
 
 int cuLaunchKernel(struct function *kernel, count blocks_x, count blocks_y, count blocks_z, count units_x,
                    count units_y, count units_z, count shared, void *stream, void **arguments, void **extra) {
     static int recorded;
-    int ours = !strncmp(kernel->name, "pool_regions", 12);
-    if (ours && !recorded++) {
+    const char *name = getenv("RECORD");
+    if (name && !strncmp(kernel->name, name, strlen(name)) && !recorded++) {
         uint64_t dimensions[] = {blocks_x, blocks_y, blocks_z, units_x, units_y, units_z};
-        record(kernel, dimensions, arguments);
+        record(kernel, dimensions, shared, arguments);
     }
     return 0;
 }
