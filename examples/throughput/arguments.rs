@@ -14,6 +14,9 @@ pub struct Arguments {
     /// The backend that runs the operators
     #[arg(long, value_enum, default_value_t = BackendName::Flex)]
     pub backend: BackendName,
+    /// A server that runs the operators instead, such as ws://127.0.0.1:3000
+    #[arg(long, value_name = "URL")]
+    pub server: Option<String>,
     /// Threads of a CPU backend
     #[arg(long, default_value_t = 2)]
     pub threads: usize,

@@ -7,6 +7,7 @@
 //! cargo run --release -p throughput -- --workload rotated-p2,prroi-p2,extractor,ps-rfcn,deform-c4
 //! cargo run --release -p throughput --features ndarray -- --backend ndarray
 //! cargo run --release -p throughput --features cuda -- --backend cuda --burst 20
+//! cargo run --release -p throughput --features remote -- --server ws://127.0.0.1:3000
 //! ```
 //!
 //! Features and boxes are on the device before the call, and the call allocates its output. With `--backward` the call
@@ -21,6 +22,9 @@ mod backend_name;
 mod measure;
 mod operator;
 mod random;
+#[cfg(feature = "remote")]
+#[path = "../support/server_device.rs"]
+mod server_device;
 mod traffic;
 mod workload;
 
@@ -55,7 +59,10 @@ fn run(arguments: &Arguments) -> Result<(), String> {
         .num_threads(arguments.threads)
         .build_global()
         .map_err(|error| format!("{} threads: {error}", arguments.threads))?;
-    let device = arguments.backend.device()?;
+    let device = match &arguments.server {
+        Some(server) => on_server(server)?,
+        None => arguments.backend.device()?,
+    };
     let dtype = arguments.dtype.dtype();
     if !arguments.backend.supports(&device, dtype) {
         return Err(format!("{} has no {:?}", arguments.backend, arguments.dtype));
@@ -68,4 +75,12 @@ fn run(arguments: &Arguments) -> Result<(), String> {
         }
     }
     Ok(())
+}
+
+#[cfg(feature = "remote")]
+use server_device::connect as on_server;
+
+#[cfg(not(feature = "remote"))]
+fn on_server(_server: &str) -> Result<burn::tensor::Device, String> {
+    Err("servers are not compiled in: add --features remote".to_string())
 }

@@ -7,7 +7,6 @@ use burn_roi::{Rois, RotatedRois};
 use serde_json::json;
 
 use crate::arguments::{Arguments, Number};
-use crate::backend_name::BackendName;
 use crate::operator::Inputs;
 use crate::traffic;
 use crate::workload::Workload;
@@ -20,7 +19,8 @@ const LEAST_TIME: Duration = Duration::from_millis(500);
 /// The times of a workload.
 pub struct Measurement {
     workload: &'static str,
-    backend: BackendName,
+    /// The backend, or the server.
+    backend: String,
     dtype: Number,
     threads: usize,
     first: Duration,
@@ -45,7 +45,7 @@ impl Measurement {
     pub fn json(&self) -> String {
         json!({
             "workload": self.workload,
-            "backend": self.backend.to_string(),
+            "backend": self.backend,
             "dtype": self.dtype.to_string(),
             "threads": self.threads,
             "median_ms": milliseconds(self.median),
@@ -81,7 +81,7 @@ pub fn measure(workload: &Workload, arguments: &Arguments, device: &Device, dtyp
     times.sort();
     Measurement {
         workload: workload.name,
-        backend: arguments.backend,
+        backend: arguments.server.clone().unwrap_or(arguments.backend.to_string()),
         dtype: arguments.dtype,
         threads: arguments.threads,
         first,

@@ -8,7 +8,7 @@ use super::RegionKernels;
 
 /// A backend that the region operators run on: the bound of code that chooses it by type parameter.
 ///
-/// It holds for `Flex`, `NdArray`, `LibTorch`, `CubeBackend` (whose other names are `Wgpu`, `Cuda`, …) with and
+/// It holds for `Flex`, `NdArray`, `LibTorch`, `Remote`, `CubeBackend` (whose other names are `Wgpu`, `Cuda`, …) with and
 /// without `Fusion`, where the features of these names are on, and for `Dispatch`, which stands for all of them. No
 /// other crate can implement it.
 ///
@@ -145,6 +145,8 @@ macro_rules! of_backend {
             DispatchDevice::Cube(device) => burn_cubecl::CubeBackend::$function(device $(, $argument)*),
             #[cfg(feature = "tch")]
             DispatchDevice::LibTorch(device) => burn::backend::LibTorch::$function(device $(, $argument)*),
+            #[cfg(feature = "remote")]
+            DispatchDevice::Remote(device) => burn::backend::Remote::$function(device $(, $argument)*),
             #[cfg(feature = "autodiff")]
             DispatchDevice::Autodiff(device) => Dispatch::$function(&**device $(, $argument)*),
             #[allow(unreachable_patterns)]
@@ -159,7 +161,13 @@ impl DeviceSupport for Dispatch {
     }
 
     #[cfg_attr(
-        not(any(feature = "flex", feature = "ndarray", feature = "cube", feature = "tch")),
+        not(any(
+            feature = "flex",
+            feature = "ndarray",
+            feature = "cube",
+            feature = "tch",
+            feature = "remote"
+        )),
         allow(unused_variables, clippy::only_used_in_recursion)
     )]
     fn pools_dtype(device: &DispatchDevice, dtype: DType) -> bool {
@@ -167,7 +175,13 @@ impl DeviceSupport for Dispatch {
     }
 
     #[cfg_attr(
-        not(any(feature = "flex", feature = "ndarray", feature = "cube", feature = "tch")),
+        not(any(
+            feature = "flex",
+            feature = "ndarray",
+            feature = "cube",
+            feature = "tch",
+            feature = "remote"
+        )),
         allow(unused_variables, clippy::only_used_in_recursion)
     )]
     fn indexes_dtype(device: &DispatchDevice, dtype: DType) -> bool {

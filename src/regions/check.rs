@@ -9,6 +9,8 @@ use burn::tensor::{Shape, read_sync};
 use super::read;
 use crate::backend::{DeviceKind, HostRegions, RoiBackend};
 use crate::error::RoiError;
+#[cfg(feature = "remote")]
+use crate::geometry::plan::Region;
 
 /// K boxes `[K, columns]` and the batch index `[K]` of each, on one device.
 pub(crate) struct Regions<B: RoiBackend> {
@@ -67,6 +69,18 @@ impl<B: RoiBackend> Regions<B> {
     pub async fn read(&self, batch: usize) -> Result<HostRegions, RoiError> {
         let (boxes, batch_indices) = (self.boxes.clone(), self.batch_indices.clone());
         read::read::<B>(boxes, batch_indices, batch).await.map(Arc::from)
+    }
+
+    /// Reads all regions; none for a row that [`read`](Self::read) would refuse.
+    ///
+    /// # Errors
+    ///
+    /// [`RoiError::DeviceRead`].
+    #[cfg(feature = "remote")]
+    pub async fn read_rows(&self, batch: usize) -> Result<Vec<Option<Region>>, RoiError> {
+        let (boxes, batch_indices) = (self.boxes.clone(), self.batch_indices.clone());
+        let rows = read::rows::<B>(boxes, batch_indices, batch).await?;
+        Ok(rows.map(Result::ok).collect())
     }
 }
 
