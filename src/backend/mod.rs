@@ -42,6 +42,8 @@ mod support;
 
 pub use backward_call::BackwardCall;
 pub(crate) use support::is_host;
+#[cfg(all(feature = "remote", feature = "detection"))]
+pub(crate) use support::is_remote;
 pub use support::{DeviceKind, RoiBackend};
 
 // The macro below writes paths that begin with `burn`. This one has `burn::backend::fusion` for every

@@ -133,6 +133,12 @@ pub(crate) fn is_host(device: &Device) -> bool {
     Dispatch::device_kind(device.as_dispatch()) == DeviceKind::Host
 }
 
+/// Whether a device is on a server.
+#[cfg(all(feature = "remote", feature = "detection"))]
+pub(crate) fn is_remote(device: &Device) -> bool {
+    matches!(device.clone().inner().as_dispatch(), DispatchDevice::Remote(_))
+}
+
 /// Answers for the backend of a device, and gives `otherwise` for one that the operators do not run on.
 macro_rules! of_backend {
     ($device:expr, $function:ident ($($argument:expr),*), $otherwise:expr) => {

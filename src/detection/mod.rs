@@ -109,6 +109,7 @@ mod class_masks;
 mod cubic;
 mod heads;
 pub(crate) mod host;
+mod integers;
 mod keypoints;
 mod mask_window;
 mod nms;

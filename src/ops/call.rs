@@ -264,5 +264,5 @@ pub(crate) fn pooled_shape<B: RoiBackend>(
 
 /// Whether there is no image to read, or nothing to write.
 pub(crate) fn reads_nothing(features: &Shape, pooled: &Shape) -> bool {
-    features[0] == 0 || pooled.num_elements() == 0
+    features[0] == 0 || pooled.iter().any(|&size| size == 0)
 }

@@ -71,7 +71,8 @@ impl<B: RoiBackend> Regions<B> {
         read::read::<B>(boxes, batch_indices, batch).await.map(Arc::from)
     }
 
-    /// Reads all regions; none for a row that [`read`](Self::read) would refuse.
+    /// Reads all regions; none for a row that reads no image: whose box is not finite, or whose index names none. An
+    /// offset that is not finite becomes one that leads out of every map, so that its elements read nothing.
     ///
     /// # Errors
     ///
@@ -79,7 +80,17 @@ impl<B: RoiBackend> Regions<B> {
     #[cfg(feature = "remote")]
     pub async fn read_rows(&self, batch: usize) -> Result<Vec<Option<Region>>, RoiError> {
         let (boxes, batch_indices) = (self.boxes.clone(), self.batch_indices.clone());
-        let rows = read::rows::<B>(boxes, batch_indices, batch).await?;
+        let lead_out = |row: &mut [f64]| {
+            // A fifth column alone is an angle.
+            if let [_, _, _, _, offsets @ ..] = row
+                && offsets.len() > 1
+            {
+                for offset in offsets.iter_mut().filter(|offset| !offset.is_finite()) {
+                    *offset = f32::MAX.into();
+                }
+            }
+        };
+        let rows = read::rows::<B>(boxes, batch_indices, batch, lead_out).await?;
         Ok(rows.map(Result::ok).collect())
     }
 }

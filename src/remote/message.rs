@@ -125,7 +125,7 @@ pub fn read<B: RoiBackend + BackendIr>(
         output: output.shape.clone(),
     };
     tensors::check(&call)?;
-    described("the output", output, tensors::output(&call), call.first.dtype())?;
+    described("output", output, tensors::output(&call), call.first.dtype())?;
     Ok(call)
 }
 

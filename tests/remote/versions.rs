@@ -23,7 +23,8 @@ fn a_server_without_the_operators_is_an_error_in_words() {
     let address = serve(2, CustomOpRegistry::new());
     let error = check(&device(&address, 0)).expect_err("no operators").to_string();
     assert!(error.contains("burn_roi::remote::register"), "{error}");
-    assert!(error.contains(&address), "{error}");
+    let port = address.rsplit(':').next().expect("a port");
+    assert!(error.contains(port), "{error}");
     // Unchecked, a call is an error when it is read, and no hang.
     assert!(call(0, &device(&address, 1)).try_into_data().is_err());
 }

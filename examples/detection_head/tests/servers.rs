@@ -30,8 +30,8 @@ fn main() {
     println!("the whole detector on a server: ok");
 
     let doomed = Server::start();
-    let both = ["--server", &server.address, "--server", &doomed.address];
     let address = doomed.address.clone();
+    let both = ["--server", &server.address, "--server", &address];
     let rest = run(&folder, &both, Some(doomed));
     assert!(
         rest.errors.contains(&format!("{address} is left out")),

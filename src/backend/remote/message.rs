@@ -173,16 +173,7 @@ mod tests {
     #[test]
     fn the_encoding_belongs_to_its_version() {
         let operator = PrRoiPoolConfig::new([7, 3]).with_spatial_scale(0.25).operator();
-        let words = [
-            1,
-            43,
-            0x0000_0000_0002_0307,
-            0x0000_d03f_0000_0000,
-            0x0000_0000_d03f_0000,
-            0,
-            0,
-            0x7ff0_0000,
-        ];
+        let words = [1, 46, 0x02_0307, 0x3f_d000, 0x3f_d000, 0, 0, 0x7ff0_0000_0000];
         let found = encode(&operator.expect("the options are right"));
         let found: Vec<u64> = found
             .iter()

@@ -49,10 +49,10 @@ fn wrong_messages_are_refused_in_words() {
     refused("must be of integers", pool, |message| {
         message.inputs[2].dtype = DType::F32
     });
-    refused("the output is described as", pool, |message| {
+    refused("`output` is described as", pool, |message| {
         message.outputs[0].shape[0] = 1 << 40
     });
-    refused("the output is described as", pool, |message| {
+    refused("`output` is described as", pool, |message| {
         message.outputs[0].dtype = DType::F64
     });
     refused("`boxes` has shape [2, 4, 9, 11]", pool, |message| {
