@@ -203,31 +203,37 @@ fn check_joined() -> Result<(), Box<dyn Error>> {
 /// An error if a panic of burn-onnx is not one that names the node: a power whose exponents are sizes.
 fn check_panic() -> Result<(), Box<dyn Error>> {
     let value = |name: &str, rank: usize| {
-        let mut value = ValueInfoProto::default();
-        value.name = name.to_string();
+        let mut value = ValueInfoProto {
+            name: name.to_string(),
+            ..ValueInfoProto::default()
+        };
         let kind = value.type_.mut_or_insert_default().mut_tensor_type();
         kind.elem_type = 1;
         kind.shape.mut_or_insert_default().dim = vec![Default::default(); rank];
         value
     };
-    let node = |name: &str, operator: &str, inputs: &[&str], output: &str| {
-        let mut node = NodeProto::default();
-        (node.name, node.op_type) = (name.to_string(), operator.to_string());
-        node.input = inputs.iter().map(|input| input.to_string()).collect();
-        node.output = vec![output.to_string()];
-        node
+    let node = |name: &str, operator: &str, inputs: &[&str], output: &str| NodeProto {
+        name: name.to_string(),
+        op_type: operator.to_string(),
+        input: inputs.iter().map(|input| input.to_string()).collect(),
+        output: vec![output.to_string()],
+        ..NodeProto::default()
     };
-    let mut graph = GraphProto::default();
-    graph.input = vec![value("x", 1), value("y", 2)];
-    graph.node = vec![
-        node("the sizes", "Shape", &["y"], "sizes"),
-        node("the power", "Pow", &["x", "sizes"], "z"),
-    ];
-    graph.output = vec![value("z", 1)];
-    let mut model = ModelProto::default();
+    let graph = GraphProto {
+        input: vec![value("x", 1), value("y", 2)],
+        node: vec![
+            node("the sizes", "Shape", &["y"], "sizes"),
+            node("the power", "Pow", &["x", "sizes"], "z"),
+        ],
+        output: vec![value("z", 1)],
+        ..GraphProto::default()
+    };
+    let mut model = ModelProto {
+        graph: Some(graph).into(),
+        ..ModelProto::default()
+    };
     model.opset_import.push(Default::default());
     model.opset_import[0].version = 16;
-    model.graph = Some(graph).into();
     let file = PathBuf::from(std::env::var("OUT_DIR")?).join("panicking.onnx");
     fs::write(&file, model.write_to_bytes()?)?;
 
