@@ -13,7 +13,7 @@ import argparse
 
 import numpy as np
 
-from peers import WORKLOADS, boxes_of
+from peers import STANDARD, boxes_of
 
 NUMBER = 4
 
@@ -22,7 +22,7 @@ def spans(workload, low, high, size):
     """How many pixels of an axis each region touches, as first and last, and its loads along this axis:
     the sum over output elements."""
     scale = 1 / workload.stride
-    if workload.pool:
+    if workload.operator == "roi_pool":
         first, last = np.rint(low * scale), np.rint(high * scale)
         bins = (np.maximum(last - first + 1, 1) / workload.size)[:, None]
         number = np.arange(workload.size)
@@ -59,7 +59,7 @@ def main():
     bandwidth = arguments.parse_args().bandwidth
     print(f"| workload | map, MB | output, MB | loads, millions | loads an output | ms at {bandwidth:.0f} GB/s |")
     print("|---|---|---|---|---|---|")
-    for workload in WORKLOADS:
+    for workload in STANDARD:
         read, written, loads = traffic(workload)
         least = (read + written) / bandwidth / 1e6
         each = loads / (written / NUMBER)

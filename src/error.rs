@@ -125,6 +125,16 @@ pub enum RoiError {
         /// Its four coordinates.
         coordinates: [f64; 4],
     },
+    /// A side of a box is too long for what is resized to it.
+    #[error("`boxes` row {row} is {coordinates:?}, but must have sides of at most {longest}")]
+    BoxTooLong {
+        /// The row, counted from 0.
+        row: usize,
+        /// Its four coordinates.
+        coordinates: [f64; 4],
+        /// The longest side.
+        longest: usize,
+    },
     /// The angle of a rotated box is NaN or infinite.
     #[error("`boxes` row {row} has the angle {angle}, but it must be finite")]
     AngleNotFinite {

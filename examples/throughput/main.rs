@@ -6,14 +6,15 @@
 //! cargo run --release -p throughput -- --backend flex --backward
 //! cargo run --release -p throughput -- --workload rotated-p2,prroi-p2,extractor,ps-rfcn,deform-c4
 //! cargo run --release -p throughput --features ndarray -- --backend ndarray
-//! cargo run --release -p throughput --features cuda -- --backend cuda
+//! cargo run --release -p throughput --features cuda -- --backend cuda --burst 20
 //! cargo run --release -p throughput --features remote -- --server ws://127.0.0.1:3000
 //! ```
 //!
 //! Features and boxes are on the device before the call, and the call allocates its output. With `--backward` the call
 //! is that of the features' gradient, alone. With `--as-roi-align` it is that of `roi_align` on the same features,
 //! boxes and output size. The time is the median of at least 7 calls after 2 warm-up calls. Each call is timed until
-//! the device has finished its work.
+//! the device has finished its work. With `--burst 20` twenty calls are, and the time is a twentieth: on a GPU the
+//! next call is prepared while the one before it runs.
 
 mod arguments;
 #[path = "../support/backend_name.rs"]

@@ -67,16 +67,16 @@ fn milliseconds(time: Duration) -> f64 {
 
 /// Times a workload. The first call is timed separately, because it compiles the kernels on a GPU.
 pub fn measure(workload: &Workload, arguments: &Arguments, device: &Device, dtype: DType) -> Measurement {
-    let call = prepare(workload, device, dtype, arguments.backward);
-    let first = time(device, &call);
+    let call = prepare(workload, device, dtype, arguments);
+    let first = time(device, &call, 1);
     for _ in 1..WARM_UP {
-        time(device, &call);
+        time(device, &call, 1);
     }
 
     let mut times = Vec::new();
     let start = Instant::now();
     while times.len() < arguments.calls || start.elapsed() < LEAST_TIME {
-        times.push(time(device, &call));
+        times.push(time(device, &call, arguments.burst));
     }
     times.sort();
     Measurement {
@@ -86,24 +86,31 @@ pub fn measure(workload: &Workload, arguments: &Arguments, device: &Device, dtyp
         threads: arguments.threads,
         first,
         median: times[times.len() / 2],
-        bytes: match arguments.backward {
+        // The gradient of boxes reads the same pixels as the call, and the output's gradient.
+        bytes: match arguments.backward && !arguments.of_boxes {
             true => traffic::bytes_of_backward(workload, dtype.size()),
             false => traffic::bytes(workload, dtype.size()),
         },
     }
 }
 
-/// Puts features and regions on the device, and returns the call, or that of its features' gradient.
-fn prepare(workload: &Workload, device: &Device, dtype: DType, backward: bool) -> Box<dyn Fn() -> Vec<Tensor<4>>> {
+/// Puts features and regions on the device, and returns the call, or that of a gradient.
+fn prepare(
+    workload: &Workload,
+    device: &Device,
+    dtype: DType,
+    arguments: &Arguments,
+) -> Box<dyn Fn() -> Vec<Tensor<4>>> {
     let inputs = on_device(workload, device, dtype);
     let operator = workload.operator.clone();
-    if !backward {
+    if !arguments.backward {
         return Box::new(move || vec![operator.call(&inputs)]);
     }
     let shape = operator.call(&inputs).dims();
     let gradient = TensorData::new(workload.output_gradient(shape.iter().product()), shape);
     let gradient = Tensor::from_data(gradient.convert_dtype(dtype), (device, dtype));
-    Box::new(move || operator.gradient(&inputs, &gradient))
+    let of_boxes = arguments.of_boxes;
+    Box::new(move || operator.gradient(&inputs, &gradient, of_boxes))
 }
 
 fn on_device(workload: &Workload, device: &Device, dtype: DType) -> Inputs {
@@ -126,11 +133,15 @@ fn on_device(workload: &Workload, device: &Device, dtype: DType) -> Inputs {
     }
 }
 
-fn time<T>(device: &Device, call: impl Fn() -> T) -> Duration {
+/// The time of a call, as the mean of `burst` calls. All but the last output are dropped in between.
+fn time<T>(device: &Device, call: impl Fn() -> T, burst: u32) -> Duration {
     let start = Instant::now();
+    for _ in 1..burst {
+        drop(call());
+    }
     let output = call();
     device.sync().expect("the device should finish its work");
-    let time = start.elapsed();
+    let time = start.elapsed() / burst;
     drop(output);
     time
 }

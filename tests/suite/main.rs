@@ -6,6 +6,9 @@
 
 #[path = "../support/backends.rs"]
 mod backends;
+#[cfg(feature = "flex")]
+#[path = "../support/checkout.rs"]
+mod checkout;
 
 mod against_reference;
 mod agreement;
