@@ -4,6 +4,7 @@
 //! cargo run --release -p throughput -- --backend flex --threads 2
 //! cargo run --release -p throughput -- --backend flex --dtype f16 --json
 //! cargo run --release -p throughput -- --backend flex --backward
+//! cargo run --release -p throughput -- --backend flex --limit
 //! cargo run --release -p throughput -- --workload rotated-p2,prroi-p2,extractor,ps-rfcn,deform-c4
 //! cargo run --release -p throughput --features ndarray -- --backend ndarray
 //! cargo run --release -p throughput --features cuda -- --backend cuda
@@ -12,14 +13,17 @@
 //! Features and boxes are on the device before the call, and the call allocates its output. With `--backward` the call
 //! is that of the features' gradient, alone. With `--as-roi-align` it is that of `roi_align` on the same features,
 //! boxes and output size. The time is the median of at least 7 calls after 2 warm-up calls. Each call is timed until
-//! the device has finished its work.
+//! the device has finished its work. `system ms` is what the system spent on a call, all threads together, with the
+//! release of its output. With `--limit` the least that a call can take is measured as well: see [`limit`].
 
 mod arguments;
 #[path = "../support/backend_name.rs"]
 mod backend_name;
+mod limit;
 mod measure;
 mod operator;
 mod random;
+mod system_time;
 mod traffic;
 mod workload;
 
@@ -48,7 +52,7 @@ fn run(arguments: &Arguments) -> Result<(), String> {
         workloads = workloads.into_iter().map(Workload::with_roi_align).collect();
     }
     if !arguments.json {
-        println!("{}", Measurement::HEADER);
+        println!("{}", Measurement::header(arguments.limit));
     }
     rayon::ThreadPoolBuilder::new()
         .num_threads(arguments.threads)
@@ -60,7 +64,7 @@ fn run(arguments: &Arguments) -> Result<(), String> {
         return Err(format!("{} has no {:?}", arguments.backend, arguments.dtype));
     }
     for workload in workloads {
-        let measurement = measure::measure(&workload, arguments, &device, dtype);
+        let measurement = measure::measure(&workload, arguments, &device, dtype)?;
         match arguments.json {
             true => println!("{}", measurement.json()),
             false => println!("{}", measurement.row()),
