@@ -125,6 +125,16 @@ pub enum RoiError {
         /// Its four coordinates.
         coordinates: [f64; 4],
     },
+    /// A side of a box is too long for what is resized to it.
+    #[error("`boxes` row {row} is {coordinates:?}, but must have sides of at most {longest}")]
+    BoxTooLong {
+        /// The row, counted from 0.
+        row: usize,
+        /// Its four coordinates.
+        coordinates: [f64; 4],
+        /// The longest side.
+        longest: usize,
+    },
     /// The angle of a rotated box is NaN or infinite.
     #[error("`boxes` row {row} has the angle {angle}, but it must be finite")]
     AngleNotFinite {
@@ -228,6 +238,14 @@ pub enum RoiError {
     #[error("the device failed, so that a tensor could not be read back: {reason}")]
     DeviceRead {
         /// What the backend says.
+        reason: String,
+    },
+    /// The server of a remote device does not run the region operators of this version.
+    #[error("the server of device {device} can't run this version's region operators: {reason}")]
+    RemoteServer {
+        /// The device.
+        device: String,
+        /// What is wrong with its server.
         reason: String,
     },
     /// A gradient is asked for by hand, of tensors on an autodiff device.

@@ -39,7 +39,8 @@
 //! `flex` and `ndarray` (both default), `tch`, `wgpu`, `vulkan`, `metal`, `webgpu`, `cuda`, `rocm` and `cpu` each
 //! compile a backend. On a device of any other backend the operators are an error. `fusion` turns on Burn's kernel
 //! fusion, which the operators work with either way. `autodiff` gives the operators gradients. `detection` adds a
-//! module of that name with what a two-stage detector needs around the operators.
+//! module of that name with what a two-stage detector needs around the operators. `remote` adds a module of that name,
+//! and runs the operators on devices that another machine serves.
 
 #![deny(unsafe_code)]
 #![warn(missing_docs)]
@@ -54,6 +55,8 @@ mod frameworks;
 mod geometry;
 mod ops;
 mod regions;
+#[cfg(feature = "remote")]
+pub mod remote;
 mod waiting;
 
 pub use backend::RoiBackend;

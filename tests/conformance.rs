@@ -12,6 +12,8 @@ use burn::tensor::TensorData;
 mod backends;
 #[path = "support/case.rs"]
 mod case;
+#[path = "support/checkout.rs"]
+mod checkout;
 #[path = "support/operators.rs"]
 mod operators;
 #[path = "support/rotated_boxes.rs"]
@@ -64,7 +66,7 @@ fn main() -> ExitCode {
 
 /// The case files of this repository, and those below the folders of `ROI_CASES`.
 fn files() -> Result<Vec<PathBuf>, String> {
-    let mut files = case::files(&Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/cases"))?;
+    let mut files = case::files(&checkout::folder().join("tests/cases"))?;
     let folders = std::env::var("ROI_CASES").unwrap_or_default();
     for folder in folders.split(':').filter(|folder| !folder.is_empty()) {
         files.extend(case::files(Path::new(folder)).map_err(|error| format!("ROI_CASES: {error}"))?);

@@ -38,7 +38,7 @@ fn main() -> Result<(), Box<dyn Error>> {
         )?;
     }
     burn_roi_onnx::register(&mut model);
-    model.out_dir("detectors/").run_from_script();
+    burn_roi_onnx::generate(model.out_dir("detectors/"))?;
     writeln!(code, "const DETECTORS: &[Detector] = &[\n{table}];")?;
     fs::write(Path::new(&std::env::var("OUT_DIR")?).join("detectors.rs"), code)?;
     Ok(())

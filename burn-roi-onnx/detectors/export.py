@@ -9,7 +9,8 @@ makes these behave like trained ones. For each model and opset this writes
 
     NAME_opsetN.onnx          the model as `torch.onnx.export` with dynamo=False writes it
     NAME_opsetN.safetensors   the tensors input.image, and output.boxes, output.labels, output.scores and so on, as
-                              onnxruntime's CPU provider computes them with its default options; before_loop has what
+                              onnxruntime's CPU provider computes them with its default options; torch.boxes,
+                              torch.labels and torch.scores as torch computes them; before_loop has what
                               the loop over the detections takes: the masks [D, 1, 28, 28] before they are pasted, or
                               the heatmaps of the keypoints [D, 17, 56, 56]
 
@@ -98,12 +99,13 @@ def session(path, threads):
     return onnxruntime.InferenceSession(content, options, providers=["CPUExecutionProvider"]), before
 
 
-def record(running, before, pixels, path):
+def record(running, before, pixels, expected, path):
     """Writes what the session gives for a picture; returns it by name."""
     names = [output.name for output in running.get_outputs()]
     found = dict(zip(names, running.run(names, {"image": pixels.numpy()})))
     tensors = {"input.image": pixels.numpy()}
     tensors |= {"before_loop" if name == before else f"output.{name}": tensor for name, tensor in found.items()}
+    tensors |= {f"torch.{name}": expected[name].numpy() for name in ["boxes", "labels", "scores"]}
     metadata = {"source": f"onnxruntime {onnxruntime.__version__} CPU", "torch": torch.__version__,
                 "torchvision": torchvision.__version__}
     tensors = {name: np.ascontiguousarray(tensor) for name, tensor in tensors.items()}
@@ -146,10 +148,10 @@ def main():
             path = arguments.output / f"{base}.onnx"
             export(model, pixels, OUTPUTS[name.split("_")[0]], opset, arguments.dynamic, path)
             running, before = session(path, arguments.threads)
-            report(path, record(running, before, pixels, path.with_suffix(".safetensors")), expected)
+            report(path, record(running, before, pixels, expected, path.with_suffix(".safetensors")), expected)
             if arguments.dynamic:
                 recording = path.with_suffix(".other_size.safetensors")
-                report(recording, record(running, before, other, recording), expected_other)
+                report(recording, record(running, before, other, expected_other, recording), expected_other)
 
 
 if __name__ == "__main__":

@@ -6,7 +6,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use burn_onnx::ModelGen;
-use onnx_ir::{GraphProto, Message, ModelProto, ValueInfoProto};
+use onnx_ir::{GraphProto, Message, ModelProto, NodeProto, ValueInfoProto};
 use serde::Deserialize;
 
 /// An entry of `graphs.json`.
@@ -110,8 +110,9 @@ fn main() -> Result<(), Box<dyn Error>> {
             .map_err(|error| format!("{}: {error}", graph.name))?;
     }
     burn_roi_onnx::register(&mut model);
-    model.out_dir("graphs/").run_from_script();
+    burn_roi_onnx::generate(model.out_dir("graphs/"))?;
     check_joined()?;
+    check_panic()?;
 
     let mut code = String::new();
     let mut table = String::new();
@@ -158,6 +159,11 @@ fn functions(name: &str, graph: &GraphProto) -> String {
 /// The code that makes an input from a recording.
 fn argument(input: &ValueInfoProto) -> String {
     let tensor = input.type_.tensor_type();
+    if tensor.shape.dim.is_empty() {
+        // burn-onnx takes it as a number.
+        let kind = if tensor.elem_type == 1 { "f32" } else { "i64" };
+        return format!("inputs.number::<{kind}>(\"input.{}\")", input.name);
+    }
     let kind = match tensor.elem_type {
         1 | 10 | 11 | 16 => "float",
         9 => "bool",
@@ -191,5 +197,51 @@ fn check_joined() -> Result<(), Box<dyn Error>> {
             return Err(format!("{name}: {joined} joined pyramids and {single} single levels").into());
         }
     }
+    Ok(())
+}
+
+/// An error if a panic of burn-onnx is not one that names the node: a power whose exponents are sizes.
+fn check_panic() -> Result<(), Box<dyn Error>> {
+    let value = |name: &str, rank: usize| {
+        let mut value = ValueInfoProto {
+            name: name.to_string(),
+            ..ValueInfoProto::default()
+        };
+        let kind = value.type_.mut_or_insert_default().mut_tensor_type();
+        kind.elem_type = 1;
+        kind.shape.mut_or_insert_default().dim = vec![Default::default(); rank];
+        value
+    };
+    let node = |name: &str, operator: &str, inputs: &[&str], output: &str| NodeProto {
+        name: name.to_string(),
+        op_type: operator.to_string(),
+        input: inputs.iter().map(|input| input.to_string()).collect(),
+        output: vec![output.to_string()],
+        ..NodeProto::default()
+    };
+    let graph = GraphProto {
+        input: vec![value("x", 1), value("y", 2)],
+        node: vec![
+            node("the sizes", "Shape", &["y"], "sizes"),
+            node("the power", "Pow", &["x", "sizes"], "z"),
+        ],
+        output: vec![value("z", 1)],
+        ..GraphProto::default()
+    };
+    let mut model = ModelProto {
+        graph: Some(graph).into(),
+        ..ModelProto::default()
+    };
+    model.opset_import.push(Default::default());
+    model.opset_import[0].version = 16;
+    let file = PathBuf::from(std::env::var("OUT_DIR")?).join("panicking.onnx");
+    fs::write(&file, model.write_to_bytes()?)?;
+
+    let mut model = ModelGen::new();
+    burn_roi_onnx::input(&mut model, &file)?;
+    burn_roi_onnx::register(&mut model);
+    let error = burn_roi_onnx::generate(model.out_dir("panicking/")).err();
+    let error = error.ok_or("burn-onnx has code for what it had none")?.to_string();
+    assert!(error.ends_with("it is the node \"the power\" (Pow)"), "{error}");
     Ok(())
 }

@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use burn::tensor::{Device, Int, Tensor, TensorData};
+use burn::tensor::{Device, Element, Int, Tensor, TensorData};
 
 /// An imported graph.
 pub struct Graph {
@@ -25,6 +25,11 @@ pub struct Inputs<'a> {
 impl Inputs<'_> {
     fn data(&self, name: &str) -> TensorData {
         self.tensors[name].clone()
+    }
+
+    fn number<E: Element>(&self, name: &str) -> E {
+        let numbers = self.data(name);
+        numbers.iter::<E>().next().unwrap_or_else(|| panic!("{name} is empty"))
     }
 
     fn float<const D: usize>(&self, name: &str) -> Tensor<D> {

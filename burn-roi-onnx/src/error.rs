@@ -124,6 +124,14 @@ pub enum Error {
     /// The graph is not one.
     #[error("the graph {0}")]
     Graph(String),
+    /// burn-onnx cannot generate the code of a prepared model.
+    #[error("burn-onnx cannot generate the code of the models: {reason}{}", candidates(nodes))]
+    Generate {
+        /// The text of its panic.
+        reason: String,
+        /// The nodes that it may tell of.
+        nodes: Vec<NodeId>,
+    },
     /// burn-onnx refuses the prepared model.
     #[error("burn-onnx cannot import the model: {0}")]
     Import(String),
@@ -164,3 +172,24 @@ impl fmt::Display for NodeId {
         }
     }
 }
+
+/// The end of an error that may be about any of some nodes.
+fn candidates(nodes: &[NodeId]) -> String {
+    match nodes {
+        [] => String::new(),
+        [only] => format!("; it is {only}"),
+        _ => {
+            let shown: Vec<_> = nodes.iter().take(MOST_CANDIDATES).map(NodeId::to_string).collect();
+            let rest = nodes.len() - shown.len();
+            let rest = if rest > 0 {
+                format!(", or one of {rest} more")
+            } else {
+                String::new()
+            };
+            format!("; it is one of these: {}{rest}", shown.join(", "))
+        }
+    }
+}
+
+/// A detector has a hundred nodes of an operator.
+const MOST_CANDIDATES: usize = 8;

@@ -87,7 +87,7 @@ impl CustomOp for Host {
 }
 
 /// The type of the output. burn-onnx keeps integers of rank 1 as an array where they are sizes.
-pub(crate) fn output_types(node: &CustomNode) -> Result<Vec<ArgType>, ProcessError> {
+fn output_types(node: &CustomNode) -> Result<Vec<ArgType>, ProcessError> {
     let (sizes, dtype) = (sizes(node)?, kind(node)?);
     let kind = match (&sizes[..], dtype) {
         ([], dtype) => ArgType::ScalarNative(dtype),

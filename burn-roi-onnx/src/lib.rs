@@ -10,14 +10,14 @@
 //!     let mut model = burn_onnx::ModelGen::new();
 //!     burn_roi_onnx::input(&mut model, "model/detector.onnx")?;
 //!     burn_roi_onnx::register(&mut model);
-//!     model.out_dir("model/").run_from_script();
-//!     Ok(())
+//!     burn_roi_onnx::generate(model.out_dir("model/"))
 //! }
 //! ```
 //!
 //! The generated code calls `burn_roi`, so the package needs it as a dependency, beside `burn` and `burn-store`. A
-//! model with `NonMaxSuppression` needs the feature `vision` of `burn`, and one that pastes masks the feature `detection`
-//! of `burn_roi`.
+//! model with `NonMaxSuppression`, masks that are pasted or keypoints needs the feature `detection` of `burn_roi`. The feature
+//! `vision` of `burn` is needed only for a `NonMaxSuppression` in the body of an `If`, a `Loop` or a `Scan`, where
+//! burn-onnx takes no custom operator.
 //!
 //! # Operators
 //!
@@ -25,6 +25,7 @@
 //! |---|---|---|
 //! | `""` (ONNX) | `RoiAlign` 10; 16 and 22 | `roi_align`, `onnx::RoiAlign10`; `onnx::RoiAlign16` |
 //! | `""` (ONNX) | `MaxRoiPool` 1 and 22 | `roi_pool`, `onnx::MaxRoiPool` |
+//! | `""` (ONNX) | `NonMaxSuppression` 10 and 11 | `onnx::non_max_suppression` |
 //! | `com.microsoft` | `CropAndResize` | `crop_and_resize`, `onnx::CropAndResize` |
 //! | `mmcv`, `mmdeploy` | `MMCVRoiAlign` | `roi_align`, `mmcv::RoiAlign` |
 //! | `mmcv`, `mmdeploy` | `MMCVRoIAlignRotated` | `roi_align_rotated`, `mmcv::RoiAlignRotated` |
@@ -41,17 +42,21 @@
 
 mod attributes;
 mod error;
+mod generate;
 mod hook;
 mod host;
+mod keypoints;
 mod operators;
 mod prepare;
 mod shaping;
+mod suppression;
 
 use std::path::{Path, PathBuf};
 
 use burn_onnx::ModelGen;
 
 pub use error::{Error, NodeId};
+pub use generate::generate;
 pub use prepare::prepare;
 
 /// Adds the ONNX file at `path` to the models that `model` generates code for, as
@@ -144,5 +149,7 @@ pub fn register(model: &mut ModelGen) -> &mut ModelGen {
     for operator in shaping::Shaping::ALL {
         model.register_custom_op(operator);
     }
+    model.register_custom_op(suppression::Suppression);
+    model.register_custom_op(keypoints::Keypoints);
     model.register_custom_op(host::Host)
 }

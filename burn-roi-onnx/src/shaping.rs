@@ -28,11 +28,6 @@ impl Shaping {
         }
     }
 
-    /// The operator of a name.
-    pub fn of(name: &str) -> Option<Self> {
-        Self::ALL.into_iter().find(|operator| operator.name() == name)
-    }
-
     /// The type of the output.
     pub fn output_types(self, node: &CustomNode) -> Result<Vec<ArgType>, ProcessError> {
         let dtype = dtype_of(input(node)?);

@@ -44,6 +44,14 @@ pub struct Arguments {
     #[arg(long, value_name = "SCORE", default_value_t = 0.5)]
     pub score_threshold: f32,
 
+    /// A server that runs the heads, such as ws://127.0.0.1:3000; may be repeated, and the pictures are spread over them
+    #[arg(long, value_name = "URL", conflicts_with = "compare")]
+    pub server: Vec<String>,
+
+    /// Run the whole detector on the servers, not the heads alone
+    #[arg(long, requires = "server")]
+    pub all: bool,
+
     /// Compare each layer with a recording of torchvision's for the same picture, and fail if they differ
     #[arg(long, value_name = "FILE", conflicts_with = "json")]
     pub compare: Option<PathBuf>,

@@ -21,6 +21,10 @@ impl BackendName {
             }
             #[cfg(feature = "cuda")]
             Self::Cuda => self.available(burn::backend::CubeDevice::cuda(0)),
+            #[cfg(feature = "vulkan")]
+            Self::Vulkan => Ok(Device::vulkan(Default::default())),
+            #[cfg(feature = "cpu")]
+            Self::Cpu => Ok(Device::cpu()),
             #[allow(unreachable_patterns)] // Reachable in builds without some of the features.
             _ => Err(Error::NotCompiledIn(self)),
         }

@@ -1,5 +1,6 @@
 //! From a picture to its detections: the model's layers, and torchvision's steps between them.
 
+use burn::module::Module;
 use burn::tensor::{Device, Tensor, read_sync};
 use burn_roi::detection::{
     AnchorGenerator, AnchorGeneratorConfig, BoxCoder, DetectionConfig, Detections, ProposalConfig,
@@ -20,6 +21,10 @@ pub struct Detector {
     pub config: Config,
     pub model: MaskRcnn,
     device: Device,
+    /// Where the heads run, on regions that are pooled there.
+    heads: Device,
+    /// Where masks are pasted into pictures, one by one.
+    pasting: Device,
     anchors: AnchorGenerator,
 }
 
@@ -31,9 +36,25 @@ impl Detector {
         Self {
             config,
             model,
+            heads: device.clone(),
+            pasting: device.clone(),
             device,
             anchors,
         }
+    }
+
+    /// Moves the heads to another device, such as that of a server. The feature maps follow them for each picture, and
+    /// their answers come back.
+    pub fn with_heads_on(mut self, device: &Device) -> Self {
+        self.model.roi_heads = self.model.roi_heads.to_device(device);
+        self.heads = device.clone();
+        self
+    }
+
+    /// Pastes masks on another device. On that of a server, each mask would wait for an answer.
+    pub fn with_masks_pasted_on(mut self, device: &Device) -> Self {
+        self.pasting = device.clone();
+        self
     }
 
     pub fn device(&self) -> &Device {
@@ -73,14 +94,23 @@ impl Detector {
             return Ok(Vec::new());
         }
 
-        let regions = proposals.clone();
+        // To the heads, where they are on another device, and once for both of them.
+        let levels: Vec<_> = levels
+            .into_iter()
+            .take(BODY_LAYERS)
+            .map(|level| level.to_device(&self.heads))
+            .collect();
+        let regions = proposals.clone().to_device(&self.heads);
         let pooled = stages
             .run(Stage::BoxPooling, async {
                 self.pool_boxes(&levels, regions, &prepared)
             })
             .await?;
         let (logits, deltas) = stages
-            .run(Stage::BoxHead, async { Ok(roi_heads.boxes(pooled)) })
+            .run(Stage::BoxHead, async {
+                let (logits, deltas) = roi_heads.boxes(pooled);
+                Ok((logits.to_device(&self.device), deltas.to_device(&self.device)))
+            })
             .await?;
         let detections = stages
             .run(Stage::Detections, self.detections(logits, deltas, proposals, &prepared))
@@ -89,16 +119,17 @@ impl Detector {
             return Ok(Vec::new());
         }
 
-        let regions = detections.boxes.clone();
+        let regions = detections.boxes.clone().to_device(&self.heads);
         let pooled = stages
             .run(Stage::MaskPooling, async {
                 self.pool_masks(&levels, regions, &prepared)
             })
             .await?;
-        let labels = detections.labels.clone();
+        let labels = detections.labels.clone().to_device(&self.heads);
         let masks = stages
             .run(Stage::MaskHead, async {
-                Ok(try_maskrcnn_inference(roi_heads.masks(pooled), labels)?)
+                let masks = try_maskrcnn_inference(roi_heads.masks(pooled), labels)?;
+                Ok(masks.to_device(&self.pasting))
             })
             .await?;
         stages.run(Stage::Masks, self.found(detections, masks, &prepared)).await

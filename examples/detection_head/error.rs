@@ -48,6 +48,12 @@ pub enum Error {
     #[cfg(any(feature = "wgpu", feature = "cuda"))]
     #[error("backend {backend} has no device here: {reason}")]
     NoDevice { backend: BackendName, reason: String },
+    #[cfg(not(feature = "remote"))]
+    #[error("servers are not compiled in: add --features remote")]
+    NoServersCompiledIn,
+    #[cfg(feature = "remote")]
+    #[error("no server is left, and {0} of the pictures are not done")]
+    NoServerLeft(usize),
     #[error("an operator refused its arguments: {0}")]
     Refused(#[from] RoiError),
     #[error("the backend failed: {0}")]

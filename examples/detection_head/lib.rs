@@ -7,12 +7,14 @@
 //! cargo run --release -p detection_head -- --image photograph.jpg \
 //!     --config maskrcnn_resnet50_fpn --weights maskrcnn_resnet50_fpn_coco-bf2d0c1e.pth
 //! cargo run --release -p detection_head --features wgpu,fusion -- --backend wgpu
+//! cargo run --release -p detection_head --features remote -- --server ws://127.0.0.1:3000 --image folder
 //! ```
 //!
 //! - `model/` has the layers that have weights.
 //! - `detector.rs` has the steps between them, by `burn_roi`: anchors, proposals, pooling over the feature pyramid, and
 //!   mask pasting.
 //! - `weights/` reads torchvision's checkpoints.
+//! - `servers/` runs the heads or the whole detector on servers of `region_server`, and spreads pictures over them.
 //! - `compare/` compares every layer with a recording of torchvision's.
 //!
 //! The shipped weights are of a small model that `train/` trained on drawn shapes.
@@ -38,6 +40,11 @@ pub mod preprocessing;
 mod presets;
 mod report;
 pub mod run_lengths;
+#[cfg(feature = "remote")]
+#[path = "../support/server_device.rs"]
+mod server_device;
+#[cfg(feature = "remote")]
+mod servers;
 mod stages;
 #[cfg(test)]
 mod tests;
@@ -47,6 +54,7 @@ use std::path::{Path, PathBuf};
 use std::time::Instant;
 
 use burn::tensor::Device;
+use image::RgbImage;
 
 pub use arguments::{Arguments, CONFIG, WEIGHTS};
 pub use backend_name::BackendName;
@@ -66,6 +74,9 @@ pub fn run(arguments: &Arguments) -> Result<(), Error> {
     if let Some(path) = &arguments.compare {
         return compare_with(path, &files, arguments, &report);
     }
+    if !arguments.server.is_empty() {
+        return on_servers(&files, arguments, &report);
+    }
     let device = arguments.backend.device()?;
     let detector = load(arguments, Config::read(&arguments.config)?, &device, &report)?;
     for (number, file) in (1..).zip(&files) {
@@ -73,6 +84,14 @@ pub fn run(arguments: &Arguments) -> Result<(), Error> {
         detect(&detector, file, &output, &device, arguments, &report)?;
     }
     Ok(())
+}
+
+#[cfg(feature = "remote")]
+use servers::run as on_servers;
+
+#[cfg(not(feature = "remote"))]
+fn on_servers(_files: &[PathBuf], _arguments: &Arguments, _report: &Report) -> Result<(), Error> {
+    Err(Error::NoServersCompiledIn)
 }
 
 /// The model of a configuration, with its weights loaded.
@@ -105,6 +124,21 @@ fn detect(
     let found = detector.detect(&picture, &mut stages)?;
     let times = stages.finish();
 
+    present(&picture, file, output, &found, arguments, &detector.config, report)?;
+    report.times(&times);
+    Ok(())
+}
+
+/// Draws what was found in a picture, and prints it.
+fn present(
+    picture: &RgbImage,
+    file: &Path,
+    output: &Path,
+    found: &[Found],
+    arguments: &Arguments,
+    config: &Config,
+    report: &Report,
+) -> Result<(), Error> {
     let drawn: Vec<Found> = found
         .iter()
         .filter(|found| found.score >= arguments.score_threshold)
@@ -118,12 +152,11 @@ fn detect(
         drawn.len(),
         arguments.score_threshold
     ));
-    report.found(&drawn, &detector.config);
-    report.times(&times);
-    pictures::write(&drawing::draw(&picture, &drawn, &detector.config), output)?;
+    report.found(&drawn, config);
+    pictures::write(&drawing::draw(picture, &drawn, config), output)?;
     report.line(&format!("  wrote {}", short(output).display()));
     if arguments.json {
-        println!("{}", report::to_json(file, [width, height], &found, &detector.config));
+        println!("{}", report::to_json(file, [width, height], found, config));
     }
     Ok(())
 }

@@ -51,7 +51,8 @@ impl Stage {
 
 /// Runs stages one after the other.
 pub struct Stages {
-    device: Device,
+    /// What is waited for after each stage, if anything is.
+    device: Option<Device>,
     bar: ProgressBar,
     pub times: Vec<(Stage, Duration)>,
 }
@@ -59,7 +60,7 @@ pub struct Stages {
 impl Stages {
     pub fn new(device: &Device) -> Self {
         Self {
-            device: device.clone(),
+            device: Some(device.clone()),
             bar: progress_bar(Stage::COUNT),
             times: Vec::new(),
         }
@@ -68,7 +69,17 @@ impl Stages {
     /// Stages without a progress bar, for programs that show their own.
     pub fn hidden(device: &Device) -> Self {
         Self {
-            device: device.clone(),
+            device: Some(device.clone()),
+            bar: ProgressBar::hidden(),
+            times: Vec::new(),
+        }
+    }
+
+    /// Stages that wait for no device and show nothing. On a server's device, each wait is a message and its answer.
+    #[cfg(feature = "remote")]
+    pub fn unwatched() -> Self {
+        Self {
+            device: None,
             bar: ProgressBar::hidden(),
             times: Vec::new(),
         }
@@ -79,7 +90,9 @@ impl Stages {
         self.bar.set_message(stage.name());
         let start = Instant::now();
         let output = work.await?;
-        finished(&self.device).await?;
+        if let Some(device) = &self.device {
+            finished(device).await?;
+        }
         self.times.push((stage, start.elapsed()));
         self.bar.inc(1);
         Ok(output)

@@ -4,6 +4,5 @@ fn main() -> Result<(), burn_roi_onnx::Error> {
     let mut model = burn_onnx::ModelGen::new();
     burn_roi_onnx::input(&mut model, "shapes.onnx")?;
     burn_roi_onnx::register(&mut model);
-    model.out_dir("model/").run_from_script();
-    Ok(())
+    burn_roi_onnx::generate(model.out_dir("model/"))
 }

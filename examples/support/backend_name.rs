@@ -10,7 +10,9 @@ pub enum BackendName {
     Flex,
     Ndarray,
     Wgpu,
+    Vulkan,
     Cuda,
+    Cpu,
 }
 
 impl fmt::Display for BackendName {
@@ -20,7 +22,9 @@ impl fmt::Display for BackendName {
             Self::Flex => "flex",
             Self::Ndarray => "ndarray",
             Self::Wgpu => "wgpu",
+            Self::Vulkan => "vulkan",
             Self::Cuda => "cuda",
+            Self::Cpu => "cpu",
         })
     }
 }

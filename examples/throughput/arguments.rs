@@ -14,6 +14,9 @@ pub struct Arguments {
     /// The backend that runs the operators
     #[arg(long, value_enum, default_value_t = BackendName::Flex)]
     pub backend: BackendName,
+    /// A server that runs the operators instead, such as ws://127.0.0.1:3000
+    #[arg(long, value_name = "URL")]
+    pub server: Option<String>,
     /// Threads of a CPU backend
     #[arg(long, default_value_t = 2)]
     pub threads: usize,
@@ -26,9 +29,15 @@ pub struct Arguments {
     /// The minimum number of timed calls
     #[arg(long, default_value_t = 7)]
     pub calls: usize,
+    /// How many calls are timed together, without waiting for the device between them
+    #[arg(long, default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..))]
+    pub burst: u32,
     /// Time the gradient of features instead
     #[arg(long)]
     pub backward: bool,
+    /// Time the gradient of boxes instead of that of features
+    #[arg(long, requires = "backward")]
+    pub of_boxes: bool,
     /// Time roi_align on the features, boxes and output size of each workload instead, with 2 samples
     #[arg(long)]
     pub as_roi_align: bool,
@@ -65,8 +74,12 @@ impl BackendName {
             Self::Ndarray => Some(Device::ndarray),
             #[cfg(feature = "wgpu")]
             Self::Wgpu => Some(|| Device::wgpu(Default::default())),
+            #[cfg(feature = "vulkan")]
+            Self::Vulkan => Some(|| Device::vulkan(Default::default())),
             #[cfg(feature = "cuda")]
             Self::Cuda => Some(|| Device::cuda(0)),
+            #[cfg(feature = "cpu")]
+            Self::Cpu => Some(Device::cpu),
             #[allow(unreachable_patterns)] // Reachable in builds without some of the features.
             _ => None,
         }

@@ -8,7 +8,6 @@ use burn_roi::{Rois, RotatedRois};
 use serde_json::json;
 
 use crate::arguments::{Arguments, Number};
-use crate::backend_name::BackendName;
 use crate::limit::Limit;
 use crate::operator::Inputs;
 use crate::system_time::system_time;
@@ -23,7 +22,8 @@ const LEAST_TIME: Duration = Duration::from_millis(500);
 /// The times of a workload.
 pub struct Measurement {
     workload: &'static str,
-    backend: BackendName,
+    /// The backend, or the server.
+    backend: String,
     dtype: Number,
     threads: usize,
     first: Duration,
@@ -70,7 +70,7 @@ impl Measurement {
     pub fn json(&self) -> String {
         json!({
             "workload": self.workload,
-            "backend": self.backend.to_string(),
+            "backend": self.backend,
             "dtype": self.dtype.to_string(),
             "threads": self.threads,
             "median_ms": milliseconds(self.median),
@@ -106,28 +106,29 @@ pub fn measure(
         .transpose()
         .map_err(|error| format!("memory for the limit: {error}"))?;
 
-    let call = prepare(workload, device, dtype, arguments.backward);
-    let first = time(device, &call);
+    let call = prepare(workload, device, dtype, arguments);
+    let first = time(device, &call, 1);
     for _ in 1..WARM_UP {
-        time(device, &call);
+        time(device, &call, 1);
     }
     let (system_before, mut calls) = (system_time(), 0);
     let median = median(arguments.calls, || {
-        calls += 1;
-        Ok::<_, Infallible>(time(device, &call))
+        calls += arguments.burst;
+        Ok::<_, Infallible>(time(device, &call, arguments.burst))
     });
     let Ok(median) = median;
     let system = system_before.zip(system_time());
     Ok(Measurement {
         workload: workload.name,
-        backend: arguments.backend,
+        backend: arguments.server.clone().unwrap_or(arguments.backend.to_string()),
         dtype: arguments.dtype,
         threads: arguments.threads,
         first,
         median,
         system: system.map(|(before, after)| (after - before) / calls),
         limit,
-        bytes: match arguments.backward {
+        // The gradient of boxes reads the same pixels as the call, and the output's gradient.
+        bytes: match arguments.backward && !arguments.of_boxes {
             true => traffic::bytes_of_backward(workload, dtype.size()),
             false => traffic::bytes(workload, dtype.size()),
         },
@@ -145,17 +146,23 @@ fn median<E>(least: usize, mut time: impl FnMut() -> Result<Duration, E>) -> Res
     Ok(times[times.len() / 2])
 }
 
-/// Puts features and regions on the device, and returns the call, or that of its features' gradient.
-fn prepare(workload: &Workload, device: &Device, dtype: DType, backward: bool) -> Box<dyn Fn() -> Vec<Tensor<4>>> {
+/// Puts features and regions on the device, and returns the call, or that of a gradient.
+fn prepare(
+    workload: &Workload,
+    device: &Device,
+    dtype: DType,
+    arguments: &Arguments,
+) -> Box<dyn Fn() -> Vec<Tensor<4>>> {
     let inputs = on_device(workload, device, dtype);
     let operator = workload.operator.clone();
-    if !backward {
+    if !arguments.backward {
         return Box::new(move || vec![operator.call(&inputs)]);
     }
     let shape = operator.call(&inputs).dims();
     let gradient = TensorData::new(workload.output_gradient(shape.iter().product()), shape);
     let gradient = Tensor::from_data(gradient.convert_dtype(dtype), (device, dtype));
-    Box::new(move || operator.gradient(&inputs, &gradient))
+    let of_boxes = arguments.of_boxes;
+    Box::new(move || operator.gradient(&inputs, &gradient, of_boxes))
 }
 
 fn on_device(workload: &Workload, device: &Device, dtype: DType) -> Inputs {
@@ -178,11 +185,15 @@ fn on_device(workload: &Workload, device: &Device, dtype: DType) -> Inputs {
     }
 }
 
-fn time<T>(device: &Device, call: impl Fn() -> T) -> Duration {
+/// The time of a call, as the mean of `burst` calls. All but the last output are dropped in between.
+fn time<T>(device: &Device, call: impl Fn() -> T, burst: u32) -> Duration {
     let start = Instant::now();
+    for _ in 1..burst {
+        drop(call());
+    }
     let output = call();
     device.sync().expect("the device should finish its work");
-    let time = start.elapsed();
+    let time = start.elapsed() / burst;
     drop(output);
     time
 }

@@ -71,8 +71,13 @@ impl Operator {
         }
     }
 
-    /// The gradient of the features, from that of the output.
-    pub fn gradient(&self, inputs: &Inputs, gradient: &Tensor<4>) -> Vec<Tensor<4>> {
+    /// The gradient of the features, or that `[K, 4 or 5, 1, 1]` of the boxes, from that of the output.
+    pub fn gradient(&self, inputs: &Inputs, gradient: &Tensor<4>, of_boxes: bool) -> Vec<Tensor<4>> {
+        let of = |boxes| {
+            let boxes = Tensor::<2>::from_dispatch(boxes);
+            let [regions, columns] = boxes.dims();
+            vec![boxes.reshape([regions, columns, 1, 1])]
+        };
         let gradient = gradient.clone().into_dispatch();
         let features = inputs.features[0].clone().into_dispatch();
         let boxes = inputs.rois.boxes().into_dispatch();
@@ -97,6 +102,9 @@ impl Operator {
                     &config.scales(),
                     config.clone(),
                 );
+                if of_boxes {
+                    return of(backward.boxes());
+                }
                 return backward.features().into_iter().map(Tensor::from_dispatch).collect();
             }
             Self::PrRoiPool(config) => {
@@ -121,6 +129,9 @@ impl Operator {
                 )
             }
         };
-        vec![Tensor::from_dispatch(backward.features())]
+        match of_boxes {
+            true => of(backward.boxes()),
+            false => vec![Tensor::from_dispatch(backward.features())],
+        }
     }
 }

@@ -3,12 +3,19 @@
 //! - [`fallback`]: tensor operations of any Burn backend; a backend without kernels inherits them.
 //! - `flex`: SIMD kernels on several threads, over Flex's storage.
 //! - `cube`: CubeCL kernels for every GPU runtime.
+//! - `remote`: messages to a server that has another backend.
 //! - [`backward_call`]: a call whose gradients are wanted.
 //! - `autodiff`: the gradients of all of them on an autodiff device.
 
 // Without a backend there is nothing to dispatch to, and the macro below leaves arguments unused.
 #![cfg_attr(
-    not(any(feature = "flex", feature = "ndarray", feature = "cube", feature = "tch")),
+    not(any(
+        feature = "flex",
+        feature = "ndarray",
+        feature = "cube",
+        feature = "tch",
+        feature = "remote"
+    )),
     allow(unused_variables)
 )]
 
@@ -29,10 +36,14 @@ mod cube;
 mod fallback;
 #[cfg(feature = "flex")]
 mod flex;
+#[cfg(feature = "remote")]
+pub mod remote;
 mod support;
 
 pub use backward_call::BackwardCall;
 pub(crate) use support::is_host;
+#[cfg(all(feature = "remote", feature = "detection"))]
+pub(crate) use support::is_remote;
 pub use support::{DeviceKind, RoiBackend};
 
 // The macro below writes paths that begin with `burn`. This one has `burn::backend::fusion` for every
@@ -61,6 +72,7 @@ pub type HostRegions = Arc<[Region]>;
     Flex: cfg(feature = "flex"),
     NdArray: cfg(feature = "ndarray"),
     LibTorch: cfg(feature = "tch"),
+    Remote: cfg(feature = "remote"),
     Fusion: cfg(feature = "cube"),
     Autodiff: cfg(feature = "autodiff"),
 )]

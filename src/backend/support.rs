@@ -8,7 +8,7 @@ use super::RegionKernels;
 
 /// A backend that the region operators run on: the bound of code that chooses it by type parameter.
 ///
-/// It holds for `Flex`, `NdArray`, `LibTorch`, `CubeBackend` (whose other names are `Wgpu`, `Cuda`, …) with and
+/// It holds for `Flex`, `NdArray`, `LibTorch`, `Remote`, `CubeBackend` (whose other names are `Wgpu`, `Cuda`, …) with and
 /// without `Fusion`, where the features of these names are on, and for `Dispatch`, which stands for all of them. No
 /// other crate can implement it.
 ///
@@ -133,6 +133,12 @@ pub(crate) fn is_host(device: &Device) -> bool {
     Dispatch::device_kind(device.as_dispatch()) == DeviceKind::Host
 }
 
+/// Whether a device is on a server.
+#[cfg(all(feature = "remote", feature = "detection"))]
+pub(crate) fn is_remote(device: &Device) -> bool {
+    matches!(device.clone().inner().as_dispatch(), DispatchDevice::Remote(_))
+}
+
 /// Answers for the backend of a device, and gives `otherwise` for one that the operators do not run on.
 macro_rules! of_backend {
     ($device:expr, $function:ident ($($argument:expr),*), $otherwise:expr) => {
@@ -145,6 +151,8 @@ macro_rules! of_backend {
             DispatchDevice::Cube(device) => burn_cubecl::CubeBackend::$function(device $(, $argument)*),
             #[cfg(feature = "tch")]
             DispatchDevice::LibTorch(device) => burn::backend::LibTorch::$function(device $(, $argument)*),
+            #[cfg(feature = "remote")]
+            DispatchDevice::Remote(device) => burn::backend::Remote::$function(device $(, $argument)*),
             #[cfg(feature = "autodiff")]
             DispatchDevice::Autodiff(device) => Dispatch::$function(&**device $(, $argument)*),
             #[allow(unreachable_patterns)]
@@ -159,7 +167,13 @@ impl DeviceSupport for Dispatch {
     }
 
     #[cfg_attr(
-        not(any(feature = "flex", feature = "ndarray", feature = "cube", feature = "tch")),
+        not(any(
+            feature = "flex",
+            feature = "ndarray",
+            feature = "cube",
+            feature = "tch",
+            feature = "remote"
+        )),
         allow(unused_variables, clippy::only_used_in_recursion)
     )]
     fn pools_dtype(device: &DispatchDevice, dtype: DType) -> bool {
@@ -167,7 +181,13 @@ impl DeviceSupport for Dispatch {
     }
 
     #[cfg_attr(
-        not(any(feature = "flex", feature = "ndarray", feature = "cube", feature = "tch")),
+        not(any(
+            feature = "flex",
+            feature = "ndarray",
+            feature = "cube",
+            feature = "tch",
+            feature = "remote"
+        )),
         allow(unused_variables, clippy::only_used_in_recursion)
     )]
     fn indexes_dtype(device: &DispatchDevice, dtype: DType) -> bool {

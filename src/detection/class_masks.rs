@@ -2,6 +2,7 @@
 
 use burn::tensor::{Int, Tensor, activation, read_sync};
 
+use super::integers::of_device_dtype;
 use super::{arguments, host};
 use crate::backend::is_host;
 use crate::error::{RoiError, or_panic};
@@ -53,7 +54,7 @@ pub fn try_maskrcnn_inference(mask_logits: Tensor<4>, labels: Tensor<1, Int>) ->
         return Ok(Tensor::zeros(shape, (&device, mask_logits.dtype())));
     }
 
-    let labels = labels.cast(device.settings().int_dtype);
+    let labels = of_device_dtype(labels);
     let in_range = labels
         .clone()
         .greater_equal_elem(0)

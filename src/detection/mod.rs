@@ -30,6 +30,9 @@
 //!    [`MaskRcnnPredictor`] compute a mask for each class. [`maskrcnn_inference`] selects the mask of the detection's
 //!    class, and [`paste_masks_in_image`] pastes it into the image.
 //!
+//! Of Keypoint R-CNN there is the last step: [`heatmaps_to_keypoints`] finds the keypoints of each detection in its
+//! heatmaps.
+//!
 //! ```
 //! use burn::tensor::{Device, Tensor};
 //! use burn_roi::detection::{
@@ -99,12 +102,15 @@
 //! ```
 
 mod anchors;
-mod arguments;
+pub(crate) mod arguments;
 mod box_coder;
 mod boxes;
 mod class_masks;
+mod cubic;
 mod heads;
-mod host;
+pub(crate) mod host;
+mod integers;
+mod keypoints;
 mod mask_window;
 mod nms;
 mod paste_masks;
@@ -125,6 +131,8 @@ pub use heads::{
     FastRcnnPredictorConfig, MaskRcnnHeads, MaskRcnnHeadsConfig, MaskRcnnPredictor, MaskRcnnPredictorConfig,
     TwoMlpHead, TwoMlpHeadConfig,
 };
+pub use keypoints::{heatmaps_to_keypoints, heatmaps_to_keypoints_async, try_heatmaps_to_keypoints};
+pub(crate) use nms::greedy_nms;
 pub use nms::{batched_nms, batched_nms_async, nms, nms_async, try_batched_nms, try_nms};
 pub use paste_masks::{paste_masks_in_image, paste_masks_in_image_async, try_paste_masks_in_image};
 pub use post_processing::{

@@ -164,7 +164,7 @@ fn check(boxes: &Tensor<2>, scores: &Tensor<1>, iou_threshold: f64) -> Result<us
 ///
 /// Each candidate is compared with the kept boxes of its class only, so the memory is linear, and nothing is computed
 /// beyond `limit`.
-pub(super) fn greedy_nms(
+pub(crate) fn greedy_nms(
     candidates: Vec<usize>,
     boxes: &[[f64; 4]],
     scores: &[f64],

@@ -8,6 +8,8 @@ pub mod mmcv;
 pub mod mxnet;
 pub mod onnx;
 mod onnx_shapes;
+#[cfg(feature = "detection")]
+mod onnx_suppression;
 pub mod openvino;
 mod openvino_points;
 pub mod paddle;

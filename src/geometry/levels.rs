@@ -2,6 +2,7 @@
 
 /// Boxes by their area, in box coordinates: those of one level of a feature pyramid.
 #[derive(Debug, Clone, Copy, PartialEq)]
+#[cfg_attr(feature = "remote", derive(serde::Serialize, serde::Deserialize))]
 pub struct AreaRange {
     /// The least area in range.
     pub from: f64,

@@ -8,6 +8,7 @@ use super::point_grid::PointGrid;
 
 /// A region operator: where its output elements read, and how what they read becomes one number.
 #[derive(Debug, Clone, Copy, PartialEq)]
+#[cfg_attr(feature = "remote", derive(serde::Serialize, serde::Deserialize))]
 pub struct RegionOperator {
     /// Height P and width Q of the output.
     pub output_size: [usize; 2],
@@ -91,6 +92,7 @@ impl RegionOperator {
 
 /// Where output elements read, along y and then along x.
 #[derive(Debug, Clone, Copy, PartialEq)]
+#[cfg_attr(feature = "remote", derive(serde::Serialize, serde::Deserialize))]
 pub enum Elements {
     /// At points between pixels.
     Samples([SampleAxis; 2]),
@@ -104,6 +106,7 @@ pub enum Elements {
 
 /// Where the samples of a region fall along one axis.
 #[derive(Debug, Clone, Copy, PartialEq)]
+#[cfg_attr(feature = "remote", derive(serde::Serialize, serde::Deserialize))]
 pub struct SampleAxis {
     /// From box coordinates to pixels of the map.
     pub spatial_scale: SpatialScale,
@@ -139,6 +142,7 @@ pub struct SampleAxis {
 
 /// From box coordinates to pixels of the map.
 #[derive(Debug, Clone, Copy, PartialEq)]
+#[cfg_attr(feature = "remote", derive(serde::Serialize, serde::Deserialize))]
 pub enum SpatialScale {
     /// Times this number.
     Times(f64),
@@ -158,6 +162,7 @@ impl SpatialScale {
 
 /// Which pixels of a region belong to which output element along one axis.
 #[derive(Debug, Clone, Copy, PartialEq)]
+#[cfg_attr(feature = "remote", derive(serde::Serialize, serde::Deserialize))]
 pub struct BinAxis {
     /// From box coordinates to pixels of the map.
     pub spatial_scale: f64,
@@ -179,6 +184,7 @@ pub struct BinAxis {
 
 /// Where the bins of a region fall along one axis, between pixels.
 #[derive(Debug, Clone, Copy, PartialEq)]
+#[cfg_attr(feature = "remote", derive(serde::Serialize, serde::Deserialize))]
 pub struct IntegralAxis {
     /// From box coordinates to pixels of the map.
     pub spatial_scale: f64,
@@ -186,6 +192,7 @@ pub struct IntegralAxis {
 
 /// Which positions read the map. Others read the out-of-bounds value.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[cfg_attr(feature = "remote", derive(serde::Serialize, serde::Deserialize))]
 pub enum Bounds {
     /// `-1 <= position <= size`; the map's first or last pixel is read for a position beyond it.
     OnePixelBeyond,
@@ -197,6 +204,7 @@ pub enum Bounds {
 
 /// Which channel of the features an output element reads.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[cfg_attr(feature = "remote", derive(serde::Serialize, serde::Deserialize))]
 pub enum ChannelMap {
     /// Channel c reads channel c.
     Same,

@@ -6,6 +6,7 @@ use super::options::{Arithmetic, Sampling};
 
 /// Where the samples of a region fall. An element is their mean, and samples are bilinear.
 #[derive(Debug, Clone, Copy, PartialEq)]
+#[cfg_attr(feature = "remote", derive(serde::Serialize, serde::Deserialize))]
 pub struct PointGrid {
     /// How a region's samples are placed.
     pub placement: Placement,
@@ -27,6 +28,7 @@ pub struct PointGrid {
 
 /// How the samples of a region are placed.
 #[derive(Debug, Clone, Copy, PartialEq)]
+#[cfg_attr(feature = "remote", derive(serde::Serialize, serde::Deserialize))]
 pub enum Placement {
     /// A box is `[center x, center y, width, height, angle]`: a grid, turned about its centre.
     Rotated {
@@ -45,6 +47,7 @@ pub enum Placement {
 
 /// The offsets of a region, in columns after its box: `[2, parts y, parts x]`, those along x first.
 #[derive(Debug, Clone, Copy, PartialEq)]
+#[cfg_attr(feature = "remote", derive(serde::Serialize, serde::Deserialize))]
 pub struct Offsets {
     /// Samples move by `scale * region size * offset`.
     pub scale: f64,

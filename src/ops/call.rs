@@ -48,7 +48,7 @@ pub fn pool<B: RoiBackend>(
     operator: RegionOperator,
 ) -> Result<FloatTensor<B>, RoiError> {
     check_features::<B>(&features, &regions)?;
-    let shape = pooled_shape::<B>(&features, &regions, &operator)?;
+    let shape = pooled_shape::<B>(&features.shape(), &regions, &operator)?;
     let on_host = regions.on_host(features.shape()[0])?;
     if reads_nothing(&features.shape(), &shape) {
         return Ok(B::without_pixels(features, regions.boxes, operator));
@@ -85,9 +85,9 @@ pub(super) fn check_pyramid<B: RoiBackend>(
     for level in features {
         check_features::<B>(level, regions)?;
         check_like_finest::<B>(level, &features[0])?;
-        pooled_shape::<B>(level, regions, &operators[0])?;
+        pooled_shape::<B>(&level.shape(), regions, &operators[0])?;
     }
-    pooled_shape::<B>(&features[0], regions, &operators[0])
+    pooled_shape::<B>(&features[0].shape(), regions, &operators[0])
 }
 
 fn pool_levels<B: RoiBackend>(
@@ -175,7 +175,7 @@ fn supported_regions<const COLUMNS: usize>(rois: &RoiTable<COLUMNS>) -> Result<R
 }
 
 /// Checks the features, and that the regions go with them.
-fn check_features<B: RoiBackend>(features: &FloatTensor<B>, regions: &Regions<B>) -> Result<(), RoiError> {
+pub(crate) fn check_features<B: RoiBackend>(features: &FloatTensor<B>, regions: &Regions<B>) -> Result<(), RoiError> {
     let device = features.device();
     shape(
         "features",
@@ -187,14 +187,14 @@ fn check_features<B: RoiBackend>(features: &FloatTensor<B>, regions: &Regions<B>
         return Err(RoiError::Backend {
             argument: "features",
             device: format!("{device:?}"),
-            expected: "Flex, NdArray, LibTorch or a CubeCL runtime, whose feature of this crate is on",
+            expected: "Flex, NdArray, LibTorch, a CubeCL runtime or a server, whose feature of this crate is on",
         });
     }
     same_device("boxes", &regions.boxes.device(), "features", &device)?;
     check_dtypes::<B>(features, regions)
 }
 
-fn check_dtypes<B: RoiBackend>(features: &FloatTensor<B>, regions: &Regions<B>) -> Result<(), RoiError> {
+pub(crate) fn check_dtypes<B: RoiBackend>(features: &FloatTensor<B>, regions: &Regions<B>) -> Result<(), RoiError> {
     let (device, dtype) = (features.device(), features.dtype());
     let wrong = |argument, dtype, expected| {
         Err(RoiError::DType {
@@ -235,12 +235,11 @@ fn check_like_finest<B: RoiBackend>(level: &FloatTensor<B>, finest: &FloatTensor
 }
 
 /// The shape `[K, channels, P, Q]` of the output, where features have the pixels and channels for it.
-fn pooled_shape<B: RoiBackend>(
-    features: &FloatTensor<B>,
+pub(crate) fn pooled_shape<B: RoiBackend>(
+    shape: &Shape,
     regions: &Regions<B>,
     operator: &RegionOperator,
 ) -> Result<Shape, RoiError> {
-    let shape = features.shape();
     let [_, channels, height, width] = shape.dims();
     if regions.len() > 0 && (height == 0 || width == 0) {
         return Err(RoiError::EmptyMap { shape: shape.dims() });
@@ -260,10 +259,10 @@ fn pooled_shape<B: RoiBackend>(
             output_size,
         });
     }
-    Ok(output_shape(&shape, &regions.boxes.shape(), operator))
+    Ok(output_shape(shape, &regions.boxes.shape(), operator))
 }
 
 /// Whether there is no image to read, or nothing to write.
-pub(super) fn reads_nothing(features: &Shape, pooled: &Shape) -> bool {
-    features[0] == 0 || pooled.num_elements() == 0
+pub(crate) fn reads_nothing(features: &Shape, pooled: &Shape) -> bool {
+    features[0] == 0 || pooled.iter().any(|&size| size == 0)
 }

@@ -5,7 +5,7 @@
 //! [`RegionOperator`](crate::geometry::operator::RegionOperator), and [`call`] does the rest.
 
 mod backward;
-mod call;
+pub(crate) mod call;
 mod crop_and_resize;
 mod deform_ps_roi_pool;
 mod deform_roi_pool;

@@ -9,6 +9,8 @@ use burn::tensor::{Shape, read_sync};
 use super::read;
 use crate::backend::{DeviceKind, HostRegions, RoiBackend};
 use crate::error::RoiError;
+#[cfg(feature = "remote")]
+use crate::geometry::plan::Region;
 
 /// K boxes `[K, columns]` and the batch index `[K]` of each, on one device.
 pub(crate) struct Regions<B: RoiBackend> {
@@ -67,6 +69,29 @@ impl<B: RoiBackend> Regions<B> {
     pub async fn read(&self, batch: usize) -> Result<HostRegions, RoiError> {
         let (boxes, batch_indices) = (self.boxes.clone(), self.batch_indices.clone());
         read::read::<B>(boxes, batch_indices, batch).await.map(Arc::from)
+    }
+
+    /// Reads all regions; none for a row that reads no image: whose box is not finite, or whose index names none. An
+    /// offset that is not finite becomes one that leads out of every map, so that its elements read nothing.
+    ///
+    /// # Errors
+    ///
+    /// [`RoiError::DeviceRead`].
+    #[cfg(feature = "remote")]
+    pub async fn read_rows(&self, batch: usize) -> Result<Vec<Option<Region>>, RoiError> {
+        let (boxes, batch_indices) = (self.boxes.clone(), self.batch_indices.clone());
+        let lead_out = |row: &mut [f64]| {
+            // A fifth column alone is an angle.
+            if let [_, _, _, _, offsets @ ..] = row
+                && offsets.len() > 1
+            {
+                for offset in offsets.iter_mut().filter(|offset| !offset.is_finite()) {
+                    *offset = f32::MAX.into();
+                }
+            }
+        };
+        let rows = read::rows::<B>(boxes, batch_indices, batch, lead_out).await?;
+        Ok(rows.map(Result::ok).collect())
     }
 }
 

@@ -20,29 +20,44 @@ pub(crate) async fn read<B: RoiBackend>(
     batch_indices: IntTensor<B>,
     batch: usize,
 ) -> Result<Vec<Region>, RoiError> {
+    rows::<B>(boxes, batch_indices, batch, |_| ()).await?.collect()
+}
+
+/// Reads all regions: of each row the region, or what is wrong with it. `change` is given the numbers of a row before
+/// they are checked.
+///
+/// # Errors
+///
+/// [`RoiError::DeviceRead`].
+pub(super) async fn rows<B: RoiBackend>(
+    boxes: FloatTensor<B>,
+    batch_indices: IntTensor<B>,
+    batch: usize,
+    change: impl Fn(&mut [f64]),
+) -> Result<impl Iterator<Item = Result<Region, RoiError>>, RoiError> {
     let columns = boxes.shape()[1];
     let on_host = B::device_kind(&boxes.device()) == DeviceKind::Host;
     // An f64 holds every float, and an i128 every integer.
-    let numbers: Vec<f64> = waiting::read(on_host, || B::float_into_data(boxes))
+    let mut numbers: Vec<f64> = waiting::read(on_host, || B::float_into_data(boxes))
         .await?
         .iter::<f64>()
         .collect();
     let indices = indices::<B>(batch_indices, on_host).await?;
-    let rows = numbers.chunks_exact(columns).zip(indices);
-    rows.enumerate()
-        .map(|(row, (numbers, index))| {
-            let (&corners, rest) = numbers.split_first_chunk().expect("a row has four columns or more");
-            check_finite(row, corners, rest)?;
-            match usize::try_from(index) {
-                Ok(image) if image < batch => Ok(Region {
-                    image,
-                    corners,
-                    rest: rest.into(),
-                }),
-                _ => Err(RoiError::BatchIndex { row, index, batch }),
-            }
-        })
-        .collect()
+    let rows = indices.into_iter().enumerate();
+    Ok(rows.map(move |(row, index)| {
+        let numbers = &mut numbers[row * columns..(row + 1) * columns];
+        change(numbers);
+        let (&corners, rest) = numbers.split_first_chunk().expect("a row has four columns or more");
+        check_finite(row, corners, rest)?;
+        match usize::try_from(index) {
+            Ok(image) if image < batch => Ok(Region {
+                image,
+                corners,
+                rest: rest.into(),
+            }),
+            _ => Err(RoiError::BatchIndex { row, index, batch }),
+        }
+    }))
 }
 
 fn check_finite(row: usize, coordinates: [f64; 4], rest: &[f64]) -> Result<(), RoiError> {

@@ -6,6 +6,9 @@
 
 #[path = "../support/backends.rs"]
 mod backends;
+#[cfg(feature = "flex")]
+#[path = "../support/checkout.rs"]
+mod checkout;
 
 mod against_reference;
 mod agreement;
@@ -28,6 +31,8 @@ mod random_calls;
 mod reference;
 mod reference_integrals;
 mod regions;
+#[cfg(all(feature = "remote", feature = "flex"))]
+mod remote_calls;
 mod strategies;
 mod type_parameter;
 mod unsupported;

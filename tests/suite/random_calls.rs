@@ -50,7 +50,7 @@ fn any_call_of_points_is_refused_or_right() {
 #[test]
 fn the_corpus_is_refused_or_right() {
     let backends = backends();
-    let corpus = concat!(env!("CARGO_MANIFEST_DIR"), "/fuzz/regressions");
+    let corpus = crate::checkout::folder().join("fuzz/regressions");
     let files = std::fs::read_dir(corpus).expect("the corpus should be there");
     let mut count = 0;
     for file in files {

@@ -99,6 +99,8 @@ fn operators_by_type_parameter_are_those_on_tensors() {
             #[cfg(feature = "tch")]
             #[allow(deprecated)]
             "tch" => check::<burn::backend::LibTorch>(&backend.device),
+            #[cfg(feature = "remote")]
+            "remote" => check::<burn::backend::Remote>(&backend.device),
             #[cfg(feature = "cube")]
             _ => check::<burn::backend::Cube>(&backend.device),
             #[cfg(not(feature = "cube"))]

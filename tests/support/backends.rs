@@ -17,7 +17,8 @@ impl Backend {
     pub fn supports(&self, dtype: DType) -> bool {
         match (self.name, dtype) {
             ("ndarray", dtype) => !matches!(dtype, DType::F16 | DType::BF16),
-            ("flex", _) => true,
+            // The server of these tests has Flex.
+            ("flex" | "remote", _) => true,
             ("tch", dtype) => self.device.supports_dtype(dtype),
             (_, DType::F64) => false,
             _ => self.device.supports_dtype(dtype),
@@ -95,7 +96,31 @@ fn compiled() -> Vec<(&'static str, Open)> {
         ("rocm", || Device::rocm(0)),
         #[cfg(feature = "cpu")]
         ("cpu", Device::cpu),
+        #[cfg(all(feature = "remote", feature = "flex"))]
+        ("remote", remote),
     ]
+}
+
+/// A device of a server in this process, which has Flex. All tests share its one session.
+#[cfg(all(feature = "remote", feature = "flex"))]
+fn remote() -> Device {
+    use burn::remote::RemoteHost;
+    use burn::server::{CustomOpRegistry, RemoteServer, WebSocketTransport};
+
+    static ADDRESS: std::sync::OnceLock<String> = std::sync::OnceLock::new();
+    let address = ADDRESS.get_or_init(|| {
+        let listener = std::net::TcpListener::bind("127.0.0.1:0").expect("a free port");
+        let address = listener.local_addr().expect("a bound port");
+        let mut operations = CustomOpRegistry::<burn::backend::Flex>::new();
+        burn_roi::remote::register(&mut operations);
+        let server = RemoteServer::new([Device::flex()]).with_custom_ops(operations);
+        std::thread::spawn(move || server.serve(WebSocketTransport::from_listener(listener)));
+        format!("ws://{address}")
+    });
+    let host = RemoteHost::websocket(address);
+    Device::remote_options(&host)
+        .init()
+        .expect("the server of this process")
 }
 
 /// A device that has computed something, or none where there is no such device.

@@ -7,6 +7,7 @@ mod expression;
 mod fix;
 mod fold;
 mod givers;
+mod keypoints;
 mod known;
 mod layout;
 mod names;
@@ -29,7 +30,7 @@ use onnx_ir::{Message, ModelProto};
 
 use crate::error::Error;
 
-pub(crate) use output::to_build_folder;
+pub(crate) use output::{FOLDER, text_of, to_build_folder};
 
 /// How a model is rewritten.
 #[derive(Debug, Clone, Default)]
@@ -62,6 +63,7 @@ fn rewrite(model: &mut ModelProto, settings: &Settings) -> Result<(), Error> {
         names::make_unique(graph)?;
         let known = fold::fold(graph);
         paste_masks::replace(graph);
+        keypoints::replace(graph);
         if settings.joins_levels {
             pyramid::join(graph);
         }

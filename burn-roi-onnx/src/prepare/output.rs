@@ -7,15 +7,20 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use burn_onnx::ext::{ArgType, CustomNode, Node, ProcessError};
+use burn_onnx::ext::{ArgType, CustomNode, CustomOp, Node, ProcessError};
 use onnx_ir::{CustomOpInference, HookCoverage, MissingReason, ModelProto, OnnxGraphBuilder};
 
 use super::{Settings, encode, read, rewrite};
 use crate::error::Error;
 use crate::hook::{Hook, check_inputs};
-use crate::host;
+use crate::host::Host;
+use crate::keypoints::Keypoints;
 use crate::operators::{self, DOMAIN};
 use crate::shaping::Shaping;
+use crate::suppression::{self, Suppression};
+
+/// The folder of `OUT_DIR` with the rewritten models.
+pub(crate) const FOLDER: &str = "burn_roi_onnx";
 
 /// Rewrites the model in a file. Returns the path of the rewritten one, which has the name `name` or that of the file.
 pub(crate) fn to_build_folder(path: &Path, name: Option<&str>, settings: &Settings) -> Result<String, Error> {
@@ -41,7 +46,7 @@ pub(crate) fn to_build_folder(path: &Path, name: Option<&str>, settings: &Settin
     }
     rewrite(&mut model, settings)?;
 
-    let folder = Path::new(&folder).join("burn_roi_onnx");
+    let folder = Path::new(&folder).join(FOLDER);
     let prepared = folder.join(name);
     let write = |error| Error::Write {
         path: prepared.clone(),
@@ -74,20 +79,40 @@ fn try_import(model: &ModelProto, path: &Path) -> Result<(), Error> {
         Err(panic) => return Err(Error::Import(text_of(&panic))),
     };
     for node in &graph.nodes {
-        if let Node::Custom(node) = node
-            && let Some(operator) = operators::find(&node.domain, &node.op_type)
-        {
+        let Node::Custom(node) = node else {
+            continue;
+        };
+        if let Some(operator) = operators::find(&node.domain, &node.op_type) {
             check_inputs(operator, node)?;
+        } else if node.domain == DOMAIN && node.op_type == suppression::NAME {
+            suppression::check_inputs(node)?;
         }
     }
     Ok(())
 }
 
-fn text_of(panic: &Box<dyn std::any::Any + Send>) -> String {
+/// The text of a panic.
+pub(crate) fn text_of(panic: &Box<dyn std::any::Any + Send>) -> String {
     let text = panic.downcast_ref::<String>().map(String::as_str);
     text.or_else(|| panic.downcast_ref::<&str>().copied())
         .unwrap_or("it panicked")
         .to_string()
+}
+
+/// The operators of [`DOMAIN`] that are none of regions.
+const OWN: [&dyn CustomOp; 6] = [
+    &Host,
+    &Keypoints,
+    &Suppression,
+    &Shaping::Expand,
+    &Shaping::Reshape,
+    &Shaping::Flatten,
+];
+
+/// The operator of a name in [`DOMAIN`], if it is none of regions.
+fn own(domain: &str, name: &str) -> Option<&'static dyn CustomOp> {
+    OWN.into_iter()
+        .find(|operator| domain == DOMAIN && operator.op_type() == name)
 }
 
 /// The types of the region operators' outputs, for onnx-ir.
@@ -96,27 +121,22 @@ struct Inference;
 impl CustomOpInference for Inference {
     fn coverage(&self, name: &str, domain: &str, version: usize) -> HookCoverage {
         match operators::find(domain, name) {
-            None if domain == DOMAIN && (name == host::NAME || Shaping::of(name).is_some()) => HookCoverage::Covered,
+            None if own(domain, name).is_some() => HookCoverage::Covered,
             None => HookCoverage::Missing(MissingReason::NoHook),
             Some(operator) if operator.versions.contains(&version) => HookCoverage::Covered,
             Some(operator) => HookCoverage::Missing(MissingReason::OpsetMismatch {
-                supported: burn_onnx::ext::CustomOp::opset_range(&Hook(operator)),
+                supported: Hook(operator).opset_range(),
             }),
         }
     }
 
     fn infer(&self, node: &CustomNode) -> Result<Option<Vec<ArgType>>, ProcessError> {
-        if node.domain == DOMAIN {
-            if node.op_type == host::NAME {
-                return host::output_types(node).map(Some);
-            }
-            if let Some(operator) = Shaping::of(&node.op_type) {
-                return operator.output_types(node).map(Some);
-            }
+        if let Some(operator) = own(&node.domain, &node.op_type) {
+            return operator.infer_output_types(node).map(Some);
         }
         let operator = operators::find(&node.domain, &node.op_type);
         operator
-            .map(|operator| burn_onnx::ext::CustomOp::infer_output_types(&Hook(operator), node))
+            .map(|operator| Hook(operator).infer_output_types(node))
             .transpose()
     }
 }

@@ -207,7 +207,7 @@ fn rule<'a>(givers: &Givers<'a>, levels: &str) -> Option<Rule<'a>> {
 }
 
 /// The boxes whose columns a length is the difference of, and the columns.
-fn length<'a>(givers: &Givers<'a>, name: &str) -> Option<(&'a str, [i64; 2])> {
+pub(super) fn length<'a>(givers: &Givers<'a>, name: &str) -> Option<(&'a str, [i64; 2])> {
     let difference = givers.node(name).filter(|node| node.op_type == "Sub")?;
     let column = |at: usize| {
         let column = givers.node(difference.input.get(at)?)?;

@@ -1,13 +1,16 @@
-//! Moves `RoiAlign` and `MaxRoiPool` to an operator set of their own, and checks the nodes of all region operators.
+//! Moves `RoiAlign`, `MaxRoiPool` and `NonMaxSuppression` to an operator set of their own, and checks their nodes and
+//! those of the other region operators.
 
 use onnx_ir::{GraphProto, ModelProto, NodeProto};
 
 use super::attribute::{graphs, text};
 use super::read::{is_default, version};
+use super::substitute::is;
 use crate::attributes::{Attributes, ORIGINAL_NAME};
 use crate::error::{Error, NodeId};
 use crate::hook::count;
 use crate::operators::{self, DOMAIN, Operator};
+use crate::suppression;
 
 /// Moves and checks the nodes of a model.
 pub(super) fn prepare(model: &mut ModelProto) -> Result<(), Error> {
@@ -17,6 +20,11 @@ pub(super) fn prepare(model: &mut ModelProto) -> Result<(), Error> {
     let mut graph = model.graph.take().unwrap_or_default();
     for node in &mut graph.node {
         refuse_in_bodies(node)?;
+        if is(node, suppression::NAME) {
+            suppression::check(&Attributes::of(node, default as usize), &node.input, node.output.len())?;
+            move_to(node, DOMAIN);
+            continue;
+        }
         let Some(operator) = operator(node) else {
             continue;
         };
@@ -25,8 +33,7 @@ pub(super) fn prepare(model: &mut ModelProto) -> Result<(), Error> {
             domain => version(model, domain).unwrap_or(1),
         };
         check(node, operator, imported as usize)?;
-        node.domain = operator.domain.to_string();
-        node.attribute.push(text(ORIGINAL_NAME, &original_name(node)));
+        move_to(node, operator.domain);
         imports.push((operator.domain.to_string(), imported));
     }
     model.graph = Some(graph).into();
@@ -41,6 +48,12 @@ pub(super) fn prepare(model: &mut ModelProto) -> Result<(), Error> {
         }
     }
     Ok(())
+}
+
+/// Moves a node to an operator set.
+fn move_to(node: &mut NodeProto, domain: &str) {
+    node.domain = domain.to_string();
+    node.attribute.push(text(ORIGINAL_NAME, &original_name(node)));
 }
 
 /// The operator of a node, if it is one of regions.

@@ -8,7 +8,7 @@ import numpy as np
 import onnx
 import torch
 import torchvision
-from torchvision.models.detection.roi_heads import paste_masks_in_image
+from torchvision.models.detection.roi_heads import heatmaps_to_keypoints, paste_masks_in_image
 
 from graph import TOLERANCES, onnxruntime_of
 from standard import random_of
@@ -36,6 +36,11 @@ class Suppression(torch.nn.Module):
 class Pasting(torch.nn.Module):
     def forward(self, masks, boxes):
         return paste_masks_in_image(masks, boxes, PICTURE)
+
+
+class Keypoints(torch.nn.Module):
+    def forward(self, heatmaps, boxes):
+        return heatmaps_to_keypoints(heatmaps, boxes)
 
 
 @dataclass
@@ -71,9 +76,10 @@ class Exported:
             inputs = {**self.inputs, **changes}
             outputs, source = onnxruntime_of()(self, inputs)
             with torch.inference_mode():
-                expected = self.module(*map(torch.from_numpy, inputs.values())).numpy()
-            assert outputs[self.outputs[0]].shape == expected.shape, (self.name, run)
-            assert np.abs(outputs[self.outputs[0]] - expected).max(initial=0) < 1e-5, (self.name, run)
+                expected = self.module(*map(torch.from_numpy, inputs.values()))
+            for name, tensor in zip(self.outputs, expected if isinstance(expected, tuple) else [expected]):
+                assert outputs[name].shape == tensor.shape, (self.name, run, name)
+                assert np.abs(outputs[name] - tensor.numpy()).max(initial=0) < 1e-5, (self.name, run, name)
             yield run, inputs, outputs, source
 
     def of_tolerance(self):
@@ -118,6 +124,19 @@ def pasting(opset):
     return Exported(name, "Loop", Pasting(), inputs, ["pasted"], free, runs, opset, note=note)
 
 
+def keypoints(opset):
+    name = f"torchvision_heatmaps_to_keypoints_{opset}"
+    random = random_of(name)
+    # Wider and narrower than the maps, and below a pixel.
+    boxes = [[2.5, 3.0, 24.25, 17.5], [-3.0, 5.0, 1.5, 36.75], [10.0, 8.0, 10.5, 8.7], [4.0, 4.0, 12.0, 12.0]]
+    boxes = np.array(boxes, np.float32)
+    inputs = {"heatmaps": random.uniform(-1, 1, (4, 3, 8, 8)).astype(np.float32), "boxes": boxes}
+    free = {name: {0: "regions"} for name in inputs}
+    runs = {"no_region": {name: tensor[:0] for name, tensor in inputs.items()}}
+    note = "a Loop looks for the largest value of each heatmap"
+    return Exported(name, "Loop", Keypoints(), inputs, ["keypoints", "scores"], free, runs, opset, note=note)
+
+
 def graphs():
     for opset in OPSETS:
-        yield from [pooler(opset), suppression(opset), pasting(opset)]
+        yield from [pooler(opset), suppression(opset), pasting(opset), keypoints(opset)]

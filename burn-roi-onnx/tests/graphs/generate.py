@@ -19,6 +19,7 @@ import safetensors.numpy
 
 import exported
 import standard
+import suppression
 import vendors
 
 MOST_BYTES = 30_000
@@ -56,7 +57,7 @@ def main():
     arguments = parser.parse_args()
     arguments.output.mkdir(parents=True, exist_ok=True)
     entries = []
-    for module in [standard, vendors, exported]:
+    for module in [standard, vendors, suppression, exported]:
         entries += [save(graph, arguments.output) for graph in module.graphs()]
     lines = ",\n".join("  " + json.dumps(entry) for entry in entries)
     (arguments.output / "graphs.json").write_text(f"[\n{lines}\n]\n")

@@ -31,6 +31,8 @@ class Graph:
     note: str = ""
     tolerance: float = None
     shapes: dict = field(default_factory=dict)
+    # ONNX's number of the outputs' element type, where it is not that of the first input.
+    output_type: int = None
 
     def node_domain(self):
         return {node.domain for node in self.nodes} - {""}
@@ -38,10 +40,10 @@ class Graph:
     def model(self, opset=None):
         imports = [helper.make_opsetid("", opset or self.opset)]
         imports += [helper.make_opsetid(domain, 1) for domain in sorted(self.node_domain())]
-        of_features = next(iter(self.inputs.values())).dtype
+        of_features = helper.np_dtype_to_tensor_dtype(next(iter(self.inputs.values())).dtype)
         graph = helper.make_graph(
             self.nodes, self.name, [self.value(name, tensor) for name, tensor in self.inputs.items()],
-            [helper.make_tensor_value_info(name, helper.np_dtype_to_tensor_dtype(of_features), self.shapes.get(name))
+            [helper.make_tensor_value_info(name, self.output_type or of_features, self.shapes.get(name))
              for name in self.outputs],
             [numpy_helper.from_array(tensor, name) for name, tensor in self.constants.items()])
         return helper.make_model(graph, opset_imports=imports, ir_version=10 if self.opset >= 22 else 8)

@@ -7,3 +7,4 @@ mod external_data;
 mod folding;
 mod mutations;
 mod names;
+mod suppression;

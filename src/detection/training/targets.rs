@@ -4,6 +4,7 @@ use burn::tensor::{Int, Tensor};
 
 use super::super::arguments;
 use super::super::boxes::try_box_iou;
+use super::super::integers::of_device_dtype;
 use super::super::post_processing::BACKGROUND;
 use super::matcher::Matcher;
 use super::{IntsOfImages, ground_truth};
@@ -224,7 +225,7 @@ fn labels_of_proposals(
         return Ok((none.clone(), none));
     };
     let matched_idxs = matches.clone().clamp_min(0);
-    let gt_labels = gt_labels.clone().inner().cast(matches.device().settings().int_dtype);
+    let gt_labels = of_device_dtype(gt_labels.clone().inner());
     let labels = gt_labels.select(0, matched_idxs.clone());
     Ok((matched_idxs, without_unmatched(labels, matches)))
 }

@@ -26,8 +26,8 @@ pub struct OutputGradient {
 /// The gradients of a call.
 pub struct Gradients {
     /// One for each level.
-    features: Vec<TensorData>,
-    boxes: TensorData,
+    pub features: Vec<TensorData>,
+    pub boxes: TensorData,
 }
 
 impl AnyCall {

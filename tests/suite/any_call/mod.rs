@@ -85,7 +85,7 @@ impl AnyCall {
     }
 
     /// Calls the operator.
-    fn run(&self, device: &Device) -> Result<TensorData, RoiError> {
+    pub fn run(&self, device: &Device) -> Result<TensorData, RoiError> {
         let rois = Rois::try_new(self.boxes(device), self.batch_indices(device))?;
         let features = self.features(device, 0);
         let output = match &self.operator {

@@ -1,0 +1,154 @@
+//! ONNX `NonMaxSuppression`. burn-onnx's own calls `burn::vision`, and with it a build reads pictures of all formats.
+
+use burn_onnx::ext::proc_macro2::TokenStream;
+use burn_onnx::ext::quote::quote;
+use burn_onnx::ext::{
+    ArgType, Argument, CodegenContext, CustomNode, CustomOp, DType, OpsetRange, ProcessError, TensorType, arg_to_ident,
+};
+
+use crate::attributes::Attributes;
+use crate::error::Error;
+use crate::hook::count;
+use crate::operators::{DOMAIN, NEWEST_VERSION};
+
+/// The operator's name.
+pub(crate) const NAME: &str = "NonMaxSuppression";
+
+/// The first version of the default operator set that has it.
+const FIRST_VERSION: usize = 10;
+
+/// The inputs after the boxes and the scores: numbers, which may be missing.
+const NUMBERS: [&str; 3] = ["max_output_boxes_per_class", "iou_threshold", "score_threshold"];
+
+/// The operator, as burn-onnx takes it.
+pub(crate) struct Suppression;
+
+impl CustomOp for Suppression {
+    fn op_type(&self) -> &str {
+        NAME
+    }
+
+    fn domain(&self) -> &str {
+        DOMAIN
+    }
+
+    fn opset_range(&self) -> OpsetRange {
+        OpsetRange {
+            min: FIRST_VERSION,
+            max: Some(NEWEST_VERSION),
+        }
+    }
+
+    fn infer_output_types(&self, _node: &CustomNode) -> Result<Vec<ArgType>, ProcessError> {
+        let sizes = vec![None, Some(3)];
+        Ok(vec![ArgType::Tensor(TensorType::new(DType::I64, 2, Some(sizes)))])
+    }
+
+    fn forward(&self, node: &CustomNode, context: &mut CodegenContext<'_, '_>) -> Result<TokenStream, ProcessError> {
+        check_inputs(node).map_err(refusal)?;
+        let center = center_point_box(&Attributes::of_custom(node)).map_err(refusal)?;
+        let (boxes, scores) = (context.arg(&node.inputs[0]), context.arg(&node.inputs[1]));
+        let mut number = |at: usize, kind: TokenStream| {
+            let input = node.inputs.get(at).filter(|input| !input.is_optional())?;
+            Some(number(input, &kind, context))
+        };
+        let most = number(2, quote!(i64)).map(|most| quote!(.with_max_output_boxes_per_class(#most)));
+        let iou = number(3, quote!(f32)).map(|threshold| quote!(.with_iou_threshold(#threshold)));
+        let score = number(4, quote!(f32)).map(|threshold| quote!(.with_score_threshold(Some(#threshold))));
+        let output = arg_to_ident(&node.outputs[0]);
+        Ok(quote! {
+            let #output = burn_roi::onnx::non_max_suppression(
+                #boxes,
+                #scores,
+                &burn_roi::onnx::NonMaxSuppression::new().with_center_point_box(#center) #most #iou #score,
+            )
+            .cast(burn::tensor::DType::I64);
+        })
+    }
+}
+
+/// Checks a node of the default operator set, as the model has it.
+pub(crate) fn check(attributes: &Attributes, inputs: &[String], outputs: usize) -> Result<(), Error> {
+    if attributes.version < FIRST_VERSION {
+        return Err(Error::OperatorVersion {
+            node: Box::new(attributes.node.clone()),
+            version: attributes.version,
+            expected: format!("{FIRST_VERSION} to {NEWEST_VERSION}"),
+        });
+    }
+    count(&attributes.node, "inputs", inputs.len(), &(2..=2 + NUMBERS.len()))?;
+    count(&attributes.node, "outputs", outputs, &(1..=1))?;
+    for (input, name) in inputs.iter().zip(["boxes", "scores"]) {
+        if input.is_empty() {
+            return Err(wrong_input(attributes, name, "missing", "there"));
+        }
+    }
+    center_point_box(attributes).map(|_| ())
+}
+
+fn center_point_box(attributes: &Attributes) -> Result<bool, Error> {
+    attributes.only(&["center_point_box"])?;
+    attributes.flag("center_point_box", false)
+}
+
+/// Checks the types of a node's inputs, once they are known.
+pub(crate) fn check_inputs(node: &CustomNode) -> Result<(), Error> {
+    let attributes = Attributes::of_custom(node);
+    for (input, name) in node.inputs.iter().zip(["boxes", "scores"]) {
+        let fits = matches!(&input.ty, ArgType::Tensor(tensor) if tensor.rank == 3 && tensor.dtype.is_float());
+        if !fits || input.is_optional() {
+            return Err(wrong_input(
+                &attributes,
+                name,
+                &input.to_string(),
+                "a tensor of floats of rank 3",
+            ));
+        }
+    }
+    for (input, name) in node.inputs.iter().skip(2).zip(NUMBERS) {
+        if !input.is_optional() && !is_number(input, name == NUMBERS[0]) {
+            let expected = if name == NUMBERS[0] { "an integer" } else { "a float" };
+            return Err(wrong_input(&attributes, name, &input.to_string(), expected));
+        }
+    }
+    Ok(())
+}
+
+/// Whether an input is one number, an integer or a float.
+fn is_number(input: &Argument, integer: bool) -> bool {
+    let dtype = match &input.ty {
+        ArgType::Shape(1) => DType::I64,
+        ArgType::ScalarNative(dtype) | ArgType::ScalarTensor(dtype) => *dtype,
+        ArgType::Tensor(tensor) if tensor.rank <= 1 => tensor.dtype,
+        _ => return false,
+    };
+    let one = input.value().is_none_or(|value| value.shape().num_elements() == 1);
+    one && if integer {
+        dtype == DType::I64
+    } else {
+        dtype == DType::F32
+    }
+}
+
+/// The code of a number.
+fn number(input: &Argument, kind: &TokenStream, context: &mut CodegenContext<'_, '_>) -> TokenStream {
+    let value = context.arg(input);
+    match &input.ty {
+        ArgType::ScalarNative(_) => value,
+        ArgType::Shape(_) => quote!(#value[0]),
+        _ => quote!(#value.into_scalar::<#kind>()),
+    }
+}
+
+fn wrong_input(attributes: &Attributes, input: &str, value: &str, expected: &str) -> Error {
+    Error::Input {
+        node: Box::new(attributes.node.clone()),
+        input: input.to_string(),
+        value: value.to_string(),
+        expected: expected.to_string(),
+    }
+}
+
+fn refusal(error: Error) -> ProcessError {
+    ProcessError::Custom(error.to_string())
+}

@@ -1,0 +1,133 @@
+//! Remote: a device of another machine, over `burn-remote`. Each call is one custom operation that the client queues
+//! and does not wait for; the server runs it by the functions that [`crate::remote::register`] registers there.
+//!
+//! - [`message`]: the names of the operations, and an operator as the scalars of one.
+//! - [`server`]: what a server says that it can do.
+
+use burn::backend::Remote;
+use burn::backend::TensorMetadata;
+use burn::backend::tensor::{Device, FloatTensor, IntTensor};
+use burn::remote::CustomOpClient;
+use burn::tensor::{DType, Shape};
+use burn_ir::{CustomOpIr, ScalarIr, TensorIr};
+
+use super::{DeviceKind, HostRegions, RegionKernels, output_shape, support::DeviceSupport};
+use crate::geometry::operator::RegionOperator;
+
+pub mod message;
+pub mod server;
+
+use message::Operation;
+
+impl RegionKernels for Remote {
+    fn pool(
+        features: FloatTensor<Self>,
+        boxes: FloatTensor<Self>,
+        batch_indices: IntTensor<Self>,
+        _regions: Option<HostRegions>,
+        operator: RegionOperator,
+    ) -> FloatTensor<Self> {
+        let shape = output_shape(&features.shape(), &boxes.shape(), &operator);
+        send(Operation::Pool, &operator, [features, boxes, batch_indices], shape)
+    }
+
+    fn pool_level(
+        pooled: FloatTensor<Self>,
+        features: FloatTensor<Self>,
+        boxes: FloatTensor<Self>,
+        batch_indices: IntTensor<Self>,
+        _regions: Option<HostRegions>,
+        operator: RegionOperator,
+    ) -> FloatTensor<Self> {
+        let shape = pooled.shape();
+        let inputs = [features, boxes, batch_indices, pooled];
+        send(Operation::PoolLevel, &operator, inputs, shape)
+    }
+
+    fn average_gradient(
+        gradient: FloatTensor<Self>,
+        boxes: FloatTensor<Self>,
+        batch_indices: IntTensor<Self>,
+        _regions: Option<HostRegions>,
+        operator: RegionOperator,
+        shape: [usize; 4],
+    ) -> FloatTensor<Self> {
+        let inputs = [gradient, boxes, batch_indices];
+        send(Operation::AverageGradient, &operator, inputs, Shape::new(shape))
+    }
+
+    fn maximum_gradient(
+        gradient: FloatTensor<Self>,
+        features: FloatTensor<Self>,
+        boxes: FloatTensor<Self>,
+        batch_indices: IntTensor<Self>,
+        _regions: Option<HostRegions>,
+        operator: RegionOperator,
+    ) -> FloatTensor<Self> {
+        let shape = features.shape();
+        let inputs = [features, boxes, batch_indices, gradient];
+        send(Operation::MaximumGradient, &operator, inputs, shape)
+    }
+
+    fn boxes_gradient(
+        gradient: FloatTensor<Self>,
+        features: FloatTensor<Self>,
+        boxes: FloatTensor<Self>,
+        batch_indices: IntTensor<Self>,
+        _regions: Option<HostRegions>,
+        operator: RegionOperator,
+    ) -> FloatTensor<Self> {
+        let shape = boxes.shape();
+        let inputs = [features, boxes, batch_indices, gradient];
+        send(Operation::BoxesGradient, &operator, inputs, shape)
+    }
+}
+
+/// Queues an operation with one output, of the dtype of its first input.
+fn send<const INPUTS: usize>(
+    operation: Operation,
+    operator: &RegionOperator,
+    inputs: [FloatTensor<Remote>; INPUTS],
+    shape: Shape,
+) -> FloatTensor<Remote> {
+    let (device, dtype) = (inputs[0].device(), inputs[0].dtype());
+    let inputs = inputs.map(FloatTensor::<Remote>::into_ir);
+    register(
+        &device,
+        operation.id(),
+        &inputs,
+        shape,
+        dtype,
+        message::encode(operator),
+    )
+}
+
+fn register(
+    device: &Device<Remote>,
+    id: &'static str,
+    inputs: &[TensorIr],
+    shape: Shape,
+    dtype: DType,
+    scalars: Vec<ScalarIr>,
+) -> FloatTensor<Remote> {
+    let client = CustomOpClient::new(device);
+    let output = TensorIr::uninit(client.create_empty_handle(), shape, dtype);
+    let operation = CustomOpIr::with_scalars(id, inputs, &[output], scalars);
+    client.register(operation).remove(0)
+}
+
+impl DeviceSupport for Remote {
+    /// Boxes are on another machine, and reading them would wait for it.
+    fn device_kind(_device: &Self::Device) -> DeviceKind {
+        DeviceKind::Accelerator
+    }
+
+    fn pools_dtype(device: &Self::Device, dtype: DType) -> bool {
+        match dtype {
+            // Every backend pools f32, so that a detector never waits for the server's answer.
+            DType::F32 => true,
+            DType::F64 | DType::F16 | DType::BF16 => server::pools(device, dtype),
+            _ => false,
+        }
+    }
+}

@@ -1,0 +1,110 @@
+//! Running a client's message: read and checked, computed by the backend's own kernels, or refused.
+
+use burn::backend::tensor::{FloatTensor, IntTensor};
+use burn::backend::{ExecutionError, TensorMetadata};
+use burn::tensor::{Shape, TensorData};
+use burn_ir::{BackendIr, CustomOpIr, HandleContainer, TensorError};
+
+use super::host;
+use super::message::{self, Refused};
+use crate::backend::remote::message::{Operation, VERSION};
+use crate::backend::remote::server::{ANSWER, DTYPES};
+use crate::backend::{DeviceKind, HostRegions, RoiBackend};
+use crate::geometry::operator::RegionOperator;
+
+/// A checked call.
+#[derive(Clone)]
+pub struct Call<B: RoiBackend> {
+    pub operation: Operation,
+    pub operator: RegionOperator,
+    /// The features; for the gradient of an average, that of the output.
+    pub first: FloatTensor<B>,
+    pub boxes: FloatTensor<B>,
+    pub batch_indices: IntTensor<B>,
+    /// What finer levels have pooled, or the gradient of the output, where the operation takes one.
+    pub last: Option<FloatTensor<B>>,
+    /// The shape of the output.
+    pub output: Shape,
+}
+
+impl<B: RoiBackend> Call<B> {
+    /// How many images there are.
+    pub fn images(&self) -> usize {
+        match self.operation {
+            Operation::AverageGradient => self.output[0],
+            _ => self.first.shape()[0],
+        }
+    }
+
+    /// The tensor after the batch indices, of an operation that has one.
+    pub fn last(&self) -> FloatTensor<B> {
+        self.last.clone().expect("the number of tensors was checked")
+    }
+
+    /// Computes it. `regions` are those of the boxes, read and right, where the backend wants them.
+    pub fn compute(self, regions: Option<HostRegions>) -> FloatTensor<B> {
+        let last = self.last;
+        let last = || last.expect("the number of tensors was checked");
+        let (first, boxes, batch_indices, operator) = (self.first, self.boxes, self.batch_indices, self.operator);
+        match self.operation {
+            Operation::Pool => B::pool(first, boxes, batch_indices, regions, operator),
+            Operation::PoolLevel => B::pool_level(last(), first, boxes, batch_indices, regions, operator),
+            Operation::AverageGradient => {
+                B::average_gradient(first, boxes, batch_indices, regions, operator, self.output.dims())
+            }
+            Operation::MaximumGradient => B::maximum_gradient(last(), first, boxes, batch_indices, regions, operator),
+            Operation::BoxesGradient => B::boxes_gradient(last(), first, boxes, batch_indices, regions, operator),
+        }
+    }
+}
+
+/// Runs a message, whose output then holds the result, or the reason why there is none.
+pub fn run<B: RoiBackend + BackendIr>(
+    operation: Operation,
+    handles: &mut HandleContainer<B::Handle>,
+    message: &CustomOpIr,
+) {
+    match message::read::<B>(operation, handles, message).and_then(compute) {
+        Ok(output) => handles.register_float_tensor::<B>(&message.outputs[0].id, output),
+        Err(refused) => refuse(handles, message, &refused),
+    }
+}
+
+fn compute<B: RoiBackend>(call: Call<B>) -> Result<FloatTensor<B>, Refused> {
+    match B::device_kind(&call.boxes.device()) {
+        DeviceKind::Host => Ok(host::compute(call)?),
+        _ => Ok(call.compute(None)),
+    }
+}
+
+/// Leaves the outputs without data: using one ends the session, with this reason in the server's log. The inputs that
+/// the client has given up are freed, since it will not free them.
+fn refuse<H: Clone>(handles: &mut HandleContainer<H>, message: &CustomOpIr, refused: &Refused) {
+    for input in &message.inputs {
+        handles.free(input);
+    }
+    let error = match refused {
+        Refused::Upstream { error, .. } => error.propagated(),
+        refused => TensorError::new(ExecutionError::generic(format!(
+            "burn-roi refused {}: {refused}",
+            message.id
+        ))),
+    };
+    for output in &message.outputs {
+        handles.set_error(output.id, error.clone());
+    }
+}
+
+/// Answers what this server can do. The shape of the answer is the client's to know.
+pub fn about<B: RoiBackend + BackendIr>(
+    handles: &mut HandleContainer<B::Handle>,
+    message: &CustomOpIr,
+    device: &B::Device,
+) {
+    let pools = DTYPES.map(|dtype| f32::from(u8::from(B::pools_dtype(device, dtype))));
+    let answer: Vec<f32> = [VERSION as f32].into_iter().chain(pools).collect();
+    for output in &message.outputs {
+        let answer = B::float_from_data(TensorData::new(answer.clone(), ANSWER), device);
+        handles.register_float_tensor::<B>(&output.id, answer);
+    }
+}
