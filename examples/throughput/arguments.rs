@@ -41,6 +41,10 @@ pub struct Arguments {
     /// Time roi_align on the features, boxes and output size of each workload instead, with 2 samples
     #[arg(long)]
     pub as_roi_align: bool,
+    /// Measure the least that a call can take on these threads, too: reading each pixel that a region touches once, and
+    /// writing the output once
+    #[arg(long, conflicts_with = "backward")]
+    pub limit: bool,
     /// Print one JSON object for each workload
     #[arg(long)]
     pub json: bool,

@@ -4,6 +4,7 @@
 //! cargo run --release -p throughput -- --backend flex --threads 2
 //! cargo run --release -p throughput -- --backend flex --dtype f16 --json
 //! cargo run --release -p throughput -- --backend flex --backward
+//! cargo run --release -p throughput -- --backend flex --limit
 //! cargo run --release -p throughput -- --workload rotated-p2,prroi-p2,extractor,ps-rfcn,deform-c4
 //! cargo run --release -p throughput --features ndarray -- --backend ndarray
 //! cargo run --release -p throughput --features cuda -- --backend cuda --burst 20
@@ -15,16 +16,21 @@
 //! boxes and output size. The time is the median of at least 7 calls after 2 warm-up calls. Each call is timed until
 //! the device has finished its work. With `--burst 20` twenty calls are, and the time is a twentieth: on a GPU the
 //! next call is prepared while the one before it runs.
+//!
+//! `system ms` is what the system spent on a call, all threads together, with the release of its output. With `--limit`
+//! the least that a call can take is measured as well: see [`limit`].
 
 mod arguments;
 #[path = "../support/backend_name.rs"]
 mod backend_name;
+mod limit;
 mod measure;
 mod operator;
 mod random;
 #[cfg(feature = "remote")]
 #[path = "../support/server_device.rs"]
 mod server_device;
+mod system_time;
 mod traffic;
 mod workload;
 
@@ -53,7 +59,7 @@ fn run(arguments: &Arguments) -> Result<(), String> {
         workloads = workloads.into_iter().map(Workload::with_roi_align).collect();
     }
     if !arguments.json {
-        println!("{}", Measurement::HEADER);
+        println!("{}", Measurement::header(arguments.limit));
     }
     rayon::ThreadPoolBuilder::new()
         .num_threads(arguments.threads)
@@ -68,7 +74,7 @@ fn run(arguments: &Arguments) -> Result<(), String> {
         return Err(format!("{} has no {:?}", arguments.backend, arguments.dtype));
     }
     for workload in workloads {
-        let measurement = measure::measure(&workload, arguments, &device, dtype);
+        let measurement = measure::measure(&workload, arguments, &device, dtype)?;
         match arguments.json {
             true => println!("{}", measurement.json()),
             false => println!("{}", measurement.row()),

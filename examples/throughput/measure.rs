@@ -1,5 +1,6 @@
 //! Times the calls of a workload.
 
+use std::convert::Infallible;
 use std::time::{Duration, Instant};
 
 use burn::tensor::{DType, Device, Tensor, TensorData};
@@ -7,7 +8,9 @@ use burn_roi::{Rois, RotatedRois};
 use serde_json::json;
 
 use crate::arguments::{Arguments, Number};
+use crate::limit::Limit;
 use crate::operator::Inputs;
+use crate::system_time::system_time;
 use crate::traffic;
 use crate::workload::Workload;
 
@@ -25,21 +28,43 @@ pub struct Measurement {
     threads: usize,
     first: Duration,
     median: Duration,
+    /// What the system spent on a call, on average.
+    system: Option<Duration>,
+    /// The least that a call can take.
+    limit: Option<Duration>,
     bytes: usize,
 }
 
 impl Measurement {
-    pub const HEADER: &str = "workload             median ms    first ms          MB        GB/s";
+    /// The columns of [`Self::row`].
+    pub fn header(with_limit: bool) -> String {
+        let header = "workload             median ms    first ms          MB        GB/s   system ms";
+        match with_limit {
+            true => format!("{header}    limit ms    multiple"),
+            false => header.into(),
+        }
+    }
 
     pub fn row(&self) -> String {
-        format!(
-            "{:<18} {:>11.3} {:>11.3} {:>11.1} {:>11.2}",
+        let row = format!(
+            "{:<18} {:>11.3} {:>11.3} {:>11.1} {:>11.2} {:>11}",
             self.workload,
             milliseconds(self.median),
             milliseconds(self.first),
             self.bytes as f64 / 1e6,
             self.bytes_per_second() / 1e9,
-        )
+            self.system
+                .map_or("unknown".into(), |time| format!("{:.3}", milliseconds(time))),
+        );
+        match (self.limit, self.multiple()) {
+            (Some(limit), Some(multiple)) => format!("{row} {:>11.3} {multiple:>11.2}", milliseconds(limit)),
+            _ => row,
+        }
+    }
+
+    /// How many times the limit a call takes.
+    fn multiple(&self) -> Option<f64> {
+        self.limit.map(|limit| self.median.as_secs_f64() / limit.as_secs_f64())
     }
 
     pub fn json(&self) -> String {
@@ -52,6 +77,9 @@ impl Measurement {
             "first_ms": milliseconds(self.first),
             "bytes": self.bytes,
             "gb_per_s": self.bytes_per_second() / 1e9,
+            "system_ms": self.system.map(milliseconds),
+            "limit_ms": self.limit.map(milliseconds),
+            "multiple_of_limit": self.multiple(),
         })
         .to_string()
     }
@@ -66,32 +94,56 @@ fn milliseconds(time: Duration) -> f64 {
 }
 
 /// Times a workload. The first call is timed separately, because it compiles the kernels on a GPU.
-pub fn measure(workload: &Workload, arguments: &Arguments, device: &Device, dtype: DType) -> Measurement {
+pub fn measure(
+    workload: &Workload,
+    arguments: &Arguments,
+    device: &Device,
+    dtype: DType,
+) -> Result<Measurement, String> {
+    let limit = arguments.limit.then(|| Limit::new(workload, dtype.size()));
+    let limit = limit.map(|limit| median(arguments.calls, || limit.time()));
+    let limit = limit
+        .transpose()
+        .map_err(|error| format!("memory for the limit: {error}"))?;
+
     let call = prepare(workload, device, dtype, arguments);
     let first = time(device, &call, 1);
     for _ in 1..WARM_UP {
         time(device, &call, 1);
     }
-
-    let mut times = Vec::new();
-    let start = Instant::now();
-    while times.len() < arguments.calls || start.elapsed() < LEAST_TIME {
-        times.push(time(device, &call, arguments.burst));
-    }
-    times.sort();
-    Measurement {
+    let (system_before, mut calls) = (system_time(), 0);
+    let median = median(arguments.calls, || {
+        calls += arguments.burst;
+        Ok::<_, Infallible>(time(device, &call, arguments.burst))
+    });
+    let Ok(median) = median;
+    let system = system_before.zip(system_time());
+    Ok(Measurement {
         workload: workload.name,
         backend: arguments.server.clone().unwrap_or(arguments.backend.to_string()),
         dtype: arguments.dtype,
         threads: arguments.threads,
         first,
-        median: times[times.len() / 2],
+        median,
+        system: system.map(|(before, after)| (after - before) / calls),
+        limit,
         // The gradient of boxes reads the same pixels as the call, and the output's gradient.
         bytes: match arguments.backward && !arguments.of_boxes {
             true => traffic::bytes_of_backward(workload, dtype.size()),
             false => traffic::bytes(workload, dtype.size()),
         },
+    })
+}
+
+/// The median of at least `least` times.
+fn median<E>(least: usize, mut time: impl FnMut() -> Result<Duration, E>) -> Result<Duration, E> {
+    let mut times = Vec::new();
+    let start = Instant::now();
+    while times.len() < least || start.elapsed() < LEAST_TIME {
+        times.push(time()?);
     }
+    times.sort();
+    Ok(times[times.len() / 2])
 }
 
 /// Puts features and regions on the device, and returns the call, or that of a gradient.

@@ -14,9 +14,24 @@ pub fn bytes(workload: &Workload, bytes_of_a_number: usize) -> usize {
     let groups = workload.operator.channel_groups();
     let [channels, ..] = workload.features;
     let pixels: usize = (0..workload.levels)
-        .map(|level| (0..groups).map(|group| touched(workload, level, group)).sum::<usize>())
+        .flat_map(|level| touched(workload, level))
+        .flatten()
+        .map(|run| run.len())
         .sum();
     (pixels + elements(workload)) * (channels / groups) * bytes_of_a_number
+}
+
+/// The bytes of the output.
+pub fn bytes_of_output(workload: &Workload, bytes_of_a_number: usize) -> usize {
+    let [channels, ..] = workload.features;
+    elements(workload) * (channels / workload.operator.channel_groups()) * bytes_of_a_number
+}
+
+/// The pixels of a level that some region touches, as runs of neighbours, for each group of channels. Channel c belongs
+/// to group c modulo their number.
+pub fn touched(workload: &Workload, level: usize) -> Vec<Vec<Range<usize>>> {
+    let groups = 0..workload.operator.channel_groups();
+    groups.map(|group| mask(workload, level, group).runs()).collect()
 }
 
 /// The fewest bytes that the gradient of features can move: it reads that of each output element once, and writes
@@ -37,8 +52,8 @@ fn elements(workload: &Workload) -> usize {
     workload.regions * rows * columns
 }
 
-/// How many pixels of a level some region touches, in the channels of a group.
-fn touched(workload: &Workload, level: usize, group: usize) -> usize {
+/// Which pixels of a level some region touches, in the channels of a group.
+fn mask(workload: &Workload, level: usize, group: usize) -> Mask {
     let [_, height, width] = workload.maps()[level];
     let scale = 1.0 / (workload.stride << level) as f32;
     let mut mask = Mask {
@@ -76,7 +91,7 @@ fn touched(workload: &Workload, level: usize, group: usize) -> usize {
             }
         }
     }
-    mask.touched.into_iter().filter(|&touched| touched).count()
+    mask
 }
 
 /// The pixels of a map that are touched.
@@ -87,6 +102,18 @@ struct Mask {
 }
 
 impl Mask {
+    /// The pixels that are touched, as runs of neighbours.
+    fn runs(&self) -> Vec<Range<usize>> {
+        let mut end = 0;
+        let runs = self.touched.chunk_by(|left, right| left == right);
+        let runs = runs.filter_map(|run| {
+            let start = end;
+            end += run.len();
+            run[0].then_some(start..end)
+        });
+        runs.collect()
+    }
+
     fn fill(&mut self, rows: Range<usize>, columns: Range<usize>) {
         let [_, width] = self.size;
         for row in rows {

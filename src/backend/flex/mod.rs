@@ -3,12 +3,14 @@
 //! - [`engine`]: a call. `engine::run` plans regions; `groups` gathers those that share pixels and divides the work
 //!   into tasks; `task` computes one task with vector instructions; `channel_runs` does so where elements read channels
 //!   of their own; `kernel` is what all of them ask of a kernel.
-//! - [`kernels`]: `average`, `max_of_samples` and `max_of_pixels`, one for each kind of plan, over `row_operations`.
+//! - [`kernels`]: `average`, `max_of_samples` and `max_of_pixels`, one for each kind of plan. `row_blocks` computes
+//!   several rows of the output together, from rows of the window that `along_y` has reduced.
 //! - [`pixels`]: `features` as slices, a `tile` of their rows with eight channels interleaved, `aligned` memory for
-//!   such pixels, and memory for the `output`.
+//!   such pixels, and memory for the `output`, which the `pool` keeps when the output is dropped.
 //! - [`backward`]: gradients, over the same plans and pixels.
 //! - [`points`]: operators whose elements read points, and their gradients.
-//! - [`numbers`]: the dtypes (`number`), 16-bit conversions (`half`), and squares of numbers transposed (`transpose`).
+//! - [`numbers`]: the dtypes (`number`), 16-bit conversions (`half`), sums and maxima of interleaved channels (`lanes`),
+//!   and squares of numbers transposed (`transpose`).
 
 use burn::backend::Flex;
 use burn::tensor::{DType, Shape, bf16, f16};

@@ -43,10 +43,14 @@ pub struct Taps<R> {
 pub type PixelRanges = Vec<Range<usize>>;
 
 impl<R> Weights<R> {
+    /// The weights of an output element and of those after it.
+    pub fn weights_from(&self, element: usize) -> &[R] {
+        &self.weights[self.pixels[..element].iter().map(Range::len).sum::<usize>()..]
+    }
+
     /// For each of these output elements, the pixels it reads, their weights, and its share in bounds.
     pub fn elements(&self, elements: Range<usize>) -> impl Iterator<Item = (Range<usize>, &[R], &R)> {
-        let before = self.pixels[..elements.start].iter().map(Range::len).sum::<usize>();
-        let mut rest = &self.weights[before..];
+        let mut rest = self.weights_from(elements.start);
         let elements = self.pixels[elements.clone()].iter().zip(&self.share[elements]);
         elements.map(move |(pixels, share)| {
             let (weights, after) = rest.split_at(pixels.len());

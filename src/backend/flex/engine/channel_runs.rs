@@ -6,7 +6,7 @@ use std::ops::Range;
 use pulp::Simd;
 
 use super::groups::{Planned, Task, pays_to_share};
-use super::kernel::Kernel;
+use super::kernel::{Kernel, Window};
 use super::scratch::Scratch;
 use super::task::Work;
 use crate::backend::flex::numbers::{Number, Sum};
@@ -77,7 +77,7 @@ pub fn compute_runs<E: Number, K: Kernel<E::Sum>>(
                     }
                     load(simd, work, region.image, &lanes, &window, &mut memory.tile);
                 }
-                compute_run(work, &run, region, &memory.tile, &mut memory.scratch, output);
+                compute_run(simd, work, &run, region, &memory.tile, &mut memory.scratch, output);
             }
         }
     }
@@ -121,7 +121,7 @@ fn compute_one_by_one<E: Number, K: Kernel<E::Sum>>(
         let first = lanes.first + lane * lanes.step;
         if E::as_sums(&[]).is_some() {
             let plane = work.features.plane(region.image, first);
-            compute_run(work, run, region, &plane, &mut memory.lone_scratch, output);
+            compute_run(simd, work, run, region, &plane, &mut memory.lone_scratch, output);
         } else {
             let lane = LaneChannels {
                 first,
@@ -136,7 +136,15 @@ fn compute_one_by_one<E: Number, K: Kernel<E::Sum>>(
                 &run.window(region),
                 &mut memory.lone_tile,
             );
-            compute_run(work, run, region, &memory.lone_tile, &mut memory.lone_scratch, output);
+            compute_run(
+                simd,
+                work,
+                run,
+                region,
+                &memory.lone_tile,
+                &mut memory.lone_scratch,
+                output,
+            );
         }
     }
 }
@@ -158,6 +166,7 @@ fn load<E: Number, K: Kernel<E::Sum>, const L: usize>(
 /// Computes a run of a region in up to `L` channels, as many as `output` has.
 #[inline(always)]
 fn compute_run<E: Number, K: Kernel<E::Sum>, const L: usize>(
+    simd: impl Simd,
     work: &Work<'_, E, K>,
     run: &Run,
     region: &Planned<[K::Plan; 2]>,
@@ -168,13 +177,13 @@ fn compute_run<E: Number, K: Kernel<E::Sum>, const L: usize>(
     let [height, width] = work.planner.output_size();
     let [of_rows, of_columns] = run.elements.clone();
     let [_, columns] = run.window(region);
-    scratch.along_y.resize(columns.len());
+    scratch.along_y.resize(K::pixels_along_y(columns.len()));
     scratch.sums.resize(of_rows.len() * of_columns.len());
     work.kernel.compute(
+        simd,
         region.plan.each_ref(),
         run.elements.clone(),
-        columns,
-        rows,
+        Window { rows, columns },
         scratch.along_y.get_mut(),
         scratch.sums.get_mut(),
     );

@@ -2,23 +2,36 @@
 
 use std::ops::Range;
 
+use pulp::Simd;
+
 use crate::backend::flex::numbers::Sum;
 use crate::backend::flex::pixels::Rows;
 use crate::geometry::plan::AxisPlan;
+
+/// The pixels that some elements read.
+pub struct Window<'a, R> {
+    /// Rows of the map.
+    pub rows: &'a R,
+    /// The columns that are read.
+    pub columns: Range<usize>,
+}
 
 /// How an output element is computed from what it reads.
 pub trait Kernel<S: Sum>: Sync {
     /// What of a region's axis is common to its channels.
     type Plan: AxisPlan<S>;
 
+    /// How many pixels of `along_y` it takes for a window of so many columns.
+    fn pixels_along_y(columns: usize) -> usize;
+
     /// Computes `elements`, which are rows and columns of the output, in `L` channels. `plan` is that of y and of x,
-    /// `columns` are those of their window, `along_y` has room for a row of it, and `rows` has its pixels.
+    /// `window` is what they read, and `along_y` is memory.
     fn compute<const L: usize>(
         &self,
+        simd: impl Simd,
         plan: [&Self::Plan; 2],
         elements: [Range<usize>; 2],
-        columns: Range<usize>,
-        rows: &impl Rows<S, L>,
+        window: Window<'_, impl Rows<S, L>>,
         along_y: &mut [[S; L]],
         output: &mut [[S; L]],
     );

@@ -9,16 +9,16 @@ mod kernel;
 mod scratch;
 mod task;
 
-use burn::tensor::{Bytes, Shape};
+use burn::tensor::Shape;
 use burn_flex::{FlexTensor, Layout};
 use rayon::prelude::*;
 
 pub use groups::{Planned, Task, divide, group, wanted_tasks};
-pub use kernel::Kernel;
+pub use kernel::{Kernel, Window};
 pub use task::{BAND, FEWEST_LANES};
 
 use super::numbers::Number;
-use super::pixels::{Features, zeros};
+use super::pixels::{Features, OutputMemory};
 use crate::geometry::plan::{AxisPlan, Coordinate, Planner, Region};
 use task::{Work, compute};
 
@@ -52,13 +52,13 @@ pub fn run<E: Number, K: Kernel<E::Sum>>(call: Call<'_, E::Sum>, kernel: &K) -> 
     };
 
     let parallel = call.shape.num_elements() >= PARALLEL && rayon::current_num_threads() > 1;
-    let mut output = match call.pooled {
-        Some(pooled) => pooled.to_contiguous(),
-        None => FlexTensor::new(
-            Bytes::from_elems(zeros::<E>(call.shape.num_elements(), parallel)),
-            Layout::contiguous(call.shape.clone()),
-            E::dtype(),
-        ),
+    let (mut output, has_numbers) = match call.pooled {
+        Some(pooled) => (pooled.to_contiguous(), true),
+        None => {
+            let memory = OutputMemory::new::<E>(call.shape.num_elements(), parallel);
+            let layout = Layout::contiguous(call.shape.clone());
+            (FlexTensor::new(memory.bytes, layout, E::dtype()), memory.is_zero)
+        }
     };
     let wanted = match call.planner.is_one_run() {
         true => wanted_tasks(parallel),
@@ -68,6 +68,12 @@ pub fn run<E: Number, K: Kernel<E::Sum>>(call: Call<'_, E::Sum>, kernel: &K) -> 
     };
     let start = output.layout().start_offset();
     let numbers = &mut output.storage_mut::<E>()[start..start + call.shape.num_elements()];
+    if !has_numbers {
+        // Regions that are pooled overwrite their rows.
+        let rows = call.regions.iter().zip(numbers.chunks_exact_mut(of_a_region));
+        rows.filter(|(region, _)| !call.planner.pools(region))
+            .for_each(|(_, row)| row.fill(E::default()));
+    }
     let batches = call.regions.chunks(batch).zip(numbers.chunks_mut(batch * of_a_region));
     for (regions, output) in batches {
         let groups = group(plan(regions, call.planner, parallel));

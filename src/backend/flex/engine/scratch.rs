@@ -5,7 +5,7 @@ use crate::backend::flex::pixels::AlignedPixels;
 
 /// Intermediate results in `L` interleaved channels.
 pub struct Scratch<S, const L: usize> {
-    /// A row of the window, reduced along y.
+    /// Rows of the window, reduced along y.
     pub along_y: AlignedPixels<S, L>,
     /// Output elements.
     pub sums: AlignedPixels<S, L>,

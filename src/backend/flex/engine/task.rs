@@ -4,7 +4,7 @@ use pulp::{Arch, Simd, WithSimd};
 
 use super::channel_runs::compute_runs;
 use super::groups::{Planned, Task};
-use super::kernel::Kernel;
+use super::kernel::{Kernel, Window};
 use super::scratch::Scratch;
 use crate::backend::flex::numbers::{Number, deinterleave};
 use crate::backend::flex::pixels::{Features, LANES, LARGEST_TILE, LaneChannels, Rows, Tile, tile_capacity};
@@ -137,26 +137,34 @@ fn compute_region<E: Number, K: Kernel<E::Sum>, const L: usize>(
 ) {
     let [height, width] = work.planner.output_size();
     let columns = &region.window[1];
-    scratch.along_y.resize(columns.len());
+    scratch.along_y.resize(K::pixels_along_y(columns.len()));
     let of_a_band = (BAND / width).clamp(1, height);
     for start in (0..height).step_by(of_a_band) {
         let output_rows = start..(start + of_a_band).min(height);
         scratch.sums.resize(output_rows.len() * width);
         work.kernel.compute(
+            simd,
             region.plan.each_ref(),
             [output_rows, 0..width],
-            columns.clone(),
-            rows,
+            Window {
+                rows,
+                columns: columns.clone(),
+            },
             scratch.along_y.get_mut(),
             scratch.sums.get_mut(),
         );
         // By way of a copy in the nearest cache: lanes written side by side to the output leave every line
         // of it unfinished until the next ones come.
         let count = scratch.sums.get().len();
-        let outputs = output[start * width..].chunks_mut(height * width);
-        scratch.lanes.resize(outputs.len() * count);
+        let channels = output.len() / (height * width);
+        scratch.lanes.resize(channels * count);
         let lanes = scratch.lanes.get_mut().as_flattened_mut();
         deinterleave(simd, scratch.sums.get(), lanes);
+        if of_a_band == height {
+            E::narrow(lanes, output);
+            continue;
+        }
+        let outputs = output[start * width..].chunks_mut(height * width);
         for (output, lane) in outputs.zip(lanes.chunks_exact(count)) {
             E::narrow(lane, &mut output[..count]);
         }

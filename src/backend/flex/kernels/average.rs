@@ -3,8 +3,11 @@
 
 use std::ops::Range;
 
-use super::row_operations::{add, weighted_sum};
-use crate::backend::flex::engine::Kernel;
+use pulp::Simd;
+
+use super::along_y::{Reduced, Source};
+use super::row_blocks::{Reduction, in_blocks, pixels_along_y};
+use crate::backend::flex::engine::{Kernel, Window};
 use crate::backend::flex::numbers::Sum;
 use crate::backend::flex::pixels::Rows;
 use crate::geometry::plan::{Planner, Weights};
@@ -26,34 +29,82 @@ impl<S: Sum> Kernel<S> for Average<S> {
     type Plan = Weights<S>;
 
     #[inline(always)]
+    fn pixels_along_y(columns: usize) -> usize {
+        pixels_along_y(columns)
+    }
+
+    #[inline(always)]
     fn compute<const L: usize>(
         &self,
+        simd: impl Simd,
         [y, x]: [&Weights<S>; 2],
         [of_rows, of_columns]: [Range<usize>; 2],
-        columns: Range<usize>,
-        rows: &impl Rows<S, L>,
+        Window { rows, columns }: Window<'_, impl Rows<S, L>>,
         along_y: &mut [[S; L]],
         output: &mut [[S; L]],
     ) {
-        let zero = S::default();
-        let output_rows = output.chunks_exact_mut(of_columns.len());
-        for (output, (pixels, weights, &share_y)) in output_rows.zip(y.elements(of_rows)) {
-            weighted_sum(along_y, weights, |offset| {
-                rows.row(pixels.start + offset, columns.clone())
-            });
-            for (output, (pixels, weights, &share_x)) in output.iter_mut().zip(x.elements(of_columns.clone())) {
-                let mut total = [zero; L];
-                if !pixels.is_empty() {
-                    let pixels = pixels.start - columns.start..pixels.end - columns.start;
-                    for (&weight, pixel) in weights.iter().zip(&along_y[pixels]) {
-                        add(&mut total, weight, pixel);
-                    }
-                }
-                if self.outside != zero {
+        let mut sums = WeightedSums {
+            y,
+            x,
+            weights_left: y.weights_from(of_rows.start),
+            of_columns,
+            outside: self.outside,
+            rows,
+            columns: columns.clone(),
+        };
+        in_blocks(simd, &mut sums, of_rows, columns.len(), along_y, output);
+    }
+}
+
+/// Weighted sums along y, and of these along x.
+struct WeightedSums<'a, S, R> {
+    y: &'a Weights<S>,
+    x: &'a Weights<S>,
+    /// The weights along y of the output rows to come.
+    weights_left: &'a [S],
+    /// The columns of the output that are computed.
+    of_columns: Range<usize>,
+    outside: S,
+    rows: &'a R,
+    columns: Range<usize>,
+}
+
+impl<S: Sum, R: Rows<S, L>, const L: usize> Reduction<S, L> for WeightedSums<'_, S, R> {
+    #[inline(always)]
+    fn width(&self) -> usize {
+        self.of_columns.len()
+    }
+
+    #[inline(always)]
+    fn along_y(&mut self, output_row: usize, mut reduced: Reduced<'_, S, L>) {
+        let pixels = &self.y.pixels[output_row];
+        let (weights, left) = self.weights_left.split_at(pixels.len());
+        self.weights_left = left;
+        let rows = Source {
+            rows: self.rows,
+            first: pixels.start,
+            columns: &self.columns,
+        };
+        reduced.sum(weights, &rows);
+    }
+
+    #[inline(always)]
+    fn along_x<const N: usize>(&self, simd: impl Simd, first: usize, pixels: &[[[S; L]; N]], output: &mut [[S; L]]) {
+        let width = self.of_columns.len();
+        for (column, (range, weights, &share_x)) in self.x.elements(self.of_columns.clone()).enumerate() {
+            let read = match range.is_empty() {
+                true => &[],
+                false => &pixels[range.start - self.columns.start..range.end - self.columns.start],
+            };
+            let mut totals = S::weighted_sum(simd, weights, read);
+            if self.outside != S::default() {
+                for (total, &share_y) in totals.iter_mut().zip(&self.y.share[first..]) {
                     let share = self.outside * (S::ONE - share_y * share_x);
                     total.iter_mut().for_each(|total| *total += share);
                 }
-                *output = total;
+            }
+            for (row, total) in totals.iter().enumerate() {
+                output[row * width + column] = *total;
             }
         }
     }

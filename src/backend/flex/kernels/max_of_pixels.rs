@@ -2,8 +2,11 @@
 
 use std::ops::Range;
 
-use super::row_operations::{keep_larger, maxima};
-use crate::backend::flex::engine::Kernel;
+use pulp::Simd;
+
+use super::along_y::{Reduced, Source};
+use super::row_blocks::{Reduction, in_blocks, pixels_along_y};
+use crate::backend::flex::engine::{Kernel, Window};
 use crate::backend::flex::numbers::Sum;
 use crate::backend::flex::pixels::Rows;
 use crate::geometry::plan::{PixelRanges, Planner};
@@ -25,29 +28,73 @@ impl<S: Sum> Kernel<S> for MaxOfPixels<S> {
     type Plan = PixelRanges;
 
     #[inline(always)]
+    fn pixels_along_y(columns: usize) -> usize {
+        pixels_along_y(columns)
+    }
+
+    #[inline(always)]
     fn compute<const L: usize>(
         &self,
+        simd: impl Simd,
         [y, x]: [&PixelRanges; 2],
         [of_rows, of_columns]: [Range<usize>; 2],
-        columns: Range<usize>,
-        rows: &impl Rows<S, L>,
+        Window { rows, columns }: Window<'_, impl Rows<S, L>>,
         along_y: &mut [[S; L]],
         output: &mut [[S; L]],
     ) {
-        let bins_x = &x[of_columns];
-        for (output, bin_y) in output.chunks_exact_mut(bins_x.len()).zip(&y[of_rows]) {
-            maxima(along_y, bin_y.clone(), |row| rows.row(row, columns.clone()));
-            for (output, bin_x) in output.iter_mut().zip(bins_x) {
-                let mut maximum = [S::LEAST; L];
-                if bin_x.is_empty() || bin_y.is_empty() {
-                    maximum = [self.outside; L];
-                } else {
-                    let pixels = bin_x.start - columns.start..bin_x.end - columns.start;
-                    for pixel in &along_y[pixels] {
-                        keep_larger(&mut maximum, pixel);
-                    }
-                }
-                *output = maximum;
+        let mut maxima = Maxima {
+            y,
+            x: &x[of_columns],
+            outside: self.outside,
+            rows,
+            columns: columns.clone(),
+        };
+        in_blocks(simd, &mut maxima, of_rows, columns.len(), along_y, output);
+    }
+}
+
+/// Maxima along y, and of these along x.
+struct Maxima<'a, S, R> {
+    y: &'a PixelRanges,
+    x: &'a [Range<usize>],
+    outside: S,
+    rows: &'a R,
+    columns: Range<usize>,
+}
+
+impl<S: Sum, R: Rows<S, L>, const L: usize> Reduction<S, L> for Maxima<'_, S, R> {
+    #[inline(always)]
+    fn width(&self) -> usize {
+        self.x.len()
+    }
+
+    #[inline(always)]
+    fn along_y(&mut self, output_row: usize, mut reduced: Reduced<'_, S, L>) {
+        let bin_y = &self.y[output_row];
+        let rows = Source {
+            rows: self.rows,
+            first: bin_y.start,
+            columns: &self.columns,
+        };
+        reduced.maxima(bin_y.len(), &rows);
+    }
+
+    #[inline(always)]
+    fn along_x<const N: usize>(&self, simd: impl Simd, first: usize, pixels: &[[[S; L]; N]], output: &mut [[S; L]]) {
+        let width = self.x.len();
+        for (column, bin_x) in self.x.iter().enumerate() {
+            let mut maxima = [[self.outside; L]; N];
+            if !bin_x.is_empty() {
+                let bin = bin_x.start - self.columns.start..bin_x.end - self.columns.start;
+                maxima = S::maxima(simd, &pixels[bin]);
+            }
+            for (row, maximum) in maxima.iter().enumerate() {
+                output[row * width + column] = *maximum;
+            }
+        }
+        for (output, bin_y) in output.chunks_exact_mut(width).zip(&self.y[first..first + N]) {
+            if bin_y.is_empty() {
+                output.fill([self.outside; L]);
             }
         }
     }

@@ -2,8 +2,10 @@
 
 use std::ops::Range;
 
+use pulp::Simd;
+
 use super::row_operations::{add, keep_larger, weighted_sum};
-use crate::backend::flex::engine::Kernel;
+use crate::backend::flex::engine::{Kernel, Window};
 use crate::backend::flex::numbers::Sum;
 use crate::backend::flex::pixels::Rows;
 use crate::geometry::plan::{Planner, SampleTaps};
@@ -28,12 +30,17 @@ impl<S: Sum> Kernel<S> for MaxOfSamples<S> {
     type Plan = SampleTaps<S>;
 
     #[inline(always)]
+    fn pixels_along_y(columns: usize) -> usize {
+        columns
+    }
+
+    #[inline(always)]
     fn compute<const L: usize>(
         &self,
+        _simd: impl Simd,
         [y, x]: [&SampleTaps<S>; 2],
         [of_rows, of_columns]: [Range<usize>; 2],
-        columns: Range<usize>,
-        rows: &impl Rows<S, L>,
+        Window { rows, columns }: Window<'_, impl Rows<S, L>>,
         along_y: &mut [[S; L]],
         output: &mut [[S; L]],
     ) {

@@ -1,8 +1,10 @@
 //! The kernels: one for each kind of plan, for any number of interleaved channels.
 
+mod along_y;
 mod average;
 mod max_of_pixels;
 mod max_of_samples;
+mod row_blocks;
 mod row_operations;
 
 pub use average::Average;

@@ -1,6 +1,4 @@
-//! Sums and maxima of rows of pixels.
-
-use std::ops::Range;
+//! Sums of rows of pixels, and sums and maxima of pixels.
 
 use crate::backend::flex::numbers::Sum;
 
@@ -36,39 +34,6 @@ fn add_rows<S: Sum, const L: usize, const N: usize>(sums: &mut [[S; L]], weights
             add(&mut total, *weight, &row[pixel]);
         }
         *sum = total;
-    }
-}
-
-/// Sets `maxima` to the maxima of rows, in each pixel.
-#[inline(always)]
-pub fn maxima<'a, S: Sum, const L: usize>(
-    maxima: &mut [[S; L]],
-    rows: Range<usize>,
-    row: impl Fn(usize) -> &'a [[S; L]],
-) {
-    maxima.fill([S::LEAST; L]);
-    for first in rows.clone().step_by(ROWS) {
-        match rows.end - first {
-            1 => keep_larger_rows(maxima, [row(first)]),
-            2 => keep_larger_rows(maxima, [row(first), row(first + 1)]),
-            3 => keep_larger_rows(maxima, [row(first), row(first + 1), row(first + 2)]),
-            _ => {
-                let rows = [row(first), row(first + 1), row(first + 2), row(first + 3)];
-                keep_larger_rows(maxima, rows);
-            }
-        }
-    }
-}
-
-#[inline(always)]
-fn keep_larger_rows<S: Sum, const L: usize, const N: usize>(maxima: &mut [[S; L]], rows: [&[[S; L]]; N]) {
-    let rows = rows.map(|row| &row[..maxima.len()]);
-    for (pixel, maximum) in maxima.iter_mut().enumerate() {
-        let mut largest = *maximum;
-        for row in &rows {
-            keep_larger(&mut largest, &row[pixel]);
-        }
-        *maximum = largest;
     }
 }
 

@@ -1,6 +1,7 @@
 //! The numbers of features, and the numbers that they are summed in.
 
 mod half;
+mod lanes;
 mod number;
 mod transpose;
 

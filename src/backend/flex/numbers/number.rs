@@ -5,13 +5,18 @@ use std::ops::{Add, AddAssign, Mul, Sub};
 use burn::tensor::{Element, bf16, f16};
 
 use super::half::{bf16_to_f32, f16_to_f32, f32_to_bf16, f32_to_f16};
+use super::lanes::Lanes;
 use super::transpose::Transpose;
+use crate::backend::flex::pixels::Unit;
 use crate::geometry::plan::Coordinate;
 
 /// A number of a feature map.
 pub trait Number: Element + bytemuck::Pod + Default {
     /// The type of coordinates, weights and sums.
     type Sum: Sum;
+
+    /// An integer of its size and alignment.
+    type Unit: Unit;
 
     /// A row of numbers as it lies in memory, where sums are of the same type.
     fn as_sums(row: &[Self]) -> Option<&[[Self::Sum; 1]]>;
@@ -32,6 +37,7 @@ pub trait Sum:
     + Element
     + bytemuck::Pod
     + Transpose
+    + Lanes
     + Into<f64>
     + Add<Output = Self>
     + Sub<Output = Self>
@@ -52,7 +58,7 @@ pub trait Sum:
 }
 
 macro_rules! sum {
-    ($type:ty) => {
+    ($type:ty, $bits:ty) => {
         impl Sum for $type {
             const LEAST: Self = <$type>::NEG_INFINITY;
             const ONE: Self = 1.0;
@@ -60,6 +66,7 @@ macro_rules! sum {
 
         impl Number for $type {
             type Sum = $type;
+            type Unit = $bits;
 
             #[inline(always)]
             fn as_sums(row: &[Self]) -> Option<&[[Self; 1]]> {
@@ -83,13 +90,14 @@ macro_rules! sum {
     };
 }
 
-sum!(f32);
-sum!(f64);
+sum!(f32, u32);
+sum!(f64, u64);
 
 macro_rules! half {
     ($type:ty, $to_f32:ident, $from_f32:ident) => {
         impl Number for $type {
             type Sum = f32;
+            type Unit = u16;
 
             #[inline(always)]
             fn as_sums(_row: &[Self]) -> Option<&[[f32; 1]]> {

@@ -36,7 +36,7 @@ impl Transpose for f32 {
 /// The AVX instructions among those of `simd`. Types are compared, which the compiler does.
 #[cfg(target_arch = "x86_64")]
 #[inline(always)]
-fn avx<V: Simd>(simd: V) -> Option<Avx> {
+pub fn avx<V: Simd>(simd: V) -> Option<Avx> {
     let simd: &dyn Any = &simd;
     match (simd.downcast_ref::<V4>(), simd.downcast_ref::<V3>()) {
         (Some(simd), _) => Some(simd.avx),

@@ -3,9 +3,11 @@
 mod aligned;
 mod features;
 mod output;
+mod pool;
 mod tile;
 
 pub use aligned::AlignedPixels;
 pub use features::{Features, with_contiguous_rows};
-pub use output::zeros;
+pub use output::{OutputMemory, zeros};
+pub use pool::Unit;
 pub use tile::{LANES, LARGEST_TILE, LaneChannels, Rows, Tile, tile_capacity};

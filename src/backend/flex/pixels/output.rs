@@ -2,8 +2,41 @@
 
 use std::ops::Range;
 
+use burn::tensor::Bytes;
 use bytemuck::Zeroable;
 use rayon::prelude::*;
+
+use super::pool;
+use crate::backend::flex::numbers::Number;
+
+/// Memory for an output.
+pub struct OutputMemory {
+    pub bytes: Bytes,
+    /// Whether all of it is zero. Otherwise it holds any numbers.
+    pub is_zero: bool,
+}
+
+impl OutputMemory {
+    /// Memory for `count` numbers: that of an output that was dropped, or [`zeros`].
+    pub fn new<E: Number>(count: usize, parallel: bool) -> Self {
+        if !pool::keeps::<E::Unit>(count) {
+            return Self {
+                bytes: Bytes::from_elems(zeros::<E>(count, parallel)),
+                is_zero: true,
+            };
+        }
+        match pool::take::<E::Unit>(count) {
+            Some(block) => Self {
+                bytes: pool::bytes(block, count),
+                is_zero: false,
+            },
+            None => Self {
+                bytes: pool::bytes(zeros::<E::Unit>(count, parallel), count),
+                is_zero: true,
+            },
+        }
+    }
+}
 
 /// Zeros that no page of memory has been touched for yet, backed by huge pages where they are many and
 /// the system has them.

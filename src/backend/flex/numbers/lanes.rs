@@ -1,0 +1,123 @@
+//! Sums and maxima of interleaved channels, by the processor's vectors.
+
+#[cfg(target_arch = "x86_64")]
+use std::arch::x86_64::__m256;
+
+use pulp::Simd;
+#[cfg(target_arch = "x86_64")]
+use pulp::core_arch::x86::Avx;
+
+use super::Sum;
+#[cfg(target_arch = "x86_64")]
+use super::transpose::avx;
+
+/// A number of which `L` channels are interleaved. A wide pixel is such channels in `N` rows.
+pub trait Lanes: Copy {
+    /// The sum of wide pixels times their weights, from the first to the last.
+    fn weighted_sum<V: Simd, const L: usize, const N: usize>(
+        simd: V,
+        weights: &[Self],
+        pixels: &[[[Self; L]; N]],
+    ) -> [[Self; L]; N];
+
+    /// The maxima of wide pixels; numbers that are none don't count.
+    fn maxima<V: Simd, const L: usize, const N: usize>(simd: V, pixels: &[[[Self; L]; N]]) -> [[Self; L]; N];
+}
+
+impl Lanes for f64 {
+    #[inline(always)]
+    fn weighted_sum<V: Simd, const L: usize, const N: usize>(
+        _simd: V,
+        weights: &[Self],
+        pixels: &[[[Self; L]; N]],
+    ) -> [[Self; L]; N] {
+        weighted_sum(weights, pixels)
+    }
+
+    #[inline(always)]
+    fn maxima<V: Simd, const L: usize, const N: usize>(_simd: V, pixels: &[[[Self; L]; N]]) -> [[Self; L]; N] {
+        maxima(pixels)
+    }
+}
+
+impl Lanes for f32 {
+    #[inline(always)]
+    fn weighted_sum<V: Simd, const L: usize, const N: usize>(
+        _simd: V,
+        weights: &[Self],
+        pixels: &[[[Self; L]; N]],
+    ) -> [[Self; L]; N] {
+        #[cfg(target_arch = "x86_64")]
+        if let (8, Some(avx)) = (L, avx(_simd)) {
+            let totals = weighted_sum_of_eight::<N>(avx, weights, bytemuck::cast_slice(pixels));
+            return bytemuck::cast(totals);
+        }
+        weighted_sum(weights, pixels)
+    }
+
+    #[inline(always)]
+    fn maxima<V: Simd, const L: usize, const N: usize>(_simd: V, pixels: &[[[Self; L]; N]]) -> [[Self; L]; N] {
+        #[cfg(target_arch = "x86_64")]
+        if let (8, Some(avx)) = (L, avx(_simd)) {
+            return bytemuck::cast(maxima_of_eight::<N>(avx, bytemuck::cast_slice(pixels)));
+        }
+        maxima(pixels)
+    }
+}
+
+// Row after row: of several rows at once the compiler makes no vectors.
+#[inline(always)]
+fn weighted_sum<S: Sum, const L: usize, const N: usize>(weights: &[S], pixels: &[[[S; L]; N]]) -> [[S; L]; N] {
+    let mut totals = [[S::default(); L]; N];
+    for (row, total) in totals.iter_mut().enumerate() {
+        let mut sum = [S::default(); L];
+        for (&weight, pixel) in weights.iter().zip(pixels) {
+            for (sum, &number) in sum.iter_mut().zip(&pixel[row]) {
+                *sum += weight * number;
+            }
+        }
+        *total = sum;
+    }
+    totals
+}
+
+#[inline(always)]
+fn maxima<S: Sum, const L: usize, const N: usize>(pixels: &[[[S; L]; N]]) -> [[S; L]; N] {
+    let mut maxima = [[S::LEAST; L]; N];
+    for (row, maximum) in maxima.iter_mut().enumerate() {
+        let mut largest = [S::LEAST; L];
+        for pixel in pixels {
+            for (largest, &number) in largest.iter_mut().zip(&pixel[row]) {
+                *largest = largest.larger(number);
+            }
+        }
+        *maximum = largest;
+    }
+    maxima
+}
+
+#[cfg(target_arch = "x86_64")]
+#[inline(always)]
+fn weighted_sum_of_eight<const N: usize>(avx: Avx, weights: &[f32], pixels: &[[[f32; 8]; N]]) -> [__m256; N] {
+    let mut totals = [avx._mm256_setzero_ps(); N];
+    for (&weight, pixel) in weights.iter().zip(pixels) {
+        let weight = avx._mm256_set1_ps(weight);
+        for (total, &numbers) in totals.iter_mut().zip(pixel) {
+            *total = avx._mm256_add_ps(*total, avx._mm256_mul_ps(weight, bytemuck::cast(numbers)));
+        }
+    }
+    totals
+}
+
+#[cfg(target_arch = "x86_64")]
+#[inline(always)]
+fn maxima_of_eight<const N: usize>(avx: Avx, pixels: &[[[f32; 8]; N]]) -> [__m256; N] {
+    let mut maxima = [avx._mm256_set1_ps(f32::NEG_INFINITY); N];
+    for pixel in pixels {
+        for (maximum, &numbers) in maxima.iter_mut().zip(pixel) {
+            // The second operand where the first is not a number.
+            *maximum = avx._mm256_max_ps(bytemuck::cast(numbers), *maximum);
+        }
+    }
+    maxima
+}
