@@ -41,6 +41,7 @@
 #![warn(missing_docs)]
 
 mod attributes;
+mod batched_suppression;
 mod error;
 mod generate;
 mod hook;
@@ -150,6 +151,7 @@ pub fn register(model: &mut ModelGen) -> &mut ModelGen {
         model.register_custom_op(operator);
     }
     model.register_custom_op(suppression::Suppression);
+    model.register_custom_op(batched_suppression::BatchedSuppression);
     model.register_custom_op(keypoints::Keypoints);
     model.register_custom_op(host::Host)
 }

@@ -2,6 +2,7 @@
 
 mod arithmetic;
 mod attribute;
+mod batched_suppression;
 mod evaluate;
 mod expression;
 mod fix;
@@ -62,6 +63,7 @@ fn rewrite(model: &mut ModelProto, settings: &Settings) -> Result<(), Error> {
         fix::sizes(graph, &settings.sizes)?;
         names::make_unique(graph)?;
         let known = fold::fold(graph);
+        batched_suppression::replace(graph);
         paste_masks::replace(graph);
         keypoints::replace(graph);
         if settings.joins_levels {

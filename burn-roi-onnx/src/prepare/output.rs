@@ -11,6 +11,7 @@ use burn_onnx::ext::{ArgType, CustomNode, CustomOp, Node, ProcessError};
 use onnx_ir::{CustomOpInference, HookCoverage, MissingReason, ModelProto, OnnxGraphBuilder};
 
 use super::{Settings, encode, read, rewrite};
+use crate::batched_suppression::BatchedSuppression;
 use crate::error::Error;
 use crate::hook::{Hook, check_inputs};
 use crate::host::Host;
@@ -100,7 +101,8 @@ pub(crate) fn text_of(panic: &Box<dyn std::any::Any + Send>) -> String {
 }
 
 /// The operators of [`DOMAIN`] that are none of regions.
-const OWN: [&dyn CustomOp; 6] = [
+const OWN: [&dyn CustomOp; 7] = [
+    &BatchedSuppression,
     &Host,
     &Keypoints,
     &Suppression,
