@@ -36,3 +36,5 @@ mod remote_calls;
 mod strategies;
 mod type_parameter;
 mod unsupported;
+#[cfg(feature = "flex")]
+mod used_memory;

@@ -1,0 +1,80 @@
+//! Outputs that are large enough to get the memory of dropped ones: what was there before must not show.
+
+use burn::tensor::{DType, Device, Int, Tensor, TensorData};
+use burn_roi::*;
+
+use crate::problem::random_numbers;
+
+/// With 7 x 7 elements, outputs of 4.6 MB in f16, 9.2 MB in f32 and 18.4 MB in f64. Flex keeps 4 MiB and more.
+const CHANNELS: usize = 98;
+const ROWS: usize = 480;
+
+/// A call of an operator.
+type Call = fn(Tensor<4>, &Rois) -> Tensor<4>;
+
+/// Boxes of every kind: within a map of 20 x 24, partly and wholly outside, empty and inverted.
+fn rois(device: &Device, dtype: DType, rows: usize) -> Rois {
+    let numbers = random_numbers(3, 4 * rows);
+    let mut boxes = Vec::with_capacity(4 * rows);
+    for (row, box_numbers) in numbers.as_chunks::<4>().0.iter().enumerate() {
+        let [x, y, width, height] = box_numbers.map(f32::abs);
+        let (x1, y1) = (24.0 * x, 20.0 * y);
+        boxes.extend(match row % 8 {
+            0 => [x1, y1, x1, y1],
+            1 => [x1 + 9.0, y1 + 7.0, x1, y1],
+            2 => [x1 + 60.0, y1, x1 + 70.0, y1 + 9.0],
+            _ => [x1 - 4.0, y1 - 4.0, x1 + 20.0 * width, y1 + 20.0 * height],
+        });
+    }
+    let images: Vec<i32> = (0..rows as i32).map(|row| row % 2).collect();
+    Rois::new(
+        Tensor::<2>::from_data(TensorData::new(boxes, [rows, 4]).convert_dtype(dtype), (device, dtype)),
+        Tensor::<1, Int>::from_data(TensorData::new(images, [rows]), device),
+    )
+}
+
+/// Each operator, with so many rows that its output is large.
+fn calls() -> Vec<(&'static str, usize, Call)> {
+    vec![
+        ("roi_align", ROWS, |features, rois| {
+            roi_align(features, rois, RoiAlignConfig::new([7, 7]))
+        }),
+        ("a maximum of samples", ROWS, |features, rois| {
+            let config = RoiAlignConfig::new([7, 7]).with_reduction(Reduction::Max);
+            roi_align(features, rois, config.with_out_of_bounds_value(-0.5))
+        }),
+        ("roi_pool", ROWS, |features, rois| {
+            roi_pool(features, rois, RoiPoolConfig::new([7, 7]))
+        }),
+        ("ps_roi_align", 49 * ROWS, |features, rois| {
+            ps_roi_align(features, rois, PsRoiAlignConfig::new([7, 7]))
+        }),
+        ("a pyramid", ROWS, |features, rois| {
+            let config = MultiScaleRoiAlignConfig::new(RoiAlignConfig::new([7, 7]))
+                .with_canonical_scale(12.0)
+                .with_canonical_level(1)
+                .with_pools_empty(false);
+            let coarse = features.clone().slice([0..2, 0..CHANNELS, 0..10, 0..12]);
+            multi_scale_roi_align(vec![features, coarse], rois, &[1.0, 0.5], config)
+        }),
+    ]
+}
+
+#[test]
+fn used_memory_does_not_show() {
+    let device = Device::flex();
+    let shape = [2, CHANNELS, 20, 24];
+    let numbers = TensorData::new(random_numbers(1, shape.iter().product()), shape);
+    for dtype in [DType::F32, DType::F16, DType::F64] {
+        let features = Tensor::<4>::from_data(numbers.clone().convert_dtype(dtype), (&device, dtype));
+        let other = features.zeros_like() + 7.0;
+        for (name, rows, call) in calls() {
+            let rois = rois(&device, dtype, rows);
+            let first = call(features.clone(), &rois).into_data();
+            drop(call(other.clone(), &rois));
+            let second = call(features.clone(), &rois).into_data();
+            // As bytes, since ps_roi_align gives NaN for some of the boxes.
+            assert!(first.as_bytes() == second.as_bytes(), "{name} in {dtype:?}");
+        }
+    }
+}
