@@ -1,7 +1,7 @@
 //! Everything but conformance: backends against each other, dtypes, bad input, options, limits.
 //!
 //! A `problem` is a valid call, and `strategies` draws them at random. `any_call` reads calls from bytes, valid or not:
-//! `random_calls` and the fuzz target make them; `reference` is what both are compared with. `point_calls` is the same for
+//! `calls` and the fuzz target make them; `reference` is what both are compared with. `point_calls` is the same for
 //! operators whose samples are no grid.
 
 #[path = "../support/backends.rs"]
@@ -15,6 +15,9 @@ mod agreement;
 #[cfg(feature = "flex")]
 mod any_call;
 mod bad_input;
+// By this name it starts among the first: it takes the longest, and one thread.
+#[cfg(feature = "flex")]
+mod calls;
 mod dtypes;
 mod gradients;
 mod infinite_pixels;
@@ -26,8 +29,6 @@ mod points;
 mod precise;
 mod problem;
 mod properties;
-#[cfg(feature = "flex")]
-mod random_calls;
 mod reference;
 mod reference_integrals;
 mod regions;

@@ -10,7 +10,7 @@ use crate::problem::{Layout, Operator, Problem};
 
 /// Many regions that overlap, some of them fully.
 fn problem(operator: Operator) -> Problem {
-    let count = 60;
+    let count = 30;
     let boxes = (0..count).map(|row| match row % 3 {
         0 => [1.3, 2.1, 27.7, 30.9],
         1 => [0.0, row as f32 / 2.0, 29.0, 31.0],
