@@ -217,6 +217,8 @@ fn a_channel_does_not_depend_on_the_others() {
 #[test]
 fn a_position_sensitive_operator_on_repeated_channels_is_roi_align() {
     for backend in backends() {
+        // Flex adds the same numbers in the same order, though by other code.
+        let tolerance = if backend.name == "flex" { 0.0 } else { 1e-5 };
         proptest!(drawn(150), |(mut problem in problems())| {
             let Operator::PsRoiAlign(config) = problem.operator.clone() else {
                 return Err(TestCaseError::reject("another operator"));
@@ -234,7 +236,7 @@ fn a_position_sensitive_operator_on_repeated_channels_is_roi_align() {
             problem.operator = Operator::RoiAlign(align);
             let expected = problem.call(features, &backend.device, DType::F32);
             let (found, expected) = (numbers(found), numbers(expected));
-            prop_assert!(nearly(&found, &expected, 1e-5), "{}: {found:?}, not {expected:?}", backend.name);
+            prop_assert!(nearly(&found, &expected, tolerance), "{}: {found:?}, not {expected:?}", backend.name);
         });
     }
 }

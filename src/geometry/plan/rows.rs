@@ -44,8 +44,21 @@ pub type PixelRanges = Vec<Range<usize>>;
 
 impl<R> Weights<R> {
     /// The weights of an output element and of those after it.
+    #[inline(always)]
     pub fn weights_from(&self, element: usize) -> &[R] {
         &self.weights[self.pixels[..element].iter().map(Range::len).sum::<usize>()..]
+    }
+
+    /// The pixels that an output element reads, their weights, and its share in bounds.
+    #[cfg_attr(not(feature = "flex"), allow(dead_code))]
+    #[inline(always)]
+    pub fn element(&self, element: usize) -> (Range<usize>, &[R], R)
+    where
+        R: Copy,
+    {
+        let pixels = self.pixels[element].clone();
+        let weights = &self.weights_from(element)[..pixels.len()];
+        (pixels, weights, self.share[element])
     }
 
     /// For each of these output elements, the pixels it reads, their weights, and its share in bounds.
@@ -78,6 +91,7 @@ impl<R: Coordinate> AxisPlan<R> for Weights<R> {
         self.pixels.len()
     }
 
+    #[inline(always)]
     fn window_of(&self, elements: Range<usize>) -> Range<usize> {
         hull(self.pixels[elements].iter().cloned())
     }
@@ -124,6 +138,7 @@ impl<R: Coordinate> AxisPlan<R> for PixelRanges {
         self.len()
     }
 
+    #[inline(always)]
     fn window_of(&self, elements: Range<usize>) -> Range<usize> {
         hull(self[elements].iter().cloned())
     }
@@ -144,6 +159,7 @@ pub(super) fn run<R: Coordinate>(planner: &Planner<R>, axis: usize, elements: Ra
 }
 
 /// The least range that holds all of these; empty ones don't count.
+#[inline(always)]
 pub fn hull(ranges: impl Iterator<Item = Range<usize>>) -> Range<usize> {
     ranges
         .filter(|range| !range.is_empty())

@@ -7,6 +7,7 @@ use pulp::Simd;
 
 use super::along_y::{Reduced, Source};
 use super::row_blocks::{Reduction, in_blocks, pixels_along_y};
+use super::row_operations::add;
 use crate::backend::flex::engine::{Kernel, Window};
 use crate::backend::flex::numbers::Sum;
 use crate::backend::flex::pixels::Rows;
@@ -22,6 +23,76 @@ impl<S: Sum> Average<S> {
         Self {
             outside: S::from_f64(planner.value_without_pixels()),
         }
+    }
+}
+
+impl<S: Sum> Average<S> {
+    /// An element by itself, as a position-sensitive operator has it. Its sums along y stay in registers, and with that
+    /// ps-rfcn took 1.3 ms where it had taken 2.1 and more.
+    #[inline(always)]
+    fn element<const L: usize>(
+        &self,
+        simd: impl Simd,
+        (of_y, weights_y, share_y): (Range<usize>, &[S], S),
+        (of_x, weights_x, share_x): (Range<usize>, &[S], S),
+        rows: &impl Rows<S, L>,
+    ) -> [S; L] {
+        let mut columns = Columns {
+            rows,
+            of_y,
+            weights_y,
+            next: of_x.start,
+            total: [S::default(); L],
+        };
+        let (eights, rest) = weights_x.as_chunks::<8>();
+        for weights in eights {
+            columns.add(simd, weights);
+        }
+        let (fours, rest) = rest.as_chunks::<4>();
+        for weights in fours {
+            columns.add(simd, weights);
+        }
+        match *rest {
+            [a] => columns.add(simd, &[a]),
+            [a, b] => columns.add(simd, &[a, b]),
+            [a, b, c] => columns.add(simd, &[a, b, c]),
+            _ => {}
+        }
+        add_outside(&mut columns.total, self.outside, share_y * share_x);
+        columns.total
+    }
+}
+
+/// The columns of an element's window, from the left to the right.
+struct Columns<'a, S, R, const L: usize> {
+    rows: &'a R,
+    of_y: Range<usize>,
+    weights_y: &'a [S],
+    next: usize,
+    total: [S; L],
+}
+
+impl<S: Sum, R: Rows<S, L>, const L: usize> Columns<'_, S, R, L> {
+    /// Adds the next columns, of each the weighted sum of its rows.
+    #[inline(always)]
+    fn add<const N: usize>(&mut self, simd: impl Simd, weights: &[S; N]) {
+        let columns = self.next..self.next + N;
+        self.next += N;
+        let rows = self.of_y.clone();
+        let pixels = rows.map(|row| &self.rows.row(row, columns.clone()).as_chunks::<N>().0[0]);
+        let sums = S::weighted_sum(simd, self.weights_y, pixels);
+        for (weight, sum) in weights.iter().zip(&sums) {
+            add(&mut self.total, *weight, sum);
+        }
+    }
+}
+
+/// Adds what is outside of the map to an element of which so much is inside.
+#[inline(always)]
+fn add_outside<S: Sum, const L: usize>(total: &mut [S; L], outside: S, inside: S) {
+    if outside != S::default() {
+        let share = outside * (S::ONE - inside);
+        total.iter_mut().for_each(|total| *total += share);
     }
 }
 
@@ -43,6 +114,10 @@ impl<S: Sum> Kernel<S> for Average<S> {
         along_y: &mut [[S; L]],
         output: &mut [[S; L]],
     ) {
+        if let (1, 1, [output]) = (of_rows.len(), of_columns.len(), &mut *output) {
+            *output = self.element(simd, y.element(of_rows.start), x.element(of_columns.start), rows);
+            return;
+        }
         let mut sums = WeightedSums {
             y,
             x,
@@ -96,12 +171,9 @@ impl<S: Sum, R: Rows<S, L>, const L: usize> Reduction<S, L> for WeightedSums<'_,
                 true => &[],
                 false => &pixels[range.start - self.columns.start..range.end - self.columns.start],
             };
-            let mut totals = S::weighted_sum(simd, weights, read);
-            if self.outside != S::default() {
-                for (total, &share_y) in totals.iter_mut().zip(&self.y.share[first..]) {
-                    let share = self.outside * (S::ONE - share_y * share_x);
-                    total.iter_mut().for_each(|total| *total += share);
-                }
+            let mut totals = S::weighted_sum(simd, weights, read.iter());
+            for (total, &share_y) in totals.iter_mut().zip(&self.y.share[first..]) {
+                add_outside(total, self.outside, share_y * share_x);
             }
             for (row, total) in totals.iter().enumerate() {
                 output[row * width + column] = *total;

@@ -14,11 +14,13 @@ use super::transpose::avx;
 /// A number of which `L` channels are interleaved. A wide pixel is such channels in `N` rows.
 pub trait Lanes: Copy {
     /// The sum of wide pixels times their weights, from the first to the last.
-    fn weighted_sum<V: Simd, const L: usize, const N: usize>(
+    fn weighted_sum<'a, V: Simd, const L: usize, const N: usize>(
         simd: V,
         weights: &[Self],
-        pixels: &[[[Self; L]; N]],
-    ) -> [[Self; L]; N];
+        pixels: impl Iterator<Item = &'a [[Self; L]; N]> + Clone,
+    ) -> [[Self; L]; N]
+    where
+        Self: 'a;
 
     /// The maxima of wide pixels; numbers that are none don't count.
     fn maxima<V: Simd, const L: usize, const N: usize>(simd: V, pixels: &[[[Self; L]; N]]) -> [[Self; L]; N];
@@ -26,10 +28,10 @@ pub trait Lanes: Copy {
 
 impl Lanes for f64 {
     #[inline(always)]
-    fn weighted_sum<V: Simd, const L: usize, const N: usize>(
+    fn weighted_sum<'a, V: Simd, const L: usize, const N: usize>(
         _simd: V,
         weights: &[Self],
-        pixels: &[[[Self; L]; N]],
+        pixels: impl Iterator<Item = &'a [[Self; L]; N]> + Clone,
     ) -> [[Self; L]; N] {
         weighted_sum(weights, pixels)
     }
@@ -42,15 +44,15 @@ impl Lanes for f64 {
 
 impl Lanes for f32 {
     #[inline(always)]
-    fn weighted_sum<V: Simd, const L: usize, const N: usize>(
+    fn weighted_sum<'a, V: Simd, const L: usize, const N: usize>(
         _simd: V,
         weights: &[Self],
-        pixels: &[[[Self; L]; N]],
+        pixels: impl Iterator<Item = &'a [[Self; L]; N]> + Clone,
     ) -> [[Self; L]; N] {
         #[cfg(target_arch = "x86_64")]
         if let (8, Some(avx)) = (L, avx(_simd)) {
-            let totals = weighted_sum_of_eight::<N>(avx, weights, bytemuck::cast_slice(pixels));
-            return bytemuck::cast(totals);
+            let pixels = pixels.map(bytemuck::cast_ref::<_, [[f32; 8]; N]>);
+            return bytemuck::cast(weighted_sum_of_eight(avx, weights, pixels));
         }
         weighted_sum(weights, pixels)
     }
@@ -67,11 +69,14 @@ impl Lanes for f32 {
 
 // Row after row: of several rows at once the compiler makes no vectors.
 #[inline(always)]
-fn weighted_sum<S: Sum, const L: usize, const N: usize>(weights: &[S], pixels: &[[[S; L]; N]]) -> [[S; L]; N] {
+fn weighted_sum<'a, S: Sum, const L: usize, const N: usize>(
+    weights: &[S],
+    pixels: impl Iterator<Item = &'a [[S; L]; N]> + Clone,
+) -> [[S; L]; N] {
     let mut totals = [[S::default(); L]; N];
     for (row, total) in totals.iter_mut().enumerate() {
         let mut sum = [S::default(); L];
-        for (&weight, pixel) in weights.iter().zip(pixels) {
+        for (&weight, pixel) in weights.iter().zip(pixels.clone()) {
             for (sum, &number) in sum.iter_mut().zip(&pixel[row]) {
                 *sum += weight * number;
             }
@@ -98,7 +103,11 @@ fn maxima<S: Sum, const L: usize, const N: usize>(pixels: &[[[S; L]; N]]) -> [[S
 
 #[cfg(target_arch = "x86_64")]
 #[inline(always)]
-fn weighted_sum_of_eight<const N: usize>(avx: Avx, weights: &[f32], pixels: &[[[f32; 8]; N]]) -> [__m256; N] {
+fn weighted_sum_of_eight<'a, const N: usize>(
+    avx: Avx,
+    weights: &[f32],
+    pixels: impl Iterator<Item = &'a [[f32; 8]; N]>,
+) -> [__m256; N] {
     let mut totals = [avx._mm256_setzero_ps(); N];
     for (&weight, pixel) in weights.iter().zip(pixels) {
         let weight = avx._mm256_set1_ps(weight);
