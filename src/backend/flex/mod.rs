@@ -29,7 +29,7 @@ mod points;
 
 use kernels::{Average, MaxOfPixels, MaxOfSamples};
 use numbers::Number;
-use pixels::with_contiguous_rows;
+use pixels::{output_of, with_contiguous_rows};
 
 impl RegionKernels for Flex {
     fn pool(
@@ -51,6 +51,19 @@ impl RegionKernels for Flex {
         operator: RegionOperator,
     ) -> FlexTensor {
         pool_into(Some(pooled), features, boxes, regions, &operator)
+    }
+
+    fn without_pixels(features: FlexTensor, boxes: FlexTensor, operator: RegionOperator) -> FlexTensor {
+        let shape = output_shape(features.layout().shape(), boxes.layout().shape(), &operator);
+        let output = match features.dtype() {
+            DType::F64 => output_of::<f64>,
+            DType::F32 => output_of::<f32>,
+            DType::F16 => output_of::<f16>,
+            DType::BF16 => output_of::<bf16>,
+            dtype => unreachable!("features of {dtype:?} are refused before"),
+        };
+        let parallel = engine::in_parallel(shape.num_elements());
+        output(operator.value_without_pixels(), shape, parallel)
     }
 
     fn average_gradient(

@@ -8,7 +8,7 @@ use pulp::{Arch, Simd, WithSimd};
 use rayon::prelude::*;
 
 use super::scatter::Scratch;
-use crate::backend::flex::engine::{FEWEST_LANES, PARALLEL};
+use crate::backend::flex::engine::{FEWEST_LANES, in_parallel};
 use crate::backend::flex::numbers::{Number, Sum};
 use crate::backend::flex::pixels::{Features, LANES, LARGEST_TILE, LaneChannels, Rows, Tile, tile_capacity};
 use crate::geometry::options::BoxFormat;
@@ -49,7 +49,7 @@ pub struct Call<'a, E: Number> {
 /// The gradient `[K, 4]` of the boxes.
 pub fn run<E: Number, P: PullEnds<E::Sum>>(call: Call<'_, E>, kernel: &P) -> FlexTensor {
     let [count, channels, rows, columns] = call.gradient.layout().shape().dims();
-    let parallel = call.gradient.layout().num_elements() >= PARALLEL && rayon::current_num_threads() > 1;
+    let parallel = in_parallel(call.gradient.layout().num_elements());
     let flat = call.gradient.reshape(Shape::new([count, channels, 1, rows * columns]));
     let work = Work {
         kernel,

@@ -10,7 +10,7 @@ use rayon::prelude::*;
 
 use super::scatter::{Scatter, Scratch};
 use super::sum_rows::SumRows;
-use crate::backend::flex::engine::{BAND, FEWEST_LANES, PARALLEL, Planned, plan};
+use crate::backend::flex::engine::{BAND, FEWEST_LANES, Planned, in_parallel, plan};
 use crate::backend::flex::numbers::{Number, Sum, deinterleave};
 use crate::backend::flex::pixels::{
     AlignedPixels, Features, LANES, LARGEST_TILE, LaneChannels, Rows, Tile, tile_capacity, zeros,
@@ -45,7 +45,7 @@ fn batch<S: Scatter<E::Sum>, E: Number>(call: &Call<'_, E>) -> usize {
 pub fn run<E: Number, O: Number<Sum = E::Sum>, S: Scatter<E::Sum>>(call: Call<'_, E>, kernel: &S) -> FlexTensor {
     let [_, _, height, width] = call.shape.dims();
     let [count, channels, rows, columns] = call.gradient.layout().shape().dims();
-    let parallel = call.gradient.layout().num_elements() >= PARALLEL && rayon::current_num_threads() > 1;
+    let parallel = in_parallel(call.gradient.layout().num_elements());
     let mut memory = zeros::<O>(call.shape.num_elements(), parallel);
     let flat = Shape::new([count, channels, 1, rows * columns]);
     let flat = call.gradient.reshape(flat);

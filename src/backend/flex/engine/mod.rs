@@ -10,7 +10,7 @@ mod scratch;
 mod task;
 
 use burn::tensor::Shape;
-use burn_flex::{FlexTensor, Layout};
+use burn_flex::FlexTensor;
 use rayon::prelude::*;
 
 pub use groups::{Planned, Task, divide, group, wanted_tasks};
@@ -18,7 +18,7 @@ pub use kernel::{Kernel, Window};
 pub use task::{BAND, FEWEST_LANES};
 
 use super::numbers::Number;
-use super::pixels::{Features, OutputMemory};
+use super::pixels::{Features, output};
 use crate::geometry::plan::{AxisPlan, Coordinate, Planner, Region};
 use task::{Work, compute};
 
@@ -26,7 +26,12 @@ use task::{Work, compute};
 pub const PLANNED: usize = 1 << 19;
 
 /// A call of fewer output elements is not worth waking threads for.
-pub const PARALLEL: usize = 1 << 14;
+const PARALLEL: usize = 1 << 14;
+
+/// Whether a call of so many output elements runs on several threads.
+pub fn in_parallel(elements: usize) -> bool {
+    elements >= PARALLEL && rayon::current_num_threads() > 1
+}
 
 /// What is computed.
 pub struct Call<'a, S: Coordinate> {
@@ -51,15 +56,9 @@ pub fn run<E: Number, K: Kernel<E::Sum>>(call: Call<'_, E::Sum>, kernel: &K) -> 
         planner: call.planner,
     };
 
-    let parallel = call.shape.num_elements() >= PARALLEL && rayon::current_num_threads() > 1;
-    let (mut output, has_numbers) = match call.pooled {
-        Some(pooled) => (pooled.to_contiguous(), true),
-        None => {
-            let memory = OutputMemory::new::<E>(call.shape.num_elements(), parallel);
-            let layout = Layout::contiguous(call.shape.clone());
-            (FlexTensor::new(memory.bytes, layout, E::dtype()), memory.is_zero)
-        }
-    };
+    let parallel = in_parallel(call.shape.num_elements());
+    let is_pooled = call.regions.iter().map(|region| call.planner.pools(region));
+    let mut output = output::<E>(call.pooled, &call.shape, is_pooled, parallel);
     let wanted = match call.planner.is_one_run() {
         true => wanted_tasks(parallel),
         // Each of them copies the planes of its channels once more.
@@ -68,12 +67,6 @@ pub fn run<E: Number, K: Kernel<E::Sum>>(call: Call<'_, E::Sum>, kernel: &K) -> 
     };
     let start = output.layout().start_offset();
     let numbers = &mut output.storage_mut::<E>()[start..start + call.shape.num_elements()];
-    if !has_numbers {
-        // Regions that are pooled overwrite their rows.
-        let rows = call.regions.iter().zip(numbers.chunks_exact_mut(of_a_region));
-        rows.filter(|(region, _)| !call.planner.pools(region))
-            .for_each(|(_, row)| row.fill(E::default()));
-    }
     let batches = call.regions.chunks(batch).zip(numbers.chunks_mut(batch * of_a_region));
     for (regions, output) in batches {
         let groups = group(plan(regions, call.planner, parallel));

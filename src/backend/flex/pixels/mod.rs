@@ -8,6 +8,6 @@ mod tile;
 
 pub use aligned::AlignedPixels;
 pub use features::{Features, with_contiguous_rows};
-pub use output::{OutputMemory, zeros};
+pub use output::{output, output_of, zeros};
 pub use pool::Unit;
 pub use tile::{LANES, LARGEST_TILE, LaneChannels, Rows, Tile, tile_capacity};

@@ -1,24 +1,65 @@
-//! Memory for outputs.
+//! Outputs, and memory for them.
 
 use std::ops::Range;
 
-use burn::tensor::Bytes;
+use burn::tensor::{Bytes, Shape};
+use burn_flex::{FlexTensor, Layout};
 use bytemuck::Zeroable;
 use rayon::prelude::*;
 
 use super::pool;
 use crate::backend::flex::numbers::Number;
+use crate::geometry::plan::Coordinate;
 
-/// Memory for an output.
-pub struct OutputMemory {
-    pub bytes: Bytes,
-    /// Whether all of it is zero. Otherwise it holds any numbers.
-    pub is_zero: bool,
+/// The output of a call: what other levels of a pyramid have `pooled`, or a new one, in which the rows of regions that
+/// are not pooled are 0. The rows of those that are pooled hold any numbers.
+pub fn output<E: Number>(
+    pooled: Option<FlexTensor>,
+    shape: &Shape,
+    is_pooled: impl Iterator<Item = bool>,
+    parallel: bool,
+) -> FlexTensor {
+    if let Some(pooled) = pooled {
+        return pooled.to_contiguous();
+    }
+    let memory = Memory::new::<E>(shape.num_elements(), parallel);
+    let mut output = FlexTensor::new(memory.bytes, Layout::contiguous(shape.clone()), E::dtype());
+    if !memory.is_zero {
+        let rows = output
+            .storage_mut::<E>()
+            .chunks_exact_mut(shape.num_elements() / shape[0]);
+        rows.zip(is_pooled)
+            .filter(|(_, is_pooled)| !is_pooled)
+            .for_each(|(row, _)| row.fill(E::default()));
+    }
+    output
 }
 
-impl OutputMemory {
+/// An output of one value.
+pub fn output_of<E: Number>(value: f64, shape: Shape, parallel: bool) -> FlexTensor {
+    let memory = Memory::new::<E>(shape.num_elements(), parallel);
+    let mut output = FlexTensor::new(memory.bytes, Layout::contiguous(shape), E::dtype());
+    if value != 0.0 || !memory.is_zero {
+        let numbers = output.storage_mut::<E>();
+        let value = E::store(E::Sum::from_f64(value));
+        match parallel {
+            true => numbers.par_iter_mut().for_each(|number| *number = value),
+            false => numbers.fill(value),
+        }
+    }
+    output
+}
+
+/// Memory for an output.
+struct Memory {
+    bytes: Bytes,
+    /// Whether all of it is zero. Otherwise it holds any numbers.
+    is_zero: bool,
+}
+
+impl Memory {
     /// Memory for `count` numbers: that of an output that was dropped, or [`zeros`].
-    pub fn new<E: Number>(count: usize, parallel: bool) -> Self {
+    fn new<E: Number>(count: usize, parallel: bool) -> Self {
         if !pool::keeps::<E::Unit>(count) {
             return Self {
                 bytes: Bytes::from_elems(zeros::<E>(count, parallel)),

@@ -12,7 +12,7 @@ use rayon::prelude::*;
 
 use super::forward::lane_channels;
 use super::in_batches;
-use crate::backend::flex::engine::{FEWEST_LANES, PARALLEL, Planned};
+use crate::backend::flex::engine::{FEWEST_LANES, Planned, in_parallel};
 use crate::backend::flex::kernels::add;
 use crate::backend::flex::numbers::{Number, Sum, deinterleave};
 use crate::backend::flex::pixels::{AlignedPixels, Features, LANES, LARGEST_TILE, Rows, Tile, zeros};
@@ -27,7 +27,7 @@ pub fn features_gradient<E: Number<Sum: Number<Sum = E::Sum>>>(
 ) -> FlexTensor {
     let [count, channels, rows, columns] = gradient.layout().shape().dims();
     let [_, _, height, width] = shape.dims();
-    let parallel = gradient.layout().num_elements() >= PARALLEL && rayon::current_num_threads() > 1;
+    let parallel = in_parallel(gradient.layout().num_elements());
     // Sums of several batches are rounded after all of them.
     let mut memory = zeros::<E::Sum>(shape.num_elements(), parallel);
     let flat = gradient.reshape(Shape::new([count, channels, 1, rows * columns]));

@@ -1,16 +1,16 @@
 //! Pools regions: a task owns a range of channels of some regions.
 
-use burn::tensor::{Bytes, Shape};
-use burn_flex::{FlexTensor, Layout};
+use burn::tensor::Shape;
+use burn_flex::FlexTensor;
 use pulp::{Arch, Simd, WithSimd};
 use rayon::prelude::*;
 
 use super::in_batches;
-use crate::backend::flex::engine::{FEWEST_LANES, PARALLEL, Planned, Task, divide, group, wanted_tasks};
+use crate::backend::flex::engine::{FEWEST_LANES, Planned, Task, divide, group, in_parallel, wanted_tasks};
 use crate::backend::flex::kernels::add;
 use crate::backend::flex::numbers::{Number, Sum, deinterleave};
 use crate::backend::flex::pixels::{
-    AlignedPixels, Features, LANES, LARGEST_TILE, LaneChannels, Rows, Tile, tile_capacity, zeros,
+    AlignedPixels, Features, LANES, LARGEST_TILE, LaneChannels, Rows, Tile, output, tile_capacity,
 };
 use crate::geometry::plan::{PointPart, PointPlanner, PointWeights, Region, pixel_count};
 
@@ -24,15 +24,9 @@ pub fn pool<E: Number>(
     planner: &PointPlanner,
 ) -> FlexTensor {
     let [_, channels, rows, columns] = shape.dims();
-    let parallel = shape.num_elements() >= PARALLEL && rayon::current_num_threads() > 1;
-    let mut output = match pooled {
-        Some(pooled) => pooled.to_contiguous(),
-        None => FlexTensor::new(
-            Bytes::from_elems(zeros::<E>(shape.num_elements(), parallel)),
-            Layout::contiguous(shape.clone()),
-            E::dtype(),
-        ),
-    };
+    let parallel = in_parallel(shape.num_elements());
+    let is_pooled = regions.iter().map(|region| planner.pools::<E::Sum>(region));
+    let mut output = output::<E>(pooled, &shape, is_pooled, parallel);
     let start = output.layout().start_offset();
     let numbers = &mut output.storage_mut::<E>()[start..start + shape.num_elements()];
     let work = Work {

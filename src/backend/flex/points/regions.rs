@@ -6,7 +6,7 @@ use pulp::{Arch, Simd, WithSimd};
 use rayon::prelude::*;
 
 use super::forward::lane_channels;
-use crate::backend::flex::engine::{FEWEST_LANES, PARALLEL};
+use crate::backend::flex::engine::{FEWEST_LANES, in_parallel};
 use crate::backend::flex::numbers::{Number, Sum};
 use crate::backend::flex::pixels::{Features, LANES, LARGEST_TILE, Rows, Tile, tile_capacity};
 use crate::geometry::plan::{Coordinate, PointPart, PointPlanner, PointWeights, Region, pixel_count};
@@ -19,7 +19,7 @@ pub fn regions_gradient<E: Number>(
     planner: &PointPlanner,
 ) -> FlexTensor {
     let [count, channels, rows, columns] = gradient.layout().shape().dims();
-    let parallel = gradient.layout().num_elements() >= PARALLEL && rayon::current_num_threads() > 1;
+    let parallel = in_parallel(gradient.layout().num_elements());
     let flat = gradient.reshape(Shape::new([count, channels, 1, rows * columns]));
     let work = Work {
         features: &Features::<E>::new(features),
