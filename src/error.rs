@@ -258,6 +258,16 @@ pub enum RoiError {
     },
 }
 
+/// The error of a tensor, or of the argument `device`, on a device that the operators do not run on.
+pub(crate) fn unsupported(argument: &'static str, device: &impl std::fmt::Debug) -> RoiError {
+    RoiError::Backend {
+        argument,
+        device: format!("{device:?}"),
+        expected: "Flex, NdArray, LibTorch, a CubeCL runtime or a server, whose feature of this crate is on; a server \
+            takes a build without `fusion`",
+    }
+}
+
 /// The value, or a panic with the error's own text, as Burn's operators do.
 #[track_caller]
 pub(crate) fn or_panic<T>(result: Result<T, RoiError>) -> T {

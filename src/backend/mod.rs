@@ -44,6 +44,8 @@ pub use backward_call::BackwardCall;
 pub(crate) use support::is_host;
 #[cfg(all(feature = "remote", feature = "detection"))]
 pub(crate) use support::is_remote;
+#[cfg(feature = "remote")]
+pub(crate) use support::is_supported;
 pub use support::{DeviceKind, RoiBackend};
 
 // The macro below writes paths that begin with `burn`. This one has `burn::backend::fusion` for every

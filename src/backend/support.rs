@@ -133,6 +133,12 @@ pub(crate) fn is_host(device: &Device) -> bool {
     Dispatch::device_kind(device.as_dispatch()) == DeviceKind::Host
 }
 
+/// Whether the operators run on a device.
+#[cfg(feature = "remote")]
+pub(crate) fn is_supported(device: &Device) -> bool {
+    Dispatch::device_kind(device.as_dispatch()) != DeviceKind::Unsupported
+}
+
 /// Whether a device is on a server.
 #[cfg(all(feature = "remote", feature = "detection"))]
 pub(crate) fn is_remote(device: &Device) -> bool {

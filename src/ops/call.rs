@@ -6,7 +6,7 @@ use burn::backend::{Dispatch, DispatchAutodiffContext, DispatchTensor, TensorMet
 use burn::tensor::{DType, Shape, Tensor};
 
 use crate::backend::{DeviceKind, HostRegions, RoiBackend, output_shape};
-use crate::error::RoiError;
+use crate::error::{RoiError, unsupported};
 use crate::geometry::operator::{ChannelMap, RegionOperator};
 use crate::regions::{Regions, RoiTable, Rois, same_device, shape};
 
@@ -184,11 +184,7 @@ pub(crate) fn check_features<B: RoiBackend>(features: &FloatTensor<B>, regions: 
         features.shape().num_dims() == 4,
     )?;
     if B::device_kind(&device) == DeviceKind::Unsupported {
-        return Err(RoiError::Backend {
-            argument: "features",
-            device: format!("{device:?}"),
-            expected: "Flex, NdArray, LibTorch, a CubeCL runtime or a server, whose feature of this crate is on",
-        });
+        return Err(unsupported("features", &device));
     }
     same_device("boxes", &regions.boxes.device(), "features", &device)?;
     check_dtypes::<B>(features, regions)

@@ -64,6 +64,8 @@
 //! - A session lasts as long as the process of its client. After its end that device stays unusable, even where the
 //!   server is started again. Another device index, or the same server under another name, has a session of its own.
 //! - An address where no server listens is an error of `init` after 16 seconds.
+//! - With its feature `fusion`, Burn 0.22.1 keeps graphs of calls on a remote device, and replays one for calls that
+//!   differ from it. The operators refuse a remote device in such a build.
 //! - A cast of integers to another integer dtype ends the session with burn-router 0.22.1. Cast before you send.
 
 mod host;
@@ -79,10 +81,10 @@ use burn::server::CustomOpRegistry;
 use burn::tensor::Device;
 use burn_ir::BackendIr;
 
-use crate::backend::RoiBackend;
 use crate::backend::remote::message::{ABOUT, Operation};
 use crate::backend::remote::server;
-use crate::error::RoiError;
+use crate::backend::{RoiBackend, is_supported};
+use crate::error::{RoiError, unsupported};
 use crate::waiting::wait;
 
 /// Registers the operators for a server whose devices belong to backend `B`: `Flex`, `NdArray` or `Cube`.
@@ -105,7 +107,8 @@ pub fn register<B: RoiBackend + BackendIr>(registry: &mut CustomOpRegistry<B>) {
 ///
 /// # Errors
 ///
-/// [`RoiError::RemoteServer`]; [`RoiError::SynchronousRead`] in a browser.
+/// [`RoiError::RemoteServer`]; [`RoiError::Backend`] in a build with `fusion`; [`RoiError::SynchronousRead`] in a
+/// browser.
 pub fn check(device: &Device) -> Result<(), RoiError> {
     wait("check", "check_async", check_async(device))
 }
@@ -114,10 +117,11 @@ pub fn check(device: &Device) -> Result<(), RoiError> {
 ///
 /// # Errors
 ///
-/// [`RoiError::RemoteServer`].
+/// [`RoiError::RemoteServer`]; [`RoiError::Backend`] in a build with `fusion`.
 pub async fn check_async(device: &Device) -> Result<(), RoiError> {
     let device = device.clone().inner();
     match device.as_dispatch() {
+        DispatchDevice::Remote(_) if !is_supported(&device) => Err(unsupported("device", &device)),
         DispatchDevice::Remote(device) => server::ask(device).await.map(drop),
         #[allow(unreachable_patterns)]
         _ => Ok(()),

@@ -32,7 +32,7 @@ mod properties;
 mod reference;
 mod reference_integrals;
 mod regions;
-#[cfg(all(feature = "remote", feature = "flex"))]
+#[cfg(all(feature = "remote", feature = "flex", not(feature = "fusion")))]
 mod remote_calls;
 mod strategies;
 mod type_parameter;

@@ -96,13 +96,13 @@ fn compiled() -> Vec<(&'static str, Open)> {
         ("rocm", || Device::rocm(0)),
         #[cfg(feature = "cpu")]
         ("cpu", Device::cpu),
-        #[cfg(all(feature = "remote", feature = "flex"))]
+        #[cfg(all(feature = "remote", feature = "flex", not(feature = "fusion")))]
         ("remote", remote),
     ]
 }
 
 /// A device of a server in this process, which has Flex. All tests share its one session.
-#[cfg(all(feature = "remote", feature = "flex"))]
+#[cfg(all(feature = "remote", feature = "flex", not(feature = "fusion")))]
 fn remote() -> Device {
     use burn::remote::RemoteHost;
     use burn::server::{CustomOpRegistry, RemoteServer, WebSocketTransport};

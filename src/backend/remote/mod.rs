@@ -116,10 +116,22 @@ fn register(
     client.register(operation).remove(0)
 }
 
+/// Whether Burn's feature `fusion` is on, by whoever turned it on.
+///
+/// Burn 0.22.1 then keeps graphs of calls on a remote device, and replays one for calls that differ from it: 19 tests of
+/// the suite ended their session so, with `Expected int handle, got float`.
+fn is_fused() -> bool {
+    std::any::type_name::<Remote>().contains("Fusion")
+}
+
 impl DeviceSupport for Remote {
     /// Boxes are on another machine, and reading them would wait for it.
     fn device_kind(_device: &Self::Device) -> DeviceKind {
-        DeviceKind::Accelerator
+        if is_fused() {
+            DeviceKind::Unsupported
+        } else {
+            DeviceKind::Accelerator
+        }
     }
 
     fn pools_dtype(device: &Self::Device, dtype: DType) -> bool {
