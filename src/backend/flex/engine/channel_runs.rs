@@ -31,19 +31,49 @@ impl Run {
     }
 }
 
-/// What a task uses again from run to run: for eight channels, and for one.
-struct Memory<S> {
-    tile: Tile<S, LANES>,
-    scratch: Scratch<S, LANES>,
+/// What a task uses again from run to run: for `L` channels, and for one.
+struct Memory<S, const L: usize> {
+    tile: Tile<S, L>,
+    scratch: Scratch<S, L>,
     lone_tile: Tile<S, 1>,
     lone_scratch: Scratch<S, 1>,
 }
 
-/// Computes a task: eight output channels at a time, whose input channels are interleaved in a copy.
+/// Twice as many lanes. An element reads few pixels, so what is done once for all of its channels takes longest: in
+/// blocks of 8, the 10 channels of ps-rfcn took 1.4 times as long.
+const MORE_LANES: usize = 2 * LANES;
+
+/// How many output channels are computed at a time, if there are so many. Only averages in f32 are compiled for more
+/// than [`LANES`]: all position-sensitive operators of frameworks are averages, and each dtype adds 5 % to the time that
+/// this crate takes to compile.
+pub const fn lanes_of_runs<E: Number, K: Kernel<E::Sum>>() -> usize {
+    if K::IS_AVERAGE && size_of::<E>() == size_of::<f32>() {
+        MORE_LANES
+    } else {
+        LANES
+    }
+}
+
+/// Computes a task: several output channels at a time, whose input channels are interleaved in a copy.
+#[inline(always)]
+pub fn compute_runs<E: Number, K: Kernel<E::Sum>>(
+    simd: impl Simd,
+    work: &Work<'_, E, K>,
+    task: Task<'_, E, [K::Plan; 2]>,
+) {
+    // The constant is evaluated before code is generated: what it leaves out takes no time to compile.
+    if const { lanes_of_runs::<E, K>() == MORE_LANES } && task.channels.len() > LANES {
+        compute_channels::<E, K, MORE_LANES>(simd, work, task);
+    } else {
+        compute_channels::<E, K, LANES>(simd, work, task);
+    }
+}
+
+/// Computes all channels of a task, `L` at a time.
 ///
 /// All regions are computed in a run before the next run is: the planes that it reads stay in the nearest caches.
 #[inline(always)]
-pub fn compute_runs<E: Number, K: Kernel<E::Sum>>(
+fn compute_channels<E: Number, K: Kernel<E::Sum>, const L: usize>(
     simd: impl Simd,
     work: &Work<'_, E, K>,
     mut task: Task<'_, E, [K::Plan; 2]>,
@@ -51,20 +81,20 @@ pub fn compute_runs<E: Number, K: Kernel<E::Sum>>(
     let [rows, columns] = work.planner.output_size();
     let of_a_channel = rows * columns;
     let step = work.planner.channel_map().input_channels(of_a_channel);
-    let mut memory = Memory {
+    let mut memory = Memory::<_, L> {
         tile: Tile::new(),
         scratch: Scratch::new(),
         lone_tile: Tile::new(),
         lone_scratch: Scratch::new(),
     };
-    for start in task.channels.clone().step_by(LANES) {
-        let count = LANES.min(task.channels.end - start);
+    for start in task.channels.clone().step_by(L) {
+        let count = L.min(task.channels.end - start);
         let first = (start - task.channels.start) * of_a_channel;
         let of_these = first..first + count * of_a_channel;
         for run in runs(work) {
             let first = run.first_channel + start * step;
             let lanes = LaneChannels { first, step, count };
-            let shared = shared_window(&run, task.regions);
+            let shared = shared_window::<_, _, L>(&run, task.regions);
             if let Some(window) = &shared {
                 load(simd, work, task.regions[0].image, &lanes, window, &mut memory.tile);
             }
@@ -72,8 +102,8 @@ pub fn compute_runs<E: Number, K: Kernel<E::Sum>>(
                 let output = &mut output[of_these.clone()];
                 if shared.is_none() {
                     let window = run.window(region);
-                    // Eight channels of a window this large take too much memory.
-                    if tile_capacity(&window) > LARGEST_TILE {
+                    // So many channels of a window this large take too much memory.
+                    if !fits::<L>(&window) {
                         compute_one_by_one(simd, work, &run, region, &lanes, &mut memory, output);
                         continue;
                     }
@@ -83,6 +113,11 @@ pub fn compute_runs<E: Number, K: Kernel<E::Sum>>(
             }
         }
     }
+}
+
+/// Whether a tile of a window takes no more memory in `L` channels than the largest one in eight.
+fn fits<const L: usize>(window: &[Range<usize>; 2]) -> bool {
+    tile_capacity(window) * L <= LARGEST_TILE * LANES
 }
 
 /// The runs of a region's elements.
@@ -100,7 +135,10 @@ fn runs<E: Number, K: Kernel<E::Sum>>(work: &Work<'_, E, K>) -> impl Iterator<It
 
 /// The pixels that a run reads for any of the regions, where a copy of them pays and takes little memory.
 #[inline(always)]
-fn shared_window<S: Sum, P: AxisPlan<S>>(run: &Run, regions: &[Planned<[P; 2]>]) -> Option<[Range<usize>; 2]> {
+fn shared_window<S: Sum, P: AxisPlan<S>, const L: usize>(
+    run: &Run,
+    regions: &[Planned<[P; 2]>],
+) -> Option<[Range<usize>; 2]> {
     let mut all = [0..0, 0..0];
     let mut pixels = 0;
     for region in regions {
@@ -110,18 +148,18 @@ fn shared_window<S: Sum, P: AxisPlan<S>>(run: &Run, regions: &[Planned<[P; 2]>])
             *all = hull([all.clone(), range].into_iter());
         }
     }
-    (tile_capacity(&all) <= LARGEST_TILE && pays_to_share(pixels, &all)).then_some(all)
+    (fits::<L>(&all) && pays_to_share(pixels, &all)).then_some(all)
 }
 
 /// Computes a run of a region one channel at a time, from where its pixels are.
 #[inline(always)]
-fn compute_one_by_one<E: Number, K: Kernel<E::Sum>>(
+fn compute_one_by_one<E: Number, K: Kernel<E::Sum>, const L: usize>(
     simd: impl Simd,
     work: &Work<'_, E, K>,
     run: &Run,
     region: &Planned<[K::Plan; 2]>,
     lanes: &LaneChannels,
-    memory: &mut Memory<E::Sum>,
+    memory: &mut Memory<E::Sum, L>,
     output: &mut [E],
 ) {
     let [rows, columns] = work.planner.output_size();

@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use crate::backend::flex::pixels::{LANES, LARGEST_TILE, tile_capacity};
+use crate::backend::flex::pixels::{LARGEST_TILE, tile_capacity};
 use crate::geometry::plan::pixel_count;
 
 /// A region, planned.
@@ -77,18 +77,20 @@ fn cover(left: &Range<usize>, right: &Range<usize>) -> Range<usize> {
     }
 }
 
-/// Divides groups into about as many tasks as are wanted, at least one for each group, and the output among them.
+/// Divides groups into about as many tasks as are wanted, at least one for each group, and the output among them. A
+/// task computes `lanes` channels at a time.
 pub fn divide<'a, E, P>(
     groups: &'a [Group<P>],
     output: &'a mut [E],
     channels: usize,
     of_a_channel: usize,
     wanted: usize,
+    lanes: usize,
 ) -> Vec<Task<'a, E, P>> {
     let of_a_group = wanted.div_ceil(groups.len().max(1));
-    let blocks = channels.div_ceil(LANES);
+    let blocks = channels.div_ceil(lanes);
     let ranges = of_a_group.min(blocks);
-    let of_a_range = blocks.div_ceil(ranges) * LANES;
+    let of_a_range = blocks.div_ceil(ranges) * lanes;
     let parts = of_a_group.div_ceil(ranges);
 
     let mut rest: Vec<&mut [E]> = output.chunks_exact_mut(channels * of_a_channel).collect();

@@ -21,6 +21,9 @@ pub trait Kernel<S: Sum>: Sync {
     /// What of a region's axis is common to its channels.
     type Plan: AxisPlan<S>;
 
+    /// Whether it sums.
+    const IS_AVERAGE: bool = false;
+
     /// How many pixels of `along_y` it takes for a window of so many columns.
     fn pixels_along_y(columns: usize) -> usize;
 

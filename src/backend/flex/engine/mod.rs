@@ -18,8 +18,9 @@ pub use kernel::{Kernel, Window};
 pub use task::{BAND, FEWEST_LANES};
 
 use super::numbers::Number;
-use super::pixels::{Features, output};
+use super::pixels::{Features, LANES, output};
 use crate::geometry::plan::{AxisPlan, Coordinate, Planner, Region};
+use channel_runs::lanes_of_runs;
 use task::{Work, compute};
 
 /// How many numbers the plans hold that are there at a time, 4 MiB.
@@ -59,18 +60,18 @@ pub fn run<E: Number, K: Kernel<E::Sum>>(call: Call<'_, E::Sum>, kernel: &K) -> 
     let parallel = in_parallel(call.shape.num_elements());
     let is_pooled = call.regions.iter().map(|region| call.planner.pools(region));
     let mut output = output::<E>(call.pooled, &call.shape, is_pooled, parallel);
-    let wanted = match call.planner.is_one_run() {
-        true => wanted_tasks(parallel),
+    let (wanted, lanes) = match call.planner.is_one_run() {
+        true => (wanted_tasks(parallel), LANES),
         // Each of them copies the planes of its channels once more.
-        false if parallel => rayon::current_num_threads(),
-        false => 1,
+        false if parallel => (rayon::current_num_threads(), lanes_of_runs::<E, K>()),
+        false => (1, lanes_of_runs::<E, K>()),
     };
     let start = output.layout().start_offset();
     let numbers = &mut output.storage_mut::<E>()[start..start + call.shape.num_elements()];
     let batches = call.regions.chunks(batch).zip(numbers.chunks_mut(batch * of_a_region));
     for (regions, output) in batches {
         let groups = group(plan(regions, call.planner, parallel));
-        let tasks = divide(&groups, output, channels, rows * columns, wanted);
+        let tasks = divide(&groups, output, channels, rows * columns, wanted, lanes);
         let run = |task| compute(&work, task);
         if parallel {
             tasks.into_par_iter().for_each(run);

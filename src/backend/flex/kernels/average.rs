@@ -99,6 +99,8 @@ fn add_outside<S: Sum, const L: usize>(total: &mut [S; L], outside: S, inside: S
 impl<S: Sum> Kernel<S> for Average<S> {
     type Plan = Weights<S>;
 
+    const IS_AVERAGE: bool = true;
+
     #[inline(always)]
     fn pixels_along_y(columns: usize) -> usize {
         pixels_along_y(columns)

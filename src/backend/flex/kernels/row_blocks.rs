@@ -19,7 +19,8 @@ const LARGEST_ROWS: usize = 512;
 /// How many pixels are wanted for rows of so many columns: one row or more.
 #[inline(always)]
 pub fn pixels_along_y(columns: usize) -> usize {
-    columns * (LARGEST_ROWS / columns.max(1)).clamp(1, LARGEST_BLOCK)
+    // Without a division, which took 6 % of ps-rfcn.
+    (LARGEST_BLOCK * columns).min(LARGEST_ROWS.max(columns))
 }
 
 /// What computes rows of the output.

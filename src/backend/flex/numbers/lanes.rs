@@ -50,9 +50,16 @@ impl Lanes for f32 {
         pixels: impl Iterator<Item = &'a [[Self; L]; N]> + Clone,
     ) -> [[Self; L]; N] {
         #[cfg(target_arch = "x86_64")]
-        if let (8, Some(avx)) = (L, avx(_simd)) {
-            let pixels = pixels.map(bytemuck::cast_ref::<_, [[f32; 8]; N]>);
-            return bytemuck::cast(weighted_sum_of_eight(avx, weights, pixels));
+        match (L, avx(_simd)) {
+            (8, Some(avx)) => {
+                let pixels = pixels.map(bytemuck::cast_ref::<_, [[[f32; 8]; 1]; N]>);
+                return bytemuck::cast(weighted_sum_of_vectors(avx, weights, pixels));
+            }
+            (16, Some(avx)) => {
+                let pixels = pixels.map(bytemuck::cast_ref::<_, [[[f32; 8]; 2]; N]>);
+                return bytemuck::cast(weighted_sum_of_vectors(avx, weights, pixels));
+            }
+            _ => {}
         }
         weighted_sum(weights, pixels)
     }
@@ -103,16 +110,18 @@ fn maxima<S: Sum, const L: usize, const N: usize>(pixels: &[[[S; L]; N]]) -> [[S
 
 #[cfg(target_arch = "x86_64")]
 #[inline(always)]
-fn weighted_sum_of_eight<'a, const N: usize>(
+fn weighted_sum_of_vectors<'a, const V: usize, const N: usize>(
     avx: Avx,
     weights: &[f32],
-    pixels: impl Iterator<Item = &'a [[f32; 8]; N]>,
-) -> [__m256; N] {
-    let mut totals = [avx._mm256_setzero_ps(); N];
+    pixels: impl Iterator<Item = &'a [[[f32; 8]; V]; N]>,
+) -> [[__m256; V]; N] {
+    let mut totals = [[avx._mm256_setzero_ps(); V]; N];
     for (&weight, pixel) in weights.iter().zip(pixels) {
         let weight = avx._mm256_set1_ps(weight);
-        for (total, &numbers) in totals.iter_mut().zip(pixel) {
-            *total = avx._mm256_add_ps(*total, avx._mm256_mul_ps(weight, bytemuck::cast(numbers)));
+        for (total, numbers) in totals.iter_mut().zip(pixel) {
+            for (total, &numbers) in total.iter_mut().zip(numbers) {
+                *total = avx._mm256_add_ps(*total, avx._mm256_mul_ps(weight, bytemuck::cast(numbers)));
+            }
         }
     }
     totals

@@ -97,8 +97,8 @@ fn of_eight(avx: Avx, square: [[f32; 8]; 8]) -> [[f32; 8]; 8] {
 /// Interleaves lanes: a pixel is a number of each.
 #[inline(always)]
 pub fn interleave<N: Transpose, V: Simd, const L: usize>(simd: V, lanes: [&[N]; L], pixels: &mut [[N; L]]) {
-    let count = pixels.len();
-    if count < L {
+    let (eights, _) = lanes.as_chunks::<8>();
+    if pixels.len() < 8 || eights.is_empty() {
         for (lane, numbers) in lanes.iter().enumerate() {
             for (pixel, &number) in pixels.iter_mut().zip(*numbers) {
                 pixel[lane] = number;
@@ -106,14 +106,29 @@ pub fn interleave<N: Transpose, V: Simd, const L: usize>(simd: V, lanes: [&[N]; 
         }
         return;
     }
-    for start in (0..count).step_by(L) {
+    for (eight, lanes) in eights.iter().enumerate() {
+        interleave_eight(simd, lanes, 8 * eight, pixels);
+    }
+}
+
+/// Interleaves eight lanes, as those of at least eight pixels from `first` on.
+#[inline(always)]
+fn interleave_eight<N: Transpose, V: Simd, const L: usize>(
+    simd: V,
+    lanes: &[&[N]; 8],
+    first: usize,
+    pixels: &mut [[N; L]],
+) {
+    for start in (0..pixels.len()).step_by(8) {
         // The last square ends with the pixels, and may have some that were done.
-        let start = start.min(count - L);
-        let mut square = [[N::default(); L]; L];
-        for (row, lane) in square.iter_mut().zip(&lanes) {
-            row.copy_from_slice(&lane[start..start + L]);
+        let start = start.min(pixels.len() - 8);
+        let mut square = [[N::default(); 8]; 8];
+        for (row, lane) in square.iter_mut().zip(lanes) {
+            row.copy_from_slice(&lane[start..start + 8]);
         }
-        pixels[start..start + L].copy_from_slice(&N::transpose(simd, square));
+        for (pixel, lanes) in pixels[start..start + 8].iter_mut().zip(N::transpose(simd, square)) {
+            pixel[first..first + 8].copy_from_slice(&lanes);
+        }
     }
 }
 
@@ -183,6 +198,7 @@ mod tests {
     fn lanes_are_interleaved_and_deinterleaved() {
         for arch in [Arch::Scalar, Arch::new()] {
             arch.dispatch(RoundTrip::<_, 8>(|number| number as f32));
+            arch.dispatch(RoundTrip::<_, 16>(|number| number as f32));
             arch.dispatch(RoundTrip::<_, 8>(|number| number as f64));
             arch.dispatch(RoundTrip::<_, 1>(|number| number as f32));
         }

@@ -37,7 +37,14 @@ pub fn pool<E: Number>(
     };
     in_batches(regions, planner, parallel, |planned| {
         let groups = group(planned);
-        let tasks = divide(&groups, numbers, channels, rows * columns, wanted_tasks(parallel));
+        let tasks = divide(
+            &groups,
+            numbers,
+            channels,
+            rows * columns,
+            wanted_tasks(parallel),
+            LANES,
+        );
         let run = |task| Arch::new().dispatch(Vectorized { work: &work, task });
         if parallel {
             tasks.into_par_iter().for_each(run);
