@@ -49,6 +49,12 @@ fn calls() -> Vec<(&'static str, usize, Call)> {
         ("ps_roi_align", 49 * ROWS, |features, rois| {
             ps_roi_align(features, rois, PsRoiAlignConfig::new([7, 7]))
         }),
+        ("rotated regions", ROWS, |features, rois| {
+            let boxes = rois.boxes();
+            let angles = boxes.clone().slice([0..ROWS, 0..1]);
+            let rois = RotatedRois::new(Tensor::cat(vec![boxes, angles], 1), rois.batch_indices());
+            roi_align_rotated(features, &rois, RoiAlignRotatedConfig::new([7, 7]))
+        }),
         ("a pyramid", ROWS, |features, rois| {
             let config = MultiScaleRoiAlignConfig::new(RoiAlignConfig::new([7, 7]))
                 .with_canonical_scale(12.0)
