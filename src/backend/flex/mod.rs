@@ -13,7 +13,7 @@
 //!   and squares of numbers transposed (`transpose`).
 
 use burn::backend::Flex;
-use burn::tensor::{DType, Shape, bf16, f16};
+use burn::tensor::Shape;
 use burn_flex::FlexTensor;
 
 use super::{HostRegions, RegionKernels, output_shape};
@@ -28,7 +28,7 @@ mod pixels;
 mod points;
 
 use kernels::{Average, MaxOfPixels, MaxOfSamples};
-use numbers::Number;
+use numbers::{Number, of_dtype};
 use pixels::{output_of, with_contiguous_rows};
 
 impl RegionKernels for Flex {
@@ -55,13 +55,7 @@ impl RegionKernels for Flex {
 
     fn without_pixels(features: FlexTensor, boxes: FlexTensor, operator: RegionOperator) -> FlexTensor {
         let shape = output_shape(features.layout().shape(), boxes.layout().shape(), &operator);
-        let output = match features.dtype() {
-            DType::F64 => output_of::<f64>,
-            DType::F32 => output_of::<f32>,
-            DType::F16 => output_of::<f16>,
-            DType::BF16 => output_of::<bf16>,
-            dtype => unreachable!("features of {dtype:?} are refused before"),
-        };
+        let output = of_dtype!(features.dtype(), output_of);
         let parallel = engine::in_parallel(shape.num_elements());
         output(operator.value_without_pixels(), shape, parallel)
     }
@@ -114,13 +108,7 @@ fn pool_into(
 ) -> FlexTensor {
     let regions = read(regions);
     let shape = output_shape(features.layout().shape(), boxes.layout().shape(), operator);
-    let pool = match features.dtype() {
-        DType::F64 => pool::<f64>,
-        DType::F32 => pool::<f32>,
-        DType::F16 => pool::<f16>,
-        DType::BF16 => pool::<bf16>,
-        dtype => unreachable!("features of {dtype:?} are refused before"),
-    };
+    let pool = of_dtype!(features.dtype(), pool);
     pool(pooled, features, &regions, shape, operator)
 }
 

@@ -12,10 +12,10 @@ mod sum_rows;
 
 use burn::backend::Flex;
 use burn::backend::ops::FloatTensorOps;
-use burn::tensor::{DType, FloatDType, Shape, bf16, f16};
+use burn::tensor::{FloatDType, Shape};
 use burn_flex::FlexTensor;
 
-use super::numbers::Number;
+use super::numbers::{Number, of_dtype};
 use super::pixels::with_contiguous_rows;
 use super::points;
 use crate::geometry::operator::RegionOperator;
@@ -31,14 +31,8 @@ pub fn features_gradient(
     regions: &[Region],
     operator: &RegionOperator,
 ) -> FlexTensor {
-    let of_dtype = match gradient.dtype() {
-        DType::F64 => features_gradient_of::<f64>,
-        DType::F32 => features_gradient_of::<f32>,
-        DType::F16 => features_gradient_of::<f16>,
-        DType::BF16 => features_gradient_of::<bf16>,
-        dtype => unreachable!("a gradient of {dtype:?} is refused before"),
-    };
-    of_dtype(gradient, features, shape, regions, operator)
+    let gradient_of = of_dtype!(gradient.dtype(), features_gradient_of);
+    gradient_of(gradient, features, shape, regions, operator)
 }
 
 fn features_gradient_of<E: Number<Sum: Number<Sum = E::Sum>>>(
@@ -90,14 +84,8 @@ pub fn boxes_gradient(
     regions: &[Region],
     operator: &RegionOperator,
 ) -> FlexTensor {
-    let of_dtype = match gradient.dtype() {
-        DType::F64 => boxes_gradient_of::<f64>,
-        DType::F32 => boxes_gradient_of::<f32>,
-        DType::F16 => boxes_gradient_of::<f16>,
-        DType::BF16 => boxes_gradient_of::<bf16>,
-        dtype => unreachable!("a gradient of {dtype:?} is refused before"),
-    };
-    of_dtype(gradient, features, regions, operator)
+    let gradient_of = of_dtype!(gradient.dtype(), boxes_gradient_of);
+    gradient_of(gradient, features, regions, operator)
 }
 
 fn boxes_gradient_of<E: Number>(

@@ -7,3 +7,17 @@ mod transpose;
 
 pub use number::{Number, Sum};
 pub use transpose::{deinterleave, interleave};
+
+/// A generic function, of the numbers that a dtype names.
+macro_rules! of_dtype {
+    ($dtype:expr, $function:ident) => {
+        match $dtype {
+            burn::tensor::DType::F64 => $function::<f64>,
+            burn::tensor::DType::F32 => $function::<f32>,
+            burn::tensor::DType::F16 => $function::<burn::tensor::f16>,
+            burn::tensor::DType::BF16 => $function::<burn::tensor::bf16>,
+            dtype => unreachable!("a tensor of {dtype:?} is refused before"),
+        }
+    };
+}
+pub(in crate::backend::flex) use of_dtype;
