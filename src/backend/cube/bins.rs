@@ -22,9 +22,9 @@ pub fn pool_bins<F: Float>(
     outside: f32,
     #[comptime] compiled: Compiled,
 ) {
-    let extent_y = extent(rule_y, region.y1, region.y2);
-    let extent_x = extent(rule_x, region.x1, region.x2);
     let sizes = sizes(output);
+    let extent_y = extent(rule_y, region.y1, region.y2, sizes.rows as u32);
+    let extent_x = extent(rule_x, region.x1, region.x2, sizes.columns as u32);
     let (height, width) = (features.shape(2) as u32, features.shape(3) as u32);
     let bin_y = bin(rule_y, &extent_y, element.row as u32, sizes.rows as u32, height);
     let bin_x = bin(rule_x, &extent_x, element.column as u32, sizes.columns as u32, width);

@@ -7,7 +7,7 @@ use burn::backend::tensor::FloatTensor;
 use burn::tensor::Shape;
 
 use super::{ChannelsLast, Kernel, Sum, concatenate};
-use crate::geometry::plan::{AxisPlan, Planner, Weights};
+use crate::geometry::plan::{AxisPlan, Planner, Read, Weights};
 
 /// An average.
 pub struct Average {
@@ -24,7 +24,7 @@ impl Average {
     /// One region, `[1, P * Q, C]`.
     fn average<B: Backend, R: Sum>(&self, pixels: &ChannelsLast<B>, [y, x]: &[Weights<R>; 2]) -> FloatTensor<B> {
         let (window_y, window_x) = (y.window(), x.window());
-        let (rows, columns) = (y.pixels.len(), x.pixels.len());
+        let (rows, columns) = (y.count(), x.count());
         let (height, width, channels) = (window_y.len(), window_x.len(), pixels.channels);
 
         let window = pixels.window(&window_y, &window_x);
@@ -56,10 +56,10 @@ impl<R: Sum> Kernel<R> for Average {
 
 /// The sparse weights as a matrix `[elements, window]`.
 fn dense<R: Sum>(axis: &Weights<R>, window: &Range<usize>) -> Vec<R> {
-    let mut matrix = vec![R::default(); axis.pixels.len() * window.len()];
+    let mut matrix = vec![R::default(); axis.count() * window.len()];
     for (row, (pixels, weights, _)) in matrix
         .chunks_exact_mut(window.len())
-        .zip(axis.elements(0..axis.pixels.len()))
+        .zip(axis.elements(0..axis.count()))
     {
         if !pixels.is_empty() {
             row[pixels.start - window.start..pixels.end - window.start].copy_from_slice(weights);
@@ -70,9 +70,10 @@ fn dense<R: Sum>(axis: &Weights<R>, window: &Range<usize>) -> Vec<R> {
 
 /// What samples out of bounds add to each output element: `v * (1 - m_y mᵀ_x)`.
 fn outside<R: Sum>(y: &Weights<R>, x: &Weights<R>, value: f64) -> Vec<R> {
-    let of_row = |&share_y: &R| {
-        let of_element = move |&share_x: &R| R::from_f64(value * (1.0 - share_y.into() * share_x.into()));
-        x.share.iter().map(of_element)
+    let of_row = |of_y: &Read<R>| {
+        let share_y: f64 = of_y.share.into();
+        let of_element = move |of_x: &Read<R>| R::from_f64(value * (1.0 - share_y * of_x.share.into()));
+        x.reads.iter().map(of_element)
     };
-    y.share.iter().flat_map(of_row).collect()
+    y.reads.iter().flat_map(of_row).collect()
 }

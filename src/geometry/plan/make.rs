@@ -133,7 +133,7 @@ impl Coordinate for Real {
     fn weights(rules: &Rules, axis: usize, ends: [Real; 2], run: Run) -> Weights<Real> {
         match rules {
             Rules::Samples(y, x) => weights_of_samples([y, x][axis], ends, run),
-            Rules::Bins(y, x) => weights_of_bins(pixel_ranges([y, x][axis], ends, run)),
+            Rules::Bins(y, x) => weights_of_bins(bins([y, x][axis], ends, run)),
             Rules::Integrals(y, x) => make_integrals::weights([y, x][axis], ends, run),
         }
     }
@@ -148,7 +148,7 @@ impl Coordinate for Real {
 
     fn pixel_ranges(rules: &Rules, axis: usize, ends: [Real; 2], run: Run) -> PixelRanges {
         match rules {
-            Rules::Bins(y, x) => pixel_ranges([y, x][axis], ends, run),
+            Rules::Bins(y, x) => bins([y, x][axis], ends, run).collect(),
             Rules::Samples(..) | Rules::Integrals(..) => unreachable!("what lies between pixels is no range of them"),
         }
     }
@@ -196,37 +196,32 @@ impl Coordinate for Real {
 /// The weights of an average over samples.
 pub fn weights_of_samples(rule: &SampleRule, ends: [Real; 2], run: Run) -> Weights<Real> {
     let elements = run.elements.len();
-    let mut plan = Weights {
-        pixels: Vec::with_capacity(elements),
-        weights: Vec::new(),
-        share: Vec::with_capacity(elements),
-    };
+    let mut plan = Weights::with_capacity(elements);
     let axis = samples::axis(rule, ends[0], ends[1], run.count);
     for element in run.elements {
         let in_bounds = samples::in_bounds(rule, &axis, element, run.size);
         let taps = (in_bounds.first..in_bounds.end)
             .map(|sample| samples::taps(rule, samples::position(rule, &axis, element, sample), run.size));
         let pixels = add_weights(taps, axis.samples as Real, &mut plan.weights);
-        plan.pixels.push(pixels);
-        plan.share.push(match in_bounds.end - in_bounds.first {
+        let share = match in_bounds.end - in_bounds.first {
             0 => 0.0,
             count => count as Real / axis.samples as Real,
-        });
+        };
+        plan.push(pixels, share);
     }
     plan
 }
 
 /// Every pixel of a bin has the same weight.
-fn weights_of_bins(pixels: PixelRanges) -> Weights<Real> {
-    let mut weights = Vec::with_capacity(pixels.iter().map(Range::len).sum());
-    for bin in &pixels {
-        weights.extend(std::iter::repeat_n(1.0 / bin.len() as Real, bin.len()));
+fn weights_of_bins(bins: impl ExactSizeIterator<Item = Range<usize>>) -> Weights<Real> {
+    let mut plan = Weights::with_capacity(bins.len());
+    for bin in bins {
+        let weight = 1.0 / bin.len() as Real;
+        plan.weights.resize(plan.weights.len() + bin.len(), weight);
+        let share = !bin.is_empty() as u32 as Real;
+        plan.push(bin, share);
     }
-    Weights {
-        share: pixels.iter().map(|bin| !bin.is_empty() as u32 as Real).collect(),
-        weights,
-        pixels,
-    }
+    plan
 }
 
 /// The samples of a maximum.
@@ -272,14 +267,15 @@ fn one_pixel(pixel: usize, weight: Real) -> Taps<Real> {
     }
 }
 
-fn pixel_ranges(rule: &BinRule, ends: [Real; 2], run: Run) -> PixelRanges {
-    let extent = bins::extent(rule, ends[0], ends[1]);
-    let bin = |element| {
+/// The pixels of each bin.
+fn bins(rule: &BinRule, ends: [Real; 2], run: Run) -> impl ExactSizeIterator<Item = Range<usize>> {
+    let extent = bins::extent(rule, ends[0], ends[1], run.count);
+    let bin = move |element| {
         let bin = bins::bin(rule, &extent, element, run.count, run.size);
         // An empty bin may end before it starts.
         bin.start as usize..bin.end.max(bin.start) as usize
     };
-    run.elements.map(bin).collect()
+    run.elements.map(bin)
 }
 
 /// Adds up the weights of an element's samples pixel by pixel, appends them, and returns the pixels.

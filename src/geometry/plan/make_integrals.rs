@@ -7,12 +7,7 @@ use crate::geometry::plan::{Run, WeightSlopes, Weights};
 
 /// Plans an average.
 pub fn weights(rule: &IntegralRule, ends: [Real; 2], run: Run) -> Weights<Real> {
-    let elements = run.elements.len();
-    let mut plan = Weights {
-        pixels: Vec::with_capacity(elements),
-        weights: Vec::new(),
-        share: Vec::with_capacity(elements),
-    };
+    let mut plan = Weights::with_capacity(run.elements.len());
     let extent = integrals::extent(rule, ends[0], ends[1], run.count);
     for element in run.elements {
         let bin = integrals::bin(&extent, element);
@@ -20,9 +15,8 @@ pub fn weights(rule: &IntegralRule, ends: [Real; 2], run: Run) -> Weights<Real> 
         let first = plan.weights.len();
         let weights = (pixels.first..pixels.end).map(|pixel| integrals::weight(&bin, pixel));
         plan.weights.extend(weights);
-        plan.share.push(plan.weights[first..].iter().sum());
-        plan.pixels
-            .push(pixels.first as usize..pixels.end.max(pixels.first) as usize);
+        let share = plan.weights[first..].iter().sum();
+        plan.push(pixels.first as usize..pixels.end.max(pixels.first) as usize, share);
     }
     plan
 }
@@ -32,9 +26,9 @@ pub fn weight_slopes(rule: &IntegralRule, ends: [Real; 2], run: Run) -> WeightSl
     let weights = weights(rule, ends, run.clone());
     let mut moved = [0, 1].map(|_| Vec::with_capacity(weights.weights.len()));
     let extent = integrals::extent(rule, ends[0], ends[1], run.count);
-    for (element, pixels) in run.elements.zip(&weights.pixels) {
+    for (element, read) in run.elements.zip(&weights.reads) {
         let bin = integrals::bin(&extent, element);
-        for pixel in pixels.clone() {
+        for pixel in read.pixels.clone() {
             let slope = integrals::weight_slope(rule, &bin, element, run.count, pixel as u32);
             moved[0].push(slope.low);
             moved[1].push(slope.high);

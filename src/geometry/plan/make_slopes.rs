@@ -14,7 +14,8 @@ pub fn weight_slopes(rule: &SampleRule, ends: [Real; 2], run: Run, flat_on_pixel
     let axis = samples::axis(rule, ends[0], ends[1], run.count);
     let of_region = slopes::slopes(rule, &axis, ends[0], ends[1], run.count);
     let mut first = 0;
-    for (element, pixels) in run.elements.zip(&weights.pixels) {
+    for (element, read) in run.elements.zip(&weights.reads) {
+        let pixels = &read.pixels;
         let in_bounds = samples::in_bounds(rule, &axis, element, run.size);
         for sample in in_bounds.first..in_bounds.end {
             let position = samples::position(rule, &axis, element, sample);

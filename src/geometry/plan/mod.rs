@@ -21,7 +21,7 @@ use std::ops::Range;
 
 pub use coordinate::{Coordinate, Run};
 pub use points::{ElementSpans, PointPart, PointPlanner, PointWeights, Span};
-pub use rows::{PixelRanges, SampleTaps, Taps, Weights, hull, pixel_count};
+pub use rows::{PixelRanges, Read, SampleTaps, Taps, Weights, hull, pixel_count};
 pub use slopes::{TapSlopes, WeightSlopes};
 
 use super::operator::{ChannelMap, Elements, RegionOperator};

@@ -7,12 +7,24 @@ use super::{AxisPlan, Coordinate, Planner, Run};
 /// An average along one axis: the rows of the sparse matrix `W` that turns pixels into output elements.
 #[derive(Debug, Clone)]
 pub struct Weights<R> {
-    /// For each output element, the pixels it reads.
-    pub pixels: Vec<Range<usize>>,
+    /// What each output element reads.
+    pub reads: Vec<Read<R>>,
     /// The weights of all these pixels, element after element. Those of an element sum to its `share`.
     pub weights: Vec<R>,
-    /// For each output element, the share of its samples that are in bounds, 0 to 1.
-    pub share: Vec<R>,
+}
+
+/// Elements of the usual workloads read 2 to 4 pixels along an axis.
+const USUAL_PIXELS: usize = 4;
+
+/// What an output element reads along an axis.
+#[derive(Debug, Clone)]
+pub struct Read<R> {
+    /// The pixels.
+    pub pixels: Range<usize>,
+    /// Where their weights begin among those of all elements.
+    first: usize,
+    /// The share of its samples that are in bounds, 0 to 1.
+    pub share: R,
 }
 
 /// A maximum over samples along one axis.
@@ -43,10 +55,28 @@ pub struct Taps<R> {
 pub type PixelRanges = Vec<Range<usize>>;
 
 impl<R> Weights<R> {
+    /// A plan of no element yet, with memory for so many of the usual size.
+    pub fn with_capacity(elements: usize) -> Self {
+        Self {
+            reads: Vec::with_capacity(elements),
+            weights: Vec::with_capacity(USUAL_PIXELS * elements),
+        }
+    }
+
+    /// Adds an element, whose pixels have the last of the weights.
+    pub fn push(&mut self, pixels: Range<usize>, share: R) {
+        self.reads.push(Read {
+            first: self.weights.len() - pixels.len(),
+            pixels,
+            share,
+        });
+    }
+
     /// The weights of an output element and of those after it.
+    #[cfg_attr(not(feature = "flex"), allow(dead_code))]
     #[inline(always)]
     pub fn weights_from(&self, element: usize) -> &[R] {
-        &self.weights[self.pixels[..element].iter().map(Range::len).sum::<usize>()..]
+        &self.weights[self.reads[element].first..]
     }
 
     /// The pixels that an output element reads, their weights, and its share in bounds.
@@ -56,19 +86,16 @@ impl<R> Weights<R> {
     where
         R: Copy,
     {
-        let pixels = self.pixels[element].clone();
-        let weights = &self.weights_from(element)[..pixels.len()];
-        (pixels, weights, self.share[element])
+        let read = &self.reads[element];
+        let weights = &self.weights[read.first..][..read.pixels.len()];
+        (read.pixels.clone(), weights, read.share)
     }
 
     /// For each of these output elements, the pixels it reads, their weights, and its share in bounds.
     pub fn elements(&self, elements: Range<usize>) -> impl Iterator<Item = (Range<usize>, &[R], &R)> {
-        let mut rest = self.weights_from(elements.start);
-        let elements = self.pixels[elements.clone()].iter().zip(&self.share[elements]);
-        elements.map(move |(pixels, share)| {
-            let (weights, after) = rest.split_at(pixels.len());
-            rest = after;
-            (pixels.clone(), weights, share)
+        self.reads[elements].iter().map(|read| {
+            let weights = &self.weights[read.first..][..read.pixels.len()];
+            (read.pixels.clone(), weights, &read.share)
         })
     }
 }
@@ -88,12 +115,12 @@ impl<R: Coordinate> AxisPlan<R> for Weights<R> {
     }
 
     fn count(&self) -> usize {
-        self.pixels.len()
+        self.reads.len()
     }
 
     #[inline(always)]
     fn window_of(&self, elements: Range<usize>) -> Range<usize> {
-        hull(self.pixels[elements].iter().cloned())
+        hull(self.reads[elements].iter().map(|read| read.pixels.clone()))
     }
 
     fn size(planner: &Planner<R>) -> usize {

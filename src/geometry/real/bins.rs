@@ -43,8 +43,8 @@ pub struct Extent {
     pub start: i32,
     /// Where the region begins, where coordinates are rounded before they are scaled.
     pub offset: Real,
-    /// The length in pixels.
-    pub length: Real,
+    /// The length of a bin in pixels, rounded to a float.
+    pub bin: Real,
     /// The length as a whole number, where whole numbers are divided.
     pub pixels: i32,
 }
@@ -59,9 +59,9 @@ pub struct Bin {
     pub end: u32,
 }
 
-/// The pixels of a region from `low` to `high` (box coordinates).
+/// The pixels of a region from `low` to `high` (box coordinates) that has `elements` bins.
 #[cfg_attr(feature = "cube", cube)]
-pub fn extent(rule: &BinRule, low: Real, high: Real) -> Extent {
+pub fn extent(rule: &BinRule, low: Real, high: Real, elements: u32) -> Extent {
     let high = high + rule.end_offset;
     let mut start = pixel(rule, low);
     let pixels = pixel(rule, high) - start + rule.end_pixels;
@@ -75,7 +75,7 @@ pub fn extent(rule: &BinRule, low: Real, high: Real) -> Extent {
     Extent {
         start,
         offset,
-        length: length.max(rule.minimum_length),
+        bin: quotient(length.max(rule.minimum_length), elements as Real),
         pixels: pixels.max(rule.minimum_length as i32),
     }
 }
@@ -112,9 +112,8 @@ pub fn bin(rule: &BinRule, extent: &Extent, element: u32, elements: u32, size: u
     let mut start = 0i32;
     let mut end = 0i32;
     if rule.division != WHOLE {
-        let length = quotient(extent.length, elements as Real);
-        start = (product(element as Real, length) + extent.offset).floor() as i32;
-        end = (product((element + 1u32) as Real, length) + extent.offset).ceil() as i32;
+        start = (product(element as Real, extent.bin) + extent.offset).floor() as i32;
+        end = (product((element + 1u32) as Real, extent.bin) + extent.offset).ceil() as i32;
     } else if extent.pixels > 0i32 {
         // pixels = whole * elements + part keeps the products within 32 bits.
         let whole = extent.pixels / elements as i32;

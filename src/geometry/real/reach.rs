@@ -73,11 +73,10 @@ pub fn weight_of_samples(rule: &SampleRule, axis: &Axis, element: u32, pixel: u3
 /// The elements of `elements` whose bins may hold one of the pixels from `first` up to and including `last`.
 #[cfg_attr(feature = "cube", cube)]
 pub fn elements_of_bins(extent: &Extent, elements: u32, first: u32, last: u32) -> Reach {
-    let length = extent.length / elements as Real;
     // A bin begins up to a pixel before its border, and ends up to a pixel after the next.
-    let low = first as Real - 1.0 - length;
-    let high = last as Real + 1.0 + length;
-    between(extent.start as Real + extent.offset, length, low, high, elements)
+    let low = first as Real - 1.0 - extent.bin;
+    let high = last as Real + 1.0 + extent.bin;
+    between(extent.start as Real + extent.offset, extent.bin, low, high, elements)
 }
 
 /// The weight of a pixel in the average of a bin: 1 for its share of all pixels, 0 where the bin does not hold it.

@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use super::run;
+use super::{pixels, run, shares};
 use crate::geometry::operator::{BinAxis, Elements};
 use crate::geometry::options::{BinDivision, BoxRounding};
 use crate::geometry::plan::Coordinate;
@@ -113,7 +113,7 @@ fn a_box_that_is_rounded_before_it_is_scaled_begins_inside_a_pixel() {
 fn an_average_over_a_bin_weighs_its_pixels_alike() {
     let rules = f32::rules(&Elements::Bins([POSITION_SENSITIVE; 2]), [1; 2]);
     let plan = f32::weights(&rules, 0, [0.0, 4.0], run(2, 4));
-    assert_eq!(plan.pixels, [0..2, 2..3]);
+    assert_eq!(pixels(&plan), [0..2, 2..3]);
     assert_eq!(plan.weights, [0.5, 0.5, 1.0]);
-    assert_eq!(plan.share, [1.0, 1.0]);
+    assert_eq!(shares(&plan), [1.0, 1.0]);
 }

@@ -1,6 +1,6 @@
 //! The weights of pixels in a bin of the bilinear map.
 
-use super::run;
+use super::{pixels, run, shares};
 use crate::geometry::operator::{Elements, IntegralAxis};
 use crate::geometry::plan::{Coordinate, Weights};
 
@@ -13,15 +13,15 @@ fn plan(ends: [f32; 2], elements: u32, size: u32) -> Weights<f32> {
 #[test]
 fn a_bin_between_two_pixels_weighs_them_alike() {
     let plan = plan([2.0, 4.0], 2, 10);
-    assert_eq!(plan.pixels, [2..4, 3..5]);
+    assert_eq!(pixels(&plan), [2..4, 3..5]);
     assert_eq!(plan.weights, [0.5, 0.5, 0.5, 0.5]);
-    assert_eq!(plan.share, [1.0, 1.0]);
+    assert_eq!(shares(&plan), [1.0, 1.0]);
 }
 
 #[test]
 fn a_bin_over_a_pixel_takes_both_sides_of_its_hat() {
     let plan = plan([1.5, 2.5], 1, 10);
-    assert_eq!(plan.pixels[0], 1..4);
+    assert_eq!(pixels(&plan)[0], 1..4);
     assert_eq!(plan.weights, [0.125, 0.75, 0.125]);
 }
 
@@ -31,7 +31,7 @@ fn the_map_falls_to_0_within_a_pixel_beyond_its_border() {
     assert_eq!(plan([-1.0, 0.0], 1, 3).weights, [0.5]);
     assert_eq!(plan([2.0, 4.0], 1, 3).weights, [0.25]);
     for ends in [[-9.0, -1.0], [3.0, 9.0]] {
-        assert!(plan(ends, 2, 3).pixels.iter().all(|pixels| pixels.is_empty()));
+        assert!(pixels(&plan(ends, 2, 3)).iter().all(|pixels| pixels.is_empty()));
     }
 }
 
@@ -40,7 +40,7 @@ fn an_empty_an_inverted_and_a_subnormal_region_read_nothing() {
     for ends in [[1.0, 1.0], [2.0, 1.0], [0.0, 1e-40], [3e38, -3e38]] {
         let plan = plan(ends, 3, 9);
         assert!(plan.weights.is_empty());
-        assert_eq!(plan.share, [0.0; 3]);
+        assert_eq!(shares(&plan), [0.0; 3]);
     }
 }
 

@@ -8,7 +8,9 @@ mod integrals;
 mod levels;
 mod samples;
 
-use super::plan::Run;
+use std::ops::Range;
+
+use super::plan::{Run, Weights};
 
 fn run(elements: u32, size: u32) -> Run {
     Run {
@@ -16,4 +18,14 @@ fn run(elements: u32, size: u32) -> Run {
         count: elements,
         size,
     }
+}
+
+/// The pixels that each element reads.
+fn pixels(plan: &Weights<f32>) -> Vec<Range<usize>> {
+    plan.reads.iter().map(|read| read.pixels.clone()).collect()
+}
+
+/// The share of each element's samples that are in bounds.
+fn shares(plan: &Weights<f32>) -> Vec<f32> {
+    plan.reads.iter().map(|read| read.share).collect()
 }

@@ -2,7 +2,7 @@
 
 use proptest::prelude::*;
 
-use super::run;
+use super::{run, shares};
 use crate::frameworks::{openvino, torchvision};
 use crate::geometry::operator::RegionOperator;
 use crate::geometry::plan::{AxisPlan, Coordinate, Run};
@@ -230,7 +230,7 @@ fn a_run_is_part_of_the_whole_axis() {
         };
         let part = f32::weights(&rules, 1, [0.3, 9.1], only);
         assert_eq!(
-            (&part.pixels[0], part.weights.as_slice(), &part.share[0]),
+            (&part.reads[0].pixels, part.weights.as_slice(), &part.reads[0].share),
             (&pixels, weights, share)
         );
         let (of_part, ..) = whole.elements(element..5).next().expect("there are five elements");
@@ -254,7 +254,7 @@ fn weights_sum_to_the_share_in_bounds_and_samples_agree_with_them() {
                 .all(|taps| pixels.contains(&taps.low) && pixels.contains(&taps.high))
         );
     }
-    assert_eq!(weights.share, [0.2, 1.0, 1.0, 0.4]);
+    assert_eq!(shares(&weights), [0.2, 1.0, 1.0, 0.4]);
 }
 
 proptest! {

@@ -136,9 +136,9 @@ fn weight(
         }
         Rules::Bins(y, x) => {
             if comptime!(along_y) {
-                weight_of_bin(y, &extent(y, low, high), element, elements, pixel, size)
+                weight_of_bin(y, &extent(y, low, high, elements), element, elements, pixel, size)
             } else {
-                weight_of_bin(x, &extent(x, low, high), element, elements, pixel, size)
+                weight_of_bin(x, &extent(x, low, high, elements), element, elements, pixel, size)
             }
         }
         Rules::Integrals(y, x) => {

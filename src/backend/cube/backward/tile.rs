@@ -112,8 +112,8 @@ pub fn elements_reading(
             }
         }
         Rules::Bins(y, x) => {
-            let extent_y = extent(y, region.y1, region.y2);
-            let extent_x = extent(x, region.x1, region.x2);
+            let extent_y = extent(y, region.y1, region.y2, rows);
+            let extent_x = extent(x, region.x1, region.x2, columns);
             Elements {
                 rows: elements_of_bins(&extent_y, rows, first_y, last_y),
                 columns: elements_of_bins(&extent_x, columns, first_x, last_x),

@@ -162,8 +162,8 @@ pub fn winner_of_bin<F: Float>(
 ) -> Winner {
     let (height, width) = (features.shape(2) as u32, features.shape(3) as u32);
     let (row_step, step) = (features.stride(2), features.stride(3));
-    let extent_y = extent(rule_y, region.y1, region.y2);
-    let extent_x = extent(rule_x, region.x1, region.x2);
+    let extent_y = extent(rule_y, region.y1, region.y2, place.rows);
+    let extent_x = extent(rule_x, region.x1, region.x2, place.columns);
     let bin_y = bin(rule_y, &extent_y, place.row, place.rows, height);
     let bin_x = bin(rule_x, &extent_x, place.column, place.columns, width);
     let mut winner = nothing();

@@ -8,7 +8,7 @@ use burn::backend::tensor::FloatTensor;
 use super::Kernel;
 use super::reads::{Axis, Reads};
 use crate::backend::fallback::{ChannelsLast, Sum};
-use crate::geometry::plan::{AxisPlan, WeightSlopes, Weights};
+use crate::geometry::plan::{AxisPlan, Read, WeightSlopes, Weights};
 
 /// An average, with slopes or without.
 pub struct Average<const SLOPES: bool>;
@@ -26,7 +26,7 @@ impl<R: Sum> Kernel<R> for Average<false> {
     ) -> Vec<Reads<B, R>> {
         let [y, x] = plan.each_ref().map(|axis| {
             let window = axis.window();
-            let weights = dense(&axis.pixels, &axis.weights, &window);
+            let weights = dense(axis, &axis.weights, &window);
             Axis {
                 window,
                 weights,
@@ -50,7 +50,7 @@ impl<R: Sum> Kernel<R> for Average<true> {
     ) -> Vec<Reads<B, R>> {
         let [y, x] = plan.each_ref().map(|axis| {
             let window = axis.window();
-            let dense = |weights: &Vec<R>| dense(&axis.weights.pixels, weights, &window);
+            let dense = |weights: &Vec<R>| dense(&axis.weights, weights, &window);
             Axis {
                 weights: dense(&axis.weights.weights),
                 slopes: Some(axis.slopes.each_ref().map(dense)),
@@ -61,15 +61,15 @@ impl<R: Sum> Kernel<R> for Average<true> {
     }
 }
 
-/// The weights of elements as a matrix `[elements, window]`.
-fn dense<R: Sum>(pixels: &[Range<usize>], weights: &[R], window: &Range<usize>) -> Vec<R> {
-    let mut matrix = vec![R::default(); pixels.len() * window.len()];
-    let mut rest = weights;
-    for (row, pixels) in matrix.chunks_exact_mut(window.len()).zip(pixels) {
-        let (weights, after) = rest.split_at(pixels.len());
+/// A number of each pixel that elements read, as a matrix `[elements, window]`.
+fn dense<R: Sum>(axis: &Weights<R>, numbers: &[R], window: &Range<usize>) -> Vec<R> {
+    let mut matrix = vec![R::default(); axis.count() * window.len()];
+    let mut rest = numbers;
+    for (row, Read { pixels, .. }) in matrix.chunks_exact_mut(window.len()).zip(&axis.reads) {
+        let (numbers, after) = rest.split_at(pixels.len());
         rest = after;
         if !pixels.is_empty() {
-            row[pixels.start - window.start..pixels.end - window.start].copy_from_slice(weights);
+            row[pixels.start - window.start..pixels.end - window.start].copy_from_slice(numbers);
         }
     }
     matrix

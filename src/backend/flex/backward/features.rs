@@ -6,11 +6,10 @@ use std::ops::Range;
 use burn::tensor::{Bytes, Shape};
 use burn_flex::{FlexTensor, Layout};
 use pulp::{Arch, Simd, WithSimd};
-use rayon::prelude::*;
 
 use super::scatter::{Scatter, Scratch};
 use super::sum_rows::SumRows;
-use crate::backend::flex::engine::{BAND, FEWEST_LANES, Planned, in_parallel, plan};
+use crate::backend::flex::engine::{BAND, FEWEST_LANES, Planned, in_parallel, plan, run_tasks};
 use crate::backend::flex::numbers::{Number, Sum, deinterleave};
 use crate::backend::flex::pixels::{
     AlignedPixels, Features, LANES, LARGEST_TILE, LaneChannels, Rows, Tile, tile_capacity, zeros,
@@ -63,12 +62,9 @@ pub fn run<E: Number, O: Number<Sum = E::Sum>, S: Scatter<E::Sum>>(call: Call<'_
             adds: number > 0,
         };
         let tasks = work.divide(&mut memory, height * width, call.shape[1], channels);
-        let run = |task| Arch::new().dispatch(Vectorized { work: &work, task });
-        if parallel {
-            tasks.into_par_iter().for_each(run);
-        } else {
-            tasks.into_iter().for_each(run);
-        }
+        run_tasks(tasks, parallel, |task| {
+            Arch::new().dispatch(Vectorized { work: &work, task })
+        });
     }
     FlexTensor::new(Bytes::from_elems(memory), Layout::contiguous(call.shape), O::dtype())
 }
@@ -268,7 +264,7 @@ fn compute_lanes<V: Simd, E: Number, O: Number<Sum = E::Sum>, S: Scatter<E::Sum>
 }
 
 /// Writes complete rows of sums to the planes of their channels.
-struct RowWriter<S> {
+struct RowWriter<S: Sum> {
     columns: Range<usize>,
     /// The width of a plane.
     width: usize,

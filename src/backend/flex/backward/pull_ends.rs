@@ -7,7 +7,7 @@ use super::scatter::{ScatterMaxOfSamples, Scratch};
 use crate::backend::flex::kernels::add;
 use crate::backend::flex::numbers::Sum;
 use crate::backend::flex::pixels::Rows;
-use crate::geometry::plan::{Planner, TapSlopes, WeightSlopes};
+use crate::geometry::plan::{Planner, Read, TapSlopes, WeightSlopes};
 
 /// An average. For a row of the output, the gradient goes along x to the pixels by their weights and by the slopes of
 /// these, and the products with the pixels' rows go to the ends.
@@ -34,14 +34,15 @@ impl<S: Sum> PullEnds<S> for PullAverage {
             (by_high.get_mut(), &x.slopes[1]),
         ];
         let mut first = 0;
-        for (gradient, rows) in gradient.chunks_exact(x.weights.pixels.len()).zip(&y.weights.pixels) {
+        for (gradient, of_y) in gradient.chunks_exact(x.weights.reads.len()).zip(&y.weights.reads) {
+            let rows = &of_y.pixels;
             let of_rows = first..first + rows.len();
             first = of_rows.end;
             if rows.is_empty() {
                 continue;
             }
             for (sums, weights) in &mut along_x {
-                spread(sums, gradient, &x.weights.pixels, weights, columns.start);
+                spread(sums, gradient, &x.weights.reads, weights, columns.start);
             }
             for (row, place) in rows.clone().zip(of_rows) {
                 let pixels = features.row(row, columns.clone());
@@ -62,13 +63,13 @@ impl<S: Sum> PullEnds<S> for PullAverage {
 fn spread<S: Sum, const L: usize>(
     sums: &mut [[S; L]],
     gradient: &[[S; L]],
-    pixels: &[Range<usize>],
+    reads: &[Read<S>],
     weights: &[S],
     first_column: usize,
 ) {
     sums.fill([S::default(); L]);
     let mut rest = weights;
-    for (gradient, pixels) in gradient.iter().zip(pixels) {
+    for (gradient, Read { pixels, .. }) in gradient.iter().zip(reads) {
         let (weights, after) = rest.split_at(pixels.len());
         rest = after;
         if !pixels.is_empty() {

@@ -9,7 +9,7 @@ use crate::backend::flex::pixels::AlignedPixels;
 /// no later region reaches it.
 ///
 /// Few rows stay in the nearest caches: on the map of `box-p2`, 32 rows are 300 KiB and all 200 are 2 MiB.
-pub struct SumRows<S, const L: usize> {
+pub struct SumRows<S: Sum, const L: usize> {
     /// How many rows it holds: a power of two, so that a row's place, its number modulo this, takes no division.
     capacity: usize,
     /// The rows that are open.

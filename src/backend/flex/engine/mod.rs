@@ -3,24 +3,25 @@
 //! Every output element is computed by one task in one order, so results don't depend on how many
 //! threads there are.
 
-mod channel_runs;
 mod groups;
 mod kernel;
+mod own_channels;
 mod scratch;
 mod task;
+mod threads;
 
 use burn::tensor::Shape;
 use burn_flex::FlexTensor;
-use rayon::prelude::*;
 
 pub use groups::{Planned, Task, divide, group, wanted_tasks};
 pub use kernel::{Kernel, Window};
 pub use task::{BAND, FEWEST_LANES};
+pub use threads::run_tasks;
 
 use super::numbers::Number;
 use super::pixels::{Features, LANES, output};
 use crate::geometry::plan::{AxisPlan, Coordinate, Planner, Region};
-use channel_runs::lanes_of_runs;
+use own_channels::{compute_own_channels, regions_at_a_time};
 use task::{Work, compute};
 
 /// How many numbers the plans hold that are there at a time, 4 MiB.
@@ -50,7 +51,10 @@ pub struct Call<'a, S: Coordinate> {
 pub fn run<E: Number, K: Kernel<E::Sum>>(call: Call<'_, E::Sum>, kernel: &K) -> FlexTensor {
     let [_, channels, rows, columns] = call.shape.dims();
     let of_a_region = channels * rows * columns;
-    let batch = (PLANNED / K::Plan::size(call.planner)).max(1);
+    let mut batch = (PLANNED / K::Plan::size(call.planner)).max(1);
+    if !call.planner.is_one_run() {
+        batch = batch.min(regions_at_a_time(rows * columns));
+    }
     let work = Work {
         kernel,
         features: &Features::<E>::new(call.features),
@@ -60,27 +64,25 @@ pub fn run<E: Number, K: Kernel<E::Sum>>(call: Call<'_, E::Sum>, kernel: &K) -> 
     let parallel = in_parallel(call.shape.num_elements());
     let is_pooled = call.regions.iter().map(|region| call.planner.pools(region));
     let mut output = output::<E>(call.pooled, &call.shape, is_pooled, parallel);
-    let (wanted, lanes) = match call.planner.is_one_run() {
-        true => (wanted_tasks(parallel), LANES),
-        // Each of them copies the planes of its channels once more.
-        false if parallel => (rayon::current_num_threads(), lanes_of_runs::<E, K>()),
-        false => (1, lanes_of_runs::<E, K>()),
-    };
     let start = output.layout().start_offset();
     let numbers = &mut output.storage_mut::<E>()[start..start + call.shape.num_elements()];
     let batches = call.regions.chunks(batch).zip(numbers.chunks_mut(batch * of_a_region));
     for (regions, output) in batches {
-        let groups = group(plan(regions, call.planner, parallel));
-        let tasks = divide(&groups, output, channels, rows * columns, wanted, lanes);
-        let run = |task| compute(&work, task);
-        if parallel {
-            tasks.into_par_iter().for_each(run);
-        } else {
-            tasks.into_iter().for_each(run);
+        let mut planned = plan(regions, call.planner, parallel);
+        if !call.planner.is_one_run() {
+            planned.sort_by_key(|region| region.image);
+            compute_own_channels(&work, &planned, output, channels, parallel);
+            continue;
         }
+        let groups = group(planned);
+        let tasks = divide(&groups, output, channels, rows * columns, wanted_tasks(parallel), LANES);
+        run_tasks(tasks, parallel, |task| compute(&work, task));
     }
     output
 }
+
+/// How many regions are planned at a time.
+const PLANNED_TOGETHER: usize = 16;
 
 /// Plans the regions that the operator pools.
 pub fn plan<S: Coordinate, P: AxisPlan<S>>(
@@ -88,12 +90,16 @@ pub fn plan<S: Coordinate, P: AxisPlan<S>>(
     planner: &Planner<S>,
     parallel: bool,
 ) -> Vec<Planned<[P; 2]>> {
-    let plan = |(number, region): (usize, &Region)| planner.pools(region).then(|| planned(number, region, planner));
-    if parallel {
-        let regions = regions.par_iter().with_min_len(16).enumerate();
-        return regions.filter_map(plan).collect();
-    }
-    regions.iter().enumerate().filter_map(plan).collect()
+    let mut plans: Vec<Option<Planned<[P; 2]>>> = Vec::new();
+    plans.resize_with(regions.len(), || None);
+    let tasks = regions.chunks(PLANNED_TOGETHER).zip(plans.chunks_mut(PLANNED_TOGETHER));
+    run_tasks(tasks.enumerate().collect(), parallel, |(task, (regions, plans))| {
+        for (place, (region, plan)) in regions.iter().zip(plans).enumerate() {
+            let number = task * PLANNED_TOGETHER + place;
+            *plan = planner.pools(region).then(|| planned(number, region, planner));
+        }
+    });
+    plans.into_iter().flatten().collect()
 }
 
 fn planned<S: Coordinate, P: AxisPlan<S>>(number: usize, region: &Region, planner: &Planner<S>) -> Planned<[P; 2]> {

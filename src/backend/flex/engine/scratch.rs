@@ -4,7 +4,7 @@ use crate::backend::flex::numbers::Sum;
 use crate::backend::flex::pixels::AlignedPixels;
 
 /// Intermediate results in `L` interleaved channels.
-pub struct Scratch<S, const L: usize> {
+pub struct Scratch<S: Sum, const L: usize> {
     /// Rows of the window, reduced along y.
     pub along_y: AlignedPixels<S, L>,
     /// Output elements.

@@ -2,12 +2,13 @@
 
 use pulp::{Arch, Simd, WithSimd};
 
-use super::channel_runs::compute_runs;
 use super::groups::{Planned, Task};
 use super::kernel::{Kernel, Window};
 use super::scratch::Scratch;
 use crate::backend::flex::numbers::{Number, deinterleave};
-use crate::backend::flex::pixels::{Features, LANES, LARGEST_TILE, LaneChannels, Rows, Tile, tile_capacity};
+use crate::backend::flex::pixels::{
+    AlignedPixels, Features, LANES, LARGEST_TILE, LaneChannels, Rows, Tile, tile_capacity,
+};
 use crate::geometry::plan::Planner;
 
 /// As many output elements of a region are computed before they go to the output: 512 KiB of f32.
@@ -47,9 +48,7 @@ impl<E: Number, K: Kernel<E::Sum>> WithSimd for Vectorized<'_, E, K> {
 fn compute_task<E: Number, K: Kernel<E::Sum>>(simd: impl Simd, work: &Work<'_, E, K>, task: Task<'_, E, [K::Plan; 2]>) {
     let lone_and_large =
         |region: &Planned<[K::Plan; 2]>| task.shared.is_none() && tile_capacity(&region.window) > LARGEST_TILE;
-    if !work.planner.is_one_run() {
-        compute_runs(simd, work, task);
-    } else if task.channels.len() < FEWEST_LANES || task.regions.iter().any(lone_and_large) {
+    if task.channels.len() < FEWEST_LANES || task.regions.iter().any(lone_and_large) {
         compute_one_by_one(simd, work, task);
     } else {
         compute_in_lanes(simd, work, task);
@@ -153,20 +152,40 @@ fn compute_region<E: Number, K: Kernel<E::Sum>, const L: usize>(
             scratch.along_y.get_mut(),
             scratch.sums.get_mut(),
         );
-        // By way of a copy in the nearest cache: lanes written side by side to the output leave every line
-        // of it unfinished until the next ones come.
-        let count = scratch.sums.get().len();
-        let channels = output.len() / (height * width);
-        scratch.lanes.resize(channels * count);
-        let lanes = scratch.lanes.get_mut().as_flattened_mut();
-        deinterleave(simd, scratch.sums.get(), lanes);
-        if of_a_band == height {
-            E::narrow(lanes, output);
-            continue;
-        }
-        let outputs = output[start * width..].chunks_mut(height * width);
-        for (output, lane) in outputs.zip(lanes.chunks_exact(count)) {
-            E::narrow(lane, &mut output[..count]);
-        }
+        let elements = scratch.sums.get();
+        write_elements(
+            simd,
+            elements,
+            &mut scratch.lanes,
+            start * width,
+            height * width,
+            output,
+        );
+    }
+}
+
+/// Writes the elements of a region from number `first` on to its output, which has `of_a_channel` in each channel.
+#[inline(always)]
+pub fn write_elements<E: Number, const L: usize>(
+    simd: impl Simd,
+    elements: &[[E::Sum; L]],
+    lanes: &mut AlignedPixels<E::Sum, 1>,
+    first: usize,
+    of_a_channel: usize,
+    output: &mut [E],
+) {
+    // By way of a copy in the nearest cache: lanes written side by side to the output leave every line
+    // of it unfinished until the next ones come.
+    let count = elements.len();
+    lanes.resize(output.len() / of_a_channel * count);
+    let lanes = lanes.get_mut().as_flattened_mut();
+    deinterleave(simd, elements, lanes);
+    if count == of_a_channel {
+        E::narrow(lanes, output);
+        return;
+    }
+    let outputs = output[first..].chunks_mut(of_a_channel);
+    for (output, lane) in outputs.zip(lanes.chunks_exact(count)) {
+        E::narrow(lane, &mut output[..count]);
     }
 }

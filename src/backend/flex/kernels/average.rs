@@ -154,7 +154,7 @@ impl<S: Sum, R: Rows<S, L>, const L: usize> Reduction<S, L> for WeightedSums<'_,
 
     #[inline(always)]
     fn along_y(&mut self, output_row: usize, mut reduced: Reduced<'_, S, L>) {
-        let pixels = &self.y.pixels[output_row];
+        let pixels = &self.y.reads[output_row].pixels;
         let (weights, left) = self.weights_left.split_at(pixels.len());
         self.weights_left = left;
         let rows = Source {
@@ -174,8 +174,8 @@ impl<S: Sum, R: Rows<S, L>, const L: usize> Reduction<S, L> for WeightedSums<'_,
                 false => &pixels[range.start - self.columns.start..range.end - self.columns.start],
             };
             let mut totals = S::weighted_sum(simd, weights, read.iter());
-            for (total, &share_y) in totals.iter_mut().zip(&self.y.share[first..]) {
-                add_outside(total, self.outside, share_y * share_x);
+            for (total, of_y) in totals.iter_mut().zip(&self.y.reads[first..]) {
+                add_outside(total, self.outside, of_y.share * share_x);
             }
             for (row, total) in totals.iter().enumerate() {
                 output[row * width + column] = *total;

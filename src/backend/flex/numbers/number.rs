@@ -35,7 +35,7 @@ pub trait Number: Element + bytemuck::Pod + Default {
 pub trait Sum:
     Coordinate
     + Element
-    + bytemuck::Pod
+    + Unit
     + Transpose
     + Lanes
     + Into<f64>

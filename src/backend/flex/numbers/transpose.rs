@@ -136,7 +136,7 @@ fn interleave_eight<N: Transpose, V: Simd, const L: usize>(
 #[inline(always)]
 pub fn deinterleave<N: Transpose, V: Simd, const L: usize>(simd: V, pixels: &[[N; L]], output: &mut [N]) {
     let count = pixels.len();
-    if count < L {
+    if count < 8 || L < 8 {
         for (lane, output) in output.chunks_exact_mut(count).enumerate().take(L) {
             for (pixel, output) in pixels.iter().zip(output) {
                 *output = pixel[lane];
@@ -144,13 +144,28 @@ pub fn deinterleave<N: Transpose, V: Simd, const L: usize>(simd: V, pixels: &[[N
         }
         return;
     }
-    for start in (0..count).step_by(L) {
-        let start = start.min(count - L);
-        let mut square = [[N::default(); L]; L];
-        square.copy_from_slice(&pixels[start..start + L]);
+    for (eight, output) in output.chunks_mut(8 * count).enumerate().take(L / 8) {
+        deinterleave_eight(simd, pixels, 8 * eight, output);
+    }
+}
+
+/// Deinterleaves eight lanes of at least eight pixels, those from `first` on.
+#[inline(always)]
+fn deinterleave_eight<N: Transpose, V: Simd, const L: usize>(
+    simd: V,
+    pixels: &[[N; L]],
+    first: usize,
+    output: &mut [N],
+) {
+    for start in (0..pixels.len()).step_by(8) {
+        let start = start.min(pixels.len() - 8);
+        let mut square = [[N::default(); 8]; 8];
+        for (row, pixel) in square.iter_mut().zip(&pixels[start..start + 8]) {
+            row.copy_from_slice(&pixel[first..first + 8]);
+        }
         let lanes = N::transpose(simd, square);
-        for (output, lane) in output.chunks_exact_mut(count).zip(&lanes) {
-            output[start..start + L].copy_from_slice(lane);
+        for (output, lane) in output.chunks_exact_mut(pixels.len()).zip(&lanes) {
+            output[start..start + 8].copy_from_slice(lane);
         }
     }
 }

@@ -31,7 +31,7 @@ pub struct LaneChannels {
 ///
 /// Regions come from the top to the bottom, and few rows stay in the nearest caches: on the map of
 /// `box-p2`, 32 rows are 300 KiB and all 200 are 2 MiB.
-pub struct Tile<S, const L: usize> {
+pub struct Tile<S: Sum, const L: usize> {
     /// How many rows it holds. It is a power of two, so that a row's place, its number modulo
     /// this, takes no division.
     capacity: usize,

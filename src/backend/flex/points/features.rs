@@ -8,11 +8,10 @@ use burn::backend::ops::FloatTensorOps;
 use burn::tensor::{Bytes, Element, FloatDType, Shape};
 use burn_flex::{FlexTensor, Layout};
 use pulp::{Arch, Simd, WithSimd};
-use rayon::prelude::*;
 
 use super::forward::lane_channels;
 use super::in_batches;
-use crate::backend::flex::engine::{FEWEST_LANES, Planned, in_parallel};
+use crate::backend::flex::engine::{FEWEST_LANES, Planned, in_parallel, run_tasks};
 use crate::backend::flex::kernels::add;
 use crate::backend::flex::numbers::{Number, Sum, deinterleave};
 use crate::backend::flex::pixels::{AlignedPixels, Features, LANES, LARGEST_TILE, Rows, Tile, zeros};
@@ -41,12 +40,9 @@ pub fn features_gradient<E: Number<Sum: Number<Sum = E::Sum>>>(
             width,
         };
         let tasks = work.divide(&mut memory, height * width, shape[1]);
-        let run = |task| Arch::new().dispatch(Vectorized { work: &work, task });
-        if parallel {
-            tasks.into_par_iter().for_each(run);
-        } else {
-            tasks.into_iter().for_each(run);
-        }
+        run_tasks(tasks, parallel, |task| {
+            Arch::new().dispatch(Vectorized { work: &work, task })
+        });
     });
     let sums = FlexTensor::new(Bytes::from_elems(memory), Layout::contiguous(shape), E::Sum::dtype());
     match E::dtype() {

@@ -3,10 +3,9 @@
 use burn::tensor::Shape;
 use burn_flex::FlexTensor;
 use pulp::{Arch, Simd, WithSimd};
-use rayon::prelude::*;
 
 use super::in_batches;
-use crate::backend::flex::engine::{FEWEST_LANES, Planned, Task, divide, group, in_parallel, wanted_tasks};
+use crate::backend::flex::engine::{FEWEST_LANES, Planned, Task, divide, group, in_parallel, run_tasks, wanted_tasks};
 use crate::backend::flex::kernels::add;
 use crate::backend::flex::numbers::{Number, Sum, deinterleave};
 use crate::backend::flex::pixels::{
@@ -45,12 +44,9 @@ pub fn pool<E: Number>(
             wanted_tasks(parallel),
             LANES,
         );
-        let run = |task| Arch::new().dispatch(Vectorized { work: &work, task });
-        if parallel {
-            tasks.into_par_iter().for_each(run);
-        } else {
-            tasks.into_iter().for_each(run);
-        }
+        run_tasks(tasks, parallel, |task| {
+            Arch::new().dispatch(Vectorized { work: &work, task })
+        });
     });
     output
 }

@@ -39,7 +39,7 @@ pub trait Scatter<S: Sum>: Sync {
 }
 
 /// Memory that a task uses again from region to region.
-pub struct Scratch<S, const L: usize> {
+pub struct Scratch<S: Sum, const L: usize> {
     /// A row of the window.
     row: AlignedPixels<S, L>,
     /// Rows of the window that the gradient of boxes spreads: by weights, and by the slopes for both ends.
