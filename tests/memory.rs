@@ -1,5 +1,7 @@
 //! What a call, and its gradients, take beyond input and output on the host.
 
+use std::cell::RefCell;
+
 use burn::backend::Dispatch;
 use burn::tensor::{Device, Distribution, Tensor};
 use burn_roi::primitive::Backward;
@@ -14,14 +16,14 @@ static PEAK: PeakAlloc = PeakAlloc;
 
 const MIB: f32 = 1024.0 * 1024.0;
 
-/// What calls take beyond what is there before them and their output, in MiB.
-fn most_memory(call: impl Fn() -> Tensor<4>) -> f32 {
+/// What a call takes beyond what is there before it and its output, in MiB, and the output.
+fn most_memory(call: impl Fn() -> Tensor<4>) -> (f32, Tensor<4>) {
     PEAK.reset_peak_usage();
     let before = PEAK.current_usage() as f32;
     let output = call();
     let bytes = output.shape().num_elements() * 4;
     let peak = PEAK.peak_usage() as f32;
-    (peak - before - bytes as f32) / MIB
+    ((peak - before - bytes as f32) / MIB, output)
 }
 
 /// One test, since the allocator counts for the whole process.
@@ -29,9 +31,13 @@ fn most_memory(call: impl Fn() -> Tensor<4>) -> f32 {
 fn memory_is_bounded_at_any_number_of_regions() {
     for backend in backends::backends().iter().filter(|backend| backend.is_host()) {
         let device = &backend.device;
-        let most = if backend.name == "flex" { 16.0 } else { 256.0 };
+        // On Flex 16 MiB, of which earlier calls may have left 4.
+        let most = if backend.name == "flex" { 12.0 } else { 256.0 };
+        // An output that is dropped leaves its memory to the next, which would then seem to take none.
+        let outputs = RefCell::new(Vec::new());
         let check = |name: &str, most: f32, call: &dyn Fn() -> Tensor<4>| {
-            let taken = most_memory(call);
+            let (taken, output) = most_memory(call);
+            outputs.borrow_mut().push(output);
             println!("{}: {name} takes {taken:.1} MiB", backend.name);
             assert!(taken <= most, "{}: {name} takes {taken} MiB", backend.name);
         };

@@ -2,7 +2,7 @@
 //!
 //! - [`engine`]: a call. `engine::run` plans regions; `groups` gathers those that share pixels and divides the work
 //!   into tasks; `task` computes one task with vector instructions; `own_channels` is another way, for elements that read
-//!   channels of their own; `threads` runs tasks; `kernel` is what all of them ask of a kernel.
+//!   channels of their own; `kernel` is what all of them ask of a kernel.
 //! - [`kernels`]: `average`, `max_of_samples` and `max_of_pixels`, one for each kind of plan. `row_blocks` computes
 //!   several rows of the output together, from rows of the window that `along_y` has reduced.
 //! - [`pixels`]: `features` as slices, a `tile` of their rows with eight channels interleaved, `aligned` memory for

@@ -277,17 +277,32 @@ impl OfRegion<'_> {
     fn add_sample(&mut self, element: &Element, sample: &Sample) {
         let y = bilinear_taps(sample.point.y, self.y.size);
         let x = bilinear_taps(sample.point.x, self.x.size);
-        let movement = self.slopes.then(|| self.movement(element, sample));
+        for (row, weight_y) in [(y.low, 1.0 - y.fraction), (y.high, y.fraction)] {
+            for (column, weight_x) in [(x.low, 1.0 - x.fraction), (x.high, x.fraction)] {
+                let place = self.scratch.place(row as usize, column as usize);
+                self.scratch.weights[place] += weight_y * weight_x;
+            }
+        }
+        if self.slopes {
+            self.add_slopes(element, sample);
+        }
+    }
+
+    /// Adds the slopes of the weights of a sample in bounds.
+    // Inlined, its products were taken of any numbers before it was known whether there are slopes. Where these were
+    // subnormal, as the compiler's choice of memory had it, rotated-p2 took 90 ms instead of 62 on one thread.
+    #[inline(never)]
+    fn add_slopes(&mut self, element: &Element, sample: &Sample) {
+        let y = bilinear_taps(sample.point.y, self.y.size);
+        let x = bilinear_taps(sample.point.x, self.x.size);
+        let movement = self.movement(element, sample);
         let along_y = [(y.low, 1.0 - y.fraction, -1.0), (y.high, y.fraction, 1.0)];
         let along_x = [(x.low, 1.0 - x.fraction, -1.0), (x.high, x.fraction, 1.0)];
         for (row, weight_y, sign_y) in along_y {
             for (column, weight_x, sign_x) in along_x {
                 let place = self.scratch.place(row as usize, column as usize);
-                self.scratch.weights[place] += weight_y * weight_x;
-                if let Some(movement) = &movement {
-                    for (slope, [down, right]) in self.scratch.slopes[place].iter_mut().zip(movement) {
-                        *slope += sign_y * down * weight_x + sign_x * right * weight_y;
-                    }
+                for (slope, [down, right]) in self.scratch.slopes[place].iter_mut().zip(&movement) {
+                    *slope += sign_y * down * weight_x + sign_x * right * weight_y;
                 }
             }
         }

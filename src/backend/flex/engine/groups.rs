@@ -2,6 +2,8 @@
 
 use std::ops::Range;
 
+use rayon::prelude::*;
+
 use crate::backend::flex::pixels::{LARGEST_TILE, tile_capacity};
 use crate::geometry::plan::pixel_count;
 
@@ -116,4 +118,13 @@ pub fn divide<'a, E, P>(
         }
     }
     tasks
+}
+
+/// Runs tasks, with `parallel` on the threads of the pool.
+pub fn run_tasks<T: Send>(tasks: Vec<T>, parallel: bool, run: impl Fn(T) + Send + Sync) {
+    if parallel {
+        tasks.into_par_iter().for_each(run);
+    } else {
+        tasks.into_iter().for_each(run);
+    }
 }

@@ -8,15 +8,14 @@ mod kernel;
 mod own_channels;
 mod scratch;
 mod task;
-mod threads;
 
 use burn::tensor::Shape;
 use burn_flex::FlexTensor;
+use rayon::prelude::*;
 
-pub use groups::{Planned, Task, divide, group, wanted_tasks};
+pub use groups::{Planned, Task, divide, group, run_tasks, wanted_tasks};
 pub use kernel::{Kernel, Window};
 pub use task::{BAND, FEWEST_LANES};
-pub use threads::run_tasks;
 
 use super::numbers::Number;
 use super::pixels::{Features, LANES, output};
@@ -81,25 +80,18 @@ pub fn run<E: Number, K: Kernel<E::Sum>>(call: Call<'_, E::Sum>, kernel: &K) -> 
     output
 }
 
-/// How many regions are planned at a time.
-const PLANNED_TOGETHER: usize = 16;
-
 /// Plans the regions that the operator pools.
 pub fn plan<S: Coordinate, P: AxisPlan<S>>(
     regions: &[Region],
     planner: &Planner<S>,
     parallel: bool,
 ) -> Vec<Planned<[P; 2]>> {
-    let mut plans: Vec<Option<Planned<[P; 2]>>> = Vec::new();
-    plans.resize_with(regions.len(), || None);
-    let tasks = regions.chunks(PLANNED_TOGETHER).zip(plans.chunks_mut(PLANNED_TOGETHER));
-    run_tasks(tasks.enumerate().collect(), parallel, |(task, (regions, plans))| {
-        for (place, (region, plan)) in regions.iter().zip(plans).enumerate() {
-            let number = task * PLANNED_TOGETHER + place;
-            *plan = planner.pools(region).then(|| planned(number, region, planner));
-        }
-    });
-    plans.into_iter().flatten().collect()
+    let plan = |(number, region): (usize, &Region)| planner.pools(region).then(|| planned(number, region, planner));
+    if parallel {
+        let regions = regions.par_iter().with_min_len(16).enumerate();
+        return regions.filter_map(plan).collect();
+    }
+    regions.iter().enumerate().filter_map(plan).collect()
 }
 
 fn planned<S: Coordinate, P: AxisPlan<S>>(number: usize, region: &Region, planner: &Planner<S>) -> Planned<[P; 2]> {

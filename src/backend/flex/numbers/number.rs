@@ -7,7 +7,7 @@ use burn::tensor::{Element, bf16, f16};
 use super::half::{bf16_to_f32, f16_to_f32, f32_to_bf16, f32_to_f16};
 use super::lanes::Lanes;
 use super::transpose::Transpose;
-use crate::backend::flex::pixels::Unit;
+use crate::backend::flex::pixels::{Kept, Unit};
 use crate::geometry::plan::Coordinate;
 
 /// A number of a feature map.
@@ -35,7 +35,8 @@ pub trait Number: Element + bytemuck::Pod + Default {
 pub trait Sum:
     Coordinate
     + Element
-    + Unit
+    + bytemuck::Pod
+    + Kept
     + Transpose
     + Lanes
     + Into<f64>

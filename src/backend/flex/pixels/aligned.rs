@@ -2,7 +2,7 @@
 
 use std::mem::take;
 
-use super::pool;
+use super::kept;
 use crate::backend::flex::numbers::Sum;
 
 /// Pixels of `L` interleaved channels. The first begins a cache line: where a pixel is as long as a vector,
@@ -43,8 +43,8 @@ impl<S: Sum, const L: usize> AlignedPixels<S, L> {
     /// blocks.
     fn replace(&mut self, count: usize) {
         let count = count.max(self.numbers.len() + self.numbers.len() / 2);
-        pool::keep(take(&mut self.numbers));
-        self.numbers = pool::take(count).unwrap_or_else(|| vec![S::default(); count]);
+        kept::keep(take(&mut self.numbers));
+        self.numbers = kept::take(count).unwrap_or_else(|| vec![S::default(); count]);
     }
 
     #[inline(always)]
@@ -62,6 +62,6 @@ impl<S: Sum, const L: usize> AlignedPixels<S, L> {
 
 impl<S: Sum, const L: usize> Drop for AlignedPixels<S, L> {
     fn drop(&mut self) {
-        pool::keep(take(&mut self.numbers));
+        kept::keep(take(&mut self.numbers));
     }
 }

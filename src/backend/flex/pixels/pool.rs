@@ -1,4 +1,4 @@
-//! Memory that was dropped, kept for the next call: that of outputs, and that of copies of pixels.
+//! Memory of outputs that were dropped, kept for the next ones.
 //!
 //! The system clears every page that it maps: of the 70 ms that 240 MB of output took, it spent 19 on that. A server
 //! that asks for the same shapes again and again gets the same memory each time, and the system has nothing to do.
@@ -10,43 +10,22 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use burn::tensor::{AllocationProperty, Bytes};
 use cubecl_environment::bytes::{AccessError, AccessPolicy, AllocationController};
 
-/// Which blocks of a type are kept.
-pub struct Limits {
-    /// Smaller blocks are left to the allocator.
-    smallest_bytes: usize,
-    /// The most blocks, and the most bytes in them together.
-    blocks: usize,
-    bytes: usize,
-}
+/// Smaller outputs are left to the allocator, which keeps them itself, but clears them.
+const SMALLEST: usize = 1 << 17;
 
-/// Outputs. The allocator keeps smaller ones itself, but clears them.
-const OUTPUTS: Limits = Limits {
-    smallest_bytes: 1 << 17,
-    blocks: 16,
-    bytes: 256 << 20,
-};
+/// The most blocks that are kept, and the most bytes in them together.
+const MOST_BLOCKS: usize = 16;
+const MOST_BYTES: usize = 256 << 20;
 
-/// Copies of pixels. Of the 0.9 ms that ps-rfcn took, a tenth went to pages that the allocator had given back to the
-/// system after the last call.
-const COPIES: Limits = Limits {
-    smallest_bytes: 1 << 15,
-    blocks: 64,
-    bytes: 32 << 20,
-};
-
-/// A type that memory is made of: for outputs, one of each alignment; for copies of pixels, those of sums.
+/// A type that memory is made of, by its alignment.
 pub trait Unit: bytemuck::Pod + Send + Sync {
-    const LIMITS: Limits;
-
-    /// Blocks of this type, the one that was kept last at the end.
+    /// Blocks of this alignment, the one that was kept last at the end.
     fn kept() -> MutexGuard<'static, Vec<Vec<Self>>>;
 }
 
 macro_rules! unit {
-    ($type:ty, $limits:expr) => {
+    ($type:ty) => {
         impl Unit for $type {
-            const LIMITS: Limits = $limits;
-
             fn kept() -> MutexGuard<'static, Vec<Vec<Self>>> {
                 static KEPT: Mutex<Vec<Vec<$type>>> = Mutex::new(Vec::new());
                 // A panic between two statements leaves whole blocks.
@@ -56,16 +35,13 @@ macro_rules! unit {
     };
 }
 
-unit!(u16, OUTPUTS);
-unit!(u32, OUTPUTS);
-unit!(u64, OUTPUTS);
-unit!(f32, COPIES);
-unit!(f64, COPIES);
+unit!(u16);
+unit!(u32);
+unit!(u64);
 
 /// Whether blocks of `count` units are kept. What it gains was measured on Linux.
 pub fn keeps<U: Unit>(count: usize) -> bool {
-    cfg!(all(target_os = "linux", not(miri)))
-        && (U::LIMITS.smallest_bytes..=U::LIMITS.bytes).contains(&(size_of::<U>() * count))
+    cfg!(all(target_os = "linux", not(miri))) && (SMALLEST..=MOST_BYTES).contains(&(size_of::<U>() * count))
 }
 
 /// A block for `count` units and at most twice as many, if one is kept. It holds any numbers.
@@ -79,14 +55,14 @@ pub fn take<U: Unit>(count: usize) -> Option<Vec<U>> {
 }
 
 /// Keeps a block, and drops those that were kept first where there are too many.
-pub fn keep<U: Unit>(block: Vec<U>) {
+fn keep<U: Unit>(block: Vec<U>) {
     if !keeps::<U>(block.len()) {
         return;
     }
     let bytes = |block: &Vec<U>| size_of::<U>() * block.len();
     let mut kept = U::kept();
     kept.push(block);
-    while kept.len() > U::LIMITS.blocks || kept.iter().map(bytes).sum::<usize>() > U::LIMITS.bytes {
+    while kept.len() > MOST_BLOCKS || kept.iter().map(bytes).sum::<usize>() > MOST_BYTES {
         kept.remove(0);
     }
 }
@@ -152,7 +128,7 @@ mod tests {
     #[cfg(all(target_os = "linux", not(miri)))]
     #[test]
     fn blocks_are_kept_within_bounds_and_found_again() {
-        const COUNT: usize = OUTPUTS.smallest_bytes / size_of::<u64>();
+        const COUNT: usize = SMALLEST / size_of::<u64>();
         assert!(take::<u64>(COUNT).is_none());
         let first = bytes(vec![1u64; COUNT], COUNT - 3);
         assert_eq!(first.len(), 8 * (COUNT - 3));
@@ -170,13 +146,13 @@ mod tests {
 
         for blocks in 1..10 {
             drop(bytes(vec![0u64; COUNT], COUNT));
-            assert_eq!(u64::kept().len(), blocks.min(OUTPUTS.blocks));
+            assert_eq!(u64::kept().len(), blocks.min(MOST_BLOCKS));
         }
-        drop(bytes(vec![0u64; OUTPUTS.bytes / 8], 1));
+        drop(bytes(vec![0u64; MOST_BYTES / 8], 1));
         assert_eq!(u64::kept().len(), 1);
-        drop(bytes(vec![0u64; OUTPUTS.bytes / 8 + 1], 1));
+        drop(bytes(vec![0u64; MOST_BYTES / 8 + 1], 1));
         drop(bytes(vec![0u64; COUNT - 1], 1));
         assert_eq!(u64::kept().len(), 1);
-        assert!(take::<u64>(OUTPUTS.bytes / 8).is_some());
+        assert!(take::<u64>(MOST_BYTES / 8).is_some());
     }
 }

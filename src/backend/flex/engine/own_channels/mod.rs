@@ -11,10 +11,9 @@ use std::slice::Iter;
 
 use pulp::{Arch, Simd, WithSimd};
 
-use super::groups::{Planned, wanted_tasks};
+use super::groups::{Planned, run_tasks, wanted_tasks};
 use super::kernel::Kernel;
 use super::task::{BAND, Work, write_elements};
-use super::threads::run_tasks;
 use crate::backend::flex::numbers::Number;
 use crate::backend::flex::pixels::{AlignedPixels, LANES};
 use element::ElementOfRegions;
