@@ -41,8 +41,8 @@ pub fn compute_own_channels<E: Number, K: Kernel<E::Sum>>(
     channels: usize,
     parallel: bool,
 ) {
-    // Only averages in f32 are compiled for more lanes: all position-sensitive operators of frameworks are averages, and
-    // each dtype adds 5 % to the time that this crate takes to compile. The constant is evaluated before code is
+    // Only averages in f32 are compiled for more lanes: all position-sensitive operators of frameworks are averages,
+    // and each dtype adds 5 % to the time that this crate takes to compile. The constant is evaluated before code is
     // generated: what it leaves out takes no time to compile.
     if const { K::IS_AVERAGE && size_of::<E>() == size_of::<f32>() } && channels > LANES {
         compute_in_lanes::<E, K, MORE_LANES>(work, regions, output, channels, parallel);
