@@ -117,8 +117,9 @@ fn flex_gives_the_same_bits_on_any_number_of_threads() {
         let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build();
         pool.expect("a thread pool").install(|| {
             let pooled = roi_pool(features.clone(), &rois, RoiPoolConfig::new([7, 7]));
+            let sensitive = ps_roi_pool(features.clone(), &rois, PsRoiPoolConfig::new([5, 5]));
             let [average, maximum] = configs.clone().map(|config| roi_align(features.clone(), &rois, config));
-            [pooled, average, maximum].map(Tensor::into_data)
+            [pooled, sensitive, average, maximum].map(Tensor::into_data)
         })
     };
     let alone = outputs(1);

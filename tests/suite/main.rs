@@ -24,6 +24,7 @@ mod infinite_pixels;
 mod limits;
 mod multi_scale;
 mod options;
+mod own_channels;
 mod point_calls;
 mod points;
 mod precise;

@@ -154,6 +154,7 @@ impl<E: Number, K: Kernel<E::Sum>> Band<'_, E, K> {
         run_tasks(tasks.collect(), self.parallel, |task| Arch::new().dispatch(task));
     }
 }
+
 /// The sums of a region's elements, and where they go.
 struct OutputOfRegion<'a, E: Number, const L: usize> {
     sums: StepBy<Iter<'a, [E::Sum; L]>>,
