@@ -6,7 +6,8 @@
 //! - [`kernels`]: `average`, `max_of_samples` and `max_of_pixels`, one for each kind of plan. `row_blocks` computes
 //!   several rows of the output together, from rows of the window that `along_y` has reduced.
 //! - [`pixels`]: `features` as slices, a `tile` of their rows with eight channels interleaved, `aligned` memory for
-//!   such pixels, and memory for the `output`, which the `pool` keeps when the output is dropped.
+//!   such pixels, some of it `kept` by the thread from earlier calls, and memory for the `output`, which the `pool` keeps
+//!   when the output is dropped.
 //! - [`backward`]: gradients, over the same plans and pixels.
 //! - [`points`]: operators whose elements read points, and their gradients.
 //! - [`numbers`]: the dtypes (`number`), 16-bit conversions (`half`), sums and maxima of interleaved channels (`lanes`),
