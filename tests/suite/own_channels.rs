@@ -1,6 +1,8 @@
 //! Position-sensitive operators beyond what is computed at once: large outputs, and many regions.
 
-use burn::tensor::{Device, Distribution, Int, Tensor, TensorData};
+#[cfg(feature = "flex")]
+use burn::tensor::{Device, Distribution, TensorData};
+use burn::tensor::{Int, Tensor};
 use burn_roi::*;
 
 use crate::backends::backends;
