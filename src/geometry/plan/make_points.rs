@@ -289,8 +289,9 @@ impl OfRegion<'_> {
     }
 
     /// Adds the slopes of the weights of a sample in bounds.
-    // Inlined, its products were taken of any numbers before it was known whether there are slopes. Where these were
-    // subnormal, as the compiler's choice of memory had it, rotated-p2 took 90 ms instead of 62 on one thread.
+    // When this was inlined, the compiler moved its products before the test of `slopes`, and took them of memory that
+    // was not written. In one build they took 30 of the 90 ms of rotated-p2 on one thread, probably because that memory
+    // held subnormal numbers.
     #[inline(never)]
     fn add_slopes(&mut self, element: &Element, sample: &Sample) {
         let y = bilinear_taps(sample.point.y, self.y.size);
