@@ -20,6 +20,7 @@ mod bad_input;
 mod calls;
 mod dtypes;
 mod gradients;
+mod in_parts;
 mod infinite_pixels;
 mod limits;
 mod multi_scale;

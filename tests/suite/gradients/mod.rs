@@ -5,6 +5,7 @@ mod agreement;
 mod autodiff;
 mod bad_input;
 mod frameworks;
+mod large_regions;
 mod repeatable;
 
 use burn::backend::Dispatch;

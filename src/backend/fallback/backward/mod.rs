@@ -176,10 +176,10 @@ impl<B: Backend, R: Sum> Call<'_, B, R> {
                     let pixels = self.pixels(K::READS_FEATURES, &run, image, &channels, &window);
                     let sizes = [window[0].len(), window[1].len(), channels.len()];
                     let mut sums = B::float_zeros(Shape::new(sizes), &device, R::DTYPE);
-                    for (row, plan, of_region) in &planned {
+                    for (row, plan, _) in &planned {
                         let gradient = self.gradient_of(*row, &run, &channels);
                         for reads in kernel.reads(pixels.as_ref(), plan, gradient) {
-                            sums = add_at::<B>(sums, reads.window_gradient(), of_region, &window);
+                            sums = add_at::<B>(sums, reads.window_gradient(), &reads.window(), &window);
                         }
                     }
                     let sums = B::float_permute(cast::<B>(sums, dtype), &[2, 0, 1]);

@@ -34,6 +34,11 @@ pub struct Reads<B: Backend, R> {
 }
 
 impl<B: Backend, R: Sum> Reads<B, R> {
+    /// The pixels that are read. They may be a part of the region's, since large regions are read in parts.
+    pub fn window(&self) -> [Range<usize>; 2] {
+        [self.y.window.clone(), self.x.window.clone()]
+    }
+
     /// `Yᵀ · D · X`, `[h, w, C]`.
     pub fn window_gradient(&self) -> FloatTensor<B> {
         let [rows, columns, channels] = self.gradient.shape().dims();
