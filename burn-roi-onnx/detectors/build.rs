@@ -8,8 +8,11 @@ use std::path::{Path, PathBuf};
 
 use onnx_ir::{Message, ModelProto};
 
+mod mark_stages;
+
 fn main() -> Result<(), Box<dyn Error>> {
     println!("cargo:rerun-if-changed=build.rs");
+    println!("cargo:rerun-if-changed=mark_stages.rs");
     println!("cargo:rerun-if-env-changed=ONNX_DETECTORS");
     println!("cargo:rerun-if-env-changed=ONNX_DETECTORS_JOINED");
     let joined = std::env::var_os("ONNX_DETECTORS_JOINED").is_some();
@@ -17,12 +20,15 @@ fn main() -> Result<(), Box<dyn Error>> {
         Some(files) => std::env::split_paths(&files).collect(),
         None => Vec::new(),
     };
+    let out = PathBuf::from(std::env::var("OUT_DIR")?);
+    fs::create_dir_all(out.join("marked"))?;
     let (mut code, mut table) = (String::new(), String::new());
-    let mut model = burn_onnx::ModelGen::new();
+    // What `burn_roi_onnx` rewrites is marked, and then imported.
+    let (mut rewritten, mut model) = (burn_onnx::ModelGen::new(), burn_onnx::ModelGen::new());
     for file in &files {
         burn_roi_onnx::Input::new(file)
             .with_joined_levels(joined)
-            .add_to(&mut model)?;
+            .add_to(&mut rewritten)?;
         let name = file
             .file_stem()
             .and_then(|name| name.to_str())
@@ -30,17 +36,35 @@ fn main() -> Result<(), Box<dyn Error>> {
         let graph = ModelProto::parse_from_bytes(&fs::read(file)?)?.graph;
         write!(code, "{}", functions(name, graph.output.len()))?;
         let outputs: Vec<_> = graph.output.iter().map(|output| output.name.as_str()).collect();
-        let recording = file.with_extension("safetensors");
+        let marked = out.join(format!("marked/{name}.onnx"));
+        mark(&out.join(format!("burn_roi_onnx/{name}.onnx")), &marked)?;
+        model.input(marked.to_str().ok_or("the build folder's name is not UTF-8")?);
         writeln!(
             table,
-            "    Detector {{ name: {name:?}, recording: {:?}, outputs: &{outputs:?}, run: run_{name} }},",
-            recording.display().to_string()
+            "    Detector {{ name: {name:?}, recordings: &{:?}, outputs: &{outputs:?}, run: run_{name} }},",
+            recordings(file)
         )?;
     }
-    burn_roi_onnx::register(&mut model);
+    burn_roi_onnx::register(&mut model).register_custom_op(mark_stages::EndOfStage);
     burn_roi_onnx::generate(model.out_dir("detectors/"))?;
     writeln!(code, "const DETECTORS: &[Detector] = &[\n{table}];")?;
-    fs::write(Path::new(&std::env::var("OUT_DIR")?).join("detectors.rs"), code)?;
+    fs::write(out.join("detectors.rs"), code)?;
+    Ok(())
+}
+
+/// The recordings beside an ONNX file. Those of files whose sizes are free have a picture of another size too.
+fn recordings(file: &Path) -> Vec<PathBuf> {
+    let other_size = file.with_extension("other_size.safetensors");
+    let mut recordings = vec![file.with_extension("safetensors")];
+    recordings.extend(other_size.exists().then_some(other_size));
+    recordings
+}
+
+/// Marks the stages of a rewritten model.
+fn mark(rewritten: &Path, marked: &Path) -> Result<(), Box<dyn Error>> {
+    let mut model = ModelProto::parse_from_bytes(&fs::read(rewritten)?)?;
+    mark_stages::mark(&mut model);
+    fs::write(marked, model.write_to_bytes()?)?;
     Ok(())
 }
 
@@ -54,13 +78,15 @@ fn functions(name: &str, outputs: usize) -> String {
     format!(
         "#[allow(clippy::all, unused)]\nmod {name} {{\n    \
              include!(concat!(env!(\"OUT_DIR\"), \"/detectors/{name}.rs\"));\n}}\n\
-         fn run_{name}(image: Tensor<3>, device: &Device) -> (Vec<TensorData>, Duration) {{\n    \
+         fn run_{name}(image: Tensor<3>, device: &Device, runs: usize) -> Vec<Run> {{\n    \
              let file = concat!(env!(\"OUT_DIR\"), \"/detectors/{name}.bpk\");\n    \
              let model = {name}::Model::from_file(file, device);\n    \
-             let start = std::time::Instant::now();\n    \
-             let ({}) = model.forward(image);\n    \
-             let data = vec![{}];\n    \
-             (data, start.elapsed())\n}}\n",
+             let run = |_| {{\n        \
+                 stages::begin();\n        \
+                 let ({}) = model.forward(image.clone());\n        \
+                 Run {{ outputs: vec![{}], stages: stages::take() }}\n    \
+             }};\n    \
+             (0..runs).map(run).collect()\n}}\n",
         variables.join(", "),
         data.join(", "),
     )

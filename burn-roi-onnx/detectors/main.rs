@@ -4,98 +4,58 @@
 //! python export.py --output DIR --models fasterrcnn_mobilenet_v3_large_320_fpn --opsets 16
 //! ONNX_DETECTORS=DIR/fasterrcnn_mobilenet_v3_large_320_fpn_opset16.onnx cargo run --release -p onnx_detectors
 //! ```
+//!
+//! A number after `--` runs each detector as many times more, and tells the median time of each stage.
+
+mod detections;
+#[allow(dead_code, reason = "only the code of imported detectors calls it")]
+mod stages;
 
 use std::error::Error;
 use std::process::ExitCode;
 use std::time::Duration;
 
 use burn::tensor::{Device, Tensor, TensorData};
-use safetensors::SafeTensors;
 use safetensors::tensor::TensorView;
+use safetensors::{Dtype, SafeTensors};
+
+use detections::{BOX_TOLERANCE, Detections, Nearest, floats};
+use stages::Run;
 
 include!(concat!(env!("OUT_DIR"), "/detectors.rs"));
 
-/// How far a box may be from the recorded one, in pixels of the picture.
-const BOX_TOLERANCE: f32 = 0.05;
-/// How far a score may be from the recorded one.
-const SCORE_TOLERANCE: f32 = 1e-3;
 /// How many of the recorded detections must be found. The rest are ties, which rounding decides.
 const LEAST_SHARE: f64 = 0.99;
 
 /// An imported detector.
 struct Detector {
     name: &'static str,
-    recording: &'static str,
+    recordings: &'static [&'static str],
     outputs: &'static [&'static str],
-    run: fn(Tensor<3>, &Device) -> (Vec<TensorData>, Duration),
-}
-
-/// Some detections: those of Burn, of ONNX Runtime or of torch.
-struct Detections {
-    boxes: Vec<f32>,
-    labels: Vec<i64>,
-    scores: Vec<f32>,
-}
-
-/// A detection of some others that is compared with one.
-struct Nearest {
-    row: usize,
-    /// The largest difference of a coordinate, in pixels.
-    distance: f32,
-    score: f32,
-}
-
-impl Detections {
-    /// The detections of a recording; `source` is `output` for ONNX Runtime's.
-    fn recorded(recording: &SafeTensors, source: &str) -> Result<Self, Box<dyn Error>> {
-        let tensor = |name: &str| recording.tensor(&format!("{source}.{name}"));
-        Ok(Self {
-            boxes: floats(&tensor("boxes")?),
-            labels: integers(&tensor("labels")?),
-            scores: floats(&tensor("scores")?),
-        })
-    }
-
-    fn corners(&self, row: usize) -> &[f32] {
-        &self.boxes[4 * row..4 * (row + 1)]
-    }
-
-    /// The nearest of these with the label of a detection.
-    fn nearest(&self, others: &Self, row: usize) -> Option<Nearest> {
-        let label = others.labels[row];
-        let distance = |at: usize| {
-            let pairs = self.corners(at).iter().zip(others.corners(row));
-            pairs.map(|(one, other)| (one - other).abs()).fold(0.0, f32::max)
-        };
-        let same = (0..self.labels.len()).filter(|&at| self.labels[at] == label);
-        let nearest = same.map(|at| (at, distance(at)));
-        let (row, distance) = nearest.min_by(|left, right| left.1.total_cmp(&right.1))?;
-        Some(Nearest {
-            row,
-            distance,
-            score: self.scores[row],
-        })
-    }
-
-    /// The row of a detection that is also one of these.
-    fn same(&self, others: &Self, row: usize) -> Option<usize> {
-        let nearest = self.nearest(others, row)?;
-        let near = nearest.distance <= BOX_TOLERANCE && (nearest.score - others.scores[row]).abs() <= SCORE_TOLERANCE;
-        near.then_some(nearest.row)
-    }
+    run: fn(Tensor<3>, &Device, usize) -> Vec<Run>,
 }
 
 fn main() -> ExitCode {
+    let more = match std::env::args().nth(1).map(|text| text.parse()) {
+        None => 0,
+        Some(Ok(more)) => more,
+        Some(Err(error)) => {
+            eprintln!("the number of runs: {error}");
+            return ExitCode::FAILURE;
+        }
+    };
     if DETECTORS.is_empty() {
         println!("no detector: name ONNX files in the environment variable ONNX_DETECTORS when this is built");
     }
     let mut all = true;
     for detector in DETECTORS {
-        match check(detector) {
-            Ok(found) => all &= found,
-            Err(reason) => {
-                eprintln!("{}: {reason}", detector.name);
-                all = false;
+        for recording in detector.recordings {
+            match check(detector, recording, more) {
+                Ok(found) => all &= found,
+                Err(reason) => {
+                    eprintln!("{}: {recording}: {reason}", detector.name);
+                    all = false;
+                }
             }
         }
     }
@@ -103,13 +63,21 @@ fn main() -> ExitCode {
 }
 
 /// Whether a detector finds what ONNX Runtime found.
-fn check(detector: &Detector) -> Result<bool, Box<dyn Error>> {
+fn check(detector: &Detector, recording: &str, more: usize) -> Result<bool, Box<dyn Error>> {
     let device = device();
-    let bytes = std::fs::read(detector.recording)?;
+    let bytes = std::fs::read(recording)?;
     let recording = SafeTensors::deserialize(&bytes)?;
-    let image = recording.tensor("input.image")?;
-    let pixels = TensorData::new(floats(&image), image.shape().to_vec());
-    let (outputs, time) = (detector.run)(Tensor::from_data(pixels, &device), &device);
+    // The shipped detector's recording is of several pictures.
+    let shipped = recording.tensor("shapes.picture").is_ok();
+    let (image, expected) = if shipped {
+        ("shapes.picture", "shapes")
+    } else {
+        ("input.image", "output")
+    };
+    let image = picture(&recording.tensor(image)?, &device);
+    let [_, height, width] = image.dims();
+    let runs = (detector.run)(image, &device, 1 + more);
+    let outputs = &runs[0].outputs;
     let output = |name: &str| {
         let at = detector.outputs.iter().position(|output| *output == name);
         at.map(|at| &outputs[at]).ok_or(format!("there is no output {name}"))
@@ -119,18 +87,18 @@ fn check(detector: &Detector) -> Result<bool, Box<dyn Error>> {
         labels: output("labels")?.iter::<i64>().collect(),
         scores: output("scores")?.iter::<f32>().collect(),
     };
-    let expected = Detections::recorded(&recording, "output")?;
+    let expected = Detections::recorded(&recording, expected)?;
     let rows: Vec<_> = (0..expected.labels.len())
         .map(|row| found.same(&expected, row))
         .collect();
     let same = rows.iter().flatten().count();
     println!(
-        "{}: {same} of {} detections of ONNX Runtime; {} found; {:.0} ms",
+        "{}, {width} x {height}: {same} of {} detections of ONNX Runtime; {} found",
         detector.name,
         rows.len(),
         found.labels.len(),
-        time.as_secs_f64() * 1e3
     );
+    print_times(&runs[more.min(1)..]);
     for name in ["masks", "keypoints", "keypoints_scores"] {
         if let (Ok(found), Ok(expected)) = (output(name), recording.tensor(&format!("output.{name}"))) {
             let found: Vec<f32> = found.iter::<f32>().collect();
@@ -143,6 +111,36 @@ fn check(detector: &Detector) -> Result<bool, Box<dyn Error>> {
         explain(&expected, row, &found, of_torch.as_ref());
     }
     Ok(same as f64 >= LEAST_SHARE * rows.len() as f64 && found.labels.len() == rows.len())
+}
+
+/// A recorded picture as a detector takes it: `[3, H, W]`, from 0 to 1. That of the shipped detector is `[H, W, 3]` in
+/// bytes.
+fn picture(recorded: &TensorView, device: &Device) -> Tensor<3> {
+    let shape = recorded.shape().to_vec();
+    if recorded.dtype() != Dtype::U8 {
+        return Tensor::from_data(TensorData::new(floats(recorded), shape), device);
+    }
+    let values: Vec<f32> = recorded.data().iter().map(|&value| f32::from(value) / 255.0).collect();
+    Tensor::<3>::from_data(TensorData::new(values, shape), device).permute([2, 0, 1])
+}
+
+/// Prints the median time of all runs, and of each of their stages.
+fn print_times(runs: &[Run]) {
+    let stages = || runs[0].stages.iter().enumerate();
+    let of_stage = |at: usize| runs.iter().map(|run| run.stages[at].1).collect();
+    println!("  {:24}{:9.1} ms", "all", median(runs.iter().map(Run::time).collect()));
+    // A GPU computes while the next stage is already asked for.
+    if cfg!(feature = "flex") {
+        for (at, (name, _)) in stages() {
+            println!("    {name:22}{:9.1} ms", median(of_stage(at)));
+        }
+    }
+}
+
+/// In milliseconds.
+fn median(mut times: Vec<Duration>) -> f64 {
+    times.sort();
+    times[times.len() / 2].as_secs_f64() * 1e3
 }
 
 #[cfg(feature = "flex")]
@@ -191,14 +189,4 @@ fn explain(expected: &Detections, row: usize, found: &Detections, of_torch: Opti
     if let Some(of_torch) = of_torch {
         println!("    nearest of torch: {}", place(of_torch));
     }
-}
-
-fn floats(tensor: &TensorView) -> Vec<f32> {
-    let (numbers, _) = tensor.data().as_chunks();
-    numbers.iter().map(|&bytes| f32::from_le_bytes(bytes)).collect()
-}
-
-fn integers(tensor: &TensorView) -> Vec<i64> {
-    let (numbers, _) = tensor.data().as_chunks();
-    numbers.iter().map(|&bytes| i64::from_le_bytes(bytes)).collect()
 }

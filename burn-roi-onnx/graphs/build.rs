@@ -39,10 +39,11 @@ const RUNS: [&str; 6] = [
 ];
 
 /// The graphs that are imported with joined levels as well, and how many pyramids they have.
-const JOINED: [(&str, usize); 4] = [
+const JOINED: [(&str, usize); 5] = [
     ("torchvision_multi_scale_roi_align_11", 1),
     ("torchvision_multi_scale_roi_align_16", 1),
     ("torchvision_multi_scale_roi_align_18", 1),
+    ("torchvision_multi_scale_roi_align_one_scale_16", 1),
     ("tiny", 2),
 ];
 

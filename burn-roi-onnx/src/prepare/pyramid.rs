@@ -69,7 +69,9 @@ fn pyramid(givers: &Givers, last: &NodeProto) -> Option<NodeProto> {
     (numbered && alike).then_some(())?;
 
     let rule = rule(givers, first.levels)?;
-    (rule.levels == levels.len() as i64 && boxes(givers, first.rois)? == rule.boxes).then_some(())?;
+    (rule.levels <= levels.len() && boxes(givers, first.rois)? == rule.boxes).then_some(())?;
+    // torchvision's MobileNet has two maps of one scale: the rule knows one level, and no box belongs to the second map.
+    let levels = &levels[..rule.levels];
     let maps = levels.iter().filter_map(|level| level.align.input.first().cloned());
     let scale = |level: &Level| level.align.attribute("spatial_scale").map_or(1.0, |scale| scale.f);
     let mut attributes = settings(first.align).to_vec();
@@ -164,7 +166,7 @@ struct Rule<'a> {
     canonical_level: f32,
     epsilon: f32,
     first_level: i64,
-    levels: i64,
+    levels: usize,
     /// The boxes whose areas decide.
     boxes: &'a str,
 }
@@ -201,7 +203,7 @@ fn rule<'a>(givers: &Givers<'a>, levels: &str) -> Option<Rule<'a>> {
         canonical_level,
         epsilon,
         first_level: first_level as i64,
-        levels: (high - low) as i64 + 1,
+        levels: (high - low) as usize + 1,
         boxes: plain(givers, first.0),
     })
 }

@@ -19,9 +19,10 @@ PICTURE = (20, 24)
 
 
 class Pooler(torch.nn.Module):
-    def __init__(self):
+    def __init__(self, levels):
         super().__init__()
-        self.pool = torchvision.ops.MultiScaleRoIAlign(["0", "1", "2"], 3, 2, canonical_scale=56, canonical_level=3)
+        names = [str(level) for level in range(levels)]
+        self.pool = torchvision.ops.MultiScaleRoIAlign(names, 3, 2, canonical_scale=56, canonical_level=3)
 
     def forward(self, *inputs):
         *maps, boxes = inputs
@@ -93,8 +94,18 @@ def pooler(opset):
     boxes = boxes_of_all_levels(random, 14, 4, (64, 96))
     runs = {"no_region": {"boxes": np.zeros((0, 4), np.float32)}, "two_empty_levels": {"boxes": boxes[:2]}}
     note = "each level is pooled by itself and scattered into the output"
-    return Exported(name, "RoiAlign", Pooler(), {**maps, "boxes": boxes}, ["pooled"], {"boxes": {0: "regions"}}, runs,
+    return Exported(name, "RoiAlign", Pooler(3), {**maps, "boxes": boxes}, ["pooled"], {"boxes": {0: "regions"}}, runs,
                     opset, note=note)
+
+
+def pooler_of_one_scale(opset):
+    name = f"torchvision_multi_scale_roi_align_one_scale_{opset}"
+    random = random_of(name)
+    map = pyramid_of(random, 1, images=1)["level_0"]
+    boxes = boxes_of_all_levels(random, 14, 4, (64, 96))
+    inputs = {"level_0": map, "level_1": -map, "boxes": boxes}
+    note = "two maps of one scale, as those of torchvision's MobileNet: no box belongs to the second"
+    return Exported(name, "RoiAlign", Pooler(2), inputs, ["pooled"], {"boxes": {0: "regions"}}, {}, opset, note=note)
 
 
 def suppression(opset):
@@ -140,3 +151,4 @@ def keypoints(opset):
 def graphs():
     for opset in OPSETS:
         yield from [pooler(opset), suppression(opset), pasting(opset), keypoints(opset)]
+    yield pooler_of_one_scale(16)
