@@ -70,7 +70,7 @@ fn pyramid(givers: &Givers, last: &NodeProto) -> Option<NodeProto> {
 
     let rule = rule(givers, first.levels)?;
     (rule.levels <= levels.len() && boxes(givers, first.rois)? == rule.boxes).then_some(())?;
-    // torchvision's MobileNet has two maps of one scale: the rule knows one level, and no box belongs to the second map.
+    // torchvision's MobileNet has two maps of one scale: the rule has one level, and no box belongs to the second map.
     let levels = &levels[..rule.levels];
     let maps = levels.iter().filter_map(|level| level.align.input.first().cloned());
     let scale = |level: &Level| level.align.attribute("spatial_scale").map_or(1.0, |scale| scale.f);
