@@ -23,6 +23,7 @@ pub fn is_backward(case: &Case) -> bool {
 }
 
 /// The gradients of features and boxes, for the gradient of the output that a case has.
+#[cfg(feature = "autodiff")]
 #[allow(dead_code)]
 pub fn run_backward(case: &Case, device: &Device) -> Result<Gradients, String> {
     let device = &device.clone().autodiff();
@@ -58,6 +59,7 @@ pub fn run_backward(case: &Case, device: &Device) -> Result<Gradients, String> {
 }
 
 /// The gradients of a case.
+#[cfg(feature = "autodiff")]
 pub struct Gradients {
     pub features: Tensor<4>,
     pub boxes: Tensor<2>,

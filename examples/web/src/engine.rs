@@ -59,16 +59,6 @@ impl Engine {
         array(operators::run(call, &self.device).map_err(words)?).await
     }
 
-    /// The gradients of the features and of the boxes, and of the offsets if the call has some.
-    pub async fn gradients(&self, call: &Call) -> Result<Vec<Array>, JsError> {
-        let gradients = operators::run_backward(call, &self.device).map_err(words)?;
-        let mut arrays = vec![array(gradients.features).await?, array(gradients.boxes).await?];
-        if let Some(offsets) = gradients.offsets {
-            arrays.push(array(offsets).await?);
-        }
-        Ok(arrays)
-    }
-
     /// The indices of the boxes `[K, 4]` that non-maximum suppression keeps.
     pub async fn nms(&self, boxes: Vec<f32>, scores: Vec<f32>, threshold: f64) -> Result<Vec<i32>, JsError> {
         let (boxes, scores) = self.boxes(boxes, scores);
@@ -101,6 +91,20 @@ impl Engine {
     fn boxes(&self, boxes: Vec<f32>, scores: Vec<f32>) -> (Tensor<2>, Tensor<1>) {
         let boxes = Tensor::<1>::from_floats(boxes.as_slice(), &self.device).reshape([scores.len(), 4]);
         (boxes, Tensor::from_floats(scores.as_slice(), &self.device))
+    }
+}
+
+#[cfg(feature = "autodiff")]
+#[wasm_bindgen]
+impl Engine {
+    /// The gradients of the features and of the boxes, and of the offsets if the call has some.
+    pub async fn gradients(&self, call: &Call) -> Result<Vec<Array>, JsError> {
+        let gradients = operators::run_backward(call, &self.device).map_err(words)?;
+        let mut arrays = vec![array(gradients.features).await?, array(gradients.boxes).await?];
+        if let Some(offsets) = gradients.offsets {
+            arrays.push(array(offsets).await?);
+        }
+        Ok(arrays)
     }
 }
 

@@ -27,8 +27,14 @@ export async function inPage(page, name, minutes, ...argument) {
 
 export async function checkCases(context, backend) {
   const page = await open(context);
-  const { passed, failed, largest } = await inPage(page, "runCases", 15, backend, context.names);
+  const forward = await inPage(page, "runCases", 15, backend, context.names, false);
   await page.close();
+  const pageOfGradients = await open({ ...context, server: context.serverOfGradients });
+  const backward = await inPage(pageOfGradients, "runCases", 15, backend, context.names, true);
+  await pageOfGradients.close();
+  const passed = { ...forward.passed, ...backward.passed };
+  const failed = [...forward.failed, ...backward.failed];
+  const largest = Math.max(forward.largest, backward.largest);
   const count = Object.values(passed).reduce((sum, number) => sum + number, 0);
   console.log(`  ${count} cases of ${Object.keys(passed).length} operators, largest error ${largest.toExponential(1)}`);
   const problems = failed.map(([, text]) => text);

@@ -32,11 +32,14 @@ async function launch(flags) {
   });
 }
 
-const server = await serve({
+const folders = {
   "": page,
   test: new URL(".", import.meta.url).pathname,
   cases,
-});
+};
+const server = await serve(folders);
+// The page's modules have no gradients. These have.
+const serverOfGradients = await serve(folders, join(output, "gradients"));
 const withGpu = await launch(WEBGPU);
 const withoutGpu = await launch(["--disable-gpu"]);
 const failures = [];
@@ -55,7 +58,7 @@ async function check(name, run) {
 
 const names = (await readdir(cases)).filter((name) => name.endsWith(".safetensors")).sort();
 const found = JSON.parse(await readFile(native, "utf8")).detections;
-const context = { server, withGpu, withoutGpu, output, names, found };
+const context = { server, serverOfGradients, withGpu, withoutGpu, output, names, found };
 for (const backend of ["flex", "webgpu"]) {
   await check(`recorded cases on ${backend}`, () => checkCases(context, backend));
   await check(`operators without recorded cases on ${backend}`, () => checkFurtherOperators(context, backend));
@@ -68,6 +71,7 @@ await check("errors in words", () => checkErrors(context));
 
 await Promise.all([withGpu.close(), withoutGpu.close()]);
 server.end();
+serverOfGradients.end();
 await writeFile(join(output, "result.txt"), failures.join("\n"));
 console.log(failures.length ? `${failures.length} failures` : "all passed");
 process.exit(failures.length ? 1 : 0);

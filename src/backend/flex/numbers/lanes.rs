@@ -1,5 +1,7 @@
 //! Sums and maxima of interleaved channels, by the processor's vectors.
 
+#[cfg(all(target_arch = "wasm32", target_feature = "simd128"))]
+use std::arch::wasm32::{f32x4_add, f32x4_mul, f32x4_pmax, f32x4_splat, v128};
 #[cfg(target_arch = "x86_64")]
 use std::arch::x86_64::__m256;
 
@@ -61,6 +63,18 @@ impl Lanes for f32 {
             }
             _ => {}
         }
+        #[cfg(all(target_arch = "wasm32", target_feature = "simd128"))]
+        match L {
+            8 => {
+                let pixels = pixels.map(bytemuck::cast_ref::<_, [[[f32; 4]; 2]; N]>);
+                return bytemuck::cast(weighted_sum_of_fours(weights, pixels));
+            }
+            16 => {
+                let pixels = pixels.map(bytemuck::cast_ref::<_, [[[f32; 4]; 4]; N]>);
+                return bytemuck::cast(weighted_sum_of_fours(weights, pixels));
+            }
+            _ => {}
+        }
         weighted_sum(weights, pixels)
     }
 
@@ -69,6 +83,10 @@ impl Lanes for f32 {
         #[cfg(target_arch = "x86_64")]
         if let (8, Some(avx)) = (L, avx(_simd)) {
             return bytemuck::cast(maxima_of_eight::<N>(avx, bytemuck::cast_slice(pixels)));
+        }
+        #[cfg(all(target_arch = "wasm32", target_feature = "simd128"))]
+        if L == 8 {
+            return bytemuck::cast(maxima_of_fours::<N>(bytemuck::cast_slice(pixels)));
         }
         maxima(pixels)
     }
@@ -135,6 +153,39 @@ fn maxima_of_eight<const N: usize>(avx: Avx, pixels: &[[[f32; 8]; N]]) -> [__m25
         for (maximum, &numbers) in maxima.iter_mut().zip(pixel) {
             // The second operand where the first is not a number.
             *maximum = avx._mm256_max_ps(bytemuck::cast(numbers), *maximum);
+        }
+    }
+    maxima
+}
+
+#[cfg(all(target_arch = "wasm32", target_feature = "simd128"))]
+#[inline(always)]
+fn weighted_sum_of_fours<'a, const V: usize, const N: usize>(
+    weights: &[f32],
+    pixels: impl Iterator<Item = &'a [[[f32; 4]; V]; N]>,
+) -> [[v128; V]; N] {
+    let mut totals = [[f32x4_splat(0.0); V]; N];
+    for (&weight, pixel) in weights.iter().zip(pixels) {
+        let weight = f32x4_splat(weight);
+        for (total, numbers) in totals.iter_mut().zip(pixel) {
+            for (total, &numbers) in total.iter_mut().zip(numbers) {
+                *total = f32x4_add(*total, f32x4_mul(weight, bytemuck::cast(numbers)));
+            }
+        }
+    }
+    totals
+}
+
+#[cfg(all(target_arch = "wasm32", target_feature = "simd128"))]
+#[inline(always)]
+fn maxima_of_fours<const N: usize>(pixels: &[[[[f32; 4]; 2]; N]]) -> [[v128; 2]; N] {
+    let mut maxima = [[f32x4_splat(f32::NEG_INFINITY); 2]; N];
+    for pixel in pixels {
+        for (maxima, numbers) in maxima.iter_mut().zip(pixel) {
+            for (maximum, &numbers) in maxima.iter_mut().zip(numbers) {
+                // The first operand where the second is not a number.
+                *maximum = f32x4_pmax(*maximum, bytemuck::cast(numbers));
+            }
         }
     }
     maxima
