@@ -67,27 +67,3 @@ fn the_largest_pixel_of_each_element_gets_its_gradient() {
         }
     }
 }
-
-/// Half of the channels are read at once.
-#[test]
-fn the_gradient_of_a_box_is_the_sum_of_its_channels() {
-    for backend in backends() {
-        let device = &backend.device;
-        for size in SIZES {
-            let [rows, columns] = size;
-            let features = features(device, size) / (1 << 22) as f32;
-            let [_, operator] = operators(size);
-            let rois = Rois::from_images(vec![whole_map(device, &operator, size).boxes() - 0.3]);
-            let of_channels = |first: usize, count: usize| {
-                let ones = Tensor::<4>::ones([1, count, rows, columns], device);
-                let features = features.clone().narrow(1, first, count);
-                let found = backward(&operator, ones, features, &rois).expect("the call is right");
-                Tensor::<2>::from_dispatch(found.boxes())
-            };
-            let parts = of_channels(0, CHANNELS / 2) + of_channels(CHANNELS / 2, CHANNELS / 2);
-            let all = of_channels(0, CHANNELS);
-            let most = (all.clone() - parts).abs().max().into_scalar::<f32>();
-            assert!(most < 1e-3, "{}: {operator:?}: {all} is off by {most}", backend.name);
-        }
-    }
-}
