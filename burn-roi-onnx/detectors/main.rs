@@ -98,6 +98,7 @@ fn check(detector: &Detector, recording: &str, more: usize) -> Result<bool, Box<
         rows.len(),
         found.labels.len(),
     );
+    // The first run is slower, and counts only if there is no other.
     print_times(&runs[more.min(1)..]);
     for name in ["masks", "keypoints", "keypoints_scores"] {
         if let (Ok(found), Ok(expected)) = (output(name), recording.tensor(&format!("output.{name}"))) {
