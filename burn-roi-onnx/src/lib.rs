@@ -26,6 +26,7 @@
 //! | `""` (ONNX) | `RoiAlign` 10; 16 and 22 | `roi_align`, `onnx::RoiAlign10`; `onnx::RoiAlign16` |
 //! | `""` (ONNX) | `MaxRoiPool` 1 and 22 | `roi_pool`, `onnx::MaxRoiPool` |
 //! | `""` (ONNX) | `NonMaxSuppression` 10 and 11 | `onnx::non_max_suppression` |
+//! | `""` (ONNX) | `TopK` | `onnx::top_k` |
 //! | `com.microsoft` | `CropAndResize` | `crop_and_resize`, `onnx::CropAndResize` |
 //! | `mmcv`, `mmdeploy` | `MMCVRoiAlign` | `roi_align`, `mmcv::RoiAlign` |
 //! | `mmcv`, `mmdeploy` | `MMCVRoIAlignRotated` | `roi_align_rotated`, `mmcv::RoiAlignRotated` |
@@ -47,10 +48,12 @@ mod generate;
 mod hook;
 mod host;
 mod keypoints;
+mod numbers;
 mod operators;
 mod prepare;
 mod shaping;
 mod suppression;
+mod top_k;
 
 use std::path::{Path, PathBuf};
 
@@ -153,5 +156,6 @@ pub fn register(model: &mut ModelGen) -> &mut ModelGen {
     model.register_custom_op(suppression::Suppression);
     model.register_custom_op(batched_suppression::BatchedSuppression);
     model.register_custom_op(keypoints::Keypoints);
+    model.register_custom_op(top_k::TopK);
     model.register_custom_op(host::Host)
 }

@@ -10,6 +10,7 @@ pub mod onnx;
 mod onnx_shapes;
 #[cfg(feature = "detection")]
 mod onnx_suppression;
+mod onnx_top_k;
 pub mod openvino;
 mod openvino_points;
 pub mod paddle;

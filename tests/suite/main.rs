@@ -37,6 +37,7 @@ mod regions;
 #[cfg(all(feature = "remote", feature = "flex", not(feature = "fusion")))]
 mod remote_calls;
 mod strategies;
+mod top_k;
 mod type_parameter;
 mod unsupported;
 #[cfg(feature = "flex")]

@@ -70,6 +70,7 @@ fn rewrite(model: &mut ModelProto, settings: &Settings) -> Result<(), Error> {
             pyramid::join(graph);
         }
         substitute::shaping(graph, &known);
+        substitute::top_k(graph);
         substitute::numbers_in_extremes(graph);
         substitute::ranks_of_sizes(graph);
     }

@@ -19,6 +19,7 @@ use crate::keypoints::Keypoints;
 use crate::operators::{self, DOMAIN};
 use crate::shaping::Shaping;
 use crate::suppression::{self, Suppression};
+use crate::top_k::TopK;
 
 /// The folder of `OUT_DIR` with the rewritten models.
 pub(crate) const FOLDER: &str = "burn_roi_onnx";
@@ -101,11 +102,12 @@ pub(crate) fn text_of(panic: &Box<dyn std::any::Any + Send>) -> String {
 }
 
 /// The operators of [`DOMAIN`] that are none of regions.
-const OWN: [&dyn CustomOp; 7] = [
+const OWN: [&dyn CustomOp; 8] = [
     &BatchedSuppression,
     &Host,
     &Keypoints,
     &Suppression,
+    &TopK,
     &Shaping::Expand,
     &Shaping::Reshape,
     &Shaping::Flatten,

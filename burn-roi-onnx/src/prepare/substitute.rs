@@ -11,6 +11,7 @@ use super::tensor::element;
 use crate::host;
 use crate::operators::DOMAIN;
 use crate::shaping::Shaping;
+use crate::top_k;
 
 /// Burn's `expand` and `reshape` refuse tensors without elements. A picture without regions has them, and so does a
 /// pyramid level.
@@ -77,7 +78,14 @@ pub(super) fn numbers_in_extremes(graph: &mut GraphProto) {
     graph.initializer.append(&mut rows);
 }
 
-/// burn-onnx takes the number of `TopK` as a number and not as sizes, and both inputs of `Min` and `Max` as tensors.
+/// Moves `TopK` to the operator set of this crate.
+pub(super) fn top_k(graph: &mut GraphProto) {
+    for node in graph.node.iter_mut().filter(|node| is(node, top_k::NAME)) {
+        node.domain = DOMAIN.to_string();
+    }
+}
+
+/// burn-onnx takes both inputs of `Min` and `Max` as tensors, and not as sizes.
 pub(super) fn ranks_of_sizes(graph: &mut GraphProto) {
     let sizes: HashMap<String, NodeProto> = graph
         .node
@@ -86,26 +94,17 @@ pub(super) fn ranks_of_sizes(graph: &mut GraphProto) {
         .filter_map(|node| Some((node.output.first()?.clone(), node.clone())))
         .collect();
     for mut node in std::mem::take(&mut graph.node) {
-        let (inputs, rank) = match node.op_type.as_str() {
-            "TopK" if is_default(&node.domain) => (1..2, Vec::new()),
-            "Min" | "Max" if is_default(&node.domain) => (0..2, vec![1]),
-            _ => (0..0, Vec::new()),
-        };
-        for at in inputs {
-            let Some(asked) = node.input.get_mut(at) else {
-                continue;
-            };
+        let takes = if is(&node, "Min") || is(&node, "Max") { 2 } else { 0 };
+        for asked in node.input.iter_mut().take(takes) {
             if let Some(mut number) = sizes.get(asked).cloned() {
                 *asked = format!("{asked}_copy{}", graph.node.len());
                 number.output = vec![asked.clone()];
                 for attribute in number
                     .attribute
                     .iter_mut()
-                    .filter(|attribute| attribute.name == host::SIZES)
+                    .filter(|attribute| attribute.name == host::SIZES && attribute.ints.is_empty())
                 {
-                    if attribute.ints.is_empty() || rank.is_empty() {
-                        attribute.ints.clone_from(&rank);
-                    }
+                    attribute.ints = vec![1];
                 }
                 graph.node.push(number);
             }

@@ -18,13 +18,14 @@ import onnx
 import safetensors.numpy
 
 import exported
+import selection
 import standard
 import suppression
 import vendors
 
 MOST_BYTES = 30_000
 # The checker knows no vendor's operators.
-STANDARD = {"Loop", "MaxRoiPool", "NonMaxSuppression", "RoiAlign"}
+STANDARD = {"Loop", "MaxRoiPool", "NonMaxSuppression", "RoiAlign", "TopK"}
 
 
 def write(path, content):
@@ -57,7 +58,7 @@ def main():
     arguments = parser.parse_args()
     arguments.output.mkdir(parents=True, exist_ok=True)
     entries = []
-    for module in [standard, vendors, suppression, exported]:
+    for module in [standard, vendors, suppression, selection, exported]:
         entries += [save(graph, arguments.output) for graph in module.graphs()]
     lines = ",\n".join("  " + json.dumps(entry) for entry in entries)
     (arguments.output / "graphs.json").write_text(f"[\n{lines}\n]\n")
