@@ -1,12 +1,16 @@
 //! Runs every conformance case on every backend, and prints one line for each backend last.
 //!
 //! Cases are all files below `tests/cases`, and below each folder that the environment variable
-//! `ROI_CASES` lists, separated by `:`. `ROI_BACKENDS=flex,ndarray,wgpu` chooses backends.
+//! `ROI_CASES` lists, separated by `:`. `ROI_BACKENDS=flex,ndarray,wgpu` chooses backends. `ROI_CHECKSUMS` names a file
+//! for the checksums of what Flex computes, with which a browser's are compared.
 
+use std::collections::BTreeMap;
+use std::error::Error;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use burn::tensor::TensorData;
+use serde::Serialize;
 
 #[path = "support/backends.rs"]
 mod backends;
@@ -36,6 +40,7 @@ fn main() -> ExitCode {
         .collect();
     let mut summary = Vec::new();
     let mut failures = 0;
+    let mut checksums = BTreeMap::new();
     for backend in backends::backends() {
         let (mut passed, mut failed) = (0, 0);
         for (file, case) in &cases {
@@ -44,8 +49,15 @@ fn main() -> ExitCode {
                 Err(error) => Err(error.clone()),
             };
             match outcome {
-                Ok(true) => passed += 1,
-                Ok(false) => println!("{}: {} skipped: no such dtype", backend.name, file.display()),
+                Ok(Some(checksum)) => {
+                    passed += 1;
+                    if backend.name == "flex" {
+                        let name = file.file_name().unwrap_or_default().to_string_lossy();
+                        // Those of this repository come first, and other folders may have files of the same names.
+                        checksums.entry(name).or_insert(checksum);
+                    }
+                }
+                Ok(None) => println!("{}: {} skipped: no such dtype", backend.name, file.display()),
                 Err(error) => {
                     failed += 1;
                     println!("{}: {} failed: {error}", backend.name, file.display());
@@ -54,6 +66,10 @@ fn main() -> ExitCode {
         }
         failures += failed;
         summary.push(format!("{}: {passed} passed, {failed} failed", backend.name));
+    }
+    if let Err(error) = write(&checksums) {
+        eprintln!("error: ROI_CHECKSUMS: {error}");
+        return ExitCode::FAILURE;
     }
     for line in summary {
         println!("{line}");
@@ -74,11 +90,20 @@ fn files() -> Result<Vec<PathBuf>, String> {
     Ok(files)
 }
 
-/// Whether a case was run, or why it failed.
-fn check(case: &Case, backend: &Backend) -> Result<bool, String> {
-    if !backend.supports(case.dtype()?) {
-        return Ok(false);
+/// Writes the checksums of the cases where `ROI_CHECKSUMS` says.
+fn write(checksums: &BTreeMap<impl Serialize + Ord, u32>) -> Result<(), Box<dyn Error>> {
+    if let (Some(file), false) = (std::env::var_os("ROI_CHECKSUMS"), checksums.is_empty()) {
+        std::fs::write(file, serde_json::to_vec(checksums)?)?;
     }
+    Ok(())
+}
+
+/// The checksum of what was computed, nothing where the backend lacks the dtype, or why the case failed.
+fn check(case: &Case, backend: &Backend) -> Result<Option<u32>, String> {
+    if !backend.supports(case.dtype()?) {
+        return Ok(None);
+    }
+    let mut sum = 0x811c_9dc5;
     for (name, output, expected) in outputs(case, backend)? {
         if output.shape() != expected.shape() {
             return Err(format!(
@@ -94,8 +119,15 @@ fn check(case: &Case, backend: &Backend) -> Result<bool, String> {
                 case.name, case.tolerance
             ));
         }
+        sum = checksum(sum, &output.into_bytes());
     }
-    Ok(true)
+    Ok(Some(sum))
+}
+
+/// FNV-1a, of bytes that follow others.
+fn checksum(before: u32, bytes: &[u8]) -> u32 {
+    let next = |sum: u32, byte: &u8| (sum ^ u32::from(*byte)).wrapping_mul(0x0100_0193);
+    bytes.iter().fold(before, next)
 }
 
 /// What a case gives, by name: its output, or the gradients that it expects.

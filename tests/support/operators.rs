@@ -155,6 +155,11 @@ fn call(
                 .with_aligned(attributes.or("aligned", true)?);
             try_roi_align(features, &apart()?, config)
         }
+        "paddle.roi_pool" => {
+            let config = paddle::RoiPool::new(attributes.get("output_size")?)
+                .with_spatial_scale(attributes.or("spatial_scale", 1.0)?);
+            try_roi_pool(features, &apart()?, config)
+        }
         "paddle.psroi_pool" => {
             let config = paddle::PsRoiPool::new(attributes.get("output_size")?)
                 .with_spatial_scale(attributes.or("spatial_scale", 1.0)?);
@@ -192,6 +197,20 @@ fn call(
                 .with_roi_end_mode(mode);
             try_roi_align(features, &index_first()?, config)
         }
+        "mxnet.ROIAlign" => {
+            let config = mxnet::RoiAlign::new(attributes.get("pooled_size")?, attributes.get("spatial_scale")?)
+                .with_sample_ratio(attributes.or("sample_ratio", -1)?)
+                .with_aligned(attributes.or("aligned", false)?);
+            try_roi_align(features, &index_first()?, config)
+        }
+        "mmcv.roi_align" => {
+            let config = mmcv::RoiAlign::new(attributes.get("output_size")?)
+                .with_spatial_scale(attributes.or("spatial_scale", 1.0)?)
+                .with_sampling_ratio(attributes.or("sampling_ratio", 0)?)
+                .with_pool_mode(attributes.or("pool_mode", mmcv::PoolMode::Avg)?)
+                .with_aligned(attributes.or("aligned", true)?);
+            try_roi_align(features, &index_first()?, config)
+        }
         "mmcv.prroi_pool" => {
             let config = mmcv::PrRoiPool::new(attributes.get("output_size")?)
                 .with_spatial_scale(attributes.or("spatial_scale", 1.0)?);
@@ -209,6 +228,11 @@ fn call(
                     "nearest" => Interpolation::Nearest,
                     method => return Err(format!("method {method:?}")),
                 })
+                .with_extrapolation_value(attributes.or("extrapolation_value", 0.0)?);
+            try_crop_and_resize(features, &apart()?, config)
+        }
+        "onnx.CropAndResize" => {
+            let config = onnx::CropAndResize::new(attributes.get("crop_size")?)
                 .with_extrapolation_value(attributes.or("extrapolation_value", 0.0)?);
             try_crop_and_resize(features, &apart()?, config)
         }

@@ -39,26 +39,36 @@ export function conventions({ region, map, output, sampling, scale }) {
   const crop = (...rest) => row("crop_and_resize", ...rest);
   const torchvision = { output_size: size, spatial_scale, sampling_ratio: sampling || -1 };
   const mindspore = { pooled_height: output, pooled_width: output, spatial_scale, sample_num: sampling };
+  const mmcv = { output_size: size, spatial_scale, sampling_ratio: sampling };
+  const mxnet = { pooled_size: size, spatial_scale, sample_ratio: sampling || -1 };
   return [
     align("torchvision", "torchvision.roi_align", { ...torchvision, aligned: false }, indexed),
     align("torchvision, aligned; detectron2", "torchvision.roi_align", { ...torchvision, aligned: true }, indexed),
+    align("mmcv", "mmcv.roi_align", mmcv, indexed),
+    align("mmcv, largest sample", "mmcv.roi_align", { ...mmcv, pool_mode: "max" }, indexed),
     align("ONNX, opset 10", "onnx.RoiAlign", { ...onnx, opset: 10 }, apart),
-    align("ONNX, opset 16", "onnx.RoiAlign", { ...onnx, ...half, opset: 16 }, apart),
+    align("ONNX, opset 16; TensorRT", "onnx.RoiAlign", { ...onnx, ...half, opset: 16 }, apart),
     align("ONNX, largest sample", "onnx.RoiAlign", { ...onnx, ...half, opset: 16, mode: "max" }, apart),
     align("OpenVINO, version 3", "openvino.ROIAlign", { ...openvino, version: 3 }, apart),
-    align("OpenVINO, half_pixel", "openvino.ROIAlign", { ...openvino, version: 9, aligned_mode: "half_pixel" }, apart),
+    ...["asymmetric", "half_pixel_for_nn", "half_pixel"].map((aligned_mode) =>
+      align(`OpenVINO, ${aligned_mode}`, "openvino.ROIAlign", { ...openvino, version: 9, aligned_mode }, apart),
+    ),
     align("Paddle", "paddle.roi_align", { output_size: size, spatial_scale, sampling_ratio: sampling }, apart),
     align("MindSpore", "mindspore.ROIAlign", { ...mindspore, roi_end_mode: 0 }, indexed),
     align("MindSpore, end included", "mindspore.ROIAlign", { ...mindspore, roi_end_mode: 1 }, indexed),
+    align("MXNet", "mxnet.ROIAlign", { ...mxnet, aligned: false }, indexed),
+    align("MXNet, aligned", "mxnet.ROIAlign", { ...mxnet, aligned: true }, indexed),
     align("DirectML ROI_ALIGN", "directml.ROI_ALIGN", directml, apart),
     align("DirectML ROI_ALIGN1, no offsets", "directml.ROI_ALIGN1", { ...directml, ...offsets }, apart),
     align("mmcv prroi_pool (exact mean)", "mmcv.prroi_pool", { output_size: size, spatial_scale }, indexed),
     pool("torchvision", "torchvision.roi_pool", { output_size: size, spatial_scale }, indexed),
     pool("ONNX MaxRoiPool", "onnx.MaxRoiPool", { pooled_shape: size, spatial_scale }, indexed),
+    pool("Paddle", "paddle.roi_pool", { output_size: size, spatial_scale }, apart),
     pool("OpenVINO, max", "openvino.ROIPooling", { ...openvinoPool, method: "max" }, indexed),
     pool("DirectML ROI_POOLING", "directml.ROI_POOLING", { PooledSize: size, SpatialScale: scale }, indexed),
-    crop("TensorFlow", "tensorflow.crop_and_resize", { crop_size: size, method: "bilinear" }, parts),
+    crop("TensorFlow; TensorRT", "tensorflow.crop_and_resize", { crop_size: size, method: "bilinear" }, parts),
     crop("TensorFlow, nearest", "tensorflow.crop_and_resize", { crop_size: size, method: "nearest" }, parts),
+    crop("ONNX Runtime", "onnx.CropAndResize", { crop_size: size }, parts),
     crop("OpenVINO, bilinear", "openvino.ROIPooling", { ...openvinoPool, method: "bilinear" }, indexedParts),
   ];
 }

@@ -42,7 +42,7 @@ export class Engine {
     return new Promise((resolve, reject) => {
       const seconds = LONGEST / 1000;
       const timer = setTimeout(
-        () => this.#end(`${NAMES[this.backend]} has not answered for ${seconds} seconds`, true),
+        () => this.#end(`${NAMES[this.backend] ?? this.backend} has not answered for ${seconds} seconds`, true),
         LONGEST,
       );
       this.#waiting.set(id, { resolve, reject, timer });

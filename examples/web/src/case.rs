@@ -1,5 +1,6 @@
 //! [`Call`]: a call of an operator, put together in JavaScript.
 
+use std::cell::RefCell;
 use std::collections::HashMap;
 
 use burn::tensor::{Device, Int, Tensor, TensorData};
@@ -14,6 +15,7 @@ pub struct Call {
     #[wasm_bindgen(skip)]
     pub attributes: Map<String, Value>,
     tensors: HashMap<String, TensorData>,
+    on_device: RefCell<HashMap<String, (Device, Tensor<1>)>>,
 }
 
 /// The name by which the table of operators knows a call.
@@ -28,21 +30,29 @@ impl Call {
             operator,
             attributes: serde_json::from_str(attributes).map_err(|error| wrong("attributes", &error))?,
             tensors: HashMap::new(),
+            on_device: RefCell::default(),
         })
     }
 
     /// Adds a tensor of floats, such as `input`, `boxes`, `offsets`, or `grad_output` for gradients.
     pub fn floats(&mut self, name: String, values: Vec<f32>, shape: Vec<usize>) -> Result<(), JsError> {
         check_count(&name, values.len(), &shape)?;
-        self.tensors.insert(name, TensorData::new(values, shape));
+        self.add(name, TensorData::new(values, shape));
         Ok(())
     }
 
     /// Adds a tensor of integers, such as `batch_indices`.
     pub fn integers(&mut self, name: String, values: Vec<i32>, shape: Vec<usize>) -> Result<(), JsError> {
         check_count(&name, values.len(), &shape)?;
-        self.tensors.insert(name, TensorData::new(values, shape));
+        self.add(name, TensorData::new(values, shape));
         Ok(())
+    }
+}
+
+impl Call {
+    fn add(&mut self, name: String, data: TensorData) {
+        self.on_device.get_mut().remove(&name);
+        self.tensors.insert(name, data);
     }
 }
 
@@ -54,7 +64,21 @@ impl Call {
         if data.shape().len() != D {
             return Err(format!("{name} has shape {:?}, but must be of rank {D}", data.shape()));
         }
-        Ok(Tensor::from_data(data.clone(), (device, data.dtype())))
+        let sizes: [usize; D] = std::array::from_fn(|dimension| data.shape()[dimension]);
+        Ok(self.on_device(name, data, device).reshape(sizes))
+    }
+
+    /// The numbers of a tensor, which are copied to a device once: a call that runs again finds them there.
+    fn on_device(&self, name: &str, data: &TensorData, device: &Device) -> Tensor<1> {
+        let mut kept = self.on_device.borrow_mut();
+        if let Some((_, numbers)) = kept.get(name).filter(|(on, _)| on == device) {
+            return numbers.clone();
+        }
+        let (bytes, shape, dtype) = data.clone().into_parts();
+        let numbers = TensorData::from_bytes(bytes, [shape.num_elements()], dtype);
+        let numbers = Tensor::from_data(numbers, (device, dtype));
+        kept.insert(name.to_string(), (device.clone(), numbers.clone()));
+        numbers
     }
 
     /// The maps of a pyramid, from the finest to the coarsest: `input`, `input.1`, …

@@ -22,31 +22,28 @@ pub struct Engine {
     pub detector: Rc<RefCell<Option<Rc<Detector>>>>,
 }
 
-/// A tensor as a plain array.
+/// A tensor of f32 as a plain array.
 #[wasm_bindgen]
-pub struct Array {
-    values: Vec<f32>,
-    shape: Vec<usize>,
-}
+pub struct Array(TensorData);
 
 #[wasm_bindgen]
 impl Array {
-    /// The values, row by row.
+    /// The values, row by row, as an array of their own: this is the only copy that is made of them.
     #[wasm_bindgen(getter)]
-    pub fn values(&self) -> Float32Array {
-        Float32Array::from(self.values.as_slice())
+    pub fn values(&self) -> Result<Float32Array, JsError> {
+        Ok(Float32Array::from(self.0.as_slice::<f32>().map_err(words)?))
     }
 
     /// The size of each dimension.
     #[wasm_bindgen(getter)]
     pub fn shape(&self) -> Vec<usize> {
-        self.shape.clone()
+        self.0.shape().to_vec()
     }
 }
 
 #[wasm_bindgen]
 impl Engine {
-    /// Opens the device of a backend that this module has: `"flex"` or `"webgpu"`.
+    /// Opens the device of a backend that this module has: `"flex"`, `"ndarray"` or `"webgpu"`.
     pub async fn open(backend: String) -> Result<Engine, JsError> {
         Ok(Self {
             device: device(&backend).await?,
@@ -114,17 +111,17 @@ pub fn words(error: impl ToString) -> JsError {
 }
 
 async fn array<const D: usize>(tensor: Tensor<D>) -> Result<Array, JsError> {
-    let data = tensor.into_data_async().await.map_err(words)?;
-    Ok(Array {
-        shape: data.shape().to_vec(),
-        values: data.try_into_vec().map_err(words)?,
-    })
+    Ok(Array(tensor.into_data_async().await.map_err(words)?))
 }
 
+// Burn deprecates NdArray, which the tests run.
+#[cfg_attr(feature = "ndarray", allow(deprecated))]
 async fn device(backend: &str) -> Result<Device, JsError> {
     match backend {
         #[cfg(feature = "flex")]
         "flex" => Ok(Device::flex()),
+        #[cfg(feature = "ndarray")]
+        "ndarray" => Ok(Device::ndarray()),
         #[cfg(feature = "webgpu")]
         "webgpu" => Device::wgpu_options().init_async().await.map_err(words),
         _ => Err(words(format!("this module has no backend {backend:?}"))),

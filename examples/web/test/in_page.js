@@ -34,22 +34,31 @@ function largestError(output, expected) {
   return largest;
 }
 
-async function errorOf(engine, { operator, attributes, tensors }) {
+// FNV-1a of the bytes of arrays, as `tests/conformance.rs` computes it.
+function checksum(arrays) {
+  let sum = 0x811c9dc5;
+  for (const { buffer, byteOffset, byteLength } of arrays) {
+    for (const byte of new Uint8Array(buffer, byteOffset, byteLength)) sum = Math.imul(sum ^ byte, 0x01000193);
+  }
+  return sum >>> 0;
+}
+
+// What is computed, each beside what is expected.
+async function pairsOf(engine, { operator, attributes, tensors }) {
   const call = { operator, attributes, tensors };
-  if (tensors.expected) return largestError(await engine.ask("run", call), tensors.expected);
+  if (tensors.expected) return [[await engine.ask("run", call), tensors.expected]];
   const [features, boxes, offsets] = await engine.ask("gradients", call);
   const pairs = [
     [features, tensors.expected_grad_input],
     [boxes, tensors.expected_grad_boxes],
     [offsets, tensors.expected_grad_offsets],
-  ].filter(([, expected]) => expected);
-  if (pairs.length === 0) return Infinity;
-  return Math.max(...pairs.map(([found, expected]) => largestError(found, expected)));
+  ];
+  return pairs.filter(([, expected]) => expected);
 }
 
 // Runs the cases of gradients, or all others. Gives how many passed for each operator, the failures by operator and in
-// words, and the largest error.
-export async function runCases(backend, names, ofGradients) {
+// words, and the largest error. `checksums` are those of the same backend in a native program, by case, or nothing.
+export async function runCases(backend, names, ofGradients, checksums) {
   let engine = await Engine.open(backend);
   const passed = {};
   const failed = [];
@@ -60,10 +69,14 @@ export async function runCases(backend, names, ofGradients) {
     const found = await readCase(name);
     if (!found.tensors.expected !== ofGradients) continue;
     try {
-      const error = await errorOf(engine, found);
+      const pairs = await pairsOf(engine, found);
+      const error = Math.max(...pairs.map(([computed, expected]) => largestError(computed, expected)));
       largest = Math.max(largest, error);
-      if (error <= found.tolerance) passed[found.operator] = (passed[found.operator] ?? 0) + 1;
-      else failed.push([found.operator, `${name}: largest error ${error}, tolerance ${found.tolerance}`]);
+      if (pairs.length === 0 || error > found.tolerance) {
+        failed.push([found.operator, `${name}: largest error ${error}, tolerance ${found.tolerance}`]);
+      } else if (checksums && checksums[name] !== checksum(pairs.map(([computed]) => computed.values))) {
+        failed.push([found.operator, `${name}: within the tolerance, but not the bits of the native program`]);
+      } else passed[found.operator] = (passed[found.operator] ?? 0) + 1;
     } catch (error) {
       failed.push([found.operator, `${name}: ${error.message}`]);
     }

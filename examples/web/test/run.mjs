@@ -1,4 +1,5 @@
-// Tests the built page in headless Chromium: `node run.mjs PAGE CASES NATIVE.json OUTPUT`.
+// Tests the built page in headless Chromium: `node run.mjs PAGE CASES OUTPUT`. OUTPUT has what native programs compute,
+// and gets the screenshots.
 //
 // Every wait has a limit. The whole run has one too, so that nothing can hang.
 
@@ -10,7 +11,7 @@ import { checkCases, checkFurtherOperators, checkReads } from "./operators.mjs";
 import { checkCamera, checkDetector, checkErrors, checkPage } from "./page.mjs";
 import { serve } from "./server.mjs";
 
-const [page, cases, native, output] = process.argv.slice(2).map((path) => resolve(path));
+const [page, cases, output] = process.argv.slice(2).map((path) => resolve(path));
 // Installed beside the page, not beside this file.
 const { chromium } = createRequire(join(process.env.NODE_PATH, "x"))("playwright-core");
 
@@ -38,8 +39,8 @@ const folders = {
   cases,
 };
 const server = await serve(folders);
-// The page's modules have no gradients. These have.
-const serverOfGradients = await serve(folders, join(output, "gradients"));
+// The page's modules have neither gradients nor NdArray. That of the tests has.
+const serverOfTests = await serve(folders, join(output, "module"));
 const withGpu = await launch(WEBGPU);
 const withoutGpu = await launch(["--disable-gpu"]);
 const failures = [];
@@ -57,8 +58,11 @@ async function check(name, run) {
 }
 
 const names = (await readdir(cases)).filter((name) => name.endsWith(".safetensors")).sort();
-const found = JSON.parse(await readFile(native, "utf8")).detections;
-const context = { server, serverOfGradients, withGpu, withoutGpu, output, names, found };
+const read = async (name) => JSON.parse(await readFile(join(output, name), "utf8"));
+const found = (await read("detections.json")).detections;
+const checksums = await read("checksums.json");
+const context = { server, serverOfTests, withGpu, withoutGpu, output, names, found, checksums };
+await check("recorded cases on ndarray", () => checkCases(context, "ndarray"));
 for (const backend of ["flex", "webgpu"]) {
   await check(`recorded cases on ${backend}`, () => checkCases(context, backend));
   await check(`operators without recorded cases on ${backend}`, () => checkFurtherOperators(context, backend));
@@ -71,7 +75,7 @@ await check("errors in words", () => checkErrors(context));
 
 await Promise.all([withGpu.close(), withoutGpu.close()]);
 server.end();
-serverOfGradients.end();
+serverOfTests.end();
 await writeFile(join(output, "result.txt"), failures.join("\n"));
 console.log(failures.length ? `${failures.length} failures` : "all passed");
 process.exit(failures.length ? 1 : 0);

@@ -40,15 +40,11 @@ fn add_rows<S: Sum, const L: usize, const N: usize>(sums: &mut [[S; L]], weights
 /// Adds a weighted pixel.
 #[inline(always)]
 pub fn add<S: Sum, const L: usize>(total: &mut [S; L], weight: S, pixel: &[S; L]) {
-    for (total, &number) in total.iter_mut().zip(pixel) {
-        *total += weight * number;
-    }
+    S::add_weighted(total, weight, pixel);
 }
 
 /// Takes the larger of two pixels in each channel.
 #[inline(always)]
 pub fn keep_larger<S: Sum, const L: usize>(maximum: &mut [S; L], pixel: &[S; L]) {
-    for (maximum, &number) in maximum.iter_mut().zip(pixel) {
-        *maximum = maximum.larger(number);
-    }
+    S::keep_larger(maximum, pixel);
 }

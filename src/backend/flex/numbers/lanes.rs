@@ -5,6 +5,8 @@ use std::arch::wasm32::{f32x4_add, f32x4_mul, f32x4_pmax, f32x4_splat, v128};
 #[cfg(target_arch = "x86_64")]
 use std::arch::x86_64::__m256;
 
+#[cfg(all(target_arch = "wasm32", target_feature = "simd128"))]
+use bytemuck::cast;
 use pulp::Simd;
 #[cfg(target_arch = "x86_64")]
 use pulp::core_arch::x86::Avx;
@@ -26,6 +28,12 @@ pub trait Lanes: Copy {
 
     /// The maxima of wide pixels; numbers that are none don't count.
     fn maxima<V: Simd, const L: usize, const N: usize>(simd: V, pixels: &[[[Self; L]; N]]) -> [[Self; L]; N];
+
+    /// Adds a weighted pixel to a sum.
+    fn add_weighted<const L: usize>(total: &mut [Self; L], weight: Self, pixel: &[Self; L]);
+
+    /// Takes the larger of two pixels in each channel; numbers that are none don't count.
+    fn keep_larger<const L: usize>(maximum: &mut [Self; L], pixel: &[Self; L]);
 }
 
 impl Lanes for f64 {
@@ -41,6 +49,16 @@ impl Lanes for f64 {
     #[inline(always)]
     fn maxima<V: Simd, const L: usize, const N: usize>(_simd: V, pixels: &[[[Self; L]; N]]) -> [[Self; L]; N] {
         maxima(pixels)
+    }
+
+    #[inline(always)]
+    fn add_weighted<const L: usize>(total: &mut [Self; L], weight: Self, pixel: &[Self; L]) {
+        add_weighted(total, weight, pixel);
+    }
+
+    #[inline(always)]
+    fn keep_larger<const L: usize>(maximum: &mut [Self; L], pixel: &[Self; L]) {
+        keep_larger(maximum, pixel);
     }
 }
 
@@ -90,6 +108,34 @@ impl Lanes for f32 {
         }
         maxima(pixels)
     }
+
+    #[inline(always)]
+    fn add_weighted<const L: usize>(total: &mut [Self; L], weight: Self, pixel: &[Self; L]) {
+        // Optimized for size, the loop over numbers stays one of numbers, and took a third of a call.
+        #[cfg(all(target_arch = "wasm32", target_feature = "simd128"))]
+        if L == 8 {
+            let ([total_low, total_high], [low, high]): ([v128; 2], [v128; 2]) = (cast(*total), cast(*pixel));
+            let weight = f32x4_splat(weight);
+            *total = cast([
+                f32x4_add(total_low, f32x4_mul(weight, low)),
+                f32x4_add(total_high, f32x4_mul(weight, high)),
+            ]);
+            return;
+        }
+        add_weighted(total, weight, pixel);
+    }
+
+    #[inline(always)]
+    fn keep_larger<const L: usize>(maximum: &mut [Self; L], pixel: &[Self; L]) {
+        #[cfg(all(target_arch = "wasm32", target_feature = "simd128"))]
+        if L == 8 {
+            let ([largest_low, largest_high], [low, high]): ([v128; 2], [v128; 2]) = (cast(*maximum), cast(*pixel));
+            // The first operand where the second is not a number.
+            *maximum = cast([f32x4_pmax(largest_low, low), f32x4_pmax(largest_high, high)]);
+            return;
+        }
+        keep_larger(maximum, pixel);
+    }
 }
 
 // Row after row: of several rows at once the compiler makes no vectors.
@@ -109,6 +155,20 @@ fn weighted_sum<'a, S: Sum, const L: usize, const N: usize>(
         *total = sum;
     }
     totals
+}
+
+#[inline(always)]
+fn add_weighted<S: Sum, const L: usize>(total: &mut [S; L], weight: S, pixel: &[S; L]) {
+    for (total, &number) in total.iter_mut().zip(pixel) {
+        *total += weight * number;
+    }
+}
+
+#[inline(always)]
+fn keep_larger<S: Sum, const L: usize>(maximum: &mut [S; L], pixel: &[S; L]) {
+    for (maximum, &number) in maximum.iter_mut().zip(pixel) {
+        *maximum = maximum.larger(number);
+    }
 }
 
 #[inline(always)]
