@@ -93,16 +93,18 @@ export class RegionsTab {
     element("region").textContent = `Region [${corners}], in pixels of the map`;
   }
 
-  // Pools the region, and once more if it was changed meanwhile.
+  // Pools the region, and once more if it was changed meanwhile. The body's data say when all is pooled.
   async #pool() {
     this.#changed = true;
     if (this.#busy) return;
     this.#busy = true;
+    delete document.body.dataset.pooled;
     try {
       while (this.#changed && this.#page.engine && this.#map) {
         this.#changed = false;
         await this.#poolOnce();
       }
+      if (!this.#changed) document.body.dataset.pooled = this.#page.engine.backend;
     } catch (error) {
       this.#page.showError(error);
     } finally {
@@ -128,7 +130,6 @@ export class RegionsTab {
     const time = performance.now() - began;
     element("pooling-time").textContent = `${calls.length} calls in ${time.toFixed(0)} ms`;
     show(rows, outputs);
-    document.body.dataset.pooled = this.#page.engine.backend;
   }
 }
 

@@ -91,6 +91,7 @@ export async function checkPage(context) {
     await page.click("#tab-regions");
     await page.waitForSelector("body[data-pooled=flex]");
     problems.push(...(await regions(page)));
+    await page.waitForSelector("body[data-pooled=flex]");
     problems.push(...(await fits(page, `${name}: regions`)));
     await page.screenshot({ path: join(context.output, `regions_${name}.png`), fullPage: true });
     await page.close();
