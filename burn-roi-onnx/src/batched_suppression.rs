@@ -2,11 +2,9 @@
 
 use burn_onnx::ext::proc_macro2::TokenStream;
 use burn_onnx::ext::quote::quote;
-use burn_onnx::ext::{
-    ArgType, CodegenContext, CustomNode, CustomOp, DType, OpsetRange, ProcessError, TensorType, arg_to_ident,
-};
+use burn_onnx::ext::{ArgType, CodegenContext, CustomNode, DType, ProcessError, TensorType, arg_to_ident};
 
-use crate::operators::{DOMAIN, NEWEST_VERSION};
+use crate::own::OwnOperator;
 
 /// The operator's name.
 pub(crate) const NAME: &str = "BatchedSuppression";
@@ -16,27 +14,16 @@ pub(crate) const THRESHOLD: &str = "iou_threshold";
 /// The operator of boxes, scores and labels, as burn-onnx takes it. Its output is the indices of the kept boxes.
 pub(crate) struct BatchedSuppression;
 
-impl CustomOp for BatchedSuppression {
-    fn op_type(&self) -> &str {
+impl OwnOperator for BatchedSuppression {
+    fn name(&self) -> &'static str {
         NAME
     }
 
-    fn domain(&self) -> &str {
-        DOMAIN
-    }
-
-    fn opset_range(&self) -> OpsetRange {
-        OpsetRange {
-            min: 1,
-            max: Some(NEWEST_VERSION),
-        }
-    }
-
-    fn infer_output_types(&self, _node: &CustomNode) -> Result<Vec<ArgType>, ProcessError> {
+    fn output_types(&self, _node: &CustomNode) -> Result<Vec<ArgType>, ProcessError> {
         Ok(vec![ArgType::Tensor(TensorType::new(DType::I64, 1, Some(vec![None])))])
     }
 
-    fn forward(&self, node: &CustomNode, context: &mut CodegenContext<'_, '_>) -> Result<TokenStream, ProcessError> {
+    fn code(&self, node: &CustomNode, context: &mut CodegenContext<'_, '_>) -> Result<TokenStream, ProcessError> {
         let ([boxes, scores, labels], [output]) = (&node.inputs[..], &node.outputs[..]) else {
             return Err(refusal("it must have three inputs and one output"));
         };

@@ -2,13 +2,11 @@
 
 use burn_onnx::ext::proc_macro2::TokenStream;
 use burn_onnx::ext::quote::{format_ident, quote};
-use burn_onnx::ext::{
-    ArgType, CodegenContext, CustomNode, CustomOp, DType, OpsetRange, ProcessError, TensorType, arg_to_ident,
-};
+use burn_onnx::ext::{ArgType, CodegenContext, CustomNode, DType, ProcessError, TensorType, arg_to_ident};
 
 use onnx_ir::BoolStore;
 
-use crate::operators::{DOMAIN, NEWEST_VERSION};
+use crate::own::OwnOperator;
 
 /// The operator's name.
 pub(crate) const NAME: &str = "Sizes";
@@ -22,27 +20,16 @@ pub(crate) const ELEMENT: &str = "element";
 /// The operator, as burn-onnx takes it.
 pub(crate) struct Host;
 
-impl CustomOp for Host {
-    fn op_type(&self) -> &str {
+impl OwnOperator for Host {
+    fn name(&self) -> &'static str {
         NAME
     }
 
-    fn domain(&self) -> &str {
-        DOMAIN
-    }
-
-    fn opset_range(&self) -> OpsetRange {
-        OpsetRange {
-            min: 1,
-            max: Some(NEWEST_VERSION),
-        }
-    }
-
-    fn infer_output_types(&self, node: &CustomNode) -> Result<Vec<ArgType>, ProcessError> {
+    fn output_types(&self, node: &CustomNode) -> Result<Vec<ArgType>, ProcessError> {
         output_types(node)
     }
 
-    fn forward(&self, node: &CustomNode, context: &mut CodegenContext<'_, '_>) -> Result<TokenStream, ProcessError> {
+    fn code(&self, node: &CustomNode, context: &mut CodegenContext<'_, '_>) -> Result<TokenStream, ProcessError> {
         let sizes = sizes(node)?;
         let kind = kind(node)?;
         let code = node.attrs.get_strings(CODE).unwrap_or_default();

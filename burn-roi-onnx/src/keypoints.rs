@@ -2,11 +2,9 @@
 
 use burn_onnx::ext::proc_macro2::TokenStream;
 use burn_onnx::ext::quote::quote;
-use burn_onnx::ext::{
-    ArgType, CodegenContext, CustomNode, CustomOp, DType, OpsetRange, ProcessError, TensorType, arg_to_ident,
-};
+use burn_onnx::ext::{ArgType, CodegenContext, CustomNode, DType, ProcessError, TensorType, arg_to_ident};
 
-use crate::operators::{DOMAIN, NEWEST_VERSION};
+use crate::own::OwnOperator;
 
 /// The operator's name.
 pub(crate) const NAME: &str = "Keypoints";
@@ -15,23 +13,12 @@ pub(crate) const NAME: &str = "Keypoints";
 /// them, and their scores `[K, P]`.
 pub(crate) struct Keypoints;
 
-impl CustomOp for Keypoints {
-    fn op_type(&self) -> &str {
+impl OwnOperator for Keypoints {
+    fn name(&self) -> &'static str {
         NAME
     }
 
-    fn domain(&self) -> &str {
-        DOMAIN
-    }
-
-    fn opset_range(&self) -> OpsetRange {
-        OpsetRange {
-            min: 1,
-            max: Some(NEWEST_VERSION),
-        }
-    }
-
-    fn infer_output_types(&self, node: &CustomNode) -> Result<Vec<ArgType>, ProcessError> {
+    fn output_types(&self, node: &CustomNode) -> Result<Vec<ArgType>, ProcessError> {
         let dtype = match &node.inputs[..] {
             [heatmaps, _] if heatmaps.ty.elem_type().is_float() => heatmaps.ty.elem_type(),
             _ => DType::F32,
@@ -44,7 +31,7 @@ impl CustomOp for Keypoints {
         ])
     }
 
-    fn forward(&self, node: &CustomNode, context: &mut CodegenContext<'_, '_>) -> Result<TokenStream, ProcessError> {
+    fn code(&self, node: &CustomNode, context: &mut CodegenContext<'_, '_>) -> Result<TokenStream, ProcessError> {
         let ([heatmaps, boxes], [keypoints, scores]) = (&node.inputs[..], &node.outputs[..]) else {
             return Err(refusal(node, "it must have two inputs and two outputs"));
         };

@@ -50,6 +50,7 @@ mod host;
 mod keypoints;
 mod numbers;
 mod operators;
+mod own;
 mod prepare;
 mod shaping;
 mod suppression;
@@ -150,12 +151,8 @@ pub fn register(model: &mut ModelGen) -> &mut ModelGen {
     for operator in operators::all() {
         model.register_custom_op(hook::Hook(operator));
     }
-    for operator in shaping::Shaping::ALL {
-        model.register_custom_op(operator);
+    for operator in own::ALL {
+        model.register_custom_op(own::OwnHook(operator));
     }
-    model.register_custom_op(suppression::Suppression);
-    model.register_custom_op(batched_suppression::BatchedSuppression);
-    model.register_custom_op(keypoints::Keypoints);
-    model.register_custom_op(top_k::TopK);
-    model.register_custom_op(host::Host)
+    model
 }

@@ -2,11 +2,9 @@
 
 use burn_onnx::ext::proc_macro2::TokenStream;
 use burn_onnx::ext::quote::quote;
-use burn_onnx::ext::{
-    ArgType, Argument, CodegenContext, CustomNode, CustomOp, DType, OpsetRange, ProcessError, TensorType, arg_to_ident,
-};
+use burn_onnx::ext::{ArgType, Argument, CodegenContext, CustomNode, DType, ProcessError, TensorType, arg_to_ident};
 
-use crate::operators::{DOMAIN, NEWEST_VERSION};
+use crate::own::OwnOperator;
 
 /// One of the operators, as burn-onnx takes it.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -17,23 +15,6 @@ pub(crate) enum Shaping {
 }
 
 impl Shaping {
-    pub const ALL: [Self; 3] = [Self::Expand, Self::Reshape, Self::Flatten];
-
-    /// The operator's name.
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Expand => "Expand",
-            Self::Reshape => "Reshape",
-            Self::Flatten => "Flatten",
-        }
-    }
-
-    /// The type of the output.
-    pub fn output_types(self, node: &CustomNode) -> Result<Vec<ArgType>, ProcessError> {
-        let dtype = dtype_of(input(node)?);
-        Ok(vec![ArgType::Tensor(TensorType::new(dtype, self.rank(node)?, None))])
-    }
-
     fn rank(self, node: &CustomNode) -> Result<usize, ProcessError> {
         let asked = || match node.inputs.get(1).and_then(|sizes| sizes.ty.first_dim_static_len()) {
             Some(asked) => Ok(asked),
@@ -47,27 +28,21 @@ impl Shaping {
     }
 }
 
-impl CustomOp for Shaping {
-    fn op_type(&self) -> &str {
-        self.name()
-    }
-
-    fn domain(&self) -> &str {
-        DOMAIN
-    }
-
-    fn opset_range(&self) -> OpsetRange {
-        OpsetRange {
-            min: 1,
-            max: Some(NEWEST_VERSION),
+impl OwnOperator for Shaping {
+    fn name(&self) -> &'static str {
+        match self {
+            Self::Expand => "Expand",
+            Self::Reshape => "Reshape",
+            Self::Flatten => "Flatten",
         }
     }
 
-    fn infer_output_types(&self, node: &CustomNode) -> Result<Vec<ArgType>, ProcessError> {
-        self.output_types(node)
+    fn output_types(&self, node: &CustomNode) -> Result<Vec<ArgType>, ProcessError> {
+        let dtype = dtype_of(input(node)?);
+        Ok(vec![ArgType::Tensor(TensorType::new(dtype, self.rank(node)?, None))])
     }
 
-    fn forward(&self, node: &CustomNode, context: &mut CodegenContext<'_, '_>) -> Result<TokenStream, ProcessError> {
+    fn code(&self, node: &CustomNode, context: &mut CodegenContext<'_, '_>) -> Result<TokenStream, ProcessError> {
         let input = input(node)?;
         let given = rank_of(input).max(1);
         let rank = self.rank(node)?;

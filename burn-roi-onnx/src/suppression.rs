@@ -2,15 +2,14 @@
 
 use burn_onnx::ext::proc_macro2::TokenStream;
 use burn_onnx::ext::quote::quote;
-use burn_onnx::ext::{
-    ArgType, CodegenContext, CustomNode, CustomOp, DType, OpsetRange, ProcessError, TensorType, arg_to_ident,
-};
+use burn_onnx::ext::{ArgType, CodegenContext, CustomNode, DType, ProcessError, TensorType, arg_to_ident};
 
 use crate::attributes::Attributes;
 use crate::error::Error;
 use crate::hook::count;
 use crate::numbers::{is_number, number};
-use crate::operators::{DOMAIN, NEWEST_VERSION};
+use crate::operators::NEWEST_VERSION;
+use crate::own::OwnOperator;
 
 /// The operator's name.
 pub(crate) const NAME: &str = "NonMaxSuppression";
@@ -24,28 +23,17 @@ const NUMBERS: [&str; 3] = ["max_output_boxes_per_class", "iou_threshold", "scor
 /// The operator, as burn-onnx takes it.
 pub(crate) struct Suppression;
 
-impl CustomOp for Suppression {
-    fn op_type(&self) -> &str {
+impl OwnOperator for Suppression {
+    fn name(&self) -> &'static str {
         NAME
     }
 
-    fn domain(&self) -> &str {
-        DOMAIN
-    }
-
-    fn opset_range(&self) -> OpsetRange {
-        OpsetRange {
-            min: FIRST_VERSION,
-            max: Some(NEWEST_VERSION),
-        }
-    }
-
-    fn infer_output_types(&self, _node: &CustomNode) -> Result<Vec<ArgType>, ProcessError> {
+    fn output_types(&self, _node: &CustomNode) -> Result<Vec<ArgType>, ProcessError> {
         let sizes = vec![None, Some(3)];
         Ok(vec![ArgType::Tensor(TensorType::new(DType::I64, 2, Some(sizes)))])
     }
 
-    fn forward(&self, node: &CustomNode, context: &mut CodegenContext<'_, '_>) -> Result<TokenStream, ProcessError> {
+    fn code(&self, node: &CustomNode, context: &mut CodegenContext<'_, '_>) -> Result<TokenStream, ProcessError> {
         check_inputs(node).map_err(refusal)?;
         let center = center_point_box(&Attributes::of_custom(node)).map_err(refusal)?;
         let (boxes, scores) = (context.arg(&node.inputs[0]), context.arg(&node.inputs[1]));

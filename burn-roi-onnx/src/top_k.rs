@@ -3,14 +3,12 @@
 
 use burn_onnx::ext::proc_macro2::TokenStream;
 use burn_onnx::ext::quote::quote;
-use burn_onnx::ext::{
-    ArgType, Argument, CodegenContext, CustomNode, CustomOp, DType, OpsetRange, ProcessError, TensorType, arg_to_ident,
-};
+use burn_onnx::ext::{ArgType, Argument, CodegenContext, CustomNode, DType, ProcessError, TensorType, arg_to_ident};
 
 use crate::attributes::Attributes;
 use crate::error::Error;
 use crate::numbers::{is_number, number};
-use crate::operators::{DOMAIN, NEWEST_VERSION};
+use crate::own::OwnOperator;
 
 /// The operator's name.
 pub(crate) const NAME: &str = "TopK";
@@ -18,30 +16,19 @@ pub(crate) const NAME: &str = "TopK";
 /// The operator, as burn-onnx takes it.
 pub(crate) struct TopK;
 
-impl CustomOp for TopK {
-    fn op_type(&self) -> &str {
+impl OwnOperator for TopK {
+    fn name(&self) -> &'static str {
         NAME
     }
 
-    fn domain(&self) -> &str {
-        DOMAIN
-    }
-
-    fn opset_range(&self) -> OpsetRange {
-        OpsetRange {
-            min: 1,
-            max: Some(NEWEST_VERSION),
-        }
-    }
-
-    fn infer_output_types(&self, node: &CustomNode) -> Result<Vec<ArgType>, ProcessError> {
+    fn output_types(&self, node: &CustomNode) -> Result<Vec<ArgType>, ProcessError> {
         let input = input(node)?;
         let of = |dtype| ArgType::Tensor(TensorType::new(dtype, input.rank, None));
         let types = [of(input.dtype), of(DType::I64)];
         Ok(types.into_iter().take(node.outputs.len()).collect())
     }
 
-    fn forward(&self, node: &CustomNode, context: &mut CodegenContext<'_, '_>) -> Result<TokenStream, ProcessError> {
+    fn code(&self, node: &CustomNode, context: &mut CodegenContext<'_, '_>) -> Result<TokenStream, ProcessError> {
         let attributes = Attributes::of_custom(node);
         let wrong = |error: Error| ProcessError::Custom(error.to_string());
         attributes.only(&["axis", "k", "largest", "sorted"]).map_err(wrong)?;

@@ -11,15 +11,11 @@ use burn_onnx::ext::{ArgType, CustomNode, CustomOp, Node, ProcessError};
 use onnx_ir::{CustomOpInference, HookCoverage, MissingReason, ModelProto, OnnxGraphBuilder};
 
 use super::{Settings, encode, read, rewrite};
-use crate::batched_suppression::BatchedSuppression;
 use crate::error::Error;
 use crate::hook::{Hook, check_inputs};
-use crate::host::Host;
-use crate::keypoints::Keypoints;
 use crate::operators::{self, DOMAIN};
-use crate::shaping::Shaping;
-use crate::suppression::{self, Suppression};
-use crate::top_k::TopK;
+use crate::own;
+use crate::suppression;
 
 /// The folder of `OUT_DIR` with the rewritten models.
 pub(crate) const FOLDER: &str = "burn_roi_onnx";
@@ -101,31 +97,13 @@ pub(crate) fn text_of(panic: &Box<dyn std::any::Any + Send>) -> String {
         .to_string()
 }
 
-/// The operators of [`DOMAIN`] that are none of regions.
-const OWN: [&dyn CustomOp; 8] = [
-    &BatchedSuppression,
-    &Host,
-    &Keypoints,
-    &Suppression,
-    &TopK,
-    &Shaping::Expand,
-    &Shaping::Reshape,
-    &Shaping::Flatten,
-];
-
-/// The operator of a name in [`DOMAIN`], if it is none of regions.
-fn own(domain: &str, name: &str) -> Option<&'static dyn CustomOp> {
-    OWN.into_iter()
-        .find(|operator| domain == DOMAIN && operator.op_type() == name)
-}
-
 /// The types of the region operators' outputs, for onnx-ir.
 struct Inference;
 
 impl CustomOpInference for Inference {
     fn coverage(&self, name: &str, domain: &str, version: usize) -> HookCoverage {
         match operators::find(domain, name) {
-            None if own(domain, name).is_some() => HookCoverage::Covered,
+            None if own::find(domain, name).is_some() => HookCoverage::Covered,
             None => HookCoverage::Missing(MissingReason::NoHook),
             Some(operator) if operator.versions.contains(&version) => HookCoverage::Covered,
             Some(operator) => HookCoverage::Missing(MissingReason::OpsetMismatch {
@@ -135,8 +113,8 @@ impl CustomOpInference for Inference {
     }
 
     fn infer(&self, node: &CustomNode) -> Result<Option<Vec<ArgType>>, ProcessError> {
-        if let Some(operator) = own(&node.domain, &node.op_type) {
-            return operator.infer_output_types(node).map(Some);
+        if let Some(operator) = own::find(&node.domain, &node.op_type) {
+            return operator.output_types(node).map(Some);
         }
         let operator = operators::find(&node.domain, &node.op_type);
         operator

@@ -10,6 +10,7 @@ use super::read::is_default;
 use super::tensor::element;
 use crate::host;
 use crate::operators::DOMAIN;
+use crate::own::OwnOperator;
 use crate::shaping::Shaping;
 use crate::top_k;
 
