@@ -5,8 +5,9 @@ that says what a device's bandwidth allows.
     pip install numpy
     python benches/traffic.py [--bandwidth 4000]
 
-`loads` are the numbers of the map that all units of the kernel read together, four a sample or one a pixel
-of a bin: caches answer those beyond the first. The bandwidth is in GB/s.
+`loads` are the numbers of the map that all units of the kernel read together. They are one a pixel of a bin. Samples
+of an element read pairs of pixels along each axis, and those that lie close together share them. Caches answer the
+loads of a pixel beyond the first. The bandwidth is in GB/s.
 """
 
 import argparse
@@ -31,9 +32,29 @@ def spans(workload, low, high, size):
         loads = np.maximum(end - start, 0).sum(axis=1)
         return np.clip(first, 0, size - 1), np.clip(last, 0, size - 1), loads
     low, high = low * scale - 0.5, high * scale - 0.5
-    samples = workload.samples or np.ceil((high - low) / workload.size)
-    loads = 2 * samples * workload.size * np.ones_like(low)
+    lengths = (high - low) / workload.size
+    samples = np.full(low.shape, workload.samples) if workload.samples else np.ceil(lengths)
+    loads = []
+    for start, length, count in zip(low, lengths, samples.astype(int)):
+        places = start + (np.arange(workload.size)[:, None] + (np.arange(count) + 0.5) / count) * length
+        before = np.floor(np.clip(places, 0, size - 1)).astype(int)
+        loads.append(sum(2 * pairs(element.tolist(), size) for element in before))
+    loads = np.array(loads)
     return np.clip(np.floor(low), 0, size - 1), np.clip(np.ceil(high), 0, size - 1), loads
+
+
+def pairs(before, size):
+    """How many pairs of neighbours samples read that lie between these pixels and the ones after them."""
+    number, at, later = 0, 0, None
+    while at < len(before) or later is not None:
+        low = before[at] if later is None else later
+        later = None
+        number += 1
+        while at < len(before) and before[at] - low in (0, 1):
+            if before[at] != low:
+                later = min(before[at] + 1, size - 1)
+            at += 1
+    return number
 
 
 def traffic(workload):

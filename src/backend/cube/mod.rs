@@ -19,8 +19,10 @@ use crate::geometry::operator::{Elements, RegionOperator};
 
 mod backward;
 mod bins;
+mod blocks;
 mod integrals;
 mod kernel;
+mod pairs;
 mod points;
 mod samples;
 mod unit;

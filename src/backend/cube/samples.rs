@@ -2,10 +2,12 @@
 
 use cubecl::prelude::*;
 
+use super::blocks::{Block, TOGETHER, blocks, channels_end, write_blocks};
 use super::kernel::Compiled;
-use super::unit::{BoxRow, CHANNELS, Element, Units, planes, sizes, write};
+use super::pairs::{Pairs, advance, are_left, pairs};
+use super::unit::{BoxRow, CHANNELS, Element, Units, sizes};
 use crate::geometry::options::Reduction;
-use crate::geometry::real::single::samples::{SampleRule, Taps, axis, in_bounds, position, taps};
+use crate::geometry::real::single::samples::{SampleRule, axis, in_bounds};
 
 /// Pools an element in all channels of its unit. `start` is where a sum or a maximum starts.
 #[cube]
@@ -39,78 +41,110 @@ pub fn pool_samples<F: Float>(
     // Read before the loops: a device compiler does not hoist a read that may not be reached.
     let row_step = features.stride(2);
     let step = features.stride(3);
-    for block in 0..units.blocks {
-        let first = element.channel + block * CHANNELS;
-        let planes = planes(features, region.image, element, first, &sizes, compiled.channel_map);
-        let mut results = Array::<f32>::new(CHANNELS);
-        #[unroll]
-        for channel in 0..CHANNELS {
-            results[channel] = start;
-        }
-        for sample_y in rows.first..rows_end {
-            let place_y = position(rule_y, &axis_y, element.row as u32, sample_y);
-            let y = taps(rule_y, place_y, height);
-            for sample_x in columns.first..columns.end {
-                let place_x = position(rule_x, &axis_x, element.column as u32, sample_x);
-                let x = taps(rule_x, place_x, width);
-                add_sample(
-                    features,
-                    &planes,
-                    row_step,
-                    step,
-                    &y,
-                    &x,
-                    &mut results,
-                    compiled.reduction,
+    let joined = comptime!(compiled.reduction == Reduction::Average);
+    let end = channels_end(units, element, &sizes);
+    for first in range_stepped(element.channel, end, TOGETHER * CHANNELS) {
+        let mut blocks = blocks(
+            features,
+            region.image,
+            element,
+            first,
+            end,
+            &sizes,
+            start,
+            compiled.channel_map,
+        );
+        let mut y = pairs(rows.first);
+        while are_left(&y, rows_end) {
+            advance(&mut y, rule_y, &axis_y, element.row as u32, height, rows_end, joined);
+            let mut x = pairs(columns.first);
+            while are_left(&x, columns.end) {
+                advance(
+                    &mut x,
+                    rule_x,
+                    &axis_x,
+                    element.column as u32,
+                    width,
+                    columns.end,
+                    joined,
                 );
+                let square = square(&y, &x, row_step, step);
+                #[unroll]
+                for number in 0..TOGETHER {
+                    add_square(features, &square, &mut blocks[number], compiled.reduction);
+                }
             }
         }
-        add_out_of_bounds(&mut results, samples, count_in_bounds, outside, compiled.reduction);
-        write(output, element, first, &results);
+        #[unroll]
+        for number in 0..TOGETHER {
+            add_out_of_bounds(
+                &mut blocks[number],
+                samples,
+                count_in_bounds,
+                outside,
+                compiled.reduction,
+            );
+        }
+        write_blocks(output, element, &blocks);
     }
 }
 
-/// Reduces one more sample, in all channels of a block.
+/// Four pixels, by where they lie in a channel, and their weights.
+#[derive(CubeType)]
+struct Square {
+    offset_11: usize,
+    offset_12: usize,
+    offset_21: usize,
+    offset_22: usize,
+    weight_11: f32,
+    weight_12: f32,
+    weight_21: f32,
+    weight_22: f32,
+}
+
 #[cube]
-#[allow(clippy::too_many_arguments)]
-fn add_sample<F: Float>(
-    features: &Tensor<F>,
-    planes: &Array<usize>,
-    row_step: usize,
-    step: usize,
-    y: &Taps,
-    x: &Taps,
-    results: &mut Array<f32>,
-    #[comptime] reduction: Reduction,
-) {
+fn square(y: &Pairs, x: &Pairs, row_step: usize, step: usize) -> Square {
     let (low, high) = (y.low as usize * row_step, y.high as usize * row_step);
     let (left, right) = (x.low as usize * step, x.high as usize * step);
-    let weight_11 = (1.0 - y.fraction) * (1.0 - x.fraction);
-    let weight_12 = (1.0 - y.fraction) * x.fraction;
-    let weight_21 = y.fraction * (1.0 - x.fraction);
-    let weight_22 = y.fraction * x.fraction;
-    #[unroll]
-    for channel in 0..CHANNELS {
-        let plane = planes[channel];
-        let pixel_11 = f32::cast_from(features[plane + low + left]);
-        let pixel_12 = f32::cast_from(features[plane + low + right]);
-        let pixel_21 = f32::cast_from(features[plane + high + left]);
-        let pixel_22 = f32::cast_from(features[plane + high + right]);
-        if comptime!(reduction == Reduction::Average) {
-            results[channel] += weight_11 * pixel_11;
-            results[channel] += weight_12 * pixel_12;
-            results[channel] += weight_21 * pixel_21;
-            results[channel] += weight_22 * pixel_22;
-        } else {
-            let (corner_11, corner_12) = (weight_11 * pixel_11, weight_12 * pixel_12);
-            let (corner_21, corner_22) = (weight_21 * pixel_21, weight_22 * pixel_22);
-            if comptime!(reduction == Reduction::MaxOfWeightedCorners) {
-                let above = corner_11.max(corner_12);
-                let below = corner_21.max(corner_22);
-                results[channel] = results[channel].max(above.max(below));
+    Square {
+        offset_11: low + left,
+        offset_12: low + right,
+        offset_21: high + left,
+        offset_22: high + right,
+        weight_11: y.low_weight * x.low_weight,
+        weight_12: y.low_weight * x.high_weight,
+        weight_21: y.high_weight * x.low_weight,
+        weight_22: y.high_weight * x.high_weight,
+    }
+}
+
+/// Reduces four more pixels, in all channels of a block.
+#[cube]
+fn add_square<F: Float>(features: &Tensor<F>, square: &Square, block: &mut Block, #[comptime] reduction: Reduction) {
+    if block.computed {
+        #[unroll]
+        for channel in 0..CHANNELS {
+            let plane = block.planes[channel];
+            let pixel_11 = f32::cast_from(features[plane + square.offset_11]);
+            let pixel_12 = f32::cast_from(features[plane + square.offset_12]);
+            let pixel_21 = f32::cast_from(features[plane + square.offset_21]);
+            let pixel_22 = f32::cast_from(features[plane + square.offset_22]);
+            if comptime!(reduction == Reduction::Average) {
+                block.results[channel] += square.weight_11 * pixel_11;
+                block.results[channel] += square.weight_12 * pixel_12;
+                block.results[channel] += square.weight_21 * pixel_21;
+                block.results[channel] += square.weight_22 * pixel_22;
             } else {
-                let sample = (corner_11 + corner_12) + (corner_21 + corner_22);
-                results[channel] = results[channel].max(sample);
+                let (corner_11, corner_12) = (square.weight_11 * pixel_11, square.weight_12 * pixel_12);
+                let (corner_21, corner_22) = (square.weight_21 * pixel_21, square.weight_22 * pixel_22);
+                if comptime!(reduction == Reduction::MaxOfWeightedCorners) {
+                    let above = corner_11.max(corner_12);
+                    let below = corner_21.max(corner_22);
+                    block.results[channel] = block.results[channel].max(above.max(below));
+                } else {
+                    let sample = (corner_11 + corner_12) + (corner_21 + corner_22);
+                    block.results[channel] = block.results[channel].max(sample);
+                }
             }
         }
     }
@@ -119,7 +153,7 @@ fn add_sample<F: Float>(
 /// Ends the reduction with the samples out of bounds.
 #[cube]
 fn add_out_of_bounds(
-    results: &mut Array<f32>,
+    block: &mut Block,
     samples: f32,
     count_in_bounds: f32,
     outside: f32,
@@ -130,15 +164,12 @@ fn add_out_of_bounds(
     let missing = outside * ((samples - count_in_bounds) * share);
     #[unroll]
     for channel in 0..CHANNELS {
-        let mut result = outside;
-        if count_in_bounds > 0.0 {
-            result = results[channel];
-            if comptime!(reduction == Reduction::Average) {
-                result = result * share + missing;
-            } else if count_in_bounds < samples {
-                result = result.max(outside);
-            }
+        let mut result = block.results[channel];
+        if comptime!(reduction == Reduction::Average) {
+            result = result * share + missing;
+        } else if count_in_bounds < samples {
+            result = result.max(outside);
         }
-        results[channel] = result;
+        block.results[channel] = select(count_in_bounds > 0.0, result, outside);
     }
 }
