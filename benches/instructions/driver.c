@@ -1,5 +1,6 @@
 // A CUDA driver whose device, an H200 by its attributes, computes nothing: its memory is the host's, and a
-// launch of a region operator is written down in the folder RECORDS, with the kernel's PTX and what it was given.
+// launch of a region operator, and one of a gradient, is written down in the folder RECORDS, with the kernel's PTX and
+// what it was given.
 // `count` builds it as libcuda.so.1, so that CubeCL compiles kernels and launches them where no GPU is.
 #include <stdint.h>
 #include <stdio.h>
@@ -120,7 +121,7 @@ int cuModuleGetFunction(void **function, char *module, const char *name) {
     return *function = made, 0;
 }
 
-enum { BUFFERS = 5, SCALARS = 512 };  // of which as many are read as the kernel has
+enum { SCALARS = 512 };  // of which as many are read as the kernel has
 static const size_t LARGEST = (size_t)80 << 20;
 
 static FILE *create(const char *name, const char *ending) {
@@ -129,30 +130,41 @@ static FILE *create(const char *name, const char *ending) {
     return fopen(path, "wb");
 }
 
+static uint64_t buffers_of(const char *ptx) {
+    uint64_t buffers = 0;
+    while ((ptx = strstr(ptx, ".param .u64 .ptr"))) buffers++, ptx++;
+    return buffers;
+}
+
 static void record(const struct function *kernel, const uint64_t dimensions[6], void **arguments) {
     FILE *ptx = create(kernel->name, "ptx"), *launch = create(kernel->name, "launch");
     if (!ptx || !launch) exit(1);
     fputs(kernel->ptx, ptx);
     fclose(ptx);
     fwrite(dimensions, sizeof *dimensions, 6, launch);
-    for (int i = 0; i < BUFFERS; i++) {
+    uint64_t buffers = buffers_of(kernel->ptx);
+    fwrite(&buffers, sizeof buffers, 1, launch);
+    for (uint64_t i = 0; i < buffers; i++) {
         pointer start = *(pointer *)arguments[i];
-        size_t size = beyond(start) < LARGEST ? beyond(start) : LARGEST;
+        size_t all = beyond(start), size = all < LARGEST ? all : LARGEST;
         fwrite(&start, sizeof start, 1, launch);
+        fwrite(&all, sizeof all, 1, launch);
         fwrite(&size, sizeof size, 1, launch);
         fwrite((void *)start, 1, size, launch);
     }
-    fwrite(arguments[BUFFERS], 1, SCALARS, launch);
+    fwrite(arguments[buffers], 1, SCALARS, launch);
     fclose(launch);
 }
 
 int cuLaunchKernel(struct function *kernel, count blocks_x, count blocks_y, count blocks_z, count units_x,
                    count units_y, count units_z, count shared, void *stream, void **arguments, void **extra) {
-    static int recorded;
-    int ours = !strncmp(kernel->name, "pool_regions", 12);
-    if (ours && !recorded++) {
-        uint64_t dimensions[] = {blocks_x, blocks_y, blocks_z, units_x, units_y, units_z};
-        record(kernel, dimensions, arguments);
+    static const char *const kinds[] = {"pool_regions", "gather_"};  // the operators, and the gradients of features
+    static int recorded[2];
+    for (int kind = 0; kind < 2; kind++) {
+        if (!strncmp(kernel->name, kinds[kind], strlen(kinds[kind])) && !recorded[kind]++) {
+            uint64_t dimensions[] = {blocks_x, blocks_y, blocks_z, units_x, units_y, units_z};
+            record(kernel, dimensions, arguments);
+        }
     }
     return 0;
 }

@@ -1,4 +1,4 @@
-"""Runs a unit of a kernel in PTX, for as much of PTX as CubeCL 0.11 writes for this crate's kernels.
+"""Runs units of a kernel in PTX, for as much of PTX as CubeCL 0.11 writes for this crate's kernels.
 
 A register holds bits as a whole number; what they mean is in the instructions.
 """
@@ -11,7 +11,7 @@ from collections import Counter
 import numpy as np
 
 np.seterr(all="ignore")
-BUFFERS = 5
+SHARED = 1 << 62  # where the memory that a block shares lies
 
 
 class Kernel:
@@ -34,18 +34,20 @@ class Launch:
 
     def __init__(self, data):
         self.blocks, self.units = struct.unpack_from("<3Q", data), struct.unpack_from("<3Q", data, 24)
-        self.memory, self.parameters, place = [], [], 48
-        for _ in range(BUFFERS):
-            start, size = struct.unpack_from("<2Q", data, place)
-            self.memory.append((start, data[place + 16 : place + 16 + size]))
+        (buffers,) = struct.unpack_from("<Q", data, 48)
+        self.memory, self.parameters, place = [], [], 56
+        for _ in range(buffers):
+            start, all_of_it, size = struct.unpack_from("<3Q", data, place)
+            self.memory.append((start, all_of_it, data[place + 24 : place + 24 + size]))
             self.parameters.append(data[place : place + 8])
-            place += 16 + size
+            place += 24 + size
         self.parameters.append(data[place:])
 
     def load(self, address, size):
-        for start, held in self.memory:
-            if start <= address and address + size <= start + len(held):
-                return held[address - start : address - start + size]
+        """Of the global memory. Where it was not written down, it is 0."""
+        for start, all_of_it, held in self.memory:
+            if start <= address and address + size <= start + all_of_it:
+                return held[address - start : address - start + size].ljust(size, b"\0")
         raise IndexError(f"a load from {address:#x}, which is in no buffer")
 
 
@@ -85,22 +87,41 @@ COMPARISONS = {
 ROUNDINGS = {"rmi": np.floor, "rpi": np.ceil}
 
 
+class Block:
+    """Units of one block of a launch, which share memory: all of them, or one alone."""
+
+    def __init__(self, kernel, launch, number, units=None):
+        self.shared = bytearray(48 << 10)
+        every = range(launch.units[0] * launch.units[1])
+        self.units = [Unit(kernel, launch, number, unit, self.shared) for unit in units or every]
+
+    def run(self):
+        """Runs to the end, all units from barrier to barrier. Counts what was run in `ran`, the stores in `stored`."""
+        running = [unit.run() for unit in self.units]
+        while running:
+            running = [unit for unit in running if next(unit, None) is not None]
+        self.ran = sum((unit.ran for unit in self.units), Counter())
+        self.stored = sum(unit.stored for unit in self.units)
+        return self
+
+
 class Unit:
     """A unit of a launch, number `unit` of block `block`."""
 
-    def __init__(self, kernel, launch, block, unit):
-        self.kernel, self.launch = kernel, launch
+    def __init__(self, kernel, launch, block, unit, shared):
+        self.kernel, self.launch, self.shared = kernel, launch, shared
         self.stored = 0
         self.ran = Counter()
         width, height, _ = launch.units
         self.registers = dict.fromkeys(["%ctaid.y", "%ctaid.z", "%tid.z"], 0)
         self.registers |= {"%ctaid.x": block, "%tid.x": unit % width, "%tid.y": unit // width}
+        self.registers["cube_shared"] = SHARED
         for axis, blocks, units in zip("xyz", launch.blocks, launch.units):
             self.registers |= {f"%nctaid.{axis}": blocks, f"%ntid.{axis}": units}
         assert unit < width * height
 
     def run(self):
-        """Runs to the end, and counts what was run in `ran` and the stores in `stored`."""
+        """Runs to the end, and yields at each barrier."""
         place = 0
         while True:
             guard, name, operands = self.kernel.instructions[place]
@@ -108,14 +129,16 @@ class Unit:
             taken = guard is None or self.registers[guard.lstrip("!")] != guard.startswith("!")
             self.ran[".".join(name)] += 1
             if taken and name[0] == "ret":
-                return self
-            if taken and name[0] == "bra":
+                return
+            if taken and name[0] == "bar":
+                yield place
+            elif taken and name[0] == "bra":
                 place = self.kernel.labels[operands[0]]
             elif taken:
                 self.step(name, operands)
 
     def value(self, operand):
-        if operand.startswith("%"):
+        if operand in self.registers or operand.startswith("%"):
             return self.registers[operand]
         return int(operand[2:], 16) if operand.startswith("0f") else int(operand, 0)
 
@@ -125,7 +148,7 @@ class Unit:
         if name[0] == "ld":
             self.load(name, target, sources[0])
         elif name[0] == "st":
-            self.stored += 1
+            self.store(name, target, sources[0])
         elif name[0] == "setp":
             self.registers[target] = self.compare(name[1], kind, sources)
         elif name[0] == "selp":
@@ -143,17 +166,33 @@ class Unit:
         else:
             self.registers[target] = self.compute(name, sources)
 
+    def place(self, operand):
+        base, offset = re.match(r"\[([^+\]]+)\+?(-?\d*)\]", operand).groups()
+        return base, int(offset or 0)
+
     def load(self, name, target, source):
-        base, offset = re.match(r"\[([^+\]]+)\+?(\d*)\]", source).groups()
-        offset, size = int(offset or 0), int(name[-1][1:]) // 8
+        base, offset = self.place(source)
+        size = int(name[-1][1:]) // 8
         for number, register in enumerate(target.strip("{}").split(",")):
             start = offset + number * size
             if name[1] == "param":
                 parameter = self.launch.parameters[int(base.rsplit("_", 1)[1])]
                 data = parameter[start : start + size]
+            elif name[1] == "shared":
+                start += self.value(base) - SHARED
+                data = self.shared[start : start + size]
             else:
                 data = self.launch.load(self.value(base) + start, size)
             self.registers[register.strip()] = int.from_bytes(data, "little")
+
+    def store(self, name, target, source):
+        """What is stored in the global memory is counted, and never read again."""
+        if name[1] != "shared":
+            self.stored += 1
+            return
+        base, offset = self.place(target)
+        start, size = self.value(base) - SHARED + offset, int(name[-1][1:]) // 8
+        self.shared[start : start + size] = self.value(source).to_bytes(size, "little")
 
     def compare(self, comparison, kind, sources):
         values = [self.value(source) for source in sources]
@@ -173,6 +212,8 @@ class Unit:
             values[2:] = [self.value(source) for source in sources[2:]]
             width *= 2
         result = WHOLES[name[0]](*values)
+        if "relu" in name:
+            result = max(result, 0)
         if "hi" in name:
             result >>= width
         return result & ((1 << width) - 1)

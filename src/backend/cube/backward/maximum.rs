@@ -7,7 +7,7 @@
 use cubecl::prelude::*;
 
 use super::Compiled;
-use super::tile::{SIDE, Tile, UNITS, elements_reading, list_regions, places, tile, write_pixel};
+use super::tile::{FLAGS, SIDE, Tile, UNITS, elements_reading, list_regions, places, tile, write_pixel};
 use super::winner::{Place, Winner, nothing, winner_of_bin, winner_of_samples};
 use crate::backend::cube::unit::{BoxRow, CHANNELS, read_box};
 use crate::geometry::real::single::area::AreaRule;
@@ -49,9 +49,9 @@ pub fn gather_maximum<F: Float, I: Int>(
     if CUBE_POS >= cubes {
         terminate!();
     }
-    let tile = tile(gradient, output, places(gradient, compiled.channel_map));
+    let tile = tile(gradient, output, places(gradient, compiled.channel_map), 1);
     let batch = output.shape(0);
-    let mut flags = Shared::<[u32]>::new_slice(UNITS);
+    let mut flags = Shared::<[u32]>::new_slice(FLAGS);
     let mut list = Shared::<[u32]>::new_slice(UNITS + 1);
     let mut winners = Winners {
         count: Shared::<[u32]>::new_slice(1usize),
@@ -100,7 +100,14 @@ pub fn gather_maximum<F: Float, I: Int>(
         }
         first += UNITS;
     }
-    write_pixel(output, gradient.shape(1), &tile, &sums, compiled.channel_map);
+    write_pixel(
+        output,
+        gradient.shape(1),
+        &tile,
+        tile.channel,
+        &sums,
+        compiled.channel_map,
+    );
 }
 
 /// Adds what a region gives the pixel of this unit.

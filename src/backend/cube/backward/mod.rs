@@ -24,6 +24,7 @@ use burn_cubecl::ops::numeric::empty_device_contiguous_dtype;
 use burn_cubecl::tensor::CubeTensor;
 use cubecl::prelude::*;
 
+use super::blocks::TOGETHER;
 use super::kernel::{address_type, reduction, rules};
 use super::unit::CHANNELS;
 use crate::geometry::levels::AreaRange;
@@ -33,6 +34,11 @@ use crate::geometry::plan::Coordinate;
 use crate::geometry::real::single::area::AreaRuleLaunch;
 use crate::geometry::real::single::make::area_rule;
 use tile::{SIDE, UNITS};
+
+/// Enough cubes to fill a large GPU several times: an H200 holds 264, by the 128 registers of a unit (`ptxas` for
+/// `sm_90a`). Where there would be more, a cube gathers two blocks of channels, since the weights of elements take far
+/// longer than the sums.
+const ENOUGH_CUBES: usize = 1 << 10;
 
 /// What is compiled in. Everything else of an operator is an argument.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -79,7 +85,13 @@ pub fn features_gradient(
     let [images, _, height, width] = shape;
     let [_, channels, rows, columns] = gradient.shape().dims();
     let places = operator.channel_map.input_channels(rows * columns);
-    let cubes = images * height.div_ceil(SIDE) * width.div_ceil(SIDE) * places * channels.div_ceil(CHANNELS);
+    let tiles = images * height.div_ceil(SIDE) * width.div_ceil(SIDE) * places;
+    let blocks = channels.div_ceil(CHANNELS);
+    let blocks_of_cube = match features {
+        Some(_) => 1,
+        None => (tiles * blocks / ENOUGH_CUBES).clamp(1, TOGETHER.min(blocks)),
+    };
+    let cubes = tiles * blocks.div_ceil(blocks_of_cube);
     let (dtype, index_dtype) = (gradient.dtype, batch_indices.dtype);
     let inputs = [&gradient, &boxes, &batch_indices, &output]
         .into_iter()
@@ -100,6 +112,7 @@ pub fn features_gradient(
             output.clone().into_tensor_arg(),
             rules,
             areas,
+            blocks_of_cube,
             cubes,
             Compiled::new(operator),
             dtype_to_storage_type(dtype),

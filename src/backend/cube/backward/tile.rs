@@ -19,6 +19,9 @@ pub const SIDE: usize = 16;
 /// How many units a cube has: one for each pixel of a tile.
 pub const UNITS: usize = SIDE * SIDE;
 
+/// How many numbers [`list_flagged`] shares: a flag for each unit, and how many are set in each row of the square.
+pub const FLAGS: usize = UNITS + SIDE;
+
 /// The tile of a cube, and the pixel of a unit.
 #[derive(CubeType)]
 pub struct Tile {
@@ -50,12 +53,13 @@ pub fn places<F: Float>(gradient: &Tensor<F>, #[comptime] channel_map: ChannelMa
     places
 }
 
-/// The tile of this cube, for `places` groups of channels. Neighbouring cubes own the same pixels in further channels,
-/// and read the same regions.
+/// The tile of this cube, for `places` groups of channels, of which a cube has so many blocks. Neighbouring cubes own
+/// the same pixels in further channels, and read the same regions.
 #[cube]
-pub fn tile<F: Float>(gradient: &Tensor<F>, output: &mut Tensor<F>, places: usize) -> Tile {
+pub fn tile<F: Float>(gradient: &Tensor<F>, output: &mut Tensor<F>, places: usize, blocks_of_cube: usize) -> Tile {
     let (height, width) = (output.shape(2), output.shape(3));
-    let blocks = gradient.shape(1).div_ceil(CHANNELS);
+    let channels_of_cube = blocks_of_cube * CHANNELS;
+    let blocks = gradient.shape(1).div_ceil(channels_of_cube);
     let cube = CUBE_POS;
     let (rest, block) = (cube / blocks, cube % blocks);
     let (rest, place) = (rest / places, rest % places);
@@ -75,7 +79,7 @@ pub fn tile<F: Float>(gradient: &Tensor<F>, output: &mut Tensor<F>, places: usiz
         y,
         x,
         on_map: y < height as u32 && x < width as u32,
-        channel: block * CHANNELS,
+        channel: block * channels_of_cube,
         place,
         height: height as u32,
         width: width as u32,
@@ -179,8 +183,10 @@ pub fn list_regions<F: Float, I: Int>(
 
 /// Lists the rows of those units whose flag is 1, in the order of units, and returns how many they are.
 ///
-/// The number comes by way of shared memory: WGSL forbids a barrier in a loop whose length may differ from unit to
-/// unit, and takes a number that each unit has counted for one that does. So `list` has a place more.
+/// A unit adds up the flags before its own: those of whole rows of a square of units first, which are added up once,
+/// then those of its own row. The number of all comes by way of shared memory: WGSL forbids a barrier in a loop whose
+/// length may differ from unit to unit, and takes a number that each unit has counted for one that does. So `list` has
+/// a place more.
 #[cube]
 pub fn list_flagged(flag: u32, row: usize, flags: &mut Shared<[u32]>, list: &mut Shared<[u32]>) -> u32 {
     let unit = UNIT_POS as usize;
@@ -188,30 +194,38 @@ pub fn list_flagged(flag: u32, row: usize, flags: &mut Shared<[u32]>, list: &mut
     sync_cube();
     flags[unit] = flag;
     sync_cube();
-    let mut before = 0u32;
-    let mut count = 0u32;
-    for other in 0..UNITS {
-        let listed = flags[other];
-        if other < unit {
-            before += listed;
+    if unit < SIDE {
+        let mut of_row = 0u32;
+        for other in 0..SIDE {
+            of_row += flags[unit * SIDE + other];
         }
-        count += listed;
+        flags[UNITS + unit] = of_row;
+    }
+    sync_cube();
+    let own = unit / SIDE;
+    let mut before = 0u32;
+    for other in 0..own {
+        before += flags[UNITS + other];
+    }
+    for other in own * SIDE..unit {
+        before += flags[other];
     }
     if flag == 1u32 {
         list[before as usize] = row as u32;
     }
-    if unit == 0 {
-        list[UNITS] = count;
+    if unit == UNITS - 1 {
+        list[UNITS] = before + flag;
     }
     workgroup_uniform_load(&list[UNITS])
 }
 
-/// Writes the sums of a unit's pixel.
+/// Writes the sums of a unit's pixel in the block of channels from `first` on.
 #[cube]
 pub fn write_pixel<F: Float>(
     output: &mut Tensor<F>,
     channels: usize,
     tile: &Tile,
+    first: usize,
     sums: &Array<f32>,
     #[comptime] channel_map: ChannelMap,
 ) {
@@ -225,7 +239,7 @@ pub fn write_pixel<F: Float>(
         }
         #[unroll]
         for lane in 0..CHANNELS {
-            let channel = tile.channel + lane;
+            let channel = first + lane;
             if channel < channels {
                 output[pixel + (channel * step + tile.place) * of_channel] = F::cast_from(sums[lane]);
             }
