@@ -7,6 +7,7 @@ mod bad_input;
 mod frameworks;
 mod large_regions;
 mod repeatable;
+mod small_elements;
 
 use burn::backend::Dispatch;
 use burn::tensor::{DType, Device, Tensor, TensorData};

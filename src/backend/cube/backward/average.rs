@@ -3,19 +3,16 @@
 use cubecl::prelude::*;
 
 use super::Compiled;
-use super::tile::{Elements, FLAGS, Tile, UNITS, list_regions, places, tile, write_pixel};
+use super::tile::{FLAGS, SIDE, Tile, UNITS, list_regions, places, tile, write_pixel};
+use super::weights::{
+    REGIONS, Weights, along_x, along_y, elements_at, is_kept, kept_weight, look, looker_x, looker_y, region_of_unit,
+    weight, weights,
+};
 use crate::backend::cube::blocks::TOGETHER;
 use crate::backend::cube::unit::{BoxRow, CHANNELS, read_box};
 use crate::geometry::operator::ChannelMap;
 use crate::geometry::real::single::area::AreaRule;
-use crate::geometry::real::single::between::Reach;
-use crate::geometry::real::single::bins::extent;
-use crate::geometry::real::single::integrals;
-use crate::geometry::real::single::make::{Rules, RulesExpand};
-use crate::geometry::real::single::reach::{
-    elements_of_bins, elements_of_integrals, elements_of_samples, weight_of_bin, weight_of_integral, weight_of_samples,
-};
-use crate::geometry::real::single::samples::axis;
+use crate::geometry::real::single::make::Rules;
 
 #[cube(launch, address_type = "dynamic")]
 #[allow(clippy::too_many_arguments)]
@@ -40,6 +37,7 @@ pub fn gather_average<F: Float, I: Int>(
     let batch = output.shape(0);
     let mut flags = Shared::<[u32]>::new_slice(FLAGS);
     let mut list = Shared::<[u32]>::new_slice(UNITS + 1);
+    let mut weights = weights();
     let mut sums = Sequence::<Array<f32>>::new();
     #[unroll]
     for _ in 0..TOGETHER {
@@ -67,20 +65,39 @@ pub fn gather_average<F: Float, I: Int>(
             compiled.box_format,
             compiled.of_level,
         );
-        if tile.on_map {
-            for place in 0..count {
-                let row = list[place as usize] as usize;
-                let region = read_box(boxes, batch_indices, row, batch, compiled.box_format);
-                add_region(
-                    gradient,
-                    rules,
-                    &region,
-                    row,
-                    &tile,
-                    end,
-                    &mut sums,
-                    compiled.channel_map,
+        for group in 0..count.div_ceil(comptime!(REGIONS as u32)) {
+            let begin = group * comptime!(REGIONS as u32);
+            let end_of_group = count.min(begin + comptime!(REGIONS as u32));
+            // The weights of the regions before are read by now.
+            sync_cube();
+            let place = begin + region_of_unit();
+            if place < end_of_group {
+                let region = read_box(
+                    boxes,
+                    batch_indices,
+                    list[place as usize] as usize,
+                    batch,
+                    compiled.box_format,
                 );
+                look_at_region(gradient, &mut weights, rules, &region, &tile, compiled.channel_map);
+            }
+            sync_cube();
+            if tile.on_map {
+                for place in begin..end_of_group {
+                    add_region(
+                        gradient,
+                        boxes,
+                        batch_indices,
+                        rules,
+                        &weights,
+                        place - begin,
+                        list[place as usize] as usize,
+                        &tile,
+                        end,
+                        &mut sums,
+                        compiled,
+                    );
+                }
             }
         }
         first += UNITS;
@@ -101,94 +118,73 @@ pub fn gather_average<F: Float, I: Int>(
     }
 }
 
-/// Adds what a region gives the pixel of this unit.
+/// Looks at a region for the row or column of this unit.
 #[cube]
-#[allow(clippy::too_many_arguments)]
-fn add_region<F: Float>(
+fn look_at_region<F: Float>(
     gradient: &Tensor<F>,
+    weights: &mut Weights,
     rules: &Rules,
     region: &BoxRow,
+    tile: &Tile,
+    #[comptime] channel_map: ChannelMap,
+) {
+    let (rows, columns) = (gradient.shape(2) as u32, gradient.shape(3) as u32);
+    let unit = UNIT_POS as usize;
+    let along = (unit % SIDE) as u32;
+    if unit < UNITS / 2 {
+        let along = along_y(region, tile, tile.first_y + along, rows, columns, channel_map);
+        look(weights, rules, &along, true);
+    } else {
+        let along = along_x(region, tile, tile.first_x + along, columns, channel_map);
+        look(weights, rules, &along, false);
+    }
+}
+
+/// Adds what a region gives the pixel of this unit. `number` is the region's among those looked at together.
+#[cube]
+#[allow(clippy::too_many_arguments)]
+fn add_region<F: Float, I: Int>(
+    gradient: &Tensor<F>,
+    boxes: &Tensor<F>,
+    batch_indices: &Tensor<I>,
+    rules: &Rules,
+    weights: &Weights,
+    number: u32,
     row: usize,
     tile: &Tile,
     end: usize,
     sums: &mut Sequence<Array<f32>>,
-    #[comptime] channel_map: ChannelMap,
+    #[comptime] compiled: Compiled,
 ) {
     let (rows, columns) = (gradient.shape(2) as u32, gradient.shape(3) as u32);
-    match rules {
-        Rules::Samples(y, x) => {
-            let axis_y = axis(y, region.y1, region.y2, rows);
-            let axis_x = axis(x, region.x1, region.x2, columns);
-            let reach_y = elements_of_samples(y, &axis_y, rows, tile.y, tile.y);
-            let reach_x = elements_of_samples(x, &axis_x, columns, tile.x, tile.x);
-            let elements = of_place(reach_y, reach_x, tile, columns, channel_map);
-            for p in elements.rows.first..elements.rows.end {
-                let weight_y = weight_of_samples(y, &axis_y, p, tile.y, tile.height) / axis_y.samples as f32;
-                if weight_y > 0.0 {
-                    for q in elements.columns.first..elements.columns.end {
-                        let weight_x = weight_of_samples(x, &axis_x, q, tile.x, tile.width) / axis_x.samples as f32;
-                        add_weighted(gradient, row, p, q, weight_y, weight_x, tile, end, sums);
-                    }
+    let (looker_y, looker_x) = (looker_y(number), looker_x(number));
+    let (reach_y, reach_x) = (elements_at(weights, looker_y), elements_at(weights, looker_x));
+    for p in reach_y.first..reach_y.end {
+        let mut weight_y = 0.0f32;
+        if is_kept(p - reach_y.first) {
+            weight_y = kept_weight(weights, looker_y, p - reach_y.first);
+        }
+        if !is_kept(p - reach_y.first) {
+            let region = read_box(boxes, batch_indices, row, tile.image + 1, compiled.box_format);
+            let along = along_y(&region, tile, tile.y, rows, columns, compiled.channel_map);
+            weight_y = weight(rules, &along, p, true);
+        }
+        if weight_y > 0.0 {
+            for q in reach_x.first..reach_x.end {
+                let mut weight_x = 0.0f32;
+                if is_kept(q - reach_x.first) {
+                    weight_x = kept_weight(weights, looker_x, q - reach_x.first);
+                }
+                if !is_kept(q - reach_x.first) {
+                    let region = read_box(boxes, batch_indices, row, tile.image + 1, compiled.box_format);
+                    let along = along_x(&region, tile, tile.x, columns, compiled.channel_map);
+                    weight_x = weight(rules, &along, q, false);
+                }
+                if weight_x > 0.0 {
+                    add_weighted(gradient, row, p, q, weight_y * weight_x, tile, end, sums);
                 }
             }
         }
-        Rules::Bins(y, x) => {
-            let extent_y = extent(y, region.y1, region.y2, rows);
-            let extent_x = extent(x, region.x1, region.x2, columns);
-            let reach_y = elements_of_bins(&extent_y, rows, tile.y, tile.y);
-            let reach_x = elements_of_bins(&extent_x, columns, tile.x, tile.x);
-            let elements = of_place(reach_y, reach_x, tile, columns, channel_map);
-            for p in elements.rows.first..elements.rows.end {
-                let weight_y = weight_of_bin(y, &extent_y, p, rows, tile.y, tile.height);
-                if weight_y > 0.0 {
-                    for q in elements.columns.first..elements.columns.end {
-                        let weight_x = weight_of_bin(x, &extent_x, q, columns, tile.x, tile.width);
-                        add_weighted(gradient, row, p, q, weight_y, weight_x, tile, end, sums);
-                    }
-                }
-            }
-        }
-        Rules::Integrals(y, x) => {
-            let extent_y = integrals::extent(y, region.y1, region.y2, rows);
-            let extent_x = integrals::extent(x, region.x1, region.x2, columns);
-            let reach_y = elements_of_integrals(&extent_y, rows, tile.y, tile.y);
-            let reach_x = elements_of_integrals(&extent_x, columns, tile.x, tile.x);
-            let elements = of_place(reach_y, reach_x, tile, columns, channel_map);
-            for p in elements.rows.first..elements.rows.end {
-                let weight_y = weight_of_integral(&extent_y, p, tile.y, tile.height);
-                if weight_y > 0.0 {
-                    for q in elements.columns.first..elements.columns.end {
-                        let weight_x = weight_of_integral(&extent_x, q, tile.x, tile.width);
-                        add_weighted(gradient, row, p, q, weight_y, weight_x, tile, end, sums);
-                    }
-                }
-            }
-        }
-    }
-}
-
-/// Those of some elements that read the tile's group of channels.
-#[cube]
-fn of_place(
-    reach_y: Reach,
-    reach_x: Reach,
-    tile: &Tile,
-    columns: u32,
-    #[comptime] channel_map: ChannelMap,
-) -> Elements {
-    let mut rows = reach_y;
-    let mut of_columns = reach_x;
-    if comptime!(channel_map == ChannelMap::PositionSensitive) {
-        let row = tile.place as u32 / columns;
-        let column = tile.place as u32 % columns;
-        rows.first = rows.first.max(row);
-        rows.end = rows.end.min(row + 1u32);
-        of_columns.first = of_columns.first.max(column);
-        of_columns.end = of_columns.end.min(column + 1u32);
-    }
-    Elements {
-        rows,
-        columns: of_columns,
     }
 }
 
@@ -200,19 +196,16 @@ fn add_weighted<F: Float>(
     row: usize,
     p: u32,
     q: u32,
-    weight_y: f32,
-    weight_x: f32,
+    weight: f32,
     tile: &Tile,
     end: usize,
     sums: &mut Sequence<Array<f32>>,
 ) {
-    if weight_x > 0.0 {
-        #[unroll]
-        for block in 0..TOGETHER {
-            let first = tile.channel + block * CHANNELS;
-            if first < end {
-                add_element(gradient, row, p, q, first, weight_y * weight_x, &mut sums[block]);
-            }
+    #[unroll]
+    for block in 0..TOGETHER {
+        let first = tile.channel + block * CHANNELS;
+        if first < end {
+            add_element(gradient, row, p, q, first, weight, &mut sums[block]);
         }
     }
 }

@@ -3,6 +3,7 @@
 //!
 //! - [`tile`]: the pixels that a cube of units owns, and the regions that reach them.
 //! - [`average`] and [`maximum`]: the gradient of features; a unit owns a pixel in a few channels.
+//! - [`weights`]: the weights of a tile's rows and columns in the elements of regions.
 //! - [`winner`]: what a maximum was read from.
 //! - [`boxes`]: the gradient of boxes; a cube owns a region. [`slope`]: how what is read changes with its position;
 //!   [`integrals`]: how the mean of a bin changes with its region.
@@ -13,6 +14,7 @@ mod integrals;
 mod maximum;
 mod slope;
 pub mod tile;
+mod weights;
 mod winner;
 
 use std::mem::{Discriminant, discriminant};
