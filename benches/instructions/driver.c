@@ -1,6 +1,6 @@
 // A CUDA driver whose device, an H200 by its attributes, computes nothing: its memory is the host's, and a
 // launch of a region operator, and one of a gradient, is written down in the folder RECORDS, with the kernel's PTX and
-// what it was given.
+// what it was given. Where MODULES names a folder, the PTX of every kernel is written there.
 // `count` builds it as libcuda.so.1, so that CubeCL compiles kernels and launches them where no GPU is.
 #include <stdint.h>
 #include <stdio.h>
@@ -114,7 +114,19 @@ struct function {
     char *ptx;
     char *name;
 };
-int cuModuleLoadData(void **module, const char *ptx) { return *module = strdup(ptx), 0; }
+int cuModuleLoadData(void **module, const char *ptx) {
+    static int loaded;
+    const char *folder = getenv("MODULES");
+    if (folder) {
+        char path[4096];
+        snprintf(path, sizeof path, "%s/%d.ptx", folder, __sync_fetch_and_add(&loaded, 1));
+        FILE *file = fopen(path, "w");
+        if (!file) exit(1);
+        fputs(ptx, file);
+        fclose(file);
+    }
+    return *module = strdup(ptx), 0;
+}
 int cuModuleGetFunction(void **function, char *module, const char *name) {
     struct function *made = malloc(sizeof *made);
     *made = (struct function){module, strdup(name)};
