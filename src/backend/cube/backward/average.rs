@@ -11,6 +11,7 @@ use super::weights::{
 use crate::backend::cube::blocks::TOGETHER;
 use crate::backend::cube::unit::{BoxRow, CHANNELS, read_box};
 use crate::geometry::operator::ChannelMap;
+use crate::geometry::options::BoxFormat;
 use crate::geometry::real::single::area::AreaRule;
 use crate::geometry::real::single::make::Rules;
 
@@ -72,13 +73,8 @@ pub fn gather_average<F: Float, I: Int>(
             sync_cube();
             let place = begin + region_of_unit();
             if place < end_of_group {
-                let region = read_box(
-                    boxes,
-                    batch_indices,
-                    list[place as usize] as usize,
-                    batch,
-                    compiled.box_format,
-                );
+                let row = list[place as usize] as usize;
+                let region = listed_box(boxes, batch_indices, row, &tile, compiled.box_format);
                 look_at_region(gradient, &mut weights, rules, &region, &tile, compiled.channel_map);
             }
             sync_cube();
@@ -116,6 +112,18 @@ pub fn gather_average<F: Float, I: Int>(
             );
         }
     }
+}
+
+/// The box of a region that was listed, so it names the tile's image.
+#[cube]
+fn listed_box<F: Float, I: Int>(
+    boxes: &Tensor<F>,
+    batch_indices: &Tensor<I>,
+    row: usize,
+    tile: &Tile,
+    #[comptime] format: BoxFormat,
+) -> BoxRow {
+    read_box(boxes, batch_indices, row, tile.image + 1, format)
 }
 
 /// Looks at a region for the row or column of this unit.
@@ -165,7 +173,7 @@ fn add_region<F: Float, I: Int>(
             weight_y = kept_weight(weights, looker_y, p - reach_y.first);
         }
         if !is_kept(p - reach_y.first) {
-            let region = read_box(boxes, batch_indices, row, tile.image + 1, compiled.box_format);
+            let region = listed_box(boxes, batch_indices, row, tile, compiled.box_format);
             let along = along_y(&region, tile, tile.y, rows, columns, compiled.channel_map);
             weight_y = weight(rules, &along, p, true);
         }
@@ -176,7 +184,7 @@ fn add_region<F: Float, I: Int>(
                     weight_x = kept_weight(weights, looker_x, q - reach_x.first);
                 }
                 if !is_kept(q - reach_x.first) {
-                    let region = read_box(boxes, batch_indices, row, tile.image + 1, compiled.box_format);
+                    let region = listed_box(boxes, batch_indices, row, tile, compiled.box_format);
                     let along = along_x(&region, tile, tile.x, columns, compiled.channel_map);
                     weight_x = weight(rules, &along, q, false);
                 }
