@@ -39,6 +39,7 @@ def arguments():
     parser.add_argument("--device", default="cuda", help="of PyTorch")
     parser.add_argument("--workloads", default=",".join(workload.name for workload in STANDARD))
     parser.add_argument("--dtypes", default=",".join(DTYPES))
+    parser.add_argument("--directions", default="forward,backward")
     parser.add_argument("--burst", type=int, default=20)
     parser.add_argument("--output", required=True)
     return parser.parse_args()
@@ -150,7 +151,7 @@ def main():
             write({"of": "machine", "device": device, "torch": torch.__version__, "backend": options.backend})
             write(copy_bandwidth(options.device, options.burst))
         for dtype in options.dtypes.split(","):
-            for direction in ["forward", "backward"]:
+            for direction in options.directions.split(","):
                 for workload in chosen:
                     write(torchvision_time(workload, dtype, direction, options.device, options.burst))
                 for record in own_times(names, dtype, direction, options):

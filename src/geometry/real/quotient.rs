@@ -66,7 +66,12 @@ fn remainder(dividend: f32, divisor: f32, quotient: f32) -> f32 {
 #[cfg_attr(feature = "cube", cube)]
 fn spacing(quotient: f32, remainder: f32) -> f32 {
     let mut neighbour = quotient.to_bits() - 1u32;
-    if (quotient > 0.0f32) == (remainder > 0.0f32) {
+    // As `==` of two comparisons, CubeCL 0.11 does not compile this for Vulkan.
+    let mut is_away_from_zero = remainder > 0.0f32;
+    if quotient <= 0.0f32 {
+        is_away_from_zero = remainder <= 0.0f32;
+    }
+    if is_away_from_zero {
         neighbour += 2u32;
     }
     (f32::from_bits(neighbour) - quotient).abs()
