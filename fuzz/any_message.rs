@@ -1,5 +1,5 @@
-//! Any message to a server of Flex, from a client that is not trusted: it is refused or computed. It never panics, hangs
-//! or takes memory without bound. `scripts/fuzz` runs it.
+//! Any message to a server of Flex, from a client that is not trusted: it is refused or computed. It never panics,
+//! hangs or takes memory without bound. `scripts/fuzz` runs it.
 
 #![no_main]
 

@@ -27,9 +27,9 @@
 //!   [`multi_scale_pool`](multi_scale_pool()): other operators there.
 //! - [`primitive`]: the same operators by type parameter, `B: RoiBackend`.
 //! - [`Rois`] and [`RotatedRois`]: boxes and the image each belongs to.
-//! - [`torchvision`], [`detectron2`], [`onnx`], [`openvino`], [`directml`], [`tensorflow`], [`tensorrt`],
-//!   [`paddle`], [`mxnet`], [`mmcv`], [`mindspore`]: each framework's attributes under its own names and with its own defaults; they turn into
-//!   this crate's options.
+//! - [`torchvision`], [`detectron2`], [`onnx`], [`openvino`], [`directml`], [`tensorflow`], [`tensorrt`], [`paddle`],
+//!   [`mxnet`], [`mmcv`], [`mindspore`]: each framework's attributes under its own names and with its own defaults;
+//!   they turn into this crate's options.
 //!
 //! With the feature `autodiff` the operators have gradients on autodiff devices, of features and of boxes.
 //! [`primitive`] has functions that give them by hand, with the feature or without.

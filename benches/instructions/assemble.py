@@ -6,7 +6,8 @@ the registers of a unit and the bytes that it spills. Fails where the assembler 
     cargo test --no-run --no-default-features --features cuda --test conformance  # links LLVM: see scripts/debian_llvm
     python benches/instructions/assemble.py PROGRAM [--ptxas PATH]
 
-The conformance cases need every kernel. Their results are wrong, since the driver computes nothing.
+The conformance cases need every kernel but `gather_points` and `pull_points`, the gradients of operators that read
+points. Their results are wrong, since the driver computes nothing.
 """
 
 import argparse

@@ -121,7 +121,7 @@ pub enum Error {
         /// What is wrong with it.
         reason: String,
     },
-    /// The graph is not one.
+    /// The graph is malformed, or lacks an input whose sizes are to be fixed, or that input's sizes differ.
     #[error("the graph {0}")]
     Graph(String),
     /// burn-onnx cannot generate the code of a prepared model.

@@ -25,8 +25,8 @@ use crate::prepare::{FOLDER, text_of};
 ///
 /// # Errors
 ///
-/// [`Error::Generate`] with the text of the panic. burn-onnx numbers the nodes of each operator and forgets their names,
-/// so the error also lists the nodes of that operator in the models that [`input`](crate::input()) prepared.
+/// [`Error::Generate`] with the text of the panic. burn-onnx numbers the nodes of each operator and forgets their
+/// names, so the error also lists the nodes of that operator in the models that [`input`](crate::input()) prepared.
 pub fn generate(model: &ModelGen) -> Result<(), Error> {
     let generated = catch_unwind(AssertUnwindSafe(|| model.run_from_script()));
     generated.map_err(|panic| {

@@ -1,4 +1,4 @@
-//! Keypoints from heatmaps: what torchvision's export has a loop for.
+//! Keypoints from heatmaps. torchvision's export computes them in a `Loop`.
 
 use burn_onnx::ext::proc_macro2::TokenStream;
 use burn_onnx::ext::quote::quote;
@@ -9,8 +9,8 @@ use crate::own::OwnOperator;
 /// The operator's name.
 pub(crate) const NAME: &str = "Keypoints";
 
-/// The operator of heatmaps and boxes, as burn-onnx takes it. Its outputs are the keypoints `[K, 3, P]`, as the loop has
-/// them, and their scores `[K, P]`.
+/// The operator of heatmaps and boxes, as burn-onnx takes it. Its outputs are the keypoints `[K, 3, P]`, as the loop
+/// has them, and their scores `[K, P]`.
 pub(crate) struct Keypoints;
 
 impl OwnOperator for Keypoints {

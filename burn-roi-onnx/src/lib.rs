@@ -1,8 +1,8 @@
 //! Imports ONNX models with region operators into [Burn](https://burn.dev).
 //!
-//! burn-onnx turns an ONNX model into Rust code in a build script. It refuses `RoiAlign`, and so the two-stage
-//! detectors. This crate rewrites such a model so that burn-onnx takes it, and adds the region operators, which run on
-//! [burn-roi](https://docs.rs/burn-roi):
+//! burn-onnx turns an ONNX model into Rust code in a build script. It has no code for `RoiAlign`, so it cannot import
+//! two-stage detectors. This crate rewrites such a model so that burn-onnx takes it, and adds the region operators,
+//! which run on `burn_roi`:
 //!
 //! ```no_run
 //! // build.rs
@@ -15,7 +15,7 @@
 //! ```
 //!
 //! The generated code calls `burn_roi`, so the package needs it as a dependency, beside `burn` and `burn-store`. A
-//! model with `NonMaxSuppression`, masks that are pasted or keypoints needs the feature `detection` of `burn_roi`. The feature
+//! model with `NonMaxSuppression`, mask pasting or keypoints needs the feature `detection` of `burn_roi`. The feature
 //! `vision` of `burn` is needed only for a `NonMaxSuppression` in the body of an `If`, a `Loop` or a `Scan`, where
 //! burn-onnx takes no custom operator.
 //!
@@ -31,12 +31,13 @@
 //! | `mmcv`, `mmdeploy` | `MMCVRoiAlign` | `roi_align`, `mmcv::RoiAlign` |
 //! | `mmcv`, `mmdeploy` | `MMCVRoIAlignRotated` | `roi_align_rotated`, `mmcv::RoiAlignRotated` |
 //! | `mmdeploy` | `MMCVMultiLevelRoiAlign` | `multi_scale_roi_align`, `mmcv::MultiLevelRoiAlign` |
-//! | `""`, `trt.plugins` (TensorRT) | `ROIAlign_TRT` | `roi_align`, `onnx::RoiAlign16` |
-//! | `""`, `trt.plugins` (TensorRT) | `CropAndResize`, `CropAndResizeDynamic` | `tensorrt::CropAndResize` |
-//! | `""`, `trt.plugins` (TensorRT) | `PyramidROIAlign_TRT` | `tensorrt::PyramidRoiAlign` |
+//! | `""`, `trt.plugins` | `ROIAlign_TRT` | `roi_align`, `onnx::RoiAlign16` |
+//! | `""`, `trt.plugins` | `CropAndResize`, `CropAndResizeDynamic`, `CropAndResize_TRT` | `tensorrt::CropAndResize` |
+//! | `""`, `trt.plugins` | `PyramidROIAlign_TRT` | `tensorrt::PyramidRoiAlign` |
 //! | `org.openvinotoolkit` | `ExperimentalDetectronROIFeatureExtractor` | `multi_scale_roi_align` |
 //!
-//! An attribute that is out of range, of a wrong type or not one of the operator's is an error.
+//! `trt.plugins` is TensorRT's. An attribute that is out of range, of a wrong type or unknown to the operator is an
+//! error.
 
 #![forbid(unsafe_code)]
 #![warn(missing_docs)]
@@ -72,8 +73,8 @@ pub use prepare::prepare;
 ///
 /// # Errors
 ///
-/// An [`Error`] if a file cannot be read or written, if the file is no ONNX model, if a region operator's node is
-/// malformed, or if burn-onnx refuses the rewritten model.
+/// An [`Error`] if a file cannot be read or written, if the file is no ONNX model, if two nodes give one value or
+/// none gives it, if a region operator's node is malformed, or if burn-onnx refuses the rewritten model.
 pub fn input(model: &mut ModelGen, path: impl AsRef<Path>) -> Result<&mut ModelGen, Error> {
     Input::new(path).add_to(model)
 }
@@ -141,7 +142,8 @@ impl Input {
     }
 }
 
-/// Registers the region operators.
+/// Registers the operators that [`input`](crate::input()) writes into a model: the region operators,
+/// `NonMaxSuppression`, `TopK`, `Expand`, `Reshape`, and those that replace loops and branches.
 ///
 /// # Panics
 ///

@@ -1,5 +1,5 @@
-//! The operators of this crate's own set that are none of regions: what the rewritten model has in the place of standard
-//! operators, and of loops and branches, that burn-onnx refuses.
+//! Operators of this crate's own operator set, other than the region operators. They replace standard operators, loops
+//! and branches that burn-onnx refuses.
 
 use burn_onnx::ext::proc_macro2::TokenStream;
 use burn_onnx::ext::{ArgType, CodegenContext, CustomNode, CustomOp, OpsetRange, ProcessError};

@@ -1,5 +1,5 @@
-//! ONNX `TopK`. burn-onnx's own calls `topk_with_indices`, whose kernel on GPUs gave one of the 100 largest of 6720
-//! elements, and took minutes to compile for 1000 of them (Burn 0.22.1, Mesa's software driver).
+//! ONNX `TopK`. burn-onnx's own code calls `topk_with_indices`. With Burn 0.22.1 on Mesa's software driver its kernel
+//! found one of the 100 largest of 6720 elements, and for 1000 of them it took minutes to compile.
 
 use burn_onnx::ext::proc_macro2::TokenStream;
 use burn_onnx::ext::quote::quote;

@@ -8,8 +8,8 @@ use super::RegionKernels;
 
 /// A backend that the region operators run on: the bound of code that chooses it by type parameter.
 ///
-/// It holds for `Flex`, `NdArray`, `LibTorch`, `Remote`, `CubeBackend` (whose other names are `Wgpu`, `Cuda`, …) with and
-/// without `Fusion`, where the features of these names are on, and for `Dispatch`, which stands for all of them. No
+/// It holds for `Flex`, `NdArray`, `LibTorch`, `Remote`, `CubeBackend` (whose other names are `Wgpu`, `Cuda`, …) with
+/// and without `Fusion`, where the features of these names are on, and for `Dispatch`, which stands for all of them. No
 /// other crate can implement it.
 ///
 /// ```

@@ -3,8 +3,8 @@
 /// torch's coefficient of the cubic convolution.
 const A: f32 = -0.75;
 
-/// How an axis is resized: the four pixels that each new pixel reads, and their weights. Pixels beyond an end are the one
-/// at the end.
+/// How an axis is resized: the four pixels that each new pixel reads, and their weights. Pixels beyond an end are the
+/// one at the end.
 pub struct CubicTaps {
     given: usize,
     taps: Vec<([usize; 4], [f32; 4])>,

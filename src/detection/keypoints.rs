@@ -11,17 +11,17 @@ use crate::waiting::wait;
 /// Finds the keypoints of each detection in its heatmaps. The semantics are those of torchvision's
 /// `heatmaps_to_keypoints` (`torchvision.models.detection.roi_heads`).
 ///
-/// Each heatmap is resized to its box by bicubic interpolation without aligned corners. The sides of the box are rounded
-/// up for that, and are at least one pixel long. The keypoint is the centre of the pixel with the largest value, and of
-/// equal values the first.
+/// Each heatmap is resized to its box by bicubic interpolation without aligned corners. The sides of the box are
+/// rounded up for that, and are at least one pixel long. The keypoint is the centre of the pixel with the largest
+/// value, and of equal values the first.
 ///
 /// - `maps`: `[K, P, H, W]`, the heatmaps of P keypoints for each of K detections, of any float dtype.
 /// - `boxes`: `[K, 4]`, each `[x1, y1, x2, y2]` in pixels, of any float dtype.
 /// - Returns `[K, P, 3]`, the keypoints as x, y in pixels and a visibility of 1, and `[K, P]`, the largest values. Both
 ///   are of the dtype of `maps`.
 ///
-/// Heatmaps and boxes are read back to the host, which computes in f32. A NaN counts as the largest value of its heatmap,
-/// as in torch.
+/// Heatmaps and boxes are read back to the host, which computes in f32. A NaN counts as the largest value of its
+/// heatmap, as in torch.
 ///
 /// ```
 /// use burn::tensor::{Device, Tensor};

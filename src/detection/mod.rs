@@ -11,8 +11,8 @@
 //! - A tensor's device decides the backend, as for the region operators. Where values decide how many rows a result
 //!   has, the function reads them back to the host, and its documentation says so.
 //! - An empty input, such as no proposals, gives empty tensors.
-//! - A function that reads back has a third form, such as [`nms_async`] beside [`nms`] and [`try_nms`], which awaits the
-//!   device. In a browser a WebGPU device can be read in this form only: there the `try_` form returns
+//! - A function that reads back has a third form, such as [`nms_async`] beside [`nms`] and [`try_nms`], which awaits
+//!   the device. In a browser a WebGPU device can be read in this form only: there the `try_` form returns
 //!   [`RoiError::SynchronousRead`](crate::RoiError::SynchronousRead), which names it. Both return
 //!   [`RoiError::DeviceRead`](crate::RoiError::DeviceRead) where the device answers with a failure.
 //! - A native program on an asynchronous executor sets Burn's `RuntimeKind::Async`. Without it CubeCL devices copy data

@@ -4,8 +4,8 @@
 use burn::tensor::Tensor;
 use burn::tensor::kind::Basic;
 
-/// ONNX `Expand`: repeats a tensor along the axes of size 1. The rank `R` of the result is the larger one of the input's
-/// and of how many sizes are asked for.
+/// ONNX `Expand`: repeats a tensor along the axes of size 1. The rank `R` of the result is the larger one of the
+/// input's and of how many sizes are asked for.
 ///
 /// ```
 /// use burn::tensor::{Device, Tensor};

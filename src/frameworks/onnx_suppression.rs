@@ -27,11 +27,12 @@ pub struct NonMaxSuppression {
 
 /// ONNX `NonMaxSuppression`: NMS of each class of each image, as onnxruntime 1.31 computes it.
 ///
-/// - `boxes`: `[N, K, 4]`, of N images, in the format that [`NonMaxSuppression::center_point_box`] says and in any unit.
+/// - `boxes`: `[N, K, 4]`, of N images, in the format that [`NonMaxSuppression::center_point_box`] says and in any
+///   unit.
 /// - `scores`: `[N, C, K]`: the scores of an image's boxes for each of C classes.
 /// - Both are of any float dtype. They are read back to the host, which computes the IoU in f32.
-/// - Returns `[M, 3]`, the image, the class and the box of each kept one, in the device's integer dtype. They are ordered
-///   by image, then by class, then by decreasing score. Of equal scores the lower index of the box comes first.
+/// - Returns `[M, 3]`, the image, the class and the box of each kept one, in the device's integer dtype. They are
+///   ordered by image, then by class, then by decreasing score. Of equal scores the lower index of the box comes first.
 ///
 /// A box whose score is NaN is not kept. A box with a NaN coordinate neither suppresses a box nor is suppressed.
 ///

@@ -1,4 +1,4 @@
-//! Pools from a feature pyramid: what torchvision's export has a `RoiAlign` and a `ScatterElements` a level for.
+//! Pools from a feature pyramid. torchvision's export has a `RoiAlign` and a `ScatterElements` for each level instead.
 
 use burn_onnx::ext::quote::quote;
 

@@ -1,5 +1,5 @@
-//! Puts one node in the place of the `If` in which torchvision's export has the NMS of boxes of several classes, and
-//! which asks whether there is any box. burn-onnx takes no custom operator in the branch.
+//! Replaces torchvision's class-wise NMS by one node. The export has it in an `If` that tests whether there are boxes,
+//! and burn-onnx takes no custom operator in a branch.
 
 use onnx_ir::{AttributeProto, AttributeType, GraphProto, NodeProto, TensorProto};
 

@@ -1,5 +1,4 @@
-//! Computes what does not depend on the model's inputs but on their sizes, and takes the branch of an `If` whose
-//! condition is known.
+//! Constant folding of values and of shapes. An `If` whose condition is constant is replaced by its branch.
 //!
 //! A detector computes anchors, and the sizes that it resizes and reshapes to, in hundreds of nodes. burn-onnx does not
 //! take all of them, such as `Shape` of a number.

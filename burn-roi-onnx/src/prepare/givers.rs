@@ -1,4 +1,4 @@
-//! The node or the constant that gives each value of a graph.
+//! The producer of each value of a graph: a node or an initializer.
 
 use std::collections::HashMap;
 

@@ -171,8 +171,8 @@ struct Rule<'a> {
     boxes: &'a str,
 }
 
-/// `floor(canonical_level + log(sqrt(area) / canonical_scale) / log(2) + epsilon)`, held between two levels, from the
-/// first of which is counted.
+/// `floor(canonical_level + log(sqrt(area) / canonical_scale) / log(2) + epsilon)`, clamped to the
+/// range of levels, minus the first level.
 fn rule<'a>(givers: &Givers<'a>, levels: &str) -> Option<Rule<'a>> {
     let (counted, first_level) = givers.with_number(givers.through(levels, &["Cast"])?, "Sub")?;
     let held = givers.through(counted, &["Cast"])?;
@@ -231,7 +231,7 @@ fn boxes<'a>(givers: &Givers<'a>, rois: &str) -> Option<&'a str> {
     (joined.input.len() == 2).then(|| plain(givers, joined.input[1].as_str()))
 }
 
-/// A value behind the joining of one tensor, as torch writes it for one image.
+/// The input of a `Concat` of one tensor or of an `Identity`, which torch writes for one image.
 fn plain<'a>(givers: &Givers<'a>, name: &'a str) -> &'a str {
     match givers.node(name) {
         Some(node) if matches!(&*node.op_type, "Concat" | "Identity") && node.input.len() == 1 => {

@@ -1,4 +1,4 @@
-//! The sizes of what a node gives, as far as they follow from those of its inputs.
+//! Shape inference: the shapes of a node's outputs, as far as they follow from those of its inputs.
 
 use onnx_ir::NodeProto;
 

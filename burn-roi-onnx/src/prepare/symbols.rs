@@ -1,7 +1,7 @@
 //! Small tensors whose elements are computed from the sizes of other tensors.
 //!
-//! Exporters compute sizes with dozens of operators, on values that burn-onnx keeps as numbers, as arrays or as tensors,
-//! and not every operator takes each of them. Here each element becomes one expression of Rust.
+//! Exporters compute sizes with dozens of operators, on values that burn-onnx keeps as numbers, as arrays or as
+//! tensors, and not every operator takes each of them. Here each element becomes one expression of Rust.
 
 use onnx_ir::NodeProto;
 

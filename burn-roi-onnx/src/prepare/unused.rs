@@ -1,4 +1,4 @@
-//! Removes what no output of the model depends on.
+//! Dead-code elimination: removes the nodes that no output of the model depends on.
 
 use std::collections::HashSet;
 

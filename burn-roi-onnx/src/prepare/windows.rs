@@ -14,7 +14,8 @@ fn window<'a>(node: &'a NodeProto, name: &str, axes: usize, default: &'a [i64]) 
     }
 }
 
-/// The sizes of a window's places: `least` pixels are a window.
+/// The output's size along each spatial axis: how many positions a window of size `kernel` has. Unknown with `auto_pad`
+/// or `ceil_mode`.
 fn places(inputs: &Inputs, kernel: &[i64]) -> Option<Dims> {
     let (node, axes) = (inputs.node, kernel.len());
     let spatial = inputs.dims(0)?.get(2..)?;

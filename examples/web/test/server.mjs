@@ -16,8 +16,8 @@ const TYPES = {
   ".wasm": "application/wasm",
 };
 
-// `folders` are the folder of each first part of an address, and "" is that of all others. A file in `instead` takes the
-// place of the page's file of that name. Gives the page's address and a function that ends the server.
+// `folders` are the folder of each first part of an address, and "" is that of all others. A file in `instead` takes
+// the place of the page's file of that name. Gives the page's address and a function that ends the server.
 export async function serve(folders, instead) {
   const server = createServer(async (request, response) => {
     const path = normalize(decodeURIComponent(new URL(request.url, "http://page").pathname));

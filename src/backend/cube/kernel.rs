@@ -1,4 +1,5 @@
-//! The kernel of all operators: a unit computes one element of the output in a few channels.
+//! The forward kernel of operators that read samples, bins or integrals: a unit computes one output element in up to 32
+//! channels.
 
 use std::mem::{Discriminant, discriminant};
 
@@ -99,8 +100,8 @@ pub fn launch(
         Some(pooled) => pooled.copy(),
         None => empty_device_contiguous_dtype(client.clone(), features.device.clone(), shape.clone(), features.dtype),
     };
-    // The shape of a block is compiled in: it is that of many units however few there are, so that
-    // another number of regions compiles nothing anew.
+    // The size of a cube is compiled in. It is always that of a large launch, so that another number of regions
+    // compiles nothing.
     let dim = CubeDim::new(&client, u32::MAX as usize);
     let (units, total) = units(shape.dims());
     let (dtype, index_dtype) = (features.dtype, batch_indices.dtype);
@@ -151,15 +152,15 @@ pub fn units([regions, channels, rows, columns]: [usize; 4]) -> (UnitsLaunch, us
     (UnitsLaunch::new(sizes, sharing, of_a_unit, total), total)
 }
 
-/// The integers that elements of a tensor are addressed by: they hold its length too, which an expanded
-/// tensor's memory is shorter than.
+/// The integer type of a tensor's indices. It must also hold the number of elements, which in an expanded tensor
+/// exceeds its memory.
 pub fn address_type(tensor: &CubeTensor) -> AddressType {
     let length = AddressType::from_len(tensor.shape().num_elements());
     length.max(tensor.required_address_type())
 }
 
-/// The reduction that is compiled in, and the number that it starts from. That number is an argument, so that all
-/// maxima of samples are one kernel.
+/// The reduction that is compiled in, and the number that it starts from. That number is an argument, so that
+/// `Max` and `MaxFromZero` are one kernel.
 pub fn reduction(reduction: Reduction) -> (Reduction, f32) {
     match reduction {
         Reduction::Average => (Reduction::Average, 0.0),

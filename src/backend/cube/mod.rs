@@ -7,6 +7,8 @@
 //! - [`kernel`]: the kernel, and how it is launched.
 //! - [`unit`]: which output elements a unit computes, their region, and the channels that they read.
 //! - [`backward`]: the gradients of features and of boxes.
+//! - [`blocks`]: the channel blocks that a unit computes together; [`pairs`]: samples that share pixels, joined along
+//!   an axis.
 //! - [`samples`], [`bins`] and [`integrals`]: what an element reads, reduced.
 //! - [`points`]: operators whose elements read points, and their gradients.
 

@@ -72,7 +72,8 @@ pub fn advance(
     pairs.reads_later = false;
     pairs.later_weight = 0.0;
 
-    // A sample between the pair's second pixel and the one after it is counted too. A nearest one has no such pixels.
+    // A bilinear sample belongs to the pair if it begins at the first pixel or at the second. A nearest sample reads
+    // one pixel, which must be the first.
     let mut reach = 1u32;
     if rule.interpolation == BILINEAR {
         reach = 2u32;

@@ -7,7 +7,8 @@ use crate::geometry::operator::ChannelMap;
 
 use crate::geometry::options::BoxFormat;
 
-/// How many channels a unit computes at a time, with the same coordinates and weights.
+/// Output channels in a channel block. Bins, integrals and points are computed one block at a time, samples
+/// [`TOGETHER`](super::blocks::TOGETHER) blocks.
 pub const CHANNELS: usize = 8;
 
 /// Channel blocks per pass over all regions: 32 channels.
@@ -17,14 +18,14 @@ pub const CHANNELS: usize = 8;
 pub const BLOCKS: usize = 4;
 
 /// Enough units to fill a large GPU twice. An H200 has 8,650,752 registers, and a unit takes 128 (by `ptxas` for
-/// `sm_90a`), so it holds 67,584 units. Where there would be more, a unit computes several blocks, one after another,
+/// `sm_90a`), so it holds 67,584 units. Where there would be more, a unit computes up to [`BLOCKS`] channel blocks,
 /// since finding its region's axes takes as long as half a block.
 pub const ENOUGH_UNITS: usize = 1 << 17;
 
 /// How the output is divided among units.
 #[derive(CubeType, CubeLaunch)]
 pub struct Units {
-    /// K, the units that share the channels computed at a time, P and Q.
+    /// K, the number of units that share the channels of a pass, P and Q.
     sizes: Sequence<FastDivmod<usize>>,
     /// The second of these sizes.
     sharing: usize,
@@ -73,7 +74,8 @@ pub struct BoxRow {
     pub y2: f32,
 }
 
-/// The output element of this unit: neighbours are those of a row, then of a region, then of regions.
+/// The output element of this unit. From the fastest index to the slowest: column, row, unit among those that share the
+/// channels of a pass, region, pass.
 #[cube]
 pub fn element(units: &Units) -> Element {
     let (rest, column) = units.sizes[3].div_mod(ABSOLUTE_POS);
@@ -149,7 +151,8 @@ pub fn read_box<F: Float, I: Int>(
     #[comptime] format: BoxFormat,
 ) -> BoxRow {
     let index = batch_indices[row * batch_indices.stride(0)];
-    // There and back again leaves only what a u32 holds; -1 comes back, but as the largest of them.
+    // A cast to u32 and back changes an index that u32 cannot hold. An i32 of -1 survives it, but as a u32 it is
+    // 2^32 - 1, which is not below `batch`.
     let image = u32::cast_from(index);
     let whole = I::cast_from(image) == index && (image as usize) < batch;
 

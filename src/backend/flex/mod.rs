@@ -1,17 +1,17 @@
 //! Flex: multithreaded SIMD kernels over Flex's storage.
 //!
 //! - [`engine`]: a call. `engine::run` plans regions; `groups` gathers those that share pixels and divides the work
-//!   into tasks; `task` computes one task with vector instructions; `own_channels` is another way, for elements that read
-//!   channels of their own; `kernel` is what all of them ask of a kernel.
+//!   into tasks; `task` computes one task with vector instructions; `own_channels` is another way, for elements that
+//!   read channels of their own; `kernel` is what all of them ask of a kernel.
 //! - [`kernels`]: `average`, `max_of_samples` and `max_of_pixels`, one for each kind of plan. `row_blocks` computes
 //!   several rows of the output together, from rows of the window that `along_y` has reduced.
 //! - [`pixels`]: `features` as slices, a `tile` of their rows with eight channels interleaved, `aligned` memory for
-//!   such pixels, some of it `kept` by the thread from earlier calls, and memory for the `output`, which the `pool` keeps
-//!   when the output is dropped.
+//!   such pixels, some of it `kept` by the thread from earlier calls, and memory for the `output`, which the `pool`
+//!   keeps when the output is dropped.
 //! - [`backward`]: gradients, over the same plans and pixels.
 //! - [`points`]: operators whose elements read points, and their gradients.
-//! - [`numbers`]: the dtypes (`number`), 16-bit conversions (`half`), sums and maxima of interleaved channels (`lanes`),
-//!   and squares of numbers transposed (`transpose`).
+//! - [`numbers`]: the dtypes (`number`), 16-bit conversions (`half`), sums and maxima of interleaved channels
+//!   (`lanes`), and squares of numbers transposed (`transpose`).
 
 use burn::backend::Flex;
 use burn::tensor::Shape;

@@ -118,8 +118,8 @@ fn register(
 
 /// Whether Burn's feature `fusion` is on, by whoever turned it on.
 ///
-/// Burn 0.22.1 then keeps graphs of calls on a remote device, and replays one for calls that differ from it: 19 tests of
-/// the suite ended their session so, with `Expected int handle, got float`.
+/// Burn 0.22.1 then keeps graphs of calls on a remote device, and replays one for calls that differ from it: 19 tests
+/// of the suite ended their session so, with `Expected int handle, got float`.
 fn is_fused() -> bool {
     std::any::type_name::<Remote>().contains("Fusion")
 }

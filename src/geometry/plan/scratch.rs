@@ -8,8 +8,8 @@ use super::Real;
 use crate::geometry::plan::{PointWeights, Span, pixel_count};
 use crate::geometry::point_grid::PARAMETERS;
 
-/// A window of pixels of which some have weights. It takes memory for all of them, or for those that are read where these
-/// are few.
+/// A window of pixels of which some have weights. It takes memory for all of them, or for those that are read where
+/// these are few.
 #[derive(Default)]
 pub struct Scratch {
     window: [Range<usize>; 2],

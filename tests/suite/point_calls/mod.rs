@@ -1,8 +1,8 @@
 //! Calls of the operators whose samples are no grid of rows and columns of the map: what the suite and the fuzz target
 //! share.
 //!
-//! A [`PointProblem`] is a valid call, `strategies` draws them at random, `any_call` changes them into calls that may be
-//! wrong, and `reference` is what both are compared with.
+//! A [`PointProblem`] is a valid call, `strategies` draws them at random, `any_call` changes them into calls that may
+//! be wrong, and `reference` is what both are compared with.
 
 pub mod any_call;
 pub mod gradients;

@@ -53,8 +53,8 @@ pub fn places<F: Float>(gradient: &Tensor<F>, #[comptime] channel_map: ChannelMa
     places
 }
 
-/// The tile of this cube, for `places` groups of channels, of which a cube has so many blocks. Neighbouring cubes own
-/// the same pixels in further channels, and read the same regions.
+/// The tile of this cube. There are `places` groups of channels, and a cube owns `blocks_of_cube` channel blocks of one
+/// group. Neighbouring cubes own the same pixels in further channels, and read the same regions.
 #[cube]
 pub fn tile<F: Float>(gradient: &Tensor<F>, output: &mut Tensor<F>, places: usize, blocks_of_cube: usize) -> Tile {
     let (height, width) = (output.shape(2), output.shape(3));
@@ -184,9 +184,8 @@ pub fn list_regions<F: Float, I: Int>(
 /// Lists the rows of those units whose flag is 1, in the order of units, and returns how many they are.
 ///
 /// A unit adds up the flags before its own: those of whole rows of a square of units first, which are added up once,
-/// then those of its own row. The number of all comes by way of shared memory: WGSL forbids a barrier in a loop whose
-/// length may differ from unit to unit, and takes a number that each unit has counted for one that does. So `list` has
-/// a place more.
+/// then those of its own row. The total goes through shared memory, in `list[UNITS]`. WGSL allows a barrier in a loop
+/// only where every unit runs it equally often, and cannot see that of a number that each unit has counted.
 #[cube]
 pub fn list_flagged(flag: u32, row: usize, flags: &mut Shared<[u32]>, list: &mut Shared<[u32]>) -> u32 {
     let unit = UNIT_POS as usize;

@@ -110,7 +110,7 @@ fn reaches<F: Float>(boxes: &Tensor<F>, rule: &PointRule, region: &PointRegion, 
     let places = places_of_pixels(rule, &region.turn, tile.first_y, last_y, tile.first_x, last_x);
     let mut found = false;
     if rule.parts_y == 0u32 {
-        // Without offsets, rows and columns of elements reach it one by one.
+        // Without offsets, rows and columns of elements are tested by themselves: P + Q tests instead of P times Q.
         let mut found_y = false;
         for p in 0..region.y.elements {
             let reach = samples_between(rule, &region.y, p, 0.0, places.low_y, places.high_y);

@@ -105,8 +105,8 @@ fn of_eight(avx: Avx, square: [[f32; 8]; 8]) -> [[f32; 8]; 8] {
     ])
 }
 
-/// Transposes the four squares of four numbers that a square of eight has. Closures took 4 ms of a call of 15: optimized
-/// for size, the compiler does not inline them.
+/// Transposes the four squares of four numbers that a square of eight has. Closures took 4 ms of a call of 15:
+/// optimized for size, the compiler does not inline them.
 #[cfg(all(target_arch = "wasm32", target_feature = "simd128"))]
 #[inline(always)]
 fn of_eight_in_fours([a, b, c, d, e, f, g, h]: [[v128; 2]; 8]) -> [[v128; 2]; 8] {

@@ -1,7 +1,7 @@
 //! Memory for copies of pixels, which a thread keeps for its next call.
 //!
-//! With it ps-rfcn takes 0.65 ms on two cores of an Intel Xeon, and 0.81 without. Each thread keeps its own, so that none
-//! waits for another.
+//! With it ps-rfcn takes 0.65 ms on two cores of an Intel Xeon, and 0.81 without. Each thread keeps its own, so that
+//! none waits for another.
 
 use std::cell::RefCell;
 use std::thread::LocalKey;
