@@ -18,7 +18,7 @@ pub const ROUNDED_BEFORE_SCALING: u32 = 2;
 const FARTHEST: Real = 536_870_912.0;
 
 /// How a region is divided into bins along one axis.
-#[cfg_attr(feature = "cube", derive(CubeType, CubeLaunch))]
+#[cfg_attr(feature = "cube", derive(CubeType, CubeLaunch), expand(derive(Clone)))]
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct BinRule {
     /// From box coordinates to pixels of the map.

@@ -34,7 +34,7 @@ pub const NEAREST_HALF_UP: u32 = 2;
 pub const MOST_SAMPLES: Real = MAXIMUM_ADAPTIVE_SAMPLES as Real;
 
 /// How samples are placed along one axis. Each framework's rule is a value of this type.
-#[cfg_attr(feature = "cube", derive(CubeType, CubeLaunch))]
+#[cfg_attr(feature = "cube", derive(CubeType, CubeLaunch), expand(derive(Clone)))]
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct SampleRule {
     /// From box coordinates to pixels of the map.

@@ -5,8 +5,8 @@ use cubecl::prelude::*;
 use super::Compiled;
 use super::tile::{FLAGS, SIDE, Tile, UNITS, list_regions, places, tile, write_pixel};
 use super::weights::{
-    REGIONS, Weights, along_x, along_y, elements_at, is_kept, kept_weight, look, looker_x, looker_y, region_of_unit,
-    weight, weights,
+    REGIONS, Weights, along, elements_at, is_kept, kept_weight, look, looker_x, looker_y, region_of_unit, weight,
+    weights,
 };
 use crate::backend::cube::blocks::TOGETHER;
 use crate::backend::cube::unit::{BoxRow, CHANNELS, read_box};
@@ -138,12 +138,12 @@ fn look_at_region<F: Float>(
 ) {
     let (rows, columns) = (gradient.shape(2) as u32, gradient.shape(3) as u32);
     let unit = UNIT_POS as usize;
-    let along = (unit % SIDE) as u32;
+    let place = (unit % SIDE) as u32;
     if unit < UNITS / 2 {
-        let along = along_y(region, tile, tile.first_y + along, rows, columns, channel_map);
+        let along = along(region, tile, tile.first_y + place, rows, columns, true, channel_map);
         look(weights, rules, &along, true);
     } else {
-        let along = along_x(region, tile, tile.first_x + along, columns, channel_map);
+        let along = along(region, tile, tile.first_x + place, rows, columns, false, channel_map);
         look(weights, rules, &along, false);
     }
 }
@@ -164,36 +164,74 @@ fn add_region<F: Float, I: Int>(
     sums: &mut Sequence<Array<f32>>,
     #[comptime] compiled: Compiled,
 ) {
-    let (rows, columns) = (gradient.shape(2) as u32, gradient.shape(3) as u32);
     let (looker_y, looker_x) = (looker_y(number), looker_x(number));
     let (reach_y, reach_x) = (elements_at(weights, looker_y), elements_at(weights, looker_x));
     for p in reach_y.first..reach_y.end {
-        let mut weight_y = 0.0f32;
-        if is_kept(p - reach_y.first) {
-            weight_y = kept_weight(weights, looker_y, p - reach_y.first);
-        }
-        if !is_kept(p - reach_y.first) {
-            let region = listed_box(boxes, batch_indices, row, tile, compiled.box_format);
-            let along = along_y(&region, tile, tile.y, rows, columns, compiled.channel_map);
-            weight_y = weight(rules, &along, p, true);
-        }
+        let weight_y = weight_of_element(
+            gradient,
+            boxes,
+            batch_indices,
+            rules,
+            weights,
+            looker_y,
+            row,
+            p,
+            tile,
+            true,
+            compiled,
+        );
         if weight_y > 0.0 {
             for q in reach_x.first..reach_x.end {
-                let mut weight_x = 0.0f32;
-                if is_kept(q - reach_x.first) {
-                    weight_x = kept_weight(weights, looker_x, q - reach_x.first);
-                }
-                if !is_kept(q - reach_x.first) {
-                    let region = listed_box(boxes, batch_indices, row, tile, compiled.box_format);
-                    let along = along_x(&region, tile, tile.x, columns, compiled.channel_map);
-                    weight_x = weight(rules, &along, q, false);
-                }
+                let weight_x = weight_of_element(
+                    gradient,
+                    boxes,
+                    batch_indices,
+                    rules,
+                    weights,
+                    looker_x,
+                    row,
+                    q,
+                    tile,
+                    false,
+                    compiled,
+                );
                 if weight_x > 0.0 {
                     add_weighted(gradient, row, p, q, weight_y * weight_x, tile, end, sums);
                 }
             }
         }
     }
+}
+
+/// The weight of this unit's row or column in an element of a region: that which `looker` has kept, or computed.
+#[cube]
+#[allow(clippy::too_many_arguments)]
+fn weight_of_element<F: Float, I: Int>(
+    gradient: &Tensor<F>,
+    boxes: &Tensor<F>,
+    batch_indices: &Tensor<I>,
+    rules: &Rules,
+    weights: &Weights,
+    looker: usize,
+    row: usize,
+    element: u32,
+    tile: &Tile,
+    #[comptime] is_y: bool,
+    #[comptime] compiled: Compiled,
+) -> f32 {
+    let number = element - elements_at(weights, looker).first;
+    let mut of_element = 0.0f32;
+    if is_kept(number) {
+        of_element = kept_weight(weights, looker, number);
+    }
+    if !is_kept(number) {
+        let (rows, columns) = (gradient.shape(2) as u32, gradient.shape(3) as u32);
+        let region = listed_box(boxes, batch_indices, row, tile, compiled.box_format);
+        let pixel = if comptime!(is_y) { tile.y } else { tile.x };
+        let along = along(&region, tile, pixel, rows, columns, is_y, compiled.channel_map);
+        of_element = weight(rules, &along, element, is_y);
+    }
+    of_element
 }
 
 /// Adds the weighted gradient of an element in all channels of the cube, up to `end`.

@@ -9,13 +9,13 @@ use super::tile::{SIDE, Tile, UNITS};
 use crate::backend::cube::unit::BoxRow;
 use crate::geometry::operator::ChannelMap;
 use crate::geometry::real::single::between::Reach;
-use crate::geometry::real::single::bins::{self, BinRule};
-use crate::geometry::real::single::integrals::{self, IntegralRule};
+use crate::geometry::real::single::bins::{self, BinRule, Extent as BinExtent};
+use crate::geometry::real::single::integrals::{self, Extent as IntegralExtent};
 use crate::geometry::real::single::make::{Rules, RulesExpand};
 use crate::geometry::real::single::reach::{
     elements_of_bins, elements_of_integrals, elements_of_samples, weight_of_bin, weight_of_integral, weight_of_samples,
 };
-use crate::geometry::real::single::samples::{SampleRule, axis};
+use crate::geometry::real::single::samples::{Axis, SampleRule, axis};
 
 /// How many regions are looked at together: a unit looks at a row or at a column for one of them.
 pub const REGIONS: usize = UNITS / (2 * SIDE);
@@ -59,36 +59,35 @@ pub struct Along {
     size: u32,
 }
 
-/// A region along y, and a row of the map. The output has so many rows and columns.
+/// A region along y and a row of the map, or a region along x and a column. The output has so many rows and columns.
 #[cube]
-pub fn along_y(
+pub fn along(
     region: &BoxRow,
     tile: &Tile,
     pixel: u32,
     rows: u32,
     columns: u32,
+    #[comptime] is_y: bool,
     #[comptime] channel_map: ChannelMap,
 ) -> Along {
-    Along {
-        low: region.y1,
-        high: region.y2,
-        elements: rows,
-        of_channels: of_channels(tile.place as u32 / columns, rows, channel_map),
-        pixel,
-        size: tile.height,
-    }
-}
-
-/// A region along x, and a column of the map.
-#[cube]
-pub fn along_x(region: &BoxRow, tile: &Tile, pixel: u32, columns: u32, #[comptime] channel_map: ChannelMap) -> Along {
-    Along {
-        low: region.x1,
-        high: region.x2,
-        elements: columns,
-        of_channels: of_channels(tile.place as u32 % columns, columns, channel_map),
-        pixel,
-        size: tile.width,
+    if comptime!(is_y) {
+        Along {
+            low: region.y1,
+            high: region.y2,
+            elements: rows,
+            of_channels: of_channels(tile.place as u32 / columns, rows, channel_map),
+            pixel,
+            size: tile.height,
+        }
+    } else {
+        Along {
+            low: region.x1,
+            high: region.x2,
+            elements: columns,
+            of_channels: of_channels(tile.place as u32 % columns, columns, channel_map),
+            pixel,
+            size: tile.width,
+        }
     }
 }
 
@@ -104,84 +103,72 @@ fn of_channels(place: u32, elements: u32, #[comptime] channel_map: ChannelMap) -
     Reach { first, end }
 }
 
-/// Looks at a region along an axis, for the row or column of this unit.
+/// How the elements of a region read, along one axis.
+// What constructs it is written by the macro, for kernels only.
+#[allow(dead_code)]
+#[derive(CubeType)]
+enum Reading {
+    Samples(SampleRule, Axis),
+    Bins(BinRule, BinExtent),
+    Integrals(IntegralExtent),
+}
+
 #[cube]
-pub fn look(weights: &mut Weights, rules: &Rules, along: &Along, #[comptime] is_y: bool) {
+fn reading(rules: &Rules, along: &Along, #[comptime] is_y: bool) -> Reading {
     match rules {
         Rules::Samples(y, x) => {
-            if comptime!(is_y) {
-                look_at_samples(weights, y, along);
-            } else {
-                look_at_samples(weights, x, along);
-            }
+            let rule = if comptime!(is_y) { y.clone() } else { x.clone() };
+            let axis = axis(&rule, along.low, along.high, along.elements);
+            Reading::new_Samples(rule, axis)
         }
         Rules::Bins(y, x) => {
-            if comptime!(is_y) {
-                look_at_bins(weights, y, along);
-            } else {
-                look_at_bins(weights, x, along);
-            }
+            let rule = if comptime!(is_y) { y.clone() } else { x.clone() };
+            let extent = bins::extent(&rule, along.low, along.high, along.elements);
+            Reading::new_Bins(rule, extent)
         }
         Rules::Integrals(y, x) => {
-            if comptime!(is_y) {
-                look_at_integrals(weights, y, along);
-            } else {
-                look_at_integrals(weights, x, along);
-            }
+            let rule = if comptime!(is_y) { y } else { x };
+            Reading::new_Integrals(integrals::extent(rule, along.low, along.high, along.elements))
         }
     }
 }
 
+/// The elements that may read the row or column.
 #[cube]
-fn look_at_samples(weights: &mut Weights, rule: &SampleRule, along: &Along) {
-    let axis = axis(rule, along.low, along.high, along.elements);
-    let reach = elements_of_samples(rule, &axis, along.elements, along.pixel, along.pixel);
-    let reach = keep_reach(weights, &reach, &along.of_channels);
-    for element in reach.first..reach.end {
-        let weight = weight_of_samples(rule, &axis, element, along.pixel, along.size) / axis.samples as f32;
-        keep(weights, element - reach.first, weight);
+fn reach(reading: &Reading, along: &Along) -> Reach {
+    let (elements, pixel) = (along.elements, along.pixel);
+    match reading {
+        Reading::Samples(rule, axis) => elements_of_samples(rule, axis, elements, pixel, pixel),
+        Reading::Bins(_, extent) => elements_of_bins(extent, elements, pixel, pixel),
+        Reading::Integrals(extent) => elements_of_integrals(extent, elements, pixel, pixel),
     }
 }
 
+/// The weight of the row or column in an element.
 #[cube]
-fn look_at_bins(weights: &mut Weights, rule: &BinRule, along: &Along) {
-    let extent = bins::extent(rule, along.low, along.high, along.elements);
-    let reach = elements_of_bins(&extent, along.elements, along.pixel, along.pixel);
-    let reach = keep_reach(weights, &reach, &along.of_channels);
-    for element in reach.first..reach.end {
-        let weight = weight_of_bin(rule, &extent, element, along.elements, along.pixel, along.size);
-        keep(weights, element - reach.first, weight);
+fn weight_in(reading: &Reading, along: &Along, element: u32) -> f32 {
+    let (elements, pixel, size) = (along.elements, along.pixel, along.size);
+    match reading {
+        Reading::Samples(rule, axis) => weight_of_samples(rule, axis, element, pixel, size) / axis.samples as f32,
+        Reading::Bins(rule, extent) => weight_of_bin(rule, extent, element, elements, pixel, size),
+        Reading::Integrals(extent) => weight_of_integral(extent, element, pixel, size),
     }
 }
 
+/// Looks at a region along an axis, for the row or column of this unit: writes down which elements may read it, and
+/// the weights of the first of them.
 #[cube]
-fn look_at_integrals(weights: &mut Weights, rule: &IntegralRule, along: &Along) {
-    let extent = integrals::extent(rule, along.low, along.high, along.elements);
-    let reach = elements_of_integrals(&extent, along.elements, along.pixel, along.pixel);
-    let reach = keep_reach(weights, &reach, &along.of_channels);
-    for element in reach.first..reach.end {
-        let weight = weight_of_integral(&extent, element, along.pixel, along.size);
-        keep(weights, element - reach.first, weight);
-    }
-}
-
-/// Writes down which elements may read the row or column of this unit, and returns those whose weights are kept.
-#[cube]
-fn keep_reach(weights: &mut Weights, reach: &Reach, of_channels: &Reach) -> Reach {
+pub fn look(weights: &mut Weights, rules: &Rules, along: &Along, #[comptime] is_y: bool) {
     let unit = UNIT_POS as usize;
-    let first = reach.first.max(of_channels.first);
-    let end = reach.end.min(of_channels.end);
+    let reading = reading(rules, along, is_y);
+    let reach = reach(&reading, along);
+    let first = reach.first.max(along.of_channels.first);
+    let end = reach.end.min(along.of_channels.end);
     weights.first[unit] = first;
     weights.end[unit] = end;
-    Reach {
-        first,
-        end: end.min(first + comptime!(KEPT as u32)),
+    for element in first..end.min(first + comptime!(KEPT as u32)) {
+        weights.kept[unit * KEPT + (element - first) as usize] = weight_in(&reading, along, element);
     }
-}
-
-#[cube]
-fn keep(weights: &mut Weights, number: u32, weight: f32) {
-    weights.kept[UNIT_POS as usize * KEPT + number as usize] = weight;
 }
 
 /// The elements that may read a row or column: `looker` is the unit that has looked at it.
@@ -219,45 +206,5 @@ pub fn kept_weight(weights: &Weights, looker: usize, number: u32) -> f32 {
 /// The weight of a row or column in an element, computed.
 #[cube]
 pub fn weight(rules: &Rules, along: &Along, element: u32, #[comptime] is_y: bool) -> f32 {
-    match rules {
-        Rules::Samples(y, x) => {
-            if comptime!(is_y) {
-                weight_in_samples(y, along, element)
-            } else {
-                weight_in_samples(x, along, element)
-            }
-        }
-        Rules::Bins(y, x) => {
-            if comptime!(is_y) {
-                weight_in_bin(y, along, element)
-            } else {
-                weight_in_bin(x, along, element)
-            }
-        }
-        Rules::Integrals(y, x) => {
-            if comptime!(is_y) {
-                weight_in_integral(y, along, element)
-            } else {
-                weight_in_integral(x, along, element)
-            }
-        }
-    }
-}
-
-#[cube]
-fn weight_in_samples(rule: &SampleRule, along: &Along, element: u32) -> f32 {
-    let axis = axis(rule, along.low, along.high, along.elements);
-    weight_of_samples(rule, &axis, element, along.pixel, along.size) / axis.samples as f32
-}
-
-#[cube]
-fn weight_in_bin(rule: &BinRule, along: &Along, element: u32) -> f32 {
-    let extent = bins::extent(rule, along.low, along.high, along.elements);
-    weight_of_bin(rule, &extent, element, along.elements, along.pixel, along.size)
-}
-
-#[cube]
-fn weight_in_integral(rule: &IntegralRule, along: &Along, element: u32) -> f32 {
-    let extent = integrals::extent(rule, along.low, along.high, along.elements);
-    weight_of_integral(&extent, element, along.pixel, along.size)
+    weight_in(&reading(rules, along, is_y), along, element)
 }
