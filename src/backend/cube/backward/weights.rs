@@ -114,6 +114,8 @@ enum Reading {
 }
 
 #[cube]
+// In a kernel these are not `Copy`.
+#[allow(clippy::clone_on_copy)]
 fn reading(rules: &Rules, along: &Along, #[comptime] is_y: bool) -> Reading {
     match rules {
         Rules::Samples(y, x) => {
