@@ -1,4 +1,5 @@
 //! Imports the ONNX files that the environment variable `ONNX_DETECTORS` lists, separated by colons; none without it.
+//! Their paths are absolute, or begin at the repository's folder.
 //! With `ONNX_DETECTORS_JOINED` set, the levels of their feature pyramids are pooled in one call.
 
 use std::error::Error;
@@ -16,8 +17,11 @@ fn main() -> Result<(), Box<dyn Error>> {
     println!("cargo:rerun-if-env-changed=ONNX_DETECTORS");
     println!("cargo:rerun-if-env-changed=ONNX_DETECTORS_JOINED");
     let joined = std::env::var_os("ONNX_DETECTORS_JOINED").is_some();
+    let repository = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..").canonicalize()?;
     let files: Vec<PathBuf> = match std::env::var_os("ONNX_DETECTORS") {
-        Some(files) => std::env::split_paths(&files).collect(),
+        Some(files) => std::env::split_paths(&files)
+            .map(|file| repository.join(file))
+            .collect(),
         None => Vec::new(),
     };
     let out = PathBuf::from(std::env::var("OUT_DIR")?);

@@ -3,7 +3,7 @@
 use cubecl::prelude::*;
 
 use super::Compiled;
-use super::tile::{FLAGS, SIDE, Tile, UNITS, list_regions, places, tile, write_pixel};
+use super::tile::{FLAGS, LIST, SIDE, Tile, UNITS, list_regions, places, tile, write_pixel};
 use super::weights::{
     REGIONS, Weights, along, elements_at, is_kept, kept_weight, look, looker_x, looker_y, region_of_unit, weight,
     weights,
@@ -37,7 +37,7 @@ pub fn gather_average<F: Float, I: Int>(
     let end = (tile.channel + blocks_of_cube * CHANNELS).min(gradient.shape(1));
     let batch = output.shape(0);
     let mut flags = Shared::<[u32]>::new_slice(FLAGS);
-    let mut list = Shared::<[u32]>::new_slice(UNITS + 1);
+    let mut list = Shared::<[u32]>::new_slice(LIST);
     let mut weights = weights();
     let mut sums = Sequence::<Array<f32>>::new();
     #[unroll]

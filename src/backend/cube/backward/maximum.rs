@@ -9,7 +9,7 @@
 use cubecl::prelude::*;
 
 use super::Compiled;
-use super::tile::{FLAGS, SIDE, Tile, UNITS, elements_reading, list_regions, places, tile, write_pixel};
+use super::tile::{FLAGS, LIST, SIDE, Tile, UNITS, elements_reading, list_regions, places, tile, write_pixel};
 use super::winner::{Place, Winner, nothing, winner_of_bin, winner_of_samples};
 use crate::backend::cube::unit::{BoxRow, CHANNELS, read_box};
 use crate::geometry::real::single::area::AreaRule;
@@ -60,7 +60,7 @@ pub fn gather_maximum<F: Float, I: Int>(
     let tile = tile(gradient, output, places(gradient, compiled.channel_map), 1);
     let batch = output.shape(0);
     let mut flags = Shared::<[u32]>::new_slice(FLAGS);
-    let mut list = Shared::<[u32]>::new_slice(UNITS + 1);
+    let mut list = Shared::<[u32]>::new_slice(LIST);
     let mut winners = Winners {
         count: Shared::<[u32]>::new_slice(1usize),
         y: Shared::<[u32]>::new_slice(UNITS),

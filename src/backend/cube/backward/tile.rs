@@ -22,6 +22,16 @@ pub const UNITS: usize = SIDE * SIDE;
 /// How many numbers [`list_flagged`] shares: a flag for each unit, and how many are set in each row of the square.
 pub const FLAGS: usize = UNITS + SIDE;
 
+/// How many numbers a list of rows has: a row for each unit, a 0 behind them, and how many rows are listed.
+///
+/// What is not listed is 0, so that it is a row. Mesa's llvmpipe runs the body of a loop once more with no unit active,
+/// and reads all the same where the address is one for all units. A float that lay there, taken for a row, ended the
+/// process.
+pub const LIST: usize = UNITS + 2;
+
+/// Where in the list it stands how many rows are listed.
+const COUNT: usize = LIST - 1;
+
 /// The tile of a cube, and the pixel of a unit.
 #[derive(CubeType)]
 pub struct Tile {
@@ -184,7 +194,7 @@ pub fn list_regions<F: Float, I: Int>(
 /// Lists the rows of those units whose flag is 1, in the order of units, and returns how many they are.
 ///
 /// A unit adds up the flags before its own: those of whole rows of a square of units first, which are added up once,
-/// then those of its own row. The total goes through shared memory, in `list[UNITS]`. WGSL allows a barrier in a loop
+/// then those of its own row. The total goes through shared memory, in the list. WGSL allows a barrier in a loop
 /// only where every unit runs it equally often, and cannot see that of a number that each unit has counted.
 #[cube]
 pub fn list_flagged(flag: u32, row: usize, flags: &mut Shared<[u32]>, list: &mut Shared<[u32]>) -> u32 {
@@ -192,6 +202,7 @@ pub fn list_flagged(flag: u32, row: usize, flags: &mut Shared<[u32]>, list: &mut
     // What the units before have listed is read by now.
     sync_cube();
     flags[unit] = flag;
+    list[unit] = 0u32;
     sync_cube();
     if unit < SIDE {
         let mut of_row = 0u32;
@@ -213,9 +224,10 @@ pub fn list_flagged(flag: u32, row: usize, flags: &mut Shared<[u32]>, list: &mut
         list[before as usize] = row as u32;
     }
     if unit == UNITS - 1 {
-        list[UNITS] = before + flag;
+        list[UNITS] = 0u32;
+        list[COUNT] = before + flag;
     }
-    workgroup_uniform_load(&list[UNITS])
+    workgroup_uniform_load(&list[COUNT])
 }
 
 /// Writes the sums of a unit's pixel in the block of channels from `first` on.

@@ -11,7 +11,7 @@ use super::region::{PointRegion, offset_is_finite, point_rule, read_offset, read
 use super::{Channels, Compiled};
 use crate::backend::cube::backward::average::add_element;
 use crate::backend::cube::backward::cube_count;
-use crate::backend::cube::backward::tile::{FLAGS, SIDE, Tile, UNITS, list_flagged, tile};
+use crate::backend::cube::backward::tile::{FLAGS, LIST, SIDE, Tile, UNITS, list_flagged, tile};
 use crate::backend::cube::kernel::address_type;
 use crate::backend::cube::unit::CHANNELS;
 use crate::geometry::operator::RegionOperator;
@@ -47,7 +47,7 @@ fn gather_points<F: Float, I: Int>(
     let batch = output.shape(0);
     let (rows, columns) = (gradient.shape(2) as u32, gradient.shape(3) as u32);
     let mut flags = Shared::<[u32]>::new_slice(FLAGS);
-    let mut list = Shared::<[u32]>::new_slice(UNITS + 1);
+    let mut list = Shared::<[u32]>::new_slice(LIST);
     let mut sums = Array::<f32>::new(CHANNELS);
     #[unroll]
     for lane in 0..CHANNELS {
