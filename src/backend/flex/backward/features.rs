@@ -291,11 +291,11 @@ impl<S: Sum> RowWriter<S> {
         for (plane, lane) in planes.iter_mut().zip(lanes.chunks_exact_mut(count)) {
             let row = &mut plane[row.clone()];
             if self.adds {
-                for (sum, earlier) in lane.iter_mut().zip(O::widen(row, &mut Vec::new())) {
+                for (sum, earlier) in lane.iter_mut().zip(O::widen(simd, row, &mut Vec::new())) {
                     *sum += *earlier;
                 }
             }
-            O::narrow(lane, row);
+            O::narrow(simd, lane, row);
         }
     }
 }

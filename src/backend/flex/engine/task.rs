@@ -181,11 +181,11 @@ pub fn write_elements<E: Number, const L: usize>(
     let lanes = lanes.get_mut().as_flattened_mut();
     deinterleave(simd, elements, lanes);
     if count == of_a_channel {
-        E::narrow(lanes, output);
+        E::narrow(simd, lanes, output);
         return;
     }
     let outputs = output[first..].chunks_mut(of_a_channel);
     for (output, lane) in outputs.zip(lanes.chunks_exact(count)) {
-        E::narrow(lane, &mut output[..count]);
+        E::narrow(simd, lane, &mut output[..count]);
     }
 }

@@ -1,12 +1,14 @@
 //! The numbers of features, and the numbers that they are summed in.
 
+#[cfg(target_arch = "x86_64")]
+mod avx512;
 mod half;
 mod lanes;
 mod number;
 mod transpose;
 
 pub use number::{Number, Sum};
-pub use transpose::{deinterleave, interleave};
+pub use transpose::deinterleave;
 
 /// A generic function, of the numbers that a dtype names.
 macro_rules! of_dtype {

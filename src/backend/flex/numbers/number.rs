@@ -3,10 +3,11 @@
 use std::ops::{Add, AddAssign, Mul, Sub};
 
 use burn::tensor::{Element, bf16, f16};
+use pulp::Simd;
 
-use super::half::{bf16_to_f32, f16_to_f32, f32_to_bf16, f32_to_f16};
+use super::half::{interleave_f16, narrow_bf16, narrow_f16, widen_bf16, widen_f16};
 use super::lanes::Lanes;
-use super::transpose::Transpose;
+use super::transpose::{Transpose, interleave};
 use crate::backend::flex::pixels::{Kept, Unit};
 use crate::geometry::plan::Coordinate;
 
@@ -22,13 +23,38 @@ pub trait Number: Element + bytemuck::Pod + Default {
     fn as_sums(row: &[Self]) -> Option<&[[Self::Sum; 1]]>;
 
     /// A row of numbers as sums; `wide` is where they are put if that takes a conversion.
-    fn widen<'a>(row: &'a [Self], wide: &'a mut Vec<Self::Sum>) -> &'a [Self::Sum];
+    fn widen<'a>(simd: impl Simd, row: &'a [Self], wide: &'a mut Vec<Self::Sum>) -> &'a [Self::Sum];
+
+    /// Interleaves rows, as sums; `wide` is where they are put if that takes a conversion.
+    #[inline(always)]
+    fn interleave_rows<const L: usize>(
+        simd: impl Simd,
+        rows: [&[Self]; L],
+        wide: &mut [Vec<Self::Sum>; L],
+        pixels: &mut [[Self::Sum; L]],
+    ) {
+        widen_and_interleave(simd, rows, wide, pixels);
+    }
 
     /// Rounds a row of sums.
-    fn narrow(sums: &[Self::Sum], row: &mut [Self]);
+    fn narrow(simd: impl Simd, sums: &[Self::Sum], row: &mut [Self]);
 
     /// Rounds one sum.
     fn store(sum: Self::Sum) -> Self;
+}
+
+#[inline(always)]
+fn widen_and_interleave<E: Number, const L: usize>(
+    simd: impl Simd,
+    rows: [&[E]; L],
+    wide: &mut [Vec<E::Sum>; L],
+    pixels: &mut [[E::Sum; L]],
+) {
+    let mut lanes: [&[E::Sum]; L] = [&[]; L];
+    for ((lane, row), wide) in lanes.iter_mut().zip(rows).zip(wide) {
+        *lane = E::widen(simd, row, wide);
+    }
+    interleave(simd, lanes, pixels);
 }
 
 /// The type of coordinates, weights and sums.
@@ -75,12 +101,12 @@ macro_rules! sum {
             }
 
             #[inline(always)]
-            fn widen<'a>(row: &'a [Self], _wide: &'a mut Vec<Self>) -> &'a [Self] {
+            fn widen<'a>(_simd: impl Simd, row: &'a [Self], _wide: &'a mut Vec<Self>) -> &'a [Self] {
                 row
             }
 
             #[inline(always)]
-            fn narrow(sums: &[Self], row: &mut [Self]) {
+            fn narrow(_simd: impl Simd, sums: &[Self], row: &mut [Self]) {
                 row.copy_from_slice(sums);
             }
 
@@ -95,7 +121,7 @@ sum!(f32, u32);
 sum!(f64, u64);
 
 macro_rules! half {
-    ($type:ty, $to_f32:ident, $from_f32:ident) => {
+    ($type:ty, $widen:ident, $narrow:ident $(, $interleave:ident)?) => {
         impl Number for $type {
             type Sum = f32;
             type Unit = u16;
@@ -106,19 +132,29 @@ macro_rules! half {
             }
 
             #[inline(always)]
-            fn widen<'a>(row: &'a [Self], wide: &'a mut Vec<f32>) -> &'a [f32] {
+            fn widen<'a>(simd: impl Simd, row: &'a [Self], wide: &'a mut Vec<f32>) -> &'a [f32] {
                 let wide = at_least(wide, row.len());
-                for (wide, number) in wide.iter_mut().zip(row) {
-                    *wide = $to_f32(number.to_bits());
-                }
+                $widen(simd, bytemuck::cast_slice(row), wide);
                 wide
             }
 
-            #[inline(always)]
-            fn narrow(sums: &[f32], row: &mut [Self]) {
-                for (number, sum) in row.iter_mut().zip(sums) {
-                    *number = Self::from_bits($from_f32(*sum));
+            $(
+                #[inline(always)]
+                fn interleave_rows<const L: usize>(
+                    simd: impl Simd,
+                    rows: [&[Self]; L],
+                    wide: &mut [Vec<f32>; L],
+                    pixels: &mut [[f32; L]],
+                ) {
+                    if !$interleave(simd, rows.map(bytemuck::cast_slice), pixels) {
+                        widen_and_interleave(simd, rows, wide, pixels);
+                    }
                 }
+            )?
+
+            #[inline(always)]
+            fn narrow(simd: impl Simd, sums: &[f32], row: &mut [Self]) {
+                $narrow(simd, sums, bytemuck::cast_slice_mut(row));
             }
 
             fn store(sum: f32) -> Self {
@@ -128,8 +164,8 @@ macro_rules! half {
     };
 }
 
-half!(f16, f16_to_f32, f32_to_f16);
-half!(bf16, bf16_to_f32, f32_to_bf16);
+half!(f16, widen_f16, narrow_f16, interleave_f16);
+half!(bf16, widen_bf16, narrow_bf16);
 
 /// The first `count` numbers, of which there are as many then.
 #[inline(always)]

@@ -6,7 +6,7 @@ use pulp::Simd;
 
 use super::aligned::AlignedPixels;
 use super::features::{Features, Plane};
-use crate::backend::flex::numbers::{Number, Sum, interleave};
+use crate::backend::flex::numbers::{Number, Sum};
 
 /// How many channels are interleaved.
 pub const LANES: usize = 8;
@@ -81,14 +81,14 @@ impl<S: Sum, const L: usize> Tile<S, L> {
     ) {
         let width = self.columns.len();
         for row in rows.start.max(self.end)..rows.end {
-            let mut lanes: [&[S]; L] = [&[]; L];
-            for (lane, (numbers, wide)) in lanes.iter_mut().zip(&mut self.wide).enumerate() {
+            let mut lanes: [&[E]; L] = [&[]; L];
+            for (lane, numbers) in lanes.iter_mut().enumerate() {
                 let channel = channels.first + lane.min(channels.count - 1) * channels.step;
-                let plane = features.plane(image, channel);
-                *numbers = E::widen(plane.row(row, self.columns.clone()), wide);
+                *numbers = features.plane(image, channel).row(row, self.columns.clone());
             }
             let start = (row & (self.capacity - 1)) * width;
-            interleave(simd, lanes, &mut self.pixels.get_mut()[start..start + width]);
+            let pixels = &mut self.pixels.get_mut()[start..start + width];
+            E::interleave_rows(simd, lanes, &mut self.wide, pixels);
         }
         self.end = self.end.max(rows.end);
     }

@@ -120,7 +120,7 @@ fn compute_in_lanes<E: Number>(simd: impl Simd, work: &Work<'_, E>, mut task: Ta
             lanes.resize(count * work.elements);
             let lanes = lanes.get_mut().as_flattened_mut();
             deinterleave(simd, sums.get(), lanes);
-            E::narrow(lanes, &mut output[first..first + count * work.elements]);
+            E::narrow(simd, lanes, &mut output[first..first + count * work.elements]);
         }
     }
 }
@@ -148,7 +148,7 @@ fn compute_one_by_one<E: Number>(simd: impl Simd, work: &Work<'_, E>, mut task: 
                     add_part(&region.plan, part, &tile, sums.get_mut());
                 }
             }
-            E::narrow(sums.get().as_flattened(), &mut output[range.clone()]);
+            E::narrow(simd, sums.get().as_flattened(), &mut output[range.clone()]);
         }
     }
 }
