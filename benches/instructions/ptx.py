@@ -79,6 +79,7 @@ WHOLES = {
     "shl": operator.lshift, "shr": operator.rshift, "mov": lambda number: number,
     "div": lambda left, right: int(left / right), "mul": operator.mul,
     "mad": lambda left, right, more: left * right + more,
+    "bfe": lambda number, first, count: number >> first & (1 << count) - 1,
 }  # fmt: skip
 COMPARISONS = {
     "eq": operator.eq, "ne": operator.ne, "lt": operator.lt, "le": operator.le, "gt": operator.gt,

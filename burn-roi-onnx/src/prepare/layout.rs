@@ -220,6 +220,8 @@ pub(super) fn concat(tensors: &[&Tensor], node: &NodeProto) -> Option<Tensor> {
     all.dims = vec![all.data.len()];
     let mut views = vec![indices(&first.dims)?];
     for tensor in others {
+        // ndarray panics where the ranks differ.
+        (tensor.dims.len() == first.dims.len()).then_some(())?;
         let offset = all.data.len();
         views.push(indices(&tensor.dims)? + offset);
         all = all.joined(tensor)?;

@@ -92,6 +92,11 @@ fn what_has_no_result_stays_in_the_graph() {
         vec![tensor("a", &[2], &[1, 2]), tensor("b", &[1], &[2])],
     );
     assert_eq!(operators(&gathered), ["Gather"]);
+    let joined = folded(
+        vec![with(node("Concat", &["a", "b"], &["y"]), vec![int("axis", 0)])],
+        vec![tensor("a", &[2], &[1, 2]), tensor("b", &[], &[3])],
+    );
+    assert_eq!(operators(&joined), ["Concat"]);
 }
 
 #[test]
