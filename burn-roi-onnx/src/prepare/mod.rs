@@ -50,8 +50,8 @@ pub(crate) struct Settings {
 ///
 /// # Errors
 ///
-/// An [`Error`] if the bytes are no ONNX model, if external data is missing or lies outside of `folder`, or if a region
-/// operator's node is malformed.
+/// An [`Error`] if the bytes are no ONNX model, if external data is missing or lies outside of `folder`, if two nodes
+/// give one value or none gives it, or if a region operator's node is malformed.
 pub fn prepare(bytes: &[u8], folder: Option<&Path>) -> Result<Vec<u8>, Error> {
     let (mut model, _) = read::read(bytes, folder)?;
     rewrite(&mut model, &Settings::default())?;

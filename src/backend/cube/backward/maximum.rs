@@ -22,6 +22,9 @@ const ELEMENTS: usize = UNITS / CHANNELS;
 /// How many pixels of a row of the tile a unit adds to: each channel has as many units as elements.
 const PIXELS: usize = SIDE * SIDE / ELEMENTS;
 
+// WebGPU promises 16 KiB of shared memory. Winners are six arrays, of which one has a single number.
+const _: () = assert!(size_of::<f32>() * (FLAGS + LIST + 1 + 5 * UNITS + CHANNELS * UNITS) <= 16 << 10);
+
 /// The winners of a few elements, those of the first channel first. Each gives its gradient to four pixels: to the row
 /// `y` and the one below it, of which the latter has the weight `fraction_y`, and likewise along x.
 #[derive(CubeType)]
