@@ -37,7 +37,7 @@ use crate::geometry::real::single::area::AreaRuleLaunch;
 use crate::geometry::real::single::make::area_rule;
 use tile::{SIDE, UNITS};
 
-/// Enough cubes to fill a large GPU several times: an H200 holds 264, since a unit takes 110 to 128 registers (`ptxas`
+/// Enough cubes to fill a large GPU several times: an H200 holds 264, since a unit takes 104 to 128 registers (`ptxas`
 /// for `sm_90a`). Where there would be more, a cube gathers two blocks of channels: both have the same regions and
 /// weights.
 const ENOUGH_CUBES: usize = 1 << 10;
