@@ -174,6 +174,7 @@ fn add_region<F: Float, I: Int>(
             rules,
             weights,
             looker_y,
+            reach_y.first,
             row,
             p,
             tile,
@@ -189,6 +190,7 @@ fn add_region<F: Float, I: Int>(
                     rules,
                     weights,
                     looker_x,
+                    reach_x.first,
                     row,
                     q,
                     tile,
@@ -204,6 +206,7 @@ fn add_region<F: Float, I: Int>(
 }
 
 /// The weight of this unit's row or column in an element of a region: that which `looker` has kept, or computed.
+/// `first` is the first element that reads the row or column.
 #[cube]
 #[allow(clippy::too_many_arguments)]
 fn weight_of_element<F: Float, I: Int>(
@@ -213,13 +216,14 @@ fn weight_of_element<F: Float, I: Int>(
     rules: &Rules,
     weights: &Weights,
     looker: usize,
+    first: u32,
     row: usize,
     element: u32,
     tile: &Tile,
     #[comptime] is_y: bool,
     #[comptime] compiled: Compiled,
 ) -> f32 {
-    let number = element - elements_at(weights, looker).first;
+    let number = element - first;
     let mut of_element = 0.0f32;
     if is_kept(number) {
         of_element = kept_weight(weights, looker, number);
