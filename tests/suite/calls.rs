@@ -14,6 +14,9 @@ fn check(call: &AnyCall, backends: &[Backend]) {
         if !call.dtypes().into_iter().all(|dtype| backend.supports(dtype)) {
             continue;
         }
+        if call.rounds() > backend.most_rounds() {
+            continue;
+        }
         let refused = match call.check(&backend.device, backend.is_host()) {
             Ok(refused) => refused,
             Err(wrong) => panic!("{}: {wrong}, for {call:?}", backend.name),

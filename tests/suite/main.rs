@@ -36,6 +36,7 @@ mod reference_integrals;
 mod regions;
 #[cfg(all(feature = "remote", feature = "flex", not(feature = "fusion")))]
 mod remote_calls;
+mod steps;
 mod strategies;
 mod top_k;
 mod type_parameter;

@@ -347,13 +347,7 @@ fn ps_roi_pool(
 }
 
 fn crop(config: &CropAndResizeConfig, corners: [f64; 4], map: &Map, coordinates: Coordinates) -> Vec<f64> {
-    let [height, width] = config.crop_size;
-    let [y1, x1, y2, x2] = match config.box_format {
-        BoxFormat::Yxyx => corners,
-        _ => [corners[1], corners[0], corners[3], corners[2]],
-    };
-    let axis = |ends, outputs, size| positions_of_crop(config.ends_exactly, ends, outputs, size, coordinates);
-    let (y, x) = (axis([y1, y2], height, map.size[0]), axis([x1, x2], width, map.size[1]));
+    let [y, x] = positions_of_crop(config, corners, map.size, coordinates);
     let sample = |y: Option<f64>, x: Option<f64>| {
         let (Some(y), Some(x)) = (y, x) else {
             return config.extrapolation_value;
@@ -371,7 +365,23 @@ fn crop(config: &CropAndResizeConfig, corners: [f64; 4], map: &Map, coordinates:
         .collect()
 }
 
-fn positions_of_crop(
+/// Where the rows and the columns of a crop lie on a map of a size; none where they are out of bounds.
+pub fn positions_of_crop(
+    config: &CropAndResizeConfig,
+    corners: [f64; 4],
+    [height, width]: [usize; 2],
+    coordinates: Coordinates,
+) -> [Vec<Option<f64>>; 2] {
+    let [y1, x1, y2, x2] = match config.box_format {
+        BoxFormat::Yxyx => corners,
+        _ => [corners[1], corners[0], corners[3], corners[2]],
+    };
+    let [rows, columns] = config.crop_size;
+    let axis = |ends, outputs, size| positions_along(config.ends_exactly, ends, outputs, size, coordinates);
+    [axis([y1, y2], rows, height), axis([x1, x2], columns, width)]
+}
+
+fn positions_along(
     ends_exactly: bool,
     [low, high]: [f64; 2],
     outputs: usize,

@@ -1,9 +1,9 @@
-//! Outputs that are large enough to get the memory of dropped ones: what was there before must not show.
+//! Outputs and gradients that are large enough to get the memory of dropped ones: what was there before must not show.
 
 use burn::tensor::{DType, Device, Int, Tensor, TensorData};
 use burn_roi::*;
 
-use crate::problem::random_numbers;
+use crate::problem::{Operator, random_numbers};
 
 /// With 7 x 7 elements, outputs of 4.6 MB in f16, 9.2 MB in f32 and 18.4 MB in f64. Flex keeps 4 MiB and more.
 const CHANNELS: usize = 98;
@@ -81,6 +81,38 @@ fn used_memory_does_not_show() {
             let second = call(features.clone(), &rois).into_data();
             // As bytes, since ps_roi_align gives NaN for some of the boxes.
             assert!(first.as_bytes() == second.as_bytes(), "{name} in {dtype:?}");
+        }
+    }
+}
+
+/// Regions reach only the first columns and rows of the map, and no region is in its last image.
+#[test]
+fn used_memory_does_not_show_in_a_gradient() {
+    let device = Device::flex();
+    let (shape, of_output) = ([3, CHANNELS, 60, 64], [ROWS, CHANNELS, 7, 7]);
+    let random = |seed: u64, shape: [usize; 4]| TensorData::new(random_numbers(seed, shape.iter().product()), shape);
+    let maximum = RoiAlignConfig::new([7, 7]).with_reduction(Reduction::Max);
+    for dtype in [DType::F32, DType::F16, DType::F64] {
+        let tensor = |data: TensorData| Tensor::<4>::from_data(data.convert_dtype(dtype), (&device, dtype));
+        let features = tensor(random(1, shape));
+        let rois = rois(&device, dtype, ROWS);
+        for operator in [
+            Operator::RoiAlign(RoiAlignConfig::new([7, 7])),
+            Operator::RoiAlign(maximum.clone()),
+            Operator::RoiPool(RoiPoolConfig::new([7, 7])),
+        ] {
+            let gradient = |boxes: Tensor<2>| {
+                let (gradient, features) = (tensor(random(2, of_output)), features.clone());
+                let indices = rois.batch_indices().into_dispatch();
+                let (gradient, features) = (gradient.into_dispatch(), features.into_dispatch());
+                let backward = operator.backward(gradient, features, boxes.into_dispatch(), indices);
+                let features = backward.expect("a right call").features();
+                Tensor::<4>::from_dispatch(features).into_data()
+            };
+            let first = gradient(rois.boxes());
+            drop(gradient(rois.boxes() + 30.0));
+            let second = gradient(rois.boxes());
+            assert!(first.as_bytes() == second.as_bytes(), "{operator:?} in {dtype:?}");
         }
     }
 }

@@ -25,6 +25,15 @@ impl Backend {
         }
     }
 
+    /// How many rounds the loops of a unit can take together: Mesa's llvmpipe ends every loop after 65,535, in silence.
+    #[allow(dead_code)]
+    pub fn most_rounds(&self) -> usize {
+        match self.name {
+            "vulkan" | "wgpu" => 65_535,
+            _ => usize::MAX,
+        }
+    }
+
     /// Whether a call reads the boxes and checks them.
     #[allow(dead_code)]
     pub fn is_host(&self) -> bool {

@@ -20,7 +20,8 @@ const POOLED: usize = 32;
 
 /// A maximum over bins of whole pixels.
 pub struct MaxOfPixels {
-    outside: f64,
+    /// What an empty bin gives.
+    pub outside: f64,
 }
 
 impl MaxOfPixels {

@@ -125,7 +125,7 @@ impl Sum for f64 {
 }
 
 /// How output elements are computed from what they read.
-trait Kernel<R: Coordinate> {
+trait Kernel<R: Coordinate>: Sync {
     /// What of a region's axis is common to its channels.
     type Plan: AxisPlan<R>;
 

@@ -1,10 +1,12 @@
-//! Which regions are computed together, in which blocks of channels.
+//! Which regions are computed together, in which blocks of channels. Blocks are computed side by side on rayon's
+//! threads; how many threads there are changes no bit.
 
 use std::ops::Range;
 
 use burn::backend::tensor::FloatTensor;
 use burn::backend::{Backend, TensorMetadata};
 use burn::tensor::{FloatDType, Shape, Slice};
+use rayon::prelude::*;
 
 use super::{ChannelsLast, Kernel, Sum, cast};
 use crate::geometry::plan::{AxisPlan, Planner, Region, hull, pixel_count};
@@ -17,6 +19,10 @@ const ELEMENTS: usize = 1 << 18;
 
 /// Prefer this many channels a pass over more regions.
 const LEAST_BLOCK: usize = 64;
+
+/// The most channels where regions are computed one by one: with 128, c4-adaptive takes 284 ms on two cores of an Intel
+/// Xeon instead of 244.
+const LARGEST_BLOCK: usize = 64;
 
 /// What is to be computed: a run of output elements that read the same channels.
 pub struct Schedule<'a, B: Backend, R: Sum> {
@@ -97,20 +103,33 @@ impl<B: Backend, R: Sum> Schedule<'_, B, R> {
         };
         let largest = copies * pixel_count(window).max(of_a_group * elements);
         // About as many channels each time, in whole vectors.
-        let most = (PIXELS / largest).max(1);
+        let most = (PIXELS / largest).clamp(1, if K::AT_ONCE { usize::MAX } else { LARGEST_BLOCK });
         let times = self.shape[1].div_ceil(most);
         let block = self.shape[1].div_ceil(times).next_multiple_of(16).min(most);
         // Rows of all elements are moved faster than those of Q.
         let [regions, count, height, width] = self.shape.dims();
         output = B::float_reshape(output, Shape::new([regions, count, height * width]));
-        for start in (0..self.shape[1]).step_by(block) {
-            let channels = start..(start + block).min(self.shape[1]);
-            let pixels = ChannelsLast::<B>::copy::<R>(&self.features, image, &channels, window);
-            for rows in rows.chunks(of_a_group) {
-                let plans: Vec<_> = rows.iter().map(|&row| self.plan(&self.regions[row])).collect();
-                let results = cast::<B>(kernel.compute(&pixels, &plans), dtype);
-                let results = B::float_swap_dims(results, 1, 2);
-                output = write_runs::<B>(output, results, rows, &channels, self.places());
+        let blocks = (0..self.shape[1]).step_by(block);
+        let blocks: Vec<_> = blocks.map(|start| start..(start + block).min(self.shape[1])).collect();
+        let at_once = rayon::current_num_threads().min(2 * PIXELS / (largest * block)).max(1);
+        for blocks in blocks.chunks(at_once) {
+            let compute = |channels: &Range<usize>| {
+                let pixels = ChannelsLast::<B>::copy::<R>(&self.features, image, channels, window);
+                let group = |rows: &[usize]| {
+                    let plans: Vec<_> = rows.iter().map(|&row| self.plan(&self.regions[row])).collect();
+                    let results = cast::<B>(kernel.compute(&pixels, &plans), dtype);
+                    B::float_swap_dims(results, 1, 2)
+                };
+                rows.chunks(of_a_group).map(group).collect()
+            };
+            let results: Vec<Vec<FloatTensor<B>>> = match blocks {
+                [block] => vec![compute(block)],
+                _ => blocks.par_iter().map(compute).collect(),
+            };
+            for (channels, results) in blocks.iter().zip(results) {
+                for (rows, results) in rows.chunks(of_a_group).zip(results) {
+                    output = write_runs::<B>(output, results, rows, channels, self.places());
+                }
             }
         }
         B::float_reshape(output, self.shape.clone())

@@ -54,11 +54,14 @@ fn misses(dividend: f32, divisor: f32, approximate: f32) -> bool {
 }
 
 /// What is left of a dividend, exactly, where the quotient is off by few units.
+///
+/// Device compilers can't look through the clamp. Without it Mesa 22.3 makes one product of both, that of the whole
+/// quotient, which is rounded: 1024 / 47 came out one unit too large.
 #[cfg_attr(feature = "cube", cube)]
 fn remainder(dividend: f32, divisor: f32, quotient: f32) -> f32 {
     let high = f32::from_bits(quotient.to_bits() & 0xFFFF_F000u32);
     let low = quotient - high;
-    (dividend - high * divisor) - low * divisor
+    (dividend - high * divisor).clamp(-f32::MAX, f32::MAX) - low * divisor
 }
 
 /// The distance of a quotient to the next number on the side of the remainder: at a power of two, it is

@@ -11,7 +11,7 @@ use burn_roi::*;
 use super::AnyCall;
 use super::verdict::{Flaw, Levels, flaws, judge, value};
 use crate::problem::{Operator, random_numbers};
-use crate::reference::{Coordinates, DOUBLE, SINGLE};
+use crate::reference::{Coordinates, DOUBLE, SINGLE, positions_of_crop};
 
 /// The gradient of the output that gradients are made from.
 #[derive(Debug, Clone)]
@@ -268,6 +268,9 @@ fn of_boxes(call: &AnyCall, slopes: &Slopes, found: &Gradients) -> Result<(), St
         if corners.iter().any(|corner| corner.abs() > 1e3) || !has_usual_options(&call.operator) {
             continue;
         }
+        if has_sample_on_a_pixel(call, corners) {
+            continue;
+        }
         let mut along = vec![0.0; boxes.len()];
         along[row * 4..row * 4 + 4].copy_from_slice(&random_direction(call.seed.wrapping_add(row as u64), 4));
         let sum: f64 = numbers.iter().zip(&along).map(|(found, along)| found * along).sum();
@@ -281,6 +284,22 @@ fn of_boxes(call: &AnyCall, slopes: &Slopes, found: &Gradients) -> Result<(), St
         }
     }
     Ok(())
+}
+
+/// Whether a crop has a sample on a pixel. There TensorFlow's gradient is 0, whatever the slopes on both sides are.
+fn has_sample_on_a_pixel(call: &AnyCall, corners: &[f64]) -> bool {
+    let Operator::CropAndResize(config) = &call.operator else {
+        return false;
+    };
+    let corners = std::array::from_fn(|column| corners[column]);
+    let [_, _, height, width] = call.shape;
+    let positions = positions_of_crop(config, corners, [height, width], DOUBLE);
+    let on_a_pixel = |position: f64| (position - position.round()).abs() < 1e-9;
+    positions
+        .iter()
+        .flatten()
+        .flatten()
+        .any(|&position| on_a_pixel(position))
 }
 
 /// Whether a step of a box moves its samples by about as much.

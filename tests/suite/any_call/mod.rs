@@ -84,6 +84,32 @@ impl AnyCall {
         dtypes.into_iter().chain(of_gradient).collect()
     }
 
+    /// How many rounds the loops of a GPU's unit take together at most, where they may take many: the gradients of a
+    /// maximum look at all samples of some elements again.
+    pub fn rounds(&self) -> usize {
+        let [_, channels, height, width] = self.shape;
+        let samples = match &self.operator {
+            _ if self.gradient.is_none() => return 0,
+            Operator::RoiAlign(config) if config.reduction != Reduction::Average => {
+                // Adaptive samples are at most two a pixel.
+                let along = |side: usize| match config.sampling {
+                    Sampling::Fixed(count) => count,
+                    Sampling::Clamped { maximum, .. } => maximum.min(1024),
+                    _ => 2 * side + 2,
+                };
+                along(height) * (along(width) + 1)
+            }
+            Operator::RoiPool(_) => height * (width + 1),
+            _ => return 0,
+        };
+        // A unit looks for the winner of one of 32 elements of each region, or of one of 256 in all channels of its
+        // own.
+        let elements: usize = self.operator.output_size().into_iter().product();
+        let of_features = self.count() * elements.div_ceil(32);
+        let of_boxes = (channels * elements).div_ceil(256);
+        of_features.max(of_boxes) * (samples + 40)
+    }
+
     /// Calls the operator.
     pub fn run(&self, device: &Device) -> Result<TensorData, RoiError> {
         let rois = Rois::try_new(self.boxes(device), self.batch_indices(device))?;

@@ -6,10 +6,12 @@
 //! - the gradient of the window is `Yᵀ · D · X`;
 //! - that of an end of the region is the sum of `D` times `Y' · F · Xᵀ`, where Y' has the slopes of the weights.
 //!
-//! [`Reads`] has these matrices and D; [`average`] and [`maxima`] make them, for each kind of plan.
+//! [`Reads`] has these matrices and D; [`average`] and [`max_of_samples`] make them, for each kind of plan. A maximum
+//! over bins of whole pixels has no such matrices: [`max_of_pixels`] finds one pixel for each bin.
 
 mod average;
-mod maxima;
+mod max_of_pixels;
+mod max_of_samples;
 mod reads;
 
 use std::ops::Range;
@@ -19,7 +21,7 @@ use burn::backend::{Backend, TensorMetadata};
 use burn::tensor::{DType, FloatDType, Shape, Slice};
 
 use self::average::Average;
-use self::maxima::{MaxOfPixels, MaxOfSamples};
+use self::max_of_samples::MaxOfSamples;
 use self::reads::Reads;
 use super::{ChannelsLast, Sum, cast, concatenate, every_channel, points};
 use crate::backend::HostRegions;
@@ -108,7 +110,7 @@ fn features_gradient<B: Backend, R: Sum>(
     match planner.kind() {
         PlanKind::Weights => call.features_gradient(&Average::<false>),
         PlanKind::SampleTaps => call.features_gradient(&MaxOfSamples::<false>::new(&planner)),
-        PlanKind::PixelRanges => call.features_gradient(&MaxOfPixels),
+        PlanKind::PixelRanges => call.gradient_of_largest_pixels(),
     }
 }
 
@@ -166,7 +168,7 @@ impl<B: Backend, R: Sum> Call<'_, B, R> {
         let mut output = B::float_zeros(Shape::new(self.shape), &device, dtype);
         for run in self.runs() {
             for image in 0..images {
-                let planned = self.planned::<K>(&run, image);
+                let planned = self.planned::<K::Plan>(&run, image);
                 let windows = planned.iter().map(|(_, _, window)| window);
                 let window = [0, 1].map(|axis| hull(windows.clone().map(|window| window[axis].clone())));
                 if pixel_count(&window) == 0 {
@@ -195,7 +197,7 @@ impl<B: Backend, R: Sum> Call<'_, B, R> {
         let mut output = B::float_zeros(Shape::new([self.regions.len(), 4]), &device, R::DTYPE);
         for run in self.runs() {
             for image in 0..self.shape[0] {
-                for (row, plan, window) in self.planned::<K>(&run, image) {
+                for (row, plan, window) in self.planned::<K::Plan>(&run, image) {
                     for channels in self.blocks(pixel_count(&window)) {
                         let pixels = self.pixels(true, &run, image, &channels, &window);
                         let pixels = pixels.expect("the features are read");
@@ -234,11 +236,11 @@ impl<B: Backend, R: Sum> Call<'_, B, R> {
 
     /// The regions of an image that read some pixel: their rows, plans and windows.
     #[allow(clippy::type_complexity)]
-    fn planned<K: Kernel<R>>(&self, run: &Run, image: usize) -> Vec<(usize, [K::Plan; 2], [Range<usize>; 2])> {
+    fn planned<P: AxisPlan<R>>(&self, run: &Run, image: usize) -> Vec<(usize, [P; 2], [Range<usize>; 2])> {
         let regions = self.regions.iter().enumerate();
         let of_image = regions.filter(|(_, region)| region.image == image && self.planner.pools(region));
         let planned = of_image.map(|(row, region)| {
-            let plan = [0, 1].map(|axis| self.planner.axis::<K::Plan>(region, axis, run.elements[axis].clone()));
+            let plan = [0, 1].map(|axis| self.planner.axis::<P>(region, axis, run.elements[axis].clone()));
             let window = plan.each_ref().map(AxisPlan::window);
             (row, plan, window)
         });
@@ -262,10 +264,13 @@ impl<B: Backend, R: Sum> Call<'_, B, R> {
         channels: &Range<usize>,
         window: &[Range<usize>; 2],
     ) -> Option<ChannelsLast<B>> {
-        let features = self.features.as_ref().filter(|_| read)?;
-        let step = self.shape[1] / self.gradient.shape()[1];
-        let features = every_channel::<B>(features, run.first_channel, step);
-        Some(ChannelsLast::copy::<R>(&features, image, channels, window))
+        read.then(|| ChannelsLast::copy::<R>(&self.features_of(run), image, channels, window))
+    }
+
+    /// The channels that a run reads.
+    fn features_of(&self, run: &Run) -> FloatTensor<B> {
+        let features = self.features.as_ref().expect("the features are read");
+        every_channel::<B>(features, run.first_channel, self.shape[1] / self.gradient.shape()[1])
     }
 
     /// The gradient `[P, Q, C]` of a run of a region's elements.

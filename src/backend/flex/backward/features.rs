@@ -3,18 +3,18 @@
 
 use std::ops::Range;
 
-use burn::tensor::{Bytes, Shape};
+use burn::tensor::Shape;
 use burn_flex::{FlexTensor, Layout};
 use pulp::{Arch, Simd, WithSimd};
 
-use super::scatter::{Scatter, Scratch};
+use super::row_writer::{Earlier, RowWriter};
+use super::runs::{Run, runs};
+use super::scatter::{Reads, Scatter, Scratch};
 use super::sum_rows::SumRows;
 use crate::backend::flex::engine::{BAND, FEWEST_LANES, Planned, in_parallel, plan, run_tasks};
-use crate::backend::flex::numbers::{Number, Sum, deinterleave};
-use crate::backend::flex::pixels::{
-    AlignedPixels, Features, LANES, LARGEST_TILE, LaneChannels, Rows, Tile, tile_capacity, zeros,
-};
-use crate::geometry::plan::{AxisPlan, Planner, Region, hull, pixel_count};
+use crate::backend::flex::numbers::Number;
+use crate::backend::flex::pixels::{Features, LANES, LaneChannels, Memory, Rows, Tile, tile_capacity};
+use crate::geometry::plan::{AxisPlan, Planner, Region};
 
 /// How many numbers the plans hold that are there at a time, 8 MiB of f32.
 const PLANNED: usize = 1 << 21;
@@ -25,6 +25,7 @@ pub struct Call<'a, E: Number> {
     pub gradient: &'a FlexTensor,
     /// `[N, C, H, W]`, whose rows are contiguous; any tensor where the kernel reads none.
     pub features: &'a FlexTensor,
+    /// At least one.
     pub regions: &'a [Region],
     /// The shape of the features.
     pub shape: Shape,
@@ -45,7 +46,13 @@ pub fn run<E: Number, O: Number<Sum = E::Sum>, S: Scatter<E::Sum>>(call: Call<'_
     let [_, _, height, width] = call.shape.dims();
     let [count, channels, rows, columns] = call.gradient.layout().shape().dims();
     let parallel = in_parallel(call.gradient.layout().num_elements());
-    let mut memory = zeros::<O>(call.shape.num_elements(), parallel);
+    let memory = Memory::new::<O>(call.shape.num_elements(), parallel);
+    let left_by_others = if memory.is_zero {
+        Earlier::Zeros
+    } else {
+        Earlier::AnyNumbers
+    };
+    let mut output = FlexTensor::new(memory.bytes, Layout::contiguous(call.shape.clone()), O::dtype());
     let flat = Shape::new([count, channels, 1, rows * columns]);
     let flat = call.gradient.reshape(flat);
     let batch = batch::<S, E>(&call);
@@ -55,18 +62,23 @@ pub fn run<E: Number, O: Number<Sum = E::Sum>, S: Scatter<E::Sum>>(call: Call<'_
             kernel,
             features: &Features::<E>::new(call.features),
             gradient: &Features::<E>::new(&flat),
-            first_region: number * batch,
-            regions: &planned,
             planner: call.planner,
             width,
-            adds: number > 0,
+            earlier: if number == 0 { left_by_others } else { Earlier::Sums },
         };
-        let tasks = work.divide(&mut memory, height * width, call.shape[1], channels);
+        let runs = runs(&planned, number * batch, call.planner, call.shape[0], parallel);
+        let tasks = work.divide(
+            &runs,
+            output.storage_mut::<O>(),
+            height * width,
+            call.shape[1],
+            channels,
+        );
         run_tasks(tasks, parallel, |task| {
             Arch::new().dispatch(Vectorized { work: &work, task })
         });
     }
-    FlexTensor::new(Bytes::from_elems(memory), Layout::contiguous(call.shape), O::dtype())
+    output
 }
 
 /// What all tasks share.
@@ -75,21 +87,15 @@ struct Work<'a, E: Number, S: Scatter<E::Sum>> {
     features: &'a Features<'a, E>,
     /// `[K, channels, 1, P * Q]`.
     gradient: &'a Features<'a, E>,
-    /// The row of the first planned region.
-    first_region: usize,
-    regions: &'a [Planned<[S::Plan; 2]>],
     planner: &'a Planner<E::Sum>,
     /// The width of the map.
     width: usize,
-    /// Whether sums are added to what earlier regions left.
-    adds: bool,
+    earlier: Earlier,
 }
 
 /// Output channels of an image that read channels of their own in a run of elements.
-struct Task<'a, O> {
-    image: usize,
-    /// Rows and columns of the output.
-    elements: [Range<usize>; 2],
+struct Task<'a, O, P> {
+    run: &'a Run<'a, P>,
     /// The channels of the output.
     channels: Range<usize>,
     /// The gradient of each channel that these read.
@@ -100,34 +106,32 @@ impl<E: Number, S: Scatter<E::Sum>> Work<'_, E, S> {
     /// Divides the gradient `memory` among tasks.
     fn divide<'a, O>(
         &self,
+        runs: &'a [Run<'a, S::Plan>],
         memory: &'a mut [O],
         of_a_plane: usize,
         input_channels: usize,
         channels: usize,
-    ) -> Vec<Task<'a, O>> {
+    ) -> Vec<Task<'a, O, S::Plan>> {
         let mut planes: Vec<Option<&mut [O]>> = memory.chunks_exact_mut(of_a_plane).map(Some).collect();
         let (map, [_, columns]) = (self.planner.channel_map(), self.planner.output_size());
         let step = input_channels / channels;
         let mut tasks = Vec::new();
-        for image in 0..planes.len() / input_channels {
-            for rows in self.planner.runs(0) {
-                for of_run in self.planner.runs(1) {
-                    let first = image * input_channels + map.first_channel([rows.start, of_run.start], columns);
-                    for start in (0..channels).step_by(LANES) {
-                        let channels = start..(start + LANES).min(channels);
-                        let planes = channels.clone().map(|channel| planes[first + channel * step].take());
-                        tasks.push(Task {
-                            image,
-                            elements: [rows.clone(), of_run.clone()],
-                            planes: planes
-                                .map(|plane| plane.expect("a channel is read by one run"))
-                                .collect(),
-                            channels,
-                        });
-                    }
-                }
+        for run in runs {
+            let first_element = run.elements.each_ref().map(|range| range.start);
+            let first = run.image * input_channels + map.first_channel(first_element, columns);
+            for start in (0..channels).step_by(LANES) {
+                let channels = start..(start + LANES).min(channels);
+                let planes = channels.clone().map(|channel| planes[first + channel * step].take());
+                tasks.push(Task {
+                    run,
+                    planes: planes
+                        .map(|plane| plane.expect("a channel is read by one run"))
+                        .collect(),
+                    channels,
+                });
             }
         }
+        assert!(planes.iter().all(Option::is_none), "a run reads every channel");
         tasks
     }
 }
@@ -135,7 +139,7 @@ impl<E: Number, S: Scatter<E::Sum>> Work<'_, E, S> {
 /// What `pulp` is handed. All that it calls is inlined: only then is it compiled for these instructions.
 struct Vectorized<'a, 'b, E: Number, O, S: Scatter<E::Sum>> {
     work: &'a Work<'a, E, S>,
-    task: Task<'b, O>,
+    task: Task<'b, O, S::Plan>,
 }
 
 impl<E: Number, O: Number<Sum = E::Sum>, S: Scatter<E::Sum>> WithSimd for Vectorized<'_, '_, E, O, S> {
@@ -147,61 +151,44 @@ impl<E: Number, O: Number<Sum = E::Sum>, S: Scatter<E::Sum>> WithSimd for Vector
     }
 }
 
-/// A region of a task's image, in the task's run of elements.
-struct OfTask<'a, P> {
-    plan: [&'a P; 2],
-    /// Its row in the output.
-    row: usize,
-    window: [Range<usize>; 2],
-}
-
 #[inline(always)]
 fn compute_task<E: Number, O: Number<Sum = E::Sum>, S: Scatter<E::Sum>>(
     simd: impl Simd,
     work: &Work<'_, E, S>,
-    task: Task<'_, O>,
+    task: Task<'_, O, S::Plan>,
 ) {
-    let of_image = work.regions.iter().filter(|region| region.image == task.image);
-    let of_task = of_image.map(|region| OfTask {
-        window: [0, 1].map(|axis| region.plan[axis].window_of(task.elements[axis].clone())),
-        plan: region.plan.each_ref(),
-        row: work.first_region + region.number,
-    });
-    let mut regions: Vec<_> = of_task.filter(|region| pixel_count(&region.window) > 0).collect();
-    regions.sort_by_key(|region| (region.window[0].start, region.row));
-    let columns = hull(regions.iter().map(|region| region.window[1].clone()));
-    let Some(rows) = regions.iter().map(|region| region.window[0].len()).max() else {
-        return;
-    };
-    if task.channels.len() < FEWEST_LANES || tile_capacity(&[0..rows, columns.clone()]) > LARGEST_TILE {
+    let run = task.run;
+    if task.channels.len() < FEWEST_LANES || tile_capacity(&[0..run.rows, run.columns.clone()]) > S::LARGEST_TILE {
         let mut planes = task.planes.into_iter();
         for channel in task.channels {
-            let planes = planes.by_ref().take(1).collect();
             let one = Task {
+                run,
                 channels: channel..channel + 1,
-                planes,
-                elements: task.elements.clone(),
-                ..task
+                planes: planes.by_ref().take(1).collect(),
             };
-            compute_lanes::<_, _, _, _, 1>(simd, work, one, &regions, rows, &columns);
+            compute_lanes::<_, _, _, _, 1>(simd, work, one);
         }
     } else {
-        compute_lanes::<_, _, _, _, LANES>(simd, work, task, &regions, rows, &columns);
+        compute_lanes::<_, _, _, _, LANES>(simd, work, task);
     }
 }
 
-/// Computes a task of at most `L` channels. `rows` is the largest number of rows of a window.
+/// Computes a task of at most `L` channels.
 #[inline(always)]
 fn compute_lanes<V: Simd, E: Number, O: Number<Sum = E::Sum>, S: Scatter<E::Sum>, const L: usize>(
     simd: V,
     work: &Work<'_, E, S>,
-    mut task: Task<'_, O>,
-    regions: &[OfTask<'_, S::Plan>],
-    rows: usize,
-    columns: &Range<usize>,
+    mut task: Task<'_, O, S::Plan>,
 ) {
+    let Run {
+        elements,
+        regions,
+        rows,
+        columns,
+        ..
+    } = task.run;
     let [_, of_a_row] = work.planner.output_size();
-    let [output_rows, output_columns] = task.elements.clone();
+    let [output_rows, output_columns] = elements.clone();
     let of_a_channel = work
         .planner
         .channel_map()
@@ -224,15 +211,10 @@ fn compute_lanes<V: Simd, E: Number, O: Number<Sum = E::Sum>, S: Scatter<E::Sum>
     let mut tile = Tile::<E::Sum, L>::new();
     let mut gradient = Tile::<E::Sum, L>::new();
     let mut scratch = Scratch::new();
-    let mut writer = RowWriter {
-        columns: columns.clone(),
-        width: work.width,
-        adds: work.adds,
-        lanes: AlignedPixels::new(),
-    };
-    sums.clear(rows, columns.clone());
-    if S::READS_FEATURES {
-        tile.clear(rows, columns.clone());
+    let mut writer = RowWriter::new(columns.clone(), work.width, work.earlier);
+    sums.clear(*rows, columns.clone());
+    if S::READS == Reads::Pixels {
+        tile.clear(*rows, columns.clone());
     }
     let of_a_band = (BAND / output_columns.len()).clamp(1, output_rows.len());
     for region in regions {
@@ -240,8 +222,12 @@ fn compute_lanes<V: Simd, E: Number, O: Number<Sum = E::Sum>, S: Scatter<E::Sum>
         sums.open(window_rows.clone(), |row, pixels| {
             writer.write(simd, row, pixels, &mut task.planes)
         });
-        if S::READS_FEATURES {
-            tile.load(simd, work.features, task.image, &input_lanes, window_rows);
+        match S::READS {
+            Reads::Nothing => {}
+            Reads::Pixels => tile.load(simd, work.features, task.run.image, &input_lanes, window_rows),
+            Reads::Keys => {
+                scratch.load_keys(simd, work.features, task.run.image, &input_lanes, window_rows, &sums);
+            }
         }
         for start in output_rows.clone().step_by(of_a_band) {
             let end = (start + of_a_band).min(output_rows.end);
@@ -250,6 +236,7 @@ fn compute_lanes<V: Simd, E: Number, O: Number<Sum = E::Sum>, S: Scatter<E::Sum>
             gradient.clear(1, elements.clone());
             gradient.load(simd, work.gradient, region.row, &output_lanes, 0..1);
             work.kernel.add(
+                simd,
                 region.plan,
                 [start..end, output_columns.clone()],
                 window_columns.clone(),
@@ -261,41 +248,5 @@ fn compute_lanes<V: Simd, E: Number, O: Number<Sum = E::Sum>, S: Scatter<E::Sum>
         }
     }
     sums.close(|row, pixels| writer.write(simd, row, pixels, &mut task.planes));
-}
-
-/// Writes complete rows of sums to the planes of their channels.
-struct RowWriter<S: Sum> {
-    columns: Range<usize>,
-    /// The width of a plane.
-    width: usize,
-    /// Whether they are added to what is there.
-    adds: bool,
-    /// A row, one channel after another.
-    lanes: AlignedPixels<S, 1>,
-}
-
-impl<S: Sum> RowWriter<S> {
-    #[inline(always)]
-    fn write<O: Number<Sum = S>, const L: usize>(
-        &mut self,
-        simd: impl Simd,
-        row: usize,
-        pixels: &[[S; L]],
-        planes: &mut [&mut [O]],
-    ) {
-        let count = pixels.len();
-        let row = row * self.width + self.columns.start..row * self.width + self.columns.end;
-        self.lanes.resize(planes.len() * count);
-        let lanes = self.lanes.get_mut().as_flattened_mut();
-        deinterleave(simd, pixels, lanes);
-        for (plane, lane) in planes.iter_mut().zip(lanes.chunks_exact_mut(count)) {
-            let row = &mut plane[row.clone()];
-            if self.adds {
-                for (sum, earlier) in lane.iter_mut().zip(O::widen(simd, row, &mut Vec::new())) {
-                    *sum += *earlier;
-                }
-            }
-            O::narrow(simd, lane, row);
-        }
-    }
+    writer.finish(&mut task.planes);
 }

@@ -1,12 +1,15 @@
 //! Gradients on Flex.
 //!
-//! - [`features`]: the gradient of features. A task owns channels of an image; [`sum_rows`] are the rows that its
-//!   regions add to, and [`scatter`] has the kernels, one for each kind of plan.
+//! - [`features`]: the gradient of features. A task owns channels of an image; [`runs`] are the regions that tasks
+//!   share, [`sum_rows`] the rows that these add to, [`row_writer`] writes them, and [`scatter`] has the kernels, one
+//!   for each kind of plan.
 //! - [`boxes`]: the gradient of boxes. A task owns a region; [`pull_ends`] has the kernels.
 
 mod boxes;
 mod features;
 mod pull_ends;
+mod row_writer;
+mod runs;
 mod scatter;
 mod sum_rows;
 

@@ -75,28 +75,36 @@ impl<S: Sum, const L: usize> SumRows<S, L> {
         self.pixels.get_mut()[place][lane] += number;
     }
 
-    /// Adds each number, in its channel, to the pixel that is so many pixels after the one at `first`, counted row by
-    /// row. Where that offset is negative, nothing is added.
+    /// Adds each number, in its channel, to the pixel at a position, counted row by row from the top of the map. All
+    /// positions lie in open rows, of which `row` is the first. Where a position is negative, nothing is added.
     #[inline(always)]
-    pub fn add_at(&mut self, first: usize, offsets: &mut [[i32; L]], numbers: &[[S; L]]) {
-        let (first, count) = (first as i32, self.pixel_count() as i32);
+    pub fn add_at(&mut self, row: usize, positions: &mut [[i32; L]], numbers: &[[S; L]]) {
+        let count = self.pixel_count() as i32;
+        let before = ((row & !(self.capacity - 1)) * self.width()) as i32;
         // In vectors, before the additions, which go one by one.
-        for offset in offsets.as_flattened_mut() {
-            let place = first + *offset;
+        for (lane, position) in (0_u32..).zip(positions.as_flattened_mut()) {
+            let place = *position - before;
             let place = if place < count { place } else { place - count };
-            *offset = if *offset < 0 { count } else { place };
+            *position = if *position < 0 { count } else { place } * L as i32 + (lane % L as u32) as i32;
         }
-        let pixels = self.pixels.get_mut();
-        for (places, numbers) in offsets.iter().zip(numbers) {
-            for (lane, (&place, &number)) in places.iter().zip(numbers).enumerate() {
-                pixels[place as usize][lane] += number;
-            }
+        let sums = self.pixels.get_mut().as_flattened_mut();
+        for (&place, &number) in positions.as_flattened().iter().zip(numbers.as_flattened()) {
+            sums[place as u32 as usize] += number;
         }
     }
 
     /// How many pixels it holds.
     pub fn pixel_count(&self) -> usize {
         self.capacity * self.columns.len()
+    }
+
+    pub fn columns(&self) -> Range<usize> {
+        self.columns.clone()
+    }
+
+    /// How many rows it holds.
+    pub fn row_count(&self) -> usize {
+        self.capacity
     }
 
     /// How many pixels a row holds.
@@ -106,7 +114,7 @@ impl<S: Sum, const L: usize> SumRows<S, L> {
 
     /// The place of a pixel of an open row.
     #[inline(always)]
-    pub fn place(&self, [row, column]: [usize; 2]) -> usize {
+    fn place(&self, [row, column]: [usize; 2]) -> usize {
         (row & (self.capacity - 1)) * self.columns.len() + column - self.columns.start
     }
 }

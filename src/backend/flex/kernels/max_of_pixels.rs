@@ -17,6 +17,11 @@ pub struct MaxOfPixels<S> {
 }
 
 impl<S: Sum> MaxOfPixels<S> {
+    /// `outside` is what an empty bin gives.
+    pub fn from(outside: S) -> Self {
+        Self { outside }
+    }
+
     pub fn new(planner: &Planner<S>) -> Self {
         Self {
             outside: S::from_f64(planner.value_without_pixels()),

@@ -3,7 +3,7 @@
 #[cfg(all(target_arch = "wasm32", target_feature = "simd128"))]
 use std::arch::wasm32::{f32x4_add, f32x4_mul, f32x4_pmax, f32x4_splat, v128};
 #[cfg(target_arch = "x86_64")]
-use std::arch::x86_64::__m256;
+use std::arch::x86_64::{__m256, __m256d};
 
 #[cfg(all(target_arch = "wasm32", target_feature = "simd128"))]
 use bytemuck::cast;
@@ -48,6 +48,10 @@ impl Lanes for f64 {
 
     #[inline(always)]
     fn maxima<V: Simd, const L: usize, const N: usize>(_simd: V, pixels: &[[[Self; L]; N]]) -> [[Self; L]; N] {
+        #[cfg(target_arch = "x86_64")]
+        if let (8, Some(avx)) = (L, avx(_simd)) {
+            return bytemuck::cast(maxima_of_pairs::<N>(avx, bytemuck::cast_slice(pixels)));
+        }
         maxima(pixels)
     }
 
@@ -213,6 +217,21 @@ fn maxima_of_eight<const N: usize>(avx: Avx, pixels: &[[[f32; 8]; N]]) -> [__m25
         for (maximum, &numbers) in maxima.iter_mut().zip(pixel) {
             // The second operand where the first is not a number.
             *maximum = avx._mm256_max_ps(bytemuck::cast(numbers), *maximum);
+        }
+    }
+    maxima
+}
+
+#[cfg(target_arch = "x86_64")]
+#[inline(always)]
+fn maxima_of_pairs<const N: usize>(avx: Avx, pixels: &[[[[f64; 4]; 2]; N]]) -> [[__m256d; 2]; N] {
+    let mut maxima = [[avx._mm256_set1_pd(f64::NEG_INFINITY); 2]; N];
+    for pixel in pixels {
+        for (maxima, numbers) in maxima.iter_mut().zip(pixel) {
+            for (maximum, &numbers) in maxima.iter_mut().zip(numbers) {
+                // The second operand where the first is not a number.
+                *maximum = avx._mm256_max_pd(bytemuck::cast(numbers), *maximum);
+            }
         }
     }
     maxima

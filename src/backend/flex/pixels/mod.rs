@@ -10,6 +10,6 @@ mod tile;
 pub use aligned::AlignedPixels;
 pub use features::{Features, with_contiguous_rows};
 pub use kept::Kept;
-pub use output::{output, output_of, zeros};
+pub use output::{Memory, output, output_of, zeros};
 pub use pool::Unit;
 pub use tile::{LANES, LARGEST_TILE, LaneChannels, Rows, Tile, tile_capacity};

@@ -51,15 +51,15 @@ pub fn output_of<E: Number>(value: f64, shape: Shape, parallel: bool) -> FlexTen
 }
 
 /// Memory for an output.
-struct Memory {
-    bytes: Bytes,
+pub struct Memory {
+    pub bytes: Bytes,
     /// Whether all of it is zero. Otherwise it holds any numbers.
-    is_zero: bool,
+    pub is_zero: bool,
 }
 
 impl Memory {
     /// Memory for `count` numbers: that of an output that was dropped, or [`zeros`].
-    fn new<E: Number>(count: usize, parallel: bool) -> Self {
+    pub fn new<E: Number>(count: usize, parallel: bool) -> Self {
         if !pool::keeps::<E::Unit>(count) {
             return Self {
                 bytes: Bytes::from_elems(zeros::<E>(count, parallel)),

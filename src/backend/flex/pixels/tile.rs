@@ -67,9 +67,13 @@ impl<S: Sum, const L: usize> Tile<S, L> {
         self.columns = columns;
     }
 
+    /// Whether it holds no columns, as a new one does.
+    pub fn is_empty(&self) -> bool {
+        self.columns.is_empty()
+    }
+
     /// Copies rows in up to `L` channels, those that were not copied before; lanes beyond the last
-    /// channel hold any numbers. The first of the rows is none before those of an earlier call, and rows
-    /// before it may be overwritten.
+    /// channel hold any numbers.
     #[inline(always)]
     pub fn load<E: Number<Sum = S>>(
         &mut self,
@@ -79,18 +83,37 @@ impl<S: Sum, const L: usize> Tile<S, L> {
         channels: &LaneChannels,
         rows: Range<usize>,
     ) {
-        let width = self.columns.len();
-        for row in rows.start.max(self.end)..rows.end {
+        for row in self.next_rows(rows) {
             let mut lanes: [&[E]; L] = [&[]; L];
             for (lane, numbers) in lanes.iter_mut().enumerate() {
                 let channel = channels.first + lane.min(channels.count - 1) * channels.step;
                 *numbers = features.plane(image, channel).row(row, self.columns.clone());
             }
-            let start = (row & (self.capacity - 1)) * width;
-            let pixels = &mut self.pixels.get_mut()[start..start + width];
-            E::interleave_rows(simd, lanes, &mut self.wide, pixels);
+            let place = self.place(row);
+            E::interleave_rows(simd, lanes, &mut self.wide, &mut self.pixels.get_mut()[place]);
         }
+    }
+
+    /// Of these rows, those that no earlier call gave. They are to be written. The first of the rows is none before
+    /// those of an earlier call, and rows before it may be overwritten.
+    #[inline(always)]
+    pub fn next_rows(&mut self, rows: Range<usize>) -> Range<usize> {
+        let next = rows.start.max(self.end)..rows.end;
         self.end = self.end.max(rows.end);
+        next
+    }
+
+    /// A row that is to be written.
+    #[inline(always)]
+    pub fn row_mut(&mut self, row: usize) -> &mut [[S; L]] {
+        let place = self.place(row);
+        &mut self.pixels.get_mut()[place]
+    }
+
+    #[inline(always)]
+    fn place(&self, row: usize) -> Range<usize> {
+        let start = (row & (self.capacity - 1)) * self.columns.len();
+        start..start + self.columns.len()
     }
 
     /// Sets all lanes from `first` on to 0.

@@ -2,7 +2,9 @@
 
 use std::ops::Range;
 
-use super::{Scatter, Scratch};
+use pulp::Simd;
+
+use super::{Reads, Scatter, Scratch};
 use crate::backend::flex::backward::sum_rows::SumRows;
 use crate::backend::flex::kernels::add;
 use crate::backend::flex::numbers::Sum;
@@ -15,11 +17,12 @@ pub struct ScatterAverage;
 impl<S: Sum> Scatter<S> for ScatterAverage {
     type Plan = Weights<S>;
 
-    const READS_FEATURES: bool = false;
+    const READS: Reads = Reads::Nothing;
 
     #[inline(always)]
     fn add<const L: usize>(
         &self,
+        _simd: impl Simd,
         [y, x]: [&Weights<S>; 2],
         [of_rows, of_columns]: [Range<usize>; 2],
         columns: Range<usize>,

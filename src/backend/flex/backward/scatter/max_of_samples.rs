@@ -2,7 +2,9 @@
 
 use std::ops::Range;
 
-use super::{NONE, Scatter, Scratch};
+use pulp::Simd;
+
+use super::{NONE, Reads, Scatter, Scratch};
 use crate::backend::flex::backward::sum_rows::SumRows;
 use crate::backend::flex::kernels::{add, weighted_sum};
 use crate::backend::flex::numbers::Sum;
@@ -75,11 +77,12 @@ impl<S: Sum> ScatterMaxOfSamples<S> {
 impl<S: Sum> Scatter<S> for ScatterMaxOfSamples<S> {
     type Plan = SampleTaps<S>;
 
-    const READS_FEATURES: bool = true;
+    const READS: Reads = Reads::Pixels;
 
     #[inline(always)]
     fn add<const L: usize>(
         &self,
+        _simd: impl Simd,
         [y, x]: [&SampleTaps<S>; 2],
         [of_rows, of_columns]: [Range<usize>; 2],
         columns: Range<usize>,

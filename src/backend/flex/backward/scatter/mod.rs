@@ -3,6 +3,7 @@
 use std::ops::Range;
 
 mod average;
+mod key;
 mod max_of_pixels;
 mod max_of_samples;
 
@@ -10,24 +11,31 @@ pub use average::ScatterAverage;
 pub use max_of_pixels::ScatterMaxOfPixels;
 pub use max_of_samples::ScatterMaxOfSamples;
 
+use pulp::Simd;
+
 use super::sum_rows::SumRows;
-use crate::backend::flex::numbers::Sum;
-use crate::backend::flex::pixels::{AlignedPixels, Rows};
+use crate::backend::flex::numbers::{Number, Sum};
+use crate::backend::flex::pixels::{AlignedPixels, Features, LARGEST_TILE, LaneChannels, Rows, Tile};
 use crate::geometry::plan::AxisPlan;
+use key::key;
 
 /// How the gradient of output elements goes to pixels.
 pub trait Scatter<S: Sum>: Sync {
     /// What of a region's axis is common to its channels.
     type Plan: AxisPlan<S>;
 
-    /// Whether it reads the features.
-    const READS_FEATURES: bool;
+    /// What it reads of the features.
+    const READS: Reads;
+
+    /// Channels are computed one by one where a copy of the pixels would hold more than this many.
+    const LARGEST_TILE: usize = LARGEST_TILE;
 
     /// Adds the gradient of `elements`, which are rows and columns of the output, in `L` channels, to the pixels of
     /// `columns`, those of their window. `features` has its pixels where they are read, and `sums` its rows, open.
     #[allow(clippy::too_many_arguments)]
     fn add<const L: usize>(
         &self,
+        simd: impl Simd,
         plan: [&Self::Plan; 2],
         elements: [Range<usize>; 2],
         columns: Range<usize>,
@@ -36,6 +44,15 @@ pub trait Scatter<S: Sum>: Sync {
         scratch: &mut Scratch<S, L>,
         sums: &mut SumRows<S, L>,
     );
+}
+
+/// What a kernel reads of the features.
+#[derive(PartialEq)]
+pub enum Reads {
+    Nothing,
+    Pixels,
+    /// The keys of pixels, in [`Scratch`].
+    Keys,
 }
 
 /// Memory that a task uses again from region to region.
@@ -49,10 +66,14 @@ pub struct Scratch<S: Sum, const L: usize> {
     /// The numbers of the samples that each of them was read from, along y and along x; `NONE` along y where it was no
     /// sample.
     winners: Vec<[[i32; L]; 2]>,
-    /// For each column of the window, the offset of the row that its maximum was read from, or `NONE`.
-    rows: Vec<[i32; L]>,
-    /// The offsets of the pixels that the elements of a row were read from, or `NONE`.
-    offsets: Vec<[i32; L]>,
+    /// Keys of the pixels of the task's columns, and a row of these pixels.
+    keys: Tile<f64, L>,
+    pixels: Tile<S, L>,
+    /// The largest keys along y, and those of the elements.
+    along_y: AlignedPixels<f64, L>,
+    largest: AlignedPixels<f64, L>,
+    /// The positions of the pixels that elements were read from, counted row by row in the task's columns, or `NONE`.
+    positions: Vec<[i32; L]>,
 }
 
 impl<S: Sum, const L: usize> Scratch<S, L> {
@@ -62,8 +83,39 @@ impl<S: Sum, const L: usize> Scratch<S, L> {
             spread: std::array::from_fn(|_| AlignedPixels::new()),
             maxima: Vec::new(),
             winners: Vec::new(),
-            rows: Vec::new(),
-            offsets: Vec::new(),
+            keys: Tile::new(),
+            pixels: Tile::new(),
+            along_y: AlignedPixels::new(),
+            largest: AlignedPixels::new(),
+            positions: Vec::new(),
+        }
+    }
+
+    /// Loads the keys of rows as [`Tile::load`] loads pixels. `sums` holds as many rows and columns.
+    #[inline(always)]
+    pub fn load_keys<E: Number<Sum = S>>(
+        &mut self,
+        simd: impl Simd,
+        features: &Features<'_, E>,
+        image: usize,
+        channels: &LaneChannels,
+        rows: Range<usize>,
+        sums: &SumRows<S, L>,
+    ) {
+        let columns = sums.columns();
+        if self.keys.is_empty() {
+            self.keys.clear(sums.row_count(), columns.clone());
+        }
+        for row in self.keys.next_rows(rows) {
+            self.pixels.clear(1, columns.clone());
+            self.pixels.load(simd, features, image, channels, row..row + 1);
+            let pixels = self.pixels.row(row, columns.clone());
+            let positions = row * columns.len()..;
+            for ((position, keys), pixels) in positions.zip(self.keys.row_mut(row)).zip(pixels) {
+                for (of_lane, &pixel) in keys.iter_mut().zip(pixels) {
+                    *of_lane = key(pixel.into(), position);
+                }
+            }
         }
     }
 
@@ -81,8 +133,8 @@ impl<S: Sum, const L: usize> Scratch<S, L> {
     }
 }
 
-/// The number of no sample, and the offset of no pixel. Numbers and offsets are as wide as an f32, so that the compiler
-/// selects them in vectors together with the pixels.
+/// The number of no sample, and the position of no pixel. Both are as wide as an f32, so that the compiler selects them
+/// in vectors together with the pixels.
 const NONE: i32 = -1;
 
 /// Takes the larger of two numbers in each channel, and the number of where it was read from.

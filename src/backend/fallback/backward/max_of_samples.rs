@@ -11,7 +11,7 @@ use super::reads::{Axis, Reads, product};
 use crate::backend::fallback::max_of_samples::{cut, elements_in_bounds};
 use crate::backend::fallback::{ChannelsLast, Sum};
 use crate::geometry::plan::hull;
-use crate::geometry::plan::{PixelRanges, Planner, SampleTaps, TapSlopes, Taps};
+use crate::geometry::plan::{Planner, SampleTaps, TapSlopes};
 
 /// How many numbers the samples of a block hold at most, 8 MiB of f32. Several tensors as large are alive at once.
 const BLOCK: usize = 2 << 20;
@@ -22,9 +22,6 @@ pub struct MaxOfSamples<const SLOPES: bool> {
     start: f64,
     outside: f64,
 }
-
-/// A maximum over bins of whole pixels: samples that each read one pixel.
-pub struct MaxOfPixels;
 
 impl<const SLOPES: bool> MaxOfSamples<SLOPES> {
     pub fn new<R: Sum>(planner: &Planner<R>) -> Self {
@@ -72,45 +69,6 @@ impl<R: Sum> Kernel<R> for MaxOfSamples<true> {
         });
         let pixels = pixels.expect("a maximum reads the features");
         winners(pixels, &axes, gradient, self.start, self.outside)
-    }
-}
-
-impl<R: Sum> Kernel<R> for MaxOfPixels {
-    type Plan = PixelRanges;
-
-    const READS_FEATURES: bool = true;
-
-    fn reads<B: Backend>(
-        &self,
-        pixels: Option<&ChannelsLast<B>>,
-        plan: &[PixelRanges; 2],
-        gradient: FloatTensor<B>,
-    ) -> Vec<Reads<B, R>> {
-        let taps = plan.each_ref().map(one_pixel_samples);
-        let axes = taps.each_ref().map(|taps| Samples { taps, slopes: None });
-        let pixels = pixels.expect("a maximum reads the features");
-        winners(pixels, &axes, gradient, f64::NEG_INFINITY, f64::NEG_INFINITY)
-    }
-}
-
-/// Bins as samples that each read one pixel.
-fn one_pixel_samples<R: Sum>(bins: &PixelRanges) -> SampleTaps<R> {
-    let mut samples = Vec::with_capacity(bins.len());
-    let mut taps = Vec::new();
-    for bin in bins {
-        let start = taps.len();
-        taps.extend(bin.clone().map(|pixel| Taps {
-            low: pixel,
-            high: pixel,
-            low_weight: R::from_f64(1.0),
-            high_weight: R::default(),
-        }));
-        samples.push(start..taps.len());
-    }
-    SampleTaps {
-        complete: vec![true; bins.len()],
-        samples,
-        taps,
     }
 }
 

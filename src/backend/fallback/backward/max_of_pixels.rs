@@ -1,0 +1,204 @@
+//! A maximum over bins of whole pixels.
+//!
+//! The pixels of a channel are numbered in the order of what they hold, and of equal ones the first one, row by row,
+//! has the largest number. The largest number of a bin then tells where its gradient goes. All bins of all regions find
+//! it in one sparse table, as they find their maxima in the forward pass.
+
+use std::ops::Range;
+
+use burn::backend::tensor::{BoolTensor, FloatTensor, IntTensor};
+use burn::backend::{Backend, TensorMetadata, get_or_init_device_settings};
+use burn::tensor::{FloatDType, IndexingUpdateOp, IntDType, Scalar, Shape, Slice};
+use rayon::prelude::*;
+
+use super::{Call, Run};
+use crate::backend::fallback::{ChannelsLast, Kernel, MaxOfPixels, Sum, cast, concatenate};
+use crate::geometry::plan::{PixelRanges, hull, pixel_count};
+
+/// How many pixels and how many bins of some channels are looked at together at most: 16 MiB of their numbers. Several
+/// tensors as large are alive at once.
+const NUMBERS: usize = 2 << 20;
+
+/// The most blocks of channels that are looked at side by side.
+const MOST_BLOCKS: usize = 2;
+
+/// Prefer this many channels a pass over more regions.
+const LEAST_BLOCK: usize = 64;
+
+/// Whole numbers up to this one are exact in f32.
+const EXACT: usize = 1 << 24;
+
+/// Regions of an image: their rows, and their bins along both axes.
+type Regions = Vec<(usize, [PixelRanges; 2])>;
+
+impl<B: Backend, R: Sum> Call<'_, B, R> {
+    /// The gradient of features of a maximum over bins.
+    pub fn gradient_of_largest_pixels(&self) -> FloatTensor<B> {
+        let (device, dtype): (_, FloatDType) = (self.gradient.device(), self.gradient.dtype().into());
+        let mut output = B::float_zeros(Shape::new(self.shape), &device, dtype);
+        for run in self.runs() {
+            for image in 0..self.shape[0] {
+                let planned = self.planned::<PixelRanges>(&run, image);
+                let window = [0, 1].map(|axis| hull(planned.iter().map(|(_, _, window)| window[axis].clone())));
+                if planned.is_empty() {
+                    continue;
+                }
+                let regions = planned.into_iter().map(|(row, plan, _)| (row, plan)).collect();
+                output = self.add_largest_pixels(output, &run, image, &window, regions);
+            }
+        }
+        output
+    }
+
+    /// Writes the gradient of the pixels of an image that lie in the hull of its regions.
+    fn add_largest_pixels(
+        &self,
+        mut output: FloatTensor<B>,
+        run: &Run,
+        image: usize,
+        window: &[Range<usize>; 2],
+        regions: Regions,
+    ) -> FloatTensor<B> {
+        let bins: usize = run.elements.iter().map(Range::len).product();
+        let channels = self.gradient.shape()[1];
+        let at_once = (NUMBERS / (LEAST_BLOCK.min(channels) * bins)).clamp(1, regions.len());
+        let block = NUMBERS / pixel_count(window).max(at_once * bins);
+        let block = block.clamp(1, channels);
+        let blocks: Vec<_> = (0..channels)
+            .step_by(block)
+            .map(|start| start..(start + block).min(channels))
+            .collect();
+        for blocks in blocks.chunks(rayon::current_num_threads().min(MOST_BLOCKS)) {
+            let sums = blocks
+                .par_iter()
+                .map(|channels| self.sums_of_block(run, image, channels, window, &regions, at_once));
+            for (channels, sums) in blocks.iter().zip(sums.collect::<Vec<_>>()) {
+                output = self.write(output, sums, run, image, channels, window);
+            }
+        }
+        output
+    }
+
+    /// The gradient `[C, H, W]` of the pixels of a window. Regions are looked at so many at once.
+    fn sums_of_block(
+        &self,
+        run: &Run,
+        image: usize,
+        channels: &Range<usize>,
+        window: &[Range<usize>; 2],
+        regions: &[(usize, [PixelRanges; 2])],
+        at_once: usize,
+    ) -> FloatTensor<B> {
+        let planes = self.planes(run, image, channels, window);
+        let ranks = ranks::<B>(planes.clone());
+        let mut sums = self.zero_sums(ranks.shape().dims());
+        for regions in regions.chunks(at_once) {
+            let winners = match ranks.shape()[1] <= EXACT {
+                true => winners::<B, f32>(&ranks, window, regions),
+                false => winners::<B, f64>(&ranks, window, regions),
+            };
+            let gradient = self.gradient_of_regions(regions, run, channels);
+            sums = B::float_scatter(1, sums, winners, gradient, IndexingUpdateOp::Add);
+        }
+        let sums = B::float_gather(1, sums, ranks);
+        let sums = B::float_mask_fill(sums, is_never_largest::<B>(planes), Scalar::from(0.0));
+        let [rows, columns] = window.each_ref().map(Range::len);
+        let sums = cast::<B>(sums, self.gradient.dtype().into());
+        B::float_reshape(sums, Shape::new([channels.len(), rows, columns]))
+    }
+
+    /// The pixels `[C, pixels]` of a window in the channels that output channels read.
+    fn planes(&self, run: &Run, image: usize, channels: &Range<usize>, window: &[Range<usize>; 2]) -> FloatTensor<B> {
+        let features = self.features_of(run);
+        let [rows, columns] = window.clone();
+        let slices = [image..image + 1, channels.clone(), rows, columns].map(Slice::from);
+        let planes = Shape::new([channels.len(), pixel_count(window)]);
+        cast::<B>(B::float_reshape(B::float_slice(features, &slices), planes), R::DTYPE)
+    }
+
+    /// A sum for each pixel of each channel, and one for empty bins.
+    fn zero_sums(&self, [channels, pixels]: [usize; 2]) -> FloatTensor<B> {
+        B::float_zeros(Shape::new([channels, pixels + 1]), &self.gradient.device(), R::DTYPE)
+    }
+
+    /// The gradient `[C, regions * bins]` of the output.
+    fn gradient_of_regions(
+        &self,
+        regions: &[(usize, [PixelRanges; 2])],
+        run: &Run,
+        channels: &Range<usize>,
+    ) -> FloatTensor<B> {
+        let of_region = |(row, _): &(usize, _)| {
+            let [rows, columns] = run.elements.clone();
+            let bins = rows.len() * columns.len();
+            let slices = [*row..row + 1, channels.clone(), rows, columns].map(Slice::from);
+            B::float_reshape(
+                B::float_slice(self.gradient.clone(), &slices),
+                Shape::new([channels.len(), bins]),
+            )
+        };
+        cast::<B>(concatenate::<B>(regions.iter().map(of_region).collect(), 1), R::DTYPE)
+    }
+}
+
+/// The number of each pixel of `[C, pixels]` in the order of its channel: larger pixels have larger numbers, and so
+/// have the first ones of equal pixels.
+fn ranks<B: Backend>(planes: FloatTensor<B>) -> IntTensor<B> {
+    let (device, [channels, pixels]) = (planes.device(), planes.shape().dims());
+    let bool_dtype = get_or_init_device_settings::<B>(&device).bool_dtype;
+    // Sorted, equal pixels come in any order.
+    let nothing = Scalar::from(f64::NEG_INFINITY);
+    let planes = B::float_mask_fill(planes.clone(), is_never_largest::<B>(planes), nothing);
+    let order = B::float_argsort(planes.clone(), 1, false, IntDType::I64);
+    let sorted = B::float_gather(1, planes, order.clone());
+    let pixels_from = |range: Range<usize>| B::float_slice(sorted.clone(), &[Slice::full(), Slice::from(range)]);
+    let grows = B::float_lower(pixels_from(0..pixels - 1), pixels_from(1..pixels), bool_dtype);
+    let first = B::int_zeros(Shape::new([channels, 1]), &device, IntDType::I64);
+    let smaller = B::int_cat(vec![first, B::bool_into_int(grows, IntDType::I64)], 1);
+    let smaller = put_at::<B>(order, B::int_cumsum(smaller, 1));
+
+    let place = B::int_arange(0..pixels as i64, &device, IntDType::I64);
+    let place = B::int_expand(B::int_reshape(place, Shape::new([1, pixels])), smaller.shape());
+    let keys = B::int_sub(B::int_mul_scalar(smaller, Scalar::from(pixels as i64)), place.clone());
+    put_at::<B>(B::int_argsort(keys, 1, false), place)
+}
+
+/// Puts each number of `[C, pixels]` at its place among those of its channel.
+fn put_at<B: Backend>(places: IntTensor<B>, numbers: IntTensor<B>) -> IntTensor<B> {
+    let zeros = B::int_zeros(places.shape(), &places.device(), IntDType::I64);
+    B::int_scatter(1, zeros, places, numbers, IndexingUpdateOp::Add)
+}
+
+/// Which pixels are no largest one of a bin: NaN and -infinity.
+fn is_never_largest<B: Backend>(pixels: FloatTensor<B>) -> BoolTensor<B> {
+    let bool_dtype = get_or_init_device_settings::<B>(&pixels.device()).bool_dtype;
+    B::bool_not(B::float_greater_elem(
+        pixels,
+        Scalar::from(f64::NEG_INFINITY),
+        bool_dtype,
+    ))
+}
+
+/// The largest number `[C, regions * bins]` of each bin; for an empty one, a number more than there are pixels.
+fn winners<B: Backend, N: Sum>(
+    ranks: &IntTensor<B>,
+    window: &[Range<usize>; 2],
+    regions: &[(usize, [PixelRanges; 2])],
+) -> IntTensor<B> {
+    let [channels, pixels] = ranks.shape().dims();
+    let [rows, columns] = window.clone();
+    let ranks = B::int_into_float(ranks.clone(), N::DTYPE);
+    let ranks = B::float_reshape(B::float_swap_dims(ranks, 0, 1), Shape::new([pixels * channels]));
+    let ranks = ChannelsLast::<B> {
+        tensor: B::float_reshape(ranks, Shape::new([rows.len(), columns.len(), channels])),
+        rows,
+        columns,
+        channels,
+    };
+    let table = MaxOfPixels { outside: pixels as f64 };
+    let plans: Vec<_> = regions.iter().map(|(_, plan)| plan.clone()).collect();
+    let winners = Kernel::<N>::compute(&table, &ranks, &plans);
+    let all = winners.shape()[0] * winners.shape()[1];
+    let winners = B::float_swap_dims(B::float_reshape(winners, Shape::new([all, channels])), 0, 1);
+    B::float_into_int(B::float_reshape(winners, Shape::new([channels, all])), IntDType::I64)
+}

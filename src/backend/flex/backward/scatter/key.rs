@@ -1,0 +1,90 @@
+//! Pixels of f32 as numbers that also tell where they lie, so that the first of the largest pixels is simply the
+//! largest number.
+//!
+//! An f32 has 23 bits after the point and an f64 has 52. The 29 bits that are left hold the pixel's position: for a
+//! positive pixel a lower position gives a larger number, and so it does for a negative one.
+
+/// The bits of an f64 that an f32 leaves 0.
+const LEFT: u64 = (1 << 29) - 1;
+
+/// Positions are below this.
+pub const POSITIONS: usize = LEFT as usize;
+
+/// Larger than every f32, since an infinite f64 has no bits left.
+const ABOVE: f64 = 6.805_646_932_770_577e38;
+
+/// The key of a pixel at a position. NaN and -infinity have none: theirs is below all others.
+#[inline(always)]
+pub fn key(pixel: f64, position: usize) -> f64 {
+    // 0 has no bits left either.
+    let magnitude = pixel.abs().clamp(f64::MIN_POSITIVE, ABOVE).to_bits();
+    let number = position as u64 + 1;
+    let bits = match pixel < 0.0 {
+        true => 1 << 63 | magnitude | number,
+        false => magnitude | (LEFT ^ number),
+    };
+    if pixel > f64::NEG_INFINITY {
+        f64::from_bits(bits)
+    } else {
+        f64::NEG_INFINITY
+    }
+}
+
+/// The position of a key; -1 of what is none.
+#[inline(always)]
+pub fn position(key: f64) -> i32 {
+    // Of a negative number all bits of the sign are 1: a choice would take the compiler more operations.
+    let sign = key.to_bits().cast_signed() >> 63;
+    ((key.to_bits() ^ !sign.cast_unsigned()) & LEFT) as i32 - 1
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    fn pixels() -> impl Strategy<Value = f32> {
+        let special = [
+            0.0,
+            -0.0,
+            f32::MIN_POSITIVE,
+            -f32::MIN_POSITIVE,
+            1e-45,
+            -1e-45,
+            f32::MAX,
+            f32::MIN,
+            f32::INFINITY,
+            f32::NEG_INFINITY,
+            f32::NAN,
+        ];
+        prop_oneof![
+            any::<u32>().prop_map(f32::from_bits),
+            (-3i8..3).prop_map(f32::from),
+            proptest::sample::select(special.to_vec()),
+        ]
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig::with_cases(100_000))]
+        #[test]
+        fn keys_are_in_the_order_of_pixels_and_then_of_positions(
+            pixels in [pixels(), pixels()],
+            positions in [0..POSITIONS, 0..POSITIONS],
+        ) {
+            prop_assume!(positions[0] != positions[1]);
+            let keys = [0, 1].map(|which| key(pixels[which].into(), positions[which]));
+            let counts = pixels.map(|pixel| pixel > f32::NEG_INFINITY);
+            for which in 0..2 {
+                let expected = if counts[which] { positions[which] as i32 } else { -1 };
+                prop_assert_eq!(position(keys[which]), expected);
+            }
+            if counts == [true; 2] {
+                let first_wins = pixels[0] > pixels[1] || pixels[0] == pixels[1] && positions[0] < positions[1];
+                prop_assert_eq!(keys[0] > keys[1], first_wins);
+            } else {
+                prop_assert_eq!(keys[0] > keys[1], counts == [true, false]);
+            }
+        }
+    }
+}
