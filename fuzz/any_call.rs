@@ -6,6 +6,7 @@
 use burn::tensor::Device;
 use libfuzzer_sys::fuzz_target;
 
+#[allow(dead_code)]
 #[path = "../tests/suite/any_call/mod.rs"]
 mod any_call;
 #[allow(dead_code)]

@@ -27,10 +27,10 @@ impl Backend {
 
     /// How many rounds the loops of a unit can take together: Mesa's llvmpipe ends every loop after 65,535, in silence.
     #[allow(dead_code)]
-    pub fn most_rounds(&self) -> usize {
+    pub fn most_rounds(&self) -> f64 {
         match self.name {
-            "vulkan" | "wgpu" => 65_535,
-            _ => usize::MAX,
+            "vulkan" | "wgpu" => 65_535.0,
+            _ => f64::INFINITY,
         }
     }
 

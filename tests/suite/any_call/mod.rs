@@ -85,29 +85,29 @@ impl AnyCall {
     }
 
     /// How many rounds the loops of a GPU's unit take together at most, where they may take many: the gradients of a
-    /// maximum look at all samples of some elements again.
-    pub fn rounds(&self) -> usize {
-        let [_, channels, height, width] = self.shape;
+    /// maximum look at all samples of some elements again. A size that is refused may be any number.
+    pub fn rounds(&self) -> f64 {
+        let [_, channels, height, width] = self.shape.map(|size| size as f64);
         let samples = match &self.operator {
-            _ if self.gradient.is_none() => return 0,
+            _ if self.gradient.is_none() => return 0.0,
             Operator::RoiAlign(config) if config.reduction != Reduction::Average => {
                 // Adaptive samples are at most two a pixel.
-                let along = |side: usize| match config.sampling {
-                    Sampling::Fixed(count) => count,
-                    Sampling::Clamped { maximum, .. } => maximum.min(1024),
-                    _ => 2 * side + 2,
+                let along = |side: f64| match config.sampling {
+                    Sampling::Fixed(count) => count as f64,
+                    Sampling::Clamped { minimum, .. } => (2.0 * side + 2.0).max(minimum as f64),
+                    _ => 2.0 * side + 2.0,
                 };
-                along(height) * (along(width) + 1)
+                along(height) * (along(width) + 1.0)
             }
-            Operator::RoiPool(_) => height * (width + 1),
-            _ => return 0,
+            Operator::RoiPool(_) => height * (width + 1.0),
+            _ => return 0.0,
         };
         // A unit looks for the winner of one of 32 elements of each region, or of one of 256 in all channels of its
         // own.
-        let elements: usize = self.operator.output_size().into_iter().product();
-        let of_features = self.count() * elements.div_ceil(32);
-        let of_boxes = (channels * elements).div_ceil(256);
-        of_features.max(of_boxes) * (samples + 40)
+        let elements: f64 = self.operator.output_size().iter().map(|&size| size as f64).product();
+        let of_features = self.count() as f64 * (elements / 32.0).ceil();
+        let of_boxes = (channels * elements / 256.0).ceil();
+        of_features.max(of_boxes) * (samples + 40.0)
     }
 
     /// Calls the operator.
