@@ -14,6 +14,8 @@ mod any_call;
 mod problem;
 #[path = "../tests/suite/reference.rs"]
 mod reference;
+#[path = "../tests/suite/reference_crop.rs"]
+mod reference_crop;
 #[path = "../tests/suite/reference_integrals.rs"]
 mod reference_integrals;
 

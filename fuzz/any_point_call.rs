@@ -15,6 +15,8 @@ mod problem;
 #[allow(dead_code)]
 #[path = "../tests/suite/reference.rs"]
 mod reference;
+#[path = "../tests/suite/reference_crop.rs"]
+mod reference_crop;
 #[path = "../tests/suite/reference_integrals.rs"]
 mod reference_integrals;
 

@@ -32,6 +32,7 @@ mod precise;
 mod problem;
 mod properties;
 mod reference;
+mod reference_crop;
 mod reference_integrals;
 mod regions;
 #[cfg(all(feature = "remote", feature = "flex", not(feature = "fusion")))]

@@ -8,10 +8,12 @@ use burn::backend::{Backend, TensorMetadata};
 use burn::tensor::{FloatDType, Shape, Slice};
 use rayon::prelude::*;
 
+use super::max_of_samples::cut;
 use super::{ChannelsLast, Kernel, Sum, cast};
 use crate::geometry::plan::{AxisPlan, Planner, Region, hull, pixel_count};
 
-/// How many numbers the pixels of an image hold at most, 48 MiB of f32.
+/// How many numbers the pixels of an image hold at most, 48 MiB of f32, and twice as many where blocks are computed
+/// side by side.
 const PIXELS: usize = 12 << 20;
 
 /// How many output elements of a channel are computed together at most, each with 64 bytes of its plan.
@@ -109,8 +111,7 @@ impl<B: Backend, R: Sum> Schedule<'_, B, R> {
         // Rows of all elements are moved faster than those of Q.
         let [regions, count, height, width] = self.shape.dims();
         output = B::float_reshape(output, Shape::new([regions, count, height * width]));
-        let blocks = (0..self.shape[1]).step_by(block);
-        let blocks: Vec<_> = blocks.map(|start| start..(start + block).min(self.shape[1])).collect();
+        let blocks: Vec<_> = cut(&(0..self.shape[1]), block).collect();
         let at_once = rayon::current_num_threads().min(2 * PIXELS / (largest * block)).max(1);
         for blocks in blocks.chunks(at_once) {
             let compute = |channels: &Range<usize>| {

@@ -11,7 +11,8 @@ use burn_roi::*;
 use super::AnyCall;
 use super::verdict::{Flaw, Levels, flaws, judge, value};
 use crate::problem::{Operator, random_numbers};
-use crate::reference::{Coordinates, DOUBLE, SINGLE, positions_of_crop};
+use crate::reference::{Coordinates, DOUBLE, SINGLE};
+use crate::reference_crop::positions_of_crop;
 
 /// The gradient of the output that gradients are made from.
 #[derive(Debug, Clone)]

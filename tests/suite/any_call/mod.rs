@@ -85,7 +85,8 @@ impl AnyCall {
     }
 
     /// How many rounds the loops of a GPU's unit take together at most, where they may take many: the gradients of a
-    /// maximum look at all samples of some elements again. A size that is refused may be any number.
+    /// maximum look at all samples of some elements again. In f64, since a size that is refused can be so large that a
+    /// product of integers overflows.
     pub fn rounds(&self) -> f64 {
         let [_, channels, height, width] = self.shape.map(|size| size as f64);
         let samples = match &self.operator {

@@ -12,6 +12,7 @@ use burn::tensor::{FloatDType, IndexingUpdateOp, IntDType, Scalar, Shape, Slice}
 use rayon::prelude::*;
 
 use super::{Call, Run};
+use crate::backend::fallback::max_of_samples::cut;
 use crate::backend::fallback::{ChannelsLast, Kernel, MaxOfPixels, Sum, cast, concatenate};
 use crate::geometry::plan::{PixelRanges, hull, pixel_count};
 
@@ -44,14 +45,14 @@ impl<B: Backend, R: Sum> Call<'_, B, R> {
                     continue;
                 }
                 let regions = planned.into_iter().map(|(row, plan, _)| (row, plan)).collect();
-                output = self.add_largest_pixels(output, &run, image, &window, regions);
+                output = self.write_largest_pixels(output, &run, image, &window, regions);
             }
         }
         output
     }
 
     /// Writes the gradient of the pixels of an image that lie in the hull of its regions.
-    fn add_largest_pixels(
+    fn write_largest_pixels(
         &self,
         mut output: FloatTensor<B>,
         run: &Run,
@@ -64,10 +65,7 @@ impl<B: Backend, R: Sum> Call<'_, B, R> {
         let at_once = (NUMBERS / (LEAST_BLOCK.min(channels) * bins)).clamp(1, regions.len());
         let block = NUMBERS / pixel_count(window).max(at_once * bins);
         let block = block.clamp(1, channels);
-        let blocks: Vec<_> = (0..channels)
-            .step_by(block)
-            .map(|start| start..(start + block).min(channels))
-            .collect();
+        let blocks: Vec<_> = cut(&(0..channels), block).collect();
         for blocks in blocks.chunks(rayon::current_num_threads().min(MOST_BLOCKS)) {
             let sums = blocks
                 .par_iter()

@@ -1,8 +1,8 @@
 //! Pixels of f32 as numbers that also tell where they lie, so that the first of the largest pixels is simply the
 //! largest number.
 //!
-//! An f32 has 23 bits after the point and an f64 has 52. The 29 bits that are left hold the pixel's position: for a
-//! positive pixel a lower position gives a larger number, and so it does for a negative one.
+//! An f32 has 23 bits after the point and an f64 has 52. The 29 bits that are left hold the pixel's position. Of two
+//! equal pixels the one at the lower position has the larger number, whether they are positive or negative.
 
 /// The bits of an f64 that an f32 leaves 0.
 const LEFT: u64 = (1 << 29) - 1;
@@ -11,7 +11,7 @@ const LEFT: u64 = (1 << 29) - 1;
 pub const POSITIONS: usize = LEFT as usize;
 
 /// Larger than every f32, since an infinite f64 has no bits left.
-const ABOVE: f64 = 6.805_646_932_770_577e38;
+const ABOVE: f64 = 2.0 * f32::MAX as f64;
 
 /// The key of a pixel at a position. NaN and -infinity have none: theirs is below all others.
 #[inline(always)]
