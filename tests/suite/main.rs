@@ -22,6 +22,7 @@ mod dtypes;
 mod gradients;
 mod in_parts;
 mod infinite_pixels;
+mod large_output;
 mod limits;
 mod multi_scale;
 mod options;

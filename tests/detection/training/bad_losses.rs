@@ -1,6 +1,9 @@
 //! Errors of the losses.
 
-use burn::tensor::{DType, Device, Int, Tensor};
+#[cfg(all(feature = "flex", feature = "ndarray"))]
+use burn::tensor::Device;
+use burn::tensor::{DType, Int, Tensor};
+#[cfg(all(feature = "flex", feature = "ndarray"))]
 use burn_roi::RoiError;
 use burn_roi::detection::*;
 

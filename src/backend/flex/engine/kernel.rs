@@ -24,6 +24,9 @@ pub trait Kernel<S: Sum>: Sync {
     /// Whether it sums.
     const IS_AVERAGE: bool = false;
 
+    /// Whether it is compiled for more lanes too, which pays for kernels that take little time an element.
+    const IN_MORE_LANES: bool = false;
+
     /// How many pixels of `along_y` it takes for a window of so many columns.
     fn pixels_along_y(columns: usize) -> usize;
 

@@ -18,7 +18,7 @@ pub use kernel::{Kernel, Window};
 pub use task::{BAND, FEWEST_LANES};
 
 use super::numbers::Number;
-use super::pixels::{Features, LANES, output};
+use super::pixels::{Features, LANES, output, pays_to_stream};
 use crate::geometry::plan::{AxisPlan, Coordinate, Planner, Region};
 use own_channels::{compute_own_channels, regions_at_a_time};
 use task::{Work, compute};
@@ -58,6 +58,8 @@ pub fn run<E: Number, K: Kernel<E::Sum>>(call: Call<'_, E::Sum>, kernel: &K) -> 
         kernel,
         features: &Features::<E>::new(call.features),
         planner: call.planner,
+        of_a_band: (BAND / columns).clamp(1, rows),
+        streams: pays_to_stream(call.shape.num_elements() * size_of::<E>()),
     };
 
     let parallel = in_parallel(call.shape.num_elements());

@@ -1,24 +1,27 @@
 //! Memory that a task uses again from region to region.
 
-use crate::backend::flex::numbers::Sum;
+use crate::backend::flex::numbers::Number;
 use crate::backend::flex::pixels::AlignedPixels;
 
 /// Intermediate results in `L` interleaved channels.
-pub struct Scratch<S: Sum, const L: usize> {
+pub struct Scratch<E: Number, const L: usize> {
     /// Rows of the window, reduced along y.
-    pub along_y: AlignedPixels<S, L>,
+    pub along_y: AlignedPixels<E::Sum, L>,
     /// Output elements.
-    pub sums: AlignedPixels<S, L>,
+    pub sums: AlignedPixels<E::Sum, L>,
     /// Output elements, one channel after another.
-    pub lanes: AlignedPixels<S, 1>,
+    pub lanes: AlignedPixels<E::Sum, 1>,
+    /// The same, rounded.
+    pub rounded: Vec<E>,
 }
 
-impl<S: Sum, const L: usize> Scratch<S, L> {
+impl<E: Number, const L: usize> Scratch<E, L> {
     pub fn new() -> Self {
         Self {
             along_y: AlignedPixels::new(),
             sums: AlignedPixels::new(),
             lanes: AlignedPixels::new(),
+            rounded: Vec::new(),
         }
     }
 }

@@ -1,5 +1,7 @@
 //! A task: a range of channels of some regions, computed with vector instructions.
 
+use std::ops::Range;
+
 use pulp::{Arch, Simd, WithSimd};
 
 use super::groups::{Planned, Task};
@@ -7,9 +9,9 @@ use super::kernel::{Kernel, Window};
 use super::scratch::Scratch;
 use crate::backend::flex::numbers::{Number, deinterleave};
 use crate::backend::flex::pixels::{
-    AlignedPixels, Features, LANES, LARGEST_TILE, LaneChannels, Rows, Tile, tile_capacity,
+    AlignedPixels, Features, LANES, LARGEST_TILE, LaneChannels, MORE_LANES, Rows, Stream, Tile, tile_capacity,
 };
-use crate::geometry::plan::Planner;
+use crate::geometry::plan::{Planner, pixel_count};
 
 /// As many output elements of a region are computed before they go to the output: 512 KiB of f32.
 pub const BAND: usize = 1 << 14;
@@ -17,11 +19,22 @@ pub const BAND: usize = 1 << 14;
 /// Fewer channels than this are computed one by one.
 pub const FEWEST_LANES: usize = 3;
 
+/// The most pixels that a tile of [`MORE_LANES`] holds: 640 KiB of f32, which leave some of 1 MiB of L2 to others.
+const LARGEST_TILE_OF_MORE: usize = 10 << 10;
+
+/// How often regions read a pixel of their copy, at least, if more lanes pay. mask-p2 reads one 0.6 times, spends most
+/// of its time on the copy, and took a tenth longer in more lanes. box-p2 reads one 6 times.
+const READS_OF_MORE: usize = 2;
+
 /// What all tasks of a call share.
 pub struct Work<'a, E: Number, K> {
     pub kernel: &'a K,
     pub features: &'a Features<'a, E>,
     pub planner: &'a Planner<E::Sum>,
+    /// How many rows of a region's output are computed before they go there.
+    pub of_a_band: usize,
+    /// Whether the output is written past the caches.
+    pub streams: bool,
 }
 
 /// Computes a task with whatever vector instructions the processor has.
@@ -51,42 +64,84 @@ fn compute_task<E: Number, K: Kernel<E::Sum>>(simd: impl Simd, work: &Work<'_, E
     if task.channels.len() < FEWEST_LANES || task.regions.iter().any(lone_and_large) {
         compute_one_by_one(simd, work, task);
     } else {
-        compute_in_lanes(simd, work, task);
+        compute_in_all_lanes(simd, work, task);
     }
 }
 
-/// Several channels at a time, from a copy of the pixels in which they are neighbours.
+/// Several channels at a time: first in blocks of more lanes where that pays, then in blocks of fewer.
 #[inline(always)]
-fn compute_in_lanes<E: Number, K: Kernel<E::Sum>>(
+fn compute_in_all_lanes<'a, E: Number, K: Kernel<E::Sum>>(
     simd: impl Simd,
     work: &Work<'_, E, K>,
-    mut task: Task<'_, E, [K::Plan; 2]>,
+    mut task: Task<'a, E, [K::Plan; 2]>,
+) {
+    let mut stream = if work.streams { Stream::new(simd) } else { None };
+    let Range { mut start, end } = task.channels;
+    // The constant is evaluated before code is generated: what it leaves out takes no time to compile. More lanes were
+    // timed on x86-64 only.
+    if const { K::IN_MORE_LANES && size_of::<E::Sum>() == size_of::<f32>() && cfg!(target_arch = "x86_64") }
+        && end - start > LANES
+        && pays_to_take_more(&task)
+    {
+        // What is left is computed in fewer lanes if it is half a block or less.
+        let more = (end - start + LANES - 1) / MORE_LANES * MORE_LANES;
+        let channels = start..end.min(start + more);
+        start = channels.end;
+        compute_in_lanes::<_, _, MORE_LANES>(simd, work, &mut task, channels, &mut stream);
+    }
+    compute_in_lanes::<_, _, LANES>(simd, work, &mut task, start..end, &mut stream);
+}
+
+/// Whether a task is faster in more lanes.
+fn pays_to_take_more<E, P>(task: &Task<'_, E, [P; 2]>) -> bool {
+    let Some(hull) = task.shared else {
+        return false;
+    };
+    let read: usize = task.regions.iter().map(|region| pixel_count(&region.window)).sum();
+    let largest_tile = tile_capacity(&[0..most_rows(task), hull[1].clone()]);
+    read >= READS_OF_MORE * pixel_count(hull) && largest_tile <= LARGEST_TILE_OF_MORE
+}
+
+/// How many rows the tallest window of a task has.
+fn most_rows<E, P>(task: &Task<'_, E, [P; 2]>) -> usize {
+    let rows = task.regions.iter().map(|region| region.window[0].len());
+    rows.max().unwrap_or(0)
+}
+
+/// `L` channels at a time, from a copy of the pixels in which they are neighbours. What precedes these channels in the
+/// outputs was taken from them.
+#[inline(always)]
+fn compute_in_lanes<'a, E: Number, K: Kernel<E::Sum>, const L: usize>(
+    simd: impl Simd,
+    work: &Work<'_, E, K>,
+    task: &mut Task<'a, E, [K::Plan; 2]>,
+    channels: Range<usize>,
+    stream: &mut Option<Stream<'a>>,
 ) {
     let [rows, columns] = work.planner.output_size();
     let of_a_channel = rows * columns;
-    let mut tile = Tile::<E::Sum, LANES>::new();
+    let mut tile = Tile::<E::Sum, L>::new();
     let mut scratch = Scratch::new();
-    let rows_of = |region: &Planned<[K::Plan; 2]>| region.window[0].len();
-    let most_rows = task.regions.iter().map(rows_of).max().unwrap_or(0);
-    for start in task.channels.clone().step_by(LANES) {
+    let most_rows = most_rows(task);
+    for start in channels.clone().step_by(L) {
         let lanes = LaneChannels {
             first: start,
             step: 1,
-            count: LANES.min(task.channels.end - start),
+            count: L.min(channels.end - start),
         };
         if let Some([_, columns]) = task.shared {
             tile.clear(most_rows, columns.clone());
         }
-        let first = (start - task.channels.start) * of_a_channel;
-        let range = first..first + lanes.count * of_a_channel;
-        for (region, output) in task.regions.iter().zip(&mut task.outputs) {
+        for (region, rest) in task.regions.iter().zip(&mut task.outputs) {
             let [rows, columns] = region.window.clone();
             if task.shared.is_none() {
                 tile.clear(rows.len(), columns);
             }
             tile.load(simd, work.features, region.image, &lanes, rows);
-            let output = &mut output[range.clone()];
-            compute_region(simd, work, region, &tile, &mut scratch, output);
+            let output = rest
+                .split_off_mut(..lanes.count * of_a_channel)
+                .expect("the output of these channels");
+            compute_region(simd, work, region, &tile, &mut scratch, output, stream);
         }
     }
 }
@@ -108,7 +163,7 @@ fn compute_one_by_one<E: Number, K: Kernel<E::Sum>>(
             let output = &mut output[range.clone()];
             if E::as_sums(&[]).is_some() {
                 let plane = work.features.plane(region.image, channel);
-                compute_region(simd, work, region, &plane, &mut scratch, output);
+                compute_region(simd, work, region, &plane, &mut scratch, output, &mut None);
             } else {
                 let [rows, columns] = region.window.clone();
                 let lane = LaneChannels {
@@ -118,7 +173,7 @@ fn compute_one_by_one<E: Number, K: Kernel<E::Sum>>(
                 };
                 tile.clear(rows.len(), columns);
                 tile.load(simd, work.features, region.image, &lane, rows);
-                compute_region(simd, work, region, &tile, &mut scratch, output);
+                compute_region(simd, work, region, &tile, &mut scratch, output, &mut None);
             }
         }
     }
@@ -126,20 +181,20 @@ fn compute_one_by_one<E: Number, K: Kernel<E::Sum>>(
 
 /// A region in up to `L` channels, from rows of its window to where its output is.
 #[inline(always)]
-fn compute_region<E: Number, K: Kernel<E::Sum>, const L: usize>(
+fn compute_region<'a, E: Number, K: Kernel<E::Sum>, const L: usize>(
     simd: impl Simd,
     work: &Work<'_, E, K>,
     region: &Planned<[K::Plan; 2]>,
     rows: &impl Rows<E::Sum, L>,
-    scratch: &mut Scratch<E::Sum, L>,
-    output: &mut [E],
+    scratch: &mut Scratch<E, L>,
+    output: &'a mut [E],
+    stream: &mut Option<Stream<'a>>,
 ) {
     let [height, width] = work.planner.output_size();
     let columns = &region.window[1];
     scratch.along_y.resize(K::pixels_along_y(columns.len()));
-    let of_a_band = (BAND / width).clamp(1, height);
-    for start in (0..height).step_by(of_a_band) {
-        let output_rows = start..(start + of_a_band).min(height);
+    for start in (0..height).step_by(work.of_a_band) {
+        let output_rows = start..(start + work.of_a_band).min(height);
         scratch.sums.resize(output_rows.len() * width);
         work.kernel.compute(
             simd,
@@ -153,6 +208,13 @@ fn compute_region<E: Number, K: Kernel<E::Sum>, const L: usize>(
             scratch.sums.get_mut(),
         );
         let elements = scratch.sums.get();
+        if let (Some(stream), true) = (&mut *stream, elements.len() == height * width) {
+            scratch.lanes.resize(output.len());
+            let lanes = scratch.lanes.get_mut().as_flattened_mut();
+            deinterleave(simd, elements, lanes);
+            stream.copy(E::narrowed(simd, lanes, &mut scratch.rounded), output);
+            return;
+        }
         write_elements(
             simd,
             elements,

@@ -100,6 +100,7 @@ impl<S: Sum> Kernel<S> for Average<S> {
     type Plan = Weights<S>;
 
     const IS_AVERAGE: bool = true;
+    const IN_MORE_LANES: bool = true;
 
     #[inline(always)]
     fn pixels_along_y(columns: usize) -> usize {

@@ -32,6 +32,8 @@ impl<S: Sum> MaxOfPixels<S> {
 impl<S: Sum> Kernel<S> for MaxOfPixels<S> {
     type Plan = PixelRanges;
 
+    const IN_MORE_LANES: bool = true;
+
     #[inline(always)]
     fn pixels_along_y(columns: usize) -> usize {
         pixels_along_y(columns)

@@ -103,8 +103,10 @@ impl Lanes for f32 {
     #[inline(always)]
     fn maxima<V: Simd, const L: usize, const N: usize>(_simd: V, pixels: &[[[Self; L]; N]]) -> [[Self; L]; N] {
         #[cfg(target_arch = "x86_64")]
-        if let (8, Some(avx)) = (L, avx(_simd)) {
-            return bytemuck::cast(maxima_of_eight::<N>(avx, bytemuck::cast_slice(pixels)));
+        match (L, avx(_simd)) {
+            (8, Some(avx)) => return bytemuck::cast(maxima_of_vectors::<1, N>(avx, bytemuck::cast_slice(pixels))),
+            (16, Some(avx)) => return bytemuck::cast(maxima_of_vectors::<2, N>(avx, bytemuck::cast_slice(pixels))),
+            _ => {}
         }
         #[cfg(all(target_arch = "wasm32", target_feature = "simd128"))]
         if L == 8 {
@@ -211,12 +213,14 @@ fn weighted_sum_of_vectors<'a, const V: usize, const N: usize>(
 
 #[cfg(target_arch = "x86_64")]
 #[inline(always)]
-fn maxima_of_eight<const N: usize>(avx: Avx, pixels: &[[[f32; 8]; N]]) -> [__m256; N] {
-    let mut maxima = [avx._mm256_set1_ps(f32::NEG_INFINITY); N];
+fn maxima_of_vectors<const V: usize, const N: usize>(avx: Avx, pixels: &[[[[f32; 8]; V]; N]]) -> [[__m256; V]; N] {
+    let mut maxima = [[avx._mm256_set1_ps(f32::NEG_INFINITY); V]; N];
     for pixel in pixels {
-        for (maximum, &numbers) in maxima.iter_mut().zip(pixel) {
-            // The second operand where the first is not a number.
-            *maximum = avx._mm256_max_ps(bytemuck::cast(numbers), *maximum);
+        for (maxima, numbers) in maxima.iter_mut().zip(pixel) {
+            for (maximum, &numbers) in maxima.iter_mut().zip(numbers) {
+                // The second operand where the first is not a number.
+                *maximum = avx._mm256_max_ps(bytemuck::cast(numbers), *maximum);
+            }
         }
     }
     maxima

@@ -8,6 +8,8 @@ mod number;
 mod transpose;
 
 pub use number::{Number, Sum};
+#[cfg(target_arch = "x86_64")]
+pub use transpose::avx;
 pub use transpose::deinterleave;
 
 /// A generic function, of the numbers that a dtype names.

@@ -39,6 +39,9 @@ pub trait Number: Element + bytemuck::Pod + Default {
     /// Rounds a row of sums.
     fn narrow(simd: impl Simd, sums: &[Self::Sum], row: &mut [Self]);
 
+    /// A row of rounded sums; `row` is where they are put if that takes a conversion.
+    fn narrowed<'a>(simd: impl Simd, sums: &'a [Self::Sum], row: &'a mut Vec<Self>) -> &'a [Self];
+
     /// Rounds one sum.
     fn store(sum: Self::Sum) -> Self;
 }
@@ -110,6 +113,11 @@ macro_rules! sum {
                 row.copy_from_slice(sums);
             }
 
+            #[inline(always)]
+            fn narrowed<'a>(_simd: impl Simd, sums: &'a [Self], _row: &'a mut Vec<Self>) -> &'a [Self] {
+                sums
+            }
+
             fn store(sum: Self) -> Self {
                 sum
             }
@@ -157,6 +165,13 @@ macro_rules! half {
                 $narrow(simd, sums, bytemuck::cast_slice_mut(row));
             }
 
+            #[inline(always)]
+            fn narrowed<'a>(simd: impl Simd, sums: &'a [f32], row: &'a mut Vec<Self>) -> &'a [Self] {
+                let row = at_least(row, sums.len());
+                Self::narrow(simd, sums, row);
+                row
+            }
+
             fn store(sum: f32) -> Self {
                 Self::from_f32(sum)
             }
@@ -169,9 +184,9 @@ half!(bf16, widen_bf16, narrow_bf16);
 
 /// The first `count` numbers, of which there are as many then.
 #[inline(always)]
-fn at_least(numbers: &mut Vec<f32>, count: usize) -> &mut [f32] {
+fn at_least<N: Copy + Default>(numbers: &mut Vec<N>, count: usize) -> &mut [N] {
     if numbers.len() < count {
-        numbers.resize(count, 0.0);
+        numbers.resize(count, N::default());
     }
     &mut numbers[..count]
 }

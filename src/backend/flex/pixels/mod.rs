@@ -5,6 +5,7 @@ mod features;
 mod kept;
 mod output;
 mod pool;
+mod stream;
 mod tile;
 
 pub use aligned::AlignedPixels;
@@ -12,4 +13,5 @@ pub use features::{Features, with_contiguous_rows};
 pub use kept::Kept;
 pub use output::{Memory, output, output_of, zeros};
 pub use pool::Unit;
-pub use tile::{LANES, LARGEST_TILE, LaneChannels, Rows, Tile, tile_capacity};
+pub use stream::{Stream, pays_to_stream};
+pub use tile::{LANES, LARGEST_TILE, LaneChannels, MORE_LANES, Rows, Tile, tile_capacity};

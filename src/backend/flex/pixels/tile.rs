@@ -11,6 +11,9 @@ use crate::backend::flex::numbers::{Number, Sum};
 /// How many channels are interleaved.
 pub const LANES: usize = 8;
 
+/// How many channels are interleaved where that is faster.
+pub const MORE_LANES: usize = 2 * LANES;
+
 /// A tile holds at most this many pixels: 4 MiB of f32.
 pub const LARGEST_TILE: usize = 1 << 17;
 

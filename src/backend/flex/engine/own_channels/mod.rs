@@ -15,12 +15,8 @@ use super::groups::{Planned, run_tasks, wanted_tasks};
 use super::kernel::Kernel;
 use super::task::{BAND, Work, write_elements};
 use crate::backend::flex::numbers::Number;
-use crate::backend::flex::pixels::{AlignedPixels, LANES};
+use crate::backend::flex::pixels::{AlignedPixels, LANES, MORE_LANES};
 use element::ElementOfRegions;
-
-/// Twice as many lanes. An element reads few pixels, so what is done once for all of its channels takes longest: in
-/// blocks of 8, the 10 channels of ps-rfcn took 1.4 times as long.
-const MORE_LANES: usize = 2 * LANES;
 
 /// At most so many elements of regions are computed before they go to the output: 4 MiB of f32 in [`MORE_LANES`].
 const ELEMENTS: usize = 1 << 16;
@@ -41,6 +37,8 @@ pub fn compute_own_channels<E: Number, K: Kernel<E::Sum>>(
     channels: usize,
     parallel: bool,
 ) {
+    // An element reads few pixels, so what is done once for all of its channels takes longest: in blocks of 8, the 10
+    // channels of ps-rfcn took 1.4 times as long.
     // Only averages in f32 are compiled for more lanes: all position-sensitive operators of frameworks are averages,
     // and each dtype adds 5 % to the time that this crate takes to compile. The constant is evaluated before code is
     // generated: what it leaves out takes no time to compile.
@@ -62,7 +60,7 @@ fn compute_in_lanes<E: Number, K: Kernel<E::Sum>, const L: usize>(
     let [height, width] = work.planner.output_size();
     let of_a_channel = height * width;
     let step = work.planner.channel_map().input_channels(of_a_channel);
-    let of_a_band = (BAND / width).clamp(1, height);
+    let of_a_band = work.of_a_band;
     let parts = parts(regions, wanted_tasks(parallel).div_ceil(of_a_channel));
     let mut sums = AlignedPixels::<_, L>::new();
     for start in (0..channels).step_by(L) {

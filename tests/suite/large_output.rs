@@ -1,0 +1,61 @@
+//! An output that Flex writes past the caches, of more channels than it computes together, against those of its parts.
+
+use burn::tensor::{DType, Device, Int, Tensor, TensorData};
+use burn_roi::*;
+
+use crate::problem::{Operator, random_numbers};
+
+/// The last of the channels are fewer than are computed together.
+const SHAPE: [usize; 4] = [1, 189, 40, 44];
+
+/// With 12 x 12 elements, outputs of 18 MB in f16 and 36 MB in f32: more than half of an L3 cache of 32 MiB.
+const ROWS: usize = 330;
+
+/// The channels and the regions of a part.
+const CHANNELS_OF_A_PART: usize = 7;
+const ROWS_OF_A_PART: usize = 30;
+
+fn boxes() -> Vec<f32> {
+    let numbers = random_numbers(5, 4 * ROWS);
+    let boxes = numbers.as_chunks::<4>().0.iter().flat_map(|numbers| {
+        let [x, y, width, height] = numbers.map(f32::abs);
+        let (x1, y1) = (40.0 * x, 36.0 * y);
+        [x1, y1, x1 + 20.0 * width, y1 + 20.0 * height]
+    });
+    boxes.collect()
+}
+
+fn call(operator: &Operator, features: Tensor<4>, boxes: Tensor<2>) -> TensorData {
+    let indices = Tensor::<1, Int>::zeros([boxes.dims()[0]], &boxes.device());
+    let output = operator.call(features, &Rois::new(boxes, indices));
+    output.expect("a right call").into_data()
+}
+
+#[test]
+fn a_large_output_is_that_of_its_parts() {
+    let device = Device::flex();
+    let numbers = TensorData::new(random_numbers(4, SHAPE.iter().product()), SHAPE);
+    let boxes = TensorData::new(boxes(), [ROWS, 4]);
+    for dtype in [DType::F32, DType::F16] {
+        let features = Tensor::<4>::from_data(numbers.clone().convert_dtype(dtype), (&device, dtype));
+        let boxes = Tensor::<2>::from_data(boxes.clone().convert_dtype(dtype), (&device, dtype));
+        for operator in [
+            Operator::RoiAlign(RoiAlignConfig::new([12, 12])),
+            Operator::RoiPool(RoiPoolConfig::new([12, 12])),
+        ] {
+            let whole = call(&operator, features.clone(), boxes.clone());
+            let whole = Tensor::<4>::from_data(whole, (&device, dtype));
+            for channel in (0..SHAPE[1]).step_by(CHANNELS_OF_A_PART) {
+                let channels = channel..channel + CHANNELS_OF_A_PART;
+                let features = features.clone().slice([0..1, channels.clone()]);
+                for row in (0..ROWS).step_by(ROWS_OF_A_PART) {
+                    let rows = row..row + ROWS_OF_A_PART;
+                    let part = call(&operator, features.clone(), boxes.clone().slice([rows.clone()]));
+                    let of_whole = whole.clone().slice([rows.clone(), channels.clone()]).into_data();
+                    let place = format!("{operator:?} in {dtype:?}, channels {channels:?} of regions {rows:?}");
+                    assert!(part.as_bytes() == of_whole.as_bytes(), "{place}");
+                }
+            }
+        }
+    }
+}
