@@ -1,7 +1,7 @@
 //! Outputs that are written past the caches.
 //!
 //! Before a number is written to a cache, its line is read from memory, and takes the place of others. On an AMD EPYC
-//! with 32 MiB of L3 and two threads, c4-adaptive took 26 ms that way and takes 18, and vgg-roi-pool 4.7 and 3.1.
+//! with 32 MiB of L3 and two threads, c4-adaptive took 26 ms that way and takes 17, and vgg-roi-pool 3.9 and 3.1.
 
 #[cfg(not(target_arch = "x86_64"))]
 pub use nowhere::Stream;
@@ -9,7 +9,7 @@ pub use nowhere::Stream;
 pub use x86::Stream;
 
 /// Whether an output of so many bytes is written past the caches: if it is larger than half of the last of them, since
-/// features and pixels need some of it too. Fuzzing has small outputs, and writes all of them so.
+/// features and pixels need some of it too. Fuzzing has small outputs, and writes them so too.
 pub fn pays_to_stream(bytes: usize) -> bool {
     cfg!(fuzzing) || last_cache().is_some_and(|size| bytes > size / 2)
 }
