@@ -1,11 +1,12 @@
-//! An output that Flex writes past the caches, of more channels than it computes together, against those of its parts.
+//! A large output of Flex against those of its parts. Flex writes the large one past the caches, and computes more of
+//! its channels together.
 
 use burn::tensor::{DType, Device, Int, Tensor, TensorData};
 use burn_roi::*;
 
 use crate::problem::{Operator, random_numbers};
 
-/// The last of the channels are fewer than are computed together.
+/// 189 channels are no multiple of those that are computed together.
 const SHAPE: [usize; 4] = [1, 189, 40, 44];
 
 /// With 12 x 12 elements, outputs of 18 MB in f16 and 36 MB in f32: more than half of an L3 cache of 32 MiB.

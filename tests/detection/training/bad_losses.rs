@@ -1,10 +1,6 @@
 //! Errors of the losses.
 
-#[cfg(all(feature = "flex", feature = "ndarray"))]
-use burn::tensor::Device;
 use burn::tensor::{DType, Int, Tensor};
-#[cfg(all(feature = "flex", feature = "ndarray"))]
-use burn_roi::RoiError;
 use burn_roi::detection::*;
 
 use super::{ints, ten_by_ten};
@@ -191,6 +187,9 @@ fn inputs_of_projected_masks_that_do_not_match() {
 #[test]
 #[cfg(all(feature = "flex", feature = "ndarray"))]
 fn devices_that_differ() {
+    use burn::tensor::Device;
+    use burn_roi::RoiError;
+
     #[allow(deprecated)]
     let (left, right) = (&Device::flex(), &Device::ndarray());
     let on_right = |result: Result<(), RoiError>| {

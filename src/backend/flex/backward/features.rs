@@ -11,7 +11,7 @@ use super::row_writer::{Earlier, RowWriter};
 use super::runs::{Run, runs};
 use super::scatter::{Reads, Scatter, Scratch};
 use super::sum_rows::SumRows;
-use crate::backend::flex::engine::{BAND, FEWEST_LANES, Planned, in_parallel, plan, run_tasks};
+use crate::backend::flex::engine::{FEWEST_LANES, Planned, in_parallel, plan, rows_of_a_band, run_tasks};
 use crate::backend::flex::numbers::Number;
 use crate::backend::flex::pixels::{Features, LANES, LaneChannels, Memory, Rows, Tile, tile_capacity};
 use crate::geometry::plan::{AxisPlan, Planner, Region};
@@ -216,7 +216,7 @@ fn compute_lanes<V: Simd, E: Number, O: Number<Sum = E::Sum>, S: Scatter<E::Sum>
     if S::READS == Reads::Pixels {
         tile.clear(*rows, columns.clone());
     }
-    let of_a_band = (BAND / output_columns.len()).clamp(1, output_rows.len());
+    let of_a_band = rows_of_a_band(output_rows.len(), output_columns.len());
     for region in regions {
         let [window_rows, window_columns] = region.window.clone();
         sums.open(window_rows.clone(), |row, pixels| {

@@ -24,7 +24,7 @@ pub trait Kernel<S: Sum>: Sync {
     /// Whether it sums.
     const IS_AVERAGE: bool = false;
 
-    /// Whether it is compiled for more lanes too, which pays for kernels that take little time an element.
+    /// Whether it is compiled for more lanes too, which takes time. The kernels of the standard workloads are.
     const IN_MORE_LANES: bool = false;
 
     /// How many pixels of `along_y` it takes for a window of so many columns.

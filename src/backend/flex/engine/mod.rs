@@ -15,7 +15,7 @@ use rayon::prelude::*;
 
 pub use groups::{Planned, Task, divide, group, run_tasks, wanted_tasks};
 pub use kernel::{Kernel, Window};
-pub use task::{BAND, FEWEST_LANES};
+pub use task::{FEWEST_LANES, rows_of_a_band};
 
 use super::numbers::Number;
 use super::pixels::{Features, LANES, output, pays_to_stream};
@@ -58,7 +58,7 @@ pub fn run<E: Number, K: Kernel<E::Sum>>(call: Call<'_, E::Sum>, kernel: &K) -> 
         kernel,
         features: &Features::<E>::new(call.features),
         planner: call.planner,
-        of_a_band: (BAND / columns).clamp(1, rows),
+        of_a_band: rows_of_a_band(rows, columns),
         streams: pays_to_stream(call.shape.num_elements() * size_of::<E>()),
     };
 

@@ -7,7 +7,7 @@ use pulp::{Arch, Simd, WithSimd};
 use super::groups::{Planned, Task};
 use super::kernel::{Kernel, Window};
 use super::scratch::Scratch;
-use crate::backend::flex::numbers::{Number, deinterleave};
+use crate::backend::flex::numbers::{Number, Sum, deinterleave};
 use crate::backend::flex::pixels::{
     AlignedPixels, Features, LANES, LARGEST_TILE, LaneChannels, MORE_LANES, Rows, Stream, Tile, tile_capacity,
 };
@@ -16,10 +16,16 @@ use crate::geometry::plan::{Planner, pixel_count};
 /// As many output elements of a region are computed before they go to the output: 512 KiB of f32.
 pub const BAND: usize = 1 << 14;
 
+/// How many rows of such an output are computed before they go there.
+pub fn rows_of_a_band(rows: usize, columns: usize) -> usize {
+    (BAND / columns).clamp(1, rows)
+}
+
 /// Fewer channels than this are computed one by one.
 pub const FEWEST_LANES: usize = 3;
 
-/// The most pixels that a tile of [`MORE_LANES`] holds: 640 KiB of f32, which leave some of 1 MiB of L2 to others.
+/// The most pixels that a tile of [`MORE_LANES`] holds: 640 KiB of f32. Of the workloads that were timed in more lanes,
+/// box-p2 has the largest tile that is faster so, with 608 KiB.
 const LARGEST_TILE_OF_MORE: usize = 10 << 10;
 
 /// How often regions read a pixel of their copy, at least, if more lanes pay. mask-p2 reads one 0.6 times, spends most
@@ -31,7 +37,7 @@ pub struct Work<'a, E: Number, K> {
     pub kernel: &'a K,
     pub features: &'a Features<'a, E>,
     pub planner: &'a Planner<E::Sum>,
-    /// How many rows of a region's output are computed before they go there.
+    /// How many rows of a region's output are computed before they go there, [`rows_of_a_band`].
     pub of_a_band: usize,
     /// Whether the output is written past the caches.
     pub streams: bool,
@@ -209,9 +215,7 @@ fn compute_region<'a, E: Number, K: Kernel<E::Sum>, const L: usize>(
         );
         let elements = scratch.sums.get();
         if let (Some(stream), true) = (&mut *stream, elements.len() == height * width) {
-            scratch.lanes.resize(output.len());
-            let lanes = scratch.lanes.get_mut().as_flattened_mut();
-            deinterleave(simd, elements, lanes);
+            let lanes = in_channels(simd, elements, output.len() / elements.len(), &mut scratch.lanes);
             stream.copy(E::narrowed(simd, lanes, &mut scratch.rounded), output);
             return;
         }
@@ -236,12 +240,8 @@ pub fn write_elements<E: Number, const L: usize>(
     of_a_channel: usize,
     output: &mut [E],
 ) {
-    // By way of a copy in the nearest cache: lanes written side by side to the output leave every line
-    // of it unfinished until the next ones come.
     let count = elements.len();
-    lanes.resize(output.len() / of_a_channel * count);
-    let lanes = lanes.get_mut().as_flattened_mut();
-    deinterleave(simd, elements, lanes);
+    let lanes = in_channels(simd, elements, output.len() / of_a_channel, lanes);
     if count == of_a_channel {
         E::narrow(simd, lanes, output);
         return;
@@ -250,4 +250,19 @@ pub fn write_elements<E: Number, const L: usize>(
     for (output, lane) in outputs.zip(lanes.chunks_exact(count)) {
         E::narrow(simd, lane, &mut output[..count]);
     }
+}
+
+/// Elements, one channel after another, in `lanes`. They go to the output by way of this copy in the nearest cache:
+/// lanes that are written side by side to the output leave every line of it unfinished until the next ones come.
+#[inline(always)]
+fn in_channels<'a, S: Sum, const L: usize>(
+    simd: impl Simd,
+    elements: &[[S; L]],
+    channels: usize,
+    lanes: &'a mut AlignedPixels<S, 1>,
+) -> &'a [S] {
+    lanes.resize(channels * elements.len());
+    let lanes = lanes.get_mut().as_flattened_mut();
+    deinterleave(simd, elements, lanes);
+    lanes
 }
