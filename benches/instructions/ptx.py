@@ -12,6 +12,7 @@ import numpy as np
 
 np.seterr(all="ignore")
 SHARED = 1 << 62  # where the memory that a block shares lies
+WARP = 32  # so many units run together
 
 
 class Kernel:
@@ -89,21 +90,40 @@ ROUNDINGS = {"rmi": np.floor, "rpi": np.ceil}
 
 
 class Block:
-    """Units of one block of a launch, which share memory: all of them, or one alone."""
+    """Units of one block of a launch, which share memory: all of them, or some."""
 
     def __init__(self, kernel, launch, number, units=None):
-        self.shared = bytearray(48 << 10)
+        self.kernel, self.shared = kernel, bytearray(48 << 10)
         every = range(launch.units[0] * launch.units[1])
         self.units = [Unit(kernel, launch, number, unit, self.shared) for unit in units or every]
 
     def run(self):
-        """Runs to the end, all units from barrier to barrier. Counts what was run in `ran`, the stores in `stored`."""
+        """Runs to the end, all units from barrier to barrier. Counts what the units ran in `ran`, what their warps had
+        to issue at least in `issued`, and the stores in `stored`."""
         running = [unit.run() for unit in self.units]
         while running:
             running = [unit for unit in running if next(unit, None) is not None]
-        self.ran = sum((unit.ran for unit in self.units), Counter())
+        self.ran = self.named(sum((unit.ran for unit in self.units), Counter()))
+        # What one unit of a warp runs is issued for all of them.
+        warps = [self.units[first : first + WARP] for first in range(0, len(self.units), WARP)]
+        self.issued = self.named(sum((most(unit.ran for unit in warp) for warp in warps), Counter()))
         self.stored = sum(unit.stored for unit in self.units)
         return self
+
+    def named(self, places):
+        """How often instructions ran, by their names instead of their places."""
+        names = Counter()
+        for place, times in places.items():
+            names[".".join(self.kernel.instructions[place][1])] += times
+        return names
+
+
+def most(counters):
+    """Of each count the largest."""
+    result = Counter()
+    for counter in counters:
+        result |= counter
+    return result
 
 
 class Unit:
@@ -126,9 +146,9 @@ class Unit:
         place = 0
         while True:
             guard, name, operands = self.kernel.instructions[place]
+            self.ran[place] += 1
             place += 1
             taken = guard is None or self.registers[guard.lstrip("!")] != guard.startswith("!")
-            self.ran[".".join(name)] += 1
             if taken and name[0] == "ret":
                 return
             if taken and name[0] == "bar":

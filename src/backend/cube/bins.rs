@@ -2,8 +2,9 @@
 
 use cubecl::prelude::*;
 
+use super::blocks::{Block, blocks, first_of_two, multiply, write_blocks};
 use super::kernel::Compiled;
-use super::unit::{BoxRow, CHANNELS, Element, Units, planes, sizes, write};
+use super::unit::{BLOCKS, BoxRow, Element, Units, sizes};
 use crate::geometry::options::Reduction;
 use crate::geometry::real::single::bins::{BinRule, bin, extent};
 
@@ -28,49 +29,87 @@ pub fn pool_bins<F: Float>(
     let (height, width) = (features.shape(2) as u32, features.shape(3) as u32);
     let bin_y = bin(rule_y, &extent_y, element.row as u32, sizes.rows as u32, height);
     let bin_x = bin(rule_x, &extent_x, element.column as u32, sizes.columns as u32, width);
-    let filled = region.valid && bin_y.start < bin_y.end && bin_x.start < bin_x.end;
-    let mut end = bin_y.end;
-    if !filled {
-        end = bin_y.start;
+    let columns = bin_x.end - bin_x.start;
+
+    let mut rows_end = bin_y.end;
+    let mut value = start;
+    let mut share = 1.0 / ((bin_y.end - bin_y.start) as f32 * columns as f32);
+    if !region.valid || bin_y.start >= bin_y.end || bin_x.start >= bin_x.end {
+        rows_end = bin_y.start;
+        value = outside;
+        share = 1.0;
     }
 
-    let row_step = features.stride(2);
-    let step = features.stride(3);
-    for block in 0..units.blocks {
-        let first = element.channel + block * CHANNELS;
-        let planes = planes(features, region.image, element, first, &sizes, compiled.channel_map);
-        let mut results = Array::<f32>::new(CHANNELS);
+    let (row_step, step) = (features.stride(2), features.stride(3));
+    // Two pixels are read from one address, where one lies after the other.
+    let mut pairs = 0u32;
+    if step == 1usize {
+        pairs = columns / 2u32;
+    }
+    let mut blocks = blocks(features, region.image, element, units, &sizes, value, compiled.layout);
+    for y in bin_y.start..rows_end {
+        let mut pixel = y as usize * row_step + bin_x.start as usize * step;
+        for _ in 0..pairs {
+            reduce(features, pixel, true, &mut blocks, compiled);
+            pixel += 2;
+        }
+        for _ in 2u32 * pairs..columns {
+            reduce(features, pixel, false, &mut blocks, compiled);
+            pixel += step;
+        }
+    }
+    if comptime!(compiled.reduction == Reduction::Average) {
+        multiply(&mut blocks, share, compiled.layout);
+    }
+    write_blocks(output, element, &blocks, compiled.layout);
+}
+
+/// Reduces a pixel, or also the one after it, in all channels of a unit.
+#[cube]
+fn reduce<F: Float>(
+    features: &Tensor<F>,
+    pixel: usize,
+    #[comptime] are_two: bool,
+    blocks: &mut Sequence<Block>,
+    #[comptime] compiled: Compiled,
+) {
+    #[unroll]
+    for number in 0..BLOCKS {
+        reduce_block(features, pixel, are_two, &mut blocks[number], compiled);
+    }
+}
+
+#[cube]
+fn reduce_block<F: Float>(
+    features: &Tensor<F>,
+    pixel: usize,
+    #[comptime] are_two: bool,
+    block: &mut Block,
+    #[comptime] compiled: Compiled,
+) {
+    if block.computed {
+        let mut place = block.planes.start + pixel;
         #[unroll]
-        for channel in 0..CHANNELS {
-            results[channel] = start;
-        }
-        for y in bin_y.start..end {
-            for x in bin_x.start..bin_x.end {
-                let pixel = y as usize * row_step + x as usize * step;
-                #[unroll]
-                for channel in 0..CHANNELS {
-                    let number = f32::cast_from(features[planes[channel] + pixel]);
-                    if comptime!(compiled.reduction == Reduction::Average) {
-                        results[channel] += number;
-                    } else {
-                        results[channel] = results[channel].max(number);
-                    }
-                }
+        for channel in 0..compiled.layout.of_block {
+            let mut first = place;
+            if comptime!(are_two) {
+                first = first_of_two(place, compiled.layout);
             }
-        }
-        if comptime!(compiled.reduction == Reduction::Average) {
-            let share = 1.0 / ((bin_y.end - bin_y.start) as f32 * (bin_x.end - bin_x.start) as f32);
-            #[unroll]
-            for channel in 0..CHANNELS {
-                results[channel] *= share;
+            block.results[channel] = reduced::<F>(block.results[channel], features[first], compiled.reduction);
+            if comptime!(are_two) {
+                block.results[channel] = reduced::<F>(block.results[channel], features[first + 1], compiled.reduction);
             }
+            place += block.planes.step;
         }
-        if !filled {
-            #[unroll]
-            for channel in 0..CHANNELS {
-                results[channel] = outside;
-            }
-        }
-        write(output, element, first, &results);
+    }
+}
+
+#[cube]
+fn reduced<F: Float>(result: f32, pixel: F, #[comptime] reduction: Reduction) -> f32 {
+    let pixel = f32::cast_from(pixel);
+    if comptime!(reduction == Reduction::Average) {
+        result + pixel
+    } else {
+        result.max(pixel)
     }
 }

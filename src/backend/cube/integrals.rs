@@ -2,8 +2,9 @@
 
 use cubecl::prelude::*;
 
+use super::blocks::{Block, Layout, blocks, write_blocks};
 use super::kernel::Compiled;
-use super::unit::{BoxRow, CHANNELS, Element, Units, planes, sizes, write};
+use super::unit::{BLOCKS, BoxRow, Element, Units, sizes};
 use crate::geometry::real::single::integrals::{IntegralRule, bin, extent, pixels, weight};
 
 /// Pools an element in all channels of its unit. What reads no pixel gives 0.
@@ -37,25 +38,30 @@ pub fn pool_integrals<F: Float>(
     // Read before the loops: a device compiler does not hoist a read that may not be reached.
     let row_step = features.stride(2);
     let step = features.stride(3);
-    for block in 0..units.blocks {
-        let first = element.channel + block * CHANNELS;
-        let planes = planes(features, region.image, element, first, &sizes, compiled.channel_map);
-        let mut results = Array::<f32>::new(CHANNELS);
-        #[unroll]
-        for channel in 0..CHANNELS {
-            results[channel] = 0.0;
-        }
-        for y in rows.first..rows_end {
-            let weight_y = weight(&bin_y, y);
-            for x in columns.first..columns.end {
-                let weight = weight_y * weight(&bin_x, x);
-                let pixel = y as usize * row_step + x as usize * step;
-                #[unroll]
-                for channel in 0..CHANNELS {
-                    results[channel] += weight * f32::cast_from(features[planes[channel] + pixel]);
-                }
+    let mut blocks = blocks(features, region.image, element, units, &sizes, 0.0, compiled.layout);
+    for y in rows.first..rows_end {
+        let weight_y = weight(&bin_y, y);
+        for x in columns.first..columns.end {
+            let weight = weight_y * weight(&bin_x, x);
+            let pixel = y as usize * row_step + x as usize * step;
+            #[unroll]
+            for number in 0..BLOCKS {
+                add_pixel(features, pixel, weight, &mut blocks[number], compiled.layout);
             }
         }
-        write(output, element, first, &results);
+    }
+    write_blocks(output, element, &blocks, compiled.layout);
+}
+
+/// Adds a pixel by its weight, in all channels of a block.
+#[cube]
+fn add_pixel<F: Float>(features: &Tensor<F>, pixel: usize, weight: f32, block: &mut Block, #[comptime] layout: Layout) {
+    if block.computed {
+        let mut place = block.planes.start + pixel;
+        #[unroll]
+        for channel in 0..layout.of_block {
+            block.results[channel] += weight * f32::cast_from(features[place]);
+            place += block.planes.step;
+        }
     }
 }

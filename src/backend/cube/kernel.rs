@@ -11,12 +11,13 @@ use cubecl::calculate_cube_count_elemwise;
 use cubecl::prelude::*;
 
 use super::bins::pool_bins;
+use super::blocks::Layout;
 use super::integrals::pool_integrals;
 use super::samples::pool_samples;
-use super::unit::{BLOCKS, CHANNELS, ENOUGH_UNITS, Units, UnitsLaunch, element, read_box};
+use super::unit::{BLOCKS, ENOUGH_UNITS, Units, UnitsLaunch, channels_of_block, element, read_box};
 use crate::backend::output_shape;
 use crate::geometry::levels::AreaRange;
-use crate::geometry::operator::{ChannelMap, Elements, RegionOperator};
+use crate::geometry::operator::{Elements, RegionOperator};
 use crate::geometry::options::{BoxFormat, Reduction};
 use crate::geometry::plan::Coordinate;
 use crate::geometry::real::single::area::{AreaRule, AreaRuleLaunch, in_range};
@@ -30,12 +31,12 @@ use crate::geometry::real::single::samples::{SampleRule, SampleRuleLaunch};
 pub struct Compiled {
     pub reduction: Reduction,
     box_format: BoxFormat,
-    pub channel_map: ChannelMap,
     /// Whether boxes outside of the range of areas are left alone.
     of_level: bool,
     /// How elements read. `Rules` says so too, but the hash by which CubeCL 0.11 tells kernels apart does not count the
     /// variant of an argument.
     elements: Discriminant<Elements>,
+    pub layout: Layout,
 }
 
 #[cube(launch, address_type = "dynamic")]
@@ -106,14 +107,16 @@ pub fn launch(
     let (units, total) = units(shape.dims());
     let (dtype, index_dtype) = (features.dtype, batch_indices.dtype);
     let addresses = [&features, &boxes, &batch_indices, &output].map(address_type);
+    let addresses = addresses.into_iter().max().expect("there are tensors");
     let [_, _, height, width] = features.shape().dims();
+    let layout = Layout::new(shape[1], operator.channel_map, addresses);
     let (reduction, start) = reduction(operator.reduction);
     let areas = area_rule(&operator.areas);
     pool_regions::launch(
         &client,
         calculate_cube_count_elemwise(&client, total, dim),
         dim,
-        addresses.into_iter().max().expect("there are tensors"),
+        addresses,
         features.into_tensor_arg(),
         boxes.into_tensor_arg(),
         batch_indices.into_tensor_arg(),
@@ -126,9 +129,9 @@ pub fn launch(
         Compiled {
             reduction,
             box_format: operator.box_format,
-            channel_map: operator.channel_map,
             of_level: operator.areas != AreaRange::ALL,
             elements: discriminant(&operator.elements),
+            layout,
         },
         dtype_to_storage_type(dtype),
         dtype_to_storage_type(index_dtype),
@@ -139,7 +142,7 @@ pub fn launch(
 /// How the elements of an output `[K, channels, P, Q]` are divided among units, and how many units there are.
 pub fn units([regions, channels, rows, columns]: [usize; 4]) -> (UnitsLaunch, usize) {
     let elements = regions * rows * columns;
-    let blocks = channels.div_ceil(CHANNELS);
+    let blocks = channels.div_ceil(channels_of_block(channels));
     let of_a_unit = (elements * blocks / ENOUGH_UNITS).clamp(1, BLOCKS.min(blocks));
     let sharing = blocks.div_ceil(of_a_unit);
     let rounds = sharing.div_ceil(BLOCKS / of_a_unit);

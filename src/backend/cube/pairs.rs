@@ -21,6 +21,10 @@ pub struct Pairs {
     reads_later: bool,
     later: u32,
     later_weight: f32,
+    /// Whether the pair is one pixel, after the pair before, where no further sample begins.
+    is_left_over: bool,
+    /// The weight that the pair before has left to it.
+    shared_weight: f32,
     /// The pair: its pixels and their weights.
     pub low: u32,
     pub high: u32,
@@ -40,6 +44,8 @@ pub fn pairs(first: u32) -> Pairs {
         reads_later: false,
         later: 0u32,
         later_weight: 0.0,
+        is_left_over: false,
+        shared_weight: 0.0,
         low: 0u32,
         high: 0u32,
         low_weight: 0.0,
@@ -100,11 +106,20 @@ pub fn advance(
             goes_on = comptime!(joined) && pairs.sample < end;
         }
     }
-    if !is_counted {
-        // No sample reads the pixel beside this one, so the pair is this one twice. An infinite pixel by a weight of 0
-        // would be no number, so each has half of the weight.
-        pairs.low_weight *= 0.5;
+    pairs.is_left_over = !is_counted;
+}
+
+/// Makes one pixel that is left over two, of which the pair before has read the first, since most pairs are neighbours.
+/// Both have half of the weight of that pixel: an infinite one by a weight of 0 would be no number.
+#[cube]
+pub fn share_a_pixel(pairs: &mut Pairs, end: u32) {
+    if pairs.is_left_over {
+        pairs.low -= 1u32;
         pairs.high_weight = pairs.low_weight;
+        pairs.low_weight = pairs.shared_weight;
+    } else if pairs.reads_later && (pairs.sample == end || pairs.next_low - pairs.later >= 2u32) {
+        pairs.high_weight *= 0.5;
+        pairs.shared_weight = pairs.high_weight;
     }
 }
 
@@ -119,9 +134,13 @@ fn count(pairs: &mut Pairs) {
     } else {
         pairs.high = pairs.next_low;
         pairs.high_weight += rest;
-        pairs.reads_later = true;
-        pairs.later = pairs.next_high;
-        pairs.later_weight += pairs.next_fraction;
+        if pairs.next_high == pairs.next_low {
+            pairs.high_weight += pairs.next_fraction;
+        } else {
+            pairs.reads_later = true;
+            pairs.later = pairs.next_high;
+            pairs.later_weight += pairs.next_fraction;
+        }
     }
     pairs.sample += 1u32;
     pairs.is_known = false;

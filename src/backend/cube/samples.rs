@@ -2,10 +2,10 @@
 
 use cubecl::prelude::*;
 
-use super::blocks::{Block, TOGETHER, blocks, channels_end, write_blocks};
+use super::blocks::{Block, Layout, Two, add_two, blocks, write_blocks};
 use super::kernel::Compiled;
-use super::pairs::{Pairs, advance, are_left, pairs};
-use super::unit::{BoxRow, CHANNELS, Element, Units, sizes};
+use super::pairs::{Pairs, advance, are_left, pairs, share_a_pixel};
+use super::unit::{BLOCKS, BoxRow, Element, Units, sizes};
 use crate::geometry::options::Reduction;
 use crate::geometry::real::single::samples::{SampleRule, axis, in_bounds};
 
@@ -42,50 +42,68 @@ pub fn pool_samples<F: Float>(
     let row_step = features.stride(2);
     let step = features.stride(3);
     let joined = comptime!(compiled.reduction == Reduction::Average);
-    let end = channels_end(units, element, &sizes);
-    for first in range_stepped(element.channel, end, TOGETHER * CHANNELS) {
-        let mut blocks = blocks(
-            features,
-            region.image,
-            element,
-            first,
-            end,
-            &sizes,
-            start,
-            compiled.channel_map,
-        );
-        let mut y = pairs(rows.first);
-        while are_left(&y, rows_end) {
-            advance(&mut y, rule_y, &axis_y, element.row as u32, height, rows_end, joined);
-            let mut x = pairs(columns.first);
-            while are_left(&x, columns.end) {
-                advance(
-                    &mut x,
-                    rule_x,
-                    &axis_x,
-                    element.column as u32,
-                    width,
-                    columns.end,
-                    joined,
-                );
+    let mut blocks = blocks(features, region.image, element, units, &sizes, start, compiled.layout);
+    let mut y = pairs(rows.first);
+    while are_left(&y, rows_end) {
+        advance(&mut y, rule_y, &axis_y, element.row as u32, height, rows_end, joined);
+        let mut x = pairs(columns.first);
+        while are_left(&x, columns.end) {
+            advance(
+                &mut x,
+                rule_x,
+                &axis_x,
+                element.column as u32,
+                width,
+                columns.end,
+                joined,
+            );
+            if comptime!(joined) {
+                share_a_pixel(&mut x, columns.end);
+                add_rows(features, &y, &x, row_step, step, &mut blocks, compiled.layout);
+            } else {
                 let square = square(&y, &x, row_step, step);
                 #[unroll]
-                for number in 0..TOGETHER {
-                    add_square(features, &square, &mut blocks[number], compiled.reduction);
+                for number in 0..BLOCKS {
+                    compare_square(features, &square, &mut blocks[number], compiled);
                 }
             }
         }
-        #[unroll]
-        for number in 0..TOGETHER {
-            add_out_of_bounds(
-                &mut blocks[number],
-                samples,
-                count_in_bounds,
-                outside,
-                compiled.reduction,
-            );
-        }
-        write_blocks(output, element, &blocks);
+    }
+    #[unroll]
+    for number in 0..BLOCKS {
+        add_out_of_bounds(&mut blocks[number], samples, count_in_bounds, outside, compiled);
+    }
+    write_blocks(output, element, &blocks, compiled.layout);
+}
+
+/// Adds the pixels of two rows in two columns, by their weights. The rows, or the columns, may be one.
+#[cube]
+fn add_rows<F: Float>(
+    features: &Tensor<F>,
+    y: &Pairs,
+    x: &Pairs,
+    row_step: usize,
+    step: usize,
+    blocks: &mut Sequence<Block>,
+    #[comptime] layout: Layout,
+) {
+    let mut row = y.low;
+    let mut weight = y.low_weight;
+    let mut rows = 2u32;
+    if y.high == y.low {
+        weight += y.high_weight;
+        rows = 1u32;
+    }
+    for _ in 0..rows {
+        let two = Two {
+            left: row as usize * row_step + x.low as usize * step,
+            distance: (x.high - x.low) as usize * step,
+            left_weight: weight * x.low_weight,
+            right_weight: weight * x.high_weight,
+        };
+        add_two(features, &two, blocks, layout);
+        row = y.high;
+        weight = y.high_weight;
     }
 }
 
@@ -118,34 +136,26 @@ fn square(y: &Pairs, x: &Pairs, row_step: usize, step: usize) -> Square {
     }
 }
 
-/// Reduces four more pixels, in all channels of a block.
+/// Compares four more pixels with a maximum, in all channels of a block.
 #[cube]
-fn add_square<F: Float>(features: &Tensor<F>, square: &Square, block: &mut Block, #[comptime] reduction: Reduction) {
+fn compare_square<F: Float>(features: &Tensor<F>, square: &Square, block: &mut Block, #[comptime] compiled: Compiled) {
     if block.computed {
+        let mut plane = block.planes.start;
         #[unroll]
-        for channel in 0..CHANNELS {
-            let plane = block.planes[channel];
-            let pixel_11 = f32::cast_from(features[plane + square.offset_11]);
-            let pixel_12 = f32::cast_from(features[plane + square.offset_12]);
-            let pixel_21 = f32::cast_from(features[plane + square.offset_21]);
-            let pixel_22 = f32::cast_from(features[plane + square.offset_22]);
-            if comptime!(reduction == Reduction::Average) {
-                block.results[channel] += square.weight_11 * pixel_11;
-                block.results[channel] += square.weight_12 * pixel_12;
-                block.results[channel] += square.weight_21 * pixel_21;
-                block.results[channel] += square.weight_22 * pixel_22;
+        for channel in 0..compiled.layout.of_block {
+            let corner_11 = square.weight_11 * f32::cast_from(features[plane + square.offset_11]);
+            let corner_12 = square.weight_12 * f32::cast_from(features[plane + square.offset_12]);
+            let corner_21 = square.weight_21 * f32::cast_from(features[plane + square.offset_21]);
+            let corner_22 = square.weight_22 * f32::cast_from(features[plane + square.offset_22]);
+            if comptime!(compiled.reduction == Reduction::MaxOfWeightedCorners) {
+                let above = corner_11.max(corner_12);
+                let below = corner_21.max(corner_22);
+                block.results[channel] = block.results[channel].max(above.max(below));
             } else {
-                let (corner_11, corner_12) = (square.weight_11 * pixel_11, square.weight_12 * pixel_12);
-                let (corner_21, corner_22) = (square.weight_21 * pixel_21, square.weight_22 * pixel_22);
-                if comptime!(reduction == Reduction::MaxOfWeightedCorners) {
-                    let above = corner_11.max(corner_12);
-                    let below = corner_21.max(corner_22);
-                    block.results[channel] = block.results[channel].max(above.max(below));
-                } else {
-                    let sample = (corner_11 + corner_12) + (corner_21 + corner_22);
-                    block.results[channel] = block.results[channel].max(sample);
-                }
+                let sample = (corner_11 + corner_12) + (corner_21 + corner_22);
+                block.results[channel] = block.results[channel].max(sample);
             }
+            plane += block.planes.step;
         }
     }
 }
@@ -157,19 +167,28 @@ fn add_out_of_bounds(
     samples: f32,
     count_in_bounds: f32,
     outside: f32,
-    #[comptime] reduction: Reduction,
+    #[comptime] compiled: Compiled,
 ) {
-    // By shares: ten times a value of -3e38 is infinite.
-    let share = 1.0 / samples;
-    let missing = outside * ((samples - count_in_bounds) * share);
-    #[unroll]
-    for channel in 0..CHANNELS {
-        let mut result = block.results[channel];
-        if comptime!(reduction == Reduction::Average) {
-            result = result * share + missing;
-        } else if count_in_bounds < samples {
-            result = result.max(outside);
+    if comptime!(compiled.reduction == Reduction::Average) {
+        // By shares: ten times a value of -3e38 is infinite.
+        let mut share = 1.0 / samples;
+        let mut missing = outside * ((samples - count_in_bounds) * share);
+        if count_in_bounds == 0.0 {
+            share = 0.0;
+            missing = outside;
         }
-        block.results[channel] = select(count_in_bounds > 0.0, result, outside);
+        #[unroll]
+        for channel in 0..compiled.layout.of_block {
+            block.results[channel] = block.results[channel] * share + missing;
+        }
+    } else {
+        #[unroll]
+        for channel in 0..compiled.layout.of_block {
+            let mut result = block.results[channel];
+            if count_in_bounds < samples {
+                result = result.max(outside);
+            }
+            block.results[channel] = select(count_in_bounds > 0.0, result, outside);
+        }
     }
 }

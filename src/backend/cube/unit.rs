@@ -7,9 +7,14 @@ use crate::geometry::operator::ChannelMap;
 
 use crate::geometry::options::BoxFormat;
 
-/// Output channels in a channel block. Bins, integrals and points are computed one block at a time, samples
-/// [`TOGETHER`](super::blocks::TOGETHER) blocks.
+/// Output channels in a channel block, where there are so many.
 pub const CHANNELS: usize = 8;
+
+/// Output channels in a block of a call. It is compiled in: calls with fewer channels than [`CHANNELS`] have a kernel
+/// of their own, which reads each channel once.
+pub fn channels_of_block(channels: usize) -> usize {
+    if channels < CHANNELS { 1 } else { CHANNELS }
+}
 
 /// Channel blocks per pass over all regions: 32 channels.
 ///
@@ -35,11 +40,11 @@ pub struct Units {
     pub total: usize,
 }
 
-/// The output element of a unit, in the first of its channels.
+/// The output element of a unit, and the first of its channel blocks.
 #[derive(CubeType)]
 pub struct Element {
     pub region: usize,
-    pub channel: usize,
+    pub block: usize,
     pub row: usize,
     pub column: usize,
 }
@@ -84,15 +89,23 @@ pub fn element(units: &Units) -> Element {
     let (round, region) = units.sizes[0].div_mod(rest);
     Element {
         region,
-        // Beyond the last channel in the last round, where rounds are not full.
-        channel: (round * units.sharing + share) * units.blocks * CHANNELS,
+        // Beyond the last block in the last round, where rounds are not full.
+        block: (round * units.sharing + share) * units.blocks,
         row,
         column,
     }
 }
 
-/// Where pixel 0 lies in the channels that a block of output channels reads. Beyond the last output channel, that one
-/// is read again and not written.
+/// Where the channels lie that a block of output channels reads.
+#[derive(CubeType)]
+pub struct Planes {
+    /// Pixel 0 of the first.
+    pub start: usize,
+    /// The distance of two.
+    pub step: usize,
+}
+
+/// Where the channels of the block from output channel `first` on lie.
 #[cube]
 pub fn planes<F: Float>(
     features: &Tensor<F>,
@@ -101,43 +114,16 @@ pub fn planes<F: Float>(
     first: usize,
     sizes: &Sizes,
     #[comptime] channel_map: ChannelMap,
-) -> Array<usize> {
-    let mut planes = Array::<usize>::new(CHANNELS);
-    let step = features.stride(1);
-    let start = image * features.stride(0);
-    if comptime!(channel_map == ChannelMap::Same) {
-        let last = features.shape(1) - 1;
-        #[unroll]
-        for channel in 0..CHANNELS {
-            planes[channel] = start + (first + channel).min(last) * step;
-        }
-    } else {
-        let last = sizes.channels - 1;
-        let elements = sizes.rows * sizes.columns;
-        let place = element.row * sizes.columns + element.column;
-        #[unroll]
-        for channel in 0..CHANNELS {
-            planes[channel] = start + ((first + channel).min(last) * elements + place) * step;
-        }
+) -> Planes {
+    let mut start = image * features.stride(0);
+    let mut step = features.stride(1);
+    if comptime!(channel_map == ChannelMap::PositionSensitive) {
+        start += (element.row * sizes.columns + element.column) * step;
+        step *= sizes.rows * sizes.columns;
     }
-    planes
-}
-
-/// Writes the results of an element in a block of channels.
-#[cube]
-pub fn write<F: Float>(output: &mut Tensor<F>, element: &Element, first: usize, results: &Array<f32>) {
-    // Read once: a device compiler takes it that what is written may change strides.
-    let (channels, step) = (output.shape(1), output.stride(1));
-    let mut index = element.region * output.stride(0)
-        + first * step
-        + element.row * output.stride(2)
-        + element.column * output.stride(3);
-    #[unroll]
-    for channel in 0..CHANNELS {
-        if first + channel < channels {
-            output[index] = F::cast_from(results[channel]);
-        }
-        index += step;
+    Planes {
+        start: start + first * step,
+        step,
     }
 }
 

@@ -2,13 +2,12 @@
 
 use cubecl::prelude::*;
 
-use super::Compiled;
 use super::tile::{FLAGS, LIST, SIDE, Tile, UNITS, list_regions, places, tile, write_pixel};
 use super::weights::{
     REGIONS, Weights, along, elements_at, is_kept, kept_weight, look, looker_x, looker_y, region_of_unit, weight,
     weights,
 };
-use crate::backend::cube::blocks::TOGETHER;
+use super::{Compiled, TOGETHER};
 use crate::backend::cube::unit::{BoxRow, CHANNELS, read_box};
 use crate::geometry::operator::ChannelMap;
 use crate::geometry::options::BoxFormat;

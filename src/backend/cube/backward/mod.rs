@@ -26,7 +26,6 @@ use burn_cubecl::ops::numeric::empty_device_contiguous_dtype;
 use burn_cubecl::tensor::CubeTensor;
 use cubecl::prelude::*;
 
-use super::blocks::TOGETHER;
 use super::kernel::{address_type, reduction, rules};
 use super::unit::CHANNELS;
 use crate::geometry::levels::AreaRange;
@@ -41,6 +40,9 @@ use tile::{SIDE, UNITS};
 /// for `sm_90a`). Where there would be more, a cube gathers two blocks of channels: both have the same regions and
 /// weights.
 const ENOUGH_CUBES: usize = 1 << 10;
+
+/// How many blocks of channels a cube gathers at most.
+pub const TOGETHER: usize = 2;
 
 /// What is compiled in. Everything else of an operator is an argument.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]

@@ -1,4 +1,4 @@
-//! Pools regions: a unit computes an element in a few channels.
+//! Pools regions: a unit computes an element in up to 32 channels.
 
 use burn::backend::TensorMetadata;
 use burn::backend::cubecl::dtype_to_storage_type;
@@ -9,10 +9,11 @@ use cubecl::prelude::*;
 
 use super::region::{PointRegion, offset_is_finite, point_rule, read_offset, read_region};
 use super::{Channels, Compiled};
+use crate::backend::cube::blocks::{Block, Layout, Two, add_two, blocks, multiply, write_blocks};
 use crate::backend::cube::kernel::{address_type, units};
-use crate::backend::cube::unit::{CHANNELS, Element, Sizes, Units, element, planes, sizes, write};
+use crate::backend::cube::unit::{Element, Units, element, sizes};
 use crate::backend::output_shape;
-use crate::geometry::operator::{ChannelMap, RegionOperator};
+use crate::geometry::operator::RegionOperator;
 use crate::geometry::point_grid::PointGrid;
 use crate::geometry::real::single::area::{AreaRule, AreaRuleLaunch};
 use crate::geometry::real::single::make::area_rule;
@@ -33,6 +34,7 @@ fn pool_points<F: Float, I: Int>(
     rule: &PointRule,
     areas: &AreaRule,
     #[comptime] compiled: Compiled,
+    #[comptime] layout: Layout,
     #[define(F)] _dtype: cubecl::ir::ElemType,
     #[define(I)] _index_dtype: cubecl::ir::ElemType,
 ) {
@@ -58,31 +60,24 @@ fn pool_points<F: Float, I: Int>(
     if comptime!(compiled.of_level) && !region.in_range {
         terminate!();
     }
-    for block in 0..units.blocks {
-        let first = element.channel + block * CHANNELS;
-        let mut results = Array::<f32>::new(CHANNELS);
-        #[unroll]
-        for channel in 0..CHANNELS {
-            results[channel] = 0.0;
-        }
-        if region.pooled {
-            add_samples(
-                features,
-                boxes,
-                rule,
-                &region,
-                &element,
-                first,
-                &mut results,
-                output.shape(1),
-                compiled.channels,
-            );
-        }
-        write(output, &element, first, &results);
+    let mut blocks = blocks(features, region.image, &element, units, &sizes, 0.0, layout);
+    if region.pooled {
+        add_samples(
+            features,
+            boxes,
+            rule,
+            &region,
+            &element,
+            sizes.channels,
+            &mut blocks,
+            compiled.channels,
+            layout,
+        );
     }
+    write_blocks(output, &element, &blocks, layout);
 }
 
-/// Adds the mean of an element's samples, in the channels of a block.
+/// Adds the mean of an element's samples, in all channels of a unit.
 #[cube]
 #[allow(clippy::too_many_arguments)]
 fn add_samples<F: Float>(
@@ -91,10 +86,10 @@ fn add_samples<F: Float>(
     rule: &PointRule,
     region: &PointRegion,
     element: &Element,
-    first: usize,
-    results: &mut Array<f32>,
     channels: usize,
+    blocks: &mut Sequence<Block>,
     #[comptime] of_channels: Channels,
+    #[comptime] layout: Layout,
 ) {
     let (height, width) = (region.y.size, region.x.size);
     let (p, q) = (element.row as u32, element.column as u32);
@@ -102,7 +97,6 @@ fn add_samples<F: Float>(
     let places = places_of_pixels(rule, &region.turn, 0u32, height - 1u32, 0u32, width - 1u32);
     let rows = samples_between(rule, &region.y, p, offset.shift_y, places.low_y, places.high_y);
     let columns = samples_between(rule, &region.x, q, offset.shift_x, places.low_x, places.high_x);
-    let planes = planes_of(features, region, element, first, channels, of_channels);
     let (row_step, step) = (features.stride(2), features.stride(3));
     let of_sample = channels * features.stride(1);
     let mut rows_end = rows.end;
@@ -121,7 +115,7 @@ fn add_samples<F: Float>(
                 if comptime!(of_channels == Channels::OfSamples) {
                     shift = (sample_y * region.x.samples + sample_x) as usize * of_sample;
                 }
-                add_point(features, &planes, shift, row_step, step, &point, height, width, results);
+                add_point(features, &point, height, width, shift, row_step, step, blocks, layout);
             }
         }
     }
@@ -130,78 +124,38 @@ fn add_samples<F: Float>(
         samples = count as f32;
     }
     if count > 0u32 {
-        let share = 1.0 / samples;
-        #[unroll]
-        for channel in 0..CHANNELS {
-            results[channel] *= share;
-        }
+        multiply(blocks, 1.0 / samples, layout);
     }
 }
 
-/// Where pixel 0 lies in the channels that a block of output channels reads, for the first sample.
-#[cube]
-fn planes_of<F: Float>(
-    features: &Tensor<F>,
-    region: &PointRegion,
-    element: &Element,
-    first: usize,
-    channels: usize,
-    #[comptime] of_channels: Channels,
-) -> Array<usize> {
-    let sizes = Sizes {
-        channels,
-        rows: region.y.elements as usize,
-        columns: region.x.elements as usize,
-    };
-    if comptime!(of_channels == Channels::OfElements) {
-        planes(
-            features,
-            region.image,
-            element,
-            first,
-            &sizes,
-            comptime!(ChannelMap::PositionSensitive),
-        )
-    } else {
-        let mut planes = Array::<usize>::new(CHANNELS);
-        let start = region.image * features.stride(0);
-        #[unroll]
-        for channel in 0..CHANNELS {
-            planes[channel] = start + (first + channel).min(channels - 1) * features.stride(1);
-        }
-        planes
-    }
-}
-
-/// Adds a bilinear sample in all channels of a block.
+/// Adds a bilinear sample, in all channels of a unit, which it reads `shift` after those of the first sample.
 #[cube]
 #[allow(clippy::too_many_arguments)]
 fn add_point<F: Float>(
     features: &Tensor<F>,
-    planes: &Array<usize>,
-    shift: usize,
-    row_step: usize,
-    step: usize,
     point: &Point,
     height: u32,
     width: u32,
-    results: &mut Array<f32>,
+    shift: usize,
+    row_step: usize,
+    step: usize,
+    blocks: &mut Sequence<Block>,
+    #[comptime] layout: Layout,
 ) {
     let y = bilinear_taps(point.y, height);
     let x = bilinear_taps(point.x, width);
-    let (low, high) = (y.low as usize * row_step, y.high as usize * row_step);
-    let (left, right) = (x.low as usize * step, x.high as usize * step);
-    let weight_11 = (1.0 - y.fraction) * (1.0 - x.fraction);
-    let weight_12 = (1.0 - y.fraction) * x.fraction;
-    let weight_21 = y.fraction * (1.0 - x.fraction);
-    let weight_22 = y.fraction * x.fraction;
-    #[unroll]
-    for channel in 0..CHANNELS {
-        let plane = planes[channel] + shift;
-        results[channel] += weight_11 * f32::cast_from(features[plane + low + left]);
-        results[channel] += weight_12 * f32::cast_from(features[plane + low + right]);
-        results[channel] += weight_21 * f32::cast_from(features[plane + high + left]);
-        results[channel] += weight_22 * f32::cast_from(features[plane + high + right]);
+    let mut row = y.low;
+    let mut weight = 1.0 - y.fraction;
+    for _ in 0..2u32 {
+        let two = Two {
+            left: shift + row as usize * row_step + x.low as usize * step,
+            distance: (x.high - x.low) as usize * step,
+            left_weight: weight * (1.0 - x.fraction),
+            right_weight: weight * x.fraction,
+        };
+        add_two(features, &two, blocks, layout);
+        row = y.high;
+        weight = y.fraction;
     }
 }
 
@@ -225,12 +179,15 @@ pub fn pool(
     let (units, total) = units(shape.dims());
     let (dtype, index_dtype) = (features.dtype, batch_indices.dtype);
     let addresses = [&features, &boxes, &batch_indices, &output].map(address_type);
+    let addresses = addresses.into_iter().max().expect("there are tensors");
+    let compiled = Compiled::new(operator);
+    let layout = Layout::new(shape[1], compiled.channels.of_first_sample(), addresses);
     let areas = area_rule(&operator.areas);
     pool_points::launch(
         &client,
         calculate_cube_count_elemwise(&client, total, dim),
         dim,
-        addresses.into_iter().max().expect("there are tensors"),
+        addresses,
         features.into_tensor_arg(),
         boxes.into_tensor_arg(),
         batch_indices.into_tensor_arg(),
@@ -238,7 +195,8 @@ pub fn pool(
         units,
         point_rule(make_points::point_rule(grid)),
         AreaRuleLaunch::new(areas.from, areas.below),
-        Compiled::new(operator),
+        compiled,
+        layout,
         dtype_to_storage_type(dtype),
         dtype_to_storage_type(index_dtype),
     );

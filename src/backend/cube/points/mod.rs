@@ -1,7 +1,7 @@
 //! Operators whose elements read points: kernels of their own, so that the others are not compiled with them.
 //!
 //! - [`region`]: a region as a kernel reads it.
-//! - [`forward`]: a unit computes an element in a few channels.
+//! - [`forward`]: a unit computes an element in up to 32 channels.
 //! - [`features`]: the gradient of features; a unit owns a pixel in a few channels.
 //! - [`regions`]: the gradient of boxes and offsets; a cube owns a region.
 
@@ -31,6 +31,16 @@ enum Channels {
     Same,
     OfElements,
     OfSamples,
+}
+
+impl Channels {
+    /// Which channels the first samples read.
+    fn of_first_sample(self) -> ChannelMap {
+        match self {
+            Self::OfElements => ChannelMap::PositionSensitive,
+            Self::Same | Self::OfSamples => ChannelMap::Same,
+        }
+    }
 }
 
 impl Compiled {
