@@ -106,8 +106,7 @@ pub fn launch(
     let dim = CubeDim::new(&client, u32::MAX as usize);
     let (units, total) = units(shape.dims());
     let (dtype, index_dtype) = (features.dtype, batch_indices.dtype);
-    let addresses = [&features, &boxes, &batch_indices, &output].map(address_type);
-    let addresses = addresses.into_iter().max().expect("there are tensors");
+    let addresses = address_type([&features, &boxes, &batch_indices, &output]);
     let [_, _, height, width] = features.shape().dims();
     let layout = Layout::new(shape[1], operator.channel_map, addresses);
     let (reduction, start) = reduction(operator.reduction);
@@ -155,11 +154,14 @@ pub fn units([regions, channels, rows, columns]: [usize; 4]) -> (UnitsLaunch, us
     (UnitsLaunch::new(sizes, sharing, of_a_unit, total), total)
 }
 
-/// The integer type of a tensor's indices. It must also hold the number of elements, which in an expanded tensor
-/// exceeds its memory.
-pub fn address_type(tensor: &CubeTensor) -> AddressType {
-    let length = AddressType::from_len(tensor.shape().num_elements());
-    length.max(tensor.required_address_type())
+/// The integer type of indices into these tensors. It must also hold the number of elements, which in an expanded
+/// tensor exceeds its memory.
+pub fn address_type<'a>(tensors: impl IntoIterator<Item = &'a CubeTensor>) -> AddressType {
+    let of_tensor = |tensor: &CubeTensor| {
+        let length = AddressType::from_len(tensor.shape().num_elements());
+        length.max(tensor.required_address_type())
+    };
+    tensors.into_iter().map(of_tensor).max().expect("there are tensors")
 }
 
 /// The reduction that is compiled in, and the number that it starts from. That number is an argument, so that

@@ -4,7 +4,6 @@ use cubecl::prelude::*;
 use cubecl::std::FastDivmod;
 
 use crate::geometry::operator::ChannelMap;
-
 use crate::geometry::options::BoxFormat;
 
 /// Output channels in a channel block, where there are so many.

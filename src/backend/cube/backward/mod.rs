@@ -100,7 +100,7 @@ pub fn features_gradient(
     let inputs = [&gradient, &boxes, &batch_indices, &output]
         .into_iter()
         .chain(&features);
-    let addresses = inputs.map(address_type).max().expect("there are tensors");
+    let addresses = address_type(inputs);
     let areas = area_rule(&operator.areas);
     let areas = AreaRuleLaunch::new(areas.from, areas.below);
     let rules = rules(f32::rules(&operator.elements, [height, width]));
@@ -157,8 +157,7 @@ pub fn boxes_gradient(
     let output = empty_device_contiguous_dtype(client.clone(), gradient.device.clone(), boxes.shape(), gradient.dtype);
     let [_, _, height, width] = features.shape().dims();
     let (dtype, index_dtype) = (gradient.dtype, batch_indices.dtype);
-    let inputs = [&gradient, &features, &boxes, &batch_indices, &output];
-    let addresses = inputs.map(address_type).into_iter().max().expect("there are tensors");
+    let addresses = address_type([&gradient, &features, &boxes, &batch_indices, &output]);
     let areas = area_rule(&operator.areas);
     boxes::pull_boxes::launch(
         &client,

@@ -316,13 +316,13 @@ pub fn features_gradient(
     let groups = operator.channel_map.input_channels(rows * columns);
     let cubes = images * height.div_ceil(SIDE) * width.div_ceil(SIDE) * groups * channels.div_ceil(CHANNELS);
     let (dtype, index_dtype) = (gradient.dtype, batch_indices.dtype);
-    let addresses = [&gradient, &boxes, &batch_indices, &output].map(address_type);
+    let addresses = address_type([&gradient, &boxes, &batch_indices, &output]);
     let areas = area_rule(&operator.areas);
     gather_points::launch(
         &client,
         cube_count(cubes),
         CubeDim::new_1d(UNITS as u32),
-        addresses.into_iter().max().expect("there are tensors"),
+        addresses,
         gradient.into_tensor_arg(),
         boxes.into_tensor_arg(),
         batch_indices.into_tensor_arg(),

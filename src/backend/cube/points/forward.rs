@@ -178,8 +178,7 @@ pub fn pool(
     let dim = CubeDim::new(&client, u32::MAX as usize);
     let (units, total) = units(shape.dims());
     let (dtype, index_dtype) = (features.dtype, batch_indices.dtype);
-    let addresses = [&features, &boxes, &batch_indices, &output].map(address_type);
-    let addresses = addresses.into_iter().max().expect("there are tensors");
+    let addresses = address_type([&features, &boxes, &batch_indices, &output]);
     let compiled = Compiled::new(operator);
     let layout = Layout::new(shape[1], compiled.channels.of_first_sample(), addresses);
     let areas = area_rule(&operator.areas);

@@ -285,8 +285,7 @@ pub fn regions_gradient(
     let client = gradient.client.clone();
     let output = empty_device_contiguous_dtype(client.clone(), gradient.device.clone(), boxes.shape(), gradient.dtype);
     let (dtype, index_dtype) = (gradient.dtype, batch_indices.dtype);
-    let inputs = [&gradient, &features, &boxes, &batch_indices, &output];
-    let addresses = inputs.map(address_type).into_iter().max().expect("there are tensors");
+    let addresses = address_type([&gradient, &features, &boxes, &batch_indices, &output]);
     let areas = area_rule(&operator.areas);
     pull_points::launch(
         &client,
