@@ -2,7 +2,7 @@
 
 use cubecl::prelude::*;
 
-use super::blocks::{Block, blocks, first_of_two, multiply, write_blocks};
+use super::blocks::{Block, blocks, multiply, places, write_blocks};
 use super::kernel::Compiled;
 use super::unit::{BLOCKS, BoxRow, Element, Units, sizes};
 use crate::geometry::options::Reduction;
@@ -88,18 +88,14 @@ fn reduce_block<F: Float>(
     #[comptime] compiled: Compiled,
 ) {
     if block.computed {
-        let mut place = block.planes.start + pixel;
+        let places = places(&block.planes, pixel, compiled.layout);
         #[unroll]
         for channel in 0..compiled.layout.of_block {
-            let mut first = place;
-            if comptime!(are_two) {
-                first = first_of_two(place, compiled.layout);
-            }
+            let first = places.start + channel * places.step;
             block.results[channel] = reduced::<F>(block.results[channel], features[first], compiled.reduction);
             if comptime!(are_two) {
                 block.results[channel] = reduced::<F>(block.results[channel], features[first + 1], compiled.reduction);
             }
-            place += block.planes.step;
         }
     }
 }

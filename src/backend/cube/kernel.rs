@@ -108,7 +108,7 @@ pub fn launch(
     let (dtype, index_dtype) = (features.dtype, batch_indices.dtype);
     let addresses = address_type([&features, &boxes, &batch_indices, &output]);
     let [_, _, height, width] = features.shape().dims();
-    let layout = Layout::new(shape[1], operator.channel_map, addresses);
+    let layout = Layout::new(shape[1], operator.channel_map, &features);
     let (reduction, start) = reduction(operator.reduction);
     let areas = area_rule(&operator.areas);
     pool_regions::launch(
@@ -154,14 +154,15 @@ pub fn units([regions, channels, rows, columns]: [usize; 4]) -> (UnitsLaunch, us
     (UnitsLaunch::new(sizes, sharing, of_a_unit, total), total)
 }
 
-/// The integer type of indices into these tensors. It must also hold the number of elements, which in an expanded
-/// tensor exceeds its memory.
+/// The integer type of indices into these tensors.
 pub fn address_type<'a>(tensors: impl IntoIterator<Item = &'a CubeTensor>) -> AddressType {
-    let of_tensor = |tensor: &CubeTensor| {
-        let length = AddressType::from_len(tensor.shape().num_elements());
-        length.max(tensor.required_address_type())
-    };
-    tensors.into_iter().map(of_tensor).max().expect("there are tensors")
+    AddressType::from_len(tensors.into_iter().map(length).max().expect("there are tensors"))
+}
+
+/// How many numbers a tensor has, or its memory if those are more. In an expanded tensor they are fewer.
+pub fn length(tensor: &CubeTensor) -> usize {
+    let in_memory = tensor.handle.size() as usize / tensor.dtype.size();
+    tensor.shape().num_elements().max(in_memory)
 }
 
 /// The reduction that is compiled in, and the number that it starts from. That number is an argument, so that

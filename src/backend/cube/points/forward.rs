@@ -180,7 +180,7 @@ pub fn pool(
     let (dtype, index_dtype) = (features.dtype, batch_indices.dtype);
     let addresses = address_type([&features, &boxes, &batch_indices, &output]);
     let compiled = Compiled::new(operator);
-    let layout = Layout::new(shape[1], compiled.channels.of_first_sample(), addresses);
+    let layout = Layout::new(shape[1], compiled.channels.of_first_sample(), &features);
     let areas = area_rule(&operator.areas);
     pool_points::launch(
         &client,
