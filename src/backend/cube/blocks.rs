@@ -8,8 +8,8 @@ use super::kernel::length;
 use super::unit::{BLOCKS, Element, Planes, Sizes, Units, channels_of_block, planes};
 use crate::geometry::operator::ChannelMap;
 
-/// How many numbers small features have at most. Seven steps from the first channel of a block to its last are as many
-/// at most, so that one is below `MOST_STEP`.
+/// Features are small if they have at most so many numbers. From the first channel of a block to its last are seven
+/// steps, so that one step is below `MOST_STEP`.
 const MOST_SMALL: usize = 1 << 29;
 const MOST_STEP: usize = 1 << 27;
 
@@ -85,7 +85,7 @@ pub fn blocks<F: Float>(
 #[derive(CubeType)]
 pub struct Two {
     pub left: usize,
-    /// Of the right pixel from the left one.
+    /// How far the right pixel lies from the left one.
     pub distance: usize,
     pub left_weight: f32,
     pub right_weight: f32,

@@ -159,7 +159,7 @@ pub fn address_type<'a>(tensors: impl IntoIterator<Item = &'a CubeTensor>) -> Ad
     AddressType::from_len(tensors.into_iter().map(length).max().expect("there are tensors"))
 }
 
-/// How many numbers a tensor has, or its memory if those are more. In an expanded tensor they are fewer.
+/// How many numbers a tensor has or its memory has, whichever is more. An expanded tensor has more than its memory.
 pub fn length(tensor: &CubeTensor) -> usize {
     let in_memory = tensor.handle.size() as usize / tensor.dtype.size();
     tensor.shape().num_elements().max(in_memory)

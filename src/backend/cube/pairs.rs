@@ -109,8 +109,10 @@ pub fn advance(
     pairs.is_left_over = !is_counted;
 }
 
-/// Makes one pixel that is left over two, of which the pair before has read the first, since most pairs are neighbours.
-/// Both have half of the weight of that pixel: an infinite one by a weight of 0 would be no number.
+/// Makes a pair of a pixel that is left over: the pixel before it, which the pair before reads too, and itself. So both
+/// are read from one address, as neighbours are.
+///
+/// The pixel that both pairs read has half of its weight in each. A weight of 0 would make an infinite pixel NaN.
 #[cube]
 pub fn share_a_pixel(pairs: &mut Pairs, end: u32) {
     if pairs.is_left_over {

@@ -15,9 +15,10 @@ pub fn pays_to_stream(bytes: usize) -> bool {
     cfg!(fuzzing) || last_cache().is_some_and(|size| bytes > room(size))
 }
 
-/// How large an output may be that is left to a last cache of so many bytes, since features need room there too.
+/// The bytes of the largest output that is written by way of a last cache of `size` bytes. Features need room there,
+/// too.
 ///
-/// A third was measured with 32 MiB. With 480 MiB, on Intel, nothing below half was tried: c4-adaptive writes 241 MB.
+/// A third was measured with 32 MiB. On Intel, with 480 MiB, the largest output that was timed has 241 MB, below half.
 fn room(size: usize) -> usize {
     if size <= 64 << 20 { size / 3 } else { size / 2 }
 }
