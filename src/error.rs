@@ -66,6 +66,16 @@ pub enum RoiError {
         /// That tensor's device.
         expected: String,
     },
+    /// A result has more elements than fit into memory.
+    #[error("the {result} would have shape {shape:?} of {dtype:?}, but must fit into the memory of its device")]
+    Memory {
+        /// The result.
+        result: &'static str,
+        /// The shape that it would have.
+        shape: Vec<usize>,
+        /// Its dtype.
+        dtype: DType,
+    },
     /// The operators do not run on the backend of a tensor.
     #[error(
         "`{argument}` is on device {device}, which region operators do not run on: it must be on a device of {expected}"

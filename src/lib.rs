@@ -53,6 +53,7 @@ pub mod detection;
 mod error;
 mod frameworks;
 mod geometry;
+mod memory;
 mod ops;
 mod regions;
 #[cfg(feature = "remote")]

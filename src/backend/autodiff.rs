@@ -133,6 +133,10 @@ impl<B: DeviceSupport, C: CheckpointStrategy> DeviceSupport for Autodiff<B, C> {
         B::indexes_dtype(device, dtype)
     }
 
+    fn holds(device: &Self::Device, bytes: usize) -> bool {
+        B::holds(device, bytes)
+    }
+
     fn is_autodiff(_tensor: &FloatTensor<Self>) -> bool {
         true
     }

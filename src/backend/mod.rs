@@ -46,7 +46,7 @@ pub(crate) use support::is_host;
 pub(crate) use support::is_remote;
 #[cfg(feature = "remote")]
 pub(crate) use support::is_supported;
-pub use support::{DeviceKind, RoiBackend};
+pub use support::{DeviceKind, DeviceSupport, RoiBackend};
 
 // The macro below writes paths that begin with `burn`. This one has `burn::backend::fusion` for every
 // CubeCL build, whether or not Burn's own fusion is on: an application that turns it on without
@@ -65,8 +65,8 @@ pub type HostRegions = Arc<[Region]>;
 
 /// The kernels that all region operators come down to. A backend without kernels of its own inherits the bodies.
 ///
-/// Arguments have been checked: `boxes` is `[K, columns]` of the dtype of `features`, with the columns of the operator,
-/// and `batch_indices` is `[K]`. But for `without_pixels`, K is not 0, and no dimension of `features` (`[N, C, H, W]`)
+/// Arguments have been checked: `boxes` is `[K, columns]`, with the columns of the operator, of f32 or of the dtype of
+/// `features`, and `batch_indices` is `[K]`. But for `without_pixels`, K is not 0, and no dimension of `features` (`[N, C, H, W]`)
 /// or of the output is 0. `regions` is both of them, read and checked, on a device of the kind `Host`; elsewhere it is
 /// none.
 #[backend_extension(
@@ -150,9 +150,9 @@ pub trait RegionKernels: Backend {
         fallback::maximum_gradient::<Self>(gradient, features, regions, &operator)
     }
 
-    /// The gradient `[K, columns]` of boxes from that of the output, for an operator whose elements move with boxes. It
+    /// The gradient `[K, columns]` of boxes, in their dtype, from that of the output, for an operator whose elements move with boxes. It
     /// is 0 for boxes that are not in `operator.areas`.
-    #[fusion(dtype = gradient, shape = boxes)]
+    #[fusion(dtype = boxes, shape = boxes)]
     fn boxes_gradient(
         gradient: FloatTensor<Self>,
         features: FloatTensor<Self>,
@@ -161,9 +161,9 @@ pub trait RegionKernels: Backend {
         regions: Option<HostRegions>,
         operator: RegionOperator,
     ) -> FloatTensor<Self> {
-        // `regions` holds both.
-        let _ = (boxes, batch_indices);
-        fallback::boxes_gradient::<Self>(gradient, features, regions, &operator)
+        // `regions` holds them.
+        let _ = batch_indices;
+        fallback::boxes_gradient::<Self>(gradient, features, boxes, regions, &operator)
     }
 }
 

@@ -5,6 +5,7 @@ use burn::backend::{Backend, Dispatch, DispatchAutodiffContext, DispatchDevice, 
 use burn::tensor::{DType, Device};
 
 use super::RegionKernels;
+use crate::memory;
 
 /// A backend that the region operators run on: the bound of code that chooses it by type parameter.
 ///
@@ -52,6 +53,11 @@ pub trait DeviceSupport: Backend {
     /// Whether the operators take batch indices of an integer dtype on a device.
     fn indexes_dtype(_device: &Self::Device, _dtype: DType) -> bool {
         true
+    }
+
+    /// Whether a tensor of so many bytes fits into the memory of a device.
+    fn holds(_device: &Self::Device, bytes: usize) -> bool {
+        memory::host_holds(bytes)
     }
 
     /// Whether operations on a tensor are recorded for gradients.
@@ -111,6 +117,10 @@ impl DeviceSupport for burn_cubecl::CubeBackend {
     fn indexes_dtype(device: &Self::Device, dtype: DType) -> bool {
         Self::supports_dtype(device, dtype)
     }
+
+    fn holds(device: &Self::Device, bytes: usize) -> bool {
+        bytes as u64 <= device.client().properties().memory.max_page_size
+    }
 }
 
 #[cfg(feature = "cube")]
@@ -125,6 +135,10 @@ impl<B: burn_fusion::FusionBackend + DeviceSupport> DeviceSupport for burn_fusio
 
     fn indexes_dtype(device: &Self::Device, dtype: DType) -> bool {
         B::indexes_dtype(device, dtype)
+    }
+
+    fn holds(device: &Self::Device, bytes: usize) -> bool {
+        B::holds(device, bytes)
     }
 }
 
@@ -198,6 +212,20 @@ impl DeviceSupport for Dispatch {
     )]
     fn indexes_dtype(device: &DispatchDevice, dtype: DType) -> bool {
         of_backend!(device, indexes_dtype(dtype), false)
+    }
+
+    #[cfg_attr(
+        not(any(
+            feature = "flex",
+            feature = "ndarray",
+            feature = "cube",
+            feature = "tch",
+            feature = "remote"
+        )),
+        allow(unused_variables, clippy::only_used_in_recursion)
+    )]
+    fn holds(device: &DispatchDevice, bytes: usize) -> bool {
+        of_backend!(device, holds(bytes), false)
     }
 
     fn is_autodiff(tensor: &DispatchTensor) -> bool {

@@ -1,5 +1,6 @@
-//! mmcv's `roi_align`, `roi_align_rotated`, `riroi_align_rotated`, `deform_roi_pool` and `prroi_pool`, by the rules of
-//! the CUDA kernels of release 2.2. `prroi_pool` is that of the repository `vacancy/PreciseRoIPooling` of its authors.
+//! mmcv's `roi_align`, `roi_pool`, `roi_align_rotated`, `riroi_align_rotated`, `deform_roi_pool` and `prroi_pool`, by
+//! the rules of the CUDA kernels of release 2.2. `prroi_pool` is that of the repository `vacancy/PreciseRoIPooling` of
+//! its authors.
 //!
 //! Their boxes with the batch index first, `[K, 6]` or `[K, 5]`, are
 //! [`RotatedRois::from_index_first`](crate::RotatedRois) and [`Rois::from_index_first`](crate::Rois).
@@ -8,10 +9,10 @@ use burn::config::Config;
 use serde::{Deserialize, Serialize};
 
 use crate::geometry::angle::AngleConvention;
-use crate::geometry::options::Reduction;
+use crate::geometry::options::{BoxRounding, Reduction};
 use crate::ops::{
     DeformRoiPoolConfig, MultiScaleRoiAlignConfig, PrRoiPoolConfig, RiRoiAlignRotatedConfig, RoiAlignConfig,
-    RoiAlignRotatedConfig,
+    RoiAlignRotatedConfig, RoiPoolConfig,
 };
 
 /// The argument `pool_mode` of `roi_align`.
@@ -205,6 +206,33 @@ impl From<DeformRoiPool> for DeformRoiPoolConfig {
             .with_spatial_scale(arguments.spatial_scale.into())
             .with_sampling_ratio(arguments.sampling_ratio)
             .with_gamma(arguments.gamma.into())
+    }
+}
+
+/// The arguments of `mmcv.ops.RoIPool`. It rounds no coordinates: a region reaches from `a * spatial_scale` to
+/// `(b + 1) * spatial_scale`, and one without length gives 0.
+///
+/// ```
+/// use burn_roi::{BoxRounding, RoiPoolConfig, mmcv};
+///
+/// let config: RoiPoolConfig = mmcv::RoiPool::new([7, 7]).with_spatial_scale(0.0625).into();
+/// assert_eq!(config.rounding, BoxRounding::Never);
+/// ```
+#[derive(Config, Debug, PartialEq)]
+pub struct RoiPool {
+    /// Height and width of the output.
+    pub output_size: [usize; 2],
+    /// From box coordinates to pixels of the map.
+    #[config(default = 1.0)]
+    pub spatial_scale: f32,
+}
+
+impl From<RoiPool> for RoiPoolConfig {
+    fn from(arguments: RoiPool) -> Self {
+        RoiPoolConfig::new(arguments.output_size)
+            .with_spatial_scale(arguments.spatial_scale.into())
+            .with_rounding(BoxRounding::Never)
+            .with_minimum_length(0)
     }
 }
 

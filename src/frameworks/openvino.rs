@@ -181,6 +181,7 @@ impl From<RoiPoolingMax> for RoiPoolConfig {
         RoiPoolConfig::new([attributes.pooled_h, attributes.pooled_w])
             .with_spatial_scale(attributes.spatial_scale.into())
             .with_division(BinDivision::Whole)
+            .with_maximum_from(f64::NEG_INFINITY)
     }
 }
 

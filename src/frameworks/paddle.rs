@@ -62,7 +62,9 @@ pub struct RoiPool {
 
 impl From<RoiPool> for RoiPoolConfig {
     fn from(attributes: RoiPool) -> Self {
-        RoiPoolConfig::new(attributes.output_size).with_spatial_scale(attributes.spatial_scale.into())
+        RoiPoolConfig::new(attributes.output_size)
+            .with_spatial_scale(attributes.spatial_scale.into())
+            .with_maximum_from(f64::MIN)
     }
 }
 

@@ -98,6 +98,16 @@ pub enum Reduction {
     MaxOfWeightedCorners,
 }
 
+impl Reduction {
+    /// What a maximum starts from.
+    pub(crate) fn starts_from(self) -> f64 {
+        match self {
+            Self::MaxFromZero => 0.0,
+            Self::Average | Self::Max | Self::MaxOfWeightedCorners => f64::NEG_INFINITY,
+        }
+    }
+}
+
 /// In which order positions are computed, which decides their last bit.
 ///
 /// The order matters where a result jumps: a region whose element is a whole number of pixels long takes
@@ -120,7 +130,7 @@ pub enum Arithmetic {
     FromRegionUnscaled,
 }
 
-/// Whether box coordinates are rounded to whole numbers before or after they are scaled. A half is rounded away from
+/// Whether box coordinates are rounded to whole numbers, before or after they are scaled. A half is rounded away from
 /// zero.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[non_exhaustive]
@@ -130,6 +140,9 @@ pub enum BoxRounding {
     /// `round(x) * spatial_scale`: a region begins and ends between pixels of the image, which may be inside a pixel of
     /// the map. Bins are then always divided as [`BinDivision::Rounded`] does. R-FCN, OpenVINO and Paddle.
     BeforeScaling,
+    /// `x * spatial_scale`, not rounded: a region may begin and end inside a pixel of the map, which then belongs to it
+    /// as a whole. Bins are always divided as [`BinDivision::Rounded`] does. mmcv.
+    Never,
 }
 
 /// How bins of whole pixels are divided.

@@ -9,6 +9,7 @@ use burn::tensor::{Shape, Slice};
 use super::call::{check_pyramid, reads_nothing};
 use crate::backend::{BackwardCall, RoiBackend};
 use crate::error::RoiError;
+use crate::memory;
 use crate::geometry::operator::RegionOperator;
 use crate::regions::{Regions, same_device, shape};
 
@@ -125,6 +126,10 @@ pub fn of_pyramid<B: RoiBackend>(
     refuse_second_derivatives::<B>(&gradient, &features, &regions)?;
     let output = check_pyramid::<B>(&features, &regions, &operators)?;
     check_gradient::<B>(&gradient, &features[0], &output)?;
+    for level in &features {
+        // Expanded features have less memory than their gradient will have.
+        memory::check::<B>("gradient of `features`", &level.shape(), level.dtype(), &level.device())?;
+    }
     let on_host = regions.on_host(features[0].shape()[0])?;
     let levels = features
         .into_iter()

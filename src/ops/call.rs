@@ -8,6 +8,7 @@ use burn::tensor::{DType, Shape, Tensor};
 use crate::backend::{DeviceKind, HostRegions, RoiBackend, output_shape};
 use crate::error::{RoiError, unsupported};
 use crate::geometry::operator::{ChannelMap, RegionOperator};
+use crate::memory;
 use crate::regions::{Regions, RoiTable, Rois, same_device, shape};
 
 /// Pools regions of Burn's tensors, whose device decides the backend.
@@ -49,6 +50,7 @@ pub fn pool<B: RoiBackend>(
 ) -> Result<FloatTensor<B>, RoiError> {
     check_features::<B>(&features, &regions)?;
     let shape = pooled_shape::<B>(&features.shape(), &regions, &operator)?;
+    check_output::<B>(&features, &shape)?;
     let on_host = regions.on_host(features.shape()[0])?;
     if reads_nothing(&features.shape(), &shape) {
         return Ok(B::without_pixels(features, regions.boxes, operator));
@@ -87,7 +89,14 @@ pub(super) fn check_pyramid<B: RoiBackend>(
         check_like_finest::<B>(level, &features[0])?;
         pooled_shape::<B>(&level.shape(), regions, &operators[0])?;
     }
-    pooled_shape::<B>(&features[0].shape(), regions, &operators[0])
+    let shape = pooled_shape::<B>(&features[0].shape(), regions, &operators[0])?;
+    check_output::<B>(&features[0], &shape)?;
+    Ok(shape)
+}
+
+/// Checks that the output of a call fits into memory.
+fn check_output<B: RoiBackend>(features: &FloatTensor<B>, shape: &Shape) -> Result<(), RoiError> {
+    memory::check::<B>("output", shape, features.dtype(), &features.device())
 }
 
 fn pool_levels<B: RoiBackend>(
@@ -215,8 +224,12 @@ pub(crate) fn check_dtypes<B: RoiBackend>(features: &FloatTensor<B>, regions: &R
         let names: Vec<_> = floats.filter(|&dtype| B::pools_dtype(&device, dtype)).collect();
         return wrong("features", dtype, format!("one of {names:?} on this device"));
     }
-    if regions.boxes.dtype() != dtype {
-        return wrong("boxes", regions.boxes.dtype(), format!("{dtype:?}, as `features` is"));
+    let is_half = matches!(dtype, DType::F16 | DType::BF16);
+    match regions.boxes.dtype() {
+        of_boxes if of_boxes == dtype => {}
+        DType::F32 if is_half => {}
+        of_boxes if is_half => return wrong("boxes", of_boxes, format!("F32, or {dtype:?} as `features` is")),
+        of_boxes => return wrong("boxes", of_boxes, format!("{dtype:?}, as `features` is")),
     }
     let index_dtype = regions.batch_indices.dtype();
     if !B::indexes_dtype(&device, index_dtype) {

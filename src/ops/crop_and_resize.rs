@@ -75,6 +75,7 @@ impl CropAndResizeConfig {
             })),
             reduction: Reduction::Average,
             out_of_bounds_value: self.extrapolation_value,
+            maximum_from: f64::NEG_INFINITY,
             box_format: self.box_format,
             channel_map: ChannelMap::Same,
             areas: AreaRange::ALL,

@@ -12,6 +12,7 @@ pub fn average(output_size: [usize; 2], grid: PointGrid, channel_map: ChannelMap
         elements: Elements::Points(grid),
         reduction: Reduction::Average,
         out_of_bounds_value: 0.0,
+        maximum_from: f64::NEG_INFINITY,
         box_format: BoxFormat::Xyxy,
         channel_map,
         areas: AreaRange::ALL,

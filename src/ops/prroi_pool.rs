@@ -56,6 +56,7 @@ impl PrRoiPoolConfig {
             elements: Elements::Integrals([axis; 2]),
             reduction: Reduction::Average,
             out_of_bounds_value: 0.0,
+            maximum_from: f64::NEG_INFINITY,
             box_format: BoxFormat::Xyxy,
             channel_map: ChannelMap::Same,
             areas: AreaRange::ALL,

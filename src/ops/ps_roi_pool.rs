@@ -90,6 +90,7 @@ impl PsRoiPoolConfig {
             elements: Elements::Bins([axis; 2]),
             reduction: Reduction::Average,
             out_of_bounds_value: 0.0,
+            maximum_from: f64::NEG_INFINITY,
             box_format: BoxFormat::Xyxy,
             channel_map: ChannelMap::PositionSensitive,
             areas: AreaRange::ALL,

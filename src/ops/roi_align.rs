@@ -129,6 +129,7 @@ impl RoiAlignConfig {
             elements: Elements::Samples([self.spatial_scale_y, self.spatial_scale_x].map(|scale| self.axis(scale))),
             reduction: self.reduction,
             out_of_bounds_value: self.out_of_bounds_value,
+            maximum_from: self.reduction.starts_from(),
             box_format: BoxFormat::Xyxy,
             channel_map: ChannelMap::Same,
             areas: AreaRange::ALL,

@@ -24,6 +24,11 @@ use crate::regions::Rois;
 /// bin p covers [floor(p * size / P) + first, ceil((p + 1) * size / P) + first), within the map
 /// ```
 ///
+/// With `BoxRounding::BeforeScaling`, `first` is `round(a) * spatial_scale`, and a region ends at
+/// `(round(b) + 1) * spatial_scale`. With `BoxRounding::Never`, they are `a * spatial_scale` and
+/// `(b + 1) * spatial_scale`, and a region without length has no pixel. In both cases the borders of bins are rounded
+/// after `first` is added.
+///
 /// ```
 /// use burn_roi::RoiPoolConfig;
 ///
@@ -40,12 +45,19 @@ pub struct RoiPoolConfig {
     /// From box coordinates to columns of the map.
     #[config(default = 1.0)]
     pub spatial_scale_x: f64,
+    /// Whether box coordinates are rounded before or after they are scaled, or not at all.
+    #[config(default = "BoxRounding::AfterScaling")]
+    pub rounding: BoxRounding,
     /// How bins are divided.
     #[config(default = "BinDivision::Rounded")]
     pub division: BinDivision,
     /// The least length of a region along each axis, in pixels of the map. With 0, an inverted region has no pixel.
     #[config(default = 1)]
     pub minimum_length: u16,
+    /// What a maximum starts from: the value of a bin whose pixels are all smaller or NaN. A number below the least of
+    /// the dtype of sums (f32, or f64 for f64) is that one; -infinity stays what it is.
+    #[config(default = "f32::MIN.into()")]
+    pub maximum_from: f64,
 }
 
 impl RoiPoolConfig {
@@ -65,11 +77,14 @@ impl RoiPoolConfig {
         options::output_size("output_size", self.output_size)?;
         options::scale("spatial_scale_y", self.spatial_scale_y)?;
         options::scale("spatial_scale_x", self.spatial_scale_x)?;
+        let start = self.maximum_from;
+        options::within("maximum_from", start, f64::NEG_INFINITY..=f32::MAX.into(), "a number")?;
         Ok(RegionOperator {
             output_size: self.output_size,
             elements: Elements::Bins([self.spatial_scale_y, self.spatial_scale_x].map(|scale| self.axis(scale))),
             reduction: Reduction::Max,
             out_of_bounds_value: 0.0,
+            maximum_from: self.maximum_from,
             box_format: BoxFormat::Xyxy,
             channel_map: ChannelMap::Same,
             areas: AreaRange::ALL,
@@ -80,7 +95,7 @@ impl RoiPoolConfig {
         BinAxis {
             spatial_scale,
             end_offset: 0.0,
-            rounding: BoxRounding::AfterScaling,
+            rounding: self.rounding,
             inclusive_end: true,
             minimum_length: self.minimum_length.into(),
             division: self.division,

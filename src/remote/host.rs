@@ -6,6 +6,7 @@ use burn::backend::tensor::{FloatTensor, IntTensor};
 use burn::tensor::{FloatDType, Scalar, Shape, TensorData, read_sync};
 
 use super::run::Call;
+use super::tensors;
 use crate::backend::RoiBackend;
 use crate::backend::remote::message::Operation;
 use crate::error::RoiError;
@@ -68,7 +69,7 @@ fn of_wrong_rows<B: RoiBackend>(call: &Call<B>, shape: Shape) -> FloatTensor<B> 
         Operation::Pool => call.operator.value_without_pixels(),
         _ => 0.0,
     };
-    let (device, dtype): (_, FloatDType) = (call.first.device(), call.first.dtype().into());
+    let (device, dtype) = (call.first.device(), FloatDType::from(tensors::output(call).1));
     B::float_full(shape, Scalar::from(value), &device, dtype)
 }
 

@@ -77,12 +77,6 @@ pub enum Refused {
     /// There is nothing to compute, for which a client sends no message.
     #[error("the message has no region, no image or no channel")]
     Nothing,
-    /// The output would have more bytes than there is memory.
-    #[error("the output of shape {shape:?} does not fit into the server's memory")]
-    Memory {
-        /// The shape.
-        shape: Vec<usize>,
-    },
     /// A tensor that it needs was itself never computed.
     #[error("`{argument}` was never computed: {error}")]
     Upstream {
@@ -125,7 +119,8 @@ pub fn read<B: RoiBackend + BackendIr>(
         output: output.shape.clone(),
     };
     tensors::check(&call)?;
-    described("output", output, tensors::output(&call), call.first.dtype())?;
+    let (shape, dtype) = tensors::output(&call);
+    described("output", output, shape, dtype)?;
     Ok(call)
 }
 

@@ -65,7 +65,9 @@ fn of_config(operator: &RegionOperator) -> Result<Option<RegionOperator>, RoiErr
         Elements::Bins([y, x]) if operator.reduction == Reduction::Max => RoiPoolConfig::new(size)
             .with_spatial_scale_y(y.spatial_scale)
             .with_spatial_scale_x(x.spatial_scale)
+            .with_rounding(y.rounding)
             .with_division(y.division)
+            .with_maximum_from(operator.maximum_from)
             // Saturates where it is no whole number of 16 bits, which then is no operator of the config.
             .with_minimum_length(y.minimum_length as u16)
             .operator()

@@ -1,13 +1,14 @@
 //! The tensors of a client's message, checked as the `try_` functions check their arguments.
 
 use burn::backend::TensorMetadata;
-use burn::tensor::Shape;
+use burn::tensor::{DType, Shape};
 
 use super::message::Refused;
 use super::run::Call;
 use crate::backend::remote::message::Operation;
-use crate::backend::{DeviceKind, RoiBackend, output_shape};
+use crate::backend::{RoiBackend, output_shape};
 use crate::error::RoiError;
+use crate::memory;
 use crate::geometry::options::Reduction;
 use crate::ops::call::{check_dtypes, check_features, pooled_shape, reads_nothing};
 use crate::regions::{Regions, same_device, shape};
@@ -39,19 +40,25 @@ pub fn check<B: RoiBackend>(call: &Call<B>) -> Result<(), Refused> {
         return Err(Refused::Nothing);
     }
     check_like_pooled(call, &pooled)?;
-    check_memory(call)
+    let (shape, dtype) = output(call);
+    Ok(memory::check::<B>("output", &shape, dtype, &call.boxes.device())?)
 }
 
-/// The shape of the output, of a call that is right.
-pub fn output<B: RoiBackend>(call: &Call<B>) -> Shape {
-    match call.operation {
+/// The shape and the dtype of the output, of a call that is right.
+pub fn output<B: RoiBackend>(call: &Call<B>) -> (Shape, DType) {
+    let dtype = match call.operation {
+        Operation::BoxesGradient => call.boxes.dtype(),
+        _ => call.first.dtype(),
+    };
+    let shape = match call.operation {
         Operation::Pool | Operation::PoolLevel => {
             output_shape(&call.first.shape(), &call.boxes.shape(), &call.operator)
         }
         Operation::AverageGradient => call.output.clone(),
         Operation::MaximumGradient => call.first.shape(),
         Operation::BoxesGradient => call.boxes.shape(),
-    }
+    };
+    (shape, dtype)
 }
 
 /// Checks that the operator has the gradient that is asked for.
@@ -98,27 +105,13 @@ fn check_like_pooled<B: RoiBackend>(call: &Call<B>, pooled: &Shape) -> Result<()
         found == *pooled,
     )?;
     same_device(argument, &tensor.device(), "boxes", &call.boxes.device())?;
-    let (dtype, expected) = (tensor.dtype(), call.boxes.dtype());
+    let (dtype, expected) = (tensor.dtype(), call.first.dtype());
     if dtype != expected {
         return Err(RoiError::DType {
             argument,
             dtype,
-            expected: format!("{expected:?}, as `boxes` is"),
+            expected: format!("{expected:?}, as `features` is"),
         });
     }
     Ok(())
-}
-
-/// Checks that the host can hold the output: a failed allocation would end the server, with all of its sessions. A GPU
-/// makes an error of it.
-fn check_memory<B: RoiBackend>(call: &Call<B>) -> Result<(), Refused> {
-    if B::device_kind(&call.boxes.device()) != DeviceKind::Host {
-        return Ok(());
-    }
-    let shape = output(call).to_vec();
-    let bytes = shape
-        .iter()
-        .try_fold(call.boxes.dtype().size(), |bytes, &size| bytes.checked_mul(size));
-    let holds = bytes.is_some_and(|bytes| Vec::<u8>::new().try_reserve_exact(bytes).is_ok());
-    holds.then_some(()).ok_or(Refused::Memory { shape })
 }

@@ -211,6 +211,11 @@ fn call(
                 .with_aligned(attributes.or("aligned", true)?);
             try_roi_align(features, &index_first()?, config)
         }
+        "mmcv.roi_pool" => {
+            let config = mmcv::RoiPool::new(attributes.get("output_size")?)
+                .with_spatial_scale(attributes.get("spatial_scale")?);
+            try_roi_pool(features, &index_first()?, config)
+        }
         "mmcv.prroi_pool" => {
             let config = mmcv::PrRoiPool::new(attributes.get("output_size")?)
                 .with_spatial_scale(attributes.or("spatial_scale", 1.0)?);

@@ -41,9 +41,9 @@ pub struct Compiled {
 
 #[cube(launch, address_type = "dynamic")]
 #[allow(clippy::too_many_arguments)]
-fn pool_regions<F: Float, I: Int>(
+fn pool_regions<F: Float, R: Float, I: Int>(
     features: &Tensor<F>,
-    boxes: &Tensor<F>,
+    boxes: &Tensor<R>,
     batch_indices: &Tensor<I>,
     output: &mut Tensor<F>,
     units: &Units,
@@ -53,6 +53,7 @@ fn pool_regions<F: Float, I: Int>(
     outside: f32,
     #[comptime] compiled: Compiled,
     #[define(F)] _dtype: cubecl::ir::ElemType,
+    #[define(R)] _box_dtype: cubecl::ir::ElemType,
     #[define(I)] _index_dtype: cubecl::ir::ElemType,
 ) {
     if ABSOLUTE_POS >= units.total {
@@ -105,11 +106,11 @@ pub fn launch(
     // compiles nothing.
     let dim = CubeDim::new(&client, u32::MAX as usize);
     let (units, total) = units(shape.dims());
-    let (dtype, index_dtype) = (features.dtype, batch_indices.dtype);
+    let (dtype, box_dtype, index_dtype) = (features.dtype, boxes.dtype, batch_indices.dtype);
     let addresses = address_type([&features, &boxes, &batch_indices, &output]);
     let [_, _, height, width] = features.shape().dims();
     let layout = Layout::new(shape[1], operator.channel_map, &features);
-    let (reduction, start) = reduction(operator.reduction);
+    let (reduction, start) = reduction(operator);
     let areas = area_rule(&operator.areas);
     pool_regions::launch(
         &client,
@@ -133,6 +134,7 @@ pub fn launch(
             layout,
         },
         dtype_to_storage_type(dtype),
+        dtype_to_storage_type(box_dtype),
         dtype_to_storage_type(index_dtype),
     );
     output
@@ -167,11 +169,11 @@ pub fn length(tensor: &CubeTensor) -> usize {
 
 /// The reduction that is compiled in, and the number that it starts from. That number is an argument, so that
 /// `Max` and `MaxFromZero` are one kernel.
-pub fn reduction(reduction: Reduction) -> (Reduction, f32) {
-    match reduction {
+pub fn reduction(operator: &RegionOperator) -> (Reduction, f32) {
+    match operator.reduction {
         Reduction::Average => (Reduction::Average, 0.0),
         Reduction::MaxFromZero => (Reduction::Max, 0.0),
-        reduction => (reduction, -f32::MAX),
+        reduction => (reduction, f32::maximum_from(operator)),
     }
 }
 

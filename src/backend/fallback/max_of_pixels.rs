@@ -4,10 +4,9 @@
 //! these, whose overlaps do not change the maximum. So all bins of all regions are four selections of rows, whatever
 //! their sizes.
 
-use burn::backend::tensor::FloatTensor;
-use burn::backend::tensor::IntTensor;
+use burn::backend::tensor::{BoolTensor, FloatTensor, IntTensor};
 use burn::backend::{Backend, TensorMetadata, get_or_init_device_settings};
-use burn::tensor::{Scalar, Shape, Slice, TensorData};
+use burn::tensor::{DType, Scalar, Shape, Slice, TensorData, read_sync};
 
 use super::{ChannelsLast, Kernel, Sum, concatenate};
 use crate::geometry::plan::{PixelRanges, Planner};
@@ -75,6 +74,28 @@ impl<R: Sum> Kernel<R> for MaxOfPixels {
         let elements = bins.len() / plans.len();
         B::float_reshape(maxima, Shape::new([plans.len(), elements, pixels.channels]))
     }
+}
+
+/// Features of which NaN and what is smaller than `start` are `start`, where a maximum starts.
+pub fn from_start<B: Backend>(features: FloatTensor<B>, start: f64) -> FloatTensor<B> {
+    let least = match features.dtype() {
+        DType::F64 => f64::MIN,
+        _ => f32::MIN.into(),
+    };
+    // A sum tells in one pass that there is neither NaN nor an infinite number, as in nearly all features.
+    let sum = B::float_into_data(B::float_sum(features.clone()));
+    let sum = read_sync(sum).map(|sum| sum.iter::<f64>().sum());
+    if start <= least && sum.is_ok_and(f64::is_finite) {
+        return features;
+    }
+    let smaller = not_above::<B>(features.clone(), start);
+    B::float_mask_fill(features, smaller, Scalar::from(start))
+}
+
+/// Which pixels a maximum that starts from `start` does not take: NaN and what is not above it.
+pub fn not_above<B: Backend>(pixels: FloatTensor<B>, start: f64) -> BoolTensor<B> {
+    let bool_dtype = get_or_init_device_settings::<B>(&pixels.device()).bool_dtype;
+    B::bool_not(B::float_greater_elem(pixels, Scalar::from(start), bool_dtype))
 }
 
 /// A bin that is not empty.

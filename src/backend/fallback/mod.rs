@@ -30,7 +30,7 @@ pub(super) use backward::{average_gradient, boxes_gradient, maximum_gradient};
 
 use average::Average;
 use channels_last::ChannelsLast;
-use max_of_pixels::MaxOfPixels;
+use max_of_pixels::{MaxOfPixels, from_start};
 use max_of_samples::MaxOfSamples;
 use schedule::Schedule;
 
@@ -64,6 +64,10 @@ fn pool_in<B: Backend, R: Sum>(
         return points::pool::<B, R>(pooled, features, regions, shape, &planner, operator.channel_map);
     }
     let planner = Planner::<R>::new(operator, [height, width]);
+    let features = match planner.kind() {
+        PlanKind::PixelRanges => from_start::<B>(features, planner.maximum_from().into()),
+        PlanKind::Weights | PlanKind::SampleTaps => features,
+    };
     // Elements that read no pixel keep this value, which the first level gives to all.
     let value = operator.value_without_pixels();
     let mut output = pooled.unwrap_or_else(|| filled::<B>(&features, shape.clone(), value));

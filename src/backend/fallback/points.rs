@@ -90,7 +90,7 @@ pub fn regions_gradient<B: Backend, R: Sum>(
     planner: &PointPlanner,
     map: ChannelMap,
 ) -> FloatTensor<B> {
-    let (device, dtype): (_, FloatDType) = (gradient.device(), gradient.dtype().into());
+    let device = gradient.device();
     let channels = gradient.shape()[1];
     let pixels = Groups::<B>::new(features, channels, map);
     let mut numbers: Vec<R> = Vec::with_capacity(regions.len() * planner.columns());
@@ -113,7 +113,7 @@ pub fn regions_gradient<B: Backend, R: Sum>(
         numbers.extend(of_region.into_iter().map(R::from_f64));
     }
     let data = TensorData::new(numbers, [regions.len(), planner.columns()]);
-    cast::<B>(B::float_from_data(data, &device), dtype)
+    B::float_from_data(data, &device)
 }
 
 /// Some elements of a part whose matrix is small enough.

@@ -87,12 +87,13 @@ impl RegionKernels for Flex {
     fn boxes_gradient(
         gradient: FlexTensor,
         features: FlexTensor,
-        _boxes: FlexTensor,
+        boxes: FlexTensor,
         _batch_indices: FlexTensor,
         regions: Option<HostRegions>,
         operator: RegionOperator,
     ) -> FlexTensor {
-        backward::boxes_gradient(gradient, features, &read(regions), &operator)
+        let of_boxes = backward::boxes_gradient(gradient, features, &read(regions), &operator);
+        backward::in_dtype(of_boxes, boxes.dtype())
     }
 }
 

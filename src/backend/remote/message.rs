@@ -9,7 +9,7 @@ use thiserror::Error;
 use crate::geometry::operator::RegionOperator;
 
 /// The version of the encoding. It changes with the encoding of any operator.
-pub const VERSION: u64 = 1;
+pub const VERSION: u64 = 2;
 
 /// The longest encoding in bytes. That of `roi_align`, the longest one, has fewer than 256.
 const LONGEST: usize = 512;

@@ -77,9 +77,9 @@ impl RegionKernels for Remote {
         _regions: Option<HostRegions>,
         operator: RegionOperator,
     ) -> FloatTensor<Self> {
-        let shape = boxes.shape();
+        let (shape, dtype) = (boxes.shape(), boxes.dtype());
         let inputs = [features, boxes, batch_indices, gradient];
-        send(Operation::BoxesGradient, &operator, inputs, shape)
+        send_for(Operation::BoxesGradient, &operator, inputs, shape, dtype)
     }
 }
 
@@ -90,7 +90,19 @@ fn send<const INPUTS: usize>(
     inputs: [FloatTensor<Remote>; INPUTS],
     shape: Shape,
 ) -> FloatTensor<Remote> {
-    let (device, dtype) = (inputs[0].device(), inputs[0].dtype());
+    let dtype = inputs[0].dtype();
+    send_for(operation, operator, inputs, shape, dtype)
+}
+
+/// Queues an operation with one output.
+fn send_for<const INPUTS: usize>(
+    operation: Operation,
+    operator: &RegionOperator,
+    inputs: [FloatTensor<Remote>; INPUTS],
+    shape: Shape,
+    dtype: DType,
+) -> FloatTensor<Remote> {
+    let device = inputs[0].device();
     let inputs = inputs.map(FloatTensor::<Remote>::into_ir);
     register(
         &device,
@@ -132,6 +144,11 @@ impl DeviceSupport for Remote {
         } else {
             DeviceKind::Accelerator
         }
+    }
+
+    /// The server says no by itself, when the tensor is read.
+    fn holds(_device: &Self::Device, _bytes: usize) -> bool {
+        true
     }
 
     fn pools_dtype(device: &Self::Device, dtype: DType) -> bool {

@@ -20,6 +20,9 @@ pub trait Coordinate: Copy + Default + Send + Sync + PartialOrd + 'static {
     /// Where elements read on a map of this height and width, in this type.
     fn rules(elements: &Elements, map: [usize; 2]) -> Self::Rules;
 
+    /// What a maximum of an operator starts from, in this type.
+    fn maximum_from(operator: &RegionOperator) -> Self;
+
     /// Whether the area of a box between `y` and `x` is in range.
     fn in_range(areas: &AreaRange, y: [Self; 2], x: [Self; 2]) -> bool;
 

@@ -93,6 +93,7 @@ fn bin_rule(axis: &BinAxis) -> BinRule {
         minimum_length: axis.minimum_length as Real,
         division: match (axis.rounding, axis.division) {
             (BoxRounding::BeforeScaling, _) => bins::ROUNDED_BEFORE_SCALING,
+            (BoxRounding::Never, _) => bins::NOT_ROUNDED,
             (BoxRounding::AfterScaling, BinDivision::Whole) => bins::WHOLE,
             (BoxRounding::AfterScaling, BinDivision::Rounded) => bins::ROUNDED,
         },
@@ -119,6 +120,16 @@ impl Coordinate for Real {
             Elements::Bins([y, x]) => Rules::Bins(bin_rule(y), bin_rule(x)),
             Elements::Points(_) => unreachable!("{POINTS}"),
             Elements::Integrals([y, x]) => Rules::Integrals(integral_rule(y), integral_rule(x)),
+        }
+    }
+
+    fn maximum_from(operator: &RegionOperator) -> Self {
+        let start = operator.maximum_from as Self;
+        // A number beyond this type is its least one, and not infinite.
+        if operator.maximum_from.is_finite() {
+            start.max(Self::MIN)
+        } else {
+            start
         }
     }
 

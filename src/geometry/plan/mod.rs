@@ -135,14 +135,20 @@ impl<R: Coordinate> Planner<R> {
         self.operator.output_size
     }
 
+    /// Height and width of the map.
+    #[cfg_attr(not(feature = "flex"), allow(dead_code))]
+    pub fn map(&self) -> [usize; 2] {
+        self.map
+    }
+
     /// What an element gives that reads no pixel.
     pub fn value_without_pixels(&self) -> f64 {
         self.operator.value_without_pixels()
     }
 
-    /// The number that a maximum starts from, if it does not start from its first sample.
-    pub fn maximum_starts_from(&self) -> Option<f64> {
-        (self.operator.reduction == Reduction::MaxFromZero).then_some(0.0)
+    /// What a maximum starts from.
+    pub fn maximum_from(&self) -> R {
+        R::maximum_from(&self.operator)
     }
 
     /// Whether the two pixels of a sample take part in a maximum one by one.

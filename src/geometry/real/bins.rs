@@ -13,6 +13,8 @@ pub const WHOLE: u32 = 0;
 pub const ROUNDED: u32 = 1;
 /// The same, for a region whose coordinates are rounded before they are scaled. OpenVINO and Paddle.
 pub const ROUNDED_BEFORE_SCALING: u32 = 2;
+/// The same, for a region whose coordinates are not rounded. mmcv.
+pub const NOT_ROUNDED: u32 = 3;
 
 /// Rounded coordinates are held within this, so that sums of them are integers of 32 bits.
 const FARTHEST: Real = 536_870_912.0;
@@ -41,7 +43,7 @@ pub struct BinRule {
 pub struct Extent {
     /// The first pixel, where coordinates are rounded after they are scaled. It may lie outside of the map.
     pub start: i32,
-    /// Where the region begins, where coordinates are rounded before they are scaled.
+    /// Where the region begins, where scaled coordinates are not rounded.
     pub offset: Real,
     /// The length of a bin in pixels, rounded to a float.
     pub bin: Real,
@@ -71,6 +73,11 @@ pub fn extent(rule: &BinRule, low: Real, high: Real, elements: u32) -> Extent {
         start = 0i32;
         offset = scaled(rule, rounded(low));
         length = scaled(rule, rounded(high) + rule.end_pixels as Real) - offset;
+    }
+    if rule.division == NOT_ROUNDED {
+        start = 0i32;
+        offset = scaled(rule, low);
+        length = scaled(rule, high + rule.end_pixels as Real) - offset;
     }
     Extent {
         start,
@@ -121,6 +128,10 @@ pub fn bin(rule: &BinRule, extent: &Extent, element: u32, elements: u32, size: u
         let next = element + 1u32;
         start = whole * element as i32 + (element * part / elements) as i32;
         end = whole * next as i32 + (next * part).div_ceil(elements) as i32;
+    }
+    if rule.division == NOT_ROUNDED && extent.bin <= 0.0 {
+        // Its bins have no length, but would reach from the pixel below an end between two pixels to the one above.
+        end = start;
     }
     let last = (size - rule.unread_pixels) as i32;
     Bin {

@@ -16,9 +16,9 @@ use crate::geometry::real::single::make::Rules;
 
 #[cube(launch, address_type = "dynamic")]
 #[allow(clippy::too_many_arguments)]
-pub fn gather_average<F: Float, I: Int>(
+pub fn gather_average<F: Float, R: Float, I: Int>(
     gradient: &Tensor<F>,
-    boxes: &Tensor<F>,
+    boxes: &Tensor<R>,
     batch_indices: &Tensor<I>,
     output: &mut Tensor<F>,
     rules: &Rules,
@@ -27,6 +27,7 @@ pub fn gather_average<F: Float, I: Int>(
     cubes: usize,
     #[comptime] compiled: Compiled,
     #[define(F)] _dtype: cubecl::ir::ElemType,
+    #[define(R)] _box_dtype: cubecl::ir::ElemType,
     #[define(I)] _index_dtype: cubecl::ir::ElemType,
 ) {
     if CUBE_POS >= cubes {
@@ -150,9 +151,9 @@ fn look_at_region<F: Float>(
 /// Adds what a region gives the pixel of this unit. `number` is the region's among those looked at together.
 #[cube]
 #[allow(clippy::too_many_arguments)]
-fn add_region<F: Float, I: Int>(
+fn add_region<F: Float, R: Float, I: Int>(
     gradient: &Tensor<F>,
-    boxes: &Tensor<F>,
+    boxes: &Tensor<R>,
     batch_indices: &Tensor<I>,
     rules: &Rules,
     weights: &Weights,
@@ -208,9 +209,9 @@ fn add_region<F: Float, I: Int>(
 /// `first` is the first element that reads the row or column.
 #[cube]
 #[allow(clippy::too_many_arguments)]
-fn weight_of_element<F: Float, I: Int>(
+fn weight_of_element<F: Float, R: Float, I: Int>(
     gradient: &Tensor<F>,
-    boxes: &Tensor<F>,
+    boxes: &Tensor<R>,
     batch_indices: &Tensor<I>,
     rules: &Rules,
     weights: &Weights,

@@ -33,18 +33,19 @@ pub struct OfEnds {
 
 #[cube(launch, address_type = "dynamic")]
 #[allow(clippy::too_many_arguments)]
-pub fn pull_boxes<F: Float, I: Int>(
+pub fn pull_boxes<F: Float, R: Float, I: Int>(
     gradient: &Tensor<F>,
     features: &Tensor<F>,
-    boxes: &Tensor<F>,
+    boxes: &Tensor<R>,
     batch_indices: &Tensor<I>,
-    output: &mut Tensor<F>,
+    output: &mut Tensor<R>,
     rules: &Rules,
     areas: &AreaRule,
     start: f32,
     outside: f32,
     #[comptime] compiled: Compiled,
     #[define(F)] _dtype: cubecl::ir::ElemType,
+    #[define(R)] _box_dtype: cubecl::ir::ElemType,
     #[define(I)] _index_dtype: cubecl::ir::ElemType,
 ) {
     let row = CUBE_POS;

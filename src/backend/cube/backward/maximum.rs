@@ -42,10 +42,10 @@ struct Winners {
 
 #[cube(launch, address_type = "dynamic")]
 #[allow(clippy::too_many_arguments)]
-pub fn gather_maximum<F: Float, I: Int>(
+pub fn gather_maximum<F: Float, R: Float, I: Int>(
     gradient: &Tensor<F>,
     features: &Tensor<F>,
-    boxes: &Tensor<F>,
+    boxes: &Tensor<R>,
     batch_indices: &Tensor<I>,
     output: &mut Tensor<F>,
     rules: &Rules,
@@ -55,6 +55,7 @@ pub fn gather_maximum<F: Float, I: Int>(
     cubes: usize,
     #[comptime] compiled: Compiled,
     #[define(F)] _dtype: cubecl::ir::ElemType,
+    #[define(R)] _box_dtype: cubecl::ir::ElemType,
     #[define(I)] _index_dtype: cubecl::ir::ElemType,
 ) {
     if CUBE_POS >= cubes {

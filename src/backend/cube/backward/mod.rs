@@ -60,7 +60,7 @@ pub struct Compiled {
 impl Compiled {
     fn new(operator: &RegionOperator) -> Self {
         Self {
-            reduction: reduction(operator.reduction).0,
+            reduction: reduction(operator).0,
             box_format: operator.box_format,
             channel_map: operator.channel_map,
             of_level: operator.areas != AreaRange::ALL,
@@ -96,7 +96,7 @@ pub fn features_gradient(
         None => (tiles * blocks / ENOUGH_CUBES).clamp(1, TOGETHER.min(blocks)),
     };
     let cubes = tiles * blocks.div_ceil(blocks_of_cube);
-    let (dtype, index_dtype) = (gradient.dtype, batch_indices.dtype);
+    let (dtype, box_dtype, index_dtype) = (gradient.dtype, boxes.dtype, batch_indices.dtype);
     let inputs = [&gradient, &boxes, &batch_indices, &output]
         .into_iter()
         .chain(&features);
@@ -120,6 +120,7 @@ pub fn features_gradient(
             cubes,
             Compiled::new(operator),
             dtype_to_storage_type(dtype),
+            dtype_to_storage_type(box_dtype),
             dtype_to_storage_type(index_dtype),
         ),
         Some(features) => maximum::gather_maximum::launch(
@@ -134,11 +135,12 @@ pub fn features_gradient(
             output.clone().into_tensor_arg(),
             rules,
             areas,
-            reduction(operator.reduction).1,
+            reduction(operator).1,
             operator.value_without_pixels() as f32,
             cubes,
             Compiled::new(operator),
             dtype_to_storage_type(dtype),
+            dtype_to_storage_type(box_dtype),
             dtype_to_storage_type(index_dtype),
         ),
     }
@@ -154,9 +156,9 @@ pub fn boxes_gradient(
     operator: &RegionOperator,
 ) -> CubeTensor {
     let client = gradient.client.clone();
-    let output = empty_device_contiguous_dtype(client.clone(), gradient.device.clone(), boxes.shape(), gradient.dtype);
+    let output = empty_device_contiguous_dtype(client.clone(), gradient.device.clone(), boxes.shape(), boxes.dtype);
     let [_, _, height, width] = features.shape().dims();
-    let (dtype, index_dtype) = (gradient.dtype, batch_indices.dtype);
+    let (dtype, box_dtype, index_dtype) = (gradient.dtype, boxes.dtype, batch_indices.dtype);
     let addresses = address_type([&gradient, &features, &boxes, &batch_indices, &output]);
     let areas = area_rule(&operator.areas);
     boxes::pull_boxes::launch(
@@ -171,10 +173,11 @@ pub fn boxes_gradient(
         output.clone().into_tensor_arg(),
         rules(f32::rules(&operator.elements, [height, width])),
         AreaRuleLaunch::new(areas.from, areas.below),
-        reduction(operator.reduction).1,
+        reduction(operator).1,
         operator.value_without_pixels() as f32,
         Compiled::new(operator),
         dtype_to_storage_type(dtype),
+        dtype_to_storage_type(box_dtype),
         dtype_to_storage_type(index_dtype),
     );
     output

@@ -148,9 +148,9 @@ pub fn elements_reading(
 /// many they are. Every unit looks at one region.
 #[cube]
 #[allow(clippy::too_many_arguments)]
-pub fn list_regions<F: Float, I: Int>(
+pub fn list_regions<F: Float, R: Float, I: Int>(
     gradient: &Tensor<F>,
-    boxes: &Tensor<F>,
+    boxes: &Tensor<R>,
     batch_indices: &Tensor<I>,
     batch: usize,
     rules: &Rules,

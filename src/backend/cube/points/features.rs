@@ -27,9 +27,9 @@ use crate::geometry::real::single::samples::{Taps, bilinear_taps};
 
 #[cube(launch, address_type = "dynamic")]
 #[allow(clippy::too_many_arguments)]
-fn gather_points<F: Float, I: Int>(
+fn gather_points<F: Float, R: Float, I: Int>(
     gradient: &Tensor<F>,
-    boxes: &Tensor<F>,
+    boxes: &Tensor<R>,
     batch_indices: &Tensor<I>,
     output: &mut Tensor<F>,
     rule: &PointRule,
@@ -38,6 +38,7 @@ fn gather_points<F: Float, I: Int>(
     cubes: usize,
     #[comptime] compiled: Compiled,
     #[define(F)] _dtype: cubecl::ir::ElemType,
+    #[define(R)] _box_dtype: cubecl::ir::ElemType,
     #[define(I)] _index_dtype: cubecl::ir::ElemType,
 ) {
     if CUBE_POS >= cubes {
@@ -167,9 +168,9 @@ fn reach_of_element<F: Float>(
 
 /// Adds what a region gives the pixel of this unit.
 #[cube]
-fn add_region<F: Float>(
+fn add_region<F: Float, R: Float>(
     gradient: &Tensor<F>,
-    boxes: &Tensor<F>,
+    boxes: &Tensor<R>,
     rule: &PointRule,
     region: &PointRegion,
     tile: &Tile,
@@ -315,7 +316,7 @@ pub fn features_gradient(
     let [_, channels, rows, columns] = gradient.shape().dims();
     let groups = operator.channel_map.input_channels(rows * columns);
     let cubes = images * height.div_ceil(SIDE) * width.div_ceil(SIDE) * groups * channels.div_ceil(CHANNELS);
-    let (dtype, index_dtype) = (gradient.dtype, batch_indices.dtype);
+    let (dtype, box_dtype, index_dtype) = (gradient.dtype, boxes.dtype, batch_indices.dtype);
     let addresses = address_type([&gradient, &boxes, &batch_indices, &output]);
     let areas = area_rule(&operator.areas);
     gather_points::launch(
@@ -333,6 +334,7 @@ pub fn features_gradient(
         cubes,
         Compiled::new(operator),
         dtype_to_storage_type(dtype),
+        dtype_to_storage_type(box_dtype),
         dtype_to_storage_type(index_dtype),
     );
     output

@@ -25,9 +25,9 @@ use crate::geometry::real::single::samples::bilinear_taps;
 
 #[cube(launch, address_type = "dynamic")]
 #[allow(clippy::too_many_arguments)]
-fn pool_points<F: Float, I: Int>(
+fn pool_points<F: Float, R: Float, I: Int>(
     features: &Tensor<F>,
-    boxes: &Tensor<F>,
+    boxes: &Tensor<R>,
     batch_indices: &Tensor<I>,
     output: &mut Tensor<F>,
     units: &Units,
@@ -36,6 +36,7 @@ fn pool_points<F: Float, I: Int>(
     #[comptime] compiled: Compiled,
     #[comptime] layout: Layout,
     #[define(F)] _dtype: cubecl::ir::ElemType,
+    #[define(R)] _box_dtype: cubecl::ir::ElemType,
     #[define(I)] _index_dtype: cubecl::ir::ElemType,
 ) {
     if ABSOLUTE_POS >= units.total {
@@ -80,9 +81,9 @@ fn pool_points<F: Float, I: Int>(
 /// Adds the mean of an element's samples, in all channels of a unit.
 #[cube]
 #[allow(clippy::too_many_arguments)]
-fn add_samples<F: Float>(
+fn add_samples<F: Float, R: Float>(
     features: &Tensor<F>,
-    boxes: &Tensor<F>,
+    boxes: &Tensor<R>,
     rule: &PointRule,
     region: &PointRegion,
     element: &Element,
@@ -177,7 +178,7 @@ pub fn pool(
     };
     let dim = CubeDim::new(&client, u32::MAX as usize);
     let (units, total) = units(shape.dims());
-    let (dtype, index_dtype) = (features.dtype, batch_indices.dtype);
+    let (dtype, box_dtype, index_dtype) = (features.dtype, boxes.dtype, batch_indices.dtype);
     let addresses = address_type([&features, &boxes, &batch_indices, &output]);
     let compiled = Compiled::new(operator);
     let layout = Layout::new(shape[1], compiled.channels.of_first_sample(), &features);
@@ -197,6 +198,7 @@ pub fn pool(
         compiled,
         layout,
         dtype_to_storage_type(dtype),
+        dtype_to_storage_type(box_dtype),
         dtype_to_storage_type(index_dtype),
     );
     output

@@ -37,16 +37,17 @@ struct OfRegion {
 
 #[cube(launch, address_type = "dynamic")]
 #[allow(clippy::too_many_arguments)]
-fn pull_points<F: Float, I: Int>(
+fn pull_points<F: Float, R: Float, I: Int>(
     gradient: &Tensor<F>,
     features: &Tensor<F>,
-    boxes: &Tensor<F>,
+    boxes: &Tensor<R>,
     batch_indices: &Tensor<I>,
-    output: &mut Tensor<F>,
+    output: &mut Tensor<R>,
     rule: &PointRule,
     areas: &AreaRule,
     #[comptime] compiled: Compiled,
     #[define(F)] _dtype: cubecl::ir::ElemType,
+    #[define(R)] _box_dtype: cubecl::ir::ElemType,
     #[define(I)] _index_dtype: cubecl::ir::ElemType,
 ) {
     let row = CUBE_POS;
@@ -134,10 +135,10 @@ fn first_element(part: u32, parts: u32, elements: u32) -> u32 {
 /// Adds what an element gives in the channels of this unit.
 #[cube]
 #[allow(clippy::too_many_arguments)]
-fn add_element<F: Float>(
+fn add_element<F: Float, R: Float>(
     gradient: &Tensor<F>,
     features: &Tensor<F>,
-    boxes: &Tensor<F>,
+    boxes: &Tensor<R>,
     rule: &PointRule,
     region: &PointRegion,
     p: u32,
@@ -283,8 +284,8 @@ pub fn regions_gradient(
     grid: &PointGrid,
 ) -> CubeTensor {
     let client = gradient.client.clone();
-    let output = empty_device_contiguous_dtype(client.clone(), gradient.device.clone(), boxes.shape(), gradient.dtype);
-    let (dtype, index_dtype) = (gradient.dtype, batch_indices.dtype);
+    let output = empty_device_contiguous_dtype(client.clone(), gradient.device.clone(), boxes.shape(), boxes.dtype);
+    let (dtype, box_dtype, index_dtype) = (gradient.dtype, boxes.dtype, batch_indices.dtype);
     let addresses = address_type([&gradient, &features, &boxes, &batch_indices, &output]);
     let areas = area_rule(&operator.areas);
     pull_points::launch(
@@ -301,6 +302,7 @@ pub fn regions_gradient(
         AreaRuleLaunch::new(areas.from, areas.below),
         Compiled::new(operator),
         dtype_to_storage_type(dtype),
+        dtype_to_storage_type(box_dtype),
         dtype_to_storage_type(index_dtype),
     );
     output

@@ -6,12 +6,13 @@
 
 use std::ops::Range;
 
-use burn::backend::tensor::{BoolTensor, FloatTensor, IntTensor};
+use burn::backend::tensor::{FloatTensor, IntTensor};
 use burn::backend::{Backend, TensorMetadata, get_or_init_device_settings};
 use burn::tensor::{FloatDType, IndexingUpdateOp, IntDType, Scalar, Shape, Slice};
 use rayon::prelude::*;
 
 use super::{Call, Run};
+use crate::backend::fallback::max_of_pixels::not_above;
 use crate::backend::fallback::max_of_samples::cut;
 use crate::backend::fallback::{ChannelsLast, Kernel, MaxOfPixels, Sum, cast, concatenate};
 use crate::geometry::plan::{PixelRanges, hull, pixel_count};
@@ -88,7 +89,8 @@ impl<B: Backend, R: Sum> Call<'_, B, R> {
         at_once: usize,
     ) -> FloatTensor<B> {
         let planes = self.planes(run, image, channels, window);
-        let ranks = ranks::<B>(planes.clone());
+        let start = self.planner.maximum_from().into();
+        let ranks = ranks::<B>(planes.clone(), start);
         let mut sums = self.zero_sums(ranks.shape().dims());
         for regions in regions.chunks(at_once) {
             let winners = match ranks.shape()[1] <= EXACT {
@@ -99,7 +101,7 @@ impl<B: Backend, R: Sum> Call<'_, B, R> {
             sums = B::float_scatter(1, sums, winners, gradient, IndexingUpdateOp::Add);
         }
         let sums = B::float_gather(1, sums, ranks);
-        let sums = B::float_mask_fill(sums, is_never_largest::<B>(planes), Scalar::from(0.0));
+        let sums = B::float_mask_fill(sums, not_above::<B>(planes, start), Scalar::from(0.0));
         let [rows, columns] = window.each_ref().map(Range::len);
         let sums = cast::<B>(sums, self.gradient.dtype().into());
         B::float_reshape(sums, Shape::new([channels.len(), rows, columns]))
@@ -141,12 +143,11 @@ impl<B: Backend, R: Sum> Call<'_, B, R> {
 
 /// The number of each pixel of `[C, pixels]` in the order of its channel: larger pixels have larger numbers, and so
 /// have the first ones of equal pixels.
-fn ranks<B: Backend>(planes: FloatTensor<B>) -> IntTensor<B> {
+fn ranks<B: Backend>(planes: FloatTensor<B>, start: f64) -> IntTensor<B> {
     let (device, [channels, pixels]) = (planes.device(), planes.shape().dims());
     let bool_dtype = get_or_init_device_settings::<B>(&device).bool_dtype;
     // Sorted, equal pixels come in any order.
-    let nothing = Scalar::from(f64::NEG_INFINITY);
-    let planes = B::float_mask_fill(planes.clone(), is_never_largest::<B>(planes), nothing);
+    let planes = B::float_mask_fill(planes.clone(), not_above::<B>(planes, start), Scalar::from(start));
     let order = B::float_argsort(planes.clone(), 1, false, IntDType::I64);
     let sorted = B::float_gather(1, planes, order.clone());
     let pixels_from = |range: Range<usize>| B::float_slice(sorted.clone(), &[Slice::full(), Slice::from(range)]);
@@ -165,16 +166,6 @@ fn ranks<B: Backend>(planes: FloatTensor<B>) -> IntTensor<B> {
 fn put_at<B: Backend>(places: IntTensor<B>, numbers: IntTensor<B>) -> IntTensor<B> {
     let zeros = B::int_zeros(places.shape(), &places.device(), IntDType::I64);
     B::int_scatter(1, zeros, places, numbers, IndexingUpdateOp::Add)
-}
-
-/// Which pixels are no largest one of a bin: NaN and -infinity.
-fn is_never_largest<B: Backend>(pixels: FloatTensor<B>) -> BoolTensor<B> {
-    let bool_dtype = get_or_init_device_settings::<B>(&pixels.device()).bool_dtype;
-    B::bool_not(B::float_greater_elem(
-        pixels,
-        Scalar::from(f64::NEG_INFINITY),
-        bool_dtype,
-    ))
 }
 
 /// The largest number `[C, regions * bins]` of each bin; for an empty one, a number more than there are pixels.

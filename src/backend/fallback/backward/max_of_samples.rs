@@ -26,7 +26,7 @@ pub struct MaxOfSamples<const SLOPES: bool> {
 impl<const SLOPES: bool> MaxOfSamples<SLOPES> {
     pub fn new<R: Sum>(planner: &Planner<R>) -> Self {
         Self {
-            start: planner.maximum_starts_from().unwrap_or(f64::NEG_INFINITY),
+            start: planner.maximum_from().into(),
             outside: planner.value_without_pixels(),
         }
     }

@@ -79,13 +79,15 @@ pub fn maximum_gradient<B: Backend>(
 pub fn boxes_gradient<B: Backend>(
     gradient: FloatTensor<B>,
     features: FloatTensor<B>,
+    boxes: FloatTensor<B>,
     regions: Option<HostRegions>,
     operator: &RegionOperator,
 ) -> FloatTensor<B> {
-    match gradient.dtype() {
+    let of_boxes = match gradient.dtype() {
         DType::F64 => boxes_gradient_in::<B, f64>(gradient, features, regions, operator),
         _ => boxes_gradient_in::<B, f32>(gradient, features, regions, operator),
-    }
+    };
+    cast::<B>(of_boxes, boxes.dtype().into())
 }
 
 fn features_gradient<B: Backend, R: Sum>(
@@ -114,6 +116,7 @@ fn features_gradient<B: Backend, R: Sum>(
     }
 }
 
+/// The gradient of boxes in the dtype of sums.
 fn boxes_gradient_in<B: Backend, R: Sum>(
     gradient: FloatTensor<B>,
     features: FloatTensor<B>,
@@ -193,7 +196,7 @@ impl<B: Backend, R: Sum> Call<'_, B, R> {
     }
 
     fn boxes_gradient<K: Kernel<R>>(&self, kernel: &K, columns: [[usize; 2]; 2]) -> FloatTensor<B> {
-        let (device, dtype): (_, FloatDType) = (self.gradient.device(), self.gradient.dtype().into());
+        let device = self.gradient.device();
         let mut output = B::float_zeros(Shape::new([self.regions.len(), 4]), &device, R::DTYPE);
         for run in self.runs() {
             for image in 0..self.shape[0] {
@@ -219,7 +222,7 @@ impl<B: Backend, R: Sum> Call<'_, B, R> {
                 }
             }
         }
-        cast::<B>(output, dtype)
+        output
     }
 
     fn runs(&self) -> Vec<Run> {

@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use burn::tensor::{Bytes, Shape};
+use burn::tensor::{Bytes, Element, Shape};
 use burn_flex::{FlexTensor, Layout};
 use pulp::{Arch, Simd, WithSimd};
 use rayon::prelude::*;
@@ -12,7 +12,7 @@ use crate::backend::flex::engine::{FEWEST_LANES, in_parallel};
 use crate::backend::flex::numbers::{Number, Sum};
 use crate::backend::flex::pixels::{Features, LANES, LARGEST_TILE, LaneChannels, Rows, Tile, tile_capacity};
 use crate::geometry::options::BoxFormat;
-use crate::geometry::plan::{AxisPlan, Planner, Region, pixel_count};
+use crate::geometry::plan::{AxisPlan, Coordinate, Planner, Region, pixel_count};
 
 /// What a region's gradient moves its ends by: those of y and those of x.
 pub type OfEnds = [[f64; 2]; 2];
@@ -46,7 +46,7 @@ pub struct Call<'a, E: Number> {
     pub box_format: BoxFormat,
 }
 
-/// The gradient `[K, 4]` of the boxes.
+/// The gradient `[K, 4]` of the boxes, in the dtype of sums.
 pub fn run<E: Number, P: PullEnds<E::Sum>>(call: Call<'_, E>, kernel: &P) -> FlexTensor {
     let [count, channels, rows, columns] = call.gradient.layout().shape().dims();
     let parallel = in_parallel(call.gradient.layout().num_elements());
@@ -67,15 +67,15 @@ pub fn run<E: Number, P: PullEnds<E::Sum>>(call: Call<'_, E>, kernel: &P) -> Fle
             }),
             false => OfEnds::default(),
         };
-        let mut of_columns = [E::zeroed(); 4];
+        let mut of_columns = [E::Sum::default(); 4];
         for (columns, of_ends) in call.box_format.columns().iter().zip(of_ends) {
             for (&column, of_end) in columns.iter().zip(of_ends) {
-                of_columns[column] = E::store(<E::Sum as crate::geometry::plan::Coordinate>::from_f64(of_end));
+                of_columns[column] = E::Sum::from_f64(of_end);
             }
         }
         of_columns
     };
-    let gradients: Vec<[E; 4]> = if parallel {
+    let gradients: Vec<[E::Sum; 4]> = if parallel {
         call.regions.par_iter().enumerate().map(of_region).collect()
     } else {
         call.regions.iter().enumerate().map(of_region).collect()
@@ -83,7 +83,7 @@ pub fn run<E: Number, P: PullEnds<E::Sum>>(call: Call<'_, E>, kernel: &P) -> Fle
     FlexTensor::new(
         Bytes::from_elems(gradients.into_flattened()),
         Layout::contiguous(Shape::new([count, 4])),
-        E::dtype(),
+        E::Sum::dtype(),
     )
 }
 

@@ -213,7 +213,8 @@ fn compute_lanes<V: Simd, E: Number, O: Number<Sum = E::Sum>, S: Scatter<E::Sum>
     let mut scratch = Scratch::new();
     let mut writer = RowWriter::new(columns.clone(), work.width, work.earlier);
     sums.clear(*rows, columns.clone());
-    if S::READS == Reads::Pixels {
+    let reads = work.kernel.reads();
+    if reads == Reads::Pixels {
         tile.clear(*rows, columns.clone());
     }
     let of_a_band = rows_of_a_band(output_rows.len(), output_columns.len());
@@ -222,7 +223,7 @@ fn compute_lanes<V: Simd, E: Number, O: Number<Sum = E::Sum>, S: Scatter<E::Sum>
         sums.open(window_rows.clone(), |row, pixels| {
             writer.write(simd, row, pixels, &mut task.planes)
         });
-        match S::READS {
+        match reads {
             Reads::Nothing => {}
             Reads::Pixels => tile.load(simd, work.features, task.run.image, &input_lanes, window_rows),
             Reads::Keys => {

@@ -15,7 +15,7 @@ mod sum_rows;
 
 use burn::backend::Flex;
 use burn::backend::ops::FloatTensorOps;
-use burn::tensor::{FloatDType, Shape};
+use burn::tensor::{DType, FloatDType, Shape};
 use burn_flex::FlexTensor;
 
 use super::numbers::{Number, of_dtype};
@@ -61,7 +61,7 @@ fn features_gradient_of<E: Number<Sum: Number<Sum = E::Sum>>>(
     match planner.kind() {
         PlanKind::Weights => scatter(call, &ScatterAverage),
         PlanKind::SampleTaps => scatter(call, &ScatterMaxOfSamples::new(&planner)),
-        PlanKind::PixelRanges => scatter(call, &ScatterMaxOfPixels),
+        PlanKind::PixelRanges => scatter(call, &ScatterMaxOfPixels::new(&planner)),
     }
 }
 
@@ -73,14 +73,18 @@ fn scatter<E: Number<Sum: Number<Sum = E::Sum>>, S: Scatter<E::Sum>>(
     if features::is_one_batch::<S, E>(&call) {
         return features::run::<E, E, S>(call, kernel);
     }
-    let sums = features::run::<E, E::Sum, S>(call, kernel);
-    match E::dtype() {
-        dtype if dtype == sums.dtype() => sums,
-        dtype => Flex::float_cast(sums, FloatDType::from(dtype)),
-    }
+    in_dtype(features::run::<E, E::Sum, S>(call, kernel), E::dtype())
 }
 
-/// The gradient of the boxes, `[K, 4]`.
+/// Sums, rounded to a dtype.
+pub fn in_dtype(sums: FlexTensor, dtype: DType) -> FlexTensor {
+    if dtype == sums.dtype() {
+        return sums;
+    }
+    Flex::float_cast(sums, FloatDType::from(dtype))
+}
+
+/// The gradient of the boxes, `[K, columns]`, in the dtype of sums.
 pub fn boxes_gradient(
     gradient: FlexTensor,
     features: FlexTensor,

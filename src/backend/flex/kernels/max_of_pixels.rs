@@ -13,17 +13,21 @@ use crate::geometry::plan::{PixelRanges, Planner};
 
 /// A maximum over bins of whole pixels.
 pub struct MaxOfPixels<S> {
+    /// What a maximum starts from.
+    start: S,
+    /// The value of an empty bin.
     outside: S,
 }
 
 impl<S: Sum> MaxOfPixels<S> {
-    /// `outside` is what an empty bin gives.
-    pub fn from(outside: S) -> Self {
-        Self { outside }
+    /// A maximum that starts from a number, which is also the value of an empty bin.
+    pub fn from(start: S) -> Self {
+        Self { start, outside: start }
     }
 
     pub fn new(planner: &Planner<S>) -> Self {
         Self {
+            start: planner.maximum_from(),
             outside: S::from_f64(planner.value_without_pixels()),
         }
     }
@@ -52,7 +56,7 @@ impl<S: Sum> Kernel<S> for MaxOfPixels<S> {
         let mut maxima = Maxima {
             y,
             x: &x[of_columns],
-            outside: self.outside,
+            kernel: self,
             rows,
             columns: columns.clone(),
         };
@@ -64,7 +68,7 @@ impl<S: Sum> Kernel<S> for MaxOfPixels<S> {
 struct Maxima<'a, S, R> {
     y: &'a PixelRanges,
     x: &'a [Range<usize>],
-    outside: S,
+    kernel: &'a MaxOfPixels<S>,
     rows: &'a R,
     columns: Range<usize>,
 }
@@ -89,11 +93,12 @@ impl<S: Sum, R: Rows<S, L>, const L: usize> Reduction<S, L> for Maxima<'_, S, R>
     #[inline(always)]
     fn along_x<const N: usize>(&self, simd: impl Simd, first: usize, pixels: &[[[S; L]; N]], output: &mut [[S; L]]) {
         let width = self.x.len();
+        let MaxOfPixels { start, outside } = *self.kernel;
         for (column, bin_x) in self.x.iter().enumerate() {
-            let mut maxima = [[self.outside; L]; N];
+            let mut maxima = [[outside; L]; N];
             if !bin_x.is_empty() {
                 let bin = bin_x.start - self.columns.start..bin_x.end - self.columns.start;
-                maxima = S::maxima(simd, &pixels[bin]);
+                maxima = S::maxima(simd, start, &pixels[bin]);
             }
             for (row, maximum) in maxima.iter().enumerate() {
                 output[row * width + column] = *maximum;
@@ -101,7 +106,7 @@ impl<S: Sum, R: Rows<S, L>, const L: usize> Reduction<S, L> for Maxima<'_, S, R>
         }
         for (output, bin_y) in output.chunks_exact_mut(width).zip(&self.y[first..first + N]) {
             if bin_y.is_empty() {
-                output.fill([self.outside; L]);
+                output.fill([outside; L]);
             }
         }
     }

@@ -20,7 +20,7 @@ pub struct MaxOfSamples<S> {
 impl<S: Sum> MaxOfSamples<S> {
     pub fn new(planner: &Planner<S>) -> Self {
         Self {
-            start: planner.maximum_starts_from().map_or(S::LEAST, S::from_f64),
+            start: planner.maximum_from(),
             outside: S::from_f64(planner.value_without_pixels()),
         }
     }

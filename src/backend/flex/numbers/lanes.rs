@@ -26,8 +26,12 @@ pub trait Lanes: Copy {
     where
         Self: 'a;
 
-    /// The maxima of wide pixels; numbers that are none don't count.
-    fn maxima<V: Simd, const L: usize, const N: usize>(simd: V, pixels: &[[[Self; L]; N]]) -> [[Self; L]; N];
+    /// The maxima of wide pixels, and of `start`. NaN is ignored.
+    fn maxima<V: Simd, const L: usize, const N: usize>(
+        simd: V,
+        start: Self,
+        pixels: &[[[Self; L]; N]],
+    ) -> [[Self; L]; N];
 
     /// Adds a weighted pixel to a sum.
     fn add_weighted<const L: usize>(total: &mut [Self; L], weight: Self, pixel: &[Self; L]);
@@ -47,12 +51,16 @@ impl Lanes for f64 {
     }
 
     #[inline(always)]
-    fn maxima<V: Simd, const L: usize, const N: usize>(_simd: V, pixels: &[[[Self; L]; N]]) -> [[Self; L]; N] {
+    fn maxima<V: Simd, const L: usize, const N: usize>(
+        _simd: V,
+        start: Self,
+        pixels: &[[[Self; L]; N]],
+    ) -> [[Self; L]; N] {
         #[cfg(target_arch = "x86_64")]
         if let (8, Some(avx)) = (L, avx(_simd)) {
-            return bytemuck::cast(maxima_of_pairs::<N>(avx, bytemuck::cast_slice(pixels)));
+            return bytemuck::cast(maxima_of_pairs::<N>(avx, start, bytemuck::cast_slice(pixels)));
         }
-        maxima(pixels)
+        maxima(start, pixels)
     }
 
     #[inline(always)]
@@ -101,18 +109,26 @@ impl Lanes for f32 {
     }
 
     #[inline(always)]
-    fn maxima<V: Simd, const L: usize, const N: usize>(_simd: V, pixels: &[[[Self; L]; N]]) -> [[Self; L]; N] {
+    fn maxima<V: Simd, const L: usize, const N: usize>(
+        _simd: V,
+        start: Self,
+        pixels: &[[[Self; L]; N]],
+    ) -> [[Self; L]; N] {
         #[cfg(target_arch = "x86_64")]
         match (L, avx(_simd)) {
-            (8, Some(avx)) => return bytemuck::cast(maxima_of_vectors::<1, N>(avx, bytemuck::cast_slice(pixels))),
-            (16, Some(avx)) => return bytemuck::cast(maxima_of_vectors::<2, N>(avx, bytemuck::cast_slice(pixels))),
+            (8, Some(avx)) => {
+                return bytemuck::cast(maxima_of_vectors::<1, N>(avx, start, bytemuck::cast_slice(pixels)));
+            }
+            (16, Some(avx)) => {
+                return bytemuck::cast(maxima_of_vectors::<2, N>(avx, start, bytemuck::cast_slice(pixels)));
+            }
             _ => {}
         }
         #[cfg(all(target_arch = "wasm32", target_feature = "simd128"))]
         if L == 8 {
-            return bytemuck::cast(maxima_of_fours::<N>(bytemuck::cast_slice(pixels)));
+            return bytemuck::cast(maxima_of_fours::<N>(start, bytemuck::cast_slice(pixels)));
         }
-        maxima(pixels)
+        maxima(start, pixels)
     }
 
     #[inline(always)]
@@ -178,10 +194,10 @@ fn keep_larger<S: Sum, const L: usize>(maximum: &mut [S; L], pixel: &[S; L]) {
 }
 
 #[inline(always)]
-fn maxima<S: Sum, const L: usize, const N: usize>(pixels: &[[[S; L]; N]]) -> [[S; L]; N] {
-    let mut maxima = [[S::LEAST; L]; N];
+fn maxima<S: Sum, const L: usize, const N: usize>(start: S, pixels: &[[[S; L]; N]]) -> [[S; L]; N] {
+    let mut maxima = [[start; L]; N];
     for (row, maximum) in maxima.iter_mut().enumerate() {
-        let mut largest = [S::LEAST; L];
+        let mut largest = [start; L];
         for pixel in pixels {
             for (largest, &number) in largest.iter_mut().zip(&pixel[row]) {
                 *largest = largest.larger(number);
@@ -213,8 +229,12 @@ fn weighted_sum_of_vectors<'a, const V: usize, const N: usize>(
 
 #[cfg(target_arch = "x86_64")]
 #[inline(always)]
-fn maxima_of_vectors<const V: usize, const N: usize>(avx: Avx, pixels: &[[[[f32; 8]; V]; N]]) -> [[__m256; V]; N] {
-    let mut maxima = [[avx._mm256_set1_ps(f32::NEG_INFINITY); V]; N];
+fn maxima_of_vectors<const V: usize, const N: usize>(
+    avx: Avx,
+    start: f32,
+    pixels: &[[[[f32; 8]; V]; N]],
+) -> [[__m256; V]; N] {
+    let mut maxima = [[avx._mm256_set1_ps(start); V]; N];
     for pixel in pixels {
         for (maxima, numbers) in maxima.iter_mut().zip(pixel) {
             for (maximum, &numbers) in maxima.iter_mut().zip(numbers) {
@@ -228,8 +248,8 @@ fn maxima_of_vectors<const V: usize, const N: usize>(avx: Avx, pixels: &[[[[f32;
 
 #[cfg(target_arch = "x86_64")]
 #[inline(always)]
-fn maxima_of_pairs<const N: usize>(avx: Avx, pixels: &[[[[f64; 4]; 2]; N]]) -> [[__m256d; 2]; N] {
-    let mut maxima = [[avx._mm256_set1_pd(f64::NEG_INFINITY); 2]; N];
+fn maxima_of_pairs<const N: usize>(avx: Avx, start: f64, pixels: &[[[[f64; 4]; 2]; N]]) -> [[__m256d; 2]; N] {
+    let mut maxima = [[avx._mm256_set1_pd(start); 2]; N];
     for pixel in pixels {
         for (maxima, numbers) in maxima.iter_mut().zip(pixel) {
             for (maximum, &numbers) in maxima.iter_mut().zip(numbers) {
@@ -261,8 +281,8 @@ fn weighted_sum_of_fours<'a, const V: usize, const N: usize>(
 
 #[cfg(all(target_arch = "wasm32", target_feature = "simd128"))]
 #[inline(always)]
-fn maxima_of_fours<const N: usize>(pixels: &[[[[f32; 4]; 2]; N]]) -> [[v128; 2]; N] {
-    let mut maxima = [[f32x4_splat(f32::NEG_INFINITY); 2]; N];
+fn maxima_of_fours<const N: usize>(start: f32, pixels: &[[[[f32; 4]; 2]; N]]) -> [[v128; 2]; N] {
+    let mut maxima = [[f32x4_splat(start); 2]; N];
     for pixel in pixels {
         for (maxima, numbers) in maxima.iter_mut().zip(pixel) {
             for (maximum, &numbers) in maxima.iter_mut().zip(numbers) {

@@ -3,14 +3,13 @@
 
 use std::ops::Range;
 
-use burn::backend::Flex;
-use burn::backend::ops::FloatTensorOps;
-use burn::tensor::{Bytes, Element, FloatDType, Shape};
+use burn::tensor::{Bytes, Element, Shape};
 use burn_flex::{FlexTensor, Layout};
 use pulp::{Arch, Simd, WithSimd};
 
 use super::forward::lane_channels;
 use super::in_batches;
+use crate::backend::flex::backward::in_dtype;
 use crate::backend::flex::engine::{FEWEST_LANES, Planned, in_parallel, run_tasks};
 use crate::backend::flex::kernels::add;
 use crate::backend::flex::numbers::{Number, Sum, deinterleave};
@@ -45,10 +44,7 @@ pub fn features_gradient<E: Number<Sum: Number<Sum = E::Sum>>>(
         });
     });
     let sums = FlexTensor::new(Bytes::from_elems(memory), Layout::contiguous(shape), E::Sum::dtype());
-    match E::dtype() {
-        dtype if dtype == sums.dtype() => sums,
-        dtype => Flex::float_cast(sums, FloatDType::from(dtype)),
-    }
+    in_dtype(sums, E::dtype())
 }
 
 /// What all tasks share.

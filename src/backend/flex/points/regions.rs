@@ -1,6 +1,6 @@
 //! The gradient of boxes and offsets: a task owns a region.
 
-use burn::tensor::{Bytes, Shape};
+use burn::tensor::{Bytes, Element, Shape};
 use burn_flex::{FlexTensor, Layout};
 use pulp::{Arch, Simd, WithSimd};
 use rayon::prelude::*;
@@ -11,7 +11,7 @@ use crate::backend::flex::numbers::{Number, Sum};
 use crate::backend::flex::pixels::{Features, LANES, LARGEST_TILE, Rows, Tile, tile_capacity};
 use crate::geometry::plan::{Coordinate, PointPart, PointPlanner, PointWeights, Region, pixel_count};
 
-/// The gradient of regions `[K, columns]`. `gradient` is contiguous, and `features` have contiguous rows.
+/// The gradient of regions `[K, columns]`, in the dtype of sums. `gradient` is contiguous, and `features` have contiguous rows.
 pub fn regions_gradient<E: Number>(
     gradient: &FlexTensor,
     features: &FlexTensor,
@@ -27,7 +27,7 @@ pub fn regions_gradient<E: Number>(
         planner,
         channels,
     };
-    let of_region = |(row, region): (usize, &Region)| -> Vec<E> {
+    let of_region = |(row, region): (usize, &Region)| -> Vec<E::Sum> {
         let of_region = match planner.pools::<E::Sum>(region) {
             true => {
                 let plan = planner.plan::<E::Sum>(region, true);
@@ -41,12 +41,9 @@ pub fn regions_gradient<E: Number>(
             }
             false => vec![0.0; planner.columns()],
         };
-        of_region
-            .into_iter()
-            .map(|number| E::store(E::Sum::from_f64(number)))
-            .collect()
+        of_region.into_iter().map(E::Sum::from_f64).collect()
     };
-    let gradients: Vec<Vec<E>> = if parallel {
+    let gradients: Vec<Vec<E::Sum>> = if parallel {
         regions.par_iter().enumerate().map(of_region).collect()
     } else {
         regions.iter().enumerate().map(of_region).collect()
@@ -54,7 +51,7 @@ pub fn regions_gradient<E: Number>(
     FlexTensor::new(
         Bytes::from_elems(gradients.concat()),
         Layout::contiguous(Shape::new([count, planner.columns()])),
-        E::dtype(),
+        E::Sum::dtype(),
     )
 }
 

@@ -17,7 +17,9 @@ pub struct ScatterAverage;
 impl<S: Sum> Scatter<S> for ScatterAverage {
     type Plan = Weights<S>;
 
-    const READS: Reads = Reads::Nothing;
+    fn reads(&self) -> Reads {
+        Reads::Nothing
+    }
 
     #[inline(always)]
     fn add<const L: usize>(

@@ -8,7 +8,12 @@
 const LEFT: u64 = (1 << 29) - 1;
 
 /// Positions are below this.
-pub const POSITIONS: usize = LEFT as usize;
+const POSITIONS: usize = LEFT as usize;
+
+/// Whether the pixels of a map have keys: whether they are few enough to be told apart, and of a type that leaves bits.
+pub fn has_keys<S>([rows, columns]: [usize; 2]) -> bool {
+    size_of::<S>() < size_of::<f64>() && rows.saturating_mul(columns) <= POSITIONS
+}
 
 /// Larger than every f32, since an infinite f64 has no bits left.
 const ABOVE: f64 = 2.0 * f32::MAX as f64;
@@ -16,9 +21,19 @@ const ABOVE: f64 = 2.0 * f32::MAX as f64;
 /// The key of a pixel at a position. NaN and -infinity have none: theirs is below all others.
 #[inline(always)]
 pub fn key(pixel: f64, position: usize) -> f64 {
+    numbered(pixel, position as u64 + 1)
+}
+
+/// What is larger than the keys of all pixels up to `start`, and smaller than all others. It has no position.
+#[inline(always)]
+pub fn start_key(start: f64) -> f64 {
+    numbered(start, 0)
+}
+
+#[inline(always)]
+fn numbered(pixel: f64, number: u64) -> f64 {
     // 0 has no bits left either.
     let magnitude = pixel.abs().clamp(f64::MIN_POSITIVE, ABOVE).to_bits();
-    let number = position as u64 + 1;
     let bits = match pixel < 0.0 {
         true => 1 << 63 | magnitude | number,
         false => magnitude | (LEFT ^ number),

@@ -4,30 +4,44 @@ use std::ops::Range;
 
 use pulp::Simd;
 
-use super::key::{POSITIONS, position};
+use super::key::{has_keys, position, start_key};
 use super::{NONE, Reads, Scatter, Scratch, keep_first_larger};
 use crate::backend::flex::backward::sum_rows::SumRows;
 use crate::backend::flex::engine::{Kernel, Window};
 use crate::backend::flex::kernels::MaxOfPixels;
 use crate::backend::flex::numbers::Sum;
 use crate::backend::flex::pixels::{LARGEST_TILE, Rows};
-use crate::geometry::plan::{AxisPlan, PixelRanges};
+use crate::geometry::plan::{AxisPlan, PixelRanges, Planner};
 
 /// A maximum over bins of whole pixels.
-pub struct ScatterMaxOfPixels;
+pub struct ScatterMaxOfPixels<S> {
+    /// What a maximum starts from: only a larger pixel gets anything.
+    start: S,
+    reads: Reads,
+}
 
-impl<S: Sum> Scatter<S> for ScatterMaxOfPixels {
+impl<S: Sum> ScatterMaxOfPixels<S> {
+    pub fn new(planner: &Planner<S>) -> Self {
+        Self {
+            start: planner.maximum_from(),
+            reads: if has_keys::<S>(planner.map()) {
+                Reads::Keys
+            } else {
+                Reads::Pixels
+            },
+        }
+    }
+}
+
+impl<S: Sum> Scatter<S> for ScatterMaxOfPixels<S> {
     type Plan = PixelRanges;
-
-    // f64 has no bits left for a position.
-    const READS: Reads = if size_of::<S>() < size_of::<f64>() {
-        Reads::Keys
-    } else {
-        Reads::Pixels
-    };
 
     /// Keys take twice the memory of f32: with the sums, no more than pixels and sums of the usual tile.
     const LARGEST_TILE: usize = LARGEST_TILE / 8 * 5;
+
+    fn reads(&self) -> Reads {
+        self.reads
+    }
 
     #[inline(always)]
     fn add<const L: usize>(
@@ -41,17 +55,13 @@ impl<S: Sum> Scatter<S> for ScatterMaxOfPixels {
         scratch: &mut Scratch<S, L>,
         sums: &mut SumRows<S, L>,
     ) {
-        let rows = AxisPlan::<S>::window(plan[0]);
-        assert!(
-            rows.end * sums.width() < POSITIONS,
-            "the gradient of a maximum of whole pixels needs a map of fewer than 2^29 pixels"
-        );
-        scratch.positions.resize(gradient.len(), [NONE; L]);
-        match <Self as Scatter<S>>::READS {
-            Reads::Keys => find_by_keys(simd, plan, elements, columns, scratch),
-            _ => find_one_by_one(plan, elements, features, &mut scratch.positions, sums),
+        if self.reads == Reads::Keys {
+            find_by_keys(simd, self.start, plan, elements, columns, scratch);
+            let rows = AxisPlan::<S>::window(plan[0]);
+            sums.add_at(rows.start, &mut scratch.positions, gradient);
+        } else {
+            add_one_by_one(self.start, plan, elements, gradient, features, sums);
         }
-        sums.add_at(rows.start, &mut scratch.positions, gradient);
     }
 }
 
@@ -62,20 +72,23 @@ impl<S: Sum> Scatter<S> for ScatterMaxOfPixels {
 #[inline(always)]
 fn find_by_keys<S: Sum, const L: usize>(
     simd: impl Simd,
+    start: S,
     plan: [&PixelRanges; 2],
     elements: [Range<usize>; 2],
     columns: Range<usize>,
     scratch: &mut Scratch<S, L>,
 ) {
+    let count = elements[0].len() * elements[1].len();
+    scratch.positions.resize(count, [NONE; L]);
     scratch
         .along_y
         .resize(<MaxOfPixels<f64> as Kernel<f64>>::pixels_along_y(columns.len()));
-    scratch.largest.resize(scratch.positions.len());
+    scratch.largest.resize(count);
     let window = Window {
         rows: &scratch.keys,
         columns,
     };
-    MaxOfPixels::from(f64::NEG_INFINITY).compute(
+    MaxOfPixels::from(start_key(start.into())).compute(
         simd,
         plan,
         elements,
@@ -90,30 +103,38 @@ fn find_by_keys<S: Sum, const L: usize>(
     }
 }
 
-/// Finds the first of the largest pixels of each bin, where pixels have no keys.
+/// Finds the first of the largest pixels of each bin row by row, where pixels have no keys.
 #[inline(always)]
-fn find_one_by_one<S: Sum, const L: usize>(
+fn add_one_by_one<S: Sum, const L: usize>(
+    start: S,
     [y, x]: [&PixelRanges; 2],
     [of_rows, of_columns]: [Range<usize>; 2],
+    gradient: &[[S; L]],
     features: &impl Rows<S, L>,
-    positions: &mut [[i32; L]],
-    sums: &SumRows<S, L>,
+    sums: &mut SumRows<S, L>,
 ) {
-    let of_task = sums.columns();
-    positions.fill([NONE; L]);
     let bins = y[of_rows]
         .iter()
         .flat_map(|rows| x[of_columns.clone()].iter().map(move |columns| (rows, columns)));
-    for (positions, (rows, columns)) in positions.iter_mut().zip(bins) {
+    for (gradient, (rows, columns)) in gradient.iter().zip(bins) {
         // The columns of an empty bin may lie outside.
         if columns.is_empty() {
             continue;
         }
-        let mut largest = [S::LEAST; L];
+        let mut largest = [start; L];
+        let mut places = [None; L];
         for row in rows.clone() {
-            let first = row * of_task.len() + columns.start - of_task.start;
-            for (number, pixel) in features.row(row, columns.clone()).iter().enumerate() {
-                keep_first_larger(&mut largest, pixel, positions, (first + number) as i32);
+            let mut winners = [NONE; L];
+            for (number, pixel) in (0..).zip(features.row(row, columns.clone())) {
+                keep_first_larger(&mut largest, pixel, &mut winners, number);
+            }
+            for (place, winner) in places.iter_mut().zip(winners).filter(|(_, winner)| *winner != NONE) {
+                *place = Some([row, columns.start + winner as usize]);
+            }
+        }
+        for (lane, place) in places.into_iter().enumerate() {
+            if let Some(place) = place {
+                sums.add(place, lane, gradient[lane]);
             }
         }
     }

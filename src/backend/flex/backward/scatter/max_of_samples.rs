@@ -20,7 +20,7 @@ pub struct ScatterMaxOfSamples<S> {
 impl<S: Sum> ScatterMaxOfSamples<S> {
     pub fn new(planner: &Planner<S>) -> Self {
         Self {
-            start: planner.maximum_starts_from().map_or(S::LEAST, S::from_f64),
+            start: planner.maximum_from(),
             outside: S::from_f64(planner.value_without_pixels()),
         }
     }
@@ -77,7 +77,9 @@ impl<S: Sum> ScatterMaxOfSamples<S> {
 impl<S: Sum> Scatter<S> for ScatterMaxOfSamples<S> {
     type Plan = SampleTaps<S>;
 
-    const READS: Reads = Reads::Pixels;
+    fn reads(&self) -> Reads {
+        Reads::Pixels
+    }
 
     #[inline(always)]
     fn add<const L: usize>(

@@ -24,11 +24,11 @@ pub trait Scatter<S: Sum>: Sync {
     /// What of a region's axis is common to its channels.
     type Plan: AxisPlan<S>;
 
-    /// What it reads of the features.
-    const READS: Reads;
-
     /// Channels are computed one by one where a copy of the pixels would hold more than this many.
     const LARGEST_TILE: usize = LARGEST_TILE;
+
+    /// What it reads of the features.
+    fn reads(&self) -> Reads;
 
     /// Adds the gradient of `elements`, which are rows and columns of the output, in `L` channels, to the pixels of
     /// `columns`, those of their window. `features` has its pixels where they are read, and `sums` its rows, open.
@@ -47,7 +47,7 @@ pub trait Scatter<S: Sum>: Sync {
 }
 
 /// What a kernel reads of the features.
-#[derive(PartialEq)]
+#[derive(Clone, Copy, PartialEq)]
 pub enum Reads {
     Nothing,
     Pixels,
