@@ -39,7 +39,6 @@ pub(crate) fn check<B: DeviceSupport>(
 }
 
 /// [`check`] of a Burn tensor.
-#[cfg_attr(not(feature = "detection"), allow(dead_code))]
 pub(crate) fn check_tensor(
     result: &'static str,
     shape: &[usize],

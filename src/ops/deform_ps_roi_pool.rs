@@ -10,6 +10,7 @@ use crate::error::{RoiError, or_panic};
 use crate::geometry::operator::{Bounds, ChannelMap, RegionOperator};
 use crate::geometry::options::{Arithmetic, Sampling};
 use crate::geometry::point_grid::{Offsets, Placement, PointGrid};
+use crate::memory;
 use crate::regions::Rois;
 
 /// What [`deform_ps_roi_pool`] computes.
@@ -173,6 +174,8 @@ pub fn try_deform_ps_roi_pool(
             });
         }
     }
+    let shape = [rois.len(), config.output_channels, rows, columns];
+    memory::check_tensor("output", &shape, features.dtype(), &features.device())?;
     let of_a_class = inputs / classes;
     let pooled = (0..classes).map(|class| {
         let features = match channels == of_a_class {

@@ -263,7 +263,8 @@ fn roi_pool(
     for rows in &rows {
         for columns in &columns {
             let pixels = rows.clone().flat_map(|y| columns.clone().map(move |x| map.at(y, x)));
-            output.push(pixels.reduce(f64::max).unwrap_or(0.0));
+            let start = config.maximum_from.max(-coordinates.largest);
+            output.push(pixels.reduce(f64::max).map_or(0.0, |largest| largest.max(start)));
         }
     }
     Some(output)
@@ -278,8 +279,31 @@ fn bins_of_axis(
     outputs: usize,
     size: usize,
 ) -> Option<Vec<std::ops::Range<usize>>> {
+    let scaled = |end: f64| round(end * round(scale));
+    if config.rounding != BoxRounding::AfterScaling {
+        let [start, end] = match config.rounding {
+            BoxRounding::BeforeScaling => [ends[0].round(), ends[1].round() + 1.0],
+            _ => [ends[0], round(ends[1] + 1.0)],
+        };
+        let [start, end] = [start, end].map(scaled);
+        if start.abs().max(end.abs()) > FARTHEST_PIXEL {
+            return None;
+        }
+        let length = round(end - start).max(config.minimum_length.into());
+        if config.rounding == BoxRounding::Never && length <= 0.0 {
+            return Some(vec![0..0; outputs]);
+        }
+        let of_bin = round(length / outputs as f64);
+        let border = |index: usize| round(round(index as f64 * of_bin) + start);
+        let held = |pixel: f64| pixel.clamp(0.0, size as f64) as usize;
+        let bin = |index: usize| {
+            let low = held(border(index).floor());
+            low..held(border(index + 1).ceil()).max(low)
+        };
+        return Some((0..outputs).map(bin).collect());
+    }
     // `round` of f64 takes a half away from zero, as C's does.
-    let [first, last] = ends.map(|end| round(end * round(scale)).round());
+    let [first, last] = ends.map(|end| scaled(end).round());
     if first.abs().max(last.abs()) > FARTHEST_PIXEL {
         return None;
     }
@@ -314,6 +338,7 @@ fn ps_roi_pool(
         let (start, end) = match config.rounding {
             BoxRounding::AfterScaling => (scaled(low).round(), scaled(high).round() + pixel),
             BoxRounding::BeforeScaling => (scaled(low.round()), scaled(high.round() + pixel)),
+            BoxRounding::Never => (scaled(low), scaled(round(high + pixel))),
             unknown => unreachable!("the reference does not know {unknown:?}"),
         };
         if start.abs().max(end.abs()) > FARTHEST_PIXEL {

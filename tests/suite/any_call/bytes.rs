@@ -97,7 +97,29 @@ impl AnyCall {
                 config.sampling = Sampling::AdaptiveFloor;
             }
         }
+        if let Operator::RoiPool(config) = &mut call.operator
+            && bytes.int_in_range(0..=3)? == 3u8
+        {
+            config.rounding = *bytes.choose(&[BoxRounding::Never, BoxRounding::BeforeScaling])?;
+            config.minimum_length = bytes.int_in_range(0..=2)?;
+            config.maximum_from = number(bytes, &[-0.25, 0.0, 0.5], &[f64::NEG_INFINITY, f64::MIN], &[f64::NAN, 1e39])?;
+        }
+        // As automatic mixed precision has them.
+        if matches!(call.dtype, DType::F16 | DType::BF16) && bytes.arbitrary()? {
+            call.box_dtype = DType::F32;
+        }
+        if rarely(bytes)? {
+            call.become_too_large();
+        }
         Ok(call)
+    }
+
+    /// Becomes a call whose output no memory holds, by a channel that is seen as many.
+    fn become_too_large(&mut self) {
+        if self.gradient.is_none() && self.count() > 0 && !self.shape.contains(&0) {
+            self.layout = Layout::Expanded;
+            self.shape[1] = 1 << 40;
+        }
     }
 
     /// Becomes the position-sensitive operator of the same options, if its channels are not too many.

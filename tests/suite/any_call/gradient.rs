@@ -112,10 +112,10 @@ pub fn verdict_of_gradients(
 
 fn shapes(call: &AnyCall, found: &Gradients) -> Result<(), String> {
     let levels = found.features.iter().enumerate();
-    let features = levels.map(|(level, data)| (data, call.shape_of_level(level).to_vec()));
-    let boxes = [(&found.boxes, vec![call.count(), 4])];
-    for (data, shape) in features.chain(boxes) {
-        if data.shape().to_vec() != shape || data.dtype() != call.dtype {
+    let features = levels.map(|(level, data)| (data, call.shape_of_level(level).to_vec(), call.dtype));
+    let boxes = [(&found.boxes, vec![call.count(), 4], call.box_dtype)];
+    for (data, shape, dtype) in features.chain(boxes) {
+        if data.shape().to_vec() != shape || data.dtype() != dtype {
             return Err(format!("gave {:?} {:?}, not {shape:?}", data.dtype(), data.shape()));
         }
     }

@@ -19,6 +19,7 @@ pub enum Flaw {
     Channels,
     BoxNotFinite,
     BatchIndex,
+    Memory,
 }
 
 impl Flaw {
@@ -32,6 +33,7 @@ impl Flaw {
             RoiError::Channels { .. } => Self::Channels,
             RoiError::BoxNotFinite { .. } => Self::BoxNotFinite,
             RoiError::BatchIndex { .. } => Self::BatchIndex,
+            RoiError::Memory { .. } => Self::Memory,
             _ => return None,
         })
     }
@@ -66,7 +68,9 @@ pub fn flaws(call: &AnyCall, host: bool) -> Vec<Flaw> {
     let count = call.count();
     flaw(call.columns != 4, Flaw::Shape);
     flaw(count != call.indices.len(), Flaw::Count);
-    flaw(call.box_dtype != call.dtype, Flaw::DType);
+    let is_half = matches!(call.dtype, DType::F16 | DType::BF16);
+    let is_mixed = is_half && call.box_dtype == DType::F32;
+    flaw(call.box_dtype != call.dtype && !is_mixed, Flaw::DType);
     flaw(!options_are_right(call), Flaw::Option);
     flaw(count > 0 && height * width == 0, Flaw::EmptyMap);
     let of_an_output = call.operator.input_channels();
@@ -74,6 +78,7 @@ pub fn flaws(call: &AnyCall, host: bool) -> Vec<Flaw> {
         of_an_output > 0 && !channels.is_multiple_of(of_an_output),
         Flaw::Channels,
     );
+    flaw(count > 0 && channels >= 1 << 40, Flaw::Memory);
     if host && call.columns == 4 {
         let regions = call.regions();
         let finite = |corners: &[f64; 4]| corners.iter().all(|corner| corner.is_finite());
@@ -117,7 +122,10 @@ fn options_are_right(call: &AnyCall) -> bool {
                 && finite(config.out_of_bounds_value)
         }
         Operator::RoiPool(config) => {
-            size(config.output_size) && scale(config.spatial_scale_y) && scale(config.spatial_scale_x)
+            size(config.output_size)
+                && scale(config.spatial_scale_y)
+                && scale(config.spatial_scale_x)
+                && config.maximum_from <= f32::MAX.into()
         }
         Operator::CropAndResize(config) => size(config.crop_size) && finite(config.extrapolation_value),
         Operator::PsRoiAlign(config) => {
