@@ -209,7 +209,7 @@ pub enum RoiError {
         /// The row, counted from 0.
         row: usize,
         /// The label.
-        label: i64,
+        label: i128,
         /// The number of classes.
         classes: usize,
     },

@@ -3,7 +3,7 @@
 use std::cell::Cell;
 
 use burn::backend::ExecutionError;
-use burn::tensor::{TensorData, try_read_sync};
+use burn::tensor::{DType, TensorData, try_read_sync};
 
 use crate::error::RoiError;
 
@@ -45,4 +45,12 @@ pub(crate) async fn read<F: Future<Output = Result<TensorData, ExecutionError>>>
     data().await.map_err(|error| RoiError::DeviceRead {
         reason: error.to_string(),
     })
+}
+
+/// The elements of integers of any dtype. An i128 holds every u64 and every i64.
+pub(crate) fn integers(data: &TensorData) -> Vec<i128> {
+    match data.dtype() {
+        DType::U64 => data.iter::<u64>().map(i128::from).collect(),
+        _ => data.iter::<i64>().map(i128::from).collect(),
+    }
 }

@@ -30,6 +30,20 @@ fn rows<const COLUMNS: usize>(
     Ok(count)
 }
 
+/// Checks that there are box deltas for each of `count` regions, of each class or of all classes together.
+pub fn box_regression(box_regression: &Tensor<2>, count: usize, classes: usize) -> Result<(), RoiError> {
+    let [rows, columns] = box_regression.dims();
+    length("box_regression", rows, count, "row of `class_logits`")?;
+    if columns != 4 * classes && columns != 4 {
+        return Err(RoiError::Shape {
+            argument: "box_regression",
+            shape: vec![rows, columns],
+            expected: "[K, 4 * classes] or [K, 4], where `class_logits` is [K, classes]",
+        });
+    }
+    Ok(())
+}
+
 /// Checks that there is one entry for each of what `of` names.
 pub fn length(argument: &'static str, length: usize, expected: usize, of: &'static str) -> Result<(), RoiError> {
     if length == expected {
@@ -94,8 +108,8 @@ pub fn weights(argument: &'static str, weights: &[f64; 4]) -> Result<(), RoiErro
 }
 
 /// Checks that each label names one of the classes.
-pub fn labels(labels: &[i64], classes: usize) -> Result<(), RoiError> {
-    let in_range = |label: i64| usize::try_from(label).is_ok_and(|label| label < classes);
+pub fn labels(labels: &[i128], classes: usize) -> Result<(), RoiError> {
+    let in_range = |label: i128| usize::try_from(label).is_ok_and(|label| label < classes);
     match labels.iter().position(|&label| !in_range(label)) {
         None => Ok(()),
         Some(row) => Err(RoiError::Label {

@@ -3,7 +3,7 @@
 use burn::tensor::Tensor;
 
 use super::arguments;
-use super::boxes::{column, length};
+use super::boxes::{cast, column, common_dtype, length};
 use crate::error::{RoiError, or_panic};
 
 /// Encodes boxes as box deltas and decodes box deltas to boxes. The semantics are those of torchvision's `BoxCoder`
@@ -57,8 +57,11 @@ impl BoxCoder {
     /// The box deltas of each `reference` box relative to the proposal in the same row.
     ///
     /// - `reference`, `proposals`: `[K, 4]`, each `[x1, y1, x2, y2]`, in the same unit, of the same float dtype.
-    /// - Returns `[K, 4]`, each `[dx, dy, dw, dh]`, in the dtype of the boxes. A proposal without width or height gives
+    /// - Returns `[K, 4]`, each `[dx, dy, dw, dh]`, in the dtype of the boxes. A proposal without width or height has
     ///   infinite or NaN deltas.
+    ///
+    /// Boxes of f16 and bf16 are encoded in f32, and the deltas are rounded once. torchvision rounds after each
+    /// operation.
     ///
     /// # Panics
     ///
@@ -85,6 +88,9 @@ impl BoxCoder {
         if count == 0 {
             return Ok(reference);
         }
+        let dtype = reference.dtype();
+        let in_dtype = common_dtype(dtype, dtype);
+        let (reference, proposals) = (cast(reference, in_dtype), cast(proposals, in_dtype));
         let shift = |axis| {
             let distance = centre(&reference, axis) - centre(&proposals, axis);
             distance * self.weights[axis] / length(&proposals, axis)
@@ -93,7 +99,8 @@ impl BoxCoder {
             let ratio = length(&reference, axis) / length(&proposals, axis);
             ratio.log() * self.weights[axis + 2]
         };
-        Ok(Tensor::cat(vec![shift(0), shift(1), growth(0), growth(1)], 1))
+        let deltas = Tensor::cat(vec![shift(0), shift(1), growth(0), growth(1)], 1);
+        Ok(cast(deltas, dtype))
     }
 
     /// The boxes that box deltas describe. Each row has deltas for C classes.
@@ -101,8 +108,12 @@ impl BoxCoder {
     /// - `deltas`: `[K, 4 * C]`, for each class in turn `[dx, dy, dw, dh]`, of any float dtype.
     /// - `boxes`: `[K, 4]`, the proposals or anchors that the deltas are relative to, each `[x1, y1, x2, y2]`, in any
     ///   unit and of any float dtype.
-    /// - Returns `[K, C, 4]`, each `[x1, y1, x2, y2]` in the unit of `boxes` and the dtype of `deltas`. A delta that is
-    ///   NaN gives coordinates that are NaN.
+    /// - Returns `[K, C, 4]`, each `[x1, y1, x2, y2]` in the unit and the dtype of `boxes`. A delta that is NaN leads
+    ///   to coordinates that are NaN.
+    ///
+    /// The boxes are computed in f64 if `deltas` or `boxes` are f64, and in f32 otherwise. They are rounded once, to
+    /// the dtype of `boxes`. torchvision rounds `boxes` to the dtype of the deltas first: a coordinate of 1003 becomes
+    /// 1004 in bf16.
     ///
     /// # Panics
     ///
@@ -133,16 +144,14 @@ impl BoxCoder {
         arguments::device("deltas", &deltas.device(), "boxes", &boxes.device())?;
         let shape = [count, columns / 4, 4];
         if count == 0 || columns == 0 {
-            return Ok(Tensor::zeros(shape, (&deltas.device(), deltas.dtype())));
+            return Ok(Tensor::zeros(shape, (&deltas.device(), boxes.dtype())));
         }
-        let boxes = match deltas.dtype() {
-            dtype if dtype == boxes.dtype() => boxes,
-            dtype => boxes.cast(dtype),
-        };
-        let deltas = deltas.reshape(shape);
+        let dtype = boxes.dtype();
+        let in_dtype = common_dtype(dtype, deltas.dtype());
+        let (deltas, boxes) = (cast(deltas.reshape(shape), in_dtype), cast(boxes, in_dtype));
         let [x1, x2] = self.decode_axis(&deltas, &boxes, 0);
         let [y1, y2] = self.decode_axis(&deltas, &boxes, 1);
-        Ok(Tensor::cat(vec![x1, y1, x2, y2], 2))
+        Ok(cast(Tensor::cat(vec![x1, y1, x2, y2], 2), dtype))
     }
 
     /// The first and the last coordinate of each decoded box along an axis, each `[K, C, 1]`.

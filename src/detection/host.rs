@@ -5,7 +5,7 @@ use burn::tensor::{DType, Device, Int, Tensor, TensorData, bf16, f16};
 
 use crate::backend::is_host;
 use crate::error::RoiError;
-use crate::waiting::read;
+use crate::waiting::{integers, read};
 
 /// Reads boxes `[K, 4]`.
 pub async fn read_boxes(boxes: &Tensor<2>) -> Result<Vec<[f64; 4]>, RoiError> {
@@ -26,14 +26,12 @@ pub async fn read_floats<const D: usize>(floats: &Tensor<D>) -> Result<Vec<f64>,
 }
 
 /// Reads all elements of an integer tensor.
-pub async fn read_ints(ints: &Tensor<1, Int>) -> Result<Vec<i64>, RoiError> {
+pub async fn read_ints(ints: &Tensor<1, Int>) -> Result<Vec<i128>, RoiError> {
     if ints.dims()[0] == 0 {
         return Ok(Vec::new());
     }
-    Ok(read(is_host(&ints.device()), || ints.to_data_async())
-        .await?
-        .iter::<i64>()
-        .collect())
+    let data = read(is_host(&ints.device()), || ints.to_data_async()).await?;
+    Ok(integers(&data))
 }
 
 /// The value that a tensor of `dtype` stores for `value`.

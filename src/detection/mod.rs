@@ -10,7 +10,8 @@
 //!   [`AngleConvention`](crate::AngleConvention).
 //! - A tensor's device decides the backend, as for the region operators. Where values decide how many rows a result
 //!   has, the function reads them back to the host, and its documentation says so.
-//! - An empty input, such as no proposals, gives empty tensors.
+//! - An empty input, such as no proposals, gives empty tensors. On an autodiff device, the losses of no regions are 0,
+//!   and so are the gradients of the heads and of the features.
 //! - A function that reads back has a third form, such as [`nms_async`] beside [`nms`] and [`try_nms`], which awaits
 //!   the device. In a browser a WebGPU device can be read in this form only: there the `try_` form returns
 //!   [`RoiError::SynchronousRead`](crate::RoiError::SynchronousRead), which names it. Both return
@@ -117,10 +118,13 @@ mod paste_masks;
 mod post_processing;
 mod proposals;
 mod rotated;
+mod suppression;
 mod training;
+mod zeros;
 
 pub use anchors::{AnchorGenerator, AnchorGeneratorConfig};
 pub use box_coder::BoxCoder;
+pub(crate) use boxes::upcast_dtype;
 pub use boxes::{
     box_area, box_iou, clip_boxes_to_image, remove_small_boxes, remove_small_boxes_async, try_box_area, try_box_iou,
     try_clip_boxes_to_image, try_remove_small_boxes,
@@ -132,7 +136,6 @@ pub use heads::{
     TwoMlpHead, TwoMlpHeadConfig,
 };
 pub use keypoints::{heatmaps_to_keypoints, heatmaps_to_keypoints_async, try_heatmaps_to_keypoints};
-pub(crate) use nms::greedy_nms;
 pub use nms::{batched_nms, batched_nms_async, nms, nms_async, try_batched_nms, try_nms};
 pub use paste_masks::{paste_masks_in_image, paste_masks_in_image_async, try_paste_masks_in_image};
 pub use post_processing::{
@@ -144,6 +147,7 @@ pub use rotated::{
     box_iou_rotated_aligned_async, box_iou_rotated_async, nms_rotated, nms_rotated_async, try_batched_nms_rotated,
     try_box_iou_rotated, try_box_iou_rotated_aligned, try_nms_rotated,
 };
+pub(crate) use suppression::greedy_nms;
 pub use training::{
     BalancedPositiveNegativeSampler, Matcher, TrainingSamples, TrainingSamplesConfig, assign_targets_to_anchors,
     assign_targets_to_anchors_async, assign_targets_to_proposals, assign_targets_to_proposals_async, fastrcnn_loss,

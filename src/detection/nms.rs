@@ -1,9 +1,8 @@
 //! Non-maximum suppression (NMS).
 
-use std::collections::BTreeMap;
-
 use burn::tensor::{Int, Tensor};
 
+use super::suppression::greedy_nms;
 use super::{arguments, host};
 use crate::error::{RoiError, or_panic};
 use crate::waiting::wait;
@@ -13,12 +12,13 @@ use crate::waiting::wait;
 ///
 /// - `boxes`: `[K, 4]`, each `[x1, y1, x2, y2]`, in any unit and of any float dtype.
 /// - `scores`: `[K]`, of any float dtype.
-/// - `iou_threshold`: a box is suppressed where the IoU, as [`box_iou`](super::box_iou) computes it, is above this.
+/// - `iou_threshold`: a box is suppressed where the IoU is above this.
 /// - Returns the indices of the kept boxes, by decreasing score, in the device's integer dtype. Of equal scores the
 ///   lower index comes first.
 ///
-/// Boxes and scores are read back to the host, which computes the IoU in f32. A box whose score is NaN is not kept. A
-/// box with a NaN coordinate neither suppresses a box nor is suppressed, as in torchvision.
+/// Boxes and scores are read back to the host. It computes the IoU in f64 for boxes of f64, and in f32 for all others.
+/// A box whose score is NaN is not kept. A box with a NaN coordinate neither suppresses a box nor is suppressed, as in
+/// torchvision.
 ///
 /// ```
 /// use burn::tensor::{Device, Tensor};
@@ -64,6 +64,7 @@ pub async fn nms_async(boxes: Tensor<2>, scores: Tensor<1>, iou_threshold: f64) 
     let kept = greedy_nms(
         (0..count).collect(),
         &host::read_boxes(&boxes).await?,
+        boxes.dtype(),
         &host::read_floats(&scores).await?,
         |_| 0,
         iou_threshold,
@@ -84,7 +85,8 @@ pub async fn nms_async(boxes: Tensor<2>, scores: Tensor<1>, iou_threshold: f64) 
 /// CPU, but leaves the order of equal scores open. For fewer boxes it adds an offset to the coordinates of each class;
 /// the rounding of that sum can change which boxes are kept where an IoU is close to the threshold.
 ///
-/// Boxes, scores and classes are read back to the host. NaN is treated as in [`nms`].
+/// Boxes, scores and classes are read back to the host. The precision of the IoU is that of [`nms`], and so is the
+/// treatment of NaN.
 ///
 /// ```
 /// use burn::tensor::{Device, Int, Tensor};
@@ -143,6 +145,7 @@ pub async fn batched_nms_async(
     let kept = greedy_nms(
         (0..count).collect(),
         &host::read_boxes(&boxes).await?,
+        boxes.dtype(),
         &host::read_floats(&scores).await?,
         |index| classes[index],
         iou_threshold,
@@ -157,109 +160,4 @@ fn check(boxes: &Tensor<2>, scores: &Tensor<1>, iou_threshold: f64) -> Result<us
     arguments::device("scores", &scores.device(), "boxes", &boxes.device())?;
     arguments::not_nan("iou_threshold", iou_threshold)?;
     Ok(count)
-}
-
-/// NMS within each class, of the boxes that `candidates` names. Gives the indices of the first `limit` kept boxes, by
-/// decreasing score; of equal scores the lower index comes first.
-///
-/// Each candidate is compared with the kept boxes of its class only, so the memory is linear, and nothing is computed
-/// beyond `limit`.
-pub(crate) fn greedy_nms(
-    candidates: Vec<usize>,
-    boxes: &[[f64; 4]],
-    scores: &[f64],
-    class_of: impl Fn(usize) -> i64,
-    iou_threshold: f64,
-    limit: usize,
-) -> Vec<usize> {
-    let iou_threshold = largest_not_above(iou_threshold);
-    let mut kept_by_class = BTreeMap::<i64, KeptBoxes>::new();
-    host::top_n(scores, candidates, usize::MAX)
-        .into_iter()
-        .filter(|&index| {
-            let kept = kept_by_class.entry(class_of(index)).or_default();
-            kept.insert_unless_suppressed(boxes[index], iou_threshold)
-        })
-        .take(limit)
-        .collect()
-}
-
-/// The largest f32 that is not above `threshold`: an f32 is above both of them or above neither.
-fn largest_not_above(threshold: f64) -> f32 {
-    let nearest = threshold as f32;
-    if f64::from(nearest) > threshold {
-        nearest.next_down()
-    } else {
-        nearest
-    }
-}
-
-/// The boxes that NMS has kept so far, by decreasing score.
-#[derive(Default)]
-struct KeptBoxes {
-    blocks: Vec<Block>,
-    len: usize,
-}
-
-impl KeptBoxes {
-    fn insert_unless_suppressed(&mut self, coordinates: [f64; 4], iou_threshold: f32) -> bool {
-        let [x1, y1, x2, y2] = coordinates.map(|coordinate| coordinate as f32);
-        let area = (x2 - x1) * (y2 - y1);
-        let candidate = [x1, y1, x2, y2, area];
-        if self
-            .blocks
-            .iter()
-            .any(|block| block.suppresses(candidate, iou_threshold))
-        {
-            return false;
-        }
-        let lane = self.len % LANES;
-        if lane == 0 {
-            self.blocks.push(Block::EMPTY);
-        }
-        let block = self.blocks.last_mut().expect("the first lane of a block adds it");
-        for (lanes, value) in block.0.iter_mut().zip(candidate) {
-            lanes[lane] = value;
-        }
-        self.len += 1;
-        true
-    }
-}
-
-/// The number of boxes in a [`Block`]. The widest vector registers hold 16 f32.
-const LANES: usize = 16;
-
-/// x1, y1, x2, y2 and the area of some boxes. Each has an array of its own, so that the compiler vectorizes the loop
-/// over the boxes.
-struct Block([[f32; LANES]; 5]);
-
-impl Block {
-    /// Unused lanes are NaN, and so is their IoU with any box, which is above no threshold.
-    const EMPTY: Self = Self([[f32::NAN; LANES]; 5]);
-
-    /// Whether the IoU of `candidate` with one of the boxes is above `iou_threshold`. The order of operations is
-    /// torchvision's.
-    fn suppresses(&self, candidate: [f32; 5], iou_threshold: f32) -> bool {
-        let Self([x1, y1, x2, y2, area]) = self;
-        let mut suppressed = false;
-        for lane in 0..LANES {
-            let width = smaller(x2[lane], candidate[2]) - larger(x1[lane], candidate[0]);
-            let height = smaller(y2[lane], candidate[3]) - larger(y1[lane], candidate[1]);
-            let intersection = width.max(0.0) * height.max(0.0);
-            let iou = intersection / (area[lane] + candidate[4] - intersection);
-            suppressed |= iou > iou_threshold;
-        }
-        suppressed
-    }
-}
-
-/// The larger of two numbers in one instruction, which `f32::max` is not. Where one is NaN the result does not matter:
-/// the area of its box is NaN too, and with it the IoU.
-fn larger(left: f32, right: f32) -> f32 {
-    if left > right { left } else { right }
-}
-
-/// The smaller of two numbers, as [`larger`].
-fn smaller(left: f32, right: f32) -> f32 {
-    if left < right { left } else { right }
 }

@@ -7,7 +7,7 @@ use burn::tensor::{Int, Tensor, activation};
 
 use super::box_coder::BoxCoder;
 use super::boxes::clip_boxes_to_image;
-use super::nms::greedy_nms;
+use super::suppression::greedy_nms;
 use super::{arguments, host};
 use crate::error::{RoiError, or_panic};
 use crate::waiting::wait;
@@ -69,13 +69,17 @@ impl Detections {
 /// Arguments and result:
 ///
 /// - `class_logits`: `[K, classes]`, of any float dtype.
-/// - `box_regression`: `[K, 4 * classes]`: for each class in turn the box deltas `[dx, dy, dw, dh]`, of any float
-///   dtype.
+/// - `box_regression`: `[K, 4 * classes]`, for each class in turn the box deltas `[dx, dy, dw, dh]`, or `[K, 4]`, the
+///   box deltas of all classes but the background (class-agnostic regression). Of any float dtype.
 /// - `proposals`: for each image i `[Kᵢ, 4]`, each `[x1, y1, x2, y2]` in pixels of the image. The float dtype is the
 ///   same for all images, and the sum of all Kᵢ is K.
 /// - `image_sizes`: `[height, width]` of each image in pixels, without padding.
-/// - Returns one [`Detections`] for each image: boxes in the dtype of `box_regression`, scores in that of
-///   `class_logits`, labels in the device's integer dtype.
+/// - Returns one [`Detections`] for each image: boxes in the dtype of `proposals`, scores in that of `class_logits`,
+///   labels in the device's integer dtype.
+///
+/// [`BoxCoder::decode`] says in which precision boxes are computed. torchvision's boxes have the dtype of
+/// `box_regression`. Without a class besides the background there are no detections, and both shapes of
+/// `box_regression` are the same.
 ///
 /// The scores of all candidates are read back to the host at once, then for each image the boxes of those above
 /// `score_threshold`. A candidate whose score or box is NaN is never a detection. NMS runs within each class as in
@@ -121,7 +125,8 @@ pub fn postprocess_detections(
 ///
 /// # Errors
 ///
-/// - [`RoiError::Shape`]: `box_regression` is not `[K, 4 * classes]`, or an element of `proposals` is not `[Kᵢ, 4]`.
+/// - [`RoiError::Shape`]: `box_regression` is neither `[K, 4 * classes]` nor `[K, 4]`, or an element of `proposals` is
+///   not `[Kᵢ, 4]`.
 /// - [`RoiError::Length`]: `box_regression` or `proposals` has not as many rows as `class_logits`, or `image_sizes` has
 ///   not one size for each image.
 /// - [`RoiError::Device`]: `box_regression` or an element of `proposals` is on another device than `class_logits`.
@@ -170,8 +175,10 @@ pub(super) const BACKGROUND: i64 = 0;
 
 /// All classes of all proposals: row `proposal * classes + class`.
 struct Candidates {
-    /// `[K * classes, 4]`, not clipped.
+    /// `[K * classes, 4]`, or `[K, 4]` if all classes of a proposal have the same box. Not clipped.
     boxes: Tensor<2>,
+    /// The number of candidates of each row of `boxes`.
+    per_box: usize,
     /// `[K * classes]`.
     scores: Tensor<1>,
     /// The scores on the host.
@@ -189,19 +196,22 @@ impl Candidates {
         let [count, classes] = class_logits.dims();
         if count * classes == 0 {
             let device = class_logits.device();
+            let dtype = proposals.first().map_or(box_regression.dtype(), Tensor::dtype);
             return Ok(Self {
-                boxes: Tensor::zeros([0, 4], (&device, box_regression.dtype())),
+                boxes: Tensor::zeros([0, 4], (&device, dtype)),
+                per_box: 1,
                 scores: Tensor::zeros([0], (&device, class_logits.dtype())),
                 host_scores: Vec::new(),
                 classes,
             });
         }
-        let not_empty = proposals.into_iter().filter(|boxes| boxes.dims()[0] > 0);
-        let proposals = Tensor::cat(not_empty.collect(), 0);
+        let proposals = host::concatenate(&proposals);
         let boxes = BoxCoder::new(config.box_weights).try_decode(box_regression, proposals)?;
+        let [_, boxes_of_proposal, _] = boxes.dims();
         let scores = activation::softmax(class_logits, 1).reshape([count * classes]);
         Ok(Self {
-            boxes: boxes.reshape([count * classes, 4]),
+            boxes: boxes.reshape([count * boxes_of_proposal, 4]),
+            per_box: classes / boxes_of_proposal,
             host_scores: host::read_floats(&scores).await?,
             scores,
             classes,
@@ -216,7 +226,8 @@ impl Candidates {
         config: &DetectionConfig,
     ) -> Result<Detections, RoiError> {
         let candidates = self.above(config.score_threshold, rows);
-        let boxes = clip_boxes_to_image(host::select_rows(&self.boxes, &candidates), image_size);
+        let box_rows: Vec<usize> = candidates.iter().map(|&row| row / self.per_box).collect();
+        let boxes = clip_boxes_to_image(host::select_rows(&self.boxes, &box_rows), image_size);
         let host_boxes = host::read_boxes(&boxes).await?;
         let host_scores: Vec<f64> = candidates.iter().map(|&row| self.host_scores[row]).collect();
 
@@ -226,6 +237,7 @@ impl Candidates {
         let kept = greedy_nms(
             large,
             &host_boxes,
+            boxes.dtype(),
             &host_scores,
             |index| self.label(candidates[index]),
             config.nms_threshold,
@@ -275,15 +287,7 @@ fn check(
 ) -> Result<(), RoiError> {
     let [count, classes] = class_logits.dims();
     let device = class_logits.device();
-    let [rows, columns] = box_regression.dims();
-    arguments::length("box_regression", rows, count, "row of `class_logits`")?;
-    if columns != 4 * classes {
-        return Err(RoiError::Shape {
-            argument: "box_regression",
-            shape: vec![rows, columns],
-            expected: "[K, 4 * classes], where `class_logits` is [K, classes]",
-        });
-    }
+    arguments::box_regression(box_regression, count, classes)?;
     arguments::device("box_regression", &box_regression.device(), "class_logits", &device)?;
 
     let mut total = 0;

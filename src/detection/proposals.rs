@@ -6,7 +6,7 @@ use burn::config::Config;
 use burn::tensor::{Tensor, activation};
 
 use super::boxes::clip_boxes_to_image;
-use super::nms::greedy_nms;
+use super::suppression::greedy_nms;
 use super::{arguments, host};
 use crate::error::{RoiError, or_panic};
 use crate::waiting::wait;
@@ -184,6 +184,7 @@ impl Anchors {
         let kept = greedy_nms(
             candidates,
             &host_boxes,
+            boxes.dtype(),
             &host_scores,
             |index| level_of[index],
             config.nms_threshold,
@@ -194,12 +195,12 @@ impl Anchors {
 
     /// The rows of the `count` anchors with the highest objectness of each level, level after level, and the level of
     /// each of them.
-    fn best_of_levels(&self, levels: &[Range<usize>], count: usize) -> (Vec<usize>, Vec<i64>) {
+    fn best_of_levels(&self, levels: &[Range<usize>], count: usize) -> (Vec<usize>, Vec<usize>) {
         let mut rows = Vec::new();
         let mut level_of = Vec::new();
         for (level, anchors) in levels.iter().enumerate() {
             rows.extend(host::top_n(&self.host_objectness, anchors.clone().collect(), count));
-            level_of.resize(rows.len(), level as i64);
+            level_of.resize(rows.len(), level);
         }
         (rows, level_of)
     }

@@ -14,6 +14,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::geometry::options::{Interpolation, Reduction};
 use crate::ops::{CropAndResizeConfig, RoiAlignConfig, RoiPoolConfig};
+use crate::waiting::integers;
 
 /// The attribute `mode` of `RoiAlign`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
@@ -170,7 +171,7 @@ impl CropAndResize {
     /// If the tensor does not have two elements. A size that is not from 1 to 32767 becomes 0, which
     /// [`crop_and_resize`](crate::crop_and_resize()) refuses.
     pub fn of_tensor(crop_size: Tensor<1, Int>) -> Self {
-        let sizes: Vec<i64> = crop_size.into_data().iter::<i64>().collect();
+        let sizes = integers(&crop_size.into_data());
         let [height, width] = sizes[..] else {
             panic!(
                 "`crop_size` has {} elements; it must have a height and a width",

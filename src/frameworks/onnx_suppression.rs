@@ -1,9 +1,9 @@
 //! ONNX `NonMaxSuppression`.
 
 use burn::config::Config;
-use burn::tensor::{Int, Tensor, TensorData};
+use burn::tensor::{DType, Int, Tensor, TensorData};
 
-use crate::detection::{arguments, greedy_nms, host};
+use crate::detection::{arguments, greedy_nms, host, upcast_dtype};
 use crate::error::{RoiError, or_panic};
 use crate::waiting::wait;
 
@@ -30,7 +30,8 @@ pub struct NonMaxSuppression {
 /// - `boxes`: `[N, K, 4]`, of N images, in the format that [`NonMaxSuppression::center_point_box`] says and in any
 ///   unit.
 /// - `scores`: `[N, C, K]`: the scores of an image's boxes for each of C classes.
-/// - Both are of any float dtype. They are read back to the host, which computes the IoU in f32.
+/// - Both are of any float dtype. They are read back to the host. It computes the IoU in f64 for boxes of f64, which
+///   ONNX does not have, and in f32 for all others.
 /// - Returns `[M, 3]`, the image, the class and the box of each kept one, in the device's integer dtype. They are
 ///   ordered by image, then by class, then by decreasing score. Of equal scores the lower index of the box comes first.
 ///
@@ -94,12 +95,13 @@ pub async fn non_max_suppression_async(
     if limit == 0 || count == 0 || classes == 0 {
         return Ok(rows(Vec::new(), &device));
     }
+    let dtype = boxes.dtype();
     let coordinates = host::read_floats(&boxes).await?;
     let corners: Vec<[f64; 4]> = coordinates
         .as_chunks()
         .0
         .iter()
-        .map(|&coordinates| corners(coordinates, options.center_point_box))
+        .map(|&coordinates| corners(coordinates, dtype, options.center_point_box))
         .collect();
     let scores = host::read_floats(&scores).await?;
     let mut kept = Vec::new();
@@ -112,7 +114,8 @@ pub async fn non_max_suppression_async(
         };
         let candidates = (0..count).filter(is_above).collect();
         let boxes = &corners[image * count..(image + 1) * count];
-        let of_class = greedy_nms(candidates, boxes, scores, |_| 0, options.iou_threshold.into(), limit);
+        let threshold = options.iou_threshold.into();
+        let of_class = greedy_nms(candidates, boxes, dtype, scores, |_| 0, threshold, limit);
         kept.extend(of_class.into_iter().map(|index| [image, class, index]));
     }
     Ok(rows(kept, &device))
@@ -146,17 +149,20 @@ fn check(boxes: &Tensor<3>, scores: &Tensor<3>, options: &NonMaxSuppression) -> 
     Ok([classes, count])
 }
 
-/// A box as x1, y1, x2, y2. The operations are those of onnxruntime, in f32.
-fn corners(coordinates: [f64; 4], center_point_box: bool) -> [f64; 4] {
-    let [first, second, third, fourth] = coordinates.map(|coordinate| coordinate as f32);
-    let ends = |from: f32, to: f32| if from > to { [to, from] } else { [from, to] };
-    let around = |center: f32, length: f32| [center - length / 2.0, center + length / 2.0];
+/// A box as x1, y1, x2, y2. The operations are those of onnxruntime, in f64 for boxes of f64 and in f32 for others.
+fn corners([first, second, third, fourth]: [f64; 4], dtype: DType, center_point_box: bool) -> [f64; 4] {
+    let rounded = |value: f64| host::rounded(value, upcast_dtype(dtype));
+    let ends = |from: f64, to: f64| if from > to { [to, from] } else { [from, to] };
+    let around = |center: f64, length: f64| {
+        let half = rounded(length / 2.0);
+        [rounded(center - half), rounded(center + half)]
+    };
     let ([x1, x2], [y1, y2]) = if center_point_box {
         (around(first, third), around(second, fourth))
     } else {
         (ends(second, fourth), ends(first, third))
     };
-    [x1, y1, x2, y2].map(f64::from)
+    [x1, y1, x2, y2]
 }
 
 fn rows(kept: Vec<[usize; 3]>, device: &burn::tensor::Device) -> Tensor<2, Int> {

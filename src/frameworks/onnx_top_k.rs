@@ -7,11 +7,11 @@ use burn::tensor::{Int, Tensor, TensorData};
 
 use crate::backend::is_host;
 use crate::error::{RoiError, or_panic};
-use crate::waiting::{read, wait};
+use crate::waiting::{integers, read, wait};
 
 /// ONNX `TopK`: the largest or the smallest elements along an axis, in order, and where they are.
 ///
-/// - `input`: a tensor of any sizes, of floats or of integers.
+/// - `input`: a tensor of any sizes, of any float or integer dtype.
 /// - `k`: how many elements, 0 to the size of the axis.
 /// - `largest`: whether the largest are wanted, and otherwise the smallest.
 /// - Returns the elements and their indices along `axis`. Both have the sizes of `input`, but `k` along `axis`. The
@@ -85,8 +85,7 @@ pub async fn top_k_async<const D: usize, K: Basic>(
         let numbers: Vec<f64> = data.iter().collect();
         indices(&numbers, extents, k, in_order(largest, compare_floats))
     } else {
-        let numbers: Vec<i64> = data.iter().collect();
-        indices(&numbers, extents, k, in_order(largest, i64::cmp))
+        indices(&integers(&data), extents, k, in_order(largest, i128::cmp))
     };
     let indices = Tensor::from_data(TensorData::new(indices, sizes), &device);
     Ok((input.gather(axis, indices.clone()), indices))

@@ -2,7 +2,6 @@
 
 use burn::backend::TensorMetadata;
 use burn::backend::tensor::{FloatTensor, IntTensor};
-use burn::tensor::DType;
 
 use crate::backend::{DeviceKind, RoiBackend};
 use crate::error::RoiError;
@@ -37,12 +36,13 @@ pub(super) async fn rows<B: RoiBackend>(
 ) -> Result<impl Iterator<Item = Result<Region, RoiError>>, RoiError> {
     let columns = boxes.shape()[1];
     let on_host = B::device_kind(&boxes.device()) == DeviceKind::Host;
-    // An f64 holds every float, and an i128 every integer.
+    // An f64 holds every float.
     let mut numbers: Vec<f64> = waiting::read(on_host, || B::float_into_data(boxes))
         .await?
         .iter::<f64>()
         .collect();
-    let indices = indices::<B>(batch_indices, on_host).await?;
+    let indices = waiting::read(on_host, || B::int_into_data(batch_indices)).await?;
+    let indices = waiting::integers(&indices);
     let rows = indices.into_iter().enumerate();
     Ok(rows.map(move |(row, index)| {
         let numbers = &mut numbers[row * columns..(row + 1) * columns];
@@ -73,12 +73,4 @@ fn check_finite(row: usize, coordinates: [f64; 4], rest: &[f64]) -> Result<(), R
             offset: offsets[place],
         }),
     }
-}
-
-async fn indices<B: RoiBackend>(batch_indices: IntTensor<B>, on_host: bool) -> Result<Vec<i128>, RoiError> {
-    let indices = waiting::read(on_host, || B::int_into_data(batch_indices)).await?;
-    Ok(match indices.dtype() {
-        DType::U64 => indices.iter::<u64>().map(i128::from).collect(),
-        _ => indices.iter::<i64>().map(i128::from).collect(),
-    })
 }

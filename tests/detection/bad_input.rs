@@ -103,8 +103,8 @@ fn inputs_of_detections_that_do_not_match() {
             "`box_regression` has length 4, but must have length 3: one for each row of `class_logits`",
         );
         assert_error(
-            call([3, 2], [3, 4], &[[3, 4]], 1),
-            "`box_regression` has shape [3, 4], but must have shape [K, 4 * classes], \
+            call([3, 2], [3, 12], &[[3, 4]], 1),
+            "`box_regression` has shape [3, 12], but must have shape [K, 4 * classes] or [K, 4], \
              where `class_logits` is [K, classes]",
         );
         assert_error(
@@ -246,9 +246,9 @@ fn dtypes_that_differ() {
         assert_error(try_box_iou(floats([2, 4], device), double.clone()), expected);
         let coder = BoxCoder::new([1.0; 4]);
         assert!(coder.try_encode(floats([2, 4], device), double.clone()).is_err());
-        // As in torchvision, decoded boxes have the dtype of the box deltas, whatever the dtype of the boxes.
+        // Decoded boxes have the dtype of the boxes, whatever the dtype of the box deltas.
         let decoded = coder.try_decode(floats([2, 4], device), double);
-        assert_eq!(decoded.expect("dtypes may differ").dtype(), DType::F32);
+        assert_eq!(decoded.expect("dtypes may differ").dtype(), DType::F64);
     }
 }
 

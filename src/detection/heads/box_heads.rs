@@ -5,6 +5,7 @@ use burn::module::Module;
 use burn::nn::{Linear, LinearConfig};
 use burn::tensor::{Device, Tensor, activation::relu};
 
+use super::super::zeros::no_rows;
 use super::conv_block::{ConvBlock, conv_blocks};
 
 /// Options of [`TwoMlpHead`].
@@ -147,15 +148,20 @@ pub struct FastRcnnPredictorConfig {
     pub in_channels: usize,
     /// The number of classes. This includes the background, which is class 0.
     pub num_classes: usize,
+    /// Whether all classes of a region have the same box deltas, as with detectron2's `CLS_AGNOSTIC_BBOX_REG` and
+    /// mmdetection's `reg_class_agnostic`. torchvision has no such option.
+    #[config(default = false)]
+    pub class_agnostic_regression: bool,
 }
 
 impl FastRcnnPredictorConfig {
     /// Creates the module, with Burn's initial weights.
     pub fn init(&self, device: &Device) -> FastRcnnPredictor {
         let (features, classes) = (self.in_channels, self.num_classes);
+        let boxes = if self.class_agnostic_regression { 1 } else { classes };
         FastRcnnPredictor {
             cls_score: LinearConfig::new(features, classes).init(device),
-            bbox_pred: LinearConfig::new(features, 4 * classes).init(device),
+            bbox_pred: LinearConfig::new(features, 4 * boxes).init(device),
         }
     }
 }
@@ -174,8 +180,8 @@ impl FastRcnnPredictor {
     /// The class logits and the box deltas of regions.
     ///
     /// - `features`: `[K, in_channels]`, in the float dtype of the weights. K may be 0.
-    /// - Returns the class logits, `[K, num_classes]`, and the box deltas, `[K, 4 * num_classes]`, which are what
-    ///   [`BoxCoder::decode`](crate::detection::BoxCoder::decode) takes.
+    /// - Returns the class logits, `[K, num_classes]`, and the box deltas, `[K, 4 * num_classes]`, or `[K, 4]` with
+    ///   `class_agnostic_regression`. They are what [`BoxCoder::decode`](crate::detection::BoxCoder::decode) takes.
     ///
     /// # Panics
     ///
@@ -192,17 +198,16 @@ impl FastRcnnPredictor {
 fn flatten(pooled: Tensor<4>) -> Tensor<2> {
     let [count, channels, height, width] = pooled.dims();
     if count == 0 {
-        let shape = [0, channels * height * width];
-        return Tensor::zeros(shape, (&pooled.device(), pooled.dtype()));
+        return no_rows(&None::<Linear>, pooled, [0, channels * height * width]);
     }
     pooled.reshape([count, channels * height * width])
 }
 
-/// Applies a linear layer. Not every backend multiplies a matrix without rows, so an empty result is made here.
+/// Applies a linear layer.
 fn linear(layer: &Linear, features: Tensor<2>) -> Tensor<2> {
     if features.dims()[0] > 0 {
         return layer.forward(features);
     }
     let [_, out_features] = layer.weight.dims();
-    Tensor::zeros([0, out_features], (&features.device(), features.dtype()))
+    no_rows(layer, features, [0, out_features])
 }

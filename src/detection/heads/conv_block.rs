@@ -6,6 +6,8 @@ use burn::nn::conv::{Conv2d, Conv2dConfig};
 use burn::nn::{BatchNorm, BatchNormConfig, PaddingConfig2d};
 use burn::tensor::{Device, Tensor, activation::relu};
 
+use super::super::zeros::no_rows;
+
 /// Options of [`ConvBlock`]; the defaults are those of torchvision's `Conv2dNormActivation`.
 #[derive(Config, Debug)]
 pub struct ConvBlockConfig {
@@ -92,7 +94,7 @@ impl ConvBlock {
             let [out_channels, _, kernel_height, kernel_width] = self.conv.weight.dims();
             let size = |size: usize, kernel: usize| (size + 2 * self.padding + 1).saturating_sub(kernel);
             let shape = [0, out_channels, size(height, kernel_height), size(width, kernel_width)];
-            return Tensor::zeros(shape, (&maps.device(), maps.dtype()));
+            return no_rows(self, maps, shape);
         }
         let maps = self.conv.forward(maps);
         let maps = match &self.norm {

@@ -5,6 +5,7 @@ use burn::module::Module;
 use burn::nn::conv::{Conv2d, Conv2dConfig, ConvTranspose2d, ConvTranspose2dConfig};
 use burn::tensor::{Device, Tensor, activation::relu};
 
+use super::super::zeros::no_rows;
 use super::conv_block::{ConvBlock, conv_blocks};
 
 /// Options of [`MaskRcnnHeads`].
@@ -117,7 +118,7 @@ impl MaskRcnnPredictor {
         if count == 0 {
             let [classes, ..] = self.mask_fcn_logits.weight.dims();
             let shape = [0, classes, 2 * height, 2 * width];
-            return Tensor::zeros(shape, (&features.device(), features.dtype()));
+            return no_rows(self, features, shape);
         }
         let features = relu(self.conv5_mask.forward(features));
         self.mask_fcn_logits.forward(features)

@@ -194,13 +194,13 @@ fn check(boxes: &Tensor<2>, scores: &Tensor<1>, iou_threshold: f64) -> Result<us
 async fn greedy_nms(
     boxes: &Tensor<2>,
     scores: &Tensor<1>,
-    class_of: impl Fn(usize) -> i64,
+    class_of: impl Fn(usize) -> i128,
     iou_threshold: f64,
     convention: AngleConvention,
 ) -> Result<Tensor<1, Int>, RoiError> {
     let (device, dtype) = (boxes.device(), upcast_dtype(boxes.dtype()));
     let boxes = read("boxes", boxes, convention).await?;
-    let mut kept_by_class = BTreeMap::<i64, Vec<RotatedBox>>::new();
+    let mut kept_by_class = BTreeMap::<i128, Vec<RotatedBox>>::new();
     let mut by_score = host::top_n(
         &host::read_floats(scores).await?,
         (0..boxes.len()).collect(),

@@ -3,8 +3,9 @@
 use burn::tensor::{Int, Tensor, activation};
 
 use super::super::post_processing::BACKGROUND;
+use super::super::zeros::zero;
 use super::super::{arguments, host};
-use super::elementary::{box_delta_loss, zero};
+use super::elementary::box_delta_loss;
 use super::sampler::rows_where;
 use crate::error::{RoiError, or_panic};
 use crate::waiting::wait;
@@ -15,12 +16,15 @@ use crate::waiting::wait;
 /// - The classification loss is the mean of the cross entropy between the logits and the labels.
 /// - The box loss is the smooth L1 loss with a beta of 1 / 9 between the box deltas of the label's class and their
 ///   targets. It is summed over the samples that are not background, and divided by the number of all samples.
+/// - Without samples both losses are 0, and so are their gradients. torchvision returns NaN.
 ///
 /// Arguments and result:
 ///
-/// - `class_logits`: `[K, classes]`, the output of a box head for the K samples of all images, of any float dtype.
-/// - `box_regression`: `[K, 4 * classes]`: for each class in turn the box deltas `[dx, dy, dw, dh]`, of any float
-///   dtype.
+/// - `class_logits`: `[K, classes]`, the output of a box head for the K samples of all images, of any float dtype. K
+///   may be 0.
+/// - `box_regression`: `[K, 4 * classes]`, for each class in turn the box deltas `[dx, dy, dw, dh]`, or `[K, 4]`, the
+///   box deltas of all classes but the background (class-agnostic regression). Of any float dtype. Without a class
+///   besides the background the box loss is 0, and both shapes are the same.
 /// - `labels`: for each image i `[Kᵢ]`, the class of each sample, 0 for background, of any integer dtype. The sum of
 ///   all Kᵢ is K.
 /// - `regression_targets`: for each image i `[Kᵢ, 4]`, the box deltas that the head must learn, in the dtype of
@@ -69,8 +73,8 @@ pub fn fastrcnn_loss(
 ///
 /// # Errors
 ///
-/// - [`RoiError::Shape`]: there are no samples, of which a mean would be NaN; `box_regression` is not
-///   `[K, 4 * classes]`; or an element of `regression_targets` is not `[Kᵢ, 4]`.
+/// - [`RoiError::Shape`]: `box_regression` is neither `[K, 4 * classes]` nor `[K, 4]`, or an element of
+///   `regression_targets` is not `[Kᵢ, 4]`.
 /// - [`RoiError::Length`]: `box_regression` or `labels` has not as many rows as `class_logits`, or `regression_targets`
 ///   has not as many images as `labels` or not as many rows in one of them.
 /// - [`RoiError::Device`]: a tensor is on another device than `class_logits`.
@@ -103,6 +107,10 @@ pub async fn fastrcnn_loss_async(
 ) -> Result<(Tensor<1>, Tensor<1>), RoiError> {
     let [count, classes] = class_logits.dims();
     check(&class_logits, &box_regression, labels, regression_targets)?;
+    if count == 0 {
+        // The mean of no cross entropies is NaN.
+        return Ok((zero(class_logits), zero(box_regression)));
+    }
     let labels = read_all(labels).await?;
     arguments::labels(&labels, classes)?;
 
@@ -111,19 +119,24 @@ pub async fn fastrcnn_loss_async(
     let log_probabilities = activation::log_softmax(class_logits, 1).reshape([count * classes]);
     let classification_loss = host::select_rows(&log_probabilities, &rows).mean().neg();
 
-    let positive = rows_where(&labels, |label| label > BACKGROUND);
+    let positive = rows_where(&labels, |label| label > BACKGROUND.into());
     if positive.is_empty() {
         return Ok((classification_loss, zero(box_regression)));
     }
-    let rows: Vec<usize> = positive.iter().map(|&sample| row_of_class(sample)).collect();
-    let deltas = host::select_rows(&box_regression.reshape([count * classes, 4]), &rows);
+    let [_, columns] = box_regression.dims();
+    let row_of_deltas = |&sample: &usize| match columns {
+        4 => sample,
+        _ => row_of_class(sample),
+    };
+    let rows: Vec<usize> = positive.iter().map(row_of_deltas).collect();
+    let deltas = host::select_rows(&box_regression.reshape([count * columns / 4, 4]), &rows);
     let targets = host::concatenate(regression_targets).inner();
     let box_loss = box_delta_loss(deltas, host::select_rows(&targets, &positive));
     Ok((classification_loss, box_loss / count as f64))
 }
 
 /// The labels of all images.
-async fn read_all(labels: &[Tensor<1, Int>]) -> Result<Vec<i64>, RoiError> {
+async fn read_all(labels: &[Tensor<1, Int>]) -> Result<Vec<i128>, RoiError> {
     let mut all = Vec::new();
     for of_image in labels {
         all.extend(host::read_ints(of_image).await?);
@@ -139,22 +152,7 @@ fn check(
 ) -> Result<(), RoiError> {
     let [count, classes] = class_logits.dims();
     let device = class_logits.device();
-    if count == 0 {
-        return Err(RoiError::Shape {
-            argument: "class_logits",
-            shape: vec![count, classes],
-            expected: "[K, classes], with K above 0",
-        });
-    }
-    let [rows, columns] = box_regression.dims();
-    arguments::length("box_regression", rows, count, "row of `class_logits`")?;
-    if columns != 4 * classes {
-        return Err(RoiError::Shape {
-            argument: "box_regression",
-            shape: vec![rows, columns],
-            expected: "[K, 4 * classes], where `class_logits` is [K, classes]",
-        });
-    }
+    arguments::box_regression(box_regression, count, classes)?;
     arguments::device("box_regression", &box_regression.device(), "class_logits", &device)?;
 
     let (images, targets) = (labels.len(), regression_targets.len());

@@ -1,7 +1,7 @@
 //! What the losses are made of.
 
 use burn::nn::loss::{Reduction, SmoothL1LossConfig};
-use burn::tensor::{Bool, Tensor, activation};
+use burn::tensor::{Tensor, activation};
 
 /// Where the smooth L1 loss of box deltas turns from a square to a line, in torchvision's detectors.
 const BETA: f32 = 1.0 / 9.0;
@@ -17,14 +17,4 @@ pub fn box_delta_loss(deltas: Tensor<2>, targets: Tensor<2>) -> Tensor<1> {
 /// Burn's own takes targets that are integers.
 pub fn binary_cross_entropy_with_logits<const D: usize>(logits: Tensor<D>, targets: Tensor<D>) -> Tensor<1> {
     ((targets.neg() + 1.0) * logits.clone() - activation::log_sigmoid(logits)).mean()
-}
-
-/// 0, which has a gradient of 0 for `tensor`.
-pub fn zero<const D: usize>(tensor: Tensor<D>) -> Tensor<1> {
-    if tensor.shape().num_elements() == 0 {
-        return tensor.sum();
-    }
-    // A product with 0 would be NaN where an element is infinite or NaN.
-    let everywhere = Tensor::<D, Bool>::full(tensor.dims(), true, &tensor.device());
-    tensor.mask_fill(everywhere, 0.0).sum()
 }

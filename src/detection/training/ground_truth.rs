@@ -2,6 +2,7 @@
 
 use burn::tensor::{Int, Tensor};
 
+use super::super::integers::largest_kept;
 use super::super::post_processing::BACKGROUND;
 use super::super::{arguments, host};
 use crate::error::RoiError;
@@ -34,22 +35,26 @@ pub async fn boxes(image: usize, boxes: &Tensor<2>, like: &'static str, of_image
 pub async fn labels(image: usize, labels: &Tensor<1, Int>, boxes: &Tensor<2>) -> Result<(), RoiError> {
     arguments::length("gt_labels", labels.dims()[0], boxes.dims()[0], "row of `gt_boxes`")?;
     arguments::device("gt_labels", &labels.device(), "gt_boxes", &boxes.device())?;
+    let values = host::read_ints(labels).await?;
     all(
         image,
         "gt_labels",
-        &host::read_ints(labels).await?,
+        &values,
         "above 0, which is the background",
-        |label| label > BACKGROUND,
-    )
+        |label| label > BACKGROUND.into(),
+    )?;
+    let largest = largest_kept(labels);
+    let expected = format!("at most {largest}, the largest label that this device keeps");
+    all(image, "gt_labels", &values, &expected, |label| label <= largest)
 }
 
 /// Checks that all of an image's integers fit.
 pub fn all(
     image: usize,
     argument: &'static str,
-    values: &[i64],
+    values: &[i128],
     expected: &str,
-    fits: impl Fn(i64) -> bool,
+    fits: impl Fn(i128) -> bool,
 ) -> Result<(), RoiError> {
     match values.iter().position(|&value| !fits(value)) {
         None => Ok(()),

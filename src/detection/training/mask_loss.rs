@@ -3,8 +3,9 @@
 use burn::tensor::{Int, Tensor};
 
 use super::super::post_processing::BACKGROUND;
+use super::super::zeros::zero;
 use super::super::{arguments, host};
-use super::elementary::{binary_cross_entropy_with_logits, zero};
+use super::elementary::binary_cross_entropy_with_logits;
 use super::ground_truth;
 use super::mask_targets::project_masks_on_boxes_async;
 use crate::error::{RoiError, or_panic};
@@ -15,7 +16,7 @@ use crate::waiting::wait;
 ///
 /// It is the mean of the binary cross entropy between the mask logits of each proposal's class and its ground-truth
 /// mask, which [`project_masks_on_boxes`](super::project_masks_on_boxes()) crops to the proposal. Without proposals it
-/// is 0.
+/// is 0, and so is its gradient.
 ///
 /// - `mask_logits`: `[K, classes, M, M]`, the output of a mask head for the K proposals of all images, of any float
 ///   dtype. M is at most 32767.
@@ -30,8 +31,8 @@ use crate::waiting::wait;
 ///   integer dtype.
 /// - Returns the loss, `[1]`, in the dtype of `mask_logits`.
 ///
-/// On an autodiff device the loss has a gradient for `mask_logits`; without proposals it is a constant. All others are
-/// constants, on the same device with or without autodiff. Everything but the masks is read back to the host.
+/// On an autodiff device the loss has a gradient for `mask_logits`. All others are constants, on the same device with
+/// or without autodiff. Everything but the masks is read back to the host.
 ///
 /// ```
 /// use burn::tensor::{Device, Int, Tensor};
@@ -80,7 +81,6 @@ pub fn maskrcnn_loss(
 /// - [`RoiError::Length`]: `proposals` has not as many rows as `mask_logits`; `gt_masks`, `gt_labels` or
 ///   `mask_matched_idxs` has not one tensor for each image; or an element of the last two not one row for each mask
 ///   or proposal.
-/// - [`RoiError::NoImages`]: `proposals` is an empty list.
 /// - [`RoiError::Device`]: a tensor is on another device than `mask_logits`.
 /// - [`RoiError::DType`]: the elements of `proposals` have different dtypes, or one that the device can't pool.
 /// - [`RoiError::Target`]: a proposal is not finite, an index names no mask, or a label is not from 1 to `classes - 1`.
@@ -113,8 +113,11 @@ pub async fn maskrcnn_loss_async(
     gt_labels: &[Tensor<1, Int>],
     mask_matched_idxs: &[Tensor<1, Int>],
 ) -> Result<Tensor<1>, RoiError> {
-    check(&mask_logits, proposals, gt_masks, gt_labels)?;
+    check(&mask_logits, proposals, gt_masks, gt_labels, mask_matched_idxs)?;
     let [count, classes, size, _] = mask_logits.dims();
+    if proposals.is_empty() {
+        return Ok(zero(mask_logits));
+    }
     let targets = project_masks_on_boxes_async(gt_masks, proposals, mask_matched_idxs, size).await?;
     let labels = labels_of_proposals(gt_labels, mask_matched_idxs, classes).await?;
     if count == 0 {
@@ -139,7 +142,7 @@ async fn labels_of_proposals(
     for (image, (labels, matched_idxs)) in gt_labels.iter().zip(matched_idxs).enumerate() {
         let labels = host::read_ints(labels).await?;
         ground_truth::all(image, "gt_labels", &labels, &expected, |label| {
-            (BACKGROUND + 1..classes as i64).contains(&label)
+            label > BACKGROUND.into() && label < classes as i128
         })?;
         let rows = host::read_ints(matched_idxs).await?;
         of_proposals.extend(rows.into_iter().map(|row| labels[row as usize] as usize));
@@ -152,6 +155,7 @@ fn check(
     proposals: &[Tensor<2>],
     gt_masks: &[Tensor<3>],
     gt_labels: &[Tensor<1, Int>],
+    mask_matched_idxs: &[Tensor<1, Int>],
 ) -> Result<(), RoiError> {
     let [count, _, height, width] = mask_logits.dims();
     let device = mask_logits.device();
@@ -172,6 +176,8 @@ fn check(
     let images = proposals.len();
     arguments::length("gt_masks", gt_masks.len(), images, "image of `proposals`")?;
     arguments::length("gt_labels", gt_labels.len(), images, "image of `proposals`")?;
+    let indices = mask_matched_idxs.len();
+    arguments::length("mask_matched_idxs", indices, images, "image of `proposals`")?;
     for (labels, masks) in gt_labels.iter().zip(gt_masks) {
         arguments::length("gt_labels", labels.dims()[0], masks.dims()[0], "mask of `gt_masks`")?;
         arguments::device("gt_labels", &labels.device(), "mask_logits", &device)?;

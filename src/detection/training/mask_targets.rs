@@ -200,6 +200,6 @@ async fn check_indices(
     let expected = format!("at least 0 and below the {masks} masks of this image");
     let indices = host::read_ints(matched_idxs).await?;
     ground_truth::all(image, "mask_matched_idxs", &indices, &expected, |index| {
-        (0..masks as i64).contains(&index)
+        (0..masks as i128).contains(&index)
     })
 }

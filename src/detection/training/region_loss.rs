@@ -2,8 +2,9 @@
 
 use burn::tensor::{Int, Tensor, TensorData};
 
+use super::super::zeros::zero;
 use super::super::{arguments, host};
-use super::elementary::{binary_cross_entropy_with_logits, box_delta_loss, zero};
+use super::elementary::{binary_cross_entropy_with_logits, box_delta_loss};
 use super::ground_truth;
 use super::sampler::{BalancedPositiveNegativeSampler, Samples};
 use crate::error::{RoiError, or_panic};
@@ -17,6 +18,7 @@ use crate::waiting::wait;
 /// - The objectness loss is the mean of the binary cross entropy between the logits and the labels.
 /// - The box loss is the smooth L1 loss with a beta of 1 / 9 between the box deltas and their targets. It is summed
 ///   over the positive samples, and divided by the number of all samples.
+/// - If no anchor is drawn, both losses are 0, and so are their gradients. torchvision returns NaN.
 ///
 /// Arguments and result:
 ///
@@ -91,9 +93,8 @@ pub fn rpn_loss(
 /// - [`RoiError::Device`]: a tensor is on another device than `objectness`.
 /// - [`RoiError::DType`]: an element of `regression_targets` has another dtype than `pred_bbox_deltas`.
 /// - [`RoiError::Target`]: a label is not -1, 0 or 1.
-/// - [`RoiError::Option`]: no label is 0 or 1, so that the losses would be means of nothing; `batch_size_per_image` of
-///   the sampler is 0, its `positive_fraction` is not from 0 to 1, or it draws nothing; or `permutation` returns
-///   anything but a permutation.
+/// - [`RoiError::Option`]: `batch_size_per_image` of the sampler is 0, its `positive_fraction` is not from 0 to 1, or
+///   `permutation` returns anything but a permutation.
 pub fn try_rpn_loss(
     objectness: Tensor<2>,
     pred_bbox_deltas: Tensor<3>,
@@ -135,7 +136,8 @@ pub async fn rpn_loss_async(
     let Samples { positive, negative } = draw_from_images(labels, sampler, permutation).await?;
     let count = positive.len() + negative.len();
     if count == 0 {
-        return Err(no_samples());
+        // The mean of no cross entropies is NaN.
+        return Ok((zero(objectness), zero(pred_bbox_deltas)));
     }
 
     let [images, anchors] = objectness.dims();
@@ -175,14 +177,6 @@ async fn draw_from_images(
         first_row += labels.len();
     }
     Ok(Samples { positive, negative })
-}
-
-fn no_samples() -> RoiError {
-    RoiError::Option {
-        argument: "labels",
-        value: "such that no anchor is drawn".to_string(),
-        expected: "0 or 1 for an anchor, since the losses are means over those that are drawn",
-    }
 }
 
 fn check(

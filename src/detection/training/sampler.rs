@@ -103,7 +103,7 @@ impl BalancedPositiveNegativeSampler {
     /// Draws the samples of one image.
     pub(super) fn draw(
         &self,
-        labels: &[i64],
+        labels: &[i128],
         permutation: &mut impl FnMut(usize) -> Vec<usize>,
     ) -> Result<Samples, RoiError> {
         let positive = rows_where(labels, |label| label >= 1);
@@ -152,7 +152,7 @@ impl Samples {
 }
 
 /// The rows whose label fits.
-pub(super) fn rows_where(labels: &[i64], fits: impl Fn(i64) -> bool) -> Vec<usize> {
+pub(super) fn rows_where(labels: &[i128], fits: impl Fn(i128) -> bool) -> Vec<usize> {
     (0..labels.len()).filter(|&row| fits(labels[row])).collect()
 }
 

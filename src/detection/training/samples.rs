@@ -79,7 +79,7 @@ impl TrainingSamples {
         let mut rows = Vec::with_capacity(self.labels.len());
         for labels in &self.labels {
             let labels = host::read_ints(labels).await?;
-            rows.push(rows_where(&labels, |label| label > BACKGROUND));
+            rows.push(rows_where(&labels, |label| label > BACKGROUND.into()));
         }
         Ok(Self {
             proposals: select_rows(&self.proposals, &rows),

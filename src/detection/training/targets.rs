@@ -67,7 +67,8 @@ pub fn assign_targets_to_proposals(
 /// - [`RoiError::Shape`]: a tensor of `proposals` or `gt_boxes` is not `[K, 4]`.
 /// - [`RoiError::Device`], [`RoiError::DType`]: a tensor of `gt_boxes` differs from that of `proposals`, or one of
 ///   `gt_labels` is on another device.
-/// - [`RoiError::Target`]: a ground-truth box is not finite or has no width or no height, or its label is below 1.
+/// - [`RoiError::Target`]: a ground-truth box is not finite or has no width or no height, or its label is below 1 or
+///   above what the device's integer dtype holds.
 /// - [`RoiError::Option`]: a threshold of `matcher` is not finite, or `low_threshold` is above `high_threshold`.
 pub fn try_assign_targets_to_proposals(
     proposals: &[Tensor<2>],

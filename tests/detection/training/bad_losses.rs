@@ -17,16 +17,12 @@ fn inputs_of_fastrcnn_loss_that_do_not_match() {
         let labels = [ints([0, 1], device), ints([1], device)];
         assert!(call([3, 2], [3, 8], &labels, &[[2, 4], [1, 4]]).is_ok());
         assert_error(
-            call([0, 2], [0, 8], &[], &[]),
-            "`class_logits` has shape [0, 2], but must have shape [K, classes], with K above 0",
-        );
-        assert_error(
             call([3, 2], [2, 8], &labels, &[[2, 4], [1, 4]]),
             "`box_regression` has length 2, but must have length 3: one for each row of `class_logits`",
         );
         assert_error(
-            call([3, 2], [3, 4], &labels, &[[2, 4], [1, 4]]),
-            "`box_regression` has shape [3, 4], but must have shape [K, 4 * classes], \
+            call([3, 2], [3, 12], &labels, &[[2, 4], [1, 4]]),
+            "`box_regression` has shape [3, 12], but must have shape [K, 4 * classes] or [K, 4], \
              where `class_logits` is [K, classes]",
         );
         assert_error(
@@ -103,15 +99,6 @@ fn inputs_of_rpn_loss_that_do_not_match() {
             ),
             "`labels` row 1 of image 1 is 2, but must be -1, 0 or 1",
         );
-        assert_error(
-            call(
-                [2, 3, 4],
-                &[ints([-1; 3], device), ints([-1; 3], device)],
-                &[[3, 4], [3, 4]],
-            ),
-            "`labels` is such that no anchor is drawn, but must be 0 or 1 for an anchor, since the losses are means \
-             over those that are drawn",
-        );
     }
 }
 
@@ -160,7 +147,11 @@ fn inputs_of_maskrcnn_loss_that_do_not_match() {
             "`gt_labels` row 1 of image 0 is 2, but must be above 0, which is the background, and below the 2 classes",
         );
         assert_error(
-            try_maskrcnn_loss(floats([0, 3, 4, 4], device), &[], &[], &[], &[]),
+            call([1, 3, 4, 4], &masks([2, 8, 8]), &labels, &[]),
+            "`mask_matched_idxs` has length 0, but must have length 1: one for each image of `proposals`",
+        );
+        assert_error(
+            try_project_masks_on_boxes(&[], &[], &[], 4),
             "`proposals` is an empty list, but must have one tensor for each image",
         );
     }
@@ -267,8 +258,8 @@ fn dtypes_that_differ() {
 }
 
 #[test]
-#[should_panic(expected = "`class_logits` has shape [0, 2], but must have shape [K, classes], with K above 0")]
+#[should_panic(expected = "`box_regression` has length 1, but must have length 0: one for each row of `class_logits`")]
 fn panics_have_the_text_of_the_error() {
     let device = &backends()[0].device;
-    fastrcnn_loss(floats([0, 2], device), floats([0, 8], device), &[], &[]);
+    fastrcnn_loss(floats([0, 2], device), floats([1, 8], device), &[], &[]);
 }
