@@ -18,5 +18,6 @@ mod masks;
 mod nms;
 mod onnx_suppression;
 mod proposals;
+mod reports;
 mod rotated;
 mod training;

@@ -1,0 +1,4 @@
+//! What users reported, one test a report.
+
+mod anchors;
+mod masks;
