@@ -81,7 +81,8 @@ pub async fn paste_masks_in_image_async(
     let [height, width] = image_size;
     let [.., size] = masks.dims();
     let (device, dtype) = (masks.device(), masks.dtype());
-    let images = |count| Tensor::<4>::zeros([count, 1, height, width], (&device, dtype));
+    // On Flex, `zeros` allocates the memory twice and copies it.
+    let images = |count| Tensor::<4>::full([count, 1, height, width], 0.0, (&device, dtype));
     let mask = |row: usize| masks.clone().slice_dim(0, row..row + 1).reshape([size, size]);
     let rows = windows.iter().enumerate();
     if !device.is_autodiff() || windows.is_empty() {
