@@ -3,7 +3,7 @@
 use std::ops::RangeInclusive;
 
 use arbitrary::Unstructured;
-use burn::tensor::{DType, Device, Int, IntDType, Tensor, TensorData};
+use burn::tensor::{DType, Device, Element, Int, IntDType, Tensor, TensorData};
 
 /// The bytes that are left to read. Where they end, zeros follow.
 pub struct Bytes<'a> {
@@ -25,7 +25,7 @@ pub struct Floats {
 /// An integer tensor.
 #[derive(Debug, Clone)]
 pub struct Ints {
-    pub values: Vec<i64>,
+    pub values: Vec<i128>,
     pub dtype: IntDType,
 }
 
@@ -151,7 +151,21 @@ impl<'a> Bytes<'a> {
             let index = self.int(0..=65_535) % count;
             values[index] = self.choose(&[-1, -2, 100, i64::MIN, i64::MAX, 1 << 32, 0]);
         }
-        Ints { values, dtype }
+        // Wraps around, as a cast in Rust does.
+        let stored = |value: i64| match dtype {
+            IntDType::I64 => value.into(),
+            IntDType::I32 => (value as i32).into(),
+            IntDType::I16 => (value as i16).into(),
+            IntDType::I8 => (value as i8).into(),
+            IntDType::U64 => (value as u64).into(),
+            IntDType::U32 => (value as u32).into(),
+            IntDType::U16 => (value as u16).into(),
+            IntDType::U8 => (value as u8).into(),
+        };
+        Ints {
+            values: values.into_iter().map(stored).collect(),
+            dtype,
+        }
     }
 }
 
@@ -208,24 +222,22 @@ impl Floats {
 
 impl Ints {
     pub fn tensor(&self, device: &Device) -> Tensor<1, Int> {
-        let count = self.values.len();
-        let data = TensorData::new(self.values.clone(), [count]);
-        // Wraps around, as a cast in Rust does.
+        let values = &self.values;
         let data = match self.dtype {
-            IntDType::I64 => data,
-            IntDType::I32 => of(&self.values, |value| value as i32),
-            IntDType::I16 => of(&self.values, |value| value as i16),
-            IntDType::I8 => of(&self.values, |value| value as i8),
-            IntDType::U64 => of(&self.values, |value| value as u64),
-            IntDType::U32 => of(&self.values, |value| value as u32),
-            IntDType::U16 => of(&self.values, |value| value as u16),
-            IntDType::U8 => of(&self.values, |value| value as u8),
+            IntDType::I64 => of(values, |value| value as i64),
+            IntDType::I32 => of(values, |value| value as i32),
+            IntDType::I16 => of(values, |value| value as i16),
+            IntDType::I8 => of(values, |value| value as i8),
+            IntDType::U64 => of(values, |value| value as u64),
+            IntDType::U32 => of(values, |value| value as u32),
+            IntDType::U16 => of(values, |value| value as u16),
+            IntDType::U8 => of(values, |value| value as u8),
         };
         Tensor::from_data(data, (device, DType::from(self.dtype)))
     }
 }
 
-fn of<E: burn::tensor::Element>(values: &[i64], cast: impl Fn(i64) -> E) -> TensorData {
+fn of<E: Element>(values: &[i128], cast: impl Fn(i128) -> E) -> TensorData {
     let values: Vec<E> = values.iter().map(|&value| cast(value)).collect();
     let count = values.len();
     TensorData::new(values, [count])
