@@ -60,9 +60,9 @@ pub struct AnchorGeneratorConfig {
     #[config(default = 0.0)]
     pub offset: f64,
     /// For each feature map the distance of its pixels in the image, in pixels, above 0: what detectron2 and
-    /// mmdetection are configured with. If it is `None`, it is `image_size / map_size`, rounded down, as in torchvision.
-    /// The two differ for a feature map whose height or width was rounded up: an image 800 pixels high with a map of 13
-    /// rows has a distance of 61, not 64.
+    /// mmdetection are configured with. Without it the distance is `image_size / map_size`, rounded down, as in
+    /// torchvision. The two differ for a feature map whose height or width was rounded up: an image 800 pixels high
+    /// with a map of 13 rows has a distance of 61, not 64.
     pub strides: Option<Vec<usize>>,
 }
 

@@ -9,7 +9,7 @@ use crate::error::RoiError;
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[non_exhaustive]
 pub enum BaseAnchors {
-    /// Half of the width and half of the height are rounded to whole pixels, and a half to the even one. Aspect ratio by
+    /// Half of the width and half of the height are rounded to whole pixels, and ties to the even one. Aspect ratio by
     /// aspect ratio, and for each the sizes. Computed in f32.
     Torchvision,
     /// Not rounded. Size by size, and for each the aspect ratios. Computed in f64 and stored in f32.

@@ -14,8 +14,8 @@ use crate::backend::is_host;
 use crate::error::{RoiError, or_panic};
 use crate::waiting::{read, wait};
 
-/// Pastes masks as [`paste_masks_in_image`](super::paste_masks_in_image) does, and compares each pixel with a threshold:
-/// what users of torchvision compute as `paste_masks_in_image(...) > 0.5`.
+/// Pastes masks as [`paste_masks_in_image`](super::paste_masks_in_image) does, and compares each pixel with a
+/// threshold: what users of torchvision compute as `paste_masks_in_image(...) > 0.5`.
 ///
 /// - `masks`, `boxes`, `image_size`, `padding`: as in [`paste_masks_in_image`](super::paste_masks_in_image). The image
 ///   has at most 2^32 - 1 pixels.
@@ -57,7 +57,8 @@ pub fn paste_binary_masks_in_image(
 /// # Errors
 ///
 /// - Those of [`try_paste_masks_in_image`](super::try_paste_masks_in_image()).
-/// - [`RoiError::Option`]: `threshold` is NaN, the image has more than 2^32 - 1 pixels, or no memory can hold the result.
+/// - [`RoiError::Option`]: `threshold` is NaN, the image has more than 2^32 - 1 pixels, or no memory can hold the
+///   result.
 pub fn try_paste_binary_masks_in_image(
     masks: Tensor<4>,
     boxes: Tensor<2>,

@@ -65,8 +65,8 @@ impl Window {
 
     /// Resizes the mask, M x M values, on the host, with the arithmetic of [`paste`](Window::paste).
     ///
-    /// Calls `emit` for pieces of the window's rows that are in bounds of an image of `[height, width]` pixels, with the
-    /// row and the first column of the piece. The pieces of the same columns come together, from top to bottom.
+    /// Calls `emit` for pieces of the window's rows that are in bounds of an image of `[height, width]` pixels, with
+    /// the row and the first column of the piece. The pieces of the same columns come together, from top to bottom.
     pub fn resize_on_host<T: MaskPixel>(
         &self,
         mask: &[T],

@@ -22,9 +22,11 @@ use crate::waiting::wait;
 /// - Returns `[K, 1, H, W]`, probabilities in the dtype of `masks`. An object usually has the pixels above 0.5.
 ///
 /// The boxes are read back to the host. The result has K * H * W elements: 30 masks in an image of 3000 x 4000 take
-/// 1.44 GB in f32. Computing it takes at most 64 MiB beyond it, or on an autodiff device as much again as the result. A
-/// mask above a threshold takes a quarter of that from [`paste_binary_masks_in_image`](super::paste_binary_masks_in_image),
-/// and a few kB from [`paste_masks_as_run_lengths`](super::paste_masks_as_run_lengths).
+/// 1.44 GB in f32. Computing it takes at most 64 MiB beyond it, or on an autodiff device as much again as the result.
+///
+/// [`paste_binary_masks_in_image`](super::paste_binary_masks_in_image) returns the pixels above a threshold, a byte
+/// each. [`paste_masks_as_run_lengths`](super::paste_masks_as_run_lengths) returns them as run lengths, which take a
+/// few kB a mask.
 ///
 /// ```
 /// use burn::tensor::{Device, Tensor};

@@ -6,8 +6,8 @@ use super::mask_window::{MaskPixel, Window};
 /// [`paste_masks_as_run_lengths`](super::paste_masks_as_run_lengths).
 ///
 /// The pixels are in column-major order: the first column from top to bottom, then the next. The first run is of pixels
-/// that are not set, and is 0 if the first pixel is set. Then runs of pixels that are set and that are not set alternate.
-/// No other run is 0, except that of an image without pixels.
+/// that are not set, and is 0 if the first pixel is set. Then runs of set pixels and of pixels that are not set
+/// alternate. No other run is 0.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct RunLengths {
     size: [usize; 2],

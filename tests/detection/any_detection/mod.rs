@@ -1,4 +1,4 @@
-//! Any call of the detection module, right or wrong: what the fuzz target and the random calls of the tests are made of.
+//! Any call of the detection module, right or wrong: what the fuzz target and the tests' random calls are made of.
 //!
 //! Three of four calls are right: they must succeed. The others have lengths that do not match, values that are NaN or
 //! infinite, and options out of range: they are refused or give results that are consistent, and never panic.
@@ -12,6 +12,7 @@ mod boxes;
 mod bytes;
 mod masks;
 mod selection;
+mod targets;
 mod training;
 
 use bytes::{Bytes, Floats};
@@ -51,7 +52,7 @@ impl AnyDetection {
             10 => Box::new(masks::Heatmaps::read(&mut bytes)),
             11 => Box::new(training::HeadLosses::read(&mut bytes)),
             12 => Box::new(training::MaskLoss::read(&mut bytes)),
-            _ => Box::new(training::Targets::read(&mut bytes)),
+            _ => Box::new(targets::Targets::read(&mut bytes)),
         };
         Self {
             call,

@@ -2,3 +2,4 @@
 
 mod anchors;
 mod masks;
+mod run_lengths;
