@@ -25,7 +25,9 @@ pub(crate) fn check<B: DeviceSupport>(
 ) -> Result<(), RoiError> {
     let elements = match shape.contains(&0) {
         true => Some(0),
-        false => shape.iter().try_fold(1_usize, |elements, &size| elements.checked_mul(size)),
+        false => shape
+            .iter()
+            .try_fold(1_usize, |elements, &size| elements.checked_mul(size)),
     };
     let bytes = elements.and_then(|elements| elements.checked_mul(dtype.size()));
     if bytes.is_some_and(|bytes| isize::try_from(bytes).is_ok() && B::holds(device, bytes)) {
@@ -66,7 +68,11 @@ fn left() -> Option<usize> {
     let table = std::fs::read_to_string("/proc/meminfo").ok()?;
     let kilobytes = |name: &str| {
         let line = table.lines().find_map(|line| line.strip_prefix(name))?;
-        line.trim_start_matches(':').split_whitespace().next()?.parse::<usize>().ok()
+        line.trim_start_matches(':')
+            .split_whitespace()
+            .next()?
+            .parse::<usize>()
+            .ok()
     };
     let swap = kilobytes("SwapFree").unwrap_or(0);
     kilobytes("MemAvailable")?.checked_add(swap)?.checked_mul(1 << 10)

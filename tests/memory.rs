@@ -4,6 +4,7 @@ use std::cell::RefCell;
 
 use burn::backend::Dispatch;
 use burn::tensor::{Device, Distribution, Tensor};
+use burn_roi::detection::{paste_masks_as_run_lengths, paste_masks_in_image};
 use burn_roi::primitive::Backward;
 use burn_roi::*;
 use peak_alloc::PeakAlloc;
@@ -152,6 +153,26 @@ fn memory_is_bounded_at_any_number_of_regions() {
         check("the gradient of 50 rotated boxes", most, &|| {
             Tensor::<2>::from_dispatch(by_hand(&gradient.clone().narrow(0, 0, 50), &few_rotated).boxes()).unsqueeze()
         });
+
+        // A result of 92 MiB. The window of the first mask is the image, 9 MiB.
+        let masks = Tensor::<4>::random([10, 1, 28, 28], Distribution::Default, device);
+        let whole_image = Tensor::<2>::from_floats([[0.0, 0.0, 2000.0, 1200.0]], device);
+        let small = Tensor::<2>::from_floats([[5.0, 7.0, 50.0, 70.0]], device).repeat(&[9, 1]);
+        let boxes = Tensor::cat(vec![whole_image, small], 0);
+        check("10 masks in an image of 1200 x 2000", 32.0, &|| {
+            paste_masks_in_image(masks.clone(), boxes.clone(), [1200, 2000], 1)
+        });
+        PEAK.reset_peak_usage();
+        let before = PEAK.current_usage() as f32;
+        let encoded = paste_masks_as_run_lengths(masks, boxes, [1200, 2000], 1, 0.5);
+        let taken = (PEAK.peak_usage() as f32 - before) / MIB;
+        println!("{}: run lengths of 10 masks take {taken:.1} MiB", backend.name);
+        assert!(
+            taken <= 4.0,
+            "{}: run lengths of 10 masks take {taken} MiB",
+            backend.name
+        );
+        assert!(encoded[0].area() > 0);
 
         // Columns that are not neighbours are copied once, 10 MiB.
         let transposed = features.swap_dims(2, 3);

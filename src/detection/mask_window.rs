@@ -1,8 +1,8 @@
 //! The window of an image that a mask is resized to.
 
-use std::ops::Range;
+use std::ops::{Add, Mul, Range};
 
-use burn::tensor::{DType, Device, FloatDType, Tensor, TensorData};
+use burn::tensor::{DType, Element, ElementConversion, FloatDType, Tensor, TensorData, bf16, f16};
 
 use super::host;
 use crate::error::RoiError;
@@ -36,24 +36,96 @@ pub async fn read_windows(boxes: &Tensor<2>, mask_size: usize, padding: usize) -
 }
 
 impl Window {
-    /// An image of zeros of `shape`, `[1, 1, H, W]`, with the mask, `[M, M]`, pasted into the window.
-    pub fn paste(&self, mask: Tensor<2>, shape: [usize; 4]) -> Tensor<4> {
-        let (device, dtype) = (mask.device(), mask.dtype());
-        let image = Tensor::zeros(shape, (&device, dtype));
-        let rows = self.y.in_bounds(shape[2]);
-        let columns = self.x.in_bounds(shape[3]);
+    /// Pastes the mask, `[M, M]`, into row `row` of `images`, `[K, 1, H, W]`.
+    pub fn paste(&self, mask: Tensor<2>, mut images: Tensor<4>, row: usize) -> Tensor<4> {
+        /// How many pixels are resized together: 4 MiB of f32. Five such tensors or so exist at a time.
+        const PIXELS: usize = 1 << 20;
+
+        let dtype = images.dtype();
+        let [.., height, width] = images.dims();
+        let (rows, columns) = (self.y.in_bounds(height), self.x.in_bounds(width));
         if rows.is_empty() || columns.is_empty() {
-            return image;
+            return images;
         }
         let mask = match dtype {
             DType::F16 | DType::BF16 => mask.cast(FloatDType::F32),
             _ => mask,
         };
-        let resized = self.y.resize(mask, 0, &rows);
-        let resized = self.x.resize(resized, 1, &columns).cast(dtype);
-        let resized = resized.reshape([1, 1, rows.len(), columns.len()]);
-        image.slice_assign([0..1, 0..1, rows, columns], resized)
+        let band_height = (PIXELS / columns.len()).max(1);
+        for start in rows.clone().step_by(band_height) {
+            let band = start..rows.end.min(start + band_height);
+            let resized = self.y.resize(mask.clone(), 0, &band);
+            let resized = self.x.resize(resized, 1, &columns).cast(dtype);
+            let resized = resized.reshape([1, 1, band.len(), columns.len()]);
+            // No other tensor shares the images' memory, so that every backend writes into it.
+            images = images.slice_assign([row..row + 1, 0..1, band, columns.clone()], resized);
+        }
+        images
     }
+
+    /// Resizes the mask, M x M values, on the host, with the arithmetic of [`paste`](Window::paste).
+    ///
+    /// Calls `emit` for pieces of the window's rows that are in bounds of an image of `[height, width]` pixels, with
+    /// the row and the first column of the piece. The pieces of the same columns come together, from top to bottom.
+    pub fn resize_on_host<T: MaskPixel>(
+        &self,
+        mask: &[T],
+        [height, width]: [usize; 2],
+        mut emit: impl FnMut(usize, usize, &[T]),
+    ) {
+        /// How wide a piece is at most. Its memory is the same for every image.
+        const COLUMNS: usize = 4096;
+
+        let dtype = T::Computed::dtype();
+        let (rows, columns) = (self.y.in_bounds(height), self.x.in_bounds(width));
+        let mask: Vec<T::Computed> = mask.iter().map(|pixel| pixel.elem()).collect();
+        let mask: Vec<_> = mask.chunks_exact(self.x.mask.size).collect();
+        let (tap_of_row, tap_of_column) = (self.y.taps(dtype), self.x.taps(dtype));
+        let weighted = |taps: [(usize, f64); 2]| taps.map(|(pixel, weight)| (pixel, weight.elem::<T::Computed>()));
+        for start in columns.clone().step_by(COLUMNS) {
+            let piece = start..columns.end.min(start + COLUMNS);
+            let taps: Vec<_> = piece.map(|column| weighted(tap_of_column(column))).collect();
+            let mut values: Vec<T> = Vec::with_capacity(taps.len());
+            for row in rows.clone() {
+                let [low, high] = weighted(tap_of_row(row));
+                let pixels = mask[low.0].iter().zip(mask[high.0]);
+                let resized: Vec<_> = pixels.map(|(&a, &b)| a * low.1 + b * high.1).collect();
+                values.clear();
+                values.extend(taps.iter().map(|&[low, high]| {
+                    let value = resized[low.0] * low.1 + resized[high.0] * high.1;
+                    value.elem::<T>()
+                }));
+                emit(row, start, &values);
+            }
+        }
+    }
+
+    /// One past the last row of the window that is in bounds of an image of `height` rows.
+    pub fn bottom(&self, height: usize) -> usize {
+        self.y.in_bounds(height).end
+    }
+}
+
+/// A float dtype of masks.
+pub trait MaskPixel: Element + PartialOrd + Sync {
+    /// What masks of this dtype are resized in.
+    type Computed: Element + Add<Output = Self::Computed> + Mul<Output = Self::Computed>;
+}
+
+impl MaskPixel for f32 {
+    type Computed = f32;
+}
+
+impl MaskPixel for f64 {
+    type Computed = f64;
+}
+
+impl MaskPixel for f16 {
+    type Computed = f32;
+}
+
+impl MaskPixel for bf16 {
+    type Computed = f32;
 }
 
 /// A mask along one axis.
@@ -73,11 +145,11 @@ impl MaskAxis {
 
     /// Turns a pixel of the padded mask and its weight into a pixel of the mask and its weight. The padding is 0, so a
     /// pixel of it gets the weight 0.
-    fn without_padding(self, padded_pixel: f64, weight: f64) -> (i64, f64) {
+    fn without_padding(self, padded_pixel: f64, weight: f64) -> (usize, f64) {
         let pixel = padded_pixel - self.padding as f64;
         let last = self.size as f64 - 1.0;
         let in_mask = (0.0..=last).contains(&pixel);
-        (pixel.clamp(0.0, last) as i64, if in_mask { weight } else { 0.0 })
+        (pixel.clamp(0.0, last) as usize, if in_mask { weight } else { 0.0 })
     }
 }
 
@@ -118,56 +190,39 @@ impl Span {
 
     /// The mask resized along an axis, at the image's `pixels`.
     fn resize(&self, mask: Tensor<2>, axis: usize, pixels: &Range<usize>) -> Tensor<2> {
-        let device = mask.device();
-        let [low, high] = self.taps(pixels, mask.dtype());
-        let weighted = |tap: Tap| {
-            let weights = tap.weights(axis, mask.dtype(), &device);
-            let pixels = mask.clone().select(axis, host::ints(tap.pixels, &device));
+        let (device, dtype) = (mask.device(), mask.dtype());
+        let taps: Vec<_> = pixels.clone().map(self.taps(dtype)).collect();
+        let mut shape = [1, 1];
+        shape[axis] = taps.len();
+        let weighted = |end: usize| {
+            let weights: Vec<f64> = taps.iter().map(|taps| taps[end].1).collect();
+            // A tensor that broadcasts along the other axis.
+            let weights = Tensor::<2>::from_data(TensorData::new(weights, shape), (&device, dtype));
+            let pixels: Vec<_> = taps.iter().map(|taps| taps[end].0).collect();
+            let pixels = mask.clone().select(axis, host::indices(&pixels, &device));
             let dims = pixels.dims();
             pixels * weights.expand(dims)
         };
-        weighted(low) + weighted(high)
+        weighted(0) + weighted(1)
     }
 
-    /// The two taps of the bilinear interpolation for each of the image's `pixels`, computed in `dtype`.
-    fn taps(&self, pixels: &Range<usize>, dtype: DType) -> [Tap; 2] {
-        let round = |value| host::rounded(value, dtype);
+    /// The two taps of the bilinear interpolation at a pixel of the image: for each a pixel of the mask and its weight,
+    /// computed in `dtype`.
+    fn taps(&self, dtype: DType) -> impl Fn(usize) -> [(usize, f64); 2] {
+        let round = move |value| host::rounded(value, dtype);
         let length = (self.end - self.start).max(1) as f64;
         let scale = round(self.mask.padded_size() / length);
         let last = self.mask.padded_size() - 1.0;
-
-        let [mut low, mut high] = [Tap::default(), Tap::default()];
-        for pixel in pixels.clone() {
+        move |pixel| {
             let pixel = (pixel as i64 - self.start) as f64;
             let position = round(round(scale * (pixel + 0.5)) - 0.5).max(0.0);
             let floor = position.floor().min(last);
             let fraction = round(position - floor).clamp(0.0, 1.0);
-            low.push(self.mask.without_padding(floor, round(1.0 - fraction)));
-            high.push(self.mask.without_padding((floor + 1.0).min(last), fraction));
+            [
+                self.mask.without_padding(floor, round(1.0 - fraction)),
+                self.mask.without_padding((floor + 1.0).min(last), fraction),
+            ]
         }
-        [low, high]
-    }
-}
-
-/// One of the two taps of a bilinear interpolation along an axis: for each pixel of the image, a pixel of the mask and
-/// its weight.
-#[derive(Default)]
-struct Tap {
-    pixels: Vec<i64>,
-    weights: Vec<f64>,
-}
-
-impl Tap {
-    fn push(&mut self, (pixel, weight): (i64, f64)) {
-        self.pixels.push(pixel);
-        self.weights.push(weight);
-    }
-
-    /// The weights as a tensor that broadcasts along the other axis.
-    fn weights(&self, axis: usize, dtype: DType, device: &Device) -> Tensor<2> {
-        let mut shape = [1, 1];
-        shape[axis] = self.weights.len();
-        Tensor::from_data(TensorData::new(self.weights.clone(), shape), (device, dtype))
     }
 }
 

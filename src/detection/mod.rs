@@ -29,7 +29,8 @@
 //!    [`postprocess_detections`] turns that into [`Detections`].
 //! 3. [`multi_scale_roi_align`](crate::multi_scale_roi_align()) pools the detections. [`MaskRcnnHeads`] and
 //!    [`MaskRcnnPredictor`] compute a mask for each class. [`maskrcnn_inference`] selects the mask of the detection's
-//!    class, and [`paste_masks_in_image`] pastes it into the image.
+//!    class, and [`paste_masks_in_image`] pastes it into the image. [`paste_binary_masks_in_image`] and
+//!    [`paste_masks_as_run_lengths`] do that for the pixels above a threshold, in less memory.
 //!
 //! Of Keypoint R-CNN there is the last step: [`heatmaps_to_keypoints`] finds the keypoints of each detection in its
 //! heatmaps.
@@ -66,7 +67,8 @@
 //! 2. [`select_training_samples`] compares the proposals with the ground truth and draws samples from them by a
 //!    [`BalancedPositiveNegativeSampler`]. [`fastrcnn_loss`] gives the losses of the box head.
 //! 3. [`maskrcnn_loss`] gives the loss of the mask head for the samples that are not background,
-//!    [`TrainingSamples::positive`]. [`project_masks_on_boxes`] crops their masks from the ground truth.
+//!    [`TrainingSamples::positive`]. [`project_masks_on_boxes`] crops their masks from the ground truth, and
+//!    [`MaskTargets`] has the options of detectron2 and mmdetection.
 //!
 //! The losses have gradients for what the heads compute on an autodiff device. Targets have none: they are plain
 //! tensors, and a function takes them with or without autodiff. The caller gives the random choice, either
@@ -104,6 +106,8 @@
 
 mod anchors;
 pub(crate) mod arguments;
+mod base_anchors;
+mod binary_masks;
 mod box_coder;
 mod boxes;
 mod class_masks;
@@ -118,11 +122,17 @@ mod paste_masks;
 mod post_processing;
 mod proposals;
 mod rotated;
+mod run_lengths;
 mod suppression;
 mod training;
 mod zeros;
 
 pub use anchors::{AnchorGenerator, AnchorGeneratorConfig};
+pub use base_anchors::BaseAnchors;
+pub use binary_masks::{
+    paste_binary_masks_in_image, paste_binary_masks_in_image_async, paste_masks_as_run_lengths,
+    paste_masks_as_run_lengths_async, try_paste_binary_masks_in_image, try_paste_masks_as_run_lengths,
+};
 pub use box_coder::BoxCoder;
 pub(crate) use boxes::upcast_dtype;
 pub use boxes::{
@@ -147,12 +157,14 @@ pub use rotated::{
     box_iou_rotated_aligned_async, box_iou_rotated_async, nms_rotated, nms_rotated_async, try_batched_nms_rotated,
     try_box_iou_rotated, try_box_iou_rotated_aligned, try_nms_rotated,
 };
+pub use run_lengths::RunLengths;
 pub(crate) use suppression::greedy_nms;
 pub use training::{
-    BalancedPositiveNegativeSampler, Matcher, TrainingSamples, TrainingSamplesConfig, assign_targets_to_anchors,
-    assign_targets_to_anchors_async, assign_targets_to_proposals, assign_targets_to_proposals_async, fastrcnn_loss,
-    fastrcnn_loss_async, maskrcnn_loss, maskrcnn_loss_async, project_masks_on_boxes, project_masks_on_boxes_async,
-    random_permutations, rpn_loss, rpn_loss_async, select_training_samples, select_training_samples_async,
-    try_assign_targets_to_anchors, try_assign_targets_to_proposals, try_fastrcnn_loss, try_maskrcnn_loss,
-    try_project_masks_on_boxes, try_rpn_loss, try_select_training_samples,
+    BalancedPositiveNegativeSampler, MaskTargets, Matcher, TrainingSamples, TrainingSamplesConfig,
+    assign_targets_to_anchors, assign_targets_to_anchors_async, assign_targets_to_proposals,
+    assign_targets_to_proposals_async, fastrcnn_loss, fastrcnn_loss_async, maskrcnn_loss, maskrcnn_loss_async,
+    project_masks_on_boxes, project_masks_on_boxes_async, random_permutations, rpn_loss, rpn_loss_async,
+    select_training_samples, select_training_samples_async, try_assign_targets_to_anchors,
+    try_assign_targets_to_proposals, try_fastrcnn_loss, try_maskrcnn_loss, try_project_masks_on_boxes, try_rpn_loss,
+    try_select_training_samples,
 };

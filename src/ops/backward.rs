@@ -9,8 +9,8 @@ use burn::tensor::{Shape, Slice};
 use super::call::{check_pyramid, reads_nothing};
 use crate::backend::{BackwardCall, RoiBackend};
 use crate::error::RoiError;
-use crate::memory;
 use crate::geometry::operator::RegionOperator;
+use crate::memory;
 use crate::regions::{Regions, same_device, shape};
 
 /// The gradients of a call whose arguments were checked: each is computed when it is asked for. Functions such as

@@ -8,8 +8,8 @@ use super::run::Call;
 use crate::backend::remote::message::Operation;
 use crate::backend::{RoiBackend, output_shape};
 use crate::error::RoiError;
-use crate::memory;
 use crate::geometry::options::Reduction;
+use crate::memory;
 use crate::ops::call::{check_dtypes, check_features, pooled_shape, reads_nothing};
 use crate::regions::{Regions, same_device, shape};
 

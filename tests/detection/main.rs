@@ -5,6 +5,8 @@
 mod backends;
 
 mod anchors;
+mod any_calls;
+mod any_detection;
 mod awaiting;
 mod bad_input;
 mod beyond_torchvision;

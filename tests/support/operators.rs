@@ -212,8 +212,8 @@ fn call(
             try_roi_align(features, &index_first()?, config)
         }
         "mmcv.roi_pool" => {
-            let config = mmcv::RoiPool::new(attributes.get("output_size")?)
-                .with_spatial_scale(attributes.get("spatial_scale")?);
+            let config =
+                mmcv::RoiPool::new(attributes.get("output_size")?).with_spatial_scale(attributes.get("spatial_scale")?);
             try_roi_pool(features, &index_first()?, config)
         }
         "mmcv.prroi_pool" => {

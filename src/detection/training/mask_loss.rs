@@ -7,7 +7,7 @@ use super::super::zeros::zero;
 use super::super::{arguments, host};
 use super::elementary::binary_cross_entropy_with_logits;
 use super::ground_truth;
-use super::mask_targets::project_masks_on_boxes_async;
+use super::mask_targets::MaskTargets;
 use crate::error::{RoiError, or_panic};
 use crate::waiting::wait;
 
@@ -16,7 +16,7 @@ use crate::waiting::wait;
 ///
 /// It is the mean of the binary cross entropy between the mask logits of each proposal's class and its ground-truth
 /// mask, which [`project_masks_on_boxes`](super::project_masks_on_boxes()) crops to the proposal. Without proposals it
-/// is 0, and so is its gradient.
+/// is 0, and so is its gradient. [`MaskTargets::loss`] crops the masks as other frameworks do.
 ///
 /// - `mask_logits`: `[K, classes, M, M]`, the output of a mask head for the K proposals of all images, of any float
 ///   dtype. M is at most 32767.
@@ -113,22 +113,79 @@ pub async fn maskrcnn_loss_async(
     gt_labels: &[Tensor<1, Int>],
     mask_matched_idxs: &[Tensor<1, Int>],
 ) -> Result<Tensor<1>, RoiError> {
-    check(&mask_logits, proposals, gt_masks, gt_labels, mask_matched_idxs)?;
-    let [count, classes, size, _] = mask_logits.dims();
-    if proposals.is_empty() {
-        return Ok(zero(mask_logits));
+    MaskTargets::new()
+        .loss_async(mask_logits, proposals, gt_masks, gt_labels, mask_matched_idxs)
+        .await
+}
+
+impl MaskTargets {
+    /// The loss of a mask head for targets with these options. Arguments and result are those of [`maskrcnn_loss`].
+    ///
+    /// # Panics
+    ///
+    /// Where [`try_loss`](MaskTargets::try_loss) returns an error, with its text.
+    pub fn loss(
+        &self,
+        mask_logits: Tensor<4>,
+        proposals: &[Tensor<2>],
+        gt_masks: &[Tensor<3>],
+        gt_labels: &[Tensor<1, Int>],
+        mask_matched_idxs: &[Tensor<1, Int>],
+    ) -> Tensor<1> {
+        or_panic(self.try_loss(mask_logits, proposals, gt_masks, gt_labels, mask_matched_idxs))
     }
-    let targets = project_masks_on_boxes_async(gt_masks, proposals, mask_matched_idxs, size).await?;
-    let labels = labels_of_proposals(gt_labels, mask_matched_idxs, classes).await?;
-    if count == 0 {
-        return Ok(zero(mask_logits));
+
+    /// [`loss`](MaskTargets::loss) that returns an error instead of panicking.
+    ///
+    /// # Errors
+    ///
+    /// Those of [`try_maskrcnn_loss`].
+    pub fn try_loss(
+        &self,
+        mask_logits: Tensor<4>,
+        proposals: &[Tensor<2>],
+        gt_masks: &[Tensor<3>],
+        gt_labels: &[Tensor<1, Int>],
+        mask_matched_idxs: &[Tensor<1, Int>],
+    ) -> Result<Tensor<1>, RoiError> {
+        wait(
+            "try_loss",
+            "loss_async",
+            self.loss_async(mask_logits, proposals, gt_masks, gt_labels, mask_matched_idxs),
+        )
     }
-    let rows: Vec<usize> = (0..count)
-        .map(|proposal| proposal * classes + labels[proposal])
-        .collect();
-    let targets = targets.cast(mask_logits.dtype());
-    let masks = host::select_rows(&mask_logits.reshape([count * classes, size, size]), &rows);
-    Ok(binary_cross_entropy_with_logits(masks, targets))
+
+    /// [`loss`](MaskTargets::loss) that awaits the device.
+    /// A WebGPU device in a browser can be read in this form only.
+    ///
+    /// # Errors
+    ///
+    /// Those of [`try_maskrcnn_loss`], except [`RoiError::SynchronousRead`].
+    pub async fn loss_async(
+        &self,
+        mask_logits: Tensor<4>,
+        proposals: &[Tensor<2>],
+        gt_masks: &[Tensor<3>],
+        gt_labels: &[Tensor<1, Int>],
+        mask_matched_idxs: &[Tensor<1, Int>],
+    ) -> Result<Tensor<1>, RoiError> {
+        check(&mask_logits, proposals, gt_masks, gt_labels, mask_matched_idxs)?;
+        let [count, classes, size, _] = mask_logits.dims();
+        if proposals.is_empty() {
+            return Ok(zero(mask_logits));
+        }
+        let targets = self.project_async(gt_masks, proposals, mask_matched_idxs, size).await?;
+        let labels = labels_of_proposals(gt_labels, mask_matched_idxs, classes).await?;
+        if count == 0 {
+            return Ok(zero(mask_logits));
+        }
+        let rows: Vec<usize> = (0..count)
+            .map(|proposal| proposal * classes + labels[proposal])
+            .collect();
+        let targets = targets.cast(mask_logits.dtype());
+        let masks = host::select_rows(&mask_logits.reshape([count * classes, size, size]), &rows);
+        Ok(binary_cross_entropy_with_logits(masks, targets))
+    }
 }
 
 /// The class of each proposal of all images. The indices are checked.

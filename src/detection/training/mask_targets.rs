@@ -1,5 +1,6 @@
-//! [`project_masks_on_boxes`]: the masks that a mask head must learn.
+//! [`project_masks_on_boxes`] and [`MaskTargets`]: the masks that a mask head must learn.
 
+use burn::config::Config;
 use burn::tensor::{Int, Tensor};
 
 use super::super::{arguments, host};
@@ -13,7 +14,7 @@ use crate::{RoiAlignConfig, Rois, try_roi_align};
 /// `project_masks_on_boxes` (`torchvision.models.detection.roi_heads`), for all images in one tensor.
 ///
 /// This is [`roi_align`](crate::roi_align()) with its defaults: a spatial scale of 1, an adaptive number of samples,
-/// and `aligned` off.
+/// and `aligned` off. [`MaskTargets`] has the choices of other frameworks.
 ///
 /// - `gt_masks`: for each image `[G, H, W]`: the mask of each ground-truth object in the whole image, 1 inside and 0
 ///   outside, of any float dtype.
@@ -97,47 +98,140 @@ pub async fn project_masks_on_boxes_async(
     mask_matched_idxs: &[Tensor<1, Int>],
     discretization_size: usize,
 ) -> Result<Tensor<3>, RoiError> {
-    if proposals.is_empty() {
-        return Err(RoiError::NoImages { argument: "proposals" });
-    }
-    check_size(discretization_size)?;
-    let images = proposals.len();
-    arguments::length("gt_masks", gt_masks.len(), images, "image of `proposals`")?;
-    arguments::length(
-        "mask_matched_idxs",
-        mask_matched_idxs.len(),
-        images,
-        "image of `proposals`",
-    )?;
-    for image in 0..images {
-        check_proposals(image, &proposals[image], &proposals[0]).await?;
-        check_masks(&gt_masks[image], &proposals[image])?;
-        check_indices(image, &mask_matched_idxs[image], &gt_masks[image], &proposals[image]).await?;
-    }
-    let projected = (0..images)
-        .map(|image| {
-            let (gt_masks, proposals) = (&gt_masks[image], &proposals[image]);
-            project(gt_masks, proposals, &mask_matched_idxs[image], discretization_size)
-        })
-        .collect::<Result<Vec<_>, _>>()?;
-    Ok(host::concatenate(&projected))
+    MaskTargets::new()
+        .project_async(gt_masks, proposals, mask_matched_idxs, discretization_size)
+        .await
 }
 
-/// The masks of one image, whose tensors are checked.
-fn project(
-    gt_masks: &Tensor<3>,
-    proposals: &Tensor<2>,
-    matched_idxs: &Tensor<1, Int>,
-    size: usize,
-) -> Result<Tensor<3>, RoiError> {
-    let (count, dtype) = (proposals.dims()[0], proposals.dtype());
-    if count == 0 {
-        return Ok(Tensor::zeros([0, size, size], (&proposals.device().inner(), dtype)));
+/// How a ground-truth mask becomes the target of a mask head. The defaults are torchvision's.
+///
+/// detectron2 and mmdetection train on bitmaps with both options on:
+///
+/// ```
+/// use burn::tensor::{Device, Int, Tensor};
+/// use burn_roi::detection::{MaskTargets, project_masks_on_boxes};
+///
+/// let device = Device::default();
+/// // An object that fills the left half of an image of 8 x 8.
+/// let object = Tensor::<3>::ones([1, 8, 4], &device);
+/// let gt_masks = [Tensor::cat(vec![object.clone(), object.zeros_like()], 2)];
+/// let proposals = [Tensor::<2>::from_floats([[0.0, 0.0, 8.0, 8.0]], &device)];
+/// let matched_idxs = [Tensor::<1, Int>::from_ints([0], &device)];
+/// let row = |masks: Tensor<3>| masks.slice([0..1, 0..1, 0..8]).try_into_vec_as::<f32>().unwrap();
+///
+/// let aligned = MaskTargets::new().with_aligned(true).project(&gt_masks, &proposals, &matched_idxs, 8);
+/// assert_eq!(row(aligned), [1.0, 1.0, 1.0, 1.0, 0.0, 0.0, 0.0, 0.0]);
+/// let default = project_masks_on_boxes(&gt_masks, &proposals, &matched_idxs, 8);
+/// assert_eq!(row(default), [1.0, 1.0, 1.0, 0.5, 0.0, 0.0, 0.0, 0.0]);
+/// ```
+#[derive(Config, Debug, PartialEq)]
+pub struct MaskTargets {
+    /// The `aligned` of [`roi_align`](crate::roi_align()): whether the centres of pixels are at halves. Without it a
+    /// target is shifted by half a pixel of the image.
+    #[config(default = false)]
+    pub aligned: bool,
+    /// Whether targets are 0 or 1: 1 from 0.5 on. Otherwise they are from 0 to 1.
+    #[config(default = false)]
+    pub binary: bool,
+}
+
+impl MaskTargets {
+    /// Crops each proposal from its ground-truth mask, with these options. Arguments and result are those of
+    /// [`project_masks_on_boxes`].
+    ///
+    /// # Panics
+    ///
+    /// Where [`try_project`](MaskTargets::try_project) returns an error, with its text.
+    pub fn project(
+        &self,
+        gt_masks: &[Tensor<3>],
+        proposals: &[Tensor<2>],
+        mask_matched_idxs: &[Tensor<1, Int>],
+        discretization_size: usize,
+    ) -> Tensor<3> {
+        or_panic(self.try_project(gt_masks, proposals, mask_matched_idxs, discretization_size))
     }
-    let masks = gt_masks.clone().inner().cast(dtype).unsqueeze_dim::<4>(1);
-    let rois = Rois::try_new(proposals.clone().inner(), matched_idxs.clone().inner())?;
-    let projected = try_roi_align(masks, &rois, RoiAlignConfig::new([size, size]))?;
-    Ok(projected.reshape([count, size, size]))
+
+    /// [`project`](MaskTargets::project) that returns an error instead of panicking.
+    ///
+    /// # Errors
+    ///
+    /// Those of [`try_project_masks_on_boxes`].
+    pub fn try_project(
+        &self,
+        gt_masks: &[Tensor<3>],
+        proposals: &[Tensor<2>],
+        mask_matched_idxs: &[Tensor<1, Int>],
+        discretization_size: usize,
+    ) -> Result<Tensor<3>, RoiError> {
+        wait(
+            "try_project",
+            "project_async",
+            self.project_async(gt_masks, proposals, mask_matched_idxs, discretization_size),
+        )
+    }
+
+    /// [`project`](MaskTargets::project) that awaits the device.
+    /// A WebGPU device in a browser can be read in this form only.
+    ///
+    /// # Errors
+    ///
+    /// Those of [`try_project_masks_on_boxes`], except [`RoiError::SynchronousRead`].
+    pub async fn project_async(
+        &self,
+        gt_masks: &[Tensor<3>],
+        proposals: &[Tensor<2>],
+        mask_matched_idxs: &[Tensor<1, Int>],
+        discretization_size: usize,
+    ) -> Result<Tensor<3>, RoiError> {
+        if proposals.is_empty() {
+            return Err(RoiError::NoImages { argument: "proposals" });
+        }
+        check_size(discretization_size)?;
+        let images = proposals.len();
+        arguments::length("gt_masks", gt_masks.len(), images, "image of `proposals`")?;
+        arguments::length(
+            "mask_matched_idxs",
+            mask_matched_idxs.len(),
+            images,
+            "image of `proposals`",
+        )?;
+        for image in 0..images {
+            check_proposals(image, &proposals[image], &proposals[0]).await?;
+            check_masks(&gt_masks[image], &proposals[image])?;
+            check_indices(image, &mask_matched_idxs[image], &gt_masks[image], &proposals[image]).await?;
+        }
+        let projected = (0..images)
+            .map(|image| {
+                let (gt_masks, proposals) = (&gt_masks[image], &proposals[image]);
+                self.project_image(gt_masks, proposals, &mask_matched_idxs[image], discretization_size)
+            })
+            .collect::<Result<Vec<_>, _>>()?;
+        Ok(host::concatenate(&projected))
+    }
+
+    /// The masks of one image, whose tensors are checked.
+    fn project_image(
+        &self,
+        gt_masks: &Tensor<3>,
+        proposals: &Tensor<2>,
+        matched_idxs: &Tensor<1, Int>,
+        size: usize,
+    ) -> Result<Tensor<3>, RoiError> {
+        let (count, dtype) = (proposals.dims()[0], proposals.dtype());
+        if count == 0 {
+            return Ok(Tensor::zeros([0, size, size], (&proposals.device().inner(), dtype)));
+        }
+        let masks = gt_masks.clone().inner().cast(dtype).unsqueeze_dim::<4>(1);
+        let rois = Rois::try_new(proposals.clone().inner(), matched_idxs.clone().inner())?;
+        let config = RoiAlignConfig::new([size, size]).with_aligned(self.aligned);
+        let projected = try_roi_align(masks, &rois, config)?.reshape([count, size, size]);
+        if self.binary {
+            let is_set = projected.greater_equal_elem(0.5);
+            return Ok(is_set.float().cast(dtype));
+        }
+        Ok(projected)
+    }
 }
 
 fn check_size(size: usize) -> Result<(), RoiError> {

@@ -16,7 +16,7 @@ use burn::tensor::{Int, Tensor};
 
 pub use box_loss::{fastrcnn_loss, fastrcnn_loss_async, try_fastrcnn_loss};
 pub use mask_loss::{maskrcnn_loss, maskrcnn_loss_async, try_maskrcnn_loss};
-pub use mask_targets::{project_masks_on_boxes, project_masks_on_boxes_async, try_project_masks_on_boxes};
+pub use mask_targets::{MaskTargets, project_masks_on_boxes, project_masks_on_boxes_async, try_project_masks_on_boxes};
 pub use matcher::Matcher;
 pub use permutations::random_permutations;
 pub use region_loss::{rpn_loss, rpn_loss_async, try_rpn_loss};
