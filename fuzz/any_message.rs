@@ -88,7 +88,7 @@ fn message(bytes: &mut Unstructured) -> Result<CustomOpIr> {
     if matches!(*name, "burn_roi.average_gradient" | "burn_roi.maximum_gradient") && !bytes.ratio(1, 8)? {
         result.shape = shape(FEATURES);
     }
-    let version = if bytes.ratio(1, 16)? { bytes.arbitrary()? } else { 1 };
+    let version = if bytes.ratio(1, 16)? { bytes.arbitrary()? } else { 2 };
     let longer = if bytes.ratio(1, 16)? { bytes.arbitrary()? } else { 0 };
     let encoding = bytes.bytes(bytes.len())?;
     let length = (encoding.len() as u64).wrapping_add(longer);

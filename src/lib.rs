@@ -48,9 +48,12 @@
 #![cfg_attr(any(feature = "ndarray", feature = "tch"), allow(deprecated))]
 
 mod backend;
+mod config;
 #[cfg(feature = "detection")]
 pub mod detection;
 mod error;
+#[cfg(feature = "flex")]
+pub mod flex;
 mod frameworks;
 mod geometry;
 mod memory;

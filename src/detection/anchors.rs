@@ -1,13 +1,14 @@
 //! [`AnchorGenerator`]: the anchors of a region proposal network.
 
-use burn::config::Config;
 use burn::module::Module;
 use burn::tensor::{Device, Tensor, TensorData};
 
 use super::arguments;
 use super::base_anchors::{BaseAnchors, half_sizes};
+use crate::config::config;
 use crate::error::{RoiError, or_panic};
 
+config! {
 /// The sizes and aspect ratios of anchors. The defaults have the semantics of torchvision's `AnchorGenerator`
 /// (`torchvision.models.detection.anchor_utils`).
 ///
@@ -45,7 +46,7 @@ use crate::error::{RoiError, or_panic};
 /// let expected = [-14.0, -14.0, 18.0, 18.0, -10.0, -14.0, 22.0, 18.0];
 /// assert_eq!(anchors[0].clone().try_into_vec_as::<f32>().unwrap(), expected);
 /// ```
-#[derive(Config, Debug, PartialEq)]
+#[derive(Debug, PartialEq)]
 pub struct AnchorGeneratorConfig {
     /// For each feature map the sizes of its anchors: the square roots of their areas, in pixels of the image. Finite
     /// and above 0.
@@ -53,17 +54,16 @@ pub struct AnchorGeneratorConfig {
     /// For each feature map the aspect ratios of its anchors: height divided by width. Finite and above 0.
     pub aspect_ratios: Vec<Vec<f64>>,
     /// Whether anchors are rounded to whole pixels, and their order. torchvision's by default.
-    #[config(default = "BaseAnchors::Torchvision")]
-    pub base_anchors: BaseAnchors,
+    pub base_anchors: BaseAnchors = BaseAnchors::Torchvision,
     /// The distance from the corner of a pixel of the feature map to the centre of its anchors, as a fraction of the
     /// stride along each axis: detectron2's `offset`, mmdetection's `center_offset`. From 0 to 1; 0 is torchvision's.
-    #[config(default = 0.0)]
-    pub offset: f64,
+    pub offset: f64 = 0.0,
     /// For each feature map the distance of its pixels in the image, in pixels, above 0: what detectron2 and
     /// mmdetection are configured with. Without it the distance is `image_size / map_size`, rounded down, as in
     /// torchvision. The two differ for a feature map whose height or width was rounded up: an image 800 pixels high
     /// with a map of 13 rows has a distance of 61, not 64.
-    pub strides: Option<Vec<usize>>,
+    pub strides: Option<Vec<usize>> = None,
+}
 }
 
 impl AnchorGeneratorConfig {

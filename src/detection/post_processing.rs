@@ -2,35 +2,32 @@
 
 use std::ops::Range;
 
-use burn::config::Config;
 use burn::tensor::{Int, Tensor, activation};
 
 use super::box_coder::BoxCoder;
 use super::boxes::clip_boxes_to_image;
 use super::suppression::greedy_nms;
 use super::{arguments, host};
+use crate::config::config;
 use crate::error::{RoiError, or_panic};
 use crate::waiting::wait;
 
+config! {
 /// Options of [`postprocess_detections`]; the defaults are those of torchvision's detectors.
-#[derive(Config, Debug, PartialEq)]
+#[derive(Debug, PartialEq)]
 pub struct DetectionConfig {
     /// The score that a detection must be above. Not NaN.
-    #[config(default = 0.05)]
-    pub score_threshold: f64,
+    pub score_threshold: f64 = 0.05,
     /// The threshold of NMS: a detection is suppressed where its IoU with a better one of its class is above this. Not
     /// NaN.
-    #[config(default = 0.5)]
-    pub nms_threshold: f64,
+    pub nms_threshold: f64 = 0.5,
     /// The number of detections of an image, at most: those with the highest score.
-    #[config(default = 100)]
-    pub detections_per_image: usize,
+    pub detections_per_image: usize = 100,
     /// The least width and height of a detection, in pixels. Not NaN.
-    #[config(default = 0.01)]
-    pub min_size: f64,
+    pub min_size: f64 = 0.01,
     /// The weights of the box deltas, as in [`BoxCoder`]. Finite and not 0.
-    #[config(default = "[10.0, 10.0, 5.0, 5.0]")]
-    pub box_weights: [f64; 4],
+    pub box_weights: [f64; 4] = [10.0, 10.0, 5.0, 5.0],
+}
 }
 
 /// The D detections of an image, by decreasing score.

@@ -2,34 +2,31 @@
 
 use std::ops::Range;
 
-use burn::config::Config;
 use burn::tensor::{Tensor, activation};
 
 use super::boxes::clip_boxes_to_image;
 use super::suppression::greedy_nms;
 use super::{arguments, host};
+use crate::config::config;
 use crate::error::{RoiError, or_panic};
 use crate::waiting::wait;
 
+config! {
 /// Options of [`filter_proposals`]; the defaults are those of torchvision's detectors at inference.
-#[derive(Config, Debug, PartialEq)]
+#[derive(Debug, PartialEq)]
 pub struct ProposalConfig {
     /// The number of anchors of each level that enter NMS, at most: those with the highest objectness.
-    #[config(default = 1000)]
-    pub pre_nms_top_n: usize,
+    pub pre_nms_top_n: usize = 1000,
     /// The number of proposals of an image, at most: those with the highest score.
-    #[config(default = 1000)]
-    pub post_nms_top_n: usize,
+    pub post_nms_top_n: usize = 1000,
     /// The threshold of NMS: a proposal is suppressed where its IoU with a better one of its level is above this. Not
     /// NaN.
-    #[config(default = 0.7)]
-    pub nms_threshold: f64,
+    pub nms_threshold: f64 = 0.7,
     /// The lowest score of a proposal, which itself is accepted. Not NaN.
-    #[config(default = 0.0)]
-    pub score_threshold: f64,
+    pub score_threshold: f64 = 0.0,
     /// The least width and height of a proposal, in pixels. Not NaN.
-    #[config(default = 1e-3)]
-    pub min_size: f64,
+    pub min_size: f64 = 1e-3,
+}
 }
 
 /// Chooses the proposals of each image from the decoded anchors of a region proposal network. The semantics are those

@@ -2,11 +2,11 @@
 //!
 //! Its `ROIAlign` is [`RoiAlignConfig`] with `aligned` set, which is the default of that class.
 
-use burn::config::Config;
-
+use crate::config::config;
 use crate::geometry::angle::AngleConvention;
 use crate::ops::{MultiScaleRoiAlignConfig, PyramidConfig, RoiAlignConfig, RoiAlignRotatedConfig};
 
+config! {
 /// The arguments of `detectron2.modeling.poolers.ROIPooler`, but for `scales`, which
 /// [`multi_scale_roi_align`](crate::multi_scale_roi_align()) takes.
 ///
@@ -16,22 +16,19 @@ use crate::ops::{MultiScaleRoiAlignConfig, PyramidConfig, RoiAlignConfig, RoiAli
 /// let config: MultiScaleRoiAlignConfig = detectron2::RoiPooler::new([7, 7]).into();
 /// assert_eq!(config.roi_align.input_pixel_offset, 0.5);
 /// ```
-#[derive(Config, Debug, PartialEq)]
+#[derive(Debug, PartialEq)]
 pub struct RoiPooler {
     /// Height and width of the output.
     pub output_size: [usize; 2],
     /// Samples of an output element along each axis; 0 for the adaptive number.
-    #[config(default = 0)]
-    pub sampling_ratio: usize,
+    pub sampling_ratio: usize = 0,
     /// What pools a region.
-    #[config(default = "PoolerType::RoiAlignV2")]
-    pub pooler_type: PoolerType,
+    pub pooler_type: PoolerType = PoolerType::RoiAlignV2,
     /// The side of a square box that belongs to the canonical level.
-    #[config(default = 224.0)]
-    pub canonical_box_size: f64,
+    pub canonical_box_size: f64 = 224.0,
     /// The level of such a box.
-    #[config(default = 4)]
-    pub canonical_level: i32,
+    pub canonical_level: i32 = 4,
+}
 }
 
 /// What pools a region: the pooler types of detectron2 that are a `RoiAlign` of upright boxes.
@@ -68,6 +65,7 @@ impl From<RoiPooler> for MultiScaleRoiAlignConfig {
     }
 }
 
+config! {
 /// The arguments of detectron2's `ROIAlignRotated`. Angles are in degrees, and a positive one turns a box
 /// counter-clockwise.
 ///
@@ -79,7 +77,7 @@ impl From<RoiPooler> for MultiScaleRoiAlignConfig {
 /// let config: RoiAlignRotatedConfig = detectron2::RoiAlignRotated::new([7, 7], 0.25, 2).into();
 /// assert_eq!(config.angle, AngleConvention::DEGREES_COUNTER_CLOCKWISE);
 /// ```
-#[derive(Config, Debug, PartialEq)]
+#[derive(Debug, PartialEq)]
 pub struct RoiAlignRotated {
     /// Height and width of the output.
     pub output_size: [usize; 2],
@@ -87,6 +85,7 @@ pub struct RoiAlignRotated {
     pub spatial_scale: f32,
     /// Samples of an output element along each axis; 0 for the adaptive number.
     pub sampling_ratio: usize,
+}
 }
 
 impl From<RoiAlignRotated> for RoiAlignRotatedConfig {

@@ -11,9 +11,9 @@
 //! where `-1 <= position <= size`, and is then held within the map; nearest rounds a half down; and a
 //! lone sample that is aligned to corners takes the region's middle.
 
-use burn::config::Config;
 use serde::{Deserialize, Serialize};
 
+use crate::config::config;
 use crate::geometry::options::{Arithmetic, BinDivision, Interpolation, Reduction, Sampling};
 use crate::ops::{RoiAlignConfig, RoiPoolConfig};
 
@@ -35,8 +35,9 @@ pub enum InterpolationMode {
     Linear,
 }
 
+config! {
 /// `DML_ROI_ALIGN_OPERATOR_DESC`.
-#[derive(Config, Debug, PartialEq)]
+#[derive(Debug, PartialEq)]
 pub struct RoiAlignOperatorDesc {
     /// The last two sizes of `OutputTensor`: height and width.
     pub output_size: [usize; 2],
@@ -54,6 +55,7 @@ pub struct RoiAlignOperatorDesc {
     pub minimum_samples_per_output: u32,
     /// The largest number of samples of an output element along an axis.
     pub maximum_samples_per_output: u32,
+}
 }
 
 impl From<RoiAlignOperatorDesc> for RoiAlignConfig {
@@ -75,6 +77,7 @@ impl From<RoiAlignOperatorDesc> for RoiAlignConfig {
     }
 }
 
+config! {
 /// `DML_ROI_ALIGN1_OPERATOR_DESC`.
 ///
 /// ```
@@ -97,7 +100,7 @@ impl From<RoiAlignOperatorDesc> for RoiAlignConfig {
 /// .into();
 /// assert_eq!(config.sampling, Sampling::Clamped { minimum: 1, maximum: u32::MAX as usize });
 /// ```
-#[derive(Config, Debug, PartialEq)]
+#[derive(Debug, PartialEq)]
 pub struct RoiAlign1OperatorDesc {
     /// The last two sizes of `OutputTensor`: height and width.
     pub output_size: [usize; 2],
@@ -120,8 +123,8 @@ pub struct RoiAlign1OperatorDesc {
     /// The largest number of samples of an output element along an axis.
     pub maximum_samples_per_output: u32,
     /// Whether the outermost samples lie on the corners of the region.
-    #[config(default = false)]
-    pub align_regions_to_corners: bool,
+    pub align_regions_to_corners: bool = false,
+}
 }
 
 impl From<RoiAlign1OperatorDesc> for RoiAlignConfig {
@@ -150,6 +153,7 @@ impl From<RoiAlign1OperatorDesc> for RoiAlignConfig {
     }
 }
 
+config! {
 /// `DML_ROI_ALIGN_GRAD_OPERATOR_DESC`.
 ///
 /// [`roi_align_backward`](crate::primitive::roi_align_backward) takes it: its `features()` is `OutputGradientTensor`,
@@ -178,7 +182,7 @@ impl From<RoiAlign1OperatorDesc> for RoiAlignConfig {
 /// .into();
 /// assert_eq!(config.output_size, [1, 3]);
 /// ```
-#[derive(Config, Debug, PartialEq)]
+#[derive(Debug, PartialEq)]
 pub struct RoiAlignGradOperatorDesc {
     /// The last two sizes of `InputGradientTensor`: height and width.
     pub input_gradient_size: [usize; 2],
@@ -199,8 +203,8 @@ pub struct RoiAlignGradOperatorDesc {
     /// The largest number of samples of an output element along an axis.
     pub maximum_samples_per_output: u32,
     /// Whether the outermost samples lie on the corners of the region.
-    #[config(default = false)]
-    pub align_regions_to_corners: bool,
+    pub align_regions_to_corners: bool = false,
+}
 }
 
 impl From<RoiAlignGradOperatorDesc> for RoiAlignConfig {
@@ -223,13 +227,15 @@ impl From<RoiAlignGradOperatorDesc> for RoiAlignConfig {
     }
 }
 
+config! {
 /// `DML_ROI_POOLING_OPERATOR_DESC`.
-#[derive(Config, Debug, PartialEq)]
+#[derive(Debug, PartialEq)]
 pub struct RoiPoolingOperatorDesc {
     /// From box coordinates to pixels of the map.
     pub spatial_scale: f32,
     /// Height and width of the output.
     pub pooled_size: [usize; 2],
+}
 }
 
 impl From<RoiPoolingOperatorDesc> for RoiPoolConfig {

@@ -3,12 +3,13 @@
 //!
 //! Its boxes `[K, 5]` with the batch index first are [`Rois::from_index_first`](crate::Rois::from_index_first).
 
-use burn::config::Config;
 use serde::{Deserialize, Serialize};
 
+use crate::config::config;
 use crate::geometry::options::Sampling;
 use crate::ops::RoiAlignConfig;
 
+config! {
 /// The arguments of `mindspore.ops.ROIAlign`.
 ///
 /// Where `sample_num` is 0 or below, an element takes as many samples as it has pixels, rounded down. An element that
@@ -22,7 +23,7 @@ use crate::ops::RoiAlignConfig;
 /// let config: RoiAlignConfig = mindspore::RoiAlign::new(7, 7, 0.25).into();
 /// assert_eq!(config.end_offset, 1.0);
 /// ```
-#[derive(Config, Debug, PartialEq)]
+#[derive(Debug, PartialEq)]
 pub struct RoiAlign {
     /// Height of the output.
     pub pooled_height: usize,
@@ -31,11 +32,10 @@ pub struct RoiAlign {
     /// From box coordinates to pixels of the map.
     pub spatial_scale: f32,
     /// Samples of an output element along each axis; 0 or below for the adaptive number.
-    #[config(default = 2)]
-    pub sample_num: i64,
+    pub sample_num: i64 = 2,
     /// Where a region ends.
-    #[config(default = "RoiEndMode::Inclusive")]
-    pub roi_end_mode: RoiEndMode,
+    pub roi_end_mode: RoiEndMode = RoiEndMode::Inclusive,
+}
 }
 
 /// Where a region ends: the values of `roi_end_mode`.

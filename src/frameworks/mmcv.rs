@@ -5,9 +5,9 @@
 //! Their boxes with the batch index first, `[K, 6]` or `[K, 5]`, are
 //! [`RotatedRois::from_index_first`](crate::RotatedRois) and [`Rois::from_index_first`](crate::Rois).
 
-use burn::config::Config;
 use serde::{Deserialize, Serialize};
 
+use crate::config::config;
 use crate::geometry::angle::AngleConvention;
 use crate::geometry::options::{BoxRounding, Reduction};
 use crate::ops::{
@@ -25,6 +25,7 @@ pub enum PoolMode {
     Max,
 }
 
+config! {
 /// The arguments of `roi_align`.
 ///
 /// ```
@@ -33,22 +34,19 @@ pub enum PoolMode {
 /// let config: RoiAlignConfig = mmcv::RoiAlign::new([7, 7]).with_pool_mode(mmcv::PoolMode::Max).into();
 /// assert_eq!(config.reduction, Reduction::Max);
 /// ```
-#[derive(Config, Debug, PartialEq)]
+#[derive(Debug, PartialEq)]
 pub struct RoiAlign {
     /// Height and width of the output.
     pub output_size: [usize; 2],
     /// From box coordinates to pixels of the map.
-    #[config(default = 1.0)]
-    pub spatial_scale: f32,
+    pub spatial_scale: f32 = 1.0,
     /// Samples of an output element along each axis; 0 for the adaptive number.
-    #[config(default = 0)]
-    pub sampling_ratio: usize,
+    pub sampling_ratio: usize = 0,
     /// How samples become one number.
-    #[config(default = "PoolMode::Avg")]
-    pub pool_mode: PoolMode,
+    pub pool_mode: PoolMode = PoolMode::Avg,
     /// Whether coordinates mean the corners of pixels. Without it a region is at least one pixel long.
-    #[config(default = true)]
-    pub aligned: bool,
+    pub aligned: bool = true,
+}
 }
 
 impl From<RoiAlign> for RoiAlignConfig {
@@ -64,6 +62,7 @@ impl From<RoiAlign> for RoiAlignConfig {
     }
 }
 
+config! {
 /// The attributes of `mmdeploy::MMCVMultiLevelRoiAlign`, without `roi_scale_factor`, which enlarges boxes where it is
 /// above 0 and not 1.
 ///
@@ -75,25 +74,21 @@ impl From<RoiAlign> for RoiAlignConfig {
 /// let config: MultiScaleRoiAlignConfig = attributes.into();
 /// assert_eq!(config.canonical_scale, 56.0);
 /// ```
-#[derive(Config, Debug, PartialEq)]
+#[derive(Debug, PartialEq)]
 pub struct MultiLevelRoiAlign {
     /// For each level, how many pixels of the image a pixel of its map stands for.
     pub featmap_strides: Vec<f32>,
     /// Height and width of the output.
-    #[config(default = "[7, 7]")]
-    pub output_size: [usize; 2],
+    pub output_size: [usize; 2] = [7, 7],
     /// How samples become one number.
-    #[config(default = "PoolMode::Max")]
-    pub pool_mode: PoolMode,
+    pub pool_mode: PoolMode = PoolMode::Max,
     /// Samples of an output element along each axis; 0 for the adaptive number.
-    #[config(default = 2)]
-    pub sampling_ratio: usize,
+    pub sampling_ratio: usize = 2,
     /// A box with sides below twice this belongs to the first level.
-    #[config(default = 56)]
-    pub finest_scale: usize,
+    pub finest_scale: usize = 56,
     /// Whether coordinates mean the corners of pixels. Without it a region is at least one pixel long.
-    #[config(default = false)]
-    pub aligned: bool,
+    pub aligned: bool = false,
+}
 }
 
 impl MultiLevelRoiAlign {
@@ -121,6 +116,7 @@ impl From<MultiLevelRoiAlign> for MultiScaleRoiAlignConfig {
     }
 }
 
+config! {
 /// The arguments of `roi_align_rotated`.
 ///
 /// ```
@@ -129,21 +125,19 @@ impl From<MultiLevelRoiAlign> for MultiScaleRoiAlignConfig {
 /// let config: RoiAlignRotatedConfig = mmcv::RoiAlignRotated::new([7, 7], 0.25).with_clockwise(true).into();
 /// assert_eq!(config.angle, AngleConvention::RADIANS_CLOCKWISE);
 /// ```
-#[derive(Config, Debug, PartialEq)]
+#[derive(Debug, PartialEq)]
 pub struct RoiAlignRotated {
     /// Height and width of the output.
     pub output_size: [usize; 2],
     /// From box coordinates to pixels of the map.
     pub spatial_scale: f32,
     /// Samples of an output element along each axis; 0 for the adaptive number.
-    #[config(default = 0)]
-    pub sampling_ratio: usize,
+    pub sampling_ratio: usize = 0,
     /// Whether coordinates mean the corners of pixels. Without it a region is at least one pixel long.
-    #[config(default = true)]
-    pub aligned: bool,
+    pub aligned: bool = true,
     /// Whether a positive angle turns a box clockwise on the screen.
-    #[config(default = false)]
-    pub clockwise: bool,
+    pub clockwise: bool = false,
+}
 }
 
 impl From<RoiAlignRotated> for RoiAlignRotatedConfig {
@@ -156,22 +150,21 @@ impl From<RoiAlignRotated> for RoiAlignRotatedConfig {
     }
 }
 
+config! {
 /// The arguments of `riroi_align_rotated`.
-#[derive(Config, Debug, PartialEq)]
+#[derive(Debug, PartialEq)]
 pub struct RiRoiAlignRotated {
     /// Height and width of the output.
     pub out_size: [usize; 2],
     /// From box coordinates to pixels of the map.
     pub spatial_scale: f32,
     /// Samples of an output element along each axis; 0 for the adaptive number.
-    #[config(default = 0)]
-    pub num_samples: usize,
+    pub num_samples: usize = 0,
     /// How many orientation channels there are.
-    #[config(default = 8)]
-    pub num_orientations: usize,
+    pub num_orientations: usize = 8,
     /// Whether a positive angle turns a box clockwise on the screen.
-    #[config(default = false)]
-    pub clockwise: bool,
+    pub clockwise: bool = false,
+}
 }
 
 impl From<RiRoiAlignRotated> for RiRoiAlignRotatedConfig {
@@ -184,20 +177,19 @@ impl From<RiRoiAlignRotated> for RiRoiAlignRotatedConfig {
     }
 }
 
+config! {
 /// The arguments of `deform_roi_pool`.
-#[derive(Config, Debug, PartialEq)]
+#[derive(Debug, PartialEq)]
 pub struct DeformRoiPool {
     /// Height and width of the output.
     pub output_size: [usize; 2],
     /// From box coordinates to pixels of the map.
-    #[config(default = 1.0)]
-    pub spatial_scale: f32,
+    pub spatial_scale: f32 = 1.0,
     /// Samples of an output element along each axis; 0 for the adaptive number.
-    #[config(default = 0)]
-    pub sampling_ratio: usize,
+    pub sampling_ratio: usize = 0,
     /// Samples move by `gamma * region size * offset`.
-    #[config(default = 0.1)]
-    pub gamma: f32,
+    pub gamma: f32 = 0.1,
+}
 }
 
 impl From<DeformRoiPool> for DeformRoiPoolConfig {
@@ -209,6 +201,7 @@ impl From<DeformRoiPool> for DeformRoiPoolConfig {
     }
 }
 
+config! {
 /// The arguments of `mmcv.ops.RoIPool`. It rounds no coordinates: a region reaches from `a * spatial_scale` to
 /// `(b + 1) * spatial_scale`, and one without length gives 0.
 ///
@@ -218,13 +211,13 @@ impl From<DeformRoiPool> for DeformRoiPoolConfig {
 /// let config: RoiPoolConfig = mmcv::RoiPool::new([7, 7]).with_spatial_scale(0.0625).into();
 /// assert_eq!(config.rounding, BoxRounding::Never);
 /// ```
-#[derive(Config, Debug, PartialEq)]
+#[derive(Debug, PartialEq)]
 pub struct RoiPool {
     /// Height and width of the output.
     pub output_size: [usize; 2],
     /// From box coordinates to pixels of the map.
-    #[config(default = 1.0)]
-    pub spatial_scale: f32,
+    pub spatial_scale: f32 = 1.0,
+}
 }
 
 impl From<RoiPool> for RoiPoolConfig {
@@ -236,6 +229,7 @@ impl From<RoiPool> for RoiPoolConfig {
     }
 }
 
+config! {
 /// The arguments of `mmcv.ops.prroi_pool`.
 ///
 /// ```
@@ -244,13 +238,13 @@ impl From<RoiPool> for RoiPoolConfig {
 /// let config: PrRoiPoolConfig = mmcv::PrRoiPool::new([7, 7]).with_spatial_scale(0.0625).into();
 /// assert_eq!(config.spatial_scale, 0.0625);
 /// ```
-#[derive(Config, Debug, PartialEq)]
+#[derive(Debug, PartialEq)]
 pub struct PrRoiPool {
     /// Height and width of the output.
     pub output_size: [usize; 2],
     /// From box coordinates to pixels of the map.
-    #[config(default = 1.0)]
-    pub spatial_scale: f32,
+    pub spatial_scale: f32 = 1.0,
+}
 }
 
 impl From<PrRoiPool> for PrRoiPoolConfig {

@@ -4,25 +4,24 @@
 //! things differ. A batch index below 0 is out of range here, and MXNet leaves the region's output as it is. With
 //! `aligned`, an empty region gives 0 here where its number of samples is adaptive, and MXNet refuses it.
 
-use burn::config::Config;
-
+use crate::config::config;
 use crate::ops::{PsRoiAlignConfig, RoiAlignConfig};
 use crate::torchvision;
 
+config! {
 /// The attributes of `ROIAlign` without `position_sensitive`.
-#[derive(Config, Debug, PartialEq)]
+#[derive(Debug, PartialEq)]
 pub struct RoiAlign {
     /// Height and width of the output.
     pub pooled_size: [usize; 2],
     /// From box coordinates to pixels of the map.
     pub spatial_scale: f32,
     /// Samples of an output element along each axis; 0 or below for the adaptive number.
-    #[config(default = "-1")]
-    pub sample_ratio: i64,
+    pub sample_ratio: i64 = -1,
     /// Whether coordinates mean the corners of pixels, whose centres then lie at halves. Without it a region is shifted
     /// by half a pixel, and at least one pixel long.
-    #[config(default = false)]
-    pub aligned: bool,
+    pub aligned: bool = false,
+}
 }
 
 impl From<RoiAlign> for RoiAlignConfig {
@@ -35,6 +34,7 @@ impl From<RoiAlign> for RoiAlignConfig {
     }
 }
 
+config! {
 /// The attributes of `ROIAlign` with `position_sensitive`.
 ///
 /// ```
@@ -43,19 +43,18 @@ impl From<RoiAlign> for RoiAlignConfig {
 /// let config: PsRoiAlignConfig = mxnet::PsRoiAlign::new([7, 7], 0.0625).with_sample_ratio(2).into();
 /// assert!(!config.aligned);
 /// ```
-#[derive(Config, Debug, PartialEq)]
+#[derive(Debug, PartialEq)]
 pub struct PsRoiAlign {
     /// Height and width of the output.
     pub pooled_size: [usize; 2],
     /// From box coordinates to pixels of the map.
     pub spatial_scale: f32,
     /// Samples of an output element along each axis; 0 or below for the adaptive number.
-    #[config(default = "-1")]
-    pub sample_ratio: i64,
+    pub sample_ratio: i64 = -1,
     /// Whether coordinates mean the corners of pixels, whose centres then lie at halves. Without it a region is shifted
     /// by half a pixel, and at least one pixel long.
-    #[config(default = false)]
-    pub aligned: bool,
+    pub aligned: bool = false,
+}
 }
 
 impl From<PsRoiAlign> for PsRoiAlignConfig {

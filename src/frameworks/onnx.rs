@@ -8,10 +8,10 @@ pub use super::onnx_suppression::{
 };
 pub use super::onnx_top_k::{top_k, top_k_async, try_top_k};
 
-use burn::config::Config;
 use burn::tensor::{Int, Tensor};
 use serde::{Deserialize, Serialize};
 
+use crate::config::config;
 use crate::geometry::options::{Interpolation, Reduction};
 use crate::ops::{CropAndResizeConfig, RoiAlignConfig, RoiPoolConfig};
 use crate::waiting::integers;
@@ -37,6 +37,7 @@ pub enum CoordinateTransformationMode {
     OutputHalfPixel,
 }
 
+config! {
 /// The attributes of `RoiAlign` since opset 16. Opset 22 added bfloat16 and changed no attribute.
 ///
 /// ```
@@ -50,26 +51,21 @@ pub enum CoordinateTransformationMode {
 /// assert_eq!(config.reduction, Reduction::MaxOfWeightedCorners);
 /// assert_eq!(config.input_pixel_offset, 0.5);
 /// ```
-#[derive(Config, Debug, PartialEq)]
+#[derive(Debug, PartialEq)]
 pub struct RoiAlign16 {
     /// How coordinates map to pixels.
-    #[config(default = "CoordinateTransformationMode::HalfPixel")]
-    pub coordinate_transformation_mode: CoordinateTransformationMode,
+    pub coordinate_transformation_mode: CoordinateTransformationMode = CoordinateTransformationMode::HalfPixel,
     /// How samples become one number.
-    #[config(default = "Mode::Avg")]
-    pub mode: Mode,
+    pub mode: Mode = Mode::Avg,
     /// Height of the output.
-    #[config(default = 1)]
-    pub output_height: usize,
+    pub output_height: usize = 1,
     /// Width of the output.
-    #[config(default = 1)]
-    pub output_width: usize,
+    pub output_width: usize = 1,
     /// Samples of an output element along each axis; 0 for the adaptive number.
-    #[config(default = 0)]
-    pub sampling_ratio: usize,
+    pub sampling_ratio: usize = 0,
     /// From box coordinates to pixels of the map.
-    #[config(default = 1.0)]
-    pub spatial_scale: f32,
+    pub spatial_scale: f32 = 1.0,
+}
 }
 
 /// The attributes of `RoiAlign` in opset 22: those of opset 16.
@@ -89,24 +85,21 @@ impl From<RoiAlign16> for RoiAlignConfig {
     }
 }
 
+config! {
 /// The attributes of `RoiAlign` in opset 10, whose regions are shifted by half a pixel.
-#[derive(Config, Debug, PartialEq)]
+#[derive(Debug, PartialEq)]
 pub struct RoiAlign10 {
     /// How samples become one number.
-    #[config(default = "Mode::Avg")]
-    pub mode: Mode,
+    pub mode: Mode = Mode::Avg,
     /// Height of the output.
-    #[config(default = 1)]
-    pub output_height: usize,
+    pub output_height: usize = 1,
     /// Width of the output.
-    #[config(default = 1)]
-    pub output_width: usize,
+    pub output_width: usize = 1,
     /// Samples of an output element along each axis; 0 for the adaptive number.
-    #[config(default = 0)]
-    pub sampling_ratio: usize,
+    pub sampling_ratio: usize = 0,
     /// From box coordinates to pixels of the map.
-    #[config(default = 1.0)]
-    pub spatial_scale: f32,
+    pub spatial_scale: f32 = 1.0,
+}
 }
 
 impl From<RoiAlign10> for RoiAlignConfig {
@@ -123,15 +116,16 @@ impl From<RoiAlign10> for RoiAlignConfig {
     }
 }
 
+config! {
 /// The attributes of `MaxRoiPool`. Its boxes `[K, 5]` are
 /// [`Rois::from_index_first`](crate::Rois::from_index_first).
-#[derive(Config, Debug, PartialEq)]
+#[derive(Debug, PartialEq)]
 pub struct MaxRoiPool {
     /// Height and width of the output.
     pub pooled_shape: [usize; 2],
     /// From box coordinates to pixels of the map.
-    #[config(default = 1.0)]
-    pub spatial_scale: f32,
+    pub spatial_scale: f32 = 1.0,
+}
 }
 
 impl From<MaxRoiPool> for RoiPoolConfig {
@@ -140,6 +134,7 @@ impl From<MaxRoiPool> for RoiPoolConfig {
     }
 }
 
+config! {
 /// The attributes of `com.microsoft::CropAndResize` and its input `crop_size`, for features `[N, C, H, W]`.
 ///
 /// The last row and the last column of a crop lie exactly at the end of its box, unlike TensorFlow's.
@@ -150,16 +145,15 @@ impl From<MaxRoiPool> for RoiPoolConfig {
 /// let config: CropAndResizeConfig = onnx::CropAndResize::new([14, 14]).with_extrapolation_value(-1.0).into();
 /// assert!(config.ends_exactly);
 /// ```
-#[derive(Config, Debug, PartialEq)]
+#[derive(Debug, PartialEq)]
 pub struct CropAndResize {
     /// Height and width of a crop.
     pub crop_size: [usize; 2],
     /// What a point between pixels reads.
-    #[config(default = "Interpolation::Bilinear")]
-    pub mode: Interpolation,
+    pub mode: Interpolation = Interpolation::Bilinear,
     /// What a point outside of the image reads.
-    #[config(default = 0.0)]
-    pub extrapolation_value: f32,
+    pub extrapolation_value: f32 = 0.0,
+}
 }
 
 impl CropAndResize {

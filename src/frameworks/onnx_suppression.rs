@@ -1,28 +1,26 @@
 //! ONNX `NonMaxSuppression`.
 
-use burn::config::Config;
 use burn::tensor::{DType, Int, Tensor, TensorData};
 
+use crate::config::config;
 use crate::detection::{arguments, greedy_nms, host, upcast_dtype};
 use crate::error::{RoiError, or_panic};
 use crate::waiting::wait;
 
+config! {
 /// The attribute of ONNX `NonMaxSuppression` (opsets 10 and 11) and its inputs that are numbers, with their defaults.
-#[derive(Config, Debug, PartialEq)]
+#[derive(Debug, PartialEq)]
 pub struct NonMaxSuppression {
     /// Whether boxes are `[x_center, y_center, width, height]`, instead of `[y1, x1, y2, x2]` with any two diagonal
     /// corners.
-    #[config(default = false)]
-    pub center_point_box: bool,
+    pub center_point_box: bool = false,
     /// How many boxes are kept at most of each class of each image. Without it, or with a number below 1, none is kept.
-    #[config(default = 0)]
-    pub max_output_boxes_per_class: i64,
+    pub max_output_boxes_per_class: i64 = 0,
     /// A box is suppressed where its IoU with a kept box is above this; 0 to 1.
-    #[config(default = 0.0)]
-    pub iou_threshold: f32,
+    pub iou_threshold: f32 = 0.0,
     /// A box is left out unless its score is above this. Without it no box is left out.
-    #[config(default = "None")]
-    pub score_threshold: Option<f32>,
+    pub score_threshold: Option<f32> = None,
+}
 }
 
 /// ONNX `NonMaxSuppression`: NMS of each class of each image, as onnxruntime 1.31 computes it.

@@ -12,9 +12,9 @@
 
 pub use super::openvino_points::{DeformablePsRoiPooling1, PsRoiPoolingBilinear, RoiAlignRotated15};
 
-use burn::config::Config;
 use serde::{Deserialize, Serialize};
 
+use crate::config::config;
 use crate::geometry::options::{Arithmetic, BinDivision, BoxFormat, BoxRounding, Reduction};
 use crate::ops::{CropAndResizeConfig, MultiScaleRoiAlignConfig, PsRoiPoolConfig, RoiAlignConfig, RoiPoolConfig};
 
@@ -40,6 +40,7 @@ pub enum AlignedMode {
     HalfPixel,
 }
 
+config! {
 /// The attributes of `ROIAlign-9`.
 ///
 /// ```
@@ -50,7 +51,7 @@ pub enum AlignedMode {
 ///     .into();
 /// assert_eq!(config.box_offset, 0.5);
 /// ```
-#[derive(Config, Debug, PartialEq)]
+#[derive(Debug, PartialEq)]
 pub struct RoiAlign9 {
     /// Height of the output.
     pub pooled_h: usize,
@@ -63,8 +64,8 @@ pub struct RoiAlign9 {
     /// How samples become one number.
     pub mode: Mode,
     /// How coordinates map to pixels.
-    #[config(default = "AlignedMode::Asymmetric")]
-    pub aligned_mode: AlignedMode,
+    pub aligned_mode: AlignedMode = AlignedMode::Asymmetric,
+}
 }
 
 impl From<RoiAlign9> for RoiAlignConfig {
@@ -86,8 +87,9 @@ impl From<RoiAlign9> for RoiAlignConfig {
     }
 }
 
+config! {
 /// The attributes of `ROIAlign-3`, which is version 9 with `aligned_mode` asymmetric.
-#[derive(Config, Debug, PartialEq)]
+#[derive(Debug, PartialEq)]
 pub struct RoiAlign3 {
     /// Height of the output.
     pub pooled_h: usize,
@@ -99,6 +101,7 @@ pub struct RoiAlign3 {
     pub spatial_scale: f32,
     /// How samples become one number.
     pub mode: Mode,
+}
 }
 
 impl From<RoiAlign3> for RoiAlignConfig {
@@ -114,6 +117,7 @@ impl From<RoiAlign3> for RoiAlignConfig {
     }
 }
 
+config! {
 /// The attributes of `ExperimentalDetectronROIFeatureExtractor-6`, for a batch of one image. The maps are the levels 0,
 /// 1, 2, … in their order, a box of 224 x 224 belongs to level 2, and a box without area gives 0.
 ///
@@ -125,7 +129,7 @@ impl From<RoiAlign3> for RoiAlignConfig {
 /// let config: MultiScaleRoiAlignConfig = attributes.into();
 /// assert_eq!(config.first_level, Some(0));
 /// ```
-#[derive(Config, Debug, PartialEq)]
+#[derive(Debug, PartialEq)]
 pub struct RoiFeatureExtractor6 {
     /// Height and width of the output.
     pub output_size: usize,
@@ -134,8 +138,8 @@ pub struct RoiFeatureExtractor6 {
     /// For each level, how many pixels of the image a pixel of its map stands for.
     pub pyramid_scales: Vec<u32>,
     /// Whether half a pixel is subtracted from scaled coordinates. A region is at least one pixel long with it too.
-    #[config(default = false)]
-    pub aligned: bool,
+    pub aligned: bool = false,
+}
 }
 
 impl RoiFeatureExtractor6 {
@@ -162,11 +166,12 @@ impl From<RoiFeatureExtractor6> for MultiScaleRoiAlignConfig {
     }
 }
 
+config! {
 /// The attributes of `ROIPooling-2` with `method` max.
 ///
 /// Bins are divided in whole numbers, as in the CPU device. OpenVINO's reference implementation rounds the length of a
 /// bin to a float.
-#[derive(Config, Debug, PartialEq)]
+#[derive(Debug, PartialEq)]
 pub struct RoiPoolingMax {
     /// Height of the output.
     pub pooled_h: usize,
@@ -174,6 +179,7 @@ pub struct RoiPoolingMax {
     pub pooled_w: usize,
     /// From box coordinates to pixels of the map.
     pub spatial_scale: f32,
+}
 }
 
 impl From<RoiPoolingMax> for RoiPoolConfig {
@@ -185,6 +191,7 @@ impl From<RoiPoolingMax> for RoiPoolConfig {
     }
 }
 
+config! {
 /// The attributes of `ROIPooling-2` with `method` bilinear. Boxes are `[x1, y1, x2, y2]`, normalized: 0 is the centre
 /// of the first pixel and 1 that of the last. `spatial_scale` has no part in it.
 ///
@@ -194,12 +201,13 @@ impl From<RoiPoolingMax> for RoiPoolConfig {
 /// let config: CropAndResizeConfig = openvino::RoiPoolingBilinear::new(7, 7).into();
 /// assert_eq!(config.box_format, BoxFormat::Xyxy);
 /// ```
-#[derive(Config, Debug, PartialEq)]
+#[derive(Debug, PartialEq)]
 pub struct RoiPoolingBilinear {
     /// Height of the output.
     pub pooled_h: usize,
     /// Width of the output.
     pub pooled_w: usize,
+}
 }
 
 impl From<RoiPoolingBilinear> for CropAndResizeConfig {
@@ -210,6 +218,7 @@ impl From<RoiPoolingBilinear> for CropAndResizeConfig {
     }
 }
 
+config! {
 /// The attributes of `PSROIPooling-1` with `mode` average. The output has as many channels as the features have for
 /// each of its `group_size * group_size` elements: the attribute `output_dim`.
 ///
@@ -221,12 +230,13 @@ impl From<RoiPoolingBilinear> for CropAndResizeConfig {
 /// let config: PsRoiPoolConfig = openvino::PsRoiPoolingAverage::new(7, 1.0 / 16.0).into();
 /// assert_eq!(config.output_size, [7, 7]);
 /// ```
-#[derive(Config, Debug, PartialEq)]
+#[derive(Debug, PartialEq)]
 pub struct PsRoiPoolingAverage {
     /// Height and width of the output.
     pub group_size: usize,
     /// From box coordinates to pixels of the map.
     pub spatial_scale: f32,
+}
 }
 
 impl From<PsRoiPoolingAverage> for PsRoiPoolConfig {

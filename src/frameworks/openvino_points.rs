@@ -1,11 +1,11 @@
 //! OpenVINO's operators whose samples are no grid of the map.
 
-use burn::config::Config;
-
+use crate::config::config;
 use crate::geometry::angle::AngleConvention;
 use crate::geometry::options::Arithmetic;
 use crate::ops::{DeformPsRoiPoolConfig, PsCropAndResizeConfig, RoiAlignRotatedConfig};
 
+config! {
 /// The attributes of `ROIAlignRotated`, versions 14 and 15. Angles are in radians.
 ///
 /// ```
@@ -15,7 +15,7 @@ use crate::ops::{DeformPsRoiPoolConfig, PsCropAndResizeConfig, RoiAlignRotatedCo
 /// let config: RoiAlignRotatedConfig = attributes.into();
 /// assert_eq!(config.arithmetic, Arithmetic::FromElementsBySteps);
 /// ```
-#[derive(Config, Debug, PartialEq)]
+#[derive(Debug, PartialEq)]
 pub struct RoiAlignRotated15 {
     /// Height of the output.
     pub pooled_h: usize,
@@ -26,8 +26,8 @@ pub struct RoiAlignRotated15 {
     /// From box coordinates to pixels of the map.
     pub spatial_scale: f32,
     /// Whether a positive angle turns a box clockwise on the screen.
-    #[config(default = false)]
-    pub clockwise_mode: bool,
+    pub clockwise_mode: bool = false,
+}
 }
 
 impl From<RoiAlignRotated15> for RoiAlignRotatedConfig {
@@ -40,6 +40,7 @@ impl From<RoiAlignRotated15> for RoiAlignRotatedConfig {
     }
 }
 
+config! {
 /// The attributes of `DeformablePSROIPooling-1`, whose mode is always `bilinear_deformable`.
 ///
 /// The specification shapes offsets by the output size. The CPU device reads them as `part_size` x `part_size`.
@@ -51,27 +52,23 @@ impl From<RoiAlignRotated15> for RoiAlignRotatedConfig {
 /// let config: DeformPsRoiPoolConfig = attributes.into();
 /// assert_eq!(config.output_size, [7, 7]);
 /// ```
-#[derive(Config, Debug, PartialEq)]
+#[derive(Debug, PartialEq)]
 pub struct DeformablePsRoiPooling1 {
     /// The number of output channels.
     pub output_dim: usize,
     /// From box coordinates to pixels of the map.
     pub spatial_scale: f32,
     /// Height and width of the output.
-    #[config(default = 1)]
-    pub group_size: usize,
+    pub group_size: usize = 1,
     /// Samples of an output element along x.
-    #[config(default = 1)]
-    pub spatial_bins_x: usize,
+    pub spatial_bins_x: usize = 1,
     /// Samples of an output element along y.
-    #[config(default = 1)]
-    pub spatial_bins_y: usize,
+    pub spatial_bins_y: usize = 1,
     /// Samples move by `trans_std * region size * offset`.
-    #[config(default = 1.0)]
-    pub trans_std: f32,
+    pub trans_std: f32 = 1.0,
     /// How many parts of a region have an offset of their own along each axis.
-    #[config(default = 1)]
-    pub part_size: usize,
+    pub part_size: usize = 1,
+}
 }
 
 impl From<DeformablePsRoiPooling1> for DeformPsRoiPoolConfig {
@@ -84,6 +81,7 @@ impl From<DeformablePsRoiPooling1> for DeformPsRoiPoolConfig {
     }
 }
 
+config! {
 /// The attributes of `PSROIPooling-1` with `mode` bilinear. The output has as many channels as the features have for
 /// each bin: the attribute `output_dim`.
 ///
@@ -93,7 +91,7 @@ impl From<DeformablePsRoiPooling1> for DeformPsRoiPoolConfig {
 /// let config: PsCropAndResizeConfig = openvino::PsRoiPoolingBilinear::new(4, 1.0, 3, 2).into();
 /// assert_eq!(config.parts, [2, 3]);
 /// ```
-#[derive(Config, Debug, PartialEq)]
+#[derive(Debug, PartialEq)]
 pub struct PsRoiPoolingBilinear {
     /// Height and width of the output.
     pub group_size: usize,
@@ -103,6 +101,7 @@ pub struct PsRoiPoolingBilinear {
     pub spatial_bins_x: usize,
     /// Into how many bins a region is divided along y.
     pub spatial_bins_y: usize,
+}
 }
 
 impl From<PsRoiPoolingBilinear> for PsCropAndResizeConfig {

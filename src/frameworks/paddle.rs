@@ -4,11 +4,11 @@
 //! Its boxes `[K, 4]` with `boxes_num`, the number of boxes of each image, are
 //! [`Rois::from_images`](crate::Rois::from_images) of the boxes of each image.
 
-use burn::config::Config;
-
+use crate::config::config;
 use crate::geometry::options::{Arithmetic, BoxRounding};
 use crate::ops::{PsRoiPoolConfig, RoiAlignConfig, RoiPoolConfig};
 
+config! {
 /// The arguments of `paddle.vision.ops.roi_align`.
 ///
 /// With `aligned` and an adaptive number of samples, an empty region gives 0 here and NaN in Paddle, and an inverted
@@ -23,20 +23,18 @@ use crate::ops::{PsRoiPoolConfig, RoiAlignConfig, RoiPoolConfig};
 /// let config: RoiAlignConfig = paddle::RoiAlign::new([7, 7]).with_spatial_scale(0.0625).into();
 /// assert_eq!(config.arithmetic, Arithmetic::FromRegionInElements);
 /// ```
-#[derive(Config, Debug, PartialEq)]
+#[derive(Debug, PartialEq)]
 pub struct RoiAlign {
     /// Height and width of the output.
     pub output_size: [usize; 2],
     /// From box coordinates to pixels of the map.
-    #[config(default = 1.0)]
-    pub spatial_scale: f32,
+    pub spatial_scale: f32 = 1.0,
     /// Samples of an output element along each axis; 0 or below for the adaptive number.
-    #[config(default = "-1")]
-    pub sampling_ratio: i64,
+    pub sampling_ratio: i64 = -1,
     /// Whether coordinates mean the corners of pixels, whose centres then lie at halves. Without it a region is shifted
     /// by half a pixel, and at least one pixel long.
-    #[config(default = true)]
-    pub aligned: bool,
+    pub aligned: bool = true,
+}
 }
 
 impl From<RoiAlign> for RoiAlignConfig {
@@ -49,15 +47,16 @@ impl From<RoiAlign> for RoiAlignConfig {
     }
 }
 
+config! {
 /// The arguments of `paddle.vision.ops.roi_pool`. For features of f64, Paddle still divides bins in f32, and this crate
 /// in f64.
-#[derive(Config, Debug, PartialEq)]
+#[derive(Debug, PartialEq)]
 pub struct RoiPool {
     /// Height and width of the output.
     pub output_size: [usize; 2],
     /// From box coordinates to pixels of the map.
-    #[config(default = 1.0)]
-    pub spatial_scale: f32,
+    pub spatial_scale: f32 = 1.0,
+}
 }
 
 impl From<RoiPool> for RoiPoolConfig {
@@ -68,6 +67,7 @@ impl From<RoiPool> for RoiPoolConfig {
     }
 }
 
+config! {
 /// The arguments of `paddle.vision.ops.psroi_pool`.
 ///
 /// ```
@@ -76,13 +76,13 @@ impl From<RoiPool> for RoiPoolConfig {
 /// let config: PsRoiPoolConfig = paddle::PsRoiPool::new([7, 7]).with_spatial_scale(0.0625).into();
 /// assert_eq!(config.minimum_length, 0.1);
 /// ```
-#[derive(Config, Debug, PartialEq)]
+#[derive(Debug, PartialEq)]
 pub struct PsRoiPool {
     /// Height and width of the output.
     pub output_size: [usize; 2],
     /// From box coordinates to pixels of the map.
-    #[config(default = 1.0)]
-    pub spatial_scale: f32,
+    pub spatial_scale: f32 = 1.0,
+}
 }
 
 impl From<PsRoiPool> for PsRoiPoolConfig {

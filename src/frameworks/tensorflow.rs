@@ -2,14 +2,14 @@
 //!
 //! Its `boxes` and `box_indices` are [`Rois::new`](crate::Rois::new).
 
-use burn::config::Config;
-
+use crate::config::config;
 use crate::geometry::options::Interpolation;
 use crate::ops::CropAndResizeConfig;
 
 /// The arguments of `tf.image.crop_and_resize`.
 pub type CropAndResize = CropAndResizeConfig;
 
+config! {
 /// The attributes of `CropAndResizeGradImage`.
 ///
 /// [`crop_and_resize_backward`](crate::primitive::crop_and_resize_backward) takes it, and its `features()` is the
@@ -30,13 +30,13 @@ pub type CropAndResize = CropAndResizeConfig;
 /// );
 /// assert_eq!(Tensor::<4>::from_dispatch(backward.features()).dims(), [1, 8, 50, 76]);
 /// ```
-#[derive(Config, Debug, PartialEq)]
+#[derive(Debug, PartialEq)]
 pub struct CropAndResizeGradImage {
     /// Height and width of `grads`.
     pub crop_size: [usize; 2],
     /// What a point between pixels read.
-    #[config(default = "Interpolation::Bilinear")]
-    pub method: Interpolation,
+    pub method: Interpolation = Interpolation::Bilinear,
+}
 }
 
 impl From<CropAndResizeGradImage> for CropAndResizeConfig {
@@ -45,13 +45,15 @@ impl From<CropAndResizeGradImage> for CropAndResizeConfig {
     }
 }
 
+config! {
 /// The attributes of `CropAndResizeGradBoxes`, whose `method` is always bilinear.
 ///
 /// [`crop_and_resize_backward`](crate::primitive::crop_and_resize_backward) takes it, and its `boxes()` is the output.
-#[derive(Config, Debug, PartialEq)]
+#[derive(Debug, PartialEq)]
 pub struct CropAndResizeGradBoxes {
     /// Height and width of `grads`.
     pub crop_size: [usize; 2],
+}
 }
 
 impl From<CropAndResizeGradBoxes> for CropAndResizeConfig {

@@ -4,20 +4,22 @@
 //! No number here was compared with a run of TensorRT. The regions of each image have their own row of `rois`, and the
 //! output `[N, K, C, P, Q]` as well.
 
-use burn::config::Config;
 use burn::tensor::Tensor;
 
+use crate::config::config;
 use crate::geometry::options::Sampling;
 use crate::ops::{CropAndResizeConfig, MultiScaleRoiAlignConfig, RoiAlignConfig};
 use crate::regions::Rois;
 
+config! {
 /// The attributes of `CropAndResizeDynamic`, and of its older name `CropAndResize`.
-#[derive(Config, Debug, PartialEq)]
+#[derive(Debug, PartialEq)]
 pub struct CropAndResize {
     /// Height of a crop.
     pub crop_height: usize,
     /// Width of a crop.
     pub crop_width: usize,
+}
 }
 
 impl CropAndResize {
@@ -67,30 +69,25 @@ pub enum CoordinateTransform {
     HalfPixel,
 }
 
+config! {
 /// The attributes of `PyramidROIAlign_TRT`, without `roi_coords_plusone` and `legacy`, which must be 0.
-#[derive(Config, Debug, PartialEq)]
+#[derive(Debug, PartialEq)]
 pub struct PyramidRoiAlign {
     /// Height and width of the output.
-    #[config(default = 7)]
-    pub pooled_size: usize,
+    pub pooled_size: usize = 7,
     /// Height and width of the image.
-    #[config(default = "[1024, 1024]")]
-    pub image_size: [usize; 2],
+    pub image_size: [usize; 2] = [1024, 1024],
     /// A box with longer sides belongs to the third map or to the fourth.
-    #[config(default = 224)]
-    pub fpn_scale: usize,
+    pub fpn_scale: usize = 224,
     /// Samples of an output element along each axis; 0 for the adaptive number.
-    #[config(default = 0)]
-    pub sampling_ratio: usize,
+    pub sampling_ratio: usize = 0,
     /// Whether boxes are in pixels of the image; otherwise the image is from 0 to 1.
-    #[config(default = true)]
-    pub roi_coords_absolute: bool,
+    pub roi_coords_absolute: bool = true,
     /// Whether a box is `[y1, x1, y2, x2]` rather than `[x1, y1, x2, y2]`.
-    #[config(default = false)]
-    pub roi_coords_swap: bool,
+    pub roi_coords_swap: bool = false,
     /// How coordinates map to pixels.
-    #[config(default = "CoordinateTransform::HalfPixel")]
-    pub roi_coords_transform: CoordinateTransform,
+    pub roi_coords_transform: CoordinateTransform = CoordinateTransform::HalfPixel,
+}
 }
 
 impl PyramidRoiAlign {

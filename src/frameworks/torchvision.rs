@@ -5,10 +5,10 @@
 //! [`Rois::from_index_first`](crate::Rois::from_index_first), its list of boxes an image is
 //! [`Rois::from_images`](crate::Rois::from_images).
 
-use burn::config::Config;
-
+use crate::config::config;
 use crate::ops::{MultiScaleRoiAlignConfig, PsRoiAlignConfig, PsRoiPoolConfig, RoiAlignConfig, RoiPoolConfig};
 
+config! {
 /// The arguments of `torchvision.ops.roi_align`.
 ///
 /// ```
@@ -21,20 +21,18 @@ use crate::ops::{MultiScaleRoiAlignConfig, PsRoiAlignConfig, PsRoiPoolConfig, Ro
 ///     .into();
 /// assert_eq!(config.input_pixel_offset, 0.5);
 /// ```
-#[derive(Config, Debug, PartialEq)]
+#[derive(Debug, PartialEq)]
 pub struct RoiAlign {
     /// Height and width of the output.
     pub output_size: [usize; 2],
     /// From box coordinates to pixels of the map.
-    #[config(default = 1.0)]
-    pub spatial_scale: f64,
+    pub spatial_scale: f64 = 1.0,
     /// Samples of an output element along each axis; 0 or below for the adaptive number.
-    #[config(default = "-1")]
-    pub sampling_ratio: i64,
+    pub sampling_ratio: i64 = -1,
     /// Whether coordinates mean the corners of pixels, whose centres then lie at halves. Without it a
     /// region is shifted by half a pixel, and at least one pixel long.
-    #[config(default = false)]
-    pub aligned: bool,
+    pub aligned: bool = false,
+}
 }
 
 impl From<RoiAlign> for RoiAlignConfig {
@@ -46,14 +44,15 @@ impl From<RoiAlign> for RoiAlignConfig {
     }
 }
 
+config! {
 /// The arguments of `torchvision.ops.roi_pool`.
-#[derive(Config, Debug, PartialEq)]
+#[derive(Debug, PartialEq)]
 pub struct RoiPool {
     /// Height and width of the output.
     pub output_size: [usize; 2],
     /// From box coordinates to pixels of the map.
-    #[config(default = 1.0)]
-    pub spatial_scale: f64,
+    pub spatial_scale: f64 = 1.0,
+}
 }
 
 impl From<RoiPool> for RoiPoolConfig {
@@ -62,17 +61,17 @@ impl From<RoiPool> for RoiPoolConfig {
     }
 }
 
+config! {
 /// The arguments of `torchvision.ops.ps_roi_align`, which is always aligned.
-#[derive(Config, Debug, PartialEq)]
+#[derive(Debug, PartialEq)]
 pub struct PsRoiAlign {
     /// Height and width of the output.
     pub output_size: [usize; 2],
     /// From box coordinates to pixels of the map.
-    #[config(default = 1.0)]
-    pub spatial_scale: f64,
+    pub spatial_scale: f64 = 1.0,
     /// Samples of an output element along each axis; 0 or below for the adaptive number.
-    #[config(default = "-1")]
-    pub sampling_ratio: i64,
+    pub sampling_ratio: i64 = -1,
+}
 }
 
 impl From<PsRoiAlign> for PsRoiAlignConfig {
@@ -83,18 +82,18 @@ impl From<PsRoiAlign> for PsRoiAlignConfig {
     }
 }
 
+config! {
 /// The arguments of `torchvision.ops.ps_roi_pool`.
-#[derive(Config, Debug, PartialEq)]
+#[derive(Debug, PartialEq)]
 pub struct PsRoiPool {
     /// Height and width of the output.
     pub output_size: [usize; 2],
     /// From box coordinates to pixels of the map.
-    #[config(default = 1.0)]
-    pub spatial_scale: f64,
+    pub spatial_scale: f64 = 1.0,
     /// Whether the gradient of features is torchvision's as well: its bins reach the last row and the last column of
     /// the map, and those of the operator end before them.
-    #[config(default = false)]
-    pub torchvision_gradient: bool,
+    pub torchvision_gradient: bool = false,
+}
 }
 
 impl From<PsRoiPool> for PsRoiPoolConfig {
@@ -105,20 +104,19 @@ impl From<PsRoiPool> for PsRoiPoolConfig {
     }
 }
 
+config! {
 /// The arguments of `torchvision.ops.MultiScaleRoIAlign`, which is never aligned.
-#[derive(Config, Debug, PartialEq)]
+#[derive(Debug, PartialEq)]
 pub struct MultiScaleRoiAlign {
     /// Height and width of the output.
     pub output_size: [usize; 2],
     /// Samples of an output element along each axis; 0 or below for the adaptive number.
-    #[config(default = "-1")]
-    pub sampling_ratio: i64,
+    pub sampling_ratio: i64 = -1,
     /// The side of a square box that belongs to the canonical level.
-    #[config(default = 224.0)]
-    pub canonical_scale: f64,
+    pub canonical_scale: f64 = 224.0,
     /// The level of such a box.
-    #[config(default = 4)]
-    pub canonical_level: i32,
+    pub canonical_level: i32 = 4,
+}
 }
 
 impl From<MultiScaleRoiAlign> for MultiScaleRoiAlignConfig {

@@ -6,6 +6,7 @@ use serde::{Deserialize, Serialize};
 ///
 /// At angle 0 the width lies along x and the height along y. The angle turns the box about its centre.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct AngleConvention {
     /// The unit of the angle.
     pub unit: AngleUnit,

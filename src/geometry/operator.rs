@@ -18,14 +18,14 @@ pub struct RegionOperator {
     pub reduction: Reduction,
     /// What a sample out of bounds reads, and what an element gives that reads nothing.
     pub out_of_bounds_value: f64,
-    /// What a maximum starts from: the value of an element whose pixels are all smaller or NaN.
-    pub maximum_from: f64,
     /// What the columns of a box are.
     pub box_format: BoxFormat,
     /// Which channel of the features an output element reads.
     pub channel_map: ChannelMap,
     /// The boxes that are pooled; the rows of others are left as they are.
     pub areas: AreaRange,
+    /// What a maximum starts from: the value of an element whose pixels are all smaller or NaN.
+    pub maximum_from: f64,
 }
 
 impl RegionOperator {

@@ -26,6 +26,7 @@ impl BoxFormat {
 ///
 /// An element is `length / output size` pixels long, and `ceil` or `floor` of that is the adaptive count.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 #[non_exhaustive]
 pub enum Sampling {
     /// This many, whatever the region's size; 1 to [`MAXIMUM_FIXED_SAMPLES`].

@@ -1,16 +1,17 @@
 //! `crop_and_resize`: TensorFlow's operator, on `[N, C, H, W]`.
 
-use burn::config::Config;
 use burn::module::Module;
 use burn::tensor::Tensor;
 
 use super::{call, options};
+use crate::config::config;
 use crate::error::{RoiError, or_panic};
 use crate::geometry::levels::AreaRange;
 use crate::geometry::operator::{Bounds, ChannelMap, Elements, RegionOperator, SampleAxis, SpatialScale};
 use crate::geometry::options::{Arithmetic, BoxFormat, Interpolation, Reduction, Sampling};
 use crate::regions::Rois;
 
+config! {
 /// What [`crop_and_resize`] computes, under TensorFlow's names and with its defaults;
 /// [`openvino::RoiPoolingBilinear`](crate::openvino::RoiPoolingBilinear) turns into it as well.
 ///
@@ -20,23 +21,20 @@ use crate::regions::Rois;
 /// let config = CropAndResizeConfig::new([14, 14]).with_extrapolation_value(-1.0);
 /// assert_eq!(config.method, Interpolation::Bilinear);
 /// ```
-#[derive(Config, Debug, PartialEq)]
+#[derive(Debug, PartialEq)]
 pub struct CropAndResizeConfig {
     /// Height P and width Q of a crop, 1 to 32767.
     pub crop_size: [usize; 2],
     /// What a point between pixels reads.
-    #[config(default = "Interpolation::Bilinear")]
-    pub method: Interpolation,
+    pub method: Interpolation = Interpolation::Bilinear,
     /// What a point outside of the image reads, and what a region gives that names no image.
-    #[config(default = 0.0)]
-    pub extrapolation_value: f64,
+    pub extrapolation_value: f64 = 0.0,
     /// What the columns of a box are.
-    #[config(default = "BoxFormat::Yxyx")]
-    pub box_format: BoxFormat,
+    pub box_format: BoxFormat = BoxFormat::Yxyx,
     /// Whether the last row and the last column of a crop lie exactly at the end of its box, as in OpenVINO. In
     /// TensorFlow rounding can put them next to it, and so outside of the image where the box ends with the image.
-    #[config(default = false)]
-    pub ends_exactly: bool,
+    pub ends_exactly: bool = false,
+}
 }
 
 impl CropAndResizeConfig {

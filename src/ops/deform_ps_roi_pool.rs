@@ -1,11 +1,11 @@
 //! `deform_ps_roi_pool`: position-sensitive pooling whose elements move by offsets that a network predicts.
 
-use burn::config::Config;
 use burn::module::Module;
 use burn::tensor::Tensor;
 
 use super::points::average;
 use super::{call, options};
+use crate::config::config;
 use crate::error::{RoiError, or_panic};
 use crate::geometry::operator::{Bounds, ChannelMap, RegionOperator};
 use crate::geometry::options::{Arithmetic, Sampling};
@@ -13,6 +13,7 @@ use crate::geometry::point_grid::{Offsets, Placement, PointGrid};
 use crate::memory;
 use crate::regions::Rois;
 
+config! {
 /// What [`deform_ps_roi_pool`] computes.
 /// [`openvino::DeformablePsRoiPooling1`](crate::openvino::DeformablePsRoiPooling1) has it under OpenVINO's names.
 ///
@@ -22,24 +23,21 @@ use crate::regions::Rois;
 /// let config = DeformPsRoiPoolConfig::new([7, 7], 10).with_spatial_scale(1.0 / 16.0).with_samples([4, 4]);
 /// assert_eq!(config.part_size, [1, 1]);
 /// ```
-#[derive(Config, Debug, PartialEq)]
+#[derive(Debug, PartialEq)]
 pub struct DeformPsRoiPoolConfig {
     /// Height P and width Q of the output, 1 to 32767.
     pub output_size: [usize; 2],
     /// The number C of output channels. Input channels beyond the `C * P * Q`th are not read.
     pub output_channels: usize,
     /// From box coordinates to pixels of the map.
-    #[config(default = 1.0)]
-    pub spatial_scale: f64,
+    pub spatial_scale: f64 = 1.0,
     /// How many samples an output element takes along y and along x, 1 to 1024.
-    #[config(default = "[1, 1]")]
-    pub samples: [usize; 2],
+    pub samples: [usize; 2] = [1, 1],
     /// Samples move by `offset_scale * region size * offset`.
-    #[config(default = 1.0)]
-    pub offset_scale: f64,
+    pub offset_scale: f64 = 1.0,
     /// How many parts of a region have an offset of their own, along y and along x, 1 to 32767.
-    #[config(default = "[1, 1]")]
-    pub part_size: [usize; 2],
+    pub part_size: [usize; 2] = [1, 1],
+}
 }
 
 impl DeformPsRoiPoolConfig {

@@ -1,17 +1,18 @@
 //! `deform_roi_pool` and `deform_ps_roi_pool`: pooling whose elements move by offsets that a network predicts.
 
-use burn::config::Config;
 use burn::module::Module;
 use burn::tensor::Tensor;
 
 use super::points::average;
 use super::{call, options};
+use crate::config::config;
 use crate::error::{RoiError, or_panic};
 use crate::geometry::operator::{Bounds, ChannelMap, RegionOperator};
 use crate::geometry::options::{Arithmetic, Sampling};
 use crate::geometry::point_grid::{Offsets, Placement, PointGrid};
 use crate::regions::Rois;
 
+config! {
 /// What [`deform_roi_pool`] computes. The defaults are those of mmcv's `deform_roi_pool`, which
 /// [`mmcv::DeformRoiPool`](crate::mmcv::DeformRoiPool) has under its own names.
 ///
@@ -21,20 +22,18 @@ use crate::regions::Rois;
 /// let config = DeformRoiPoolConfig::new([7, 7]).with_spatial_scale(0.25).with_sampling_ratio(2);
 /// assert_eq!((config.sampling, config.gamma), (Sampling::Fixed(2), 0.1));
 /// ```
-#[derive(Config, Debug, PartialEq)]
+#[derive(Debug, PartialEq)]
 pub struct DeformRoiPoolConfig {
     /// Height P and width Q of the output, 1 to 32767.
     pub output_size: [usize; 2],
     /// From box coordinates to pixels of the map.
-    #[config(default = 1.0)]
-    pub spatial_scale: f64,
+    pub spatial_scale: f64 = 1.0,
     /// How many samples an output element takes along each axis: a fixed number, or the adaptive one, which is at most
     /// 65,536 here.
-    #[config(default = "Sampling::Adaptive")]
-    pub sampling: Sampling,
+    pub sampling: Sampling = Sampling::Adaptive,
     /// Samples move by `gamma * region size * offset`.
-    #[config(default = 0.1)]
-    pub gamma: f64,
+    pub gamma: f64 = 0.1,
+}
 }
 
 impl DeformRoiPoolConfig {

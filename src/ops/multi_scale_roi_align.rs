@@ -1,14 +1,15 @@
 //! `multi_scale_roi_align`: `roi_align` on a feature pyramid, each region on the level of its size.
 
-use burn::config::Config;
 use burn::module::Module;
 use burn::tensor::Tensor;
 
 use super::RoiAlignConfig;
 use super::pyramid::{PyramidConfig, try_multi_scale_pool};
+use crate::config::config;
 use crate::error::{RoiError, or_panic};
 use crate::regions::Rois;
 
+config! {
 /// What [`multi_scale_roi_align`] computes. The defaults are those of torchvision's `MultiScaleRoIAlign`,
 /// which [`torchvision::MultiScaleRoiAlign`](crate::torchvision::MultiScaleRoiAlign) has under its own
 /// names; [`detectron2::RoiPooler`](crate::detectron2::RoiPooler) is detectron2's, and
@@ -30,27 +31,23 @@ use crate::regions::Rois;
 /// let config = MultiScaleRoiAlignConfig::new(roi_align).with_canonical_scale(160.0);
 /// assert_eq!(config.canonical_level, 4);
 /// ```
-#[derive(Config, Debug, PartialEq)]
+#[derive(Debug, PartialEq)]
 pub struct MultiScaleRoiAlignConfig {
     /// What is computed on each level; its spatial scales are multiplied by the level's.
     pub roi_align: RoiAlignConfig,
     /// The side of a square box that belongs to the canonical level, in box coordinates; 1e-6 to 1e6.
-    #[config(default = 224.0)]
-    pub canonical_scale: f64,
+    pub canonical_scale: f64 = 224.0,
     /// The level of such a box, -32 to 32.
-    #[config(default = 4)]
-    pub canonical_level: i32,
+    pub canonical_level: i32 = 4,
     /// Added to the ratio of the sides, 0 to 1.
-    #[config(default = 0.0)]
-    pub ratio_epsilon: f64,
+    pub ratio_epsilon: f64 = 0.0,
     /// Added to the level, 0 to 1.
-    #[config(default = 1e-6)]
-    pub level_epsilon: f64,
+    pub level_epsilon: f64 = 1e-6,
     /// The level of the first map, -32 to 32. With it scales may be any; without it, it follows from the first scale.
-    pub first_level: Option<i32>,
+    pub first_level: Option<i32> = None,
     /// Whether a box without area belongs to the first map. Otherwise it gives the out-of-bounds value.
-    #[config(default = true)]
-    pub pools_empty: bool,
+    pub pools_empty: bool = true,
+}
 }
 
 impl MultiScaleRoiAlignConfig {
@@ -135,11 +132,16 @@ pub fn try_multi_scale_roi_align(
     try_multi_scale_pool(features, rois, scales, config.roi_align, pyramid)
 }
 
-/// The scales of a pyramid's maps, as torchvision infers them: the power of two that is nearest to the
-/// ratio of a map's height and the height of the highest image.
+/// The scales of a pyramid's maps: for each the power of two that is nearest to the ratio of its size and that of the
+/// images.
 ///
-/// `map_sizes` and `image_sizes` are `[height, width]`, one for each level and one for each image; the
-/// images' sizes are those before they are padded to a common one.
+/// `map_sizes` and `image_sizes` are `[height, width]`, one for each level and one for each image; the images' sizes
+/// are those before they are padded to a common one. A map is compared with the height of the highest image and with
+/// the width of the widest, and the ratio that is closer to a power of two counts: a map of 24 x 336 of an image of
+/// 66 x 1333 has the scale 1/4.
+///
+/// torchvision compares heights alone, and so finds 1/2 there. Where both sides are nearest to the same power of two,
+/// the scales are torchvision's.
 ///
 /// # Panics
 ///
@@ -153,28 +155,33 @@ pub fn infer_scales(map_sizes: &[[usize; 2]], image_sizes: &[[usize; 2]]) -> Vec
 /// # Errors
 ///
 /// - [`RoiError::NoImages`]: there is no image.
-/// - [`RoiError::Option`]: a map or all images of height 0.
+/// - [`RoiError::Option`]: a height or a width of 0.
 pub fn try_infer_scales(map_sizes: &[[usize; 2]], image_sizes: &[[usize; 2]]) -> Result<Vec<f64>, RoiError> {
-    let Some(height) = image_sizes.iter().map(|size| size[0]).max() else {
-        return Err(RoiError::NoImages {
-            argument: "image_sizes",
-        });
-    };
-    let above_zero = |argument, fits, sizes: &[[usize; 2]]| match fits {
+    let above_zero = |argument, sizes: &[[usize; 2]]| match sizes.iter().flatten().all(|&side| side > 0) {
         true => Ok(()),
         false => Err(RoiError::Option {
             argument,
             value: format!("{sizes:?}"),
-            expected: "above 0 in height",
+            expected: "above 0 in height and in width",
         }),
     };
-    let maps_fit = map_sizes.iter().all(|size| size[0] > 0);
-    above_zero("map_sizes", maps_fit, map_sizes)?;
-    above_zero("image_sizes", height > 0, image_sizes)?;
+    above_zero("map_sizes", map_sizes)?;
+    above_zero("image_sizes", image_sizes)?;
+    let longest = |axis: usize| image_sizes.iter().map(|size| size[axis]).max();
+    let (Some(height), Some(width)) = (longest(0), longest(1)) else {
+        return Err(RoiError::NoImages {
+            argument: "image_sizes",
+        });
+    };
     let scale = |size: &[usize; 2]| {
-        let ratio = (size[0] as f64 / height as f64) as f32;
-        let logarithm = f64::from(ratio).log2() as f32;
-        f64::from(logarithm.round_ties_even()).exp2()
+        let [of_height, of_width] = [size[0] as f64 / height as f64, size[1] as f64 / width as f64].map(|ratio| {
+            // The ratio and its logarithm are f32 in torchvision.
+            let logarithm = f64::from(ratio as f32).log2() as f32;
+            let nearest = logarithm.round_ties_even();
+            (nearest, (logarithm - nearest).abs())
+        });
+        let (nearest, _) = if of_width.1 < of_height.1 { of_width } else { of_height };
+        f64::from(nearest).exp2()
     };
     Ok(map_sizes.iter().map(scale).collect())
 }

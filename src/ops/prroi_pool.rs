@@ -1,16 +1,17 @@
 //! `prroi_pool`: the mean of the bilinear map over each bin, by integration.
 
-use burn::config::Config;
 use burn::module::Module;
 use burn::tensor::Tensor;
 
 use super::{call, options};
+use crate::config::config;
 use crate::error::{RoiError, or_panic};
 use crate::geometry::levels::AreaRange;
 use crate::geometry::operator::{ChannelMap, Elements, IntegralAxis, RegionOperator};
 use crate::geometry::options::{BoxFormat, Reduction};
 use crate::regions::Rois;
 
+config! {
 /// What [`prroi_pool`] computes. [`mmcv::PrRoiPool`](crate::mmcv::PrRoiPool) is mmcv's, which turns into it.
 ///
 /// Along each axis, for a region from `a` to `b` and `P` bins:
@@ -29,13 +30,13 @@ use crate::regions::Rois;
 /// let config = PrRoiPoolConfig::new([7, 7]).with_spatial_scale(1.0 / 16.0);
 /// assert_eq!(config.spatial_scale, 0.0625);
 /// ```
-#[derive(Config, Debug, PartialEq)]
+#[derive(Debug, PartialEq)]
 pub struct PrRoiPoolConfig {
     /// Height P and width Q of the output, 1 to 32767.
     pub output_size: [usize; 2],
     /// From box coordinates to pixels of the map.
-    #[config(default = 1.0)]
-    pub spatial_scale: f64,
+    pub spatial_scale: f64 = 1.0,
+}
 }
 
 impl PrRoiPoolConfig {

@@ -1,17 +1,18 @@
 //! `ps_crop_and_resize`: crops whose parts are read from channels of their own, averaged.
 
-use burn::config::Config;
 use burn::module::Module;
 use burn::tensor::Tensor;
 
 use super::points::average;
 use super::{call, options};
+use crate::config::config;
 use crate::error::{RoiError, or_panic};
 use crate::geometry::operator::{Bounds, ChannelMap, RegionOperator};
 use crate::geometry::options::{Arithmetic, Sampling};
 use crate::geometry::point_grid::{Placement, PointGrid};
 use crate::regions::Rois;
 
+config! {
 /// What [`ps_crop_and_resize`] computes. [`openvino::PsRoiPoolingBilinear`](crate::openvino::PsRoiPoolingBilinear) has
 /// it under OpenVINO's names.
 ///
@@ -21,15 +22,15 @@ use crate::regions::Rois;
 /// let config = PsCropAndResizeConfig::new([7, 7], [3, 3]);
 /// assert_eq!(config.spatial_scale, 1.0);
 /// ```
-#[derive(Config, Debug, PartialEq)]
+#[derive(Debug, PartialEq)]
 pub struct PsCropAndResizeConfig {
     /// Height P and width Q of the output, 1 to 32767.
     pub output_size: [usize; 2],
     /// Into how many parts a region is divided along y and along x, 1 to 1024.
     pub parts: [usize; 2],
     /// From box coordinates to normalized ones: 0 is the centre of the first pixel, and 1 that of the last.
-    #[config(default = 1.0)]
-    pub spatial_scale: f64,
+    pub spatial_scale: f64 = 1.0,
+}
 }
 
 impl PsCropAndResizeConfig {

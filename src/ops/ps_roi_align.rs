@@ -1,15 +1,16 @@
 //! `ps_roi_align`: RoiAlign whose output elements each read a channel of their own.
 
-use burn::config::Config;
 use burn::module::Module;
 use burn::tensor::Tensor;
 
 use super::{RoiAlignConfig, call, options};
+use crate::config::config;
 use crate::error::{RoiError, or_panic};
 use crate::geometry::operator::{ChannelMap, RegionOperator};
 use crate::geometry::options::Sampling;
 use crate::regions::Rois;
 
+config! {
 /// What [`ps_roi_align`] computes. The defaults are those of torchvision's `ps_roi_align`, which
 /// [`torchvision::PsRoiAlign`](crate::torchvision::PsRoiAlign) has under its own names;
 /// [`mxnet::PsRoiAlign`](crate::mxnet::PsRoiAlign) is MXNet's.
@@ -20,20 +21,18 @@ use crate::regions::Rois;
 /// let config = PsRoiAlignConfig::new([7, 7]).with_spatial_scale(1.0 / 16.0).with_sampling_ratio(2);
 /// assert_eq!(config.sampling, Sampling::Fixed(2));
 /// ```
-#[derive(Config, Debug, PartialEq)]
+#[derive(Debug, PartialEq)]
 pub struct PsRoiAlignConfig {
     /// Height P and width Q of the output, 1 to 32767.
     pub output_size: [usize; 2],
     /// From box coordinates to pixels of the map.
-    #[config(default = 1.0)]
-    pub spatial_scale: f64,
+    pub spatial_scale: f64 = 1.0,
     /// How many samples an output element takes along each axis.
-    #[config(default = "Sampling::Adaptive")]
-    pub sampling: Sampling,
+    pub sampling: Sampling = Sampling::Adaptive,
     /// Whether coordinates mean the corners of pixels, whose centres then lie at halves. Without it a region is shifted
     /// by half a pixel, and at least one pixel long. torchvision's is always aligned.
-    #[config(default = true)]
-    pub aligned: bool,
+    pub aligned: bool = true,
+}
 }
 
 impl PsRoiAlignConfig {

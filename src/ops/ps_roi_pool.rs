@@ -1,16 +1,17 @@
 //! `ps_roi_pool`: averages over bins of whole pixels, where each output element reads a channel of its own.
 
-use burn::config::Config;
 use burn::module::Module;
 use burn::tensor::Tensor;
 
 use super::{call, options};
+use crate::config::config;
 use crate::error::{RoiError, or_panic};
 use crate::geometry::levels::AreaRange;
 use crate::geometry::operator::{BinAxis, ChannelMap, Elements, RegionOperator};
 use crate::geometry::options::{BinDivision, BoxFormat, BoxRounding, Reduction};
 use crate::regions::Rois;
 
+config! {
 /// What [`ps_roi_pool`] computes. The defaults are those of torchvision's `ps_roi_pool`, which
 /// [`torchvision::PsRoiPool`](crate::torchvision::PsRoiPool) has under its own names;
 /// [`openvino::PsRoiPoolingAverage`](crate::openvino::PsRoiPoolingAverage) is OpenVINO's, and
@@ -34,32 +35,26 @@ use crate::regions::Rois;
 /// let config = PsRoiPoolConfig::new([7, 7]).with_spatial_scale(1.0 / 16.0);
 /// assert_eq!(config.spatial_scale, 0.0625);
 /// ```
-#[derive(Config, Debug, PartialEq)]
+#[derive(Debug, PartialEq)]
 pub struct PsRoiPoolConfig {
     /// Height P and width Q of the output, 1 to 32767.
     pub output_size: [usize; 2],
     /// From box coordinates to pixels of the map.
-    #[config(default = 1.0)]
-    pub spatial_scale: f64,
+    pub spatial_scale: f64 = 1.0,
     /// Whether box coordinates are rounded before or after they are scaled.
-    #[config(default = "BoxRounding::AfterScaling")]
-    pub rounding: BoxRounding,
+    pub rounding: BoxRounding = BoxRounding::AfterScaling,
     /// Added to the high end of a box before it is rounded or scaled.
-    #[config(default = 0.0)]
-    pub end_offset: f64,
+    pub end_offset: f64 = 0.0,
     /// Whether 1 is added to the rounded high end: the pixel that a box ends in belongs to the region.
-    #[config(default = false)]
-    pub inclusive_end: bool,
+    pub inclusive_end: bool = false,
     /// The least length of a region along each axis, in pixels of the map, 0 to 65535.
-    #[config(default = 1.0)]
-    pub minimum_length: f64,
+    pub minimum_length: f64 = 1.0,
     /// Whether bins reach the last row and the last column of the map. In torchvision they end before them.
-    #[config(default = false)]
-    pub reaches_last_pixel: bool,
+    pub reaches_last_pixel: bool = false,
     /// Whether the gradient of features is torchvision's, whose bins reach the last row and the last column of the map.
     /// That is not the gradient of what the operator computes, which is the default.
-    #[config(default = false)]
-    pub gradient_reaches_last_pixel: bool,
+    pub gradient_reaches_last_pixel: bool = false,
+}
 }
 
 impl PsRoiPoolConfig {

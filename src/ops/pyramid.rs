@@ -3,13 +3,13 @@
 
 use std::ops::RangeInclusive;
 
-use burn::config::Config;
 use burn::tensor::{DType, Tensor};
 
 use super::{
     PrRoiPoolConfig, PsRoiAlignConfig, PsRoiPoolConfig, RoiAlignConfig, RoiAlignRotatedConfig, RoiPoolConfig, call,
     options,
 };
+use crate::config::config;
 use crate::error::{RoiError, or_panic};
 use crate::geometry::levels::{AreaRange, LevelRule};
 use crate::geometry::operator::RegionOperator;
@@ -33,6 +33,7 @@ const LEAST_AREA: f64 = f32::MIN_POSITIVE as f64;
 /// The largest ratio epsilon and level epsilon.
 pub const MAXIMUM_LEVEL_EPSILON: f64 = 1.0;
 
+config! {
 /// Which level of a feature pyramid a region belongs to. The defaults are torchvision's;
 /// [`detectron2::RoiPooler::pyramid`](crate::detectron2::RoiPooler::pyramid) gives detectron2's.
 ///
@@ -44,25 +45,21 @@ pub const MAXIMUM_LEVEL_EPSILON: f64 = 1.0;
 ///
 /// held within the levels that there are, where level `k` has one pixel for `2^k` of the image's. With `first_level`,
 /// levels are those of the maps in their order, from this one on.
-#[derive(Config, Debug, PartialEq)]
+#[derive(Debug, PartialEq)]
 pub struct PyramidConfig {
     /// The side of a square box that belongs to the canonical level, in box coordinates; 1e-6 to 1e6.
-    #[config(default = 224.0)]
-    pub canonical_scale: f64,
+    pub canonical_scale: f64 = 224.0,
     /// The level of such a box, -32 to 32.
-    #[config(default = 4)]
-    pub canonical_level: i32,
+    pub canonical_level: i32 = 4,
     /// Added to the ratio of the sides, 0 to 1.
-    #[config(default = 0.0)]
-    pub ratio_epsilon: f64,
+    pub ratio_epsilon: f64 = 0.0,
     /// Added to the level, 0 to 1.
-    #[config(default = 1e-6)]
-    pub level_epsilon: f64,
+    pub level_epsilon: f64 = 1e-6,
     /// The level of the first map, -32 to 32. With it scales may be any; without it, it follows from the first scale.
-    pub first_level: Option<i32>,
+    pub first_level: Option<i32> = None,
     /// Whether a box without area belongs to the first map. Otherwise it gives the out-of-bounds value.
-    #[config(default = true)]
-    pub pools_empty: bool,
+    pub pools_empty: bool = true,
+}
 }
 
 impl PyramidConfig {

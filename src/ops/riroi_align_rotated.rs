@@ -1,15 +1,16 @@
 //! `riroi_align_rotated`: rotated RoiAlign whose orientation channels turn with the box.
 
-use burn::config::Config;
 use burn::module::Module;
 use burn::tensor::{DType, FloatDType, Int, Tensor};
 
 use super::{RoiAlignRotatedConfig, call, options, try_roi_align_rotated};
+use crate::config::config;
 use crate::error::{RoiError, or_panic};
 use crate::geometry::angle::AngleConvention;
 use crate::geometry::options::Sampling;
 use crate::regions::RotatedRois;
 
+config! {
 /// What [`riroi_align_rotated`] computes. The defaults are those of mmcv's `riroi_align_rotated`, which
 /// [`mmcv::RiRoiAlignRotated`](crate::mmcv::RiRoiAlignRotated) has under its own names.
 ///
@@ -19,24 +20,21 @@ use crate::regions::RotatedRois;
 /// let config = RiRoiAlignRotatedConfig::new([7, 7]).with_spatial_scale(0.25).with_sampling_ratio(2);
 /// assert_eq!(config.orientations, 8);
 /// ```
-#[derive(Config, Debug, PartialEq)]
+#[derive(Debug, PartialEq)]
 pub struct RiRoiAlignRotatedConfig {
     /// Height P and width Q of the output, 1 to 32767.
     pub output_size: [usize; 2],
     /// From box coordinates to pixels of the map.
-    #[config(default = 1.0)]
-    pub spatial_scale: f64,
+    pub spatial_scale: f64 = 1.0,
     /// How many samples an output element takes along each axis: a fixed number, or the adaptive one, which is at most
     /// 65,536 here.
-    #[config(default = "Sampling::Adaptive")]
-    pub sampling: Sampling,
+    pub sampling: Sampling = Sampling::Adaptive,
     /// The number O of orientation channels, 1 to 1024.
-    #[config(default = 8)]
-    pub orientations: usize,
+    pub orientations: usize = 8,
     /// Whether a positive angle turns a box clockwise on the screen, where y points down. This option does not change
     /// how orientation channels are shifted.
-    #[config(default = false)]
-    pub clockwise: bool,
+    pub clockwise: bool = false,
+}
 }
 
 impl RiRoiAlignRotatedConfig {

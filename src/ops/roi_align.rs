@@ -1,10 +1,10 @@
 //! `roi_align`: samples each region at points between pixels and reduces them to a fixed size.
 
-use burn::config::Config;
 use burn::module::Module;
 use burn::tensor::Tensor;
 
 use super::{call, options};
+use crate::config::config;
 use crate::error::{RoiError, or_panic};
 use crate::geometry::levels::AreaRange;
 use crate::geometry::operator::{Bounds, ChannelMap, Elements, RegionOperator, SampleAxis, SpatialScale};
@@ -13,6 +13,7 @@ use crate::geometry::options::{
 };
 use crate::regions::Rois;
 
+config! {
 /// What [`roi_align`] computes. The defaults are those of torchvision's `roi_align`; the structs of
 /// [`torchvision`](crate::torchvision), [`onnx`](crate::onnx), [`openvino`](crate::openvino) and
 /// [`directml`](crate::directml) turn into it.
@@ -38,51 +39,39 @@ use crate::regions::Rois;
 /// assert_eq!(config.spatial_scale_x, 0.25);
 /// assert_eq!(config.sampling, Sampling::Fixed(2));
 /// ```
-#[derive(Config, Debug, PartialEq)]
+#[derive(Debug, PartialEq)]
 pub struct RoiAlignConfig {
     /// Height P and width Q of the output, 1 to 32767.
     pub output_size: [usize; 2],
     /// From box coordinates to rows of the map: 0.25 for a map of a quarter of the image's size.
-    #[config(default = 1.0)]
-    pub spatial_scale_y: f64,
+    pub spatial_scale_y: f64 = 1.0,
     /// From box coordinates to columns of the map.
-    #[config(default = 1.0)]
-    pub spatial_scale_x: f64,
+    pub spatial_scale_x: f64 = 1.0,
     /// How many samples an output element takes along each axis.
-    #[config(default = "Sampling::Adaptive")]
-    pub sampling: Sampling,
+    pub sampling: Sampling = Sampling::Adaptive,
     /// What a sample between pixels reads.
-    #[config(default = "Interpolation::Bilinear")]
-    pub interpolation: Interpolation,
+    pub interpolation: Interpolation = Interpolation::Bilinear,
     /// How samples become one number.
-    #[config(default = "Reduction::Average")]
-    pub reduction: Reduction,
+    pub reduction: Reduction = Reduction::Average,
     /// Added to box coordinates before they are scaled.
-    #[config(default = 0.0)]
-    pub box_offset: f64,
+    pub box_offset: f64 = 0.0,
     /// Added to the high ends of a box before they are scaled.
-    #[config(default = 0.0)]
-    pub end_offset: f64,
+    pub end_offset: f64 = 0.0,
     /// Subtracted from scaled coordinates: where the centre of the first pixel lies.
-    #[config(default = 0.0)]
-    pub input_pixel_offset: f64,
+    pub input_pixel_offset: f64 = 0.0,
     /// Subtracted from the number of a sample, -1024 to 1024; -0.5 puts it in the middle of its step.
-    #[config(default = "-0.5")]
-    pub output_pixel_offset: f64,
+    pub output_pixel_offset: f64 = -0.5,
     /// What a sample out of bounds reads. A region that names no image gives what one does whose samples
     /// are all out of bounds.
-    #[config(default = 0.0)]
-    pub out_of_bounds_value: f64,
+    pub out_of_bounds_value: f64 = 0.0,
     /// Whether the outermost samples lie on the corners of the region, rather than half a step inside.
-    #[config(default = false)]
-    pub align_corners: bool,
+    pub align_corners: bool = false,
     /// The least length of a region along each axis, in pixels of the map, 0 or above: 1 for torchvision's
     /// `aligned = False`. With none, a region may be empty or inverted.
-    #[config(default = "Some(1.0)")]
-    pub minimum_length: Option<f64>,
+    pub minimum_length: Option<f64> = Some(1.0),
     /// In which order positions are computed.
-    #[config(default = "Arithmetic::FromElements")]
-    pub arithmetic: Arithmetic,
+    pub arithmetic: Arithmetic = Arithmetic::FromElements,
+}
 }
 
 impl RoiAlignConfig {

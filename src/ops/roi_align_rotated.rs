@@ -1,11 +1,11 @@
 //! `roi_align_rotated`: RoiAlign of boxes that are turned about their centres.
 
-use burn::config::Config;
 use burn::module::Module;
 use burn::tensor::Tensor;
 
 use super::points::average;
 use super::{call, options};
+use crate::config::config;
 use crate::error::{RoiError, or_panic};
 use crate::geometry::angle::AngleConvention;
 use crate::geometry::operator::{Bounds, ChannelMap, RegionOperator};
@@ -13,6 +13,7 @@ use crate::geometry::options::{Arithmetic, Sampling};
 use crate::geometry::point_grid::{Placement, PointGrid};
 use crate::regions::RotatedRois;
 
+config! {
 /// What [`roi_align_rotated`] computes. The defaults are those of mmcv's `roi_align_rotated`, which
 /// [`mmcv::RoiAlignRotated`](crate::mmcv::RoiAlignRotated) has under its own names;
 /// [`detectron2::RoiAlignRotated`](crate::detectron2::RoiAlignRotated) is detectron2's, and
@@ -27,27 +28,23 @@ use crate::regions::RotatedRois;
 ///     .with_angle(AngleConvention::DEGREES_COUNTER_CLOCKWISE);
 /// assert_eq!(config.sampling, Sampling::Fixed(2));
 /// ```
-#[derive(Config, Debug, PartialEq)]
+#[derive(Debug, PartialEq)]
 pub struct RoiAlignRotatedConfig {
     /// Height P and width Q of the output, 1 to 32767.
     pub output_size: [usize; 2],
     /// From box coordinates to pixels of the map.
-    #[config(default = 1.0)]
-    pub spatial_scale: f64,
+    pub spatial_scale: f64 = 1.0,
     /// How many samples an output element takes along each axis: a fixed number, or the adaptive one, which is at most
     /// 65,536 here.
-    #[config(default = "Sampling::Adaptive")]
-    pub sampling: Sampling,
+    pub sampling: Sampling = Sampling::Adaptive,
     /// Whether coordinates mean the corners of pixels, whose centres then lie at halves. Without it a region is shifted
     /// by half a pixel, and at least one pixel long.
-    #[config(default = true)]
-    pub aligned: bool,
+    pub aligned: bool = true,
     /// What an angle means.
-    #[config(default = "AngleConvention::RADIANS_COUNTER_CLOCKWISE")]
-    pub angle: AngleConvention,
+    pub angle: AngleConvention = AngleConvention::RADIANS_COUNTER_CLOCKWISE,
     /// In which order positions are computed: `FromElements`, or `FromElementsBySteps` as in OpenVINO.
-    #[config(default = "Arithmetic::FromElements")]
-    pub arithmetic: Arithmetic,
+    pub arithmetic: Arithmetic = Arithmetic::FromElements,
+}
 }
 
 impl RoiAlignRotatedConfig {

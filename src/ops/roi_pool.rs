@@ -1,16 +1,17 @@
 //! `roi_pool`: divides each region into bins of whole pixels and takes their maxima.
 
-use burn::config::Config;
 use burn::module::Module;
 use burn::tensor::Tensor;
 
 use super::{call, options};
+use crate::config::config;
 use crate::error::{RoiError, or_panic};
 use crate::geometry::levels::AreaRange;
 use crate::geometry::operator::{BinAxis, ChannelMap, Elements, RegionOperator};
 use crate::geometry::options::{BinDivision, BoxFormat, BoxRounding, Reduction};
 use crate::regions::Rois;
 
+config! {
 /// What [`roi_pool`] computes. The defaults are those of torchvision's `roi_pool`; the structs
 /// `roi_pool` of [`torchvision`](crate::torchvision) and [`paddle`](crate::paddle), `MaxRoiPool` of
 /// [`onnx`](crate::onnx), `ROI_POOLING` of [`directml`](crate::directml) and `ROIPooling` of
@@ -35,29 +36,24 @@ use crate::regions::Rois;
 /// let config = RoiPoolConfig::new([7, 7]).with_spatial_scale(1.0 / 16.0);
 /// assert_eq!(config.spatial_scale_y, 0.0625);
 /// ```
-#[derive(Config, Debug, PartialEq)]
+#[derive(Debug, PartialEq)]
 pub struct RoiPoolConfig {
     /// Height P and width Q of the output, 1 to 32767.
     pub output_size: [usize; 2],
     /// From box coordinates to rows of the map.
-    #[config(default = 1.0)]
-    pub spatial_scale_y: f64,
+    pub spatial_scale_y: f64 = 1.0,
     /// From box coordinates to columns of the map.
-    #[config(default = 1.0)]
-    pub spatial_scale_x: f64,
+    pub spatial_scale_x: f64 = 1.0,
     /// Whether box coordinates are rounded before or after they are scaled, or not at all.
-    #[config(default = "BoxRounding::AfterScaling")]
-    pub rounding: BoxRounding,
+    pub rounding: BoxRounding = BoxRounding::AfterScaling,
     /// How bins are divided.
-    #[config(default = "BinDivision::Rounded")]
-    pub division: BinDivision,
+    pub division: BinDivision = BinDivision::Rounded,
     /// The least length of a region along each axis, in pixels of the map. With 0, an inverted region has no pixel.
-    #[config(default = 1)]
-    pub minimum_length: u16,
+    pub minimum_length: u16 = 1,
     /// What a maximum starts from: the value of a bin whose pixels are all smaller or NaN. A number below the least of
     /// the dtype of sums (f32, or f64 for f64) is that one; -infinity stays what it is.
-    #[config(default = "f32::MIN.into()")]
-    pub maximum_from: f64,
+    pub maximum_from: f64 = f32::MIN.into(),
+}
 }
 
 impl RoiPoolConfig {

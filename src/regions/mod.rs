@@ -46,7 +46,15 @@ pub type Rois = RoiTable<4>;
 pub type RotatedRois = RoiTable<5>;
 
 /// K boxes of so many columns, and for each the index of its image in the batch: [`Rois`] has 4 columns, and
-/// [`RotatedRois`] has 5. Shapes are checked here, once; values are checked by every call on a host device, and by
+/// [`RotatedRois`] has 5. With any other number no table can be made:
+///
+/// ```compile_fail
+/// use burn::tensor::{Device, Tensor};
+///
+/// burn_roi::RoiTable::<3>::from_images(vec![Tensor::ones([1, 3], &Device::default())]);
+/// ```
+///
+/// Shapes are checked here, once; values are checked by every call on a host device, and by
 /// [`validate`](RoiTable::validate) on any device.
 #[derive(Debug, Clone)]
 pub struct RoiTable<const COLUMNS: usize> {
@@ -62,11 +70,12 @@ impl<const COLUMNS: usize> RoiTable<COLUMNS> {
             "[K, 6], with up to two leading dimensions of 1",
             "[K, 5]",
         ],
-        _ => [
+        4 => [
             "[K, 4], with up to two leading dimensions of 1",
             "[K, 5], with up to two leading dimensions of 1",
             "[K, 4]",
         ],
+        _ => panic!("a box has 4 columns, or 5 if it is rotated"),
     };
 
     /// Boxes `[K, COLUMNS]` and batch indices `[K]` of any integer dtype. Leading dimensions of 1 are

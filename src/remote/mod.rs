@@ -103,7 +103,8 @@ pub fn register<B: RoiBackend + BackendIr>(registry: &mut CustomOpRegistry<B>) {
 /// Checks that the server of a remote device has the operators, in the version of this client. It waits for the
 /// server's answer. A device that is not remote passes.
 ///
-/// A session does not survive a server without the operators, so call this first.
+/// A session does not survive a server without the operators, so call this first. What dtypes the server pools is
+/// remembered for each address and device index; this asks again, as after another server has come to the address.
 ///
 /// # Errors
 ///

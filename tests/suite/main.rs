@@ -18,6 +18,7 @@ mod bad_input;
 // By this name it starts among the first: it takes the longest, and one thread.
 #[cfg(feature = "flex")]
 mod calls;
+mod configs;
 mod dtypes;
 mod gradients;
 mod in_parts;
@@ -38,6 +39,7 @@ mod reference_integrals;
 mod regions;
 #[cfg(all(feature = "remote", feature = "flex", not(feature = "fusion")))]
 mod remote_calls;
+mod reports;
 mod steps;
 mod strategies;
 mod top_k;

@@ -239,19 +239,19 @@ fn what_was_pooled_before_stays_as_it_was() {
 }
 
 #[test]
-fn scales_are_inferred_from_the_highest_image() {
+fn scales_are_inferred_from_the_largest_image() {
     let maps = [[200, 304], [100, 152], [50, 76], [25, 38]];
     assert_eq!(
         infer_scales(&maps, &[[800, 1216], [640, 1200]]),
         [0.25, 0.125, 0.0625, 0.03125]
     );
-    // 24 / 65 is nearer to a half than to a quarter, as torchvision has it for padded images.
-    assert_eq!(infer_scales(&[[24, 40]], &[[65, 150]]), [0.5]);
+    // 24 / 65 and 40 / 105 are nearer to a half than to a quarter, as torchvision has it for padded images.
+    assert_eq!(infer_scales(&[[24, 40]], &[[65, 105]]), [0.5]);
     let text = "`image_sizes` is an empty list, but must have one tensor for each image";
     refuses(text, || try_infer_scales(&maps, &[]));
-    let text = "`map_sizes` is [[0, 3]], but must be above 0 in height";
+    let text = "`map_sizes` is [[0, 3]], but must be above 0 in height and in width";
     refuses(text, || try_infer_scales(&[[0, 3]], &[[4, 4]]));
-    let text = "`image_sizes` is [[0, 3]], but must be above 0 in height";
+    let text = "`image_sizes` is [[0, 3]], but must be above 0 in height and in width";
     panics(text, || infer_scales(&[[1, 3]], &[[0, 3]]));
 }
 

@@ -21,6 +21,8 @@ pub struct Layout {
     channel_map: ChannelMap,
     /// Whether features are small, as nearly all are.
     is_small: bool,
+    /// Whether the channels divide into blocks.
+    divides: bool,
 }
 
 impl Layout {
@@ -30,6 +32,7 @@ impl Layout {
             of_block: channels_of_block(channels),
             channel_map,
             is_small: length(features) <= MOST_SMALL,
+            divides: channels.is_multiple_of(channels_of_block(channels)),
         }
     }
 }
@@ -39,6 +42,8 @@ impl Layout {
 pub struct Block {
     /// The first of its output channels.
     first: usize,
+    /// How many of its first channels the block before writes.
+    overlap: usize,
     /// Whether the unit computes it.
     pub computed: bool,
     pub planes: Planes,
@@ -47,8 +52,9 @@ pub struct Block {
 
 /// The blocks of a unit, whose results start from `start`.
 ///
-/// The last block ends at the last channel. Where channels do not divide into blocks, it has some of those before it
-/// too, which come out the same there.
+/// The last block ends at the last channel. Where channels do not divide into blocks, it overlaps the one before it.
+/// Both compute those channels, and the one before writes them: Vulkan and WGSL forbid that two units write the same
+/// number, even if they write the same value.
 #[cube]
 pub fn blocks<F: Float>(
     features: &Tensor<F>,
@@ -73,6 +79,7 @@ pub fn blocks<F: Float>(
         }
         blocks.push(Block {
             first,
+            overlap: wanted - first,
             computed: wanted < end,
             planes: planes(features, image, element, first, sizes, layout.channel_map),
             results,
@@ -186,7 +193,11 @@ fn write_block<F: Float>(output: &mut Tensor<F>, place: usize, step: usize, bloc
         let mut index = place + block.first * step;
         #[unroll]
         for channel in 0..layout.of_block {
-            output[index] = F::cast_from(block.results[channel]);
+            if comptime!(layout.divides) {
+                output[index] = F::cast_from(block.results[channel]);
+            } else if channel >= block.overlap {
+                output[index] = F::cast_from(block.results[channel]);
+            }
             index += step;
         }
     }

@@ -30,6 +30,7 @@ mod points;
 
 use kernels::{Average, MaxOfPixels, MaxOfSamples};
 use numbers::{Number, of_dtype};
+pub use pixels::pool as kept_outputs;
 use pixels::{output_of, with_contiguous_rows};
 
 impl RegionKernels for Flex {

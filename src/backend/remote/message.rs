@@ -173,7 +173,17 @@ mod tests {
     #[test]
     fn the_encoding_belongs_to_its_version() {
         let operator = PrRoiPoolConfig::new([7, 3]).with_spatial_scale(0.25).operator();
-        let words = [1, 46, 0x02_0307, 0x3f_d000, 0x3f_d000, 0, 0, 0x7ff0_0000_0000];
+        let words = [
+            2,
+            54,
+            0x02_0307,
+            0x3f_d000,
+            0x3f_d000,
+            0,
+            0,
+            0x7ff000000000,
+            0xfff000000000,
+        ];
         let found = encode(&operator.expect("the options are right"));
         let found: Vec<u64> = found
             .iter()
@@ -191,7 +201,7 @@ mod tests {
         scalars[0] = ScalarIr::UInt(VERSION + 1);
         let error = decode(&scalars).unwrap_err();
         assert_eq!(error, Malformed::Version { found: VERSION + 1 });
-        assert!(error.to_string().contains("version 2"), "{error}");
+        assert!(error.to_string().contains("version 3"), "{error}");
     }
 
     #[test]

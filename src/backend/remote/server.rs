@@ -1,7 +1,8 @@
-//! What a server says that it can do: asked once for each device, and only where the answer is needed.
+//! What a server says that it can do: asked by [`check`](crate::remote::check), and else once for each device where the
+//! answer is needed.
 
 use std::collections::HashMap;
-use std::sync::{Mutex, PoisonError};
+use std::sync::{LazyLock, Mutex, MutexGuard, PoisonError};
 
 use burn::backend::Remote;
 use burn::backend::ops::FloatTensorOps;
@@ -18,34 +19,33 @@ pub const DTYPES: [DType; 4] = [DType::F64, DType::F32, DType::F16, DType::BF16]
 /// The shape of a server's answer, in f32: its version, and 1 for each of [`DTYPES`] that it pools, or else 0.
 pub const ANSWER: [usize; 1] = [1 + DTYPES.len()];
 
-/// What servers have answered, by device.
-static ANSWERS: Mutex<Option<HashMap<String, [bool; DTYPES.len()]>>> = Mutex::new(None);
-
 /// Whether the server of a device pools a dtype. Waits for it the first time.
 ///
 /// A server that does not answer has ended the session, so that the call itself fails when it is read: this says yes.
 pub fn pools(device: &Device<Remote>, dtype: DType) -> bool {
-    let key = format!("{device:?}");
-    let known = ANSWERS
-        .lock()
-        .unwrap_or_else(PoisonError::into_inner)
-        .as_ref()
-        .and_then(|answers| answers.get(&key).copied());
+    let known = answers().get(&key(device)).copied();
     let Some(pools) = known.or_else(|| burn::tensor::try_read_sync(ask(device))?.ok()) else {
         return true;
     };
-    ANSWERS
-        .lock()
-        .unwrap_or_else(PoisonError::into_inner)
-        .get_or_insert_default()
-        .insert(key, pools);
     DTYPES
         .iter()
         .position(|&asked| asked == dtype)
         .is_some_and(|place| pools[place])
 }
 
-/// Asks the server of a device which dtypes it pools.
+fn answers() -> MutexGuard<'static, HashMap<String, [bool; DTYPES.len()]>> {
+    static ANSWERS: LazyLock<Mutex<HashMap<String, [bool; DTYPES.len()]>>> = LazyLock::new(Mutex::default);
+    // A panic leaves a whole map.
+    ANSWERS.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// The address of the server and the index of the device there.
+fn key(device: &Device<Remote>) -> String {
+    format!("{device:?}")
+}
+
+/// Asks the server of a device which dtypes it pools, and remembers the answer in place of an earlier one: another
+/// server may have come to the same address.
 ///
 /// # Errors
 ///
@@ -57,11 +57,16 @@ pub async fn ask(device: &Device<Remote>) -> Result<[bool; DTYPES.len()], RoiErr
     };
     let answer = register(device, ABOUT, &[], Shape::new(ANSWER), DType::F32, Vec::new());
     let answer = Remote::float_into_data(answer).await.map_err(|reason| {
-        error(format!(
+        format!(
             "it ended the session, as a server does on which `burn_roi::remote::register` was not called ({reason})"
-        ))
-    })?;
-    read(&answer).map_err(error)
+        )
+    });
+    let pools = answer.and_then(|answer| read(&answer));
+    match &pools {
+        Ok(pools) => answers().insert(key(device), *pools),
+        Err(_) => answers().remove(&key(device)),
+    };
+    pools.map_err(error)
 }
 
 /// A server's answer, or what is wrong with it.
@@ -86,10 +91,11 @@ mod tests {
     #[test]
     fn an_answer_is_read_or_refused_in_words() {
         let answer = |numbers: &[f32]| read(&TensorData::new(numbers.to_vec(), [numbers.len()]));
-        assert_eq!(answer(&[1.0, 0.0, 1.0, 1.0, 0.0]), Ok([false, true, true, false]));
-        let other = answer(&[2.0, 0.0, 1.0, 1.0, 0.0]).unwrap_err();
-        assert_eq!(other, "its region operators have version 2");
-        assert!(answer(&[1.0]).is_err());
+        let version = VERSION as f32;
+        assert_eq!(answer(&[version, 0.0, 1.0, 1.0, 0.0]), Ok([false, true, true, false]));
+        let other = answer(&[1.0, 0.0, 1.0, 1.0, 0.0]).unwrap_err();
+        assert_eq!(other, "its region operators have version 1");
+        assert!(answer(&[version]).is_err());
         assert!(answer(&[]).is_err());
     }
 }

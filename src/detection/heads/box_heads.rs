@@ -1,20 +1,22 @@
 //! The heads that classify regions and predict their box deltas.
 
-use burn::config::Config;
 use burn::module::Module;
 use burn::nn::{Linear, LinearConfig};
 use burn::tensor::{Device, Tensor, activation::relu};
 
 use super::super::zeros::no_rows;
 use super::conv_block::{ConvBlock, conv_blocks};
+use crate::config::config;
 
+config! {
 /// Options of [`TwoMlpHead`].
-#[derive(Config, Debug)]
+#[derive(Debug)]
 pub struct TwoMlpHeadConfig {
     /// The number of elements of a pooled region: channels times height times width.
     pub in_channels: usize,
     /// The number of output features of both layers.
     pub representation_size: usize,
+}
 }
 
 impl TwoMlpHeadConfig {
@@ -68,8 +70,9 @@ impl TwoMlpHead {
     }
 }
 
+config! {
 /// Options of [`FastRcnnConvFcHead`].
-#[derive(Config, Debug)]
+#[derive(Debug)]
 pub struct FastRcnnConvFcHeadConfig {
     /// The number of channels of a pooled region.
     pub in_channels: usize,
@@ -80,8 +83,8 @@ pub struct FastRcnnConvFcHeadConfig {
     /// The number of output features of each linear layer.
     pub fc_layers: Vec<usize>,
     /// Whether batch normalization follows each convolution, as in torchvision's `_v2` detectors.
-    #[config(default = false)]
-    pub normalized: bool,
+    pub normalized: bool = false,
+}
 }
 
 impl FastRcnnConvFcHeadConfig {
@@ -141,8 +144,9 @@ impl FastRcnnConvFcHead {
     }
 }
 
+config! {
 /// Options of [`FastRcnnPredictor`].
-#[derive(Config, Debug)]
+#[derive(Debug)]
 pub struct FastRcnnPredictorConfig {
     /// The number of input features of a region.
     pub in_channels: usize,
@@ -150,8 +154,8 @@ pub struct FastRcnnPredictorConfig {
     pub num_classes: usize,
     /// Whether all classes of a region have the same box deltas, as with detectron2's `CLS_AGNOSTIC_BBOX_REG` and
     /// mmdetection's `reg_class_agnostic`. torchvision has no such option.
-    #[config(default = false)]
-    pub class_agnostic_regression: bool,
+    pub class_agnostic_regression: bool = false,
+}
 }
 
 impl FastRcnnPredictorConfig {

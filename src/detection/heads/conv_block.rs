@@ -1,15 +1,16 @@
 //! [`ConvBlock`]: a convolution, batch normalization and ReLU.
 
-use burn::config::Config;
 use burn::module::Module;
 use burn::nn::conv::{Conv2d, Conv2dConfig};
 use burn::nn::{BatchNorm, BatchNormConfig, PaddingConfig2d};
 use burn::tensor::{Device, Tensor, activation::relu};
 
 use super::super::zeros::no_rows;
+use crate::config::config;
 
+config! {
 /// Options of [`ConvBlock`]; the defaults are those of torchvision's `Conv2dNormActivation`.
-#[derive(Config, Debug)]
+#[derive(Debug)]
 pub struct ConvBlockConfig {
     /// The number of input channels.
     pub in_channels: usize,
@@ -19,14 +20,12 @@ pub struct ConvBlockConfig {
     /// feature map.
     pub kernel_size: usize,
     /// Whether batch normalization follows the convolution, which then has no bias.
-    #[config(default = true)]
-    pub normalized: bool,
+    pub normalized: bool = true,
     /// Whether a ReLU follows.
-    #[config(default = true)]
-    pub activation: bool,
+    pub activation: bool = true,
     /// The number that batch normalization adds to the variance. Above 0.
-    #[config(default = 1e-5)]
-    pub epsilon: f64,
+    pub epsilon: f64 = 1e-5,
+}
 }
 
 impl ConvBlockConfig {

@@ -1,23 +1,24 @@
 //! The heads that predict masks.
 
-use burn::config::Config;
 use burn::module::Module;
 use burn::nn::conv::{Conv2d, Conv2dConfig, ConvTranspose2d, ConvTranspose2dConfig};
 use burn::tensor::{Device, Tensor, activation::relu};
 
 use super::super::zeros::no_rows;
 use super::conv_block::{ConvBlock, conv_blocks};
+use crate::config::config;
 
+config! {
 /// Options of [`MaskRcnnHeads`].
-#[derive(Config, Debug)]
+#[derive(Debug)]
 pub struct MaskRcnnHeadsConfig {
     /// The number of channels of a pooled region.
     pub in_channels: usize,
     /// The number of output channels of each convolution.
     pub layers: Vec<usize>,
     /// Whether batch normalization follows each convolution, as in torchvision's `maskrcnn_resnet50_fpn_v2`.
-    #[config(default = false)]
-    pub normalized: bool,
+    pub normalized: bool = false,
+}
 }
 
 impl MaskRcnnHeadsConfig {
@@ -67,8 +68,9 @@ impl MaskRcnnHeads {
     }
 }
 
+config! {
 /// Options of [`MaskRcnnPredictor`].
-#[derive(Config, Debug)]
+#[derive(Debug)]
 pub struct MaskRcnnPredictorConfig {
     /// The number of input channels.
     pub in_channels: usize,
@@ -76,6 +78,7 @@ pub struct MaskRcnnPredictorConfig {
     pub dim_reduced: usize,
     /// The number of classes. This includes the background, which is class 0.
     pub num_classes: usize,
+}
 }
 
 impl MaskRcnnPredictorConfig {

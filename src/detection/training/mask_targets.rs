@@ -1,10 +1,10 @@
 //! [`project_masks_on_boxes`] and [`MaskTargets`]: the masks that a mask head must learn.
 
-use burn::config::Config;
 use burn::tensor::{Int, Tensor};
 
 use super::super::{arguments, host};
 use super::ground_truth;
+use crate::config::config;
 use crate::error::{RoiError, or_panic};
 use crate::geometry::options::MAXIMUM_OUTPUT_SIZE;
 use crate::waiting::wait;
@@ -103,6 +103,7 @@ pub async fn project_masks_on_boxes_async(
         .await
 }
 
+config! {
 /// How a ground-truth mask becomes the target of a mask head. The defaults are torchvision's.
 ///
 /// detectron2 and mmdetection train on bitmaps with both options on:
@@ -124,15 +125,14 @@ pub async fn project_masks_on_boxes_async(
 /// let default = project_masks_on_boxes(&gt_masks, &proposals, &matched_idxs, 8);
 /// assert_eq!(row(default), [1.0, 1.0, 1.0, 0.5, 0.0, 0.0, 0.0, 0.0]);
 /// ```
-#[derive(Config, Debug, PartialEq)]
+#[derive(Debug, PartialEq)]
 pub struct MaskTargets {
     /// The `aligned` of [`roi_align`](crate::roi_align()): whether the centres of pixels are at halves. Without it a
     /// target is shifted by half a pixel of the image.
-    #[config(default = false)]
-    pub aligned: bool,
+    pub aligned: bool = false,
     /// Whether targets are 0 or 1: 1 from 0.5 on. Otherwise they are from 0 to 1.
-    #[config(default = false)]
-    pub binary: bool,
+    pub binary: bool = false,
+}
 }
 
 impl MaskTargets {

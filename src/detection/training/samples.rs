@@ -1,6 +1,5 @@
 //! [`select_training_samples`]: the proposals that the heads are trained on.
 
-use burn::config::Config;
 use burn::tensor::kind::Basic;
 use burn::tensor::{Int, Tensor};
 
@@ -10,28 +9,26 @@ use super::super::{arguments, host};
 use super::matcher::Matcher;
 use super::sampler::{BalancedPositiveNegativeSampler, rows_where};
 use super::targets;
+use crate::config::config;
 use crate::error::{RoiError, or_panic};
 use crate::waiting::wait;
 
+config! {
 /// Options of [`select_training_samples`]; the defaults are those of torchvision's detectors.
-#[derive(Config, Debug, PartialEq)]
+#[derive(Debug, PartialEq)]
 pub struct TrainingSamplesConfig {
     /// The lowest IoU with a ground-truth box of a positive sample: the `high_threshold` of [`Matcher`]. Finite.
-    #[config(default = 0.5)]
-    pub fg_iou_threshold: f64,
+    pub fg_iou_threshold: f64 = 0.5,
     /// A proposal whose best IoU is below this is background: the `low_threshold` of [`Matcher`]. Finite and at most
     /// `fg_iou_threshold`.
-    #[config(default = 0.5)]
-    pub bg_iou_threshold: f64,
+    pub bg_iou_threshold: f64 = 0.5,
     /// The number of samples of an image, at most. Above 0.
-    #[config(default = 512)]
-    pub batch_size_per_image: usize,
+    pub batch_size_per_image: usize = 512,
     /// The largest fraction of positive samples: from 0 to 1.
-    #[config(default = 0.25)]
-    pub positive_fraction: f64,
+    pub positive_fraction: f64 = 0.25,
     /// The weights of the box deltas, as in [`BoxCoder`]. Finite and not 0.
-    #[config(default = "[10.0, 10.0, 5.0, 5.0]")]
-    pub box_weights: [f64; 4],
+    pub box_weights: [f64; 4] = [10.0, 10.0, 5.0, 5.0],
+}
 }
 
 /// The proposals that the heads are trained on, and their targets. Each list has a tensor for each image.

@@ -84,6 +84,11 @@ impl AnyCall {
         dtypes.into_iter().chain(of_gradient).collect()
     }
 
+    /// Whether its features have more channels than memory holds, by one that is seen as many.
+    pub fn is_too_large(&self) -> bool {
+        self.shape[1] >= 1 << 40
+    }
+
     /// How many rounds the loops of a GPU's unit take together at most, where they may take many: the gradients of a
     /// maximum look at all samples of some elements again. In f64, since a size that is refused can be so large that a
     /// product of integers overflows.

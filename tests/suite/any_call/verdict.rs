@@ -78,7 +78,7 @@ pub fn flaws(call: &AnyCall, host: bool) -> Vec<Flaw> {
         of_an_output > 0 && !channels.is_multiple_of(of_an_output),
         Flaw::Channels,
     );
-    flaw(count > 0 && channels >= 1 << 40, Flaw::Memory);
+    flaw(count > 0 && call.is_too_large(), Flaw::Memory);
     if host && call.columns == 4 {
         let regions = call.regions();
         let finite = |corners: &[f64; 4]| corners.iter().all(|corner| corner.is_finite());

@@ -4,7 +4,7 @@ mod aligned;
 mod features;
 mod kept;
 mod output;
-mod pool;
+pub mod pool;
 mod stream;
 mod tile;
 

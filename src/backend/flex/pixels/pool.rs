@@ -5,6 +5,7 @@
 
 use std::mem::{ManuallyDrop, MaybeUninit};
 use std::ptr::NonNull;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use burn::tensor::{AllocationProperty, Bytes};
@@ -13,9 +14,42 @@ use cubecl_environment::bytes::{AccessError, AccessPolicy, AllocationController}
 /// Smaller outputs are left to the allocator, which keeps them itself, but clears them.
 const SMALLEST: usize = 1 << 17;
 
-/// The most blocks that are kept, and the most bytes in them together.
+/// The most blocks of an alignment that are kept, and the most bytes in them together.
 const MOST_BLOCKS: usize = 16;
 const MOST_BYTES: usize = 256 << 20;
+
+/// The most bytes that are kept of all alignments together, and how many are.
+static LIMIT: AtomicUsize = AtomicUsize::new(usize::MAX);
+static KEPT: AtomicUsize = AtomicUsize::new(0);
+
+/// How many bytes are kept.
+pub fn kept_bytes() -> usize {
+    KEPT.load(Ordering::Relaxed)
+}
+
+/// Gives back all blocks.
+pub fn release() {
+    release_units::<u16>();
+    release_units::<u32>();
+    release_units::<u64>();
+}
+
+fn release_units<U: Unit>() {
+    let blocks = std::mem::take(&mut *U::kept());
+    KEPT.fetch_sub(blocks.iter().map(bytes_of).sum(), Ordering::Relaxed);
+}
+
+/// Keeps at most so many bytes from now on.
+pub fn limit(bytes: usize) {
+    LIMIT.store(bytes, Ordering::Relaxed);
+    if kept_bytes() > bytes {
+        release();
+    }
+}
+
+fn bytes_of<U>(block: &Vec<U>) -> usize {
+    size_of::<U>() * block.len()
+}
 
 /// A type that memory is made of, by its alignment.
 pub trait Unit: bytemuck::Pod + Send + Sync {
@@ -51,7 +85,11 @@ pub fn take<U: Unit>(count: usize) -> Option<Vec<U>> {
     let best = (0..kept.len())
         .filter(|&block| fits(&kept[block]))
         .min_by_key(|&block| kept[block].len());
-    best.map(|block| kept.remove(block))
+    best.map(|block| {
+        let block = kept.remove(block);
+        KEPT.fetch_sub(bytes_of(&block), Ordering::Relaxed);
+        block
+    })
 }
 
 /// Keeps a block, and drops those that were kept first where there are too many.
@@ -59,11 +97,18 @@ fn keep<U: Unit>(block: Vec<U>) {
     if !keeps::<U>(block.len()) {
         return;
     }
-    let bytes = |block: &Vec<U>| size_of::<U>() * block.len();
     let mut kept = U::kept();
+    KEPT.fetch_add(bytes_of(&block), Ordering::Relaxed);
     kept.push(block);
-    while kept.len() > MOST_BLOCKS || kept.iter().map(bytes).sum::<usize>() > MOST_BYTES {
-        kept.remove(0);
+    let limit = LIMIT.load(Ordering::Relaxed);
+    let too_many = |kept: &Vec<Vec<U>>| {
+        let bytes: usize = kept.iter().map(bytes_of).sum();
+        kept.len() > MOST_BLOCKS || bytes > MOST_BYTES || kept_bytes() > limit
+    };
+    // Blocks of other alignments may hold more than the limit by themselves.
+    while !kept.is_empty() && too_many(&kept) {
+        let dropped = kept.remove(0);
+        KEPT.fetch_sub(bytes_of(&dropped), Ordering::Relaxed);
     }
 }
 
@@ -153,6 +198,18 @@ mod tests {
         drop(bytes(vec![0u64; MOST_BYTES / 8 + 1], 1));
         drop(bytes(vec![0u64; COUNT - 1], 1));
         assert_eq!(u64::kept().len(), 1);
+        assert_eq!(kept_bytes(), MOST_BYTES);
         assert!(take::<u64>(MOST_BYTES / 8).is_some());
+        assert_eq!(kept_bytes(), 0);
+
+        limit(3 * SMALLEST);
+        for blocks in 1..6 {
+            drop(bytes(vec![0u64; COUNT], COUNT));
+            drop(bytes(vec![0u32; 2 * COUNT], COUNT));
+            assert!(kept_bytes() <= 3 * SMALLEST && kept_bytes() >= SMALLEST * blocks.min(2));
+        }
+        release();
+        assert_eq!(kept_bytes(), 0);
+        limit(usize::MAX);
     }
 }

@@ -1,0 +1,110 @@
+//! Configs, as Burn's `derive(Config)` makes them, but for one thing: reading one from JSON refuses an unknown field,
+//! and gives a missing field its default. Burn's derive ignores an unknown field, and a missing `Option` is `None` there
+//! whatever its default is.
+
+use serde::{Deserialize, Deserializer};
+
+/// Declares a config. `new` takes the fields without a default, and each of the others has a `with_` function.
+macro_rules! config {
+    (
+        $(#[$attribute:meta])*
+        pub struct $name:ident {
+            $($(#[$field_attribute:meta])* pub $field:ident: $type:ty $(= $default:expr)?),+ $(,)?
+        }
+    ) => {
+        $(#[$attribute])*
+        #[derive(Clone, serde::Serialize)]
+        pub struct $name {
+            $($(#[$field_attribute])* pub $field: $type),+
+        }
+
+        $crate::config::fields!($name [] [] [] {} { $($field: $type $(= $default)?,)+ });
+
+        impl std::fmt::Display for $name {
+            fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+                formatter.write_str(&burn::config::config_to_json(self))
+            }
+        }
+
+        impl burn::config::Config for $name {}
+    };
+}
+
+/// Takes fields one by one: the arguments of `new` and the value of each field there, the type of each field and its
+/// value where JSON lacks it, and the `with_` functions.
+macro_rules! fields {
+    (
+        $name:ident [$($argument:tt)*] [$($value:tt)*] [$($read:tt)*] {$($setter:tt)*}
+        { $field:ident: $type:ty = $default:expr, $($rest:tt)* }
+    ) => {
+        $crate::config::fields!(
+            $name
+            [$($argument)*]
+            [$($value)* $field: $default,]
+            [$($read)* ($field: $type, $default)]
+            {
+                $($setter)*
+                paste::paste! {
+                    #[doc = "Sets [`" $field "`](Self::" $field ")."]
+                    pub fn [<with_ $field>](mut self, $field: $type) -> Self {
+                        self.$field = $field;
+                        self
+                    }
+                }
+            }
+            { $($rest)* }
+        );
+    };
+    (
+        $name:ident [$($argument:tt)*] [$($value:tt)*] [$($read:tt)*] {$($setter:tt)*}
+        { $field:ident: $type:ty, $($rest:tt)* }
+    ) => {
+        $crate::config::fields!(
+            $name
+            [$($argument)* $field: $type,]
+            [$($value)* $field,]
+            [$($read)* ($field: $type, return Err(serde::de::Error::missing_field(stringify!($field))))]
+            {$($setter)*}
+            { $($rest)* }
+        );
+    };
+    (
+        $name:ident [$($argument:tt)*] [$($value:tt)*] [$(($field:ident: $type:ty, $missing:expr))*]
+        {$($setter:tt)*} {}
+    ) => {
+        impl $name {
+            /// Creates a config with these fields, and the defaults of the others.
+            #[allow(clippy::too_many_arguments)]
+            pub fn new($($argument)*) -> Self {
+                Self { $($value)* }
+            }
+
+            $($setter)*
+        }
+
+        impl<'de> serde::Deserialize<'de> for $name {
+            fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+                #[derive(serde::Deserialize)]
+                #[serde(deny_unknown_fields)]
+                struct Given {
+                    $(#[serde(default, deserialize_with = "crate::config::given")] $field: Option<$type>),*
+                }
+
+                let given = Given::deserialize(deserializer)?;
+                Ok(Self {
+                    $($field: match given.$field {
+                        Some(value) => value,
+                        None => $missing,
+                    }),*
+                })
+            }
+        }
+    };
+}
+
+pub(crate) use {config, fields};
+
+/// Reads a field that is there, whose value may be null.
+pub(crate) fn given<'de, T: Deserialize<'de>, D: Deserializer<'de>>(deserializer: D) -> Result<Option<T>, D::Error> {
+    T::deserialize(deserializer).map(Some)
+}

@@ -1,0 +1,5 @@
+//! What users reported: one function a report, whose name says the case.
+
+mod dtypes;
+mod pooling;
+mod sizes;
