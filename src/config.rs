@@ -1,6 +1,6 @@
 //! Configs, as Burn's `derive(Config)` makes them, but for one thing: reading one from JSON refuses an unknown field,
-//! and gives a missing field its default. Burn's derive ignores an unknown field, and a missing `Option` is `None` there
-//! whatever its default is.
+//! and gives a missing field its default. Burn's derive ignores an unknown field, and a missing `Option` is `None`
+//! there whatever its default is.
 
 use serde::{Deserialize, Deserializer};
 

@@ -68,9 +68,9 @@ pub type HostRegions = Arc<[Region]>;
 /// The kernels that all region operators come down to. A backend without kernels of its own inherits the bodies.
 ///
 /// Arguments have been checked: `boxes` is `[K, columns]`, with the columns of the operator, of f32 or of the dtype of
-/// `features`, and `batch_indices` is `[K]`. But for `without_pixels`, K is not 0, and no dimension of `features`
-/// (`[N, C, H, W]`) or of the output is 0. The output fits into memory. `regions` is both of them, read and checked, on a
-/// device of the kind `Host`; elsewhere it is none.
+/// `features`, and `batch_indices` is `[K]`. But for `without_pixels`, K is not 0, and no size of `features`,
+/// `[N, C, H, W]`, or of the output is 0. The output fits into memory. `regions` is both of them, read and checked, on
+/// a device of the kind `Host`; elsewhere it is none.
 #[backend_extension(
     Cube: cfg(feature = "cube"),
     Flex: cfg(feature = "flex"),
@@ -152,8 +152,8 @@ pub trait RegionKernels: Backend {
         fallback::maximum_gradient::<Self>(gradient, features, regions, &operator)
     }
 
-    /// The gradient `[K, columns]` of boxes, in their dtype, from that of the output, for an operator whose elements move
-    /// with boxes. It is 0 for boxes that are not in `operator.areas`.
+    /// The gradient `[K, columns]` of boxes, in their dtype, from that of the output, for an operator whose elements
+    /// move with boxes. It is 0 for boxes that are not in `operator.areas`.
     #[fusion(dtype = boxes, shape = boxes)]
     fn boxes_gradient(
         gradient: FloatTensor<Self>,

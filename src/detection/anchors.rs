@@ -1,12 +1,13 @@
 //! [`AnchorGenerator`]: the anchors of a region proposal network.
 
 use burn::module::Module;
-use burn::tensor::{Device, Tensor, TensorData};
+use burn::tensor::{DType, Device, Tensor, TensorData};
 
 use super::arguments;
 use super::base_anchors::{BaseAnchors, half_sizes};
 use crate::config::config;
 use crate::error::{RoiError, or_panic};
+use crate::memory;
 
 config! {
 /// The sizes and aspect ratios of anchors. The defaults have the semantics of torchvision's `AnchorGenerator`
@@ -152,7 +153,7 @@ impl AnchorGenerator {
     /// # Errors
     ///
     /// - [`RoiError::Length`]: `map_sizes` has not one size for each list of the configuration's `sizes`.
-    /// - [`RoiError::Option`]: an element of `map_sizes` has so many anchors that no memory can hold them.
+    /// - [`RoiError::Memory`]: an element of `map_sizes` has so many anchors that no memory can hold them.
     pub fn try_forward(
         &self,
         image_size: [usize; 2],
@@ -161,7 +162,8 @@ impl AnchorGenerator {
     ) -> Result<Vec<Tensor<2>>, RoiError> {
         arguments::length("map_sizes", map_sizes.len(), self.half_sizes.len(), "list of `sizes`")?;
         for (&[height, width], half_sizes) in map_sizes.iter().zip(&self.half_sizes) {
-            check_map_size([height, width], half_sizes.len())?;
+            let shape = [height, width, half_sizes.len(), 4];
+            memory::check_tensor("anchors of a feature map", &shape, DType::F32, device)?;
         }
         let levels = map_sizes.iter().enumerate();
         Ok(levels
@@ -210,20 +212,6 @@ fn all_positive(argument: &'static str, lists: &[Vec<f64>]) -> Result<(), RoiErr
             "finite and above 0",
         )),
     }
-}
-
-/// Checks that the anchors of a feature map, four f32 each, are no more bytes than a memory address can count.
-fn check_map_size(map_size: [usize; 2], anchors: usize) -> Result<(), RoiError> {
-    let sizes = [map_size[0], map_size[1], anchors.max(1), 4 * size_of::<f32>()];
-    let bytes = sizes.iter().try_fold(1usize, |bytes, &size| bytes.checked_mul(size));
-    if bytes.is_some_and(|bytes| isize::try_from(bytes).is_ok()) {
-        return Ok(());
-    }
-    Err(option(
-        "map_sizes",
-        format!("{map_size:?} for one feature map"),
-        "small enough for memory to hold its anchors",
-    ))
 }
 
 fn option(argument: &'static str, value: String, expected: &'static str) -> RoiError {

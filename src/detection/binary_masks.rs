@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use burn::tensor::{Bool, DType, ElementConversion, Tensor, TensorData, bf16, f16};
+use burn::tensor::{Bool, BoolStore, DType, ElementConversion, Tensor, TensorData, bf16, f16};
 use rayon::prelude::*;
 
 use super::arguments;
@@ -12,6 +12,7 @@ use super::paste_masks::windows;
 use super::run_lengths::{RunLengths, of_mask};
 use crate::backend::is_host;
 use crate::error::{RoiError, or_panic};
+use crate::memory;
 use crate::waiting::{read, wait};
 
 /// Pastes masks as [`paste_masks_in_image`](super::paste_masks_in_image) does, and compares each pixel with a
@@ -57,8 +58,8 @@ pub fn paste_binary_masks_in_image(
 /// # Errors
 ///
 /// - Those of [`try_paste_masks_in_image`](super::try_paste_masks_in_image()).
-/// - [`RoiError::Option`]: `threshold` is NaN, the image has more than 2^32 - 1 pixels, or no memory can hold the
-///   result.
+/// - [`RoiError::Option`]: `threshold` is NaN, or the image has more than 2^32 - 1 pixels.
+/// - [`RoiError::Memory`]: the result does not fit into memory.
 pub fn try_paste_binary_masks_in_image(
     masks: Tensor<4>,
     boxes: Tensor<2>,
@@ -89,13 +90,8 @@ pub async fn paste_binary_masks_in_image_async(
     let masks = HostMasks::new(masks, boxes, image_size, padding, threshold).await?;
     let [height, width] = image_size;
     let (count, device) = (masks.windows.len(), masks.masks.device());
-    if count.saturating_mul(height * width) > isize::MAX as usize {
-        return Err(RoiError::Option {
-            argument: "image_size",
-            value: format!("{image_size:?} for {count} masks"),
-            expected: "small enough for memory to hold the result",
-        });
-    }
+    let dtype = DType::Bool(BoolStore::Native);
+    memory::check_tensor("pasted masks", &[count, 1, height, width], dtype, &device)?;
     let images = match masks.masks.dtype() {
         DType::F64 => masks.images::<f64>().await?,
         DType::F16 => masks.images::<f16>().await?,

@@ -4,6 +4,7 @@ use burn::tensor::{DType, Int, Tensor, TensorData};
 
 use super::{arguments, host};
 use crate::error::{RoiError, or_panic};
+use crate::memory;
 use crate::waiting::wait;
 
 /// The area of each box. The semantics are those of `torchvision.ops.box_area`.
@@ -71,12 +72,14 @@ pub fn box_iou(left: Tensor<2>, right: Tensor<2>) -> Tensor<2> {
 ///
 /// - [`RoiError::Shape`]: `left` or `right` is not `[K, 4]`.
 /// - [`RoiError::Device`], [`RoiError::DType`]: `right` differs from `left` in its device or its dtype.
+/// - [`RoiError::Memory`]: the result does not fit into memory.
 pub fn try_box_iou(left: Tensor<2>, right: Tensor<2>) -> Result<Tensor<2>, RoiError> {
     let rows = arguments::boxes("left", &left)?;
     let columns = arguments::boxes("right", &right)?;
     arguments::device("right", &right.device(), "left", &left.device())?;
     arguments::dtype("right", right.dtype(), "left", left.dtype())?;
     let shape = [rows, columns];
+    memory::check_tensor("table of overlaps", &shape, upcast_dtype(left.dtype()), &left.device())?;
     if rows == 0 || columns == 0 {
         let dtype = upcast_dtype(left.dtype());
         return Ok(Tensor::zeros(shape, (&left.device(), dtype)));

@@ -5,6 +5,7 @@ use burn::tensor::Tensor;
 use super::arguments;
 use super::mask_window::{Window, read_windows};
 use crate::error::{RoiError, or_panic};
+use crate::memory;
 use crate::waiting::wait;
 
 /// Resizes the mask of each detection to its box and pastes it into an image of zeros. The semantics are those of
@@ -54,6 +55,7 @@ pub fn paste_masks_in_image(masks: Tensor<4>, boxes: Tensor<2>, image_size: [usi
 /// - [`RoiError::Length`]: `masks` has not one mask for each box.
 /// - [`RoiError::Device`]: `boxes` is on another device than `masks`.
 /// - [`RoiError::BoxNotFinite`]: a coordinate of `boxes` is NaN or infinite.
+/// - [`RoiError::Memory`]: the result does not fit into memory.
 pub fn try_paste_masks_in_image(
     masks: Tensor<4>,
     boxes: Tensor<2>,
@@ -84,6 +86,7 @@ pub async fn paste_masks_in_image_async(
     let [.., size] = masks.dims();
     let (device, dtype) = (masks.device(), masks.dtype());
     // On Flex, `zeros` allocates the memory twice and copies it.
+    memory::check_tensor("pasted masks", &[windows.len(), 1, height, width], dtype, &device)?;
     let images = |count| Tensor::<4>::full([count, 1, height, width], 0.0, (&device, dtype));
     let mask = |row: usize| masks.clone().slice_dim(0, row..row + 1).reshape([size, size]);
     let rows = windows.iter().enumerate();

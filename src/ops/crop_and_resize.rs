@@ -85,9 +85,9 @@ impl CropAndResizeConfig {
 /// to `[K, C, P, Q]`.
 ///
 /// - `features`: `[N, C, H, W]`, f32, f16 or bf16; f64 on Flex and NdArray. Any strides.
-/// - `rois`: TensorFlow's `boxes` and `box_indices`. A box is `[y1, x1, y2, x2]`, unless the config says otherwise, and
-///   normalized: 0 is the centre of the first pixel and 1 that of the last. It may reach beyond the image, and an
-///   inverted one flips it.
+/// - `rois`: TensorFlow's `boxes` and `box_indices`. A box is `[y1, x1, y2, x2]`, unless the config says otherwise,
+///   and normalized: 0 is the centre of the first pixel and 1 that of the last. It may reach beyond the image, and
+///   an inverted one flips it. Boxes are of the features' dtype, or of f32 for half features, and on their device.
 /// - Returns `[K, C, P, Q]` in the features' dtype (TensorFlow returns f32 always). The outermost points
 ///   of a crop lie on the corners of its box; a crop of size 1 takes the middle.
 ///

@@ -88,10 +88,10 @@ impl DeformPsRoiPoolConfig {
 /// rounded, and 1 is added to the high ends, before they are scaled; a region is at least 0.1 pixels long.
 ///
 /// - `features`: `[N, at least C * P * Q, H, W]`, f32, f16 or bf16; f64 on Flex and NdArray. Any strides.
-/// - `rois`: boxes `[x1, y1, x2, y2]` in the coordinates that `spatial_scale` turns into pixels, of the features' dtype
-///   and on their device.
-/// - `offsets`: `[K, 2 * classes, part height, part width]`, of the same dtype and device; none for offsets of 0. Each
-///   class has those along x first, and moves `C / classes` output channels.
+/// - `rois`: boxes `[x1, y1, x2, y2]` in the coordinates that `spatial_scale` turns into pixels, of the features'
+///   dtype, or of f32 for half features, and on their device.
+/// - `offsets`: `[K, 2 * classes, part height, part width]`, of the dtype and the device of the boxes; none for offsets
+///   of 0. Each class has those along x first, and moves `C / classes` output channels.
 /// - Returns `[K, C, P, Q]` in the features' dtype. Coordinates and sums are f32 (f64 for f64), and the result is
 ///   rounded once.
 ///

@@ -76,9 +76,9 @@ impl DeformRoiPoolConfig {
 /// size of the region times the element's offset.
 ///
 /// - `features`: `[N, C, H, W]`, f32, f16 or bf16; f64 on Flex and NdArray. Any strides.
-/// - `rois`: boxes `[x1, y1, x2, y2]` in the coordinates that `spatial_scale` turns into pixels, of the features' dtype
-///   and on their device.
-/// - `offsets`: `[K, 2, P, Q]`, those along x first, of the same dtype and device; none for offsets of 0.
+/// - `rois`: boxes `[x1, y1, x2, y2]` in the coordinates that `spatial_scale` turns into pixels, of the features'
+///   dtype, or of f32 for half features, and on their device.
+/// - `offsets`: `[K, 2, P, Q]`, those along x first, of the dtype and the device of the boxes; none for offsets of 0.
 /// - Returns `[K, C, P, Q]` in the features' dtype. Coordinates and sums are f32 (f64 for f64), and the result is
 ///   rounded once.
 ///

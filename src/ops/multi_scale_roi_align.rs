@@ -73,7 +73,8 @@ impl MultiScaleRoiAlignConfig {
 ///
 /// - `features`: one map `[N, C, Hᵢ, Wᵢ]` for each level, from the finest to the coarsest, as
 ///   [`roi_align`](crate::roi_align()) takes them.
-/// - `rois`: boxes `[x1, y1, x2, y2]` in pixels of the image, of the features' dtype and on their device.
+/// - `rois`: boxes `[x1, y1, x2, y2]` in pixels of the image, of the features' dtype, or of f32 for half features,
+///   and on their device.
 /// - `scales`: from box coordinates to pixels of each map: powers of two, each half of the one before, as
 ///   [`infer_scales`] finds them. A pyramid of one level, and one with `first_level`, may have any scales.
 /// - Returns `[K, C, P, Q]`: each region once, in the order given.

@@ -74,7 +74,7 @@ impl PrRoiPoolConfig {
 /// - `features`: `[N, C, H, W]`, f32, f16 or bf16; f64 on Flex and NdArray. Any strides. Pixels outside of the map
 ///   count as 0: from the centre of an outermost pixel, the map falls to 0 within one pixel.
 /// - `rois`: boxes `[x1, y1, x2, y2]` in the coordinates that `spatial_scale` turns into pixels, of the features'
-///   dtype and on their device.
+///   dtype, or of f32 for half features, and on their device.
 /// - Returns `[K, C, P, Q]` in the features' dtype. Sums are f32 (f64 for f64), and the result is rounded once. A
 ///   region that is empty or inverted along an axis gives 0, and so does one whose bins are shorter than 1e-30 pixels.
 ///

@@ -73,7 +73,7 @@ impl PsCropAndResizeConfig {
 ///
 /// - `features`: `[N, parts * C, H, W]`, f32, f16 or bf16; f64 on Flex and NdArray. Any strides.
 /// - `rois`: boxes `[x1, y1, x2, y2]`, in the coordinates that `spatial_scale` turns into normalized ones, of the
-///   features' dtype and on their device.
+///   features' dtype, or of f32 for half features, and on their device.
 /// - Returns `[K, C, P, Q]` in the features' dtype. Coordinates and sums are f32 (f64 for f64), and the result is
 ///   rounded once.
 ///

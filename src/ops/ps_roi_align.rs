@@ -66,8 +66,9 @@ impl PsRoiAlignConfig {
 /// are those of [`roi_align`](crate::roi_align()).
 ///
 /// - `features`: `[N, C * P * Q, H, W]`, f32, f16 or bf16; f64 on Flex and NdArray. Any strides.
-/// - `rois`: boxes `[x1, y1, x2, y2]` in the coordinates that `spatial_scale` turns into pixels, of the
-///   features' dtype and on their device. A box may be empty, inverted, or partly or wholly outside.
+/// - `rois`: boxes `[x1, y1, x2, y2]` in the coordinates that `spatial_scale` turns into pixels, of the features'
+///   dtype, or of f32 for half features, and on their device. A box may be empty, inverted, or partly or wholly
+///   outside.
 /// - Returns `[K, C, P, Q]` in the features' dtype. Coordinates and sums are f32 (f64 for f64), and the
 ///   result is rounded once.
 ///

@@ -101,7 +101,8 @@ impl PsRoiPoolConfig {
 ///
 /// - `features`: `[N, C * P * Q, H, W]`, f32, f16 or bf16; f64 on Flex and NdArray. Any strides.
 /// - `rois`: boxes `[x1, y1, x2, y2]` in the coordinates that `spatial_scale` turns into pixels, of the features'
-///   dtype and on their device. The pixel that a box ends in belongs to it where the config says so.
+///   dtype, or of f32 for half features, and on their device. The pixel that a box ends in belongs to it where the
+///   config says so.
 /// - Returns `[K, C, P, Q]` in the features' dtype. Sums are f32 (f64 for f64), and the result is rounded once. A
 ///   bin without a pixel gives 0.
 ///

@@ -191,8 +191,8 @@ pyramid_operators! {
 /// Pools regions of a feature pyramid by any of several operators, each region on the level of its size.
 ///
 /// - `features`: one map `[N, C, Hᵢ, Wᵢ]` for each level, from the finest to the coarsest, as the operator takes them.
-/// - `rois`: boxes in pixels of the image, rotated ones for `roi_align_rotated`, of the features' dtype and on their
-///   device. The area of a rotated box is its width times its height.
+/// - `rois`: boxes in pixels of the image, rotated ones for `roi_align_rotated`, of the features' dtype, or of f32
+///   for half features, and on their device. The area of a rotated box is its width times its height.
 /// - `scales`: from box coordinates to pixels of each map, as [`multi_scale_roi_align`](crate::multi_scale_roi_align())
 ///   takes them. The operator's own spatial scale is multiplied by the level's.
 /// - Returns `[K, channels, P, Q]`: each region once, in the order given.

@@ -58,8 +58,8 @@ impl RiRoiAlignRotatedConfig {
 /// jumps at whole `u`: it approaches orientation `o - w + 1`, but continues with `o - w - 1`.
 ///
 /// - `features`: `[N, C * O, H, W]`, f32, f16 or bf16; f64 on Flex and NdArray.
-/// - `rois`: boxes `[center x, center y, width, height, angle]`, the angle in radians, of the features' dtype and on
-///   their device.
+/// - `rois`: boxes `[center x, center y, width, height, angle]`, the angle in radians, of the features' dtype, or
+///   of f32 for half features, and on their device.
 /// - Returns `[K, C * O, P, Q]` in the features' dtype. Features of f16 and bf16 are converted to f32 first, so that
 ///   the result is rounded once.
 ///

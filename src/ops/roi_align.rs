@@ -149,8 +149,9 @@ impl RoiAlignConfig {
 /// Samples regions of feature maps: `[N, C, H, W]` and K regions to `[K, C, P, Q]`.
 ///
 /// - `features`: `[N, C, H, W]`, f32, f16 or bf16; f64 on Flex and NdArray. Any strides.
-/// - `rois`: boxes `[x1, y1, x2, y2]` in the coordinates that `spatial_scale` turns into pixels, of the
-///   features' dtype and on their device. A box may be empty, inverted, or partly or wholly outside.
+/// - `rois`: boxes `[x1, y1, x2, y2]` in the coordinates that `spatial_scale` turns into pixels, of the features'
+///   dtype, or of f32 for half features, and on their device. A box may be empty, inverted, or partly or wholly
+///   outside.
 /// - Returns `[K, C, P, Q]` in the features' dtype. Coordinates and sums are f32 (f64 for f64), and the
 ///   result is rounded once.
 ///
@@ -195,6 +196,8 @@ pub fn roi_align(features: Tensor<4>, rois: &Rois, config: impl Into<RoiAlignCon
 /// - [`RoiError::DType`], [`RoiError::Device`]: `rois` do not match `features`, or the device lacks their dtype.
 /// - [`RoiError::Backend`], [`RoiError::Autodiff`]: the operators do not run on the device.
 /// - [`RoiError::EmptyMap`]: height or width 0 where there are regions.
+/// - [`RoiError::Memory`]: the output does not fit into memory: of the machine on Flex and NdArray, of one allocation
+///   of the device on a CubeCL runtime. A server refuses the call, and reading its output fails.
 /// - [`RoiError::BoxNotFinite`], [`RoiError::BatchIndex`]: on Flex and NdArray only.
 pub fn try_roi_align(
     features: Tensor<4>,

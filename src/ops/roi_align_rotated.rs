@@ -86,10 +86,11 @@ impl RoiAlignRotatedConfig {
 /// as in [`roi_align`](crate::roi_align()). A sample more than a pixel outside of the map counts as 0.
 ///
 /// - `features`: `[N, C, H, W]`, f32, f16 or bf16; f64 on Flex and NdArray. Any strides.
-/// - `rois`: boxes `[center x, center y, width, height, angle]`, the first four in the coordinates that `spatial_scale`
-///   turns into pixels, of the features' dtype and on their device. A box may lie partly or wholly outside. With
-///   `aligned`, a negative width or height mirrors the box where the number of samples is fixed, and gives 0 where it
-///   is adaptive. Without `aligned`, such a side counts as one pixel.
+/// - `rois`: boxes `[center x, center y, width, height, angle]`, the first four in the coordinates that
+///   `spatial_scale` turns into pixels, of the features' dtype, or of f32 for half features, and on their device. A
+///   box may lie partly or wholly outside. With `aligned`, a negative width or height mirrors the box where the
+///   number of samples is fixed, and gives 0 where it is adaptive. Without `aligned`, such a side counts as one
+///   pixel.
 /// - Returns `[K, C, P, Q]` in the features' dtype. Coordinates and sums are f32 (f64 for f64), and the result is
 ///   rounded once.
 ///

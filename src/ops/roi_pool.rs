@@ -12,8 +12,8 @@ use crate::geometry::options::{BinDivision, BoxFormat, BoxRounding, Reduction};
 use crate::regions::Rois;
 
 config! {
-/// What [`roi_pool`] computes. The defaults are those of torchvision's `roi_pool`; the structs
-/// `roi_pool` of [`torchvision`](crate::torchvision) and [`paddle`](crate::paddle), `MaxRoiPool` of
+/// What [`roi_pool`] computes. The defaults are those of torchvision's `roi_pool`; the structs `roi_pool` of
+/// [`torchvision`](crate::torchvision), [`paddle`](crate::paddle) and [`mmcv`](crate::mmcv), `MaxRoiPool` of
 /// [`onnx`](crate::onnx), `ROI_POOLING` of [`directml`](crate::directml) and `ROIPooling` of
 /// [`openvino`](crate::openvino) turn into it.
 ///
@@ -104,15 +104,15 @@ impl RoiPoolConfig {
 /// Takes the maxima of bins of regions: `[N, C, H, W]` and K regions to `[K, C, P, Q]`.
 ///
 /// - `features`: `[N, C, H, W]`, f32, f16 or bf16; f64 on Flex and NdArray. Any strides.
-/// - `rois`: boxes `[x1, y1, x2, y2]`, both corners inclusive, in the coordinates that `spatial_scale`
-///   turns into pixels, of the features' dtype and on their device.
-/// - Returns `[K, C, P, Q]` in the features' dtype. A bin without a pixel of the map gives 0.
+/// - `rois`: boxes `[x1, y1, x2, y2]`, both corners inclusive, in the coordinates that `spatial_scale` turns into
+///   pixels, of the features' dtype, or of f32 for half features, and on their device.
+/// - Returns `[K, C, P, Q]` in the features' dtype. A bin without a pixel of the map gives 0. NaN is ignored.
 ///
 /// On Flex and NdArray a box that is not finite and a batch index out of range are errors. On other
 /// devices, which are not read, such a region gives 0; [`Rois::validate`] finds it.
 ///
-/// The rule is that of Fast R-CNN (Girshick, 2015), as torchvision, ONNX Runtime, OpenVINO and Paddle compute it, or as
-/// DirectML's document has it.
+/// The rule is that of Fast R-CNN (Girshick, 2015), as torchvision, ONNX Runtime, OpenVINO, Paddle and mmcv compute it,
+/// or as DirectML's document has it.
 ///
 /// ```
 /// use burn::tensor::{Device, Tensor};

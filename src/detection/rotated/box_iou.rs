@@ -1,6 +1,6 @@
 //! [`box_iou_rotated`], and [`box_iou_rotated_aligned`] of pairs.
 
-use burn::tensor::{Tensor, TensorData};
+use burn::tensor::{DType, Tensor, TensorData};
 
 use super::super::arguments;
 use super::super::boxes::upcast_dtype;
@@ -8,6 +8,7 @@ use super::OverlapMode;
 use super::read::read;
 use crate::error::{RoiError, or_panic};
 use crate::geometry::angle::AngleConvention;
+use crate::memory;
 use crate::waiting::wait;
 
 /// The overlap of each rotated box of `boxes1` with each rotated box of `boxes2`. The semantics are those of
@@ -82,6 +83,7 @@ pub async fn box_iou_rotated_async(
     mode: OverlapMode,
 ) -> Result<Tensor<2>, RoiError> {
     let shape = check(&boxes1, &boxes2)?;
+    memory::check_tensor("table of overlaps", &shape, DType::F64, &boxes1.device())?;
     let rows = read("boxes1", &boxes1, convention).await?;
     let columns = read("boxes2", &boxes2, convention).await?;
     let overlaps = rows

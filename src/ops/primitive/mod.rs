@@ -1,9 +1,9 @@
 //! The operators by backend type parameter, over a backend's own tensors, without dynamic dispatch.
 //!
-//! The arguments are those of [`Rois`](crate::Rois), one by one: `features` `[N, C, H, W]`, `boxes`
-//! `[K, 4]` of the same dtype, `batch_indices` `[K]` of any integer dtype, all on one device. What the functions
-//! compute, and their errors, are those of the functions of the same names on `Tensor`; the checks of
-//! [`Rois::try_new`](crate::Rois::try_new) are made as well.
+//! The arguments are those of [`Rois`](crate::Rois), one by one: `features` `[N, C, H, W]`, `boxes` `[K, 4]` of the
+//! same dtype, or of f32 for features of f16 or bf16, `batch_indices` `[K]` of any integer dtype, all on one device.
+//! What the functions compute, and their errors, are those of the functions of the same names on `Tensor`; the checks
+//! of [`Rois::try_new`](crate::Rois::try_new) are made as well.
 //!
 //! For [`roi_align_rotated`] `boxes` are `[K, 5]`, as those of [`RotatedRois`](crate::RotatedRois). For
 //! [`crop_and_resize`] a box is TensorFlow's `[y1, x1, y2, x2]` unless its config says otherwise, for the others

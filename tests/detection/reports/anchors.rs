@@ -144,7 +144,7 @@ fn options_of_anchors_that_do_not_fit() {
     let generator = config(&[4.0], &[1.0]).init();
     assert_error(
         generator.try_forward([8, 8], &[[1 << 40, 1 << 40]], &backends()[0].device),
-        "`map_sizes` is [1099511627776, 1099511627776] for one feature map, but must be small enough for memory to \
-         hold its anchors",
+        "the anchors of a feature map would have shape [1099511627776, 1099511627776, 1, 4] of F32, but must fit into \
+         the memory of its device",
     );
 }

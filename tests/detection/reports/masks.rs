@@ -1,6 +1,7 @@
 //! Aligned mask targets, and pasting on an autodiff device.
 
 use burn::tensor::{Device, Distribution, Int, Tensor, read_sync};
+use burn_roi::RoiError;
 use burn_roi::detection::*;
 
 use crate::backends::backends;
@@ -122,5 +123,21 @@ fn pasting_has_the_same_bits_and_a_gradient_on_an_autodiff_device() {
             "{sum} and {expected} on {}",
             backend.name
         );
+    }
+}
+
+#[test]
+fn an_image_that_no_memory_holds_is_an_error() {
+    for backend in backends() {
+        let masks = Tensor::<4>::ones([1, 1, 4, 4], &backend.device);
+        let boxes = Tensor::<2>::from_floats([[1.0, 1.0, 3.0, 3.0]], &backend.device);
+        let error = try_paste_masks_in_image(masks.clone(), boxes.clone(), [1 << 32, 1 << 32], 1);
+        assert_eq!(
+            error.expect_err("no memory holds it").to_string(),
+            "the pasted masks would have shape [1, 1, 4294967296, 4294967296] of F32, but must fit into the memory of \
+             its device"
+        );
+        let error = try_paste_masks_in_image(masks, boxes, [1 << 21, 1 << 21], 1);
+        assert!(matches!(error, Err(RoiError::Memory { .. })), "{}", backend.name);
     }
 }

@@ -11,8 +11,8 @@ use crate::backend::flex::numbers::{Number, Sum};
 use crate::backend::flex::pixels::{Features, LANES, LARGEST_TILE, Rows, Tile, tile_capacity};
 use crate::geometry::plan::{Coordinate, PointPart, PointPlanner, PointWeights, Region, pixel_count};
 
-/// The gradient of regions `[K, columns]`, in the dtype of sums. `gradient` is contiguous, and `features` have contiguous
-/// rows.
+/// The gradient of regions `[K, columns]`, in the dtype of sums. `gradient` is contiguous, and `features` have
+/// contiguous rows.
 pub fn regions_gradient<E: Number>(
     gradient: &FlexTensor,
     features: &FlexTensor,
