@@ -45,7 +45,7 @@ macro_rules! fields {
             {
                 $($setter)*
                 paste::paste! {
-                    #[doc = "Sets [`" $field "`](Self::" $field ")."]
+                    #[doc = "Sets [`" $field "`](field@Self::" $field ")."]
                     pub fn [<with_ $field>](mut self, $field: $type) -> Self {
                         self.$field = $field;
                         self
@@ -74,7 +74,7 @@ macro_rules! fields {
     ) => {
         impl $name {
             /// Creates a config with these fields, and the defaults of the others.
-            #[allow(clippy::too_many_arguments)]
+            #[allow(clippy::new_without_default, clippy::too_many_arguments)]
             pub fn new($($argument)*) -> Self {
                 Self { $($value)* }
             }

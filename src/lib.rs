@@ -71,7 +71,7 @@ pub use frameworks::{
 pub use geometry::angle::{AngleConvention, AngleUnit, RotationDirection};
 pub use geometry::options::{
     Arithmetic, BinDivision, BoxFormat, BoxRounding, Interpolation, MAXIMUM_ADAPTIVE_SAMPLES, MAXIMUM_FIXED_SAMPLES,
-    MAXIMUM_OUTPUT_PIXEL_OFFSET, MAXIMUM_OUTPUT_SIZE, Reduction, Sampling,
+    MAXIMUM_OUTPUT_PIXEL_OFFSET, MAXIMUM_OUTPUT_SIZE, MaximumFrom, Reduction, Sampling,
 };
 pub use ops::{
     CropAndResize, CropAndResizeConfig, DeformPsRoiPool, DeformPsRoiPoolConfig, DeformRoiPool, DeformRoiPoolConfig,

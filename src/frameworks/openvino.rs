@@ -15,7 +15,7 @@ pub use super::openvino_points::{DeformablePsRoiPooling1, PsRoiPoolingBilinear, 
 use serde::{Deserialize, Serialize};
 
 use crate::config::config;
-use crate::geometry::options::{Arithmetic, BinDivision, BoxFormat, BoxRounding, Reduction};
+use crate::geometry::options::{Arithmetic, BinDivision, BoxFormat, BoxRounding, MaximumFrom, Reduction};
 use crate::ops::{CropAndResizeConfig, MultiScaleRoiAlignConfig, PsRoiPoolConfig, RoiAlignConfig, RoiPoolConfig};
 
 /// The attribute `mode`.
@@ -187,7 +187,7 @@ impl From<RoiPoolingMax> for RoiPoolConfig {
         RoiPoolConfig::new([attributes.pooled_h, attributes.pooled_w])
             .with_spatial_scale(attributes.spatial_scale.into())
             .with_division(BinDivision::Whole)
-            .with_maximum_from(f64::NEG_INFINITY)
+            .with_maximum_from(MaximumFrom::NegativeInfinity)
     }
 }
 

@@ -5,7 +5,7 @@
 //! [`Rois::from_images`](crate::Rois::from_images) of the boxes of each image.
 
 use crate::config::config;
-use crate::geometry::options::{Arithmetic, BoxRounding};
+use crate::geometry::options::{Arithmetic, BoxRounding, MaximumFrom};
 use crate::ops::{PsRoiPoolConfig, RoiAlignConfig, RoiPoolConfig};
 
 config! {
@@ -63,7 +63,7 @@ impl From<RoiPool> for RoiPoolConfig {
     fn from(attributes: RoiPool) -> Self {
         RoiPoolConfig::new(attributes.output_size)
             .with_spatial_scale(attributes.spatial_scale.into())
-            .with_maximum_from(f64::MIN)
+            .with_maximum_from(MaximumFrom::Least)
     }
 }
 

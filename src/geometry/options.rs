@@ -146,6 +146,33 @@ pub enum BoxRounding {
     Never,
 }
 
+/// What the maximum of a bin starts from: the value of a bin whose pixels are all smaller or NaN.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[non_exhaustive]
+pub enum MaximumFrom {
+    /// The least f32, -3.4028e38, whatever the dtype. torchvision, ONNX Runtime and mmcv.
+    LeastSingle,
+    /// The least number of the dtype of coordinates and sums: f32, or f64 for features of f64. Paddle.
+    Least,
+    /// -infinity. OpenVINO.
+    NegativeInfinity,
+}
+
+impl MaximumFrom {
+    /// All of them.
+    #[cfg_attr(not(feature = "remote"), allow(dead_code))]
+    pub(crate) const ALL: [Self; 3] = [Self::LeastSingle, Self::Least, Self::NegativeInfinity];
+
+    /// The number. The least of f64 stands for that of any dtype.
+    pub(crate) fn number(self) -> f64 {
+        match self {
+            Self::LeastSingle => f32::MIN.into(),
+            Self::Least => f64::MIN,
+            Self::NegativeInfinity => f64::NEG_INFINITY,
+        }
+    }
+}
+
 /// How bins of whole pixels are divided.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[non_exhaustive]

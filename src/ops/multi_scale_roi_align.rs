@@ -137,12 +137,10 @@ pub fn try_multi_scale_roi_align(
 /// images.
 ///
 /// `map_sizes` and `image_sizes` are `[height, width]`, one for each level and one for each image; the images' sizes
-/// are those before they are padded to a common one. A map is compared with the height of the highest image and with
-/// the width of the widest, and the ratio that is closer to a power of two counts: a map of 24 x 336 of an image of
-/// 66 x 1333 has the scale 1/4.
-///
-/// torchvision compares heights alone, and so finds 1/2 there. Where both sides are nearest to the same power of two,
-/// the scales are torchvision's.
+/// are those before they are padded to a common one. A map's height is compared with that of the highest image, as in
+/// torchvision. If their ratio is more than a factor of 2^0.25 from a power of two, and that of the widths is closer to
+/// one, the widths count: a map of 24 x 336 of an image of 66 x 1333 has the scale 1/4, and 1/2 in torchvision. Where
+/// both sides are nearest to the same power of two, the scales are torchvision's.
 ///
 /// # Panics
 ///
@@ -181,7 +179,12 @@ pub fn try_infer_scales(map_sizes: &[[usize; 2]], image_sizes: &[[usize; 2]]) ->
             let nearest = logarithm.round_ties_even();
             (nearest, (logarithm - nearest).abs())
         });
-        let (nearest, _) = if of_width.1 < of_height.1 { of_width } else { of_height };
+        // Maps of images that are padded to a common size are a little larger than their scale says.
+        let is_clear = of_height.1 <= 0.25;
+        let (nearest, _) = match is_clear || of_height.1 <= of_width.1 {
+            true => of_height,
+            false => of_width,
+        };
         f64::from(nearest).exp2()
     };
     Ok(map_sizes.iter().map(scale).collect())

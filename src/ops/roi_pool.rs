@@ -8,7 +8,7 @@ use crate::config::config;
 use crate::error::{RoiError, or_panic};
 use crate::geometry::levels::AreaRange;
 use crate::geometry::operator::{BinAxis, ChannelMap, Elements, RegionOperator};
-use crate::geometry::options::{BinDivision, BoxFormat, BoxRounding, Reduction};
+use crate::geometry::options::{BinDivision, BoxFormat, BoxRounding, MaximumFrom, Reduction};
 use crate::regions::Rois;
 
 config! {
@@ -50,9 +50,8 @@ pub struct RoiPoolConfig {
     pub division: BinDivision = BinDivision::Rounded,
     /// The least length of a region along each axis, in pixels of the map. With 0, an inverted region has no pixel.
     pub minimum_length: u16 = 1,
-    /// What a maximum starts from: the value of a bin whose pixels are all smaller or NaN. A number below the least of
-    /// the dtype of sums (f32, or f64 for f64) is that one; -infinity stays what it is.
-    pub maximum_from: f64 = f32::MIN.into(),
+    /// What a maximum starts from: the value of a bin whose pixels are all smaller or NaN.
+    pub maximum_from: MaximumFrom = MaximumFrom::LeastSingle,
 }
 }
 
@@ -73,14 +72,12 @@ impl RoiPoolConfig {
         options::output_size("output_size", self.output_size)?;
         options::scale("spatial_scale_y", self.spatial_scale_y)?;
         options::scale("spatial_scale_x", self.spatial_scale_x)?;
-        let start = self.maximum_from;
-        options::within("maximum_from", start, f64::NEG_INFINITY..=f32::MAX.into(), "a number")?;
         Ok(RegionOperator {
             output_size: self.output_size,
             elements: Elements::Bins([self.spatial_scale_y, self.spatial_scale_x].map(|scale| self.axis(scale))),
             reduction: Reduction::Max,
             out_of_bounds_value: 0.0,
-            maximum_from: self.maximum_from,
+            maximum_from: self.maximum_from.number(),
             box_format: BoxFormat::Xyxy,
             channel_map: ChannelMap::Same,
             areas: AreaRange::ALL,

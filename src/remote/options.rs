@@ -6,7 +6,7 @@ use thiserror::Error;
 use crate::error::RoiError;
 use crate::geometry::angle::{AngleConvention, AngleUnit, RotationDirection};
 use crate::geometry::operator::{ChannelMap, Elements, RegionOperator, SampleAxis, SpatialScale};
-use crate::geometry::options::{Reduction, Sampling};
+use crate::geometry::options::{MaximumFrom, Reduction, Sampling};
 use crate::geometry::point_grid::{Placement, PointGrid};
 use crate::{
     CropAndResizeConfig, DeformPsRoiPoolConfig, DeformRoiPoolConfig, PrRoiPoolConfig, PsCropAndResizeConfig,
@@ -67,7 +67,7 @@ fn of_config(operator: &RegionOperator) -> Result<Option<RegionOperator>, RoiErr
             .with_spatial_scale_x(x.spatial_scale)
             .with_rounding(y.rounding)
             .with_division(y.division)
-            .with_maximum_from(operator.maximum_from)
+            .with_maximum_from(maximum_from(operator))
             // Saturates where it is no whole number of 16 bits, which then is no operator of the config.
             .with_minimum_length(y.minimum_length as u16)
             .operator()
@@ -88,6 +88,15 @@ fn of_config(operator: &RegionOperator) -> Result<Option<RegionOperator>, RoiErr
             .map(Some),
         Elements::Points(grid) => of_points(size, grid),
     }
+}
+
+/// Where nothing else is equal, the operator is none of the config.
+fn maximum_from(operator: &RegionOperator) -> MaximumFrom {
+    let same = |from: &MaximumFrom| from.number() == operator.maximum_from;
+    MaximumFrom::ALL
+        .into_iter()
+        .find(same)
+        .unwrap_or(MaximumFrom::LeastSingle)
 }
 
 fn of_samples(operator: &RegionOperator, y: &SampleAxis, x: &SampleAxis) -> Result<Option<RegionOperator>, RoiError> {

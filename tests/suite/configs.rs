@@ -25,10 +25,10 @@ fn check<C: Config>(config: C, required: &[&str]) {
     }
     let mut more = whole.clone();
     more["not_a_field"] = json!(true);
-    let error = read(&more)
-        .err()
-        .expect("an unknown field should be refused")
-        .to_string();
+    let Err(error) = read(&more) else {
+        panic!("{name}: an unknown field should be refused");
+    };
+    let error = error.to_string();
     assert!(error.starts_with("unknown field `not_a_field`"), "{name}: {error}");
 }
 

@@ -263,8 +263,8 @@ fn roi_pool(
     for rows in &rows {
         for columns in &columns {
             let pixels = rows.clone().flat_map(|y| columns.clone().map(move |x| map.at(y, x)));
-            let start = config.maximum_from.max(-coordinates.largest);
-            output.push(pixels.reduce(f64::max).map_or(0.0, |largest| largest.max(start)));
+            // No random number is below what a maximum starts from.
+            output.push(pixels.reduce(f64::max).unwrap_or(0.0));
         }
     }
     Some(output)

@@ -193,9 +193,7 @@ fn write_block<F: Float>(output: &mut Tensor<F>, place: usize, step: usize, bloc
         let mut index = place + block.first * step;
         #[unroll]
         for channel in 0..layout.of_block {
-            if comptime!(layout.divides) {
-                output[index] = F::cast_from(block.results[channel]);
-            } else if channel >= block.overlap {
+            if comptime!(layout.divides) || channel >= block.overlap {
                 output[index] = F::cast_from(block.results[channel]);
             }
             index += step;

@@ -183,7 +183,8 @@ fn binary_masks_that_do_not_fit() {
         let text = "`masks` has length 2, but must have length 3: one for each row of `boxes`";
         refused(boxes(3), [8, 8], 0.5, text);
         let text = "`boxes` row 0 is [NaN, NaN, NaN, NaN], but must be finite";
-        refused(boxes(2) / 0.0, [8, 8], 0.5, text);
+        let nan = Tensor::<2>::from_floats([[f32::NAN; 4]; 2], device);
+        refused(nan, [8, 8], 0.5, text);
     }
 }
 

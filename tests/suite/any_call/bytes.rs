@@ -102,12 +102,11 @@ impl AnyCall {
         {
             config.rounding = *bytes.choose(&[BoxRounding::Never, BoxRounding::BeforeScaling])?;
             config.minimum_length = bytes.int_in_range(0..=2)?;
-            config.maximum_from = number(
-                bytes,
-                &[-0.25, 0.0, 0.5],
-                &[f64::NEG_INFINITY, f64::MIN],
-                &[f64::NAN, 1e39],
-            )?;
+            config.maximum_from = *bytes.choose(&[
+                MaximumFrom::LeastSingle,
+                MaximumFrom::Least,
+                MaximumFrom::NegativeInfinity,
+            ])?;
         }
         // As automatic mixed precision has them.
         if matches!(call.dtype, DType::F16 | DType::BF16) && bytes.arbitrary()? {

@@ -122,10 +122,7 @@ fn options_are_right(call: &AnyCall) -> bool {
                 && finite(config.out_of_bounds_value)
         }
         Operator::RoiPool(config) => {
-            size(config.output_size)
-                && scale(config.spatial_scale_y)
-                && scale(config.spatial_scale_x)
-                && config.maximum_from <= f32::MAX.into()
+            size(config.output_size) && scale(config.spatial_scale_y) && scale(config.spatial_scale_x)
         }
         Operator::CropAndResize(config) => size(config.crop_size) && finite(config.extrapolation_value),
         Operator::PsRoiAlign(config) => {

@@ -36,7 +36,7 @@ pub fn release() {
 
 fn release_units<U: Unit>() {
     let blocks = std::mem::take(&mut *U::kept());
-    KEPT.fetch_sub(blocks.iter().map(bytes_of).sum(), Ordering::Relaxed);
+    KEPT.fetch_sub(blocks.iter().map(|block| bytes_of(block)).sum(), Ordering::Relaxed);
 }
 
 /// Keeps at most so many bytes from now on.
@@ -47,8 +47,8 @@ pub fn limit(bytes: usize) {
     }
 }
 
-fn bytes_of<U>(block: &Vec<U>) -> usize {
-    size_of::<U>() * block.len()
+fn bytes_of<U>(block: &[U]) -> usize {
+    size_of_val(block)
 }
 
 /// A type that memory is made of, by its alignment.
@@ -102,7 +102,7 @@ fn keep<U: Unit>(block: Vec<U>) {
     kept.push(block);
     let limit = LIMIT.load(Ordering::Relaxed);
     let too_many = |kept: &Vec<Vec<U>>| {
-        let bytes: usize = kept.iter().map(bytes_of).sum();
+        let bytes: usize = kept.iter().map(|block| bytes_of(block)).sum();
         kept.len() > MOST_BLOCKS || bytes > MOST_BYTES || kept_bytes() > limit
     };
     // Blocks of other alignments may hold more than the limit by themselves.
