@@ -21,8 +21,6 @@ pub struct Layout {
     channel_map: ChannelMap,
     /// Whether features are small, as nearly all are.
     is_small: bool,
-    /// Whether the channels divide into blocks.
-    divides: bool,
 }
 
 impl Layout {
@@ -32,7 +30,6 @@ impl Layout {
             of_block: channels_of_block(channels),
             channel_map,
             is_small: length(features) <= MOST_SMALL,
-            divides: channels.is_multiple_of(channels_of_block(channels)),
         }
     }
 }
@@ -190,13 +187,31 @@ pub fn write_blocks<F: Float>(
 #[cube]
 fn write_block<F: Float>(output: &mut Tensor<F>, place: usize, step: usize, block: &Block, #[comptime] layout: Layout) {
     if block.computed {
-        let mut index = place + block.first * step;
-        #[unroll]
-        for channel in 0..layout.of_block {
-            if comptime!(layout.divides) || channel >= block.overlap {
-                output[index] = F::cast_from(block.results[channel]);
-            }
-            index += step;
+        let first = place + block.first * step;
+        // One comparison a block, and not one a channel, where channels divide into blocks.
+        if block.overlap == 0usize {
+            write_channels(output, first, step, block, false, layout);
+        } else {
+            write_channels(output, first, step, block, true, layout);
         }
+    }
+}
+
+#[cube]
+fn write_channels<F: Float>(
+    output: &mut Tensor<F>,
+    first: usize,
+    step: usize,
+    block: &Block,
+    #[comptime] overlaps: bool,
+    #[comptime] layout: Layout,
+) {
+    let mut index = first;
+    #[unroll]
+    for channel in 0..layout.of_block {
+        if comptime!(!overlaps) || channel >= block.overlap {
+            output[index] = F::cast_from(block.results[channel]);
+        }
+        index += step;
     }
 }
