@@ -134,13 +134,14 @@ fn register(
 /// of the suite ended their session so, with `Expected int handle, got float`.
 struct Kind<B>(std::marker::PhantomData<B>);
 
+// Each build uses one of the two constants.
+#[allow(dead_code)]
 impl<R: burn_router::RouterChannel> Kind<burn_router::BackendRouter<R>> {
-    // Not used where the type is another one.
-    #[allow(dead_code)]
     const IS_FUSED: bool = false;
 }
 
 /// What holds for any other type: the constant of the type itself comes first.
+#[allow(dead_code)]
 trait AnyKind {
     const IS_FUSED: bool = true;
 }
