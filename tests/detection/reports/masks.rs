@@ -137,6 +137,10 @@ fn an_image_that_no_memory_holds_is_an_error() {
             "the pasted masks would have shape [1, 1, 4294967296, 4294967296] of F32, but must fit into the memory of \
              its device"
         );
+        // What memory a server has, a client does not know.
+        if backend.name == "remote" {
+            continue;
+        }
         let error = try_paste_masks_in_image(masks, boxes, [1 << 21, 1 << 21], 1);
         assert!(matches!(error, Err(RoiError::Memory { .. })), "{}", backend.name);
     }
