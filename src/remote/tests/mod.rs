@@ -9,7 +9,7 @@ use burn_ir::{CustomOpIr, HandleContainer, TensorId, TensorIr, TensorStatus};
 use super::run::{about, run};
 use crate::RoiAlignConfig;
 use crate::backend::RegionKernels;
-use crate::backend::remote::message::{Operation, encode};
+use crate::backend::remote::message::{Operation, VERSION, encode};
 use crate::geometry::operator::RegionOperator;
 
 mod changed;
@@ -108,7 +108,10 @@ fn a_server_says_what_it_can_do() {
     );
     let answer = handles.get_float_tensor::<Flex>(&tensor(1, &[5], DType::F32));
     let answer = read_sync(Flex::float_into_data(answer)).expect("Flex holds its tensors");
-    assert_eq!(answer.iter::<f32>().collect::<Vec<_>>(), [1.0; 5]);
+    assert_eq!(
+        answer.iter::<f32>().collect::<Vec<_>>(),
+        [VERSION as f32, 1.0, 1.0, 1.0, 1.0]
+    );
 }
 
 /// The kernels of Flex by themselves: a message changes no bit of them.

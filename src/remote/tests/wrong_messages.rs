@@ -67,9 +67,13 @@ fn wrong_messages_are_refused_in_words() {
     refused("[N, C, H, W]", Operation::AverageGradient, |message| {
         message.outputs[0].shape = Shape::new([7])
     });
-    refused("does not fit", Operation::AverageGradient, |message| {
-        message.outputs[0].shape = Shape::new([1 << 30, 4, 1 << 20, 1 << 20]);
-    });
+    refused(
+        "must fit into the memory of its device",
+        Operation::AverageGradient,
+        |message| {
+            message.outputs[0].shape = Shape::new([1 << 30, 4, 1 << 20, 1 << 20]);
+        },
+    );
     refused("takes a maximum", Operation::MaximumGradient, |_| ());
 }
 
