@@ -9,7 +9,7 @@ use crate::error::RoiError;
 /// Smaller allocations are not tried beforehand.
 const SMALL: usize = 1 << 20;
 
-/// From this size on, the memory that is left is asked for. That takes 50 µs, and writing as much takes 10 ms.
+/// From this size on, the memory that is left is asked for, by reading a file of the system.
 const LARGE: usize = 64 << 20;
 
 /// Checks that the tensor `result` of a backend fits into the memory of its device.

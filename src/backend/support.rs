@@ -181,49 +181,29 @@ macro_rules! of_backend {
     };
 }
 
+#[cfg_attr(
+    not(any(
+        feature = "flex",
+        feature = "ndarray",
+        feature = "cube",
+        feature = "tch",
+        feature = "remote"
+    )),
+    allow(unused_variables, clippy::only_used_in_recursion)
+)]
 impl DeviceSupport for Dispatch {
     fn device_kind(device: &DispatchDevice) -> DeviceKind {
         of_backend!(device, device_kind(), DeviceKind::Unsupported)
     }
 
-    #[cfg_attr(
-        not(any(
-            feature = "flex",
-            feature = "ndarray",
-            feature = "cube",
-            feature = "tch",
-            feature = "remote"
-        )),
-        allow(unused_variables, clippy::only_used_in_recursion)
-    )]
     fn pools_dtype(device: &DispatchDevice, dtype: DType) -> bool {
         of_backend!(device, pools_dtype(dtype), false)
     }
 
-    #[cfg_attr(
-        not(any(
-            feature = "flex",
-            feature = "ndarray",
-            feature = "cube",
-            feature = "tch",
-            feature = "remote"
-        )),
-        allow(unused_variables, clippy::only_used_in_recursion)
-    )]
     fn indexes_dtype(device: &DispatchDevice, dtype: DType) -> bool {
         of_backend!(device, indexes_dtype(dtype), false)
     }
 
-    #[cfg_attr(
-        not(any(
-            feature = "flex",
-            feature = "ndarray",
-            feature = "cube",
-            feature = "tch",
-            feature = "remote"
-        )),
-        allow(unused_variables, clippy::only_used_in_recursion)
-    )]
     fn holds(device: &DispatchDevice, bytes: usize) -> bool {
         of_backend!(device, holds(bytes), false)
     }
