@@ -20,13 +20,11 @@ pub(crate) fn check<B: DeviceSupport>(
     dtype: DType,
     device: &B::Device,
 ) -> Result<(), RoiError> {
-    let elements = match shape.contains(&0) {
-        true => Some(0),
-        false => shape
-            .iter()
-            .try_fold(1_usize, |elements, &size| elements.checked_mul(size)),
-    };
-    let bytes = elements.and_then(|elements| elements.checked_mul(dtype.size()));
+    // Burn multiplies the strides of an empty tensor, too.
+    let product = shape
+        .iter()
+        .try_fold(dtype.size(), |bytes, &size| bytes.checked_mul(size.max(1)));
+    let bytes = product.map(|bytes| if shape.contains(&0) { 0 } else { bytes });
     if bytes.is_some_and(|bytes| isize::try_from(bytes).is_ok() && B::holds(device, bytes)) {
         return Ok(());
     }

@@ -137,9 +137,8 @@ impl<'a> Bytes<'a> {
 
     /// Integers in a range, and rarely others.
     pub fn ints(&mut self, count: usize, range: RangeInclusive<i64>) -> Ints {
-        let dtypes = [IntDType::I64, IntDType::I32, IntDType::I16, IntDType::I8];
-        let mut dtype = self.choose(&dtypes);
-        if self.careless && self.bool() {
+        let mut dtype = self.choose(&[IntDType::I64, IntDType::I32, IntDType::I16, IntDType::I8]);
+        if (self.careless || *range.start() >= 0) && self.bool() {
             dtype = self.choose(&[IntDType::U8, IntDType::U16, IntDType::U32, IntDType::U64]);
         }
         let mut random = Random(self.int(0..=65_535) as u64);

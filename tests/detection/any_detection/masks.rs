@@ -51,7 +51,12 @@ impl Call for Pasting {
         let (binary, encoded) = match (binary, encoded) {
             (Ok(binary), Ok(encoded)) => (binary, encoded),
             // Values in an error may be NaN.
-            (Err(left), Err(right)) if left.to_string() == right.to_string() => return Ok(Err(left)),
+            (Err(left), Err(right)) if left.to_string() == right.to_string() => {
+                let pasted = try_paste_masks_in_image(masks(), boxes(), size, padding);
+                let refused = pasted.is_err() || size[0].max(size[1]) < 1 << 32;
+                ensure(refused, || format!("{size:?} is not refused"))?;
+                return Ok(Err(left));
+            }
             (binary, encoded) => return Err(format!("{:?} and {:?}", binary.err(), encoded.err())),
         };
         let [height, width] = size;

@@ -202,9 +202,7 @@ impl PostProcessing {
         let classes = if bytes.rarely() { 0 } else { bytes.int(1..=4) };
         let count = bytes.length(counts.iter().sum());
         // Box deltas may be the same for all classes.
-        let columns = if bytes.rarely() { 4 } else { bytes.length(4 * classes) };
-        // A width of 4 is one class, or all.
-        bytes.wrong &= columns != 4;
+        let columns = if bytes.bool() { 4 } else { bytes.length(4 * classes) };
         let sizes = bytes.length(images);
         let weight = |bytes: &mut Bytes| bytes.option(&[1.0, 10.0, 5.0], &[0.0, f64::NAN, f64::INFINITY]);
         Self {

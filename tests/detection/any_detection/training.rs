@@ -33,15 +33,11 @@ impl HeadLosses {
     fn of_boxes(bytes: &mut Bytes) -> Self {
         let dtype = bytes.dtype();
         let images = bytes.int(1..=2);
-        let mut counts: Vec<_> = (0..images).map(|_| bytes.int(0..=4)).collect();
-        // Losses without samples are unusual.
-        if !bytes.careless {
-            counts[0] = counts[0].max(1);
-        }
+        let counts: Vec<_> = (0..images).map(|_| bytes.int(0..=4)).collect();
         let classes = if bytes.rarely() { 0 } else { bytes.int(1..=4) };
         let count = bytes.length(counts.iter().sum());
         // Box deltas may be the same for all classes.
-        let columns = if bytes.rarely() { 4 } else { 4 * classes };
+        let columns = if bytes.bool() { 4 } else { bytes.length(4 * classes) };
         let last = (classes as i64 - 1).max(0);
         let labels = counts.iter().map(|&count| bytes.ints(count, 0..=last)).collect();
         let target = |&count: &usize| {
@@ -61,19 +57,15 @@ impl HeadLosses {
 
     fn of_regions(bytes: &mut Bytes) -> Self {
         let dtype = bytes.dtype();
-        let least = if bytes.careless { 0 } else { 1 };
-        let (images, anchors) = (bytes.int(least..=2), bytes.int(least..=6));
+        let (images, anchors) = (bytes.int(0..=2), bytes.int(0..=6));
         let lists = bytes.length(images);
-        let mut labels: Vec<_> = (0..lists)
+        // An image whose labels are all -1 has no anchor that is drawn.
+        let labels = (0..lists)
             .map(|_| {
                 let count = bytes.length(anchors);
                 bytes.ints(count, -1..=1)
             })
             .collect();
-        if !bytes.careless {
-            // Otherwise all may be ignored.
-            labels[0].values[0] = 0;
-        }
         let shape = [images, anchors, bytes.length(4)];
         let sampler = BalancedPositiveNegativeSampler::new(
             bytes.choose(&[256, 2, 3]),

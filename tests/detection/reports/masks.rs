@@ -137,6 +137,9 @@ fn an_image_that_no_memory_holds_is_an_error() {
             "the pasted masks would have shape [1, 1, 4294967296, 4294967296] of F32, but must fit into the memory of \
              its device"
         );
+        let (no_mask, no_box) = (masks.clone().slice(0..0), boxes.clone().slice(0..0));
+        let error = try_paste_masks_in_image(no_mask, no_box, [1 << 32, 1 << 32], 1);
+        assert!(matches!(error, Err(RoiError::Memory { .. })), "{}", backend.name);
         // What memory a server has, a client does not know.
         if backend.name == "remote" {
             continue;

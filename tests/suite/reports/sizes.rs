@@ -96,6 +96,18 @@ fn an_output_without_images_is_as_large() {
     }
 }
 
+/// Burn multiplies the strides of an empty tensor, too.
+#[test]
+fn an_empty_output_whose_strides_wrap_is_an_error() {
+    for backend in backends().iter().filter(|backend| checks_memory(backend)) {
+        let (features, _) = call(&backend.device, 1, 1);
+        let rois = Rois::from_images(vec![Tensor::<2>::zeros([0, 4], &backend.device)]);
+        let size = [1 << 32, 1 << 32];
+        let output = try_roi_align(features, &rois, RoiAlignConfig::new(size));
+        output.expect_err("its strides wrap");
+    }
+}
+
 #[cfg(feature = "flex")]
 #[test]
 fn a_gradient_that_memory_does_not_hold_is_an_error() {
