@@ -1,5 +1,6 @@
 //! Flex: multithreaded SIMD kernels over Flex's storage.
 //!
+//! - [`drive`]: from tasks to threads.
 //! - [`engine`]: a call. `engine::run` plans regions; `groups` gathers those that share pixels and divides the work
 //!   into tasks; `task` computes one task with vector instructions; `own_channels` is another way, for elements that
 //!   read channels of their own; `kernel` is what all of them ask of a kernel.
@@ -10,7 +11,7 @@
 //!   keeps when the output is dropped.
 //! - [`backward`]: gradients, over the same plans and pixels.
 //! - [`points`]: operators whose elements read points, and their gradients.
-//! - [`numbers`]: the dtypes (`number`), 16-bit conversions (`half`), sums and maxima of interleaved channels
+//! - [`numbers`]: sums and dtypes (`number`), 16-bit conversions (`half`), sums and maxima of interleaved channels
 //!   (`lanes`), and squares of numbers transposed (`transpose`).
 
 use burn::backend::Flex;
@@ -22,6 +23,7 @@ use crate::geometry::operator::RegionOperator;
 use crate::geometry::plan::{PlanKind, Planner, PointPlanner, Region};
 
 mod backward;
+mod drive;
 mod engine;
 mod kernels;
 mod numbers;
@@ -29,7 +31,7 @@ mod pixels;
 mod points;
 
 use kernels::{Average, MaxOfPixels, MaxOfSamples};
-use numbers::{Number, of_dtype};
+use numbers::{Sum, of_sums};
 pub use pixels::pool as kept_outputs;
 use pixels::{output_of, with_contiguous_rows};
 
@@ -57,9 +59,9 @@ impl RegionKernels for Flex {
 
     fn without_pixels(features: FlexTensor, boxes: FlexTensor, operator: RegionOperator) -> FlexTensor {
         let shape = output_shape(features.layout().shape(), boxes.layout().shape(), &operator);
-        let output = of_dtype!(features.dtype(), output_of);
-        let parallel = engine::in_parallel(shape.num_elements());
-        output(operator.value_without_pixels(), shape, parallel)
+        let output = of_sums!(features.dtype(), output_of);
+        let parallel = drive::in_parallel(shape.num_elements());
+        output(operator.value_without_pixels(), shape, features.dtype(), parallel)
     }
 
     fn average_gradient(
@@ -111,11 +113,11 @@ fn pool_into(
 ) -> FlexTensor {
     let regions = read(regions);
     let shape = output_shape(features.layout().shape(), boxes.layout().shape(), operator);
-    let pool = of_dtype!(features.dtype(), pool);
+    let pool = of_sums!(features.dtype(), pool);
     pool(pooled, features, &regions, shape, operator)
 }
 
-fn pool<E: Number>(
+fn pool<S: Sum>(
     pooled: Option<FlexTensor>,
     features: FlexTensor,
     regions: &[Region],
@@ -125,9 +127,9 @@ fn pool<E: Number>(
     let features = with_contiguous_rows(features);
     let [_, _, height, width] = features.layout().shape().dims();
     if let Some(planner) = PointPlanner::new(operator, [height, width]) {
-        return points::pool::<E>(pooled, &features, regions, shape, &planner);
+        return points::pool::<S>(pooled, &features, regions, shape, &planner);
     }
-    let planner = Planner::new(operator, [height, width]);
+    let planner = Planner::<S>::new(operator, [height, width]);
     let call = engine::Call {
         pooled,
         features: &features,
@@ -136,8 +138,10 @@ fn pool<E: Number>(
         planner: &planner,
     };
     match planner.kind() {
-        PlanKind::Weights => engine::run::<E, _>(call, &Average::new(&planner)),
-        PlanKind::SampleTaps => engine::run::<E, _>(call, &MaxOfSamples::new(&planner)),
-        PlanKind::PixelRanges => engine::run::<E, _>(call, &MaxOfPixels::new(&planner)),
+        PlanKind::Weights if planner.is_one_run() => engine::run(call, &Average::new(&planner)),
+        PlanKind::Weights => engine::run_own_channels(call, &Average::new(&planner)),
+        _ if !planner.is_one_run() => unreachable!("an element that reads channels of its own is an average"),
+        PlanKind::SampleTaps => engine::run(call, &MaxOfSamples::new(&planner)),
+        PlanKind::PixelRanges => engine::run(call, &MaxOfPixels::new(&planner)),
     }
 }

@@ -3,16 +3,17 @@
 
 use std::ops::Range;
 
-use burn::tensor::Shape;
+use burn::tensor::{DType, Shape};
 use burn_flex::{FlexTensor, Layout};
-use pulp::{Arch, Simd, WithSimd};
+use pulp::{Scalar, Simd, WithSimd};
 
 use super::row_writer::{Earlier, RowWriter};
 use super::runs::{Run, runs};
 use super::scatter::{Reads, Scatter, Scratch};
 use super::sum_rows::SumRows;
-use crate::backend::flex::engine::{FEWEST_LANES, Planned, in_parallel, plan, rows_of_a_band, run_tasks};
-use crate::backend::flex::numbers::Number;
+use crate::backend::flex::drive::{in_parallel, run_tasks};
+use crate::backend::flex::engine::{FEWEST_LANES, Planned, plan, rows_of_a_band};
+use crate::backend::flex::numbers::{NumbersMut, Sum, dispatch_gradient, has_lanes};
 use crate::backend::flex::pixels::{Features, LANES, LaneChannels, Memory, Rows, Tile, tile_capacity};
 use crate::geometry::plan::{AxisPlan, Planner, Region};
 
@@ -20,7 +21,7 @@ use crate::geometry::plan::{AxisPlan, Planner, Region};
 const PLANNED: usize = 1 << 21;
 
 /// What is computed.
-pub struct Call<'a, E: Number> {
+pub struct Call<'a, S: Sum> {
     /// The gradient of the output, `[K, channels, P, Q]`, contiguous.
     pub gradient: &'a FlexTensor,
     /// `[N, C, H, W]`, whose rows are contiguous; any tensor where the kernel reads none.
@@ -29,39 +30,39 @@ pub struct Call<'a, E: Number> {
     pub regions: &'a [Region],
     /// The shape of the features.
     pub shape: Shape,
-    pub planner: &'a Planner<E::Sum>,
+    pub planner: &'a Planner<S>,
 }
 
 /// Whether all plans are there at a time, so that every sum is complete before it is rounded.
-pub fn is_one_batch<S: Scatter<E::Sum>, E: Number>(call: &Call<'_, E>) -> bool {
-    call.regions.len() <= batch::<S, E>(call)
+pub fn is_one_batch<S: Sum, K: Scatter<S>>(call: &Call<'_, S>) -> bool {
+    call.regions.len() <= batch::<S, K>(call)
 }
 
-fn batch<S: Scatter<E::Sum>, E: Number>(call: &Call<'_, E>) -> usize {
-    (PLANNED / S::Plan::size(call.planner)).max(1)
+fn batch<S: Sum, K: Scatter<S>>(call: &Call<'_, S>) -> usize {
+    (PLANNED / K::Plan::size(call.planner)).max(1)
 }
 
-/// The gradient of the features in numbers `O`: `E`, or the sums' type where there is more than one batch.
-pub fn run<E: Number, O: Number<Sum = E::Sum>, S: Scatter<E::Sum>>(call: Call<'_, E>, kernel: &S) -> FlexTensor {
+/// The gradient of the features in a dtype: that of the features, or of the sums where there is more than one batch.
+pub fn run<S: Sum, K: Scatter<S>>(call: Call<'_, S>, kernel: &K, dtype: DType) -> FlexTensor {
     let [_, _, height, width] = call.shape.dims();
     let [count, channels, rows, columns] = call.gradient.layout().shape().dims();
     let parallel = in_parallel(call.gradient.layout().num_elements());
-    let memory = Memory::new::<O>(call.shape.num_elements(), parallel);
+    let memory = Memory::new(dtype, call.shape.num_elements(), parallel);
     let left_by_others = if memory.is_zero {
         Earlier::Zeros
     } else {
         Earlier::AnyNumbers
     };
-    let mut output = FlexTensor::new(memory.bytes, Layout::contiguous(call.shape.clone()), O::dtype());
+    let mut output = FlexTensor::new(memory.bytes, Layout::contiguous(call.shape.clone()), dtype);
     let flat = Shape::new([count, channels, 1, rows * columns]);
     let flat = call.gradient.reshape(flat);
-    let batch = batch::<S, E>(&call);
+    let batch = batch::<S, K>(&call);
     for (number, regions) in call.regions.chunks(batch).enumerate() {
-        let planned: Vec<Planned<[S::Plan; 2]>> = plan(regions, call.planner, parallel);
+        let planned: Vec<Planned<[K::Plan; 2]>> = plan(regions, call.planner, parallel);
         let work = Work {
             kernel,
-            features: &Features::<E>::new(call.features),
-            gradient: &Features::<E>::new(&flat),
+            features: &Features::new(call.features),
+            gradient: &Features::new(&flat),
             planner: call.planner,
             width,
             earlier: if number == 0 { left_by_others } else { Earlier::Sums },
@@ -69,50 +70,48 @@ pub fn run<E: Number, O: Number<Sum = E::Sum>, S: Scatter<E::Sum>>(call: Call<'_
         let runs = runs(&planned, number * batch, call.planner, call.shape[0], parallel);
         let tasks = work.divide(
             &runs,
-            output.storage_mut::<O>(),
+            NumbersMut::of(&mut output),
             height * width,
             call.shape[1],
             channels,
         );
-        run_tasks(tasks, parallel, |task| {
-            Arch::new().dispatch(Vectorized { work: &work, task })
-        });
+        run_tasks(tasks, parallel, |task| compute(&work, task));
     }
     output
 }
 
 /// What all tasks share.
-struct Work<'a, E: Number, S: Scatter<E::Sum>> {
-    kernel: &'a S,
-    features: &'a Features<'a, E>,
+struct Work<'a, S: Sum, K> {
+    kernel: &'a K,
+    features: &'a Features<'a, S>,
     /// `[K, channels, 1, P * Q]`.
-    gradient: &'a Features<'a, E>,
-    planner: &'a Planner<E::Sum>,
+    gradient: &'a Features<'a, S>,
+    planner: &'a Planner<S>,
     /// The width of the map.
     width: usize,
     earlier: Earlier,
 }
 
 /// Output channels of an image that read channels of their own in a run of elements.
-struct Task<'a, O, P> {
+struct Task<'a, S, P> {
     run: &'a Run<'a, P>,
     /// The channels of the output.
     channels: Range<usize>,
     /// The gradient of each channel that these read.
-    planes: Vec<&'a mut [O]>,
+    planes: Vec<NumbersMut<'a, S>>,
 }
 
-impl<E: Number, S: Scatter<E::Sum>> Work<'_, E, S> {
+impl<S: Sum, K: Scatter<S>> Work<'_, S, K> {
     /// Divides the gradient `memory` among tasks.
-    fn divide<'a, O>(
+    fn divide<'a>(
         &self,
-        runs: &'a [Run<'a, S::Plan>],
-        memory: &'a mut [O],
+        runs: &'a [Run<'a, K::Plan>],
+        memory: NumbersMut<'a, S>,
         of_a_plane: usize,
         input_channels: usize,
         channels: usize,
-    ) -> Vec<Task<'a, O, S::Plan>> {
-        let mut planes: Vec<Option<&mut [O]>> = memory.chunks_exact_mut(of_a_plane).map(Some).collect();
+    ) -> Vec<Task<'a, S, K::Plan>> {
+        let mut planes: Vec<Option<NumbersMut<'a, S>>> = memory.parts(of_a_plane).into_iter().map(Some).collect();
         let (map, [_, columns]) = (self.planner.channel_map(), self.planner.output_size());
         let step = input_channels / channels;
         let mut tasks = Vec::new();
@@ -136,49 +135,53 @@ impl<E: Number, S: Scatter<E::Sum>> Work<'_, E, S> {
     }
 }
 
-/// What `pulp` is handed. All that it calls is inlined: only then is it compiled for these instructions.
-struct Vectorized<'a, 'b, E: Number, O, S: Scatter<E::Sum>> {
-    work: &'a Work<'a, E, S>,
-    task: Task<'b, O, S::Plan>,
+fn compute<S: Sum, K: Scatter<S>>(work: &Work<'_, S, K>, task: Task<'_, S, K::Plan>) {
+    let run = task.run;
+    if task.channels.len() < FEWEST_LANES || tile_capacity(&[0..run.rows, run.columns.clone()]) > K::LARGEST_TILE {
+        compute_one_by_one(work, task);
+    } else {
+        dispatch_gradient::<S, _>(Vectorized { work, task });
+    }
 }
 
-impl<E: Number, O: Number<Sum = E::Sum>, S: Scatter<E::Sum>> WithSimd for Vectorized<'_, '_, E, O, S> {
+/// What `pulp` is handed. All that it calls is inlined: only then is it compiled for these instructions.
+struct Vectorized<'a, 'b, S: Sum, K: Scatter<S>> {
+    work: &'a Work<'a, S, K>,
+    task: Task<'b, S, K::Plan>,
+}
+
+impl<S: Sum, K: Scatter<S>> WithSimd for Vectorized<'_, '_, S, K> {
     type Output = ();
 
     #[inline(always)]
     fn with_simd<V: Simd>(self, simd: V) {
-        compute_task(simd, self.work, self.task);
+        if const { has_lanes::<V>() } {
+            compute_lanes::<_, _, _, LANES>(simd, self.work, self.task);
+        } else {
+            compute_one_by_one(self.work, self.task);
+        }
     }
 }
 
-#[inline(always)]
-fn compute_task<E: Number, O: Number<Sum = E::Sum>, S: Scatter<E::Sum>>(
-    simd: impl Simd,
-    work: &Work<'_, E, S>,
-    task: Task<'_, O, S::Plan>,
-) {
-    let run = task.run;
-    if task.channels.len() < FEWEST_LANES || tile_capacity(&[0..run.rows, run.columns.clone()]) > S::LARGEST_TILE {
-        let mut planes = task.planes.into_iter();
-        for channel in task.channels {
-            let one = Task {
-                run,
-                channels: channel..channel + 1,
-                planes: planes.by_ref().take(1).collect(),
-            };
-            compute_lanes::<_, _, _, _, 1>(simd, work, one);
-        }
-    } else {
-        compute_lanes::<_, _, _, _, LANES>(simd, work, task);
+/// One channel at a time. So few numbers gain little from vectors: it is compiled without.
+#[inline(never)]
+fn compute_one_by_one<S: Sum, K: Scatter<S>>(work: &Work<'_, S, K>, task: Task<'_, S, K::Plan>) {
+    for (channel, plane) in task.channels.zip(task.planes) {
+        let one = Task {
+            run: task.run,
+            channels: channel..channel + 1,
+            planes: vec![plane],
+        };
+        compute_lanes::<_, _, _, 1>(Scalar::new(), work, one);
     }
 }
 
 /// Computes a task of at most `L` channels.
 #[inline(always)]
-fn compute_lanes<V: Simd, E: Number, O: Number<Sum = E::Sum>, S: Scatter<E::Sum>, const L: usize>(
+fn compute_lanes<V: Simd, S: Sum, K: Scatter<S>, const L: usize>(
     simd: V,
-    work: &Work<'_, E, S>,
-    mut task: Task<'_, O, S::Plan>,
+    work: &Work<'_, S, K>,
+    mut task: Task<'_, S, K::Plan>,
 ) {
     let Run {
         elements,
@@ -207,9 +210,9 @@ fn compute_lanes<V: Simd, E: Number, O: Number<Sum = E::Sum>, S: Scatter<E::Sum>
         step: 1,
         count: task.channels.len(),
     };
-    let mut sums = SumRows::<E::Sum, L>::new();
-    let mut tile = Tile::<E::Sum, L>::new();
-    let mut gradient = Tile::<E::Sum, L>::new();
+    let mut sums = SumRows::<S, L>::new();
+    let mut tile = Tile::<S, L>::new();
+    let mut gradient = Tile::<S, L>::new();
     let mut scratch = Scratch::new();
     let mut writer = RowWriter::new(columns.clone(), work.width, work.earlier);
     sums.clear(*rows, columns.clone());

@@ -18,7 +18,7 @@ use burn::backend::ops::FloatTensorOps;
 use burn::tensor::{DType, FloatDType, Shape};
 use burn_flex::FlexTensor;
 
-use super::numbers::{Number, of_dtype};
+use super::numbers::{Sum, of_sums};
 use super::pixels::with_contiguous_rows;
 use super::points;
 use crate::geometry::operator::RegionOperator;
@@ -34,11 +34,11 @@ pub fn features_gradient(
     regions: &[Region],
     operator: &RegionOperator,
 ) -> FlexTensor {
-    let gradient_of = of_dtype!(gradient.dtype(), features_gradient_of);
+    let gradient_of = of_sums!(gradient.dtype(), features_gradient_of);
     gradient_of(gradient, features, shape, regions, operator)
 }
 
-fn features_gradient_of<E: Number<Sum: Number<Sum = E::Sum>>>(
+fn features_gradient_of<S: Sum>(
     gradient: FlexTensor,
     features: Option<FlexTensor>,
     shape: Shape,
@@ -47,11 +47,11 @@ fn features_gradient_of<E: Number<Sum: Number<Sum = E::Sum>>>(
 ) -> FlexTensor {
     let gradient = gradient.to_contiguous();
     if let Some(planner) = PointPlanner::new(operator, [shape[2], shape[3]]) {
-        return points::features_gradient::<E>(&gradient, shape, regions, &planner);
+        return points::features_gradient::<S>(&gradient, shape, regions, &planner);
     }
     let features = features.map_or_else(|| gradient.clone(), with_contiguous_rows);
     let planner = Planner::new(operator, [shape[2], shape[3]]);
-    let call = features::Call::<E> {
+    let call = features::Call::<S> {
         gradient: &gradient,
         features: &features,
         regions,
@@ -66,14 +66,14 @@ fn features_gradient_of<E: Number<Sum: Number<Sum = E::Sum>>>(
 }
 
 /// Rounds once: sums that are not complete in one go are rounded after all of them are.
-fn scatter<E: Number<Sum: Number<Sum = E::Sum>>, S: Scatter<E::Sum>>(
-    call: features::Call<'_, E>,
-    kernel: &S,
-) -> FlexTensor {
-    if features::is_one_batch::<S, E>(&call) {
-        return features::run::<E, E, S>(call, kernel);
-    }
-    in_dtype(features::run::<E, E::Sum, S>(call, kernel), E::dtype())
+fn scatter<S: Sum, K: Scatter<S>>(call: features::Call<'_, S>, kernel: &K) -> FlexTensor {
+    let dtype = call.gradient.dtype();
+    let of_batches = if features::is_one_batch::<S, K>(&call) {
+        dtype
+    } else {
+        S::dtype()
+    };
+    in_dtype(features::run(call, kernel, of_batches), dtype)
 }
 
 /// Sums, rounded to a dtype.
@@ -91,11 +91,11 @@ pub fn boxes_gradient(
     regions: &[Region],
     operator: &RegionOperator,
 ) -> FlexTensor {
-    let gradient_of = of_dtype!(gradient.dtype(), boxes_gradient_of);
+    let gradient_of = of_sums!(gradient.dtype(), boxes_gradient_of);
     gradient_of(gradient, features, regions, operator)
 }
 
-fn boxes_gradient_of<E: Number>(
+fn boxes_gradient_of<S: Sum>(
     gradient: FlexTensor,
     features: FlexTensor,
     regions: &[Region],
@@ -105,10 +105,10 @@ fn boxes_gradient_of<E: Number>(
     let features = with_contiguous_rows(features);
     let [_, _, height, width] = features.layout().shape().dims();
     if let Some(planner) = PointPlanner::new(operator, [height, width]) {
-        return points::regions_gradient::<E>(&gradient, &features, regions, &planner);
+        return points::regions_gradient::<S>(&gradient, &features, regions, &planner);
     }
     let planner = Planner::new(operator, [height, width]);
-    let call = boxes::Call::<E> {
+    let call = boxes::Call::<S> {
         gradient: &gradient,
         features: &features,
         regions,

@@ -46,7 +46,9 @@ impl<S: Sum> PullEnds<S> for PullAverage {
             }
             for (row, place) in rows.clone().zip(of_rows) {
                 let pixels = features.row(row, columns.clone());
-                let [by_weight, by_low, by_high] = along_x.each_ref().map(|(sums, _)| product(sums, pixels));
+                let by_weight = product(along_x[0].0, pixels);
+                let by_low = product(along_x[1].0, pixels);
+                let by_high = product(along_x[2].0, pixels);
                 let weight = y.weights.weights[place].into();
                 for end in [0, 1] {
                     of_ends[0][end] += y.slopes[end][place].into() * by_weight;
@@ -69,13 +71,14 @@ fn spread<S: Sum, const L: usize>(
 ) {
     sums.fill([S::default(); L]);
     let mut rest = weights;
-    for (gradient, Read { pixels, .. }) in gradient.iter().zip(reads) {
+    // Copies, which the compiler keeps in a register.
+    for (gradient, Read { pixels, .. }) in gradient.iter().copied().zip(reads) {
         let (weights, after) = rest.split_at(pixels.len());
         rest = after;
         if !pixels.is_empty() {
             let sums = &mut sums[pixels.start - first_column..pixels.end - first_column];
             for (sum, &weight) in sums.iter_mut().zip(weights) {
-                add(sum, weight, gradient);
+                add(sum, weight, &gradient);
             }
         }
     }
@@ -120,22 +123,23 @@ impl<S: Sum> PullEnds<S> for PullMaxOfSamples<S> {
         for (row, gradient) in gradient.chunks_exact(elements.len()).enumerate() {
             self.0.winners(samples, row, &elements, &columns, features, scratch);
             let (first_y, of_x) = (y.samples.samples[row].start, &x.samples.samples);
-            for ((gradient, winners), of_x) in gradient.iter().zip(scratch.winners()).zip(of_x) {
-                for (lane, (&gradient, winner)) in gradient.iter().zip(winners).enumerate() {
-                    let Some([number_y, number_x]) = winner else {
+            for (element, (gradient, of_x)) in gradient.iter().zip(of_x).enumerate() {
+                for (lane, &gradient) in gradient.iter().enumerate() {
+                    let Some([number_y, number_x]) = scratch.winner(element, lane) else {
                         continue;
                     };
                     let (at_y, at_x) = (first_y + number_y, of_x.start + number_x);
                     let (taps_y, taps_x) = (y.samples.taps[at_y], x.samples.taps[at_x]);
                     let pixel = |row, column: usize| -> f64 { features.row(row, column..column + 1)[0][lane].into() };
                     // The two rows, weighted along x, and as the sample moves along x.
-                    let [low, high] =
-                        [taps_y.low, taps_y.high].map(|row| [pixel(row, taps_x.low), pixel(row, taps_x.high)]);
+                    let low = [pixel(taps_y.low, taps_x.low), pixel(taps_y.low, taps_x.high)];
+                    let high = [pixel(taps_y.high, taps_x.low), pixel(taps_y.high, taps_x.high)];
                     let along_x = |weights: [f64; 2], row: [f64; 2]| weights[0] * row[0] + weights[1] * row[1];
                     let weights_x = [taps_x.low_weight.into(), taps_x.high_weight.into()];
                     let weights_y = [taps_y.low_weight.into(), taps_y.high_weight.into()];
-                    let slopes_x = x.by_position[at_x].map(Into::into);
-                    let slopes_y = y.by_position[at_y].map(Into::into);
+                    let [low_x, high_x] = x.by_position[at_x];
+                    let [low_y, high_y] = y.by_position[at_y];
+                    let (slopes_x, slopes_y) = ([low_x.into(), high_x.into()], [low_y.into(), high_y.into()]);
                     let by_y = along_x(slopes_y, [along_x(weights_x, low), along_x(weights_x, high)]);
                     let by_x = along_x(weights_y, [along_x(slopes_x, low), along_x(slopes_x, high)]);
                     let gradient: f64 = gradient.into();

@@ -2,9 +2,9 @@
 
 use std::ops::Range;
 
-use pulp::Simd;
+use pulp::{Simd, WithSimd};
 
-use crate::backend::flex::numbers::{Number, Sum, deinterleave};
+use crate::backend::flex::numbers::{NumbersMut, Sum, deinterleave};
 use crate::backend::flex::pixels::AlignedPixels;
 
 /// What the memory for the gradient holds before a batch of regions.
@@ -41,44 +41,74 @@ impl<S: Sum> RowWriter<S> {
     }
 
     #[inline(always)]
-    pub fn write<O: Number<Sum = S>, const L: usize>(
+    pub fn write<const L: usize>(
         &mut self,
         simd: impl Simd,
         row: usize,
         pixels: &[[S; L]],
-        planes: &mut [&mut [O]],
+        planes: &mut [NumbersMut<'_, S>],
     ) {
-        let count = pixels.len();
-        let row = row * self.width + self.columns.start..row * self.width + self.columns.end;
-        self.clear_up_to(row.start, planes);
-        self.written = row.end;
-        self.lanes.resize(planes.len() * count);
-        let lanes = self.lanes.get_mut().as_flattened_mut();
-        deinterleave(simd, pixels, lanes);
-        for (plane, lane) in planes.iter_mut().zip(lanes.chunks_exact_mut(count)) {
-            let row = &mut plane[row.clone()];
-            if matches!(self.earlier, Earlier::Sums) {
-                for (sum, earlier) in lane.iter_mut().zip(O::widen(simd, row, &mut Vec::new())) {
-                    *sum += *earlier;
-                }
-            }
-            O::narrow(simd, lane, row);
-        }
+        simd.vectorize(WriteRow {
+            writer: self,
+            row,
+            pixels,
+            planes,
+        });
     }
 
     /// Writes what no region reaches after the last row.
-    pub fn finish<O: Number<Sum = S>>(&mut self, planes: &mut [&mut [O]]) {
-        let all = planes.first().map_or(0, |plane| plane.len());
+    pub fn finish(&mut self, planes: &mut [NumbersMut<'_, S>]) {
+        let all = planes.first().map_or(0, NumbersMut::len);
         self.clear_up_to(all, planes);
     }
 
     /// Writes 0 to the numbers from the last row that was written up to `end`, which no region reaches.
-    #[inline(always)]
-    fn clear_up_to<O: Number<Sum = S>>(&self, end: usize, planes: &mut [&mut [O]]) {
+    fn clear_up_to(&self, end: usize, planes: &mut [NumbersMut<'_, S>]) {
         if matches!(self.earlier, Earlier::AnyNumbers) && self.written < end {
-            planes
-                .iter_mut()
-                .for_each(|plane| plane[self.written..end].fill(O::default()));
+            for plane in planes {
+                plane.get(self.written..end).clear();
+            }
+        }
+    }
+}
+
+/// A row that is written. It is compiled once for all kernels, since `pulp` is handed it by itself.
+struct WriteRow<'a, 'b, S: Sum, const L: usize> {
+    writer: &'a mut RowWriter<S>,
+    row: usize,
+    pixels: &'a [[S; L]],
+    planes: &'a mut [NumbersMut<'b, S>],
+}
+
+impl<S: Sum, const L: usize> WithSimd for WriteRow<'_, '_, S, L> {
+    type Output = ();
+
+    #[inline(always)]
+    fn with_simd<V: Simd>(self, simd: V) {
+        let Self {
+            writer,
+            row,
+            pixels,
+            planes,
+        } = self;
+        let count = pixels.len();
+        let row = row * writer.width + writer.columns.start..row * writer.width + writer.columns.end;
+        writer.clear_up_to(row.start, planes);
+        writer.written = row.end;
+        writer.lanes.resize(planes.len() * count);
+        let lanes = writer.lanes.get_mut().as_flattened_mut();
+        deinterleave(simd, pixels, lanes);
+        for (plane, lane) in planes.iter_mut().zip(lanes.chunks_exact(count)) {
+            let mut row = plane.get(row.clone());
+            match (writer.earlier, &mut row) {
+                (Earlier::Sums, NumbersMut::Sums(sums)) => {
+                    for (sum, further) in sums.iter_mut().zip(lane) {
+                        *sum = *further + *sum;
+                    }
+                }
+                (Earlier::Sums, NumbersMut::Halves(..)) => unreachable!("sums that are rounded have no further ones"),
+                _ => row.write(simd, lane),
+            }
         }
     }
 }

@@ -2,8 +2,7 @@
 
 use std::ops::Range;
 
-use rayon::prelude::*;
-
+use crate::backend::flex::drive::{filter_map, sort_by_key};
 use crate::backend::flex::engine::Planned;
 use crate::geometry::plan::{AxisPlan, Coordinate, Planner, hull, pixel_count};
 
@@ -47,11 +46,9 @@ pub fn runs<'a, S: Coordinate, P: AxisPlan<S>>(
             );
         }
     }
-    let run = |(image, elements)| Run::new(regions, first_region, image, elements);
-    match parallel {
-        true => all.into_par_iter().map(run).collect(),
-        false => all.into_iter().map(run).collect(),
-    }
+    filter_map(&all, 1, parallel, |_, (image, elements)| {
+        Some(Run::new(regions, first_region, *image, elements.clone()))
+    })
 }
 
 impl<'a, P> Run<'a, P> {
@@ -71,7 +68,7 @@ impl<'a, P> Run<'a, P> {
             row: first_region + region.number,
         });
         let mut regions: Vec<_> = of_run.filter(|region| pixel_count(&region.window) > 0).collect();
-        regions.sort_by_key(|region| (region.window[0].start, region.row));
+        sort_by_key(&mut regions, |region| [region.window[0].start, region.row, 0]);
         Self {
             image,
             elements,

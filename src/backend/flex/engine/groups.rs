@@ -2,8 +2,8 @@
 
 use std::ops::Range;
 
-use rayon::prelude::*;
-
+use crate::backend::flex::drive::sort_by_key;
+use crate::backend::flex::numbers::{NumbersMut, Sum};
 use crate::backend::flex::pixels::{LARGEST_TILE, tile_capacity};
 use crate::geometry::plan::pixel_count;
 
@@ -25,11 +25,11 @@ pub struct Group<P> {
 }
 
 /// A range of channels of a group, with the output of each region in these channels.
-pub struct Task<'a, E, P> {
+pub struct Task<'a, S, P> {
     pub regions: &'a [Planned<P>],
     pub shared: Option<&'a [Range<usize>; 2]>,
     pub channels: Range<usize>,
-    pub outputs: Vec<&'a mut [E]>,
+    pub outputs: Vec<NumbersMut<'a, S>>,
 }
 
 /// How many tasks keep the threads busy, whose tasks take longer or shorter.
@@ -39,7 +39,9 @@ pub fn wanted_tasks(parallel: bool) -> usize {
 
 /// Gathers regions of one image, from its top to its bottom, that can share a copy of their pixels.
 pub fn group<P>(mut regions: Vec<Planned<P>>) -> Vec<Group<P>> {
-    regions.sort_by_key(|region| (region.image, region.window[0].start, region.number));
+    sort_by_key(&mut regions, |region| {
+        [region.image, region.window[0].start, region.number]
+    });
     let mut groups: Vec<(Group<P>, [Range<usize>; 2])> = Vec::new();
     for region in regions {
         if let Some((group, hull)) = groups.last_mut() {
@@ -81,33 +83,29 @@ fn cover(left: &Range<usize>, right: &Range<usize>) -> Range<usize> {
 
 /// Divides groups into about as many tasks as are wanted, at least one for each group, and the output among them. A
 /// task computes `lanes` channels at a time.
-pub fn divide<'a, E, P>(
+pub fn divide<'a, S: Sum, P>(
     groups: &'a [Group<P>],
-    output: &'a mut [E],
+    output: NumbersMut<'a, S>,
     channels: usize,
     of_a_channel: usize,
     wanted: usize,
     lanes: usize,
-) -> Vec<Task<'a, E, P>> {
+) -> Vec<Task<'a, S, P>> {
     let of_a_group = wanted.div_ceil(groups.len().max(1));
     let blocks = channels.div_ceil(lanes);
     let ranges = of_a_group.min(blocks);
     let of_a_range = blocks.div_ceil(ranges) * lanes;
     let parts = of_a_group.div_ceil(ranges);
 
-    let mut rest: Vec<&mut [E]> = output.chunks_exact_mut(channels * of_a_channel).collect();
+    let mut rest = output.parts(channels * of_a_channel);
     let mut tasks = Vec::new();
     for start in (0..channels).step_by(of_a_range) {
         let channels = start..(start + of_a_range).min(channels);
         for group in groups {
             let of_a_part = group.regions.len().div_ceil(parts);
             for regions in group.regions.chunks(of_a_part) {
-                let outputs = regions.iter().map(|region| {
-                    let output = std::mem::take(&mut rest[region.number]);
-                    let (first, others) = output.split_at_mut(channels.len() * of_a_channel);
-                    rest[region.number] = others;
-                    first
-                });
+                let outputs = regions.iter();
+                let outputs = outputs.map(|region| rest[region.number].take(channels.len() * of_a_channel));
                 tasks.push(Task {
                     regions,
                     shared: group.shared.as_ref(),
@@ -118,13 +116,4 @@ pub fn divide<'a, E, P>(
         }
     }
     tasks
-}
-
-/// Runs tasks, with `parallel` on the threads of the pool.
-pub fn run_tasks<T: Send>(tasks: Vec<T>, parallel: bool, run: impl Fn(T) + Send + Sync) {
-    if parallel {
-        tasks.into_par_iter().for_each(run);
-    } else {
-        tasks.into_iter().for_each(run);
-    }
 }

@@ -21,9 +21,6 @@ pub trait Kernel<S: Sum>: Sync {
     /// What of a region's axis is common to its channels.
     type Plan: AxisPlan<S>;
 
-    /// Whether it sums.
-    const IS_AVERAGE: bool = false;
-
     /// Whether it is compiled for more lanes too, which takes time. The kernels of the standard workloads are.
     const IN_MORE_LANES: bool = false;
 

@@ -11,28 +11,21 @@ mod task;
 
 use burn::tensor::Shape;
 use burn_flex::FlexTensor;
-use rayon::prelude::*;
 
-pub use groups::{Planned, Task, divide, group, run_tasks, wanted_tasks};
+pub use groups::{Planned, Task, divide, group, wanted_tasks};
 pub use kernel::{Kernel, Window};
-pub use task::{FEWEST_LANES, rows_of_a_band};
+pub use task::{FEWEST_LANES, WriteElements, rows_of_a_band};
 
-use super::numbers::Number;
+use super::drive::{filter_map, in_parallel, run_tasks, sort_by_key};
+use super::kernels::Average;
+use super::numbers::{NumbersMut, Sum};
 use super::pixels::{Features, LANES, output, pays_to_stream};
-use crate::geometry::plan::{AxisPlan, Coordinate, Planner, Region};
+use crate::geometry::plan::{AxisPlan, Coordinate, Planner, Region, Weights};
 use own_channels::{compute_own_channels, regions_at_a_time};
 use task::{Work, compute};
 
 /// How many numbers the plans hold that are there at a time, 4 MiB.
 pub const PLANNED: usize = 1 << 19;
-
-/// A call of fewer output elements is not worth waking threads for.
-const PARALLEL: usize = 1 << 14;
-
-/// Whether a call of so many output elements runs on several threads.
-pub fn in_parallel(elements: usize) -> bool {
-    elements >= PARALLEL && rayon::current_num_threads() > 1
-}
 
 /// What is computed.
 pub struct Call<'a, S: Coordinate> {
@@ -47,37 +40,53 @@ pub struct Call<'a, S: Coordinate> {
 }
 
 /// Pools the regions in the operator's range of areas.
-pub fn run<E: Number, K: Kernel<E::Sum>>(call: Call<'_, E::Sum>, kernel: &K) -> FlexTensor {
+pub fn run<S: Sum, K: Kernel<S>>(call: Call<'_, S>, kernel: &K) -> FlexTensor {
+    let batch = (PLANNED / K::Plan::size(call.planner)).max(1);
+    in_batches(call, kernel, batch, |work, planned, output, parallel| {
+        let groups = group(planned);
+        let [channels, of_a_channel] = work.output_size;
+        let tasks = divide(&groups, output, channels, of_a_channel, wanted_tasks(parallel), LANES);
+        run_tasks(tasks, parallel, |task| compute(work, task));
+    })
+}
+
+/// The same where elements read channels of their own.
+pub fn run_own_channels<S: Sum>(call: Call<'_, S>, kernel: &Average<S>) -> FlexTensor {
+    let [.., rows, columns] = call.shape.dims::<4>();
+    let batch = (PLANNED / Weights::<S>::size(call.planner)).max(1);
+    let batch = batch.min(regions_at_a_time(rows * columns));
+    in_batches(call, kernel, batch, |work, mut planned, output, parallel| {
+        sort_by_key(&mut planned, |region| [region.image, 0, 0]);
+        compute_own_channels(work, &planned, output, parallel);
+    })
+}
+
+/// Plans `batch` regions at a time, and hands them over with their part of the output.
+fn in_batches<S: Sum, K: Kernel<S>>(
+    call: Call<'_, S>,
+    kernel: &K,
+    batch: usize,
+    compute: impl Fn(&Work<'_, S, K>, Vec<Planned<[K::Plan; 2]>>, NumbersMut<'_, S>, bool),
+) -> FlexTensor {
     let [_, channels, rows, columns] = call.shape.dims();
-    let of_a_region = channels * rows * columns;
-    let mut batch = (PLANNED / K::Plan::size(call.planner)).max(1);
-    if !call.planner.is_one_run() {
-        batch = batch.min(regions_at_a_time(rows * columns));
-    }
+    let dtype = call.features.dtype();
     let work = Work {
         kernel,
-        features: &Features::<E>::new(call.features),
+        features: &Features::new(call.features),
         planner: call.planner,
+        output_size: [channels, rows * columns],
         of_a_band: rows_of_a_band(rows, columns),
-        streams: pays_to_stream(call.shape.num_elements() * size_of::<E>()),
+        streams: pays_to_stream(call.shape.num_elements() * dtype.size()),
     };
-
     let parallel = in_parallel(call.shape.num_elements());
-    let is_pooled = call.regions.iter().map(|region| call.planner.pools(region));
-    let mut output = output::<E>(call.pooled, &call.shape, is_pooled, parallel);
+    let is_pooled = |row: usize| call.planner.pools(&call.regions[row]);
+    let mut output = output::<S>(call.pooled, &call.shape, dtype, &is_pooled, parallel);
     let start = output.layout().start_offset();
-    let numbers = &mut output.storage_mut::<E>()[start..start + call.shape.num_elements()];
-    let batches = call.regions.chunks(batch).zip(numbers.chunks_mut(batch * of_a_region));
-    for (regions, output) in batches {
-        let mut planned = plan(regions, call.planner, parallel);
-        if !call.planner.is_one_run() {
-            planned.sort_by_key(|region| region.image);
-            compute_own_channels(&work, &planned, output, channels, parallel);
-            continue;
-        }
-        let groups = group(planned);
-        let tasks = divide(&groups, output, channels, rows * columns, wanted_tasks(parallel), LANES);
-        run_tasks(tasks, parallel, |task| compute(&work, task));
+    let mut numbers = NumbersMut::of(&mut output);
+    numbers.take(start);
+    for regions in call.regions.chunks(batch) {
+        let output = numbers.take(regions.len() * channels * rows * columns);
+        compute(&work, plan(regions, call.planner, parallel), output, parallel);
     }
     output
 }
@@ -88,12 +97,9 @@ pub fn plan<S: Coordinate, P: AxisPlan<S>>(
     planner: &Planner<S>,
     parallel: bool,
 ) -> Vec<Planned<[P; 2]>> {
-    let plan = |(number, region): (usize, &Region)| planner.pools(region).then(|| planned(number, region, planner));
-    if parallel {
-        let regions = regions.par_iter().with_min_len(16).enumerate();
-        return regions.filter_map(plan).collect();
-    }
-    regions.iter().enumerate().filter_map(plan).collect()
+    filter_map(regions, 16, parallel, |number, region| {
+        planner.pools(region).then(|| planned(number, region, planner))
+    })
 }
 
 fn planned<S: Coordinate, P: AxisPlan<S>>(number: usize, region: &Region, planner: &Planner<S>) -> Planned<[P; 2]> {

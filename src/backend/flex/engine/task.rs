@@ -2,12 +2,12 @@
 
 use std::ops::Range;
 
-use pulp::{Arch, Simd, WithSimd};
+use pulp::{Arch, Scalar, Simd, WithSimd};
 
 use super::groups::{Planned, Task};
 use super::kernel::{Kernel, Window};
 use super::scratch::Scratch;
-use crate::backend::flex::numbers::{Number, Sum, deinterleave};
+use crate::backend::flex::numbers::{NumbersMut, Sum, deinterleave, has_lanes};
 use crate::backend::flex::pixels::{
     AlignedPixels, Features, LANES, LARGEST_TILE, LaneChannels, MORE_LANES, Rows, Stream, Tile, tile_capacity,
 };
@@ -33,10 +33,12 @@ const LARGEST_TILE_OF_MORE: usize = 10 << 10;
 const READS_OF_MORE: usize = 2;
 
 /// What all tasks of a call share.
-pub struct Work<'a, E: Number, K> {
+pub struct Work<'a, S: Sum, K> {
     pub kernel: &'a K,
-    pub features: &'a Features<'a, E>,
-    pub planner: &'a Planner<E::Sum>,
+    pub features: &'a Features<'a, S>,
+    pub planner: &'a Planner<S>,
+    /// The channels of the output, and the elements of a channel of a region.
+    pub output_size: [usize; 2],
     /// How many rows of a region's output are computed before they go there, [`rows_of_a_band`].
     pub of_a_band: usize,
     /// Whether the output is written past the caches.
@@ -44,48 +46,47 @@ pub struct Work<'a, E: Number, K> {
 }
 
 /// Computes a task with whatever vector instructions the processor has.
-pub fn compute<E: Number, K: Kernel<E::Sum>>(work: &Work<'_, E, K>, task: Task<'_, E, [K::Plan; 2]>) {
-    Arch::new().dispatch(Vectorized { work, task })
-}
-
-/// What `pulp` is handed. All that it calls is inlined: only then is it compiled for these instructions.
-struct Vectorized<'a, E: Number, K: Kernel<E::Sum>> {
-    work: &'a Work<'a, E, K>,
-    task: Task<'a, E, [K::Plan; 2]>,
-}
-
-impl<E: Number, K: Kernel<E::Sum>> WithSimd for Vectorized<'_, E, K> {
-    type Output = ();
-
-    #[inline(always)]
-    fn with_simd<S: Simd>(self, simd: S) {
-        compute_task(simd, self.work, self.task);
-    }
-}
-
-#[inline(always)]
-fn compute_task<E: Number, K: Kernel<E::Sum>>(simd: impl Simd, work: &Work<'_, E, K>, task: Task<'_, E, [K::Plan; 2]>) {
+pub fn compute<S: Sum, K: Kernel<S>>(work: &Work<'_, S, K>, task: Task<'_, S, [K::Plan; 2]>) {
     let lone_and_large =
         |region: &Planned<[K::Plan; 2]>| task.shared.is_none() && tile_capacity(&region.window) > LARGEST_TILE;
     if task.channels.len() < FEWEST_LANES || task.regions.iter().any(lone_and_large) {
-        compute_one_by_one(simd, work, task);
+        compute_one_by_one(work, task);
     } else {
-        compute_in_all_lanes(simd, work, task);
+        Arch::new().dispatch(Vectorized { work, task });
+    }
+}
+
+/// What `pulp` is handed. All that it calls is inlined: only then is it compiled for these instructions.
+struct Vectorized<'a, S: Sum, K: Kernel<S>> {
+    work: &'a Work<'a, S, K>,
+    task: Task<'a, S, [K::Plan; 2]>,
+}
+
+impl<S: Sum, K: Kernel<S>> WithSimd for Vectorized<'_, S, K> {
+    type Output = ();
+
+    #[inline(always)]
+    fn with_simd<V: Simd>(self, simd: V) {
+        if const { has_lanes::<V>() } {
+            compute_in_all_lanes(simd, self.work, self.task);
+        } else {
+            compute_one_by_one(self.work, self.task);
+        }
     }
 }
 
 /// Several channels at a time: first in blocks of more lanes where that pays, then in blocks of fewer.
 #[inline(always)]
-fn compute_in_all_lanes<'a, E: Number, K: Kernel<E::Sum>>(
+fn compute_in_all_lanes<'a, S: Sum, K: Kernel<S>>(
     simd: impl Simd,
-    work: &Work<'_, E, K>,
-    mut task: Task<'a, E, [K::Plan; 2]>,
+    work: &Work<'_, S, K>,
+    mut task: Task<'a, S, [K::Plan; 2]>,
 ) {
     let mut stream = if work.streams { Stream::new(simd) } else { None };
     let Range { mut start, end } = task.channels;
     // The constant is evaluated before code is generated: what it leaves out takes no time to compile. More lanes were
     // timed on x86-64 only.
-    if const { K::IN_MORE_LANES && size_of::<E::Sum>() == size_of::<f32>() && cfg!(target_arch = "x86_64") }
+    if const { K::IN_MORE_LANES && size_of::<S>() == size_of::<f32>() && cfg!(target_arch = "x86_64") }
         && end - start > LANES
         && pays_to_take_more(&task)
     {
@@ -99,7 +100,7 @@ fn compute_in_all_lanes<'a, E: Number, K: Kernel<E::Sum>>(
 }
 
 /// Whether a task is faster in more lanes.
-fn pays_to_take_more<E, P>(task: &Task<'_, E, [P; 2]>) -> bool {
+fn pays_to_take_more<S, P>(task: &Task<'_, S, [P; 2]>) -> bool {
     let Some(hull) = task.shared else {
         return false;
     };
@@ -109,7 +110,7 @@ fn pays_to_take_more<E, P>(task: &Task<'_, E, [P; 2]>) -> bool {
 }
 
 /// How many rows the tallest window of a task has.
-fn most_rows<E, P>(task: &Task<'_, E, [P; 2]>) -> usize {
+fn most_rows<S, P>(task: &Task<'_, S, [P; 2]>) -> usize {
     let rows = task.regions.iter().map(|region| region.window[0].len());
     rows.max().unwrap_or(0)
 }
@@ -117,16 +118,15 @@ fn most_rows<E, P>(task: &Task<'_, E, [P; 2]>) -> usize {
 /// `L` channels at a time, from a copy of the pixels in which they are neighbours. What precedes these channels in the
 /// outputs was taken from them.
 #[inline(always)]
-fn compute_in_lanes<'a, E: Number, K: Kernel<E::Sum>, const L: usize>(
+fn compute_in_lanes<'a, S: Sum, K: Kernel<S>, const L: usize>(
     simd: impl Simd,
-    work: &Work<'_, E, K>,
-    task: &mut Task<'a, E, [K::Plan; 2]>,
+    work: &Work<'_, S, K>,
+    task: &mut Task<'a, S, [K::Plan; 2]>,
     channels: Range<usize>,
     stream: &mut Option<Stream<'a>>,
 ) {
-    let [rows, columns] = work.planner.output_size();
-    let of_a_channel = rows * columns;
-    let mut tile = Tile::<E::Sum, L>::new();
+    let [_, of_a_channel] = work.output_size;
+    let mut tile = Tile::<S, L>::new();
     let mut scratch = Scratch::new();
     let most_rows = most_rows(task);
     for start in channels.clone().step_by(L) {
@@ -144,33 +144,24 @@ fn compute_in_lanes<'a, E: Number, K: Kernel<E::Sum>, const L: usize>(
                 tile.clear(rows.len(), columns);
             }
             tile.load(simd, work.features, region.image, &lanes, rows);
-            let output = rest
-                .split_off_mut(..lanes.count * of_a_channel)
-                .expect("the output of these channels");
+            let output = rest.take(lanes.count * of_a_channel);
             compute_region(simd, work, region, &tile, &mut scratch, output, stream);
         }
     }
 }
 
-/// One channel at a time, from where its pixels are.
-#[inline(always)]
-fn compute_one_by_one<E: Number, K: Kernel<E::Sum>>(
-    simd: impl Simd,
-    work: &Work<'_, E, K>,
-    mut task: Task<'_, E, [K::Plan; 2]>,
-) {
-    let [rows, columns] = work.planner.output_size();
-    let of_a_channel = rows * columns;
-    let mut tile = Tile::<E::Sum, 1>::new();
+/// One channel at a time, from where its pixels are. So few numbers gain little from vectors: it is compiled without.
+#[inline(never)]
+fn compute_one_by_one<S: Sum, K: Kernel<S>>(work: &Work<'_, S, K>, mut task: Task<'_, S, [K::Plan; 2]>) {
+    let [_, of_a_channel] = work.output_size;
+    let mut tile = Tile::<S, 1>::new();
     let mut scratch = Scratch::new();
-    for (number, channel) in task.channels.clone().enumerate() {
-        let range = number * of_a_channel..(number + 1) * of_a_channel;
-        for (region, output) in task.regions.iter().zip(&mut task.outputs) {
-            let output = &mut output[range.clone()];
-            if E::as_sums(&[]).is_some() {
-                let plane = work.features.plane(region.image, channel);
-                compute_region(simd, work, region, &plane, &mut scratch, output, &mut None);
-            } else {
+    for channel in task.channels.clone() {
+        for (region, rest) in task.regions.iter().zip(&mut task.outputs) {
+            let output = rest.take(of_a_channel);
+            if let Some(plane) = work.features.plane(region.image, channel) {
+                compute_region(Scalar::new(), work, region, &plane, &mut scratch, output, &mut None);
+            } else if const { S::SUMS_HALVES } {
                 let [rows, columns] = region.window.clone();
                 let lane = LaneChannels {
                     first: channel,
@@ -178,8 +169,8 @@ fn compute_one_by_one<E: Number, K: Kernel<E::Sum>>(
                     count: 1,
                 };
                 tile.clear(rows.len(), columns);
-                tile.load(simd, work.features, region.image, &lane, rows);
-                compute_region(simd, work, region, &tile, &mut scratch, output, &mut None);
+                tile.load(Scalar::new(), work.features, region.image, &lane, rows);
+                compute_region(Scalar::new(), work, region, &tile, &mut scratch, output, &mut None);
             }
         }
     }
@@ -187,13 +178,13 @@ fn compute_one_by_one<E: Number, K: Kernel<E::Sum>>(
 
 /// A region in up to `L` channels, from rows of its window to where its output is.
 #[inline(always)]
-fn compute_region<'a, E: Number, K: Kernel<E::Sum>, const L: usize>(
+fn compute_region<'a, S: Sum, K: Kernel<S>, const L: usize>(
     simd: impl Simd,
-    work: &Work<'_, E, K>,
+    work: &Work<'_, S, K>,
     region: &Planned<[K::Plan; 2]>,
-    rows: &impl Rows<E::Sum, L>,
-    scratch: &mut Scratch<E, L>,
-    output: &'a mut [E],
+    rows: &impl Rows<S, L>,
+    scratch: &mut Scratch<S, L>,
+    mut output: NumbersMut<'a, S>,
     stream: &mut Option<Stream<'a>>,
 ) {
     let [height, width] = work.planner.output_size();
@@ -204,7 +195,7 @@ fn compute_region<'a, E: Number, K: Kernel<E::Sum>, const L: usize>(
         scratch.sums.resize(output_rows.len() * width);
         work.kernel.compute(
             simd,
-            region.plan.each_ref(),
+            [&region.plan[0], &region.plan[1]],
             [output_rows, 0..width],
             Window {
                 rows,
@@ -213,42 +204,86 @@ fn compute_region<'a, E: Number, K: Kernel<E::Sum>, const L: usize>(
             scratch.along_y.get_mut(),
             scratch.sums.get_mut(),
         );
-        let elements = scratch.sums.get();
-        if let (Some(stream), true) = (&mut *stream, elements.len() == height * width) {
-            let lanes = in_channels(simd, elements, output.len() / elements.len(), &mut scratch.lanes);
-            stream.copy(E::narrowed(simd, lanes, &mut scratch.rounded), output);
+        if let (Some(stream), true) = (&mut *stream, work.of_a_band >= height) {
+            simd.vectorize(StreamElements {
+                scratch,
+                stream,
+                output,
+            });
             return;
         }
-        write_elements(
-            simd,
-            elements,
-            &mut scratch.lanes,
-            start * width,
-            height * width,
-            output,
-        );
+        simd.vectorize(WriteElements {
+            elements: scratch.sums.get(),
+            lanes: &mut scratch.lanes,
+            first: start * width,
+            of_a_channel: height * width,
+            output: &mut output,
+        });
     }
 }
 
-/// Writes the elements of a region from number `first` on to its output, which has `of_a_channel` in each channel.
-#[inline(always)]
-pub fn write_elements<E: Number, const L: usize>(
-    simd: impl Simd,
-    elements: &[[E::Sum; L]],
-    lanes: &mut AlignedPixels<E::Sum, 1>,
-    first: usize,
-    of_a_channel: usize,
-    output: &mut [E],
-) {
-    let count = elements.len();
-    let lanes = in_channels(simd, elements, output.len() / of_a_channel, lanes);
-    if count == of_a_channel {
-        E::narrow(simd, lanes, output);
-        return;
+/// All elements of a region on their way past the caches. Like [`WriteElements`], it is compiled once for all kernels,
+/// since `pulp` is handed it by itself.
+struct StreamElements<'a, 'b, S: Sum, const L: usize> {
+    scratch: &'b mut Scratch<S, L>,
+    stream: &'b mut Stream<'a>,
+    output: NumbersMut<'a, S>,
+}
+
+impl<S: Sum, const L: usize> WithSimd for StreamElements<'_, '_, S, L> {
+    type Output = ();
+
+    #[inline(always)]
+    fn with_simd<V: Simd>(self, simd: V) {
+        let Scratch {
+            sums, lanes, rounded, ..
+        } = self.scratch;
+        let channels = self.output.len() / sums.get().len();
+        let lanes = in_channels(simd, sums.get(), channels, lanes);
+        match self.output {
+            NumbersMut::Sums(output) => self.stream.copy(lanes, output),
+            NumbersMut::Halves(half, output) => {
+                rounded.resize(lanes.len(), 0);
+                S::narrow(simd, half, lanes, rounded);
+                self.stream.copy(rounded, output);
+            }
+        }
     }
-    let outputs = output[first..].chunks_mut(of_a_channel);
-    for (output, lane) in outputs.zip(lanes.chunks_exact(count)) {
-        E::narrow(simd, lane, &mut output[..count]);
+}
+
+/// The elements of a region from number `first` on, which are written to its output. That has `of_a_channel` in each
+/// channel.
+pub struct WriteElements<'a, 'b, S: Sum, const L: usize> {
+    pub elements: &'a [[S; L]],
+    pub lanes: &'a mut AlignedPixels<S, 1>,
+    pub first: usize,
+    pub of_a_channel: usize,
+    pub output: &'a mut NumbersMut<'b, S>,
+}
+
+impl<S: Sum, const L: usize> WithSimd for WriteElements<'_, '_, S, L> {
+    type Output = ();
+
+    #[inline(always)]
+    fn with_simd<V: Simd>(self, simd: V) {
+        let Self {
+            elements,
+            lanes,
+            first,
+            of_a_channel,
+            output,
+        } = self;
+        let count = elements.len();
+        let channels = output.len() / of_a_channel;
+        let lanes = in_channels(simd, elements, channels, lanes);
+        if count == of_a_channel {
+            output.write(simd, lanes);
+            return;
+        }
+        for (channel, lane) in lanes.chunks_exact(count).enumerate() {
+            let first = channel * of_a_channel + first;
+            output.get(first..first + count).write(simd, lane);
+        }
     }
 }
 

@@ -46,11 +46,13 @@ pub fn in_blocks<S: Sum, const L: usize>(
     memory: &mut [[S; L]],
     output: &mut [[S; L]],
 ) {
-    // A channel by itself is rare, and every size of a block is compiled for each kernel.
-    let most = match L {
-        1 => 1,
-        _ => (memory.len() / columns.max(1)).clamp(1, LARGEST_BLOCK),
+    // A channel by itself is rare, as is f64, and every size of a block is compiled for each kernel.
+    let largest = match (L, size_of::<S>()) {
+        (1, _) => 1,
+        (_, 4) => LARGEST_BLOCK,
+        _ => LARGEST_BLOCK - 1,
     };
+    let most = (memory.len() / columns.max(1)).clamp(1, largest);
     let mut first = output_rows.start;
     while first < output_rows.end {
         let rows = block_of(output_rows.end - first, most);
@@ -65,12 +67,18 @@ pub fn in_blocks<S: Sum, const L: usize>(
             reduction.along_y(first + number, reduced);
         }
         let output = &mut output[(first - output_rows.start) * reduction.width()..];
-        match rows {
-            8 if L > 1 => reduction.along_x::<8>(simd, first, pixels.as_chunks().0, output),
-            7 if L > 1 => reduction.along_x::<7>(simd, first, pixels.as_chunks().0, output),
-            4 if L > 1 => reduction.along_x::<4>(simd, first, pixels.as_chunks().0, output),
-            2 if L > 1 => reduction.along_x::<2>(simd, first, pixels.as_chunks().0, output),
-            _ => reduction.along_x::<1>(simd, first, pixels.as_chunks().0, output),
+        // The constants are evaluated before code is generated: what they leave out takes no time to compile.
+        if const { L == 1 } {
+            reduction.along_x::<1>(simd, first, pixels.as_chunks().0, output);
+        } else if const { size_of::<S>() == size_of::<f32>() } && rows == 8 {
+            reduction.along_x::<8>(simd, first, pixels.as_chunks().0, output);
+        } else {
+            match rows {
+                7 => reduction.along_x::<7>(simd, first, pixels.as_chunks().0, output),
+                4 => reduction.along_x::<4>(simd, first, pixels.as_chunks().0, output),
+                2 => reduction.along_x::<2>(simd, first, pixels.as_chunks().0, output),
+                _ => reduction.along_x::<1>(simd, first, pixels.as_chunks().0, output),
+            }
         }
         first += rows;
     }

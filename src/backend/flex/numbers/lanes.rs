@@ -7,13 +7,33 @@ use std::arch::x86_64::{__m256, __m256d};
 
 #[cfg(all(target_arch = "wasm32", target_feature = "simd128"))]
 use bytemuck::cast;
-use pulp::Simd;
+use pulp::{Arch, Simd, WithSimd};
 #[cfg(target_arch = "x86_64")]
-use pulp::core_arch::x86::Avx;
+use pulp::{Scalar, core_arch::x86::Avx, x86::V3};
 
 use super::Sum;
 #[cfg(target_arch = "x86_64")]
-use super::transpose::avx;
+use super::transpose::{avx, has_avx};
+
+/// Whether kernels compute several channels at a time with these instructions. Where other instructions are the usual
+/// ones, those without vectors compute one channel at a time, so that there is less to compile.
+pub const fn has_lanes<V: Simd>() -> bool {
+    !V::IS_SCALAR || !cfg!(any(target_arch = "x86_64", target_arch = "aarch64"))
+}
+
+/// Computes a gradient with whatever vector instructions the processor has. Gradients in f64 are not compiled for
+/// AVX-512: on an Intel Xeon those of box-p2, c4-adaptive and vgg-roi-pool were as fast with AVX2.
+pub fn dispatch_gradient<S, Op: WithSimd>(gradient: Op) -> Op::Output {
+    #[cfg(target_arch = "x86_64")]
+    if const { size_of::<S>() == size_of::<f64>() } {
+        return match Arch::new() {
+            Arch::V4(simd) => Simd::vectorize(V3::clone(&simd), gradient),
+            Arch::V3(simd) => Simd::vectorize(simd, gradient),
+            _ => Simd::vectorize(Scalar::new(), gradient),
+        };
+    }
+    Arch::new().dispatch(gradient)
+}
 
 /// A number of which `L` channels are interleaved. A wide pixel is such channels in `N` rows.
 pub trait Lanes: Copy {
@@ -57,8 +77,8 @@ impl Lanes for f64 {
         pixels: &[[[Self; L]; N]],
     ) -> [[Self; L]; N] {
         #[cfg(target_arch = "x86_64")]
-        if let (8, Some(avx)) = (L, avx(_simd)) {
-            return bytemuck::cast(maxima_of_pairs::<N>(avx, start, bytemuck::cast_slice(pixels)));
+        if const { has_avx::<V>() && L == 8 } {
+            return bytemuck::cast(maxima_of_pairs::<N>(avx(_simd), start, bytemuck::cast_slice(pixels)));
         }
         maxima(start, pixels)
     }
@@ -82,16 +102,12 @@ impl Lanes for f32 {
         pixels: impl Iterator<Item = &'a [[Self; L]; N]> + Clone,
     ) -> [[Self; L]; N] {
         #[cfg(target_arch = "x86_64")]
-        match (L, avx(_simd)) {
-            (8, Some(avx)) => {
-                let pixels = pixels.map(bytemuck::cast_ref::<_, [[[f32; 8]; 1]; N]>);
-                return bytemuck::cast(weighted_sum_of_vectors(avx, weights, pixels));
-            }
-            (16, Some(avx)) => {
-                let pixels = pixels.map(bytemuck::cast_ref::<_, [[[f32; 8]; 2]; N]>);
-                return bytemuck::cast(weighted_sum_of_vectors(avx, weights, pixels));
-            }
-            _ => {}
+        if const { has_avx::<V>() && L == 8 } {
+            let pixels = pixels.map(bytemuck::cast_ref::<_, [[[f32; 8]; 1]; N]>);
+            return bytemuck::cast(weighted_sum_of_vectors(avx(_simd), weights, pixels));
+        } else if const { has_avx::<V>() && L == 16 } {
+            let pixels = pixels.map(bytemuck::cast_ref::<_, [[[f32; 8]; 2]; N]>);
+            return bytemuck::cast(weighted_sum_of_vectors(avx(_simd), weights, pixels));
         }
         #[cfg(all(target_arch = "wasm32", target_feature = "simd128"))]
         match L {
@@ -115,14 +131,18 @@ impl Lanes for f32 {
         pixels: &[[[Self; L]; N]],
     ) -> [[Self; L]; N] {
         #[cfg(target_arch = "x86_64")]
-        match (L, avx(_simd)) {
-            (8, Some(avx)) => {
-                return bytemuck::cast(maxima_of_vectors::<1, N>(avx, start, bytemuck::cast_slice(pixels)));
-            }
-            (16, Some(avx)) => {
-                return bytemuck::cast(maxima_of_vectors::<2, N>(avx, start, bytemuck::cast_slice(pixels)));
-            }
-            _ => {}
+        if const { has_avx::<V>() && L == 8 } {
+            return bytemuck::cast(maxima_of_vectors::<1, N>(
+                avx(_simd),
+                start,
+                bytemuck::cast_slice(pixels),
+            ));
+        } else if const { has_avx::<V>() && L == 16 } {
+            return bytemuck::cast(maxima_of_vectors::<2, N>(
+                avx(_simd),
+                start,
+                bytemuck::cast_slice(pixels),
+            ));
         }
         #[cfg(all(target_arch = "wasm32", target_feature = "simd128"))]
         if L == 8 {

@@ -28,9 +28,10 @@ impl Transpose for f32 {
     #[cfg(target_arch = "x86_64")]
     #[inline(always)]
     fn transpose<V: Simd, const L: usize>(simd: V, square: [[f32; L]; L]) -> [[f32; L]; L] {
-        match (L, avx(simd)) {
-            (8, Some(avx)) => bytemuck::cast(of_eight(avx, bytemuck::cast(square))),
-            _ => number_by_number(square),
+        if const { has_avx::<V>() && L == 8 } {
+            bytemuck::cast(of_eight(avx(simd), bytemuck::cast(square)))
+        } else {
+            number_by_number(square)
         }
     }
 
@@ -44,15 +45,23 @@ impl Transpose for f32 {
     }
 }
 
-/// The AVX instructions among those of `simd`. Types are compared, which the compiler does.
+/// Whether these are AVX instructions: on x86-64, all that have vectors are. It is a constant, so that what it leaves
+/// out takes no time to compile.
+#[cfg(target_arch = "x86_64")]
+pub const fn has_avx<V: Simd>() -> bool {
+    !V::IS_SCALAR
+}
+
+/// The AVX instructions among those of `simd`, which [`has_avx`] says that it has. Types are compared, which the
+/// compiler does.
 #[cfg(target_arch = "x86_64")]
 #[inline(always)]
-pub fn avx<V: Simd>(simd: V) -> Option<Avx> {
+pub fn avx<V: Simd>(simd: V) -> Avx {
     let simd: &dyn Any = &simd;
     match (simd.downcast_ref::<V4>(), simd.downcast_ref::<V3>()) {
-        (Some(simd), _) => Some(simd.avx),
-        (_, Some(simd)) => Some(simd.avx),
-        _ => None,
+        (Some(simd), _) => simd.avx,
+        (_, Some(simd)) => simd.avx,
+        _ => unreachable!("vectors without AVX"),
     }
 }
 

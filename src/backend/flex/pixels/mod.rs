@@ -12,6 +12,5 @@ pub use aligned::AlignedPixels;
 pub use features::{Features, with_contiguous_rows};
 pub use kept::Kept;
 pub use output::{Memory, output, output_of, zeros};
-pub use pool::Unit;
 pub use stream::{Stream, pays_to_stream};
 pub use tile::{LANES, LARGEST_TILE, LaneChannels, MORE_LANES, Rows, Tile, tile_capacity};

@@ -2,50 +2,49 @@
 
 use std::ops::Range;
 
-use burn::tensor::{Bytes, Shape};
+use burn::tensor::{Bytes, DType, Shape};
 use burn_flex::{FlexTensor, Layout};
-use bytemuck::Zeroable;
-use rayon::prelude::*;
 
-use super::pool;
-use crate::backend::flex::numbers::Number;
-use crate::geometry::plan::Coordinate;
+use super::pool::{self, Unit};
+use crate::backend::flex::drive::run_tasks;
+use crate::backend::flex::numbers::{NumbersMut, Sum};
 
 /// The output of a call: what other levels of a pyramid have `pooled`, or a new one, in which the rows of regions that
 /// are not pooled are 0. The rows of those that are pooled hold any numbers.
-pub fn output<E: Number>(
+pub fn output<S: Sum>(
     pooled: Option<FlexTensor>,
     shape: &Shape,
-    is_pooled: impl Iterator<Item = bool>,
+    dtype: DType,
+    is_pooled: &dyn Fn(usize) -> bool,
     parallel: bool,
 ) -> FlexTensor {
     if let Some(pooled) = pooled {
         return pooled.to_contiguous();
     }
-    let memory = Memory::new::<E>(shape.num_elements(), parallel);
-    let mut output = FlexTensor::new(memory.bytes, Layout::contiguous(shape.clone()), E::dtype());
+    let memory = Memory::new(dtype, shape.num_elements(), parallel);
+    let mut output = FlexTensor::new(memory.bytes, Layout::contiguous(shape.clone()), dtype);
     if !memory.is_zero {
-        let rows = output
-            .storage_mut::<E>()
-            .chunks_exact_mut(shape.num_elements() / shape[0]);
-        rows.zip(is_pooled)
-            .filter(|(_, is_pooled)| !is_pooled)
-            .for_each(|(row, _)| row.fill(E::default()));
+        let mut rest = NumbersMut::<S>::of(&mut output);
+        for region in 0..shape[0] {
+            let mut row = rest.take(shape.num_elements() / shape[0]);
+            if !is_pooled(region) {
+                row.clear();
+            }
+        }
     }
     output
 }
 
 /// An output of one value.
-pub fn output_of<E: Number>(value: f64, shape: Shape, parallel: bool) -> FlexTensor {
-    let memory = Memory::new::<E>(shape.num_elements(), parallel);
-    let mut output = FlexTensor::new(memory.bytes, Layout::contiguous(shape), E::dtype());
+pub fn output_of<S: Sum>(value: f64, shape: Shape, dtype: DType, parallel: bool) -> FlexTensor {
+    /// How many numbers a task sets.
+    const PART: usize = 1 << 18;
+
+    let memory = Memory::new(dtype, shape.num_elements(), parallel);
+    let mut output = FlexTensor::new(memory.bytes, Layout::contiguous(shape), dtype);
     if value != 0.0 || !memory.is_zero {
-        let numbers = output.storage_mut::<E>();
-        let value = E::store(E::Sum::from_f64(value));
-        match parallel {
-            true => numbers.par_iter_mut().for_each(|number| *number = value),
-            false => numbers.fill(value),
-        }
+        let parts = NumbersMut::of(&mut output).parts(PART);
+        run_tasks(parts, parallel, |mut part| part.fill(S::from_f64(value)));
     }
     output
 }
@@ -59,20 +58,26 @@ pub struct Memory {
 
 impl Memory {
     /// Memory for `count` numbers: that of an output that was dropped, or [`zeros`].
-    pub fn new<E: Number>(count: usize, parallel: bool) -> Self {
-        if !pool::keeps::<E::Unit>(count) {
-            return Self {
-                bytes: Bytes::from_elems(zeros::<E>(count, parallel)),
-                is_zero: true,
-            };
+    pub fn new(dtype: DType, count: usize, parallel: bool) -> Self {
+        match dtype.size() {
+            2 => Self::of_units::<u16>(count, parallel),
+            4 => Self::of_units::<u32>(count, parallel),
+            _ => Self::of_units::<u64>(count, parallel),
         }
-        match pool::take::<E::Unit>(count) {
+    }
+
+    fn of_units<U: Unit>(count: usize, parallel: bool) -> Self {
+        if !pool::keeps::<U>(count) {
+            let bytes = Bytes::from_elems(zeros::<U>(count, parallel));
+            return Self { bytes, is_zero: true };
+        }
+        match pool::take::<U>(count) {
             Some(block) => Self {
                 bytes: pool::bytes(block, count),
                 is_zero: false,
             },
             None => Self {
-                bytes: pool::bytes(zeros::<E::Unit>(count, parallel), count),
+                bytes: pool::bytes(zeros::<U>(count, parallel), count),
                 is_zero: true,
             },
         }
@@ -87,12 +92,14 @@ impl Memory {
 ///
 /// With `parallel`, threads then make the pages theirs one by one. Left to the tasks, two of them reach a
 /// page at once, both clear it, and one throws it away.
-pub fn zeros<E: Zeroable + Send>(count: usize, parallel: bool) -> Vec<E> {
-    let mut memory: Vec<E> = bytemuck::zeroed_vec(count);
+pub fn zeros<U: bytemuck::Pod>(count: usize, parallel: bool) -> Vec<U> {
+    let mut memory: Vec<U> = bytemuck::zeroed_vec(count);
     advise_huge_pages(&mut memory);
     if parallel {
-        let pages = memory.par_chunks_mut(HUGE_PAGE / size_of::<E>());
-        pages.for_each(|page| page[page.len() / 2] = E::zeroed());
+        let bytes: &mut [u8] = bytemuck::cast_slice_mut(&mut memory);
+        run_tasks(bytes.chunks_mut(HUGE_PAGE).collect(), true, |page| {
+            page[page.len() / 2] = 0
+        });
     }
     memory
 }

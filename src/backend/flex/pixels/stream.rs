@@ -50,7 +50,7 @@ mod x86 {
     use pulp::Simd;
     use pulp::core_arch::x86::{Avx, Sse};
 
-    use crate::backend::flex::numbers::avx;
+    use crate::backend::flex::numbers::{avx, has_avx};
 
     /// Writes past the caches. It borrows what it writes until it is dropped, so that nobody reads that before.
     pub struct Stream<'a> {
@@ -62,11 +62,13 @@ mod x86 {
     impl<'a> Stream<'a> {
         /// None where the processor has no instructions for it.
         #[inline(always)]
-        pub fn new(simd: impl Simd) -> Option<Self> {
-            let (sse, avx) = (Sse::try_new()?, avx(simd)?);
+        pub fn new<V: Simd>(simd: V) -> Option<Self> {
+            if const { !has_avx::<V>() } {
+                return None;
+            }
             Some(Self {
-                sse,
-                avx,
+                sse: Sse::try_new()?,
+                avx: avx(simd),
                 written: PhantomData,
             })
         }

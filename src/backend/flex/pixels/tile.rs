@@ -2,11 +2,11 @@
 
 use std::ops::Range;
 
-use pulp::Simd;
+use pulp::{Simd, WithSimd};
 
 use super::aligned::AlignedPixels;
-use super::features::{Features, Plane};
-use crate::backend::flex::numbers::{Number, Sum};
+use super::features::Features;
+use crate::backend::flex::numbers::{Numbers, Sum, interleave};
 
 /// How many channels are interleaved.
 pub const LANES: usize = 8;
@@ -78,23 +78,45 @@ impl<S: Sum, const L: usize> Tile<S, L> {
     /// Copies rows in up to `L` channels, those that were not copied before; lanes beyond the last
     /// channel hold any numbers.
     #[inline(always)]
-    pub fn load<E: Number<Sum = S>>(
+    pub fn load(
         &mut self,
         simd: impl Simd,
-        features: &Features<'_, E>,
+        features: &Features<'_, S>,
         image: usize,
         channels: &LaneChannels,
         rows: Range<usize>,
     ) {
-        for row in self.next_rows(rows) {
-            let mut lanes: [&[E]; L] = [&[]; L];
-            for (lane, numbers) in lanes.iter_mut().enumerate() {
-                let channel = channels.first + lane.min(channels.count - 1) * channels.step;
-                *numbers = features.plane(image, channel).row(row, self.columns.clone());
-            }
-            let place = self.place(row);
-            E::interleave_rows(simd, lanes, &mut self.wide, &mut self.pixels.get_mut()[place]);
+        let rows = self.next_rows(rows);
+        if rows.is_empty() {
+            return;
         }
+        simd.vectorize(Load {
+            tile: self,
+            features,
+            image,
+            channels,
+            rows,
+        });
+    }
+
+    /// The same for a row of a tile of one row, for a caller that `pulp` was handed by itself, too.
+    #[inline(always)]
+    pub fn load_row(
+        &mut self,
+        simd: impl Simd,
+        features: &Features<'_, S>,
+        image: usize,
+        channels: &LaneChannels,
+        row: usize,
+    ) {
+        let load = Load {
+            tile: self,
+            features,
+            image,
+            channels,
+            rows: row..row + 1,
+        };
+        load.with_simd(simd);
     }
 
     /// Of these rows, those that no earlier call gave. They are to be written. The first of the rows is none before
@@ -143,10 +165,60 @@ impl<S: Sum, const L: usize> Rows<S, L> for Tile<S, L> {
     }
 }
 
-/// A plane whose numbers have the type of sums is its own window of one channel.
-impl<S: Sum, E: Number<Sum = S>> Rows<S, 1> for Plane<'_, E> {
+/// Rows that are copied. It is compiled once for all kernels, since `pulp` is handed it by itself.
+struct Load<'a, 'b, S: Sum, const L: usize> {
+    tile: &'a mut Tile<S, L>,
+    features: &'a Features<'b, S>,
+    image: usize,
+    channels: &'a LaneChannels,
+    rows: Range<usize>,
+}
+
+impl<S: Sum, const L: usize> WithSimd for Load<'_, '_, S, L> {
+    type Output = ();
+
     #[inline(always)]
-    fn row(&self, row: usize, columns: Range<usize>) -> &[[S; 1]] {
-        E::as_sums(Plane::row(self, row, columns)).expect("numbers that need no conversion")
+    fn with_simd<V: Simd>(self, simd: V) {
+        let Self {
+            tile,
+            features,
+            image,
+            channels,
+            rows,
+        } = self;
+        let mut starts = [0; L];
+        for (lane, start) in starts.iter_mut().enumerate() {
+            let channel = channels.first + lane.min(channels.count - 1) * channels.step;
+            *start = features.start(image, channel) + tile.columns.start as isize;
+        }
+        let width = tile.columns.len();
+        for row in rows {
+            let place = tile.place(row);
+            let pixels = &mut tile.pixels.get_mut()[place];
+            let of_row = row as isize * features.stride();
+            let mut lanes: [&[S]; L] = [&[]; L];
+            match features.numbers() {
+                Numbers::Sums(numbers) => {
+                    for (lane, start) in lanes.iter_mut().zip(starts) {
+                        *lane = &numbers[(start + of_row) as usize..][..width];
+                    }
+                }
+                Numbers::Halves(half, bits) => {
+                    let mut rows: [&[u16]; L] = [&[]; L];
+                    for (row, start) in rows.iter_mut().zip(starts) {
+                        *row = &bits[(start + of_row) as usize..][..width];
+                    }
+                    if S::interleave_halves(simd, half, rows, pixels) {
+                        continue;
+                    }
+                    for ((lane, row), wide) in lanes.iter_mut().zip(rows).zip(&mut tile.wide) {
+                        wide.resize(row.len(), S::default());
+                        S::widen(simd, half, row, wide);
+                        *lane = wide;
+                    }
+                }
+            }
+            interleave(simd, lanes, pixels);
+        }
     }
 }

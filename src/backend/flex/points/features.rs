@@ -3,21 +3,22 @@
 
 use std::ops::Range;
 
-use burn::tensor::{Bytes, Element, Shape};
+use burn::tensor::{Bytes, Shape};
 use burn_flex::{FlexTensor, Layout};
-use pulp::{Arch, Simd, WithSimd};
+use pulp::{Scalar, Simd, WithSimd};
 
 use super::forward::lane_channels;
 use super::in_batches;
 use crate::backend::flex::backward::in_dtype;
-use crate::backend::flex::engine::{FEWEST_LANES, Planned, in_parallel, run_tasks};
+use crate::backend::flex::drive::{in_parallel, run_tasks};
+use crate::backend::flex::engine::{FEWEST_LANES, Planned};
 use crate::backend::flex::kernels::add;
-use crate::backend::flex::numbers::{Number, Sum, deinterleave};
+use crate::backend::flex::numbers::{Sum, deinterleave, dispatch_gradient, has_lanes};
 use crate::backend::flex::pixels::{AlignedPixels, Features, LANES, LARGEST_TILE, Rows, Tile, zeros};
 use crate::geometry::plan::{PointPlanner, PointWeights, Region, hull, pixel_count};
 
 /// The gradient of features of a shape. `gradient` is contiguous.
-pub fn features_gradient<E: Number<Sum: Number<Sum = E::Sum>>>(
+pub fn features_gradient<S: Sum>(
     gradient: &FlexTensor,
     shape: Shape,
     regions: &[Region],
@@ -27,9 +28,10 @@ pub fn features_gradient<E: Number<Sum: Number<Sum = E::Sum>>>(
     let [_, _, height, width] = shape.dims();
     let parallel = in_parallel(gradient.layout().num_elements());
     // Sums of several batches are rounded after all of them.
-    let mut memory = zeros::<E::Sum>(shape.num_elements(), parallel);
+    let mut memory = zeros::<S>(shape.num_elements(), parallel);
     let flat = gradient.reshape(Shape::new([count, channels, 1, rows * columns]));
-    let gradient = Features::<E>::new(&flat);
+    let dtype = gradient.dtype();
+    let gradient = Features::new(&flat);
     in_batches(regions, planner, parallel, |planned| {
         let work = Work {
             gradient: &gradient,
@@ -39,19 +41,17 @@ pub fn features_gradient<E: Number<Sum: Number<Sum = E::Sum>>>(
             width,
         };
         let tasks = work.divide(&mut memory, height * width, shape[1]);
-        run_tasks(tasks, parallel, |task| {
-            Arch::new().dispatch(Vectorized { work: &work, task })
-        });
+        run_tasks(tasks, parallel, |task| work.compute(task));
     });
-    let sums = FlexTensor::new(Bytes::from_elems(memory), Layout::contiguous(shape), E::Sum::dtype());
-    in_dtype(sums, E::dtype())
+    let sums = FlexTensor::new(Bytes::from_elems(memory), Layout::contiguous(shape), S::dtype());
+    in_dtype(sums, dtype)
 }
 
 /// What all tasks share.
-struct Work<'a, E: Number> {
+struct Work<'a, S: Sum> {
     /// `[K, channels, 1, P * Q]`.
-    gradient: &'a Features<'a, E>,
-    regions: &'a [Planned<PointWeights<E::Sum>>],
+    gradient: &'a Features<'a, S>,
+    regions: &'a [Planned<PointWeights<S>>],
     planner: &'a PointPlanner,
     /// The channels of the output.
     channels: usize,
@@ -69,9 +69,9 @@ struct Task<'a, S> {
     planes: Vec<&'a mut [S]>,
 }
 
-impl<E: Number> Work<'_, E> {
+impl<S: Sum> Work<'_, S> {
     /// Divides the gradient `memory` among tasks. Channels that no output channel reads belong to none.
-    fn divide<'a, S>(&self, memory: &'a mut [S], of_a_plane: usize, input_channels: usize) -> Vec<Task<'a, S>> {
+    fn divide<'a>(&self, memory: &'a mut [S], of_a_plane: usize, input_channels: usize) -> Vec<Task<'a, S>> {
         let mut planes: Vec<Option<&mut [S]>> = memory.chunks_exact_mut(of_a_plane).map(Some).collect();
         let mut tasks = Vec::new();
         for image in 0..planes.len() / input_channels {
@@ -93,23 +93,11 @@ impl<E: Number> Work<'_, E> {
         }
         tasks
     }
-}
 
-/// What `pulp` is handed. All that it calls is inlined: only then is it compiled for these instructions.
-struct Vectorized<'a, 'b, E: Number> {
-    work: &'a Work<'a, E>,
-    task: Task<'b, E::Sum>,
-}
-
-impl<E: Number> WithSimd for Vectorized<'_, '_, E> {
-    type Output = ();
-
-    #[inline(always)]
-    fn with_simd<S: Simd>(self, simd: S) {
-        let Self { work, task } = self;
+    fn compute(&self, task: Task<'_, S>) {
         let window = [0, 1].map(|axis| {
             hull(
-                work.regions
+                self.regions
                     .iter()
                     .filter(|region| region.image == task.image)
                     .flat_map(|region| {
@@ -122,42 +110,65 @@ impl<E: Number> WithSimd for Vectorized<'_, '_, E> {
             return;
         }
         if task.channels.len() < FEWEST_LANES || pixel_count(&window) > LARGEST_TILE {
-            for (channel, plane) in task.channels.zip(task.planes) {
-                add_to_plane(simd, work, [task.image, task.group, channel], plane);
-            }
+            add_one_by_one(self, task);
         } else {
-            compute_in_lanes(simd, work, task, &window);
+            dispatch_gradient::<S, _>(Vectorized {
+                work: self,
+                task,
+                window: &window,
+            });
+        }
+    }
+}
+
+/// What `pulp` is handed. All that it calls is inlined: only then is it compiled for these instructions.
+struct Vectorized<'a, 'b, S: Sum> {
+    work: &'a Work<'a, S>,
+    task: Task<'b, S>,
+    window: &'a [Range<usize>; 2],
+}
+
+impl<S: Sum> WithSimd for Vectorized<'_, '_, S> {
+    type Output = ();
+
+    #[inline(always)]
+    fn with_simd<V: Simd>(self, simd: V) {
+        if const { has_lanes::<V>() } {
+            compute_in_lanes(simd, self.work, self.task, self.window);
+        } else {
+            add_one_by_one(self.work, self.task);
         }
     }
 }
 
 /// Several channels at a time, by way of their sums in a window that holds what all regions read.
 #[inline(always)]
-fn compute_in_lanes<E: Number>(
+fn compute_in_lanes<S: Sum>(
     simd: impl Simd,
-    work: &Work<'_, E>,
-    mut task: Task<'_, E::Sum>,
+    work: &Work<'_, S>,
+    mut task: Task<'_, S>,
     [rows, columns]: &[Range<usize>; 2],
 ) {
-    let mut sums = AlignedPixels::<E::Sum, LANES>::new();
+    let mut sums = AlignedPixels::<S, LANES>::new();
     sums.resize(rows.len() * columns.len());
     let sums = sums.get_mut();
-    sums.fill([E::Sum::default(); LANES]);
-    let mut gradient = Tile::<E::Sum, LANES>::new();
+    sums.fill([S::default(); LANES]);
+    let mut gradient = Tile::<S, LANES>::new();
     let lanes = lane_channels([0, 1], task.channels.start, task.channels.len());
     for region in work.regions.iter().filter(|region| region.image == task.image) {
         if let Some(part) = region.plan.parts.get(task.group) {
             gradient.clear(1, part.elements.clone());
             gradient.load(simd, work.gradient, region.number, &lanes, 0..1);
             let of_elements = gradient.row(0, part.elements.clone());
-            for (read, of_element) in region.plan.elements(part).zip(of_elements) {
+            // A copy, which the compiler keeps in a register.
+            for (read, of_element) in region.plan.elements(part).zip(of_elements.iter().copied()) {
                 let mut weights = &region.plan.weights[read.weights];
                 for span in read.spans {
                     let (of_span, rest) = weights.split_at(span.count as usize);
                     weights = rest;
                     let first = (span.row as usize - rows.start) * columns.len() + span.column as usize - columns.start;
                     for (&weight, sum) in of_span.iter().zip(&mut sums[first..first + of_span.len()]) {
-                        add(sum, weight, of_element);
+                        add(sum, weight, &of_element);
                     }
                 }
             }
@@ -166,33 +177,25 @@ fn compute_in_lanes<E: Number>(
     write(simd, sums, work.width, [rows, columns], &mut task.planes);
 }
 
-/// One channel, straight to its plane.
-#[inline(always)]
-fn add_to_plane<E: Number>(
-    simd: impl Simd,
-    work: &Work<'_, E>,
-    [image, group, channel]: [usize; 3],
-    plane: &mut [E::Sum],
-) {
-    let mut gradient = Tile::<E::Sum, 1>::new();
-    for region in work.regions.iter().filter(|region| region.image == image) {
-        let Some(part) = region.plan.parts.get(group) else {
-            continue;
-        };
-        gradient.clear(1, part.elements.clone());
-        gradient.load(
-            simd,
-            work.gradient,
-            region.number,
-            &lane_channels([0, 1], channel, 1),
-            0..1,
-        );
-        for (read, &[of_element]) in region.plan.elements(part).zip(gradient.row(0, part.elements.clone())) {
-            let mut weights = region.plan.weights[read.weights].iter();
-            for span in read.spans {
-                let first = span.row as usize * work.width + span.column as usize;
-                for (sum, &weight) in plane[first..first + span.count as usize].iter_mut().zip(&mut weights) {
-                    *sum += weight * of_element;
+/// One channel after another, straight to its plane. So few numbers gain little from vectors: it is compiled without.
+#[inline(never)]
+fn add_one_by_one<S: Sum>(work: &Work<'_, S>, task: Task<'_, S>) {
+    let mut gradient = Tile::<S, 1>::new();
+    for (channel, plane) in task.channels.zip(task.planes) {
+        let lane = lane_channels([0, 1], channel, 1);
+        for region in work.regions.iter().filter(|region| region.image == task.image) {
+            let Some(part) = region.plan.parts.get(task.group) else {
+                continue;
+            };
+            gradient.clear(1, part.elements.clone());
+            gradient.load(Scalar::new(), work.gradient, region.number, &lane, 0..1);
+            for (read, &[of_element]) in region.plan.elements(part).zip(gradient.row(0, part.elements.clone())) {
+                let mut weights = region.plan.weights[read.weights].iter();
+                for span in read.spans {
+                    let first = span.row as usize * work.width + span.column as usize;
+                    for (sum, &weight) in plane[first..first + span.count as usize].iter_mut().zip(&mut weights) {
+                        *sum += weight * of_element;
+                    }
                 }
             }
         }

@@ -2,12 +2,13 @@
 
 use burn::tensor::Shape;
 use burn_flex::FlexTensor;
-use pulp::{Arch, Simd, WithSimd};
+use pulp::{Arch, Scalar, Simd, WithSimd};
 
 use super::in_batches;
-use crate::backend::flex::engine::{FEWEST_LANES, Planned, Task, divide, group, in_parallel, run_tasks, wanted_tasks};
+use crate::backend::flex::drive::{in_parallel, run_tasks};
+use crate::backend::flex::engine::{FEWEST_LANES, Planned, Task, WriteElements, divide, group, wanted_tasks};
 use crate::backend::flex::kernels::add;
-use crate::backend::flex::numbers::{Number, Sum, deinterleave};
+use crate::backend::flex::numbers::{NumbersMut, Sum, has_lanes};
 use crate::backend::flex::pixels::{
     AlignedPixels, Features, LANES, LARGEST_TILE, LaneChannels, Rows, Tile, output, tile_capacity,
 };
@@ -15,7 +16,7 @@ use crate::geometry::plan::{PointPart, PointPlanner, PointWeights, Region, pixel
 
 /// Pools the regions in the operator's range of areas. `features` have contiguous rows, and `shape` is that of the
 /// output.
-pub fn pool<E: Number>(
+pub fn pool<S: Sum>(
     pooled: Option<FlexTensor>,
     features: &FlexTensor,
     regions: &[Region],
@@ -24,12 +25,12 @@ pub fn pool<E: Number>(
 ) -> FlexTensor {
     let [_, channels, rows, columns] = shape.dims();
     let parallel = in_parallel(shape.num_elements());
-    let is_pooled = regions.iter().map(|region| planner.pools::<E::Sum>(region));
-    let mut output = output::<E>(pooled, &shape, is_pooled, parallel);
+    let is_pooled = |row: usize| planner.pools::<S>(&regions[row]);
+    let mut output = output::<S>(pooled, &shape, features.dtype(), &is_pooled, parallel);
     let start = output.layout().start_offset();
-    let numbers = &mut output.storage_mut::<E>()[start..start + shape.num_elements()];
+    let mut numbers = NumbersMut::<S>::of(&mut output);
     let work = Work {
-        features: &Features::<E>::new(features),
+        features: &Features::new(features),
         planner,
         channels,
         elements: rows * columns,
@@ -38,22 +39,20 @@ pub fn pool<E: Number>(
         let groups = group(planned);
         let tasks = divide(
             &groups,
-            numbers,
+            numbers.get(start..start + shape.num_elements()),
             channels,
             rows * columns,
             wanted_tasks(parallel),
             LANES,
         );
-        run_tasks(tasks, parallel, |task| {
-            Arch::new().dispatch(Vectorized { work: &work, task })
-        });
+        run_tasks(tasks, parallel, |task| compute(&work, task));
     });
     output
 }
 
 /// What all tasks of a call share.
-struct Work<'a, E: Number> {
-    features: &'a Features<'a, E>,
+struct Work<'a, S: Sum> {
+    features: &'a Features<'a, S>,
     planner: &'a PointPlanner,
     /// The channels of the output.
     channels: usize,
@@ -61,32 +60,40 @@ struct Work<'a, E: Number> {
     elements: usize,
 }
 
-/// What `pulp` is handed. All that it calls is inlined: only then is it compiled for these instructions.
-struct Vectorized<'a, E: Number> {
-    work: &'a Work<'a, E>,
-    task: Task<'a, E, PointWeights<E::Sum>>,
+fn compute<S: Sum>(work: &Work<'_, S>, task: Task<'_, S, PointWeights<S>>) {
+    let large = |region: &Planned<PointWeights<S>>| tile_capacity(&region.window) > LARGEST_TILE;
+    if task.channels.len() < FEWEST_LANES || task.regions.iter().any(large) {
+        compute_one_by_one(work, task);
+    } else {
+        Arch::new().dispatch(Vectorized { work, task });
+    }
 }
 
-impl<E: Number> WithSimd for Vectorized<'_, E> {
+/// What `pulp` is handed. All that it calls is inlined: only then is it compiled for these instructions.
+struct Vectorized<'a, S: Sum> {
+    work: &'a Work<'a, S>,
+    task: Task<'a, S, PointWeights<S>>,
+}
+
+impl<S: Sum> WithSimd for Vectorized<'_, S> {
     type Output = ();
 
     #[inline(always)]
-    fn with_simd<S: Simd>(self, simd: S) {
-        let large = |region: &Planned<PointWeights<E::Sum>>| tile_capacity(&region.window) > LARGEST_TILE;
-        if self.task.channels.len() < FEWEST_LANES || self.task.regions.iter().any(large) {
-            compute_one_by_one(simd, self.work, self.task);
-        } else {
+    fn with_simd<V: Simd>(self, simd: V) {
+        if const { has_lanes::<V>() } {
             compute_in_lanes(simd, self.work, self.task);
+        } else {
+            compute_one_by_one(self.work, self.task);
         }
     }
 }
 
 /// Several channels at a time, from a copy of the pixels in which they are neighbours.
 #[inline(always)]
-fn compute_in_lanes<E: Number>(simd: impl Simd, work: &Work<'_, E>, mut task: Task<'_, E, PointWeights<E::Sum>>) {
-    let mut tile = Tile::<E::Sum, LANES>::new();
-    let mut sums = AlignedPixels::<E::Sum, LANES>::new();
-    let mut lanes = AlignedPixels::<E::Sum, 1>::new();
+fn compute_in_lanes<S: Sum>(simd: impl Simd, work: &Work<'_, S>, mut task: Task<'_, S, PointWeights<S>>) {
+    let mut tile = Tile::<S, LANES>::new();
+    let mut sums = AlignedPixels::<S, LANES>::new();
+    let mut lanes = AlignedPixels::<S, 1>::new();
     // Where elements read channels of their own, no two regions share a copy of any.
     let shared = task.shared.filter(|_| work.planner.groups() == 1);
     let most_rows = task.regions.iter().map(|region| region.window[0].len()).max();
@@ -95,10 +102,9 @@ fn compute_in_lanes<E: Number>(simd: impl Simd, work: &Work<'_, E>, mut task: Ta
         if let Some([_, columns]) = shared {
             tile.clear(most_rows.unwrap_or(0), columns.clone());
         }
-        let first = (start - task.channels.start) * work.elements;
         for (region, output) in task.regions.iter().zip(&mut task.outputs) {
             sums.resize(work.elements);
-            sums.get_mut().fill([E::Sum::default(); LANES]);
+            sums.get_mut().fill([S::default(); LANES]);
             for part in &region.plan.parts {
                 let [rows, columns] = part.window.clone();
                 if pixel_count(&part.window) == 0 {
@@ -117,38 +123,41 @@ fn compute_in_lanes<E: Number>(simd: impl Simd, work: &Work<'_, E>, mut task: Ta
                 );
                 add_part(&region.plan, part, &tile, sums.get_mut());
             }
-            lanes.resize(count * work.elements);
-            let lanes = lanes.get_mut().as_flattened_mut();
-            deinterleave(simd, sums.get(), lanes);
-            E::narrow(simd, lanes, &mut output[first..first + count * work.elements]);
+            simd.vectorize(WriteElements {
+                elements: sums.get(),
+                lanes: &mut lanes,
+                first: 0,
+                of_a_channel: work.elements,
+                output: &mut output.take(count * work.elements),
+            });
         }
     }
 }
 
-/// One channel at a time, from where its pixels are: a window of a large map is not copied.
-#[inline(always)]
-fn compute_one_by_one<E: Number>(simd: impl Simd, work: &Work<'_, E>, mut task: Task<'_, E, PointWeights<E::Sum>>) {
-    let mut tile = Tile::<E::Sum, 1>::new();
-    let mut sums = AlignedPixels::<E::Sum, 1>::new();
+/// One channel at a time, from where its pixels are: a window of a large map is not copied. So few numbers gain little
+/// from vectors: it is compiled without.
+#[inline(never)]
+fn compute_one_by_one<S: Sum>(work: &Work<'_, S>, mut task: Task<'_, S, PointWeights<S>>) {
+    let mut tile = Tile::<S, 1>::new();
+    let mut sums = AlignedPixels::<S, 1>::new();
     sums.resize(work.elements);
-    for (number, channel) in task.channels.clone().enumerate() {
-        let range = number * work.elements..(number + 1) * work.elements;
+    for channel in task.channels.clone() {
         for (region, output) in task.regions.iter().zip(&mut task.outputs) {
-            sums.get_mut().fill([E::Sum::default()]);
+            sums.get_mut().fill([S::default()]);
             for part in region.plan.parts.iter().filter(|part| pixel_count(&part.window) > 0) {
                 let [first, step] = work.planner.channels_of_group(part.group, work.channels);
-                if E::as_sums(&[]).is_some() {
-                    let plane = work.features.plane(region.image, first + channel * step);
+                if let Some(plane) = work.features.plane(region.image, first + channel * step) {
                     add_part(&region.plan, part, &plane, sums.get_mut());
-                } else {
+                } else if const { S::SUMS_HALVES } {
                     let [rows, columns] = part.window.clone();
                     tile.clear(rows.len(), columns);
                     let lane = lane_channels([first, step], channel, 1);
-                    tile.load(simd, work.features, region.image, &lane, rows);
+                    tile.load(Scalar::new(), work.features, region.image, &lane, rows);
                     add_part(&region.plan, part, &tile, sums.get_mut());
                 }
             }
-            E::narrow(simd, sums.get().as_flattened(), &mut output[range.clone()]);
+            let sums = sums.get().as_flattened();
+            output.take(work.elements).write(Scalar::new(), sums);
         }
     }
 }

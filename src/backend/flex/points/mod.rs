@@ -14,8 +14,7 @@ pub use regions::regions_gradient;
 
 use std::ops::Range;
 
-use rayon::prelude::*;
-
+use super::drive::filter_map;
 use super::engine::Planned;
 use super::numbers::Sum;
 use crate::geometry::plan::{PointPlanner, PointWeights, Region, hull};
@@ -39,21 +38,10 @@ fn in_batches<S: Sum>(
     // A plan may hold a weight for each pixel of the map.
     let together = (PLANNED / planner.map_pixels().max(1)).clamp(1, TOGETHER);
     for (chunk, regions) in regions.chunks(together).enumerate() {
-        let plan = |(number, region): (usize, &Region)| {
-            planner
-                .pools::<S>(region)
-                .then(|| plan_region(chunk * together + number, region, planner))
-        };
-        let further: Vec<Planned<PointWeights<S>>> = if parallel {
-            regions
-                .par_iter()
-                .with_min_len(4)
-                .enumerate()
-                .filter_map(plan)
-                .collect()
-        } else {
-            regions.iter().enumerate().filter_map(plan).collect()
-        };
+        let further = filter_map(regions, 4, parallel, |number, region| {
+            let pools = planner.pools::<S>(region);
+            pools.then(|| plan_region(chunk * together + number, region, planner))
+        });
         size += further.iter().map(|region| region.plan.size()).sum::<usize>();
         planned.extend(further);
         if size > PLANNED {

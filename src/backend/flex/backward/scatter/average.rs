@@ -41,11 +41,12 @@ impl<S: Sum> Scatter<S> for ScatterAverage {
                 continue;
             }
             along_x.fill([S::default(); L]);
-            for (gradient, (pixels, weights_x, _)) in gradient.iter().zip(x.elements(of_columns.clone())) {
+            // Copies, which the compiler keeps in a register.
+            for (gradient, (pixels, weights_x, _)) in gradient.iter().copied().zip(x.elements(of_columns.clone())) {
                 if !pixels.is_empty() {
                     let pixels = &mut along_x[pixels.start - columns.start..pixels.end - columns.start];
                     for (sum, &weight) in pixels.iter_mut().zip(weights_x) {
-                        add(sum, weight, gradient);
+                        add(sum, weight, &gradient);
                     }
                 }
             }

@@ -96,9 +96,9 @@ impl<S: Sum> Scatter<S> for ScatterMaxOfSamples<S> {
         for (row, gradient) in of_rows.zip(gradient.chunks_exact(of_columns.len())) {
             self.winners([y, x], row, &of_columns, &columns, features, scratch);
             let (of_y, of_x) = (&y.taps[y.samples[row].clone()], &x.samples[of_columns.clone()]);
-            for ((gradient, winners), of_x) in gradient.iter().zip(scratch.winners()).zip(of_x) {
-                for (lane, (&gradient, winner)) in gradient.iter().zip(winners).enumerate() {
-                    let Some([number_y, number_x]) = winner else {
+            for (element, (gradient, of_x)) in gradient.iter().zip(of_x).enumerate() {
+                for (lane, &gradient) in gradient.iter().enumerate() {
+                    let Some([number_y, number_x]) = scratch.winner(element, lane) else {
                         continue;
                     };
                     let (y, x) = (of_y[number_y], x.taps[of_x.start + number_x]);

@@ -11,10 +11,10 @@ pub use average::ScatterAverage;
 pub use max_of_pixels::ScatterMaxOfPixels;
 pub use max_of_samples::ScatterMaxOfSamples;
 
-use pulp::Simd;
+use pulp::{Simd, WithSimd};
 
 use super::sum_rows::SumRows;
-use crate::backend::flex::numbers::{Number, Sum};
+use crate::backend::flex::numbers::Sum;
 use crate::backend::flex::pixels::{AlignedPixels, Features, LARGEST_TILE, LaneChannels, Rows, Tile};
 use crate::geometry::plan::AxisPlan;
 use key::key;
@@ -93,43 +93,68 @@ impl<S: Sum, const L: usize> Scratch<S, L> {
 
     /// Loads the keys of rows as [`Tile::load`] loads pixels. `sums` holds as many rows and columns.
     #[inline(always)]
-    pub fn load_keys<E: Number<Sum = S>>(
+    pub fn load_keys(
         &mut self,
         simd: impl Simd,
-        features: &Features<'_, E>,
+        features: &Features<'_, S>,
         image: usize,
         channels: &LaneChannels,
         rows: Range<usize>,
         sums: &SumRows<S, L>,
     ) {
-        let columns = sums.columns();
         if self.keys.is_empty() {
-            self.keys.clear(sums.row_count(), columns.clone());
+            self.keys.clear(sums.row_count(), sums.columns());
         }
-        for row in self.keys.next_rows(rows) {
-            self.pixels.clear(1, columns.clone());
-            self.pixels.load(simd, features, image, channels, row..row + 1);
-            let pixels = self.pixels.row(row, columns.clone());
-            let positions = row * columns.len()..;
-            for ((position, keys), pixels) in positions.zip(self.keys.row_mut(row)).zip(pixels) {
-                for (of_lane, &pixel) in keys.iter_mut().zip(pixels) {
-                    *of_lane = key(pixel.into(), position);
-                }
-            }
-        }
+        let rows = self.keys.next_rows(rows);
+        self.pixels.clear(1, sums.columns());
+        simd.vectorize(LoadKeys {
+            scratch: self,
+            features,
+            image,
+            channels,
+            rows,
+            columns: sums.columns(),
+        });
     }
 
-    /// The numbers of the samples, within their elements, that the elements of a row were read from, along y and
-    /// along x; none where it was no sample.
+    /// The sample, within an element of a row, that it was read from in a channel: its number along y and along x; none
+    /// where it was no sample.
     #[inline(always)]
-    pub fn winners(&self) -> impl Iterator<Item = [Option<[usize; 2]>; L]> {
-        let place = |winner: &[[i32; L]; 2], lane: usize| {
-            let [y, x] = winner.map(|numbers| numbers[lane]);
-            (y != NONE).then_some([y as usize, x as usize])
-        };
-        self.winners
-            .iter()
-            .map(move |winner| std::array::from_fn(|lane| place(winner, lane)))
+    pub fn winner(&self, element: usize, lane: usize) -> Option<[usize; 2]> {
+        let [y, x] = &self.winners[element];
+        (y[lane] != NONE).then_some([y[lane] as usize, x[lane] as usize])
+    }
+}
+
+/// Rows whose keys are loaded. It is compiled by itself, since `pulp` is handed it by itself.
+struct LoadKeys<'a, 'b, S: Sum, const L: usize> {
+    scratch: &'a mut Scratch<S, L>,
+    features: &'a Features<'b, S>,
+    image: usize,
+    channels: &'a LaneChannels,
+    rows: Range<usize>,
+    columns: Range<usize>,
+}
+
+impl<S: Sum, const L: usize> WithSimd for LoadKeys<'_, '_, S, L> {
+    type Output = ();
+
+    #[inline(always)]
+    fn with_simd<V: Simd>(self, simd: V) {
+        let Scratch { keys, pixels, .. } = self.scratch;
+        for row in self.rows {
+            pixels.load_row(simd, self.features, self.image, self.channels, row);
+            let pixels = pixels.row(row, self.columns.clone());
+            let positions = row * self.columns.len()..;
+            for ((position, keys), pixel) in positions.zip(keys.row_mut(row)).zip(pixels) {
+                // By way of a copy, so that the compiler knows that nothing overlaps.
+                let mut of_lanes = [0.0; L];
+                for (of_lane, pixel) in of_lanes.iter_mut().zip(*pixel) {
+                    *of_lane = key(pixel.into(), position);
+                }
+                *keys = of_lanes;
+            }
+        }
     }
 }
 

@@ -11,12 +11,17 @@ use std::slice::Iter;
 
 use pulp::{Arch, Simd, WithSimd};
 
-use super::groups::{Planned, run_tasks, wanted_tasks};
-use super::kernel::Kernel;
-use super::task::{BAND, Work, write_elements};
-use crate::backend::flex::numbers::Number;
+use super::groups::{Planned, wanted_tasks};
+use super::task::{BAND, Work, WriteElements};
+use crate::backend::flex::drive::run_tasks;
+use crate::backend::flex::kernels::Average;
+use crate::backend::flex::numbers::{NumbersMut, Sum};
 use crate::backend::flex::pixels::{AlignedPixels, LANES, MORE_LANES};
+use crate::geometry::plan::Weights;
 use element::ElementOfRegions;
+
+/// The plans of y and of x.
+type Plan<S> = [Weights<S>; 2];
 
 /// At most so many elements of regions are computed before they go to the output: 4 MiB of f32 in [`MORE_LANES`].
 const ELEMENTS: usize = 1 << 16;
@@ -30,44 +35,39 @@ pub fn regions_at_a_time(of_a_channel: usize) -> usize {
 }
 
 /// Computes regions into `output`, which is that of all that were planned together.
-pub fn compute_own_channels<E: Number, K: Kernel<E::Sum>>(
-    work: &Work<'_, E, K>,
-    regions: &[Planned<[K::Plan; 2]>],
-    output: &mut [E],
-    channels: usize,
+pub fn compute_own_channels<S: Sum>(
+    work: &Work<'_, S, Average<S>>,
+    regions: &[Planned<Plan<S>>],
+    output: NumbersMut<'_, S>,
     parallel: bool,
 ) {
     // An element reads few pixels, so what is done once for all of its channels takes longest: in blocks of 8, the 10
-    // channels of ps-rfcn took 1.4 times as long.
-    // Only averages in f32 are compiled for more lanes: all position-sensitive operators of frameworks are averages,
-    // and each dtype adds 5 % to the time that this crate takes to compile. The constant is evaluated before code is
-    // generated: what it leaves out takes no time to compile.
-    if const { K::IS_AVERAGE && size_of::<E>() == size_of::<f32>() } && channels > LANES {
-        compute_in_lanes::<E, K, MORE_LANES>(work, regions, output, channels, parallel);
+    // channels of ps-rfcn took 1.4 times as long. The constant is evaluated before code is generated: what it leaves
+    // out takes no time to compile.
+    if const { size_of::<S>() == size_of::<f32>() } && work.output_size[0] > LANES {
+        compute_in_lanes::<S, MORE_LANES>(work, regions, output, parallel);
     } else {
-        compute_in_lanes::<E, K, LANES>(work, regions, output, channels, parallel);
+        compute_in_lanes::<S, LANES>(work, regions, output, parallel);
     }
 }
 
 /// Computes all channels, `L` at a time.
-fn compute_in_lanes<E: Number, K: Kernel<E::Sum>, const L: usize>(
-    work: &Work<'_, E, K>,
-    regions: &[Planned<[K::Plan; 2]>],
-    output: &mut [E],
-    channels: usize,
+fn compute_in_lanes<S: Sum, const L: usize>(
+    work: &Work<'_, S, Average<S>>,
+    regions: &[Planned<Plan<S>>],
+    output: NumbersMut<'_, S>,
     parallel: bool,
 ) {
     let [height, width] = work.planner.output_size();
-    let of_a_channel = height * width;
+    let [channels, of_a_channel] = work.output_size;
     let step = work.planner.channel_map().input_channels(of_a_channel);
     let of_a_band = work.of_a_band;
     let parts = parts(regions, wanted_tasks(parallel).div_ceil(of_a_channel));
+    let mut outputs = output.parts(channels * of_a_channel);
     let mut sums = AlignedPixels::<_, L>::new();
     for start in (0..channels).step_by(L) {
         let count = L.min(channels - start);
         let of_these = start * of_a_channel..(start + count) * of_a_channel;
-        let outputs = output.chunks_exact_mut(channels * of_a_channel);
-        let mut outputs: Vec<_> = outputs.map(|output| &mut output[of_these.clone()]).collect();
         for row in (0..height).step_by(of_a_band) {
             let band = Band {
                 work,
@@ -79,7 +79,8 @@ fn compute_in_lanes<E: Number, K: Kernel<E::Sum>, const L: usize>(
                 parallel,
             };
             band.compute(&mut sums);
-            band.put_together(sums.get(), &mut outputs);
+            let outputs = outputs.iter_mut().map(|output| output.get(of_these.clone()));
+            band.put_together(sums.get(), outputs.collect());
         }
     }
 }
@@ -92,9 +93,9 @@ fn parts<P>(regions: &[Planned<P>], wanted: usize) -> Vec<&[Planned<P>]> {
 }
 
 /// Some rows of the output, in up to `L` channels.
-struct Band<'a, E: Number, K: Kernel<E::Sum>> {
-    work: &'a Work<'a, E, K>,
-    parts: &'a [&'a [Planned<[K::Plan; 2]>]],
+struct Band<'a, S: Sum> {
+    work: &'a Work<'a, S, Average<S>>,
+    parts: &'a [&'a [Planned<Plan<S>>]],
     /// Its elements, row after row.
     elements: Range<usize>,
     /// What the first output channel reads is so many channels further than for an operator of one channel.
@@ -106,9 +107,9 @@ struct Band<'a, E: Number, K: Kernel<E::Sum>> {
     parallel: bool,
 }
 
-impl<E: Number, K: Kernel<E::Sum>> Band<'_, E, K> {
+impl<S: Sum> Band<'_, S> {
     /// Each element of the regions of each part, one part after another.
-    fn compute<const L: usize>(&self, sums: &mut AlignedPixels<E::Sum, L>) {
+    fn compute<const L: usize>(&self, sums: &mut AlignedPixels<S, L>) {
         let regions: usize = self.parts.iter().map(|part| part.len()).sum();
         sums.resize(regions * self.elements.len());
         let mut rest = sums.get_mut();
@@ -129,8 +130,7 @@ impl<E: Number, K: Kernel<E::Sum>> Band<'_, E, K> {
     }
 
     /// Writes the elements of each region to its output.
-    fn put_together<const L: usize>(&self, sums: &[[E::Sum; L]], outputs: &mut [&mut [E]]) {
-        let mut outputs: Vec<&mut [E]> = outputs.iter_mut().map(|output| &mut **output).collect();
+    fn put_together<const L: usize>(&self, sums: &[[S; L]], mut outputs: Vec<NumbersMut<'_, S>>) {
         let mut rest = sums;
         let mut regions = Vec::new();
         for part in self.parts {
@@ -154,31 +154,37 @@ impl<E: Number, K: Kernel<E::Sum>> Band<'_, E, K> {
 }
 
 /// The sums of a region's elements, and where they go.
-struct OutputOfRegion<'a, E: Number, const L: usize> {
-    sums: StepBy<Iter<'a, [E::Sum; L]>>,
-    output: &'a mut [E],
+struct OutputOfRegion<'a, S, const L: usize> {
+    sums: StepBy<Iter<'a, [S; L]>>,
+    output: NumbersMut<'a, S>,
 }
 
 /// Some regions whose elements go to their outputs.
-struct PutTogether<'a, 'b, E: Number, const L: usize> {
-    regions: &'b mut [OutputOfRegion<'a, E, L>],
+struct PutTogether<'a, 'b, S, const L: usize> {
+    regions: &'b mut [OutputOfRegion<'a, S, L>],
     /// The number of the first element, and how many a channel of the output has.
     first: usize,
     of_a_channel: usize,
 }
 
-impl<E: Number, const L: usize> WithSimd for PutTogether<'_, '_, E, L> {
+impl<S: Sum, const L: usize> WithSimd for PutTogether<'_, '_, S, L> {
     type Output = ();
 
     #[inline(always)]
     fn with_simd<V: Simd>(self, simd: V) {
-        let (mut together, mut lanes) = (AlignedPixels::<_, L>::new(), AlignedPixels::new());
+        let (mut together, mut lanes) = (AlignedPixels::<S, L>::new(), AlignedPixels::new());
         for OutputOfRegion { sums, output } in self.regions {
             together.resize(sums.len());
             for (together, sums) in together.get_mut().iter_mut().zip(sums) {
                 *together = *sums;
             }
-            write_elements(simd, together.get(), &mut lanes, self.first, self.of_a_channel, output);
+            simd.vectorize(WriteElements {
+                elements: together.get(),
+                lanes: &mut lanes,
+                first: self.first,
+                of_a_channel: self.of_a_channel,
+                output,
+            });
         }
     }
 }

@@ -1,0 +1,115 @@
+//! The one way from tasks to threads.
+//!
+//! Rayon's functions are generic: for each type of task, all of them would be compiled again. Here they are compiled
+//! once, for a number of a task.
+
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+use rayon::prelude::*;
+
+/// A call of fewer output elements is not worth waking threads for.
+const PARALLEL: usize = 1 << 14;
+
+/// Whether a call of so many output elements runs on several threads.
+pub fn in_parallel(elements: usize) -> bool {
+    elements >= PARALLEL && rayon::current_num_threads() > 1
+}
+
+/// Runs tasks, with `parallel` on the threads of the pool.
+pub fn run_tasks<T: Send>(tasks: Vec<T>, parallel: bool, run: impl Fn(T) + Sync) {
+    let count = tasks.len();
+    let tasks = Mutex::new(tasks.into_iter());
+    for_each_number(count, parallel, &|_| {
+        let task = lock(&tasks).next();
+        run(task.expect("as many tasks as numbers"));
+    });
+}
+
+fn for_each_number(count: usize, parallel: bool, run: &(dyn Fn(usize) + Sync)) {
+    if parallel && count > 1 {
+        (0..count).into_par_iter().for_each(run);
+    } else {
+        (0..count).for_each(run);
+    }
+}
+
+/// A thread that panics while it holds the lock leaves whole values.
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// What a function makes of items and their numbers, in their order, without those that it makes nothing of. With
+/// `parallel`, `together` items are a task.
+pub fn filter_map<I: Sync, T: Send>(
+    items: &[I],
+    together: usize,
+    parallel: bool,
+    make: impl Fn(usize, &I) -> Option<T> + Sync,
+) -> Vec<T> {
+    let mut parts = Vec::new();
+    parts.resize_with(items.len().div_ceil(together), || Mutex::new(Vec::new()));
+    for_each_number(parts.len(), parallel, &|part| {
+        let mut made = lock(&parts[part]);
+        let first = part * together;
+        for (number, item) in (first..first + together).zip(&items[first..]) {
+            if let Some(of_item) = make(number, item) {
+                made.push(of_item);
+            }
+        }
+    });
+    let mut all = Vec::new();
+    for part in &parts {
+        all.append(&mut lock(part));
+    }
+    all
+}
+
+/// Sorts items by their keys. Numbers are sorted instead of items, so that sorting is compiled once.
+pub fn sort_by_key<T>(items: &mut [T], key: impl Fn(&T) -> [usize; 3]) {
+    let mut order = Vec::with_capacity(items.len());
+    for (number, item) in items.iter().enumerate() {
+        order.push((key(item), number));
+    }
+    sort(&mut order);
+    for place in 0..items.len() {
+        // Where the item has gone that belongs here: earlier places are done, and have given theirs away.
+        let mut from = order[place].1;
+        while from < place {
+            from = order[from].1;
+        }
+        items.swap(place, from);
+    }
+}
+
+fn sort(order: &mut [([usize; 3], usize)]) {
+    order.sort_unstable();
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn items_of_equal_keys_keep_their_order() {
+        let mut items = ["bb", "a", "ccc", "dd", "e"];
+        sort_by_key(&mut items, |item| [0, item.len(), 0]);
+        assert_eq!(items, ["a", "e", "bb", "dd", "ccc"]);
+        let mut items: Vec<usize> = (0..1000).map(|number| number * 7919 % 1000).collect();
+        sort_by_key(&mut items, |&item| [item / 10, item % 10, 0]);
+        assert!(items.iter().copied().eq(0..1000));
+    }
+
+    #[test]
+    fn what_is_made_keeps_its_order() {
+        let items: Vec<usize> = (0..1000).collect();
+        for parallel in [false, true] {
+            for together in [1, 7, 1000, 2000] {
+                let odd = filter_map(&items, together, parallel, |number, &item| {
+                    assert_eq!(number, item);
+                    (item % 2 == 1).then_some(item)
+                });
+                assert_eq!(odd, (0..500).map(|half| 2 * half + 1).collect::<Vec<_>>());
+            }
+        }
+    }
+}
