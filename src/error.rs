@@ -273,7 +273,7 @@ pub(crate) fn unsupported(argument: &'static str, device: &impl std::fmt::Debug)
     RoiError::Backend {
         argument,
         device: format!("{device:?}"),
-        expected: "Flex, NdArray, LibTorch, a CubeCL runtime or a server, whose feature of this crate is on; a server \
+        expected: "Flex, NdArray, a CubeCL runtime or a server, whose feature of this crate is on; a server \
             takes a build without `fusion`",
     }
 }

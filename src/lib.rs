@@ -36,7 +36,7 @@
 //!
 //! # Features
 //!
-//! `flex` and `ndarray` (both default), `tch`, `wgpu`, `vulkan`, `metal`, `webgpu`, `cuda`, `rocm` and `cpu` each
+//! `flex` and `ndarray` (both default), `wgpu`, `vulkan`, `metal`, `webgpu`, `cuda`, `rocm` and `cpu` each
 //! compile a backend. On a device of any other backend the operators are an error. `fusion` turns on Burn's kernel
 //! fusion, which the operators work with either way. `autodiff` gives the operators gradients. `detection` adds a
 //! module of that name with what a two-stage detector needs around the operators. `remote` adds a module of that name,
@@ -44,8 +44,8 @@
 
 #![deny(unsafe_code)]
 #![warn(missing_docs)]
-// Burn deprecates its NdArray and LibTorch backends, and implementing the operators for them names them.
-#![cfg_attr(any(feature = "ndarray", feature = "tch"), allow(deprecated))]
+// Burn deprecates its NdArray backend, and implementing the operators for it names it.
+#![cfg_attr(feature = "ndarray", allow(deprecated))]
 
 mod backend;
 mod config;

@@ -9,13 +9,7 @@
 
 // Without a backend there is nothing to dispatch to, and the macro below leaves arguments unused.
 #![cfg_attr(
-    not(any(
-        feature = "flex",
-        feature = "ndarray",
-        feature = "cube",
-        feature = "tch",
-        feature = "remote"
-    )),
+    not(any(feature = "flex", feature = "ndarray", feature = "cube", feature = "remote")),
     allow(unused_variables)
 )]
 
@@ -75,7 +69,6 @@ pub type HostRegions = Arc<[Region]>;
     Cube: cfg(feature = "cube"),
     Flex: cfg(feature = "flex"),
     NdArray: cfg(feature = "ndarray"),
-    LibTorch: cfg(feature = "tch"),
     Remote: cfg(feature = "remote"),
     Fusion: cfg(feature = "cube"),
     Autodiff: cfg(feature = "autodiff"),
@@ -171,9 +164,6 @@ pub trait RegionKernels: Backend {
 
 #[cfg(feature = "ndarray")]
 impl RegionKernels for burn::backend::NdArray {}
-
-#[cfg(feature = "tch")]
-impl RegionKernels for burn::backend::LibTorch {}
 
 /// The shape `[K, channels, P, Q]` of an operator's output.
 pub(crate) fn output_shape(features: &Shape, boxes: &Shape, operator: &RegionOperator) -> Shape {

@@ -9,7 +9,7 @@ use crate::memory;
 
 /// A backend that the region operators run on: the bound of code that chooses it by type parameter.
 ///
-/// It holds for `Flex`, `NdArray`, `LibTorch`, `Remote`, `CubeBackend` (whose other names are `Wgpu`, `Cuda`, …) with
+/// It holds for `Flex`, `NdArray`, `Remote`, `CubeBackend` (whose other names are `Wgpu`, `Cuda`, …) with
 /// and without `Fusion`, where the features of these names are on, and for `Dispatch`, which stands for all of them. No
 /// other crate can implement it.
 ///
@@ -88,22 +88,6 @@ impl DeviceSupport for burn::backend::NdArray {
     }
 }
 
-#[cfg(feature = "tch")]
-impl DeviceSupport for burn::backend::LibTorch {
-    /// On a GPU too: the fallback plans on the host, and so has to read the boxes.
-    fn device_kind(_device: &Self::Device) -> DeviceKind {
-        DeviceKind::Host
-    }
-
-    fn pools_dtype(_device: &Self::Device, dtype: DType) -> bool {
-        matches!(dtype, DType::F64 | DType::F32 | DType::F16 | DType::BF16)
-    }
-
-    fn indexes_dtype(_device: &Self::Device, dtype: DType) -> bool {
-        dtype == DType::I64
-    }
-}
-
 #[cfg(feature = "cube")]
 impl DeviceSupport for burn_cubecl::CubeBackend {
     fn device_kind(_device: &Self::Device) -> DeviceKind {
@@ -169,8 +153,6 @@ macro_rules! of_backend {
             DispatchDevice::NdArray(device) => burn::backend::NdArray::$function(device $(, $argument)*),
             #[cfg(feature = "cube")]
             DispatchDevice::Cube(device) => burn_cubecl::CubeBackend::$function(device $(, $argument)*),
-            #[cfg(feature = "tch")]
-            DispatchDevice::LibTorch(device) => burn::backend::LibTorch::$function(device $(, $argument)*),
             #[cfg(feature = "remote")]
             DispatchDevice::Remote(device) => burn::backend::Remote::$function(device $(, $argument)*),
             #[cfg(feature = "autodiff")]
@@ -182,13 +164,7 @@ macro_rules! of_backend {
 }
 
 #[cfg_attr(
-    not(any(
-        feature = "flex",
-        feature = "ndarray",
-        feature = "cube",
-        feature = "tch",
-        feature = "remote"
-    )),
+    not(any(feature = "flex", feature = "ndarray", feature = "cube", feature = "remote")),
     allow(unused_variables, clippy::only_used_in_recursion)
 )]
 impl DeviceSupport for Dispatch {

@@ -96,9 +96,6 @@ fn operators_by_type_parameter_are_those_on_tensors() {
             #[cfg(feature = "ndarray")]
             #[allow(deprecated)]
             "ndarray" => check::<burn::backend::NdArray>(&backend.device),
-            #[cfg(feature = "tch")]
-            #[allow(deprecated)]
-            "tch" => check::<burn::backend::LibTorch>(&backend.device),
             #[cfg(feature = "remote")]
             "remote" => check::<burn::backend::Remote>(&backend.device),
             #[cfg(feature = "cube")]

@@ -19,7 +19,6 @@ impl Backend {
             ("ndarray", dtype) => !matches!(dtype, DType::F16 | DType::BF16),
             // The server of these tests has Flex.
             ("flex" | "remote", _) => true,
-            ("tch", dtype) => self.device.supports_dtype(dtype),
             (_, DType::F64) => false,
             _ => self.device.supports_dtype(dtype),
         }
@@ -37,7 +36,7 @@ impl Backend {
     /// Whether a call reads the boxes and checks them.
     #[allow(dead_code)]
     pub fn is_host(&self) -> bool {
-        matches!(self.name, "flex" | "ndarray" | "tch")
+        matches!(self.name, "flex" | "ndarray")
     }
 }
 
@@ -85,11 +84,6 @@ fn compiled() -> Vec<(&'static str, Open)> {
         ("ndarray", {
             #[allow(deprecated)]
             Device::ndarray
-        }),
-        #[cfg(feature = "tch")]
-        ("tch", {
-            #[allow(deprecated)]
-            Device::libtorch
         }),
         #[cfg(feature = "wgpu")]
         ("wgpu", || Device::wgpu(Default::default())),
