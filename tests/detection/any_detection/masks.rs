@@ -52,7 +52,7 @@ impl Call for Pasting {
             (Ok(binary), Ok(encoded)) => (binary, encoded),
             // Values in an error may be NaN.
             (Err(left), Err(right)) if left.to_string() == right.to_string() => {
-                // Smaller images may fit into memory, where two of them are 32 GiB.
+                // Not images of 2^16 x 2^16: they may fit into memory, and take 16 GiB each.
                 let refused = size[0].max(size[1]) < 1 << 32
                     || try_paste_masks_in_image(masks(), boxes(), size, padding).is_err();
                 ensure(refused, || format!("{size:?} is not refused"))?;

@@ -46,7 +46,8 @@ pub fn in_blocks<S: Sum, const L: usize>(
     memory: &mut [[S; L]],
     output: &mut [[S; L]],
 ) {
-    // A channel by itself is rare, as is f64, and every size of a block is compiled for each kernel.
+    // A channel by itself is rare, and so is f64, which the keys of RoiPool's gradient have too. Every size of a block
+    // is compiled for each kernel.
     let largest = match (L, size_of::<S>()) {
         (1, _) => 1,
         (_, 4) => LARGEST_BLOCK,

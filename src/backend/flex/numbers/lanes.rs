@@ -9,7 +9,7 @@ use std::arch::x86_64::{__m256, __m256d};
 use bytemuck::cast;
 use pulp::{Arch, Simd, WithSimd};
 #[cfg(target_arch = "x86_64")]
-use pulp::{Scalar, core_arch::x86::Avx, x86::V3};
+use pulp::{Scalar, core_arch::x86::Avx};
 
 use super::Sum;
 #[cfg(target_arch = "x86_64")]
@@ -27,7 +27,7 @@ pub fn dispatch_gradient<S, Op: WithSimd>(gradient: Op) -> Op::Output {
     #[cfg(target_arch = "x86_64")]
     if const { size_of::<S>() == size_of::<f64>() } {
         return match Arch::new() {
-            Arch::V4(simd) => Simd::vectorize(V3::clone(&simd), gradient),
+            Arch::V4(simd) => Simd::vectorize(*simd, gradient),
             Arch::V3(simd) => Simd::vectorize(simd, gradient),
             _ => Simd::vectorize(Scalar::new(), gradient),
         };
