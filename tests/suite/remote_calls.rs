@@ -13,7 +13,7 @@ fn any_call_on_a_server_gives_the_bits_of_its_backend() {
     for backend in backends().iter().filter(|backend| backend.name == "remote") {
         proptest!(drawn(2000), |(bytes in proptest::collection::vec(any::<u8>(), 0..400))| {
             let call = AnyCall::read(&bytes);
-            // The server refuses it, which ends the session.
+            // The server refuses its size, which ends the session.
             if call.is_too_large() {
                 return Ok(());
             }
