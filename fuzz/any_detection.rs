@@ -7,7 +7,7 @@ use burn::tensor::Device;
 use libfuzzer_sys::fuzz_target;
 
 #[allow(dead_code)]
-#[path = "../tests/detection/any_detection/mod.rs"]
+#[path = "../burn-roi-detection/tests/any_detection/mod.rs"]
 mod any_detection;
 
 fuzz_target!(|bytes: &[u8]| {

@@ -4,7 +4,9 @@
 
 use serde::{Deserialize, Deserializer};
 
-/// Declares a config. `new` takes the fields without a default, and each of the others has a `with_` function.
+/// Declares a config, here and in burn-roi-detection. `new` takes the fields without a default, and each of the others has a `with_` function.
+#[doc(hidden)]
+#[macro_export]
 macro_rules! config {
     (
         $(#[$attribute:meta])*
@@ -18,7 +20,7 @@ macro_rules! config {
             $($(#[$field_attribute])* pub $field: $type),+
         }
 
-        $crate::config::fields!($name [] [] [] {} { $($field: $type $(= $default)?,)+ });
+        $crate::config!(@fields $name [] [] [] {} { $($field: $type $(= $default)?,)+ });
 
         impl std::fmt::Display for $name {
             fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
@@ -28,23 +30,21 @@ macro_rules! config {
 
         impl burn::config::Config for $name {}
     };
-}
 
-/// Takes fields one by one: the arguments of `new` and the value of each field there, the type of each field and its
-/// value where JSON lacks it, and the `with_` functions.
-macro_rules! fields {
+    // Takes fields one by one: the arguments of `new` and the value of each field there, the type of each field and its
+    // value if JSON lacks it, and the `with_` functions.
     (
-        $name:ident [$($argument:tt)*] [$($value:tt)*] [$($read:tt)*] {$($setter:tt)*}
+        @fields $name:ident [$($argument:tt)*] [$($value:tt)*] [$($read:tt)*] {$($setter:tt)*}
         { $field:ident: $type:ty = $default:expr, $($rest:tt)* }
     ) => {
-        $crate::config::fields!(
-            $name
+        $crate::config!(
+            @fields $name
             [$($argument)*]
             [$($value)* $field: $default,]
             [$($read)* ($field: $type, $default)]
             {
                 $($setter)*
-                paste::paste! {
+                $crate::internal::paste! {
                     #[doc = "Sets [`" $field "`](field@Self::" $field ")."]
                     pub fn [<with_ $field>](mut self, $field: $type) -> Self {
                         self.$field = $field;
@@ -56,11 +56,11 @@ macro_rules! fields {
         );
     };
     (
-        $name:ident [$($argument:tt)*] [$($value:tt)*] [$($read:tt)*] {$($setter:tt)*}
+        @fields $name:ident [$($argument:tt)*] [$($value:tt)*] [$($read:tt)*] {$($setter:tt)*}
         { $field:ident: $type:ty, $($rest:tt)* }
     ) => {
-        $crate::config::fields!(
-            $name
+        $crate::config!(
+            @fields $name
             [$($argument)* $field: $type,]
             [$($value)* $field,]
             [$($read)* ($field: $type, return Err(serde::de::Error::missing_field(stringify!($field))))]
@@ -69,7 +69,7 @@ macro_rules! fields {
         );
     };
     (
-        $name:ident [$($argument:tt)*] [$($value:tt)*] [$(($field:ident: $type:ty, $missing:expr))*]
+        @fields $name:ident [$($argument:tt)*] [$($value:tt)*] [$(($field:ident: $type:ty, $missing:expr))*]
         {$($setter:tt)*} {}
     ) => {
         impl $name {
@@ -84,10 +84,12 @@ macro_rules! fields {
 
         impl<'de> serde::Deserialize<'de> for $name {
             fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+                use $crate::internal::given;
+
                 #[derive(serde::Deserialize)]
                 #[serde(deny_unknown_fields)]
                 struct Given {
-                    $(#[serde(default, deserialize_with = "crate::config::given")] $field: Option<$type>),*
+                    $(#[serde(default, deserialize_with = "given")] $field: Option<$type>),*
                 }
 
                 let given = Given::deserialize(deserializer)?;
@@ -102,9 +104,9 @@ macro_rules! fields {
     };
 }
 
-pub(crate) use {config, fields};
+pub(crate) use config;
 
 /// Reads a field that is there, whose value may be null.
-pub(crate) fn given<'de, T: Deserialize<'de>, D: Deserializer<'de>>(deserializer: D) -> Result<Option<T>, D::Error> {
+pub fn given<'de, T: Deserialize<'de>, D: Deserializer<'de>>(deserializer: D) -> Result<Option<T>, D::Error> {
     T::deserialize(deserializer).map(Some)
 }

@@ -135,16 +135,6 @@ pub enum RoiError {
         /// Its four coordinates.
         coordinates: [f64; 4],
     },
-    /// A side of a box is too long for what is resized to it.
-    #[error("`boxes` row {row} is {coordinates:?}, but must have sides of at most {longest}")]
-    BoxTooLong {
-        /// The row, counted from 0.
-        row: usize,
-        /// Its four coordinates.
-        coordinates: [f64; 4],
-        /// The longest side.
-        longest: usize,
-    },
     /// The angle of a rotated box is NaN or infinite.
     #[error("`boxes` row {row} has the angle {angle}, but it must be finite")]
     AngleNotFinite {
@@ -163,16 +153,6 @@ pub enum RoiError {
         /// The offset.
         offset: f64,
     },
-    /// A rotated box has a coordinate, a size or an angle that is NaN or infinite.
-    #[error("`{argument}` row {row} is {values:?}, but must be finite")]
-    RotatedBoxNotFinite {
-        /// The boxes.
-        argument: &'static str,
-        /// The row, counted from 0.
-        row: usize,
-        /// `[cx, cy, w, h, angle]`.
-        values: [f64; 5],
-    },
     /// A batch index names no image.
     #[error("`batch_indices` row {row} is {index}, but must be at least 0 and below the batch size {batch}")]
     BatchIndex {
@@ -190,42 +170,6 @@ pub enum RoiError {
         row: usize,
         /// The index.
         index: f64,
-    },
-    /// A list or a tensor has another length than what it goes with.
-    #[error("`{argument}` has length {length}, but must have length {expected}: one for each {of}")]
-    Length {
-        /// The list or the tensor.
-        argument: &'static str,
-        /// Its length.
-        length: usize,
-        /// What it must be.
-        expected: usize,
-        /// What each entry is for.
-        of: &'static str,
-    },
-    /// A label names no class.
-    #[error("`labels` row {row} is {label}, but must be at least 0 and below the {classes} classes")]
-    Label {
-        /// The row, counted from 0.
-        row: usize,
-        /// The label.
-        label: i128,
-        /// The number of classes.
-        classes: usize,
-    },
-    /// A row of a target for training has a value that it must not have.
-    #[error("`{argument}` row {row} of image {image} is {value}, but must be {expected}")]
-    Target {
-        /// The targets, one tensor for each image.
-        argument: &'static str,
-        /// The image, counted from 0.
-        image: usize,
-        /// The row of its tensor, counted from 0.
-        row: usize,
-        /// The value of this row.
-        value: String,
-        /// What it must be.
-        expected: String,
     },
     /// A tensor is on an autodiff device, and the feature `autodiff` is off.
     #[error(
@@ -280,7 +224,7 @@ pub(crate) fn unsupported(argument: &'static str, device: &impl std::fmt::Debug)
 
 /// The value, or a panic with the error's own text, as Burn's operators do.
 #[track_caller]
-pub(crate) fn or_panic<T>(result: Result<T, RoiError>) -> T {
+pub fn or_panic<T>(result: Result<T, impl std::fmt::Display>) -> T {
     match result {
         Ok(value) => value,
         Err(error) => panic!("{error}"),

@@ -27,8 +27,8 @@
 //!   [`multi_scale_pool`](multi_scale_pool()): other operators there.
 //! - [`primitive`]: the same operators by type parameter, `B: RoiBackend`.
 //! - [`Rois`] and [`RotatedRois`]: boxes and the image each belongs to.
-//! - [`torchvision`], [`detectron2`], [`onnx`], [`openvino`], [`directml`], [`tensorflow`], [`tensorrt`], [`paddle`],
-//!   [`mxnet`], [`mmcv`], [`mindspore`]: each framework's attributes under its own names and with its own defaults;
+//! - [`torchvision`], [`detectron2`], [`onnx`], [`openvino`], [`directml`], [`tensorflow`], [`paddle`], [`mxnet`],
+//!   [`mmcv`], [`mindspore`]: each framework's attributes under its own names and with its own defaults;
 //!   they turn into this crate's options.
 //!
 //! With the feature `autodiff` the operators have gradients on autodiff devices, of features and of boxes.
@@ -38,9 +38,10 @@
 //!
 //! `flex` and `ndarray` (both default), `wgpu`, `vulkan`, `metal`, `webgpu`, `cuda`, `rocm` and `cpu` each
 //! compile a backend. On a device of any other backend the operators are an error. `fusion` turns on Burn's kernel
-//! fusion, which the operators work with either way. `autodiff` gives the operators gradients. `detection` adds a
-//! module of that name with what a two-stage detector needs around the operators. `remote` adds a module of that name,
-//! and runs the operators on devices that another machine serves.
+//! fusion, which the operators work with either way. `autodiff` gives the operators gradients. `remote` adds a module of
+//! that name, and runs the operators on devices that another machine serves.
+//!
+//! The crate `burn-roi-detection` has what a two-stage detector needs around the operators.
 
 #![deny(unsafe_code)]
 #![warn(missing_docs)]
@@ -49,13 +50,13 @@
 
 mod backend;
 mod config;
-#[cfg(feature = "detection")]
-pub mod detection;
 mod error;
 #[cfg(feature = "flex")]
 pub mod flex;
 mod frameworks;
 mod geometry;
+#[doc(hidden)]
+pub mod internal;
 mod memory;
 mod ops;
 mod regions;
@@ -65,9 +66,7 @@ mod waiting;
 
 pub use backend::RoiBackend;
 pub use error::RoiError;
-pub use frameworks::{
-    detectron2, directml, mindspore, mmcv, mxnet, onnx, openvino, paddle, tensorflow, tensorrt, torchvision,
-};
+pub use frameworks::{detectron2, directml, mindspore, mmcv, mxnet, onnx, openvino, paddle, tensorflow, torchvision};
 pub use geometry::angle::{AngleConvention, AngleUnit, RotationDirection};
 pub use geometry::options::{
     Arithmetic, BinDivision, BoxFormat, BoxRounding, Interpolation, MAXIMUM_ADAPTIVE_SAMPLES, MAXIMUM_FIXED_SAMPLES,

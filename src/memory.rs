@@ -36,12 +36,7 @@ pub(crate) fn check<B: DeviceSupport>(
 }
 
 /// [`check`] of a Burn tensor.
-pub(crate) fn check_tensor(
-    result: &'static str,
-    shape: &[usize],
-    dtype: DType,
-    device: &Device,
-) -> Result<(), RoiError> {
+pub fn check_tensor(result: &'static str, shape: &[usize], dtype: DType, device: &Device) -> Result<(), RoiError> {
     check::<Dispatch>(result, shape, dtype, device.as_dispatch())
 }
 

@@ -18,15 +18,15 @@ thread_local! {
 ///
 /// That of the future, or [`RoiError::SynchronousRead`] where the device would have to be awaited and the platform
 /// can't block. `function` and `asynchronous` name the two forms.
-pub(crate) fn wait<T>(
+pub fn wait<T, E: From<RoiError>>(
     function: &'static str,
     asynchronous: &'static str,
-    future: impl Future<Output = Result<T, RoiError>>,
-) -> Result<T, RoiError> {
+    future: impl Future<Output = Result<T, E>>,
+) -> Result<T, E> {
     WAITS.set(true);
     let output = try_read_sync(future);
     WAITS.set(false);
-    output.unwrap_or(Err(RoiError::SynchronousRead { function, asynchronous }))
+    output.unwrap_or_else(|| Err(RoiError::SynchronousRead { function, asynchronous }.into()))
 }
 
 /// Awaits a tensor's data. `on_host` says that it is there already.
@@ -34,7 +34,7 @@ pub(crate) fn wait<T>(
 /// # Errors
 ///
 /// [`RoiError::DeviceRead`]: the device failed.
-pub(crate) async fn read<F: Future<Output = Result<TensorData, ExecutionError>>>(
+pub async fn read<F: Future<Output = Result<TensorData, ExecutionError>>>(
     on_host: bool,
     data: impl FnOnce() -> F,
 ) -> Result<TensorData, RoiError> {
@@ -48,7 +48,7 @@ pub(crate) async fn read<F: Future<Output = Result<TensorData, ExecutionError>>>
 }
 
 /// The elements of integers of any dtype. An i128 holds every u64 and every i64.
-pub(crate) fn integers(data: &TensorData) -> Vec<i128> {
+pub fn integers(data: &TensorData) -> Vec<i128> {
     match data.dtype() {
         DType::U64 => data.iter::<u64>().map(i128::from).collect(),
         _ => data.iter::<i64>().map(i128::from).collect(),

@@ -4,9 +4,9 @@ use std::cell::RefCell;
 
 use burn::backend::Dispatch;
 use burn::tensor::{Device, Distribution, Tensor};
-use burn_roi::detection::{paste_masks_as_run_lengths, paste_masks_in_image};
 use burn_roi::primitive::Backward;
 use burn_roi::*;
+use burn_roi_detection::{paste_masks_as_run_lengths, paste_masks_in_image};
 use peak_alloc::PeakAlloc;
 
 #[path = "support/backends.rs"]

@@ -54,10 +54,10 @@ impl OwnOperator for BatchedSuppression {
                     let burn_roi_offsets =
                         burn_roi_labels.float().cast(burn_roi_boxes.dtype()).mul(burn_roi_step);
                     let burn_roi_moved = burn_roi_boxes.add(burn_roi_offsets.unsqueeze_dim::<2>(1));
-                    let burn_roi_kept = burn_roi::onnx::non_max_suppression(
+                    let burn_roi_kept = burn_roi_detection::onnx::non_max_suppression(
                         burn_roi_moved.unsqueeze_dim::<3>(0),
                         burn_roi_scores.reshape([1, 1, burn_roi_count]),
-                        &burn_roi::onnx::NonMaxSuppression::new()
+                        &burn_roi_detection::onnx::NonMaxSuppression::new()
                             .with_max_output_boxes_per_class(i64::MAX)
                             .with_iou_threshold(#threshold),
                     );

@@ -48,7 +48,7 @@ impl OwnOperator for Keypoints {
         Ok(quote! {
             let (#keypoints, #scores) = {
                 let (burn_roi_keypoints, burn_roi_scores) =
-                    burn_roi::detection::heatmaps_to_keypoints(#heatmaps, #boxes);
+                    burn_roi_detection::heatmaps_to_keypoints(#heatmaps, #boxes);
                 (burn_roi_keypoints.swap_dims(1, 2), burn_roi_scores)
             };
         })

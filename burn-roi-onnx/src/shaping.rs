@@ -57,16 +57,16 @@ impl OwnOperator for Shaping {
                 let axis = if axis < 0 { axis + given as i64 } else { axis };
                 let fits = usize::try_from(axis).ok().filter(|&axis| axis <= given);
                 let axis = fits.ok_or_else(|| refusal(node, "its axis is beyond the rank"))?;
-                quote!(burn_roi::onnx::flatten(#tensor, #axis))
+                quote!(burn_roi_detection::onnx::flatten(#tensor, #axis))
             }
             Self::Expand => {
                 let sizes = sizes(&node.inputs[1], context);
-                quote!(burn_roi::onnx::expand::<#given, #rank, _>(#tensor, &#sizes))
+                quote!(burn_roi_detection::onnx::expand::<#given, #rank, _>(#tensor, &#sizes))
             }
             Self::Reshape => {
                 let sizes = sizes(&node.inputs[1], context);
                 let allow_zero = node.attrs.get_i64("allowzero").unwrap_or(0) != 0;
-                quote!(burn_roi::onnx::reshape::<#given, #rank, _>(#tensor, &#sizes, #allow_zero))
+                quote!(burn_roi_detection::onnx::reshape::<#given, #rank, _>(#tensor, &#sizes, #allow_zero))
             }
         };
         Ok(quote!(let #output = #value;))

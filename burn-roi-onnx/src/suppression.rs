@@ -46,10 +46,10 @@ impl OwnOperator for Suppression {
         let score = number(4, quote!(f32)).map(|threshold| quote!(.with_score_threshold(Some(#threshold))));
         let output = arg_to_ident(&node.outputs[0]);
         Ok(quote! {
-            let #output = burn_roi::onnx::non_max_suppression(
+            let #output = burn_roi_detection::onnx::non_max_suppression(
                 #boxes,
                 #scores,
-                &burn_roi::onnx::NonMaxSuppression::new().with_center_point_box(#center) #most #iou #score,
+                &burn_roi_detection::onnx::NonMaxSuppression::new().with_center_point_box(#center) #most #iou #score,
             )
             .cast(burn::tensor::DType::I64);
         })

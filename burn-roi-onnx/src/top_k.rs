@@ -58,7 +58,7 @@ impl OwnOperator for TopK {
         let (values, indices) = (name(0), name(1));
         Ok(quote! {
             let (#values, #indices) = {
-                let (values, indices) = burn_roi::onnx::top_k(#input, #k, #axis, #largest);
+                let (values, indices) = burn_roi_detection::onnx::top_k(#input, #k, #axis, #largest);
                 (values, indices.cast(burn::tensor::DType::I64))
             };
         })

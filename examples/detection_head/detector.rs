@@ -2,12 +2,12 @@
 
 use burn::module::Module;
 use burn::tensor::{Device, Tensor, read_sync};
-use burn_roi::detection::{
-    AnchorGenerator, AnchorGeneratorConfig, BoxCoder, DetectionConfig, Detections, ProposalConfig,
+use burn_roi::torchvision::MultiScaleRoiAlign;
+use burn_roi::{Rois, try_infer_scales, try_multi_scale_roi_align};
+use burn_roi_detection::{
+    AnchorGenerator, AnchorGeneratorConfig, BoxCoder, DetectionConfig, DetectionError, Detections, ProposalConfig,
     filter_proposals_async, postprocess_detections_async, try_maskrcnn_inference,
 };
-use burn_roi::torchvision::MultiScaleRoiAlign;
-use burn_roi::{RoiError, Rois, try_infer_scales, try_multi_scale_roi_align};
 use image::RgbImage;
 
 use crate::config::{BODY_LAYERS, Config};
@@ -240,13 +240,13 @@ pub fn pool(
     size: [usize; 2],
     pooled_size: usize,
     sampling_ratio: usize,
-) -> Result<Tensor<4>, RoiError> {
+) -> Result<Tensor<4>, DetectionError> {
     let levels = levels[..BODY_LAYERS].to_vec();
     let map_sizes: Vec<[usize; 2]> = levels.iter().map(size_of).collect();
     let scales = try_infer_scales(&map_sizes, &[size])?;
     let config = MultiScaleRoiAlign::new([pooled_size; 2]).with_sampling_ratio(sampling_ratio as i64);
     let rois = Rois::try_from_images(boxes)?;
-    try_multi_scale_roi_align(levels, &rois, &scales, config)
+    Ok(try_multi_scale_roi_align(levels, &rois, &scales, config)?)
 }
 
 fn size_of(map: &Tensor<4>) -> [usize; 2] {

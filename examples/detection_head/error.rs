@@ -5,7 +5,7 @@ use std::path::PathBuf;
 
 use burn::backend::ExecutionError;
 use burn::tensor::DataError;
-use burn_roi::RoiError;
+use burn_roi_detection::DetectionError;
 use image::ImageError;
 
 use crate::backend_name::BackendName;
@@ -55,7 +55,7 @@ pub enum Error {
     #[error("no server is left, and {0} of the pictures are not done")]
     NoServerLeft(usize),
     #[error("an operator refused its arguments: {0}")]
-    Refused(#[from] RoiError),
+    Refused(#[from] DetectionError),
     #[error("the backend failed: {0}")]
     Execution(#[from] ExecutionError),
     #[error("the backend failed: {0}")]

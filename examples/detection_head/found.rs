@@ -1,7 +1,7 @@
 //! The detections of a picture, and their masks pasted into it.
 
 use burn::tensor::Tensor;
-use burn_roi::detection::{Detections, paste_masks_in_image_async};
+use burn_roi_detection::{Detections, paste_masks_in_image_async};
 
 use crate::error::Error;
 use crate::run_lengths::RunLengths;
@@ -85,7 +85,7 @@ fn window([x1, y1, x2, y2]: [f32; 4], mask_side: usize, size: [usize; 2]) -> [us
 #[cfg(test)]
 mod tests {
     use burn::tensor::read_sync;
-    use burn_roi::detection::paste_masks_in_image;
+    use burn_roi_detection::paste_masks_in_image;
 
     use super::*;
 

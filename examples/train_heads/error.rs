@@ -6,14 +6,14 @@ use std::sync::Arc;
 
 use burn::tensor::{DataError, TensorReadError};
 use burn::train::TrainingError;
-use burn_roi::RoiError;
+use burn_roi_detection::DetectionError;
 
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
     #[error(transparent)]
     Detector(#[from] detection_head::Error),
     #[error("an operator refused its arguments: {0}")]
-    Refused(#[from] RoiError),
+    Refused(#[from] DetectionError),
     #[error("the backend failed: {0}")]
     Data(#[from] DataError),
     #[error("the backend failed: {0}")]

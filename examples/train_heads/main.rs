@@ -11,7 +11,7 @@
 //!
 //! - `drawing/` draws the pictures: the five shapes of the shipped detector, and the cross, which is new.
 //! - `data/` computes features and proposals without gradients, and draws samples from the proposals by
-//!   `burn_roi::detection`.
+//!   `burn_roi_detection`.
 //! - `learning/` has the training step, which pools the samples by `burn_roi` and uses its losses, and the run.
 //! - `evaluation/` measures the box AP50 of each class on other pictures.
 //! - `parity/` repeats 20 steps that torchvision took and `record.py` recorded, and compares the losses and the

@@ -37,12 +37,10 @@ mod support;
 pub use backward_call::BackwardCall;
 #[cfg(feature = "flex")]
 pub(crate) use flex::kept_outputs;
-pub(crate) use support::is_host;
-#[cfg(all(feature = "remote", feature = "detection"))]
-pub(crate) use support::is_remote;
 #[cfg(feature = "remote")]
 pub(crate) use support::is_supported;
 pub use support::{DeviceKind, DeviceSupport, RoiBackend};
+pub use support::{is_host, is_remote};
 
 // The macro below writes paths that begin with `burn`. This one has `burn::backend::fusion` for every
 // CubeCL build, whether or not Burn's own fusion is on: an application that turns it on without

@@ -127,7 +127,7 @@ impl<B: burn_fusion::FusionBackend + DeviceSupport> DeviceSupport for burn_fusio
 }
 
 /// Whether the host reads what is on a device, since that costs nothing.
-pub(crate) fn is_host(device: &Device) -> bool {
+pub fn is_host(device: &Device) -> bool {
     Dispatch::device_kind(device.as_dispatch()) == DeviceKind::Host
 }
 
@@ -138,9 +138,14 @@ pub(crate) fn is_supported(device: &Device) -> bool {
 }
 
 /// Whether a device is on a server.
-#[cfg(all(feature = "remote", feature = "detection"))]
-pub(crate) fn is_remote(device: &Device) -> bool {
-    matches!(device.clone().inner().as_dispatch(), DispatchDevice::Remote(_))
+pub fn is_remote(device: &Device) -> bool {
+    #[cfg(feature = "remote")]
+    return matches!(device.clone().inner().as_dispatch(), DispatchDevice::Remote(_));
+    #[cfg(not(feature = "remote"))]
+    return {
+        _ = device;
+        false
+    };
 }
 
 /// Answers for the backend of a device, and gives `otherwise` for one that the operators do not run on.

@@ -7,13 +7,8 @@ pub mod mindspore;
 pub mod mmcv;
 pub mod mxnet;
 pub mod onnx;
-mod onnx_shapes;
-#[cfg(feature = "detection")]
-mod onnx_suppression;
-mod onnx_top_k;
 pub mod openvino;
 mod openvino_points;
 pub mod paddle;
 pub mod tensorflow;
-pub mod tensorrt;
 pub mod torchvision;

@@ -1,12 +1,5 @@
-//! ONNX `RoiAlign` (opset 10, 16 and 22), `MaxRoiPool`, `com.microsoft::CropAndResize`, `TopK` and, with the feature
-//! `detection`, `NonMaxSuppression` (opset 10 and 11), as onnxruntime 1.31 computes them.
-
-pub use super::onnx_shapes::{expand, flatten, reshape};
-#[cfg(feature = "detection")]
-pub use super::onnx_suppression::{
-    NonMaxSuppression, non_max_suppression, non_max_suppression_async, try_non_max_suppression,
-};
-pub use super::onnx_top_k::{top_k, top_k_async, try_top_k};
+//! ONNX `RoiAlign` (opset 10, 16 and 22), `MaxRoiPool` and `com.microsoft::CropAndResize`, as onnxruntime 1.31 computes
+//! them.
 
 use burn::tensor::{Int, Tensor};
 use serde::{Deserialize, Serialize};

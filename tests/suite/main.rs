@@ -6,9 +6,11 @@
 
 #[path = "../support/backends.rs"]
 mod backends;
-#[cfg(feature = "flex")]
 #[path = "../support/checkout.rs"]
 mod checkout;
+#[cfg(feature = "flex")]
+#[path = "../support/strict_config.rs"]
+mod strict_config;
 
 mod against_reference;
 mod agreement;
@@ -42,7 +44,6 @@ mod remote_calls;
 mod reports;
 mod steps;
 mod strategies;
-mod top_k;
 mod type_parameter;
 mod unsupported;
 #[cfg(feature = "flex")]

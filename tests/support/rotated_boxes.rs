@@ -2,8 +2,7 @@
 
 use burn::tensor::{Device, Tensor, TensorData};
 use burn_roi::AngleConvention;
-use burn_roi::RoiError;
-use burn_roi::detection::{OverlapMode, try_box_iou_rotated, try_box_iou_rotated_aligned};
+use burn_roi_detection::{DetectionError, OverlapMode, try_box_iou_rotated, try_box_iou_rotated_aligned};
 use serde_json::Value;
 
 use super::case::Case;
@@ -58,7 +57,7 @@ fn boxes<const D: usize>(case: &Case, device: &Device) -> Result<[Tensor<D>; 2],
     Ok([case.tensor("boxes1", device)?, case.tensor("boxes2", device)?])
 }
 
-fn data<const D: usize>(output: Result<Tensor<D>, RoiError>) -> Result<TensorData, String> {
+fn data<const D: usize>(output: Result<Tensor<D>, DetectionError>) -> Result<TensorData, String> {
     output.map(Tensor::into_data).map_err(|error| error.to_string())
 }
 

@@ -33,7 +33,7 @@ fn paste_masks(attributes: &Attributes, _inputs: usize) -> Result<Call, Error> {
                 let (burn_roi_masks, burn_roi_boxes, burn_roi_sizes) = (#masks, #boxes, #sizes);
                 let burn_roi_sizes: alloc::vec::Vec<i64> = burn_roi_sizes.into_data().iter::<i64>().collect();
                 let burn_roi_size = [burn_roi_sizes[1] as usize, burn_roi_sizes[2] as usize];
-                burn_roi::detection::paste_masks_in_image(burn_roi_masks, burn_roi_boxes, burn_roi_size, 1)
+                burn_roi_detection::paste_masks_in_image(burn_roi_masks, burn_roi_boxes, burn_roi_size, 1)
                     .squeeze_dim::<3>(1)
             }}
         }),

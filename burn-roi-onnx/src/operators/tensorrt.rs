@@ -100,7 +100,7 @@ fn crop_and_resize(attributes: &Attributes, _inputs: usize) -> Result<Call, Erro
                 unreachable!("the number of inputs was checked")
             };
             quote! {
-                burn_roi::tensorrt::CropAndResize::new(#height, #width).pool(#features, #boxes)
+                burn_roi_detection::onnx::tensorrt::CropAndResize::new(#height, #width).pool(#features, #boxes)
             }
         }),
         repeated: Vec::new(),
@@ -151,14 +151,14 @@ fn pyramid_roi_align(attributes: &Attributes, _inputs: usize) -> Result<Call, Er
                 unreachable!("the number of inputs was checked")
             };
             quote! {
-                burn_roi::tensorrt::PyramidRoiAlign::new()
+                burn_roi_detection::onnx::tensorrt::PyramidRoiAlign::new()
                     .with_pooled_size(#size)
                     .with_image_size([#height, #width])
                     .with_fpn_scale(#scale)
                     .with_sampling_ratio(#samples)
                     .with_roi_coords_absolute(#absolute)
                     .with_roi_coords_swap(#swap)
-                    .with_roi_coords_transform(burn_roi::tensorrt::CoordinateTransform::#transform)
+                    .with_roi_coords_transform(burn_roi_detection::onnx::tensorrt::CoordinateTransform::#transform)
                     .pool(#boxes, alloc::vec![#(#maps),*])
             }
         }),

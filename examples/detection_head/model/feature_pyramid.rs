@@ -4,7 +4,7 @@ use burn::module::Module;
 use burn::tensor::module::interpolate;
 use burn::tensor::ops::{InterpolateMode, InterpolateOptions};
 use burn::tensor::{Device, Tensor, s};
-use burn_roi::detection::{ConvBlock, ConvBlockConfig};
+use burn_roi_detection::{ConvBlock, ConvBlockConfig};
 
 use super::backbone::EXPANSION;
 use crate::config::Config;

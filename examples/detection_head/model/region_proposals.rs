@@ -3,7 +3,7 @@
 use burn::module::Module;
 use burn::nn::conv::{Conv2d, Conv2dConfig};
 use burn::tensor::{Device, Tensor};
-use burn_roi::detection::{ConvBlock, ConvBlockConfig};
+use burn_roi_detection::{ConvBlock, ConvBlockConfig};
 
 use crate::config::Config;
 

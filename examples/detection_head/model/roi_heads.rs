@@ -2,7 +2,7 @@
 
 use burn::module::Module;
 use burn::tensor::{Device, Tensor};
-use burn_roi::detection::{
+use burn_roi_detection::{
     FastRcnnConvFcHead, FastRcnnConvFcHeadConfig, FastRcnnPredictor, FastRcnnPredictorConfig, MaskRcnnHeads,
     MaskRcnnHeadsConfig, MaskRcnnPredictor, MaskRcnnPredictorConfig,
 };

@@ -17,6 +17,7 @@ use crate::server_device::connect;
 use crate::stages::{Stages, progress_bar};
 use crate::{load, pictures, present};
 use burn_roi::RoiError;
+use burn_roi_detection::DetectionError;
 use spread::{Event, Failure, Incomplete, spread};
 
 /// A picture and what was found in it.
@@ -83,9 +84,11 @@ fn detect(detector: &Detector, file: &Path) -> Result<Detected, Failure<Error>> 
     let picture = pictures::read(file).map_err(Failure::Job)?;
     match detector.detect(&picture, &mut Stages::unwatched()) {
         Ok(found) => Ok((picture, found)),
-        Err(error @ (Error::Execution(_) | Error::Data(_) | Error::Refused(RoiError::DeviceRead { .. }))) => {
-            Err(Failure::Worker(error.to_string()))
-        }
+        Err(
+            error @ (Error::Execution(_)
+            | Error::Data(_)
+            | Error::Refused(DetectionError::Roi(RoiError::DeviceRead { .. }))),
+        ) => Err(Failure::Worker(error.to_string())),
         Err(error) => Err(Failure::Job(error)),
     }
 }

@@ -1,8 +1,7 @@
 //! A batch: features of several pictures, and the samples of their proposals.
 
 use burn::tensor::{Device, Int, Tensor, TensorData};
-use burn_roi::RoiError;
-use burn_roi::detection::{TrainingSamples, TrainingSamplesConfig, try_select_training_samples};
+use burn_roi_detection::{DetectionError, TrainingSamples, TrainingSamplesConfig, try_select_training_samples};
 
 use super::frozen::Features;
 use crate::drawing::Picture;
@@ -57,7 +56,7 @@ impl Batch {
         size: [usize; 2],
         samples: usize,
         permutation: &mut impl FnMut(usize) -> Vec<usize>,
-    ) -> Result<Self, RoiError> {
+    ) -> Result<Self, DetectionError> {
         let proposals: Vec<_> = features.iter().map(|features| features.proposals.clone()).collect();
         let boxes: Vec<_> = truth.iter().map(|truth| truth.boxes.clone()).collect();
         let labels: Vec<_> = truth.iter().map(|truth| truth.labels.clone()).collect();

@@ -13,7 +13,7 @@ use std::thread;
 use burn::data::dataloader::{DataLoader, DataLoaderIterator, Progress};
 use burn::data::dataset::DatasetError;
 use burn::tensor::Device;
-use burn_roi::detection::random_permutations;
+use burn_roi_detection::random_permutations;
 
 use super::batch::{Batch, Truth};
 use super::frozen::Frozen;

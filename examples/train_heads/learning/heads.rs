@@ -3,8 +3,7 @@
 use burn::module::Module;
 use burn::tensor::Tensor;
 use burn::train::{InferenceStep, TrainOutput, TrainStep};
-use burn_roi::RoiError;
-use burn_roi::detection::{TrainingSamples, try_fastrcnn_loss, try_maskrcnn_loss};
+use burn_roi_detection::{DetectionError, TrainingSamples, try_fastrcnn_loss, try_maskrcnn_loss};
 use detection_head::config::Config;
 use detection_head::model::RoiHeads;
 use detection_head::pool;
@@ -45,7 +44,7 @@ impl TrainedHeads {
         }
     }
 
-    pub fn losses(&self, batch: &Batch) -> Result<Losses, RoiError> {
+    pub fn losses(&self, batch: &Batch) -> Result<Losses, DetectionError> {
         let samples = &batch.samples;
         let pooled = pool_samples(batch, samples, self.pooling.boxes)?;
         let (logits, deltas) = self.heads.boxes(pooled);
@@ -66,7 +65,11 @@ impl TrainedHeads {
     }
 }
 
-fn pool_samples(batch: &Batch, samples: &TrainingSamples, [size, ratio]: [usize; 2]) -> Result<Tensor<4>, RoiError> {
+fn pool_samples(
+    batch: &Batch,
+    samples: &TrainingSamples,
+    [size, ratio]: [usize; 2],
+) -> Result<Tensor<4>, DetectionError> {
     pool(&batch.levels, samples.proposals.clone(), batch.size, size, ratio)
 }
 

@@ -4,8 +4,8 @@ use std::cell::RefCell;
 use std::rc::Rc;
 
 use burn::tensor::{DType, Device, Int, Tensor, TensorData};
-use burn_roi::detection::{nms_async, try_nms};
-use burn_roi::{RoiAlignConfig, RoiError, Rois, try_roi_align};
+use burn_roi::{RoiAlignConfig, Rois, try_roi_align};
+use burn_roi_detection::{nms_async, try_nms};
 use detection_head::Detector;
 use js_sys::Float32Array;
 use wasm_bindgen::prelude::*;
@@ -70,8 +70,9 @@ impl Engine {
         let (boxes, scores) = self.boxes(vec![0.0, 0.0, 4.0, 4.0], vec![0.5]);
         let indices = Tensor::<1, Int>::from_ints([0], &self.device);
         let rois = Rois::new(boxes.clone(), indices);
-        let text = |error: Option<RoiError>| error.map(|error| error.to_string()).unwrap_or_default();
-        vec![text(rois.validate(1).err()), text(try_nms(boxes, scores, 0.5).err())]
+        let regions = rois.validate(1).err().map(|error| error.to_string());
+        let kept = try_nms(boxes, scores, 0.5).err().map(|error| error.to_string());
+        [regions, kept].map(Option::unwrap_or_default).into()
     }
 
     /// The error of an operator on features of f16, which few devices of WebGPU have. Without one, an empty text.

@@ -1,0 +1,139 @@
+//! Checks of arguments that several functions share.
+
+use burn::tensor::{DType, Device, Tensor};
+
+use crate::error::DetectionError;
+use burn_roi::RoiError;
+
+/// The error of an option that is out of its range.
+pub fn option(argument: &'static str, value: impl ToString, expected: &'static str) -> DetectionError {
+    let value = value.to_string();
+    RoiError::Option {
+        argument,
+        value,
+        expected,
+    }
+    .into()
+}
+
+/// The error of a tensor of the wrong shape.
+pub fn shape(argument: &'static str, shape: &[usize], expected: &'static str) -> DetectionError {
+    let shape = shape.to_vec();
+    RoiError::Shape {
+        argument,
+        shape,
+        expected,
+    }
+    .into()
+}
+
+/// Checks that a tensor holds boxes, `[K, 4]`, and returns K.
+pub fn boxes(argument: &'static str, boxes: &Tensor<2>) -> Result<usize, DetectionError> {
+    rows::<4>(argument, boxes, "[K, 4]")
+}
+
+/// Checks that a tensor holds rotated boxes, `[K, 5]`, and returns K.
+pub fn rotated_boxes(argument: &'static str, boxes: &Tensor<2>) -> Result<usize, DetectionError> {
+    rows::<5>(argument, boxes, "[K, 5]")
+}
+
+fn rows<const COLUMNS: usize>(
+    argument: &'static str,
+    boxes: &Tensor<2>,
+    expected: &'static str,
+) -> Result<usize, DetectionError> {
+    let [count, columns] = boxes.dims();
+    if columns != COLUMNS {
+        return Err(shape(argument, &[count, columns], expected));
+    }
+    Ok(count)
+}
+
+/// Checks that there are box deltas for each of `count` regions, of each class or of all classes together.
+pub fn box_regression(box_regression: &Tensor<2>, count: usize, classes: usize) -> Result<(), DetectionError> {
+    let [rows, columns] = box_regression.dims();
+    length("box_regression", rows, count, "row of `class_logits`")?;
+    if columns != 4 * classes && columns != 4 {
+        return Err(shape(
+            "box_regression",
+            &[rows, columns],
+            "[K, 4 * classes] or [K, 4], where `class_logits` is [K, classes]",
+        ));
+    }
+    Ok(())
+}
+
+/// Checks that there is one entry for each of what `of` names.
+pub fn length(argument: &'static str, length: usize, expected: usize, of: &'static str) -> Result<(), DetectionError> {
+    if length == expected {
+        return Ok(());
+    }
+    Err(DetectionError::Length {
+        argument,
+        length,
+        expected,
+        of,
+    })
+}
+
+/// Checks that a tensor is on the device of the tensor `like`.
+pub fn device(
+    argument: &'static str,
+    device: &Device,
+    like: &'static str,
+    expected: &Device,
+) -> Result<(), DetectionError> {
+    if device == expected {
+        return Ok(());
+    }
+    Err(RoiError::Device {
+        argument,
+        device: format!("{:?}", device.as_dispatch()),
+        like,
+        expected: format!("{:?}", expected.as_dispatch()),
+    }
+    .into())
+}
+
+/// Checks that a tensor has the dtype of the tensor `like`.
+pub fn dtype(argument: &'static str, dtype: DType, like: &'static str, expected: DType) -> Result<(), DetectionError> {
+    if dtype == expected {
+        return Ok(());
+    }
+    Err(RoiError::DType {
+        argument,
+        dtype,
+        expected: format!("{expected:?}, as `{like}` is"),
+    }
+    .into())
+}
+
+/// Checks that an option is not NaN.
+pub fn not_nan(argument: &'static str, value: f64) -> Result<(), DetectionError> {
+    if !value.is_nan() {
+        return Ok(());
+    }
+    Err(option(argument, value, "a number"))
+}
+
+/// Checks the weights of box deltas. Decoding divides by them.
+pub fn weights(argument: &'static str, weights: &[f64; 4]) -> Result<(), DetectionError> {
+    let fits = |weight: &f64| weight.is_finite() && *weight != 0.0;
+    if weights.iter().all(fits) {
+        return Ok(());
+    }
+    Err(option(argument, format!("{weights:?}"), "finite and not 0"))
+}
+
+/// Checks that each label names one of the classes.
+pub fn labels(labels: &[i128], classes: usize) -> Result<(), DetectionError> {
+    let in_range = |label: i128| usize::try_from(label).is_ok_and(|label| label < classes);
+    match labels.iter().position(|&label| !in_range(label)) {
+        None => Ok(()),
+        Some(row) => Err(DetectionError::Label {
+            row,
+            label: labels[row],
+            classes,
+        }),
+    }
+}

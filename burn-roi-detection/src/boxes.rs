@@ -1,0 +1,249 @@
+//! Areas and IoU of boxes, clipping, and the removal of small boxes.
+
+use burn::tensor::{DType, Int, Tensor, TensorData};
+
+use super::{arguments, host};
+use crate::error::DetectionError;
+use burn_roi::internal::check_memory;
+use burn_roi::internal::or_panic;
+use burn_roi::internal::wait;
+
+/// The area of each box. The semantics are those of `torchvision.ops.box_area`.
+///
+/// - `boxes`: `[K, 4]`, each `[x1, y1, x2, y2]`, in any unit and of any float dtype.
+/// - Returns `[K]`, in the square of the unit. The dtype is f32 for boxes of f16 and bf16, whose products would
+///   overflow or lose precision, and that of the boxes otherwise. The area of a box that is inverted along one axis,
+///   x2 < x1 or y2 < y1, is negative.
+///
+/// ```
+/// use burn::tensor::{Device, Tensor};
+/// use burn_roi_detection::box_area;
+///
+/// let boxes = Tensor::<2>::from_floats([[1.0, 2.0, 4.0, 6.0]], &Device::default());
+/// assert_eq!(box_area(boxes).try_into_vec_as::<f32>().unwrap(), [12.0]);
+/// ```
+///
+/// # Panics
+///
+/// Where [`try_box_area`] returns an error, with its text.
+pub fn box_area(boxes: Tensor<2>) -> Tensor<1> {
+    or_panic(try_box_area(boxes))
+}
+
+/// [`box_area`] that returns an error instead of panicking.
+///
+/// # Errors
+///
+/// `RoiError::Shape`: `boxes` is not `[K, 4]`.
+pub fn try_box_area(boxes: Tensor<2>) -> Result<Tensor<1>, DetectionError> {
+    let count = arguments::boxes("boxes", &boxes)?;
+    Ok(areas(&upcast(boxes)).reshape([count]))
+}
+
+/// The intersection over union (IoU) of each box of `left` with each box of `right`. The semantics are those of
+/// `torchvision.ops.box_iou`.
+///
+/// - `left`, `right`: `[N, 4]` and `[M, 4]`, each box `[x1, y1, x2, y2]`, in the same unit, of the same float dtype.
+/// - Returns `[N, M]`, from 0 to 1. The dtype is f32 for boxes of f16 and bf16, and that of the boxes otherwise. The
+///   IoU of two boxes without area is 0 / 0, which is NaN.
+///
+/// As in torchvision, the width and height of an intersection are rounded to the dtype of the boxes. In bf16 the IoU of
+/// `[3, 0, 1004, 10]` with itself is 0.998, since its width of 1001 becomes 1000.
+///
+/// ```
+/// use burn::tensor::{Device, Tensor};
+/// use burn_roi_detection::box_iou;
+///
+/// let device = Device::default();
+/// let left = Tensor::<2>::from_floats([[0.0, 0.0, 2.0, 2.0]], &device);
+/// let right = Tensor::<2>::from_floats([[0.0, 0.0, 2.0, 1.0], [4.0, 4.0, 5.0, 5.0]], &device);
+/// assert_eq!(box_iou(left, right).try_into_vec_as::<f32>().unwrap(), [0.5, 0.0]);
+/// ```
+///
+/// # Panics
+///
+/// Where [`try_box_iou`] returns an error, with its text.
+pub fn box_iou(left: Tensor<2>, right: Tensor<2>) -> Tensor<2> {
+    or_panic(try_box_iou(left, right))
+}
+
+/// [`box_iou`] that returns an error instead of panicking.
+///
+/// # Errors
+///
+/// - `RoiError::Shape`: `left` or `right` is not `[K, 4]`.
+/// - `RoiError::Device`, `RoiError::DType`: `right` differs from `left` in its device or its dtype.
+/// - `RoiError::Memory`: the result does not fit into memory.
+pub fn try_box_iou(left: Tensor<2>, right: Tensor<2>) -> Result<Tensor<2>, DetectionError> {
+    let rows = arguments::boxes("left", &left)?;
+    let columns = arguments::boxes("right", &right)?;
+    arguments::device("right", &right.device(), "left", &left.device())?;
+    arguments::dtype("right", right.dtype(), "left", left.dtype())?;
+    let shape = [rows, columns];
+    check_memory("table of overlaps", &shape, upcast_dtype(left.dtype()), &left.device())?;
+    if rows == 0 || columns == 0 {
+        let dtype = upcast_dtype(left.dtype());
+        return Ok(Tensor::zeros(shape, (&left.device(), dtype)));
+    }
+    let overlap = |axis| overlap(&left, &right, axis, shape);
+    let intersection = overlap(0) * overlap(1);
+    let left = areas(&upcast(left)).expand(shape);
+    let right = areas(&upcast(right)).reshape([1, columns]).expand(shape);
+    Ok(intersection.clone() / (left + right - intersection))
+}
+
+/// Clips boxes to an image: a coordinate below 0 becomes 0, and one beyond the image becomes its width or height. The
+/// semantics are those of `torchvision.ops.clip_boxes_to_image`.
+///
+/// - `boxes`: `[K, 4]`, each `[x1, y1, x2, y2]` in pixels, of any float dtype.
+/// - `image_size`: `[height, width]` in pixels.
+/// - Returns `[K, 4]`, in the order, unit and dtype of `boxes`. A coordinate that is NaN stays NaN. The width and
+///   height are rounded to this dtype, as in torchvision: a width of 1333 is 1336 in bf16.
+///
+/// ```
+/// use burn::tensor::{Device, Tensor};
+/// use burn_roi_detection::clip_boxes_to_image;
+///
+/// let boxes = Tensor::<2>::from_floats([[-3.0, 4.0, 50.0, 60.0]], &Device::default());
+/// let clipped = clip_boxes_to_image(boxes, [30, 40]);
+/// assert_eq!(clipped.try_into_vec_as::<f32>().unwrap(), [0.0, 4.0, 40.0, 30.0]);
+/// ```
+///
+/// # Panics
+///
+/// Where [`try_clip_boxes_to_image`] returns an error, with its text.
+pub fn clip_boxes_to_image(boxes: Tensor<2>, image_size: [usize; 2]) -> Tensor<2> {
+    or_panic(try_clip_boxes_to_image(boxes, image_size))
+}
+
+/// [`clip_boxes_to_image`] that returns an error instead of panicking.
+///
+/// # Errors
+///
+/// `RoiError::Shape`: `boxes` is not `[K, 4]`.
+pub fn try_clip_boxes_to_image(boxes: Tensor<2>, image_size: [usize; 2]) -> Result<Tensor<2>, DetectionError> {
+    let count = arguments::boxes("boxes", &boxes)?;
+    if count == 0 {
+        return Ok(boxes);
+    }
+    let [height, width] = image_size.map(|size| size as f64);
+    let limits = TensorData::new(vec![width, height, width, height], [1, 4]);
+    let limits = Tensor::<2>::from_data(limits, (&boxes.device(), boxes.dtype())).expand([count, 4]);
+    // A minimum and a maximum would not do: of a number and NaN, backends return different ones.
+    let below = boxes.clone().lower_elem(0.0);
+    let boxes = boxes.mask_fill(below, 0.0);
+    let above = boxes.clone().greater(limits.clone());
+    Ok(boxes.mask_where(above, limits))
+}
+
+/// The indices of the boxes whose width and height are both at least `min_size`. The semantics are those of
+/// `torchvision.ops.remove_small_boxes`.
+///
+/// - `boxes`: `[K, 4]`, each `[x1, y1, x2, y2]`, of any float dtype.
+/// - `min_size`: in the unit of `boxes`. It and the sides are rounded to the dtype of `boxes`, as in torchvision.
+/// - Returns the indices of these boxes, ascending, in the device's integer dtype. A box with a NaN coordinate is not
+///   among them.
+///
+/// The boxes are read back to the host.
+///
+/// ```
+/// use burn::tensor::{Device, Tensor};
+/// use burn_roi_detection::remove_small_boxes;
+///
+/// let boxes = Tensor::<2>::from_floats([[0.0, 0.0, 0.5, 9.0], [0.0, 0.0, 1.0, 1.0]], &Device::default());
+/// let large = remove_small_boxes(boxes.clone(), 1.0);
+/// assert_eq!(boxes.select(0, large).dims(), [1, 4]);
+/// ```
+///
+/// # Panics
+///
+/// Where [`try_remove_small_boxes`] returns an error, with its text.
+pub fn remove_small_boxes(boxes: Tensor<2>, min_size: f64) -> Tensor<1, Int> {
+    or_panic(try_remove_small_boxes(boxes, min_size))
+}
+
+/// [`remove_small_boxes`] that returns an error instead of panicking.
+///
+/// # Errors
+///
+/// - `RoiError::Shape`: `boxes` is not `[K, 4]`.
+/// - `RoiError::Option`: `min_size` is NaN.
+pub fn try_remove_small_boxes(boxes: Tensor<2>, min_size: f64) -> Result<Tensor<1, Int>, DetectionError> {
+    wait(
+        "try_remove_small_boxes",
+        "remove_small_boxes_async",
+        remove_small_boxes_async(boxes, min_size),
+    )
+}
+
+/// [`remove_small_boxes`] that awaits the device.
+/// A WebGPU device in a browser can be read in this form only.
+///
+/// # Errors
+///
+/// Those of [`try_remove_small_boxes`], except `RoiError::SynchronousRead`.
+pub async fn remove_small_boxes_async(boxes: Tensor<2>, min_size: f64) -> Result<Tensor<1, Int>, DetectionError> {
+    arguments::boxes("boxes", &boxes)?;
+    arguments::not_nan("min_size", min_size)?;
+    let dtype = boxes.dtype();
+    let host_boxes = host::read_boxes(&boxes).await?;
+    let large: Vec<usize> = (0..host_boxes.len())
+        .filter(|&index| host::is_large(&host_boxes[index], min_size, dtype))
+        .collect();
+    Ok(host::indices(&large, &boxes.device()))
+}
+
+/// One coordinate of each box, `[K, 1]`: 0 to 3 for x1, y1, x2 and y2.
+pub(super) fn column(boxes: &Tensor<2>, column: usize) -> Tensor<2> {
+    boxes.clone().slice_dim(1, column..column + 1)
+}
+
+/// The length of each box along an axis, `[K, 1]`: 0 for x, 1 for y.
+pub(super) fn length(boxes: &Tensor<2>, axis: usize) -> Tensor<2> {
+    column(boxes, axis + 2) - column(boxes, axis)
+}
+
+/// The area of each box, `[K, 1]`.
+fn areas(boxes: &Tensor<2>) -> Tensor<2> {
+    length(boxes, 0) * length(boxes, 1)
+}
+
+/// The length of the intersection along an axis, of each box of `left` with each of `right`, `[N, M]`.
+fn overlap(left: &Tensor<2>, right: &Tensor<2>, axis: usize, shape: [usize; 2]) -> Tensor<2> {
+    let of_left = |index| column(left, index).expand(shape);
+    let of_right = |index| column(right, index).reshape([1, shape[1]]).expand(shape);
+    let start = of_left(axis).max_pair(of_right(axis));
+    let end = of_left(axis + 2).min_pair(of_right(axis + 2));
+    upcast(end - start).clamp_min(0.0)
+}
+
+/// Boxes in the dtype that areas are computed in.
+fn upcast(boxes: Tensor<2>) -> Tensor<2> {
+    let dtype = upcast_dtype(boxes.dtype());
+    cast(boxes, dtype)
+}
+
+/// The dtype that boxes of these two dtypes are computed in together.
+pub(super) fn common_dtype(left: DType, right: DType) -> DType {
+    match (left, right) {
+        (DType::F64, _) | (_, DType::F64) => DType::F64,
+        _ if left == right => upcast_dtype(left),
+        _ => DType::F32,
+    }
+}
+
+/// A tensor in another dtype.
+pub(super) fn cast<const D: usize>(tensor: Tensor<D>, dtype: DType) -> Tensor<D> {
+    if tensor.dtype() == dtype {
+        return tensor;
+    }
+    tensor.cast(dtype)
+}
+
+/// The dtype of what is computed from boxes of `dtype`, such as areas and IoU.
+pub(crate) fn upcast_dtype(dtype: DType) -> DType {
+    match dtype {
+        DType::F16 | DType::BF16 => DType::F32,
+        _ => dtype,
+    }
+}

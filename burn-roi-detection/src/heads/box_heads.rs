@@ -1,0 +1,217 @@
+//! The heads that classify regions and predict their box deltas.
+
+use burn::module::Module;
+use burn::nn::{Linear, LinearConfig};
+use burn::tensor::{Device, Tensor, activation::relu};
+
+use super::super::zeros::no_rows;
+use super::conv_block::{ConvBlock, conv_blocks};
+use burn_roi::config;
+
+config! {
+/// Options of [`TwoMlpHead`].
+#[derive(Debug)]
+pub struct TwoMlpHeadConfig {
+    /// The number of elements of a pooled region: channels times height times width.
+    pub in_channels: usize,
+    /// The number of output features of both layers.
+    pub representation_size: usize,
+}
+}
+
+impl TwoMlpHeadConfig {
+    /// Creates the module, with Burn's initial weights.
+    pub fn init(&self, device: &Device) -> TwoMlpHead {
+        let size = self.representation_size;
+        TwoMlpHead {
+            fc6: LinearConfig::new(self.in_channels, size).init(device),
+            fc7: LinearConfig::new(size, size).init(device),
+        }
+    }
+}
+
+/// Two linear layers, each with a ReLU. The semantics are those of torchvision's `TwoMLPHead`. Created by
+/// [`TwoMlpHeadConfig::init`].
+///
+/// ```
+/// use burn::tensor::{Device, Tensor};
+/// use burn_roi_detection::{FastRcnnPredictorConfig, TwoMlpHeadConfig};
+///
+/// let device = Device::default();
+/// let head = TwoMlpHeadConfig::new(8 * 7 * 7, 16).init(&device);
+/// let predictor = FastRcnnPredictorConfig::new(16, 5).init(&device);
+///
+/// let pooled = Tensor::<4>::ones([3, 8, 7, 7], &device);
+/// let (class_logits, box_regression) = predictor.forward(head.forward(pooled));
+/// assert_eq!(class_logits.dims(), [3, 5]);
+/// assert_eq!(box_regression.dims(), [3, 4 * 5]);
+/// ```
+#[derive(Module, Debug)]
+pub struct TwoMlpHead {
+    /// The first layer; `fc6` in torchvision.
+    pub fc6: Linear,
+    /// The second layer; `fc7` in torchvision.
+    pub fc7: Linear,
+}
+
+impl TwoMlpHead {
+    /// The features of pooled regions.
+    ///
+    /// - `pooled`: `[K, C, P, Q]`, where C * P * Q is `in_channels`, in the float dtype of the weights. K may be 0.
+    /// - Returns `[K, representation_size]`.
+    ///
+    /// # Panics
+    ///
+    /// Where K is above 0 and C * P * Q is not `in_channels`.
+    pub fn forward(&self, pooled: Tensor<4>) -> Tensor<2> {
+        let features = flatten(pooled);
+        let features = relu(linear(&self.fc6, features));
+        relu(linear(&self.fc7, features))
+    }
+}
+
+config! {
+/// Options of [`FastRcnnConvFcHead`].
+#[derive(Debug)]
+pub struct FastRcnnConvFcHeadConfig {
+    /// The number of channels of a pooled region.
+    pub in_channels: usize,
+    /// The height and width of a pooled region.
+    pub pooled_size: [usize; 2],
+    /// The number of output channels of each convolution.
+    pub conv_layers: Vec<usize>,
+    /// The number of output features of each linear layer.
+    pub fc_layers: Vec<usize>,
+    /// Whether batch normalization follows each convolution, as in torchvision's `_v2` detectors.
+    pub normalized: bool = false,
+}
+}
+
+impl FastRcnnConvFcHeadConfig {
+    /// Creates the module, with Burn's initial weights.
+    pub fn init(&self, device: &Device) -> FastRcnnConvFcHead {
+        let convs = conv_blocks(self.in_channels, &self.conv_layers, self.normalized, device);
+        let channels = self.conv_layers.last().unwrap_or(&self.in_channels);
+        let mut features = channels * self.pooled_size[0] * self.pooled_size[1];
+        let fcs = self.fc_layers.iter().map(|&out_features| {
+            let config = LinearConfig::new(features, out_features);
+            features = out_features;
+            config.init(device)
+        });
+        let fcs = fcs.collect();
+        FastRcnnConvFcHead { convs, fcs }
+    }
+}
+
+/// 3 x 3 convolutions, then linear layers, each with a ReLU. The semantics are those of torchvision's
+/// `FastRCNNConvFCHead`. Created by [`FastRcnnConvFcHeadConfig::init`].
+///
+/// In a torchvision checkpoint, the modules are numbered in the order of their use. With 4 convolutions, these are `0`
+/// to `3`, `4` flattens, the first linear layer is `5`, its ReLU is `6`, and the second linear layer is `7`.
+///
+/// ```
+/// use burn::tensor::{Device, Tensor};
+/// use burn_roi_detection::FastRcnnConvFcHeadConfig;
+///
+/// let device = Device::default();
+/// let config = FastRcnnConvFcHeadConfig::new(8, [7, 7], vec![8; 4], vec![16]).with_normalized(true);
+/// let pooled = Tensor::<4>::ones([3, 8, 7, 7], &device);
+/// assert_eq!(config.init(&device).forward(pooled).dims(), [3, 16]);
+/// ```
+#[derive(Module, Debug)]
+pub struct FastRcnnConvFcHead {
+    /// The convolutions.
+    pub convs: Vec<ConvBlock>,
+    /// The linear layers.
+    pub fcs: Vec<Linear>,
+}
+
+impl FastRcnnConvFcHead {
+    /// The features of pooled regions.
+    ///
+    /// - `pooled`: `[K, C, P, Q]`, where C is `in_channels` and `[P, Q]` is `pooled_size`, in the float dtype of the
+    ///   weights. K may be 0.
+    /// - Returns `[K, F]`, where F is the last of `fc_layers`.
+    ///
+    /// # Panics
+    ///
+    /// Where K is above 0 and C, P or Q differs from the configuration.
+    pub fn forward(&self, pooled: Tensor<4>) -> Tensor<2> {
+        let pooled = self.convs.iter().fold(pooled, |maps, block| block.forward(maps));
+        self.fcs
+            .iter()
+            .fold(flatten(pooled), |features, layer| relu(linear(layer, features)))
+    }
+}
+
+config! {
+/// Options of [`FastRcnnPredictor`].
+#[derive(Debug)]
+pub struct FastRcnnPredictorConfig {
+    /// The number of input features of a region.
+    pub in_channels: usize,
+    /// The number of classes. This includes the background, which is class 0.
+    pub num_classes: usize,
+    /// Whether all classes of a region have the same box deltas, as with detectron2's `CLS_AGNOSTIC_BBOX_REG` and
+    /// mmdetection's `reg_class_agnostic`. torchvision has no such option.
+    pub class_agnostic_regression: bool = false,
+}
+}
+
+impl FastRcnnPredictorConfig {
+    /// Creates the module, with Burn's initial weights.
+    pub fn init(&self, device: &Device) -> FastRcnnPredictor {
+        let (features, classes) = (self.in_channels, self.num_classes);
+        let boxes = if self.class_agnostic_regression { 1 } else { classes };
+        FastRcnnPredictor {
+            cls_score: LinearConfig::new(features, classes).init(device),
+            bbox_pred: LinearConfig::new(features, 4 * boxes).init(device),
+        }
+    }
+}
+
+/// Two linear layers that predict class logits and box deltas. The semantics are those of torchvision's
+/// `FastRCNNPredictor`. Created by [`FastRcnnPredictorConfig::init`]; [`TwoMlpHead`] has an example.
+#[derive(Module, Debug)]
+pub struct FastRcnnPredictor {
+    /// The layer that predicts class logits; `cls_score` in torchvision.
+    pub cls_score: Linear,
+    /// The layer that predicts box deltas; `bbox_pred` in torchvision.
+    pub bbox_pred: Linear,
+}
+
+impl FastRcnnPredictor {
+    /// The class logits and the box deltas of regions.
+    ///
+    /// - `features`: `[K, in_channels]`, in the float dtype of the weights. K may be 0.
+    /// - Returns the class logits, `[K, num_classes]`, and the box deltas, `[K, 4 * num_classes]`, or `[K, 4]` with
+    ///   `class_agnostic_regression`. They are what [`BoxCoder::decode`](crate::BoxCoder::decode) takes.
+    ///
+    /// # Panics
+    ///
+    /// Where K is above 0 and `features` has not `in_channels` columns.
+    pub fn forward(&self, features: Tensor<2>) -> (Tensor<2>, Tensor<2>) {
+        (
+            linear(&self.cls_score, features.clone()),
+            linear(&self.bbox_pred, features),
+        )
+    }
+}
+
+/// `[K, C, P, Q]` to `[K, C * P * Q]`.
+fn flatten(pooled: Tensor<4>) -> Tensor<2> {
+    let [count, channels, height, width] = pooled.dims();
+    if count == 0 {
+        return no_rows(&None::<Linear>, pooled, [0, channels * height * width]);
+    }
+    pooled.reshape([count, channels * height * width])
+}
+
+/// Applies a linear layer.
+fn linear(layer: &Linear, features: Tensor<2>) -> Tensor<2> {
+    if features.dims()[0] > 0 {
+        return layer.forward(features);
+    }
+    let [_, out_features] = layer.weight.dims();
+    no_rows(layer, features, [0, out_features])
+}

@@ -1,0 +1,116 @@
+//! [`ConvBlock`]: a convolution, batch normalization and ReLU.
+
+use burn::module::Module;
+use burn::nn::conv::{Conv2d, Conv2dConfig};
+use burn::nn::{BatchNorm, BatchNormConfig, PaddingConfig2d};
+use burn::tensor::{Device, Tensor, activation::relu};
+
+use super::super::zeros::no_rows;
+use burn_roi::config;
+
+config! {
+/// Options of [`ConvBlock`]; the defaults are those of torchvision's `Conv2dNormActivation`.
+#[derive(Debug)]
+pub struct ConvBlockConfig {
+    /// The number of input channels.
+    pub in_channels: usize,
+    /// The number of output channels.
+    pub out_channels: usize,
+    /// The height and width of the kernel. The padding is `(kernel_size - 1) / 2`, so an odd size keeps the size of the
+    /// feature map.
+    pub kernel_size: usize,
+    /// Whether batch normalization follows the convolution, which then has no bias.
+    pub normalized: bool = true,
+    /// Whether a ReLU follows.
+    pub activation: bool = true,
+    /// The number that batch normalization adds to the variance. Above 0.
+    pub epsilon: f64 = 1e-5,
+}
+}
+
+impl ConvBlockConfig {
+    /// Creates the module, with Burn's initial weights.
+    ///
+    /// # Panics
+    ///
+    /// Where `in_channels`, `out_channels` or `kernel_size` is 0, or where `normalized` is true and `epsilon` is not
+    /// above 0.
+    pub fn init(&self, device: &Device) -> ConvBlock {
+        let padding = self.kernel_size.saturating_sub(1) / 2;
+        let channels = [self.in_channels, self.out_channels];
+        let norm = BatchNormConfig::new(self.out_channels).with_epsilon(self.epsilon);
+        ConvBlock {
+            conv: Conv2dConfig::new(channels, [self.kernel_size, self.kernel_size])
+                .with_padding(PaddingConfig2d::Explicit(padding, padding, padding, padding))
+                .with_bias(!self.normalized)
+                .init(device),
+            norm: self.normalized.then(|| norm.init(device)),
+            padding,
+            activation: self.activation,
+        }
+    }
+}
+
+/// A convolution with stride 1, then batch normalization and a ReLU, each if configured. The semantics are those of
+/// torchvision's `Conv2dNormActivation` in evaluation mode. Created by [`ConvBlockConfig::init`].
+///
+/// In a torchvision checkpoint, `0` is the convolution and `1` the batch normalization.
+///
+/// ```
+/// use burn::tensor::{Device, Tensor};
+/// use burn_roi_detection::ConvBlockConfig;
+///
+/// let device = Device::default();
+/// // A feature pyramid has blocks without activation.
+/// let block = ConvBlockConfig::new(8, 4, 3).with_activation(false).init(&device);
+/// let maps = Tensor::<4>::ones([1, 8, 5, 6], &device);
+/// assert_eq!(block.forward(maps).dims(), [1, 4, 5, 6]);
+/// ```
+#[derive(Module, Debug)]
+pub struct ConvBlock {
+    /// The convolution; `0` in torchvision.
+    pub conv: Conv2d,
+    /// The batch normalization; `1` in torchvision.
+    pub norm: Option<BatchNorm>,
+    #[module(skip)]
+    padding: usize,
+    #[module(skip)]
+    activation: bool,
+}
+
+impl ConvBlock {
+    /// Applies the block.
+    ///
+    /// - `maps`: `[N, in_channels, H, W]`, in the float dtype of the weights. N may be 0.
+    /// - Returns `[N, out_channels, H, W]` for an odd `kernel_size`; for an even one H and W are smaller by 1.
+    ///
+    /// # Panics
+    ///
+    /// Where N is above 0 and `maps` has another number of channels than `in_channels`.
+    pub fn forward(&self, maps: Tensor<4>) -> Tensor<4> {
+        let [count, _, height, width] = maps.dims();
+        if count == 0 {
+            let [out_channels, _, kernel_height, kernel_width] = self.conv.weight.dims();
+            let size = |size: usize, kernel: usize| (size + 2 * self.padding + 1).saturating_sub(kernel);
+            let shape = [0, out_channels, size(height, kernel_height), size(width, kernel_width)];
+            return no_rows(self, maps, shape);
+        }
+        let maps = self.conv.forward(maps);
+        let maps = match &self.norm {
+            Some(norm) => norm.forward(maps),
+            None => maps,
+        };
+        if self.activation { relu(maps) } else { maps }
+    }
+}
+
+/// Blocks of 3 x 3 convolutions in a row, with the numbers of output channels in `layers`.
+pub(super) fn conv_blocks(in_channels: usize, layers: &[usize], normalized: bool, device: &Device) -> Vec<ConvBlock> {
+    let mut channels = in_channels;
+    let blocks = layers.iter().map(|&out_channels| {
+        let config = ConvBlockConfig::new(channels, out_channels, 3);
+        channels = out_channels;
+        config.with_normalized(normalized).init(device)
+    });
+    blocks.collect()
+}

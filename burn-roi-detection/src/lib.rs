@@ -1,0 +1,173 @@
+//! The parts of a two-stage detector around the region operators, with torchvision's names and results: boxes, NMS, box
+//! deltas, anchors, proposals, the heads of Faster R-CNN and Mask R-CNN, detections, masks, and the heads' training.
+//!
+//! # Conventions
+//!
+//! - Boxes are `[x1, y1, x2, y2]` in pixels, in tensors `[K, 4]`. Sizes are `[height, width]` in pixels.
+//! - The semantics are those of torchvision 0.26.
+//! - Rotated boxes are `[cx, cy, w, h, angle]`, in tensors `[K, 5]`. [`box_iou_rotated`] and [`nms_rotated`] have the
+//!   semantics of detectron2 and mmcv, by an
+//!   [`AngleConvention`](burn_roi::AngleConvention).
+//! - A tensor's device decides the backend, as for the region operators. Where values decide how many rows a result
+//!   has, the function reads them back to the host, and its documentation says so.
+//! - An empty input, such as no proposals, gives empty tensors. On an autodiff device, the losses of no regions are 0,
+//!   and so are the gradients of the heads and of the features.
+//! - A function that reads back has a third form, such as [`nms_async`] beside [`nms`] and [`try_nms`], which awaits
+//!   the device. In a browser a WebGPU device can be read in this form only: there the `try_` form returns
+//!   [`RoiError::SynchronousRead`](burn_roi::RoiError::SynchronousRead), which names it. Both return
+//!   [`RoiError::DeviceRead`](burn_roi::RoiError::DeviceRead) where the device answers with a failure.
+//! - A native program on an asynchronous executor sets Burn's `RuntimeKind::Async`. Without it CubeCL devices copy data
+//!   when it is used, which blocks a thread of the executor.
+//!
+//! # From feature maps to detections
+//!
+//! 1. A region proposal network, built from [`ConvBlock`] and Burn's layers, computes objectness and box deltas for the
+//!    anchors of an [`AnchorGenerator`]. [`BoxCoder`] applies the box deltas to the anchors, and [`filter_proposals`]
+//!    keeps the best boxes.
+//! 2. [`multi_scale_roi_align`](burn_roi::multi_scale_roi_align()) pools the proposals. [`TwoMlpHead`] or
+//!    [`FastRcnnConvFcHead`], then [`FastRcnnPredictor`], classify them and refine their boxes.
+//!    [`postprocess_detections`] turns that into [`Detections`].
+//! 3. [`multi_scale_roi_align`](burn_roi::multi_scale_roi_align()) pools the detections. [`MaskRcnnHeads`] and
+//!    [`MaskRcnnPredictor`] compute a mask for each class. [`maskrcnn_inference`] selects the mask of the detection's
+//!    class, and [`paste_masks_in_image`] pastes it into the image. [`paste_binary_masks_in_image`] and
+//!    [`paste_masks_as_run_lengths`] do that for the pixels above a threshold, in less memory.
+//!
+//! Of Keypoint R-CNN there is the last step: [`heatmaps_to_keypoints`] finds the keypoints of each detection in its
+//! heatmaps.
+//!
+//! ```
+//! use burn::tensor::{Device, Tensor};
+//! use burn_roi_detection::{
+//!     DetectionConfig, FastRcnnPredictorConfig, TwoMlpHeadConfig, postprocess_detections,
+//! };
+//! use burn_roi::{RoiAlignConfig, Rois, roi_align};
+//!
+//! let device = Device::default();
+//! let head = TwoMlpHeadConfig::new(8 * 7 * 7, 32).init(&device);
+//! let predictor = FastRcnnPredictorConfig::new(32, 5).init(&device);
+//!
+//! // A feature map of a quarter of the image's size, and a proposal in pixels of the image.
+//! let features = Tensor::<4>::ones([1, 8, 50, 76], &device);
+//! let proposals = vec![Tensor::<2>::from_floats([[40.0, 40.0, 160.0, 100.0]], &device)];
+//!
+//! let rois = Rois::from_images(proposals.clone());
+//! let config = RoiAlignConfig::new([7, 7]).with_spatial_scale(0.25).with_sampling_ratio(2);
+//! let pooled = roi_align(features, &rois, config);
+//! let (class_logits, box_regression) = predictor.forward(head.forward(pooled));
+//! let image_sizes = [[200, 304]];
+//! let config = DetectionConfig::new();
+//! let images = postprocess_detections(class_logits, box_regression, proposals, &image_sizes, &config);
+//! assert_eq!(images.len(), 1);
+//! ```
+//!
+//! # Training the heads
+//!
+//! 1. [`assign_targets_to_anchors`] compares the anchors with the ground truth by a [`Matcher`], [`BoxCoder::encode`]
+//!    computes their box deltas, and [`rpn_loss`] gives the losses of the region proposal network.
+//! 2. [`select_training_samples`] compares the proposals with the ground truth and draws samples from them by a
+//!    [`BalancedPositiveNegativeSampler`]. [`fastrcnn_loss`] gives the losses of the box head.
+//! 3. [`maskrcnn_loss`] gives the loss of the mask head for the samples that are not background,
+//!    [`TrainingSamples::positive`]. [`project_masks_on_boxes`] crops their masks from the ground truth, and
+//!    [`MaskTargets`] has the options of detectron2 and mmdetection.
+//!
+//! The losses have gradients for what the heads compute on an autodiff device. Targets have none: they are plain
+//! tensors, and a function takes them with or without autodiff. The caller gives the random choice, either
+//! [`random_permutations`] of a seed or that of another run.
+//!
+//! ```
+//! use burn::tensor::{Device, Int, Tensor};
+//! use burn_roi_detection::{
+//!     FastRcnnPredictorConfig, TrainingSamplesConfig, TwoMlpHeadConfig, fastrcnn_loss, random_permutations,
+//!     select_training_samples,
+//! };
+//! use burn_roi::{RoiAlignConfig, Rois, roi_align};
+//!
+//! let device = Device::default();
+//! let head = TwoMlpHeadConfig::new(8 * 7 * 7, 32).init(&device.clone().autodiff());
+//! let predictor = FastRcnnPredictorConfig::new(32, 5).init(&device.clone().autodiff());
+//!
+//! let features = Tensor::<4>::ones([1, 8, 50, 76], &device);
+//! let proposals = vec![Tensor::<2>::from_floats([[40.0, 40.0, 160.0, 100.0]], &device)];
+//! let gt_boxes = vec![Tensor::<2>::from_floats([[44.0, 36.0, 150.0, 90.0]], &device)];
+//! let gt_labels = vec![Tensor::<1, Int>::from_ints([3], &device)];
+//! let config = TrainingSamplesConfig::new();
+//! let permutation = &mut random_permutations(0);
+//! let samples = select_training_samples(&proposals, &gt_boxes, &gt_labels, &config, permutation);
+//!
+//! let rois = Rois::from_images(samples.proposals.clone());
+//! let config = RoiAlignConfig::new([7, 7]).with_spatial_scale(0.25).with_sampling_ratio(2);
+//! let pooled = roi_align(features, &rois, config);
+//! let (class_logits, box_regression) = predictor.forward(head.forward(pooled));
+//! let (classification_loss, box_loss) =
+//!     fastrcnn_loss(class_logits, box_regression, &samples.labels, &samples.regression_targets);
+//! let gradients = (classification_loss + box_loss).backward();
+//! assert!(head.fc6.weight.val().grad(&gradients).is_some());
+//! ```
+
+mod anchors;
+pub(crate) mod arguments;
+mod base_anchors;
+mod binary_masks;
+mod box_coder;
+mod boxes;
+mod class_masks;
+mod cubic;
+mod error;
+mod heads;
+pub(crate) mod host;
+mod integers;
+mod keypoints;
+mod mask_window;
+mod nms;
+pub mod onnx;
+mod paste_masks;
+mod post_processing;
+mod proposals;
+mod rotated;
+mod run_lengths;
+mod suppression;
+mod training;
+mod zeros;
+
+pub use anchors::{AnchorGenerator, AnchorGeneratorConfig};
+pub use base_anchors::BaseAnchors;
+pub use binary_masks::{
+    paste_binary_masks_in_image, paste_binary_masks_in_image_async, paste_masks_as_run_lengths,
+    paste_masks_as_run_lengths_async, try_paste_binary_masks_in_image, try_paste_masks_as_run_lengths,
+};
+pub use box_coder::BoxCoder;
+pub(crate) use boxes::upcast_dtype;
+pub use boxes::{
+    box_area, box_iou, clip_boxes_to_image, remove_small_boxes, remove_small_boxes_async, try_box_area, try_box_iou,
+    try_clip_boxes_to_image, try_remove_small_boxes,
+};
+pub use class_masks::{maskrcnn_inference, try_maskrcnn_inference};
+pub use error::DetectionError;
+pub use heads::{
+    ConvBlock, ConvBlockConfig, FastRcnnConvFcHead, FastRcnnConvFcHeadConfig, FastRcnnPredictor,
+    FastRcnnPredictorConfig, MaskRcnnHeads, MaskRcnnHeadsConfig, MaskRcnnPredictor, MaskRcnnPredictorConfig,
+    TwoMlpHead, TwoMlpHeadConfig,
+};
+pub use keypoints::{heatmaps_to_keypoints, heatmaps_to_keypoints_async, try_heatmaps_to_keypoints};
+pub use nms::{batched_nms, batched_nms_async, nms, nms_async, try_batched_nms, try_nms};
+pub use paste_masks::{paste_masks_in_image, paste_masks_in_image_async, try_paste_masks_in_image};
+pub use post_processing::{
+    DetectionConfig, Detections, postprocess_detections, postprocess_detections_async, try_postprocess_detections,
+};
+pub use proposals::{ProposalConfig, filter_proposals, filter_proposals_async, try_filter_proposals};
+pub use rotated::{
+    OverlapMode, batched_nms_rotated, batched_nms_rotated_async, box_iou_rotated, box_iou_rotated_aligned,
+    box_iou_rotated_aligned_async, box_iou_rotated_async, nms_rotated, nms_rotated_async, try_batched_nms_rotated,
+    try_box_iou_rotated, try_box_iou_rotated_aligned, try_nms_rotated,
+};
+pub use run_lengths::RunLengths;
+pub(crate) use suppression::greedy_nms;
+pub use training::{
+    BalancedPositiveNegativeSampler, MaskTargets, Matcher, TrainingSamples, TrainingSamplesConfig,
+    assign_targets_to_anchors, assign_targets_to_anchors_async, assign_targets_to_proposals,
+    assign_targets_to_proposals_async, fastrcnn_loss, fastrcnn_loss_async, maskrcnn_loss, maskrcnn_loss_async,
+    project_masks_on_boxes, project_masks_on_boxes_async, random_permutations, rpn_loss, rpn_loss_async,
+    select_training_samples, select_training_samples_async, try_assign_targets_to_anchors,
+    try_assign_targets_to_proposals, try_fastrcnn_loss, try_maskrcnn_loss, try_project_masks_on_boxes, try_rpn_loss,
+    try_select_training_samples,
+};

@@ -1,0 +1,168 @@
+//! Non-maximum suppression (NMS).
+
+use burn::tensor::{Int, Tensor};
+
+use super::suppression::greedy_nms;
+use super::{arguments, host};
+use crate::error::DetectionError;
+use burn_roi::internal::or_panic;
+use burn_roi::internal::wait;
+
+/// Non-maximum suppression: keeps the boxes whose intersection over union (IoU) with every kept box of a higher
+/// score is at most `iou_threshold`. The semantics are those of `torchvision.ops.nms`.
+///
+/// - `boxes`: `[K, 4]`, each `[x1, y1, x2, y2]`, in any unit and of any float dtype.
+/// - `scores`: `[K]`, of any float dtype.
+/// - `iou_threshold`: a box is suppressed where the IoU is above this.
+/// - Returns the indices of the kept boxes, by decreasing score, in the device's integer dtype. Of equal scores the
+///   lower index comes first.
+///
+/// Boxes and scores are read back to the host. It computes the IoU in f64 for boxes of f64, and in f32 for all others.
+/// A box whose score is NaN is not kept. A box with a NaN coordinate neither suppresses a box nor is suppressed, as in
+/// torchvision.
+///
+/// ```
+/// use burn::tensor::{Device, Tensor};
+/// use burn_roi_detection::nms;
+///
+/// let device = Device::default();
+/// let boxes = Tensor::<2>::from_floats(
+///     [[0.0, 0.0, 10.0, 10.0], [50.0, 0.0, 60.0, 10.0], [0.0, 0.0, 10.0, 9.0]],
+///     &device,
+/// );
+/// let scores = Tensor::<1>::from_floats([0.6, 0.7, 0.9], &device);
+/// let kept = nms(boxes, scores, 0.5);
+/// assert_eq!(kept.try_into_vec_as::<i32>().unwrap(), [2, 1]);
+/// ```
+///
+/// # Panics
+///
+/// Where [`try_nms`] returns an error, with its text.
+pub fn nms(boxes: Tensor<2>, scores: Tensor<1>, iou_threshold: f64) -> Tensor<1, Int> {
+    or_panic(try_nms(boxes, scores, iou_threshold))
+}
+
+/// [`nms`] that returns an error instead of panicking.
+///
+/// # Errors
+///
+/// - `RoiError::Shape`: `boxes` is not `[K, 4]`.
+/// - [`DetectionError::Length`]: `scores` has not one element for each box.
+/// - `RoiError::Device`: `scores` is on another device than `boxes`.
+/// - `RoiError::Option`: `iou_threshold` is NaN.
+pub fn try_nms(boxes: Tensor<2>, scores: Tensor<1>, iou_threshold: f64) -> Result<Tensor<1, Int>, DetectionError> {
+    wait("try_nms", "nms_async", nms_async(boxes, scores, iou_threshold))
+}
+
+/// [`nms`] that awaits the device.
+/// A WebGPU device in a browser can be read in this form only.
+///
+/// # Errors
+///
+/// Those of [`try_nms`], except `RoiError::SynchronousRead`.
+pub async fn nms_async(
+    boxes: Tensor<2>,
+    scores: Tensor<1>,
+    iou_threshold: f64,
+) -> Result<Tensor<1, Int>, DetectionError> {
+    let count = check(&boxes, &scores, iou_threshold)?;
+    let kept = greedy_nms(
+        (0..count).collect(),
+        &host::read_boxes(&boxes).await?,
+        boxes.dtype(),
+        &host::read_floats(&scores).await?,
+        |_| 0,
+        iou_threshold,
+        usize::MAX,
+    );
+    Ok(host::indices(&kept, &boxes.device()))
+}
+
+/// [`nms`] within each class: boxes of different classes do not suppress each other. The semantics are those of
+/// `torchvision.ops.batched_nms`.
+///
+/// - `boxes`, `scores`, `iou_threshold`: as in [`nms`].
+/// - `classes`: `[K]`, any integers, for example the boxes' labels, pyramid levels or images.
+/// - Returns the indices of the kept boxes of all classes, by decreasing score, in the device's integer dtype. Of
+///   equal scores the lower index comes first.
+///
+/// The IoU is computed from the coordinates as they are. torchvision does the same for more than 1,000 boxes on a
+/// CPU, but leaves the order of equal scores open. For fewer boxes it adds an offset to the coordinates of each class;
+/// the rounding of that sum can change which boxes are kept where an IoU is close to the threshold.
+///
+/// Boxes, scores and classes are read back to the host. The precision of the IoU is that of [`nms`], and so is the
+/// treatment of NaN.
+///
+/// ```
+/// use burn::tensor::{Device, Int, Tensor};
+/// use burn_roi_detection::batched_nms;
+///
+/// let device = Device::default();
+/// let one = [0.0, 0.0, 10.0, 10.0];
+/// let boxes = Tensor::<2>::from_floats([one, one, one], &device);
+/// let scores = Tensor::<1>::from_floats([0.6, 0.7, 0.9], &device);
+/// let classes = Tensor::<1, Int>::from_ints([1, 2, 2], &device);
+/// let kept = batched_nms(boxes, scores, classes, 0.5);
+/// assert_eq!(kept.try_into_vec_as::<i32>().unwrap(), [2, 0]);
+/// ```
+///
+/// # Panics
+///
+/// Where [`try_batched_nms`] returns an error, with its text.
+pub fn batched_nms(boxes: Tensor<2>, scores: Tensor<1>, classes: Tensor<1, Int>, iou_threshold: f64) -> Tensor<1, Int> {
+    or_panic(try_batched_nms(boxes, scores, classes, iou_threshold))
+}
+
+/// [`batched_nms`] that returns an error instead of panicking.
+///
+/// # Errors
+///
+/// Those of [`try_nms`], and [`DetectionError::Length`] and `RoiError::Device` for `classes` as for `scores`.
+pub fn try_batched_nms(
+    boxes: Tensor<2>,
+    scores: Tensor<1>,
+    classes: Tensor<1, Int>,
+    iou_threshold: f64,
+) -> Result<Tensor<1, Int>, DetectionError> {
+    wait(
+        "try_batched_nms",
+        "batched_nms_async",
+        batched_nms_async(boxes, scores, classes, iou_threshold),
+    )
+}
+
+/// [`batched_nms`] that awaits the device.
+/// A WebGPU device in a browser can be read in this form only.
+///
+/// # Errors
+///
+/// Those of [`try_batched_nms`], except `RoiError::SynchronousRead`.
+pub async fn batched_nms_async(
+    boxes: Tensor<2>,
+    scores: Tensor<1>,
+    classes: Tensor<1, Int>,
+    iou_threshold: f64,
+) -> Result<Tensor<1, Int>, DetectionError> {
+    let count = check(&boxes, &scores, iou_threshold)?;
+    arguments::length("classes", classes.dims()[0], count, "row of `boxes`")?;
+    arguments::device("classes", &classes.device(), "boxes", &boxes.device())?;
+    let classes = host::read_ints(&classes).await?;
+    let kept = greedy_nms(
+        (0..count).collect(),
+        &host::read_boxes(&boxes).await?,
+        boxes.dtype(),
+        &host::read_floats(&scores).await?,
+        |index| classes[index],
+        iou_threshold,
+        usize::MAX,
+    );
+    Ok(host::indices(&kept, &boxes.device()))
+}
+
+fn check(boxes: &Tensor<2>, scores: &Tensor<1>, iou_threshold: f64) -> Result<usize, DetectionError> {
+    let count = arguments::boxes("boxes", boxes)?;
+    arguments::length("scores", scores.dims()[0], count, "row of `boxes`")?;
+    arguments::device("scores", &scores.device(), "boxes", &boxes.device())?;
+    arguments::not_nan("iou_threshold", iou_threshold)?;
+    Ok(count)
+}

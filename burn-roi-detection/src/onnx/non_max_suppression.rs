@@ -1,0 +1,163 @@
+//! ONNX `NonMaxSuppression`.
+
+use burn::tensor::{DType, Int, Tensor, TensorData};
+
+use crate::error::DetectionError;
+use crate::{arguments, greedy_nms, host, upcast_dtype};
+use burn_roi::config;
+use burn_roi::internal::or_panic;
+use burn_roi::internal::wait;
+
+config! {
+/// The attribute of ONNX `NonMaxSuppression` (opsets 10 and 11) and its inputs that are numbers, with their defaults.
+#[derive(Debug, PartialEq)]
+pub struct NonMaxSuppression {
+    /// Whether boxes are `[x_center, y_center, width, height]`, instead of `[y1, x1, y2, x2]` with any two diagonal
+    /// corners.
+    pub center_point_box: bool = false,
+    /// How many boxes are kept at most of each class of each image. Without it, or with a number below 1, none is kept.
+    pub max_output_boxes_per_class: i64 = 0,
+    /// A box is suppressed where its IoU with a kept box is above this; 0 to 1.
+    pub iou_threshold: f32 = 0.0,
+    /// A box is left out unless its score is above this. Without it no box is left out.
+    pub score_threshold: Option<f32> = None,
+}
+}
+
+/// ONNX `NonMaxSuppression`: NMS of each class of each image, as onnxruntime 1.31 computes it.
+///
+/// - `boxes`: `[N, K, 4]`, of N images, in the format that [`NonMaxSuppression::center_point_box`] says and in any
+///   unit.
+/// - `scores`: `[N, C, K]`: the scores of an image's boxes for each of C classes.
+/// - Both are of any float dtype. They are read back to the host. It computes the IoU in f64 for boxes of f64, which
+///   ONNX does not have, and in f32 for all others.
+/// - Returns `[M, 3]`, the image, the class and the box of each kept one, in the device's integer dtype. They are
+///   ordered by image, then by class, then by decreasing score. Of equal scores the lower index of the box comes first.
+///
+/// A box whose score is NaN is not kept. A box with a NaN coordinate neither suppresses a box nor is suppressed.
+///
+/// ```
+/// use burn::tensor::{Device, Tensor};
+/// use burn_roi_detection::onnx;
+///
+/// let device = Device::default();
+/// let boxes = Tensor::<3>::from_floats([[[0.0, 0.0, 10.0, 10.0], [0.0, 0.0, 10.0, 9.0]]], &device);
+/// let scores = Tensor::<3>::from_floats([[[0.6, 0.9], [0.4, 0.1]]], &device);
+/// let options = onnx::NonMaxSuppression::new()
+///     .with_max_output_boxes_per_class(10)
+///     .with_iou_threshold(0.5)
+///     .with_score_threshold(Some(0.3));
+/// let kept = onnx::non_max_suppression(boxes, scores, &options);
+/// assert_eq!(kept.try_into_vec_as::<i32>().unwrap(), [0, 0, 1, 0, 1, 0]);
+/// ```
+///
+/// # Panics
+///
+/// Where [`try_non_max_suppression`] returns an error, with its text.
+pub fn non_max_suppression(boxes: Tensor<3>, scores: Tensor<3>, options: &NonMaxSuppression) -> Tensor<2, Int> {
+    or_panic(try_non_max_suppression(boxes, scores, options))
+}
+
+/// [`non_max_suppression`] that returns an error instead of panicking.
+///
+/// # Errors
+///
+/// - `RoiError::Shape`: `boxes` is not `[N, K, 4]`, or `scores` is not `[N, C, K]`.
+/// - `RoiError::Device`: `scores` is on another device than `boxes`.
+/// - `RoiError::Option`: `iou_threshold` is not in 0 to 1.
+pub fn try_non_max_suppression(
+    boxes: Tensor<3>,
+    scores: Tensor<3>,
+    options: &NonMaxSuppression,
+) -> Result<Tensor<2, Int>, DetectionError> {
+    wait(
+        "try_non_max_suppression",
+        "non_max_suppression_async",
+        non_max_suppression_async(boxes, scores, options),
+    )
+}
+
+/// [`non_max_suppression`] that awaits the device.
+/// A WebGPU device in a browser can be read in this form only.
+///
+/// # Errors
+///
+/// Those of [`try_non_max_suppression`], except `RoiError::SynchronousRead`.
+pub async fn non_max_suppression_async(
+    boxes: Tensor<3>,
+    scores: Tensor<3>,
+    options: &NonMaxSuppression,
+) -> Result<Tensor<2, Int>, DetectionError> {
+    let [classes, count] = check(&boxes, &scores, options)?;
+    let device = boxes.device();
+    let limit = usize::try_from(options.max_output_boxes_per_class).unwrap_or(0);
+    if limit == 0 || count == 0 || classes == 0 {
+        return Ok(rows(Vec::new(), &device));
+    }
+    let dtype = boxes.dtype();
+    let coordinates = host::read_floats(&boxes).await?;
+    let corners: Vec<[f64; 4]> = coordinates
+        .as_chunks()
+        .0
+        .iter()
+        .map(|&coordinates| corners(coordinates, dtype, options.center_point_box))
+        .collect();
+    let scores = host::read_floats(&scores).await?;
+    let mut kept = Vec::new();
+    for (at, scores) in scores.chunks(count).enumerate() {
+        let (image, class) = (at / classes, at % classes);
+        let is_above = |&index: &usize| {
+            options
+                .score_threshold
+                .is_none_or(|least| scores[index] > f64::from(least))
+        };
+        let candidates = (0..count).filter(is_above).collect();
+        let boxes = &corners[image * count..(image + 1) * count];
+        let threshold = options.iou_threshold.into();
+        let of_class = greedy_nms(candidates, boxes, dtype, scores, |_| 0, threshold, limit);
+        kept.extend(of_class.into_iter().map(|index| [image, class, index]));
+    }
+    Ok(rows(kept, &device))
+}
+
+/// Checks the arguments. Returns the numbers of classes and of boxes of an image.
+fn check(boxes: &Tensor<3>, scores: &Tensor<3>, options: &NonMaxSuppression) -> Result<[usize; 2], DetectionError> {
+    let ([images, count, columns], [of_images, classes, of_boxes]) = (boxes.dims(), scores.dims());
+    if columns != 4 {
+        return Err(arguments::shape("boxes", &boxes.dims(), "[N, K, 4]"));
+    }
+    if [of_images, of_boxes] != [images, count] {
+        return Err(arguments::shape(
+            "scores",
+            &scores.dims(),
+            "[N, C, K], with N and K of `boxes`",
+        ));
+    }
+    arguments::device("scores", &scores.device(), "boxes", &boxes.device())?;
+    if !(0.0..=1.0).contains(&options.iou_threshold) {
+        return Err(arguments::option("iou_threshold", options.iou_threshold, "0 to 1"));
+    }
+    Ok([classes, count])
+}
+
+/// A box as x1, y1, x2, y2. The operations are those of onnxruntime, in f64 for boxes of f64 and in f32 for others.
+fn corners([first, second, third, fourth]: [f64; 4], dtype: DType, center_point_box: bool) -> [f64; 4] {
+    let rounded = |value: f64| host::rounded(value, upcast_dtype(dtype));
+    let ends = |from: f64, to: f64| if from > to { [to, from] } else { [from, to] };
+    let around = |center: f64, length: f64| {
+        let half = rounded(length / 2.0);
+        [rounded(center - half), rounded(center + half)]
+    };
+    let ([x1, x2], [y1, y2]) = if center_point_box {
+        (around(first, third), around(second, fourth))
+    } else {
+        (ends(second, fourth), ends(first, third))
+    };
+    [x1, y1, x2, y2]
+}
+
+fn rows(kept: Vec<[usize; 3]>, device: &burn::tensor::Device) -> Tensor<2, Int> {
+    let count = kept.len();
+    let values: Vec<i64> = kept.into_iter().flatten().map(|index| index as i64).collect();
+    Tensor::from_data(TensorData::new(values, [count, 3]), device)
+}

@@ -1,0 +1,312 @@
+//! [`postprocess_detections`]: the detections of a box head.
+
+use std::ops::Range;
+
+use burn::tensor::{Int, Tensor, activation};
+
+use super::box_coder::BoxCoder;
+use super::boxes::clip_boxes_to_image;
+use super::suppression::greedy_nms;
+use super::{arguments, host};
+use crate::error::DetectionError;
+use burn_roi::RoiError;
+use burn_roi::config;
+use burn_roi::internal::or_panic;
+use burn_roi::internal::wait;
+
+config! {
+/// Options of [`postprocess_detections`]; the defaults are those of torchvision's detectors.
+#[derive(Debug, PartialEq)]
+pub struct DetectionConfig {
+    /// The score that a detection must be above. Not NaN.
+    pub score_threshold: f64 = 0.05,
+    /// The threshold of NMS: a detection is suppressed where its IoU with a better one of its class is above this. Not
+    /// NaN.
+    pub nms_threshold: f64 = 0.5,
+    /// The number of detections of an image, at most: those with the highest score.
+    pub detections_per_image: usize = 100,
+    /// The least width and height of a detection, in pixels. Not NaN.
+    pub min_size: f64 = 0.01,
+    /// The weights of the box deltas, as in [`BoxCoder`]. Finite and not 0.
+    pub box_weights: [f64; 4] = [10.0, 10.0, 5.0, 5.0],
+}
+}
+
+/// The D detections of an image, by decreasing score.
+#[derive(Debug, Clone)]
+pub struct Detections {
+    /// `[D, 4]`: `[x1, y1, x2, y2]` in pixels, within the image.
+    pub boxes: Tensor<2>,
+    /// `[D]`: the probability of the class, from 0 to 1.
+    pub scores: Tensor<1>,
+    /// `[D]`: the class. The lowest is 1, since class 0 is the background.
+    pub labels: Tensor<1, Int>,
+}
+
+impl Detections {
+    /// The number of detections.
+    pub fn len(&self) -> usize {
+        self.boxes.dims()[0]
+    }
+
+    /// Whether there are no detections.
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+}
+
+/// Turns the outputs of a box head for K proposals into the detections of each image. The semantics are those of
+/// torchvision's `RoIHeads.postprocess_detections`.
+///
+/// Each class of each proposal is a candidate, except class 0, the background. Its score is the softmax of the logits,
+/// and its box is the proposal with the class's box deltas applied, clipped to the image. For each image the steps are:
+///
+/// 1. Candidates whose score is not above `score_threshold` or that have a side below `min_size` are dropped.
+/// 2. NMS runs within each class.
+/// 3. The `detections_per_image` candidates with the highest score are the detections.
+///
+/// Arguments and result:
+///
+/// - `class_logits`: `[K, classes]`, of any float dtype.
+/// - `box_regression`: `[K, 4 * classes]`, for each class in turn the box deltas `[dx, dy, dw, dh]`, or `[K, 4]`, the
+///   box deltas of all classes but the background (class-agnostic regression). Of any float dtype.
+/// - `proposals`: for each image i `[Kᵢ, 4]`, each `[x1, y1, x2, y2]` in pixels of the image. The float dtype is the
+///   same for all images, and the sum of all Kᵢ is K.
+/// - `image_sizes`: `[height, width]` of each image in pixels, without padding.
+/// - Returns one [`Detections`] for each image: boxes in the dtype of `proposals`, scores in that of `class_logits`,
+///   labels in the device's integer dtype.
+///
+/// [`BoxCoder::decode`] says in which precision boxes are computed. torchvision's boxes have the dtype of
+/// `box_regression`. Without a class besides the background there are no detections, and both shapes of
+/// `box_regression` are the same.
+///
+/// The scores of all candidates are read back to the host at once, then for each image the boxes of those above
+/// `score_threshold`. A candidate whose score or box is NaN is never a detection. NMS runs within each class as in
+/// [`batched_nms`](super::batched_nms), which says where torchvision's result can differ.
+///
+/// ```
+/// use burn::tensor::{Device, Tensor};
+/// use burn_roi_detection::{DetectionConfig, postprocess_detections};
+///
+/// let device = Device::default();
+/// // One proposal and two classes besides the background. Box deltas of 0 leave the proposal as it is.
+/// let class_logits = Tensor::<2>::from_floats([[0.0, -4.0, 8.0]], &device);
+/// let box_regression = Tensor::<2>::zeros([1, 4 * 3], &device);
+/// let proposals = vec![Tensor::<2>::from_floats([[8.0, 8.0, 24.0, 40.0]], &device)];
+///
+/// let config = DetectionConfig::new();
+/// let images = postprocess_detections(class_logits, box_regression, proposals, &[[32, 32]], &config);
+/// assert_eq!(images[0].len(), 1);
+/// assert_eq!(images[0].boxes.clone().try_into_vec_as::<f32>().unwrap(), [8.0, 8.0, 24.0, 32.0]);
+/// assert_eq!(images[0].labels.clone().try_into_vec_as::<i32>().unwrap(), [2]);
+/// ```
+///
+/// # Panics
+///
+/// Where [`try_postprocess_detections`] returns an error, with its text.
+pub fn postprocess_detections(
+    class_logits: Tensor<2>,
+    box_regression: Tensor<2>,
+    proposals: Vec<Tensor<2>>,
+    image_sizes: &[[usize; 2]],
+    config: &DetectionConfig,
+) -> Vec<Detections> {
+    or_panic(try_postprocess_detections(
+        class_logits,
+        box_regression,
+        proposals,
+        image_sizes,
+        config,
+    ))
+}
+
+/// [`postprocess_detections`] that returns an error instead of panicking.
+///
+/// # Errors
+///
+/// - `RoiError::Shape`: `box_regression` is neither `[K, 4 * classes]` nor `[K, 4]`, or an element of `proposals` is
+///   not `[Kᵢ, 4]`.
+/// - [`DetectionError::Length`]: `box_regression` or `proposals` has not as many rows as `class_logits`, or `image_sizes` has
+///   not one size for each image.
+/// - `RoiError::Device`: `box_regression` or an element of `proposals` is on another device than `class_logits`.
+/// - `RoiError::DType`: the elements of `proposals` have different dtypes.
+/// - `RoiError::Option`: `score_threshold`, `nms_threshold` or `min_size` is NaN, or an element of `box_weights` is 0
+///   or not finite.
+pub fn try_postprocess_detections(
+    class_logits: Tensor<2>,
+    box_regression: Tensor<2>,
+    proposals: Vec<Tensor<2>>,
+    image_sizes: &[[usize; 2]],
+    config: &DetectionConfig,
+) -> Result<Vec<Detections>, DetectionError> {
+    wait(
+        "try_postprocess_detections",
+        "postprocess_detections_async",
+        postprocess_detections_async(class_logits, box_regression, proposals, image_sizes, config),
+    )
+}
+
+/// [`postprocess_detections`] that awaits the device.
+/// A WebGPU device in a browser can be read in this form only.
+///
+/// # Errors
+///
+/// Those of [`try_postprocess_detections`], except `RoiError::SynchronousRead`.
+pub async fn postprocess_detections_async(
+    class_logits: Tensor<2>,
+    box_regression: Tensor<2>,
+    proposals: Vec<Tensor<2>>,
+    image_sizes: &[[usize; 2]],
+    config: &DetectionConfig,
+) -> Result<Vec<Detections>, DetectionError> {
+    check(&class_logits, &box_regression, &proposals, image_sizes, config)?;
+    let ranges = ranges(&proposals);
+    let candidates = Candidates::decode(class_logits, box_regression, proposals, config).await?;
+    let mut images = Vec::with_capacity(ranges.len());
+    for (rows, &image_size) in ranges.into_iter().zip(image_sizes) {
+        images.push(candidates.of_image(rows, image_size, config).await?);
+    }
+    Ok(images)
+}
+
+/// The class of the background, which is never a detection.
+pub(super) const BACKGROUND: i64 = 0;
+
+/// All classes of all proposals: row `proposal * classes + class`.
+struct Candidates {
+    /// `[K * classes, 4]`, or `[K, 4]` if all classes of a proposal have the same box. Not clipped.
+    boxes: Tensor<2>,
+    /// The number of candidates of each row of `boxes`.
+    per_box: usize,
+    /// `[K * classes]`.
+    scores: Tensor<1>,
+    /// The scores on the host.
+    host_scores: Vec<f64>,
+    classes: usize,
+}
+
+impl Candidates {
+    async fn decode(
+        class_logits: Tensor<2>,
+        box_regression: Tensor<2>,
+        proposals: Vec<Tensor<2>>,
+        config: &DetectionConfig,
+    ) -> Result<Self, DetectionError> {
+        let [count, classes] = class_logits.dims();
+        if count * classes == 0 {
+            let device = class_logits.device();
+            let dtype = proposals.first().map_or(box_regression.dtype(), Tensor::dtype);
+            return Ok(Self {
+                boxes: Tensor::zeros([0, 4], (&device, dtype)),
+                per_box: 1,
+                scores: Tensor::zeros([0], (&device, class_logits.dtype())),
+                host_scores: Vec::new(),
+                classes,
+            });
+        }
+        let proposals = host::concatenate(&proposals);
+        let boxes = BoxCoder::new(config.box_weights).try_decode(box_regression, proposals)?;
+        let [_, boxes_of_proposal, _] = boxes.dims();
+        let scores = activation::softmax(class_logits, 1).reshape([count * classes]);
+        Ok(Self {
+            boxes: boxes.reshape([count * boxes_of_proposal, 4]),
+            per_box: classes / boxes_of_proposal,
+            host_scores: host::read_floats(&scores).await?,
+            scores,
+            classes,
+        })
+    }
+
+    /// The detections of the image that has the proposals in `rows`.
+    async fn of_image(
+        &self,
+        rows: Range<usize>,
+        image_size: [usize; 2],
+        config: &DetectionConfig,
+    ) -> Result<Detections, DetectionError> {
+        let candidates = self.above(config.score_threshold, rows);
+        let box_rows: Vec<usize> = candidates.iter().map(|&row| row / self.per_box).collect();
+        let boxes = clip_boxes_to_image(host::select_rows(&self.boxes, &box_rows), image_size);
+        let host_boxes = host::read_boxes(&boxes).await?;
+        let host_scores: Vec<f64> = candidates.iter().map(|&row| self.host_scores[row]).collect();
+
+        let large = (0..candidates.len())
+            .filter(|&index| host::is_large(&host_boxes[index], config.min_size, boxes.dtype()))
+            .collect();
+        let kept = greedy_nms(
+            large,
+            &host_boxes,
+            boxes.dtype(),
+            &host_scores,
+            |index| self.label(candidates[index]),
+            config.nms_threshold,
+            config.detections_per_image,
+        );
+        let kept_rows: Vec<usize> = kept.iter().map(|&index| candidates[index]).collect();
+        let labels = kept_rows.iter().map(|&row| self.label(row)).collect();
+        Ok(Detections {
+            scores: host::select_rows(&self.scores, &kept_rows),
+            labels: host::ints(labels, &boxes.device()),
+            boxes: host::select_rows(&boxes, &kept),
+        })
+    }
+
+    /// The rows of the candidates with a score above `threshold`, for the proposals in `rows`.
+    fn above(&self, threshold: f64, rows: Range<usize>) -> Vec<usize> {
+        let threshold = host::rounded(threshold, self.scores.dtype());
+        (rows.start * self.classes..rows.end * self.classes)
+            .filter(|&row| self.label(row) != BACKGROUND && self.host_scores[row] > threshold)
+            .collect()
+    }
+
+    fn label(&self, row: usize) -> i64 {
+        (row % self.classes) as i64
+    }
+}
+
+/// The rows of each image's proposals in `class_logits`.
+fn ranges(proposals: &[Tensor<2>]) -> Vec<Range<usize>> {
+    let mut end = 0;
+    proposals
+        .iter()
+        .map(|boxes| {
+            let start = end;
+            end += boxes.dims()[0];
+            start..end
+        })
+        .collect()
+}
+
+fn check(
+    class_logits: &Tensor<2>,
+    box_regression: &Tensor<2>,
+    proposals: &[Tensor<2>],
+    image_sizes: &[[usize; 2]],
+    config: &DetectionConfig,
+) -> Result<(), DetectionError> {
+    let [count, classes] = class_logits.dims();
+    let device = class_logits.device();
+    arguments::box_regression(box_regression, count, classes)?;
+    arguments::device("box_regression", &box_regression.device(), "class_logits", &device)?;
+
+    let mut total = 0;
+    for boxes in proposals {
+        total += arguments::boxes("proposals", boxes)?;
+        arguments::device("proposals", &boxes.device(), "class_logits", &device)?;
+        if boxes.dtype() != proposals[0].dtype() {
+            return Err(RoiError::DType {
+                argument: "proposals",
+                dtype: boxes.dtype(),
+                expected: format!("{:?}, as `proposals[0]` is", proposals[0].dtype()),
+            }
+            .into());
+        }
+    }
+    arguments::length("proposals", total, count, "row of `class_logits`")?;
+    let (sizes, images) = (image_sizes.len(), proposals.len());
+    arguments::length("image_sizes", sizes, images, "image of `proposals`")?;
+    arguments::not_nan("score_threshold", config.score_threshold)?;
+    arguments::not_nan("nms_threshold", config.nms_threshold)?;
+    arguments::not_nan("min_size", config.min_size)?;
+    arguments::weights("box_weights", &config.box_weights)
+}

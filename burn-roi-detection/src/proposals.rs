@@ -1,0 +1,260 @@
+//! [`filter_proposals`]: the proposals of a region proposal network.
+
+use std::ops::Range;
+
+use burn::tensor::{Tensor, activation};
+
+use super::boxes::clip_boxes_to_image;
+use super::suppression::greedy_nms;
+use super::{arguments, host};
+use crate::error::DetectionError;
+use burn_roi::config;
+use burn_roi::internal::or_panic;
+use burn_roi::internal::wait;
+
+config! {
+/// Options of [`filter_proposals`]; the defaults are those of torchvision's detectors at inference.
+#[derive(Debug, PartialEq)]
+pub struct ProposalConfig {
+    /// The number of anchors of each level that enter NMS, at most: those with the highest objectness.
+    pub pre_nms_top_n: usize = 1000,
+    /// The number of proposals of an image, at most: those with the highest score.
+    pub post_nms_top_n: usize = 1000,
+    /// The threshold of NMS: a proposal is suppressed where its IoU with a better one of its level is above this. Not
+    /// NaN.
+    pub nms_threshold: f64 = 0.7,
+    /// The lowest score of a proposal, which itself is accepted. Not NaN.
+    pub score_threshold: f64 = 0.0,
+    /// The least width and height of a proposal, in pixels. Not NaN.
+    pub min_size: f64 = 1e-3,
+}
+}
+
+/// Chooses the proposals of each image from the decoded anchors of a region proposal network. The semantics are those
+/// of torchvision's `RegionProposalNetwork.filter_proposals`.
+///
+/// For each image the steps are:
+///
+/// 1. On each level the `pre_nms_top_n` anchors with the highest objectness are taken.
+/// 2. Their boxes are clipped to the image. The score is the sigmoid of the objectness.
+/// 3. Boxes with a side below `min_size` or a score below `score_threshold` are dropped.
+/// 4. NMS runs within each level.
+/// 5. The `post_nms_top_n` boxes with the highest score are the proposals.
+///
+/// Arguments and result:
+///
+/// - `proposals`: `[N, A, 4]`: for each of N images the boxes that its A anchors were decoded to, level after level,
+///   each `[x1, y1, x2, y2]` in pixels of the image, of any float dtype.
+/// - `objectness`: `[N, A]`: logits, of any float dtype.
+/// - `image_sizes`: `[height, width]` of each image in pixels, without padding.
+/// - `anchors_per_level`: the number of anchors of each level. The sum is A.
+/// - Returns for each image its P boxes, `[P, 4]`, in the order, unit and dtype of `proposals`, and their scores,
+///   `[P]`, from 0 to 1, in the dtype of `objectness`. Both are sorted by decreasing score.
+///
+/// The objectness of all anchors is read back to the host at once, then for each image the boxes and scores of step 3.
+/// Of anchors with equal objectness the first ones are taken; torchvision leaves open which. An anchor whose objectness
+/// or box is NaN is never a proposal.
+///
+/// ```
+/// use burn::tensor::{Device, Tensor};
+/// use burn_roi_detection::{ProposalConfig, filter_proposals};
+///
+/// let device = Device::default();
+/// let proposals = Tensor::<3>::from_floats(
+///     [[[0.0, 0.0, 8.0, 8.0], [0.0, 0.0, 8.0, 7.0], [-4.0, 4.0, 60.0, 60.0]]],
+///     &device,
+/// );
+/// let objectness = Tensor::<2>::from_floats([[1.0, 2.0, 0.5]], &device);
+/// // Two anchors on the first level, one on the second.
+/// let config = ProposalConfig::new();
+/// let (boxes, scores) = filter_proposals(proposals, objectness, &[[32, 48]], &[2, 1], &config);
+/// assert_eq!(
+///     boxes[0].clone().try_into_vec_as::<f32>().unwrap(),
+///     [0.0, 0.0, 8.0, 7.0, 0.0, 4.0, 48.0, 32.0],
+/// );
+/// assert_eq!(scores[0].dims(), [2]);
+/// ```
+///
+/// # Panics
+///
+/// Where [`try_filter_proposals`] returns an error, with its text.
+pub fn filter_proposals(
+    proposals: Tensor<3>,
+    objectness: Tensor<2>,
+    image_sizes: &[[usize; 2]],
+    anchors_per_level: &[usize],
+    config: &ProposalConfig,
+) -> (Vec<Tensor<2>>, Vec<Tensor<1>>) {
+    or_panic(try_filter_proposals(
+        proposals,
+        objectness,
+        image_sizes,
+        anchors_per_level,
+        config,
+    ))
+}
+
+/// [`filter_proposals`] that returns an error instead of panicking.
+///
+/// # Errors
+///
+/// - `RoiError::Shape`: `proposals` is not `[N, A, 4]`, or `objectness` is not `[N, A]`.
+/// - `RoiError::Device`: `objectness` is on another device than `proposals`.
+/// - [`DetectionError::Length`]: `image_sizes` has not one size for each image.
+/// - `RoiError::Option`: the sum of `anchors_per_level` is not A, or `nms_threshold`, `score_threshold` or `min_size`
+///   is NaN.
+pub fn try_filter_proposals(
+    proposals: Tensor<3>,
+    objectness: Tensor<2>,
+    image_sizes: &[[usize; 2]],
+    anchors_per_level: &[usize],
+    config: &ProposalConfig,
+) -> Result<(Vec<Tensor<2>>, Vec<Tensor<1>>), DetectionError> {
+    wait(
+        "try_filter_proposals",
+        "filter_proposals_async",
+        filter_proposals_async(proposals, objectness, image_sizes, anchors_per_level, config),
+    )
+}
+
+/// [`filter_proposals`] that awaits the device.
+/// A WebGPU device in a browser can be read in this form only.
+///
+/// # Errors
+///
+/// Those of [`try_filter_proposals`], except `RoiError::SynchronousRead`.
+pub async fn filter_proposals_async(
+    proposals: Tensor<3>,
+    objectness: Tensor<2>,
+    image_sizes: &[[usize; 2]],
+    anchors_per_level: &[usize],
+    config: &ProposalConfig,
+) -> Result<(Vec<Tensor<2>>, Vec<Tensor<1>>), DetectionError> {
+    check(&proposals, &objectness, image_sizes, anchors_per_level, config)?;
+    let [images, anchors, _] = proposals.dims();
+    let all = Anchors {
+        host_objectness: host::read_floats(&objectness).await?,
+        boxes: flat(proposals, [images * anchors, 4]),
+        objectness: flat(objectness, [images * anchors]),
+    };
+    let (mut boxes, mut scores) = (Vec::new(), Vec::new());
+    for (image, &image_size) in image_sizes.iter().enumerate() {
+        let levels = levels(image * anchors, anchors_per_level);
+        let of_image = all.of_image(&levels, image_size, config).await?;
+        boxes.push(of_image.0);
+        scores.push(of_image.1);
+    }
+    Ok((boxes, scores))
+}
+
+/// The decoded anchors of all images.
+struct Anchors {
+    /// `[N * A, 4]`.
+    boxes: Tensor<2>,
+    /// `[N * A]`.
+    objectness: Tensor<1>,
+    /// The objectness on the host.
+    host_objectness: Vec<f64>,
+}
+
+impl Anchors {
+    /// The proposals of one image and their scores. `levels` has the rows of the image's anchors on each level.
+    async fn of_image(
+        &self,
+        levels: &[Range<usize>],
+        image_size: [usize; 2],
+        config: &ProposalConfig,
+    ) -> Result<(Tensor<2>, Tensor<1>), DetectionError> {
+        let (rows, level_of) = self.best_of_levels(levels, config.pre_nms_top_n);
+        let boxes = clip_boxes_to_image(host::select_rows(&self.boxes, &rows), image_size);
+        let objectness = host::select_rows(&self.objectness, &rows);
+        let scores = match rows.len() {
+            0 => objectness,
+            _ => activation::sigmoid(objectness),
+        };
+
+        let (host_boxes, host_scores) = (host::read_boxes(&boxes).await?, host::read_floats(&scores).await?);
+        let score_threshold = host::rounded(config.score_threshold, scores.dtype());
+        let candidates = (0..rows.len())
+            .filter(|&index| host::is_large(&host_boxes[index], config.min_size, boxes.dtype()))
+            .filter(|&index| host_scores[index] >= score_threshold)
+            .collect();
+        let kept = greedy_nms(
+            candidates,
+            &host_boxes,
+            boxes.dtype(),
+            &host_scores,
+            |index| level_of[index],
+            config.nms_threshold,
+            config.post_nms_top_n,
+        );
+        Ok((host::select_rows(&boxes, &kept), host::select_rows(&scores, &kept)))
+    }
+
+    /// The rows of the `count` anchors with the highest objectness of each level, level after level, and the level of
+    /// each of them.
+    fn best_of_levels(&self, levels: &[Range<usize>], count: usize) -> (Vec<usize>, Vec<usize>) {
+        let mut rows = Vec::new();
+        let mut level_of = Vec::new();
+        for (level, anchors) in levels.iter().enumerate() {
+            rows.extend(host::top_n(&self.host_objectness, anchors.clone().collect(), count));
+            level_of.resize(rows.len(), level);
+        }
+        (rows, level_of)
+    }
+}
+
+/// The rows of each level's anchors, for an image whose anchors begin at row `start`.
+fn levels(mut start: usize, anchors_per_level: &[usize]) -> Vec<Range<usize>> {
+    anchors_per_level
+        .iter()
+        .map(|&count| {
+            let range = start..start + count;
+            start = range.end;
+            range
+        })
+        .collect()
+}
+
+/// A tensor with its first two dimensions merged into one.
+fn flat<const D: usize, const E: usize>(tensor: Tensor<D>, shape: [usize; E]) -> Tensor<E> {
+    if shape[0] == 0 {
+        return Tensor::zeros(shape, (&tensor.device(), tensor.dtype()));
+    }
+    tensor.reshape(shape)
+}
+
+fn check(
+    proposals: &Tensor<3>,
+    objectness: &Tensor<2>,
+    image_sizes: &[[usize; 2]],
+    anchors_per_level: &[usize],
+    config: &ProposalConfig,
+) -> Result<(), DetectionError> {
+    let [images, anchors, columns] = proposals.dims();
+    if columns != 4 {
+        return Err(arguments::shape("proposals", &[images, anchors, columns], "[N, A, 4]"));
+    }
+    if objectness.dims() != [images, anchors] {
+        return Err(arguments::shape(
+            "objectness",
+            &objectness.dims(),
+            "[N, A], where `proposals` is [N, A, 4]",
+        ));
+    }
+    arguments::device("objectness", &objectness.device(), "proposals", &proposals.device())?;
+    arguments::length("image_sizes", image_sizes.len(), images, "image of `proposals`")?;
+    let total = anchors_per_level
+        .iter()
+        .fold(0, |total: usize, &count| total.saturating_add(count));
+    if total != anchors {
+        return Err(arguments::option(
+            "anchors_per_level",
+            format!("{anchors_per_level:?}"),
+            "counts whose sum is A, where `proposals` is [N, A, 4]",
+        ));
+    }
+    arguments::not_nan("nms_threshold", config.nms_threshold)?;
+    arguments::not_nan("score_threshold", config.score_threshold)?;
+    arguments::not_nan("min_size", config.min_size)
+}

@@ -1,0 +1,190 @@
+//! [`box_iou_rotated`], and [`box_iou_rotated_aligned`] of pairs.
+
+use burn::tensor::{DType, Tensor, TensorData};
+
+use super::super::arguments;
+use super::super::boxes::upcast_dtype;
+use super::OverlapMode;
+use super::read::read;
+use crate::error::DetectionError;
+use burn_roi::AngleConvention;
+use burn_roi::internal::check_memory;
+use burn_roi::internal::or_panic;
+use burn_roi::internal::wait;
+
+/// The overlap of each rotated box of `boxes1` with each rotated box of `boxes2`. The semantics are those of
+/// `detectron2.layers.box_iou_rotated`, and of `mmcv.ops.box_iou_rotated` with `aligned=False`.
+///
+/// - `boxes1`, `boxes2`: `[N, 5]` and `[M, 5]`, each box `[cx, cy, w, h, angle]`: its centre, width and height in the
+///   same unit, and its angle as `convention` has it. Both have the same float dtype.
+/// - `convention`: [`AngleConvention::DEGREES_COUNTER_CLOCKWISE`] or [`AngleConvention::RADIANS_CLOCKWISE`], or any
+///   other.
+/// - `mode`: what the intersection is divided by. detectron2 has [`OverlapMode::Iou`] only.
+/// - Returns `[N, M]`, from 0 to 1. The dtype is f32 for boxes of f16 and bf16, and that of the boxes otherwise.
+///
+/// The overlap with an empty box is 0. A box is empty where its width or height is not above 0, or its area is below
+/// 1e-14. detectron2 and mmcv take a box whose width and height are both negative as the box of their absolute values.
+///
+/// The boxes are read back to the host, which computes in f64 and rounds each overlap once. The result has no gradient.
+///
+/// ```
+/// use burn::tensor::{Device, Tensor};
+/// use burn_roi::AngleConvention;
+/// use burn_roi_detection::{OverlapMode, box_iou_rotated};
+///
+/// let device = Device::default();
+/// let boxes1 = Tensor::<2>::from_floats([[5.0, 5.0, 4.0, 2.0, 90.0]], &device);
+/// let boxes2 = Tensor::<2>::from_floats([[5.0, 5.0, 2.0, 4.0, 0.0], [5.0, 4.0, 2.0, 2.0, 180.0]], &device);
+/// let iou = box_iou_rotated(boxes1, boxes2, AngleConvention::DEGREES_COUNTER_CLOCKWISE, OverlapMode::Iou);
+/// assert_eq!(iou.try_into_vec_as::<f32>().unwrap(), [1.0, 0.5]);
+/// ```
+///
+/// # Panics
+///
+/// Where [`try_box_iou_rotated`] returns an error, with its text.
+pub fn box_iou_rotated(
+    boxes1: Tensor<2>,
+    boxes2: Tensor<2>,
+    convention: AngleConvention,
+    mode: OverlapMode,
+) -> Tensor<2> {
+    or_panic(try_box_iou_rotated(boxes1, boxes2, convention, mode))
+}
+
+/// [`box_iou_rotated`] that returns an error instead of panicking.
+///
+/// # Errors
+///
+/// - `RoiError::Shape`: `boxes1` or `boxes2` is not `[K, 5]`.
+/// - `RoiError::Device`, `RoiError::DType`: `boxes2` differs from `boxes1` in its device or its dtype.
+/// - [`DetectionError::RotatedBoxNotFinite`]: a box has a coordinate, a size or an angle that is NaN or infinite.
+pub fn try_box_iou_rotated(
+    boxes1: Tensor<2>,
+    boxes2: Tensor<2>,
+    convention: AngleConvention,
+    mode: OverlapMode,
+) -> Result<Tensor<2>, DetectionError> {
+    wait(
+        "try_box_iou_rotated",
+        "box_iou_rotated_async",
+        box_iou_rotated_async(boxes1, boxes2, convention, mode),
+    )
+}
+
+/// [`box_iou_rotated`] that awaits the device.
+/// A WebGPU device in a browser can be read in this form only.
+///
+/// # Errors
+///
+/// Those of [`try_box_iou_rotated`], except `RoiError::SynchronousRead`.
+pub async fn box_iou_rotated_async(
+    boxes1: Tensor<2>,
+    boxes2: Tensor<2>,
+    convention: AngleConvention,
+    mode: OverlapMode,
+) -> Result<Tensor<2>, DetectionError> {
+    let shape = check(&boxes1, &boxes2)?;
+    check_memory("table of overlaps", &shape, DType::F64, &boxes1.device())?;
+    let rows = read("boxes1", &boxes1, convention).await?;
+    let columns = read("boxes2", &boxes2, convention).await?;
+    let overlaps = rows
+        .iter()
+        .flat_map(|row| columns.iter().map(move |column| row.overlap(column, mode)))
+        .collect();
+    Ok(like(&boxes1, overlaps, shape))
+}
+
+/// The overlap of each rotated box of `boxes1` with the one in the same row of `boxes2`. The semantics are those of
+/// `mmcv.ops.box_iou_rotated` with `aligned=True`.
+///
+/// - `boxes1`, `boxes2`: `[N, 5]` both.
+/// - `convention`, `mode`, and everything else: as in [`box_iou_rotated`].
+/// - Returns `[N]`, from 0 to 1, in the dtype of [`box_iou_rotated`].
+///
+/// With [`AngleConvention::RADIANS_CLOCKWISE`] these are the values of `mmcv.ops.diff_iou_rotated_2d`, for its boxes
+/// `[B, N, 5]` as `[B * N, 5]`. That function is differentiable, and this one has no gradient. For an empty pair that
+/// function gives NaN, and this one 0.
+///
+/// ```
+/// use burn::tensor::{Device, Tensor};
+/// use burn_roi::AngleConvention;
+/// use burn_roi_detection::{OverlapMode, box_iou_rotated_aligned};
+///
+/// let device = Device::default();
+/// let boxes1 = Tensor::<2>::from_floats([[0.0, 0.0, 2.0, 2.0, 0.0], [0.0, 0.0, 2.0, 2.0, 0.0]], &device);
+/// let boxes2 = Tensor::<2>::from_floats([[1.0, 0.0, 2.0, 2.0, 0.0], [9.0, 9.0, 2.0, 2.0, 0.5]], &device);
+/// let iof = box_iou_rotated_aligned(boxes1, boxes2, AngleConvention::RADIANS_CLOCKWISE, OverlapMode::Iof);
+/// assert_eq!(iof.try_into_vec_as::<f32>().unwrap(), [0.5, 0.0]);
+/// ```
+///
+/// # Panics
+///
+/// Where [`try_box_iou_rotated_aligned`] returns an error, with its text.
+pub fn box_iou_rotated_aligned(
+    boxes1: Tensor<2>,
+    boxes2: Tensor<2>,
+    convention: AngleConvention,
+    mode: OverlapMode,
+) -> Tensor<1> {
+    or_panic(try_box_iou_rotated_aligned(boxes1, boxes2, convention, mode))
+}
+
+/// [`box_iou_rotated_aligned`] that returns an error instead of panicking.
+///
+/// # Errors
+///
+/// Those of [`try_box_iou_rotated`], and [`DetectionError::Length`]: `boxes2` has not one row for each row of `boxes1`.
+pub fn try_box_iou_rotated_aligned(
+    boxes1: Tensor<2>,
+    boxes2: Tensor<2>,
+    convention: AngleConvention,
+    mode: OverlapMode,
+) -> Result<Tensor<1>, DetectionError> {
+    wait(
+        "try_box_iou_rotated_aligned",
+        "box_iou_rotated_aligned_async",
+        box_iou_rotated_aligned_async(boxes1, boxes2, convention, mode),
+    )
+}
+
+/// [`box_iou_rotated_aligned`] that awaits the device.
+/// A WebGPU device in a browser can be read in this form only.
+///
+/// # Errors
+///
+/// Those of [`try_box_iou_rotated_aligned`], except `RoiError::SynchronousRead`.
+pub async fn box_iou_rotated_aligned_async(
+    boxes1: Tensor<2>,
+    boxes2: Tensor<2>,
+    convention: AngleConvention,
+    mode: OverlapMode,
+) -> Result<Tensor<1>, DetectionError> {
+    let [count, length] = check(&boxes1, &boxes2)?;
+    arguments::length("boxes2", length, count, "row of `boxes1`")?;
+    let first = read("boxes1", &boxes1, convention).await?;
+    let second = read("boxes2", &boxes2, convention).await?;
+    let overlaps = first
+        .iter()
+        .zip(&second)
+        .map(|(first, second)| first.overlap(second, mode))
+        .collect();
+    Ok(like(&boxes1, overlaps, [count]))
+}
+
+/// Checks the tensors, and returns N and M.
+fn check(boxes1: &Tensor<2>, boxes2: &Tensor<2>) -> Result<[usize; 2], DetectionError> {
+    let rows = arguments::rotated_boxes("boxes1", boxes1)?;
+    let columns = arguments::rotated_boxes("boxes2", boxes2)?;
+    arguments::device("boxes2", &boxes2.device(), "boxes1", &boxes1.device())?;
+    arguments::dtype("boxes2", boxes2.dtype(), "boxes1", boxes1.dtype())?;
+    Ok([rows, columns])
+}
+
+/// Overlaps as a tensor on the device of `boxes`.
+fn like<const D: usize>(boxes: &Tensor<2>, overlaps: Vec<f64>, shape: [usize; D]) -> Tensor<D> {
+    let options = (&boxes.device(), upcast_dtype(boxes.dtype()));
+    match overlaps.is_empty() {
+        true => Tensor::zeros(shape, options),
+        false => Tensor::from_data(TensorData::new(overlaps, shape), options),
+    }
+}

@@ -1,0 +1,31 @@
+//! Rotated boxes: their overlaps and NMS, with the semantics of detectron2 and mmcv.
+//!
+//! A box is `[cx, cy, w, h, angle]`, and what `angle` means is an [`AngleConvention`](burn_roi::AngleConvention).
+//! Everything is computed on the host, in f64.
+
+mod box_iou;
+mod geometry;
+mod nms;
+mod read;
+
+use serde::{Deserialize, Serialize};
+
+pub use box_iou::{
+    box_iou_rotated, box_iou_rotated_aligned, box_iou_rotated_aligned_async, box_iou_rotated_async,
+    try_box_iou_rotated, try_box_iou_rotated_aligned,
+};
+pub use nms::{
+    batched_nms_rotated, batched_nms_rotated_async, nms_rotated, nms_rotated_async, try_batched_nms_rotated,
+    try_nms_rotated,
+};
+
+/// What the intersection of two boxes is divided by.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default, Serialize, Deserialize)]
+#[non_exhaustive]
+pub enum OverlapMode {
+    /// Intersection over union (IoU): by the area of the union.
+    #[default]
+    Iou,
+    /// Intersection over foreground (IoF), mmcv's `"iof"`: by the area of the first box.
+    Iof,
+}

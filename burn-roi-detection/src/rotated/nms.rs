@@ -1,0 +1,224 @@
+//! Non-maximum suppression (NMS) of rotated boxes.
+
+use std::collections::BTreeMap;
+
+use burn::tensor::{Int, Tensor};
+
+use super::super::boxes::upcast_dtype;
+use super::super::{arguments, host};
+use super::OverlapMode;
+use super::geometry::RotatedBox;
+use super::read::read;
+use crate::error::DetectionError;
+use burn_roi::AngleConvention;
+use burn_roi::internal::or_panic;
+use burn_roi::internal::wait;
+
+/// Non-maximum suppression of rotated boxes: keeps the boxes whose intersection over union (IoU) with every kept box of
+/// a higher score is at most `iou_threshold`. The semantics are those of `detectron2.layers.nms_rotated` and
+/// `mmcv.ops.nms_rotated`.
+///
+/// - `boxes`: `[K, 5]`, each `[cx, cy, w, h, angle]`, in any unit and of any float dtype.
+/// - `scores`: `[K]`, of any float dtype.
+/// - `iou_threshold`: a box is suppressed where the IoU, as [`box_iou_rotated`](super::box_iou_rotated) returns it, is
+///   above this.
+/// - `convention`: what the angles mean: [`AngleConvention::DEGREES_COUNTER_CLOCKWISE`] or
+///   [`AngleConvention::RADIANS_CLOCKWISE`], or any other.
+/// - Returns the indices of the kept boxes, by decreasing score, in the device's integer dtype. Of equal scores the
+///   lower index comes first.
+///
+/// Where an IoU is equal to the threshold, detectron2 and mmcv keep the box on a GPU and suppress it on a CPU. This
+/// function keeps it on every device.
+///
+/// Boxes and scores are read back to the host. A box whose score is NaN is not kept. An empty box neither suppresses a
+/// box nor is suppressed, unless the threshold is negative.
+///
+/// ```
+/// use burn::tensor::{Device, Tensor};
+/// use burn_roi::AngleConvention;
+/// use burn_roi_detection::nms_rotated;
+///
+/// let device = Device::default();
+/// let boxes = Tensor::<2>::from_floats(
+///     [[5.0, 5.0, 8.0, 2.0, 45.0], [5.0, 5.0, 8.0, 2.0, -45.0], [5.0, 5.0, 8.0, 2.0, 50.0]],
+///     &device,
+/// );
+/// let scores = Tensor::<1>::from_floats([0.6, 0.7, 0.9], &device);
+/// let kept = nms_rotated(boxes, scores, 0.5, AngleConvention::DEGREES_COUNTER_CLOCKWISE);
+/// assert_eq!(kept.try_into_vec_as::<i32>().unwrap(), [2, 1]);
+/// ```
+///
+/// # Panics
+///
+/// Where [`try_nms_rotated`] returns an error, with its text.
+pub fn nms_rotated(
+    boxes: Tensor<2>,
+    scores: Tensor<1>,
+    iou_threshold: f64,
+    convention: AngleConvention,
+) -> Tensor<1, Int> {
+    or_panic(try_nms_rotated(boxes, scores, iou_threshold, convention))
+}
+
+/// [`nms_rotated`] that returns an error instead of panicking.
+///
+/// # Errors
+///
+/// - `RoiError::Shape`: `boxes` is not `[K, 5]`.
+/// - [`DetectionError::Length`]: `scores` has not one element for each box.
+/// - `RoiError::Device`: `scores` is on another device than `boxes`.
+/// - `RoiError::Option`: `iou_threshold` is NaN.
+/// - [`DetectionError::RotatedBoxNotFinite`]: a box has a coordinate, a size or an angle that is NaN or infinite.
+pub fn try_nms_rotated(
+    boxes: Tensor<2>,
+    scores: Tensor<1>,
+    iou_threshold: f64,
+    convention: AngleConvention,
+) -> Result<Tensor<1, Int>, DetectionError> {
+    wait(
+        "try_nms_rotated",
+        "nms_rotated_async",
+        nms_rotated_async(boxes, scores, iou_threshold, convention),
+    )
+}
+
+/// [`nms_rotated`] that awaits the device.
+/// A WebGPU device in a browser can be read in this form only.
+///
+/// # Errors
+///
+/// Those of [`try_nms_rotated`], except `RoiError::SynchronousRead`.
+pub async fn nms_rotated_async(
+    boxes: Tensor<2>,
+    scores: Tensor<1>,
+    iou_threshold: f64,
+    convention: AngleConvention,
+) -> Result<Tensor<1, Int>, DetectionError> {
+    check(&boxes, &scores, iou_threshold)?;
+    greedy_nms(&boxes, &scores, |_| 0, iou_threshold, convention).await
+}
+
+/// [`nms_rotated`] within each class: boxes of different classes do not suppress each other. The semantics are those
+/// of `detectron2.layers.batched_nms_rotated`, and of `mmcv.ops.nms_rotated` with `labels`.
+///
+/// - `boxes`, `scores`, `iou_threshold`, `convention`: as in [`nms_rotated`].
+/// - `classes`: `[K]`, any integers, for example the boxes' labels, pyramid levels or images.
+/// - Returns the indices of the kept boxes of all classes, by decreasing score, in the device's integer dtype. Of
+///   equal scores the lower index comes first.
+///
+/// The IoU is computed from the coordinates as they are. detectron2 adds an offset to the coordinates of each class;
+/// the rounding of that sum can change which boxes are kept where an IoU is close to the threshold.
+///
+/// Boxes, scores and classes are read back to the host. NaN and empty boxes are treated as in [`nms_rotated`].
+///
+/// ```
+/// use burn::tensor::{Device, Int, Tensor};
+/// use burn_roi::AngleConvention;
+/// use burn_roi_detection::batched_nms_rotated;
+///
+/// let device = Device::default();
+/// let one = [5.0, 5.0, 8.0, 2.0, 0.3];
+/// let boxes = Tensor::<2>::from_floats([one, one, one], &device);
+/// let scores = Tensor::<1>::from_floats([0.6, 0.7, 0.9], &device);
+/// let classes = Tensor::<1, Int>::from_ints([1, 2, 2], &device);
+/// let kept = batched_nms_rotated(boxes, scores, classes, 0.5, AngleConvention::RADIANS_CLOCKWISE);
+/// assert_eq!(kept.try_into_vec_as::<i32>().unwrap(), [2, 0]);
+/// ```
+///
+/// # Panics
+///
+/// Where [`try_batched_nms_rotated`] returns an error, with its text.
+pub fn batched_nms_rotated(
+    boxes: Tensor<2>,
+    scores: Tensor<1>,
+    classes: Tensor<1, Int>,
+    iou_threshold: f64,
+    convention: AngleConvention,
+) -> Tensor<1, Int> {
+    or_panic(try_batched_nms_rotated(
+        boxes,
+        scores,
+        classes,
+        iou_threshold,
+        convention,
+    ))
+}
+
+/// [`batched_nms_rotated`] that returns an error instead of panicking.
+///
+/// # Errors
+///
+/// Those of [`try_nms_rotated`], and [`DetectionError::Length`] and `RoiError::Device` for `classes` as for `scores`.
+pub fn try_batched_nms_rotated(
+    boxes: Tensor<2>,
+    scores: Tensor<1>,
+    classes: Tensor<1, Int>,
+    iou_threshold: f64,
+    convention: AngleConvention,
+) -> Result<Tensor<1, Int>, DetectionError> {
+    wait(
+        "try_batched_nms_rotated",
+        "batched_nms_rotated_async",
+        batched_nms_rotated_async(boxes, scores, classes, iou_threshold, convention),
+    )
+}
+
+/// [`batched_nms_rotated`] that awaits the device.
+/// A WebGPU device in a browser can be read in this form only.
+///
+/// # Errors
+///
+/// Those of [`try_batched_nms_rotated`], except `RoiError::SynchronousRead`.
+pub async fn batched_nms_rotated_async(
+    boxes: Tensor<2>,
+    scores: Tensor<1>,
+    classes: Tensor<1, Int>,
+    iou_threshold: f64,
+    convention: AngleConvention,
+) -> Result<Tensor<1, Int>, DetectionError> {
+    let count = check(&boxes, &scores, iou_threshold)?;
+    arguments::length("classes", classes.dims()[0], count, "row of `boxes`")?;
+    arguments::device("classes", &classes.device(), "boxes", &boxes.device())?;
+    let classes = host::read_ints(&classes).await?;
+    greedy_nms(&boxes, &scores, |index| classes[index], iou_threshold, convention).await
+}
+
+fn check(boxes: &Tensor<2>, scores: &Tensor<1>, iou_threshold: f64) -> Result<usize, DetectionError> {
+    let count = arguments::rotated_boxes("boxes", boxes)?;
+    arguments::length("scores", scores.dims()[0], count, "row of `boxes`")?;
+    arguments::device("scores", &scores.device(), "boxes", &boxes.device())?;
+    arguments::not_nan("iou_threshold", iou_threshold)?;
+    Ok(count)
+}
+
+/// NMS within each class. A box is compared with the kept boxes of its class only, so the memory is linear.
+async fn greedy_nms(
+    boxes: &Tensor<2>,
+    scores: &Tensor<1>,
+    class_of: impl Fn(usize) -> i128,
+    iou_threshold: f64,
+    convention: AngleConvention,
+) -> Result<Tensor<1, Int>, DetectionError> {
+    let (device, dtype) = (boxes.device(), upcast_dtype(boxes.dtype()));
+    let boxes = read("boxes", boxes, convention).await?;
+    let mut kept_by_class = BTreeMap::<i128, Vec<RotatedBox>>::new();
+    let mut by_score = host::top_n(
+        &host::read_floats(scores).await?,
+        (0..boxes.len()).collect(),
+        usize::MAX,
+    );
+    by_score.retain(|&index| {
+        let candidate = boxes[index];
+        let kept = kept_by_class.entry(class_of(index)).or_default();
+        let suppresses = |better: &RotatedBox| {
+            let iou = better.overlap(&candidate, OverlapMode::Iou);
+            host::rounded(iou, dtype) > iou_threshold
+        };
+        let keep = !kept.iter().any(suppresses);
+        if keep {
+            kept.push(candidate);
+        }
+        keep
+    });
+    Ok(host::indices(&by_score, &device))
+}

@@ -1,0 +1,29 @@
+//! Rotated boxes of a tensor, checked and read.
+
+use burn::tensor::Tensor;
+
+use super::super::host;
+use super::geometry::RotatedBox;
+use crate::error::DetectionError;
+use burn_roi::AngleConvention;
+
+/// Reads boxes `[K, 5]` back to the host.
+///
+/// # Errors
+///
+/// [`DetectionError::RotatedBoxNotFinite`], for the first row that has a NaN or an infinity.
+pub async fn read(
+    argument: &'static str,
+    boxes: &Tensor<2>,
+    convention: AngleConvention,
+) -> Result<Vec<RotatedBox>, DetectionError> {
+    let values = host::read_floats(boxes).await?;
+    let (rows, _) = values.as_chunks::<5>();
+    rows.iter()
+        .enumerate()
+        .map(|(row, &values)| match values.iter().all(|value| value.is_finite()) {
+            true => Ok(RotatedBox::new(values, convention)),
+            false => Err(DetectionError::RotatedBoxNotFinite { argument, row, values }),
+        })
+        .collect()
+}

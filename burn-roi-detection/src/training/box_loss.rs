@@ -1,0 +1,173 @@
+//! [`fastrcnn_loss`]: the losses of a box head.
+
+use burn::tensor::{Int, Tensor, activation};
+
+use super::super::post_processing::BACKGROUND;
+use super::super::zeros::zero;
+use super::super::{arguments, host};
+use super::elementary::box_delta_loss;
+use super::sampler::rows_where;
+use crate::error::DetectionError;
+use burn_roi::internal::or_panic;
+use burn_roi::internal::wait;
+
+/// The losses of a box head: how wrong its classes and its boxes are. The semantics are those of torchvision's
+/// `fastrcnn_loss` (`torchvision.models.detection.roi_heads`).
+///
+/// - The classification loss is the mean of the cross entropy between the logits and the labels.
+/// - The box loss is the smooth L1 loss with a beta of 1 / 9 between the box deltas of the label's class and their
+///   targets. It is summed over the samples that are not background, and divided by the number of all samples.
+/// - Without samples both losses are 0, and so are their gradients. torchvision returns NaN.
+///
+/// Arguments and result:
+///
+/// - `class_logits`: `[K, classes]`, the output of a box head for the K samples of all images, of any float dtype. K
+///   may be 0.
+/// - `box_regression`: `[K, 4 * classes]`, for each class in turn the box deltas `[dx, dy, dw, dh]`, or `[K, 4]`, the
+///   box deltas of all classes but the background (class-agnostic regression). Of any float dtype. Without a class
+///   besides the background the box loss is 0, and both shapes are the same.
+/// - `labels`: for each image i `[Kᵢ]`, the class of each sample, 0 for background, of any integer dtype. The sum of
+///   all Kᵢ is K.
+/// - `regression_targets`: for each image i `[Kᵢ, 4]`, the box deltas that the head must learn, in the dtype of
+///   `box_regression`. They are not read for background.
+/// - Returns the classification loss and the box loss, each `[1]`: the first in the dtype of `class_logits`, the second
+///   in that of `box_regression`.
+///
+/// On an autodiff device the losses have gradients for `class_logits` and `box_regression`. The targets are constants,
+/// on the same device with or without autodiff. The labels are read back to the host.
+///
+/// ```
+/// use burn::tensor::{Device, Int, Tensor};
+/// use burn_roi_detection::fastrcnn_loss;
+///
+/// let device = Device::default().autodiff();
+/// // One sample of class 1 and one of background.
+/// let class_logits = Tensor::<2>::from_floats([[0.0, 2.0], [1.0, 0.0]], &device).require_grad();
+/// let box_regression = Tensor::<2>::zeros([2, 4 * 2], &device).require_grad();
+/// let labels = vec![Tensor::<1, Int>::from_ints([1, 0], &device)];
+/// let regression_targets = vec![Tensor::<2>::ones([2, 4], &device)];
+///
+/// let (classification_loss, box_loss) =
+///     fastrcnn_loss(class_logits.clone(), box_regression, &labels, &regression_targets);
+/// let gradients = (classification_loss + box_loss).backward();
+/// assert_eq!(class_logits.grad(&gradients).unwrap().dims(), [2, 2]);
+/// ```
+///
+/// # Panics
+///
+/// Where [`try_fastrcnn_loss`] returns an error, with its text.
+pub fn fastrcnn_loss(
+    class_logits: Tensor<2>,
+    box_regression: Tensor<2>,
+    labels: &[Tensor<1, Int>],
+    regression_targets: &[Tensor<2>],
+) -> (Tensor<1>, Tensor<1>) {
+    or_panic(try_fastrcnn_loss(
+        class_logits,
+        box_regression,
+        labels,
+        regression_targets,
+    ))
+}
+
+/// [`fastrcnn_loss`] that returns an error instead of panicking.
+///
+/// # Errors
+///
+/// - `RoiError::Shape`: `box_regression` is neither `[K, 4 * classes]` nor `[K, 4]`, or an element of
+///   `regression_targets` is not `[Kᵢ, 4]`.
+/// - [`DetectionError::Length`]: `box_regression` or `labels` has not as many rows as `class_logits`, or `regression_targets`
+///   has not as many images as `labels` or not as many rows in one of them.
+/// - `RoiError::Device`: a tensor is on another device than `class_logits`.
+/// - `RoiError::DType`: an element of `regression_targets` has another dtype than `box_regression`.
+/// - [`DetectionError::Label`]: a label is below 0 or not below `classes`. Its row is that of `class_logits`.
+pub fn try_fastrcnn_loss(
+    class_logits: Tensor<2>,
+    box_regression: Tensor<2>,
+    labels: &[Tensor<1, Int>],
+    regression_targets: &[Tensor<2>],
+) -> Result<(Tensor<1>, Tensor<1>), DetectionError> {
+    wait(
+        "try_fastrcnn_loss",
+        "fastrcnn_loss_async",
+        fastrcnn_loss_async(class_logits, box_regression, labels, regression_targets),
+    )
+}
+
+/// [`fastrcnn_loss`] that awaits the device.
+/// A WebGPU device in a browser can be read in this form only.
+///
+/// # Errors
+///
+/// Those of [`try_fastrcnn_loss`], except `RoiError::SynchronousRead`.
+pub async fn fastrcnn_loss_async(
+    class_logits: Tensor<2>,
+    box_regression: Tensor<2>,
+    labels: &[Tensor<1, Int>],
+    regression_targets: &[Tensor<2>],
+) -> Result<(Tensor<1>, Tensor<1>), DetectionError> {
+    let [count, classes] = class_logits.dims();
+    check(&class_logits, &box_regression, labels, regression_targets)?;
+    if count == 0 {
+        // The mean of no cross entropies is NaN.
+        return Ok((zero(class_logits), zero(box_regression)));
+    }
+    let labels = read_all(labels).await?;
+    arguments::labels(&labels, classes)?;
+
+    let row_of_class = |sample: usize| sample * classes + labels[sample] as usize;
+    let rows: Vec<usize> = (0..count).map(row_of_class).collect();
+    let log_probabilities = activation::log_softmax(class_logits, 1).reshape([count * classes]);
+    let classification_loss = host::select_rows(&log_probabilities, &rows).mean().neg();
+
+    let positive = rows_where(&labels, |label| label > BACKGROUND.into());
+    if positive.is_empty() {
+        return Ok((classification_loss, zero(box_regression)));
+    }
+    let [_, columns] = box_regression.dims();
+    let row_of_deltas = |&sample: &usize| match columns {
+        4 => sample,
+        _ => row_of_class(sample),
+    };
+    let rows: Vec<usize> = positive.iter().map(row_of_deltas).collect();
+    let deltas = host::select_rows(&box_regression.reshape([count * columns / 4, 4]), &rows);
+    let targets = host::concatenate(regression_targets).inner();
+    let box_loss = box_delta_loss(deltas, host::select_rows(&targets, &positive));
+    Ok((classification_loss, box_loss / count as f64))
+}
+
+/// The labels of all images.
+async fn read_all(labels: &[Tensor<1, Int>]) -> Result<Vec<i128>, DetectionError> {
+    let mut all = Vec::new();
+    for of_image in labels {
+        all.extend(host::read_ints(of_image).await?);
+    }
+    Ok(all)
+}
+
+fn check(
+    class_logits: &Tensor<2>,
+    box_regression: &Tensor<2>,
+    labels: &[Tensor<1, Int>],
+    regression_targets: &[Tensor<2>],
+) -> Result<(), DetectionError> {
+    let [count, classes] = class_logits.dims();
+    let device = class_logits.device();
+    arguments::box_regression(box_regression, count, classes)?;
+    arguments::device("box_regression", &box_regression.device(), "class_logits", &device)?;
+
+    let (images, targets) = (labels.len(), regression_targets.len());
+    arguments::length("regression_targets", targets, images, "image of `labels`")?;
+    let mut total = 0;
+    for (labels, targets) in labels.iter().zip(regression_targets) {
+        let [count] = labels.dims();
+        total += count;
+        arguments::device("labels", &labels.device(), "class_logits", &device)?;
+        let rows = arguments::boxes("regression_targets", targets)?;
+        arguments::length("regression_targets", rows, count, "row of `labels`")?;
+        arguments::device("regression_targets", &targets.device(), "class_logits", &device)?;
+        let dtype = box_regression.dtype();
+        arguments::dtype("regression_targets", targets.dtype(), "box_regression", dtype)?;
+    }
+    arguments::length("labels", total, count, "row of `class_logits`")
+}

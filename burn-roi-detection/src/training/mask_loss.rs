@@ -1,0 +1,244 @@
+//! [`maskrcnn_loss`]: the loss of a mask head.
+
+use burn::tensor::{Int, Tensor};
+
+use super::super::post_processing::BACKGROUND;
+use super::super::zeros::zero;
+use super::super::{arguments, host};
+use super::elementary::binary_cross_entropy_with_logits;
+use super::ground_truth;
+use super::mask_targets::MaskTargets;
+use crate::error::DetectionError;
+use burn_roi::internal::or_panic;
+use burn_roi::internal::wait;
+
+/// The loss of a mask head: how wrong its masks are. The semantics are those of torchvision's `maskrcnn_loss`
+/// (`torchvision.models.detection.roi_heads`).
+///
+/// It is the mean of the binary cross entropy between the mask logits of each proposal's class and its ground-truth
+/// mask, which [`project_masks_on_boxes`](super::project_masks_on_boxes()) crops to the proposal. Without proposals it
+/// is 0, and so is its gradient. [`MaskTargets::loss`] crops the masks as other frameworks do.
+///
+/// - `mask_logits`: `[K, classes, M, M]`, the output of a mask head for the K proposals of all images, of any float
+///   dtype. M is at most 32767.
+/// - `proposals`: for each image i the proposals that are not background, `[Kᵢ, 4]`, as
+///   [`TrainingSamples::positive`](super::TrainingSamples::positive) gives them: each `[x1, y1, x2, y2]` in pixels of
+///   the image, of a float dtype that [`roi_align`](burn_roi::roi_align()) takes. The sum of all Kᵢ is K.
+/// - `gt_masks`: for each image `[G, H, W]`: the mask of each ground-truth object in the whole image, 1 inside and 0
+///   outside, of any float dtype.
+/// - `gt_labels`: for each image `[G]`, the class of each ground-truth object, from 1 to `classes - 1`, of any integer
+///   dtype.
+/// - `mask_matched_idxs`: for each image i `[Kᵢ]`, the row of the ground truth that each proposal goes with, of any
+///   integer dtype.
+/// - Returns the loss, `[1]`, in the dtype of `mask_logits`.
+///
+/// On an autodiff device the loss has a gradient for `mask_logits`. All others are constants, on the same device with
+/// or without autodiff. Everything but the masks is read back to the host.
+///
+/// ```
+/// use burn::tensor::{Device, Int, Tensor};
+/// use burn_roi_detection::maskrcnn_loss;
+///
+/// let device = Device::default();
+/// let proposals = vec![Tensor::<2>::from_floats([[2.0, 2.0, 14.0, 14.0]], &device)];
+/// let gt_masks = vec![Tensor::<3>::ones([1, 16, 16], &device)];
+/// let gt_labels = vec![Tensor::<1, Int>::from_ints([2], &device)];
+/// let matched_idxs = vec![Tensor::<1, Int>::from_ints([0], &device)];
+///
+/// // What a mask head for 3 classes would compute.
+/// let mask_logits = Tensor::<4>::zeros([1, 3, 28, 28], &device.autodiff()).require_grad();
+/// let loss = maskrcnn_loss(mask_logits.clone(), &proposals, &gt_masks, &gt_labels, &matched_idxs);
+/// let gradients = loss.backward();
+/// // A logit of 0 is a probability of 0.5.
+/// assert!((loss.into_scalar::<f32>() - 2.0f32.ln()).abs() < 1e-6);
+/// assert_eq!(mask_logits.grad(&gradients).unwrap().dims(), [1, 3, 28, 28]);
+/// ```
+///
+/// # Panics
+///
+/// Where [`try_maskrcnn_loss`] returns an error, with its text.
+pub fn maskrcnn_loss(
+    mask_logits: Tensor<4>,
+    proposals: &[Tensor<2>],
+    gt_masks: &[Tensor<3>],
+    gt_labels: &[Tensor<1, Int>],
+    mask_matched_idxs: &[Tensor<1, Int>],
+) -> Tensor<1> {
+    or_panic(try_maskrcnn_loss(
+        mask_logits,
+        proposals,
+        gt_masks,
+        gt_labels,
+        mask_matched_idxs,
+    ))
+}
+
+/// [`maskrcnn_loss`] that returns an error instead of panicking.
+///
+/// # Errors
+///
+/// - `RoiError::Shape`: `mask_logits` is not `[K, classes, M, M]` with M above 0, an element of `proposals` is not
+///   `[Kᵢ, 4]`, or one of `gt_masks` has no pixels.
+/// - [`DetectionError::Length`]: `proposals` has not as many rows as `mask_logits`; `gt_masks`, `gt_labels` or
+///   `mask_matched_idxs` has not one tensor for each image; or an element of the last two not one row for each mask
+///   or proposal.
+/// - `RoiError::Device`: a tensor is on another device than `mask_logits`.
+/// - `RoiError::DType`: the elements of `proposals` have different dtypes, or one that the device can't pool.
+/// - [`DetectionError::Target`]: a proposal is not finite, an index names no mask, or a label is not from 1 to `classes - 1`.
+/// - `RoiError::Option`: M is above 32767.
+/// - `RoiError::Backend`: [`roi_align`](burn_roi::roi_align()) does not run on the device.
+pub fn try_maskrcnn_loss(
+    mask_logits: Tensor<4>,
+    proposals: &[Tensor<2>],
+    gt_masks: &[Tensor<3>],
+    gt_labels: &[Tensor<1, Int>],
+    mask_matched_idxs: &[Tensor<1, Int>],
+) -> Result<Tensor<1>, DetectionError> {
+    wait(
+        "try_maskrcnn_loss",
+        "maskrcnn_loss_async",
+        maskrcnn_loss_async(mask_logits, proposals, gt_masks, gt_labels, mask_matched_idxs),
+    )
+}
+
+/// [`maskrcnn_loss`] that awaits the device.
+/// A WebGPU device in a browser can be read in this form only.
+///
+/// # Errors
+///
+/// Those of [`try_maskrcnn_loss`], except `RoiError::SynchronousRead`.
+pub async fn maskrcnn_loss_async(
+    mask_logits: Tensor<4>,
+    proposals: &[Tensor<2>],
+    gt_masks: &[Tensor<3>],
+    gt_labels: &[Tensor<1, Int>],
+    mask_matched_idxs: &[Tensor<1, Int>],
+) -> Result<Tensor<1>, DetectionError> {
+    MaskTargets::new()
+        .loss_async(mask_logits, proposals, gt_masks, gt_labels, mask_matched_idxs)
+        .await
+}
+
+impl MaskTargets {
+    /// The loss of a mask head for targets with these options. Arguments and result are those of [`maskrcnn_loss`].
+    ///
+    /// # Panics
+    ///
+    /// Where [`try_loss`](MaskTargets::try_loss) returns an error, with its text.
+    pub fn loss(
+        &self,
+        mask_logits: Tensor<4>,
+        proposals: &[Tensor<2>],
+        gt_masks: &[Tensor<3>],
+        gt_labels: &[Tensor<1, Int>],
+        mask_matched_idxs: &[Tensor<1, Int>],
+    ) -> Tensor<1> {
+        or_panic(self.try_loss(mask_logits, proposals, gt_masks, gt_labels, mask_matched_idxs))
+    }
+
+    /// [`loss`](MaskTargets::loss) that returns an error instead of panicking.
+    ///
+    /// # Errors
+    ///
+    /// Those of [`try_maskrcnn_loss`].
+    pub fn try_loss(
+        &self,
+        mask_logits: Tensor<4>,
+        proposals: &[Tensor<2>],
+        gt_masks: &[Tensor<3>],
+        gt_labels: &[Tensor<1, Int>],
+        mask_matched_idxs: &[Tensor<1, Int>],
+    ) -> Result<Tensor<1>, DetectionError> {
+        wait(
+            "try_loss",
+            "loss_async",
+            self.loss_async(mask_logits, proposals, gt_masks, gt_labels, mask_matched_idxs),
+        )
+    }
+
+    /// [`loss`](MaskTargets::loss) that awaits the device.
+    /// A WebGPU device in a browser can be read in this form only.
+    ///
+    /// # Errors
+    ///
+    /// Those of [`try_maskrcnn_loss`], except `RoiError::SynchronousRead`.
+    pub async fn loss_async(
+        &self,
+        mask_logits: Tensor<4>,
+        proposals: &[Tensor<2>],
+        gt_masks: &[Tensor<3>],
+        gt_labels: &[Tensor<1, Int>],
+        mask_matched_idxs: &[Tensor<1, Int>],
+    ) -> Result<Tensor<1>, DetectionError> {
+        check(&mask_logits, proposals, gt_masks, gt_labels, mask_matched_idxs)?;
+        let [count, classes, size, _] = mask_logits.dims();
+        if proposals.is_empty() {
+            return Ok(zero(mask_logits));
+        }
+        let targets = self.project_async(gt_masks, proposals, mask_matched_idxs, size).await?;
+        let labels = labels_of_proposals(gt_labels, mask_matched_idxs, classes).await?;
+        if count == 0 {
+            return Ok(zero(mask_logits));
+        }
+        let rows: Vec<usize> = (0..count)
+            .map(|proposal| proposal * classes + labels[proposal])
+            .collect();
+        let targets = targets.cast(mask_logits.dtype());
+        let masks = host::select_rows(&mask_logits.reshape([count * classes, size, size]), &rows);
+        Ok(binary_cross_entropy_with_logits(masks, targets))
+    }
+}
+
+/// The class of each proposal of all images. The indices are checked.
+async fn labels_of_proposals(
+    gt_labels: &[Tensor<1, Int>],
+    matched_idxs: &[Tensor<1, Int>],
+    classes: usize,
+) -> Result<Vec<usize>, DetectionError> {
+    let expected = format!("above 0, which is the background, and below the {classes} classes");
+    let mut of_proposals = Vec::new();
+    for (image, (labels, matched_idxs)) in gt_labels.iter().zip(matched_idxs).enumerate() {
+        let labels = host::read_ints(labels).await?;
+        ground_truth::all(image, "gt_labels", &labels, &expected, |label| {
+            label > BACKGROUND.into() && label < classes as i128
+        })?;
+        let rows = host::read_ints(matched_idxs).await?;
+        of_proposals.extend(rows.into_iter().map(|row| labels[row as usize] as usize));
+    }
+    Ok(of_proposals)
+}
+
+fn check(
+    mask_logits: &Tensor<4>,
+    proposals: &[Tensor<2>],
+    gt_masks: &[Tensor<3>],
+    gt_labels: &[Tensor<1, Int>],
+    mask_matched_idxs: &[Tensor<1, Int>],
+) -> Result<(), DetectionError> {
+    let [count, _, height, width] = mask_logits.dims();
+    let device = mask_logits.device();
+    if height != width || height == 0 {
+        return Err(arguments::shape(
+            "mask_logits",
+            &mask_logits.dims(),
+            "[K, classes, M, M], with M above 0",
+        ));
+    }
+    let mut total = 0;
+    for proposals in proposals {
+        total += arguments::boxes("proposals", proposals)?;
+        arguments::device("proposals", &proposals.device(), "mask_logits", &device)?;
+    }
+    arguments::length("proposals", total, count, "row of `mask_logits`")?;
+
+    let images = proposals.len();
+    arguments::length("gt_masks", gt_masks.len(), images, "image of `proposals`")?;
+    arguments::length("gt_labels", gt_labels.len(), images, "image of `proposals`")?;
+    let indices = mask_matched_idxs.len();
+    arguments::length("mask_matched_idxs", indices, images, "image of `proposals`")?;
+    for (labels, masks) in gt_labels.iter().zip(gt_masks) {
+        arguments::length("gt_labels", labels.dims()[0], masks.dims()[0], "mask of `gt_masks`")?;
+        arguments::device("gt_labels", &labels.device(), "mask_logits", &device)?;
+    }
+    Ok(())
+}

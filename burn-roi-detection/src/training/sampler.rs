@@ -1,0 +1,191 @@
+//! [`BalancedPositiveNegativeSampler`]: the random samples that a loss is computed from.
+
+use burn::tensor::{Int, Tensor};
+
+use super::super::host;
+use super::IntsOfImages;
+use crate::arguments;
+use crate::error::DetectionError;
+use burn_roi::internal::or_panic;
+use burn_roi::internal::wait;
+
+/// Draws a fixed number of proposals or anchors of each image, with at most a fixed fraction of positive ones. The
+/// semantics are those of torchvision's `BalancedPositiveNegativeSampler` (`torchvision.models.detection._utils`).
+///
+/// If there are too few positive ones, negative ones take their place. If there are too few of both, fewer are drawn.
+///
+/// ```
+/// use burn::tensor::{Device, Int, Tensor};
+/// use burn_roi_detection::{BalancedPositiveNegativeSampler, random_permutations};
+///
+/// let labels = vec![Tensor::<1, Int>::from_ints([0, 2, -1, 0, 0, 1], &Device::default())];
+/// let sampler = BalancedPositiveNegativeSampler::new(3, 0.5);
+/// let (positive, negative) = sampler.forward(&labels, &mut random_permutations(0));
+/// // Half of 3, rounded down, is 1.
+/// assert_eq!(positive[0].dims(), [1]);
+/// assert_eq!(negative[0].dims(), [2]);
+/// ```
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct BalancedPositiveNegativeSampler {
+    /// The number of samples of an image, at most. Above 0.
+    pub batch_size_per_image: usize,
+    /// The largest fraction of positive samples: from 0 to 1.
+    pub positive_fraction: f64,
+}
+
+impl BalancedPositiveNegativeSampler {
+    /// A sampler with this number of samples and this fraction of positive ones.
+    ///
+    /// torchvision's values are 512 and 0.25 for proposals, and 256 and 0.5 for anchors.
+    pub fn new(batch_size_per_image: usize, positive_fraction: f64) -> Self {
+        Self {
+            batch_size_per_image,
+            positive_fraction,
+        }
+    }
+
+    /// The positive and the negative samples of each image.
+    ///
+    /// - `labels`: for each image `[K]`, of any integer dtype: 1 and above are positive, 0 is negative, and what is
+    ///   below 0 is never drawn.
+    /// - `permutation`: for a number n, the indices 0 to n - 1 in a random order, such as
+    ///   [`random_permutations`](super::random_permutations()) gives. For each image in turn it is called with the
+    ///   number of positive labels and then with that of negative ones. The first ones of the order are drawn.
+    /// - Returns for each image the indices of the positive samples, and for each image those of the negative ones.
+    ///   Both ascend and have the device's integer dtype. torchvision returns masks with 1 at these indices.
+    ///
+    /// The labels are read back to the host.
+    ///
+    /// # Panics
+    ///
+    /// Where [`try_forward`](BalancedPositiveNegativeSampler::try_forward) returns an error, with its text.
+    pub fn forward(
+        &self,
+        labels: &[Tensor<1, Int>],
+        permutation: &mut impl FnMut(usize) -> Vec<usize>,
+    ) -> (IntsOfImages, IntsOfImages) {
+        or_panic(self.try_forward(labels, permutation))
+    }
+
+    /// [`forward`](BalancedPositiveNegativeSampler::forward) that returns an error instead of panicking.
+    ///
+    /// # Errors
+    ///
+    /// `RoiError::Option`: `batch_size_per_image` is 0, `positive_fraction` is not from 0 to 1, or `permutation`
+    /// returns anything but a permutation.
+    pub fn try_forward(
+        &self,
+        labels: &[Tensor<1, Int>],
+        permutation: &mut impl FnMut(usize) -> Vec<usize>,
+    ) -> Result<(IntsOfImages, IntsOfImages), DetectionError> {
+        wait("try_forward", "forward_async", self.forward_async(labels, permutation))
+    }
+
+    /// [`forward`](BalancedPositiveNegativeSampler::forward) that awaits the device.
+    /// A WebGPU device in a browser can be read in this form only.
+    ///
+    /// # Errors
+    ///
+    /// Those of [`try_forward`](BalancedPositiveNegativeSampler::try_forward), except `RoiError::SynchronousRead`.
+    pub async fn forward_async(
+        &self,
+        labels: &[Tensor<1, Int>],
+        permutation: &mut impl FnMut(usize) -> Vec<usize>,
+    ) -> Result<(IntsOfImages, IntsOfImages), DetectionError> {
+        self.check()?;
+        let (mut positive, mut negative) = (Vec::new(), Vec::new());
+        for labels in labels {
+            let samples = self.draw(&host::read_ints(labels).await?, permutation)?;
+            positive.push(host::indices(&samples.positive, &labels.device()));
+            negative.push(host::indices(&samples.negative, &labels.device()));
+        }
+        Ok((positive, negative))
+    }
+
+    /// Draws the samples of one image.
+    pub(super) fn draw(
+        &self,
+        labels: &[i128],
+        permutation: &mut impl FnMut(usize) -> Vec<usize>,
+    ) -> Result<Samples, DetectionError> {
+        let positive = rows_where(labels, |label| label >= 1);
+        let negative = rows_where(labels, |label| label == 0);
+        let most_positive = (self.batch_size_per_image as f64 * self.positive_fraction) as usize;
+        let positive_count = most_positive.min(positive.len());
+        let negative_count = (self.batch_size_per_image - positive_count).min(negative.len());
+        Ok(Samples {
+            positive: choose(&positive, positive_count, permutation)?,
+            negative: choose(&negative, negative_count, permutation)?,
+        })
+    }
+
+    pub(super) fn check(&self) -> Result<(), DetectionError> {
+        let wrong = |argument, value, expected| Err(arguments::option(argument, value, expected));
+        if self.batch_size_per_image == 0 {
+            return wrong("batch_size_per_image", "0".to_string(), "above 0");
+        }
+        if !(0.0..=1.0).contains(&self.positive_fraction) {
+            return wrong("positive_fraction", self.positive_fraction.to_string(), "from 0 to 1");
+        }
+        Ok(())
+    }
+}
+
+/// The rows of one image that were drawn, each list in ascending order.
+pub(super) struct Samples {
+    pub positive: Vec<usize>,
+    pub negative: Vec<usize>,
+}
+
+impl Samples {
+    /// All rows in ascending order.
+    pub fn into_rows(self) -> Vec<usize> {
+        let mut rows = self.positive;
+        rows.extend(self.negative);
+        rows.sort_unstable();
+        rows
+    }
+}
+
+/// The rows whose label fits.
+pub(super) fn rows_where(labels: &[i128], fits: impl Fn(i128) -> bool) -> Vec<usize> {
+    (0..labels.len()).filter(|&row| fits(labels[row])).collect()
+}
+
+/// The first `count` candidates in the order of a permutation, ascending.
+fn choose(
+    candidates: &[usize],
+    count: usize,
+    permutation: &mut impl FnMut(usize) -> Vec<usize>,
+) -> Result<Vec<usize>, DetectionError> {
+    let order = permutation(candidates.len());
+    check_permutation(&order, candidates.len())?;
+    let mut chosen: Vec<usize> = order[..count].iter().map(|&index| candidates[index]).collect();
+    chosen.sort_unstable();
+    Ok(chosen)
+}
+
+fn check_permutation(order: &[usize], count: usize) -> Result<(), DetectionError> {
+    let wrong = |value| {
+        Err(arguments::option(
+            "permutation",
+            value,
+            "a function of n that returns each index from 0 to n - 1 once",
+        ))
+    };
+    if order.len() != count {
+        return wrong(format!(
+            "a function that returns {} indices for n = {count}",
+            order.len()
+        ));
+    }
+    let mut seen = vec![false; count];
+    for &index in order {
+        match seen.get_mut(index) {
+            None => return wrong(format!("a function that returns {index} for n = {count}")),
+            Some(true) => return wrong(format!("a function that returns {index} twice for n = {count}")),
+            Some(seen) => *seen = true,
+        }
+    }
+    Ok(())
+}

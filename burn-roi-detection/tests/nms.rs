@@ -1,0 +1,195 @@
+//! NMS keeps the same boxes as torchvision, in the same order.
+
+use burn::tensor::{DType, Device, Int, Tensor, TensorData};
+use burn_roi_detection::{batched_nms, nms};
+use proptest::collection::vec;
+use proptest::prelude::*;
+use proptest::sample::select;
+
+use crate::backends::backends;
+use crate::cases::check_all;
+
+#[test]
+fn nms_keeps_what_torchvision_keeps() {
+    check_all("nms", |case, backend| {
+        let boxes = case.floats("boxes", &backend.device);
+        let scores = case.floats("scores", &backend.device);
+        let kept = nms(boxes, scores, case.option("threshold"));
+        case.assert_ints(0, kept, backend);
+    });
+}
+
+#[test]
+fn batched_nms_keeps_what_torchvision_keeps() {
+    check_all("batched_nms", |case, backend| {
+        let boxes = case.floats("boxes", &backend.device);
+        let scores = case.floats("scores", &backend.device);
+        let classes = case.ints("classes", &backend.device);
+        let kept = batched_nms(boxes, scores, classes, case.option("threshold"));
+        case.assert_ints(0, kept, backend);
+    });
+}
+
+proptest! {
+    #[test]
+    fn nms_follows_its_rule(candidates in vec(candidate(), 0..150), threshold in threshold()) {
+        let expected = by_the_rule(&candidates, threshold, in_f32, |_, _| true);
+        let (boxes, scores, _) = tensors(&candidates, DType::F32, &backends()[0].device);
+        prop_assert_eq!(indices(nms(boxes, scores, threshold)), expected);
+    }
+
+    #[test]
+    fn batched_nms_follows_its_rule(candidates in vec(candidate(), 0..150), threshold in threshold()) {
+        let expected = by_the_rule(&candidates, threshold, in_f32, same_class);
+        let (boxes, scores, classes) = tensors(&candidates, DType::F32, &backends()[0].device);
+        prop_assert_eq!(indices(batched_nms(boxes, scores, classes, threshold)), expected);
+    }
+
+    /// The coordinates are some tenths apart and so large that an f32 is a multiple of 0.5 there.
+    #[test]
+    fn nms_of_f64_follows_its_rule(mut candidates in vec(candidate(), 0..150), threshold in threshold()) {
+        for corner in candidates.iter_mut().flat_map(|candidate| &mut candidate.corners) {
+            *corner = 4_649_776.0 + 0.1 * *corner;
+        }
+        for backend in backends().into_iter().filter(|backend| backend.supports(DType::F64)) {
+            let (boxes, scores, classes) = tensors(&candidates, DType::F64, &backend.device);
+            let expected = by_the_rule(&candidates, threshold, |value| value, |_, _| true);
+            prop_assert_eq!(indices(nms(boxes.clone(), scores.clone(), threshold)), expected);
+            let expected = by_the_rule(&candidates, threshold, |value| value, same_class);
+            prop_assert_eq!(indices(batched_nms(boxes, scores, classes, threshold)), expected);
+        }
+    }
+}
+
+/// A box, its score and its class.
+#[derive(Debug, Clone)]
+struct Candidate {
+    corners: [f64; 4],
+    score: f32,
+    class: i64,
+}
+
+fn same_class(left: &Candidate, right: &Candidate) -> bool {
+    left.class == right.class
+}
+
+fn in_f32(value: f64) -> f64 {
+    f64::from(value as f32)
+}
+
+/// Greedy NMS with a flag for each box, and the IoU of each pair in torchvision's order of operations. Each operation
+/// is `rounded`.
+fn by_the_rule(
+    candidates: &[Candidate],
+    threshold: f64,
+    rounded: impl Fn(f64) -> f64,
+    compete: impl Fn(&Candidate, &Candidate) -> bool,
+) -> Vec<i64> {
+    let mut order: Vec<usize> = (0..candidates.len()).collect();
+    order.retain(|&index| !candidates[index].score.is_nan());
+    // The sort is stable: of equal scores the first index comes first.
+    order.sort_by(|&left, &right| candidates[right].score.partial_cmp(&candidates[left].score).unwrap());
+    let mut suppressed = vec![false; candidates.len()];
+    let mut kept = Vec::new();
+    for (rank, &best) in order.iter().enumerate() {
+        if suppressed[best] {
+            continue;
+        }
+        kept.push(best as i64);
+        for &other in &order[rank + 1..] {
+            let (best, candidate) = (&candidates[best], &candidates[other]);
+            if compete(best, candidate) && iou(best.corners, candidate.corners, &rounded) > threshold {
+                suppressed[other] = true;
+            }
+        }
+    }
+    kept
+}
+
+fn iou(left: [f64; 4], right: [f64; 4], rounded: impl Fn(f64) -> f64) -> f64 {
+    if left.iter().chain(&right).any(|coordinate| coordinate.is_nan()) {
+        return f64::NAN;
+    }
+    let area = |[x1, y1, x2, y2]: [f64; 4]| rounded(rounded(x2 - x1) * rounded(y2 - y1));
+    let width = rounded(left[2].min(right[2]) - left[0].max(right[0])).max(0.0);
+    let height = rounded(left[3].min(right[3]) - left[1].max(right[1])).max(0.0);
+    let intersection = rounded(width * height);
+    rounded(intersection / rounded(rounded(area(left) + area(right)) - intersection))
+}
+
+/// Boxes on a coarse grid have duplicates, equal overlaps, empty and inverted ones; the others have what else an
+/// f32 can be.
+fn candidate() -> impl Strategy<Value = Candidate> {
+    let on_grid = [0u8..6, 0u8..6, 0u8..6, 0u8..6].prop_map(|corners| corners.map(f32::from));
+    let anywhere = [0.0f32..8.0, 0.0f32..8.0, 0.0f32..8.0, 0.0f32..8.0]
+        .prop_map(|[x, y, width, height]| [x, y, x + width, y + height]);
+    let odd = [odd_number(), odd_number(), odd_number(), odd_number()];
+    let corners = prop_oneof![8 => on_grid, 8 => anywhere, 1 => odd];
+    let scores = select(vec![
+        0.0,
+        -0.0,
+        0.25,
+        0.5,
+        1.0,
+        f32::NAN,
+        f32::INFINITY,
+        f32::NEG_INFINITY,
+    ]);
+    let score = prop_oneof![scores, 0.0f32..1.0];
+    (corners, score, -1i64..3).prop_map(|(corners, score, class)| Candidate {
+        corners: corners.map(f64::from),
+        score,
+        class,
+    })
+}
+
+fn odd_number() -> impl Strategy<Value = f32> {
+    let numbers = vec![
+        0.0,
+        -0.0,
+        1.0,
+        3.0,
+        1e-30,
+        1e30,
+        -1e30,
+        f32::NAN,
+        f32::INFINITY,
+        f32::NEG_INFINITY,
+    ];
+    select(numbers)
+}
+
+/// Thresholds that f32 does not have, those that an IoU on the grid is equal to, and those out of its range.
+fn threshold() -> impl Strategy<Value = f64> {
+    let values = vec![
+        0.0,
+        0.1,
+        0.25,
+        0.3,
+        1.0 / 3.0,
+        0.5,
+        0.7,
+        1.0,
+        1.5,
+        -0.5,
+        f64::INFINITY,
+        f64::NEG_INFINITY,
+    ];
+    prop_oneof![select(values), 0.0f64..1.0]
+}
+
+fn tensors(candidates: &[Candidate], dtype: DType, device: &Device) -> (Tensor<2>, Tensor<1>, Tensor<1, Int>) {
+    let count = candidates.len();
+    let corners: Vec<f64> = candidates.iter().flat_map(|candidate| candidate.corners).collect();
+    let scores: Vec<f32> = candidates.iter().map(|candidate| candidate.score).collect();
+    let classes: Vec<i64> = candidates.iter().map(|candidate| candidate.class).collect();
+    (
+        Tensor::from_data(TensorData::new(corners, [count, 4]), (device, dtype)),
+        Tensor::from_data(TensorData::new(scores, [count]), device),
+        Tensor::from_data(TensorData::new(classes, [count]), device),
+    )
+}
+
+fn indices(tensor: Tensor<1, Int>) -> Vec<i64> {
+    tensor.into_data().iter::<i64>().collect()
+}
