@@ -4,7 +4,8 @@
 
 use serde::{Deserialize, Deserializer};
 
-/// Declares a config, here and in burn-roi-detection. `new` takes the fields without a default, and each of the others has a `with_` function.
+/// Declares a config, here and in burn-roi-detection. `new` takes the fields without a default, and each of the others
+/// has a `with_` function.
 #[doc(hidden)]
 #[macro_export]
 macro_rules! config {

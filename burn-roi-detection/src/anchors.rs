@@ -82,7 +82,8 @@ impl AnchorGeneratorConfig {
     ///
     /// # Errors
     ///
-    /// - [`DetectionError::Length`]: `aspect_ratios` has not as many lists as `sizes`, or `strides` not one element for each.
+    /// - [`DetectionError::Length`]: `aspect_ratios` has not as many lists as `sizes`, or `strides` not one element for
+    ///   each.
     /// - `RoiError::Option`: an element of `sizes` or `aspect_ratios` is not finite and above 0, or a pair of them
     ///   makes an anchor that is not finite in f32; `offset` is not from 0 to 1; or an element of `strides` is 0.
     pub fn try_init(&self) -> Result<AnchorGenerator, DetectionError> {

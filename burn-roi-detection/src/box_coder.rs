@@ -128,7 +128,8 @@ impl BoxCoder {
     /// # Errors
     ///
     /// - `RoiError::Shape`: `boxes` is not `[K, 4]`, or the columns of `deltas` are not a multiple of 4.
-    /// - [`DetectionError::Length`], `RoiError::Device`: `deltas` differs from `boxes` in its number of rows or its device.
+    /// - [`DetectionError::Length`], `RoiError::Device`: `deltas` differs from `boxes` in its number of rows or its
+    ///   device.
     /// - `RoiError::Option`: an element of `weights` is 0 or not finite, or `bbox_xform_clip` is NaN.
     pub fn try_decode(&self, deltas: Tensor<2>, boxes: Tensor<2>) -> Result<Tensor<3>, DetectionError> {
         self.check()?;

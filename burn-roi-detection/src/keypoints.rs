@@ -52,7 +52,8 @@ pub fn heatmaps_to_keypoints(maps: Tensor<4>, boxes: Tensor<2>) -> (Tensor<3>, T
 /// - [`DetectionError::Length`]: `maps` has not the heatmaps of one detection for each box.
 /// - `RoiError::Device`: `boxes` is on another device than `maps`.
 /// - `RoiError::BoxNotFinite`: a coordinate of `boxes` is NaN or infinite.
-/// - [`DetectionError::BoxTooLong`]: a side of a box is longer than [`MAXIMUM_OUTPUT_SIZE`](burn_roi::MAXIMUM_OUTPUT_SIZE).
+/// - [`DetectionError::BoxTooLong`]: a side of a box is longer than
+///   [`MAXIMUM_OUTPUT_SIZE`](burn_roi::MAXIMUM_OUTPUT_SIZE).
 pub fn try_heatmaps_to_keypoints(maps: Tensor<4>, boxes: Tensor<2>) -> Result<(Tensor<3>, Tensor<2>), DetectionError> {
     wait(
         "try_heatmaps_to_keypoints",

@@ -126,8 +126,8 @@ pub fn postprocess_detections(
 ///
 /// - `RoiError::Shape`: `box_regression` is neither `[K, 4 * classes]` nor `[K, 4]`, or an element of `proposals` is
 ///   not `[Kᵢ, 4]`.
-/// - [`DetectionError::Length`]: `box_regression` or `proposals` has not as many rows as `class_logits`, or `image_sizes` has
-///   not one size for each image.
+/// - [`DetectionError::Length`]: `box_regression` or `proposals` has not as many rows as `class_logits`, or
+///   `image_sizes` has not one size for each image.
 /// - `RoiError::Device`: `box_regression` or an element of `proposals` is on another device than `class_logits`.
 /// - `RoiError::DType`: the elements of `proposals` have different dtypes.
 /// - `RoiError::Option`: `score_threshold`, `nms_threshold` or `min_size` is NaN, or an element of `box_weights` is 0

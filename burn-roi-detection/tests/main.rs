@@ -1,5 +1,5 @@
-//! The parts of detectors: their results compared with torchvision's, their behaviour where torchvision's is undefined, and
-//! their errors.
+//! The parts of detectors: their results compared with torchvision's, their behaviour where torchvision's is undefined,
+//! and their errors.
 
 #[path = "../../tests/support/backends.rs"]
 mod backends;

@@ -40,7 +40,8 @@ impl CropAndResize {
     ///
     /// # Panics
     ///
-    /// If `rois` is not `[N, K, 4, 1]`, and where [`try_crop_and_resize`](burn_roi::try_crop_and_resize) gives an error.
+    /// If `rois` is not `[N, K, 4, 1]`, and where [`try_crop_and_resize`](burn_roi::try_crop_and_resize) gives an
+    /// error.
     pub fn pool(&self, feature_maps: Tensor<4>, rois: Tensor<4>) -> Tensor<5> {
         let [images, count, columns, last] = rois.dims();
         assert!(

@@ -76,8 +76,8 @@ pub fn fastrcnn_loss(
 ///
 /// - `RoiError::Shape`: `box_regression` is neither `[K, 4 * classes]` nor `[K, 4]`, or an element of
 ///   `regression_targets` is not `[Kᵢ, 4]`.
-/// - [`DetectionError::Length`]: `box_regression` or `labels` has not as many rows as `class_logits`, or `regression_targets`
-///   has not as many images as `labels` or not as many rows in one of them.
+/// - [`DetectionError::Length`]: `box_regression` or `labels` has not as many rows as `class_logits`, or
+///   `regression_targets` has not as many images as `labels` or not as many rows in one of them.
 /// - `RoiError::Device`: a tensor is on another device than `class_logits`.
 /// - `RoiError::DType`: an element of `regression_targets` has another dtype than `box_regression`.
 /// - [`DetectionError::Label`]: a label is below 0 or not below `classes`. Its row is that of `class_logits`.

@@ -84,7 +84,8 @@ pub fn maskrcnn_loss(
 ///   or proposal.
 /// - `RoiError::Device`: a tensor is on another device than `mask_logits`.
 /// - `RoiError::DType`: the elements of `proposals` have different dtypes, or one that the device can't pool.
-/// - [`DetectionError::Target`]: a proposal is not finite, an index names no mask, or a label is not from 1 to `classes - 1`.
+/// - [`DetectionError::Target`]: a proposal is not finite, an index names no mask, or a label is not from 1 to `classes
+///   - 1`.
 /// - `RoiError::Option`: M is above 32767.
 /// - `RoiError::Backend`: [`roi_align`](burn_roi::roi_align()) does not run on the device.
 pub fn try_maskrcnn_loss(

@@ -89,8 +89,8 @@ pub fn rpn_loss(
 /// # Errors
 ///
 /// - `RoiError::Shape`: `pred_bbox_deltas` is not `[N, A, 4]`, or an element of `regression_targets` is not `[A, 4]`.
-/// - [`DetectionError::Length`]: `labels` or `regression_targets` has not one tensor for each image, or one of these tensors
-///   not one row for each anchor.
+/// - [`DetectionError::Length`]: `labels` or `regression_targets` has not one tensor for each image, or one of these
+///   tensors not one row for each anchor.
 /// - `RoiError::Device`: a tensor is on another device than `objectness`.
 /// - `RoiError::DType`: an element of `regression_targets` has another dtype than `pred_bbox_deltas`.
 /// - [`DetectionError::Target`]: a label is not -1, 0 or 1.

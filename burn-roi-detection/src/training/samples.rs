@@ -152,8 +152,8 @@ pub fn select_training_samples(
 ///
 /// # Errors
 ///
-/// - [`DetectionError::Length`], `RoiError::Shape`, `RoiError::Device`, `RoiError::DType`, [`DetectionError::Target`]: as for
-///   [`try_assign_targets_to_proposals`](super::try_assign_targets_to_proposals()).
+/// - [`DetectionError::Length`], `RoiError::Shape`, `RoiError::Device`, `RoiError::DType`, [`DetectionError::Target`]:
+///   as for [`try_assign_targets_to_proposals`](super::try_assign_targets_to_proposals()).
 /// - `RoiError::Option`: `fg_iou_threshold` or `bg_iou_threshold` is not finite, the second is above the first,
 ///   `batch_size_per_image` is 0, `positive_fraction` is not from 0 to 1, an element of `box_weights` is 0 or not
 ///   finite, or `permutation` returns anything but a permutation.

@@ -63,13 +63,13 @@ pub fn assign_targets_to_proposals(
 ///
 /// # Errors
 ///
-/// - [`DetectionError::Length`]: `gt_boxes` or `gt_labels` has not one tensor for each image, or a tensor of `gt_labels` has
-///   not one label for each box.
+/// - [`DetectionError::Length`]: `gt_boxes` or `gt_labels` has not one tensor for each image, or a tensor of
+///   `gt_labels` has not one label for each box.
 /// - `RoiError::Shape`: a tensor of `proposals` or `gt_boxes` is not `[K, 4]`.
 /// - `RoiError::Device`, `RoiError::DType`: a tensor of `gt_boxes` differs from that of `proposals`, or one of
 ///   `gt_labels` is on another device.
-/// - [`DetectionError::Target`]: a ground-truth box is not finite or has no width or no height, or its label is below 1 or
-///   above what the device's integer dtype holds.
+/// - [`DetectionError::Target`]: a ground-truth box is not finite or has no width or no height, or its label is below 1
+///   or above what the device's integer dtype holds.
 /// - `RoiError::Option`: a threshold of `matcher` is not finite, or `low_threshold` is above `high_threshold`.
 pub fn try_assign_targets_to_proposals(
     proposals: &[Tensor<2>],
