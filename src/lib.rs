@@ -75,8 +75,8 @@ pub use geometry::options::{
 pub use ops::{
     CropAndResize, CropAndResizeConfig, DeformPsRoiPool, DeformPsRoiPoolConfig, DeformRoiPool, DeformRoiPoolConfig,
     MAXIMUM_CANONICAL_SCALE, MAXIMUM_LEVEL, MAXIMUM_LEVEL_EPSILON, MINIMUM_CANONICAL_SCALE, MultiScaleRoiAlign,
-    MultiScaleRoiAlignConfig, PrRoiPool, PrRoiPoolConfig, PsCropAndResize, PsCropAndResizeConfig, PsRoiAlign,
-    PsRoiAlignConfig, PsRoiPool, PsRoiPoolConfig, PyramidConfig, PyramidOperator, RiRoiAlignRotated,
+    MultiScaleRoiAlignConfig, OperatorConfig, Pool, PoolConfig, PrRoiPool, PrRoiPoolConfig, PsCropAndResize,
+    PsCropAndResizeConfig, PsRoiAlign, PsRoiAlignConfig, PsRoiPool, PsRoiPoolConfig, PyramidConfig, RiRoiAlignRotated,
     RiRoiAlignRotatedConfig, RoiAlign, RoiAlignConfig, RoiAlignRotated, RoiAlignRotatedConfig, RoiPool, RoiPoolConfig,
     crop_and_resize, deform_ps_roi_pool, deform_roi_pool, infer_scales, multi_scale_pool, multi_scale_roi_align,
     primitive, prroi_pool, ps_crop_and_resize, ps_roi_align, ps_roi_pool, riroi_align_rotated, roi_align,

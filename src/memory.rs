@@ -35,7 +35,7 @@ pub(crate) fn check<B: DeviceSupport>(
     })
 }
 
-/// [`check`] of a Burn tensor.
+/// Checks that a Burn tensor fits into the memory of its device.
 pub fn check_tensor(result: &'static str, shape: &[usize], dtype: DType, device: &Device) -> Result<(), RoiError> {
     check::<Dispatch>(result, shape, dtype, device.as_dispatch())
 }

@@ -148,31 +148,28 @@ type Gradient = Box<dyn Fn(&Problem) -> DispatchTensor>;
 fn gradients() -> Vec<(&'static str, Gradient, usize)> {
     fn align(problem: &Problem, reduction: Reduction) -> Backward<Dispatch> {
         let config = RoiAlignConfig::new(problem.output_size).with_spatial_scale(problem.scale);
-        primitive::roi_align_backward::<Dispatch>(
+        primitive::backward::<Dispatch>(
             problem.output_gradient.clone().into_dispatch(),
             problem.features.clone().into_dispatch(),
-            problem.rois.boxes().into_dispatch(),
-            problem.rois.batch_indices().into_dispatch(),
+            (&problem.rois).into(),
             config.with_reduction(reduction),
         )
     }
     fn precise(problem: &Problem) -> Backward<Dispatch> {
         let config = PrRoiPoolConfig::new(problem.output_size).with_spatial_scale(problem.scale);
-        primitive::prroi_pool_backward::<Dispatch>(
+        primitive::backward::<Dispatch>(
             problem.output_gradient.clone().into_dispatch(),
             problem.features.clone().into_dispatch(),
-            problem.rois.boxes().into_dispatch(),
-            problem.rois.batch_indices().into_dispatch(),
+            (&problem.rois).into(),
             config,
         )
     }
     fn rotated(problem: &Problem) -> Backward<Dispatch> {
         let config = RoiAlignRotatedConfig::new(problem.output_size).with_spatial_scale(problem.scale);
-        primitive::roi_align_rotated_backward::<Dispatch>(
+        primitive::backward::<Dispatch>(
             problem.output_gradient.clone().into_dispatch(),
             problem.features.clone().into_dispatch(),
-            problem.rotated.boxes().into_dispatch(),
-            problem.rotated.batch_indices().into_dispatch(),
+            (&problem.rotated).into(),
             config,
         )
     }

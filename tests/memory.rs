@@ -116,13 +116,9 @@ fn memory_is_bounded_at_any_number_of_regions() {
             features_gradient(&of_few, &features, &few, largest.clone())
         });
         check("the gradient of bins of 200 regions", most, &|| {
-            let backward = primitive::roi_pool_backward::<Dispatch>(
-                of_few.clone().into_dispatch(),
-                features.clone().into_dispatch(),
-                few.boxes().into_dispatch(),
-                few.batch_indices().into_dispatch(),
-                RoiPoolConfig::new([7, 7]),
-            );
+            let (gradient, features) = (of_few.clone().into_dispatch(), features.clone().into_dispatch());
+            let config = RoiPoolConfig::new([7, 7]);
+            let backward = primitive::backward::<Dispatch>(gradient, features, (&few).into(), config);
             Tensor::from_dispatch(backward.features())
         });
         check("the gradient of 200 boxes", most, &|| {
@@ -138,13 +134,8 @@ fn memory_is_bounded_at_any_number_of_regions() {
             roi_align_rotated(features.clone(), &rotated, config.clone())
         });
         let by_hand = |gradient: &Tensor<4>, rotated: &RotatedRois| {
-            primitive::roi_align_rotated_backward::<Dispatch>(
-                gradient.clone().into_dispatch(),
-                features.clone().into_dispatch(),
-                rotated.boxes().into_dispatch(),
-                rotated.batch_indices().into_dispatch(),
-                config.clone(),
-            )
+            let (gradient, features) = (gradient.clone().into_dispatch(), features.clone().into_dispatch());
+            primitive::backward::<Dispatch>(gradient, features, rotated.into(), config.clone())
         };
         check("the gradient of features of 300 rotated boxes", most, &|| {
             Tensor::from_dispatch(by_hand(&gradient.clone().narrow(0, 0, 300), &rotated).features())
@@ -183,13 +174,8 @@ fn memory_is_bounded_at_any_number_of_regions() {
 }
 
 fn backward(gradient: &Tensor<4>, features: &Tensor<4>, rois: &Rois, config: RoiAlignConfig) -> Backward<Dispatch> {
-    primitive::roi_align_backward::<Dispatch>(
-        gradient.clone().into_dispatch(),
-        features.clone().into_dispatch(),
-        rois.boxes().into_dispatch(),
-        rois.batch_indices().into_dispatch(),
-        config,
-    )
+    let (gradient, features) = (gradient.clone().into_dispatch(), features.clone().into_dispatch());
+    primitive::backward::<Dispatch>(gradient, features, rois.into(), config)
 }
 
 fn features_gradient(gradient: &Tensor<4>, features: &Tensor<4>, rois: &Rois, config: RoiAlignConfig) -> Tensor<4> {

@@ -5,9 +5,10 @@ use std::time::{Duration, Instant};
 use burn::backend::Backend;
 use burn::backend::tensor::{FloatTensor, IntTensor};
 use burn::tensor::{Device, Tensor, TensorData, read_sync};
+use burn_roi::primitive::{RegionTensors, try_pool};
 use burn_roi::{
     AngleConvention, CropAndResizeConfig, RoiAlignConfig, RoiAlignRotatedConfig, RoiBackend, RoiError, RoiPoolConfig,
-    RotatedRois, primitive, try_roi_align_rotated,
+    RotatedRois, try_roi_align_rotated,
 };
 use image::RgbImage;
 
@@ -147,24 +148,17 @@ fn pool_regions<B: RoiBackend>(
     output_size: [usize; 2],
 ) -> Result<FloatTensor<B>, RoiError> {
     let features = inputs.features.clone();
-    let boxes = inputs.boxes.clone();
-    let batch_indices = inputs.batch_indices.clone();
+    let regions = |boxes: &FloatTensor<B>| RegionTensors::new(boxes.clone(), inputs.batch_indices.clone());
     match operator {
-        Operator::CropAndResize => primitive::try_crop_and_resize::<B>(
-            features,
-            inputs.normalized_boxes.clone(),
-            batch_indices,
-            CropAndResizeConfig::new(output_size),
-        ),
-        Operator::RoiAlign => primitive::try_roi_align::<B>(
-            features,
-            boxes,
-            batch_indices,
-            RoiAlignConfig::new(output_size).with_aligned(true),
-        ),
-        Operator::RoiPool => {
-            primitive::try_roi_pool::<B>(features, boxes, batch_indices, RoiPoolConfig::new(output_size))
+        Operator::CropAndResize => {
+            let regions = regions(&inputs.normalized_boxes);
+            try_pool::<B>(features, regions, CropAndResizeConfig::new(output_size))
         }
+        Operator::RoiAlign => {
+            let config = RoiAlignConfig::new(output_size).with_aligned(true);
+            try_pool::<B>(features, regions(&inputs.boxes), config)
+        }
+        Operator::RoiPool => try_pool::<B>(features, regions(&inputs.boxes), RoiPoolConfig::new(output_size)),
     }
 }
 

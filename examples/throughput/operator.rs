@@ -2,9 +2,10 @@
 
 use burn::backend::Dispatch;
 use burn::tensor::Tensor;
+use burn_roi::primitive::{self, RegionTensors};
 use burn_roi::{
     DeformRoiPoolConfig, PrRoiPoolConfig, PsRoiPoolConfig, RoiAlignConfig, RoiAlignRotatedConfig, RoiPoolConfig, Rois,
-    RotatedRois, deform_roi_pool, multi_scale_roi_align, openvino, primitive, prroi_pool, ps_roi_pool, roi_align,
+    RotatedRois, deform_roi_pool, multi_scale_roi_align, openvino, prroi_pool, ps_roi_pool, roi_align,
     roi_align_rotated, roi_pool,
 };
 
@@ -80,53 +81,40 @@ impl Operator {
         };
         let gradient = gradient.clone().into_dispatch();
         let features = inputs.features[0].clone().into_dispatch();
-        let boxes = inputs.rois.boxes().into_dispatch();
-        let indices = inputs.rois.batch_indices().into_dispatch();
-        let backward = match self {
-            Self::RoiAlign(config) => {
-                primitive::roi_align_backward::<Dispatch>(gradient, features, boxes, indices, config.clone())
+        let rois = RegionTensors::from(&inputs.rois);
+        let backward = match self.clone() {
+            Self::RoiAlign(config) => primitive::backward::<Dispatch>(gradient, features, rois, config),
+            Self::RoiPool(config) => primitive::backward::<Dispatch>(gradient, features, rois, config),
+            Self::PsRoiPool(config) => primitive::backward::<Dispatch>(gradient, features, rois, config),
+            Self::PrRoiPool(config) => primitive::backward::<Dispatch>(gradient, features, rois, config),
+            Self::RoiAlignRotated(config) => {
+                primitive::backward::<Dispatch>(gradient, features, (&inputs.rotated).into(), config)
             }
-            Self::RoiPool(config) => {
-                primitive::roi_pool_backward::<Dispatch>(gradient, features, boxes, indices, config.clone())
+            Self::DeformRoiPool(config) => {
+                let rois = rois.with_offsets(inputs.offsets.clone().into_dispatch());
+                primitive::backward::<Dispatch>(gradient, features, rois, config)
             }
-            Self::PsRoiPool(config) => {
-                primitive::ps_roi_pool_backward::<Dispatch>(gradient, features, boxes, indices, config.clone())
-            }
-            Self::FeatureExtractor(config) => {
-                let levels = inputs.features.iter().map(|level| level.clone().into_dispatch());
-                let backward = primitive::multi_scale_roi_align_backward::<Dispatch>(
+            Self::FeatureExtractor(extractor) => {
+                let levels = inputs
+                    .features
+                    .iter()
+                    .map(|level| level.clone().into_dispatch())
+                    .collect();
+                let scales = extractor.scales();
+                let config = MultiScaleRoiAlignConfig::from(extractor);
+                let pyramid = config.pyramid();
+                let backward = primitive::multi_scale_backward::<Dispatch>(
                     gradient,
-                    levels.collect(),
-                    boxes,
-                    indices,
-                    &config.scales(),
-                    config.clone(),
+                    levels,
+                    rois,
+                    &scales,
+                    config.roi_align,
+                    pyramid,
                 );
                 if of_boxes {
                     return of(backward.boxes());
                 }
                 return backward.features().into_iter().map(Tensor::from_dispatch).collect();
-            }
-            Self::PrRoiPool(config) => {
-                primitive::prroi_pool_backward::<Dispatch>(gradient, features, boxes, indices, config.clone())
-            }
-            Self::RoiAlignRotated(config) => primitive::roi_align_rotated_backward::<Dispatch>(
-                gradient,
-                features,
-                inputs.rotated.boxes().into_dispatch(),
-                indices,
-                config.clone(),
-            ),
-            Self::DeformRoiPool(config) => {
-                let offsets = Some(inputs.offsets.clone().into_dispatch());
-                primitive::deform_roi_pool_backward::<Dispatch>(
-                    gradient,
-                    features,
-                    boxes,
-                    indices,
-                    offsets,
-                    config.clone(),
-                )
             }
         };
         match of_boxes {

@@ -15,7 +15,8 @@ use crate::memory;
 ///
 /// ```
 /// use burn::backend::tensor::{FloatTensor, IntTensor};
-/// use burn_roi::{RoiAlignConfig, RoiBackend, primitive};
+/// use burn_roi::primitive::{self, RegionTensors};
+/// use burn_roi::{RoiAlignConfig, RoiBackend};
 ///
 /// fn pool<B: RoiBackend>(
 ///     features: FloatTensor<B>,
@@ -23,7 +24,7 @@ use crate::memory;
 ///     batch_indices: IntTensor<B>,
 /// ) -> FloatTensor<B> {
 ///     let config = RoiAlignConfig::new([7, 7]).with_spatial_scale(0.25);
-///     primitive::roi_align::<B>(features, boxes, batch_indices, config)
+///     primitive::pool::<B>(features, RegionTensors::new(boxes, batch_indices), config)
 /// }
 /// ```
 pub trait RoiBackend: RegionKernels + DeviceSupport {}

@@ -156,7 +156,7 @@ impl From<RoiAlign1OperatorDesc> for RoiAlignConfig {
 config! {
 /// `DML_ROI_ALIGN_GRAD_OPERATOR_DESC`.
 ///
-/// [`roi_align_backward`](crate::primitive::roi_align_backward) takes it: its `features()` is `OutputGradientTensor`,
+/// As a [`RoiAlignConfig`], [`primitive::backward`](crate::primitive::backward()) takes it: its `features()` is `OutputGradientTensor`,
 /// and its `boxes()` is `OutputROIGradientTensor`. Where there is no `InputTensor`, zeros of its shape give the same
 /// gradient of features, if the function is an average.
 ///

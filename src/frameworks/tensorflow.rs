@@ -12,21 +12,21 @@ pub type CropAndResize = CropAndResizeConfig;
 config! {
 /// The attributes of `CropAndResizeGradImage`.
 ///
-/// [`crop_and_resize_backward`](crate::primitive::crop_and_resize_backward) takes it, and its `features()` is the
+/// As a [`CropAndResizeConfig`], [`primitive::backward`](crate::primitive::backward()) takes it, and its `features()` is the
 /// output. Where there is no image, zeros of `image_size` give the same.
 ///
 /// ```
 /// use burn::backend::Dispatch;
-/// use burn::tensor::{Device, Int, Tensor};
-/// use burn_roi::{primitive, tensorflow};
+/// use burn::tensor::{Device, Tensor};
+/// use burn_roi::{CropAndResizeConfig, Rois, primitive, tensorflow};
 ///
 /// let device = Device::default();
-/// let backward = primitive::crop_and_resize_backward::<Dispatch>(
+/// let rois = Rois::from_images(vec![Tensor::<2>::from_floats([[0.1, 0.2, 0.6, 0.9]], &device)]);
+/// let backward = primitive::backward::<Dispatch>(
 ///     Tensor::<4>::ones([1, 8, 14, 14], &device).into_dispatch(),
 ///     Tensor::<4>::zeros([1, 8, 50, 76], &device).into_dispatch(),
-///     Tensor::<2>::from_floats([[0.1, 0.2, 0.6, 0.9]], &device).into_dispatch(),
-///     Tensor::<1, Int>::from_ints([0], &device).into_dispatch(),
-///     tensorflow::CropAndResizeGradImage::new([14, 14]),
+///     (&rois).into(),
+///     CropAndResizeConfig::from(tensorflow::CropAndResizeGradImage::new([14, 14])),
 /// );
 /// assert_eq!(Tensor::<4>::from_dispatch(backward.features()).dims(), [1, 8, 50, 76]);
 /// ```
@@ -48,7 +48,7 @@ impl From<CropAndResizeGradImage> for CropAndResizeConfig {
 config! {
 /// The attributes of `CropAndResizeGradBoxes`, whose `method` is always bilinear.
 ///
-/// [`crop_and_resize_backward`](crate::primitive::crop_and_resize_backward) takes it, and its `boxes()` is the output.
+/// As a [`CropAndResizeConfig`], [`primitive::backward`](crate::primitive::backward()) takes it, and its `boxes()` is the output.
 #[derive(Debug, PartialEq)]
 pub struct CropAndResizeGradBoxes {
     /// Height and width of `grads`.

@@ -13,8 +13,8 @@ use crate::geometry::operator::RegionOperator;
 use crate::memory;
 use crate::regions::{Regions, same_device, shape};
 
-/// The gradients of a call whose arguments were checked: each is computed when it is asked for. Functions such as
-/// [`primitive::roi_align_backward`](crate::primitive::roi_align_backward) make it.
+/// The gradients of a call whose arguments were checked: each is computed when it is asked for. [`primitive::backward`](crate::primitive::backward())
+/// makes it.
 ///
 /// ```
 /// use burn::backend::Dispatch;
@@ -25,11 +25,10 @@ use crate::regions::{Regions, same_device, shape};
 /// let features = Tensor::<4>::ones([1, 8, 20, 30], &device);
 /// let rois = Rois::from_images(vec![Tensor::<2>::from_floats([[2.0, 3.0, 16.0, 12.0]], &device)]);
 /// let output_gradient = Tensor::<4>::ones([1, 8, 7, 7], &device);
-/// let backward = primitive::roi_align_backward::<Dispatch>(
+/// let backward = primitive::backward::<Dispatch>(
 ///     output_gradient.into_dispatch(),
 ///     features.into_dispatch(),
-///     rois.boxes().into_dispatch(),
-///     rois.batch_indices().into_dispatch(),
+///     (&rois).into(),
 ///     RoiAlignConfig::new([7, 7]),
 /// );
 /// assert_eq!(Tensor::<4>::from_dispatch(backward.features()).dims(), [1, 8, 20, 30]);
@@ -85,7 +84,7 @@ impl<B: RoiBackend> Backward<B> {
 }
 
 /// The gradients of a call on a feature pyramid, as [`Backward`] has those of a call on one map.
-/// [`primitive::multi_scale_roi_align_backward`](crate::primitive::multi_scale_roi_align_backward) makes it.
+/// [`primitive::multi_scale_backward`](crate::primitive::multi_scale_backward) makes it.
 #[derive(Debug)]
 pub struct PyramidBackward<B: RoiBackend> {
     levels: Vec<Backward<B>>,

@@ -9,36 +9,36 @@ use crate::backend::{DeviceKind, HostRegions, RoiBackend, output_shape};
 use crate::error::{RoiError, unsupported};
 use crate::geometry::operator::{ChannelMap, RegionOperator};
 use crate::memory;
-use crate::regions::{Regions, RoiTable, Rois, same_device, shape};
+use crate::regions::{RegionTable, Regions, Rois, same_device, shape};
 
 /// Pools regions of Burn's tensors, whose device decides the backend.
-pub fn pool_tensor<const COLUMNS: usize>(
+pub fn pool_tensor(
     features: Tensor<4>,
-    rois: &RoiTable<COLUMNS>,
+    regions: Regions<Dispatch>,
     operator: RegionOperator,
 ) -> Result<Tensor<4>, RoiError> {
     let features = supported("features", features.into_dispatch())?;
-    let pooled = pool::<Dispatch>(features, supported_regions(rois)?, operator)?;
+    let pooled = pool::<Dispatch>(features, supported_regions(regions)?, operator)?;
     Ok(Tensor::from_dispatch(pooled))
 }
 
 /// Checks that features and regions go together, and that their device pools them.
-pub fn check_tensors<const COLUMNS: usize>(features: &Tensor<4>, rois: &RoiTable<COLUMNS>) -> Result<(), RoiError> {
+pub fn check_tensors(features: &Tensor<4>, regions: Regions<Dispatch>) -> Result<(), RoiError> {
     let features = supported("features", features.clone().into_dispatch())?;
-    check_features::<Dispatch>(&features, &supported_regions(rois)?)
+    check_features::<Dispatch>(&features, &supported_regions(regions)?)
 }
 
 /// Pools regions of a pyramid of Burn's tensors: one operator for each level.
-pub fn pool_pyramid_tensor<const COLUMNS: usize>(
+pub fn pool_pyramid_tensor(
     features: Vec<Tensor<4>>,
-    rois: &RoiTable<COLUMNS>,
+    regions: Regions<Dispatch>,
     operators: Vec<RegionOperator>,
 ) -> Result<Tensor<4>, RoiError> {
     let features = features
         .into_iter()
         .map(|features| supported("features", features.into_dispatch()))
         .collect::<Result<_, _>>()?;
-    let pooled = pool_pyramid::<Dispatch>(features, supported_regions(rois)?, operators)?;
+    let pooled = pool_pyramid::<Dispatch>(features, supported_regions(regions)?, operators)?;
     Ok(Tensor::from_dispatch(pooled))
 }
 
@@ -129,7 +129,7 @@ pub fn pool_tensor_with_offsets(
 ) -> Result<Tensor<4>, RoiError> {
     let features = supported("features", features.into_dispatch())?;
     let offsets = offsets.map(|offsets| supported("offsets", offsets.into_dispatch()));
-    let regions = with_offsets::<Dispatch>(supported_regions(rois)?, offsets.transpose()?, &operator)?;
+    let regions = with_offsets::<Dispatch>(supported_regions(rois.regions())?, offsets.transpose()?, &operator)?;
     Ok(Tensor::from_dispatch(pool::<Dispatch>(features, regions, operator)?))
 }
 
@@ -143,7 +143,14 @@ pub fn with_offsets<B: RoiBackend>(
         return Ok(regions);
     };
     let (found, boxes) = (offsets.shape(), &regions.boxes);
-    let columns = operator.columns() - 4;
+    let columns = operator.columns() - operator.box_columns();
+    if columns == 0 {
+        return Err(RoiError::Option {
+            argument: "offsets",
+            value: format!("{found:?}"),
+            expected: "none: this operator takes no offsets",
+        });
+    }
     let fits = found.num_dims() == 4 && found[0] == regions.len() && found[1] == 2;
     let fits = fits && [found[2], found[3]] == operator.offset_parts();
     shape(
@@ -186,8 +193,7 @@ fn supported(argument: &'static str, tensor: DispatchTensor) -> Result<DispatchT
     }
 }
 
-fn supported_regions<const COLUMNS: usize>(rois: &RoiTable<COLUMNS>) -> Result<Regions<Dispatch>, RoiError> {
-    let regions = rois.regions();
+fn supported_regions(regions: Regions<Dispatch>) -> Result<Regions<Dispatch>, RoiError> {
     Ok(Regions {
         boxes: supported("boxes", regions.boxes)?,
         batch_indices: supported("batch_indices", regions.batch_indices)?,

@@ -1,9 +1,9 @@
 //! `crop_and_resize`: TensorFlow's operator, on `[N, C, H, W]`.
 
-use burn::module::Module;
 use burn::tensor::Tensor;
 
-use super::{call, options};
+use super::operator_config::{Operates, Pools};
+use super::{Pool, options};
 use crate::config::config;
 use crate::error::{RoiError, or_panic};
 use crate::geometry::levels::AreaRange;
@@ -40,11 +40,14 @@ pub struct CropAndResizeConfig {
 impl CropAndResizeConfig {
     /// Creates the module.
     pub fn init(&self) -> CropAndResize {
-        CropAndResize { config: self.clone() }
+        Pool::of(self)
     }
+}
 
-    /// The options, checked, as an operator.
-    pub(crate) fn operator(&self) -> Result<RegionOperator, RoiError> {
+impl Operates for CropAndResizeConfig {
+    type Rois = Rois;
+
+    fn operator(&self, _has_offsets: bool) -> Result<RegionOperator, RoiError> {
         options::output_size("crop_size", self.crop_size)?;
         options::finite("extrapolation_value", self.extrapolation_value)?;
         // One sample an element, the outermost on the corners. A crop of one row or column takes the middle.
@@ -78,6 +81,11 @@ impl CropAndResizeConfig {
             channel_map: ChannelMap::Same,
             areas: AreaRange::ALL,
         })
+    }
+
+    // Boxes are normalized, so that they are the same on maps of all scales.
+    fn spatial_scales(&mut self) -> Vec<&mut f64> {
+        Vec::new()
     }
 }
 
@@ -124,24 +132,8 @@ pub fn try_crop_and_resize(
     rois: &Rois,
     config: impl Into<CropAndResizeConfig>,
 ) -> Result<Tensor<4>, RoiError> {
-    call::pool_tensor(features, rois, config.into().operator()?)
+    config.into().try_pool(features, rois)
 }
 
 /// [`crop_and_resize`] as a module. Created by [`CropAndResizeConfig::init`].
-#[derive(Module, Debug)]
-pub struct CropAndResize {
-    /// What it computes.
-    #[module(skip)]
-    pub config: CropAndResizeConfig,
-}
-
-impl CropAndResize {
-    /// Applies [`crop_and_resize`]: `[N, C, H, W]` and K regions to `[K, C, P, Q]`.
-    ///
-    /// # Panics
-    ///
-    /// As [`crop_and_resize`] does.
-    pub fn forward(&self, features: Tensor<4>, rois: &Rois) -> Tensor<4> {
-        crop_and_resize(features, rois, self.config.clone())
-    }
-}
+pub type CropAndResize = Pool<CropAndResizeConfig>;

@@ -1,10 +1,10 @@
 //! `deform_ps_roi_pool`: position-sensitive pooling whose elements move by offsets that a network predicts.
 
-use burn::module::Module;
 use burn::tensor::Tensor;
 
+use super::operator_config::Pools;
 use super::points::average;
-use super::{call, options};
+use super::{Pool, call, options};
 use crate::config::config;
 use crate::error::{RoiError, or_panic};
 use crate::geometry::operator::{Bounds, ChannelMap, RegionOperator};
@@ -43,7 +43,7 @@ pub struct DeformPsRoiPoolConfig {
 impl DeformPsRoiPoolConfig {
     /// Creates the module.
     pub fn init(&self) -> DeformPsRoiPool {
-        DeformPsRoiPool { config: self.clone() }
+        Pool::of(self)
     }
 
     /// The options, checked, as an operator on the channels of one class.
@@ -203,21 +203,24 @@ pub fn try_deform_ps_roi_pool(
     })
 }
 
-/// [`deform_ps_roi_pool`] as a module. Created by [`DeformPsRoiPoolConfig::init`].
-#[derive(Module, Debug)]
-pub struct DeformPsRoiPool {
-    /// What it computes.
-    #[module(skip)]
-    pub config: DeformPsRoiPoolConfig,
+impl Pools for DeformPsRoiPoolConfig {
+    type Regions = Rois;
+
+    fn try_pool(&self, features: Tensor<4>, rois: &Rois) -> Result<Tensor<4>, RoiError> {
+        try_deform_ps_roi_pool(features, rois, None, self.clone())
+    }
 }
 
+/// [`deform_ps_roi_pool`] as a module. Created by [`DeformPsRoiPoolConfig::init`].
+pub type DeformPsRoiPool = Pool<DeformPsRoiPoolConfig>;
+
 impl DeformPsRoiPool {
-    /// Applies [`deform_ps_roi_pool`]: `[N, C * P * Q, H, W]` and K regions to `[K, C, P, Q]`.
+    /// Applies [`deform_ps_roi_pool`] with offsets.
     ///
     /// # Panics
     ///
     /// As [`deform_ps_roi_pool`] does.
-    pub fn forward(&self, features: Tensor<4>, rois: &Rois, offsets: Option<Tensor<4>>) -> Tensor<4> {
-        deform_ps_roi_pool(features, rois, offsets, self.config.clone())
+    pub fn forward_with_offsets(&self, features: Tensor<4>, rois: &Rois, offsets: Tensor<4>) -> Tensor<4> {
+        deform_ps_roi_pool(features, rois, Some(offsets), self.config.clone())
     }
 }

@@ -1,10 +1,10 @@
 //! `deform_roi_pool` and `deform_ps_roi_pool`: pooling whose elements move by offsets that a network predicts.
 
-use burn::module::Module;
 use burn::tensor::Tensor;
 
+use super::operator_config::Operates;
 use super::points::average;
-use super::{call, options};
+use super::{Pool, call, options};
 use crate::config::config;
 use crate::error::{RoiError, or_panic};
 use crate::geometry::operator::{Bounds, ChannelMap, RegionOperator};
@@ -44,11 +44,14 @@ impl DeformRoiPoolConfig {
 
     /// Creates the module.
     pub fn init(&self) -> DeformRoiPool {
-        DeformRoiPool { config: self.clone() }
+        Pool::of(self)
     }
+}
 
-    /// The options, checked, as an operator.
-    pub(crate) fn operator(&self, has_offsets: bool) -> Result<RegionOperator, RoiError> {
+impl Operates for DeformRoiPoolConfig {
+    type Rois = Rois;
+
+    fn operator(&self, has_offsets: bool) -> Result<RegionOperator, RoiError> {
         options::output_size("output_size", self.output_size)?;
         options::scale("spatial_scale", self.spatial_scale)?;
         options::fixed_or_adaptive("sampling", self.sampling)?;
@@ -67,6 +70,10 @@ impl DeformRoiPoolConfig {
             arithmetic: Arithmetic::FromElements,
         };
         Ok(average(self.output_size, grid, ChannelMap::Same))
+    }
+
+    fn spatial_scales(&mut self) -> Vec<&mut f64> {
+        vec![&mut self.spatial_scale]
     }
 }
 
@@ -133,20 +140,15 @@ pub fn try_deform_roi_pool(
 }
 
 /// [`deform_roi_pool`] as a module. Created by [`DeformRoiPoolConfig::init`].
-#[derive(Module, Debug)]
-pub struct DeformRoiPool {
-    /// What it computes.
-    #[module(skip)]
-    pub config: DeformRoiPoolConfig,
-}
+pub type DeformRoiPool = Pool<DeformRoiPoolConfig>;
 
 impl DeformRoiPool {
-    /// Applies [`deform_roi_pool`]: `[N, C, H, W]` and K regions to `[K, C, P, Q]`.
+    /// Applies [`deform_roi_pool`] with offsets.
     ///
     /// # Panics
     ///
     /// As [`deform_roi_pool`] does.
-    pub fn forward(&self, features: Tensor<4>, rois: &Rois, offsets: Option<Tensor<4>>) -> Tensor<4> {
-        deform_roi_pool(features, rois, offsets, self.config.clone())
+    pub fn forward_with_offsets(&self, features: Tensor<4>, rois: &Rois, offsets: Tensor<4>) -> Tensor<4> {
+        deform_roi_pool(features, rois, Some(offsets), self.config.clone())
     }
 }

@@ -10,6 +10,7 @@ mod crop_and_resize;
 mod deform_ps_roi_pool;
 mod deform_roi_pool;
 mod multi_scale_roi_align;
+mod operator_config;
 mod options;
 mod points;
 pub mod primitive;
@@ -30,13 +31,15 @@ pub use multi_scale_roi_align::{
     MultiScaleRoiAlign, MultiScaleRoiAlignConfig, infer_scales, multi_scale_roi_align, try_infer_scales,
     try_multi_scale_roi_align,
 };
+pub(crate) use operator_config::Operates;
+pub use operator_config::{OperatorConfig, Pool, PoolConfig};
 pub use prroi_pool::{PrRoiPool, PrRoiPoolConfig, prroi_pool, try_prroi_pool};
 pub use ps_crop_and_resize::{PsCropAndResize, PsCropAndResizeConfig, ps_crop_and_resize, try_ps_crop_and_resize};
 pub use ps_roi_align::{PsRoiAlign, PsRoiAlignConfig, ps_roi_align, try_ps_roi_align};
 pub use ps_roi_pool::{PsRoiPool, PsRoiPoolConfig, ps_roi_pool, try_ps_roi_pool};
 pub use pyramid::{
     MAXIMUM_CANONICAL_SCALE, MAXIMUM_LEVEL, MAXIMUM_LEVEL_EPSILON, MINIMUM_CANONICAL_SCALE, PyramidConfig,
-    PyramidOperator, multi_scale_pool, try_multi_scale_pool,
+    multi_scale_pool, try_multi_scale_pool,
 };
 pub use riroi_align_rotated::{
     RiRoiAlignRotated, RiRoiAlignRotatedConfig, riroi_align_rotated, try_riroi_align_rotated,

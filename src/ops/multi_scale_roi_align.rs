@@ -57,7 +57,7 @@ impl MultiScaleRoiAlignConfig {
     }
 
     /// Which level a region belongs to.
-    pub(crate) fn pyramid(&self) -> PyramidConfig {
+    pub fn pyramid(&self) -> PyramidConfig {
         PyramidConfig {
             canonical_scale: self.canonical_scale,
             canonical_level: self.canonical_level,

@@ -1,9 +1,9 @@
 //! `prroi_pool`: the mean of the bilinear map over each bin, by integration.
 
-use burn::module::Module;
 use burn::tensor::Tensor;
 
-use super::{call, options};
+use super::operator_config::{Operates, Pools};
+use super::{Pool, options};
 use crate::config::config;
 use crate::error::{RoiError, or_panic};
 use crate::geometry::levels::AreaRange;
@@ -42,11 +42,14 @@ pub struct PrRoiPoolConfig {
 impl PrRoiPoolConfig {
     /// Creates the module.
     pub fn init(&self) -> PrRoiPool {
-        PrRoiPool { config: self.clone() }
+        Pool::of(self)
     }
+}
 
-    /// The options, checked, as an operator.
-    pub(crate) fn operator(&self) -> Result<RegionOperator, RoiError> {
+impl Operates for PrRoiPoolConfig {
+    type Rois = Rois;
+
+    fn operator(&self, _has_offsets: bool) -> Result<RegionOperator, RoiError> {
         options::output_size("output_size", self.output_size)?;
         options::scale("spatial_scale", self.spatial_scale)?;
         let axis = IntegralAxis {
@@ -62,6 +65,10 @@ impl PrRoiPoolConfig {
             channel_map: ChannelMap::Same,
             areas: AreaRange::ALL,
         })
+    }
+
+    fn spatial_scales(&mut self) -> Vec<&mut f64> {
+        vec![&mut self.spatial_scale]
     }
 }
 
@@ -114,24 +121,8 @@ pub fn try_prroi_pool(
     rois: &Rois,
     config: impl Into<PrRoiPoolConfig>,
 ) -> Result<Tensor<4>, RoiError> {
-    call::pool_tensor(features, rois, config.into().operator()?)
+    config.into().try_pool(features, rois)
 }
 
 /// [`prroi_pool`] as a module. Created by [`PrRoiPoolConfig::init`].
-#[derive(Module, Debug)]
-pub struct PrRoiPool {
-    /// What it computes.
-    #[module(skip)]
-    pub config: PrRoiPoolConfig,
-}
-
-impl PrRoiPool {
-    /// Applies [`prroi_pool`]: `[N, C, H, W]` and K regions to `[K, C, P, Q]`.
-    ///
-    /// # Panics
-    ///
-    /// As [`prroi_pool`] does.
-    pub fn forward(&self, features: Tensor<4>, rois: &Rois) -> Tensor<4> {
-        prroi_pool(features, rois, self.config.clone())
-    }
-}
+pub type PrRoiPool = Pool<PrRoiPoolConfig>;

@@ -1,10 +1,10 @@
 //! `ps_crop_and_resize`: crops whose parts are read from channels of their own, averaged.
 
-use burn::module::Module;
 use burn::tensor::Tensor;
 
+use super::operator_config::{Operates, Pools};
 use super::points::average;
-use super::{call, options};
+use super::{Pool, options};
 use crate::config::config;
 use crate::error::{RoiError, or_panic};
 use crate::geometry::operator::{Bounds, ChannelMap, RegionOperator};
@@ -36,11 +36,14 @@ pub struct PsCropAndResizeConfig {
 impl PsCropAndResizeConfig {
     /// Creates the module.
     pub fn init(&self) -> PsCropAndResize {
-        PsCropAndResize { config: self.clone() }
+        Pool::of(self)
     }
+}
 
-    /// The options, checked, as an operator.
-    pub(crate) fn operator(&self) -> Result<RegionOperator, RoiError> {
+impl Operates for PsCropAndResizeConfig {
+    type Rois = Rois;
+
+    fn operator(&self, _has_offsets: bool) -> Result<RegionOperator, RoiError> {
         options::output_size("output_size", self.output_size)?;
         options::scale("spatial_scale", self.spatial_scale)?;
         for parts in self.parts {
@@ -61,6 +64,11 @@ impl PsCropAndResizeConfig {
             samples: rows * columns,
         };
         Ok(average(self.output_size, grid, map))
+    }
+
+    // Boxes are normalized, so that they are the same on maps of all scales.
+    fn spatial_scales(&mut self) -> Vec<&mut f64> {
+        Vec::new()
     }
 }
 
@@ -114,24 +122,8 @@ pub fn try_ps_crop_and_resize(
     rois: &Rois,
     config: impl Into<PsCropAndResizeConfig>,
 ) -> Result<Tensor<4>, RoiError> {
-    call::pool_tensor(features, rois, config.into().operator()?)
+    config.into().try_pool(features, rois)
 }
 
 /// [`ps_crop_and_resize`] as a module. Created by [`PsCropAndResizeConfig::init`].
-#[derive(Module, Debug)]
-pub struct PsCropAndResize {
-    /// What it computes.
-    #[module(skip)]
-    pub config: PsCropAndResizeConfig,
-}
-
-impl PsCropAndResize {
-    /// Applies [`ps_crop_and_resize`]: `[N, parts * C, H, W]` and K regions to `[K, C, P, Q]`.
-    ///
-    /// # Panics
-    ///
-    /// As [`ps_crop_and_resize`] does.
-    pub fn forward(&self, features: Tensor<4>, rois: &Rois) -> Tensor<4> {
-        ps_crop_and_resize(features, rois, self.config.clone())
-    }
-}
+pub type PsCropAndResize = Pool<PsCropAndResizeConfig>;

@@ -1,9 +1,9 @@
 //! `ps_roi_align`: RoiAlign whose output elements each read a channel of their own.
 
-use burn::module::Module;
 use burn::tensor::Tensor;
 
-use super::{RoiAlignConfig, call, options};
+use super::operator_config::{Operates, Pools};
+use super::{Pool, RoiAlignConfig, options};
 use crate::config::config;
 use crate::error::{RoiError, or_panic};
 use crate::geometry::operator::{ChannelMap, RegionOperator};
@@ -43,11 +43,14 @@ impl PsRoiAlignConfig {
 
     /// Creates the module.
     pub fn init(&self) -> PsRoiAlign {
-        PsRoiAlign { config: self.clone() }
+        Pool::of(self)
     }
+}
 
-    /// The options, checked, as an operator: the samples of `roi_align`.
-    pub(crate) fn operator(&self) -> Result<RegionOperator, RoiError> {
+impl Operates for PsRoiAlignConfig {
+    type Rois = Rois;
+
+    fn operator(&self, _has_offsets: bool) -> Result<RegionOperator, RoiError> {
         options::scale("spatial_scale", self.spatial_scale)?;
         let roi_align = RoiAlignConfig::new(self.output_size)
             .with_spatial_scale(self.spatial_scale)
@@ -55,8 +58,12 @@ impl PsRoiAlignConfig {
             .with_aligned(self.aligned);
         Ok(RegionOperator {
             channel_map: ChannelMap::PositionSensitive,
-            ..roi_align.operator()?
+            ..roi_align.operator(false)?
         })
+    }
+
+    fn spatial_scales(&mut self) -> Vec<&mut f64> {
+        vec![&mut self.spatial_scale]
     }
 }
 
@@ -112,24 +119,8 @@ pub fn try_ps_roi_align(
     rois: &Rois,
     config: impl Into<PsRoiAlignConfig>,
 ) -> Result<Tensor<4>, RoiError> {
-    call::pool_tensor(features, rois, config.into().operator()?)
+    config.into().try_pool(features, rois)
 }
 
 /// [`ps_roi_align`] as a module. Created by [`PsRoiAlignConfig::init`].
-#[derive(Module, Debug)]
-pub struct PsRoiAlign {
-    /// What it computes.
-    #[module(skip)]
-    pub config: PsRoiAlignConfig,
-}
-
-impl PsRoiAlign {
-    /// Applies [`ps_roi_align`]: `[N, C * P * Q, H, W]` and K regions to `[K, C, P, Q]`.
-    ///
-    /// # Panics
-    ///
-    /// As [`ps_roi_align`] does.
-    pub fn forward(&self, features: Tensor<4>, rois: &Rois) -> Tensor<4> {
-        ps_roi_align(features, rois, self.config.clone())
-    }
-}
+pub type PsRoiAlign = Pool<PsRoiAlignConfig>;

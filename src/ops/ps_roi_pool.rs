@@ -1,9 +1,9 @@
 //! `ps_roi_pool`: averages over bins of whole pixels, where each output element reads a channel of its own.
 
-use burn::module::Module;
 use burn::tensor::Tensor;
 
-use super::{call, options};
+use super::operator_config::{Operates, Pools};
+use super::{Pool, options};
 use crate::config::config;
 use crate::error::{RoiError, or_panic};
 use crate::geometry::levels::AreaRange;
@@ -60,11 +60,14 @@ pub struct PsRoiPoolConfig {
 impl PsRoiPoolConfig {
     /// Creates the module.
     pub fn init(&self) -> PsRoiPool {
-        PsRoiPool { config: self.clone() }
+        Pool::of(self)
     }
+}
 
-    /// The options, checked, as an operator.
-    pub(crate) fn operator(&self) -> Result<RegionOperator, RoiError> {
+impl Operates for PsRoiPoolConfig {
+    type Rois = Rois;
+
+    fn operator(&self, _has_offsets: bool) -> Result<RegionOperator, RoiError> {
         options::output_size("output_size", self.output_size)?;
         options::scale("spatial_scale", self.spatial_scale)?;
         options::finite("end_offset", self.end_offset)?;
@@ -90,6 +93,10 @@ impl PsRoiPoolConfig {
             channel_map: ChannelMap::PositionSensitive,
             areas: AreaRange::ALL,
         })
+    }
+
+    fn spatial_scales(&mut self) -> Vec<&mut f64> {
+        vec![&mut self.spatial_scale]
     }
 }
 
@@ -143,24 +150,8 @@ pub fn try_ps_roi_pool(
     rois: &Rois,
     config: impl Into<PsRoiPoolConfig>,
 ) -> Result<Tensor<4>, RoiError> {
-    call::pool_tensor(features, rois, config.into().operator()?)
+    config.into().try_pool(features, rois)
 }
 
 /// [`ps_roi_pool`] as a module. Created by [`PsRoiPoolConfig::init`].
-#[derive(Module, Debug)]
-pub struct PsRoiPool {
-    /// What it computes.
-    #[module(skip)]
-    pub config: PsRoiPoolConfig,
-}
-
-impl PsRoiPool {
-    /// Applies [`ps_roi_pool`]: `[N, C * P * Q, H, W]` and K regions to `[K, C, P, Q]`.
-    ///
-    /// # Panics
-    ///
-    /// As [`ps_roi_pool`] does.
-    pub fn forward(&self, features: Tensor<4>, rois: &Rois) -> Tensor<4> {
-        ps_roi_pool(features, rois, self.config.clone())
-    }
-}
+pub type PsRoiPool = Pool<PsRoiPoolConfig>;

@@ -5,16 +5,14 @@ use std::ops::RangeInclusive;
 
 use burn::tensor::{DType, Tensor};
 
-use super::{
-    PrRoiPoolConfig, PsRoiAlignConfig, PsRoiPoolConfig, RoiAlignConfig, RoiAlignRotatedConfig, RoiPoolConfig, call,
-    options,
-};
+use super::operator_config::{Operates, OperatorConfig};
+use super::{call, options};
 use crate::config::config;
 use crate::error::{RoiError, or_panic};
 use crate::geometry::levels::{AreaRange, LevelRule};
 use crate::geometry::operator::RegionOperator;
 use crate::geometry::plan::Coordinate;
-use crate::regions::RoiTable;
+use crate::regions::RegionTable;
 
 /// The least canonical scale.
 pub const MINIMUM_CANONICAL_SCALE: f64 = 1e-6;
@@ -63,20 +61,24 @@ pub struct PyramidConfig {
 }
 
 impl PyramidConfig {
-    /// The options, checked, as operators: one for each of the levels, which have `scales`. `levels` is how many
-    /// feature maps there are, and `operator` gives the operator whose spatial scales are multiplied by a level's.
+    /// The options, checked, as operators: one for each level, whose maps have these scales and dtypes. All dtypes are
+    /// the same, or the call is refused later.
     pub(super) fn operators(
         &self,
-        levels: usize,
         scales: &[f64],
-        dtype: DType,
-        operator: impl Fn(f64) -> Result<RegionOperator, RoiError>,
+        dtypes: &[DType],
+        config: &impl OperatorConfig,
+        has_offsets: bool,
     ) -> Result<Vec<RegionOperator>, RoiError> {
-        if levels != scales.len() || levels == 0 {
-            return Err(RoiError::Levels {
-                features: levels,
-                scales: scales.len(),
-            });
+        let wrong_levels = Err(RoiError::Levels {
+            features: dtypes.len(),
+            scales: scales.len(),
+        });
+        let &[dtype, ..] = dtypes else {
+            return wrong_levels;
+        };
+        if dtypes.len() != scales.len() {
+            return wrong_levels;
         }
         let rule = self.level_rule()?;
         let first = self.first_level(scales)?;
@@ -98,7 +100,7 @@ impl PyramidConfig {
             }
             Ok(RegionOperator {
                 areas,
-                ..operator(scale)?
+                ..config.at_scale(scale, has_offsets)?
             })
         };
         scales.iter().enumerate().map(level).collect()
@@ -144,57 +146,16 @@ fn finest_level(scales: &[f64]) -> Result<i32, RoiError> {
     })
 }
 
-/// An operator that [`multi_scale_pool`] computes on each level of a pyramid, of boxes with so many columns: the config
-/// of `roi_align`, `roi_pool`, `ps_roi_align`, `ps_roi_pool`, `prroi_pool` or `roi_align_rotated`. No other crate can
-/// implement it.
-pub trait PyramidOperator<const COLUMNS: usize>: scaled::Scaled {}
-
-mod scaled {
-    use crate::error::RoiError;
-    use crate::geometry::operator::RegionOperator;
-
-    pub trait Scaled {
-        /// The operator, whose spatial scales are multiplied by that of a level.
-        fn at_scale(&self, scale: f64) -> Result<RegionOperator, RoiError>;
-    }
-}
-
-/// Implements [`PyramidOperator`] for configs with these spatial scales.
-macro_rules! pyramid_operators {
-    ($($config:ty, $columns:literal, [$($scale:ident),+];)+) => {$(
-        impl scaled::Scaled for $config {
-            fn at_scale(&self, scale: f64) -> Result<RegionOperator, RoiError> {
-                // The operator's own scales are checked under their names.
-                self.operator()?;
-                let mut config = self.clone();
-                $(
-                    config.$scale *= scale;
-                    options::scale("scales", config.$scale)?;
-                )+
-                config.operator()
-            }
-        }
-
-        impl PyramidOperator<$columns> for $config {}
-    )+};
-}
-
-pyramid_operators! {
-    RoiAlignConfig, 4, [spatial_scale_y, spatial_scale_x];
-    RoiPoolConfig, 4, [spatial_scale_y, spatial_scale_x];
-    PsRoiAlignConfig, 4, [spatial_scale];
-    PsRoiPoolConfig, 4, [spatial_scale];
-    PrRoiPoolConfig, 4, [spatial_scale];
-    RoiAlignRotatedConfig, 5, [spatial_scale];
-}
-
 /// Pools regions of a feature pyramid by any of several operators, each region on the level of its size.
 ///
 /// - `features`: one map `[N, C, Hᵢ, Wᵢ]` for each level, from the finest to the coarsest, as the operator takes them.
 /// - `rois`: boxes in pixels of the image, rotated ones for `roi_align_rotated`, of the features' dtype, or of f32
 ///   for half features, and on their device. The area of a rotated box is its width times its height.
 /// - `scales`: from box coordinates to pixels of each map, as [`multi_scale_roi_align`](crate::multi_scale_roi_align())
-///   takes them. The operator's own spatial scale is multiplied by the level's.
+///   takes them. The operator's own spatial scale is multiplied by the level's. `crop_and_resize` and
+///   `ps_crop_and_resize` have normalized boxes, the same on all maps; their areas are compared as they are.
+/// - `config`: that of any operator but `riroi_align_rotated` and `deform_ps_roi_pool`; of `deform_roi_pool` without
+///   offsets.
 /// - Returns `[K, channels, P, Q]`: each region once, in the order given.
 ///
 /// The rule is that of detectron2's `ROIPooler`, which has it for `ROIAlign`, `ROIPool` and `ROIAlignRotated`.
@@ -216,14 +177,14 @@ pyramid_operators! {
 /// # Panics
 ///
 /// Where [`try_multi_scale_pool`] gives an error, with its text.
-pub fn multi_scale_pool<const COLUMNS: usize>(
+pub fn multi_scale_pool<C: OperatorConfig>(
     features: Vec<Tensor<4>>,
-    rois: &RoiTable<COLUMNS>,
+    rois: &<C as Operates>::Rois,
     scales: &[f64],
-    operator: impl PyramidOperator<COLUMNS>,
+    config: C,
     pyramid: PyramidConfig,
 ) -> Tensor<4> {
-    or_panic(try_multi_scale_pool(features, rois, scales, operator, pyramid))
+    or_panic(try_multi_scale_pool(features, rois, scales, config, pyramid))
 }
 
 /// [`multi_scale_pool`] for arguments that may be wrong.
@@ -231,14 +192,14 @@ pub fn multi_scale_pool<const COLUMNS: usize>(
 /// # Errors
 ///
 /// Those of [`try_multi_scale_roi_align`](crate::try_multi_scale_roi_align), and those of the operator for any level.
-pub fn try_multi_scale_pool<const COLUMNS: usize>(
+pub fn try_multi_scale_pool<C: OperatorConfig>(
     features: Vec<Tensor<4>>,
-    rois: &RoiTable<COLUMNS>,
+    rois: &<C as Operates>::Rois,
     scales: &[f64],
-    operator: impl PyramidOperator<COLUMNS>,
+    config: C,
     pyramid: PyramidConfig,
 ) -> Result<Tensor<4>, RoiError> {
-    let dtype = features.first().map_or(DType::F32, Tensor::dtype);
-    let operators = pyramid.operators(features.len(), scales, dtype, |scale| operator.at_scale(scale))?;
-    call::pool_pyramid_tensor(features, rois, operators)
+    let dtypes: Vec<_> = features.iter().map(Tensor::dtype).collect();
+    let operators = pyramid.operators(scales, &dtypes, &config, false)?;
+    call::pool_pyramid_tensor(features, rois.regions(), operators)
 }

@@ -1,14 +1,14 @@
 //! `riroi_align_rotated`: rotated RoiAlign whose orientation channels turn with the box.
 
-use burn::module::Module;
 use burn::tensor::{DType, FloatDType, Int, Tensor};
 
-use super::{RoiAlignRotatedConfig, call, options, try_roi_align_rotated};
+use super::operator_config::Pools;
+use super::{Pool, RoiAlignRotatedConfig, call, options, try_roi_align_rotated};
 use crate::config::config;
 use crate::error::{RoiError, or_panic};
 use crate::geometry::angle::AngleConvention;
 use crate::geometry::options::Sampling;
-use crate::regions::RotatedRois;
+use crate::regions::{RegionTable, RotatedRois};
 
 config! {
 /// What [`riroi_align_rotated`] computes. The defaults are those of mmcv's `riroi_align_rotated`, which
@@ -45,7 +45,7 @@ impl RiRoiAlignRotatedConfig {
 
     /// Creates the module.
     pub fn init(&self) -> RiRoiAlignRotated {
-        RiRoiAlignRotated { config: self.clone() }
+        Pool::of(self)
     }
 }
 
@@ -129,7 +129,7 @@ pub fn try_riroi_align_rotated(
         ));
     }
     // Checked in their own dtype: what a device does not pool is an error, even if it converts it.
-    call::check_tensors(&features, rois)?;
+    call::check_tensors(&features, rois.regions())?;
     let boxes = rois.boxes();
     let wide = RotatedRois::try_new(boxes.cast(FloatDType::F32), rois.batch_indices())?;
     let pooled = try_roi_align_rotated(features.cast(FloatDType::F32), &wide, upright)?;
@@ -170,21 +170,13 @@ fn turn_channels(pooled: Tensor<4>, boxes: Tensor<2>, orientations: usize) -> Te
     selected(first) * (-fraction.clone() + 1.0) + selected(next) * fraction
 }
 
-/// [`riroi_align_rotated`] as a module. Created by [`RiRoiAlignRotatedConfig::init`].
-#[derive(Module, Debug)]
-pub struct RiRoiAlignRotated {
-    /// What it computes.
-    #[module(skip)]
-    pub config: RiRoiAlignRotatedConfig,
-}
+impl Pools for RiRoiAlignRotatedConfig {
+    type Regions = RotatedRois;
 
-impl RiRoiAlignRotated {
-    /// Applies [`riroi_align_rotated`]: `[N, C * O, H, W]` and K regions to `[K, C * O, P, Q]`.
-    ///
-    /// # Panics
-    ///
-    /// As [`riroi_align_rotated`] does.
-    pub fn forward(&self, features: Tensor<4>, rois: &RotatedRois) -> Tensor<4> {
-        riroi_align_rotated(features, rois, self.config.clone())
+    fn try_pool(&self, features: Tensor<4>, rois: &RotatedRois) -> Result<Tensor<4>, RoiError> {
+        try_riroi_align_rotated(features, rois, self.clone())
     }
 }
+
+/// [`riroi_align_rotated`] as a module. Created by [`RiRoiAlignRotatedConfig::init`].
+pub type RiRoiAlignRotated = Pool<RiRoiAlignRotatedConfig>;

@@ -1,9 +1,9 @@
 //! `roi_align`: samples each region at points between pixels and reduces them to a fixed size.
 
-use burn::module::Module;
 use burn::tensor::Tensor;
 
-use super::{call, options};
+use super::operator_config::{Operates, Pools};
+use super::{Pool, options};
 use crate::config::config;
 use crate::error::{RoiError, or_panic};
 use crate::geometry::levels::AreaRange;
@@ -95,11 +95,34 @@ impl RoiAlignConfig {
 
     /// Creates the module.
     pub fn init(&self) -> RoiAlign {
-        RoiAlign { config: self.clone() }
+        Pool::of(self)
     }
 
-    /// The options, checked, as an operator.
-    pub(crate) fn operator(&self) -> Result<RegionOperator, RoiError> {
+    /// Where samples fall along an axis.
+    pub(super) fn axis(&self, spatial_scale: f64) -> SampleAxis {
+        SampleAxis {
+            spatial_scale: SpatialScale::Times(spatial_scale),
+            box_offset: self.box_offset,
+            end_offset: self.end_offset,
+            input_pixel_offset: self.input_pixel_offset,
+            output_pixel_offset: self.output_pixel_offset,
+            minimum_length: self.minimum_length,
+            sampling: self.sampling,
+            align_corners: self.align_corners,
+            sample_at_end: None,
+            bounds: Bounds::OnePixelBeyond,
+            interpolation: self.interpolation,
+            half_up: false,
+            flat_on_pixels: false,
+            arithmetic: self.arithmetic,
+        }
+    }
+}
+
+impl Operates for RoiAlignConfig {
+    type Rois = Rois;
+
+    fn operator(&self, _has_offsets: bool) -> Result<RegionOperator, RoiError> {
         options::output_size("output_size", self.output_size)?;
         options::scale("spatial_scale_y", self.spatial_scale_y)?;
         options::scale("spatial_scale_x", self.spatial_scale_x)?;
@@ -125,24 +148,8 @@ impl RoiAlignConfig {
         })
     }
 
-    /// Where samples fall along an axis.
-    pub(super) fn axis(&self, spatial_scale: f64) -> SampleAxis {
-        SampleAxis {
-            spatial_scale: SpatialScale::Times(spatial_scale),
-            box_offset: self.box_offset,
-            end_offset: self.end_offset,
-            input_pixel_offset: self.input_pixel_offset,
-            output_pixel_offset: self.output_pixel_offset,
-            minimum_length: self.minimum_length,
-            sampling: self.sampling,
-            align_corners: self.align_corners,
-            sample_at_end: None,
-            bounds: Bounds::OnePixelBeyond,
-            interpolation: self.interpolation,
-            half_up: false,
-            flat_on_pixels: false,
-            arithmetic: self.arithmetic,
-        }
+    fn spatial_scales(&mut self) -> Vec<&mut f64> {
+        vec![&mut self.spatial_scale_y, &mut self.spatial_scale_x]
     }
 }
 
@@ -204,24 +211,8 @@ pub fn try_roi_align(
     rois: &Rois,
     config: impl Into<RoiAlignConfig>,
 ) -> Result<Tensor<4>, RoiError> {
-    call::pool_tensor(features, rois, config.into().operator()?)
+    config.into().try_pool(features, rois)
 }
 
 /// [`roi_align`] as a module. Created by [`RoiAlignConfig::init`].
-#[derive(Module, Debug)]
-pub struct RoiAlign {
-    /// What it computes.
-    #[module(skip)]
-    pub config: RoiAlignConfig,
-}
-
-impl RoiAlign {
-    /// Applies [`roi_align`]: `[N, C, H, W]` and K regions to `[K, C, P, Q]`.
-    ///
-    /// # Panics
-    ///
-    /// As [`roi_align`] does.
-    pub fn forward(&self, features: Tensor<4>, rois: &Rois) -> Tensor<4> {
-        roi_align(features, rois, self.config.clone())
-    }
-}
+pub type RoiAlign = Pool<RoiAlignConfig>;

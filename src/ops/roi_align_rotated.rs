@@ -1,10 +1,10 @@
 //! `roi_align_rotated`: RoiAlign of boxes that are turned about their centres.
 
-use burn::module::Module;
 use burn::tensor::Tensor;
 
+use super::operator_config::{Operates, Pools};
 use super::points::average;
-use super::{call, options};
+use super::{Pool, options};
 use crate::config::config;
 use crate::error::{RoiError, or_panic};
 use crate::geometry::angle::AngleConvention;
@@ -55,11 +55,14 @@ impl RoiAlignRotatedConfig {
 
     /// Creates the module.
     pub fn init(&self) -> RoiAlignRotated {
-        RoiAlignRotated { config: self.clone() }
+        Pool::of(self)
     }
+}
 
-    /// The options, checked, as an operator.
-    pub(crate) fn operator(&self) -> Result<RegionOperator, RoiError> {
+impl Operates for RoiAlignRotatedConfig {
+    type Rois = RotatedRois;
+
+    fn operator(&self, _has_offsets: bool) -> Result<RegionOperator, RoiError> {
         options::output_size("output_size", self.output_size)?;
         options::scale("spatial_scale", self.spatial_scale)?;
         options::fixed_or_adaptive("sampling", self.sampling)?;
@@ -77,6 +80,10 @@ impl RoiAlignRotatedConfig {
             arithmetic: self.arithmetic,
         };
         Ok(average(self.output_size, grid, ChannelMap::Same))
+    }
+
+    fn spatial_scales(&mut self) -> Vec<&mut f64> {
+        vec![&mut self.spatial_scale]
     }
 }
 
@@ -140,24 +147,8 @@ pub fn try_roi_align_rotated(
     rois: &RotatedRois,
     config: impl Into<RoiAlignRotatedConfig>,
 ) -> Result<Tensor<4>, RoiError> {
-    call::pool_tensor(features, rois, config.into().operator()?)
+    config.into().try_pool(features, rois)
 }
 
 /// [`roi_align_rotated`] as a module. Created by [`RoiAlignRotatedConfig::init`].
-#[derive(Module, Debug)]
-pub struct RoiAlignRotated {
-    /// What it computes.
-    #[module(skip)]
-    pub config: RoiAlignRotatedConfig,
-}
-
-impl RoiAlignRotated {
-    /// Applies [`roi_align_rotated`]: `[N, C, H, W]` and K regions to `[K, C, P, Q]`.
-    ///
-    /// # Panics
-    ///
-    /// As [`roi_align_rotated`] does.
-    pub fn forward(&self, features: Tensor<4>, rois: &RotatedRois) -> Tensor<4> {
-        roi_align_rotated(features, rois, self.config.clone())
-    }
-}
+pub type RoiAlignRotated = Pool<RoiAlignRotatedConfig>;

@@ -1,9 +1,9 @@
 //! `roi_pool`: divides each region into bins of whole pixels and takes their maxima.
 
-use burn::module::Module;
 use burn::tensor::Tensor;
 
-use super::{call, options};
+use super::operator_config::{Operates, Pools};
+use super::{Pool, options};
 use crate::config::config;
 use crate::error::{RoiError, or_panic};
 use crate::geometry::levels::AreaRange;
@@ -64,11 +64,27 @@ impl RoiPoolConfig {
 
     /// Creates the module.
     pub fn init(&self) -> RoiPool {
-        RoiPool { config: self.clone() }
+        Pool::of(self)
     }
 
-    /// The options, checked, as an operator.
-    pub(crate) fn operator(&self) -> Result<RegionOperator, RoiError> {
+    fn axis(&self, spatial_scale: f64) -> BinAxis {
+        BinAxis {
+            spatial_scale,
+            end_offset: 0.0,
+            rounding: self.rounding,
+            inclusive_end: true,
+            minimum_length: self.minimum_length.into(),
+            division: self.division,
+            reaches_last_pixel: true,
+            gradient_reaches_last_pixel: true,
+        }
+    }
+}
+
+impl Operates for RoiPoolConfig {
+    type Rois = Rois;
+
+    fn operator(&self, _has_offsets: bool) -> Result<RegionOperator, RoiError> {
         options::output_size("output_size", self.output_size)?;
         options::scale("spatial_scale_y", self.spatial_scale_y)?;
         options::scale("spatial_scale_x", self.spatial_scale_x)?;
@@ -84,17 +100,8 @@ impl RoiPoolConfig {
         })
     }
 
-    fn axis(&self, spatial_scale: f64) -> BinAxis {
-        BinAxis {
-            spatial_scale,
-            end_offset: 0.0,
-            rounding: self.rounding,
-            inclusive_end: true,
-            minimum_length: self.minimum_length.into(),
-            division: self.division,
-            reaches_last_pixel: true,
-            gradient_reaches_last_pixel: true,
-        }
+    fn spatial_scales(&mut self) -> Vec<&mut f64> {
+        vec![&mut self.spatial_scale_y, &mut self.spatial_scale_x]
     }
 }
 
@@ -138,24 +145,8 @@ pub fn roi_pool(features: Tensor<4>, rois: &Rois, config: impl Into<RoiPoolConfi
 ///   finite.
 /// - All other errors of [`try_roi_align`](crate::try_roi_align), for the same reasons.
 pub fn try_roi_pool(features: Tensor<4>, rois: &Rois, config: impl Into<RoiPoolConfig>) -> Result<Tensor<4>, RoiError> {
-    call::pool_tensor(features, rois, config.into().operator()?)
+    config.into().try_pool(features, rois)
 }
 
 /// [`roi_pool`] as a module. Created by [`RoiPoolConfig::init`].
-#[derive(Module, Debug)]
-pub struct RoiPool {
-    /// What it computes.
-    #[module(skip)]
-    pub config: RoiPoolConfig,
-}
-
-impl RoiPool {
-    /// Applies [`roi_pool`]: `[N, C, H, W]` and K regions to `[K, C, P, Q]`.
-    ///
-    /// # Panics
-    ///
-    /// As [`roi_pool`] does.
-    pub fn forward(&self, features: Tensor<4>, rois: &Rois) -> Tensor<4> {
-        roi_pool(features, rois, self.config.clone())
-    }
-}
+pub type RoiPool = Pool<RoiPoolConfig>;

@@ -236,9 +236,23 @@ impl<const COLUMNS: usize> RoiTable<COLUMNS> {
     pub async fn validate_async(&self, batch: usize) -> Result<(), RoiError> {
         self.regions().read(batch).await.map(drop)
     }
+}
+
+/// Regions of any kind, as the operators' configs name them.
+pub trait RegionTable {
+    /// How many columns a box has.
+    const COLUMNS: usize;
 
     /// The tensors, whose shapes were checked when this was made.
-    pub(crate) fn regions(&self) -> Regions<Dispatch> {
+    #[allow(private_interfaces)]
+    fn regions(&self) -> Regions<Dispatch>;
+}
+
+impl<const COLUMNS: usize> RegionTable for RoiTable<COLUMNS> {
+    const COLUMNS: usize = COLUMNS;
+
+    #[allow(private_interfaces)]
+    fn regions(&self) -> Regions<Dispatch> {
         Regions {
             boxes: self.boxes().into_dispatch(),
             batch_indices: self.batch_indices().into_dispatch(),

@@ -8,6 +8,7 @@ use crate::geometry::angle::{AngleConvention, AngleUnit, RotationDirection};
 use crate::geometry::operator::{ChannelMap, Elements, RegionOperator, SampleAxis, SpatialScale};
 use crate::geometry::options::{MaximumFrom, Reduction, Sampling};
 use crate::geometry::point_grid::{Placement, PointGrid};
+use crate::ops::Operates;
 use crate::{
     CropAndResizeConfig, DeformPsRoiPoolConfig, DeformRoiPoolConfig, PrRoiPoolConfig, PsCropAndResizeConfig,
     PsRoiPoolConfig, RoiAlignConfig, RoiAlignRotatedConfig, RoiPoolConfig,
@@ -70,7 +71,7 @@ fn of_config(operator: &RegionOperator) -> Result<Option<RegionOperator>, RoiErr
             .with_maximum_from(maximum_from(operator))
             // Saturates where it is no whole number of 16 bits, which then is no operator of the config.
             .with_minimum_length(y.minimum_length as u16)
-            .operator()
+            .operator(false)
             .map(Some),
         Elements::Bins([axis, _]) => PsRoiPoolConfig::new(size)
             .with_spatial_scale(axis.spatial_scale)
@@ -80,11 +81,11 @@ fn of_config(operator: &RegionOperator) -> Result<Option<RegionOperator>, RoiErr
             .with_minimum_length(axis.minimum_length)
             .with_reaches_last_pixel(axis.reaches_last_pixel)
             .with_gradient_reaches_last_pixel(axis.gradient_reaches_last_pixel)
-            .operator()
+            .operator(false)
             .map(Some),
         Elements::Integrals([axis, _]) => PrRoiPoolConfig::new(size)
             .with_spatial_scale(axis.spatial_scale)
-            .operator()
+            .operator(false)
             .map(Some),
         Elements::Points(grid) => of_points(size, grid),
     }
@@ -116,14 +117,14 @@ fn of_samples(operator: &RegionOperator, y: &SampleAxis, x: &SampleAxis) -> Resu
             .with_align_corners(y.align_corners)
             .with_minimum_length(y.minimum_length)
             .with_arithmetic(y.arithmetic)
-            .operator()
+            .operator(false)
             .map(Some),
         (SpatialScale::Normalized, SpatialScale::Normalized) => CropAndResizeConfig::new(size)
             .with_method(y.interpolation)
             .with_extrapolation_value(operator.out_of_bounds_value)
             .with_box_format(operator.box_format)
             .with_ends_exactly(y.sample_at_end.is_some() || x.sample_at_end.is_some())
-            .operator()
+            .operator(false)
             .map(Some),
         _ => Ok(None),
     }
@@ -142,7 +143,7 @@ fn of_points(size: [usize; 2], grid: &PointGrid) -> Result<Option<RegionOperator
                 .with_aligned(grid.minimum_length.is_none())
                 .with_angle(angle)
                 .with_arithmetic(grid.arithmetic)
-                .operator()
+                .operator(false)
                 .map(Some)
         }
         Placement::Offsets(offsets) => DeformRoiPoolConfig::new(size)
@@ -170,7 +171,7 @@ fn of_points(size: [usize; 2], grid: &PointGrid) -> Result<Option<RegionOperator
             };
             PsCropAndResizeConfig::new(size, parts)
                 .with_spatial_scale(scale)
-                .operator()
+                .operator(false)
                 .map(Some)
         }
     }

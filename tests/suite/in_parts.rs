@@ -1,7 +1,7 @@
 //! Calls of more channels than a host backend computes at once, against calls of half of them each.
 
 use burn::backend::Dispatch;
-use burn::tensor::{Device, Int, Tensor, TensorData};
+use burn::tensor::{Device, Tensor, TensorData};
 use burn_roi::primitive::Backward;
 use burn_roi::*;
 
@@ -37,14 +37,17 @@ fn calls(device: &Device) -> Vec<Call> {
 
 fn call(name: &'static str, operator: Operator, device: &Device) -> Call {
     let rois = Rois::from_images(vec![Tensor::<2>::from_floats(BOXES, device)]);
-    let (boxes, indices) = (rois.boxes(), rois.batch_indices());
+    let of_backward = rois.clone();
     let of_call = operator.clone();
     Call {
         name,
         forward: Box::new(move |features| of_call.call(features, &rois).expect("the call is right")),
         backward: Box::new(move |gradient, features| {
-            let (boxes, indices) = (boxes.clone().into_dispatch(), indices.clone().into_dispatch());
-            let backward = operator.backward(gradient.into_dispatch(), features.into_dispatch(), boxes, indices);
+            let backward = operator.backward(
+                gradient.into_dispatch(),
+                features.into_dispatch(),
+                (&of_backward).into(),
+            );
             backward.expect("the call is right")
         }),
     }
@@ -53,21 +56,15 @@ fn call(name: &'static str, operator: Operator, device: &Device) -> Call {
 fn rotated(device: &Device) -> Call {
     let config = RoiAlignRotatedConfig::new([3, 2]).with_sampling_ratio(9);
     let boxes = [[100.0, 95.0, 180.0, 170.0, 30.0], [50.0, 120.0, 70.0, 40.0, 80.0]];
-    let boxes = Tensor::<2>::from_floats(boxes, device);
-    let indices = Tensor::<1, Int>::zeros([2], device);
-    let rois = RotatedRois::new(boxes.clone(), indices.clone());
+    let rois = RotatedRois::from_images(vec![Tensor::<2>::from_floats(boxes, device)]);
+    let of_backward = rois.clone();
     let of_call = config.clone();
     Call {
         name: "rotated boxes",
         forward: Box::new(move |features| roi_align_rotated(features, &rois, of_call.clone())),
         backward: Box::new(move |gradient, features| {
-            primitive::roi_align_rotated_backward::<Dispatch>(
-                gradient.into_dispatch(),
-                features.into_dispatch(),
-                boxes.clone().into_dispatch(),
-                indices.clone().into_dispatch(),
-                config.clone(),
-            )
+            let (gradient, features) = (gradient.into_dispatch(), features.into_dispatch());
+            primitive::backward::<Dispatch>(gradient, features, (&of_backward).into(), config.clone())
         }),
     }
 }

@@ -2,7 +2,7 @@
 
 use burn::backend::{Dispatch, DispatchTensor};
 use burn::tensor::{DType, Device, Int, Tensor, TensorData};
-use burn_roi::primitive::Backward;
+use burn_roi::primitive::{Backward, RegionTensors, try_backward};
 use burn_roi::*;
 
 /// An operator with its options.
@@ -67,17 +67,15 @@ impl Operator {
         &self,
         gradient: DispatchTensor,
         features: DispatchTensor,
-        boxes: DispatchTensor,
-        indices: DispatchTensor,
+        regions: RegionTensors<Dispatch>,
     ) -> Result<Backward<Dispatch>, RoiError> {
-        use primitive::*;
         match self.clone() {
-            Self::RoiAlign(config) => try_roi_align_backward(gradient, features, boxes, indices, config),
-            Self::RoiPool(config) => try_roi_pool_backward(gradient, features, boxes, indices, config),
-            Self::CropAndResize(config) => try_crop_and_resize_backward(gradient, features, boxes, indices, config),
-            Self::PsRoiAlign(config) => try_ps_roi_align_backward(gradient, features, boxes, indices, config),
-            Self::PsRoiPool(config) => try_ps_roi_pool_backward(gradient, features, boxes, indices, config),
-            Self::PrRoiPool(config) => try_prroi_pool_backward(gradient, features, boxes, indices, config),
+            Self::RoiAlign(config) => try_backward(gradient, features, regions, config),
+            Self::RoiPool(config) => try_backward(gradient, features, regions, config),
+            Self::CropAndResize(config) => try_backward(gradient, features, regions, config),
+            Self::PsRoiAlign(config) => try_backward(gradient, features, regions, config),
+            Self::PsRoiPool(config) => try_backward(gradient, features, regions, config),
+            Self::PrRoiPool(config) => try_backward(gradient, features, regions, config),
         }
     }
 }

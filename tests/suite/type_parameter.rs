@@ -14,30 +14,35 @@ fn head<B: RoiBackend>(
     boxes: FloatTensor<B>,
     batch_indices: IntTensor<B>,
 ) -> Vec<FloatTensor<B>> {
-    let arguments = || (features.clone(), boxes.clone(), batch_indices.clone());
-    let (f, b, i) = arguments();
-    let aligned = primitive::roi_align::<B>(f, b, i, torchvision::RoiAlign::new([3, 2]));
-    let (f, b, i) = arguments();
-    let pooled = primitive::roi_pool::<B>(f, b, i, torchvision::RoiPool::new([3, 2]));
-    let (f, b, i) = arguments();
-    let cropped = primitive::crop_and_resize::<B>(f, b, i, CropAndResizeConfig::new([3, 2]));
-    let (f, b, i) = arguments();
-    let pyramid = torchvision::MultiScaleRoiAlign::new([3, 2]);
-    let of_level = primitive::multi_scale_roi_align::<B>(vec![f], b, i, &[1.0], pyramid);
-    let (f, b, i) = arguments();
-    let ps_aligned = primitive::ps_roi_align::<B>(f, b, i, torchvision::PsRoiAlign::new([1, 5]));
-    let (f, b, i) = arguments();
-    let ps_pooled = primitive::ps_roi_pool::<B>(f, b, i, torchvision::PsRoiPool::new([5, 1]));
-    let (f, b, i) = arguments();
-    let precise = primitive::prroi_pool::<B>(f, b, i, mmcv::PrRoiPool::new([3, 2]));
-    let (f, b, i) = arguments();
-    let parts = primitive::ps_crop_and_resize::<B>(f, b, i, PsCropAndResizeConfig::new([3, 2], [1, 5]));
-    let (f, b, i) = arguments();
-    let deformed = primitive::deform_roi_pool::<B>(f, b, i, None, DeformRoiPoolConfig::new([3, 2]));
-    let (f, b, i) = arguments();
+    use primitive::{RegionTensors, multi_scale_pool, pool};
+    let arguments = || {
+        (
+            features.clone(),
+            RegionTensors::new(boxes.clone(), batch_indices.clone()),
+        )
+    };
+    let (f, r) = arguments();
+    let aligned = pool::<B>(f, r, RoiAlignConfig::from(torchvision::RoiAlign::new([3, 2])));
+    let (f, r) = arguments();
+    let pooled = pool::<B>(f, r, RoiPoolConfig::from(torchvision::RoiPool::new([3, 2])));
+    let (f, r) = arguments();
+    let cropped = pool::<B>(f, r, CropAndResizeConfig::new([3, 2]));
+    let (f, r) = arguments();
+    let config = MultiScaleRoiAlignConfig::from(torchvision::MultiScaleRoiAlign::new([3, 2]));
+    let of_level = multi_scale_pool::<B>(vec![f], r, &[1.0], config.roi_align.clone(), config.pyramid());
+    let (f, r) = arguments();
+    let ps_aligned = pool::<B>(f, r, PsRoiAlignConfig::from(torchvision::PsRoiAlign::new([1, 5])));
+    let (f, r) = arguments();
+    let ps_pooled = pool::<B>(f, r, PsRoiPoolConfig::from(torchvision::PsRoiPool::new([5, 1])));
+    let (f, r) = arguments();
+    let precise = pool::<B>(f, r, PrRoiPoolConfig::from(mmcv::PrRoiPool::new([3, 2])));
+    let (f, r) = arguments();
+    let parts = pool::<B>(f, r, PsCropAndResizeConfig::new([3, 2], [1, 5]));
+    let (f, r) = arguments();
+    let deformed = pool::<B>(f, r, DeformRoiPoolConfig::new([3, 2]));
+    let (f, r) = arguments();
     let (levels, scales) = (vec![f.clone(), f], [1.0, 0.5]);
-    let (operator, pyramid) = (RoiPoolConfig::new([3, 2]), PyramidConfig::new());
-    let of_levels = primitive::multi_scale_pool::<B, 4>(levels, b, i, &scales, operator, pyramid);
+    let of_levels = multi_scale_pool::<B>(levels, r, &scales, RoiPoolConfig::new([3, 2]), PyramidConfig::new());
     vec![
         aligned, pooled, cropped, of_level, ps_aligned, ps_pooled, precise, parts, deformed, of_levels,
     ]

@@ -1,6 +1,7 @@
 //! Outputs and gradients that are large enough to get the memory of dropped ones: what was there before must not show.
 
 use burn::tensor::{DType, Device, Int, Tensor, TensorData};
+use burn_roi::primitive::RegionTensors;
 use burn_roi::*;
 
 use crate::problem::{Operator, random_numbers};
@@ -103,9 +104,9 @@ fn used_memory_does_not_show_in_a_gradient() {
         ] {
             let gradient = |boxes: Tensor<2>| {
                 let (gradient, features) = (tensor(random(2, of_output)), features.clone());
-                let indices = rois.batch_indices().into_dispatch();
+                let regions = RegionTensors::new(boxes.into_dispatch(), rois.batch_indices().into_dispatch());
                 let (gradient, features) = (gradient.into_dispatch(), features.into_dispatch());
-                let backward = operator.backward(gradient, features, boxes.into_dispatch(), indices);
+                let backward = operator.backward(gradient, features, regions);
                 let features = backward.expect("a right call").features();
                 Tensor::<4>::from_dispatch(features).into_data()
             };

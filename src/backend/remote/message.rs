@@ -131,6 +131,7 @@ pub fn decode(scalars: &[ScalarIr]) -> Result<RegionOperator, Malformed> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::ops::Operates;
     use crate::{
         CropAndResizeConfig, DeformPsRoiPoolConfig, DeformRoiPoolConfig, PrRoiPoolConfig, PsCropAndResizeConfig,
         PsRoiAlignConfig, PsRoiPoolConfig, RoiAlignConfig, RoiAlignRotatedConfig, RoiPoolConfig, Sampling,
@@ -139,22 +140,22 @@ mod tests {
     fn operators() -> Vec<RegionOperator> {
         let size = [7, 7];
         [
-            RoiAlignConfig::new(size).with_spatial_scale(0.25).operator(),
+            RoiAlignConfig::new(size).with_spatial_scale(0.25).operator(false),
             RoiAlignConfig::new([1, 32_767])
                 .with_sampling(Sampling::Clamped {
                     minimum: 1,
                     maximum: usize::MAX,
                 })
-                .operator(),
-            RoiPoolConfig::new(size).operator(),
-            CropAndResizeConfig::new(size).with_ends_exactly(true).operator(),
-            PsRoiAlignConfig::new(size).operator(),
-            PsRoiPoolConfig::new(size).operator(),
-            PrRoiPoolConfig::new(size).operator(),
-            RoiAlignRotatedConfig::new(size).operator(),
+                .operator(false),
+            RoiPoolConfig::new(size).operator(false),
+            CropAndResizeConfig::new(size).with_ends_exactly(true).operator(false),
+            PsRoiAlignConfig::new(size).operator(false),
+            PsRoiPoolConfig::new(size).operator(false),
+            PrRoiPoolConfig::new(size).operator(false),
+            RoiAlignRotatedConfig::new(size).operator(false),
             DeformRoiPoolConfig::new(size).operator(true),
             DeformPsRoiPoolConfig::new(size, 2).operator(false),
-            PsCropAndResizeConfig::new(size, [2, 2]).operator(),
+            PsCropAndResizeConfig::new(size, [2, 2]).operator(false),
         ]
         .map(|operator| operator.expect("the options are right"))
         .into()
@@ -172,7 +173,7 @@ mod tests {
     /// If this fails, the encoding has changed: raise [`VERSION`], and write the new numbers here.
     #[test]
     fn the_encoding_belongs_to_its_version() {
-        let operator = PrRoiPoolConfig::new([7, 3]).with_spatial_scale(0.25).operator();
+        let operator = PrRoiPoolConfig::new([7, 3]).with_spatial_scale(0.25).operator(false);
         let words = [
             2,
             54,

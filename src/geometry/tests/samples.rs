@@ -8,7 +8,7 @@ use crate::geometry::operator::RegionOperator;
 use crate::geometry::plan::{AxisPlan, Coordinate, Run};
 use crate::geometry::real::single::make::Rules;
 use crate::geometry::real::single::samples::{self, SampleRule};
-use crate::ops::{CropAndResizeConfig, RoiAlignConfig};
+use crate::ops::{CropAndResizeConfig, Operates, RoiAlignConfig};
 use crate::{Arithmetic, Interpolation, Sampling};
 
 /// The rule of x of an operator on a map of `size` pixels.
@@ -20,7 +20,7 @@ fn rule_on_map(operator: RegionOperator, size: usize) -> SampleRule {
 }
 
 fn rule(config: impl Into<RoiAlignConfig>) -> SampleRule {
-    let operator = config.into().operator().expect("the options are right");
+    let operator = config.into().operator(false).expect("the options are right");
     rule_on_map(operator, 1)
 }
 
@@ -131,7 +131,7 @@ fn directml_subtracts_the_input_pixel_offset_last() {
 #[test]
 fn nearest_of_crops_rounds_a_half_up() {
     let config = CropAndResizeConfig::new([3, 3]).with_method(Interpolation::Nearest);
-    let rule = rule_on_map(config.operator().expect("the options are right"), 2);
+    let rule = rule_on_map(config.operator(false).expect("the options are right"), 2);
     // From the first pixel to the second: the middle of three is halfway.
     let positions = positions(&rule, [0.0, 1.0], 3);
     assert_eq!(positions, [[0.0], [0.5], [1.0]]);
@@ -156,7 +156,7 @@ fn bounds_are_one_pixel_beyond_or_the_pixels_centres() {
     // An empty legacy region of a pixel: its sample lies half a pixel after its start.
     assert_eq!([-1.5, -1.500001, 4.5, 4.500001].map(rule_at), [1, 0, 1, 0]);
 
-    let crop = CropAndResizeConfig::new([1, 1]).operator();
+    let crop = CropAndResizeConfig::new([1, 1]).operator(false);
     let crop = rule_on_map(crop.expect("the options are right"), 5);
     let crop_at = |position: f32| counts_in_bounds(&crop, [position, position], 1, 5)[0];
     assert_eq!([0.0, -1e-6, 1.0, 1.000001].map(crop_at), [1, 0, 1, 0]);
@@ -220,7 +220,9 @@ fn the_order_of_arithmetic_decides_a_sample_at_the_border() {
 #[test]
 fn a_run_is_part_of_the_whole_axis() {
     let config = torchvision::RoiAlign::new([5, 5]).with_aligned(true);
-    let operator = RoiAlignConfig::from(config).operator().expect("the options are right");
+    let operator = RoiAlignConfig::from(config)
+        .operator(false)
+        .expect("the options are right");
     let rules = f32::rules(&operator.elements, [10; 2]);
     let whole = f32::weights(&rules, 1, [0.3, 9.1], run(5, 10));
     for (element, (pixels, weights, share)) in whole.elements(0..5).enumerate() {
@@ -242,7 +244,7 @@ fn a_run_is_part_of_the_whole_axis() {
 #[test]
 fn weights_sum_to_the_share_in_bounds_and_samples_agree_with_them() {
     let config = RoiAlignConfig::from(torchvision::RoiAlign::new([4, 4]).with_aligned(true));
-    let elements = config.operator().expect("the options are right").elements;
+    let elements = config.operator(false).expect("the options are right").elements;
     let rules = f32::rules(&elements, [10; 2]);
     let weights = f32::weights(&rules, 1, [-4.0, 13.0], run(4, 10));
     let samples = f32::sample_taps(&rules, 1, [-4.0, 13.0], run(4, 10), false);

@@ -8,6 +8,7 @@ use proptest::prelude::*;
 use super::{BOXES, OUTPUT, message, roi_align, session};
 use crate::RoiPoolConfig;
 use crate::backend::remote::message::Operation;
+use crate::ops::Operates;
 use crate::remote::run::run;
 
 /// A change of a right message.
@@ -86,7 +87,7 @@ fn of_message(message: &mut CustomOpIr, place: usize) -> &mut TensorIr {
 #[test]
 fn changed_messages_never_panic() {
     let operations = proptest::sample::select(Operation::ALL.to_vec());
-    let max = RoiPoolConfig::new([3, 2]).operator().expect("right options");
+    let max = RoiPoolConfig::new([3, 2]).operator(false).expect("right options");
     let mut config = ProptestConfig::default();
     config.cases = config.cases.max(4000);
     config.failure_persistence = None;

@@ -11,6 +11,7 @@ use crate::RoiAlignConfig;
 use crate::backend::RegionKernels;
 use crate::backend::remote::message::{Operation, VERSION, encode};
 use crate::geometry::operator::RegionOperator;
+use crate::ops::Operates;
 
 mod changed;
 mod wrong_messages;
@@ -91,7 +92,7 @@ fn outcome(operation: Operation, handles: &mut Handles, message: &CustomOpIr) ->
 fn roi_align() -> RegionOperator {
     RoiAlignConfig::new([3, 2])
         .with_spatial_scale(0.5)
-        .operator()
+        .operator(false)
         .expect("right options")
 }
 

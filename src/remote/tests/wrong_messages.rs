@@ -9,6 +9,7 @@ use crate::PsRoiPoolConfig;
 use crate::backend::remote::message::{Operation, encode};
 use crate::geometry::operator::{ChannelMap, Elements, RegionOperator, SampleAxis};
 use crate::geometry::options::{Reduction, Sampling};
+use crate::ops::Operates;
 use crate::remote::run::run;
 
 /// The message, changed by a function, must be refused with a text that has these words.
@@ -130,7 +131,7 @@ fn wrong_options_are_refused_in_words() {
 
 #[test]
 fn an_operator_that_averages_whole_pixels_has_no_gradient_of_boxes() {
-    let operator = PsRoiPoolConfig::new([2, 2]).operator().expect("right options");
+    let operator = PsRoiPoolConfig::new([2, 2]).operator(false).expect("right options");
     let output = [ROWS, 1, 2, 2];
     let mut handles = session(&BOXES, [0, 1, 1], output);
     let message = message(Operation::BoxesGradient, &operator, output);

@@ -2,6 +2,7 @@
 
 use super::{BOXES, OUTPUT, message, numbers, outcome, session};
 use crate::backend::remote::message::Operation;
+use crate::ops::Operates;
 use crate::{RoiAlignConfig, RoiPoolConfig};
 
 /// Rows that the client could not check give what a GPU gives, and the others their numbers.
@@ -12,8 +13,8 @@ fn wrong_rows_read_no_image() {
     let align = RoiAlignConfig::new([3, 2])
         .with_spatial_scale(0.5)
         .with_out_of_bounds_value(2.5);
-    let align = align.operator().expect("right options");
-    let max = RoiPoolConfig::new([3, 2]).operator().expect("right options");
+    let align = align.operator(false).expect("right options");
+    let max = RoiPoolConfig::new([3, 2]).operator(false).expect("right options");
     let per_row = OUTPUT.iter().skip(1).product::<usize>();
     let cases = [
         (Operation::Pool, &align, per_row, Some(2.5)),

@@ -37,21 +37,21 @@ impl AnyCall {
         let data = TensorData::new(self.output_gradient(gradient), self.output_shape(gradient));
         let data = data.convert_dtype(gradient.dtype);
         let weights = Tensor::<4>::from_data(data, (device, gradient.dtype)).into_dispatch();
-        let boxes = self.boxes(device).into_dispatch();
-        let indices = self.batch_indices(device).into_dispatch();
+        let (boxes, indices) = (self.boxes(device), self.batch_indices(device));
+        let regions = primitive::RegionTensors::new(boxes.into_dispatch(), indices.into_dispatch());
         let features = |level| self.features(device, level).into_dispatch();
         if let (Operator::RoiAlign(config), Some(pyramid)) = (&self.operator, &self.pyramid) {
             let features = (0..pyramid.scales.len()).map(features).collect();
             let (scales, config) = (&pyramid.scales, pyramid.config(config));
-            let backward = primitive::try_multi_scale_roi_align_backward::<Dispatch>(
-                weights, features, boxes, indices, scales, config,
-            )?;
+            let (pyramid, config) = (config.pyramid(), config.roi_align);
+            let backward =
+                primitive::try_multi_scale_backward::<Dispatch>(weights, features, regions, scales, config, pyramid)?;
             return Ok(Gradients {
                 features: backward.features().into_iter().map(data_of::<4>).collect(),
                 boxes: data_of::<2>(backward.boxes()),
             });
         }
-        let backward = self.operator.backward(weights, features(0), boxes, indices)?;
+        let backward = self.operator.backward(weights, features(0), regions)?;
         Ok(Gradients {
             features: vec![data_of::<4>(backward.features())],
             boxes: data_of::<2>(backward.boxes()),

@@ -52,12 +52,10 @@ fn shapes_by_type_parameter() {
     on_every_backend(|backend| {
         let device = &backend.device;
         let call = |features: burn::backend::DispatchTensor, boxes: [usize; 2], count: usize| {
-            primitive::try_roi_align::<Dispatch>(
-                features,
-                Tensor::<2>::zeros(boxes, device).into_dispatch(),
-                Tensor::<1, Int>::zeros([count], device).into_dispatch(),
-                RoiAlignConfig::new([2, 3]),
-            )
+            let boxes = Tensor::<2>::zeros(boxes, device).into_dispatch();
+            let indices = Tensor::<1, Int>::zeros([count], device).into_dispatch();
+            let regions = primitive::RegionTensors::new(boxes, indices);
+            primitive::try_pool::<Dispatch>(features, regions, RoiAlignConfig::new([2, 3]))
         };
         let features = || Tensor::<4>::zeros([1, 2, 3, 4], device).into_dispatch();
         let flat = || Tensor::<3>::zeros([2, 3, 4], device).into_dispatch();
@@ -68,6 +66,12 @@ fn shapes_by_type_parameter() {
         let text = "`boxes` has 2 rows and `batch_indices` has 1, but both must have one for each region";
         refuses(text, || call(features(), [2, 4], 1));
         assert!(call(features(), [1, 4], 1).is_ok());
+        let text = "`offsets` is [1, 2, 2, 3], but must be none: this operator takes no offsets";
+        let regions = primitive::RegionTensors::from(&Rois::from_images(vec![Tensor::zeros([1, 4], device)]))
+            .with_offsets(Tensor::<4>::zeros([1, 2, 2, 3], device).into_dispatch());
+        refuses(text, || {
+            primitive::try_pool::<Dispatch>(features(), regions.clone(), RoiAlignConfig::new([2, 3]))
+        });
     });
 }
 

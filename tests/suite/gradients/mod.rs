@@ -82,10 +82,5 @@ pub fn backward(
     features: Tensor<4>,
     rois: &Rois,
 ) -> Result<Backward<Dispatch>, RoiError> {
-    operator.backward(
-        weights.into_dispatch(),
-        features.into_dispatch(),
-        rois.boxes().into_dispatch(),
-        rois.batch_indices().into_dispatch(),
-    )
+    operator.backward(weights.into_dispatch(), features.into_dispatch(), rois.into())
 }

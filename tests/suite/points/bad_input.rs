@@ -59,7 +59,7 @@ fn options_out_of_range() {
     refuses(text, || {
         try_deform_roi_pool(features.clone(), &upright(device), None, config.clone())
     });
-    panics(text, || config.init().forward(features.clone(), &upright(device), None));
+    panics(text, || config.init().forward(features.clone(), &upright(device)));
     let text = "`part_size` is [0, 1], but must be 1 to 32767 in height and in width";
     let config = DeformPsRoiPoolConfig::new([2, 2], 2).with_part_size([0, 1]);
     refuses(text, || {

@@ -137,18 +137,14 @@ fn gradients_by_hand_are_those_of_an_autodiff_device() {
             let inputs = problem.inputs(device, DType::F32);
             let (features, boxes) = (inputs.features.into_dispatch(), inputs.boxes.into_dispatch());
             let indices = problem.indices(device).into_dispatch();
-            use primitive::*;
+            let mut regions = primitive::RegionTensors::new(boxes, indices);
+            if let Some(offsets) = inputs.offsets {
+                regions = regions.with_offsets(offsets.into_dispatch());
+            }
             let by_hand = match problem.operator.clone() {
-                PointOperator::Rotated(config) => {
-                    roi_align_rotated_backward::<Dispatch>(weights, features, boxes, indices, config)
-                }
-                PointOperator::PsCrop(config) => {
-                    ps_crop_and_resize_backward::<Dispatch>(weights, features, boxes, indices, config)
-                }
-                PointOperator::Deform(config) => {
-                    let offsets = inputs.offsets.map(Tensor::into_dispatch);
-                    deform_roi_pool_backward::<Dispatch>(weights, features, boxes, indices, offsets, config)
-                }
+                PointOperator::Rotated(config) => primitive::backward::<Dispatch>(weights, features, regions, config),
+                PointOperator::PsCrop(config) => primitive::backward::<Dispatch>(weights, features, regions, config),
+                PointOperator::Deform(config) => primitive::backward::<Dispatch>(weights, features, regions, config),
                 operator => unreachable!("{operator:?}"),
             };
             let features = Tensor::<4>::from_dispatch(by_hand.features()).into_data();

@@ -56,10 +56,9 @@ fn outputs_of_two_to_the_64th_elements_and_of_other_products_that_wrap_are_error
                 try_multi_scale_roi_align(vec![features.clone()], &rois, &[1.0], config)
             });
             refuses(&text, || {
-                primitive::try_roi_align::<Dispatch>(
+                primitive::try_pool::<Dispatch>(
                     features.clone().into_dispatch(),
-                    rois.boxes().into_dispatch(),
-                    rois.batch_indices().into_dispatch(),
+                    (&rois).into(),
                     RoiAlignConfig::new(size),
                 )
                 .map(Tensor::<4>::from_dispatch)
@@ -117,11 +116,10 @@ fn a_gradient_that_memory_does_not_hold_is_an_error() {
     let device = Device::flex();
     let features = Tensor::<4>::ones([1, 1, 4, 4], &device).expand([1_usize << 50, 1, 4, 4]);
     let rois = Rois::from_images(vec![Tensor::<2>::ones([1, 4], &device)]);
-    let backward = primitive::try_roi_align_backward::<Dispatch>(
+    let backward = primitive::try_backward::<Dispatch>(
         Tensor::<4>::ones([1, 1, 2, 2], &device).into_dispatch(),
         features.into_dispatch(),
-        rois.boxes().into_dispatch(),
-        rois.batch_indices().into_dispatch(),
+        (&rois).into(),
         RoiAlignConfig::new([2, 2]),
     );
     let text = "the gradient of `features` would have shape [1125899906842624, 1, 4, 4] of F32, but must fit into the \
@@ -146,11 +144,10 @@ fn the_gradient_of_roi_pool_on_a_map_of_two_to_the_29th_pixels() {
     ];
     let boxes = Tensor::<2>::from_floats([low, high], &device);
     let rois = Rois::from_images(vec![boxes]);
-    let backward = primitive::roi_pool_backward::<Dispatch>(
+    let backward = primitive::backward::<Dispatch>(
         Tensor::<4>::from_floats([[[[2.0]]], [[[3.0]]]], &device).into_dispatch(),
         features.into_dispatch(),
-        rois.boxes().into_dispatch(),
-        rois.batch_indices().into_dispatch(),
+        (&rois).into(),
         RoiPoolConfig::new([1, 1]),
     );
     let gradient = Tensor::<4>::from_dispatch(backward.features());

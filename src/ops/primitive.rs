@@ -1,0 +1,212 @@
+//! The operators by backend type parameter, over a backend's own tensors, without dynamic dispatch.
+//!
+//! A config says which operator it is. What the functions compute, and their errors, are those of the operator's
+//! function on `Tensor`, such as [`roi_align`](crate::roi_align()); the checks of [`Rois::try_new`](crate::Rois::try_new)
+//! are made as well.
+//!
+//! [`riroi_align_rotated`](crate::riroi_align_rotated()) and [`deform_ps_roi_pool`](crate::deform_ps_roi_pool()) take
+//! several operations of tensors, and have no form here.
+//!
+//! `Dispatch` is a backend too, so one generic function serves both. All CubeCL runtimes are one type:
+//! `Wgpu` and `Cuda` are names of it, and a tensor's device says which is meant.
+//!
+//! ```
+//! use burn::backend::{Backend, tensor::{FloatTensor, IntTensor}};
+//! use burn_roi::primitive::{RegionTensors, pool};
+//! use burn_roi::{RoiAlignConfig, RoiBackend};
+//!
+//! /// A head for any backend: features `[N, C, H, W]`, boxes `[K, 4]` and batch indices `[K]`.
+//! fn head<B: RoiBackend>(features: FloatTensor<B>, boxes: FloatTensor<B>, indices: IntTensor<B>) -> FloatTensor<B> {
+//!     let config = RoiAlignConfig::new([7, 7]).with_spatial_scale(0.25);
+//!     let pooled = pool::<B>(features, RegionTensors::new(boxes, indices), config);
+//!     B::float_mul_scalar(pooled, 2.0.into())
+//! }
+//! ```
+
+use burn::backend::tensor::{FloatTensor, IntTensor};
+use burn::backend::{Dispatch, TensorMetadata};
+use burn::tensor::DType;
+
+pub use super::backward::{Backward, PyramidBackward};
+use super::operator_config::{Operates, OperatorConfig};
+use super::{PyramidConfig, backward, call};
+use crate::backend::RoiBackend;
+use crate::error::{RoiError, or_panic};
+use crate::regions::{RegionTable, Regions};
+
+/// Regions as a backend's own tensors, all on one device. Their shapes are checked by the call that takes them.
+#[derive(Debug, Clone)]
+pub struct RegionTensors<B: RoiBackend> {
+    boxes: FloatTensor<B>,
+    batch_indices: IntTensor<B>,
+    offsets: Option<FloatTensor<B>>,
+}
+
+impl<B: RoiBackend> RegionTensors<B> {
+    /// - `boxes`: `[K, 4]`, or `[K, 5]` for [`RoiAlignRotatedConfig`](crate::RoiAlignRotatedConfig), as those of
+    ///   [`RotatedRois`](crate::RotatedRois). They are of the features' dtype, or of f32 for features of f16 or bf16.
+    ///   For [`CropAndResizeConfig`](crate::CropAndResizeConfig) a box is TensorFlow's `[y1, x1, y2, x2]` unless the
+    ///   config says otherwise, for the others `[x1, y1, x2, y2]`.
+    /// - `batch_indices`: `[K]`, of any integer dtype.
+    pub fn new(boxes: FloatTensor<B>, batch_indices: IntTensor<B>) -> Self {
+        Self {
+            boxes,
+            batch_indices,
+            offsets: None,
+        }
+    }
+
+    /// Adds the offsets `[K, 2, P, Q]` of [`DeformRoiPoolConfig`](crate::DeformRoiPoolConfig), of the boxes' dtype.
+    pub fn with_offsets(mut self, offsets: FloatTensor<B>) -> Self {
+        self.offsets = Some(offsets);
+        self
+    }
+
+    /// The regions, checked, for operators that the config makes.
+    fn checked<C: OperatorConfig>(self, config: &C) -> Result<Regions<B>, RoiError> {
+        let regions = Regions::try_new(self.boxes, self.batch_indices, <C as Operates>::Rois::COLUMNS)?;
+        call::with_offsets::<B>(regions, self.offsets, &config.operator(true)?)
+    }
+}
+
+/// The regions of Burn's tensors, [`Rois`](crate::Rois) or [`RotatedRois`](crate::RotatedRois).
+impl<R: RegionTable> From<&R> for RegionTensors<Dispatch> {
+    fn from(rois: &R) -> Self {
+        let Regions { boxes, batch_indices } = rois.regions();
+        Self::new(boxes, batch_indices)
+    }
+}
+
+/// Pools regions: features `[N, C, H, W]` and K regions to `[K, channels, P, Q]`.
+///
+/// # Panics
+///
+/// Where [`try_pool`] gives an error, with its text.
+pub fn pool<B: RoiBackend>(
+    features: FloatTensor<B>,
+    regions: RegionTensors<B>,
+    config: impl OperatorConfig,
+) -> FloatTensor<B> {
+    or_panic(try_pool::<B>(features, regions, config))
+}
+
+/// [`pool`] for arguments that may be wrong.
+///
+/// # Errors
+///
+/// Those of the operator's `try_` function, such as [`try_roi_align`](crate::try_roi_align), and those of
+/// [`Rois::try_new`](crate::Rois::try_new). [`RoiError::Option`]: offsets, of an operator that takes none.
+pub fn try_pool<B: RoiBackend>(
+    features: FloatTensor<B>,
+    regions: RegionTensors<B>,
+    config: impl OperatorConfig,
+) -> Result<FloatTensor<B>, RoiError> {
+    let operator = config.operator(regions.offsets.is_some())?;
+    call::pool::<B>(features, regions.checked(&config)?, operator)
+}
+
+/// The gradients of [`pool`]'s features, boxes and offsets from that of its output.
+///
+/// `output_gradient` has the shape of the output and the dtype of the features.
+///
+/// # Panics
+///
+/// Where [`try_backward`] gives an error, with its text.
+pub fn backward<B: RoiBackend>(
+    output_gradient: FloatTensor<B>,
+    features: FloatTensor<B>,
+    regions: RegionTensors<B>,
+    config: impl OperatorConfig,
+) -> Backward<B> {
+    or_panic(try_backward::<B>(output_gradient, features, regions, config))
+}
+
+/// [`backward`](backward()) for arguments that may be wrong.
+///
+/// # Errors
+///
+/// Those of [`try_pool`]; [`RoiError::Shape`], [`RoiError::DType`] or [`RoiError::Device`] for a gradient that does not
+/// go with the output; [`RoiError::SecondDerivative`] for tensors on an autodiff device.
+pub fn try_backward<B: RoiBackend>(
+    output_gradient: FloatTensor<B>,
+    features: FloatTensor<B>,
+    regions: RegionTensors<B>,
+    config: impl OperatorConfig,
+) -> Result<Backward<B>, RoiError> {
+    let operator = config.operator(regions.offsets.is_some())?;
+    backward::of_call::<B>(output_gradient, features, regions.checked(&config)?, operator)
+}
+
+/// Pools regions of a feature pyramid, as [`multi_scale_pool`](crate::multi_scale_pool()) does.
+///
+/// # Panics
+///
+/// Where [`try_multi_scale_pool`] gives an error, with its text.
+pub fn multi_scale_pool<B: RoiBackend>(
+    features: Vec<FloatTensor<B>>,
+    regions: RegionTensors<B>,
+    scales: &[f64],
+    config: impl OperatorConfig,
+    pyramid: PyramidConfig,
+) -> FloatTensor<B> {
+    or_panic(try_multi_scale_pool::<B>(features, regions, scales, config, pyramid))
+}
+
+/// [`multi_scale_pool`] for arguments that may be wrong.
+///
+/// # Errors
+///
+/// Those of [`try_multi_scale_pool`](crate::try_multi_scale_pool), and those of
+/// [`Rois::try_new`](crate::Rois::try_new).
+pub fn try_multi_scale_pool<B: RoiBackend>(
+    features: Vec<FloatTensor<B>>,
+    regions: RegionTensors<B>,
+    scales: &[f64],
+    config: impl OperatorConfig,
+    pyramid: PyramidConfig,
+) -> Result<FloatTensor<B>, RoiError> {
+    let operators = pyramid.operators(scales, &levels::<B>(&features), &config, regions.offsets.is_some())?;
+    call::pool_pyramid::<B>(features, regions.checked(&config)?, operators)
+}
+
+/// The gradients of [`multi_scale_pool`]'s features and boxes from that of its output.
+///
+/// `output_gradient` has the shape of the output and the dtype of the features.
+///
+/// # Panics
+///
+/// Where [`try_multi_scale_backward`] gives an error, with its text.
+pub fn multi_scale_backward<B: RoiBackend>(
+    output_gradient: FloatTensor<B>,
+    features: Vec<FloatTensor<B>>,
+    regions: RegionTensors<B>,
+    scales: &[f64],
+    config: impl OperatorConfig,
+    pyramid: PyramidConfig,
+) -> PyramidBackward<B> {
+    let backward = try_multi_scale_backward::<B>(output_gradient, features, regions, scales, config, pyramid);
+    or_panic(backward)
+}
+
+/// [`multi_scale_backward`] for arguments that may be wrong.
+///
+/// # Errors
+///
+/// Those of [`try_multi_scale_pool`]; [`RoiError::Shape`], [`RoiError::DType`] or [`RoiError::Device`] for a gradient
+/// that does not go with the output; [`RoiError::SecondDerivative`] for tensors on an autodiff device.
+pub fn try_multi_scale_backward<B: RoiBackend>(
+    output_gradient: FloatTensor<B>,
+    features: Vec<FloatTensor<B>>,
+    regions: RegionTensors<B>,
+    scales: &[f64],
+    config: impl OperatorConfig,
+    pyramid: PyramidConfig,
+) -> Result<PyramidBackward<B>, RoiError> {
+    let operators = pyramid.operators(scales, &levels::<B>(&features), &config, regions.offsets.is_some())?;
+    backward::of_pyramid(output_gradient, features, regions.checked(&config)?, operators)
+}
+
+/// The dtype of each level.
+fn levels<B: RoiBackend>(features: &[FloatTensor<B>]) -> Vec<DType> {
+    features.iter().map(TensorMetadata::dtype).collect()
+}
