@@ -4,6 +4,7 @@ use std::fmt;
 use std::io;
 use std::path::PathBuf;
 
+use burn_onnx::ext::ProcessError;
 use onnx_ir::NodeProto;
 
 /// Why a model cannot be imported. The text names the node, the attribute or the tensor, what it was and what it must
@@ -135,6 +136,12 @@ pub enum Error {
     /// burn-onnx refuses the prepared model.
     #[error("burn-onnx cannot import the model: {0}")]
     Import(String),
+}
+
+impl Error {
+    pub(crate) fn into_process_error(self) -> ProcessError {
+        ProcessError::Custom(self.to_string())
+    }
 }
 
 /// A node of a model: its name, its operator and its first output.

@@ -42,20 +42,11 @@
 #![forbid(unsafe_code)]
 #![warn(missing_docs)]
 
-mod attributes;
-mod batched_suppression;
 mod error;
 mod generate;
-mod hook;
-mod host;
-mod keypoints;
-mod numbers;
 mod operators;
-mod own;
 mod prepare;
-mod shaping;
-mod suppression;
-mod top_k;
+mod read;
 
 use std::path::{Path, PathBuf};
 
@@ -137,7 +128,7 @@ impl Input {
     /// As [`input`], and if the model has no input of a name that sizes are fixed for, or the sizes are not such that
     /// it takes them.
     pub fn add_to(self, model: &mut ModelGen) -> Result<&mut ModelGen, Error> {
-        let prepared = prepare::to_build_folder(&self.path, self.name.as_deref(), &self.settings)?;
+        let prepared = generate::to_build_folder(&self.path, self.name.as_deref(), &self.settings)?;
         Ok(model.input(&prepared))
     }
 }
@@ -150,11 +141,11 @@ impl Input {
 /// If one of them is registered already, as [`ModelGen::register_custom_op`](burn_onnx::ModelGen::register_custom_op)
 /// does.
 pub fn register(model: &mut ModelGen) -> &mut ModelGen {
-    for operator in operators::all() {
-        model.register_custom_op(hook::Hook(operator));
+    for operator in operators::region::all() {
+        model.register_custom_op(operators::region::Hook(operator));
     }
-    for operator in own::ALL {
-        model.register_custom_op(own::OwnHook(operator));
+    for operator in operators::own::ALL {
+        model.register_custom_op(operators::own::OwnHook(operator));
     }
     model
 }

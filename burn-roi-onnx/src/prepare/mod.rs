@@ -1,37 +1,20 @@
 //! Rewrites a model so that burn-onnx takes it.
 
-mod arithmetic;
-mod attribute;
-mod batched_suppression;
-mod evaluate;
-mod expression;
-mod fix;
 mod fold;
-mod givers;
-mod keypoints;
-mod known;
-mod layout;
+mod input_sizes;
 mod names;
 mod nodes;
-mod output;
-mod paste_masks;
-mod pyramid;
-mod read;
 mod region_operators;
-mod sizes;
 mod substitute;
-mod symbols;
-mod tensor;
+mod torchvision;
 mod unused;
-mod windows;
 
 use std::path::Path;
 
 use onnx_ir::{Message, ModelProto};
 
 use crate::error::Error;
-
-pub(crate) use output::{FOLDER, text_of, to_build_folder};
+use crate::read;
 
 /// How a model is rewritten.
 #[derive(Debug, Clone, Default)]
@@ -58,16 +41,16 @@ pub fn prepare(bytes: &[u8], folder: Option<&Path>) -> Result<Vec<u8>, Error> {
     encode(&model)
 }
 
-fn rewrite(model: &mut ModelProto, settings: &Settings) -> Result<(), Error> {
+pub(crate) fn rewrite(model: &mut ModelProto, settings: &Settings) -> Result<(), Error> {
     if let Some(graph) = model.graph.as_mut() {
-        fix::sizes(graph, &settings.sizes)?;
+        input_sizes::fix(graph, &settings.sizes)?;
         names::make_unique(graph)?;
         let known = fold::fold(graph);
-        batched_suppression::replace(graph);
-        paste_masks::replace(graph);
-        keypoints::replace(graph);
+        torchvision::batched_suppression::replace(graph);
+        torchvision::paste_masks::replace(graph);
+        torchvision::keypoints::replace(graph);
         if settings.joins_levels {
-            pyramid::join(graph);
+            torchvision::pyramid::join(graph);
         }
         substitute::shaping(graph, &known);
         substitute::top_k(graph);
@@ -81,7 +64,7 @@ fn rewrite(model: &mut ModelProto, settings: &Settings) -> Result<(), Error> {
     Ok(())
 }
 
-fn encode(model: &ModelProto) -> Result<Vec<u8>, Error> {
+pub(crate) fn encode(model: &ModelProto) -> Result<Vec<u8>, Error> {
     model
         .write_to_bytes()
         .map_err(|error| Error::Protobuf(error.to_string()))

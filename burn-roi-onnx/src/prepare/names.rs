@@ -7,9 +7,9 @@ use std::collections::{HashMap, HashSet};
 
 use onnx_ir::GraphProto;
 
-use super::attribute::graphs_mut;
-use super::read::is_default;
 use crate::error::{Error, NodeId};
+use crate::read::node::graphs_mut;
+use crate::read::opset::is_default;
 
 /// Words that are no names in Rust.
 const RESERVED: [&str; 52] = [

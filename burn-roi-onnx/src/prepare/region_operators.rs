@@ -3,14 +3,13 @@
 
 use onnx_ir::{GraphProto, ModelProto, NodeProto};
 
-use super::attribute::{graphs, text};
-use super::read::{is_default, version};
-use super::substitute::is;
-use crate::attributes::{Attributes, ORIGINAL_NAME};
+use super::nodes::text;
 use crate::error::{Error, NodeId};
-use crate::hook::count;
-use crate::operators::{self, DOMAIN, Operator};
-use crate::suppression;
+use crate::operators::attributes::{Attributes, ORIGINAL_NAME};
+use crate::operators::own::suppression;
+use crate::operators::region::{self, Operator};
+use crate::read::node::{graphs, is};
+use crate::read::opset::{DOMAIN, is_default, version};
 
 /// Moves and checks the nodes of a model.
 pub(super) fn prepare(model: &mut ModelProto) -> Result<(), Error> {
@@ -64,7 +63,7 @@ fn operator(node: &NodeProto) -> Option<&'static Operator> {
         domain if is_default(domain) => "",
         domain => domain,
     };
-    operators::find(domain, &node.op_type)
+    region::find(domain, &node.op_type)
 }
 
 /// What a node is called in an error of burn-onnx.
@@ -78,28 +77,12 @@ fn original_name(node: &NodeProto) -> String {
 /// Checks a node's version, its numbers of inputs and outputs, and its attributes.
 fn check(node: &NodeProto, operator: &Operator, version: usize) -> Result<(), Error> {
     let attributes = Attributes::of(node, version);
-    if !operator.versions.contains(&version) {
-        let (first, last) = (operator.versions.start(), operator.versions.end());
-        return Err(Error::OperatorVersion {
-            node: Box::new(attributes.node),
-            version,
-            expected: format!("{first} to {last}"),
-        });
-    }
-    count(&attributes.node, "inputs", node.input.len(), &operator.inputs)?;
-    count(&attributes.node, "outputs", node.output.len(), &operator.outputs)?;
-    let call = (operator.read)(&attributes, node.input.len())?;
-    for (name, input) in node.input.iter().zip(&call.inputs) {
-        if name.is_empty() {
-            return Err(Error::Input {
-                node: Box::new(attributes.node),
-                input: input.name.to_string(),
-                value: "missing".to_string(),
-                expected: "there".to_string(),
-            });
-        }
-    }
-    Ok(())
+    attributes.check_version(&operator.versions)?;
+    let call = operator.call(&attributes, node.input.len(), node.output.len())?;
+    let missing = node.input.iter().zip(&call.inputs).find(|(name, _)| name.is_empty());
+    missing.map_or(Ok(()), |(_, input)| {
+        Err(attributes.wrong_input(input.name, "missing", "there"))
+    })
 }
 
 /// burn-onnx generates no code of a custom operator in a body.

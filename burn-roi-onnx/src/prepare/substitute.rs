@@ -4,15 +4,12 @@ use std::collections::HashMap;
 
 use onnx_ir::{GraphProto, NodeProto, TensorProto};
 
-use super::attribute::Of;
-use super::known::{Known, Scope};
-use super::read::is_default;
-use super::tensor::element;
-use crate::host;
-use crate::operators::DOMAIN;
-use crate::own::OwnOperator;
-use crate::shaping::Shaping;
-use crate::top_k;
+use super::fold::{Known, Scope};
+use crate::operators::own::shaping::Shaping;
+use crate::operators::own::{OwnOperator, sizes, top_k};
+use crate::read::node::{NodeAttributes, is};
+use crate::read::opset::{DOMAIN, is_default};
+use crate::read::tensor::element;
 
 /// Burn's `expand` and `reshape` refuse tensors without elements. A picture without regions has them, and so does a
 /// pyramid level.
@@ -88,22 +85,22 @@ pub(super) fn top_k(graph: &mut GraphProto) {
 
 /// burn-onnx takes both inputs of `Min` and `Max` as tensors, and not as sizes.
 pub(super) fn ranks_of_sizes(graph: &mut GraphProto) {
-    let sizes: HashMap<String, NodeProto> = graph
+    let computed: HashMap<String, NodeProto> = graph
         .node
         .iter()
-        .filter(|node| node.domain == DOMAIN && node.op_type == host::NAME)
+        .filter(|node| node.domain == DOMAIN && node.op_type == sizes::NAME)
         .filter_map(|node| Some((node.output.first()?.clone(), node.clone())))
         .collect();
     for mut node in std::mem::take(&mut graph.node) {
         let takes = if is(&node, "Min") || is(&node, "Max") { 2 } else { 0 };
         for asked in node.input.iter_mut().take(takes) {
-            if let Some(mut number) = sizes.get(asked).cloned() {
+            if let Some(mut number) = computed.get(asked).cloned() {
                 *asked = format!("{asked}_copy{}", graph.node.len());
                 number.output = vec![asked.clone()];
                 for attribute in number
                     .attribute
                     .iter_mut()
-                    .filter(|attribute| attribute.name == host::SIZES && attribute.ints.is_empty())
+                    .filter(|attribute| attribute.name == sizes::SIZES && attribute.ints.is_empty())
                 {
                     attribute.ints = vec![1];
                 }
@@ -112,9 +109,4 @@ pub(super) fn ranks_of_sizes(graph: &mut GraphProto) {
         }
         graph.node.push(node);
     }
-}
-
-/// Whether a node is a standard operator of a name.
-pub(super) fn is(node: &NodeProto, name: &str) -> bool {
-    node.op_type == name && is_default(&node.domain)
 }
