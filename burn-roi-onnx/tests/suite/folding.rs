@@ -2,7 +2,7 @@
 
 use onnx_ir::{GraphProto, ModelProto, NodeProto, TensorProto};
 
-use super::build::{float, graph, int, ints, model, node, operators, prepared, tensor, value};
+use super::build::{float, graph, int, integers, ints, model, node, operators, prepared, tensor, value};
 
 /// Folds nodes that compute `y` from a tensor `x` of the sizes [?, 3, 8, 6] and from constants.
 fn folded(nodes: Vec<NodeProto>, constants: Vec<TensorProto>) -> ModelProto {
@@ -219,4 +219,14 @@ fn what_nothing_uses_is_left_out() {
     let model = folded(nodes, vec![tensor("weights", &[1], &[1])]);
     assert_eq!(operators(&model), ["Relu"]);
     assert!(model.graph.initializer.is_empty());
+}
+
+#[test]
+fn a_shape_of_too_many_sizes_is_left_unknown() {
+    // A list of sizes with 2^40 elements does not fit into memory.
+    let nodes = ["Reshape", "Expand"].map(|operator| node(operator, &["x", "sizes"], &[operator]));
+    let inputs = vec![value("x", &[4]), integers("sizes", &[1 << 40])];
+    let outputs = vec![value("Reshape", &[]), value("Expand", &[])];
+    let model = prepared(&model(16, nodes.to_vec(), inputs, outputs)).unwrap();
+    assert_eq!(operators(&model).len(), 2);
 }

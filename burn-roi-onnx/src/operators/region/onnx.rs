@@ -86,11 +86,11 @@ pub(super) fn roi_align_call(options: TokenStream, [height, width]: [usize; 2]) 
         Input::int("batch_indices", 1),
     ];
     let output = vec![None, None, Some(height), Some(width)];
-    Call::new(
-        inputs,
-        output,
-        move |[features, boxes, batch_indices]| quote!(burn_roi::roi_align(#features, &burn_roi::Rois::new(#boxes, #batch_indices), #options)),
-    )
+    Call::new(inputs, output, move |[features, boxes, batch_indices]| {
+        quote! {
+            burn_roi::roi_align(#features, &burn_roi::Rois::new(#boxes, #batch_indices), #options)
+        }
+    })
 }
 
 fn max_roi_pool(attributes: &Attributes, _inputs: usize) -> Result<Call, Error> {

@@ -4,7 +4,7 @@ use crate::prepare::fold::inputs::Inputs;
 use crate::prepare::fold::known::Dims;
 use crate::prepare::fold::{dims, slice};
 use crate::read::node::NodeAttributes;
-use crate::read::tensor::sizes_of;
+use crate::read::tensor::{MAXIMUM_RANK, sizes_of};
 
 /// The sizes of the output.
 pub(super) fn of_output(inputs: &Inputs) -> Option<Dims> {
@@ -34,7 +34,7 @@ fn reshape(inputs: &Inputs) -> Option<Dims> {
     }
     let requested = match inputs.elements(1) {
         Some(requested) => requested,
-        None => vec![None; inputs.dims(1)?.first().copied().flatten()?],
+        None => unknown(inputs, 1)?,
     };
     let size = |(at, size): (usize, &Option<i64>)| match size {
         Some(0) if inputs.node.int("allowzero", 0) == 0 => dims?.get(at).copied().flatten(),
@@ -42,6 +42,12 @@ fn reshape(inputs: &Inputs) -> Option<Dims> {
         None => None,
     };
     Some(requested.iter().enumerate().map(size).collect())
+}
+
+/// As many unknown sizes as an input has elements. A hostile model could declare any number.
+fn unknown<T: Clone>(inputs: &Inputs, at: usize) -> Option<Vec<Option<T>>> {
+    let rank = inputs.dims(at)?.first().copied().flatten()?;
+    (rank <= MAXIMUM_RANK).then(|| vec![None; rank])
 }
 
 fn flatten(inputs: &Inputs) -> Option<Dims> {
@@ -71,7 +77,7 @@ fn requested(inputs: &Inputs) -> Option<Dims> {
     let at = usize::from(inputs.node.op_type == "Expand");
     let sizes = match inputs.elements(at) {
         Some(sizes) => sizes.iter().map(|size| usize::try_from((*size)?).ok()).collect(),
-        None => vec![None; inputs.dims(at)?.first().copied().flatten()?],
+        None => unknown(inputs, at)?,
     };
     if at == 0 {
         return Some(sizes);
