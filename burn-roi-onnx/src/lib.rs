@@ -2,7 +2,7 @@
 //!
 //! burn-onnx turns an ONNX model into Rust code in a build script. It has no code for `RoiAlign`, so it cannot import
 //! two-stage detectors. This crate rewrites such a model so that burn-onnx takes it, and adds the region operators,
-//! which run on `burn_roi`:
+//! whose code calls `burn_roi`:
 //!
 //! ```no_run
 //! // build.rs
@@ -36,8 +36,7 @@
 //! | `""`, `trt.plugins` | `PyramidROIAlign_TRT` | `tensorrt::PyramidRoiAlign` |
 //! | `org.openvinotoolkit` | `ExperimentalDetectronROIFeatureExtractor` | `multi_scale_roi_align` |
 //!
-//! `trt.plugins` is TensorRT's. An attribute that is out of range, of a wrong type or unknown to the operator is an
-//! error.
+//! `trt.plugins` is TensorRT's. An attribute that is unknown, out of range or of a wrong type is an error.
 
 #![forbid(unsafe_code)]
 #![warn(missing_docs)]
@@ -64,8 +63,8 @@ pub use prepare::prepare;
 ///
 /// # Errors
 ///
-/// An [`Error`] if a file cannot be read or written, if the file is no ONNX model, if two nodes give one value or
-/// none gives it, if a region operator's node is malformed, or if burn-onnx refuses the rewritten model.
+/// An [`Error`] if a file cannot be read or written, if the file is no ONNX model, if a value has no producer or two,
+/// if a region operator's node is malformed, or if burn-onnx refuses the rewritten model.
 pub fn input(model: &mut ModelGen, path: impl AsRef<Path>) -> Result<&mut ModelGen, Error> {
     Input::new(path).add_to(model)
 }
@@ -75,7 +74,7 @@ pub fn input(model: &mut ModelGen, path: impl AsRef<Path>) -> Result<&mut ModelG
 /// ```no_run
 /// # fn main() -> Result<(), burn_roi_onnx::Error> {
 /// let mut model = burn_onnx::ModelGen::new();
-/// // A model of pictures of any size, for pictures of 240 x 320.
+/// // A model of images of any size, for images of 240 x 320.
 /// burn_roi_onnx::Input::new("model/detector.onnx")
 ///     .with_sizes("image", &[3, 240, 320])
 ///     .with_name("detector_240x320")
@@ -100,22 +99,22 @@ impl Input {
         }
     }
 
-    /// Fixes the sizes of an input of the model. What follows from them is then computed by the build script, such as
-    /// the anchors of a detector.
+    /// Fixes the sizes of an input of the model. The build script then computes what follows from them, such as the
+    /// anchors of a detector.
     pub fn with_sizes(mut self, input: &str, sizes: &[usize]) -> Self {
         self.settings.sizes.push((input.to_string(), sizes.to_vec()));
         self
     }
 
-    /// Pools from a feature pyramid in one call of [`multi_scale_roi_align`](burn_roi::multi_scale_roi_align()), where
-    /// torchvision's export pools from each level and puts the results together. The level of a box whose size is right
-    /// between two levels can then be the other one, since its logarithm is rounded differently.
+    /// Pools from a feature pyramid in one call of [`multi_scale_roi_align`](burn_roi::multi_scale_roi_align()) instead
+    /// of one call for each level and a scatter of the results. A box whose size is exactly between two levels can then
+    /// get the other level, since its logarithm is rounded differently.
     pub fn with_joined_levels(mut self, joins: bool) -> Self {
         self.settings.joins_levels = joins;
         self
     }
 
-    /// The name of the generated file, without `.rs`, where it is not that of the ONNX file.
+    /// The name of the generated file, without `.rs`. The default is the name of the ONNX file.
     pub fn with_name(mut self, name: &str) -> Self {
         self.name = Some(name.to_string());
         self
@@ -125,8 +124,7 @@ impl Input {
     ///
     /// # Errors
     ///
-    /// As [`input`], and if the model has no input of a name that sizes are fixed for, or the sizes are not such that
-    /// it takes them.
+    /// As [`input`], and if the model has no input of a name whose sizes are fixed, or does not allow these sizes.
     pub fn add_to(self, model: &mut ModelGen) -> Result<&mut ModelGen, Error> {
         let prepared = generate::to_build_folder(&self.path, self.name.as_deref(), &self.settings)?;
         Ok(model.input(&prepared))

@@ -1,4 +1,4 @@
-//! Generates the code of the models, with an error where burn-onnx panics.
+//! Generates the code of the models. A panic of burn-onnx becomes an error.
 
 use std::env;
 use std::fs;
@@ -11,8 +11,8 @@ use super::output::FOLDER;
 use super::panic::catch;
 use crate::error::{Error, NodeId};
 
-/// Generates the code of all models, as [`ModelGen::run_from_script`](burn_onnx::ModelGen::run_from_script) does. That
-/// panics where burn-onnx has no code for a node, and this returns an error.
+/// Generates the code of all models, as [`ModelGen::run_from_script`](burn_onnx::ModelGen::run_from_script) does, but
+/// returns an error instead of a panic if burn-onnx has no code for a node.
 ///
 /// ```no_run
 /// # fn main() -> Result<(), burn_roi_onnx::Error> {
@@ -34,14 +34,14 @@ pub fn generate(model: &ModelGen) -> Result<(), Error> {
     })
 }
 
-/// burn-onnx's type of the node that a panic tells of: `Code generation failed for node 'conv2d3' (Conv2d): …`.
+/// The type of the node in a panic's text: `Conv2d` of `Code generation failed for node 'conv2d3' (Conv2d): …`.
 fn node_type(reason: &str) -> Option<&str> {
     let (_, rest) = reason.split_once("for node '")?;
     let (_, rest) = rest.split_once("' (")?;
     Some(rest.split_once("):")?.0)
 }
 
-/// The nodes that burn-onnx may have made a node of a type of, in all prepared models.
+/// The nodes of all prepared models that burn-onnx may have converted to a type.
 fn nodes_of(node_type: &str) -> Vec<NodeId> {
     let models = env::var_os("OUT_DIR").and_then(|folder| fs::read_dir(Path::new(&folder).join(FOLDER)).ok());
     let files = models
@@ -52,7 +52,7 @@ fn nodes_of(node_type: &str) -> Vec<NodeId> {
         .filter_map(|bytes| ModelProto::parse_from_bytes(&bytes).ok())
         .collect();
     let nodes = || models.iter().flat_map(|model| &model.graph.node);
-    // A type is the operator's name, and for some operators also a number of axes: `Conv2d` is a `Conv`, and
+    // A type is the operator's name, for some operators with the number of spatial axes: `Conv2d` is a `Conv`, and
     // `ConvTranspose2d` is not.
     let fits = |name: &&str| {
         let rest = node_type.strip_prefix(name);

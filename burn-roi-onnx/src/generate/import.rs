@@ -12,8 +12,8 @@ use crate::operators::own::{self, suppression};
 use crate::operators::region::{self, Hook, check_inputs};
 use crate::read::opset::{DOMAIN, is_default};
 
-/// Reads the rewritten model as burn-onnx will, so that what it refuses is an error and not a panic. A model with
-/// operators that other hooks cover is left to burn-onnx.
+/// Reads the rewritten model as burn-onnx does, so that a refused model is an error and not a panic. Skipped if the
+/// model has foreign operators, whose hooks are not known here.
 pub(super) fn try_import(model: &ModelProto, path: &Path) -> Result<(), Error> {
     let mut nodes = model.graph.iter().flat_map(|graph| &graph.node);
     let foreign = |domain: &str| !is_default(domain) && !region::all().any(|known| known.domain == domain);

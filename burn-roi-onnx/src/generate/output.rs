@@ -1,4 +1,4 @@
-//! Writes the rewritten model into the folder of the build script.
+//! Writes the rewritten model into the build script's output folder.
 
 use std::env;
 use std::ffi::OsString;
@@ -13,7 +13,7 @@ use crate::read;
 /// The folder of `OUT_DIR` with the rewritten models.
 pub(super) const FOLDER: &str = "burn_roi_onnx";
 
-/// Rewrites the model in a file. Returns the path of the rewritten one, which has the name `name` or that of the file.
+/// Rewrites the model in a file. Returns the path of the rewritten model, whose name is `name` or the file's.
 pub(crate) fn to_build_folder(path: &Path, name: Option<&str>, settings: &Settings) -> Result<String, Error> {
     let folder = env::var_os("OUT_DIR").ok_or(Error::NoBuildScript)?;
     let refuse = |reason| Error::Path {

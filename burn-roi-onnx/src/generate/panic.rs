@@ -1,4 +1,4 @@
-//! Turns panics of burn-onnx into their text.
+//! Catches panics of burn-onnx.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 

@@ -1,4 +1,4 @@
-//! The attributes of a region operator's node, checked as they are read.
+//! The attributes of an operator's node, checked as they are read.
 
 use std::collections::HashSet;
 use std::ops::RangeInclusive;
@@ -9,10 +9,10 @@ use onnx_ir::{AttributeProto, AttributeType, NodeProto};
 
 use crate::error::{Error, NodeId};
 
-/// The attribute in which `input` keeps a node's own name, since burn-onnx gives nodes names of its own.
+/// The attribute that keeps a node's name, since burn-onnx renames nodes.
 pub(crate) const ORIGINAL_NAME: &str = "burn_roi_node";
 
-/// Attributes that say how a plugin is found, and not what it computes.
+/// Attributes for finding a plugin. They change nothing that it computes.
 const OF_THE_LOADER: [&str; 2] = ["plugin_version", "plugin_namespace"];
 
 /// The value of an attribute.
@@ -35,7 +35,7 @@ pub(crate) struct Attributes {
 }
 
 impl Attributes {
-    /// Those of a node of a model.
+    /// Reads a node of a model.
     pub fn of(node: &NodeProto, version: usize) -> Self {
         let values = node
             .attribute
@@ -48,7 +48,7 @@ impl Attributes {
         }
     }
 
-    /// Those of a node that burn-onnx has read.
+    /// Reads a node of burn-onnx.
     pub fn of_custom(node: &CustomNode) -> Self {
         let name = node.attrs.get_string(ORIGINAL_NAME).unwrap_or(&node.name).to_string();
         let names = node.attrs.names().filter(|&name| name != ORIGINAL_NAME);
@@ -68,7 +68,7 @@ impl Attributes {
         }
     }
 
-    /// An error if the operator set's version is none in which the operator has these inputs and attributes.
+    /// An error if the version of the operator set is not an expected one.
     pub fn check_version(&self, expected: &RangeInclusive<usize>) -> Result<(), Error> {
         if expected.contains(&self.version) {
             return Ok(());
@@ -95,8 +95,7 @@ impl Attributes {
         })
     }
 
-    /// An error if an attribute is there twice, or if there are attributes beyond `known`, since they may change what
-    /// the operator computes.
+    /// An error if an attribute occurs twice or is not in `known`. An unknown one may change the operator's result.
     pub fn only(&self, known: &[&str]) -> Result<(), Error> {
         let mut seen = HashSet::new();
         if let Some((name, value)) = self.values.iter().find(|(name, _)| !seen.insert(name)) {
@@ -132,13 +131,13 @@ impl Attributes {
         self.within(name, value, 1..=MAXIMUM_OUTPUT_SIZE as i64)
     }
 
-    /// The number of samples of an output element along an axis; 0 stands for the adaptive number.
+    /// A sampling ratio. 0 is adaptive.
     pub fn samples(&self, name: &str, default: i64) -> Result<usize, Error> {
         let value = self.int(name, Some(default))?;
         self.within(name, value, 0..=MAXIMUM_FIXED_SAMPLES as i64)
     }
 
-    /// A whole number of a range.
+    /// Checks that an integer is in a range.
     pub fn within(&self, name: &str, value: i64, range: RangeInclusive<i64>) -> Result<usize, Error> {
         let fits = range.contains(&value);
         let expected = || format!("{} to {}", range.start(), range.end());
@@ -156,7 +155,7 @@ impl Attributes {
         }
     }
 
-    /// Numbers above 0, as many as there are feature maps.
+    /// Floats above 0, one for each of `maps` feature maps.
     pub fn scales(&self, name: &str, maps: usize) -> Result<Vec<f32>, Error> {
         let expected = || format!("{maps} floats above 0, one for each feature map");
         match self.get(name) {
@@ -169,7 +168,7 @@ impl Attributes {
         }
     }
 
-    /// A finite number.
+    /// A finite float.
     pub fn finite(&self, name: &str, default: f32) -> Result<f32, Error> {
         let value = self.float(name, Some(default))?;
         if value.is_finite() {
@@ -179,12 +178,12 @@ impl Attributes {
         }
     }
 
-    /// A truth value: 0 or 1.
+    /// A boolean, as 0 or 1.
     pub fn flag(&self, name: &str, default: bool) -> Result<bool, Error> {
         Ok(self.within(name, self.int(name, Some(default.into()))?, 0..=1)? == 1)
     }
 
-    /// One of some names.
+    /// One of several names.
     pub fn choice<T: Copy>(&self, name: &str, default: T, choices: &[(&str, T)]) -> Result<T, Error> {
         let text = match self.get(name) {
             None => return Ok(default),
@@ -198,7 +197,7 @@ impl Attributes {
             .ok_or_else(|| self.wrong(name, format!("{text:?}"), format!("one of {names:?}")))
     }
 
-    /// A whole number.
+    /// An integer.
     pub fn int(&self, name: &str, default: Option<i64>) -> Result<i64, Error> {
         match (self.get(name), default) {
             (Some(&Value::Int(value)), _) | (None, Some(value)) => Ok(value),
@@ -206,7 +205,7 @@ impl Attributes {
         }
     }
 
-    /// Whole numbers.
+    /// A list of integers.
     pub fn ints(&self, name: &str, default: Option<&[i64]>) -> Result<Vec<i64>, Error> {
         match (self.get(name), default) {
             (Some(Value::Ints(values)), _) => Ok(values.clone()),
@@ -232,7 +231,7 @@ impl Attributes {
         self.wrong(name, value, expected)
     }
 
-    /// The error that an input is not what it must be.
+    /// The error for a wrong input.
     pub fn wrong_input(&self, input: &str, value: impl Into<String>, expected: impl Into<String>) -> Error {
         Error::Input {
             node: Box::new(self.node.clone()),
@@ -242,7 +241,7 @@ impl Attributes {
         }
     }
 
-    /// The error that an attribute is not what it must be.
+    /// The error for a wrong attribute.
     pub fn wrong(&self, name: &str, value: impl Into<String>, expected: impl Into<String>) -> Error {
         Error::Attribute {
             node: Box::new(self.node.clone()),
@@ -257,7 +256,7 @@ impl std::fmt::Display for Value {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         match self {
             Self::Int(value) => write!(f, "{value}"),
-            // A list of a hostile model can be long.
+            // A malformed model can have a list of any length.
             Self::Ints(values) if values.len() > 16 => write!(f, "a list of {} integers", values.len()),
             Self::Ints(values) => write!(f, "{values:?}"),
             Self::Float(value) => write!(f, "{value}"),

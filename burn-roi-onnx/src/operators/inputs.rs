@@ -1,11 +1,11 @@
-//! The inputs of a node as burn-onnx keeps them: their rank, their dtype, and the code that reads them. A tensor of
-//! integers of rank 1 can be an array of sizes, and a tensor of one element can be a number.
+//! The inputs of a node: their rank, their dtype, and the code that reads them. burn-onnx can keep a list of integers
+//! as an array, and one element as a scalar.
 
 use burn_onnx::ext::proc_macro2::TokenStream;
 use burn_onnx::ext::quote::quote;
 use burn_onnx::ext::{ArgType, Argument, CodegenContext, DType};
 
-/// The dtype; burn-onnx has none for sizes.
+/// The dtype. burn-onnx has none for an array.
 pub(super) fn dtype_of(input: &Argument) -> DType {
     match &input.ty {
         ArgType::Shape(_) => DType::I64,
@@ -13,7 +13,6 @@ pub(super) fn dtype_of(input: &Argument) -> DType {
     }
 }
 
-/// The rank.
 pub(super) fn rank_of(input: &Argument) -> usize {
     match &input.ty {
         ArgType::Tensor(tensor) => tensor.rank,
@@ -22,12 +21,12 @@ pub(super) fn rank_of(input: &Argument) -> usize {
     }
 }
 
-/// Whether an input is a tensor of a rank, of floats or, without `float`, of another dtype.
+/// Whether an input is a tensor of this rank, of floats if `float` and of integers or booleans otherwise.
 pub(super) fn is_tensor(input: &Argument, rank: usize, float: bool) -> bool {
     matches!(&input.ty, ArgType::Tensor(tensor) if tensor.rank == rank && tensor.dtype.is_float() == float)
 }
 
-/// Whether an input is one number, an integer or a float.
+/// Whether an input is one i64 if `integer`, or one f32.
 pub(super) fn is_number(input: &Argument, integer: bool) -> bool {
     let dtype = match &input.ty {
         ArgType::Shape(1) => DType::I64,
@@ -43,7 +42,7 @@ pub(super) fn is_number(input: &Argument, integer: bool) -> bool {
     }
 }
 
-/// The code of a number.
+/// The code that reads one element.
 pub(super) fn number(input: &Argument, kind: &TokenStream, context: &mut CodegenContext<'_, '_>) -> TokenStream {
     let value = context.arg(input);
     match &input.ty {
@@ -53,7 +52,7 @@ pub(super) fn number(input: &Argument, kind: &TokenStream, context: &mut Codegen
     }
 }
 
-/// The code of sizes, an array or a list.
+/// The code that reads sizes into an array or a `Vec`.
 pub(super) fn sizes(sizes: &Argument, context: &mut CodegenContext<'_, '_>) -> TokenStream {
     if let Some(values) = sizes.value() {
         let values = values.iter::<i64>();
@@ -66,7 +65,7 @@ pub(super) fn sizes(sizes: &Argument, context: &mut CodegenContext<'_, '_>) -> T
     }
 }
 
-/// The code of a tensor. Sizes and numbers are made one.
+/// The code that reads a tensor. An array or a scalar becomes a tensor of rank 1.
 pub(super) fn tensor(input: &Argument, context: &mut CodegenContext<'_, '_>) -> TokenStream {
     let value = context.arg(input);
     let data = match &input.ty {

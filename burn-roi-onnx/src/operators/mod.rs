@@ -1,5 +1,5 @@
-//! The operators that a rewritten model has beside burn-onnx's: checks of their attributes and inputs, the types of their
-//! outputs, and their code.
+//! The operators that a rewritten model has beside those of burn-onnx: their attributes, the types of their outputs,
+//! and their code.
 
 pub(crate) mod attributes;
 mod inputs;

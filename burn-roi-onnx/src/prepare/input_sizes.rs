@@ -4,7 +4,7 @@ use onnx_ir::{GraphProto, ValueInfoProto};
 
 use crate::error::Error;
 
-/// Sets the sizes of inputs, by their names.
+/// Sets the sizes of inputs, which are given by name.
 pub(super) fn fix(graph: &mut GraphProto, sizes: &[(String, Vec<usize>)]) -> Result<(), Error> {
     for (name, sizes) in sizes {
         let names: Vec<_> = graph.input.iter().map(|input| input.name.clone()).collect();

@@ -1,4 +1,5 @@
-//! Rewrites a model so that burn-onnx takes it.
+//! Rewrites a model so that burn-onnx takes it: folds constants, replaces nodes, and moves region operators to this
+//! crate's operator set.
 
 mod fold;
 mod input_sizes;
@@ -19,22 +20,22 @@ use crate::read;
 /// How a model is rewritten.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Settings {
-    /// The sizes of inputs, by their names.
+    /// Names of inputs and the sizes to fix them to.
     pub sizes: Vec<(String, Vec<usize>)>,
-    /// Whether the levels of a feature pyramid are pooled in one call.
+    /// Pools all levels of a feature pyramid in one call.
     pub joins_levels: bool,
 }
 
-/// Rewrites a model in memory, as [`input`](crate::input()) does with a file. `folder` is where its external data lies;
-/// without one the model must have none.
+/// Rewrites a model in memory, as [`input`](crate::input()) does with a file. External data is read from `folder`;
+/// without a folder the model must have none.
 ///
 /// The rewritten model has no external data. It is for burn-onnx alone: its region operators are in an operator set
 /// that no other program knows.
 ///
 /// # Errors
 ///
-/// An [`Error`] if the bytes are no ONNX model, if external data is missing or lies outside of `folder`, if two nodes
-/// give one value or none gives it, or if a region operator's node is malformed.
+/// An [`Error`] if the bytes are no ONNX model, if external data is missing or outside of `folder`, if a value has no
+/// producer or two, or if a region operator's node is malformed.
 pub fn prepare(bytes: &[u8], folder: Option<&Path>) -> Result<Vec<u8>, Error> {
     let (mut model, _) = read::read(bytes, folder)?;
     rewrite(&mut model, &Settings::default())?;
@@ -54,8 +55,8 @@ pub(crate) fn rewrite(model: &mut ModelProto, settings: &Settings) -> Result<(),
         }
         substitute::shaping(graph, &known);
         substitute::top_k(graph);
-        substitute::numbers_in_extremes(graph);
-        substitute::ranks_of_sizes(graph);
+        substitute::constants_of_extremes(graph);
+        substitute::sizes_of_extremes(graph);
     }
     region_operators::prepare(model)?;
     if let Some(graph) = model.graph.as_mut() {

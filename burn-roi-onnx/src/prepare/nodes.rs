@@ -1,4 +1,4 @@
-//! The nodes that the rewriting adds, and their attributes.
+//! Builds the nodes that the rewriting adds, and their attributes.
 
 use onnx_ir::{AttributeProto, AttributeType, NodeProto};
 

@@ -1,5 +1,5 @@
-//! Moves `RoiAlign`, `MaxRoiPool` and `NonMaxSuppression` to an operator set of their own, and checks their nodes and
-//! those of the other region operators.
+//! Moves `RoiAlign`, `MaxRoiPool` and `NonMaxSuppression` to this crate's operator set. Checks their nodes and those of
+//! the other region operators.
 
 use onnx_ir::{GraphProto, ModelProto, NodeProto};
 
@@ -11,7 +11,7 @@ use crate::operators::region::{self, Operator};
 use crate::read::node::{graphs, is};
 use crate::read::opset::{DOMAIN, is_default, version};
 
-/// Moves and checks the nodes of a model.
+/// Moves and checks the nodes of a model, and imports the operator sets.
 pub(super) fn prepare(model: &mut ModelProto) -> Result<(), Error> {
     let default = version(model, "").unwrap_or(0);
     model.opset_import.retain(|import| import.domain != DOMAIN);
@@ -55,7 +55,7 @@ fn move_to(node: &mut NodeProto, domain: &str) {
     node.attribute.push(text(ORIGINAL_NAME, &original_name(node)));
 }
 
-/// The operator of a node, if it is one of regions.
+/// The region operator of a node.
 fn operator(node: &NodeProto) -> Option<&'static Operator> {
     let moves = is_default(&node.domain) && matches!(node.op_type.as_str(), "RoiAlign" | "MaxRoiPool");
     let domain = match node.domain.as_str() {
@@ -66,7 +66,7 @@ fn operator(node: &NodeProto) -> Option<&'static Operator> {
     region::find(domain, &node.op_type)
 }
 
-/// What a node is called in an error of burn-onnx.
+/// The name of a node in errors.
 fn original_name(node: &NodeProto) -> String {
     match (node.name.as_str(), node.output.first()) {
         ("", Some(output)) => format!("of the output {output}"),
@@ -85,7 +85,7 @@ fn check(node: &NodeProto, operator: &Operator, version: usize) -> Result<(), Er
     })
 }
 
-/// burn-onnx generates no code of a custom operator in a body.
+/// An error if a body has a region operator: burn-onnx generates no code for custom operators in bodies.
 fn refuse_in_bodies(node: &NodeProto) -> Result<(), Error> {
     fn refuse(graph: &GraphProto, around: &NodeId) -> Result<(), Error> {
         for node in &graph.node {

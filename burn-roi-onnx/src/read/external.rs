@@ -1,4 +1,4 @@
-//! Reads the data of tensors that lies in other files into the model.
+//! Reads the data of tensors that is in other files.
 
 use std::fs::File;
 use std::io::{Read, Seek, SeekFrom};
@@ -10,7 +10,7 @@ use super::node::graphs_mut;
 use super::opset::DOMAIN;
 use crate::error::{Error, NodeId};
 
-/// The largest protobuf, with a margin for what the rewriting adds.
+/// The largest protobuf, 2 GiB, with a margin for what the rewriting adds.
 const MAXIMUM_BYTES: u64 = (1 << 31) - (1 << 24);
 
 /// Reads the external data of a graph's tensors from `folder`. `bytes` is the size of the model without it. Returns the
@@ -27,7 +27,7 @@ pub(super) fn read(graph: &mut GraphProto, folder: Option<&Path>, bytes: u64) ->
 
 struct External<'a> {
     folder: Option<&'a Path>,
-    /// The bytes of the model with the data read so far.
+    /// The size of the model with the data read so far, in bytes.
     total: u64,
     files: Vec<PathBuf>,
 }
@@ -136,7 +136,7 @@ fn bytes_of(tensor: &TensorProto) -> Result<u64, Error> {
         .ok_or_else(|| wrong("of which none may be negative"))?;
     let elements = sizes.iter().try_fold(1u64, |all, &size| all.checked_mul(size));
     let bytes = elements.and_then(|elements| elements.checked_mul(element_size(tensor).ok()?));
-    // A type that burn-onnx does not read is an error where the tensor is used.
+    // burn-onnx refuses other element types itself, if a node uses the tensor.
     if element_size(tensor).is_err() && tensor.external_data.is_empty() {
         return Ok(0);
     }

@@ -1,4 +1,4 @@
-//! Reads a model: the protobuf, the versions of its operator sets, and the data that lies in other files.
+//! Reads a model: the protobuf, the versions of its operator sets, and external data.
 
 mod external;
 pub(crate) mod node;
@@ -11,8 +11,8 @@ use onnx_ir::{Message, ModelProto};
 
 use crate::error::Error;
 
-/// Parses a model and reads its external data from `folder`; without a folder the model must have none. Returns also the
-/// files that external data was read from.
+/// Parses a model and reads its external data from `folder`; without a folder the model must have none. Returns the
+/// model and the files with external data.
 pub(crate) fn read(bytes: &[u8], folder: Option<&Path>) -> Result<(ModelProto, Vec<PathBuf>), Error> {
     let mut model = ModelProto::parse_from_bytes(bytes).map_err(|error| Error::Protobuf(error.to_string()))?;
     opset::check_versions(&model)?;

@@ -1,9 +1,10 @@
-//! A node of a model: its operator, its attributes, and the graphs in them. A missing attribute has its default.
+//! A node of a model: its operator, its attributes, and the graphs in them.
 
 use onnx_ir::{AttributeProto, GraphProto, NodeProto, TensorProto};
 
 use super::opset::is_default;
 
+/// Reads attributes without a check of their types.
 pub(crate) trait NodeAttributes {
     fn attribute(&self, name: &str) -> Option<&AttributeProto>;
 
@@ -46,7 +47,7 @@ pub(crate) fn graphs(node: &NodeProto) -> impl Iterator<Item = &GraphProto> {
         .flat_map(|attribute| attribute.g.as_ref().into_iter().chain(&attribute.graphs))
 }
 
-/// The same graphs, to be changed.
+/// The same graphs, mutable.
 pub(crate) fn graphs_mut(node: &mut NodeProto) -> impl Iterator<Item = &mut GraphProto> {
     node.attribute
         .iter_mut()

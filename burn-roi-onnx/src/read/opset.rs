@@ -4,14 +4,14 @@ use onnx_ir::ModelProto;
 
 use crate::error::Error;
 
-/// The operator set of this crate. `RoiAlign` and `MaxRoiPool` are moved to it, since burn-onnx refuses them in their
-/// own.
+/// The operator set of this crate. `RoiAlign` and other standard operators are moved to it, since burn-onnx takes no
+/// custom code for the default operator set.
 pub(crate) const DOMAIN: &str = "burn_roi";
 
 /// The newest version of the default operator set that burn-onnx reads.
 pub(crate) const NEWEST_VERSION: usize = 24;
 
-/// Whether a name is that of the default operator set.
+/// Whether this is the default operator set.
 pub(crate) fn is_default(domain: &str) -> bool {
     matches!(domain, "" | "ai.onnx")
 }
@@ -43,7 +43,7 @@ pub(super) fn check_versions(model: &ModelProto) -> Result<(), Error> {
                 expected: "at least 1".to_string(),
             });
         }
-        // Which of two versions counts would be a guess.
+        // It is not specified which of two versions counts.
         match version(model, domain) {
             Some(first) if first != number => {
                 return Err(Error::Opset {

@@ -2,13 +2,13 @@
 
 use onnx_ir::TensorProto;
 
-/// The most elements of a constant that is computed here. The anchors of a detector have one or two million.
+/// The most elements of a constant that is folded. The anchors of a detector have one or two million.
 pub(crate) const MAXIMUM_ELEMENTS: usize = 1 << 22;
 
-/// The highest rank of a tensor that is looked at.
+/// The highest rank of a tensor that is folded.
 pub(crate) const MAXIMUM_RANK: usize = 64;
 
-/// ONNX's numbers of the element types that constants are computed in.
+/// The ONNX codes of the element types that are folded.
 pub(crate) mod element {
     pub const FLOAT: i32 = 1;
     pub const INT32: i32 = 6;
@@ -24,7 +24,7 @@ pub(crate) struct Tensor {
     pub data: Data,
 }
 
-/// The elements of a constant, row by row.
+/// The elements of a constant, in row-major order.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) enum Data {
     Float(Vec<f32>),
@@ -35,7 +35,7 @@ pub(crate) enum Data {
 }
 
 impl Tensor {
-    /// A constant, if `dims` have as many elements as `data`.
+    /// A constant, if `data` has as many elements as `dims` need.
     pub fn new(dims: Vec<usize>, data: Data) -> Option<Self> {
         (count(&dims)? == data.len()).then_some(Self { dims, data })
     }
@@ -88,7 +88,7 @@ impl Tensor {
         Self::new(dims, data)
     }
 
-    /// The elements of this one and of another of the same element type, as one row.
+    /// The elements of two tensors of one element type, as a tensor of rank 1.
     pub fn joined(&self, other: &Self) -> Option<Self> {
         let data = match (&self.data, &other.data) {
             (Data::Float(first), Data::Float(second)) => Data::Float([&first[..], second].concat()),
@@ -101,7 +101,7 @@ impl Tensor {
         Self::new(vec![data.len()], data)
     }
 
-    /// What the protobuf of a tensor holds, if its type is one of those here and it is not too large.
+    /// Reads a protobuf, if the element type is one of [`Data`] and the tensor is not too large.
     pub fn of(proto: &TensorProto) -> Option<Self> {
         let dims = sizes_of(&proto.dims)?;
         count(&dims)?;
@@ -125,7 +125,7 @@ impl Tensor {
         Self::new(dims, data)
     }
 
-    /// The protobuf of the constant under a name.
+    /// The protobuf of a tensor of this name.
     pub fn to_proto(&self, name: &str) -> TensorProto {
         let bytes: Vec<u8> = match &self.data {
             Data::Float(values) => values.iter().flat_map(|value| value.to_le_bytes()).collect(),
@@ -156,7 +156,7 @@ impl Data {
         }
     }
 
-    /// ONNX's number of the element type.
+    /// The ONNX code of the element type.
     pub fn element(&self) -> i32 {
         match self {
             Self::Float(_) => element::FLOAT,
@@ -180,7 +180,7 @@ pub(crate) fn count(dims: &[usize]) -> Option<usize> {
     (count <= MAXIMUM_ELEMENTS).then_some(count)
 }
 
-/// Numbers from their bytes, if they are whole.
+/// Elements from bytes, if no byte is left over.
 fn whole<T, const SIZE: usize>(bytes: &[u8], of_bytes: fn([u8; SIZE]) -> T) -> Option<Vec<T>> {
     let (chunks, rest) = bytes.as_chunks::<SIZE>();
     rest.is_empty()

@@ -1,4 +1,4 @@
-//! The NMS of boxes of several classes, as torchvision's export has it in an `If`.
+//! Class-wise NMS. torchvision's export computes it in a branch of an `If`.
 
 use burn_onnx::ext::proc_macro2::TokenStream;
 use burn_onnx::ext::quote::quote;
@@ -9,10 +9,10 @@ use crate::operators::inputs::is_tensor;
 
 /// The operator's name.
 pub(crate) const NAME: &str = "BatchedSuppression";
-/// The attribute with the largest IoU that is kept.
+/// The attribute with the IoU above which a box is dropped.
 pub(crate) const THRESHOLD: &str = "iou_threshold";
 
-/// The operator of boxes, scores and labels, as burn-onnx takes it. Its output is the indices of the kept boxes.
+/// Inputs: boxes, scores and labels. Output: the indices of the kept boxes.
 pub(crate) struct BatchedSuppression;
 
 impl OwnOperator for BatchedSuppression {
@@ -39,7 +39,7 @@ impl OwnOperator for BatchedSuppression {
             .ok_or_else(|| refusal("it has no threshold"))?;
         let (boxes, scores, labels) = (context.arg(boxes), context.arg(scores), context.arg(labels));
         let output = arg_to_ident(output);
-        // The boxes of each class are moved away from the others, as torch does it, so that sums are rounded alike.
+        // As torch does, moves the boxes of each class by an offset, so that coordinates are rounded alike.
         Ok(quote! {
             let #output = {
                 let (burn_roi_boxes, burn_roi_scores, burn_roi_labels) = (#boxes, #scores, #labels);

@@ -10,11 +10,10 @@ use crate::operators::inputs::is_tensor;
 /// The operator's name.
 pub(crate) const NAME: &str = "Keypoints";
 
-/// What errors call a node.
+/// The description of a node in errors.
 const LOOP: &str = "the loop over heatmaps";
 
-/// The operator of heatmaps and boxes, as burn-onnx takes it. Its outputs are the keypoints `[K, 3, P]`, as the loop
-/// has them, and their scores `[K, P]`.
+/// Inputs: heatmaps and boxes. Outputs: keypoints `[K, 3, P]`, which is the loop's order of axes, and scores `[K, P]`.
 pub(crate) struct Keypoints;
 
 impl OwnOperator for Keypoints {

@@ -1,5 +1,5 @@
-//! The operators of this crate's operator set that are not of regions. They replace standard operators, loops and branches
-//! that burn-onnx refuses or whose code fails.
+//! This crate's replacements for standard operators, loops and branches that burn-onnx refuses or whose generated code
+//! fails.
 
 pub(crate) mod batched_suppression;
 pub(crate) mod keypoints;

@@ -1,4 +1,4 @@
-//! What every operator of this crate's operator set tells burn-onnx.
+//! The interface of an operator of this crate's operator set, and how burn-onnx calls it.
 
 use burn_onnx::ext::proc_macro2::TokenStream;
 use burn_onnx::ext::{ArgType, CodegenContext, CustomNode, CustomOp, OpsetRange, ProcessError};
@@ -17,7 +17,7 @@ pub(crate) trait OwnOperator: Sync {
     fn code(&self, node: &CustomNode, context: &mut CodegenContext<'_, '_>) -> Result<TokenStream, ProcessError>;
 }
 
-/// An operator, as burn-onnx takes it.
+/// Passes burn-onnx's calls to an operator.
 pub(crate) struct OwnHook(pub &'static dyn OwnOperator);
 
 impl CustomOp for OwnHook {
@@ -45,7 +45,7 @@ impl CustomOp for OwnHook {
     }
 }
 
-/// The error that a node cannot be imported. `what` is what the model calls it.
+/// The error for a node that cannot be imported. `what` describes the node.
 pub(super) fn refusal(what: &str, node: &CustomNode, reason: &str) -> ProcessError {
     let output = node.outputs.first().map(|output| output.name.as_str());
     ProcessError::Custom(format!("{what} with the output {output:?}: {reason}"))

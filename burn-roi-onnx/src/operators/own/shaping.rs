@@ -1,4 +1,4 @@
-//! ONNX `Expand`, `Reshape` and `Flatten` of tensors without elements, which Burn's own refuse.
+//! ONNX `Expand`, `Reshape` and `Flatten`, also of tensors without elements, which Burn's own functions refuse.
 
 use burn_onnx::ext::proc_macro2::TokenStream;
 use burn_onnx::ext::quote::quote;
@@ -7,7 +7,6 @@ use burn_onnx::ext::{ArgType, Argument, CodegenContext, CustomNode, ProcessError
 use super::operator::{OwnOperator, refusal};
 use crate::operators::inputs::{dtype_of, rank_of, sizes, tensor};
 
-/// One of the operators, as burn-onnx takes it.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Shaping {
     Expand,

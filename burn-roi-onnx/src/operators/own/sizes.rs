@@ -1,4 +1,4 @@
-//! Numbers that are computed on the host from the sizes of tensors.
+//! A small tensor that the host computes from the sizes of other tensors.
 
 use burn_onnx::ext::proc_macro2::TokenStream;
 use burn_onnx::ext::quote::{format_ident, quote};
@@ -11,14 +11,13 @@ use crate::read::tensor::element;
 
 /// The operator's name.
 pub(crate) const NAME: &str = "Sizes";
-/// The attribute with the Rust code of each element.
+/// The attribute with the Rust code of each element, in row-major order.
 pub(crate) const CODE: &str = "code";
 /// The attribute with the sizes of the output.
 pub(crate) const SIZES: &str = "sizes";
-/// The attribute with ONNX's number of the element type.
+/// The attribute with the ONNX code of the element type.
 pub(crate) const ELEMENT: &str = "element";
 
-/// The operator, as burn-onnx takes it.
 pub(crate) struct Sizes;
 
 impl OwnOperator for Sizes {
@@ -74,7 +73,7 @@ impl OwnOperator for Sizes {
     }
 }
 
-/// The type of the output. burn-onnx keeps integers of rank 1 as an array where they are sizes.
+/// The type of the output. A list of i64 becomes an array, which burn-onnx uses for sizes.
 fn output_types(node: &CustomNode) -> Result<Vec<ArgType>, ProcessError> {
     let (sizes, dtype) = (sizes(node)?, kind(node)?);
     let kind = match (&sizes[..], dtype) {

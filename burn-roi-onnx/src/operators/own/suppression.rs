@@ -1,4 +1,5 @@
-//! ONNX `NonMaxSuppression`. burn-onnx's own calls `burn::vision`, and with it a build reads pictures of all formats.
+//! ONNX `NonMaxSuppression`. burn-onnx's code for it calls `burn::vision`, which compiles the decoders of all image
+//! formats.
 
 use burn_onnx::ext::proc_macro2::TokenStream;
 use burn_onnx::ext::quote::quote;
@@ -13,13 +14,12 @@ use crate::read::opset::NEWEST_VERSION;
 /// The operator's name.
 pub(crate) const NAME: &str = "NonMaxSuppression";
 
-/// The first version of the default operator set that has it.
+/// The first version of the default operator set with this operator.
 const FIRST_VERSION: usize = 10;
 
-/// The inputs after the boxes and the scores: numbers, which may be missing.
+/// The inputs after boxes and scores: optional scalars.
 const NUMBERS: [&str; 3] = ["max_output_boxes_per_class", "iou_threshold", "score_threshold"];
 
-/// The operator, as burn-onnx takes it.
 pub(crate) struct Suppression;
 
 impl OwnOperator for Suppression {
@@ -73,7 +73,7 @@ fn center_point_box(attributes: &Attributes) -> Result<bool, Error> {
     attributes.flag("center_point_box", false)
 }
 
-/// Checks the types of a node's inputs, once they are known.
+/// Checks the types of a node's inputs, which onnx-ir infers.
 pub(crate) fn check_inputs(node: &CustomNode) -> Result<(), Error> {
     let attributes = Attributes::of_custom(node);
     for (input, name) in node.inputs.iter().zip(["boxes", "scores"]) {

@@ -1,4 +1,4 @@
-//! Answers burn-onnx's questions about a region operator's node: the types of its outputs, and its code.
+//! Tells burn-onnx the types of a region operator's outputs, and its code.
 
 use burn_onnx::ext::proc_macro2::TokenStream;
 use burn_onnx::ext::quote::quote;
@@ -11,7 +11,7 @@ use crate::error::Error;
 use crate::operators::attributes::Attributes;
 use crate::operators::inputs::{dtype_of, rank_of, tensor};
 
-/// A region operator, as burn-onnx takes it.
+/// Passes burn-onnx's calls to a region operator.
 pub(crate) struct Hook(pub &'static Operator);
 
 impl CustomOp for Hook {
@@ -71,7 +71,7 @@ fn output_types(call: &Call, node: &CustomNode) -> Vec<ArgType> {
         .collect()
 }
 
-/// Checks a node and, once they are known, the types of its inputs.
+/// Checks a node and the types of its inputs, which onnx-ir infers.
 pub(crate) fn check_inputs(operator: &Operator, node: &CustomNode) -> Result<Call, Error> {
     let call = call(operator, node)?;
     let attributes = Attributes::of_custom(node);

@@ -1,4 +1,4 @@
-//! The region operators.
+//! The region operators of all operator sets.
 
 mod hook;
 mod microsoft;

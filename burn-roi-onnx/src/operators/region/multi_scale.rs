@@ -1,4 +1,4 @@
-//! Pools from a feature pyramid. torchvision's export has a `RoiAlign` and a `ScatterElements` for each level instead.
+//! `RoiAlign` on a feature pyramid. torchvision's export has a `RoiAlign` and a `ScatterElements` for each level.
 
 use burn_onnx::ext::quote::quote;
 

@@ -52,7 +52,7 @@ fn feature_extractor(attributes: &Attributes, inputs: usize) -> Result<Call, Err
     })
 }
 
-/// For each feature map, how many pixels of the image one of its pixels stands for.
+/// The stride of each feature map in pixels of the image.
 fn pyramid_scales(attributes: &Attributes, maps: usize) -> Result<Vec<u32>, Error> {
     let name = "pyramid_scales";
     let scales = attributes.ints(name, Some(&[4, 8, 16, 32, 64]))?;

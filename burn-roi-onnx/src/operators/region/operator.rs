@@ -1,4 +1,4 @@
-//! What describes a region operator: its name, how many inputs it has, and how its attributes become a call of burn-roi.
+//! The description of a region operator: its name, its inputs, and how its attributes become a call of burn-roi.
 
 use std::ops::RangeInclusive;
 
@@ -20,7 +20,7 @@ pub(crate) struct Operator {
     pub inputs: RangeInclusive<usize>,
     /// How many outputs it has.
     pub outputs: RangeInclusive<usize>,
-    /// Reads the attributes of a node with this number of inputs.
+    /// Reads the attributes of a node. The second argument is its number of inputs.
     pub read: fn(&Attributes, usize) -> Result<Call, Error>,
 }
 
@@ -33,12 +33,12 @@ impl Operator {
     }
 }
 
-/// Makes the code of a call from the code of its inputs.
+/// Returns the code of a call, given the code of its inputs.
 type Code = dyn Fn(&[TokenStream]) -> TokenStream;
 
 /// The call of burn-roi that computes a node's first output.
 pub(crate) struct Call {
-    /// What the node's inputs must be.
+    /// The expected types of the node's inputs.
     pub inputs: Vec<Input>,
     /// The sizes of the first output; those that depend on the inputs are `None`.
     pub output: Vec<Option<usize>>,
@@ -47,7 +47,7 @@ pub(crate) struct Call {
     /// The axis of the output that is the channels.
     pub channel_axis: Option<usize>,
     pub code: Box<Code>,
-    /// The inputs that the outputs after the first repeat.
+    /// For each further output, the input that it is a copy of.
     pub repeated: Vec<usize>,
 }
 
@@ -87,19 +87,19 @@ impl Call {
     }
 }
 
-/// What an input must be.
+/// The expected type of an input.
 #[derive(Clone, Copy)]
 pub(crate) struct Input {
-    /// The operator's name for it.
+    /// Its name in the operator's specification.
     pub name: &'static str,
     pub kind: Kind,
     pub rank: usize,
 }
 
-/// What the elements of an input are.
+/// The expected dtype of an input.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Kind {
-    /// Floats, of the same dtype in all such inputs.
+    /// A float dtype, the same for all such inputs of a node.
     Float,
     Int,
 }

@@ -1,4 +1,4 @@
-//! Pastes masks into the image: what torchvision's export has a loop for.
+//! Pastes masks into the image. torchvision's export does it in a `Loop`.
 
 use burn_onnx::ext::quote::quote;
 

@@ -1,4 +1,4 @@
-//! TensorRT's plugins, as their documents describe them.
+//! TensorRT's plugins, after their documentation.
 
 use burn_onnx::ext::quote::quote;
 
@@ -40,7 +40,7 @@ const fn pyramid_in(domain: &'static str) -> Operator {
     }
 }
 
-// NVIDIA's samples write the default operator set, and onnxruntime's TensorRT provider reads `trt.plugins`.
+// NVIDIA's samples use the default operator set, and onnxruntime's TensorRT provider uses `trt.plugins`.
 pub(super) const OPERATORS: &[Operator] = &[
     roi_align_in(""),
     roi_align_in("trt.plugins"),

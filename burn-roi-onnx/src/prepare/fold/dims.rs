@@ -1,4 +1,4 @@
-//! The sizes of tensors: axes, and the sizes that operators make of those of their inputs.
+//! Axes, and the sizes that operators compute from the sizes of their inputs.
 
 use onnx_ir::NodeProto;
 
@@ -6,7 +6,7 @@ use super::known::Dims;
 use crate::read::node::NodeAttributes;
 use crate::read::tensor::{MAXIMUM_RANK, count};
 
-/// An axis of a tensor of a rank. A negative one counts from the end.
+/// An axis of a tensor of rank `rank`. A negative one counts from the end.
 pub(super) fn axis(axis: i64, rank: usize) -> Option<usize> {
     let rank = i64::try_from(rank).ok()?;
     let axis = if axis < 0 { axis.checked_add(rank)? } else { axis };
@@ -18,7 +18,7 @@ pub(super) fn axes(axes: &[i64], rank: usize) -> Option<Vec<usize>> {
     axes.iter().map(|&at| axis(at, rank)).collect()
 }
 
-/// The axis before which `Flatten` divides a tensor. It may be the rank.
+/// The axis at which `Flatten` divides a tensor. It may be the rank.
 pub(super) fn flatten_axis(node: &NodeProto, rank: usize) -> Option<usize> {
     match node.int("axis", 1) {
         at if at == rank as i64 => Some(rank),
@@ -26,7 +26,7 @@ pub(super) fn flatten_axis(node: &NodeProto, rank: usize) -> Option<usize> {
     }
 }
 
-/// The sizes that `Reshape` gives a tensor of `dims`.
+/// The sizes of a reshaped tensor of sizes `dims`.
 pub(super) fn reshaped(dims: &[usize], requested: &[i64], allow_zero: bool) -> Option<Vec<usize>> {
     (requested.len() <= MAXIMUM_RANK).then_some(())?;
     let mut unknown = None;
@@ -59,7 +59,7 @@ pub(super) fn squeezed<T: Copy + PartialEq>(dims: &[T], axes: Option<&[i64]>, on
     Some(kept.map(|at| dims[at]).collect())
 }
 
-/// `dims` with an axis of size `one` at each of the `axes` of the result.
+/// `dims` with an axis of size `one` inserted at each of `axes`, which count in the result.
 pub(super) fn unsqueezed<T: Copy>(dims: &[T], axes: &[i64], one: T) -> Option<Vec<T>> {
     let rank = dims.len() + axes.len();
     (rank <= MAXIMUM_RANK).then_some(())?;
@@ -82,13 +82,13 @@ pub(super) fn permutation(rank: usize, node: &NodeProto) -> Option<Vec<usize>> {
     sorted.into_iter().eq(0..rank).then_some(order)
 }
 
-/// The sizes of the result of an operator that computes element by element.
+/// The sizes of two tensors that are broadcast.
 pub(super) fn broadcast(first: &[Option<usize>], second: &[Option<usize>]) -> Option<Dims> {
     let rank = first.len().max(second.len());
     let sizes = (0..rank).map(|at| match (padded(first, at, rank), padded(second, at, rank)) {
         (Some(1), size) | (size, Some(1)) => Some(size),
         (Some(first), Some(second)) => (first == second).then_some(Some(first)),
-        // A size that is not known is 1 or the other one.
+        // An unknown size is 1 or equals the other.
         (Some(size), None) | (None, Some(size)) => Some(Some(size)),
         (None, None) => Some(None),
     });
@@ -101,7 +101,7 @@ pub(super) fn broadcast_sizes(first: &[usize], second: &[usize]) -> Option<Vec<u
     broadcast(&dims(first), &dims(second))?.into_iter().collect()
 }
 
-/// The size along an axis of a tensor that is padded with axes of size 1 to a rank.
+/// The size along an axis of a tensor that is padded with leading axes of size 1 to rank `rank`.
 pub(super) fn padded(dims: &[Option<usize>], at: usize, rank: usize) -> Option<usize> {
     (at + dims.len()).checked_sub(rank).map_or(Some(1), |at| dims[at])
 }

@@ -1,12 +1,12 @@
-//! Numbers that are computed from the sizes of tensors when the model runs.
+//! Expressions of the sizes of tensors, which the generated code computes when the model runs.
 
 use std::collections::HashMap;
 use std::rc::Rc;
 
-/// The most operations of an expression. A size of a detector has about 30.
+/// The most operations of an expression. The longest in a detector have about 30.
 const MAXIMUM_OPERATIONS: usize = 400;
 
-/// A number: a constant, the size of a tensor, or computed from others.
+/// A constant, the size of a tensor, or a call.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) enum Expression {
     Int(i64),

@@ -43,7 +43,7 @@ impl Inputs<'_> {
         self.value(at)?.integers()
     }
 
-    /// The elements of an input of integers of rank 0 or 1, as far as they are constants.
+    /// The elements of an input of integers of rank 0 or 1; `None` for those that are not constants.
     pub fn elements(&self, at: usize) -> Option<Vec<Option<i64>>> {
         self.known.get(at)?.elements()
     }
@@ -58,7 +58,7 @@ impl Inputs<'_> {
         (0..self.known.len()).map(|at| self.symbols(at)).collect()
     }
 
-    /// The axes, which are an attribute or, in newer versions, the second input.
+    /// The axes: an attribute or, in newer versions, the second input.
     pub fn axes(&self) -> Option<Vec<i64>> {
         match self.node.ints("axes") {
             Some(axes) => Some(axes.to_vec()),
@@ -66,8 +66,7 @@ impl Inputs<'_> {
         }
     }
 
-    /// The axes of a reduction, with `Some(None)` for all axes. `None` if they are not known, or if the node without axes
-    /// reduces nothing.
+    /// The axes of a reduction, and `Some(None)` for all axes. `None` if the axes are unknown, or if there are none.
     pub fn reduced_axes(&self) -> Option<Option<Vec<i64>>> {
         match self.axes() {
             None if self.has(1) || self.node.int("noop_with_empty_axes", 0) != 0 => None,

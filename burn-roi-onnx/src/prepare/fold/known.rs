@@ -9,7 +9,7 @@ use super::expression::Expression;
 use super::symbols::Symbols;
 use crate::read::tensor::{MAXIMUM_RANK, Tensor};
 
-/// The sizes of a tensor; `None` for a size that is not known.
+/// The sizes of a tensor; `None` for an unknown size.
 pub(crate) type Dims = Vec<Option<usize>>;
 
 /// What is known of a value.
@@ -17,9 +17,9 @@ pub(crate) type Dims = Vec<Option<usize>>;
 pub(crate) struct Known {
     /// The sizes, if the rank is known.
     pub dims: Option<Dims>,
-    /// The value itself.
+    /// The value, if it is a constant.
     pub value: Option<Rc<Tensor>>,
-    /// How its elements are computed from the sizes of other values.
+    /// Its elements, if they are computed from the sizes of other values.
     pub symbols: Option<Rc<Symbols>>,
 }
 
@@ -42,7 +42,7 @@ impl Known {
         }
     }
 
-    /// A tensor of expressions. Where all are constants, this is its value.
+    /// A tensor of expressions, or a constant if all of them are constants.
     pub fn of_symbols(symbols: Symbols) -> Self {
         match symbols.constant() {
             Some(tensor) => Self::of_tensor(tensor),
@@ -54,13 +54,13 @@ impl Known {
         }
     }
 
-    /// Of a value of integers of rank 0 or 1, the elements that are constants.
+    /// The elements of a value of integers of rank 0 or 1; `None` for those that are not constants.
     pub fn elements(&self) -> Option<Vec<Option<i64>>> {
         let symbols = self.symbols.as_ref().filter(|symbols| symbols.dims.len() < 2)?;
         Some(symbols.elements.iter().map(Expression::int).collect())
     }
 
-    /// What an initializer says.
+    /// An initializer.
     pub fn of_initializer(proto: &TensorProto) -> Self {
         match Tensor::of(proto) {
             Some(tensor) => Self::of_tensor(tensor),
@@ -68,7 +68,7 @@ impl Known {
         }
     }
 
-    /// What the declared type of a value says.
+    /// A value with a declared type.
     pub fn of_type(info: &ValueInfoProto) -> Self {
         let Some(kind) = info.type_.as_ref().filter(|kind| kind.has_tensor_type()) else {
             return Self::default();

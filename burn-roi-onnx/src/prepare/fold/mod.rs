@@ -25,7 +25,7 @@ use crate::read::tensor::{Data, MAXIMUM_ELEMENTS, Tensor, count, sizes_of};
 use inputs::Inputs;
 pub(super) use known::{Known, Scope};
 
-/// The largest initializer whose elements are looked at. Weights are larger, and nothing computes with them.
+/// The most elements of an initializer that is folded. Weights are larger, and no shape depends on them.
 const MAXIMUM_INITIALIZER: usize = 1 << 16;
 
 /// Folds the graph of a model. Returns what is known of its values.
@@ -46,9 +46,9 @@ pub(super) fn fold(graph: &mut GraphProto) -> Scope {
 
 struct Folding {
     scope: Scope,
-    /// The values that are constants only because they were computed here.
+    /// The values that were computed here and that no node of the folded graph produces yet.
     computed: HashSet<String>,
-    /// How many elements may still be computed. A hostile model could ask for any number.
+    /// How many elements may still be computed. A malformed model can request any number.
     budget: usize,
     /// How many constants were copied into bodies.
     copies: usize,
@@ -69,7 +69,7 @@ impl Folding {
             };
             self.scope.insert(initializer.name.clone(), known);
         }
-        // From the last to the first, so that an inlined branch can take the place of its `If`.
+        // A stack with the first node on top, so that an inlined branch replaces its `If`.
         let mut pending: Vec<_> = std::mem::take(&mut graph.node).into_iter().rev().collect();
         while let Some(mut node) = pending.pop() {
             if let Some(branch) = self.taken(&node) {
@@ -80,19 +80,19 @@ impl Folding {
                 self.graph(body, true);
             }
             if !self.node(&node, is_body) {
-                self.give_sizes(graph, &node, is_body);
+                self.add_size_nodes(graph, &node, is_body);
                 graph.node.push(node);
             }
         }
-        self.declare_outputs(graph);
+        self.add_output_nodes(graph);
         if is_body {
-            self.copy_into(graph);
+            self.copy_constants_into(graph);
         } else {
-            self.declare(graph);
+            self.add_initializers(graph);
         }
     }
 
-    /// The branch of an `If` whose condition is known.
+    /// The branch that an `If` with a constant condition takes.
     fn taken(&self, node: &NodeProto) -> Option<GraphProto> {
         is(node, "If").then_some(())?;
         let Data::Bool(condition) = &self.scope.get(node.input.first()?)?.value.as_ref()?.data else {
@@ -107,8 +107,8 @@ impl Folding {
         (branch.output.len() == node.output.len()).then(|| branch.clone())
     }
 
-    /// Notes what is known of a node's outputs. Returns whether they are computed here: constants or, outside of
-    /// bodies, numbers that follow from sizes.
+    /// Records what is known of a node's outputs. Returns whether the node is dropped: its outputs are constants or,
+    /// outside of bodies, computed from sizes.
     fn node(&mut self, node: &NodeProto, is_body: bool) -> bool {
         if !node.domain.is_empty() {
             return false;
@@ -122,7 +122,7 @@ impl Folding {
             known: known.collect(),
         };
         let mut outputs = match node.op_type.as_str() {
-            "If" => self.either(node),
+            "If" => self.agreed(node),
             _ => evaluate::outputs(&inputs),
         };
         let elements: usize = outputs
@@ -147,8 +147,8 @@ impl Folding {
         all
     }
 
-    /// What is known of the outputs of an `If`: the sizes in which both branches agree.
-    fn either(&self, node: &NodeProto) -> Vec<Known> {
+    /// The sizes of the outputs of an `If` in which both branches agree.
+    fn agreed(&self, node: &NodeProto) -> Vec<Known> {
         let dims = |branch: &str, at: usize| {
             let output = node.graph(branch)?.output.get(at)?;
             self.scope.get(&output.name)?.dims.clone()
@@ -165,35 +165,36 @@ impl Folding {
         (0..node.output.len()).map(known).collect()
     }
 
-    /// Adds a node for each output of a graph that is a constant, since burn-onnx looks for a node.
-    fn declare_outputs(&mut self, graph: &mut GraphProto) {
-        let given: HashSet<_> = graph.node.iter().flat_map(|node| node.output.clone()).collect();
+    /// Adds a producer for each output of the graph that was computed here. burn-onnx wants a node, so a constant is a
+    /// `Constant`.
+    fn add_output_nodes(&mut self, graph: &mut GraphProto) {
+        let produced: HashSet<_> = graph.node.iter().flat_map(|node| node.output.clone()).collect();
         for at in 0..graph.output.len() {
             let name = graph.output[at].name.clone();
-            self.give_size(graph, &name);
+            self.add_size_node(graph, &name);
         }
         for output in &graph.output {
-            if let Some(value) = self.constant(&output.name).filter(|_| !given.contains(&output.name)) {
+            if let Some(value) = self.constant(&output.name).filter(|_| !produced.contains(&output.name)) {
                 graph.node.push(nodes::constant(&output.name, &value));
                 self.computed.remove(&output.name);
             }
         }
     }
 
-    /// Adds a node for each number that a node and its bodies read and that is computed from sizes. In a body that is
-    /// not possible, so the node before the one with the body gives it.
-    fn give_sizes(&mut self, graph: &mut GraphProto, node: &NodeProto, is_body: bool) {
+    /// Before a node, adds the nodes that compute from sizes what the node and its bodies read. burn-onnx takes no
+    /// custom operator in a body, so these nodes are before the node with the body.
+    fn add_size_nodes(&mut self, graph: &mut GraphProto, node: &NodeProto, is_body: bool) {
         if is_body {
             return;
         }
         let mut names: Vec<_> = node.input.clone();
         names.extend(graphs(node).flat_map(used));
         for name in names {
-            self.give_size(graph, &name);
+            self.add_size_node(graph, &name);
         }
     }
 
-    fn give_size(&mut self, graph: &mut GraphProto, name: &str) {
+    fn add_size_node(&mut self, graph: &mut GraphProto, name: &str) {
         let known = self
             .scope
             .get(name)
@@ -211,8 +212,8 @@ impl Folding {
             .flatten()
     }
 
-    /// Adds an initializer for each computed constant that the graph uses.
-    fn declare(&self, graph: &mut GraphProto) {
+    /// Adds an initializer for each constant that was computed here and that the graph uses.
+    fn add_initializers(&self, graph: &mut GraphProto) {
         let mut seen = HashSet::new();
         let used: Vec<_> = used(graph)
             .into_iter()
@@ -225,9 +226,9 @@ impl Folding {
         }
     }
 
-    /// Gives a body its own copy of each small constant that it uses, since burn-onnx does not lift all constants of
-    /// the graph around it.
-    fn copy_into(&mut self, body: &mut GraphProto) {
+    /// Copies each small constant that a body uses into the body, since burn-onnx does not lift all constants of the
+    /// surrounding graph.
+    fn copy_constants_into(&mut self, body: &mut GraphProto) {
         let own: HashSet<_> = body.initializer.iter().map(|tensor| tensor.name.clone()).collect();
         let mut copied: HashMap<String, String> = HashMap::new();
         for node in &mut body.node {
@@ -249,7 +250,7 @@ impl Folding {
     }
 }
 
-/// Puts the nodes of a branch in the place of its `If`.
+/// Replaces an `If` by the nodes of a branch.
 fn inline(
     mut branch: GraphProto,
     outputs: &[String],

@@ -1,4 +1,4 @@
-//! Operators on small tensors whose elements are computed from sizes: each element of the output becomes an expression.
+//! Operators on small tensors that are computed from sizes: each element of the output becomes an expression.
 
 use onnx_ir::NodeProto;
 
@@ -113,7 +113,7 @@ fn elementwise(node: &NodeProto, inputs: &[&Symbols]) -> Option<Symbols> {
     }
 }
 
-/// Computes each element of the tensors' broadcast.
+/// Applies an operation to the elements of tensors that are broadcast.
 fn map(
     inputs: &[&Symbols],
     element: i32,
@@ -140,7 +140,7 @@ fn cast(from: i32, to: i32, numbers: Vec<Expression>) -> Option<Expression> {
         (from, to) if from == to => numbers.into_iter().next(),
         (element::INT64 | element::INT32, element::FLOAT) => Expression::call(Form::As("f32"), numbers),
         (element::FLOAT | element::BOOL | element::INT32, element::INT64) => Expression::call(Form::As("i64"), numbers),
-        // Integers are computed in 64 bits, of which the lower half counts here.
+        // Integers are computed as i64, so the result is truncated to 32 bits.
         (element::INT64 | element::FLOAT, element::INT32) => {
             let low = Expression::call(Form::As("i32"), numbers)?;
             Expression::call(Form::As("i64"), vec![low])
@@ -174,7 +174,7 @@ fn arithmetic(operator: &str, element: i32, numbers: Vec<Expression>) -> Option<
         ("Max", element::FLOAT) => Form::Function("f32::max"),
         _ => return None,
     };
-    // Of one number and itself, as torch computes the largest of one size.
+    // torch computes the largest of one size as the maximum of it and itself.
     match (&numbers[..], operator) {
         ([first, second], "Min" | "Max") if first == second => Some(first.clone()),
         ([Expression::Int(0), other] | [other, Expression::Int(0)], "Add") => Some(other.clone()),
@@ -194,7 +194,7 @@ fn compare(operator: &str, numbers: Vec<Expression>) -> Option<Expression> {
         "And" => "&",
         _ => "|",
     };
-    // Exporters ask whether a size is -1.
+    // Exporters compare sizes with -1.
     match (&numbers[..], operator) {
         ([Expression::Size(..), Expression::Int(..=-1)], "Equal") => Some(Expression::Bool(false)),
         ([first, second], "Equal") if first == second => Some(Expression::Bool(true)),

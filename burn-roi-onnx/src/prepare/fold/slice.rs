@@ -40,7 +40,7 @@ impl Part {
     }
 }
 
-/// The parts that a `Slice` takes of a tensor of a rank, if its bounds are constants.
+/// The parts that a `Slice` takes of a tensor of rank `rank`, if its bounds are constants.
 pub(super) fn parts(inputs: &Inputs, rank: usize) -> Option<Vec<Part>> {
     let node = inputs.node;
     let (starts, ends) = match node.ints("starts") {

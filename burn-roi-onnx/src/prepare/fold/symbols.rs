@@ -1,7 +1,7 @@
 //! Small tensors whose elements are computed from the sizes of other tensors.
 //!
-//! Exporters compute sizes with dozens of operators, on values that burn-onnx keeps as numbers, as arrays or as
-//! tensors, and not every operator takes each of them. Here each element becomes one expression of Rust.
+//! Exporters compute sizes with dozens of operators. burn-onnx keeps sizes as scalars, arrays or tensors, and not every
+//! operator takes each of them, so here each element becomes one Rust expression.
 
 use onnx_ir::NodeProto;
 
@@ -10,7 +10,7 @@ use crate::operators::own::sizes;
 use crate::prepare::nodes;
 use crate::read::tensor::{Data, Tensor, count, element};
 
-/// The most elements of such a tensor. The pads of a picture have 8.
+/// The most elements of such a tensor. The pads of an image are 8.
 pub(super) const MAXIMUM_SYMBOLS: usize = 64;
 
 /// A tensor of expressions of one element type.
@@ -18,7 +18,7 @@ pub(super) const MAXIMUM_SYMBOLS: usize = 64;
 pub(crate) struct Symbols {
     pub dims: Vec<usize>,
     pub elements: Vec<Expression>,
-    /// ONNX's number of the element type.
+    /// The ONNX code of the element type.
     pub element: i32,
 }
 
@@ -32,7 +32,7 @@ impl Symbols {
         })
     }
 
-    /// A constant, if it is small and of a type that expressions have.
+    /// A constant, if it is small and expressions have its element type.
     pub fn of(tensor: &Tensor) -> Option<Self> {
         (tensor.data.len() <= MAXIMUM_SYMBOLS).then_some(())?;
         let elements = match &tensor.data {
@@ -65,7 +65,7 @@ impl Symbols {
         Tensor::new(self.dims.clone(), data)
     }
 
-    /// The indices of the elements, from `first` on, as a tensor whose elements operators can move.
+    /// The indices of the elements, from `first` on, as a constant that operators can move.
     pub fn indices(&self, first: usize) -> Tensor {
         let indices = (first..first + self.elements.len()).map(|index| index as i64);
         Tensor {
@@ -74,7 +74,7 @@ impl Symbols {
         }
     }
 
-    /// The elements of some tensors, counted through, at the indices that an operator moved.
+    /// The elements at moved indices, which count through all `tensors`.
     pub fn at_indices(tensors: &[&Self], indices: &Tensor) -> Option<Self> {
         let element = tensors.first()?.element;
         tensors.iter().all(|tensor| tensor.element == element).then_some(())?;

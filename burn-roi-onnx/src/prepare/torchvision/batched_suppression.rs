@@ -1,5 +1,5 @@
-//! Replaces torchvision's class-wise NMS by one node. The export has it in an `If` that tests whether there are boxes,
-//! and burn-onnx takes no custom operator in a branch.
+//! Replaces torchvision's class-wise NMS. The export computes it in an `If` that tests whether there are boxes, and
+//! burn-onnx takes no custom operator in a branch.
 
 use onnx_ir::{GraphProto, NodeProto, TensorProto};
 
@@ -35,14 +35,15 @@ pub(crate) fn replace(graph: &mut GraphProto) {
         .node
         .iter()
         .enumerate()
-        .filter_map(|(at, node)| Some((at, suppressing(graph, node)?)))
+        .filter_map(|(at, node)| Some((at, suppression(graph, node)?)))
         .collect();
     for (at, node) in found {
         graph.node[at] = node;
     }
 }
 
-fn suppressing(graph: &GraphProto, choice: &NodeProto) -> Option<NodeProto> {
+/// The replacement of a node, if it is such an `If`.
+fn suppression(graph: &GraphProto, choice: &NodeProto) -> Option<NodeProto> {
     is(choice, "If").then_some(())?;
     let (empty, branch) = (choice.graph("then_branch")?, choice.graph("else_branch")?);
     let same = branch.node.iter().map(|node| node.op_type.as_str()).eq(BRANCH);
@@ -52,7 +53,8 @@ fn suppressing(graph: &GraphProto, choice: &NodeProto) -> Option<NodeProto> {
 
     let node = |at: usize| &branch.node[at];
     let input = |at: usize, number: usize| node(at).input.get(number).map(String::as_str);
-    let gives = |at: usize, to: usize, number: usize| input(to, number) == node(at).output.first().map(String::as_str);
+    // Whether the node `at` produces an input of the node `to`.
+    let feeds = |at: usize, to: usize, number: usize| input(to, number) == node(at).output.first().map(String::as_str);
     let chained = [
         (0, 2, 0),
         (1, 3, 0),
@@ -70,12 +72,12 @@ fn suppressing(graph: &GraphProto, choice: &NodeProto) -> Option<NodeProto> {
         (13, 14, 0),
     ];
     let (boxes, labels, scores) = (input(0, 0)?, input(1, 0)?, input(8, 0)?);
-    let linked = chained.iter().all(|&(from, to, number)| gives(from, to, number)) && input(6, 0) == Some(boxes);
+    let linked = chained.iter().all(|&(from, to, number)| feeds(from, to, number)) && input(6, 0) == Some(boxes);
 
     let constant = |at: usize, number: usize| constant(graph, branch, input(at, number)?);
     let all = constant(4, 1)?.integers()? == [0] && constant(4, 2)?.integers()? == [i64::MAX];
     let one = constant(2, 1)?.data == Data::Float(vec![1.0]);
-    // torch writes a number that no number of boxes reaches.
+    // torch writes a limit above any number of boxes.
     let unlimited = constant(12, 2)?.integers()?[..]
         .first()
         .is_some_and(|&most| most >= i64::from(i32::MAX));
@@ -86,7 +88,7 @@ fn suppressing(graph: &GraphProto, choice: &NodeProto) -> Option<NodeProto> {
         _ => return None,
     };
     let fits = linked && all && one && unlimited && corners && column && node(0).int("keepdims", 1) == 0;
-    (fits && asks_for_none(graph, choice.input.first()?, boxes)).then_some(())?;
+    (fits && is_empty(graph, choice.input.first()?, boxes)).then_some(())?;
     let inputs = [boxes, scores, labels].map(str::to_string).to_vec();
     Some(nodes::in_place_of(
         choice,
@@ -96,14 +98,14 @@ fn suppressing(graph: &GraphProto, choice: &NodeProto) -> Option<NodeProto> {
     ))
 }
 
-/// A constant of a branch or of the graph around it.
+/// A constant of a branch or of the surrounding graph.
 fn constant(graph: &GraphProto, branch: &GraphProto, name: &str) -> Option<Tensor> {
     let find = |tensors: &[TensorProto]| tensors.iter().find(|tensor| tensor.name == name).and_then(Tensor::of);
     find(&branch.initializer).or_else(|| find(&graph.initializer))
 }
 
-/// Whether a condition is that there is no box.
-fn asks_for_none(graph: &GraphProto, condition: &str, boxes: &str) -> bool {
+/// Whether a condition is true if there is no box.
+fn is_empty(graph: &GraphProto, condition: &str, boxes: &str) -> bool {
     let producer = Producers::of(graph).operator(condition, sizes::NAME);
     producer.is_some_and(|node| {
         let code = node.attribute(sizes::CODE).map(|code| code.strings.as_slice());

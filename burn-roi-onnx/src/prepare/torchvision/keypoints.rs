@@ -1,5 +1,5 @@
-//! Puts one node in the place of the `Loop` in which torchvision's export looks for the largest value of each heatmap.
-//! burn-onnx does not take the body of that loop.
+//! Replaces the `Loop` in which torchvision's export finds the maximum of each heatmap. burn-onnx does not take its
+//! body.
 
 use onnx_ir::{GraphProto, NodeProto};
 
@@ -8,7 +8,7 @@ use crate::operators::own::keypoints::NAME;
 use crate::prepare::nodes;
 use crate::read::node::{NodeAttributes, is};
 
-/// The operators that the body of the loop has.
+/// The operators in the body of the loop.
 const BODY: [&str; 21] = [
     "Add",
     "ArgMax",
@@ -33,16 +33,16 @@ const BODY: [&str; 21] = [
     "Where",
 ];
 
-/// Replaces the loop of a graph, if there is one that looks for keypoints.
+/// Replaces the first such loop of a graph.
 pub(crate) fn replace(graph: &mut GraphProto) {
     let mut nodes = graph.node.iter().enumerate();
-    if let Some((at, node)) = nodes.find_map(|(at, node)| Some((at, looking(graph, node)?))) {
+    if let Some((at, node)) = nodes.find_map(|(at, node)| Some((at, keypoints(graph, node)?))) {
         graph.node[at] = node;
     }
 }
 
-/// The node that does what a loop does, if it looks for keypoints.
-fn looking(graph: &GraphProto, node: &NodeProto) -> Option<NodeProto> {
+/// The replacement of a node, if it is such a loop.
+fn keypoints(graph: &GraphProto, node: &NodeProto) -> Option<NodeProto> {
     is(node, "Loop").then_some(())?;
     let body = node.graph("body")?;
     let named = node.output.len() == 2 && node.output.iter().all(|name| !name.is_empty());
@@ -53,9 +53,9 @@ fn looking(graph: &GraphProto, node: &NodeProto) -> Option<NodeProto> {
     let largest = only(body, "ArgMax").filter(|largest| largest.int("axis", 0) == 1)?;
     inside.through(largest.input.first()?, &["Reshape", "Gather", "Slice"])?;
 
-    // The body takes the heatmaps, the sides of the box and its corner of its turn.
-    let turn = body.input.first()?.name.as_str();
-    let is_taken = |node: &&NodeProto| is(node, "Gather") && node.input.get(1).is_some_and(|index| index == turn);
+    // The body gathers the heatmaps, the sides and the corner of the box by the index of the iteration.
+    let iteration = body.input.first()?.name.as_str();
+    let is_taken = |node: &&NodeProto| is(node, "Gather") && node.input.get(1).is_some_and(|index| index == iteration);
     let heatmaps = inside.through(resize.input.first()?, &["Unsqueeze", "Slice"])?;
     let heatmaps = inside.node(heatmaps).filter(is_taken)?.input.first()?;
     let producers = Producers::of(graph);
@@ -76,13 +76,13 @@ fn looking(graph: &GraphProto, node: &NodeProto) -> Option<NodeProto> {
     Some(nodes::in_place_of(node, NAME, inputs, Vec::new()))
 }
 
-/// The one node of an operator in a body.
+/// The node of an operator, if a body has exactly one.
 fn only<'a>(body: &'a GraphProto, name: &str) -> Option<&'a NodeProto> {
     let mut nodes = body.node.iter().filter(|node| is(node, name));
     nodes.next().filter(|_| nodes.next().is_none())
 }
 
-/// Whether a `Resize` is bicubic as torch's.
+/// Whether a `Resize` is bicubic with torch's settings.
 fn is_cubic(resize: &NodeProto) -> bool {
     let transformation = resize.text("coordinate_transformation_mode");
     let coefficient = resize.attribute("cubic_coeff_a").map_or(-0.75, |value| value.f);
@@ -92,7 +92,7 @@ fn is_cubic(resize: &NodeProto) -> bool {
         && coefficient == -0.75
 }
 
-/// The boxes whose sides are at least 1, and the columns that a side is the difference of.
+/// The boxes and the two columns whose difference is clipped to at least 1.
 fn side<'a>(producers: &Producers<'a>, clip: &'a NodeProto) -> Option<(&'a str, [i64; 2])> {
     let least = clip.attribute("min").map(|least| least.f);
     let least = least.or_else(|| producers.number(clip.input.get(1)?));

@@ -1,4 +1,4 @@
-//! Finds what torchvision's exports compute with many nodes, and puts one node in its place.
+//! Recognizes subgraphs of torchvision's exports and replaces each by one node.
 
 pub(super) mod batched_suppression;
 pub(super) mod keypoints;

@@ -1,5 +1,4 @@
-//! Puts one node in the place of the `Loop` in which torchvision's export pastes masks into the image, one mask after
-//! the other. burn-onnx does not take the body of that loop.
+//! Replaces the `Loop` in which torchvision's export pastes masks into the image. burn-onnx does not take its body.
 
 use onnx_ir::{GraphProto, NodeProto};
 
@@ -9,7 +8,7 @@ use crate::prepare::nodes;
 use crate::read::node::{NodeAttributes, is};
 use crate::read::tensor::Tensor;
 
-/// The operators that the body of the loop has.
+/// The operators in the body of the loop.
 const BODY: [&str; 17] = [
     "Add",
     "Cast",
@@ -30,10 +29,10 @@ const BODY: [&str; 17] = [
     "Sub",
 ];
 
-/// Those that `Expand` and `Unsqueeze` of an exporter add.
+/// Operators that some exporters write beside these.
 const OF_EXPORTERS: [&str; 3] = ["Squeeze", "Unsqueeze", "Where"];
 
-/// Replaces the loop of a graph, if there is one that pastes masks.
+/// Replaces the first such loop of a graph.
 pub(crate) fn replace(graph: &mut GraphProto) {
     let found = graph
         .node
@@ -59,7 +58,7 @@ pub(crate) fn replace(graph: &mut GraphProto) {
     graph.node[at] = node;
 }
 
-/// The node that does what a loop does, if it pastes masks. Its third input is the loop's: zeros `[0, H, W]`.
+/// The replacement of a node, if it is such a loop. Its third input is still that of the loop: zeros `[0, H, W]`.
 fn pasting(graph: &GraphProto, node: &NodeProto) -> Option<NodeProto> {
     is(node, "Loop").then_some(())?;
     let body = node.graph("body")?;
@@ -79,10 +78,10 @@ fn pasting(graph: &GraphProto, node: &NodeProto) -> Option<NodeProto> {
     let counts = [of("ReduceMax").count(), of("ReduceMin").count()];
     (linear && half_pixel && counts == [4, 2]).then_some(())?;
 
-    // The body takes the mask and the box of its turn.
-    let turn = body.input[0].name.as_str();
+    // The body gathers the mask and the box by the index of the iteration.
+    let iteration = body.input[0].name.as_str();
     let taken: Vec<_> = of("Gather")
-        .filter(|node| node.input.get(1).is_some_and(|index| index == turn))
+        .filter(|node| node.input.get(1).is_some_and(|index| index == iteration))
         .collect();
     let producers = Producers::of(graph);
     let padded = taken
@@ -103,11 +102,11 @@ fn pasting(graph: &GraphProto, node: &NodeProto) -> Option<NodeProto> {
     Some(nodes::in_place_of(node, NAME, inputs, Vec::new()))
 }
 
-/// The boxes before they grow about their centres: those whose columns the centres are computed from.
+/// The boxes before they are enlarged about their centres.
 fn boxes(producers: &Producers, grown: &NodeProto) -> Option<String> {
     let producer = |name: &String| producers.node(name);
     let joined = producer(grown.input.first()?).filter(|node| is(node, "Concat") && node.input.len() == 4)?;
-    // A corner is the centre less half of the length, and the centre is half of the sum of two columns.
+    // A corner is the centre minus half of the side, and the centre is half of the sum of two columns.
     let corner = producer(joined.input.first()?).filter(|node| is(node, "Unsqueeze"))?;
     let corner = producer(corner.input.first()?).filter(|node| is(node, "Sub"))?;
     let centre = producer(corner.input.first()?).filter(|node| is(node, "Mul"))?;
@@ -116,7 +115,7 @@ fn boxes(producers: &Producers, grown: &NodeProto) -> Option<String> {
     column.input.first().cloned()
 }
 
-/// The sizes of the loop's zeros, if they are constants.
+/// The sizes of the loop's zeros, if these are a constant.
 fn constant_sizes(graph: &GraphProto, zeros: &str) -> Option<Tensor> {
     let zeros = graph.initializer.iter().find(|tensor| tensor.name == zeros)?;
     Some(Tensor::of_integers(zeros.dims.clone()))

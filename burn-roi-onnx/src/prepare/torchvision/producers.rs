@@ -49,7 +49,7 @@ impl<'a> Producers<'a> {
         }
     }
 
-    /// The value before some operators of one input, which were applied in any order.
+    /// Follows a value back through nodes of some operators.
     pub fn through<'b>(&self, name: &'b str, operators: &[&str]) -> Option<&'b str>
     where
         'a: 'b,
@@ -61,7 +61,7 @@ impl<'a> Producers<'a> {
         Some(name)
     }
 
-    /// The inputs of an operator on a value and a number.
+    /// The inputs of an operator on a value and a constant scalar.
     pub fn with_number(&self, name: &str, operator: &str) -> Option<(&'a str, f32)> {
         let node = self.operator(name, operator)?;
         Some((node.input.first()?, self.number(node.input.get(1)?)?))
@@ -74,7 +74,7 @@ impl<'a> Producers<'a> {
         Some((gather.input.first()?, index))
     }
 
-    /// The boxes and the two columns whose difference is the value: a box's width or height.
+    /// The boxes and the two columns whose difference is a value: the width or the height of a box.
     pub fn side(&self, name: &str) -> Option<(&'a str, [i64; 2])> {
         let difference = self.operator(name, "Sub")?;
         let column = |at: usize| self.column(self.operator(difference.input.get(at)?, "Gather")?);

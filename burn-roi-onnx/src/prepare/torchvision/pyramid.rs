@@ -1,5 +1,5 @@
-//! Puts one node in the place of what torchvision's export has for pooling from a feature pyramid: for each level, the
-//! regions of the level, their `RoiAlign`, and a `ScatterElements` that puts the results among the others.
+//! Replaces what torchvision's export has for a feature pyramid: for each level, a `Gather` of the level's regions, a
+//! `RoiAlign`, and a `ScatterElements` of the results.
 
 use onnx_ir::{AttributeProto, GraphProto, NodeProto};
 
@@ -43,7 +43,7 @@ struct Level<'a> {
     levels: &'a str,
 }
 
-/// The node that does what the chain of scatters that ends with a node does.
+/// The replacement of a chain of `ScatterElements` that ends with `last`.
 fn pyramid(producers: &Producers, last: &NodeProto) -> Option<NodeProto> {
     let mut levels = Vec::new();
     let mut scatter = last;
@@ -71,7 +71,7 @@ fn pyramid(producers: &Producers, last: &NodeProto) -> Option<NodeProto> {
 
     let rule = rule(producers, first.levels)?;
     (rule.levels <= levels.len() && boxes(producers, first.rois)? == rule.boxes).then_some(())?;
-    // torchvision's MobileNet has two maps of one scale: the rule has one level, and no box belongs to the second map.
+    // torchvision's MobileNet has two maps of one scale: the rule has one level, so no box uses the second map.
     let levels = &levels[..rule.levels];
     let maps = levels.iter().filter_map(|level| level.align.input.first().cloned());
     let scale = |level: &Level| level.align.attribute("spatial_scale").map_or(1.0, |scale| scale.f);
@@ -86,7 +86,7 @@ fn pyramid(producers: &Producers, last: &NodeProto) -> Option<NodeProto> {
     Some(nodes::in_place_of(last, NAME, inputs, attributes))
 }
 
-/// What must be the same of each level: size, samples, and how coordinates map to pixels.
+/// The attributes that must be equal for all levels: output size, sampling ratio and alignment.
 fn settings(align: &NodeProto) -> [AttributeProto; 4] {
     let half_pixel = align.text("coordinate_transformation_mode") == Some(b"half_pixel");
     [
@@ -102,7 +102,7 @@ fn plain_scatter(node: &NodeProto) -> bool {
     node.int("axis", 0) == 0 && matches!(node.text("reduction"), None | Some(b"none"))
 }
 
-/// Whether a `ConstantOfShape` gives zeros.
+/// Whether a `ConstantOfShape` fills with zeros.
 fn zeros(node: &NodeProto) -> bool {
     let value = node.tensor("value").map(Tensor::of);
     matches!(
@@ -114,12 +114,12 @@ fn zeros(node: &NodeProto) -> bool {
     ) && value.flatten().is_none_or(|value| value.data == Data::Float(vec![0.0]))
 }
 
-/// The level that a scatter puts among the others.
+/// The level whose results a `ScatterElements` writes.
 fn level<'a>(producers: &Producers<'a>, scatter: &'a NodeProto) -> Option<Level<'a>> {
-    // torch casts the result to the type that it has.
+    // torch casts the result to its own dtype.
     let align = producers.node(producers.through(scatter.input.get(2)?, &["Cast"])?)?;
     let average = matches!(align.text("mode"), None | Some(b"avg"));
-    // In opset 16 a mode that is not written is another one, which torch always writes.
+    // The default mode differs between versions, but torch always writes the mode.
     (align.op_type == "RoiAlign" && align.domain.is_empty() && average).then_some(())?;
     let rows = of_rows(producers, align.input.get(1)?, &[1, 2, 3, 4])?;
     let batch = producers.through(align.input.get(2)?, &["Cast", "Squeeze"])?;
@@ -142,7 +142,7 @@ fn level<'a>(producers: &Producers<'a>, scatter: &'a NodeProto) -> Option<Level<
     })
 }
 
-/// The `Gather` of rows that some columns were taken of.
+/// The `Gather` of rows before a `Gather` of these columns.
 fn of_rows<'a>(producers: &Producers<'a>, columns: &str, numbers: &[i64]) -> Option<&'a NodeProto> {
     let columns = producers
         .operator(columns, "Gather")
@@ -152,26 +152,26 @@ fn of_rows<'a>(producers: &Producers<'a>, columns: &str, numbers: &[i64]) -> Opt
     (rows.op_type == "Gather" && rows.int("axis", 0) == 0).then_some(rows)
 }
 
-/// Which level a box belongs to.
+/// The rule that assigns a level to a box.
 struct Rule<'a> {
     canonical_scale: f32,
     canonical_level: f32,
     epsilon: f32,
     first_level: i64,
     levels: usize,
-    /// The boxes whose areas decide.
+    /// The boxes whose areas it reads.
     boxes: &'a str,
 }
 
 /// `floor(canonical_level + log(sqrt(area) / canonical_scale) / log(2) + epsilon)`, clamped to the
 /// range of levels, minus the first level.
 fn rule<'a>(producers: &Producers<'a>, levels: &str) -> Option<Rule<'a>> {
-    let (counted, first_level) = producers.with_number(producers.through(levels, &["Cast"])?, "Sub")?;
-    let held = producers.through(counted, &["Cast"])?;
-    let held = producers.operator(held, "Clip")?;
-    let bound = |at: usize| producers.number(held.input.get(at)?);
+    let (clipped, first_level) = producers.with_number(producers.through(levels, &["Cast"])?, "Sub")?;
+    let clip = producers.through(clipped, &["Cast"])?;
+    let clip = producers.operator(clip, "Clip")?;
+    let bound = |at: usize| producers.number(clip.input.get(at)?);
     let (low, high) = (bound(1)?, bound(2)?);
-    let floor = producers.operator(held.input.first()?, "Floor")?;
+    let floor = producers.operator(clip.input.first()?, "Floor")?;
     let (sum, epsilon) = producers.with_number(floor.input.first()?, "Add")?;
     let (quotient, canonical_level) = producers.with_number(sum, "Add")?;
     let (logarithm, base) = producers.with_number(quotient, "Div")?;
@@ -198,7 +198,7 @@ fn rule<'a>(producers: &Producers<'a>, levels: &str) -> Option<Rule<'a>> {
     })
 }
 
-/// The boxes that batch indices were put in front of.
+/// The boxes before batch indices were prepended.
 fn boxes<'a>(producers: &Producers<'a>, rois: &str) -> Option<&'a str> {
     let joined = producers
         .operator(rois, "Concat")

@@ -1,5 +1,5 @@
-//! Operators that compute with the elements of constants. Each gives `None` for what it does not compute, such as a
-//! division of integers by 0; such a node stays in the graph.
+//! Operators that compute with the elements of constants. They return `None` if the node must stay in the graph, such
+//! as an integer division by 0.
 
 use ndarray::{ArrayViewD, Axis, IxDyn};
 use onnx_ir::NodeProto;
@@ -9,7 +9,7 @@ use crate::prepare::fold::dims::{self, broadcast_sizes};
 use crate::read::node::NodeAttributes;
 use crate::read::tensor::{Data, Tensor, count, element, sizes_of};
 
-/// Pairs the elements of two tensors.
+/// Applies an operation to the elements of two tensors that are broadcast.
 fn pair<T: Copy, R>(
     first: (&[usize], &[T]),
     second: (&[usize], &[T]),
@@ -30,7 +30,7 @@ fn pair<T: Copy, R>(
     Some((dims, results))
 }
 
-/// An operator on two numbers.
+/// A binary operator.
 pub(super) fn binary(operator: &str, first: &Tensor, second: &Tensor) -> Option<Tensor> {
     macro_rules! numbers {
         ($first:expr, $second:expr, $variant:ident, $number:ty, $divide:expr, $wrapping:tt) => {{
@@ -88,7 +88,7 @@ pub(super) fn binary(operator: &str, first: &Tensor, second: &Tensor) -> Option<
     }
 }
 
-/// An operator on one number. Only those whose result every machine rounds alike.
+/// A unary operator. Only those that every machine rounds alike.
 pub(super) fn unary(operator: &str, tensor: &Tensor) -> Option<Tensor> {
     macro_rules! floats {
         ($values:expr) => {
@@ -139,7 +139,7 @@ pub(super) fn cast(tensor: &Tensor, to: i32) -> Option<Tensor> {
         };
     }
     let data = match &tensor.data {
-        // What a float beyond the integers becomes differs between machines.
+        // Machines differ in the result for a float that is out of range or NaN.
         Data::Float(values) if !casts(values.iter().map(|&value| value.into()), to) => return None,
         Data::Double(values) if !casts(values.iter().copied(), to) => return None,
         Data::Float(values) => numbers!(values),
@@ -154,7 +154,7 @@ pub(super) fn cast(tensor: &Tensor, to: i32) -> Option<Tensor> {
     Tensor::new(tensor.dims.clone(), data)
 }
 
-/// Whether all floats have a value in the element type `to`.
+/// Whether all floats are in the range of the element type `to`.
 fn casts(mut values: impl Iterator<Item = f64>, to: i32) -> bool {
     let limit = match to {
         element::INT32 => 2f64.powi(31),
@@ -180,7 +180,7 @@ pub(super) fn choose(condition: &Tensor, first: &Tensor, second: &Tensor) -> Opt
     first.joined(&second)?.take(dims, &order.collect::<Vec<_>>())
 }
 
-/// `Range`, of integers. A float's rounding decides how many there are, so those stay in the graph.
+/// `Range` of integers. With floats, rounding decides the number of elements, so those stay in the graph.
 pub(super) fn range(start: &Tensor, limit: &Tensor, step: &Tensor) -> Option<Tensor> {
     let (Data::Int64(_), start, limit, step) = (&start.data, start.integer()?, limit.integer()?, step.integer()?)
     else {
@@ -208,8 +208,7 @@ pub(super) fn filled(node: &NodeProto, sizes: &[i64]) -> Option<Tensor> {
     value.take(dims.clone(), &vec![0; count(&dims)?])
 }
 
-/// The minimum, the maximum or the product of integers or floats, along axes. Products of floats stay in the graph,
-/// since their order decides their last bit.
+/// Reductions along axes. Sums and products of floats stay in the graph, since the last bit depends on the order.
 pub(super) fn reduce(node: &NodeProto, tensor: &Tensor, axes: Option<&[i64]>) -> Option<Tensor> {
     let rank = tensor.dims.len();
     let axes: Vec<usize> = match axes {

@@ -1,4 +1,4 @@
-//! Operators that move the elements of a constant: computed on the elements' indices, for every element type at once.
+//! Operators that move the elements of a constant. They move indices, so that one code serves all element types.
 
 use ndarray::{ArrayD, Axis, IxDyn, Slice};
 use onnx_ir::NodeProto;
@@ -8,12 +8,12 @@ use crate::prepare::fold::slice::Part;
 use crate::read::node::NodeAttributes;
 use crate::read::tensor::{Tensor, count, sizes_of};
 
-/// The elements' indices of a tensor of these sizes.
+/// The indices of the elements of a tensor.
 fn indices(dims: &[usize]) -> Option<ArrayD<usize>> {
     ArrayD::from_shape_vec(IxDyn(dims), (0..count(dims)?).collect()).ok()
 }
 
-/// The elements of a tensor at an array of indices.
+/// The tensor of the elements at an array of indices.
 fn take(tensor: &Tensor, indices: &ArrayD<usize>) -> Option<Tensor> {
     let order: Vec<_> = indices.iter().copied().collect();
     tensor.take(indices.shape().to_vec(), &order)
@@ -75,7 +75,7 @@ pub(crate) fn concat(tensors: &[&Tensor], node: &NodeProto) -> Option<Tensor> {
     all.dims = vec![all.data.len()];
     let mut views = vec![indices(&first.dims)?];
     for tensor in others {
-        // ndarray panics where the ranks differ.
+        // ndarray panics if ranks differ.
         (tensor.dims.len() == first.dims.len()).then_some(())?;
         let offset = all.data.len();
         views.push(indices(&tensor.dims)? + offset);

@@ -20,7 +20,7 @@ pub(super) fn of_outputs(inputs: &Inputs) -> Option<Vec<Tensor>> {
     Some(vec![output?])
 }
 
-/// The output of an operator whose inputs are at most sizes.
+/// The output of an operator that reads no elements, except sizes and bounds.
 fn created(inputs: &Inputs) -> Option<Tensor> {
     let node = inputs.node;
     match node.op_type.as_str() {

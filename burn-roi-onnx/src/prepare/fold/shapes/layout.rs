@@ -1,4 +1,4 @@
-//! The sizes of the outputs of operators that move elements: reshaping, joining, cutting, padding.
+//! The sizes of the outputs of operators that move elements.
 
 use crate::prepare::fold::inputs::Inputs;
 use crate::prepare::fold::known::Dims;
@@ -44,7 +44,7 @@ fn reshape(inputs: &Inputs) -> Option<Dims> {
     Some(requested.iter().enumerate().map(size).collect())
 }
 
-/// As many unknown sizes as an input has elements. A hostile model could declare any number.
+/// As many unknown sizes as an input has elements. A malformed model can declare any number.
 fn unknown<T: Clone>(inputs: &Inputs, at: usize) -> Option<Vec<Option<T>>> {
     let rank = inputs.dims(at)?.first().copied().flatten()?;
     (rank <= MAXIMUM_RANK).then(|| vec![None; rank])
@@ -72,7 +72,7 @@ fn transpose(inputs: &Inputs) -> Option<Dims> {
     Some(order.into_iter().map(|at| dims[at]).collect())
 }
 
-/// The sizes that `Expand` or `ConstantOfShape` is asked for.
+/// The output's sizes of `Expand` and `ConstantOfShape`.
 fn requested(inputs: &Inputs) -> Option<Dims> {
     let at = usize::from(inputs.node.op_type == "Expand");
     let sizes = match inputs.elements(at) {
@@ -82,7 +82,7 @@ fn requested(inputs: &Inputs) -> Option<Dims> {
     if at == 0 {
         return Some(sizes);
     }
-    // A size that is not known may be 1, where the input's is taken, which then must be known.
+    // An unknown requested size may be 1, so that the input's size decides.
     let dims = inputs.dims(0)?;
     let rank = sizes.len().max(dims.len());
     let size = |at: usize| match (dims::padded(dims, at, rank), dims::padded(&sizes, at, rank)) {
@@ -119,7 +119,7 @@ fn slice(inputs: &Inputs) -> Option<Dims> {
                 dims[part.axis] = dims[part.axis].and_then(|size| part.len(size));
             }
         }
-        // With bounds that are not known, the sizes of the sliced axes are not either.
+        // With unknown bounds, the sizes of the sliced axes are unknown.
         None => {
             let axes = if inputs.has(3) {
                 inputs.integers(3)?
@@ -170,7 +170,7 @@ fn pad(inputs: &Inputs) -> Option<Dims> {
     Some((0..dims.len()).map(size).collect())
 }
 
-/// The sizes that `Split` cuts an axis into: the axis and the sizes.
+/// The axis that `Split` divides, and the sizes of the parts.
 pub(crate) fn split_sizes(inputs: &Inputs) -> Option<(usize, Vec<usize>)> {
     let dims = inputs.dims(0)?;
     let node = inputs.node;

@@ -1,4 +1,4 @@
-//! Shape inference: the sizes of a node's outputs, as far as they follow from those of its inputs.
+//! Shape inference: the sizes of a node's outputs, as far as they follow from what is known of its inputs.
 
 mod layout;
 mod windows;

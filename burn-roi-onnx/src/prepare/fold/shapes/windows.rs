@@ -6,7 +6,7 @@ use crate::prepare::fold::inputs::Inputs;
 use crate::prepare::fold::known::Dims;
 use crate::read::node::NodeAttributes;
 
-/// An attribute of one number for each of the axes that a window moves along.
+/// An attribute with as many values for each spatial axis as `default` has.
 fn window<'a>(node: &'a NodeProto, name: &str, axes: usize, default: &'a [i64]) -> Option<Vec<i64>> {
     match node.ints(name) {
         None => Some(default.repeat(axes)),
@@ -14,9 +14,8 @@ fn window<'a>(node: &'a NodeProto, name: &str, axes: usize, default: &'a [i64]) 
     }
 }
 
-/// The output's size along each spatial axis: how many positions a window of size `kernel` has. Unknown with `auto_pad`
-/// or `ceil_mode`.
-fn places(inputs: &Inputs, kernel: &[i64]) -> Option<Dims> {
+/// The output's sizes along the spatial axes for a window of size `kernel`. Unknown with `auto_pad` or `ceil_mode`.
+fn spatial_sizes(inputs: &Inputs, kernel: &[i64]) -> Option<Dims> {
     let (node, axes) = (inputs.node, kernel.len());
     let spatial = inputs.dims(0)?.get(2..)?;
     let explicit = matches!(node.text("auto_pad"), None | Some(b"" | b"NOTSET"));
@@ -43,7 +42,7 @@ pub(super) fn convolution(inputs: &Inputs) -> Option<Dims> {
     let weight = inputs.sizes(1)?;
     let kernel: Vec<i64> = weight.get(2..)?.iter().map(|&size| size as i64).collect();
     let mut dims = vec![inputs.dims(0)?.first().copied()?, Some(*weight.first()?)];
-    dims.extend(places(inputs, &kernel)?);
+    dims.extend(spatial_sizes(inputs, &kernel)?);
     Some(dims)
 }
 
@@ -81,7 +80,7 @@ pub(super) fn transposed_convolution(inputs: &Inputs) -> Option<Dims> {
 pub(super) fn pool(inputs: &Inputs) -> Option<Dims> {
     let kernel = inputs.node.ints("kernel_shape")?;
     let mut dims = inputs.dims(0)?.get(..2)?.to_vec();
-    dims.extend(places(inputs, kernel)?);
+    dims.extend(spatial_sizes(inputs, kernel)?);
     Some(dims)
 }
 
