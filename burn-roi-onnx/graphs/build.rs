@@ -47,7 +47,7 @@ const JOINED: [(&str, usize); 5] = [
     ("tiny", 2),
 ];
 
-/// Graphs of rules that burn-roi does not have, and the attribute that the error names.
+/// Graphs that burn-roi does not implement, and the attribute in the error.
 const REFUSED: [(&str, &str); 3] = [
     ("mmdeploy_multi_level_roi_align_max", "`roi_scale_factor` is 1.5"),
     ("trt_pyramid_roi_align_swapped", "`roi_coords_plusone` is 1"),
@@ -109,7 +109,7 @@ fn graphs(tests: &Path) -> Result<Vec<Graph>, Box<dyn Error>> {
             .iter()
             .map(|run| detector.join(format!("tiny.{run}.safetensors")))
             .collect(),
-        // Of boxes in pixels; sums of many layers are rounded differently.
+        // In pixels: the sums of many layers are rounded differently.
         tolerance: 1e-3,
         joined: false,
     });
@@ -170,7 +170,7 @@ fn functions(name: &str, graph: &GraphProto) -> String {
 fn argument(input: &ValueInfoProto) -> String {
     let tensor = input.type_.tensor_type();
     if tensor.shape.dim.is_empty() {
-        // burn-onnx takes it as a number.
+        // burn-onnx takes a scalar.
         let kind = if tensor.elem_type == 1 { "f32" } else { "i64" };
         return format!("inputs.number::<{kind}>(\"input.{}\")", input.name);
     }

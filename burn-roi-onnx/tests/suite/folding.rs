@@ -1,4 +1,4 @@
-//! What is computed before the model runs.
+//! Constant folding.
 
 use onnx_ir::{GraphProto, ModelProto, NodeProto, TensorProto};
 
@@ -11,7 +11,7 @@ fn folded(nodes: Vec<NodeProto>, constants: Vec<TensorProto>) -> ModelProto {
     prepared(&model).unwrap()
 }
 
-/// The integers that the graph gives, if they were computed.
+/// The integers of the output, if it was folded.
 fn constant(model: &ModelProto) -> Option<Vec<i64>> {
     let [only] = &model.graph.node[..] else {
         return None;
@@ -29,7 +29,7 @@ fn constant(model: &ModelProto) -> Option<Vec<i64>> {
     )
 }
 
-/// The code of the elements that a node of sizes gives.
+/// The code of the elements of `Sizes` nodes.
 fn code(model: &ModelProto) -> Vec<String> {
     let attributes = model.graph.node.iter().flat_map(|node| &node.attribute);
     let code = attributes
@@ -57,7 +57,7 @@ fn a_known_size_of_a_tensor_is_a_constant() {
     };
     assert_eq!(constant(&nodes(1)), Some(vec![3]));
     assert_eq!(constant(&nodes(-1)), Some(vec![6]));
-    // The first size is not known before the model runs, so that a node reads it on the host.
+    // The first size is unknown before the model runs, so a node reads it on the host.
     let model = nodes(0);
     assert_eq!(operators(&model), ["burn_roi::Sizes"]);
     assert_eq!(code(&model), ["(burn_roi_sizes0[0] as i64)"]);
