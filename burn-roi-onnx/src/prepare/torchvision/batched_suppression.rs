@@ -11,22 +11,10 @@ use crate::read::node::{NodeAttributes, is};
 use crate::read::tensor::{Data, Tensor};
 
 /// The operators of the branch, in their order.
+#[rustfmt::skip]
 const BRANCH: [&str; 15] = [
-    "ReduceMax",
-    "Cast",
-    "Add",
-    "Mul",
-    "Slice",
-    "Unsqueeze",
-    "Add",
-    "Unsqueeze",
-    "Unsqueeze",
-    "Unsqueeze",
-    "Cast",
-    "Cast",
-    "NonMaxSuppression",
-    "Gather",
-    "Squeeze",
+    "ReduceMax", "Cast", "Add", "Mul", "Slice", "Unsqueeze", "Add", "Unsqueeze", "Unsqueeze", "Unsqueeze", "Cast",
+    "Cast", "NonMaxSuppression", "Gather", "Squeeze",
 ];
 
 /// Replaces each such `If` of a graph.

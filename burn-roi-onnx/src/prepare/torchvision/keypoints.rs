@@ -9,28 +9,10 @@ use crate::prepare::nodes;
 use crate::read::node::{NodeAttributes, is};
 
 /// The operators in the body of the loop.
+#[rustfmt::skip]
 const BODY: [&str; 21] = [
-    "Add",
-    "ArgMax",
-    "Cast",
-    "Concat",
-    "Constant",
-    "ConstantOfShape",
-    "Div",
-    "Expand",
-    "Gather",
-    "Identity",
-    "Mod",
-    "Mul",
-    "Range",
-    "Reshape",
-    "Resize",
-    "Shape",
-    "Slice",
-    "Squeeze",
-    "Sub",
-    "Unsqueeze",
-    "Where",
+    "Add", "ArgMax", "Cast", "Concat", "Constant", "ConstantOfShape", "Div", "Expand", "Gather", "Identity", "Mod",
+    "Mul", "Range", "Reshape", "Resize", "Shape", "Slice", "Squeeze", "Sub", "Unsqueeze", "Where",
 ];
 
 /// Replaces the first such loop of a graph.

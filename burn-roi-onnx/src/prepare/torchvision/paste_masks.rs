@@ -9,24 +9,10 @@ use crate::read::node::{NodeAttributes, is};
 use crate::read::tensor::Tensor;
 
 /// The operators in the body of the loop.
+#[rustfmt::skip]
 const BODY: [&str; 17] = [
-    "Add",
-    "Cast",
-    "Concat",
-    "Constant",
-    "ConstantOfShape",
-    "Equal",
-    "Expand",
-    "Gather",
-    "Identity",
-    "Mul",
-    "ReduceMax",
-    "ReduceMin",
-    "Reshape",
-    "Resize",
-    "Shape",
-    "Slice",
-    "Sub",
+    "Add", "Cast", "Concat", "Constant", "ConstantOfShape", "Equal", "Expand", "Gather", "Identity", "Mul", "ReduceMax",
+    "ReduceMin", "Reshape", "Resize", "Shape", "Slice", "Sub",
 ];
 
 /// Operators that some exporters write beside these.

@@ -11,61 +11,19 @@ use super::known::Dims;
 use crate::read::node::NodeAttributes;
 
 /// Operators whose output has the sizes of the first input.
+#[rustfmt::skip]
 const OF_FIRST_INPUT: [&str; 32] = [
-    "Identity",
-    "Relu",
-    "LeakyRelu",
-    "Sigmoid",
-    "HardSigmoid",
-    "HardSwish",
-    "Clip",
-    "Exp",
-    "Log",
-    "Sqrt",
-    "Floor",
-    "Ceil",
-    "Round",
-    "Reciprocal",
-    "Neg",
-    "Abs",
-    "Not",
-    "Cast",
-    "Softmax",
-    "LogSoftmax",
-    "BatchNormalization",
-    "InstanceNormalization",
-    "Dropout",
-    "Tanh",
-    "Erf",
-    "ScatterElements",
-    "ScatterND",
-    "CumSum",
-    "Elu",
-    "Selu",
-    "Softplus",
-    "PRelu",
+    "Identity", "Relu", "LeakyRelu", "Sigmoid", "HardSigmoid", "HardSwish", "Clip", "Exp", "Log", "Sqrt", "Floor",
+    "Ceil", "Round", "Reciprocal", "Neg", "Abs", "Not", "Cast", "Softmax", "LogSoftmax", "BatchNormalization",
+    "InstanceNormalization", "Dropout", "Tanh", "Erf", "ScatterElements", "ScatterND", "CumSum", "Elu", "Selu",
+    "Softplus", "PRelu",
 ];
 
 /// Operators on the elements of tensors that are broadcast.
+#[rustfmt::skip]
 const ELEMENTWISE: [&str; 18] = [
-    "Add",
-    "Sub",
-    "Mul",
-    "Div",
-    "Pow",
-    "Min",
-    "Max",
-    "Equal",
-    "Less",
-    "Greater",
-    "LessOrEqual",
-    "GreaterOrEqual",
-    "And",
-    "Or",
-    "Xor",
-    "Where",
-    "Mod",
-    "Sum",
+    "Add", "Sub", "Mul", "Div", "Pow", "Min", "Max", "Equal", "Less", "Greater", "LessOrEqual", "GreaterOrEqual", "And",
+    "Or", "Xor", "Where", "Mod", "Sum",
 ];
 
 /// The sizes of each output.
