@@ -1,23 +1,23 @@
-//! Detections, and which of some are also among others.
+//! Detections, and the search for one list's detections in another.
 
 use std::error::Error;
 
 use safetensors::SafeTensors;
 use safetensors::tensor::TensorView;
 
-/// How far a box may be from the recorded one, in pixels of the picture.
+/// The tolerance of box coordinates, in pixels.
 pub const BOX_TOLERANCE: f32 = 0.05;
-/// How far a score may be from the recorded one.
+/// The tolerance of scores.
 const SCORE_TOLERANCE: f32 = 1e-3;
 
-/// Some detections: those of Burn, of ONNX Runtime or of torch.
+/// The detections of Burn, of ONNX Runtime or of torch.
 pub struct Detections {
     pub boxes: Vec<f32>,
     pub labels: Vec<i64>,
     pub scores: Vec<f32>,
 }
 
-/// A detection of some others that is compared with one.
+/// The detection that is nearest to another.
 pub struct Nearest {
     pub row: usize,
     /// The largest difference of a coordinate, in pixels.
@@ -40,7 +40,7 @@ impl Detections {
         &self.boxes[4 * row..4 * (row + 1)]
     }
 
-    /// The nearest of these with the label of a detection.
+    /// The nearest one with the same label.
     pub fn nearest(&self, others: &Self, row: usize) -> Option<Nearest> {
         let label = others.labels[row];
         let distance = |at: usize| {

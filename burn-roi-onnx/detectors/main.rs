@@ -1,11 +1,11 @@
-//! Runs imported detectors on their recorded pictures, and compares what they find with what ONNX Runtime found.
+//! Runs imported detectors on their recorded images, and compares their detections with ONNX Runtime's.
 //!
 //! ```text
 //! python export.py --output DIR --models fasterrcnn_mobilenet_v3_large_320_fpn --opsets 16
 //! ONNX_DETECTORS=DIR/fasterrcnn_mobilenet_v3_large_320_fpn_opset16.onnx cargo run --release -p onnx_detectors
 //! ```
 //!
-//! A number after `--` runs each detector as many times more, and tells the median time of each stage.
+//! A number after `--` runs each detector as many times more, and prints the median time of each stage.
 
 mod detections;
 #[allow(dead_code, reason = "only the code of imported detectors calls it")]
@@ -24,7 +24,7 @@ use stages::Run;
 
 include!(concat!(env!("OUT_DIR"), "/detectors.rs"));
 
-/// How many of the recorded detections must be found. The rest are ties, which rounding decides.
+/// The share of recorded detections that must be found. The others are ties, which rounding decides.
 const LEAST_SHARE: f64 = 0.99;
 
 /// An imported detector.
@@ -67,7 +67,7 @@ fn check(detector: &Detector, recording: &str, more: usize) -> Result<bool, Box<
     let device = device();
     let bytes = std::fs::read(recording)?;
     let recording = SafeTensors::deserialize(&bytes)?;
-    // The shipped detector's recording is of several pictures.
+    // The shipped detector's recording has several images.
     let shipped = recording.tensor("shapes.picture").is_ok();
     let (image, expected) = if shipped {
         ("shapes.picture", "shapes")
@@ -114,8 +114,7 @@ fn check(detector: &Detector, recording: &str, more: usize) -> Result<bool, Box<
     Ok(same as f64 >= LEAST_SHARE * rows.len() as f64 && found.labels.len() == rows.len())
 }
 
-/// A recorded picture as a detector takes it: `[3, H, W]`, from 0 to 1. That of the shipped detector is `[H, W, 3]` in
-/// bytes.
+/// A recorded image as `[3, H, W]`, from 0 to 1. The shipped detector's recording has `[H, W, 3]` in bytes.
 fn picture(recorded: &TensorView, device: &Device) -> Tensor<3> {
     let shape = recorded.shape().to_vec();
     if recorded.dtype() != Dtype::U8 {
@@ -130,7 +129,7 @@ fn print_times(runs: &[Run]) {
     let stages = || runs[0].stages.iter().enumerate();
     let of_stage = |at: usize| runs.iter().map(|run| run.stages[at].1).collect();
     println!("  {:24}{:9.1} ms", "all", median(runs.iter().map(Run::time).collect()));
-    // A GPU computes while the next stage is already asked for.
+    // GPUs run asynchronously, so a stage's work can be measured in a later one.
     if cfg!(feature = "flex") {
         for (at, (name, _)) in stages() {
             println!("    {name:22}{:9.1} ms", median(of_stage(at)));
@@ -154,7 +153,7 @@ fn device() -> Device {
     Device::default()
 }
 
-/// Prints how far a mask or the keypoints of the detections that both found are apart.
+/// Prints the differences of masks or keypoints of the detections that both found.
 fn compare(name: &str, found: &[f32], expected: &[f32], rows: &[Option<usize>]) {
     let each = expected.len() / rows.len().max(1);
     let part = |all: &[f32], row: usize| all[each * row..each * (row + 1)].to_vec();
@@ -172,7 +171,7 @@ fn compare(name: &str, found: &[f32], expected: &[f32], rows: &[Option<usize>]) 
     println!("  {name}: {apart} of {total} numbers differ by more than {BOX_TOLERANCE}; at most by {largest}");
 }
 
-/// Prints what Burn and torch have in the place of a detection that was not found.
+/// Prints the nearest detections of Burn and torch to one that was not found.
 fn explain(expected: &Detections, row: usize, found: &Detections, of_torch: Option<&Detections>) {
     let place = |others: &Detections| match others.nearest(expected, row) {
         Some(Nearest { row, distance, score }) => {

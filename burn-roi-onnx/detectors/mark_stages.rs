@@ -1,7 +1,6 @@
-//! Marks in a rewritten model where each stage of a detector ends, so that the generated code can tell its time.
+//! Marks the end of each stage in a rewritten model, so that the generated code can time the stages.
 //!
-//! A mark is a node that gives its input. It takes the place of the last value of a stage, and its code calls
-//! `crate::stages::end`.
+//! A mark is an identity node behind the last value of a stage. Its code calls `crate::stages::end`.
 
 use burn_onnx::ext::proc_macro2::TokenStream;
 use burn_onnx::ext::quote::quote;
@@ -12,7 +11,7 @@ const DOMAIN: &str = "onnx_detectors";
 const OPERATOR: &str = "EndOfStage";
 const STAGE: &str = "stage";
 
-/// A node belongs to the first stage whose beginning of a name it has. `time_onnxruntime.py` has the same stages.
+/// A node belongs to the first stage with a prefix of its name. `time_onnxruntime.py` has the same stages.
 const STAGES: [(&str, &str); 13] = [
     ("/transform/", "preprocessing"),
     ("/backbone/body/", "body"),
@@ -29,10 +28,10 @@ const STAGES: [(&str, &str); 13] = [
     ("/roi_heads/", "detections"),
 ];
 const FIRST: &str = "preprocessing";
-/// What torchvision does after its last head has no module in its name: it maps boxes and masks to the picture.
+/// The stage after the last head, which maps boxes and masks to the image. Its nodes have no module in their names.
 const LAST: &str = "masks in the picture";
 
-/// The operator of the marks, as burn-onnx takes it.
+/// The operator of the marks.
 pub struct EndOfStage;
 
 impl CustomOp for EndOfStage {
@@ -68,7 +67,7 @@ pub fn mark(model: &mut ModelProto) {
     let Some(graph) = model.graph.as_mut() else { return };
     let stages = stages(graph);
     let ends = (1..stages.len()).filter(|&at| stages[at] != stages[at - 1]);
-    // From the last to the first, since a mark moves what comes after it.
+    // Backwards, since an inserted mark moves the nodes after it.
     for next in ends.collect::<Vec<_>>().into_iter().rev() {
         end(graph, next, stages[next - 1]);
     }

@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 
 use burn::tensor::TensorData;
 
-/// What a detector gave, and how long each stage took.
+/// The outputs of a detector, and the time of each stage.
 pub struct Run {
     pub outputs: Vec<TensorData>,
     pub stages: Vec<(&'static str, Duration)>,
@@ -17,7 +17,7 @@ impl Run {
     }
 }
 
-/// The stages that have ended, in order, and when the last of them did.
+/// The ended stages, in order, and the time of the last end.
 struct Log {
     since: Instant,
     stages: Vec<(&'static str, Duration)>,
@@ -27,7 +27,7 @@ thread_local! {
     static LOG: RefCell<Option<Log>> = const { RefCell::new(None) };
 }
 
-/// Begins a run: what follows belongs to the first stage.
+/// Begins a run and its first stage.
 pub fn begin() {
     let log = Log {
         since: Instant::now(),
@@ -36,7 +36,7 @@ pub fn begin() {
     LOG.replace(Some(log));
 }
 
-/// Ends a stage: what follows belongs to the next. A stage may end more than once.
+/// Ends a stage and begins the next. A stage may end more than once.
 pub fn end(stage: &'static str) {
     LOG.with_borrow_mut(|log| {
         let Some(log) = log else { return };

@@ -1,4 +1,4 @@
-//! Shows what burn-onnx 0.22 makes of the models in `upstream`, without burn-roi-onnx.
+//! Prints burn-onnx 0.22's errors for the models in `upstream`, without burn-roi-onnx.
 //!
 //! ```text
 //! cargo run -p burn-roi-onnx --example upstream
@@ -15,7 +15,7 @@ use burn_onnx::ModelGen;
 use burn_onnx::ext::proc_macro2::TokenStream;
 use burn_onnx::ext::{ArgType, CodegenContext, CustomNode, CustomOp, ProcessError};
 
-/// An operator of a user, which refuses every node.
+/// A custom operator that refuses every node.
 struct Own;
 
 impl CustomOp for Own {

@@ -47,7 +47,7 @@ const JOINED: [(&str, usize); 5] = [
     ("tiny", 2),
 ];
 
-/// Graphs of rules that burn-roi does not have, and the attribute that the error names.
+/// Graphs that burn-roi does not implement, and the attribute in the error.
 const REFUSED: [(&str, &str); 3] = [
     ("mmdeploy_multi_level_roi_align_max", "`roi_scale_factor` is 1.5"),
     ("trt_pyramid_roi_align_swapped", "`roi_coords_plusone` is 1"),
@@ -55,23 +55,45 @@ const REFUSED: [(&str, &str); 3] = [
 ];
 
 fn main() -> Result<(), Box<dyn Error>> {
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../tests/graphs");
+    println!("cargo:rerun-if-changed=build.rs");
+    let tests = Path::new(env!("CARGO_MANIFEST_DIR")).join("../tests");
+    let graphs = graphs(&tests)?;
+    let mut model = ModelGen::new();
+    for graph in &graphs {
+        let input = burn_roi_onnx::Input::new(&graph.file)
+            .with_name(&graph.name)
+            .with_joined_levels(graph.joined);
+        input
+            .add_to(&mut model)
+            .map_err(|error| format!("{}: {error}", graph.name))?;
+    }
+    burn_roi_onnx::register(&mut model);
+    burn_roi_onnx::generate(model.out_dir("graphs/"))?;
+    check_refused(&tests)?;
+    check_joined()?;
+    check_panic()?;
+
+    let mut code = String::new();
+    let mut table = String::new();
+    for graph in &graphs {
+        let model = ModelProto::parse_from_bytes(&fs::read(&graph.file)?)?;
+        let proto = model.graph.as_ref().ok_or("there is no graph")?;
+        write!(code, "{}", functions(&graph.name, proto))?;
+        writeln!(table, "{}", row(graph))?;
+    }
+    writeln!(code, "pub const GRAPHS: &[Graph] = &[\n{table}];")?;
+    let output = std::env::var("OUT_DIR")?;
+    fs::write(Path::new(&output).join("graphs.rs"), code)?;
+    Ok(())
+}
+
+/// The graphs to import: those of `graphs.json`, the detector, and some of them with joined levels.
+fn graphs(tests: &Path) -> Result<Vec<Graph>, Box<dyn Error>> {
+    let (folder, detector) = (tests.join("graphs"), tests.join("detector"));
     let list = folder.join("graphs.json");
     println!("cargo:rerun-if-changed={}", list.display());
-    println!("cargo:rerun-if-changed=build.rs");
     let mut entries: Vec<Entry> = serde_json::from_str(&fs::read_to_string(&list)?)?;
-
-    let mut model = ModelGen::new();
-    for (name, reason) in REFUSED {
-        let error = burn_roi_onnx::input(&mut model, folder.join(format!("{name}.onnx")));
-        let error = error
-            .err()
-            .ok_or("a graph is imported that must be refused")?
-            .to_string();
-        assert!(error.contains(reason), "{name} is refused for another reason: {error}");
-        entries.retain(|entry| entry.name != name);
-    }
-    let detector = Path::new(env!("CARGO_MANIFEST_DIR")).join("../tests/detector");
+    entries.retain(|entry| REFUSED.iter().all(|(name, _)| entry.name != *name));
     let graphs = entries.iter().map(|entry| Graph {
         name: entry.name.clone(),
         file: folder.join(format!("{}.onnx", entry.name)),
@@ -87,7 +109,7 @@ fn main() -> Result<(), Box<dyn Error>> {
             .iter()
             .map(|run| detector.join(format!("tiny.{run}.safetensors")))
             .collect(),
-        // Of boxes in pixels; sums of many layers are rounded differently.
+        // In pixels: the sums of many layers are rounded differently.
         tolerance: 1e-3,
         joined: false,
     });
@@ -102,30 +124,17 @@ fn main() -> Result<(), Box<dyn Error>> {
             });
         }
     }
-    for graph in &graphs {
-        let input = burn_roi_onnx::Input::new(&graph.file)
-            .with_name(&graph.name)
-            .with_joined_levels(graph.joined);
-        input
-            .add_to(&mut model)
-            .map_err(|error| format!("{}: {error}", graph.name))?;
-    }
-    burn_roi_onnx::register(&mut model);
-    burn_roi_onnx::generate(model.out_dir("graphs/"))?;
-    check_joined()?;
-    check_panic()?;
+    Ok(graphs)
+}
 
-    let mut code = String::new();
-    let mut table = String::new();
-    for graph in &graphs {
-        let model = ModelProto::parse_from_bytes(&fs::read(&graph.file)?)?;
-        let proto = model.graph.as_ref().ok_or("there is no graph")?;
-        write!(code, "{}", functions(&graph.name, proto))?;
-        writeln!(table, "{}", row(graph))?;
+/// An error if a graph is imported that must be refused, or is refused for another reason.
+fn check_refused(tests: &Path) -> Result<(), Box<dyn Error>> {
+    for (name, reason) in REFUSED {
+        let file = tests.join(format!("graphs/{name}.onnx"));
+        let error = burn_roi_onnx::input(&mut ModelGen::new(), file).err();
+        let error = error.ok_or("a graph is imported that must be refused")?.to_string();
+        assert!(error.contains(reason), "{name} is refused for another reason: {error}");
     }
-    writeln!(code, "pub const GRAPHS: &[Graph] = &[\n{table}];")?;
-    let output = std::env::var("OUT_DIR")?;
-    fs::write(Path::new(&output).join("graphs.rs"), code)?;
     Ok(())
 }
 
@@ -161,7 +170,7 @@ fn functions(name: &str, graph: &GraphProto) -> String {
 fn argument(input: &ValueInfoProto) -> String {
     let tensor = input.type_.tensor_type();
     if tensor.shape.dim.is_empty() {
-        // burn-onnx takes it as a number.
+        // burn-onnx takes a scalar.
         let kind = if tensor.elem_type == 1 { "f32" } else { "i64" };
         return format!("inputs.number::<{kind}>(\"input.{}\")", input.name);
     }
@@ -185,7 +194,7 @@ fn row(graph: &Graph) -> String {
     )
 }
 
-/// An error if the levels of a pyramid were not joined, so that the test of joined levels would test nothing.
+/// An error if the levels of a pyramid were not joined.
 fn check_joined() -> Result<(), Box<dyn Error>> {
     let folder = PathBuf::from(std::env::var("OUT_DIR")?).join("graphs");
     for (name, calls) in JOINED {
@@ -201,7 +210,7 @@ fn check_joined() -> Result<(), Box<dyn Error>> {
     Ok(())
 }
 
-/// An error if a panic of burn-onnx is not one that names the node: a power whose exponents are sizes.
+/// An error if a panic of burn-onnx becomes an error without the node. It panics for a power whose exponents are sizes.
 fn check_panic() -> Result<(), Box<dyn Error>> {
     let value = |name: &str, rank: usize| {
         let mut value = ValueInfoProto {

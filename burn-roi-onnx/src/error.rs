@@ -1,13 +1,14 @@
-//! What can be wrong with a model.
+//! The errors of an import.
 
 use std::fmt;
 use std::io;
 use std::path::PathBuf;
 
+use burn_onnx::ext::ProcessError;
 use onnx_ir::NodeProto;
 
-/// Why a model cannot be imported. The text names the node, the attribute or the tensor, what it was and what it must
-/// be.
+/// Why a model cannot be imported. The text names the node, the attribute or the tensor, its value and what is
+/// expected.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum Error {
@@ -16,7 +17,7 @@ pub enum Error {
     Read {
         /// The file.
         path: PathBuf,
-        /// What the system answered.
+        /// The cause.
         #[source]
         error: io::Error,
     },
@@ -25,16 +26,16 @@ pub enum Error {
     Write {
         /// The file.
         path: PathBuf,
-        /// What the system answered.
+        /// The cause.
         #[source]
         error: io::Error,
     },
-    /// The path of a model is not one that a build script can use.
+    /// A build script cannot use the path of a model.
     #[error("the path {} of the model {reason}", path.display())]
     Path {
         /// The path.
         path: PathBuf,
-        /// What is wrong with it.
+        /// The reason.
         reason: &'static str,
     },
     /// `input` was called outside of a build script.
@@ -46,19 +47,19 @@ pub enum Error {
     /// The model is larger than a protobuf file may be.
     #[error("the model has {bytes} bytes with its external data; it may have {limit} at most")]
     TooLarge {
-        /// Its size.
+        /// Its size in bytes.
         bytes: u64,
-        /// The largest size.
+        /// The largest size in bytes.
         limit: u64,
     },
-    /// The model imports a version of an operator set that is not known.
+    /// The model imports an unknown version of an operator set.
     #[error("the model imports version {version} of the operator set {domain:?}; it must be {expected}")]
     Opset {
         /// The operator set; the default one is "".
         domain: String,
         /// The version.
         version: i64,
-        /// What it must be.
+        /// The expected value.
         expected: String,
     },
     /// An operator does not exist in the version that the model imports.
@@ -68,31 +69,31 @@ pub enum Error {
         node: Box<NodeId>,
         /// The version.
         version: usize,
-        /// What it must be.
+        /// The expected value.
         expected: String,
     },
-    /// The attribute of a node has a value that it must not have.
+    /// An attribute of a node has a wrong value.
     #[error("{node}: the attribute `{attribute}` is {value}; it must be {expected}")]
     Attribute {
         /// The node.
         node: Box<NodeId>,
         /// The attribute.
         attribute: String,
-        /// What it is.
+        /// Its value.
         value: String,
-        /// What it must be.
+        /// The expected value.
         expected: String,
     },
-    /// The input of a node is not what it must be.
+    /// An input of a node has a wrong type or is missing.
     #[error("{node}: the input `{input}` is {value}; it must be {expected}")]
     Input {
         /// The node.
         node: Box<NodeId>,
-        /// The input, by the operator's name for it.
+        /// Its name in the operator's specification.
         input: String,
-        /// What it is.
+        /// Its value.
         value: String,
-        /// What it must be.
+        /// The expected value.
         expected: String,
     },
     /// A node cannot be imported.
@@ -100,7 +101,7 @@ pub enum Error {
     Node {
         /// The node.
         node: Box<NodeId>,
-        /// Why.
+        /// The reason.
         reason: String,
     },
     /// A tensor of the model is malformed.
@@ -108,20 +109,20 @@ pub enum Error {
     Tensor {
         /// The tensor.
         tensor: String,
-        /// What is wrong with it.
+        /// The reason.
         reason: String,
     },
-    /// The data of a tensor lies where it must not, or is not there.
+    /// The external data of a tensor is missing, too short, or outside of the model's folder.
     #[error("the external data of the tensor `{tensor}`, {location:?}: {reason}")]
     ExternalData {
         /// The tensor.
         tensor: String,
-        /// The location that the model names.
+        /// The location in the model.
         location: String,
-        /// What is wrong with it.
+        /// The reason.
         reason: String,
     },
-    /// The graph is malformed, or lacks an input whose sizes are to be fixed, or that input's sizes differ.
+    /// The graph is malformed, or sizes were fixed that it does not allow.
     #[error("the graph {0}")]
     Graph(String),
     /// burn-onnx cannot generate the code of a prepared model.
@@ -129,12 +130,18 @@ pub enum Error {
     Generate {
         /// The text of its panic.
         reason: String,
-        /// The nodes that it may tell of.
+        /// The nodes that it may be about.
         nodes: Vec<NodeId>,
     },
     /// burn-onnx refuses the prepared model.
     #[error("burn-onnx cannot import the model: {0}")]
     Import(String),
+}
+
+impl Error {
+    pub(crate) fn into_process_error(self) -> ProcessError {
+        ProcessError::Custom(self.to_string())
+    }
 }
 
 /// A node of a model: its name, its operator and its first output.
@@ -173,7 +180,7 @@ impl fmt::Display for NodeId {
     }
 }
 
-/// The end of an error that may be about any of some nodes.
+/// The end of an error that is about one of several nodes.
 fn candidates(nodes: &[NodeId]) -> String {
     match nodes {
         [] => String::new(),
@@ -191,5 +198,5 @@ fn candidates(nodes: &[NodeId]) -> String {
     }
 }
 
-/// A detector has a hundred nodes of an operator.
+/// The most nodes that an error lists. A detector can have a hundred nodes of one operator.
 const MOST_CANDIDATES: usize = 8;

@@ -2,7 +2,7 @@
 //!
 //! burn-onnx turns an ONNX model into Rust code in a build script. It has no code for `RoiAlign`, so it cannot import
 //! two-stage detectors. This crate rewrites such a model so that burn-onnx takes it, and adds the region operators,
-//! which run on `burn_roi`:
+//! whose code calls `burn_roi`:
 //!
 //! ```no_run
 //! // build.rs
@@ -14,14 +14,13 @@
 //! }
 //! ```
 //!
-//! The generated code calls `burn_roi`, so the package needs it as a dependency, beside `burn` and `burn-store`. A
-//! model with `NonMaxSuppression`, mask pasting or keypoints needs the feature `detection` of `burn_roi`. The feature
-//! `vision` of `burn` is needed only for a `NonMaxSuppression` in the body of an `If`, a `Loop` or a `Scan`, where
-//! burn-onnx takes no custom operator.
+//! The generated code calls `burn_roi` and `burn_roi_detection`, so the package needs both as dependencies, beside `burn`
+//! and `burn-store`. The feature `vision` of `burn` is needed only for a `NonMaxSuppression` in the body of an `If`, a
+//! `Loop` or a `Scan`, where burn-onnx takes no custom operator.
 //!
 //! # Operators
 //!
-//! | operator set | operator | in burn-roi |
+//! | operator set | operator | in burn-roi or burn-roi-detection |
 //! |---|---|---|
 //! | `""` (ONNX) | `RoiAlign` 10; 16 and 22 | `roi_align`, `onnx::RoiAlign10`; `onnx::RoiAlign16` |
 //! | `""` (ONNX) | `MaxRoiPool` 1 and 22 | `roi_pool`, `onnx::MaxRoiPool` |
@@ -36,26 +35,16 @@
 //! | `""`, `trt.plugins` | `PyramidROIAlign_TRT` | `tensorrt::PyramidRoiAlign` |
 //! | `org.openvinotoolkit` | `ExperimentalDetectronROIFeatureExtractor` | `multi_scale_roi_align` |
 //!
-//! `trt.plugins` is TensorRT's. An attribute that is out of range, of a wrong type or unknown to the operator is an
-//! error.
+//! `trt.plugins` is TensorRT's. An attribute that is unknown, out of range or of a wrong type is an error.
 
 #![forbid(unsafe_code)]
 #![warn(missing_docs)]
 
-mod attributes;
-mod batched_suppression;
 mod error;
 mod generate;
-mod hook;
-mod host;
-mod keypoints;
-mod numbers;
 mod operators;
-mod own;
 mod prepare;
-mod shaping;
-mod suppression;
-mod top_k;
+mod read;
 
 use std::path::{Path, PathBuf};
 
@@ -73,8 +62,8 @@ pub use prepare::prepare;
 ///
 /// # Errors
 ///
-/// An [`Error`] if a file cannot be read or written, if the file is no ONNX model, if two nodes give one value or
-/// none gives it, if a region operator's node is malformed, or if burn-onnx refuses the rewritten model.
+/// An [`Error`] if a file cannot be read or written, if the file is no ONNX model, if a value has no producer or two,
+/// if a region operator's node is malformed, or if burn-onnx refuses the rewritten model.
 pub fn input(model: &mut ModelGen, path: impl AsRef<Path>) -> Result<&mut ModelGen, Error> {
     Input::new(path).add_to(model)
 }
@@ -84,7 +73,7 @@ pub fn input(model: &mut ModelGen, path: impl AsRef<Path>) -> Result<&mut ModelG
 /// ```no_run
 /// # fn main() -> Result<(), burn_roi_onnx::Error> {
 /// let mut model = burn_onnx::ModelGen::new();
-/// // A model of pictures of any size, for pictures of 240 x 320.
+/// // A model of images of any size, for images of 240 x 320.
 /// burn_roi_onnx::Input::new("model/detector.onnx")
 ///     .with_sizes("image", &[3, 240, 320])
 ///     .with_name("detector_240x320")
@@ -109,22 +98,22 @@ impl Input {
         }
     }
 
-    /// Fixes the sizes of an input of the model. What follows from them is then computed by the build script, such as
-    /// the anchors of a detector.
+    /// Fixes the sizes of an input of the model. The build script then computes what follows from them, such as the
+    /// anchors of a detector.
     pub fn with_sizes(mut self, input: &str, sizes: &[usize]) -> Self {
         self.settings.sizes.push((input.to_string(), sizes.to_vec()));
         self
     }
 
-    /// Pools from a feature pyramid in one call of [`multi_scale_roi_align`](burn_roi::multi_scale_roi_align()), where
-    /// torchvision's export pools from each level and puts the results together. The level of a box whose size is right
-    /// between two levels can then be the other one, since its logarithm is rounded differently.
+    /// Pools from a feature pyramid in one call of [`multi_scale_roi_align`](burn_roi::multi_scale_roi_align()) instead
+    /// of one call for each level and a scatter of the results. A box whose size is exactly between two levels can then
+    /// get the other level, since its logarithm is rounded differently.
     pub fn with_joined_levels(mut self, joins: bool) -> Self {
         self.settings.joins_levels = joins;
         self
     }
 
-    /// The name of the generated file, without `.rs`, where it is not that of the ONNX file.
+    /// The name of the generated file, without `.rs`. The default is the name of the ONNX file.
     pub fn with_name(mut self, name: &str) -> Self {
         self.name = Some(name.to_string());
         self
@@ -134,10 +123,9 @@ impl Input {
     ///
     /// # Errors
     ///
-    /// As [`input`], and if the model has no input of a name that sizes are fixed for, or the sizes are not such that
-    /// it takes them.
+    /// As [`input`], and if the model has no input of a name whose sizes are fixed, or does not allow these sizes.
     pub fn add_to(self, model: &mut ModelGen) -> Result<&mut ModelGen, Error> {
-        let prepared = prepare::to_build_folder(&self.path, self.name.as_deref(), &self.settings)?;
+        let prepared = generate::to_build_folder(&self.path, self.name.as_deref(), &self.settings)?;
         Ok(model.input(&prepared))
     }
 }
@@ -150,11 +138,11 @@ impl Input {
 /// If one of them is registered already, as [`ModelGen::register_custom_op`](burn_onnx::ModelGen::register_custom_op)
 /// does.
 pub fn register(model: &mut ModelGen) -> &mut ModelGen {
-    for operator in operators::all() {
-        model.register_custom_op(hook::Hook(operator));
+    for operator in operators::region::all() {
+        model.register_custom_op(operators::region::Hook(operator));
     }
-    for operator in own::ALL {
-        model.register_custom_op(own::OwnHook(operator));
+    for operator in operators::own::ALL {
+        model.register_custom_op(operators::own::OwnHook(operator));
     }
     model
 }

@@ -73,7 +73,7 @@ fn differences(found: &TensorData, expected: &TensorData, tolerance: f64) -> Res
     }
     let tolerance = if expected.dtype().is_float() { tolerance } else { 0.0 };
     let mut pairs = found.iter::<f64>().zip(expected.iter::<f64>()).enumerate();
-    // A NaN is near to nothing.
+    // A NaN is never close.
     let near = |found: f64, expected: f64| (found - expected).abs() <= tolerance * expected.abs().max(1.0);
     match pairs.find(|&(_, (found, expected))| !near(found, expected)) {
         None => Ok(()),

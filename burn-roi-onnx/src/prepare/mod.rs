@@ -1,78 +1,62 @@
-//! Rewrites a model so that burn-onnx takes it.
+//! Rewrites a model so that burn-onnx takes it: folds constants, replaces nodes, and moves region operators to this
+//! crate's operator set.
 
-mod arithmetic;
-mod attribute;
-mod batched_suppression;
-mod evaluate;
-mod expression;
-mod fix;
 mod fold;
-mod givers;
-mod keypoints;
-mod known;
-mod layout;
+mod input_sizes;
 mod names;
 mod nodes;
-mod output;
-mod paste_masks;
-mod pyramid;
-mod read;
 mod region_operators;
-mod sizes;
 mod substitute;
-mod symbols;
-mod tensor;
+mod torchvision;
 mod unused;
-mod windows;
 
 use std::path::Path;
 
 use onnx_ir::{Message, ModelProto};
 
 use crate::error::Error;
-
-pub(crate) use output::{FOLDER, text_of, to_build_folder};
+use crate::read;
 
 /// How a model is rewritten.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Settings {
-    /// The sizes of inputs, by their names.
+    /// Names of inputs and the sizes to fix them to.
     pub sizes: Vec<(String, Vec<usize>)>,
-    /// Whether the levels of a feature pyramid are pooled in one call.
+    /// Pools all levels of a feature pyramid in one call.
     pub joins_levels: bool,
 }
 
-/// Rewrites a model in memory, as [`input`](crate::input()) does with a file. `folder` is where its external data lies;
-/// without one the model must have none.
+/// Rewrites a model in memory, as [`input`](crate::input()) does with a file. External data is read from `folder`;
+/// without a folder the model must have none.
 ///
 /// The rewritten model has no external data. It is for burn-onnx alone: its region operators are in an operator set
 /// that no other program knows.
 ///
 /// # Errors
 ///
-/// An [`Error`] if the bytes are no ONNX model, if external data is missing or lies outside of `folder`, if two nodes
-/// give one value or none gives it, or if a region operator's node is malformed.
+/// An [`Error`] if the bytes are no ONNX model, if external data is missing or outside of `folder`, if a value has no
+/// producer or two, or if a region operator's node is malformed.
 pub fn prepare(bytes: &[u8], folder: Option<&Path>) -> Result<Vec<u8>, Error> {
     let (mut model, _) = read::read(bytes, folder)?;
     rewrite(&mut model, &Settings::default())?;
     encode(&model)
 }
 
-fn rewrite(model: &mut ModelProto, settings: &Settings) -> Result<(), Error> {
+pub(crate) fn rewrite(model: &mut ModelProto, settings: &Settings) -> Result<(), Error> {
     if let Some(graph) = model.graph.as_mut() {
-        fix::sizes(graph, &settings.sizes)?;
+        input_sizes::fix(graph, &settings.sizes)?;
         names::make_unique(graph)?;
         let known = fold::fold(graph);
-        batched_suppression::replace(graph);
-        paste_masks::replace(graph);
-        keypoints::replace(graph);
+        torchvision::batched_suppression::replace(graph);
+        torchvision::paste_masks::replace(graph);
+        torchvision::keypoints::replace(graph);
         if settings.joins_levels {
-            pyramid::join(graph);
+            torchvision::pyramid::join(graph);
         }
         substitute::shaping(graph, &known);
         substitute::top_k(graph);
-        substitute::numbers_in_extremes(graph);
-        substitute::ranks_of_sizes(graph);
+        substitute::constants_of_extremes(graph);
+        substitute::sizes_of_extremes(graph);
     }
     region_operators::prepare(model)?;
     if let Some(graph) = model.graph.as_mut() {
@@ -81,7 +65,7 @@ fn rewrite(model: &mut ModelProto, settings: &Settings) -> Result<(), Error> {
     Ok(())
 }
 
-fn encode(model: &ModelProto) -> Result<Vec<u8>, Error> {
+pub(crate) fn encode(model: &ModelProto) -> Result<Vec<u8>, Error> {
     model
         .write_to_bytes()
         .map_err(|error| Error::Protobuf(error.to_string()))

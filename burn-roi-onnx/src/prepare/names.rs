@@ -1,17 +1,17 @@
-//! Gives every value a name that is its own in the whole model, and that stays the same as a name in Rust.
+//! Renames every value so that its name is unique in the whole model and a Rust identifier.
 //!
-//! burn-onnx makes a Rust name of each name by leaving characters out, so `a.b` and `a_b` would become one variable.
-//! Here they do not, and a value that nothing gives, or that two nodes give, is an error.
+//! burn-onnx makes identifiers by dropping characters, so `a.b` and `a_b` would become one variable. A value without a
+//! producer, or with two, is an error.
 
 use std::collections::{HashMap, HashSet};
 
 use onnx_ir::GraphProto;
 
-use super::attribute::graphs_mut;
-use super::read::is_default;
 use crate::error::{Error, NodeId};
+use crate::read::node::graphs_mut;
+use crate::read::opset::is_default;
 
-/// Words that are no names in Rust.
+/// Rust's keywords.
 const RESERVED: [&str; 52] = [
     "abstract", "as", "async", "await", "become", "box", "break", "const", "continue", "crate", "do", "dyn", "else",
     "enum", "extern", "false", "final", "fn", "for", "gen", "if", "impl", "in", "let", "loop", "macro", "match", "mod",
@@ -32,9 +32,9 @@ pub(super) fn make_unique(graph: &mut GraphProto) -> Result<(), Error> {
 
 struct Names {
     taken: HashSet<String>,
-    /// For the graph and each body around a node, the new names of its values.
+    /// The new names of the values of the graph and of each body around the current node, innermost last.
     scopes: Vec<HashMap<String, String>>,
-    /// For each plain name, the number that was last put behind it.
+    /// The last suffix of each plain name.
     numbers: HashMap<String, usize>,
     /// The new names of initializers.
     initializers: HashSet<String>,
@@ -47,7 +47,7 @@ impl Names {
             input.name = self.declare(&input.name).ok_or_else(|| twice(&input.name))?;
         }
         for tensor in &mut graph.initializer {
-            // An initializer of an input's name is the input's default.
+            // An initializer with the name of an input is the input's default.
             let name = self.innermost(&tensor.name).or_else(|| self.declare(&tensor.name));
             tensor.name = name
                 .filter(|name| self.initializers.insert(name.clone()))
@@ -89,7 +89,7 @@ impl Names {
         Ok(())
     }
 
-    /// The new name of a value that is declared in the innermost graph, if it has none there.
+    /// Declares a value in the innermost graph. `None` if it is declared there already.
     fn declare(&mut self, name: &str) -> Option<String> {
         let new = self.unused(name);
         let scope = self.scopes.last_mut()?;
@@ -120,7 +120,7 @@ impl Names {
         self.scopes.last()?.get(name).cloned()
     }
 
-    /// The new name of a value of any graph around.
+    /// The new name of a value of any surrounding graph.
     fn find(&self, name: &str) -> Option<String> {
         self.scopes.iter().rev().find_map(|scope| scope.get(name).cloned())
     }
@@ -130,7 +130,7 @@ fn twice(name: &str) -> Error {
     Error::Graph(format!("gives the value {name:?} twice"))
 }
 
-/// The name as burn-onnx leaves it: small letters, digits and single underscores, a letter first.
+/// A name that burn-onnx does not change: lower-case letters, digits and single underscores, a letter first.
 fn plain(name: &str) -> String {
     let mut plain = String::with_capacity(name.len() + 6);
     for letter in name.chars() {

@@ -1,60 +1,100 @@
-//! Nodes that give what was computed.
+//! Builds the nodes that the rewriting adds, and their attributes.
 
 use onnx_ir::{AttributeProto, AttributeType, NodeProto};
 
-use super::expression::Inputs;
-use super::symbols::Symbols;
-use super::tensor::Tensor;
-use crate::host;
-use crate::operators::DOMAIN;
+use crate::read::opset::DOMAIN;
+use crate::read::tensor::Tensor;
 
-/// A node that gives numbers that are computed from sizes.
-pub(super) fn size_node(name: &str, symbols: &Symbols) -> NodeProto {
-    let mut inputs = Inputs::default();
-    let code = symbols
-        .elements
-        .iter()
-        .map(|element| element.code(&mut inputs).into_bytes().into());
-    let code = AttributeProto {
-        name: host::CODE.to_string(),
-        type_: AttributeType::STRINGS.into(),
-        strings: code.collect(),
-        ..AttributeProto::default()
-    };
-    let sizes = AttributeProto {
-        name: host::SIZES.to_string(),
-        type_: AttributeType::INTS.into(),
-        ints: symbols.dims.iter().map(|&size| size as i64).collect(),
-        ..AttributeProto::default()
-    };
-    let element = AttributeProto {
-        name: host::ELEMENT.to_string(),
-        type_: AttributeType::INT.into(),
-        i: symbols.element.into(),
-        ..AttributeProto::default()
-    };
+/// A node of this crate's operator set.
+pub(super) fn own(
+    operator: &str,
+    input: Vec<String>,
+    output: Vec<String>,
+    attribute: Vec<AttributeProto>,
+) -> NodeProto {
     NodeProto {
         domain: DOMAIN.to_string(),
-        op_type: host::NAME.to_string(),
-        input: inputs.names,
-        output: vec![name.to_string()],
-        attribute: vec![code, sizes, element],
+        op_type: operator.to_string(),
+        input,
+        output,
+        attribute,
         ..NodeProto::default()
     }
 }
 
-/// A node that gives a constant.
-pub(super) fn constant_node(name: &str, value: &Tensor) -> NodeProto {
-    let attribute = AttributeProto {
-        name: "value".to_string(),
-        type_: AttributeType::TENSOR.into(),
+/// A node of this crate's operator set with the name and the outputs of the node that it replaces.
+pub(super) fn in_place_of(
+    node: &NodeProto,
+    operator: &str,
+    input: Vec<String>,
+    attribute: Vec<AttributeProto>,
+) -> NodeProto {
+    NodeProto {
+        name: node.name.clone(),
+        ..own(operator, input, node.output.clone(), attribute)
+    }
+}
+
+/// A `Constant`.
+pub(super) fn constant(name: &str, value: &Tensor) -> NodeProto {
+    let value = AttributeProto {
         t: Some(value.to_proto("")).into(),
-        ..AttributeProto::default()
+        ..attribute("value", AttributeType::TENSOR)
     };
     NodeProto {
         op_type: "Constant".to_string(),
         output: vec![name.to_string()],
-        attribute: vec![attribute],
+        attribute: vec![value],
         ..NodeProto::default()
+    }
+}
+
+fn attribute(name: &str, kind: AttributeType) -> AttributeProto {
+    AttributeProto {
+        name: name.to_string(),
+        type_: kind.into(),
+        ..AttributeProto::default()
+    }
+}
+
+pub(super) fn int(name: &str, value: i64) -> AttributeProto {
+    AttributeProto {
+        i: value,
+        ..attribute(name, AttributeType::INT)
+    }
+}
+
+pub(super) fn ints(name: &str, values: Vec<i64>) -> AttributeProto {
+    AttributeProto {
+        ints: values,
+        ..attribute(name, AttributeType::INTS)
+    }
+}
+
+pub(super) fn float(name: &str, value: f32) -> AttributeProto {
+    AttributeProto {
+        f: value,
+        ..attribute(name, AttributeType::FLOAT)
+    }
+}
+
+pub(super) fn floats(name: &str, values: Vec<f32>) -> AttributeProto {
+    AttributeProto {
+        floats: values,
+        ..attribute(name, AttributeType::FLOATS)
+    }
+}
+
+pub(super) fn text(name: &str, value: &str) -> AttributeProto {
+    AttributeProto {
+        s: value.as_bytes().to_vec().into(),
+        ..attribute(name, AttributeType::STRING)
+    }
+}
+
+pub(super) fn texts(name: &str, values: Vec<String>) -> AttributeProto {
+    AttributeProto {
+        strings: values.into_iter().map(|value| value.into_bytes().into()).collect(),
+        ..attribute(name, AttributeType::STRINGS)
     }
 }

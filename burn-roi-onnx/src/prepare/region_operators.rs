@@ -1,18 +1,17 @@
-//! Moves `RoiAlign`, `MaxRoiPool` and `NonMaxSuppression` to an operator set of their own, and checks their nodes and
-//! those of the other region operators.
+//! Moves `RoiAlign`, `MaxRoiPool` and `NonMaxSuppression` to this crate's operator set. Checks their nodes and those of
+//! the other region operators.
 
 use onnx_ir::{GraphProto, ModelProto, NodeProto};
 
-use super::attribute::{graphs, text};
-use super::read::{is_default, version};
-use super::substitute::is;
-use crate::attributes::{Attributes, ORIGINAL_NAME};
+use super::nodes::text;
 use crate::error::{Error, NodeId};
-use crate::hook::count;
-use crate::operators::{self, DOMAIN, Operator};
-use crate::suppression;
+use crate::operators::attributes::{Attributes, ORIGINAL_NAME};
+use crate::operators::own::suppression;
+use crate::operators::region::{self, Operator};
+use crate::read::node::{graphs, is};
+use crate::read::opset::{DOMAIN, is_default, version};
 
-/// Moves and checks the nodes of a model.
+/// Moves and checks the nodes of a model, and imports the operator sets.
 pub(super) fn prepare(model: &mut ModelProto) -> Result<(), Error> {
     let default = version(model, "").unwrap_or(0);
     model.opset_import.retain(|import| import.domain != DOMAIN);
@@ -56,7 +55,7 @@ fn move_to(node: &mut NodeProto, domain: &str) {
     node.attribute.push(text(ORIGINAL_NAME, &original_name(node)));
 }
 
-/// The operator of a node, if it is one of regions.
+/// The region operator of a node.
 fn operator(node: &NodeProto) -> Option<&'static Operator> {
     let moves = is_default(&node.domain) && matches!(node.op_type.as_str(), "RoiAlign" | "MaxRoiPool");
     let domain = match node.domain.as_str() {
@@ -64,10 +63,10 @@ fn operator(node: &NodeProto) -> Option<&'static Operator> {
         domain if is_default(domain) => "",
         domain => domain,
     };
-    operators::find(domain, &node.op_type)
+    region::find(domain, &node.op_type)
 }
 
-/// What a node is called in an error of burn-onnx.
+/// The name of a node in errors.
 fn original_name(node: &NodeProto) -> String {
     match (node.name.as_str(), node.output.first()) {
         ("", Some(output)) => format!("of the output {output}"),
@@ -78,31 +77,15 @@ fn original_name(node: &NodeProto) -> String {
 /// Checks a node's version, its numbers of inputs and outputs, and its attributes.
 fn check(node: &NodeProto, operator: &Operator, version: usize) -> Result<(), Error> {
     let attributes = Attributes::of(node, version);
-    if !operator.versions.contains(&version) {
-        let (first, last) = (operator.versions.start(), operator.versions.end());
-        return Err(Error::OperatorVersion {
-            node: Box::new(attributes.node),
-            version,
-            expected: format!("{first} to {last}"),
-        });
-    }
-    count(&attributes.node, "inputs", node.input.len(), &operator.inputs)?;
-    count(&attributes.node, "outputs", node.output.len(), &operator.outputs)?;
-    let call = (operator.read)(&attributes, node.input.len())?;
-    for (name, input) in node.input.iter().zip(&call.inputs) {
-        if name.is_empty() {
-            return Err(Error::Input {
-                node: Box::new(attributes.node),
-                input: input.name.to_string(),
-                value: "missing".to_string(),
-                expected: "there".to_string(),
-            });
-        }
-    }
-    Ok(())
+    attributes.check_version(&operator.versions)?;
+    let call = operator.call(&attributes, node.input.len(), node.output.len())?;
+    let missing = node.input.iter().zip(&call.inputs).find(|(name, _)| name.is_empty());
+    missing.map_or(Ok(()), |(_, input)| {
+        Err(attributes.wrong_input(input.name, "missing", "there"))
+    })
 }
 
-/// burn-onnx generates no code of a custom operator in a body.
+/// An error if a body has a region operator: burn-onnx generates no code for custom operators in bodies.
 fn refuse_in_bodies(node: &NodeProto) -> Result<(), Error> {
     fn refuse(graph: &GraphProto, around: &NodeId) -> Result<(), Error> {
         for node in &graph.node {

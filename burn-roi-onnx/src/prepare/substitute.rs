@@ -1,26 +1,23 @@
-//! Puts nodes that burn-onnx takes in the place of those that it does not, or that fail at run time.
+//! Replaces standard nodes that burn-onnx refuses or whose generated code fails.
 
 use std::collections::HashMap;
 
 use onnx_ir::{GraphProto, NodeProto, TensorProto};
 
-use super::attribute::Of;
-use super::known::{Known, Scope};
-use super::read::is_default;
-use super::tensor::element;
-use crate::host;
-use crate::operators::DOMAIN;
-use crate::own::OwnOperator;
-use crate::shaping::Shaping;
-use crate::top_k;
+use super::fold::{Known, Scope};
+use crate::operators::own::shaping::Shaping;
+use crate::operators::own::{OwnOperator, sizes, top_k};
+use crate::read::node::{NodeAttributes, is};
+use crate::read::opset::{DOMAIN, is_default};
+use crate::read::tensor::element;
 
-/// Burn's `expand` and `reshape` refuse tensors without elements. A picture without regions has them, and so does a
-/// pyramid level.
+/// Burn's `expand` and `reshape` refuse tensors without elements. An image or a pyramid level without regions has such
+/// tensors.
 pub(super) fn shaping(graph: &mut GraphProto, known: &Scope) {
     let dims = |name: Option<&String>| known.get(name?).and_then(Known::sizes);
     let mut constants = Vec::new();
     for node in graph.node.iter_mut().filter(|node| is_default(&node.domain)) {
-        // With known sizes there is nothing to refuse.
+        // A tensor whose known sizes are above 0 has elements.
         let fixed = dims(node.input.first()).is_some_and(|sizes| !sizes.contains(&0));
         let asks = node.input.get(1).is_some() && dims(node.input.get(1)).is_some_and(|sizes| sizes.len() == 1);
         match node.op_type.as_str() {
@@ -55,8 +52,8 @@ pub(super) fn shaping(graph: &mut GraphProto, known: &Scope) {
     graph.initializer.append(&mut constants);
 }
 
-/// `Min` and `Max` of a tensor and a number panic in burn-onnx, so a number becomes a tensor of one element.
-pub(super) fn numbers_in_extremes(graph: &mut GraphProto) {
+/// burn-onnx panics for `Min` and `Max` of a tensor and a scalar, so a constant scalar becomes a tensor of rank 1.
+pub(super) fn constants_of_extremes(graph: &mut GraphProto) {
     let numbers: HashMap<String, usize> = graph
         .initializer
         .iter()
@@ -86,24 +83,24 @@ pub(super) fn top_k(graph: &mut GraphProto) {
     }
 }
 
-/// burn-onnx takes both inputs of `Min` and `Max` as tensors, and not as sizes.
-pub(super) fn ranks_of_sizes(graph: &mut GraphProto) {
-    let sizes: HashMap<String, NodeProto> = graph
+/// burn-onnx takes no scalars as inputs of `Min` and `Max`, so computed ones become tensors of rank 1.
+pub(super) fn sizes_of_extremes(graph: &mut GraphProto) {
+    let computed: HashMap<String, NodeProto> = graph
         .node
         .iter()
-        .filter(|node| node.domain == DOMAIN && node.op_type == host::NAME)
+        .filter(|node| node.domain == DOMAIN && node.op_type == sizes::NAME)
         .filter_map(|node| Some((node.output.first()?.clone(), node.clone())))
         .collect();
     for mut node in std::mem::take(&mut graph.node) {
         let takes = if is(&node, "Min") || is(&node, "Max") { 2 } else { 0 };
         for asked in node.input.iter_mut().take(takes) {
-            if let Some(mut number) = sizes.get(asked).cloned() {
+            if let Some(mut number) = computed.get(asked).cloned() {
                 *asked = format!("{asked}_copy{}", graph.node.len());
                 number.output = vec![asked.clone()];
                 for attribute in number
                     .attribute
                     .iter_mut()
-                    .filter(|attribute| attribute.name == host::SIZES && attribute.ints.is_empty())
+                    .filter(|attribute| attribute.name == sizes::SIZES && attribute.ints.is_empty())
                 {
                     attribute.ints = vec![1];
                 }
@@ -112,9 +109,4 @@ pub(super) fn ranks_of_sizes(graph: &mut GraphProto) {
         }
         graph.node.push(node);
     }
-}
-
-/// Whether a node is a standard operator of a name.
-pub(super) fn is(node: &NodeProto, name: &str) -> bool {
-    node.op_type == name && is_default(&node.domain)
 }

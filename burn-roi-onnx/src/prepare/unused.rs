@@ -4,8 +4,7 @@ use std::collections::HashSet;
 
 use onnx_ir::GraphProto;
 
-use super::attribute::graphs;
-use super::fold::used;
+use crate::read::node::{graphs, used};
 
 pub(super) fn remove(graph: &mut GraphProto) {
     let mut needed: HashSet<String> = graph.output.iter().map(|output| output.name.clone()).collect();

@@ -1,4 +1,4 @@
-//! Bytes that are no model, and graphs that are none.
+//! Malformed protobufs and malformed graphs.
 
 use burn_roi_onnx::prepare;
 use onnx_ir::{GraphProto, Message, ModelProto};
@@ -28,7 +28,7 @@ fn what_is_no_protobuf_is_refused() {
 fn no_truncation_panics() {
     let bytes = roi_align(16, Vec::new()).write_to_bytes().unwrap();
     for end in 0..bytes.len() {
-        // Some are models of fewer fields, so only the rest must be an error.
+        // Some truncated files are valid models with fewer fields, so an error is not required.
         let _ = prepare(&bytes[..end], None);
     }
     assert!(prepare(&bytes, None).is_ok());

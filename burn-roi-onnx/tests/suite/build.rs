@@ -1,4 +1,4 @@
-//! Makes small models, and reads what became of them.
+//! Builds small models, and reads the rewritten ones.
 
 use burn_roi_onnx::{Error, prepare};
 use onnx_ir::{AttributeProto, AttributeType, GraphProto, Message, ModelProto, NodeProto, TensorProto, ValueInfoProto};
@@ -14,7 +14,7 @@ pub fn node(operator: &str, inputs: &[&str], outputs: &[&str]) -> NodeProto {
     }
 }
 
-/// A value of floats; a size of 0 stands for one that is not known.
+/// A value of f32. A size of 0 stands for an unknown size.
 pub fn value(name: &str, sizes: &[i64]) -> ValueInfoProto {
     let mut value = ValueInfoProto {
         name: name.to_string(),
@@ -34,7 +34,7 @@ pub fn value(name: &str, sizes: &[i64]) -> ValueInfoProto {
     value
 }
 
-/// A value of 64-bit integers.
+/// A value of i64.
 pub fn integers(name: &str, sizes: &[i64]) -> ValueInfoProto {
     let mut value = value(name, sizes);
     value.type_.mut_or_insert_default().mut_tensor_type().elem_type = 7;
@@ -126,7 +126,7 @@ pub fn graph(name: &str, graph: GraphProto) -> AttributeProto {
     }
 }
 
-/// A tensor of 64-bit integers.
+/// A tensor of i64.
 pub fn tensor(name: &str, sizes: &[i64], values: &[i64]) -> TensorProto {
     TensorProto {
         name: name.to_string(),
@@ -137,13 +137,13 @@ pub fn tensor(name: &str, sizes: &[i64], values: &[i64]) -> TensorProto {
     }
 }
 
-/// What becomes of a model.
+/// The rewritten model.
 pub fn prepared(model: &ModelProto) -> Result<ModelProto, Error> {
     let bytes = prepare(&model.write_to_bytes().unwrap(), None)?;
     Ok(ModelProto::parse_from_bytes(&bytes).unwrap())
 }
 
-/// The text of the error that a model gives.
+/// The text of a model's error.
 pub fn refusal(model: &ModelProto) -> String {
     match prepared(model) {
         Ok(_) => panic!("the model is accepted"),

@@ -1,4 +1,4 @@
-//! Tensors whose data lies in other files.
+//! Tensors whose data is in other files.
 
 use std::fs;
 use std::path::PathBuf;
@@ -8,7 +8,7 @@ use onnx_ir::{Message, ModelProto, TensorProto};
 
 use super::build::{model, node, value};
 
-/// A folder that is removed again.
+/// A temporary folder.
 struct Folder(PathBuf);
 
 impl Folder {
@@ -29,7 +29,7 @@ impl Drop for Folder {
     }
 }
 
-/// A model that adds a tensor of four floats, whose data lies elsewhere.
+/// A model that adds a tensor of four floats with external data.
 fn adding(entries: &[(&str, &str)]) -> ModelProto {
     let add = node("Add", &["x", "weights"], &["y"]);
     let mut model = model(16, vec![add], vec![value("x", &[4])], vec![value("y", &[4])]);

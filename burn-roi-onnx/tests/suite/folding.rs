@@ -1,8 +1,8 @@
-//! What is computed before the model runs.
+//! Constant folding.
 
 use onnx_ir::{GraphProto, ModelProto, NodeProto, TensorProto};
 
-use super::build::{float, graph, int, ints, model, node, operators, prepared, tensor, value};
+use super::build::{float, graph, int, integers, ints, model, node, operators, prepared, tensor, value};
 
 /// Folds nodes that compute `y` from a tensor `x` of the sizes [?, 3, 8, 6] and from constants.
 fn folded(nodes: Vec<NodeProto>, constants: Vec<TensorProto>) -> ModelProto {
@@ -11,7 +11,7 @@ fn folded(nodes: Vec<NodeProto>, constants: Vec<TensorProto>) -> ModelProto {
     prepared(&model).unwrap()
 }
 
-/// The integers that the graph gives, if they were computed.
+/// The integers of the output, if it was folded.
 fn constant(model: &ModelProto) -> Option<Vec<i64>> {
     let [only] = &model.graph.node[..] else {
         return None;
@@ -29,7 +29,7 @@ fn constant(model: &ModelProto) -> Option<Vec<i64>> {
     )
 }
 
-/// The code of the elements that a node of sizes gives.
+/// The code of the elements of `Sizes` nodes.
 fn code(model: &ModelProto) -> Vec<String> {
     let attributes = model.graph.node.iter().flat_map(|node| &node.attribute);
     let code = attributes
@@ -57,7 +57,7 @@ fn a_known_size_of_a_tensor_is_a_constant() {
     };
     assert_eq!(constant(&nodes(1)), Some(vec![3]));
     assert_eq!(constant(&nodes(-1)), Some(vec![6]));
-    // The first size is not known before the model runs, so that a node reads it on the host.
+    // The first size is unknown before the model runs, so a node reads it on the host.
     let model = nodes(0);
     assert_eq!(operators(&model), ["burn_roi::Sizes"]);
     assert_eq!(code(&model), ["(burn_roi_sizes0[0] as i64)"]);
@@ -219,4 +219,14 @@ fn what_nothing_uses_is_left_out() {
     let model = folded(nodes, vec![tensor("weights", &[1], &[1])]);
     assert_eq!(operators(&model), ["Relu"]);
     assert!(model.graph.initializer.is_empty());
+}
+
+#[test]
+fn a_shape_of_too_many_sizes_is_left_unknown() {
+    // A list of sizes with 2^40 elements does not fit into memory.
+    let nodes = ["Reshape", "Expand"].map(|operator| node(operator, &["x", "sizes"], &[operator]));
+    let inputs = vec![value("x", &[4]), integers("sizes", &[1 << 40])];
+    let outputs = vec![value("Reshape", &[]), value("Expand", &[])];
+    let model = prepared(&model(16, nodes.to_vec(), inputs, outputs)).unwrap();
+    assert_eq!(operators(&model).len(), 2);
 }

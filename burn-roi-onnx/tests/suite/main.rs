@@ -1,4 +1,4 @@
-//! What `prepare` makes of models, good and bad.
+//! Tests of `prepare`, with valid and malformed models.
 
 mod attributes;
 mod bad_models;

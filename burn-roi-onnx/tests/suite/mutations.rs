@@ -1,13 +1,13 @@
-//! Mutated models: an error or a model, and never a panic.
+//! Mutated models result in an error or a model, never in a panic.
 //!
-//! `BURN_ROI_ONNX_MUTATIONS=100000 cargo test --release -p burn-roi-onnx --test suite mutations` tries as many.
+//! `BURN_ROI_ONNX_MUTATIONS=100000 cargo test --release -p burn-roi-onnx --test suite mutations` tries 100000.
 
 use std::fs;
 use std::path::{Path, PathBuf};
 
 use burn_roi_onnx::prepare;
 
-/// A generator of random numbers (SplitMix64), so that a failure can be repeated.
+/// SplitMix64, with a fixed seed so that failures are reproducible.
 struct Random(u64);
 
 impl Random {
@@ -63,7 +63,7 @@ fn graphs() -> Vec<(PathBuf, Vec<u8>)> {
 fn no_mutation_panics() {
     let count = std::env::var("BURN_ROI_ONNX_MUTATIONS").map_or(2000, |count| count.parse().unwrap());
     let graphs = graphs();
-    // Otherwise the mutations would test little. Three graphs are of rules that burn-roi does not have.
+    // The unmutated graphs must be accepted, except three that burn-roi does not implement.
     let refused = graphs.iter().filter(|(_, bytes)| prepare(bytes, None).is_err()).count();
     assert_eq!(refused, 3, "of the graphs as they are");
     let (mut accepted, mut refused) = (0, 0);

@@ -1,4 +1,4 @@
-//! Names of values become names in Rust, and stay different.
+//! Names of values become distinct Rust identifiers.
 
 use super::build::{model, node, prepared, value};
 

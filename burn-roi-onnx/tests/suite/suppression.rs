@@ -1,4 +1,4 @@
-//! `NonMaxSuppression`: moved to the operator set of the import, and refused where it is malformed.
+//! `NonMaxSuppression` is moved to this crate's operator set, and malformed nodes are refused.
 
 use onnx_ir::{AttributeProto, GraphProto, ModelProto};
 

@@ -1,0 +1,294 @@
+//! The attributes of an operator's node, checked as they are read.
+
+use std::collections::HashSet;
+use std::ops::RangeInclusive;
+
+use burn_onnx::ext::{AttrKind, CustomNode};
+use burn_roi::{MAXIMUM_FIXED_SAMPLES, MAXIMUM_OUTPUT_SIZE};
+use onnx_ir::{AttributeProto, AttributeType, NodeProto};
+
+use crate::error::{Error, NodeId};
+
+/// The attribute that keeps a node's name, since burn-onnx renames nodes.
+pub(crate) const ORIGINAL_NAME: &str = "burn_roi_node";
+
+/// Attributes for finding a plugin. They change nothing that it computes.
+const OF_THE_LOADER: [&str; 2] = ["plugin_version", "plugin_namespace"];
+
+/// The value of an attribute.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) enum Value {
+    Int(i64),
+    Ints(Vec<i64>),
+    Float(f32),
+    Floats(Vec<f32>),
+    Text(String),
+    Other(String),
+}
+
+/// The attributes of a node.
+pub(crate) struct Attributes {
+    pub node: NodeId,
+    /// The version of the node's operator set.
+    pub version: usize,
+    values: Vec<(String, Value)>,
+}
+
+impl Attributes {
+    /// Reads a node of a model.
+    pub fn of(node: &NodeProto, version: usize) -> Self {
+        let values = node
+            .attribute
+            .iter()
+            .map(|attribute| (attribute.name.clone(), value(attribute)));
+        Self {
+            node: NodeId::of(node),
+            version,
+            values: values.collect(),
+        }
+    }
+
+    /// Reads a node of burn-onnx.
+    pub fn of_custom(node: &CustomNode) -> Self {
+        let name = node.attrs.get_string(ORIGINAL_NAME).unwrap_or(&node.name).to_string();
+        let names = node.attrs.names().filter(|&name| name != ORIGINAL_NAME);
+        Self {
+            node: NodeId {
+                name,
+                operator: node.op_type.clone(),
+                domain: node.domain.clone(),
+                output: node
+                    .outputs
+                    .first()
+                    .map(|output| output.name.clone())
+                    .unwrap_or_default(),
+            },
+            version: node.opset,
+            values: names.map(|name| (name.to_string(), custom_value(node, name))).collect(),
+        }
+    }
+
+    /// An error if the version of the operator set is not an expected one.
+    pub fn check_version(&self, expected: &RangeInclusive<usize>) -> Result<(), Error> {
+        if expected.contains(&self.version) {
+            return Ok(());
+        }
+        Err(Error::OperatorVersion {
+            node: Box::new(self.node.clone()),
+            version: self.version,
+            expected: format!("{} to {}", expected.start(), expected.end()),
+        })
+    }
+
+    /// An error if the node has too few or too many inputs or outputs.
+    pub fn check_count(&self, what: &str, count: usize, expected: &RangeInclusive<usize>) -> Result<(), Error> {
+        if expected.contains(&count) {
+            return Ok(());
+        }
+        let expected = match (expected.start(), expected.end()) {
+            (least, most) if least == most => least.to_string(),
+            (least, most) => format!("{least} to {most}"),
+        };
+        Err(Error::Node {
+            node: Box::new(self.node.clone()),
+            reason: format!("it has {count} {what}; it must have {expected}"),
+        })
+    }
+
+    /// An error if an attribute occurs twice or is not in `known`. An unknown one may change the operator's result.
+    pub fn only(&self, known: &[&str]) -> Result<(), Error> {
+        let mut seen = HashSet::new();
+        if let Some((name, value)) = self.values.iter().find(|(name, _)| !seen.insert(name)) {
+            return Err(self.wrong(name, value.to_string(), "there only once"));
+        }
+        let unknown = |name: &String| !known.contains(&name.as_str()) && !OF_THE_LOADER.contains(&name.as_str());
+        match self.values.iter().find(|(name, _)| unknown(name)) {
+            None => Ok(()),
+            Some((name, value)) => Err(self.wrong(
+                name,
+                value.to_string(),
+                format!("absent: the operator has only {known:?}"),
+            )),
+        }
+    }
+
+    /// The height or the width of an output.
+    pub fn size(&self, name: &str, default: Option<i64>) -> Result<usize, Error> {
+        let value = self.int(name, default)?;
+        self.size_of(name, value)
+    }
+
+    /// The height and the width of an output, in one attribute.
+    pub fn sizes(&self, name: &str) -> Result<[usize; 2], Error> {
+        let values = self.ints(name, None)?;
+        match values[..] {
+            [height, width] => Ok([self.size_of(name, height)?, self.size_of(name, width)?]),
+            _ => Err(self.wrong(name, format!("{values:?}"), "a height and a width")),
+        }
+    }
+
+    fn size_of(&self, name: &str, value: i64) -> Result<usize, Error> {
+        self.within(name, value, 1..=MAXIMUM_OUTPUT_SIZE as i64)
+    }
+
+    /// A sampling ratio. 0 is adaptive.
+    pub fn samples(&self, name: &str, default: i64) -> Result<usize, Error> {
+        let value = self.int(name, Some(default))?;
+        self.within(name, value, 0..=MAXIMUM_FIXED_SAMPLES as i64)
+    }
+
+    /// Checks that an integer is in a range.
+    pub fn within(&self, name: &str, value: i64, range: RangeInclusive<i64>) -> Result<usize, Error> {
+        let fits = range.contains(&value);
+        let expected = || format!("{} to {}", range.start(), range.end());
+        let size = fits.then(|| usize::try_from(value).ok()).flatten();
+        size.ok_or_else(|| self.wrong(name, value.to_string(), expected()))
+    }
+
+    /// A spatial scale.
+    pub fn scale(&self, name: &str, default: Option<f32>) -> Result<f32, Error> {
+        let scale = self.float(name, default)?;
+        if scale.is_finite() && scale > 0.0 {
+            Ok(scale)
+        } else {
+            Err(self.wrong(name, scale.to_string(), "finite and above 0"))
+        }
+    }
+
+    /// Floats above 0, one for each of `maps` feature maps.
+    pub fn scales(&self, name: &str, maps: usize) -> Result<Vec<f32>, Error> {
+        let expected = || format!("{maps} floats above 0, one for each feature map");
+        match self.get(name) {
+            Some(Value::Floats(scales)) if scales.len() == maps => {
+                let fit = scales.iter().all(|scale| scale.is_finite() && *scale > 0.0);
+                fit.then(|| scales.clone())
+                    .ok_or_else(|| self.wrong(name, format!("{scales:?}"), expected()))
+            }
+            value => Err(self.missing(name, value, &expected())),
+        }
+    }
+
+    /// A finite float.
+    pub fn finite(&self, name: &str, default: f32) -> Result<f32, Error> {
+        let value = self.float(name, Some(default))?;
+        if value.is_finite() {
+            Ok(value)
+        } else {
+            Err(self.wrong(name, value.to_string(), "finite"))
+        }
+    }
+
+    /// A boolean, as 0 or 1.
+    pub fn flag(&self, name: &str, default: bool) -> Result<bool, Error> {
+        Ok(self.within(name, self.int(name, Some(default.into()))?, 0..=1)? == 1)
+    }
+
+    /// One of several names.
+    pub fn choice<T: Copy>(&self, name: &str, default: T, choices: &[(&str, T)]) -> Result<T, Error> {
+        let text = match self.get(name) {
+            None => return Ok(default),
+            Some(Value::Text(text)) => text,
+            Some(other) => return Err(self.wrong(name, other.to_string(), "a string")),
+        };
+        let names: Vec<_> = choices.iter().map(|(name, _)| *name).collect();
+        let chosen = choices.iter().find(|(name, _)| name == text);
+        chosen
+            .map(|&(_, choice)| choice)
+            .ok_or_else(|| self.wrong(name, format!("{text:?}"), format!("one of {names:?}")))
+    }
+
+    /// An integer.
+    pub fn int(&self, name: &str, default: Option<i64>) -> Result<i64, Error> {
+        match (self.get(name), default) {
+            (Some(&Value::Int(value)), _) | (None, Some(value)) => Ok(value),
+            (value, _) => Err(self.missing(name, value, "an integer")),
+        }
+    }
+
+    /// A list of integers.
+    pub fn ints(&self, name: &str, default: Option<&[i64]>) -> Result<Vec<i64>, Error> {
+        match (self.get(name), default) {
+            (Some(Value::Ints(values)), _) => Ok(values.clone()),
+            (None, Some(values)) => Ok(values.to_vec()),
+            (value, _) => Err(self.missing(name, value, "a list of integers")),
+        }
+    }
+
+    fn float(&self, name: &str, default: Option<f32>) -> Result<f32, Error> {
+        match (self.get(name), default) {
+            (Some(&Value::Float(value)), _) | (None, Some(value)) => Ok(value),
+            (value, _) => Err(self.missing(name, value, "a float")),
+        }
+    }
+
+    fn get(&self, name: &str) -> Option<&Value> {
+        let (_, value) = self.values.iter().find(|(known, _)| known == name)?;
+        Some(value)
+    }
+
+    fn missing(&self, name: &str, value: Option<&Value>, expected: &str) -> Error {
+        let value = value.map_or_else(|| "missing".to_string(), Value::to_string);
+        self.wrong(name, value, expected)
+    }
+
+    /// The error for a wrong input.
+    pub fn wrong_input(&self, input: &str, value: impl Into<String>, expected: impl Into<String>) -> Error {
+        Error::Input {
+            node: Box::new(self.node.clone()),
+            input: input.to_string(),
+            value: value.into(),
+            expected: expected.into(),
+        }
+    }
+
+    /// The error for a wrong attribute.
+    pub fn wrong(&self, name: &str, value: impl Into<String>, expected: impl Into<String>) -> Error {
+        Error::Attribute {
+            node: Box::new(self.node.clone()),
+            attribute: name.to_string(),
+            value: value.into(),
+            expected: expected.into(),
+        }
+    }
+}
+
+impl std::fmt::Display for Value {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Self::Int(value) => write!(f, "{value}"),
+            // A malformed model can have a list of any length.
+            Self::Ints(values) if values.len() > 16 => write!(f, "a list of {} integers", values.len()),
+            Self::Ints(values) => write!(f, "{values:?}"),
+            Self::Float(value) => write!(f, "{value}"),
+            Self::Floats(values) if values.len() > 16 => write!(f, "a list of {} floats", values.len()),
+            Self::Floats(values) => write!(f, "{values:?}"),
+            Self::Text(value) => write!(f, "{value:?}"),
+            Self::Other(kind) => write!(f, "of the type {kind}"),
+        }
+    }
+}
+
+fn value(attribute: &AttributeProto) -> Value {
+    match attribute.type_.enum_value() {
+        Ok(AttributeType::INT) => Value::Int(attribute.i),
+        Ok(AttributeType::INTS) => Value::Ints(attribute.ints.clone()),
+        Ok(AttributeType::FLOAT) => Value::Float(attribute.f),
+        Ok(AttributeType::FLOATS) => Value::Floats(attribute.floats.clone()),
+        Ok(AttributeType::STRING) => Value::Text(String::from_utf8_lossy(&attribute.s).into_owned()),
+        Ok(other) => Value::Other(format!("{other:?}")),
+        Err(number) => Value::Other(number.to_string()),
+    }
+}
+
+fn custom_value(node: &CustomNode, name: &str) -> Value {
+    let attributes = &node.attrs;
+    let value = match attributes.kind(name) {
+        Some(AttrKind::Int64) => attributes.get_i64(name).map(Value::Int),
+        Some(AttrKind::Int64s) => attributes.get_i64s(name).map(|values| Value::Ints(values.to_vec())),
+        Some(AttrKind::Float32) => attributes.get_f32(name).map(Value::Float),
+        Some(AttrKind::Float32s) => attributes.get_f32s(name).map(|values| Value::Floats(values.to_vec())),
+        Some(AttrKind::String) => attributes.get_string(name).map(|text| Value::Text(text.to_string())),
+        _ => None,
+    };
+    value.unwrap_or_else(|| Value::Other(format!("{:?}", attributes.kind(name))))
+}

@@ -1,0 +1,33 @@
+//! This crate's replacements for standard operators, loops and branches that burn-onnx refuses or whose generated code
+//! fails.
+
+pub(crate) mod batched_suppression;
+pub(crate) mod keypoints;
+mod operator;
+pub(crate) mod shaping;
+pub(crate) mod sizes;
+pub(crate) mod suppression;
+pub(crate) mod top_k;
+
+pub(crate) use operator::{OwnHook, OwnOperator};
+
+use crate::read::opset::DOMAIN;
+use shaping::Shaping;
+
+/// All of them.
+pub(crate) const ALL: [&dyn OwnOperator; 8] = [
+    &batched_suppression::BatchedSuppression,
+    &keypoints::Keypoints,
+    &Shaping::Expand,
+    &Shaping::Flatten,
+    &Shaping::Reshape,
+    &sizes::Sizes,
+    &suppression::Suppression,
+    &top_k::TopK,
+];
+
+/// The operator of a name in an operator set.
+pub(crate) fn find(domain: &str, name: &str) -> Option<&'static dyn OwnOperator> {
+    ALL.into_iter()
+        .find(|operator| domain == DOMAIN && operator.name() == name)
+}

@@ -1,0 +1,57 @@
+//! `RoiAlign` on a feature pyramid. torchvision's export has a `RoiAlign` and a `ScatterElements` for each level.
+
+use burn_onnx::ext::quote::quote;
+
+use super::operator::{Call, Input, MAXIMUM_LEVELS, Operator};
+use crate::error::Error;
+use crate::operators::attributes::Attributes;
+use crate::read::opset::{DOMAIN, NEWEST_VERSION};
+
+/// The operator's name.
+pub(crate) const NAME: &str = "MultiScaleRoiAlign";
+
+pub(super) const OPERATORS: &[Operator] = &[Operator {
+    domain: DOMAIN,
+    name: NAME,
+    versions: 1..=NEWEST_VERSION,
+    inputs: 2..=1 + MAXIMUM_LEVELS,
+    outputs: 1..=1,
+    read: multi_scale_roi_align,
+}];
+
+fn multi_scale_roi_align(attributes: &Attributes, inputs: usize) -> Result<Call, Error> {
+    let height = attributes.size("output_height", None)?;
+    let width = attributes.size("output_width", None)?;
+    let samples = attributes.samples("sampling_ratio", 0)?;
+    let aligned = attributes.flag("aligned", false)?;
+    let scales = attributes.scales("spatial_scales", inputs - 1)?;
+    let scales: Vec<f64> = scales.into_iter().map(f64::from).collect();
+    let rule = attributes.scales("rule", 3)?;
+    let [scale, level, epsilon] = [rule[0], rule[1], rule[2]].map(f64::from);
+    let level = level as i32;
+    let first = attributes.int("first_level", None)? as i32;
+    let output = vec![None, None, Some(height), Some(width)];
+    Ok(Call::of_pyramid(
+        Input::float("rois", 2),
+        inputs - 1,
+        output,
+        move |boxes, maps| {
+            quote! {
+                burn_roi::multi_scale_roi_align(
+                    alloc::vec![#(#maps),*],
+                    &burn_roi::Rois::from_index_first(#boxes),
+                    &[#(#scales),*],
+                    burn_roi::MultiScaleRoiAlignConfig::new(
+                        burn_roi::RoiAlignConfig::new([#height, #width])
+                            .with_sampling_ratio(#samples)
+                            .with_aligned(#aligned),
+                    )
+                    .with_canonical_scale(#scale)
+                    .with_canonical_level(#level)
+                    .with_level_epsilon(#epsilon)
+                    .with_first_level(Some(#first)),
+                )
+            }
+        },
+    ))
+}

@@ -1,0 +1,65 @@
+//! OpenVINO's extension of ONNX.
+
+use burn_onnx::ext::quote::quote;
+
+use super::operator::{Call, Input, MAXIMUM_LEVELS, Operator};
+use crate::error::Error;
+use crate::operators::attributes::Attributes;
+
+pub(super) const OPERATORS: &[Operator] = &[Operator {
+    domain: "org.openvinotoolkit",
+    name: "ExperimentalDetectronROIFeatureExtractor",
+    versions: 1..=1,
+    inputs: 2..=1 + MAXIMUM_LEVELS,
+    outputs: 1..=2,
+    read: feature_extractor,
+}];
+
+fn feature_extractor(attributes: &Attributes, inputs: usize) -> Result<Call, Error> {
+    // OpenVINO ignores the last three, which mmdeploy writes.
+    attributes.only(&[
+        "output_size",
+        "sampling_ratio",
+        "aligned",
+        "pyramid_scales",
+        "image_id",
+        "distribute_rois_between_levels",
+        "preserve_rois_order",
+    ])?;
+    let size = attributes.size("output_size", Some(7))?;
+    let samples = attributes.samples("sampling_ratio", 2)?;
+    let aligned = attributes.flag("aligned", false)?;
+    let scales = pyramid_scales(attributes, inputs - 1)?;
+    let output = vec![None, None, Some(size), Some(size)];
+    let call = Call::of_pyramid(Input::float("rois", 2), inputs - 1, output, move |boxes, maps| {
+        quote! {{
+            let burn_roi_attributes =
+                burn_roi::openvino::RoiFeatureExtractor6::new(#size, #samples, alloc::vec![#(#scales),*])
+                    .with_aligned(#aligned);
+            let burn_roi_scales = burn_roi_attributes.scales();
+            let burn_roi_rois = burn_roi::Rois::from_images(alloc::vec![#boxes]);
+            burn_roi::multi_scale_roi_align(
+                alloc::vec![#(#maps),*],
+                &burn_roi_rois,
+                &burn_roi_scales,
+                burn_roi_attributes,
+            )
+        }}
+    });
+    Ok(Call {
+        repeated: vec![0],
+        ..call
+    })
+}
+
+/// The stride of each feature map in pixels of the image.
+fn pyramid_scales(attributes: &Attributes, maps: usize) -> Result<Vec<u32>, Error> {
+    let name = "pyramid_scales";
+    let scales = attributes.ints(name, Some(&[4, 8, 16, 32, 64]))?;
+    let Some(scales) = scales.get(..maps) else {
+        let expected = format!("a list of at least {maps}, one for each feature map");
+        return Err(attributes.wrong(name, format!("a list of {}", scales.len()), expected));
+    };
+    let scale = |&scale: &i64| Ok(attributes.within(name, scale, 1..=1 << 16)? as u32);
+    scales.iter().map(scale).collect()
+}

@@ -1,0 +1,108 @@
+//! Replaces the `Loop` in which torchvision's export pastes masks into the image. burn-onnx does not take its body.
+
+use onnx_ir::{GraphProto, NodeProto};
+
+use super::producers::Producers;
+use crate::operators::region::paste_masks::NAME;
+use crate::prepare::nodes;
+use crate::read::node::{NodeAttributes, is};
+use crate::read::tensor::Tensor;
+
+/// The operators in the body of the loop.
+#[rustfmt::skip]
+const BODY: [&str; 17] = [
+    "Add", "Cast", "Concat", "Constant", "ConstantOfShape", "Equal", "Expand", "Gather", "Identity", "Mul", "ReduceMax",
+    "ReduceMin", "Reshape", "Resize", "Shape", "Slice", "Sub",
+];
+
+/// Operators that some exporters write beside these.
+const OF_EXPORTERS: [&str; 3] = ["Squeeze", "Unsqueeze", "Where"];
+
+/// Replaces the first such loop of a graph.
+pub(crate) fn replace(graph: &mut GraphProto) {
+    let found = graph
+        .node
+        .iter()
+        .enumerate()
+        .find_map(|(at, node)| Some((at, pasting(graph, node)?)));
+    let Some((at, mut node)) = found else {
+        return;
+    };
+    match constant_sizes(graph, &node.input[2]) {
+        Some(sizes) => {
+            let name = format!("{}_sizes", node.input[2]);
+            graph.initializer.push(sizes.to_proto(&name));
+            node.input[2] = name;
+        }
+        None => match Producers::of(graph).node(&node.input[2]) {
+            Some(zeros) if is(zeros, "ConstantOfShape") && !zeros.input.is_empty() => {
+                node.input[2] = zeros.input[0].clone();
+            }
+            _ => return,
+        },
+    }
+    graph.node[at] = node;
+}
+
+/// The replacement of a node, if it is such a loop. Its third input is still that of the loop: zeros `[0, H, W]`.
+fn pasting(graph: &GraphProto, node: &NodeProto) -> Option<NodeProto> {
+    is(node, "Loop").then_some(())?;
+    let body = node.graph("body")?;
+    let shaped = node.input.len() == 3 && node.output.len() == 1 && body.input.len() == 3 && body.output.len() == 2;
+    let known = |node: &NodeProto| BODY.contains(&&*node.op_type) || OF_EXPORTERS.contains(&&*node.op_type);
+    (shaped && body.node.iter().all(known)).then_some(())?;
+    let of = |name: &'static str| body.node.iter().filter(move |node| is(node, name));
+    let resized: Vec<_> = of("Resize").collect();
+    let [resize] = resized[..] else {
+        return None;
+    };
+    let linear = resize.text("mode") == Some(b"linear");
+    let half_pixel = matches!(
+        resize.text("coordinate_transformation_mode"),
+        None | Some(b"half_pixel")
+    );
+    let counts = [of("ReduceMax").count(), of("ReduceMin").count()];
+    (linear && half_pixel && counts == [4, 2]).then_some(())?;
+
+    // The body gathers the mask and the box by the index of the iteration.
+    let iteration = body.input[0].name.as_str();
+    let taken: Vec<_> = of("Gather")
+        .filter(|node| node.input.get(1).is_some_and(|index| index == iteration))
+        .collect();
+    let producers = Producers::of(graph);
+    let padded = taken
+        .iter()
+        .find_map(|node| producers.node(&node.input[0]).filter(|producer| is(producer, "Pad")))?;
+    let grown = taken
+        .iter()
+        .find_map(|node| producers.node(&node.input[0]).filter(|producer| is(producer, "Cast")))?;
+    let padding = padded.input.get(1)?;
+    let padding = graph
+        .initializer
+        .iter()
+        .find(|tensor| tensor.name == *padding)
+        .and_then(Tensor::of)?;
+    (padding.integers()? == [0, 0, 1, 1, 0, 0, 1, 1]).then_some(())?;
+    let (masks, boxes) = (padded.input.first()?.clone(), boxes(&producers, grown)?);
+    let inputs = vec![masks, boxes, node.input[2].clone()];
+    Some(nodes::in_place_of(node, NAME, inputs, Vec::new()))
+}
+
+/// The boxes before they are enlarged about their centres.
+fn boxes(producers: &Producers, grown: &NodeProto) -> Option<String> {
+    let producer = |name: &String| producers.node(name);
+    let joined = producer(grown.input.first()?).filter(|node| is(node, "Concat") && node.input.len() == 4)?;
+    // A corner is the centre minus half of the side, and the centre is half of the sum of two columns.
+    let corner = producer(joined.input.first()?).filter(|node| is(node, "Unsqueeze"))?;
+    let corner = producer(corner.input.first()?).filter(|node| is(node, "Sub"))?;
+    let centre = producer(corner.input.first()?).filter(|node| is(node, "Mul"))?;
+    let sum = producer(centre.input.first()?).filter(|node| is(node, "Add"))?;
+    let column = producer(sum.input.first()?).filter(|node| is(node, "Gather") && node.int("axis", 0) == 1)?;
+    column.input.first().cloned()
+}
+
+/// The sizes of the loop's zeros, if these are a constant.
+fn constant_sizes(graph: &GraphProto, zeros: &str) -> Option<Tensor> {
+    let zeros = graph.initializer.iter().find(|tensor| tensor.name == zeros)?;
+    Some(Tensor::of_integers(zeros.dims.clone()))
+}

@@ -1,0 +1,217 @@
+//! Replaces what torchvision's export has for a feature pyramid: for each level, a `Gather` of the level's regions, a
+//! `RoiAlign`, and a `ScatterElements` of the results.
+
+use onnx_ir::{AttributeProto, GraphProto, NodeProto};
+
+use super::producers::Producers;
+use crate::operators::region::multi_scale::NAME;
+use crate::prepare::nodes::{self, floats, int};
+use crate::read::node::NodeAttributes;
+use crate::read::tensor::{Data, Tensor};
+
+/// Joins the levels of each pyramid of a graph.
+pub(crate) fn join(graph: &mut GraphProto) {
+    let producers = Producers::of(graph);
+    let chained = |node: &NodeProto| node.op_type == "ScatterElements" && node.domain.is_empty();
+    let inner: Vec<&str> = graph
+        .node
+        .iter()
+        .filter(|node| chained(node))
+        .filter_map(|node| Some(node.input.first()?.as_str()))
+        .collect();
+    let last = |node: &NodeProto| chained(node) && node.output.first().is_some_and(|name| !inner.contains(&&**name));
+    let joined: Vec<_> = graph
+        .node
+        .iter()
+        .enumerate()
+        .filter(|(_, node)| last(node))
+        .filter_map(|(at, node)| Some((at, pyramid(&producers, node)?)))
+        .collect();
+    for (at, node) in joined {
+        graph.node[at] = node;
+    }
+}
+
+/// A level of a pyramid.
+struct Level<'a> {
+    number: i64,
+    /// Its `RoiAlign`.
+    align: &'a NodeProto,
+    /// The boxes of all levels, with the batch index first.
+    rois: &'a str,
+    /// The level of each box.
+    levels: &'a str,
+}
+
+/// The replacement of a chain of `ScatterElements` that ends with `last`.
+fn pyramid(producers: &Producers, last: &NodeProto) -> Option<NodeProto> {
+    let mut levels = Vec::new();
+    let mut scatter = last;
+    loop {
+        plain_scatter(scatter).then_some(())?;
+        levels.push(level(producers, scatter)?);
+        let before = producers.node(scatter.input.first()?)?;
+        match before.op_type.as_str() {
+            "ScatterElements" => scatter = before,
+            "ConstantOfShape" => {
+                zeros(before).then_some(())?;
+                break;
+            }
+            _ => return None,
+        }
+    }
+    levels.sort_by_key(|level| level.number);
+    let first = levels.first()?;
+    let numbered = levels.iter().map(|level| level.number).eq(0..levels.len() as i64);
+    let alike = levels.iter().all(|level| {
+        let (rois, attributes) = (level.rois == first.rois, settings(level.align) == settings(first.align));
+        rois && attributes && level.levels == first.levels
+    });
+    (numbered && alike).then_some(())?;
+
+    let rule = rule(producers, first.levels)?;
+    (rule.levels <= levels.len() && boxes(producers, first.rois)? == rule.boxes).then_some(())?;
+    // torchvision's MobileNet has two maps of one scale: the rule has one level, so no box uses the second map.
+    let levels = &levels[..rule.levels];
+    let maps = levels.iter().filter_map(|level| level.align.input.first().cloned());
+    let scale = |level: &Level| level.align.attribute("spatial_scale").map_or(1.0, |scale| scale.f);
+    let mut attributes = settings(first.align).to_vec();
+    attributes.push(floats("spatial_scales", levels.iter().map(scale).collect()));
+    attributes.push(floats(
+        "rule",
+        vec![rule.canonical_scale, rule.canonical_level, rule.epsilon],
+    ));
+    attributes.push(int("first_level", rule.first_level));
+    let inputs = std::iter::once(first.rois.to_string()).chain(maps).collect();
+    Some(nodes::in_place_of(last, NAME, inputs, attributes))
+}
+
+/// The attributes that must be equal for all levels: output size, sampling ratio and alignment.
+fn settings(align: &NodeProto) -> [AttributeProto; 4] {
+    let half_pixel = align.text("coordinate_transformation_mode") == Some(b"half_pixel");
+    [
+        int("output_height", align.int("output_height", 1)),
+        int("output_width", align.int("output_width", 1)),
+        int("sampling_ratio", align.int("sampling_ratio", 0)),
+        int("aligned", half_pixel.into()),
+    ]
+}
+
+/// Whether a scatter overwrites rows.
+fn plain_scatter(node: &NodeProto) -> bool {
+    node.int("axis", 0) == 0 && matches!(node.text("reduction"), None | Some(b"none"))
+}
+
+/// Whether a `ConstantOfShape` fills with zeros.
+fn zeros(node: &NodeProto) -> bool {
+    let value = node.tensor("value").map(Tensor::of);
+    matches!(
+        value,
+        None | Some(Some(Tensor {
+            data: Data::Float(_),
+            ..
+        }))
+    ) && value.flatten().is_none_or(|value| value.data == Data::Float(vec![0.0]))
+}
+
+/// The level whose results a `ScatterElements` writes.
+fn level<'a>(producers: &Producers<'a>, scatter: &'a NodeProto) -> Option<Level<'a>> {
+    // torch casts the result to its own dtype.
+    let align = producers.node(producers.through(scatter.input.get(2)?, &["Cast"])?)?;
+    let average = matches!(align.text("mode"), None | Some(b"avg"));
+    // The default mode differs between versions, but torch always writes the mode.
+    (align.op_type == "RoiAlign" && align.domain.is_empty() && average).then_some(())?;
+    let rows = of_rows(producers, align.input.get(1)?, &[1, 2, 3, 4])?;
+    let batch = producers.through(align.input.get(2)?, &["Cast", "Squeeze"])?;
+    (of_rows(producers, batch, &[0])?.output == rows.output).then_some(())?;
+    let chosen = rows.input.get(1)?;
+
+    let spread = producers.node(scatter.input.get(1)?)?;
+    (spread.op_type == "Expand").then_some(())?;
+    let column = producers.node(spread.input.first()?)?;
+    (column.op_type == "Reshape" && column.input.first() == Some(chosen)).then_some(())?;
+
+    let asked = producers.through(chosen, &["Squeeze", "Split", "Transpose", "Reshape"])?;
+    let asked = producers.operator(asked, "NonZero")?;
+    let equal = producers.operator(asked.input.first()?, "Equal")?;
+    Some(Level {
+        number: producers.constant(equal.input.get(1)?)?.integer()?,
+        align,
+        rois: rows.input.first()?,
+        levels: equal.input.first()?,
+    })
+}
+
+/// The `Gather` of rows before a `Gather` of these columns.
+fn of_rows<'a>(producers: &Producers<'a>, columns: &str, numbers: &[i64]) -> Option<&'a NodeProto> {
+    let columns = producers
+        .operator(columns, "Gather")
+        .filter(|node| node.int("axis", 0) == 1)?;
+    (producers.constant(columns.input.get(1)?)?.integers()? == numbers).then_some(())?;
+    let rows = producers.node(columns.input.first()?)?;
+    (rows.op_type == "Gather" && rows.int("axis", 0) == 0).then_some(rows)
+}
+
+/// The rule that assigns a level to a box.
+struct Rule<'a> {
+    canonical_scale: f32,
+    canonical_level: f32,
+    epsilon: f32,
+    first_level: i64,
+    levels: usize,
+    /// The boxes whose areas it reads.
+    boxes: &'a str,
+}
+
+/// `floor(canonical_level + log(sqrt(area) / canonical_scale) / log(2) + epsilon)`, clamped to the
+/// range of levels, minus the first level.
+fn rule<'a>(producers: &Producers<'a>, levels: &str) -> Option<Rule<'a>> {
+    let (clipped, first_level) = producers.with_number(producers.through(levels, &["Cast"])?, "Sub")?;
+    let clip = producers.through(clipped, &["Cast"])?;
+    let clip = producers.operator(clip, "Clip")?;
+    let bound = |at: usize| producers.number(clip.input.get(at)?);
+    let (low, high) = (bound(1)?, bound(2)?);
+    let floor = producers.operator(clip.input.first()?, "Floor")?;
+    let (sum, epsilon) = producers.with_number(floor.input.first()?, "Add")?;
+    let (quotient, canonical_level) = producers.with_number(sum, "Add")?;
+    let (logarithm, base) = producers.with_number(quotient, "Div")?;
+    let logarithm = producers.operator(logarithm, "Log")?;
+    let (side, canonical_scale) = producers.with_number(logarithm.input.first()?, "Div")?;
+    let side = producers.operator(side, "Sqrt")?;
+    let area = producers.through(side.input.first()?, &["Concat", "Identity"])?;
+    let area = producers.operator(area, "Mul")?;
+    let expected = base == std::f32::consts::LN_2 && low == first_level && high >= low;
+    expected.then_some(())?;
+    let (first, second) = (
+        producers.side(area.input.first()?)?,
+        producers.side(area.input.get(1)?)?,
+    );
+    let both = [first.1, second.1];
+    (first.0 == second.0 && (both == [[2, 0], [3, 1]] || both == [[3, 1], [2, 0]])).then_some(())?;
+    Some(Rule {
+        canonical_scale,
+        canonical_level,
+        epsilon,
+        first_level: first_level as i64,
+        levels: (high - low) as usize + 1,
+        boxes: plain(producers, first.0),
+    })
+}
+
+/// The boxes before batch indices were prepended.
+fn boxes<'a>(producers: &Producers<'a>, rois: &str) -> Option<&'a str> {
+    let joined = producers
+        .operator(rois, "Concat")
+        .filter(|node| node.int("axis", 0) == 1)?;
+    (joined.input.len() == 2).then(|| plain(producers, joined.input[1].as_str()))
+}
+
+/// The input of a `Concat` of one tensor or of an `Identity`, which torch writes for one image.
+fn plain<'a>(producers: &Producers<'a>, name: &'a str) -> &'a str {
+    match producers.node(name) {
+        Some(node) if matches!(&*node.op_type, "Concat" | "Identity") && node.input.len() == 1 => {
+            plain(producers, &node.input[0])
+        }
+        _ => name,
+    }
+}
