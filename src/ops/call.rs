@@ -101,7 +101,9 @@ fn check_output<B: RoiBackend>(features: &FloatTensor<B>, shape: &Shape) -> Resu
 
 fn pool_levels<B: RoiBackend>(
     features: Vec<FloatTensor<B>>,
-    Regions { boxes, batch_indices }: Regions<B>,
+    Regions {
+        boxes, batch_indices, ..
+    }: Regions<B>,
     on_host: Option<HostRegions>,
     operators: Vec<RegionOperator>,
 ) -> FloatTensor<B> {
@@ -143,9 +145,9 @@ pub fn with_offsets<B: RoiBackend>(
         return Ok(regions);
     };
     let (found, boxes) = (offsets.shape(), &regions.boxes);
-    let columns = operator.columns() - 4;
+    let kind = operator.region_kind();
     let fits = found.num_dims() == 4 && found[0] == regions.len() && found[1] == 2;
-    let fits = fits && [found[2], found[3]] == operator.offset_parts();
+    let fits = fits && [found[2], found[3]] == kind.offset_parts();
     shape(
         "offsets",
         &found,
@@ -163,18 +165,22 @@ pub fn with_offsets<B: RoiBackend>(
     let boxes = if regions.len() == 0 {
         // `float_cat` of burn-cubecl 0.22 subtracts 1 from a size of 0, which panics in a build with overflow checks.
         // The sum of both empty tensors passes gradients on to both, as `float_cat` does.
-        let shape = Shape::new([0, operator.columns()]);
+        let shape = Shape::new([0, kind.columns()]);
         B::float_add(
             B::float_reshape(regions.boxes, shape.clone()),
             B::float_reshape(offsets, shape),
         )
     } else {
-        let offsets = B::float_reshape(offsets, Shape::new([regions.len(), columns]));
+        let offsets = B::float_reshape(
+            offsets,
+            Shape::new([regions.len(), kind.columns() - kind.box_columns()]),
+        );
         B::float_cat(vec![regions.boxes, offsets], 1)
     };
     Ok(Regions {
         boxes,
         batch_indices: regions.batch_indices,
+        kind,
     })
 }
 
@@ -191,6 +197,7 @@ fn supported_regions<const COLUMNS: usize>(rois: &RoiTable<COLUMNS>) -> Result<R
     Ok(Regions {
         boxes: supported("boxes", regions.boxes)?,
         batch_indices: supported("batch_indices", regions.batch_indices)?,
+        kind: regions.kind,
     })
 }
 

@@ -10,6 +10,7 @@ pub(crate) use check::{Regions, same_device, shape};
 
 use crate::backend::is_host;
 use crate::error::{RoiError, or_panic};
+use crate::geometry::operator::RegionKind;
 use crate::waiting::wait;
 
 /// Regions of interest: K boxes, and for each the index of its image in the batch.
@@ -78,6 +79,13 @@ impl<const COLUMNS: usize> RoiTable<COLUMNS> {
         _ => panic!("a box has 4 columns, or 5 if it is rotated"),
     };
 
+    /// What the columns are.
+    pub(crate) const KIND: RegionKind = if COLUMNS == 5 {
+        RegionKind::Rotated
+    } else {
+        RegionKind::Box
+    };
+
     /// Boxes `[K, COLUMNS]` and batch indices `[K]` of any integer dtype. Leading dimensions of 1 are
     /// accepted, as DirectML has them: boxes of rank 2 to 4 and indices of rank 1 to 4.
     ///
@@ -110,7 +118,7 @@ impl<const COLUMNS: usize> RoiTable<COLUMNS> {
         Regions::<Dispatch>::try_new(
             boxes.clone().into_dispatch(),
             batch_indices.clone().into_dispatch(),
-            COLUMNS,
+            Self::KIND,
         )?;
         Ok(Self { boxes, batch_indices })
     }
@@ -242,6 +250,7 @@ impl<const COLUMNS: usize> RoiTable<COLUMNS> {
         Regions {
             boxes: self.boxes().into_dispatch(),
             batch_indices: self.batch_indices().into_dispatch(),
+            kind: Self::KIND,
         }
     }
 }

@@ -82,8 +82,8 @@ fn of_config(operator: &RegionOperator) -> Result<Option<RegionOperator>, RoiErr
             .with_gradient_reaches_last_pixel(axis.gradient_reaches_last_pixel)
             .operator()
             .map(Some),
-        Elements::Integrals([axis, _]) => PrRoiPoolConfig::new(size)
-            .with_spatial_scale(axis.spatial_scale)
+        &Elements::Integrals([scale, _]) => PrRoiPoolConfig::new(size)
+            .with_spatial_scale(scale)
             .operator()
             .map(Some),
         Elements::Points(grid) => of_points(size, grid),

@@ -59,7 +59,7 @@ impl<B: Backend, R: Sum> Schedule<'_, B, R> {
     }
 
     fn plan<P: AxisPlan<R>>(&self, region: &Region) -> [P; 2] {
-        [0, 1].map(|axis| self.planner.axis(region, axis, self.elements[axis].clone()))
+        [0, 1].map(|axis| P::make(self.planner, region, axis, self.elements[axis].clone()))
     }
 
     /// The rows of an image's regions that read some pixel, with their windows.

@@ -5,6 +5,7 @@ use burn::backend::tensor::{FloatTensor, IntTensor};
 use super::Backward;
 use crate::backend::RoiBackend;
 use crate::error::{RoiError, or_panic};
+use crate::geometry::operator::RegionKind;
 use crate::ops::{DeformRoiPoolConfig, backward, call};
 use crate::regions::Regions;
 
@@ -43,7 +44,7 @@ pub fn try_deform_roi_pool<B: RoiBackend>(
     config: impl Into<DeformRoiPoolConfig>,
 ) -> Result<FloatTensor<B>, RoiError> {
     let operator = config.into().operator(offsets.is_some())?;
-    let regions = Regions::try_new(boxes, batch_indices, 4)?;
+    let regions = Regions::try_new(boxes, batch_indices, RegionKind::Box)?;
     call::pool::<B>(
         features,
         call::with_offsets::<B>(regions, offsets, &operator)?,
@@ -91,7 +92,7 @@ pub fn try_deform_roi_pool_backward<B: RoiBackend>(
     config: impl Into<DeformRoiPoolConfig>,
 ) -> Result<Backward<B>, RoiError> {
     let operator = config.into().operator(offsets.is_some())?;
-    let regions = Regions::try_new(boxes, batch_indices, 4)?;
+    let regions = Regions::try_new(boxes, batch_indices, RegionKind::Box)?;
     let regions = call::with_offsets::<B>(regions, offsets, &operator)?;
     backward::of_call::<B>(output_gradient, features, regions, operator)
 }

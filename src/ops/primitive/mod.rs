@@ -38,7 +38,7 @@ pub use pyramid::{
 
 /// The functions of an operator whose options turn into `$config`.
 macro_rules! operator {
-    ($name:ident, $try_name:ident, $backward:ident, $try_backward:ident, $config:ty, $columns:literal) => {
+    ($name:ident, $try_name:ident, $backward:ident, $try_backward:ident, $config:ty) => {
         #[doc = concat!("[`", stringify!($name), "`](crate::", stringify!($name), "()) on a backend's own tensors.")]
         ///
         /// # Panics
@@ -69,7 +69,7 @@ macro_rules! operator {
             let operator = config.into().operator()?;
             call::pool::<B>(
                 features,
-                Regions::try_new(boxes, batch_indices, $columns)?,
+                Regions::try_new(boxes, batch_indices, operator.region_kind())?,
                 operator,
             )
         }
@@ -115,7 +115,7 @@ macro_rules! operator {
             backward::of_call::<B>(
                 output_gradient,
                 features,
-                Regions::try_new(boxes, batch_indices, $columns)?,
+                Regions::try_new(boxes, batch_indices, operator.region_kind())?,
                 operator,
             )
         }
@@ -127,48 +127,42 @@ operator!(
     try_roi_align,
     roi_align_backward,
     try_roi_align_backward,
-    RoiAlignConfig,
-    4
+    RoiAlignConfig
 );
 operator!(
     roi_pool,
     try_roi_pool,
     roi_pool_backward,
     try_roi_pool_backward,
-    RoiPoolConfig,
-    4
+    RoiPoolConfig
 );
 operator!(
     crop_and_resize,
     try_crop_and_resize,
     crop_and_resize_backward,
     try_crop_and_resize_backward,
-    CropAndResizeConfig,
-    4
+    CropAndResizeConfig
 );
 operator!(
     ps_roi_align,
     try_ps_roi_align,
     ps_roi_align_backward,
     try_ps_roi_align_backward,
-    PsRoiAlignConfig,
-    4
+    PsRoiAlignConfig
 );
 operator!(
     ps_roi_pool,
     try_ps_roi_pool,
     ps_roi_pool_backward,
     try_ps_roi_pool_backward,
-    PsRoiPoolConfig,
-    4
+    PsRoiPoolConfig
 );
 operator!(
     prroi_pool,
     try_prroi_pool,
     prroi_pool_backward,
     try_prroi_pool_backward,
-    PrRoiPoolConfig,
-    4
+    PrRoiPoolConfig
 );
 
 operator!(
@@ -176,14 +170,12 @@ operator!(
     try_ps_crop_and_resize,
     ps_crop_and_resize_backward,
     try_ps_crop_and_resize_backward,
-    PsCropAndResizeConfig,
-    4
+    PsCropAndResizeConfig
 );
 operator!(
     roi_align_rotated,
     try_roi_align_rotated,
     roi_align_rotated_backward,
     try_roi_align_rotated_backward,
-    RoiAlignRotatedConfig,
-    5
+    RoiAlignRotatedConfig
 );

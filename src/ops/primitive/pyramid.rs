@@ -8,7 +8,7 @@ use super::PyramidBackward;
 use crate::backend::RoiBackend;
 use crate::error::{RoiError, or_panic};
 use crate::ops::{MultiScaleRoiAlignConfig, PyramidConfig, PyramidOperator, backward, call};
-use crate::regions::Regions;
+use crate::regions::{Regions, RoiTable};
 
 /// [`multi_scale_roi_align`](crate::multi_scale_roi_align()) on a backend's own tensors.
 ///
@@ -143,7 +143,11 @@ pub fn try_multi_scale_pool<B: RoiBackend, const COLUMNS: usize>(
     let operators = pyramid.operators(features.len(), scales, dtype::<B>(&features), |scale| {
         operator.at_scale(scale)
     })?;
-    call::pool_pyramid::<B>(features, Regions::try_new(boxes, batch_indices, COLUMNS)?, operators)
+    call::pool_pyramid::<B>(
+        features,
+        Regions::try_new(boxes, batch_indices, RoiTable::<COLUMNS>::KIND)?,
+        operators,
+    )
 }
 
 /// The gradients of [`multi_scale_pool`]'s features and boxes from that of its output.
@@ -191,7 +195,7 @@ pub fn try_multi_scale_pool_backward<B: RoiBackend, const COLUMNS: usize>(
     let operators = pyramid.operators(features.len(), scales, dtype::<B>(&features), |scale| {
         operator.at_scale(scale)
     })?;
-    let regions = Regions::try_new(boxes, batch_indices, COLUMNS)?;
+    let regions = Regions::try_new(boxes, batch_indices, RoiTable::<COLUMNS>::KIND)?;
     backward::of_pyramid::<B>(output_gradient, features, regions, operators)
 }
 

@@ -126,6 +126,7 @@ fn a_right_message_gives_the_bits_of_the_backend() {
     let regions = crate::regions::Regions::<Flex> {
         boxes: boxes.clone(),
         batch_indices: indices.clone(),
+        kind: roi_align().region_kind(),
     };
     let regions = regions.on_host(FEATURES[0]).expect("right regions");
     let expected = Flex::pool(features, boxes, indices, regions, roi_align());

@@ -243,7 +243,7 @@ impl<B: Backend, R: Sum> Call<'_, B, R> {
         let regions = self.regions.iter().enumerate();
         let of_image = regions.filter(|(_, region)| region.image == image && self.planner.pools(region));
         let planned = of_image.map(|(row, region)| {
-            let plan = [0, 1].map(|axis| self.planner.axis::<P>(region, axis, run.elements[axis].clone()));
+            let plan = [0, 1].map(|axis| P::make(self.planner, region, axis, run.elements[axis].clone()));
             let window = plan.each_ref().map(AxisPlan::window);
             (row, plan, window)
         });

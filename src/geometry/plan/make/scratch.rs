@@ -1,10 +1,9 @@
-//! The weights of the pixels that an element reads, while its samples are added up. Compiled for both types of
-//! coordinates: `Real` is the parent's.
+//! The weights of the pixels that an element reads, while its samples are added up.
 
 use std::collections::BTreeMap;
 use std::ops::Range;
 
-use super::Real;
+use super::real::Real;
 use crate::geometry::plan::{PointWeights, Span, pixel_count};
 use crate::geometry::point_grid::PARAMETERS;
 

@@ -1,56 +1,16 @@
-//! Plans of elements that read points, made from the functions that kernels call. Compiled for both types of
-//! coordinates: `Real` is the parent's.
+//! The plan of a region whose elements read points.
 
 use std::ops::Range;
 
-use super::Real;
-use super::make::bounds;
-use super::point_slopes::{angle_slopes, fraction_slope, place_slopes};
-use super::points::{self, PointAxis, PointRule, Turn};
-use super::samples::bilinear_taps;
+use super::real::Real;
+use super::real::point_slopes::{angle_slopes, fraction_slope, place_slopes};
+use super::real::points::{self, Point, PointAxis, PointRule, Turn};
+use super::real::rules::point_rule;
+use super::real::samples::bilinear_taps;
 use super::scratch::Scratch;
 use crate::geometry::operator::{ChannelMap, RegionOperator};
-use crate::geometry::options::{Arithmetic, Sampling};
 use crate::geometry::plan::{PointPart, PointWeights, Region, Span, hull};
 use crate::geometry::point_grid::{PARAMETERS, Placement, PointGrid};
-
-/// How samples are placed, in this type of coordinates.
-pub fn point_rule(grid: &PointGrid) -> PointRule {
-    let [samples_y, samples_x] = grid.sampling.map(|sampling| match sampling {
-        Sampling::Fixed(samples) => samples as u32,
-        _ => 0,
-    });
-    let (lower_bound, upper_margin) = bounds(grid.bounds);
-    let [parts_y, parts_x] = grid.parts().map(|parts| parts as u32);
-    PointRule {
-        placement: match grid.placement {
-            Placement::Rotated { .. } => points::ROTATED,
-            Placement::Offsets(_) => points::OFFSETS,
-            Placement::OffsetsOfRoundedBox(_) => points::OFFSETS_OF_ROUNDED_BOX,
-            Placement::SubCrops => points::SUB_CROPS,
-        },
-        spatial_scale: grid.spatial_scale as Real,
-        input_pixel_offset: grid.input_pixel_offset as Real,
-        minimum_length: grid.minimum_length.map_or(-Real::MAX, |length| length as Real),
-        samples_y,
-        samples_x,
-        by_steps: (grid.arithmetic == Arithmetic::FromElementsBySteps) as u32,
-        radians: match grid.placement {
-            Placement::Rotated { radians } => radians as Real,
-            _ => 0.0,
-        },
-        full_turn: match grid.placement {
-            Placement::Rotated { radians } if radians.abs() != 1.0 => (std::f64::consts::TAU / radians.abs()) as Real,
-            _ => 0.0,
-        },
-        offset_scale: grid.offset_scale() as Real,
-        parts_y,
-        parts_x,
-        lower_bound,
-        upper_margin,
-        ignores_out_of_bounds: grid.ignores_out_of_bounds as u32,
-    }
-}
 
 /// Plans a region.
 #[allow(clippy::unnecessary_cast)]
@@ -72,14 +32,17 @@ pub fn point_weights(
         turn.sine = angle.sin() as Real;
     }
     let (height, width) = (height as u32, width as u32);
-    let mut planner = OfRegion {
+    let places = points::places_of_pixels(&rule, &turn, 0, height - 1, 0, width - 1);
+    let mut maker = Maker {
         grid,
         rule,
         operator,
-        y: points::point_axis(&rule, y1, y2, rule.samples_y, rows, height),
-        x: points::point_axis(&rule, x1, x2, rule.samples_x, columns, width),
-        places: points::places_of_pixels(&rule, &turn, 0, height - 1, 0, width - 1),
+        axes: [
+            points::point_axis(&rule, y1, y2, rule.samples_y, rows, height),
+            points::point_axis(&rule, x1, x2, rule.samples_x, columns, width),
+        ],
         turn,
+        places: [[places.low_y, places.high_y], [places.low_x, places.high_x]],
         region,
         slopes,
         scratch: Scratch::default(),
@@ -90,20 +53,19 @@ pub fn point_weights(
             slopes: Vec::new(),
         },
     };
-    planner.add_parts();
-    planner.plan
+    maker.add_parts();
+    maker.plan
 }
 
-/// A region that is being planned.
-struct OfRegion<'a> {
+/// A region that is being planned. Arrays of two are along y and along x.
+struct Maker<'a> {
     grid: &'a PointGrid,
     rule: PointRule,
     operator: &'a RegionOperator,
-    y: PointAxis,
-    x: PointAxis,
+    axes: [PointAxis; 2],
     turn: Turn,
-    /// The places that may read the map.
-    places: points::Places,
+    /// The least and the greatest place whose point may read the map.
+    places: [[Real; 2]; 2],
     region: &'a Region,
     slopes: bool,
     scratch: Scratch,
@@ -112,24 +74,25 @@ struct OfRegion<'a> {
 
 /// An element, and which of its samples are wanted.
 struct Element {
-    row: u32,
-    column: u32,
+    /// Its row and column in the output.
+    index: [u32; 2],
     samples: [Range<u32>; 2],
-    /// Its offset along y and along x.
     offset: [Real; 2],
+    /// By how many pixels the offset moves its samples.
+    shift: [Real; 2],
 }
 
 /// A sample in bounds.
 struct Sample {
-    /// The places along both axes of the region.
+    index: [u32; 2],
+    /// Its places along the axes of the region.
     places: [Real; 2],
-    numbers: [u32; 2],
-    point: points::Point,
+    point: Point,
 }
 
-impl OfRegion<'_> {
+impl Maker<'_> {
     fn add_parts(&mut self) {
-        let samples = [0..self.y.samples, 0..self.x.samples];
+        let samples = self.axes.map(|axis| 0..axis.samples);
         let [rows, columns] = self.operator.output_size;
         match self.operator.channel_map {
             ChannelMap::Same => self.add_part(0, 0..rows * columns, samples),
@@ -150,22 +113,10 @@ impl OfRegion<'_> {
     }
 
     fn add_part(&mut self, group: usize, elements: Range<usize>, samples: [Range<u32>; 2]) {
-        let [_, columns] = self.operator.output_size;
         let start = [self.plan.spans.len(), self.plan.weights.len()];
         let mut ends = Vec::with_capacity(elements.len());
         for element in elements.clone() {
-            let place = [element / columns, element % columns];
-            let offset_columns = self.grid.offset_columns(place, self.operator.output_size);
-            let offset = offset_columns.map_or([0.0; 2], |columns| {
-                columns.map(|column| self.region.rest[column - 4] as Real)
-            });
-            let [row, column] = place.map(|number| number as u32);
-            self.add_element(&Element {
-                row,
-                column,
-                samples: samples.clone(),
-                offset,
-            });
+            self.add_element(&self.element(element, samples.clone()));
             ends.push([self.plan.spans.len(), self.plan.weights.len()]);
         }
         let spans = &self.plan.spans[start[0]..];
@@ -182,72 +133,69 @@ impl OfRegion<'_> {
         });
     }
 
+    fn element(&self, element: usize, samples: [Range<u32>; 2]) -> Element {
+        let [_, columns] = self.operator.output_size;
+        let index = [element / columns, element % columns];
+        let offset_columns = self.grid.offset_columns(index, self.operator.output_size);
+        let offset = offset_columns.map_or([0.0; 2], |columns| {
+            columns.map(|column| self.region.rest[column - 4] as Real)
+        });
+        Element {
+            index: index.map(|number| number as u32),
+            samples,
+            offset,
+            shift: [0, 1].map(|axis| points::shift(&self.rule, &self.axes[axis], offset[axis])),
+        }
+    }
+
     /// Adds the spans of an element.
     fn add_element(&mut self, element: &Element) {
-        let rule = &{ self.rule };
-        let shifts = [
-            points::shift(rule, &self.y, element.offset[0]),
-            points::shift(rule, &self.x, element.offset[1]),
-        ];
-        let near_y = points::samples_between(
-            rule,
-            &self.y,
-            element.row,
-            shifts[0],
-            self.places.low_y,
-            self.places.high_y,
-        );
-        let near_x = points::samples_between(
-            rule,
-            &self.x,
-            element.column,
-            shifts[1],
-            self.places.low_x,
-            self.places.high_x,
-        );
-        let samples_y = near_y.first.max(element.samples[0].start)..near_y.end.min(element.samples[0].end);
-        let samples_x = near_x.first.max(element.samples[1].start)..near_x.end.min(element.samples[1].end);
+        let [samples_y, samples_x] = [0, 1].map(|axis| self.samples_near_map(element, axis));
         if samples_y.is_empty() || samples_x.is_empty() {
             return;
         }
-        let along_x: Vec<Real> = samples_x
-            .clone()
-            .map(|sample| points::place(rule, &self.x, element.column, sample, shifts[1]))
-            .collect();
-        let place_y = |sample| points::place(rule, &self.y, element.row, sample, shifts[0]);
-        let ends_y = [place_y(samples_y.start), place_y(samples_y.end - 1)];
-        if !self.open_scratch(
-            samples_y.len() * samples_x.len(),
-            ends_y,
-            [along_x[0], along_x[along_x.len() - 1]],
-        ) {
+        let along_x: Vec<Real> = samples_x.clone().map(|sample| self.place(element, 1, sample)).collect();
+        let ends_y = [samples_y.start, samples_y.end - 1].map(|sample| self.place(element, 0, sample));
+        let ends_x = [along_x[0], along_x[along_x.len() - 1]];
+        if !self.open_scratch(samples_y.len() * samples_x.len(), ends_y, ends_x) {
             return;
         }
+        let [size_y, size_x] = self.axes.map(|axis| axis.size);
         let mut count = 0;
         for sample_y in samples_y {
-            let y = points::place(rule, &self.y, element.row, sample_y, shifts[0]);
+            let y = self.place(element, 0, sample_y);
             for (sample_x, &x) in samples_x.clone().zip(&along_x) {
                 let point = points::turned(&self.rule, &self.turn, y, x);
-                if points::reads(&self.rule, &point, self.y.size, self.x.size) {
+                if points::reads(&self.rule, &point, size_y, size_x) {
                     count += 1;
-                    self.add_sample(
-                        element,
-                        &Sample {
-                            places: [y, x],
-                            numbers: [sample_y, sample_x],
-                            point,
-                        },
-                    );
+                    let sample = Sample {
+                        index: [sample_y, sample_x],
+                        places: [y, x],
+                        point,
+                    };
+                    self.add_sample(element, &sample);
                 }
             }
         }
-        let all = self.y.samples as Real * self.x.samples as Real;
-        let divisor = if self.grid.ignores_out_of_bounds {
-            count as Real
-        } else {
-            all
+        let [all_y, all_x] = self.axes.map(|axis| axis.samples as Real);
+        let divisor = match self.grid.ignores_out_of_bounds {
+            true => count as Real,
+            false => all_y * all_x,
         };
         self.scratch.write(divisor, &mut self.plan);
+    }
+
+    /// The wanted samples of an element that may read the map, along one axis of the region.
+    fn samples_near_map(&self, element: &Element, axis: usize) -> Range<u32> {
+        let ([low, high], wanted) = (self.places[axis], &element.samples[axis]);
+        let (index, shift) = (element.index[axis], element.shift[axis]);
+        let near = points::samples_between(&self.rule, &self.axes[axis], index, shift, low, high);
+        near.first.max(wanted.start)..near.end.min(wanted.end)
+    }
+
+    fn place(&self, element: &Element, axis: usize, sample: u32) -> Real {
+        let (index, shift) = (element.index[axis], element.shift[axis]);
+        points::place(&self.rule, &self.axes[axis], index, sample, shift)
     }
 
     /// Makes room for the pixels that `samples` points between the ends of these places may read; false where there are
@@ -256,7 +204,7 @@ impl OfRegion<'_> {
         let points = [[0, 0], [0, 1], [1, 0], [1, 1]];
         let points = points.map(|[a, b]| points::turned(&self.rule, &self.turn, y[a], x[b]));
         // A pixel more on each side, for rounding.
-        let pixels = |position: fn(&points::Point) -> Real, size: u32| {
+        let pixels = |position: fn(&Point) -> Real, size: u32| {
             let low = points.iter().map(position).fold(Real::MAX, Real::min);
             let high = points.iter().map(position).fold(-Real::MAX, Real::max);
             if high < -2.0 || low > size as Real + 1.0 {
@@ -266,17 +214,15 @@ impl OfRegion<'_> {
             let high = (high.floor() + 2.0).clamp(0.0, (size - 1) as Real);
             low as usize..high as usize + 1
         };
-        let window = [
-            pixels(|point| point.y, self.y.size),
-            pixels(|point| point.x, self.x.size),
-        ];
+        let [size_y, size_x] = self.axes.map(|axis| axis.size);
+        let window = [pixels(|point| point.y, size_y), pixels(|point| point.x, size_x)];
         self.scratch.open(window, samples, self.slopes)
     }
 
     /// Adds the weights of a sample in bounds.
     fn add_sample(&mut self, element: &Element, sample: &Sample) {
-        let y = bilinear_taps(sample.point.y, self.y.size);
-        let x = bilinear_taps(sample.point.x, self.x.size);
+        let y = bilinear_taps(sample.point.y, self.axes[0].size);
+        let x = bilinear_taps(sample.point.x, self.axes[1].size);
         for (row, weight_y) in [(y.low, 1.0 - y.fraction), (y.high, y.fraction)] {
             for (column, weight_x) in [(x.low, 1.0 - x.fraction), (x.high, x.fraction)] {
                 let place = self.scratch.place(row as usize, column as usize);
@@ -289,13 +235,13 @@ impl OfRegion<'_> {
     }
 
     /// Adds the slopes of the weights of a sample in bounds.
-    // When this was inlined, the compiler moved its products before the test of `slopes`, and took them of memory that
-    // was not written. In one build they took 30 of the 90 ms of rotated-p2 on one thread, probably because that memory
-    // held subnormal numbers.
+    // When this was inlined, the compiler computed its products before the test of `slopes`, from memory that was not
+    // written. In one build they took 30 of the 90 ms of rotated-p2 on one thread, probably because that memory held
+    // subnormal numbers.
     #[inline(never)]
     fn add_slopes(&mut self, element: &Element, sample: &Sample) {
-        let y = bilinear_taps(sample.point.y, self.y.size);
-        let x = bilinear_taps(sample.point.x, self.x.size);
+        let y = bilinear_taps(sample.point.y, self.axes[0].size);
+        let x = bilinear_taps(sample.point.x, self.axes[1].size);
         let movement = self.movement(element, sample);
         let along_y = [(y.low, 1.0 - y.fraction, -1.0), (y.high, y.fraction, 1.0)];
         let along_x = [(x.low, 1.0 - x.fraction, -1.0), (x.high, x.fraction, 1.0)];
@@ -309,13 +255,14 @@ impl OfRegion<'_> {
         }
     }
 
-    /// By how much the weight of the pixel below a sample's point, and of that to its right, grows with each of the
-    /// numbers that it moves with.
+    /// The partial derivatives of a sample's bilinear weights along y and along x by each parameter of its element, in
+    /// the order of [`PointPlanner::parameter_columns`](crate::geometry::plan::PointPlanner::parameter_columns).
     fn movement(&self, element: &Element, sample: &Sample) -> [[Real; 2]; PARAMETERS] {
         let (rule, turn) = (&self.rule, &self.turn);
-        let [number_y, number_x] = sample.numbers;
-        let y = place_slopes(rule, &self.y, element.row, number_y, element.offset[0]);
-        let x = place_slopes(rule, &self.x, element.column, number_x, element.offset[1]);
+        let [y, x] = [0, 1].map(|axis| {
+            let (index, offset) = (element.index[axis], element.offset[axis]);
+            place_slopes(rule, &self.axes[axis], index, sample.index[axis], offset)
+        });
         let points = match self.grid.placement {
             Placement::Rotated { .. } => {
                 let angle = angle_slopes(rule, turn, sample.places[0], sample.places[1]);
@@ -337,8 +284,8 @@ impl OfRegion<'_> {
                 [0.0, x.offset],
             ],
         };
-        let slope_y = fraction_slope(sample.point.y, self.y.size);
-        let slope_x = fraction_slope(sample.point.x, self.x.size);
+        let slope_y = fraction_slope(sample.point.y, self.axes[0].size);
+        let slope_x = fraction_slope(sample.point.x, self.axes[1].size);
         points.map(|[y, x]| [y * slope_y, x * slope_x])
     }
 }
