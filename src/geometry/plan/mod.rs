@@ -22,10 +22,11 @@ mod point_planner;
 mod points;
 mod region;
 
-pub use axis::{PixelRanges, Read, SampleTaps, TapSlopes, Taps, WeightSlopes, Weights, hull, pixel_count};
-#[cfg_attr(not(test), allow(unused_imports))]
-pub use coordinate::{Coordinate, Run};
+pub use axis::{PixelRanges, Read, SampleTaps, TapSlopes, WeightSlopes, Weights, hull, pixel_count};
+pub use coordinate::Coordinate;
+#[cfg(test)]
+pub use coordinate::Run;
 pub use planner::{AxisPlan, PlanKind, Planner};
 pub use point_planner::PointPlanner;
-pub use points::{ElementSpans, PointPart, PointWeights, Span};
+pub use points::{ElementSpans, PointPart, PointWeights};
 pub use region::Region;

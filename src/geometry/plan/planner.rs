@@ -36,7 +36,6 @@ pub trait AxisPlan<R: Coordinate>: Send + Sync {
     }
 
     /// About how many numbers the plans of a region's two axes hold.
-    #[cfg_attr(not(feature = "flex"), allow(dead_code))]
     fn size(planner: &Planner<R>) -> usize;
 }
 
@@ -90,7 +89,6 @@ impl<R: Coordinate> Planner<R> {
     }
 
     /// Height and width of the output.
-    #[cfg_attr(not(feature = "flex"), allow(dead_code))]
     pub fn output_size(&self) -> [usize; 2] {
         self.operator.output_size
     }
@@ -131,7 +129,6 @@ impl<R: Coordinate> Planner<R> {
     }
 
     /// The least number of samples of an element along an axis.
-    #[cfg_attr(not(feature = "flex"), allow(dead_code))]
     fn least_samples(&self) -> usize {
         match &self.operator.elements {
             Elements::Samples([y, _]) => match y.sampling {

@@ -6,7 +6,8 @@ use super::real::bins::{self, BinRule};
 use super::real::integrals::{self, IntegralRule};
 use super::real::samples::{self, SampleRule};
 use super::real::{Real, slopes};
-use crate::geometry::plan::{Run, SampleTaps, TapSlopes, Taps, WeightSlopes, Weights};
+use crate::geometry::plan::axis::{SampleTaps, TapSlopes, Taps, WeightSlopes, Weights};
+use crate::geometry::plan::coordinate::Run;
 
 /// The weights of an average over samples.
 pub fn weights_of_samples(rule: &SampleRule, run: &Run<Real>) -> Weights<Real> {

@@ -5,9 +5,10 @@ use super::real::{Real, area};
 use super::{axes, points};
 use crate::geometry::levels::{AreaRange, LevelRule};
 use crate::geometry::operator::{Elements, RegionOperator};
-use crate::geometry::plan::{
-    Coordinate, PixelRanges, PointWeights, Region, Run, SampleTaps, TapSlopes, WeightSlopes, Weights,
-};
+use crate::geometry::plan::axis::{PixelRanges, SampleTaps, TapSlopes, WeightSlopes, Weights};
+use crate::geometry::plan::coordinate::{Coordinate, Run};
+use crate::geometry::plan::points::PointWeights;
+use crate::geometry::plan::region::Region;
 use crate::geometry::point_grid::PointGrid;
 
 impl Coordinate for Real {

@@ -9,7 +9,9 @@ use super::real::rules::point_rule;
 use super::real::samples::bilinear_taps;
 use super::scratch::Scratch;
 use crate::geometry::operator::{ChannelMap, RegionOperator};
-use crate::geometry::plan::{PointPart, PointWeights, Region, Span, hull};
+use crate::geometry::plan::axis::hull;
+use crate::geometry::plan::points::{PointPart, PointWeights, Span};
+use crate::geometry::plan::region::Region;
 use crate::geometry::point_grid::{PARAMETERS, Placement, PointGrid};
 
 /// Plans a region.
@@ -198,12 +200,11 @@ impl Maker<'_> {
         points::place(&self.rule, &self.axes[axis], index, sample, shift)
     }
 
-    /// Makes room for the pixels that `samples` points between the ends of these places may read; false where there are
-    /// none.
+    /// Opens the scratch for the pixels that `samples` points between these ends may read. Returns false if there are none.
     fn open_scratch(&mut self, samples: usize, y: [Real; 2], x: [Real; 2]) -> bool {
         let points = [[0, 0], [0, 1], [1, 0], [1, 1]];
         let points = points.map(|[a, b]| points::turned(&self.rule, &self.turn, y[a], x[b]));
-        // A pixel more on each side, for rounding.
+        // One more pixel on each side, for rounding.
         let pixels = |position: fn(&Point) -> Real, size: u32| {
             let low = points.iter().map(position).fold(Real::MAX, Real::min);
             let high = points.iter().map(position).fold(-Real::MAX, Real::max);
@@ -225,8 +226,8 @@ impl Maker<'_> {
         let x = bilinear_taps(sample.point.x, self.axes[1].size);
         for (row, weight_y) in [(y.low, 1.0 - y.fraction), (y.high, y.fraction)] {
             for (column, weight_x) in [(x.low, 1.0 - x.fraction), (x.high, x.fraction)] {
-                let place = self.scratch.place(row as usize, column as usize);
-                self.scratch.weights[place] += weight_y * weight_x;
+                let pixel = self.scratch.index(row as usize, column as usize);
+                self.scratch.weights[pixel] += weight_y * weight_x;
             }
         }
         if self.slopes {
@@ -247,8 +248,8 @@ impl Maker<'_> {
         let along_x = [(x.low, 1.0 - x.fraction, -1.0), (x.high, x.fraction, 1.0)];
         for (row, weight_y, sign_y) in along_y {
             for (column, weight_x, sign_x) in along_x {
-                let place = self.scratch.place(row as usize, column as usize);
-                for (slope, [down, right]) in self.scratch.slopes[place].iter_mut().zip(&movement) {
+                let pixel = self.scratch.index(row as usize, column as usize);
+                for (slope, [down, right]) in self.scratch.slopes[pixel].iter_mut().zip(&movement) {
                     *slope += sign_y * down * weight_x + sign_x * right * weight_y;
                 }
             }
