@@ -84,7 +84,7 @@ pub use ops::{
     try_multi_scale_pool, try_multi_scale_roi_align, try_prroi_pool, try_ps_crop_and_resize, try_ps_roi_align,
     try_ps_roi_pool, try_riroi_align_rotated, try_roi_align, try_roi_align_rotated, try_roi_pool,
 };
-pub use regions::{RoiTable, Rois, RotatedRois};
+pub use regions::{Rois, RotatedRois};
 
 /// The examples of the README are compiled and run.
 #[cfg(all(doctest, feature = "flex"))]

@@ -125,7 +125,7 @@ pub trait RegionKernels: Backend {
     ) -> FloatTensor<Self> {
         // `regions` holds both.
         let _ = (boxes, batch_indices);
-        fallback::average_gradient::<Self>(gradient, regions, &operator, shape)
+        fallback::features_gradient::<Self>(gradient, None, regions, &operator, shape)
     }
 
     /// The gradient of features from that of the output, for an operator that takes a maximum.
@@ -140,7 +140,8 @@ pub trait RegionKernels: Backend {
     ) -> FloatTensor<Self> {
         // `regions` holds both.
         let _ = (boxes, batch_indices);
-        fallback::maximum_gradient::<Self>(gradient, features, regions, &operator)
+        let shape = features.shape().dims();
+        fallback::features_gradient::<Self>(gradient, Some(features), regions, &operator, shape)
     }
 
     /// The gradient `[K, columns]` of boxes, in their dtype, from that of the output, for an operator whose elements

@@ -3,8 +3,8 @@
 use std::ops::Range;
 
 use super::levels::AreaRange;
-use super::options::{Arithmetic, BinDivision, BoxFormat, BoxRounding, Interpolation, Reduction, Sampling};
-use super::point_grid::PointGrid;
+use super::options::{Arithmetic, BinDivision, Bounds, BoxFormat, BoxRounding, Interpolation, Reduction, Sampling};
+use super::point_grid::{Placement, PointGrid};
 
 /// A region operator: where its output elements read, and how what they read becomes one number.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -16,20 +16,20 @@ pub struct RegionOperator {
     pub elements: Elements,
     /// How what an element reads becomes one number.
     pub reduction: Reduction,
-    /// What a sample out of bounds reads, and what an element gives that reads nothing.
+    /// The value of a sample out of bounds, and of an element that reads nothing.
     pub out_of_bounds_value: f64,
     /// What the columns of a box are.
     pub box_format: BoxFormat,
     /// Which channel of the features an output element reads.
     pub channel_map: ChannelMap,
-    /// The boxes that are pooled; the rows of others are left as they are.
+    /// The boxes that are pooled, by their areas. The output rows of others are left as they are.
     pub areas: AreaRange,
     /// What a maximum starts from: the value of an element whose pixels are all smaller or NaN.
     pub maximum_from: f64,
 }
 
 impl RegionOperator {
-    /// What a region gives whose elements read nothing, and one that names no image.
+    /// The value of an element that reads nothing, and of all elements of a region with an invalid batch index.
     pub fn value_without_pixels(&self) -> f64 {
         match self.reduction {
             Reduction::MaxFromZero => self.out_of_bounds_value.max(0.0),
@@ -37,7 +37,7 @@ impl RegionOperator {
         }
     }
 
-    /// Whether what elements read moves with the boxes: not where they read nearest or whole pixels.
+    /// Whether the gradient of boxes can be other than 0: not if elements read nearest or whole pixels.
     pub fn moves_with_boxes(&self) -> bool {
         match &self.elements {
             Elements::Samples(axes) => axes.iter().any(|axis| axis.interpolation == Interpolation::Bilinear),
@@ -47,27 +47,12 @@ impl RegionOperator {
         }
     }
 
-    /// How many columns a region has: its box, and its offsets where its elements have some.
-    pub fn columns(&self) -> usize {
+    /// What the columns of a region are.
+    pub fn region_kind(&self) -> RegionKind {
         match &self.elements {
-            Elements::Points(grid) => grid.columns(),
-            _ => 4,
-        }
-    }
-
-    /// How many columns a box has: 5 with an angle.
-    pub fn box_columns(&self) -> usize {
-        match self.columns() {
-            5 => 5,
-            _ => 4,
-        }
-    }
-
-    /// How many parts of a region have an offset of their own, along y and along x.
-    pub fn offset_parts(&self) -> [usize; 2] {
-        match &self.elements {
-            Elements::Points(grid) => grid.parts(),
-            _ => [0, 0],
+            Elements::Points(grid) if matches!(grid.placement, Placement::Rotated { .. }) => RegionKind::Rotated,
+            Elements::Points(grid) if grid.parts() != [0, 0] => RegionKind::Offsets(grid.parts()),
+            _ => RegionKind::Box,
         }
     }
 
@@ -92,6 +77,41 @@ impl RegionOperator {
     }
 }
 
+/// What the columns of a region are.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum RegionKind {
+    /// A box, in the order of [`BoxFormat`].
+    Box,
+    /// `[center x, center y, width, height, angle]`.
+    Rotated,
+    /// A box, then the offsets of this many parts of it along y and along x: `[2, parts y, parts x]`.
+    Offsets([usize; 2]),
+}
+
+impl RegionKind {
+    /// How many columns a region has.
+    pub const fn columns(self) -> usize {
+        let [rows, columns] = self.offset_parts();
+        self.box_columns() + 2 * rows * columns
+    }
+
+    /// How many of them are the box.
+    pub const fn box_columns(self) -> usize {
+        match self {
+            Self::Rotated => 5,
+            Self::Box | Self::Offsets(_) => 4,
+        }
+    }
+
+    /// How many parts of a region have an offset, along y and along x.
+    pub const fn offset_parts(self) -> [usize; 2] {
+        match self {
+            Self::Offsets(parts) => parts,
+            Self::Box | Self::Rotated => [0, 0],
+        }
+    }
+}
+
 /// Where output elements read, along y and then along x.
 #[derive(Debug, Clone, Copy, PartialEq)]
 #[cfg_attr(feature = "remote", derive(serde::Serialize, serde::Deserialize))]
@@ -100,8 +120,9 @@ pub enum Elements {
     Samples([SampleAxis; 2]),
     /// Whole pixels.
     Bins([BinAxis; 2]),
-    /// All of a bin of the bilinear map, which is 0 one pixel beyond its border and from there on.
-    Integrals([IntegralAxis; 2]),
+    /// All of a bin of the bilinear map, which falls to 0 within a pixel beyond its border. The numbers are the scales
+    /// from box coordinates to pixels of the map.
+    Integrals([f64; 2]),
     /// At points between pixels that are not a grid of rows and columns of the map.
     Points(PointGrid),
 }
@@ -118,7 +139,7 @@ pub struct SampleAxis {
     pub end_offset: f64,
     /// Subtracted from a scaled coordinate.
     pub input_pixel_offset: f64,
-    /// Subtracted from the number of a sample.
+    /// Subtracted from the index of a sample.
     pub output_pixel_offset: f64,
     /// The least length of a region in pixels, if there is one.
     pub minimum_length: Option<f64>,
@@ -126,7 +147,7 @@ pub struct SampleAxis {
     pub sampling: Sampling,
     /// Whether the outermost samples lie on the corners of the region.
     pub align_corners: bool,
-    /// The sample of a region that lies at its high end, scaled, whatever its number gives, if there is one. Elsewhere
+    /// The index of the sample that is put exactly at the scaled high end of the region, if there is one. Without it,
     /// rounding can put the last sample next to the end.
     pub sample_at_end: Option<usize>,
     /// Which positions read the map.
@@ -137,8 +158,8 @@ pub struct SampleAxis {
     pub half_up: bool,
     /// In which order positions are computed.
     pub arithmetic: Arithmetic,
-    /// Whether the gradient of a box takes a sample on a pixel to have no slope, as TensorFlow does. Elsewhere it has
-    /// the slope towards the next pixel.
+    /// Whether a sample on a pixel has no slope in the gradient of boxes, as in TensorFlow, rather than the slope
+    /// towards the next pixel.
     pub flat_on_pixels: bool,
 }
 
@@ -184,26 +205,6 @@ pub struct BinAxis {
     pub gradient_reaches_last_pixel: bool,
 }
 
-/// Where the bins of a region fall along one axis, between pixels.
-#[derive(Debug, Clone, Copy, PartialEq)]
-#[cfg_attr(feature = "remote", derive(serde::Serialize, serde::Deserialize))]
-pub struct IntegralAxis {
-    /// From box coordinates to pixels of the map.
-    pub spatial_scale: f64,
-}
-
-/// Which positions read the map. Others read the out-of-bounds value.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-#[cfg_attr(feature = "remote", derive(serde::Serialize, serde::Deserialize))]
-pub enum Bounds {
-    /// `-1 <= position <= size`; the map's first or last pixel is read for a position beyond it.
-    OnePixelBeyond,
-    /// `-1/2 <= position <= size - 1/2`, as R-FCN's deformable pooling has it.
-    HalfPixelBeyond,
-    /// `0 <= position <= size - 1`, as TensorFlow has it.
-    FirstToLastPixel,
-}
-
 /// Which channel of the features an output element reads.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[cfg_attr(feature = "remote", derive(serde::Serialize, serde::Deserialize))]
@@ -220,8 +221,7 @@ pub enum ChannelMap {
 }
 
 impl ChannelMap {
-    /// How many channels an output of size `[P, Q]` takes of features with `channels`; none where they do not
-    /// divide evenly.
+    /// How many channels an output of size `[P, Q]` has for features of `channels`; none if they do not divide evenly.
     pub fn output_channels(self, channels: usize, [rows, columns]: [usize; 2]) -> Option<usize> {
         let of_an_output = self.input_channels(rows * columns);
         channels.is_multiple_of(of_an_output).then(|| channels / of_an_output)

@@ -1,4 +1,4 @@
-//! What the options of operators are made of, which users see: each says which framework means what.
+//! The options of operators, and which framework has which. All but [`Bounds`] are public.
 
 use serde::{Deserialize, Serialize};
 
@@ -31,12 +31,11 @@ impl BoxFormat {
 pub enum Sampling {
     /// This many, whatever the region's size; 1 to [`MAXIMUM_FIXED_SAMPLES`].
     Fixed(usize),
-    /// As many as an element has pixels, rounded up; none in an empty or inverted region, whose
-    /// elements then give the out-of-bounds value. torchvision, ONNX and OpenVINO where the
-    /// sampling ratio is 0.
+    /// As many as an element has pixels, rounded up; none in an empty or inverted region, whose elements then are the
+    /// out-of-bounds value. torchvision, ONNX and OpenVINO with a sampling ratio of 0.
     Adaptive,
-    /// As many as an element has pixels, rounded down; none where an element is shorter than a pixel, which then gives
-    /// the out-of-bounds value. MindSpore.
+    /// As many as an element has pixels, rounded down; none if an element is shorter than a pixel, which then is the
+    /// out-of-bounds value. MindSpore.
     AdaptiveFloor,
     /// As many as an element has pixels, rounded up, but no fewer than `minimum` and no more than
     /// `maximum`. DirectML.
@@ -66,12 +65,24 @@ pub const MAXIMUM_FIXED_SAMPLES: usize = 1024;
 /// an f32.
 pub const MAXIMUM_ADAPTIVE_SAMPLES: usize = 1 << 24;
 
-/// The largest absolute value of `output_pixel_offset`. In f32, the numbers of 64 samples plus 1e9 are the same:
-/// 2^24 samples along each axis would fall on one position, and each would have to be visited.
+/// The largest absolute value of `output_pixel_offset`. With 1e9, the indices of 64 samples round to one f32: 2^24
+/// samples along each axis would fall on one position, and each would have to be visited.
 pub const MAXIMUM_OUTPUT_PIXEL_OFFSET: f64 = 1024.0;
 
 /// The largest height or width of an output.
 pub const MAXIMUM_OUTPUT_SIZE: usize = 32_767;
+
+/// Which positions read the map. Others read the out-of-bounds value.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[cfg_attr(feature = "remote", derive(serde::Serialize, serde::Deserialize))]
+pub enum Bounds {
+    /// `-1 <= position <= size`; the map's first or last pixel is read for a position beyond it.
+    OnePixelBeyond,
+    /// `-1/2 <= position <= size - 1/2`, as R-FCN's deformable pooling has it.
+    HalfPixelBeyond,
+    /// `0 <= position <= size - 1`, as TensorFlow has it.
+    FirstToLastPixel,
+}
 
 /// What a sample between pixels reads.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
@@ -121,8 +132,7 @@ pub enum Arithmetic {
     FromElements,
     /// The same, but count in multiples of the distance of two samples: OpenVINO.
     FromElementsBySteps,
-    /// The same, but count from the start of the region in output elements, of which a sample's place is a share:
-    /// Paddle.
+    /// The same, but count from the start of the region, in multiples of an element's length: Paddle.
     FromRegionInElements,
     /// Scale both ends, subtract them, count from the start of the region, and subtract the input pixel
     /// offset last: DirectML.

@@ -1,8 +1,6 @@
 //! Operators whose samples lie on no axis-aligned grid: rotated boxes, elements with offsets, and sub-crops.
 
-use super::operator::Bounds;
-
-use super::options::{Arithmetic, Sampling};
+use super::options::{Arithmetic, Bounds, Sampling};
 
 /// Where the samples of a region fall. An element is their mean, and samples are bilinear.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -41,7 +39,7 @@ pub enum Placement {
     /// element's first sample lies at its start.
     OffsetsOfRoundedBox(Offsets),
     /// A box is `[x1, y1, x2, y2]`, and coordinates from 0 to 1 span the map. It is divided into as many equal boxes as
-    /// an element has samples, and each box has one sample of every element: `crop_and_resize` of that box.
+    /// an element has samples; `crop_and_resize` of each of these boxes places one sample of every element.
     SubCrops,
 }
 
@@ -51,26 +49,17 @@ pub enum Placement {
 pub struct Offsets {
     /// Samples move by `scale * region size * offset`.
     pub scale: f64,
-    /// How many parts of a region have an offset of their own, along y and along x; none where there are no offsets.
+    /// How many parts of a region have an offset of their own, along y and along x; none without offsets.
     pub parts: Option<[usize; 2]>,
 }
 
-/// How many numbers of a region an element's samples move with: the columns of a box, and the element's own offset.
+/// How many columns of a region place an element's samples: four of the box, and two for its offset or its angle.
 pub const PARAMETERS: usize = 6;
 
 /// The largest adaptive number of samples of an element along an axis. Samples of a turned grid are visited one by one.
 pub const MOST_POINTS: usize = 1 << 16;
 
 impl PointGrid {
-    /// How many columns a region has: its box, and its offsets.
-    pub fn columns(&self) -> usize {
-        match self.placement {
-            Placement::Rotated { .. } => 5,
-            Placement::Offsets(offsets) | Placement::OffsetsOfRoundedBox(offsets) => 4 + offsets.columns(),
-            Placement::SubCrops => 4,
-        }
-    }
-
     /// The offsets of a region, if it has some.
     fn offsets(&self) -> Option<(f64, [usize; 2])> {
         match self.placement {
@@ -89,27 +78,21 @@ impl PointGrid {
         Some([along_x + parts[0] * parts[1], along_x])
     }
 
-    /// [`Offsets::scale`], 0 where there are no offsets.
+    /// [`Offsets::scale`], 0 without offsets.
     pub fn offset_scale(&self) -> f64 {
         self.offsets().map_or(0.0, |(scale, _)| scale)
     }
 
-    /// The parts that have an offset of their own, 0 where there are none.
+    /// [`Offsets::parts`], 0 without offsets.
     pub fn parts(&self) -> [usize; 2] {
         self.offsets().map_or([0, 0], |(_, parts)| parts)
     }
 
-    /// Whether what elements read moves with the box or with offsets.
+    /// Whether the positions of samples depend on the box or on offsets, other than by rounding.
     pub fn moves_with_region(&self) -> bool {
         match self.placement {
             Placement::OffsetsOfRoundedBox(offsets) => offsets.parts.is_some(),
             _ => true,
         }
-    }
-}
-
-impl Offsets {
-    fn columns(&self) -> usize {
-        self.parts.map_or(0, |[y, x]| 2 * y * x)
     }
 }

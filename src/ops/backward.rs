@@ -56,14 +56,14 @@ impl<B: RoiBackend> Backward<B> {
     /// The gradient of the boxes in the order of their columns: `[K, 4]`, or `[K, 5]` of rotated ones. It is 0 where an
     /// operator reads nearest or whole pixels, which do not move with a box.
     pub fn boxes(&self) -> FloatTensor<B> {
-        self.columns(0..self.call.operator.box_columns())
+        self.columns(0..self.call.operator.region_kind().box_columns())
     }
 
     /// The gradient of the offsets, `[K, 2, rows, columns]`; none for an operator or a call without them.
     pub fn offsets(&self) -> Option<FloatTensor<B>> {
-        let operator = &self.call.operator;
-        let columns = operator.box_columns()..operator.columns();
-        let [rows, of_a_row] = operator.offset_parts();
+        let kind = self.call.operator.region_kind();
+        let columns = kind.box_columns()..kind.columns();
+        let [rows, of_a_row] = kind.offset_parts();
         let shape = Shape::new([self.call.boxes.shape()[0], 2, rows, of_a_row]);
         (!columns.is_empty()).then(|| B::float_reshape(self.columns(columns), shape))
     }
@@ -76,7 +76,7 @@ impl<B: RoiBackend> Backward<B> {
                 .call
                 .boxes_gradient(self.gradient.clone(), Some(self.features.clone())),
         };
-        if columns.len() == self.call.operator.columns() {
+        if columns.len() == self.call.operator.region_kind().columns() {
             return gradient;
         }
         B::float_slice(gradient, &[Slice::full(), Slice::from(columns)])

@@ -101,7 +101,9 @@ fn check_output<B: RoiBackend>(features: &FloatTensor<B>, shape: &Shape) -> Resu
 
 fn pool_levels<B: RoiBackend>(
     features: Vec<FloatTensor<B>>,
-    Regions { boxes, batch_indices }: Regions<B>,
+    Regions {
+        boxes, batch_indices, ..
+    }: Regions<B>,
     on_host: Option<HostRegions>,
     operators: Vec<RegionOperator>,
 ) -> FloatTensor<B> {
@@ -143,7 +145,8 @@ pub fn with_offsets<B: RoiBackend>(
         return Ok(regions);
     };
     let (found, boxes) = (offsets.shape(), &regions.boxes);
-    let columns = operator.columns() - operator.box_columns();
+    let kind = operator.region_kind();
+    let columns = kind.columns() - kind.box_columns();
     if columns == 0 {
         return Err(RoiError::Option {
             argument: "offsets",
@@ -152,7 +155,7 @@ pub fn with_offsets<B: RoiBackend>(
         });
     }
     let fits = found.num_dims() == 4 && found[0] == regions.len() && found[1] == 2;
-    let fits = fits && [found[2], found[3]] == operator.offset_parts();
+    let fits = fits && [found[2], found[3]] == kind.offset_parts();
     shape(
         "offsets",
         &found,
@@ -170,7 +173,7 @@ pub fn with_offsets<B: RoiBackend>(
     let boxes = if regions.len() == 0 {
         // `float_cat` of burn-cubecl 0.22 subtracts 1 from a size of 0, which panics in a build with overflow checks.
         // The sum of both empty tensors passes gradients on to both, as `float_cat` does.
-        let shape = Shape::new([0, operator.columns()]);
+        let shape = Shape::new([0, kind.columns()]);
         B::float_add(
             B::float_reshape(regions.boxes, shape.clone()),
             B::float_reshape(offsets, shape),
@@ -182,6 +185,7 @@ pub fn with_offsets<B: RoiBackend>(
     Ok(Regions {
         boxes,
         batch_indices: regions.batch_indices,
+        kind,
     })
 }
 
@@ -197,6 +201,7 @@ fn supported_regions(regions: Regions<Dispatch>) -> Result<Regions<Dispatch>, Ro
     Ok(Regions {
         boxes: supported("boxes", regions.boxes)?,
         batch_indices: supported("batch_indices", regions.batch_indices)?,
+        kind: regions.kind,
     })
 }
 

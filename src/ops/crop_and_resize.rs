@@ -7,8 +7,8 @@ use super::{Pool, options};
 use crate::config::config;
 use crate::error::{RoiError, or_panic};
 use crate::geometry::levels::AreaRange;
-use crate::geometry::operator::{Bounds, ChannelMap, Elements, RegionOperator, SampleAxis, SpatialScale};
-use crate::geometry::options::{Arithmetic, BoxFormat, Interpolation, Reduction, Sampling};
+use crate::geometry::operator::{ChannelMap, Elements, RegionOperator, SampleAxis, SpatialScale};
+use crate::geometry::options::{Arithmetic, Bounds, BoxFormat, Interpolation, Reduction, Sampling};
 use crate::regions::Rois;
 
 config! {

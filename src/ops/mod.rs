@@ -10,7 +10,7 @@ mod crop_and_resize;
 mod deform_ps_roi_pool;
 mod deform_roi_pool;
 mod multi_scale_roi_align;
-mod operator_config;
+pub(crate) mod operator_config;
 mod options;
 mod points;
 pub mod primitive;
@@ -31,7 +31,6 @@ pub use multi_scale_roi_align::{
     MultiScaleRoiAlign, MultiScaleRoiAlignConfig, infer_scales, multi_scale_roi_align, try_infer_scales,
     try_multi_scale_roi_align,
 };
-pub(crate) use operator_config::Operates;
 pub use operator_config::{OperatorConfig, Pool, PoolConfig};
 pub use prroi_pool::{PrRoiPool, PrRoiPoolConfig, prroi_pool, try_prroi_pool};
 pub use ps_crop_and_resize::{PsCropAndResize, PsCropAndResizeConfig, ps_crop_and_resize, try_ps_crop_and_resize};

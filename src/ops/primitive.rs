@@ -64,7 +64,7 @@ impl<B: RoiBackend> RegionTensors<B> {
 
     /// The regions, checked, for operators that the config makes.
     fn checked<C: OperatorConfig>(self, config: &C) -> Result<Regions<B>, RoiError> {
-        let regions = Regions::try_new(self.boxes, self.batch_indices, <C as Operates>::Rois::COLUMNS)?;
+        let regions = Regions::try_new(self.boxes, self.batch_indices, <C as Operates>::Rois::KIND)?;
         call::with_offsets::<B>(regions, self.offsets, &config.operator(true)?)
     }
 }
@@ -72,7 +72,9 @@ impl<B: RoiBackend> RegionTensors<B> {
 /// The regions of Burn's tensors, [`Rois`](crate::Rois) or [`RotatedRois`](crate::RotatedRois).
 impl<R: RegionTable> From<&R> for RegionTensors<Dispatch> {
     fn from(rois: &R) -> Self {
-        let Regions { boxes, batch_indices } = rois.regions();
+        let Regions {
+            boxes, batch_indices, ..
+        } = rois.regions();
         Self::new(boxes, batch_indices)
     }
 }

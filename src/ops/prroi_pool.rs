@@ -7,7 +7,7 @@ use super::{Pool, options};
 use crate::config::config;
 use crate::error::{RoiError, or_panic};
 use crate::geometry::levels::AreaRange;
-use crate::geometry::operator::{ChannelMap, Elements, IntegralAxis, RegionOperator};
+use crate::geometry::operator::{ChannelMap, Elements, RegionOperator};
 use crate::geometry::options::{BoxFormat, Reduction};
 use crate::regions::Rois;
 
@@ -52,12 +52,9 @@ impl Operates for PrRoiPoolConfig {
     fn operator(&self, _has_offsets: bool) -> Result<RegionOperator, RoiError> {
         options::output_size("output_size", self.output_size)?;
         options::scale("spatial_scale", self.spatial_scale)?;
-        let axis = IntegralAxis {
-            spatial_scale: self.spatial_scale,
-        };
         Ok(RegionOperator {
             output_size: self.output_size,
-            elements: Elements::Integrals([axis; 2]),
+            elements: Elements::Integrals([self.spatial_scale; 2]),
             reduction: Reduction::Average,
             out_of_bounds_value: 0.0,
             maximum_from: f64::NEG_INFINITY,

@@ -7,8 +7,8 @@ use super::points::average;
 use super::{Pool, options};
 use crate::config::config;
 use crate::error::{RoiError, or_panic};
-use crate::geometry::operator::{Bounds, ChannelMap, RegionOperator};
-use crate::geometry::options::{Arithmetic, Sampling};
+use crate::geometry::operator::{ChannelMap, RegionOperator};
+use crate::geometry::options::{Arithmetic, Bounds, Sampling};
 use crate::geometry::point_grid::{Placement, PointGrid};
 use crate::regions::Rois;
 

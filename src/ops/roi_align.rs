@@ -7,9 +7,9 @@ use super::{Pool, options};
 use crate::config::config;
 use crate::error::{RoiError, or_panic};
 use crate::geometry::levels::AreaRange;
-use crate::geometry::operator::{Bounds, ChannelMap, Elements, RegionOperator, SampleAxis, SpatialScale};
+use crate::geometry::operator::{ChannelMap, Elements, RegionOperator, SampleAxis, SpatialScale};
 use crate::geometry::options::{
-    Arithmetic, BoxFormat, Interpolation, MAXIMUM_OUTPUT_PIXEL_OFFSET, Reduction, Sampling,
+    Arithmetic, Bounds, BoxFormat, Interpolation, MAXIMUM_OUTPUT_PIXEL_OFFSET, Reduction, Sampling,
 };
 use crate::regions::Rois;
 

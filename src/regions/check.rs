@@ -1,7 +1,5 @@
 //! The boxes and batch indices of a backend, checked once.
 
-use std::sync::Arc;
-
 use burn::backend::TensorMetadata;
 use burn::backend::tensor::{FloatTensor, IntTensor};
 use burn::tensor::{Shape, read_sync};
@@ -9,28 +7,34 @@ use burn::tensor::{Shape, read_sync};
 use super::read;
 use crate::backend::{DeviceKind, HostRegions, RoiBackend};
 use crate::error::RoiError;
+use crate::geometry::operator::RegionKind;
 #[cfg(feature = "remote")]
 use crate::geometry::plan::Region;
 
-/// K boxes `[K, columns]` and the batch index `[K]` of each, on one device.
+/// K regions `[K, columns]` and the batch index `[K]` of each, on one device.
 pub(crate) struct Regions<B: RoiBackend> {
     pub boxes: FloatTensor<B>,
     pub batch_indices: IntTensor<B>,
+    /// What the columns are.
+    pub kind: RegionKind,
 }
 
 impl<B: RoiBackend> Regions<B> {
-    /// Checks shapes, counts and devices. Boxes have 4 columns, or 5 where they are rotated.
+    /// Checks shapes, counts and devices.
     ///
     /// # Errors
     ///
     /// [`RoiError::Shape`], [`RoiError::Count`] or [`RoiError::Device`].
-    pub fn try_new(boxes: FloatTensor<B>, batch_indices: IntTensor<B>, columns: usize) -> Result<Self, RoiError> {
+    pub fn try_new(boxes: FloatTensor<B>, batch_indices: IntTensor<B>, kind: RegionKind) -> Result<Self, RoiError> {
         let (of_boxes, of_indices) = (boxes.shape(), batch_indices.shape());
         shape(
             "boxes",
             &of_boxes,
-            if columns == 5 { "[K, 5]" } else { "[K, 4]" },
-            of_boxes.num_dims() == 2 && of_boxes[1] == columns,
+            match kind {
+                RegionKind::Rotated => "[K, 5]",
+                RegionKind::Box | RegionKind::Offsets(_) => "[K, 4]",
+            },
+            of_boxes.num_dims() == 2 && of_boxes[1] == kind.columns(),
         )?;
         shape("batch_indices", &of_indices, "[K]", of_indices.num_dims() == 1)?;
         if of_boxes[0] != of_indices[0] {
@@ -40,7 +44,11 @@ impl<B: RoiBackend> Regions<B> {
             });
         }
         same_device("batch_indices", &batch_indices.device(), "boxes", &boxes.device())?;
-        Ok(Self { boxes, batch_indices })
+        Ok(Self {
+            boxes,
+            batch_indices,
+            kind,
+        })
     }
 
     /// The number of regions.
@@ -68,11 +76,12 @@ impl<B: RoiBackend> Regions<B> {
     /// As [`on_host`](Self::on_host).
     pub async fn read(&self, batch: usize) -> Result<HostRegions, RoiError> {
         let (boxes, batch_indices) = (self.boxes.clone(), self.batch_indices.clone());
-        read::read::<B>(boxes, batch_indices, batch).await.map(Arc::from)
+        let rows = read::rows::<B>(boxes, batch_indices, self.kind, batch, |_| ()).await?;
+        rows.collect()
     }
 
-    /// Reads all regions; none for a row that reads no image: whose box is not finite, or whose index names none. An
-    /// offset that is not finite becomes one that leads out of every map, so that its elements read nothing.
+    /// Reads all regions; none for a row whose box is not finite or whose batch index is invalid. An offset that is not
+    /// finite becomes one that leads out of every map, so that its elements read nothing.
     ///
     /// # Errors
     ///
@@ -81,16 +90,13 @@ impl<B: RoiBackend> Regions<B> {
     pub async fn read_rows(&self, batch: usize) -> Result<Vec<Option<Region>>, RoiError> {
         let (boxes, batch_indices) = (self.boxes.clone(), self.batch_indices.clone());
         let lead_out = |row: &mut [f64]| {
-            // A fifth column alone is an angle.
-            if let [_, _, _, _, offsets @ ..] = row
-                && offsets.len() > 1
-            {
-                for offset in offsets.iter_mut().filter(|offset| !offset.is_finite()) {
+            if let RegionKind::Offsets(_) = self.kind {
+                for offset in row[4..].iter_mut().filter(|offset| !offset.is_finite()) {
                     *offset = f32::MAX.into();
                 }
             }
         };
-        let rows = read::rows::<B>(boxes, batch_indices, batch, lead_out).await?;
+        let rows = read::rows::<B>(boxes, batch_indices, self.kind, batch, lead_out).await?;
         Ok(rows.map(Result::ok).collect())
     }
 }

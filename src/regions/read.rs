@@ -5,25 +5,12 @@ use burn::backend::tensor::{FloatTensor, IntTensor};
 
 use crate::backend::{DeviceKind, RoiBackend};
 use crate::error::RoiError;
+use crate::geometry::operator::RegionKind;
 use crate::geometry::plan::Region;
 use crate::waiting;
 
-/// Reads all regions, each of which must be finite and name one of the `batch` images.
-///
-/// # Errors
-///
-/// [`RoiError::BoxNotFinite`], [`RoiError::AngleNotFinite`], [`RoiError::OffsetNotFinite`] or [`RoiError::BatchIndex`],
-/// for the first row that is wrong.
-pub(crate) async fn read<B: RoiBackend>(
-    boxes: FloatTensor<B>,
-    batch_indices: IntTensor<B>,
-    batch: usize,
-) -> Result<Vec<Region>, RoiError> {
-    rows::<B>(boxes, batch_indices, batch, |_| ()).await?.collect()
-}
-
-/// Reads all regions: of each row the region, or what is wrong with it. `change` is given the numbers of a row before
-/// they are checked.
+/// Reads all regions: of each row the region, or what is wrong with it. A region must be finite and belong to one of the
+/// `batch` images. `change` is called with each row before it is checked.
 ///
 /// # Errors
 ///
@@ -31,6 +18,7 @@ pub(crate) async fn read<B: RoiBackend>(
 pub(super) async fn rows<B: RoiBackend>(
     boxes: FloatTensor<B>,
     batch_indices: IntTensor<B>,
+    kind: RegionKind,
     batch: usize,
     change: impl Fn(&mut [f64]),
 ) -> Result<impl Iterator<Item = Result<Region, RoiError>>, RoiError> {
@@ -48,7 +36,7 @@ pub(super) async fn rows<B: RoiBackend>(
         let numbers = &mut numbers[row * columns..(row + 1) * columns];
         change(numbers);
         let (&corners, rest) = numbers.split_first_chunk().expect("a row has four columns or more");
-        check_finite(row, corners, rest)?;
+        check_finite(row, kind, corners, rest)?;
         match usize::try_from(index) {
             Ok(image) if image < batch => Ok(Region {
                 image,
@@ -60,17 +48,19 @@ pub(super) async fn rows<B: RoiBackend>(
     }))
 }
 
-fn check_finite(row: usize, coordinates: [f64; 4], rest: &[f64]) -> Result<(), RoiError> {
+fn check_finite(row: usize, kind: RegionKind, coordinates: [f64; 4], rest: &[f64]) -> Result<(), RoiError> {
     if !coordinates.iter().all(|coordinate| coordinate.is_finite()) {
         return Err(RoiError::BoxNotFinite { row, coordinates });
     }
-    match (rest, rest.iter().position(|number| !number.is_finite())) {
-        (_, None) => Ok(()),
-        (&[angle], Some(_)) => Err(RoiError::AngleNotFinite { row, angle }),
-        (offsets, Some(place)) => Err(RoiError::OffsetNotFinite {
+    let Some(place) = rest.iter().position(|number| !number.is_finite()) else {
+        return Ok(());
+    };
+    match kind {
+        RegionKind::Rotated => Err(RoiError::AngleNotFinite { row, angle: rest[0] }),
+        RegionKind::Box | RegionKind::Offsets(_) => Err(RoiError::OffsetNotFinite {
             row,
             place,
-            offset: offsets[place],
+            offset: rest[place],
         }),
     }
 }

@@ -22,6 +22,7 @@ pub fn compute<B: RoiBackend>(call: Call<B>) -> Result<FloatTensor<B>, RoiError>
     let regions = Regions::<B> {
         boxes: call.boxes.clone(),
         batch_indices: call.batch_indices.clone(),
+        kind: call.operator.region_kind(),
     };
     let rows = read_sync(regions.read_rows(call.images()))?;
     if rows.iter().all(Option::is_some) {

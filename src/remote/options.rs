@@ -8,7 +8,7 @@ use crate::geometry::angle::{AngleConvention, AngleUnit, RotationDirection};
 use crate::geometry::operator::{ChannelMap, Elements, RegionOperator, SampleAxis, SpatialScale};
 use crate::geometry::options::{MaximumFrom, Reduction, Sampling};
 use crate::geometry::point_grid::{Placement, PointGrid};
-use crate::ops::Operates;
+use crate::ops::operator_config::Operates;
 use crate::{
     CropAndResizeConfig, DeformPsRoiPoolConfig, DeformRoiPoolConfig, PrRoiPoolConfig, PsCropAndResizeConfig,
     PsRoiPoolConfig, RoiAlignConfig, RoiAlignRotatedConfig, RoiPoolConfig,
@@ -83,8 +83,8 @@ fn of_config(operator: &RegionOperator) -> Result<Option<RegionOperator>, RoiErr
             .with_gradient_reaches_last_pixel(axis.gradient_reaches_last_pixel)
             .operator(false)
             .map(Some),
-        Elements::Integrals([axis, _]) => PrRoiPoolConfig::new(size)
-            .with_spatial_scale(axis.spatial_scale)
+        &Elements::Integrals([scale, _]) => PrRoiPoolConfig::new(size)
+            .with_spatial_scale(scale)
             .operator(false)
             .map(Some),
         Elements::Points(grid) => of_points(size, grid),

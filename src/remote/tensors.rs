@@ -83,10 +83,10 @@ fn check_gradient<B: RoiBackend>(call: &Call<B>) -> Result<(), Refused> {
 /// The regions, with as many columns as the operator has.
 fn regions<B: RoiBackend>(call: &Call<B>) -> Result<Regions<B>, RoiError> {
     let boxes = call.boxes.shape();
-    let columns = call.operator.columns();
-    let fits = boxes.num_dims() == 2 && boxes[1] == columns;
+    let kind = call.operator.region_kind();
+    let fits = boxes.num_dims() == 2 && boxes[1] == kind.columns();
     shape("boxes", &boxes, "[K, columns], with the columns of the operator", fits)?;
-    Regions::try_new(call.boxes.clone(), call.batch_indices.clone(), columns)
+    Regions::try_new(call.boxes.clone(), call.batch_indices.clone(), kind)
 }
 
 /// Checks the tensor that has the output's shape: what finer levels have pooled, or the gradient of the output.

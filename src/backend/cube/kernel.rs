@@ -23,7 +23,7 @@ use crate::geometry::plan::Coordinate;
 use crate::geometry::real::single::area::{AreaRule, AreaRuleLaunch, in_range};
 use crate::geometry::real::single::bins::{BinRule, BinRuleLaunch};
 use crate::geometry::real::single::integrals::{IntegralRule, IntegralRuleLaunch};
-use crate::geometry::real::single::make::{Rules, RulesArgs, RulesExpand, area_rule};
+use crate::geometry::real::single::rules::{Rules, RulesArgs, RulesExpand, area_rule};
 use crate::geometry::real::single::samples::{SampleRule, SampleRuleLaunch};
 
 /// What is compiled in. Everything else of an operator is an argument, so that another scale, say, compiles nothing.

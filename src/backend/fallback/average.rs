@@ -6,63 +6,46 @@ use burn::backend::Backend;
 use burn::backend::tensor::FloatTensor;
 use burn::tensor::Shape;
 
-use super::{ChannelsLast, Kernel, Sum, concatenate};
-use crate::geometry::plan::{AxisPlan, Planner, Read, Weights};
+use super::channels_last::ChannelsLast;
+use super::planned::{Planned, Values};
+use super::schedule::Pool;
+use super::tensors::Sum;
+use crate::geometry::plan::{AxisPlan, Read, Weights};
 
-/// An average.
-pub struct Average {
-    outside: f64,
-}
+impl<R: Sum> Pool<R> for Weights<R> {
+    const AT_ONCE: bool = false;
 
-impl Average {
-    pub fn new<R: Sum>(planner: &Planner<R>) -> Self {
-        Self {
-            outside: planner.value_without_pixels(),
-        }
-    }
-
-    /// One region, `[1, P * Q, C]`.
-    fn average<B: Backend, R: Sum>(&self, pixels: &ChannelsLast<B>, [y, x]: &[Weights<R>; 2]) -> FloatTensor<B> {
-        let (window_y, window_x) = (y.window(), x.window());
+    fn pool<B: Backend>(values: Values, pixels: &ChannelsLast<B>, regions: &[Planned<Self>]) -> FloatTensor<B> {
+        let [y, x] = &regions[0].plan;
+        let [window_y, window_x] = &regions[0].window;
         let (rows, columns) = (y.count(), x.count());
         let (height, width, channels) = (window_y.len(), window_x.len(), pixels.channels);
 
-        let window = pixels.window(&window_y, &window_x);
+        let window = pixels.window(window_y, window_x);
         let window = B::float_reshape(window, Shape::new([height, width * channels]));
-        let weights_y = pixels.constant(dense(y, &window_y), [rows, height]);
+        let weights_y = pixels.constant(dense(y, &y.weights, window_y), [rows, height]);
         let along_y = B::float_matmul(weights_y, window);
         let along_y = B::float_reshape(along_y, Shape::new([rows, width, channels]));
-        let weights_x = pixels.constant(dense(x, &window_x), [1, columns, width]);
+        let weights_x = pixels.constant(dense(x, &x.weights, window_x), [1, columns, width]);
         let inside = B::float_matmul(weights_x, along_y);
         let inside = B::float_reshape(inside, Shape::new([1, rows * columns, channels]));
-        if self.outside == 0.0 {
+        if values.outside == 0.0 {
             return inside;
         }
-        let outside = outside(y, x, self.outside);
+        let outside = outside(y, x, values.outside);
         B::float_add(inside, pixels.constant(outside, [1, rows * columns, 1]))
     }
 }
 
-impl<R: Sum> Kernel<R> for Average {
-    type Plan = Weights<R>;
-
-    const AT_ONCE: bool = false;
-
-    fn compute<B: Backend>(&self, pixels: &ChannelsLast<B>, plans: &[[Weights<R>; 2]]) -> FloatTensor<B> {
-        let parts = plans.iter().map(|plan| self.average(pixels, plan));
-        concatenate::<B>(parts.collect(), 0)
-    }
-}
-
-/// The sparse weights as a matrix `[elements, window]`.
-fn dense<R: Sum>(axis: &Weights<R>, window: &Range<usize>) -> Vec<R> {
+/// A number for each pixel that elements read, such as its weight, as a matrix `[elements, window]`.
+pub fn dense<R: Sum>(axis: &Weights<R>, numbers: &[R], window: &Range<usize>) -> Vec<R> {
     let mut matrix = vec![R::default(); axis.count() * window.len()];
-    for (row, (pixels, weights, _)) in matrix
-        .chunks_exact_mut(window.len())
-        .zip(axis.elements(0..axis.count()))
-    {
+    let mut rest = numbers;
+    for (row, Read { pixels, .. }) in matrix.chunks_exact_mut(window.len()).zip(&axis.reads) {
+        let (numbers, after) = rest.split_at(pixels.len());
+        rest = after;
         if !pixels.is_empty() {
-            row[pixels.start - window.start..pixels.end - window.start].copy_from_slice(weights);
+            row[pixels.start - window.start..pixels.end - window.start].copy_from_slice(numbers);
         }
     }
     matrix

@@ -6,7 +6,7 @@ use burn::backend::tensor::FloatTensor;
 use burn::backend::{Backend, TensorMetadata};
 use burn::tensor::{Shape, Slice, TensorData};
 
-use super::{Sum, cast};
+use super::tensors::{Sum, cast};
 
 /// Pixels `[H, W, C]` of a window of an image, in the dtype of sums.
 pub struct ChannelsLast<B: Backend> {
@@ -29,7 +29,7 @@ impl<B: Backend> ChannelsLast<B> {
         let (area, count) = (rows.len() * columns.len(), channels.len());
         let planes = B::float_reshape(window, Shape::new([count, area]));
         let planes = B::float_swap_dims(cast::<B>(planes, R::DTYPE), 0, 1);
-        // Assigned, since NdArray reshapes swapped axes number by number: box-p2 takes 127 ms so, and 136 otherwise.
+        // Assigned, since NdArray reshapes swapped axes element by element: box-p2 takes 127 ms, and 136 ms otherwise.
         let pixels = B::float_zeros(Shape::new([area, count]), &features.device(), R::DTYPE);
         let pixels = B::float_slice_assign(pixels, &[Slice::full(), Slice::full()], planes);
         Self {

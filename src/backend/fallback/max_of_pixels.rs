@@ -8,8 +8,11 @@ use burn::backend::tensor::{BoolTensor, FloatTensor, IntTensor};
 use burn::backend::{Backend, TensorMetadata, get_or_init_device_settings};
 use burn::tensor::{DType, Scalar, Shape, Slice, TensorData, read_sync};
 
-use super::{ChannelsLast, Kernel, Sum, concatenate};
-use crate::geometry::plan::{PixelRanges, Planner};
+use super::channels_last::ChannelsLast;
+use super::planned::{Planned, Values};
+use super::schedule::Pool;
+use super::tensors::{Sum, concatenate};
+use crate::geometry::plan::PixelRanges;
 
 /// How many bins are selected at a time, each with the pixels at its four corners: 4 MiB in 128 channels.
 const BINS: usize = 1 << 11;
@@ -17,34 +20,18 @@ const BINS: usize = 1 << 11;
 /// Fewer channels than this make no vectors of a pooling on NdArray.
 const POOLED: usize = 32;
 
-/// A maximum over bins of whole pixels.
-pub struct MaxOfPixels {
-    /// What an empty bin gives.
-    pub outside: f64,
-}
-
-impl MaxOfPixels {
-    pub fn new<R: Sum>(planner: &Planner<R>) -> Self {
-        Self {
-            outside: planner.value_without_pixels(),
-        }
-    }
-}
-
-impl<R: Sum> Kernel<R> for MaxOfPixels {
-    type Plan = PixelRanges;
-
+impl<R: Sum> Pool<R> for PixelRanges {
     const AT_ONCE: bool = true;
 
-    fn compute<B: Backend>(&self, pixels: &ChannelsLast<B>, plans: &[[PixelRanges; 2]]) -> FloatTensor<B> {
-        let bins = Bin::all(plans, [pixels.rows.start, pixels.columns.start]);
+    fn pool<B: Backend>(values: Values, pixels: &ChannelsLast<B>, regions: &[Planned<Self>]) -> FloatTensor<B> {
+        let bins = Bin::all(regions, [pixels.rows.start, pixels.columns.start]);
         let deepest = [0, 1].map(|axis| bins.iter().flatten().map(|bin| bin.level[axis]).max());
         let [deepest_y, deepest_x] = deepest.map(Option::unwrap_or_default);
 
-        // The first row is what empty bins give.
+        // The first row is the value of empty bins.
         let mut order = vec![0; bins.len()];
         let of_a_bin = Shape::new([1, pixels.channels]);
-        let outside = Scalar::from(self.outside);
+        let outside = Scalar::from(values.outside);
         let mut parts = vec![B::float_full(of_a_bin, outside, &pixels.device(), R::DTYPE)];
         let mut count = 1;
         let mut along_y = pixels.tensor.clone();
@@ -66,17 +53,13 @@ impl<R: Sum> Kernel<R> for MaxOfPixels {
                 parts.extend(chunks.map(|bins| maxima_of_corners::<B>(&table, bins)));
             }
         }
-        let maxima = B::float_select(
-            concatenate::<B>(parts, 0),
-            0,
-            indices::<B>(order, &pixels.tensor.device()),
-        );
-        let elements = bins.len() / plans.len();
-        B::float_reshape(maxima, Shape::new([plans.len(), elements, pixels.channels]))
+        let maxima = B::float_select(concatenate::<B>(parts, 0), 0, indices::<B>(order, &pixels.device()));
+        let elements = bins.len() / regions.len();
+        B::float_reshape(maxima, Shape::new([regions.len(), elements, pixels.channels]))
     }
 }
 
-/// Features of which NaN and what is smaller than `start` are `start`, where a maximum starts.
+/// Features in which NaN and what is smaller than `start`, where a maximum starts, are replaced by `start`.
 pub fn from_start<B: Backend>(features: FloatTensor<B>, start: f64) -> FloatTensor<B> {
     let least = match features.dtype() {
         DType::F64 => f64::MIN,
@@ -92,7 +75,7 @@ pub fn from_start<B: Backend>(features: FloatTensor<B>, start: f64) -> FloatTens
     B::float_mask_fill(features, smaller, Scalar::from(start))
 }
 
-/// Which pixels a maximum that starts from `start` does not take: NaN and what is not above it.
+/// The pixels that a maximum which starts from `start` ignores: NaN and all that are not above it.
 pub fn not_above<B: Backend>(pixels: FloatTensor<B>, start: f64) -> BoolTensor<B> {
     let bool_dtype = get_or_init_device_settings::<B>(&pixels.device()).bool_dtype;
     B::bool_not(B::float_greater_elem(pixels, Scalar::from(start), bool_dtype))
@@ -100,7 +83,7 @@ pub fn not_above<B: Backend>(pixels: FloatTensor<B>, start: f64) -> BoolTensor<B
 
 /// A bin that is not empty.
 struct Bin {
-    /// Its place among all bins.
+    /// Its index among all bins.
     number: usize,
     /// Its first pixel along y and along x.
     start: [usize; 2],
@@ -112,10 +95,9 @@ struct Bin {
 
 impl Bin {
     /// The bins of regions, row by row; none for an empty one.
-    fn all(plans: &[[PixelRanges; 2]], origin: [usize; 2]) -> Vec<Option<Self>> {
-        let pairs = plans
-            .iter()
-            .flat_map(|[y, x]| y.iter().flat_map(move |y| x.iter().map(move |x| [y, x])));
+    fn all(regions: &[Planned<PixelRanges>], origin: [usize; 2]) -> Vec<Option<Self>> {
+        let plans = regions.iter().map(|region| &region.plan);
+        let pairs = plans.flat_map(|[y, x]| y.iter().flat_map(move |y| x.iter().map(move |x| [y, x])));
         let bin = |(number, bin): (usize, [&std::ops::Range<usize>; 2])| {
             let length = bin.map(|range| range.len());
             (!length.contains(&0)).then(|| Self {

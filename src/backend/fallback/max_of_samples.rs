@@ -6,83 +6,62 @@ use burn::backend::Backend;
 use burn::backend::tensor::FloatTensor;
 use burn::tensor::{Scalar, Shape, Slice};
 
+use super::channels_last::ChannelsLast;
 use super::max_of_pixels::larger;
-use super::{ChannelsLast, Kernel, Sum, concatenate};
-use crate::geometry::plan::{AxisPlan, Planner, SampleTaps, Taps};
+use super::planned::{Planned, Values};
+use super::schedule::Pool;
+use super::tensors::{Sum, concatenate, cut};
+use crate::geometry::plan::{AxisPlan, SampleTaps};
 
-/// How many numbers the samples of a block hold at most, 16 MiB of f32. A few tensors as large are alive at
-/// once, and a call may take 256 MiB beyond its input and output.
+/// How many numbers the samples of a block hold at most, 16 MiB of f32. A few tensors of this size exist at a time, and
+/// a call may take 256 MiB beyond its input and output.
 const BLOCK: usize = 4 << 20;
 
-/// A maximum over samples.
-pub struct MaxOfSamples {
-    /// The number that a maximum starts from.
-    start: f64,
-    outside: f64,
-}
+impl<R: Sum> Pool<R> for SampleTaps<R> {
+    const AT_ONCE: bool = false;
 
-impl MaxOfSamples {
-    pub fn new<R: Sum>(planner: &Planner<R>) -> Self {
-        Self {
-            start: planner.maximum_from().into(),
-            outside: planner.value_without_pixels(),
-        }
-    }
-
-    /// One region, `[1, P * Q, C]`.
-    fn maximum<B: Backend, R: Sum>(&self, pixels: &ChannelsLast<B>, [y, x]: &[SampleTaps<R>; 2]) -> FloatTensor<B> {
-        let (rows, columns) = (y.samples.len(), x.samples.len());
-        let (rows_in_bounds, columns_in_bounds) = (elements_in_bounds(y), elements_in_bounds(x));
-        let mut maxima = maxima_of_samples(pixels, y, x, &rows_in_bounds, &columns_in_bounds);
-        if let Some(least) = self.least_values(y, x, &rows_in_bounds, &columns_in_bounds) {
-            let shape = Shape::new([rows_in_bounds.len(), columns_in_bounds.len(), pixels.channels]);
-            let least = pixels.constant(least, [rows_in_bounds.len(), columns_in_bounds.len(), 1]);
+    fn pool<B: Backend>(values: Values, pixels: &ChannelsLast<B>, regions: &[Planned<Self>]) -> FloatTensor<B> {
+        let [y, x] = &regions[0].plan;
+        let (rows, columns) = (y.count(), x.count());
+        let in_bounds = [elements_in_bounds(y), elements_in_bounds(x)];
+        let [height, width] = in_bounds.each_ref().map(Range::len);
+        let mut maxima = maxima_of_samples(pixels, y, x, &in_bounds);
+        if let Some(least) = least_values(values, y, x, &in_bounds) {
+            let least = pixels.constant(least, [height, width, 1]);
+            let shape = Shape::new([height, width, pixels.channels]);
             maxima = larger::<B>(maxima, B::float_expand(least, shape));
         }
-        if rows_in_bounds.len() < rows || columns_in_bounds.len() < columns {
+        if height < rows || width < columns {
             // Elements without a sample in bounds keep the out-of-bounds value.
             let shape = Shape::new([rows, columns, pixels.channels]);
-            let value = Scalar::from(self.outside);
-            let all = B::float_full(shape, value, &pixels.device(), R::DTYPE);
-            let slices = [rows_in_bounds, columns_in_bounds, 0..pixels.channels].map(Slice::from);
-            maxima = B::float_slice_assign(all, &slices, maxima);
+            let all = B::float_full(shape, Scalar::from(values.outside), &pixels.device(), R::DTYPE);
+            let [rows, columns] = in_bounds;
+            maxima = B::float_slice_assign(all, &[rows, columns, 0..pixels.channels].map(Slice::from), maxima);
         }
         B::float_reshape(maxima, Shape::new([1, rows * columns, pixels.channels]))
     }
-
-    /// What each element in bounds is at least: where a maximum starts, and the out-of-bounds value where
-    /// one of its samples is out of bounds; none where that says nothing.
-    fn least_values<R: Sum>(
-        &self,
-        y: &SampleTaps<R>,
-        x: &SampleTaps<R>,
-        rows: &Range<usize>,
-        columns: &Range<usize>,
-    ) -> Option<Vec<R>> {
-        let values = |row: usize| {
-            columns.clone().map(move |column| {
-                let complete = y.complete[row] && x.complete[column];
-                R::from_f64(if complete { self.start } else { self.outside })
-            })
-        };
-        let values: Vec<R> = rows.clone().flat_map(values).collect();
-        let says_something = values.iter().any(|&value| value.into() > f64::NEG_INFINITY);
-        says_something.then_some(values)
-    }
 }
 
-impl<R: Sum> Kernel<R> for MaxOfSamples {
-    type Plan = SampleTaps<R>;
-
-    const AT_ONCE: bool = false;
-
-    fn compute<B: Backend>(&self, pixels: &ChannelsLast<B>, plans: &[[SampleTaps<R>; 2]]) -> FloatTensor<B> {
-        let parts = plans.iter().map(|plan| self.maximum(pixels, plan));
-        concatenate::<B>(parts.collect(), 0)
-    }
+/// The lower bound of each element in bounds: the start of a maximum, or the out-of-bounds value if one of its samples
+/// is out of bounds. None if all are -infinity.
+fn least_values<R: Sum>(
+    values: Values,
+    y: &SampleTaps<R>,
+    x: &SampleTaps<R>,
+    [rows, columns]: &[Range<usize>; 2],
+) -> Option<Vec<R>> {
+    let of_row = |row: usize| {
+        columns.clone().map(move |column| {
+            let complete = y.complete[row] && x.complete[column];
+            R::from_f64(if complete { values.start } else { values.outside })
+        })
+    };
+    let least: Vec<R> = rows.clone().flat_map(of_row).collect();
+    let is_bound = least.iter().any(|&value| value.into() > f64::NEG_INFINITY);
+    is_bound.then_some(least)
 }
 
-/// The output elements that have a sample in bounds. Positions never turn back, so they are one run.
+/// The output elements that have a sample in bounds. Positions are monotonic, so they are one run.
 pub fn elements_in_bounds<R>(axis: &SampleTaps<R>) -> Range<usize> {
     let in_bounds = |samples: &Range<usize>| !samples.is_empty();
     let first = axis.samples.iter().position(in_bounds);
@@ -90,17 +69,20 @@ pub fn elements_in_bounds<R>(axis: &SampleTaps<R>) -> Range<usize> {
     first.zip(last).map_or(0..0, |(first, last)| first..last + 1)
 }
 
-/// The maxima `[P, Q, C]` of the samples in bounds of elements, in blocks that no intermediate tensor
-/// passes [`BLOCK`] for.
+/// The most samples in bounds of an element.
+pub fn most_samples<R>(axis: &SampleTaps<R>) -> usize {
+    axis.samples.iter().map(Range::len).max().unwrap_or(0)
+}
+
+/// The maxima `[P, Q, C]` of the samples in bounds of elements. They are computed in blocks, so that no intermediate
+/// tensor is larger than [`BLOCK`].
 fn maxima_of_samples<B: Backend, R: Sum>(
     pixels: &ChannelsLast<B>,
     y: &SampleTaps<R>,
     x: &SampleTaps<R>,
-    rows: &Range<usize>,
-    columns: &Range<usize>,
+    [rows, columns]: &[Range<usize>; 2],
 ) -> FloatTensor<B> {
-    let most = |axis: &SampleTaps<R>| axis.samples.iter().map(Range::len).max().unwrap_or(0);
-    let (samples_y, samples_x) = (most(y), most(x));
+    let (samples_y, samples_x) = (most_samples(y), most_samples(x));
     let (window_y, window_x) = (y.window(), x.window());
     let (height, width, channels) = (window_y.len(), window_x.len(), pixels.channels);
     let window = pixels.window(&window_y, &window_x);
@@ -113,12 +95,12 @@ fn maxima_of_samples<B: Backend, R: Sum>(
 
     let of_rows = |rows: Range<usize>| {
         let count = rows.len() * samples_y;
-        let matrix = pixels.constant(dense(y, &rows, samples_y, &window_y), [count, height]);
+        let matrix = pixels.constant(dense(y, &rows, samples_y, &window_y, weights(y)), [count, height]);
         let along_y = B::float_matmul(matrix, window.clone());
         let along_y = B::float_reshape(along_y, Shape::new([count, width, channels]));
         let of_columns = |columns: Range<usize>| {
             let across = columns.len() * samples_x;
-            let matrix = dense(x, &columns, samples_x, &window_x);
+            let matrix = dense(x, &columns, samples_x, &window_x, weights(x));
             let matrix = pixels.constant(matrix, [1, across, width]);
             let samples = B::float_matmul(matrix, along_y.clone());
             let shape = Shape::new([rows.len(), samples_y, across * channels]);
@@ -127,33 +109,37 @@ fn maxima_of_samples<B: Backend, R: Sum>(
             let maxima = B::float_max_dim(B::float_reshape(along_y, shape), 2);
             B::float_reshape(maxima, Shape::new([rows.len(), columns.len(), channels]))
         };
-        concatenate::<B>(cut(columns, column_block).map(of_columns).collect(), 1)
+        concatenate::<B>(cut(columns.clone(), column_block).map(of_columns).collect(), 1)
     };
-    concatenate::<B>(cut(rows, row_block).map(of_rows).collect(), 0)
+    concatenate::<B>(cut(rows.clone(), row_block).map(of_rows).collect(), 0)
 }
 
-/// A range in pieces of `block`.
-pub fn cut(range: &Range<usize>, block: usize) -> impl Iterator<Item = Range<usize>> {
-    let end = range.end;
-    range
-        .clone()
-        .step_by(block)
-        .map(move |start| start..(start + block).min(end))
+/// The weights of both pixels of a tap.
+pub fn weights<R: Copy>(axis: &SampleTaps<R>) -> impl Fn(usize) -> [R; 2] {
+    |tap| [axis.taps[tap].low_weight, axis.taps[tap].high_weight]
 }
 
-/// The taps of elements as a matrix `[elements * samples, window]`. An element that has fewer samples
-/// repeats its last one, which changes no maximum.
-fn dense<R: Sum>(axis: &SampleTaps<R>, elements: &Range<usize>, samples: usize, window: &Range<usize>) -> Vec<R> {
+/// A number for both pixels of each sample of elements, such as their weights, as a matrix
+/// `[elements * samples, window]`. An element with fewer samples repeats its last one, which changes no maximum.
+pub fn dense<R: Sum>(
+    axis: &SampleTaps<R>,
+    elements: &Range<usize>,
+    samples: usize,
+    window: &Range<usize>,
+    numbers: impl Fn(usize) -> [R; 2],
+) -> Vec<R> {
     let mut matrix = vec![R::default(); elements.len() * samples * window.len()];
     let mut rows = matrix.chunks_exact_mut(window.len());
     for element in elements.clone() {
-        let taps: &[Taps<R>] = &axis.taps[axis.samples[element].clone()];
+        let of_element = axis.samples[element].clone();
         for sample in 0..samples {
-            let taps = taps[sample.min(taps.len() - 1)];
+            let tap = (of_element.start + sample).min(of_element.end - 1);
             let row = rows.next().expect("a row for each sample of each element");
-            // Where both taps are one pixel, the first has all of the weight.
-            row[taps.high - window.start] = taps.high_weight;
-            row[taps.low - window.start] = taps.low_weight;
+            let taps = axis.taps[tap];
+            for (pixel, number) in [taps.low, taps.high].into_iter().zip(numbers(tap)) {
+                let sum = &mut row[pixel - window.start];
+                *sum = R::from_f64((*sum).into() + number.into());
+            }
         }
     }
     matrix

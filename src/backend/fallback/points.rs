@@ -1,8 +1,9 @@
 //! Operators whose elements read points, and their gradients: products with the dense matrix `W` of a region's weights,
 //! a row for each element and a column for each pixel of its window.
 //!
-//! With pixels `F` as `[C, window]` and the gradient of the output `D` as `[C, elements]`, an output is `F · Wᵀ`, the
-//! gradient of the window is `D · W`, and that of a number of the region is the sum of `Dᵀ · F` times the slopes of W.
+//! With pixels `F` as `[C, window]` and the gradient of the output `D` as `[C, elements]`, an output is `F · Wᵀ`, and the
+//! gradient of the window is `D · W`. The gradient of a column of the region is the sum of `Dᵀ · F` times the derivatives
+//! of W by it.
 
 use std::ops::Range;
 
@@ -10,10 +11,10 @@ use burn::backend::tensor::FloatTensor;
 use burn::backend::{Backend, TensorMetadata};
 use burn::tensor::{FloatDType, Shape, Slice, TensorData, read_sync};
 
-use super::{Sum, cast};
+use super::tensors::{Sum, cast, cut};
 use crate::backend::HostRegions;
 use crate::geometry::operator::ChannelMap;
-use crate::geometry::plan::{ElementSpans, PointPart, PointPlanner, PointWeights, hull, pixel_count};
+use crate::geometry::plan::{ElementSpans, PointPart, PointPlanner, PointWeights, Region, hull, pixel_count};
 
 /// How many numbers the pixels or the weights of a product hold at most, 24 MiB of f32.
 const LARGEST: usize = 6 << 20;
@@ -31,16 +32,11 @@ pub fn pool<B: Backend, R: Sum>(
     let [_, channels, rows, columns] = shape.dims();
     let pixels = Groups::<B>::new(features, channels, map);
     let mut output = pooled.unwrap_or_else(|| B::float_zeros(shape.clone(), &device, dtype));
-    for (row, region) in regions
-        .iter()
-        .enumerate()
-        .filter(|(_, region)| planner.pools::<R>(region))
-    {
-        let plan = planner.plan::<R>(region, false);
+    for (row, image, plan) in planned::<R>(&regions, planner, false) {
         let mut sums = B::float_zeros(Shape::new([channels, rows * columns]), &device, R::DTYPE);
-        for product in plan.parts.iter().flat_map(|part| products(&plan, part)) {
+        for product in products(&plan) {
             for channels in product.blocks(channels) {
-                let pixels = pixels.window::<R>(region.image, &channels, &product);
+                let pixels = pixels.window::<R>(image, &channels, &product);
                 let weights = B::float_swap_dims(product.matrix::<B, R>(&plan, &device), 0, 1);
                 let place = [channels, product.places()].map(Slice::from);
                 let sum = B::float_add(B::float_slice(sums.clone(), &place), B::float_matmul(pixels, weights));
@@ -65,17 +61,12 @@ pub fn features_gradient<B: Backend, R: Sum>(
     let channels = gradient.shape()[1];
     let sums = B::float_zeros(Shape::new(shape), &device, R::DTYPE);
     let mut sums = Groups::<B>::new(sums, channels, map);
-    for (row, region) in regions
-        .iter()
-        .enumerate()
-        .filter(|(_, region)| planner.pools::<R>(region))
-    {
-        let plan = planner.plan::<R>(region, false);
-        for product in plan.parts.iter().flat_map(|part| products(&plan, part)) {
+    for (row, image, plan) in planned::<R>(&regions, planner, false) {
+        for product in products(&plan) {
             for channels in product.blocks(channels) {
                 let of_elements = of_elements::<B, R>(&gradient, row, &channels, &product);
                 let of_pixels = B::float_matmul(of_elements, product.matrix::<B, R>(&plan, &device));
-                sums = sums.add(region.image, &channels, &product, of_pixels);
+                sums = sums.add(image, &channels, &product, of_pixels);
             }
         }
     }
@@ -93,27 +84,38 @@ pub fn regions_gradient<B: Backend, R: Sum>(
     let device = gradient.device();
     let channels = gradient.shape()[1];
     let pixels = Groups::<B>::new(features, channels, map);
-    let mut numbers: Vec<R> = Vec::with_capacity(regions.len() * planner.columns());
-    for (row, region) in regions.iter().enumerate() {
-        if !planner.pools::<R>(region) {
-            numbers.extend(std::iter::repeat_n(R::default(), planner.columns()));
-            continue;
-        }
-        let plan = planner.plan::<R>(region, true);
+    let mut numbers = vec![R::default(); regions.len() * planner.columns()];
+    for (row, image, plan) in planned::<R>(&regions, planner, true) {
         let mut of_weights = vec![0.0; plan.weights.len()];
-        for product in plan.parts.iter().flat_map(|part| products(&plan, part)) {
+        for product in products(&plan) {
             for channels in product.blocks(channels) {
                 let of_elements = of_elements::<B, R>(&gradient, row, &channels, &product);
-                let pixels = pixels.window::<R>(region.image, &channels, &product);
+                let pixels = pixels.window::<R>(image, &channels, &product);
                 let of_window = B::float_matmul(B::float_swap_dims(of_elements, 0, 1), pixels);
                 product.add_to_weights::<B>(of_window, &mut of_weights);
             }
         }
         let of_region = planner.region_gradient(&plan, &of_weights);
-        numbers.extend(of_region.into_iter().map(R::from_f64));
+        let of_row = &mut numbers[row * of_region.len()..];
+        for (number, gradient) in of_row.iter_mut().zip(of_region) {
+            *number = R::from_f64(gradient);
+        }
     }
     let data = TensorData::new(numbers, [regions.len(), planner.columns()]);
     B::float_from_data(data, &device)
+}
+
+/// The row, the image and the plan of each region that is pooled.
+fn planned<R: Sum>(
+    regions: &[Region],
+    planner: &PointPlanner,
+    slopes: bool,
+) -> impl Iterator<Item = (usize, usize, PointWeights<R>)> {
+    let pooled = regions
+        .iter()
+        .enumerate()
+        .filter(|(_, region)| planner.pools::<R>(region));
+    pooled.map(move |(row, region)| (row, region.image, planner.plan(region, slopes)))
 }
 
 /// Some elements of a part whose matrix is small enough.
@@ -123,8 +125,12 @@ struct Product<'a> {
     window: [Range<usize>; 2],
 }
 
-/// The elements of a part that read some pixel, in products of bounded size.
-fn products<'a, R>(plan: &'a PointWeights<R>, part: &'a PointPart) -> Vec<Product<'a>> {
+/// The elements of a region that read some pixel, in products of bounded size.
+fn products<R>(plan: &PointWeights<R>) -> impl Iterator<Item = Product<'_>> {
+    plan.parts.iter().flat_map(|part| products_of_part(plan, part))
+}
+
+fn products_of_part<'a, R>(plan: &'a PointWeights<R>, part: &'a PointPart) -> Vec<Product<'a>> {
     let at_once = (LARGEST / pixel_count(&part.window).max(1)).max(1);
     let mut products: Vec<Product<'a>> = Vec::new();
     for element in plan.elements(part) {
@@ -147,7 +153,7 @@ fn products<'a, R>(plan: &'a PointWeights<R>, part: &'a PointPart) -> Vec<Produc
 }
 
 impl Product<'_> {
-    /// The elements among all of a channel, which follow each other.
+    /// The indices of the elements among all of a channel; they are consecutive.
     fn places(&self) -> Range<usize> {
         let first = self.elements[0].element;
         first..first + self.elements.len()
@@ -155,13 +161,10 @@ impl Product<'_> {
 
     /// The channels of the output in blocks.
     fn blocks(&self, channels: usize) -> impl Iterator<Item = Range<usize>> {
-        let block = (LARGEST / pixel_count(&self.window)).clamp(1, channels);
-        (0..channels)
-            .step_by(block)
-            .map(move |start| start..(start + block).min(channels))
+        cut(0..channels, (LARGEST / pixel_count(&self.window)).clamp(1, channels))
     }
 
-    /// For each weight: its place in the matrix, and its number in the plan.
+    /// The index of each weight in the matrix, and its index in the plan.
     fn weights(&self) -> impl Iterator<Item = (usize, usize)> + '_ {
         let [rows, columns] = &self.window;
         let of_a_row = rows.len() * columns.len();
@@ -210,7 +213,7 @@ fn of_elements<B: Backend, R: Sum>(
     cast::<B>(B::float_reshape(B::float_slice(flat, &slices), shape), R::DTYPE)
 }
 
-/// Features whose channels are apart by the group that reads them.
+/// Features with a dimension for the groups of channels.
 struct Groups<B: Backend> {
     /// `[N, C, groups, H, W]`, or `[N, groups, C, H, W]` where samples read channels of their own.
     tensor: FloatTensor<B>,

@@ -131,7 +131,7 @@ pub fn decode(scalars: &[ScalarIr]) -> Result<RegionOperator, Malformed> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::ops::Operates;
+    use crate::ops::operator_config::Operates;
     use crate::{
         CropAndResizeConfig, DeformPsRoiPoolConfig, DeformRoiPoolConfig, PrRoiPoolConfig, PsCropAndResizeConfig,
         PsRoiAlignConfig, PsRoiPoolConfig, RoiAlignConfig, RoiAlignRotatedConfig, RoiPoolConfig, Sampling,

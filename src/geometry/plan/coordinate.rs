@@ -2,14 +2,14 @@
 
 use std::ops::Range;
 
-use super::{PixelRanges, PointWeights, Region, SampleTaps, TapSlopes, WeightSlopes, Weights};
+use super::axis::{PixelRanges, SampleTaps, TapSlopes, WeightSlopes, Weights};
+use super::points::PointWeights;
+use super::region::Region;
 use crate::geometry::levels::{AreaRange, LevelRule};
 use crate::geometry::operator::{Elements, RegionOperator};
 use crate::geometry::point_grid::PointGrid;
 
 /// The type of coordinates, weights and sums: f32, or f64 for features of f64.
-///
-/// Plans are for axis 0 (y) or 1 (x) of a region that ends at `ends`, in box coordinates.
 pub trait Coordinate: Copy + Default + Send + Sync + PartialOrd + 'static {
     /// [`Elements`] in this type.
     type Rules: Copy + Send + Sync;
@@ -30,36 +30,21 @@ pub trait Coordinate: Copy + Default + Send + Sync + PartialOrd + 'static {
     fn least_area(rule: &LevelRule, level: i32) -> Self;
 
     /// Plans an average.
-    fn weights(rules: &Self::Rules, axis: usize, ends: [Self; 2], run: Run) -> Weights<Self>;
+    fn weights(run: &Run<Self>) -> Weights<Self>;
 
-    /// Plans a maximum over samples. Where `split`, the two pixels of a sample take part one by one.
-    fn sample_taps(rules: &Self::Rules, axis: usize, ends: [Self; 2], run: Run, split: bool) -> SampleTaps<Self>;
+    /// Plans a maximum over samples.
+    fn sample_taps(run: &Run<Self>) -> SampleTaps<Self>;
 
     /// Plans a maximum over bins.
-    fn pixel_ranges(rules: &Self::Rules, axis: usize, ends: [Self; 2], run: Run) -> PixelRanges;
+    fn pixel_ranges(run: &Run<Self>) -> PixelRanges;
 
-    /// Plans an average, and how its weights move with the region. Where `flat_on_pixels`, a sample on a pixel does not
-    /// move towards the next.
-    fn weight_slopes(
-        rules: &Self::Rules,
-        axis: usize,
-        ends: [Self; 2],
-        run: Run,
-        flat_on_pixels: bool,
-    ) -> WeightSlopes<Self>;
+    /// Plans the gradient of boxes of an average.
+    fn weight_slopes(run: &Run<Self>) -> WeightSlopes<Self>;
 
-    /// Plans a maximum over samples, and how the weights of samples move with the region.
-    fn tap_slopes(
-        rules: &Self::Rules,
-        axis: usize,
-        ends: [Self; 2],
-        run: Run,
-        split: bool,
-        flat_on_pixels: bool,
-    ) -> TapSlopes<Self>;
+    /// Plans the gradient of boxes of a maximum over samples.
+    fn tap_slopes(run: &Run<Self>) -> TapSlopes<Self>;
 
-    /// Plans a region whose elements read points, with slopes or without. It is for the whole region, on a map
-    /// `[height, width]`.
+    /// Plans a region whose elements read points on a map `[height, width]`, with the slopes of weights or without.
     fn point_weights(
         grid: &PointGrid,
         operator: &RegionOperator,
@@ -69,13 +54,22 @@ pub trait Coordinate: Copy + Default + Send + Sync + PartialOrd + 'static {
     ) -> PointWeights<Self>;
 }
 
-/// A run of the output elements of an axis.
-#[derive(Debug, Clone)]
-pub struct Run {
+/// A run of the output elements of a region along one axis.
+pub struct Run<'a, R: Coordinate> {
+    /// Where elements read.
+    pub rules: &'a R::Rules,
+    /// 0 for y, 1 for x.
+    pub axis: usize,
+    /// Where the region starts and ends, in box coordinates.
+    pub ends: [R; 2],
     /// The elements of the run.
     pub elements: Range<u32>,
     /// How many elements the whole axis has.
     pub count: u32,
     /// How many pixels the map has along the axis.
     pub size: u32,
+    /// Whether the two pixels of a sample take part in a maximum one by one.
+    pub splits_samples: bool,
+    /// Whether a sample on a pixel has no slope, rather than the slope towards the next pixel.
+    pub flat_on_pixels: bool,
 }

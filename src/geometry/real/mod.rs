@@ -10,8 +10,11 @@
 //! - `angle`: sine and cosine for kernels.
 //! - `integrals`: the weights of pixels in the mean of the bilinear map over a bin, and how they move.
 //! - `area`: whether the area of a box is in a range.
+//! - `rules`: an operator's values, as the arguments of these functions.
 //!
-//! [`single`] compiles them for f32 and, with a CubeCL backend, into its kernels; [`double`] for f64.
+//! [`single`] compiles the files for f32 and, with a CubeCL backend, into its kernels; [`double`] compiles them for f64.
+//! They are not generic over the type of coordinates, because no trait serves both: on a host they call the methods of
+//! `f32` (`floor`, `clamp`), and in kernels those of CubeCL's trait `Float`.
 
 #[allow(clippy::duplicate_mod)]
 pub mod double;

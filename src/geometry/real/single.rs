@@ -14,14 +14,6 @@ pub mod between;
 pub mod bins;
 #[path = "integrals.rs"]
 pub mod integrals;
-#[path = "../plan/make.rs"]
-pub mod make;
-#[path = "../plan/make_integrals.rs"]
-pub mod make_integrals;
-#[path = "../plan/make_points.rs"]
-pub mod make_points;
-#[path = "../plan/make_slopes.rs"]
-pub mod make_slopes;
 #[path = "point_slopes.rs"]
 pub mod point_slopes;
 #[path = "points.rs"]
@@ -29,10 +21,10 @@ pub mod points;
 #[cfg(feature = "cube")]
 #[path = "reach.rs"]
 pub mod reach;
+#[path = "rules.rs"]
+pub mod rules;
 #[path = "samples.rs"]
 pub mod samples;
-#[path = "../plan/scratch.rs"]
-mod scratch;
 #[path = "slopes.rs"]
 pub mod slopes;
 

@@ -9,7 +9,7 @@ use crate::geometry::plan::Coordinate;
 
 fn bins(axis: BinAxis, ends: [f32; 2], elements: u32, size: u32) -> Vec<Range<usize>> {
     let rules = f32::rules(&Elements::Bins([axis; 2]), [1; 2]);
-    f32::pixel_ranges(&rules, 0, ends, run(elements, size))
+    f32::pixel_ranges(&run(&rules, ends, elements, size))
 }
 
 /// torchvision's bins of `roi_pool`.
@@ -112,7 +112,7 @@ fn a_box_that_is_rounded_before_it_is_scaled_begins_inside_a_pixel() {
 #[test]
 fn an_average_over_a_bin_weighs_its_pixels_alike() {
     let rules = f32::rules(&Elements::Bins([POSITION_SENSITIVE; 2]), [1; 2]);
-    let plan = f32::weights(&rules, 0, [0.0, 4.0], run(2, 4));
+    let plan = f32::weights(&run(&rules, [0.0, 4.0], 2, 4));
     assert_eq!(pixels(&plan), [0..2, 2..3]);
     assert_eq!(plan.weights, [0.5, 0.5, 1.0]);
     assert_eq!(shares(&plan), [1.0, 1.0]);

@@ -1,13 +1,12 @@
 //! The weights of pixels in a bin of the bilinear map.
 
 use super::{pixels, run, shares};
-use crate::geometry::operator::{Elements, IntegralAxis};
+use crate::geometry::operator::Elements;
 use crate::geometry::plan::{Coordinate, Weights};
 
 fn plan(ends: [f32; 2], elements: u32, size: u32) -> Weights<f32> {
-    let axis = IntegralAxis { spatial_scale: 1.0 };
-    let rules = f32::rules(&Elements::Integrals([axis; 2]), [1; 2]);
-    f32::weights(&rules, 0, ends, run(elements, size))
+    let rules = f32::rules(&Elements::Integrals([1.0; 2]), [1; 2]);
+    f32::weights(&run(&rules, ends, elements, size))
 }
 
 #[test]

@@ -11,12 +11,19 @@ mod samples;
 use std::ops::Range;
 
 use super::plan::{Run, Weights};
+use super::real::single::rules::Rules;
 
-fn run(elements: u32, size: u32) -> Run {
+/// All elements of an axis on a map of `size` pixels.
+fn run(rules: &Rules, ends: [f32; 2], elements: u32, size: u32) -> Run<'_, f32> {
     Run {
+        rules,
+        axis: 1,
+        ends,
         elements: 0..elements,
         count: elements,
         size,
+        splits_samples: false,
+        flat_on_pixels: false,
     }
 }
 

@@ -6,7 +6,7 @@ use super::{run, shares};
 use crate::frameworks::{openvino, torchvision};
 use crate::geometry::operator::RegionOperator;
 use crate::geometry::plan::{AxisPlan, Coordinate, Run};
-use crate::geometry::real::single::make::Rules;
+use crate::geometry::real::single::rules::Rules;
 use crate::geometry::real::single::samples::{self, SampleRule};
 use crate::ops::{CropAndResizeConfig, Operates, RoiAlignConfig};
 use crate::{Arithmetic, Interpolation, Sampling};
@@ -224,13 +224,13 @@ fn a_run_is_part_of_the_whole_axis() {
         .operator(false)
         .expect("the options are right");
     let rules = f32::rules(&operator.elements, [10; 2]);
-    let whole = f32::weights(&rules, 1, [0.3, 9.1], run(5, 10));
+    let whole = f32::weights(&run(&rules, [0.3, 9.1], 5, 10));
     for (element, (pixels, weights, share)) in whole.elements(0..5).enumerate() {
         let only = Run {
             elements: element as u32..element as u32 + 1,
-            ..run(5, 10)
+            ..run(&rules, [0.3, 9.1], 5, 10)
         };
-        let part = f32::weights(&rules, 1, [0.3, 9.1], only);
+        let part = f32::weights(&only);
         assert_eq!(
             (&part.reads[0].pixels, part.weights.as_slice(), &part.reads[0].share),
             (&pixels, weights, share)
@@ -246,8 +246,8 @@ fn weights_sum_to_the_share_in_bounds_and_samples_agree_with_them() {
     let config = RoiAlignConfig::from(torchvision::RoiAlign::new([4, 4]).with_aligned(true));
     let elements = config.operator(false).expect("the options are right").elements;
     let rules = f32::rules(&elements, [10; 2]);
-    let weights = f32::weights(&rules, 1, [-4.0, 13.0], run(4, 10));
-    let samples = f32::sample_taps(&rules, 1, [-4.0, 13.0], run(4, 10), false);
+    let weights = f32::weights(&run(&rules, [-4.0, 13.0], 4, 10));
+    let samples = f32::sample_taps(&run(&rules, [-4.0, 13.0], 4, 10));
     for ((pixels, of_pixels, share), (taps, complete)) in weights.elements(0..4).zip(samples.elements(0..4)) {
         assert!((of_pixels.iter().sum::<f32>() - share).abs() < 1e-6);
         assert_eq!(*share == 1.0, complete);

@@ -11,7 +11,7 @@ use crate::RoiAlignConfig;
 use crate::backend::RegionKernels;
 use crate::backend::remote::message::{Operation, VERSION, encode};
 use crate::geometry::operator::RegionOperator;
-use crate::ops::Operates;
+use crate::ops::operator_config::Operates;
 
 mod changed;
 mod wrong_messages;
@@ -127,6 +127,7 @@ fn a_right_message_gives_the_bits_of_the_backend() {
     let regions = crate::regions::Regions::<Flex> {
         boxes: boxes.clone(),
         batch_indices: indices.clone(),
+        kind: roi_align().region_kind(),
     };
     let regions = regions.on_host(FEATURES[0]).expect("right regions");
     let expected = Flex::pool(features, boxes, indices, regions, roi_align());

@@ -12,7 +12,7 @@ use crate::backend::cube::unit::{BoxRow, CHANNELS, read_box};
 use crate::geometry::operator::ChannelMap;
 use crate::geometry::options::BoxFormat;
 use crate::geometry::real::single::area::AreaRule;
-use crate::geometry::real::single::make::Rules;
+use crate::geometry::real::single::rules::Rules;
 
 #[cube(launch, address_type = "dynamic")]
 #[allow(clippy::too_many_arguments)]

@@ -11,7 +11,7 @@ use crate::backend::cube::unit::{BoxRow, read_box};
 use crate::geometry::operator::ChannelMap;
 use crate::geometry::options::Reduction;
 use crate::geometry::real::single::area::{AreaRule, in_range};
-use crate::geometry::real::single::make::{Rules, RulesExpand};
+use crate::geometry::real::single::rules::{Rules, RulesExpand};
 use crate::geometry::real::single::samples::{Axis, SampleRule, axis, in_bounds, position};
 use crate::geometry::real::single::slopes::{Slopes, movement, slopes};
 

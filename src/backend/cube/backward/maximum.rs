@@ -13,7 +13,7 @@ use super::tile::{FLAGS, LIST, SIDE, Tile, UNITS, elements_reading, list_regions
 use super::winner::{Place, Winner, nothing, winner_of_bin, winner_of_samples};
 use crate::backend::cube::unit::{BoxRow, CHANNELS, read_box};
 use crate::geometry::real::single::area::AreaRule;
-use crate::geometry::real::single::make::{Rules, RulesExpand};
+use crate::geometry::real::single::rules::{Rules, RulesExpand};
 use crate::geometry::real::single::samples::taps;
 
 /// How many elements are looked at together.

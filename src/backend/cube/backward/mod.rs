@@ -33,7 +33,7 @@ use crate::geometry::operator::{ChannelMap, Elements, RegionOperator};
 use crate::geometry::options::{BoxFormat, Reduction};
 use crate::geometry::plan::Coordinate;
 use crate::geometry::real::single::area::AreaRuleLaunch;
-use crate::geometry::real::single::make::area_rule;
+use crate::geometry::real::single::rules::area_rule;
 use tile::{SIDE, UNITS};
 
 /// Enough cubes to fill a large GPU several times: an H200 holds 264, since a unit takes 104 to 128 registers (`ptxas`

@@ -9,8 +9,8 @@ use crate::geometry::real::single::area::{AreaRule, in_range};
 use crate::geometry::real::single::between::Reach;
 use crate::geometry::real::single::bins::extent;
 use crate::geometry::real::single::integrals;
-use crate::geometry::real::single::make::{Rules, RulesExpand};
 use crate::geometry::real::single::reach::{elements_of_bins, elements_of_integrals, elements_of_samples};
+use crate::geometry::real::single::rules::{Rules, RulesExpand};
 use crate::geometry::real::single::samples::axis;
 
 /// The side of a tile in pixels.

@@ -11,10 +11,10 @@ use crate::geometry::operator::ChannelMap;
 use crate::geometry::real::single::between::Reach;
 use crate::geometry::real::single::bins::{self, BinRule, Extent as BinExtent};
 use crate::geometry::real::single::integrals::{self, Extent as IntegralExtent};
-use crate::geometry::real::single::make::{Rules, RulesExpand};
 use crate::geometry::real::single::reach::{
     elements_of_bins, elements_of_integrals, elements_of_samples, weight_of_bin, weight_of_integral, weight_of_samples,
 };
+use crate::geometry::real::single::rules::{Rules, RulesExpand};
 use crate::geometry::real::single::samples::{Axis, SampleRule, axis};
 
 /// How many regions are looked at together: a unit looks at a row or at a column for one of them.

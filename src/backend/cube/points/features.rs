@@ -18,11 +18,10 @@ use crate::geometry::operator::RegionOperator;
 use crate::geometry::point_grid::PointGrid;
 use crate::geometry::real::single::area::{AreaRule, AreaRuleLaunch};
 use crate::geometry::real::single::between::Reach;
-use crate::geometry::real::single::make::area_rule;
-use crate::geometry::real::single::make_points;
 use crate::geometry::real::single::points::{
     Places, PointRule, place, places_of_pixels, reads, samples_between, turned,
 };
+use crate::geometry::real::single::rules::{self, area_rule};
 use crate::geometry::real::single::samples::{Taps, bilinear_taps};
 
 #[cube(launch, address_type = "dynamic")]
@@ -328,7 +327,7 @@ pub fn features_gradient(
         boxes.into_tensor_arg(),
         batch_indices.into_tensor_arg(),
         output.clone().into_tensor_arg(),
-        point_rule(make_points::point_rule(grid)),
+        point_rule(rules::point_rule(grid)),
         AreaRuleLaunch::new(areas.from, areas.below),
         groups,
         cubes,

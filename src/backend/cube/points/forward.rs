@@ -16,11 +16,10 @@ use crate::backend::output_shape;
 use crate::geometry::operator::RegionOperator;
 use crate::geometry::point_grid::PointGrid;
 use crate::geometry::real::single::area::{AreaRule, AreaRuleLaunch};
-use crate::geometry::real::single::make::area_rule;
-use crate::geometry::real::single::make_points;
 use crate::geometry::real::single::points::{
     Point, PointRule, place, places_of_pixels, reads, samples_between, turned,
 };
+use crate::geometry::real::single::rules::{self, area_rule};
 use crate::geometry::real::single::samples::bilinear_taps;
 
 #[cube(launch, address_type = "dynamic")]
@@ -193,7 +192,7 @@ pub fn pool(
         batch_indices.into_tensor_arg(),
         output.clone().into_tensor_arg(),
         units,
-        point_rule(make_points::point_rule(grid)),
+        point_rule(rules::point_rule(grid)),
         AreaRuleLaunch::new(areas.from, areas.below),
         compiled,
         layout,

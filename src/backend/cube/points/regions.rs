@@ -15,12 +15,11 @@ use crate::backend::cube::kernel::address_type;
 use crate::geometry::operator::RegionOperator;
 use crate::geometry::point_grid::PointGrid;
 use crate::geometry::real::single::area::{AreaRule, AreaRuleLaunch};
-use crate::geometry::real::single::make::area_rule;
-use crate::geometry::real::single::make_points;
 use crate::geometry::real::single::point_slopes::{angle_slopes, fraction_slope, place_slopes};
 use crate::geometry::real::single::points::{
     Point, PointRule, ROTATED, place, places_of_pixels, reads, samples_between, turned,
 };
+use crate::geometry::real::single::rules::{self, area_rule};
 use crate::geometry::real::single::samples::bilinear_taps;
 
 /// The gradients of a region's numbers, and of an offset.
@@ -298,7 +297,7 @@ pub fn regions_gradient(
         boxes.into_tensor_arg(),
         batch_indices.into_tensor_arg(),
         output.clone().into_tensor_arg(),
-        point_rule(make_points::point_rule(grid)),
+        point_rule(rules::point_rule(grid)),
         AreaRuleLaunch::new(areas.from, areas.below),
         Compiled::new(operator),
         dtype_to_storage_type(dtype),

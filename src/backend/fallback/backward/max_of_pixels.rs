@@ -1,8 +1,8 @@
 //! A maximum over bins of whole pixels.
 //!
-//! The pixels of a channel are numbered in the order of what they hold, and of equal ones the first one, row by row,
-//! has the largest number. The largest number of a bin then tells where its gradient goes. All bins of all regions find
-//! it in one sparse table, as they find their maxima in the forward pass.
+//! The pixels of a channel are ranked by their values; of equal pixels, the first in row-major order ranks highest. The
+//! highest rank of a bin then tells which pixel its gradient goes to. All bins of all regions find it in one sparse
+//! table, as they find their maxima in the forward pass.
 
 use std::ops::Range;
 
@@ -11,42 +11,38 @@ use burn::backend::{Backend, TensorMetadata, get_or_init_device_settings};
 use burn::tensor::{FloatDType, IndexingUpdateOp, IntDType, Scalar, Shape, Slice};
 use rayon::prelude::*;
 
-use super::{Call, Run};
+use super::call::Call;
+use crate::backend::fallback::channels_last::ChannelsLast;
 use crate::backend::fallback::max_of_pixels::not_above;
-use crate::backend::fallback::max_of_samples::cut;
-use crate::backend::fallback::{ChannelsLast, Kernel, MaxOfPixels, Sum, cast, concatenate};
-use crate::geometry::plan::{PixelRanges, hull, pixel_count};
+use crate::backend::fallback::planned::{Planned, Run, Values, hull_of, runs};
+use crate::backend::fallback::schedule::Pool;
+use crate::backend::fallback::tensors::{Sum, cast, concatenate, cut};
+use crate::geometry::plan::{PixelRanges, pixel_count};
 
-/// How many pixels and how many bins of some channels are looked at together at most: 16 MiB of their numbers. Several
-/// tensors as large are alive at once.
+/// How many pixels, and how many bins, of a block of channels are computed together at most: 16 MiB of ranks. Several
+/// tensors of this size exist at a time.
 const NUMBERS: usize = 2 << 20;
 
-/// The most blocks of channels that are looked at side by side.
+/// The most blocks of channels that are computed in parallel.
 const MOST_BLOCKS: usize = 2;
 
-/// Prefer this many channels a pass over more regions.
+/// More regions are computed together only if a block keeps this many channels.
 const LEAST_BLOCK: usize = 64;
 
-/// Whole numbers up to this one are exact in f32.
+/// Integers up to this one are exact in f32.
 const EXACT: usize = 1 << 24;
-
-/// Regions of an image: their rows, and their bins along both axes.
-type Regions = Vec<(usize, [PixelRanges; 2])>;
 
 impl<B: Backend, R: Sum> Call<'_, B, R> {
     /// The gradient of features of a maximum over bins.
     pub fn gradient_of_largest_pixels(&self) -> FloatTensor<B> {
         let (device, dtype): (_, FloatDType) = (self.gradient.device(), self.gradient.dtype().into());
         let mut output = B::float_zeros(Shape::new(self.shape), &device, dtype);
-        for run in self.runs() {
+        for run in runs(self.planner) {
             for image in 0..self.shape[0] {
-                let planned = self.planned::<PixelRanges>(&run, image);
-                let window = [0, 1].map(|axis| hull(planned.iter().map(|(_, _, window)| window[axis].clone())));
-                if planned.is_empty() {
-                    continue;
+                let regions = self.planned::<PixelRanges>(&run, image);
+                if !regions.is_empty() {
+                    output = self.write_largest_pixels(output, &run, image, &regions);
                 }
-                let regions = planned.into_iter().map(|(row, plan, _)| (row, plan)).collect();
-                output = self.write_largest_pixels(output, &run, image, &window, regions);
             }
         }
         output
@@ -58,19 +54,19 @@ impl<B: Backend, R: Sum> Call<'_, B, R> {
         mut output: FloatTensor<B>,
         run: &Run,
         image: usize,
-        window: &[Range<usize>; 2],
-        regions: Regions,
+        regions: &[Planned<PixelRanges>],
     ) -> FloatTensor<B> {
-        let bins: usize = run.elements.iter().map(Range::len).product();
+        let window = &hull_of(regions);
+        let bins = pixel_count(&run.elements);
         let channels = self.gradient.shape()[1];
         let at_once = (NUMBERS / (LEAST_BLOCK.min(channels) * bins)).clamp(1, regions.len());
         let block = NUMBERS / pixel_count(window).max(at_once * bins);
         let block = block.clamp(1, channels);
-        let blocks: Vec<_> = cut(&(0..channels), block).collect();
+        let blocks: Vec<_> = cut(0..channels, block).collect();
         for blocks in blocks.chunks(rayon::current_num_threads().min(MOST_BLOCKS)) {
             let sums = blocks
                 .par_iter()
-                .map(|channels| self.sums_of_block(run, image, channels, window, &regions, at_once));
+                .map(|channels| self.sums_of_block(run, image, channels, window, regions, at_once));
             for (channels, sums) in blocks.iter().zip(sums.collect::<Vec<_>>()) {
                 output = self.write(output, sums, run, image, channels, window);
             }
@@ -78,18 +74,18 @@ impl<B: Backend, R: Sum> Call<'_, B, R> {
         output
     }
 
-    /// The gradient `[C, H, W]` of the pixels of a window. Regions are looked at so many at once.
+    /// The gradient `[C, H, W]` of the pixels of a window. `at_once` regions are looked at together.
     fn sums_of_block(
         &self,
         run: &Run,
         image: usize,
         channels: &Range<usize>,
         window: &[Range<usize>; 2],
-        regions: &[(usize, [PixelRanges; 2])],
+        regions: &[Planned<PixelRanges>],
         at_once: usize,
     ) -> FloatTensor<B> {
         let planes = self.planes(run, image, channels, window);
-        let start = self.planner.maximum_from().into();
+        let start = self.values.start;
         let ranks = ranks::<B>(planes.clone(), start);
         let mut sums = self.zero_sums(ranks.shape().dims());
         for regions in regions.chunks(at_once) {
@@ -124,25 +120,21 @@ impl<B: Backend, R: Sum> Call<'_, B, R> {
     /// The gradient `[C, regions * bins]` of the output.
     fn gradient_of_regions(
         &self,
-        regions: &[(usize, [PixelRanges; 2])],
+        regions: &[Planned<PixelRanges>],
         run: &Run,
         channels: &Range<usize>,
     ) -> FloatTensor<B> {
-        let of_region = |(row, _): &(usize, _)| {
+        let of_bins = Shape::new([channels.len(), pixel_count(&run.elements)]);
+        let of_region = |region: &Planned<_>| {
             let [rows, columns] = run.elements.clone();
-            let bins = rows.len() * columns.len();
-            let slices = [*row..row + 1, channels.clone(), rows, columns].map(Slice::from);
-            B::float_reshape(
-                B::float_slice(self.gradient.clone(), &slices),
-                Shape::new([channels.len(), bins]),
-            )
+            let slices = [region.row..region.row + 1, channels.clone(), rows, columns].map(Slice::from);
+            B::float_reshape(B::float_slice(self.gradient.clone(), &slices), of_bins.clone())
         };
         cast::<B>(concatenate::<B>(regions.iter().map(of_region).collect(), 1), R::DTYPE)
     }
 }
 
-/// The number of each pixel of `[C, pixels]` in the order of its channel: larger pixels have larger numbers, and so
-/// have the first ones of equal pixels.
+/// The rank of each pixel of `[C, pixels]` in its channel: larger pixels rank higher, and of equal pixels the first does.
 fn ranks<B: Backend>(planes: FloatTensor<B>, start: f64) -> IntTensor<B> {
     let (device, [channels, pixels]) = (planes.device(), planes.shape().dims());
     let bool_dtype = get_or_init_device_settings::<B>(&device).bool_dtype;
@@ -162,17 +154,17 @@ fn ranks<B: Backend>(planes: FloatTensor<B>, start: f64) -> IntTensor<B> {
     put_at::<B>(B::int_argsort(keys, 1, false), place)
 }
 
-/// Puts each number of `[C, pixels]` at its place among those of its channel.
+/// Puts each number of `[C, pixels]` at its index in its channel.
 fn put_at<B: Backend>(places: IntTensor<B>, numbers: IntTensor<B>) -> IntTensor<B> {
     let zeros = B::int_zeros(places.shape(), &places.device(), IntDType::I64);
     B::int_scatter(1, zeros, places, numbers, IndexingUpdateOp::Add)
 }
 
-/// The largest number `[C, regions * bins]` of each bin; for an empty one, a number more than there are pixels.
+/// The highest rank `[C, regions * bins]` of each bin; for an empty one, the number of pixels, which is no rank.
 fn winners<B: Backend, N: Sum>(
     ranks: &IntTensor<B>,
     window: &[Range<usize>; 2],
-    regions: &[(usize, [PixelRanges; 2])],
+    regions: &[Planned<PixelRanges>],
 ) -> IntTensor<B> {
     let [channels, pixels] = ranks.shape().dims();
     let [rows, columns] = window.clone();
@@ -184,9 +176,11 @@ fn winners<B: Backend, N: Sum>(
         columns,
         channels,
     };
-    let table = MaxOfPixels { outside: pixels as f64 };
-    let plans: Vec<_> = regions.iter().map(|(_, plan)| plan.clone()).collect();
-    let winners = Kernel::<N>::compute(&table, &ranks, &plans);
+    let values = Values {
+        start: 0.0,
+        outside: pixels as f64,
+    };
+    let winners = Pool::<N>::pool(values, &ranks, regions);
     let all = winners.shape()[0] * winners.shape()[1];
     let winners = B::float_swap_dims(B::float_reshape(winners, Shape::new([all, channels])), 0, 1);
     B::float_into_int(B::float_reshape(winners, Shape::new([channels, all])), IntDType::I64)

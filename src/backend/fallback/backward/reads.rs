@@ -6,7 +6,10 @@ use burn::backend::tensor::FloatTensor;
 use burn::backend::{Backend, TensorMetadata};
 use burn::tensor::{Shape, TensorData};
 
-use crate::backend::fallback::{ChannelsLast, Sum};
+use crate::backend::fallback::channels_last::ChannelsLast;
+use crate::backend::fallback::planned::Values;
+use crate::backend::fallback::tensors::Sum;
+use crate::geometry::plan::AxisPlan;
 
 /// What is read along one axis: a row for each element or sample, a column for each pixel of the window.
 pub struct Axis<R> {
@@ -16,6 +19,20 @@ pub struct Axis<R> {
     /// By how much they grow as the region's low end grows by 1, and as its high end does; none where only the gradient
     /// of features is wanted.
     pub slopes: Option<[Vec<R>; 2]>,
+}
+
+/// A plan whose elements become matrices.
+pub trait Linear<R: Sum>: AxisPlan<R> + Sized {
+    /// Whether the gradient of features reads them.
+    const READS_FEATURES: bool = true;
+
+    /// What a region reads in a block of channels, in parts. `gradient` is `[P, Q, C]`.
+    fn reads<B: Backend>(
+        plan: &[Self; 2],
+        values: Values,
+        pixels: Option<&ChannelsLast<B>>,
+        gradient: FloatTensor<B>,
+    ) -> Vec<Reads<B, R>>;
 }
 
 impl<R: Sum> Axis<R> {

@@ -95,9 +95,9 @@ impl<S: Sum, K: PullEnds<S>> Work<'_, S, K> {
         }
         let [along_y, along_x] = [0, 1].map(|axis| self.planner.runs(axis));
         for rows in along_y {
-            let y: K::Plan = self.planner.axis(region, 0, rows.clone());
+            let y = K::Plan::make(self.planner, region, 0, rows.clone());
             for columns in along_x.clone() {
-                let x: K::Plan = self.planner.axis(region, 1, columns.clone());
+                let x = K::Plan::make(self.planner, region, 1, columns.clone());
                 let run = Run {
                     plan: [&y, &x],
                     row,

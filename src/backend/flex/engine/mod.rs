@@ -104,7 +104,7 @@ pub fn plan<S: Coordinate, P: AxisPlan<S>>(
 
 fn planned<S: Coordinate, P: AxisPlan<S>>(number: usize, region: &Region, planner: &Planner<S>) -> Planned<[P; 2]> {
     let sizes = planner.output_size();
-    let plan: [P; 2] = [0, 1].map(|axis| planner.axis(region, axis, 0..sizes[axis]));
+    let plan: [P; 2] = [0, 1].map(|axis| P::make(planner, region, axis, 0..sizes[axis]));
     Planned {
         window: plan.each_ref().map(AxisPlan::window),
         plan,

@@ -1,8 +1,6 @@
-//! The three kinds of plan of one axis.
+//! The kinds of plan of one axis.
 
 use std::ops::Range;
-
-use super::{AxisPlan, Coordinate, Planner, Run};
 
 /// An average along one axis: the rows of the sparse matrix `W` that turns pixels into output elements.
 #[derive(Debug, Clone)]
@@ -21,7 +19,7 @@ const USUAL_PIXELS: usize = 4;
 pub struct Read<R> {
     /// The pixels.
     pub pixels: Range<usize>,
-    /// Where their weights begin among those of all elements.
+    /// The index of their first weight among those of all elements.
     first: usize,
     /// The share of its samples that are in bounds, 0 to 1.
     pub share: R,
@@ -43,7 +41,7 @@ pub struct SampleTaps<R> {
 pub struct Taps<R> {
     /// The first pixel.
     pub low: usize,
-    /// The second pixel. Where it is the first one, as at the map's edge, it has no weight.
+    /// The second pixel. It can be the first one again, as at the map's edge; then its weight is 0.
     pub high: usize,
     /// The weight of the first pixel.
     pub low_weight: R,
@@ -54,8 +52,29 @@ pub struct Taps<R> {
 /// A maximum over bins along one axis: for each output element, the pixels it reads.
 pub type PixelRanges = Vec<Range<usize>>;
 
+/// An average along one axis, and the derivatives of its weights.
+#[derive(Debug, Clone)]
+pub struct WeightSlopes<R> {
+    /// The weights.
+    pub weights: Weights<R>,
+    /// The derivatives of `weights.weights` by the low end of the region, in box coordinates, and by its high end.
+    pub slopes: [Vec<R>; 2],
+}
+
+/// A maximum over samples along one axis, and the derivatives of the weights of its samples.
+#[derive(Debug, Clone)]
+pub struct TapSlopes<R> {
+    /// The samples.
+    pub samples: SampleTaps<R>,
+    /// For each of `samples.taps`, the derivatives of its two weights by its position.
+    pub by_position: Vec<[R; 2]>,
+    /// For each of `samples.taps`, the derivatives of its position by the low end of the region, in box coordinates,
+    /// and by its high end.
+    pub movement: Vec<[R; 2]>,
+}
+
 impl<R> Weights<R> {
-    /// A plan of no element yet, with memory for so many of the usual size.
+    /// A plan without elements, with memory for this many of the usual size.
     pub fn with_capacity(elements: usize) -> Self {
         Self {
             reads: Vec::with_capacity(elements),
@@ -72,7 +91,7 @@ impl<R> Weights<R> {
         });
     }
 
-    /// The weights of an output element and of those after it.
+    /// The weights of an output element and of all after it.
     #[cfg_attr(not(feature = "flex"), allow(dead_code))]
     #[inline(always)]
     pub fn weights_from(&self, element: usize) -> &[R] {
@@ -109,83 +128,7 @@ impl<R> SampleTaps<R> {
     }
 }
 
-impl<R: Coordinate> AxisPlan<R> for Weights<R> {
-    fn make(planner: &Planner<R>, axis: usize, ends: [R; 2], elements: Range<usize>) -> Self {
-        R::weights(&planner.rules, axis, ends, run(planner, axis, elements))
-    }
-
-    fn count(&self) -> usize {
-        self.reads.len()
-    }
-
-    #[inline(always)]
-    fn window_of(&self, elements: Range<usize>) -> Range<usize> {
-        hull(self.reads[elements].iter().map(|read| read.pixels.clone()))
-    }
-
-    fn size(planner: &Planner<R>) -> usize {
-        let ([rows, columns], [height, width]) = (planner.operator.output_size, planner.map);
-        4 * (rows + columns) + height + width
-    }
-}
-
-impl<R: Coordinate> AxisPlan<R> for SampleTaps<R> {
-    fn make(planner: &Planner<R>, axis: usize, ends: [R; 2], elements: Range<usize>) -> Self {
-        let run = run(planner, axis, elements);
-        R::sample_taps(&planner.rules, axis, ends, run, planner.splits_samples())
-    }
-
-    fn count(&self) -> usize {
-        self.samples.len()
-    }
-
-    fn window_of(&self, elements: Range<usize>) -> Range<usize> {
-        let taps = self.elements(elements).flat_map(|(taps, _)| taps);
-        hull(taps.map(|taps| taps.low..taps.high + 1))
-    }
-
-    fn size(planner: &Planner<R>) -> usize {
-        let ([rows, columns], [height, width]) = (planner.operator.output_size, planner.map);
-        // An adaptive number of samples is at most two a pixel; a sample is four numbers.
-        let samples = (rows + columns) * (planner.least_samples() + 1) + 2 * (height + width);
-        if planner.splits_samples() {
-            8 * samples
-        } else {
-            4 * samples
-        }
-    }
-}
-
-impl<R: Coordinate> AxisPlan<R> for PixelRanges {
-    fn make(planner: &Planner<R>, axis: usize, ends: [R; 2], elements: Range<usize>) -> Self {
-        R::pixel_ranges(&planner.rules, axis, ends, run(planner, axis, elements))
-    }
-
-    fn count(&self) -> usize {
-        self.len()
-    }
-
-    #[inline(always)]
-    fn window_of(&self, elements: Range<usize>) -> Range<usize> {
-        hull(self[elements].iter().cloned())
-    }
-
-    fn size(planner: &Planner<R>) -> usize {
-        let [rows, columns] = planner.operator.output_size;
-        2 * (rows + columns)
-    }
-}
-
-/// A run of elements in the numbers of a plan.
-pub(super) fn run<R: Coordinate>(planner: &Planner<R>, axis: usize, elements: Range<usize>) -> Run {
-    Run {
-        elements: elements.start as u32..elements.end as u32,
-        count: planner.operator.output_size[axis] as u32,
-        size: planner.map[axis] as u32,
-    }
-}
-
-/// The least range that holds all of these; empty ones don't count.
+/// The smallest range that contains all of these, of which empty ones are ignored.
 #[inline(always)]
 pub fn hull(ranges: impl Iterator<Item = Range<usize>>) -> Range<usize> {
     ranges

@@ -1,0 +1,89 @@
+//! The type of coordinates as a [`Coordinate`].
+
+use super::real::rules::{self, Rules, area_rule};
+use super::real::{Real, area};
+use super::{axes, points};
+use crate::geometry::levels::{AreaRange, LevelRule};
+use crate::geometry::operator::{Elements, RegionOperator};
+use crate::geometry::plan::axis::{PixelRanges, SampleTaps, TapSlopes, WeightSlopes, Weights};
+use crate::geometry::plan::coordinate::{Coordinate, Run};
+use crate::geometry::plan::points::PointWeights;
+use crate::geometry::plan::region::Region;
+use crate::geometry::point_grid::PointGrid;
+
+impl Coordinate for Real {
+    type Rules = Rules;
+
+    fn from_f64(value: f64) -> Self {
+        value as Self
+    }
+
+    fn rules(elements: &Elements, map: [usize; 2]) -> Rules {
+        rules::rules(elements, map)
+    }
+
+    fn maximum_from(operator: &RegionOperator) -> Self {
+        let start = operator.maximum_from as Self;
+        // A finite number beyond this type becomes its least one, not an infinite one.
+        if operator.maximum_from.is_finite() {
+            start.max(Self::MIN)
+        } else {
+            start
+        }
+    }
+
+    fn in_range(areas: &AreaRange, [y1, y2]: [Real; 2], [x1, x2]: [Real; 2]) -> bool {
+        area::in_range(&area_rule(areas), y1, x1, y2, x2)
+    }
+
+    fn least_area(rule: &LevelRule, level: i32) -> Real {
+        area::least_area(rule, level)
+    }
+
+    fn weights(run: &Run<Real>) -> Weights<Real> {
+        match run.rules {
+            Rules::Samples(y, x) => axes::weights_of_samples([y, x][run.axis], run),
+            Rules::Bins(y, x) => axes::weights_of_bins([y, x][run.axis], run),
+            Rules::Integrals(y, x) => axes::weights_of_integrals([y, x][run.axis], run),
+        }
+    }
+
+    fn sample_taps(run: &Run<Real>) -> SampleTaps<Real> {
+        match run.rules {
+            Rules::Samples(y, x) => axes::sample_taps([y, x][run.axis], run),
+            Rules::Bins(..) | Rules::Integrals(..) => unreachable!("bins and integrals have no samples"),
+        }
+    }
+
+    fn pixel_ranges(run: &Run<Real>) -> PixelRanges {
+        match run.rules {
+            Rules::Bins(y, x) => axes::bins([y, x][run.axis], run).collect(),
+            Rules::Samples(..) | Rules::Integrals(..) => unreachable!("only bins are whole pixels"),
+        }
+    }
+
+    fn weight_slopes(run: &Run<Real>) -> WeightSlopes<Real> {
+        match run.rules {
+            Rules::Samples(y, x) => axes::slopes_of_samples([y, x][run.axis], run),
+            Rules::Integrals(y, x) => axes::slopes_of_integrals([y, x][run.axis], run),
+            Rules::Bins(..) => unreachable!("bins do not move with a box"),
+        }
+    }
+
+    fn tap_slopes(run: &Run<Real>) -> TapSlopes<Real> {
+        match run.rules {
+            Rules::Samples(y, x) => axes::tap_slopes([y, x][run.axis], run),
+            Rules::Bins(..) | Rules::Integrals(..) => unreachable!("bins and integrals have no samples"),
+        }
+    }
+
+    fn point_weights(
+        grid: &PointGrid,
+        operator: &RegionOperator,
+        map: [usize; 2],
+        region: &Region,
+        slopes: bool,
+    ) -> PointWeights<Real> {
+        points::point_weights(grid, operator, map, region, slopes)
+    }
+}

@@ -1,0 +1,12 @@
+//! Plans in f64.
+
+#[path = "axes.rs"]
+mod axes;
+#[path = "coordinate.rs"]
+mod coordinate;
+#[path = "points.rs"]
+mod points;
+#[path = "scratch.rs"]
+mod scratch;
+
+use crate::geometry::real::double as real;

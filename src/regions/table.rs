@@ -1,0 +1,152 @@
+//! Boxes and the image each belongs to, of any kind: every check of their shapes.
+
+use burn::backend::Dispatch;
+use burn::tensor::{DType, Int, Tensor, TensorData};
+
+use super::check::{Regions, same_device, shape};
+use crate::backend::is_host;
+use crate::error::RoiError;
+use crate::geometry::operator::RegionKind;
+
+/// Boxes `[K, columns]` and batch indices `[K]`, whose shapes are right.
+#[derive(Debug, Clone)]
+pub(super) struct Table {
+    pub boxes: Tensor<2>,
+    pub batch_indices: Tensor<1, Int>,
+    pub kind: RegionKind,
+}
+
+impl Table {
+    pub fn try_new<const B: usize, const I: usize>(
+        kind: RegionKind,
+        boxes: Tensor<B>,
+        batch_indices: Tensor<I, Int>,
+    ) -> Result<Self, RoiError> {
+        let boxes = rows(boxes, kind.columns(), shapes(kind)[0])?;
+        let indices = batch_indices.shape();
+        let fits = (1..=4).contains(&I) && indices[..I - 1].iter().all(|&size| size == 1);
+        shape(
+            "batch_indices",
+            &indices,
+            "[K], with up to three leading dimensions of 1",
+            fits,
+        )?;
+        let batch_indices = batch_indices.reshape([indices[I - 1]]);
+        Regions::<Dispatch>::try_new(
+            boxes.clone().into_dispatch(),
+            batch_indices.clone().into_dispatch(),
+            kind,
+        )?;
+        Ok(Self {
+            boxes,
+            batch_indices,
+            kind,
+        })
+    }
+
+    pub fn try_from_index_first<const B: usize>(kind: RegionKind, boxes: Tensor<B>) -> Result<Self, RoiError> {
+        let columns = kind.columns();
+        let table = rows(boxes, columns + 1, shapes(kind)[1])?;
+        let [count, _] = table.dims();
+        let indices = table.clone().slice([0..count, 0..1]).reshape([count]);
+        if is_host(&table.device()) {
+            all_whole(&indices)?;
+        }
+        Ok(Self {
+            boxes: table.slice([0..count, 1..columns + 1]),
+            batch_indices: whole_or_none(indices),
+            kind,
+        })
+    }
+
+    pub fn try_from_images(kind: RegionKind, boxes: Vec<Tensor<2>>) -> Result<Self, RoiError> {
+        let Some(first) = boxes.first() else {
+            return Err(RoiError::NoImages { argument: "boxes" });
+        };
+        let (device, dtype) = (first.device(), first.dtype());
+        let mut indices = Vec::new();
+        for (image, boxes) in boxes.iter().enumerate() {
+            rows(boxes.clone(), kind.columns(), shapes(kind)[2])?;
+            let (found, expected) = (boxes.device(), device.clone());
+            same_device("boxes", found.as_dispatch(), "boxes", expected.as_dispatch())?;
+            if boxes.dtype() != dtype {
+                return Err(RoiError::DType {
+                    argument: "boxes",
+                    dtype: boxes.dtype(),
+                    expected: format!("{dtype:?}, as those of the first image are"),
+                });
+            }
+            indices.extend(std::iter::repeat_n(image as i32, boxes.dims()[0]));
+        }
+        let count = indices.len();
+        let empty = first.clone();
+        let mut filled: Vec<_> = boxes.into_iter().filter(|boxes| boxes.dims()[0] > 0).collect();
+        let boxes = match filled.len() {
+            0 => empty,
+            1 => filled.remove(0),
+            _ => Tensor::cat(filled, 0),
+        };
+        Ok(Self {
+            boxes,
+            batch_indices: Tensor::from_data(TensorData::new(indices, [count]), &device),
+            kind,
+        })
+    }
+
+    pub fn regions(&self) -> Regions<Dispatch> {
+        Regions {
+            boxes: self.boxes.clone().into_dispatch(),
+            batch_indices: self.batch_indices.clone().into_dispatch(),
+            kind: self.kind,
+        }
+    }
+}
+
+/// The shapes that boxes must have: alone, after a batch index, and one tensor for each image.
+fn shapes(kind: RegionKind) -> [&'static str; 3] {
+    match kind {
+        RegionKind::Rotated => [
+            "[K, 5], with up to two leading dimensions of 1",
+            "[K, 6], with up to two leading dimensions of 1",
+            "[K, 5]",
+        ],
+        RegionKind::Box | RegionKind::Offsets(_) => [
+            "[K, 4], with up to two leading dimensions of 1",
+            "[K, 5], with up to two leading dimensions of 1",
+            "[K, 4]",
+        ],
+    }
+}
+
+/// A tensor of rank 2 to 4 as the rows of its last dimension.
+fn rows<const D: usize>(tensor: Tensor<D>, columns: usize, expected: &'static str) -> Result<Tensor<2>, RoiError> {
+    let found = tensor.shape();
+    let fits = (2..=4).contains(&D) && found[D - 1] == columns && found[..D - 2].iter().all(|&size| size == 1);
+    shape("boxes", &found, expected, fits)?;
+    Ok(tensor.reshape([found[D - 2], columns]))
+}
+
+/// Checks indices that came as floats, on the host.
+fn all_whole(indices: &Tensor<1>) -> Result<(), RoiError> {
+    let data = indices.to_data();
+    match data.iter::<f64>().enumerate().find(|(_, index)| index.fract() != 0.0) {
+        Some((row, index)) => Err(RoiError::BatchIndexNotWhole { row, index }),
+        None => Ok(()),
+    }
+}
+
+/// Indices that came as floats, as integers; -1, which names no image, for what is not a whole number
+/// that an i32 holds.
+fn whole_or_none(indices: Tensor<1>) -> Tensor<1, Int> {
+    const LARGEST: f32 = 2_147_483_520.0;
+    let indices = match indices.dtype() {
+        DType::F16 | DType::BF16 => indices.cast(burn::tensor::FloatDType::F32),
+        _ => indices,
+    };
+    let whole = indices.clone().floor().equal(indices.clone());
+    let holds = indices
+        .clone()
+        .greater_equal_elem(0.0)
+        .bool_and(indices.clone().lower_equal_elem(LARGEST));
+    indices.mask_fill(whole.bool_and(holds).bool_not(), -1.0).int()
+}
