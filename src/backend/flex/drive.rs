@@ -103,9 +103,9 @@ mod tests {
     fn what_is_made_keeps_its_order() {
         let items: Vec<usize> = (0..1000).collect();
         for parallel in [false, true] {
-            for together in [1, 7, 1000, 2000] {
-                let odd = filter_map(&items, together, parallel, |number, &item| {
-                    assert_eq!(number, item);
+            for chunk in [1, 7, 1000, 2000] {
+                let odd = filter_map(&items, chunk, parallel, |index, &item| {
+                    assert_eq!(index, item);
                     (item % 2 == 1).then_some(item)
                 });
                 assert_eq!(odd, (0..500).map(|half| 2 * half + 1).collect::<Vec<_>>());

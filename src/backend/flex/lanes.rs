@@ -23,7 +23,7 @@ pub trait ChannelWork: Sized {
     fn one_by_one(self);
 }
 
-/// Does forward work on so many channels, `fits` if the copy of its pixels in interleaved channels takes little memory.
+/// Does work of a forward pass. `fits`: whether a copy of its pixels in interleaved channels is small enough.
 pub fn compute(work: impl ChannelWork, channels: usize, fits: bool) {
     if in_lanes(channels, fits) {
         Arch::new().dispatch(Vectorized(work));
@@ -32,7 +32,7 @@ pub fn compute(work: impl ChannelWork, channels: usize, fits: bool) {
     }
 }
 
-/// The same for a gradient in sums of `S`.
+/// Does work of a gradient in sums of `S`.
 pub fn compute_gradient<S>(work: impl ChannelWork, channels: usize, fits: bool) {
     if in_lanes(channels, fits) {
         dispatch_gradient::<S, _>(Vectorized(work));

@@ -14,7 +14,7 @@
 //! - [`simd`]: vector instructions, a file for each instruction set.
 //! - [`pixels`]: tensors as planes, and tiles of them with interleaved channels.
 //! - [`memory`]: memory for tiles and outputs, kept from call to call.
-//! - [`numbers`]: dtypes, and the type that each is summed in.
+//! - [`dtype`]: dtypes, and the type that each is summed in.
 
 use burn::backend::Flex;
 use burn::tensor::Shape;
@@ -24,20 +24,20 @@ use super::{HostRegions, RegionKernels, output_shape};
 use crate::geometry::operator::RegionOperator;
 
 mod drive;
+mod dtype;
 mod features_gradient;
 mod forward;
 mod lanes;
 mod memory;
-mod numbers;
 mod pixels;
 mod planned;
 mod regions_gradient;
 mod simd;
 
+use dtype::of_sums;
 use features_gradient::features_gradient;
 use memory::filled_output;
 pub use memory::kept_outputs;
-use numbers::of_sums;
 
 impl RegionKernels for Flex {
     fn pool(
@@ -106,7 +106,7 @@ impl RegionKernels for Flex {
         operator: RegionOperator,
     ) -> FlexTensor {
         let sums = regions_gradient::regions_gradient(gradient, features, &read(regions), &operator);
-        numbers::round_to(sums, boxes.dtype())
+        dtype::round_to(sums, boxes.dtype())
     }
 }
 

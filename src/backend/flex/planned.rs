@@ -3,7 +3,7 @@
 use std::ops::Range;
 
 use super::drive::filter_map;
-use super::numbers::Sum;
+use super::dtype::Sum;
 use crate::geometry::plan::{AxisPlan, Coordinate, Planner, PointPlanner, PointWeights, Region, hull};
 
 /// A region and its plan.

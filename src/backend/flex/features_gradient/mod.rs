@@ -17,7 +17,7 @@ mod sum_rows;
 use burn::tensor::Shape;
 use burn_flex::FlexTensor;
 
-use super::numbers::{Sum, of_sums, round_to};
+use super::dtype::{Sum, of_sums, round_to};
 use super::pixels::with_contiguous_rows;
 use crate::geometry::operator::RegionOperator;
 use crate::geometry::plan::{PlanKind, Planner, PointPlanner, Region};

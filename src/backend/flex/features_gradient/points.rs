@@ -7,9 +7,9 @@ use burn_flex::{FlexTensor, Layout};
 use pulp::{Scalar, Simd};
 
 use crate::backend::flex::drive::{in_parallel, run_tasks};
+use crate::backend::flex::dtype::{Sum, round_to};
 use crate::backend::flex::lanes::{self, ChannelWork, LANES};
 use crate::backend::flex::memory::{AlignedPixels, zeros};
-use crate::backend::flex::numbers::{Sum, round_to};
 use crate::backend::flex::pixels::{LARGEST_TILE, LaneChannels, Planes, Rows, Tile};
 use crate::backend::flex::planned::{Planned, plan_points_in_batches};
 use crate::backend::flex::simd::deinterleave;
@@ -145,12 +145,14 @@ impl<S: Sum> ChannelWork for ScatterRegions<'_, '_, S> {
                 };
                 gradient.clear(1, part.elements.clone());
                 gradient.load(Scalar::new(), pass.gradient, region.row, &lane, 0..1);
-                for (read, &[of_element]) in region.plan.elements(part).zip(gradient.row(0, part.elements.clone())) {
+                for (read, &[element_gradient]) in
+                    region.plan.elements(part).zip(gradient.row(0, part.elements.clone()))
+                {
                     let mut weights = region.plan.weights[read.weights].iter();
                     for span in read.spans {
                         let first = span.row as usize * pass.width + span.column as usize;
                         for (sum, &weight) in plane[first..first + span.count as usize].iter_mut().zip(&mut weights) {
-                            *sum += weight * of_element;
+                            *sum += weight * element_gradient;
                         }
                     }
                 }
@@ -177,16 +179,16 @@ fn compute_in_lanes<S: Sum>(
         if let Some(part) = region.plan.parts.get(task.group) {
             gradient.clear(1, part.elements.clone());
             gradient.load(simd, pass.gradient, region.row, &lanes, 0..1);
-            let of_elements = gradient.row(0, part.elements.clone());
+            let element_gradients = gradient.row(0, part.elements.clone());
             // A copy, which the compiler keeps in a register.
-            for (read, of_element) in region.plan.elements(part).zip(of_elements.iter().copied()) {
+            for (read, element_gradient) in region.plan.elements(part).zip(element_gradients.iter().copied()) {
                 let mut weights = &region.plan.weights[read.weights];
                 for span in read.spans {
-                    let (of_span, rest) = weights.split_at(span.count as usize);
+                    let (span_weights, rest) = weights.split_at(span.count as usize);
                     weights = rest;
                     let first = (span.row as usize - rows.start) * columns.len() + span.column as usize - columns.start;
-                    for (&weight, sum) in of_span.iter().zip(&mut sums[first..first + of_span.len()]) {
-                        S::add_weighted(sum, weight, &of_element);
+                    for (&weight, sum) in span_weights.iter().zip(&mut sums[first..first + span_weights.len()]) {
+                        S::add_weighted(sum, weight, &element_gradient);
                     }
                 }
             }

@@ -4,8 +4,8 @@ use std::ops::Range;
 
 use pulp::{Simd, WithSimd};
 
+use crate::backend::flex::dtype::{Sum, TensorSliceMut};
 use crate::backend::flex::memory::AlignedPixels;
-use crate::backend::flex::numbers::{Sum, TensorSliceMut};
 use crate::backend::flex::simd::deinterleave;
 
 /// What the memory for the gradient holds before a batch of regions.

@@ -61,8 +61,8 @@ impl<'a, P> ImageRun<'a, P> {
     where
         P: AxisPlan<S>,
     {
-        let of_image = regions.iter().filter(|region| region.image == image);
-        let region_runs = of_image.map(|region| RegionRun {
+        let in_image = regions.iter().filter(|region| region.image == image);
+        let region_runs = in_image.map(|region| RegionRun {
             window: [0, 1].map(|axis| region.plan[axis].window_of(elements[axis].clone())),
             plan: region.plan.each_ref(),
             row: first_region + region.row,

@@ -2,8 +2,8 @@
 
 use std::ops::Range;
 
+use crate::backend::flex::dtype::Sum;
 use crate::backend::flex::memory::AlignedPixels;
-use crate::backend::flex::numbers::Sum;
 
 /// A ring buffer of rows of a map, `L` channels interleaved. A row is opened before it is added to, and handed out once
 /// no later region reaches it.
@@ -70,15 +70,15 @@ impl<S: Sum, const L: usize> SumRows<S, L> {
 
     /// Adds to one channel of a pixel of an open row.
     #[inline(always)]
-    pub fn add(&mut self, [row, column]: [usize; 2], lane: usize, number: S) {
+    pub fn add(&mut self, [row, column]: [usize; 2], lane: usize, value: S) {
         let index = self.index([row, column]);
-        self.pixels.get_mut()[index][lane] += number;
+        self.pixels.get_mut()[index][lane] += value;
     }
 
     /// Adds each element, in its channel, to the pixel at a position, which counts row by row from the top of the map.
     /// All positions lie in open rows, the first of which is `row`. If a position is negative, nothing is added.
     #[inline(always)]
-    pub fn add_at(&mut self, row: usize, positions: &mut [[i32; L]], numbers: &[[S; L]]) {
+    pub fn add_at(&mut self, row: usize, positions: &mut [[i32; L]], elements: &[[S; L]]) {
         let count = self.pixel_count() as i32;
         let before = ((row & !(self.capacity - 1)) * self.width()) as i32;
         // A loop of its own, since LLVM vectorizes it, but not the additions.
@@ -88,8 +88,8 @@ impl<S: Sum, const L: usize> SumRows<S, L> {
             *position = if *position < 0 { count } else { index } * L as i32 + (lane % L as u32) as i32;
         }
         let sums = self.pixels.get_mut().as_flattened_mut();
-        for (&index, &number) in positions.as_flattened().iter().zip(numbers.as_flattened()) {
-            sums[index as u32 as usize] += number;
+        for (&index, &element) in positions.as_flattened().iter().zip(elements.as_flattened()) {
+            sums[index as u32 as usize] += element;
         }
     }
 

@@ -3,7 +3,7 @@
 use std::ops::Range;
 
 use crate::backend::flex::drive::sort_by_key;
-use crate::backend::flex::numbers::{Sum, TensorSliceMut};
+use crate::backend::flex::dtype::{Sum, TensorSliceMut};
 use crate::backend::flex::pixels::{LARGEST_TILE, tile_capacity};
 use crate::backend::flex::planned::Planned;
 use crate::geometry::plan::pixel_count;

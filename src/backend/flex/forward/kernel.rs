@@ -1,14 +1,14 @@
-//! What the engine asks of a kernel.
+//! What a task asks of a kernel.
 
 use std::ops::Range;
 
 use pulp::Simd;
 
-use crate::backend::flex::numbers::Sum;
+use crate::backend::flex::dtype::Sum;
 use crate::backend::flex::pixels::Rows;
 use crate::geometry::plan::AxisPlan;
 
-/// The pixels that some elements read.
+/// The window that some elements read.
 pub struct Window<'a, R> {
     /// Rows of the map.
     pub rows: &'a R,
@@ -18,17 +18,17 @@ pub struct Window<'a, R> {
 
 /// How an output element is computed from what it reads.
 pub trait Kernel<S: Sum>: Sync {
-    /// What of a region's axis is common to its channels.
+    /// The plan of an axis of a region, for all channels.
     type Plan: AxisPlan<S>;
 
     /// Whether it is compiled for more lanes too, which takes time. The kernels of the standard workloads are.
     const IN_MORE_LANES: bool = false;
 
-    /// How many pixels of `along_y` it takes for a window of so many columns.
+    /// How many pixels of `along_y` a window of so many columns takes.
     fn pixels_along_y(columns: usize) -> usize;
 
-    /// Computes `elements`, which are rows and columns of the output, in `L` channels. `plan` is that of y and of x,
-    /// `window` is what they read, and `along_y` is memory.
+    /// Computes `elements`, which are rows and columns of the output, in `L` channels. `plan` has the plans of y and of
+    /// x, `window` is what they read, and `along_y` is memory.
     fn compute<const L: usize>(
         &self,
         simd: impl Simd,

@@ -24,7 +24,7 @@ use burn_flex::FlexTensor;
 pub use kernel::{Kernel, Window};
 pub use task::rows_of_a_band;
 
-use super::numbers::{Sum, of_sums};
+use super::dtype::{Sum, of_sums};
 use super::pixels::with_contiguous_rows;
 use crate::backend::output_shape;
 use crate::geometry::operator::RegionOperator;

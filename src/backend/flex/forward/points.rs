@@ -7,15 +7,14 @@ use pulp::{Scalar, Simd};
 use super::groups::{PoolTask, divide, group, wanted_tasks};
 use super::write::WriteElements;
 use crate::backend::flex::drive::{in_parallel, run_tasks};
+use crate::backend::flex::dtype::{Sum, TensorSliceMut};
 use crate::backend::flex::lanes::{self, ChannelWork, LANES};
 use crate::backend::flex::memory::{AlignedPixels, output};
-use crate::backend::flex::numbers::{Sum, TensorSliceMut};
 use crate::backend::flex::pixels::{LARGEST_TILE, LaneChannels, Planes, Rows, Tile, tile_capacity};
 use crate::backend::flex::planned::{Planned, plan_points_in_batches};
 use crate::geometry::plan::{PointPart, PointPlanner, PointWeights, Region, pixel_count};
 
-/// Pools the regions in the operator's range of areas. `features` have contiguous rows, and `shape` is that of the
-/// output.
+/// Pools the regions in the operator's range of areas to an output of a shape. `features` have contiguous rows.
 pub fn pool<S: Sum>(
     pooled: Option<FlexTensor>,
     features: &FlexTensor,
@@ -170,9 +169,9 @@ fn add_part<S: Sum, const L: usize>(
         let mut total = sums[read.element];
         let mut weights = &plan.weights[read.weights];
         for span in read.spans {
-            let (of_span, rest) = weights.split_at(span.count as usize);
+            let (span_weights, rest) = weights.split_at(span.count as usize);
             weights = rest;
-            for (&weight, pixel) in of_span.iter().zip(rows.row(span.row as usize, span.columns())) {
+            for (&weight, pixel) in span_weights.iter().zip(rows.row(span.row as usize, span.columns())) {
                 S::add_weighted(&mut total, weight, pixel);
             }
         }

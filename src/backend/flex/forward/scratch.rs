@@ -1,7 +1,7 @@
 //! Memory that a task of a forward pass reuses from region to region.
 
+use crate::backend::flex::dtype::Sum;
 use crate::backend::flex::memory::AlignedPixels;
-use crate::backend::flex::numbers::Sum;
 
 /// Intermediate results in `L` interleaved channels.
 pub struct PoolScratch<S: Sum, const L: usize> {

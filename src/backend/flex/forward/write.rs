@@ -3,12 +3,12 @@
 use pulp::{Simd, WithSimd};
 
 use super::scratch::PoolScratch;
+use crate::backend::flex::dtype::{Sum, TensorSliceMut};
 use crate::backend::flex::memory::AlignedPixels;
-use crate::backend::flex::numbers::{Sum, TensorSliceMut};
 use crate::backend::flex::simd::{Stream, deinterleave};
 
 /// All elements of a region on their way past the caches. Like [`WriteElements`], it is compiled once for all kernels,
-/// since `pulp` is handed it by itself.
+/// since `pulp` gets it separately.
 pub struct StreamElements<'a, 'b, S: Sum, const L: usize> {
     pub scratch: &'b mut PoolScratch<S, L>,
     pub stream: &'b mut Stream<'a>,

@@ -3,7 +3,7 @@
 use std::mem::take;
 
 use super::kept_tiles::{keep, take as take_kept};
-use crate::backend::flex::numbers::Sum;
+use crate::backend::flex::dtype::Sum;
 
 /// Pixels of `L` interleaved channels. The first begins a cache line: where a pixel is as long as a vector,
 /// no vector then lies in two lines.

@@ -158,7 +158,7 @@ impl<U: Unit> AllocationController for Block<U> {
         Ok(unsafe { &*(std::ptr::from_ref(bytes) as *const [MaybeUninit<u8>]) })
     }
 
-    /// Hands out the memory, which the global allocator frees: a `Vec` of the tensor's numbers takes no copy.
+    /// Hands out the memory, which the global allocator frees: a `Vec` of the tensor's elements takes no copy.
     fn try_detach(&mut self) -> Option<NonNull<u8>> {
         let mut units = ManuallyDrop::new(std::mem::take(&mut self.units).into_boxed_slice());
         NonNull::new(units.as_mut_ptr().cast())
@@ -183,7 +183,7 @@ mod tests {
         let again = bytes(take::<u64>(COUNT).expect("the block that was dropped"), COUNT);
         assert_eq!(again.as_ptr(), address);
 
-        // A vector of its numbers is the same memory, and is not kept.
+        // A vector of its elements is the same memory, and is not kept.
         let numbers = again.try_into_vec::<u64>().expect("memory of the global allocator");
         assert!(numbers.as_ptr().cast() == address && numbers.len() == COUNT);
         drop(numbers);

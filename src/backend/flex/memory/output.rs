@@ -7,7 +7,7 @@ use burn_flex::{FlexTensor, Layout};
 
 use super::kept_outputs::{self, Unit};
 use crate::backend::flex::drive::run_tasks;
-use crate::backend::flex::numbers::{Sum, TensorSliceMut};
+use crate::backend::flex::dtype::{Sum, TensorSliceMut};
 
 /// The output of a call: `pooled`, which other levels of a pyramid have written, or a new one. In a new one, rows of
 /// regions that are not pooled are 0, and other rows are unspecified.

@@ -5,7 +5,7 @@ use std::ops::Range;
 use burn_flex::FlexTensor;
 
 use super::tile::Rows;
-use crate::backend::flex::numbers::{Sum, TensorSlice};
+use crate::backend::flex::dtype::{Sum, TensorSlice};
 
 /// The planes of features `[N, C, H, W]`, or of a gradient `[K, channels, 1, P * Q]`. Rows are contiguous.
 pub struct Planes<'a, S> {
@@ -41,8 +41,8 @@ impl<'a, S: Sum> Planes<'a, S> {
     /// The index of a plane's first element.
     #[inline(always)]
     pub fn start(&self, image: usize, channel: usize) -> isize {
-        let [of_image, of_channel, _] = self.strides;
-        self.start + image as isize * of_image + channel as isize * of_channel
+        let [image_stride, channel_stride, _] = self.strides;
+        self.start + image as isize * image_stride + channel as isize * channel_stride
     }
 
     /// The stride of rows.

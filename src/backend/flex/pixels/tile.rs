@@ -5,8 +5,8 @@ use std::ops::Range;
 use pulp::{Simd, WithSimd};
 
 use super::planes::Planes;
+use crate::backend::flex::dtype::{Sum, TensorSlice};
 use crate::backend::flex::memory::AlignedPixels;
-use crate::backend::flex::numbers::{Sum, TensorSlice};
 use crate::backend::flex::simd::interleave;
 
 /// A tile holds at most this many pixels: 4 MiB of f32.
@@ -211,18 +211,18 @@ impl<S: Sum, const L: usize> WithSimd for Load<'_, '_, S, L> {
         for row in rows {
             let range = tile.slot(row);
             let pixels = &mut tile.pixels.get_mut()[range];
-            let of_row = row as isize * features.stride();
+            let row_offset = row as isize * features.stride();
             let mut lanes: [&[S]; L] = [&[]; L];
             match features.elements() {
                 TensorSlice::Sums(elements) => {
                     for (lane, start) in lanes.iter_mut().zip(starts) {
-                        *lane = &elements[(start + of_row) as usize..][..width];
+                        *lane = &elements[(start + row_offset) as usize..][..width];
                     }
                 }
                 TensorSlice::Halves(half, bits) => {
                     let mut rows: [&[u16]; L] = [&[]; L];
                     for (row, start) in rows.iter_mut().zip(starts) {
-                        *row = &bits[(start + of_row) as usize..][..width];
+                        *row = &bits[(start + row_offset) as usize..][..width];
                     }
                     if S::interleave_halves(simd, half, rows, pixels) {
                         continue;

@@ -7,9 +7,9 @@ use burn_flex::{FlexTensor, Layout};
 use pulp::{Scalar, Simd};
 
 use crate::backend::flex::drive::{filter_map, in_parallel};
+use crate::backend::flex::dtype::Sum;
 use crate::backend::flex::features_gradient::scatter::GradientScratch;
 use crate::backend::flex::lanes::{self, ChannelWork, LANES};
-use crate::backend::flex::numbers::Sum;
 use crate::backend::flex::pixels::{LARGEST_TILE, LaneChannels, Planes, Rows, Tile, tile_capacity};
 use crate::backend::flex::planned::{channels_of_run, element_indices};
 use crate::geometry::options::BoxFormat;
@@ -20,7 +20,7 @@ pub type EndGradients = [[f64; 2]; 2];
 
 /// How the gradient of output elements goes to the ends of their box.
 pub trait PullEnds<S: Sum>: Sync {
-    /// What of a region's axis is common to its channels.
+    /// The plan of an axis of a region, for all channels.
     type Plan: AxisPlan<S>;
 
     /// Adds the products of the gradient of all elements of a run in `L` channels. `columns` are the columns of its

@@ -9,7 +9,7 @@ mod pull_ends;
 
 use burn_flex::FlexTensor;
 
-use super::numbers::{Sum, of_sums};
+use super::dtype::{Sum, of_sums};
 use super::pixels::with_contiguous_rows;
 use crate::geometry::operator::RegionOperator;
 use crate::geometry::plan::{PlanKind, Planner, PointPlanner, Region};

@@ -5,8 +5,8 @@ use burn_flex::{FlexTensor, Layout};
 use pulp::{Scalar, Simd};
 
 use crate::backend::flex::drive::{filter_map, in_parallel};
+use crate::backend::flex::dtype::Sum;
 use crate::backend::flex::lanes::{self, ChannelWork, LANES};
-use crate::backend::flex::numbers::Sum;
 use crate::backend::flex::pixels::{LARGEST_TILE, LaneChannels, Planes, Rows, Tile, tile_capacity};
 use crate::geometry::plan::{PointPart, PointPlanner, PointWeights, Region, pixel_count};
 
@@ -103,15 +103,15 @@ impl<S: Sum> ChannelWork for RegionPart<'_, S> {
             gradient.clear(1, part.elements.clone());
             let lane = LaneChannels::one(channel);
             gradient.load(simd, pass.gradient, self.row, &lane, 0..1);
-            let of_elements = gradient.row(0, part.elements.clone());
+            let element_gradients = gradient.row(0, part.elements.clone());
             if let Some(plane) = pass.features.plane(self.image, first + channel * step) {
-                add_products(self.plan, part, &plane, of_elements, self.products);
+                add_products(self.plan, part, &plane, element_gradients, self.products);
             } else if const { S::SUMS_HALVES } {
                 let [rows, columns] = part.window.clone();
                 tile.clear(rows.len(), columns);
                 let lane = LaneChannels::of_outputs([first, step], channel, 1);
                 tile.load(simd, pass.features, self.image, &lane, rows);
-                add_products(self.plan, part, &tile, of_elements, self.products);
+                add_products(self.plan, part, &tile, element_gradients, self.products);
             }
         }
     }
@@ -135,8 +135,8 @@ fn add_in_lanes<S: Sum>(simd: impl Simd, region: RegionPart<'_, S>) {
         gradient.load(simd, pass.gradient, region.row, &lanes, 0..1);
         // Lanes beyond the last channel hold a copy of it.
         gradient.clear_lanes(count);
-        let of_elements = gradient.row(0, part.elements.clone());
-        add_products(region.plan, part, &tile, of_elements, region.products);
+        let element_gradients = gradient.row(0, part.elements.clone());
+        add_products(region.plan, part, &tile, element_gradients, region.products);
     }
 }
 
@@ -149,11 +149,11 @@ fn add_products<S: Sum, const L: usize>(
     gradient: &[[S; L]],
     products: &mut [f64],
 ) {
-    for (read, of_element) in plan.elements(part).zip(gradient) {
+    for (read, element_gradient) in plan.elements(part).zip(gradient) {
         let mut products = products[read.weights].iter_mut();
         for span in read.spans {
             for pixel in rows.row(span.row as usize, span.columns()) {
-                *products.next().expect("each pixel has a weight") += dot(pixel, of_element).into();
+                *products.next().expect("each pixel has a weight") += dot(pixel, element_gradient).into();
             }
         }
     }

@@ -3,8 +3,8 @@
 use std::ops::Range;
 
 use super::axis::{EndGradients, PullEnds};
+use crate::backend::flex::dtype::Sum;
 use crate::backend::flex::features_gradient::scatter::{GradientScratch, ScatterMaxOfSamples};
-use crate::backend::flex::numbers::Sum;
 use crate::backend::flex::pixels::Rows;
 use crate::geometry::plan::{Planner, Read, TapSlopes, WeightSlopes};
 
@@ -33,17 +33,17 @@ impl<S: Sum> PullEnds<S> for PullAverage {
             (by_high.get_mut(), &x.slopes[1]),
         ];
         let mut first = 0;
-        for (gradient, of_y) in gradient.chunks_exact(x.weights.reads.len()).zip(&y.weights.reads) {
-            let rows = &of_y.pixels;
-            let of_rows = first..first + rows.len();
-            first = of_rows.end;
+        for (gradient, read_y) in gradient.chunks_exact(x.weights.reads.len()).zip(&y.weights.reads) {
+            let rows = &read_y.pixels;
+            let indices = first..first + rows.len();
+            first = indices.end;
             if rows.is_empty() {
                 continue;
             }
             for (sums, weights) in &mut along_x {
                 spread(sums, gradient, &x.weights.reads, weights, columns.start);
             }
-            for (row, index) in rows.clone().zip(of_rows) {
+            for (row, index) in rows.clone().zip(indices) {
                 let pixels = features.row(row, columns.clone());
                 let by_weight = product(along_x[0].0, pixels);
                 let by_low = product(along_x[1].0, pixels);
@@ -121,13 +121,13 @@ impl<S: Sum> PullEnds<S> for PullMaxOfSamples<S> {
         let samples = [&y.samples, &x.samples];
         for (row, gradient) in gradient.chunks_exact(elements.len()).enumerate() {
             self.0.winners(samples, row, &elements, &columns, features, scratch);
-            let (first_y, of_x) = (y.samples.samples[row].start, &x.samples.samples);
-            for (element, (gradient, of_x)) in gradient.iter().zip(of_x).enumerate() {
+            let (first_y, samples_x) = (y.samples.samples[row].start, &x.samples.samples);
+            for (element, (gradient, samples)) in gradient.iter().zip(samples_x).enumerate() {
                 for (lane, &gradient) in gradient.iter().enumerate() {
                     let Some([index_y, index_x]) = scratch.winner(element, lane) else {
                         continue;
                     };
-                    let (at_y, at_x) = (first_y + index_y, of_x.start + index_x);
+                    let (at_y, at_x) = (first_y + index_y, samples.start + index_x);
                     let (taps_y, taps_x) = (y.samples.taps[at_y], x.samples.taps[at_x]);
                     let pixel = |row, column: usize| -> f64 { features.row(row, column..column + 1)[0][lane].into() };
                     // The two rows, weighted along x, and as the sample moves along x.

@@ -46,7 +46,7 @@ pub fn narrow_bf16<V: Simd>(_simd: V, sums: &[f32], row: &mut [u16]) {
 /// The bits of an f16 as an f32, exactly.
 #[inline(always)]
 fn f16_to_f32(bits: u16) -> f32 {
-    /// What shifts an exponent from the bias of f16 to that of f32, for subnormals too.
+    /// Moves an exponent from the bias of f16 to the bias of f32, for subnormals too.
     const SCALE: f32 = f32::from_bits((127 + 127 - 15) << 23);
     let magnitude = u32::from(bits & 0x7FFF) << 13;
     let sign = u32::from(bits & 0x8000) << 16;
@@ -145,8 +145,8 @@ mod tests {
                 numbers.map(|number| f32_to_f16(number as f32)).collect()
             });
             let interleaved = Arch::new().dispatch(Interleaved(rows.each_ref().map(Vec::as_slice)));
-            for (place, pixel) in interleaved.iter().flatten().enumerate() {
-                assert_eq!(*pixel, std::array::from_fn(|lane| (lane * count + place) as f32));
+            for (index, pixel) in interleaved.iter().flatten().enumerate() {
+                assert_eq!(*pixel, std::array::from_fn(|lane| (lane * count + index) as f32));
             }
         }
     }
@@ -190,7 +190,7 @@ mod tests {
         }
     }
 
-    /// Every number of f16, those halfway to the next, and their neighbours.
+    /// Every f16, the values halfway to the next, and their neighbours.
     #[test]
     fn halfway_numbers_narrow_to_the_even_one() {
         for bits in 0..=u16::MAX {

@@ -95,14 +95,14 @@ mod tests {
             let Self(number) = self;
             for count in 1..40 {
                 let lanes: [Vec<N>; L] = std::array::from_fn(|lane| {
-                    let numbers = lane * count..(lane + 1) * count;
-                    numbers.map(&number).collect()
+                    let elements = lane * count..(lane + 1) * count;
+                    elements.map(&number).collect()
                 });
                 let mut pixels = vec![[N::default(); L]; count];
                 interleave(simd, lanes.each_ref().map(Vec::as_slice), &mut pixels);
-                for (place, pixel) in pixels.iter().enumerate() {
+                for (index, pixel) in pixels.iter().enumerate() {
                     for (lane, &value) in pixel.iter().enumerate() {
-                        assert_eq!(value, number(lane * count + place));
+                        assert_eq!(value, number(lane * count + index));
                     }
                 }
                 for kept in 1..=L {

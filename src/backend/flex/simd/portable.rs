@@ -12,8 +12,8 @@ pub fn weighted_sum<'a, S: SimdOps + 'a, const L: usize, const N: usize>(
     for (row, total) in totals.iter_mut().enumerate() {
         let mut sum = [S::default(); L];
         for (&weight, pixel) in weights.iter().zip(pixels.clone()) {
-            for (sum, &number) in sum.iter_mut().zip(&pixel[row]) {
-                *sum += weight * number;
+            for (sum, &element) in sum.iter_mut().zip(&pixel[row]) {
+                *sum += weight * element;
             }
         }
         *total = sum;
@@ -23,15 +23,15 @@ pub fn weighted_sum<'a, S: SimdOps + 'a, const L: usize, const N: usize>(
 
 #[inline(always)]
 pub fn add_weighted<S: SimdOps, const L: usize>(total: &mut [S; L], weight: S, pixel: &[S; L]) {
-    for (total, &number) in total.iter_mut().zip(pixel) {
-        *total += weight * number;
+    for (total, &element) in total.iter_mut().zip(pixel) {
+        *total += weight * element;
     }
 }
 
 #[inline(always)]
 pub fn keep_larger<S: SimdOps, const L: usize>(maximum: &mut [S; L], pixel: &[S; L]) {
-    for (maximum, &number) in maximum.iter_mut().zip(pixel) {
-        *maximum = larger(*maximum, number);
+    for (maximum, &element) in maximum.iter_mut().zip(pixel) {
+        *maximum = larger(*maximum, element);
     }
 }
 
@@ -41,8 +41,8 @@ pub fn maxima<S: SimdOps, const L: usize, const N: usize>(start: S, pixels: &[[[
     for (row, maximum) in maxima.iter_mut().enumerate() {
         let mut largest = [start; L];
         for pixel in pixels {
-            for (largest, &number) in largest.iter_mut().zip(&pixel[row]) {
-                *largest = larger(*largest, number);
+            for (largest, &element) in largest.iter_mut().zip(&pixel[row]) {
+                *largest = larger(*largest, element);
             }
         }
         *maximum = largest;
@@ -54,8 +54,8 @@ pub fn maxima<S: SimdOps, const L: usize, const N: usize>(start: S, pixels: &[[[
 pub fn transpose<N: Copy + Default, const L: usize>(square: [[N; L]; L]) -> [[N; L]; L] {
     let mut transposed = [[N::default(); L]; L];
     for (column, row) in square.iter().enumerate() {
-        for (transposed, &number) in transposed.iter_mut().zip(row) {
-            transposed[column] = number;
+        for (transposed, &element) in transposed.iter_mut().zip(row) {
+            transposed[column] = element;
         }
     }
     transposed

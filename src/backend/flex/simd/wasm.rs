@@ -91,9 +91,9 @@ fn weighted_sum_of_fours<'a, const V: usize, const N: usize>(
     let mut totals = [[f32x4_splat(0.0); V]; N];
     for (&weight, pixel) in weights.iter().zip(pixels) {
         let weight = f32x4_splat(weight);
-        for (total, numbers) in totals.iter_mut().zip(pixel) {
-            for (total, &numbers) in total.iter_mut().zip(numbers) {
-                *total = f32x4_add(*total, f32x4_mul(weight, cast(numbers)));
+        for (total, vectors) in totals.iter_mut().zip(pixel) {
+            for (total, &vector) in total.iter_mut().zip(vectors) {
+                *total = f32x4_add(*total, f32x4_mul(weight, cast(vector)));
             }
         }
     }
@@ -104,17 +104,17 @@ fn weighted_sum_of_fours<'a, const V: usize, const N: usize>(
 fn maxima_of_fours<const N: usize>(start: f32, pixels: &[[[[f32; 4]; 2]; N]]) -> [[v128; 2]; N] {
     let mut maxima = [[f32x4_splat(start); 2]; N];
     for pixel in pixels {
-        for (maxima, numbers) in maxima.iter_mut().zip(pixel) {
-            for (maximum, &numbers) in maxima.iter_mut().zip(numbers) {
+        for (maxima, vectors) in maxima.iter_mut().zip(pixel) {
+            for (maximum, &vector) in maxima.iter_mut().zip(vectors) {
                 // `pmax` returns its first operand if one is NaN.
-                *maximum = f32x4_pmax(*maximum, cast(numbers));
+                *maximum = f32x4_pmax(*maximum, cast(vector));
             }
         }
     }
     maxima
 }
 
-/// Transposes the four squares of four numbers that a square of eight has. Closures took 4 ms of a call of 15:
+/// Transposes a square of eight as four squares of four. Closures took 4 ms of a call of 15:
 /// optimized for size, the compiler does not inline them.
 #[inline(always)]
 fn of_eight_in_fours([a, b, c, d, e, f, g, h]: [[v128; 2]; 8]) -> [[v128; 2]; 8] {

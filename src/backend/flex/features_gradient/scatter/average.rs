@@ -5,8 +5,8 @@ use std::ops::Range;
 use pulp::Simd;
 
 use super::{GradientScratch, Reads, Scatter};
+use crate::backend::flex::dtype::Sum;
 use crate::backend::flex::features_gradient::sum_rows::SumRows;
-use crate::backend::flex::numbers::Sum;
 use crate::backend::flex::pixels::Rows;
 use crate::geometry::plan::Weights;
 
@@ -25,7 +25,7 @@ impl<S: Sum> Scatter<S> for ScatterAverage {
         &self,
         _simd: impl Simd,
         [y, x]: [&Weights<S>; 2],
-        [of_rows, of_columns]: [Range<usize>; 2],
+        [output_rows, output_columns]: [Range<usize>; 2],
         columns: Range<usize>,
         gradient: &[[S; L]],
         _features: &impl Rows<S, L>,
@@ -34,14 +34,14 @@ impl<S: Sum> Scatter<S> for ScatterAverage {
     ) {
         scratch.row.resize(columns.len());
         let along_x = scratch.row.get_mut();
-        let of_rows = gradient.chunks_exact(of_columns.len()).zip(y.elements(of_rows));
-        for (gradient, (rows, weights_y, _)) in of_rows {
+        let rows = gradient.chunks_exact(output_columns.len()).zip(y.elements(output_rows));
+        for (gradient, (rows, weights_y, _)) in rows {
             if rows.is_empty() {
                 continue;
             }
             along_x.fill([S::default(); L]);
             // Copies, which the compiler keeps in a register.
-            for (gradient, (pixels, weights_x, _)) in gradient.iter().copied().zip(x.elements(of_columns.clone())) {
+            for (gradient, (pixels, weights_x, _)) in gradient.iter().copied().zip(x.elements(output_columns.clone())) {
                 if !pixels.is_empty() {
                     let pixels = &mut along_x[pixels.start - columns.start..pixels.end - columns.start];
                     for (sum, &weight) in pixels.iter_mut().zip(weights_x) {

@@ -47,7 +47,7 @@ fn numbered(pixel: f64, number: u64) -> f64 {
 /// The position of a key, or -1.
 #[inline(always)]
 pub fn position(key: f64) -> i32 {
-    // Of a negative number all bits of the sign are 1: a choice would take the compiler more operations.
+    // All ones if the key is negative. A branch would compile to more instructions.
     let sign = key.to_bits().cast_signed() >> 63;
     ((key.to_bits() ^ !sign.cast_unsigned()) & LEFT) as i32 - 1
 }

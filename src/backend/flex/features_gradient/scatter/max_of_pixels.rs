@@ -7,10 +7,10 @@ use pulp::Simd;
 
 use super::key::{has_keys, position, start_key};
 use super::{GradientScratch, NONE, Reads, Scatter, keep_first_larger};
+use crate::backend::flex::dtype::Sum;
 use crate::backend::flex::features_gradient::sum_rows::SumRows;
 use crate::backend::flex::forward::kernels::MaxOfPixels;
 use crate::backend::flex::forward::{Kernel, Window};
-use crate::backend::flex::numbers::Sum;
 use crate::backend::flex::pixels::{LARGEST_TILE, Rows};
 use crate::geometry::plan::{AxisPlan, PixelRanges, Planner};
 
@@ -99,8 +99,8 @@ fn find_by_keys<S: Sum, const L: usize>(
     );
     // Flattened: in a loop over pixels the compiler gathers keys one by one.
     let keys = scratch.largest.get().as_flattened();
-    for (of_lane, &key) in scratch.positions.as_flattened_mut().iter_mut().zip(keys) {
-        *of_lane = position(key);
+    for (lane_position, &key) in scratch.positions.as_flattened_mut().iter_mut().zip(keys) {
+        *lane_position = position(key);
     }
 }
 
@@ -109,14 +109,14 @@ fn find_by_keys<S: Sum, const L: usize>(
 fn add_one_by_one<S: Sum, const L: usize>(
     start: S,
     [y, x]: [&PixelRanges; 2],
-    [of_rows, of_columns]: [Range<usize>; 2],
+    [output_rows, output_columns]: [Range<usize>; 2],
     gradient: &[[S; L]],
     features: &impl Rows<S, L>,
     sums: &mut SumRows<S, L>,
 ) {
-    let bins = y[of_rows]
+    let bins = y[output_rows]
         .iter()
-        .flat_map(|rows| x[of_columns.clone()].iter().map(move |columns| (rows, columns)));
+        .flat_map(|rows| x[output_columns.clone()].iter().map(move |columns| (rows, columns)));
     for (gradient, (rows, columns)) in gradient.iter().zip(bins) {
         // The columns of an empty bin may lie outside.
         if columns.is_empty() {

@@ -5,9 +5,9 @@ use std::ops::Range;
 use pulp::Simd;
 
 use super::{GradientScratch, NONE, Reads, Scatter};
+use crate::backend::flex::dtype::Sum;
 use crate::backend::flex::features_gradient::sum_rows::SumRows;
 use crate::backend::flex::forward::kernels::weighted_sum;
-use crate::backend::flex::numbers::Sum;
 use crate::backend::flex::pixels::Rows;
 use crate::geometry::plan::{Planner, SampleTaps};
 
@@ -31,13 +31,13 @@ impl<S: Sum> ScatterMaxOfSamples<S> {
         &self,
         [y, x]: [&SampleTaps<S>; 2],
         output_row: usize,
-        of_columns: &Range<usize>,
+        output_columns: &Range<usize>,
         columns: &Range<usize>,
         features: &impl Rows<S, L>,
         scratch: &mut GradientScratch<S, L>,
     ) {
-        let width = of_columns.len();
-        let (samples_x, complete_x) = (&x.samples[of_columns.clone()], &x.complete[of_columns.clone()]);
+        let width = output_columns.len();
+        let (samples_x, complete_x) = (&x.samples[output_columns.clone()], &x.complete[output_columns.clone()]);
         scratch.row.resize(columns.len());
         scratch.maxima.clear();
         scratch.maxima.resize(width, [self.start; L]);
@@ -51,9 +51,9 @@ impl<S: Sum> ScatterMaxOfSamples<S> {
                 features.row(pair[tap], columns.clone())
             });
             let along_y = scratch.row.get();
-            let of_elements = scratch.maxima.iter_mut().zip(&mut scratch.winners).zip(samples_x);
-            for ((maximum, winner), of_element) in of_elements {
-                for (index_x, taps) in (0..).zip(&x.taps[of_element.clone()]) {
+            let elements = scratch.maxima.iter_mut().zip(&mut scratch.winners).zip(samples_x);
+            for ((maximum, winner), samples) in elements {
+                for (index_x, taps) in (0..).zip(&x.taps[samples.clone()]) {
                     let mut sample = [S::default(); L];
                     S::add_weighted(&mut sample, taps.low_weight, &along_y[taps.low - columns.start]);
                     S::add_weighted(&mut sample, taps.high_weight, &along_y[taps.high - columns.start]);
@@ -61,8 +61,8 @@ impl<S: Sum> ScatterMaxOfSamples<S> {
                 }
             }
         }
-        let of_elements = scratch.maxima.iter().zip(&mut scratch.winners).zip(complete_x);
-        for ((maximum, winner), &complete_x) in of_elements {
+        let elements = scratch.maxima.iter().zip(&mut scratch.winners).zip(complete_x);
+        for ((maximum, winner), &complete_x) in elements {
             if !(y.complete[output_row] && complete_x) {
                 for (lane, &maximum) in maximum.iter().enumerate() {
                     if self.outside > maximum {
@@ -86,22 +86,22 @@ impl<S: Sum> Scatter<S> for ScatterMaxOfSamples<S> {
         &self,
         _simd: impl Simd,
         [y, x]: [&SampleTaps<S>; 2],
-        [of_rows, of_columns]: [Range<usize>; 2],
+        [output_rows, output_columns]: [Range<usize>; 2],
         columns: Range<usize>,
         gradient: &[[S; L]],
         features: &impl Rows<S, L>,
         scratch: &mut GradientScratch<S, L>,
         sums: &mut SumRows<S, L>,
     ) {
-        for (row, gradient) in of_rows.zip(gradient.chunks_exact(of_columns.len())) {
-            self.winners([y, x], row, &of_columns, &columns, features, scratch);
-            let (of_y, of_x) = (&y.taps[y.samples[row].clone()], &x.samples[of_columns.clone()]);
-            for (element, (gradient, of_x)) in gradient.iter().zip(of_x).enumerate() {
+        for (row, gradient) in output_rows.zip(gradient.chunks_exact(output_columns.len())) {
+            self.winners([y, x], row, &output_columns, &columns, features, scratch);
+            let (taps_y, samples_x) = (&y.taps[y.samples[row].clone()], &x.samples[output_columns.clone()]);
+            for (element, (gradient, samples)) in gradient.iter().zip(samples_x).enumerate() {
                 for (lane, &gradient) in gradient.iter().enumerate() {
                     let Some([index_y, index_x]) = scratch.winner(element, lane) else {
                         continue;
                     };
-                    let (y, x) = (of_y[index_y], x.taps[of_x.start + index_x]);
+                    let (y, x) = (taps_y[index_y], x.taps[samples.start + index_x]);
                     for (row, weight_y) in [(y.low, y.low_weight), (y.high, y.high_weight)] {
                         for (column, weight_x) in [(x.low, x.low_weight), (x.high, x.high_weight)] {
                             sums.add([row, column], lane, weight_y * weight_x * gradient);
@@ -118,13 +118,13 @@ impl<S: Sum> Scatter<S> for ScatterMaxOfSamples<S> {
 fn keep_winner<S: Sum, const L: usize>(
     maximum: &mut [S; L],
     sample: &[S; L],
-    [of_y, of_x]: &mut [[i32; L]; 2],
+    [winner_y, winner_x]: &mut [[i32; L]; 2],
     [y, x]: [i32; 2],
 ) {
     for lane in 0..L {
         let larger = sample[lane] > maximum[lane];
-        of_y[lane] = if larger { y } else { of_y[lane] };
-        of_x[lane] = if larger { x } else { of_x[lane] };
+        winner_y[lane] = if larger { y } else { winner_y[lane] };
+        winner_x[lane] = if larger { x } else { winner_x[lane] };
         maximum[lane] = if larger { sample[lane] } else { maximum[lane] };
     }
 }

@@ -14,15 +14,15 @@ pub use max_of_samples::ScatterMaxOfSamples;
 use pulp::{Simd, WithSimd};
 
 use super::sum_rows::SumRows;
+use crate::backend::flex::dtype::Sum;
 use crate::backend::flex::memory::AlignedPixels;
-use crate::backend::flex::numbers::Sum;
 use crate::backend::flex::pixels::{LARGEST_TILE, LaneChannels, Planes, Rows, Tile};
 use crate::geometry::plan::AxisPlan;
 use key::key;
 
 /// How the gradient of output elements goes to pixels.
 pub trait Scatter<S: Sum>: Sync {
-    /// What of a region's axis is common to its channels.
+    /// The plan of an axis of a region, for all channels.
     type Plan: AxisPlan<S>;
 
     /// Channels are computed one by one if a copy of the window would have more pixels.
@@ -149,11 +149,11 @@ impl<S: Sum, const L: usize> WithSimd for LoadKeys<'_, '_, S, L> {
             let positions = row * self.columns.len()..;
             for ((position, keys), pixel) in positions.zip(keys.row_mut(row)).zip(pixels) {
                 // A copy, so that the compiler knows that nothing overlaps.
-                let mut of_lanes = [0.0; L];
-                for (of_lane, pixel) in of_lanes.iter_mut().zip(*pixel) {
-                    *of_lane = key(pixel.into(), position);
+                let mut lane_keys = [0.0; L];
+                for (lane_key, pixel) in lane_keys.iter_mut().zip(*pixel) {
+                    *lane_key = key(pixel.into(), position);
                 }
-                *keys = of_lanes;
+                *keys = lane_keys;
             }
         }
     }

@@ -2,19 +2,19 @@
 
 use std::ops::Range;
 
-use crate::backend::flex::numbers::Sum;
+use crate::backend::flex::dtype::Sum;
 use crate::backend::flex::pixels::Rows;
 
 /// How many rows the first pass reads, and each further one. The bins of the usual workloads read up to 5.
 const FIRST: usize = 5;
 const FURTHER: usize = 4;
 
-/// Where a reduced row goes. `rows` rows are interleaved, pixel by pixel, and this one has the index `number`.
+/// Where a reduced row goes. `rows` rows are interleaved, pixel by pixel, and this one has the index `index`.
 pub struct Reduced<'a, S, const L: usize> {
     pub pixels: &'a mut [[S; L]],
     pub columns: usize,
     pub rows: usize,
-    pub number: usize,
+    pub index: usize,
 }
 
 /// Some columns of the rows of a window, from one of them on.
@@ -32,8 +32,8 @@ impl<R> Source<'_, R> {
         R: Rows<S, L>,
     {
         let mut next: [&[[S; L]]; N] = [&[]; N];
-        for (number, row) in next.iter_mut().enumerate() {
-            *row = self.rows.row(self.first + offset + number, self.columns.clone());
+        for (index, row) in next.iter_mut().enumerate() {
+            *row = self.rows.row(self.first + offset + index, self.columns.clone());
         }
         next
     }
@@ -90,10 +90,10 @@ impl<S: Sum, const L: usize> Reduced<'_, S, L> {
         for row in &mut rows {
             *row = &row[..self.columns];
         }
-        let mut index = self.number;
+        let mut pixel = self.index;
         for column in 0..self.columns {
-            let sum = &mut self.pixels[index];
-            index += self.rows;
+            let sum = &mut self.pixels[pixel];
+            pixel += self.rows;
             let mut total = if FROM_START { [S::default(); L] } else { *sum };
             for (weight, row) in weights.iter().zip(&rows) {
                 S::add_weighted(&mut total, *weight, &row[column]);
@@ -108,10 +108,10 @@ impl<S: Sum, const L: usize> Reduced<'_, S, L> {
         for row in &mut rows {
             *row = &row[..self.columns];
         }
-        let mut index = self.number;
+        let mut pixel = self.index;
         for column in 0..self.columns {
-            let maximum = &mut self.pixels[index];
-            index += self.rows;
+            let maximum = &mut self.pixels[pixel];
+            pixel += self.rows;
             let mut largest = if FROM_START { [S::LEAST; L] } else { *maximum };
             for row in &rows {
                 S::keep_larger(&mut largest, &row[column]);

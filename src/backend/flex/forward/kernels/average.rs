@@ -6,8 +6,8 @@ use pulp::Simd;
 
 use super::along_y::{Reduced, Source};
 use super::row_blocks::{Reduction, in_blocks, pixels_along_y};
+use crate::backend::flex::dtype::Sum;
 use crate::backend::flex::forward::{Kernel, Window};
-use crate::backend::flex::numbers::Sum;
 use crate::backend::flex::pixels::Rows;
 use crate::geometry::plan::{Planner, Weights};
 
@@ -35,13 +35,13 @@ impl<S: Sum> Average<S> {
         [row, column]: [usize; 2],
         rows: &impl Rows<S, L>,
     ) -> [S; L] {
-        let (of_y, weights_y, share_y) = y.element(row);
-        let (of_x, weights_x, share_x) = x.element(column);
+        let (window_rows, weights_y, share_y) = y.element(row);
+        let (window_columns, weights_x, share_x) = x.element(column);
         let mut columns = Columns {
             rows,
-            of_y,
+            window_rows,
             weights_y,
-            next: of_x.start,
+            next: window_columns.start,
             total: [S::default(); L],
         };
         let (eights, rest) = weights_x.as_chunks::<8>();
@@ -66,7 +66,7 @@ impl<S: Sum> Average<S> {
 /// The columns of an element's window, from the left to the right.
 struct Columns<'a, S, R, const L: usize> {
     rows: &'a R,
-    of_y: Range<usize>,
+    window_rows: Range<usize>,
     weights_y: &'a [S],
     next: usize,
     total: [S; L],
@@ -78,7 +78,7 @@ impl<S: Sum, R: Rows<S, L>, const L: usize> Columns<'_, S, R, L> {
     fn add<const N: usize>(&mut self, simd: impl Simd, weights: &[S; N]) {
         let columns = self.next..self.next + N;
         self.next += N;
-        let rows = self.of_y.clone();
+        let rows = self.window_rows.clone();
         let pixels = rows.map(|row| &self.rows.row(row, columns.clone()).as_chunks::<N>().0[0]);
         let sums = S::weighted_sum(simd, self.weights_y, pixels);
         for (weight, sum) in weights.iter().zip(&sums) {
@@ -111,7 +111,7 @@ impl<S: Sum> Kernel<S> for Average<S> {
         &self,
         simd: impl Simd,
         [y, x]: [&Weights<S>; 2],
-        [of_rows, of_columns]: [Range<usize>; 2],
+        [output_rows, output_columns]: [Range<usize>; 2],
         Window { rows, columns }: Window<'_, impl Rows<S, L>>,
         along_y: &mut [[S; L]],
         output: &mut [[S; L]],
@@ -119,13 +119,13 @@ impl<S: Sum> Kernel<S> for Average<S> {
         let mut sums = WeightedSums {
             y,
             x,
-            weights_left: y.weights_from(of_rows.start),
-            of_columns,
+            weights_left: y.weights_from(output_rows.start),
+            output_columns,
             outside: self.outside,
             rows,
             columns: columns.clone(),
         };
-        in_blocks(simd, &mut sums, of_rows, columns.len(), along_y, output);
+        in_blocks(simd, &mut sums, output_rows, columns.len(), along_y, output);
     }
 }
 
@@ -136,7 +136,7 @@ struct WeightedSums<'a, S, R> {
     /// The weights along y of the output rows to come.
     weights_left: &'a [S],
     /// The columns of the output that are computed.
-    of_columns: Range<usize>,
+    output_columns: Range<usize>,
     outside: S,
     rows: &'a R,
     columns: Range<usize>,
@@ -145,7 +145,7 @@ struct WeightedSums<'a, S, R> {
 impl<S: Sum, R: Rows<S, L>, const L: usize> Reduction<S, L> for WeightedSums<'_, S, R> {
     #[inline(always)]
     fn width(&self) -> usize {
-        self.of_columns.len()
+        self.output_columns.len()
     }
 
     #[inline(always)]
@@ -163,15 +163,15 @@ impl<S: Sum, R: Rows<S, L>, const L: usize> Reduction<S, L> for WeightedSums<'_,
 
     #[inline(always)]
     fn along_x<const N: usize>(&self, simd: impl Simd, first: usize, pixels: &[[[S; L]; N]], output: &mut [[S; L]]) {
-        let width = self.of_columns.len();
-        for (column, (range, weights, &share_x)) in self.x.elements(self.of_columns.clone()).enumerate() {
+        let width = self.output_columns.len();
+        for (column, (range, weights, &share_x)) in self.x.elements(self.output_columns.clone()).enumerate() {
             let read = match range.is_empty() {
                 true => &[],
                 false => &pixels[range.start - self.columns.start..range.end - self.columns.start],
             };
             let mut totals = S::weighted_sum(simd, weights, read.iter());
-            for (total, of_y) in totals.iter_mut().zip(&self.y.reads[first..]) {
-                add_outside(total, self.outside, of_y.share * share_x);
+            for (total, read_y) in totals.iter_mut().zip(&self.y.reads[first..]) {
+                add_outside(total, self.outside, read_y.share * share_x);
             }
             for (row, total) in totals.iter().enumerate() {
                 output[row * width + column] = *total;

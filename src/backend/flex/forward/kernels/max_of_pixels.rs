@@ -6,8 +6,8 @@ use pulp::Simd;
 
 use super::along_y::{Reduced, Source};
 use super::row_blocks::{Reduction, in_blocks, pixels_along_y};
+use crate::backend::flex::dtype::Sum;
 use crate::backend::flex::forward::{Kernel, Window};
-use crate::backend::flex::numbers::Sum;
 use crate::backend::flex::pixels::Rows;
 use crate::geometry::plan::{PixelRanges, Planner};
 
@@ -48,19 +48,19 @@ impl<S: Sum> Kernel<S> for MaxOfPixels<S> {
         &self,
         simd: impl Simd,
         [y, x]: [&PixelRanges; 2],
-        [of_rows, of_columns]: [Range<usize>; 2],
+        [output_rows, output_columns]: [Range<usize>; 2],
         Window { rows, columns }: Window<'_, impl Rows<S, L>>,
         along_y: &mut [[S; L]],
         output: &mut [[S; L]],
     ) {
         let mut maxima = Maxima {
             y,
-            x: &x[of_columns],
+            x: &x[output_columns],
             kernel: self,
             rows,
             columns: columns.clone(),
         };
-        in_blocks(simd, &mut maxima, of_rows, columns.len(), along_y, output);
+        in_blocks(simd, &mut maxima, output_rows, columns.len(), along_y, output);
     }
 }
 

@@ -5,8 +5,8 @@ use std::ops::Range;
 use pulp::Simd;
 
 use super::row_sums::weighted_sum;
+use crate::backend::flex::dtype::Sum;
 use crate::backend::flex::forward::{Kernel, Window};
-use crate::backend::flex::numbers::Sum;
 use crate::backend::flex::pixels::Rows;
 use crate::geometry::plan::{Planner, SampleTaps};
 
@@ -39,20 +39,20 @@ impl<S: Sum> Kernel<S> for MaxOfSamples<S> {
         &self,
         _simd: impl Simd,
         [y, x]: [&SampleTaps<S>; 2],
-        [of_rows, of_columns]: [Range<usize>; 2],
+        [output_rows, output_columns]: [Range<usize>; 2],
         Window { rows, columns }: Window<'_, impl Rows<S, L>>,
         along_y: &mut [[S; L]],
         output: &mut [[S; L]],
     ) {
-        let output_rows = output.chunks_exact_mut(of_columns.len());
-        for (output, (samples_y, complete_y)) in output_rows.zip(y.elements(of_rows)) {
+        let outputs = output.chunks_exact_mut(output_columns.len());
+        for (output, (samples_y, complete_y)) in outputs.zip(y.elements(output_rows)) {
             output.fill([self.start; L]);
             for taps in samples_y {
                 let pair = [taps.low, taps.high];
                 weighted_sum(along_y, &[taps.low_weight, taps.high_weight], |tap| {
                     rows.row(pair[tap], columns.clone())
                 });
-                for (maximum, (samples_x, _)) in output.iter_mut().zip(x.elements(of_columns.clone())) {
+                for (maximum, (samples_x, _)) in output.iter_mut().zip(x.elements(output_columns.clone())) {
                     for taps in samples_x {
                         let mut sample = [S::default(); L];
                         S::add_weighted(&mut sample, taps.low_weight, &along_y[taps.low - columns.start]);
@@ -61,7 +61,7 @@ impl<S: Sum> Kernel<S> for MaxOfSamples<S> {
                     }
                 }
             }
-            for (maximum, (samples_x, complete_x)) in output.iter_mut().zip(x.elements(of_columns.clone())) {
+            for (maximum, (samples_x, complete_x)) in output.iter_mut().zip(x.elements(output_columns.clone())) {
                 if samples_y.is_empty() || samples_x.is_empty() {
                     *maximum = [self.outside; L];
                 } else if !(complete_y && complete_x) {

@@ -8,7 +8,7 @@ use std::ops::Range;
 use pulp::Simd;
 
 use super::along_y::Reduced;
-use crate::backend::flex::numbers::Sum;
+use crate::backend::flex::dtype::Sum;
 
 /// The most rows that are computed together: their sums stay in the 16 registers of AVX2.
 const LARGEST_BLOCK: usize = 8;
@@ -58,14 +58,14 @@ pub fn in_blocks<S: Sum, const L: usize>(
     while first < output_rows.end {
         let rows = block_of(output_rows.end - first, most);
         let pixels = &mut memory[..rows * columns];
-        for number in 0..rows {
+        for index in 0..rows {
             let reduced = Reduced {
                 pixels,
                 columns,
                 rows,
-                number,
+                index,
             };
-            reduction.along_y(first + number, reduced);
+            reduction.along_y(first + index, reduced);
         }
         let output = &mut output[(first - output_rows.start) * reduction.width()..];
         // Constants, so that code that they exclude is not compiled.

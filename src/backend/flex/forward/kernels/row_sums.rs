@@ -1,6 +1,6 @@
 //! Weighted sums of rows of pixels.
 
-use crate::backend::flex::numbers::Sum;
+use crate::backend::flex::dtype::Sum;
 
 /// How many rows are added in one pass.
 const ROWS: usize = 4;
@@ -13,8 +13,8 @@ pub fn weighted_sum<'a, S: Sum, const L: usize>(
     row: impl Fn(usize) -> &'a [[S; L]],
 ) {
     sums.fill([S::default(); L]);
-    for (number, weights) in weights.chunks(ROWS).enumerate() {
-        let row = |offset| row(number * ROWS + offset);
+    for (index, weights) in weights.chunks(ROWS).enumerate() {
+        let row = |offset| row(index * ROWS + offset);
         match *weights {
             [a] => add_rows(sums, [a], [row(0)]),
             [a, b] => add_rows(sums, [a, b], [row(0), row(1)]),

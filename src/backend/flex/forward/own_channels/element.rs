@@ -5,9 +5,9 @@ use std::ops::Range;
 use pulp::{Scalar, Simd, WithSimd};
 
 use super::{AveragePass, Band, Plan};
+use crate::backend::flex::dtype::Sum;
 use crate::backend::flex::forward::groups::pays_to_share;
 use crate::backend::flex::lanes::LANES;
-use crate::backend::flex::numbers::Sum;
 use crate::backend::flex::pixels::{LARGEST_TILE, LaneChannels, Tile, tile_capacity};
 use crate::backend::flex::planned::Planned;
 use crate::geometry::plan::{AxisPlan, hull, pixel_count};

@@ -16,9 +16,9 @@ use super::kernels::Average;
 use super::task::{AxisForwardPass, BAND};
 use super::write::WriteElements;
 use crate::backend::flex::drive::run_tasks;
+use crate::backend::flex::dtype::{Sum, TensorSliceMut};
 use crate::backend::flex::lanes::{LANES, MORE_LANES};
 use crate::backend::flex::memory::AlignedPixels;
-use crate::backend::flex::numbers::{Sum, TensorSliceMut};
 use crate::backend::flex::planned::Planned;
 use crate::geometry::plan::Weights;
 use element::ElementOfRegions;
@@ -39,7 +39,7 @@ pub fn regions_at_a_time(channel_elements: usize) -> usize {
     (BATCH_ELEMENTS / channel_elements.clamp(1, BAND)).max(1)
 }
 
-/// Computes regions into `output`, which is that of all that were planned together.
+/// Computes the regions of a batch into `output`, the rows of the batch.
 pub fn compute_own_channels<S: Sum>(
     pass: &AveragePass<'_, S>,
     regions: &[Planned<Plan<S>>],

@@ -100,9 +100,9 @@ fn weighted_sum_of_vectors<'a, const V: usize, const N: usize>(
     let mut totals = [[avx._mm256_setzero_ps(); V]; N];
     for (&weight, pixel) in weights.iter().zip(pixels) {
         let weight = avx._mm256_set1_ps(weight);
-        for (total, numbers) in totals.iter_mut().zip(pixel) {
-            for (total, &numbers) in total.iter_mut().zip(numbers) {
-                *total = avx._mm256_add_ps(*total, avx._mm256_mul_ps(weight, bytemuck::cast(numbers)));
+        for (total, vectors) in totals.iter_mut().zip(pixel) {
+            for (total, &vector) in total.iter_mut().zip(vectors) {
+                *total = avx._mm256_add_ps(*total, avx._mm256_mul_ps(weight, bytemuck::cast(vector)));
             }
         }
     }
@@ -117,10 +117,10 @@ fn maxima_of_vectors<const V: usize, const N: usize>(
 ) -> [[__m256; V]; N] {
     let mut maxima = [[avx._mm256_set1_ps(start); V]; N];
     for pixel in pixels {
-        for (maxima, numbers) in maxima.iter_mut().zip(pixel) {
-            for (maximum, &numbers) in maxima.iter_mut().zip(numbers) {
+        for (maxima, vectors) in maxima.iter_mut().zip(pixel) {
+            for (maximum, &vector) in maxima.iter_mut().zip(vectors) {
                 // `max` returns its second operand if one is NaN.
-                *maximum = avx._mm256_max_ps(bytemuck::cast(numbers), *maximum);
+                *maximum = avx._mm256_max_ps(bytemuck::cast(vector), *maximum);
             }
         }
     }
@@ -131,10 +131,10 @@ fn maxima_of_vectors<const V: usize, const N: usize>(
 fn maxima_of_pairs<const N: usize>(avx: Avx, start: f64, pixels: &[[[[f64; 4]; 2]; N]]) -> [[__m256d; 2]; N] {
     let mut maxima = [[avx._mm256_set1_pd(start); 2]; N];
     for pixel in pixels {
-        for (maxima, numbers) in maxima.iter_mut().zip(pixel) {
-            for (maximum, &numbers) in maxima.iter_mut().zip(numbers) {
+        for (maxima, vectors) in maxima.iter_mut().zip(pixel) {
+            for (maximum, &vector) in maxima.iter_mut().zip(vectors) {
                 // `max` returns its second operand if one is NaN.
-                *maximum = avx._mm256_max_pd(bytemuck::cast(numbers), *maximum);
+                *maximum = avx._mm256_max_pd(bytemuck::cast(vector), *maximum);
             }
         }
     }
@@ -158,7 +158,7 @@ fn avx<V: Simd>(simd: V) -> Avx {
     }
 }
 
-/// Transposes squares of two, of four, and of eight numbers in turn.
+/// Transposes squares of 2, of 4 and of 8 elements in turn.
 #[inline(always)]
 fn of_eight(avx: Avx, square: [[f32; 8]; 8]) -> [[f32; 8]; 8] {
     let [a, b, c, d, e, f, g, h]: [__m256; 8] = bytemuck::cast(square);

@@ -18,7 +18,7 @@ pub struct Stream<'a> {
 }
 
 impl<'a> Stream<'a> {
-    /// None where the processor has no instructions for it.
+    /// `None` if the processor has no such instructions.
     #[inline(always)]
     pub fn new<V: Simd>(simd: V) -> Option<Self> {
         if const { !has_avx::<V>() } {
@@ -31,7 +31,7 @@ impl<'a> Stream<'a> {
         })
     }
 
-    /// Copies numbers. The first and the last of them go by way of the caches where they don't fill a line.
+    /// Copies elements. The first and the last ones go by way of the caches if they do not fill a line.
     #[allow(unsafe_code)]
     #[inline(always)]
     pub fn copy<N: Pod>(&mut self, from: &[N], to: &'a mut [N]) {
@@ -49,7 +49,7 @@ impl<'a> Stream<'a> {
         {
             let halves: [__m256; 2] = bytemuck::cast(*from);
             let line = std::ptr::from_mut(line).cast::<[f32; 8]>();
-            // SAFETY: both halves lie in `line`, which is borrowed, and whose alignment is that of 64 bytes. Until
+            // SAFETY: both halves lie in `line`, which is borrowed, and aligned to 64 bytes. Until
             // the fence in `drop`, nobody reads or writes them, since they are borrowed for `'a`.
             unsafe {
                 self.avx._mm256_stream_ps(line.cast(), halves[0]);
@@ -82,7 +82,7 @@ mod tests {
 
     #[test]
     fn the_last_cache_has_a_size() {
-        // From that of a small core to that of the largest server, where the processor tells.
+        // From a small core to the largest server, if the processor tells.
         if let Some(size) = last_cache() {
             assert!((1 << 18..1 << 32).contains(&size), "{size} bytes");
         }

@@ -146,7 +146,7 @@ impl<'a, S: Sum> TensorSliceMut<'a, S> {
 
     pub fn len(&self) -> usize {
         match self {
-            Self::Sums(numbers) => numbers.len(),
+            Self::Sums(elements) => elements.len(),
             Self::Halves(_, bits) => bits.len(),
         }
     }
@@ -155,7 +155,7 @@ impl<'a, S: Sum> TensorSliceMut<'a, S> {
     #[inline(always)]
     pub fn get(&mut self, range: Range<usize>) -> TensorSliceMut<'_, S> {
         match self {
-            Self::Sums(numbers) => TensorSliceMut::Sums(&mut numbers[range]),
+            Self::Sums(elements) => TensorSliceMut::Sums(&mut elements[range]),
             Self::Halves(half, bits) => TensorSliceMut::Halves(*half, &mut bits[range]),
         }
     }
@@ -163,8 +163,8 @@ impl<'a, S: Sum> TensorSliceMut<'a, S> {
     /// Takes away the first `count` elements.
     pub fn take(&mut self, count: usize) -> Self {
         let (first, rest) = match std::mem::take(self) {
-            Self::Sums(numbers) => {
-                let (first, rest) = numbers.split_at_mut(count);
+            Self::Sums(elements) => {
+                let (first, rest) = elements.split_at_mut(count);
                 (Self::Sums(first), Self::Sums(rest))
             }
             Self::Halves(half, bits) => {
@@ -186,12 +186,12 @@ impl<'a, S: Sum> TensorSliceMut<'a, S> {
     }
 
     /// Sets all elements to a value.
-    pub fn fill(&mut self, number: S) {
+    pub fn fill(&mut self, value: S) {
         match self {
-            Self::Sums(numbers) => numbers.fill(number),
+            Self::Sums(elements) => elements.fill(value),
             Self::Halves(half, bits) => {
                 let mut rounded = [0];
-                S::narrow(pulp::Scalar::new(), *half, &[number], &mut rounded);
+                S::narrow(pulp::Scalar::new(), *half, &[value], &mut rounded);
                 bits.fill(rounded[0]);
             }
         }
@@ -200,7 +200,7 @@ impl<'a, S: Sum> TensorSliceMut<'a, S> {
     /// Sets all elements to 0, which LLVM does faster than for any value.
     pub fn clear(&mut self) {
         match self {
-            Self::Sums(numbers) => numbers.fill(S::default()),
+            Self::Sums(elements) => elements.fill(S::default()),
             Self::Halves(_, bits) => bits.fill(0),
         }
     }
@@ -209,7 +209,7 @@ impl<'a, S: Sum> TensorSliceMut<'a, S> {
     #[inline(always)]
     pub fn write(&mut self, simd: impl Simd, sums: &[S]) {
         match self {
-            Self::Sums(numbers) => numbers.copy_from_slice(sums),
+            Self::Sums(elements) => elements.copy_from_slice(sums),
             Self::Halves(half, bits) => S::narrow(simd, *half, sums, bits),
         }
     }
