@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Counts what a call on Flex gives to each thread of a larger machine: the tasks, as `flex/engine/groups.rs` divides
+"""Counts what a call on Flex gives to each thread of a larger machine: the tasks, as `flex/forward/groups.rs` divides
 them, what they copy and write, and which cache lines two of them write.
 
     pip install numpy

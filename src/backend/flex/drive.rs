@@ -1,13 +1,13 @@
 //! The one way from tasks to threads.
 //!
-//! Rayon's functions are generic: for each type of task, all of them would be compiled again. Here they are compiled
-//! once, for a number of a task.
+//! Rayon's functions are generic: they would be compiled again for each type of task. Here they are compiled once, for
+//! the index of a task.
 
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use rayon::prelude::*;
 
-/// A call of fewer output elements is not worth waking threads for.
+/// A call with fewer output elements is faster on one thread.
 const PARALLEL: usize = 1 << 14;
 
 /// Whether a call of so many output elements runs on several threads.
@@ -19,13 +19,13 @@ pub fn in_parallel(elements: usize) -> bool {
 pub fn run_tasks<T: Send>(tasks: Vec<T>, parallel: bool, run: impl Fn(T) + Sync) {
     let count = tasks.len();
     let tasks = Mutex::new(tasks.into_iter());
-    for_each_number(count, parallel, &|_| {
+    for_each_index(count, parallel, &|_| {
         let task = lock(&tasks).next();
-        run(task.expect("as many tasks as numbers"));
+        run(task.expect("a task for each index"));
     });
 }
 
-fn for_each_number(count: usize, parallel: bool, run: &(dyn Fn(usize) + Sync)) {
+fn for_each_index(count: usize, parallel: bool, run: &(dyn Fn(usize) + Sync)) {
     if parallel && count > 1 {
         (0..count).into_par_iter().for_each(run);
     } else {
@@ -38,46 +38,46 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// What a function makes of items and their numbers, in their order, without those that it makes nothing of. With
-/// `parallel`, `together` items are a task.
+/// `Iterator::filter_map` over items and their indices, in order. With `parallel`, a task has `chunk` items.
 pub fn filter_map<I: Sync, T: Send>(
     items: &[I],
-    together: usize,
+    chunk: usize,
     parallel: bool,
     make: impl Fn(usize, &I) -> Option<T> + Sync,
 ) -> Vec<T> {
-    let mut parts = Vec::new();
-    parts.resize_with(items.len().div_ceil(together), || Mutex::new(Vec::new()));
-    for_each_number(parts.len(), parallel, &|part| {
-        let mut made = lock(&parts[part]);
-        let first = part * together;
-        for (number, item) in (first..first + together).zip(&items[first..]) {
-            if let Some(of_item) = make(number, item) {
-                made.push(of_item);
+    let mut chunks = Vec::new();
+    chunks.resize_with(items.len().div_ceil(chunk), || Mutex::new(Vec::new()));
+    for_each_index(chunks.len(), parallel, &|task| {
+        let mut made = lock(&chunks[task]);
+        let first = task * chunk;
+        for (index, item) in (first..first + chunk).zip(&items[first..]) {
+            if let Some(value) = make(index, item) {
+                made.push(value);
             }
         }
     });
     let mut all = Vec::new();
-    for part in &parts {
-        all.append(&mut lock(part));
+    for chunk in &chunks {
+        all.append(&mut lock(chunk));
     }
     all
 }
 
-/// Sorts items by their keys. Numbers are sorted instead of items, so that sorting is compiled once.
+/// Sorts items by their keys, and by their index if keys are equal. Indices are sorted instead of items, so that
+/// sorting is compiled once.
 pub fn sort_by_key<T>(items: &mut [T], key: impl Fn(&T) -> [usize; 3]) {
     let mut order = Vec::with_capacity(items.len());
-    for (number, item) in items.iter().enumerate() {
-        order.push((key(item), number));
+    for (index, item) in items.iter().enumerate() {
+        order.push((key(item), index));
     }
     sort(&mut order);
-    for place in 0..items.len() {
-        // Where the item has gone that belongs here: earlier places are done, and have given theirs away.
-        let mut from = order[place].1;
-        while from < place {
+    for index in 0..items.len() {
+        // Follow the item that belongs here: earlier indices are done, and have swapped their items away.
+        let mut from = order[index].1;
+        while from < index {
             from = order[from].1;
         }
-        items.swap(place, from);
+        items.swap(index, from);
     }
 }
 
@@ -103,9 +103,9 @@ mod tests {
     fn what_is_made_keeps_its_order() {
         let items: Vec<usize> = (0..1000).collect();
         for parallel in [false, true] {
-            for together in [1, 7, 1000, 2000] {
-                let odd = filter_map(&items, together, parallel, |number, &item| {
-                    assert_eq!(number, item);
+            for chunk in [1, 7, 1000, 2000] {
+                let odd = filter_map(&items, chunk, parallel, |index, &item| {
+                    assert_eq!(index, item);
                     (item % 2 == 1).then_some(item)
                 });
                 assert_eq!(odd, (0..500).map(|half| 2 * half + 1).collect::<Vec<_>>());

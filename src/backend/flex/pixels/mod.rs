@@ -1,16 +1,7 @@
-//! Pixels as kernels read them, and memory for them and for the output.
+//! Pixels as kernels read them: [`planes`] of a tensor, or a [`tile`] of rows with several channels interleaved.
 
-mod aligned;
-mod features;
-mod kept;
-mod output;
-pub mod pool;
-mod stream;
+mod planes;
 mod tile;
 
-pub use aligned::AlignedPixels;
-pub use features::{Features, with_contiguous_rows};
-pub use kept::Kept;
-pub use output::{Memory, output, output_of, zeros};
-pub use stream::{Stream, pays_to_stream};
-pub use tile::{LANES, LARGEST_TILE, LaneChannels, MORE_LANES, Rows, Tile, tile_capacity};
+pub use planes::{Planes, with_contiguous_rows};
+pub use tile::{LARGEST_TILE, LaneChannels, Rows, Tile, tile_capacity};

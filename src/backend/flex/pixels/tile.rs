@@ -4,15 +4,10 @@ use std::ops::Range;
 
 use pulp::{Simd, WithSimd};
 
-use super::aligned::AlignedPixels;
-use super::features::Features;
-use crate::backend::flex::numbers::{Numbers, Sum, interleave};
-
-/// How many channels are interleaved.
-pub const LANES: usize = 8;
-
-/// How many channels are interleaved where that is faster.
-pub const MORE_LANES: usize = 2 * LANES;
+use super::planes::Planes;
+use crate::backend::flex::dtype::{Sum, TensorSlice};
+use crate::backend::flex::memory::AlignedPixels;
+use crate::backend::flex::simd::interleave;
 
 /// A tile holds at most this many pixels: 4 MiB of f32.
 pub const LARGEST_TILE: usize = 1 << 17;
@@ -30,15 +25,37 @@ pub struct LaneChannels {
     pub count: usize,
 }
 
+impl LaneChannels {
+    /// Channels side by side.
+    #[inline(always)]
+    pub fn adjacent(first: usize, count: usize) -> Self {
+        Self { first, step: 1, count }
+    }
+
+    /// The input channels of output channels from `start` on, if output channel 0 reads `first`, and each further one
+    /// reads `step` channels further.
+    pub fn of_outputs([first, step]: [usize; 2], start: usize, count: usize) -> Self {
+        Self {
+            first: first + start * step,
+            step,
+            count,
+        }
+    }
+
+    #[inline(always)]
+    pub fn one(channel: usize) -> Self {
+        Self::adjacent(channel, 1)
+    }
+}
+
 /// A ring buffer of feature rows, `L` channels interleaved.
 ///
 /// Regions come from the top to the bottom, and few rows stay in the nearest caches: on the map of
 /// `box-p2`, 32 rows are 300 KiB and all 200 are 2 MiB.
 pub struct Tile<S: Sum, const L: usize> {
-    /// How many rows it holds. It is a power of two, so that a row's place, its number modulo
-    /// this, takes no division.
+    /// How many rows it holds: a power of two, so that the slot of a row, its index modulo this, takes no division.
     capacity: usize,
-    /// Rows up to this one were copied, or were not asked for.
+    /// Rows below this one were copied, or will not be asked for.
     end: usize,
     columns: Range<usize>,
     pixels: AlignedPixels<S, L>,
@@ -75,13 +92,12 @@ impl<S: Sum, const L: usize> Tile<S, L> {
         self.columns.is_empty()
     }
 
-    /// Copies rows in up to `L` channels, those that were not copied before; lanes beyond the last
-    /// channel hold any numbers.
+    /// Copies rows that were not copied before, in up to `L` channels; lanes beyond the last channel hold copies of it.
     #[inline(always)]
     pub fn load(
         &mut self,
         simd: impl Simd,
-        features: &Features<'_, S>,
+        features: &Planes<'_, S>,
         image: usize,
         channels: &LaneChannels,
         rows: Range<usize>,
@@ -99,12 +115,12 @@ impl<S: Sum, const L: usize> Tile<S, L> {
         });
     }
 
-    /// The same for a row of a tile of one row, for a caller that `pulp` was handed by itself, too.
+    /// Copies a row to a tile of one row, in a caller that `pulp` gets separately.
     #[inline(always)]
     pub fn load_row(
         &mut self,
         simd: impl Simd,
-        features: &Features<'_, S>,
+        features: &Planes<'_, S>,
         image: usize,
         channels: &LaneChannels,
         row: usize,
@@ -119,8 +135,8 @@ impl<S: Sum, const L: usize> Tile<S, L> {
         load.with_simd(simd);
     }
 
-    /// Of these rows, those that no earlier call gave. They are to be written. The first of the rows is none before
-    /// those of an earlier call, and rows before it may be overwritten.
+    /// Rows not yet loaded into the ring buffer: the caller writes them. The first of `rows` is not above that of an
+    /// earlier call, and rows above it may be overwritten.
     #[inline(always)]
     pub fn next_rows(&mut self, rows: Range<usize>) -> Range<usize> {
         let next = rows.start.max(self.end)..rows.end;
@@ -131,12 +147,12 @@ impl<S: Sum, const L: usize> Tile<S, L> {
     /// A row that is to be written.
     #[inline(always)]
     pub fn row_mut(&mut self, row: usize) -> &mut [[S; L]] {
-        let place = self.place(row);
-        &mut self.pixels.get_mut()[place]
+        let range = self.slot(row);
+        &mut self.pixels.get_mut()[range]
     }
 
     #[inline(always)]
-    fn place(&self, row: usize) -> Range<usize> {
+    fn slot(&self, row: usize) -> Range<usize> {
         let start = (row & (self.capacity - 1)) * self.columns.len();
         start..start + self.columns.len()
     }
@@ -165,10 +181,10 @@ impl<S: Sum, const L: usize> Rows<S, L> for Tile<S, L> {
     }
 }
 
-/// Rows that are copied. It is compiled once for all kernels, since `pulp` is handed it by itself.
+/// Rows that are copied. It is compiled once for all kernels, since `pulp` gets it separately.
 struct Load<'a, 'b, S: Sum, const L: usize> {
     tile: &'a mut Tile<S, L>,
-    features: &'a Features<'b, S>,
+    features: &'a Planes<'b, S>,
     image: usize,
     channels: &'a LaneChannels,
     rows: Range<usize>,
@@ -193,20 +209,20 @@ impl<S: Sum, const L: usize> WithSimd for Load<'_, '_, S, L> {
         }
         let width = tile.columns.len();
         for row in rows {
-            let place = tile.place(row);
-            let pixels = &mut tile.pixels.get_mut()[place];
-            let of_row = row as isize * features.stride();
+            let range = tile.slot(row);
+            let pixels = &mut tile.pixels.get_mut()[range];
+            let row_offset = row as isize * features.stride();
             let mut lanes: [&[S]; L] = [&[]; L];
-            match features.numbers() {
-                Numbers::Sums(numbers) => {
+            match features.elements() {
+                TensorSlice::Sums(elements) => {
                     for (lane, start) in lanes.iter_mut().zip(starts) {
-                        *lane = &numbers[(start + of_row) as usize..][..width];
+                        *lane = &elements[(start + row_offset) as usize..][..width];
                     }
                 }
-                Numbers::Halves(half, bits) => {
+                TensorSlice::Halves(half, bits) => {
                     let mut rows: [&[u16]; L] = [&[]; L];
                     for (row, start) in rows.iter_mut().zip(starts) {
-                        *row = &bits[(start + of_row) as usize..][..width];
+                        *row = &bits[(start + row_offset) as usize..][..width];
                     }
                     if S::interleave_halves(simd, half, rows, pixels) {
                         continue;

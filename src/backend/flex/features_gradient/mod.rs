@@ -1,0 +1,75 @@
+//! The gradient of features.
+//!
+//! A task owns some channels of an image and walks its regions in one order, so sums have the same bits for any number
+//! of threads.
+//!
+//! - [`axis`]: operators with axis plans. [`runs`] are the regions that tasks share, [`sum_rows`] the rows that these
+//!   add to, [`row_writer`] writes them, and [`scatter`] has a kernel for each kind of plan.
+//! - [`points`]: operators with point plans.
+
+mod axis;
+mod points;
+mod row_writer;
+mod runs;
+pub mod scatter;
+mod sum_rows;
+
+use burn::tensor::Shape;
+use burn_flex::FlexTensor;
+
+use super::dtype::{Sum, of_sums, round_to};
+use super::pixels::with_contiguous_rows;
+use crate::geometry::operator::RegionOperator;
+use crate::geometry::plan::{PlanKind, Planner, PointPlanner, Region};
+use axis::FeaturesGradientInputs;
+use scatter::{Scatter, ScatterAverage, ScatterMaxOfPixels, ScatterMaxOfSamples};
+
+/// The gradient of features of a shape. An average needs no `features`.
+pub fn features_gradient(
+    gradient: FlexTensor,
+    features: Option<FlexTensor>,
+    shape: Shape,
+    regions: &[Region],
+    operator: &RegionOperator,
+) -> FlexTensor {
+    let gradient_of = of_sums!(gradient.dtype(), gradient_in_sums);
+    gradient_of(gradient, features, shape, regions, operator)
+}
+
+fn gradient_in_sums<S: Sum>(
+    gradient: FlexTensor,
+    features: Option<FlexTensor>,
+    shape: Shape,
+    regions: &[Region],
+    operator: &RegionOperator,
+) -> FlexTensor {
+    let gradient = gradient.to_contiguous();
+    if let Some(planner) = PointPlanner::new(operator, [shape[2], shape[3]]) {
+        return points::features_gradient::<S>(&gradient, shape, regions, &planner);
+    }
+    let features = features.map_or_else(|| gradient.clone(), with_contiguous_rows);
+    let planner = Planner::new(operator, [shape[2], shape[3]]);
+    let inputs = FeaturesGradientInputs::<S> {
+        gradient: &gradient,
+        features: &features,
+        regions,
+        shape,
+        planner: &planner,
+    };
+    match planner.kind() {
+        PlanKind::Weights => scatter(inputs, &ScatterAverage),
+        PlanKind::SampleTaps => scatter(inputs, &ScatterMaxOfSamples::new(&planner)),
+        PlanKind::PixelRanges => scatter(inputs, &ScatterMaxOfPixels::new(&planner)),
+    }
+}
+
+/// Rounds once: sums of several batches are rounded after the last batch.
+fn scatter<S: Sum, K: Scatter<S>>(inputs: FeaturesGradientInputs<'_, S>, kernel: &K) -> FlexTensor {
+    let dtype = inputs.gradient.dtype();
+    let sums_dtype = if axis::is_one_batch::<S, K>(&inputs) {
+        dtype
+    } else {
+        S::dtype()
+    };
+    round_to(axis::features_gradient(inputs, kernel, sums_dtype), dtype)
+}

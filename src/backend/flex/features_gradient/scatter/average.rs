@@ -1,0 +1,59 @@
+//! An average: a pixel's gradient is the sum of weights times the gradient of elements.
+
+use std::ops::Range;
+
+use pulp::Simd;
+
+use super::{GradientScratch, Reads, Scatter};
+use crate::backend::flex::dtype::Sum;
+use crate::backend::flex::features_gradient::sum_rows::SumRows;
+use crate::backend::flex::pixels::Rows;
+use crate::geometry::plan::Weights;
+
+/// An average.
+pub struct ScatterAverage;
+
+impl<S: Sum> Scatter<S> for ScatterAverage {
+    type Plan = Weights<S>;
+
+    fn reads(&self) -> Reads {
+        Reads::Nothing
+    }
+
+    #[inline(always)]
+    fn add<const L: usize>(
+        &self,
+        _simd: impl Simd,
+        [y, x]: [&Weights<S>; 2],
+        [output_rows, output_columns]: [Range<usize>; 2],
+        columns: Range<usize>,
+        gradient: &[[S; L]],
+        _features: &impl Rows<S, L>,
+        scratch: &mut GradientScratch<S, L>,
+        sums: &mut SumRows<S, L>,
+    ) {
+        scratch.row.resize(columns.len());
+        let along_x = scratch.row.get_mut();
+        let rows = gradient.chunks_exact(output_columns.len()).zip(y.elements(output_rows));
+        for (gradient, (rows, weights_y, _)) in rows {
+            if rows.is_empty() {
+                continue;
+            }
+            along_x.fill([S::default(); L]);
+            // Copies, which the compiler keeps in a register.
+            for (gradient, (pixels, weights_x, _)) in gradient.iter().copied().zip(x.elements(output_columns.clone())) {
+                if !pixels.is_empty() {
+                    let pixels = &mut along_x[pixels.start - columns.start..pixels.end - columns.start];
+                    for (sum, &weight) in pixels.iter_mut().zip(weights_x) {
+                        S::add_weighted(sum, weight, &gradient);
+                    }
+                }
+            }
+            for (row, &weight) in rows.zip(weights_y) {
+                for (sum, pixel) in sums.row(row, columns.clone()).iter_mut().zip(&*along_x) {
+                    S::add_weighted(sum, weight, pixel);
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,110 @@
+//! How regions are gathered in groups that share pixels, and groups divided into tasks.
+
+use std::ops::Range;
+
+use crate::backend::flex::drive::sort_by_key;
+use crate::backend::flex::dtype::{Sum, TensorSliceMut};
+use crate::backend::flex::pixels::{LARGEST_TILE, tile_capacity};
+use crate::backend::flex::planned::Planned;
+use crate::geometry::plan::pixel_count;
+
+/// Regions of one image.
+pub struct Group<P> {
+    regions: Vec<Planned<P>>,
+    /// The window of the copy that all of them share; `None` if each copies its own window.
+    shared: Option<[Range<usize>; 2]>,
+}
+
+/// A range of channels of a group, with the output of each region in these channels.
+pub struct PoolTask<'a, S, P> {
+    pub regions: &'a [Planned<P>],
+    pub shared: Option<&'a [Range<usize>; 2]>,
+    pub channels: Range<usize>,
+    pub outputs: Vec<TensorSliceMut<'a, S>>,
+}
+
+/// How many tasks keep the threads busy, although some take longer than others.
+pub fn wanted_tasks(parallel: bool) -> usize {
+    if parallel { 4 * rayon::current_num_threads() } else { 1 }
+}
+
+/// Gathers regions of an image, from its top to its bottom, that can share a copy of their pixels.
+pub fn group<P>(mut regions: Vec<Planned<P>>) -> Vec<Group<P>> {
+    sort_by_key(&mut regions, |region| {
+        [region.image, region.window[0].start, region.row]
+    });
+    let mut groups: Vec<(Group<P>, [Range<usize>; 2])> = Vec::new();
+    for region in regions {
+        if let Some((group, hull)) = groups.last_mut() {
+            let joined = [0, 1].map(|axis| cover(&hull[axis], &region.window[axis]));
+            let same_image = group.regions[0].image == region.image;
+            if same_image && tile_capacity(&joined) <= LARGEST_TILE {
+                group.regions.push(region);
+                *hull = joined;
+                continue;
+            }
+        }
+        let hull = region.window.clone();
+        let regions = vec![region];
+        groups.push((Group { regions, shared: None }, hull));
+    }
+    groups
+        .into_iter()
+        .map(|(mut group, hull)| {
+            let windows: usize = group.regions.iter().map(|region| pixel_count(&region.window)).sum();
+            group.shared = pays_to_share(windows, &hull).then_some(hull);
+            group
+        })
+        .collect()
+}
+
+/// Whether one copy of the hull of several windows is faster than a copy of each; `pixels` is the sum of their sizes.
+pub fn pays_to_share(pixels: usize, hull: &[Range<usize>; 2]) -> bool {
+    3 * pixels > pixel_count(hull)
+}
+
+/// The smallest range that holds both; an empty one is ignored.
+fn cover(left: &Range<usize>, right: &Range<usize>) -> Range<usize> {
+    match (left.is_empty(), right.is_empty()) {
+        (true, _) => right.clone(),
+        (_, true) => left.clone(),
+        _ => left.start.min(right.start)..left.end.max(right.end),
+    }
+}
+
+/// Divides groups into about as many tasks as are wanted, at least one for each group, and the output among them. A
+/// task computes `lanes` channels at a time.
+pub fn divide<'a, S: Sum, P>(
+    groups: &'a [Group<P>],
+    output: TensorSliceMut<'a, S>,
+    channels: usize,
+    channel_elements: usize,
+    wanted: usize,
+    lanes: usize,
+) -> Vec<PoolTask<'a, S, P>> {
+    let group_tasks = wanted.div_ceil(groups.len().max(1));
+    let blocks = channels.div_ceil(lanes);
+    let ranges = group_tasks.min(blocks);
+    let range_channels = blocks.div_ceil(ranges) * lanes;
+    let chunks = group_tasks.div_ceil(ranges);
+
+    let mut rest = output.chunks(channels * channel_elements);
+    let mut tasks = Vec::new();
+    for start in (0..channels).step_by(range_channels) {
+        let channels = start..(start + range_channels).min(channels);
+        for group in groups {
+            let chunk_regions = group.regions.len().div_ceil(chunks);
+            for regions in group.regions.chunks(chunk_regions) {
+                let outputs = regions.iter();
+                let outputs = outputs.map(|region| rest[region.row].take(channels.len() * channel_elements));
+                tasks.push(PoolTask {
+                    regions,
+                    shared: group.shared.as_ref(),
+                    channels: channels.clone(),
+                    outputs: outputs.collect(),
+                });
+            }
+        }
+    }
+    tasks
+}

@@ -1,0 +1,41 @@
+//! What a task asks of a kernel.
+
+use std::ops::Range;
+
+use pulp::Simd;
+
+use crate::backend::flex::dtype::Sum;
+use crate::backend::flex::pixels::Rows;
+use crate::geometry::plan::AxisPlan;
+
+/// The window that some elements read.
+pub struct Window<'a, R> {
+    /// Rows of the map.
+    pub rows: &'a R,
+    /// The columns that are read.
+    pub columns: Range<usize>,
+}
+
+/// How an output element is computed from what it reads.
+pub trait Kernel<S: Sum>: Sync {
+    /// The plan of an axis of a region, for all channels.
+    type Plan: AxisPlan<S>;
+
+    /// Whether it is compiled for more lanes too, which takes time. The kernels of the standard workloads are.
+    const IN_MORE_LANES: bool = false;
+
+    /// How many pixels of `along_y` a window of so many columns takes.
+    fn pixels_along_y(columns: usize) -> usize;
+
+    /// Computes `elements`, which are rows and columns of the output, in `L` channels. `plan` has the plans of y and of
+    /// x, `window` is what they read, and `along_y` is memory.
+    fn compute<const L: usize>(
+        &self,
+        simd: impl Simd,
+        plan: [&Self::Plan; 2],
+        elements: [Range<usize>; 2],
+        window: Window<'_, impl Rows<S, L>>,
+        along_y: &mut [[S; L]],
+        output: &mut [[S; L]],
+    );
+}

@@ -1,0 +1,113 @@
+//! A maximum over bins of whole pixels: over a bin's rows first, then over its columns.
+
+use std::ops::Range;
+
+use pulp::Simd;
+
+use super::along_y::{Reduced, Source};
+use super::row_blocks::{Reduction, in_blocks, pixels_along_y};
+use crate::backend::flex::dtype::Sum;
+use crate::backend::flex::forward::{Kernel, Window};
+use crate::backend::flex::pixels::Rows;
+use crate::geometry::plan::{PixelRanges, Planner};
+
+/// A maximum over bins of whole pixels.
+pub struct MaxOfPixels<S> {
+    /// Initial value of a maximum.
+    start: S,
+    /// The value of an empty bin.
+    outside: S,
+}
+
+impl<S: Sum> MaxOfPixels<S> {
+    /// A maximum whose initial value is also the value of an empty bin.
+    pub fn from(start: S) -> Self {
+        Self { start, outside: start }
+    }
+
+    pub fn new(planner: &Planner<S>) -> Self {
+        Self {
+            start: planner.maximum_from(),
+            outside: S::from_f64(planner.value_without_pixels()),
+        }
+    }
+}
+
+impl<S: Sum> Kernel<S> for MaxOfPixels<S> {
+    type Plan = PixelRanges;
+
+    const IN_MORE_LANES: bool = true;
+
+    #[inline(always)]
+    fn pixels_along_y(columns: usize) -> usize {
+        pixels_along_y(columns)
+    }
+
+    #[inline(always)]
+    fn compute<const L: usize>(
+        &self,
+        simd: impl Simd,
+        [y, x]: [&PixelRanges; 2],
+        [output_rows, output_columns]: [Range<usize>; 2],
+        Window { rows, columns }: Window<'_, impl Rows<S, L>>,
+        along_y: &mut [[S; L]],
+        output: &mut [[S; L]],
+    ) {
+        let mut maxima = Maxima {
+            y,
+            x: &x[output_columns],
+            kernel: self,
+            rows,
+            columns: columns.clone(),
+        };
+        in_blocks(simd, &mut maxima, output_rows, columns.len(), along_y, output);
+    }
+}
+
+/// Maxima along y, and of these along x.
+struct Maxima<'a, S, R> {
+    y: &'a PixelRanges,
+    x: &'a [Range<usize>],
+    kernel: &'a MaxOfPixels<S>,
+    rows: &'a R,
+    columns: Range<usize>,
+}
+
+impl<S: Sum, R: Rows<S, L>, const L: usize> Reduction<S, L> for Maxima<'_, S, R> {
+    #[inline(always)]
+    fn width(&self) -> usize {
+        self.x.len()
+    }
+
+    #[inline(always)]
+    fn along_y(&mut self, output_row: usize, mut reduced: Reduced<'_, S, L>) {
+        let bin_y = &self.y[output_row];
+        let rows = Source {
+            rows: self.rows,
+            first: bin_y.start,
+            columns: &self.columns,
+        };
+        reduced.maxima(bin_y.len(), &rows);
+    }
+
+    #[inline(always)]
+    fn along_x<const N: usize>(&self, simd: impl Simd, first: usize, pixels: &[[[S; L]; N]], output: &mut [[S; L]]) {
+        let width = self.x.len();
+        let MaxOfPixels { start, outside } = *self.kernel;
+        for (column, bin_x) in self.x.iter().enumerate() {
+            let mut maxima = [[outside; L]; N];
+            if !bin_x.is_empty() {
+                let bin = bin_x.start - self.columns.start..bin_x.end - self.columns.start;
+                maxima = S::maxima(simd, start, &pixels[bin]);
+            }
+            for (row, maximum) in maxima.iter().enumerate() {
+                output[row * width + column] = *maximum;
+            }
+        }
+        for (output, bin_y) in output.chunks_exact_mut(width).zip(&self.y[first..first + N]) {
+            if bin_y.is_empty() {
+                output.fill([outside; L]);
+            }
+        }
+    }
+}

@@ -1,0 +1,73 @@
+//! A maximum over samples: the two rows of a sample of y are summed, then the two columns of each sample of x.
+
+use std::ops::Range;
+
+use pulp::Simd;
+
+use super::row_sums::weighted_sum;
+use crate::backend::flex::dtype::Sum;
+use crate::backend::flex::forward::{Kernel, Window};
+use crate::backend::flex::pixels::Rows;
+use crate::geometry::plan::{Planner, SampleTaps};
+
+/// A maximum over samples.
+pub struct MaxOfSamples<S> {
+    /// Initial value of a maximum.
+    start: S,
+    outside: S,
+}
+
+impl<S: Sum> MaxOfSamples<S> {
+    pub fn new(planner: &Planner<S>) -> Self {
+        Self {
+            start: planner.maximum_from(),
+            outside: S::from_f64(planner.value_without_pixels()),
+        }
+    }
+}
+
+impl<S: Sum> Kernel<S> for MaxOfSamples<S> {
+    type Plan = SampleTaps<S>;
+
+    #[inline(always)]
+    fn pixels_along_y(columns: usize) -> usize {
+        columns
+    }
+
+    #[inline(always)]
+    fn compute<const L: usize>(
+        &self,
+        _simd: impl Simd,
+        [y, x]: [&SampleTaps<S>; 2],
+        [output_rows, output_columns]: [Range<usize>; 2],
+        Window { rows, columns }: Window<'_, impl Rows<S, L>>,
+        along_y: &mut [[S; L]],
+        output: &mut [[S; L]],
+    ) {
+        let outputs = output.chunks_exact_mut(output_columns.len());
+        for (output, (samples_y, complete_y)) in outputs.zip(y.elements(output_rows)) {
+            output.fill([self.start; L]);
+            for taps in samples_y {
+                let pair = [taps.low, taps.high];
+                weighted_sum(along_y, &[taps.low_weight, taps.high_weight], |tap| {
+                    rows.row(pair[tap], columns.clone())
+                });
+                for (maximum, (samples_x, _)) in output.iter_mut().zip(x.elements(output_columns.clone())) {
+                    for taps in samples_x {
+                        let mut sample = [S::default(); L];
+                        S::add_weighted(&mut sample, taps.low_weight, &along_y[taps.low - columns.start]);
+                        S::add_weighted(&mut sample, taps.high_weight, &along_y[taps.high - columns.start]);
+                        S::keep_larger(maximum, &sample);
+                    }
+                }
+            }
+            for (maximum, (samples_x, complete_x)) in output.iter_mut().zip(x.elements(output_columns.clone())) {
+                if samples_y.is_empty() || samples_x.is_empty() {
+                    *maximum = [self.outside; L];
+                } else if !(complete_y && complete_x) {
+                    S::keep_larger(maximum, &[self.outside; L]);
+                }
+            }
+        }
+    }
+}

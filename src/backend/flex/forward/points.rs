@@ -1,0 +1,180 @@
+//! Pools regions by point plans.
+
+use burn::tensor::Shape;
+use burn_flex::FlexTensor;
+use pulp::{Scalar, Simd};
+
+use super::groups::{PoolTask, divide, group, wanted_tasks};
+use super::write::WriteElements;
+use crate::backend::flex::drive::{in_parallel, run_tasks};
+use crate::backend::flex::dtype::{Sum, TensorSliceMut};
+use crate::backend::flex::lanes::{self, ChannelWork, LANES};
+use crate::backend::flex::memory::{AlignedPixels, output};
+use crate::backend::flex::pixels::{LARGEST_TILE, LaneChannels, Planes, Rows, Tile, tile_capacity};
+use crate::backend::flex::planned::{Planned, plan_points_in_batches};
+use crate::geometry::plan::{PointPart, PointPlanner, PointWeights, Region, pixel_count};
+
+/// Pools the regions in the operator's range of areas to an output of a shape. `features` have contiguous rows.
+pub fn pool<S: Sum>(
+    pooled: Option<FlexTensor>,
+    features: &FlexTensor,
+    regions: &[Region],
+    shape: Shape,
+    planner: &PointPlanner,
+) -> FlexTensor {
+    let [_, channels, rows, columns] = shape.dims();
+    let parallel = in_parallel(shape.num_elements());
+    let is_pooled = |row: usize| planner.pools::<S>(&regions[row]);
+    let mut output = output::<S>(pooled, &shape, features.dtype(), &is_pooled, parallel);
+    let start = output.layout().start_offset();
+    let mut all = TensorSliceMut::<S>::of(&mut output);
+    let pass = PointForwardPass {
+        features: &Planes::new(features),
+        planner,
+        channels,
+        elements: rows * columns,
+    };
+    plan_points_in_batches(regions, planner, parallel, |planned| {
+        let groups = group(planned);
+        let tasks = divide(
+            &groups,
+            all.get(start..start + shape.num_elements()),
+            channels,
+            rows * columns,
+            wanted_tasks(parallel),
+            LANES,
+        );
+        run_tasks(tasks, parallel, |task| compute(&pass, task));
+    });
+    output
+}
+
+/// What all tasks share.
+struct PointForwardPass<'a, S: Sum> {
+    features: &'a Planes<'a, S>,
+    planner: &'a PointPlanner,
+    /// The channels of the output.
+    channels: usize,
+    /// The elements of a channel of a region.
+    elements: usize,
+}
+
+fn compute<S: Sum>(pass: &PointForwardPass<'_, S>, task: PoolTask<'_, S, PointWeights<S>>) {
+    let channels = task.channels.len();
+    let fits = |region: &Planned<PointWeights<S>>| tile_capacity(&region.window) <= LARGEST_TILE;
+    let fit = task.regions.iter().all(fits);
+    lanes::compute(PoolRegions { pass, task }, channels, fit);
+}
+
+/// The work of a task.
+struct PoolRegions<'a, S: Sum> {
+    pass: &'a PointForwardPass<'a, S>,
+    task: PoolTask<'a, S, PointWeights<S>>,
+}
+
+impl<S: Sum> ChannelWork for PoolRegions<'_, S> {
+    #[inline(always)]
+    fn in_lanes(self, simd: impl Simd) {
+        compute_in_lanes(simd, self.pass, self.task);
+    }
+
+    /// From where the pixels are: a window of a large map is not copied.
+    #[inline(never)]
+    fn one_by_one(self) {
+        let Self { pass, mut task } = self;
+        let mut tile = Tile::<S, 1>::new();
+        let mut sums = AlignedPixels::<S, 1>::new();
+        sums.resize(pass.elements);
+        for channel in task.channels.clone() {
+            for (region, output) in task.regions.iter().zip(&mut task.outputs) {
+                sums.get_mut().fill([S::default()]);
+                for part in region.plan.parts.iter().filter(|part| pixel_count(&part.window) > 0) {
+                    let [first, step] = pass.planner.channels_of_group(part.group, pass.channels);
+                    if let Some(plane) = pass.features.plane(region.image, first + channel * step) {
+                        add_part(&region.plan, part, &plane, sums.get_mut());
+                    } else if const { S::SUMS_HALVES } {
+                        let [rows, columns] = part.window.clone();
+                        tile.clear(rows.len(), columns);
+                        let lane = LaneChannels::of_outputs([first, step], channel, 1);
+                        tile.load(Scalar::new(), pass.features, region.image, &lane, rows);
+                        add_part(&region.plan, part, &tile, sums.get_mut());
+                    }
+                }
+                let sums = sums.get().as_flattened();
+                output.take(pass.elements).write(Scalar::new(), sums);
+            }
+        }
+    }
+}
+
+/// Several channels at a time, from a copy of the pixels in which they are neighbours.
+#[inline(always)]
+fn compute_in_lanes<S: Sum>(
+    simd: impl Simd,
+    pass: &PointForwardPass<'_, S>,
+    mut task: PoolTask<'_, S, PointWeights<S>>,
+) {
+    let mut tile = Tile::<S, LANES>::new();
+    let mut sums = AlignedPixels::<S, LANES>::new();
+    let mut lanes = AlignedPixels::<S, 1>::new();
+    // If elements read channels of their own, regions share no copy.
+    let shared = task.shared.filter(|_| pass.planner.groups() == 1);
+    let most_rows = task.regions.iter().map(|region| region.window[0].len()).max();
+    for start in task.channels.clone().step_by(LANES) {
+        let count = LANES.min(task.channels.end - start);
+        if let Some([_, columns]) = shared {
+            tile.clear(most_rows.unwrap_or(0), columns.clone());
+        }
+        for (region, output) in task.regions.iter().zip(&mut task.outputs) {
+            sums.resize(pass.elements);
+            sums.get_mut().fill([S::default(); LANES]);
+            for part in &region.plan.parts {
+                let [rows, columns] = part.window.clone();
+                if pixel_count(&part.window) == 0 {
+                    continue;
+                }
+                if shared.is_none() {
+                    tile.clear(rows.len(), columns);
+                }
+                let channels = pass.planner.channels_of_group(part.group, pass.channels);
+                tile.load(
+                    simd,
+                    pass.features,
+                    region.image,
+                    &LaneChannels::of_outputs(channels, start, count),
+                    rows,
+                );
+                add_part(&region.plan, part, &tile, sums.get_mut());
+            }
+            simd.vectorize(WriteElements {
+                elements: sums.get(),
+                lanes: &mut lanes,
+                first: 0,
+                channel_elements: pass.elements,
+                output: &mut output.take(count * pass.elements),
+            });
+        }
+    }
+}
+
+/// Adds what elements read of one group of channels.
+#[inline(always)]
+fn add_part<S: Sum, const L: usize>(
+    plan: &PointWeights<S>,
+    part: &PointPart,
+    rows: &impl Rows<S, L>,
+    sums: &mut [[S; L]],
+) {
+    for read in plan.elements(part) {
+        let mut total = sums[read.element];
+        let mut weights = &plan.weights[read.weights];
+        for span in read.spans {
+            let (span_weights, rest) = weights.split_at(span.count as usize);
+            weights = rest;
+            for (&weight, pixel) in span_weights.iter().zip(rows.row(span.row as usize, span.columns())) {
+                S::add_weighted(&mut total, weight, pixel);
+            }
+        }
+        sums[read.element] = total;
+    }
+}

@@ -1,0 +1,27 @@
+//! Memory that a task of a forward pass reuses from region to region.
+
+use crate::backend::flex::dtype::Sum;
+use crate::backend::flex::memory::AlignedPixels;
+
+/// Intermediate results in `L` interleaved channels.
+pub struct PoolScratch<S: Sum, const L: usize> {
+    /// Rows of the window, reduced along y.
+    pub along_y: AlignedPixels<S, L>,
+    /// Output elements.
+    pub sums: AlignedPixels<S, L>,
+    /// Output elements, one channel after another.
+    pub lanes: AlignedPixels<S, 1>,
+    /// The same, rounded to 16 bits.
+    pub rounded: Vec<u16>,
+}
+
+impl<S: Sum, const L: usize> PoolScratch<S, L> {
+    pub fn new() -> Self {
+        Self {
+            along_y: AlignedPixels::new(),
+            sums: AlignedPixels::new(),
+            lanes: AlignedPixels::new(),
+            rounded: Vec::new(),
+        }
+    }
+}

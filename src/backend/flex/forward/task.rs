@@ -1,0 +1,205 @@
+//! A task of a forward pass by axis plans: a range of channels of some regions.
+
+use std::ops::Range;
+
+use pulp::{Scalar, Simd};
+
+use super::groups::PoolTask;
+use super::kernel::{Kernel, Window};
+use super::scratch::PoolScratch;
+use super::write::{StreamElements, WriteElements};
+use crate::backend::flex::dtype::{Sum, TensorSliceMut};
+use crate::backend::flex::lanes::{self, ChannelWork, LANES, MORE_LANES};
+use crate::backend::flex::pixels::{LARGEST_TILE, LaneChannels, Planes, Rows, Tile, tile_capacity};
+use crate::backend::flex::planned::Planned;
+use crate::backend::flex::simd::{HAS_MORE_LANES, Stream};
+use crate::geometry::plan::{Planner, pixel_count};
+
+/// The most output elements of a region in a band: 512 KiB of f32.
+pub const BAND: usize = 1 << 14;
+
+/// How many rows of a region's output are a band: they are computed before they are written.
+pub fn rows_of_a_band(rows: usize, columns: usize) -> usize {
+    (BAND / columns).clamp(1, rows)
+}
+
+/// The most pixels that a tile of [`MORE_LANES`] holds: 640 KiB of f32. Of the workloads that were timed in more lanes,
+/// box-p2 has the largest tile that is faster so, with 608 KiB.
+const LARGEST_TILE_OF_MORE: usize = 10 << 10;
+
+/// How often regions read a pixel of their copy, at least, if more lanes pay. mask-p2 reads one 0.6 times, spends most
+/// of its time on the copy, and took a tenth longer in more lanes. box-p2 reads one 6 times.
+const READS_OF_MORE: usize = 2;
+
+/// What all tasks share.
+pub struct AxisForwardPass<'a, S: Sum, K> {
+    pub kernel: &'a K,
+    pub features: &'a Planes<'a, S>,
+    pub planner: &'a Planner<S>,
+    /// The channels of the output, and the elements of a channel of a region.
+    pub output_size: [usize; 2],
+    /// [`rows_of_a_band`] of the output.
+    pub band_rows: usize,
+    /// Whether the output is written past the caches.
+    pub streams: bool,
+}
+
+/// Computes a task.
+pub fn compute<S: Sum, K: Kernel<S>>(pass: &AxisForwardPass<'_, S, K>, task: PoolTask<'_, S, [K::Plan; 2]>) {
+    let channels = task.channels.len();
+    let shares = task.shared.is_some();
+    let fits = |region: &Planned<[K::Plan; 2]>| shares || tile_capacity(&region.window) <= LARGEST_TILE;
+    let fit = task.regions.iter().all(fits);
+    lanes::compute(PoolRegions { pass, task }, channels, fit);
+}
+
+/// The pass of a task.
+struct PoolRegions<'a, S: Sum, K: Kernel<S>> {
+    pass: &'a AxisForwardPass<'a, S, K>,
+    task: PoolTask<'a, S, [K::Plan; 2]>,
+}
+
+impl<S: Sum, K: Kernel<S>> ChannelWork for PoolRegions<'_, S, K> {
+    #[inline(always)]
+    fn in_lanes(self, simd: impl Simd) {
+        compute_in_all_lanes(simd, self.pass, self.task);
+    }
+
+    #[inline(never)]
+    fn one_by_one(self) {
+        let Self { pass, mut task } = self;
+        let [_, channel_elements] = pass.output_size;
+        let mut tile = Tile::<S, 1>::new();
+        let mut scratch = PoolScratch::new();
+        for channel in task.channels.clone() {
+            for (region, rest) in task.regions.iter().zip(&mut task.outputs) {
+                let output = rest.take(channel_elements);
+                if let Some(plane) = pass.features.plane(region.image, channel) {
+                    compute_region(Scalar::new(), pass, region, &plane, &mut scratch, output, &mut None);
+                } else if const { S::SUMS_HALVES } {
+                    let [rows, columns] = region.window.clone();
+                    tile.clear(rows.len(), columns);
+                    let lane = LaneChannels::one(channel);
+                    tile.load(Scalar::new(), pass.features, region.image, &lane, rows);
+                    compute_region(Scalar::new(), pass, region, &tile, &mut scratch, output, &mut None);
+                }
+            }
+        }
+    }
+}
+
+/// Several channels at a time: first in blocks of more lanes where that pays, then in blocks of fewer.
+#[inline(always)]
+fn compute_in_all_lanes<'a, S: Sum, K: Kernel<S>>(
+    simd: impl Simd,
+    pass: &AxisForwardPass<'_, S, K>,
+    mut task: PoolTask<'a, S, [K::Plan; 2]>,
+) {
+    let mut stream = if pass.streams { Stream::new(simd) } else { None };
+    let Range { mut start, end } = task.channels;
+    // A constant, so that code that it excludes is not compiled.
+    if const { K::IN_MORE_LANES && size_of::<S>() == size_of::<f32>() && HAS_MORE_LANES }
+        && end - start > LANES
+        && pays_to_take_more(&task)
+    {
+        // What is left is computed in fewer lanes if it is half a block or less.
+        let more = (end - start + LANES - 1) / MORE_LANES * MORE_LANES;
+        let channels = start..end.min(start + more);
+        start = channels.end;
+        compute_in_lanes::<_, _, MORE_LANES>(simd, pass, &mut task, channels, &mut stream);
+    }
+    compute_in_lanes::<_, _, LANES>(simd, pass, &mut task, start..end, &mut stream);
+}
+
+/// Whether a task is faster in more lanes.
+fn pays_to_take_more<S, P>(task: &PoolTask<'_, S, [P; 2]>) -> bool {
+    let Some(hull) = task.shared else {
+        return false;
+    };
+    let read: usize = task.regions.iter().map(|region| pixel_count(&region.window)).sum();
+    let largest_tile = tile_capacity(&[0..most_rows(task), hull[1].clone()]);
+    read >= READS_OF_MORE * pixel_count(hull) && largest_tile <= LARGEST_TILE_OF_MORE
+}
+
+/// How many rows the tallest window of a task has.
+fn most_rows<S, P>(task: &PoolTask<'_, S, [P; 2]>) -> usize {
+    let rows = task.regions.iter().map(|region| region.window[0].len());
+    rows.max().unwrap_or(0)
+}
+
+/// `L` channels at a time, from a copy of the pixels in which they are neighbours. What precedes these channels in the
+/// outputs was taken from them.
+#[inline(always)]
+fn compute_in_lanes<'a, S: Sum, K: Kernel<S>, const L: usize>(
+    simd: impl Simd,
+    pass: &AxisForwardPass<'_, S, K>,
+    task: &mut PoolTask<'a, S, [K::Plan; 2]>,
+    channels: Range<usize>,
+    stream: &mut Option<Stream<'a>>,
+) {
+    let [_, channel_elements] = pass.output_size;
+    let mut tile = Tile::<S, L>::new();
+    let mut scratch = PoolScratch::new();
+    let most_rows = most_rows(task);
+    for start in channels.clone().step_by(L) {
+        let lanes = LaneChannels::adjacent(start, L.min(channels.end - start));
+        if let Some([_, columns]) = task.shared {
+            tile.clear(most_rows, columns.clone());
+        }
+        for (region, rest) in task.regions.iter().zip(&mut task.outputs) {
+            let [rows, columns] = region.window.clone();
+            if task.shared.is_none() {
+                tile.clear(rows.len(), columns);
+            }
+            tile.load(simd, pass.features, region.image, &lanes, rows);
+            let output = rest.take(lanes.count * channel_elements);
+            compute_region(simd, pass, region, &tile, &mut scratch, output, stream);
+        }
+    }
+}
+
+/// A region in up to `L` channels, from rows of its window to where its output is.
+#[inline(always)]
+fn compute_region<'a, S: Sum, K: Kernel<S>, const L: usize>(
+    simd: impl Simd,
+    pass: &AxisForwardPass<'_, S, K>,
+    region: &Planned<[K::Plan; 2]>,
+    rows: &impl Rows<S, L>,
+    scratch: &mut PoolScratch<S, L>,
+    mut output: TensorSliceMut<'a, S>,
+    stream: &mut Option<Stream<'a>>,
+) {
+    let [height, width] = pass.planner.output_size();
+    let columns = &region.window[1];
+    scratch.along_y.resize(K::pixels_along_y(columns.len()));
+    for start in (0..height).step_by(pass.band_rows) {
+        let output_rows = start..(start + pass.band_rows).min(height);
+        scratch.sums.resize(output_rows.len() * width);
+        pass.kernel.compute(
+            simd,
+            [&region.plan[0], &region.plan[1]],
+            [output_rows, 0..width],
+            Window {
+                rows,
+                columns: columns.clone(),
+            },
+            scratch.along_y.get_mut(),
+            scratch.sums.get_mut(),
+        );
+        if let (Some(stream), true) = (&mut *stream, pass.band_rows >= height) {
+            simd.vectorize(StreamElements {
+                scratch,
+                stream,
+                output,
+            });
+            return;
+        }
+        simd.vectorize(WriteElements {
+            elements: scratch.sums.get(),
+            lanes: &mut scratch.lanes,
+            first: start * width,
+            channel_elements: height * width,
+            output: &mut output,
+        });
+    }
+}
