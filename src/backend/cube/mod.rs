@@ -1,32 +1,31 @@
 //! CubeCL kernels, for every runtime: wgpu, Vulkan, Metal, WebGPU, CUDA, ROCm and CPU.
 //!
-//! A call, or a level of a feature pyramid, is one launch. The kernel reads the boxes, which the host never does; a
-//! row that is not finite or names no image reads no pixel. Tensors are read by their strides, so nothing is copied
-//! first.
+//! A call, or a level of a feature pyramid, is one launch for its output and for each gradient. The kernel reads the
+//! boxes, which the host never does. A region that is not finite or has an invalid batch index reads no pixel. Tensors
+//! are read by their strides, so nothing is copied first.
 //!
-//! - [`kernel`]: the kernel, and how it is launched.
-//! - [`unit`]: which output elements a unit computes, their region, and the channels that they read.
-//! - [`backward`]: the gradients of features and of boxes.
-//! - [`blocks`]: the channel blocks that a unit computes together; [`pairs`]: samples that share pixels, joined along
-//!   an axis.
-//! - [`samples`], [`bins`] and [`integrals`]: what an element reads, reduced.
-//! - [`points`]: operators whose elements read points, and their gradients.
+//! - [`launch`]: what all launches have in common.
+//! - [`unit`]: what a unit computes and reads, in all kernels.
+//! - [`forward`]: pools.
+//! - [`features_gradient`] and [`regions_gradient`]: the gradients of features, and of boxes, angles and offsets.
+//!
+//! Each has kernels of axis plans, whose elements read samples, bins or integrals along y and along x, and kernels of
+//! point plans, whose elements read points anywhere on the map.
 
 use burn::backend::TensorMetadata;
 use burn_cubecl::CubeBackend;
 use burn_cubecl::tensor::CubeTensor;
 
 use super::{HostRegions, RegionKernels};
-use crate::geometry::operator::{Elements, RegionOperator};
+use crate::geometry::operator::RegionOperator;
+use features_gradient::features_gradient;
+use forward::pool;
+use regions_gradient::regions_gradient;
 
-mod backward;
-mod bins;
-mod blocks;
-mod integrals;
-mod kernel;
-mod pairs;
-mod points;
-mod samples;
+mod features_gradient;
+mod forward;
+mod launch;
+mod regions_gradient;
 mod unit;
 
 impl RegionKernels for CubeBackend {
@@ -59,10 +58,7 @@ impl RegionKernels for CubeBackend {
         operator: RegionOperator,
         shape: [usize; 4],
     ) -> CubeTensor {
-        if let Elements::Points(grid) = &operator.elements {
-            return points::features_gradient(gradient, boxes, batch_indices, &operator, grid, shape);
-        }
-        backward::features_gradient(gradient, None, boxes, batch_indices, &operator, shape)
+        features_gradient(gradient, None, boxes, batch_indices, &operator, shape)
     }
 
     fn maximum_gradient(
@@ -74,7 +70,7 @@ impl RegionKernels for CubeBackend {
         operator: RegionOperator,
     ) -> CubeTensor {
         let shape = features.shape().dims();
-        backward::features_gradient(gradient, Some(features), boxes, batch_indices, &operator, shape)
+        features_gradient(gradient, Some(features), boxes, batch_indices, &operator, shape)
     }
 
     fn boxes_gradient(
@@ -85,22 +81,6 @@ impl RegionKernels for CubeBackend {
         _regions: Option<HostRegions>,
         operator: RegionOperator,
     ) -> CubeTensor {
-        if let Elements::Points(grid) = &operator.elements {
-            return points::regions_gradient(gradient, features, boxes, batch_indices, &operator, grid);
-        }
-        backward::boxes_gradient(gradient, features, boxes, batch_indices, &operator)
-    }
-}
-
-fn pool(
-    pooled: Option<CubeTensor>,
-    features: CubeTensor,
-    boxes: CubeTensor,
-    batch_indices: CubeTensor,
-    operator: &RegionOperator,
-) -> CubeTensor {
-    match &operator.elements {
-        Elements::Points(grid) => points::pool(pooled, features, boxes, batch_indices, operator, grid),
-        _ => kernel::launch(pooled, features, boxes, batch_indices, operator),
+        regions_gradient(gradient, features, boxes, batch_indices, &operator)
     }
 }

@@ -8,7 +8,8 @@ use crate::geometry::operator::RegionOperator;
 use crate::geometry::plan::{AxisPlan, Coordinate, Run};
 use crate::geometry::real::single::rules::Rules;
 use crate::geometry::real::single::samples::{self, SampleRule};
-use crate::ops::{CropAndResizeConfig, Operates, RoiAlignConfig};
+use crate::ops::operator_config::Operates;
+use crate::ops::{CropAndResizeConfig, RoiAlignConfig};
 use crate::{Arithmetic, Interpolation, Sampling};
 
 /// The rule of x of an operator on a map of `size` pixels.

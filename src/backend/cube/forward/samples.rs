@@ -2,27 +2,25 @@
 
 use cubecl::prelude::*;
 
-use super::blocks::{Block, Layout, Two, add_two, blocks, write_blocks};
-use super::kernel::Compiled;
 use super::pairs::{Pairs, advance, are_left, pairs, share_a_pixel};
-use super::unit::{BLOCKS, BoxRow, Element, Units, sizes};
+use crate::backend::cube::unit::blocks::{Block, Blocks, PixelPair, add_pixel_pair, blocks, write_blocks};
+use crate::backend::cube::unit::channels::{BLOCKS, Layout};
+use crate::backend::cube::unit::element::{Element, sizes};
+use crate::backend::cube::unit::plan::ReductionPlan;
+use crate::backend::cube::unit::region::BoxRow;
 use crate::geometry::options::Reduction;
 use crate::geometry::real::single::samples::{SampleRule, axis, in_bounds};
 
-/// Pools an element in all channels of its unit. `start` is where a sum or a maximum starts.
+/// Pools an element in all channels of its unit.
 #[cube]
-#[allow(clippy::too_many_arguments)]
 pub fn pool_samples<F: Float>(
     features: &Tensor<F>,
     output: &mut Tensor<F>,
-    units: &Units,
     element: &Element,
     region: &BoxRow,
     rule_y: &SampleRule,
     rule_x: &SampleRule,
-    start: f32,
-    outside: f32,
-    #[comptime] compiled: Compiled,
+    plan: &ReductionPlan,
 ) {
     let height = features.shape(2) as u32;
     let width = features.shape(3) as u32;
@@ -41,8 +39,9 @@ pub fn pool_samples<F: Float>(
     // Read before the loops: a device compiler does not hoist a read that may not be reached.
     let row_step = features.stride(2);
     let step = features.stride(3);
-    let joined = comptime!(compiled.reduction == Reduction::Average);
-    let mut blocks = blocks(features, region.image, element, units, &sizes, start, compiled.layout);
+    let reduction = comptime!(plan.axes.settings.reduction);
+    let joined = comptime!(reduction == Reduction::Average);
+    let mut blocks = blocks(features, region.image, element, &sizes, plan.start);
     let mut y = pairs(rows.first);
     while are_left(&y, rows_end) {
         advance(&mut y, rule_y, &axis_y, element.row as u32, height, rows_end, joined);
@@ -59,34 +58,23 @@ pub fn pool_samples<F: Float>(
             );
             if comptime!(joined) {
                 share_a_pixel(&mut x, columns.end);
-                add_rows(features, &y, &x, row_step, step, &mut blocks, compiled.layout);
+                add_rows(features, &y, &x, row_step, step, &mut blocks);
             } else {
                 let square = square(&y, &x, row_step, step);
                 #[unroll]
                 for number in 0..BLOCKS {
-                    compare_square(features, &square, &mut blocks[number], compiled);
+                    compare_square(features, &square, &mut blocks.list[number], blocks.layout, reduction);
                 }
             }
         }
     }
-    #[unroll]
-    for number in 0..BLOCKS {
-        add_out_of_bounds(&mut blocks[number], samples, count_in_bounds, outside, compiled);
-    }
-    write_blocks(output, element, &blocks, compiled.layout);
+    add_out_of_bounds(&mut blocks, samples, count_in_bounds, plan);
+    write_blocks(output, element, &blocks);
 }
 
-/// Adds the pixels of two rows in two columns, by their weights. The rows, or the columns, may be one.
+/// Adds the pixels of two rows in two columns, by their weights. Both rows may be the same, and both columns.
 #[cube]
-fn add_rows<F: Float>(
-    features: &Tensor<F>,
-    y: &Pairs,
-    x: &Pairs,
-    row_step: usize,
-    step: usize,
-    blocks: &mut Sequence<Block>,
-    #[comptime] layout: Layout,
-) {
+fn add_rows<F: Float>(features: &Tensor<F>, y: &Pairs, x: &Pairs, row_step: usize, step: usize, blocks: &mut Blocks) {
     let mut row = y.low;
     let mut weight = y.low_weight;
     let mut rows = 2u32;
@@ -95,19 +83,19 @@ fn add_rows<F: Float>(
         rows = 1u32;
     }
     for _ in 0..rows {
-        let two = Two {
+        let pair = PixelPair {
             left: row as usize * row_step + x.low as usize * step,
             distance: (x.high - x.low) as usize * step,
             left_weight: weight * x.low_weight,
             right_weight: weight * x.high_weight,
         };
-        add_two(features, &two, blocks, layout);
+        add_pixel_pair(features, &pair, blocks);
         row = y.high;
         weight = y.high_weight;
     }
 }
 
-/// Four pixels, by where they lie in a channel, and their weights.
+/// Four pixels: where they lie in a channel, and their weights.
 #[derive(CubeType)]
 struct Square {
     offset_11: usize,
@@ -138,16 +126,22 @@ fn square(y: &Pairs, x: &Pairs, row_step: usize, step: usize) -> Square {
 
 /// Compares four more pixels with a maximum, in all channels of a block.
 #[cube]
-fn compare_square<F: Float>(features: &Tensor<F>, square: &Square, block: &mut Block, #[comptime] compiled: Compiled) {
+fn compare_square<F: Float>(
+    features: &Tensor<F>,
+    square: &Square,
+    block: &mut Block,
+    #[comptime] layout: Layout,
+    #[comptime] reduction: Reduction,
+) {
     if block.computed {
         let mut plane = block.planes.start;
         #[unroll]
-        for channel in 0..compiled.layout.of_block {
+        for channel in 0..layout.of_block {
             let corner_11 = square.weight_11 * f32::cast_from(features[plane + square.offset_11]);
             let corner_12 = square.weight_12 * f32::cast_from(features[plane + square.offset_12]);
             let corner_21 = square.weight_21 * f32::cast_from(features[plane + square.offset_21]);
             let corner_22 = square.weight_22 * f32::cast_from(features[plane + square.offset_22]);
-            if comptime!(compiled.reduction == Reduction::MaxOfWeightedCorners) {
+            if comptime!(reduction == Reduction::MaxOfWeightedCorners) {
                 let above = corner_11.max(corner_12);
                 let below = corner_21.max(corner_22);
                 block.results[channel] = block.results[channel].max(above.max(below));
@@ -162,14 +156,31 @@ fn compare_square<F: Float>(features: &Tensor<F>, square: &Square, block: &mut B
 
 /// Ends the reduction with the samples out of bounds.
 #[cube]
-fn add_out_of_bounds(
+fn add_out_of_bounds(blocks: &mut Blocks, samples: f32, count_in_bounds: f32, plan: &ReductionPlan) {
+    let reduction = comptime!(plan.axes.settings.reduction);
+    #[unroll]
+    for number in 0..BLOCKS {
+        add_out_of_bounds_of_block(
+            &mut blocks.list[number],
+            samples,
+            count_in_bounds,
+            plan.outside,
+            blocks.layout,
+            reduction,
+        );
+    }
+}
+
+#[cube]
+fn add_out_of_bounds_of_block(
     block: &mut Block,
     samples: f32,
     count_in_bounds: f32,
     outside: f32,
-    #[comptime] compiled: Compiled,
+    #[comptime] layout: Layout,
+    #[comptime] reduction: Reduction,
 ) {
-    if comptime!(compiled.reduction == Reduction::Average) {
+    if comptime!(reduction == Reduction::Average) {
         // By shares: ten times a value of -3e38 is infinite.
         let mut share = 1.0 / samples;
         let mut missing = outside * ((samples - count_in_bounds) * share);
@@ -178,12 +189,12 @@ fn add_out_of_bounds(
             missing = outside;
         }
         #[unroll]
-        for channel in 0..compiled.layout.of_block {
+        for channel in 0..layout.of_block {
             block.results[channel] = block.results[channel] * share + missing;
         }
     } else {
         #[unroll]
-        for channel in 0..compiled.layout.of_block {
+        for channel in 0..layout.of_block {
             let mut result = block.results[channel];
             if count_in_bounds < samples {
                 result = result.max(outside);

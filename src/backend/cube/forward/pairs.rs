@@ -12,7 +12,7 @@ use crate::geometry::real::single::samples::{Axis, BILINEAR, SampleRule, positio
 pub struct Pairs {
     /// The first sample that no pair has counted.
     sample: u32,
-    /// What it reads, where that is known.
+    /// The pixels that it reads, if they are known.
     is_known: bool,
     next_low: u32,
     next_high: u32,
@@ -21,9 +21,9 @@ pub struct Pairs {
     reads_later: bool,
     later: u32,
     later_weight: f32,
-    /// Whether the pair is one pixel, after the pair before, where no further sample begins.
+    /// True for a trailing single pixel.
     is_left_over: bool,
-    /// The weight that the pair before has left to it.
+    /// The weight that the previous pair has left for it.
     shared_weight: f32,
     /// The pair: its pixels and their weights.
     pub low: u32,

@@ -1,109 +1,74 @@
-//! The gradient of features: a unit gathers that of one pixel in a few channels.
+//! The gradient of features of operators whose elements read points: a unit gathers one pixel in a few channels.
 
-use burn::backend::TensorMetadata;
-use burn::backend::cubecl::dtype_to_storage_type;
-use burn::tensor::Shape;
-use burn_cubecl::ops::numeric::empty_device_contiguous_dtype;
-use burn_cubecl::tensor::CubeTensor;
 use cubecl::prelude::*;
 
-use super::region::{PointRegion, offset_is_finite, point_rule, read_offset, read_region};
-use super::{Channels, Compiled};
-use crate::backend::cube::backward::average::add_element;
-use crate::backend::cube::backward::cube_count;
-use crate::backend::cube::backward::tile::{FLAGS, LIST, SIDE, Tile, UNITS, list_flagged, tile};
-use crate::backend::cube::kernel::address_type;
-use crate::backend::cube::unit::CHANNELS;
-use crate::geometry::operator::RegionOperator;
-use crate::geometry::point_grid::PointGrid;
-use crate::geometry::real::single::area::{AreaRule, AreaRuleLaunch};
+use super::list::{list_flagged, region_list};
+use super::tile::{SIDE, Tile, add_gradient, tile};
+use crate::backend::cube::launch::{Regions, UNITS};
+use crate::backend::cube::unit::channels::CHANNELS;
+use crate::backend::cube::unit::plan::{Channels, PointPlan};
+use crate::backend::cube::unit::point_region::{CallSizes, PointRegion, offset_is_finite, read_offset, read_region};
 use crate::geometry::real::single::between::Reach;
 use crate::geometry::real::single::points::{
     Places, PointRule, place, places_of_pixels, reads, samples_between, turned,
 };
-use crate::geometry::real::single::rules::{self, area_rule};
 use crate::geometry::real::single::samples::{Taps, bilinear_taps};
 
 #[cube(launch, address_type = "dynamic")]
-#[allow(clippy::too_many_arguments)]
-fn gather_points<F: Float, R: Float, I: Int>(
+pub fn gather_points<F: Float, R: Float, I: Int>(
     gradient: &Tensor<F>,
-    boxes: &Tensor<R>,
-    batch_indices: &Tensor<I>,
+    regions: &Regions<R, I>,
     output: &mut Tensor<F>,
-    rule: &PointRule,
-    areas: &AreaRule,
+    plan: &PointPlan,
     groups: usize,
     cubes: usize,
-    #[comptime] compiled: Compiled,
-    #[define(F)] _dtype: cubecl::ir::ElemType,
-    #[define(R)] _box_dtype: cubecl::ir::ElemType,
-    #[define(I)] _index_dtype: cubecl::ir::ElemType,
+    #[define(F, R, I)] _dtypes: [cubecl::ir::ElemType; 3],
 ) {
     if CUBE_POS >= cubes {
         terminate!();
     }
+    let channels = comptime!(plan.settings.channels);
     let tile = tile(gradient, output, groups, 1);
-    let batch = output.shape(0);
-    let (rows, columns) = (gradient.shape(2) as u32, gradient.shape(3) as u32);
-    let mut flags = Shared::<[u32]>::new_slice(FLAGS);
-    let mut list = Shared::<[u32]>::new_slice(LIST);
+    let sizes = CallSizes {
+        images: output.shape(0),
+        rows: gradient.shape(2) as u32,
+        columns: gradient.shape(3) as u32,
+        height: tile.height,
+        width: tile.width,
+    };
+    let mut list = region_list();
     let mut sums = Array::<f32>::new(CHANNELS);
     #[unroll]
     for lane in 0..CHANNELS {
         sums[lane] = 0.0;
     }
-    let regions = gradient.shape(0);
+    let regions_of_call = gradient.shape(0);
     let mut first = 0usize.runtime();
-    while first < regions {
+    while first < regions_of_call {
         let row = first + UNIT_POS as usize;
         let mut flag = 0u32;
-        if row < regions {
-            let region = read_region(
-                boxes,
-                batch_indices,
-                row,
-                batch,
-                rule,
-                areas,
-                rows,
-                columns,
-                tile.height,
-                tile.width,
-                compiled.of_level,
-            );
-            if region.pooled && region.image == tile.image && reaches(boxes, rule, &region, &tile) {
+        if row < regions_of_call {
+            let region = read_region(regions, row, plan, &sizes);
+            if region.pooled && region.image == tile.image && reaches(regions, &plan.rule, &region, &tile) {
                 flag = 1u32;
             }
         }
-        let count = list_flagged(flag, row, &mut flags, &mut list);
+        let count = list_flagged(flag, row, &mut list);
         if tile.on_map {
             for number in 0..count {
-                let row = list[number as usize] as usize;
-                let region = read_region(
-                    boxes,
-                    batch_indices,
-                    row,
-                    batch,
-                    rule,
-                    areas,
-                    rows,
-                    columns,
-                    tile.height,
-                    tile.width,
-                    compiled.of_level,
-                );
-                add_region(gradient, boxes, rule, &region, &tile, &mut sums, compiled.channels);
+                let row = list.rows[number as usize] as usize;
+                let region = read_region(regions, row, plan, &sizes);
+                add_region(gradient, regions, &plan.rule, &region, &tile, &mut sums, channels);
             }
         }
         first += UNITS;
     }
-    write(output, gradient.shape(1), groups, &tile, &sums, compiled.channels);
+    write(output, gradient.shape(1), groups, &tile, &sums, channels);
 }
 
 /// Whether some element of a region may read a pixel of the tile.
 #[cube]
-fn reaches<F: Float>(boxes: &Tensor<F>, rule: &PointRule, region: &PointRegion, tile: &Tile) -> bool {
+fn reaches<R: Float, I: Int>(regions: &Regions<R, I>, rule: &PointRule, region: &PointRegion, tile: &Tile) -> bool {
     let side = comptime!(SIDE as u32 - 1);
     let last_y = (tile.first_y + side).min(tile.height - 1u32);
     let last_x = (tile.first_x + side).min(tile.width - 1u32);
@@ -125,7 +90,7 @@ fn reaches<F: Float>(boxes: &Tensor<F>, rule: &PointRule, region: &PointRegion, 
     } else {
         for p in 0..region.y.elements {
             for q in 0..region.x.elements {
-                let reach = reach_of_element(boxes, rule, region, &places, p, q);
+                let reach = reach_of_element(regions, rule, region, &places, p, q);
                 found = found || (reach.y.first < reach.y.end && reach.x.first < reach.x.end);
             }
         }
@@ -143,15 +108,15 @@ struct ElementReach {
 }
 
 #[cube]
-fn reach_of_element<F: Float>(
-    boxes: &Tensor<F>,
+fn reach_of_element<R: Float, I: Int>(
+    regions: &Regions<R, I>,
     rule: &PointRule,
     region: &PointRegion,
     places: &Places,
     p: u32,
     q: u32,
 ) -> ElementReach {
-    let offset = read_offset(boxes, rule, region, p, q);
+    let offset = read_offset(regions, rule, region, p, q);
     let mut y = samples_between(rule, &region.y, p, offset.shift_y, places.low_y, places.high_y);
     let x = samples_between(rule, &region.x, q, offset.shift_x, places.low_x, places.high_x);
     if !offset_is_finite(&offset) {
@@ -167,9 +132,9 @@ fn reach_of_element<F: Float>(
 
 /// Adds what a region gives the pixel of this unit.
 #[cube]
-fn add_region<F: Float, R: Float>(
+fn add_region<F: Float, R: Float, I: Int>(
     gradient: &Tensor<F>,
-    boxes: &Tensor<R>,
+    regions: &Regions<R, I>,
     rule: &PointRule,
     region: &PointRegion,
     tile: &Tile,
@@ -182,17 +147,17 @@ fn add_region<F: Float, R: Float>(
     let mut first_q = 0u32;
     let mut end_q = region.x.elements;
     if comptime!(channels == Channels::OfElements) {
-        first_p = tile.place as u32 / end_q;
-        first_q = tile.place as u32 % end_q;
+        first_p = tile.group as u32 / end_q;
+        first_q = tile.group as u32 % end_q;
         end_p = first_p + 1u32;
         end_q = first_q + 1u32;
     }
     for p in first_p..end_p {
         for q in first_q..end_q {
-            let reach = reach_of_element(boxes, rule, region, &places, p, q);
+            let reach = reach_of_element(regions, rule, region, &places, p, q);
             let weight = weight_of_pixel(rule, region, &reach, tile, p, q, channels);
             if weight != 0.0 {
-                add_element(gradient, region.row, p, q, tile.channel, weight, sums);
+                add_gradient(gradient, region.row, p, q, tile.channel, weight, sums);
             }
         }
     }
@@ -200,7 +165,6 @@ fn add_region<F: Float, R: Float>(
 
 /// The weight of this unit's pixel in an element.
 #[cube]
-#[allow(clippy::too_many_arguments)]
 fn weight_of_pixel(
     rule: &PointRule,
     region: &PointRegion,
@@ -218,7 +182,7 @@ fn weight_of_pixel(
             let point = turned(rule, &region.turn, y, x);
             let mut counts = reads(rule, &point, tile.height, tile.width);
             if comptime!(channels == Channels::OfSamples) {
-                counts = counts && sample_y * region.x.samples + sample_x == tile.place as u32;
+                counts = counts && sample_y * region.x.samples + sample_x == tile.group as u32;
             }
             if counts {
                 let along_y = weight_of_taps(&bilinear_taps(point.y, tile.height), tile.y);
@@ -285,56 +249,12 @@ fn write<F: Float>(
         for lane in 0..CHANNELS {
             let channel = tile.channel + lane;
             if channel < channels {
-                let mut input = channel * groups + tile.place;
+                let mut input = channel * groups + tile.group;
                 if comptime!(of_channels == Channels::OfSamples) {
-                    input = tile.place * channels + channel;
+                    input = tile.group * channels + channel;
                 }
                 output[pixel + input * of_channel] = F::cast_from(sums[lane]);
             }
         }
     }
-}
-
-/// The gradient of features of a shape.
-pub fn features_gradient(
-    gradient: CubeTensor,
-    boxes: CubeTensor,
-    batch_indices: CubeTensor,
-    operator: &RegionOperator,
-    grid: &PointGrid,
-    shape: [usize; 4],
-) -> CubeTensor {
-    let client = gradient.client.clone();
-    let output = empty_device_contiguous_dtype(
-        client.clone(),
-        gradient.device.clone(),
-        Shape::new(shape),
-        gradient.dtype,
-    );
-    let [images, _, height, width] = shape;
-    let [_, channels, rows, columns] = gradient.shape().dims();
-    let groups = operator.channel_map.input_channels(rows * columns);
-    let cubes = images * height.div_ceil(SIDE) * width.div_ceil(SIDE) * groups * channels.div_ceil(CHANNELS);
-    let (dtype, box_dtype, index_dtype) = (gradient.dtype, boxes.dtype, batch_indices.dtype);
-    let addresses = address_type([&gradient, &boxes, &batch_indices, &output]);
-    let areas = area_rule(&operator.areas);
-    gather_points::launch(
-        &client,
-        cube_count(cubes),
-        CubeDim::new_1d(UNITS as u32),
-        addresses,
-        gradient.into_tensor_arg(),
-        boxes.into_tensor_arg(),
-        batch_indices.into_tensor_arg(),
-        output.clone().into_tensor_arg(),
-        point_rule(rules::point_rule(grid)),
-        AreaRuleLaunch::new(areas.from, areas.below),
-        groups,
-        cubes,
-        Compiled::new(operator),
-        dtype_to_storage_type(dtype),
-        dtype_to_storage_type(box_dtype),
-        dtype_to_storage_type(index_dtype),
-    );
-    output
 }

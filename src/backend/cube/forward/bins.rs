@@ -2,27 +2,26 @@
 
 use cubecl::prelude::*;
 
-use super::blocks::{Block, blocks, multiply, places, write_blocks};
-use super::kernel::Compiled;
-use super::unit::{BLOCKS, BoxRow, Element, Units, sizes};
+use crate::backend::cube::unit::blocks::{Block, Blocks, blocks, multiply, write_blocks};
+use crate::backend::cube::unit::channels::{BLOCKS, Layout, pixel_in_planes};
+use crate::backend::cube::unit::element::{Element, sizes};
+use crate::backend::cube::unit::plan::ReductionPlan;
+use crate::backend::cube::unit::region::BoxRow;
 use crate::geometry::options::Reduction;
 use crate::geometry::real::single::bins::{BinRule, bin, extent};
 
-/// Pools an element in all channels of its unit. `start` is where a sum or a maximum starts.
+/// Pools an element in all channels of its unit.
 #[cube]
-#[allow(clippy::too_many_arguments)]
 pub fn pool_bins<F: Float>(
     features: &Tensor<F>,
     output: &mut Tensor<F>,
-    units: &Units,
     element: &Element,
     region: &BoxRow,
     rule_y: &BinRule,
     rule_x: &BinRule,
-    start: f32,
-    outside: f32,
-    #[comptime] compiled: Compiled,
+    plan: &ReductionPlan,
 ) {
+    let reduction = comptime!(plan.axes.settings.reduction);
     let sizes = sizes(output);
     let extent_y = extent(rule_y, region.y1, region.y2, sizes.rows as u32);
     let extent_x = extent(rule_x, region.x1, region.x2, sizes.columns as u32);
@@ -32,36 +31,36 @@ pub fn pool_bins<F: Float>(
     let columns = bin_x.end - bin_x.start;
 
     let mut rows_end = bin_y.end;
-    let mut value = start;
+    let mut value = plan.start;
     let mut share = 1.0 / ((bin_y.end - bin_y.start) as f32 * columns as f32);
     if !region.valid || bin_y.start >= bin_y.end || bin_x.start >= bin_x.end {
         rows_end = bin_y.start;
-        value = outside;
+        value = plan.outside;
         share = 1.0;
     }
 
     let (row_step, step) = (features.stride(2), features.stride(3));
-    // Two pixels are read from one address, where one lies after the other.
+    // PixelPair pixels are read from one address, where one lies after the other.
     let mut pairs = 0u32;
     if step == 1usize {
         pairs = columns / 2u32;
     }
-    let mut blocks = blocks(features, region.image, element, units, &sizes, value, compiled.layout);
+    let mut blocks = blocks(features, region.image, element, &sizes, value);
     for y in bin_y.start..rows_end {
         let mut pixel = y as usize * row_step + bin_x.start as usize * step;
         for _ in 0..pairs {
-            reduce(features, pixel, true, &mut blocks, compiled);
+            reduce(features, pixel, true, &mut blocks, reduction);
             pixel += 2;
         }
         for _ in 2u32 * pairs..columns {
-            reduce(features, pixel, false, &mut blocks, compiled);
+            reduce(features, pixel, false, &mut blocks, reduction);
             pixel += step;
         }
     }
-    if comptime!(compiled.reduction == Reduction::Average) {
-        multiply(&mut blocks, share, compiled.layout);
+    if comptime!(reduction == Reduction::Average) {
+        multiply(&mut blocks, share);
     }
-    write_blocks(output, element, &blocks, compiled.layout);
+    write_blocks(output, element, &blocks);
 }
 
 /// Reduces a pixel, or also the one after it, in all channels of a unit.
@@ -70,12 +69,19 @@ fn reduce<F: Float>(
     features: &Tensor<F>,
     pixel: usize,
     #[comptime] are_two: bool,
-    blocks: &mut Sequence<Block>,
-    #[comptime] compiled: Compiled,
+    blocks: &mut Blocks,
+    #[comptime] reduction: Reduction,
 ) {
     #[unroll]
     for number in 0..BLOCKS {
-        reduce_block(features, pixel, are_two, &mut blocks[number], compiled);
+        reduce_block(
+            features,
+            pixel,
+            are_two,
+            &mut blocks.list[number],
+            blocks.layout,
+            reduction,
+        );
     }
 }
 
@@ -85,16 +91,17 @@ fn reduce_block<F: Float>(
     pixel: usize,
     #[comptime] are_two: bool,
     block: &mut Block,
-    #[comptime] compiled: Compiled,
+    #[comptime] layout: Layout,
+    #[comptime] reduction: Reduction,
 ) {
     if block.computed {
-        let places = places(&block.planes, pixel, compiled.layout);
+        let planes = pixel_in_planes(&block.planes, pixel, layout);
         #[unroll]
-        for channel in 0..compiled.layout.of_block {
-            let first = places.start + channel * places.step;
-            block.results[channel] = reduced::<F>(block.results[channel], features[first], compiled.reduction);
+        for channel in 0..layout.of_block {
+            let first = planes.start + channel * planes.step;
+            block.results[channel] = reduced::<F>(block.results[channel], features[first], reduction);
             if comptime!(are_two) {
-                block.results[channel] = reduced::<F>(block.results[channel], features[first + 1], compiled.reduction);
+                block.results[channel] = reduced::<F>(block.results[channel], features[first + 1], reduction);
             }
         }
     }

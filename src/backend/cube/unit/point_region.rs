@@ -2,13 +2,13 @@
 
 use cubecl::prelude::*;
 
-use crate::backend::cube::unit::{is_finite, read_box};
+use super::plan::PointPlan;
+use super::region::{is_finite, read_box};
+use crate::backend::cube::launch::Regions;
 use crate::geometry::options::BoxFormat;
 use crate::geometry::real::single::angle::sine_cosine;
-use crate::geometry::real::single::area::{AreaRule, in_range};
-use crate::geometry::real::single::points::{
-    PointAxis, PointRule, PointRuleLaunch, ROTATED, Turn, point_axis, shift, turn,
-};
+use crate::geometry::real::single::area::in_range;
+use crate::geometry::real::single::points::{PointAxis, PointRule, ROTATED, Turn, point_axis, shift, turn};
 
 /// A region: its image, its axes, and how it is turned.
 #[derive(CubeType)]
@@ -18,7 +18,7 @@ pub struct PointRegion {
     pub image: usize,
     /// Whether its area is in the range of areas.
     pub in_range: bool,
-    /// Whether it is pooled: it names an image, is finite, and is in the range of areas.
+    /// Whether it is pooled: its batch index is valid, and it is finite and in the range of areas.
     pub pooled: bool,
     pub y: PointAxis,
     pub x: PointAxis,
@@ -34,30 +34,35 @@ pub struct ElementOffset {
     pub shift_x: f32,
 }
 
-/// Reads a region of an output of `rows` and `columns`, on maps of a height and a width.
+/// The sizes of a call.
+#[derive(CubeType)]
+pub struct CallSizes {
+    /// How many images the features have, and the size of their maps.
+    pub images: usize,
+    pub height: u32,
+    pub width: u32,
+    /// The size of the output.
+    pub rows: u32,
+    pub columns: u32,
+}
+
+/// Reads a region.
 #[cube]
-#[allow(clippy::too_many_arguments)]
-pub fn read_region<F: Float, I: Int>(
-    boxes: &Tensor<F>,
-    batch_indices: &Tensor<I>,
+pub fn read_region<R: Float, I: Int>(
+    regions: &Regions<R, I>,
     row: usize,
-    batch: usize,
-    rule: &PointRule,
-    areas: &AreaRule,
-    rows: u32,
-    columns: u32,
-    height: u32,
-    width: u32,
-    #[comptime] of_level: bool,
+    plan: &PointPlan,
+    sizes: &CallSizes,
 ) -> PointRegion {
-    let region = read_box(boxes, batch_indices, row, batch, comptime!(BoxFormat::Xyxy));
+    let rule = &plan.rule;
+    let region = read_box(regions, row, sizes.images, comptime!(BoxFormat::Xyxy));
     let mut pooled = region.valid;
     let mut top = region.y1;
     let mut left = region.x1;
     let mut sine = 0.0f32;
     let mut cosine = 1.0f32;
     if rule.placement == ROTATED {
-        let angle = f32::cast_from(boxes[row * boxes.stride(0) + 4 * boxes.stride(1)]);
+        let angle = f32::cast_from(regions.boxes[row * regions.boxes.stride(0) + 4 * regions.boxes.stride(1)]);
         pooled = pooled && is_finite(angle);
         let mut rest = angle;
         if rule.full_turn > 0.0 {
@@ -72,8 +77,8 @@ pub fn read_region<F: Float, I: Int>(
         left = 0.0f32.runtime();
     }
     let mut of_this_level = true;
-    if comptime!(of_level) {
-        of_this_level = in_range(areas, top, left, region.y2, region.x2);
+    if comptime!(plan.settings.of_level) {
+        of_this_level = in_range(&plan.areas, top, left, region.y2, region.x2);
         pooled = pooled && of_this_level;
     }
     PointRegion {
@@ -81,16 +86,16 @@ pub fn read_region<F: Float, I: Int>(
         image: region.image,
         in_range: of_this_level,
         pooled,
-        y: point_axis(rule, region.y1, region.y2, rule.samples_y, rows, height),
-        x: point_axis(rule, region.x1, region.x2, rule.samples_x, columns, width),
+        y: point_axis(rule, region.y1, region.y2, rule.samples_y, sizes.rows, sizes.height),
+        x: point_axis(rule, region.x1, region.x2, rule.samples_x, sizes.columns, sizes.width),
         turn: turn(rule, region.y1, region.x1, cosine, sine),
     }
 }
 
 /// Reads the offset of an element.
 #[cube]
-pub fn read_offset<F: Float>(
-    boxes: &Tensor<F>,
+pub fn read_offset<R: Float, I: Int>(
+    regions: &Regions<R, I>,
     rule: &PointRule,
     region: &PointRegion,
     p: u32,
@@ -105,10 +110,10 @@ pub fn read_offset<F: Float>(
     if rule.parts_y > 0u32 {
         let place = offset_place(rule, region, p, q);
         let of_axis = (rule.parts_y * rule.parts_x) as usize;
-        let start = region.row * boxes.stride(0);
-        let step = boxes.stride(1);
-        offset.x = f32::cast_from(boxes[start + (4 + place) * step]);
-        offset.y = f32::cast_from(boxes[start + (4 + of_axis + place) * step]);
+        let start = region.row * regions.boxes.stride(0);
+        let step = regions.boxes.stride(1);
+        offset.x = f32::cast_from(regions.boxes[start + (4 + place) * step]);
+        offset.y = f32::cast_from(regions.boxes[start + (4 + of_axis + place) * step]);
         offset.shift_y = shift(rule, &region.y, offset.y);
         offset.shift_x = shift(rule, &region.x, offset.x);
     }
@@ -127,25 +132,4 @@ fn offset_place(rule: &PointRule, region: &PointRegion, p: u32, q: u32) -> usize
 #[cube]
 pub fn offset_is_finite(offset: &ElementOffset) -> bool {
     is_finite(offset.y) && is_finite(offset.x)
-}
-
-/// A rule as a kernel's argument.
-pub fn point_rule(rule: PointRule) -> PointRuleLaunch {
-    PointRuleLaunch::new(
-        rule.placement,
-        rule.spatial_scale,
-        rule.input_pixel_offset,
-        rule.minimum_length,
-        rule.samples_y,
-        rule.samples_x,
-        rule.by_steps,
-        rule.radians,
-        rule.full_turn,
-        rule.offset_scale,
-        rule.parts_y,
-        rule.parts_x,
-        rule.lower_bound,
-        rule.upper_margin,
-        rule.ignores_out_of_bounds,
-    )
 }

@@ -8,11 +8,15 @@
 
 use cubecl::prelude::*;
 
-use super::Compiled;
-use super::tile::{FLAGS, LIST, SIDE, Tile, UNITS, elements_reading, list_regions, places, tile, write_pixel};
-use super::winner::{Place, Winner, nothing, winner_of_bin, winner_of_samples};
-use crate::backend::cube::unit::{BoxRow, CHANNELS, read_box};
-use crate::geometry::real::single::area::AreaRule;
+use super::list::{FLAGS, Gather, ROWS, elements_reading, gather, list_regions, region_list};
+use super::tile::{SIDE, Tile, groups, tile, write_pixel};
+use crate::backend::cube::launch::{Regions, UNITS};
+use crate::backend::cube::unit::channels::CHANNELS;
+use crate::backend::cube::unit::plan::ReductionPlan;
+use crate::backend::cube::unit::region::read_box;
+use crate::backend::cube::unit::winner::{
+    ChannelElement, Winner, channel_element, no_winner, winner_of_bin, winner_of_samples,
+};
 use crate::geometry::real::single::rules::{Rules, RulesExpand};
 use crate::geometry::real::single::samples::taps;
 
@@ -22,8 +26,8 @@ const ELEMENTS: usize = UNITS / CHANNELS;
 /// How many pixels of a row of the tile a unit adds to: each channel has as many units as elements.
 const PIXELS: usize = SIDE * SIDE / ELEMENTS;
 
-// WebGPU promises 16 KiB of shared memory. Winners are six arrays, of which one has a single number.
-const _: () = assert!(size_of::<f32>() * (FLAGS + LIST + 1 + 5 * UNITS + CHANNELS * UNITS) <= 16 << 10);
+// WebGPU promises 16 KiB of shared memory. Winners are six arrays, of which one has a single element.
+const _: () = assert!(size_of::<f32>() * (FLAGS + ROWS + 1 + 5 * UNITS + CHANNELS * UNITS) <= 16 << 10);
 
 /// The winners of a few elements, those of the first channel first. Each gives its gradient to four pixels: to the row
 /// `y` and the one below it, of which the latter has the weight `fraction_y`, and likewise along x.
@@ -41,77 +45,36 @@ struct Winners {
 }
 
 #[cube(launch, address_type = "dynamic")]
-#[allow(clippy::too_many_arguments)]
 pub fn gather_maximum<F: Float, R: Float, I: Int>(
     gradient: &Tensor<F>,
     features: &Tensor<F>,
-    boxes: &Tensor<R>,
-    batch_indices: &Tensor<I>,
+    regions: &Regions<R, I>,
     output: &mut Tensor<F>,
-    rules: &Rules,
-    areas: &AreaRule,
-    start: f32,
-    outside: f32,
+    plan: &ReductionPlan,
     cubes: usize,
-    #[comptime] compiled: Compiled,
-    #[define(F)] _dtype: cubecl::ir::ElemType,
-    #[define(R)] _box_dtype: cubecl::ir::ElemType,
-    #[define(I)] _index_dtype: cubecl::ir::ElemType,
+    #[define(F, R, I)] _dtypes: [cubecl::ir::ElemType; 3],
 ) {
     if CUBE_POS >= cubes {
         terminate!();
     }
-    let tile = tile(gradient, output, places(gradient, compiled.channel_map), 1);
-    let batch = output.shape(0);
-    let mut flags = Shared::<[u32]>::new_slice(FLAGS);
-    let mut list = Shared::<[u32]>::new_slice(LIST);
-    let mut winners = Winners {
-        count: Shared::<[u32]>::new_slice(1usize),
-        y: Shared::<[u32]>::new_slice(UNITS),
-        x: Shared::<[u32]>::new_slice(UNITS),
-        fraction_y: Shared::<[f32]>::new_slice(UNITS),
-        fraction_x: Shared::<[f32]>::new_slice(UNITS),
-        gradient: Shared::<[f32]>::new_slice(UNITS),
-    };
+    let settings = comptime!(plan.axes.settings);
+    let tile = tile(gradient, output, groups(gradient, settings.channel_map), 1);
+    let gather = gather(gradient, regions, &plan.axes, &tile, output.shape(0));
+    let mut list = region_list();
+    let mut winners = winners();
     // The pixels of the tile, row by row, of the first channel first.
     let mut sums = Shared::<[f32]>::new_slice(CHANNELS * UNITS);
     #[unroll]
     for pixel in 0..PIXELS {
         sums[UNIT_POS as usize * PIXELS + pixel] = 0.0;
     }
-    let regions = gradient.shape(0);
+    let regions_of_call = gradient.shape(0);
     let mut first = 0usize.runtime();
-    while first < regions {
-        let count = list_regions(
-            gradient,
-            boxes,
-            batch_indices,
-            batch,
-            rules,
-            areas,
-            &tile,
-            first,
-            &mut flags,
-            &mut list,
-            compiled.box_format,
-            compiled.of_level,
-        );
+    while first < regions_of_call {
+        let count = list_regions(&gather, first, &mut list);
         for place in 0..count {
-            let row = list[place as usize] as usize;
-            let region = read_box(boxes, batch_indices, row, batch, compiled.box_format);
-            add_region(
-                gradient,
-                features,
-                rules,
-                &region,
-                row,
-                &tile,
-                start,
-                outside,
-                &mut winners,
-                &mut sums,
-                compiled,
-            );
+            let row = list.rows[place as usize] as usize;
+            add_region(&gather, features, plan, row, &mut winners, &mut sums);
         }
         first += UNITS;
     }
@@ -128,38 +91,41 @@ pub fn gather_maximum<F: Float, R: Float, I: Int>(
         &tile,
         tile.channel,
         &of_pixel,
-        compiled.channel_map,
+        settings.channel_map,
     );
+}
+
+#[cube]
+fn winners() -> Winners {
+    Winners {
+        count: Shared::<[u32]>::new_slice(1usize),
+        y: Shared::<[u32]>::new_slice(UNITS),
+        x: Shared::<[u32]>::new_slice(UNITS),
+        fraction_y: Shared::<[f32]>::new_slice(UNITS),
+        fraction_x: Shared::<[f32]>::new_slice(UNITS),
+        gradient: Shared::<[f32]>::new_slice(UNITS),
+    }
 }
 
 /// Adds what a region gives the pixels of this unit.
 #[cube]
-#[allow(clippy::too_many_arguments)]
-fn add_region<F: Float>(
-    gradient: &Tensor<F>,
+fn add_region<F: Float, R: Float, I: Int>(
+    gather: &Gather<'_, F, R, I>,
     features: &Tensor<F>,
-    rules: &Rules,
-    region: &BoxRow,
+    plan: &ReductionPlan,
     row: usize,
-    tile: &Tile,
-    start: f32,
-    outside: f32,
     winners: &mut Winners,
     sums: &mut Shared<[f32]>,
-    #[comptime] compiled: Compiled,
 ) {
-    let (rows, columns) = (gradient.shape(2) as u32, gradient.shape(3) as u32);
-    let side = comptime!(SIDE as u32 - 1);
-    let elements = elements_reading(
-        rules,
-        region,
-        tile.first_y,
-        (tile.first_y + side).min(tile.height - 1u32),
-        tile.first_x,
-        (tile.first_x + side).min(tile.width - 1u32),
-        rows,
-        columns,
+    let (gradient, tile) = (gather.gradient, gather.tile);
+    let region = read_box(
+        gather.regions,
+        row,
+        gather.images,
+        comptime!(plan.axes.settings.box_format),
     );
+    let (rows, columns) = (gradient.shape(2) as u32, gradient.shape(3) as u32);
+    let elements = elements_reading(&plan.axes.rules, &region, tile, rows, columns);
     let across = elements.columns.end - elements.columns.first;
     let unit = UNIT_POS as usize;
     if unit == 0 {
@@ -177,16 +143,11 @@ fn add_region<F: Float>(
         if element < count {
             let p = elements.rows.first + element / across;
             let q = elements.columns.first + element % across;
-            let place = Place {
-                row: p,
-                column: q,
-                rows,
-                columns,
-                plane: region.image * features.stride(0) + channel * features.stride(1),
-            };
-            let winner = winner(features, rules, region, &place, start, outside, compiled);
+            let plane = region.image * features.stride(0) + channel * features.stride(1);
+            let place = channel_element(&region, p, q, rows, columns, plane);
+            let winner = winner(features, &place, plan);
             if winner.found {
-                write_pixels(winners, rules, &winner, tile);
+                write_pixels(winners, &plan.axes.rules, &winner, tile);
                 let of_element = row * gradient.stride(0)
                     + channel * gradient.stride(1)
                     + p as usize * gradient.stride(2)
@@ -204,20 +165,12 @@ fn add_region<F: Float>(
 }
 
 #[cube]
-fn winner<F: Float>(
-    features: &Tensor<F>,
-    rules: &Rules,
-    region: &BoxRow,
-    place: &Place,
-    start: f32,
-    outside: f32,
-    #[comptime] compiled: Compiled,
-) -> Winner {
-    match rules {
-        Rules::Samples(y, x) => winner_of_samples(features, y, x, region, place, start, outside, compiled.reduction),
-        Rules::Bins(y, x) => winner_of_bin(features, y, x, region, place, start),
+fn winner<F: Float>(features: &Tensor<F>, element: &ChannelElement<'_>, plan: &ReductionPlan) -> Winner {
+    match &plan.axes.rules {
+        Rules::Samples(y, x) => winner_of_samples(features, y, x, element, plan),
+        Rules::Bins(y, x) => winner_of_bin(features, y, x, element, plan.start),
         // An integral has no maximum.
-        Rules::Integrals(_, _) => nothing(),
+        Rules::Integrals(_, _) => no_winner(plan.start),
     }
 }
 
@@ -254,7 +207,7 @@ fn add_winners(tile: &Tile, elements: u32, winners: &mut Winners, sums: &mut Sha
         let winner = of_channel + element;
         let gradient = winners.gradient[winner];
         if gradient != 0.0 {
-            let weight_y = weight_of_pixel(winners.y[winner], winners.fraction_y[winner], y);
+            let weight_y = weight_of_row(winners.y[winner], winners.fraction_y[winner], y);
             if weight_y > 0.0 {
                 let left = winners.x[winner];
                 let fraction = winners.fraction_x[winner];
@@ -267,7 +220,7 @@ fn add_winners(tile: &Tile, elements: u32, winners: &mut Winners, sums: &mut Sha
 
 /// The weight of a row in a sample. Where the row below would be beyond the map its weight is 0.
 #[cube]
-fn weight_of_pixel(low: u32, fraction: f32, pixel: u32) -> f32 {
+fn weight_of_row(low: u32, fraction: f32, pixel: u32) -> f32 {
     let mut weight = 0.0f32;
     if low == pixel {
         weight = 1.0 - fraction;

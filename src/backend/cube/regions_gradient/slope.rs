@@ -2,6 +2,8 @@
 
 use cubecl::prelude::*;
 
+use crate::backend::cube::unit::winner::Winner;
+use crate::geometry::real::single::points::Point;
 use crate::geometry::real::single::samples::{SampleRule, taps};
 use crate::geometry::real::single::slopes::weight_slope;
 
@@ -19,14 +21,13 @@ pub fn slope_at<F: Float>(
     rule_y: &SampleRule,
     rule_x: &SampleRule,
     plane: usize,
-    at_y: f32,
-    at_x: f32,
+    point: &Point,
     #[comptime] flat_on_pixels: bool,
 ) -> Slope {
     let (height, width) = (features.shape(2) as u32, features.shape(3) as u32);
     let (row_step, step) = (features.stride(2), features.stride(3));
-    let y = taps(rule_y, at_y, height);
-    let x = taps(rule_x, at_x, width);
+    let y = taps(rule_y, point.y, height);
+    let x = taps(rule_x, point.x, width);
     let (low, high) = (y.low as usize * row_step, y.high as usize * row_step);
     let (left, right) = (x.low as usize * step, x.high as usize * step);
     let pixel_11 = f32::cast_from(features[plane + low + left]);
@@ -36,40 +37,37 @@ pub fn slope_at<F: Float>(
     let down = (1.0 - x.fraction) * (pixel_21 - pixel_11) + x.fraction * (pixel_22 - pixel_12);
     let across = (1.0 - y.fraction) * (pixel_12 - pixel_11) + y.fraction * (pixel_22 - pixel_21);
     Slope {
-        along_y: down * weight_slope(rule_y, at_y, height, flat_on_pixels.runtime()),
-        along_x: across * weight_slope(rule_x, at_x, width, flat_on_pixels.runtime()),
+        along_y: down * weight_slope(rule_y, point.y, height, flat_on_pixels.runtime()),
+        along_x: across * weight_slope(rule_x, point.x, width, flat_on_pixels.runtime()),
     }
 }
 
-/// The slope of one pixel of a sample times its weight. `high_y` and `high_x` are 1 for the second pixel along an axis.
+/// The slope of the corner of a sample that is the winner, times its weight.
 #[cube]
-#[allow(clippy::too_many_arguments)]
 pub fn slope_of_corner<F: Float>(
     features: &Tensor<F>,
     rule_y: &SampleRule,
     rule_x: &SampleRule,
     plane: usize,
-    at_y: f32,
-    at_x: f32,
-    high_y: u32,
-    high_x: u32,
+    point: &Point,
+    winner: &Winner,
     #[comptime] flat_on_pixels: bool,
 ) -> Slope {
     let (height, width) = (features.shape(2) as u32, features.shape(3) as u32);
-    let y = taps(rule_y, at_y, height);
-    let x = taps(rule_x, at_x, width);
+    let y = taps(rule_y, point.y, height);
+    let x = taps(rule_x, point.x, width);
     let mut row = y.low;
     let mut weight_y = 1.0 - y.fraction;
-    let mut slope_y = -weight_slope(rule_y, at_y, height, flat_on_pixels.runtime());
-    if high_y == 1u32 {
+    let mut slope_y = -weight_slope(rule_y, point.y, height, flat_on_pixels.runtime());
+    if winner.high_y == 1u32 {
         row = y.high;
         weight_y = y.fraction;
         slope_y = -slope_y;
     }
     let mut column = x.low;
     let mut weight_x = 1.0 - x.fraction;
-    let mut slope_x = -weight_slope(rule_x, at_x, width, flat_on_pixels.runtime());
-    if high_x == 1u32 {
+    let mut slope_x = -weight_slope(rule_x, point.x, width, flat_on_pixels.runtime());
+    if winner.high_x == 1u32 {
         column = x.high;
         weight_x = x.fraction;
         slope_x = -slope_x;

@@ -2,23 +2,21 @@
 
 use cubecl::prelude::*;
 
-use super::blocks::{Block, Layout, blocks, write_blocks};
-use super::kernel::Compiled;
-use super::unit::{BLOCKS, BoxRow, Element, Units, sizes};
+use crate::backend::cube::unit::blocks::{Block, blocks, write_blocks};
+use crate::backend::cube::unit::channels::{BLOCKS, Layout};
+use crate::backend::cube::unit::element::{Element, sizes};
+use crate::backend::cube::unit::region::BoxRow;
 use crate::geometry::real::single::integrals::{IntegralRule, bin, extent, pixels, weight};
 
-/// Pools an element in all channels of its unit. What reads no pixel gives 0.
+/// Pools an element in all channels of its unit. Without pixels it is 0.
 #[cube]
-#[allow(clippy::too_many_arguments)]
 pub fn pool_integrals<F: Float>(
     features: &Tensor<F>,
     output: &mut Tensor<F>,
-    units: &Units,
     element: &Element,
     region: &BoxRow,
     rule_y: &IntegralRule,
     rule_x: &IntegralRule,
-    #[comptime] compiled: Compiled,
 ) {
     let sizes = sizes(output);
     let bin_y = bin(
@@ -38,7 +36,7 @@ pub fn pool_integrals<F: Float>(
     // Read before the loops: a device compiler does not hoist a read that may not be reached.
     let row_step = features.stride(2);
     let step = features.stride(3);
-    let mut blocks = blocks(features, region.image, element, units, &sizes, 0.0, compiled.layout);
+    let mut blocks = blocks(features, region.image, element, &sizes, 0.0);
     for y in rows.first..rows_end {
         let weight_y = weight(&bin_y, y);
         for x in columns.first..columns.end {
@@ -46,11 +44,11 @@ pub fn pool_integrals<F: Float>(
             let pixel = y as usize * row_step + x as usize * step;
             #[unroll]
             for number in 0..BLOCKS {
-                add_pixel(features, pixel, weight, &mut blocks[number], compiled.layout);
+                add_pixel(features, pixel, weight, &mut blocks.list[number], blocks.layout);
             }
         }
     }
-    write_blocks(output, element, &blocks, compiled.layout);
+    write_blocks(output, element, &blocks);
 }
 
 /// Adds a pixel by its weight, in all channels of a block.

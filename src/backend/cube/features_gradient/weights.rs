@@ -5,8 +5,9 @@
 
 use cubecl::prelude::*;
 
-use super::tile::{SIDE, Tile, UNITS};
-use crate::backend::cube::unit::BoxRow;
+use super::tile::{SIDE, Tile};
+use crate::backend::cube::launch::UNITS;
+use crate::backend::cube::unit::region::BoxRow;
 use crate::geometry::operator::ChannelMap;
 use crate::geometry::real::single::between::Reach;
 use crate::geometry::real::single::bins::{self, BinRule, Extent as BinExtent};
@@ -41,7 +42,7 @@ pub fn weights() -> Weights {
     }
 }
 
-/// For which of the regions looked at together this unit looks.
+/// Which of the regions looked at together this unit looks at.
 #[cube]
 pub fn region_of_unit() -> u32 {
     (UNIT_POS as usize % (UNITS / 2) / SIDE) as u32
@@ -75,7 +76,7 @@ pub fn along(
             low: region.y1,
             high: region.y2,
             elements: rows,
-            of_channels: of_channels(tile.place as u32 / columns, rows, channel_map),
+            of_channels: of_channels(tile.group as u32 / columns, rows, channel_map),
             pixel,
             size: tile.height,
         }
@@ -84,21 +85,21 @@ pub fn along(
             low: region.x1,
             high: region.x2,
             elements: columns,
-            of_channels: of_channels(tile.place as u32 % columns, columns, channel_map),
+            of_channels: of_channels(tile.group as u32 % columns, columns, channel_map),
             pixel,
             size: tile.width,
         }
     }
 }
 
-/// All elements, or the one whose place a position-sensitive operator reads these channels for.
+/// All elements, or the one at `index`, which reads the channels of a position-sensitive operator.
 #[cube]
-fn of_channels(place: u32, elements: u32, #[comptime] channel_map: ChannelMap) -> Reach {
+fn of_channels(index: u32, elements: u32, #[comptime] channel_map: ChannelMap) -> Reach {
     let mut first = 0u32;
     let mut end = elements;
     if comptime!(channel_map == ChannelMap::PositionSensitive) {
-        first = place;
-        end = place + 1u32;
+        first = index;
+        end = index + 1u32;
     }
     Reach { first, end }
 }

@@ -1,0 +1,125 @@
+//! The pixels that a cube of units owns.
+
+use cubecl::prelude::*;
+
+use crate::backend::cube::launch::UNITS;
+use crate::backend::cube::unit::channels::CHANNELS;
+use crate::geometry::operator::ChannelMap;
+
+/// The side of a tile in pixels: each of the cube's units owns one.
+pub const SIDE: usize = 16;
+
+const _: () = assert!(SIDE * SIDE == UNITS);
+
+/// The tile of a cube, and the pixel of a unit.
+#[derive(CubeType)]
+pub struct Tile {
+    pub image: usize,
+    /// The first row and column of the tile.
+    pub first_y: u32,
+    pub first_x: u32,
+    /// The pixel of this unit; beyond the map in tiles at its end.
+    pub y: u32,
+    pub x: u32,
+    /// Whether the pixel is one of the map.
+    pub on_map: bool,
+    /// The first of the output channels whose gradient the cube gathers.
+    pub channel: usize,
+    /// The index of the group of channels: that of the element or of the sample which reads it.
+    pub group: usize,
+    /// Height and width of the map.
+    pub height: u32,
+    pub width: u32,
+}
+
+/// How many groups of channels the output elements read.
+#[cube]
+pub fn groups<F: Float>(gradient: &Tensor<F>, #[comptime] channel_map: ChannelMap) -> usize {
+    let mut groups = 1usize.runtime();
+    if comptime!(channel_map == ChannelMap::PositionSensitive) {
+        groups = gradient.shape(2) * gradient.shape(3);
+    }
+    groups
+}
+
+/// The tile of this cube. There are `groups` groups of channels, and a cube owns `blocks_of_cube` channel blocks of one
+/// group. Neighbouring cubes own the same pixels in further channels, and read the same regions.
+#[cube]
+pub fn tile<F: Float>(gradient: &Tensor<F>, output: &mut Tensor<F>, groups: usize, blocks_of_cube: usize) -> Tile {
+    let (height, width) = (output.shape(2), output.shape(3));
+    let channels_of_cube = blocks_of_cube * CHANNELS;
+    let blocks = gradient.shape(1).div_ceil(channels_of_cube);
+    let cube = CUBE_POS;
+    let (rest, block) = (cube / blocks, cube % blocks);
+    let (rest, group) = (rest / groups, rest % groups);
+    let across = width.div_ceil(SIDE);
+    let down = height.div_ceil(SIDE);
+    let (rest, tile_x) = (rest / across, rest % across);
+    let (image, tile_y) = (rest / down, rest % down);
+    let unit = UNIT_POS as usize;
+    let first_y = (tile_y * SIDE) as u32;
+    let first_x = (tile_x * SIDE) as u32;
+    let y = first_y + (unit / SIDE) as u32;
+    let x = first_x + (unit % SIDE) as u32;
+    Tile {
+        image,
+        first_y,
+        first_x,
+        y,
+        x,
+        on_map: y < height as u32 && x < width as u32,
+        channel: block * channels_of_cube,
+        group,
+        height: height as u32,
+        width: width as u32,
+    }
+}
+
+/// Adds the weighted gradient of an element in a block of channels.
+#[cube]
+pub fn add_gradient<F: Float>(
+    gradient: &Tensor<F>,
+    row: usize,
+    p: u32,
+    q: u32,
+    channel: usize,
+    weight: f32,
+    sums: &mut Array<f32>,
+) {
+    let step = gradient.stride(1);
+    let last = gradient.shape(1) - 1;
+    let place = row * gradient.stride(0) + p as usize * gradient.stride(2) + q as usize * gradient.stride(3);
+    #[unroll]
+    for lane in 0..CHANNELS {
+        let of_channel = (channel + lane).min(last) * step;
+        sums[lane] += weight * f32::cast_from(gradient[place + of_channel]);
+    }
+}
+
+/// Writes the sums of a unit's pixel in the block of channels from `first` on.
+#[cube]
+pub fn write_pixel<F: Float>(
+    output: &mut Tensor<F>,
+    channels: usize,
+    tile: &Tile,
+    first: usize,
+    sums: &Array<f32>,
+    #[comptime] channel_map: ChannelMap,
+) {
+    if tile.on_map {
+        let (of_image, of_channel, of_row, of_column) =
+            (output.stride(0), output.stride(1), output.stride(2), output.stride(3));
+        let pixel = tile.image * of_image + tile.y as usize * of_row + tile.x as usize * of_column;
+        let mut step = 1usize.runtime();
+        if comptime!(channel_map == ChannelMap::PositionSensitive) {
+            step = output.shape(1) / channels;
+        }
+        #[unroll]
+        for lane in 0..CHANNELS {
+            let channel = first + lane;
+            if channel < channels {
+                output[pixel + (channel * step + tile.group) * of_channel] = F::cast_from(sums[lane]);
+            }
+        }
+    }
+}

@@ -1,0 +1,77 @@
+//! What the launches of all kernels have in common.
+
+use burn::backend::TensorMetadata;
+use burn::tensor::{DType, Shape};
+use burn_cubecl::ops::numeric::empty_device_contiguous_dtype;
+use burn_cubecl::tensor::CubeTensor;
+use cubecl::prelude::*;
+
+/// How many units a cube of a gradient has.
+pub const UNITS: usize = 256;
+
+/// The regions of a call, as an argument of kernels.
+#[derive(CubeType, CubeLaunch)]
+pub struct Regions<R: Float, I: Int> {
+    pub boxes: OwnedTensor<R>,
+    pub batch_indices: OwnedTensor<I>,
+}
+
+/// Launches a kernel of a grid, which is a number of cubes and the size of a cube, and returns the output.
+///
+/// The kernel takes the maps that it reads, the regions, the output, the arguments of the call, and the dtypes of the
+/// first map, of the boxes and of the batch indices.
+macro_rules! launch {
+    (
+        $kernel:ident, $grid:expr, [$($map:ident),+], $boxes:ident, $batch_indices:ident => $output:ident,
+        $($argument:expr),+
+    ) => {{
+        use crate::backend::cube::launch::{RegionsLaunch, address_type};
+
+        let client = $output.client.clone();
+        let dtypes = [[$(&$map),+][0].dtype, $boxes.dtype, $batch_indices.dtype];
+        let addresses = address_type(&[$(&$map,)+ &$boxes, &$batch_indices, &$output]);
+        let (cubes, cube_size) = $grid;
+        $kernel::launch(
+            &client,
+            cubes,
+            cube_size,
+            addresses,
+            $($map.into_tensor_arg(),)+
+            RegionsLaunch::new($boxes.into_tensor_arg(), $batch_indices.into_tensor_arg()),
+            $output.clone().into_tensor_arg(),
+            $($argument,)+
+            dtypes.map(burn::backend::cubecl::dtype_to_storage_type),
+        );
+        $output
+    }};
+}
+pub(super) use launch;
+
+/// An output of a shape and a dtype, on the device of another tensor.
+pub fn output(of: &CubeTensor, shape: Shape, dtype: DType) -> CubeTensor {
+    empty_device_contiguous_dtype(of.client.clone(), of.device.clone(), shape, dtype)
+}
+
+/// At least this many cubes of [`UNITS`], in two dimensions: one holds 65,535 at most.
+pub fn grid(cubes: usize) -> (CubeCount, CubeDim) {
+    const WIDEST: usize = 1 << 15;
+    let count = CubeCount::Static(cubes.min(WIDEST) as u32, cubes.div_ceil(WIDEST) as u32, 1);
+    (count, CubeDim::new_1d(UNITS as u32))
+}
+
+/// The integer type of indices into these tensors.
+pub fn address_type(tensors: &[&CubeTensor]) -> AddressType {
+    AddressType::from_len(
+        tensors
+            .iter()
+            .map(|tensor| length(tensor))
+            .max()
+            .expect("there are tensors"),
+    )
+}
+
+/// How many elements a tensor has or its memory has, whichever is more. An expanded tensor has more than its memory.
+pub fn length(tensor: &CubeTensor) -> usize {
+    let in_memory = tensor.handle.size() as usize / tensor.dtype.size();
+    tensor.shape().num_elements().max(in_memory)
+}

@@ -1,0 +1,46 @@
+//! The gradient of boxes, angles and offsets: a cube owns a region. Its units sum in one order, so that the same call
+//! gives the same bits.
+//!
+//! - [`boxes`]: the kernel of axis plans. [`samples`] and [`integrals`]: the derivative of an element by the ends of
+//!   its box. [`slope`]: the derivative of a sample by its position.
+//! - [`points`]: the kernel of point plans.
+//! - [`ends`]: sums over the units of a cube.
+
+mod boxes;
+mod ends;
+mod integrals;
+mod points;
+mod samples;
+mod slope;
+
+use burn::backend::TensorMetadata;
+use burn_cubecl::tensor::CubeTensor;
+
+use super::launch::{grid, launch, output};
+use super::unit::plan::{point_plan, reduction_plan};
+use crate::geometry::operator::{Elements, RegionOperator};
+use boxes::pull_boxes;
+use points::pull_points;
+
+/// The gradient of regions, `[K, columns]`.
+pub fn regions_gradient(
+    gradient: CubeTensor,
+    features: CubeTensor,
+    boxes: CubeTensor,
+    batch_indices: CubeTensor,
+    operator: &RegionOperator,
+) -> CubeTensor {
+    let output = output(&gradient, boxes.shape(), boxes.dtype);
+    let [_, _, height, width] = features.shape().dims();
+    let grid = grid(boxes.shape()[0]);
+    match &operator.elements {
+        Elements::Points(points) => {
+            let plan = point_plan(operator, points);
+            launch!(pull_points, grid, [gradient, features], boxes, batch_indices => output, plan)
+        }
+        _ => {
+            let plan = reduction_plan(operator, [height, width], true);
+            launch!(pull_boxes, grid, [gradient, features], boxes, batch_indices => output, plan)
+        }
+    }
+}

@@ -1,0 +1,184 @@
+//! The results of the channel blocks that a unit computes together, with the same coordinates and weights.
+
+use cubecl::prelude::*;
+
+use super::channels::{BLOCKS, Layout, Planes, pixel_in_planes};
+use super::element::{Element, Sizes};
+use crate::geometry::operator::ChannelMap;
+
+/// A block of channels.
+#[derive(CubeType)]
+pub struct Block {
+    /// The first of its output channels.
+    first: usize,
+    /// How many of its first channels the block before writes.
+    overlap: usize,
+    /// Whether the unit computes it.
+    pub computed: bool,
+    pub planes: Planes,
+    pub results: Array<f32>,
+}
+
+/// The blocks of a unit.
+#[derive(CubeType)]
+pub struct Blocks {
+    pub list: Sequence<Block>,
+    #[cube(comptime)]
+    pub layout: Layout,
+}
+
+/// The blocks of a unit, whose results start from `start`.
+///
+/// The last block ends at the last channel. Where channels do not divide into blocks, it overlaps the one before it.
+/// Both compute those channels, and the one before writes them: Vulkan and WGSL forbid that two units write the same
+/// element, even if they write the same value.
+#[cube]
+pub fn blocks<F: Float>(features: &Tensor<F>, image: usize, element: &Element, sizes: &Sizes, start: f32) -> Blocks {
+    let layout = comptime!(element.layout);
+    let of_block = layout.of_block;
+    let end = ((element.block + element.blocks) * of_block).min(sizes.channels);
+    let mut list = Sequence::new();
+    #[unroll]
+    for number in 0..BLOCKS {
+        let wanted = (element.block + number) * of_block;
+        let first = wanted.min(sizes.channels - of_block);
+        let mut results = Array::<f32>::new(of_block);
+        #[unroll]
+        for channel in 0..of_block {
+            results[channel] = start;
+        }
+        list.push(Block {
+            first,
+            overlap: wanted - first,
+            computed: wanted < end,
+            planes: planes(features, image, element, first, sizes),
+            results,
+        });
+    }
+    Blocks { list, layout }
+}
+
+/// Where the channels of the block from output channel `first` on lie.
+#[cube]
+fn planes<F: Float>(features: &Tensor<F>, image: usize, element: &Element, first: usize, sizes: &Sizes) -> Planes {
+    let mut start = image * features.stride(0);
+    let mut step = features.stride(1);
+    if comptime!(element.layout.channel_map == ChannelMap::PositionSensitive) {
+        start += (element.row * sizes.columns + element.column) * step;
+        step *= sizes.rows * sizes.columns;
+    }
+    Planes {
+        start: start + first * step,
+        step,
+    }
+}
+
+/// PixelPair pixels of a row: where they lie in a channel, and their weights.
+#[derive(CubeType)]
+pub struct PixelPair {
+    pub left: usize,
+    /// How far the right pixel lies from the left one.
+    pub distance: usize,
+    pub left_weight: f32,
+    pub right_weight: f32,
+}
+
+/// Adds two pixels by their weights, in all channels of a unit.
+#[cube]
+pub fn add_pixel_pair<F: Float>(features: &Tensor<F>, pair: &PixelPair, blocks: &mut Blocks) {
+    if pair.distance == 1usize {
+        #[unroll]
+        for number in 0..BLOCKS {
+            add_pixels_of_block(features, pair, &mut blocks.list[number], true, blocks.layout);
+        }
+    } else {
+        #[unroll]
+        for number in 0..BLOCKS {
+            add_pixels_of_block(features, pair, &mut blocks.list[number], false, blocks.layout);
+        }
+    }
+}
+
+#[cube]
+fn add_pixels_of_block<F: Float>(
+    features: &Tensor<F>,
+    pair: &PixelPair,
+    block: &mut Block,
+    #[comptime] are_neighbours: bool,
+    #[comptime] layout: Layout,
+) {
+    if block.computed {
+        let planes = pixel_in_planes(&block.planes, pair.left, layout);
+        #[unroll]
+        for channel in 0..layout.of_block {
+            let left = planes.start + channel * planes.step;
+            let mut right = left + pair.distance;
+            if comptime!(are_neighbours) {
+                right = left + 1;
+            }
+            block.results[channel] += pair.left_weight * f32::cast_from(features[left]);
+            block.results[channel] += pair.right_weight * f32::cast_from(features[right]);
+        }
+    }
+}
+
+/// Multiplies what was computed.
+#[cube]
+pub fn multiply(blocks: &mut Blocks, factor: f32) {
+    #[unroll]
+    for number in 0..BLOCKS {
+        multiply_block(&mut blocks.list[number], factor, blocks.layout);
+    }
+}
+
+#[cube]
+fn multiply_block(block: &mut Block, factor: f32, #[comptime] layout: Layout) {
+    #[unroll]
+    for channel in 0..layout.of_block {
+        block.results[channel] *= factor;
+    }
+}
+
+/// Writes what was computed.
+#[cube]
+pub fn write_blocks<F: Float>(output: &mut Tensor<F>, element: &Element, blocks: &Blocks) {
+    // Read once: a device compiler takes it that what is written may change strides.
+    let step = output.stride(1);
+    let place = element.region * output.stride(0) + element.row * output.stride(2) + element.column * output.stride(3);
+    #[unroll]
+    for number in 0..BLOCKS {
+        write_block(output, place, step, &blocks.list[number], blocks.layout);
+    }
+}
+
+#[cube]
+fn write_block<F: Float>(output: &mut Tensor<F>, place: usize, step: usize, block: &Block, #[comptime] layout: Layout) {
+    if block.computed {
+        let first = place + block.first * step;
+        // One comparison a block, and not one a channel, where channels divide into blocks.
+        if block.overlap == 0usize {
+            write_channels(output, first, step, block, false, layout);
+        } else {
+            write_channels(output, first, step, block, true, layout);
+        }
+    }
+}
+
+#[cube]
+fn write_channels<F: Float>(
+    output: &mut Tensor<F>,
+    first: usize,
+    step: usize,
+    block: &Block,
+    #[comptime] overlaps: bool,
+    #[comptime] layout: Layout,
+) {
+    let mut index = first;
+    #[unroll]
+    for channel in 0..layout.of_block {
+        if comptime!(!overlaps) || channel >= block.overlap {
+            output[index] = F::cast_from(block.results[channel]);
+        }
+        index += step;
+    }
+}

@@ -1,0 +1,233 @@
+//! Where a maximum of an element was read: its samples or pixels are read again, in the order of the forward pass.
+
+use cubecl::prelude::*;
+
+use super::plan::ReductionPlan;
+use super::region::BoxRow;
+use crate::geometry::options::Reduction;
+use crate::geometry::real::single::bins::{BinRule, bin, extent};
+use crate::geometry::real::single::samples::{SampleRule, Taps, axis, in_bounds, position, taps};
+
+/// Where a maximum was read.
+#[derive(CubeType)]
+pub struct Winner {
+    /// Whether it was read from the map.
+    pub found: bool,
+    /// The position; a pixel where pixels take part one by one.
+    pub y: f32,
+    pub x: f32,
+    /// The weight of that pixel, 1 elsewhere.
+    pub weight: f32,
+    /// The indices of the sample within its element.
+    pub sample_y: u32,
+    pub sample_x: u32,
+    /// Which of the sample's pixels it was, where these take part one by one: 1 for the second.
+    pub high_y: u32,
+    pub high_x: u32,
+    /// The maximum so far.
+    maximum: f32,
+}
+
+/// An output element in one channel.
+#[derive(CubeType)]
+pub struct ChannelElement<'a> {
+    pub region: &'a BoxRow,
+    pub row: u32,
+    pub column: u32,
+    /// The size of the output.
+    pub rows: u32,
+    pub columns: u32,
+    /// Where pixel 0 of the channel lies.
+    pub plane: usize,
+}
+
+#[cube]
+pub fn channel_element<'a>(
+    region: &'a BoxRow,
+    row: u32,
+    column: u32,
+    rows: u32,
+    columns: u32,
+    plane: usize,
+) -> ChannelElement<'a> {
+    ChannelElement::<'a> {
+        region,
+        row,
+        column,
+        rows,
+        columns,
+        plane,
+    }
+}
+
+/// No winner yet of a maximum that starts from `start`.
+#[cube]
+pub fn no_winner(start: f32) -> Winner {
+    Winner {
+        found: false,
+        y: 0.0,
+        x: 0.0,
+        weight: 1.0,
+        sample_y: 0u32,
+        sample_x: 0u32,
+        high_y: 0u32,
+        high_x: 0u32,
+        maximum: start,
+    }
+}
+
+/// The first of the largest samples of an element that is above the plan's start, and not below the out-of-bounds value
+/// where that takes part.
+#[cube]
+pub fn winner_of_samples<F: Float>(
+    features: &Tensor<F>,
+    rule_y: &SampleRule,
+    rule_x: &SampleRule,
+    element: &ChannelElement<'_>,
+    plan: &ReductionPlan,
+) -> Winner {
+    let (height, width) = (features.shape(2) as u32, features.shape(3) as u32);
+    let (row_step, step) = (features.stride(2), features.stride(3));
+    let axis_y = axis(rule_y, element.region.y1, element.region.y2, element.rows);
+    let axis_x = axis(rule_x, element.region.x1, element.region.x2, element.columns);
+    let rows = in_bounds(rule_y, &axis_y, element.row, height);
+    let columns = in_bounds(rule_x, &axis_x, element.column, width);
+    let mut winner = no_winner(plan.start);
+    for sample_y in rows.first..rows.end {
+        let at_y = position(rule_y, &axis_y, element.row, sample_y);
+        let y = taps(rule_y, at_y, height);
+        for sample_x in columns.first..columns.end {
+            let at_x = position(rule_x, &axis_x, element.column, sample_x);
+            let x = taps(rule_x, at_x, width);
+            let corners = corners(features, element.plane, &y, &x, row_step, step);
+            let mut wins = false;
+            if comptime!(plan.axes.settings.reduction == Reduction::MaxOfWeightedCorners) {
+                wins = compare_corners(&mut winner, &corners, &y, &x);
+            } else {
+                let sample = (corners.value_11 + corners.value_12) + (corners.value_21 + corners.value_22);
+                if sample > winner.maximum {
+                    winner.maximum = sample;
+                    wins = true;
+                    winner.y = at_y;
+                    winner.x = at_x;
+                }
+            }
+            if wins {
+                winner.found = true;
+                winner.sample_y = sample_y;
+                winner.sample_x = sample_x;
+            }
+        }
+    }
+    let complete = rows.end - rows.first == axis_y.samples && columns.end - columns.first == axis_x.samples;
+    if !complete && plan.outside > winner.maximum {
+        winner.found = false;
+    }
+    winner
+}
+
+/// The four pixels of a sample: their weights, and their values times these.
+#[derive(CubeType)]
+struct Corners {
+    weight_11: f32,
+    weight_12: f32,
+    weight_21: f32,
+    weight_22: f32,
+    value_11: f32,
+    value_12: f32,
+    value_21: f32,
+    value_22: f32,
+}
+
+#[cube]
+fn corners<F: Float>(features: &Tensor<F>, plane: usize, y: &Taps, x: &Taps, row_step: usize, step: usize) -> Corners {
+    let (low, high) = (y.low as usize * row_step, y.high as usize * row_step);
+    let (left, right) = (x.low as usize * step, x.high as usize * step);
+    let weight_11 = (1.0 - y.fraction) * (1.0 - x.fraction);
+    let weight_12 = (1.0 - y.fraction) * x.fraction;
+    let weight_21 = y.fraction * (1.0 - x.fraction);
+    let weight_22 = y.fraction * x.fraction;
+    Corners {
+        weight_11,
+        weight_12,
+        weight_21,
+        weight_22,
+        value_11: weight_11 * f32::cast_from(features[plane + low + left]),
+        value_12: weight_12 * f32::cast_from(features[plane + low + right]),
+        value_21: weight_21 * f32::cast_from(features[plane + high + left]),
+        value_22: weight_22 * f32::cast_from(features[plane + high + right]),
+    }
+}
+
+/// Compares the corners of a sample with the maximum one by one, and returns whether one of them is larger.
+#[cube]
+fn compare_corners(winner: &mut Winner, corners: &Corners, y: &Taps, x: &Taps) -> bool {
+    let mut wins = false;
+    if corners.value_11 > winner.maximum {
+        winner.maximum = corners.value_11;
+        wins = true;
+        winner.y = y.low as f32;
+        winner.x = x.low as f32;
+        winner.weight = corners.weight_11;
+        winner.high_y = 0u32;
+        winner.high_x = 0u32;
+    }
+    if corners.value_12 > winner.maximum {
+        winner.maximum = corners.value_12;
+        wins = true;
+        winner.y = y.low as f32;
+        winner.x = x.high as f32;
+        winner.weight = corners.weight_12;
+        winner.high_y = 0u32;
+        winner.high_x = 1u32;
+    }
+    if corners.value_21 > winner.maximum {
+        winner.maximum = corners.value_21;
+        wins = true;
+        winner.y = y.high as f32;
+        winner.x = x.low as f32;
+        winner.weight = corners.weight_21;
+        winner.high_y = 1u32;
+        winner.high_x = 0u32;
+    }
+    if corners.value_22 > winner.maximum {
+        winner.maximum = corners.value_22;
+        wins = true;
+        winner.y = y.high as f32;
+        winner.x = x.high as f32;
+        winner.weight = corners.weight_22;
+        winner.high_y = 1u32;
+        winner.high_x = 1u32;
+    }
+    wins
+}
+
+/// The first of the largest pixels of a bin that is above `start`, row by row.
+#[cube]
+pub fn winner_of_bin<F: Float>(
+    features: &Tensor<F>,
+    rule_y: &BinRule,
+    rule_x: &BinRule,
+    element: &ChannelElement<'_>,
+    start: f32,
+) -> Winner {
+    let (height, width) = (features.shape(2) as u32, features.shape(3) as u32);
+    let (row_step, step) = (features.stride(2), features.stride(3));
+    let extent_y = extent(rule_y, element.region.y1, element.region.y2, element.rows);
+    let extent_x = extent(rule_x, element.region.x1, element.region.x2, element.columns);
+    let bin_y = bin(rule_y, &extent_y, element.row, element.rows, height);
+    let bin_x = bin(rule_x, &extent_x, element.column, element.columns, width);
+    let mut winner = no_winner(start);
+    for y in bin_y.start..bin_y.end {
+        for x in bin_x.start..bin_x.end {
+            let value = f32::cast_from(features[element.plane + y as usize * row_step + x as usize * step]);
+            if value > winner.maximum {
+                winner.maximum = value;
+                winner.found = true;
+                winner.y = y as f32;
+                winner.x = x as f32;
+            }
+        }
+    }
+    winner
+}
