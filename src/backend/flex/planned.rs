@@ -43,7 +43,7 @@ fn plan_region_axes<S: Coordinate, P: AxisPlan<S>>(
 }
 
 /// The most weights in the plans of a batch, but for the regions that were planned last: 4 MiB of f32.
-const BATCH_WEIGHTS: usize = 1 << 20;
+const PLAN_WEIGHTS: usize = 1 << 20;
 
 /// The most regions that are planned before the size of the batch is looked at.
 const CHUNK: usize = 32;
@@ -58,7 +58,7 @@ pub fn plan_points_in_batches<S: Sum>(
     let mut planned = Vec::new();
     let mut size = 0;
     // A plan may hold a weight for each pixel of the map.
-    let chunk_size = (BATCH_WEIGHTS / planner.map_pixels().max(1)).clamp(1, CHUNK);
+    let chunk_size = (PLAN_WEIGHTS / planner.map_pixels().max(1)).clamp(1, CHUNK);
     for (chunk, regions) in regions.chunks(chunk_size).enumerate() {
         let further = filter_map(regions, 4, parallel, |row, region| {
             let pools = planner.pools::<S>(region);
@@ -66,7 +66,7 @@ pub fn plan_points_in_batches<S: Sum>(
         });
         size += further.iter().map(|region| region.plan.size()).sum::<usize>();
         planned.extend(further);
-        if size > BATCH_WEIGHTS {
+        if size > PLAN_WEIGHTS {
             batch(std::mem::take(&mut planned));
             size = 0;
         }

@@ -20,7 +20,7 @@ use crate::backend::flex::planned::{Planned, channels_of_run, element_indices, p
 use crate::geometry::plan::{AxisPlan, Planner, Region};
 
 /// The most elements in the plans of a batch: 8 MiB of f32.
-const BATCH_ELEMENTS: usize = 1 << 21;
+const PLAN_ELEMENTS: usize = 1 << 21;
 
 /// What the gradient is computed from.
 pub struct FeaturesGradientInputs<'a, S: Sum> {
@@ -41,7 +41,7 @@ pub fn is_one_batch<S: Sum, K: Scatter<S>>(inputs: &FeaturesGradientInputs<'_, S
 }
 
 fn batch<S: Sum, K: Scatter<S>>(inputs: &FeaturesGradientInputs<'_, S>) -> usize {
-    (BATCH_ELEMENTS / K::Plan::size(inputs.planner)).max(1)
+    (PLAN_ELEMENTS / K::Plan::size(inputs.planner)).max(1)
 }
 
 /// The gradient in `dtype`: the dtype of the features, or of the sums if there are several batches.

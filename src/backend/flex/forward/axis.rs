@@ -18,7 +18,7 @@ use crate::backend::flex::simd::pays_to_stream;
 use crate::geometry::plan::{AxisPlan, Coordinate, Planner, Region, Weights};
 
 /// The most elements in the plans of a batch: 4 MiB.
-const BATCH_ELEMENTS: usize = 1 << 19;
+const PLAN_ELEMENTS: usize = 1 << 19;
 
 /// What is pooled.
 pub struct PoolInputs<'a, S: Coordinate> {
@@ -34,7 +34,7 @@ pub struct PoolInputs<'a, S: Coordinate> {
 
 /// Pools the regions in the operator's range of areas.
 pub fn pool<S: Sum, K: Kernel<S>>(inputs: PoolInputs<'_, S>, kernel: &K) -> FlexTensor {
-    let batch = (BATCH_ELEMENTS / K::Plan::size(inputs.planner)).max(1);
+    let batch = (PLAN_ELEMENTS / K::Plan::size(inputs.planner)).max(1);
     in_batches(inputs, kernel, batch, |pass, planned, output, parallel| {
         let groups = group(planned);
         let [channels, channel_elements] = pass.output_size;
@@ -53,7 +53,7 @@ pub fn pool<S: Sum, K: Kernel<S>>(inputs: PoolInputs<'_, S>, kernel: &K) -> Flex
 /// The same for elements that read channels of their own.
 pub fn pool_own_channels<S: Sum>(inputs: PoolInputs<'_, S>, kernel: &Average<S>) -> FlexTensor {
     let [.., rows, columns] = inputs.shape.dims::<4>();
-    let batch = (BATCH_ELEMENTS / Weights::<S>::size(inputs.planner)).max(1);
+    let batch = (PLAN_ELEMENTS / Weights::<S>::size(inputs.planner)).max(1);
     let batch = batch.min(regions_at_a_time(rows * columns));
     in_batches(inputs, kernel, batch, |pass, mut planned, output, parallel| {
         sort_by_key(&mut planned, |region| [region.image, 0, 0]);

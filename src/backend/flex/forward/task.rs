@@ -53,7 +53,7 @@ pub fn compute<S: Sum, K: Kernel<S>>(pass: &AxisForwardPass<'_, S, K>, task: Poo
     lanes::compute(PoolRegions { pass, task }, channels, fit);
 }
 
-/// The pass of a task.
+/// The work of a task.
 struct PoolRegions<'a, S: Sum, K: Kernel<S>> {
     pass: &'a AxisForwardPass<'a, S, K>,
     task: PoolTask<'a, S, [K::Plan; 2]>,
@@ -127,8 +127,8 @@ fn most_rows<S, P>(task: &PoolTask<'_, S, [P; 2]>) -> usize {
     rows.max().unwrap_or(0)
 }
 
-/// `L` channels at a time, from a copy of the pixels in which they are neighbours. What precedes these channels in the
-/// outputs was taken from them.
+/// `L` channels at a time, from a copy of the pixels in which they are neighbours. The outputs begin with the first of
+/// these channels.
 #[inline(always)]
 fn compute_in_lanes<'a, S: Sum, K: Kernel<S>, const L: usize>(
     simd: impl Simd,
@@ -158,7 +158,7 @@ fn compute_in_lanes<'a, S: Sum, K: Kernel<S>, const L: usize>(
     }
 }
 
-/// A region in up to `L` channels, from rows of its window to where its output is.
+/// Computes a region in up to `L` channels, from rows of its window to its output.
 #[inline(always)]
 fn compute_region<'a, S: Sum, K: Kernel<S>, const L: usize>(
     simd: impl Simd,

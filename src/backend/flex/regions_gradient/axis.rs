@@ -49,11 +49,11 @@ pub struct BoxesGradientInputs<'a, S: Sum> {
 
 /// The gradient `[K, 4]` of the boxes, in the dtype of sums.
 pub fn boxes_gradient<S: Sum, K: PullEnds<S>>(inputs: BoxesGradientInputs<'_, S>, kernel: &K) -> FlexTensor {
-    let [count, channels, rows, columns] = inputs.gradient.layout().shape().dims();
+    let [count, channels, height, width] = inputs.gradient.layout().shape().dims();
     let parallel = in_parallel(inputs.gradient.layout().num_elements());
     let flat = inputs
         .gradient
-        .reshape(Shape::new([count, channels, 1, rows * columns]));
+        .reshape(Shape::new([count, channels, 1, height * width]));
     let pass = AxisRegionsPass {
         kernel,
         features: &Planes::new(inputs.features),

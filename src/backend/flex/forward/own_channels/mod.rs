@@ -29,14 +29,14 @@ type AveragePass<'a, S> = AxisForwardPass<'a, S, Average<S>>;
 type Plan<S> = [Weights<S>; 2];
 
 /// The most elements of all regions that are computed before they are written: 4 MiB of f32 in [`MORE_LANES`].
-const BATCH_ELEMENTS: usize = 1 << 16;
+const ELEMENTS_AT_A_TIME: usize = 1 << 16;
 
 /// How many regions a task writes.
 const WRITTEN_REGIONS: usize = 16;
 
 /// How many regions are computed at a time if a channel of their output has so many elements.
 pub fn regions_at_a_time(channel_elements: usize) -> usize {
-    (BATCH_ELEMENTS / channel_elements.clamp(1, BAND)).max(1)
+    (ELEMENTS_AT_A_TIME / channel_elements.clamp(1, BAND)).max(1)
 }
 
 /// Computes the regions of a batch into `output`, the rows of the batch.
@@ -112,7 +112,7 @@ struct Band<'a, S: Sum> {
 }
 
 impl<S: Sum> Band<'_, S> {
-    /// Each element of the regions of each chunk, one chunk after another.
+    /// Computes each element of the regions of each chunk, one chunk after another.
     fn compute<const L: usize>(&self, sums: &mut AlignedPixels<S, L>) {
         let regions: usize = self.chunks.iter().map(|chunk| chunk.len()).sum();
         sums.resize(regions * self.elements.len());
@@ -157,7 +157,7 @@ impl<S: Sum> Band<'_, S> {
     }
 }
 
-/// The sums of a region's elements, and where they go.
+/// The sums of a region's elements, and the output for them.
 struct OutputOfRegion<'a, S, const L: usize> {
     sums: StepBy<Iter<'a, [S; L]>>,
     output: TensorSliceMut<'a, S>,
