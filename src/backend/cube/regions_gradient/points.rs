@@ -220,7 +220,6 @@ fn add_element<F: Float, R: Float, I: Int>(pull: &Pull<'_, F, R, I>, p: u32, q: 
 fn slope<F: Float, R: Float, I: Int>(pull: &Pull<'_, F, R, I>, sample: &PointSample, point: &Point) -> Point {
     let (gradient, features, region) = (pull.gradient, pull.features, pull.region);
     let of_channels = comptime!(pull.plan.settings.channels);
-    let (p, q) = (sample.p as usize, sample.q as usize);
     let index = (sample.y * region.x.samples + sample.x) as usize;
     let y = bilinear_taps(point.y, region.y.size);
     let x = bilinear_taps(point.x, region.x.size);
@@ -232,7 +231,9 @@ fn slope<F: Float, R: Float, I: Int>(pull: &Pull<'_, F, R, I>, sample: &PointSam
         x.low as usize * features.stride(3),
         x.high as usize * features.stride(3),
     );
-    let of_element = region.row * gradient.stride(0) + p * gradient.stride(2) + q * gradient.stride(3);
+    let of_element = region.row * gradient.stride(0)
+        + sample.p as usize * gradient.stride(2)
+        + sample.q as usize * gradient.stride(3);
     let channels = gradient.shape(1);
     let mut down = 0.0f32;
     let mut across = 0.0f32;
@@ -240,7 +241,7 @@ fn slope<F: Float, R: Float, I: Int>(pull: &Pull<'_, F, R, I>, sample: &PointSam
     while channel < channels {
         let mut input = channel;
         if comptime!(of_channels == Channels::OfElements) {
-            input = (channel * gradient.shape(2) + p) * gradient.shape(3) + q;
+            input = (channel * gradient.shape(2) + sample.p as usize) * gradient.shape(3) + sample.q as usize;
         }
         if comptime!(of_channels == Channels::OfSamples) {
             input = index * channels + channel;

@@ -100,18 +100,11 @@ pub fn winner_of_samples<F: Float>(
             let at_x = position(rule_x, &axis_x, element.column, sample_x);
             let x = taps(rule_x, at_x, width);
             let corners = corners(features, element.plane, &y, &x, row_step, step);
-            let mut wins = false;
-            if comptime!(plan.axes.settings.reduction == Reduction::MaxOfWeightedCorners) {
-                wins = compare_corners(&mut winner, &corners, &y, &x);
+            let wins = if comptime!(plan.axes.settings.reduction == Reduction::MaxOfWeightedCorners) {
+                compare_corners(&mut winner, &corners, &y, &x)
             } else {
-                let sample = (corners.value_11 + corners.value_12) + (corners.value_21 + corners.value_22);
-                if sample > winner.maximum {
-                    winner.maximum = sample;
-                    wins = true;
-                    winner.y = at_y;
-                    winner.x = at_x;
-                }
-            }
+                compare_sample(&mut winner, &corners, at_y, at_x)
+            };
             if wins {
                 winner.found = true;
                 winner.sample_y = sample_y;
@@ -157,6 +150,20 @@ fn corners<F: Float>(features: &Tensor<F>, plane: usize, y: &Taps, x: &Taps, row
         value_21: weight_21 * f32::cast_from(features[plane + high + left]),
         value_22: weight_22 * f32::cast_from(features[plane + high + right]),
     }
+}
+
+/// Compares a sample with the maximum, and returns whether it is larger.
+#[cube]
+fn compare_sample(winner: &mut Winner, corners: &Corners, at_y: f32, at_x: f32) -> bool {
+    let mut wins = false;
+    let sample = (corners.value_11 + corners.value_12) + (corners.value_21 + corners.value_22);
+    if sample > winner.maximum {
+        winner.maximum = sample;
+        wins = true;
+        winner.y = at_y;
+        winner.x = at_x;
+    }
+    wins
 }
 
 /// Compares the corners of a sample with the maximum one by one, and returns whether one of them is larger.
