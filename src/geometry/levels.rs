@@ -1,6 +1,6 @@
 //! Which level of a feature pyramid a box belongs to, as values.
 
-/// Boxes by their area, in box coordinates: those of one level of a feature pyramid.
+/// A range of box areas, in box coordinates: the boxes of one level of a feature pyramid.
 #[derive(Debug, Clone, Copy, PartialEq)]
 #[cfg_attr(feature = "remote", derive(serde::Serialize, serde::Deserialize))]
 pub struct AreaRange {

@@ -6,7 +6,7 @@ use super::levels::AreaRange;
 use super::options::{Arithmetic, BinDivision, Bounds, BoxFormat, BoxRounding, Interpolation, Reduction, Sampling};
 use super::point_grid::{Placement, PointGrid};
 
-/// A region operator: where its output elements read, and how what they read becomes one number.
+/// A region operator: where its output elements read, and how they reduce what they read to one value.
 #[derive(Debug, Clone, Copy, PartialEq)]
 #[cfg_attr(feature = "remote", derive(serde::Serialize, serde::Deserialize))]
 pub struct RegionOperator {
@@ -14,7 +14,7 @@ pub struct RegionOperator {
     pub output_size: [usize; 2],
     /// Where output elements read.
     pub elements: Elements,
-    /// How what an element reads becomes one number.
+    /// How an element reduces what it reads to one value.
     pub reduction: Reduction,
     /// The value of a sample out of bounds, and of an element that reads nothing.
     pub out_of_bounds_value: f64,
@@ -195,13 +195,13 @@ pub struct BinAxis {
     pub rounding: BoxRounding,
     /// Whether 1 is added to the rounded high end: the pixel that a box ends in belongs to the region.
     pub inclusive_end: bool,
-    /// The least length of a region in pixels, 0 or above. Its whole part counts where whole numbers are divided.
+    /// The least length of a region in pixels, 0 or above. [`BinDivision::Whole`] takes its integer part.
     pub minimum_length: f64,
     /// How bins are divided.
     pub division: BinDivision,
     /// Whether bins reach the last pixel of the map; torchvision's `ps_roi_pool` ends one before it.
     pub reaches_last_pixel: bool,
-    /// Whether the gradient of features is that of bins which reach the last pixel, as in torchvision's `ps_roi_pool`.
+    /// Whether the gradient of features uses bins that reach the last pixel, as in torchvision's `ps_roi_pool`.
     pub gradient_reaches_last_pixel: bool,
 }
 

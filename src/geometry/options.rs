@@ -13,7 +13,7 @@ pub enum BoxFormat {
 }
 
 impl BoxFormat {
-    /// The columns of y1 and y2, and those of x1 and x2.
+    /// The columns of y1 and y2, and the columns of x1 and x2.
     pub const fn columns(self) -> [[usize; 2]; 2] {
         match self {
             Self::Xyxy => [[1, 3], [0, 2]],
@@ -48,7 +48,7 @@ pub enum Sampling {
 }
 
 impl Sampling {
-    /// What the frameworks' `sampling_ratio` means: this many samples, or the adaptive number where it is 0.
+    /// What the frameworks' `sampling_ratio` means: this many samples, or the adaptive number for 0.
     pub(crate) fn of_ratio(sampling_ratio: usize) -> Self {
         match sampling_ratio {
             0 => Self::Adaptive,
@@ -122,7 +122,7 @@ impl Reduction {
 
 /// In which order positions are computed, which decides their last bit.
 ///
-/// The order matters where a result jumps: a region whose element is a whole number of pixels long takes
+/// The order matters because results jump: a region whose element is a whole number of pixels long takes
 /// one sample more if rounding lengthens it, and a sample at the border of the map can fall outside.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[non_exhaustive]
@@ -173,7 +173,7 @@ impl MaximumFrom {
     #[cfg_attr(not(feature = "remote"), allow(dead_code))]
     pub(crate) const ALL: [Self; 3] = [Self::LeastSingle, Self::Least, Self::NegativeInfinity];
 
-    /// The number. The least of f64 stands for that of any dtype.
+    /// The value. `Least` is that of f64, which each dtype replaces by its own.
     pub(crate) fn number(self) -> f64 {
         match self {
             Self::LeastSingle => f32::MIN.into(),

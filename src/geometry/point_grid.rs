@@ -18,7 +18,8 @@ pub struct PointGrid {
     pub sampling: [Sampling; 2],
     /// Which positions read the map.
     pub bounds: Bounds,
-    /// Whether an element is the mean of its samples in bounds, rather than of all, of which others count as 0.
+    /// Whether an element is the mean of its samples in bounds, rather than of all samples, with 0 for those out of
+    /// bounds.
     pub ignores_out_of_bounds: bool,
     /// In which order positions are computed: `FromElements` or `FromElementsBySteps`.
     pub arithmetic: Arithmetic,

@@ -1,8 +1,8 @@
 //! A maximum over bins, from a sparse table (range-maximum query).
 //!
-//! A table holds, for each pixel, the maximum of the 2^i by 2^j pixels that begin there. Any bin is covered by four of
-//! these, whose overlaps do not change the maximum. So all bins of all regions are four selections of rows, whatever
-//! their sizes.
+//! A table holds, for each pixel, the maximum of the 2^i by 2^j pixels that begin there. Four of these cover any bin,
+//! and their overlaps do not change the maximum. So all bins of all regions are four selections of rows, whatever their
+//! sizes.
 
 use burn::backend::tensor::{BoolTensor, FloatTensor, IntTensor};
 use burn::backend::{Backend, TensorMetadata, get_or_init_device_settings};
@@ -17,7 +17,7 @@ use crate::geometry::plan::PixelRanges;
 /// How many bins are selected at a time, each with the pixels at its four corners: 4 MiB in 128 channels.
 const BINS: usize = 1 << 11;
 
-/// Fewer channels than this make no vectors of a pooling on NdArray.
+/// With fewer channels than this, NdArray does not vectorize a pooling.
 const POOLED: usize = 32;
 
 impl<R: Sum> Pool<R> for PixelRanges {
@@ -65,7 +65,7 @@ pub fn from_start<B: Backend>(features: FloatTensor<B>, start: f64) -> FloatTens
         DType::F64 => f64::MIN,
         _ => f32::MIN.into(),
     };
-    // A sum tells in one pass that there is neither NaN nor an infinite number, as in nearly all features.
+    // A finite sum shows in one pass that there is neither NaN nor infinity, as in nearly all features.
     let sum = B::float_into_data(B::float_sum(features.clone()));
     let sum = read_sync(sum).map(|sum| sum.iter::<f64>().sum());
     if start <= least && sum.is_ok_and(f64::is_finite) {
@@ -118,7 +118,7 @@ impl Bin {
     }
 }
 
-/// From the maxima of 2^(level - 1) pixels along a dimension those of 2^level; level 0 is the pixels.
+/// Computes the maxima of 2^level pixels along a dimension from those of 2^(level - 1); level 0 is the pixels.
 fn next_level<B: Backend>(table: FloatTensor<B>, dim: usize, level: u32) -> FloatTensor<B> {
     if level == 0 {
         return table;
@@ -132,7 +132,7 @@ fn next_level<B: Backend>(table: FloatTensor<B>, dim: usize, level: u32) -> Floa
 /// The maxima `[bins, C]` of bins of one level, from its table `[H, W, C]`.
 fn maxima_of_corners<B: Backend>(table: &FloatTensor<B>, bins: &[&Bin]) -> FloatTensor<B> {
     let [height, width, channels] = table.shape().dims();
-    // Where all bins are one power of two, their corners coincide.
+    // If the length of every bin is a power of two, its corners coincide.
     let corners = [0, 1].map(|axis| {
         let exact = |bin: &&Bin| bin.length[axis].is_power_of_two();
         if bins.iter().all(exact) { 1 } else { 2 }
@@ -153,8 +153,8 @@ fn maxima_of_corners<B: Backend>(table: &FloatTensor<B>, bins: &[&Bin]) -> Float
 
 /// The maxima of one or two numbers along y and along x of each channel of `[H, W, C]`.
 ///
-/// Backends have no maximum of two tensors, and a comparison and then a choice pass over them twice: of many
-/// channels it is a pooling, which NdArray computes in vectors of them.
+/// Backends have no maximum of two tensors, and a comparison with a selection reads them twice. With many channels it
+/// is computed as a pooling, which NdArray vectorizes over channels.
 fn maxima<B: Backend>(
     pixels: FloatTensor<B>,
     size: [usize; 2],
@@ -179,7 +179,7 @@ fn maxima<B: Backend>(
     B::float_reshape(pooled, Shape::new([height, width, channels]))
 }
 
-/// The maxima of a number and the one `distance` from it along an axis, for every `step`th number.
+/// The maximum of every `step`th element and the element `distance` after it, along an axis.
 fn maxima_of_two<B: Backend>(pixels: FloatTensor<B>, axis: usize, step: usize, distance: usize) -> FloatTensor<B> {
     let count = (pixels.shape()[axis] - distance).div_ceil(step);
     let part = |start: usize| {
@@ -191,7 +191,7 @@ fn maxima_of_two<B: Backend>(pixels: FloatTensor<B>, axis: usize, step: usize, d
     larger::<B>(part(0), part(distance))
 }
 
-/// The larger of two tensors, number by number.
+/// The element-wise maximum of two tensors.
 pub fn larger<B: Backend>(left: FloatTensor<B>, right: FloatTensor<B>) -> FloatTensor<B> {
     let dtype = get_or_init_device_settings::<B>(&left.device()).bool_dtype;
     let lower = B::float_lower(left.clone(), right.clone(), dtype);

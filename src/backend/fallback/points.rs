@@ -1,9 +1,9 @@
 //! Operators whose elements read points, and their gradients: products with the dense matrix `W` of a region's weights,
 //! a row for each element and a column for each pixel of its window.
 //!
-//! With pixels `F` as `[C, window]` and the gradient of the output `D` as `[C, elements]`, an output is `F · Wᵀ`, and the
-//! gradient of the window is `D · W`. The gradient of a column of the region is the sum of `Dᵀ · F` times the derivatives
-//! of W by it.
+//! With pixels `F` as `[C, window]` and the gradient of the output `D` as `[C, elements]`, an output is `F · Wᵀ`, and
+//! the gradient of the window is `D · W`. The gradient of a column of the region is the sum of `Dᵀ · F` times the
+//! derivatives of W by it.
 
 use std::ops::Range;
 
@@ -189,7 +189,7 @@ impl Product<'_> {
         B::float_from_data(TensorData::new(matrix, shape), device)
     }
 
-    /// Adds the products of pixels and gradients `[elements, window]` to those of the plan's weights.
+    /// Adds the products of pixels and gradients `[elements, window]` to the gradients of the plan's weights.
     fn add_to_weights<B: Backend>(&self, products: FloatTensor<B>, of_weights: &mut [f64]) {
         let data = read_sync(B::float_into_data(products)).expect("the device should answer with the tensor's data");
         let numbers: Vec<f64> = data.iter::<f64>().collect();
@@ -215,13 +215,13 @@ fn of_elements<B: Backend, R: Sum>(
 
 /// Features with a dimension for the groups of channels.
 struct Groups<B: Backend> {
-    /// `[N, C, groups, H, W]`, or `[N, groups, C, H, W]` where samples read channels of their own.
+    /// `[N, C, groups, H, W]`, or `[N, groups, C, H, W]` if samples read channels of their own.
     tensor: FloatTensor<B>,
     map: ChannelMap,
 }
 
 impl<B: Backend> Groups<B> {
-    /// `channels` are those of the output.
+    /// `channels` is the number of output channels.
     fn new(features: FloatTensor<B>, channels: usize, map: ChannelMap) -> Self {
         let [images, inputs, height, width] = features.shape().dims();
         let groups = inputs / channels;

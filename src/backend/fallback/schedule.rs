@@ -1,5 +1,5 @@
-//! Which regions are computed together, in which blocks of channels. Blocks are computed in parallel on rayon's threads;
-//! results do not depend on the number of threads.
+//! Which regions are computed together, in which blocks of channels. Blocks are computed in parallel on rayon's
+//! threads; results do not depend on the number of threads.
 
 use std::ops::Range;
 
@@ -26,8 +26,8 @@ const ELEMENTS: usize = 1 << 18;
 /// More regions are computed together only if a block keeps this many channels.
 const LEAST_BLOCK: usize = 64;
 
-/// The most channels of a block if regions are computed one by one: with 128, c4-adaptive takes 284 ms on two cores of an
-/// Intel Xeon, and 244 ms with 64.
+/// The most channels of a block if regions are computed one by one: with 128, c4-adaptive takes 284 ms on two cores of
+/// an Intel Xeon, and 244 ms with 64.
 const LARGEST_BLOCK: usize = 64;
 
 /// How the plans of regions become output elements.

@@ -183,7 +183,7 @@ impl<R: Coordinate> AxisPlan<R> for SampleTaps<R> {
 
     fn size(planner: &Planner<R>) -> usize {
         let ([rows, columns], [height, width]) = (planner.operator.output_size, planner.map);
-        // An adaptive number of samples is at most two a pixel; a sample is four numbers, twice if it is split.
+        // Adaptive sampling takes at most two samples a pixel. A sample is four numbers, or eight if it is split.
         let samples = (rows + columns) * (planner.least_samples() + 1) + 2 * (height + width);
         4 * samples * (1 + planner.splits_samples() as usize)
     }

@@ -14,7 +14,7 @@ pub struct PointPlanner {
 }
 
 impl PointPlanner {
-    /// An operator on maps `[height, width]`; none where it does not read points.
+    /// An operator on maps `[height, width]`; none if it does not read points.
     pub fn new(operator: &RegionOperator, map: [usize; 2]) -> Option<Self> {
         let Elements::Points(grid) = operator.elements else {
             return None;

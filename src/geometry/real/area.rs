@@ -24,8 +24,8 @@ const LARGEST_AREA: Real = 1e37;
 
 const NO_AREA: Real = 0.0;
 
-/// Whether the area of a box is in range. One that is not above 0, as that of a box that is inverted
-/// along one axis or not a number, counts as 0.
+/// Whether the area of a box is in range. An area that is not above 0, as of a box that is inverted along one axis, and
+/// NaN count as 0.
 #[cfg_attr(feature = "cube", cube)]
 pub fn in_range(rule: &AreaRule, y1: Real, x1: Real, y2: Real, x2: Real) -> bool {
     // One product: nothing that a device could fuse or reorder.
@@ -38,8 +38,8 @@ pub fn in_range(rule: &AreaRule, y1: Real, x1: Real, y2: Real, x2: Real) -> bool
     counted >= rule.from && counted < rule.below
 }
 
-/// The least area whose box belongs to `level` or to a coarser one, infinite where there is none:
-/// comparing with it is exact on every device, where a logarithm is not.
+/// The least area whose box belongs to `level` or to a coarser one, infinite if there is none. Comparing areas is exact
+/// on every device, and a logarithm is not.
 pub fn least_area(rule: &LevelRule, level: i32) -> Real {
     let (mut low, mut high) = ((0.0 as Real).to_bits(), Real::INFINITY.to_bits());
     // The bits of positive floats are in the order of the floats.

@@ -21,7 +21,7 @@ pub fn between(origin: Real, step: Real, low: Real, high: Real, count: u32) -> R
     let mut first = 0u32;
     let mut end = count;
     let magnitude = step.abs();
-    // Below this, rounding says little about which number lies where.
+    // With smaller steps, rounding errors exceed the distance of the numbers.
     if magnitude > 1e-6 {
         let one = (low - origin) / step;
         let other = (high - origin) / step;

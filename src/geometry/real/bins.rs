@@ -27,7 +27,7 @@ pub struct BinRule {
     pub spatial_scale: Real,
     /// Added to the high end of a box before anything else.
     pub end_offset: Real,
-    /// Added to the rounded high end: 1 where the pixel that a box ends in belongs to the region, else 0.
+    /// Added to the rounded high end: 1 if the pixel that a box ends in belongs to the region, else 0.
     pub end_pixels: i32,
     /// The least length of a region in pixels.
     pub minimum_length: Real,
@@ -37,17 +37,17 @@ pub struct BinRule {
     pub unread_pixels: u32,
 }
 
-/// One axis of one region. It begins at `start + offset`, of which one is 0.
+/// One axis of one region. It begins at `start + offset`, and one of the two is 0.
 #[cfg_attr(feature = "cube", derive(CubeType))]
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Extent {
-    /// The first pixel, where coordinates are rounded after they are scaled. It may lie outside of the map.
+    /// The first pixel, if coordinates are rounded after they are scaled. It may lie outside of the map.
     pub start: i32,
-    /// Where the region begins, where scaled coordinates are not rounded.
+    /// Where the region begins, if scaled coordinates are not rounded.
     pub offset: Real,
     /// The length of a bin in pixels, rounded to a float.
     pub bin: Real,
-    /// The length as a whole number, where whole numbers are divided.
+    /// The length as a whole number, for [`WHOLE`].
     pub pixels: i32,
 }
 

@@ -29,7 +29,7 @@ pub struct IntegralRule {
 pub struct Extent {
     /// Where the region starts, in pixels.
     pub start: Real,
-    /// The length of a bin in pixels, 0 where bins are empty.
+    /// The length of a bin in pixels, 0 if bins are empty.
     pub bin: Real,
 }
 
@@ -41,7 +41,7 @@ pub struct Bin {
     pub start: Real,
     /// Its length in pixels.
     pub length: Real,
-    /// 1 over its length, 0 where it is empty.
+    /// 1 over its length, 0 if it is empty.
     pub inverse: Real,
 }
 
@@ -66,13 +66,13 @@ struct Part {
     along: Real,
 }
 
-/// By how much a weight grows as one end of the box grows by 1.
+/// The derivatives of a weight by the ends of the box.
 #[cfg_attr(feature = "cube", derive(CubeType))]
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct WeightSlope {
-    /// As the low end does.
+    /// By the low end.
     pub low: Real,
-    /// As the high end does.
+    /// By the high end.
     pub high: Real,
 }
 
@@ -123,7 +123,7 @@ pub fn pixels(bin: &Bin, size: u32) -> Pixels {
 #[cfg_attr(feature = "cube", cube)]
 fn part(bin: &Bin, start: Real, from: Real, to: Real) -> Part {
     let end = (start + bin.length).clamp(-Real::MAX, Real::MAX);
-    // Of a bin inside, all of it: the difference of its ends is 0 where it is short.
+    // All of a bin that lies inside: computed from its ends, the length of a short one would be 0.
     let mut share = 1.0;
     let mut along = 0.5;
     let mut middle = start + bin.length * 0.5;

@@ -12,8 +12,9 @@
 //! - `area`: whether the area of a box is in a range.
 //! - `rules`: an operator's values, as the arguments of these functions.
 //!
-//! [`single`] compiles the files for f32 and, with a CubeCL backend, into its kernels; [`double`] compiles them for f64.
-//! They are not generic over the type of coordinates, because no trait serves both: on a host they call the methods of
+//! [`single`] compiles the files for f32 and, with a CubeCL backend, into its kernels; [`double`] compiles them for
+//! f64. They are not generic over the type of coordinates, because no trait serves both: on a host they call the
+//! methods of
 //! `f32` (`floor`, `clamp`), and in kernels those of CubeCL's trait `Float`.
 
 #[allow(clippy::duplicate_mod)]

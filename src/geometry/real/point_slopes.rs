@@ -1,4 +1,4 @@
-//! How samples of a [`PointGrid`](crate::geometry::point_grid) move with the numbers of their region.
+//! The derivatives of the samples of a [`PointGrid`](crate::geometry::point_grid) by the columns of their region.
 
 #[cfg(feature = "cube")]
 use cubecl::prelude::*;
@@ -6,19 +6,19 @@ use cubecl::prelude::*;
 use super::Real;
 use super::points::{OFFSETS_OF_ROUNDED_BOX, PointAxis, PointRule, ROTATED, SUB_CROPS, Turn};
 
-/// By how much a sample's place along an axis of its region grows as a number of the region grows by 1.
+/// The derivatives of a sample's place along an axis of its region.
 #[cfg_attr(feature = "cube", derive(CubeType))]
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct PlaceSlopes {
-    /// With the low end of the box; with the centre where the region is turned.
+    /// By the low end of the box; by the centre if the region is rotated.
     pub low: Real,
-    /// With the high end; with the length where the region is turned.
+    /// By the high end; by the length if the region is rotated.
     pub high: Real,
-    /// With the element's offset.
+    /// By the element's offset.
     pub offset: Real,
 }
 
-/// By how much a sample's point grows as the angle grows by 1.
+/// The derivatives of a sample's point by the angle.
 #[cfg_attr(feature = "cube", derive(CubeType))]
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct AngleSlopes {
@@ -71,8 +71,8 @@ pub fn angle_slopes(rule: &PointRule, turn: &Turn, y: Real, x: Real) -> AngleSlo
     }
 }
 
-/// What the weight of the pixel after a position gains, and that of the pixel before it loses, as the position grows by
-/// 1: 1, or 0 where the position is held at the map's edge. On a pixel it is that towards the next one.
+/// The derivative of the weight of the pixel after a position by the position; that of the pixel before is the
+/// negative. It is 1, or 0 if the position is clamped to the map's edge. On a pixel, the next one is the pixel after.
 #[cfg_attr(feature = "cube", cube)]
 pub fn fraction_slope(position: Real, size: u32) -> Real {
     let mut slope = 0.0;

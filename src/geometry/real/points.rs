@@ -1,8 +1,8 @@
 //! Where samples fall that are not a grid of rows and columns of the map: [`PointGrid`](crate::geometry::point_grid) in
 //! the type of coordinates.
 //!
-//! A sample has a place along each axis of its region, which [`place`] gives as the frameworks compute it. For a turned
-//! region [`turned`] makes a point of the map of the two.
+//! A sample has a place along each axis of its region, which [`place`] computes as the frameworks do. In a rotated
+//! region [`turned`] maps the two places to a point of the map.
 
 #[cfg(feature = "cube")]
 use cubecl::prelude::*;
@@ -41,15 +41,15 @@ pub struct PointRule {
     pub samples_y: u32,
     /// See `samples_y`.
     pub samples_x: u32,
-    /// 1 where samples are placed by multiples of their distance, 0 by shares of their element.
+    /// 1 if samples are placed by multiples of their distance, 0 if by shares of their element.
     pub by_steps: u32,
     /// Radians per unit of the angle; negative for clockwise.
     pub radians: Real,
-    /// How many units a full turn has; 0 where they are radians.
+    /// How many units a full turn has; 0 if they are radians.
     pub full_turn: Real,
     /// Samples move by `offset_scale * region size * offset`.
     pub offset_scale: Real,
-    /// How many parts of a region have an offset of their own along y; 0 where there are no offsets.
+    /// How many parts of a region have an offset of their own along y; 0 without offsets.
     pub parts_y: u32,
     /// The same along x.
     pub parts_x: u32,
@@ -57,7 +57,7 @@ pub struct PointRule {
     pub lower_bound: Real,
     /// The greatest position in bounds lies this much below the map's size.
     pub upper_margin: Real,
-    /// 1 where an element is the mean of its samples in bounds.
+    /// 1 if an element is the mean of its samples in bounds.
     pub ignores_out_of_bounds: u32,
 }
 
@@ -65,7 +65,7 @@ pub struct PointRule {
 #[cfg_attr(feature = "cube", derive(CubeType))]
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct PointAxis {
-    /// Where the region starts, in pixels; from its centre where it is turned.
+    /// Where the region starts, in pixels; if it is rotated, relative to its centre.
     pub start: Real,
     /// The length of the region in pixels.
     pub length: Real,
@@ -79,7 +79,7 @@ pub struct PointAxis {
     pub elements: u32,
     /// How many pixels the map has.
     pub size: u32,
-    /// 1 where the length is that of the box, 0 where it is the least one.
+    /// 1 if the length is that of the box, 0 if it is the least one.
     pub follows_box: u32,
 }
 
@@ -122,7 +122,7 @@ pub struct Places {
 }
 
 /// The axis of a region of `elements` elements, on a map of `size` pixels. `low` and `high` are the ends of its box, or
-/// the centre and the length where it is turned.
+/// the centre and the length if it is rotated.
 #[cfg_attr(feature = "cube", cube)]
 pub fn point_axis(rule: &PointRule, low: Real, high: Real, fixed: u32, elements: u32, size: u32) -> PointAxis {
     let mut start = scaled(rule, low);
@@ -184,8 +184,8 @@ pub fn shift(rule: &PointRule, axis: &PointAxis, offset: Real) -> Real {
     result.clamp(-FARTHEST, FARTHEST)
 }
 
-/// Where sample `sample` of element `element` lies along an axis of its region, which is the map's where the region is
-/// not turned.
+/// Where sample `sample` of element `element` lies along an axis of its region. If the region is not rotated, its axes
+/// are those of the map.
 #[cfg_attr(feature = "cube", cube)]
 pub fn place(rule: &PointRule, axis: &PointAxis, element: u32, sample: u32, shift: Real) -> Real {
     let before = product(element as Real, axis.element);

@@ -53,9 +53,9 @@ fn misses(dividend: f32, divisor: f32, approximate: f32) -> bool {
     result
 }
 
-/// What is left of a dividend, exactly, where the quotient is off by few units.
+/// The exact remainder, if the quotient is off by a few units in the last place.
 ///
-/// Device compilers can't look through the clamp. Without it Mesa 22.3 makes one product of both, that of the whole
+/// Device compilers can't look through the clamp. Without it Mesa 22.3 replaces both products by one with the whole
 /// quotient, which is rounded: 1024 / 47 came out one unit too large.
 #[cfg_attr(feature = "cube", cube)]
 fn remainder(dividend: f32, divisor: f32, quotient: f32) -> f32 {

@@ -1,5 +1,5 @@
 //! The inverse of [`samples`](super::samples), [`bins`](super::bins) and [`integrals`](super::integrals): which
-//! elements of a region read a pixel, along one axis. A kernel whose units own pixels asks this.
+//! elements of a region read a pixel, along one axis. Kernels whose threads own pixels call these functions.
 //!
 //! Ranges are estimated and may be too wide, never too narrow; what an element reads of a pixel is exact.
 
@@ -50,7 +50,7 @@ fn samples_of_element(rule: &SampleRule, axis: &Axis, element: u32, pixel: u32) 
     between(origin, sample_step(rule, axis), low, high, axis.samples)
 }
 
-/// The weights that an element's samples give a pixel, added up: its weight in an average times the number of samples.
+/// The sum of a pixel's weights in the samples of an element: its weight in the average times the number of samples.
 #[cfg_attr(feature = "cube", cube)]
 pub fn weight_of_samples(rule: &SampleRule, axis: &Axis, element: u32, pixel: u32, size: u32) -> Real {
     let reach = samples_of_element(rule, axis, element, pixel);
@@ -79,7 +79,7 @@ pub fn elements_of_bins(extent: &Extent, elements: u32, first: u32, last: u32) -
     between(extent.start as Real + extent.offset, extent.bin, low, high, elements)
 }
 
-/// The weight of a pixel in the average of a bin: 1 for its share of all pixels, 0 where the bin does not hold it.
+/// The weight of a pixel in the average of a bin: 1 over the number of its pixels, 0 if the pixel is not in the bin.
 #[cfg_attr(feature = "cube", cube)]
 pub fn weight_of_bin(rule: &BinRule, extent: &Extent, element: u32, elements: u32, pixel: u32, size: u32) -> Real {
     let bin = bin(rule, extent, element, elements, size);
@@ -103,7 +103,7 @@ pub fn elements_of_integrals(extent: &integrals::Extent, elements: u32, first: u
     between(extent.start, extent.bin, low, high, count)
 }
 
-/// The weight of a pixel in a bin of the bilinear map, 0 where the bin is empty or does not reach the pixel's hat.
+/// The weight of a pixel in a bin of the bilinear map, 0 if the bin is empty or does not reach the pixel's hat.
 #[cfg_attr(feature = "cube", cube)]
 pub fn weight_of_integral(extent: &integrals::Extent, element: u32, pixel: u32, size: u32) -> Real {
     let bin = integrals::bin(extent, element);

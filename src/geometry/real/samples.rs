@@ -1,8 +1,8 @@
 //! Where the samples of one region fall along one axis. Every `RoiAlign` applies the same rule to y and to x
 //! separately, so these functions know one axis.
 //!
-//! They run on the host and, compiled by CubeCL, inside kernels. The order of their operations is that of the
-//! framework: the number of samples and the bounds test jump, and a last bit decides.
+//! They run on the host and, compiled by CubeCL, inside kernels. They compute in the order of the framework, since the
+//! last bit of a position can change the number of samples or put a sample out of bounds.
 
 #[cfg(feature = "cube")]
 use cubecl::prelude::*;
@@ -45,9 +45,9 @@ pub struct SampleRule {
     pub end_offset: Real,
     /// Subtracted from a scaled coordinate: where the first pixel's centre lies.
     pub input_pixel_offset: Real,
-    /// Subtracted from a sample's number.
+    /// Subtracted from a sample's index.
     pub output_pixel_offset: Real,
-    /// The number of the sample that lies at the high end of the region, negative where there is none.
+    /// The index of the sample that is put at the high end of the region; negative if there is none.
     pub sample_at_end: Real,
     /// The least length of a region in pixels.
     pub minimum_length: Real,
@@ -59,9 +59,9 @@ pub struct SampleRule {
     pub lower_bound: Real,
     /// The greatest position in bounds lies this much below the map's size.
     pub upper_margin: Real,
-    /// 1 where the number of samples is rounded down, 0 where it is rounded up.
+    /// 1 if the number of samples is rounded down, 0 if it is rounded up.
     pub rounds_down: u32,
-    /// 1 where the samples reach the corners of the region, 0 where they lie evenly inside.
+    /// 1 if the samples reach the corners of the region, 0 if they lie evenly inside.
     pub align_corners: u32,
     /// Which products are rounded first: one of the `FROM_…` constants.
     pub arithmetic: u32,
@@ -79,7 +79,7 @@ pub struct Axis {
     pub end: Real,
     /// The length of an output element in pixels.
     pub element: Real,
-    /// The distance of two samples in pixels, where samples are placed by it.
+    /// The distance of two samples in pixels; 0 if samples are not placed by it.
     pub step: Real,
     /// The number of samples of an output element.
     pub samples: u32,
@@ -116,7 +116,7 @@ pub fn product(left: Real, right: Real) -> Real {
     (left * right).clamp(-Real::MAX, Real::MAX)
 }
 
-/// The axis of a region from `low` to `high` (box coordinates) that gives `elements` outputs.
+/// The axis of a region from `low` to `high` (box coordinates) with `elements` output elements.
 #[cfg_attr(feature = "cube", cube)]
 pub fn axis(rule: &SampleRule, low: Real, high: Real, elements: u32) -> Axis {
     let extent = extent(rule, low, high);
@@ -185,7 +185,7 @@ pub fn extent(rule: &SampleRule, low: Real, high: Real) -> Extent {
         length = product(high, rule.spatial_scale) - start;
     }
     if rule.arithmetic == FROM_REGION_UNSCALED {
-        // On a map of one row a crop's scale is 0, and times an infinite length no number.
+        // On a map of one row a crop's scale is 0, and 0 times an infinite length is NaN.
         length = product((high - low).clamp(-Real::MAX, Real::MAX), rule.spatial_scale);
     }
     Extent {
@@ -197,7 +197,7 @@ pub fn extent(rule: &SampleRule, low: Real, high: Real) -> Extent {
     }
 }
 
-/// A box coordinate in pixels. It is finite as all of these are: the difference of two infinities is no number.
+/// A box coordinate in pixels. It is clamped to finite values: the difference of two infinities is NaN.
 #[cfg_attr(feature = "cube", cube)]
 fn pixel(rule: &SampleRule, coordinate: Real) -> Real {
     (product(coordinate, rule.spatial_scale) - rule.input_pixel_offset).clamp(-Real::MAX, Real::MAX)
@@ -262,7 +262,7 @@ pub fn is_in_bounds(rule: &SampleRule, position: Real, size: u32) -> bool {
 
 /// The samples of an output element that are in bounds on a map of `size` pixels.
 ///
-/// Positions never turn back, so these are one run.
+/// Positions are monotonic, so these are one run.
 #[cfg_attr(feature = "cube", cube)]
 pub fn in_bounds(rule: &SampleRule, axis: &Axis, element: u32, size: u32) -> InBounds {
     let mut first = 0u32;

@@ -1,6 +1,6 @@
 //! How the samples of one region move with its ends along one axis: the derivatives of [`samples`](super::samples).
 //!
-//! Sample number s of a region lies at a share t of the way from its low end to its high end, so its position moves by
+//! Sample s of a region lies at a share t of the way from its low end to its high end, so its position moves by
 //! `scale * (1 - t)` with the low end and by `scale * t` with the high one.
 
 #[cfg(feature = "cube")]
@@ -13,21 +13,21 @@ use super::samples::{Axis, BILINEAR, SampleRule, extent};
 #[cfg_attr(feature = "cube", derive(CubeType))]
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Slopes {
-    /// By how much a sample moves in pixels as both ends of the box move by 1.
+    /// The sum of both derivatives: pixels per unit of box coordinates.
     pub scale: Real,
-    /// The share of the sample whose number is the output pixel offset.
+    /// The share of a sample whose index equals the output pixel offset.
     pub first_share: Real,
     /// What each sample adds to the share.
     pub share_step: Real,
 }
 
-/// By how much a sample moves as one end of the region moves by 1.
+/// The derivatives of a sample's position by the ends of the region.
 #[cfg_attr(feature = "cube", derive(CubeType))]
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Movement {
-    /// As the low end moves.
+    /// By the low end.
     pub low: Real,
-    /// As the high end moves.
+    /// By the high end.
     pub high: Real,
 }
 
@@ -53,7 +53,7 @@ pub fn slopes(rule: &SampleRule, axis: &Axis, low: Real, high: Real, elements: u
     }
 }
 
-/// By how much sample `sample` of output element `element` moves.
+/// The derivatives of the position of sample `sample` of output element `element`.
 #[cfg_attr(feature = "cube", cube)]
 pub fn movement(rule: &SampleRule, axis: &Axis, slopes: &Slopes, element: u32, sample: u32) -> Movement {
     let number = element as Real * axis.samples as Real + sample as Real;
@@ -64,9 +64,9 @@ pub fn movement(rule: &SampleRule, axis: &Axis, slopes: &Slopes, element: u32, s
     }
 }
 
-/// What the weight of a sample's `high` pixel gains, and that of its `low` pixel loses, as its position grows by 1, on
-/// a map of `size` pixels: 1, or 0 for a nearest pixel and for a sample that is held at the map's edge. A sample on a
-/// pixel moves towards the next one, unless `flat_on_pixels`; the last pixel has no next one.
+/// The derivative of the weight of a sample's `high` pixel by its position, on a map of `size` pixels; that of its
+/// `low` pixel is the negative. It is 1, or 0 for a nearest pixel and for a sample that is clamped to the map's edge. A
+/// sample on a pixel moves towards the next one, unless `flat_on_pixels`; the last pixel has no next one.
 #[cfg_attr(feature = "cube", cube)]
 pub fn weight_slope(rule: &SampleRule, position: Real, size: u32, flat_on_pixels: bool) -> Real {
     let last = (size - 1u32) as Real;

@@ -87,7 +87,9 @@ impl<B: Backend, R: Sum> Call<'_, B, R> {
         let planes = self.planes(run, image, channels, window);
         let start = self.values.start;
         let ranks = ranks::<B>(planes.clone(), start);
-        let mut sums = self.zero_sums(ranks.shape().dims());
+        // A sum for each rank of each channel, and one for empty bins.
+        let sums = Shape::new([channels.len(), pixel_count(window) + 1]);
+        let mut sums = B::float_zeros(sums, &self.gradient.device(), R::DTYPE);
         for regions in regions.chunks(at_once) {
             let winners = match ranks.shape()[1] <= EXACT {
                 true => winners::<B, f32>(&ranks, window, regions),
@@ -112,11 +114,6 @@ impl<B: Backend, R: Sum> Call<'_, B, R> {
         cast::<B>(B::float_reshape(B::float_slice(features, &slices), planes), R::DTYPE)
     }
 
-    /// A sum for each pixel of each channel, and one for empty bins.
-    fn zero_sums(&self, [channels, pixels]: [usize; 2]) -> FloatTensor<B> {
-        B::float_zeros(Shape::new([channels, pixels + 1]), &self.gradient.device(), R::DTYPE)
-    }
-
     /// The gradient `[C, regions * bins]` of the output.
     fn gradient_of_regions(
         &self,
@@ -134,7 +131,8 @@ impl<B: Backend, R: Sum> Call<'_, B, R> {
     }
 }
 
-/// The rank of each pixel of `[C, pixels]` in its channel: larger pixels rank higher, and of equal pixels the first does.
+/// The rank of each pixel of `[C, pixels]` in its channel: larger pixels rank higher, and of equal pixels the first
+/// does.
 fn ranks<B: Backend>(planes: FloatTensor<B>, start: f64) -> IntTensor<B> {
     let (device, [channels, pixels]) = (planes.device(), planes.shape().dims());
     let bool_dtype = get_or_init_device_settings::<B>(&device).bool_dtype;

@@ -1,4 +1,4 @@
-//! Maxima: all samples of a block of elements are computed again, and the gradient goes to those that won.
+//! Maxima over samples: all samples of a block of elements are computed again, and the gradient goes to the winners.
 
 use std::ops::Range;
 
@@ -49,7 +49,7 @@ struct Samples<'a, R> {
     slopes: Option<&'a TapSlopes<R>>,
 }
 
-/// All samples, with the gradient `[P, Q, C]` where they won and 0 elsewhere, in blocks of elements.
+/// All samples in blocks of elements, with the gradient `[P, Q, C]` for the winners and 0 for the others.
 fn winners<B: Backend, R: Sum>(
     pixels: &ChannelsLast<B>,
     [y, x]: &[Samples<'_, R>; 2],
@@ -88,8 +88,8 @@ fn winners<B: Backend, R: Sum>(
     parts
 }
 
-/// The gradient `[P, Q, samples, C]` of samples: that of their element where they won, 0 elsewhere. A sample that is
-/// not above `start`, or is below the floor of its element, did not.
+/// The gradient `[P, Q, samples, C]` of samples: the gradient of the element for its winning sample, 0 for the others.
+/// No sample wins if the largest is not above `start`, or is below the floor of its element.
 fn to_winners<B: Backend, R: Sum>(
     pixels: &ChannelsLast<B>,
     samples: FloatTensor<B>,

@@ -4,11 +4,12 @@
 //! its window, and a row of Y or X is an element's weights or a sample's. With D, the gradient of each of these:
 //!
 //! - the gradient of the window is `Yᵀ · D · X`;
-//! - that of an end of the region is the sum of `D` times `Y' · F · Xᵀ`, where Y' has the slopes of the weights.
+//! - the gradient of an end of the region is the sum of `D` times `Y' · F · Xᵀ`, with the derivatives of the weights in
+//!   Y'.
 //!
-//! [`Reads`](reads::Reads) has these matrices and D; [`average`] and [`max_of_samples`] make them from plans, and [`call`]
-//! adds up the gradients. A maximum over bins of whole pixels has no such matrices: [`max_of_pixels`] finds one pixel for
-//! each bin.
+//! [`Reads`](reads::Reads) has these matrices and D; [`average`] and [`max_of_samples`] make them from plans, and
+//! [`call`] adds up the gradients. A maximum over bins of whole pixels has no such matrices: [`max_of_pixels`] finds
+//! one pixel for each bin.
 
 mod average;
 mod call;

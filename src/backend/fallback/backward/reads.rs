@@ -16,8 +16,7 @@ pub struct Axis<R> {
     pub window: Range<usize>,
     /// The weights of pixels.
     pub weights: Vec<R>,
-    /// By how much they grow as the region's low end grows by 1, and as its high end does; none where only the gradient
-    /// of features is wanted.
+    /// The derivatives of the weights by the region's low end, and by its high end; none for the gradient of features.
     pub slopes: Option<[Vec<R>; 2]>,
 }
 

@@ -200,7 +200,8 @@ impl Maker<'_> {
         points::place(&self.rule, &self.axes[axis], index, sample, shift)
     }
 
-    /// Opens the scratch for the pixels that `samples` points between these ends may read. Returns false if there are none.
+    /// Opens the scratch for the pixels that `samples` points between these ends may read. Returns false if there are
+    /// none.
     fn open_scratch(&mut self, samples: usize, y: [Real; 2], x: [Real; 2]) -> bool {
         let points = [[0, 0], [0, 1], [1, 0], [1, 1]];
         let points = points.map(|[a, b]| points::turned(&self.rule, &self.turn, y[a], x[b]));
