@@ -11,11 +11,12 @@ use super::mask_window::{MaskPixel, Window};
 use super::paste_masks::windows;
 use super::run_lengths::{RunLengths, of_mask};
 use crate::error::DetectionError;
+use crate::forms::blocking_forms;
 use burn_roi::internal::check_memory;
 use burn_roi::internal::is_host;
-use burn_roi::internal::or_panic;
-use burn_roi::internal::{read, wait};
+use burn_roi::internal::read;
 
+blocking_forms! {
 /// Pastes masks as [`paste_masks_in_image`](super::paste_masks_in_image) does, and compares each pixel with a
 /// threshold: what users of torchvision compute as `paste_masks_in_image(...) > 0.5`.
 ///
@@ -38,41 +39,13 @@ use burn_roi::internal::{read, wait};
 /// let pasted = paste_binary_masks_in_image(masks, boxes, [48, 64], 1, 0.5);
 /// assert_eq!(pasted.dims(), [1, 1, 48, 64]);
 /// ```
-///
-/// # Panics
-///
-/// Where [`try_paste_binary_masks_in_image`] returns an error, with its text.
 pub fn paste_binary_masks_in_image(
     masks: Tensor<4>,
     boxes: Tensor<2>,
     image_size: [usize; 2],
     padding: usize,
     threshold: f64,
-) -> Tensor<4, Bool> {
-    or_panic(try_paste_binary_masks_in_image(
-        masks, boxes, image_size, padding, threshold,
-    ))
-}
-
-/// [`paste_binary_masks_in_image`] that returns an error instead of panicking.
-///
-/// # Errors
-///
-/// - Those of [`try_paste_masks_in_image`](super::try_paste_masks_in_image()).
-/// - `RoiError::Option`: `threshold` is NaN, or the image has more than 2^32 - 1 pixels.
-/// - `RoiError::Memory`: the result does not fit into memory.
-pub fn try_paste_binary_masks_in_image(
-    masks: Tensor<4>,
-    boxes: Tensor<2>,
-    image_size: [usize; 2],
-    padding: usize,
-    threshold: f64,
-) -> Result<Tensor<4, Bool>, DetectionError> {
-    wait(
-        "try_paste_binary_masks_in_image",
-        "paste_binary_masks_in_image_async",
-        paste_binary_masks_in_image_async(masks, boxes, image_size, padding, threshold),
-    )
+) -> Tensor<4, Bool>;
 }
 
 /// [`paste_binary_masks_in_image`] that awaits the device.
@@ -80,7 +53,9 @@ pub fn try_paste_binary_masks_in_image(
 ///
 /// # Errors
 ///
-/// Those of [`try_paste_binary_masks_in_image`], except `RoiError::SynchronousRead`.
+/// - Those of [`try_paste_masks_in_image`](super::try_paste_masks_in_image()).
+/// - `RoiError::Option`: `threshold` is NaN, or the image has more than 2^32 - 1 pixels.
+/// - `RoiError::Memory`: the result does not fit into memory.
 pub async fn paste_binary_masks_in_image_async(
     masks: Tensor<4>,
     boxes: Tensor<2>,
@@ -105,6 +80,7 @@ pub async fn paste_binary_masks_in_image_async(
     ))
 }
 
+blocking_forms! {
 /// Pastes masks as [`paste_binary_masks_in_image`] does, and encodes each as run lengths: the RLE of COCO.
 ///
 /// - `masks`, `boxes`, `image_size`, `padding`, `threshold`: as in [`paste_binary_masks_in_image`].
@@ -125,40 +101,13 @@ pub async fn paste_binary_masks_in_image_async(
 /// assert_eq!(encoded[0].counts(), [4, 3, 1, 3, 1, 3, 5]);
 /// assert_eq!(encoded[0].to_coco_string(), "4310004");
 /// ```
-///
-/// # Panics
-///
-/// Where [`try_paste_masks_as_run_lengths`] returns an error, with its text.
 pub fn paste_masks_as_run_lengths(
     masks: Tensor<4>,
     boxes: Tensor<2>,
     image_size: [usize; 2],
     padding: usize,
     threshold: f64,
-) -> Vec<RunLengths> {
-    or_panic(try_paste_masks_as_run_lengths(
-        masks, boxes, image_size, padding, threshold,
-    ))
-}
-
-/// [`paste_masks_as_run_lengths`] that returns an error instead of panicking.
-///
-/// # Errors
-///
-/// - Those of [`try_paste_masks_in_image`](super::try_paste_masks_in_image()).
-/// - `RoiError::Option`: `threshold` is NaN, or the image has more than 2^32 - 1 pixels.
-pub fn try_paste_masks_as_run_lengths(
-    masks: Tensor<4>,
-    boxes: Tensor<2>,
-    image_size: [usize; 2],
-    padding: usize,
-    threshold: f64,
-) -> Result<Vec<RunLengths>, DetectionError> {
-    wait(
-        "try_paste_masks_as_run_lengths",
-        "paste_masks_as_run_lengths_async",
-        paste_masks_as_run_lengths_async(masks, boxes, image_size, padding, threshold),
-    )
+) -> Vec<RunLengths>;
 }
 
 /// [`paste_masks_as_run_lengths`] that awaits the device.
@@ -166,7 +115,8 @@ pub fn try_paste_masks_as_run_lengths(
 ///
 /// # Errors
 ///
-/// Those of [`try_paste_masks_as_run_lengths`], except `RoiError::SynchronousRead`.
+/// - Those of [`try_paste_masks_in_image`](super::try_paste_masks_in_image()).
+/// - `RoiError::Option`: `threshold` is NaN, or the image has more than 2^32 - 1 pixels.
 pub async fn paste_masks_as_run_lengths_async(
     masks: Tensor<4>,
     boxes: Tensor<2>,

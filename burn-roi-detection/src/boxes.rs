@@ -4,9 +4,9 @@ use burn::tensor::{DType, Int, Tensor, TensorData};
 
 use super::{arguments, host};
 use crate::error::DetectionError;
+use crate::forms::blocking_forms;
 use burn_roi::internal::check_memory;
 use burn_roi::internal::or_panic;
-use burn_roi::internal::wait;
 
 /// The area of each box. The semantics are those of `torchvision.ops.box_area`.
 ///
@@ -136,6 +136,7 @@ pub fn try_clip_boxes_to_image(boxes: Tensor<2>, image_size: [usize; 2]) -> Resu
     Ok(boxes.mask_where(above, limits))
 }
 
+blocking_forms! {
 /// The indices of the boxes whose width and height are both at least `min_size`. The semantics are those of
 /// `torchvision.ops.remove_small_boxes`.
 ///
@@ -154,26 +155,7 @@ pub fn try_clip_boxes_to_image(boxes: Tensor<2>, image_size: [usize; 2]) -> Resu
 /// let large = remove_small_boxes(boxes.clone(), 1.0);
 /// assert_eq!(boxes.select(0, large).dims(), [1, 4]);
 /// ```
-///
-/// # Panics
-///
-/// Where [`try_remove_small_boxes`] returns an error, with its text.
-pub fn remove_small_boxes(boxes: Tensor<2>, min_size: f64) -> Tensor<1, Int> {
-    or_panic(try_remove_small_boxes(boxes, min_size))
-}
-
-/// [`remove_small_boxes`] that returns an error instead of panicking.
-///
-/// # Errors
-///
-/// - `RoiError::Shape`: `boxes` is not `[K, 4]`.
-/// - `RoiError::Option`: `min_size` is NaN.
-pub fn try_remove_small_boxes(boxes: Tensor<2>, min_size: f64) -> Result<Tensor<1, Int>, DetectionError> {
-    wait(
-        "try_remove_small_boxes",
-        "remove_small_boxes_async",
-        remove_small_boxes_async(boxes, min_size),
-    )
+pub fn remove_small_boxes(boxes: Tensor<2>, min_size: f64) -> Tensor<1, Int>;
 }
 
 /// [`remove_small_boxes`] that awaits the device.
@@ -181,7 +163,8 @@ pub fn try_remove_small_boxes(boxes: Tensor<2>, min_size: f64) -> Result<Tensor<
 ///
 /// # Errors
 ///
-/// Those of [`try_remove_small_boxes`], except `RoiError::SynchronousRead`.
+/// - `RoiError::Shape`: `boxes` is not `[K, 4]`.
+/// - `RoiError::Option`: `min_size` is NaN.
 pub async fn remove_small_boxes_async(boxes: Tensor<2>, min_size: f64) -> Result<Tensor<1, Int>, DetectionError> {
     arguments::boxes("boxes", &boxes)?;
     arguments::not_nan("min_size", min_size)?;

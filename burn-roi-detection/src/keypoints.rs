@@ -5,11 +5,11 @@ use burn::tensor::{Tensor, TensorData};
 use super::cubic::{CubicTaps, Peak, peak};
 use super::{arguments, host};
 use crate::error::DetectionError;
+use crate::forms::blocking_forms;
 use burn_roi::MAXIMUM_OUTPUT_SIZE;
 use burn_roi::RoiError;
-use burn_roi::internal::or_panic;
-use burn_roi::internal::wait;
 
+blocking_forms! {
 /// Finds the keypoints of each detection in its heatmaps. The semantics are those of torchvision's
 /// `heatmaps_to_keypoints` (`torchvision.models.detection.roi_heads`).
 ///
@@ -36,15 +36,11 @@ use burn_roi::internal::wait;
 /// assert_eq!(keypoints.try_into_vec_as::<f32>().unwrap(), [11.5, 21.5, 1.0]);
 /// assert_eq!(scores.try_into_vec_as::<f32>().unwrap(), [7.0]);
 /// ```
-///
-/// # Panics
-///
-/// Where [`try_heatmaps_to_keypoints`] returns an error, with its text.
-pub fn heatmaps_to_keypoints(maps: Tensor<4>, boxes: Tensor<2>) -> (Tensor<3>, Tensor<2>) {
-    or_panic(try_heatmaps_to_keypoints(maps, boxes))
+pub fn heatmaps_to_keypoints(maps: Tensor<4>, boxes: Tensor<2>) -> (Tensor<3>, Tensor<2>);
 }
 
-/// [`heatmaps_to_keypoints`] that returns an error instead of panicking.
+/// [`heatmaps_to_keypoints`] that awaits the device.
+/// A WebGPU device in a browser can be read in this form only.
 ///
 /// # Errors
 ///
@@ -54,20 +50,6 @@ pub fn heatmaps_to_keypoints(maps: Tensor<4>, boxes: Tensor<2>) -> (Tensor<3>, T
 /// - `RoiError::BoxNotFinite`: a coordinate of `boxes` is NaN or infinite.
 /// - [`DetectionError::BoxTooLong`]: a side of a box is longer than
 ///   [`MAXIMUM_OUTPUT_SIZE`](burn_roi::MAXIMUM_OUTPUT_SIZE).
-pub fn try_heatmaps_to_keypoints(maps: Tensor<4>, boxes: Tensor<2>) -> Result<(Tensor<3>, Tensor<2>), DetectionError> {
-    wait(
-        "try_heatmaps_to_keypoints",
-        "heatmaps_to_keypoints_async",
-        heatmaps_to_keypoints_async(maps, boxes),
-    )
-}
-
-/// [`heatmaps_to_keypoints`] that awaits the device.
-/// A WebGPU device in a browser can be read in this form only.
-///
-/// # Errors
-///
-/// Those of [`try_heatmaps_to_keypoints`], except `RoiError::SynchronousRead`.
 pub async fn heatmaps_to_keypoints_async(
     maps: Tensor<4>,
     boxes: Tensor<2>,

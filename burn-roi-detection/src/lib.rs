@@ -113,6 +113,7 @@ mod boxes;
 mod class_masks;
 mod cubic;
 mod error;
+mod forms;
 mod heads;
 pub(crate) mod host;
 mod integers;

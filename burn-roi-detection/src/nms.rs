@@ -5,9 +5,9 @@ use burn::tensor::{Int, Tensor};
 use super::suppression::greedy_nms;
 use super::{arguments, host};
 use crate::error::DetectionError;
-use burn_roi::internal::or_panic;
-use burn_roi::internal::wait;
+use crate::forms::blocking_forms;
 
+blocking_forms! {
 /// Non-maximum suppression: keeps the boxes whose intersection over union (IoU) with every kept box of a higher
 /// score is at most `iou_threshold`. The semantics are those of `torchvision.ops.nms`.
 ///
@@ -34,24 +34,7 @@ use burn_roi::internal::wait;
 /// let kept = nms(boxes, scores, 0.5);
 /// assert_eq!(kept.try_into_vec_as::<i32>().unwrap(), [2, 1]);
 /// ```
-///
-/// # Panics
-///
-/// Where [`try_nms`] returns an error, with its text.
-pub fn nms(boxes: Tensor<2>, scores: Tensor<1>, iou_threshold: f64) -> Tensor<1, Int> {
-    or_panic(try_nms(boxes, scores, iou_threshold))
-}
-
-/// [`nms`] that returns an error instead of panicking.
-///
-/// # Errors
-///
-/// - `RoiError::Shape`: `boxes` is not `[K, 4]`.
-/// - [`DetectionError::Length`]: `scores` has not one element for each box.
-/// - `RoiError::Device`: `scores` is on another device than `boxes`.
-/// - `RoiError::Option`: `iou_threshold` is NaN.
-pub fn try_nms(boxes: Tensor<2>, scores: Tensor<1>, iou_threshold: f64) -> Result<Tensor<1, Int>, DetectionError> {
-    wait("try_nms", "nms_async", nms_async(boxes, scores, iou_threshold))
+pub fn nms(boxes: Tensor<2>, scores: Tensor<1>, iou_threshold: f64) -> Tensor<1, Int>;
 }
 
 /// [`nms`] that awaits the device.
@@ -59,7 +42,10 @@ pub fn try_nms(boxes: Tensor<2>, scores: Tensor<1>, iou_threshold: f64) -> Resul
 ///
 /// # Errors
 ///
-/// Those of [`try_nms`], except `RoiError::SynchronousRead`.
+/// - `RoiError::Shape`: `boxes` is not `[K, 4]`.
+/// - [`DetectionError::Length`]: `scores` has not one element for each box.
+/// - `RoiError::Device`: `scores` is on another device than `boxes`.
+/// - `RoiError::Option`: `iou_threshold` is NaN.
 pub async fn nms_async(
     boxes: Tensor<2>,
     scores: Tensor<1>,
@@ -78,6 +64,7 @@ pub async fn nms_async(
     Ok(host::indices(&kept, &boxes.device()))
 }
 
+blocking_forms! {
 /// [`nms`] within each class: boxes of different classes do not suppress each other. The semantics are those of
 /// `torchvision.ops.batched_nms`.
 ///
@@ -105,30 +92,7 @@ pub async fn nms_async(
 /// let kept = batched_nms(boxes, scores, classes, 0.5);
 /// assert_eq!(kept.try_into_vec_as::<i32>().unwrap(), [2, 0]);
 /// ```
-///
-/// # Panics
-///
-/// Where [`try_batched_nms`] returns an error, with its text.
-pub fn batched_nms(boxes: Tensor<2>, scores: Tensor<1>, classes: Tensor<1, Int>, iou_threshold: f64) -> Tensor<1, Int> {
-    or_panic(try_batched_nms(boxes, scores, classes, iou_threshold))
-}
-
-/// [`batched_nms`] that returns an error instead of panicking.
-///
-/// # Errors
-///
-/// Those of [`try_nms`], and [`DetectionError::Length`] and `RoiError::Device` for `classes` as for `scores`.
-pub fn try_batched_nms(
-    boxes: Tensor<2>,
-    scores: Tensor<1>,
-    classes: Tensor<1, Int>,
-    iou_threshold: f64,
-) -> Result<Tensor<1, Int>, DetectionError> {
-    wait(
-        "try_batched_nms",
-        "batched_nms_async",
-        batched_nms_async(boxes, scores, classes, iou_threshold),
-    )
+pub fn batched_nms(boxes: Tensor<2>, scores: Tensor<1>, classes: Tensor<1, Int>, iou_threshold: f64) -> Tensor<1, Int>;
 }
 
 /// [`batched_nms`] that awaits the device.
@@ -136,7 +100,7 @@ pub fn try_batched_nms(
 ///
 /// # Errors
 ///
-/// Those of [`try_batched_nms`], except `RoiError::SynchronousRead`.
+/// Those of [`try_nms`], and [`DetectionError::Length`] and `RoiError::Device` for `classes` as for `scores`.
 pub async fn batched_nms_async(
     boxes: Tensor<2>,
     scores: Tensor<1>,

@@ -5,10 +5,10 @@ use burn::tensor::Tensor;
 use super::arguments;
 use super::mask_window::{Window, read_windows};
 use crate::error::DetectionError;
+use crate::forms::blocking_forms;
 use burn_roi::internal::check_memory;
-use burn_roi::internal::or_panic;
-use burn_roi::internal::wait;
 
+blocking_forms! {
 /// Resizes the mask of each detection to its box and pastes it into an image of zeros. The semantics are those of
 /// torchvision's `paste_masks_in_image` (`torchvision.models.detection.roi_heads`).
 ///
@@ -40,15 +40,11 @@ use burn_roi::internal::wait;
 /// let pasted = paste_masks_in_image(masks, boxes, [48, 64], 1);
 /// assert_eq!(pasted.dims(), [1, 1, 48, 64]);
 /// ```
-///
-/// # Panics
-///
-/// Where [`try_paste_masks_in_image`] returns an error, with its text.
-pub fn paste_masks_in_image(masks: Tensor<4>, boxes: Tensor<2>, image_size: [usize; 2], padding: usize) -> Tensor<4> {
-    or_panic(try_paste_masks_in_image(masks, boxes, image_size, padding))
+pub fn paste_masks_in_image(masks: Tensor<4>, boxes: Tensor<2>, image_size: [usize; 2], padding: usize) -> Tensor<4>;
 }
 
-/// [`paste_masks_in_image`] that returns an error instead of panicking.
+/// [`paste_masks_in_image`] that awaits the device.
+/// A WebGPU device in a browser can be read in this form only.
 ///
 /// # Errors
 ///
@@ -57,25 +53,6 @@ pub fn paste_masks_in_image(masks: Tensor<4>, boxes: Tensor<2>, image_size: [usi
 /// - `RoiError::Device`: `boxes` is on another device than `masks`.
 /// - `RoiError::BoxNotFinite`: a coordinate of `boxes` is NaN or infinite.
 /// - `RoiError::Memory`: the result does not fit into memory.
-pub fn try_paste_masks_in_image(
-    masks: Tensor<4>,
-    boxes: Tensor<2>,
-    image_size: [usize; 2],
-    padding: usize,
-) -> Result<Tensor<4>, DetectionError> {
-    wait(
-        "try_paste_masks_in_image",
-        "paste_masks_in_image_async",
-        paste_masks_in_image_async(masks, boxes, image_size, padding),
-    )
-}
-
-/// [`paste_masks_in_image`] that awaits the device.
-/// A WebGPU device in a browser can be read in this form only.
-///
-/// # Errors
-///
-/// Those of [`try_paste_masks_in_image`], except `RoiError::SynchronousRead`.
 pub async fn paste_masks_in_image_async(
     masks: Tensor<4>,
     boxes: Tensor<2>,

@@ -9,10 +9,9 @@ use super::boxes::clip_boxes_to_image;
 use super::suppression::greedy_nms;
 use super::{arguments, host};
 use crate::error::DetectionError;
+use crate::forms::blocking_forms;
 use burn_roi::RoiError;
 use burn_roi::config;
-use burn_roi::internal::or_panic;
-use burn_roi::internal::wait;
 
 config! {
 /// Options of [`postprocess_detections`]; the defaults are those of torchvision's detectors.
@@ -55,6 +54,7 @@ impl Detections {
     }
 }
 
+blocking_forms! {
 /// Turns the outputs of a box head for K proposals into the detections of each image. The semantics are those of
 /// torchvision's `RoIHeads.postprocess_detections`.
 ///
@@ -100,27 +100,17 @@ impl Detections {
 /// assert_eq!(images[0].boxes.clone().try_into_vec_as::<f32>().unwrap(), [8.0, 8.0, 24.0, 32.0]);
 /// assert_eq!(images[0].labels.clone().try_into_vec_as::<i32>().unwrap(), [2]);
 /// ```
-///
-/// # Panics
-///
-/// Where [`try_postprocess_detections`] returns an error, with its text.
 pub fn postprocess_detections(
     class_logits: Tensor<2>,
     box_regression: Tensor<2>,
     proposals: Vec<Tensor<2>>,
     image_sizes: &[[usize; 2]],
     config: &DetectionConfig,
-) -> Vec<Detections> {
-    or_panic(try_postprocess_detections(
-        class_logits,
-        box_regression,
-        proposals,
-        image_sizes,
-        config,
-    ))
+) -> Vec<Detections>;
 }
 
-/// [`postprocess_detections`] that returns an error instead of panicking.
+/// [`postprocess_detections`] that awaits the device.
+/// A WebGPU device in a browser can be read in this form only.
 ///
 /// # Errors
 ///
@@ -132,26 +122,6 @@ pub fn postprocess_detections(
 /// - `RoiError::DType`: the elements of `proposals` have different dtypes.
 /// - `RoiError::Option`: `score_threshold`, `nms_threshold` or `min_size` is NaN, or an element of `box_weights` is 0
 ///   or not finite.
-pub fn try_postprocess_detections(
-    class_logits: Tensor<2>,
-    box_regression: Tensor<2>,
-    proposals: Vec<Tensor<2>>,
-    image_sizes: &[[usize; 2]],
-    config: &DetectionConfig,
-) -> Result<Vec<Detections>, DetectionError> {
-    wait(
-        "try_postprocess_detections",
-        "postprocess_detections_async",
-        postprocess_detections_async(class_logits, box_regression, proposals, image_sizes, config),
-    )
-}
-
-/// [`postprocess_detections`] that awaits the device.
-/// A WebGPU device in a browser can be read in this form only.
-///
-/// # Errors
-///
-/// Those of [`try_postprocess_detections`], except `RoiError::SynchronousRead`.
 pub async fn postprocess_detections_async(
     class_logits: Tensor<2>,
     box_regression: Tensor<2>,

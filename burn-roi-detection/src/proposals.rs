@@ -8,9 +8,8 @@ use super::boxes::clip_boxes_to_image;
 use super::suppression::greedy_nms;
 use super::{arguments, host};
 use crate::error::DetectionError;
+use crate::forms::blocking_forms;
 use burn_roi::config;
-use burn_roi::internal::or_panic;
-use burn_roi::internal::wait;
 
 config! {
 /// Options of [`filter_proposals`]; the defaults are those of torchvision's detectors at inference.
@@ -30,6 +29,7 @@ pub struct ProposalConfig {
 }
 }
 
+blocking_forms! {
 /// Chooses the proposals of each image from the decoded anchors of a region proposal network. The semantics are those
 /// of torchvision's `RegionProposalNetwork.filter_proposals`.
 ///
@@ -74,27 +74,17 @@ pub struct ProposalConfig {
 /// );
 /// assert_eq!(scores[0].dims(), [2]);
 /// ```
-///
-/// # Panics
-///
-/// Where [`try_filter_proposals`] returns an error, with its text.
 pub fn filter_proposals(
     proposals: Tensor<3>,
     objectness: Tensor<2>,
     image_sizes: &[[usize; 2]],
     anchors_per_level: &[usize],
     config: &ProposalConfig,
-) -> (Vec<Tensor<2>>, Vec<Tensor<1>>) {
-    or_panic(try_filter_proposals(
-        proposals,
-        objectness,
-        image_sizes,
-        anchors_per_level,
-        config,
-    ))
+) -> (Vec<Tensor<2>>, Vec<Tensor<1>>);
 }
 
-/// [`filter_proposals`] that returns an error instead of panicking.
+/// [`filter_proposals`] that awaits the device.
+/// A WebGPU device in a browser can be read in this form only.
 ///
 /// # Errors
 ///
@@ -103,26 +93,6 @@ pub fn filter_proposals(
 /// - [`DetectionError::Length`]: `image_sizes` has not one size for each image.
 /// - `RoiError::Option`: the sum of `anchors_per_level` is not A, or `nms_threshold`, `score_threshold` or `min_size`
 ///   is NaN.
-pub fn try_filter_proposals(
-    proposals: Tensor<3>,
-    objectness: Tensor<2>,
-    image_sizes: &[[usize; 2]],
-    anchors_per_level: &[usize],
-    config: &ProposalConfig,
-) -> Result<(Vec<Tensor<2>>, Vec<Tensor<1>>), DetectionError> {
-    wait(
-        "try_filter_proposals",
-        "filter_proposals_async",
-        filter_proposals_async(proposals, objectness, image_sizes, anchors_per_level, config),
-    )
-}
-
-/// [`filter_proposals`] that awaits the device.
-/// A WebGPU device in a browser can be read in this form only.
-///
-/// # Errors
-///
-/// Those of [`try_filter_proposals`], except `RoiError::SynchronousRead`.
 pub async fn filter_proposals_async(
     proposals: Tensor<3>,
     objectness: Tensor<2>,

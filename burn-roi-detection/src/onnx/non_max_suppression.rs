@@ -3,10 +3,9 @@
 use burn::tensor::{DType, Int, Tensor, TensorData};
 
 use crate::error::DetectionError;
+use crate::forms::blocking_forms;
 use crate::{arguments, greedy_nms, host, upcast_dtype};
 use burn_roi::config;
-use burn_roi::internal::or_panic;
-use burn_roi::internal::wait;
 
 config! {
 /// The attribute of ONNX `NonMaxSuppression` (opsets 10 and 11) and its inputs that are numbers, with their defaults.
@@ -24,6 +23,7 @@ pub struct NonMaxSuppression {
 }
 }
 
+blocking_forms! {
 /// ONNX `NonMaxSuppression`: NMS of each class of each image, as onnxruntime 1.31 computes it.
 ///
 /// - `boxes`: `[N, K, 4]`, of N images, in the format that [`NonMaxSuppression::center_point_box`] says and in any
@@ -50,31 +50,7 @@ pub struct NonMaxSuppression {
 /// let kept = onnx::non_max_suppression(boxes, scores, &options);
 /// assert_eq!(kept.try_into_vec_as::<i32>().unwrap(), [0, 0, 1, 0, 1, 0]);
 /// ```
-///
-/// # Panics
-///
-/// Where [`try_non_max_suppression`] returns an error, with its text.
-pub fn non_max_suppression(boxes: Tensor<3>, scores: Tensor<3>, options: &NonMaxSuppression) -> Tensor<2, Int> {
-    or_panic(try_non_max_suppression(boxes, scores, options))
-}
-
-/// [`non_max_suppression`] that returns an error instead of panicking.
-///
-/// # Errors
-///
-/// - `RoiError::Shape`: `boxes` is not `[N, K, 4]`, or `scores` is not `[N, C, K]`.
-/// - `RoiError::Device`: `scores` is on another device than `boxes`.
-/// - `RoiError::Option`: `iou_threshold` is not in 0 to 1.
-pub fn try_non_max_suppression(
-    boxes: Tensor<3>,
-    scores: Tensor<3>,
-    options: &NonMaxSuppression,
-) -> Result<Tensor<2, Int>, DetectionError> {
-    wait(
-        "try_non_max_suppression",
-        "non_max_suppression_async",
-        non_max_suppression_async(boxes, scores, options),
-    )
+pub fn non_max_suppression(boxes: Tensor<3>, scores: Tensor<3>, options: &NonMaxSuppression) -> Tensor<2, Int>;
 }
 
 /// [`non_max_suppression`] that awaits the device.
@@ -82,7 +58,9 @@ pub fn try_non_max_suppression(
 ///
 /// # Errors
 ///
-/// Those of [`try_non_max_suppression`], except `RoiError::SynchronousRead`.
+/// - `RoiError::Shape`: `boxes` is not `[N, K, 4]`, or `scores` is not `[N, C, K]`.
+/// - `RoiError::Device`: `scores` is on another device than `boxes`.
+/// - `RoiError::Option`: `iou_threshold` is not in 0 to 1.
 pub async fn non_max_suppression_async(
     boxes: Tensor<3>,
     scores: Tensor<3>,

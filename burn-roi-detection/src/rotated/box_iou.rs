@@ -7,11 +7,11 @@ use super::super::boxes::upcast_dtype;
 use super::OverlapMode;
 use super::read::read;
 use crate::error::DetectionError;
+use crate::forms::blocking_forms;
 use burn_roi::AngleConvention;
 use burn_roi::internal::check_memory;
-use burn_roi::internal::or_panic;
-use burn_roi::internal::wait;
 
+blocking_forms! {
 /// The overlap of each rotated box of `boxes1` with each rotated box of `boxes2`. The semantics are those of
 /// `detectron2.layers.box_iou_rotated`, and of `mmcv.ops.box_iou_rotated` with `aligned=False`.
 ///
@@ -38,37 +38,12 @@ use burn_roi::internal::wait;
 /// let iou = box_iou_rotated(boxes1, boxes2, AngleConvention::DEGREES_COUNTER_CLOCKWISE, OverlapMode::Iou);
 /// assert_eq!(iou.try_into_vec_as::<f32>().unwrap(), [1.0, 0.5]);
 /// ```
-///
-/// # Panics
-///
-/// Where [`try_box_iou_rotated`] returns an error, with its text.
 pub fn box_iou_rotated(
     boxes1: Tensor<2>,
     boxes2: Tensor<2>,
     convention: AngleConvention,
     mode: OverlapMode,
-) -> Tensor<2> {
-    or_panic(try_box_iou_rotated(boxes1, boxes2, convention, mode))
-}
-
-/// [`box_iou_rotated`] that returns an error instead of panicking.
-///
-/// # Errors
-///
-/// - `RoiError::Shape`: `boxes1` or `boxes2` is not `[K, 5]`.
-/// - `RoiError::Device`, `RoiError::DType`: `boxes2` differs from `boxes1` in its device or its dtype.
-/// - [`DetectionError::RotatedBoxNotFinite`]: a box has a coordinate, a size or an angle that is NaN or infinite.
-pub fn try_box_iou_rotated(
-    boxes1: Tensor<2>,
-    boxes2: Tensor<2>,
-    convention: AngleConvention,
-    mode: OverlapMode,
-) -> Result<Tensor<2>, DetectionError> {
-    wait(
-        "try_box_iou_rotated",
-        "box_iou_rotated_async",
-        box_iou_rotated_async(boxes1, boxes2, convention, mode),
-    )
+) -> Tensor<2>;
 }
 
 /// [`box_iou_rotated`] that awaits the device.
@@ -76,7 +51,9 @@ pub fn try_box_iou_rotated(
 ///
 /// # Errors
 ///
-/// Those of [`try_box_iou_rotated`], except `RoiError::SynchronousRead`.
+/// - `RoiError::Shape`: `boxes1` or `boxes2` is not `[K, 5]`.
+/// - `RoiError::Device`, `RoiError::DType`: `boxes2` differs from `boxes1` in its device or its dtype.
+/// - [`DetectionError::RotatedBoxNotFinite`]: a box has a coordinate, a size or an angle that is NaN or infinite.
 pub async fn box_iou_rotated_async(
     boxes1: Tensor<2>,
     boxes2: Tensor<2>,
@@ -94,6 +71,7 @@ pub async fn box_iou_rotated_async(
     Ok(like(&boxes1, overlaps, shape))
 }
 
+blocking_forms! {
 /// The overlap of each rotated box of `boxes1` with the one in the same row of `boxes2`. The semantics are those of
 /// `mmcv.ops.box_iou_rotated` with `aligned=True`.
 ///
@@ -116,35 +94,12 @@ pub async fn box_iou_rotated_async(
 /// let iof = box_iou_rotated_aligned(boxes1, boxes2, AngleConvention::RADIANS_CLOCKWISE, OverlapMode::Iof);
 /// assert_eq!(iof.try_into_vec_as::<f32>().unwrap(), [0.5, 0.0]);
 /// ```
-///
-/// # Panics
-///
-/// Where [`try_box_iou_rotated_aligned`] returns an error, with its text.
 pub fn box_iou_rotated_aligned(
     boxes1: Tensor<2>,
     boxes2: Tensor<2>,
     convention: AngleConvention,
     mode: OverlapMode,
-) -> Tensor<1> {
-    or_panic(try_box_iou_rotated_aligned(boxes1, boxes2, convention, mode))
-}
-
-/// [`box_iou_rotated_aligned`] that returns an error instead of panicking.
-///
-/// # Errors
-///
-/// Those of [`try_box_iou_rotated`], and [`DetectionError::Length`]: `boxes2` has not one row for each row of `boxes1`.
-pub fn try_box_iou_rotated_aligned(
-    boxes1: Tensor<2>,
-    boxes2: Tensor<2>,
-    convention: AngleConvention,
-    mode: OverlapMode,
-) -> Result<Tensor<1>, DetectionError> {
-    wait(
-        "try_box_iou_rotated_aligned",
-        "box_iou_rotated_aligned_async",
-        box_iou_rotated_aligned_async(boxes1, boxes2, convention, mode),
-    )
+) -> Tensor<1>;
 }
 
 /// [`box_iou_rotated_aligned`] that awaits the device.
@@ -152,7 +107,7 @@ pub fn try_box_iou_rotated_aligned(
 ///
 /// # Errors
 ///
-/// Those of [`try_box_iou_rotated_aligned`], except `RoiError::SynchronousRead`.
+/// Those of [`try_box_iou_rotated`], and [`DetectionError::Length`]: `boxes2` has not one row for each row of `boxes1`.
 pub async fn box_iou_rotated_aligned_async(
     boxes1: Tensor<2>,
     boxes2: Tensor<2>,

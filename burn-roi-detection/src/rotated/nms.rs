@@ -10,10 +10,10 @@ use super::OverlapMode;
 use super::geometry::RotatedBox;
 use super::read::read;
 use crate::error::DetectionError;
+use crate::forms::blocking_forms;
 use burn_roi::AngleConvention;
-use burn_roi::internal::or_panic;
-use burn_roi::internal::wait;
 
+blocking_forms! {
 /// Non-maximum suppression of rotated boxes: keeps the boxes whose intersection over union (IoU) with every kept box of
 /// a higher score is at most `iou_threshold`. The semantics are those of `detectron2.layers.nms_rotated` and
 /// `mmcv.ops.nms_rotated`.
@@ -47,20 +47,16 @@ use burn_roi::internal::wait;
 /// let kept = nms_rotated(boxes, scores, 0.5, AngleConvention::DEGREES_COUNTER_CLOCKWISE);
 /// assert_eq!(kept.try_into_vec_as::<i32>().unwrap(), [2, 1]);
 /// ```
-///
-/// # Panics
-///
-/// Where [`try_nms_rotated`] returns an error, with its text.
 pub fn nms_rotated(
     boxes: Tensor<2>,
     scores: Tensor<1>,
     iou_threshold: f64,
     convention: AngleConvention,
-) -> Tensor<1, Int> {
-    or_panic(try_nms_rotated(boxes, scores, iou_threshold, convention))
+) -> Tensor<1, Int>;
 }
 
-/// [`nms_rotated`] that returns an error instead of panicking.
+/// [`nms_rotated`] that awaits the device.
+/// A WebGPU device in a browser can be read in this form only.
 ///
 /// # Errors
 ///
@@ -69,25 +65,6 @@ pub fn nms_rotated(
 /// - `RoiError::Device`: `scores` is on another device than `boxes`.
 /// - `RoiError::Option`: `iou_threshold` is NaN.
 /// - [`DetectionError::RotatedBoxNotFinite`]: a box has a coordinate, a size or an angle that is NaN or infinite.
-pub fn try_nms_rotated(
-    boxes: Tensor<2>,
-    scores: Tensor<1>,
-    iou_threshold: f64,
-    convention: AngleConvention,
-) -> Result<Tensor<1, Int>, DetectionError> {
-    wait(
-        "try_nms_rotated",
-        "nms_rotated_async",
-        nms_rotated_async(boxes, scores, iou_threshold, convention),
-    )
-}
-
-/// [`nms_rotated`] that awaits the device.
-/// A WebGPU device in a browser can be read in this form only.
-///
-/// # Errors
-///
-/// Those of [`try_nms_rotated`], except `RoiError::SynchronousRead`.
 pub async fn nms_rotated_async(
     boxes: Tensor<2>,
     scores: Tensor<1>,
@@ -98,6 +75,7 @@ pub async fn nms_rotated_async(
     greedy_nms(&boxes, &scores, |_| 0, iou_threshold, convention).await
 }
 
+blocking_forms! {
 /// [`nms_rotated`] within each class: boxes of different classes do not suppress each other. The semantics are those
 /// of `detectron2.layers.batched_nms_rotated`, and of `mmcv.ops.nms_rotated` with `labels`.
 ///
@@ -124,43 +102,13 @@ pub async fn nms_rotated_async(
 /// let kept = batched_nms_rotated(boxes, scores, classes, 0.5, AngleConvention::RADIANS_CLOCKWISE);
 /// assert_eq!(kept.try_into_vec_as::<i32>().unwrap(), [2, 0]);
 /// ```
-///
-/// # Panics
-///
-/// Where [`try_batched_nms_rotated`] returns an error, with its text.
 pub fn batched_nms_rotated(
     boxes: Tensor<2>,
     scores: Tensor<1>,
     classes: Tensor<1, Int>,
     iou_threshold: f64,
     convention: AngleConvention,
-) -> Tensor<1, Int> {
-    or_panic(try_batched_nms_rotated(
-        boxes,
-        scores,
-        classes,
-        iou_threshold,
-        convention,
-    ))
-}
-
-/// [`batched_nms_rotated`] that returns an error instead of panicking.
-///
-/// # Errors
-///
-/// Those of [`try_nms_rotated`], and [`DetectionError::Length`] and `RoiError::Device` for `classes` as for `scores`.
-pub fn try_batched_nms_rotated(
-    boxes: Tensor<2>,
-    scores: Tensor<1>,
-    classes: Tensor<1, Int>,
-    iou_threshold: f64,
-    convention: AngleConvention,
-) -> Result<Tensor<1, Int>, DetectionError> {
-    wait(
-        "try_batched_nms_rotated",
-        "batched_nms_rotated_async",
-        batched_nms_rotated_async(boxes, scores, classes, iou_threshold, convention),
-    )
+) -> Tensor<1, Int>;
 }
 
 /// [`batched_nms_rotated`] that awaits the device.
@@ -168,7 +116,7 @@ pub fn try_batched_nms_rotated(
 ///
 /// # Errors
 ///
-/// Those of [`try_batched_nms_rotated`], except `RoiError::SynchronousRead`.
+/// Those of [`try_nms_rotated`], and [`DetectionError::Length`] and `RoiError::Device` for `classes` as for `scores`.
 pub async fn batched_nms_rotated_async(
     boxes: Tensor<2>,
     scores: Tensor<1>,

@@ -8,9 +8,9 @@ use super::super::{arguments, host};
 use super::elementary::box_delta_loss;
 use super::sampler::rows_where;
 use crate::error::DetectionError;
-use burn_roi::internal::or_panic;
-use burn_roi::internal::wait;
+use crate::forms::blocking_forms;
 
+blocking_forms! {
 /// The losses of a box head: how wrong its classes and its boxes are. The semantics are those of torchvision's
 /// `fastrcnn_loss` (`torchvision.models.detection.roi_heads`).
 ///
@@ -52,25 +52,16 @@ use burn_roi::internal::wait;
 /// let gradients = (classification_loss + box_loss).backward();
 /// assert_eq!(class_logits.grad(&gradients).unwrap().dims(), [2, 2]);
 /// ```
-///
-/// # Panics
-///
-/// Where [`try_fastrcnn_loss`] returns an error, with its text.
 pub fn fastrcnn_loss(
     class_logits: Tensor<2>,
     box_regression: Tensor<2>,
     labels: &[Tensor<1, Int>],
     regression_targets: &[Tensor<2>],
-) -> (Tensor<1>, Tensor<1>) {
-    or_panic(try_fastrcnn_loss(
-        class_logits,
-        box_regression,
-        labels,
-        regression_targets,
-    ))
+) -> (Tensor<1>, Tensor<1>);
 }
 
-/// [`fastrcnn_loss`] that returns an error instead of panicking.
+/// [`fastrcnn_loss`] that awaits the device.
+/// A WebGPU device in a browser can be read in this form only.
 ///
 /// # Errors
 ///
@@ -81,25 +72,6 @@ pub fn fastrcnn_loss(
 /// - `RoiError::Device`: a tensor is on another device than `class_logits`.
 /// - `RoiError::DType`: an element of `regression_targets` has another dtype than `box_regression`.
 /// - [`DetectionError::Label`]: a label is below 0 or not below `classes`. Its row is that of `class_logits`.
-pub fn try_fastrcnn_loss(
-    class_logits: Tensor<2>,
-    box_regression: Tensor<2>,
-    labels: &[Tensor<1, Int>],
-    regression_targets: &[Tensor<2>],
-) -> Result<(Tensor<1>, Tensor<1>), DetectionError> {
-    wait(
-        "try_fastrcnn_loss",
-        "fastrcnn_loss_async",
-        fastrcnn_loss_async(class_logits, box_regression, labels, regression_targets),
-    )
-}
-
-/// [`fastrcnn_loss`] that awaits the device.
-/// A WebGPU device in a browser can be read in this form only.
-///
-/// # Errors
-///
-/// Those of [`try_fastrcnn_loss`], except `RoiError::SynchronousRead`.
 pub async fn fastrcnn_loss_async(
     class_logits: Tensor<2>,
     box_regression: Tensor<2>,

@@ -9,9 +9,11 @@ use super::elementary::binary_cross_entropy_with_logits;
 use super::ground_truth;
 use super::mask_targets::MaskTargets;
 use crate::error::DetectionError;
+use crate::forms::blocking_forms;
 use burn_roi::internal::or_panic;
 use burn_roi::internal::wait;
 
+blocking_forms! {
 /// The loss of a mask head: how wrong its masks are. The semantics are those of torchvision's `maskrcnn_loss`
 /// (`torchvision.models.detection.roi_heads`).
 ///
@@ -53,27 +55,17 @@ use burn_roi::internal::wait;
 /// assert!((loss.into_scalar::<f32>() - 2.0f32.ln()).abs() < 1e-6);
 /// assert_eq!(mask_logits.grad(&gradients).unwrap().dims(), [1, 3, 28, 28]);
 /// ```
-///
-/// # Panics
-///
-/// Where [`try_maskrcnn_loss`] returns an error, with its text.
 pub fn maskrcnn_loss(
     mask_logits: Tensor<4>,
     proposals: &[Tensor<2>],
     gt_masks: &[Tensor<3>],
     gt_labels: &[Tensor<1, Int>],
     mask_matched_idxs: &[Tensor<1, Int>],
-) -> Tensor<1> {
-    or_panic(try_maskrcnn_loss(
-        mask_logits,
-        proposals,
-        gt_masks,
-        gt_labels,
-        mask_matched_idxs,
-    ))
+) -> Tensor<1>;
 }
 
-/// [`maskrcnn_loss`] that returns an error instead of panicking.
+/// [`maskrcnn_loss`] that awaits the device.
+/// A WebGPU device in a browser can be read in this form only.
 ///
 /// # Errors
 ///
@@ -88,26 +80,6 @@ pub fn maskrcnn_loss(
 ///   - 1`.
 /// - `RoiError::Option`: M is above 32767.
 /// - `RoiError::Backend`: [`roi_align`](burn_roi::roi_align()) does not run on the device.
-pub fn try_maskrcnn_loss(
-    mask_logits: Tensor<4>,
-    proposals: &[Tensor<2>],
-    gt_masks: &[Tensor<3>],
-    gt_labels: &[Tensor<1, Int>],
-    mask_matched_idxs: &[Tensor<1, Int>],
-) -> Result<Tensor<1>, DetectionError> {
-    wait(
-        "try_maskrcnn_loss",
-        "maskrcnn_loss_async",
-        maskrcnn_loss_async(mask_logits, proposals, gt_masks, gt_labels, mask_matched_idxs),
-    )
-}
-
-/// [`maskrcnn_loss`] that awaits the device.
-/// A WebGPU device in a browser can be read in this form only.
-///
-/// # Errors
-///
-/// Those of [`try_maskrcnn_loss`], except `RoiError::SynchronousRead`.
 pub async fn maskrcnn_loss_async(
     mask_logits: Tensor<4>,
     proposals: &[Tensor<2>],

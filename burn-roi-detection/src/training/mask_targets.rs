@@ -5,6 +5,7 @@ use burn::tensor::{Int, Tensor};
 use super::super::{arguments, host};
 use super::ground_truth;
 use crate::error::DetectionError;
+use crate::forms::blocking_forms;
 use burn_roi::MAXIMUM_OUTPUT_SIZE;
 use burn_roi::RoiError;
 use burn_roi::config;
@@ -12,6 +13,7 @@ use burn_roi::internal::or_panic;
 use burn_roi::internal::wait;
 use burn_roi::{RoiAlignConfig, Rois, try_roi_align};
 
+blocking_forms! {
 /// Crops each proposal from its ground-truth mask, at a size of M x M. The semantics are those of torchvision's
 /// `project_masks_on_boxes` (`torchvision.models.detection.roi_heads`), for all images in one tensor.
 ///
@@ -44,25 +46,16 @@ use burn_roi::{RoiAlignConfig, Rois, try_roi_align};
 /// let projected = project_masks_on_boxes(&gt_masks, &proposals, &mask_matched_idxs, 1);
 /// assert_eq!(projected.try_into_vec_as::<f32>().unwrap(), [1.0, 0.0]);
 /// ```
-///
-/// # Panics
-///
-/// Where [`try_project_masks_on_boxes`] returns an error, with its text.
 pub fn project_masks_on_boxes(
     gt_masks: &[Tensor<3>],
     proposals: &[Tensor<2>],
     mask_matched_idxs: &[Tensor<1, Int>],
     discretization_size: usize,
-) -> Tensor<3> {
-    or_panic(try_project_masks_on_boxes(
-        gt_masks,
-        proposals,
-        mask_matched_idxs,
-        discretization_size,
-    ))
+) -> Tensor<3>;
 }
 
-/// [`project_masks_on_boxes`] that returns an error instead of panicking.
+/// [`project_masks_on_boxes`] that awaits the device.
+/// A WebGPU device in a browser can be read in this form only.
 ///
 /// # Errors
 ///
@@ -75,25 +68,6 @@ pub fn project_masks_on_boxes(
 /// - `RoiError::DType`: the elements of `proposals` have different dtypes, or one that the device can't pool.
 /// - [`DetectionError::Target`]: a proposal is not finite, or an index names no mask.
 /// - `RoiError::Backend`: [`roi_align`](burn_roi::roi_align()) does not run on the device.
-pub fn try_project_masks_on_boxes(
-    gt_masks: &[Tensor<3>],
-    proposals: &[Tensor<2>],
-    mask_matched_idxs: &[Tensor<1, Int>],
-    discretization_size: usize,
-) -> Result<Tensor<3>, DetectionError> {
-    wait(
-        "try_project_masks_on_boxes",
-        "project_masks_on_boxes_async",
-        project_masks_on_boxes_async(gt_masks, proposals, mask_matched_idxs, discretization_size),
-    )
-}
-
-/// [`project_masks_on_boxes`] that awaits the device.
-/// A WebGPU device in a browser can be read in this form only.
-///
-/// # Errors
-///
-/// Those of [`try_project_masks_on_boxes`], except `RoiError::SynchronousRead`.
 pub async fn project_masks_on_boxes_async(
     gt_masks: &[Tensor<3>],
     proposals: &[Tensor<2>],

@@ -8,9 +8,9 @@ use super::elementary::{binary_cross_entropy_with_logits, box_delta_loss};
 use super::ground_truth;
 use super::sampler::{BalancedPositiveNegativeSampler, Samples};
 use crate::error::DetectionError;
-use burn_roi::internal::or_panic;
-use burn_roi::internal::wait;
+use crate::forms::blocking_forms;
 
+blocking_forms! {
 /// The losses of a region proposal network: how wrong the objectness and the box deltas of its anchors are. The
 /// semantics are those of torchvision's `RegionProposalNetwork.compute_loss`.
 ///
@@ -62,10 +62,6 @@ use burn_roi::internal::wait;
 /// let gradients = (objectness_loss + box_loss).backward();
 /// assert_eq!(objectness.grad(&gradients).unwrap().try_into_vec_as::<f32>().unwrap(), [-0.25, 0.25]);
 /// ```
-///
-/// # Panics
-///
-/// Where [`try_rpn_loss`] returns an error, with its text.
 pub fn rpn_loss(
     objectness: Tensor<2>,
     pred_bbox_deltas: Tensor<3>,
@@ -73,18 +69,11 @@ pub fn rpn_loss(
     regression_targets: &[Tensor<2>],
     sampler: &BalancedPositiveNegativeSampler,
     permutation: &mut impl FnMut(usize) -> Vec<usize>,
-) -> (Tensor<1>, Tensor<1>) {
-    or_panic(try_rpn_loss(
-        objectness,
-        pred_bbox_deltas,
-        labels,
-        regression_targets,
-        sampler,
-        permutation,
-    ))
+) -> (Tensor<1>, Tensor<1>);
 }
 
-/// [`rpn_loss`] that returns an error instead of panicking.
+/// [`rpn_loss`] that awaits the device.
+/// A WebGPU device in a browser can be read in this form only.
 ///
 /// # Errors
 ///
@@ -96,34 +85,6 @@ pub fn rpn_loss(
 /// - [`DetectionError::Target`]: a label is not -1, 0 or 1.
 /// - `RoiError::Option`: `batch_size_per_image` of the sampler is 0, its `positive_fraction` is not from 0 to 1, or
 ///   `permutation` returns anything but a permutation.
-pub fn try_rpn_loss(
-    objectness: Tensor<2>,
-    pred_bbox_deltas: Tensor<3>,
-    labels: &[Tensor<1, Int>],
-    regression_targets: &[Tensor<2>],
-    sampler: &BalancedPositiveNegativeSampler,
-    permutation: &mut impl FnMut(usize) -> Vec<usize>,
-) -> Result<(Tensor<1>, Tensor<1>), DetectionError> {
-    wait(
-        "try_rpn_loss",
-        "rpn_loss_async",
-        rpn_loss_async(
-            objectness,
-            pred_bbox_deltas,
-            labels,
-            regression_targets,
-            sampler,
-            permutation,
-        ),
-    )
-}
-
-/// [`rpn_loss`] that awaits the device.
-/// A WebGPU device in a browser can be read in this form only.
-///
-/// # Errors
-///
-/// Those of [`try_rpn_loss`], except `RoiError::SynchronousRead`.
 pub async fn rpn_loss_async(
     objectness: Tensor<2>,
     pred_bbox_deltas: Tensor<3>,

@@ -10,6 +10,7 @@ use super::matcher::Matcher;
 use super::sampler::{BalancedPositiveNegativeSampler, rows_where};
 use super::targets;
 use crate::error::DetectionError;
+use crate::forms::blocking_forms;
 use burn_roi::config;
 use burn_roi::internal::or_panic;
 use burn_roi::internal::wait;
@@ -88,6 +89,7 @@ impl TrainingSamples {
     }
 }
 
+blocking_forms! {
 /// Chooses the proposals that the heads are trained on. The semantics are those of torchvision's
 /// `RoIHeads.select_training_samples`.
 ///
@@ -128,27 +130,17 @@ impl TrainingSamples {
 /// assert_eq!(samples.labels[0].clone().try_into_vec_as::<i32>().unwrap(), [3, 0, 3]);
 /// assert_eq!(samples.positive().proposals[0].dims(), [2, 4]);
 /// ```
-///
-/// # Panics
-///
-/// Where [`try_select_training_samples`] returns an error, with its text.
 pub fn select_training_samples(
     proposals: &[Tensor<2>],
     gt_boxes: &[Tensor<2>],
     gt_labels: &[Tensor<1, Int>],
     config: &TrainingSamplesConfig,
     permutation: &mut impl FnMut(usize) -> Vec<usize>,
-) -> TrainingSamples {
-    or_panic(try_select_training_samples(
-        proposals,
-        gt_boxes,
-        gt_labels,
-        config,
-        permutation,
-    ))
+) -> TrainingSamples;
 }
 
-/// [`select_training_samples`] that returns an error instead of panicking.
+/// [`select_training_samples`] that awaits the device.
+/// A WebGPU device in a browser can be read in this form only.
 ///
 /// # Errors
 ///
@@ -157,26 +149,6 @@ pub fn select_training_samples(
 /// - `RoiError::Option`: `fg_iou_threshold` or `bg_iou_threshold` is not finite, the second is above the first,
 ///   `batch_size_per_image` is 0, `positive_fraction` is not from 0 to 1, an element of `box_weights` is 0 or not
 ///   finite, or `permutation` returns anything but a permutation.
-pub fn try_select_training_samples(
-    proposals: &[Tensor<2>],
-    gt_boxes: &[Tensor<2>],
-    gt_labels: &[Tensor<1, Int>],
-    config: &TrainingSamplesConfig,
-    permutation: &mut impl FnMut(usize) -> Vec<usize>,
-) -> Result<TrainingSamples, DetectionError> {
-    wait(
-        "try_select_training_samples",
-        "select_training_samples_async",
-        select_training_samples_async(proposals, gt_boxes, gt_labels, config, permutation),
-    )
-}
-
-/// [`select_training_samples`] that awaits the device.
-/// A WebGPU device in a browser can be read in this form only.
-///
-/// # Errors
-///
-/// Those of [`try_select_training_samples`], except `RoiError::SynchronousRead`.
 pub async fn select_training_samples_async(
     proposals: &[Tensor<2>],
     gt_boxes: &[Tensor<2>],

@@ -9,12 +9,12 @@ use super::super::post_processing::BACKGROUND;
 use super::matcher::Matcher;
 use super::{IntsOfImages, ground_truth};
 use crate::error::DetectionError;
-use burn_roi::internal::or_panic;
-use burn_roi::internal::wait;
+use crate::forms::blocking_forms;
 
 /// The label of a proposal or anchor that is ignored in training.
 const IGNORED: i64 = -1;
 
+blocking_forms! {
 /// The ground truth and the label of each proposal. The semantics are those of torchvision's
 /// `RoIHeads.assign_targets_to_proposals`.
 ///
@@ -46,20 +46,16 @@ const IGNORED: i64 = -1;
 /// assert_eq!(matched_idxs[0].clone().try_into_vec_as::<i32>().unwrap(), [1, 0, 0]);
 /// assert_eq!(labels[0].clone().try_into_vec_as::<i32>().unwrap(), [7, 0, 3]);
 /// ```
-///
-/// # Panics
-///
-/// Where [`try_assign_targets_to_proposals`] returns an error, with its text.
 pub fn assign_targets_to_proposals(
     proposals: &[Tensor<2>],
     gt_boxes: &[Tensor<2>],
     gt_labels: &[Tensor<1, Int>],
     matcher: &Matcher,
-) -> (IntsOfImages, IntsOfImages) {
-    or_panic(try_assign_targets_to_proposals(proposals, gt_boxes, gt_labels, matcher))
+) -> (IntsOfImages, IntsOfImages);
 }
 
-/// [`assign_targets_to_proposals`] that returns an error instead of panicking.
+/// [`assign_targets_to_proposals`] that awaits the device.
+/// A WebGPU device in a browser can be read in this form only.
 ///
 /// # Errors
 ///
@@ -71,25 +67,6 @@ pub fn assign_targets_to_proposals(
 /// - [`DetectionError::Target`]: a ground-truth box is not finite or has no width or no height, or its label is below 1
 ///   or above what the device's integer dtype holds.
 /// - `RoiError::Option`: a threshold of `matcher` is not finite, or `low_threshold` is above `high_threshold`.
-pub fn try_assign_targets_to_proposals(
-    proposals: &[Tensor<2>],
-    gt_boxes: &[Tensor<2>],
-    gt_labels: &[Tensor<1, Int>],
-    matcher: &Matcher,
-) -> Result<(IntsOfImages, IntsOfImages), DetectionError> {
-    wait(
-        "try_assign_targets_to_proposals",
-        "assign_targets_to_proposals_async",
-        assign_targets_to_proposals_async(proposals, gt_boxes, gt_labels, matcher),
-    )
-}
-
-/// [`assign_targets_to_proposals`] that awaits the device.
-/// A WebGPU device in a browser can be read in this form only.
-///
-/// # Errors
-///
-/// Those of [`try_assign_targets_to_proposals`], except `RoiError::SynchronousRead`.
 pub async fn assign_targets_to_proposals_async(
     proposals: &[Tensor<2>],
     gt_boxes: &[Tensor<2>],
@@ -101,6 +78,7 @@ pub async fn assign_targets_to_proposals_async(
     assign(proposals, gt_boxes, gt_labels, matcher)
 }
 
+blocking_forms! {
 /// The label and the ground-truth box of each anchor. The semantics are those of torchvision's
 /// `RegionProposalNetwork.assign_targets_to_anchors`.
 ///
@@ -131,36 +109,11 @@ pub async fn assign_targets_to_proposals_async(
 /// assert_eq!(labels[0].clone().try_into_vec_as::<i32>().unwrap(), [1, 0, -1]);
 /// assert_eq!(matched_gt_boxes[0].dims(), [3, 4]);
 /// ```
-///
-/// # Panics
-///
-/// Where [`try_assign_targets_to_anchors`] returns an error, with its text.
 pub fn assign_targets_to_anchors(
     anchors: &Tensor<2>,
     gt_boxes: &[Tensor<2>],
     matcher: &Matcher,
-) -> (IntsOfImages, Vec<Tensor<2>>) {
-    or_panic(try_assign_targets_to_anchors(anchors, gt_boxes, matcher))
-}
-
-/// [`assign_targets_to_anchors`] that returns an error instead of panicking.
-///
-/// # Errors
-///
-/// - `RoiError::Shape`: `anchors` or a tensor of `gt_boxes` is not `[K, 4]`.
-/// - `RoiError::Device`, `RoiError::DType`: a tensor of `gt_boxes` differs from `anchors`.
-/// - [`DetectionError::Target`]: a ground-truth box is not finite or has no width or no height.
-/// - `RoiError::Option`: a threshold of `matcher` is not finite, or `low_threshold` is above `high_threshold`.
-pub fn try_assign_targets_to_anchors(
-    anchors: &Tensor<2>,
-    gt_boxes: &[Tensor<2>],
-    matcher: &Matcher,
-) -> Result<(IntsOfImages, Vec<Tensor<2>>), DetectionError> {
-    wait(
-        "try_assign_targets_to_anchors",
-        "assign_targets_to_anchors_async",
-        assign_targets_to_anchors_async(anchors, gt_boxes, matcher),
-    )
+) -> (IntsOfImages, Vec<Tensor<2>>);
 }
 
 /// [`assign_targets_to_anchors`] that awaits the device.
@@ -168,7 +121,10 @@ pub fn try_assign_targets_to_anchors(
 ///
 /// # Errors
 ///
-/// Those of [`try_assign_targets_to_anchors`], except `RoiError::SynchronousRead`.
+/// - `RoiError::Shape`: `anchors` or a tensor of `gt_boxes` is not `[K, 4]`.
+/// - `RoiError::Device`, `RoiError::DType`: a tensor of `gt_boxes` differs from `anchors`.
+/// - [`DetectionError::Target`]: a ground-truth box is not finite or has no width or no height.
+/// - `RoiError::Option`: a threshold of `matcher` is not finite, or `low_threshold` is above `high_threshold`.
 pub async fn assign_targets_to_anchors_async(
     anchors: &Tensor<2>,
     gt_boxes: &[Tensor<2>],

@@ -1,0 +1,35 @@
+//! The forms of a function that reads a device back: one body, which awaits the device, and two that call it.
+
+/// Declares the forms `name` and `try_name` of a function that is written as `name_async`. The errors are listed there.
+macro_rules! blocking_forms {
+    (
+        $(#[$documentation:meta])*
+        pub fn $name:ident($($argument:ident: $type:ty),* $(,)?) -> $output:ty;
+    ) => {
+        burn_roi::internal::paste! {
+            $(#[$documentation])*
+            ///
+            /// # Panics
+            ///
+            #[doc = "Where [`try_" $name "`] returns an error, with its text."]
+            pub fn $name($($argument: $type),*) -> $output {
+                burn_roi::internal::or_panic([<try_ $name>]($($argument),*))
+            }
+
+            #[doc = "[`" $name "`] that returns an error instead of panicking."]
+            ///
+            /// # Errors
+            ///
+            #[doc = "Those of [`" $name "_async`], and `RoiError::SynchronousRead` if the device can only be awaited."]
+            pub fn [<try_ $name>]($($argument: $type),*) -> Result<$output, $crate::error::DetectionError> {
+                burn_roi::internal::wait(
+                    stringify!([<try_ $name>]),
+                    stringify!([<$name _async>]),
+                    [<$name _async>]($($argument),*),
+                )
+            }
+        }
+    };
+}
+
+pub(crate) use blocking_forms;
