@@ -6,7 +6,7 @@
 //!
 //! - [`launch`]: what all launches have in common.
 //! - [`unit`]: what a unit computes and reads, in all kernels.
-//! - [`forward`]: pools.
+//! - [`forward`]: the forward pass of all operators.
 //! - [`features_gradient`] and [`regions_gradient`]: the gradients of features, and of boxes, angles and offsets.
 //!
 //! Each has kernels of axis plans, whose elements read samples, bins or integrals along y and along x, and kernels of
