@@ -4,9 +4,9 @@ use burn::backend::Dispatch;
 use burn::tensor::Tensor;
 use burn_roi::primitive::{self, RegionTensors};
 use burn_roi::{
-    DeformRoiPoolConfig, PrRoiPoolConfig, PsRoiPoolConfig, RoiAlignConfig, RoiAlignRotatedConfig, RoiPoolConfig, Rois,
-    RotatedRois, deform_roi_pool, multi_scale_roi_align, openvino, prroi_pool, ps_roi_pool, roi_align,
-    roi_align_rotated, roi_pool,
+    DeformRoiPoolConfig, MultiScaleRoiAlignConfig, PrRoiPoolConfig, PsRoiPoolConfig, RoiAlignConfig,
+    RoiAlignRotatedConfig, RoiPoolConfig, Rois, RotatedRois, deform_roi_pool, multi_scale_roi_align, openvino,
+    prroi_pool, ps_roi_pool, roi_align, roi_align_rotated, roi_pool,
 };
 
 /// An operator with its options.
