@@ -23,12 +23,6 @@ macro_rules! config {
 
         $crate::config!(@fields $name [] [] [] {} { $($field: $type $(= $default)?,)+ });
 
-        impl std::fmt::Display for $name {
-            fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-                formatter.write_str(&burn::config::config_to_json(self))
-            }
-        }
-
         impl burn::config::Config for $name {}
     };
 

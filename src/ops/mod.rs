@@ -36,10 +36,7 @@ pub use prroi_pool::{PrRoiPool, PrRoiPoolConfig, prroi_pool, try_prroi_pool};
 pub use ps_crop_and_resize::{PsCropAndResize, PsCropAndResizeConfig, ps_crop_and_resize, try_ps_crop_and_resize};
 pub use ps_roi_align::{PsRoiAlign, PsRoiAlignConfig, ps_roi_align, try_ps_roi_align};
 pub use ps_roi_pool::{PsRoiPool, PsRoiPoolConfig, ps_roi_pool, try_ps_roi_pool};
-pub use pyramid::{
-    MAXIMUM_CANONICAL_SCALE, MAXIMUM_LEVEL, MAXIMUM_LEVEL_EPSILON, MINIMUM_CANONICAL_SCALE, PyramidConfig,
-    multi_scale_pool, try_multi_scale_pool,
-};
+pub use pyramid::{PyramidConfig, multi_scale_pool, try_multi_scale_pool};
 pub use riroi_align_rotated::{
     RiRoiAlignRotated, RiRoiAlignRotatedConfig, riroi_align_rotated, try_riroi_align_rotated,
 };

@@ -1,10 +1,9 @@
 //! `multi_scale_roi_align`: `roi_align` on a feature pyramid, each region on the level of its size.
 
-use burn::module::Module;
 use burn::tensor::Tensor;
 
-use super::RoiAlignConfig;
 use super::pyramid::{PyramidConfig, try_multi_scale_pool};
+use super::{Pool, RoiAlignConfig};
 use crate::config::config;
 use crate::error::{RoiError, or_panic};
 use crate::regions::Rois;
@@ -53,7 +52,7 @@ pub struct MultiScaleRoiAlignConfig {
 impl MultiScaleRoiAlignConfig {
     /// Creates the module.
     pub fn init(&self) -> MultiScaleRoiAlign {
-        MultiScaleRoiAlign { config: self.clone() }
+        Pool::of(self)
     }
 
     /// Which level a region belongs to.
@@ -191,12 +190,7 @@ pub fn try_infer_scales(map_sizes: &[[usize; 2]], image_sizes: &[[usize; 2]]) ->
 }
 
 /// [`multi_scale_roi_align`] as a module. Created by [`MultiScaleRoiAlignConfig::init`].
-#[derive(Module, Debug)]
-pub struct MultiScaleRoiAlign {
-    /// What it computes.
-    #[module(skip)]
-    pub config: MultiScaleRoiAlignConfig,
-}
+pub type MultiScaleRoiAlign = Pool<MultiScaleRoiAlignConfig>;
 
 impl MultiScaleRoiAlign {
     /// Applies [`multi_scale_roi_align`]: maps `[N, C, Hᵢ, Wᵢ]` and K regions to `[K, C, P, Q]`.

@@ -5,7 +5,7 @@ use std::fmt::Debug;
 use burn::module::Module;
 use burn::tensor::Tensor;
 
-use super::{call, options};
+use super::{MultiScaleRoiAlignConfig, call, options};
 use crate::error::{RoiError, or_panic};
 use crate::geometry::operator::RegionOperator;
 use crate::regions::RegionTable;
@@ -21,9 +21,15 @@ pub trait OperatorConfig: Operates {}
 impl<C: Operates> OperatorConfig for C {}
 
 /// The config of any operator, as [`Pool`] has it. No other crate can implement it.
-pub trait PoolConfig: Pools {}
+pub trait PoolConfig: Sealed + Clone + Debug + Send + Sync + 'static {}
 
+/// What keeps other crates from implementing [`PoolConfig`].
+pub trait Sealed {}
+
+impl<C: Pools> Sealed for C {}
 impl<C: Pools> PoolConfig for C {}
+impl Sealed for MultiScaleRoiAlignConfig {}
+impl PoolConfig for MultiScaleRoiAlignConfig {}
 
 /// How a config becomes a call.
 pub trait Pools: Clone + Debug + Send + Sync + 'static {
@@ -91,7 +97,9 @@ impl<C: PoolConfig> Pool<C> {
     pub(super) fn of(config: &C) -> Self {
         Self { config: config.clone() }
     }
+}
 
+impl<C: Pools> Pool<C> {
     /// Applies the operator: features `[N, C, H, W]` and K regions to `[K, channels, P, Q]`, without offsets.
     ///
     /// # Panics

@@ -14,22 +14,13 @@ use crate::geometry::operator::RegionOperator;
 use crate::geometry::plan::Coordinate;
 use crate::regions::RegionTable;
 
-/// The least canonical scale.
-pub const MINIMUM_CANONICAL_SCALE: f64 = 1e-6;
+const CANONICAL_SCALES: RangeInclusive<f64> = 1e-6..=1e6;
 
-/// The largest canonical scale.
-pub const MAXIMUM_CANONICAL_SCALE: f64 = 1e6;
-
-/// The coarsest canonical level and level of a map; the finest is as far below 0.
-pub const MAXIMUM_LEVEL: i32 = 32;
-
-const LEVELS: RangeInclusive<f64> = -(MAXIMUM_LEVEL as f64)..=MAXIMUM_LEVEL as f64;
+/// Canonical levels, and levels of maps.
+const LEVELS: RangeInclusive<f64> = -32.0..=32.0;
 
 /// Smaller areas count as none: the least number of f32 that every device keeps.
 const LEAST_AREA: f64 = f32::MIN_POSITIVE as f64;
-
-/// The largest ratio epsilon and level epsilon.
-pub const MAXIMUM_LEVEL_EPSILON: f64 = 1.0;
 
 config! {
 /// Which level of a feature pyramid a region belongs to. The defaults are torchvision's;
@@ -107,9 +98,13 @@ impl PyramidConfig {
     }
 
     fn level_rule(&self) -> Result<LevelRule, RoiError> {
-        let scales = MINIMUM_CANONICAL_SCALE..=MAXIMUM_CANONICAL_SCALE;
-        let epsilons = 0.0..=MAXIMUM_LEVEL_EPSILON;
-        options::within("canonical_scale", self.canonical_scale, scales, "0.000001 to 1000000")?;
+        let epsilons = 0.0..=1.0;
+        options::within(
+            "canonical_scale",
+            self.canonical_scale,
+            CANONICAL_SCALES,
+            "0.000001 to 1000000",
+        )?;
         options::within("canonical_level", self.canonical_level.into(), LEVELS, "-32 to 32")?;
         options::within("ratio_epsilon", self.ratio_epsilon, epsilons.clone(), "0 to 1")?;
         options::within("level_epsilon", self.level_epsilon, epsilons, "0 to 1")?;
@@ -136,7 +131,7 @@ impl PyramidConfig {
 fn finest_level(scales: &[f64]) -> Result<i32, RoiError> {
     let level = -scales[0].log2();
     let halves = scales.windows(2).all(|pair| pair[1] == pair[0] / 2.0);
-    if scales.len() == 1 || (halves && level.fract() == 0.0 && level.abs() <= MAXIMUM_LEVEL.into()) {
+    if scales.len() == 1 || (halves && level.fract() == 0.0 && LEVELS.contains(&level)) {
         return Ok(level as i32);
     }
     Err(RoiError::Option {

@@ -5,7 +5,7 @@ mod read;
 mod table;
 
 use burn::backend::Dispatch;
-use burn::tensor::{Device, Int, Tensor};
+use burn::tensor::{Int, Tensor};
 
 pub(crate) use check::{Regions, same_device, shape};
 
@@ -115,11 +115,6 @@ macro_rules! rois {
             /// The index of each region's image, `[K]`.
             pub fn batch_indices(&self) -> Tensor<1, Int> {
                 self.table.batch_indices.clone()
-            }
-
-            /// The device that the regions are on.
-            pub fn device(&self) -> Device {
-                self.table.boxes.device()
             }
 
             /// Reads all regions and checks their values: the check that a call makes by itself on a host device

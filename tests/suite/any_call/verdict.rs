@@ -115,7 +115,7 @@ fn options_are_right(call: &AnyCall) -> bool {
                 && finite(config.box_offset)
                 && finite(config.end_offset)
                 && finite(config.input_pixel_offset)
-                && config.output_pixel_offset.abs() <= MAXIMUM_OUTPUT_PIXEL_OFFSET
+                && config.output_pixel_offset.abs() <= 1024.0
                 && config
                     .minimum_length
                     .is_none_or(|length| length >= 0.0 && finite(length))
