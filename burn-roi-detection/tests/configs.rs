@@ -34,3 +34,15 @@ fn every_config_reads_what_it_writes_and_nothing_else() {
     check(tensorrt::CropAndResize::new(7, 7), &["crop_height", "crop_width"]);
     check(tensorrt::PyramidRoiAlign::new(), &[]);
 }
+
+/// The list above is that of the public interface.
+#[test]
+fn no_config_is_left_out() {
+    let configs = include_str!("../public-api.txt")
+        .lines()
+        .filter(|line| line.starts_with("impl burn_core::config::Config for burn_roi_detection::"));
+    let checks = include_str!("configs.rs")
+        .lines()
+        .filter(|line| line.starts_with("    check("));
+    assert_eq!(configs.count(), checks.count());
+}

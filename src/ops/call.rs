@@ -150,7 +150,7 @@ pub fn with_offsets<B: RoiBackend>(
     if columns == 0 {
         return Err(RoiError::Option {
             argument: "offsets",
-            value: format!("{found:?}"),
+            value: format!("{:?}", found.to_vec()),
             expected: "none: this operator takes no offsets",
         });
     }

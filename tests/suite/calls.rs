@@ -34,7 +34,7 @@ fn check(call: &AnyCall, backends: &[Backend]) {
 #[test]
 fn any_call_is_refused_or_right() {
     let backends = backends();
-    proptest!(drawn(2000), |(bytes in proptest::collection::vec(any::<u8>(), 0..400))| {
+    proptest!(drawn(800), |(bytes in proptest::collection::vec(any::<u8>(), 0..400))| {
         check(&AnyCall::read(&bytes), &backends);
     });
 }

@@ -1,5 +1,6 @@
 //! Pyramids by any operator: each region is what the operator gives on its level.
 
+use burn::backend::Dispatch;
 use burn::tensor::{DType, Device, Int, Tensor, TensorData};
 use burn_roi::*;
 
@@ -49,6 +50,51 @@ fn check(name: &str, pyramid: Tensor<4>, level: impl Fn(usize) -> Tensor<4>) {
             expected.iter::<f32>().any(|number| number != 0.0),
             "{name}: region {row} is empty"
         );
+    }
+}
+
+/// Normalized boxes are the same on all maps, and so is the operator.
+#[test]
+fn each_normalized_region_is_pooled_on_its_level() {
+    for backend in backends() {
+        let device = &backend.device;
+        let (plain, of_parts, scales) = (maps(3, device), maps(12, device), &SCALES);
+        let rois = Rois::from_images(vec![upright(device).boxes() / 64.0]);
+        let levels = || levels().with_canonical_scale(0.25);
+        let name = |operator: &str| format!("{}: {operator}", backend.name);
+
+        let config = || CropAndResizeConfig::new([2, 2]);
+        let pooled = multi_scale_pool(plain.clone(), &rois, scales, config(), levels());
+        check(&name("crop_and_resize"), pooled, |level| {
+            crop_and_resize(plain[level].clone(), &rois, config())
+        });
+
+        let config = || PsCropAndResizeConfig::new([2, 2], [2, 2]);
+        let pooled = multi_scale_pool(of_parts.clone(), &rois, scales, config(), levels());
+        check(&name("ps_crop_and_resize"), pooled, |level| {
+            ps_crop_and_resize(of_parts[level].clone(), &rois, config())
+        });
+    }
+}
+
+/// Regions with offsets, by type parameter.
+#[test]
+fn each_region_with_offsets_is_pooled_on_its_level() {
+    for backend in backends() {
+        let device = &backend.device;
+        let (maps, rois) = (maps(3, device), upright(device));
+        let offsets = Tensor::<4>::from_data(
+            TensorData::new(random_numbers(9, 3 * 2 * 4), [3, 2, 2, 2]),
+            (device, DType::F32),
+        );
+        let config = |scale: f64| DeformRoiPoolConfig::new([2, 2]).with_spatial_scale(scale);
+        let regions = primitive::RegionTensors::from(&rois).with_offsets(offsets.clone().into_dispatch());
+        let of_levels = maps.iter().map(|map| map.clone().into_dispatch()).collect();
+        let pooled = primitive::multi_scale_pool::<Dispatch>(of_levels, regions, &SCALES, config(1.0), levels());
+        check(backend.name, Tensor::from_dispatch(pooled), |level| {
+            let config = config(SCALES[level]);
+            deform_roi_pool(maps[level].clone(), &rois, Some(offsets.clone()), config)
+        });
     }
 }
 
