@@ -14,9 +14,9 @@
 //! }
 //! ```
 //!
-//! The generated code calls `burn_roi` and `burn_roi_detection`, so the package needs both as dependencies, beside `burn`
-//! and `burn-store`. The feature `vision` of `burn` is needed only for a `NonMaxSuppression` in the body of an `If`, a
-//! `Loop` or a `Scan`, where burn-onnx takes no custom operator.
+//! The generated code calls `burn_roi` and `burn_roi_detection`, so the package needs both as dependencies, beside
+//! `burn` and `burn-store`. The feature `vision` of `burn` is needed only for a `NonMaxSuppression` in the body of an
+//! `If`, a `Loop` or a `Scan`, where burn-onnx takes no custom operator.
 //!
 //! # Operators
 //!

@@ -156,9 +156,9 @@ impl From<RoiAlign1OperatorDesc> for RoiAlignConfig {
 config! {
 /// `DML_ROI_ALIGN_GRAD_OPERATOR_DESC`.
 ///
-/// As a [`RoiAlignConfig`], [`primitive::backward`](crate::primitive::backward()) takes it: its `features()` is `OutputGradientTensor`,
-/// and its `boxes()` is `OutputROIGradientTensor`. Where there is no `InputTensor`, zeros of its shape give the same
-/// gradient of features, if the function is an average.
+/// As a [`RoiAlignConfig`], [`primitive::backward`](crate::primitive::backward()) takes it: its `features()` is
+/// `OutputGradientTensor`, and its `boxes()` is `OutputROIGradientTensor`. Where there is no `InputTensor`, zeros of
+/// its shape give the same gradient of features, if the function is an average.
 ///
 /// The gradient of boxes is the derivative of `ROI_ALIGN1`. The pseudo-code of the document is not: it does not divide
 /// by the number of samples.

@@ -12,8 +12,8 @@ pub type CropAndResize = CropAndResizeConfig;
 config! {
 /// The attributes of `CropAndResizeGradImage`.
 ///
-/// As a [`CropAndResizeConfig`], [`primitive::backward`](crate::primitive::backward()) takes it, and its `features()` is the
-/// output. Where there is no image, zeros of `image_size` give the same.
+/// As a [`CropAndResizeConfig`], [`primitive::backward`](crate::primitive::backward()) takes it, and its `features()`
+/// is the output. Where there is no image, zeros of `image_size` give the same.
 ///
 /// ```
 /// use burn::backend::Dispatch;
@@ -48,7 +48,8 @@ impl From<CropAndResizeGradImage> for CropAndResizeConfig {
 config! {
 /// The attributes of `CropAndResizeGradBoxes`, whose `method` is always bilinear.
 ///
-/// As a [`CropAndResizeConfig`], [`primitive::backward`](crate::primitive::backward()) takes it, and its `boxes()` is the output.
+/// As a [`CropAndResizeConfig`], [`primitive::backward`](crate::primitive::backward()) takes it, and its `boxes()` is
+/// the output.
 #[derive(Debug, PartialEq)]
 pub struct CropAndResizeGradBoxes {
     /// Height and width of `grads`.

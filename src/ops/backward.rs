@@ -13,8 +13,8 @@ use crate::geometry::operator::RegionOperator;
 use crate::memory;
 use crate::regions::{Regions, same_device, shape};
 
-/// The gradients of a call whose arguments were checked: each is computed when it is asked for. [`primitive::backward`](crate::primitive::backward())
-/// makes it.
+/// The gradients of a call whose arguments were checked: each is computed when it is asked for.
+/// [`primitive::backward`](crate::primitive::backward()) makes it.
 ///
 /// ```
 /// use burn::backend::Dispatch;

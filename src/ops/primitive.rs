@@ -1,8 +1,8 @@
 //! The operators by backend type parameter, over a backend's own tensors, without dynamic dispatch.
 //!
 //! A config says which operator it is. What the functions compute, and their errors, are those of the operator's
-//! function on `Tensor`, such as [`roi_align`](crate::roi_align()); the checks of [`Rois::try_new`](crate::Rois::try_new)
-//! are made as well.
+//! function on `Tensor`, such as [`roi_align`](crate::roi_align()); the checks of
+//! [`Rois::try_new`](crate::Rois::try_new) are made as well.
 //!
 //! [`riroi_align_rotated`](crate::riroi_align_rotated()) and [`deform_ps_roi_pool`](crate::deform_ps_roi_pool()) take
 //! several operations of tensors, and have no form here.
