@@ -16,6 +16,8 @@
 //!   the device. In a browser a WebGPU device can be read in this form only: there the `try_` form returns
 //!   [`RoiError::SynchronousRead`](burn_roi::RoiError::SynchronousRead), which names it. Both return
 //!   [`RoiError::DeviceRead`](burn_roi::RoiError::DeviceRead) where the device answers with a failure.
+//! - A `try_` function returns a [`DetectionError`]. Its variant `Roi` holds what region operators say too: a
+//!   [`RoiError`](burn_roi::RoiError) of a shape, a dtype, a device or an option.
 //! - A native program on an asynchronous executor sets Burn's `RuntimeKind::Async`. Without it CubeCL devices copy data
 //!   when it is used, which blocks a thread of the executor.
 //!
@@ -103,6 +105,9 @@
 //! let gradients = (classification_loss + box_loss).backward();
 //! assert!(head.fc6.weight.val().grad(&gradients).is_some());
 //! ```
+
+#![forbid(unsafe_code)]
+#![warn(missing_docs)]
 
 mod anchors;
 pub(crate) mod arguments;
