@@ -111,6 +111,7 @@ impl<R> Weights<R> {
     }
 
     /// For each of these output elements, the pixels it reads, their weights, and its share in bounds.
+    #[cfg_attr(not(feature = "flex"), allow(dead_code))]
     pub fn elements(&self, elements: Range<usize>) -> impl Iterator<Item = (Range<usize>, &[R], &R)> {
         self.reads[elements].iter().map(|read| {
             let weights = &self.weights[read.first..][..read.pixels.len()];
