@@ -6,6 +6,7 @@ use burn_roi::*;
 use crate::problem::{Layout, Operator, random_numbers};
 
 mod bytes;
+mod configs;
 mod gradient;
 mod verdict;
 
