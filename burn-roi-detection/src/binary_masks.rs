@@ -53,7 +53,7 @@ pub fn paste_binary_masks_in_image(
 ///
 /// # Errors
 ///
-/// - Those of [`try_paste_masks_in_image`](super::try_paste_masks_in_image()).
+/// - Those of [`paste_masks_in_image_async`](super::paste_masks_in_image_async()).
 /// - `RoiError::Option`: `threshold` is NaN, or the image has more than 2^32 - 1 pixels.
 /// - `RoiError::Memory`: the result does not fit into memory.
 pub async fn paste_binary_masks_in_image_async(
@@ -115,7 +115,7 @@ pub fn paste_masks_as_run_lengths(
 ///
 /// # Errors
 ///
-/// - Those of [`try_paste_masks_in_image`](super::try_paste_masks_in_image()).
+/// - Those of [`paste_masks_in_image_async`](super::paste_masks_in_image_async()).
 /// - `RoiError::Option`: `threshold` is NaN, or the image has more than 2^32 - 1 pixels.
 pub async fn paste_masks_as_run_lengths_async(
     masks: Tensor<4>,

@@ -30,6 +30,35 @@ macro_rules! blocking_forms {
             }
         }
     };
+    (
+        $(#[$documentation:meta])*
+        pub fn $name:ident(&$self:ident $(, $argument:ident: $type:ty)* $(,)?) -> $output:ty;
+    ) => {
+        burn_roi::internal::paste! {
+            $(#[$documentation])*
+            ///
+            /// # Panics
+            ///
+            #[doc = "Where [`try_" $name "`](Self::try_" $name ") returns an error, with its text."]
+            pub fn $name(&$self $(, $argument: $type)*) -> $output {
+                burn_roi::internal::or_panic($self.[<try_ $name>]($($argument),*))
+            }
+
+            #[doc = "[`" $name "`](Self::" $name ") that returns an error instead of panicking."]
+            ///
+            /// # Errors
+            ///
+            #[doc = "Those of [`" $name "_async`](Self::" $name "_async), and `RoiError::SynchronousRead` if the"]
+            /// device can only be awaited.
+            pub fn [<try_ $name>](&$self $(, $argument: $type)*) -> Result<$output, $crate::error::DetectionError> {
+                burn_roi::internal::wait(
+                    stringify!([<try_ $name>]),
+                    stringify!([<$name _async>]),
+                    $self.[<$name _async>]($($argument),*),
+                )
+            }
+        }
+    };
 }
 
 pub(crate) use blocking_forms;

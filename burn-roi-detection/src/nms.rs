@@ -100,7 +100,7 @@ pub fn batched_nms(boxes: Tensor<2>, scores: Tensor<1>, classes: Tensor<1, Int>,
 ///
 /// # Errors
 ///
-/// Those of [`try_nms`], and [`DetectionError::Length`] and `RoiError::Device` for `classes` as for `scores`.
+/// Those of [`nms_async`], and [`DetectionError::Length`] and `RoiError::Device` for `classes` as for `scores`.
 pub async fn batched_nms_async(
     boxes: Tensor<2>,
     scores: Tensor<1>,

@@ -159,19 +159,10 @@ pub fn try_deform_ps_roi_pool(
             expected: "[N, channels, H, W], with a channel for each output channel and element",
         });
     };
-    let classes = offsets.as_ref().map_or(1, |offsets| offsets.dims()[1] / 2).max(1);
-    if let Some(offsets) = &offsets {
-        let [count, groups, rows, columns] = offsets.dims();
-        let fits = count == rois.len() && groups == 2 * classes && [rows, columns] == config.part_size;
-        let fits = fits && config.output_channels.is_multiple_of(classes);
-        if !fits {
-            return Err(RoiError::Shape {
-                argument: "offsets",
-                shape: offsets.dims().to_vec(),
-                expected: "[K, 2 * classes, part height, part width], with classes that divide the output channels",
-            });
-        }
-    }
+    let classes = match &offsets {
+        Some(offsets) => class_count(offsets, rois.len(), &config)?,
+        None => 1,
+    };
     let shape = [rois.len(), config.output_channels, rows, columns];
     memory::check_tensor("output", &shape, features.dtype(), &features.device())?;
     let of_a_class = inputs / classes;
@@ -203,8 +194,23 @@ pub fn try_deform_ps_roi_pool(
     })
 }
 
+/// How many classes have offsets of their own, at least 1.
+fn class_count(offsets: &Tensor<4>, regions: usize, config: &DeformPsRoiPoolConfig) -> Result<usize, RoiError> {
+    let [count, groups, rows, columns] = offsets.dims();
+    let classes = (groups / 2).max(1);
+    let fits = count == regions && groups == 2 * classes && [rows, columns] == config.part_size;
+    if fits && config.output_channels.is_multiple_of(classes) {
+        return Ok(classes);
+    }
+    Err(RoiError::Shape {
+        argument: "offsets",
+        shape: offsets.dims().to_vec(),
+        expected: "[K, 2 * classes, part height, part width], with classes that divide the output channels",
+    })
+}
+
 impl Pools for DeformPsRoiPoolConfig {
-    type Regions = Rois;
+    type Rois = Rois;
 
     fn try_pool(&self, features: Tensor<4>, rois: &Rois) -> Result<Tensor<4>, RoiError> {
         try_deform_ps_roi_pool(features, rois, None, self.clone())

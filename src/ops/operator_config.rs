@@ -34,9 +34,9 @@ impl PoolConfig for MultiScaleRoiAlignConfig {}
 /// How a config becomes a call.
 pub trait Pools: Clone + Debug + Send + Sync + 'static {
     /// [`Rois`](crate::Rois), or [`RotatedRois`](crate::RotatedRois) for rotated boxes.
-    type Regions;
+    type Rois;
 
-    fn try_pool(&self, features: Tensor<4>, rois: &Self::Regions) -> Result<Tensor<4>, RoiError>;
+    fn try_pool(&self, features: Tensor<4>, rois: &Self::Rois) -> Result<Tensor<4>, RoiError>;
 }
 
 /// How a config becomes a [`RegionOperator`].
@@ -65,7 +65,7 @@ pub trait Operates: Clone + Debug + Send + Sync + 'static {
 }
 
 impl<C: Operates> Pools for C {
-    type Regions = C::Rois;
+    type Rois = C::Rois;
 
     fn try_pool(&self, features: Tensor<4>, rois: &C::Rois) -> Result<Tensor<4>, RoiError> {
         call::pool_tensor(features, rois.regions(), self.operator(false)?)
@@ -105,7 +105,7 @@ impl<C: Pools> Pool<C> {
     /// # Panics
     ///
     /// As the operator's function does.
-    pub fn forward(&self, features: Tensor<4>, rois: &C::Regions) -> Tensor<4> {
+    pub fn forward(&self, features: Tensor<4>, rois: &C::Rois) -> Tensor<4> {
         or_panic(self.config.try_pool(features, rois))
     }
 }

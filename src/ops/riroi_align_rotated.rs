@@ -171,7 +171,7 @@ fn turn_channels(pooled: Tensor<4>, boxes: Tensor<2>, orientations: usize) -> Te
 }
 
 impl Pools for RiRoiAlignRotatedConfig {
-    type Regions = RotatedRois;
+    type Rois = RotatedRois;
 
     fn try_pool(&self, features: Tensor<4>, rois: &RotatedRois) -> Result<Tensor<4>, RoiError> {
         try_riroi_align_rotated(features, rois, self.clone())

@@ -107,7 +107,8 @@ pub fn box_iou_rotated_aligned(
 ///
 /// # Errors
 ///
-/// Those of [`try_box_iou_rotated`], and [`DetectionError::Length`]: `boxes2` has not one row for each row of `boxes1`.
+/// Those of [`box_iou_rotated_async`], and [`DetectionError::Length`]: `boxes2` has not one row for each row of
+/// `boxes1`.
 pub async fn box_iou_rotated_aligned_async(
     boxes1: Tensor<2>,
     boxes2: Tensor<2>,

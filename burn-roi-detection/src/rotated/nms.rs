@@ -116,7 +116,7 @@ pub fn batched_nms_rotated(
 ///
 /// # Errors
 ///
-/// Those of [`try_nms_rotated`], and [`DetectionError::Length`] and `RoiError::Device` for `classes` as for `scores`.
+/// Those of [`nms_rotated_async`], and [`DetectionError::Length`] and `RoiError::Device` for `classes` as for `scores`.
 pub async fn batched_nms_rotated_async(
     boxes: Tensor<2>,
     scores: Tensor<1>,

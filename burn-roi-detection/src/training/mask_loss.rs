@@ -10,8 +10,6 @@ use super::ground_truth;
 use super::mask_targets::MaskTargets;
 use crate::error::DetectionError;
 use crate::forms::blocking_forms;
-use burn_roi::internal::or_panic;
-use burn_roi::internal::wait;
 
 blocking_forms! {
 /// The loss of a mask head: how wrong its masks are. The semantics are those of torchvision's `maskrcnn_loss`
@@ -93,11 +91,8 @@ pub async fn maskrcnn_loss_async(
 }
 
 impl MaskTargets {
+    blocking_forms! {
     /// The loss of a mask head for targets with these options. Arguments and result are those of [`maskrcnn_loss`].
-    ///
-    /// # Panics
-    ///
-    /// Where [`try_loss`](MaskTargets::try_loss) returns an error, with its text.
     pub fn loss(
         &self,
         mask_logits: Tensor<4>,
@@ -105,28 +100,7 @@ impl MaskTargets {
         gt_masks: &[Tensor<3>],
         gt_labels: &[Tensor<1, Int>],
         mask_matched_idxs: &[Tensor<1, Int>],
-    ) -> Tensor<1> {
-        or_panic(self.try_loss(mask_logits, proposals, gt_masks, gt_labels, mask_matched_idxs))
-    }
-
-    /// [`loss`](MaskTargets::loss) that returns an error instead of panicking.
-    ///
-    /// # Errors
-    ///
-    /// Those of [`try_maskrcnn_loss`].
-    pub fn try_loss(
-        &self,
-        mask_logits: Tensor<4>,
-        proposals: &[Tensor<2>],
-        gt_masks: &[Tensor<3>],
-        gt_labels: &[Tensor<1, Int>],
-        mask_matched_idxs: &[Tensor<1, Int>],
-    ) -> Result<Tensor<1>, DetectionError> {
-        wait(
-            "try_loss",
-            "loss_async",
-            self.loss_async(mask_logits, proposals, gt_masks, gt_labels, mask_matched_idxs),
-        )
+    ) -> Tensor<1>;
     }
 
     /// [`loss`](MaskTargets::loss) that awaits the device.
@@ -134,7 +108,7 @@ impl MaskTargets {
     ///
     /// # Errors
     ///
-    /// Those of [`try_maskrcnn_loss`], except `RoiError::SynchronousRead`.
+    /// Those of [`maskrcnn_loss_async`].
     pub async fn loss_async(
         &self,
         mask_logits: Tensor<4>,

@@ -9,8 +9,6 @@ use crate::forms::blocking_forms;
 use burn_roi::MAXIMUM_OUTPUT_SIZE;
 use burn_roi::RoiError;
 use burn_roi::config;
-use burn_roi::internal::or_panic;
-use burn_roi::internal::wait;
 use burn_roi::{RoiAlignConfig, Rois, try_roi_align};
 
 blocking_forms! {
@@ -112,39 +110,16 @@ pub struct MaskTargets {
 }
 
 impl MaskTargets {
+    blocking_forms! {
     /// Crops each proposal from its ground-truth mask, with these options. Arguments and result are those of
     /// [`project_masks_on_boxes`].
-    ///
-    /// # Panics
-    ///
-    /// Where [`try_project`](MaskTargets::try_project) returns an error, with its text.
     pub fn project(
         &self,
         gt_masks: &[Tensor<3>],
         proposals: &[Tensor<2>],
         mask_matched_idxs: &[Tensor<1, Int>],
         discretization_size: usize,
-    ) -> Tensor<3> {
-        or_panic(self.try_project(gt_masks, proposals, mask_matched_idxs, discretization_size))
-    }
-
-    /// [`project`](MaskTargets::project) that returns an error instead of panicking.
-    ///
-    /// # Errors
-    ///
-    /// Those of [`try_project_masks_on_boxes`].
-    pub fn try_project(
-        &self,
-        gt_masks: &[Tensor<3>],
-        proposals: &[Tensor<2>],
-        mask_matched_idxs: &[Tensor<1, Int>],
-        discretization_size: usize,
-    ) -> Result<Tensor<3>, DetectionError> {
-        wait(
-            "try_project",
-            "project_async",
-            self.project_async(gt_masks, proposals, mask_matched_idxs, discretization_size),
-        )
+    ) -> Tensor<3>;
     }
 
     /// [`project`](MaskTargets::project) that awaits the device.
@@ -152,7 +127,7 @@ impl MaskTargets {
     ///
     /// # Errors
     ///
-    /// Those of [`try_project_masks_on_boxes`], except `RoiError::SynchronousRead`.
+    /// Those of [`project_masks_on_boxes_async`].
     pub async fn project_async(
         &self,
         gt_masks: &[Tensor<3>],

@@ -6,8 +6,7 @@ use super::super::host;
 use super::IntsOfImages;
 use crate::arguments;
 use crate::error::DetectionError;
-use burn_roi::internal::or_panic;
-use burn_roi::internal::wait;
+use crate::forms::blocking_forms;
 
 /// Draws a fixed number of proposals or anchors of each image, with at most a fixed fraction of positive ones. The
 /// semantics are those of torchvision's `BalancedPositiveNegativeSampler` (`torchvision.models.detection._utils`).
@@ -44,6 +43,7 @@ impl BalancedPositiveNegativeSampler {
         }
     }
 
+    blocking_forms! {
     /// The positive and the negative samples of each image.
     ///
     /// - `labels`: for each image `[K]`, of any integer dtype: 1 and above are positive, 0 is negative, and what is
@@ -55,30 +55,11 @@ impl BalancedPositiveNegativeSampler {
     ///   Both ascend and have the device's integer dtype. torchvision returns masks with 1 at these indices.
     ///
     /// The labels are read back to the host.
-    ///
-    /// # Panics
-    ///
-    /// Where [`try_forward`](BalancedPositiveNegativeSampler::try_forward) returns an error, with its text.
     pub fn forward(
         &self,
         labels: &[Tensor<1, Int>],
         permutation: &mut impl FnMut(usize) -> Vec<usize>,
-    ) -> (IntsOfImages, IntsOfImages) {
-        or_panic(self.try_forward(labels, permutation))
-    }
-
-    /// [`forward`](BalancedPositiveNegativeSampler::forward) that returns an error instead of panicking.
-    ///
-    /// # Errors
-    ///
-    /// `RoiError::Option`: `batch_size_per_image` is 0, `positive_fraction` is not from 0 to 1, or `permutation`
-    /// returns anything but a permutation.
-    pub fn try_forward(
-        &self,
-        labels: &[Tensor<1, Int>],
-        permutation: &mut impl FnMut(usize) -> Vec<usize>,
-    ) -> Result<(IntsOfImages, IntsOfImages), DetectionError> {
-        wait("try_forward", "forward_async", self.forward_async(labels, permutation))
+    ) -> (IntsOfImages, IntsOfImages);
     }
 
     /// [`forward`](BalancedPositiveNegativeSampler::forward) that awaits the device.
@@ -86,7 +67,8 @@ impl BalancedPositiveNegativeSampler {
     ///
     /// # Errors
     ///
-    /// Those of [`try_forward`](BalancedPositiveNegativeSampler::try_forward), except `RoiError::SynchronousRead`.
+    /// `RoiError::Option`: `batch_size_per_image` is 0, `positive_fraction` is not from 0 to 1, or `permutation`
+    /// returns anything but a permutation.
     pub async fn forward_async(
         &self,
         labels: &[Tensor<1, Int>],

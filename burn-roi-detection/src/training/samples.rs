@@ -12,8 +12,6 @@ use super::targets;
 use crate::error::DetectionError;
 use crate::forms::blocking_forms;
 use burn_roi::config;
-use burn_roi::internal::or_panic;
-use burn_roi::internal::wait;
 
 config! {
 /// Options of [`select_training_samples`]; the defaults are those of torchvision's detectors.
@@ -48,24 +46,11 @@ pub struct TrainingSamples {
 }
 
 impl TrainingSamples {
+    blocking_forms! {
     /// The samples that are not background: what a mask head is trained on.
     ///
     /// The labels are read back to the host.
-    ///
-    /// # Panics
-    ///
-    /// Where [`try_positive`](TrainingSamples::try_positive) returns an error, with its text.
-    pub fn positive(&self) -> Self {
-        or_panic(self.try_positive())
-    }
-
-    /// [`positive`](TrainingSamples::positive) that returns an error instead of panicking.
-    ///
-    /// # Errors
-    ///
-    /// `RoiError::SynchronousRead` or `RoiError::DeviceRead`.
-    pub fn try_positive(&self) -> Result<Self, DetectionError> {
-        wait("try_positive", "positive_async", self.positive_async())
+    pub fn positive(&self) -> Self;
     }
 
     /// [`positive`](TrainingSamples::positive) that awaits the device.
@@ -145,7 +130,7 @@ pub fn select_training_samples(
 /// # Errors
 ///
 /// - [`DetectionError::Length`], `RoiError::Shape`, `RoiError::Device`, `RoiError::DType`, [`DetectionError::Target`]:
-///   as for [`try_assign_targets_to_proposals`](super::try_assign_targets_to_proposals()).
+///   as for [`assign_targets_to_proposals_async`](super::assign_targets_to_proposals_async()).
 /// - `RoiError::Option`: `fg_iou_threshold` or `bg_iou_threshold` is not finite, the second is above the first,
 ///   `batch_size_per_image` is 0, `positive_fraction` is not from 0 to 1, an element of `box_weights` is 0 or not
 ///   finite, or `permutation` returns anything but a permutation.
