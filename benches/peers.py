@@ -2,7 +2,7 @@
 """Times torchvision, ONNX Runtime and OpenVINO on the workloads of `examples/throughput`, on the same
 boxes and features, in turn with it, and prints one table.
 
-    pip install numpy onnx onnxruntime==1.31.1 openvino==2026.4.1 torch torchvision==0.26.0
+    pip install numpy onnx onnxruntime==1.32.0 openvino==2026.4.1 torch==2.15.0 torchvision==0.29.2
     cargo build --release -p throughput --features ndarray
     python benches/peers.py [--threads 2] [--backends flex,ndarray] [--workloads box-p2,mask-p2] [--cuda]
     python benches/peers.py --backends flex --workloads rotated-p2,prroi-p2,extractor,ps-rfcn,deform-c4
@@ -255,6 +255,7 @@ OPERATORS = {
     "onnxruntime": PLAIN,
     "openvino": PLAIN | {"roi_align_rotated", "extractor"},
 }
+FORWARD_ON_CPU = ["torchvision", "onnxruntime", "openvino"]
 PEERS = {
     "torchvision": torchvision_call,
     "onnxruntime": onnxruntime_call,
@@ -292,6 +293,20 @@ def written(milliseconds):
     return f"{milliseconds:.{1 if milliseconds >= 10 else 2 if milliseconds >= 1 else 3}f}"
 
 
+def row_of(workload, peers, backends, threads, backward=False):
+    """Milliseconds of each peer and backend, none without the operator, and what the first backend is compared with."""
+    times = {peer: peer_time(workload, peer, threads) for peer in peers}
+    options = ["--backward"] if backward else []
+    own = {backend: own_time(workload, backend, threads, options) for backend in backends}
+    measured = [value for value in times.values() if value is not None]
+    if measured:
+        ratio = f"{min(measured) / own[backends[0]]:.1f}"
+    else:
+        roi_align = own_time(workload, backends[0], threads, [*options, "--as-roi-align"])
+        ratio = f"{own[backends[0]] / roi_align:.1f} x roi_align"
+    return {**times, **own}, ratio
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--threads", type=int, default=2)
@@ -306,8 +321,7 @@ def main():
         print(median_time(PEERS[arguments.time](chosen[0], arguments.threads)))
         return
 
-    forward_on_cpu = ["torchvision", "onnxruntime", "openvino"]
-    peers = ["torchvision-cuda"] if arguments.cuda else forward_on_cpu
+    peers = ["torchvision-cuda"] if arguments.cuda else FORWARD_ON_CPU
     if arguments.backward:
         peers = [peers[0] + "-backward"]
     backends = arguments.backends.split(",")
@@ -317,16 +331,8 @@ def main():
     print("| " + " | ".join(columns) + " |")
     print("|---" * len(columns) + "|")
     for workload in chosen:
-        times = [peer_time(workload, peer, arguments.threads) for peer in peers]
-        options = ["--backward"] if arguments.backward else []
-        own = [own_time(workload, backend, arguments.threads, options) for backend in backends]
-        measured = [value for value in times if value is not None]
-        if measured:
-            ratio = f"{min(measured) / own[0]:.1f}"
-        else:
-            roi_align = own_time(workload, backends[0], arguments.threads, [*options, "--as-roi-align"])
-            ratio = f"{own[0] / roi_align:.1f} x roi_align"
-        cells = [written(value) for value in [*times, *own]]
+        times, ratio = row_of(workload, peers, backends, arguments.threads, arguments.backward)
+        cells = [written(value) for value in times.values()]
         print(f"| {workload.name} | " + " | ".join(cells) + f" | {ratio} |", flush=True)
 
 

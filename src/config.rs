@@ -21,16 +21,16 @@ macro_rules! config {
             $($(#[$field_attribute])* pub $field: $type),+
         }
 
-        $crate::config!(@fields $name [] [] [] {} { $($field: $type $(= $default)?,)+ });
+        $crate::config!(@fields $name [] [] [] {} { $($(#[$field_attribute])* $field: $type $(= $default)?,)+ });
 
         impl burn::config::Config for $name {}
     };
 
     // Takes fields one by one: the arguments of `new` and the value of each field there, the type of each field and its
-    // value if JSON lacks it, and the `with_` functions.
+    // value if JSON lacks it, and the `with_` functions, which have the attributes of their fields.
     (
         @fields $name:ident [$($argument:tt)*] [$($value:tt)*] [$($read:tt)*] {$($setter:tt)*}
-        { $field:ident: $type:ty = $default:expr, $($rest:tt)* }
+        { $(#[$attribute:meta])* $field:ident: $type:ty = $default:expr, $($rest:tt)* }
     ) => {
         $crate::config!(
             @fields $name
@@ -41,6 +41,8 @@ macro_rules! config {
                 $($setter)*
                 $crate::internal::paste! {
                     #[doc = "Sets [`" $field "`](field@Self::" $field ")."]
+                    #[doc = ""]
+                    $(#[$attribute])*
                     pub fn [<with_ $field>](mut self, $field: $type) -> Self {
                         self.$field = $field;
                         self
@@ -52,7 +54,7 @@ macro_rules! config {
     };
     (
         @fields $name:ident [$($argument:tt)*] [$($value:tt)*] [$($read:tt)*] {$($setter:tt)*}
-        { $field:ident: $type:ty, $($rest:tt)* }
+        { $(#[$attribute:meta])* $field:ident: $type:ty, $($rest:tt)* }
     ) => {
         $crate::config!(
             @fields $name

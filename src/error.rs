@@ -153,7 +153,7 @@ pub enum RoiError {
         /// The offset.
         offset: f64,
     },
-    /// A batch index names no image.
+    /// A batch index is negative, or not below the batch size.
     #[error("`batch_indices` row {row} is {index}, but must be at least 0 and below the batch size {batch}")]
     BatchIndex {
         /// The row, counted from 0.

@@ -68,9 +68,11 @@ pub use backend::RoiBackend;
 pub use error::RoiError;
 pub use frameworks::{detectron2, directml, mindspore, mmcv, mxnet, onnx, openvino, paddle, tensorflow, torchvision};
 pub use geometry::angle::{AngleConvention, AngleUnit, RotationDirection};
+#[doc(hidden)]
+pub use geometry::options::Arithmetic;
 pub use geometry::options::{
-    Arithmetic, BinDivision, BoxFormat, BoxRounding, Interpolation, MAXIMUM_FIXED_SAMPLES, MAXIMUM_OUTPUT_SIZE,
-    MaximumFrom, Reduction, Sampling,
+    BinDivision, BoxFormat, BoxRounding, Interpolation, MAXIMUM_FIXED_SAMPLES, MAXIMUM_OUTPUT_SIZE, MaximumFrom,
+    Reduction, Sampling,
 };
 pub use ops::{
     CropAndResize, CropAndResizeConfig, DeformPsRoiPool, DeformPsRoiPoolConfig, DeformRoiPool, DeformRoiPoolConfig,
@@ -85,7 +87,16 @@ pub use ops::{
 };
 pub use regions::{Rois, RotatedRois};
 
-/// The examples of the README are compiled and run.
+/// The examples of the documents are compiled and run.
 #[cfg(all(doctest, feature = "flex"))]
-#[doc = include_str!("../README.md")]
-struct Readme;
+mod documents {
+    #[doc = include_str!("../README.md")]
+    struct Readme;
+    #[doc = include_str!("../docs/from_torchvision.md")]
+    struct FromTorchvision;
+    #[doc = include_str!("../docs/operators.md")]
+    struct Operators;
+    #[cfg(feature = "autodiff")]
+    #[doc = include_str!("../docs/gradients.md")]
+    struct Gradients;
+}

@@ -4,7 +4,7 @@
 //! # Conventions
 //!
 //! - Boxes are `[x1, y1, x2, y2]` in pixels, in tensors `[K, 4]`. Sizes are `[height, width]` in pixels.
-//! - The semantics are those of torchvision 0.26.
+//! - The semantics are those of torchvision 0.29.
 //! - Rotated boxes are `[cx, cy, w, h, angle]`, in tensors `[K, 5]`. [`box_iou_rotated`] and [`nms_rotated`] have the
 //!   semantics of detectron2 and mmcv, by an
 //!   [`AngleConvention`](burn_roi::AngleConvention).

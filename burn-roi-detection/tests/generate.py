@@ -2,7 +2,7 @@
 
     python generate.py cases.safetensors
 
-Needs torch, torchvision 0.26 and safetensors. Seeds are fixed, so the file is the same each time, except for the last
+Needs torch, torchvision 0.29 and safetensors. Seeds are fixed, so the file is the same each time, except for the last
 bits of results that torch computes with other vector instructions on another CPU. Tensors are named `case/tensor`. The
 entry `metadata` has the function and the options of each case, as JSON.
 """

@@ -60,9 +60,9 @@ pub type HostRegions = Arc<[Region]>;
 /// The kernels that all region operators come down to. A backend without kernels of its own inherits the bodies.
 ///
 /// Arguments have been checked: `boxes` is `[K, columns]`, with the columns of the operator, of f32 or of the dtype of
-/// `features`, and `batch_indices` is `[K]`. But for `without_pixels`, K is not 0, and no size of `features`,
-/// `[N, C, H, W]`, or of the output is 0. The output fits into memory. `regions` is both of them, read and checked, on
-/// a device of the kind `Host`; elsewhere it is none.
+/// `features`, and `batch_indices` is `[K]`. But for `without_pixels`, K is not 0, and no size of `features`, `[N, C,
+/// H, W]`, or of the output is 0. The output fits into memory. `regions` are the boxes and batch indices, read to the
+/// host and checked; `None` on a device that is not of the kind `Host`.
 #[backend_extension(
     Cube: cfg(feature = "cube"),
     Flex: cfg(feature = "flex"),

@@ -244,6 +244,6 @@ impl From<RoiPoolingOperatorDesc> for RoiPoolConfig {
             .with_spatial_scale(desc.spatial_scale.into())
             .with_division(BinDivision::Whole)
             // An inverted region has no pixel in DirectML's document.
-            .with_minimum_length(0)
+            .with_minimum_length(None)
     }
 }

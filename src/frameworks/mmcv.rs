@@ -44,7 +44,8 @@ pub struct RoiAlign {
     pub sampling_ratio: usize = 0,
     /// How samples become one number.
     pub pool_mode: PoolMode = PoolMode::Avg,
-    /// Whether coordinates mean the corners of pixels. Without it a region is at least one pixel long.
+    /// If true, 0.5 is subtracted from scaled coordinates: pixel centres lie at half-integers. If false, nothing is
+    /// subtracted, and a region is at least one pixel long.
     pub aligned: bool = true,
 }
 }
@@ -86,7 +87,8 @@ pub struct MultiLevelRoiAlign {
     pub sampling_ratio: usize = 2,
     /// A box with sides below twice this belongs to the first level.
     pub finest_scale: usize = 56,
-    /// Whether coordinates mean the corners of pixels. Without it a region is at least one pixel long.
+    /// If true, 0.5 is subtracted from scaled coordinates: pixel centres lie at half-integers. If false, nothing is
+    /// subtracted, and a region is at least one pixel long.
     pub aligned: bool = false,
 }
 }
@@ -133,7 +135,8 @@ pub struct RoiAlignRotated {
     pub spatial_scale: f32,
     /// Samples of an output element along each axis; 0 for the adaptive number.
     pub sampling_ratio: usize = 0,
-    /// Whether coordinates mean the corners of pixels. Without it a region is at least one pixel long.
+    /// If true, 0.5 is subtracted from scaled coordinates: pixel centres lie at half-integers. If false, nothing is
+    /// subtracted, and a region is at least one pixel long.
     pub aligned: bool = true,
     /// Whether a positive angle turns a box clockwise on the screen.
     pub clockwise: bool = false,
@@ -225,7 +228,7 @@ impl From<RoiPool> for RoiPoolConfig {
         RoiPoolConfig::new(arguments.output_size)
             .with_spatial_scale(arguments.spatial_scale.into())
             .with_rounding(BoxRounding::Never)
-            .with_minimum_length(0)
+            .with_minimum_length(None)
     }
 }
 

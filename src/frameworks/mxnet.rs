@@ -18,8 +18,8 @@ pub struct RoiAlign {
     pub spatial_scale: f32,
     /// Samples of an output element along each axis; 0 or below for the adaptive number.
     pub sample_ratio: i64 = -1,
-    /// Whether coordinates mean the corners of pixels, whose centres then lie at halves. Without it a region is shifted
-    /// by half a pixel, and at least one pixel long.
+    /// If true, 0.5 is subtracted from scaled coordinates: pixel centres lie at half-integers. If false, nothing is
+    /// subtracted, and a region is at least one pixel long.
     pub aligned: bool = false,
 }
 }
@@ -51,8 +51,8 @@ pub struct PsRoiAlign {
     pub spatial_scale: f32,
     /// Samples of an output element along each axis; 0 or below for the adaptive number.
     pub sample_ratio: i64 = -1,
-    /// Whether coordinates mean the corners of pixels, whose centres then lie at halves. Without it a region is shifted
-    /// by half a pixel, and at least one pixel long.
+    /// If true, 0.5 is subtracted from scaled coordinates: pixel centres lie at half-integers. If false, nothing is
+    /// subtracted, and a region is at least one pixel long.
     pub aligned: bool = false,
 }
 }

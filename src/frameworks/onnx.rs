@@ -15,8 +15,8 @@ use crate::waiting::integers;
 pub enum Mode {
     /// The mean of the samples.
     Avg,
-    /// The largest of all samples' four pixels times their weights: not the largest sample. So
-    /// onnxruntime and the ONNX reference implementation have it.
+    /// The largest of weight times pixel over the four pixels of each sample, not the largest sample. onnxruntime and
+    /// the ONNX reference implementation compute it so.
     Max,
 }
 

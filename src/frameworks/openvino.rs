@@ -246,7 +246,7 @@ impl From<PsRoiPoolingAverage> for PsRoiPoolConfig {
             .with_rounding(BoxRounding::BeforeScaling)
             // Added before it is rounded, where Paddle adds it after: they differ at 0.49999997.
             .with_end_offset(1.0)
-            .with_minimum_length(0.1)
+            .with_minimum_length(Some(0.1))
             .with_reaches_last_pixel(true)
     }
 }

@@ -31,8 +31,8 @@ pub struct RoiAlign {
     pub spatial_scale: f32 = 1.0,
     /// Samples of an output element along each axis; 0 or below for the adaptive number.
     pub sampling_ratio: i64 = -1,
-    /// Whether coordinates mean the corners of pixels, whose centres then lie at halves. Without it a region is shifted
-    /// by half a pixel, and at least one pixel long.
+    /// If true, 0.5 is subtracted from scaled coordinates: pixel centres lie at half-integers. If false, nothing is
+    /// subtracted, and a region is at least one pixel long.
     pub aligned: bool = true,
 }
 }
@@ -74,7 +74,7 @@ config! {
 /// use burn_roi::{PsRoiPoolConfig, paddle};
 ///
 /// let config: PsRoiPoolConfig = paddle::PsRoiPool::new([7, 7]).with_spatial_scale(0.0625).into();
-/// assert_eq!(config.minimum_length, 0.1);
+/// assert_eq!(config.minimum_length, Some(0.1));
 /// ```
 #[derive(Debug, PartialEq)]
 pub struct PsRoiPool {
@@ -91,7 +91,7 @@ impl From<PsRoiPool> for PsRoiPoolConfig {
             .with_spatial_scale(attributes.spatial_scale.into())
             .with_rounding(BoxRounding::BeforeScaling)
             .with_inclusive_end(true)
-            .with_minimum_length(0.1)
+            .with_minimum_length(Some(0.1))
             .with_reaches_last_pixel(true)
     }
 }

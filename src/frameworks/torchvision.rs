@@ -1,4 +1,4 @@
-//! torchvision's `roi_align`, `roi_pool`, `ps_roi_align`, `ps_roi_pool` and `MultiScaleRoIAlign`, as release 0.26
+//! torchvision's `roi_align`, `roi_pool`, `ps_roi_align`, `ps_roi_pool` and `MultiScaleRoIAlign`, as release 0.29
 //! computes them.
 //!
 //! Its boxes `[K, 5]` with the batch index first are
@@ -29,8 +29,8 @@ pub struct RoiAlign {
     pub spatial_scale: f64 = 1.0,
     /// Samples of an output element along each axis; 0 or below for the adaptive number.
     pub sampling_ratio: i64 = -1,
-    /// Whether coordinates mean the corners of pixels, whose centres then lie at halves. Without it a
-    /// region is shifted by half a pixel, and at least one pixel long.
+    /// If true, 0.5 is subtracted from scaled coordinates: pixel centres lie at half-integers. If false, nothing is
+    /// subtracted, and a region is at least one pixel long.
     pub aligned: bool = false,
 }
 }

@@ -105,7 +105,7 @@ pub enum Reduction {
     Max,
     /// The largest sample, and at least 0. OpenVINO, which starts from 0.
     MaxFromZero,
-    /// The largest of all samples' four pixels times their weights, without a sum over the four.
+    /// The largest of weight times pixel over the four pixels of each sample, rather than of their sum.
     /// ONNX, as onnxruntime and its reference implementation compute it.
     MaxOfWeightedCorners,
 }

@@ -27,7 +27,7 @@ pub struct CropAndResizeConfig {
     pub crop_size: [usize; 2],
     /// What a point between pixels reads.
     pub method: Interpolation = Interpolation::Bilinear,
-    /// What a point outside of the image reads, and what a region gives that names no image.
+    /// The value of a point outside of the image, and of a region whose batch index is invalid.
     pub extrapolation_value: f64 = 0.0,
     /// What the columns of a box are.
     pub box_format: BoxFormat = BoxFormat::Yxyx,

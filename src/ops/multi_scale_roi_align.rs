@@ -79,8 +79,8 @@ impl MultiScaleRoiAlignConfig {
 /// - Returns `[K, C, P, Q]`: each region once, in the order given.
 ///
 /// On a CubeCL device it is one launch a level, which leaves regions of other levels alone; nothing is read
-/// back. A region belongs to the same level on every backend: areas are compared with those from which the
-/// formula in f32 (f64 for f64) gives the next level, its logarithm rounded to the nearest.
+/// back. All backends choose the same level: the limits between levels are precomputed as areas, from the formula in
+/// f32 (f64 for f64), and areas are compared.
 ///
 /// The rule is that of Feature Pyramid Networks (Lin et al., 2017), as torchvision, detectron2 or OpenVINO compute it.
 ///

@@ -45,6 +45,18 @@ pub fn within(
     check(argument, range.contains(&value), value.to_string(), expected)
 }
 
+/// The least length of regions that are divided into bins of pixels.
+pub fn bin_length(argument: &'static str, length: Option<f64>, whole: bool) -> Result<(), RoiError> {
+    let length = length.unwrap_or_default();
+    let expected = if whole {
+        "a whole number from 0 to 65535"
+    } else {
+        "0 to 65535"
+    };
+    let fits = (0.0..=u16::MAX.into()).contains(&length) && (!whole || length.fract() == 0.0);
+    check(argument, fits, length.to_string(), expected)
+}
+
 fn check(argument: &'static str, fits: bool, value: String, expected: &'static str) -> Result<(), RoiError> {
     if fits {
         return Ok(());

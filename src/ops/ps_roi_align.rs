@@ -29,8 +29,8 @@ pub struct PsRoiAlignConfig {
     pub spatial_scale: f64 = 1.0,
     /// How many samples an output element takes along each axis.
     pub sampling: Sampling = Sampling::Adaptive,
-    /// Whether coordinates mean the corners of pixels, whose centres then lie at halves. Without it a region is shifted
-    /// by half a pixel, and at least one pixel long. torchvision's is always aligned.
+    /// If true, 0.5 is subtracted from scaled coordinates: pixel centres lie at half-integers. If false, nothing is
+    /// subtracted, and a region is at least one pixel long. torchvision's is always aligned.
     pub aligned: bool = true,
 }
 }
@@ -85,7 +85,7 @@ impl Operates for PsRoiAlignConfig {
 /// On Flex and NdArray a box that is not finite and a batch index out of range are errors. On other
 /// devices, which are not read, such a region gives 0; [`Rois::validate`] finds it.
 ///
-/// The rule is that of Light-Head R-CNN (Li et al., 2017), as torchvision 0.26 computes it.
+/// The rule is that of Light-Head R-CNN (Li et al., 2017), as torchvision 0.29 computes it.
 ///
 /// ```
 /// use burn::tensor::{Device, Tensor};

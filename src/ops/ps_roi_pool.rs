@@ -47,8 +47,9 @@ pub struct PsRoiPoolConfig {
     pub end_offset: f64 = 0.0,
     /// Whether 1 is added to the rounded high end: the pixel that a box ends in belongs to the region.
     pub inclusive_end: bool = false,
-    /// The least length of a region along each axis, in pixels of the map, 0 to 65535.
-    pub minimum_length: f64 = 1.0,
+    /// The least length of a region along each axis, in pixels of the map, 0 to 65535. With none, an inverted region
+    /// has no pixel.
+    pub minimum_length: Option<f64> = Some(1.0),
     /// Whether bins reach the last row and the last column of the map. In torchvision they end before them.
     pub reaches_last_pixel: bool = false,
     /// Whether the gradient of features is torchvision's, whose bins reach the last row and the last column of the map.
@@ -71,14 +72,13 @@ impl Operates for PsRoiPoolConfig {
         options::output_size("output_size", self.output_size)?;
         options::scale("spatial_scale", self.spatial_scale)?;
         options::finite("end_offset", self.end_offset)?;
-        let lengths = 0.0..=u16::MAX.into();
-        options::within("minimum_length", self.minimum_length, lengths, "0 to 65535")?;
+        options::bin_length("minimum_length", self.minimum_length, false)?;
         let axis = BinAxis {
             spatial_scale: self.spatial_scale,
             end_offset: self.end_offset,
             rounding: self.rounding,
             inclusive_end: self.inclusive_end,
-            minimum_length: self.minimum_length,
+            minimum_length: self.minimum_length.unwrap_or_default(),
             division: BinDivision::Rounded,
             reaches_last_pixel: self.reaches_last_pixel,
             gradient_reaches_last_pixel: self.gradient_reaches_last_pixel,

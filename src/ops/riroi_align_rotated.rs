@@ -143,8 +143,8 @@ fn turn_channels(pooled: Tensor<4>, boxes: Tensor<2>, orientations: usize) -> Te
         return pooled;
     }
     let angles = boxes.slice([0..count, 4..5]);
-    // What is no number is not below any, and names a region whose samples are all 0. Of a larger number no bit says
-    // where in its turn it lies.
+    // A NaN angle counts as invalid: the samples of its region are all 0. An angle above 1e30 has no bits left for its
+    // fraction of a turn.
     let known = angles.clone().abs().lower_elem(1e30);
     let angles = angles.mask_fill(known.bool_not(), 0.0);
     let turns = angles * orientations as f64 / std::f64::consts::TAU;

@@ -28,9 +28,8 @@ config! {
 /// ```
 ///
 /// A sample is in bounds where `-1 <= pos <= size`, along both axes; it is then held within the first
-/// and the last pixel. `input_pixel_offset` is 0.5 where coordinates mean the corners of pixels, so
-/// that the centre of the first pixel lies at 0.5: `aligned` in torchvision and detectron2,
-/// `half_pixel` in ONNX.
+/// and the last pixel. An `input_pixel_offset` of 0.5 puts the centre of the first pixel at 0.5: `aligned` in
+/// torchvision and detectron2, `half_pixel` in ONNX.
 ///
 /// ```
 /// use burn_roi::{RoiAlignConfig, Sampling};
@@ -57,19 +56,19 @@ pub struct RoiAlignConfig {
     pub box_offset: f64 = 0.0,
     /// Added to the high ends of a box before they are scaled.
     pub end_offset: f64 = 0.0,
-    /// Subtracted from scaled coordinates: where the centre of the first pixel lies.
+    /// Subtracted from scaled coordinates. The centre of the first pixel lies there.
     pub input_pixel_offset: f64 = 0.0,
     /// Subtracted from the number of a sample, -1024 to 1024; -0.5 puts it in the middle of its step.
     pub output_pixel_offset: f64 = -0.5,
-    /// What a sample out of bounds reads. A region that names no image gives what one does whose samples
-    /// are all out of bounds.
+    /// The value of a sample out of bounds. A region with an invalid batch index counts as wholly out of bounds.
     pub out_of_bounds_value: f64 = 0.0,
     /// Whether the outermost samples lie on the corners of the region, rather than half a step inside.
     pub align_corners: bool = false,
     /// The least length of a region along each axis, in pixels of the map, 0 or above: 1 for torchvision's
-    /// `aligned = False`. With none, a region may be empty or inverted.
+    /// `aligned = False`. If `None`, a region may be empty or inverted.
     pub minimum_length: Option<f64> = Some(1.0),
     /// In which order positions are computed.
+    #[doc(hidden)]
     pub arithmetic: Arithmetic = Arithmetic::FromElements,
 }
 }
@@ -86,8 +85,8 @@ impl RoiAlignConfig {
         self.with_sampling(Sampling::of_ratio(sampling_ratio))
     }
 
-    /// Sets what torchvision and detectron2 call `aligned`: whether coordinates mean the corners of
-    /// pixels, whose centres then lie at halves. Without it, regions are also at least a pixel long.
+    /// Sets torchvision's and detectron2's `aligned`. If true, 0.5 is subtracted from scaled coordinates. If false,
+    /// nothing is subtracted, and a region is at least one pixel long.
     pub fn with_aligned(self, aligned: bool) -> Self {
         self.with_input_pixel_offset(if aligned { 0.5 } else { 0.0 })
             .with_minimum_length((!aligned).then_some(1.0))

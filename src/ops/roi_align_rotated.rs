@@ -37,12 +37,13 @@ pub struct RoiAlignRotatedConfig {
     /// How many samples an output element takes along each axis: a fixed number, or the adaptive one, which is at most
     /// 65,536 here.
     pub sampling: Sampling = Sampling::Adaptive,
-    /// Whether coordinates mean the corners of pixels, whose centres then lie at halves. Without it a region is shifted
-    /// by half a pixel, and at least one pixel long.
+    /// If true, 0.5 is subtracted from scaled coordinates: pixel centres lie at half-integers. If false, nothing is
+    /// subtracted, and a region is at least one pixel long.
     pub aligned: bool = true,
     /// What an angle means.
     pub angle: AngleConvention = AngleConvention::RADIANS_COUNTER_CLOCKWISE,
-    /// In which order positions are computed: `FromElements`, or `FromElementsBySteps` as in OpenVINO.
+    /// In which order positions are computed.
+    #[doc(hidden)]
     pub arithmetic: Arithmetic = Arithmetic::FromElements,
 }
 }

@@ -48,8 +48,9 @@ pub struct RoiPoolConfig {
     pub rounding: BoxRounding = BoxRounding::AfterScaling,
     /// How bins are divided.
     pub division: BinDivision = BinDivision::Rounded,
-    /// The least length of a region along each axis, in pixels of the map. With 0, an inverted region has no pixel.
-    pub minimum_length: u16 = 1,
+    /// The least length of a region along each axis, a whole number of pixels of the map, 0 to 65535. With none, an
+    /// inverted region has no pixel.
+    pub minimum_length: Option<f64> = Some(1.0),
     /// What a maximum starts from: the value of a bin whose pixels are all smaller or NaN.
     pub maximum_from: MaximumFrom = MaximumFrom::LeastSingle,
 }
@@ -73,7 +74,7 @@ impl RoiPoolConfig {
             end_offset: 0.0,
             rounding: self.rounding,
             inclusive_end: true,
-            minimum_length: self.minimum_length.into(),
+            minimum_length: self.minimum_length.unwrap_or_default(),
             division: self.division,
             reaches_last_pixel: true,
             gradient_reaches_last_pixel: true,
@@ -88,6 +89,7 @@ impl Operates for RoiPoolConfig {
         options::output_size("output_size", self.output_size)?;
         options::scale("spatial_scale_y", self.spatial_scale_y)?;
         options::scale("spatial_scale_x", self.spatial_scale_x)?;
+        options::bin_length("minimum_length", self.minimum_length, true)?;
         Ok(RegionOperator {
             output_size: self.output_size,
             elements: Elements::Bins([self.spatial_scale_y, self.spatial_scale_x].map(|scale| self.axis(scale))),
@@ -141,8 +143,8 @@ pub fn roi_pool(features: Tensor<4>, rois: &Rois, config: impl Into<RoiPoolConfi
 ///
 /// # Errors
 ///
-/// - [`RoiError::Option`]: an output size of 0 or above 32767; a scale that is 0, negative or not
-///   finite.
+/// - [`RoiError::Option`]: an output size of 0 or above 32767; a scale that is 0, negative or not finite; a minimum
+///   length that is no whole number from 0 to 65535.
 /// - All other errors of [`try_roi_align`](crate::try_roi_align), for the same reasons.
 pub fn try_roi_pool(features: Tensor<4>, rois: &Rois, config: impl Into<RoiPoolConfig>) -> Result<Tensor<4>, RoiError> {
     config.into().try_pool(features, rois)

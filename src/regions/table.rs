@@ -135,8 +135,8 @@ fn all_whole(indices: &Tensor<1>) -> Result<(), RoiError> {
     }
 }
 
-/// Indices that came as floats, as integers; -1, which names no image, for what is not a whole number
-/// that an i32 holds.
+/// Converts indices that came as floats to integers. A float that is no whole number or exceeds an i32 becomes -1, an
+/// invalid index.
 fn whole_or_none(indices: Tensor<1>) -> Tensor<1, Int> {
     const LARGEST: f32 = 2_147_483_520.0;
     let indices = match indices.dtype() {

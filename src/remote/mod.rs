@@ -61,8 +61,8 @@
 //! - A server without the operators, or one that has refused a message, ends the session. The client's next read then
 //!   fails with `RecvError(())`: `try_into_data` gives it as an error, and `into_data` panics. [`check`] says it in
 //!   words, before the first call.
-//! - A session lasts as long as the process of its client. After its end that device stays unusable, even where the
-//!   server is started again. Another device index, or the same server under another name, has a session of its own.
+//! - Each client process has one session per device. After the session ends the device stays unusable, even if the
+//!   server is started again: use another device index, or another name of the same server.
 //! - An address where no server listens is an error of `init` after 16 seconds.
 //! - With its feature `fusion`, Burn 0.22.1 keeps graphs of calls on a remote device, and replays one for calls that
 //!   differ from it. The operators refuse a remote device in such a build.

@@ -69,8 +69,7 @@ fn of_config(operator: &RegionOperator) -> Result<Option<RegionOperator>, RoiErr
             .with_rounding(y.rounding)
             .with_division(y.division)
             .with_maximum_from(maximum_from(operator))
-            // Saturates where it is no whole number of 16 bits, which then is no operator of the config.
-            .with_minimum_length(y.minimum_length as u16)
+            .with_minimum_length(Some(y.minimum_length))
             .operator(false)
             .map(Some),
         Elements::Bins([axis, _]) => PsRoiPoolConfig::new(size)
@@ -78,7 +77,7 @@ fn of_config(operator: &RegionOperator) -> Result<Option<RegionOperator>, RoiErr
             .with_rounding(axis.rounding)
             .with_end_offset(axis.end_offset)
             .with_inclusive_end(axis.inclusive_end)
-            .with_minimum_length(axis.minimum_length)
+            .with_minimum_length(Some(axis.minimum_length))
             .with_reaches_last_pixel(axis.reaches_last_pixel)
             .with_gradient_reaches_last_pixel(axis.gradient_reaches_last_pixel)
             .operator(false)

@@ -21,6 +21,7 @@ mod bad_input;
 #[cfg(feature = "flex")]
 mod calls;
 mod configs;
+mod documents;
 mod dtypes;
 mod gradients;
 mod in_parts;

@@ -289,7 +289,7 @@ fn bins_of_axis(
         if start.abs().max(end.abs()) > FARTHEST_PIXEL {
             return None;
         }
-        let length = round(end - start).max(config.minimum_length.into());
+        let length = round(end - start).max(config.minimum_length.unwrap_or_default());
         if config.rounding == BoxRounding::Never && length <= 0.0 {
             return Some(vec![0..0; outputs]);
         }
@@ -307,7 +307,7 @@ fn bins_of_axis(
     if first.abs().max(last.abs()) > FARTHEST_PIXEL {
         return None;
     }
-    let least = i64::from(config.minimum_length);
+    let least = config.minimum_length.unwrap_or_default() as i64;
     let (first, length) = (first as i64, ((last - first) as i64 + 1).max(least));
     let (count, held) = (outputs as i64, |pixel: i64| (first + pixel).clamp(0, size as i64));
     let bin = |index: i64| {
@@ -344,7 +344,7 @@ fn ps_roi_pool(
         if start.abs().max(end.abs()) > FARTHEST_PIXEL {
             return None;
         }
-        let of_bin = round(round(end - start).max(round(config.minimum_length)) / outputs as f64);
+        let of_bin = round(round(end - start).max(round(config.minimum_length.unwrap_or_default())) / outputs as f64);
         let last = if config.reaches_last_pixel { size } else { size - 1 };
         let held = |pixel: f64| pixel.clamp(0.0, last as f64) as usize;
         // A region that begins at a whole pixel is divided from there.

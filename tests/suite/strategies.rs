@@ -141,7 +141,7 @@ fn roi_aligns() -> impl Strategy<Value = RoiAlignConfig> {
 
 fn roi_pools() -> impl Strategy<Value = RoiPoolConfig> {
     let division = select(vec![BinDivision::Whole, BinDivision::Rounded]);
-    let lengths = select(vec![0, 1, 2]);
+    let lengths = select(vec![None, Some(1.0), Some(2.0)]);
     (output_sizes(), [scales(), scales()], division, lengths).prop_map(|(output_size, [y, x], division, length)| {
         RoiPoolConfig::new(output_size)
             .with_spatial_scale_y(y)
@@ -153,7 +153,10 @@ fn roi_pools() -> impl Strategy<Value = RoiPoolConfig> {
 
 fn ps_roi_pools() -> impl Strategy<Value = PsRoiPoolConfig> {
     let rounding = select(vec![BoxRounding::AfterScaling, BoxRounding::BeforeScaling]);
-    let numbers = (select(vec![0.0, 1.0, -0.5]), select(vec![0.0, 0.1, 1.0, 2.5]));
+    let numbers = (
+        select(vec![0.0, 1.0, -0.5]),
+        select(vec![None, Some(0.1), Some(1.0), Some(2.5)]),
+    );
     (output_sizes(), scales(), rounding, numbers, any::<[bool; 2]>()).prop_map(
         |(size, scale, rounding, (end_offset, length), [inclusive_end, reaches_last_pixel])| {
             PsRoiPoolConfig::new(size)

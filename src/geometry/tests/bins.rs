@@ -67,7 +67,7 @@ fn bins_overlap_are_held_within_the_map_and_may_be_empty() {
     assert!(inverted.iter().all(|range| range.is_empty()));
 }
 
-/// As torchvision 0.26 gives on a map of 6 pixels, of which it never reads the last.
+/// As torchvision 0.29 gives on a map of 6 pixels, of which it never reads the last.
 #[test]
 fn position_sensitive_bins_end_before_the_last_pixel() {
     assert_eq!(bins(POSITION_SENSITIVE, [0.0, 6.0], 1, 6)[0], 0..5);

@@ -22,7 +22,7 @@ def torchvision_roi_align(dealer, dtype):
                                          problem.output, scale, ratio, aligned)
     attributes = {"output_size": problem.output, "spatial_scale": scale,
                   "sampling_ratio": ratio, "aligned": aligned}
-    return Case(f"torchvision {torchvision.__version__}", attributes, ALIGN_TOLERANCE[dtype],
+    return Case(f"torchvision {torchvision.__version__.split('+')[0]}", attributes, ALIGN_TOLERANCE[dtype],
                 {"input": problem.input, "boxes": boxes, "expected": expected.numpy()})
 
 
@@ -35,7 +35,7 @@ def torchvision_roi_pool(dealer, dtype):
     boxes = with_batch_column(problem, owner_boxes(problem.boxes, scale, dtype))
     expected = torchvision.ops.roi_pool(torch.from_numpy(problem.input), torch.from_numpy(boxes),
                                         problem.output, scale)
-    return Case(f"torchvision {torchvision.__version__}",
+    return Case(f"torchvision {torchvision.__version__.split('+')[0]}",
                 {"output_size": problem.output, "spatial_scale": scale}, 0.0,
                 {"input": problem.input, "boxes": boxes, "expected": expected.numpy()})
 
@@ -53,7 +53,7 @@ def torchvision_ps_roi_align(dealer, dtype):
     expected = torchvision.ops.ps_roi_align(torch.from_numpy(problem.input), torch.from_numpy(boxes),
                                             problem.output, scale, ratio)
     attributes = {"output_size": problem.output, "spatial_scale": scale, "sampling_ratio": ratio}
-    return Case(f"torchvision {torchvision.__version__}", attributes, ALIGN_TOLERANCE[dtype],
+    return Case(f"torchvision {torchvision.__version__.split('+')[0]}", attributes, ALIGN_TOLERANCE[dtype],
                 {"input": problem.input, "boxes": boxes, "expected": expected.numpy()})
 
 
@@ -66,7 +66,7 @@ def torchvision_ps_roi_pool(dealer, dtype):
     boxes = with_batch_column(problem, owner_boxes(problem.boxes, scale, dtype))
     expected = torchvision.ops.ps_roi_pool(torch.from_numpy(problem.input), torch.from_numpy(boxes),
                                            problem.output, scale)
-    return Case(f"torchvision {torchvision.__version__}",
+    return Case(f"torchvision {torchvision.__version__.split('+')[0]}",
                 {"output_size": problem.output, "spatial_scale": scale}, ALIGN_TOLERANCE[dtype],
                 {"input": problem.input, "boxes": boxes, "expected": expected.numpy()})
 
@@ -98,7 +98,7 @@ def torchvision_multi_scale_roi_align(dealer, dtype):
     attributes = {"output_size": output, "sampling_ratio": ratio, "image_shapes": images,
                   "canonical_scale": canonical_scale, "canonical_level": canonical_level}
     indices = np.repeat(np.arange(len(images)), [len(of_image) for of_image in boxes])
-    return Case(f"torchvision {torchvision.__version__}", attributes, ALIGN_TOLERANCE[dtype],
+    return Case(f"torchvision {torchvision.__version__.split('+')[0]}", attributes, ALIGN_TOLERANCE[dtype],
                 {"input": features[0], "expected": expected.numpy(),
                  "boxes": np.concatenate(boxes), "batch_indices": indices,
                  **{f"input.{level}": map for level, map in enumerate(features) if level > 0}})

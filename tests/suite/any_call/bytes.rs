@@ -102,7 +102,7 @@ impl AnyCall {
             && bytes.int_in_range(0..=3)? == 3u8
         {
             config.rounding = *bytes.choose(&[BoxRounding::Never, BoxRounding::BeforeScaling])?;
-            config.minimum_length = bytes.int_in_range(0..=2)?;
+            config.minimum_length = *bytes.choose(&[None, Some(0.0), Some(1.0), Some(2.0), Some(0.5), Some(-1.0)])?;
             config.maximum_from = *bytes.choose(&[
                 MaximumFrom::LeastSingle,
                 MaximumFrom::Least,

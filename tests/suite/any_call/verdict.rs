@@ -122,7 +122,12 @@ fn options_are_right(call: &AnyCall) -> bool {
                 && finite(config.out_of_bounds_value)
         }
         Operator::RoiPool(config) => {
-            size(config.output_size) && scale(config.spatial_scale_y) && scale(config.spatial_scale_x)
+            let length = config.minimum_length.unwrap_or_default();
+            size(config.output_size)
+                && scale(config.spatial_scale_y)
+                && scale(config.spatial_scale_x)
+                && (0.0..=65535.0).contains(&length)
+                && length.fract() == 0.0
         }
         Operator::CropAndResize(config) => size(config.crop_size) && finite(config.extrapolation_value),
         Operator::PsRoiAlign(config) => {

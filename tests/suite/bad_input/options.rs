@@ -108,6 +108,12 @@ fn options() {
             refuses(&text, || try_roi_pool(features.clone(), &rois, config()));
             panics(&text, || roi_pool(features.clone(), &rois, config()));
         }
+        for (length, value) in [(0.5, "0.5"), (65536.0, "65536"), (f64::NAN, "NaN")] {
+            let config = || RoiPoolConfig::new([2, 3]).with_minimum_length(Some(length));
+            let text = format!("`minimum_length` is {value}, but must be a whole number from 0 to 65535");
+            refuses(&text, || try_roi_pool(features.clone(), &rois, config()));
+            panics(&text, || roi_pool(features.clone(), &rois, config()));
+        }
         let text = "`spatial_scale` is 0, but must be finite and above 0";
         let config = || PrRoiPoolConfig::new([2, 3]).with_spatial_scale(0.0);
         refuses(text, || try_prroi_pool(features.clone(), &rois, config()));
@@ -115,9 +121,14 @@ fn options() {
         let pool = || PsRoiPoolConfig::new([2, 3]);
         for (config, argument, value, expected) in [
             (pool().with_end_offset(f64::NAN), "end_offset", "NaN", "finite"),
-            (pool().with_minimum_length(-0.1), "minimum_length", "-0.1", "0 to 65535"),
             (
-                pool().with_minimum_length(1e9),
+                pool().with_minimum_length(Some(-0.1)),
+                "minimum_length",
+                "-0.1",
+                "0 to 65535",
+            ),
+            (
+                pool().with_minimum_length(Some(1e9)),
                 "minimum_length",
                 "1000000000",
                 "0 to 65535",

@@ -19,8 +19,8 @@ pub const FLAGS: usize = UNITS + SIDE;
 
 /// The length of [`RegionList::rows`].
 ///
-/// Padding is 0, a valid row. Mesa's llvmpipe runs the body of a loop once more with no unit active, and reads all the
-/// same where the address is one for all units. A float that lay there, taken for a row, ended the process.
+/// Padding is 0, a valid row. Mesa's llvmpipe runs one fully masked iteration more and still performs its uniform
+/// loads. A float read there and taken for a row ended the process.
 pub const ROWS: usize = UNITS + 2;
 
 /// Where in the list it stands how many rows are listed.

@@ -1,0 +1,43 @@
+//! Messages that a document quotes are messages of the crate.
+
+/// Each `#[error("…")]` of `src/error.rs`, with `…` for its values.
+fn messages() -> Vec<String> {
+    let attributes = include_str!("../../src/error.rs").split("#[error(").skip(1);
+    let literals = attributes.filter_map(|rest| rest.trim_start().strip_prefix('"'));
+    literals
+        .map(|literal| {
+            let (text, _) = literal.split_once('"').expect("a closing quote");
+            // A backslash at the end of a line continues the literal after the next line's indentation.
+            let lines = text.split("\\\n").enumerate();
+            let text: String = lines
+                .map(|(index, line)| if index == 0 { line } else { line.trim_start() })
+                .collect();
+            let mut message = String::new();
+            for (index, piece) in text.split('{').enumerate() {
+                match piece.split_once('}') {
+                    Some((_, after)) if index > 0 => message += &format!("…{after}"),
+                    _ => message += piece,
+                }
+            }
+            message
+        })
+        .collect()
+}
+
+#[test]
+fn troubleshooting_quotes_messages_of_the_crate() {
+    let page = include_str!("../../docs/troubleshooting.md");
+    let quoted: Vec<&str> = page
+        .lines()
+        .filter_map(|line| line.strip_prefix("| `` "))
+        .map(|row| row.split_once(" ``").expect("a closing quote").0)
+        .collect();
+    assert!(quoted.len() >= 10, "{quoted:?}");
+    let messages = messages();
+    for quote in quoted {
+        // `…` at the end stands for the rest of a message.
+        let start = quote.strip_suffix('…').unwrap_or(quote);
+        let found = messages.iter().any(|message| message.starts_with(start));
+        assert!(found, "no message begins with {start:?}: {messages:#?}");
+    }
+}
