@@ -124,6 +124,8 @@ pub(crate) mod host;
 mod integers;
 mod keypoints;
 mod mask_window;
+#[cfg(feature = "models")]
+pub mod models;
 mod nms;
 pub mod onnx;
 mod paste_masks;
@@ -133,6 +135,8 @@ mod rotated;
 mod run_lengths;
 mod suppression;
 mod training;
+#[cfg(feature = "models")]
+pub mod weights;
 mod zeros;
 
 pub use anchors::{AnchorGenerator, AnchorGeneratorConfig};
@@ -151,7 +155,8 @@ pub use class_masks::{maskrcnn_inference, try_maskrcnn_inference};
 pub use error::DetectionError;
 pub use heads::{
     ConvBlock, ConvBlockConfig, FastRcnnConvFcHead, FastRcnnConvFcHeadConfig, FastRcnnPredictor,
-    FastRcnnPredictorConfig, MaskRcnnHeads, MaskRcnnHeadsConfig, MaskRcnnPredictor, MaskRcnnPredictorConfig,
+    FastRcnnPredictorConfig, KeypointRcnnHeads, KeypointRcnnHeadsConfig, KeypointRcnnPredictor,
+    KeypointRcnnPredictorConfig, MaskRcnnHeads, MaskRcnnHeadsConfig, MaskRcnnPredictor, MaskRcnnPredictorConfig,
     TwoMlpHead, TwoMlpHeadConfig,
 };
 pub use keypoints::{heatmaps_to_keypoints, heatmaps_to_keypoints_async, try_heatmaps_to_keypoints};

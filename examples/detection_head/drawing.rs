@@ -1,10 +1,10 @@
 //! Draws detections on a picture: masks as tints with outlines, boxes, and labels.
 
+use burn_roi_detection::models::DetectorConfig;
 use image::imageops::{self, FilterType};
 use image::{Rgb, RgbImage};
 
 use crate::canvas::Canvas;
-use crate::config::Config;
 use crate::found::Found;
 
 /// A picture whose longer side is shorter is enlarged to at least this, so that labels do not hide the objects.
@@ -28,7 +28,7 @@ const COLOURS: [Rgb<u8>; 10] = [
     Rgb([10, 90, 110]),
 ];
 
-pub fn draw(picture: &RgbImage, found: &[Found], config: &Config) -> RgbImage {
+pub fn draw(picture: &RgbImage, found: &[Found], config: &DetectorConfig) -> RgbImage {
     let (width, height) = picture.dimensions();
     let longer = width.max(height);
     let enlargement = LEAST_SIDE.div_ceil(longer).max(1);
@@ -105,12 +105,11 @@ fn colour(index: usize) -> Rgb<u8> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::presets;
     use crate::run_lengths::RunLengths;
 
     #[test]
     fn a_box_that_is_the_whole_of_a_tiny_picture_is_drawn() {
-        let config = presets::named("maskrcnn_resnet50_fpn").unwrap();
+        let config = DetectorConfig::named("maskrcnn_resnet50_fpn").unwrap();
         let picture = RgbImage::from_pixel(1, 1, WHITE);
         let found = Found {
             class: 90,

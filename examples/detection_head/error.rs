@@ -3,13 +3,12 @@
 use std::io;
 use std::path::PathBuf;
 
-use burn::backend::ExecutionError;
 use burn::tensor::DataError;
 use burn_roi_detection::DetectionError;
+use burn_roi_detection::weights::WeightsError;
 use image::ImageError;
 
 use crate::backend_name::BackendName;
-use crate::weights::Mismatch;
 
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
@@ -21,22 +20,12 @@ pub enum Error {
     EmptyFolder(PathBuf),
     #[error("cannot write {}: {source}", path.display())]
     Write { path: PathBuf, source: ImageError },
-    #[error("cannot write {}: {reason}", path.display())]
-    WriteFile { path: PathBuf, reason: String },
-    #[error("cannot read the tensor {name} of the model: {reason}")]
-    ReadTensor { name: String, reason: String },
     #[error("the configuration {}: {reason}", path.display())]
     Config { path: PathBuf, reason: String },
     #[error("the configuration {} needs its weights: add --weights FILE", .0.display())]
     NoWeights(PathBuf),
-    #[error("cannot read the weights {}: {reason}", path.display())]
-    ReadWeights { path: PathBuf, reason: String },
-    #[error("the weights {} do not fit the model {model}:{mismatch}", path.display())]
-    OtherModel {
-        path: PathBuf,
-        model: String,
-        mismatch: Box<Mismatch>,
-    },
+    #[error(transparent)]
+    Weights(#[from] WeightsError),
     #[error("cannot read the recording {}: {reason}", path.display())]
     ReadRecording { path: PathBuf, reason: String },
     #[error("--compare takes one picture, not {0}")]
@@ -56,8 +45,6 @@ pub enum Error {
     NoServerLeft(usize),
     #[error("an operator refused its arguments: {0}")]
     Refused(#[from] DetectionError),
-    #[error("the backend failed: {0}")]
-    Execution(#[from] ExecutionError),
     #[error("the backend failed: {0}")]
     Data(#[from] DataError),
 }

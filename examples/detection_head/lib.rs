@@ -1,4 +1,4 @@
-//! Detects objects in pictures with Mask R-CNN and torchvision's weights, and draws their boxes, labels, scores and
+//! Detects objects in pictures with torchvision's detectors and weights, and draws their boxes, labels, scores and
 //! masks.
 //!
 //! ```text
@@ -10,10 +10,9 @@
 //! cargo run --release -p detection_head --features remote -- --server ws://127.0.0.1:3000 --image folder
 //! ```
 //!
-//! - `model/` has the layers that have weights.
-//! - `detector.rs` has the steps between them, by `burn_roi`: anchors, proposals, pooling over the feature pyramid, and
-//!   mask pasting.
-//! - `weights/` reads torchvision's checkpoints.
+//! The models and their weights are those of `burn_roi_detection`.
+//!
+//! - `drawing.rs` draws what was found, and `report.rs` prints it.
 //! - `servers/` runs the heads or the whole detector on servers of `region_server`, and spreads pictures over them.
 //! - `compare/` compares every layer with a recording of torchvision's.
 //!
@@ -28,16 +27,12 @@ mod backends;
 pub mod canvas;
 mod compare;
 pub mod config;
-mod detector;
 pub mod drawing;
 mod error;
 mod found;
-pub mod model;
 #[path = "../support/picture_files.rs"]
 mod picture_files;
 pub mod pictures;
-pub mod preprocessing;
-mod presets;
 mod report;
 pub mod run_lengths;
 #[cfg(feature = "remote")]
@@ -48,22 +43,20 @@ mod servers;
 mod stages;
 #[cfg(test)]
 mod tests;
-pub mod weights;
 
 use std::path::{Path, PathBuf};
 use std::time::Instant;
 
 use burn::tensor::Device;
+use burn_roi_detection::models::{Detector, DetectorConfig};
+use burn_roi_detection::weights::{NameTable, StateDict};
 use image::RgbImage;
 
 pub use arguments::{Arguments, CONFIG, WEIGHTS};
 pub use backend_name::BackendName;
 pub use compare::{Recording, largest_difference};
-use config::Config;
-pub use detector::{Detector, pool};
 pub use error::Error;
-pub use found::{Found, rescaled};
-use model::MaskRcnn;
+pub use found::{Found, as_picture, detect, detect_async, rescaled};
 use report::{Report, milliseconds, short};
 pub use stages::{Stages, progress_bar};
 
@@ -78,10 +71,10 @@ pub fn run(arguments: &Arguments) -> Result<(), Error> {
         return on_servers(&files, arguments, &report);
     }
     let device = arguments.backend.device()?;
-    let detector = load(arguments, Config::read(&arguments.config)?, &device, &report)?;
+    let detector = load(arguments, config::read(&arguments.config)?, &device, &report)?;
     for (number, file) in (1..).zip(&files) {
         let output = pictures::numbered(&arguments.output, number, files.len());
-        detect(&detector, file, &output, &device, arguments, &report)?;
+        detect_in_file(&detector, file, &output, arguments, &report)?;
     }
     Ok(())
 }
@@ -95,36 +88,35 @@ fn on_servers(_files: &[PathBuf], _arguments: &Arguments, _report: &Report) -> R
 }
 
 /// The model of a configuration, with its weights loaded.
-fn load(arguments: &Arguments, config: Config, device: &Device, report: &Report) -> Result<Detector, Error> {
+fn load(arguments: &Arguments, config: DetectorConfig, device: &Device, report: &Report) -> Result<Detector, Error> {
     let path = arguments.weights()?;
     let start = Instant::now();
-    let mut model = MaskRcnn::new(&config, device);
-    weights::load(&mut model, &config, &path)?;
+    let mut detector = Detector::try_new(config, device)?;
+    StateDict::read(&path)?.load_into(&mut detector, NameTable::torchvision)?;
     report.line(&format!(
         "{}: {}, weights of {} in {}",
         arguments.backend,
-        config.name,
+        detector.config().name,
         short(&path).display(),
         milliseconds(start.elapsed())
     ));
-    Ok(Detector::new(config, model, device.clone()))
+    Ok(detector)
 }
 
 /// Detects the objects in a picture, and draws them.
-fn detect(
+fn detect_in_file(
     detector: &Detector,
     file: &Path,
     output: &Path,
-    device: &Device,
     arguments: &Arguments,
     report: &Report,
 ) -> Result<(), Error> {
     let picture = pictures::read(file)?;
-    let mut stages = Stages::new(device);
-    let found = detector.detect(&picture, &mut stages)?;
+    let mut stages = Stages::new(detector);
+    let found = detect(detector, &picture, &mut stages)?;
     let times = stages.finish();
 
-    present(&picture, file, output, &found, arguments, &detector.config, report)?;
+    present(&picture, file, output, &found, arguments, detector.config(), report)?;
     report.times(&times);
     Ok(())
 }
@@ -136,7 +128,7 @@ fn present(
     output: &Path,
     found: &[Found],
     arguments: &Arguments,
-    config: &Config,
+    config: &DetectorConfig,
     report: &Report,
 ) -> Result<(), Error> {
     let drawn: Vec<Found> = found
@@ -168,7 +160,7 @@ fn compare_with(path: &Path, files: &[PathBuf], arguments: &Arguments, report: &
     };
     let device = arguments.backend.device()?;
     let recording = Recording::read(path)?;
-    let config = recording.config(Config::read(&arguments.config)?);
+    let config = recording.config(config::read(&arguments.config)?);
     let detector = load(arguments, config, &device, report)?;
-    compare::compare(&detector, &pictures::read(file)?, &recording, &device)
+    compare::compare(&detector, &pictures::read(file)?, &recording)
 }

@@ -3,11 +3,10 @@
 use std::path::Path;
 use std::time::Duration;
 
+use burn_roi_detection::models::{DetectorConfig, Stage};
 use serde_json::{Value, json};
 
-use crate::config::Config;
 use crate::found::Found;
-use crate::stages::Stage;
 
 /// Prints to stdout, or to stderr if stdout is for JSON.
 pub struct Report {
@@ -39,7 +38,7 @@ impl Report {
     }
 
     /// Prints the detections, one line each.
-    pub fn found(&self, found: &[Found], config: &Config) {
+    pub fn found(&self, found: &[Found], config: &DetectorConfig) {
         for found in found {
             let [x1, y1, x2, y2] = found.corners;
             self.line(&format!(
@@ -57,7 +56,7 @@ pub fn milliseconds(time: Duration) -> String {
 }
 
 /// A picture and its detections, as JSON.
-pub fn to_json(path: &Path, [width, height]: [u32; 2], found: &[Found], config: &Config) -> Value {
+pub fn to_json(path: &Path, [width, height]: [u32; 2], found: &[Found], config: &DetectorConfig) -> Value {
     let detections = found.iter().map(|found| {
         json!({
             "class": found.class,

@@ -11,6 +11,15 @@ pub struct RunLengths {
     pub counts: Vec<usize>,
 }
 
+impl From<&burn_roi_detection::RunLengths> for RunLengths {
+    fn from(mask: &burn_roi_detection::RunLengths) -> Self {
+        Self {
+            size: mask.size(),
+            counts: mask.counts().iter().map(|&count| count as usize).collect(),
+        }
+    }
+}
+
 impl RunLengths {
     /// A mask that is `inside(x, y)` in a window `[x1, y1, x2, y2]` of the picture and zero around it; `x` and `y`
     /// count from the window's corner.

@@ -4,36 +4,35 @@ use std::path::{Path, PathBuf};
 use std::{env, fs, process};
 
 use burn::tensor::Device;
+use burn_roi_detection::models::{BodyConfig, Detector, DetectorConfig};
 use clap::Parser;
 use image::{Rgb, RgbImage};
 
 use crate::arguments::Arguments;
-use crate::config::Config;
-use crate::detector::Detector;
 use crate::error::Error;
-use crate::found::Found;
-use crate::model::MaskRcnn;
-use crate::presets;
-use crate::report;
-use crate::stages::Stages;
+use crate::found::{Found, detect};
+use crate::{config, report};
 
 /// A model of few channels, of torchvision's first or second version.
-pub fn tiny(second: bool) -> Config {
+fn tiny(second: bool) -> DetectorConfig {
     let name = if second {
         "maskrcnn_resnet50_fpn_v2"
     } else {
         "maskrcnn_resnet50_fpn"
     };
-    let mut config = presets::named(name).unwrap();
+    let mut config = DetectorConfig::named(name).unwrap();
     config.classes.truncate(3);
-    config.body.stem_channels = 4;
-    config.body.bottleneck_channels = [2, 2, 4, 4];
-    config.body.blocks = [1, 2, 1, 1];
-    config.feature_pyramid.channels = 4;
+    if let BodyConfig::ResNet(body) = &mut config.body {
+        body.stem_channels = 4;
+        body.bottleneck_channels = [2, 2, 4, 4];
+        body.blocks = [1, 2, 1, 1];
+    }
+    config.feature_pyramid.as_mut().unwrap().channels = 4;
     config.box_head.convolutions.fill(4);
     config.box_head.fully_connected.fill(8);
-    config.mask_head.convolutions.fill(4);
-    config.mask_head.predictor_channels = 4;
+    let mask_head = config.mask_head.as_mut().unwrap();
+    mask_head.convolutions.fill(4);
+    mask_head.predictor_channels = 4;
     config.preprocessing.min_size = 64;
     config.preprocessing.max_size = 96;
     config.region_proposals.post_nms_top_n = 20;
@@ -43,11 +42,9 @@ pub fn tiny(second: bool) -> Config {
 }
 
 /// The detections of a model with random weights.
-fn find(config: Config, picture: &RgbImage) -> Vec<Found> {
-    let device = Device::flex();
-    let model = MaskRcnn::new(&config, &device);
-    let detector = Detector::new(config, model, device.clone());
-    detector.detect(picture, &mut Stages::new(&device)).unwrap()
+fn find(config: DetectorConfig, picture: &RgbImage) -> Vec<Found> {
+    let detector = Detector::new(config, &Device::flex());
+    detect(&detector, picture, &mut ()).unwrap()
 }
 
 fn run(arguments: &[&str]) -> Result<(), Error> {
@@ -123,7 +120,7 @@ fn configurations_that_are_wrong_are_refused() {
     let error = run(&["--config", "maskrcnn_resnet50_fpn"]).unwrap_err();
     assert!(matches!(error, Error::NoWeights(_)), "{error}");
     let error = run(&["--config", "maskrcnn_resnet51_fpn"]).unwrap_err().to_string();
-    assert!(error.contains("no such file, and no preset of this name"), "{error}");
+    assert!(error.contains("no such file, and no model of this name"), "{error}");
 
     let shipped = fs::read_to_string(shipped("shapes.json")).unwrap();
     let file = temporary("wrong.json");
@@ -132,18 +129,18 @@ fn configurations_that_are_wrong_are_refused() {
         (
             "[[16], [32], [64], [128], [256]]",
             "[[16], [32]]",
-            "for each of the 5 levels",
+            "`region_proposals.anchor_sizes` is a list of 2 lists, but must be a list for each level",
         ),
         (
             "\"size_divisible\": 32",
             "\"size_divisible\": 0",
-            "size_divisible must be at least 1",
+            "`preprocessing.size_divisible` is 0, but must be at least 1",
         ),
     ];
     for (from, to, expected) in cases {
         assert!(shipped.contains(from), "{from}");
         fs::write(&file, shipped.replace(from, to)).unwrap();
-        let error = Config::read(&file).unwrap_err().to_string();
+        let error = config::read(&file).unwrap_err().to_string();
         assert!(error.contains(expected), "{error}");
     }
     fs::remove_file(&file).unwrap();

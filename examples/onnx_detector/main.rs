@@ -20,9 +20,8 @@ use std::process::ExitCode;
 
 use burn::tensor::{Device, Tensor, TensorData};
 use clap::Parser;
-use detection_head::config::Config;
 use detection_head::run_lengths::RunLengths;
-use detection_head::{BackendName, Error, Found, drawing, pictures};
+use detection_head::{BackendName, Error, Found, config, drawing, pictures};
 use image::RgbImage;
 
 const PICTURE: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../detection_head/shapes.png");
@@ -71,7 +70,7 @@ fn run(arguments: &Arguments) -> Result<(), Error> {
     }
     let picture = pictures::read(&arguments.image)?;
     let found = detect(&model, &picture, &device);
-    let config = Config::read(Path::new(CONFIG))?;
+    let config = config::read(Path::new(CONFIG))?;
     for found in &found {
         let [x1, y1, x2, y2] = found.corners;
         let (label, score) = (config.label(found.class), found.score);

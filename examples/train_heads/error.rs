@@ -7,11 +7,14 @@ use std::sync::Arc;
 use burn::tensor::{DataError, TensorReadError};
 use burn::train::TrainingError;
 use burn_roi_detection::DetectionError;
+use burn_roi_detection::weights::WeightsError;
 
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
     #[error(transparent)]
     Detector(#[from] detection_head::Error),
+    #[error(transparent)]
+    Weights(#[from] WeightsError),
     #[error("an operator refused its arguments: {0}")]
     Refused(#[from] DetectionError),
     #[error("the backend failed: {0}")]

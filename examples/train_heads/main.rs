@@ -39,11 +39,12 @@ use std::path::Path;
 use std::process::ExitCode;
 use std::sync::Arc;
 
+use burn::config::Config;
 use burn::tensor::Device;
+use burn_roi_detection::models::{Detector, DetectorConfig};
+use burn_roi_detection::weights::{NameTable, StateDict};
 use clap::Parser;
-use detection_head::config::Config;
-use detection_head::model::MaskRcnn;
-use detection_head::{CONFIG, Detector, Recording, WEIGHTS, weights};
+use detection_head::{CONFIG, Recording, WEIGHTS, config};
 
 use arguments::Arguments;
 use data::Frozen;
@@ -69,7 +70,7 @@ fn run(arguments: &Arguments) -> Result<(), Error> {
     let devices = arguments.backend.devices(arguments.devices.get())?;
     let run = Run::open(arguments.output.join("run"), arguments.settings(), arguments.restart)?;
     println!("{run}");
-    let detector = shipped(Config::read(Path::new(CONFIG))?, &devices[0])?;
+    let detector = shipped(config::read(Path::new(CONFIG))?, &devices[0])?;
     let before = evaluate(&detector, "before", arguments)?;
     let detector = train(detector, &run, devices)?;
     let after = evaluate(&detector, "after", arguments)?;
@@ -85,15 +86,15 @@ fn run(arguments: &Arguments) -> Result<(), Error> {
 /// Compares the training of the heads with a recording of torchvision's.
 fn compare_with(path: &Path, device: &Device) -> Result<(), Error> {
     let recording = Recording::read(path)?;
-    let config = recording.config(Config::read(Path::new(CONFIG))?);
+    let config = recording.config(config::read(Path::new(CONFIG))?);
     parity::compare(shipped(config, device)?, &recording)
 }
 
 /// The detector with the shipped weights.
-fn shipped(config: Config, device: &Device) -> Result<Detector, Error> {
-    let mut model = MaskRcnn::new(&config, device);
-    weights::load(&mut model, &config, Path::new(WEIGHTS))?;
-    Ok(Detector::new(config, model, device.clone()))
+fn shipped(config: DetectorConfig, device: &Device) -> Result<Detector, Error> {
+    let mut detector = Detector::try_new(config, device)?;
+    StateDict::read(WEIGHTS)?.load_into(&mut detector, NameTable::torchvision)?;
+    Ok(detector)
 }
 
 /// Measures a detector, and draws what it finds. The seeds are not those of training.
@@ -106,21 +107,23 @@ fn evaluate(detector: &Detector, name: &str, arguments: &Arguments) -> Result<Me
 /// Adds the new class to a detector, and trains its heads.
 fn train(detector: Detector, run: &Run, devices: Vec<Device>) -> Result<Detector, Error> {
     let device = devices[0].clone();
-    let Detector {
-        mut config, mut model, ..
-    } = detector;
+    let frozen = Arc::new(Frozen::new(detector.clone())?);
+    let (mut config, mut model) = detector.into_parts();
     config.classes.push(NEW_SHAPE.name().to_string());
-    let frozen = Arc::new(Frozen::new(config.clone(), model.clone(), &device));
     let heads = TrainedHeads::new(grown(model.roi_heads, run.settings.seed), &config, devices.len());
     model.roi_heads = run.train(heads, frozen, devices)?.heads;
-    Ok(Detector::new(config, model, device))
+    Ok(Detector::try_from_model(config, model, &device)?)
 }
 
 /// Writes the weights, their configuration and the loss curve.
 fn write(detector: &Detector, run: &Run, folder: &Path) -> Result<(), Error> {
     let [config, weights, curve] = ["shapes.json", "shapes.safetensors", "curve.png"].map(|name| folder.join(name));
-    detector.config.write(&config)?;
-    weights::save(&detector.model, &detector.config, &weights)?;
+    detector.config().save(&config).map_err(|source| Error::File {
+        action: "write",
+        path: config.clone(),
+        source,
+    })?;
+    StateDict::of(detector, NameTable::torchvision)?.write(&weights)?;
     curve::Losses::read(run.folder(), run.settings.epochs).draw(&curve)?;
     println!(
         "\nwrote curve.png, before.png and after.png into {}, and the detector:",

@@ -10,10 +10,10 @@ use burn::module::Module;
 use burn::optim::AdamWConfig;
 use burn::tensor::{Device, TensorData};
 use burn::train::Learner;
+use burn_roi_detection::models::{Detector, RoiHeads};
+use burn_roi_detection::weights::{NameTable, StateDict};
 use clap::Parser;
-use detection_head::config::Config;
-use detection_head::model::RoiHeads;
-use detection_head::{BackendName, CONFIG, Detector, weights};
+use detection_head::{BackendName, CONFIG, config};
 
 use crate::arguments::Arguments;
 use crate::data::{Frozen, PictureLoader, Pictures};
@@ -21,7 +21,7 @@ use crate::error::Error;
 use crate::learning::{Run, Settings, TrainedHeads, grown};
 
 fn detector() -> Detector {
-    crate::shipped(Config::read(Path::new(CONFIG)).unwrap(), &Device::flex()).unwrap()
+    crate::shipped(config::read(Path::new(CONFIG)).unwrap(), &Device::flex()).unwrap()
 }
 
 /// A run of two epochs with a picture each.
@@ -38,14 +38,14 @@ fn temporary(name: &str) -> PathBuf {
 fn trained(run: &Run) -> BTreeMap<String, TensorData> {
     let devices = BackendName::Flex.devices(run.settings.devices).unwrap();
     let trained = crate::train(detector(), run, devices).unwrap();
-    weights::state_dict(&trained.model, &trained.config).unwrap()
+    StateDict::of(&trained, NameTable::torchvision).unwrap().tensors
 }
 
 #[test]
 fn a_few_steps_lower_the_loss_and_move_every_weight() {
-    let mut detector = detector();
-    let frozen = Frozen::new(detector.config.clone(), detector.model.clone(), detector.device());
-    let heads = TrainedHeads::new(grown(detector.model.roi_heads.clone(), 0), &detector.config, 1);
+    let detector = detector();
+    let frozen = Frozen::new(detector.clone()).unwrap();
+    let heads = TrainedHeads::new(grown(detector.model().roi_heads.clone(), 0), detector.config(), 1);
     let heads = heads.train().fork(&detector.device().clone().autodiff());
     let pictures = Pictures {
         seed: 4,
@@ -67,10 +67,13 @@ fn a_few_steps_lower_the_loss_and_move_every_weight() {
     }
     assert!(totals[3] < totals[0], "{totals:?}");
 
-    detector.config.classes.push("cross".to_string());
+    let device = detector.device().clone();
+    let (mut config, model) = detector.into_parts();
+    config.classes.push("cross".to_string());
     let states = [before, learner.model().valid().heads].map(|heads| {
-        detector.model.roi_heads = heads;
-        weights::state_dict(&detector.model, &detector.config).unwrap()
+        let mut detector = Detector::try_from_model(config.clone(), model.clone(), &device).unwrap();
+        detector.model_mut().roi_heads = heads;
+        StateDict::of(&detector, NameTable::torchvision).unwrap().tensors
     });
     for (name, weights) in &states[0] {
         let is_same = states[1][name] == *weights;

@@ -1,7 +1,9 @@
-//! The heads of Faster R-CNN and Mask R-CNN as Burn modules. Their weights are those of torchvision's modules.
+//! The heads of Faster R-CNN, Mask R-CNN and Keypoint R-CNN as Burn modules. Their weights are those of torchvision's
+//! modules.
 
 mod box_heads;
 mod conv_block;
+mod keypoint_heads;
 mod mask_heads;
 
 pub use box_heads::{
@@ -9,4 +11,7 @@ pub use box_heads::{
     TwoMlpHeadConfig,
 };
 pub use conv_block::{ConvBlock, ConvBlockConfig};
+pub use keypoint_heads::{
+    KeypointRcnnHeads, KeypointRcnnHeadsConfig, KeypointRcnnPredictor, KeypointRcnnPredictorConfig,
+};
 pub use mask_heads::{MaskRcnnHeads, MaskRcnnHeadsConfig, MaskRcnnPredictor, MaskRcnnPredictorConfig};

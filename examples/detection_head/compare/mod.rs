@@ -6,12 +6,11 @@ mod recording;
 mod table;
 
 use burn::tensor::{Device, Tensor, TensorData};
+use burn_roi_detection::models::{Detector, Head, ImageList, try_pool_regions};
 use image::RgbImage;
 
-use crate::detector::Detector;
 use crate::error::Error;
-use crate::found::rescaled;
-use crate::stages::Stages;
+use crate::found::{as_picture, detect, rescaled};
 use detections::Comparison;
 pub use recording::Recording;
 use table::Table;
@@ -22,17 +21,17 @@ pub use table::largest_difference;
 /// Two runs can order proposals of nearly equal scores differently, and then every later row differs. So the layers
 /// after the proposals get the recorded proposals as their input, and the layers after the detections get the recorded
 /// detections. The last comparison is of a whole run, from the picture to the detections.
-pub fn compare(detector: &Detector, picture: &RgbImage, recording: &Recording, device: &Device) -> Result<(), Error> {
+pub fn compare(detector: &Detector, picture: &RgbImage, recording: &Recording) -> Result<(), Error> {
     let mut table = Table::new(recording);
-    let model = &detector.model;
-    let prepared = detector.prepare(picture);
-    table.compare("input", prepared.input.clone())?;
-    let maps = model.backbone.body.forward(prepared.input.clone());
+    let (model, device) = (detector.model(), detector.device());
+    let images = detector.try_prepare(&[as_picture(picture)?])?;
+    table.compare("input", images.tensors.clone())?;
+    let maps = model.backbone.body.forward(images.tensors.clone());
     for (index, map) in maps.iter().enumerate() {
         table.compare(&format!("body.{index}"), map.clone())?;
     }
     let coarsest = maps.len();
-    let levels = model.backbone.fpn.forward(maps);
+    let levels = model.backbone.levels(maps);
     for (index, level) in levels.iter().enumerate() {
         let name = match index == coarsest {
             true => "fpn.pool".to_string(),
@@ -47,11 +46,13 @@ pub fn compare(detector: &Detector, picture: &RgbImage, recording: &Recording, d
     for (index, deltas) in predicted.deltas.iter().enumerate() {
         table.compare(&format!("rpn.deltas.{index}"), deltas.clone())?;
     }
-    table.compare_proposals(detector.proposals(predicted, &prepared)?)?;
+    for proposals in detector.try_proposals(predicted, &images)? {
+        table.compare_proposals(proposals)?;
+    }
 
     let proposals = recording.boxes("proposals")?;
     if !proposals.is_empty() {
-        let pooled = detector.pool_boxes(&levels, on_device(&proposals, device), &prepared)?;
+        let pooled = pool(detector, Head::Box, &levels, on_device(&proposals, device), &images)?;
         table.compare("box_features", pooled.clone())?;
         let (logits, deltas) = model.roi_heads.boxes(pooled);
         table.compare("class_logits", logits)?;
@@ -60,17 +61,17 @@ pub fn compare(detector: &Detector, picture: &RgbImage, recording: &Recording, d
     let boxes: Vec<[f32; 4]> = recording
         .boxes("detections.boxes")?
         .into_iter()
-        .map(|corners| rescaled(corners, prepared.original, prepared.size))
+        .map(|corners| rescaled(corners, images.original_sizes[0], images.image_sizes[0]))
         .collect();
     if !boxes.is_empty() {
-        let pooled = detector.pool_masks(&levels, on_device(&boxes, device), &prepared)?;
+        let pooled = pool(detector, Head::Mask, &levels, on_device(&boxes, device), &images)?;
         table.compare("mask_features", pooled.clone())?;
-        table.compare("mask_logits", model.roi_heads.masks(pooled))?;
+        if let Some(logits) = model.roi_heads.masks(pooled) {
+            table.compare("mask_logits", logits)?;
+        }
     }
 
-    let mut stages = Stages::new(device);
-    let found = detector.detect(picture, &mut stages)?;
-    stages.finish();
+    let found = detect(detector, picture, &mut ())?;
     let mut differing = table.finish();
     let comparison = Comparison::new(&found, &detections::read(recording)?);
     println!("\n{comparison}");
@@ -81,6 +82,17 @@ pub fn compare(detector: &Detector, picture: &RgbImage, recording: &Recording, d
         true => Ok(()),
         false => Err(Error::Differs(differing.join(", "))),
     }
+}
+
+fn pool(
+    detector: &Detector,
+    head: Head,
+    levels: &[Tensor<4>],
+    boxes: Tensor<2>,
+    images: &ImageList,
+) -> Result<Tensor<4>, Error> {
+    let pooled = try_pool_regions(levels, vec![boxes], &images.image_sizes, detector.config(), head);
+    Ok(pooled?)
 }
 
 fn on_device(boxes: &[[f32; 4]], device: &Device) -> Tensor<2> {

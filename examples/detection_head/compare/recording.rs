@@ -5,10 +5,10 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use burn::tensor::{DType, TensorData};
+use burn_roi_detection::models::{BodyConfig, DetectorConfig};
 use safetensors::tensor::TensorView;
 use safetensors::{Dtype, SafeTensors};
 
-use crate::config::Config;
 use crate::error::Error;
 
 pub struct Recording {
@@ -44,15 +44,17 @@ impl Recording {
     }
 
     /// The configuration, with the recording's settings in place of its own.
-    pub fn config(&self, mut config: Config) -> Config {
+    pub fn config(&self, mut config: DetectorConfig) -> DetectorConfig {
         if let Some(min_size) = self.setting("min_size") {
             config.preprocessing.min_size = min_size;
         }
         if let Some(max_size) = self.setting("max_size") {
             config.preprocessing.max_size = max_size;
         }
-        if let Some(epsilon) = self.setting("batch_norm_epsilon") {
-            config.body.batch_norm_epsilon = epsilon;
+        if let Some(epsilon) = self.setting("batch_norm_epsilon")
+            && let BodyConfig::ResNet(body) = &mut config.body
+        {
+            body.batch_norm_epsilon = epsilon;
         }
         config
     }

@@ -8,16 +8,15 @@ use burn::tensor::Device;
 use image::RgbImage;
 
 use crate::arguments::Arguments;
-use crate::config::Config;
-use crate::detector::Detector;
 use crate::error::Error;
 use crate::found::Found;
 use crate::report::Report;
 use crate::server_device::connect;
-use crate::stages::{Stages, progress_bar};
-use crate::{load, pictures, present};
+use crate::stages::progress_bar;
+use crate::{config, load, pictures, present};
 use burn_roi::RoiError;
 use burn_roi_detection::DetectionError;
+use burn_roi_detection::models::{Detector, DetectorConfig};
 use spread::{Event, Failure, Incomplete, spread};
 
 /// A picture and what was found in it.
@@ -26,7 +25,7 @@ type Detected = (RgbImage, Vec<Found>);
 /// Detects objects in all pictures on the servers, and draws them. A server that fails is left out, and the others do
 /// its picture.
 pub fn run(files: &[PathBuf], arguments: &Arguments, report: &Report) -> Result<(), Error> {
-    let config = Config::read(&arguments.config)?;
+    let config = config::read(&arguments.config)?;
     let local = arguments.backend.device()?;
     let mut detectors = Vec::new();
     for server in &arguments.server {
@@ -64,7 +63,7 @@ fn left_out(server: &str, reason: &str, report: &Report) {
 /// The detector whose heads, or all of which, are on a server; or why that server can't be used.
 fn detector(
     server: &str,
-    config: &Config,
+    config: &DetectorConfig,
     local: &Device,
     arguments: &Arguments,
     report: &Report,
@@ -74,7 +73,7 @@ fn detector(
         Err(reason) => return Ok(Err(reason)),
     };
     Ok(Ok(if arguments.all {
-        load(arguments, config.clone(), &device, report)?.with_masks_pasted_on(local)
+        load(arguments, config.clone(), &device, report)?
     } else {
         load(arguments, config.clone(), local, report)?.with_heads_on(&device)
     }))
@@ -82,13 +81,11 @@ fn detector(
 
 fn detect(detector: &Detector, file: &Path) -> Result<Detected, Failure<Error>> {
     let picture = pictures::read(file).map_err(Failure::Job)?;
-    match detector.detect(&picture, &mut Stages::unwatched()) {
+    match crate::detect(detector, &picture, &mut ()) {
         Ok(found) => Ok((picture, found)),
-        Err(
-            error @ (Error::Execution(_)
-            | Error::Data(_)
-            | Error::Refused(DetectionError::Roi(RoiError::DeviceRead { .. }))),
-        ) => Err(Failure::Worker(error.to_string())),
+        Err(error @ (Error::Data(_) | Error::Refused(DetectionError::Roi(RoiError::DeviceRead { .. })))) => {
+            Err(Failure::Worker(error.to_string()))
+        }
         Err(error) => Err(Failure::Job(error)),
     }
 }

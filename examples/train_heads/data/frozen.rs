@@ -1,10 +1,8 @@
 //! The part of the model that is not trained: the body, the feature pyramid and the region proposal network.
 
-use burn::module::Module;
 use burn::tensor::{Device, Tensor};
-use detection_head::Detector;
-use detection_head::config::Config;
-use detection_head::model::MaskRcnn;
+use burn_roi_detection::models::{Detector, GeneralizedRcnn};
+use detection_head::as_picture;
 use image::RgbImage;
 
 use crate::error::Error;
@@ -30,13 +28,13 @@ pub struct Features {
 }
 
 impl Frozen {
-    pub fn new(mut config: Config, model: MaskRcnn, device: &Device) -> Self {
+    pub fn new(detector: Detector) -> Result<Self, Error> {
+        let device = detector.device().clone().inner();
+        let (mut config, model) = detector.fork(&device).into_parts();
         config.region_proposals.post_nms_top_n = PROPOSALS;
-        let device = device.clone().inner();
-        let model = model.fork(&device);
-        Self {
-            detector: Detector::new(config, model, device),
-        }
+        Ok(Self {
+            detector: Detector::try_from_model(config, model, &device)?,
+        })
     }
 
     pub fn device(&self) -> &Device {
@@ -45,23 +43,26 @@ impl Frozen {
 
     /// The same model on another device.
     pub fn on(&self, device: &Device) -> Self {
-        Self::new(self.detector.config.clone(), self.detector.model.clone(), device)
+        Self {
+            detector: self.detector.clone().fork(&device.clone().inner()),
+        }
     }
 
     /// The features of a picture, which must have the size that the model takes: its boxes and masks are in the
     /// picture's own pixels.
     pub fn features(&self, picture: &RgbImage) -> Result<Features, Error> {
-        let prepared = self.detector.prepare(picture);
-        if prepared.size != prepared.original {
+        let images = self.detector.try_prepare(&[as_picture(picture)?])?;
+        if images.image_sizes != images.original_sizes {
             return Err(Error::Argument {
                 argument: "the size of a picture",
-                value: format!("{:?}", prepared.original),
-                expected: format!("that of the model's input, {:?}", prepared.size),
+                value: format!("{:?}", images.original_sizes[0]),
+                expected: format!("that of the model's input, {:?}", images.image_sizes[0]),
             });
         }
-        let MaskRcnn { backbone, rpn, .. } = &self.detector.model;
-        let levels = backbone.fpn.forward(backbone.body.forward(prepared.input.clone()));
-        let proposals = self.detector.proposals(rpn.head.forward(&levels), &prepared)?;
+        let GeneralizedRcnn { backbone, rpn, .. } = self.detector.model();
+        let levels = backbone.levels(backbone.body.forward(images.tensors.clone()));
+        let mut proposals = self.detector.try_proposals(rpn.head.forward(&levels), &images)?;
+        let proposals = proposals.remove(0);
         Ok(Features { levels, proposals })
     }
 }

@@ -1,6 +1,7 @@
 //! The box AP50 of each class.
 
-use detection_head::{Detector, Found, Stages, progress_bar};
+use burn_roi_detection::models::Detector;
+use detection_head::{Found, progress_bar};
 
 use super::average_precision::{Findings, average_precision};
 use crate::drawing::{self, Picture, SHAPES, SIZES};
@@ -56,7 +57,7 @@ pub fn measure(detector: &Detector, seed: u64, pictures: usize) -> Result<Measur
 
 /// All detections of a picture.
 pub fn detect(detector: &Detector, picture: &Picture) -> Result<Vec<Found>, Error> {
-    Ok(detector.detect(&picture.pixels, &mut Stages::hidden(detector.device()))?)
+    Ok(detection_head::detect(detector, &picture.pixels, &mut ())?)
 }
 
 fn of_class(class: usize, found: &[Found], picture: &Picture) -> Findings {

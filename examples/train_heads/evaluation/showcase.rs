@@ -2,7 +2,8 @@
 
 use std::path::Path;
 
-use detection_head::{Detector, drawing, pictures};
+use burn_roi_detection::models::Detector;
+use detection_head::{drawing, pictures};
 use image::{RgbImage, imageops};
 
 use super::measures::detect;
@@ -22,7 +23,7 @@ pub fn showcase(detector: &Detector, seed: u64, path: &Path) -> Result<(), Error
     for picture in candidates.take(PICTURES) {
         let mut found = detect(detector, &picture)?;
         found.retain(|found| found.score >= LEAST_SCORE);
-        let drawn = drawing::draw(&picture.pixels, &found, &detector.config);
+        let drawn = drawing::draw(&picture.pixels, &found, detector.config());
         row = Some(match row {
             None => drawn,
             Some(row) => beside(&row, &drawn),

@@ -2,7 +2,7 @@
 
 use burn::module::Param;
 use burn::tensor::{Device, Tensor, TensorData};
-use detection_head::model::RoiHeads;
+use burn_roi_detection::models::RoiHeads;
 
 use crate::random::Random;
 
@@ -34,7 +34,10 @@ pub fn grown(mut heads: RoiHeads, seed: u64) -> RoiHeads {
         append(bias, deltas.slice_dim(0, 1..classes).mean_dim(0).reshape([DELTAS]), 0);
     }
 
-    let layer = &mut heads.mask_predictor.mask_fcn_logits;
+    let Some(mask) = &mut heads.mask else {
+        return heads;
+    };
+    let layer = &mut mask.mask_predictor.mask_fcn_logits;
     let mean = layer.weight.val().slice_dim(0, 1..classes).mean_dim(0);
     append(&mut layer.weight, mean, 0);
     if let Some(bias) = &mut layer.bias {
@@ -61,27 +64,26 @@ mod tests {
     use std::path::Path;
 
     use burn::tensor::{Distribution, Tolerance};
-    use detection_head::CONFIG;
-    use detection_head::config::Config;
+    use detection_head::{CONFIG, config};
 
     use super::*;
 
     #[test]
     fn the_outputs_of_old_classes_stay() {
-        let config = Config::read(Path::new(CONFIG)).unwrap();
+        let config = config::read(Path::new(CONFIG)).unwrap();
         let (device, classes) = (Device::flex(), config.classes.len());
         let heads = RoiHeads::new(&config, &device);
         let grown = grown(heads.clone(), 1);
         let pooled = |size: usize| {
-            let shape = [2, config.feature_pyramid.channels, size, size];
+            let shape = [2, config.feature_pyramid.as_ref().unwrap().channels, size, size];
             Tensor::<4>::random(shape, Distribution::Default, &device)
         };
         let (boxes, masks) = (
             pooled(config.box_head.pooled_size),
-            pooled(config.mask_head.pooled_size),
+            pooled(config.mask_head.as_ref().unwrap().pooled_size),
         );
-        let old = (heads.boxes(boxes.clone()), heads.masks(masks.clone()));
-        let new = (grown.boxes(boxes), grown.masks(masks));
+        let old = (heads.boxes(boxes.clone()), heads.masks(masks.clone()).unwrap());
+        let new = (grown.boxes(boxes), grown.masks(masks).unwrap());
 
         assert_eq!(new.0.0.dims(), [2, classes + 1]);
         same(new.0.0.slice_dim(1, 0..classes), old.0.0);

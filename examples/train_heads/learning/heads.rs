@@ -3,10 +3,8 @@
 use burn::module::Module;
 use burn::tensor::Tensor;
 use burn::train::{InferenceStep, TrainOutput, TrainStep};
+use burn_roi_detection::models::{DetectorConfig, Head, RoiHeads, try_pool_regions};
 use burn_roi_detection::{DetectionError, TrainingSamples, try_fastrcnn_loss, try_maskrcnn_loss};
-use detection_head::config::Config;
-use detection_head::model::RoiHeads;
-use detection_head::pool;
 
 use super::losses::Losses;
 use crate::data::Batch;
@@ -16,46 +14,35 @@ use crate::data::Batch;
 pub struct TrainedHeads {
     pub heads: RoiHeads,
     #[module(skip)]
-    pooling: Pooling,
+    config: DetectorConfig,
     /// The factor of a batch's losses in a step.
     #[module(skip)]
     share: f64,
 }
 
-/// The pooled size and the sampling ratio of either head.
-#[derive(Debug, Clone)]
-struct Pooling {
-    boxes: [usize; 2],
-    masks: [usize; 2],
-}
-
 impl TrainedHeads {
     /// `devices` is the number of batches whose gradients the learner adds up in a step. The step is by their mean.
-    pub fn new(heads: RoiHeads, config: &Config, devices: usize) -> Self {
-        let (boxes, masks) = (&config.box_head, &config.mask_head);
-        let pooling = Pooling {
-            boxes: [boxes.pooled_size, boxes.sampling_ratio],
-            masks: [masks.pooled_size, masks.sampling_ratio],
-        };
+    pub fn new(heads: RoiHeads, config: &DetectorConfig, devices: usize) -> Self {
         Self {
             heads,
-            pooling,
+            config: config.clone(),
             share: 1.0 / devices as f64,
         }
     }
 
     pub fn losses(&self, batch: &Batch) -> Result<Losses, DetectionError> {
         let samples = &batch.samples;
-        let pooled = pool_samples(batch, samples, self.pooling.boxes)?;
+        let pooled = self.pool(batch, samples, Head::Box)?;
         let (logits, deltas) = self.heads.boxes(pooled);
         let (classes, boxes) = try_fastrcnn_loss(logits, deltas, &samples.labels, &samples.regression_targets)?;
 
         let positive = samples.positive();
-        let pooled = pool_samples(batch, &positive, self.pooling.masks)?;
+        let pooled = self.pool(batch, &positive, Head::Mask)?;
         let gt_masks: Vec<_> = batch.truth.iter().map(|truth| truth.masks.clone()).collect();
         let gt_labels: Vec<_> = batch.truth.iter().map(|truth| truth.labels.clone()).collect();
+        let logits = self.heads.masks(pooled).expect("the shipped model has a mask head");
         let masks = try_maskrcnn_loss(
-            self.heads.masks(pooled),
+            logits,
             &positive.proposals,
             &gt_masks,
             &gt_labels,
@@ -63,14 +50,11 @@ impl TrainedHeads {
         )?;
         Ok(Losses { classes, boxes, masks })
     }
-}
 
-fn pool_samples(
-    batch: &Batch,
-    samples: &TrainingSamples,
-    [size, ratio]: [usize; 2],
-) -> Result<Tensor<4>, DetectionError> {
-    pool(&batch.levels, samples.proposals.clone(), batch.size, size, ratio)
+    fn pool(&self, batch: &Batch, samples: &TrainingSamples, head: Head) -> Result<Tensor<4>, DetectionError> {
+        let sizes = vec![batch.size; samples.proposals.len()];
+        try_pool_regions(&batch.levels, samples.proposals.clone(), &sizes, &self.config, head)
+    }
 }
 
 impl TrainStep for TrainedHeads {

@@ -12,8 +12,9 @@ use burn::module::Module;
 use burn::optim::SgdConfig;
 use burn::optim::momentum::MomentumConfig;
 use burn::train::Learner;
-use detection_head::model::RoiHeads;
-use detection_head::{Detector, Recording, weights};
+use burn_roi_detection::models::{Detector, RoiHeads};
+use burn_roi_detection::weights::{NameTable, StateDict};
+use detection_head::Recording;
 
 use crate::data::Frozen;
 use crate::error::Error;
@@ -23,7 +24,7 @@ use table::{Table, Weights};
 
 /// Compares the recorded steps of a detector's heads. It has the weights that the recording began with.
 pub fn compare(detector: Detector, recording: &Recording) -> Result<(), Error> {
-    let frozen = Frozen::new(detector.config.clone(), detector.model.clone(), detector.device());
+    let frozen = Frozen::new(detector.clone())?;
     let batches = Batches::new(&frozen, recording)?;
     let recorded = recording.tensor("losses")?.values.as_chunks::<3>().0;
     let (heads, losses) = train(&detector, &batches, recorded.len(), recording)?;
@@ -56,7 +57,7 @@ fn train(
     // Burn's default dampening is 0.1, and torch's is 0.
     let momentum = MomentumConfig::new().with_momentum(momentum).with_dampening(0.0);
     let optimizer = SgdConfig::new().with_momentum(Some(momentum)).init();
-    let heads = TrainedHeads::new(detector.model.roi_heads.clone(), &detector.config, 1);
+    let heads = TrainedHeads::new(detector.model().roi_heads.clone(), detector.config(), 1);
     let heads = heads.train().fork(&detector.device().clone().autodiff());
     let mut learner = Learner::new(heads, optimizer, ConstantLr::new(setting(recording, "rate")?));
     let mut losses = Vec::new();
@@ -70,13 +71,13 @@ fn train(
 }
 
 fn with_heads(mut detector: Detector, heads: RoiHeads) -> Detector {
-    detector.model.roi_heads = heads;
+    detector.model_mut().roi_heads = heads;
     detector
 }
 
 /// The weights of a detector's heads, by torchvision's names.
 fn head_weights(detector: &Detector) -> Result<Weights, Error> {
-    let mut state = weights::state_dict(&detector.model, &detector.config)?;
+    let mut state = StateDict::of(detector, NameTable::torchvision)?.tensors;
     state.retain(|name, _| name.starts_with("roi_heads."));
     Ok(state)
 }

@@ -3,9 +3,9 @@
 use std::path::Path;
 use std::rc::Rc;
 
-use detection_head::config::Config;
-use detection_head::model::MaskRcnn;
-use detection_head::{Detector, Found, Stages, weights};
+use burn_roi_detection::models::{Detector, DetectorConfig};
+use burn_roi_detection::weights::{NameTable, StateDict};
+use detection_head::{Found, Stages, config, detect_async};
 use image::RgbImage;
 use serde::Serialize;
 use wasm_bindgen::prelude::*;
@@ -15,7 +15,7 @@ use crate::engine::{Engine, words};
 /// A configuration and the weights for it, as loaded by the page.
 #[wasm_bindgen]
 pub struct Weights {
-    config: Config,
+    config: DetectorConfig,
     bytes: Vec<u8>,
 }
 
@@ -24,7 +24,7 @@ impl Weights {
     /// `config` is the text of a JSON file, and `bytes` are those of a safetensors file.
     #[wasm_bindgen(constructor)]
     pub fn new(config: &str, bytes: Vec<u8>) -> Result<Weights, JsError> {
-        let config = Config::from_json(config, Path::new("shapes.json")).map_err(words)?;
+        let config = config::from_json(config, Path::new("shapes.json")).map_err(words)?;
         Ok(Self { config, bytes })
     }
 }
@@ -53,9 +53,9 @@ impl Engine {
     #[wasm_bindgen(js_name = loadDetector)]
     pub fn load_detector(&self, weights: Weights) -> Result<(), JsError> {
         let Weights { config, bytes } = weights;
-        let mut model = MaskRcnn::new(&config, &self.device);
-        weights::load_bytes(&mut model, &config, Path::new("shapes.safetensors"), bytes).map_err(words)?;
-        let detector = Detector::new(config, model, self.device.clone());
+        let mut detector = Detector::try_new(config, &self.device).map_err(words)?;
+        let state = StateDict::from_safetensors(bytes).map_err(words)?;
+        state.load_into(&mut detector, NameTable::torchvision).map_err(words)?;
         self.detector.replace(Some(Rc::new(detector)));
         Ok(())
     }
@@ -70,11 +70,11 @@ impl Engine {
                 pixels.len()
             ))
         })?;
-        let mut stages = Stages::hidden(&self.device);
-        let found = detector.detect_async(&picture, &mut stages).await.map_err(words)?;
+        let mut stages = Stages::hidden();
+        let found = detect_async(&detector, &picture, &mut stages).await.map_err(words)?;
         let times = stages.finish().into_iter();
         let report = Report {
-            found: found.iter().map(|found| object(found, &detector.config)).collect(),
+            found: found.iter().map(|found| object(found, detector.config())).collect(),
             stages: times
                 .map(|(stage, time)| (stage.name(), time.as_secs_f64() * 1e3))
                 .collect(),
@@ -92,7 +92,7 @@ fn picture(pixels: &[u8], width: u32, height: u32) -> Option<RgbImage> {
     RgbImage::from_raw(width, height, colours.collect())
 }
 
-fn object<'a>(found: &'a Found, config: &'a Config) -> Object<'a> {
+fn object<'a>(found: &'a Found, config: &'a DetectorConfig) -> Object<'a> {
     Object {
         label: config.label(found.class),
         score: found.score,

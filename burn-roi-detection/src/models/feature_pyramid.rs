@@ -4,11 +4,11 @@ use burn::module::Module;
 use burn::tensor::module::interpolate;
 use burn::tensor::ops::{InterpolateMode, InterpolateOptions};
 use burn::tensor::{Device, Tensor, s};
-use burn_roi_detection::{ConvBlock, ConvBlockConfig};
 
-use super::backbone::EXPANSION;
-use crate::config::Config;
+use super::config::FeaturePyramidConfig;
+use crate::{ConvBlock, ConvBlockConfig};
 
+/// The feature pyramid. The fields have the names of torchvision's weights.
 #[derive(Module, Debug)]
 pub struct FeaturePyramid {
     inner_blocks: Vec<ConvBlock>,
@@ -16,22 +16,24 @@ pub struct FeaturePyramid {
 }
 
 impl FeaturePyramid {
-    pub fn new(config: &Config, device: &Device) -> Self {
-        let channels = config.feature_pyramid.channels;
+    /// A pyramid with Burn's initial weights, for maps with these channels.
+    pub(super) fn new(config: &FeaturePyramidConfig, map_channels: &[usize], device: &Device) -> Self {
         let block = |input, kernel| {
-            ConvBlockConfig::new(input, channels, kernel)
-                .with_normalized(config.feature_pyramid.normalized)
+            ConvBlockConfig::new(input, config.channels, kernel)
+                .with_normalized(config.normalized)
                 .with_activation(false)
                 .init(device)
         };
-        let bottlenecks = config.body.bottleneck_channels;
         Self {
-            inner_blocks: bottlenecks.map(|width| block(EXPANSION * width, 1)).to_vec(),
-            layer_blocks: bottlenecks.map(|_| block(channels, 3)).to_vec(),
+            inner_blocks: map_channels.iter().map(|&channels| block(channels, 1)).collect(),
+            layer_blocks: map_channels.iter().map(|_| block(config.channels, 3)).collect(),
         }
     }
 
-    /// A level for each map, the largest first, and one of half the smallest's size.
+    /// The levels of the pyramid.
+    ///
+    /// - `maps`: the body's maps, the finest first.
+    /// - Returns a level for each map, and one of half the coarsest level's size, each `[N, channels, height, width]`.
     pub fn forward(&self, maps: Vec<Tensor<4>>) -> Vec<Tensor<4>> {
         let mut levels = Vec::new();
         let mut coarser: Option<Tensor<4>> = None;
@@ -56,6 +58,9 @@ impl FeaturePyramid {
 /// Enlarges a map to the size of the next finer one, by nearest neighbour.
 fn enlarge_like(coarser: Tensor<4>, finer: &Tensor<4>) -> Tensor<4> {
     let [_, _, height, width] = finer.dims();
+    if coarser.dims()[2..] == [height, width] {
+        return coarser;
+    }
     let options = InterpolateOptions::new(InterpolateMode::Nearest).with_output_size([height, width]);
     interpolate(coarser, options)
 }

@@ -3,33 +3,41 @@
 use burn::module::Module;
 use burn::nn::conv::{Conv2d, Conv2dConfig};
 use burn::tensor::{Device, Tensor};
-use burn_roi_detection::{ConvBlock, ConvBlockConfig};
 
-use crate::config::Config;
+use super::config::DetectorConfig;
+use crate::{ConvBlock, ConvBlockConfig};
 
+/// The region proposal network. The fields have the names of torchvision's weights.
 #[derive(Module, Debug)]
 pub struct RegionProposalNetwork {
+    /// Its layers.
     pub head: RegionProposalHead,
 }
 
+/// The layers of the region proposal network.
 #[derive(Module, Debug)]
 pub struct RegionProposalHead {
-    conv: Vec<ConvBlock>,
-    cls_logits: Conv2d,
-    bbox_pred: Conv2d,
+    /// 3 x 3 convolutions.
+    pub conv: Vec<ConvBlock>,
+    /// The 1 x 1 convolution that predicts objectness.
+    pub cls_logits: Conv2d,
+    /// The 1 x 1 convolution that predicts box deltas.
+    pub bbox_pred: Conv2d,
 }
 
-/// The head's output for the levels of the feature pyramid.
+/// What the region proposal network predicts for each level.
+#[derive(Debug, Clone)]
 pub struct RegionPredictions {
-    /// `[1, anchors, height, width]` for each level.
+    /// For each level `[N, anchors, height, width]`: the logits of the anchors of a pixel.
     pub objectness: Vec<Tensor<4>>,
-    /// `[1, 4 anchors, height, width]` for each level.
+    /// For each level `[N, 4 * anchors, height, width]`: the box deltas of the anchors of a pixel.
     pub deltas: Vec<Tensor<4>>,
 }
 
 impl RegionProposalNetwork {
-    pub fn new(config: &Config, device: &Device) -> Self {
-        let channels = config.feature_pyramid.channels;
+    /// A network with Burn's initial weights.
+    pub(super) fn new(config: &DetectorConfig, device: &Device) -> Self {
+        let channels = config.channels();
         let proposals = &config.region_proposals;
         let anchors = proposals.anchor_sizes[0].len() * proposals.aspect_ratios.len();
         let convolution = || {
@@ -48,6 +56,7 @@ impl RegionProposalNetwork {
 }
 
 impl RegionProposalHead {
+    /// Predicts objectness and box deltas from levels `[N, channels, height, width]`.
     pub fn forward(&self, levels: &[Tensor<4>]) -> RegionPredictions {
         let (objectness, deltas) = levels
             .iter()

@@ -1,0 +1,125 @@
+//! The heads that predict keypoints.
+
+use burn::module::Module;
+use burn::nn::conv::{ConvTranspose2d, ConvTranspose2dConfig};
+use burn::tensor::module::interpolate;
+use burn::tensor::ops::{InterpolateMode, InterpolateOptions};
+use burn::tensor::{Device, Tensor};
+
+use super::super::zeros::no_rows;
+use super::conv_block::{ConvBlock, conv_blocks};
+use burn_roi::config;
+
+config! {
+/// Options of [`KeypointRcnnHeads`].
+#[derive(Debug)]
+pub struct KeypointRcnnHeadsConfig {
+    /// The number of channels of a pooled region.
+    pub in_channels: usize,
+    /// The number of output channels of each convolution.
+    pub layers: Vec<usize>,
+}
+}
+
+impl KeypointRcnnHeadsConfig {
+    /// Creates the module, with Burn's initial weights.
+    pub fn init(&self, device: &Device) -> KeypointRcnnHeads {
+        KeypointRcnnHeads {
+            layers: conv_blocks(self.in_channels, &self.layers, false, device),
+        }
+    }
+}
+
+/// 3 x 3 convolutions, each with a ReLU. The semantics are those of torchvision's `KeypointRCNNHeads`. Created by
+/// [`KeypointRcnnHeadsConfig::init`].
+///
+/// In a torchvision checkpoint, the convolution of layer n, counted from 0, is `2n`.
+///
+/// ```
+/// use burn::tensor::{Device, Tensor};
+/// use burn_roi_detection::{KeypointRcnnHeadsConfig, KeypointRcnnPredictorConfig};
+///
+/// let device = Device::default();
+/// let head = KeypointRcnnHeadsConfig::new(8, vec![8; 2]).init(&device);
+/// let predictor = KeypointRcnnPredictorConfig::new(8, 17).init(&device);
+///
+/// let pooled = Tensor::<4>::ones([3, 8, 14, 14], &device);
+/// let heatmaps = predictor.forward(head.forward(pooled));
+/// assert_eq!(heatmaps.dims(), [3, 17, 56, 56]);
+/// ```
+#[derive(Module, Debug)]
+pub struct KeypointRcnnHeads {
+    /// The convolutions.
+    pub layers: Vec<ConvBlock>,
+}
+
+impl KeypointRcnnHeads {
+    /// The features of pooled regions.
+    ///
+    /// - `pooled`: `[K, in_channels, M, M]`, in the float dtype of the weights. K may be 0.
+    /// - Returns `[K, C, M, M]`, where C is the last of `layers`.
+    ///
+    /// # Panics
+    ///
+    /// Where K is above 0 and `pooled` has another number of channels than `in_channels`.
+    pub fn forward(&self, pooled: Tensor<4>) -> Tensor<4> {
+        self.layers.iter().fold(pooled, |maps, block| block.forward(maps))
+    }
+}
+
+config! {
+/// Options of [`KeypointRcnnPredictor`].
+#[derive(Debug)]
+pub struct KeypointRcnnPredictorConfig {
+    /// The number of input channels.
+    pub in_channels: usize,
+    /// The number of keypoints.
+    pub num_keypoints: usize,
+}
+}
+
+impl KeypointRcnnPredictorConfig {
+    /// Creates the module, with Burn's initial weights.
+    pub fn init(&self, device: &Device) -> KeypointRcnnPredictor {
+        KeypointRcnnPredictor {
+            kps_score_lowres: ConvTranspose2dConfig::new([self.in_channels, self.num_keypoints], [4, 4])
+                .with_stride([2, 2])
+                .with_padding([1, 1])
+                .init(device),
+        }
+    }
+}
+
+/// A transposed convolution and bilinear interpolation that predict a heatmap of four times the size for each keypoint.
+/// The semantics are those of torchvision's `KeypointRCNNPredictor`. Created by [`KeypointRcnnPredictorConfig::init`];
+/// [`KeypointRcnnHeads`] has an example.
+#[derive(Module, Debug)]
+pub struct KeypointRcnnPredictor {
+    /// The transposed convolution, which doubles the size; `kps_score_lowres` in torchvision.
+    pub kps_score_lowres: ConvTranspose2d,
+}
+
+impl KeypointRcnnPredictor {
+    /// The heatmaps of regions.
+    ///
+    /// - `features`: `[K, in_channels, M, M]`, in the float dtype of the weights. K may be 0.
+    /// - Returns `[K, num_keypoints, 4 * M, 4 * M]`, which is what
+    ///   [`heatmaps_to_keypoints`](crate::heatmaps_to_keypoints()) takes.
+    ///
+    /// # Panics
+    ///
+    /// Where K is above 0 and `features` has another number of channels than `in_channels`.
+    pub fn forward(&self, features: Tensor<4>) -> Tensor<4> {
+        let [count, _, height, width] = features.dims();
+        let size = [4 * height, 4 * width];
+        if count == 0 {
+            let [_, keypoints, ..] = self.kps_score_lowres.weight.dims();
+            return no_rows(self, features, [0, keypoints, size[0], size[1]]);
+        }
+        let heatmaps = self.kps_score_lowres.forward(features);
+        let options = InterpolateOptions::new(InterpolateMode::Bilinear)
+            .with_align_corners(false)
+            .with_output_size(size);
+        interpolate(heatmaps, options)
+    }
+}

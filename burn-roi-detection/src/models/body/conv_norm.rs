@@ -1,0 +1,76 @@
+//! A convolution with a norm: what bodies consist of.
+
+use burn::module::Module;
+use burn::nn::activation::{Activation, ActivationConfig};
+use burn::nn::conv::{Conv2d, Conv2dConfig};
+use burn::nn::{BatchNorm, BatchNormConfig, PaddingConfig2d};
+use burn::tensor::{Device, Tensor};
+
+/// A convolution without a bias, a batch normalization and an activation: torchvision's `Conv2dNormActivation`.
+#[derive(Module, Debug)]
+pub struct ConvNorm {
+    /// The convolution.
+    pub conv: Conv2d,
+    /// The norm, whose statistics do not change at inference.
+    pub norm: BatchNorm,
+    activation: Option<Activation>,
+}
+
+/// The options of a [`ConvNorm`].
+pub struct ConvNormOptions {
+    pub channels: [usize; 2],
+    pub kernel_size: usize,
+    pub stride: usize,
+    pub groups: usize,
+    pub activation: Option<ActivationConfig>,
+    pub norms: Norms,
+}
+
+/// What all norms of a body have in common.
+#[derive(Clone, Copy)]
+pub struct Norms {
+    pub epsilon: f64,
+    pub frozen: bool,
+}
+
+impl ConvNorm {
+    pub(super) fn new(options: ConvNormOptions, device: &Device) -> Self {
+        let ConvNormOptions {
+            channels, kernel_size, ..
+        } = options;
+        Self {
+            conv: convolution(channels, kernel_size)
+                .with_stride([options.stride; 2])
+                .with_groups(options.groups)
+                .init(device),
+            norm: options.norms.init(channels[1], device),
+            activation: options.activation.map(|activation| activation.init(device)),
+        }
+    }
+
+    /// `[N, in_channels, H, W]` to `[N, out_channels, height, width]`.
+    pub fn forward(&self, maps: Tensor<4>) -> Tensor<4> {
+        let maps = self.norm.forward(self.conv.forward(maps));
+        match &self.activation {
+            Some(activation) => activation.forward(maps),
+            None => maps,
+        }
+    }
+}
+
+/// A convolution without a bias, since the norm after it has one, that keeps the size of a map.
+pub fn convolution(channels: [usize; 2], kernel_size: usize) -> Conv2dConfig {
+    let padding = kernel_size / 2;
+    Conv2dConfig::new(channels, [kernel_size; 2])
+        .with_padding(PaddingConfig2d::Explicit(padding, padding, padding, padding))
+        .with_bias(false)
+}
+
+impl Norms {
+    pub fn init(self, channels: usize, device: &Device) -> BatchNorm {
+        let mut norm = BatchNormConfig::new(channels).init(device);
+        // Set after `init`, which refuses the 0 that torchvision's first checkpoints need.
+        norm.epsilon = self.epsilon;
+        if self.frozen { norm.freeze() } else { norm }
+    }
+}

@@ -1,0 +1,44 @@
+//! The bodies: networks that compute feature maps of a picture.
+
+mod conv_norm;
+mod mobilenet;
+mod resnet;
+
+use burn::module::Module;
+use burn::tensor::{Device, Tensor};
+
+use super::config::BodyConfig;
+pub use conv_norm::ConvNorm;
+pub use mobilenet::{InvertedResidual, MobileNetV3, SqueezeExcitation};
+pub use resnet::{Bottleneck, ResNet};
+pub(crate) use resnet::{apply, layer};
+
+/// The network that computes the feature maps. Created by [`Detector::new`](super::Detector::new).
+#[derive(Module, Debug)]
+pub enum Body {
+    /// A ResNet or ResNeXt.
+    ResNet(ResNet),
+    /// A MobileNetV3.
+    MobileNetV3(MobileNetV3),
+}
+
+impl Body {
+    /// A body with Burn's initial weights. The config was checked.
+    pub(crate) fn new(config: &BodyConfig, device: &Device) -> Self {
+        match config {
+            BodyConfig::ResNet(config) => Self::ResNet(ResNet::new(config, device)),
+            BodyConfig::MobileNetV3(config) => Self::MobileNetV3(MobileNetV3::new(config, device)),
+        }
+    }
+
+    /// The feature maps of pictures.
+    ///
+    /// - `input`: `[N, 3, H, W]`, normalized and padded.
+    /// - Returns a map `[N, channels, height, width]` for each output of the config, the finest first.
+    pub fn forward(&self, input: Tensor<4>) -> Vec<Tensor<4>> {
+        match self {
+            Self::ResNet(body) => body.forward(input),
+            Self::MobileNetV3(body) => body.forward(input),
+        }
+    }
+}

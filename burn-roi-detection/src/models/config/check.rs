@@ -1,0 +1,211 @@
+//! Checks that a model can be built of a config.
+
+use super::{BodyConfig, DetectorConfig, MobileNetV3Config, ResNetConfig};
+use crate::arguments::option;
+use crate::error::DetectionError;
+
+type Checked = Result<(), DetectionError>;
+
+impl DetectorConfig {
+    /// Checks that a model can be built of this config, as [`Detector::try_new`](crate::models::Detector::try_new)
+    /// does.
+    ///
+    /// # Errors
+    ///
+    /// `RoiError::Option`: the first field whose value is out of its range, by its path, such as
+    /// `box_head.pooled_size`.
+    pub fn check(&self) -> Result<(), DetectionError> {
+        if self.classes.len() < 2 {
+            let expected = "the background and at least one class";
+            return Err(option("classes", format!("{:?}", self.classes), expected));
+        }
+        match &self.body {
+            BodyConfig::ResNet(body) => resnet(body)?,
+            BodyConfig::MobileNetV3(body) => mobilenet(body)?,
+        }
+        self.check_pyramid()?;
+        self.check_region_proposals()?;
+        self.check_box_head()?;
+        self.check_masks_and_keypoints()?;
+        self.check_preprocessing()
+    }
+
+    fn check_pyramid(&self) -> Checked {
+        if let Some(pyramid) = &self.feature_pyramid {
+            at_least_1("feature_pyramid.channels", pyramid.channels)?;
+            if self.layer_on_regions().is_some() {
+                let expected = "false with a feature pyramid, which reads the last layer's map";
+                return Err(option("body.last_layer_on_regions", true, expected));
+            }
+        }
+        Ok(())
+    }
+
+    fn check_region_proposals(&self) -> Checked {
+        let proposals = &self.region_proposals;
+        let sizes = &proposals.anchor_sizes;
+        let anchors = sizes.first().map_or(0, Vec::len);
+        at_least_1("region_proposals.convolutions", proposals.convolutions)?;
+        if sizes.len() != self.levels() {
+            let value = format!("a list of {} lists", sizes.len());
+            let expected = "a list for each level: one a map of the body and one more, or one without a pyramid";
+            return Err(option("region_proposals.anchor_sizes", value, expected));
+        }
+        if anchors == 0 || sizes.iter().any(|sizes| sizes.len() != anchors) {
+            let expected = "the same number of sizes for each level, at least one";
+            return Err(option("region_proposals.anchor_sizes", format!("{sizes:?}"), expected));
+        }
+        if proposals.aspect_ratios.is_empty() {
+            return Err(option("region_proposals.aspect_ratios", "[]", "at least one ratio"));
+        }
+        let numbers = [
+            ("region_proposals.nms_threshold", proposals.nms_threshold),
+            ("region_proposals.score_threshold", proposals.score_threshold),
+            ("region_proposals.min_size", proposals.min_size),
+        ];
+        numbers
+            .into_iter()
+            .try_for_each(|(field, value)| not_nan(field, value))?;
+        weights("region_proposals.weights", &proposals.weights)
+    }
+
+    fn check_box_head(&self) -> Checked {
+        let head = &self.box_head;
+        at_least_1("box_head.pooled_size", head.pooled_size)?;
+        each_at_least_1("box_head.convolutions", &head.convolutions)?;
+        each_at_least_1("box_head.fully_connected", &head.fully_connected)?;
+        if head.fully_connected.is_empty() && self.layer_on_regions().is_none() {
+            let expected = "at least one layer, unless the body's last layer runs on regions";
+            return Err(option("box_head.fully_connected", "[]", expected));
+        }
+        let numbers = [
+            ("box_head.score_threshold", head.score_threshold),
+            ("box_head.nms_threshold", head.nms_threshold),
+            ("box_head.min_size", head.min_size),
+        ];
+        numbers
+            .into_iter()
+            .try_for_each(|(field, value)| not_nan(field, value))?;
+        weights("box_head.weights", &head.weights)
+    }
+
+    fn check_masks_and_keypoints(&self) -> Checked {
+        if let Some(head) = &self.mask_head {
+            at_least_1("mask_head.pooled_size", head.pooled_size)?;
+            at_least_1("mask_head.predictor_channels", head.predictor_channels)?;
+            each_at_least_1("mask_head.convolutions", &head.convolutions)?;
+            not_nan("mask_head.mask_threshold", head.mask_threshold)?;
+        }
+        if let Some(head) = &self.keypoint_head {
+            at_least_1("keypoint_head.pooled_size", head.pooled_size)?;
+            each_at_least_1("keypoint_head.convolutions", &head.convolutions)?;
+            if head.keypoints.is_empty() {
+                return Err(option("keypoint_head.keypoints", "[]", "at least one keypoint"));
+            }
+            if self.layer_on_regions().is_some() {
+                let expected = "false with a keypoint head, which pools the feature pyramid";
+                return Err(option("body.last_layer_on_regions", true, expected));
+            }
+        }
+        Ok(())
+    }
+
+    fn check_preprocessing(&self) -> Checked {
+        let preprocessing = &self.preprocessing;
+        at_least_1("preprocessing.min_size", preprocessing.min_size)?;
+        at_least_1("preprocessing.max_size", preprocessing.max_size)?;
+        at_least_1("preprocessing.size_divisible", preprocessing.size_divisible)?;
+        let is_positive = |value: &f32| value.is_finite() && *value > 0.0;
+        if !preprocessing.mean.iter().all(|mean| mean.is_finite()) {
+            return Err(option(
+                "preprocessing.mean",
+                format!("{:?}", preprocessing.mean),
+                "finite",
+            ));
+        }
+        if !preprocessing.std.iter().all(is_positive) {
+            let value = format!("{:?}", preprocessing.std);
+            return Err(option("preprocessing.std", value, "finite and above 0"));
+        }
+        if !is_positive(&preprocessing.maximum) {
+            return Err(option(
+                "preprocessing.maximum",
+                preprocessing.maximum,
+                "finite and above 0",
+            ));
+        }
+        Ok(())
+    }
+}
+
+fn resnet(body: &ResNetConfig) -> Checked {
+    at_least_1("body.stem_channels", body.stem_channels)?;
+    each_at_least_1("body.bottleneck_channels", &body.bottleneck_channels)?;
+    each_at_least_1("body.blocks", &body.blocks)?;
+    each_at_least_1("body.output_channels", &body.layer_channels())?;
+    epsilon(body.batch_norm_epsilon)?;
+    at_least_1("body.last_dilation", body.last_dilation)?;
+    let divides = |channels: &usize| body.groups > 0 && channels.is_multiple_of(body.groups);
+    if !body.bottleneck_channels.iter().all(divides) {
+        let expected = "at least 1, and a divisor of each of `body.bottleneck_channels`";
+        return Err(option("body.groups", body.groups, expected));
+    }
+    Ok(())
+}
+
+fn mobilenet(body: &MobileNetV3Config) -> Checked {
+    at_least_1("body.stem_channels", body.stem_channels)?;
+    at_least_1("body.last_channels", body.last_channels)?;
+    epsilon(body.batch_norm_epsilon)?;
+    if body.blocks.is_empty() {
+        return Err(option("body.blocks", "[]", "at least one block"));
+    }
+    for block in &body.blocks {
+        at_least_1("body.blocks.expanded_channels", block.expanded_channels)?;
+        at_least_1("body.blocks.output_channels", block.output_channels)?;
+        at_least_1("body.blocks.squeeze_channels", block.squeeze_channels.unwrap_or(1))?;
+        at_least_1("body.blocks.stride", block.stride)?;
+        if block.kernel_size % 2 == 0 {
+            return Err(option("body.blocks.kernel_size", block.kernel_size, "odd"));
+        }
+    }
+    let increase = body.outputs.windows(2).all(|pair| pair[0] < pair[1]);
+    let exist = body.outputs.iter().all(|&part| part <= body.blocks.len() + 1);
+    if body.outputs.is_empty() || !increase || !exist {
+        let expected = "at least one part, in increasing order, at most the number of blocks plus 1";
+        return Err(option("body.outputs", format!("{:?}", body.outputs), expected));
+    }
+    Ok(())
+}
+
+fn epsilon(value: f64) -> Checked {
+    match value.is_finite() && value >= 0.0 {
+        true => Ok(()),
+        false => Err(option("body.batch_norm_epsilon", value, "finite, 0 or above")),
+    }
+}
+
+fn at_least_1(field: &'static str, value: usize) -> Checked {
+    match value {
+        0 => Err(option(field, value, "at least 1")),
+        _ => Ok(()),
+    }
+}
+
+fn each_at_least_1(field: &'static str, values: &[usize]) -> Checked {
+    match values.contains(&0) {
+        true => Err(option(field, format!("{values:?}"), "at least 1 each")),
+        false => Ok(()),
+    }
+}
+
+fn not_nan(field: &'static str, value: f64) -> Checked {
+    match value.is_nan() {
+        true => Err(option(field, value, "a number")),
+        false => Ok(()),
+    }
+}
+
+fn weights(field: &'static str, values: &[f64; 4]) -> Checked {
+    crate::arguments::weights(field, values)
+}

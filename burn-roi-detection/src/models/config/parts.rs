@@ -1,0 +1,165 @@
+//! The configs of what reads the feature maps: the feature pyramid, the region proposal network and the heads.
+
+use burn_roi::config;
+use serde::{Deserialize, Serialize};
+
+use crate::BaseAnchors;
+
+config! {
+/// A feature pyramid: a level for each map of the body, merged with the coarser maps, and one of half the coarsest
+/// level's size, which only the region proposal network reads.
+#[derive(Debug, PartialEq)]
+pub struct FeaturePyramidConfig {
+    /// The number of channels of each level. At least 1.
+    pub channels: usize,
+    /// Whether batch normalization follows each convolution, as in torchvision's `_v2` models.
+    pub normalized: bool = false,
+}
+}
+
+config! {
+/// The region proposal network, its anchors, and the choice of proposals.
+#[derive(Debug, PartialEq)]
+pub struct RegionProposalsConfig {
+    /// The number of 3 x 3 convolutions of the head. At least 1.
+    pub convolutions: usize,
+    /// For each level the sizes of the anchors, in pixels of the resized picture. As many on each level.
+    pub anchor_sizes: Vec<Vec<f64>>,
+    /// The aspect ratios of the anchors of all levels: height divided by width.
+    pub aspect_ratios: Vec<f64>,
+    /// [`ProposalConfig::pre_nms_top_n`](crate::ProposalConfig::pre_nms_top_n).
+    pub pre_nms_top_n: usize = 1000,
+    /// [`ProposalConfig::post_nms_top_n`](crate::ProposalConfig::post_nms_top_n).
+    pub post_nms_top_n: usize = 1000,
+    /// [`ProposalConfig::nms_threshold`](crate::ProposalConfig::nms_threshold).
+    pub nms_threshold: f64 = 0.7,
+    /// [`ProposalConfig::score_threshold`](crate::ProposalConfig::score_threshold).
+    pub score_threshold: f64 = 0.0,
+    /// [`ProposalConfig::min_size`](crate::ProposalConfig::min_size).
+    pub min_size: f64 = 1e-3,
+    /// Whether anchors are rounded, and their order.
+    pub base_anchors: BaseAnchors = BaseAnchors::Torchvision,
+    /// [`AnchorGeneratorConfig::offset`](crate::AnchorGeneratorConfig::offset).
+    pub anchor_offset: f64 = 0.0,
+    /// [`AnchorGeneratorConfig::strides`](crate::AnchorGeneratorConfig::strides), one for each level.
+    pub anchor_strides: Option<Vec<usize>> = None,
+    /// The weights of the box deltas: x, y, width and height.
+    pub weights: [f64; 4] = [1.0; 4],
+}
+}
+
+config! {
+/// The box head: pooled regions to classes and box deltas, and the choice of detections.
+#[derive(Debug, PartialEq)]
+pub struct BoxHeadConfig {
+    /// The number of output channels of each 3 x 3 convolution.
+    pub convolutions: Vec<usize>,
+    /// The number of output features of each linear layer. Empty only if the body's last layer runs on pooled regions:
+    /// then its output is averaged.
+    pub fully_connected: Vec<usize>,
+    /// Whether batch normalization follows each convolution.
+    pub normalized: bool = false,
+    /// The height and width of a pooled region. At least 1.
+    pub pooled_size: usize = 7,
+    /// The number of samples along each axis of a bin; 0 is one for each pixel of the bin.
+    pub sampling_ratio: usize = 2,
+    /// Whether RoiAlign moves regions by half a pixel: detectron2's `ROIAlignV2`.
+    pub aligned: bool = false,
+    /// Whether all classes of a region have the same box deltas.
+    pub class_agnostic_regression: bool = false,
+    /// The weights of the box deltas: x, y, width and height.
+    pub weights: [f64; 4] = [10.0, 10.0, 5.0, 5.0],
+    /// [`DetectionConfig::score_threshold`](crate::DetectionConfig::score_threshold).
+    pub score_threshold: f64 = 0.05,
+    /// [`DetectionConfig::nms_threshold`](crate::DetectionConfig::nms_threshold).
+    pub nms_threshold: f64 = 0.5,
+    /// [`DetectionConfig::detections_per_image`](crate::DetectionConfig::detections_per_image).
+    pub detections_per_image: usize = 100,
+    /// [`DetectionConfig::min_size`](crate::DetectionConfig::min_size).
+    pub min_size: f64 = 0.01,
+}
+}
+
+config! {
+/// The mask head: pooled detections to a mask for each class.
+#[derive(Debug, PartialEq)]
+pub struct MaskHeadConfig {
+    /// The number of output channels of each 3 x 3 convolution.
+    pub convolutions: Vec<usize>,
+    /// The number of channels of the transposed convolution, which doubles the size. At least 1.
+    pub predictor_channels: usize,
+    /// Whether batch normalization follows each convolution.
+    pub normalized: bool = false,
+    /// Whether all classes have the same mask: detectron2's `CLS_AGNOSTIC_MASK`.
+    pub class_agnostic: bool = false,
+    /// The height and width of a pooled region. At least 1.
+    pub pooled_size: usize = 14,
+    /// The number of samples along each axis of a bin; 0 is one for each pixel of the bin.
+    pub sampling_ratio: usize = 2,
+    /// Whether RoiAlign moves regions by half a pixel: detectron2's `ROIAlignV2`.
+    pub aligned: bool = false,
+    /// The probability above which a pixel belongs to the object.
+    pub mask_threshold: f64 = 0.5,
+}
+}
+
+config! {
+/// The keypoint head: pooled detections to a heatmap for each keypoint.
+#[derive(Debug, PartialEq)]
+pub struct KeypointHeadConfig {
+    /// The names of the keypoints, at least one.
+    pub keypoints: Vec<String>,
+    /// The number of output channels of each 3 x 3 convolution.
+    pub convolutions: Vec<usize>,
+    /// The height and width of a pooled region. At least 1.
+    pub pooled_size: usize = 14,
+    /// The number of samples along each axis of a bin; 0 is one for each pixel of the bin.
+    pub sampling_ratio: usize = 2,
+    /// Whether RoiAlign moves regions by half a pixel: detectron2's `ROIAlignV2`.
+    pub aligned: bool = false,
+}
+}
+
+/// Which of the classes is the background.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+#[non_exhaustive]
+pub enum Background {
+    /// Class 0, as in torchvision. Box deltas and masks have channels for it, which are not used.
+    First,
+    /// The last class, as in detectron2 and mmdetection. Box deltas and masks have no channels for it.
+    Last,
+}
+
+config! {
+/// How a picture becomes the model's input: it is resized and normalized, and the pictures of a batch are padded with
+/// zeros on the right and at the bottom to a common size.
+#[derive(Debug, PartialEq)]
+pub struct PreprocessingConfig {
+    /// The length of the shorter side of a resized picture, unless the longer side would exceed `max_size`. At least 1.
+    pub min_size: usize = 800,
+    /// The length that the longer side does not exceed. At least 1.
+    pub max_size: usize = 1333,
+    /// The mean of each channel, in the order of `channel_order` and in units of `maximum`.
+    pub mean: [f32; 3] = [0.485, 0.456, 0.406],
+    /// The standard deviation of each channel. Above 0.
+    pub std: [f32; 3] = [0.229, 0.224, 0.225],
+    /// A batch's height and width are multiples of this. At least 1.
+    pub size_divisible: usize = 32,
+    /// The value of a full channel before it is normalized: 1 in torchvision, 255 in detectron2. Finite, above 0.
+    pub maximum: f32 = 1.0,
+    /// The order of the model's input channels.
+    pub channel_order: ChannelOrder = ChannelOrder::Rgb,
+}
+}
+
+/// The order of the channels of the model's input. Pictures are always red, green, blue.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+#[non_exhaustive]
+pub enum ChannelOrder {
+    /// Red, green, blue: torchvision.
+    Rgb,
+    /// Blue, green, red: detectron2's default.
+    Bgr,
+}

@@ -1,0 +1,428 @@
+//! [`Detector`]: from pictures to instances, by the model's layers and the steps between them.
+
+use burn::module::Module;
+use burn::tensor::{Device, Int, Tensor};
+
+use super::class_order::background_first;
+use super::config::{Background, DetectorConfig};
+use super::image_list::ImageList;
+use super::instances::Instances;
+use super::picture::Picture;
+use super::pooling::{Head, try_pool_regions};
+use super::proposing::Proposing;
+use super::rcnn::GeneralizedRcnn;
+use super::region_proposals::RegionPredictions;
+use super::stage::{Stage, StageObserver, Stages};
+use crate::error::DetectionError;
+use crate::forms::blocking_forms;
+use crate::{DetectionConfig, Detections, postprocess_detections_async, try_maskrcnn_inference};
+use burn_roi::internal::or_panic;
+
+/// A two-stage detector on a device: Faster R-CNN, with a mask head Mask R-CNN, with a keypoint head Keypoint R-CNN.
+///
+/// The example detects with random weights; [`weights`](crate::weights) loads trained ones.
+///
+/// ```
+/// use burn::tensor::Device;
+/// use burn_roi_detection::models::{BodyConfig, Detector, DetectorConfig, Picture};
+///
+/// let mut config = DetectorConfig::named("maskrcnn_resnet50_fpn").unwrap();
+/// config.preprocessing = config.preprocessing.with_min_size(32).with_max_size(64);
+/// # if let BodyConfig::ResNet(body) = &mut config.body {
+/// #     body.bottleneck_channels = [4; 4];
+/// #     body.blocks = [1; 4];
+/// # }
+/// # config.feature_pyramid.as_mut().unwrap().channels = 4;
+/// # config.box_head.fully_connected = vec![4];
+/// # config.mask_head.as_mut().unwrap().convolutions = vec![4];
+/// let detector = Detector::new(config, &Device::default());
+///
+/// let (small, wide) = ([90; 3 * 20 * 30], [7; 3 * 16 * 40]);
+/// let pictures = [Picture::from_rgb([20, 30], &small), Picture::from_rgb([16, 40], &wide)];
+/// for instances in detector.detect(&pictures) {
+///     for (label, score) in instances.labels.iter().zip(&instances.scores) {
+///         println!("{} {score:.2}", detector.config().label(*label));
+///     }
+/// }
+/// ```
+#[derive(Debug, Clone)]
+pub struct Detector {
+    config: DetectorConfig,
+    model: GeneralizedRcnn,
+    device: Device,
+    /// Where the heads run, on regions that are pooled there.
+    heads: Device,
+    proposing: Proposing,
+}
+
+/// A [`Detector`] whose config has neither a mask head nor a keypoint head.
+pub type FasterRcnn = Detector;
+/// A [`Detector`] whose config has a mask head.
+pub type MaskRcnn = Detector;
+/// A [`Detector`] whose config has a keypoint head.
+pub type KeypointRcnn = Detector;
+
+impl Detector {
+    /// A detector with Burn's initial weights.
+    ///
+    /// # Panics
+    ///
+    /// Where [`try_new`](Self::try_new) returns an error, with its text.
+    pub fn new(config: DetectorConfig, device: &Device) -> Self {
+        or_panic(Self::try_new(config, device))
+    }
+
+    /// [`new`](Self::new) that returns an error instead of panicking.
+    ///
+    /// # Errors
+    ///
+    /// Those of [`DetectorConfig::check`] and of
+    /// [`AnchorGeneratorConfig::try_init`](crate::AnchorGeneratorConfig::try_init).
+    pub fn try_new(config: DetectorConfig, device: &Device) -> Result<Self, DetectionError> {
+        config.check()?;
+        let model = GeneralizedRcnn::new(&config, device);
+        Self::try_from_model(config, model, device)
+    }
+
+    /// A detector of a config and a model that was made for it.
+    ///
+    /// # Errors
+    ///
+    /// Those of [`try_new`](Self::try_new).
+    pub fn try_from_model(
+        config: DetectorConfig,
+        model: GeneralizedRcnn,
+        device: &Device,
+    ) -> Result<Self, DetectionError> {
+        config.check()?;
+        Ok(Self {
+            proposing: Proposing::try_new(&config.region_proposals)?,
+            config,
+            model,
+            device: device.clone(),
+            heads: device.clone(),
+        })
+    }
+
+    /// Moves the heads to another device, such as a server's. The levels of the feature pyramid follow them for each
+    /// call, and their answers come back.
+    pub fn with_heads_on(mut self, device: &Device) -> Self {
+        self.model.roi_heads = self.model.roi_heads.to_device(device);
+        self.heads = device.clone();
+        self
+    }
+
+    /// The same detector on another device, with its heads.
+    pub fn fork(self, device: &Device) -> Self {
+        Self {
+            model: self.model.fork(device),
+            device: device.clone(),
+            heads: device.clone(),
+            ..self
+        }
+    }
+
+    /// The config.
+    pub fn config(&self) -> &DetectorConfig {
+        &self.config
+    }
+
+    /// The layers.
+    pub fn model(&self) -> &GeneralizedRcnn {
+        &self.model
+    }
+
+    /// The layers, to change their weights.
+    pub fn model_mut(&mut self) -> &mut GeneralizedRcnn {
+        &mut self.model
+    }
+
+    /// The device of all layers but the heads.
+    pub fn device(&self) -> &Device {
+        &self.device
+    }
+
+    /// The config and the layers.
+    pub fn into_parts(self) -> (DetectorConfig, GeneralizedRcnn) {
+        (self.config, self.model)
+    }
+
+    blocking_forms! {
+    /// Detects in pictures of any sizes, as one batch. The results are those of torchvision's detector in evaluation
+    /// mode for the same list of pictures.
+    ///
+    /// - Returns the instances of each picture. No picture is an empty list.
+    pub fn detect(&self, pictures: &[Picture<'_>]) -> Vec<Instances>;
+    }
+
+    /// [`detect`](Self::detect) that awaits the device.
+    /// A WebGPU device in a browser can be read in this form only.
+    ///
+    /// # Errors
+    ///
+    /// - `RoiError::Memory`: the batch does not fit into memory.
+    /// - Those of the functions that this calls: [`filter_proposals_async`](crate::filter_proposals_async),
+    ///   [`try_pool_regions`], [`postprocess_detections_async`], [`try_maskrcnn_inference`],
+    ///   [`paste_masks_as_run_lengths_async`](crate::paste_masks_as_run_lengths_async) and
+    ///   [`heatmaps_to_keypoints_async`](crate::heatmaps_to_keypoints_async).
+    pub async fn detect_async(&self, pictures: &[Picture<'_>]) -> Result<Vec<Instances>, DetectionError> {
+        self.detect_observed_async(pictures, &mut ()).await
+    }
+
+    blocking_forms! {
+    /// [`detect`](Self::detect), whose stages an observer watches.
+    pub fn detect_observed(&self, pictures: &[Picture<'_>], observer: &mut dyn StageObserver) -> Vec<Instances>;
+    }
+
+    /// [`detect_observed`](Self::detect_observed) that awaits the device.
+    ///
+    /// # Errors
+    ///
+    /// Those of [`detect_async`](Self::detect_async).
+    pub async fn detect_observed_async(
+        &self,
+        pictures: &[Picture<'_>],
+        observer: &mut dyn StageObserver,
+    ) -> Result<Vec<Instances>, DetectionError> {
+        if pictures.is_empty() {
+            return Ok(Vec::new());
+        }
+        let mut stages = Stages {
+            observer,
+            device: &self.device,
+        };
+        let backbone = &self.model.backbone;
+        let images = stages.run(Stage::Preprocessing, self.prepare_async(pictures)).await?;
+        let input = images.tensors.clone();
+        let maps = stages
+            .run(Stage::Body, async { Ok(backbone.body.forward(input)) })
+            .await?;
+        let levels = stages
+            .run(Stage::FeaturePyramid, async { Ok(backbone.levels(maps)) })
+            .await?;
+        let predicted = stages
+            .run(Stage::RegionPredictions, async {
+                Ok(self.model.rpn.head.forward(&levels))
+            })
+            .await?;
+        let proposals = stages
+            .run(Stage::Proposals, self.proposals_async(predicted, &images))
+            .await?;
+        let levels: Vec<_> = levels.into_iter().map(|level| level.to_device(&self.heads)).collect();
+        let detections = self.detections(&levels, proposals, &images, &mut stages).await?;
+        let mut instances = Vec::with_capacity(pictures.len());
+        for (image, detections) in detections.iter().enumerate() {
+            let sizes = (images.image_sizes[image], images.original_sizes[image]);
+            instances.push(Instances::read(detections, sizes.0, sizes.1).await?);
+        }
+        if detections.iter().all(Detections::is_empty) {
+            return Ok(instances);
+        }
+        self.add_masks(&levels, &detections, &images, &mut instances, &mut stages)
+            .await?;
+        self.add_keypoints(&levels, &detections, &images, &mut instances, &mut stages)
+            .await?;
+        Ok(instances)
+    }
+
+    blocking_forms! {
+    /// The pictures as the model's input. There is at least one.
+    pub fn prepare(&self, pictures: &[Picture<'_>]) -> ImageList;
+    }
+
+    /// [`prepare`](Self::prepare) that awaits the devices of pictures that are tensors.
+    ///
+    /// # Errors
+    ///
+    /// `RoiError::Memory`: the batch does not fit into memory.
+    pub async fn prepare_async(&self, pictures: &[Picture<'_>]) -> Result<ImageList, DetectionError> {
+        ImageList::prepare(pictures, &self.config.preprocessing, &self.device).await
+    }
+
+    blocking_forms! {
+    /// The proposals of each image.
+    ///
+    /// - `predicted`: what the layers of the region proposal network returned for the levels of `images`.
+    /// - Returns for each image boxes `[K, 4]` in pixels of the resized picture, by decreasing objectness.
+    pub fn proposals(&self, predicted: RegionPredictions, images: &ImageList) -> Vec<Tensor<2>>;
+    }
+
+    /// [`proposals`](Self::proposals) that awaits the device.
+    ///
+    /// # Errors
+    ///
+    /// Those of [`filter_proposals_async`](crate::filter_proposals_async).
+    pub async fn proposals_async(
+        &self,
+        predicted: RegionPredictions,
+        images: &ImageList,
+    ) -> Result<Vec<Tensor<2>>, DetectionError> {
+        self.proposing
+            .proposals(predicted, images, &self.config.region_proposals)
+            .await
+    }
+
+    /// The detections of each image, in pixels of the resized picture. The heads are not called without regions: not
+    /// every backend accepts empty tensors.
+    async fn detections(
+        &self,
+        levels: &[Tensor<4>],
+        proposals: Vec<Tensor<2>>,
+        images: &ImageList,
+        stages: &mut Stages<'_>,
+    ) -> Result<Vec<Detections>, DetectionError> {
+        if proposals.iter().all(|boxes| boxes.dims()[0] == 0) {
+            let classes = self.config.classes.len();
+            let [logits, deltas] = [classes, 4 * classes].map(|columns| Tensor::zeros([0, columns], &self.device));
+            return self.postprocess(logits, deltas, proposals, images).await;
+        }
+        let pooled = stages
+            .run(Stage::BoxPooling, async {
+                self.pool(Head::Box, levels, proposals.clone(), images)
+            })
+            .await?;
+        let (logits, deltas) = stages
+            .run(Stage::BoxHead, async {
+                let (logits, deltas) = self.model.roi_heads.boxes(pooled);
+                Ok((logits.to_device(&self.device), deltas.to_device(&self.device)))
+            })
+            .await?;
+        let (logits, deltas) = match self.config.background {
+            Background::First => (logits, deltas),
+            Background::Last => background_first(logits, deltas),
+        };
+        let detections = self.postprocess(logits, deltas, proposals, images);
+        stages.run(Stage::Detections, detections).await
+    }
+
+    /// The detections of class logits and box deltas whose class 0 is the background.
+    async fn postprocess(
+        &self,
+        logits: Tensor<2>,
+        deltas: Tensor<2>,
+        proposals: Vec<Tensor<2>>,
+        images: &ImageList,
+    ) -> Result<Vec<Detections>, DetectionError> {
+        let head = &self.config.box_head;
+        let config = DetectionConfig::new()
+            .with_score_threshold(head.score_threshold)
+            .with_nms_threshold(head.nms_threshold)
+            .with_detections_per_image(head.detections_per_image)
+            .with_min_size(head.min_size)
+            .with_box_weights(head.weights);
+        let mut detections =
+            postprocess_detections_async(logits, deltas, proposals, &images.image_sizes, &config).await?;
+        if self.config.background == Background::Last {
+            for detections in detections.iter_mut().filter(|detections| !detections.is_empty()) {
+                detections.labels = detections.labels.clone() - 1;
+            }
+        }
+        Ok(detections)
+    }
+
+    /// Regions pooled for a head, on its device.
+    fn pool(
+        &self,
+        head: Head,
+        levels: &[Tensor<4>],
+        boxes: Vec<Tensor<2>>,
+        images: &ImageList,
+    ) -> Result<Tensor<4>, DetectionError> {
+        let boxes = boxes.into_iter().map(|boxes| boxes.to_device(&self.heads)).collect();
+        try_pool_regions(levels, boxes, &images.image_sizes, &self.config, head)
+    }
+
+    /// Adds the masks of detections, at least one of them.
+    async fn add_masks(
+        &self,
+        levels: &[Tensor<4>],
+        detections: &[Detections],
+        images: &ImageList,
+        instances: &mut [Instances],
+        stages: &mut Stages<'_>,
+    ) -> Result<(), DetectionError> {
+        let Some(head) = &self.config.mask_head else {
+            return Ok(());
+        };
+        let boxes = detections.iter().map(|detections| detections.boxes.clone()).collect();
+        let pooled = stages
+            .run(Stage::MaskPooling, async {
+                self.pool(Head::Mask, levels, boxes, images)
+            })
+            .await?;
+        let labels = self.labels(detections, head.class_agnostic);
+        let masks = stages
+            .run(Stage::MaskHead, async {
+                let logits = self.model.roi_heads.masks(pooled);
+                logits.map(|logits| try_maskrcnn_inference(logits, labels)).transpose()
+            })
+            .await?;
+        let Some(masks) = masks else { return Ok(()) };
+        let threshold = head.mask_threshold;
+        stages
+            .run(Stage::Masks, async {
+                for (instances, masks) in instances.iter_mut().zip(of_images(masks, detections)) {
+                    if let Some(masks) = masks {
+                        instances.paste(masks, threshold).await?;
+                    }
+                }
+                Ok(())
+            })
+            .await
+    }
+
+    /// The mask of each detection, as an index, on the device of the heads.
+    fn labels(&self, detections: &[Detections], class_agnostic: bool) -> Tensor<1, Int> {
+        let labels = detections.iter().filter(|detections| !detections.is_empty());
+        let labels = Tensor::cat(labels.map(|detections| detections.labels.clone()).collect(), 0);
+        let labels = labels.to_device(&self.heads);
+        if class_agnostic { labels.zeros_like() } else { labels }
+    }
+
+    /// Adds the keypoints of detections, at least one of them.
+    async fn add_keypoints(
+        &self,
+        levels: &[Tensor<4>],
+        detections: &[Detections],
+        images: &ImageList,
+        instances: &mut [Instances],
+        stages: &mut Stages<'_>,
+    ) -> Result<(), DetectionError> {
+        if self.config.keypoint_head.is_none() {
+            return Ok(());
+        }
+        let boxes = detections.iter().map(|detections| detections.boxes.clone()).collect();
+        let pooled = stages
+            .run(Stage::KeypointPooling, async {
+                self.pool(Head::Keypoint, levels, boxes, images)
+            })
+            .await?;
+        let heatmaps = stages
+            .run(Stage::KeypointHead, async {
+                Ok(self.model.roi_heads.keypoints(pooled))
+            })
+            .await?;
+        let Some(heatmaps) = heatmaps else { return Ok(()) };
+        let found = async {
+            for (image, heatmaps) in of_images(heatmaps, detections).into_iter().enumerate() {
+                let Some(heatmaps) = heatmaps else { continue };
+                let boxes = detections[image].boxes.clone().to_device(&heatmaps.device());
+                let resized = images.image_sizes[image];
+                instances[image].find_keypoints(heatmaps, boxes, resized).await?;
+            }
+            Ok(())
+        };
+        stages.run(Stage::Keypoints, found).await
+    }
+}
+
+/// The rows of each image that has detections.
+fn of_images(rows: Tensor<4>, detections: &[Detections]) -> Vec<Option<Tensor<4>>> {
+    let mut end = 0;
+    let of_image = |detections: &Detections| {
+        let start = end;
+        end += detections.len();
+        (start < end).then(|| rows.clone().slice_dim(0, start..end))
+    };
+    detections.iter().map(of_image).collect()
+}

@@ -1,0 +1,64 @@
+//! Two-stage detectors: Faster R-CNN, Mask R-CNN and Keypoint R-CNN.
+//!
+//! A detector is a value, [`DetectorConfig`]: torchvision's models are [`DetectorConfig::named`], and others are JSON
+//! files. [`Detector`] detects in pictures of any sizes, as one batch; [`weights`](crate::weights) reads torchvision's
+//! checkpoints. With the files that torchvision publishes this is inference:
+//!
+//! ```no_run
+//! use burn::tensor::Device;
+//! use burn_roi_detection::models::{Detector, DetectorConfig, Picture};
+//! use burn_roi_detection::weights::{NameTable, StateDict};
+//!
+//! fn main() -> Result<(), Box<dyn std::error::Error>> {
+//!     let config = DetectorConfig::named("maskrcnn_resnet50_fpn").ok_or("no such model")?;
+//!     let mut detector = Detector::try_new(config, &Device::default())?;
+//!     let state = StateDict::read("maskrcnn_resnet50_fpn_coco-bf2d0c1e.pth")?;
+//!     state.load_into(&mut detector, &NameTable::torchvision)?;
+//!
+//!     // Two rows of two pixels; an image library reads files.
+//!     let pixels = vec![128; 2 * 2 * 3];
+//!     let picture = Picture::try_from_rgb([2, 2], &pixels)?;
+//!     for instances in detector.try_detect(&[picture])? {
+//!         for (row, corners) in instances.boxes.iter().enumerate() {
+//!             let label = detector.config().label(instances.labels[row]);
+//!             let pixels = instances.masks[row].area();
+//!             println!("{label} {:.2} {corners:?} {pixels} pixels", instances.scores[row]);
+//!         }
+//!     }
+//!     Ok(())
+//! }
+//! ```
+//!
+//! The layers are Burn modules, [`GeneralizedRcnn`], whose fields have torchvision's names. [`Detector::prepare`],
+//! [`Detector::proposals`] and [`pool_regions`] are the steps between them.
+
+mod body;
+mod class_order;
+mod config;
+mod detector;
+mod feature_pyramid;
+mod image_list;
+mod instances;
+mod picture;
+mod pooling;
+mod proposing;
+mod rcnn;
+mod region_proposals;
+mod roi_heads;
+mod stage;
+
+pub use body::{Body, Bottleneck, ConvNorm, InvertedResidual, MobileNetV3, ResNet, SqueezeExcitation};
+pub use config::{
+    Background, BodyConfig, BoxHeadConfig, ChannelOrder, DetectorConfig, FeaturePyramidConfig, InvertedResidualConfig,
+    KeypointHeadConfig, MaskHeadConfig, MobileNetV3Config, PreprocessingConfig, RegionProposalsConfig, ResNetConfig,
+};
+pub use detector::{Detector, FasterRcnn, KeypointRcnn, MaskRcnn};
+pub use feature_pyramid::FeaturePyramid;
+pub use image_list::ImageList;
+pub use instances::{Instances, Keypoint};
+pub use picture::Picture;
+pub use pooling::{Head, pool_regions, try_pool_regions};
+pub use rcnn::{Backbone, GeneralizedRcnn};
+pub use region_proposals::{RegionPredictions, RegionProposalHead, RegionProposalNetwork};
+pub use roi_heads::{KeypointBranch, MaskBranch, RoiHeads};
+pub use stage::{Stage, StageObserver};

@@ -1,0 +1,121 @@
+//! From a state dict to a detector, and back.
+
+use std::collections::BTreeMap;
+
+use burn::tensor::{DType, TensorData};
+use burn_store::{BurnToPyTorchAdapter, FloatCastAdapter, ModuleAdapter, ModuleSnapshot, PyTorchToBurnAdapter, bridge};
+
+use super::error::{Mismatch, Misshapen, WeightsError};
+use super::names::NameTable;
+use super::state_dict::StateDict;
+use crate::models::{Detector, DetectorConfig, GeneralizedRcnn};
+
+impl StateDict {
+    /// Puts all weights into a detector, in f32.
+    ///
+    /// # Errors
+    ///
+    /// - [`WeightsError::Mismatch`]: the names or shapes are not those of the detector, which stays as it is. All
+    ///   differences are listed.
+    /// - [`WeightsError::Tensor`]: a tensor could not be replaced, since its data is damaged.
+    pub fn load_into(
+        mut self,
+        detector: &mut Detector,
+        names: impl Fn(&DetectorConfig) -> NameTable,
+    ) -> Result<(), WeightsError> {
+        let names = names(detector.config());
+        let model = detector.model();
+        let mut mismatch = Mismatch::default();
+        let mut fields = BTreeMap::new();
+        for (field, expected) in shapes(model) {
+            let candidates = names.names(&field);
+            let Some(name) = candidates.iter().find(|name| self.tensors.contains_key(*name)) else {
+                mismatch.missing.extend(candidates.into_iter().next());
+                continue;
+            };
+            let Some(data) = self.tensors.remove(name) else {
+                continue;
+            };
+            if data.shape().to_vec() == expected {
+                fields.insert(field, data);
+            } else {
+                mismatch.misshapen.push(Misshapen {
+                    name: name.clone(),
+                    stored: data.shape().to_vec(),
+                    expected,
+                });
+            }
+        }
+        mismatch.unexpected = self.tensors.into_keys().collect();
+        if !mismatch.is_none() {
+            return Err(WeightsError::Mismatch {
+                model: detector.config().name.clone(),
+                mismatch: Box::new(mismatch),
+            });
+        }
+        replace(detector.model_mut(), fields)
+    }
+
+    /// The weights of a detector in f32.
+    ///
+    /// # Errors
+    ///
+    /// [`WeightsError::Tensor`]: a tensor could not be read from its device.
+    pub fn of(detector: &Detector, names: impl Fn(&DetectorConfig) -> NameTable) -> Result<Self, WeightsError> {
+        let names = names(detector.config());
+        let tensors = collected(detector.model()).into_iter().map(|tensor| {
+            let field = field_of(&tensor.name);
+            let name = names.names(&field).into_iter().next().unwrap_or(field);
+            match bridge::into_data(tensor) {
+                Ok(data) => Ok((name, data.convert_dtype(DType::F32))),
+                Err(error) => Err(WeightsError::Tensor {
+                    name,
+                    reason: error.to_string(),
+                }),
+            }
+        });
+        let tensors = tensors.collect::<Result<_, _>>()?;
+        Ok(Self { tensors })
+    }
+}
+
+/// The tensors of a model in torch's layout. Their data is read when it is asked for.
+fn collected(model: &GeneralizedRcnn) -> Vec<burn_store::burn_pack::Tensor> {
+    model.collect(None, Some(Box::new(BurnToPyTorchAdapter)), true)
+}
+
+/// The path of fields of a tensor, whose last part is torch's name of it.
+fn field_of(name: &str) -> String {
+    match name.rsplit_once('.') {
+        Some((module, "gamma")) => format!("{module}.weight"),
+        Some((module, "beta")) => format!("{module}.bias"),
+        _ => name.to_string(),
+    }
+}
+
+/// The shape of each tensor of a model in torch's layout, by its path of fields.
+fn shapes(model: &GeneralizedRcnn) -> BTreeMap<String, Vec<usize>> {
+    let shape = |tensor: &burn_store::burn_pack::Tensor| tensor.shape.to_vec();
+    let tensors = collected(model);
+    tensors
+        .iter()
+        .map(|tensor| (field_of(&tensor.name), shape(tensor)))
+        .collect()
+}
+
+/// Replaces the tensors of a model, all of which are there with the right shape.
+fn replace(model: &mut GeneralizedRcnn, fields: BTreeMap<String, TensorData>) -> Result<(), WeightsError> {
+    let tensors = fields
+        .into_iter()
+        .map(|(field, data)| bridge::from_data(data, field, None));
+    let adapter = PyTorchToBurnAdapter.chain(FloatCastAdapter::to(DType::F32));
+    let result = model.apply(tensors.collect(), None, Some(Box::new(adapter)), true);
+    let failed = |name: String, reason: String| Err(WeightsError::Tensor { name, reason });
+    if let Some(error) = result.errors.first() {
+        return failed("of a layer".to_string(), error.to_string());
+    }
+    match result.missing.first() {
+        Some((field, _)) => failed(field.clone(), "it was not replaced".to_string()),
+        None => Ok(()),
+    }
+}

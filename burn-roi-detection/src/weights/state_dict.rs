@@ -1,0 +1,131 @@
+//! [`StateDict`]: weights by name, read from a file and written to one.
+
+use std::collections::{BTreeMap, HashMap};
+use std::ffi::OsString;
+use std::path::{Path, PathBuf};
+use std::{fs, process};
+
+use burn::tensor::{DType, TensorData};
+use burn_store::{ModuleStore, PytorchStore, SafetensorsStore, bridge};
+use safetensors::Dtype;
+use safetensors::tensor::TensorView;
+
+use super::error::WeightsError;
+
+/// A counter of training steps that torch saves with each norm. Inference does not need it.
+const TRAINING_COUNTER: &str = ".num_batches_tracked";
+
+/// Weights by name, in the layout of a framework's files: torch's `state_dict`.
+///
+/// A linear layer's weight is `[out_features, in_features]`, as in torch.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct StateDict {
+    /// The tensors by name.
+    pub tensors: BTreeMap<String, TensorData>,
+}
+
+impl StateDict {
+    /// Reads a file: torch's `.pth` or `.pt`, or `.safetensors`. All of it is read at once, so that a damaged file is an
+    /// error before a model changes. The counters `num_batches_tracked` are left out.
+    ///
+    /// # Errors
+    ///
+    /// [`WeightsError::Read`]: the file can't be opened, has another ending, or is no state dict.
+    pub fn read(path: impl AsRef<Path>) -> Result<Self, WeightsError> {
+        let path = path.as_ref();
+        read(path).map_err(|reason| WeightsError::Read {
+            path: path.to_owned(),
+            reason,
+        })
+    }
+
+    /// Reads the bytes of a safetensors file.
+    ///
+    /// # Errors
+    ///
+    /// [`WeightsError::Bytes`]: they are no safetensors file.
+    pub fn from_safetensors(bytes: Vec<u8>) -> Result<Self, WeightsError> {
+        tensors_of(SafetensorsStore::from_bytes(Some(bytes))).map_err(|reason| WeightsError::Bytes { reason })
+    }
+
+    /// Writes a safetensors file. It is written under another name and then renamed, so that there is no half of a
+    /// file under this name.
+    ///
+    /// # Errors
+    ///
+    /// [`WeightsError::Write`]: the file can't be written, or a tensor is of a dtype that is neither a float nor an
+    /// integer.
+    pub fn write(&self, path: impl AsRef<Path>) -> Result<(), WeightsError> {
+        let path = path.as_ref();
+        self.write_renamed(path).map_err(|reason| WeightsError::Write {
+            path: path.to_owned(),
+            reason,
+        })
+    }
+
+    fn write_renamed(&self, path: &Path) -> Result<(), String> {
+        let views = self.tensors.iter().map(|(name, data)| {
+            let dtype = dtype(data.dtype()).ok_or_else(|| format!("{name} is of dtype {:?}", data.dtype()))?;
+            let view = TensorView::new(dtype, data.shape().to_vec(), data.as_bytes());
+            Ok((name, view.map_err(|error| error.to_string())?))
+        });
+        let views = views.collect::<Result<Vec<_>, String>>()?;
+        // As torch's tools expect.
+        let metadata = HashMap::from([("format".to_string(), "pt".to_string())]);
+        let bytes = safetensors::serialize(views, Some(metadata)).map_err(|error| error.to_string())?;
+        let temporary = temporary(path);
+        let written = fs::write(&temporary, bytes).and_then(|()| fs::rename(&temporary, path));
+        written.map_err(|error| {
+            // The first error is the one to report.
+            let _ = fs::remove_file(&temporary);
+            error.to_string()
+        })
+    }
+}
+
+/// A name beside the file that no other process writes.
+fn temporary(path: &Path) -> PathBuf {
+    let mut name = path.file_name().map_or_else(OsString::new, ToOwned::to_owned);
+    name.push(format!(".{}.part", process::id()));
+    path.with_file_name(name)
+}
+
+fn dtype(dtype: DType) -> Option<Dtype> {
+    Some(match dtype {
+        DType::F64 => Dtype::F64,
+        DType::F32 => Dtype::F32,
+        DType::F16 => Dtype::F16,
+        DType::BF16 => Dtype::BF16,
+        DType::I64 => Dtype::I64,
+        DType::I32 => Dtype::I32,
+        _ => return None,
+    })
+}
+
+fn read(path: &Path) -> Result<StateDict, String> {
+    // Opened here for a plain message; the stores wrap theirs in more words.
+    fs::File::open(path).map_err(|error| error.to_string())?;
+    let ending = path.extension().and_then(|ending| ending.to_str()).unwrap_or_default();
+    match ending {
+        "safetensors" => tensors_of(SafetensorsStore::from_file(path)),
+        // Indices of torch's `Sequential` have gaps; the tables of names know which.
+        "pth" | "pt" => tensors_of(PytorchStore::from_file(path).map_indices_contiguous(false)),
+        _ => Err("its name must end in .pth, .pt or .safetensors".to_string()),
+    }
+}
+
+fn tensors_of<Store: ModuleStore>(mut store: Store) -> Result<StateDict, String> {
+    let tensors = store
+        .get_all_tensors()
+        .map_err(|error| format!("it is damaged, or no state dict: {error}"))?;
+    let weights = tensors
+        .values()
+        .filter(|tensor| !tensor.name.ends_with(TRAINING_COUNTER));
+    let read = weights.map(|tensor| {
+        let name = tensor.name.clone();
+        let data = bridge::to_data(tensor).map_err(|error| format!("{name}: {error}"))?;
+        Ok((name, data))
+    });
+    let tensors = read.collect::<Result<_, String>>()?;
+    Ok(StateDict { tensors })
+}
