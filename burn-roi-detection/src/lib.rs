@@ -182,3 +182,8 @@ pub use training::{
     try_assign_targets_to_proposals, try_fastrcnn_loss, try_maskrcnn_loss, try_project_masks_on_boxes, try_rpn_loss,
     try_select_training_samples,
 };
+
+/// The examples of a document are compiled.
+#[cfg(all(doctest, feature = "models"))]
+#[doc = include_str!("../../docs/detectors.md")]
+struct Detectors;
