@@ -26,6 +26,7 @@
 //! | `""` (ONNX) | `MaxRoiPool` 1 and 22 | `roi_pool`, `onnx::MaxRoiPool` |
 //! | `""` (ONNX) | `NonMaxSuppression` 10 and 11 | `onnx::non_max_suppression` |
 //! | `""` (ONNX) | `TopK` | `onnx::top_k` |
+//! | `""` (ONNX) | `Resize` 10 to 19, `Upsample` 7 and 9 | `onnx::resize` |
 //! | `com.microsoft` | `CropAndResize` | `crop_and_resize`, `onnx::CropAndResize` |
 //! | `mmcv`, `mmdeploy` | `MMCVRoiAlign` | `roi_align`, `mmcv::RoiAlign` |
 //! | `mmcv`, `mmdeploy` | `MMCVRoIAlignRotated` | `roi_align_rotated`, `mmcv::RoiAlignRotated` |
@@ -131,7 +132,7 @@ impl Input {
 }
 
 /// Registers the operators that [`input`](crate::input()) writes into a model: the region operators,
-/// `NonMaxSuppression`, `TopK`, `Expand`, `Reshape`, and those that replace loops and branches.
+/// `NonMaxSuppression`, `TopK`, `Resize`, `Expand`, `Reshape`, and those that replace loops and branches.
 ///
 /// # Panics
 ///

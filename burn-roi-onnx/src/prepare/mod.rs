@@ -54,7 +54,7 @@ pub(crate) fn rewrite(model: &mut ModelProto, settings: &Settings) -> Result<(),
             torchvision::pyramid::join(graph);
         }
         substitute::shaping(graph, &known);
-        substitute::top_k(graph);
+        substitute::to_own(graph);
         substitute::constants_of_extremes(graph);
         substitute::sizes_of_extremes(graph);
     }

@@ -50,7 +50,7 @@ pub(super) fn prepare(model: &mut ModelProto) -> Result<(), Error> {
 }
 
 /// Moves a node to an operator set.
-fn move_to(node: &mut NodeProto, domain: &str) {
+pub(super) fn move_to(node: &mut NodeProto, domain: &str) {
     node.domain = domain.to_string();
     node.attribute.push(text(ORIGINAL_NAME, &original_name(node)));
 }
@@ -85,11 +85,12 @@ fn check(node: &NodeProto, operator: &Operator, version: usize) -> Result<(), Er
     })
 }
 
-/// An error if a body has a region operator: burn-onnx generates no code for custom operators in bodies.
+/// An error if a body has a region operator or a `Resize`: burn-onnx generates no code for custom operators in bodies,
+/// and its own `Resize` ignores most of the attributes.
 fn refuse_in_bodies(node: &NodeProto) -> Result<(), Error> {
     fn refuse(graph: &GraphProto, around: &NodeId) -> Result<(), Error> {
         for node in &graph.node {
-            if operator(node).is_some() {
+            if operator(node).is_some() || is(node, "Resize") {
                 return Err(Error::Node {
                     node: Box::new(NodeId::of(node)),
                     reason: format!("it is in the body of {around}, where burn-onnx takes no custom operator"),

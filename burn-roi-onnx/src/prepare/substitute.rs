@@ -5,6 +5,7 @@ use std::collections::HashMap;
 use onnx_ir::{GraphProto, NodeProto, TensorProto};
 
 use super::fold::{Known, Scope};
+use super::region_operators::move_to;
 use crate::operators::own::shaping::Shaping;
 use crate::operators::own::{OwnOperator, sizes, top_k};
 use crate::read::node::{NodeAttributes, is};
@@ -76,10 +77,11 @@ pub(super) fn constants_of_extremes(graph: &mut GraphProto) {
     graph.initializer.append(&mut rows);
 }
 
-/// Moves `TopK` to the operator set of this crate.
-pub(super) fn top_k(graph: &mut GraphProto) {
-    for node in graph.node.iter_mut().filter(|node| is(node, top_k::NAME)) {
-        node.domain = DOMAIN.to_string();
+/// Moves `TopK`, `Resize` and `Upsample` to the operator set of this crate.
+pub(super) fn to_own(graph: &mut GraphProto) {
+    let moves = |node: &NodeProto| [top_k::NAME, "Resize", "Upsample"].iter().any(|name| is(node, name));
+    for node in graph.node.iter_mut().filter(|node| moves(node)) {
+        move_to(node, DOMAIN);
     }
 }
 

@@ -18,6 +18,7 @@ import onnx
 import safetensors.numpy
 
 import exported
+import resizing
 import selection
 import standard
 import suppression
@@ -25,7 +26,7 @@ import vendors
 
 MOST_BYTES = 30_000
 # The checker knows no vendor's operators.
-STANDARD = {"Loop", "MaxRoiPool", "NonMaxSuppression", "RoiAlign", "TopK"}
+STANDARD = {"Loop", "MaxRoiPool", "NonMaxSuppression", "Resize", "RoiAlign", "TopK", "Upsample"}
 
 
 def write(path, content):
@@ -58,7 +59,7 @@ def main():
     arguments = parser.parse_args()
     arguments.output.mkdir(parents=True, exist_ok=True)
     entries = []
-    for module in [standard, vendors, suppression, selection, exported]:
+    for module in [standard, vendors, suppression, selection, resizing, exported]:
         entries += [save(graph, arguments.output) for graph in module.graphs()]
     lines = ",\n".join("  " + json.dumps(entry) for entry in entries)
     (arguments.output / "graphs.json").write_text(f"[\n{lines}\n]\n")

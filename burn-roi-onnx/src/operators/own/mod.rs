@@ -4,6 +4,7 @@
 pub(crate) mod batched_suppression;
 pub(crate) mod keypoints;
 mod operator;
+pub(crate) mod resize;
 pub(crate) mod shaping;
 pub(crate) mod sizes;
 pub(crate) mod suppression;
@@ -15,9 +16,11 @@ use crate::read::opset::DOMAIN;
 use shaping::Shaping;
 
 /// All of them.
-pub(crate) const ALL: [&dyn OwnOperator; 8] = [
+pub(crate) const ALL: [&dyn OwnOperator; 10] = [
     &batched_suppression::BatchedSuppression,
     &keypoints::Keypoints,
+    &resize::Resizing::Resize,
+    &resize::Resizing::Upsample,
     &Shaping::Expand,
     &Shaping::Flatten,
     &Shaping::Reshape,
