@@ -39,11 +39,12 @@ const RUNS: [&str; 6] = [
 ];
 
 /// The graphs that are imported with joined levels as well, and how many pyramids they have.
-const JOINED: [(&str, usize); 5] = [
+const JOINED: [(&str, usize); 6] = [
     ("torchvision_multi_scale_roi_align_11", 1),
     ("torchvision_multi_scale_roi_align_16", 1),
     ("torchvision_multi_scale_roi_align_18", 1),
     ("torchvision_multi_scale_roi_align_one_scale_16", 1),
+    ("torchvision_multi_scale_roi_align_dynamo", 1),
     ("tiny", 2),
 ];
 

@@ -50,6 +50,7 @@ pub(crate) fn rewrite(model: &mut ModelProto, settings: &Settings) -> Result<(),
         torchvision::batched_suppression::replace(graph);
         torchvision::paste_masks::replace(graph);
         torchvision::keypoints::replace(graph);
+        substitute::gathers_of_rows(graph);
         if settings.joins_levels {
             torchvision::pyramid::join(graph);
         }

@@ -1,8 +1,8 @@
 //! Replaces standard nodes that burn-onnx refuses or whose generated code fails.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
-use onnx_ir::{GraphProto, NodeProto, TensorProto};
+use onnx_ir::{GraphProto, NodeProto, TensorProto, ValueInfoProto};
 
 use super::fold::{Known, Scope};
 use super::region_operators::move_to;
@@ -75,6 +75,41 @@ pub(super) fn constants_of_extremes(graph: &mut GraphProto) {
         }
     }
     graph.initializer.append(&mut rows);
+}
+
+/// `GatherND` of rows, as torch's exporter of today writes `tensor[indices]`, becomes `Gather`. burn-onnx knows the
+/// rank of its output only if the length of an index tuple is in the shape that it inferred, and else its code does not
+/// compile.
+pub(super) fn gathers_of_rows(graph: &mut GraphProto) {
+    let columns: HashSet<&str> = graph
+        .value_info
+        .iter()
+        .filter(|value| is_column(value))
+        .map(|value| &*value.name)
+        .collect();
+    let rows: HashMap<String, String> = graph
+        .node
+        .iter()
+        .filter(|node| is(node, "Unsqueeze"))
+        .filter_map(|node| Some((node.output.first()?.clone(), node.input.first()?.clone())))
+        .filter(|(column, _)| columns.contains(column.as_str()))
+        .collect();
+    for node in graph.node.iter_mut().filter(|node| is(node, "GatherND")) {
+        let indices = node.input.get_mut(1);
+        if let Some((indices, row)) = indices.and_then(|name| Some((rows.get(name)?, name)))
+            && node.attribute.iter().all(|attribute| attribute.i == 0)
+        {
+            row.clone_from(indices);
+            node.op_type = "Gather".to_string();
+            node.attribute.clear();
+        }
+    }
+}
+
+/// Whether a value is of rank 2 with one column.
+fn is_column(value: &ValueInfoProto) -> bool {
+    let dims = value.type_.tensor_type().shape.dim.as_slice();
+    matches!(dims, [_, columns] if columns.dim_value() == 1)
 }
 
 /// Moves `TopK`, `Resize` and `Upsample` to the operator set of this crate.

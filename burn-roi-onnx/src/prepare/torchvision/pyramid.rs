@@ -1,5 +1,5 @@
 //! Replaces what torchvision's export has for a feature pyramid: for each level, a `Gather` of the level's regions, a
-//! `RoiAlign`, and a `ScatterElements` of the results.
+//! `RoiAlign`, and a `ScatterElements` of the results, or a `ScatterND` by torch's exporter of today.
 
 use onnx_ir::{AttributeProto, GraphProto, NodeProto};
 
@@ -12,7 +12,7 @@ use crate::read::tensor::{Data, Tensor};
 /// Joins the levels of each pyramid of a graph.
 pub(crate) fn join(graph: &mut GraphProto) {
     let producers = Producers::of(graph);
-    let chained = |node: &NodeProto| node.op_type == "ScatterElements" && node.domain.is_empty();
+    let chained = |node: &NodeProto| is_scatter(node) && node.domain.is_empty();
     let inner: Vec<&str> = graph
         .node
         .iter()
@@ -50,14 +50,20 @@ fn pyramid(producers: &Producers, last: &NodeProto) -> Option<NodeProto> {
     loop {
         plain_scatter(scatter).then_some(())?;
         levels.push(level(producers, scatter)?);
-        let before = producers.node(scatter.input.first()?)?;
-        match before.op_type.as_str() {
-            "ScatterElements" => scatter = before,
-            "ConstantOfShape" => {
-                zeros(before).then_some(())?;
+        let name = scatter.input.first()?;
+        match producers.node(name) {
+            Some(before) if is_scatter(before) => scatter = before,
+            Some(before) => {
+                (before.op_type == "ConstantOfShape" && zeros(before)).then_some(())?;
                 break;
             }
-            _ => return None,
+            None => {
+                let Data::Float(values) = producers.constant(name)?.data else {
+                    return None;
+                };
+                values.iter().all(|&value| value == 0.0).then_some(())?;
+                break;
+            }
         }
     }
     levels.sort_by_key(|level| level.number);
@@ -97,6 +103,10 @@ fn settings(align: &NodeProto) -> [AttributeProto; 4] {
     ]
 }
 
+fn is_scatter(node: &NodeProto) -> bool {
+    matches!(&*node.op_type, "ScatterElements" | "ScatterND")
+}
+
 /// Whether a scatter overwrites rows.
 fn plain_scatter(node: &NodeProto) -> bool {
     node.int("axis", 0) == 0 && matches!(node.text("reduction"), None | Some(b"none"))
@@ -114,7 +124,7 @@ fn zeros(node: &NodeProto) -> bool {
     ) && value.flatten().is_none_or(|value| value.data == Data::Float(vec![0.0]))
 }
 
-/// The level whose results a `ScatterElements` writes.
+/// The level whose results a scatter writes.
 fn level<'a>(producers: &Producers<'a>, scatter: &'a NodeProto) -> Option<Level<'a>> {
     // torch casts the result to its own dtype.
     let align = producers.node(producers.through(scatter.input.get(2)?, &["Cast"])?)?;
@@ -126,12 +136,16 @@ fn level<'a>(producers: &Producers<'a>, scatter: &'a NodeProto) -> Option<Level<
     (of_rows(producers, batch, &[0])?.output == rows.output).then_some(())?;
     let chosen = rows.input.get(1)?;
 
-    let spread = producers.node(scatter.input.get(1)?)?;
-    (spread.op_type == "Expand").then_some(())?;
-    let column = producers.node(spread.input.first()?)?;
-    (column.op_type == "Reshape" && column.input.first() == Some(chosen)).then_some(())?;
+    let column = match &*scatter.op_type {
+        "ScatterElements" => producers.operator(
+            producers.operator(scatter.input.get(1)?, "Expand")?.input.first()?,
+            "Reshape",
+        )?,
+        _ => producers.operator(scatter.input.get(1)?, "Unsqueeze")?,
+    };
+    (column.input.first() == Some(chosen)).then_some(())?;
 
-    let asked = producers.through(chosen, &["Squeeze", "Split", "Transpose", "Reshape"])?;
+    let asked = producers.through(chosen, &["Squeeze", "Split", "Slice", "Transpose", "Reshape"])?;
     let asked = producers.operator(asked, "NonZero")?;
     let equal = producers.operator(asked.input.first()?, "Equal")?;
     Some(Level {
@@ -142,12 +156,19 @@ fn level<'a>(producers: &Producers<'a>, scatter: &'a NodeProto) -> Option<Level<
     })
 }
 
-/// The `Gather` of rows before a `Gather` of these columns.
+/// The `Gather` of rows before a `Gather` or a `Slice` of these columns.
 fn of_rows<'a>(producers: &Producers<'a>, columns: &str, numbers: &[i64]) -> Option<&'a NodeProto> {
-    let columns = producers
-        .operator(columns, "Gather")
-        .filter(|node| node.int("axis", 0) == 1)?;
-    (producers.constant(columns.input.get(1)?)?.integers()? == numbers).then_some(())?;
+    let columns = producers.node(columns)?;
+    let integers = |at: usize| producers.constant(columns.input.get(at)?)?.integers();
+    let taken = match &*columns.op_type {
+        "Gather" if columns.int("axis", 0) == 1 => integers(1)?,
+        "Slice" if integers(3)? == [1] && columns.input.get(4).is_none_or(|_| integers(4) == Some(vec![1])) => {
+            let (starts, ends) = (integers(1)?, integers(2)?);
+            (*starts.first()?..(*ends.first()?).min(1 + *numbers.last()?)).collect()
+        }
+        _ => return None,
+    };
+    (taken == numbers).then_some(())?;
     let rows = producers.node(columns.input.first()?)?;
     (rows.op_type == "Gather" && rows.int("axis", 0) == 0).then_some(rows)
 }
