@@ -69,4 +69,24 @@ pub enum DetectionError {
         /// What it must be.
         expected: String,
     },
+    /// Run lengths are not a mask, or not a mask of the size that they must have.
+    #[error("the run lengths have {value}, but must have {expected}")]
+    RunLengths {
+        /// What they have.
+        value: String,
+        /// What they must have.
+        expected: String,
+    },
+    /// An entry of a list has a value that it must not have.
+    #[error("`{argument}`: {entry} has {value}, but must have {expected}")]
+    Entry {
+        /// The list.
+        argument: &'static str,
+        /// The entry, by its index, counted from 0, or by its id.
+        entry: String,
+        /// What it has.
+        value: String,
+        /// What it must have.
+        expected: String,
+    },
 }

@@ -1,5 +1,6 @@
 //! Every config read from JSON.
 
+use burn_roi_detection::evaluate::coco::{CocoEvaluationConfig, CocoKind};
 use burn_roi_detection::onnx::{self, tensorrt};
 use burn_roi_detection::*;
 
@@ -30,6 +31,7 @@ fn every_config_reads_what_it_writes_and_nothing_else() {
     check(ProposalConfig::new(), &[]);
     check(MaskTargets::new(), &[]);
     check(TrainingSamplesConfig::new(), &[]);
+    check(CocoEvaluationConfig::new(CocoKind::Segm), &["kind"]);
     check(onnx::NonMaxSuppression::new(), &[]);
     check(tensorrt::CropAndResize::new(7, 7), &["crop_height", "crop_width"]);
     check(tensorrt::PyramidRoiAlign::new(), &[]);

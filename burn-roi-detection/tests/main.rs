@@ -17,6 +17,7 @@ mod boxes;
 mod cases;
 mod configs;
 mod detections;
+mod evaluate;
 mod heads;
 mod keypoints;
 mod masks;

@@ -1,0 +1,75 @@
+//! The entries of a COCO file.
+
+use serde::Deserialize;
+
+use crate::run_lengths::RunLengths;
+
+/// An image of a COCO file.
+#[derive(Debug, Clone, PartialEq, Deserialize)]
+pub struct CocoImage {
+    /// Its id, which no other image has.
+    pub id: i64,
+    /// The name of its file, if the COCO file has it.
+    #[serde(default)]
+    pub file_name: Option<String>,
+    /// Its height in pixels, above 0.
+    pub height: usize,
+    /// Its width in pixels, above 0. Height * width fits into a u32.
+    pub width: usize,
+}
+
+impl CocoImage {
+    /// `[height, width]` in pixels.
+    pub fn size(&self) -> [usize; 2] {
+        [self.height, self.width]
+    }
+}
+
+/// A category of a COCO file.
+#[derive(Debug, Clone, PartialEq, Deserialize)]
+pub struct CocoCategory {
+    /// Its id, which no other category has. The ids of COCO go from 1 to 90 with gaps.
+    pub id: i64,
+    /// Its name.
+    pub name: String,
+    /// The group that it belongs to, such as `animal`.
+    #[serde(default)]
+    pub supercategory: Option<String>,
+    /// The names of its keypoints, in the order of an annotation's keypoints. Empty if it has none.
+    #[serde(default)]
+    pub keypoints: Vec<String>,
+}
+
+/// An object of an image, or a crowd of objects.
+#[derive(Debug, Clone, PartialEq)]
+pub struct CocoAnnotation {
+    /// Its id, which no other annotation has.
+    pub id: i64,
+    /// The id of its image.
+    pub image_id: i64,
+    /// The id of its category.
+    pub category_id: i64,
+    /// `[x, y, w, h]` in pixels: the left upper corner and the size. The size may be 0, and a part of the box may be
+    /// outside of the image.
+    pub bbox: [f64; 4],
+    /// The area of the object in pixels, by which COCO calls it small, medium or large.
+    pub area: f64,
+    /// Its mask, if the COCO file has it. [`CocoDataset::mask_of`](super::CocoDataset::mask_of) rasterises it.
+    pub segmentation: Option<CocoSegmentation>,
+    /// Whether it is a crowd, which any number of detections may match: COCO's `iscrowd`.
+    pub is_crowd: bool,
+    /// `[x, y, v]` of each keypoint in pixels, if the COCO file has them. v is 0 for a keypoint without a label, 1 for
+    /// one that is hidden and 2 for one that can be seen.
+    pub keypoints: Option<Vec<[f64; 3]>>,
+    /// The number of keypoints with a label. COCO's evaluation of keypoints ignores an annotation that has none.
+    pub num_keypoints: usize,
+}
+
+/// The mask of an annotation as the COCO file has it.
+#[derive(Debug, Clone, PartialEq)]
+pub enum CocoSegmentation {
+    /// Polygons `[x1, y1, x2, y2, ...]` in pixels, of at least 3 points each. The mask is their union.
+    Polygons(Vec<Vec<f64>>),
+    /// Run lengths, of which COCO's crowds are made. In the file they may be compressed.
+    RunLengths(RunLengths),
+}

@@ -1,0 +1,3 @@
+//! Data sets for training and evaluation.
+
+pub mod coco;

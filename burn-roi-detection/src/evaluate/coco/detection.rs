@@ -1,0 +1,127 @@
+//! [`CocoDetection`]: a detection in COCO's terms, and COCO's JSON of results.
+
+use burn_roi::internal::or_panic;
+use serde::{Deserialize, Serialize};
+
+use super::checks;
+use crate::data::coco::CocoReadError;
+use crate::error::DetectionError;
+use crate::run_lengths::RunLengths;
+
+/// A detection of an image. With serde it is an entry of COCO's JSON of results.
+///
+/// ```
+/// use burn_roi_detection::evaluate::coco::{CocoDetection, detections_from_json, detections_to_json};
+///
+/// let detection = CocoDetection::new(42, 18, 0.5).with_corners([10.0, 20.0, 40.0, 30.0]);
+/// assert_eq!(detection.bbox, Some([10.0, 20.0, 30.0, 10.0]));
+/// let json = detections_to_json(&[detection.clone()]);
+/// assert_eq!(json, r#"[{"image_id":42,"category_id":18,"score":0.5,"bbox":[10.0,20.0,30.0,10.0]}]"#);
+/// assert_eq!(detections_from_json(json.as_bytes()), Ok(vec![detection]));
+/// ```
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct CocoDetection {
+    /// The id of the image in the data set.
+    pub image_id: i64,
+    /// The id of the category in the data set, not a detector's label. See
+    /// [`category_of_label`](crate::data::coco::CocoDataset::category_of_label).
+    pub category_id: i64,
+    /// How sure the detector is. Finite.
+    pub score: f64,
+    /// `[x, y, w, h]` in pixels: the left upper corner and the size, of at least 0.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub bbox: Option<[f64; 4]>,
+    /// The mask, of the image's size.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub segmentation: Option<RunLengths>,
+    /// `[x, y, v]` of each keypoint in pixels. v is not read.
+    #[serde(default, skip_serializing_if = "Option::is_none", with = "flat")]
+    pub keypoints: Option<Vec<[f64; 3]>>,
+}
+
+impl CocoDetection {
+    /// A detection without a box, a mask and keypoints.
+    pub fn new(image_id: i64, category_id: i64, score: f64) -> Self {
+        Self {
+            image_id,
+            category_id,
+            score,
+            bbox: None,
+            segmentation: None,
+            keypoints: None,
+        }
+    }
+
+    /// Sets the box from `[x, y, w, h]` in pixels.
+    pub fn with_bbox(mut self, bbox: [f64; 4]) -> Self {
+        self.bbox = Some(bbox);
+        self
+    }
+
+    /// Sets the box from `[x1, y1, x2, y2]` in pixels, as in [`Detections`](crate::Detections).
+    pub fn with_corners(self, [x1, y1, x2, y2]: [f64; 4]) -> Self {
+        self.with_bbox([x1, y1, x2 - x1, y2 - y1])
+    }
+
+    /// Sets the mask.
+    pub fn with_mask(mut self, mask: RunLengths) -> Self {
+        self.segmentation = Some(mask);
+        self
+    }
+
+    /// Sets the keypoints, `[x, y, v]` in pixels.
+    pub fn with_keypoints(mut self, keypoints: Vec<[f64; 3]>) -> Self {
+        self.keypoints = Some(keypoints);
+        self
+    }
+}
+
+/// Reads COCO's JSON of results: a list of detections. Fields that a [`CocoDetection`] does not have are not read.
+///
+/// # Errors
+///
+/// [`CocoReadError::Json`]: the text is not as COCO's. The message says in which line and column.
+pub fn detections_from_json(json: &[u8]) -> Result<Vec<CocoDetection>, CocoReadError> {
+    serde_json::from_slice(json).map_err(|error| CocoReadError::Json(error.to_string()))
+}
+
+/// Writes COCO's JSON of results. Masks have compressed counts.
+///
+/// # Panics
+///
+/// If [`try_detections_to_json`] returns an error, with its text.
+pub fn detections_to_json(detections: &[CocoDetection]) -> String {
+    or_panic(try_detections_to_json(detections))
+}
+
+/// [`detections_to_json`] that returns an error instead of panicking.
+///
+/// # Errors
+///
+/// `DetectionError::Entry`: a score, a box or a keypoint is not finite, which JSON can't hold.
+pub fn try_detections_to_json(detections: &[CocoDetection]) -> Result<String, DetectionError> {
+    for (index, detection) in detections.iter().enumerate() {
+        checks::finite(index, detection)?;
+    }
+    Ok(serde_json::to_string(detections).expect("finite numbers and text are JSON"))
+}
+
+/// Keypoints as one list of numbers.
+mod flat {
+    use serde::de::Error;
+    use serde::{Deserialize, Deserializer, Serialize, Serializer};
+
+    use crate::data::coco::triples;
+
+    pub fn serialize<S: Serializer>(keypoints: &Option<Vec<[f64; 3]>>, serializer: S) -> Result<S::Ok, S::Error> {
+        keypoints
+            .as_ref()
+            .map(|keypoints| keypoints.as_flattened())
+            .serialize(serializer)
+    }
+
+    pub fn deserialize<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<Vec<[f64; 3]>>, D::Error> {
+        let flat = Option::<Vec<f64>>::deserialize(deserializer)?;
+        flat.map(|flat| triples(&flat)).transpose().map_err(D::Error::custom)
+    }
+}

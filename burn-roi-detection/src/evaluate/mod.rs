@@ -1,0 +1,3 @@
+//! How good a detector is: its detections compared with the truth.
+
+pub mod coco;

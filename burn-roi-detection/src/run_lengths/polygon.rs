@@ -1,0 +1,161 @@
+//! Masks of polygons, rasterised as pycocotools does.
+//!
+//! pycocotools draws the outline on a grid of 5 x 5 points a pixel. Where the outline goes from the third to the fourth
+//! point of a pixel from the left, it crosses the middle of a column of pixels. The pixels of this column from that
+//! point on change between set and not set. Here only these crossings are computed: the effort is the number of columns
+//! of an edge, however long it is.
+
+use super::joined::Joined;
+use super::{RunLengths, option, or_panic, pixels_of};
+use crate::error::DetectionError;
+
+/// Grid points of a pixel's side.
+const SCALE: i64 = 5;
+
+/// The largest coordinate. Five times as much is a 32-bit integer in pycocotools.
+const LARGEST: f64 = 1e8;
+
+impl RunLengths {
+    /// The union of polygons, the same pixels as those of pycocotools' `frPyObjects` and `merge`.
+    ///
+    /// - `polygons`: each is `[x1, y1, x2, y2, ...]` in pixels, of at least 3 points. Points may be outside of the
+    ///   image, and coordinates are from -1e8 to 1e8. An empty list sets no pixel.
+    /// - `size`: `[H, W]` of the image in pixels. H * W fits into a u32.
+    ///
+    /// # Panics
+    ///
+    /// If [`try_from_polygons`](Self::try_from_polygons) returns an error, with its text.
+    pub fn from_polygons(polygons: &[Vec<f64>], size: [usize; 2]) -> Self {
+        or_panic(Self::try_from_polygons(polygons, size))
+    }
+
+    /// [`from_polygons`](Self::from_polygons) that returns an error instead of panicking.
+    ///
+    /// # Errors
+    ///
+    /// `RoiError::Option`: a polygon has fewer than 6 coordinates, an odd number of them, or a coordinate that is NaN
+    /// or beyond 1e8, or H * W is too large.
+    pub fn try_from_polygons(polygons: &[Vec<f64>], size: [usize; 2]) -> Result<Self, DetectionError> {
+        let pixels = pixels_of(size)?;
+        let mut all: Option<Self> = None;
+        for polygon in polygons {
+            check(polygon)?;
+            let mask = of_polygon(polygon, size, pixels);
+            all = Some(match all {
+                Some(all) => all.try_union(&mask)?,
+                None => mask,
+            });
+        }
+        Ok(all.unwrap_or_else(|| of_changes(&[], size, pixels)))
+    }
+}
+
+fn check(polygon: &[f64]) -> Result<(), DetectionError> {
+    let count = polygon.len();
+    if count < 6 || !count.is_multiple_of(2) {
+        let value = format!("a polygon of {count} coordinates");
+        return Err(option(
+            "polygons",
+            value,
+            "of an even number of coordinates, 6 at least",
+        ));
+    }
+    match polygon.iter().find(|coordinate| !(coordinate.abs() <= LARGEST)) {
+        Some(coordinate) => {
+            let value = format!("a polygon with coordinate {coordinate}");
+            Err(option("polygons", value, "of coordinates from -1e8 to 1e8"))
+        }
+        None => Ok(()),
+    }
+}
+
+fn of_polygon(polygon: &[f64], size: [usize; 2], pixels: u32) -> RunLengths {
+    // Toward 0, as a conversion in C.
+    let on_grid = |coordinate: f64| (SCALE as f64 * coordinate + 0.5) as i64;
+    let points: Vec<[i64; 2]> = polygon
+        .chunks_exact(2)
+        .map(|point| [on_grid(point[0]), on_grid(point[1])])
+        .collect();
+    let mut changes = Vec::new();
+    for (index, &start) in points.iter().enumerate() {
+        let end = points[(index + 1) % points.len()];
+        add_crossings(start, end, size, &mut changes);
+    }
+    changes.sort_unstable();
+    of_changes(&changes, size, pixels)
+}
+
+/// The mask that changes between set and not set at each of these pixels, which ascend.
+fn of_changes(changes: &[u32], size: [usize; 2], pixels: u32) -> RunLengths {
+    let mut joined = Joined::default();
+    let (mut is_set, mut last) = (false, 0);
+    for &change in changes {
+        joined.push(is_set, change - last);
+        (is_set, last) = (!is_set, change);
+    }
+    joined.push(is_set, pixels - last);
+    joined.finish(size)
+}
+
+/// Adds the first pixel, in column-major order, below each crossing of an edge with the middle of a column.
+fn add_crossings(start: [i64; 2], end: [i64; 2], [height, width]: [usize; 2], changes: &mut Vec<u32>) {
+    let is_flat = (end[0] - start[0]).abs() >= (end[1] - start[1]).abs();
+    // pycocotools takes both directions of an edge as the one in which its longer coordinate grows.
+    let axis = if is_flat { 0 } else { 1 };
+    let (start, end) = if start[axis] > end[axis] {
+        (end, start)
+    } else {
+        (start, end)
+    };
+    let edge = Edge { start, end };
+
+    let (left, right) = (start[0].min(end[0]), start[0].max(end[0]));
+    // Column c is crossed from 5 c + 2 to 5 c + 3.
+    let first = (left - 2).div_euclid(SCALE) + i64::from((left - 2).rem_euclid(SCALE) > 0);
+    let last = (right - 3).div_euclid(SCALE);
+    for column in first.max(0)..=last.min(width as i64 - 1) {
+        let x = SCALE * column + 2;
+        let y = if is_flat { edge.y_of_flat(x) } else { edge.y_of_steep(x) };
+        // The rows whose middle is at the crossing or below it.
+        let row = (y as f64 + 0.5) / SCALE as f64 - 0.5;
+        let row = row.max(0.0).min(height as f64).ceil();
+        changes.push((column as usize * height + row as usize) as u32);
+    }
+}
+
+/// An edge on the grid. Its longer coordinate grows from start to end.
+struct Edge {
+    start: [i64; 2],
+    end: [i64; 2],
+}
+
+impl Edge {
+    /// The upper one of the outline's points at x and at x + 1, for an edge that is at least as wide as it is high.
+    fn y_of_flat(&self, x: i64) -> i64 {
+        let slope = (self.end[1] - self.start[1]) as f64 / (self.end[0] - self.start[0]) as f64;
+        let y = |x: i64| (self.start[1] as f64 + slope * (x - self.start[0]) as f64 + 0.5) as i64;
+        y(x).min(y(x + 1))
+    }
+
+    /// The upper one of the two points between which the outline goes from x to x + 1 or back, for an edge that is
+    /// higher than wide.
+    fn y_of_steep(&self, x: i64) -> i64 {
+        let rows = self.end[1] - self.start[1];
+        let slope = (self.end[0] - self.start[0]) as f64 / rows as f64;
+        let is_beyond = |step: i64| {
+            let found = (self.start[0] as f64 + slope * step as f64 + 0.5) as i64;
+            if slope > 0.0 { found > x } else { found <= x }
+        };
+        // The first step beyond: steps up to `before` are not, and `beyond` is.
+        let (mut before, mut beyond) = (0, rows);
+        while beyond - before > 1 {
+            let middle = before + (beyond - before) / 2;
+            if is_beyond(middle) {
+                beyond = middle;
+            } else {
+                before = middle;
+            }
+        }
+        self.start[1] + before
+    }
+}
