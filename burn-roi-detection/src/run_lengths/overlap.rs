@@ -36,8 +36,8 @@ impl RunLengths {
     /// The IoU with the mask of a truth of the same image: the pixels set in both by those set in either. 0 if no pixel
     /// is set in both.
     ///
-    /// - `is_crowd`: whether the truth is a crowd. If so, returns the pixels set in both by those of this mask alone, as
-    ///   COCO does.
+    /// - `is_crowd`: whether the truth is a crowd. If so, returns the pixels set in both by those of this mask alone,
+    ///   as COCO does.
     ///
     /// # Panics
     ///

@@ -60,7 +60,10 @@ fn check(polygon: &[f64]) -> Result<(), DetectionError> {
             "of an even number of coordinates, 6 at least",
         ));
     }
-    match polygon.iter().find(|coordinate| !(coordinate.abs() <= LARGEST)) {
+    match polygon
+        .iter()
+        .find(|coordinate| !(-LARGEST..=LARGEST).contains(*coordinate))
+    {
         Some(coordinate) => {
             let value = format!("a polygon with coordinate {coordinate}");
             Err(option("polygons", value, "of coordinates from -1e8 to 1e8"))

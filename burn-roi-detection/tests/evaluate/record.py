@@ -117,7 +117,8 @@ def detection(kind, truths, image, categories, chance):
 def problem(kind, chance):
     side = chance.choice([64, 160, 300])
     images = [
-        {"id": 10 * index + 3, "width": side + index, "height": side - 7 * index} for index in range(chance.randint(1, 5))
+        {"id": 10 * index + 3, "width": side + index, "height": side - 7 * index}
+        for index in range(chance.randint(1, 5))
     ]
     chance.shuffle(images)
     categories = [1, 5, 18, 90][: chance.randint(1, 4)]

@@ -63,8 +63,8 @@ pub fn evaluate_coco(
 ///
 /// - `RoiError::Option`: an option of the config is out of its range.
 /// - `DetectionError::Entry`: a detection has a number that is not finite, a negative width or height, an image or a
-///   category that the data set does not have, or a mask of another size than its image. Or an annotation or a detection
-///   lacks what is compared: a mask, a box, or a keypoint for each of `sigmas`.
+///   category that the data set does not have, or a mask of another size than its image. Or an annotation or a
+///   detection lacks what is compared: a mask, a box, or a keypoint for each of `sigmas`.
 pub fn try_evaluate_coco(
     dataset: &CocoDataset,
     detections: &[CocoDetection],

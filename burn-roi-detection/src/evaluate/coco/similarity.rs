@@ -137,9 +137,9 @@ fn of_masks(cell: &Cell, dataset: &CocoDataset) -> Vec<f64> {
     masks.flat_map(|runs| of_mask(Mask::new(runs))).collect()
 }
 
-/// The object keypoint similarity: the mean of exp(-d² / (2 area variance)) over the truth's labelled keypoints, where d
-/// is the distance between both keypoints. If the truth has none, d is the distance from a box around it, twice as far
-/// on each side as its own.
+/// The object keypoint similarity: the mean of exp(-d² / (2 area variance)) over the truth's labelled keypoints, where
+/// d is the distance between both keypoints. If the truth has none, d is the distance from its box, enlarged by
+/// its own size on each side.
 fn oks(detection: &CocoDetection, truth: &CocoAnnotation, variances: &[f64]) -> f64 {
     let (found, expected) = (detection.keypoints.iter().flatten(), truth.keypoints.iter().flatten());
     let is_labelled = truth.keypoints.iter().flatten().any(|keypoint| keypoint[2] > 0.0);
