@@ -21,6 +21,8 @@ mod evaluate;
 mod heads;
 mod keypoints;
 mod masks;
+#[cfg(feature = "models")]
+mod models;
 mod nms;
 mod odd_values;
 mod onnx_suppression;
