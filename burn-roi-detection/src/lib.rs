@@ -1,5 +1,10 @@
-//! The parts of a two-stage detector around the region operators, with torchvision's names and results: boxes, NMS, box
-//! deltas, anchors, proposals, the heads of Faster R-CNN and Mask R-CNN, detections, masks, and the heads' training.
+//! Two-stage detectors around the region operators, with torchvision's names and results, and their parts: boxes, NMS,
+//! box deltas, anchors, proposals, the heads of Faster R-CNN, Mask R-CNN and Keypoint R-CNN, detections, masks, and the
+//! heads' training.
+//!
+//! The feature `models`, which is on by default, adds whole detectors: [`models`] has torchvision's seven models as
+//! configs and modules, and [`weights`] reads and writes their weights. It adds burn-store and what it needs to a
+//! build.
 //!
 //! # Conventions
 //!
@@ -34,8 +39,8 @@
 //!    class, and [`paste_masks_in_image`] pastes it into the image. [`paste_binary_masks_in_image`] and
 //!    [`paste_masks_as_run_lengths`] do that for the pixels above a threshold, in less memory.
 //!
-//! Of Keypoint R-CNN there is the last step: [`heatmaps_to_keypoints`] finds the keypoints of each detection in its
-//! heatmaps.
+//! For Keypoint R-CNN, [`KeypointRcnnHeads`] and [`KeypointRcnnPredictor`] compute a heatmap for each keypoint of a
+//! detection, and [`heatmaps_to_keypoints`] finds the keypoints in them.
 //!
 //! ```
 //! use burn::tensor::{Device, Tensor};

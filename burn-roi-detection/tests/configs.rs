@@ -22,6 +22,11 @@ fn every_config_reads_what_it_writes_and_nothing_else() {
         ConvBlockConfig::new(7, 7, 7),
         &["in_channels", "out_channels", "kernel_size"],
     );
+    check(KeypointRcnnHeadsConfig::new(7, vec![8]), &["in_channels", "layers"]);
+    check(
+        KeypointRcnnPredictorConfig::new(7, 7),
+        &["in_channels", "num_keypoints"],
+    );
     check(MaskRcnnHeadsConfig::new(7, vec![8]), &["in_channels", "layers"]);
     check(
         MaskRcnnPredictorConfig::new(7, 7, 7),
@@ -37,7 +42,53 @@ fn every_config_reads_what_it_writes_and_nothing_else() {
     check(tensorrt::PyramidRoiAlign::new(), &[]);
 }
 
-/// The list above is that of the public interface.
+#[cfg(feature = "models")]
+#[test]
+fn so_does_every_config_of_a_detector() {
+    use burn_roi_detection::models::*;
+
+    let body = ResNetConfig::new(7, [8; 4], [1; 4]);
+    let proposals = RegionProposalsConfig::new(1, vec![vec![32.0]], vec![1.0]);
+    let boxes = BoxHeadConfig::new(vec![8], vec![8]);
+    check(
+        DetectorConfig::new(
+            "detector".to_string(),
+            vec!["background".to_string(), "thing".to_string()],
+            BodyConfig::ResNet(body.clone()),
+            None,
+            proposals.clone(),
+            boxes.clone(),
+        ),
+        &[
+            "name",
+            "classes",
+            "body",
+            "feature_pyramid",
+            "region_proposals",
+            "box_head",
+        ],
+    );
+    check(body, &["stem_channels", "bottleneck_channels", "blocks"]);
+    check(
+        MobileNetV3Config::new(7, vec![InvertedResidualConfig::new(3, 7, 7)], 7, vec![1]),
+        &["stem_channels", "blocks", "last_channels", "outputs"],
+    );
+    check(
+        InvertedResidualConfig::new(3, 7, 7),
+        &["kernel_size", "expanded_channels", "output_channels"],
+    );
+    check(FeaturePyramidConfig::new(7), &["channels"]);
+    check(proposals, &["convolutions", "anchor_sizes", "aspect_ratios"]);
+    check(boxes, &["convolutions", "fully_connected"]);
+    check(MaskHeadConfig::new(vec![8], 7), &["convolutions", "predictor_channels"]);
+    check(
+        KeypointHeadConfig::new(vec!["nose".to_string()], vec![8]),
+        &["keypoints", "convolutions"],
+    );
+    check(PreprocessingConfig::new(), &[]);
+}
+
+/// The lists above are those of the public interface.
 #[test]
 fn no_config_is_left_out() {
     let configs = include_str!("../public-api.txt")

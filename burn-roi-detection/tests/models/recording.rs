@@ -1,6 +1,6 @@
 //! The recordings that `record.py` makes of torchvision's detectors.
 
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 
 use burn::tensor::{DType, Device, Tensor, TensorData};
 use burn_roi_detection::models::{DetectorConfig, Picture};
@@ -68,14 +68,13 @@ impl Recording {
     }
 
     /// The weights, if the file has them.
-    pub fn weights(&self) -> StateDict {
+    pub fn weights(&self) -> Option<StateDict> {
         let weights = self.tensors.iter().filter_map(|(name, data)| {
             let name = name.strip_prefix("weights.")?;
             Some((name.to_string(), data.clone()))
         });
-        StateDict {
-            tensors: weights.collect(),
-        }
+        let tensors: BTreeMap<_, _> = weights.collect();
+        (!tensors.is_empty()).then_some(StateDict { tensors })
     }
 
     /// The pixels of the pictures, as bytes.
