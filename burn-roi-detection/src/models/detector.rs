@@ -358,12 +358,11 @@ impl Detector {
             })
             .await?;
         let Some(masks) = masks else { return Ok(()) };
-        let threshold = head.mask_threshold;
         stages
             .run(Stage::Masks, async {
                 for (instances, masks) in instances.iter_mut().zip(of_images(masks, detections)) {
                     if let Some(masks) = masks {
-                        instances.paste(masks, threshold).await?;
+                        instances.paste(masks, head).await?;
                     }
                 }
                 Ok(())

@@ -2,6 +2,8 @@
 
 use burn::tensor::{Tensor, TensorData};
 
+use super::config::{MaskHeadConfig, MaskPaste};
+use super::pixel_centres::paste;
 use crate::error::DetectionError;
 use crate::{Detections, RunLengths, heatmaps_to_keypoints_async, host, paste_masks_as_run_lengths_async};
 
@@ -71,11 +73,23 @@ impl Instances {
     }
 
     /// Pastes masks `[D, 1, M, M]`, in probabilities, into the picture.
-    pub(super) async fn paste(&mut self, masks: Tensor<4>, threshold: f64) -> Result<(), DetectionError> {
+    pub(super) async fn paste(&mut self, masks: Tensor<4>, head: &MaskHeadConfig) -> Result<(), DetectionError> {
         let corners = self.boxes.as_flattened().to_vec();
         let boxes = TensorData::new(corners, [self.len(), 4]);
         let boxes = Tensor::from_data(boxes, (&masks.device(), masks.dtype()));
-        self.masks = paste_masks_as_run_lengths_async(masks.clone(), boxes, self.size, PADDING, threshold).await?;
+        self.masks = match head.paste {
+            MaskPaste::Expanded => {
+                let threshold = head.mask_threshold;
+                paste_masks_as_run_lengths_async(masks.clone(), boxes, self.size, PADDING, threshold).await?
+            }
+            MaskPaste::PixelCentres => {
+                let side = masks.dims()[3];
+                let pixels = host::read_floats(&masks).await?;
+                let masks = self.boxes.iter().zip(pixels.chunks(side * side));
+                let paste = |(&corners, mask)| paste(mask, side, corners, self.size, head.mask_threshold);
+                masks.map(paste).collect()
+            }
+        };
         self.class_masks = Some(masks);
         Ok(())
     }

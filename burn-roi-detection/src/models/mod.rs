@@ -40,6 +40,7 @@ mod feature_pyramid;
 mod image_list;
 mod instances;
 mod picture;
+mod pixel_centres;
 mod pooling;
 mod proposing;
 mod rcnn;
@@ -50,7 +51,8 @@ mod stage;
 pub use body::{Body, Bottleneck, ConvNorm, InvertedResidual, MobileNetV3, ResNet, SqueezeExcitation};
 pub use config::{
     Background, BodyConfig, BoxHeadConfig, ChannelOrder, DetectorConfig, FeaturePyramidConfig, InvertedResidualConfig,
-    KeypointHeadConfig, MaskHeadConfig, MobileNetV3Config, PreprocessingConfig, RegionProposalsConfig, ResNetConfig,
+    KeypointHeadConfig, MaskHeadConfig, MaskPaste, MobileNetV3Config, PreprocessingConfig, RegionProposalsConfig,
+    ResNetConfig,
 };
 pub use detector::{Detector, FasterRcnn, KeypointRcnn, MaskRcnn};
 pub use feature_pyramid::FeaturePyramid;

@@ -7,6 +7,8 @@ mod json;
 mod overlap;
 mod pasted;
 mod polygon;
+#[cfg(feature = "models")]
+mod window;
 
 use crate::arguments::option;
 use crate::error::DetectionError;

@@ -25,8 +25,8 @@ pub struct StateDict {
 }
 
 impl StateDict {
-    /// Reads a file: torch's `.pth` or `.pt`, or `.safetensors`. All of it is read at once, so that a damaged file is an
-    /// error before a model changes. The counters `num_batches_tracked` are left out.
+    /// Reads a file: torch's `.pth` or `.pt`, or `.safetensors`. All of it is read at once, so that a damaged file is
+    /// an error before a model changes. The counters `num_batches_tracked` are left out.
     ///
     /// # Errors
     ///

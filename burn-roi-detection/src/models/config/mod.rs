@@ -11,7 +11,7 @@ use burn_roi::{PyramidConfig, config};
 
 pub use body::{BodyConfig, InvertedResidualConfig, MobileNetV3Config, ResNetConfig};
 pub use parts::{
-    Background, BoxHeadConfig, ChannelOrder, FeaturePyramidConfig, KeypointHeadConfig, MaskHeadConfig,
+    Background, BoxHeadConfig, ChannelOrder, FeaturePyramidConfig, KeypointHeadConfig, MaskHeadConfig, MaskPaste,
     PreprocessingConfig, RegionProposalsConfig,
 };
 

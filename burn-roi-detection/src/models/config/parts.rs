@@ -100,7 +100,22 @@ pub struct MaskHeadConfig {
     pub aligned: bool = false,
     /// The probability above which a pixel belongs to the object.
     pub mask_threshold: f64 = 0.5,
+    /// How a mask is resized to its box.
+    pub paste: MaskPaste = MaskPaste::Expanded,
 }
+}
+
+/// How a mask is resized to its box.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+#[non_exhaustive]
+pub enum MaskPaste {
+    /// The mask and its box are enlarged by a pixel of zeros, the box is rounded to whole pixels, and the mask is
+    /// resized to it: torchvision's [`paste_masks_in_image`](crate::paste_masks_in_image()).
+    Expanded,
+    /// The mask is sampled at the centre of each pixel of the picture, and is 0 outside: `grid_sample` in detectron2
+    /// and mmdetection. A pixel belongs to the object if it reaches `mask_threshold`.
+    PixelCentres,
 }
 
 config! {
