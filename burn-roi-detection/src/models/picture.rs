@@ -31,7 +31,7 @@ pub(super) enum Pixels<'a> {
     /// Row by row, each pixel three bytes.
     Bytes(&'a [u8]),
     /// `[3, H, W]`, from 0 to 1.
-    Tensor(Tensor<3>),
+    Tensor(Box<Tensor<3>>),
 }
 
 impl<'a> Picture<'a> {
@@ -88,7 +88,7 @@ impl<'a> Picture<'a> {
         }
         Ok(Self {
             size: checked("pixels", [height, width])?,
-            pixels: Pixels::Tensor(pixels),
+            pixels: Pixels::Tensor(Box::new(pixels)),
         })
     }
 

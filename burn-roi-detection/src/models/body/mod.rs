@@ -14,6 +14,8 @@ pub use resnet::{Bottleneck, ResNet};
 pub(crate) use resnet::{apply, layer};
 
 /// The network that computes the feature maps. Created by [`Detector::new`](super::Detector::new).
+// A detector has one body, so the larger variant costs nothing.
+#[allow(clippy::large_enum_variant)]
 #[derive(Module, Debug)]
 pub enum Body {
     /// A ResNet or ResNeXt.
