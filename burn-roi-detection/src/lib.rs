@@ -76,6 +76,8 @@
 //! 3. [`maskrcnn_loss`] gives the loss of the mask head for the samples that are not background,
 //!    [`TrainingSamples::positive`]. [`project_masks_on_boxes`] crops their masks from the ground truth, and
 //!    [`MaskTargets`] has the options of detectron2 and mmdetection.
+//! 4. [`keypointrcnn_loss`] gives the loss of a keypoint head for the same samples. [`keypoints_to_heatmap`] finds the
+//!    pixels of their keypoints.
 //!
 //! The losses have gradients for what the heads compute on an autodiff device. Targets have none: they are plain
 //! tensors, and a function takes them with or without autodiff. The caller gives the random choice, either
@@ -183,10 +185,11 @@ pub(crate) use suppression::greedy_nms;
 pub use training::{
     BalancedPositiveNegativeSampler, MaskTargets, Matcher, TrainingSamples, TrainingSamplesConfig,
     assign_targets_to_anchors, assign_targets_to_anchors_async, assign_targets_to_proposals,
-    assign_targets_to_proposals_async, fastrcnn_loss, fastrcnn_loss_async, maskrcnn_loss, maskrcnn_loss_async,
-    project_masks_on_boxes, project_masks_on_boxes_async, random_permutations, rpn_loss, rpn_loss_async,
-    select_training_samples, select_training_samples_async, try_assign_targets_to_anchors,
-    try_assign_targets_to_proposals, try_fastrcnn_loss, try_maskrcnn_loss, try_project_masks_on_boxes, try_rpn_loss,
+    assign_targets_to_proposals_async, fastrcnn_loss, fastrcnn_loss_async, keypointrcnn_loss, keypointrcnn_loss_async,
+    keypoints_to_heatmap, keypoints_to_heatmap_async, maskrcnn_loss, maskrcnn_loss_async, project_masks_on_boxes,
+    project_masks_on_boxes_async, random_permutations, rpn_loss, rpn_loss_async, select_training_samples,
+    select_training_samples_async, try_assign_targets_to_anchors, try_assign_targets_to_proposals, try_fastrcnn_loss,
+    try_keypointrcnn_loss, try_keypoints_to_heatmap, try_maskrcnn_loss, try_project_masks_on_boxes, try_rpn_loss,
     try_select_training_samples,
 };
 

@@ -10,7 +10,14 @@ import sys
 
 import torch
 from torchvision.models.detection import _utils
-from torchvision.models.detection.roi_heads import RoIHeads, fastrcnn_loss, maskrcnn_loss, project_masks_on_boxes
+from torchvision.models.detection.roi_heads import (
+    RoIHeads,
+    fastrcnn_loss,
+    keypointrcnn_loss,
+    keypoints_to_heatmap,
+    maskrcnn_loss,
+    project_masks_on_boxes,
+)
 from torchvision.models.detection.rpn import RegionProposalNetwork
 from torchvision.ops import boxes as ops
 
@@ -241,11 +248,64 @@ def mask_losses():
     add("no_proposals", [none[0]], [nothing], [none[1]], [none[1]], 6, 2)
 
 
+def keypoints_of(placed, points):
+    """Keypoints [G, P, 3] in and around boxes. The visibility is 0, 1 or 2, as in COCO."""
+    first, last = placed[:, None, :2], placed[:, None, 2:]
+    place = first + (last - first) * (torch.rand(len(placed), points, 2) * 1.2 - 0.1)
+    return torch.cat((place, torch.randint(0, 3, (len(placed), points, 1)).float()), 2)
+
+
+def heatmaps():
+    def add(name, keypoints, rois, size):
+        pixels, valid = keypoints_to_heatmap(keypoints, rois, size)
+        tensors = {"keypoints": keypoints, "rois": rois}
+        case(f"keypoints_to_heatmap_{name}", "keypoints_to_heatmap", tensors, [pixels, valid], heatmap_size=size)
+
+    seed("keypoints_to_heatmap")
+    placed = objects(6, 60, 80)
+    add("random", keypoints_of(placed, 9), placed, 56)
+    add("double", keypoints_of(placed, 9).double(), placed.double(), 56)
+    add("one_pixel", keypoints_of(placed, 9), placed, 1)
+    # The last column and row, the limits of all bins, and keypoints that are not visible.
+    steps = torch.arange(0, 21).float() / 2
+    grid = torch.stack((steps, 10 - steps, torch.ones(21)), 1)
+    edges = torch.tensor([[10, 10, 1], [10, 0, 2], [10, 11, 1], [10, 10, 0], [-0.001, 5, 1], [5, 5, -1]])
+    add("edges", torch.cat((grid, edges))[None], boxes([[0, 0, 10, 10]]), 7)
+    add("no_extent", torch.tensor([[[5.0, 5, 1], [5, 6, 1], [4, 5, 1]]]), boxes([[5, 5, 5, 9]]), 7)
+    add("empty", torch.zeros(0, 17, 3), boxes([]), 56)
+
+
+def keypoint_losses():
+    def add(name, placed, keypoints, matched, size, dtype=torch.float32, scale=1.0):
+        shape = (sum(map(len, placed)), keypoints[0].shape[1], size, size)
+        logits = (torch.randn(shape, dtype=dtype) * scale).requires_grad_()
+        loss = keypointrcnn_loss(logits, placed, keypoints, matched)
+        loss.backward()
+        tensors = {"keypoint_logits": logits, "gradient_keypoint_logits": logits.grad, **listed("proposals", placed)}
+        tensors.update({**listed("gt_keypoints", keypoints), **listed("matched_idxs", matched)})
+        case(f"keypointrcnn_loss_{name}", "keypointrcnn_loss", tensors, [loss.reshape(1)])
+
+    seed("keypointrcnn_loss")
+    placed = [objects(3, 60, 80), objects(1, 50, 100)]
+    keypoints = [keypoints_of(placed_, 4) for placed_ in placed]
+    matched = [torch.tensor([2, 0, 1, 2, 0]), torch.tensor([0, 0])]
+    given = [placed_[rows] + torch.randn(len(rows), 4) for placed_, rows in zip(placed, matched)]
+    add("two_images", given, keypoints, matched, 7)
+    add("large", given, keypoints, matched, 3, scale=60.0)
+    double = [[tensor.double() for tensor in tensors] for tensors in (given[1:], keypoints[1:])]
+    add("double", *double, matched[1:], 6, dtype=torch.float64)
+    none = torch.zeros(0, dtype=torch.int64)
+    add("empty_image", [given[0], boxes([])], [keypoints[0], torch.zeros(0, 4, 3)], [matched[0], none], 5)
+    hidden = [torch.cat((keypoints_[..., :2], torch.zeros_like(keypoints_[..., :1])), 2) for keypoints_ in keypoints]
+    add("hidden", given, hidden, matched, 5)
+
+
 def main():
     torch.set_num_threads(1)
     torch.use_deterministic_algorithms(True)
     record_orders()
-    for group in (matchers, samplers, assignments, samples, box_losses, region_losses, mask_losses):
+    losses = (box_losses, region_losses, mask_losses, keypoint_losses)
+    for group in (matchers, samplers, assignments, samples, heatmaps, *losses):
         ORDERS.clear()
         group()
     save(sys.argv[1])

@@ -36,6 +36,26 @@ pub async fn boxes(
     }
 }
 
+/// Reads boxes that have to be finite.
+pub async fn finite_boxes(
+    image: usize,
+    argument: &'static str,
+    boxes: &Tensor<2>,
+) -> Result<Vec<[f64; 4]>, DetectionError> {
+    let boxes = host::read_boxes(boxes).await?;
+    let is_finite = |coordinates: &[f64; 4]| coordinates.iter().all(|coordinate| coordinate.is_finite());
+    match boxes.iter().position(|coordinates| !is_finite(coordinates)) {
+        None => Ok(boxes),
+        Some(row) => Err(DetectionError::Target {
+            argument,
+            image,
+            row,
+            value: format!("{:?}", boxes[row]),
+            expected: "finite".to_string(),
+        }),
+    }
+}
+
 /// Checks the label of each ground-truth box of an image. The labels are read back to the host.
 pub async fn labels(image: usize, labels: &Tensor<1, Int>, boxes: &Tensor<2>) -> Result<(), DetectionError> {
     arguments::length("gt_labels", labels.dims()[0], boxes.dims()[0], "row of `gt_boxes`")?;

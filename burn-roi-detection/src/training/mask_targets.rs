@@ -196,18 +196,9 @@ async fn check_proposals(image: usize, proposals: &Tensor<2>, first: &Tensor<2>)
     arguments::boxes("proposals", proposals)?;
     arguments::device("proposals", &proposals.device(), "proposals[0]", &first.device())?;
     arguments::dtype("proposals", proposals.dtype(), "proposals[0]", first.dtype())?;
-    let boxes = host::read_boxes(proposals).await?;
-    let is_finite = |coordinates: &[f64; 4]| coordinates.iter().all(|coordinate| coordinate.is_finite());
-    match boxes.iter().position(|coordinates| !is_finite(coordinates)) {
-        None => Ok(()),
-        Some(row) => Err(DetectionError::Target {
-            argument: "proposals",
-            image,
-            row,
-            value: format!("{:?}", boxes[row]),
-            expected: "finite".to_string(),
-        }),
-    }
+    ground_truth::finite_boxes(image, "proposals", proposals)
+        .await
+        .map(drop)
 }
 
 fn check_masks(gt_masks: &Tensor<3>, proposals: &Tensor<2>) -> Result<(), DetectionError> {

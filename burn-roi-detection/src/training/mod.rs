@@ -3,6 +3,8 @@
 mod box_loss;
 mod elementary;
 mod ground_truth;
+mod keypoint_loss;
+mod keypoint_targets;
 mod mask_loss;
 mod mask_targets;
 mod matcher;
@@ -15,6 +17,8 @@ mod targets;
 use burn::tensor::{Int, Tensor};
 
 pub use box_loss::{fastrcnn_loss, fastrcnn_loss_async, try_fastrcnn_loss};
+pub use keypoint_loss::{keypointrcnn_loss, keypointrcnn_loss_async, try_keypointrcnn_loss};
+pub use keypoint_targets::{keypoints_to_heatmap, keypoints_to_heatmap_async, try_keypoints_to_heatmap};
 pub use mask_loss::{maskrcnn_loss, maskrcnn_loss_async, try_maskrcnn_loss};
 pub use mask_targets::{MaskTargets, project_masks_on_boxes, project_masks_on_boxes_async, try_project_masks_on_boxes};
 pub use matcher::Matcher;

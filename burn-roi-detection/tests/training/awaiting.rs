@@ -122,6 +122,30 @@ fn losses_of_samples() {
 }
 
 #[test]
+fn losses_of_keypoints() {
+    for backend in backends() {
+        let device = &backend.device;
+        let rois = Tensor::<2>::from_floats([[0.0, 0.0, 10.0, 10.0]], device);
+        let keypoints = Tensor::<3>::from_floats([[[3.0, 4.0, 1.0], [1.0, 9.0, 2.0]]], device);
+        let blocking = keypoints_to_heatmap(keypoints.clone(), rois.clone(), 5);
+        let awaited = read_sync(keypoints_to_heatmap_async(keypoints.clone(), rois.clone(), 5)).unwrap();
+        let [blocking, awaited] = [blocking, awaited].map(|found| read_ints(&found.0.reshape([2])));
+        assert_eq!(
+            (&blocking[..], &awaited[..]),
+            (&[11, 20][..], &[11, 20][..]),
+            "{}",
+            backend.name
+        );
+
+        let logits = Tensor::<4>::random([1, 2, 5, 5], Distribution::Default, device);
+        let (rois, keypoints, rows) = ([rois], [keypoints], [ints([0], device)]);
+        let blocking = keypointrcnn_loss(logits.clone(), &rois, &keypoints, &rows);
+        let awaited = read_sync(keypointrcnn_loss_async(logits, &rois, &keypoints, &rows)).unwrap();
+        assert_eq!(read_floats(&blocking), read_floats(&awaited), "{}", backend.name);
+    }
+}
+
+#[test]
 fn losses_of_anchors() {
     for backend in backends() {
         let device = &backend.device;

@@ -88,6 +88,35 @@ fn losses_of_a_mask_head_are_those_of_torchvision() {
 }
 
 #[test]
+fn pixels_of_keypoints_are_those_of_torchvision() {
+    check_all("keypoints_to_heatmap", |case, backend| {
+        let (keypoints, rois) = (
+            case.floats::<3>("keypoints", &backend.device),
+            case.floats("rois", &backend.device),
+        );
+        let count = keypoints.dims()[0] * keypoints.dims()[1];
+        let (pixels, valid) = keypoints_to_heatmap(keypoints, rois, case.option("heatmap_size"));
+        case.assert_ints(0, pixels.reshape([count]), backend);
+        case.assert_ints(1, valid.reshape([count]).int(), backend);
+    });
+}
+
+#[test]
+fn losses_of_a_keypoint_head_are_those_of_torchvision() {
+    check_all("keypointrcnn_loss", |case, backend| {
+        let keypoint_logits = Input::new("keypoint_logits", case, backend);
+        let loss = keypointrcnn_loss(
+            keypoint_logits.tensor.clone(),
+            &case.list("proposals", &backend.device),
+            &case.list("gt_keypoints", &backend.device),
+            &case.int_list("matched_idxs", &backend.device),
+        );
+        keypoint_logits.check_gradient(case, &loss.backward(), backend);
+        case.assert_floats(0, loss.inner(), 1e-5, backend);
+    });
+}
+
+#[test]
 fn losses_without_autodiff_have_the_same_values() {
     check_all("fastrcnn_loss", |case, backend| {
         let (classification_loss, box_loss) = fastrcnn_loss(

@@ -111,6 +111,48 @@ fn only_the_mask_of_the_label_has_a_gradient() {
 }
 
 #[test]
+fn only_the_heatmaps_of_keypoints_that_count_have_a_gradient() {
+    for backend in backends() {
+        let device = &backend.device.clone().autodiff();
+        // The second heatmap is of a keypoint that is hidden, the third of one outside of the box.
+        let heatmaps = [[[[0.0, 0.0], [0.0, 0.0]], [[NAN; 2]; 2], [[NAN; 2]; 2]]];
+        let keypoint_logits = Tensor::<4>::from_floats(heatmaps, device).require_grad();
+        let proposals = vec![ten_by_ten(device)];
+        // The first object is not this proposal's: its NaN is not visible.
+        let keypoints = [
+            [[NAN, NAN, 0.0]; 3],
+            [[7.0, 2.0, 2.0], [7.0, 2.0, 0.0], [11.0, 2.0, 1.0]],
+        ];
+        let gt_keypoints = vec![Tensor::<3>::from_floats(keypoints, device)];
+        let matched_idxs = vec![Tensor::<1, Int>::from_ints([1], device)];
+        let loss = keypointrcnn_loss(keypoint_logits.clone(), &proposals, &gt_keypoints, &matched_idxs);
+        near(&loss, &[4.0f64.ln()]);
+        let gradient = keypoint_logits
+            .grad(&loss.backward())
+            .expect("the logits are differentiated");
+        let mut expected = [0.0; 12];
+        // The keypoint is in the second column of the first row.
+        expected[..4].copy_from_slice(&[0.25, -0.75, 0.25, 0.25]);
+        near(&gradient, &expected);
+    }
+}
+
+#[test]
+fn a_keypoint_at_the_end_of_a_box_is_in_the_last_pixel() {
+    for backend in backends() {
+        let device = &backend.device.clone().autodiff();
+        let keypoints = [[[10.0, 10.0, 1.0], [10.0, 0.0, 1.0], [9.99, 2.5, 1.0], [10.01, 2.5, 1.0]]];
+        let keypoints = Tensor::<3>::from_floats(keypoints, device);
+        let (pixels, valid) = keypoints_to_heatmap(keypoints, ten_by_ten(device), 4);
+        assert!(!pixels.is_autodiff(), "{}", backend.name);
+        let pixels: Vec<i64> = pixels.into_data().iter::<i64>().collect();
+        assert_eq!(pixels, [15, 3, 7, 0], "{}", backend.name);
+        let valid: Vec<bool> = valid.into_data().iter::<bool>().collect();
+        assert_eq!(valid, [true, true, true, false], "{}", backend.name);
+    }
+}
+
+#[test]
 fn losses_have_the_dtype_of_what_the_heads_compute() {
     for backend in backends().into_iter().filter(|backend| backend.supports(DType::F16)) {
         let half = (&backend.device, DType::F16);

@@ -1,6 +1,7 @@
 //! What the heads are trained with.
 
 mod awaiting;
+mod bad_keypoints;
 mod bad_losses;
 mod bad_targets;
 mod losses;

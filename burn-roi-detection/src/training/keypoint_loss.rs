@@ -1,0 +1,175 @@
+//! [`keypointrcnn_loss`]: the loss of a keypoint head.
+
+use burn::tensor::{Int, Tensor, activation};
+
+use super::super::zeros::zero;
+use super::super::{arguments, host};
+use super::ground_truth;
+use super::keypoint_targets::{self, Keypoint};
+use crate::error::DetectionError;
+use crate::forms::blocking_forms;
+
+blocking_forms! {
+/// The loss of a keypoint head: how wrong its heatmaps are. The semantics are those of torchvision's
+/// `keypointrcnn_loss` (`torchvision.models.detection.roi_heads`).
+///
+/// It is the mean of the cross entropy between the pixels of each heatmap and the pixel that its keypoint lies in, by
+/// [`keypoints_to_heatmap`](super::keypoints_to_heatmap()). Keypoints that are not visible or not in their proposal do
+/// not count. If none counts, the loss is 0, and so is its gradient.
+///
+/// - `keypoint_logits`: `[K, P, M, M]`, the output of a keypoint head for P keypoints of the K proposals of all images,
+///   of any float dtype. M is at most 32767.
+/// - `proposals`: for each image i the proposals that are not background, `[Kᵢ, 4]`, as
+///   [`TrainingSamples::positive`](super::TrainingSamples::positive) gives them: each `[x1, y1, x2, y2]` in pixels of
+///   the image, of any float dtype. The sum of all Kᵢ is K.
+/// - `gt_keypoints`: for each image `[G, P, 3]`: the keypoints `[x, y, visibility]` of each ground-truth object in
+///   pixels of the image, in the dtype of `proposals`. A keypoint is visible if its visibility is above 0.
+/// - `keypoint_matched_idxs`: for each image i `[Kᵢ]`, the row of the ground truth that each proposal goes with, of any
+///   integer dtype.
+/// - Returns the loss, `[1]`, in the dtype of `keypoint_logits`.
+///
+/// On an autodiff device the loss has a gradient for `keypoint_logits`. All others are constants, on the same device
+/// with or without autodiff. They are read back to the host.
+///
+/// ```
+/// use burn::tensor::{Device, Int, Tensor};
+/// use burn_roi_detection::keypointrcnn_loss;
+///
+/// let device = Device::default();
+/// let proposals = vec![Tensor::<2>::from_floats([[2.0, 2.0, 14.0, 14.0]], &device)];
+/// // Two keypoints, of which the second is not visible.
+/// let gt_keypoints = vec![Tensor::<3>::from_floats([[[8.0, 5.0, 2.0], [0.0, 0.0, 0.0]]], &device)];
+/// let matched_idxs = vec![Tensor::<1, Int>::from_ints([0], &device)];
+///
+/// // What a keypoint head would compute.
+/// let keypoint_logits = Tensor::<4>::zeros([1, 2, 56, 56], &device.autodiff()).require_grad();
+/// let loss = keypointrcnn_loss(keypoint_logits.clone(), &proposals, &gt_keypoints, &matched_idxs);
+/// let gradients = loss.backward();
+/// // All 56 * 56 pixels have the same probability.
+/// assert!((loss.into_scalar::<f32>() - 3136.0f32.ln()).abs() < 1e-4);
+/// assert_eq!(keypoint_logits.grad(&gradients).unwrap().dims(), [1, 2, 56, 56]);
+/// ```
+pub fn keypointrcnn_loss(
+    keypoint_logits: Tensor<4>,
+    proposals: &[Tensor<2>],
+    gt_keypoints: &[Tensor<3>],
+    keypoint_matched_idxs: &[Tensor<1, Int>],
+) -> Tensor<1>;
+}
+
+/// [`keypointrcnn_loss`] that awaits the device.
+/// A WebGPU device in a browser can be read in this form only.
+///
+/// # Errors
+///
+/// - `RoiError::Shape`: `keypoint_logits` is not `[K, P, M, M]` with M above 0, an element of `proposals` is not
+///   `[Kᵢ, 4]`, or one of `gt_keypoints` is not `[G, P, 3]` with the P of `keypoint_logits`.
+/// - [`DetectionError::Length`]: `proposals` has not as many rows as `keypoint_logits`; `gt_keypoints` or
+///   `keypoint_matched_idxs` has not one tensor for each image; or an element of `keypoint_matched_idxs` has not one
+///   row for each proposal.
+/// - `RoiError::Device`: a tensor is on another device than `keypoint_logits`.
+/// - `RoiError::DType`: an element of `gt_keypoints` has another dtype than the proposals of its image.
+/// - [`DetectionError::Target`]: a proposal is not finite, a visible keypoint is not finite, a visibility is NaN, or an
+///   index names no object.
+/// - `RoiError::Option`: M is above 32767.
+pub async fn keypointrcnn_loss_async(
+    keypoint_logits: Tensor<4>,
+    proposals: &[Tensor<2>],
+    gt_keypoints: &[Tensor<3>],
+    keypoint_matched_idxs: &[Tensor<1, Int>],
+) -> Result<Tensor<1>, DetectionError> {
+    check(&keypoint_logits, proposals, gt_keypoints, keypoint_matched_idxs)?;
+    let [count, points, size, _] = keypoint_logits.dims();
+    let mut pixels = Vec::new();
+    for image in 0..proposals.len() {
+        let (proposals, matched_idxs) = (&proposals[image], &keypoint_matched_idxs[image]);
+        pixels.extend(pixels_of_image(image, proposals, &gt_keypoints[image], matched_idxs, size).await?);
+    }
+    let (heatmaps, pixels): (Vec<usize>, Vec<usize>) = (0..)
+        .zip(pixels)
+        .filter_map(|(heatmap, pixel)| Some((heatmap, pixel?)))
+        .unzip();
+    if heatmaps.is_empty() {
+        return Ok(zero(keypoint_logits));
+    }
+    let logits = keypoint_logits.reshape([count * points, size * size]);
+    let log_probabilities = activation::log_softmax(host::select_rows(&logits, &heatmaps), 1);
+    let rows: Vec<usize> = (0..)
+        .zip(&pixels)
+        .map(|(row, pixel)| row * size * size + pixel)
+        .collect();
+    let log_probabilities = log_probabilities.reshape([heatmaps.len() * size * size]);
+    Ok(host::select_rows(&log_probabilities, &rows).mean().neg())
+}
+
+/// For each keypoint of each proposal of an image the pixel of its heatmap, if the keypoint counts.
+async fn pixels_of_image(
+    image: usize,
+    proposals: &Tensor<2>,
+    gt_keypoints: &Tensor<3>,
+    matched_idxs: &Tensor<1, Int>,
+    size: usize,
+) -> Result<Vec<Option<usize>>, DetectionError> {
+    let [objects, points, _] = gt_keypoints.dims();
+    let boxes = ground_truth::finite_boxes(image, "proposals", proposals).await?;
+    let keypoints = keypoint_targets::read_keypoints(image, "gt_keypoints", gt_keypoints).await?;
+    let rows = host::read_ints(matched_idxs).await?;
+    let expected = format!("at least 0 and below the {objects} objects of this image");
+    ground_truth::all(image, "keypoint_matched_idxs", &rows, &expected, |row| {
+        (0..objects as i128).contains(&row)
+    })?;
+    let of_row = |row: i128| -> &[Keypoint] { &keypoints[points * row as usize..][..points] };
+    let dtype = proposals.dtype();
+    Ok(boxes
+        .iter()
+        .zip(rows)
+        .flat_map(|(roi, row)| of_row(row).iter().map(move |keypoint| (roi, keypoint)))
+        .map(|(roi, keypoint)| keypoint_targets::pixel_of(keypoint, roi, size, dtype))
+        .collect())
+}
+
+fn check(
+    keypoint_logits: &Tensor<4>,
+    proposals: &[Tensor<2>],
+    gt_keypoints: &[Tensor<3>],
+    keypoint_matched_idxs: &[Tensor<1, Int>],
+) -> Result<(), DetectionError> {
+    let [count, points, height, width] = keypoint_logits.dims();
+    let device = keypoint_logits.device();
+    if height != width || height == 0 {
+        let dims = keypoint_logits.dims();
+        return Err(arguments::shape(
+            "keypoint_logits",
+            &dims,
+            "[K, P, M, M], with M above 0",
+        ));
+    }
+    keypoint_targets::check_size("M", height)?;
+    let mut total = 0;
+    for proposals in proposals {
+        total += arguments::boxes("proposals", proposals)?;
+        arguments::device("proposals", &proposals.device(), "keypoint_logits", &device)?;
+    }
+    arguments::length("proposals", total, count, "row of `keypoint_logits`")?;
+
+    let images = proposals.len();
+    arguments::length("gt_keypoints", gt_keypoints.len(), images, "image of `proposals`")?;
+    let lists = keypoint_matched_idxs.len();
+    arguments::length("keypoint_matched_idxs", lists, images, "image of `proposals`")?;
+    for (proposals, (keypoints, rows)) in proposals.iter().zip(gt_keypoints.iter().zip(keypoint_matched_idxs)) {
+        let [_, of_object, _] = keypoint_targets::check_shape("gt_keypoints", keypoints)?;
+        if of_object != points {
+            return Err(arguments::shape(
+                "gt_keypoints",
+                &keypoints.dims(),
+                "[G, P, 3], where `keypoint_logits` is [K, P, M, M]",
+            ));
+        }
+        arguments::device("gt_keypoints", &keypoints.device(), "keypoint_logits", &device)?;
+        arguments::dtype("gt_keypoints", keypoints.dtype(), "proposals", proposals.dtype())?;
+        let (length, expected) = (rows.dims()[0], proposals.dims()[0]);
+        arguments::length("keypoint_matched_idxs", length, expected, "row of `proposals`")?;
+        arguments::device("keypoint_matched_idxs", &rows.device(), "keypoint_logits", &device)?;
+    }
+    Ok(())
+}
