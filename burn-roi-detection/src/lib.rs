@@ -140,9 +140,11 @@ pub mod onnx;
 mod paste_masks;
 mod post_processing;
 mod proposals;
+mod random;
 mod rotated;
 mod run_lengths;
 mod suppression;
+pub mod train;
 mod training;
 #[cfg(feature = "models")]
 pub mod weights;

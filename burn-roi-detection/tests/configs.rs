@@ -2,6 +2,7 @@
 
 use burn_roi_detection::evaluate::coco::{CocoEvaluationConfig, CocoKind};
 use burn_roi_detection::onnx::{self, tensorrt};
+use burn_roi_detection::train::BatchConfig;
 use burn_roi_detection::*;
 
 use crate::strict_config::check;
@@ -37,6 +38,7 @@ fn every_config_reads_what_it_writes_and_nothing_else() {
     check(MaskTargets::new(), &[]);
     check(TrainingSamplesConfig::new(), &[]);
     check(CocoEvaluationConfig::new(CocoKind::Segm), &["kind"]);
+    check(BatchConfig::new(7), &["batch_size"]);
     check(onnx::NonMaxSuppression::new(), &[]);
     check(tensorrt::CropAndResize::new(7, 7), &["crop_height", "crop_width"]);
     check(tensorrt::PyramidRoiAlign::new(), &[]);

@@ -30,4 +30,5 @@ mod proposals;
 mod reports;
 mod rotated;
 mod top_k;
+mod train;
 mod training;

@@ -1,5 +1,7 @@
 //! [`random_permutations`]: the order in which a sampler takes its candidates.
 
+use crate::random::SplitMix64;
+
 /// Random orders of 0 to n - 1 for a given n: what the functions that sample take as `permutation`.
 ///
 /// The same seed gives the same orders on every platform. They are not those of torch's generator. To repeat a run of
@@ -17,7 +19,7 @@
 /// assert_eq!(sorted, [0, 1, 2, 3, 4]);
 /// ```
 pub fn random_permutations(seed: u64) -> impl FnMut(usize) -> Vec<usize> + Clone + Send {
-    let mut random = SplitMix64(seed);
+    let mut random = SplitMix64::new(seed);
     move |count| {
         let mut order: Vec<usize> = (0..count).collect();
         // Fisher and Yates: each position from the last one down gets one of the elements that are left.
@@ -25,23 +27,5 @@ pub fn random_permutations(seed: u64) -> impl FnMut(usize) -> Vec<usize> + Clone
             order.swap(last, random.below(last + 1));
         }
         order
-    }
-}
-
-/// The generator of Steele, Lea and Flood, "Fast splittable pseudorandom number generators", 2014.
-#[derive(Clone)]
-struct SplitMix64(u64);
-
-impl SplitMix64 {
-    fn next(&mut self) -> u64 {
-        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
-        let mixed = (self.0 ^ (self.0 >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        let mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-        mixed ^ (mixed >> 31)
-    }
-
-    /// A number from 0 to `limit` - 1. Some are more probable than others, by at most `limit` / 2⁶⁴.
-    fn below(&mut self, limit: usize) -> usize {
-        ((u128::from(self.next()) * limit as u128) >> 64) as usize
     }
 }

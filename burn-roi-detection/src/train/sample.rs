@@ -1,0 +1,125 @@
+//! [`Sample`]: a picture with its objects.
+
+use burn_roi::internal::or_panic;
+
+use crate::arguments;
+use crate::error::DetectionError;
+
+/// A picture with the objects that a detector must find in it.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Sample {
+    /// `[height, width]` in pixels, each above 0.
+    pub size: [usize; 2],
+    /// Row by row, the red, green and blue of each pixel.
+    pub pixels: Vec<u8>,
+    /// The objects, without crowds.
+    pub objects: Vec<Object>,
+}
+
+/// An object of a picture.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Object {
+    /// `[x1, y1, x2, y2]` in pixels of the picture. Finite, with x1 below x2 and y1 below y2.
+    pub corners: [f32; 4],
+    /// The class, above 0, which is the background.
+    pub label: usize,
+    /// Row by row, whether each pixel of the picture belongs to the object. Empty if it has no mask.
+    pub mask: Vec<bool>,
+    /// `[x, y, visibility]` of each keypoint in pixels of the picture. Empty if it has no keypoints.
+    pub keypoints: Vec<[f32; 3]>,
+}
+
+impl Object {
+    /// An object without a mask and keypoints.
+    pub fn new(corners: [f32; 4], label: usize) -> Self {
+        Self {
+            corners,
+            label,
+            mask: Vec::new(),
+            keypoints: Vec::new(),
+        }
+    }
+}
+
+impl Sample {
+    /// A sample whose values were checked.
+    ///
+    /// ```
+    /// use burn_roi_detection::train::{Object, Sample};
+    ///
+    /// // Two rows of three pixels, and an object that fills the second column.
+    /// let object = Object::new([1.0, 0.0, 2.0, 2.0], 1);
+    /// let sample = Sample::new([2, 3], vec![0; 2 * 3 * 3], vec![object]);
+    /// assert_eq!(sample.objects.len(), 1);
+    ///
+    /// let turned = Object::new([2.0, 0.0, 1.0, 2.0], 1);
+    /// let error = Sample::try_new([2, 3], vec![0; 18], vec![turned]).unwrap_err();
+    /// assert_eq!(
+    ///     error.to_string(),
+    ///     "`objects[_].corners` row 0 of image 0 is [2.0, 0.0, 1.0, 2.0], but must be finite, with x1 below x2 and y1 \
+    ///      below y2",
+    /// );
+    /// ```
+    ///
+    /// # Panics
+    ///
+    /// Where [`try_new`](Self::try_new) returns an error, with its text.
+    pub fn new(size: [usize; 2], pixels: Vec<u8>, objects: Vec<Object>) -> Self {
+        or_panic(Self::try_new(size, pixels, objects))
+    }
+
+    /// [`new`](Self::new) that returns an error instead of panicking.
+    ///
+    /// # Errors
+    ///
+    /// - `RoiError::Option`: a side of `size` is 0.
+    /// - [`DetectionError::Length`]: `pixels` has not three bytes for each pixel.
+    /// - [`DetectionError::Target`]: the corners of an object are not as [`Object::corners`] says, its label is 0, or
+    ///   its mask has neither no pixels nor all of the picture's. The image is 0.
+    pub fn try_new(size: [usize; 2], pixels: Vec<u8>, objects: Vec<Object>) -> Result<Self, DetectionError> {
+        let [height, width] = size;
+        if size.contains(&0) {
+            return Err(arguments::option(
+                "size",
+                format!("{size:?}"),
+                "above 0 in height and in width",
+            ));
+        }
+        let area = height.saturating_mul(width);
+        let expected = area.saturating_mul(3);
+        arguments::length("pixels", pixels.len(), expected, "channel of each pixel of `size`")?;
+        for (row, object) in objects.iter().enumerate() {
+            object.check(row, area)?;
+        }
+        Ok(Self { size, pixels, objects })
+    }
+}
+
+impl Object {
+    /// Checks the object, which is in this row, and whose picture has `area` pixels.
+    fn check(&self, row: usize, area: usize) -> Result<(), DetectionError> {
+        let wrong = |argument, value, expected: &str| {
+            Err(DetectionError::Target {
+                argument,
+                image: 0,
+                row,
+                value,
+                expected: expected.to_string(),
+            })
+        };
+        let [x1, y1, x2, y2] = self.corners;
+        let is_finite = self.corners.iter().all(|coordinate| coordinate.is_finite());
+        if !(is_finite && x1 < x2 && y1 < y2) {
+            let value = format!("{:?}", self.corners);
+            return wrong("objects[_].corners", value, "finite, with x1 below x2 and y1 below y2");
+        }
+        if self.label == 0 {
+            return wrong("objects[_].label", "0".to_string(), "above 0, which is the background");
+        }
+        if ![0, area].contains(&self.mask.len()) {
+            let value = format!("of {} pixels", self.mask.len());
+            return wrong("objects[_].mask", value, "empty, or of all pixels of the picture");
+        }
+        Ok(())
+    }
+}

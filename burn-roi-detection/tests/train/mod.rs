@@ -1,0 +1,5 @@
+//! The training of whole detectors.
+
+mod batches;
+mod prefetch;
+mod samples;
