@@ -144,6 +144,7 @@ mod random;
 mod rotated;
 mod run_lengths;
 mod suppression;
+#[cfg(feature = "train")]
 pub mod train;
 mod training;
 #[cfg(feature = "models")]

@@ -10,6 +10,7 @@ impl SplitMix64 {
     }
 
     /// A generator for each list of numbers, such as the seed of a run and the index of a picture.
+    #[cfg(feature = "train")]
     pub fn of(numbers: &[u64]) -> Self {
         let mut random = Self(0);
         for &number in numbers {
@@ -32,7 +33,7 @@ impl SplitMix64 {
     }
 }
 
-#[cfg(test)]
+#[cfg(all(test, feature = "train"))]
 mod tests {
     use super::*;
 

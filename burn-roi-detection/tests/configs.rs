@@ -38,8 +38,8 @@ fn every_config_reads_what_it_writes_and_nothing_else() {
     check(MaskTargets::new(), &[]);
     check(TrainingSamplesConfig::new(), &[]);
     check(CocoEvaluationConfig::new(CocoKind::Segm), &["kind"]);
-    check(BatchConfig::new(7), &["batch_size"]);
     check(onnx::NonMaxSuppression::new(), &[]);
+    check(onnx::Resize::new(), &[]);
     check(tensorrt::CropAndResize::new(7, 7), &["crop_height", "crop_width"]);
     check(tensorrt::PyramidRoiAlign::new(), &[]);
 }
@@ -91,6 +91,17 @@ fn so_does_every_config_of_a_detector() {
 }
 
 /// The lists above are those of the public interface.
+#[cfg(feature = "train")]
+#[test]
+fn so_does_every_config_of_training() {
+    use burn_roi_detection::train::*;
+
+    check(BatchConfig::new(7), &["batch_size"]);
+    check(DetectorLossConfig::new(), &[]);
+    check(LearningRateSchedule::new(0.5), &["peak"]);
+    check(TrainerConfig::new(LearningRateSchedule::new(0.5)), &["learning_rate"]);
+}
+
 #[test]
 fn no_config_is_left_out() {
     let configs = include_str!("../public-api.txt")

@@ -30,5 +30,6 @@ mod proposals;
 mod reports;
 mod rotated;
 mod top_k;
+#[cfg(feature = "train")]
 mod train;
 mod training;

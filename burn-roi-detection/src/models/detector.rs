@@ -122,6 +122,11 @@ impl Detector {
         }
     }
 
+    /// The anchors.
+    pub(crate) fn proposing(&self) -> &Proposing {
+        &self.proposing
+    }
+
     /// The config.
     pub fn config(&self) -> &DetectorConfig {
         &self.config
@@ -257,9 +262,8 @@ impl Detector {
         predicted: RegionPredictions,
         images: &ImageList,
     ) -> Result<Vec<Tensor<2>>, DetectionError> {
-        self.proposing
-            .proposals(predicted, images, &self.config.region_proposals)
-            .await
+        let predicted = self.proposing.of_anchors(predicted, images)?;
+        predicted.proposals(images, &self.config.region_proposals).await
     }
 
     /// The detections of each image, in pixels of the resized picture. The heads are not called without regions: not

@@ -24,7 +24,7 @@ pub struct ImageList {
 impl ImageList {
     /// Prepares at least one picture. Bytes are resized directly, so that a large photograph never becomes a tensor of
     /// its full size.
-    pub(super) async fn prepare(
+    pub(crate) async fn prepare(
         pictures: &[Picture<'_>],
         config: &PreprocessingConfig,
         device: &Device,

@@ -49,6 +49,8 @@ mod roi_heads;
 mod stage;
 
 pub use body::{Body, Bottleneck, ConvNorm, InvertedResidual, MobileNetV3, ResNet, SqueezeExcitation};
+#[cfg(feature = "train")]
+pub(crate) use class_order::background_first;
 pub use config::{
     Background, BodyConfig, BoxHeadConfig, ChannelOrder, DetectorConfig, FeaturePyramidConfig, InvertedResidualConfig,
     KeypointHeadConfig, MaskHeadConfig, MaskPaste, MobileNetV3Config, PreprocessingConfig, RegionProposalsConfig,

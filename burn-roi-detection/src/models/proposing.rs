@@ -27,31 +27,67 @@ impl Proposing {
         })
     }
 
-    /// For each image boxes `[K, 4]` in pixels of the resized picture, by decreasing objectness.
-    pub async fn proposals(
+    /// The predictions and the anchors of all levels.
+    pub fn of_anchors(
         &self,
         predicted: RegionPredictions,
         images: &ImageList,
-        config: &RegionProposalsConfig,
-    ) -> Result<Vec<Tensor<2>>, DetectionError> {
+    ) -> Result<AnchorPredictions, DetectionError> {
         let map_sizes: Vec<[usize; 2]> = predicted.objectness.iter().map(size_of).collect();
         let [count, _, height, width] = images.tensors.dims();
-        let device = images.tensors.device();
+        let device = images.tensors.device().inner();
         let anchors = self.anchors.try_forward([height, width], &map_sizes, &device)?;
         let counts: Vec<usize> = anchors.iter().map(|level| level.dims()[0]).collect();
-        let total: usize = counts.iter().sum();
-
         let objectness = predicted.objectness.into_iter().map(by_anchor::<1>).collect();
         let deltas = predicted.deltas.into_iter().map(by_anchor::<4>).collect();
-        let deltas = Tensor::cat(deltas, 1).reshape([count * total, 4]);
-        let anchors = Tensor::cat(anchors, 0).unsqueeze::<3>().expand([count, total, 4]);
+        Ok(AnchorPredictions {
+            objectness: Tensor::cat(objectness, 1).reshape([count, counts.iter().sum()]),
+            deltas: Tensor::cat(deltas, 1),
+            anchors: Tensor::cat(anchors, 0),
+            counts,
+        })
+    }
+}
+
+/// What the region proposal network predicts for each of the A anchors of all levels.
+pub struct AnchorPredictions {
+    /// `[N, A]`.
+    pub objectness: Tensor<2>,
+    /// `[N, A, 4]`.
+    pub deltas: Tensor<3>,
+    /// `[A, 4]`, without autodiff.
+    pub anchors: Tensor<2>,
+    /// The number of anchors of each level.
+    pub counts: Vec<usize>,
+}
+
+impl AnchorPredictions {
+    /// The predictions without their gradients.
+    pub fn inner(&self) -> Self {
+        Self {
+            objectness: self.objectness.clone().inner(),
+            deltas: self.deltas.clone().inner(),
+            anchors: self.anchors.clone(),
+            counts: self.counts.clone(),
+        }
+    }
+
+    /// For each image boxes `[K, 4]` in pixels of the resized picture, by decreasing objectness.
+    pub async fn proposals(
+        self,
+        images: &ImageList,
+        config: &RegionProposalsConfig,
+    ) -> Result<Vec<Tensor<2>>, DetectionError> {
+        let [count, total, _] = self.deltas.dims();
+        let anchors = self.anchors.unsqueeze::<3>().expand([count, total, 4]);
+        let anchors = anchors.reshape([count * total, 4]);
         let coder = BoxCoder::new(config.weights);
-        let boxes = coder.try_decode(deltas, anchors.reshape([count * total, 4]))?;
+        let boxes = coder.try_decode(self.deltas.reshape([count * total, 4]), anchors)?;
         let (boxes, _) = filter_proposals_async(
             boxes.reshape([count, total, 4]),
-            Tensor::cat(objectness, 1).reshape([count, total]),
+            self.objectness,
             &images.image_sizes,
-            &counts,
+            &self.counts,
             &ProposalConfig::new()
                 .with_pre_nms_top_n(config.pre_nms_top_n)
                 .with_post_nms_top_n(config.post_nms_top_n)

@@ -3,13 +3,29 @@
 //! - [`Sample`] is a picture with its objects. [`Sample::flip`] is its mirror image.
 //! - [`BatchConfig::epoch`] groups samples of similar shape into batches, and [`Prefetch`] makes batches on several
 //!   threads ahead of their use. A seed decides both, whatever the number of threads.
+//! - [`TrainingBatch`] is samples as a detector's input and targets, and [`detector_losses`] computes its losses.
+//! - [`Trainer`] takes steps of SGD.
 
+mod batch;
 mod batches;
+mod checkpoint;
+mod clipping;
+mod error;
 mod flip;
+mod loss_config;
+mod losses;
 mod prefetch;
 mod sample;
+mod schedule;
+mod trainer;
 
+pub use batch::{GroundTruth, TrainingBatch};
 pub use batches::BatchConfig;
+pub use error::TrainingError;
 pub use flip::mirrored_keypoints;
+pub use loss_config::DetectorLossConfig;
+pub use losses::{DetectorLosses, detector_losses, detector_losses_async, try_detector_losses};
 pub use prefetch::Prefetch;
 pub use sample::{Object, Sample};
+pub use schedule::LearningRateSchedule;
+pub use trainer::{Trainer, TrainerConfig, TrainingStep};

@@ -1,5 +1,7 @@
 //! The training of whole detectors.
 
 mod batches;
+mod parity;
 mod prefetch;
 mod samples;
+mod trainer;

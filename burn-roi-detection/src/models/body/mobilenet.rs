@@ -78,6 +78,20 @@ impl MobileNetV3 {
         }
         outputs
     }
+
+    /// Freezes the stem, the blocks and the last convolution, so many of these in all.
+    pub(super) fn with_frozen_stages(mut self, stages: usize) -> Self {
+        if stages > 0 {
+            self.stem = self.stem.freeze();
+        }
+        let blocks = self.blocks.into_iter().enumerate();
+        let blocks = blocks.map(|(index, block)| if index + 1 < stages { block.freeze() } else { block });
+        self.blocks = blocks.collect();
+        if stages > self.blocks.len() + 1 {
+            self.last = self.last.freeze();
+        }
+        self
+    }
 }
 
 /// A block of a MobileNetV3.

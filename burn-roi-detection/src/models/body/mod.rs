@@ -43,4 +43,16 @@ impl Body {
             Self::MobileNetV3(body) => body.forward(input),
         }
     }
+
+    /// Freezes the first stages: training neither changes their weights nor their norms.
+    ///
+    /// - `stages`: the number of stages. Of a ResNet the first is the stem, and a layer is each of the others. Of a
+    ///   MobileNetV3 the first is the stem, each block is one, and so is the last convolution. More stages than the
+    ///   body has are all.
+    pub fn with_frozen_stages(self, stages: usize) -> Self {
+        match self {
+            Self::ResNet(body) => Self::ResNet(body.with_frozen_stages(stages)),
+            Self::MobileNetV3(body) => Self::MobileNetV3(body.with_frozen_stages(stages)),
+        }
+    }
 }

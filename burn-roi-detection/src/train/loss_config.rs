@@ -1,0 +1,38 @@
+//! [`DetectorLossConfig`]: how the losses of a detector are computed.
+
+use burn_roi::config;
+
+use crate::{BalancedPositiveNegativeSampler, MaskTargets, Matcher, TrainingSamplesConfig};
+
+config! {
+/// How the losses of a detector are computed. The defaults are those of torchvision's detectors.
+#[derive(Debug, PartialEq)]
+pub struct DetectorLossConfig {
+    /// [`ProposalConfig::pre_nms_top_n`](crate::ProposalConfig::pre_nms_top_n) while the detector is trained.
+    pub pre_nms_top_n: usize = 2000,
+    /// [`ProposalConfig::post_nms_top_n`](crate::ProposalConfig::post_nms_top_n) while the detector is trained.
+    pub post_nms_top_n: usize = 2000,
+    /// The lowest IoU of an anchor with a ground-truth box that it must find. Finite.
+    pub anchor_fg_iou_threshold: f64 = 0.7,
+    /// An anchor whose best IoU is below this is background. Finite and at most `anchor_fg_iou_threshold`.
+    pub anchor_bg_iou_threshold: f64 = 0.3,
+    /// The number of anchors of an image that the region proposal network learns from, at most. Above 0.
+    pub anchors_per_image: usize = 256,
+    /// The largest fraction of these anchors that is not background: from 0 to 1.
+    pub anchor_positive_fraction: f64 = 0.5,
+    /// The proposals that the heads learn from. Its `box_weights` are not read: the detector's config has them.
+    pub samples: TrainingSamplesConfig = TrainingSamplesConfig::new(),
+    /// The masks that a mask head learns.
+    pub mask_targets: MaskTargets = MaskTargets::new(),
+}
+}
+
+impl DetectorLossConfig {
+    pub(super) fn anchor_matcher(&self) -> Matcher {
+        Matcher::new(self.anchor_fg_iou_threshold, self.anchor_bg_iou_threshold).with_allow_low_quality_matches(true)
+    }
+
+    pub(super) fn anchor_sampler(&self) -> BalancedPositiveNegativeSampler {
+        BalancedPositiveNegativeSampler::new(self.anchors_per_image, self.anchor_positive_fraction)
+    }
+}

@@ -1,0 +1,270 @@
+//! [`detector_losses`]: the losses of a whole detector.
+
+use burn::tensor::{Int, Tensor};
+
+use super::batch::{GroundTruth, TrainingBatch};
+use super::loss_config::DetectorLossConfig;
+use crate::error::DetectionError;
+use crate::forms::blocking_forms;
+use crate::models::{Background, Detector, Head, background_first, try_pool_regions};
+use crate::zeros::zero;
+use crate::{
+    BoxCoder, TrainingSamples, arguments, assign_targets_to_anchors_async, fastrcnn_loss_async,
+    keypointrcnn_loss_async, rpn_loss_async, select_training_samples_async,
+};
+
+/// The losses of a detector for a batch, each `[1]`.
+#[derive(Debug, Clone)]
+pub struct DetectorLosses {
+    /// The objectness loss of the region proposal network: torchvision's `loss_objectness`.
+    pub objectness: Tensor<1>,
+    /// The box loss of the region proposal network: `loss_rpn_box_reg`.
+    pub rpn_box: Tensor<1>,
+    /// The classification loss of the box head: `loss_classifier`.
+    pub classifier: Tensor<1>,
+    /// The box loss of the box head: `loss_box_reg`.
+    pub boxes: Tensor<1>,
+    /// The loss of the mask head, if there is one: `loss_mask`.
+    pub masks: Option<Tensor<1>>,
+    /// The loss of the keypoint head, if there is one: `loss_keypoint`.
+    pub keypoints: Option<Tensor<1>>,
+}
+
+impl DetectorLosses {
+    /// Each loss under torchvision's name.
+    pub fn named(&self) -> Vec<(&'static str, &Tensor<1>)> {
+        let losses = [
+            ("loss_objectness", Some(&self.objectness)),
+            ("loss_rpn_box_reg", Some(&self.rpn_box)),
+            ("loss_classifier", Some(&self.classifier)),
+            ("loss_box_reg", Some(&self.boxes)),
+            ("loss_mask", self.masks.as_ref()),
+            ("loss_keypoint", self.keypoints.as_ref()),
+        ];
+        losses
+            .into_iter()
+            .filter_map(|(name, loss)| Some((name, loss?)))
+            .collect()
+    }
+
+    /// The sum of all losses.
+    pub fn total(&self) -> Tensor<1> {
+        let boxes = self.objectness.clone() + self.rpn_box.clone() + self.classifier.clone() + self.boxes.clone();
+        let others = self.masks.iter().chain(&self.keypoints);
+        others.fold(boxes, |sum, loss| sum + loss.clone())
+    }
+}
+
+blocking_forms! {
+/// The losses of a detector for a batch. The semantics are those of torchvision's detectors in training mode: the
+/// region proposal network and all heads learn together, and no gradient flows through the coordinates of proposals.
+///
+/// - `detector`: the detector, on an autodiff device if the losses are differentiated.
+/// - `batch`: made for the config of `detector`, on its device with or without autodiff.
+/// - `permutation`: the random choice, as in
+///   [`BalancedPositiveNegativeSampler::forward`](crate::BalancedPositiveNegativeSampler::forward): first of the anchors
+///   of all images, then of the proposals of all images.
+/// - Returns the losses. If no image has an object, those of boxes, masks and keypoints are 0.
+pub fn detector_losses(
+    detector: &Detector,
+    batch: &TrainingBatch,
+    config: &DetectorLossConfig,
+    permutation: &mut impl FnMut(usize) -> Vec<usize>,
+) -> DetectorLosses;
+}
+
+/// [`detector_losses`] that awaits the device.
+/// A WebGPU device in a browser can be read in this form only.
+///
+/// # Errors
+///
+/// - [`DetectionError::Length`]: `batch` has not the objects of one picture for each image.
+/// - `RoiError::Option`: an option of `config` is out of its range, or the objects of `batch` have no masks or keypoints
+///   although `detector` has a head for them.
+/// - Those of the functions that this calls: [`assign_targets_to_anchors_async`](crate::assign_targets_to_anchors_async),
+///   [`rpn_loss_async`], [`filter_proposals_async`](crate::filter_proposals_async), [`select_training_samples_async`],
+///   [`try_pool_regions`], [`fastrcnn_loss_async`], [`MaskTargets::loss_async`](crate::MaskTargets::loss_async) and
+///   [`keypointrcnn_loss_async`].
+pub async fn detector_losses_async(
+    detector: &Detector,
+    batch: &TrainingBatch,
+    config: &DetectorLossConfig,
+    permutation: &mut impl FnMut(usize) -> Vec<usize>,
+) -> Result<DetectorLosses, DetectionError> {
+    let images = batch.images.image_sizes.len();
+    arguments::length("truth", batch.truth.len(), images, "image of `batch`")?;
+    let step = Step {
+        detector,
+        batch,
+        config,
+    };
+    let backbone = &detector.model().backbone;
+    let levels = backbone.levels(backbone.body.forward(batch.images.tensors.clone()));
+    let predicted = detector.model().rpn.head.forward(&levels);
+    let predicted = detector.proposing().of_anchors(predicted, &batch.images)?;
+
+    let mut proposing = detector.config().region_proposals.clone();
+    proposing.pre_nms_top_n = config.pre_nms_top_n;
+    proposing.post_nms_top_n = config.post_nms_top_n;
+    let proposals = predicted.inner().proposals(&batch.images, &proposing).await?;
+
+    let anchors = &predicted.anchors;
+    let (labels, matched) = assign_targets_to_anchors_async(anchors, &step.boxes(), &config.anchor_matcher()).await?;
+    let coder = BoxCoder::new(proposing.weights);
+    let targets = matched
+        .into_iter()
+        .map(|boxes| coder.try_encode(boxes, anchors.clone()));
+    let targets = targets.collect::<Result<Vec<_>, _>>()?;
+    let sampler = config.anchor_sampler();
+    let (objectness, rpn_box) = rpn_loss_async(
+        predicted.objectness,
+        predicted.deltas,
+        &labels,
+        &targets,
+        &sampler,
+        permutation,
+    )
+    .await?;
+
+    let samples_config = config
+        .samples
+        .clone()
+        .with_box_weights(detector.config().box_head.weights);
+    let samples =
+        select_training_samples_async(&proposals, &step.boxes(), &step.labels(), &samples_config, permutation).await?;
+    let (classifier, boxes) = step.box_losses(&levels, &samples).await?;
+    let positive = samples.positive_async().await?;
+    Ok(DetectorLosses {
+        objectness,
+        rpn_box,
+        classifier,
+        boxes,
+        masks: step.mask_loss(&levels, &positive).await?,
+        keypoints: step.keypoint_loss(&levels, &positive).await?,
+    })
+}
+
+/// The arguments of [`detector_losses`].
+struct Step<'a> {
+    detector: &'a Detector,
+    batch: &'a TrainingBatch,
+    config: &'a DetectorLossConfig,
+}
+
+impl Step<'_> {
+    fn boxes(&self) -> Vec<Tensor<2>> {
+        self.batch.truth.iter().map(|truth| truth.boxes.clone()).collect()
+    }
+
+    fn labels(&self) -> Vec<Tensor<1, Int>> {
+        self.batch.truth.iter().map(|truth| truth.labels.clone()).collect()
+    }
+
+    /// Pools samples for a head.
+    fn pool(&self, head: Head, levels: &[Tensor<4>], samples: &TrainingSamples) -> Result<Tensor<4>, DetectionError> {
+        let sizes = &self.batch.images.image_sizes;
+        try_pool_regions(levels, samples.proposals.clone(), sizes, self.detector.config(), head)
+    }
+
+    /// A loss of 0 if there are no samples and the body's last layer, which runs on them, would get an empty tensor.
+    fn without_samples(&self, levels: &[Tensor<4>], samples: &TrainingSamples) -> Option<Tensor<1>> {
+        let is_empty = samples.proposals.iter().all(|boxes| boxes.dims()[0] == 0);
+        let is_on_regions = !self.detector.model().roi_heads.layer4.is_empty();
+        (is_empty && is_on_regions).then(|| zero(levels[0].clone()))
+    }
+
+    async fn box_losses(
+        &self,
+        levels: &[Tensor<4>],
+        samples: &TrainingSamples,
+    ) -> Result<(Tensor<1>, Tensor<1>), DetectionError> {
+        if let Some(zero) = self.without_samples(levels, samples) {
+            return Ok((zero.clone(), zero));
+        }
+        let (logits, deltas) = self
+            .detector
+            .model()
+            .roi_heads
+            .boxes(self.pool(Head::Box, levels, samples)?);
+        let (logits, deltas) = match self.detector.config().background {
+            Background::First => (logits, deltas),
+            Background::Last => background_first(logits, deltas),
+        };
+        fastrcnn_loss_async(logits, deltas, &samples.labels, &samples.regression_targets).await
+    }
+
+    async fn mask_loss(
+        &self,
+        levels: &[Tensor<4>],
+        positive: &TrainingSamples,
+    ) -> Result<Option<Tensor<1>>, DetectionError> {
+        let Some(head) = &self.detector.config().mask_head else {
+            return Ok(None);
+        };
+        if let Some(zero) = self.without_samples(levels, positive) {
+            return Ok(Some(zero));
+        }
+        let gt_masks = self.targets("masks", |truth| truth.masks.clone())?;
+        let Some(logits) = self
+            .detector
+            .model()
+            .roi_heads
+            .masks(self.pool(Head::Mask, levels, positive)?)
+        else {
+            return Ok(None);
+        };
+        let mut labels = self.labels();
+        if head.class_agnostic {
+            labels = labels.into_iter().map(|labels| labels.ones_like()).collect();
+        }
+        // The loss counts classes from the background on.
+        let has_background = self.detector.config().background == Background::First && !head.class_agnostic;
+        let logits = if has_background {
+            logits
+        } else {
+            with_background(logits)
+        };
+        let (proposals, matched_idxs) = (&positive.proposals, &positive.matched_idxs);
+        let targets = &self.config.mask_targets;
+        let loss = targets.loss_async(logits, proposals, &gt_masks, &labels, matched_idxs);
+        loss.await.map(Some)
+    }
+
+    async fn keypoint_loss(
+        &self,
+        levels: &[Tensor<4>],
+        positive: &TrainingSamples,
+    ) -> Result<Option<Tensor<1>>, DetectionError> {
+        if self.detector.config().keypoint_head.is_none() {
+            return Ok(None);
+        }
+        let gt_keypoints = self.targets("keypoints", |truth| truth.keypoints.clone())?;
+        let pooled = self.pool(Head::Keypoint, levels, positive)?;
+        let Some(logits) = self.detector.model().roi_heads.keypoints(pooled) else {
+            return Ok(None);
+        };
+        let loss = keypointrcnn_loss_async(logits, &positive.proposals, &gt_keypoints, &positive.matched_idxs);
+        loss.await.map(Some)
+    }
+
+    /// What a head learns of the objects of each image.
+    fn targets(
+        &self,
+        argument: &'static str,
+        of_image: impl Fn(&GroundTruth) -> Option<Tensor<3>>,
+    ) -> Result<Vec<Tensor<3>>, DetectionError> {
+        let all: Option<Vec<_>> = self.batch.truth.iter().map(of_image).collect();
+        all.ok_or_else(|| arguments::option(argument, "missing", "there, since the detector has a head for it"))
+    }
+}
+
+/// Adds a mask of zeros before those of the classes.
+fn with_background(logits: Tensor<4>) -> Tensor<4> {
+    let [count, _, height, width] = logits.dims();
+    if count == 0 {
+        // Without proposals, no label is looked up.
+        return logits;
+    }
+    let zeros = Tensor::zeros([count, 1, height, width], (&logits.device(), logits.dtype()));
+    Tensor::cat(vec![zeros, logits], 1)
+}

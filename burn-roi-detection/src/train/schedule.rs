@@ -1,0 +1,58 @@
+//! [`LearningRateSchedule`]: the learning rate of each step.
+
+use burn_roi::config;
+
+use crate::arguments;
+use crate::error::DetectionError;
+
+config! {
+/// The learning rate of each step: it rises linearly to its peak, stays there, and falls at some steps. This is how the
+/// detectors of torchvision and detectron2 were trained.
+///
+/// ```
+/// use burn_roi_detection::train::LearningRateSchedule;
+///
+/// let schedule = LearningRateSchedule::new(0.02)
+///     .with_warmup_steps(4)
+///     .with_warmup_factor(0.2)
+///     .with_milestones(vec![10]);
+/// assert_eq!([0, 2, 4, 9, 10].map(|step| schedule.rate(step)), [0.004, 0.012, 0.02, 0.02, 0.002]);
+/// ```
+#[derive(Debug, PartialEq)]
+pub struct LearningRateSchedule {
+    /// The learning rate after the warm-up. Finite, 0 or above.
+    pub peak: f64,
+    /// The number of steps in which the rate rises.
+    pub warmup_steps: usize = 0,
+    /// The rate of the first of these steps, relative to the peak: from 0 to 1.
+    pub warmup_factor: f64 = 0.001,
+    /// The steps, counted from 0, from which on the rate is multiplied by `gamma` once more.
+    pub milestones: Vec<usize> = Vec::new(),
+    /// What the rate is multiplied by at each milestone. Finite, 0 or above.
+    pub gamma: f64 = 0.1,
+}
+}
+
+impl LearningRateSchedule {
+    /// The learning rate of a step, counted from 0.
+    pub fn rate(&self, step: usize) -> f64 {
+        let warmup = match step < self.warmup_steps {
+            true => self.warmup_factor + (1.0 - self.warmup_factor) * step as f64 / self.warmup_steps as f64,
+            false => 1.0,
+        };
+        let passed = self.milestones.iter().filter(|&&milestone| step >= milestone).count();
+        self.peak * warmup * self.gamma.powf(passed as f64)
+    }
+
+    pub(super) fn check(&self) -> Result<(), DetectionError> {
+        for (argument, value) in [("peak", self.peak), ("gamma", self.gamma)] {
+            if !(value.is_finite() && value >= 0.0) {
+                return Err(arguments::option(argument, value, "finite, and 0 or above"));
+            }
+        }
+        match (0.0..=1.0).contains(&self.warmup_factor) {
+            true => Ok(()),
+            false => Err(arguments::option("warmup_factor", self.warmup_factor, "from 0 to 1")),
+        }
+    }
+}

@@ -1,0 +1,277 @@
+//! [`Trainer`]: steps of SGD on a whole detector.
+
+use std::path::Path;
+
+use burn::module::Module;
+use burn::optim::decay::WeightDecayConfig;
+use burn::optim::momentum::MomentumConfig;
+use burn::optim::{GradientsParams, ModuleOptimizer, OptimizerRecord, SgdConfig};
+use burn::store::ModuleRecord;
+use burn::tensor::Bytes;
+use burn_roi::{RoiError, config};
+
+use super::batch::TrainingBatch;
+use super::checkpoint::Checkpoint;
+use super::clipping::clip_gradient_norm;
+use super::error::TrainingError;
+use super::loss_config::DetectorLossConfig;
+use super::losses::{DetectorLosses, try_detector_losses};
+use super::schedule::LearningRateSchedule;
+use crate::error::DetectionError;
+use crate::models::{Detector, GeneralizedRcnn};
+use crate::random::SplitMix64;
+use crate::{arguments, random_permutations};
+
+config! {
+/// How a [`Trainer`] trains. The defaults are those of torchvision's reference training.
+#[derive(Debug, PartialEq)]
+pub struct TrainerConfig {
+    /// The learning rate of each step.
+    pub learning_rate: LearningRateSchedule,
+    /// The momentum of SGD. From 0 to 1; 0 is none.
+    pub momentum: f64 = 0.9,
+    /// What each step adds to a gradient, relative to the weight. Finite, 0 or above.
+    pub weight_decay: f64 = 1e-4,
+    /// The norm of all gradients together that is not exceeded. Above 0.
+    pub max_gradient_norm: Option<f64> = None,
+    /// The number of the body's first stages that are not trained, as
+    /// [`Body::with_frozen_stages`](crate::models::Body::with_frozen_stages) counts them. torchvision's fine-tuning
+    /// freezes 2.
+    pub frozen_stages: usize = 2,
+    /// How the losses are computed.
+    pub losses: DetectorLossConfig = DetectorLossConfig::new(),
+    /// The seed of the anchors and proposals that losses are computed from.
+    pub seed: u64 = 0,
+}
+}
+
+/// Trains a detector by stochastic gradient descent with momentum.
+///
+/// A run that was interrupted goes on from a checkpoint, and ends with the weights of a run that was not: all random
+/// choices come from the seed and the number of the step.
+///
+/// ```
+/// use burn::tensor::Device;
+/// use burn_roi_detection::models::{BodyConfig, Detector, DetectorConfig};
+/// use burn_roi_detection::train::{LearningRateSchedule, Object, Sample, Trainer, TrainerConfig, TrainingBatch};
+///
+/// let mut config = DetectorConfig::named("fasterrcnn_resnet50_fpn").unwrap();
+/// config.preprocessing = config.preprocessing.with_min_size(64).with_max_size(64);
+/// # if let BodyConfig::ResNet(body) = &mut config.body {
+/// #     (body.stem_channels, body.bottleneck_channels, body.blocks) = (4, [4; 4], [1; 4]);
+/// #     body.batch_norm_epsilon = 1e-5;
+/// # }
+/// # config.feature_pyramid.as_mut().unwrap().channels = 4;
+/// # config.box_head.fully_connected = vec![4];
+/// let object = Object::new([8.0, 8.0, 40.0, 40.0], 1);
+/// let batch = [Sample::new([64, 64], vec![128; 64 * 64 * 3], vec![object])];
+/// let device = Device::default();
+/// let batch = TrainingBatch::new(&batch, &config, &device);
+///
+/// let schedule = LearningRateSchedule::new(0.002);
+/// let mut trainer = Trainer::try_new(Detector::new(config, &device), TrainerConfig::new(schedule)).unwrap();
+/// for _ in 0..2 {
+///     let step = trainer.step(&batch).unwrap();
+///     println!("step {}: {:?}", step.step, step.losses);
+/// }
+/// let detector = trainer.detector();
+/// ```
+pub struct Trainer {
+    /// On an autodiff device.
+    detector: Detector,
+    optimizer: ModuleOptimizer,
+    config: TrainerConfig,
+    step: usize,
+}
+
+/// What a step of training computed.
+#[derive(Debug, Clone, PartialEq)]
+pub struct TrainingStep {
+    /// The step, counted from 0.
+    pub step: usize,
+    /// The learning rate.
+    pub learning_rate: f64,
+    /// Each loss before the step, under torchvision's name.
+    pub losses: Vec<(&'static str, f32)>,
+    /// The norm of all gradients together before it was limited. It is computed only if it is limited.
+    pub gradient_norm: Option<f64>,
+}
+
+impl TrainingStep {
+    /// The sum of the losses.
+    pub fn total(&self) -> f32 {
+        self.losses.iter().map(|(_, loss)| loss).sum()
+    }
+}
+
+impl Trainer {
+    /// A trainer of a detector, which is on a device without autodiff.
+    ///
+    /// # Errors
+    ///
+    /// `RoiError::Option`: an option of `config` is out of its range. Those of `losses` are checked by each step.
+    pub fn try_new(detector: Detector, config: TrainerConfig) -> Result<Self, TrainingError> {
+        check(&config)?;
+        let device = detector.device().clone().autodiff();
+        let (model_config, mut model) = detector.into_parts();
+        model.backbone.body = model.backbone.body.with_frozen_stages(config.frozen_stages);
+        let model = model.train().fork(&device);
+        Ok(Self {
+            detector: Detector::try_from_model(model_config, model, &device)?,
+            optimizer: optimizer(&config),
+            config,
+            step: 0,
+        })
+    }
+
+    /// The number of steps that were taken.
+    pub fn steps(&self) -> usize {
+        self.step
+    }
+
+    /// The options.
+    pub fn config(&self) -> &TrainerConfig {
+        &self.config
+    }
+
+    /// The detector with its weights so far, on the device without autodiff.
+    pub fn detector(&self) -> Result<Detector, TrainingError> {
+        let device = self.detector.device().clone().inner();
+        let (config, model) = (self.detector.config().clone(), self.detector.model().valid());
+        Ok(Detector::try_from_model(config, model, &device)?)
+    }
+
+    /// Takes a step. The anchors and proposals are drawn by the seed and the number of the step.
+    ///
+    /// # Errors
+    ///
+    /// - [`TrainingError::NotFinite`]: a loss is NaN or infinite.
+    /// - Those of [`detector_losses_async`](super::detector_losses_async).
+    pub fn step(&mut self, batch: &TrainingBatch) -> Result<TrainingStep, TrainingError> {
+        let seed = SplitMix64::of(&[self.config.seed, self.step as u64]).next();
+        self.step_with(batch, &mut random_permutations(seed))
+    }
+
+    /// [`step`](Self::step) with a random choice of its own, as [`detector_losses`](super::detector_losses()) takes it.
+    ///
+    /// # Errors
+    ///
+    /// Those of [`step`](Self::step).
+    pub fn step_with(
+        &mut self,
+        batch: &TrainingBatch,
+        permutation: &mut impl FnMut(usize) -> Vec<usize>,
+    ) -> Result<TrainingStep, TrainingError> {
+        let losses = try_detector_losses(&self.detector, batch, &self.config.losses, permutation)?;
+        let values = values(&losses, self.step)?;
+        let model = self.detector.model();
+        let mut gradients = GradientsParams::from_grads(losses.total().backward(), model);
+        let mut gradient_norm = None;
+        if let Some(max_norm) = self.config.max_gradient_norm {
+            let (clipped, norm) = clip_gradient_norm(model, gradients, max_norm);
+            (gradients, gradient_norm) = (clipped, Some(norm));
+        }
+        let learning_rate = self.config.learning_rate.rate(self.step);
+        let model = self.optimizer.step(learning_rate, model.clone(), gradients);
+        *self.detector.model_mut() = model;
+        self.step += 1;
+        Ok(TrainingStep {
+            step: self.step - 1,
+            learning_rate,
+            losses: values,
+            gradient_norm,
+        })
+    }
+
+    /// Writes the number of steps, the weights and their momentum into a file.
+    ///
+    /// # Errors
+    ///
+    /// [`TrainingError::File`], or [`TrainingError::Checkpoint`] if the weights can't be read from the device.
+    pub fn save(&self, path: impl AsRef<Path>) -> Result<(), TrainingError> {
+        let path = path.as_ref();
+        let model = self.detector.model().valid().into_record().into_bytes();
+        let optimizer = self.optimizer.into_bytes();
+        let (Ok(model), Ok(optimizer)) = (model, optimizer) else {
+            return Err(damaged(path, "the weights can't be read from the device"));
+        };
+        let checkpoint = Checkpoint {
+            step: self.step,
+            model: model.to_vec(),
+            optimizer: optimizer.to_vec(),
+        };
+        checkpoint.write(path)
+    }
+
+    /// Goes on from a file that [`save`](Self::save) wrote for the same detector and options.
+    ///
+    /// # Errors
+    ///
+    /// - [`TrainingError::File`]: the file can't be read.
+    /// - [`TrainingError::Checkpoint`]: it is damaged, or its weights are not those of this detector. Then the trainer
+    ///   stays as it is.
+    pub fn load(&mut self, path: impl AsRef<Path>) -> Result<(), TrainingError> {
+        let path = path.as_ref();
+        let checkpoint = Checkpoint::read(path)?;
+        let read = |error: &dyn std::fmt::Display| damaged(path, &error.to_string());
+        let record = ModuleRecord::from_bytes(Bytes::from_bytes_vec(checkpoint.model)).map_err(|error| read(&error))?;
+        let state = OptimizerRecord::from_bytes(Bytes::from_bytes_vec(checkpoint.optimizer));
+        let state = state.map_err(|error| read(&error))?;
+        let model = self.detector.model().clone().try_load_record(record);
+        let model: GeneralizedRcnn = model.map_err(|error| read(&error))?;
+        *self.detector.model_mut() = model;
+        self.optimizer = optimizer(&self.config).load_record(state);
+        self.step = checkpoint.step;
+        Ok(())
+    }
+}
+
+fn damaged(path: &Path, reason: &str) -> TrainingError {
+    TrainingError::Checkpoint {
+        path: path.to_owned(),
+        reason: reason.to_string(),
+    }
+}
+
+fn optimizer(config: &TrainerConfig) -> ModuleOptimizer {
+    // Burn's default dampening is 0.1, and torch's is 0.
+    let momentum = MomentumConfig::new().with_momentum(config.momentum).with_dampening(0.0);
+    let decay = WeightDecayConfig::new(config.weight_decay as f32);
+    SgdConfig::new()
+        .with_momentum((config.momentum > 0.0).then_some(momentum))
+        .with_weight_decay((config.weight_decay > 0.0).then_some(decay))
+        .init()
+}
+
+/// The value of each loss, all of them finite.
+fn values(losses: &DetectorLosses, step: usize) -> Result<Vec<(&'static str, f32)>, TrainingError> {
+    let mut values = Vec::new();
+    for (name, loss) in losses.named() {
+        let read = loss.clone().inner().try_into_scalar::<f32>();
+        let value = read.map_err(|error| {
+            DetectionError::from(RoiError::DeviceRead {
+                reason: error.to_string(),
+            })
+        })?;
+        if !value.is_finite() {
+            return Err(TrainingError::NotFinite { name, step, value });
+        }
+        values.push((name, value));
+    }
+    Ok(values)
+}
+
+fn check(config: &TrainerConfig) -> Result<(), DetectionError> {
+    config.learning_rate.check()?;
+    if !(0.0..=1.0).contains(&config.momentum) {
+        return Err(arguments::option("momentum", config.momentum, "from 0 to 1"));
+    }
+    if !(config.weight_decay.is_finite() && config.weight_decay >= 0.0) {
+        let value = config.weight_decay;
+        return Err(arguments::option("weight_decay", value, "finite, and 0 or above"));
+    }
+    match config.max_gradient_norm {
+        Some(norm) if norm.is_nan() || norm <= 0.0 => Err(arguments::option("max_gradient_norm", norm, "above 0")),
+        _ => Ok(()),
+    }
+}

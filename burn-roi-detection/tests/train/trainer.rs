@@ -1,0 +1,178 @@
+//! Runs of training: interrupted, frozen, limited, and with faults.
+
+use std::path::PathBuf;
+use std::{env, fs, process};
+
+use burn::tensor::Device;
+use burn_roi_detection::train::{LearningRateSchedule, Sample, Trainer, TrainerConfig, TrainingBatch, TrainingError};
+use burn_roi_detection::weights::{NameTable, StateDict};
+
+use super::parity::{Recording, config, detector, trainer_config};
+use crate::bad_input::assert_error;
+
+fn trainer(config: TrainerConfig) -> Trainer {
+    Trainer::try_new(detector(&Recording::read(), "mask", &Device::flex()), config).unwrap()
+}
+
+fn batch(index: usize) -> TrainingBatch {
+    TrainingBatch::new(&Recording::read().samples(index), &config("mask"), &Device::flex())
+}
+
+fn weights(trainer: &Trainer) -> StateDict {
+    StateDict::of(&trainer.detector().unwrap(), NameTable::torchvision).unwrap()
+}
+
+fn temporary(name: &str) -> PathBuf {
+    env::temp_dir().join(format!("burn-roi-{}-{name}", process::id()))
+}
+
+#[test]
+fn a_run_that_was_interrupted_ends_as_one_that_was_not() {
+    let path = temporary("checkpoint");
+    let batches = [batch(0), batch(1)];
+    let mut whole = trainer(trainer_config());
+    for step in 0..4 {
+        if step == 2 {
+            whole.save(&path).unwrap();
+        }
+        whole.step(&batches[step % 2]).unwrap();
+    }
+    // Another trainer, whose weights were others.
+    let mut resumed = trainer(trainer_config());
+    resumed.step(&batches[1]).unwrap();
+    resumed.load(&path).unwrap();
+    assert_eq!(resumed.steps(), 2);
+    for step in 2..4 {
+        resumed.step(&batches[step % 2]).unwrap();
+    }
+    fs::remove_file(&path).unwrap();
+    assert!(weights(&resumed) == weights(&whole));
+}
+
+#[test]
+fn frozen_stages_stay_as_they_are() {
+    let start = weights(&trainer(trainer_config()));
+    for frozen in 0..=5 {
+        let mut trainer = trainer(trainer_config().with_frozen_stages(frozen));
+        trainer.step(&batch(0)).unwrap();
+        let end = weights(&trainer);
+        let stages = ["conv1", "layer1", "layer2", "layer3", "layer4"];
+        for (stage, name) in stages.iter().enumerate() {
+            let prefix = format!("backbone.body.{name}.");
+            let moved = end
+                .tensors
+                .iter()
+                .any(|(name, data)| name.starts_with(&prefix) && *data != start.tensors[name]);
+            assert_eq!(moved, stage >= frozen, "{name} with {frozen} frozen stages");
+        }
+        let norms = end.tensors.iter().filter(|(name, _)| name.contains(".bn"));
+        assert!(norms.into_iter().all(|(name, data)| *data == start.tensors[name]));
+        assert_ne!(
+            end.tensors["rpn.head.cls_logits.weight"],
+            start.tensors["rpn.head.cls_logits.weight"]
+        );
+    }
+}
+
+#[test]
+fn the_norm_of_all_gradients_is_limited() {
+    let start = weights(&trainer(trainer_config()));
+    let change = |limit: Option<f64>| {
+        let options = trainer_config().with_weight_decay(0.0).with_max_gradient_norm(limit);
+        let mut trainer = trainer(options);
+        let norm = trainer.step(&batch(0)).unwrap().gradient_norm;
+        let squares = weights(&trainer).tensors.into_iter().map(|(name, data)| {
+            let pairs = data.iter::<f64>().zip(start.tensors[&name].iter::<f64>());
+            pairs.map(|(end, start)| (end - start) * (end - start)).sum::<f64>()
+        });
+        // A step is the learning rate times the gradient.
+        (squares.sum::<f64>().sqrt() / 0.005, norm)
+    };
+    let (whole, norm) = change(Some(1e9));
+    assert!((norm.unwrap() - whole).abs() < 1e-2 * whole, "{norm:?} {whole}");
+    assert!((change(None).0 - whole).abs() < 1e-6 * whole);
+    assert_eq!(change(None).1, None);
+    let (limited, norm) = change(Some(whole / 4.0));
+    assert!((limited - whole / 4.0).abs() < 1e-2 * whole, "{limited} {whole}");
+    assert!(norm.unwrap() > limited);
+}
+
+#[test]
+fn pictures_without_objects_are_learned_from() {
+    let empty: Vec<Sample> = Recording::read()
+        .samples(0)
+        .into_iter()
+        .map(|sample| Sample::new(sample.size, sample.pixels, Vec::new()))
+        .collect();
+    for kind in ["faster", "mask", "keypoint"] {
+        let device = Device::flex();
+        let mut trainer = Trainer::try_new(detector(&Recording::read(), kind, &device), trainer_config()).unwrap();
+        let step = trainer
+            .step(&TrainingBatch::new(&empty, &config(kind), &device))
+            .unwrap();
+        for (name, loss) in step.losses {
+            let learns = ["loss_objectness", "loss_classifier"].contains(&name);
+            assert_eq!(loss > 0.0, learns, "{name} of {kind} is {loss}");
+        }
+    }
+}
+
+#[test]
+fn a_loss_that_is_not_finite_stops_the_run() {
+    let mut trainer = trainer(TrainerConfig::new(LearningRateSchedule::new(1e18)).with_losses(trainer_config().losses));
+    let error = (0..4).find_map(|_| trainer.step(&batch(0)).err()).expect("an error");
+    assert!(
+        matches!(error, TrainingError::NotFinite { .. } | TrainingError::Detection(_)),
+        "{error}"
+    );
+}
+
+#[test]
+fn checkpoints_that_are_damaged() {
+    let path = temporary("damaged");
+    let mut trainer = trainer(trainer_config());
+    let before = weights(&trainer);
+    trainer.save(&path).unwrap();
+    let bytes = fs::read(&path).unwrap();
+    for length in [0, 10, 30, bytes.len() / 2, bytes.len() - 1] {
+        fs::write(&path, &bytes[..length]).unwrap();
+        let error = trainer.load(&path).expect_err("a part of a file").to_string();
+        assert!(
+            error.starts_with(&format!("the checkpoint {}: ", path.display())),
+            "{error}"
+        );
+    }
+    fs::remove_file(&path).unwrap();
+    assert!(matches!(trainer.load(&path), Err(TrainingError::File { .. })));
+    assert!(weights(&trainer) == before);
+}
+
+#[test]
+fn options_out_of_range() {
+    let call = |config| {
+        let detector = detector(&Recording::read(), "faster", &Device::flex());
+        Trainer::try_new(detector, config)
+            .map(drop)
+            .map_err(|error| match error {
+                TrainingError::Detection(error) => error,
+                error => panic!("{error}"),
+            })
+    };
+    let config = || TrainerConfig::new(LearningRateSchedule::new(0.1));
+    assert_error(
+        call(TrainerConfig::new(LearningRateSchedule::new(f64::NAN))),
+        "`peak` is NaN, but must be finite, and 0 or above",
+    );
+    assert_error(
+        call(config().with_momentum(1.5)),
+        "`momentum` is 1.5, but must be from 0 to 1",
+    );
+    assert_error(
+        call(config().with_weight_decay(-1.0)),
+        "`weight_decay` is -1, but must be finite, and 0 or above",
+    );
+    assert_error(
+        call(config().with_max_gradient_norm(Some(0.0))),
+        "`max_gradient_norm` is 0, but must be above 0",
+    );
+}
