@@ -4,11 +4,16 @@ use std::fs;
 use std::path::Path;
 
 use image::codecs::png::{CompressionType, FilterType, PngEncoder};
-use image::{ImageReader, ImageResult, RgbImage};
+use image::metadata::Orientation;
+use image::{DynamicImage, ImageDecoder, ImageReader, ImageResult, RgbImage};
 
-/// Reads a picture. The content decides the format, not the file's name.
+/// Reads a picture, turned as its EXIF data say. The content decides the format, not the file's name.
 pub fn decode(path: &Path) -> ImageResult<RgbImage> {
-    let image = ImageReader::open(path)?.with_guessed_format()?.decode()?;
+    let mut decoder = ImageReader::open(path)?.with_guessed_format()?.into_decoder()?;
+    // Data that can't be read turn nothing.
+    let orientation = decoder.orientation().unwrap_or(Orientation::NoTransforms);
+    let mut image = DynamicImage::from_decoder(decoder)?;
+    image.apply_orientation(orientation);
     Ok(image.into_rgb8())
 }
 
