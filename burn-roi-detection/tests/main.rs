@@ -8,6 +8,7 @@ mod strict_config;
 
 mod anchors;
 mod any_calls;
+mod any_checkpoint;
 mod any_detection;
 mod awaiting;
 mod bad_input;
@@ -18,6 +19,7 @@ mod cases;
 mod configs;
 mod detections;
 mod evaluate;
+mod detectron2;
 mod heads;
 mod keypoints;
 mod masks;

@@ -33,6 +33,7 @@
 //! );
 //! ```
 
+pub mod detectron2;
 mod error;
 mod load;
 mod names;

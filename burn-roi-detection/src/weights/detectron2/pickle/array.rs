@@ -1,0 +1,203 @@
+//! NumPy's arrays, as they are in the file.
+
+use std::borrow::Cow;
+
+use super::error::PickleReason;
+use super::global::Global;
+use super::heap::Heap;
+use super::value::Value;
+
+/// The type of an element, little-endian.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(in crate::weights::detectron2) enum ElementType {
+    Float16,
+    Bfloat16,
+    Float32,
+    Float64,
+    Int32,
+    Int64,
+}
+
+impl ElementType {
+    pub(super) fn named(name: Value<'_>) -> Result<Self, PickleReason> {
+        match name {
+            Value::Text("f2") => Ok(Self::Float16),
+            Value::Global(Global::Bfloat16) => Ok(Self::Bfloat16),
+            Value::Text("f4") => Ok(Self::Float32),
+            Value::Text("f8") => Ok(Self::Float64),
+            Value::Text("i4") => Ok(Self::Int32),
+            Value::Text("i8") => Ok(Self::Int64),
+            _ => Err(name.not("dtype", "f2, f4, f8, i4, i8 or ml_dtypes.bfloat16")),
+        }
+    }
+
+    /// NumPy's name of it.
+    fn name(self) -> &'static str {
+        match self {
+            Self::Float16 => "<f2",
+            Self::Bfloat16 => "bfloat16",
+            Self::Float32 => "<f4",
+            Self::Float64 => "<f8",
+            Self::Int32 => "<i4",
+            Self::Int64 => "<i8",
+        }
+    }
+
+    pub(in crate::weights::detectron2) fn bytes(self) -> usize {
+        match self {
+            Self::Float16 | Self::Bfloat16 => 2,
+            Self::Float32 | Self::Int32 => 4,
+            Self::Float64 | Self::Int64 => 8,
+        }
+    }
+}
+
+/// An array, whose bytes are still in the file.
+#[derive(Debug, Clone)]
+pub(in crate::weights::detectron2) struct Array<'a> {
+    pub(in crate::weights::detectron2) element_type: ElementType,
+    pub(in crate::weights::detectron2) shape: Vec<usize>,
+    /// By how many elements an index of each axis moves in the file.
+    strides: Vec<usize>,
+    /// The bytes of all elements.
+    pub(in crate::weights::detectron2) length: usize,
+    data: Data<'a>,
+}
+
+#[derive(Debug, Clone, Copy)]
+enum Data<'a> {
+    Bytes(&'a [u8]),
+    /// As in [`Value::Latin1`].
+    Latin1(&'a str),
+}
+
+impl<'a> Array<'a> {
+    /// The last index moves fastest.
+    pub(super) fn in_c_order(
+        element_type: ElementType,
+        shape: Vec<usize>,
+        bytes: Value<'a>,
+        heap: &mut Heap<'a>,
+    ) -> Result<Self, PickleReason> {
+        let data = match bytes {
+            Value::Bytes(bytes) => Data::Bytes(bytes),
+            Value::Latin1(text) => Data::Latin1(text),
+            _ => return Err(bytes.not("bytes", "bytes")),
+        };
+        let length = data.length(heap)?;
+        // A size of 0 makes an empty array, but no room for others whose product overflows.
+        let room = shape
+            .iter()
+            .try_fold(element_type.bytes(), |room, &size| room.checked_mul(size.max(1)));
+        let expected = if shape.contains(&0) { room.and(Some(0)) } else { room };
+        if expected != Some(length) {
+            return Err(PickleReason::ArrayLength {
+                shape,
+                dtype: element_type.name(),
+                bytes: length,
+            });
+        }
+        Ok(Self {
+            strides: strides_of(&shape),
+            element_type,
+            shape,
+            length,
+            data,
+        })
+    }
+
+    /// The first index moves fastest.
+    pub(super) fn in_fortran_order(
+        element_type: ElementType,
+        mut shape: Vec<usize>,
+        bytes: Value<'a>,
+        heap: &mut Heap<'a>,
+    ) -> Result<Self, PickleReason> {
+        shape.reverse();
+        let axes = (0..shape.len()).rev().collect();
+        Self::in_c_order(element_type, shape, bytes, heap)?.with_axes(axes)
+    }
+
+    /// The array whose axis `i` is the axis `axes[i]` of this one.
+    pub(super) fn with_axes(self, axes: Vec<usize>) -> Result<Self, PickleReason> {
+        let mut sorted = axes.clone();
+        sorted.sort_unstable();
+        if !sorted.into_iter().eq(0..self.shape.len()) {
+            return Err(PickleReason::Operand {
+                operand: "axes",
+                found: format!("{axes:?}"),
+                expected: "each axis of the array once",
+            });
+        }
+        Ok(Self {
+            shape: axes.iter().map(|&axis| self.shape[axis]).collect(),
+            strides: axes.iter().map(|&axis| self.strides[axis]).collect(),
+            ..self
+        })
+    }
+
+    /// The bytes of the elements, little-endian, the last index moving fastest.
+    pub(in crate::weights::detectron2) fn to_bytes(&self) -> Cow<'a, [u8]> {
+        let bytes = match self.data {
+            Data::Bytes(bytes) => Cow::Borrowed(bytes),
+            // `Data::length` saw that each character is a byte.
+            Data::Latin1(text) => text.chars().map(|character| character as u8).collect(),
+        };
+        match self.strides == strides_of(&self.shape) {
+            true => bytes,
+            false => self.gather(&bytes).into(),
+        }
+    }
+
+    fn gather(&self, bytes: &[u8]) -> Vec<u8> {
+        let width = self.element_type.bytes();
+        let mut gathered = Vec::with_capacity(bytes.len());
+        let mut index = vec![0; self.shape.len()];
+        let mut element = 0;
+        while gathered.len() < bytes.len() {
+            gathered.extend_from_slice(&bytes[element * width..][..width]);
+            for (axis, index) in index.iter_mut().enumerate().rev() {
+                *index += 1;
+                element += self.strides[axis];
+                if *index < self.shape[axis] {
+                    break;
+                }
+                element -= self.strides[axis] * *index;
+                *index = 0;
+            }
+        }
+        gathered
+    }
+}
+
+impl Data<'_> {
+    /// How many bytes there are, once they are counted against the file's size.
+    fn length(self, heap: &mut Heap<'_>) -> Result<usize, PickleReason> {
+        match self {
+            Self::Bytes(bytes) => {
+                heap.spend(bytes.len())?;
+                Ok(bytes.len())
+            }
+            Self::Latin1(text) => {
+                // Before its characters are counted, which takes time.
+                heap.spend(text.len())?;
+                let bytes = text.chars().map(|character| u8::try_from(character).ok());
+                let length = bytes.map(|byte| byte.map(|_| 1)).sum::<Option<usize>>();
+                length.ok_or(PickleReason::Operand {
+                    operand: "bytes",
+                    found: "text with a character above U+00FF".to_string(),
+                    expected: "text whose characters are bytes",
+                })
+            }
+        }
+    }
+}
+
+/// The strides of elements that are stored with the last index moving fastest.
+fn strides_of(shape: &[usize]) -> Vec<usize> {
+    let mut strides = vec![1; shape.len()];
+    for axis in (1..shape.len()).rev() {
+        strides[axis - 1] = strides[axis] * shape[axis].max(1);
+    }
+    strides
+}

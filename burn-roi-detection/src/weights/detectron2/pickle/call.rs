@@ -1,0 +1,118 @@
+//! What the functions that a checkpoint may name return, and what states do to their results.
+
+use super::array::{Array, ElementType};
+use super::error::PickleReason;
+use super::global::Global;
+use super::heap::{Heap, Object};
+use super::value::Value;
+
+/// The opcode REDUCE: what a function returns for a tuple of arguments.
+pub(super) fn call<'a>(
+    callable: Value<'a>,
+    arguments: Value<'a>,
+    heap: &mut Heap<'a>,
+) -> Result<Value<'a>, PickleReason> {
+    let Value::Global(global) = callable else {
+        return Err(callable.not("callable", "a class or a function"));
+    };
+    match (global, heap.tuple(arguments, "arguments")?) {
+        (Global::OrderedDict, []) => Ok(heap.add(Object::Dict(Vec::new()))),
+        (Global::Bytes, []) => Ok(Value::Bytes(&[])),
+        (Global::Encode, &[text, Value::Text("latin1")]) => Ok(Value::Latin1(text.text("text")?)),
+        (Global::DType, &[name, _, _]) => {
+            let element_type = ElementType::named(name)?;
+            Ok(heap.add(Object::DType(element_type)))
+        }
+        (Global::Reconstruct, &[Value::Global(Global::NdArray), _, _]) => Ok(heap.add(Object::EmptyArray)),
+        (Global::Scalar, &[dtype, bytes]) => {
+            let array = Array::in_c_order(heap.element_type(dtype)?, Vec::new(), bytes, heap)?;
+            Ok(heap.add(Object::Array(Box::new(array))))
+        }
+        (Global::FromBuffer, &[bytes, dtype, shape, order]) => from_buffer(bytes, dtype, shape, order, heap),
+        // Since NumPy 2.3, for axes in any other order.
+        (Global::FromBuffer, &[bytes, dtype, shape, Value::Text("K"), axes]) => {
+            let axes = sizes(axes, "axes", heap)?;
+            let array = Array::in_c_order(heap.element_type(dtype)?, sizes(shape, "shape", heap)?, bytes, heap)?;
+            let array = array.with_axes(axes)?;
+            Ok(heap.add(Object::Array(Box::new(array))))
+        }
+        _ => Err(PickleReason::Operand {
+            operand: "arguments",
+            found: format!("none that {global:?} is called with"),
+            expected: "those of an array",
+        }),
+    }
+}
+
+fn from_buffer<'a>(
+    bytes: Value<'a>,
+    dtype: Value<'a>,
+    shape: Value<'a>,
+    order: Value<'a>,
+    heap: &mut Heap<'a>,
+) -> Result<Value<'a>, PickleReason> {
+    let is_fortran = match order.text("order")? {
+        "C" => false,
+        "F" => true,
+        _ => return Err(order.not("order", "\"C\" or \"F\"")),
+    };
+    let element_type = heap.element_type(dtype)?;
+    let shape = sizes(shape, "shape", heap)?;
+    let array = match is_fortran {
+        false => Array::in_c_order(element_type, shape, bytes, heap)?,
+        true => Array::in_fortran_order(element_type, shape, bytes, heap)?,
+    };
+    Ok(heap.add(Object::Array(Box::new(array))))
+}
+
+/// The opcode BUILD: the state of an object that a call returned.
+pub(super) fn build<'a>(object: Value<'a>, state: Value<'a>, heap: &mut Heap<'a>) -> Result<(), PickleReason> {
+    let built = match heap.object(object) {
+        // Attributes, such as `_metadata` of PyTorch's state dicts.
+        Some(Object::Dict(_)) => return Ok(()),
+        Some(Object::DType(_)) => return check_byte_order(state, heap),
+        Some(Object::EmptyArray) => array(state, heap)?,
+        _ => return Err(object.not("object", "a dictionary, a dtype or an array without a state")),
+    };
+    if let Some(object) = heap.object_mut(object) {
+        *object = Object::Array(Box::new(built));
+    }
+    Ok(())
+}
+
+/// The state of an array: version, shape, dtype, whether it is in Fortran's order, bytes.
+fn array<'a>(state: Value<'a>, heap: &mut Heap<'a>) -> Result<Array<'a>, PickleReason> {
+    let &[Value::Int(1), shape, dtype, is_fortran, bytes] = heap.tuple(state, "state")? else {
+        return Err(state.not("state", "a state of version 1 of an array"));
+    };
+    let element_type = heap.element_type(dtype)?;
+    let shape = sizes(shape, "shape", heap)?;
+    match is_fortran.flag("is_fortran")? {
+        false => Array::in_c_order(element_type, shape, bytes, heap),
+        true => Array::in_fortran_order(element_type, shape, bytes, heap),
+    }
+}
+
+/// The state of a dtype says its byte order second.
+fn check_byte_order<'a>(state: Value<'a>, heap: &Heap<'a>) -> Result<(), PickleReason> {
+    match heap.tuple(state, "state")? {
+        [_, Value::Text("<"), ..] => Ok(()),
+        [_, order, ..] => Err(order.not("byte order", "\"<\", little-endian")),
+        _ => Err(state.not("state", "the state of a dtype")),
+    }
+}
+
+/// The most dimensions of an array of NumPy.
+const MAX_DIMENSIONS: usize = 64;
+
+fn sizes<'a>(tuple: Value<'a>, operand: &'static str, heap: &Heap<'a>) -> Result<Vec<usize>, PickleReason> {
+    let sizes = heap.tuple(tuple, operand)?;
+    if sizes.len() > MAX_DIMENSIONS {
+        return Err(PickleReason::Operand {
+            operand,
+            found: format!("of length {}", sizes.len()),
+            expected: "of length 64 at most",
+        });
+    }
+    sizes.iter().map(|size| size.size(operand)).collect()
+}

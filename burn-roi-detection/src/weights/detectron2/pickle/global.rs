@@ -1,0 +1,47 @@
+//! The classes and functions of Python that a checkpoint may name.
+
+use super::error::PickleReason;
+use super::value::shortened;
+
+/// A class or a function. The machine knows what each returns for data, and runs nothing of Python.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(in crate::weights::detectron2) enum Global {
+    /// `collections.OrderedDict`
+    OrderedDict,
+    /// `bytes`, which protocol 2 calls for no bytes.
+    Bytes,
+    /// `_codecs.encode`, which protocol 2 calls for bytes.
+    Encode,
+    /// `numpy.dtype`
+    DType,
+    /// `ml_dtypes.bfloat16`
+    Bfloat16,
+    /// `numpy.ndarray`
+    NdArray,
+    /// `numpy.core.multiarray._reconstruct`, an empty array whose state follows.
+    Reconstruct,
+    /// `numpy.core.multiarray.scalar`
+    Scalar,
+    /// `numpy.core.numeric._frombuffer`, an array in protocol 5.
+    FromBuffer,
+}
+
+impl Global {
+    /// Since NumPy 2 its modules are in `numpy._core`. Protocol 2 has the names of Python 2.
+    pub(super) fn named(module: &str, name: &str) -> Result<Self, PickleReason> {
+        match (module, name) {
+            ("collections", "OrderedDict") => Ok(Self::OrderedDict),
+            ("builtins" | "__builtin__", "bytes") => Ok(Self::Bytes),
+            ("_codecs", "encode") => Ok(Self::Encode),
+            ("numpy", "dtype") => Ok(Self::DType),
+            ("ml_dtypes", "bfloat16") => Ok(Self::Bfloat16),
+            ("numpy", "ndarray") => Ok(Self::NdArray),
+            ("numpy.core.multiarray" | "numpy._core.multiarray", "_reconstruct") => Ok(Self::Reconstruct),
+            ("numpy.core.multiarray" | "numpy._core.multiarray", "scalar") => Ok(Self::Scalar),
+            ("numpy.core.numeric" | "numpy._core.numeric", "_frombuffer") => Ok(Self::FromBuffer),
+            _ => Err(PickleReason::Global {
+                name: format!("{}.{}", shortened(module), shortened(name)),
+            }),
+        }
+    }
+}

@@ -1,0 +1,96 @@
+//! The objects of a pickle, which values share by their index.
+
+use super::array::{Array, ElementType};
+use super::error::PickleReason;
+use super::value::Value;
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(in crate::weights::detectron2) struct ObjectId(usize);
+
+#[derive(Debug)]
+pub(super) enum Object<'a> {
+    Tuple(Vec<Value<'a>>),
+    List(Vec<Value<'a>>),
+    Dict(Vec<(Value<'a>, Value<'a>)>),
+    DType(ElementType),
+    /// What [`super::global::Global::Reconstruct`] returns, until its state follows.
+    EmptyArray,
+    /// In a box, so that a hostile file's many small objects are 32 bytes each.
+    Array(Box<Array<'a>>),
+}
+
+pub(in crate::weights::detectron2) struct Heap<'a> {
+    objects: Vec<Object<'a>>,
+    /// The bytes that all arrays may have together.
+    limit: usize,
+    /// The bytes that they have.
+    spent: usize,
+}
+
+impl<'a> Heap<'a> {
+    /// For a file of so many bytes.
+    pub(super) fn new(file: usize) -> Self {
+        Self {
+            objects: Vec::new(),
+            limit: file.saturating_mul(2),
+            spent: 0,
+        }
+    }
+
+    pub(super) fn add(&mut self, object: Object<'a>) -> Value<'a> {
+        self.objects.push(object);
+        Value::Object(ObjectId(self.objects.len() - 1))
+    }
+
+    pub(super) fn object(&self, value: Value<'a>) -> Option<&Object<'a>> {
+        match value {
+            Value::Object(ObjectId(index)) => self.objects.get(index),
+            _ => None,
+        }
+    }
+
+    pub(super) fn object_mut(&mut self, value: Value<'a>) -> Option<&mut Object<'a>> {
+        match value {
+            Value::Object(ObjectId(index)) => self.objects.get_mut(index),
+            _ => None,
+        }
+    }
+
+    pub(super) fn tuple(&self, value: Value<'a>, operand: &'static str) -> Result<&[Value<'a>], PickleReason> {
+        match self.object(value) {
+            Some(Object::Tuple(items)) => Ok(items),
+            _ => Err(value.not(operand, "a tuple")),
+        }
+    }
+
+    pub(super) fn element_type(&self, value: Value<'a>) -> Result<ElementType, PickleReason> {
+        match self.object(value) {
+            Some(Object::DType(element_type)) => Ok(*element_type),
+            _ => Err(value.not("dtype", "a numpy.dtype")),
+        }
+    }
+
+    /// The entries of a dictionary in the file's order, or none if it is no dictionary.
+    pub(in crate::weights::detectron2) fn entries(&self, value: Value<'a>) -> Option<&[(Value<'a>, Value<'a>)]> {
+        match self.object(value) {
+            Some(Object::Dict(entries)) => Some(entries),
+            _ => None,
+        }
+    }
+
+    pub(in crate::weights::detectron2) fn array(&self, value: Value<'a>) -> Option<&Array<'a>> {
+        match self.object(value) {
+            Some(Object::Array(array)) => Some(array),
+            _ => None,
+        }
+    }
+
+    /// Counts the bytes of an array. Without a limit, each of many short opcodes could ask for all bytes of the file.
+    pub(super) fn spend(&mut self, bytes: usize) -> Result<(), PickleReason> {
+        self.spent = self.spent.saturating_add(bytes);
+        match self.spent > self.limit {
+            true => Err(PickleReason::Shared { limit: self.limit }),
+            false => Ok(()),
+        }
+    }
+}

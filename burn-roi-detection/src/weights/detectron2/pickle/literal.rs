@@ -1,0 +1,69 @@
+//! The opcodes that push a value of the file as it is.
+
+use super::error::PickleReason;
+use super::reader::Reader;
+use super::value::Value;
+
+/// The value of an opcode, or none if the opcode is none of these.
+pub(super) fn literal<'a>(opcode: u8, reader: &mut Reader<'a>) -> Result<Option<Value<'a>>, PickleReason> {
+    let value = match opcode {
+        // NONE, NEWFALSE, NEWTRUE
+        b'N' => Value::None,
+        0x89 => Value::Bool(false),
+        0x88 => Value::Bool(true),
+        // BININT1, BININT2, BININT, LONG1, BINFLOAT
+        b'K' => Value::Int(reader.u8()?.into()),
+        b'M' => Value::Int(reader.u16()?.into()),
+        b'J' => Value::Int(i32::from_le_bytes(reader.array()?).into()),
+        0x8a => Value::Int(long(reader)?),
+        b'G' => {
+            reader.take(8)?;
+            Value::Float
+        }
+        // SHORT_BINUNICODE, BINUNICODE, BINUNICODE8
+        0x8c => Value::Text(text(reader, 1)?),
+        b'X' => Value::Text(text(reader, 4)?),
+        0x8d => Value::Text(text(reader, 8)?),
+        // SHORT_BINBYTES, BINBYTES, BINBYTES8, BYTEARRAY8
+        b'C' => Value::Bytes(bytes(reader, 1)?),
+        b'B' => Value::Bytes(bytes(reader, 4)?),
+        0x8e | 0x96 => Value::Bytes(bytes(reader, 8)?),
+        _ => return Ok(None),
+    };
+    Ok(Some(value))
+}
+
+fn length(reader: &mut Reader<'_>, width: usize) -> Result<u64, PickleReason> {
+    match width {
+        1 => Ok(reader.u8()?.into()),
+        4 => Ok(reader.u32()?.into()),
+        _ => reader.u64(),
+    }
+}
+
+fn text<'a>(reader: &mut Reader<'a>, width: usize) -> Result<&'a str, PickleReason> {
+    let length = length(reader, width)?;
+    reader.text(length)
+}
+
+fn bytes<'a>(reader: &mut Reader<'a>, width: usize) -> Result<&'a [u8], PickleReason> {
+    let length = length(reader, width)?;
+    reader.take(length)
+}
+
+/// An integer in as few bytes as it needs, the sign in the last.
+fn long(reader: &mut Reader<'_>) -> Result<i64, PickleReason> {
+    let length = reader.u8()?;
+    let bytes = reader.take(length.into())?;
+    if bytes.len() > size_of::<i64>() {
+        return Err(PickleReason::Operand {
+            operand: "int",
+            found: format!("{length} bytes"),
+            expected: "at most 8 bytes",
+        });
+    }
+    let is_negative = bytes.last().is_some_and(|&last| last >= 0x80);
+    let mut padded = [if is_negative { 0xff } else { 0 }; size_of::<i64>()];
+    padded[..bytes.len()].copy_from_slice(bytes);
+    Ok(i64::from_le_bytes(padded))
+}

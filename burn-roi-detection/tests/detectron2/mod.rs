@@ -1,0 +1,5 @@
+//! detectron2's checkpoints and configs.
+
+mod hostile_pickles;
+mod mutated_files;
+mod pickles;

@@ -1,0 +1,59 @@
+//! Files with some bytes changed are read or refused. They never panic or take memory without bound.
+
+use std::fs;
+use std::path::Path;
+
+use proptest::collection::vec;
+use proptest::prelude::*;
+use proptest::sample::{Index, select};
+
+use crate::any_checkpoint::check_pkl;
+
+/// Opcodes and lengths, which damage more than other bytes.
+fn byte() -> impl Strategy<Value = u8> {
+    prop_oneof![
+        any::<u8>(),
+        select(b"\0\x01\xff().NKXCcRbtuseh\x80\x85\x86\x87\x89\x8c\x93\x94\x95".to_vec())
+    ]
+}
+
+/// A fixture in which bytes are replaced, and a range is moved to another place.
+fn mutated(folder: &'static str) -> impl Strategy<Value = Vec<u8>> {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR"))
+        .join("tests/detectron2")
+        .join(folder);
+    let files = fs::read_dir(folder)
+        .unwrap()
+        .map(|file| fs::read(file.unwrap().path()).unwrap());
+    let changes = vec((any::<Index>(), byte()), 0..6);
+    let moved = proptest::option::of([any::<Index>(), any::<Index>(), any::<Index>()]);
+    (select(files.collect::<Vec<_>>()), changes, moved).prop_map(|(mut file, changes, moved)| {
+        for (index, byte) in changes {
+            let length = file.len();
+            file[index.index(length)] = byte;
+        }
+        if let Some(places) = moved {
+            let [mut start, mut end, to] = places.map(|place| place.index(file.len()));
+            if start > end {
+                (start, end) = (end, start);
+            }
+            let range = file[start..end].to_vec();
+            file.splice(to..to, range);
+        }
+        file
+    })
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(2000))]
+
+    #[test]
+    fn checkpoints(file in mutated("pickles")) {
+        check_pkl(&file).unwrap();
+    }
+
+    #[test]
+    fn any_pickle(opcodes in vec(byte(), 0..200), protocol in 2_u8..6) {
+        check_pkl(&[&[0x80, protocol], opcodes.as_slice()].concat()).unwrap();
+    }
+}
