@@ -2,7 +2,6 @@
 
 use burn_roi_detection::evaluate::coco::{CocoEvaluationConfig, CocoKind};
 use burn_roi_detection::onnx::{self, tensorrt};
-use burn_roi_detection::train::BatchConfig;
 use burn_roi_detection::*;
 
 use crate::strict_config::check;
