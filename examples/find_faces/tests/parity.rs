@@ -110,9 +110,9 @@ impl Recording {
     }
 }
 
-fn every_stage_agrees(detector: &Detector) {
+fn every_stage_agrees(detector: &Detector, is_compared: impl Fn(&str) -> bool) {
     let recording = Recording::read();
-    for (case, pictures) in cases() {
+    for (case, pictures) in cases().into_iter().filter(|(case, _)| is_compared(case)) {
         let checksums: Vec<i64> = pictures.iter().map(checksum).collect();
         assert_eq!(checksums, recording.checksums(case), "the pixels of {case}");
         let found = detector.find(&pictures, LEAST_FACE).unwrap();
@@ -122,14 +122,16 @@ fn every_stage_agrees(detector: &Detector) {
 
 #[test]
 fn every_stage_agrees_on_flex() {
-    every_stage_agrees(&detector(&Device::flex()));
+    every_stage_agrees(&detector(&Device::flex()), |_| true);
 }
 
 #[cfg(feature = "ndarray")]
 #[test]
 fn every_stage_agrees_on_ndarray() {
     #[allow(deprecated)] // Burn deprecates NdArray.
-    every_stage_agrees(&detector(&Device::ndarray()));
+    let detector = detector(&Device::ndarray());
+    // In a debug build, NdArray takes seven times as long as Flex.
+    every_stage_agrees(&detector, |case| ["turned", "noise", "batch"].contains(&case));
 }
 
 /// The two decoders of JPEG differ by a few levels in some pixels. So only the face is compared, with a larger
