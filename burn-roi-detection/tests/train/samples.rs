@@ -1,6 +1,11 @@
 //! Samples and their mirror images.
 
-use burn_roi_detection::train::{Object, Sample, mirrored_keypoints};
+use burn::tensor::Device;
+use burn_roi_detection::data::coco::CocoDataset;
+use burn_roi_detection::train::{Object, Sample, TrainingBatch, mirrored_keypoints, with_new_classes};
+use burn_roi_detection::weights::{NameTable, StateDict};
+
+use super::parity::{Recording, config, detector};
 
 use crate::bad_input::assert_error;
 
@@ -76,5 +81,89 @@ fn samples_that_do_not_fit() {
     assert_error(
         of([2, 3], 18, Object { mask, ..fits }),
         "`objects[_].mask` row 0 of image 0 is of 5 pixels, but must be empty, or of all pixels of the picture",
+    );
+}
+
+#[test]
+fn an_image_of_a_coco_file() {
+    let json = r#"{
+        "images": [{"id": 9, "height": 4, "width": 5}],
+        "categories": [{"id": 17, "name": "cat"}, {"id": 20, "name": "dog"}],
+        "annotations": [
+            {"id": 1, "image_id": 9, "category_id": 20, "iscrowd": 0, "area": 6, "bbox": [3, 1, 9, 2],
+             "segmentation": [[3, 1, 5, 1, 5, 3, 3, 3]]},
+            {"id": 2, "image_id": 9, "category_id": 17, "iscrowd": 1, "area": 6, "bbox": [0, 0, 2, 2],
+             "segmentation": {"size": [4, 5], "counts": [0, 20]}},
+            {"id": 3, "image_id": 9, "category_id": 17, "iscrowd": 0, "area": 6, "bbox": [2, 0, 0, 2]}
+        ]
+    }"#;
+    let dataset = CocoDataset::from_json(json.as_bytes()).unwrap();
+    let sample = Sample::try_from_coco(&dataset, 9, [4, 5], vec![0; 60]).unwrap();
+    // The crowd is left out, and so is a box without a width.
+    assert_eq!(sample.objects.len(), 1);
+    let object = &sample.objects[0];
+    assert_eq!((object.corners, object.label), ([3.0, 1.0, 5.0, 3.0], 2));
+    let rows: Vec<&[bool]> = object.mask.chunks(5).collect();
+    assert_eq!(rows[1], [false, false, false, true, true]);
+    assert_eq!(object.mask.iter().filter(|&&inside| inside).count(), 4);
+    assert!(Sample::try_from_coco(&dataset, 9, [5, 5], vec![0; 75]).is_err());
+}
+
+#[test]
+fn objects_are_resized_with_their_picture() {
+    let config = config("mask");
+    let mut object = Object::new([1.0, 0.0, 2.0, 2.0], 1);
+    object.mask = vec![false, true, false, true];
+    let sample = Sample::new([2, 2], vec![0; 12], vec![object]);
+    let batch = TrainingBatch::new(&[sample], &config, &Device::flex());
+    assert_eq!(batch.images.image_sizes, [[64, 64]]);
+    let truth = &batch.truth[0];
+    let boxes: Vec<f32> = truth.boxes.to_data().iter::<f32>().collect();
+    assert_eq!(boxes, [32.0, 0.0, 64.0, 64.0]);
+    let mask: Vec<f32> = truth.masks.as_ref().unwrap().to_data().iter::<f32>().collect();
+    assert!(mask.chunks(64).all(|row| row[..32].iter().all(|&pixel| pixel == 0.0)));
+    assert!(mask.chunks(64).all(|row| row[32..].iter().all(|&pixel| pixel == 1.0)));
+}
+
+#[test]
+fn objects_that_the_heads_can_not_learn() {
+    let sample = |object| Sample::new([2, 2], vec![0; 12], vec![object]);
+    let call = |kind, object| TrainingBatch::try_new(&[sample(object)], &config(kind), &Device::flex());
+    let object = |label| Object::new([0.0, 0.0, 1.0, 1.0], label);
+    assert!(call("faster", object(2)).is_ok());
+    assert_error(
+        call("faster", object(3)),
+        "`objects[_].label` row 0 of image 0 is 3, but must be above 0, which is the background, and below the 3 classes",
+    );
+    assert_error(
+        call("mask", object(1)),
+        "`objects[_].mask` row 0 of image 0 is of 0 pixels, but must be of all pixels of the picture, since there is a \
+         mask head",
+    );
+    assert_error(
+        call("keypoint", object(1)),
+        "`objects[_].keypoints` row 0 of image 0 is of 0, but must be of the 3 keypoints of the keypoint head",
+    );
+    assert_error(
+        TrainingBatch::try_new(&[], &config("mask"), &Device::flex()),
+        "`samples` is an empty list, but must have one tensor for each image",
+    );
+}
+
+#[test]
+fn new_classes_keep_the_other_layers() {
+    let before = detector(&Recording::read(), "mask", &Device::flex());
+    let classes = ["background", "coin"].map(String::from).to_vec();
+    let after = with_new_classes(before.clone(), classes).unwrap();
+    assert_eq!(after.config().classes.len(), 2);
+    let [before, after] = [before, after].map(|detector| StateDict::of(&detector, NameTable::torchvision).unwrap());
+    let replaced = ["box_predictor.", "mask_fcn_logits."];
+    for (name, data) in &after.tensors {
+        let is_replaced = replaced.iter().any(|part| name.contains(part));
+        assert_eq!(*data == before.tensors[name], !is_replaced, "{name}");
+    }
+    assert_eq!(
+        after.tensors["roi_heads.box_predictor.cls_score.weight"].shape()[..],
+        [2, 16]
     );
 }

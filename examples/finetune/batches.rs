@@ -1,0 +1,129 @@
+//! The pictures of a COCO file, and the batches of a run.
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use burn::tensor::Device;
+use burn_roi_detection::data::coco::{CocoDataset, CocoImage};
+use burn_roi_detection::models::DetectorConfig;
+use burn_roi_detection::random_permutations;
+use burn_roi_detection::train::{BatchConfig, Prefetch, Sample, TrainingBatch, mirrored_keypoints};
+use detection_head::pictures;
+use image::RgbImage;
+
+use crate::arguments::Arguments;
+use crate::error::Error;
+
+/// A batch of which no picture is repeated would be smaller than asked for if there are few pictures. Each is taken so
+/// many times for each picture of a batch.
+const REPEATS: usize = 8;
+
+/// The pictures of a COCO file.
+#[derive(Debug, Clone)]
+pub struct Pictures {
+    pub dataset: CocoDataset,
+    path: PathBuf,
+    folder: PathBuf,
+}
+
+impl Pictures {
+    pub fn read(path: &Path, folder: &Path) -> Result<Self, Error> {
+        let dataset = CocoDataset::read(path).map_err(|source| Error::Coco {
+            path: path.to_owned(),
+            source,
+        })?;
+        if dataset.images().is_empty() {
+            let path = path.to_owned();
+            return Err(Error::NoPicture { path, id: 0 });
+        }
+        Ok(Self {
+            dataset,
+            path: path.to_owned(),
+            folder: folder.to_owned(),
+        })
+    }
+
+    /// The picture of an image.
+    pub fn picture(&self, image: &CocoImage) -> Result<RgbImage, Error> {
+        let Some(name) = &image.file_name else {
+            let path = self.path.clone();
+            return Err(Error::NoPicture { path, id: image.id });
+        };
+        Ok(pictures::read(&self.folder.join(name))?)
+    }
+
+    fn sample(&self, image: &CocoImage) -> Result<Sample, Error> {
+        let picture = self.picture(image)?;
+        let size = [picture.height(), picture.width()].map(|side| side as usize);
+        Ok(Sample::try_from_coco(
+            &self.dataset,
+            image.id,
+            size,
+            picture.into_raw(),
+        )?)
+    }
+}
+
+/// Makes the batch of a step, by the seed and the number of the step alone.
+struct Source {
+    pictures: Pictures,
+    config: DetectorConfig,
+    min_sizes: Vec<usize>,
+    batches: BatchConfig,
+    mirrored: Vec<usize>,
+    device: Device,
+}
+
+/// The batches of the steps from `first` on.
+pub fn batches(
+    pictures: &Pictures,
+    config: &DetectorConfig,
+    device: &Device,
+    first: usize,
+    arguments: &Arguments,
+) -> Prefetch<Result<TrainingBatch, Error>> {
+    let keypoints = config.keypoint_head.as_ref().map(|head| &head.keypoints[..]);
+    let source = Arc::new(Source {
+        pictures: pictures.clone(),
+        config: config.clone(),
+        min_sizes: match arguments.min_size.is_empty() {
+            true => vec![config.preprocessing.min_size],
+            false => arguments.min_size.clone(),
+        },
+        batches: BatchConfig::new(arguments.batch_size.get()).with_seed(arguments.seed),
+        mirrored: mirrored_keypoints(keypoints.unwrap_or_default()),
+        device: device.clone(),
+    });
+    let (threads, steps) = (arguments.threads.get(), arguments.steps.get());
+    Prefetch::new(first..steps, threads, 2 * threads, move |step| source.batch(step))
+}
+
+impl Source {
+    fn batch(&self, step: usize) -> Result<TrainingBatch, Error> {
+        let images = self.pictures.dataset.images();
+        let repeats = (REPEATS * self.batches.batch_size).div_ceil(images.len());
+        let sizes: Vec<[usize; 2]> = images.iter().map(CocoImage::size).collect();
+        let sizes = sizes.repeat(repeats);
+        // Each epoch has as many batches: the groups do not depend on the order.
+        let in_epoch = self.batches.try_epoch(&sizes, 0)?.len();
+        let of_epoch = self.batches.try_epoch(&sizes, step / in_epoch)?;
+        let mut choose = self.choices(step);
+        let samples = of_epoch[step % in_epoch].iter().map(|index| {
+            let sample = self.pictures.sample(&images[index % images.len()])?;
+            Ok(match choose(2) {
+                0 => sample,
+                _ => sample.flip(&self.mirrored),
+            })
+        });
+        let samples = samples.collect::<Result<Vec<_>, Error>>()?;
+        let mut config = self.config.clone();
+        config.preprocessing.min_size = self.min_sizes[choose(self.min_sizes.len())];
+        Ok(TrainingBatch::try_new(&samples, &config, &self.device)?)
+    }
+
+    /// Random numbers below a limit.
+    fn choices(&self, step: usize) -> impl FnMut(usize) -> usize {
+        let mut permutation = random_permutations(self.batches.seed.wrapping_mul(1 << 32).wrapping_add(step as u64));
+        move |limit| permutation(limit)[0]
+    }
+}
