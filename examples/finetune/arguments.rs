@@ -42,19 +42,19 @@ pub struct Arguments {
     pub weights: PathBuf,
 
     /// The number of steps
-    #[arg(long, value_name = "N", default_value = "240")]
+    #[arg(long, value_name = "N", default_value = "60")]
     pub steps: NonZeroUsize,
 
     /// The number of pictures of a batch
-    #[arg(long, value_name = "N", default_value = "2")]
+    #[arg(long, value_name = "N", default_value = "1")]
     pub batch_size: NonZeroUsize,
 
     /// The learning rate after the warm-up
     #[arg(long, value_name = "RATE", default_value_t = 0.01)]
     pub rate: f64,
 
-    /// The body's first stages that are not trained
-    #[arg(long, value_name = "N", default_value_t = 2)]
+    /// The body's first stages that are not trained: 5 are all of a ResNet
+    #[arg(long, value_name = "N", default_value_t = 5)]
     pub frozen_stages: usize,
 
     /// The lengths of the shorter side that pictures are resized to, at random [default: the configuration's]

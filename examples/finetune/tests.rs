@@ -8,7 +8,7 @@ use crate::arguments::Arguments;
 use crate::batches::{Pictures, batches};
 
 fn arguments(more: &[&str]) -> Arguments {
-    Arguments::parse_from([&["finetune", "--steps", "5"], more].concat())
+    Arguments::parse_from([&["finetune", "--steps", "5", "--batch-size", "2"], more].concat())
 }
 
 /// The pictures, boxes and masks of the batches of a run.
