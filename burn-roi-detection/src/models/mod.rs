@@ -34,7 +34,7 @@
 
 mod body;
 mod class_order;
-mod config;
+pub(crate) mod config;
 mod detector;
 mod feature_pyramid;
 mod image_list;

@@ -1,5 +1,6 @@
 //! detectron2's checkpoints and configs.
 
+mod configs;
 mod hostile_pickles;
 mod mutated_files;
 mod pickles;

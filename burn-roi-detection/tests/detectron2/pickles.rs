@@ -41,7 +41,7 @@ fn each_protocol_of_each_numpy_has_the_same_weights() {
     for numpy in [1, 2] {
         for protocol in 2..=5 {
             let path = pickles().join(format!("numpy_{numpy}_protocol_{protocol}.pkl"));
-            let checkpoint = Checkpoint::read_pkl(&path).unwrap_or_else(|error| panic!("{}: {error}", path.display()));
+            let checkpoint = Checkpoint::read(&path).unwrap_or_else(|error| panic!("{}: {error}", path.display()));
             assert_eq!(checkpoint.author.as_deref(), Some("Detectron2 Model Zoo"));
             assert!(!checkpoint.matching_heuristics);
             let names: Vec<&String> = checkpoint.tensors.keys().collect();
@@ -55,7 +55,7 @@ fn each_protocol_of_each_numpy_has_the_same_weights() {
 
 #[test]
 fn brain_floats() {
-    let checkpoint = Checkpoint::read_pkl(&pickles().join("bfloat16.pkl")).unwrap();
+    let checkpoint = Checkpoint::read(&pickles().join("bfloat16.pkl")).unwrap();
     let expected: Vec<bf16> = counted(6).map(|element| bf16::from_f32(element as f32)).collect();
     assert_eq!(checkpoint.tensors["bfloat16"], TensorData::new(expected, [2, 3]));
     assert_eq!(checkpoint.author, None);
@@ -63,6 +63,6 @@ fn brain_floats() {
 
 #[test]
 fn a_file_that_is_not_there_is_an_error() {
-    let error = Checkpoint::read_pkl(&pickles().join("none.pkl")).unwrap_err();
+    let error = Checkpoint::read(&pickles().join("none.pkl")).unwrap_err();
     assert!(matches!(error, CheckpointError::File { .. }), "{error}");
 }

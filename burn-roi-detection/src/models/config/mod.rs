@@ -2,7 +2,7 @@
 
 mod body;
 mod check;
-mod coco;
+pub(crate) mod coco;
 mod mobilenet;
 mod named;
 mod parts;

@@ -1,13 +1,15 @@
 //! A checkpoint of detectron2.
 
 use std::collections::BTreeMap;
-use std::fs;
 use std::path::Path;
+use std::{fs, io};
 
 use burn::tensor::{TensorData, bf16, f16};
+use burn_store::{ModuleStore, PytorchStore, bridge};
 
 use super::error::CheckpointError;
 use super::pickle::{self, Array, ElementType, Heap, Value};
+use crate::weights::StateDict;
 
 /// The weights of a checkpoint of detectron2, by detectron2's names.
 ///
@@ -25,25 +27,55 @@ pub struct Checkpoint {
 }
 
 impl Checkpoint {
-    /// Reads a `.pkl` file of detectron2's model zoo.
+    /// Reads a file: a `.pkl` of detectron2's model zoo, or a `.pth` that detectron2 wrote in training, with an
+    /// optimizer and other parts beside the weights.
     ///
     /// # Errors
     ///
-    /// The file can't be read, is no pickle of protocol 2 to 5 with an entry `model`, names anything of Python other
-    /// than NumPy's arrays, or has a weight that is no little-endian array of float16, float32, float64, int32, int64 or
-    /// `ml_dtypes.bfloat16`.
-    pub fn read_pkl(path: &Path) -> Result<Self, CheckpointError> {
-        let bytes = fs::read(path).map_err(|error| CheckpointError::File {
+    /// - [`CheckpointError::File`]: the file can't be read.
+    /// - [`CheckpointError::Ending`]: its name ends otherwise.
+    /// - Of a `.pkl`, the errors of [`from_pkl`](Self::from_pkl).
+    /// - [`CheckpointError::PyTorch`]: a `.pth` is no checkpoint with an entry `model`.
+    pub fn read(path: impl AsRef<Path>) -> Result<Self, CheckpointError> {
+        let path = path.as_ref();
+        let file = |error: io::Error| CheckpointError::File {
             reason: error.to_string(),
-        })?;
-        Self::from_pkl(&bytes)
+        };
+        match path.extension().and_then(|ending| ending.to_str()) {
+            Some("pkl") => Self::from_pkl(&fs::read(path).map_err(file)?),
+            Some("pth") => {
+                // Opened here for a plain message.
+                fs::File::open(path).map_err(file)?;
+                Self::read_pth(path).map_err(|reason| CheckpointError::PyTorch { reason })
+            }
+            _ => Err(CheckpointError::Ending),
+        }
     }
 
-    /// Reads the bytes of a `.pkl` file, as [`read_pkl`](Self::read_pkl) does.
+    fn read_pth(path: &Path) -> Result<Self, String> {
+        let mut store = PytorchStore::from_file(path)
+            .with_top_level_key("model")
+            // Indices of torch's `Sequential` have gaps.
+            .map_indices_contiguous(false);
+        let stored = store.get_all_tensors().map_err(|error| error.to_string())?;
+        let read = stored.values().map(|tensor| {
+            let data = bridge::to_data(tensor).map_err(|error| format!("{}: {error}", tensor.name))?;
+            Ok((tensor.name.clone(), data))
+        });
+        Ok(Self {
+            author: None,
+            matching_heuristics: false,
+            tensors: read.collect::<Result<_, String>>()?,
+        })
+    }
+
+    /// Reads the bytes of a `.pkl` file.
     ///
     /// # Errors
     ///
-    /// As [`read_pkl`](Self::read_pkl).
+    /// They are no pickle of protocol 2 to 5 with an entry `model`, name anything of Python other than NumPy's arrays,
+    /// or have a weight that is no little-endian array of float16, float32, float64, int32, int64 or
+    /// `ml_dtypes.bfloat16`.
     pub fn from_pkl(bytes: &[u8]) -> Result<Self, CheckpointError> {
         let (root, heap) = pickle::read(bytes)?;
         let entries = heap.entries(root).ok_or_else(|| no_model(root.kind()))?;
@@ -65,6 +97,22 @@ impl Checkpoint {
             matching_heuristics: matches!(entry("matching_heuristics"), Some((_, Value::Bool(true)))),
             tensors: tensors(model, &heap, bytes.len().saturating_mul(2))?,
         })
+    }
+}
+
+impl Checkpoint {
+    /// The weights that a model loads: all but counters of training, anchors, and the mean and standard deviation of
+    /// pictures, which follow from the config.
+    pub fn into_state_dict(self) -> StateDict {
+        let is_weight = |name: &str| {
+            !name.ends_with(".num_batches_tracked")
+                && !name.contains("anchor_generator.cell_anchors")
+                && !matches!(name, "pixel_mean" | "pixel_std")
+        };
+        let weights = self.tensors.into_iter().filter(|(name, _)| is_weight(name));
+        StateDict {
+            tensors: weights.collect(),
+        }
     }
 }
 

@@ -52,4 +52,10 @@ pub enum ConfigError {
         /// Its value.
         value: String,
     },
+    /// Settings that each are right, but not together.
+    #[error("no model can be built of it: {reason}")]
+    Model {
+        /// What is wrong with the detector's config.
+        reason: String,
+    },
 }

@@ -19,7 +19,7 @@ const MAX_ITEMS: usize = 256;
 
 /// The values of a config by keys such as `MODEL.RESNETS.DEPTH`. What is taken is no longer there, so that what is left
 /// was not understood.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub(super) struct Settings {
     values: BTreeMap<String, Rc<Node>>,
 }
@@ -46,7 +46,7 @@ impl Settings {
         match settings.take("_BASE_") {
             Some(base) => Err(setting(
                 "_BASE_",
-                &base,
+                &base.describe(),
                 "absent: a config must be whole, as detectron2's `cfg.dump()` writes it",
             )),
             None => Ok(settings),
@@ -73,15 +73,185 @@ impl Settings {
         Ok(())
     }
 
-    fn take(&mut self, key: &str) -> Option<Rc<Node>> {
+    /// Puts the settings of another config in place of these.
+    pub(super) fn replace(&mut self, other: Self) {
+        self.values.extend(other.values);
+    }
+
+    /// The value of a key, which is no longer there after it.
+    pub(super) fn take(&mut self, key: &str) -> Option<Rc<Node>> {
         self.values.remove(key)
+    }
+
+    /// Takes all values whose keys begin as one of these.
+    pub(super) fn ignore(&mut self, starts: &[&str]) {
+        self.values
+            .retain(|key, _| !starts.iter().any(|start| key.starts_with(start)));
+    }
+
+    /// Refuses what was not taken of a section.
+    pub(super) fn refuse_others(&self, section: &str) -> Result<(), ConfigError> {
+        match self.values.iter().find(|(key, _)| key.starts_with(section)) {
+            None => Ok(()),
+            Some((key, node)) => Err(ConfigError::Unknown {
+                key: key.clone(),
+                value: node.describe(),
+            }),
+        }
+    }
+
+    /// A value that a function reads, or a default.
+    fn read_as<Value>(
+        &mut self,
+        key: &str,
+        default: Value,
+        expected: &str,
+        read: impl Fn(&Node) -> Option<Value>,
+    ) -> Result<Value, ConfigError> {
+        match self.take(key) {
+            None => Ok(default),
+            Some(node) => read(&node).ok_or_else(|| setting(key, &node.describe(), expected)),
+        }
+    }
+
+    pub(super) fn bool(&mut self, key: &str, default: bool) -> Result<bool, ConfigError> {
+        self.read_as(key, default, "true or false", |node| match node.content {
+            Content::Scalar(Scalar::Bool(value)) => Some(value),
+            _ => None,
+        })
+    }
+
+    pub(super) fn size(&mut self, key: &str, default: usize) -> Result<usize, ConfigError> {
+        self.read_as(key, default, "an integer, at least 0 and at most 1,000,000", size)
+    }
+
+    /// How many layers or keypoints there are.
+    pub(super) fn count(&mut self, key: &str, default: usize) -> Result<usize, ConfigError> {
+        self.read_as(key, default, "an integer, at least 0 and at most 256", |node| {
+            size(node).filter(|&count| count <= MAX_ITEMS)
+        })
+    }
+
+    /// Whether a setting names batch normalization, and not nothing. In inference all kinds of it are one.
+    pub(super) fn is_normalized(&mut self, key: &str) -> Result<bool, ConfigError> {
+        Ok(!self
+            .one_of(key, &["", "BN", "SyncBN", "nnSyncBN", "naiveSyncBN"])?
+            .is_empty())
+    }
+
+    pub(super) fn float(&mut self, key: &str, default: f64) -> Result<f64, ConfigError> {
+        self.read_as(key, default, "a number", float)
+    }
+
+    pub(super) fn floats<const N: usize>(&mut self, key: &str, default: [f64; N]) -> Result<[f64; N], ConfigError> {
+        let expected = format!("{N} numbers");
+        self.read_as(key, default, &expected, |node| floats(node)?.try_into().ok())
+    }
+
+    pub(super) fn sizes(&mut self, key: &str, default: &[usize]) -> Result<Vec<usize>, ConfigError> {
+        let expected = "a list of integers, each at least 0 and at most 1,000,000";
+        self.read_as(key, default.to_vec(), expected, |node| {
+            items(node)?.iter().map(|item| size(item)).collect()
+        })
+    }
+
+    pub(super) fn ints(&mut self, key: &str, default: &[i64]) -> Result<Vec<i64>, ConfigError> {
+        let int = |node: &Node| match node.content {
+            Content::Scalar(Scalar::Int(value)) => Some(value),
+            _ => None,
+        };
+        let read = |node: &Node| items(node)?.iter().map(|item| int(item)).collect();
+        self.read_as(key, default.to_vec(), "a list of integers", read)
+    }
+
+    /// Lists of numbers in a list.
+    pub(super) fn float_lists(&mut self, key: &str, default: &[&[f64]]) -> Result<Vec<Vec<f64>>, ConfigError> {
+        let default = default.iter().map(|list| list.to_vec()).collect();
+        let expected = "a list of lists of numbers";
+        self.read_as(key, default, expected, |node| {
+            items(node)?.iter().map(|item| floats(item)).collect()
+        })
+    }
+
+    pub(super) fn texts(&mut self, key: &str, default: &[&str]) -> Result<Vec<String>, ConfigError> {
+        let default = default.iter().map(ToString::to_string).collect();
+        self.read_as(key, default, "a list of texts", |node| {
+            items(node)?.iter().map(|item| text(item)).collect()
+        })
+    }
+
+    /// One of the texts that are allowed, the first of which is the default.
+    pub(super) fn one_of(&mut self, key: &str, allowed: &[&'static str]) -> Result<&'static str, ConfigError> {
+        let expected = format!("one of {allowed:?}");
+        let default = allowed.first().copied().unwrap_or_default();
+        self.read_as(key, default, &expected, |node| {
+            let text = text(node)?;
+            allowed.iter().find(|allowed| **allowed == text).copied()
+        })
+    }
+
+    /// Refuses a bool that is not the one that the models here have.
+    pub(super) fn must_be(&mut self, key: &str, expected: bool) -> Result<(), ConfigError> {
+        match self.take(key) {
+            Some(node) if !matches!(node.content, Content::Scalar(Scalar::Bool(value)) if value == expected) => {
+                Err(setting(key, &node.describe(), &expected.to_string()))
+            }
+            _ => Ok(()),
+        }
+    }
+
+    /// Refuses a list of texts that is not the one that the models here have.
+    pub(super) fn must_list(&mut self, key: &str, default: &[&str], expected: &[&str]) -> Result<(), ConfigError> {
+        let texts = self.texts(key, default)?;
+        match texts == expected {
+            true => Ok(()),
+            false => Err(setting(
+                key,
+                &format!("{texts:?}"),
+                &format!("{expected:?} in this model"),
+            )),
+        }
     }
 }
 
-fn setting(key: &str, node: &Node, expected: &str) -> ConfigError {
+/// The error that a setting has a value that it must not have.
+pub(super) fn setting(key: &str, value: &str, expected: &str) -> ConfigError {
     ConfigError::Setting {
         key: key.to_string(),
-        value: node.describe(),
+        value: value.to_string(),
         expected: expected.to_string(),
     }
+}
+
+fn items(node: &Node) -> Option<&[Rc<Node>]> {
+    match &node.content {
+        Content::Sequence(items) if items.len() <= MAX_ITEMS => Some(items),
+        _ => None,
+    }
+}
+
+fn text(node: &Node) -> Option<String> {
+    match &node.content {
+        Content::Scalar(Scalar::Text(text)) => Some(text.clone()),
+        _ => None,
+    }
+}
+
+fn size(node: &Node) -> Option<usize> {
+    match node.content {
+        Content::Scalar(Scalar::Int(value @ 0..=1_000_000)) => Some(value as usize),
+        _ => None,
+    }
+}
+
+fn float(node: &Node) -> Option<f64> {
+    match node.content {
+        Content::Scalar(Scalar::Float(value)) => Some(value),
+        Content::Scalar(Scalar::Int(value)) => Some(value as f64),
+        _ => None,
+    }
+}
+
+fn floats(node: &Node) -> Option<Vec<f64>> {
+    items(node)?.iter().map(|item| float(item)).collect()
 }

@@ -1,0 +1,108 @@
+//! The settings of the heads.
+
+use super::detector::Layout;
+use super::error::ConfigError;
+use super::labels::keypoints;
+use super::region_proposals::ABOVE_0;
+use super::settings::Settings;
+use crate::models::{BoxHeadConfig, KeypointHeadConfig, MaskHeadConfig, MaskPaste};
+
+/// What a box head of the body's last layer has no use for.
+const RES5_IGNORES: [&str; 5] = [
+    "MODEL.ROI_BOX_HEAD.CONV_DIM",
+    "MODEL.ROI_BOX_HEAD.FC_DIM",
+    "MODEL.ROI_BOX_HEAD.NAME",
+    "MODEL.ROI_BOX_HEAD.NORM",
+    "MODEL.ROI_BOX_HEAD.NUM_",
+];
+
+/// Whether a head's pooling moves regions by half a pixel.
+fn is_aligned(settings: &mut Settings, head: &str) -> Result<bool, ConfigError> {
+    let types = ["ROIAlignV2", "ROIAlign"];
+    Ok(settings.one_of(&format!("MODEL.{head}.POOLER_TYPE"), &types)? == types[0])
+}
+
+pub(super) fn box_head(settings: &mut Settings, layout: &Layout) -> Result<BoxHeadConfig, ConfigError> {
+    let features: &[&str] = match (layout.is_pyramid, layout.is_res5_on_regions) {
+        (true, _) => &["p2", "p3", "p4", "p5"],
+        (false, true) => &["res4"],
+        (false, false) => &["res5"],
+    };
+    settings.must_list("MODEL.ROI_HEADS.IN_FEATURES", &["res4"], features)?;
+    settings.must_be("MODEL.ROI_BOX_HEAD.USE_SIGMOID_CE", false)?;
+    let (convolutions, linear, normalized) = match layout.is_res5_on_regions {
+        // Its box head is the last layer and a mean.
+        true => {
+            settings.ignore(&RES5_IGNORES);
+            (vec![], vec![], false)
+        }
+        false => {
+            settings.one_of("MODEL.ROI_BOX_HEAD.NAME", &["", "FastRCNNConvFCHead"])?;
+            let convolutions = settings.count("MODEL.ROI_BOX_HEAD.NUM_CONV", 0)?;
+            let linear = settings.count("MODEL.ROI_BOX_HEAD.NUM_FC", 0)?;
+            let normalized = settings.is_normalized("MODEL.ROI_BOX_HEAD.NORM")?;
+            let channels = settings.size("MODEL.ROI_BOX_HEAD.CONV_DIM", 256)?;
+            let features = settings.size("MODEL.ROI_BOX_HEAD.FC_DIM", 1024)?;
+            (vec![channels; convolutions], vec![features; linear], normalized)
+        }
+    };
+    Ok(BoxHeadConfig::new(convolutions, linear)
+        .with_normalized(normalized)
+        .with_pooled_size(settings.size("MODEL.ROI_BOX_HEAD.POOLER_RESOLUTION", 14)?)
+        .with_sampling_ratio(settings.size("MODEL.ROI_BOX_HEAD.POOLER_SAMPLING_RATIO", 0)?)
+        .with_aligned(is_aligned(settings, "ROI_BOX_HEAD")?)
+        .with_class_agnostic_regression(settings.bool("MODEL.ROI_BOX_HEAD.CLS_AGNOSTIC_BBOX_REG", false)?)
+        .with_weights(settings.floats("MODEL.ROI_BOX_HEAD.BBOX_REG_WEIGHTS", [10.0, 10.0, 5.0, 5.0])?)
+        .with_score_threshold(settings.float("MODEL.ROI_HEADS.SCORE_THRESH_TEST", 0.05)?)
+        .with_nms_threshold(settings.float("MODEL.ROI_HEADS.NMS_THRESH_TEST", 0.5)?)
+        .with_detections_per_image(settings.size("TEST.DETECTIONS_PER_IMAGE", 100)?)
+        .with_min_size(ABOVE_0))
+}
+
+pub(super) fn mask_head(
+    settings: &mut Settings,
+    layout: &Layout,
+    boxes: &BoxHeadConfig,
+) -> Result<Option<MaskHeadConfig>, ConfigError> {
+    if !settings.bool("MODEL.MASK_ON", false)? {
+        settings.ignore(&["MODEL.ROI_MASK_HEAD."]);
+        return Ok(None);
+    }
+    settings.one_of("MODEL.ROI_MASK_HEAD.NAME", &["MaskRCNNConvUpsampleHead"])?;
+    let channels = settings.size("MODEL.ROI_MASK_HEAD.CONV_DIM", 256)?;
+    let convolutions = settings.count("MODEL.ROI_MASK_HEAD.NUM_CONV", 0)?;
+    let head = MaskHeadConfig::new(vec![channels; convolutions], channels)
+        .with_normalized(settings.is_normalized("MODEL.ROI_MASK_HEAD.NORM")?)
+        .with_class_agnostic(settings.bool("MODEL.ROI_MASK_HEAD.CLS_AGNOSTIC_MASK", false)?)
+        .with_paste(MaskPaste::PixelCentres);
+    let head = match layout.is_res5_on_regions {
+        // Both heads pool as the box head does.
+        true => {
+            settings.ignore(&["MODEL.ROI_MASK_HEAD.POOLER_"]);
+            head.with_pooled_size(boxes.pooled_size)
+                .with_sampling_ratio(boxes.sampling_ratio)
+                .with_aligned(boxes.aligned)
+        }
+        false => head
+            .with_pooled_size(settings.size("MODEL.ROI_MASK_HEAD.POOLER_RESOLUTION", 14)?)
+            .with_sampling_ratio(settings.size("MODEL.ROI_MASK_HEAD.POOLER_SAMPLING_RATIO", 0)?)
+            .with_aligned(is_aligned(settings, "ROI_MASK_HEAD")?),
+    };
+    Ok(Some(head))
+}
+
+pub(super) fn keypoint_head(settings: &mut Settings) -> Result<Option<KeypointHeadConfig>, ConfigError> {
+    if !settings.bool("MODEL.KEYPOINT_ON", false)? {
+        settings.ignore(&["MODEL.ROI_KEYPOINT_HEAD."]);
+        return Ok(None);
+    }
+    settings.one_of("MODEL.ROI_KEYPOINT_HEAD.NAME", &["KRCNNConvDeconvUpsampleHead"])?;
+    let count = settings.count("MODEL.ROI_KEYPOINT_HEAD.NUM_KEYPOINTS", 17)?;
+    let convolutions = settings.sizes("MODEL.ROI_KEYPOINT_HEAD.CONV_DIMS", &[512; 8])?;
+    Ok(Some(
+        KeypointHeadConfig::new(keypoints(count), convolutions)
+            .with_pooled_size(settings.size("MODEL.ROI_KEYPOINT_HEAD.POOLER_RESOLUTION", 14)?)
+            .with_sampling_ratio(settings.size("MODEL.ROI_KEYPOINT_HEAD.POOLER_SAMPLING_RATIO", 0)?)
+            .with_aligned(is_aligned(settings, "ROI_KEYPOINT_HEAD")?),
+    ))
+}

@@ -1,0 +1,102 @@
+//! The configs of detectron2's model zoo.
+
+use super::detector::detector;
+use super::settings::Settings;
+use crate::models::DetectorConfig;
+
+/// The names of the models of detectron2's model zoo that [`named`] knows.
+pub const NAMES: [&str; 24] = [
+    "COCO-Detection/faster_rcnn_R_50_C4_1x",
+    "COCO-Detection/faster_rcnn_R_50_DC5_1x",
+    "COCO-Detection/faster_rcnn_R_50_FPN_1x",
+    "COCO-Detection/faster_rcnn_R_50_C4_3x",
+    "COCO-Detection/faster_rcnn_R_50_DC5_3x",
+    "COCO-Detection/faster_rcnn_R_50_FPN_3x",
+    "COCO-Detection/faster_rcnn_R_101_C4_3x",
+    "COCO-Detection/faster_rcnn_R_101_DC5_3x",
+    "COCO-Detection/faster_rcnn_R_101_FPN_3x",
+    "COCO-Detection/faster_rcnn_X_101_32x8d_FPN_3x",
+    "COCO-InstanceSegmentation/mask_rcnn_R_50_C4_1x",
+    "COCO-InstanceSegmentation/mask_rcnn_R_50_DC5_1x",
+    "COCO-InstanceSegmentation/mask_rcnn_R_50_FPN_1x",
+    "COCO-InstanceSegmentation/mask_rcnn_R_50_C4_3x",
+    "COCO-InstanceSegmentation/mask_rcnn_R_50_DC5_3x",
+    "COCO-InstanceSegmentation/mask_rcnn_R_50_FPN_3x",
+    "COCO-InstanceSegmentation/mask_rcnn_R_101_C4_3x",
+    "COCO-InstanceSegmentation/mask_rcnn_R_101_DC5_3x",
+    "COCO-InstanceSegmentation/mask_rcnn_R_101_FPN_3x",
+    "COCO-InstanceSegmentation/mask_rcnn_X_101_32x8d_FPN_3x",
+    "COCO-Keypoints/keypoint_rcnn_R_50_FPN_1x",
+    "COCO-Keypoints/keypoint_rcnn_R_50_FPN_3x",
+    "COCO-Keypoints/keypoint_rcnn_R_101_FPN_3x",
+    "COCO-Keypoints/keypoint_rcnn_X_101_32x8d_FPN_3x",
+];
+
+// What differs from detectron2's defaults, which are those of a C4 model of ResNet-50.
+const FPN: &str = "MODEL: {
+    BACKBONE: {NAME: build_resnet_fpn_backbone},
+    RESNETS: {OUT_FEATURES: [res2, res3, res4, res5]},
+    FPN: {IN_FEATURES: [res2, res3, res4, res5]},
+    ANCHOR_GENERATOR: {SIZES: [[32], [64], [128], [256], [512]]},
+    RPN: {IN_FEATURES: [p2, p3, p4, p5, p6], PRE_NMS_TOPK_TEST: 1000},
+    ROI_HEADS: {NAME: StandardROIHeads, IN_FEATURES: [p2, p3, p4, p5]},
+    ROI_BOX_HEAD: {NUM_FC: 2, POOLER_RESOLUTION: 7},
+    ROI_MASK_HEAD: {NUM_CONV: 4}}";
+const DC5: &str = "MODEL: {
+    RESNETS: {OUT_FEATURES: [res5], RES5_DILATION: 2},
+    RPN: {IN_FEATURES: [res5]},
+    ROI_HEADS: {NAME: StandardROIHeads, IN_FEATURES: [res5]},
+    ROI_BOX_HEAD: {NUM_FC: 2, POOLER_RESOLUTION: 7},
+    ROI_MASK_HEAD: {NUM_CONV: 4}}";
+const RESNET_101: &str = "MODEL: {RESNETS: {DEPTH: 101}}";
+const RESNEXT_101: &str = "MODEL: {
+    PIXEL_STD: [57.375, 57.120, 58.395],
+    RESNETS: {STRIDE_IN_1X1: false, NUM_GROUPS: 32, WIDTH_PER_GROUP: 8, DEPTH: 101}}";
+const COCO: &str = "DATASETS: {TRAIN: [coco_2017_train]}";
+const MASKS: &str = "MODEL: {MASK_ON: true}";
+const KEYPOINTS: &str = "{
+    DATASETS: {TRAIN: [keypoints_coco_2017_train]},
+    MODEL: {KEYPOINT_ON: true, ROI_HEADS: {NUM_CLASSES: 1}}}";
+
+/// The config of a model of detectron2's model zoo, as its published weights need it. There is none for a name that is
+/// not one of [`NAMES`].
+///
+/// ```
+/// use burn_roi_detection::weights::detectron2;
+///
+/// let config = detectron2::named("COCO-InstanceSegmentation/mask_rcnn_R_50_FPN_3x").unwrap();
+/// assert_eq!(config.label(0), "person");
+/// assert_eq!(config.box_head.sampling_ratio, 0);
+/// ```
+pub fn named(name: &str) -> Option<DetectorConfig> {
+    if !NAMES.contains(&name) {
+        return None;
+    }
+    let parts = [
+        (true, COCO),
+        (name.contains("_FPN_"), FPN),
+        (name.contains("_DC5_"), DC5),
+        (name.contains("_R_101_"), RESNET_101),
+        (name.contains("_X_101_"), RESNEXT_101),
+        (name.contains("/mask_rcnn"), MASKS),
+        (name.contains("/keypoint_rcnn"), KEYPOINTS),
+    ];
+    let mut settings = Settings::default();
+    for (_, text) in parts.iter().filter(|(is_part, _)| *is_part) {
+        settings.replace(Settings::read(text).ok()?);
+    }
+    detector(settings, name).ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_name_has_a_config() {
+        for name in NAMES {
+            assert_eq!(named(name).unwrap_or_else(|| panic!("{name}")).name, name);
+        }
+        assert!(named("COCO-Detection/retinanet_R_50_FPN_1x").is_none());
+    }
+}

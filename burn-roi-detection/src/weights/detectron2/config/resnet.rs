@@ -1,0 +1,49 @@
+//! The settings of the body.
+
+use super::detector::Layout;
+use super::error::ConfigError;
+use super::settings::{Settings, setting};
+use crate::models::ResNetConfig;
+
+pub(super) fn resnet(settings: &mut Settings, layout: &Layout) -> Result<ResNetConfig, ConfigError> {
+    let depth = settings.size("MODEL.RESNETS.DEPTH", 50)?;
+    let blocks = match depth {
+        50 => [3, 4, 6, 3],
+        101 => [3, 4, 23, 3],
+        152 => [3, 8, 36, 3],
+        _ => {
+            return Err(setting("MODEL.RESNETS.DEPTH", &depth.to_string(), "50, 101 or 152"));
+        }
+    };
+    let default = ["res4"];
+    let outputs: &[&str] = match (layout.is_pyramid, layout.is_res5_on_regions) {
+        (true, _) => &["res2", "res3", "res4", "res5"],
+        (false, true) => &["res4"],
+        (false, false) => &["res5"],
+    };
+    settings.must_list("MODEL.RESNETS.OUT_FEATURES", &default, outputs)?;
+    if let Some(stages) = settings.take("MODEL.RESNETS.DEFORM_ON_PER_STAGE")
+        && stages.describe().contains("true")
+    {
+        let expected = "false for each layer: the models have no deformable convolutions";
+        return Err(setting(
+            "MODEL.RESNETS.DEFORM_ON_PER_STAGE",
+            &stages.describe(),
+            expected,
+        ));
+    }
+    settings.ignore(&["MODEL.RESNETS.DEFORM_"]);
+    let groups = settings.size("MODEL.RESNETS.NUM_GROUPS", 1)?;
+    let width = settings.size("MODEL.RESNETS.WIDTH_PER_GROUP", 64)?;
+    let outputs = settings.size("MODEL.RESNETS.RES2_OUT_CHANNELS", 256)?;
+    let stem = settings.size("MODEL.RESNETS.STEM_OUT_CHANNELS", 64)?;
+    let doubled = |first: usize| [1, 2, 4, 8].map(|factor| factor * first);
+    let norms = ["FrozenBN", "BN", "SyncBN", "nnSyncBN", "naiveSyncBN"];
+    Ok(ResNetConfig::new(stem, doubled(groups * width), blocks)
+        .with_output_channels(Some(doubled(outputs)))
+        .with_groups(groups)
+        .with_frozen_norms(settings.one_of("MODEL.RESNETS.NORM", &norms)? == norms[0])
+        .with_stride_in_1x1(settings.bool("MODEL.RESNETS.STRIDE_IN_1X1", true)?)
+        .with_last_dilation(settings.size("MODEL.RESNETS.RES5_DILATION", 1)?)
+        .with_last_layer_on_regions(layout.is_res5_on_regions))
+}

@@ -1,0 +1,115 @@
+//! detectron2's names of weights.
+
+use crate::models::{BodyConfig, DetectorConfig};
+use crate::weights::NameTable;
+
+/// The names of detectron2's state dicts, such as `backbone.bottom_up.res2.0.conv1.norm.running_mean`.
+pub fn names(config: &DetectorConfig) -> NameTable {
+    let mut table = NameTable::new();
+    // Without a pyramid the body is the backbone.
+    let body = match config.feature_pyramid {
+        Some(_) => "backbone.bottom_up",
+        None => "backbone",
+    };
+    if let BodyConfig::ResNet(resnet) = &config.body {
+        table.insert("backbone.body.conv1", &[&format!("{body}.stem.conv1")]);
+        table.insert("backbone.body.bn1", &[&format!("{body}.stem.conv1.norm")]);
+        for (layer, &blocks) in (1..).zip(&resnet.blocks) {
+            let path = format!("backbone.body.layer{layer}");
+            residual_layer(&mut table, &path, &format!("{body}.res{}", layer + 1), blocks);
+        }
+        residual_layer(&mut table, "roi_heads.layer4", "roi_heads.res5", resnet.blocks[3]);
+    }
+    for index in 0..config.levels() {
+        let pyramid = "backbone.fpn";
+        block(
+            &mut table,
+            &format!("{pyramid}.inner_blocks.{index}"),
+            &format!("{pyramid}_lateral{}", index + 2),
+        );
+        block(
+            &mut table,
+            &format!("{pyramid}.layer_blocks.{index}"),
+            &format!("{pyramid}_output{}", index + 2),
+        );
+    }
+    region_proposals(&mut table, config);
+    heads(&mut table, config);
+    table
+}
+
+/// The blocks of a layer of a ResNet.
+fn residual_layer(table: &mut NameTable, path: &str, name: &str, blocks: usize) {
+    for index in 0..blocks {
+        let (path, name) = (format!("{path}.{index}"), format!("{name}.{index}"));
+        for convolution in 1..=3 {
+            let conv = format!("{name}.conv{convolution}");
+            table.insert(format!("{path}.conv{convolution}"), &[&conv]);
+            table.insert(format!("{path}.bn{convolution}"), &[&format!("{conv}.norm")]);
+        }
+        block(table, &format!("{path}.downsample"), &format!("{name}.shortcut"));
+    }
+}
+
+/// A convolution, and the norm in it.
+fn block(table: &mut NameTable, path: &str, name: &str) {
+    table.insert(format!("{path}.conv"), &[name]);
+    table.insert(format!("{path}.norm"), &[&format!("{name}.norm")]);
+}
+
+fn region_proposals(table: &mut NameTable, config: &DetectorConfig) {
+    let head = "proposal_generator.rpn_head";
+    let convolutions = config.region_proposals.convolutions;
+    for index in 0..convolutions {
+        let name = match convolutions {
+            1 => format!("{head}.conv"),
+            _ => format!("{head}.conv.conv{index}"),
+        };
+        block(table, &format!("rpn.head.conv.{index}"), &name);
+    }
+    table.insert("rpn.head.cls_logits", &[&format!("{head}.objectness_logits")]);
+    table.insert("rpn.head.bbox_pred", &[&format!("{head}.anchor_deltas")]);
+}
+
+/// Layers are counted from 1.
+fn heads(table: &mut NameTable, config: &DetectorConfig) {
+    let head = "roi_heads.box_head";
+    for index in 0..config.box_head.convolutions.len() {
+        block(
+            table,
+            &format!("{head}.convs.{index}"),
+            &format!("{head}.conv{}", index + 1),
+        );
+    }
+    for index in 0..config.box_head.fully_connected.len() {
+        table.insert(format!("{head}.fcs.{index}"), &[&format!("{head}.fc{}", index + 1)]);
+    }
+    let (path, head) = ("roi_heads.mask", "roi_heads.mask_head");
+    for index in 0..config.mask_head.as_ref().map_or(0, |head| head.convolutions.len()) {
+        block(
+            table,
+            &format!("{path}.mask_head.layers.{index}"),
+            &format!("{head}.mask_fcn{}", index + 1),
+        );
+    }
+    table.insert(
+        format!("{path}.mask_predictor.conv5_mask"),
+        &[&format!("{head}.deconv")],
+    );
+    table.insert(
+        format!("{path}.mask_predictor.mask_fcn_logits"),
+        &[&format!("{head}.predictor")],
+    );
+    let (path, head) = ("roi_heads.keypoint", "roi_heads.keypoint_head");
+    for index in 0..config.keypoint_head.as_ref().map_or(0, |head| head.convolutions.len()) {
+        block(
+            table,
+            &format!("{path}.keypoint_head.layers.{index}"),
+            &format!("{head}.conv_fcn{}", index + 1),
+        );
+    }
+    table.insert(
+        format!("{path}.keypoint_predictor.kps_score_lowres"),
+        &[&format!("{head}.score_lowres")],
+    );
+}
