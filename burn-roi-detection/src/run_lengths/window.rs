@@ -3,8 +3,8 @@
 use super::RunLengths;
 
 impl RunLengths {
-    /// The run lengths of a mask that is `is_set(x, y)` for the pixels of a window `[x1, y1, x2, y2]` within an image of
-    /// `[height, width]` pixels, and not set around it. The image's number of pixels is a u32.
+    /// The run lengths of a mask that is `is_set(x, y)` for the pixels of a window `[x1, y1, x2, y2]` within an image
+    /// of `[height, width]` pixels, and not set around it. The image's number of pixels is a u32.
     pub(crate) fn of_window(
         [height, width]: [usize; 2],
         [x1, y1, x2, y2]: [usize; 4],

@@ -50,8 +50,8 @@ impl TrainingBatch {
     /// - `RoiError::Option`: a picture has a side of 0.
     /// - `RoiError::Memory`: the pictures do not fit into memory.
     /// - [`DetectionError::Length`]: a picture has not three bytes for each pixel.
-    /// - [`DetectionError::Target`]: a label is 0 or not below the number of classes, an object has no mask although the
-    ///   config has a mask head, or not the number of keypoints of its keypoint head.
+    /// - [`DetectionError::Target`]: a label is 0 or not below the number of classes, an object has no mask although
+    ///   the config has a mask head, or not the number of keypoints of its keypoint head.
     pub fn try_new(samples: &[Sample], config: &DetectorConfig, device: &Device) -> Result<Self, DetectionError> {
         if samples.is_empty() {
             return Err(burn_roi::RoiError::NoImages { argument: "samples" }.into());

@@ -5,9 +5,9 @@ use crate::data::coco::CocoDataset;
 use crate::error::DetectionError;
 
 impl Sample {
-    /// The sample of an image of a COCO data set, without its crowds. Boxes are limited to the image, and an object whose
-    /// box is then empty is left out. The label is [`CocoDataset::label_of`]. An image that the data set does not have
-    /// is a sample without objects.
+    /// The sample of an image of a COCO data set, without its crowds. Boxes are limited to the image, and an object
+    /// whose box is then empty is left out. The label is [`CocoDataset::label_of`]. An image that the data set does not
+    /// have is a sample without objects.
     ///
     /// - `size`: `[height, width]` of the picture in pixels.
     /// - `pixels`: row by row, the red, green and blue of each pixel.

@@ -62,8 +62,8 @@ blocking_forms! {
 /// - `detector`: the detector, on an autodiff device if the losses are differentiated.
 /// - `batch`: made for the config of `detector`, on its device with or without autodiff.
 /// - `permutation`: the random choice, as in
-///   [`BalancedPositiveNegativeSampler::forward`](crate::BalancedPositiveNegativeSampler::forward): first of the anchors
-///   of all images, then of the proposals of all images.
+///   [`BalancedPositiveNegativeSampler::forward`](crate::BalancedPositiveNegativeSampler::forward): first of the
+///   anchors of all images, then of the proposals of all images.
 /// - Returns the losses. If no image has an object, those of boxes, masks and keypoints are 0.
 pub fn detector_losses(
     detector: &Detector,
@@ -79,10 +79,11 @@ pub fn detector_losses(
 /// # Errors
 ///
 /// - [`DetectionError::Length`]: `batch` has not the objects of one picture for each image.
-/// - `RoiError::Option`: an option of `config` is out of its range, or the objects of `batch` have no masks or keypoints
-///   although `detector` has a head for them.
-/// - Those of the functions that this calls: [`assign_targets_to_anchors_async`](crate::assign_targets_to_anchors_async),
-///   [`rpn_loss_async`], [`filter_proposals_async`](crate::filter_proposals_async), [`select_training_samples_async`],
+/// - `RoiError::Option`: an option of `config` is out of its range, or the objects of `batch` have no masks or
+///   keypoints although `detector` has a head for them.
+/// - Those of the functions that this calls:
+///   [`assign_targets_to_anchors_async`](crate::assign_targets_to_anchors_async), [`rpn_loss_async`],
+///   [`filter_proposals_async`](crate::filter_proposals_async), [`select_training_samples_async`],
 ///   [`try_pool_regions`], [`fastrcnn_loss_async`], [`MaskTargets::loss_async`](crate::MaskTargets::loss_async) and
 ///   [`keypointrcnn_loss_async`].
 pub async fn detector_losses_async(

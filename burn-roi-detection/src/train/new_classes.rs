@@ -3,8 +3,8 @@
 use super::error::TrainingError;
 use crate::models::Detector;
 
-/// A detector for other classes: the weights stay, but the last layers, which have a row for each class, are replaced by
-/// layers with Burn's initial weights. It is torchvision's way to fine-tune a detector.
+/// A detector for other classes: the weights stay, but the last layers, which have a row for each class, are replaced
+/// by layers with Burn's initial weights. It is torchvision's way to fine-tune a detector.
 ///
 /// - `classes`: the names of all classes, with the background where the detector has it.
 ///

@@ -133,7 +133,8 @@ fn objects_that_the_heads_can_not_learn() {
     assert!(call("faster", object(2)).is_ok());
     assert_error(
         call("faster", object(3)),
-        "`objects[_].label` row 0 of image 0 is 3, but must be above 0, which is the background, and below the 3 classes",
+        "`objects[_].label` row 0 of image 0 is 3, but must be above 0, which is the background, and below the 3 \
+         classes",
     );
     assert_error(
         call("mask", object(1)),

@@ -5,8 +5,8 @@ use std::rc::Rc;
 
 use burn::tensor::{DType, Device, Int, Tensor, TensorData};
 use burn_roi::{RoiAlignConfig, Rois, try_roi_align};
-use burn_roi_detection::{nms_async, try_nms};
 use burn_roi_detection::models::Detector;
+use burn_roi_detection::{nms_async, try_nms};
 use js_sys::Float32Array;
 use wasm_bindgen::prelude::*;
 

@@ -17,8 +17,8 @@ pub enum ResizeMode {
 
 /// The attribute `coordinate_transformation_mode`: the position in the input that an element of the output reads.
 ///
-/// Below, `o` is the index of an element, `in` and `out` are the sizes of the axis, and `scale` is `out / in`, or as the
-/// input `scales` says.
+/// Below, `o` is the index of an element, `in` and `out` are the sizes of the axis, and `scale` is `out / in`, or as
+/// the input `scales` says.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum ResizeTransformation {
@@ -34,8 +34,8 @@ pub enum ResizeTransformation {
     Asymmetric,
     /// `(o + 0.5) / scale`, of opsets 11 and 12.
     TfHalfPixelForNn,
-    /// `start * (in - 1) + o * (end - start) * (in - 1) / (out - 1)` for the region `start` to `end` of the input `roi`.
-    /// If `out` is 1, the middle of the region.
+    /// `start * (in - 1) + o * (end - start) * (in - 1) / (out - 1)` for the region `start` to `end` of the input
+    /// `roi`. If `out` is 1, the middle of the region.
     TfCropAndResize,
 }
 

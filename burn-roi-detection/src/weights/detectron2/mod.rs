@@ -1,7 +1,7 @@
 //! detectron2's files: checkpoints, and the configs beside them.
 //!
-//! - [`read_config`] turns the `config.yaml` beside a checkpoint into a [`DetectorConfig`](crate::models::DetectorConfig),
-//!   and [`named`] has the configs of the model zoo.
+//! - [`read_config`] turns the `config.yaml` beside a checkpoint into a
+//!   [`DetectorConfig`](crate::models::DetectorConfig), and [`named`] has the configs of the model zoo.
 //! - [`Checkpoint::read`] reads a `.pkl` or `.pth` file. Both are data: nothing that a file names is run.
 //! - [`names`] are detectron2's names of the weights.
 //!
