@@ -175,7 +175,7 @@ mod tests {
     #[test]
     fn pictures_of_two_sizes_are_padded_to_one() {
         let config = PreprocessingConfig::new().with_min_size(8).with_max_size(64);
-        let [one, two] = [[255, 0, 0].repeat(1), [0, 255, 0].repeat(6)];
+        let [one, two] = [vec![255, 0, 0], [0, 255, 0].repeat(6)];
         let pictures = [Picture::from_rgb([1, 1], &one), Picture::from_rgb([1, 6], &two)];
         let (images, values) = values(&pictures, &config);
         assert_eq!(images.tensors.dims(), [2, 3, 32, 64]);

@@ -52,9 +52,9 @@ impl Sample {
     /// let sample = Sample::new([2, 3], vec![0; 2 * 3 * 3], vec![object]);
     /// assert_eq!(sample.objects.len(), 1);
     ///
-    /// let turned = Object::new([2.0, 0.0, 1.0, 2.0], 1); let error = Sample::try_new([2, 3], vec![0; 18],
-    /// vec![turned]).unwrap_err(); assert_eq!( error.to_string(), "`objects[_].corners` row 0 of image 0 is [2.0, 0.0,
-    /// 1.0, 2.0], but must be finite, with x1 below x2 and y1 \ below y2", );
+    /// let turned = Object::new([2.0, 0.0, 1.0, 2.0], 1);
+    /// let error = Sample::try_new([2, 3], vec![0; 18], vec![turned]).unwrap_err();
+    /// assert!(error.to_string().contains("must be finite, with x1 below x2 and y1 below y2"));
     /// ```
     ///
     /// # Panics

@@ -55,7 +55,7 @@ fn each_protocol_of_each_numpy_has_the_same_weights() {
 
 #[test]
 fn brain_floats() {
-    let checkpoint = Checkpoint::read(&pickles().join("bfloat16.pkl")).unwrap();
+    let checkpoint = Checkpoint::read(pickles().join("bfloat16.pkl")).unwrap();
     let expected: Vec<bf16> = counted(6).map(|element| bf16::from_f32(element as f32)).collect();
     assert_eq!(checkpoint.tensors["bfloat16"], TensorData::new(expected, [2, 3]));
     assert_eq!(checkpoint.author, None);
@@ -63,6 +63,6 @@ fn brain_floats() {
 
 #[test]
 fn a_file_that_is_not_there_is_an_error() {
-    let error = Checkpoint::read(&pickles().join("none.pkl")).unwrap_err();
+    let error = Checkpoint::read(pickles().join("none.pkl")).unwrap_err();
     assert!(matches!(error, CheckpointError::File { .. }), "{error}");
 }
