@@ -12,11 +12,12 @@ config! {
 /// ```
 /// use burn_roi_detection::train::LearningRateSchedule;
 ///
-/// let schedule = LearningRateSchedule::new(0.02)
+/// let schedule = LearningRateSchedule::new(0.5)
 ///     .with_warmup_steps(4)
-///     .with_warmup_factor(0.2)
-///     .with_milestones(vec![10]);
-/// assert_eq!([0, 2, 4, 9, 10].map(|step| schedule.rate(step)), [0.004, 0.012, 0.02, 0.02, 0.002]);
+///     .with_warmup_factor(0.5)
+///     .with_milestones(vec![10])
+///     .with_gamma(0.25);
+/// assert_eq!([0, 2, 4, 9, 10].map(|step| schedule.rate(step)), [0.25, 0.375, 0.5, 0.5, 0.125]);
 /// ```
 #[derive(Debug, PartialEq)]
 pub struct LearningRateSchedule {
