@@ -123,6 +123,7 @@ impl Detector {
     }
 
     /// The anchors.
+    #[cfg(feature = "train")]
     pub(crate) fn proposing(&self) -> &Proposing {
         &self.proposing
     }

@@ -63,6 +63,7 @@ pub struct AnchorPredictions {
 
 impl AnchorPredictions {
     /// The predictions without their gradients.
+    #[cfg(feature = "train")]
     pub fn inner(&self) -> Self {
         Self {
             objectness: self.objectness.clone().inner(),
