@@ -57,7 +57,8 @@ pub use backend_name::BackendName;
 pub use compare::{Recording, largest_difference};
 pub use error::Error;
 pub use found::{Found, as_picture, detect, detect_async, rescaled};
-use report::{Report, milliseconds, short};
+pub use report::short;
+use report::{Report, milliseconds};
 pub use stages::{Stages, progress_bar};
 
 /// Does what the command line asks for.

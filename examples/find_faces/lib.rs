@@ -38,10 +38,11 @@ use image::RgbImage;
 
 pub use arguments::{Arguments, PHOTOGRAPH, WEIGHTS};
 pub use candidates::Candidate;
+use detection_head::short;
 pub use detector::{Detector, Face, Found};
 pub use error::Error;
 pub use pyramid::LEAST_FACE;
-use report::{Report, short};
+use report::Report;
 pub use stages::{Stage, Stages};
 
 /// How many pixels a batch has at most, unless one picture has more.

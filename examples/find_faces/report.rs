@@ -3,6 +3,7 @@
 use std::path::Path;
 use std::time::Duration;
 
+use detection_head::short;
 use image::RgbImage;
 use serde_json::{Value, json};
 
@@ -88,12 +89,4 @@ pub fn to_json(file: &Path, [width, height]: [u32; 2], faces: &[Face]) -> Value 
         "height": height,
         "faces": faces.collect::<Vec<_>>(),
     })
-}
-
-/// The path relative to the current folder, if it is inside it.
-pub fn short(path: &Path) -> &Path {
-    std::env::current_dir()
-        .ok()
-        .and_then(|folder| path.strip_prefix(folder).ok())
-        .unwrap_or(path)
 }
