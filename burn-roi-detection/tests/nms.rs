@@ -1,7 +1,8 @@
 //! NMS keeps the same boxes as torchvision, in the same order.
 
 use burn::tensor::{DType, Device, Int, Tensor, TensorData};
-use burn_roi_detection::{batched_nms, nms};
+use burn_roi::AngleConvention;
+use burn_roi_detection::{batched_nms, nms, nms_rotated};
 use proptest::collection::vec;
 use proptest::prelude::*;
 use proptest::sample::select;
@@ -58,6 +59,45 @@ proptest! {
             let expected = by_the_rule(&candidates, threshold, |value| value, same_class);
             prop_assert_eq!(indices(batched_nms(boxes, scores, classes, threshold)), expected);
         }
+    }
+}
+
+/// Several threads compare a chunk of the candidates of lower scores with the 512 boxes that were kept before it.
+#[test]
+fn nms_of_many_boxes_follows_its_rule() {
+    let candidates: Vec<Candidate> = (0..2000).map(scattered).collect();
+    for backend in backends() {
+        let (boxes, scores, classes) = tensors(&candidates, DType::F32, &backend.device);
+        let expected = by_the_rule(&candidates, 0.3, in_f32, |_, _| true);
+        assert!(
+            (1000..1900).contains(&expected.len()),
+            "{} boxes are kept",
+            expected.len()
+        );
+        assert_eq!(indices(nms(boxes.clone(), scores.clone(), 0.3)), expected);
+        let expected = by_the_rule(&candidates, 0.3, in_f32, same_class);
+        assert_eq!(
+            indices(batched_nms(boxes.clone(), scores.clone(), classes, 0.3)),
+            expected
+        );
+
+        let centred = columns(&candidates, |[x1, y1, x2, y2]| {
+            [(x1 + x2) / 2.0, (y1 + y2) / 2.0, x2 - x1, y2 - y1, 0.0]
+        });
+        let centred = Tensor::from_data(centred, &backend.device);
+        let kept = nms_rotated(centred, scores.clone(), 0.3, AngleConvention::RADIANS_CLOCKWISE);
+        assert_eq!(indices(kept), indices(nms(boxes, scores, 0.3)));
+    }
+}
+
+/// A box of 6 to 12 pixels in an image of 400 x 400. Its corners are whole numbers.
+fn scattered(index: usize) -> Candidate {
+    let number = |factor: usize, modulus: usize| (index * factor % 7919 % modulus) as f64;
+    let [x, y] = [number(3571, 388), number(2203, 388)];
+    Candidate {
+        corners: [x, y, x + 6.0 + number(1301, 7), y + 6.0 + number(907, 7)],
+        score: number(5477, 1000) as f32,
+        class: (index % 3) as i64,
     }
 }
 
@@ -180,14 +220,18 @@ fn threshold() -> impl Strategy<Value = f64> {
 
 fn tensors(candidates: &[Candidate], dtype: DType, device: &Device) -> (Tensor<2>, Tensor<1>, Tensor<1, Int>) {
     let count = candidates.len();
-    let corners: Vec<f64> = candidates.iter().flat_map(|candidate| candidate.corners).collect();
     let scores: Vec<f32> = candidates.iter().map(|candidate| candidate.score).collect();
     let classes: Vec<i64> = candidates.iter().map(|candidate| candidate.class).collect();
     (
-        Tensor::from_data(TensorData::new(corners, [count, 4]), (device, dtype)),
+        Tensor::from_data(columns(candidates, |corners| corners), (device, dtype)),
         Tensor::from_data(TensorData::new(scores, [count]), device),
         Tensor::from_data(TensorData::new(classes, [count]), device),
     )
+}
+
+fn columns<const COLUMNS: usize>(candidates: &[Candidate], row: impl Fn([f64; 4]) -> [f64; COLUMNS]) -> TensorData {
+    let values: Vec<f64> = candidates.iter().flat_map(|candidate| row(candidate.corners)).collect();
+    TensorData::new(values, [candidates.len(), COLUMNS])
 }
 
 fn indices(tensor: Tensor<1, Int>) -> Vec<i64> {

@@ -1,8 +1,6 @@
 //! Non-maximum suppression (NMS) of rotated boxes.
 
-use std::collections::BTreeMap;
-
-use burn::tensor::{Int, Tensor};
+use burn::tensor::{DType, Int, Tensor};
 
 use super::super::boxes::upcast_dtype;
 use super::super::{arguments, host};
@@ -11,6 +9,7 @@ use super::geometry::RotatedBox;
 use super::read::read;
 use crate::error::DetectionError;
 use crate::forms::blocking_forms;
+use crate::suppression::{KeptBoxes, suppressed_greedily};
 use burn_roi::AngleConvention;
 
 blocking_forms! {
@@ -139,34 +138,48 @@ fn check(boxes: &Tensor<2>, scores: &Tensor<1>, iou_threshold: f64) -> Result<us
     Ok(count)
 }
 
-/// NMS within each class. A box is compared with the kept boxes of its class only, so the memory is linear.
 async fn greedy_nms(
     boxes: &Tensor<2>,
     scores: &Tensor<1>,
-    class_of: impl Fn(usize) -> i128,
+    class_of: impl Fn(usize) -> i128 + Sync,
     iou_threshold: f64,
     convention: AngleConvention,
 ) -> Result<Tensor<1, Int>, DetectionError> {
     let (device, dtype) = (boxes.device(), upcast_dtype(boxes.dtype()));
     let boxes = read("boxes", boxes, convention).await?;
-    let mut kept_by_class = BTreeMap::<i128, Vec<RotatedBox>>::new();
-    let mut by_score = host::top_n(
-        &host::read_floats(scores).await?,
-        (0..boxes.len()).collect(),
-        usize::MAX,
-    );
-    by_score.retain(|&index| {
-        let candidate = boxes[index];
-        let kept = kept_by_class.entry(class_of(index)).or_default();
-        let suppresses = |better: &RotatedBox| {
-            let iou = better.overlap(&candidate, OverlapMode::Iou);
-            host::rounded(iou, dtype) > iou_threshold
-        };
-        let keep = !kept.iter().any(suppresses);
-        if keep {
-            kept.push(candidate);
-        }
-        keep
-    });
-    Ok(host::indices(&by_score, &device))
+    let scores = host::read_floats(scores).await?;
+    let by_score = host::top_n(&scores, (0..boxes.len()).collect(), usize::MAX);
+    let candidate = |index: usize| Candidate {
+        rotated: boxes[index],
+        dtype,
+        iou_threshold,
+    };
+    let kept = suppressed_greedily::<Vec<RotatedBox>, _>(&by_score, candidate, class_of, usize::MAX);
+    Ok(host::indices(&kept, &device))
+}
+
+/// A box, the dtype of its IoUs, and the IoU above which a kept box suppresses it.
+pub(crate) struct Candidate {
+    rotated: RotatedBox,
+    dtype: DType,
+    iou_threshold: f64,
+}
+
+impl KeptBoxes for Vec<RotatedBox> {
+    type Candidate = Candidate;
+
+    fn len(&self) -> usize {
+        self.len()
+    }
+
+    fn suppress(&self, candidate: &Candidate, first: usize) -> bool {
+        self[first..].iter().any(|better| {
+            let iou = better.overlap(&candidate.rotated, OverlapMode::Iou);
+            host::rounded(iou, candidate.dtype) > candidate.iou_threshold
+        })
+    }
+
+    fn push(&mut self, candidate: Candidate) {
+        self.push(candidate.rotated);
+    }
 }

@@ -1,56 +1,65 @@
-//! The greedy suppression of boxes, on the host. NMS in every form of this crate is this.
+//! The suppression of boxes `[x1, y1, x2, y2]`.
 
-use std::collections::BTreeMap;
 use std::ops::{Add, Div, Mul, Sub};
 
 use burn::tensor::DType;
+use pulp::Arch;
 
-use super::host;
+use super::{KeptBoxes, suppressed_greedily};
+use crate::host;
 
 /// NMS within each class, of the boxes that `candidates` names. Gives the indices of the first `limit` kept boxes, by
 /// decreasing score; of equal scores the lower index comes first.
 ///
 /// The IoU is computed in f64 for boxes of f64, and in f32 for those of any other `dtype`.
 ///
-/// Each candidate is compared with the kept boxes of its class only, so the memory is linear, and nothing is computed
-/// beyond `limit`.
-pub(crate) fn greedy_nms<C: Ord>(
+pub(crate) fn greedy_nms<C: Ord + Sync>(
     candidates: Vec<usize>,
     boxes: &[[f64; 4]],
     dtype: DType,
     scores: &[f64],
-    class_of: impl Fn(usize) -> C,
+    class_of: impl Fn(usize) -> C + Sync,
     iou_threshold: f64,
     limit: usize,
 ) -> Vec<usize> {
     let by_score = host::top_n(scores, candidates, usize::MAX);
     match dtype {
-        DType::F64 => kept::<f64, C>(by_score, boxes, class_of, iou_threshold, limit),
-        _ => kept::<f32, C>(by_score, boxes, class_of, iou_threshold, limit),
+        DType::F64 => kept::<f64, C>(&by_score, boxes, class_of, iou_threshold, limit),
+        _ => kept::<f32, C>(&by_score, boxes, class_of, iou_threshold, limit),
     }
 }
 
-fn kept<T: Real, C: Ord>(
-    by_score: Vec<usize>,
+fn kept<T: Real, C: Ord + Sync>(
+    by_score: &[usize],
     boxes: &[[f64; 4]],
-    class_of: impl Fn(usize) -> C,
+    class_of: impl Fn(usize) -> C + Sync,
     iou_threshold: f64,
     limit: usize,
 ) -> Vec<usize> {
     let iou_threshold = T::largest_not_above(iou_threshold);
-    let mut kept_by_class = BTreeMap::<C, KeptBoxes<T>>::new();
-    by_score
-        .into_iter()
-        .filter(|&index| {
-            let kept = kept_by_class.entry(class_of(index)).or_default();
-            kept.insert_unless_suppressed(boxes[index].map(T::rounded), iou_threshold)
-        })
-        .take(limit)
-        .collect()
+    let candidate = |index: usize| Candidate::new(boxes[index].map(T::rounded), iou_threshold);
+    suppressed_greedily::<Blocks<T>, C>(by_score, candidate, class_of, limit)
+}
+
+/// A box, its area, and the IoU above which a kept box suppresses it.
+struct Candidate<T> {
+    values: [T; 5],
+    iou_threshold: T,
+}
+
+impl<T: Real> Candidate<T> {
+    fn new([x1, y1, x2, y2]: [T; 4], iou_threshold: T) -> Self {
+        Self {
+            values: [x1, y1, x2, y2, (x2 - x1) * (y2 - y1)],
+            iou_threshold,
+        }
+    }
 }
 
 /// A float that the IoU is computed in.
-trait Real: Copy + PartialOrd + Add<Output = Self> + Sub<Output = Self> + Mul<Output = Self> + Div<Output = Self> {
+trait Real:
+    Copy + Sync + PartialOrd + Add<Output = Self> + Sub<Output = Self> + Mul<Output = Self> + Div<Output = Self>
+{
     const ZERO: Self;
     const NAN: Self;
 
@@ -92,42 +101,48 @@ impl Real for f64 {
     }
 }
 
-/// The boxes that NMS has kept so far, by decreasing score.
-struct KeptBoxes<T> {
+/// Kept boxes, [`LANES`] in a block.
+struct Blocks<T> {
+    arch: Arch,
     blocks: Vec<Block<T>>,
     len: usize,
 }
 
-impl<T> Default for KeptBoxes<T> {
+impl<T> Default for Blocks<T> {
     fn default() -> Self {
         Self {
+            arch: Arch::new(),
             blocks: Vec::new(),
             len: 0,
         }
     }
 }
 
-impl<T: Real> KeptBoxes<T> {
-    fn insert_unless_suppressed(&mut self, [x1, y1, x2, y2]: [T; 4], iou_threshold: T) -> bool {
-        let area = (x2 - x1) * (y2 - y1);
-        let candidate = [x1, y1, x2, y2, area];
-        if self
-            .blocks
-            .iter()
-            .any(|block| block.suppresses(candidate, iou_threshold))
-        {
-            return false;
-        }
+impl<T: Real> KeptBoxes for Blocks<T> {
+    type Candidate = Candidate<T>;
+
+    fn len(&self) -> usize {
+        self.len
+    }
+
+    /// The boxes before `first` in its block are compared again, with the same result: they suppress nothing.
+    fn suppress(&self, candidate: &Candidate<T>, first: usize) -> bool {
+        let rest = &self.blocks[first / LANES..];
+        // With the widest instructions that the processor has.
+        self.arch
+            .dispatch(|| rest.iter().any(|block| block.suppress(candidate)))
+    }
+
+    fn push(&mut self, candidate: Candidate<T>) {
         let lane = self.len % LANES;
         if lane == 0 {
             self.blocks.push(Block::EMPTY);
         }
         let block = self.blocks.last_mut().expect("the first lane of a block adds it");
-        for (lanes, value) in block.0.iter_mut().zip(candidate) {
+        for (lanes, value) in block.0.iter_mut().zip(candidate.values) {
             lanes[lane] = value;
         }
         self.len += 1;
-        true
     }
 }
 
@@ -142,29 +157,33 @@ impl<T: Real> Block<T> {
     /// Unused lanes are NaN, and so is their IoU with any box, which is above no threshold.
     const EMPTY: Self = Self([[T::NAN; LANES]; 5]);
 
-    /// Whether the IoU of `candidate` with one of the boxes is above `iou_threshold`. The order of operations is
+    /// Whether the IoU of `candidate` with one of the boxes is above its threshold. The order of operations is
     /// torchvision's.
-    fn suppresses(&self, candidate: [T; 5], iou_threshold: T) -> bool {
+    #[inline(always)]
+    fn suppress(&self, candidate: &Candidate<T>) -> bool {
         let Self([x1, y1, x2, y2, area]) = self;
-        let mut suppressed = false;
+        let values = candidate.values;
+        let mut suppress = false;
         for lane in 0..LANES {
-            let width = smaller(x2[lane], candidate[2]) - larger(x1[lane], candidate[0]);
-            let height = smaller(y2[lane], candidate[3]) - larger(y1[lane], candidate[1]);
+            let width = smaller(x2[lane], values[2]) - larger(x1[lane], values[0]);
+            let height = smaller(y2[lane], values[3]) - larger(y1[lane], values[1]);
             let intersection = larger(width, T::ZERO) * larger(height, T::ZERO);
-            let iou = intersection / (area[lane] + candidate[4] - intersection);
-            suppressed |= iou > iou_threshold;
+            let iou = intersection / (area[lane] + values[4] - intersection);
+            suppress |= iou > candidate.iou_threshold;
         }
-        suppressed
+        suppress
     }
 }
 
 /// The larger of two numbers in one instruction, which `f32::max` is not. Where one is NaN the result does not matter:
 /// the area of its box is NaN too, and with it the IoU.
+#[inline(always)]
 fn larger<T: PartialOrd>(left: T, right: T) -> T {
     if left > right { left } else { right }
 }
 
 /// The smaller of two numbers, as [`larger`].
+#[inline(always)]
 fn smaller<T: PartialOrd>(left: T, right: T) -> T {
     if left < right { left } else { right }
 }

@@ -1,0 +1,78 @@
+//! The greedy suppression of boxes, on the host. NMS in every form of this crate is this.
+
+mod axis_aligned;
+
+use std::collections::BTreeMap;
+
+use rayon::prelude::*;
+
+pub(crate) use axis_aligned::greedy_nms;
+
+/// The boxes of one class that NMS has kept, in the order in which they were kept.
+pub(crate) trait KeptBoxes: Default + Sync {
+    type Candidate;
+
+    fn len(&self) -> usize;
+
+    /// Whether one of the kept boxes suppresses `candidate`, of all but the `first`.
+    fn suppress(&self, candidate: &Self::Candidate, first: usize) -> bool;
+
+    fn push(&mut self, candidate: Self::Candidate);
+}
+
+/// The number of candidates that several threads compare at once.
+const CHUNK: usize = 256;
+
+/// The number of comparisons of a chunk from which on several threads share them. One thread makes as many in about 50
+/// microseconds, the time that it takes to wake another.
+const SHARED_COMPARISONS: usize = 1 << 17;
+
+/// NMS within each class, of candidates by decreasing score. Gives the first `limit` candidates that no kept box of
+/// their class suppresses.
+///
+/// Each candidate is compared with the kept boxes of its class only, so the memory is linear. Where there are many of
+/// these, several threads compare a chunk of candidates with what was kept before the chunk. What is left of it is then
+/// compared, one by one, with what was kept of it.
+pub(crate) fn suppressed_greedily<K: KeptBoxes, C: Ord + Sync>(
+    by_score: &[usize],
+    candidate: impl Fn(usize) -> K::Candidate + Sync,
+    class_of: impl Fn(usize) -> C + Sync,
+    limit: usize,
+) -> Vec<usize> {
+    let mut kept = Vec::new();
+    let mut kept_by_class = BTreeMap::<C, K>::new();
+    for chunk in by_score.chunks(CHUNK) {
+        let comparisons = chunk.len() * kept.len() / kept_by_class.len().max(1);
+        let left = if comparisons < SHARED_COMPARISONS {
+            chunk.iter().map(|&index| (index, 0)).collect()
+        } else {
+            not_yet_suppressed(chunk, &kept_by_class, &candidate, &class_of)
+        };
+        for (index, compared) in left {
+            if kept.len() == limit {
+                return kept;
+            }
+            let of_class = kept_by_class.entry(class_of(index)).or_default();
+            let candidate = candidate(index);
+            if !of_class.suppress(&candidate, compared) {
+                of_class.push(candidate);
+                kept.push(index);
+            }
+        }
+    }
+    kept
+}
+
+/// The candidates of `chunk` that no kept box suppresses, each with the number of boxes that it was compared with.
+fn not_yet_suppressed<K: KeptBoxes, C: Ord + Sync>(
+    chunk: &[usize],
+    kept_by_class: &BTreeMap<C, K>,
+    candidate: &(impl Fn(usize) -> K::Candidate + Sync),
+    class_of: &(impl Fn(usize) -> C + Sync),
+) -> Vec<(usize, usize)> {
+    let compared = |&index: &usize| match kept_by_class.get(&class_of(index)) {
+        Some(kept) => (!kept.suppress(&candidate(index), 0)).then(|| (index, kept.len())),
+        None => Some((index, 0)),
+    };
+    chunk.par_iter().filter_map(compared).collect()
+}
