@@ -30,25 +30,6 @@ impl BackendName {
         }
     }
 
-    /// Several of the backend's devices. A CPU backend has one device, which then works on several batches at once.
-    pub fn devices(self, count: usize) -> Result<Vec<Device>, Error> {
-        (0..count).map(|index| self.numbered_device(index, count)).collect()
-    }
-
-    #[allow(unused_variables)] // The features decide which of them are used.
-    fn numbered_device(self, index: usize, count: usize) -> Result<Device, Error> {
-        match self {
-            #[cfg(feature = "wgpu")]
-            Self::Wgpu if count > 1 => {
-                use burn::backend::{CubeDevice, WgpuDeviceKind};
-                self.available(CubeDevice::wgpu(WgpuDeviceKind::DiscreteGpu(index)))
-            }
-            #[cfg(feature = "cuda")]
-            Self::Cuda => self.available(burn::backend::CubeDevice::cuda(index)),
-            _ => self.device(),
-        }
-    }
-
     /// An error if the machine has no such device.
     #[cfg(any(feature = "wgpu", feature = "cuda"))]
     fn available<Reason: std::fmt::Display>(

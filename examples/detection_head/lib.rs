@@ -17,8 +17,6 @@
 //! - `compare/` compares every layer with a recording of torchvision's.
 //!
 //! The shipped weights are of a small model that `train/` trained on drawn shapes.
-//!
-//! The example `train_heads` uses this package as a library, and trains the heads of this model on a new class.
 
 mod arguments;
 #[path = "../support/backend_name.rs"]
@@ -54,12 +52,12 @@ use image::RgbImage;
 
 pub use arguments::{Arguments, CONFIG, WEIGHTS};
 pub use backend_name::BackendName;
-pub use compare::{Recording, largest_difference};
+use compare::Recording;
 pub use error::Error;
-pub use found::{Found, as_picture, detect, detect_async, rescaled};
+pub use found::{Found, as_picture, detect, detect_async};
 pub use report::short;
 use report::{Report, milliseconds};
-pub use stages::{Stages, progress_bar};
+pub use stages::Stages;
 
 /// Does what the command line asks for.
 pub fn run(arguments: &Arguments) -> Result<(), Error> {

@@ -14,7 +14,6 @@ use crate::found::{as_picture, detect, rescaled};
 use detections::Comparison;
 pub use recording::Recording;
 use table::Table;
-pub use table::largest_difference;
 
 /// Compares the layers one by one, then the detections, and fails where they differ.
 ///
