@@ -37,9 +37,10 @@
 //! # Features
 //!
 //! `flex` and `ndarray` (both default), `wgpu`, `vulkan`, `metal`, `webgpu`, `cuda`, `rocm` and `cpu` each compile a
-//! backend. On a device of any other backend the operators are an error. `fusion` turns on Burn's kernel fusion, which
-//! the operators work with either way. `autodiff` gives the operators gradients. `remote` adds a module of that name,
-//! and runs the operators on devices that another machine serves.
+//! backend. On a device of any other backend the operators are an error. `x86-v4` lets Burn's convolutions and matrix
+//! products on Flex use AVX-512 where the processor has it. `fusion` turns on Burn's kernel fusion, which the operators
+//! work with either way. `autodiff` gives the operators gradients. `remote` adds a module of that name, and runs the
+//! operators on devices that another machine serves.
 //!
 //! The crate `burn-roi-detection` has what a two-stage detector needs around the operators.
 
