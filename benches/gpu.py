@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Times this crate and torchvision on a GPU, on the workloads of `examples/throughput`: forward calls and the gradient
+"""Times this crate and torchvision on a GPU, on the workloads of `benches/throughput`: forward calls and the gradient
 of features, in f32, f16 and bf16. Also times a copy on the device, which no call can outrun.
 
     cargo build --release -p throughput --features cuda
@@ -34,7 +34,7 @@ COPIED_BYTES = 1 << 30
 
 def arguments():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--program", required=True, help="the command that runs examples/throughput")
+    parser.add_argument("--program", required=True, help="the command that runs benches/throughput")
     parser.add_argument("--backend", default="cuda", help="of this crate")
     parser.add_argument("--device", default="cuda", help="of PyTorch")
     parser.add_argument("--workloads", default=",".join(workload.name for workload in STANDARD))

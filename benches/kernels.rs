@@ -1,6 +1,6 @@
 //! Single kernels on small problems, so that a change can be judged: `cargo bench --bench kernels`.
 //!
-//! A map of 64 channels of 100 x 152 fits in the processor's cache, unlike those of `examples/throughput`:
+//! A map of 64 channels of 100 x 152 fits in the processor's cache, unlike those of `benches/throughput`:
 //! what is timed is work, and what a call costs before it.
 
 use std::hint::black_box;
@@ -10,7 +10,7 @@ use burn::tensor::{DType, Device, Tensor, TensorData};
 use burn_roi::*;
 use criterion::{Criterion, criterion_group, criterion_main};
 
-#[path = "../examples/throughput/random.rs"]
+#[path = "throughput/random.rs"]
 mod random;
 
 use random::Random;

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Times torchvision, ONNX Runtime and OpenVINO on the workloads of `examples/throughput`, on the same
+"""Times torchvision, ONNX Runtime and OpenVINO on the workloads of `benches/throughput`, on the same
 boxes and features, in turn with it, and prints one table.
 
     pip install numpy onnx onnxruntime==1.32.0 openvino==2026.4.1 torch==2.15.0 torchvision==0.29.2
@@ -32,7 +32,7 @@ ROOT = Path(__file__).resolve().parent.parent
 
 @dataclass(frozen=True)
 class Workload:
-    """The same as in `examples/throughput/workload.rs`."""
+    """The same as in `benches/throughput/workload.rs`."""
 
     name: str
     features: tuple

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Counts what each workload of `examples/throughput` must move, and what its GPU kernel asks for: a table
+"""Counts what each workload of `benches/throughput` must move, and what its GPU kernel asks for: a table
 that says what a device's bandwidth allows.
 
     pip install numpy

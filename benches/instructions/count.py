@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Counts the instructions that a CUDA GPU runs for each workload of `examples/throughput`, without a GPU: CubeCL
+"""Counts the instructions that a CUDA GPU runs for each workload of `benches/throughput`, without a GPU: CubeCL
 compiles the kernels to PTX for a driver of our own (`driver.c`), and some units of them are run here.
 
     pip install numpy

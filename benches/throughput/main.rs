@@ -21,14 +21,14 @@
 //! the least that a call can take is measured as well: see [`limit`].
 
 mod arguments;
-#[path = "../support/backend_name.rs"]
+#[path = "../../examples/support/backend_name.rs"]
 mod backend_name;
 mod limit;
 mod measure;
 mod operator;
 mod random;
 #[cfg(feature = "remote")]
-#[path = "../support/server_device.rs"]
+#[path = "../../examples/support/server_device.rs"]
 mod server_device;
 mod system_time;
 mod traffic;
