@@ -5,43 +5,50 @@
     cargo build --release -p throughput --features ndarray
     python benches/report.py --name intel-xeon          # about 10 minutes with 2 threads
     python benches/report.py --name intel-xeon --draw   # writes the tables and charts again, from the JSON
+    python benches/report.py --name trial --workloads mask-p2,ps-rfcn --peers torchvision   # a part
 
-`benches/results/NAME.json` has the numbers, `NAME.md` the tables that BENCHMARKS.md shows, `NAME-*.svg` the charts.
+`benches/results/NAME.json` has the numbers, `NAME-*.svg` the charts. The tables go into BENCHMARKS.md, between the
+lines `<!-- report NAME -->` and `<!-- end of report -->`; if it has no such lines, they are printed.
 """
 
 import argparse
+import datetime
 import importlib.metadata
 import json
 import math
 import os
 import platform
+import re
 import statistics
 import subprocess
+import textwrap
 from pathlib import Path
 
 import peers
 
 RESULTS = Path(__file__).resolve().parent / "results"
-PACKAGES = ["torch", "torchvision", "onnxruntime", "openvino"]
+DOCUMENT = peers.ROOT / "BENCHMARKS.md"
 COLOURS = {"flex": "#d9480f", "ndarray": "#f0a36b", "torchvision": "#4263eb", "onnxruntime": "#2b8a3e",
            "openvino": "#7048e8", "torchvision-backward": "#4263eb"}
 
 
-def machine(threads):
+def machine(threads, of_peers):
     """The processor, its caches, and the versions of the peers."""
     fields = dict(line.split(":", 1) for line in subprocess.run(
         ["lscpu"], capture_output=True, text=True, check=True, env={**os.environ, "LC_ALL": "C"}
     ).stdout.splitlines() if ":" in line)
-    commit = subprocess.run(["git", "rev-parse", "--short", "HEAD"], capture_output=True, text=True).stdout.strip()
+    commit = subprocess.run(["git", "rev-parse", "--short", "HEAD"], capture_output=True, text=True, cwd=peers.ROOT)
+    packages = [*(["torch"] if "torchvision" in of_peers else []), *of_peers]
     return {
         "processor": fields["Model name"].strip(),
         "l2": fields.get("L2 cache", "?").strip(),
         "l3": fields.get("L3 cache", "?").strip(),
         "avx512": "avx512f" in fields.get("Flags", ""),
-        "kernel": platform.release(),
+        "kernel": platform.release().split("-")[0],
         "threads": threads,
-        "commit": commit,
-        "packages": {name: importlib.metadata.version(name).split("+")[0] for name in PACKAGES},
+        "date": datetime.date.today().isoformat(),
+        "commit": commit.stdout.strip(),
+        "packages": {name: importlib.metadata.version(name).split("+")[0] for name in packages},
     }
 
 
@@ -54,27 +61,41 @@ def timed(workloads, of_peers, backends, threads, backward=False):
     return rows
 
 
-def limits(threads, runs=3):
-    """The median over runs of Flex's time over the limit, and the extremes."""
-    program = Path(os.environ.get("CARGO_TARGET_DIR", peers.ROOT / "target")) / "release" / "throughput"
-    rows = {}
-    for workload in peers.STANDARD:
-        command = [str(program), "--json", "--limit", "--threads", str(threads), "--workload", workload.name]
-        lines = [json.loads(subprocess.run(command, check=True, capture_output=True, text=True).stdout)
-                 for _ in range(runs)]
-        rows[workload.name] = [{"ms": line["median_ms"], "limit": line["limit_ms"]} for line in lines]
-    return rows
+def program(workload, threads, *options):
+    """The lines of JSON that `throughput` prints, of Flex."""
+    path = Path(os.environ.get("CARGO_TARGET_DIR", peers.ROOT / "target")) / "release" / "throughput"
+    command = [str(path), "--json", "--threads", str(threads), "--workload", workload, *options]
+    return json.loads(subprocess.run(command, check=True, capture_output=True, text=True).stdout)
 
 
-def run(threads):
+def limits(workloads, threads, runs=3):
+    """Of each run, Flex's time and the limit."""
+    rows = {workload.name: [program(workload.name, threads, "--limit") for _ in range(runs)] for workload in workloads}
+    return {name: [{"ms": line["median_ms"], "limit": line["limit_ms"]} for line in lines]
+            for name, lines in rows.items()}
+
+
+def growth(threads):
+    """Flex's milliseconds for 1, 1000 and 10,000 regions on the same map, with all threads and with one."""
+    names = {1: "one-region", 1000: "box-p2", 10_000: "ten-thousand"}
+    return {regions: [program(name, number)["median_ms"] for number in (threads, 1)]
+            for regions, name in names.items()}
+
+
+def run(threads, of_peers, chosen):
+    """`chosen` names workloads; none stands for all, and for how times grow with regions."""
     both = ["flex", "ndarray"]
-    return {
-        "machine": machine(threads),
-        "forward": timed(peers.STANDARD, peers.FORWARD_ON_CPU, both, threads),
-        "further": timed(peers.FURTHER, peers.FORWARD_ON_CPU, ["flex"], threads),
-        "backward": timed(peers.STANDARD, ["torchvision-backward"], both, threads, backward=True),
-        "limit": limits(threads),
+    standard, further = ([workload for workload in workloads if not chosen or workload.name in chosen]
+                         for workloads in (peers.STANDARD, peers.FURTHER))
+    backward = [f"{name}-backward" for name in of_peers if name == "torchvision"]
+    results = {
+        "machine": machine(threads, of_peers),
+        "forward": timed(standard, of_peers, both, threads),
+        "further": timed(further, of_peers, ["flex"], threads),
+        "backward": timed(standard, backward, both, threads, backward=True),
+        "limit": limits(standard, threads),
     }
+    return results if chosen else {**results, "growth": growth(threads)}
 
 
 def table(rows):
@@ -97,27 +118,62 @@ def limit_table(rows):
     return "\n".join(lines) + "\n"
 
 
+def growth_table(rows, threads):
+    lines = [f"| regions | {threads} threads | 1 thread |", "|---|---|---|"]
+    return "\n".join([*lines, *(f"| {regions} | {peers.written(all_threads)} | {peers.written(one)} |"
+                                for regions, (all_threads, one) in rows.items())]) + "\n"
+
+
 def mean_ratio(rows):
     """The geometric mean of RoiAlign's ratios."""
     ratios = [float(row["ratio"]) for name, row in rows.items() if name != "vgg-roi-pool"]
     return math.exp(statistics.mean(map(math.log, ratios)))
 
 
-def markdown(results):
+def markdown(name, results):
     at = results["machine"]
-    versions = ", ".join(f"{name} {version}" for name, version in at["packages"].items())
+    versions = ", ".join(f"{package} {version}" for package, version in at["packages"].items())
     vectors = " with AVX-512" if at["avx512"] else ""
-    return "\n".join([
-        f"{at['processor']}{vectors}, {at['threads']} threads, L2 {at['l2']}, L3 {at['l3']}, Linux {at['kernel']}, "
-        f"commit {at['commit']}. {versions}.",
-        "",
-        f"The geometric mean of RoiAlign's four ratios is {mean_ratio(results['forward']):.1f}.",
-        "",
-        "Forward, milliseconds:\n\n" + table(results["forward"]),
-        "Further operators:\n\n" + table(results["further"]),
-        "Gradients of features:\n\n" + table(results["backward"]),
-        "Multiples of the limit, a column of runs:\n\n" + limit_table(results["limit"]),
-    ])
+    commit = f", commit {at['commit']}" if at.get("commit") else ""
+    intro = (f"{at['processor']}{vectors}, {at['threads']} threads, L2 {at['l2']}, L3 {at['l3']}, "
+             f"Linux {at['kernel']}, {at['date']}{commit}. {versions}.")
+    picture = lambda part, text: f"![{text}](benches/results/{name}-{part}.svg)\n"
+    mean = ""
+    if len(results["forward"]) == len(peers.STANDARD):
+        mean = f" The geometric mean of RoiAlign's four ratios is {mean_ratio(results['forward']):.1f}."
+    parts = [
+        ("forward", f"Forward, milliseconds.{mean}", table, "Times of one call, a bar for each library"),
+        ("backward", "Gradient of the features, milliseconds:", table, "Times of a gradient, a bar for each library"),
+        ("further", "Further operators, milliseconds:", table, None),
+        ("limit", "The limit, Flex, and their quotient, a value for each run:", limit_table, None),
+        ("growth", "Flex on the map of box-p2, milliseconds:", lambda rows: growth_table(rows, at["threads"]), None),
+    ]
+    lines = textwrap.wrap(intro, 120, break_long_words=False) + [""]
+    for part, title, write, alternative in parts:
+        if results.get(part):
+            lines += [picture(part, alternative)] if alternative else []
+            lines += [title, "", write(results[part])]
+    return "\n".join(lines)
+
+
+def summary(results):
+    """The sentence of README."""
+    [forward, backward] = [[float(row["ratio"]) for name, row in results[part].items() if name != "vgg-roi-pool"]
+                           for part in ("forward", "backward")]
+    return (f"RoiAlign on Flex is {min(forward):.0f} to {max(forward):.0f} times as fast as the fastest of "
+            f"torchvision, ONNX Runtime and OpenVINO, and its gradient {min(backward):.0f} to {max(backward):.0f} "
+            "times as fast as torchvision's.")
+
+
+def insert(name, text):
+    """Into the document, between its two lines."""
+    document = DOCUMENT.read_text()
+    begin, end = f"<!-- report {name} -->\n", "<!-- end of report -->"
+    pattern = re.escape(begin) + ".*?" + re.escape(end)
+    if not re.search(pattern, document, re.DOTALL):
+        print(text)
+        return
+    DOCUMENT.write_text(re.sub(pattern, lambda _: f"{begin}\n{text}\n{end}", document, count=1, flags=re.DOTALL))
 
 
 def chart(rows, title):
@@ -161,16 +217,23 @@ def main():
     parser.add_argument("--name", required=True, help="of the machine, for the names of files")
     parser.add_argument("--threads", type=int, default=2)
     parser.add_argument("--draw", action="store_true", help="from the JSON that is there")
+    parser.add_argument("--workloads", default="", help="a part of them, separated by commas")
+    parser.add_argument("--peers", default=",".join(peers.FORWARD_ON_CPU), help="those that are installed")
     arguments = parser.parse_args()
     RESULTS.mkdir(exist_ok=True)
     path = RESULTS / f"{arguments.name}.json"
     if not arguments.draw:
-        path.write_text(json.dumps(run(arguments.threads), indent=1) + "\n")
+        chosen = [name for name in arguments.workloads.split(",") if name]
+        results = run(arguments.threads, arguments.peers.split(","), chosen)
+        path.write_text(json.dumps(results, indent=1) + "\n")
     results = json.loads(path.read_text())
-    (RESULTS / f"{arguments.name}.md").write_text(markdown(results))
+    insert(arguments.name, markdown(arguments.name, results))
+    if len(results["forward"]) == len(peers.STANDARD) and results["backward"]:
+        print(summary(results))
     charts = {"forward": "One call, less is better", "backward": "Gradient of the features, less is better"}
     for part, title in charts.items():
-        (RESULTS / f"{arguments.name}-{part}.svg").write_text(chart(results[part], title))
+        if results[part]:
+            (RESULTS / f"{arguments.name}-{part}.svg").write_text(chart(results[part], title))
 
 
 if __name__ == "__main__":
