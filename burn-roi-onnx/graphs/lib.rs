@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use burn::tensor::{Device, Element, Int, Tensor, TensorData};
+use burn::tensor::{Bool, Device, Element, Int, Tensor, TensorData};
 
 /// An imported graph.
 pub struct Graph {
@@ -36,6 +36,10 @@ impl Inputs<'_> {
         let data = self.data(name);
         let dtype = data.dtype();
         Tensor::from_data(data, (self.device, dtype))
+    }
+
+    fn bool<const D: usize>(&self, name: &str) -> Tensor<D, Bool> {
+        Tensor::from_data(self.data(name), self.device)
     }
 
     fn int<const D: usize>(&self, name: &str) -> Tensor<D, Int> {

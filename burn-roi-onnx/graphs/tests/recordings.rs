@@ -4,7 +4,7 @@ use std::collections::HashMap;
 use std::fs;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
-use burn::tensor::{DType, Device, TensorData};
+use burn::tensor::{BoolStore, DType, Device, TensorData};
 use onnx_graphs::{GRAPHS, Graph, Inputs};
 use safetensors::{Dtype, SafeTensors};
 
@@ -45,6 +45,7 @@ fn read(file: &str) -> HashMap<String, TensorData> {
             Dtype::F16 => DType::F16,
             Dtype::I64 => DType::I64,
             Dtype::I32 => DType::I32,
+            Dtype::BOOL => DType::Bool(BoolStore::Native),
             other => panic!("{file}: {name} is of {other:?}"),
         };
         let data = TensorData::from_bytes_vec(view.data().to_vec(), view.shape().to_vec(), dtype);

@@ -3,6 +3,7 @@
 
 mod fold;
 mod input_sizes;
+mod limits;
 mod names;
 mod nodes;
 mod region_operators;
@@ -43,10 +44,12 @@ pub fn prepare(bytes: &[u8], folder: Option<&Path>) -> Result<Vec<u8>, Error> {
 }
 
 pub(crate) fn rewrite(model: &mut ModelProto, settings: &Settings) -> Result<(), Error> {
+    let version = read::opset::version(model, "").and_then(|version| usize::try_from(version).ok());
     if let Some(graph) = model.graph.as_mut() {
         input_sizes::fix(graph, &settings.sizes)?;
         names::make_unique(graph)?;
         let known = fold::fold(graph);
+        limits::check(graph, &known, version.unwrap_or_default())?;
         torchvision::batched_suppression::replace(graph);
         torchvision::paste_masks::replace(graph);
         torchvision::keypoints::replace(graph);

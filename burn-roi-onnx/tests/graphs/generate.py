@@ -17,6 +17,7 @@ import numpy as np
 import onnx
 import safetensors.numpy
 
+import differential
 import exported
 import resizing
 import selection
@@ -26,7 +27,8 @@ import vendors
 
 MOST_BYTES = 30_000
 # The checker knows no vendor's operators.
-STANDARD = {"Loop", "MaxRoiPool", "NonMaxSuppression", "Resize", "RoiAlign", "TopK", "Upsample"}
+STANDARD = {"GatherND", "GridSample", "Loop", "MaxRoiPool", "NonMaxSuppression", "Pad", "Resize", "RoiAlign", "ScatterND", "TopK",
+            "Upsample"}
 
 
 def write(path, content):
@@ -59,7 +61,7 @@ def main():
     arguments = parser.parse_args()
     arguments.output.mkdir(parents=True, exist_ok=True)
     entries = []
-    for module in [standard, vendors, suppression, selection, resizing, exported]:
+    for module in [standard, vendors, suppression, selection, resizing, exported, differential]:
         entries += [save(graph, arguments.output) for graph in module.graphs()]
     lines = ",\n".join("  " + json.dumps(entry) for entry in entries)
     (arguments.output / "graphs.json").write_text(f"[\n{lines}\n]\n")

@@ -43,6 +43,8 @@ impl OwnOperator for Resizing {
 
     fn output_types(&self, node: &CustomNode) -> Result<Vec<ArgType>, ProcessError> {
         let input = input(node).map_err(Error::into_process_error)?;
+        self.options(&Attributes::of_custom(node), input.rank)
+            .map_err(Error::into_process_error)?;
         Ok(vec![ArgType::Tensor(TensorType::new(input.dtype, input.rank, None))])
     }
 

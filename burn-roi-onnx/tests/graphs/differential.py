@@ -1,0 +1,251 @@
+"""Graphs of many nodes: each operator of detectors, with each of its attributes and inputs.
+
+A graph has one node, and one output, for each variant. Its inputs are shared."""
+
+from dataclasses import dataclass, field
+
+import numpy as np
+from onnx import TensorProto, helper, numpy_helper
+
+from graph import TOLERANCES, node, onnxruntime_of
+from standard import random_of
+
+
+@dataclass
+class Sheet:
+    """Nodes of one operator set version that read the same inputs; has what `generate.save` asks of a `Graph`."""
+
+    name: str
+    operator: str
+    opset: int
+    inputs: dict
+    free: dict = field(default_factory=dict)
+    runs: dict = field(default_factory=dict)
+    tolerance: float = TOLERANCES[np.dtype(np.float32)]
+    domain: str = ""
+    note: str = "a node for each variant"
+    nodes: list = field(default_factory=list)
+    constants: dict = field(default_factory=dict)
+    outputs: list = field(default_factory=list)
+    kinds: dict = field(default_factory=dict)
+
+    def add(self, variant, inputs, constants=None, outputs=1, operator=None, **attributes):
+        """Adds a node. `constants` are its own inputs; they replace their names in `inputs`."""
+        own = {f"{variant}_{name}": np.asarray(value) for name, value in (constants or {}).items()}
+        self.constants |= own
+        names = [f"{variant}_{name}" if f"{variant}_{name}" in own else name for name in inputs]
+        given = [variant] if outputs == 1 else [f"{variant}_{at}" for at in range(outputs)]
+        self.outputs += given
+        self.nodes.append(node(operator or self.operator, names, given, name=variant, **attributes))
+
+    def model(self, opset=None):
+        values = [self.value(name, tensor.dtype, tensor.shape) for name, tensor in self.inputs.items()]
+        outputs = [self.value(name, *self.kinds.get(name, (np.float32, None))) for name in self.outputs]
+        constants = [numpy_helper.from_array(tensor, name) for name, tensor in self.constants.items()]
+        graph = helper.make_graph(self.nodes, self.name, values, outputs, constants)
+        return helper.make_model(graph, opset_imports=[helper.make_opsetid("", opset or self.opset)], ir_version=8)
+
+    def value(self, name, dtype, shape):
+        if shape is not None:
+            shape = [self.free.get((name, axis), side) for axis, side in enumerate(shape)]
+        return helper.make_tensor_value_info(name, helper.np_dtype_to_tensor_dtype(np.dtype(dtype)), shape)
+
+    def recordings(self):
+        self.infer_kinds()
+        for run, changes in {"": {}, **self.runs}.items():
+            inputs = {**self.inputs, **changes}
+            outputs, source = onnxruntime_of()(self, inputs)
+            for name, output in outputs.items():
+                assert np.isfinite(output).all(), (self.name, run, name)
+            yield run, inputs, outputs, source
+
+    def infer_kinds(self):
+        """Sets the types of the outputs to those that ONNX infers."""
+        from onnx import shape_inference
+
+        model = self.model()
+        for output in model.graph.output:
+            output.type.Clear()
+        found = shape_inference.infer_shapes(model, data_prop=True)
+        for value in found.graph.output:
+            kind = value.type.tensor_type
+            shape = [dim.dim_value if dim.HasField("dim_value") else None for dim in kind.shape.dim]
+            self.kinds[value.name] = helper.tensor_dtype_to_np_dtype(kind.elem_type), shape
+
+    def of_tolerance(self):
+        return self.tolerance
+
+
+def numbers_of(name, shape, dtype=np.float32):
+    """Distinct numbers from -2 to 2 in a random order."""
+    values = random_of(name).permutation(np.linspace(-2, 2, np.prod(shape)))
+    return values.reshape(shape).astype(dtype)
+
+
+def pad(opset):
+    inputs = {"x": numbers_of("pad", (2, 3, 5, 4)), "whole": np.arange(-6, 6).reshape(3, 4), "value": np.array(1.5, np.float32),
+              "pads": np.array([0, 1, 2, 0, 0, 0, 1, 3])}
+    sheet = Sheet(f"pad_{opset}", "Pad", opset, inputs)
+    pads = np.array([0, 0, 1, 2, 0, 1, 3, 0])
+    for mode in ["constant", "edge", "reflect"]:
+        sheet.add(f"{mode}", ["x", "pads"], {"pads": pads}, mode=mode)
+        sheet.add(f"computed_{mode}", ["x", "pads"], mode=mode)
+    sheet.add("defaults", ["x", "pads"], {"pads": pads})
+    sheet.add("valued", ["x", "pads", "value"], {"pads": pads, "value": np.float32(-7.5)})
+    sheet.add("computed_value", ["x", "pads", "value"], {"pads": pads})
+    sheet.add("none", ["x", "pads"], {"pads": np.zeros(8, np.int64)})
+    sheet.add("whole_numbers", ["whole", "pads"], {"pads": np.array([1, 0, 0, 2])})
+    sheet.add("whole_numbers_valued", ["whole", "pads", "value"], {"pads": np.array([1, 0, 0, 2]), "value": -2**40})
+    if opset >= 18:
+        axes = {"axes": np.array([-1, 1]), "pads": np.array([1, 0, 2, 1])}
+        sheet.add("axes", ["x", "pads", "", "axes"], axes, mode="edge")
+        sheet.add("axes_valued", ["x", "pads", "value", "axes"], {**axes, "value": np.float32(3)})
+    return sheet
+
+
+def pad_2():
+    sheet = Sheet("pad_2", "Pad", 2, {"x": numbers_of("pad_2", (2, 3, 5, 4))})
+    pads = [0, 0, 1, 2, 0, 1, 3, 0]
+    for mode in ["constant", "edge", "reflect"]:
+        sheet.add(mode, ["x"], pads=pads, mode=mode)
+    sheet.add("valued", ["x"], pads=pads, value=2.5)
+    return sheet
+
+
+def gather_nd(opset):
+    inputs = {"x": numbers_of("gather_nd", (2, 3, 4)), "whole": np.arange(24).reshape(2, 3, 4) * 2**33,
+              "indices": np.array([[0, -1], [1, 0], [-2, 2]]), "flags": numbers_of("flags", (2, 3, 4)) > 0}
+    sheet = Sheet(f"gather_nd_{opset}", "GatherND", opset, inputs)
+    sheet.add("elements", ["x", "i"], {"i": np.array([[[0, 1, 2], [-1, -2, -3]]])})
+    sheet.add("rows", ["x", "i"], {"i": np.array([[[0, 1]], [[-1, -2]]])})
+    sheet.add("slices", ["x", "i"], {"i": np.array([[1], [0], [-1]])})
+    sheet.add("computed", ["x", "indices"])
+    sheet.add("whole_numbers", ["whole", "indices"])
+    sheet.add("booleans", ["flags", "indices"])
+    if opset >= 12:
+        sheet.add("batched", ["x", "i"], {"i": np.array([[[1], [-1]], [[0], [2]]])}, batch_dims=1)
+        sheet.add("batched_twice", ["x", "i"], {"i": np.array([[[1], [-1], [0]], [[0], [2], [3]]])}, batch_dims=2)
+    return sheet
+
+
+def scatter(opset):
+    inputs = {"x": numbers_of("scatter", (2, 3, 4)), "whole": np.arange(24).reshape(2, 3, 4) * 2**33,
+              "row_indices": np.array([[0, -1], [1, 0]]), "rows": numbers_of("rows", (2, 4)),
+              "elements": numbers_of("elements", (2, 2, 4)), "positions": random_of("positions").integers(-3, 3, (2, 2, 4)),
+              "last": np.array([[[1, 0, 3], [0, 2, 1]], [[-1, 0, 1], [3, 2, -4]]]), "some": numbers_of("some", (2, 2, 3)),
+              "flags": numbers_of("flags", (2, 3, 4)) > 0}
+    distinct = np.array([[[0, 2, 1, -1], [1, 0, 2, 0]], [[2, 1, 0, 1], [-3, 0, 1, -1]]])
+    sheet = Sheet(f"scatter_{opset}", "ScatterND", opset, inputs)
+    sheet.add("rows_assigned", ["x", "row_indices", "rows"])
+    sheet.add("slice_assigned", ["x", "i", "u"], {"i": np.array([[-1]]), "u": numbers_of("u", (1, 3, 4))})
+    sheet.add("elements_assigned", ["x", "i", "u"], {"i": np.array([[0, 1, 2], [1, -1, 0]]), "u": np.float32([5, -5])})
+    sheet.add("whole_assigned", ["whole", "row_indices", "u"], {"u": np.arange(8).reshape(2, 4) * -2**35})
+    sheet.add("flags_assigned", ["flags", "row_indices", "u"], {"u": np.array([[True] * 4, [False] * 4])})
+    sheet.add("along_axis_1", ["x", "i", "elements"], {"i": distinct}, operator="ScatterElements", axis=1)
+    sheet.add("along_last", ["x", "last", "some"], operator="ScatterElements", axis=-1)
+    sheet.add("along_first", ["x", "i", "u"], {"i": np.array([[[1, 0]]]), "u": np.float32([[[8, 9]]])},
+              operator="ScatterElements")
+    sheet.add("whole_along", ["whole", "last", "u"], {"u": np.arange(12).reshape(2, 2, 3) * 2**36},
+              operator="ScatterElements", axis=2)
+    columns = {"i": np.array([[[1, -4], [0, 3], [2, 2]], [[-1, 0], [1, 1], [3, -2]]])}
+    sheet.add("gathered", ["x", "positions"], operator="GatherElements", axis=1)
+    sheet.add("gathered_last", ["x", "i"], columns, operator="GatherElements", axis=-1)
+    sheet.add("gathered_whole", ["whole", "i"], columns, operator="GatherElements", axis=2)
+    repeated = {"i": np.array([[0, 1], [0, 1], [1, 2], [0, -2]]), "u": numbers_of("repeated", (4, 4))}
+    reductions = ["add", "mul"] * (opset >= 16) + ["max", "min"] * (opset >= 18)
+    for reduction in reductions:
+        sheet.add(f"rows_{reduction}", ["x", "i", "u"], repeated, reduction=reduction)
+        sheet.add(f"along_{reduction}", ["x", "positions", "elements"], operator="ScatterElements", axis=1,
+                  reduction=reduction)
+        sheet.add(f"along_short_{reduction}", ["x", "i", "u"],
+                  {"i": np.array([[[1, 1], [2, -1]]]), "u": np.float32([[[.5, 3], [-2, .25]]])},
+                  operator="ScatterElements", axis=1, reduction=reduction)
+        whole = {"i": np.array([[0], [1], [0]]), "u": np.arange(36).reshape(3, 3, 4)}
+        sheet.add(f"whole_{reduction}", ["whole", "i", "u"], whole, reduction=reduction)
+    return sheet
+
+
+def grid_sample(opset):
+    grid = random_of("grid").uniform(-1.6, 1.6, (2, 3, 5, 2)).astype(np.float32)
+    inputs = {"x": numbers_of("grid_sample", (2, 3, 6, 5)), "grid": grid}
+    sheet = Sheet(f"grid_sample_{opset}", "GridSample", opset, inputs)
+    for mode in ["bilinear" if opset < 20 else "linear", "nearest"]:
+        for padding in ["zeros", "border", "reflection"]:
+            for aligned in [0, 1]:
+                sheet.add(f"{mode}_{padding}_{'aligned' if aligned else 'moved'}", ["x", "grid"], mode=mode,
+                          padding_mode=padding, align_corners=aligned)
+    sheet.add("defaults", ["x", "grid"])
+    return sheet
+
+
+def top_k():
+    inputs = {"x": numbers_of("top_k", (3, 6, 4)), "whole": np.array([[5, -3, 2**40, 2**40 + 1, 0, -2**50]]),
+              "k": np.array([2])}
+    sheet = Sheet("top_k_variants", "TopK", 11, inputs)
+    k = {"k": np.array([3])}
+    sheet.add("last", ["x", "k"], k, 2)
+    sheet.add("smallest", ["x", "k"], k, 2, axis=1, largest=0)
+    sheet.add("computed", ["x", "k"], None, 2, axis=-2)
+    sheet.add("all", ["x", "k"], {"k": np.array([4])}, 2)
+    sheet.add("whole_numbers", ["whole", "k"], k, 2)
+    sheet.add("none", ["x", "k"], {"k": np.array([0])}, 2)
+    return sheet
+
+
+def resize(opset):
+    x = numbers_of("resize", (1, 2, 5, 6))
+    whole = (np.arange(60).reshape(1, 2, 5, 6) * 7 % 61).astype(np.int32)
+    sheet = Sheet(f"resize_variants_{opset}", "Resize", opset, {"x": x, "whole": whole, "bytes": whole.astype(np.uint8)})
+    sizes = {"sizes": np.array([1, 2, 4, 3])}
+    larger = {"sizes": np.array([1, 2, 8, 9])}
+    sheet.add("whole_nearest", ["whole", "", "", "sizes"], larger, mode="nearest")
+    sheet.add("bytes_nearest", ["bytes", "", "", "sizes"], larger, mode="nearest")
+    sheet.add("whole_linear", ["whole", "", "", "sizes"], larger, mode="linear")
+    if opset >= 18:
+        for mode in ["linear", "cubic"]:
+            sheet.add(f"antialias_{mode}", ["x", "", "", "sizes"], sizes, mode=mode, antialias=1)
+            sheet.add(f"antialias_{mode}_larger", ["x", "", "", "sizes"], larger, mode=mode, antialias=1)
+            sheet.add(f"antialias_{mode}_excluded", ["x", "", "", "sizes"], sizes, mode=mode, antialias=1,
+                      exclude_outside=1)
+            sheet.add(f"antialias_{mode}_corners", ["x", "", "", "sizes"], sizes, mode=mode, antialias=1,
+                      coordinate_transformation_mode="align_corners")
+        sheet.add("not_smaller", ["x", "", "", "sizes"], {"sizes": np.array([7, 9])}, axes=[-2, -1],
+                  keep_aspect_ratio_policy="not_smaller", mode="linear")
+        sheet.add("axes_swapped", ["x", "", "scales"], {"scales": np.float32([1.5, 2])}, axes=[3, 2])
+    return sheet
+
+
+def refused():
+    """Nodes that the import must refuse, each in a graph of its own."""
+    x = {"x": numbers_of("refused", (1, 2, 5, 6))}
+    pads = np.array([0, 0, -1, 2, 0, 0, 1, 0])
+    grid = random_of("grid").uniform(-1, 1, (1, 3, 5, 2)).astype(np.float32)
+    volume = {"x": numbers_of("volume", (1, 2, 3, 4, 5)), "grid": np.zeros((1, 2, 2, 3, 3), np.float32)}
+    whole = {"x": np.arange(12).reshape(3, 4)}
+    sizes = {"sizes": np.array([1, 2, 4, 3])}
+    yield one("pad_negative", "Pad", 18, x, ["x", "pads"], {"pads": pads})
+    yield one("pad_negative_attribute", "Pad", 2, x, ["x"], pads=[0, 0, 0, -1, 0, 0, 0, 0])
+    yield one("pad_wrap", "Pad", 19, x, ["x", "pads"], {"pads": abs(pads)}, mode="wrap")
+    yield one("pad_value", "Pad", 18, whole, ["x", "pads", "value"], {"pads": np.ones(4, np.int64), "value": 2**40 + 1})
+    yield one("grid_sample_cubic", "GridSample", 16, {**x, "grid": grid}, ["x", "grid"], mode="bicubic")
+    yield one("grid_sample_volume", "GridSample", 20, volume, ["x", "grid"])
+    yield one("resize_antialias", "Resize", 18, x, ["x", "", "", "sizes"], sizes, mode="linear", antialias=1)
+
+
+def one(name, operator, opset, given, inputs, constants=None, **attributes):
+    sheet = Sheet(f"refused_{name}", operator, opset, given, note="the import refuses it")
+    sheet.add("refused", inputs, constants, **attributes)
+    return sheet
+
+
+def graphs():
+    yield from refused()
+    yield pad_2()
+    yield pad(13)
+    yield pad(18)
+    yield gather_nd(12)
+    yield scatter(11)
+    yield scatter(18)
+    yield grid_sample(16)
+    yield grid_sample(20)
+    yield top_k()
