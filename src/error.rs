@@ -135,6 +135,17 @@ pub enum RoiError {
         /// Its four coordinates.
         coordinates: [f64; 4],
     },
+    /// A box that [`Rois::validate_normalized`](crate::Rois::validate_normalized) checked is far outside of its image.
+    #[error(
+        "`boxes` row {row} is {coordinates:?}, but a normalized box must be from -1 to 2: `Rois::to_normalized` \
+        converts pixels"
+    )]
+    BoxNotNormalized {
+        /// The row, counted from 0.
+        row: usize,
+        /// Its four coordinates.
+        coordinates: [f64; 4],
+    },
     /// The angle of a rotated box is NaN or infinite.
     #[error("`boxes` row {row} has the angle {angle}, but it must be finite")]
     AngleNotFinite {

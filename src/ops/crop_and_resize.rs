@@ -96,12 +96,13 @@ impl Operates for CropAndResizeConfig {
 /// - `rois`: TensorFlow's `boxes` and `box_indices`. A box is `[y1, x1, y2, x2]`, unless the config says otherwise,
 ///   and normalized: 0 is the centre of the first pixel and 1 that of the last. It may reach beyond the image, and
 ///   an inverted one flips it. Boxes are of the features' dtype, or of f32 for half features, and on their device.
+///   [`Rois::to_normalized`] converts boxes in pixels, and [`Rois::validate_normalized`] finds boxes that are not
+///   normalized: the crop of a box in pixels is the extrapolation value.
 /// - Returns `[K, C, P, Q]` in the features' dtype (TensorFlow returns f32 always). The outermost points
 ///   of a crop lie on the corners of its box; a crop of size 1 takes the middle.
 ///
-/// On Flex and NdArray a box that is not finite and a batch index out of range are errors. On other
-/// devices, which are not read, such a region gives the extrapolation value; [`Rois::validate`] finds
-/// it.
+/// On Flex and NdArray a box that is not finite and a batch index out of range are errors. Other devices do not read
+/// boxes. There such a region returns the extrapolation value, and [`Rois::validate`] finds it.
 ///
 /// ```
 /// use burn::tensor::{Device, Tensor};

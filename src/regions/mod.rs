@@ -1,6 +1,7 @@
 //! [`Rois`] and [`RotatedRois`]: boxes and the image each belongs to; every check of them, and reading them on a host.
 
 mod check;
+mod normalized;
 mod read;
 mod table;
 
@@ -153,9 +154,9 @@ macro_rules! rois {
 rois! {
 /// Regions of interest: K boxes, and for each the index of its image in the batch.
 ///
-/// A box is `[x1, y1, x2, y2]` in the coordinates of the image, which an operator's spatial scale
-/// turns into pixels of its feature map; for [`crop_and_resize`](crate::crop_and_resize()) it is
-/// TensorFlow's `[y1, x1, y2, x2]`, normalized.
+/// A box is `[x1, y1, x2, y2]` in pixels of the image. An operator's spatial scale turns it into pixels of the feature
+/// map. [`crop_and_resize`](crate::crop_and_resize()) takes TensorFlow's normalized `[y1, x1, y2, x2]` instead, which
+/// [`to_normalized`](Rois::to_normalized) makes.
 ///
 /// ```
 /// use burn::tensor::{Device, Tensor};

@@ -134,3 +134,63 @@ fn modules_are_their_functions() {
         );
     }
 }
+
+/// A crop of as many points as the box has pixels is those pixels, and a flipped box flips them.
+#[test]
+fn pixels_become_normalized_boxes() {
+    for backend in backends() {
+        let device = &backend.device;
+        let values = (0..2 * 3 * 5 * 9).map(|value| value as f32).collect();
+        let image = Tensor::<4>::from_data(TensorData::new(values, [2, 3, 5, 9]), device);
+        let boxes = Tensor::<2>::from_floats([[4.0, 1.0, 8.0, 3.0]], device);
+        let rois = Rois::new(boxes, Tensor::<1, Int>::from_ints([1], device)).to_normalized([5, 9]);
+        let found = rois.boxes().into_data();
+        assert_eq!(
+            found.try_to_vec::<f32>().unwrap(),
+            [0.25, 0.5, 0.75, 1.0],
+            "{}",
+            backend.name
+        );
+        let crop = crop_and_resize(image.clone(), &rois, CropAndResizeConfig::new([3, 5])).into_data();
+        assert_eq!(
+            crop,
+            image.slice(s![1..2, .., 1..4, 4..9]).into_data(),
+            "{}",
+            backend.name
+        );
+
+        let one_pixel = Rois::from_images(vec![Tensor::<2>::from_floats([[0.0, 0.0, 0.0, 0.0]], device)]);
+        let found = one_pixel.to_normalized([1, 1]).boxes().into_data();
+        assert_eq!(found.try_to_vec::<f32>().unwrap(), [0.0; 4], "{}", backend.name);
+        let none = Rois::from_images(vec![Tensor::<2>::zeros([0, 4], device)]).to_normalized([5, 9]);
+        assert_eq!(none.boxes().dims(), [0, 4]);
+    }
+}
+
+#[test]
+fn pixels_are_told_from_normalized_boxes() {
+    for backend in backends() {
+        let device = &backend.device;
+        let rois = |row: [f32; 4]| {
+            let boxes = Tensor::<2>::from_floats([[-1.0, 0.0, 2.0, 1.0], row], device);
+            Rois::new(boxes, Tensor::<1, Int>::from_ints([0, 1], device))
+        };
+        assert_eq!(rois([0.9, 0.1, 0.1, 0.5]).validate_normalized(2), Ok(()));
+        for pixels in [[0.0, 0.0, 64.0, 64.0], [-1.5, 0.0, 1.0, 1.0]] {
+            let error = rois(pixels).validate_normalized(2).expect_err("a box in pixels");
+            let text = format!(
+                "`boxes` row 1 is {:?}, but a normalized box must be from -1 to 2: `Rois::to_normalized` converts \
+                 pixels",
+                pixels.map(f64::from)
+            );
+            assert_eq!(error.to_string(), text, "{}", backend.name);
+            assert_eq!(rois(pixels).validate(2), Ok(()));
+        }
+        let error = rois([0.0; 4])
+            .validate_normalized(1)
+            .expect_err("an image out of range");
+        assert!(matches!(error, RoiError::BatchIndex { row: 1, .. }), "{error}");
+        let error = rois([f32::NAN; 4]).validate_normalized(2).expect_err("NaN");
+        assert!(matches!(error, RoiError::BoxNotFinite { row: 1, .. }), "{error}");
+    }
+}
