@@ -1,5 +1,4 @@
-//! Cuts regions out of a photograph with `crop_and_resize`, `roi_align` and `roi_pool`, and a turned one with
-//! `roi_align_rotated`, and draws the results side by side in one PNG file.
+//! Cuts regions out of a photograph with four operators, and draws the results side by side in one PNG file.
 //!
 //! ```text
 //! cargo run --release -p crop_regions
@@ -7,55 +6,163 @@
 //! cargo run --release -p crop_regions --features wgpu,fusion -- --backend wgpu
 //! ```
 //!
-//! `operators.rs` calls the operators: three generic over the backend, and the fourth on tensors of any backend.
-//! `backends.rs` turns a backend's name into its type.
-//!
 //! `photograph.jpg` is NASA's portrait of the astronaut Eileen Collins, which is in the public domain.
 
-mod arguments;
 #[path = "../support/backend_name.rs"]
 mod backend_name;
-mod backends;
-mod canvas;
-mod error;
-mod operators;
 #[path = "../support/picture_files.rs"]
 mod picture_files;
-mod pictures;
-mod regions;
-mod report;
-mod sheet;
 
-use std::process::ExitCode;
+use std::error::Error;
+use std::path::PathBuf;
 
+use backend_name::BackendName;
+use burn::tensor::{Device, Tensor, TensorData};
+use burn_roi::{
+    AngleConvention, CropAndResizeConfig, RoiAlignConfig, RoiAlignRotatedConfig, RoiPoolConfig, Rois, RotatedRois,
+    try_crop_and_resize, try_roi_align, try_roi_align_rotated, try_roi_pool,
+};
 use clap::Parser;
+use image::codecs::png::CompressionType;
+use image::imageops::{FilterType, replace, resize};
+use image::{Rgb, RgbImage};
 
-use arguments::Arguments;
-use error::Error;
-use operators::Job;
+/// A face, a flag, a space shuttle, a mission patch and a helmet: `[x1, y1, x2, y2]` in shares of the photograph.
+const BOXES: [[f32; 4]; 5] = [
+    [0.285, 0.051, 0.598, 0.363],
+    [0.0, 0.07, 0.164, 0.293],
+    [0.672, 0.125, 0.914, 0.555],
+    [0.246, 0.664, 0.422, 0.84],
+    [0.535, 0.66, 0.992, 0.992],
+];
+/// The shuttle on the mission patch: `[center x, center y, width, height]`, turned so that its nose points up.
+const TURNED: [f32; 4] = [0.334, 0.779, 0.078, 0.109];
+const DEGREES: f32 = -77.0;
+const COLOURS: [[u8; 3]; 6] = [
+    [214, 39, 143],
+    [20, 140, 72],
+    [31, 98, 214],
+    [0, 140, 150],
+    [122, 62, 220],
+    [224, 120, 0],
+];
+/// The side of a region's output, and by how much it is enlarged in the picture.
+const SIZE: usize = 32;
+const ENLARGED: u32 = 3;
+const GAP: u32 = 8;
 
-fn main() -> ExitCode {
-    match run(&Arguments::parse()) {
-        Ok(()) => ExitCode::SUCCESS,
-        Err(error) => {
-            eprintln!("error: {error}");
-            ExitCode::FAILURE
+/// Pools regions of a photograph with crop_and_resize, roi_align, roi_pool and roi_align_rotated.
+#[derive(Parser)]
+struct Arguments {
+    /// The backend that runs the operators
+    #[arg(long, value_enum, default_value_t = BackendName::Flex)]
+    backend: BackendName,
+    /// A JPEG or PNG file
+    #[arg(long, value_name = "FILE", default_value = concat!(env!("CARGO_MANIFEST_DIR"), "/photograph.jpg"))]
+    image: PathBuf,
+    /// The PNG file to write
+    #[arg(long, value_name = "FILE", default_value = "target/crop_regions.png")]
+    output: PathBuf,
+}
+
+fn main() -> Result<(), Box<dyn Error>> {
+    let arguments = Arguments::parse();
+    let device = device(arguments.backend)?;
+    let photograph = picture_files::decode(&arguments.image)?;
+    let (width, height) = photograph.dimensions();
+
+    // Pixels [H, W, 3] of bytes become features [1, 3, H, W] from 0 to 1.
+    let bytes = TensorData::new(photograph.as_raw().clone(), [1, height as usize, width as usize, 3]);
+    let features = Tensor::<4>::from_data(bytes.convert::<f32>(), &device)
+        .permute([0, 3, 1, 2])
+        .div_scalar(255.0);
+
+    let [w, h] = [width as f32, height as f32];
+    let boxes = BOXES.map(|[x1, y1, x2, y2]| [x1 * w, y1 * h, x2 * w, y2 * h]);
+    let [x, y, across, down] = TURNED;
+    let turned = [x * w, y * h, across * w.min(h), down * w.min(h), DEGREES];
+    let rois = Rois::from_images(vec![Tensor::<2>::from_floats(boxes, &device)]);
+    let normalized = rois.to_normalized([height as usize, width as usize]);
+    let turned_rois = RotatedRois::from_images(vec![Tensor::<2>::from_floats([turned], &device)]);
+
+    let size = [SIZE, SIZE];
+    let rotated = RoiAlignRotatedConfig::new(size).with_angle(AngleConvention::DEGREES_COUNTER_CLOCKWISE);
+    let columns = [
+        try_crop_and_resize(features.clone(), &normalized, CropAndResizeConfig::new(size))?,
+        try_roi_align(features.clone(), &rois, RoiAlignConfig::new(size).with_aligned(true))?,
+        try_roi_pool(features.clone(), &rois, RoiPoolConfig::new(size))?,
+        try_roi_align_rotated(features, &turned_rois, rotated)?,
+    ];
+
+    // The photograph with its regions on the left; right of it a column for each operator, and a row for each region.
+    let tile = SIZE as u32 * ENLARGED + GAP;
+    let mut sheet = RgbImage::from_pixel(width + 5 * GAP + 4 * tile, height.max(5 * tile), Rgb([255; 3]));
+    replace(&mut sheet, &photograph, 0, 0);
+    let upright = boxes.map(|[x1, y1, x2, y2]| [(x1 + x2) / 2.0, (y1 + y2) / 2.0, x2 - x1, y2 - y1, 0.0]);
+    for (rectangle, colour) in upright.into_iter().chain([turned]).zip(COLOURS) {
+        outline(&mut sheet, rectangle, Rgb(colour));
+    }
+    for (column, pooled) in (0..).zip(columns) {
+        let first = if column == 3 { 5 } else { 0 };
+        for (row, (picture, colour)) in (0..).zip(pictures(pooled)?.iter().zip(&COLOURS[first..])) {
+            let (left, top) = (width + 2 * GAP + column * tile, row * tile);
+            let mark = RgbImage::from_pixel(GAP / 2, tile - GAP, Rgb(*colour));
+            replace(&mut sheet, &mark, (left - GAP / 2).into(), top.into());
+            replace(&mut sheet, picture, left.into(), top.into());
         }
+    }
+    picture_files::encode(&sheet, &arguments.output, CompressionType::Best)?;
+    println!("columns: crop_and_resize, roi_align, roi_pool, roi_align_rotated");
+    println!("wrote {}", arguments.output.display());
+    Ok(())
+}
+
+fn device(backend: BackendName) -> Result<Device, String> {
+    match backend {
+        #[cfg(feature = "flex")]
+        BackendName::Flex => Ok(Device::flex()),
+        #[cfg(feature = "ndarray")]
+        BackendName::Ndarray => Ok(Device::ndarray()),
+        #[cfg(feature = "wgpu")]
+        BackendName::Wgpu => Ok(Device::wgpu(Default::default())),
+        #[cfg(feature = "cuda")]
+        BackendName::Cuda => Ok(Device::cuda(0)),
+        #[allow(unreachable_patterns)] // Reachable in builds without some of the features.
+        other => Err(format!("backend {other} is not compiled in: add --features {other}")),
     }
 }
 
-fn run(arguments: &Arguments) -> Result<(), Error> {
-    let photograph = pictures::read(&arguments.image)?;
-    let regions = regions::on_photograph(photograph.dimensions());
-    let turned = regions::turned_on_photograph(photograph.dimensions());
-    let job = Job::new(&photograph, &regions, &turned, arguments.size);
+/// `[K, 3, SIZE, SIZE]` from 0 to 1 as K enlarged pictures.
+fn pictures(pooled: Tensor<4>) -> Result<Vec<RgbImage>, Box<dyn Error>> {
+    let side = SIZE as u32;
+    let values: Vec<f32> = pooled.permute([0, 2, 3, 1]).try_into_data()?.try_to_vec()?;
+    let bytes: Vec<u8> = values.iter().map(|value| (value * 255.0).round() as u8).collect();
+    let pictures = bytes.chunks_exact(SIZE * SIZE * 3);
+    let pictures = pictures.filter_map(|bytes| RgbImage::from_raw(side, side, bytes.to_vec()));
+    let enlarged = side * ENLARGED;
+    Ok(pictures
+        .map(|picture| resize(&picture, enlarged, enlarged, FilterType::Nearest))
+        .collect())
+}
 
-    let results = backends::pool_regions(arguments.backend, &job)?;
-    let reference = backends::pool_regions_on_ndarray(&job)?;
-    report::print(arguments.backend, &job, &results, reference.as_deref());
-
-    let sheet = sheet::draw(&photograph, &regions, &turned, &results);
-    pictures::write(&sheet, &arguments.output)?;
-    println!("\nwrote {}", report::short(&arguments.output).display());
-    Ok(())
+/// Draws the edges of a rectangle that is turned counter-clockwise about its centre, 3 pixels thick.
+fn outline(sheet: &mut RgbImage, [x, y, width, height, degrees]: [f32; 5], colour: Rgb<u8>) {
+    let (sine, cosine) = degrees.to_radians().sin_cos();
+    let steps = (width.max(height) * 2.0) as i32;
+    for step in 0..=steps {
+        let along = step as f32 / steps as f32 - 0.5;
+        for [across, down] in [[along, -0.5], [along, 0.5], [-0.5, along], [0.5, along]] {
+            let (across, down) = (across * width, down * height);
+            let (left, top) = (
+                x + across * cosine + down * sine - 1.0,
+                y - across * sine + down * cosine - 1.0,
+            );
+            for pixel in 0..9 {
+                let (column, row) = (left as u32 + pixel % 3, top as u32 + pixel / 3);
+                if let Some(pixel) = sheet.get_pixel_mut_checked(column, row) {
+                    *pixel = colour;
+                }
+            }
+        }
+    }
 }
