@@ -37,7 +37,7 @@ pub enum DeviceKind {
     /// The host plans: every call reads the boxes, and refuses one that is not finite and a batch index that is out
     /// of range.
     Host,
-    /// Kernels read the boxes, and the host does not: such a row reads no image and gives the out-of-bounds value.
+    /// Kernels read the boxes, and the host does not: such a row reads no image and returns the out-of-bounds value.
     Accelerator,
     /// The operators do not run there.
     Unsupported,

@@ -13,9 +13,9 @@ config! {
 /// The arguments of `mindspore.ops.ROIAlign`.
 ///
 /// Where `sample_num` is 0 or below, an element takes as many samples as it has pixels, rounded down. An element that
-/// is shorter than a pixel then gives 0 here, and NaN in MindSpore. Where `roi_end_mode` is 0, MindSpore's gradient of
-/// features is not that of its forward pass; here it is. MindSpore writes no output for a box whose `x1` and `x2` are
-/// 0; here it is pooled as others are.
+/// is shorter than a pixel then returns 0 here, and NaN in MindSpore. Where `roi_end_mode` is 0, MindSpore's gradient
+/// of features is not that of its forward pass; here it is. MindSpore writes no output for a box whose `x1` and `x2`
+/// are 0; here it is pooled as others are.
 ///
 /// ```
 /// use burn_roi::{RoiAlignConfig, mindspore};

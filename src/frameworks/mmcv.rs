@@ -21,7 +21,7 @@ use crate::ops::{
 pub enum PoolMode {
     /// The mean of the samples.
     Avg,
-    /// The largest sample. A region without samples gives 0 here, and -10000 in mmcv.
+    /// The largest sample. A region without samples returns 0 here, and -10000 in mmcv.
     Max,
 }
 
@@ -206,7 +206,7 @@ impl From<DeformRoiPool> for DeformRoiPoolConfig {
 
 config! {
 /// The arguments of `mmcv.ops.RoIPool`. It rounds no coordinates: a region reaches from `a * spatial_scale` to
-/// `(b + 1) * spatial_scale`, and one without length gives 0.
+/// `(b + 1) * spatial_scale`, and one without length returns 0.
 ///
 /// ```
 /// use burn_roi::{BoxRounding, RoiPoolConfig, mmcv};

@@ -2,7 +2,7 @@
 //!
 //! Its boxes `[K, 5]` with the batch index first are [`Rois::from_index_first`](crate::Rois::from_index_first). Two
 //! things differ. A batch index below 0 is out of range here, and MXNet leaves the region's output as it is. With
-//! `aligned`, an empty region gives 0 here where its number of samples is adaptive, and MXNet refuses it.
+//! `aligned`, an empty region returns 0 here where its number of samples is adaptive, and MXNet refuses it.
 
 use crate::config::config;
 use crate::ops::{PsRoiAlignConfig, RoiAlignConfig};

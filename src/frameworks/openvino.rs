@@ -6,9 +6,9 @@
 //! [`Rois::from_index_first`](crate::Rois::from_index_first). Two things differ:
 //!
 //! - In a half-pixel mode of `ROIAlign` with `sampling_ratio` 0, an empty or an inverted region has no sample, and this
-//!   crate gives 0, as torchvision does. OpenVINO gives NaN or uninitialized memory.
-//! - The pooling operators of OpenVINO end at a batch index of -1: that region and those after it give 0. Here such an
-//!   index is one that is out of range.
+//!   crate returns 0, as torchvision does. OpenVINO returns NaN or uninitialized memory.
+//! - The pooling operators of OpenVINO end at a batch index of -1: that region and those after it return 0. Here such
+//!   an index is one that is out of range.
 
 pub use super::openvino_points::{DeformablePsRoiPooling1, PsRoiPoolingBilinear, RoiAlignRotated15};
 
@@ -119,7 +119,7 @@ impl From<RoiAlign3> for RoiAlignConfig {
 
 config! {
 /// The attributes of `ExperimentalDetectronROIFeatureExtractor-6`, for a batch of one image. The maps are the levels 0,
-/// 1, 2, … in their order, a box of 224 x 224 belongs to level 2, and a box without area gives 0.
+/// 1, 2, … in their order, a box of 224 x 224 belongs to level 2, and a box without area returns 0.
 ///
 /// ```
 /// use burn_roi::{MultiScaleRoiAlignConfig, openvino};
@@ -222,7 +222,7 @@ config! {
 /// The attributes of `PSROIPooling-1` with `mode` average. The output has as many channels as the features have for
 /// each of its `group_size * group_size` elements: the attribute `output_dim`.
 ///
-/// A bin beyond the map gives 0, as in the CPU device.
+/// A bin beyond the map returns 0, as in the CPU device.
 ///
 /// ```
 /// use burn_roi::{PsRoiPoolConfig, openvino};

@@ -11,8 +11,8 @@ use crate::ops::{PsRoiPoolConfig, RoiAlignConfig, RoiPoolConfig};
 config! {
 /// The arguments of `paddle.vision.ops.roi_align`.
 ///
-/// With `aligned` and an adaptive number of samples, an empty region gives 0 here and NaN in Paddle, and an inverted
-/// one gives 0 here and ends Paddle's process.
+/// With `aligned` and an adaptive number of samples, an empty region returns 0 here and NaN in Paddle, and an inverted
+/// one returns 0 here and ends Paddle's process.
 ///
 /// Paddle's gradient of features takes a region to be at least a pixel long, even with `aligned`, and computes
 /// positions in another order than its forward pass. Here it is the gradient of the forward pass.

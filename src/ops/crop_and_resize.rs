@@ -117,7 +117,7 @@ impl Operates for CropAndResizeConfig {
 ///
 /// # Panics
 ///
-/// Where [`try_crop_and_resize`] gives an error, with its text.
+/// If [`try_crop_and_resize`] returns an error, with its text.
 pub fn crop_and_resize(features: Tensor<4>, rois: &Rois, config: impl Into<CropAndResizeConfig>) -> Tensor<4> {
     or_panic(try_crop_and_resize(features, rois, config))
 }

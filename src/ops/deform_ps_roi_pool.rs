@@ -95,8 +95,8 @@ impl DeformPsRoiPoolConfig {
 /// - Returns `[K, C, P, Q]` in the features' dtype. Coordinates and sums are f32 (f64 for f64), and the result is
 ///   rounded once.
 ///
-/// On Flex and NdArray a box or an offset that is not finite and a batch index out of range are errors. On other
-/// devices, which are not read, such a region or element gives 0. There each class is a launch of its own.
+/// On Flex and NdArray a box or an offset that is not finite and a batch index out of range are errors. GPUs do not
+/// read them: there such a region or element returns 0, and each class is a launch of its own.
 ///
 /// The rule is that of Deformable R-FCN (Dai et al., 2017), as OpenVINO 2026.4's CPU device computes it. With gradients
 /// on, features and offsets have them; a rounded box does not move what is read, so its gradient is 0.
@@ -120,7 +120,7 @@ impl DeformPsRoiPoolConfig {
 ///
 /// # Panics
 ///
-/// Where [`try_deform_ps_roi_pool`] gives an error, with its text.
+/// If [`try_deform_ps_roi_pool`] returns an error, with its text.
 pub fn deform_ps_roi_pool(
     features: Tensor<4>,
     rois: &Rois,

@@ -89,8 +89,8 @@ impl Operates for DeformRoiPoolConfig {
 /// - Returns `[K, C, P, Q]` in the features' dtype. Coordinates and sums are f32 (f64 for f64), and the result is
 ///   rounded once.
 ///
-/// On Flex and NdArray a box or an offset that is not finite and a batch index out of range are errors. On other
-/// devices, which are not read, such a region or element gives 0.
+/// On Flex and NdArray a box or an offset that is not finite and a batch index out of range are errors. GPUs do not
+/// read them: there such a region or element returns 0.
 ///
 /// The rule is that of Deformable Convolutional Networks (Dai et al., 2017), as mmcv 2.2 computes it. With gradients
 /// on, features, boxes and offsets have them; mmcv has none of boxes.
@@ -110,7 +110,7 @@ impl Operates for DeformRoiPoolConfig {
 ///
 /// # Panics
 ///
-/// Where [`try_deform_roi_pool`] gives an error, with its text.
+/// If [`try_deform_roi_pool`] returns an error, with its text.
 pub fn deform_roi_pool(
     features: Tensor<4>,
     rois: &Rois,

@@ -44,7 +44,7 @@ pub struct MultiScaleRoiAlignConfig {
     pub level_epsilon: f64 = 1e-6,
     /// The level of the first map, -32 to 32. With it scales may be any; without it, it follows from the first scale.
     pub first_level: Option<i32> = None,
-    /// Whether a box without area belongs to the first map. Otherwise it gives the out-of-bounds value.
+    /// Whether a box without area belongs to the first map. Otherwise it returns the out-of-bounds value.
     pub pools_empty: bool = true,
 }
 }
@@ -78,9 +78,11 @@ impl MultiScaleRoiAlignConfig {
 ///   [`infer_scales`] finds them. A pyramid of one level, and one with `first_level`, may have any scales.
 /// - Returns `[K, C, P, Q]`: each region once, in the order given.
 ///
-/// On a CubeCL device it is one launch a level, which leaves regions of other levels alone; nothing is read
-/// back. All backends choose the same level: the limits between levels are precomputed as areas, from the formula in
-/// f32 (f64 for f64), and areas are compared.
+/// On Flex and NdArray a box that is not finite and a batch index out of range are errors. GPUs do not read them: there
+/// such a region returns the out-of-bounds value, and [`Rois::validate`] finds it.
+///
+/// On a GPU it is one launch a level, which leaves regions of other levels alone. All backends choose the same level:
+/// the limits between levels are precomputed as areas, from the formula in f32 (f64 for f64), and areas are compared.
 ///
 /// The rule is that of Feature Pyramid Networks (Lin et al., 2017), as torchvision, detectron2 or OpenVINO compute it.
 ///
@@ -102,7 +104,7 @@ impl MultiScaleRoiAlignConfig {
 ///
 /// # Panics
 ///
-/// Where [`try_multi_scale_roi_align`] gives an error, with its text.
+/// If [`try_multi_scale_roi_align`] returns an error, with its text.
 pub fn multi_scale_roi_align(
     features: Vec<Tensor<4>>,
     rois: &Rois,
@@ -143,7 +145,7 @@ pub fn try_multi_scale_roi_align(
 ///
 /// # Panics
 ///
-/// Where [`try_infer_scales`] gives an error, with its text.
+/// If [`try_infer_scales`] returns an error, with its text.
 pub fn infer_scales(map_sizes: &[[usize; 2]], image_sizes: &[[usize; 2]]) -> Vec<f64> {
     or_panic(try_infer_scales(map_sizes, image_sizes))
 }

@@ -83,7 +83,7 @@ impl<R: RegionTable> From<&R> for RegionTensors<Dispatch> {
 ///
 /// # Panics
 ///
-/// Where [`try_pool`] gives an error, with its text.
+/// If [`try_pool`] returns an error, with its text.
 pub fn pool<B: RoiBackend>(
     features: FloatTensor<B>,
     regions: RegionTensors<B>,
@@ -113,7 +113,7 @@ pub fn try_pool<B: RoiBackend>(
 ///
 /// # Panics
 ///
-/// Where [`try_backward`] gives an error, with its text.
+/// If [`try_backward`] returns an error, with its text.
 pub fn backward<B: RoiBackend>(
     output_gradient: FloatTensor<B>,
     features: FloatTensor<B>,
@@ -143,7 +143,7 @@ pub fn try_backward<B: RoiBackend>(
 ///
 /// # Panics
 ///
-/// Where [`try_multi_scale_pool`] gives an error, with its text.
+/// If [`try_multi_scale_pool`] returns an error, with its text.
 pub fn multi_scale_pool<B: RoiBackend>(
     features: Vec<FloatTensor<B>>,
     regions: RegionTensors<B>,
@@ -177,7 +177,7 @@ pub fn try_multi_scale_pool<B: RoiBackend>(
 ///
 /// # Panics
 ///
-/// Where [`try_multi_scale_backward`] gives an error, with its text.
+/// If [`try_multi_scale_backward`] returns an error, with its text.
 pub fn multi_scale_backward<B: RoiBackend>(
     output_gradient: FloatTensor<B>,
     features: Vec<FloatTensor<B>>,

@@ -80,10 +80,11 @@ impl Operates for PrRoiPoolConfig {
 /// - `rois`: boxes `[x1, y1, x2, y2]` in the coordinates that `spatial_scale` turns into pixels, of the features'
 ///   dtype, or of f32 for half features, and on their device.
 /// - Returns `[K, C, P, Q]` in the features' dtype. Sums are f32 (f64 for f64), and the result is rounded once. A
-///   region that is empty or inverted along an axis gives 0, and so does one whose bins are shorter than 1e-30 pixels.
+///   region that is empty or inverted along an axis returns 0, and so does one whose bins are shorter than 1e-30
+///   pixels.
 ///
-/// On Flex and NdArray a box that is not finite and a batch index out of range are errors. On other
-/// devices, which are not read, such a region gives 0; [`Rois::validate`] finds it.
+/// On Flex and NdArray a box that is not finite and a batch index out of range are errors. GPUs do not read them: there
+/// such a region returns 0, and [`Rois::validate`] finds it.
 ///
 /// The rule is that of IoU-Net (Jiang et al., 2018), as its authors' `PreciseRoIPooling` and mmcv's `prroi_pool`
 /// compute it.
@@ -102,7 +103,7 @@ impl Operates for PrRoiPoolConfig {
 ///
 /// # Panics
 ///
-/// Where [`try_prroi_pool`] gives an error, with its text.
+/// If [`try_prroi_pool`] returns an error, with its text.
 pub fn prroi_pool(features: Tensor<4>, rois: &Rois, config: impl Into<PrRoiPoolConfig>) -> Tensor<4> {
     or_panic(try_prroi_pool(features, rois, config))
 }

@@ -85,8 +85,8 @@ impl Operates for PsCropAndResizeConfig {
 /// - Returns `[K, C, P, Q]` in the features' dtype. Coordinates and sums are f32 (f64 for f64), and the result is
 ///   rounded once.
 ///
-/// On Flex and NdArray a box that is not finite and a batch index out of range are errors. On other devices, which are
-/// not read, such a region gives 0; [`Rois::validate`] finds it.
+/// On Flex and NdArray a box that is not finite and a batch index out of range are errors. GPUs do not read
+/// them: there such a region returns 0, and [`Rois::validate`] finds it.
 ///
 /// The rule is that of OpenVINO 2026.4's `PSROIPooling` in the mode bilinear, on the CPU device.
 ///
@@ -104,7 +104,7 @@ impl Operates for PsCropAndResizeConfig {
 ///
 /// # Panics
 ///
-/// Where [`try_ps_crop_and_resize`] gives an error, with its text.
+/// If [`try_ps_crop_and_resize`] returns an error, with its text.
 pub fn ps_crop_and_resize(features: Tensor<4>, rois: &Rois, config: impl Into<PsCropAndResizeConfig>) -> Tensor<4> {
     or_panic(try_ps_crop_and_resize(features, rois, config))
 }

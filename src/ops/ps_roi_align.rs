@@ -79,11 +79,11 @@ impl Operates for PsRoiAlignConfig {
 /// - Returns `[K, C, P, Q]` in the features' dtype. Coordinates and sums are f32 (f64 for f64), and the
 ///   result is rounded once.
 ///
-/// A region without samples, as an empty one has with an adaptive number of them, gives 0. torchvision divides 0 by 0
-/// there, and gives NaN.
+/// A region without samples, as an empty one has with an adaptive number of them, returns 0. torchvision divides 0 by 0
+/// there, and returns NaN.
 ///
-/// On Flex and NdArray a box that is not finite and a batch index out of range are errors. On other
-/// devices, which are not read, such a region gives 0; [`Rois::validate`] finds it.
+/// On Flex and NdArray a box that is not finite and a batch index out of range are errors. GPUs do not read them: there
+/// such a region returns 0, and [`Rois::validate`] finds it.
 ///
 /// The rule is that of Light-Head R-CNN (Li et al., 2017), as torchvision 0.29 computes it.
 ///
@@ -101,7 +101,7 @@ impl Operates for PsRoiAlignConfig {
 ///
 /// # Panics
 ///
-/// Where [`try_ps_roi_align`] gives an error, with its text.
+/// If [`try_ps_roi_align`] returns an error, with its text.
 pub fn ps_roi_align(features: Tensor<4>, rois: &Rois, config: impl Into<PsRoiAlignConfig>) -> Tensor<4> {
     or_panic(try_ps_roi_align(features, rois, config))
 }

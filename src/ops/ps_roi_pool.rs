@@ -111,10 +111,10 @@ impl Operates for PsRoiPoolConfig {
 ///   dtype, or of f32 for half features, and on their device. The pixel that a box ends in belongs to it where the
 ///   config says so.
 /// - Returns `[K, C, P, Q]` in the features' dtype. Sums are f32 (f64 for f64), and the result is rounded once. A
-///   bin without a pixel gives 0.
+///   bin without a pixel returns 0.
 ///
-/// On Flex and NdArray a box that is not finite and a batch index out of range are errors. On other
-/// devices, which are not read, such a region gives 0; [`Rois::validate`] finds it.
+/// On Flex and NdArray a box that is not finite and a batch index out of range are errors. GPUs do not read them: there
+/// such a region returns 0, and [`Rois::validate`] finds it.
 ///
 /// The rule is that of R-FCN (Dai et al., 2016), as torchvision, OpenVINO or Paddle compute it.
 ///
@@ -132,7 +132,7 @@ impl Operates for PsRoiPoolConfig {
 ///
 /// # Panics
 ///
-/// Where [`try_ps_roi_pool`] gives an error, with its text.
+/// If [`try_ps_roi_pool`] returns an error, with its text.
 pub fn ps_roi_pool(features: Tensor<4>, rois: &Rois, config: impl Into<PsRoiPoolConfig>) -> Tensor<4> {
     or_panic(try_ps_roi_pool(features, rois, config))
 }

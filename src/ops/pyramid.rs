@@ -46,7 +46,7 @@ pub struct PyramidConfig {
     pub level_epsilon: f64 = 1e-6,
     /// The level of the first map, -32 to 32. With it scales may be any; without it, it follows from the first scale.
     pub first_level: Option<i32> = None,
-    /// Whether a box without area belongs to the first map. Otherwise it gives the out-of-bounds value.
+    /// Whether a box without area belongs to the first map. Otherwise it returns the out-of-bounds value.
     pub pools_empty: bool = true,
 }
 }
@@ -171,7 +171,7 @@ fn finest_level(scales: &[f64]) -> Result<i32, RoiError> {
 ///
 /// # Panics
 ///
-/// Where [`try_multi_scale_pool`] gives an error, with its text.
+/// If [`try_multi_scale_pool`] returns an error, with its text.
 pub fn multi_scale_pool<C: OperatorConfig>(
     features: Vec<Tensor<4>>,
     rois: &<C as Operates>::Rois,

@@ -63,8 +63,8 @@ impl RiRoiAlignRotatedConfig {
 /// - Returns `[K, C * O, P, Q]` in the features' dtype. Features of f16 and bf16 are converted to f32 first, so that
 ///   the result is rounded once.
 ///
-/// On Flex and NdArray a box or an angle that is not finite and a batch index out of range are errors. On other
-/// devices, which are not read, such a region gives 0; [`RotatedRois::validate`] finds it.
+/// On Flex and NdArray a box or an angle that is not finite and a batch index out of range are errors. GPUs do not read
+/// them: there such a region returns 0, and [`RotatedRois::validate`] finds it.
 ///
 /// The rule is that of ReDet (Han et al., 2021), as mmcv 2.2 computes it. mmcv reads beyond its features for angles
 /// below -2π; here they count modulo a turn.
@@ -83,7 +83,7 @@ impl RiRoiAlignRotatedConfig {
 ///
 /// # Panics
 ///
-/// Where [`try_riroi_align_rotated`] gives an error, with its text.
+/// If [`try_riroi_align_rotated`] returns an error, with its text.
 pub fn riroi_align_rotated(
     features: Tensor<4>,
     rois: &RotatedRois,

@@ -86,7 +86,10 @@ impl RoiAlignConfig {
     }
 
     /// Sets torchvision's and detectron2's `aligned`. If true, 0.5 is subtracted from scaled coordinates. If false,
-    /// nothing is subtracted, and a region is at least one pixel long.
+    /// nothing is subtracted, and a region is at least one pixel long. Of the box `[1, 1, 7, 4]` with a scale of 1 and
+    /// an output of 2 x 2, the region is blue and the samples are orange; grey points are the centres of pixels:
+    ///
+    #[doc = include_str!("../../docs/samples.svg")]
     pub fn with_aligned(self, aligned: bool) -> Self {
         self.with_input_pixel_offset(if aligned { 0.5 } else { 0.0 })
             .with_minimum_length((!aligned).then_some(1.0))
@@ -161,9 +164,8 @@ impl Operates for RoiAlignConfig {
 /// - Returns `[K, C, P, Q]` in the features' dtype. Coordinates and sums are f32 (f64 for f64), and the
 ///   result is rounded once.
 ///
-/// On Flex and NdArray a box that is not finite and a batch index out of range are errors. On other
-/// devices, which are not read, such a region gives the out-of-bounds value;
-/// [`Rois::validate`] finds it.
+/// On Flex and NdArray a box that is not finite and a batch index out of range are errors. GPUs do not read them: there
+/// such a region returns the out-of-bounds value, and [`Rois::validate`] finds it.
 ///
 /// The rule is that of Mask R-CNN (He et al., 2017), as the framework that `config` comes from computes
 /// it.
@@ -186,7 +188,7 @@ impl Operates for RoiAlignConfig {
 ///
 /// # Panics
 ///
-/// Where [`try_roi_align`] gives an error, with its text.
+/// If [`try_roi_align`] returns an error, with its text.
 pub fn roi_align(features: Tensor<4>, rois: &Rois, config: impl Into<RoiAlignConfig>) -> Tensor<4> {
     or_panic(try_roi_align(features, rois, config))
 }

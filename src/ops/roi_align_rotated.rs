@@ -97,14 +97,14 @@ impl Operates for RoiAlignRotatedConfig {
 /// - `rois`: boxes `[center x, center y, width, height, angle]`, the first four in the coordinates that
 ///   `spatial_scale` turns into pixels, of the features' dtype, or of f32 for half features, and on their device. A
 ///   box may lie partly or wholly outside. With `aligned`, a negative width or height mirrors the box where the
-///   number of samples is fixed, and gives 0 where it is adaptive. Without `aligned`, such a side counts as one
+///   number of samples is fixed, and returns 0 where it is adaptive. Without `aligned`, such a side counts as one
 ///   pixel.
 /// - Returns `[K, C, P, Q]` in the features' dtype. Coordinates and sums are f32 (f64 for f64), and the result is
 ///   rounded once.
 ///
-/// On Flex and NdArray a box or an angle that is not finite and a batch index out of range are errors. On other
-/// devices, which are not read, such a region gives 0; [`RotatedRois::validate`] finds it. There, cosine and sine are
-/// within 4e-7 of the exact ones for angles of up to 1000 turns.
+/// On Flex and NdArray a box or an angle that is not finite and a batch index out of range are errors. GPUs do not read
+/// them: there such a region returns 0, and [`RotatedRois::validate`] finds it. On GPUs, cosine and sine are within
+/// 4e-7 of the exact ones for angles of up to 1000 turns.
 ///
 /// The rule is that of detectron2's `ROIAlignRotated` and mmcv 2.2's `roi_align_rotated`. With gradients on, features,
 /// boxes and angles have them; the two frameworks give those of features only.
@@ -125,7 +125,7 @@ impl Operates for RoiAlignRotatedConfig {
 ///
 /// # Panics
 ///
-/// Where [`try_roi_align_rotated`] gives an error, with its text.
+/// If [`try_roi_align_rotated`] returns an error, with its text.
 pub fn roi_align_rotated(
     features: Tensor<4>,
     rois: &RotatedRois,

@@ -30,6 +30,10 @@ config! {
 /// `(b + 1) * spatial_scale`, and a region without length has no pixel. In both cases the borders of bins are rounded
 /// after `first` is added.
 ///
+/// The box `[1.2, 0.8, 6.4, 4.3]` (blue) and its bins of whole pixels (orange), of which neighbours overlap:
+///
+#[doc = include_str!("../../docs/bins.svg")]
+///
 /// ```
 /// use burn_roi::RoiPoolConfig;
 ///
@@ -112,10 +116,10 @@ impl Operates for RoiPoolConfig {
 /// - `features`: `[N, C, H, W]`, f32, f16 or bf16; f64 on Flex and NdArray. Any strides.
 /// - `rois`: boxes `[x1, y1, x2, y2]`, both corners inclusive, in the coordinates that `spatial_scale` turns into
 ///   pixels, of the features' dtype, or of f32 for half features, and on their device.
-/// - Returns `[K, C, P, Q]` in the features' dtype. A bin without a pixel of the map gives 0. NaN is ignored.
+/// - Returns `[K, C, P, Q]` in the features' dtype. A bin without a pixel of the map returns 0. NaN is ignored.
 ///
-/// On Flex and NdArray a box that is not finite and a batch index out of range are errors. On other
-/// devices, which are not read, such a region gives 0; [`Rois::validate`] finds it.
+/// On Flex and NdArray a box that is not finite and a batch index out of range are errors. GPUs do not read them: there
+/// such a region returns 0, and [`Rois::validate`] finds it.
 ///
 /// The rule is that of Fast R-CNN (Girshick, 2015), as torchvision, ONNX Runtime, OpenVINO, Paddle and mmcv compute it,
 /// or as DirectML's document has it.
@@ -134,7 +138,7 @@ impl Operates for RoiPoolConfig {
 ///
 /// # Panics
 ///
-/// Where [`try_roi_pool`] gives an error, with its text.
+/// If [`try_roi_pool`] returns an error, with its text.
 pub fn roi_pool(features: Tensor<4>, rois: &Rois, config: impl Into<RoiPoolConfig>) -> Tensor<4> {
     or_panic(try_roi_pool(features, rois, config))
 }

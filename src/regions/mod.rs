@@ -43,7 +43,7 @@ macro_rules! rois {
             ///
             /// # Panics
             ///
-            /// Where [`try_new`](Self::try_new) gives an error.
+            /// If [`try_new`](Self::try_new) returns an error.
             pub fn new<const B: usize, const I: usize>(boxes: Tensor<B>, batch_indices: Tensor<I, Int>) -> Self {
                 or_panic(Self::try_new(boxes, batch_indices))
             }
@@ -65,7 +65,7 @@ macro_rules! rois {
             ///
             /// # Panics
             ///
-            /// Where [`try_from_index_first`](Self::try_from_index_first) gives an error.
+            /// If [`try_from_index_first`](Self::try_from_index_first) returns an error.
             pub fn from_index_first<const B: usize>(boxes: Tensor<B>) -> Self {
                 or_panic(Self::try_from_index_first(boxes))
             }
@@ -84,7 +84,7 @@ macro_rules! rois {
             ///
             /// # Panics
             ///
-            /// Where [`try_from_images`](Self::try_from_images) gives an error.
+            /// If [`try_from_images`](Self::try_from_images) returns an error.
             pub fn from_images(boxes: Vec<Tensor<2>>) -> Self {
                 or_panic(Self::try_from_images(boxes))
             }

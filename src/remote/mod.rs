@@ -45,7 +45,7 @@
 //!
 //! # Values
 //!
-//! Boxes are not read by the client. A box that is not finite and a batch index out of range give the out-of-bounds
+//! Boxes are not read by the client. A box that is not finite and a batch index out of range return the out-of-bounds
 //! value, as on a GPU, whatever the server's backend is; [`Rois::validate`](crate::Rois::validate) finds them.
 //!
 //! # A client is not trusted

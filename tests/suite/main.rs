@@ -22,6 +22,8 @@ mod bad_input;
 mod calls;
 mod configs;
 mod documents;
+#[cfg(feature = "flex")]
+mod drawings;
 mod dtypes;
 mod gradients;
 mod in_parts;

@@ -109,8 +109,8 @@ impl PyramidRoiAlign {
     ///
     /// # Panics
     ///
-    /// If there are not four maps, if a map is not scaled alike along both axes and on each level, and where
-    /// [`try_multi_scale_roi_align`](burn_roi::try_multi_scale_roi_align) gives an error.
+    /// If there are not four maps, if a map is not scaled alike along both axes and on each level, and if
+    /// [`try_multi_scale_roi_align`](burn_roi::try_multi_scale_roi_align) returns an error.
     pub fn pool(&self, rois: Tensor<3>, feature_maps: Vec<Tensor<4>>) -> Tensor<5> {
         let [images, count, _] = rois.dims();
         assert!(
