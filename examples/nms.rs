@@ -1,4 +1,4 @@
-//! Removes boxes that overlap a better one, with torchvision's `nms` and `batched_nms`, and compares boxes by their IoU.
+//! Removes boxes that overlap a better one, as torchvision's `nms` and `batched_nms` do.
 //!
 //! A program of its own has this file as `src/main.rs`, and this `Cargo.toml`:
 //!

@@ -97,6 +97,8 @@ mod documents {
     struct FromTorchvision;
     #[doc = include_str!("../docs/operators.md")]
     struct Operators;
+    #[doc = include_str!("../docs/batching.md")]
+    struct Batching;
     #[cfg(feature = "autodiff")]
     #[doc = include_str!("../docs/gradients.md")]
     struct Gradients;

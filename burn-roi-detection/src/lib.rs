@@ -196,7 +196,10 @@ pub use training::{
     try_select_training_samples,
 };
 
-/// The examples of a document are compiled.
+/// The examples of documents are compiled.
 #[cfg(all(doctest, feature = "models"))]
 #[doc = include_str!("../../docs/detectors.md")]
 struct Detectors;
+#[cfg(all(doctest, feature = "train"))]
+#[doc = include_str!("../../docs/training.md")]
+struct Training;

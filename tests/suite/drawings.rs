@@ -1,4 +1,5 @@
-//! The drawings of the documents are what the operators read. `ROI_DRAW=1 cargo test --test suite drawings` writes them.
+//! The drawings of the documents are what the operators read.
+//! `ROI_DRAW=1 cargo test --test suite drawings` writes them.
 
 use std::fmt::Write;
 
