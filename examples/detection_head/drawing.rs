@@ -14,7 +14,7 @@ const UNIT_SIDE: u32 = 1000;
 const TINT: u8 = 110;
 const WHITE: Rgb<u8> = Rgb([255, 255, 255]);
 
-/// Used in turn. White text is legible on each.
+/// Used in turn.
 const COLOURS: [Rgb<u8>; 10] = [
     Rgb([214, 39, 143]),
     Rgb([31, 98, 214]),
@@ -98,7 +98,8 @@ fn margin(canvas: &Canvas) -> i64 {
     canvas.text_size("")[1] / 8
 }
 
-fn colour(index: usize) -> Rgb<u8> {
+/// A colour on which white text is legible.
+pub fn colour(index: usize) -> Rgb<u8> {
     COLOURS[index % COLOURS.len()]
 }
 

@@ -8,6 +8,7 @@ use image::codecs::png::CompressionType;
 
 use crate::error::Error;
 use crate::picture_files;
+pub use crate::picture_files::write_whole;
 
 const ENDINGS: [&str; 3] = ["png", "jpg", "jpeg"];
 

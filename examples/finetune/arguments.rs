@@ -5,31 +5,33 @@ use std::path::{Path, PathBuf};
 
 use clap::Parser;
 use detection_head::{BackendName, CONFIG, WEIGHTS};
+use serde::Serialize;
 
-const COINS: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/coins");
 const TRAINING: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/coins/left.json");
 const TEST: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/coins/right.json");
 
 /// Trains a detector on pictures with COCO annotations, and measures it on others.
-#[derive(Debug, Parser)]
+// What is serialized decides the result of a run: one that is resumed must have the same.
+#[derive(Debug, Parser, Serialize)]
 pub struct Arguments {
     /// The backend that trains
     #[arg(long, value_enum, default_value_t = BackendName::Flex)]
+    #[serde(skip)]
     pub backend: BackendName,
 
-    /// The COCO annotations to train on
-    #[arg(long, value_name = "FILE", default_value = TRAINING)]
-    pub coco: PathBuf,
+    /// The COCO annotations to train on [default: the left half of a photograph of coins]
+    #[arg(long, value_name = "FILE")]
+    pub coco: Option<PathBuf>,
 
-    /// The folder with the pictures to train on
-    #[arg(long, value_name = "FOLDER", default_value = COINS)]
-    pub images: PathBuf,
+    /// The folder with the pictures to train on [default: the one that the annotations are in]
+    #[arg(long, value_name = "FOLDER")]
+    pub images: Option<PathBuf>,
 
-    /// The COCO annotations to measure the detector on
-    #[arg(long, value_name = "FILE", default_value = TEST)]
-    pub test_coco: PathBuf,
+    /// The COCO annotations to measure the detector on [default: those of --coco; the right half of the coins]
+    #[arg(long, value_name = "FILE")]
+    pub test_coco: Option<PathBuf>,
 
-    /// The folder with the pictures to measure the detector on [default: that of --images]
+    /// The folder with the pictures to measure the detector on [default: that of the pictures to train on]
     #[arg(long, value_name = "FOLDER")]
     test_images: Option<PathBuf>,
 
@@ -44,6 +46,10 @@ pub struct Arguments {
     /// The number of steps
     #[arg(long, value_name = "N", default_value = "60")]
     pub steps: NonZeroUsize,
+
+    /// The number of steps from one measurement and checkpoint to the next [default: a sixth of --steps]
+    #[arg(long, value_name = "N")]
+    interval: Option<NonZeroUsize>,
 
     /// The number of pictures of a batch
     #[arg(long, value_name = "N", default_value = "1")]
@@ -63,23 +69,49 @@ pub struct Arguments {
 
     /// The threads that read and resize pictures
     #[arg(long, value_name = "N", default_value = "1")]
+    #[serde(skip)]
     pub threads: NonZeroUsize,
 
     /// The seed of all random choices
     #[arg(long, default_value_t = 0)]
     pub seed: u64,
 
-    /// The folder to write the weights, the losses and the pictures into
+    /// The folder to write the weights, the history, the curves and the pictures into
     #[arg(long, value_name = "FOLDER", default_value = "target/finetune")]
+    #[serde(skip)]
     pub output: PathBuf,
+
+    /// Go on from the checkpoint that an interrupted run left in the folder
+    #[arg(long)]
+    #[serde(skip)]
+    pub resume: bool,
 
     /// Fail if the AP50 of boxes or of masks is below 0.9
     #[arg(long)]
+    #[serde(skip)]
     pub check: bool,
 }
 
 impl Arguments {
-    pub fn test_images(&self) -> &Path {
-        self.test_images.as_ref().unwrap_or(&self.images)
+    /// The annotations to train on, and the folder with their pictures.
+    pub fn training(&self) -> [&Path; 2] {
+        let coco = self.coco.as_deref().unwrap_or(Path::new(TRAINING));
+        let folder = coco.parent().unwrap_or(Path::new(""));
+        [coco, self.images.as_deref().unwrap_or(folder)]
+    }
+
+    /// The annotations to measure the detector on, and the folder with their pictures.
+    pub fn test(&self) -> [&Path; 2] {
+        let [training, images] = self.training();
+        let coco = match (&self.test_coco, &self.coco) {
+            (Some(coco), _) => coco,
+            (None, Some(_)) => training,
+            (None, None) => Path::new(TEST),
+        };
+        [coco, self.test_images.as_deref().unwrap_or(images)]
+    }
+
+    pub fn interval(&self) -> usize {
+        self.interval.map_or(self.steps.get().div_ceil(6), NonZeroUsize::get)
     }
 }

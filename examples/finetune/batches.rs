@@ -1,68 +1,20 @@
-//! The pictures of a COCO file, and the batches of a run.
+//! The batches of a run.
 
-use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use burn::tensor::Device;
-use burn_roi_detection::data::coco::{CocoDataset, CocoImage};
+use burn_roi_detection::data::coco::CocoImage;
 use burn_roi_detection::models::DetectorConfig;
 use burn_roi_detection::random_permutations;
-use burn_roi_detection::train::{BatchConfig, Prefetch, Sample, TrainingBatch, mirrored_keypoints};
-use detection_head::pictures;
-use image::RgbImage;
+use burn_roi_detection::train::{BatchConfig, Prefetch, TrainingBatch, mirrored_keypoints};
 
 use crate::arguments::Arguments;
 use crate::error::Error;
+use crate::pictures::Pictures;
 
 /// A batch of which no picture is repeated would be smaller than asked for if there are few pictures. Each is taken so
 /// many times for each picture of a batch.
 const REPEATS: usize = 8;
-
-/// The pictures of a COCO file.
-#[derive(Debug, Clone)]
-pub struct Pictures {
-    pub dataset: CocoDataset,
-    path: PathBuf,
-    folder: PathBuf,
-}
-
-impl Pictures {
-    pub fn read(path: &Path, folder: &Path) -> Result<Self, Error> {
-        let dataset = CocoDataset::read(path).map_err(|source| Error::Coco {
-            path: path.to_owned(),
-            source,
-        })?;
-        if dataset.images().is_empty() {
-            let path = path.to_owned();
-            return Err(Error::NoPicture { path, id: 0 });
-        }
-        Ok(Self {
-            dataset,
-            path: path.to_owned(),
-            folder: folder.to_owned(),
-        })
-    }
-
-    /// The picture of an image.
-    pub fn picture(&self, image: &CocoImage) -> Result<RgbImage, Error> {
-        let Some(name) = &image.file_name else {
-            let path = self.path.clone();
-            return Err(Error::NoPicture { path, id: image.id });
-        };
-        Ok(pictures::read(&self.folder.join(name))?)
-    }
-
-    fn sample(&self, image: &CocoImage) -> Result<Sample, Error> {
-        let picture = self.picture(image)?;
-        let size = [picture.height(), picture.width()].map(|side| side as usize);
-        Ok(Sample::try_from_coco(
-            &self.dataset,
-            image.id,
-            size,
-            picture.into_raw(),
-        )?)
-    }
-}
 
 /// Makes the batch of a step, by the seed and the number of the step alone.
 struct Source {

@@ -20,14 +20,32 @@ pub enum Error {
     Weights(#[from] WeightsError),
     #[error("the annotations {}: {source}", path.display())]
     Coco { path: PathBuf, source: CocoReadError },
-    #[error("image {id} of {} has no file name, or no picture", path.display())]
-    NoPicture { path: PathBuf, id: i64 },
+    #[error("no annotation of {} can be used: {problems}", path.display())]
+    NoAnnotation { path: PathBuf, problems: CocoReadError },
+    #[error("category {category} of {} is not one of the categories that are trained", path.display())]
+    Category { path: PathBuf, category: String },
+    #[error("it has no `file_name`")]
+    NoFileName,
+    #[error("{} has {size:?} pixels (height, width), but the annotations say {expected:?}", path.display())]
+    PictureSize {
+        path: PathBuf,
+        size: [usize; 2],
+        expected: [usize; 2],
+    },
     #[error("cannot {action} {}: {source}", path.display())]
     File {
         action: &'static str,
         path: PathBuf,
         source: io::Error,
     },
+    #[error("{} is the checkpoint of an interrupted run: add --resume to go on with it, or remove it", .0.display())]
+    Interrupted(PathBuf),
+    #[error("there is no interrupted run to resume: {} does not exist", .0.display())]
+    NothingToResume(PathBuf),
+    #[error("the history {}: {reason}", path.display())]
+    History { path: PathBuf, reason: String },
+    #[error("the interrupted run had other options: {}", .0.join(", "))]
+    OtherOptions(Vec<String>),
     #[error("the goals are missed: {0}")]
     Missed(String),
 }

@@ -1,4 +1,4 @@
-//! Trains a whole detector on pictures with COCO annotations, and measures it before and after as pycocotools does.
+//! Trains a whole detector on pictures with COCO annotations, and measures it as pycocotools does.
 //!
 //! ```text
 //! cargo run --release -p finetune
@@ -8,12 +8,16 @@
 //! ```
 //!
 //! Without options it trains the shipped detector of drawn shapes on the twelve coins of the left half of a photograph,
-//! and measures it on the twelve coins of the right half. A run that was interrupted goes on from its checkpoint.
+//! and measures it on the twelve coins of the right half. `--resume` goes on with a run that was interrupted.
 
 mod arguments;
 mod batches;
+mod curves;
+mod detector;
 mod error;
 mod evaluation;
+mod history;
+mod pictures;
 #[cfg(test)]
 mod tests;
 mod training;
@@ -21,20 +25,14 @@ mod training;
 use std::fs;
 use std::process::ExitCode;
 
-use burn::config::Config;
-use burn_roi_detection::data::coco::CocoDataset;
 use burn_roi_detection::models::Detector;
-use burn_roi_detection::train::with_new_classes;
-use burn_roi_detection::weights::{NameTable, StateDict};
 use clap::Parser;
 
 use arguments::Arguments;
-use batches::Pictures;
 use error::Error;
-use evaluation::{evaluate, showcase};
-
-/// The seed of the layers that are replaced.
-const LAYERS_SEED: u64 = 7;
+use evaluation::showcase;
+use pictures::Pictures;
+use training::Run;
 
 fn main() -> ExitCode {
     match run(&Arguments::parse()) {
@@ -47,52 +45,46 @@ fn main() -> ExitCode {
 }
 
 fn run(arguments: &Arguments) -> Result<(), Error> {
-    fs::create_dir_all(&arguments.output).map_err(|source| Error::File {
+    let output = &arguments.output;
+    fs::create_dir_all(output).map_err(|source| Error::File {
         action: "create",
-        path: arguments.output.clone(),
+        path: output.clone(),
         source,
     })?;
-    let device = arguments.backend.device()?;
-    device.seed(LAYERS_SEED);
-    let training = Pictures::read(&arguments.coco, &arguments.images)?;
-    let test = Pictures::read(&arguments.test_coco, arguments.test_images())?;
+    training::check_checkpoint(arguments)?;
+    let (detector, training, test) = prepare(arguments)?;
+    training.report();
+    test.report();
 
-    let mut detector = Detector::try_new(detection_head::config::read(&arguments.config)?, &device)?;
-    StateDict::read(&arguments.weights)?.load_into(&mut detector, NameTable::torchvision)?;
-    let detector = with_new_classes(detector, classes(&training.dataset))?;
-    println!("before\n{}", evaluate(&detector, &test)?);
-    showcase(&detector, &test, &arguments.output.join("before.png"))?;
-
-    let detector = training::train(detector, &training, arguments)?;
-    let measures = evaluate(&detector, &test)?;
-    println!("after\n{measures}");
-    showcase(&detector, &test, &arguments.output.join("after.png"))?;
-    write(&detector, arguments)?;
-    match arguments.check {
-        true => measures.check(),
-        false => Ok(()),
+    if !arguments.resume {
+        showcase(&detector, &test, &output.join("before.png"))?;
+    }
+    let mut run = Run::open(detector, &training, &test, arguments)?;
+    run.train(arguments.steps.get())?;
+    let detector = run.detector()?;
+    showcase(&detector, &test, &output.join("after.png"))?;
+    curves::draw(&run.history, &output.join("curves.png"))?;
+    println!(
+        "wrote history.json, curves.png, before.png and after.png into {}",
+        output.display()
+    );
+    detector::write(&detector, arguments)?;
+    training::remove_checkpoint(arguments)?;
+    match (arguments.check, run.history.measures.last()) {
+        (true, Some((_, measures))) => measures.check(),
+        _ => Ok(()),
     }
 }
 
-/// The background and the categories, in the order of their labels.
-fn classes(dataset: &CocoDataset) -> Vec<String> {
-    let names = dataset.categories().iter().map(|category| category.name.clone());
-    ["__background__".to_string()].into_iter().chain(names).collect()
-}
-
-/// Writes the weights and the configuration that other commands load.
-fn write(detector: &Detector, arguments: &Arguments) -> Result<(), Error> {
-    let [config, weights] = ["config.json", "weights.safetensors"].map(|name| arguments.output.join(name));
-    detector.config().save(&config).map_err(|source| Error::File {
-        action: "write",
-        path: config.clone(),
-        source,
-    })?;
-    StateDict::of(detector, NameTable::torchvision)?.write(&weights)?;
-    println!(
-        "wrote losses.csv, before.png and after.png into {}, and the detector:",
-        arguments.output.display()
-    );
-    println!("  --config {} --weights {}", config.display(), weights.display());
-    Ok(())
+/// The detector that is trained, the pictures that it learns from, and those that it is measured on.
+fn prepare(arguments: &Arguments) -> Result<(Detector, Pictures, Pictures), Error> {
+    if arguments.training() == arguments.test() {
+        println!("measured on the pictures that it is trained on: --test-coco FILE gives others");
+    }
+    let training = Pictures::read(arguments.training())?;
+    let test = Pictures::read(arguments.test())?;
+    test.check_categories(&training.dataset)?;
+    let detector = detector::begin(arguments, &training.dataset, &arguments.backend.device()?)?;
+    let [training, test] = [training, test].map(|pictures| pictures.for_heads(detector.config()));
+    Ok((detector, training?, test?))
 }

@@ -1,48 +1,121 @@
-//! The run: steps, progress, losses and checkpoints.
+//! A run: steps, measures, progress and checkpoints.
 
 use std::fmt::Write as _;
 use std::fs;
-use std::path::Path;
+use std::path::PathBuf;
 use std::time::Instant;
 
 use burn_roi_detection::TrainingSamplesConfig;
 use burn_roi_detection::models::Detector;
-use burn_roi_detection::train::{DetectorLossConfig, LearningRateSchedule, Trainer, TrainerConfig, TrainingStep};
+use burn_roi_detection::train::{DetectorLossConfig, LearningRateSchedule, Trainer, TrainerConfig};
 
 use crate::arguments::Arguments;
-use crate::batches::{Pictures, batches};
+use crate::batches::batches;
 use crate::error::Error;
+use crate::evaluation::evaluate;
+use crate::history::{History, Step};
+use crate::pictures::Pictures;
 
-/// The steps between two lines of progress, and between two checkpoints.
-const INTERVAL: usize = 20;
+/// A run that an interruption does not end: [`Run::open`] goes on from its checkpoint.
+pub struct Run<'a> {
+    trainer: Trainer,
+    pub history: History,
+    training: &'a Pictures,
+    test: &'a Pictures,
+    arguments: &'a Arguments,
+}
 
-/// Trains a detector in the steps that are left, and removes the checkpoint at the end.
-pub fn train(detector: Detector, pictures: &Pictures, arguments: &Arguments) -> Result<Detector, Error> {
-    let (config, device) = (detector.config().clone(), detector.device().clone());
-    let mut trainer = Trainer::try_new(detector, options(arguments))?;
-    let checkpoint = arguments.output.join("checkpoint");
-    if checkpoint.exists() {
-        trainer.load(&checkpoint)?;
-        println!("an interrupted run goes on after step {}", trainer.steps());
-    }
-    let mut steps = Vec::new();
-    let start = Instant::now();
-    for batch in batches(pictures, &config, &device, trainer.steps(), arguments) {
-        steps.push(trainer.step(&batch?)?);
-        if trainer.steps().is_multiple_of(INTERVAL) {
-            report(&steps[steps.len().saturating_sub(INTERVAL)..], start);
-            trainer.save(&checkpoint)?;
+impl<'a> Run<'a> {
+    /// Begins a run and measures its detector, or goes on with an interrupted one.
+    pub fn open(
+        detector: Detector,
+        training: &'a Pictures,
+        test: &'a Pictures,
+        arguments: &'a Arguments,
+    ) -> Result<Self, Error> {
+        let checkpoint = checkpoint(arguments);
+        let mut history = History::new(arguments);
+        if !arguments.resume {
+            let measures = evaluate(&detector, &training.dataset, test)?;
+            println!("before: {measures}");
+            history.measures.push((0, measures));
         }
+        let mut trainer = Trainer::try_new(detector, options(arguments))?;
+        if arguments.resume {
+            trainer.load(&checkpoint)?;
+            history = History::read(arguments, trainer.steps())?;
+            println!("goes on after step {}", trainer.steps());
+        }
+        Ok(Self {
+            trainer,
+            history,
+            training,
+            test,
+            arguments,
+        })
     }
-    write_losses(&steps, &arguments.output.join("losses.csv"))?;
-    if checkpoint.exists() {
-        fs::remove_file(&checkpoint).map_err(|source| Error::File {
-            action: "remove",
-            path: checkpoint,
-            source,
-        })?;
+
+    /// Takes the steps that are left, or those before step `end`.
+    pub fn train(&mut self, end: usize) -> Result<(), Error> {
+        let start = Instant::now();
+        let interval = self.arguments.interval();
+        let detector = self.trainer.detector()?;
+        let (config, device) = (detector.config(), detector.device());
+        let batches = batches(self.training, config, device, self.trainer.steps(), self.arguments);
+        for batch in batches.take(end.saturating_sub(self.trainer.steps())) {
+            self.history.steps.push(self.trainer.step(&batch?)?.into());
+            let steps = self.trainer.steps();
+            let is_last = steps == self.arguments.steps.get();
+            if steps.is_multiple_of(interval) || is_last {
+                let taken = steps - steps.saturating_sub(1) / interval * interval;
+                println!(
+                    "{}, after {} s",
+                    losses(&self.history.steps, taken),
+                    start.elapsed().as_secs()
+                );
+                self.pause()?;
+            }
+        }
+        Ok(())
     }
-    Ok(trainer.detector()?)
+
+    /// Measures the detector, and writes what the run can go on from.
+    fn pause(&mut self) -> Result<(), Error> {
+        let measures = evaluate(&self.trainer.detector()?, &self.training.dataset, self.test)?;
+        println!("  {measures}");
+        self.history.measures.push((self.trainer.steps(), measures));
+        // A history may have more steps than its checkpoint, but not fewer.
+        self.history.write(self.arguments)?;
+        Ok(self.trainer.save(checkpoint(self.arguments))?)
+    }
+
+    pub fn detector(&self) -> Result<Detector, Error> {
+        Ok(self.trainer.detector()?)
+    }
+}
+
+/// An error if an interrupted run would be lost, or if there is none to go on with.
+pub fn check_checkpoint(arguments: &Arguments) -> Result<(), Error> {
+    let path = checkpoint(arguments);
+    match (path.exists(), arguments.resume) {
+        (true, false) => Err(Error::Interrupted(path)),
+        (false, true) => Err(Error::NothingToResume(path)),
+        _ => Ok(()),
+    }
+}
+
+/// Removes the checkpoint of a run that has ended.
+pub fn remove_checkpoint(arguments: &Arguments) -> Result<(), Error> {
+    let path = checkpoint(arguments);
+    fs::remove_file(&path).map_err(|source| Error::File {
+        action: "remove",
+        path,
+        source,
+    })
+}
+
+fn checkpoint(arguments: &Arguments) -> PathBuf {
+    arguments.output.join("checkpoint")
 }
 
 fn options(arguments: &Arguments) -> TrainerConfig {
@@ -63,34 +136,14 @@ fn options(arguments: &Arguments) -> TrainerConfig {
         .with_seed(arguments.seed)
 }
 
-/// Prints the mean of each loss.
-fn report(steps: &[TrainingStep], start: Instant) {
-    let Some(last) = steps.last() else { return };
-    let mut line = format!("step {}:", last.step + 1);
-    for (place, (name, _)) in last.losses.iter().enumerate() {
-        let sum: f32 = steps.iter().map(|step| step.losses[place].1).sum();
+/// The means of the losses of the last steps.
+fn losses(steps: &[Step], count: usize) -> String {
+    let last = &steps[steps.len() - count..];
+    let mut line = format!("step {}:", steps.len());
+    for (place, (name, _)) in last[0].losses.iter().enumerate() {
+        let sum: f32 = last.iter().map(|step| step.losses[place].1).sum();
         let name = name.strip_prefix("loss_").unwrap_or(name);
-        _ = write!(line, " {name} {:.3}", sum / steps.len() as f32);
+        _ = write!(line, " {name} {:.3}", sum / count as f32);
     }
-    println!("{line}, after {} s", start.elapsed().as_secs());
-}
-
-/// Writes the learning rate and the losses of each step as a table.
-fn write_losses(steps: &[TrainingStep], path: &Path) -> Result<(), Error> {
-    let names = steps
-        .first()
-        .map_or_else(Vec::new, |step| step.losses.iter().map(|(name, _)| *name).collect());
-    let mut text = format!("step,learning_rate,{}\n", names.join(","));
-    for step in steps {
-        _ = write!(text, "{},{}", step.step, step.learning_rate);
-        for (_, loss) in &step.losses {
-            _ = write!(text, ",{loss}");
-        }
-        text.push('\n');
-    }
-    fs::write(path, text).map_err(|source| Error::File {
-        action: "write",
-        path: path.to_owned(),
-        source,
-    })
+    line
 }

@@ -1,7 +1,7 @@
 //! Reads and writes picture files.
 
-use std::fs;
 use std::path::Path;
+use std::{fs, io, process};
 
 use image::codecs::png::{CompressionType, FilterType, PngEncoder};
 use image::metadata::Orientation;
@@ -25,5 +25,15 @@ pub fn encode(picture: &RgbImage, path: &Path, compression: CompressionType) -> 
     let mut file = Vec::new();
     let encoder = PngEncoder::new_with_quality(&mut file, compression, FilterType::Adaptive);
     picture.write_with_encoder(encoder)?;
-    Ok(fs::write(path, file)?)
+    Ok(write_whole(path, &file)?)
+}
+
+/// Writes a file under another name and renames it, so that there is no half of a file under its name.
+pub fn write_whole(path: &Path, bytes: &[u8]) -> io::Result<()> {
+    let mut name = path.file_name().unwrap_or_default().to_os_string();
+    name.push(format!(".{}.part", process::id()));
+    let partial = path.with_file_name(name);
+    let written = fs::write(&partial, bytes).and_then(|()| fs::rename(&partial, path));
+    // The first error is the one to report.
+    written.inspect_err(|_| _ = fs::remove_file(&partial))
 }

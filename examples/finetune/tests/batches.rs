@@ -1,11 +1,14 @@
 //! The data set of coins, and batches of it.
 
+use std::path::Path;
+
 use burn::tensor::{Device, TensorData};
 use clap::Parser;
 use detection_head::config;
 
 use crate::arguments::Arguments;
-use crate::batches::{Pictures, batches};
+use crate::batches::batches;
+use crate::pictures::Pictures;
 
 fn arguments(more: &[&str]) -> Arguments {
     Arguments::parse_from([&["finetune", "--steps", "5", "--batch-size", "2"], more].concat())
@@ -14,7 +17,7 @@ fn arguments(more: &[&str]) -> Arguments {
 /// The pictures, boxes and masks of the batches of a run.
 fn made(first: usize, more: &[&str]) -> Vec<[TensorData; 3]> {
     let arguments = arguments(more);
-    let pictures = Pictures::read(&arguments.coco, &arguments.images).unwrap();
+    let pictures = Pictures::read(arguments.training()).unwrap();
     let config = config::read(&arguments.config).unwrap();
     let made = batches(&pictures, &config, &Device::flex(), first, &arguments);
     let tensors = made.map(|batch| {
@@ -42,12 +45,21 @@ fn batches_do_not_depend_on_the_threads_or_on_an_interruption() {
 }
 
 #[test]
+fn annotations_of_ones_own_are_those_of_the_test() {
+    let arguments = arguments(&["--coco", "own/all.json"]);
+    assert_eq!(arguments.training(), ["own/all.json", "own"].map(Path::new));
+    assert_eq!(arguments.test(), arguments.training());
+}
+
+#[test]
 fn each_half_has_twelve_coins() {
     let arguments = arguments(&[]);
-    for (path, crowds) in [(&arguments.coco, 0), (&arguments.test_coco, 1)] {
-        let dataset = Pictures::read(path, &arguments.images).unwrap().dataset;
+    for (half, crowds) in [(arguments.training(), 0), (arguments.test(), 1)] {
+        let pictures = Pictures::read(half).unwrap();
+        assert_eq!(pictures.problems, []);
+        let dataset = pictures.dataset;
         let coins = dataset.annotations().iter().filter(|annotation| !annotation.is_crowd);
-        assert_eq!(coins.count(), 12, "{}", path.display());
+        assert_eq!(coins.count(), 12, "{}", half[0].display());
         assert_eq!(dataset.annotations().len(), 12 + crowds);
         for annotation in dataset.annotations() {
             let area = f64::from(dataset.mask_of(annotation).expect("a mask").area());

@@ -1,0 +1,63 @@
+//! The detector that a run begins with, and the files of the one that it ends with.
+
+use burn::tensor::Device;
+use burn_roi_detection::data::coco::CocoDataset;
+use burn_roi_detection::models::Detector;
+use burn_roi_detection::train::with_new_classes;
+use burn_roi_detection::weights::{NameTable, StateDict};
+use detection_head::config;
+
+use crate::arguments::Arguments;
+use crate::error::Error;
+use crate::history::write_file;
+
+/// The seed of the layers that are replaced.
+const LAYERS_SEED: u64 = 7;
+
+/// A trained detector, whose last layers are replaced by layers for the categories and keypoints of a data set.
+pub fn begin(arguments: &Arguments, dataset: &CocoDataset, device: &Device) -> Result<Detector, Error> {
+    device.seed(LAYERS_SEED);
+    let mut detector = Detector::try_new(config::read(&arguments.config)?, device)?;
+    StateDict::read(&arguments.weights)?.load_into(&mut detector, NameTable::torchvision)?;
+    with_keypoints(with_new_classes(detector, classes(dataset))?, dataset)
+}
+
+/// The background and the categories, in the order of their labels.
+fn classes(dataset: &CocoDataset) -> Vec<String> {
+    let names = dataset.categories().iter().map(|category| category.name.clone());
+    ["__background__".to_string()].into_iter().chain(names).collect()
+}
+
+/// The detector for the keypoints of a data set. If their number is another one, the last layer is replaced.
+fn with_keypoints(detector: Detector, dataset: &CocoDataset) -> Result<Detector, Error> {
+    let device = detector.device().clone();
+    let (mut config, mut model) = detector.into_parts();
+    let names = dataset.categories().iter().map(|category| &category.keypoints);
+    if let Some(head) = &mut config.keypoint_head
+        && let Some(names) = names.into_iter().find(|names| !names.is_empty())
+    {
+        let is_same_number = head.keypoints.len() == names.len();
+        head.keypoints = names.clone();
+        if !is_same_number {
+            let (_, new) = Detector::try_new(config.clone(), &device)?.into_parts();
+            if let (Some(keypoint), Some(new)) = (&mut model.roi_heads.keypoint, new.roi_heads.keypoint) {
+                keypoint.keypoint_predictor = new.keypoint_predictor;
+            }
+        }
+    }
+    Ok(Detector::try_from_model(config, model, &device)?)
+}
+
+/// Writes the weights and the configuration that other commands load.
+pub fn write(detector: &Detector, arguments: &Arguments) -> Result<(), Error> {
+    let [config, weights] = ["config.json", "weights.safetensors"].map(|name| arguments.output.join(name));
+    let json = serde_json::to_vec_pretty(detector.config()).expect("a configuration is JSON");
+    write_file(&config, &json)?;
+    StateDict::of(detector, NameTable::torchvision)?.write(&weights)?;
+    println!(
+        "wrote the detector:\n  --config {} --weights {}",
+        config.display(),
+        weights.display()
+    );
+    Ok(())
+}

@@ -1,0 +1,149 @@
+//! Broken pictures, annotations, weights and folders.
+
+use std::fs;
+use std::path::Path;
+
+use detection_head::CONFIG;
+use serde_json::{Value, json};
+
+use super::{Short, annotations, coins, text};
+use crate::error::Error;
+use crate::pictures::Pictures;
+use crate::run;
+
+fn run_error(short: &Short) -> String {
+    run(&short.arguments).expect_err("a refused run").to_string()
+}
+
+/// Adds an image to annotations, and an annotation of it with the id 100 higher.
+fn add(coco: &mut Value, id: i64, file_name: Option<&str>, size: [usize; 2]) {
+    let mut image = json!({"id": id, "height": size[0], "width": size[1]});
+    if let Some(name) = file_name {
+        image["file_name"] = name.into();
+    }
+    coco["images"].as_array_mut().unwrap().push(image);
+    let object = json!({"id": 100 + id, "image_id": id, "category_id": 1, "area": 4, "bbox": [0, 0, 2, 2]});
+    coco["annotations"].as_array_mut().unwrap().push(object);
+}
+
+#[test]
+fn broken_files_are_named_and_the_rest_is_used() {
+    let short = Short::new("broken", &[]);
+    let left = fs::read(coins("left.png")).unwrap();
+    short.write("left.png", &left);
+    short.write("half.png", &left[..left.len() / 2]);
+    short.write("text.png", "not a picture");
+    let mut coco = annotations("left.json");
+    let size = [303, 183];
+    add(&mut coco, 2, Some("half.png"), size);
+    add(&mut coco, 3, Some("text.png"), size);
+    add(&mut coco, 4, Some("none.png"), size);
+    add(&mut coco, 5, None, size);
+    add(&mut coco, 6, Some("left.png"), [200, 200]);
+    let objects = coco["annotations"].as_array_mut().unwrap();
+    objects.push(json!({"id": 201, "image_id": 77, "category_id": 1, "area": 4, "bbox": [0, 0, 2, 2]}));
+    objects.push(json!({"id": 202, "image_id": 1, "category_id": 9, "area": 4, "bbox": [0, 0, 2, 2]}));
+    objects.push(json!({"id": 203, "image_id": 1, "category_id": 1, "area": 4, "bbox": [500, 0, 2, 2]}));
+    let path = short.write("all.json", coco.to_string());
+
+    let pictures = Pictures::read([&path, &short.folder]).unwrap();
+    assert_eq!(pictures.dataset.images().len(), 1);
+    assert_eq!(pictures.dataset.annotations().len(), 12);
+    let told: Vec<String> = pictures.problems.iter().map(ToString::to_string).collect();
+    let expected = [
+        "annotation 201: `image_id` is 77, which no whole image has",
+        "annotation 202: `category_id` is 9, which no whole category has",
+        "annotation 203: `bbox` is [500.0, 0.0, 2.0, 2.0], [x, y, w, h], which is outside of the image",
+        "image 2: cannot read the image ",
+        "image 3: cannot read the image ",
+        "none.png: No such file",
+        "image 5: it has no `file_name`",
+        "left.png has [303, 183] pixels (height, width), but the annotations say [200, 200]",
+        "annotation 102: `image_id` is 2, which no whole image has",
+        "annotation 106: `image_id` is 6, which no whole image has",
+    ];
+    for expected in expected {
+        assert!(
+            told.iter().any(|told| told.contains(expected)),
+            "{expected} is not in {told:#?}"
+        );
+    }
+    assert_eq!(told.len(), 13);
+}
+
+#[test]
+fn annotations_of_which_none_is_left() {
+    let short = Short::new("nothing", &[]);
+    let error = Pictures::read([&coins("left.json"), &short.folder]).unwrap_err();
+    assert!(matches!(error, Error::NoAnnotation { .. }), "{error}");
+    let error = error.to_string();
+    assert!(
+        error.contains("image 1: cannot read the image") && error.contains("annotation 12: "),
+        "{error}"
+    );
+}
+
+#[test]
+fn annotations_without_what_a_head_learns() {
+    let mut coco = annotations("left.json");
+    coco["annotations"][4].as_object_mut().unwrap().remove("segmentation");
+    let short = Short::new("no_mask", &[]);
+    let path = short.write("all.json", coco.to_string());
+    let config = detection_head::config::read(Path::new(CONFIG)).unwrap();
+    let pictures = Pictures::read([&path, &coins("")]).unwrap();
+    let fitting = pictures.clone().for_heads(&config).unwrap();
+    assert_eq!(fitting.dataset.annotations().len(), 11);
+    let problem = "annotation 5: it has no `segmentation`, which the mask head learns";
+    assert_eq!(fitting.problems[0].to_string(), problem);
+    let boxes = pictures.for_heads(&config.with_mask_head(None)).unwrap();
+    assert_eq!((boxes.dataset.annotations().len(), boxes.problems.len()), (12, 0));
+}
+
+#[test]
+fn a_category_that_is_not_trained() {
+    let mut coco = annotations("right.json");
+    coco["categories"]
+        .as_array_mut()
+        .unwrap()
+        .push(json!({"id": 2, "name": "medal"}));
+    let mut short = Short::new("category", &[]);
+    short.arguments.test_coco = Some(short.write("test.json", coco.to_string()));
+    let expected = "test.json is not one of the categories that are trained";
+    let error = run_error(&short);
+    assert!(
+        error.starts_with("category 2 (medal) of ") && error.ends_with(expected),
+        "{error}"
+    );
+}
+
+#[test]
+fn weights_of_another_architecture() {
+    let mut short = Short::new("weights", &[]);
+    let shapes: Value = serde_json::from_slice(&fs::read(CONFIG).unwrap()).unwrap();
+    let mut wider = shapes.clone();
+    wider["box_head"]["fully_connected"] = json!([8, 8]);
+    short.arguments.config = short.write("wider.json", wider.to_string());
+    let error = run_error(&short);
+    assert!(error.starts_with("the weights do not fit the model "), "{error}");
+    assert!(error.contains("roi_heads.box_head.fc6.weight"), "{error}");
+    short.arguments.weights = short.write("weights.pth", "no weights");
+    let error = run_error(&short);
+    assert!(
+        error.starts_with("cannot read the weights ") && error.contains("weights.pth"),
+        "{error}"
+    );
+    assert_eq!(short.written(), [""; 0]);
+}
+
+#[test]
+fn a_file_that_cannot_be_replaced() {
+    let short = Short::new("replaced", &[]);
+    let path = short.folder.join("taken");
+    fs::create_dir_all(path.join("inside")).unwrap();
+    let error = crate::history::write_file(&path, b"text").unwrap_err().to_string();
+    assert!(error.starts_with(&format!("cannot write {}: ", text(&path))), "{error}");
+    let names = fs::read_dir(&short.folder)
+        .unwrap()
+        .map(|file| file.unwrap().file_name());
+    assert_eq!(names.collect::<Vec<_>>(), ["taken"]);
+}
