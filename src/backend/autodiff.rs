@@ -9,7 +9,7 @@ use burn::backend::tensor::{FloatTensor, IntTensor};
 use burn::backend::{Autodiff, Backend, TensorMetadata};
 use burn::tensor::{DType, Shape};
 
-use super::support::DeviceSupport;
+use super::support::{DeviceSupport, of_inner_backend};
 use super::{BackwardCall, DeviceKind, HostRegions, RegionKernels};
 use crate::geometry::operator::RegionOperator;
 use crate::geometry::options::Reduction;
@@ -121,21 +121,7 @@ impl<B: RegionKernels, C: CheckpointStrategy> RegionKernels for Autodiff<B, C> {
 const SECOND: &str = "a backward pass runs on the inner backend, and a call on an autodiff device is refused before";
 
 impl<B: DeviceSupport, C: CheckpointStrategy> DeviceSupport for Autodiff<B, C> {
-    fn device_kind(device: &Self::Device) -> DeviceKind {
-        B::device_kind(device)
-    }
-
-    fn pools_dtype(device: &Self::Device, dtype: DType) -> bool {
-        B::pools_dtype(device, dtype)
-    }
-
-    fn indexes_dtype(device: &Self::Device, dtype: DType) -> bool {
-        B::indexes_dtype(device, dtype)
-    }
-
-    fn holds(device: &Self::Device, bytes: usize) -> bool {
-        B::holds(device, bytes)
-    }
+    of_inner_backend!();
 
     fn is_autodiff(_tensor: &FloatTensor<Self>) -> bool {
         true

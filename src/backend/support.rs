@@ -108,23 +108,33 @@ impl DeviceSupport for burn_cubecl::CubeBackend {
     }
 }
 
+/// The functions of a backend around another one, `B`, whose devices are the same.
+#[cfg(any(feature = "autodiff", feature = "cube"))]
+macro_rules! of_inner_backend {
+    () => {
+        fn device_kind(device: &Self::Device) -> DeviceKind {
+            B::device_kind(device)
+        }
+
+        fn pools_dtype(device: &Self::Device, dtype: DType) -> bool {
+            B::pools_dtype(device, dtype)
+        }
+
+        fn indexes_dtype(device: &Self::Device, dtype: DType) -> bool {
+            B::indexes_dtype(device, dtype)
+        }
+
+        fn holds(device: &Self::Device, bytes: usize) -> bool {
+            B::holds(device, bytes)
+        }
+    };
+}
+#[cfg(feature = "autodiff")]
+pub(super) use of_inner_backend;
+
 #[cfg(feature = "cube")]
 impl<B: burn_fusion::FusionBackend + DeviceSupport> DeviceSupport for burn_fusion::Fusion<B> {
-    fn device_kind(device: &Self::Device) -> DeviceKind {
-        B::device_kind(device)
-    }
-
-    fn pools_dtype(device: &Self::Device, dtype: DType) -> bool {
-        B::pools_dtype(device, dtype)
-    }
-
-    fn indexes_dtype(device: &Self::Device, dtype: DType) -> bool {
-        B::indexes_dtype(device, dtype)
-    }
-
-    fn holds(device: &Self::Device, bytes: usize) -> bool {
-        B::holds(device, bytes)
-    }
+    of_inner_backend!();
 }
 
 /// Whether the host reads what is on a device, since that costs nothing.

@@ -2,11 +2,10 @@
 //!
 //! Its `ROIAlign` is [`RoiAlignConfig`] with `aligned` set, which is the default of that class.
 
-use crate::config::config;
 use crate::geometry::angle::AngleConvention;
 use crate::ops::{MultiScaleRoiAlignConfig, PyramidConfig, RoiAlignConfig, RoiAlignRotatedConfig};
 
-config! {
+framework! {
 /// The arguments of `detectron2.modeling.poolers.ROIPooler`, but for `scales`, which
 /// [`multi_scale_roi_align`](crate::multi_scale_roi_align()) takes.
 ///
@@ -16,7 +15,6 @@ config! {
 /// let config: MultiScaleRoiAlignConfig = detectron2::RoiPooler::new([7, 7]).into();
 /// assert_eq!(config.roi_align.input_pixel_offset, 0.5);
 /// ```
-#[derive(Debug, PartialEq)]
 pub struct RoiPooler {
     /// Height and width of the output.
     pub output_size: [usize; 2],
@@ -28,6 +26,16 @@ pub struct RoiPooler {
     pub canonical_box_size: f64 = 224.0,
     /// The level of such a box.
     pub canonical_level: i32 = 4,
+}
+MultiScaleRoiAlignConfig: |attributes| {
+    let roi_align = RoiAlignConfig::new(attributes.output_size)
+        .with_sampling_ratio(attributes.sampling_ratio)
+        .with_aligned(attributes.pooler_type == PoolerType::RoiAlignV2);
+    MultiScaleRoiAlignConfig::new(roi_align)
+        .with_canonical_scale(attributes.canonical_box_size)
+        .with_canonical_level(attributes.canonical_level)
+        .with_ratio_epsilon(1e-8)
+        .with_level_epsilon(0.0)
 }
 }
 
@@ -52,20 +60,7 @@ impl RoiPooler {
     }
 }
 
-impl From<RoiPooler> for MultiScaleRoiAlignConfig {
-    fn from(attributes: RoiPooler) -> Self {
-        let roi_align = RoiAlignConfig::new(attributes.output_size)
-            .with_sampling_ratio(attributes.sampling_ratio)
-            .with_aligned(attributes.pooler_type == PoolerType::RoiAlignV2);
-        MultiScaleRoiAlignConfig::new(roi_align)
-            .with_canonical_scale(attributes.canonical_box_size)
-            .with_canonical_level(attributes.canonical_level)
-            .with_ratio_epsilon(1e-8)
-            .with_level_epsilon(0.0)
-    }
-}
-
-config! {
+framework! {
 /// The arguments of detectron2's `ROIAlignRotated`. Angles are in degrees, and a positive one turns a box
 /// counter-clockwise.
 ///
@@ -77,7 +72,6 @@ config! {
 /// let config: RoiAlignRotatedConfig = detectron2::RoiAlignRotated::new([7, 7], 0.25, 2).into();
 /// assert_eq!(config.angle, AngleConvention::DEGREES_COUNTER_CLOCKWISE);
 /// ```
-#[derive(Debug, PartialEq)]
 pub struct RoiAlignRotated {
     /// Height and width of the output.
     pub output_size: [usize; 2],
@@ -86,13 +80,10 @@ pub struct RoiAlignRotated {
     /// Samples of an output element along each axis; 0 for the adaptive number.
     pub sampling_ratio: usize,
 }
+RoiAlignRotatedConfig: |arguments| {
+    RoiAlignRotatedConfig::new(arguments.output_size)
+        .with_spatial_scale(arguments.spatial_scale.into())
+        .with_sampling_ratio(arguments.sampling_ratio)
+        .with_angle(AngleConvention::DEGREES_COUNTER_CLOCKWISE)
 }
-
-impl From<RoiAlignRotated> for RoiAlignRotatedConfig {
-    fn from(arguments: RoiAlignRotated) -> Self {
-        RoiAlignRotatedConfig::new(arguments.output_size)
-            .with_spatial_scale(arguments.spatial_scale.into())
-            .with_sampling_ratio(arguments.sampling_ratio)
-            .with_angle(AngleConvention::DEGREES_COUNTER_CLOCKWISE)
-    }
 }

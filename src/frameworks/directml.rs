@@ -13,7 +13,6 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::config::config;
 use crate::geometry::options::{Arithmetic, BinDivision, Interpolation, Reduction, Sampling};
 use crate::ops::{RoiAlignConfig, RoiPoolConfig};
 
@@ -35,9 +34,8 @@ pub enum InterpolationMode {
     Linear,
 }
 
-config! {
+framework! {
 /// `DML_ROI_ALIGN_OPERATOR_DESC`.
-#[derive(Debug, PartialEq)]
 pub struct RoiAlignOperatorDesc {
     /// The last two sizes of `OutputTensor`: height and width.
     pub output_size: [usize; 2],
@@ -56,28 +54,25 @@ pub struct RoiAlignOperatorDesc {
     /// The largest number of samples of an output element along an axis.
     pub maximum_samples_per_output: u32,
 }
-}
-
-impl From<RoiAlignOperatorDesc> for RoiAlignConfig {
-    fn from(desc: RoiAlignOperatorDesc) -> Self {
-        RoiAlign1OperatorDesc {
-            output_size: desc.output_size,
-            reduction_function: desc.reduction_function,
-            interpolation_mode: desc.interpolation_mode,
-            spatial_scale_x: desc.spatial_scale_x,
-            spatial_scale_y: desc.spatial_scale_y,
-            input_pixel_offset: 0.5,
-            output_pixel_offset: -0.5,
-            out_of_bounds_input_value: desc.out_of_bounds_input_value,
-            minimum_samples_per_output: desc.minimum_samples_per_output,
-            maximum_samples_per_output: desc.maximum_samples_per_output,
-            align_regions_to_corners: false,
-        }
-        .into()
+RoiAlignConfig: |desc| {
+    RoiAlign1OperatorDesc {
+        output_size: desc.output_size,
+        reduction_function: desc.reduction_function,
+        interpolation_mode: desc.interpolation_mode,
+        spatial_scale_x: desc.spatial_scale_x,
+        spatial_scale_y: desc.spatial_scale_y,
+        input_pixel_offset: 0.5,
+        output_pixel_offset: -0.5,
+        out_of_bounds_input_value: desc.out_of_bounds_input_value,
+        minimum_samples_per_output: desc.minimum_samples_per_output,
+        maximum_samples_per_output: desc.maximum_samples_per_output,
+        align_regions_to_corners: false,
     }
+    .into()
+}
 }
 
-config! {
+framework! {
 /// `DML_ROI_ALIGN1_OPERATOR_DESC`.
 ///
 /// ```
@@ -100,7 +95,6 @@ config! {
 /// .into();
 /// assert_eq!(config.sampling, Sampling::Clamped { minimum: 1, maximum: u32::MAX as usize });
 /// ```
-#[derive(Debug, PartialEq)]
 pub struct RoiAlign1OperatorDesc {
     /// The last two sizes of `OutputTensor`: height and width.
     pub output_size: [usize; 2],
@@ -125,35 +119,32 @@ pub struct RoiAlign1OperatorDesc {
     /// Whether the outermost samples lie on the corners of the region.
     pub align_regions_to_corners: bool = false,
 }
+RoiAlignConfig: |desc| {
+    RoiAlignConfig::new(desc.output_size)
+        .with_spatial_scale_x(desc.spatial_scale_x.into())
+        .with_spatial_scale_y(desc.spatial_scale_y.into())
+        .with_sampling(Sampling::Clamped {
+            minimum: desc.minimum_samples_per_output as usize,
+            maximum: desc.maximum_samples_per_output as usize,
+        })
+        .with_interpolation(match desc.interpolation_mode {
+            InterpolationMode::NearestNeighbor => Interpolation::Nearest,
+            InterpolationMode::Linear => Interpolation::Bilinear,
+        })
+        .with_reduction(match desc.reduction_function {
+            ReduceFunction::Average => Reduction::Average,
+            ReduceFunction::Max => Reduction::Max,
+        })
+        .with_input_pixel_offset(desc.input_pixel_offset.into())
+        .with_output_pixel_offset(desc.output_pixel_offset.into())
+        .with_out_of_bounds_value(desc.out_of_bounds_input_value.into())
+        .with_align_corners(desc.align_regions_to_corners)
+        .with_minimum_length(None)
+        .with_arithmetic(Arithmetic::FromRegion)
+}
 }
 
-impl From<RoiAlign1OperatorDesc> for RoiAlignConfig {
-    fn from(desc: RoiAlign1OperatorDesc) -> Self {
-        RoiAlignConfig::new(desc.output_size)
-            .with_spatial_scale_x(desc.spatial_scale_x.into())
-            .with_spatial_scale_y(desc.spatial_scale_y.into())
-            .with_sampling(Sampling::Clamped {
-                minimum: desc.minimum_samples_per_output as usize,
-                maximum: desc.maximum_samples_per_output as usize,
-            })
-            .with_interpolation(match desc.interpolation_mode {
-                InterpolationMode::NearestNeighbor => Interpolation::Nearest,
-                InterpolationMode::Linear => Interpolation::Bilinear,
-            })
-            .with_reduction(match desc.reduction_function {
-                ReduceFunction::Average => Reduction::Average,
-                ReduceFunction::Max => Reduction::Max,
-            })
-            .with_input_pixel_offset(desc.input_pixel_offset.into())
-            .with_output_pixel_offset(desc.output_pixel_offset.into())
-            .with_out_of_bounds_value(desc.out_of_bounds_input_value.into())
-            .with_align_corners(desc.align_regions_to_corners)
-            .with_minimum_length(None)
-            .with_arithmetic(Arithmetic::FromRegion)
-    }
-}
-
-config! {
+framework! {
 /// `DML_ROI_ALIGN_GRAD_OPERATOR_DESC`.
 ///
 /// As a [`RoiAlignConfig`], [`primitive::backward`](crate::primitive::backward()) takes it: its `features()` is
@@ -182,7 +173,6 @@ config! {
 /// .into();
 /// assert_eq!(config.output_size, [1, 3]);
 /// ```
-#[derive(Debug, PartialEq)]
 pub struct RoiAlignGradOperatorDesc {
     /// The last two sizes of `InputGradientTensor`: height and width.
     pub input_gradient_size: [usize; 2],
@@ -205,45 +195,38 @@ pub struct RoiAlignGradOperatorDesc {
     /// Whether the outermost samples lie on the corners of the region.
     pub align_regions_to_corners: bool = false,
 }
-}
-
-impl From<RoiAlignGradOperatorDesc> for RoiAlignConfig {
-    fn from(desc: RoiAlignGradOperatorDesc) -> Self {
-        RoiAlign1OperatorDesc {
-            output_size: desc.input_gradient_size,
-            reduction_function: desc.reduction_function,
-            interpolation_mode: desc.interpolation_mode,
-            spatial_scale_x: desc.spatial_scale_x,
-            spatial_scale_y: desc.spatial_scale_y,
-            input_pixel_offset: desc.input_pixel_offset,
-            output_pixel_offset: desc.output_pixel_offset,
-            // A maximum takes it for samples out of bounds, and this description has none.
-            out_of_bounds_input_value: 0.0,
-            minimum_samples_per_output: desc.minimum_samples_per_output,
-            maximum_samples_per_output: desc.maximum_samples_per_output,
-            align_regions_to_corners: desc.align_regions_to_corners,
-        }
-        .into()
+RoiAlignConfig: |desc| {
+    RoiAlign1OperatorDesc {
+        output_size: desc.input_gradient_size,
+        reduction_function: desc.reduction_function,
+        interpolation_mode: desc.interpolation_mode,
+        spatial_scale_x: desc.spatial_scale_x,
+        spatial_scale_y: desc.spatial_scale_y,
+        input_pixel_offset: desc.input_pixel_offset,
+        output_pixel_offset: desc.output_pixel_offset,
+        // A maximum takes it for samples out of bounds, and this description has none.
+        out_of_bounds_input_value: 0.0,
+        minimum_samples_per_output: desc.minimum_samples_per_output,
+        maximum_samples_per_output: desc.maximum_samples_per_output,
+        align_regions_to_corners: desc.align_regions_to_corners,
     }
+    .into()
+}
 }
 
-config! {
+framework! {
 /// `DML_ROI_POOLING_OPERATOR_DESC`.
-#[derive(Debug, PartialEq)]
 pub struct RoiPoolingOperatorDesc {
     /// From box coordinates to pixels of the map.
     pub spatial_scale: f32,
     /// Height and width of the output.
     pub pooled_size: [usize; 2],
 }
+RoiPoolConfig: |desc| {
+    RoiPoolConfig::new(desc.pooled_size)
+        .with_spatial_scale(desc.spatial_scale.into())
+        .with_division(BinDivision::Whole)
+        // An inverted region has no pixel in DirectML's document.
+        .with_minimum_length(None)
 }
-
-impl From<RoiPoolingOperatorDesc> for RoiPoolConfig {
-    fn from(desc: RoiPoolingOperatorDesc) -> Self {
-        RoiPoolConfig::new(desc.pooled_size)
-            .with_spatial_scale(desc.spatial_scale.into())
-            .with_division(BinDivision::Whole)
-            // An inverted region has no pixel in DirectML's document.
-            .with_minimum_length(None)
-    }
 }

@@ -5,11 +5,10 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::config::config;
 use crate::geometry::options::Sampling;
 use crate::ops::RoiAlignConfig;
 
-config! {
+framework! {
 /// The arguments of `mindspore.ops.ROIAlign`.
 ///
 /// Where `sample_num` is 0 or below, an element takes as many samples as it has pixels, rounded down. An element that
@@ -23,7 +22,6 @@ config! {
 /// let config: RoiAlignConfig = mindspore::RoiAlign::new(7, 7, 0.25).into();
 /// assert_eq!(config.end_offset, 1.0);
 /// ```
-#[derive(Debug, PartialEq)]
 pub struct RoiAlign {
     /// Height of the output.
     pub pooled_height: usize,
@@ -36,6 +34,17 @@ pub struct RoiAlign {
     /// Where a region ends.
     pub roi_end_mode: RoiEndMode = RoiEndMode::Inclusive,
 }
+RoiAlignConfig: |attributes| {
+    let inclusive = attributes.roi_end_mode == RoiEndMode::Inclusive;
+    RoiAlignConfig::new([attributes.pooled_height, attributes.pooled_width])
+        .with_spatial_scale(attributes.spatial_scale.into())
+        .with_sampling(match attributes.sample_num.max(0) {
+            0 => Sampling::AdaptiveFloor,
+            samples => Sampling::Fixed(samples as usize),
+        })
+        .with_end_offset(if inclusive { 1.0 } else { 0.0 })
+        .with_minimum_length((!inclusive).then_some(1.0))
+}
 }
 
 /// Where a region ends: the values of `roi_end_mode`.
@@ -45,18 +54,4 @@ pub enum RoiEndMode {
     Exclusive,
     /// 1: at `(x2 + 1) * spatial_scale`.
     Inclusive,
-}
-
-impl From<RoiAlign> for RoiAlignConfig {
-    fn from(attributes: RoiAlign) -> Self {
-        let inclusive = attributes.roi_end_mode == RoiEndMode::Inclusive;
-        RoiAlignConfig::new([attributes.pooled_height, attributes.pooled_width])
-            .with_spatial_scale(attributes.spatial_scale.into())
-            .with_sampling(match attributes.sample_num.max(0) {
-                0 => Sampling::AdaptiveFloor,
-                samples => Sampling::Fixed(samples as usize),
-            })
-            .with_end_offset(if inclusive { 1.0 } else { 0.0 })
-            .with_minimum_length((!inclusive).then_some(1.0))
-    }
 }

@@ -7,7 +7,6 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::config::config;
 use crate::geometry::angle::AngleConvention;
 use crate::geometry::options::{BoxRounding, Reduction};
 use crate::ops::{
@@ -25,7 +24,7 @@ pub enum PoolMode {
     Max,
 }
 
-config! {
+framework! {
 /// The arguments of `roi_align`.
 ///
 /// ```
@@ -34,7 +33,6 @@ config! {
 /// let config: RoiAlignConfig = mmcv::RoiAlign::new([7, 7]).with_pool_mode(mmcv::PoolMode::Max).into();
 /// assert_eq!(config.reduction, Reduction::Max);
 /// ```
-#[derive(Debug, PartialEq)]
 pub struct RoiAlign {
     /// Height and width of the output.
     pub output_size: [usize; 2],
@@ -44,26 +42,22 @@ pub struct RoiAlign {
     pub sampling_ratio: usize = 0,
     /// How samples become one number.
     pub pool_mode: PoolMode = PoolMode::Avg,
-    /// If true, 0.5 is subtracted from scaled coordinates: pixel centres lie at half-integers. If false, nothing is
-    /// subtracted, and a region is at least one pixel long.
+    /// As in [`RoiAlignConfig::with_aligned`](crate::RoiAlignConfig::with_aligned).
     pub aligned: bool = true,
 }
+RoiAlignConfig: |arguments| {
+    RoiAlignConfig::new(arguments.output_size)
+        .with_spatial_scale(arguments.spatial_scale.into())
+        .with_sampling_ratio(arguments.sampling_ratio)
+        .with_aligned(arguments.aligned)
+        .with_reduction(match arguments.pool_mode {
+            PoolMode::Avg => Reduction::Average,
+            PoolMode::Max => Reduction::Max,
+        })
+}
 }
 
-impl From<RoiAlign> for RoiAlignConfig {
-    fn from(arguments: RoiAlign) -> Self {
-        RoiAlignConfig::new(arguments.output_size)
-            .with_spatial_scale(arguments.spatial_scale.into())
-            .with_sampling_ratio(arguments.sampling_ratio)
-            .with_aligned(arguments.aligned)
-            .with_reduction(match arguments.pool_mode {
-                PoolMode::Avg => Reduction::Average,
-                PoolMode::Max => Reduction::Max,
-            })
-    }
-}
-
-config! {
+framework! {
 /// The attributes of `mmdeploy::MMCVMultiLevelRoiAlign`, without `roi_scale_factor`, which enlarges boxes where it is
 /// above 0 and not 1.
 ///
@@ -75,7 +69,6 @@ config! {
 /// let config: MultiScaleRoiAlignConfig = attributes.into();
 /// assert_eq!(config.canonical_scale, 56.0);
 /// ```
-#[derive(Debug, PartialEq)]
 pub struct MultiLevelRoiAlign {
     /// For each level, how many pixels of the image a pixel of its map stands for.
     pub featmap_strides: Vec<f32>,
@@ -87,9 +80,20 @@ pub struct MultiLevelRoiAlign {
     pub sampling_ratio: usize = 2,
     /// A box with sides below twice this belongs to the first level.
     pub finest_scale: usize = 56,
-    /// If true, 0.5 is subtracted from scaled coordinates: pixel centres lie at half-integers. If false, nothing is
-    /// subtracted, and a region is at least one pixel long.
+    /// As in [`RoiAlignConfig::with_aligned`](crate::RoiAlignConfig::with_aligned).
     pub aligned: bool = false,
+}
+MultiScaleRoiAlignConfig: |attributes| {
+    let roi_align = RoiAlign::new(attributes.output_size)
+        .with_sampling_ratio(attributes.sampling_ratio)
+        .with_pool_mode(attributes.pool_mode)
+        .with_aligned(attributes.aligned);
+    MultiScaleRoiAlignConfig::new(roi_align.into())
+        .with_canonical_scale(attributes.finest_scale as f64)
+        .with_canonical_level(0)
+        .with_ratio_epsilon(1e-6)
+        .with_level_epsilon(0.0)
+        .with_first_level(Some(0))
 }
 }
 
@@ -103,22 +107,7 @@ impl MultiLevelRoiAlign {
     }
 }
 
-impl From<MultiLevelRoiAlign> for MultiScaleRoiAlignConfig {
-    fn from(attributes: MultiLevelRoiAlign) -> Self {
-        let roi_align = RoiAlign::new(attributes.output_size)
-            .with_sampling_ratio(attributes.sampling_ratio)
-            .with_pool_mode(attributes.pool_mode)
-            .with_aligned(attributes.aligned);
-        MultiScaleRoiAlignConfig::new(roi_align.into())
-            .with_canonical_scale(attributes.finest_scale as f64)
-            .with_canonical_level(0)
-            .with_ratio_epsilon(1e-6)
-            .with_level_epsilon(0.0)
-            .with_first_level(Some(0))
-    }
-}
-
-config! {
+framework! {
 /// The arguments of `roi_align_rotated`.
 ///
 /// ```
@@ -127,7 +116,6 @@ config! {
 /// let config: RoiAlignRotatedConfig = mmcv::RoiAlignRotated::new([7, 7], 0.25).with_clockwise(true).into();
 /// assert_eq!(config.angle, AngleConvention::RADIANS_CLOCKWISE);
 /// ```
-#[derive(Debug, PartialEq)]
 pub struct RoiAlignRotated {
     /// Height and width of the output.
     pub output_size: [usize; 2],
@@ -135,27 +123,22 @@ pub struct RoiAlignRotated {
     pub spatial_scale: f32,
     /// Samples of an output element along each axis; 0 for the adaptive number.
     pub sampling_ratio: usize = 0,
-    /// If true, 0.5 is subtracted from scaled coordinates: pixel centres lie at half-integers. If false, nothing is
-    /// subtracted, and a region is at least one pixel long.
+    /// As in [`RoiAlignConfig::with_aligned`](crate::RoiAlignConfig::with_aligned).
     pub aligned: bool = true,
     /// Whether a positive angle turns a box clockwise on the screen.
     pub clockwise: bool = false,
 }
+RoiAlignRotatedConfig: |arguments| {
+    RoiAlignRotatedConfig::new(arguments.output_size)
+        .with_spatial_scale(arguments.spatial_scale.into())
+        .with_sampling_ratio(arguments.sampling_ratio)
+        .with_aligned(arguments.aligned)
+        .with_angle(AngleConvention::radians(arguments.clockwise))
+}
 }
 
-impl From<RoiAlignRotated> for RoiAlignRotatedConfig {
-    fn from(arguments: RoiAlignRotated) -> Self {
-        RoiAlignRotatedConfig::new(arguments.output_size)
-            .with_spatial_scale(arguments.spatial_scale.into())
-            .with_sampling_ratio(arguments.sampling_ratio)
-            .with_aligned(arguments.aligned)
-            .with_angle(AngleConvention::radians(arguments.clockwise))
-    }
-}
-
-config! {
+framework! {
 /// The arguments of `riroi_align_rotated`.
-#[derive(Debug, PartialEq)]
 pub struct RiRoiAlignRotated {
     /// Height and width of the output.
     pub out_size: [usize; 2],
@@ -168,21 +151,17 @@ pub struct RiRoiAlignRotated {
     /// Whether a positive angle turns a box clockwise on the screen.
     pub clockwise: bool = false,
 }
+RiRoiAlignRotatedConfig: |arguments| {
+    RiRoiAlignRotatedConfig::new(arguments.out_size)
+        .with_spatial_scale(arguments.spatial_scale.into())
+        .with_sampling_ratio(arguments.num_samples)
+        .with_orientations(arguments.num_orientations)
+        .with_clockwise(arguments.clockwise)
+}
 }
 
-impl From<RiRoiAlignRotated> for RiRoiAlignRotatedConfig {
-    fn from(arguments: RiRoiAlignRotated) -> Self {
-        RiRoiAlignRotatedConfig::new(arguments.out_size)
-            .with_spatial_scale(arguments.spatial_scale.into())
-            .with_sampling_ratio(arguments.num_samples)
-            .with_orientations(arguments.num_orientations)
-            .with_clockwise(arguments.clockwise)
-    }
-}
-
-config! {
+framework! {
 /// The arguments of `deform_roi_pool`.
-#[derive(Debug, PartialEq)]
 pub struct DeformRoiPool {
     /// Height and width of the output.
     pub output_size: [usize; 2],
@@ -193,18 +172,15 @@ pub struct DeformRoiPool {
     /// Samples move by `gamma * region size * offset`.
     pub gamma: f32 = 0.1,
 }
+DeformRoiPoolConfig: |arguments| {
+    DeformRoiPoolConfig::new(arguments.output_size)
+        .with_spatial_scale(arguments.spatial_scale.into())
+        .with_sampling_ratio(arguments.sampling_ratio)
+        .with_gamma(arguments.gamma.into())
+}
 }
 
-impl From<DeformRoiPool> for DeformRoiPoolConfig {
-    fn from(arguments: DeformRoiPool) -> Self {
-        DeformRoiPoolConfig::new(arguments.output_size)
-            .with_spatial_scale(arguments.spatial_scale.into())
-            .with_sampling_ratio(arguments.sampling_ratio)
-            .with_gamma(arguments.gamma.into())
-    }
-}
-
-config! {
+framework! {
 /// The arguments of `mmcv.ops.RoIPool`. It rounds no coordinates: a region reaches from `a * spatial_scale` to
 /// `(b + 1) * spatial_scale`, and one without length returns 0.
 ///
@@ -214,25 +190,21 @@ config! {
 /// let config: RoiPoolConfig = mmcv::RoiPool::new([7, 7]).with_spatial_scale(0.0625).into();
 /// assert_eq!(config.rounding, BoxRounding::Never);
 /// ```
-#[derive(Debug, PartialEq)]
 pub struct RoiPool {
     /// Height and width of the output.
     pub output_size: [usize; 2],
     /// From box coordinates to pixels of the map.
     pub spatial_scale: f32 = 1.0,
 }
+RoiPoolConfig: |arguments| {
+    RoiPoolConfig::new(arguments.output_size)
+        .with_spatial_scale(arguments.spatial_scale.into())
+        .with_rounding(BoxRounding::Never)
+        .with_minimum_length(None)
+}
 }
 
-impl From<RoiPool> for RoiPoolConfig {
-    fn from(arguments: RoiPool) -> Self {
-        RoiPoolConfig::new(arguments.output_size)
-            .with_spatial_scale(arguments.spatial_scale.into())
-            .with_rounding(BoxRounding::Never)
-            .with_minimum_length(None)
-    }
-}
-
-config! {
+framework! {
 /// The arguments of `mmcv.ops.prroi_pool`.
 ///
 /// ```
@@ -241,17 +213,13 @@ config! {
 /// let config: PrRoiPoolConfig = mmcv::PrRoiPool::new([7, 7]).with_spatial_scale(0.0625).into();
 /// assert_eq!(config.spatial_scale, 0.0625);
 /// ```
-#[derive(Debug, PartialEq)]
 pub struct PrRoiPool {
     /// Height and width of the output.
     pub output_size: [usize; 2],
     /// From box coordinates to pixels of the map.
     pub spatial_scale: f32 = 1.0,
 }
+PrRoiPoolConfig: |attributes| {
+    PrRoiPoolConfig::new(attributes.output_size).with_spatial_scale(attributes.spatial_scale.into())
 }
-
-impl From<PrRoiPool> for PrRoiPoolConfig {
-    fn from(attributes: PrRoiPool) -> Self {
-        PrRoiPoolConfig::new(attributes.output_size).with_spatial_scale(attributes.spatial_scale.into())
-    }
 }

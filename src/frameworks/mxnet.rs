@@ -4,13 +4,11 @@
 //! things differ. A batch index below 0 is out of range here, and MXNet leaves the region's output as it is. With
 //! `aligned`, an empty region returns 0 here where its number of samples is adaptive, and MXNet refuses it.
 
-use crate::config::config;
 use crate::ops::{PsRoiAlignConfig, RoiAlignConfig};
 use crate::torchvision;
 
-config! {
+framework! {
 /// The attributes of `ROIAlign` without `position_sensitive`.
-#[derive(Debug, PartialEq)]
 pub struct RoiAlign {
     /// Height and width of the output.
     pub pooled_size: [usize; 2],
@@ -18,23 +16,19 @@ pub struct RoiAlign {
     pub spatial_scale: f32,
     /// Samples of an output element along each axis; 0 or below for the adaptive number.
     pub sample_ratio: i64 = -1,
-    /// If true, 0.5 is subtracted from scaled coordinates: pixel centres lie at half-integers. If false, nothing is
-    /// subtracted, and a region is at least one pixel long.
+    /// As in [`RoiAlignConfig::with_aligned`](crate::RoiAlignConfig::with_aligned).
     pub aligned: bool = false,
 }
+RoiAlignConfig: |attributes| {
+    torchvision::RoiAlign::new(attributes.pooled_size)
+        .with_spatial_scale(attributes.spatial_scale.into())
+        .with_sampling_ratio(attributes.sample_ratio)
+        .with_aligned(attributes.aligned)
+        .into()
+}
 }
 
-impl From<RoiAlign> for RoiAlignConfig {
-    fn from(attributes: RoiAlign) -> Self {
-        torchvision::RoiAlign::new(attributes.pooled_size)
-            .with_spatial_scale(attributes.spatial_scale.into())
-            .with_sampling_ratio(attributes.sample_ratio)
-            .with_aligned(attributes.aligned)
-            .into()
-    }
-}
-
-config! {
+framework! {
 /// The attributes of `ROIAlign` with `position_sensitive`.
 ///
 /// ```
@@ -43,7 +37,6 @@ config! {
 /// let config: PsRoiAlignConfig = mxnet::PsRoiAlign::new([7, 7], 0.0625).with_sample_ratio(2).into();
 /// assert!(!config.aligned);
 /// ```
-#[derive(Debug, PartialEq)]
 pub struct PsRoiAlign {
     /// Height and width of the output.
     pub pooled_size: [usize; 2],
@@ -51,17 +44,13 @@ pub struct PsRoiAlign {
     pub spatial_scale: f32,
     /// Samples of an output element along each axis; 0 or below for the adaptive number.
     pub sample_ratio: i64 = -1,
-    /// If true, 0.5 is subtracted from scaled coordinates: pixel centres lie at half-integers. If false, nothing is
-    /// subtracted, and a region is at least one pixel long.
+    /// As in [`RoiAlignConfig::with_aligned`](crate::RoiAlignConfig::with_aligned).
     pub aligned: bool = false,
 }
+PsRoiAlignConfig: |attributes| {
+    PsRoiAlignConfig::new(attributes.pooled_size)
+        .with_spatial_scale(attributes.spatial_scale.into())
+        .with_sampling_ratio(attributes.sample_ratio.max(0) as usize)
+        .with_aligned(attributes.aligned)
 }
-
-impl From<PsRoiAlign> for PsRoiAlignConfig {
-    fn from(attributes: PsRoiAlign) -> Self {
-        PsRoiAlignConfig::new(attributes.pooled_size)
-            .with_spatial_scale(attributes.spatial_scale.into())
-            .with_sampling_ratio(attributes.sample_ratio.max(0) as usize)
-            .with_aligned(attributes.aligned)
-    }
 }

@@ -4,7 +4,6 @@
 use burn::tensor::{Int, Tensor};
 use serde::{Deserialize, Serialize};
 
-use crate::config::config;
 use crate::geometry::options::{Interpolation, Reduction};
 use crate::ops::{CropAndResizeConfig, RoiAlignConfig, RoiPoolConfig};
 use crate::waiting::integers;
@@ -30,7 +29,7 @@ pub enum CoordinateTransformationMode {
     OutputHalfPixel,
 }
 
-config! {
+framework! {
 /// The attributes of `RoiAlign` since opset 16. Opset 22 added bfloat16 and changed no attribute.
 ///
 /// ```
@@ -44,7 +43,6 @@ config! {
 /// assert_eq!(config.reduction, Reduction::MaxOfWeightedCorners);
 /// assert_eq!(config.input_pixel_offset, 0.5);
 /// ```
-#[derive(Debug, PartialEq)]
 pub struct RoiAlign16 {
     /// How coordinates map to pixels.
     pub coordinate_transformation_mode: CoordinateTransformationMode = CoordinateTransformationMode::HalfPixel,
@@ -59,28 +57,24 @@ pub struct RoiAlign16 {
     /// From box coordinates to pixels of the map.
     pub spatial_scale: f32 = 1.0,
 }
+RoiAlignConfig: |attributes| {
+    let half_pixel = CoordinateTransformationMode::HalfPixel;
+    RoiAlignConfig::new([attributes.output_height, attributes.output_width])
+        .with_spatial_scale(attributes.spatial_scale.into())
+        .with_sampling_ratio(attributes.sampling_ratio)
+        .with_aligned(attributes.coordinate_transformation_mode == half_pixel)
+        .with_reduction(match attributes.mode {
+            Mode::Avg => Reduction::Average,
+            Mode::Max => Reduction::MaxOfWeightedCorners,
+        })
+}
 }
 
 /// The attributes of `RoiAlign` in opset 22: those of opset 16.
 pub type RoiAlign22 = RoiAlign16;
 
-impl From<RoiAlign16> for RoiAlignConfig {
-    fn from(attributes: RoiAlign16) -> Self {
-        let half_pixel = CoordinateTransformationMode::HalfPixel;
-        RoiAlignConfig::new([attributes.output_height, attributes.output_width])
-            .with_spatial_scale(attributes.spatial_scale.into())
-            .with_sampling_ratio(attributes.sampling_ratio)
-            .with_aligned(attributes.coordinate_transformation_mode == half_pixel)
-            .with_reduction(match attributes.mode {
-                Mode::Avg => Reduction::Average,
-                Mode::Max => Reduction::MaxOfWeightedCorners,
-            })
-    }
-}
-
-config! {
+framework! {
 /// The attributes of `RoiAlign` in opset 10, whose regions are shifted by half a pixel.
-#[derive(Debug, PartialEq)]
 pub struct RoiAlign10 {
     /// How samples become one number.
     pub mode: Mode = Mode::Avg,
@@ -93,41 +87,34 @@ pub struct RoiAlign10 {
     /// From box coordinates to pixels of the map.
     pub spatial_scale: f32 = 1.0,
 }
-}
-
-impl From<RoiAlign10> for RoiAlignConfig {
-    fn from(attributes: RoiAlign10) -> Self {
-        RoiAlign16 {
-            coordinate_transformation_mode: CoordinateTransformationMode::OutputHalfPixel,
-            mode: attributes.mode,
-            output_height: attributes.output_height,
-            output_width: attributes.output_width,
-            sampling_ratio: attributes.sampling_ratio,
-            spatial_scale: attributes.spatial_scale,
-        }
-        .into()
+RoiAlignConfig: |attributes| {
+    RoiAlign16 {
+        coordinate_transformation_mode: CoordinateTransformationMode::OutputHalfPixel,
+        mode: attributes.mode,
+        output_height: attributes.output_height,
+        output_width: attributes.output_width,
+        sampling_ratio: attributes.sampling_ratio,
+        spatial_scale: attributes.spatial_scale,
     }
+    .into()
+}
 }
 
-config! {
+framework! {
 /// The attributes of `MaxRoiPool`. Its boxes `[K, 5]` are
 /// [`Rois::from_index_first`](crate::Rois::from_index_first).
-#[derive(Debug, PartialEq)]
 pub struct MaxRoiPool {
     /// Height and width of the output.
     pub pooled_shape: [usize; 2],
     /// From box coordinates to pixels of the map.
     pub spatial_scale: f32 = 1.0,
 }
+RoiPoolConfig: |attributes| {
+    RoiPoolConfig::new(attributes.pooled_shape).with_spatial_scale(attributes.spatial_scale.into())
+}
 }
 
-impl From<MaxRoiPool> for RoiPoolConfig {
-    fn from(attributes: MaxRoiPool) -> Self {
-        RoiPoolConfig::new(attributes.pooled_shape).with_spatial_scale(attributes.spatial_scale.into())
-    }
-}
-
-config! {
+framework! {
 /// The attributes of `com.microsoft::CropAndResize` and its input `crop_size`, for features `[N, C, H, W]`.
 ///
 /// The last row and the last column of a crop lie exactly at the end of its box, unlike TensorFlow's.
@@ -138,7 +125,6 @@ config! {
 /// let config: CropAndResizeConfig = onnx::CropAndResize::new([14, 14]).with_extrapolation_value(-1.0).into();
 /// assert!(config.ends_exactly);
 /// ```
-#[derive(Debug, PartialEq)]
 pub struct CropAndResize {
     /// Height and width of a crop.
     pub crop_size: [usize; 2],
@@ -146,6 +132,12 @@ pub struct CropAndResize {
     pub mode: Interpolation = Interpolation::Bilinear,
     /// What a point outside of the image reads.
     pub extrapolation_value: f32 = 0.0,
+}
+CropAndResizeConfig: |attributes| {
+    CropAndResizeConfig::new(attributes.crop_size)
+        .with_method(attributes.mode)
+        .with_extrapolation_value(attributes.extrapolation_value.into())
+        .with_ends_exactly(true)
 }
 }
 
@@ -166,14 +158,5 @@ impl CropAndResize {
             );
         };
         Self::new([height, width].map(|size| usize::try_from(size).unwrap_or(0)))
-    }
-}
-
-impl From<CropAndResize> for CropAndResizeConfig {
-    fn from(attributes: CropAndResize) -> Self {
-        CropAndResizeConfig::new(attributes.crop_size)
-            .with_method(attributes.mode)
-            .with_extrapolation_value(attributes.extrapolation_value.into())
-            .with_ends_exactly(true)
     }
 }

@@ -14,7 +14,6 @@ pub use super::openvino_points::{DeformablePsRoiPooling1, PsRoiPoolingBilinear, 
 
 use serde::{Deserialize, Serialize};
 
-use crate::config::config;
 use crate::geometry::options::{Arithmetic, BinDivision, BoxFormat, BoxRounding, MaximumFrom, Reduction};
 use crate::ops::{CropAndResizeConfig, MultiScaleRoiAlignConfig, PsRoiPoolConfig, RoiAlignConfig, RoiPoolConfig};
 
@@ -40,7 +39,7 @@ pub enum AlignedMode {
     HalfPixel,
 }
 
-config! {
+framework! {
 /// The attributes of `ROIAlign-9`.
 ///
 /// ```
@@ -51,7 +50,6 @@ config! {
 ///     .into();
 /// assert_eq!(config.box_offset, 0.5);
 /// ```
-#[derive(Debug, PartialEq)]
 pub struct RoiAlign9 {
     /// Height of the output.
     pub pooled_h: usize,
@@ -66,30 +64,26 @@ pub struct RoiAlign9 {
     /// How coordinates map to pixels.
     pub aligned_mode: AlignedMode = AlignedMode::Asymmetric,
 }
+RoiAlignConfig: |attributes| {
+    let box_offset = match attributes.aligned_mode {
+        AlignedMode::HalfPixel => 0.5,
+        AlignedMode::Asymmetric | AlignedMode::HalfPixelForNn => 0.0,
+    };
+    RoiAlignConfig::new([attributes.pooled_h, attributes.pooled_w])
+        .with_spatial_scale(attributes.spatial_scale.into())
+        .with_sampling_ratio(attributes.sampling_ratio)
+        .with_aligned(attributes.aligned_mode != AlignedMode::Asymmetric)
+        .with_box_offset(box_offset)
+        .with_arithmetic(Arithmetic::FromElementsBySteps)
+        .with_reduction(match attributes.mode {
+            Mode::Avg => Reduction::Average,
+            Mode::Max => Reduction::MaxFromZero,
+        })
+}
 }
 
-impl From<RoiAlign9> for RoiAlignConfig {
-    fn from(attributes: RoiAlign9) -> Self {
-        let box_offset = match attributes.aligned_mode {
-            AlignedMode::HalfPixel => 0.5,
-            AlignedMode::Asymmetric | AlignedMode::HalfPixelForNn => 0.0,
-        };
-        RoiAlignConfig::new([attributes.pooled_h, attributes.pooled_w])
-            .with_spatial_scale(attributes.spatial_scale.into())
-            .with_sampling_ratio(attributes.sampling_ratio)
-            .with_aligned(attributes.aligned_mode != AlignedMode::Asymmetric)
-            .with_box_offset(box_offset)
-            .with_arithmetic(Arithmetic::FromElementsBySteps)
-            .with_reduction(match attributes.mode {
-                Mode::Avg => Reduction::Average,
-                Mode::Max => Reduction::MaxFromZero,
-            })
-    }
-}
-
-config! {
+framework! {
 /// The attributes of `ROIAlign-3`, which is version 9 with `aligned_mode` asymmetric.
-#[derive(Debug, PartialEq)]
 pub struct RoiAlign3 {
     /// Height of the output.
     pub pooled_h: usize,
@@ -102,22 +96,19 @@ pub struct RoiAlign3 {
     /// How samples become one number.
     pub mode: Mode,
 }
+RoiAlignConfig: |attributes| {
+    RoiAlign9::new(
+        attributes.pooled_h,
+        attributes.pooled_w,
+        attributes.sampling_ratio,
+        attributes.spatial_scale,
+        attributes.mode,
+    )
+    .into()
+}
 }
 
-impl From<RoiAlign3> for RoiAlignConfig {
-    fn from(attributes: RoiAlign3) -> Self {
-        RoiAlign9::new(
-            attributes.pooled_h,
-            attributes.pooled_w,
-            attributes.sampling_ratio,
-            attributes.spatial_scale,
-            attributes.mode,
-        )
-        .into()
-    }
-}
-
-config! {
+framework! {
 /// The attributes of `ExperimentalDetectronROIFeatureExtractor-6`, for a batch of one image. The maps are the levels 0,
 /// 1, 2, … in their order, a box of 224 x 224 belongs to level 2, and a box without area returns 0.
 ///
@@ -129,7 +120,6 @@ config! {
 /// let config: MultiScaleRoiAlignConfig = attributes.into();
 /// assert_eq!(config.first_level, Some(0));
 /// ```
-#[derive(Debug, PartialEq)]
 pub struct RoiFeatureExtractor6 {
     /// Height and width of the output.
     pub output_size: usize,
@@ -139,6 +129,19 @@ pub struct RoiFeatureExtractor6 {
     pub pyramid_scales: Vec<u32>,
     /// Whether half a pixel is subtracted from scaled coordinates. A region is at least one pixel long with it too.
     pub aligned: bool = false,
+}
+MultiScaleRoiAlignConfig: |attributes| {
+    let roi_align = RoiAlignConfig::new([attributes.output_size; 2])
+        .with_sampling_ratio(attributes.sampling_ratio)
+        .with_aligned(attributes.aligned)
+        .with_minimum_length(Some(1.0));
+    MultiScaleRoiAlignConfig::new(roi_align)
+        .with_canonical_scale(224.0)
+        .with_canonical_level(2)
+        .with_ratio_epsilon(1e-6)
+        .with_level_epsilon(0.0)
+        .with_first_level(Some(0))
+        .with_pools_empty(false)
 }
 }
 
@@ -150,28 +153,11 @@ impl RoiFeatureExtractor6 {
     }
 }
 
-impl From<RoiFeatureExtractor6> for MultiScaleRoiAlignConfig {
-    fn from(attributes: RoiFeatureExtractor6) -> Self {
-        let roi_align = RoiAlignConfig::new([attributes.output_size; 2])
-            .with_sampling_ratio(attributes.sampling_ratio)
-            .with_aligned(attributes.aligned)
-            .with_minimum_length(Some(1.0));
-        MultiScaleRoiAlignConfig::new(roi_align)
-            .with_canonical_scale(224.0)
-            .with_canonical_level(2)
-            .with_ratio_epsilon(1e-6)
-            .with_level_epsilon(0.0)
-            .with_first_level(Some(0))
-            .with_pools_empty(false)
-    }
-}
-
-config! {
+framework! {
 /// The attributes of `ROIPooling-2` with `method` max.
 ///
 /// Bins are divided in whole numbers, as in the CPU device. OpenVINO's reference implementation rounds the length of a
 /// bin to a float.
-#[derive(Debug, PartialEq)]
 pub struct RoiPoolingMax {
     /// Height of the output.
     pub pooled_h: usize,
@@ -180,18 +166,15 @@ pub struct RoiPoolingMax {
     /// From box coordinates to pixels of the map.
     pub spatial_scale: f32,
 }
+RoiPoolConfig: |attributes| {
+    RoiPoolConfig::new([attributes.pooled_h, attributes.pooled_w])
+        .with_spatial_scale(attributes.spatial_scale.into())
+        .with_division(BinDivision::Whole)
+        .with_maximum_from(MaximumFrom::NegativeInfinity)
+}
 }
 
-impl From<RoiPoolingMax> for RoiPoolConfig {
-    fn from(attributes: RoiPoolingMax) -> Self {
-        RoiPoolConfig::new([attributes.pooled_h, attributes.pooled_w])
-            .with_spatial_scale(attributes.spatial_scale.into())
-            .with_division(BinDivision::Whole)
-            .with_maximum_from(MaximumFrom::NegativeInfinity)
-    }
-}
-
-config! {
+framework! {
 /// The attributes of `ROIPooling-2` with `method` bilinear. Boxes are `[x1, y1, x2, y2]`, normalized: 0 is the centre
 /// of the first pixel and 1 that of the last. `spatial_scale` has no part in it.
 ///
@@ -201,24 +184,20 @@ config! {
 /// let config: CropAndResizeConfig = openvino::RoiPoolingBilinear::new(7, 7).into();
 /// assert_eq!(config.box_format, BoxFormat::Xyxy);
 /// ```
-#[derive(Debug, PartialEq)]
 pub struct RoiPoolingBilinear {
     /// Height of the output.
     pub pooled_h: usize,
     /// Width of the output.
     pub pooled_w: usize,
 }
+CropAndResizeConfig: |attributes| {
+    CropAndResizeConfig::new([attributes.pooled_h, attributes.pooled_w])
+        .with_box_format(BoxFormat::Xyxy)
+        .with_ends_exactly(true)
+}
 }
 
-impl From<RoiPoolingBilinear> for CropAndResizeConfig {
-    fn from(attributes: RoiPoolingBilinear) -> Self {
-        CropAndResizeConfig::new([attributes.pooled_h, attributes.pooled_w])
-            .with_box_format(BoxFormat::Xyxy)
-            .with_ends_exactly(true)
-    }
-}
-
-config! {
+framework! {
 /// The attributes of `PSROIPooling-1` with `mode` average. The output has as many channels as the features have for
 /// each of its `group_size * group_size` elements: the attribute `output_dim`.
 ///
@@ -230,23 +209,19 @@ config! {
 /// let config: PsRoiPoolConfig = openvino::PsRoiPoolingAverage::new(7, 1.0 / 16.0).into();
 /// assert_eq!(config.output_size, [7, 7]);
 /// ```
-#[derive(Debug, PartialEq)]
 pub struct PsRoiPoolingAverage {
     /// Height and width of the output.
     pub group_size: usize,
     /// From box coordinates to pixels of the map.
     pub spatial_scale: f32,
 }
+PsRoiPoolConfig: |attributes| {
+    PsRoiPoolConfig::new([attributes.group_size; 2])
+        .with_spatial_scale(attributes.spatial_scale.into())
+        .with_rounding(BoxRounding::BeforeScaling)
+        // Added before it is rounded, where Paddle adds it after: they differ at 0.49999997.
+        .with_end_offset(1.0)
+        .with_minimum_length(Some(0.1))
+        .with_reaches_last_pixel(true)
 }
-
-impl From<PsRoiPoolingAverage> for PsRoiPoolConfig {
-    fn from(attributes: PsRoiPoolingAverage) -> Self {
-        PsRoiPoolConfig::new([attributes.group_size; 2])
-            .with_spatial_scale(attributes.spatial_scale.into())
-            .with_rounding(BoxRounding::BeforeScaling)
-            // Added before it is rounded, where Paddle adds it after: they differ at 0.49999997.
-            .with_end_offset(1.0)
-            .with_minimum_length(Some(0.1))
-            .with_reaches_last_pixel(true)
-    }
 }

@@ -1,11 +1,10 @@
 //! OpenVINO's operators whose samples are no grid of the map.
 
-use crate::config::config;
 use crate::geometry::angle::AngleConvention;
 use crate::geometry::options::Arithmetic;
 use crate::ops::{DeformPsRoiPoolConfig, PsCropAndResizeConfig, RoiAlignRotatedConfig};
 
-config! {
+framework! {
 /// The attributes of `ROIAlignRotated`, versions 14 and 15. Angles are in radians.
 ///
 /// ```
@@ -15,7 +14,6 @@ config! {
 /// let config: RoiAlignRotatedConfig = attributes.into();
 /// assert_eq!(config.arithmetic, Arithmetic::FromElementsBySteps);
 /// ```
-#[derive(Debug, PartialEq)]
 pub struct RoiAlignRotated15 {
     /// Height of the output.
     pub pooled_h: usize,
@@ -28,19 +26,16 @@ pub struct RoiAlignRotated15 {
     /// Whether a positive angle turns a box clockwise on the screen.
     pub clockwise_mode: bool = false,
 }
+RoiAlignRotatedConfig: |attributes| {
+    RoiAlignRotatedConfig::new([attributes.pooled_h, attributes.pooled_w])
+        .with_spatial_scale(attributes.spatial_scale.into())
+        .with_sampling_ratio(attributes.sampling_ratio)
+        .with_angle(AngleConvention::radians(attributes.clockwise_mode))
+        .with_arithmetic(Arithmetic::FromElementsBySteps)
+}
 }
 
-impl From<RoiAlignRotated15> for RoiAlignRotatedConfig {
-    fn from(attributes: RoiAlignRotated15) -> Self {
-        RoiAlignRotatedConfig::new([attributes.pooled_h, attributes.pooled_w])
-            .with_spatial_scale(attributes.spatial_scale.into())
-            .with_sampling_ratio(attributes.sampling_ratio)
-            .with_angle(AngleConvention::radians(attributes.clockwise_mode))
-            .with_arithmetic(Arithmetic::FromElementsBySteps)
-    }
-}
-
-config! {
+framework! {
 /// The attributes of `DeformablePSROIPooling-1`, whose mode is always `bilinear_deformable`.
 ///
 /// The specification shapes offsets by the output size. The CPU device reads them as `part_size` x `part_size`.
@@ -52,7 +47,6 @@ config! {
 /// let config: DeformPsRoiPoolConfig = attributes.into();
 /// assert_eq!(config.output_size, [7, 7]);
 /// ```
-#[derive(Debug, PartialEq)]
 pub struct DeformablePsRoiPooling1 {
     /// The number of output channels.
     pub output_dim: usize,
@@ -69,19 +63,16 @@ pub struct DeformablePsRoiPooling1 {
     /// How many parts of a region have an offset of their own along each axis.
     pub part_size: usize = 1,
 }
+DeformPsRoiPoolConfig: |attributes| {
+    DeformPsRoiPoolConfig::new([attributes.group_size; 2], attributes.output_dim)
+        .with_spatial_scale(attributes.spatial_scale.into())
+        .with_samples([attributes.spatial_bins_y, attributes.spatial_bins_x])
+        .with_offset_scale(attributes.trans_std.into())
+        .with_part_size([attributes.part_size; 2])
+}
 }
 
-impl From<DeformablePsRoiPooling1> for DeformPsRoiPoolConfig {
-    fn from(attributes: DeformablePsRoiPooling1) -> Self {
-        DeformPsRoiPoolConfig::new([attributes.group_size; 2], attributes.output_dim)
-            .with_spatial_scale(attributes.spatial_scale.into())
-            .with_samples([attributes.spatial_bins_y, attributes.spatial_bins_x])
-            .with_offset_scale(attributes.trans_std.into())
-            .with_part_size([attributes.part_size; 2])
-    }
-}
-
-config! {
+framework! {
 /// The attributes of `PSROIPooling-1` with `mode` bilinear. The output has as many channels as the features have for
 /// each bin: the attribute `output_dim`.
 ///
@@ -91,7 +82,6 @@ config! {
 /// let config: PsCropAndResizeConfig = openvino::PsRoiPoolingBilinear::new(4, 1.0, 3, 2).into();
 /// assert_eq!(config.parts, [2, 3]);
 /// ```
-#[derive(Debug, PartialEq)]
 pub struct PsRoiPoolingBilinear {
     /// Height and width of the output.
     pub group_size: usize,
@@ -102,14 +92,11 @@ pub struct PsRoiPoolingBilinear {
     /// Into how many bins a region is divided along y.
     pub spatial_bins_y: usize,
 }
+PsCropAndResizeConfig: |attributes| {
+    PsCropAndResizeConfig::new(
+        [attributes.group_size; 2],
+        [attributes.spatial_bins_y, attributes.spatial_bins_x],
+    )
+    .with_spatial_scale(attributes.spatial_scale.into())
 }
-
-impl From<PsRoiPoolingBilinear> for PsCropAndResizeConfig {
-    fn from(attributes: PsRoiPoolingBilinear) -> Self {
-        PsCropAndResizeConfig::new(
-            [attributes.group_size; 2],
-            [attributes.spatial_bins_y, attributes.spatial_bins_x],
-        )
-        .with_spatial_scale(attributes.spatial_scale.into())
-    }
 }

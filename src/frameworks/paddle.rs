@@ -4,11 +4,10 @@
 //! Its boxes `[K, 4]` with `boxes_num`, the number of boxes of each image, are
 //! [`Rois::from_images`](crate::Rois::from_images) of the boxes of each image.
 
-use crate::config::config;
 use crate::geometry::options::{Arithmetic, BoxRounding, MaximumFrom};
 use crate::ops::{PsRoiPoolConfig, RoiAlignConfig, RoiPoolConfig};
 
-config! {
+framework! {
 /// The arguments of `paddle.vision.ops.roi_align`.
 ///
 /// With `aligned` and an adaptive number of samples, an empty region returns 0 here and NaN in Paddle, and an inverted
@@ -23,7 +22,6 @@ config! {
 /// let config: RoiAlignConfig = paddle::RoiAlign::new([7, 7]).with_spatial_scale(0.0625).into();
 /// assert_eq!(config.arithmetic, Arithmetic::FromRegionInElements);
 /// ```
-#[derive(Debug, PartialEq)]
 pub struct RoiAlign {
     /// Height and width of the output.
     pub output_size: [usize; 2],
@@ -31,43 +29,35 @@ pub struct RoiAlign {
     pub spatial_scale: f32 = 1.0,
     /// Samples of an output element along each axis; 0 or below for the adaptive number.
     pub sampling_ratio: i64 = -1,
-    /// If true, 0.5 is subtracted from scaled coordinates: pixel centres lie at half-integers. If false, nothing is
-    /// subtracted, and a region is at least one pixel long.
+    /// As in [`RoiAlignConfig::with_aligned`](crate::RoiAlignConfig::with_aligned).
     pub aligned: bool = true,
 }
+RoiAlignConfig: |attributes| {
+    RoiAlignConfig::new(attributes.output_size)
+        .with_spatial_scale(attributes.spatial_scale.into())
+        .with_sampling_ratio(attributes.sampling_ratio.max(0) as usize)
+        .with_aligned(attributes.aligned)
+        .with_arithmetic(Arithmetic::FromRegionInElements)
+}
 }
 
-impl From<RoiAlign> for RoiAlignConfig {
-    fn from(attributes: RoiAlign) -> Self {
-        RoiAlignConfig::new(attributes.output_size)
-            .with_spatial_scale(attributes.spatial_scale.into())
-            .with_sampling_ratio(attributes.sampling_ratio.max(0) as usize)
-            .with_aligned(attributes.aligned)
-            .with_arithmetic(Arithmetic::FromRegionInElements)
-    }
-}
-
-config! {
+framework! {
 /// The arguments of `paddle.vision.ops.roi_pool`. For features of f64, Paddle still divides bins in f32, and this crate
 /// in f64.
-#[derive(Debug, PartialEq)]
 pub struct RoiPool {
     /// Height and width of the output.
     pub output_size: [usize; 2],
     /// From box coordinates to pixels of the map.
     pub spatial_scale: f32 = 1.0,
 }
+RoiPoolConfig: |attributes| {
+    RoiPoolConfig::new(attributes.output_size)
+        .with_spatial_scale(attributes.spatial_scale.into())
+        .with_maximum_from(MaximumFrom::Least)
+}
 }
 
-impl From<RoiPool> for RoiPoolConfig {
-    fn from(attributes: RoiPool) -> Self {
-        RoiPoolConfig::new(attributes.output_size)
-            .with_spatial_scale(attributes.spatial_scale.into())
-            .with_maximum_from(MaximumFrom::Least)
-    }
-}
-
-config! {
+framework! {
 /// The arguments of `paddle.vision.ops.psroi_pool`.
 ///
 /// ```
@@ -76,22 +66,18 @@ config! {
 /// let config: PsRoiPoolConfig = paddle::PsRoiPool::new([7, 7]).with_spatial_scale(0.0625).into();
 /// assert_eq!(config.minimum_length, Some(0.1));
 /// ```
-#[derive(Debug, PartialEq)]
 pub struct PsRoiPool {
     /// Height and width of the output.
     pub output_size: [usize; 2],
     /// From box coordinates to pixels of the map.
     pub spatial_scale: f32 = 1.0,
 }
+PsRoiPoolConfig: |attributes| {
+    PsRoiPoolConfig::new(attributes.output_size)
+        .with_spatial_scale(attributes.spatial_scale.into())
+        .with_rounding(BoxRounding::BeforeScaling)
+        .with_inclusive_end(true)
+        .with_minimum_length(Some(0.1))
+        .with_reaches_last_pixel(true)
 }
-
-impl From<PsRoiPool> for PsRoiPoolConfig {
-    fn from(attributes: PsRoiPool) -> Self {
-        PsRoiPoolConfig::new(attributes.output_size)
-            .with_spatial_scale(attributes.spatial_scale.into())
-            .with_rounding(BoxRounding::BeforeScaling)
-            .with_inclusive_end(true)
-            .with_minimum_length(Some(0.1))
-            .with_reaches_last_pixel(true)
-    }
 }

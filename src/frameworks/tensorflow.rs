@@ -2,14 +2,13 @@
 //!
 //! Its `boxes` and `box_indices` are [`Rois::new`](crate::Rois::new).
 
-use crate::config::config;
 use crate::geometry::options::Interpolation;
 use crate::ops::CropAndResizeConfig;
 
 /// The arguments of `tf.image.crop_and_resize`.
 pub type CropAndResize = CropAndResizeConfig;
 
-config! {
+framework! {
 /// The attributes of `CropAndResizeGradImage`.
 ///
 /// As a [`CropAndResizeConfig`], [`primitive::backward`](crate::primitive::backward()) takes it, and its `features()`
@@ -30,35 +29,27 @@ config! {
 /// );
 /// assert_eq!(Tensor::<4>::from_dispatch(backward.features()).dims(), [1, 8, 50, 76]);
 /// ```
-#[derive(Debug, PartialEq)]
 pub struct CropAndResizeGradImage {
     /// Height and width of `grads`.
     pub crop_size: [usize; 2],
     /// What a point between pixels read.
     pub method: Interpolation = Interpolation::Bilinear,
 }
+CropAndResizeConfig: |attributes| {
+    CropAndResizeConfig::new(attributes.crop_size).with_method(attributes.method)
+}
 }
 
-impl From<CropAndResizeGradImage> for CropAndResizeConfig {
-    fn from(attributes: CropAndResizeGradImage) -> Self {
-        Self::new(attributes.crop_size).with_method(attributes.method)
-    }
-}
-
-config! {
+framework! {
 /// The attributes of `CropAndResizeGradBoxes`, whose `method` is always bilinear.
 ///
 /// As a [`CropAndResizeConfig`], [`primitive::backward`](crate::primitive::backward()) takes it, and its `boxes()` is
 /// the output.
-#[derive(Debug, PartialEq)]
 pub struct CropAndResizeGradBoxes {
     /// Height and width of `grads`.
     pub crop_size: [usize; 2],
 }
+CropAndResizeConfig: |attributes| {
+    CropAndResizeConfig::new(attributes.crop_size)
 }
-
-impl From<CropAndResizeGradBoxes> for CropAndResizeConfig {
-    fn from(attributes: CropAndResizeGradBoxes) -> Self {
-        Self::new(attributes.crop_size)
-    }
 }

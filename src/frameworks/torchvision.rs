@@ -5,10 +5,9 @@
 //! [`Rois::from_index_first`](crate::Rois::from_index_first), its list of boxes an image is
 //! [`Rois::from_images`](crate::Rois::from_images).
 
-use crate::config::config;
 use crate::ops::{MultiScaleRoiAlignConfig, PsRoiAlignConfig, PsRoiPoolConfig, RoiAlignConfig, RoiPoolConfig};
 
-config! {
+framework! {
 /// The arguments of `torchvision.ops.roi_align`.
 ///
 /// ```
@@ -21,7 +20,6 @@ config! {
 ///     .into();
 /// assert_eq!(config.input_pixel_offset, 0.5);
 /// ```
-#[derive(Debug, PartialEq)]
 pub struct RoiAlign {
     /// Height and width of the output.
     pub output_size: [usize; 2],
@@ -29,41 +27,32 @@ pub struct RoiAlign {
     pub spatial_scale: f64 = 1.0,
     /// Samples of an output element along each axis; 0 or below for the adaptive number.
     pub sampling_ratio: i64 = -1,
-    /// If true, 0.5 is subtracted from scaled coordinates: pixel centres lie at half-integers. If false, nothing is
-    /// subtracted, and a region is at least one pixel long.
+    /// As in [`RoiAlignConfig::with_aligned`](crate::RoiAlignConfig::with_aligned).
     pub aligned: bool = false,
 }
+RoiAlignConfig: |attributes| {
+    RoiAlignConfig::new(attributes.output_size)
+        .with_spatial_scale(attributes.spatial_scale)
+        .with_sampling_ratio(attributes.sampling_ratio.max(0) as usize)
+        .with_aligned(attributes.aligned)
+}
 }
 
-impl From<RoiAlign> for RoiAlignConfig {
-    fn from(attributes: RoiAlign) -> Self {
-        RoiAlignConfig::new(attributes.output_size)
-            .with_spatial_scale(attributes.spatial_scale)
-            .with_sampling_ratio(attributes.sampling_ratio.max(0) as usize)
-            .with_aligned(attributes.aligned)
-    }
-}
-
-config! {
+framework! {
 /// The arguments of `torchvision.ops.roi_pool`.
-#[derive(Debug, PartialEq)]
 pub struct RoiPool {
     /// Height and width of the output.
     pub output_size: [usize; 2],
     /// From box coordinates to pixels of the map.
     pub spatial_scale: f64 = 1.0,
 }
+RoiPoolConfig: |attributes| {
+    RoiPoolConfig::new(attributes.output_size).with_spatial_scale(attributes.spatial_scale)
+}
 }
 
-impl From<RoiPool> for RoiPoolConfig {
-    fn from(attributes: RoiPool) -> Self {
-        RoiPoolConfig::new(attributes.output_size).with_spatial_scale(attributes.spatial_scale)
-    }
-}
-
-config! {
+framework! {
 /// The arguments of `torchvision.ops.ps_roi_align`, which is always aligned.
-#[derive(Debug, PartialEq)]
 pub struct PsRoiAlign {
     /// Height and width of the output.
     pub output_size: [usize; 2],
@@ -72,19 +61,15 @@ pub struct PsRoiAlign {
     /// Samples of an output element along each axis; 0 or below for the adaptive number.
     pub sampling_ratio: i64 = -1,
 }
+PsRoiAlignConfig: |attributes| {
+    PsRoiAlignConfig::new(attributes.output_size)
+        .with_spatial_scale(attributes.spatial_scale)
+        .with_sampling_ratio(attributes.sampling_ratio.max(0) as usize)
+}
 }
 
-impl From<PsRoiAlign> for PsRoiAlignConfig {
-    fn from(attributes: PsRoiAlign) -> Self {
-        PsRoiAlignConfig::new(attributes.output_size)
-            .with_spatial_scale(attributes.spatial_scale)
-            .with_sampling_ratio(attributes.sampling_ratio.max(0) as usize)
-    }
-}
-
-config! {
+framework! {
 /// The arguments of `torchvision.ops.ps_roi_pool`.
-#[derive(Debug, PartialEq)]
 pub struct PsRoiPool {
     /// Height and width of the output.
     pub output_size: [usize; 2],
@@ -94,19 +79,15 @@ pub struct PsRoiPool {
     /// the map, and those of the operator end before them.
     pub torchvision_gradient: bool = false,
 }
+PsRoiPoolConfig: |attributes| {
+    PsRoiPoolConfig::new(attributes.output_size)
+        .with_spatial_scale(attributes.spatial_scale)
+        .with_gradient_reaches_last_pixel(attributes.torchvision_gradient)
+}
 }
 
-impl From<PsRoiPool> for PsRoiPoolConfig {
-    fn from(attributes: PsRoiPool) -> Self {
-        PsRoiPoolConfig::new(attributes.output_size)
-            .with_spatial_scale(attributes.spatial_scale)
-            .with_gradient_reaches_last_pixel(attributes.torchvision_gradient)
-    }
-}
-
-config! {
+framework! {
 /// The arguments of `torchvision.ops.MultiScaleRoIAlign`, which is never aligned.
-#[derive(Debug, PartialEq)]
 pub struct MultiScaleRoiAlign {
     /// Height and width of the output.
     pub output_size: [usize; 2],
@@ -117,15 +98,12 @@ pub struct MultiScaleRoiAlign {
     /// The level of such a box.
     pub canonical_level: i32 = 4,
 }
+MultiScaleRoiAlignConfig: |attributes| {
+    let roi_align: RoiAlignConfig = RoiAlign::new(attributes.output_size)
+        .with_sampling_ratio(attributes.sampling_ratio)
+        .into();
+    MultiScaleRoiAlignConfig::new(roi_align)
+        .with_canonical_scale(attributes.canonical_scale)
+        .with_canonical_level(attributes.canonical_level)
 }
-
-impl From<MultiScaleRoiAlign> for MultiScaleRoiAlignConfig {
-    fn from(attributes: MultiScaleRoiAlign) -> Self {
-        let roi_align: RoiAlignConfig = RoiAlign::new(attributes.output_size)
-            .with_sampling_ratio(attributes.sampling_ratio)
-            .into();
-        MultiScaleRoiAlignConfig::new(roi_align)
-            .with_canonical_scale(attributes.canonical_scale)
-            .with_canonical_level(attributes.canonical_level)
-    }
 }

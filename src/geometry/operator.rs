@@ -29,6 +29,20 @@ pub struct RegionOperator {
 }
 
 impl RegionOperator {
+    /// An average: 0 outside, boxes `[x1, y1, x2, y2]` of any area, and each channel from its own.
+    pub fn average(output_size: [usize; 2], elements: Elements) -> Self {
+        Self {
+            output_size,
+            elements,
+            reduction: Reduction::Average,
+            out_of_bounds_value: 0.0,
+            box_format: BoxFormat::Xyxy,
+            channel_map: ChannelMap::Same,
+            areas: AreaRange::ALL,
+            maximum_from: f64::NEG_INFINITY,
+        }
+    }
+
     /// The value of an element that reads nothing, and of all elements of a region with an invalid batch index.
     pub fn value_without_pixels(&self) -> f64 {
         match self.reduction {

@@ -4,14 +4,16 @@ use std::ops::Range;
 
 use burn::backend::TensorMetadata;
 use burn::backend::tensor::FloatTensor;
-use burn::tensor::{Shape, Slice};
+use burn::tensor::{DType, Shape, Slice};
 
-use super::call::{check_pyramid, reads_nothing};
+use super::call::{Arguments, check_pyramid, of_part, reads_nothing, with_offsets};
+use super::operator_config::Operates;
+use super::turn::Turn;
 use crate::backend::{BackwardCall, RoiBackend};
 use crate::error::RoiError;
 use crate::geometry::operator::RegionOperator;
 use crate::memory;
-use crate::regions::{Regions, same_device, shape};
+use crate::regions::{same_device, shape};
 
 /// The gradients of a call whose arguments were checked: each is computed when it is asked for.
 /// [`primitive::backward`](crate::primitive::backward()) makes it.
@@ -36,6 +38,54 @@ use crate::regions::{Regions, same_device, shape};
 /// ```
 #[derive(Debug)]
 pub struct Backward<B: RoiBackend> {
+    /// The gradient of the output.
+    gradient: FloatTensor<B>,
+    /// What a backend pools by itself: one part, or one for each class of `deform_ps_roi_pool`.
+    parts: Vec<PartBackward<B>>,
+    turn: Option<Turn<B>>,
+    /// The shape of the features.
+    shape: Shape,
+}
+
+impl<B: RoiBackend> Backward<B> {
+    /// The gradient of the features, `[N, C, H, W]`.
+    pub fn features(&self) -> FloatTensor<B> {
+        let of_parts = self.parts.iter().map(PartBackward::features);
+        let mut gradient = joined::<B>(of_parts.collect());
+        let mut unread = self.shape.clone();
+        unread[1] -= gradient.shape()[1];
+        if unread[1] > 0 {
+            let zeros = B::float_zeros(unread, &gradient.device(), gradient.dtype().into());
+            gradient = B::float_cat(vec![gradient, zeros], 1);
+        }
+        match &self.turn {
+            Some(turn) => turn.features_gradient(gradient),
+            None => gradient,
+        }
+    }
+
+    /// The gradient of the boxes in the order of their columns: `[K, 4]`, or `[K, 5]` of rotated ones. It is 0 where an
+    /// operator reads nearest or whole pixels, which do not move with a box.
+    pub fn boxes(&self) -> FloatTensor<B> {
+        let of_parts = self.parts.iter().map(PartBackward::boxes);
+        let gradient = of_parts.reduce(B::float_add).expect("there is a part");
+        match &self.turn {
+            Some(turn) => turn.boxes_gradient(gradient, self.gradient.clone(), self.parts[0].pooled()),
+            None => gradient,
+        }
+    }
+
+    /// The gradient of the offsets, `[K, 2, rows, columns]`, or `[K, 2 * classes, rows, columns]` for
+    /// [`DeformPsRoiPoolConfig`](crate::DeformPsRoiPoolConfig); none for an operator or a call without them.
+    pub fn offsets(&self) -> Option<FloatTensor<B>> {
+        let of_parts = self.parts.iter().map(PartBackward::offsets);
+        of_parts.collect::<Option<_>>().map(joined::<B>)
+    }
+}
+
+/// The gradients of what a backend pools by itself.
+#[derive(Debug)]
+struct PartBackward<B: RoiBackend> {
     gradient: FloatTensor<B>,
     features: FloatTensor<B>,
     call: BackwardCall<B>,
@@ -43,9 +93,8 @@ pub struct Backward<B: RoiBackend> {
     reads_nothing: bool,
 }
 
-impl<B: RoiBackend> Backward<B> {
-    /// The gradient of the features, `[N, C, H, W]`.
-    pub fn features(&self) -> FloatTensor<B> {
+impl<B: RoiBackend> PartBackward<B> {
+    fn features(&self) -> FloatTensor<B> {
         if self.reads_nothing {
             return zeros_like::<B>(&self.features);
         }
@@ -53,14 +102,11 @@ impl<B: RoiBackend> Backward<B> {
             .features_gradient(self.gradient.clone(), Some(self.features.clone()))
     }
 
-    /// The gradient of the boxes in the order of their columns: `[K, 4]`, or `[K, 5]` of rotated ones. It is 0 where an
-    /// operator reads nearest or whole pixels, which do not move with a box.
-    pub fn boxes(&self) -> FloatTensor<B> {
+    fn boxes(&self) -> FloatTensor<B> {
         self.columns(0..self.call.operator.region_kind().box_columns())
     }
 
-    /// The gradient of the offsets, `[K, 2, rows, columns]`; none for an operator or a call without them.
-    pub fn offsets(&self) -> Option<FloatTensor<B>> {
+    fn offsets(&self) -> Option<FloatTensor<B>> {
         let kind = self.call.operator.region_kind();
         let columns = kind.box_columns()..kind.columns();
         let [rows, of_a_row] = kind.offset_parts();
@@ -80,6 +126,23 @@ impl<B: RoiBackend> Backward<B> {
             return gradient;
         }
         B::float_slice(gradient, &[Slice::full(), Slice::from(columns)])
+    }
+
+    /// What the call pools. Regions of other levels of a pyramid give 0.
+    fn pooled(&self) -> FloatTensor<B> {
+        let zeros = zeros_like::<B>(&self.gradient);
+        if self.reads_nothing {
+            return zeros;
+        }
+        let call = self.call.clone();
+        B::pool_level(
+            zeros,
+            self.features.clone(),
+            call.boxes,
+            call.batch_indices,
+            call.regions,
+            call.operator,
+        )
     }
 }
 
@@ -102,75 +165,100 @@ impl<B: RoiBackend> PyramidBackward<B> {
         let of_levels = self.levels.iter().map(Backward::boxes);
         of_levels.reduce(B::float_add).expect("there is a level")
     }
+
+    /// The gradients of one map.
+    pub(super) fn of_one_map(mut self) -> Backward<B> {
+        self.levels.remove(0)
+    }
 }
 
-/// The gradients of a call from that of its output.
+/// The gradients of a call from that of its output: one operator for each level of a pyramid.
 pub fn of_call<B: RoiBackend>(
     gradient: FloatTensor<B>,
-    features: FloatTensor<B>,
-    regions: Regions<B>,
-    operator: RegionOperator,
-) -> Result<Backward<B>, RoiError> {
-    let PyramidBackward { mut levels } = of_pyramid(gradient, vec![features], regions, vec![operator])?;
-    Ok(levels.remove(0))
-}
-
-/// The gradients of a call on a pyramid: one operator for each level, of which there is at least one.
-pub fn of_pyramid<B: RoiBackend>(
-    gradient: FloatTensor<B>,
-    features: Vec<FloatTensor<B>>,
-    regions: Regions<B>,
-    operators: Vec<RegionOperator>,
+    arguments: Arguments<B>,
+    config: &impl Operates,
+    operators: &[RegionOperator],
 ) -> Result<PyramidBackward<B>, RoiError> {
-    refuse_second_derivatives::<B>(&gradient, &features, &regions)?;
-    let output = check_pyramid::<B>(&features, &regions, &operators)?;
-    check_gradient::<B>(&gradient, &features[0], &output)?;
-    for level in &features {
-        // Expanded features have less memory than their gradient will have.
-        memory::check::<B>("gradient of `features`", &level.shape(), level.dtype(), &level.device())?;
+    refuse_second_derivatives::<B>(&gradient, &arguments)?;
+    let given: Vec<_> = arguments.features.iter().map(TensorMetadata::shape).collect();
+    let (device, dtype) = (arguments.features[0].device(), arguments.features[0].dtype());
+    let (arguments, turn) = Turn::of(arguments, config)?;
+    let parts = config.parts(arguments)?;
+    let parts = parts.into_iter().map(|part| with_offsets(part, &operators[0]));
+    let parts = parts.collect::<Result<Vec<_>, _>>()?;
+    let mut output = Shape::new([0; 4]);
+    for (features, regions) in &parts {
+        let of_part = check_pyramid::<B>(features, regions, operators)?;
+        output = Shape::new([of_part[0], output[1] + of_part[1], of_part[2], of_part[3]]);
     }
-    let on_host = regions.on_host(features[0].shape()[0])?;
-    let levels = features
+    check_gradient::<B>(&gradient, &device, dtype, &output)?;
+    for shape in &given {
+        // Expanded features have less memory than their gradient will have.
+        memory::check::<B>("gradient of `features`", shape, dtype, &device)?;
+    }
+    let of_pooled = match &turn {
+        Some(turn) => turn.pooled_gradient(gradient.clone()),
+        None => gradient.clone(),
+    };
+    let mut levels: Vec<_> = given
         .into_iter()
-        .zip(operators)
-        .map(|(features, operator)| Backward {
-            reads_nothing: reads_nothing(&features.shape(), &output),
+        .map(|shape| Backward {
             gradient: gradient.clone(),
-            call: BackwardCall {
-                boxes: regions.boxes.clone(),
-                batch_indices: regions.batch_indices.clone(),
-                regions: on_host.clone(),
-                operator,
-                shape: features.shape().dims(),
-            },
-            features,
-        });
-    Ok(PyramidBackward {
-        levels: levels.collect(),
-    })
+            parts: Vec::new(),
+            turn: turn.clone(),
+            shape,
+        })
+        .collect();
+    let channels = output[1] / parts.len();
+    for (number, (features, regions)) in parts.into_iter().enumerate() {
+        let on_host = regions.on_host(features[0].shape()[0]);
+        let on_host = on_host.map_err(|error| of_part(error, number, &operators[0]))?;
+        let first = number * channels;
+        let gradient = match channels == output[1] {
+            true => of_pooled.clone(),
+            false => B::float_slice(
+                of_pooled.clone(),
+                &[Slice::full(), Slice::from(first..first + channels)],
+            ),
+        };
+        for ((level, features), &operator) in levels.iter_mut().zip(features).zip(operators) {
+            level.parts.push(PartBackward {
+                reads_nothing: reads_nothing(&features.shape(), &gradient.shape()),
+                gradient: gradient.clone(),
+                call: BackwardCall {
+                    boxes: regions.boxes.clone(),
+                    batch_indices: regions.batch_indices.clone(),
+                    regions: on_host.clone(),
+                    operator,
+                    shape: features.shape().dims(),
+                },
+                features,
+            });
+        }
+    }
+    Ok(PyramidBackward { levels })
 }
 
 fn refuse_second_derivatives<B: RoiBackend>(
     gradient: &FloatTensor<B>,
-    features: &[FloatTensor<B>],
-    regions: &Regions<B>,
+    arguments: &Arguments<B>,
 ) -> Result<(), RoiError> {
-    let features = features.iter().map(|level| ("features", level));
-    let others = [("output_gradient", gradient), ("boxes", &regions.boxes)];
-    match others
+    let others = [("output_gradient", gradient), ("boxes", &arguments.regions.boxes)];
+    let others = others
         .into_iter()
-        .chain(features)
-        .find(|(_, tensor)| B::is_autodiff(tensor))
-    {
+        .chain(arguments.offsets.as_ref().map(|offsets| ("offsets", offsets)));
+    let mut all = others.chain(arguments.features.iter().map(|level| ("features", level)));
+    match all.find(|(_, tensor)| B::is_autodiff(tensor)) {
         Some((argument, _)) => Err(RoiError::SecondDerivative { argument }),
         None => Ok(()),
     }
 }
 
-/// Checks that a gradient goes with the output.
+/// Checks that a gradient goes with the output, whose device and dtype are those of the features.
 fn check_gradient<B: RoiBackend>(
     gradient: &FloatTensor<B>,
-    features: &FloatTensor<B>,
+    device: &B::Device,
+    dtype: DType,
     output: &Shape,
 ) -> Result<(), RoiError> {
     let found = gradient.shape();
@@ -180,16 +268,23 @@ fn check_gradient<B: RoiBackend>(
         "[K, channels, P, Q], that of the operator's output",
         found == *output,
     )?;
-    same_device("output_gradient", &gradient.device(), "features", &features.device())?;
-    let (dtype, expected) = (gradient.dtype(), features.dtype());
-    if dtype != expected {
+    same_device("output_gradient", &gradient.device(), "features", device)?;
+    if gradient.dtype() != dtype {
         return Err(RoiError::DType {
             argument: "output_gradient",
-            dtype,
-            expected: format!("{expected:?}, as `features` is"),
+            dtype: gradient.dtype(),
+            expected: format!("{dtype:?}, as `features` is"),
         });
     }
     Ok(())
+}
+
+/// Tensors, one after another along their channels.
+fn joined<B: RoiBackend>(mut parts: Vec<FloatTensor<B>>) -> FloatTensor<B> {
+    match parts.len() {
+        1 => parts.remove(0),
+        _ => B::float_cat(parts, 1),
+    }
 }
 
 fn zeros_like<B: RoiBackend>(tensor: &FloatTensor<B>) -> FloatTensor<B> {

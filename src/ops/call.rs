@@ -5,77 +5,106 @@ use burn::backend::tensor::FloatTensor;
 use burn::backend::{Dispatch, DispatchAutodiffContext, DispatchTensor, TensorMetadata};
 use burn::tensor::{DType, Shape, Tensor};
 
+use super::operator_config::Operates;
+use super::turn::Turn;
 use crate::backend::{DeviceKind, HostRegions, RoiBackend, output_shape};
 use crate::error::{RoiError, unsupported};
 use crate::geometry::operator::{ChannelMap, RegionOperator};
 use crate::memory;
-use crate::regions::{RegionTable, Regions, Rois, same_device, shape};
+use crate::regions::{RegionTable, Regions, same_device, shape};
 
-/// Pools regions of Burn's tensors, whose device decides the backend.
-pub fn pool_tensor(
-    features: Tensor<4>,
-    regions: Regions<Dispatch>,
-    operator: RegionOperator,
-) -> Result<Tensor<4>, RoiError> {
-    let features = supported("features", features.into_dispatch())?;
-    let pooled = pool::<Dispatch>(features, supported_regions(regions)?, operator)?;
-    Ok(Tensor::from_dispatch(pooled))
+/// The tensors of a call.
+pub struct Arguments<B: RoiBackend> {
+    /// The map of each level of a pyramid, of which there is at least one.
+    pub features: Vec<FloatTensor<B>>,
+    pub regions: Regions<B>,
+    /// `[K, 2, parts y, parts x]`, or `[K, 2 * classes, parts y, parts x]` for `deform_ps_roi_pool`.
+    pub offsets: Option<FloatTensor<B>>,
 }
 
-/// Checks that features and regions go together, and that their device pools them.
-pub fn check_tensors(features: &Tensor<4>, regions: Regions<Dispatch>) -> Result<(), RoiError> {
-    let features = supported("features", features.clone().into_dispatch())?;
-    check_features::<Dispatch>(&features, &supported_regions(regions)?)
+/// Pools regions of Burn's tensors, whose device decides the backend.
+pub fn pool_tensor<C: Operates>(
+    features: Tensor<4>,
+    rois: &C::Rois,
+    offsets: Option<Tensor<4>>,
+    config: &C,
+) -> Result<Tensor<4>, RoiError> {
+    let operator = config.operator(offsets.is_some())?;
+    pool_pyramid_tensor(vec![features], rois, offsets, config, &[operator])
 }
 
 /// Pools regions of a pyramid of Burn's tensors: one operator for each level.
-pub fn pool_pyramid_tensor(
+pub fn pool_pyramid_tensor<C: Operates>(
     features: Vec<Tensor<4>>,
-    regions: Regions<Dispatch>,
-    operators: Vec<RegionOperator>,
+    rois: &C::Rois,
+    offsets: Option<Tensor<4>>,
+    config: &C,
+    operators: &[RegionOperator],
 ) -> Result<Tensor<4>, RoiError> {
-    let features = features
-        .into_iter()
-        .map(|features| supported("features", features.into_dispatch()))
-        .collect::<Result<_, _>>()?;
-    let pooled = pool_pyramid::<Dispatch>(features, supported_regions(regions)?, operators)?;
-    Ok(Tensor::from_dispatch(pooled))
+    let features = features.into_iter();
+    let features = features.map(|features| supported("features", features.into_dispatch()));
+    let offsets = offsets.map(|offsets| supported("offsets", offsets.into_dispatch()));
+    let Regions {
+        boxes,
+        batch_indices,
+        kind,
+    } = rois.regions();
+    let arguments = Arguments::<Dispatch> {
+        features: features.collect::<Result<_, _>>()?,
+        offsets: offsets.transpose()?,
+        regions: Regions {
+            boxes: supported("boxes", boxes)?,
+            batch_indices: supported("batch_indices", batch_indices)?,
+            kind,
+        },
+    };
+    Ok(Tensor::from_dispatch(pool(arguments, config, operators)?))
 }
 
-/// Pools regions of a backend's own tensors.
+/// Pools regions of a backend's own tensors: one operator for each level of a pyramid.
 pub fn pool<B: RoiBackend>(
-    features: FloatTensor<B>,
-    regions: Regions<B>,
-    operator: RegionOperator,
+    arguments: Arguments<B>,
+    config: &impl Operates,
+    operators: &[RegionOperator],
 ) -> Result<FloatTensor<B>, RoiError> {
-    check_features::<B>(&features, &regions)?;
-    let shape = pooled_shape::<B>(&features.shape(), &regions, &operator)?;
-    check_output::<B>(&features, &shape)?;
-    let on_host = regions.on_host(features.shape()[0])?;
-    if reads_nothing(&features.shape(), &shape) {
-        return Ok(B::without_pixels(features, regions.boxes, operator));
+    let (arguments, turn) = Turn::of(arguments, config)?;
+    let mut pooled = Vec::new();
+    for part in config.parts(arguments)? {
+        let outcome = pool_part(part, operators);
+        pooled.push(outcome.map_err(|error| of_part(error, pooled.len(), &operators[0]))?);
     }
-    Ok(B::pool(
-        features,
-        regions.boxes,
-        regions.batch_indices,
-        on_host,
-        operator,
-    ))
+    let pooled = match pooled.len() {
+        1 => pooled.remove(0),
+        _ => B::float_cat(pooled, 1),
+    };
+    Ok(match turn {
+        Some(turn) => turn.apply(pooled),
+        None => pooled,
+    })
 }
 
-/// Pools regions of a pyramid of a backend's own tensors: one operator for each level, of which there is at least one.
-pub fn pool_pyramid<B: RoiBackend>(
-    features: Vec<FloatTensor<B>>,
-    regions: Regions<B>,
-    operators: Vec<RegionOperator>,
-) -> Result<FloatTensor<B>, RoiError> {
-    let shape = check_pyramid::<B>(&features, &regions, &operators)?;
+/// Pools what a backend computes by itself.
+fn pool_part<B: RoiBackend>(arguments: Arguments<B>, operators: &[RegionOperator]) -> Result<FloatTensor<B>, RoiError> {
+    let (features, regions) = with_offsets(arguments, &operators[0])?;
+    let shape = check_pyramid::<B>(&features, &regions, operators)?;
     let on_host = regions.on_host(features[0].shape()[0])?;
     if reads_nothing(&features[0].shape(), &shape) {
         return Ok(B::without_pixels(features[0].clone(), regions.boxes, operators[0]));
     }
     Ok(pool_levels::<B>(features, regions, on_host, operators))
+}
+
+/// The error of a part of a call. The offsets of an element are counted among those of all parts.
+pub(super) fn of_part(error: RoiError, part: usize, operator: &RegionOperator) -> RoiError {
+    let [rows, columns] = operator.region_kind().offset_parts();
+    match error {
+        RoiError::OffsetNotFinite { row, place, offset } => RoiError::OffsetNotFinite {
+            row,
+            place: place + 2 * part * rows * columns,
+            offset,
+        },
+        error => error,
+    }
 }
 
 /// Checks the levels of a pyramid, and gives the shape of the output.
@@ -105,12 +134,12 @@ fn pool_levels<B: RoiBackend>(
         boxes, batch_indices, ..
     }: Regions<B>,
     on_host: Option<HostRegions>,
-    operators: Vec<RegionOperator>,
+    operators: &[RegionOperator],
 ) -> FloatTensor<B> {
     // A box may belong to no level, and then keeps this value.
     let can_belong_to_none = operators[0].areas.from > 0.0;
     let nothing = can_belong_to_none.then(|| B::without_pixels(features[0].clone(), boxes.clone(), operators[0]));
-    let mut levels = features.into_iter().zip(operators);
+    let mut levels = features.into_iter().zip(operators.iter().copied());
     let mut pooled = nothing.unwrap_or_else(|| {
         let (finest, operator) = levels.next().expect("there is a level");
         B::pool(finest, boxes.clone(), batch_indices.clone(), on_host.clone(), operator)
@@ -122,27 +151,17 @@ fn pool_levels<B: RoiBackend>(
     pooled
 }
 
-/// Pools regions of Burn's tensors whose elements have offsets, `[K, 2, parts y, parts x]`.
-pub fn pool_tensor_with_offsets(
-    features: Tensor<4>,
-    rois: &Rois,
-    offsets: Option<Tensor<4>>,
-    operator: RegionOperator,
-) -> Result<Tensor<4>, RoiError> {
-    let features = supported("features", features.into_dispatch())?;
-    let offsets = offsets.map(|offsets| supported("offsets", offsets.into_dispatch()));
-    let regions = with_offsets::<Dispatch>(supported_regions(rois.regions())?, offsets.transpose()?, &operator)?;
-    Ok(Tensor::from_dispatch(pool::<Dispatch>(features, regions, operator)?))
-}
-
-/// Regions with their offsets in columns after the box.
-pub fn with_offsets<B: RoiBackend>(
-    regions: Regions<B>,
-    offsets: Option<FloatTensor<B>>,
+/// The features, and the regions with their offsets in columns after the box.
+pub(super) fn with_offsets<B: RoiBackend>(
+    Arguments {
+        features,
+        regions,
+        offsets,
+    }: Arguments<B>,
     operator: &RegionOperator,
-) -> Result<Regions<B>, RoiError> {
+) -> Result<(Vec<FloatTensor<B>>, Regions<B>), RoiError> {
     let Some(offsets) = offsets else {
-        return Ok(regions);
+        return Ok((features, regions));
     };
     let (found, boxes) = (offsets.shape(), &regions.boxes);
     let kind = operator.region_kind();
@@ -182,11 +201,15 @@ pub fn with_offsets<B: RoiBackend>(
         let offsets = B::float_reshape(offsets, Shape::new([regions.len(), columns]));
         B::float_cat(vec![regions.boxes, offsets], 1)
     };
-    Ok(Regions {
-        boxes,
-        batch_indices: regions.batch_indices,
-        kind,
-    })
+    let batch_indices = regions.batch_indices;
+    Ok((
+        features,
+        Regions {
+            boxes,
+            batch_indices,
+            kind,
+        },
+    ))
 }
 
 /// The tensor, or an error where its device records operations for gradients and this build has none.
@@ -195,14 +218,6 @@ fn supported(argument: &'static str, tensor: DispatchTensor) -> Result<DispatchT
         DispatchAutodiffContext::Enabled(_) if !cfg!(feature = "autodiff") => Err(RoiError::Autodiff { argument }),
         _ => Ok(tensor),
     }
-}
-
-fn supported_regions(regions: Regions<Dispatch>) -> Result<Regions<Dispatch>, RoiError> {
-    Ok(Regions {
-        boxes: supported("boxes", regions.boxes)?,
-        batch_indices: supported("batch_indices", regions.batch_indices)?,
-        kind: regions.kind,
-    })
 }
 
 /// Checks the features, and that the regions go with them.

@@ -1,14 +1,11 @@
 //! `crop_and_resize`: TensorFlow's operator, on `[N, C, H, W]`.
 
-use burn::tensor::Tensor;
-
-use super::operator_config::{Operates, Pools};
-use super::{Pool, options};
+use super::operator_config::{Operates, operator};
+use super::options;
 use crate::config::config;
-use crate::error::{RoiError, or_panic};
-use crate::geometry::levels::AreaRange;
-use crate::geometry::operator::{ChannelMap, Elements, RegionOperator, SampleAxis, SpatialScale};
-use crate::geometry::options::{Arithmetic, Bounds, BoxFormat, Interpolation, Reduction, Sampling};
+use crate::error::RoiError;
+use crate::geometry::operator::{Elements, RegionOperator, SampleAxis, SpatialScale};
+use crate::geometry::options::{Arithmetic, Bounds, BoxFormat, Interpolation, Sampling};
 use crate::regions::Rois;
 
 config! {
@@ -37,13 +34,6 @@ pub struct CropAndResizeConfig {
 }
 }
 
-impl CropAndResizeConfig {
-    /// Creates the module.
-    pub fn init(&self) -> CropAndResize {
-        Pool::of(self)
-    }
-}
-
 impl Operates for CropAndResizeConfig {
     type Rois = Rois;
 
@@ -68,18 +58,14 @@ impl Operates for CropAndResizeConfig {
             flat_on_pixels: true,
             arithmetic: Arithmetic::FromRegionUnscaled,
         };
+        let axes = self.crop_size.map(|size| SampleAxis {
+            sample_at_end: last(size),
+            ..axis
+        });
         Ok(RegionOperator {
-            output_size: self.crop_size,
-            elements: Elements::Samples(self.crop_size.map(|size| SampleAxis {
-                sample_at_end: last(size),
-                ..axis
-            })),
-            reduction: Reduction::Average,
             out_of_bounds_value: self.extrapolation_value,
-            maximum_from: f64::NEG_INFINITY,
             box_format: self.box_format,
-            channel_map: ChannelMap::Same,
-            areas: AreaRange::ALL,
+            ..RegionOperator::average(self.crop_size, Elements::Samples(axes))
         })
     }
 
@@ -89,20 +75,17 @@ impl Operates for CropAndResizeConfig {
     }
 }
 
-/// Crops regions and resizes them, TensorFlow's `tf.image.crop_and_resize` on `[N, C, H, W]`: K regions
-/// to `[K, C, P, Q]`.
+operator! {
+/// Crops regions and resizes them, TensorFlow's `tf.image.crop_and_resize` on `[N, C, H, W]`: K regions to `[K, C, P,
+/// Q]`.
 ///
-/// - `features`: `[N, C, H, W]`, f32, f16 or bf16; f64 on Flex and NdArray. Any strides.
-/// - `rois`: TensorFlow's `boxes` and `box_indices`. A box is `[y1, x1, y2, x2]`, unless the config says otherwise,
-///   and normalized: 0 is the centre of the first pixel and 1 that of the last. It may reach beyond the image, and
-///   an inverted one flips it. Boxes are of the features' dtype, or of f32 for half features, and on their device.
-///   [`Rois::to_normalized`] converts boxes in pixels, and [`Rois::validate_normalized`] finds boxes that are not
-///   normalized: the crop of a box in pixels is the extrapolation value.
-/// - Returns `[K, C, P, Q]` in the features' dtype (TensorFlow returns f32 always). The outermost points
-///   of a crop lie on the corners of its box; a crop of size 1 takes the middle.
-///
-/// On Flex and NdArray a box that is not finite and a batch index out of range are errors. Other devices do not read
-/// boxes. There such a region returns the extrapolation value, and [`Rois::validate`] finds it.
+/// - `features`: `[N, C, H, W]`.
+/// - `rois`: TensorFlow's `boxes` and `box_indices`. A box is `[y1, x1, y2, x2]`, unless the config says otherwise, and
+///   normalized: 0 is the centre of the first pixel and 1 that of the last. It may reach beyond the image, and an
+///   inverted one flips it. [`Rois::to_normalized`] converts boxes in pixels, and [`Rois::validate_normalized`] finds
+///   boxes that are not normalized: the crop of a box in pixels is the extrapolation value.
+/// - Returns `[K, C, P, Q]` (TensorFlow returns f32 always). The outermost points of a crop lie on the corners of its
+///   box; a crop of size 1 takes the middle.
 ///
 /// ```
 /// use burn::tensor::{Device, Tensor};
@@ -114,27 +97,8 @@ impl Operates for CropAndResizeConfig {
 /// let crops = crop_and_resize(image, &Rois::from_images(vec![boxes]), CropAndResizeConfig::new([64, 64]));
 /// assert_eq!(crops.dims(), [1, 3, 64, 64]);
 /// ```
-///
-/// # Panics
-///
-/// If [`try_crop_and_resize`] returns an error, with its text.
-pub fn crop_and_resize(features: Tensor<4>, rois: &Rois, config: impl Into<CropAndResizeConfig>) -> Tensor<4> {
-    or_panic(try_crop_and_resize(features, rois, config))
-}
-
-/// [`crop_and_resize`] for arguments that may be wrong.
-///
-/// # Errors
-///
+fn crop_and_resize(CropAndResizeConfig, Rois) -> CropAndResize;
 /// - [`RoiError::Option`]: a crop size of 0 or above 32767; an extrapolation value that is not finite.
 /// - All other errors of [`try_roi_align`](crate::try_roi_align), for the same reasons.
-pub fn try_crop_and_resize(
-    features: Tensor<4>,
-    rois: &Rois,
-    config: impl Into<CropAndResizeConfig>,
-) -> Result<Tensor<4>, RoiError> {
-    config.into().try_pool(features, rois)
+fn try_crop_and_resize;
 }
-
-/// [`crop_and_resize`] as a module. Created by [`CropAndResizeConfig::init`].
-pub type CropAndResize = Pool<CropAndResizeConfig>;

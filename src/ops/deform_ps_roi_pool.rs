@@ -1,17 +1,20 @@
 //! `deform_ps_roi_pool`: position-sensitive pooling whose elements move by offsets that a network predicts.
 
-use burn::tensor::Tensor;
+use burn::backend::TensorMetadata;
+use burn::backend::tensor::FloatTensor;
+use burn::tensor::{Shape, Slice};
 
-use super::operator_config::Pools;
-use super::points::average;
-use super::{Pool, call, options};
+use super::call::Arguments;
+use super::operator_config::{Operates, operator};
+use super::options;
+use crate::backend::RoiBackend;
 use crate::config::config;
-use crate::error::{RoiError, or_panic};
-use crate::geometry::operator::{ChannelMap, RegionOperator};
+use crate::error::RoiError;
+use crate::geometry::operator::{ChannelMap, Elements, RegionOperator};
 use crate::geometry::options::{Arithmetic, Bounds, Sampling};
 use crate::geometry::point_grid::{Offsets, Placement, PointGrid};
 use crate::memory;
-use crate::regions::Rois;
+use crate::regions::{Rois, shape};
 
 config! {
 /// What [`deform_ps_roi_pool`] computes.
@@ -40,14 +43,10 @@ pub struct DeformPsRoiPoolConfig {
 }
 }
 
-impl DeformPsRoiPoolConfig {
-    /// Creates the module.
-    pub fn init(&self) -> DeformPsRoiPool {
-        Pool::of(self)
-    }
+impl Operates for DeformPsRoiPoolConfig {
+    type Rois = Rois;
 
-    /// The options, checked, as an operator on the channels of one class.
-    pub(crate) fn operator(&self, has_offsets: bool) -> Result<RegionOperator, RoiError> {
+    fn operator(&self, has_offsets: bool) -> Result<RegionOperator, RoiError> {
         options::output_size("output_size", self.output_size)?;
         options::output_size("part_size", self.part_size)?;
         options::scale("spatial_scale", self.spatial_scale)?;
@@ -75,10 +74,85 @@ impl DeformPsRoiPoolConfig {
             ignores_out_of_bounds: true,
             arithmetic: Arithmetic::FromElementsBySteps,
         };
-        Ok(average(self.output_size, grid, ChannelMap::PositionSensitive))
+        Ok(RegionOperator {
+            channel_map: ChannelMap::PositionSensitive,
+            ..RegionOperator::average(self.output_size, Elements::Points(grid))
+        })
+    }
+
+    fn spatial_scales(&mut self) -> Vec<&mut f64> {
+        vec![&mut self.spatial_scale]
+    }
+
+    /// One for each class, whose channels move by the same offsets.
+    fn parts<B: RoiBackend>(&self, arguments: Arguments<B>) -> Result<Vec<Arguments<B>>, RoiError> {
+        let Arguments {
+            features,
+            regions,
+            offsets,
+        } = arguments;
+        let inputs = self.input_channels::<B>(&features)?;
+        let classes = match &offsets {
+            Some(offsets) => self.class_count(&offsets.shape(), regions.len())?,
+            None => 1,
+        };
+        let [rows, columns] = self.output_size;
+        let (finest, shape) = (&features[0], [regions.len(), self.output_channels, rows, columns]);
+        memory::check::<B>("output", &shape, finest.dtype(), &finest.device())?;
+        let of_class = |tensor: &FloatTensor<B>, class: usize, channels: usize| {
+            if tensor.shape()[1] == channels {
+                return tensor.clone();
+            }
+            let channels = class * channels..(class + 1) * channels;
+            B::float_slice(tensor.clone(), &[Slice::full(), Slice::from(channels)])
+        };
+        let part = |class| Arguments {
+            features: features
+                .iter()
+                .map(|level| of_class(level, class, inputs / classes))
+                .collect(),
+            regions: regions.clone(),
+            offsets: offsets.as_ref().map(|offsets| of_class(offsets, class, 2)),
+        };
+        Ok((0..classes).map(part).collect())
     }
 }
 
+impl DeformPsRoiPoolConfig {
+    /// How many channels of the features are read.
+    fn input_channels<B: RoiBackend>(&self, features: &[FloatTensor<B>]) -> Result<usize, RoiError> {
+        let inputs = self
+            .output_channels
+            .checked_mul(self.output_size[0] * self.output_size[1]);
+        for level in features {
+            let found = level.shape();
+            let fits = found.num_dims() == 4 && inputs.is_some_and(|inputs| inputs <= found[1]);
+            shape(
+                "features",
+                &found,
+                "[N, channels, H, W], with a channel for each output channel and element",
+                fits,
+            )?;
+        }
+        Ok(inputs.unwrap_or_default())
+    }
+
+    /// How many classes have offsets of their own, at least 1.
+    fn class_count(&self, offsets: &Shape, regions: usize) -> Result<usize, RoiError> {
+        let classes = offsets.get(1).map_or(1, |groups| (groups / 2).max(1));
+        let [rows, columns] = self.part_size;
+        let fits = **offsets == [regions, 2 * classes, rows, columns] && self.output_channels.is_multiple_of(classes);
+        shape(
+            "offsets",
+            offsets,
+            "[K, 2 * classes, part height, part width], with classes that divide the output channels",
+            fits,
+        )?;
+        Ok(classes)
+    }
+}
+
+operator! {
 /// Samples regions of position-sensitive feature maps whose elements move by offsets: `[N, C * P * Q, H, W]` and K
 /// regions to `[K, C, P, Q]`.
 ///
@@ -87,16 +161,13 @@ impl DeformPsRoiPoolConfig {
 /// in. The element is the mean of its samples that lie at most half a pixel outside of the map. Box coordinates are
 /// rounded, and 1 is added to the high ends, before they are scaled; a region is at least 0.1 pixels long.
 ///
-/// - `features`: `[N, at least C * P * Q, H, W]`, f32, f16 or bf16; f64 on Flex and NdArray. Any strides.
-/// - `rois`: boxes `[x1, y1, x2, y2]` in the coordinates that `spatial_scale` turns into pixels, of the features'
-///   dtype, or of f32 for half features, and on their device.
+/// - `features`: `[N, at least C * P * Q, H, W]`.
+/// - `rois`: boxes `[x1, y1, x2, y2]` in the coordinates that `spatial_scale` turns into pixels.
 /// - `offsets`: `[K, 2 * classes, part height, part width]`, of the dtype and the device of the boxes; none for offsets
 ///   of 0. Each class has those along x first, and moves `C / classes` output channels.
-/// - Returns `[K, C, P, Q]` in the features' dtype. Coordinates and sums are f32 (f64 for f64), and the result is
-///   rounded once.
+/// - Returns `[K, C, P, Q]`.
 ///
-/// On Flex and NdArray a box or an offset that is not finite and a batch index out of range are errors. GPUs do not
-/// read them: there such a region or element returns 0, and each class is a launch of its own.
+/// Elsewhere than on Flex and NdArray, each class is a launch of its own.
 ///
 /// The rule is that of Deformable R-FCN (Dai et al., 2017), as OpenVINO 2026.4's CPU device computes it. With gradients
 /// on, features and offsets have them; a rounded box does not move what is read, so its gradient is 0.
@@ -117,116 +188,12 @@ impl DeformPsRoiPoolConfig {
 /// let pooled = deform_ps_roi_pool(features, &Rois::from_images(vec![boxes]), Some(offsets), config);
 /// assert_eq!(pooled.dims(), [1, 10, 7, 7]);
 /// ```
-///
-/// # Panics
-///
-/// If [`try_deform_ps_roi_pool`] returns an error, with its text.
-pub fn deform_ps_roi_pool(
-    features: Tensor<4>,
-    rois: &Rois,
-    offsets: Option<Tensor<4>>,
-    config: impl Into<DeformPsRoiPoolConfig>,
-) -> Tensor<4> {
-    or_panic(try_deform_ps_roi_pool(features, rois, offsets, config))
-}
-
-/// [`deform_ps_roi_pool`] for arguments that may be wrong.
-///
-/// # Errors
-///
+fn deform_ps_roi_pool(DeformPsRoiPoolConfig, Rois, offsets) -> DeformPsRoiPool;
 /// - [`RoiError::Option`]: an output or part size of 0 or above 32767; no output channel; a scale that is 0, negative
 ///   or not finite; 0 or more than 1024 samples; an offset scale that is not finite.
 /// - [`RoiError::Shape`]: fewer than `C * P * Q` channels; offsets of another shape, or whose classes do not divide the
 ///   output channels.
 /// - [`RoiError::OffsetNotFinite`]: on a host device, an offset that is NaN or infinite.
 /// - All other errors of [`try_roi_align`](crate::try_roi_align), for the same reasons.
-pub fn try_deform_ps_roi_pool(
-    features: Tensor<4>,
-    rois: &Rois,
-    offsets: Option<Tensor<4>>,
-    config: impl Into<DeformPsRoiPoolConfig>,
-) -> Result<Tensor<4>, RoiError> {
-    let config = config.into();
-    let operator = config.operator(offsets.is_some())?;
-    let [rows, columns] = config.output_size;
-    let of_a_channel = rows * columns;
-    let inputs = config.output_channels.checked_mul(of_a_channel);
-    let [_, channels, _, _] = features.dims();
-    let Some(inputs) = inputs.filter(|&inputs| inputs <= channels) else {
-        return Err(RoiError::Shape {
-            argument: "features",
-            shape: features.dims().to_vec(),
-            expected: "[N, channels, H, W], with a channel for each output channel and element",
-        });
-    };
-    let classes = match &offsets {
-        Some(offsets) => class_count(offsets, rois.len(), &config)?,
-        None => 1,
-    };
-    let shape = [rois.len(), config.output_channels, rows, columns];
-    memory::check_tensor("output", &shape, features.dtype(), &features.device())?;
-    let of_a_class = inputs / classes;
-    let pooled = (0..classes).map(|class| {
-        let features = match channels == of_a_class {
-            true => features.clone(),
-            false => features.clone().narrow(1, class * of_a_class, of_a_class),
-        };
-        let offsets = offsets.clone().map(|offsets| match classes {
-            1 => offsets,
-            _ => offsets.narrow(1, 2 * class, 2),
-        });
-        let [part_rows, part_columns] = config.part_size;
-        let pooled = call::pool_tensor_with_offsets(features, rois, offsets, operator);
-        pooled.map_err(|error| match error {
-            // Counted among the offsets of all classes.
-            RoiError::OffsetNotFinite { row, place, offset } => RoiError::OffsetNotFinite {
-                row,
-                place: place + 2 * class * part_rows * part_columns,
-                offset,
-            },
-            error => error,
-        })
-    });
-    let mut pooled = pooled.collect::<Result<Vec<_>, _>>()?;
-    Ok(match classes {
-        1 => pooled.remove(0),
-        _ => Tensor::cat(pooled, 1),
-    })
-}
-
-/// How many classes have offsets of their own, at least 1.
-fn class_count(offsets: &Tensor<4>, regions: usize, config: &DeformPsRoiPoolConfig) -> Result<usize, RoiError> {
-    let [count, groups, rows, columns] = offsets.dims();
-    let classes = (groups / 2).max(1);
-    let fits = count == regions && groups == 2 * classes && [rows, columns] == config.part_size;
-    if fits && config.output_channels.is_multiple_of(classes) {
-        return Ok(classes);
-    }
-    Err(RoiError::Shape {
-        argument: "offsets",
-        shape: offsets.dims().to_vec(),
-        expected: "[K, 2 * classes, part height, part width], with classes that divide the output channels",
-    })
-}
-
-impl Pools for DeformPsRoiPoolConfig {
-    type Rois = Rois;
-
-    fn try_pool(&self, features: Tensor<4>, rois: &Rois) -> Result<Tensor<4>, RoiError> {
-        try_deform_ps_roi_pool(features, rois, None, self.clone())
-    }
-}
-
-/// [`deform_ps_roi_pool`] as a module. Created by [`DeformPsRoiPoolConfig::init`].
-pub type DeformPsRoiPool = Pool<DeformPsRoiPoolConfig>;
-
-impl DeformPsRoiPool {
-    /// Applies [`deform_ps_roi_pool`] with offsets.
-    ///
-    /// # Panics
-    ///
-    /// As [`deform_ps_roi_pool`] does.
-    pub fn forward_with_offsets(&self, features: Tensor<4>, rois: &Rois, offsets: Tensor<4>) -> Tensor<4> {
-        deform_ps_roi_pool(features, rois, Some(offsets), self.config.clone())
-    }
+fn try_deform_ps_roi_pool;
 }

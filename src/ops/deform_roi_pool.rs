@@ -1,13 +1,10 @@
 //! `deform_roi_pool` and `deform_ps_roi_pool`: pooling whose elements move by offsets that a network predicts.
 
-use burn::tensor::Tensor;
-
-use super::operator_config::Operates;
-use super::points::average;
-use super::{Pool, call, options};
+use super::operator_config::{Operates, operator};
+use super::options;
 use crate::config::config;
-use crate::error::{RoiError, or_panic};
-use crate::geometry::operator::{ChannelMap, RegionOperator};
+use crate::error::RoiError;
+use crate::geometry::operator::{Elements, RegionOperator};
 use crate::geometry::options::{Arithmetic, Bounds, Sampling};
 use crate::geometry::point_grid::{Offsets, Placement, PointGrid};
 use crate::regions::Rois;
@@ -36,18 +33,6 @@ pub struct DeformRoiPoolConfig {
 }
 }
 
-impl DeformRoiPoolConfig {
-    /// Takes `sampling_ratio` samples an output element along each axis; 0 for the adaptive number.
-    pub fn with_sampling_ratio(self, sampling_ratio: usize) -> Self {
-        self.with_sampling(Sampling::of_ratio(sampling_ratio))
-    }
-
-    /// Creates the module.
-    pub fn init(&self) -> DeformRoiPool {
-        Pool::of(self)
-    }
-}
-
 impl Operates for DeformRoiPoolConfig {
     type Rois = Rois;
 
@@ -69,7 +54,7 @@ impl Operates for DeformRoiPoolConfig {
             ignores_out_of_bounds: false,
             arithmetic: Arithmetic::FromElements,
         };
-        Ok(average(self.output_size, grid, ChannelMap::Same))
+        Ok(RegionOperator::average(self.output_size, Elements::Points(grid)))
     }
 
     fn spatial_scales(&mut self) -> Vec<&mut f64> {
@@ -77,20 +62,16 @@ impl Operates for DeformRoiPoolConfig {
     }
 }
 
+operator! {
 /// Samples regions of feature maps whose elements move by offsets: `[N, C, H, W]` and K regions to `[K, C, P, Q]`.
 ///
 /// It is [`roi_align`](crate::roi_align()) with `aligned`, but the samples of an element are moved by `gamma` times the
 /// size of the region times the element's offset.
 ///
-/// - `features`: `[N, C, H, W]`, f32, f16 or bf16; f64 on Flex and NdArray. Any strides.
-/// - `rois`: boxes `[x1, y1, x2, y2]` in the coordinates that `spatial_scale` turns into pixels, of the features'
-///   dtype, or of f32 for half features, and on their device.
+/// - `features`: `[N, C, H, W]`.
+/// - `rois`: boxes `[x1, y1, x2, y2]` in the coordinates that `spatial_scale` turns into pixels.
 /// - `offsets`: `[K, 2, P, Q]`, those along x first, of the dtype and the device of the boxes; none for offsets of 0.
-/// - Returns `[K, C, P, Q]` in the features' dtype. Coordinates and sums are f32 (f64 for f64), and the result is
-///   rounded once.
-///
-/// On Flex and NdArray a box or an offset that is not finite and a batch index out of range are errors. GPUs do not
-/// read them: there such a region or element returns 0.
+/// - Returns `[K, C, P, Q]`.
 ///
 /// The rule is that of Deformable Convolutional Networks (Dai et al., 2017), as mmcv 2.2 computes it. With gradients
 /// on, features, boxes and offsets have them; mmcv has none of boxes.
@@ -107,48 +88,11 @@ impl Operates for DeformRoiPoolConfig {
 /// let pooled = deform_roi_pool(features, &Rois::from_images(vec![boxes]), Some(offsets), config);
 /// assert_eq!(pooled.dims(), [1, 256, 7, 7]);
 /// ```
-///
-/// # Panics
-///
-/// If [`try_deform_roi_pool`] returns an error, with its text.
-pub fn deform_roi_pool(
-    features: Tensor<4>,
-    rois: &Rois,
-    offsets: Option<Tensor<4>>,
-    config: impl Into<DeformRoiPoolConfig>,
-) -> Tensor<4> {
-    or_panic(try_deform_roi_pool(features, rois, offsets, config))
-}
-
-/// [`deform_roi_pool`] for arguments that may be wrong.
-///
-/// # Errors
-///
+fn deform_roi_pool(DeformRoiPoolConfig, Rois, offsets) -> DeformRoiPool;
 /// - [`RoiError::Option`]: an output size of 0 or above 32767; a scale that is 0, negative or not finite; 0 or more
 ///   than 1024 fixed samples, or another sampling than `Fixed` and `Adaptive`; a gamma that is not finite.
 /// - [`RoiError::Shape`], [`RoiError::DType`] or [`RoiError::Device`]: offsets that do not go with the regions.
 /// - [`RoiError::OffsetNotFinite`]: on a host device, an offset that is NaN or infinite.
 /// - All other errors of [`try_roi_align`](crate::try_roi_align), for the same reasons.
-pub fn try_deform_roi_pool(
-    features: Tensor<4>,
-    rois: &Rois,
-    offsets: Option<Tensor<4>>,
-    config: impl Into<DeformRoiPoolConfig>,
-) -> Result<Tensor<4>, RoiError> {
-    let operator = config.into().operator(offsets.is_some())?;
-    call::pool_tensor_with_offsets(features, rois, offsets, operator)
-}
-
-/// [`deform_roi_pool`] as a module. Created by [`DeformRoiPoolConfig::init`].
-pub type DeformRoiPool = Pool<DeformRoiPoolConfig>;
-
-impl DeformRoiPool {
-    /// Applies [`deform_roi_pool`] with offsets.
-    ///
-    /// # Panics
-    ///
-    /// As [`deform_roi_pool`] does.
-    pub fn forward_with_offsets(&self, features: Tensor<4>, rois: &Rois, offsets: Tensor<4>) -> Tensor<4> {
-        deform_roi_pool(features, rois, Some(offsets), self.config.clone())
-    }
+fn try_deform_roi_pool;
 }

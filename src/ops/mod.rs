@@ -1,4 +1,4 @@
-//! The operators. Each is a function, a `try_` function and a module on Burn's `Tensor`. Most are there by backend type
+//! The operators. Each is a function, a `try_` function and a module on Burn's `Tensor`, and is there by backend type
 //! parameter too, in [`primitive`](crate::primitive).
 //!
 //! An operator is a file of its own here: its options become a
@@ -12,7 +12,6 @@ mod deform_roi_pool;
 mod multi_scale_roi_align;
 pub(crate) mod operator_config;
 mod options;
-mod points;
 pub mod primitive;
 mod prroi_pool;
 mod ps_crop_and_resize;
@@ -23,6 +22,7 @@ mod riroi_align_rotated;
 mod roi_align;
 mod roi_align_rotated;
 mod roi_pool;
+mod turn;
 
 pub use crop_and_resize::{CropAndResize, CropAndResizeConfig, crop_and_resize, try_crop_and_resize};
 pub use deform_ps_roi_pool::{DeformPsRoiPool, DeformPsRoiPoolConfig, deform_ps_roi_pool, try_deform_ps_roi_pool};

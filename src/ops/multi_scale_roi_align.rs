@@ -52,7 +52,7 @@ pub struct MultiScaleRoiAlignConfig {
 impl MultiScaleRoiAlignConfig {
     /// Creates the module.
     pub fn init(&self) -> MultiScaleRoiAlign {
-        Pool::of(self)
+        Pool { config: self.clone() }
     }
 
     /// Which level a region belongs to.

@@ -1,18 +1,19 @@
-//! What the configs of all operators have in common, and [`Pool`], which makes a module of each.
+//! What the configs of all operators have in common; [`Pool`], which makes a module of each; and the macro that declares
+//! an operator's functions.
 
 use std::fmt::Debug;
 
 use burn::module::Module;
 use burn::tensor::Tensor;
 
+use super::call::Arguments;
 use super::{MultiScaleRoiAlignConfig, call, options};
+use crate::backend::RoiBackend;
 use crate::error::{RoiError, or_panic};
 use crate::geometry::operator::RegionOperator;
 use crate::regions::RegionTable;
 
-/// The config of an operator that a backend computes in one call: of all operators but
-/// [`riroi_align_rotated`](crate::riroi_align_rotated()) and [`deform_ps_roi_pool`](crate::deform_ps_roi_pool()), which
-/// are several operations. No other crate can implement it.
+/// The config of an operator on one map. No other crate can implement it.
 ///
 /// [`primitive::pool`](crate::primitive::pool), its gradients and [`multi_scale_pool`](crate::multi_scale_pool()) take
 /// any of them.
@@ -26,20 +27,12 @@ pub trait PoolConfig: Sealed + Clone + Debug + Send + Sync + 'static {}
 /// What keeps other crates from implementing [`PoolConfig`].
 pub trait Sealed {}
 
-impl<C: Pools> Sealed for C {}
-impl<C: Pools> PoolConfig for C {}
+impl<C: Operates> Sealed for C {}
+impl<C: Operates> PoolConfig for C {}
 impl Sealed for MultiScaleRoiAlignConfig {}
 impl PoolConfig for MultiScaleRoiAlignConfig {}
 
-/// How a config becomes a call.
-pub trait Pools: Clone + Debug + Send + Sync + 'static {
-    /// [`Rois`](crate::Rois), or [`RotatedRois`](crate::RotatedRois) for rotated boxes.
-    type Rois;
-
-    fn try_pool(&self, features: Tensor<4>, rois: &Self::Rois) -> Result<Tensor<4>, RoiError>;
-}
-
-/// How a config becomes a [`RegionOperator`].
+/// How a config becomes a [`RegionOperator`], and what its operator computes around that.
 pub trait Operates: Clone + Debug + Send + Sync + 'static {
     /// [`Rois`](crate::Rois), or [`RotatedRois`](crate::RotatedRois) for rotated boxes.
     type Rois: RegionTable;
@@ -62,13 +55,15 @@ pub trait Operates: Clone + Debug + Send + Sync + 'static {
         }
         config.operator(has_offsets)
     }
-}
 
-impl<C: Operates> Pools for C {
-    type Rois = C::Rois;
+    /// The calls of a backend that make up a call, at least one: each pools channels of its own.
+    fn parts<B: RoiBackend>(&self, arguments: Arguments<B>) -> Result<Vec<Arguments<B>>, RoiError> {
+        Ok(vec![arguments])
+    }
 
-    fn try_pool(&self, features: Tensor<4>, rois: &C::Rois) -> Result<Tensor<4>, RoiError> {
-        call::pool_tensor(features, rois.regions(), self.operator(false)?)
+    /// How many orientation channels turn with their box, if some do.
+    fn orientations(&self) -> Option<usize> {
+        None
     }
 }
 
@@ -93,19 +88,111 @@ pub struct Pool<C: PoolConfig> {
     pub config: C,
 }
 
-impl<C: PoolConfig> Pool<C> {
-    pub(super) fn of(config: &C) -> Self {
-        Self { config: config.clone() }
-    }
-}
-
-impl<C: Pools> Pool<C> {
+impl<C: Operates> Pool<C> {
     /// Applies the operator: features `[N, C, H, W]` and K regions to `[K, channels, P, Q]`, without offsets.
     ///
     /// # Panics
     ///
     /// As the operator's function does.
     pub fn forward(&self, features: Tensor<4>, rois: &C::Rois) -> Tensor<4> {
-        or_panic(self.config.try_pool(features, rois))
+        or_panic(call::pool_tensor(features, rois, None, &self.config))
     }
 }
+
+/// Declares an operator's function, its module with `init` of its config, and its `try_` function, whose attributes list
+/// the errors.
+macro_rules! operator {
+    (
+        $(#[$documentation:meta])*
+        fn $function:ident($config:ident, $rois:ident $(, $offsets:ident)?) -> $module:ident;
+        $(#[$errors:meta])*
+        fn $try_function:ident;
+    ) => {
+        $crate::internal::paste! {
+            $(#[$documentation])*
+            ///
+            /// Features are f32, f16 or bf16, or f64 on Flex and NdArray, of any strides. Boxes are of their dtype, or of
+            /// f32 for half features, and on their device. Coordinates and sums are f32 (f64 for f64), and the result is
+            /// rounded once to the features' dtype.
+            ///
+            /// On Flex and NdArray a box, an angle or an offset that is not finite and a batch index out of range are
+            /// errors. GPUs do not read them: there such a region or element returns the out-of-bounds value, or 0 if
+            /// the operator has none, and `validate` of the regions finds it.
+            ///
+            /// # Panics
+            ///
+            #[doc = "If [`" $try_function "`] returns an error, with its text."]
+            pub fn $function(
+                features: burn::tensor::Tensor<4>,
+                rois: &$rois,
+                $($offsets: Option<burn::tensor::Tensor<4>>,)?
+                config: impl Into<$config>,
+            ) -> burn::tensor::Tensor<4> {
+                $crate::error::or_panic($try_function(features, rois, $($offsets,)? config))
+            }
+
+            #[doc = "[`" $function "`] for arguments that may be wrong."]
+            ///
+            /// # Errors
+            ///
+            $(#[$errors])*
+            pub fn $try_function(
+                features: burn::tensor::Tensor<4>,
+                rois: &$rois,
+                $($offsets: Option<burn::tensor::Tensor<4>>,)?
+                config: impl Into<$config>,
+            ) -> Result<burn::tensor::Tensor<4>, RoiError> {
+                let offsets: Option<burn::tensor::Tensor<4>> = None$(.or($offsets))?;
+                $crate::ops::call::pool_tensor(features, rois, offsets, &config.into())
+            }
+
+            #[doc = "[`" $function "`] as a module. Created by [`" $config "::init`]."]
+            pub type $module = $crate::ops::Pool<$config>;
+
+            impl $config {
+                /// Creates the module.
+                pub fn init(&self) -> $module {
+                    $crate::ops::Pool { config: self.clone() }
+                }
+            }
+
+            $(impl $module {
+                #[doc = "Applies [`" $function "`] with offsets."]
+                ///
+                /// # Panics
+                ///
+                #[doc = "As [`" $function "`] does."]
+                pub fn forward_with_offsets(
+                    &self,
+                    features: burn::tensor::Tensor<4>,
+                    rois: &$rois,
+                    $offsets: burn::tensor::Tensor<4>,
+                ) -> burn::tensor::Tensor<4> {
+                    $function(features, rois, Some($offsets), self.config.clone())
+                }
+            })?
+        }
+    };
+}
+
+/// Gives configs a setter of the frameworks' `sampling_ratio`.
+macro_rules! sampling_ratio {
+    ($($config:ident),+) => {
+        $(impl super::$config {
+            /// Takes `sampling_ratio` samples an output element along each axis; 0 for the adaptive number.
+            pub fn with_sampling_ratio(self, sampling_ratio: usize) -> Self {
+                self.with_sampling($crate::geometry::options::Sampling::of_ratio(sampling_ratio))
+            }
+        })+
+    };
+}
+
+pub(super) use operator;
+
+sampling_ratio!(
+    RoiAlignConfig,
+    PsRoiAlignConfig,
+    RoiAlignRotatedConfig,
+    RiRoiAlignRotatedConfig,
+    DeformRoiPoolConfig
+);

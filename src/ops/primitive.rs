@@ -4,9 +4,6 @@
 //! function on `Tensor`, such as [`roi_align`](crate::roi_align()); the checks of
 //! [`Rois::try_new`](crate::Rois::try_new) are made as well.
 //!
-//! [`riroi_align_rotated`](crate::riroi_align_rotated()) and [`deform_ps_roi_pool`](crate::deform_ps_roi_pool()) take
-//! several operations of tensors, and have no form here.
-//!
 //! `Dispatch` is a backend too, so one generic function serves both. All CubeCL runtimes are one type:
 //! `Wgpu` and `Cuda` are names of it, and a tensor's device says which is meant.
 //!
@@ -28,6 +25,7 @@ use burn::backend::{Dispatch, TensorMetadata};
 use burn::tensor::DType;
 
 pub use super::backward::{Backward, PyramidBackward};
+use super::call::Arguments;
 use super::operator_config::{Operates, OperatorConfig};
 use super::{PyramidConfig, backward, call};
 use crate::backend::RoiBackend;
@@ -43,8 +41,7 @@ pub struct RegionTensors<B: RoiBackend> {
 }
 
 impl<B: RoiBackend> RegionTensors<B> {
-    /// - `boxes`: `[K, 4]`, or `[K, 5]` for [`RoiAlignRotatedConfig`](crate::RoiAlignRotatedConfig), as those of
-    ///   [`RotatedRois`](crate::RotatedRois). They are of the features' dtype, or of f32 for features of f16 or bf16.
+    /// - `boxes`: `[K, 4]`, or `[K, 5]` for rotated boxes, as those of [`RotatedRois`](crate::RotatedRois). They are of the features' dtype, or of f32 for features of f16 or bf16.
     ///   For [`CropAndResizeConfig`](crate::CropAndResizeConfig) a box is TensorFlow's `[y1, x1, y2, x2]` unless the
     ///   config says otherwise, for the others `[x1, y1, x2, y2]`.
     /// - `batch_indices`: `[K]`, of any integer dtype.
@@ -56,16 +53,24 @@ impl<B: RoiBackend> RegionTensors<B> {
         }
     }
 
-    /// Adds the offsets `[K, 2, P, Q]` of [`DeformRoiPoolConfig`](crate::DeformRoiPoolConfig), of the boxes' dtype.
+    /// Adds offsets of the boxes' dtype, as [`deform_roi_pool`](crate::deform_roi_pool()) or
+    /// [`deform_ps_roi_pool`](crate::deform_ps_roi_pool()) takes them.
     pub fn with_offsets(mut self, offsets: FloatTensor<B>) -> Self {
         self.offsets = Some(offsets);
         self
     }
 
-    /// The regions, checked, for operators that the config makes.
-    fn checked<C: OperatorConfig>(self, config: &C) -> Result<Regions<B>, RoiError> {
-        let regions = Regions::try_new(self.boxes, self.batch_indices, <C as Operates>::Rois::KIND)?;
-        call::with_offsets::<B>(regions, self.offsets, &config.operator(true)?)
+    /// The arguments of a call, whose features come from the same backend.
+    fn arguments<C: OperatorConfig>(
+        self,
+        features: Vec<FloatTensor<B>>,
+        _config: &C,
+    ) -> Result<Arguments<B>, RoiError> {
+        Ok(Arguments {
+            features,
+            regions: Regions::try_new(self.boxes, self.batch_indices, <C as Operates>::Rois::KIND)?,
+            offsets: self.offsets,
+        })
     }
 }
 
@@ -104,7 +109,7 @@ pub fn try_pool<B: RoiBackend>(
     config: impl OperatorConfig,
 ) -> Result<FloatTensor<B>, RoiError> {
     let operator = config.operator(regions.offsets.is_some())?;
-    call::pool::<B>(features, regions.checked(&config)?, operator)
+    call::pool(regions.arguments(vec![features], &config)?, &config, &[operator])
 }
 
 /// The gradients of [`pool`]'s features, boxes and offsets from that of its output.
@@ -136,7 +141,9 @@ pub fn try_backward<B: RoiBackend>(
     config: impl OperatorConfig,
 ) -> Result<Backward<B>, RoiError> {
     let operator = config.operator(regions.offsets.is_some())?;
-    backward::of_call::<B>(output_gradient, features, regions.checked(&config)?, operator)
+    let arguments = regions.arguments(vec![features], &config)?;
+    let backward = backward::of_call(output_gradient, arguments, &config, &[operator])?;
+    Ok(backward.of_one_map())
 }
 
 /// Pools regions of a feature pyramid, as [`multi_scale_pool`](crate::multi_scale_pool()) does.
@@ -168,7 +175,7 @@ pub fn try_multi_scale_pool<B: RoiBackend>(
     pyramid: PyramidConfig,
 ) -> Result<FloatTensor<B>, RoiError> {
     let operators = pyramid.operators(scales, &levels::<B>(&features), &config, regions.offsets.is_some())?;
-    call::pool_pyramid::<B>(features, regions.checked(&config)?, operators)
+    call::pool(regions.arguments(features, &config)?, &config, &operators)
 }
 
 /// The gradients of [`multi_scale_pool`]'s features and boxes from that of its output.
@@ -205,7 +212,8 @@ pub fn try_multi_scale_backward<B: RoiBackend>(
     pyramid: PyramidConfig,
 ) -> Result<PyramidBackward<B>, RoiError> {
     let operators = pyramid.operators(scales, &levels::<B>(&features), &config, regions.offsets.is_some())?;
-    backward::of_pyramid(output_gradient, features, regions.checked(&config)?, operators)
+    let arguments = regions.arguments(features, &config)?;
+    backward::of_call(output_gradient, arguments, &config, &operators)
 }
 
 /// The dtype of each level.

@@ -1,14 +1,10 @@
 //! `prroi_pool`: the mean of the bilinear map over each bin, by integration.
 
-use burn::tensor::Tensor;
-
-use super::operator_config::{Operates, Pools};
-use super::{Pool, options};
+use super::operator_config::{Operates, operator};
+use super::options;
 use crate::config::config;
-use crate::error::{RoiError, or_panic};
-use crate::geometry::levels::AreaRange;
-use crate::geometry::operator::{ChannelMap, Elements, RegionOperator};
-use crate::geometry::options::{BoxFormat, Reduction};
+use crate::error::RoiError;
+use crate::geometry::operator::{Elements, RegionOperator};
 use crate::regions::Rois;
 
 config! {
@@ -39,29 +35,14 @@ pub struct PrRoiPoolConfig {
 }
 }
 
-impl PrRoiPoolConfig {
-    /// Creates the module.
-    pub fn init(&self) -> PrRoiPool {
-        Pool::of(self)
-    }
-}
-
 impl Operates for PrRoiPoolConfig {
     type Rois = Rois;
 
     fn operator(&self, _has_offsets: bool) -> Result<RegionOperator, RoiError> {
         options::output_size("output_size", self.output_size)?;
         options::scale("spatial_scale", self.spatial_scale)?;
-        Ok(RegionOperator {
-            output_size: self.output_size,
-            elements: Elements::Integrals([self.spatial_scale; 2]),
-            reduction: Reduction::Average,
-            out_of_bounds_value: 0.0,
-            maximum_from: f64::NEG_INFINITY,
-            box_format: BoxFormat::Xyxy,
-            channel_map: ChannelMap::Same,
-            areas: AreaRange::ALL,
-        })
+        let elements = Elements::Integrals([self.spatial_scale; 2]);
+        Ok(RegionOperator::average(self.output_size, elements))
     }
 
     fn spatial_scales(&mut self) -> Vec<&mut f64> {
@@ -69,22 +50,18 @@ impl Operates for PrRoiPoolConfig {
     }
 }
 
-/// Precise RoI Pooling: the exact mean of the bilinear map over bins of regions, `[N, C, H, W]` and K regions to
-/// `[K, C, P, Q]`.
+operator! {
+/// Precise RoI Pooling: the exact mean of the bilinear map over bins of regions, `[N, C, H, W]` and K regions to `[K,
+/// C, P, Q]`.
 ///
 /// An element is the integral of the bilinearly interpolated map over its bin, divided by the bin's area. There are no
 /// samples, so the output changes continuously with the boxes, and the gradient of the boxes is exact.
 ///
-/// - `features`: `[N, C, H, W]`, f32, f16 or bf16; f64 on Flex and NdArray. Any strides. Pixels outside of the map
-///   count as 0: from the centre of an outermost pixel, the map falls to 0 within one pixel.
-/// - `rois`: boxes `[x1, y1, x2, y2]` in the coordinates that `spatial_scale` turns into pixels, of the features'
-///   dtype, or of f32 for half features, and on their device.
-/// - Returns `[K, C, P, Q]` in the features' dtype. Sums are f32 (f64 for f64), and the result is rounded once. A
-///   region that is empty or inverted along an axis returns 0, and so does one whose bins are shorter than 1e-30
-///   pixels.
-///
-/// On Flex and NdArray a box that is not finite and a batch index out of range are errors. GPUs do not read them: there
-/// such a region returns 0, and [`Rois::validate`] finds it.
+/// - `features`: `[N, C, H, W]`. Pixels outside of the map count as 0: from the centre of an outermost pixel, the map
+///   falls to 0 within one pixel.
+/// - `rois`: boxes `[x1, y1, x2, y2]` in the coordinates that `spatial_scale` turns into pixels.
+/// - Returns `[K, C, P, Q]`. A region that is empty or inverted along an axis returns 0, and so does one whose bins are
+///   shorter than 1e-30 pixels.
 ///
 /// The rule is that of IoU-Net (Jiang et al., 2018), as its authors' `PreciseRoIPooling` and mmcv's `prroi_pool`
 /// compute it.
@@ -100,27 +77,8 @@ impl Operates for PrRoiPoolConfig {
 /// let pooled = prroi_pool(features, &Rois::from_images(vec![boxes]), config);
 /// assert_eq!(pooled.dims(), [1, 8, 7, 7]);
 /// ```
-///
-/// # Panics
-///
-/// If [`try_prroi_pool`] returns an error, with its text.
-pub fn prroi_pool(features: Tensor<4>, rois: &Rois, config: impl Into<PrRoiPoolConfig>) -> Tensor<4> {
-    or_panic(try_prroi_pool(features, rois, config))
-}
-
-/// [`prroi_pool`] for arguments that may be wrong.
-///
-/// # Errors
-///
+fn prroi_pool(PrRoiPoolConfig, Rois) -> PrRoiPool;
 /// - [`RoiError::Option`]: an output size of 0 or above 32767; a scale that is 0, negative or not finite.
 /// - All other errors of [`try_roi_align`](crate::try_roi_align), for the same reasons.
-pub fn try_prroi_pool(
-    features: Tensor<4>,
-    rois: &Rois,
-    config: impl Into<PrRoiPoolConfig>,
-) -> Result<Tensor<4>, RoiError> {
-    config.into().try_pool(features, rois)
+fn try_prroi_pool;
 }
-
-/// [`prroi_pool`] as a module. Created by [`PrRoiPoolConfig::init`].
-pub type PrRoiPool = Pool<PrRoiPoolConfig>;

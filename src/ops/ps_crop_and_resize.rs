@@ -1,13 +1,10 @@
 //! `ps_crop_and_resize`: crops whose parts are read from channels of their own, averaged.
 
-use burn::tensor::Tensor;
-
-use super::operator_config::{Operates, Pools};
-use super::points::average;
-use super::{Pool, options};
+use super::operator_config::{Operates, operator};
+use super::options;
 use crate::config::config;
-use crate::error::{RoiError, or_panic};
-use crate::geometry::operator::{ChannelMap, RegionOperator};
+use crate::error::RoiError;
+use crate::geometry::operator::{ChannelMap, Elements, RegionOperator};
 use crate::geometry::options::{Arithmetic, Bounds, Sampling};
 use crate::geometry::point_grid::{Placement, PointGrid};
 use crate::regions::Rois;
@@ -33,13 +30,6 @@ pub struct PsCropAndResizeConfig {
 }
 }
 
-impl PsCropAndResizeConfig {
-    /// Creates the module.
-    pub fn init(&self) -> PsCropAndResize {
-        Pool::of(self)
-    }
-}
-
 impl Operates for PsCropAndResizeConfig {
     type Rois = Rois;
 
@@ -60,10 +50,12 @@ impl Operates for PsCropAndResizeConfig {
             arithmetic: Arithmetic::FromElements,
         };
         let [rows, columns] = self.parts;
-        let map = ChannelMap::SampleSensitive {
-            samples: rows * columns,
-        };
-        Ok(average(self.output_size, grid, map))
+        Ok(RegionOperator {
+            channel_map: ChannelMap::SampleSensitive {
+                samples: rows * columns,
+            },
+            ..RegionOperator::average(self.output_size, Elements::Points(grid))
+        })
     }
 
     // Boxes are normalized, so that they are the same on maps of all scales.
@@ -72,6 +64,7 @@ impl Operates for PsCropAndResizeConfig {
     }
 }
 
+operator! {
 /// Crops each part of a region from channels of its own, and averages the crops: `[N, parts * C, H, W]` and K regions
 /// to `[K, C, P, Q]`.
 ///
@@ -79,14 +72,9 @@ impl Operates for PsCropAndResizeConfig {
 /// [`crop_and_resize`](crate::crop_and_resize()) does, channel `c` from input channel `i * C + c`. An element is the
 /// mean of its samples in all parts; a sample outside of the map counts as 0.
 ///
-/// - `features`: `[N, parts * C, H, W]`, f32, f16 or bf16; f64 on Flex and NdArray. Any strides.
-/// - `rois`: boxes `[x1, y1, x2, y2]`, in the coordinates that `spatial_scale` turns into normalized ones, of the
-///   features' dtype, or of f32 for half features, and on their device.
-/// - Returns `[K, C, P, Q]` in the features' dtype. Coordinates and sums are f32 (f64 for f64), and the result is
-///   rounded once.
-///
-/// On Flex and NdArray a box that is not finite and a batch index out of range are errors. GPUs do not read
-/// them: there such a region returns 0, and [`Rois::validate`] finds it.
+/// - `features`: `[N, parts * C, H, W]`.
+/// - `rois`: boxes `[x1, y1, x2, y2]`, in the coordinates that `spatial_scale` turns into normalized ones.
+/// - Returns `[K, C, P, Q]`.
 ///
 /// The rule is that of OpenVINO 2026.4's `PSROIPooling` in the mode bilinear, on the CPU device.
 ///
@@ -101,29 +89,10 @@ impl Operates for PsCropAndResizeConfig {
 /// let pooled = ps_crop_and_resize(features, &Rois::from_images(vec![boxes]), config);
 /// assert_eq!(pooled.dims(), [1, 10, 4, 4]);
 /// ```
-///
-/// # Panics
-///
-/// If [`try_ps_crop_and_resize`] returns an error, with its text.
-pub fn ps_crop_and_resize(features: Tensor<4>, rois: &Rois, config: impl Into<PsCropAndResizeConfig>) -> Tensor<4> {
-    or_panic(try_ps_crop_and_resize(features, rois, config))
-}
-
-/// [`ps_crop_and_resize`] for arguments that may be wrong.
-///
-/// # Errors
-///
+fn ps_crop_and_resize(PsCropAndResizeConfig, Rois) -> PsCropAndResize;
 /// - [`RoiError::Option`]: an output size of 0 or above 32767; 0 or more than 1024 parts; a scale that is 0, negative
 ///   or not finite.
 /// - [`RoiError::ChannelGroups`]: the features' channels are no multiple of the number of parts.
 /// - All other errors of [`try_roi_align`](crate::try_roi_align), for the same reasons.
-pub fn try_ps_crop_and_resize(
-    features: Tensor<4>,
-    rois: &Rois,
-    config: impl Into<PsCropAndResizeConfig>,
-) -> Result<Tensor<4>, RoiError> {
-    config.into().try_pool(features, rois)
+fn try_ps_crop_and_resize;
 }
-
-/// [`ps_crop_and_resize`] as a module. Created by [`PsCropAndResizeConfig::init`].
-pub type PsCropAndResize = Pool<PsCropAndResizeConfig>;

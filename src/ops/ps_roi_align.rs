@@ -1,11 +1,9 @@
 //! `ps_roi_align`: RoiAlign whose output elements each read a channel of their own.
 
-use burn::tensor::Tensor;
-
-use super::operator_config::{Operates, Pools};
-use super::{Pool, RoiAlignConfig, options};
+use super::operator_config::{Operates, operator};
+use super::{RoiAlignConfig, options};
 use crate::config::config;
-use crate::error::{RoiError, or_panic};
+use crate::error::RoiError;
 use crate::geometry::operator::{ChannelMap, RegionOperator};
 use crate::geometry::options::Sampling;
 use crate::regions::Rois;
@@ -35,18 +33,6 @@ pub struct PsRoiAlignConfig {
 }
 }
 
-impl PsRoiAlignConfig {
-    /// Takes `sampling_ratio` samples an output element along each axis; 0 for the adaptive number.
-    pub fn with_sampling_ratio(self, sampling_ratio: usize) -> Self {
-        self.with_sampling(Sampling::of_ratio(sampling_ratio))
-    }
-
-    /// Creates the module.
-    pub fn init(&self) -> PsRoiAlign {
-        Pool::of(self)
-    }
-}
-
 impl Operates for PsRoiAlignConfig {
     type Rois = Rois;
 
@@ -67,23 +53,19 @@ impl Operates for PsRoiAlignConfig {
     }
 }
 
+operator! {
 /// Samples regions of position-sensitive feature maps: `[N, C * P * Q, H, W]` and K regions to `[K, C, P, Q]`.
 ///
-/// Element `(p, q)` of output channel `c` is the average of samples in input channel `(c * P + p) * Q + q`. Samples
-/// are those of [`roi_align`](crate::roi_align()).
+/// Element `(p, q)` of output channel `c` is the average of samples in input channel `(c * P + p) * Q + q`. Samples are
+/// those of [`roi_align`](crate::roi_align()).
 ///
-/// - `features`: `[N, C * P * Q, H, W]`, f32, f16 or bf16; f64 on Flex and NdArray. Any strides.
-/// - `rois`: boxes `[x1, y1, x2, y2]` in the coordinates that `spatial_scale` turns into pixels, of the features'
-///   dtype, or of f32 for half features, and on their device. A box may be empty, inverted, or partly or wholly
-///   outside.
-/// - Returns `[K, C, P, Q]` in the features' dtype. Coordinates and sums are f32 (f64 for f64), and the
-///   result is rounded once.
+/// - `features`: `[N, C * P * Q, H, W]`.
+/// - `rois`: boxes `[x1, y1, x2, y2]` in the coordinates that `spatial_scale` turns into pixels. A box may be empty,
+///   inverted, or partly or wholly outside.
+/// - Returns `[K, C, P, Q]`.
 ///
 /// A region without samples, as an empty one has with an adaptive number of them, returns 0. torchvision divides 0 by 0
 /// there, and returns NaN.
-///
-/// On Flex and NdArray a box that is not finite and a batch index out of range are errors. GPUs do not read them: there
-/// such a region returns 0, and [`Rois::validate`] finds it.
 ///
 /// The rule is that of Light-Head R-CNN (Li et al., 2017), as torchvision 0.29 computes it.
 ///
@@ -98,29 +80,10 @@ impl Operates for PsRoiAlignConfig {
 /// let pooled = ps_roi_align(features, &Rois::from_images(vec![boxes]), config);
 /// assert_eq!(pooled.dims(), [1, 10, 7, 7]);
 /// ```
-///
-/// # Panics
-///
-/// If [`try_ps_roi_align`] returns an error, with its text.
-pub fn ps_roi_align(features: Tensor<4>, rois: &Rois, config: impl Into<PsRoiAlignConfig>) -> Tensor<4> {
-    or_panic(try_ps_roi_align(features, rois, config))
-}
-
-/// [`ps_roi_align`] for arguments that may be wrong.
-///
-/// # Errors
-///
+fn ps_roi_align(PsRoiAlignConfig, Rois) -> PsRoiAlign;
 /// - [`RoiError::Option`]: an output size of 0 or above 32767; a scale that is 0, negative or not
 ///   finite; 0 samples, more than 1024 fixed or minimum samples, or a minimum above the maximum.
 /// - [`RoiError::Channels`]: the features' channels are no multiple of P * Q.
 /// - All other errors of [`try_roi_align`](crate::try_roi_align), for the same reasons.
-pub fn try_ps_roi_align(
-    features: Tensor<4>,
-    rois: &Rois,
-    config: impl Into<PsRoiAlignConfig>,
-) -> Result<Tensor<4>, RoiError> {
-    config.into().try_pool(features, rois)
+fn try_ps_roi_align;
 }
-
-/// [`ps_roi_align`] as a module. Created by [`PsRoiAlignConfig::init`].
-pub type PsRoiAlign = Pool<PsRoiAlignConfig>;

@@ -1,14 +1,11 @@
 //! `ps_roi_pool`: averages over bins of whole pixels, where each output element reads a channel of its own.
 
-use burn::tensor::Tensor;
-
-use super::operator_config::{Operates, Pools};
-use super::{Pool, options};
+use super::operator_config::{Operates, operator};
+use super::options;
 use crate::config::config;
-use crate::error::{RoiError, or_panic};
-use crate::geometry::levels::AreaRange;
+use crate::error::RoiError;
 use crate::geometry::operator::{BinAxis, ChannelMap, Elements, RegionOperator};
-use crate::geometry::options::{BinDivision, BoxFormat, BoxRounding, Reduction};
+use crate::geometry::options::{BinDivision, BoxRounding};
 use crate::regions::Rois;
 
 config! {
@@ -58,13 +55,6 @@ pub struct PsRoiPoolConfig {
 }
 }
 
-impl PsRoiPoolConfig {
-    /// Creates the module.
-    pub fn init(&self) -> PsRoiPool {
-        Pool::of(self)
-    }
-}
-
 impl Operates for PsRoiPoolConfig {
     type Rois = Rois;
 
@@ -84,14 +74,8 @@ impl Operates for PsRoiPoolConfig {
             gradient_reaches_last_pixel: self.gradient_reaches_last_pixel,
         };
         Ok(RegionOperator {
-            output_size: self.output_size,
-            elements: Elements::Bins([axis; 2]),
-            reduction: Reduction::Average,
-            out_of_bounds_value: 0.0,
-            maximum_from: f64::NEG_INFINITY,
-            box_format: BoxFormat::Xyxy,
             channel_map: ChannelMap::PositionSensitive,
-            areas: AreaRange::ALL,
+            ..RegionOperator::average(self.output_size, Elements::Bins([axis; 2]))
         })
     }
 
@@ -100,21 +84,16 @@ impl Operates for PsRoiPoolConfig {
     }
 }
 
-/// Averages bins of regions of position-sensitive feature maps: `[N, C * P * Q, H, W]` and K regions to
-/// `[K, C, P, Q]`.
+operator! {
+/// Averages bins of regions of position-sensitive feature maps: `[N, C * P * Q, H, W]` and K regions to `[K, C, P, Q]`.
 ///
-/// Element `(p, q)` of output channel `c` is the average of the pixels of its bin in input channel
-/// `(c * P + p) * Q + q`.
+/// Element `(p, q)` of output channel `c` is the average of the pixels of its bin in input channel `(c * P + p) * Q +
+/// q`.
 ///
-/// - `features`: `[N, C * P * Q, H, W]`, f32, f16 or bf16; f64 on Flex and NdArray. Any strides.
-/// - `rois`: boxes `[x1, y1, x2, y2]` in the coordinates that `spatial_scale` turns into pixels, of the features'
-///   dtype, or of f32 for half features, and on their device. The pixel that a box ends in belongs to it where the
-///   config says so.
-/// - Returns `[K, C, P, Q]` in the features' dtype. Sums are f32 (f64 for f64), and the result is rounded once. A
-///   bin without a pixel returns 0.
-///
-/// On Flex and NdArray a box that is not finite and a batch index out of range are errors. GPUs do not read them: there
-/// such a region returns 0, and [`Rois::validate`] finds it.
+/// - `features`: `[N, C * P * Q, H, W]`.
+/// - `rois`: boxes `[x1, y1, x2, y2]` in the coordinates that `spatial_scale` turns into pixels. The pixel that a box
+///   ends in belongs to it where the config says so.
+/// - Returns `[K, C, P, Q]`. A bin without a pixel returns 0.
 ///
 /// The rule is that of R-FCN (Dai et al., 2016), as torchvision, OpenVINO or Paddle compute it.
 ///
@@ -129,29 +108,10 @@ impl Operates for PsRoiPoolConfig {
 /// let pooled = ps_roi_pool(features, &Rois::from_images(vec![boxes]), config);
 /// assert_eq!(pooled.dims(), [1, 10, 7, 7]);
 /// ```
-///
-/// # Panics
-///
-/// If [`try_ps_roi_pool`] returns an error, with its text.
-pub fn ps_roi_pool(features: Tensor<4>, rois: &Rois, config: impl Into<PsRoiPoolConfig>) -> Tensor<4> {
-    or_panic(try_ps_roi_pool(features, rois, config))
-}
-
-/// [`ps_roi_pool`] for arguments that may be wrong.
-///
-/// # Errors
-///
+fn ps_roi_pool(PsRoiPoolConfig, Rois) -> PsRoiPool;
 /// - [`RoiError::Option`]: an output size of 0 or above 32767; a scale that is 0, negative or not finite; an end offset
 ///   that is not finite; a minimum length below 0 or above 65535.
 /// - [`RoiError::Channels`]: the features' channels are no multiple of P * Q.
 /// - All other errors of [`try_roi_align`](crate::try_roi_align), for the same reasons.
-pub fn try_ps_roi_pool(
-    features: Tensor<4>,
-    rois: &Rois,
-    config: impl Into<PsRoiPoolConfig>,
-) -> Result<Tensor<4>, RoiError> {
-    config.into().try_pool(features, rois)
+fn try_ps_roi_pool;
 }
-
-/// [`ps_roi_pool`] as a module. Created by [`PsRoiPoolConfig::init`].
-pub type PsRoiPool = Pool<PsRoiPoolConfig>;

@@ -12,7 +12,6 @@ use crate::error::{RoiError, or_panic};
 use crate::geometry::levels::{AreaRange, LevelRule};
 use crate::geometry::operator::RegionOperator;
 use crate::geometry::plan::Coordinate;
-use crate::regions::RegionTable;
 
 const CANONICAL_SCALES: RangeInclusive<f64> = 1e-6..=1e6;
 
@@ -149,8 +148,7 @@ fn finest_level(scales: &[f64]) -> Result<i32, RoiError> {
 /// - `scales`: from box coordinates to pixels of each map, as [`multi_scale_roi_align`](crate::multi_scale_roi_align())
 ///   takes them. The operator's own spatial scale is multiplied by the level's. `crop_and_resize` and
 ///   `ps_crop_and_resize` have normalized boxes, the same on all maps; their areas are compared as they are.
-/// - `config`: that of any operator but `riroi_align_rotated` and `deform_ps_roi_pool`; of `deform_roi_pool` without
-///   offsets.
+/// - `config`: that of any operator. `deform_roi_pool` and `deform_ps_roi_pool` have no offsets here.
 /// - Returns `[K, channels, P, Q]`: each region once, in the order given.
 ///
 /// The rule is that of detectron2's `ROIPooler`, which has it for `ROIAlign`, `ROIPool` and `ROIAlignRotated`.
@@ -196,5 +194,5 @@ pub fn try_multi_scale_pool<C: OperatorConfig>(
 ) -> Result<Tensor<4>, RoiError> {
     let dtypes: Vec<_> = features.iter().map(Tensor::dtype).collect();
     let operators = pyramid.operators(scales, &dtypes, &config, false)?;
-    call::pool_pyramid_tensor(features, rois.regions(), operators)
+    call::pool_pyramid_tensor(features, rois, None, &config, &operators)
 }

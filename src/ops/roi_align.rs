@@ -1,16 +1,11 @@
 //! `roi_align`: samples each region at points between pixels and reduces them to a fixed size.
 
-use burn::tensor::Tensor;
-
-use super::operator_config::{Operates, Pools};
-use super::{Pool, options};
+use super::operator_config::{Operates, operator};
+use super::options;
 use crate::config::config;
-use crate::error::{RoiError, or_panic};
-use crate::geometry::levels::AreaRange;
-use crate::geometry::operator::{ChannelMap, Elements, RegionOperator, SampleAxis, SpatialScale};
-use crate::geometry::options::{
-    Arithmetic, Bounds, BoxFormat, Interpolation, MAXIMUM_OUTPUT_PIXEL_OFFSET, Reduction, Sampling,
-};
+use crate::error::RoiError;
+use crate::geometry::operator::{Elements, RegionOperator, SampleAxis, SpatialScale};
+use crate::geometry::options::{Arithmetic, Bounds, Interpolation, MAXIMUM_OUTPUT_PIXEL_OFFSET, Reduction, Sampling};
 use crate::regions::Rois;
 
 config! {
@@ -80,11 +75,6 @@ impl RoiAlignConfig {
             .with_spatial_scale_x(spatial_scale)
     }
 
-    /// Takes `sampling_ratio` samples an output element along each axis; 0 for the adaptive number.
-    pub fn with_sampling_ratio(self, sampling_ratio: usize) -> Self {
-        self.with_sampling(Sampling::of_ratio(sampling_ratio))
-    }
-
     /// Sets torchvision's and detectron2's `aligned`. If true, 0.5 is subtracted from scaled coordinates. If false,
     /// nothing is subtracted, and a region is at least one pixel long. Of the box `[1, 1, 7, 4]` with a scale of 1 and
     /// an output of 2 x 2, the region is blue and the samples are orange; grey points are the centres of pixels:
@@ -93,11 +83,6 @@ impl RoiAlignConfig {
     pub fn with_aligned(self, aligned: bool) -> Self {
         self.with_input_pixel_offset(if aligned { 0.5 } else { 0.0 })
             .with_minimum_length((!aligned).then_some(1.0))
-    }
-
-    /// Creates the module.
-    pub fn init(&self) -> RoiAlign {
-        Pool::of(self)
     }
 
     /// Where samples fall along an axis.
@@ -138,15 +123,12 @@ impl Operates for RoiAlignConfig {
         options::finite("out_of_bounds_value", self.out_of_bounds_value)?;
         let length = self.minimum_length.unwrap_or_default();
         options::within("minimum_length", length, 0.0..=f32::MAX.into(), "0 or above")?;
+        let axes = [self.spatial_scale_y, self.spatial_scale_x].map(|scale| self.axis(scale));
         Ok(RegionOperator {
-            output_size: self.output_size,
-            elements: Elements::Samples([self.spatial_scale_y, self.spatial_scale_x].map(|scale| self.axis(scale))),
             reduction: self.reduction,
             out_of_bounds_value: self.out_of_bounds_value,
             maximum_from: self.reduction.starts_from(),
-            box_format: BoxFormat::Xyxy,
-            channel_map: ChannelMap::Same,
-            areas: AreaRange::ALL,
+            ..RegionOperator::average(self.output_size, Elements::Samples(axes))
         })
     }
 
@@ -155,20 +137,15 @@ impl Operates for RoiAlignConfig {
     }
 }
 
+operator! {
 /// Samples regions of feature maps: `[N, C, H, W]` and K regions to `[K, C, P, Q]`.
 ///
-/// - `features`: `[N, C, H, W]`, f32, f16 or bf16; f64 on Flex and NdArray. Any strides.
-/// - `rois`: boxes `[x1, y1, x2, y2]` in the coordinates that `spatial_scale` turns into pixels, of the features'
-///   dtype, or of f32 for half features, and on their device. A box may be empty, inverted, or partly or wholly
-///   outside.
-/// - Returns `[K, C, P, Q]` in the features' dtype. Coordinates and sums are f32 (f64 for f64), and the
-///   result is rounded once.
+/// - `features`: `[N, C, H, W]`.
+/// - `rois`: boxes `[x1, y1, x2, y2]` in the coordinates that `spatial_scale` turns into pixels. A box may be empty,
+///   inverted, or partly or wholly outside.
+/// - Returns `[K, C, P, Q]`.
 ///
-/// On Flex and NdArray a box that is not finite and a batch index out of range are errors. GPUs do not read them: there
-/// such a region returns the out-of-bounds value, and [`Rois::validate`] finds it.
-///
-/// The rule is that of Mask R-CNN (He et al., 2017), as the framework that `config` comes from computes
-/// it.
+/// The rule is that of Mask R-CNN (He et al., 2017), as the framework that `config` comes from computes it.
 ///
 /// ```
 /// use burn::tensor::{Device, Tensor};
@@ -185,18 +162,7 @@ impl Operates for RoiAlignConfig {
 /// let config = torchvision::RoiAlign::new([7, 7]).with_spatial_scale(0.25).with_aligned(true);
 /// assert_eq!(roi_align(features, &rois, config).dims(), [1, 8, 7, 7]);
 /// ```
-///
-/// # Panics
-///
-/// If [`try_roi_align`] returns an error, with its text.
-pub fn roi_align(features: Tensor<4>, rois: &Rois, config: impl Into<RoiAlignConfig>) -> Tensor<4> {
-    or_panic(try_roi_align(features, rois, config))
-}
-
-/// [`roi_align`] for arguments that may be wrong.
-///
-/// # Errors
-///
+fn roi_align(RoiAlignConfig, Rois) -> RoiAlign;
 /// - [`RoiError::Option`]: an output size of 0 or above 32767; a scale that is 0, negative or not
 ///   finite; 0 samples, more than 1024 fixed or minimum samples, or a minimum above the maximum; an
 ///   output pixel offset beyond ±1024; another offset or an out-of-bounds value that is not finite; a least
@@ -207,13 +173,5 @@ pub fn roi_align(features: Tensor<4>, rois: &Rois, config: impl Into<RoiAlignCon
 /// - [`RoiError::Memory`]: the output does not fit into memory: of the machine on Flex and NdArray, of one allocation
 ///   of the device on a CubeCL runtime. A server refuses the call, and reading its output fails.
 /// - [`RoiError::BoxNotFinite`], [`RoiError::BatchIndex`]: on Flex and NdArray only.
-pub fn try_roi_align(
-    features: Tensor<4>,
-    rois: &Rois,
-    config: impl Into<RoiAlignConfig>,
-) -> Result<Tensor<4>, RoiError> {
-    config.into().try_pool(features, rois)
+fn try_roi_align;
 }
-
-/// [`roi_align`] as a module. Created by [`RoiAlignConfig::init`].
-pub type RoiAlign = Pool<RoiAlignConfig>;

@@ -1,14 +1,11 @@
 //! `roi_align_rotated`: RoiAlign of boxes that are turned about their centres.
 
-use burn::tensor::Tensor;
-
-use super::operator_config::{Operates, Pools};
-use super::points::average;
-use super::{Pool, options};
+use super::operator_config::{Operates, operator};
+use super::options;
 use crate::config::config;
-use crate::error::{RoiError, or_panic};
+use crate::error::RoiError;
 use crate::geometry::angle::AngleConvention;
-use crate::geometry::operator::{ChannelMap, RegionOperator};
+use crate::geometry::operator::{Elements, RegionOperator};
 use crate::geometry::options::{Arithmetic, Bounds, Sampling};
 use crate::geometry::point_grid::{Placement, PointGrid};
 use crate::regions::RotatedRois;
@@ -48,18 +45,6 @@ pub struct RoiAlignRotatedConfig {
 }
 }
 
-impl RoiAlignRotatedConfig {
-    /// Takes `sampling_ratio` samples an output element along each axis; 0 for the adaptive number.
-    pub fn with_sampling_ratio(self, sampling_ratio: usize) -> Self {
-        self.with_sampling(Sampling::of_ratio(sampling_ratio))
-    }
-
-    /// Creates the module.
-    pub fn init(&self) -> RoiAlignRotated {
-        Pool::of(self)
-    }
-}
-
 impl Operates for RoiAlignRotatedConfig {
     type Rois = RotatedRois;
 
@@ -80,7 +65,7 @@ impl Operates for RoiAlignRotatedConfig {
             ignores_out_of_bounds: false,
             arithmetic: self.arithmetic,
         };
-        Ok(average(self.output_size, grid, ChannelMap::Same))
+        Ok(RegionOperator::average(self.output_size, Elements::Points(grid)))
     }
 
     fn spatial_scales(&mut self) -> Vec<&mut f64> {
@@ -88,23 +73,20 @@ impl Operates for RoiAlignRotatedConfig {
     }
 }
 
+operator! {
 /// Samples rotated regions of feature maps: `[N, C, H, W]` and K regions to `[K, C, P, Q]`.
 ///
 /// An output element is the mean of bilinear samples, which lie evenly in the box before it is turned about its centre,
 /// as in [`roi_align`](crate::roi_align()). A sample more than a pixel outside of the map counts as 0.
 ///
-/// - `features`: `[N, C, H, W]`, f32, f16 or bf16; f64 on Flex and NdArray. Any strides.
-/// - `rois`: boxes `[center x, center y, width, height, angle]`, the first four in the coordinates that
-///   `spatial_scale` turns into pixels, of the features' dtype, or of f32 for half features, and on their device. A
-///   box may lie partly or wholly outside. With `aligned`, a negative width or height mirrors the box where the
-///   number of samples is fixed, and returns 0 where it is adaptive. Without `aligned`, such a side counts as one
-///   pixel.
-/// - Returns `[K, C, P, Q]` in the features' dtype. Coordinates and sums are f32 (f64 for f64), and the result is
-///   rounded once.
+/// - `features`: `[N, C, H, W]`.
+/// - `rois`: boxes `[center x, center y, width, height, angle]`, the first four in the coordinates that `spatial_scale`
+///   turns into pixels. A box may lie partly or wholly outside. With `aligned`, a negative width or height mirrors the
+///   box where the number of samples is fixed, and returns 0 where it is adaptive. Without `aligned`, such a side counts
+///   as one pixel.
+/// - Returns `[K, C, P, Q]`.
 ///
-/// On Flex and NdArray a box or an angle that is not finite and a batch index out of range are errors. GPUs do not read
-/// them: there such a region returns 0, and [`RotatedRois::validate`] finds it. On GPUs, cosine and sine are within
-/// 4e-7 of the exact ones for angles of up to 1000 turns.
+/// On devices other than Flex and NdArray, cosine and sine are within 4e-7 of the exact ones for angles of up to 1000 turns.
 ///
 /// The rule is that of detectron2's `ROIAlignRotated` and mmcv 2.2's `roi_align_rotated`. With gradients on, features,
 /// boxes and angles have them; the two frameworks give those of features only.
@@ -122,34 +104,11 @@ impl Operates for RoiAlignRotatedConfig {
 /// let pooled = roi_align_rotated(features, &RotatedRois::from_images(vec![boxes]), config);
 /// assert_eq!(pooled.dims(), [1, 256, 7, 7]);
 /// ```
-///
-/// # Panics
-///
-/// If [`try_roi_align_rotated`] returns an error, with its text.
-pub fn roi_align_rotated(
-    features: Tensor<4>,
-    rois: &RotatedRois,
-    config: impl Into<RoiAlignRotatedConfig>,
-) -> Tensor<4> {
-    or_panic(try_roi_align_rotated(features, rois, config))
-}
-
-/// [`roi_align_rotated`] for arguments that may be wrong.
-///
-/// # Errors
-///
+fn roi_align_rotated(RoiAlignRotatedConfig, RotatedRois) -> RoiAlignRotated;
 /// - [`RoiError::Option`]: an output size of 0 or above 32767; a scale that is 0, negative or not finite; 0 or more
 ///   than 1024 fixed samples, or another sampling than `Fixed` and `Adaptive`; another order of operations than the two
 ///   named.
 /// - [`RoiError::AngleNotFinite`]: on a host device, an angle that is NaN or infinite.
 /// - All other errors of [`try_roi_align`](crate::try_roi_align), for the same reasons.
-pub fn try_roi_align_rotated(
-    features: Tensor<4>,
-    rois: &RotatedRois,
-    config: impl Into<RoiAlignRotatedConfig>,
-) -> Result<Tensor<4>, RoiError> {
-    config.into().try_pool(features, rois)
+fn try_roi_align_rotated;
 }
-
-/// [`roi_align_rotated`] as a module. Created by [`RoiAlignRotatedConfig::init`].
-pub type RoiAlignRotated = Pool<RoiAlignRotatedConfig>;

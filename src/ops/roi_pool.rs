@@ -1,14 +1,11 @@
 //! `roi_pool`: divides each region into bins of whole pixels and takes their maxima.
 
-use burn::tensor::Tensor;
-
-use super::operator_config::{Operates, Pools};
-use super::{Pool, options};
+use super::operator_config::{Operates, operator};
+use super::options;
 use crate::config::config;
-use crate::error::{RoiError, or_panic};
-use crate::geometry::levels::AreaRange;
-use crate::geometry::operator::{BinAxis, ChannelMap, Elements, RegionOperator};
-use crate::geometry::options::{BinDivision, BoxFormat, BoxRounding, MaximumFrom, Reduction};
+use crate::error::RoiError;
+use crate::geometry::operator::{BinAxis, Elements, RegionOperator};
+use crate::geometry::options::{BinDivision, BoxRounding, MaximumFrom, Reduction};
 use crate::regions::Rois;
 
 config! {
@@ -67,11 +64,6 @@ impl RoiPoolConfig {
             .with_spatial_scale_x(spatial_scale)
     }
 
-    /// Creates the module.
-    pub fn init(&self) -> RoiPool {
-        Pool::of(self)
-    }
-
     fn axis(&self, spatial_scale: f64) -> BinAxis {
         BinAxis {
             spatial_scale,
@@ -94,15 +86,11 @@ impl Operates for RoiPoolConfig {
         options::scale("spatial_scale_y", self.spatial_scale_y)?;
         options::scale("spatial_scale_x", self.spatial_scale_x)?;
         options::bin_length("minimum_length", self.minimum_length, true)?;
+        let axes = [self.spatial_scale_y, self.spatial_scale_x].map(|scale| self.axis(scale));
         Ok(RegionOperator {
-            output_size: self.output_size,
-            elements: Elements::Bins([self.spatial_scale_y, self.spatial_scale_x].map(|scale| self.axis(scale))),
             reduction: Reduction::Max,
-            out_of_bounds_value: 0.0,
             maximum_from: self.maximum_from.number(),
-            box_format: BoxFormat::Xyxy,
-            channel_map: ChannelMap::Same,
-            areas: AreaRange::ALL,
+            ..RegionOperator::average(self.output_size, Elements::Bins(axes))
         })
     }
 
@@ -111,15 +99,13 @@ impl Operates for RoiPoolConfig {
     }
 }
 
+operator! {
 /// Takes the maxima of bins of regions: `[N, C, H, W]` and K regions to `[K, C, P, Q]`.
 ///
-/// - `features`: `[N, C, H, W]`, f32, f16 or bf16; f64 on Flex and NdArray. Any strides.
+/// - `features`: `[N, C, H, W]`.
 /// - `rois`: boxes `[x1, y1, x2, y2]`, both corners inclusive, in the coordinates that `spatial_scale` turns into
-///   pixels, of the features' dtype, or of f32 for half features, and on their device.
-/// - Returns `[K, C, P, Q]` in the features' dtype. A bin without a pixel of the map returns 0. NaN is ignored.
-///
-/// On Flex and NdArray a box that is not finite and a batch index out of range are errors. GPUs do not read them: there
-/// such a region returns 0, and [`Rois::validate`] finds it.
+///   pixels.
+/// - Returns `[K, C, P, Q]`. A bin without a pixel of the map returns 0. NaN is ignored.
 ///
 /// The rule is that of Fast R-CNN (Girshick, 2015), as torchvision, ONNX Runtime, OpenVINO, Paddle and mmcv compute it,
 /// or as DirectML's document has it.
@@ -135,24 +121,9 @@ impl Operates for RoiPoolConfig {
 /// let pooled = roi_pool(features, &Rois::from_images(vec![boxes]), config);
 /// assert_eq!(pooled.dims(), [1, 8, 7, 7]);
 /// ```
-///
-/// # Panics
-///
-/// If [`try_roi_pool`] returns an error, with its text.
-pub fn roi_pool(features: Tensor<4>, rois: &Rois, config: impl Into<RoiPoolConfig>) -> Tensor<4> {
-    or_panic(try_roi_pool(features, rois, config))
-}
-
-/// [`roi_pool`] for arguments that may be wrong.
-///
-/// # Errors
-///
+fn roi_pool(RoiPoolConfig, Rois) -> RoiPool;
 /// - [`RoiError::Option`]: an output size of 0 or above 32767; a scale that is 0, negative or not finite; a minimum
 ///   length that is no whole number from 0 to 65535.
 /// - All other errors of [`try_roi_align`](crate::try_roi_align), for the same reasons.
-pub fn try_roi_pool(features: Tensor<4>, rois: &Rois, config: impl Into<RoiPoolConfig>) -> Result<Tensor<4>, RoiError> {
-    config.into().try_pool(features, rois)
+fn try_roi_pool;
 }
-
-/// [`roi_pool`] as a module. Created by [`RoiPoolConfig::init`].
-pub type RoiPool = Pool<RoiPoolConfig>;

@@ -12,7 +12,8 @@ use crate::geometry::operator::RegionKind;
 use crate::geometry::plan::Region;
 
 /// K regions `[K, columns]` and the batch index `[K]` of each, on one device.
-pub(crate) struct Regions<B: RoiBackend> {
+#[derive(Clone)]
+pub struct Regions<B: RoiBackend> {
     pub boxes: FloatTensor<B>,
     pub batch_indices: IntTensor<B>,
     /// What the columns are.

@@ -16,7 +16,6 @@ use crate::waiting::wait;
 use table::Table;
 
 /// Regions of one kind, as an operator's config names them.
-#[allow(private_interfaces)]
 pub trait RegionTable {
     const KIND: RegionKind;
 
@@ -140,8 +139,7 @@ macro_rules! rois {
             }
         }
 
-        #[allow(private_interfaces)]
-        impl RegionTable for $name {
+                impl RegionTable for $name {
             const KIND: RegionKind = $kind;
 
             fn regions(&self) -> Regions<Dispatch> {

@@ -14,8 +14,7 @@
 //!
 //! [`single`] compiles the files for f32 and, with a CubeCL backend, into its kernels; [`double`] compiles them for
 //! f64. They are not generic over the type of coordinates, because no trait serves both: on a host they call the
-//! methods of
-//! `f32` (`floor`, `clamp`), and in kernels those of CubeCL's trait `Float`.
+//! methods of `f32` (`floor`, `clamp`), and in kernels those of CubeCL's trait `Float`.
 
 #[allow(clippy::duplicate_mod)]
 pub mod double;

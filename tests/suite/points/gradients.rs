@@ -114,7 +114,17 @@ fn backends_agree_on_gradients() {
 /// The same bits by hand as on an autodiff device.
 #[test]
 fn gradients_by_hand_are_those_of_an_autodiff_device() {
+    let deform_ps = DeformPsRoiPoolConfig::new([3, 2], 4)
+        .with_samples([2, 3])
+        .with_part_size([2, 2]);
     let problems = [
+        overlapping(
+            PointOperator::RiRotated(RiRoiAlignRotatedConfig::new([2, 3]).with_orientations(4)),
+            8,
+            None,
+        ),
+        // Two classes, and a channel that none reads.
+        overlapping(PointOperator::DeformPs(deform_ps), 25, Some([60, 4, 2, 2])),
         overlapping(PointOperator::Rotated(RoiAlignRotatedConfig::new([2, 3])), 5, None),
         overlapping(
             PointOperator::Deform(DeformRoiPoolConfig::new([2, 3])),
@@ -145,7 +155,8 @@ fn gradients_by_hand_are_those_of_an_autodiff_device() {
                 PointOperator::Rotated(config) => primitive::backward::<Dispatch>(weights, features, regions, config),
                 PointOperator::PsCrop(config) => primitive::backward::<Dispatch>(weights, features, regions, config),
                 PointOperator::Deform(config) => primitive::backward::<Dispatch>(weights, features, regions, config),
-                operator => unreachable!("{operator:?}"),
+                PointOperator::DeformPs(config) => primitive::backward::<Dispatch>(weights, features, regions, config),
+                PointOperator::RiRotated(config) => primitive::backward::<Dispatch>(weights, features, regions, config),
             };
             let features = Tensor::<4>::from_dispatch(by_hand.features()).into_data();
             let boxes = Tensor::<2>::from_dispatch(by_hand.boxes()).into_data();

@@ -40,7 +40,7 @@ pub fn pool_bins<F: Float>(
     }
 
     let (row_step, step) = (features.stride(2), features.stride(3));
-    // PixelPair pixels are read from one address, where one lies after the other.
+    // Two pixels are read from one address, where one lies after the other.
     let mut pairs = 0u32;
     if step == 1usize {
         pairs = columns / 2u32;

@@ -1,4 +1,4 @@
-//! How the mean of the bilinear map over a bin changes with the ends of its element.region.
+//! How the mean of the bilinear map over a bin changes with the ends of its box.
 
 use cubecl::prelude::*;
 
@@ -6,7 +6,7 @@ use super::ends::EndsGradient;
 use crate::backend::cube::unit::winner::ChannelElement;
 use crate::geometry::real::single::integrals::{IntegralRule, bin, extent, pixels, weight, weight_slope};
 
-/// Adds what an element whose gradient is `gradient` gives the ends of its element.region.
+/// Adds what an element whose gradient is `gradient` gives the ends of its box.
 #[cube]
 pub fn add_integral<F: Float>(
     features: &Tensor<F>,

@@ -73,7 +73,7 @@ fn planes<F: Float>(features: &Tensor<F>, image: usize, element: &Element, first
     }
 }
 
-/// PixelPair pixels of a row: where they lie in a channel, and their weights.
+/// Two pixels of a row: where they lie in a channel, and their weights.
 #[derive(CubeType)]
 pub struct PixelPair {
     pub left: usize,
