@@ -16,5 +16,5 @@ pub mod plan;
 pub mod point_grid;
 pub mod real;
 
-#[cfg(test)]
+#[cfg(all(test, feature = "cube"))]
 mod tests;

@@ -51,3 +51,4 @@ mod type_parameter;
 mod unsupported;
 #[cfg(feature = "flex")]
 mod used_memory;
+mod worked_examples;

@@ -54,17 +54,18 @@ pub struct Planned<P> {
     pub window: [Range<usize>; 2],
 }
 
-/// Plans a run of elements of those regions of an image that read some pixel.
+/// Plans a run of elements of those regions of an image that read some pixel, with derivatives or without.
 pub fn planned<R: Coordinate, P: AxisPlan<R>>(
     planner: &Planner<R>,
     regions: &[Region],
     image: usize,
     run: &Run,
+    slopes: bool,
 ) -> impl Iterator<Item = Planned<P>> {
     let regions = regions.iter().enumerate();
     let of_image = regions.filter(move |(_, region)| region.image == image && planner.pools(region));
-    let planned = of_image.map(|(row, region)| {
-        let plan = [0, 1].map(|axis| P::make(planner, region, axis, run.elements[axis].clone()));
+    let planned = of_image.map(move |(row, region)| {
+        let plan = [0, 1].map(|axis| P::make(&planner.run(region, axis, run.elements[axis].clone(), slopes)));
         let window = plan.each_ref().map(AxisPlan::window);
         Planned { row, plan, window }
     });

@@ -57,7 +57,7 @@ impl<B: Backend, R: Sum> Schedule<'_, B, R> {
     pub fn run<P: Pool<R>>(&self, mut output: FloatTensor<B>) -> FloatTensor<B> {
         let at_once = (PLANNED / P::size(self.planner)).max(1);
         for image in 0..self.features.shape()[0] {
-            let mut all = planned::<R, P>(self.planner, self.regions, image, &self.run);
+            let mut all = planned::<R, P>(self.planner, self.regions, image, &self.run, false);
             loop {
                 let regions: Vec<Planned<P>> = all.by_ref().take(at_once).collect();
                 if regions.is_empty() {

@@ -33,7 +33,7 @@ fn plan_region_axes<S: Coordinate, P: AxisPlan<S>>(
     planner: &Planner<S>,
 ) -> Planned<[P; 2]> {
     let sizes = planner.output_size();
-    let plan: [P; 2] = [0, 1].map(|axis| P::make(planner, region, axis, 0..sizes[axis]));
+    let plan: [P; 2] = [0, 1].map(|axis| P::make(&planner.run(region, axis, 0..sizes[axis], false)));
     Planned {
         window: plan.each_ref().map(AxisPlan::window),
         plan,

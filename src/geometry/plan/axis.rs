@@ -9,6 +9,9 @@ pub struct Weights<R> {
     pub reads: Vec<Read<R>>,
     /// The weights of all these pixels, element after element. Those of an element sum to its `share`.
     pub weights: Vec<R>,
+    /// The derivatives of the weights by the low end of the region, in box coordinates, and by its high end. Empty if
+    /// only weights are planned.
+    pub slopes: [Vec<R>; 2],
 }
 
 /// Elements of the usual workloads read 2 to 4 pixels along an axis.
@@ -34,6 +37,11 @@ pub struct SampleTaps<R> {
     pub taps: Vec<Taps<R>>,
     /// For each output element, whether all of its samples are in bounds.
     pub complete: Vec<bool>,
+    /// For each of `taps`, the derivatives of its two weights by its position. Empty if only samples are planned.
+    pub by_position: Vec<[R; 2]>,
+    /// For each of `taps`, the derivatives of its position by the low end of the region, in box coordinates, and by its
+    /// high end. Empty if only samples are planned.
+    pub movement: Vec<[R; 2]>,
 }
 
 /// The two pixels of a sample and their weights.
@@ -52,33 +60,13 @@ pub struct Taps<R> {
 /// A maximum over bins along one axis: for each output element, the pixels it reads.
 pub type PixelRanges = Vec<Range<usize>>;
 
-/// An average along one axis, and the derivatives of its weights.
-#[derive(Debug, Clone)]
-pub struct WeightSlopes<R> {
-    /// The weights.
-    pub weights: Weights<R>,
-    /// The derivatives of `weights.weights` by the low end of the region, in box coordinates, and by its high end.
-    pub slopes: [Vec<R>; 2],
-}
-
-/// A maximum over samples along one axis, and the derivatives of the weights of its samples.
-#[derive(Debug, Clone)]
-pub struct TapSlopes<R> {
-    /// The samples.
-    pub samples: SampleTaps<R>,
-    /// For each of `samples.taps`, the derivatives of its two weights by its position.
-    pub by_position: Vec<[R; 2]>,
-    /// For each of `samples.taps`, the derivatives of its position by the low end of the region, in box coordinates,
-    /// and by its high end.
-    pub movement: Vec<[R; 2]>,
-}
-
 impl<R> Weights<R> {
     /// A plan without elements, with memory for this many of the usual size.
     pub fn with_capacity(elements: usize) -> Self {
         Self {
             reads: Vec::with_capacity(elements),
             weights: Vec::with_capacity(USUAL_PIXELS * elements),
+            slopes: [Vec::new(), Vec::new()],
         }
     }
 

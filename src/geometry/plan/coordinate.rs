@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use super::axis::{PixelRanges, SampleTaps, TapSlopes, WeightSlopes, Weights};
+use super::axis::{PixelRanges, SampleTaps, Weights};
 use super::points::PointWeights;
 use super::region::Region;
 use crate::geometry::levels::{AreaRange, LevelRule};
@@ -38,12 +38,6 @@ pub trait Coordinate: Copy + Default + Send + Sync + PartialOrd + 'static {
     /// Plans a maximum over bins.
     fn pixel_ranges(run: &Run<Self>) -> PixelRanges;
 
-    /// Plans the gradient of boxes of an average.
-    fn weight_slopes(run: &Run<Self>) -> WeightSlopes<Self>;
-
-    /// Plans the gradient of boxes of a maximum over samples.
-    fn tap_slopes(run: &Run<Self>) -> TapSlopes<Self>;
-
     /// Plans a region whose elements read points on a map `[height, width]`, with the slopes of weights or without.
     fn point_weights(
         grid: &PointGrid,
@@ -70,6 +64,8 @@ pub struct Run<'a, R: Coordinate> {
     pub size: u32,
     /// Whether the two pixels of a sample take part in a maximum one by one.
     pub splits_samples: bool,
+    /// Whether derivatives are planned too.
+    pub slopes: bool,
     /// Whether a sample on a pixel has no slope, rather than the slope towards the next pixel.
     pub flat_on_pixels: bool,
 }

@@ -7,7 +7,7 @@
 //! - [`SampleTaps`] for maxima of samples: an element is the largest of several weighted sums of two pixels.
 //! - [`PixelRanges`] for maxima of bins: an element is the largest of a range of pixels.
 //!
-//! The gradient of boxes takes two more, [`WeightSlopes`] and [`TapSlopes`]: the derivatives of those weights.
+//! For the gradient of boxes, the first two hold the derivatives of their weights too.
 //!
 //! These operators are separable: their two axes are planned one by one. One that reads points is not, and a
 //! [`PointPlanner`] plans its regions as [`PointWeights`], the weighted pixels of each element.
@@ -22,10 +22,8 @@ mod point_planner;
 mod points;
 mod region;
 
-pub use axis::{PixelRanges, Read, SampleTaps, TapSlopes, WeightSlopes, Weights, hull, pixel_count};
+pub use axis::{PixelRanges, Read, SampleTaps, Weights, hull, pixel_count};
 pub use coordinate::Coordinate;
-#[cfg(test)]
-pub use coordinate::Run;
 pub use planner::{AxisPlan, PlanKind, Planner};
 pub use point_planner::PointPlanner;
 pub use points::{ElementSpans, PointPart, PointWeights};

@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use super::axis::{PixelRanges, SampleTaps, TapSlopes, WeightSlopes, Weights, hull};
+use super::axis::{PixelRanges, SampleTaps, Weights, hull};
 use super::coordinate::{Coordinate, Run};
 use super::region::Region;
 use crate::geometry::operator::{ChannelMap, Elements, RegionOperator};
@@ -21,8 +21,8 @@ pub enum PlanKind {
 
 /// What an element reads along one axis, for a run of elements.
 pub trait AxisPlan<R: Coordinate>: Send + Sync {
-    /// Plans `elements` of a region along axis 0 (y) or 1 (x).
-    fn make(planner: &Planner<R>, region: &Region, axis: usize, elements: Range<usize>) -> Self;
+    /// Plans elements of a region, as [`Planner::run`] names them.
+    fn make(run: &Run<R>) -> Self;
 
     /// How many elements it plans.
     fn count(&self) -> usize;
@@ -109,8 +109,8 @@ impl<R: Coordinate> Planner<R> {
         R::maximum_from(&self.operator)
     }
 
-    /// A run of elements of a region along axis 0 (y) or 1 (x).
-    fn run(&self, region: &Region, axis: usize, elements: Range<usize>) -> Run<'_, R> {
+    /// Elements of a region along axis 0 (y) or 1 (x), with derivatives or without.
+    pub fn run(&self, region: &Region, axis: usize, elements: Range<usize>, slopes: bool) -> Run<'_, R> {
         Run {
             rules: &self.rules,
             axis,
@@ -119,6 +119,7 @@ impl<R: Coordinate> Planner<R> {
             count: self.operator.output_size[axis] as u32,
             size: self.map[axis] as u32,
             splits_samples: self.splits_samples(),
+            slopes,
             flat_on_pixels: self.operator.flat_on_pixels(),
         }
     }
@@ -148,8 +149,8 @@ impl<R: Coordinate> Planner<R> {
 }
 
 impl<R: Coordinate> AxisPlan<R> for Weights<R> {
-    fn make(planner: &Planner<R>, region: &Region, axis: usize, elements: Range<usize>) -> Self {
-        R::weights(&planner.run(region, axis, elements))
+    fn make(run: &Run<R>) -> Self {
+        R::weights(run)
     }
 
     fn count(&self) -> usize {
@@ -168,8 +169,8 @@ impl<R: Coordinate> AxisPlan<R> for Weights<R> {
 }
 
 impl<R: Coordinate> AxisPlan<R> for SampleTaps<R> {
-    fn make(planner: &Planner<R>, region: &Region, axis: usize, elements: Range<usize>) -> Self {
-        R::sample_taps(&planner.run(region, axis, elements))
+    fn make(run: &Run<R>) -> Self {
+        R::sample_taps(run)
     }
 
     fn count(&self) -> usize {
@@ -190,8 +191,8 @@ impl<R: Coordinate> AxisPlan<R> for SampleTaps<R> {
 }
 
 impl<R: Coordinate> AxisPlan<R> for PixelRanges {
-    fn make(planner: &Planner<R>, region: &Region, axis: usize, elements: Range<usize>) -> Self {
-        R::pixel_ranges(&planner.run(region, axis, elements))
+    fn make(run: &Run<R>) -> Self {
+        R::pixel_ranges(run)
     }
 
     fn count(&self) -> usize {
@@ -206,41 +207,5 @@ impl<R: Coordinate> AxisPlan<R> for PixelRanges {
     fn size(planner: &Planner<R>) -> usize {
         let [rows, columns] = planner.operator.output_size;
         2 * (rows + columns)
-    }
-}
-
-impl<R: Coordinate> AxisPlan<R> for WeightSlopes<R> {
-    fn make(planner: &Planner<R>, region: &Region, axis: usize, elements: Range<usize>) -> Self {
-        R::weight_slopes(&planner.run(region, axis, elements))
-    }
-
-    fn count(&self) -> usize {
-        self.weights.count()
-    }
-
-    fn window_of(&self, elements: Range<usize>) -> Range<usize> {
-        self.weights.window_of(elements)
-    }
-
-    fn size(planner: &Planner<R>) -> usize {
-        3 * Weights::size(planner)
-    }
-}
-
-impl<R: Coordinate> AxisPlan<R> for TapSlopes<R> {
-    fn make(planner: &Planner<R>, region: &Region, axis: usize, elements: Range<usize>) -> Self {
-        R::tap_slopes(&planner.run(region, axis, elements))
-    }
-
-    fn count(&self) -> usize {
-        self.samples.count()
-    }
-
-    fn window_of(&self, elements: Range<usize>) -> Range<usize> {
-        self.samples.window_of(elements)
-    }
-
-    fn size(planner: &Planner<R>) -> usize {
-        2 * SampleTaps::size(planner)
     }
 }

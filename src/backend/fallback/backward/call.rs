@@ -35,7 +35,7 @@ impl<B: Backend, R: Sum> Call<'_, B, R> {
         let mut output = B::float_zeros(Shape::new(self.shape), &device, dtype);
         for run in runs(self.planner) {
             for image in 0..self.shape[0] {
-                let regions = self.planned::<P>(&run, image);
+                let regions = self.planned::<P>(&run, image, false);
                 if regions.is_empty() {
                     continue;
                 }
@@ -64,7 +64,7 @@ impl<B: Backend, R: Sum> Call<'_, B, R> {
         let mut output = B::float_zeros(Shape::new([self.regions.len(), 4]), &device, R::DTYPE);
         for run in runs(self.planner) {
             for image in 0..self.shape[0] {
-                for Planned { row, plan, window } in self.planned::<P>(&run, image) {
+                for Planned { row, plan, window } in self.planned::<P>(&run, image, true) {
                     for channels in self.blocks(pixel_count(&window)) {
                         let pixels = self.pixels(&run, image, &channels, &window);
                         let gradient = self.gradient_of(row, &run, &channels);
@@ -82,8 +82,8 @@ impl<B: Backend, R: Sum> Call<'_, B, R> {
     }
 
     /// The regions of an image that read some pixel.
-    pub fn planned<P: AxisPlan<R>>(&self, run: &Run, image: usize) -> Vec<Planned<P>> {
-        planned(self.planner, self.regions, image, run).collect()
+    pub fn planned<P: AxisPlan<R>>(&self, run: &Run, image: usize, slopes: bool) -> Vec<Planned<P>> {
+        planned(self.planner, self.regions, image, run, slopes).collect()
     }
 
     /// The channels of the output in blocks.

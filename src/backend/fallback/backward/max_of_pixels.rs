@@ -39,7 +39,7 @@ impl<B: Backend, R: Sum> Call<'_, B, R> {
         let mut output = B::float_zeros(Shape::new(self.shape), &device, dtype);
         for run in runs(self.planner) {
             for image in 0..self.shape[0] {
-                let regions = self.planned::<PixelRanges>(&run, image);
+                let regions = self.planned::<PixelRanges>(&run, image, false);
                 if !regions.is_empty() {
                     output = self.write_largest_pixels(output, &run, image, &regions);
                 }

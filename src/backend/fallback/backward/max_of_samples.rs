@@ -11,7 +11,7 @@ use crate::backend::fallback::channels_last::ChannelsLast;
 use crate::backend::fallback::max_of_samples::{dense, elements_in_bounds, most_samples, weights};
 use crate::backend::fallback::planned::Values;
 use crate::backend::fallback::tensors::{Sum, cut};
-use crate::geometry::plan::{AxisPlan, SampleTaps, TapSlopes};
+use crate::geometry::plan::{AxisPlan, SampleTaps};
 
 /// How many numbers the samples of a block hold at most, 8 MiB of f32. Several tensors of this size exist at a time.
 const BLOCK: usize = 2 << 20;
@@ -23,54 +23,32 @@ impl<R: Sum> Linear<R> for SampleTaps<R> {
         pixels: Option<&ChannelsLast<B>>,
         gradient: FloatTensor<B>,
     ) -> Vec<Reads<B, R>> {
-        let axes = plan.each_ref().map(|taps| Samples { taps, slopes: None });
-        winners(pixels.expect("a maximum reads the features"), &axes, gradient, values)
+        winners(pixels.expect("a maximum reads the features"), plan, gradient, values)
     }
-}
-
-impl<R: Sum> Linear<R> for TapSlopes<R> {
-    fn reads<B: Backend>(
-        plan: &[Self; 2],
-        values: Values,
-        pixels: Option<&ChannelsLast<B>>,
-        gradient: FloatTensor<B>,
-    ) -> Vec<Reads<B, R>> {
-        let axes = plan.each_ref().map(|axis| Samples {
-            taps: &axis.samples,
-            slopes: Some(axis),
-        });
-        winners(pixels.expect("a maximum reads the features"), &axes, gradient, values)
-    }
-}
-
-/// The samples of one axis, with the derivatives of their weights if boxes need a gradient.
-struct Samples<'a, R> {
-    taps: &'a SampleTaps<R>,
-    slopes: Option<&'a TapSlopes<R>>,
 }
 
 /// All samples in blocks of elements, with the gradient `[P, Q, C]` for the winners and 0 for the others.
 fn winners<B: Backend, R: Sum>(
     pixels: &ChannelsLast<B>,
-    [y, x]: &[Samples<'_, R>; 2],
+    [y, x]: &[SampleTaps<R>; 2],
     gradient: FloatTensor<B>,
     values: Values,
 ) -> Vec<Reads<B, R>> {
-    let [rows, columns] = [y, x].map(|axis| elements_in_bounds(axis.taps));
-    let [samples_y, samples_x] = [y, x].map(|axis| most_samples(axis.taps));
+    let [rows, columns] = [y, x].map(elements_in_bounds);
+    let [samples_y, samples_x] = [y, x].map(most_samples);
     let of_an_element = samples_y * samples_x * pixels.channels;
     let column_block = (BLOCK / of_an_element).clamp(1, columns.len());
     let row_block = (BLOCK / (of_an_element * column_block)).clamp(1, rows.len());
     let mut parts = Vec::new();
     for rows in cut(rows, row_block) {
         for columns in cut(columns.clone(), column_block) {
-            let (axis_y, axis_x) = (y.axis(&rows, samples_y), x.axis(&columns, samples_x));
+            let (axis_y, axis_x) = (matrices(y, &rows, samples_y), matrices(x, &columns, samples_x));
             let samples = product(pixels, [&axis_y, &axis_x], &axis_y.weights, &axis_x.weights);
             let split = [rows.len(), samples_y, columns.len(), samples_x, pixels.channels];
             let joined = [rows.len(), columns.len(), samples_y * samples_x, pixels.channels];
             let samples = B::float_permute(B::float_reshape(samples, Shape::new(split)), &[0, 2, 1, 3, 4]);
             let samples = B::float_reshape(samples, Shape::new(joined));
-            let floors = floors(&[y, x], [&rows, &columns], values.outside);
+            let floors = floors([y, x], [&rows, &columns], values.outside);
             let of_block = [Slice::from(rows.clone()), Slice::from(columns.clone()), Slice::full()];
             let gradient = B::float_slice(gradient.clone(), &of_block);
             let of_samples = to_winners(pixels, samples, gradient, floors, values.start);
@@ -122,8 +100,8 @@ fn to_winners<B: Backend, R: Sum>(
 }
 
 /// The lower bound of each element's maximum: the out-of-bounds value if one of its samples is out of bounds.
-fn floors<R: Sum>([y, x]: &[&Samples<'_, R>; 2], [rows, columns]: [&Range<usize>; 2], outside: f64) -> Vec<R> {
-    let floor = |row: usize, column: usize| match y.taps.complete[row] && x.taps.complete[column] {
+fn floors<R: Sum>([y, x]: [&SampleTaps<R>; 2], [rows, columns]: [&Range<usize>; 2], outside: f64) -> Vec<R> {
+    let floor = |row: usize, column: usize| match y.complete[row] && x.complete[column] {
         true => f64::NEG_INFINITY,
         false => outside,
     };
@@ -131,23 +109,19 @@ fn floors<R: Sum>([y, x]: &[&Samples<'_, R>; 2], [rows, columns]: [&Range<usize>
     rows.clone().flat_map(of_row).collect()
 }
 
-impl<R: Sum> Samples<'_, R> {
-    /// The samples of elements as matrices.
-    fn axis(&self, elements: &Range<usize>, samples: usize) -> Axis<R> {
-        let window = self.taps.window_of(elements.clone());
-        let slopes = self.slopes.map(|slopes| {
-            [0, 1].map(|end| {
-                let slope = |tap: usize| {
-                    let by: f64 = slopes.movement[tap][end].into();
-                    slopes.by_position[tap].map(|slope| R::from_f64(slope.into() * by))
-                };
-                dense(self.taps, elements, samples, &window, slope)
-            })
-        });
-        Axis {
-            weights: dense(self.taps, elements, samples, &window, weights(self.taps)),
-            slopes,
-            window,
-        }
+/// The samples of elements as matrices.
+fn matrices<R: Sum>(taps: &SampleTaps<R>, elements: &Range<usize>, samples: usize) -> Axis<R> {
+    let window = taps.window_of(elements.clone());
+    let slopes = |end: usize| {
+        let slope = |tap: usize| {
+            let by: f64 = taps.movement[tap][end].into();
+            taps.by_position[tap].map(|slope| R::from_f64(slope.into() * by))
+        };
+        dense(taps, elements, samples, &window, slope)
+    };
+    Axis {
+        weights: dense(taps, elements, samples, &window, weights(taps)),
+        slopes: (!taps.movement.is_empty()).then(|| [0, 1].map(slopes)),
+        window,
     }
 }

@@ -27,7 +27,7 @@ use super::points;
 use super::tensors::{Sum, cast};
 use crate::backend::HostRegions;
 use crate::geometry::operator::RegionOperator;
-use crate::geometry::plan::{PlanKind, Planner, PointPlanner, SampleTaps, TapSlopes, WeightSlopes, Weights};
+use crate::geometry::plan::{PlanKind, Planner, PointPlanner, SampleTaps, Weights};
 
 /// See [`RegionKernels::average_gradient`](crate::backend::RegionKernels::average_gradient), and
 /// [`maximum_gradient`](crate::backend::RegionKernels::maximum_gradient), which has `features`.
@@ -109,8 +109,8 @@ fn boxes_gradient_in<B: Backend, R: Sum>(
     };
     let columns = operator.box_format.columns();
     match planner.kind() {
-        PlanKind::Weights => call.boxes_gradient::<WeightSlopes<R>>(columns),
-        PlanKind::SampleTaps => call.boxes_gradient::<TapSlopes<R>>(columns),
+        PlanKind::Weights => call.boxes_gradient::<Weights<R>>(columns),
+        PlanKind::SampleTaps => call.boxes_gradient::<SampleTaps<R>>(columns),
         PlanKind::PixelRanges => unreachable!("bins do not move with a box"),
     }
 }

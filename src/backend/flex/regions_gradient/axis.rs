@@ -98,9 +98,9 @@ impl<S: Sum, K: PullEnds<S>> AxisRegionsPass<'_, S, K> {
         }
         let [runs_y, runs_x] = [0, 1].map(|axis| self.planner.runs(axis));
         for rows in runs_y {
-            let y = K::Plan::make(self.planner, region, 0, rows.clone());
+            let y = K::Plan::make(&self.planner.run(region, 0, rows.clone(), true));
             for columns in runs_x.clone() {
-                let x = K::Plan::make(self.planner, region, 1, columns.clone());
+                let x = K::Plan::make(&self.planner.run(region, 1, columns.clone(), true));
                 let window = [y.window(), x.window()];
                 if pixel_count(&window) == 0 {
                     continue;

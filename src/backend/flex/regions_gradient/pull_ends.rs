@@ -6,19 +6,19 @@ use super::axis::{EndGradients, PullEnds};
 use crate::backend::flex::dtype::Sum;
 use crate::backend::flex::features_gradient::scatter::{GradientScratch, ScatterMaxOfSamples};
 use crate::backend::flex::pixels::Rows;
-use crate::geometry::plan::{Planner, Read, TapSlopes, WeightSlopes};
+use crate::geometry::plan::{Planner, Read, SampleTaps, Weights};
 
 /// An average. The gradient of a row of the output is spread along x by weights, and by the slopes of weights for both
 /// ends. Its products with the rows of pixels, times their slopes and weights along y, are added to the ends.
 pub struct PullAverage;
 
 impl<S: Sum> PullEnds<S> for PullAverage {
-    type Plan = WeightSlopes<S>;
+    type Plan = Weights<S>;
 
     #[inline(always)]
     fn add<const L: usize>(
         &self,
-        [y, x]: [&WeightSlopes<S>; 2],
+        [y, x]: [&Weights<S>; 2],
         columns: Range<usize>,
         gradient: &[[S; L]],
         features: &impl Rows<S, L>,
@@ -28,12 +28,12 @@ impl<S: Sum> PullEnds<S> for PullAverage {
         scratch.spread.iter_mut().for_each(|row| row.resize(columns.len()));
         let [by_weight, by_low, by_high] = &mut scratch.spread;
         let mut along_x = [
-            (by_weight.get_mut(), &x.weights.weights),
+            (by_weight.get_mut(), &x.weights),
             (by_low.get_mut(), &x.slopes[0]),
             (by_high.get_mut(), &x.slopes[1]),
         ];
         let mut first = 0;
-        for (gradient, read_y) in gradient.chunks_exact(x.weights.reads.len()).zip(&y.weights.reads) {
+        for (gradient, read_y) in gradient.chunks_exact(x.reads.len()).zip(&y.reads) {
             let rows = &read_y.pixels;
             let indices = first..first + rows.len();
             first = indices.end;
@@ -41,14 +41,14 @@ impl<S: Sum> PullEnds<S> for PullAverage {
                 continue;
             }
             for (sums, weights) in &mut along_x {
-                spread(sums, gradient, &x.weights.reads, weights, columns.start);
+                spread(sums, gradient, &x.reads, weights, columns.start);
             }
             for (row, index) in rows.clone().zip(indices) {
                 let pixels = features.row(row, columns.clone());
                 let by_weight = product(along_x[0].0, pixels);
                 let by_low = product(along_x[1].0, pixels);
                 let by_high = product(along_x[2].0, pixels);
-                let weight = y.weights.weights[index].into();
+                let weight = y.weights[index].into();
                 for end in [0, 1] {
                     end_gradients[0][end] += y.slopes[end][index].into() * by_weight;
                 }
@@ -105,30 +105,29 @@ impl<S: Sum> PullMaxOfSamples<S> {
 }
 
 impl<S: Sum> PullEnds<S> for PullMaxOfSamples<S> {
-    type Plan = TapSlopes<S>;
+    type Plan = SampleTaps<S>;
 
     #[inline(always)]
     fn add<const L: usize>(
         &self,
-        [y, x]: [&TapSlopes<S>; 2],
+        [y, x]: [&SampleTaps<S>; 2],
         columns: Range<usize>,
         gradient: &[[S; L]],
         features: &impl Rows<S, L>,
         scratch: &mut GradientScratch<S, L>,
         end_gradients: &mut EndGradients,
     ) {
-        let elements = 0..x.samples.samples.len();
-        let samples = [&y.samples, &x.samples];
+        let elements = 0..x.samples.len();
         for (row, gradient) in gradient.chunks_exact(elements.len()).enumerate() {
-            self.0.winners(samples, row, &elements, &columns, features, scratch);
-            let (first_y, samples_x) = (y.samples.samples[row].start, &x.samples.samples);
+            self.0.winners([y, x], row, &elements, &columns, features, scratch);
+            let (first_y, samples_x) = (y.samples[row].start, &x.samples);
             for (element, (gradient, samples)) in gradient.iter().zip(samples_x).enumerate() {
                 for (lane, &gradient) in gradient.iter().enumerate() {
                     let Some([index_y, index_x]) = scratch.winner(element, lane) else {
                         continue;
                     };
                     let (at_y, at_x) = (first_y + index_y, samples.start + index_x);
-                    let (taps_y, taps_x) = (y.samples.taps[at_y], x.samples.taps[at_x]);
+                    let (taps_y, taps_x) = (y.taps[at_y], x.taps[at_x]);
                     let pixel = |row, column: usize| -> f64 { features.row(row, column..column + 1)[0][lane].into() };
                     // The two rows, weighted along x, and as the sample moves along x.
                     let low = [pixel(taps_y.low, taps_x.low), pixel(taps_y.low, taps_x.high)];

@@ -6,10 +6,10 @@ use super::real::bins::{self, BinRule};
 use super::real::integrals::{self, IntegralRule};
 use super::real::samples::{self, SampleRule};
 use super::real::{Real, slopes};
-use crate::geometry::plan::axis::{SampleTaps, TapSlopes, Taps, WeightSlopes, Weights};
+use crate::geometry::plan::axis::{SampleTaps, Taps, Weights};
 use crate::geometry::plan::coordinate::Run;
 
-/// The weights of an average over samples.
+/// The weights of an average over samples, and their slopes if they are wanted.
 pub fn weights_of_samples(rule: &SampleRule, run: &Run<Real>) -> Weights<Real> {
     let mut plan = Weights::with_capacity(run.elements.len());
     let axis = samples::axis(rule, run.ends[0], run.ends[1], run.count);
@@ -23,6 +23,9 @@ pub fn weights_of_samples(rule: &SampleRule, run: &Run<Real>) -> Weights<Real> {
             count => count as Real / axis.samples as Real,
         };
         plan.push(pixels, share);
+    }
+    if run.slopes {
+        plan.slopes = slopes_of_samples(rule, run, &plan);
     }
     plan
 }
@@ -51,9 +54,8 @@ fn add_weights(
     start as usize..end as usize
 }
 
-/// The weights of an average over samples, with their slopes.
-pub fn slopes_of_samples(rule: &SampleRule, run: &Run<Real>) -> WeightSlopes<Real> {
-    let weights = weights_of_samples(rule, run);
+/// The slopes of the weights of an average over samples.
+fn slopes_of_samples(rule: &SampleRule, run: &Run<Real>, weights: &Weights<Real>) -> [Vec<Real>; 2] {
     let mut moved = [0, 1].map(|_| vec![0.0; weights.weights.len()]);
     let axis = samples::axis(rule, run.ends[0], run.ends[1], run.count);
     let of_region = slopes::slopes(rule, &axis, run.ends[0], run.ends[1], run.count);
@@ -74,16 +76,18 @@ pub fn slopes_of_samples(rule: &SampleRule, run: &Run<Real>) -> WeightSlopes<Rea
         }
         first += pixels.len();
     }
-    WeightSlopes { weights, slopes: moved }
+    moved
 }
 
-/// The samples of a maximum.
+/// The samples of a maximum, and the slopes of their weights if they are wanted.
 pub fn sample_taps(rule: &SampleRule, run: &Run<Real>) -> SampleTaps<Real> {
     let elements = run.elements.len();
     let mut plan = SampleTaps {
         samples: Vec::with_capacity(elements),
         taps: Vec::new(),
         complete: Vec::with_capacity(elements),
+        by_position: Vec::new(),
+        movement: Vec::new(),
     };
     let axis = samples::axis(rule, run.ends[0], run.ends[1], run.count);
     for element in run.elements.clone() {
@@ -108,6 +112,9 @@ pub fn sample_taps(rule: &SampleRule, run: &Run<Real>) -> SampleTaps<Real> {
         plan.complete
             .push(axis.samples > 0 && in_bounds.end - in_bounds.first == axis.samples);
     }
+    if run.slopes {
+        add_slopes(rule, run, &mut plan);
+    }
     plan
 }
 
@@ -120,9 +127,8 @@ fn one_pixel(pixel: usize, weight: Real) -> Taps<Real> {
     }
 }
 
-/// The samples of a maximum, with the slopes of their weights.
-pub fn tap_slopes(rule: &SampleRule, run: &Run<Real>) -> TapSlopes<Real> {
-    let (mut by_position, mut moved) = (Vec::new(), Vec::new());
+/// Adds the slopes of the weights of the samples of a maximum.
+fn add_slopes(rule: &SampleRule, run: &Run<Real>, plan: &mut SampleTaps<Real>) {
     let axis = samples::axis(rule, run.ends[0], run.ends[1], run.count);
     let of_region = slopes::slopes(rule, &axis, run.ends[0], run.ends[1], run.count);
     for element in run.elements.clone() {
@@ -137,15 +143,10 @@ pub fn tap_slopes(rule: &SampleRule, run: &Run<Real>) -> TapSlopes<Real> {
                 &[[-slope, slope]]
             };
             for &of_tap in of_taps {
-                by_position.push(of_tap);
-                moved.push([movement.low, movement.high]);
+                plan.by_position.push(of_tap);
+                plan.movement.push([movement.low, movement.high]);
             }
         }
-    }
-    TapSlopes {
-        samples: sample_taps(rule, run),
-        by_position,
-        movement: moved,
     }
 }
 
@@ -172,7 +173,7 @@ pub fn weights_of_bins(rule: &BinRule, run: &Run<Real>) -> Weights<Real> {
     plan
 }
 
-/// The weights of an average over bins of the bilinear map.
+/// The weights of an average over bins of the bilinear map, and their slopes if they are wanted.
 pub fn weights_of_integrals(rule: &IntegralRule, run: &Run<Real>) -> Weights<Real> {
     let mut plan = Weights::with_capacity(run.elements.len());
     let extent = integrals::extent(rule, run.ends[0], run.ends[1], run.count);
@@ -185,12 +186,14 @@ pub fn weights_of_integrals(rule: &IntegralRule, run: &Run<Real>) -> Weights<Rea
         let share = plan.weights[first..].iter().sum();
         plan.push(pixels.first as usize..pixels.end.max(pixels.first) as usize, share);
     }
+    if run.slopes {
+        plan.slopes = slopes_of_integrals(rule, run, &plan);
+    }
     plan
 }
 
-/// The weights of an average over bins of the bilinear map, with their slopes.
-pub fn slopes_of_integrals(rule: &IntegralRule, run: &Run<Real>) -> WeightSlopes<Real> {
-    let weights = weights_of_integrals(rule, run);
+/// The slopes of the weights of an average over bins of the bilinear map.
+fn slopes_of_integrals(rule: &IntegralRule, run: &Run<Real>, weights: &Weights<Real>) -> [Vec<Real>; 2] {
     let mut moved = [0, 1].map(|_| Vec::with_capacity(weights.weights.len()));
     let extent = integrals::extent(rule, run.ends[0], run.ends[1], run.count);
     for (element, read) in run.elements.clone().zip(&weights.reads) {
@@ -201,5 +204,5 @@ pub fn slopes_of_integrals(rule: &IntegralRule, run: &Run<Real>) -> WeightSlopes
             moved[1].push(slope.high);
         }
     }
-    WeightSlopes { weights, slopes: moved }
+    moved
 }

@@ -5,7 +5,7 @@ use super::real::{Real, area};
 use super::{axes, points};
 use crate::geometry::levels::{AreaRange, LevelRule};
 use crate::geometry::operator::{Elements, RegionOperator};
-use crate::geometry::plan::axis::{PixelRanges, SampleTaps, TapSlopes, WeightSlopes, Weights};
+use crate::geometry::plan::axis::{PixelRanges, SampleTaps, Weights};
 use crate::geometry::plan::coordinate::{Coordinate, Run};
 use crate::geometry::plan::points::PointWeights;
 use crate::geometry::plan::region::Region;
@@ -59,21 +59,6 @@ impl Coordinate for Real {
         match run.rules {
             Rules::Bins(y, x) => axes::bins([y, x][run.axis], run).collect(),
             Rules::Samples(..) | Rules::Integrals(..) => unreachable!("only bins are whole pixels"),
-        }
-    }
-
-    fn weight_slopes(run: &Run<Real>) -> WeightSlopes<Real> {
-        match run.rules {
-            Rules::Samples(y, x) => axes::slopes_of_samples([y, x][run.axis], run),
-            Rules::Integrals(y, x) => axes::slopes_of_integrals([y, x][run.axis], run),
-            Rules::Bins(..) => unreachable!("bins do not move with a box"),
-        }
-    }
-
-    fn tap_slopes(run: &Run<Real>) -> TapSlopes<Real> {
-        match run.rules {
-            Rules::Samples(y, x) => axes::tap_slopes([y, x][run.axis], run),
-            Rules::Bins(..) | Rules::Integrals(..) => unreachable!("bins and integrals have no samples"),
         }
     }
 
