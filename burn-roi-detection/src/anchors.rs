@@ -1,6 +1,5 @@
 //! [`AnchorGenerator`]: the anchors of a region proposal network.
 
-use burn::module::Module;
 use burn::tensor::{DType, Device, Tensor, TensorData};
 
 use super::arguments;
@@ -116,14 +115,11 @@ impl AnchorGeneratorConfig {
 }
 
 /// Places anchors on feature maps. Created by [`AnchorGeneratorConfig::init`].
-#[derive(Module, Debug)]
+#[derive(Debug, Clone)]
 pub struct AnchorGenerator {
     /// For each feature map half of the width and height of each anchor of a pixel.
-    #[module(skip)]
     half_sizes: Vec<Vec<[f32; 2]>>,
-    #[module(skip)]
     offset: f64,
-    #[module(skip)]
     strides: Option<Vec<usize>>,
 }
 

@@ -136,6 +136,8 @@ mod mask_window;
 #[cfg(feature = "models")]
 pub mod models;
 mod nms;
+// Hidden, since code that burn-roi-onnx generates is its only caller.
+#[doc(hidden)]
 pub mod onnx;
 mod paste_masks;
 mod post_processing;

@@ -41,7 +41,8 @@ pub struct RegionTensors<B: RoiBackend> {
 }
 
 impl<B: RoiBackend> RegionTensors<B> {
-    /// - `boxes`: `[K, 4]`, or `[K, 5]` for rotated boxes, as those of [`RotatedRois`](crate::RotatedRois). They are of the features' dtype, or of f32 for features of f16 or bf16.
+    /// - `boxes`: `[K, 4]`, or `[K, 5]` for rotated boxes, as those of [`RotatedRois`](crate::RotatedRois). They are of
+    ///   the features' dtype, or of f32 for features of f16 or bf16.
     ///   For [`CropAndResizeConfig`](crate::CropAndResizeConfig) a box is TensorFlow's `[y1, x1, y2, x2]` unless the
     ///   config says otherwise, for the others `[x1, y1, x2, y2]`.
     /// - `batch_indices`: `[K]`, of any integer dtype.

@@ -29,8 +29,9 @@
 //! }
 //! ```
 //!
-//! The layers are Burn modules, [`GeneralizedRcnn`], whose fields have torchvision's names. [`Detector::prepare`],
-//! [`Detector::proposals`] and [`pool_regions`] are the steps between them.
+//! A detector's steps can be called one by one: [`Detector::prepare`], [`Detector::body`],
+//! [`Detector::feature_pyramid`], [`Detector::region_predictions`], [`Detector::proposals`], and for a head
+//! [`pool_regions`] and [`RoiHeads`].
 
 mod body;
 mod class_order;
@@ -48,7 +49,6 @@ mod region_proposals;
 mod roi_heads;
 mod stage;
 
-pub use body::{Body, Bottleneck, ConvNorm, InvertedResidual, MobileNetV3, ResNet, SqueezeExcitation};
 #[cfg(feature = "train")]
 pub(crate) use class_order::background_first;
 pub use config::{
@@ -57,12 +57,11 @@ pub use config::{
     ResNetConfig,
 };
 pub use detector::{Detector, FasterRcnn, KeypointRcnn, MaskRcnn};
-pub use feature_pyramid::FeaturePyramid;
 pub use image_list::ImageList;
 pub use instances::{Instances, Keypoint};
 pub use picture::Picture;
 pub use pooling::{Head, pool_regions, try_pool_regions};
-pub use rcnn::{Backbone, GeneralizedRcnn};
-pub use region_proposals::{RegionPredictions, RegionProposalHead, RegionProposalNetwork};
-pub use roi_heads::{KeypointBranch, MaskBranch, RoiHeads};
+pub(crate) use rcnn::GeneralizedRcnn;
+pub use region_proposals::RegionPredictions;
+pub use roi_heads::RoiHeads;
 pub use stage::{Stage, StageObserver};

@@ -22,8 +22,8 @@ pub enum Head {
 
 /// Pools regions for a head, each from the level of its size: torchvision's `MultiScaleRoIAlign`.
 ///
-/// - `levels`: what [`Backbone::levels`](super::Backbone::levels) returns. The coarsest level of a feature pyramid is
-///   not used.
+/// - `levels`: what [`Detector::feature_pyramid`](super::Detector::feature_pyramid) returns. The coarsest level of a
+///   feature pyramid is not used.
 /// - `boxes`: for each image `[Kᵢ, 4]`, each `[x1, y1, x2, y2]` in pixels of the resized picture.
 /// - `image_sizes`: `[height, width]` of each resized picture, without padding.
 /// - Returns `[K, channels, P, P]`, where P is the `pooled_size` of the head.

@@ -10,7 +10,7 @@ use super::region_proposals::RegionProposalNetwork;
 use super::roi_heads::RoiHeads;
 
 /// The layers of a two-stage detector: torchvision's `GeneralizedRCNN`. The fields have the names of torchvision's
-/// weights.
+/// weights, by which a [`NameTable`](crate::weights::NameTable) finds them.
 #[derive(Module, Debug)]
 pub struct GeneralizedRcnn {
     /// What computes the feature maps.

@@ -6,51 +6,40 @@ use burn::nn::pool::{AdaptiveAvgPool2d, AdaptiveAvgPool2dConfig};
 use burn::tensor::{Device, Tensor};
 
 use super::body::{Bottleneck, apply, layer};
-use super::config::{DetectorConfig, KeypointHeadConfig, MaskHeadConfig};
+use super::config::DetectorConfig;
 use crate::{
     FastRcnnConvFcHead, FastRcnnConvFcHeadConfig, FastRcnnPredictor, KeypointRcnnHeads, KeypointRcnnHeadsConfig,
     KeypointRcnnPredictor, KeypointRcnnPredictorConfig, MaskRcnnHeads, MaskRcnnHeadsConfig, MaskRcnnPredictor,
     MaskRcnnPredictorConfig,
 };
 
-/// The heads on pooled regions. The fields have the names of torchvision's weights.
+/// The heads on pooled regions, as a module to train. The fields have the names of torchvision's weights.
+///
+/// [`Detector::heads`](super::Detector::heads) are those of a detector, and
+/// [`Detector::try_with_heads`](super::Detector::try_with_heads) replaces them.
 #[derive(Module, Debug)]
 pub struct RoiHeads {
     /// The body's last layer, if it runs on pooled regions; otherwise empty.
-    pub layer4: Vec<Bottleneck>,
+    pub(crate) layer4: Vec<Bottleneck>,
     /// The mean of each channel, if there is no linear layer.
     mean: Option<AdaptiveAvgPool2d>,
     /// The box head; without convolutions it is torchvision's `TwoMLPHead`.
     pub box_head: FastRcnnConvFcHead,
     /// The layers that predict classes and box deltas.
     pub box_predictor: FastRcnnPredictor,
-    /// The layers that predict masks.
-    pub mask: Option<MaskBranch>,
-    /// The layers that predict keypoints.
-    pub keypoint: Option<KeypointBranch>,
-}
-
-/// The layers that predict masks.
-#[derive(Module, Debug)]
-pub struct MaskBranch {
-    /// The convolutions.
-    pub mask_head: MaskRcnnHeads,
+    /// The convolutions of the mask head.
+    pub mask_head: Option<MaskRcnnHeads>,
     /// The layers that predict a mask for each class.
-    pub mask_predictor: MaskRcnnPredictor,
-}
-
-/// The layers that predict keypoints.
-#[derive(Module, Debug)]
-pub struct KeypointBranch {
-    /// The convolutions.
-    pub keypoint_head: KeypointRcnnHeads,
+    pub mask_predictor: Option<MaskRcnnPredictor>,
+    /// The convolutions of the keypoint head.
+    pub keypoint_head: Option<KeypointRcnnHeads>,
     /// The layer that predicts a heatmap for each keypoint.
-    pub keypoint_predictor: KeypointRcnnPredictor,
+    pub keypoint_predictor: Option<KeypointRcnnPredictor>,
 }
 
 impl RoiHeads {
     /// Heads with Burn's initial weights, for a config that [`DetectorConfig::check`] accepts.
-    pub fn new(config: &DetectorConfig, device: &Device) -> Self {
+    pub(crate) fn new(config: &DetectorConfig, device: &Device) -> Self {
         let boxes = &config.box_head;
         let (channels, size) = config.head_input(boxes.pooled_size);
         let is_mean = boxes.fully_connected.is_empty();
@@ -68,6 +57,8 @@ impl RoiHeads {
         } else {
             config.box_classes()
         };
+        let (mask_head, mask_predictor) = mask_layers(config, device).unzip();
+        let (keypoint_head, keypoint_predictor) = keypoint_layers(config, device).unzip();
         Self {
             layer4: config
                 .layer_on_regions()
@@ -78,14 +69,10 @@ impl RoiHeads {
                 cls_score: LinearConfig::new(features, config.classes.len()).init(device),
                 bbox_pred: LinearConfig::new(features, 4 * regressed).init(device),
             },
-            mask: config
-                .mask_head
-                .as_ref()
-                .map(|head| MaskBranch::new(head, config, device)),
-            keypoint: config
-                .keypoint_head
-                .as_ref()
-                .map(|head| KeypointBranch::new(head, config, device)),
+            mask_head,
+            mask_predictor,
+            keypoint_head,
+            keypoint_predictor,
         }
     }
 
@@ -107,9 +94,9 @@ impl RoiHeads {
     /// - `pooled`: `[K, channels, P, P]`, where P is the `pooled_size` of the mask head.
     /// - Returns `[K, masks, M, M]`, with a mask for each class that has box deltas, or one for all classes.
     pub fn masks(&self, pooled: Tensor<4>) -> Option<Tensor<4>> {
-        let mask = self.mask.as_ref()?;
+        let (head, predictor) = self.mask_head.as_ref().zip(self.mask_predictor.as_ref())?;
         let features = apply(&self.layer4, pooled);
-        Some(mask.mask_predictor.forward(mask.mask_head.forward(features)))
+        Some(predictor.forward(head.forward(features)))
     }
 
     /// The heatmaps of pooled regions, if there is a keypoint head.
@@ -117,36 +104,28 @@ impl RoiHeads {
     /// - `pooled`: `[K, channels, P, P]`, where P is the `pooled_size` of the keypoint head.
     /// - Returns `[K, keypoints, 4 P, 4 P]`.
     pub fn keypoints(&self, pooled: Tensor<4>) -> Option<Tensor<4>> {
-        let keypoint = self.keypoint.as_ref()?;
-        Some(
-            keypoint
-                .keypoint_predictor
-                .forward(keypoint.keypoint_head.forward(pooled)),
-        )
+        let (head, predictor) = self.keypoint_head.as_ref().zip(self.keypoint_predictor.as_ref())?;
+        Some(predictor.forward(head.forward(pooled)))
     }
 }
 
-impl MaskBranch {
-    fn new(head: &MaskHeadConfig, config: &DetectorConfig, device: &Device) -> Self {
-        let (channels, _) = config.head_input(head.pooled_size);
-        let masks = if head.class_agnostic { 1 } else { config.box_classes() };
-        let features = head.convolutions.last().copied().unwrap_or(channels);
-        Self {
-            mask_head: MaskRcnnHeadsConfig::new(channels, head.convolutions.clone())
-                .with_normalized(head.normalized)
-                .init(device),
-            mask_predictor: MaskRcnnPredictorConfig::new(features, head.predictor_channels, masks).init(device),
-        }
-    }
+/// The layers that predict masks, if the config has a mask head.
+fn mask_layers(config: &DetectorConfig, device: &Device) -> Option<(MaskRcnnHeads, MaskRcnnPredictor)> {
+    let head = config.mask_head.as_ref()?;
+    let (channels, _) = config.head_input(head.pooled_size);
+    let masks = if head.class_agnostic { 1 } else { config.box_classes() };
+    let features = head.convolutions.last().copied().unwrap_or(channels);
+    let convolutions = MaskRcnnHeadsConfig::new(channels, head.convolutions.clone()).with_normalized(head.normalized);
+    let predictor = MaskRcnnPredictorConfig::new(features, head.predictor_channels, masks);
+    Some((convolutions.init(device), predictor.init(device)))
 }
 
-impl KeypointBranch {
-    fn new(head: &KeypointHeadConfig, config: &DetectorConfig, device: &Device) -> Self {
-        let channels = config.channels();
-        let features = head.convolutions.last().copied().unwrap_or(channels);
-        Self {
-            keypoint_head: KeypointRcnnHeadsConfig::new(channels, head.convolutions.clone()).init(device),
-            keypoint_predictor: KeypointRcnnPredictorConfig::new(features, head.keypoints.len()).init(device),
-        }
-    }
+/// The layers that predict keypoints, if the config has a keypoint head.
+fn keypoint_layers(config: &DetectorConfig, device: &Device) -> Option<(KeypointRcnnHeads, KeypointRcnnPredictor)> {
+    let head = config.keypoint_head.as_ref()?;
+    let channels = config.channels();
+    let features = head.convolutions.last().copied().unwrap_or(channels);
+    let convolutions = KeypointRcnnHeadsConfig::new(channels, head.convolutions.clone());
+    let predictor = KeypointRcnnPredictorConfig::new(features, head.keypoints.len());
+    Some((convolutions.init(device), predictor.init(device)))
 }

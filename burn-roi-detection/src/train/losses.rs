@@ -99,9 +99,8 @@ pub async fn detector_losses_async(
         batch,
         config,
     };
-    let backbone = &detector.model().backbone;
-    let levels = backbone.levels(backbone.body.forward(batch.images.tensors.clone()));
-    let predicted = detector.model().rpn.head.forward(&levels);
+    let levels = detector.feature_pyramid(detector.body(&batch.images));
+    let predicted = detector.region_predictions(&levels);
     let predicted = detector.proposing().of_anchors(predicted, &batch.images)?;
 
     let mut proposing = detector.config().region_proposals.clone();
@@ -170,7 +169,7 @@ impl Step<'_> {
     /// A loss of 0 if there are no samples and the body's last layer, which runs on them, would get an empty tensor.
     fn without_samples(&self, levels: &[Tensor<4>], samples: &TrainingSamples) -> Option<Tensor<1>> {
         let is_empty = samples.proposals.iter().all(|boxes| boxes.dims()[0] == 0);
-        let is_on_regions = !self.detector.model().roi_heads.layer4.is_empty();
+        let is_on_regions = !self.detector.heads().layer4.is_empty();
         (is_empty && is_on_regions).then(|| zero(levels[0].clone()))
     }
 
@@ -182,11 +181,8 @@ impl Step<'_> {
         if let Some(zero) = self.without_samples(levels, samples) {
             return Ok((zero.clone(), zero));
         }
-        let (logits, deltas) = self
-            .detector
-            .model()
-            .roi_heads
-            .boxes(self.pool(Head::Box, levels, samples)?);
+        let pooled = self.pool(Head::Box, levels, samples)?;
+        let (logits, deltas) = self.detector.heads().boxes(pooled);
         let (logits, deltas) = match self.detector.config().background {
             Background::First => (logits, deltas),
             Background::Last => background_first(logits, deltas),
@@ -206,12 +202,8 @@ impl Step<'_> {
             return Ok(Some(zero));
         }
         let gt_masks = self.targets("masks", |truth| truth.masks.clone())?;
-        let Some(logits) = self
-            .detector
-            .model()
-            .roi_heads
-            .masks(self.pool(Head::Mask, levels, positive)?)
-        else {
+        let pooled = self.pool(Head::Mask, levels, positive)?;
+        let Some(logits) = self.detector.heads().masks(pooled) else {
             return Ok(None);
         };
         let mut labels = self.labels();
@@ -241,7 +233,7 @@ impl Step<'_> {
         }
         let gt_keypoints = self.targets("keypoints", |truth| truth.keypoints.clone())?;
         let pooled = self.pool(Head::Keypoint, levels, positive)?;
-        let Some(logits) = self.detector.model().roi_heads.keypoints(pooled) else {
+        let Some(logits) = self.detector.heads().keypoints(pooled) else {
             return Ok(None);
         };
         let loss = keypointrcnn_loss_async(logits, &positive.proposals, &gt_keypoints, &positive.matched_idxs);

@@ -20,10 +20,11 @@ pub fn with_new_classes(detector: Detector, classes: Vec<String>) -> Result<Dete
     new.rpn = model.rpn;
     new.roi_heads.layer4 = model.roi_heads.layer4;
     new.roi_heads.box_head = model.roi_heads.box_head;
-    new.roi_heads.keypoint = model.roi_heads.keypoint;
-    if let (Some(new), Some(mask)) = (&mut new.roi_heads.mask, model.roi_heads.mask) {
-        new.mask_head = mask.mask_head;
-        new.mask_predictor.conv5_mask = mask.mask_predictor.conv5_mask;
+    new.roi_heads.mask_head = model.roi_heads.mask_head;
+    if let (Some(new), Some(trained)) = (&mut new.roi_heads.mask_predictor, model.roi_heads.mask_predictor) {
+        new.conv5_mask = trained.conv5_mask;
     }
+    new.roi_heads.keypoint_head = model.roi_heads.keypoint_head;
+    new.roi_heads.keypoint_predictor = model.roi_heads.keypoint_predictor;
     Ok(Detector::try_from_model(config, new, &device)?)
 }

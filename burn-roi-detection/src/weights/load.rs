@@ -79,8 +79,8 @@ impl StateDict {
     }
 }
 
-/// The tensors of a model in torch's layout. Their data is read when it is asked for.
-fn collected(model: &GeneralizedRcnn) -> Vec<burn_store::burn_pack::Tensor> {
+/// The tensors of a module in torch's layout. Their data is read when it is asked for.
+fn collected(model: &impl ModuleSnapshot) -> Vec<burn_store::burn_pack::Tensor> {
     model.collect(None, Some(Box::new(BurnToPyTorchAdapter)), true)
 }
 
@@ -93,8 +93,8 @@ fn field_of(name: &str) -> String {
     }
 }
 
-/// The shape of each tensor of a model in torch's layout, by its path of fields.
-fn shapes(model: &GeneralizedRcnn) -> BTreeMap<String, Vec<usize>> {
+/// The shape of each tensor of a module in torch's layout, by its path of fields.
+pub(crate) fn shapes(model: &impl ModuleSnapshot) -> BTreeMap<String, Vec<usize>> {
     let shape = |tensor: &burn_store::burn_pack::Tensor| tensor.shape.to_vec();
     let tensors = collected(model);
     tensors

@@ -40,5 +40,6 @@ mod names;
 mod state_dict;
 
 pub use error::{Mismatch, Misshapen, WeightsError};
+pub(crate) use load::shapes;
 pub use names::NameTable;
 pub use state_dict::StateDict;

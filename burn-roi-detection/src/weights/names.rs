@@ -33,7 +33,7 @@ impl NameTable {
 
     /// Gives a module names in place of its path of fields.
     ///
-    /// - `module`: its fields from [`GeneralizedRcnn`](crate::models::GeneralizedRcnn) on, such as
+    /// - `module`: its fields from the model's `backbone`, `rpn` or `roi_heads` on, such as
     ///   `backbone.body.layer1.0.downsample.conv`.
     /// - `names`: its names. The first is written, and all are read.
     pub fn insert(&mut self, module: impl Into<String>, names: &[&str]) {
@@ -149,24 +149,15 @@ impl NameTable {
             };
             self.insert(format!("{head}.fcs.{index}"), &[&name]);
         }
-        for name in ["mask_head", "mask_predictor"] {
-            self.insert(format!("roi_heads.mask.{name}"), &[&format!("roi_heads.{name}")]);
-        }
         for index in 0..config.mask_head.as_ref().map_or(0, |head| head.convolutions.len()) {
             let name = format!("roi_heads.mask_head.{index}");
             let old = format!("roi_heads.mask_head.mask_fcn{}", index + 1);
-            self.block_or(&format!("roi_heads.mask.mask_head.layers.{index}"), &name, &old);
-        }
-        for name in ["keypoint_head", "keypoint_predictor"] {
-            self.insert(format!("roi_heads.keypoint.{name}"), &[&format!("roi_heads.{name}")]);
+            self.block_or(&format!("roi_heads.mask_head.layers.{index}"), &name, &old);
         }
         for index in 0..config.keypoint_head.as_ref().map_or(0, |head| head.convolutions.len()) {
             // An activation follows each convolution.
             let name = format!("roi_heads.keypoint_head.{}", 2 * index);
-            self.insert(
-                format!("roi_heads.keypoint.keypoint_head.layers.{index}.conv"),
-                &[&name],
-            );
+            self.insert(format!("roi_heads.keypoint_head.layers.{index}.conv"), &[&name]);
         }
     }
 }
@@ -205,11 +196,11 @@ mod tests {
                     ],
                 ),
                 (
-                    "roi_heads.mask.mask_head.layers.3.conv.weight",
+                    "roi_heads.mask_head.layers.3.conv.weight",
                     &["roi_heads.mask_head.3.0.weight", "roi_heads.mask_head.mask_fcn4.weight"],
                 ),
                 (
-                    "roi_heads.mask.mask_predictor.conv5_mask.weight",
+                    "roi_heads.mask_predictor.conv5_mask.weight",
                     &["roi_heads.mask_predictor.conv5_mask.weight"],
                 ),
                 ("roi_heads.box_head.fcs.1.weight", &["roi_heads.box_head.fc7.weight"]),
@@ -242,11 +233,11 @@ mod tests {
             "keypointrcnn_resnet50_fpn",
             &[
                 (
-                    "roi_heads.keypoint.keypoint_head.layers.7.conv.bias",
+                    "roi_heads.keypoint_head.layers.7.conv.bias",
                     &["roi_heads.keypoint_head.14.bias"],
                 ),
                 (
-                    "roi_heads.keypoint.keypoint_predictor.kps_score_lowres.weight",
+                    "roi_heads.keypoint_predictor.kps_score_lowres.weight",
                     &["roi_heads.keypoint_predictor.kps_score_lowres.weight"],
                 ),
             ],

@@ -118,10 +118,7 @@ fn a_detector_without_a_pyramid_reads_one_map() {
         }
         let detector = Detector::new(config, &Device::flex());
         let images = detector.prepare(&[Picture::from_rgb([48, 64], &bytes)]);
-        let model = detector.model();
-        let levels = model
-            .backbone
-            .levels(model.backbone.body.forward(images.tensors.clone()));
+        let levels = detector.feature_pyramid(detector.body(&images));
         assert_eq!(levels.len(), 1);
         // 64 x 85, padded to 64 x 96.
         assert_eq!(levels[0].dims(), [1, 16, 4, 6]);
@@ -236,4 +233,26 @@ fn pictures_that_are_none_are_refused() {
         .try_detect(&[Picture::from_rgb([2, 2], &bytes)])
         .unwrap_err();
     assert!(error.to_string().contains("must fit into the memory"), "{error}");
+}
+
+#[test]
+fn heads_of_other_classes_are_refused() {
+    let device = Device::flex();
+    let detector = Detector::new(narrow("maskrcnn_resnet50_fpn"), &device);
+    let classes = detector.config().classes.clone();
+    let heads = detector.heads().clone();
+    let same = detector.clone().try_with_heads(heads.clone(), classes.clone()).unwrap();
+    assert_eq!(same.config(), detector.config());
+    let more = [classes.clone(), vec!["cross".to_string()]].concat();
+    let error = detector.clone().try_with_heads(heads, more).unwrap_err().to_string();
+    assert_eq!(
+        error,
+        "`heads` is modules whose box_predictor.bbox_pred.bias is [12], but must be modules for this config and these \
+         classes"
+    );
+    let heads = Detector::new(narrow("keypointrcnn_resnet50_fpn"), &device)
+        .heads()
+        .clone();
+    let error = detector.try_with_heads(heads, classes).unwrap_err().to_string();
+    assert!(error.contains("`heads` is modules whose"), "{error}");
 }

@@ -24,16 +24,16 @@ fn compare(recording: &Recording, weights: StateDict, device: &Device, name: &st
     let pictures = pictures(&pixels);
     let images = detector.prepare(&pictures);
     comparison.tensor("input", images.tensors.clone());
-    let (config, model) = (detector.config(), detector.model());
-    let maps = model.backbone.body.forward(images.tensors.clone());
+    let (config, heads) = (detector.config(), detector.heads());
+    let maps = detector.body(&images);
     for (index, map) in maps.iter().enumerate() {
         comparison.tensor(&format!("body.{index}"), map.clone());
     }
-    let levels = model.backbone.levels(maps);
+    let levels = detector.feature_pyramid(maps);
     for (index, level) in levels.iter().enumerate() {
         comparison.tensor(&format!("levels.{index}"), level.clone());
     }
-    let predicted = model.rpn.head.forward(&levels);
+    let predicted = detector.region_predictions(&levels);
     for (index, (objectness, deltas)) in predicted.objectness.iter().zip(&predicted.deltas).enumerate() {
         comparison.tensor(&format!("objectness.{index}"), objectness.clone());
         comparison.tensor(&format!("deltas.{index}"), deltas.clone());
@@ -45,19 +45,19 @@ fn compare(recording: &Recording, weights: StateDict, device: &Device, name: &st
     let sizes = &images.image_sizes;
     let pooled = pool_regions(&levels, recording.boxes("proposals", device), sizes, config, Head::Box);
     comparison.tensor("box_features", pooled.clone());
-    let (logits, deltas) = model.roi_heads.boxes(pooled);
+    let (logits, deltas) = heads.boxes(pooled);
     comparison.tensor("class_logits", logits);
     comparison.tensor("box_regression", deltas);
     let boxes = recording.boxes("boxes", device);
     if config.mask_head.is_some() {
         let pooled = pool_regions(&levels, boxes.clone(), sizes, config, Head::Mask);
         comparison.tensor("mask_features", pooled.clone());
-        comparison.tensor("mask_logits", model.roi_heads.masks(pooled).unwrap());
+        comparison.tensor("mask_logits", heads.masks(pooled).unwrap());
     }
     if config.keypoint_head.is_some() {
         let pooled = pool_regions(&levels, boxes, sizes, config, Head::Keypoint);
         comparison.tensor("keypoint_features", pooled.clone());
-        comparison.tensor("keypoint_logits", model.roi_heads.keypoints(pooled).unwrap());
+        comparison.tensor("keypoint_logits", heads.keypoints(pooled).unwrap());
     }
     for (image, instances) in detector.detect(&pictures).iter().enumerate() {
         comparison.detections(image, instances);

@@ -22,15 +22,15 @@ use table::Table;
 /// detections. The last comparison is of a whole run, from the picture to the detections.
 pub fn compare(detector: &Detector, picture: &RgbImage, recording: &Recording) -> Result<(), Error> {
     let mut table = Table::new(recording);
-    let (model, device) = (detector.model(), detector.device());
+    let (heads, device) = (detector.heads(), detector.device());
     let images = detector.try_prepare(&[as_picture(picture)?])?;
     table.compare("input", images.tensors.clone())?;
-    let maps = model.backbone.body.forward(images.tensors.clone());
+    let maps = detector.body(&images);
     for (index, map) in maps.iter().enumerate() {
         table.compare(&format!("body.{index}"), map.clone())?;
     }
     let coarsest = maps.len();
-    let levels = model.backbone.levels(maps);
+    let levels = detector.feature_pyramid(maps);
     for (index, level) in levels.iter().enumerate() {
         let name = match index == coarsest {
             true => "fpn.pool".to_string(),
@@ -38,7 +38,7 @@ pub fn compare(detector: &Detector, picture: &RgbImage, recording: &Recording) -
         };
         table.compare(&name, level.clone())?;
     }
-    let predicted = model.rpn.head.forward(&levels);
+    let predicted = detector.region_predictions(&levels);
     for (index, objectness) in predicted.objectness.iter().enumerate() {
         table.compare(&format!("rpn.objectness.{index}"), objectness.clone())?;
     }
@@ -53,7 +53,7 @@ pub fn compare(detector: &Detector, picture: &RgbImage, recording: &Recording) -
     if !proposals.is_empty() {
         let pooled = pool(detector, Head::Box, &levels, on_device(&proposals, device), &images)?;
         table.compare("box_features", pooled.clone())?;
-        let (logits, deltas) = model.roi_heads.boxes(pooled);
+        let (logits, deltas) = heads.boxes(pooled);
         table.compare("class_logits", logits)?;
         table.compare("box_regression", deltas)?;
     }
@@ -65,7 +65,7 @@ pub fn compare(detector: &Detector, picture: &RgbImage, recording: &Recording) -
     if !boxes.is_empty() {
         let pooled = pool(detector, Head::Mask, &levels, on_device(&boxes, device), &images)?;
         table.compare("mask_features", pooled.clone())?;
-        if let Some(logits) = model.roi_heads.masks(pooled) {
+        if let Some(logits) = heads.masks(pooled) {
             table.compare("mask_logits", logits)?;
         }
     }

@@ -8,10 +8,9 @@ use burn::module::Module;
 use burn::tensor::{Device, Tensor};
 
 use super::config::BodyConfig;
-pub use conv_norm::ConvNorm;
-pub use mobilenet::{InvertedResidual, MobileNetV3, SqueezeExcitation};
-pub use resnet::{Bottleneck, ResNet};
-pub(crate) use resnet::{apply, layer};
+use mobilenet::MobileNetV3;
+use resnet::ResNet;
+pub use resnet::{Bottleneck, apply, layer};
 
 /// The network that computes the feature maps. Created by [`Detector::new`](super::Detector::new).
 // A detector has one body, so the larger variant costs nothing.

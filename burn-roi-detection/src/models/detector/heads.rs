@@ -79,7 +79,10 @@ impl Detector {
         boxes: Vec<Tensor<2>>,
         images: &ImageList,
     ) -> Result<Tensor<4>, DetectionError> {
-        let boxes = boxes.into_iter().map(|boxes| boxes.to_device(&self.heads)).collect();
+        let boxes = boxes
+            .into_iter()
+            .map(|boxes| boxes.to_device(&self.heads_device))
+            .collect();
         try_pool_regions(levels, boxes, &images.image_sizes, &self.config, head)
     }
 
@@ -125,7 +128,7 @@ impl Detector {
     fn labels(&self, detections: &[Detections], class_agnostic: bool) -> Tensor<1, Int> {
         let labels = detections.iter().filter(|detections| !detections.is_empty());
         let labels = Tensor::cat(labels.map(|detections| detections.labels.clone()).collect(), 0);
-        let labels = labels.to_device(&self.heads);
+        let labels = labels.to_device(&self.heads_device);
         if class_agnostic { labels.zeros_like() } else { labels }
     }
 

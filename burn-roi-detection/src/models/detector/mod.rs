@@ -12,10 +12,12 @@ use super::picture::Picture;
 use super::proposing::Proposing;
 use super::rcnn::GeneralizedRcnn;
 use super::region_proposals::RegionPredictions;
+use super::roi_heads::RoiHeads;
 use super::stage::{Stage, StageObserver, Stages};
-use crate::Detections;
 use crate::error::DetectionError;
 use crate::forms::blocking_forms;
+use crate::weights::shapes;
+use crate::{Detections, arguments};
 use burn_roi::internal::or_panic;
 
 /// A two-stage detector on a device: Faster R-CNN, with a mask head Mask R-CNN, with a keypoint head Keypoint R-CNN.
@@ -51,7 +53,7 @@ pub struct Detector {
     model: GeneralizedRcnn,
     device: Device,
     /// Where the heads run, on regions that are pooled there.
-    heads: Device,
+    heads_device: Device,
     proposing: Proposing,
 }
 
@@ -84,12 +86,8 @@ impl Detector {
         Self::try_from_model(config, model, device)
     }
 
-    /// A detector of a config and a model that was made for it.
-    ///
-    /// # Errors
-    ///
-    /// Those of [`try_new`](Self::try_new).
-    pub fn try_from_model(
+    /// A detector of a config and a model that was made for it. The errors are those of [`try_new`](Self::try_new).
+    pub(crate) fn try_from_model(
         config: DetectorConfig,
         model: GeneralizedRcnn,
         device: &Device,
@@ -100,7 +98,7 @@ impl Detector {
             config,
             model,
             device: device.clone(),
-            heads: device.clone(),
+            heads_device: device.clone(),
         })
     }
 
@@ -108,8 +106,39 @@ impl Detector {
     /// call, and their answers come back.
     pub fn with_heads_on(mut self, device: &Device) -> Self {
         self.model.roi_heads = self.model.roi_heads.to_device(device);
-        self.heads = device.clone();
+        self.heads_device = device.clone();
         self
+    }
+
+    /// The same detector with other heads, such as trained ones.
+    ///
+    /// - `heads`: on the device of the detector's heads.
+    /// - `classes`: the names of the classes that they know, with the background.
+    ///
+    /// # Errors
+    ///
+    /// - `RoiError::Option`: a weight of `heads` has another shape than in a detector with this config and these classes,
+    ///   or is missing.
+    /// - Those of [`DetectorConfig::check`].
+    pub fn try_with_heads(mut self, heads: RoiHeads, classes: Vec<String>) -> Result<Self, DetectionError> {
+        self.config.classes = classes;
+        self.config.check()?;
+        let expected = shapes(&RoiHeads::new(&self.config, &self.heads_device));
+        let found = shapes(&heads);
+        let names = expected.keys().chain(found.keys());
+        if let Some(name) = names.into_iter().find(|&name| found.get(name) != expected.get(name)) {
+            let shape = found
+                .get(name)
+                .map_or("missing".to_string(), |shape| format!("{shape:?}"));
+            let value = format!("modules whose {name} is {shape}");
+            return Err(arguments::option(
+                "heads",
+                value,
+                "modules for this config and these classes",
+            ));
+        }
+        self.model.roi_heads = heads;
+        Ok(self)
     }
 
     /// The same detector on another device, with its heads.
@@ -117,7 +146,7 @@ impl Detector {
         Self {
             model: self.model.fork(device),
             device: device.clone(),
-            heads: device.clone(),
+            heads_device: device.clone(),
             ..self
         }
     }
@@ -133,13 +162,18 @@ impl Detector {
         &self.config
     }
 
+    /// The heads.
+    pub fn heads(&self) -> &RoiHeads {
+        &self.model.roi_heads
+    }
+
     /// The layers.
-    pub fn model(&self) -> &GeneralizedRcnn {
+    pub(crate) fn model(&self) -> &GeneralizedRcnn {
         &self.model
     }
 
     /// The layers, to change their weights.
-    pub fn model_mut(&mut self) -> &mut GeneralizedRcnn {
+    pub(crate) fn model_mut(&mut self) -> &mut GeneralizedRcnn {
         &mut self.model
     }
 
@@ -149,7 +183,8 @@ impl Detector {
     }
 
     /// The config and the layers.
-    pub fn into_parts(self) -> (DetectorConfig, GeneralizedRcnn) {
+    #[cfg(feature = "train")]
+    pub(crate) fn into_parts(self) -> (DetectorConfig, GeneralizedRcnn) {
         (self.config, self.model)
     }
 
@@ -199,24 +234,21 @@ impl Detector {
             observer,
             device: &self.device,
         };
-        let backbone = &self.model.backbone;
         let images = stages.run(Stage::Preprocessing, self.prepare_async(pictures)).await?;
-        let input = images.tensors.clone();
-        let maps = stages
-            .run(Stage::Body, async { Ok(backbone.body.forward(input)) })
-            .await?;
+        let maps = stages.run(Stage::Body, async { Ok(self.body(&images)) }).await?;
         let levels = stages
-            .run(Stage::FeaturePyramid, async { Ok(backbone.levels(maps)) })
+            .run(Stage::FeaturePyramid, async { Ok(self.feature_pyramid(maps)) })
             .await?;
         let predicted = stages
-            .run(Stage::RegionPredictions, async {
-                Ok(self.model.rpn.head.forward(&levels))
-            })
+            .run(Stage::RegionPredictions, async { Ok(self.region_predictions(&levels)) })
             .await?;
         let proposals = stages
             .run(Stage::Proposals, self.proposals_async(predicted, &images))
             .await?;
-        let levels: Vec<_> = levels.into_iter().map(|level| level.to_device(&self.heads)).collect();
+        let levels: Vec<_> = levels
+            .into_iter()
+            .map(|level| level.to_device(&self.heads_device))
+            .collect();
         let detections = self.detections(&levels, proposals, &images, &mut stages).await?;
         let mut instances = Vec::with_capacity(pictures.len());
         for (image, detections) in detections.iter().enumerate() {
@@ -247,10 +279,34 @@ impl Detector {
         ImageList::prepare(pictures, &self.config.preprocessing, &self.device).await
     }
 
+    /// The feature maps of the body.
+    ///
+    /// - `images`: the pictures, as [`prepare`](Self::prepare) returns them.
+    /// - Returns a map `[N, channels, height, width]` for each output of the config's body, the finest first.
+    pub fn body(&self, images: &ImageList) -> Vec<Tensor<4>> {
+        self.model.backbone.body.forward(images.tensors.clone())
+    }
+
+    /// What the region proposal network and the heads read, the finest level first: the levels of the feature pyramid,
+    /// or without one the body's last map.
+    ///
+    /// - `maps`: what [`body`](Self::body) returned.
+    /// - Returns levels `[N, channels, height, width]`.
+    pub fn feature_pyramid(&self, maps: Vec<Tensor<4>>) -> Vec<Tensor<4>> {
+        self.model.backbone.levels(maps)
+    }
+
+    /// What the region proposal network predicts for the anchors of each level.
+    ///
+    /// - `levels`: what [`feature_pyramid`](Self::feature_pyramid) returned.
+    pub fn region_predictions(&self, levels: &[Tensor<4>]) -> RegionPredictions {
+        self.model.rpn.head.forward(levels)
+    }
+
     blocking_forms! {
     /// The proposals of each image.
     ///
-    /// - `predicted`: what the layers of the region proposal network returned for the levels of `images`.
+    /// - `predicted`: what [`region_predictions`](Self::region_predictions) returned for the levels of `images`.
     /// - Returns for each image boxes `[K, 4]` in pixels of the resized picture, by decreasing objectness.
     pub fn proposals(&self, predicted: RegionPredictions, images: &ImageList) -> Vec<Tensor<2>>;
     }

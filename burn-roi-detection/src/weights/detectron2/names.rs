@@ -84,32 +84,29 @@ fn heads(table: &mut NameTable, config: &DetectorConfig) {
     for index in 0..config.box_head.fully_connected.len() {
         table.insert(format!("{head}.fcs.{index}"), &[&format!("{head}.fc{}", index + 1)]);
     }
-    let (path, head) = ("roi_heads.mask", "roi_heads.mask_head");
+    let head = "roi_heads.mask_head";
     for index in 0..config.mask_head.as_ref().map_or(0, |head| head.convolutions.len()) {
         block(
             table,
-            &format!("{path}.mask_head.layers.{index}"),
+            &format!("roi_heads.mask_head.layers.{index}"),
             &format!("{head}.mask_fcn{}", index + 1),
         );
     }
+    table.insert("roi_heads.mask_predictor.conv5_mask", &[&format!("{head}.deconv")]);
     table.insert(
-        format!("{path}.mask_predictor.conv5_mask"),
-        &[&format!("{head}.deconv")],
-    );
-    table.insert(
-        format!("{path}.mask_predictor.mask_fcn_logits"),
+        "roi_heads.mask_predictor.mask_fcn_logits",
         &[&format!("{head}.predictor")],
     );
-    let (path, head) = ("roi_heads.keypoint", "roi_heads.keypoint_head");
+    let head = "roi_heads.keypoint_head";
     for index in 0..config.keypoint_head.as_ref().map_or(0, |head| head.convolutions.len()) {
         block(
             table,
-            &format!("{path}.keypoint_head.layers.{index}"),
+            &format!("roi_heads.keypoint_head.layers.{index}"),
             &format!("{head}.conv_fcn{}", index + 1),
         );
     }
     table.insert(
-        format!("{path}.keypoint_predictor.kps_score_lowres"),
+        "roi_heads.keypoint_predictor.kps_score_lowres",
         &[&format!("{head}.score_lowres")],
     );
 }
