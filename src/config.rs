@@ -5,13 +5,26 @@
 use serde::{Deserialize, Deserializer};
 
 /// Declares a config, here and in burn-roi-detection. `new` takes the fields without a default, and each of the others
-/// has a `with_` function.
+/// has a `with_` function. After `fields;` there are no such functions: a config with many fields, that is a file or a
+/// part of one, is changed by its fields.
 #[doc(hidden)]
 #[macro_export]
 macro_rules! config {
     (
+        fields;
         $(#[$attribute:meta])*
-        pub struct $name:ident {
+        pub struct $name:ident { $($fields:tt)* }
+    ) => {
+        $crate::config!(@config fields $(#[$attribute])* $name { $($fields)* });
+    };
+    (
+        $(#[$attribute:meta])*
+        pub struct $name:ident { $($fields:tt)* }
+    ) => {
+        $crate::config!(@config functions $(#[$attribute])* $name { $($fields)* });
+    };
+    (
+        @config $form:ident $(#[$attribute:meta])* $name:ident {
             $($(#[$field_attribute:meta])* pub $field:ident: $type:ty $(= $default:expr)?),+ $(,)?
         }
     ) => {
@@ -21,7 +34,9 @@ macro_rules! config {
             $($(#[$field_attribute])* pub $field: $type),+
         }
 
-        $crate::config!(@fields $name [] [] [] {} { $($(#[$field_attribute])* $field: $type $(= $default)?,)+ });
+        $crate::config!(
+            @fields $form $name [] [] [] {} { $($(#[$field_attribute])* $field: $type $(= $default)?,)+ }
+        );
 
         impl burn::config::Config for $name {}
     };
@@ -29,11 +44,11 @@ macro_rules! config {
     // Takes fields one by one: the arguments of `new` and the value of each field there, the type of each field and its
     // value if JSON lacks it, and the `with_` functions, which have the attributes of their fields.
     (
-        @fields $name:ident [$($argument:tt)*] [$($value:tt)*] [$($read:tt)*] {$($setter:tt)*}
+        @fields $form:ident $name:ident [$($argument:tt)*] [$($value:tt)*] [$($read:tt)*] {$($setter:tt)*}
         { $(#[$attribute:meta])* $field:ident: $type:ty = $default:expr, $($rest:tt)* }
     ) => {
         $crate::config!(
-            @fields $name
+            @fields $form $name
             [$($argument)*]
             [$($value)* $field: $default,]
             [$($read)* ($field: $type, $default)]
@@ -53,11 +68,11 @@ macro_rules! config {
         );
     };
     (
-        @fields $name:ident [$($argument:tt)*] [$($value:tt)*] [$($read:tt)*] {$($setter:tt)*}
+        @fields $form:ident $name:ident [$($argument:tt)*] [$($value:tt)*] [$($read:tt)*] {$($setter:tt)*}
         { $(#[$attribute:meta])* $field:ident: $type:ty, $($rest:tt)* }
     ) => {
         $crate::config!(
-            @fields $name
+            @fields $form $name
             [$($argument)* $field: $type,]
             [$($value)* $field,]
             [$($read)* ($field: $type, return Err(serde::de::Error::missing_field(stringify!($field))))]
@@ -66,8 +81,8 @@ macro_rules! config {
         );
     };
     (
-        @fields $name:ident [$($argument:tt)*] [$($value:tt)*] [$(($field:ident: $type:ty, $missing:expr))*]
-        {$($setter:tt)*} {}
+        @fields $form:ident $name:ident [$($argument:tt)*] [$($value:tt)*] [$(($field:ident: $type:ty, $missing:expr))*]
+        $setters:tt {}
     ) => {
         impl $name {
             /// Creates a config with these fields, and the defaults of the others.
@@ -76,7 +91,7 @@ macro_rules! config {
                 Self { $($value)* }
             }
 
-            $($setter)*
+            $crate::config!(@setters $form $setters);
         }
 
         impl<'de> serde::Deserialize<'de> for $name {
@@ -99,6 +114,8 @@ macro_rules! config {
             }
         }
     };
+    (@setters functions {$($setter:tt)*}) => { $($setter)* };
+    (@setters fields $setters:tt) => {};
 }
 
 pub(crate) use config;

@@ -23,6 +23,9 @@
 //!   [`RoiError::DeviceRead`](burn_roi::RoiError::DeviceRead) where the device answers with a failure.
 //! - A `try_` function returns a [`DetectionError`]. Its variant `Roi` holds what region operators say too: a
 //!   [`RoiError`](burn_roi::RoiError) of a shape, a dtype, a device or an option.
+//! - The options of a function have `with_` functions, as those of region operators. The configs of [`models`],
+//!   [`train`] and [`evaluate`] are changed by their fields:
+//!   `TrainerConfig { seed: 1, ..TrainerConfig::new(schedule) }`.
 //! - A native program on an asynchronous executor sets Burn's `RuntimeKind::Async`. Without it CubeCL devices copy data
 //!   when it is used, which blocks a thread of the executor.
 //!
@@ -31,7 +34,7 @@
 //! 1. A region proposal network, built from [`ConvBlock`] and Burn's layers, computes objectness and box deltas for the
 //!    anchors of an [`AnchorGenerator`]. [`BoxCoder`] applies the box deltas to the anchors, and [`filter_proposals`]
 //!    keeps the best boxes.
-//! 2. [`multi_scale_roi_align`](burn_roi::multi_scale_roi_align()) pools the proposals. [`TwoMlpHead`] or
+//! 2. [`multi_scale_roi_align`](burn_roi::multi_scale_roi_align()) pools the proposals.
 //!    [`FastRcnnConvFcHead`], then [`FastRcnnPredictor`], classify them and refine their boxes.
 //!    [`postprocess_detections`] turns that into [`Detections`].
 //! 3. [`multi_scale_roi_align`](burn_roi::multi_scale_roi_align()) pools the detections. [`MaskRcnnHeads`] and
@@ -45,12 +48,12 @@
 //! ```
 //! use burn::tensor::{Device, Tensor};
 //! use burn_roi_detection::{
-//!     DetectionConfig, FastRcnnPredictorConfig, TwoMlpHeadConfig, postprocess_detections,
+//!     DetectionConfig, FastRcnnConvFcHeadConfig, FastRcnnPredictorConfig, postprocess_detections,
 //! };
 //! use burn_roi::{RoiAlignConfig, Rois, roi_align};
 //!
 //! let device = Device::default();
-//! let head = TwoMlpHeadConfig::new(8 * 7 * 7, 32).init(&device);
+//! let head = FastRcnnConvFcHeadConfig::new(8, [7, 7], vec![], vec![32, 32]).init(&device);
 //! let predictor = FastRcnnPredictorConfig::new(32, 5).init(&device);
 //!
 //! // A feature map of a quarter of the image's size, and a proposal in pixels of the image.
@@ -86,13 +89,13 @@
 //! ```
 //! use burn::tensor::{Device, Int, Tensor};
 //! use burn_roi_detection::{
-//!     FastRcnnPredictorConfig, TrainingSamplesConfig, TwoMlpHeadConfig, fastrcnn_loss, random_permutations,
-//!     select_training_samples,
+//!     FastRcnnConvFcHeadConfig, FastRcnnPredictorConfig, TrainingSamplesConfig, fastrcnn_loss,
+//!     random_permutations, select_training_samples,
 //! };
 //! use burn_roi::{RoiAlignConfig, Rois, roi_align};
 //!
 //! let device = Device::default();
-//! let head = TwoMlpHeadConfig::new(8 * 7 * 7, 32).init(&device.clone().autodiff());
+//! let head = FastRcnnConvFcHeadConfig::new(8, [7, 7], vec![], vec![32, 32]).init(&device.clone().autodiff());
 //! let predictor = FastRcnnPredictorConfig::new(32, 5).init(&device.clone().autodiff());
 //!
 //! let features = Tensor::<4>::ones([1, 8, 50, 76], &device);
@@ -110,7 +113,7 @@
 //! let (classification_loss, box_loss) =
 //!     fastrcnn_loss(class_logits, box_regression, &samples.labels, &samples.regression_targets);
 //! let gradients = (classification_loss + box_loss).backward();
-//! assert!(head.fc6.weight.val().grad(&gradients).is_some());
+//! assert!(head.fcs[0].weight.val().grad(&gradients).is_some());
 //! ```
 
 #![forbid(unsafe_code)]
@@ -171,7 +174,6 @@ pub use heads::{
     ConvBlock, ConvBlockConfig, FastRcnnConvFcHead, FastRcnnConvFcHeadConfig, FastRcnnPredictor,
     FastRcnnPredictorConfig, KeypointRcnnHeads, KeypointRcnnHeadsConfig, KeypointRcnnPredictor,
     KeypointRcnnPredictorConfig, MaskRcnnHeads, MaskRcnnHeadsConfig, MaskRcnnPredictor, MaskRcnnPredictorConfig,
-    TwoMlpHead, TwoMlpHeadConfig,
 };
 pub use keypoints::{heatmaps_to_keypoints, heatmaps_to_keypoints_async, try_heatmaps_to_keypoints};
 pub use nms::{batched_nms, batched_nms_async, nms, nms_async, try_batched_nms, try_nms};

@@ -6,7 +6,7 @@ use burn::nn::conv::{Conv2d, ConvTranspose2d};
 use burn::tensor::{Device, Tensor};
 use burn_roi_detection::{
     ConvBlock, ConvBlockConfig, FastRcnnConvFcHeadConfig, FastRcnnPredictorConfig, MaskRcnnHeadsConfig,
-    MaskRcnnPredictorConfig, TwoMlpHeadConfig,
+    MaskRcnnPredictorConfig,
 };
 
 use crate::cases::{Case, check_all};
@@ -17,9 +17,10 @@ const TOLERANCE: f64 = 1e-4;
 fn two_mlp_head() {
     check_all("two_mlp", |case, backend| {
         let weights = Weights::new(case, &backend.device);
-        let mut head = TwoMlpHeadConfig::new(48, 6).init(&backend.device);
-        weights.linear("fc6", &mut head.fc6);
-        weights.linear("fc7", &mut head.fc7);
+        let mut head = FastRcnnConvFcHeadConfig::new(48, [1, 1], vec![], vec![6, 6]).init(&backend.device);
+        for (layer, key) in head.fcs.iter_mut().zip(["fc6", "fc7"]) {
+            weights.linear(key, layer);
+        }
         let given = case.floats("given", &backend.device);
         case.assert_floats(0, head.forward(given), TOLERANCE, backend);
     });

@@ -42,7 +42,10 @@ pub fn batches(
             true => vec![config.preprocessing.min_size],
             false => arguments.min_size.clone(),
         },
-        batches: BatchConfig::new(arguments.batch_size.get()).with_seed(arguments.seed),
+        batches: BatchConfig {
+            seed: arguments.seed,
+            ..BatchConfig::new(arguments.batch_size.get())
+        },
         mirrored: mirrored_keypoints(keypoints.unwrap_or_default()),
         device: device.clone(),
     });

@@ -120,20 +120,26 @@ fn checkpoint(arguments: &Arguments) -> PathBuf {
 
 fn options(arguments: &Arguments) -> TrainerConfig {
     let steps = arguments.steps.get();
-    let schedule = LearningRateSchedule::new(arguments.rate)
-        .with_warmup_steps(steps / 12)
-        .with_milestones(vec![3 * steps / 4]);
+    let schedule = LearningRateSchedule {
+        warmup_steps: steps / 12,
+        milestones: vec![3 * steps / 4],
+        ..LearningRateSchedule::new(arguments.rate)
+    };
     // torchvision's numbers are for pictures of 800 x 1333 pixels.
-    let losses = DetectorLossConfig::new()
-        .with_pre_nms_top_n(300)
-        .with_post_nms_top_n(200)
-        .with_anchors_per_image(64)
-        .with_samples(TrainingSamplesConfig::new().with_batch_size_per_image(64));
-    TrainerConfig::new(schedule)
-        .with_losses(losses)
-        .with_frozen_stages(arguments.frozen_stages)
-        .with_max_gradient_norm(Some(5.0))
-        .with_seed(arguments.seed)
+    let losses = DetectorLossConfig {
+        pre_nms_top_n: 300,
+        post_nms_top_n: 200,
+        anchors_per_image: 64,
+        samples: TrainingSamplesConfig::new().with_batch_size_per_image(64),
+        ..DetectorLossConfig::new()
+    };
+    TrainerConfig {
+        losses,
+        frozen_stages: arguments.frozen_stages,
+        max_gradient_norm: Some(5.0),
+        seed: arguments.seed,
+        ..TrainerConfig::new(schedule)
+    }
 }
 
 /// The means of the losses of the last steps.

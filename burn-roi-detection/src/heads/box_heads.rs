@@ -9,68 +9,6 @@ use super::conv_block::{ConvBlock, conv_blocks};
 use burn_roi::config;
 
 config! {
-/// Options of [`TwoMlpHead`].
-#[derive(Debug)]
-pub struct TwoMlpHeadConfig {
-    /// The number of elements of a pooled region: channels times height times width.
-    pub in_channels: usize,
-    /// The number of output features of both layers.
-    pub representation_size: usize,
-}
-}
-
-impl TwoMlpHeadConfig {
-    /// Creates the module, with Burn's initial weights.
-    pub fn init(&self, device: &Device) -> TwoMlpHead {
-        let size = self.representation_size;
-        TwoMlpHead {
-            fc6: LinearConfig::new(self.in_channels, size).init(device),
-            fc7: LinearConfig::new(size, size).init(device),
-        }
-    }
-}
-
-/// Two linear layers, each with a ReLU. The semantics are those of torchvision's `TwoMLPHead`. Created by
-/// [`TwoMlpHeadConfig::init`].
-///
-/// ```
-/// use burn::tensor::{Device, Tensor};
-/// use burn_roi_detection::{FastRcnnPredictorConfig, TwoMlpHeadConfig};
-///
-/// let device = Device::default();
-/// let head = TwoMlpHeadConfig::new(8 * 7 * 7, 16).init(&device);
-/// let predictor = FastRcnnPredictorConfig::new(16, 5).init(&device);
-///
-/// let pooled = Tensor::<4>::ones([3, 8, 7, 7], &device);
-/// let (class_logits, box_regression) = predictor.forward(head.forward(pooled));
-/// assert_eq!(class_logits.dims(), [3, 5]);
-/// assert_eq!(box_regression.dims(), [3, 4 * 5]);
-/// ```
-#[derive(Module, Debug)]
-pub struct TwoMlpHead {
-    /// The first layer; `fc6` in torchvision.
-    pub fc6: Linear,
-    /// The second layer; `fc7` in torchvision.
-    pub fc7: Linear,
-}
-
-impl TwoMlpHead {
-    /// The features of pooled regions.
-    ///
-    /// - `pooled`: `[K, C, P, Q]`, where C * P * Q is `in_channels`, in the float dtype of the weights. K may be 0.
-    /// - Returns `[K, representation_size]`.
-    ///
-    /// # Panics
-    ///
-    /// Where K is above 0 and C * P * Q is not `in_channels`.
-    pub fn forward(&self, pooled: Tensor<4>) -> Tensor<2> {
-        let features = flatten(pooled);
-        let features = relu(linear(&self.fc6, features));
-        relu(linear(&self.fc7, features))
-    }
-}
-
-config! {
 /// Options of [`FastRcnnConvFcHead`].
 #[derive(Debug)]
 pub struct FastRcnnConvFcHeadConfig {
@@ -106,17 +44,22 @@ impl FastRcnnConvFcHeadConfig {
 /// 3 x 3 convolutions, then linear layers, each with a ReLU. The semantics are those of torchvision's
 /// `FastRCNNConvFCHead`. Created by [`FastRcnnConvFcHeadConfig::init`].
 ///
-/// In a torchvision checkpoint, the modules are numbered in the order of their use. With 4 convolutions, these are `0`
+/// Without convolutions and with two linear layers it is torchvision's `TwoMLPHead`, in whose checkpoints the linear
+/// layers are `fc6` and `fc7`. Otherwise the modules of a torchvision checkpoint are numbered in the order of their use. With 4 convolutions, these are `0`
 /// to `3`, `4` flattens, the first linear layer is `5`, its ReLU is `6`, and the second linear layer is `7`.
 ///
 /// ```
 /// use burn::tensor::{Device, Tensor};
-/// use burn_roi_detection::FastRcnnConvFcHeadConfig;
+/// use burn_roi_detection::{FastRcnnConvFcHeadConfig, FastRcnnPredictorConfig};
 ///
 /// let device = Device::default();
-/// let config = FastRcnnConvFcHeadConfig::new(8, [7, 7], vec![8; 4], vec![16]).with_normalized(true);
+/// let head = FastRcnnConvFcHeadConfig::new(8, [7, 7], vec![8; 4], vec![16]).with_normalized(true);
+/// let (head, predictor) = (head.init(&device), FastRcnnPredictorConfig::new(16, 5).init(&device));
+///
 /// let pooled = Tensor::<4>::ones([3, 8, 7, 7], &device);
-/// assert_eq!(config.init(&device).forward(pooled).dims(), [3, 16]);
+/// let (class_logits, box_regression) = predictor.forward(head.forward(pooled));
+/// assert_eq!(class_logits.dims(), [3, 5]);
+/// assert_eq!(box_regression.dims(), [3, 4 * 5]);
 /// ```
 #[derive(Module, Debug)]
 pub struct FastRcnnConvFcHead {
@@ -171,7 +114,7 @@ impl FastRcnnPredictorConfig {
 }
 
 /// Two linear layers that predict class logits and box deltas. The semantics are those of torchvision's
-/// `FastRCNNPredictor`. Created by [`FastRcnnPredictorConfig::init`]; [`TwoMlpHead`] has an example.
+/// `FastRCNNPredictor`. Created by [`FastRcnnPredictorConfig::init`]; [`FastRcnnConvFcHead`] has an example.
 #[derive(Module, Debug)]
 pub struct FastRcnnPredictor {
     /// The layer that predicts class logits; `cls_score` in torchvision.

@@ -7,31 +7,14 @@ use burn::tensor::ops::{InterpolateMode, InterpolateOptions};
 use burn::tensor::{Device, Tensor};
 
 use super::super::zeros::no_rows;
-use super::conv_block::{ConvBlock, conv_blocks};
+use super::mask_heads::{MaskRcnnHeads, MaskRcnnHeadsConfig};
 use burn_roi::config;
 
-config! {
 /// Options of [`KeypointRcnnHeads`].
-#[derive(Debug)]
-pub struct KeypointRcnnHeadsConfig {
-    /// The number of channels of a pooled region.
-    pub in_channels: usize,
-    /// The number of output channels of each convolution.
-    pub layers: Vec<usize>,
-}
-}
+pub type KeypointRcnnHeadsConfig = MaskRcnnHeadsConfig;
 
-impl KeypointRcnnHeadsConfig {
-    /// Creates the module, with Burn's initial weights.
-    pub fn init(&self, device: &Device) -> KeypointRcnnHeads {
-        KeypointRcnnHeads {
-            layers: conv_blocks(self.in_channels, &self.layers, false, device),
-        }
-    }
-}
-
-/// 3 x 3 convolutions, each with a ReLU. The semantics are those of torchvision's `KeypointRCNNHeads`. Created by
-/// [`KeypointRcnnHeadsConfig::init`].
+/// The convolutions of a keypoint head, which are those of a mask head without norms: 3 x 3 convolutions, each with a
+/// ReLU. The semantics are those of torchvision's `KeypointRCNNHeads`.
 ///
 /// In a torchvision checkpoint, the convolution of layer n, counted from 0, is `2n`.
 ///
@@ -47,25 +30,7 @@ impl KeypointRcnnHeadsConfig {
 /// let heatmaps = predictor.forward(head.forward(pooled));
 /// assert_eq!(heatmaps.dims(), [3, 17, 56, 56]);
 /// ```
-#[derive(Module, Debug)]
-pub struct KeypointRcnnHeads {
-    /// The convolutions.
-    pub layers: Vec<ConvBlock>,
-}
-
-impl KeypointRcnnHeads {
-    /// The features of pooled regions.
-    ///
-    /// - `pooled`: `[K, in_channels, M, M]`, in the float dtype of the weights. K may be 0.
-    /// - Returns `[K, C, M, M]`, where C is the last of `layers`.
-    ///
-    /// # Panics
-    ///
-    /// Where K is above 0 and `pooled` has another number of channels than `in_channels`.
-    pub fn forward(&self, pooled: Tensor<4>) -> Tensor<4> {
-        self.layers.iter().fold(pooled, |maps, block| block.forward(maps))
-    }
-}
+pub type KeypointRcnnHeads = MaskRcnnHeads;
 
 config! {
 /// Options of [`KeypointRcnnPredictor`].

@@ -6,10 +6,7 @@ mod conv_block;
 mod keypoint_heads;
 mod mask_heads;
 
-pub use box_heads::{
-    FastRcnnConvFcHead, FastRcnnConvFcHeadConfig, FastRcnnPredictor, FastRcnnPredictorConfig, TwoMlpHead,
-    TwoMlpHeadConfig,
-};
+pub use box_heads::{FastRcnnConvFcHead, FastRcnnConvFcHeadConfig, FastRcnnPredictor, FastRcnnPredictorConfig};
 pub use conv_block::{ConvBlock, ConvBlockConfig};
 pub use keypoint_heads::{
     KeypointRcnnHeads, KeypointRcnnHeadsConfig, KeypointRcnnPredictor, KeypointRcnnPredictorConfig,

@@ -174,7 +174,11 @@ mod tests {
 
     #[test]
     fn pictures_of_two_sizes_are_padded_to_one() {
-        let config = PreprocessingConfig::new().with_min_size(8).with_max_size(64);
+        let config = PreprocessingConfig {
+            min_size: 8,
+            max_size: 64,
+            ..PreprocessingConfig::new()
+        };
         let [one, two] = [vec![255, 0, 0], [0, 255, 0].repeat(6)];
         let pictures = [Picture::from_rgb([1, 1], &one), Picture::from_rgb([1, 6], &two)];
         let (images, values) = values(&pictures, &config);
@@ -199,10 +203,12 @@ mod tests {
         };
         let floats: Vec<f32> = (0..3).flat_map(floats).collect();
         let tensor = Tensor::from_data(TensorData::new(floats, [3, 4, 5]), &Device::flex());
-        let config = PreprocessingConfig::new()
-            .with_min_size(6)
-            .with_channel_order(ChannelOrder::Bgr)
-            .with_size_divisible(1);
+        let config = PreprocessingConfig {
+            min_size: 6,
+            channel_order: ChannelOrder::Bgr,
+            size_divisible: 1,
+            ..PreprocessingConfig::new()
+        };
         let of_bytes = values(&[Picture::from_rgb([4, 5], &bytes)], &config).1;
         let of_floats = values(&[Picture::from_tensor(tensor)], &config).1;
         assert_eq!(of_bytes, of_floats);

@@ -8,7 +8,7 @@ use crate::error::DetectionError;
 use crate::random::SplitMix64;
 use crate::random_permutations;
 
-config! {
+config! { fields;
 /// How the samples of an epoch are shuffled and put into batches.
 ///
 /// The pictures of a batch are padded to a common size. Pictures of similar shape therefore go together, as with

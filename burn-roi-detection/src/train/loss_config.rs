@@ -4,7 +4,7 @@ use burn_roi::config;
 
 use crate::{BalancedPositiveNegativeSampler, MaskTargets, Matcher, TrainingSamplesConfig};
 
-config! {
+config! { fields;
 /// How the losses of a detector are computed. The defaults are those of torchvision's detectors.
 #[derive(Debug, PartialEq)]
 pub struct DetectorLossConfig {

@@ -5,18 +5,20 @@ use burn_roi::config;
 use crate::arguments;
 use crate::error::DetectionError;
 
-config! {
+config! { fields;
 /// The learning rate of each step: it rises linearly to its peak, stays there, and falls at some steps. This is how the
 /// detectors of torchvision and detectron2 were trained.
 ///
 /// ```
 /// use burn_roi_detection::train::LearningRateSchedule;
 ///
-/// let schedule = LearningRateSchedule::new(0.5)
-///     .with_warmup_steps(4)
-///     .with_warmup_factor(0.5)
-///     .with_milestones(vec![10])
-///     .with_gamma(0.25);
+/// let schedule = LearningRateSchedule {
+///     warmup_steps: 4,
+///     warmup_factor: 0.5,
+///     milestones: vec![10],
+///     gamma: 0.25,
+///     ..LearningRateSchedule::new(0.5)
+/// };
 /// assert_eq!([0, 2, 4, 9, 10].map(|step| schedule.rate(step)), [0.25, 0.375, 0.5, 0.5, 0.125]);
 /// ```
 #[derive(Debug, PartialEq)]

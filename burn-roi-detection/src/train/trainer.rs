@@ -22,7 +22,7 @@ use crate::models::{Detector, GeneralizedRcnn};
 use crate::random::SplitMix64;
 use crate::{arguments, random_permutations};
 
-config! {
+config! { fields;
 /// How a [`Trainer`] trains. The defaults are those of torchvision's reference training.
 #[derive(Debug, PartialEq)]
 pub struct TrainerConfig {
@@ -56,7 +56,7 @@ pub struct TrainerConfig {
 /// use burn_roi_detection::train::{LearningRateSchedule, Object, Sample, Trainer, TrainerConfig, TrainingBatch};
 ///
 /// let mut config = DetectorConfig::named("fasterrcnn_resnet50_fpn").unwrap();
-/// config.preprocessing = config.preprocessing.with_min_size(64).with_max_size(64);
+/// (config.preprocessing.min_size, config.preprocessing.max_size) = (64, 64);
 /// # if let BodyConfig::ResNet(body) = &mut config.body {
 /// #     (body.stem_channels, body.bottleneck_channels, body.blocks) = (4, [4; 4], [1; 4]);
 /// #     body.batch_norm_epsilon = 1e-5;

@@ -8,7 +8,7 @@ use burn_roi_detection::weights::detectron2::{NAMES, config_from_yaml, named, na
 /// The config with few channels and one block a layer.
 fn narrow(mut config: DetectorConfig) -> DetectorConfig {
     if let BodyConfig::ResNet(body) = &mut config.body {
-        *body = body.clone().with_groups(1).with_output_channels(None);
+        (body.groups, body.output_channels) = (1, None);
         body.stem_channels = 4;
         body.bottleneck_channels = [4; 4];
         body.blocks = [1; 4];

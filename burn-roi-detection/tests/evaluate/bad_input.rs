@@ -106,21 +106,33 @@ fn an_option_out_of_its_range_is_an_error() {
     let check = |config: CocoEvaluationConfig, expected: &str| {
         assert_error(try_evaluate_coco(&dataset(), &[], &config), expected);
     };
-    let config = CocoEvaluationConfig::new(CocoKind::Bbox);
+    let config = || CocoEvaluationConfig::new(CocoKind::Bbox);
     check(
-        config.clone().with_iou_thresholds(vec![0.5, f64::NAN]),
+        CocoEvaluationConfig {
+            iou_thresholds: vec![0.5, f64::NAN],
+            ..config()
+        },
         "`iou_thresholds` is [0.5, NaN], but must be thresholds in ascending order, above 0 and at most 1",
     );
     check(
-        config.clone().with_area_limits([2.0, 1.0]),
+        CocoEvaluationConfig {
+            area_limits: [2.0, 1.0],
+            ..config()
+        },
         "`area_limits` is [2.0, 1.0], but must be finite, at least 0 and in ascending order",
     );
     check(
-        config.clone().with_max_detections(Some(vec![0, 1])),
+        CocoEvaluationConfig {
+            max_detections: Some(vec![0, 1]),
+            ..config()
+        },
         "`max_detections` is [0, 1], but must be numbers above 0, each above the one before",
     );
     check(
-        config.with_sigmas(vec![0.0]),
+        CocoEvaluationConfig {
+            sigmas: vec![0.0],
+            ..config()
+        },
         "`sigmas` is [0.0], but must be finite and above 0, one for each keypoint",
     );
 }

@@ -105,11 +105,12 @@ fn a_smaller_maximum_is_a_row_of_the_larger_ones() {
         .filter(|problem| problem.kind != CocoKind::Keypoints)
     {
         let (dataset, detections) = read(problem);
-        let config = CocoEvaluationConfig::new(problem.kind);
+        let mut config = CocoEvaluationConfig::new(problem.kind);
         let all = evaluate_coco(&dataset, &detections, &config)
             .metrics
             .ar_by_max_detections;
-        let fewer = evaluate_coco(&dataset, &detections, &config.with_max_detections(Some(vec![1, 10]))).metrics;
+        config.max_detections = Some(vec![1, 10]);
+        let fewer = evaluate_coco(&dataset, &detections, &config).metrics;
         assert_eq!(fewer.ar_by_max_detections, all[..2]);
         assert_eq!(fewer.ar, all[1].ar);
     }

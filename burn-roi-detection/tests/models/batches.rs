@@ -111,9 +111,11 @@ fn a_detector_without_a_pyramid_reads_one_map() {
             body.last_dilation = if on_regions { 1 } else { 2 };
         }
         if on_regions {
-            config.box_head = BoxHeadConfig::new(vec![], vec![])
-                .with_pooled_size(14)
-                .with_score_threshold(0.0);
+            config.box_head = BoxHeadConfig {
+                pooled_size: 14,
+                score_threshold: 0.0,
+                ..BoxHeadConfig::new(vec![], vec![])
+            };
             config.mask_head = Some(MaskHeadConfig::new(vec![], 4));
         }
         let detector = Detector::new(config, &Device::flex());

@@ -122,10 +122,10 @@ fn heads_without_regions_have_gradients_of_0() {
             losses.0 + losses.1
         };
 
-        let head = TwoMlpHeadConfig::new(4 * 7 * 7, 6).init(&device);
+        let head = FastRcnnConvFcHeadConfig::new(4, [7, 7], vec![], vec![6, 6]).init(&device);
         let predictor = FastRcnnPredictorConfig::new(6, 3).init(&device);
         let gradients = box_losses(head.forward(pooled()), &predictor).backward();
-        for layer in [&head.fc6, &head.fc7, &predictor.cls_score, &predictor.bbox_pred] {
+        for layer in [&head.fcs[0], &head.fcs[1], &predictor.cls_score, &predictor.bbox_pred] {
             assert_no_gradient(&layer.weight.val(), &gradients);
         }
         assert_no_gradient(&features, &gradients);

@@ -12,7 +12,10 @@ fn sizes() -> Vec<[usize; 2]> {
 
 #[test]
 fn each_sample_is_in_one_batch() {
-    let config = BatchConfig::new(3).with_seed(7);
+    let config = BatchConfig {
+        seed: 7,
+        ..BatchConfig::new(3)
+    };
     let batches = config.epoch(&sizes(), 2);
     let mut all: Vec<usize> = batches.concat();
     assert_ne!(all, (0..40).collect::<Vec<_>>());
@@ -27,10 +30,11 @@ fn each_sample_is_in_one_batch() {
 fn a_batch_has_samples_of_one_shape() {
     let sizes = sizes();
     for factor in [0, 1, 3] {
-        for batch in BatchConfig::new(4)
-            .with_aspect_ratio_group_factor(factor)
-            .epoch(&sizes, 0)
-        {
+        let config = BatchConfig {
+            aspect_ratio_group_factor: factor,
+            ..BatchConfig::new(4)
+        };
+        for batch in config.epoch(&sizes, 0) {
             let is_landscape = |&sample: &usize| sizes[sample][1] >= sizes[sample][0];
             let landscapes = batch.iter().filter(|sample| is_landscape(sample)).count();
             assert!(landscapes == 0 || landscapes == batch.len(), "{factor}: {batch:?}");
@@ -47,7 +51,13 @@ fn a_batch_has_samples_of_one_shape() {
 
 #[test]
 fn seed_and_epoch_decide_the_order() {
-    let of = |seed, epoch| BatchConfig::new(4).with_seed(seed).epoch(&sizes(), epoch);
+    let of = |seed, epoch| {
+        BatchConfig {
+            seed,
+            ..BatchConfig::new(4)
+        }
+        .epoch(&sizes(), epoch)
+    };
     assert_eq!(of(1, 3), of(1, 3));
     assert_ne!(of(1, 3), of(1, 4));
     assert_ne!(of(1, 3), of(2, 3));
@@ -61,9 +71,11 @@ fn options_out_of_range() {
         "`batch_size` is 0, but must be above 0",
     );
     assert_error(
-        BatchConfig::new(1)
-            .with_aspect_ratio_group_factor(1001)
-            .try_epoch(&[], 0),
+        BatchConfig {
+            aspect_ratio_group_factor: 1001,
+            ..BatchConfig::new(1)
+        }
+        .try_epoch(&[], 0),
         "`aspect_ratio_group_factor` is 1001, but must be at most 1000",
     );
 }

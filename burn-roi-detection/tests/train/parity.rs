@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use burn::tensor::{DType, Device, TensorData};
 use burn_roi_detection::models::{
     BodyConfig, BoxHeadConfig, Detector, DetectorConfig, FeaturePyramidConfig, KeypointHeadConfig, MaskHeadConfig,
-    PreprocessingConfig, RegionProposalsConfig, ResNetConfig,
+    RegionProposalsConfig, ResNetConfig,
 };
 use burn_roi_detection::train::{
     DetectorLossConfig, LearningRateSchedule, Object, Sample, Trainer, TrainerConfig, TrainingBatch,
@@ -96,7 +96,7 @@ pub fn config(kind: &str) -> DetectorConfig {
     let body = ResNetConfig::new(8, [4, 4, 6, 8], [1; 4]);
     let anchors = [8.0, 16.0, 32.0, 48.0, 64.0].map(|size| vec![size]).to_vec();
     let keypoints = ["nose", "left_eye", "right_eye"].map(String::from).to_vec();
-    let config = DetectorConfig::new(
+    let mut config = DetectorConfig::new(
         kind.to_string(),
         ["background", "one", "two"].map(String::from).to_vec(),
         BodyConfig::ResNet(body),
@@ -104,10 +104,10 @@ pub fn config(kind: &str) -> DetectorConfig {
         RegionProposalsConfig::new(1, anchors, vec![0.5, 1.0, 2.0]),
         BoxHeadConfig::new(vec![], vec![16, 16]),
     );
+    config.mask_head = (kind == "mask").then(|| MaskHeadConfig::new(vec![8, 8], 8));
+    config.keypoint_head = (kind == "keypoint").then(|| KeypointHeadConfig::new(keypoints, vec![8, 8]));
+    (config.preprocessing.min_size, config.preprocessing.max_size) = (SIDE, SIDE);
     config
-        .with_mask_head((kind == "mask").then(|| MaskHeadConfig::new(vec![8, 8], 8)))
-        .with_keypoint_head((kind == "keypoint").then(|| KeypointHeadConfig::new(keypoints, vec![8, 8])))
-        .with_preprocessing(PreprocessingConfig::new().with_min_size(SIDE).with_max_size(SIDE))
 }
 
 /// A detector with the weights before the first step.
@@ -128,11 +128,16 @@ pub fn detector(recording: &Recording, kind: &str, device: &Device) -> Detector 
 /// The options of the recorded steps.
 pub fn trainer_config() -> TrainerConfig {
     let samples = TrainingSamplesConfig::new().with_batch_size_per_image(32);
-    let losses = DetectorLossConfig::new()
-        .with_pre_nms_top_n(20)
-        .with_post_nms_top_n(40)
-        .with_samples(samples);
-    TrainerConfig::new(LearningRateSchedule::new(0.005)).with_losses(losses)
+    let losses = DetectorLossConfig {
+        pre_nms_top_n: 20,
+        post_nms_top_n: 40,
+        samples,
+        ..DetectorLossConfig::new()
+    };
+    TrainerConfig {
+        losses,
+        ..TrainerConfig::new(LearningRateSchedule::new(0.005))
+    }
 }
 
 #[track_caller]

@@ -53,7 +53,10 @@ fn a_run_that_was_interrupted_ends_as_one_that_was_not() {
 fn frozen_stages_stay_as_they_are() {
     let start = weights(&trainer(trainer_config()));
     for frozen in 0..=5 {
-        let mut trainer = trainer(trainer_config().with_frozen_stages(frozen));
+        let mut trainer = trainer(TrainerConfig {
+            frozen_stages: frozen,
+            ..trainer_config()
+        });
         trainer.step(&batch(0)).unwrap();
         let end = weights(&trainer);
         let stages = ["conv1", "layer1", "layer2", "layer3", "layer4"];
@@ -78,7 +81,11 @@ fn frozen_stages_stay_as_they_are() {
 fn the_norm_of_all_gradients_is_limited() {
     let start = weights(&trainer(trainer_config()));
     let change = |limit: Option<f64>| {
-        let options = trainer_config().with_weight_decay(0.0).with_max_gradient_norm(limit);
+        let options = TrainerConfig {
+            weight_decay: 0.0,
+            max_gradient_norm: limit,
+            ..trainer_config()
+        };
         let mut trainer = trainer(options);
         let norm = trainer.step(&batch(0)).unwrap().gradient_norm;
         let squares = weights(&trainer).tensors.into_iter().map(|(name, data)| {
@@ -119,7 +126,10 @@ fn pictures_without_objects_are_learned_from() {
 
 #[test]
 fn a_loss_that_is_not_finite_stops_the_run() {
-    let mut trainer = trainer(TrainerConfig::new(LearningRateSchedule::new(1e18)).with_losses(trainer_config().losses));
+    let mut trainer = trainer(TrainerConfig {
+        losses: trainer_config().losses,
+        ..TrainerConfig::new(LearningRateSchedule::new(1e18))
+    });
     let error = (0..4).find_map(|_| trainer.step(&batch(0)).err()).expect("an error");
     assert!(
         matches!(error, TrainingError::NotFinite { .. } | TrainingError::Detection(_)),
@@ -164,15 +174,24 @@ fn options_out_of_range() {
         "`peak` is NaN, but must be finite, and 0 or above",
     );
     assert_error(
-        call(config().with_momentum(1.5)),
+        call(TrainerConfig {
+            momentum: 1.5,
+            ..config()
+        }),
         "`momentum` is 1.5, but must be from 0 to 1",
     );
     assert_error(
-        call(config().with_weight_decay(-1.0)),
+        call(TrainerConfig {
+            weight_decay: -1.0,
+            ..config()
+        }),
         "`weight_decay` is -1, but must be finite, and 0 or above",
     );
     assert_error(
-        call(config().with_max_gradient_norm(Some(0.0))),
+        call(TrainerConfig {
+            max_gradient_norm: Some(0.0),
+            ..config()
+        }),
         "`max_gradient_norm` is 0, but must be above 0",
     );
 }

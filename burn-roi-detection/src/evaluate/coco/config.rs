@@ -34,7 +34,7 @@ pub const COCO_KEYPOINT_SIGMAS: [f64; 17] = [
     0.089,
 ];
 
-config! {
+config! { fields;
 /// Options of [`evaluate_coco`](super::evaluate_coco); the defaults are COCO's.
 #[derive(Debug, PartialEq)]
 pub struct CocoEvaluationConfig {

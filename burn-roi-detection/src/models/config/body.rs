@@ -17,7 +17,7 @@ pub enum BodyConfig {
     MobileNetV3(MobileNetV3Config),
 }
 
-config! {
+config! { fields;
 /// A ResNet of bottleneck blocks: a stem and four layers, whose outputs have 1/4, 1/8, 1/16 and 1/32 of the picture's
 /// size.
 ///
@@ -25,9 +25,11 @@ config! {
 /// use burn_roi_detection::models::ResNetConfig;
 ///
 /// // detectron2's X-101-32x8d: 32 groups of 8 channels in the first layer.
-/// let config = ResNetConfig::new(64, [256, 512, 1024, 2048], [3, 4, 23, 3])
-///     .with_groups(32)
-///     .with_output_channels(Some([256, 512, 1024, 2048]));
+/// let config = ResNetConfig {
+///     groups: 32,
+///     output_channels: Some([256, 512, 1024, 2048]),
+///     ..ResNetConfig::new(64, [256, 512, 1024, 2048], [3, 4, 23, 3])
+/// };
 /// assert_eq!(config.layer_channels(), [256, 512, 1024, 2048]);
 /// ```
 #[derive(Debug, PartialEq)]
@@ -68,7 +70,7 @@ impl ResNetConfig {
     }
 }
 
-config! {
+config! { fields;
 /// A MobileNetV3: a stem, inverted residual blocks and a last 1 x 1 convolution, as in torchvision's `features`.
 #[derive(Debug, PartialEq)]
 pub struct MobileNetV3Config {
@@ -89,7 +91,7 @@ pub struct MobileNetV3Config {
 }
 }
 
-config! {
+config! { fields;
 /// A block of a MobileNetV3: a 1 x 1 convolution that expands, a depthwise convolution, squeeze and excitation, and a
 /// 1 x 1 convolution that projects.
 #[derive(Debug, PartialEq)]

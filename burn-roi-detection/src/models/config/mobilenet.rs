@@ -26,11 +26,13 @@ const LARGE: [Row; 15] = [
 /// The body of torchvision's detectors with MobileNetV3: the maps are the first output with 1/32 of the picture's size
 /// and the last convolution.
 pub fn large() -> MobileNetV3Config {
-    let blocks = LARGE.map(|(kernel_size, expanded, output, squeeze, hard_swish, stride)| {
-        InvertedResidualConfig::new(kernel_size, expanded, output)
-            .with_squeeze_channels(squeeze)
-            .with_hard_swish(hard_swish)
-            .with_stride(stride)
-    });
+    let blocks = LARGE.map(
+        |(kernel_size, expanded, output, squeeze, hard_swish, stride)| InvertedResidualConfig {
+            squeeze_channels: squeeze,
+            hard_swish,
+            stride,
+            ..InvertedResidualConfig::new(kernel_size, expanded, output)
+        },
+    );
     MobileNetV3Config::new(16, blocks.to_vec(), 960, vec![13, 16])
 }

@@ -15,7 +15,7 @@ pub use parts::{
     PreprocessingConfig, RegionProposalsConfig,
 };
 
-config! {
+config! { fields;
 /// A two-stage detector: Faster R-CNN, with a mask head Mask R-CNN, and with a keypoint head Keypoint R-CNN.
 ///
 /// The values are those of torchvision's and detectron2's detectors. [`DetectorConfig::named`] has torchvision's

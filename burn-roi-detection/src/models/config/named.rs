@@ -45,7 +45,10 @@ fn names(names: &[&str]) -> Vec<String> {
 
 fn resnet50() -> DetectorConfig {
     // torchvision sets this to 0 when it loads the checkpoints of the first versions, which were trained with 0.
-    let body = ResNetConfig::new(64, [64, 128, 256, 512], [3, 4, 6, 3]).with_batch_norm_epsilon(0.0);
+    let body = ResNetConfig {
+        batch_norm_epsilon: 0.0,
+        ..ResNetConfig::new(64, [64, 128, 256, 512], [3, 4, 6, 3])
+    };
     let anchor_sizes = [32.0, 64.0, 128.0, 256.0, 512.0].map(|size| vec![size]).to_vec();
     DetectorConfig::new(
         String::new(),
@@ -57,13 +60,15 @@ fn resnet50() -> DetectorConfig {
     )
 }
 
-fn with_masks(config: DetectorConfig) -> DetectorConfig {
-    config.with_mask_head(Some(MaskHeadConfig::new(vec![256; 4], 256)))
+fn with_masks(mut config: DetectorConfig) -> DetectorConfig {
+    config.mask_head = Some(MaskHeadConfig::new(vec![256; 4], 256));
+    config
 }
 
 fn with_keypoints(mut config: DetectorConfig) -> DetectorConfig {
     config.classes = names(&["no person", "person"]);
-    config.with_keypoint_head(Some(KeypointHeadConfig::new(names(&coco::KEYPOINTS), vec![512; 8])))
+    config.keypoint_head = Some(KeypointHeadConfig::new(names(&coco::KEYPOINTS), vec![512; 8]));
+    config
 }
 
 /// The differences of torchvision's `_v2` models: batch norms everywhere, and deeper heads.
@@ -72,10 +77,18 @@ fn version_2(mut config: DetectorConfig) -> DetectorConfig {
         body.batch_norm_epsilon = 1e-5;
         body.frozen_norms = false;
     }
-    config.feature_pyramid = Some(FeaturePyramidConfig::new(256).with_normalized(true));
+    config.feature_pyramid = Some(FeaturePyramidConfig {
+        normalized: true,
+        ..FeaturePyramidConfig::new(256)
+    });
     config.region_proposals.convolutions = 2;
-    config.box_head = BoxHeadConfig::new(vec![256; 4], vec![1024]).with_normalized(true);
-    config.mask_head = config.mask_head.map(|head| head.with_normalized(true));
+    config.box_head = BoxHeadConfig {
+        normalized: true,
+        ..BoxHeadConfig::new(vec![256; 4], vec![1024])
+    };
+    if let Some(head) = &mut config.mask_head {
+        head.normalized = true;
+    }
     config
 }
 
@@ -91,6 +104,6 @@ fn mobilenet_v3_large_320() -> DetectorConfig {
     let mut config = mobilenet_v3_large();
     config.region_proposals.pre_nms_top_n = 150;
     config.region_proposals.post_nms_top_n = 150;
-    config.preprocessing = config.preprocessing.with_min_size(320).with_max_size(640);
+    (config.preprocessing.min_size, config.preprocessing.max_size) = (320, 640);
     config
 }

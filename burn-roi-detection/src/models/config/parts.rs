@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::BaseAnchors;
 
-config! {
+config! { fields;
 /// A feature pyramid: a level for each map of the body, merged with the coarser maps, and one of half the coarsest
 /// level's size, which only the region proposal network reads.
 #[derive(Debug, PartialEq)]
@@ -17,7 +17,7 @@ pub struct FeaturePyramidConfig {
 }
 }
 
-config! {
+config! { fields;
 /// The region proposal network, its anchors, and the choice of proposals.
 #[derive(Debug, PartialEq)]
 pub struct RegionProposalsConfig {
@@ -48,7 +48,7 @@ pub struct RegionProposalsConfig {
 }
 }
 
-config! {
+config! { fields;
 /// The box head: pooled regions to classes and box deltas, and the choice of detections.
 #[derive(Debug, PartialEq)]
 pub struct BoxHeadConfig {
@@ -80,7 +80,7 @@ pub struct BoxHeadConfig {
 }
 }
 
-config! {
+config! { fields;
 /// The mask head: pooled detections to a mask for each class.
 #[derive(Debug, PartialEq)]
 pub struct MaskHeadConfig {
@@ -118,7 +118,7 @@ pub enum MaskPaste {
     PixelCentres,
 }
 
-config! {
+config! { fields;
 /// The keypoint head: pooled detections to a heatmap for each keypoint.
 #[derive(Debug, PartialEq)]
 pub struct KeypointHeadConfig {
@@ -146,7 +146,7 @@ pub enum Background {
     Last,
 }
 
-config! {
+config! { fields;
 /// How a picture becomes the model's input: it is resized and normalized, and the pictures of a batch are padded with
 /// zeros on the right and at the bottom to a common size.
 #[derive(Debug, PartialEq)]

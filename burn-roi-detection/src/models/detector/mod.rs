@@ -29,7 +29,7 @@ use burn_roi::internal::or_panic;
 /// use burn_roi_detection::models::{BodyConfig, Detector, DetectorConfig, Picture};
 ///
 /// let mut config = DetectorConfig::named("maskrcnn_resnet50_fpn").unwrap();
-/// config.preprocessing = config.preprocessing.with_min_size(32).with_max_size(64);
+/// (config.preprocessing.min_size, config.preprocessing.max_size) = (32, 64);
 /// # if let BodyConfig::ResNet(body) = &mut config.body {
 /// #     body.bottleneck_channels = [4; 4];
 /// #     body.blocks = [1; 4];

@@ -87,7 +87,10 @@ fn pyramid(settings: &mut Settings, layout: &Layout) -> Result<Option<FeaturePyr
     settings.one_of("MODEL.FPN.FUSE_TYPE", &["sum"])?;
     let channels = settings.size("MODEL.FPN.OUT_CHANNELS", 256)?;
     let normalized = settings.is_normalized("MODEL.FPN.NORM")?;
-    Ok(Some(FeaturePyramidConfig::new(channels).with_normalized(normalized)))
+    Ok(Some(FeaturePyramidConfig {
+        normalized,
+        ..FeaturePyramidConfig::new(channels)
+    }))
 }
 
 fn preprocessing(settings: &mut Settings, layout: &Layout) -> Result<PreprocessingConfig, ConfigError> {
@@ -97,13 +100,14 @@ fn preprocessing(settings: &mut Settings, layout: &Layout) -> Result<Preprocessi
     };
     let mean = settings.floats("MODEL.PIXEL_MEAN", [103.53, 116.28, 123.675])?;
     let std = settings.floats("MODEL.PIXEL_STD", [1.0; 3])?;
-    Ok(PreprocessingConfig::new()
-        .with_min_size(settings.size("INPUT.MIN_SIZE_TEST", 800)?)
-        .with_max_size(settings.size("INPUT.MAX_SIZE_TEST", 1333)?)
-        .with_mean(mean.map(|value| value as f32))
-        .with_std(std.map(|value| value as f32))
-        .with_maximum(255.0)
-        .with_channel_order(order)
+    Ok(PreprocessingConfig {
+        min_size: settings.size("INPUT.MIN_SIZE_TEST", 800)?,
+        max_size: settings.size("INPUT.MAX_SIZE_TEST", 1333)?,
+        mean: mean.map(|value| value as f32),
+        std: std.map(|value| value as f32),
+        maximum: 255.0,
+        channel_order: order,
         // Only the pyramid asks for padding.
-        .with_size_divisible(if layout.is_pyramid { 32 } else { 1 }))
+        size_divisible: if layout.is_pyramid { 32 } else { 1 },
+    })
 }

@@ -46,17 +46,19 @@ pub(super) fn box_head(settings: &mut Settings, layout: &Layout) -> Result<BoxHe
             (vec![channels; convolutions], vec![features; linear], normalized)
         }
     };
-    Ok(BoxHeadConfig::new(convolutions, linear)
-        .with_normalized(normalized)
-        .with_pooled_size(settings.size("MODEL.ROI_BOX_HEAD.POOLER_RESOLUTION", 14)?)
-        .with_sampling_ratio(settings.size("MODEL.ROI_BOX_HEAD.POOLER_SAMPLING_RATIO", 0)?)
-        .with_aligned(is_aligned(settings, "ROI_BOX_HEAD")?)
-        .with_class_agnostic_regression(settings.bool("MODEL.ROI_BOX_HEAD.CLS_AGNOSTIC_BBOX_REG", false)?)
-        .with_weights(settings.floats("MODEL.ROI_BOX_HEAD.BBOX_REG_WEIGHTS", [10.0, 10.0, 5.0, 5.0])?)
-        .with_score_threshold(settings.float("MODEL.ROI_HEADS.SCORE_THRESH_TEST", 0.05)?)
-        .with_nms_threshold(settings.float("MODEL.ROI_HEADS.NMS_THRESH_TEST", 0.5)?)
-        .with_detections_per_image(settings.size("TEST.DETECTIONS_PER_IMAGE", 100)?)
-        .with_min_size(ABOVE_0))
+    Ok(BoxHeadConfig {
+        normalized,
+        pooled_size: settings.size("MODEL.ROI_BOX_HEAD.POOLER_RESOLUTION", 14)?,
+        sampling_ratio: settings.size("MODEL.ROI_BOX_HEAD.POOLER_SAMPLING_RATIO", 0)?,
+        aligned: is_aligned(settings, "ROI_BOX_HEAD")?,
+        class_agnostic_regression: settings.bool("MODEL.ROI_BOX_HEAD.CLS_AGNOSTIC_BBOX_REG", false)?,
+        weights: settings.floats("MODEL.ROI_BOX_HEAD.BBOX_REG_WEIGHTS", [10.0, 10.0, 5.0, 5.0])?,
+        score_threshold: settings.float("MODEL.ROI_HEADS.SCORE_THRESH_TEST", 0.05)?,
+        nms_threshold: settings.float("MODEL.ROI_HEADS.NMS_THRESH_TEST", 0.5)?,
+        detections_per_image: settings.size("TEST.DETECTIONS_PER_IMAGE", 100)?,
+        min_size: ABOVE_0,
+        ..BoxHeadConfig::new(convolutions, linear)
+    })
 }
 
 pub(super) fn mask_head(
@@ -71,23 +73,23 @@ pub(super) fn mask_head(
     settings.one_of("MODEL.ROI_MASK_HEAD.NAME", &["MaskRCNNConvUpsampleHead"])?;
     let channels = settings.size("MODEL.ROI_MASK_HEAD.CONV_DIM", 256)?;
     let convolutions = settings.count("MODEL.ROI_MASK_HEAD.NUM_CONV", 0)?;
-    let head = MaskHeadConfig::new(vec![channels; convolutions], channels)
-        .with_normalized(settings.is_normalized("MODEL.ROI_MASK_HEAD.NORM")?)
-        .with_class_agnostic(settings.bool("MODEL.ROI_MASK_HEAD.CLS_AGNOSTIC_MASK", false)?)
-        .with_paste(MaskPaste::PixelCentres);
-    let head = match layout.is_res5_on_regions {
-        // Both heads pool as the box head does.
-        true => {
-            settings.ignore(&["MODEL.ROI_MASK_HEAD.POOLER_"]);
-            head.with_pooled_size(boxes.pooled_size)
-                .with_sampling_ratio(boxes.sampling_ratio)
-                .with_aligned(boxes.aligned)
-        }
-        false => head
-            .with_pooled_size(settings.size("MODEL.ROI_MASK_HEAD.POOLER_RESOLUTION", 14)?)
-            .with_sampling_ratio(settings.size("MODEL.ROI_MASK_HEAD.POOLER_SAMPLING_RATIO", 0)?)
-            .with_aligned(is_aligned(settings, "ROI_MASK_HEAD")?),
+    let mut head = MaskHeadConfig {
+        normalized: settings.is_normalized("MODEL.ROI_MASK_HEAD.NORM")?,
+        class_agnostic: settings.bool("MODEL.ROI_MASK_HEAD.CLS_AGNOSTIC_MASK", false)?,
+        paste: MaskPaste::PixelCentres,
+        ..MaskHeadConfig::new(vec![channels; convolutions], channels)
     };
+    if layout.is_res5_on_regions {
+        // Both heads pool as the box head does.
+        settings.ignore(&["MODEL.ROI_MASK_HEAD.POOLER_"]);
+        head.pooled_size = boxes.pooled_size;
+        head.sampling_ratio = boxes.sampling_ratio;
+        head.aligned = boxes.aligned;
+    } else {
+        head.pooled_size = settings.size("MODEL.ROI_MASK_HEAD.POOLER_RESOLUTION", 14)?;
+        head.sampling_ratio = settings.size("MODEL.ROI_MASK_HEAD.POOLER_SAMPLING_RATIO", 0)?;
+        head.aligned = is_aligned(settings, "ROI_MASK_HEAD")?;
+    }
     Ok(Some(head))
 }
 
@@ -99,10 +101,10 @@ pub(super) fn keypoint_head(settings: &mut Settings) -> Result<Option<KeypointHe
     settings.one_of("MODEL.ROI_KEYPOINT_HEAD.NAME", &["KRCNNConvDeconvUpsampleHead"])?;
     let count = settings.count("MODEL.ROI_KEYPOINT_HEAD.NUM_KEYPOINTS", 17)?;
     let convolutions = settings.sizes("MODEL.ROI_KEYPOINT_HEAD.CONV_DIMS", &[512; 8])?;
-    Ok(Some(
-        KeypointHeadConfig::new(keypoints(count), convolutions)
-            .with_pooled_size(settings.size("MODEL.ROI_KEYPOINT_HEAD.POOLER_RESOLUTION", 14)?)
-            .with_sampling_ratio(settings.size("MODEL.ROI_KEYPOINT_HEAD.POOLER_SAMPLING_RATIO", 0)?)
-            .with_aligned(is_aligned(settings, "ROI_KEYPOINT_HEAD")?),
-    ))
+    Ok(Some(KeypointHeadConfig {
+        pooled_size: settings.size("MODEL.ROI_KEYPOINT_HEAD.POOLER_RESOLUTION", 14)?,
+        sampling_ratio: settings.size("MODEL.ROI_KEYPOINT_HEAD.POOLER_SAMPLING_RATIO", 0)?,
+        aligned: is_aligned(settings, "ROI_KEYPOINT_HEAD")?,
+        ..KeypointHeadConfig::new(keypoints(count), convolutions)
+    }))
 }

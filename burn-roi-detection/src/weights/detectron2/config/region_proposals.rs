@@ -58,20 +58,22 @@ pub(super) fn region_proposals(settings: &mut Settings, layout: &Layout) -> Resu
         ));
     };
     let min_size = settings.float("MODEL.PROPOSAL_GENERATOR.MIN_SIZE", 0.0)?;
-    Ok(RegionProposalsConfig::new(convolutions.len(), sizes, ratio.clone())
-        .with_pre_nms_top_n(settings.size("MODEL.RPN.PRE_NMS_TOPK_TEST", 6000)?)
-        .with_post_nms_top_n(settings.size("MODEL.RPN.POST_NMS_TOPK_TEST", 1000)?)
-        .with_nms_threshold(settings.float("MODEL.RPN.NMS_THRESH", 0.7)?)
+    Ok(RegionProposalsConfig {
+        pre_nms_top_n: settings.size("MODEL.RPN.PRE_NMS_TOPK_TEST", 6000)?,
+        post_nms_top_n: settings.size("MODEL.RPN.POST_NMS_TOPK_TEST", 1000)?,
+        nms_threshold: settings.float("MODEL.RPN.NMS_THRESH", 0.7)?,
         // No proposal's probability is below it.
-        .with_score_threshold(0.0)
+        score_threshold: 0.0,
         // detectron2's boxes are larger than the size, here they are at least as large.
-        .with_min_size(if min_size > 0.0 {
+        min_size: if min_size > 0.0 {
             f64::from((min_size as f32).next_up())
         } else {
             ABOVE_0
-        })
-        .with_base_anchors(BaseAnchors::Detectron2)
-        .with_anchor_offset(settings.float("MODEL.ANCHOR_GENERATOR.OFFSET", 0.0)?)
-        .with_anchor_strides(Some(strides))
-        .with_weights(settings.floats("MODEL.RPN.BBOX_REG_WEIGHTS", [1.0; 4])?))
+        },
+        base_anchors: BaseAnchors::Detectron2,
+        anchor_offset: settings.float("MODEL.ANCHOR_GENERATOR.OFFSET", 0.0)?,
+        anchor_strides: Some(strides),
+        weights: settings.floats("MODEL.RPN.BBOX_REG_WEIGHTS", [1.0; 4])?,
+        ..RegionProposalsConfig::new(convolutions.len(), sizes, ratio.clone())
+    })
 }

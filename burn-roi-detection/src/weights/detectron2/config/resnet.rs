@@ -39,11 +39,13 @@ pub(super) fn resnet(settings: &mut Settings, layout: &Layout) -> Result<ResNetC
     let stem = settings.size("MODEL.RESNETS.STEM_OUT_CHANNELS", 64)?;
     let doubled = |first: usize| [1, 2, 4, 8].map(|factor| factor * first);
     let norms = ["FrozenBN", "BN", "SyncBN", "nnSyncBN", "naiveSyncBN"];
-    Ok(ResNetConfig::new(stem, doubled(groups * width), blocks)
-        .with_output_channels(Some(doubled(outputs)))
-        .with_groups(groups)
-        .with_frozen_norms(settings.one_of("MODEL.RESNETS.NORM", &norms)? == norms[0])
-        .with_stride_in_1x1(settings.bool("MODEL.RESNETS.STRIDE_IN_1X1", true)?)
-        .with_last_dilation(settings.size("MODEL.RESNETS.RES5_DILATION", 1)?)
-        .with_last_layer_on_regions(layout.is_res5_on_regions))
+    Ok(ResNetConfig {
+        output_channels: Some(doubled(outputs)),
+        groups,
+        frozen_norms: settings.one_of("MODEL.RESNETS.NORM", &norms)? == norms[0],
+        stride_in_1x1: settings.bool("MODEL.RESNETS.STRIDE_IN_1X1", true)?,
+        last_dilation: settings.size("MODEL.RESNETS.RES5_DILATION", 1)?,
+        last_layer_on_regions: layout.is_res5_on_regions,
+        ..ResNetConfig::new(stem, doubled(groups * width), blocks)
+    })
 }
