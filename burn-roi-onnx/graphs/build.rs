@@ -53,13 +53,34 @@ const REFUSED: [(&str, &str); 10] = [
     ("mmdeploy_multi_level_roi_align_max", "`roi_scale_factor` is 1.5"),
     ("trt_pyramid_roi_align_swapped", "`roi_coords_plusone` is 1"),
     ("trt_pyramid_roi_align_legacy", "`legacy` is 1"),
-    ("refused_pad_negative", "\"refused\" (Pad): the input `pads` is [0, 0, -1, 2, 0, 0, 1, 0]"),
-    ("refused_pad_negative_attribute", "\"refused\" (Pad): the input `pads` is [0, 0, 0, -1,"),
-    ("refused_pad_wrap", "\"refused\" (Pad): the attribute `mode` is \"wrap\""),
-    ("refused_pad_value", "the input `constant_value` is Int64([1099511627777]); it must be exact in f32"),
-    ("refused_grid_sample_cubic", "\"refused\" (GridSample): the attribute `mode` is \"bicubic\""),
-    ("refused_grid_sample_volume", "\"refused\" (GridSample): the input `X` is of rank 5; it must be of rank 4"),
-    ("refused_resize_antialias", "the attribute `antialias` is 1; it must be 0"),
+    (
+        "refused_pad_negative",
+        "\"refused\" (Pad): the input `pads` is [0, 0, -1, 2, 0, 0, 1, 0]",
+    ),
+    (
+        "refused_pad_negative_attribute",
+        "\"refused\" (Pad): the input `pads` is [0, 0, 0, -1,",
+    ),
+    (
+        "refused_pad_wrap",
+        "\"refused\" (Pad): the attribute `mode` is \"wrap\"",
+    ),
+    (
+        "refused_pad_value",
+        "the input `constant_value` is Int64([1099511627777]); it must be exact in f32",
+    ),
+    (
+        "refused_grid_sample_cubic",
+        "\"refused\" (GridSample): the attribute `mode` is \"bicubic\"",
+    ),
+    (
+        "refused_grid_sample_volume",
+        "\"refused\" (GridSample): the input `X` is of rank 5; it must be of rank 4",
+    ),
+    (
+        "refused_resize_antialias",
+        "the attribute `antialias` is 1; it must be 0",
+    ),
 ];
 
 fn main() -> Result<(), Box<dyn Error>> {

@@ -56,7 +56,9 @@ fn pad(node: &NodeProto, known: &Scope, version: usize) -> Result<(), Error> {
 
 fn is_exact_in_f32(value: &Tensor) -> bool {
     match &value.data {
-        Data::Double(values) => values.iter().all(|&value| f64::from(value as f32) == value || value.is_nan()),
+        Data::Double(values) => values
+            .iter()
+            .all(|&value| f64::from(value as f32) == value || value.is_nan()),
         Data::Int64(values) => values.iter().all(|&value| value as f32 as i128 == i128::from(value)),
         Data::Int32(values) => values.iter().all(|&value| value as f32 as i64 == i64::from(value)),
         Data::Float(_) | Data::Bool(_) => true,
