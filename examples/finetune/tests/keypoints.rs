@@ -100,7 +100,7 @@ fn keypoints_are_learned_and_measured() {
         ]
     };
     assert_eq!(values(0.0), expected(1.0));
-    assert_eq!(values(60.0), expected(0.0));
+    assert_eq!(values(600.0), expected(0.0));
 }
 
 #[test]
