@@ -1,4 +1,4 @@
-//! ONNX `RoiAlign` (opset 10, 16 and 22), `MaxRoiPool` and `com.microsoft::CropAndResize`, as onnxruntime 1.31 computes
+//! ONNX `RoiAlign` (opset 10, 16 and 22), `MaxRoiPool` and `com.microsoft::CropAndResize`, as onnxruntime 1.32 computes
 //! them.
 
 use burn::tensor::{Int, Tensor};
