@@ -122,6 +122,7 @@ fn device(backend: BackendName) -> Result<Device, String> {
         #[cfg(feature = "flex")]
         BackendName::Flex => Ok(Device::flex()),
         #[cfg(feature = "ndarray")]
+        #[allow(deprecated)] // Burn deprecates NdArray.
         BackendName::Ndarray => Ok(Device::ndarray()),
         #[cfg(feature = "wgpu")]
         BackendName::Wgpu => Ok(Device::wgpu(Default::default())),
