@@ -6,6 +6,20 @@ use thiserror::Error;
 /// Why an operator refused its arguments.
 ///
 /// A `try_…` function returns it; the function without `try_` panics with the same text.
+///
+/// ```
+/// use burn::tensor::{Device, Tensor};
+/// use burn_roi::{RoiAlignConfig, RoiError, Rois, try_roi_align};
+///
+/// # let device = Device::flex();
+/// let features = Tensor::<4>::ones([1, 8, 50, 76], &device);
+/// let boxes = Tensor::<2>::from_floats([[0.0, 0.0, f32::NAN, 8.0]], &device);
+/// match try_roi_align(features, &Rois::from_images(vec![boxes]), RoiAlignConfig::new([7, 7])) {
+///     Err(RoiError::BoxNotFinite { row, .. }) => println!("row {row} is not finite"),
+///     Err(error) => println!("{error}"),
+///     Ok(pooled) => println!("{:?}", pooled.dims()),
+/// }
+/// ```
 #[derive(Debug, Clone, PartialEq, Error)]
 #[non_exhaustive]
 pub enum RoiError {

@@ -40,6 +40,13 @@ RoiAlignConfig: |attributes| {
 
 framework! {
 /// The arguments of `torchvision.ops.roi_pool`.
+///
+/// ```
+/// use burn_roi::{RoiPoolConfig, torchvision};
+///
+/// let config: RoiPoolConfig = torchvision::RoiPool::new([7, 7]).with_spatial_scale(1.0 / 16.0).into();
+/// assert_eq!(config.spatial_scale_x, 0.0625);
+/// ```
 pub struct RoiPool {
     /// Height and width of the output.
     pub output_size: [usize; 2],
@@ -53,6 +60,18 @@ RoiPoolConfig: |attributes| {
 
 framework! {
 /// The arguments of `torchvision.ops.ps_roi_align`, which is always aligned.
+///
+/// ```
+/// use burn::tensor::{Device, Tensor};
+/// use burn_roi::{Rois, ps_roi_align, torchvision};
+///
+/// let device = Device::default();
+/// let rois = Rois::from_images(vec![Tensor::<2>::from_floats([[16.0, 16.0, 240.0, 128.0]], &device)]);
+/// let config = torchvision::PsRoiAlign::new([3, 3]).with_spatial_scale(0.25).with_sampling_ratio(2);
+/// // 5 channels for each of 3 x 3 elements.
+/// let pooled = ps_roi_align(Tensor::<4>::ones([1, 5 * 3 * 3, 50, 76], &device), &rois, config);
+/// assert_eq!(pooled.dims(), [1, 5, 3, 3]);
+/// ```
 pub struct PsRoiAlign {
     /// Height and width of the output.
     pub output_size: [usize; 2],
@@ -88,6 +107,13 @@ PsRoiPoolConfig: |attributes| {
 
 framework! {
 /// The arguments of `torchvision.ops.MultiScaleRoIAlign`, which is never aligned.
+///
+/// ```
+/// use burn_roi::{MultiScaleRoiAlignConfig, Sampling, torchvision};
+///
+/// let config: MultiScaleRoiAlignConfig = torchvision::MultiScaleRoiAlign::new([7, 7]).with_sampling_ratio(2).into();
+/// assert_eq!(config.roi_align.sampling, Sampling::Fixed(2));
+/// ```
 pub struct MultiScaleRoiAlign {
     /// Height and width of the output.
     pub output_size: [usize; 2],

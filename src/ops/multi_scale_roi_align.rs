@@ -143,6 +143,14 @@ pub fn try_multi_scale_roi_align(
 /// one, the widths count: a map of 24 x 336 of an image of 66 x 1333 has the scale 1/4, and 1/2 in torchvision. Where
 /// both sides are nearest to the same power of two, the scales are torchvision's.
 ///
+/// ```
+/// use burn_roi::infer_scales;
+///
+/// // Two images of different sizes, padded to 800 x 1216.
+/// let scales = infer_scales(&[[200, 304], [100, 152]], &[[800, 1100], [750, 1216]]);
+/// assert_eq!(scales, [0.25, 0.125]);
+/// ```
+///
 /// # Panics
 ///
 /// If [`try_infer_scales`] returns an error, with its text.

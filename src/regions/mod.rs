@@ -161,10 +161,17 @@ rois! {
 /// use burn_roi::Rois;
 ///
 /// let device = Device::default();
+/// // The same two regions, of image 0 and of image 1.
 /// let boxes = Tensor::<2>::from_floats([[4.0, 4.0, 40.0, 24.0], [0.0, 0.0, 8.0, 8.0]], &device);
 /// let images = Tensor::<1, burn::tensor::Int>::from_ints([0, 1], &device);
-/// let rois = Rois::new(boxes, images);
-/// assert_eq!(rois.len(), 2);
+/// let rois = Rois::new(boxes.clone(), images);
+/// let index_first = [[0.0, 4.0, 4.0, 40.0, 24.0], [1.0, 0.0, 0.0, 8.0, 8.0]];
+/// let from_index_first = Rois::from_index_first(Tensor::<2>::from_floats(index_first, &device));
+/// let from_images = Rois::from_images(boxes.chunk(2, 0));
+/// assert_eq!([rois.len(), from_index_first.len(), from_images.len()], [2; 3]);
+///
+/// // For a batch of two images they are right; for a batch of one, row 1 has no image.
+/// assert!(rois.validate(2).is_ok() && rois.validate(1).is_err());
 /// ```
 Rois, RegionKind::Box, "[K, 4]", "[K, 5]"
 }

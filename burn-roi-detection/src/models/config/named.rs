@@ -19,6 +19,14 @@ impl DetectorConfig {
 
     /// The config of a torchvision detector, as its published weights for COCO need it. There is none for a name that
     /// is not one of [`NAMES`](Self::NAMES).
+    ///
+    /// ```
+    /// use burn_roi_detection::models::DetectorConfig;
+    ///
+    /// let config = DetectorConfig::named("maskrcnn_resnet50_fpn").expect("one of NAMES");
+    /// assert_eq!(config.label(1), "person");
+    /// assert!(DetectorConfig::named("yolo").is_none());
+    /// ```
     pub fn named(name: &str) -> Option<Self> {
         let config = match name {
             "fasterrcnn_resnet50_fpn" => resnet50(),
