@@ -1,5 +1,5 @@
-//! Region operators for [Burn](https://burn.dev): RoiAlign, RoiPool and their family, with the numbers of torchvision,
-//! ONNX Runtime, OpenVINO, DirectML and TensorFlow.
+//! Region operators for [Burn](https://burn.dev): RoiAlign, RoiPool and their family, with the results of torchvision,
+//! ONNX Runtime, OpenVINO, DirectML, TensorFlow and others.
 //!
 //! ```
 //! use burn::tensor::{Device, Tensor};
@@ -32,7 +32,14 @@
 //!   they turn into this crate's options.
 //!
 //! With the feature `autodiff` the operators have gradients on autodiff devices, of features and of boxes.
-//! [`primitive`] has functions that give them by hand, with the feature or without.
+//! [`primitive`] has functions that return them by hand, with the feature or without.
+//!
+//! # Bad input
+//!
+//! `roi_align` panics on bad input, and `try_roi_align` returns a [`RoiError`] with the same text; so do the other
+//! operators. Shapes, dtypes, devices and options are checked on every device. Values of boxes and batch indices are
+//! checked on Flex and NdArray only. Other devices do not read them: there a box that is not finite, or an invalid batch
+//! index, returns the out-of-bounds value. [`Rois::validate`] reads and checks the boxes of any device.
 //!
 //! # Features
 //!
