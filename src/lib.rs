@@ -38,8 +38,8 @@
 //!
 //! `roi_align` panics on bad input, and `try_roi_align` returns a [`RoiError`] with the same text; so do the other
 //! operators. Shapes, dtypes, devices and options are checked on every device. Values of boxes and batch indices are
-//! checked on Flex and NdArray only. Other devices do not read them: there a box that is not finite, or an invalid batch
-//! index, returns the out-of-bounds value. [`Rois::validate`] reads and checks the boxes of any device.
+//! checked on Flex and NdArray only. Other devices do not read them: there a box that is not finite, or an invalid
+//! batch index, returns the out-of-bounds value. [`Rois::validate`] reads and checks the boxes of any device.
 //!
 //! # Features
 //!

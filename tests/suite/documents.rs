@@ -41,3 +41,22 @@ fn troubleshooting_quotes_messages_of_the_crate() {
         assert!(found, "no message begins with {start:?}: {messages:#?}");
     }
 }
+
+/// README and the examples to copy name the version of Burn that this crate needs.
+#[test]
+fn manifests_to_copy_name_the_version_of_burn() {
+    let mut lines = include_str!("../../Cargo.toml").lines();
+    let line = lines.find(|line| line.starts_with("burn = { version = ")).expect("a version");
+    let (version, _) = line.split_once(',').expect("a version and features");
+    let texts = [
+        include_str!("../../README.md"),
+        include_str!("../../docs/from_pytorch_to_burn.md"),
+        include_str!("../../examples/gradients.rs"),
+        include_str!("../../examples/nms.rs"),
+        include_str!("../../examples/pyramid.rs"),
+        include_str!("../../examples/roi_align.rs"),
+    ];
+    for text in texts {
+        assert!(text.contains(version), "{version} in {text}");
+    }
+}
