@@ -229,7 +229,7 @@ pub enum RoiError {
     },
     /// A gradient is asked for by hand, of tensors on an autodiff device.
     #[error(
-        "`{argument}` is on an autodiff device, but must be on the inner device: a gradient has no gradient of its own"
+        "`{argument}` is on an autodiff device, but must be on the inner device: there are no second-order gradients"
     )]
     SecondDerivative {
         /// The tensor.

@@ -23,7 +23,7 @@ pub enum Mode {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum CoordinateTransformationMode {
-    /// Coordinates mean the corners of pixels, whose centres lie at halves.
+    /// 0.5 is subtracted from scaled coordinates: pixel centres lie at half-integers.
     HalfPixel,
     /// The regions are shifted by half a pixel, and at least one pixel long, as in opset 10.
     OutputHalfPixel,

@@ -169,7 +169,7 @@ operator! {
 ///
 /// Elsewhere than on Flex and NdArray, each class is a launch of its own.
 ///
-/// The rule is that of Deformable R-FCN (Dai et al., 2017), as OpenVINO 2026.4's CPU device computes it. With gradients
+/// The operator of Deformable R-FCN (Dai et al., 2017), as OpenVINO 2026.4's CPU device computes it. With gradients
 /// on, features and offsets have them; a rounded box does not move what is read, so its gradient is 0.
 ///
 /// ```

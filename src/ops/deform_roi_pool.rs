@@ -73,7 +73,7 @@ operator! {
 /// - `offsets`: `[K, 2, P, Q]`, those along x first, of the dtype and the device of the boxes; none for offsets of 0.
 /// - Returns `[K, C, P, Q]`.
 ///
-/// The rule is that of Deformable Convolutional Networks (Dai et al., 2017), as mmcv 2.2 computes it. With gradients
+/// The operator of Deformable Convolutional Networks (Dai et al., 2017), as mmcv 2.2 computes it. With gradients
 /// on, features, boxes and offsets have them; mmcv has none of boxes.
 ///
 /// ```

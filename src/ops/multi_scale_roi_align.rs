@@ -84,7 +84,7 @@ impl MultiScaleRoiAlignConfig {
 /// On a GPU it is one launch a level, which leaves regions of other levels alone. All backends choose the same level:
 /// the limits between levels are precomputed as areas, from the formula in f32 (f64 for f64), and areas are compared.
 ///
-/// The rule is that of Feature Pyramid Networks (Lin et al., 2017), as torchvision, detectron2 or OpenVINO compute it.
+/// The operator of Feature Pyramid Networks (Lin et al., 2017), as torchvision, detectron2 or OpenVINO compute it.
 ///
 /// ```
 /// use burn::tensor::{Device, Tensor};
@@ -134,14 +134,14 @@ pub fn try_multi_scale_roi_align(
     try_multi_scale_pool(features, rois, scales, config.roi_align, pyramid)
 }
 
-/// The scales of a pyramid's maps: for each the power of two that is nearest to the ratio of its size and that of the
-/// images.
+/// The scales of a pyramid's maps: for each, the power of two that is nearest to its size divided by the images' size.
 ///
-/// `map_sizes` and `image_sizes` are `[height, width]`, one for each level and one for each image; the images' sizes
-/// are those before they are padded to a common one. A map's height is compared with that of the highest image, as in
-/// torchvision. If their ratio is more than a factor of 2^0.25 from a power of two, and that of the widths is closer to
-/// one, the widths count: a map of 24 x 336 of an image of 66 x 1333 has the scale 1/4, and 1/2 in torchvision. Where
-/// both sides are nearest to the same power of two, the scales are torchvision's.
+/// - `map_sizes`: `[height, width]` of each level.
+/// - `image_sizes`: `[height, width]` of each image, before it is padded to a common size. The largest counts.
+///
+/// Heights decide, as in torchvision. Widths decide if the ratio of heights is more than a factor of 2^0.25 from a
+/// power of two, and the ratio of widths is closer to one: a map of 24 x 336 of an image of 66 x 1333 has the scale
+/// 1/4, and 1/2 in torchvision.
 ///
 /// ```
 /// use burn_roi::infer_scales;

@@ -63,7 +63,7 @@ operator! {
 /// - Returns `[K, C, P, Q]`. A region that is empty or inverted along an axis returns 0, and so does one whose bins are
 ///   shorter than 1e-30 pixels.
 ///
-/// The rule is that of IoU-Net (Jiang et al., 2018), as its authors' `PreciseRoIPooling` and mmcv's `prroi_pool`
+/// The operator of IoU-Net (Jiang et al., 2018), as its authors' `PreciseRoIPooling` and mmcv's `prroi_pool`
 /// compute it.
 ///
 /// ```

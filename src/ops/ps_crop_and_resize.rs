@@ -76,7 +76,7 @@ operator! {
 /// - `rois`: boxes `[x1, y1, x2, y2]`, in the coordinates that `spatial_scale` turns into normalized ones.
 /// - Returns `[K, C, P, Q]`.
 ///
-/// The rule is that of OpenVINO 2026.4's `PSROIPooling` in the mode bilinear, on the CPU device.
+/// As OpenVINO 2026.4's `PSROIPooling` in the mode bilinear on the CPU device.
 ///
 /// ```
 /// use burn::tensor::{Device, Tensor};

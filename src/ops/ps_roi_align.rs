@@ -67,7 +67,7 @@ operator! {
 /// A region without samples, as an empty one has with an adaptive number of them, returns 0. torchvision divides 0 by 0
 /// there, and returns NaN.
 ///
-/// The rule is that of Light-Head R-CNN (Li et al., 2017), as torchvision 0.29 computes it.
+/// The operator of Light-Head R-CNN (Li et al., 2017), as torchvision 0.29 computes it.
 ///
 /// ```
 /// use burn::tensor::{Device, Tensor};

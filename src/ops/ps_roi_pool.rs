@@ -95,7 +95,7 @@ operator! {
 ///   ends in belongs to it where the config says so.
 /// - Returns `[K, C, P, Q]`. A bin without a pixel returns 0.
 ///
-/// The rule is that of R-FCN (Dai et al., 2016), as torchvision, OpenVINO or Paddle compute it.
+/// The operator of R-FCN (Dai et al., 2016), as torchvision, OpenVINO or Paddle compute it.
 ///
 /// ```
 /// use burn::tensor::{Device, Tensor};

@@ -151,7 +151,7 @@ fn finest_level(scales: &[f64]) -> Result<i32, RoiError> {
 /// - `config`: that of any operator. `deform_roi_pool` and `deform_ps_roi_pool` have no offsets here.
 /// - Returns `[K, channels, P, Q]`: each region once, in the order given.
 ///
-/// The rule is that of detectron2's `ROIPooler`, which has it for `ROIAlign`, `ROIPool` and `ROIAlignRotated`.
+/// As detectron2's `ROIPooler`, which has it for `ROIAlign`, `ROIPool` and `ROIAlignRotated`.
 ///
 /// ```
 /// use burn::tensor::{Device, Tensor};

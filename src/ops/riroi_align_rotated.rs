@@ -72,7 +72,7 @@ operator! {
 /// - Returns `[K, C * O, P, Q]`. Features of f16 and bf16 are converted to f32 first, so that the result is rounded
 ///   once.
 ///
-/// The rule is that of ReDet (Han et al., 2021), as mmcv 2.2 computes it. mmcv reads beyond its features for angles
+/// The operator of ReDet (Han et al., 2021), as mmcv 2.2 computes it. mmcv reads beyond its features for angles
 /// below -2π; here they count modulo a turn.
 ///
 /// ```

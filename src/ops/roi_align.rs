@@ -145,7 +145,7 @@ operator! {
 ///   inverted, or partly or wholly outside.
 /// - Returns `[K, C, P, Q]`.
 ///
-/// The rule is that of Mask R-CNN (He et al., 2017), as the framework that `config` comes from computes it.
+/// The operator of Mask R-CNN (He et al., 2017), as the framework that `config` comes from computes it.
 ///
 /// ```
 /// use burn::tensor::{Device, Tensor};

@@ -88,7 +88,7 @@ operator! {
 ///
 /// On GPUs, cosine and sine are within 4e-7 of the exact ones for angles of up to 1000 turns.
 ///
-/// The rule is that of detectron2's `ROIAlignRotated` and mmcv 2.2's `roi_align_rotated`. With gradients on, features,
+/// As detectron2's `ROIAlignRotated` and mmcv 2.2's `roi_align_rotated`. With gradients on, features,
 /// boxes and angles have them; the two frameworks give those of features only.
 ///
 /// ```

@@ -107,7 +107,7 @@ operator! {
 ///   pixels.
 /// - Returns `[K, C, P, Q]`. A bin without a pixel of the map returns 0. NaN is ignored.
 ///
-/// The rule is that of Fast R-CNN (Girshick, 2015), as torchvision, ONNX Runtime, OpenVINO, Paddle and mmcv compute it,
+/// The operator of Fast R-CNN (Girshick, 2015), as torchvision, ONNX Runtime, OpenVINO, Paddle and mmcv compute it,
 /// or as DirectML's document has it.
 ///
 /// ```

@@ -46,7 +46,9 @@ fn troubleshooting_quotes_messages_of_the_crate() {
 #[test]
 fn manifests_to_copy_name_the_version_of_burn() {
     let mut lines = include_str!("../../Cargo.toml").lines();
-    let line = lines.find(|line| line.starts_with("burn = { version = ")).expect("a version");
+    let line = lines
+        .find(|line| line.starts_with("burn = { version = "))
+        .expect("a version");
     let (version, _) = line.split_once(',').expect("a version and features");
     let texts = [
         include_str!("../../README.md"),

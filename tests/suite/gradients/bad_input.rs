@@ -44,8 +44,8 @@ fn tensors_on_an_autodiff_device() {
         let found = refusal(gradient, Tensor::zeros([1, 3, 8, 8], inner), inner);
         assert_eq!(
             found,
-            "`output_gradient` is on an autodiff device, but must be on the inner device: a gradient has no \
-             gradient of its own"
+            "`output_gradient` is on an autodiff device, but must be on the inner device: there are no \
+             second-order gradients"
         );
         let found = refusal(
             Tensor::zeros([1, 3, 2, 2], inner),
