@@ -82,17 +82,7 @@ pub use geometry::options::{
     BinDivision, BoxFormat, BoxRounding, Interpolation, MAXIMUM_FIXED_SAMPLES, MAXIMUM_OUTPUT_SIZE, MaximumFrom,
     Reduction, Sampling,
 };
-pub use ops::{
-    CropAndResize, CropAndResizeConfig, DeformPsRoiPool, DeformPsRoiPoolConfig, DeformRoiPool, DeformRoiPoolConfig,
-    MultiScaleRoiAlign, MultiScaleRoiAlignConfig, OperatorConfig, Pool, PoolConfig, PrRoiPool, PrRoiPoolConfig,
-    PsCropAndResize, PsCropAndResizeConfig, PsRoiAlign, PsRoiAlignConfig, PsRoiPool, PsRoiPoolConfig, PyramidConfig,
-    RiRoiAlignRotated, RiRoiAlignRotatedConfig, RoiAlign, RoiAlignConfig, RoiAlignRotated, RoiAlignRotatedConfig,
-    RoiPool, RoiPoolConfig, crop_and_resize, deform_ps_roi_pool, deform_roi_pool, infer_scales, multi_scale_pool,
-    multi_scale_roi_align, primitive, prroi_pool, ps_crop_and_resize, ps_roi_align, ps_roi_pool, riroi_align_rotated,
-    roi_align, roi_align_rotated, roi_pool, try_crop_and_resize, try_deform_ps_roi_pool, try_deform_roi_pool,
-    try_infer_scales, try_multi_scale_pool, try_multi_scale_roi_align, try_prroi_pool, try_ps_crop_and_resize,
-    try_ps_roi_align, try_ps_roi_pool, try_riroi_align_rotated, try_roi_align, try_roi_align_rotated, try_roi_pool,
-};
+pub use ops::*;
 pub use regions::{Rois, RotatedRois};
 
 /// The examples of the documents are compiled and run.

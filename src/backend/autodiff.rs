@@ -4,7 +4,7 @@ use burn::backend::autodiff::NodeId;
 use burn::backend::autodiff::checkpoint::base::Checkpointer;
 use burn::backend::autodiff::checkpoint::strategy::CheckpointStrategy;
 use burn::backend::autodiff::grads::Gradients;
-use burn::backend::autodiff::ops::{Backward, Ops, OpsKind};
+use burn::backend::autodiff::ops::{Backward, NodeGuard, Ops, OpsKind};
 use burn::backend::tensor::{FloatTensor, IntTensor};
 use burn::backend::{Autodiff, Backend, TensorMetadata};
 use burn::tensor::{DType, Shape};
@@ -30,17 +30,8 @@ impl<B: RegionKernels, C: CheckpointStrategy> RegionKernels for Autodiff<B, C> {
             operator,
         );
         let call = call(&features, &boxes, batch_indices, regions, operator);
-        match Pool
-            .prepare::<C>([features.node(), boxes.node()])
-            .compute_bound()
-            .stateful()
-        {
-            OpsKind::Tracked(mut prep) => {
-                let read = reads_features(&features, &boxes, &operator).then(|| prep.checkpoint(&features));
-                prep.finish((call, read), output)
-            }
-            OpsKind::UnTracked(prep) => prep.finish(output),
-        }
+        let nodes = [features.node(), boxes.node()];
+        recorded::<B, C, _, 2>(Pool, nodes, &features, &boxes, call, output)
     }
 
     fn pool_level(
@@ -62,13 +53,7 @@ impl<B: RegionKernels, C: CheckpointStrategy> RegionKernels for Autodiff<B, C> {
         );
         let call = call(&features, &boxes, batch_indices, regions, operator);
         let nodes = [finer_node, features.node(), boxes.node()];
-        match PoolLevel.prepare::<C>(nodes).compute_bound().stateful() {
-            OpsKind::Tracked(mut prep) => {
-                let read = reads_features(&features, &boxes, &operator).then(|| prep.checkpoint(&features));
-                prep.finish((call, read), output)
-            }
-            OpsKind::UnTracked(prep) => prep.finish(output),
-        }
+        recorded::<B, C, _, 3>(PoolLevel, nodes, &features, &boxes, call, output)
     }
 
     fn without_pixels(
@@ -155,6 +140,24 @@ fn reads_features<B: Backend>(
 ) -> bool {
     let for_features = features.is_tracked() && operator.reduction != Reduction::Average;
     for_features || boxes.is_tracked() && operator.moves_with_boxes()
+}
+
+/// The output of a call, recorded if an input is.
+fn recorded<B: Backend, C: CheckpointStrategy, N: Backward<B, PARENTS, State = State<B>>, const PARENTS: usize>(
+    node: N,
+    parents: [NodeGuard; PARENTS],
+    features: &FloatTensor<Autodiff<B>>,
+    boxes: &FloatTensor<Autodiff<B>>,
+    call: BackwardCall<B>,
+    output: FloatTensor<B>,
+) -> FloatTensor<Autodiff<B>> {
+    match node.prepare::<C>(parents).compute_bound().stateful() {
+        OpsKind::Tracked(mut prep) => {
+            let read = reads_features(features, boxes, &call.operator).then(|| prep.checkpoint(features));
+            prep.finish((call, read), output)
+        }
+        OpsKind::UnTracked(prep) => prep.finish(output),
+    }
 }
 
 /// Registers the gradients of those inputs that want one.

@@ -4,7 +4,6 @@
 #[derive(Debug, Clone, Copy, PartialEq)]
 #[cfg_attr(feature = "remote", derive(serde::Serialize, serde::Deserialize))]
 pub struct AreaRange {
-    /// The least area in range.
     pub from: f64,
     /// The least area above the range.
     pub below: f64,

@@ -103,7 +103,6 @@ pub enum RegionKind {
 }
 
 impl RegionKind {
-    /// How many columns a region has.
     pub const fn columns(self) -> usize {
         let [rows, columns] = self.offset_parts();
         self.box_columns() + 2 * rows * columns
@@ -164,7 +163,6 @@ pub struct SampleAxis {
     /// The index of the sample that is put exactly at the scaled high end of the region, if there is one. Without it,
     /// rounding can put the last sample next to the end.
     pub sample_at_end: Option<usize>,
-    /// Which positions read the map.
     pub bounds: Bounds,
     /// What a sample between pixels reads.
     pub interpolation: Interpolation,
@@ -211,7 +209,6 @@ pub struct BinAxis {
     pub inclusive_end: bool,
     /// The least length of a region in pixels, 0 or above. [`BinDivision::Whole`] takes its integer part.
     pub minimum_length: f64,
-    /// How bins are divided.
     pub division: BinDivision,
     /// Whether bins reach the last pixel of the map; torchvision's `ps_roi_pool` ends one before it.
     pub reaches_last_pixel: bool,
@@ -228,10 +225,7 @@ pub enum ChannelMap {
     /// Element (p, q) of channel c reads channel `(c * P + p) * Q + q`.
     PositionSensitive,
     /// Sample s of every element of channel c reads channel `s * C + c`.
-    SampleSensitive {
-        /// How many samples an element has.
-        samples: usize,
-    },
+    SampleSensitive { samples: usize },
 }
 
 impl ChannelMap {

@@ -16,7 +16,6 @@ pub struct PointGrid {
     pub minimum_length: Option<f64>,
     /// How many samples an output element takes along y and along x: a fixed or the adaptive number.
     pub sampling: [Sampling; 2],
-    /// Which positions read the map.
     pub bounds: Bounds,
     /// Whether an element is the mean of its samples in bounds, rather than of all samples, with 0 for those out of
     /// bounds.

@@ -13,7 +13,7 @@ use crate::backend::{BackwardCall, RoiBackend};
 use crate::error::RoiError;
 use crate::geometry::operator::RegionOperator;
 use crate::memory;
-use crate::regions::{same_device, shape};
+use crate::regions::{same_device, same_dtype, shape};
 
 /// The gradients of a call whose arguments were checked: each is computed when it is asked for.
 /// [`primitive::backward`](crate::primitive::backward()) makes it.
@@ -269,14 +269,7 @@ fn check_gradient<B: RoiBackend>(
         found == *output,
     )?;
     same_device("output_gradient", &gradient.device(), "features", device)?;
-    if gradient.dtype() != dtype {
-        return Err(RoiError::DType {
-            argument: "output_gradient",
-            dtype: gradient.dtype(),
-            expected: format!("{dtype:?}, as `features` is"),
-        });
-    }
-    Ok(())
+    same_dtype("output_gradient", gradient.dtype(), "features", dtype)
 }
 
 /// Tensors, one after another along their channels.

@@ -6,12 +6,13 @@ use burn::backend::{Dispatch, DispatchAutodiffContext, DispatchTensor, TensorMet
 use burn::tensor::{DType, Shape, Tensor};
 
 use super::operator_config::Operates;
+use super::options;
 use super::turn::Turn;
 use crate::backend::{DeviceKind, HostRegions, RoiBackend, output_shape};
 use crate::error::{RoiError, unsupported};
 use crate::geometry::operator::{ChannelMap, RegionOperator};
 use crate::memory;
-use crate::regions::{RegionTable, Regions, same_device, shape};
+use crate::regions::{RegionTable, Regions, same_device, same_dtype, shape};
 
 /// The tensors of a call.
 pub struct Arguments<B: RoiBackend> {
@@ -166,13 +167,8 @@ pub(super) fn with_offsets<B: RoiBackend>(
     let (found, boxes) = (offsets.shape(), &regions.boxes);
     let kind = operator.region_kind();
     let columns = kind.columns() - kind.box_columns();
-    if columns == 0 {
-        return Err(RoiError::Option {
-            argument: "offsets",
-            value: format!("{:?}", found.to_vec()),
-            expected: "none: this operator takes no offsets",
-        });
-    }
+    let value = format!("{:?}", found.to_vec());
+    options::check("offsets", columns > 0, value, "none: this operator takes no offsets")?;
     let fits = found.num_dims() == 4 && found[0] == regions.len() && found[1] == 2;
     let fits = fits && [found[2], found[3]] == kind.offset_parts();
     shape(
@@ -182,13 +178,7 @@ pub(super) fn with_offsets<B: RoiBackend>(
         fits,
     )?;
     same_device("offsets", &offsets.device(), "boxes", &boxes.device())?;
-    if offsets.dtype() != boxes.dtype() {
-        return Err(RoiError::DType {
-            argument: "offsets",
-            dtype: offsets.dtype(),
-            expected: format!("{:?}, as `boxes` is", boxes.dtype()),
-        });
-    }
+    same_dtype("offsets", offsets.dtype(), "boxes", boxes.dtype())?;
     let boxes = if regions.len() == 0 {
         // `float_cat` of burn-cubecl 0.22 subtracts 1 from a size of 0, which panics in a build with overflow checks.
         // The sum of both empty tensors passes gradients on to both, as `float_cat` does.
@@ -251,11 +241,11 @@ pub(crate) fn check_dtypes<B: RoiBackend>(features: &FloatTensor<B>, regions: &R
         return wrong("features", dtype, format!("one of {names:?} on this device"));
     }
     let is_half = matches!(dtype, DType::F16 | DType::BF16);
-    match regions.boxes.dtype() {
-        of_boxes if of_boxes == dtype => {}
-        DType::F32 if is_half => {}
-        of_boxes if is_half => return wrong("boxes", of_boxes, format!("F32, or {dtype:?} as `features` is")),
-        of_boxes => return wrong("boxes", of_boxes, format!("{dtype:?}, as `features` is")),
+    let of_boxes = regions.boxes.dtype();
+    if !is_half {
+        same_dtype("boxes", of_boxes, "features", dtype)?;
+    } else if ![dtype, DType::F32].contains(&of_boxes) {
+        return wrong("boxes", of_boxes, format!("F32, or {dtype:?} as `features` is"));
     }
     let index_dtype = regions.batch_indices.dtype();
     if !B::indexes_dtype(&device, index_dtype) {

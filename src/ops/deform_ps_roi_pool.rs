@@ -54,13 +54,8 @@ impl Operates for DeformPsRoiPoolConfig {
         for samples in self.samples {
             options::count("samples", samples)?;
         }
-        if self.output_channels == 0 {
-            return Err(RoiError::Option {
-                argument: "output_channels",
-                value: "0".to_string(),
-                expected: "1 or more",
-            });
-        }
+        let channels = self.output_channels;
+        options::check("output_channels", channels > 0, channels.to_string(), "1 or more")?;
         let grid = PointGrid {
             placement: Placement::OffsetsOfRoundedBox(Offsets {
                 scale: self.offset_scale,

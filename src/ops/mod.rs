@@ -9,6 +9,7 @@ pub(crate) mod call;
 mod crop_and_resize;
 mod deform_ps_roi_pool;
 mod deform_roi_pool;
+mod infer_scales;
 mod multi_scale_roi_align;
 pub(crate) mod operator_config;
 mod options;
@@ -27,9 +28,9 @@ mod turn;
 pub use crop_and_resize::{CropAndResize, CropAndResizeConfig, crop_and_resize, try_crop_and_resize};
 pub use deform_ps_roi_pool::{DeformPsRoiPool, DeformPsRoiPoolConfig, deform_ps_roi_pool, try_deform_ps_roi_pool};
 pub use deform_roi_pool::{DeformRoiPool, DeformRoiPoolConfig, deform_roi_pool, try_deform_roi_pool};
+pub use infer_scales::{infer_scales, try_infer_scales};
 pub use multi_scale_roi_align::{
-    MultiScaleRoiAlign, MultiScaleRoiAlignConfig, infer_scales, multi_scale_roi_align, try_infer_scales,
-    try_multi_scale_roi_align,
+    MultiScaleRoiAlign, MultiScaleRoiAlignConfig, multi_scale_roi_align, try_multi_scale_roi_align,
 };
 pub use operator_config::{OperatorConfig, Pool, PoolConfig};
 pub use prroi_pool::{PrRoiPool, PrRoiPoolConfig, prroi_pool, try_prroi_pool};

@@ -75,7 +75,8 @@ impl MultiScaleRoiAlignConfig {
 /// - `rois`: boxes `[x1, y1, x2, y2]` in pixels of the image, of the features' dtype, or of f32 for half features,
 ///   and on their device.
 /// - `scales`: from box coordinates to pixels of each map: powers of two, each half of the one before, as
-///   [`infer_scales`] finds them. A pyramid of one level, and one with `first_level`, may have any scales.
+///   [`infer_scales`](crate::infer_scales()) finds them. A pyramid of one level, and one with `first_level`, may have
+///   any scales.
 /// - Returns `[K, C, P, Q]`: each region once, in the order given.
 ///
 /// On Flex and NdArray a box that is not finite and a batch index out of range are errors. GPUs do not read them: there
@@ -132,71 +133,6 @@ pub fn try_multi_scale_roi_align(
     let config = config.into();
     let pyramid = config.pyramid();
     try_multi_scale_pool(features, rois, scales, config.roi_align, pyramid)
-}
-
-/// The scales of a pyramid's maps: for each, the power of two that is nearest to its size divided by the images' size.
-///
-/// - `map_sizes`: `[height, width]` of each level.
-/// - `image_sizes`: `[height, width]` of each image, before it is padded to a common size. The largest counts.
-///
-/// Heights decide, as in torchvision. Widths decide if the ratio of heights is more than a factor of 2^0.25 from a
-/// power of two, and the ratio of widths is closer to one: a map of 24 x 336 of an image of 66 x 1333 has the scale
-/// 1/4, and 1/2 in torchvision.
-///
-/// ```
-/// use burn_roi::infer_scales;
-///
-/// // Two images of different sizes, padded to 800 x 1216.
-/// let scales = infer_scales(&[[200, 304], [100, 152]], &[[800, 1100], [750, 1216]]);
-/// assert_eq!(scales, [0.25, 0.125]);
-/// ```
-///
-/// # Panics
-///
-/// If [`try_infer_scales`] returns an error, with its text.
-pub fn infer_scales(map_sizes: &[[usize; 2]], image_sizes: &[[usize; 2]]) -> Vec<f64> {
-    or_panic(try_infer_scales(map_sizes, image_sizes))
-}
-
-/// [`infer_scales`] for arguments that may be wrong.
-///
-/// # Errors
-///
-/// - [`RoiError::NoImages`]: there is no image.
-/// - [`RoiError::Option`]: a height or a width of 0.
-pub fn try_infer_scales(map_sizes: &[[usize; 2]], image_sizes: &[[usize; 2]]) -> Result<Vec<f64>, RoiError> {
-    let above_zero = |argument, sizes: &[[usize; 2]]| match sizes.iter().flatten().all(|&side| side > 0) {
-        true => Ok(()),
-        false => Err(RoiError::Option {
-            argument,
-            value: format!("{sizes:?}"),
-            expected: "above 0 in height and in width",
-        }),
-    };
-    above_zero("map_sizes", map_sizes)?;
-    above_zero("image_sizes", image_sizes)?;
-    let longest = |axis: usize| image_sizes.iter().map(|size| size[axis]).max();
-    let (Some(height), Some(width)) = (longest(0), longest(1)) else {
-        return Err(RoiError::NoImages {
-            argument: "image_sizes",
-        });
-    };
-    let scale = |size: &[usize; 2]| {
-        let [of_height, of_width] = [size[0] as f64 / height as f64, size[1] as f64 / width as f64].map(|ratio| {
-            // The ratio and its logarithm are f32 in torchvision.
-            let logarithm = f64::from(ratio as f32).log2() as f32;
-            let nearest = logarithm.round_ties_even();
-            (nearest, (logarithm - nearest).abs())
-        });
-        // Maps of images that are padded to a common size are a little larger than their scale says.
-        let is_clear = of_height.1 <= 0.25;
-        let (nearest, _) = match is_clear || of_height.1 <= of_width.1 {
-            true => of_height,
-            false => of_width,
-        };
-        f64::from(nearest).exp2()
-    };
-    Ok(map_sizes.iter().map(scale).collect())
 }
 
 /// [`multi_scale_roi_align`] as a module. Created by [`MultiScaleRoiAlignConfig::init`].

@@ -57,7 +57,8 @@ pub fn bin_length(argument: &'static str, length: Option<f64>, whole: bool) -> R
     check(argument, fits, length.to_string(), expected)
 }
 
-fn check(argument: &'static str, fits: bool, value: String, expected: &'static str) -> Result<(), RoiError> {
+/// An error where an option does not fit.
+pub fn check(argument: &'static str, fits: bool, value: String, expected: &'static str) -> Result<(), RoiError> {
     if fits {
         return Ok(());
     }

@@ -130,14 +130,10 @@ impl PyramidConfig {
 fn finest_level(scales: &[f64]) -> Result<i32, RoiError> {
     let level = -scales[0].log2();
     let halves = scales.windows(2).all(|pair| pair[1] == pair[0] / 2.0);
-    if scales.len() == 1 || (halves && level.fract() == 0.0 && LEVELS.contains(&level)) {
-        return Ok(level as i32);
-    }
-    Err(RoiError::Option {
-        argument: "scales",
-        value: format!("{scales:?}"),
-        expected: "powers of two between 2^-32 and 2^32, each half of the one before",
-    })
+    let fits = scales.len() == 1 || (halves && level.fract() == 0.0 && LEVELS.contains(&level));
+    let expected = "powers of two between 2^-32 and 2^32, each half of the one before";
+    options::check("scales", fits, format!("{scales:?}"), expected)?;
+    Ok(level as i32)
 }
 
 /// Pools regions of a feature pyramid by any of several operators, each region on the level of its size.

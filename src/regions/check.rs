@@ -2,7 +2,7 @@
 
 use burn::backend::TensorMetadata;
 use burn::backend::tensor::{FloatTensor, IntTensor};
-use burn::tensor::{Shape, read_sync};
+use burn::tensor::{DType, Shape, read_sync};
 
 use super::read;
 use crate::backend::{DeviceKind, HostRegions, RoiBackend};
@@ -129,5 +129,22 @@ pub(crate) fn same_device<D: PartialEq + std::fmt::Debug>(
         device: format!("{device:?}"),
         like,
         expected: format!("{expected:?}"),
+    })
+}
+
+/// An error where a tensor has another dtype than the one it goes with.
+pub(crate) fn same_dtype(
+    argument: &'static str,
+    dtype: DType,
+    like: &'static str,
+    expected: DType,
+) -> Result<(), RoiError> {
+    if dtype == expected {
+        return Ok(());
+    }
+    Err(RoiError::DType {
+        argument,
+        dtype,
+        expected: format!("{expected:?}, as `{like}` is"),
     })
 }

@@ -8,7 +8,7 @@ mod table;
 use burn::backend::Dispatch;
 use burn::tensor::{Int, Tensor};
 
-pub(crate) use check::{Regions, same_device, shape};
+pub(crate) use check::{Regions, same_device, same_dtype, shape};
 
 use crate::error::{RoiError, or_panic};
 use crate::geometry::operator::RegionKind;

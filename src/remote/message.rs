@@ -28,50 +28,31 @@ pub enum Refused {
     /// It names too many or too few tensors.
     #[error("the message names {inputs} input and {outputs} output tensors, but must name {expected} and 1")]
     Count {
-        /// Its inputs.
         inputs: usize,
-        /// Its outputs.
         outputs: usize,
-        /// How many inputs there must be.
         expected: usize,
     },
     /// It names a tensor that the session does not have.
     #[error("`{argument}` is tensor {id}, which this session does not have")]
-    Missing {
-        /// The tensor.
-        argument: &'static str,
-        /// Its number.
-        id: u64,
-    },
+    Missing { argument: &'static str, id: u64 },
     /// It describes floats as integers, or integers as floats.
     #[error(
         "`{argument}` is described as a tensor of {dtype:?}, but must be of integers if it is `batch_indices`, and \
         else of floats"
     )]
-    Kind {
-        /// The tensor.
-        argument: &'static str,
-        /// Its dtype as described.
-        dtype: DType,
-    },
+    Kind { argument: &'static str, dtype: DType },
     /// It describes a tensor as another than it is.
     #[error("`{argument}` is described as {described}, but is {found}")]
     Described {
-        /// The tensor.
         argument: &'static str,
-        /// What the message says.
         described: String,
-        /// What it is.
         found: String,
     },
     /// It asks for a gradient that its operator does not have.
     #[error("`{operation}` takes an operator that {expected}, but the message has {operator}")]
     Gradient {
-        /// The operation.
         operation: &'static str,
-        /// What the operator must do.
         expected: &'static str,
-        /// The operator.
         operator: String,
     },
     /// There is nothing to compute, for which a client sends no message.
@@ -79,12 +60,7 @@ pub enum Refused {
     Nothing,
     /// A tensor that it needs was itself never computed.
     #[error("`{argument}` was never computed: {error}")]
-    Upstream {
-        /// The tensor.
-        argument: &'static str,
-        /// Why.
-        error: TensorError,
-    },
+    Upstream { argument: &'static str, error: TensorError },
 }
 
 /// The call that a message asks for.

@@ -22,16 +22,13 @@ pub enum WrongOptions {
     Range(#[from] RoiError),
     /// No config gives such an operator.
     #[error("the message describes an operator that no config of burn-roi gives: {operator}")]
-    NoConfig {
-        /// What it describes.
-        operator: String,
-    },
+    NoConfig { operator: String },
 }
 
 /// Checks an operator that may hold any values.
 pub fn check(operator: &RegionOperator) -> Result<(), WrongOptions> {
     let areas = operator.areas;
-    let same = of_config(operator)?.is_some_and(|expected| {
+    let same = of_config(operator).transpose()?.is_some_and(|expected| {
         *operator
             == RegionOperator {
                 areas,
@@ -59,33 +56,35 @@ fn channel_map(operator: &RegionOperator, expected: &RegionOperator) -> ChannelM
 }
 
 /// The operator of the config whose values these are, if there is such a config.
-fn of_config(operator: &RegionOperator) -> Result<Option<RegionOperator>, RoiError> {
+fn of_config(operator: &RegionOperator) -> Option<Result<RegionOperator, RoiError>> {
     let size = operator.output_size;
     match &operator.elements {
         Elements::Samples([y, x]) => of_samples(operator, y, x),
-        Elements::Bins([y, x]) if operator.reduction == Reduction::Max => RoiPoolConfig::new(size)
-            .with_spatial_scale_y(y.spatial_scale)
-            .with_spatial_scale_x(x.spatial_scale)
-            .with_rounding(y.rounding)
-            .with_division(y.division)
-            .with_maximum_from(maximum_from(operator))
-            .with_minimum_length(Some(y.minimum_length))
-            .operator(false)
-            .map(Some),
-        Elements::Bins([axis, _]) => PsRoiPoolConfig::new(size)
-            .with_spatial_scale(axis.spatial_scale)
-            .with_rounding(axis.rounding)
-            .with_end_offset(axis.end_offset)
-            .with_inclusive_end(axis.inclusive_end)
-            .with_minimum_length(Some(axis.minimum_length))
-            .with_reaches_last_pixel(axis.reaches_last_pixel)
-            .with_gradient_reaches_last_pixel(axis.gradient_reaches_last_pixel)
-            .operator(false)
-            .map(Some),
-        &Elements::Integrals([scale, _]) => PrRoiPoolConfig::new(size)
-            .with_spatial_scale(scale)
-            .operator(false)
-            .map(Some),
+        Elements::Bins([y, x]) if operator.reduction == Reduction::Max => {
+            let config = RoiPoolConfig::new(size)
+                .with_spatial_scale_y(y.spatial_scale)
+                .with_spatial_scale_x(x.spatial_scale)
+                .with_rounding(y.rounding)
+                .with_division(y.division)
+                .with_maximum_from(maximum_from(operator))
+                .with_minimum_length(Some(y.minimum_length));
+            Some(config.operator(false))
+        }
+        Elements::Bins([axis, _]) => {
+            let config = PsRoiPoolConfig::new(size)
+                .with_spatial_scale(axis.spatial_scale)
+                .with_rounding(axis.rounding)
+                .with_end_offset(axis.end_offset)
+                .with_inclusive_end(axis.inclusive_end)
+                .with_minimum_length(Some(axis.minimum_length))
+                .with_reaches_last_pixel(axis.reaches_last_pixel)
+                .with_gradient_reaches_last_pixel(axis.gradient_reaches_last_pixel);
+            Some(config.operator(false))
+        }
+        &Elements::Integrals([scale, _]) => {
+            let config = PrRoiPoolConfig::new(size).with_spatial_scale(scale);
+            Some(config.operator(false))
+        }
         Elements::Points(grid) => of_points(size, grid),
     }
 }
@@ -99,81 +98,64 @@ fn maximum_from(operator: &RegionOperator) -> MaximumFrom {
         .unwrap_or(MaximumFrom::LeastSingle)
 }
 
-fn of_samples(operator: &RegionOperator, y: &SampleAxis, x: &SampleAxis) -> Result<Option<RegionOperator>, RoiError> {
+fn of_samples(operator: &RegionOperator, y: &SampleAxis, x: &SampleAxis) -> Option<Result<RegionOperator, RoiError>> {
     let size = operator.output_size;
     match (y.spatial_scale, x.spatial_scale) {
-        (SpatialScale::Times(scale_y), SpatialScale::Times(scale_x)) => RoiAlignConfig::new(size)
-            .with_spatial_scale_y(scale_y)
-            .with_spatial_scale_x(scale_x)
-            .with_sampling(y.sampling)
-            .with_interpolation(y.interpolation)
-            .with_reduction(operator.reduction)
-            .with_box_offset(y.box_offset)
-            .with_end_offset(y.end_offset)
-            .with_input_pixel_offset(y.input_pixel_offset)
-            .with_output_pixel_offset(y.output_pixel_offset)
-            .with_out_of_bounds_value(operator.out_of_bounds_value)
-            .with_align_corners(y.align_corners)
-            .with_minimum_length(y.minimum_length)
-            .with_arithmetic(y.arithmetic)
-            .operator(false)
-            .map(Some),
-        (SpatialScale::Normalized, SpatialScale::Normalized) => CropAndResizeConfig::new(size)
-            .with_method(y.interpolation)
-            .with_extrapolation_value(operator.out_of_bounds_value)
-            .with_box_format(operator.box_format)
-            .with_ends_exactly(y.sample_at_end.is_some() || x.sample_at_end.is_some())
-            .operator(false)
-            .map(Some),
-        _ => Ok(None),
+        (SpatialScale::Times(scale_y), SpatialScale::Times(scale_x)) => {
+            let config = RoiAlignConfig::new(size)
+                .with_spatial_scale_y(scale_y)
+                .with_spatial_scale_x(scale_x)
+                .with_sampling(y.sampling)
+                .with_interpolation(y.interpolation)
+                .with_reduction(operator.reduction)
+                .with_box_offset(y.box_offset)
+                .with_end_offset(y.end_offset)
+                .with_input_pixel_offset(y.input_pixel_offset)
+                .with_output_pixel_offset(y.output_pixel_offset)
+                .with_out_of_bounds_value(operator.out_of_bounds_value)
+                .with_align_corners(y.align_corners)
+                .with_minimum_length(y.minimum_length)
+                .with_arithmetic(y.arithmetic);
+            Some(config.operator(false))
+        }
+        (SpatialScale::Normalized, SpatialScale::Normalized) => {
+            let config = CropAndResizeConfig::new(size)
+                .with_method(y.interpolation)
+                .with_extrapolation_value(operator.out_of_bounds_value)
+                .with_box_format(operator.box_format)
+                .with_ends_exactly(y.sample_at_end.is_some() || x.sample_at_end.is_some());
+            Some(config.operator(false))
+        }
+        _ => None,
     }
 }
 
-fn of_points(size: [usize; 2], grid: &PointGrid) -> Result<Option<RegionOperator>, RoiError> {
+fn of_points(size: [usize; 2], grid: &PointGrid) -> Option<Result<RegionOperator, RoiError>> {
     let scale = grid.spatial_scale;
-    match grid.placement {
-        Placement::Rotated { radians } => {
-            let Some(angle) = angle(radians) else {
-                return Ok(None);
-            };
-            RoiAlignRotatedConfig::new(size)
-                .with_spatial_scale(scale)
-                .with_sampling(grid.sampling[0])
-                .with_aligned(grid.minimum_length.is_none())
-                .with_angle(angle)
-                .with_arithmetic(grid.arithmetic)
-                .operator(false)
-                .map(Some)
-        }
+    Some(match grid.placement {
+        Placement::Rotated { radians } => RoiAlignRotatedConfig::new(size)
+            .with_spatial_scale(scale)
+            .with_sampling(grid.sampling[0])
+            .with_aligned(grid.minimum_length.is_none())
+            .with_angle(angle(radians)?)
+            .with_arithmetic(grid.arithmetic)
+            .operator(false),
         Placement::Offsets(offsets) => DeformRoiPoolConfig::new(size)
             .with_spatial_scale(scale)
             .with_sampling(grid.sampling[0])
             .with_gamma(offsets.scale)
-            .operator(offsets.parts.is_some())
-            .map(Some),
-        Placement::OffsetsOfRoundedBox(offsets) => {
-            let Some(samples) = fixed(grid.sampling) else {
-                return Ok(None);
-            };
-            // The operator holds no number of output channels: the features decide it.
-            DeformPsRoiPoolConfig::new(size, 1)
-                .with_spatial_scale(scale)
-                .with_samples(samples)
-                .with_offset_scale(offsets.scale)
-                .with_part_size(offsets.parts.unwrap_or([1, 1]))
-                .operator(offsets.parts.is_some())
-                .map(Some)
-        }
-        Placement::SubCrops => {
-            let Some(parts) = fixed(grid.sampling) else {
-                return Ok(None);
-            };
-            PsCropAndResizeConfig::new(size, parts)
-                .with_spatial_scale(scale)
-                .operator(false)
-                .map(Some)
-        }
-    }
+            .operator(offsets.parts.is_some()),
+        // The operator holds no number of output channels: the features decide it.
+        Placement::OffsetsOfRoundedBox(offsets) => DeformPsRoiPoolConfig::new(size, 1)
+            .with_spatial_scale(scale)
+            .with_samples(fixed(grid.sampling)?)
+            .with_offset_scale(offsets.scale)
+            .with_part_size(offsets.parts.unwrap_or([1, 1]))
+            .operator(offsets.parts.is_some()),
+        Placement::SubCrops => PsCropAndResizeConfig::new(size, fixed(grid.sampling)?)
+            .with_spatial_scale(scale)
+            .operator(false),
+    })
 }
 
 fn fixed(sampling: [Sampling; 2]) -> Option<[usize; 2]> {

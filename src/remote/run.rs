@@ -28,7 +28,6 @@ pub struct Call<B: RoiBackend> {
 }
 
 impl<B: RoiBackend> Call<B> {
-    /// How many images there are.
     pub fn images(&self) -> usize {
         match self.operation {
             Operation::AverageGradient => self.output[0],

@@ -11,7 +11,7 @@ use crate::error::RoiError;
 use crate::geometry::options::Reduction;
 use crate::memory;
 use crate::ops::call::{check_dtypes, check_features, pooled_shape, reads_nothing};
-use crate::regions::{Regions, same_device, shape};
+use crate::regions::{Regions, same_device, same_dtype, shape};
 
 /// Checks the tensors of a call, and that it has something to compute.
 ///
@@ -105,13 +105,5 @@ fn check_like_pooled<B: RoiBackend>(call: &Call<B>, pooled: &Shape) -> Result<()
         found == *pooled,
     )?;
     same_device(argument, &tensor.device(), "boxes", &call.boxes.device())?;
-    let (dtype, expected) = (tensor.dtype(), call.first.dtype());
-    if dtype != expected {
-        return Err(RoiError::DType {
-            argument,
-            dtype,
-            expected: format!("{expected:?}, as `features` is"),
-        });
-    }
-    Ok(())
+    same_dtype(argument, tensor.dtype(), "features", call.first.dtype())
 }

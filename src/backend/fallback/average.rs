@@ -1,12 +1,11 @@
 //! An average, as two products: `W_y · F`, then `W_x` times each of its rows.
 
-use std::ops::Range;
-
 use burn::backend::Backend;
 use burn::backend::tensor::FloatTensor;
 use burn::tensor::Shape;
 
 use super::channels_last::ChannelsLast;
+use super::matrices::{of_weights, product};
 use super::planned::{Planned, Values};
 use super::schedule::Pool;
 use super::tensors::Sum;
@@ -17,17 +16,9 @@ impl<R: Sum> Pool<R> for Weights<R> {
 
     fn pool<B: Backend>(values: Values, pixels: &ChannelsLast<B>, regions: &[Planned<Self>]) -> FloatTensor<B> {
         let [y, x] = &regions[0].plan;
-        let [window_y, window_x] = &regions[0].window;
-        let (rows, columns) = (y.count(), x.count());
-        let (height, width, channels) = (window_y.len(), window_x.len(), pixels.channels);
-
-        let window = pixels.window(window_y, window_x);
-        let window = B::float_reshape(window, Shape::new([height, width * channels]));
-        let weights_y = pixels.constant(dense(y, &y.weights, window_y), [rows, height]);
-        let along_y = B::float_matmul(weights_y, window);
-        let along_y = B::float_reshape(along_y, Shape::new([rows, width, channels]));
-        let weights_x = pixels.constant(dense(x, &x.weights, window_x), [1, columns, width]);
-        let inside = B::float_matmul(weights_x, along_y);
+        let (rows, columns, channels) = (y.count(), x.count(), pixels.channels);
+        let axes = [y, x].map(of_weights);
+        let inside = product(pixels, axes.each_ref(), &axes[0].weights, &axes[1].weights);
         let inside = B::float_reshape(inside, Shape::new([1, rows * columns, channels]));
         if values.outside == 0.0 {
             return inside;
@@ -35,20 +26,6 @@ impl<R: Sum> Pool<R> for Weights<R> {
         let outside = outside(y, x, values.outside);
         B::float_add(inside, pixels.constant(outside, [1, rows * columns, 1]))
     }
-}
-
-/// A number for each pixel that elements read, such as its weight, as a matrix `[elements, window]`.
-pub fn dense<R: Sum>(axis: &Weights<R>, numbers: &[R], window: &Range<usize>) -> Vec<R> {
-    let mut matrix = vec![R::default(); axis.count() * window.len()];
-    let mut rest = numbers;
-    for (row, Read { pixels, .. }) in matrix.chunks_exact_mut(window.len()).zip(&axis.reads) {
-        let (numbers, after) = rest.split_at(pixels.len());
-        rest = after;
-        if !pixels.is_empty() {
-            row[pixels.start - window.start..pixels.end - window.start].copy_from_slice(numbers);
-        }
-    }
-    matrix
 }
 
 /// What samples out of bounds add to each output element: `v * (1 - m_y mᵀ_x)`.

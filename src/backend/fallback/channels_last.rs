@@ -17,7 +17,6 @@ pub struct ChannelsLast<B: Backend> {
 }
 
 impl<B: Backend> ChannelsLast<B> {
-    /// Copies a window of an image.
     pub fn copy<R: Sum>(
         features: &FloatTensor<B>,
         image: usize,

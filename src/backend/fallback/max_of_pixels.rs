@@ -191,7 +191,6 @@ fn maxima_of_two<B: Backend>(pixels: FloatTensor<B>, axis: usize, step: usize, d
     larger::<B>(part(0), part(distance))
 }
 
-/// The element-wise maximum of two tensors.
 pub fn larger<B: Backend>(left: FloatTensor<B>, right: FloatTensor<B>) -> FloatTensor<B> {
     let dtype = get_or_init_device_settings::<B>(&left.device()).bool_dtype;
     let lower = B::float_lower(left.clone(), right.clone(), dtype);

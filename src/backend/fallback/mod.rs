@@ -7,7 +7,7 @@
 //! - [`tensors`]: tensor operations that all kernels use.
 //! - [`planned`]: the plans of an image's regions.
 //! - [`schedule`]: which regions are computed together, in which blocks of channels.
-//! - [`channels_last`]: the copied pixels.
+//! - [`channels_last`]: the copied pixels. [`matrices`]: their products with what elements read along each axis.
 //! - [`average`], [`max_of_samples`], [`max_of_pixels`]: the kernels, one for each kind of plan.
 //! - [`backward`]: gradients, from products with the same weights.
 //! - [`points`]: operators whose elements read points, and their gradients.
@@ -23,6 +23,7 @@ use crate::geometry::plan::{PixelRanges, PlanKind, Planner, PointPlanner, Sample
 mod average;
 mod backward;
 mod channels_last;
+mod matrices;
 mod max_of_pixels;
 mod max_of_samples;
 mod planned;

@@ -42,7 +42,6 @@ pub fn every_channel<B: Backend>(features: &FloatTensor<B>, first: usize, step: 
     )
 }
 
-/// A tensor in a dtype.
 pub fn cast<B: Backend>(tensor: FloatTensor<B>, dtype: FloatDType) -> FloatTensor<B> {
     if tensor.dtype() == dtype.into() {
         return tensor;

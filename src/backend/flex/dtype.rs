@@ -151,7 +151,6 @@ impl<'a, S: Sum> TensorSliceMut<'a, S> {
         }
     }
 
-    /// Some of the elements.
     #[inline(always)]
     pub fn get(&mut self, range: Range<usize>) -> TensorSliceMut<'_, S> {
         match self {

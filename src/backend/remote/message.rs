@@ -33,7 +33,6 @@ pub enum Operation {
 }
 
 impl Operation {
-    /// Every operation.
     pub const ALL: [Self; 5] = [
         Self::Pool,
         Self::PoolLevel,
@@ -72,10 +71,7 @@ pub enum Malformed {
         "the message has version {found} of the region operators, and this server has version {VERSION}: the client \
         and the server must be built with versions of burn-roi that have the same one"
     )]
-    Version {
-        /// Its version.
-        found: u64,
-    },
+    Version { found: u64 },
     /// They are no encoding.
     #[error("the scalars of the message must be unsigned: a version, a length of at most {LONGEST} bytes, and as many")]
     Scalars,

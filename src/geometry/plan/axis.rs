@@ -20,7 +20,6 @@ const USUAL_PIXELS: usize = 4;
 /// What an output element reads along an axis.
 #[derive(Debug, Clone)]
 pub struct Read<R> {
-    /// The pixels.
     pub pixels: Range<usize>,
     /// The index of their first weight among those of all elements.
     first: usize,
@@ -47,13 +46,10 @@ pub struct SampleTaps<R> {
 /// The two pixels of a sample and their weights.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Taps<R> {
-    /// The first pixel.
     pub low: usize,
     /// The second pixel. It can be the first one again, as at the map's edge; then its weight is 0.
     pub high: usize,
-    /// The weight of the first pixel.
     pub low_weight: R,
-    /// The weight of the second pixel.
     pub high_weight: R,
 }
 
@@ -126,7 +122,6 @@ pub fn hull(ranges: impl Iterator<Item = Range<usize>>) -> Range<usize> {
         .unwrap_or(0..0)
 }
 
-/// How many pixels a window has.
 pub fn pixel_count([rows, columns]: &[Range<usize>; 2]) -> usize {
     rows.len() * columns.len()
 }

@@ -11,11 +11,8 @@ use crate::geometry::options::{Reduction, Sampling};
 /// The kind of plan that an operator takes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum PlanKind {
-    /// [`Weights`].
     Weights,
-    /// [`SampleTaps`].
     SampleTaps,
-    /// [`PixelRanges`].
     PixelRanges,
 }
 

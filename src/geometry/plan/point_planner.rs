@@ -55,7 +55,6 @@ impl PointPlanner {
         [0, 1, 2, 3, y, x]
     }
 
-    /// How many columns a region has.
     pub fn columns(&self) -> usize {
         self.operator.region_kind().columns()
     }

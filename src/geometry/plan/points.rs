@@ -11,7 +11,6 @@ pub struct PointWeights<R> {
     pub parts: Vec<PointPart>,
     /// The spans of all elements, part after part.
     pub spans: Vec<Span>,
-    /// The weights of all spans.
     pub weights: Vec<R>,
     /// For each weight, its partial derivatives by the parameters of its element, in the order of
     /// [`PointPlanner::parameter_columns`](super::PointPlanner::parameter_columns). Empty if only weights are planned.
@@ -21,7 +20,6 @@ pub struct PointWeights<R> {
 /// What elements read of one group of channels.
 #[derive(Debug, Clone)]
 pub struct PointPart {
-    /// The index of the group.
     pub group: usize,
     /// Elements in the order of the output.
     pub elements: Range<usize>,
@@ -36,11 +34,8 @@ pub struct PointPart {
 /// Neighbouring pixels of a row.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Span {
-    /// The row.
     pub row: u32,
-    /// The first column.
     pub column: u32,
-    /// How many pixels there are.
     pub count: u32,
 }
 
@@ -48,14 +43,12 @@ pub struct Span {
 pub struct ElementSpans<'a> {
     /// Its index in the order of the output.
     pub element: usize,
-    /// The pixels.
     pub spans: &'a [Span],
     /// The indices of their weights.
     pub weights: Range<usize>,
 }
 
 impl Span {
-    /// The columns.
     #[inline(always)]
     pub fn columns(&self) -> Range<usize> {
         self.column as usize..(self.column + self.count) as usize

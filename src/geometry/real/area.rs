@@ -12,7 +12,6 @@ use crate::geometry::levels::LevelRule;
 #[cfg_attr(feature = "cube", derive(CubeType, CubeLaunch))]
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct AreaRule {
-    /// The least area in range.
     pub from: Real,
     /// The least area beyond it.
     pub below: Real,

@@ -9,9 +9,7 @@ use super::Real;
 #[cfg_attr(feature = "cube", derive(CubeType))]
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Reach {
-    /// The first number.
     pub first: u32,
-    /// The first number after them.
     pub end: u32,
 }
 

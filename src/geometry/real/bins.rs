@@ -55,9 +55,7 @@ pub struct Extent {
 #[cfg_attr(feature = "cube", derive(CubeType))]
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Bin {
-    /// The first pixel.
     pub start: u32,
-    /// The first pixel after it.
     pub end: u32,
 }
 

@@ -33,7 +33,6 @@ pub struct Extent {
     pub bin: Real,
 }
 
-/// One bin.
 #[cfg_attr(feature = "cube", derive(CubeType))]
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Bin {
@@ -49,9 +48,7 @@ pub struct Bin {
 #[cfg_attr(feature = "cube", derive(CubeType))]
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Pixels {
-    /// The first pixel.
     pub first: u32,
-    /// The first pixel after them.
     pub end: u32,
 }
 
@@ -70,9 +67,7 @@ struct Part {
 #[cfg_attr(feature = "cube", derive(CubeType))]
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct WeightSlope {
-    /// By the low end.
     pub low: Real,
-    /// By the high end.
     pub high: Real,
 }
 

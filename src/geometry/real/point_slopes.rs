@@ -22,9 +22,7 @@ pub struct PlaceSlopes {
 #[cfg_attr(feature = "cube", derive(CubeType))]
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct AngleSlopes {
-    /// The row.
     pub y: Real,
-    /// The column.
     pub x: Real,
 }
 

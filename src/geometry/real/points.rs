@@ -39,7 +39,6 @@ pub struct PointRule {
     pub minimum_length: Real,
     /// The fixed number of samples along y and along x; 0 for the adaptive number.
     pub samples_y: u32,
-    /// See `samples_y`.
     pub samples_x: u32,
     /// 1 if samples are placed by multiples of their distance, 0 if by shares of their element.
     pub by_steps: u32,
@@ -53,7 +52,6 @@ pub struct PointRule {
     pub parts_y: u32,
     /// The same along x.
     pub parts_x: u32,
-    /// The least position in bounds.
     pub lower_bound: Real,
     /// The greatest position in bounds lies this much below the map's size.
     pub upper_margin: Real,
@@ -73,9 +71,7 @@ pub struct PointAxis {
     pub element: Real,
     /// The distance of two samples of an element in pixels.
     pub step: Real,
-    /// How many samples an element has.
     pub samples: u32,
-    /// How many elements the region has.
     pub elements: u32,
     /// How many pixels the map has.
     pub size: u32,
@@ -89,15 +85,11 @@ pub struct PointAxis {
 pub struct Turn {
     /// The centre of the region in pixels.
     pub center_y: Real,
-    /// See `center_y`.
     pub center_x: Real,
-    /// The cosine of the angle.
     pub cosine: Real,
-    /// The sine of the angle.
     pub sine: Real,
 }
 
-/// A point of the map.
 #[cfg_attr(feature = "cube", derive(CubeType))]
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Point {
@@ -111,13 +103,9 @@ pub struct Point {
 #[cfg_attr(feature = "cube", derive(CubeType))]
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Places {
-    /// The least place along y.
     pub low_y: Real,
-    /// The greatest along y.
     pub high_y: Real,
-    /// The least along x.
     pub low_x: Real,
-    /// The greatest along x.
     pub high_x: Real,
 }
 

@@ -42,7 +42,6 @@ pub fn rules(elements: &Elements, [height, width]: [usize; 2]) -> Rules {
     }
 }
 
-/// A range of areas.
 pub fn area_rule(areas: &AreaRange) -> AreaRule {
     // Finite ends: some device compilers assume that there are no infinities.
     AreaRule {

@@ -51,11 +51,8 @@ pub struct SampleRule {
     pub sample_at_end: Real,
     /// The least length of a region in pixels.
     pub minimum_length: Real,
-    /// The least number of samples of an output element.
     pub minimum_samples: Real,
-    /// The largest number of samples of an output element.
     pub maximum_samples: Real,
-    /// The least position in bounds.
     pub lower_bound: Real,
     /// The greatest position in bounds lies this much below the map's size.
     pub upper_margin: Real,

@@ -25,9 +25,7 @@ pub struct Slopes {
 #[cfg_attr(feature = "cube", derive(CubeType))]
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Movement {
-    /// By the low end.
     pub low: Real,
-    /// By the high end.
     pub high: Real,
 }
 

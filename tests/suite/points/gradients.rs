@@ -111,7 +111,7 @@ fn backends_agree_on_gradients() {
     });
 }
 
-/// The same bits by hand as on an autodiff device.
+/// The same bits by hand as on an autodiff device, but for the angles of `riroi_align_rotated`.
 #[test]
 fn gradients_by_hand_are_those_of_an_autodiff_device() {
     let deform_ps = DeformPsRoiPoolConfig::new([3, 2], 4)
@@ -164,7 +164,13 @@ fn gradients_by_hand_are_those_of_an_autodiff_device() {
                 .offsets()
                 .map(|offsets| Tensor::<4>::from_dispatch(offsets).into_data());
             assert_eq!(bits(&features), bits(&recorded.features), "{}", backend.name);
-            assert_eq!(bits(&boxes), bits(&recorded.boxes), "{}", backend.name);
+            if let PointOperator::RiRotated(_) = problem.operator {
+                // Burn's gradient of a division multiplies by a rounded reciprocal.
+                let error = largest_error(&boxes, &recorded.boxes);
+                assert!(error <= 1e-6, "{}: {error:e}", backend.name);
+            } else {
+                assert_eq!(bits(&boxes), bits(&recorded.boxes), "{}", backend.name);
+            }
             assert_eq!(boxes.shape(), recorded.boxes.shape(), "{}", backend.name);
             assert_eq!(
                 offsets.as_ref().map(bits),

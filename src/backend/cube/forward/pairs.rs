@@ -125,7 +125,6 @@ pub fn share_a_pixel(pairs: &mut Pairs, end: u32) {
     }
 }
 
-/// Counts the next sample.
 #[cube]
 fn count(pairs: &mut Pairs) {
     let rest = 1.0 - pairs.next_fraction;

@@ -122,7 +122,6 @@ fn add_pixels_of_block<F: Float>(
     }
 }
 
-/// Multiplies what was computed.
 #[cube]
 pub fn multiply(blocks: &mut Blocks, factor: f32) {
     #[unroll]
@@ -139,7 +138,6 @@ fn multiply_block(block: &mut Block, factor: f32, #[comptime] layout: Layout) {
     }
 }
 
-/// Writes what was computed.
 #[cube]
 pub fn write_blocks<F: Float>(output: &mut Tensor<F>, element: &Element, blocks: &Blocks) {
     // Read once: a device compiler takes it that what is written may change strides.

@@ -19,7 +19,6 @@ pub struct Units {
     sharing: usize,
     /// How many blocks of channels a unit computes.
     blocks: usize,
-    /// How many units there are.
     pub total: usize,
     #[cube(comptime)]
     layout: Layout,
@@ -45,7 +44,6 @@ pub fn units([regions, channels, rows, columns]: [usize; 4], layout: Layout) -> 
 #[derive(CubeType)]
 pub struct Element {
     pub region: usize,
-    /// The first block.
     pub block: usize,
     pub row: usize,
     pub column: usize,
@@ -74,7 +72,6 @@ pub fn element(units: &Units) -> Element {
     }
 }
 
-/// The sizes of the output.
 #[derive(CubeType)]
 pub struct Sizes {
     pub channels: usize,
@@ -82,7 +79,6 @@ pub struct Sizes {
     pub columns: usize,
 }
 
-/// Reads the sizes of the output.
 #[cube]
 pub fn sizes<F: Float>(output: &mut Tensor<F>) -> Sizes {
     Sizes {

@@ -13,7 +13,6 @@ use crate::geometry::real::single::points::{PointAxis, PointRule, ROTATED, Turn,
 /// A region: its image, its axes, and how it is turned.
 #[derive(CubeType)]
 pub struct PointRegion {
-    /// Its row.
     pub row: usize,
     pub image: usize,
     /// Whether its area is in the range of areas.
@@ -46,7 +45,6 @@ pub struct CallSizes {
     pub columns: u32,
 }
 
-/// Reads a region.
 #[cube]
 pub fn read_region<R: Float, I: Int>(
     regions: &Regions<R, I>,
@@ -92,7 +90,6 @@ pub fn read_region<R: Float, I: Int>(
     }
 }
 
-/// Reads the offset of an element.
 #[cube]
 pub fn read_offset<R: Float, I: Int>(
     regions: &Regions<R, I>,

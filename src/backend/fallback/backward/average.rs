@@ -3,12 +3,12 @@
 use burn::backend::Backend;
 use burn::backend::tensor::FloatTensor;
 
-use super::reads::{Axis, Linear, Reads};
-use crate::backend::fallback::average::dense;
+use super::reads::{Linear, Reads};
 use crate::backend::fallback::channels_last::ChannelsLast;
+use crate::backend::fallback::matrices::of_weights;
 use crate::backend::fallback::planned::Values;
 use crate::backend::fallback::tensors::Sum;
-use crate::geometry::plan::{AxisPlan, Weights};
+use crate::geometry::plan::Weights;
 
 impl<R: Sum> Linear<R> for Weights<R> {
     const READS_FEATURES: bool = false;
@@ -19,18 +19,7 @@ impl<R: Sum> Linear<R> for Weights<R> {
         _pixels: Option<&ChannelsLast<B>>,
         gradient: FloatTensor<B>,
     ) -> Vec<Reads<B, R>> {
-        let [y, x] = plan.each_ref().map(matrices);
+        let [y, x] = plan.each_ref().map(of_weights);
         vec![Reads { y, x, gradient }]
-    }
-}
-
-fn matrices<R: Sum>(axis: &Weights<R>) -> Axis<R> {
-    let window = axis.window();
-    let matrix = |numbers: &Vec<R>| dense(axis, numbers, &window);
-    let has_slopes = !axis.slopes[0].is_empty();
-    Axis {
-        weights: matrix(&axis.weights),
-        slopes: has_slopes.then(|| axis.slopes.each_ref().map(matrix)),
-        window,
     }
 }

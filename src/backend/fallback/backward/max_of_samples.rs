@@ -6,8 +6,9 @@ use burn::backend::tensor::FloatTensor;
 use burn::backend::{Backend, TensorMetadata, get_or_init_device_settings};
 use burn::tensor::{Scalar, Shape, Slice};
 
-use super::reads::{Axis, Linear, Reads, product};
+use super::reads::{Linear, Reads};
 use crate::backend::fallback::channels_last::ChannelsLast;
+use crate::backend::fallback::matrices::{Axis, product};
 use crate::backend::fallback::max_of_samples::{dense, elements_in_bounds, most_samples, weights};
 use crate::backend::fallback::planned::Values;
 use crate::backend::fallback::tensors::{Sum, cut};

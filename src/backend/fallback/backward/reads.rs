@@ -7,18 +7,10 @@ use burn::backend::{Backend, TensorMetadata};
 use burn::tensor::{Shape, TensorData};
 
 use crate::backend::fallback::channels_last::ChannelsLast;
+use crate::backend::fallback::matrices::{Axis, product};
 use crate::backend::fallback::planned::Values;
 use crate::backend::fallback::tensors::Sum;
 use crate::geometry::plan::AxisPlan;
-
-/// What is read along one axis: a row for each element or sample, a column for each pixel of the window.
-pub struct Axis<R> {
-    pub window: Range<usize>,
-    /// The weights of pixels.
-    pub weights: Vec<R>,
-    /// The derivatives of the weights by the region's low end, and by its high end; none for the gradient of features.
-    pub slopes: Option<[Vec<R>; 2]>,
-}
 
 /// A plan whose elements become matrices.
 pub trait Linear<R: Sum>: AxisPlan<R> + Sized {
@@ -32,13 +24,6 @@ pub trait Linear<R: Sum>: AxisPlan<R> + Sized {
         pixels: Option<&ChannelsLast<B>>,
         gradient: FloatTensor<B>,
     ) -> Vec<Reads<B, R>>;
-}
-
-impl<R: Sum> Axis<R> {
-    /// The number of rows.
-    fn count(&self) -> usize {
-        self.weights.len() / self.window.len()
-    }
 }
 
 /// What is read, with its gradient.
@@ -85,20 +70,4 @@ impl<B: Backend, R: Sum> Reads<B, R> {
     fn matrix<const D: usize>(&self, values: &[R], shape: [usize; D]) -> FloatTensor<B> {
         B::float_from_data(TensorData::new(values.to_vec(), shape), &self.gradient.device())
     }
-}
-
-/// `Y · F · Xᵀ`, `[rows of y, rows of x, C]`, where F is the window of both axes.
-pub fn product<B: Backend, R: Sum>(
-    pixels: &ChannelsLast<B>,
-    [axis_y, axis_x]: [&Axis<R>; 2],
-    y: &[R],
-    x: &[R],
-) -> FloatTensor<B> {
-    let (rows, columns, channels) = (axis_y.count(), axis_x.count(), pixels.channels);
-    let (height, width) = (axis_y.window.len(), axis_x.window.len());
-    let window = pixels.window(&axis_y.window, &axis_x.window);
-    let window = B::float_reshape(window, Shape::new([height, width * channels]));
-    let along_y = B::float_matmul(pixels.constant(y.to_vec(), [rows, height]), window);
-    let along_y = B::float_reshape(along_y, Shape::new([rows, width, channels]));
-    B::float_matmul(pixels.constant(x.to_vec(), [1, columns, width]), along_y)
 }

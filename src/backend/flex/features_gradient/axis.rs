@@ -94,7 +94,6 @@ struct AxisFeaturesPass<'a, S: Sum, K> {
     /// `[K, channels, 1, P * Q]`.
     gradient: &'a Planes<'a, S>,
     planner: &'a Planner<S>,
-    /// The width of the map.
     width: usize,
     earlier: Earlier,
 }
@@ -149,7 +148,6 @@ fn compute<S: Sum, K: Scatter<S>>(pass: &AxisFeaturesPass<'_, S, K>, task: RunCh
     lanes::compute_gradient::<S>(ScatterRegions { pass, task }, channels, fits);
 }
 
-/// The work of a task.
 struct ScatterRegions<'a, 'b, S: Sum, K: Scatter<S>> {
     pass: &'a AxisFeaturesPass<'a, S, K>,
     task: RunChannels<'b, S, K::Plan>,

@@ -53,7 +53,6 @@ struct PointFeaturesPass<'a, S: Sum> {
     planner: &'a PointPlanner,
     /// The channels of the output.
     channels: usize,
-    /// The width of the map.
     width: usize,
 }
 
@@ -118,7 +117,6 @@ impl<S: Sum> PointFeaturesPass<'_, S> {
     }
 }
 
-/// The work of a task.
 struct ScatterRegions<'a, 'b, S: Sum> {
     pass: &'a PointFeaturesPass<'a, S>,
     task: GroupChannels<'b, S>,

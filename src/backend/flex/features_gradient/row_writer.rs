@@ -21,7 +21,6 @@ pub enum Earlier {
 /// Writes complete rows of sums to the planes of their channels, from the top of the map to its bottom.
 pub struct RowWriter<S: Sum> {
     columns: Range<usize>,
-    /// The width of a plane.
     width: usize,
     earlier: Earlier,
     /// How many elements of each plane are written.

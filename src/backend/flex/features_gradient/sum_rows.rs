@@ -93,7 +93,6 @@ impl<S: Sum, const L: usize> SumRows<S, L> {
         }
     }
 
-    /// How many pixels it holds.
     pub fn pixel_count(&self) -> usize {
         self.capacity * self.columns.len()
     }
@@ -102,12 +101,10 @@ impl<S: Sum, const L: usize> SumRows<S, L> {
         self.columns.clone()
     }
 
-    /// How many rows it holds.
     pub fn row_count(&self) -> usize {
         self.capacity
     }
 
-    /// How many pixels a row holds.
     pub fn width(&self) -> usize {
         self.columns.len()
     }

@@ -20,7 +20,6 @@ use crate::geometry::plan::{AxisPlan, Coordinate, Planner, Region, Weights};
 /// The most elements in the plans of a batch: 4 MiB.
 const PLAN_ELEMENTS: usize = 1 << 19;
 
-/// What is pooled.
 pub struct PoolInputs<'a, S: Coordinate> {
     /// The output so far, from other levels of a pyramid.
     pub pooled: Option<FlexTensor>,

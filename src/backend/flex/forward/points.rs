@@ -49,7 +49,6 @@ pub fn pool<S: Sum>(
     output
 }
 
-/// What all tasks share.
 struct PointForwardPass<'a, S: Sum> {
     features: &'a Planes<'a, S>,
     planner: &'a PointPlanner,
@@ -66,7 +65,6 @@ fn compute<S: Sum>(pass: &PointForwardPass<'_, S>, task: PoolTask<'_, S, PointWe
     lanes::compute(PoolRegions { pass, task }, channels, fit);
 }
 
-/// The work of a task.
 struct PoolRegions<'a, S: Sum> {
     pass: &'a PointForwardPass<'a, S>,
     task: PoolTask<'a, S, PointWeights<S>>,

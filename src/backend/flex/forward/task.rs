@@ -31,7 +31,6 @@ const LARGEST_TILE_OF_MORE: usize = 10 << 10;
 /// of its time on the copy, and took a tenth longer in more lanes. box-p2 reads one 6 times.
 const READS_OF_MORE: usize = 2;
 
-/// What all tasks share.
 pub struct AxisForwardPass<'a, S: Sum, K> {
     pub kernel: &'a K,
     pub features: &'a Planes<'a, S>,
@@ -44,7 +43,6 @@ pub struct AxisForwardPass<'a, S: Sum, K> {
     pub streams: bool,
 }
 
-/// Computes a task.
 pub fn compute<S: Sum, K: Kernel<S>>(pass: &AxisForwardPass<'_, S, K>, task: PoolTask<'_, S, [K::Plan; 2]>) {
     let channels = task.channels.len();
     let shares = task.shared.is_some();
@@ -53,7 +51,6 @@ pub fn compute<S: Sum, K: Kernel<S>>(pass: &AxisForwardPass<'_, S, K>, task: Poo
     lanes::compute(PoolRegions { pass, task }, channels, fit);
 }
 
-/// The work of a task.
 struct PoolRegions<'a, S: Sum, K: Kernel<S>> {
     pass: &'a AxisForwardPass<'a, S, K>,
     task: PoolTask<'a, S, [K::Plan; 2]>,

@@ -14,7 +14,6 @@ pub struct AlignedPixels<S: Sum, const L: usize> {
     count: usize,
 }
 
-/// The size of a cache line in bytes.
 const LINE: usize = 64;
 
 impl<S: Sum, const L: usize> AlignedPixels<S, L> {

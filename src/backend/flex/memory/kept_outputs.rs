@@ -22,12 +22,10 @@ const MOST_BYTES: usize = 256 << 20;
 static LIMIT: AtomicUsize = AtomicUsize::new(usize::MAX);
 static KEPT: AtomicUsize = AtomicUsize::new(0);
 
-/// How many bytes are kept.
 pub fn kept_bytes() -> usize {
     KEPT.load(Ordering::Relaxed)
 }
 
-/// Gives back all blocks.
 pub fn release() {
     release_units::<u16>();
     release_units::<u32>();

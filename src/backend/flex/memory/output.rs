@@ -49,7 +49,6 @@ pub fn filled_output<S: Sum>(value: f64, shape: Shape, dtype: DType, parallel: b
     output
 }
 
-/// Memory for an output.
 pub struct Memory {
     pub bytes: Bytes,
     /// Whether all of it is zero. Otherwise its contents are unspecified.
@@ -103,7 +102,6 @@ pub fn zeros<U: bytemuck::Pod>(count: usize, parallel: bool) -> Vec<U> {
     memory
 }
 
-/// The size of a huge page in bytes.
 const HUGE_PAGE: usize = 1 << 21;
 
 #[cfg(all(target_os = "linux", not(miri)))]

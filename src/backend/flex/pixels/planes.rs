@@ -45,7 +45,6 @@ impl<'a, S: Sum> Planes<'a, S> {
         self.start + image as isize * image_stride + channel as isize * channel_stride
     }
 
-    /// The stride of rows.
     pub fn stride(&self) -> isize {
         self.strides[2]
     }

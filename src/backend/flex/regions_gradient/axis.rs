@@ -78,7 +78,6 @@ pub fn boxes_gradient<S: Sum, K: PullEnds<S>>(inputs: BoxesGradientInputs<'_, S>
     )
 }
 
-/// What all regions share.
 struct AxisRegionsPass<'a, S: Sum, K> {
     kernel: &'a K,
     features: &'a Planes<'a, S>,

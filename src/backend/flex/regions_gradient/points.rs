@@ -44,7 +44,6 @@ pub fn regions_gradient<S: Sum>(
     )
 }
 
-/// What all regions share.
 struct PointRegionsPass<'a, S: Sum> {
     features: &'a Planes<'a, S>,
     /// `[K, channels, 1, P * Q]`.

@@ -14,7 +14,6 @@ use crate::geometry::plan::points::{PointPart, PointWeights, Span};
 use crate::geometry::plan::region::Region;
 use crate::geometry::point_grid::{PARAMETERS, Placement, PointGrid};
 
-/// Plans a region.
 #[allow(clippy::unnecessary_cast)]
 pub fn point_weights(
     grid: &PointGrid,
@@ -150,7 +149,6 @@ impl Maker<'_> {
         }
     }
 
-    /// Adds the spans of an element.
     fn add_element(&mut self, element: &Element) {
         let [samples_y, samples_x] = [0, 1].map(|axis| self.samples_near_map(element, axis));
         if samples_y.is_empty() || samples_x.is_empty() {

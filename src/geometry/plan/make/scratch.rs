@@ -13,7 +13,6 @@ use crate::geometry::point_grid::PARAMETERS;
 #[derive(Default)]
 pub struct Scratch {
     window: [Range<usize>; 2],
-    /// The weight of each index.
     pub weights: Vec<Real>,
     /// The slopes of each index, if they are wanted.
     pub slopes: Vec<[Real; PARAMETERS]>,

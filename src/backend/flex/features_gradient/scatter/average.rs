@@ -10,7 +10,6 @@ use crate::backend::flex::features_gradient::sum_rows::SumRows;
 use crate::backend::flex::pixels::Rows;
 use crate::geometry::plan::Weights;
 
-/// An average.
 pub struct ScatterAverage;
 
 impl<S: Sum> Scatter<S> for ScatterAverage {

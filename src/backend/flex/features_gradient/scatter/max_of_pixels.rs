@@ -14,7 +14,6 @@ use crate::backend::flex::forward::{Kernel, Window};
 use crate::backend::flex::pixels::{LARGEST_TILE, Rows};
 use crate::geometry::plan::{AxisPlan, PixelRanges, Planner};
 
-/// A maximum over bins of whole pixels.
 pub struct ScatterMaxOfPixels<S> {
     /// Initial value of a maximum: only a larger pixel has a gradient.
     start: S,

@@ -11,7 +11,6 @@ use crate::backend::flex::forward::kernels::weighted_sum;
 use crate::backend::flex::pixels::Rows;
 use crate::geometry::plan::{Planner, SampleTaps};
 
-/// A maximum over samples.
 pub struct ScatterMaxOfSamples<S> {
     start: S,
     outside: S,

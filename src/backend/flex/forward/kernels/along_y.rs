@@ -121,7 +121,6 @@ impl<S: Sum, const L: usize> Reduced<'_, S, L> {
     }
 }
 
-/// The first `N` weights.
 #[inline(always)]
 fn take<S: Sum, const N: usize>(weights: &[S]) -> [S; N] {
     let mut first = [S::default(); N];

@@ -11,7 +11,6 @@ use crate::backend::flex::forward::{Kernel, Window};
 use crate::backend::flex::pixels::Rows;
 use crate::geometry::plan::{Planner, Weights};
 
-/// An average.
 pub struct Average<S> {
     outside: S,
 }

@@ -11,7 +11,6 @@ use crate::backend::flex::forward::{Kernel, Window};
 use crate::backend::flex::pixels::Rows;
 use crate::geometry::plan::{PixelRanges, Planner};
 
-/// A maximum over bins of whole pixels.
 pub struct MaxOfPixels<S> {
     /// Initial value of a maximum.
     start: S,

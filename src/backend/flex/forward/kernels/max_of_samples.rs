@@ -10,7 +10,6 @@ use crate::backend::flex::forward::{Kernel, Window};
 use crate::backend::flex::pixels::Rows;
 use crate::geometry::plan::{Planner, SampleTaps};
 
-/// A maximum over samples.
 pub struct MaxOfSamples<S> {
     /// Initial value of a maximum.
     start: S,

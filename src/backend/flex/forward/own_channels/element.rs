@@ -93,7 +93,6 @@ fn fits<const L: usize>(window: &[Range<usize>; 2]) -> bool {
     tile_capacity(window) * L <= LARGEST_TILE * LANES
 }
 
-/// Copies the pixels of a window.
 #[inline(always)]
 fn load<S: Sum, const L: usize>(
     simd: impl Simd,

@@ -31,7 +31,6 @@ type Plan<S> = [Weights<S>; 2];
 /// The most elements of all regions that are computed before they are written: 4 MiB of f32 in [`MORE_LANES`].
 const ELEMENTS_AT_A_TIME: usize = 1 << 16;
 
-/// How many regions a task writes.
 const WRITTEN_REGIONS: usize = 16;
 
 /// How many regions are computed at a time if a channel of their output has so many elements.
