@@ -32,7 +32,7 @@ pub use infer_scales::{infer_scales, try_infer_scales};
 pub use multi_scale_roi_align::{
     MultiScaleRoiAlign, MultiScaleRoiAlignConfig, multi_scale_roi_align, try_multi_scale_roi_align,
 };
-pub use operator_config::{OperatorConfig, Pool, PoolConfig};
+pub use operator_config::{OperatorConfig, Pool};
 pub use prroi_pool::{PrRoiPool, PrRoiPoolConfig, prroi_pool, try_prroi_pool};
 pub use ps_crop_and_resize::{PsCropAndResize, PsCropAndResizeConfig, ps_crop_and_resize, try_ps_crop_and_resize};
 pub use ps_roi_align::{PsRoiAlign, PsRoiAlignConfig, ps_roi_align, try_ps_roi_align};

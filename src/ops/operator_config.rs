@@ -7,7 +7,7 @@ use burn::module::Module;
 use burn::tensor::Tensor;
 
 use super::call::Arguments;
-use super::{MultiScaleRoiAlignConfig, call, options};
+use super::{call, options};
 use crate::backend::RoiBackend;
 use crate::error::{RoiError, or_panic};
 use crate::geometry::operator::RegionOperator;
@@ -20,17 +20,6 @@ use crate::regions::RegionTable;
 pub trait OperatorConfig: Operates {}
 
 impl<C: Operates> OperatorConfig for C {}
-
-/// The config of any operator, as [`Pool`] has it. No other crate can implement it.
-pub trait PoolConfig: Sealed + Clone + Debug + Send + Sync + 'static {}
-
-/// What keeps other crates from implementing [`PoolConfig`].
-pub trait Sealed {}
-
-impl<C: Operates> Sealed for C {}
-impl<C: Operates> PoolConfig for C {}
-impl Sealed for MultiScaleRoiAlignConfig {}
-impl PoolConfig for MultiScaleRoiAlignConfig {}
 
 /// How a config becomes a [`RegionOperator`], and what its operator computes around that.
 pub trait Operates: Clone + Debug + Send + Sync + 'static {
@@ -82,7 +71,7 @@ pub trait Operates: Clone + Debug + Send + Sync + 'static {
 /// assert_eq!(pooled.dims(), [1, 8, 7, 7]);
 /// ```
 #[derive(Module, Debug)]
-pub struct Pool<C: PoolConfig> {
+pub struct Pool<C: Clone + Debug + Send + Sync + 'static> {
     /// What it computes.
     #[module(skip)]
     pub config: C,

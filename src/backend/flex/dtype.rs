@@ -26,20 +26,26 @@ pub trait Sum:
     /// Whether elements of 16 bits are summed in this type.
     const SUMS_HALVES: bool;
 
-    /// Converts a row of elements of 16 bits.
-    fn widen(simd: impl Simd, half: Half, row: &[u16], wide: &mut [Self]);
+    /// Converts a row of elements of 16 bits. This and what follows exists where these are summed in the type.
+    fn widen(_simd: impl Simd, half: Half, _row: &[u16], _wide: &mut [Self]) {
+        unreachable!("{half:?} is not summed in this type")
+    }
 
     /// Converts and interleaves rows of elements of 16 bits, if there are instructions for that. Returns whether it
     /// did.
     fn interleave_halves<const L: usize>(
-        simd: impl Simd,
+        _simd: impl Simd,
         half: Half,
-        rows: [&[u16]; L],
-        pixels: &mut [[Self; L]],
-    ) -> bool;
+        _rows: [&[u16]; L],
+        _pixels: &mut [[Self; L]],
+    ) -> bool {
+        unreachable!("{half:?} is not summed in this type")
+    }
 
     /// Rounds a row of sums to elements of 16 bits.
-    fn narrow(simd: impl Simd, half: Half, sums: &[Self], row: &mut [u16]);
+    fn narrow(_simd: impl Simd, half: Half, _sums: &[Self], _row: &mut [u16]) {
+        unreachable!("{half:?} is not summed in this type")
+    }
 }
 
 /// A dtype of 16 bits.
@@ -85,23 +91,6 @@ impl Sum for f64 {
     const LEAST: Self = f64::NEG_INFINITY;
     const ONE: Self = 1.0;
     const SUMS_HALVES: bool = false;
-
-    fn widen(_simd: impl Simd, half: Half, _row: &[u16], _wide: &mut [Self]) {
-        unreachable!("{half:?} is summed in f32")
-    }
-
-    fn interleave_halves<const L: usize>(
-        _simd: impl Simd,
-        half: Half,
-        _rows: [&[u16]; L],
-        _pixels: &mut [[Self; L]],
-    ) -> bool {
-        unreachable!("{half:?} is summed in f32")
-    }
-
-    fn narrow(_simd: impl Simd, half: Half, _sums: &[Self], _row: &mut [u16]) {
-        unreachable!("{half:?} is summed in f32")
-    }
 }
 
 /// Elements of a tensor: of the type of their sums, or the bits of elements of 16 bits.

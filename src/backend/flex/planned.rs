@@ -22,24 +22,18 @@ pub fn plan_axes<S: Coordinate, P: AxisPlan<S>>(
     planner: &Planner<S>,
     parallel: bool,
 ) -> Vec<Planned<[P; 2]>> {
-    filter_map(regions, 16, parallel, |row, region| {
-        planner.pools(region).then(|| plan_region_axes(row, region, planner))
-    })
-}
-
-fn plan_region_axes<S: Coordinate, P: AxisPlan<S>>(
-    row: usize,
-    region: &Region,
-    planner: &Planner<S>,
-) -> Planned<[P; 2]> {
     let sizes = planner.output_size();
-    let plan: [P; 2] = [0, 1].map(|axis| P::make(&planner.run(region, axis, 0..sizes[axis], false)));
-    Planned {
-        window: plan.each_ref().map(AxisPlan::window),
-        plan,
-        image: region.image,
-        row,
-    }
+    filter_map(regions, 16, parallel, |row, region| {
+        planner.pools(region).then(|| {
+            let plan: [P; 2] = [0, 1].map(|axis| P::make(&planner.run(region, axis, 0..sizes[axis], false)));
+            Planned {
+                window: plan.each_ref().map(AxisPlan::window),
+                plan,
+                image: region.image,
+                row,
+            }
+        })
+    })
 }
 
 /// The most weights in the plans of a batch, but for the regions that were planned last: 4 MiB of f32.
@@ -61,8 +55,15 @@ pub fn plan_points_in_batches<S: Sum>(
     let chunk_size = (PLAN_WEIGHTS / planner.map_pixels().max(1)).clamp(1, CHUNK);
     for (chunk, regions) in regions.chunks(chunk_size).enumerate() {
         let further = filter_map(regions, 4, parallel, |row, region| {
-            let pools = planner.pools::<S>(region);
-            pools.then(|| plan_region_points(chunk * chunk_size + row, region, planner))
+            planner.pools::<S>(region).then(|| {
+                let plan = planner.plan::<S>(region, false);
+                Planned {
+                    window: [0, 1].map(|axis| hull(plan.parts.iter().map(|part| part.window[axis].clone()))),
+                    plan,
+                    image: region.image,
+                    row: chunk * chunk_size + row,
+                }
+            })
         });
         size += further.iter().map(|region| region.plan.size()).sum::<usize>();
         planned.extend(further);
@@ -74,21 +75,6 @@ pub fn plan_points_in_batches<S: Sum>(
     if !planned.is_empty() {
         batch(planned);
     }
-}
-
-fn plan_region_points<S: Sum>(row: usize, region: &Region, planner: &PointPlanner) -> Planned<PointWeights<S>> {
-    let plan = planner.plan::<S>(region, false);
-    Planned {
-        window: window(&plan),
-        plan,
-        image: region.image,
-        row,
-    }
-}
-
-/// The rows and columns that any element reads.
-fn window<S>(plan: &PointWeights<S>) -> [Range<usize>; 2] {
-    [0, 1].map(|axis| hull(plan.parts.iter().map(|part| part.window[axis].clone())))
 }
 
 /// The input channel that elements of a run read for output channel 0, and the stride to that of the next one.

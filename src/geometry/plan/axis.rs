@@ -76,14 +76,12 @@ impl<R> Weights<R> {
     }
 
     /// The weights of an output element and of all after it.
-    #[cfg_attr(not(feature = "flex"), allow(dead_code))]
     #[inline(always)]
     pub fn weights_from(&self, element: usize) -> &[R] {
         &self.weights[self.reads[element].first..]
     }
 
     /// The pixels that an output element reads, their weights, and its share in bounds.
-    #[cfg_attr(not(feature = "flex"), allow(dead_code))]
     #[inline(always)]
     pub fn element(&self, element: usize) -> (Range<usize>, &[R], R)
     where
@@ -95,7 +93,6 @@ impl<R> Weights<R> {
     }
 
     /// For each of these output elements, the pixels it reads, their weights, and its share in bounds.
-    #[cfg_attr(not(feature = "flex"), allow(dead_code))]
     pub fn elements(&self, elements: Range<usize>) -> impl Iterator<Item = (Range<usize>, &[R], &R)> {
         self.reads[elements].iter().map(|read| {
             let weights = &self.weights[read.first..][..read.pixels.len()];
@@ -106,7 +103,6 @@ impl<R> Weights<R> {
 
 impl<R> SampleTaps<R> {
     /// For each of these output elements, its samples in bounds, and whether these are all.
-    #[cfg_attr(not(feature = "flex"), allow(dead_code))]
     pub fn elements(&self, elements: Range<usize>) -> impl Iterator<Item = (&[Taps<R>], bool)> {
         let elements = self.samples[elements.clone()].iter().zip(&self.complete[elements]);
         elements.map(|(samples, complete)| (&self.taps[samples.clone()], *complete))

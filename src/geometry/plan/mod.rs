@@ -14,6 +14,9 @@
 //!
 //! `make` has the code behind both, for f32 and for f64; [`Coordinate`] is the trait of these two types.
 
+// Flex alone uses some of it.
+#![cfg_attr(not(feature = "flex"), allow(dead_code))]
+
 mod axis;
 mod coordinate;
 mod make;

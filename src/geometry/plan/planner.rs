@@ -80,7 +80,6 @@ impl<R: Coordinate> Planner<R> {
     }
 
     /// Whether all elements read the same channels.
-    #[cfg_attr(not(feature = "flex"), allow(dead_code))]
     pub fn is_one_run(&self) -> bool {
         self.operator.channel_map == ChannelMap::Same
     }
@@ -91,7 +90,6 @@ impl<R: Coordinate> Planner<R> {
     }
 
     /// Height and width of the map.
-    #[cfg_attr(not(feature = "flex"), allow(dead_code))]
     pub fn map(&self) -> [usize; 2] {
         self.map
     }

@@ -61,7 +61,6 @@ impl PointPlanner {
 
     /// The channel of the features that the first of `channels` output channels reads in a group, and the stride to the
     /// channel of the next.
-    #[cfg_attr(not(feature = "flex"), allow(dead_code))]
     pub fn channels_of_group(&self, group: usize, channels: usize) -> [usize; 2] {
         let elements = self.operator.output_size.iter().product();
         match self.operator.channel_map {
@@ -72,13 +71,11 @@ impl PointPlanner {
     }
 
     /// How many pixels the map has.
-    #[cfg_attr(not(feature = "flex"), allow(dead_code))]
     pub fn map_pixels(&self) -> usize {
         self.map[0] * self.map[1]
     }
 
     /// How many groups of channels there are.
-    #[cfg_attr(not(feature = "flex"), allow(dead_code))]
     pub fn groups(&self) -> usize {
         self.operator
             .channel_map

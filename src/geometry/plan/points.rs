@@ -72,7 +72,6 @@ impl<R> PointWeights<R> {
     }
 
     /// How many numbers it holds.
-    #[cfg_attr(not(feature = "flex"), allow(dead_code))]
     pub fn size(&self) -> usize {
         3 * self.spans.len() + self.weights.len() + PARAMETERS * self.slopes.len()
     }

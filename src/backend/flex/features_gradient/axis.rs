@@ -192,10 +192,10 @@ fn compute_lanes<V: Simd, S: Sum, K: Scatter<S>, const L: usize>(
     let (start, count) = (task.channels.start, task.channels.len());
     let input_lanes = LaneChannels::of_outputs(channels_of_run(pass.planner, elements), start, count);
     let output_lanes = LaneChannels::adjacent(start, count);
-    let mut sums = SumRows::<S, L>::new();
-    let mut tile = Tile::<S, L>::new();
-    let mut gradient = Tile::<S, L>::new();
-    let mut scratch = GradientScratch::new();
+    let mut sums = SumRows::<S, L>::default();
+    let mut tile = Tile::<S, L>::default();
+    let mut gradient = Tile::<S, L>::default();
+    let mut scratch = GradientScratch::default();
     let mut writer = RowWriter::new(columns.clone(), pass.width, pass.earlier);
     sums.clear(*rows, columns.clone());
     let reads = pass.kernel.reads();

@@ -134,7 +134,7 @@ impl<S: Sum> ChannelWork for ScatterRegions<'_, '_, S> {
     #[inline(never)]
     fn one_by_one(self) {
         let Self { pass, task, .. } = self;
-        let mut gradient = Tile::<S, 1>::new();
+        let mut gradient = Tile::<S, 1>::default();
         for (channel, plane) in task.channels.zip(task.planes) {
             let lane = LaneChannels::one(channel);
             for region in pass.regions.iter().filter(|region| region.image == task.image) {
@@ -167,11 +167,11 @@ fn compute_in_lanes<S: Sum>(
     mut task: GroupChannels<'_, S>,
     [rows, columns]: &[Range<usize>; 2],
 ) {
-    let mut sums = AlignedPixels::<S, LANES>::new();
+    let mut sums = AlignedPixels::<S, LANES>::default();
     sums.resize(rows.len() * columns.len());
     let sums = sums.get_mut();
     sums.fill([S::default(); LANES]);
-    let mut gradient = Tile::<S, LANES>::new();
+    let mut gradient = Tile::<S, LANES>::default();
     let lanes = LaneChannels::adjacent(task.channels.start, task.channels.len());
     for region in pass.regions.iter().filter(|region| region.image == task.image) {
         if let Some(part) = region.plan.parts.get(task.group) {
@@ -204,7 +204,7 @@ fn write<S: Sum, const L: usize>(
     [rows, columns]: [&Range<usize>; 2],
     planes: &mut [&mut [S]],
 ) {
-    let mut lanes = AlignedPixels::<S, 1>::new();
+    let mut lanes = AlignedPixels::<S, 1>::default();
     lanes.resize(planes.len() * columns.len());
     for (row, sums) in rows.clone().zip(sums.chunks_exact(columns.len())) {
         let lanes = lanes.get_mut().as_flattened_mut();

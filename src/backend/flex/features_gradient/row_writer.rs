@@ -36,7 +36,7 @@ impl<S: Sum> RowWriter<S> {
             width,
             earlier,
             written: 0,
-            lanes: AlignedPixels::new(),
+            lanes: AlignedPixels::default(),
         }
     }
 

@@ -9,6 +9,7 @@ use crate::backend::flex::memory::AlignedPixels;
 /// no later region reaches it.
 ///
 /// Few rows stay in the nearest caches: on the map of `box-p2`, 32 rows are 300 KiB and all 200 are 2 MiB.
+#[derive(Default)]
 pub struct SumRows<S: Sum, const L: usize> {
     /// How many rows it holds: a power of two, so that the slot of a row, its index modulo this, takes no division.
     capacity: usize,
@@ -19,15 +20,6 @@ pub struct SumRows<S: Sum, const L: usize> {
 }
 
 impl<S: Sum, const L: usize> SumRows<S, L> {
-    pub fn new() -> Self {
-        Self {
-            capacity: 0,
-            open: 0..0,
-            columns: 0..0,
-            pixels: AlignedPixels::new(),
-        }
-    }
-
     /// Forgets all rows, and holds up to `rows` of these columns from then on.
     pub fn clear(&mut self, rows: usize, columns: Range<usize>) {
         self.capacity = rows.next_power_of_two();

@@ -80,8 +80,8 @@ impl<S: Sum> ChannelWork for PoolRegions<'_, S> {
     #[inline(never)]
     fn one_by_one(self) {
         let Self { pass, mut task } = self;
-        let mut tile = Tile::<S, 1>::new();
-        let mut sums = AlignedPixels::<S, 1>::new();
+        let mut tile = Tile::<S, 1>::default();
+        let mut sums = AlignedPixels::<S, 1>::default();
         sums.resize(pass.elements);
         for channel in task.channels.clone() {
             for (region, output) in task.regions.iter().zip(&mut task.outputs) {
@@ -112,9 +112,9 @@ fn compute_in_lanes<S: Sum>(
     pass: &PointForwardPass<'_, S>,
     mut task: PoolTask<'_, S, PointWeights<S>>,
 ) {
-    let mut tile = Tile::<S, LANES>::new();
-    let mut sums = AlignedPixels::<S, LANES>::new();
-    let mut lanes = AlignedPixels::<S, 1>::new();
+    let mut tile = Tile::<S, LANES>::default();
+    let mut sums = AlignedPixels::<S, LANES>::default();
+    let mut lanes = AlignedPixels::<S, 1>::default();
     // If elements read channels of their own, regions share no copy.
     let shared = task.shared.filter(|_| pass.planner.groups() == 1);
     let most_rows = task.regions.iter().map(|region| region.window[0].len()).max();

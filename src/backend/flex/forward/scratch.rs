@@ -4,6 +4,7 @@ use crate::backend::flex::dtype::Sum;
 use crate::backend::flex::memory::AlignedPixels;
 
 /// Intermediate results in `L` interleaved channels.
+#[derive(Default)]
 pub struct PoolScratch<S: Sum, const L: usize> {
     /// Rows of the window, reduced along y.
     pub along_y: AlignedPixels<S, L>,
@@ -13,15 +14,4 @@ pub struct PoolScratch<S: Sum, const L: usize> {
     pub lanes: AlignedPixels<S, 1>,
     /// The same, rounded to 16 bits.
     pub rounded: Vec<u16>,
-}
-
-impl<S: Sum, const L: usize> PoolScratch<S, L> {
-    pub fn new() -> Self {
-        Self {
-            along_y: AlignedPixels::new(),
-            sums: AlignedPixels::new(),
-            lanes: AlignedPixels::new(),
-            rounded: Vec::new(),
-        }
-    }
 }

@@ -66,8 +66,8 @@ impl<S: Sum, K: Kernel<S>> ChannelWork for PoolRegions<'_, S, K> {
     fn one_by_one(self) {
         let Self { pass, mut task } = self;
         let [_, channel_elements] = pass.output_size;
-        let mut tile = Tile::<S, 1>::new();
-        let mut scratch = PoolScratch::new();
+        let mut tile = Tile::<S, 1>::default();
+        let mut scratch = PoolScratch::default();
         for channel in task.channels.clone() {
             for (region, rest) in task.regions.iter().zip(&mut task.outputs) {
                 let output = rest.take(channel_elements);
@@ -135,8 +135,8 @@ fn compute_in_lanes<'a, S: Sum, K: Kernel<S>, const L: usize>(
     stream: &mut Option<Stream<'a>>,
 ) {
     let [_, channel_elements] = pass.output_size;
-    let mut tile = Tile::<S, L>::new();
-    let mut scratch = PoolScratch::new();
+    let mut tile = Tile::<S, L>::default();
+    let mut scratch = PoolScratch::default();
     let most_rows = most_rows(task);
     for start in channels.clone().step_by(L) {
         let lanes = LaneChannels::adjacent(start, L.min(channels.end - start));

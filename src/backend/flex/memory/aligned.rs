@@ -7,6 +7,7 @@ use crate::backend::flex::dtype::Sum;
 
 /// Pixels of `L` interleaved channels. The first begins a cache line: where a pixel is as long as a vector,
 /// no vector then lies in two lines.
+#[derive(Default)]
 pub struct AlignedPixels<S: Sum, const L: usize> {
     elements: Vec<S>,
     /// Where the first pixel begins.
@@ -17,14 +18,6 @@ pub struct AlignedPixels<S: Sum, const L: usize> {
 const LINE: usize = 64;
 
 impl<S: Sum, const L: usize> AlignedPixels<S, L> {
-    pub fn new() -> Self {
-        Self {
-            elements: Vec::new(),
-            start: 0,
-            count: 0,
-        }
-    }
-
     /// Resizes to `count` pixels; contents unspecified.
     #[inline(always)]
     pub fn resize(&mut self, count: usize) {

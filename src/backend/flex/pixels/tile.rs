@@ -67,17 +67,19 @@ pub fn tile_capacity([rows, columns]: &[Range<usize>; 2]) -> usize {
     rows.len().next_power_of_two() * columns.len()
 }
 
-impl<S: Sum, const L: usize> Tile<S, L> {
-    pub fn new() -> Self {
+impl<S: Sum, const L: usize> Default for Tile<S, L> {
+    fn default() -> Self {
         Self {
             capacity: 0,
             end: 0,
             columns: 0..0,
-            pixels: AlignedPixels::new(),
+            pixels: AlignedPixels::default(),
             wide: std::array::from_fn(|_| Vec::new()),
         }
     }
+}
 
+impl<S: Sum, const L: usize> Tile<S, L> {
     /// Forgets all rows, and holds up to `rows` of these columns from then on.
     #[inline(always)]
     pub fn clear(&mut self, rows: usize, columns: Range<usize>) {

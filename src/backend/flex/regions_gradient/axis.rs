@@ -154,9 +154,9 @@ fn add_run<V: Simd, S: Sum, K: PullEnds<S>, const L: usize>(simd: V, run: Elemen
     let [window_rows, window_columns] = run.window.clone();
     let channels = channels_of_run(pass.planner, &run.elements);
     let indices = element_indices([output_rows, output_columns], pass.planner.output_size()[1]);
-    let mut tile = Tile::<S, L>::new();
-    let mut gradient = Tile::<S, L>::new();
-    let mut scratch = GradientScratch::new();
+    let mut tile = Tile::<S, L>::default();
+    let mut gradient = Tile::<S, L>::default();
+    let mut scratch = GradientScratch::default();
     for start in (0..pass.channels).step_by(L) {
         let count = L.min(pass.channels - start);
         let input = LaneChannels::of_outputs(channels, start, count);

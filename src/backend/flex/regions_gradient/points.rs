@@ -96,8 +96,8 @@ impl<S: Sum> ChannelWork for RegionPart<'_, S> {
     fn one_by_one(self) {
         let (simd, pass, part) = (Scalar::new(), self.pass, self.part);
         let [first, step] = pass.planner.channels_of_group(part.group, pass.channels);
-        let mut tile = Tile::<S, 1>::new();
-        let mut gradient = Tile::<S, 1>::new();
+        let mut tile = Tile::<S, 1>::default();
+        let mut gradient = Tile::<S, 1>::default();
         for channel in 0..pass.channels {
             gradient.clear(1, part.elements.clone());
             let lane = LaneChannels::one(channel);
@@ -122,8 +122,8 @@ fn add_in_lanes<S: Sum>(simd: impl Simd, region: RegionPart<'_, S>) {
     let (pass, part) = (region.pass, region.part);
     let [rows, columns] = part.window.clone();
     let channels = pass.planner.channels_of_group(part.group, pass.channels);
-    let mut tile = Tile::<S, LANES>::new();
-    let mut gradient = Tile::<S, LANES>::new();
+    let mut tile = Tile::<S, LANES>::default();
+    let mut gradient = Tile::<S, LANES>::default();
     for start in (0..pass.channels).step_by(LANES) {
         let count = LANES.min(pass.channels - start);
         tile.clear(rows.len(), columns.clone());

@@ -58,6 +58,7 @@ pub enum Reads {
 }
 
 /// Memory that a task of a gradient reuses from region to region.
+#[derive(Default)]
 pub struct GradientScratch<S: Sum, const L: usize> {
     /// A row of the window.
     row: AlignedPixels<S, L>,
@@ -78,20 +79,6 @@ pub struct GradientScratch<S: Sum, const L: usize> {
 }
 
 impl<S: Sum, const L: usize> GradientScratch<S, L> {
-    pub fn new() -> Self {
-        Self {
-            row: AlignedPixels::new(),
-            spread: std::array::from_fn(|_| AlignedPixels::new()),
-            maxima: Vec::new(),
-            winners: Vec::new(),
-            keys: Tile::new(),
-            pixels: Tile::new(),
-            along_y: AlignedPixels::new(),
-            largest: AlignedPixels::new(),
-            positions: Vec::new(),
-        }
-    }
-
     /// Loads the keys of rows as [`Tile::load`] loads pixels. `sums` holds as many rows and columns.
     #[inline(always)]
     pub fn load_keys(

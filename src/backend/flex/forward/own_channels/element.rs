@@ -34,8 +34,8 @@ impl<S: Sum, const L: usize> WithSimd for ElementOfRegions<'_, S, L> {
             sums,
         } = self;
         let pass = band.pass;
-        let mut tile = Tile::<S, L>::new();
-        let mut lone_tile = Tile::<S, 1>::new();
+        let mut tile = Tile::<S, L>::default();
+        let mut lone_tile = Tile::<S, 1>::default();
         let [_, width] = pass.planner.output_size();
         let position = [element / width, element % width];
         let lanes = LaneChannels {

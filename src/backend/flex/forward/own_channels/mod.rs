@@ -67,7 +67,7 @@ fn compute_in_lanes<S: Sum, const L: usize>(
     let band_rows = pass.band_rows;
     let chunks = chunks(regions, wanted_tasks(parallel).div_ceil(channel_elements));
     let mut outputs = output.chunks(channels * channel_elements);
-    let mut sums = AlignedPixels::<_, L>::new();
+    let mut sums = AlignedPixels::<_, L>::default();
     for start in (0..channels).step_by(L) {
         let count = L.min(channels - start);
         let outputs_range = start * channel_elements..(start + count) * channel_elements;
@@ -175,7 +175,7 @@ impl<S: Sum, const L: usize> WithSimd for WriteRegions<'_, '_, S, L> {
 
     #[inline(always)]
     fn with_simd<V: Simd>(self, simd: V) {
-        let (mut elements, mut lanes) = (AlignedPixels::<S, L>::new(), AlignedPixels::new());
+        let (mut elements, mut lanes) = (AlignedPixels::<S, L>::default(), AlignedPixels::default());
         for OutputOfRegion { sums, output } in self.regions {
             elements.resize(sums.len());
             for (element, sum) in elements.get_mut().iter_mut().zip(sums) {
