@@ -30,6 +30,7 @@ mod cube;
 mod fallback;
 #[cfg(feature = "flex")]
 mod flex;
+mod host_memory;
 #[cfg(feature = "remote")]
 pub mod remote;
 mod support;

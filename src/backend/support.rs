@@ -4,8 +4,7 @@ use burn::backend::tensor::FloatTensor;
 use burn::backend::{Backend, Dispatch, DispatchAutodiffContext, DispatchDevice, DispatchTensor};
 use burn::tensor::{DType, Device};
 
-use super::RegionKernels;
-use crate::memory;
+use super::{RegionKernels, host_memory};
 
 /// A backend that the region operators run on: the bound of code that chooses it by type parameter.
 ///
@@ -58,7 +57,7 @@ pub trait DeviceSupport: Backend {
 
     /// Whether a tensor of so many bytes fits into the memory of a device.
     fn holds(_device: &Self::Device, bytes: usize) -> bool {
-        memory::host_holds(bytes)
+        host_memory::holds(bytes)
     }
 
     /// Whether operations on a tensor are recorded for gradients.

@@ -6,7 +6,7 @@ use burn::backend::TensorMetadata;
 use burn::backend::tensor::FloatTensor;
 use burn::tensor::{DType, Shape, Slice};
 
-use super::call::{Arguments, check_pyramid, of_part, reads_nothing, with_offsets};
+use super::arguments::{Arguments, check_pyramid, of_part, reads_nothing, with_offsets};
 use super::operator_config::Operates;
 use super::turn::Turn;
 use crate::backend::{BackwardCall, RoiBackend};

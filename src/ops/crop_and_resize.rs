@@ -1,6 +1,7 @@
 //! `crop_and_resize`: TensorFlow's operator, on `[N, C, H, W]`.
 
-use super::operator_config::{Operates, operator};
+use super::module::operator;
+use super::operator_config::Operates;
 use super::options;
 use crate::config::config;
 use crate::error::RoiError;

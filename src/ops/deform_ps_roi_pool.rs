@@ -4,8 +4,9 @@ use burn::backend::TensorMetadata;
 use burn::backend::tensor::FloatTensor;
 use burn::tensor::{Shape, Slice};
 
-use super::call::Arguments;
-use super::operator_config::{Operates, operator};
+use super::arguments::Arguments;
+use super::module::operator;
+use super::operator_config::Operates;
 use super::options;
 use crate::backend::RoiBackend;
 use crate::config::config;

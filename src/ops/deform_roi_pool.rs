@@ -1,6 +1,7 @@
 //! `deform_roi_pool` and `deform_ps_roi_pool`: pooling whose elements move by offsets that a network predicts.
 
-use super::operator_config::{Operates, operator};
+use super::module::operator;
+use super::operator_config::Operates;
 use super::options;
 use crate::config::config;
 use crate::error::RoiError;

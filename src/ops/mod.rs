@@ -2,14 +2,16 @@
 //! parameter too, in [`primitive`](crate::primitive).
 //!
 //! An operator is a file of its own here: its options become a
-//! [`RegionOperator`](crate::geometry::operator::RegionOperator), and [`call`] does the rest.
+//! [`RegionOperator`](crate::geometry::operator::RegionOperator), and `call` does the rest.
 
+pub(crate) mod arguments;
 mod backward;
-pub(crate) mod call;
+mod call;
 mod crop_and_resize;
 mod deform_ps_roi_pool;
 mod deform_roi_pool;
 mod infer_scales;
+mod module;
 mod multi_scale_roi_align;
 pub(crate) mod operator_config;
 mod options;
@@ -29,10 +31,11 @@ pub use crop_and_resize::{CropAndResize, CropAndResizeConfig, crop_and_resize, t
 pub use deform_ps_roi_pool::{DeformPsRoiPool, DeformPsRoiPoolConfig, deform_ps_roi_pool, try_deform_ps_roi_pool};
 pub use deform_roi_pool::{DeformRoiPool, DeformRoiPoolConfig, deform_roi_pool, try_deform_roi_pool};
 pub use infer_scales::{infer_scales, try_infer_scales};
+pub use module::Pool;
 pub use multi_scale_roi_align::{
     MultiScaleRoiAlign, MultiScaleRoiAlignConfig, multi_scale_roi_align, try_multi_scale_roi_align,
 };
-pub use operator_config::{OperatorConfig, Pool};
+pub use operator_config::OperatorConfig;
 pub use prroi_pool::{PrRoiPool, PrRoiPoolConfig, prroi_pool, try_prroi_pool};
 pub use ps_crop_and_resize::{PsCropAndResize, PsCropAndResizeConfig, ps_crop_and_resize, try_ps_crop_and_resize};
 pub use ps_roi_align::{PsRoiAlign, PsRoiAlignConfig, ps_roi_align, try_ps_roi_align};

@@ -1,15 +1,11 @@
-//! What the configs of all operators have in common; [`Pool`], which makes a module of each; and the macro that declares
-//! an operator's functions.
+//! What the configs of all operators have in common.
 
 use std::fmt::Debug;
 
-use burn::module::Module;
-use burn::tensor::Tensor;
-
-use super::call::Arguments;
-use super::{call, options};
+use super::arguments::Arguments;
+use super::options;
 use crate::backend::RoiBackend;
-use crate::error::{RoiError, or_panic};
+use crate::error::RoiError;
 use crate::geometry::operator::RegionOperator;
 use crate::regions::RegionTable;
 
@@ -56,114 +52,6 @@ pub trait Operates: Clone + Debug + Send + Sync + 'static {
     }
 }
 
-/// An operator as a module: [`RoiAlign`](crate::RoiAlign) is `Pool<RoiAlignConfig>`, and so on. The config's `init`
-/// creates it.
-///
-/// ```
-/// use burn::tensor::{Device, Tensor};
-/// use burn_roi::{RoiAlign, RoiAlignConfig, Rois};
-///
-/// let device = Device::default();
-/// let roi_align: RoiAlign = RoiAlignConfig::new([7, 7]).with_spatial_scale(0.25).init();
-/// let features = Tensor::<4>::ones([1, 8, 50, 76], &device);
-/// let boxes = Tensor::<2>::from_floats([[16.0, 16.0, 240.0, 128.0]], &device);
-/// let pooled = roi_align.forward(features, &Rois::from_images(vec![boxes]));
-/// assert_eq!(pooled.dims(), [1, 8, 7, 7]);
-/// ```
-#[derive(Module, Debug)]
-pub struct Pool<C: Clone + Debug + Send + Sync + 'static> {
-    /// What it computes.
-    #[module(skip)]
-    pub config: C,
-}
-
-impl<C: Operates> Pool<C> {
-    /// Applies the operator: features `[N, C, H, W]` and K regions to `[K, channels, P, Q]`, without offsets.
-    ///
-    /// # Panics
-    ///
-    /// As the operator's function does.
-    pub fn forward(&self, features: Tensor<4>, rois: &C::Rois) -> Tensor<4> {
-        or_panic(call::pool_tensor(features, rois, None, &self.config))
-    }
-}
-
-/// Declares an operator's function, its module with `init` of its config, and its `try_` function, whose attributes list
-/// the errors.
-macro_rules! operator {
-    (
-        $(#[$documentation:meta])*
-        fn $function:ident($config:ident, $rois:ident $(, $offsets:ident)?) -> $module:ident;
-        $(#[$errors:meta])*
-        fn $try_function:ident;
-    ) => {
-        $crate::internal::paste! {
-            $(#[$documentation])*
-            ///
-            /// Features are f32, f16 or bf16, or f64 on Flex and NdArray, of any strides. Boxes are of their dtype, or of
-            /// f32 for half features, and on their device. Coordinates and sums are f32 (f64 for f64), and the result is
-            /// rounded once to the features' dtype.
-            ///
-            /// On Flex and NdArray a box, an angle or an offset that is not finite and a batch index out of range are
-            /// errors. GPUs do not read them: there such a region or element returns the out-of-bounds value, or 0 if
-            /// the operator has none, and `validate` of the regions finds it.
-            ///
-            /// # Panics
-            ///
-            #[doc = "If [`" $try_function "`] returns an error, with its text."]
-            pub fn $function(
-                features: burn::tensor::Tensor<4>,
-                rois: &$rois,
-                $($offsets: Option<burn::tensor::Tensor<4>>,)?
-                config: impl Into<$config>,
-            ) -> burn::tensor::Tensor<4> {
-                $crate::error::or_panic($try_function(features, rois, $($offsets,)? config))
-            }
-
-            #[doc = "[`" $function "`] for arguments that may be wrong."]
-            ///
-            /// # Errors
-            ///
-            $(#[$errors])*
-            pub fn $try_function(
-                features: burn::tensor::Tensor<4>,
-                rois: &$rois,
-                $($offsets: Option<burn::tensor::Tensor<4>>,)?
-                config: impl Into<$config>,
-            ) -> Result<burn::tensor::Tensor<4>, RoiError> {
-                let offsets: Option<burn::tensor::Tensor<4>> = None$(.or($offsets))?;
-                $crate::ops::call::pool_tensor(features, rois, offsets, &config.into())
-            }
-
-            #[doc = "[`" $function "`] as a module. Created by [`" $config "::init`]."]
-            pub type $module = $crate::ops::Pool<$config>;
-
-            impl $config {
-                /// Creates the module.
-                pub fn init(&self) -> $module {
-                    $crate::ops::Pool { config: self.clone() }
-                }
-            }
-
-            $(impl $module {
-                #[doc = "Applies [`" $function "`] with offsets."]
-                ///
-                /// # Panics
-                ///
-                #[doc = "As [`" $function "`] does."]
-                pub fn forward_with_offsets(
-                    &self,
-                    features: burn::tensor::Tensor<4>,
-                    rois: &$rois,
-                    $offsets: burn::tensor::Tensor<4>,
-                ) -> burn::tensor::Tensor<4> {
-                    $function(features, rois, Some($offsets), self.config.clone())
-                }
-            })?
-        }
-    };
-}
-
 /// Gives configs a setter of the frameworks' `sampling_ratio`.
 macro_rules! sampling_ratio {
     ($($config:ident),+) => {
@@ -175,8 +63,6 @@ macro_rules! sampling_ratio {
         })+
     };
 }
-
-pub(super) use operator;
 
 sampling_ratio!(
     RoiAlignConfig,

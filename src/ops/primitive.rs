@@ -24,8 +24,8 @@ use burn::backend::tensor::{FloatTensor, IntTensor};
 use burn::backend::{Dispatch, TensorMetadata};
 use burn::tensor::DType;
 
+use super::arguments::Arguments;
 pub use super::backward::{Backward, PyramidBackward};
-use super::call::Arguments;
 use super::operator_config::{Operates, OperatorConfig};
 use super::{PyramidConfig, backward, call};
 use crate::backend::RoiBackend;

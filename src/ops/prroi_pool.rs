@@ -1,6 +1,7 @@
 //! `prroi_pool`: the mean of the bilinear map over each bin, by integration.
 
-use super::operator_config::{Operates, operator};
+use super::module::operator;
+use super::operator_config::Operates;
 use super::options;
 use crate::config::config;
 use crate::error::RoiError;

@@ -1,6 +1,7 @@
 //! `ps_crop_and_resize`: crops whose parts are read from channels of their own, averaged.
 
-use super::operator_config::{Operates, operator};
+use super::module::operator;
+use super::operator_config::Operates;
 use super::options;
 use crate::config::config;
 use crate::error::RoiError;

@@ -1,6 +1,7 @@
 //! `ps_roi_align`: RoiAlign whose output elements each read a channel of their own.
 
-use super::operator_config::{Operates, operator};
+use super::module::operator;
+use super::operator_config::Operates;
 use super::{RoiAlignConfig, options};
 use crate::config::config;
 use crate::error::RoiError;

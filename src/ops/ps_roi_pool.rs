@@ -1,6 +1,7 @@
 //! `ps_roi_pool`: averages over bins of whole pixels, where each output element reads a channel of its own.
 
-use super::operator_config::{Operates, operator};
+use super::module::operator;
+use super::operator_config::Operates;
 use super::options;
 use crate::config::config;
 use crate::error::RoiError;

@@ -1,6 +1,7 @@
 //! `riroi_align_rotated`: rotated RoiAlign whose orientation channels turn with the box.
 
-use super::operator_config::{Operates, operator};
+use super::module::operator;
+use super::operator_config::Operates;
 use super::{RoiAlignRotatedConfig, options};
 use crate::config::config;
 use crate::error::RoiError;

@@ -1,6 +1,7 @@
 //! `roi_align`: samples each region at points between pixels and reduces them to a fixed size.
 
-use super::operator_config::{Operates, operator};
+use super::module::operator;
+use super::operator_config::Operates;
 use super::options;
 use crate::config::config;
 use crate::error::RoiError;

@@ -1,6 +1,7 @@
 //! `roi_align_rotated`: RoiAlign of boxes that are turned about their centres.
 
-use super::operator_config::{Operates, operator};
+use super::module::operator;
+use super::operator_config::Operates;
 use super::options;
 use crate::config::config;
 use crate::error::RoiError;

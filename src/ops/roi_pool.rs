@@ -1,6 +1,7 @@
 //! `roi_pool`: divides each region into bins of whole pixels and takes their maxima.
 
-use super::operator_config::{Operates, operator};
+use super::module::operator;
+use super::operator_config::Operates;
 use super::options;
 use crate::config::config;
 use crate::error::RoiError;

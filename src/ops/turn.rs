@@ -4,7 +4,7 @@ use burn::backend::tensor::{BoolTensor, FloatTensor, IntTensor};
 use burn::backend::{TensorMetadata, get_or_init_device_settings};
 use burn::tensor::{DType, FloatDType, IntDType, Scalar, Shape, Slice};
 
-use super::call::{Arguments, check_features};
+use super::arguments::{Arguments, check_features};
 use super::operator_config::Operates;
 use crate::backend::RoiBackend;
 use crate::error::RoiError;

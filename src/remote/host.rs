@@ -5,7 +5,7 @@ use burn::backend::TensorMetadata;
 use burn::backend::tensor::{FloatTensor, IntTensor};
 use burn::tensor::{FloatDType, Scalar, Shape, TensorData, read_sync};
 
-use super::run::Call;
+use super::call::Call;
 use super::tensors;
 use crate::backend::RoiBackend;
 use crate::backend::remote::message::Operation;

@@ -68,9 +68,11 @@
 //!   differ from it. The operators refuse a remote device in such a build.
 //! - A cast of integers to another integer dtype ends the session with burn-router 0.22.1. Cast before you send.
 
+mod call;
 mod host;
 mod message;
 mod options;
+mod refused;
 mod run;
 mod tensors;
 #[cfg(test)]

@@ -3,14 +3,14 @@
 use burn::backend::TensorMetadata;
 use burn::tensor::{DType, Shape};
 
-use super::message::Refused;
-use super::run::Call;
+use super::call::Call;
+use super::refused::Refused;
 use crate::backend::remote::message::Operation;
 use crate::backend::{RoiBackend, output_shape};
 use crate::error::RoiError;
 use crate::geometry::options::Reduction;
 use crate::memory;
-use crate::ops::call::{check_dtypes, check_features, pooled_shape, reads_nothing};
+use crate::ops::arguments::{check_dtypes, check_features, pooled_shape, reads_nothing};
 use crate::regions::{Regions, same_device, same_dtype, shape};
 
 /// Checks the tensors of a call, and that it has something to compute.

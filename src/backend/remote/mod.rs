@@ -1,22 +1,21 @@
 //! Remote: a device of another machine, over `burn-remote`. Each call is one custom operation that the client queues
 //! and does not wait for; the server runs it by the functions that [`crate::remote::register`] registers there.
 //!
-//! - [`message`]: the names of the operations, and an operator as the scalars of one.
+//! - [`message`]: the names of the operations, and an operator as the scalars of one. [`client`] queues them.
 //! - [`server`]: what a server says that it can do.
 
-use burn::backend::Remote;
-use burn::backend::TensorMetadata;
-use burn::backend::tensor::{Device, FloatTensor, IntTensor};
-use burn::remote::CustomOpClient;
+use burn::backend::tensor::{FloatTensor, IntTensor};
+use burn::backend::{Remote, TensorMetadata};
 use burn::tensor::{DType, Shape};
-use burn_ir::{CustomOpIr, ScalarIr, TensorIr};
 
 use super::{DeviceKind, HostRegions, RegionKernels, output_shape, support::DeviceSupport};
 use crate::geometry::operator::RegionOperator;
 
+mod client;
 pub mod message;
 pub mod server;
 
+use client::{send, send_for};
 use message::Operation;
 
 impl RegionKernels for Remote {
@@ -81,51 +80,6 @@ impl RegionKernels for Remote {
         let inputs = [features, boxes, batch_indices, gradient];
         send_for(Operation::BoxesGradient, &operator, inputs, shape, dtype)
     }
-}
-
-/// Queues an operation with one output, of the dtype of its first input.
-fn send<const INPUTS: usize>(
-    operation: Operation,
-    operator: &RegionOperator,
-    inputs: [FloatTensor<Remote>; INPUTS],
-    shape: Shape,
-) -> FloatTensor<Remote> {
-    let dtype = inputs[0].dtype();
-    send_for(operation, operator, inputs, shape, dtype)
-}
-
-/// Queues an operation with one output.
-fn send_for<const INPUTS: usize>(
-    operation: Operation,
-    operator: &RegionOperator,
-    inputs: [FloatTensor<Remote>; INPUTS],
-    shape: Shape,
-    dtype: DType,
-) -> FloatTensor<Remote> {
-    let device = inputs[0].device();
-    let inputs = inputs.map(FloatTensor::<Remote>::into_ir);
-    register(
-        &device,
-        operation.id(),
-        &inputs,
-        shape,
-        dtype,
-        message::encode(operator),
-    )
-}
-
-fn register(
-    device: &Device<Remote>,
-    id: &'static str,
-    inputs: &[TensorIr],
-    shape: Shape,
-    dtype: DType,
-    scalars: Vec<ScalarIr>,
-) -> FloatTensor<Remote> {
-    let client = CustomOpClient::new(device);
-    let output = TensorIr::uninit(client.create_empty_handle(), shape, dtype);
-    let operation = CustomOpIr::with_scalars(id, inputs, &[output], scalars);
-    client.register(operation).remove(0)
 }
 
 /// What Burn's feature `fusion` makes of the remote backend, by whoever turned it on.

@@ -9,8 +9,8 @@ use burn::backend::ops::FloatTensorOps;
 use burn::backend::tensor::Device;
 use burn::tensor::{DType, Shape, TensorData};
 
+use super::client::register;
 use super::message::{ABOUT, VERSION};
-use super::register;
 use crate::error::RoiError;
 
 /// The dtypes that a server is asked for, in the order of its answer.

@@ -3,5 +3,5 @@
 mod planes;
 mod tile;
 
-pub use planes::{Planes, with_contiguous_rows};
-pub use tile::{LARGEST_TILE, LaneChannels, Rows, Tile, tile_capacity};
+pub use planes::{Planes, Rows, with_contiguous_rows};
+pub use tile::{LARGEST_TILE, LaneChannels, Tile, tile_capacity};

@@ -4,8 +4,13 @@ use std::ops::Range;
 
 use burn_flex::FlexTensor;
 
-use super::tile::Rows;
 use crate::backend::flex::dtype::{Sum, TensorSlice};
+
+/// Rows of pixels, each of `L` channels, for a window of the map.
+pub trait Rows<S, const L: usize> {
+    /// Pixels of a row of the map.
+    fn row(&self, row: usize, columns: Range<usize>) -> &[[S; L]];
+}
 
 /// The planes of features `[N, C, H, W]`, or of a gradient `[K, channels, 1, P * Q]`. Rows are contiguous.
 pub struct Planes<'a, S> {

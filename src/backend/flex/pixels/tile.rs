@@ -4,19 +4,13 @@ use std::ops::Range;
 
 use pulp::{Simd, WithSimd};
 
-use super::planes::Planes;
+use super::planes::{Planes, Rows};
 use crate::backend::flex::dtype::{Sum, TensorSlice};
 use crate::backend::flex::memory::AlignedPixels;
 use crate::backend::flex::simd::interleave;
 
 /// A tile holds at most this many pixels: 4 MiB of f32.
 pub const LARGEST_TILE: usize = 1 << 17;
-
-/// Rows of pixels, each of `L` channels, for a window of the map.
-pub trait Rows<S, const L: usize> {
-    /// Pixels of a row of the map.
-    fn row(&self, row: usize, columns: Range<usize>) -> &[[S; L]];
-}
 
 /// The channels that are interleaved: `count` of them, `step` apart.
 pub struct LaneChannels {
