@@ -5,8 +5,7 @@
 use serde::{Deserialize, Deserializer};
 
 /// Declares a config, here and in burn-roi-detection. `new` takes the fields without a default, and each of the others
-/// has a `with_` function. After `fields;` there are no such functions: a config with many fields, that is a file or a
-/// part of one, is changed by its fields.
+/// has a `with_` function. `fields;` leaves these functions out: such a config is changed by its fields.
 #[doc(hidden)]
 #[macro_export]
 macro_rules! config {
@@ -94,6 +93,8 @@ macro_rules! config {
             $crate::config!(@setters $form $setters);
         }
 
+        // As derives are, so that tools leave it out where they leave these out.
+        #[automatically_derived]
         impl<'de> serde::Deserialize<'de> for $name {
             fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
                 use $crate::internal::given;

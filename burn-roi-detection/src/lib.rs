@@ -23,9 +23,8 @@
 //!   [`RoiError::DeviceRead`](burn_roi::RoiError::DeviceRead) where the device answers with a failure.
 //! - A `try_` function returns a [`DetectionError`]. Its variant `Roi` holds what region operators say too: a
 //!   [`RoiError`](burn_roi::RoiError) of a shape, a dtype, a device or an option.
-//! - The options of a function have `with_` functions, as those of region operators. The configs of [`models`],
-//!   [`train`] and [`evaluate`] are changed by their fields:
-//!   `TrainerConfig { seed: 1, ..TrainerConfig::new(schedule) }`.
+//! - A config that creates a module has `with_` functions, as Burn's configs. All others are changed by their fields:
+//!   `DetectionConfig { score_threshold: 0.3, ..DetectionConfig::new() }`.
 //! - A native program on an asynchronous executor sets Burn's `RuntimeKind::Async`. Without it CubeCL devices copy data
 //!   when it is used, which blocks a thread of the executor.
 //!

@@ -13,7 +13,7 @@ use crate::forms::blocking_forms;
 use burn_roi::RoiError;
 use burn_roi::config;
 
-config! {
+config! { fields;
 /// Options of [`postprocess_detections`]; the defaults are those of torchvision's detectors.
 #[derive(Debug, PartialEq)]
 pub struct DetectionConfig {

@@ -11,7 +11,7 @@ use crate::error::DetectionError;
 use crate::forms::blocking_forms;
 use burn_roi::config;
 
-config! {
+config! { fields;
 /// Options of [`filter_proposals`]; the defaults are those of torchvision's detectors at inference.
 #[derive(Debug, PartialEq)]
 pub struct ProposalConfig {

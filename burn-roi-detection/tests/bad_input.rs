@@ -169,10 +169,22 @@ fn options_out_of_range() {
     assert!(clip.try_encode(boxes(), boxes()).is_err());
 
     let configs = [
-        DetectionConfig::new().with_score_threshold(f64::NAN),
-        DetectionConfig::new().with_nms_threshold(f64::NAN),
-        DetectionConfig::new().with_min_size(f64::NAN),
-        DetectionConfig::new().with_box_weights([0.0; 4]),
+        DetectionConfig {
+            score_threshold: f64::NAN,
+            ..DetectionConfig::new()
+        },
+        DetectionConfig {
+            nms_threshold: f64::NAN,
+            ..DetectionConfig::new()
+        },
+        DetectionConfig {
+            min_size: f64::NAN,
+            ..DetectionConfig::new()
+        },
+        DetectionConfig {
+            box_weights: [0.0; 4],
+            ..DetectionConfig::new()
+        },
     ];
     for config in configs {
         let (logits, deltas) = (floats([2, 1], device), floats([2, 4], device));
@@ -180,9 +192,18 @@ fn options_out_of_range() {
         assert!(matches!(images, Err(DetectionError::Roi(RoiError::Option { .. }))));
     }
     let configs = [
-        ProposalConfig::new().with_score_threshold(f64::NAN),
-        ProposalConfig::new().with_nms_threshold(f64::NAN),
-        ProposalConfig::new().with_min_size(f64::NAN),
+        ProposalConfig {
+            score_threshold: f64::NAN,
+            ..ProposalConfig::new()
+        },
+        ProposalConfig {
+            nms_threshold: f64::NAN,
+            ..ProposalConfig::new()
+        },
+        ProposalConfig {
+            min_size: f64::NAN,
+            ..ProposalConfig::new()
+        },
     ];
     for config in configs {
         let (proposals, objectness) = (floats([1, 2, 4], device), floats([1, 2], device));

@@ -54,7 +54,10 @@ fn of_equal_objectness_the_first_anchors_are_taken() {
         let rows = [0.0, 10.0, 20.0, 30.0].map(|x| [x, 0.0, x + 4.0, 4.0]);
         let proposals = Tensor::<3>::from_floats([rows], device);
         let objectness = Tensor::<2>::from_floats([[0.5, 0.5, 0.7, 0.5]], device);
-        let config = ProposalConfig::new().with_pre_nms_top_n(2);
+        let config = ProposalConfig {
+            pre_nms_top_n: 2,
+            ..ProposalConfig::new()
+        };
         let (boxes, _) = filter_proposals(proposals, objectness, &[[40, 40]], &[4], &config);
         let kept: Vec<f32> = boxes[0].to_data().iter::<f32>().collect();
         assert_eq!(kept, [20.0, 0.0, 24.0, 4.0, 0.0, 0.0, 4.0, 4.0]);

@@ -7,10 +7,12 @@ use crate::cases::check_all;
 #[test]
 fn detections_are_those_of_torchvision() {
     check_all("detections", |case, backend| {
-        let config = DetectionConfig::new()
-            .with_score_threshold(case.option("score_threshold"))
-            .with_nms_threshold(case.option("nms_threshold"))
-            .with_detections_per_image(case.option("detections_per_image"));
+        let config = DetectionConfig {
+            score_threshold: case.option("score_threshold"),
+            nms_threshold: case.option("nms_threshold"),
+            detections_per_image: case.option("detections_per_image"),
+            ..DetectionConfig::new()
+        };
         let image_sizes: Vec<[usize; 2]> = case.option("image_sizes");
         let images = postprocess_detections(
             case.floats("logits", &backend.device),

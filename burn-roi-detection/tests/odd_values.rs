@@ -97,7 +97,10 @@ fn boxes_may_have_any_coordinate() {
 #[test]
 fn detections_and_proposals_are_within_the_image() {
     on_each(4, |odd, place, device| {
-        let config = DetectionConfig::new().with_score_threshold(0.0);
+        let config = DetectionConfig {
+            score_threshold: 0.0,
+            ..DetectionConfig::new()
+        };
         let call = |logits, deltas, boxes| {
             let images = try_postprocess_detections(logits, deltas, vec![boxes], &[[3, 3]], &config).unwrap();
             assert_within(&images[0].boxes, [3, 3]);

@@ -7,11 +7,13 @@ use crate::cases::check_all;
 #[test]
 fn proposals_are_those_of_torchvision() {
     check_all("proposals", |case, backend| {
-        let config = ProposalConfig::new()
-            .with_pre_nms_top_n(case.option("pre_nms_top_n"))
-            .with_post_nms_top_n(case.option("post_nms_top_n"))
-            .with_nms_threshold(case.option("nms_threshold"))
-            .with_score_threshold(case.option("score_threshold"));
+        let config = ProposalConfig {
+            pre_nms_top_n: case.option("pre_nms_top_n"),
+            post_nms_top_n: case.option("post_nms_top_n"),
+            nms_threshold: case.option("nms_threshold"),
+            score_threshold: case.option("score_threshold"),
+            ..ProposalConfig::new()
+        };
         let image_sizes: Vec<[usize; 2]> = case.option("image_sizes");
         let anchors_per_level: Vec<usize> = case.option("anchors_per_level");
         let (boxes, scores) = filter_proposals(

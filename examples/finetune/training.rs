@@ -130,7 +130,10 @@ fn options(arguments: &Arguments) -> TrainerConfig {
         pre_nms_top_n: 300,
         post_nms_top_n: 200,
         anchors_per_image: 64,
-        samples: TrainingSamplesConfig::new().with_batch_size_per_image(64),
+        samples: TrainingSamplesConfig {
+            batch_size_per_image: 64,
+            ..TrainingSamplesConfig::new()
+        },
         ..DetectorLossConfig::new()
     };
     TrainerConfig {

@@ -89,12 +89,13 @@ impl AnchorPredictions {
             self.objectness,
             &images.image_sizes,
             &self.counts,
-            &ProposalConfig::new()
-                .with_pre_nms_top_n(config.pre_nms_top_n)
-                .with_post_nms_top_n(config.post_nms_top_n)
-                .with_nms_threshold(config.nms_threshold)
-                .with_score_threshold(config.score_threshold)
-                .with_min_size(config.min_size),
+            &ProposalConfig {
+                pre_nms_top_n: config.pre_nms_top_n,
+                post_nms_top_n: config.post_nms_top_n,
+                nms_threshold: config.nms_threshold,
+                score_threshold: config.score_threshold,
+                min_size: config.min_size,
+            },
         )
         .await?;
         Ok(boxes)

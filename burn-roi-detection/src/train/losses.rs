@@ -9,7 +9,7 @@ use crate::forms::blocking_forms;
 use crate::models::{Background, Detector, Head, background_first, try_pool_regions};
 use crate::zeros::zero;
 use crate::{
-    BoxCoder, TrainingSamples, arguments, assign_targets_to_anchors_async, fastrcnn_loss_async,
+    BoxCoder, TrainingSamples, TrainingSamplesConfig, arguments, assign_targets_to_anchors_async, fastrcnn_loss_async,
     keypointrcnn_loss_async, rpn_loss_async, select_training_samples_async,
 };
 
@@ -126,10 +126,10 @@ pub async fn detector_losses_async(
     )
     .await?;
 
-    let samples_config = config
-        .samples
-        .clone()
-        .with_box_weights(detector.config().box_head.weights);
+    let samples_config = TrainingSamplesConfig {
+        box_weights: detector.config().box_head.weights,
+        ..config.samples.clone()
+    };
     let samples =
         select_training_samples_async(&proposals, &step.boxes(), &step.labels(), &samples_config, permutation).await?;
     let (classifier, boxes) = step.box_losses(&levels, &samples).await?;

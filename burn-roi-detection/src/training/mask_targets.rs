@@ -77,7 +77,7 @@ pub async fn project_masks_on_boxes_async(
         .await
 }
 
-config! {
+config! { fields;
 /// How a ground-truth mask becomes the target of a mask head. The defaults are torchvision's.
 ///
 /// detectron2 and mmdetection train on bitmaps with both options on:
@@ -94,7 +94,8 @@ config! {
 /// let matched_idxs = [Tensor::<1, Int>::from_ints([0], &device)];
 /// let row = |masks: Tensor<3>| masks.slice([0..1, 0..1, 0..8]).try_into_vec_as::<f32>().unwrap();
 ///
-/// let aligned = MaskTargets::new().with_aligned(true).project(&gt_masks, &proposals, &matched_idxs, 8);
+/// let targets = MaskTargets { aligned: true, binary: true };
+/// let aligned = targets.project(&gt_masks, &proposals, &matched_idxs, 8);
 /// assert_eq!(row(aligned), [1.0, 1.0, 1.0, 1.0, 0.0, 0.0, 0.0, 0.0]);
 /// let default = project_masks_on_boxes(&gt_masks, &proposals, &matched_idxs, 8);
 /// assert_eq!(row(default), [1.0, 1.0, 1.0, 0.5, 0.0, 0.0, 0.0, 0.0]);

@@ -13,7 +13,7 @@ use crate::error::DetectionError;
 use crate::forms::blocking_forms;
 use burn_roi::config;
 
-config! {
+config! { fields;
 /// Options of [`select_training_samples`]; the defaults are those of torchvision's detectors.
 #[derive(Debug, PartialEq)]
 pub struct TrainingSamplesConfig {

@@ -145,12 +145,13 @@ impl Proposals {
             objectness: bytes.floats(&objectness, dtype, Kind::Logits),
             image_sizes: (0..sizes).map(|_| image_size(bytes)).collect(),
             anchors_per_level,
-            config: ProposalConfig::new()
-                .with_pre_nms_top_n(bytes.choose(&[1000, 0, 1, 3]))
-                .with_post_nms_top_n(bytes.choose(&[1000, 0, 1, 3, usize::MAX]))
-                .with_nms_threshold(bytes.threshold())
-                .with_score_threshold(bytes.threshold())
-                .with_min_size(bytes.threshold()),
+            config: ProposalConfig {
+                pre_nms_top_n: bytes.choose(&[1000, 0, 1, 3]),
+                post_nms_top_n: bytes.choose(&[1000, 0, 1, 3, usize::MAX]),
+                nms_threshold: bytes.threshold(),
+                score_threshold: bytes.threshold(),
+                min_size: bytes.threshold(),
+            },
         }
     }
 }
@@ -214,12 +215,13 @@ impl PostProcessing {
                 .map(|&count| bytes.floats(&[count, 4], dtype, Kind::Boxes))
                 .collect(),
             image_sizes: (0..sizes).map(|_| image_size(bytes)).collect(),
-            config: DetectionConfig::new()
-                .with_score_threshold(bytes.threshold())
-                .with_nms_threshold(bytes.threshold())
-                .with_detections_per_image(bytes.choose(&[100, 0, 1, 3, usize::MAX]))
-                .with_min_size(bytes.threshold())
-                .with_box_weights([weight(bytes), weight(bytes), weight(bytes), weight(bytes)]),
+            config: DetectionConfig {
+                score_threshold: bytes.threshold(),
+                nms_threshold: bytes.threshold(),
+                detections_per_image: bytes.choose(&[100, 0, 1, 3, usize::MAX]),
+                min_size: bytes.threshold(),
+                box_weights: [weight(bytes), weight(bytes), weight(bytes), weight(bytes)],
+            },
         }
     }
 }

@@ -61,10 +61,12 @@ impl Targets {
         let (gt_boxes, gt_labels) = (tensors(&self.gt_boxes, device), int_tensors(&self.gt_labels, device));
         let (rows, _) = try_assign_targets_to_proposals(&proposals, &gt_boxes, &gt_labels, &matcher)?;
         let (labels, matched) = try_assign_targets_to_anchors(&proposals[0], &gt_boxes, &matcher)?;
-        let config = TrainingSamplesConfig::new()
-            .with_fg_iou_threshold(high)
-            .with_bg_iou_threshold(low)
-            .with_batch_size_per_image(self.batch_size);
+        let config = TrainingSamplesConfig {
+            fg_iou_threshold: high,
+            bg_iou_threshold: low,
+            batch_size_per_image: self.batch_size,
+            ..TrainingSamplesConfig::new()
+        };
         let permutation = &mut random_permutations(0);
         let samples = try_select_training_samples(&proposals, &gt_boxes, &gt_labels, &config, permutation)?;
         let positive = samples.try_positive()?;

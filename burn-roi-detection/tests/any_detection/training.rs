@@ -147,7 +147,10 @@ impl MaskLoss {
         }
         let shape = [bytes.length(count), classes, side, side];
         Self {
-            options: MaskTargets::new().with_aligned(bytes.bool()).with_binary(bytes.bool()),
+            options: MaskTargets {
+                aligned: bytes.bool(),
+                binary: bytes.bool(),
+            },
             mask_logits: bytes.floats(&shape, dtype, Kind::Logits),
             proposals,
             gt_masks,

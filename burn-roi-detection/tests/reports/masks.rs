@@ -32,7 +32,10 @@ fn mask_targets_can_be_aligned() {
         let targets = MaskTargets::new();
         assert_eq!(floats(project_masks_on_boxes(&masks, &proposals, &rows, 8)), legacy);
         assert_eq!(floats(targets.project(&masks, &proposals, &rows, 8)), legacy);
-        let targets = targets.with_aligned(true);
+        let targets = MaskTargets {
+            aligned: true,
+            ..targets
+        };
         assert_eq!(floats(targets.project(&masks, &proposals, &rows, 8)), aligned);
         let awaited = read_sync(targets.project_async(&masks, &proposals, &rows, 8)).unwrap();
         assert_eq!(floats(awaited), aligned);
@@ -47,11 +50,18 @@ fn mask_targets_can_be_aligned() {
 #[test]
 fn mask_targets_of_a_half_are_set() {
     for backend in backends() {
-        let targets = MaskTargets::new().with_aligned(true);
+        let targets = MaskTargets {
+            aligned: true,
+            ..MaskTargets::new()
+        };
         for (left, average, is_set) in [(2.0, 0.5, 1.0), (3.0, 0.25, 0.0)] {
             let (masks, proposals, rows) = left_half([left, 0.0, left + 8.0, 8.0], &backend.device);
             assert_eq!(floats(targets.project(&masks, &proposals, &rows, 2))[0], average);
-            let binary = targets.clone().with_binary(true).project(&masks, &proposals, &rows, 2);
+            let binary = MaskTargets {
+                binary: true,
+                ..targets.clone()
+            };
+            let binary = binary.project(&masks, &proposals, &rows, 2);
             assert_eq!(binary.dtype(), proposals[0].dtype());
             assert_eq!(floats(binary), [is_set, 0.0, is_set, 0.0]);
         }
@@ -81,7 +91,10 @@ fn a_mask_loss_can_have_aligned_targets() {
             maskrcnn_loss(logits(), &proposals, &masks, &labels, &rows),
             expected(0.5),
         );
-        let targets = MaskTargets::new().with_aligned(true);
+        let targets = MaskTargets {
+            aligned: true,
+            ..MaskTargets::new()
+        };
         near(
             targets.loss(logits(), &proposals, &masks, &labels, &rows),
             expected(1.0),

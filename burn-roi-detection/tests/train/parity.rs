@@ -127,7 +127,10 @@ pub fn detector(recording: &Recording, kind: &str, device: &Device) -> Detector 
 
 /// The options of the recorded steps.
 pub fn trainer_config() -> TrainerConfig {
-    let samples = TrainingSamplesConfig::new().with_batch_size_per_image(32);
+    let samples = TrainingSamplesConfig {
+        batch_size_per_image: 32,
+        ..TrainingSamplesConfig::new()
+    };
     let losses = DetectorLossConfig {
         pre_nms_top_n: 20,
         post_nms_top_n: 40,

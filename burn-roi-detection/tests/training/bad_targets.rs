@@ -158,20 +158,38 @@ fn options_of_training_samples() {
     let config = TrainingSamplesConfig::new;
     assert!(call(config()).is_ok());
     assert_error(
-        call(config().with_bg_iou_threshold(0.7)),
+        call(TrainingSamplesConfig {
+            bg_iou_threshold: 0.7,
+            ..config()
+        }),
         "`bg_iou_threshold` is 0.7, but must be at most the threshold of a match",
     );
     assert_error(
-        call(config().with_fg_iou_threshold(f64::NAN)),
+        call(TrainingSamplesConfig {
+            fg_iou_threshold: f64::NAN,
+            ..config()
+        }),
         "`fg_iou_threshold` is NaN, but must be finite",
     );
     assert_error(
-        call(config().with_batch_size_per_image(0)),
+        call(TrainingSamplesConfig {
+            batch_size_per_image: 0,
+            ..config()
+        }),
         "`batch_size_per_image` is 0, but must be above 0",
     );
-    assert!(call(config().with_positive_fraction(2.0)).is_err());
+    assert!(
+        call(TrainingSamplesConfig {
+            positive_fraction: 2.0,
+            ..config()
+        })
+        .is_err()
+    );
     assert_error(
-        call(config().with_box_weights([1.0, 0.0, 1.0, 1.0])),
+        call(TrainingSamplesConfig {
+            box_weights: [1.0, 0.0, 1.0, 1.0],
+            ..config()
+        }),
         "`box_weights` is [1.0, 0.0, 1.0, 1.0], but must be finite and not 0",
     );
 }

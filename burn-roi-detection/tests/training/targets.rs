@@ -62,11 +62,13 @@ fn targets_of_anchors_are_those_of_torchvision() {
 #[test]
 fn training_samples_are_those_of_torchvision() {
     check_all("samples", |case, backend| {
-        let config = TrainingSamplesConfig::new()
-            .with_bg_iou_threshold(case.option("low"))
-            .with_batch_size_per_image(case.option("size"))
-            .with_positive_fraction(case.option("fraction"))
-            .with_box_weights(case.option("weights"));
+        let config = TrainingSamplesConfig {
+            bg_iou_threshold: case.option("low"),
+            batch_size_per_image: case.option("size"),
+            positive_fraction: case.option("fraction"),
+            box_weights: case.option("weights"),
+            ..TrainingSamplesConfig::new()
+        };
         let samples = select_training_samples(
             &case.list("proposals", &backend.device),
             &case.list("gt_boxes", &backend.device),

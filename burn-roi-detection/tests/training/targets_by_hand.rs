@@ -79,7 +79,10 @@ fn positive_samples_are_those_that_are_not_background() {
             Tensor::<1, Int>::from_ints([4], &backend.device),
             Tensor::zeros([0], &backend.device),
         ];
-        let config = TrainingSamplesConfig::new().with_positive_fraction(1.0);
+        let config = TrainingSamplesConfig {
+            positive_fraction: 1.0,
+            ..TrainingSamplesConfig::new()
+        };
         let permutation = &mut random_permutations(0);
         let samples = select_training_samples(&proposals, &gt_boxes, &gt_labels, &config, permutation);
         assert_eq!(read_ints(&samples.labels[0]), [4, 0, 4, 4]);

@@ -55,12 +55,13 @@ impl Detector {
         images: &ImageList,
     ) -> Result<Vec<Detections>, DetectionError> {
         let head = &self.config.box_head;
-        let config = DetectionConfig::new()
-            .with_score_threshold(head.score_threshold)
-            .with_nms_threshold(head.nms_threshold)
-            .with_detections_per_image(head.detections_per_image)
-            .with_min_size(head.min_size)
-            .with_box_weights(head.weights);
+        let config = DetectionConfig {
+            score_threshold: head.score_threshold,
+            nms_threshold: head.nms_threshold,
+            detections_per_image: head.detections_per_image,
+            min_size: head.min_size,
+            box_weights: head.weights,
+        };
         let mut detections =
             postprocess_detections_async(logits, deltas, proposals, &images.image_sizes, &config).await?;
         if self.config.background == Background::Last {
