@@ -38,6 +38,7 @@ mod error;
 mod load;
 mod names;
 mod state_dict;
+mod torch_file;
 
 pub use error::{Mismatch, Misshapen, WeightsError};
 pub(crate) use load::shapes;

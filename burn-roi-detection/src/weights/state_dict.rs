@@ -11,6 +11,7 @@ use safetensors::Dtype;
 use safetensors::tensor::TensorView;
 
 use super::error::WeightsError;
+use super::torch_file::read_torch_file;
 
 /// A counter of training steps that torch saves with each norm. Inference does not need it.
 const TRAINING_COUNTER: &str = ".num_batches_tracked";
@@ -103,13 +104,17 @@ fn dtype(dtype: DType) -> Option<Dtype> {
 }
 
 fn read(path: &Path) -> Result<StateDict, String> {
-    // Opened here for a plain message; the stores wrap theirs in more words.
-    fs::File::open(path).map_err(|error| error.to_string())?;
     let ending = path.extension().and_then(|ending| ending.to_str()).unwrap_or_default();
     match ending {
-        "safetensors" => tensors_of(SafetensorsStore::from_file(path)),
+        "safetensors" => {
+            // Opened here for a plain message; the store wraps its own in more words.
+            fs::File::open(path).map_err(|error| error.to_string())?;
+            tensors_of(SafetensorsStore::from_file(path))
+        }
         // Indices of torch's `Sequential` have gaps; the tables of names know which.
-        "pth" | "pt" => tensors_of(PytorchStore::from_file(path).map_indices_contiguous(false)),
+        "pth" | "pt" => read_torch_file(path, |path| {
+            tensors_of(PytorchStore::from_file(path).map_indices_contiguous(false))
+        }),
         _ => Err("its name must end in .pth, .pt or .safetensors".to_string()),
     }
 }

@@ -4,3 +4,4 @@ mod configs;
 mod hostile_pickles;
 mod mutated_files;
 mod pickles;
+mod torch_files;

@@ -10,6 +10,7 @@ use burn_store::{ModuleStore, PytorchStore, bridge};
 use super::error::CheckpointError;
 use super::pickle::{self, Array, ElementType, Heap, Value};
 use crate::weights::StateDict;
+use crate::weights::torch_file::read_torch_file;
 
 /// The weights of a checkpoint of detectron2, by detectron2's names.
 ///
@@ -44,9 +45,9 @@ impl Checkpoint {
         match path.extension().and_then(|ending| ending.to_str()) {
             Some("pkl") => Self::from_pkl(&fs::read(path).map_err(file)?),
             Some("pth") => {
-                // Opened here for a plain message.
+                // Opened here for an error of its own kind.
                 fs::File::open(path).map_err(file)?;
-                Self::read_pth(path).map_err(|reason| CheckpointError::PyTorch { reason })
+                read_torch_file(path, Self::read_pth).map_err(|reason| CheckpointError::PyTorch { reason })
             }
             _ => Err(CheckpointError::Ending),
         }
