@@ -76,8 +76,8 @@
 //! 2. [`select_training_samples`] compares the proposals with the ground truth and draws samples from them by a
 //!    [`BalancedPositiveNegativeSampler`]. [`fastrcnn_loss`] gives the losses of the box head.
 //! 3. [`maskrcnn_loss`] gives the loss of the mask head for the samples that are not background,
-//!    [`TrainingSamples::positive`]. [`project_masks_on_boxes`] crops their masks from the ground truth, and
-//!    [`MaskTargets`] has the options of detectron2 and mmdetection.
+//!    [`TrainingSamples::positive`]. [`project_masks_on_boxes`] crops their masks from the ground truth.
+//!    [`MaskTargets`] has the choices of torchvision, detectron2 and mmdetection.
 //! 4. [`keypointrcnn_loss`] gives the loss of a keypoint head for the same samples. [`keypoints_to_heatmap`] finds the
 //!    pixels of their keypoints.
 //!

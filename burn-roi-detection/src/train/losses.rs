@@ -10,7 +10,7 @@ use crate::models::{Background, Detector, Head, background_first, try_pool_regio
 use crate::zeros::zero;
 use crate::{
     BoxCoder, TrainingSamples, TrainingSamplesConfig, arguments, assign_targets_to_anchors_async, fastrcnn_loss_async,
-    keypointrcnn_loss_async, rpn_loss_async, select_training_samples_async,
+    keypointrcnn_loss_async, maskrcnn_loss_async, rpn_loss_async, select_training_samples_async,
 };
 
 /// The losses of a detector for a batch, each `[1]`.
@@ -84,7 +84,7 @@ pub fn detector_losses(
 /// - Those of the functions that this calls:
 ///   [`assign_targets_to_anchors_async`](crate::assign_targets_to_anchors_async), [`rpn_loss_async`],
 ///   [`filter_proposals_async`](crate::filter_proposals_async), [`select_training_samples_async`],
-///   [`try_pool_regions`], [`fastrcnn_loss_async`], [`MaskTargets::loss_async`](crate::MaskTargets::loss_async) and
+///   [`try_pool_regions`], [`fastrcnn_loss_async`], [`maskrcnn_loss_async`] and
 ///   [`keypointrcnn_loss_async`].
 pub async fn detector_losses_async(
     detector: &Detector,
@@ -219,7 +219,7 @@ impl Step<'_> {
         };
         let (proposals, matched_idxs) = (&positive.proposals, &positive.matched_idxs);
         let targets = &self.config.mask_targets;
-        let loss = targets.loss_async(logits, proposals, &gt_masks, &labels, matched_idxs);
+        let loss = maskrcnn_loss_async(logits, proposals, &gt_masks, &labels, matched_idxs, targets);
         loss.await.map(Some)
     }
 

@@ -7,7 +7,7 @@ use super::super::zeros::zero;
 use super::super::{arguments, host};
 use super::elementary::binary_cross_entropy_with_logits;
 use super::ground_truth;
-use super::mask_targets::MaskTargets;
+use super::mask_targets::{MaskTargets, project_masks_on_boxes_async};
 use crate::error::DetectionError;
 use crate::forms::blocking_forms;
 
@@ -17,7 +17,7 @@ blocking_forms! {
 ///
 /// It is the mean of the binary cross entropy between the mask logits of each proposal's class and its ground-truth
 /// mask, which [`project_masks_on_boxes`](super::project_masks_on_boxes()) crops to the proposal. Without proposals it
-/// is 0, and so is its gradient. [`MaskTargets::loss`] crops the masks as other frameworks do.
+/// is 0, and so is its gradient.
 ///
 /// - `mask_logits`: `[K, classes, M, M]`, the output of a mask head for the K proposals of all images, of any float
 ///   dtype. M is at most 32767.
@@ -30,6 +30,7 @@ blocking_forms! {
 ///   dtype.
 /// - `mask_matched_idxs`: for each image i `[Kᵢ]`, the row of the ground truth that each proposal goes with, of any
 ///   integer dtype.
+/// - `targets`: how the masks are cropped, by default as in torchvision.
 /// - Returns the loss, `[1]`, in the dtype of `mask_logits`.
 ///
 /// On an autodiff device the loss has a gradient for `mask_logits`. All others are constants, on the same device with
@@ -37,7 +38,7 @@ blocking_forms! {
 ///
 /// ```
 /// use burn::tensor::{Device, Int, Tensor};
-/// use burn_roi_detection::maskrcnn_loss;
+/// use burn_roi_detection::{MaskTargets, maskrcnn_loss};
 ///
 /// let device = Device::default();
 /// let proposals = vec![Tensor::<2>::from_floats([[2.0, 2.0, 14.0, 14.0]], &device)];
@@ -47,7 +48,8 @@ blocking_forms! {
 ///
 /// // What a mask head for 3 classes would compute.
 /// let mask_logits = Tensor::<4>::zeros([1, 3, 28, 28], &device.autodiff()).require_grad();
-/// let loss = maskrcnn_loss(mask_logits.clone(), &proposals, &gt_masks, &gt_labels, &matched_idxs);
+/// let (logits, targets) = (mask_logits.clone(), MaskTargets::new());
+/// let loss = maskrcnn_loss(logits, &proposals, &gt_masks, &gt_labels, &matched_idxs, &targets);
 /// let gradients = loss.backward();
 /// // A logit of 0 is a probability of 0.5.
 /// assert!((loss.into_scalar::<f32>() - 2.0f32.ln()).abs() < 1e-6);
@@ -59,6 +61,7 @@ pub fn maskrcnn_loss(
     gt_masks: &[Tensor<3>],
     gt_labels: &[Tensor<1, Int>],
     mask_matched_idxs: &[Tensor<1, Int>],
+    targets: &MaskTargets,
 ) -> Tensor<1>;
 }
 
@@ -84,56 +87,24 @@ pub async fn maskrcnn_loss_async(
     gt_masks: &[Tensor<3>],
     gt_labels: &[Tensor<1, Int>],
     mask_matched_idxs: &[Tensor<1, Int>],
+    targets: &MaskTargets,
 ) -> Result<Tensor<1>, DetectionError> {
-    MaskTargets::new()
-        .loss_async(mask_logits, proposals, gt_masks, gt_labels, mask_matched_idxs)
-        .await
-}
-
-impl MaskTargets {
-    blocking_forms! {
-    /// The loss of a mask head for targets with these options. Arguments and result are those of [`maskrcnn_loss`].
-    pub fn loss(
-        &self,
-        mask_logits: Tensor<4>,
-        proposals: &[Tensor<2>],
-        gt_masks: &[Tensor<3>],
-        gt_labels: &[Tensor<1, Int>],
-        mask_matched_idxs: &[Tensor<1, Int>],
-    ) -> Tensor<1>;
+    check(&mask_logits, proposals, gt_masks, gt_labels, mask_matched_idxs)?;
+    let [count, classes, size, _] = mask_logits.dims();
+    if proposals.is_empty() {
+        return Ok(zero(mask_logits));
     }
-
-    /// [`loss`](MaskTargets::loss) that awaits the device.
-    /// A WebGPU device in a browser can be read in this form only.
-    ///
-    /// # Errors
-    ///
-    /// Those of [`maskrcnn_loss_async`].
-    pub async fn loss_async(
-        &self,
-        mask_logits: Tensor<4>,
-        proposals: &[Tensor<2>],
-        gt_masks: &[Tensor<3>],
-        gt_labels: &[Tensor<1, Int>],
-        mask_matched_idxs: &[Tensor<1, Int>],
-    ) -> Result<Tensor<1>, DetectionError> {
-        check(&mask_logits, proposals, gt_masks, gt_labels, mask_matched_idxs)?;
-        let [count, classes, size, _] = mask_logits.dims();
-        if proposals.is_empty() {
-            return Ok(zero(mask_logits));
-        }
-        let targets = self.project_async(gt_masks, proposals, mask_matched_idxs, size).await?;
-        let labels = labels_of_proposals(gt_labels, mask_matched_idxs, classes).await?;
-        if count == 0 {
-            return Ok(zero(mask_logits));
-        }
-        let rows: Vec<usize> = (0..count)
-            .map(|proposal| proposal * classes + labels[proposal])
-            .collect();
-        let targets = targets.cast(mask_logits.dtype());
-        let masks = host::select_rows(&mask_logits.reshape([count * classes, size, size]), &rows);
-        Ok(binary_cross_entropy_with_logits(masks, targets))
+    let targets = project_masks_on_boxes_async(gt_masks, proposals, mask_matched_idxs, size, targets).await?;
+    let labels = labels_of_proposals(gt_labels, mask_matched_idxs, classes).await?;
+    if count == 0 {
+        return Ok(zero(mask_logits));
     }
+    let rows: Vec<usize> = (0..count)
+        .map(|proposal| proposal * classes + labels[proposal])
+        .collect();
+    let targets = targets.cast(mask_logits.dtype());
+    let masks = host::select_rows(&mask_logits.reshape([count * classes, size, size]), &rows);
+    Ok(binary_cross_entropy_with_logits(masks, targets))
 }
 
 /// The class of each proposal of all images. The indices are checked.

@@ -1,4 +1,4 @@
-//! [`project_masks_on_boxes`] and [`MaskTargets`]: the masks that a mask head must learn.
+//! [`project_masks_on_boxes`]: the masks that a mask head must learn.
 
 use burn::tensor::{Int, Tensor};
 
@@ -15,8 +15,7 @@ blocking_forms! {
 /// Crops each proposal from its ground-truth mask, at a size of M x M. The semantics are those of torchvision's
 /// `project_masks_on_boxes` (`torchvision.models.detection.roi_heads`), for all images in one tensor.
 ///
-/// This is [`roi_align`](burn_roi::roi_align()) with its defaults: a spatial scale of 1, an adaptive number of samples,
-/// and `aligned` off. [`MaskTargets`] has the choices of other frameworks.
+/// This is [`roi_align`](burn_roi::roi_align()) with a spatial scale of 1 and an adaptive number of samples.
 ///
 /// - `gt_masks`: for each image `[G, H, W]`: the mask of each ground-truth object in the whole image, 1 inside and 0
 ///   outside, of any float dtype.
@@ -25,6 +24,7 @@ blocking_forms! {
 /// - `mask_matched_idxs`: for each image i `[Kᵢ]`, the row of the ground truth that each proposal goes with, of any
 ///   integer dtype.
 /// - `discretization_size`: M, the height and width of the result, 1 to 32767.
+/// - `targets`: torchvision's choices by default, or those of other frameworks.
 /// - Returns `[K, M, M]`, from 0 to 1, in the dtype of `proposals`.
 ///
 /// Proposals and indices are read back to the host. The result is on the inner device if the proposals are on an
@@ -32,7 +32,7 @@ blocking_forms! {
 ///
 /// ```
 /// use burn::tensor::{Device, Int, Tensor};
-/// use burn_roi_detection::project_masks_on_boxes;
+/// use burn_roi_detection::{MaskTargets, project_masks_on_boxes};
 ///
 /// let device = Device::default();
 /// // An object that fills the left half of an image of 8 x 8.
@@ -41,7 +41,8 @@ blocking_forms! {
 /// let proposals = vec![Tensor::<2>::from_floats([[0.0, 0.0, 3.0, 8.0], [5.0, 0.0, 8.0, 8.0]], &device)];
 /// let mask_matched_idxs = vec![Tensor::<1, Int>::from_ints([0, 0], &device)];
 ///
-/// let projected = project_masks_on_boxes(&gt_masks, &proposals, &mask_matched_idxs, 1);
+/// let targets = MaskTargets::new();
+/// let projected = project_masks_on_boxes(&gt_masks, &proposals, &mask_matched_idxs, 1, &targets);
 /// assert_eq!(projected.try_into_vec_as::<f32>().unwrap(), [1.0, 0.0]);
 /// ```
 pub fn project_masks_on_boxes(
@@ -49,6 +50,7 @@ pub fn project_masks_on_boxes(
     proposals: &[Tensor<2>],
     mask_matched_idxs: &[Tensor<1, Int>],
     discretization_size: usize,
+    targets: &MaskTargets,
 ) -> Tensor<3>;
 }
 
@@ -71,10 +73,32 @@ pub async fn project_masks_on_boxes_async(
     proposals: &[Tensor<2>],
     mask_matched_idxs: &[Tensor<1, Int>],
     discretization_size: usize,
+    targets: &MaskTargets,
 ) -> Result<Tensor<3>, DetectionError> {
-    MaskTargets::new()
-        .project_async(gt_masks, proposals, mask_matched_idxs, discretization_size)
-        .await
+    if proposals.is_empty() {
+        return Err(RoiError::NoImages { argument: "proposals" }.into());
+    }
+    check_size(discretization_size)?;
+    let images = proposals.len();
+    arguments::length("gt_masks", gt_masks.len(), images, "image of `proposals`")?;
+    arguments::length(
+        "mask_matched_idxs",
+        mask_matched_idxs.len(),
+        images,
+        "image of `proposals`",
+    )?;
+    for image in 0..images {
+        check_proposals(image, &proposals[image], &proposals[0]).await?;
+        check_masks(&gt_masks[image], &proposals[image])?;
+        check_indices(image, &mask_matched_idxs[image], &gt_masks[image], &proposals[image]).await?;
+    }
+    let projected = (0..images)
+        .map(|image| {
+            let (gt_masks, proposals) = (&gt_masks[image], &proposals[image]);
+            targets.project_image(gt_masks, proposals, &mask_matched_idxs[image], discretization_size)
+        })
+        .collect::<Result<Vec<_>, _>>()?;
+    Ok(host::concatenate(&projected))
 }
 
 config! { fields;
@@ -94,10 +118,10 @@ config! { fields;
 /// let matched_idxs = [Tensor::<1, Int>::from_ints([0], &device)];
 /// let row = |masks: Tensor<3>| masks.slice([0..1, 0..1, 0..8]).try_into_vec_as::<f32>().unwrap();
 ///
-/// let targets = MaskTargets { aligned: true, binary: true };
-/// let aligned = targets.project(&gt_masks, &proposals, &matched_idxs, 8);
+/// let aligned = MaskTargets { aligned: true, binary: true };
+/// let aligned = project_masks_on_boxes(&gt_masks, &proposals, &matched_idxs, 8, &aligned);
 /// assert_eq!(row(aligned), [1.0, 1.0, 1.0, 1.0, 0.0, 0.0, 0.0, 0.0]);
-/// let default = project_masks_on_boxes(&gt_masks, &proposals, &matched_idxs, 8);
+/// let default = project_masks_on_boxes(&gt_masks, &proposals, &matched_idxs, 8, &MaskTargets::new());
 /// assert_eq!(row(default), [1.0, 1.0, 1.0, 0.5, 0.0, 0.0, 0.0, 0.0]);
 /// ```
 #[derive(Debug, PartialEq)]
@@ -111,57 +135,6 @@ pub struct MaskTargets {
 }
 
 impl MaskTargets {
-    blocking_forms! {
-    /// Crops each proposal from its ground-truth mask, with these options. Arguments and result are those of
-    /// [`project_masks_on_boxes`].
-    pub fn project(
-        &self,
-        gt_masks: &[Tensor<3>],
-        proposals: &[Tensor<2>],
-        mask_matched_idxs: &[Tensor<1, Int>],
-        discretization_size: usize,
-    ) -> Tensor<3>;
-    }
-
-    /// [`project`](MaskTargets::project) that awaits the device.
-    /// A WebGPU device in a browser can be read in this form only.
-    ///
-    /// # Errors
-    ///
-    /// Those of [`project_masks_on_boxes_async`].
-    pub async fn project_async(
-        &self,
-        gt_masks: &[Tensor<3>],
-        proposals: &[Tensor<2>],
-        mask_matched_idxs: &[Tensor<1, Int>],
-        discretization_size: usize,
-    ) -> Result<Tensor<3>, DetectionError> {
-        if proposals.is_empty() {
-            return Err(RoiError::NoImages { argument: "proposals" }.into());
-        }
-        check_size(discretization_size)?;
-        let images = proposals.len();
-        arguments::length("gt_masks", gt_masks.len(), images, "image of `proposals`")?;
-        arguments::length(
-            "mask_matched_idxs",
-            mask_matched_idxs.len(),
-            images,
-            "image of `proposals`",
-        )?;
-        for image in 0..images {
-            check_proposals(image, &proposals[image], &proposals[0]).await?;
-            check_masks(&gt_masks[image], &proposals[image])?;
-            check_indices(image, &mask_matched_idxs[image], &gt_masks[image], &proposals[image]).await?;
-        }
-        let projected = (0..images)
-            .map(|image| {
-                let (gt_masks, proposals) = (&gt_masks[image], &proposals[image]);
-                self.project_image(gt_masks, proposals, &mask_matched_idxs[image], discretization_size)
-            })
-            .collect::<Result<Vec<_>, _>>()?;
-        Ok(host::concatenate(&projected))
-    }
-
     /// The masks of one image, whose tensors are checked.
     fn project_image(
         &self,

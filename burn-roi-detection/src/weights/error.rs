@@ -76,7 +76,7 @@ pub struct Misshapen {
 
 impl Mismatch {
     /// Whether there is no difference.
-    pub fn is_none(&self) -> bool {
+    pub(super) fn is_none(&self) -> bool {
         self.missing.is_empty() && self.unexpected.is_empty() && self.misshapen.is_empty()
     }
 }

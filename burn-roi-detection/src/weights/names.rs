@@ -7,7 +7,7 @@ use crate::models::{BodyConfig, DetectorConfig, MobileNetV3Config};
 /// From the modules of a detector to the names that a framework gives them in its state dicts.
 ///
 /// A module without an entry has the name of its field in its parent. So the table lists only what is named otherwise.
-/// [`NameTable::torchvision`] is torchvision's; another framework's table is made of [`NameTable::new`] and
+/// [`NameTable::torchvision`] is torchvision's; another framework's table is made of [`NameTable::default`] and
 /// [`NameTable::insert`].
 ///
 /// ```
@@ -26,11 +26,6 @@ pub struct NameTable {
 }
 
 impl NameTable {
-    /// A table without entries.
-    pub fn new() -> Self {
-        Self::default()
-    }
-
     /// Gives a module names in place of its path of fields.
     ///
     /// - `module`: its fields from the model's `backbone`, `rpn` or `roi_heads` on, such as
@@ -59,7 +54,7 @@ impl NameTable {
     /// The names of torchvision's state dicts: the names that it saves today, and those of its older checkpoints, such
     /// as `inner_blocks.0.weight` for today's `inner_blocks.0.0.weight`.
     pub fn torchvision(config: &DetectorConfig) -> Self {
-        let mut table = Self::new();
+        let mut table = Self::default();
         match &config.body {
             BodyConfig::ResNet(body) => {
                 for layer in 1..=4 {

@@ -165,12 +165,13 @@ impl Call for MaskLoss {
     fn run(&self, device: &Device, faultless: bool) -> Result<Result<(), DetectionError>, String> {
         let device = &of_heads(device, self.autodiff);
         let logits = tracked(self.mask_logits.tensor::<4>(device), self.autodiff);
-        let loss = self.options.try_loss(
+        let loss = try_maskrcnn_loss(
             logits.clone(),
             &tensors(&self.proposals, device),
             &tensors(&self.gt_masks, device),
             &int_tensors(&self.gt_labels, device),
             &int_tensors(&self.matched_idxs, device),
+            &self.options,
         );
         match loss {
             Ok(loss) => ensure_losses(&[loss], &logits, faultless).map(Ok),

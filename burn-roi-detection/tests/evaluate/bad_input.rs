@@ -18,7 +18,7 @@ fn dataset() -> CocoDataset {
 }
 
 fn found(score: f64) -> CocoDetection {
-    CocoDetection::new(9, 17, score).with_bbox([1.0, 1.0, 2.0, 2.0])
+    CocoDetection::new(9, 17, score).with_corners([1.0, 1.0, 3.0, 3.0])
 }
 
 #[track_caller]
@@ -27,9 +27,11 @@ fn check_detection(kind: CocoKind, detection: CocoDetection, expected: &str) {
     let (images, categories) = (dataset().images().to_vec(), dataset().categories().to_vec());
     let dataset = CocoDataset::from_entries(images, categories, Vec::new()).expect("it is whole");
     let detections = [
-        found(0.5)
-            .with_mask(RunLengths::from_counts(&[20], [4, 5]))
-            .with_keypoints(vec![[1.0; 3]; 17]),
+        CocoDetection {
+            segmentation: Some(RunLengths::from_counts(&[20], [4, 5])),
+            keypoints: Some(vec![[1.0; 3]; 17]),
+            ..found(0.5)
+        },
         detection,
     ];
     let result = try_evaluate_coco(&dataset, &detections, &CocoEvaluationConfig::new(kind));
@@ -52,12 +54,15 @@ fn a_broken_detection_is_an_error() {
     );
     check_detection(
         Bbox,
-        found(0.5).with_bbox([0.0, 0.0, -1.0, 1.0]),
+        found(0.5).with_corners([0.0, 0.0, -1.0, 1.0]),
         "`bbox` [0.0, 0.0, -1.0, 1.0], but must have a width and a height of at least 0",
     );
     check_detection(
         Bbox,
-        found(0.5).with_bbox([f64::INFINITY; 4]),
+        CocoDetection {
+            bbox: Some([f64::INFINITY; 4]),
+            ..found(0.5)
+        },
         "`bbox` [inf, inf, inf, inf], but must have finite coordinates",
     );
     check_detection(
@@ -72,7 +77,10 @@ fn a_broken_detection_is_an_error() {
     );
     check_detection(
         Segm,
-        found(0.5).with_mask(RunLengths::from_counts(&[20], [5, 4])),
+        CocoDetection {
+            segmentation: Some(RunLengths::from_counts(&[20], [5, 4])),
+            ..found(0.5)
+        },
         "`segmentation` of size [5, 4], but must have the size of its image, [4, 5]",
     );
     check_detection(
@@ -82,7 +90,10 @@ fn a_broken_detection_is_an_error() {
     );
     check_detection(
         Keypoints,
-        found(0.5).with_keypoints(vec![[1.0; 3]; 2]),
+        CocoDetection {
+            keypoints: Some(vec![[1.0; 3]; 2]),
+            ..found(0.5)
+        },
         "2 `keypoints`, but must have 17, one for each of `sigmas`, to evaluate keypoints",
     );
 }

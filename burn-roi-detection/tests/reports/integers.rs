@@ -111,14 +111,14 @@ fn ground_truth_above_i64_is_out_of_range() {
 
         let logits = || floats([1, 2, 4, 4], &device);
         let rows = [unsigned(&[0], &device)];
-        assert!(try_maskrcnn_loss(logits(), &boxes, &masks, &one, &rows).is_ok());
+        assert!(try_maskrcnn_loss(logits(), &boxes, &masks, &one, &rows, &MaskTargets::new()).is_ok());
         assert_error(
-            try_maskrcnn_loss(logits(), &boxes, &masks, &large, &rows),
+            try_maskrcnn_loss(logits(), &boxes, &masks, &large, &rows, &MaskTargets::new()),
             "`gt_labels` row 0 of image 0 is 9223372036854775808, but must be above 0, which is the background, and \
              below the 2 classes",
         );
         assert_error(
-            try_maskrcnn_loss(logits(), &boxes, &masks, &one, &large),
+            try_maskrcnn_loss(logits(), &boxes, &masks, &one, &large, &MaskTargets::new()),
             "`mask_matched_idxs` row 0 of image 0 is 9223372036854775808, but must be at least 0 and below the 1 masks \
              of this image",
         );

@@ -91,6 +91,7 @@ fn a_mask_head_without_proposals_has_a_loss_of_0() {
                 &vec![floats([1, 8, 8], &device); images],
                 &vec![ints(&[2], &device); images],
                 &vec![ints(&[], &device); images],
+                &MaskTargets::new(),
             );
             assert_eq!(values(&loss), [0.0], "{name}");
             assert_no_gradient(&mask_logits, &loss.backward());
@@ -148,6 +149,7 @@ fn heads_without_regions_have_gradients_of_0() {
             &masks,
             &[ints(&[1], &device)],
             &no_labels(),
+            &MaskTargets::new(),
         );
         let gradients = loss.backward();
         assert_no_gradient(&heads.layers[0].conv.weight.val(), &gradients);

@@ -30,17 +30,20 @@ fn mask_targets_can_be_aligned() {
         let legacy = [1.0, 1.0, 1.0, 0.5, 0.0, 0.0, 0.0, 0.0].repeat(8);
         let aligned = [1.0, 1.0, 1.0, 1.0, 0.0, 0.0, 0.0, 0.0].repeat(8);
         let targets = MaskTargets::new();
-        assert_eq!(floats(project_masks_on_boxes(&masks, &proposals, &rows, 8)), legacy);
-        assert_eq!(floats(targets.project(&masks, &proposals, &rows, 8)), legacy);
+        let projected = project_masks_on_boxes(&masks, &proposals, &rows, 8, &targets);
+        assert_eq!(floats(projected), legacy);
         let targets = MaskTargets {
             aligned: true,
             ..targets
         };
-        assert_eq!(floats(targets.project(&masks, &proposals, &rows, 8)), aligned);
-        let awaited = read_sync(targets.project_async(&masks, &proposals, &rows, 8)).unwrap();
+        assert_eq!(
+            floats(project_masks_on_boxes(&masks, &proposals, &rows, 8, &targets)),
+            aligned
+        );
+        let awaited = read_sync(project_masks_on_boxes_async(&masks, &proposals, &rows, 8, &targets)).unwrap();
         assert_eq!(floats(awaited), aligned);
         assert_error(
-            targets.try_project(&masks, &proposals, &rows, 0),
+            try_project_masks_on_boxes(&masks, &proposals, &rows, 0, &targets),
             "`discretization_size` is 0, but must be 1 to 32767",
         );
     }
@@ -56,12 +59,15 @@ fn mask_targets_of_a_half_are_set() {
         };
         for (left, average, is_set) in [(2.0, 0.5, 1.0), (3.0, 0.25, 0.0)] {
             let (masks, proposals, rows) = left_half([left, 0.0, left + 8.0, 8.0], &backend.device);
-            assert_eq!(floats(targets.project(&masks, &proposals, &rows, 2))[0], average);
+            assert_eq!(
+                floats(project_masks_on_boxes(&masks, &proposals, &rows, 2, &targets))[0],
+                average
+            );
             let binary = MaskTargets {
                 binary: true,
                 ..targets.clone()
             };
-            let binary = binary.project(&masks, &proposals, &rows, 2);
+            let binary = project_masks_on_boxes(&masks, &proposals, &rows, 2, &binary);
             assert_eq!(binary.dtype(), proposals[0].dtype());
             assert_eq!(floats(binary), [is_set, 0.0, is_set, 0.0]);
         }
@@ -88,7 +94,7 @@ fn a_mask_loss_can_have_aligned_targets() {
             );
         };
         near(
-            maskrcnn_loss(logits(), &proposals, &masks, &labels, &rows),
+            maskrcnn_loss(logits(), &proposals, &masks, &labels, &rows, &MaskTargets::new()),
             expected(0.5),
         );
         let targets = MaskTargets {
@@ -96,13 +102,20 @@ fn a_mask_loss_can_have_aligned_targets() {
             ..MaskTargets::new()
         };
         near(
-            targets.loss(logits(), &proposals, &masks, &labels, &rows),
+            maskrcnn_loss(logits(), &proposals, &masks, &labels, &rows, &targets),
             expected(1.0),
         );
-        let awaited = read_sync(targets.loss_async(logits(), &proposals, &masks, &labels, &rows));
+        let awaited = read_sync(maskrcnn_loss_async(
+            logits(),
+            &proposals,
+            &masks,
+            &labels,
+            &rows,
+            &targets,
+        ));
         near(awaited.unwrap(), expected(1.0));
         assert_error(
-            targets.try_loss(logits(), &proposals, &masks, &[], &rows),
+            try_maskrcnn_loss(logits(), &proposals, &masks, &[], &rows, &targets),
             "`gt_labels` has length 0, but must have length 1: one for each image of `proposals`",
         );
     }

@@ -100,12 +100,13 @@ fn losses_of_samples() {
         let count = positive.labels[0].dims()[0];
         let logits = Tensor::<4>::random([count, 4, 7, 7], Distribution::Default, device);
         let matched = &positive.matched_idxs;
-        let projected = project_masks_on_boxes(&truth.masks, &positive.proposals, matched, 7);
+        let projected = project_masks_on_boxes(&truth.masks, &positive.proposals, matched, 7, &MaskTargets::new());
         let awaited = read_sync(project_masks_on_boxes_async(
             &truth.masks,
             &positive.proposals,
             matched,
             7,
+            &MaskTargets::new(),
         ));
         assert_eq!(
             read_floats(&projected),
@@ -115,8 +116,16 @@ fn losses_of_samples() {
         );
 
         let (proposals, masks, labels) = (&positive.proposals, &truth.masks, &truth.labels);
-        let blocking = maskrcnn_loss(logits.clone(), proposals, masks, labels, matched);
-        let awaited = read_sync(maskrcnn_loss_async(logits, proposals, masks, labels, matched)).unwrap();
+        let blocking = maskrcnn_loss(logits.clone(), proposals, masks, labels, matched, &MaskTargets::new());
+        let awaited = read_sync(maskrcnn_loss_async(
+            logits,
+            proposals,
+            masks,
+            labels,
+            matched,
+            &MaskTargets::new(),
+        ))
+        .unwrap();
         assert_eq!(read_floats(&blocking), read_floats(&awaited), "{}", backend.name);
     }
 }

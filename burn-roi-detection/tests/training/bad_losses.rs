@@ -107,7 +107,15 @@ fn inputs_of_maskrcnn_loss_that_do_not_match() {
     for Backend { device, .. } in &backends() {
         let masks = |shape: [usize; 3]| vec![floats(shape, device)];
         let call = |logits: [usize; 4], masks: &[Tensor<3>], labels: &[Tensor<1, Int>], rows: &[Tensor<1, Int>]| {
-            try_maskrcnn_loss(floats(logits, device), &[ten_by_ten(device)], masks, labels, rows).map(drop)
+            try_maskrcnn_loss(
+                floats(logits, device),
+                &[ten_by_ten(device)],
+                masks,
+                labels,
+                rows,
+                &MaskTargets::new(),
+            )
+            .map(drop)
         };
         let (labels, rows) = ([ints([1, 2], device)], [ints([1], device)]);
         assert!(call([1, 3, 4, 4], &masks([2, 8, 8]), &labels, &rows).is_ok());
@@ -151,7 +159,7 @@ fn inputs_of_maskrcnn_loss_that_do_not_match() {
             "`mask_matched_idxs` has length 0, but must have length 1: one for each image of `proposals`",
         );
         assert_error(
-            try_project_masks_on_boxes(&[], &[], &[], 4),
+            try_project_masks_on_boxes(&[], &[], &[], 4, &MaskTargets::new()),
             "`proposals` is an empty list, but must have one tensor for each image",
         );
     }
@@ -163,13 +171,13 @@ fn inputs_of_projected_masks_that_do_not_match() {
         let (masks, rows) = ([floats([1, 8, 8], device)], [ints([0], device)]);
         for size in [0, 32768] {
             assert_error(
-                try_project_masks_on_boxes(&masks, &[ten_by_ten(device)], &rows, size),
+                try_project_masks_on_boxes(&masks, &[ten_by_ten(device)], &rows, size, &MaskTargets::new()),
                 &format!("`discretization_size` is {size}, but must be 1 to 32767"),
             );
         }
         let boxes = [Tensor::<2>::from_floats([[0.0, f32::NAN, 4.0, 4.0]], device)];
         assert_error(
-            try_project_masks_on_boxes(&masks, &boxes, &rows, 4),
+            try_project_masks_on_boxes(&masks, &boxes, &rows, 4, &MaskTargets::new()),
             "`proposals` row 0 of image 0 is [0.0, NaN, 4.0, 4.0], but must be finite",
         );
     }
@@ -217,7 +225,15 @@ fn devices_that_differ() {
     let (masks, far_masks) = ([floats([1, 8, 8], left)], [floats([1, 8, 8], right)]);
     let (rows, far_rows) = ([ints([0], left)], [ints([0], right)]);
     let mask_loss = |boxes: &[_], masks: &[_], labels: &[_], rows: &[_]| {
-        try_maskrcnn_loss(floats([1, 2, 4, 4], left), boxes, masks, labels, rows).map(drop)
+        try_maskrcnn_loss(
+            floats([1, 2, 4, 4], left),
+            boxes,
+            masks,
+            labels,
+            rows,
+            &MaskTargets::new(),
+        )
+        .map(drop)
     };
     on_right(mask_loss(&far_boxes, &masks, &labels, &rows));
     on_right(mask_loss(&boxes, &far_masks, &labels, &rows));

@@ -75,11 +75,18 @@ fn losses_of_a_mask_head_are_those_of_torchvision() {
         let gt_labels = case.int_list("gt_labels", &backend.device);
         let matched_idxs = case.int_list("matched_idxs", &backend.device);
         let [count, _, size, _] = mask_logits.tensor.dims();
-        let projected = project_masks_on_boxes(&gt_masks, &proposals, &matched_idxs, size);
+        let projected = project_masks_on_boxes(&gt_masks, &proposals, &matched_idxs, size, &MaskTargets::new());
         case.assert_floats(1, projected, 1e-5, backend);
 
         let logits = mask_logits.tensor.clone();
-        let loss = maskrcnn_loss(logits, &proposals, &gt_masks, &gt_labels, &matched_idxs);
+        let loss = maskrcnn_loss(
+            logits,
+            &proposals,
+            &gt_masks,
+            &gt_labels,
+            &matched_idxs,
+            &MaskTargets::new(),
+        );
         if count > 0 {
             mask_logits.check_gradient(case, &loss.backward(), backend);
         }
@@ -140,6 +147,7 @@ fn targets_may_be_on_the_autodiff_device() {
             &case.list("gt_masks", device),
             &case.int_list("gt_labels", device),
             &case.int_list("matched_idxs", device),
+            &MaskTargets::new(),
         );
         case.assert_floats(0, loss.inner(), 1e-5, backend);
     });

@@ -95,11 +95,18 @@ fn only_the_mask_of_the_label_has_a_gradient() {
         let gt_masks = vec![Tensor::cat(vec![upper.clone(), upper.zeros_like()], 1)];
         let gt_labels = vec![Tensor::<1, Int>::from_ints([2], &backend.device)];
         let matched_idxs = vec![Tensor::<1, Int>::from_ints([0], &backend.device)];
-        let projected = project_masks_on_boxes(&gt_masks, &proposals, &matched_idxs, 2);
+        let projected = project_masks_on_boxes(&gt_masks, &proposals, &matched_idxs, 2, &MaskTargets::new());
         // Samples lie at 0.5, 1.5, and so on. The fifth, at 4.5, is halfway to a pixel of 0.
         near(&projected, &[0.9, 0.9, 0.0, 0.0]);
 
-        let loss = maskrcnn_loss(mask_logits.clone(), &proposals, &gt_masks, &gt_labels, &matched_idxs);
+        let loss = maskrcnn_loss(
+            mask_logits.clone(),
+            &proposals,
+            &gt_masks,
+            &gt_labels,
+            &matched_idxs,
+            &MaskTargets::new(),
+        );
         near(&loss, &[2.0f64.ln()]);
         let gradient = mask_logits
             .grad(&loss.backward())
@@ -174,6 +181,7 @@ fn losses_have_the_dtype_of_what_the_heads_compute() {
             &gt_masks,
             &gt_labels,
             &matched_idxs,
+            &MaskTargets::new(),
         );
         assert_eq!(loss.dtype(), DType::F16);
     }

@@ -52,26 +52,9 @@ impl CocoDetection {
         }
     }
 
-    /// Sets the box from `[x, y, w, h]` in pixels.
-    pub fn with_bbox(mut self, bbox: [f64; 4]) -> Self {
-        self.bbox = Some(bbox);
-        self
-    }
-
     /// Sets the box from `[x1, y1, x2, y2]` in pixels, as in [`Detections`](crate::Detections).
-    pub fn with_corners(self, [x1, y1, x2, y2]: [f64; 4]) -> Self {
-        self.with_bbox([x1, y1, x2 - x1, y2 - y1])
-    }
-
-    /// Sets the mask.
-    pub fn with_mask(mut self, mask: RunLengths) -> Self {
-        self.segmentation = Some(mask);
-        self
-    }
-
-    /// Sets the keypoints, `[x, y, v]` in pixels.
-    pub fn with_keypoints(mut self, keypoints: Vec<[f64; 3]>) -> Self {
-        self.keypoints = Some(keypoints);
+    pub fn with_corners(mut self, [x1, y1, x2, y2]: [f64; 4]) -> Self {
+        self.bbox = Some([x1, y1, x2 - x1, y2 - y1]);
         self
     }
 }

@@ -25,7 +25,7 @@
 //! }"#;
 //! let dataset = CocoDataset::from_json(json.as_bytes())?;
 //! // The image, the category, the score, and a box `[x, y, w, h]`.
-//! let detections = [CocoDetection::new(9, 17, 0.9).with_bbox([10.0, 10.0, 20.0, 20.0])];
+//! let detections = [CocoDetection::new(9, 17, 0.9).with_corners([10.0, 10.0, 30.0, 30.0])];
 //! let evaluation = evaluate_coco(&dataset, &detections, &CocoEvaluationConfig::new(CocoKind::Bbox));
 //! // One of two objects was found.
 //! assert_eq!(evaluation.metrics.ar, Some(0.5));

@@ -30,7 +30,6 @@ config! { fields;
 ///     output_channels: Some([256, 512, 1024, 2048]),
 ///     ..ResNetConfig::new(64, [256, 512, 1024, 2048], [3, 4, 23, 3])
 /// };
-/// assert_eq!(config.layer_channels(), [256, 512, 1024, 2048]);
 /// ```
 #[derive(Debug, PartialEq)]
 pub struct ResNetConfig {
@@ -64,7 +63,7 @@ pub struct ResNetConfig {
 
 impl ResNetConfig {
     /// The number of output channels of each layer.
-    pub fn layer_channels(&self) -> [usize; 4] {
+    pub(crate) fn layer_channels(&self) -> [usize; 4] {
         self.output_channels
             .unwrap_or(self.bottleneck_channels.map(|channels| 4 * channels))
     }

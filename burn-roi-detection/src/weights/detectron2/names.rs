@@ -5,7 +5,7 @@ use crate::weights::NameTable;
 
 /// The names of detectron2's state dicts, such as `backbone.bottom_up.res2.0.conv1.norm.running_mean`.
 pub fn names(config: &DetectorConfig) -> NameTable {
-    let mut table = NameTable::new();
+    let mut table = NameTable::default();
     // Without a pyramid the body is the backbone.
     let body = match config.feature_pyramid {
         Some(_) => "backbone.bottom_up",
