@@ -129,11 +129,6 @@ impl Trainer {
         self.step
     }
 
-    /// The options.
-    pub fn config(&self) -> &TrainerConfig {
-        &self.config
-    }
-
     /// The detector with its weights so far, on the device without autodiff.
     pub fn detector(&self) -> Result<Detector, TrainingError> {
         let device = self.detector.device().clone().inner();

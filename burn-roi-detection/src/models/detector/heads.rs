@@ -27,11 +27,7 @@ impl Detector {
             let [logits, deltas] = [classes, 4 * classes].map(|columns| Tensor::zeros([0, columns], &self.device));
             return self.postprocess(logits, deltas, proposals, images).await;
         }
-        let pooled = stages
-            .run(Stage::BoxPooling, async {
-                self.pool(Head::Box, levels, proposals.clone(), images)
-            })
-            .await?;
+        let pooled = self.pool(Head::Box, levels, proposals.clone(), images, stages).await?;
         let (logits, deltas) = stages
             .run(Stage::BoxHead, async {
                 let (logits, deltas) = self.model.roi_heads.boxes(pooled);
@@ -73,18 +69,23 @@ impl Detector {
     }
 
     /// Regions pooled for a head, on its device.
-    fn pool(
+    async fn pool(
         &self,
         head: Head,
         levels: &[Tensor<4>],
-        boxes: Vec<Tensor<2>>,
+        boxes: impl IntoIterator<Item = Tensor<2>>,
         images: &ImageList,
+        stages: &mut Stages<'_>,
     ) -> Result<Tensor<4>, DetectionError> {
-        let boxes = boxes
-            .into_iter()
-            .map(|boxes| boxes.to_device(&self.heads_device))
-            .collect();
-        try_pool_regions(levels, boxes, &images.image_sizes, &self.config, head)
+        let stage = match head {
+            Head::Box => Stage::BoxPooling,
+            Head::Mask => Stage::MaskPooling,
+            Head::Keypoint => Stage::KeypointPooling,
+        };
+        let boxes = boxes.into_iter().map(|boxes| boxes.to_device(&self.heads_device));
+        let boxes = boxes.collect();
+        let pooled = async { try_pool_regions(levels, boxes, &images.image_sizes, &self.config, head) };
+        stages.run(stage, pooled).await
     }
 
     /// Adds the masks of detections, at least one of them.
@@ -99,12 +100,8 @@ impl Detector {
         let Some(head) = &self.config.mask_head else {
             return Ok(());
         };
-        let boxes = detections.iter().map(|detections| detections.boxes.clone()).collect();
-        let pooled = stages
-            .run(Stage::MaskPooling, async {
-                self.pool(Head::Mask, levels, boxes, images)
-            })
-            .await?;
+        let boxes = detections.iter().map(|detections| detections.boxes.clone());
+        let pooled = self.pool(Head::Mask, levels, boxes, images, stages).await?;
         let labels = self.labels(detections, head.class_agnostic);
         let masks = stages
             .run(Stage::MaskHead, async {
@@ -145,12 +142,8 @@ impl Detector {
         if self.config.keypoint_head.is_none() {
             return Ok(());
         }
-        let boxes = detections.iter().map(|detections| detections.boxes.clone()).collect();
-        let pooled = stages
-            .run(Stage::KeypointPooling, async {
-                self.pool(Head::Keypoint, levels, boxes, images)
-            })
-            .await?;
+        let boxes = detections.iter().map(|detections| detections.boxes.clone());
+        let pooled = self.pool(Head::Keypoint, levels, boxes, images, stages).await?;
         let heatmaps = stages
             .run(Stage::KeypointHead, async {
                 Ok(self.model.roi_heads.keypoints(pooled))

@@ -1,17 +1,16 @@
 //! [`Detector`]: from pictures to instances, by the model's layers and the steps between them.
 
 mod heads;
+mod steps;
 
 use burn::module::Module;
-use burn::tensor::{Device, Tensor};
+use burn::tensor::Device;
 
 use super::config::DetectorConfig;
-use super::image_list::ImageList;
 use super::instances::Instances;
 use super::picture::Picture;
 use super::proposing::Proposing;
 use super::rcnn::GeneralizedRcnn;
-use super::region_proposals::RegionPredictions;
 use super::roi_heads::RoiHeads;
 use super::stage::{Stage, StageObserver, Stages};
 use crate::error::DetectionError;
@@ -263,65 +262,5 @@ impl Detector {
         self.add_keypoints(&levels, &detections, &images, &mut instances, &mut stages)
             .await?;
         Ok(instances)
-    }
-
-    blocking_forms! {
-    /// The pictures as the model's input. There is at least one.
-    pub fn prepare(&self, pictures: &[Picture<'_>]) -> ImageList;
-    }
-
-    /// [`prepare`](Self::prepare) that awaits the devices of pictures that are tensors.
-    ///
-    /// # Errors
-    ///
-    /// `RoiError::Memory`: the batch does not fit into memory.
-    pub async fn prepare_async(&self, pictures: &[Picture<'_>]) -> Result<ImageList, DetectionError> {
-        ImageList::prepare(pictures, &self.config.preprocessing, &self.device).await
-    }
-
-    /// The feature maps of the body.
-    ///
-    /// - `images`: the pictures, as [`prepare`](Self::prepare) returns them.
-    /// - Returns a map `[N, channels, height, width]` for each output of the config's body, the finest first.
-    pub fn body(&self, images: &ImageList) -> Vec<Tensor<4>> {
-        self.model.backbone.body.forward(images.tensors.clone())
-    }
-
-    /// What the region proposal network and the heads read, the finest level first: the levels of the feature pyramid,
-    /// or without one the body's last map.
-    ///
-    /// - `maps`: what [`body`](Self::body) returned.
-    /// - Returns levels `[N, channels, height, width]`.
-    pub fn feature_pyramid(&self, maps: Vec<Tensor<4>>) -> Vec<Tensor<4>> {
-        self.model.backbone.levels(maps)
-    }
-
-    /// What the region proposal network predicts for the anchors of each level.
-    ///
-    /// - `levels`: what [`feature_pyramid`](Self::feature_pyramid) returned.
-    pub fn region_predictions(&self, levels: &[Tensor<4>]) -> RegionPredictions {
-        self.model.rpn.head.forward(levels)
-    }
-
-    blocking_forms! {
-    /// The proposals of each image.
-    ///
-    /// - `predicted`: what [`region_predictions`](Self::region_predictions) returned for the levels of `images`.
-    /// - Returns for each image boxes `[K, 4]` in pixels of the resized picture, by decreasing objectness.
-    pub fn proposals(&self, predicted: RegionPredictions, images: &ImageList) -> Vec<Tensor<2>>;
-    }
-
-    /// [`proposals`](Self::proposals) that awaits the device.
-    ///
-    /// # Errors
-    ///
-    /// Those of [`filter_proposals_async`](crate::filter_proposals_async).
-    pub async fn proposals_async(
-        &self,
-        predicted: RegionPredictions,
-        images: &ImageList,
-    ) -> Result<Vec<Tensor<2>>, DetectionError> {
-        let predicted = self.proposing.of_anchors(predicted, images)?;
-        predicted.proposals(images, &self.config.region_proposals).await
     }
 }
