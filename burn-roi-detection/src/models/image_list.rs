@@ -1,10 +1,13 @@
 //! [`ImageList`]: pictures as the model's input.
 
+use std::borrow::Cow;
+
 use burn::tensor::{DType, Device, Tensor, TensorData};
 use rayon::prelude::*;
 
-use super::config::{ChannelOrder, PreprocessingConfig};
+use super::config::{ChannelOrder, PreprocessingConfig, Resize};
 use super::picture::{Picture, Pixels};
+use super::pillow;
 use crate::error::DetectionError;
 use crate::host;
 use burn_roi::internal::check_memory;
@@ -58,7 +61,11 @@ pub(super) fn resized(original: [usize; 2], config: &PreprocessingConfig) -> [us
     let by_shorter = config.min_size as f64 / shorter as f64;
     let by_longer = config.max_size as f64 / longer as f64;
     let scale = by_shorter.min(by_longer);
-    original.map(|side| ((side as f64 * scale) as usize).max(1))
+    let rounding = match config.resize {
+        Resize::Torch => 0.0,
+        Resize::Pillow => 0.5,
+    };
+    original.map(|side| ((side as f64 * scale + rounding) as usize).max(1))
 }
 
 /// Writes a picture, resized and normalized, into an image `[3, height, width]` of zeros.
@@ -70,7 +77,7 @@ async fn write(
     padded: [usize; 2],
 ) -> Result<(), DetectionError> {
     let original = picture.size();
-    let taps = [Taps::of_axis(original[0], size[0]), Taps::of_axis(original[1], size[1])];
+    let taps_from = |[height, width]: [usize; 2]| [Taps::of_axis(height, size[0]), Taps::of_axis(width, size[1])];
     let normalize = |channel: usize, value: f32| (value - config.mean[channel]) / config.std[channel];
     let colour = |channel: usize| match config.channel_order {
         ChannelOrder::Rgb => channel,
@@ -81,14 +88,18 @@ async fn write(
             let normalized: [[f32; 256]; 3] = std::array::from_fn(|channel| {
                 std::array::from_fn(|byte| normalize(channel, byte as f32 * config.maximum / 255.0))
             });
-            resize(image, padded, &taps, |channel, y, x| {
-                let byte = bytes[3 * (y * original[1] + x) + colour(channel)];
+            let (bytes, [height, width]) = match config.resize {
+                Resize::Torch => (Cow::Borrowed(*bytes), original),
+                Resize::Pillow => (pillow::resize(bytes, original, size), size),
+            };
+            resize(image, padded, &taps_from([height, width]), |channel, y, x| {
+                let byte = bytes[3 * (y * width + x) + colour(channel)];
                 normalized[channel][usize::from(byte)]
             });
         }
         Pixels::Tensor(tensor) => {
             let values = host::read_floats(tensor).await?;
-            resize(image, padded, &taps, |channel, y, x| {
+            resize(image, padded, &taps_from(original), |channel, y, x| {
                 let value = values[(colour(channel) * original[0] + y) * original[1] + x] as f32;
                 normalize(channel, value * config.maximum)
             });
@@ -159,6 +170,22 @@ mod tests {
             ([1080, 1920], [749, 1333]),
             ([6000, 8000], [800, 1066]),
             ([1, 1], [800, 800]),
+            ([1, 8000], [1, 1333]),
+        ];
+        for (original, expected) in cases {
+            assert_eq!(resized(original, &config), expected, "of {original:?}");
+        }
+    }
+
+    #[test]
+    fn sizes_are_detectron2s() {
+        let config = PreprocessingConfig::new().with_resize(Resize::Pillow);
+        // By `ResizeShortestEdge.get_output_shape`, except that a side of 0 becomes 1.
+        let cases = [
+            ([480, 640], [800, 1067]),
+            ([427, 640], [800, 1199]),
+            ([333, 500], [800, 1201]),
+            ([1080, 1920], [750, 1333]),
             ([1, 8000], [1, 1333]),
         ];
         for (original, expected) in cases {

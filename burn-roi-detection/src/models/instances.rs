@@ -2,7 +2,7 @@
 
 use burn::tensor::{Tensor, TensorData};
 
-use super::config::{MaskHeadConfig, MaskPaste};
+use super::config::{KeypointScores, MaskHeadConfig, MaskPaste};
 use super::pixel_centres::paste;
 use crate::error::DetectionError;
 use crate::{Detections, RunLengths, heatmaps_to_keypoints_async, host, paste_masks_as_run_lengths_async};
@@ -38,7 +38,8 @@ pub struct Keypoint {
     pub x: f32,
     /// From the top, in pixels.
     pub y: f32,
-    /// The value of the heatmap there, a logit: torchvision's `keypoints_scores`.
+    /// The value of the heatmap there: a logit, or a probability by the config's
+    /// [`KeypointScores`](super::KeypointScores).
     pub score: f32,
 }
 
@@ -100,11 +101,20 @@ impl Instances {
         heatmaps: Tensor<4>,
         boxes: Tensor<2>,
         resized: [usize; 2],
+        scores: KeypointScores,
     ) -> Result<(), DetectionError> {
-        let [_, points, _, _] = heatmaps.dims();
-        let (keypoints, scores) = heatmaps_to_keypoints_async(heatmaps, boxes).await?;
+        let [_, points, height, width] = heatmaps.dims();
+        let (keypoints, largest) = heatmaps_to_keypoints_async(heatmaps.clone(), boxes).await?;
         let places = host::read_floats(&keypoints).await?;
-        let scores = host::read_floats(&scores).await?;
+        let largest = host::read_floats(&largest).await?;
+        let scores = match scores {
+            KeypointScores::Logits => largest,
+            KeypointScores::Probabilities => {
+                let heatmaps = host::read_floats(&heatmaps).await?;
+                let pairs = largest.into_iter().zip(heatmaps.chunks(height * width));
+                pairs.map(|(largest, heatmap)| probability(largest, heatmap)).collect()
+            }
+        };
         let [width, height] = scales(resized, self.size);
         let keypoints = places
             .as_chunks::<3>()
@@ -120,6 +130,11 @@ impl Instances {
         self.keypoints = keypoints.chunks(points).map(<[Keypoint]>::to_vec).collect();
         Ok(())
     }
+}
+
+/// The probability of the value of a resized heatmap, over the heatmap before it was resized.
+fn probability(value: f64, heatmap: &[f64]) -> f64 {
+    1.0 / heatmap.iter().map(|other| (other - value).exp()).sum::<f64>()
 }
 
 /// From a picture of one size to a picture of another: the factors of x and y.

@@ -41,6 +41,7 @@ mod feature_pyramid;
 mod image_list;
 mod instances;
 mod picture;
+mod pillow;
 mod pixel_centres;
 mod pooling;
 mod proposing;
@@ -53,8 +54,8 @@ mod stage;
 pub(crate) use class_order::background_first;
 pub use config::{
     Background, BodyConfig, BoxHeadConfig, ChannelOrder, DetectorConfig, FeaturePyramidConfig, InvertedResidualConfig,
-    KeypointHeadConfig, MaskHeadConfig, MaskPaste, MobileNetV3Config, PreprocessingConfig, RegionProposalsConfig,
-    ResNetConfig,
+    KeypointHeadConfig, KeypointScores, MaskHeadConfig, MaskPaste, MobileNetV3Config, PreprocessingConfig,
+    RegionProposalsConfig, ResNetConfig, Resize,
 };
 pub use detector::{Detector, FasterRcnn, KeypointRcnn, MaskRcnn};
 pub use image_list::ImageList;

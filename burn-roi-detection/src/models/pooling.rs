@@ -23,7 +23,8 @@ pub enum Head {
 /// Pools regions for a head, each from the level of its size: torchvision's `MultiScaleRoIAlign`.
 ///
 /// - `levels`: what [`Detector::feature_pyramid`](super::Detector::feature_pyramid) returns. The coarsest level of a
-///   feature pyramid is not used.
+///   feature pyramid is not used. The scales are 1 divided by `anchor_strides`; without strides they follow from sizes as in
+///   torchvision.
 /// - `boxes`: for each image `[Kᵢ, 4]`, each `[x1, y1, x2, y2]` in pixels of the resized picture.
 /// - `image_sizes`: `[height, width]` of each resized picture, without padding.
 /// - Returns `[K, channels, P, P]`, where P is the `pooled_size` of the head.
@@ -77,9 +78,17 @@ pub fn try_pool_regions(
         Some(_) => &levels[..levels.len().saturating_sub(1)],
         None => levels,
     };
-    let map_sizes: Vec<[usize; 2]> = used.iter().map(size_of).collect();
-    let scales = try_infer_scales(&map_sizes, image_sizes)?;
-    let scales = distinct(scales);
+    let scales = match &config.region_proposals.anchor_strides {
+        Some(strides) => strides
+            .iter()
+            .take(used.len())
+            .map(|&stride| 1.0 / stride as f64)
+            .collect(),
+        None => {
+            let map_sizes: Vec<[usize; 2]> = used.iter().map(size_of).collect();
+            distinct(try_infer_scales(&map_sizes, image_sizes)?)
+        }
+    };
     let roi_align = torchvision::RoiAlign::new([pooled_size; 2])
         .with_sampling_ratio(sampling_ratio as i64)
         .with_aligned(aligned);

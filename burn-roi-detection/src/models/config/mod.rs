@@ -11,8 +11,8 @@ use burn_roi::{PyramidConfig, config};
 
 pub use body::{BodyConfig, InvertedResidualConfig, MobileNetV3Config, ResNetConfig};
 pub use parts::{
-    Background, BoxHeadConfig, ChannelOrder, FeaturePyramidConfig, KeypointHeadConfig, MaskHeadConfig, MaskPaste,
-    PreprocessingConfig, RegionProposalsConfig,
+    Background, BoxHeadConfig, ChannelOrder, FeaturePyramidConfig, KeypointHeadConfig, KeypointScores, MaskHeadConfig,
+    MaskPaste, PreprocessingConfig, RegionProposalsConfig, Resize,
 };
 
 config! { fields;

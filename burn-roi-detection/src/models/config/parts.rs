@@ -132,7 +132,21 @@ pub struct KeypointHeadConfig {
     pub sampling_ratio: usize = 2,
     /// Whether RoiAlign moves regions by half a pixel: detectron2's `ROIAlignV2`.
     pub aligned: bool = false,
+    /// What the score of a keypoint is.
+    pub scores: KeypointScores = KeypointScores::Logits,
 }
+}
+
+/// What the score of a keypoint is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+#[non_exhaustive]
+pub enum KeypointScores {
+    /// The largest value of the resized heatmap: torchvision's `keypoints_scores`.
+    Logits,
+    /// The exponential of that value, divided by the sum of the exponentials of the heatmap before it was resized:
+    /// detectron2.
+    Probabilities,
 }
 
 /// Which of the classes is the background.
@@ -165,7 +179,21 @@ pub struct PreprocessingConfig {
     pub maximum: f32 = 1.0,
     /// The order of the model's input channels.
     pub channel_order: ChannelOrder = ChannelOrder::Rgb,
+    /// How a picture is resized.
+    pub resize: Resize = Resize::Torch,
 }
+}
+
+/// How a picture is resized.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+#[non_exhaustive]
+pub enum Resize {
+    /// Sides are rounded down, and pixels are interpolated as floats by torch's bilinear `interpolate`: torchvision.
+    Torch,
+    /// Sides are rounded to the nearest integer. Bytes are interpolated by Pillow's `BILINEAR`, which averages where it
+    /// shrinks and returns bytes, and floats as by torch: detectron2.
+    Pillow,
 }
 
 /// The order of the channels of the model's input. Pictures are always red, green, blue.

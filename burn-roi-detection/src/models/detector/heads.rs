@@ -139,9 +139,9 @@ impl Detector {
         instances: &mut [Instances],
         stages: &mut Stages<'_>,
     ) -> Result<(), DetectionError> {
-        if self.config.keypoint_head.is_none() {
+        let Some(head) = &self.config.keypoint_head else {
             return Ok(());
-        }
+        };
         let boxes = detections.iter().map(|detections| detections.boxes.clone());
         let pooled = self.pool(Head::Keypoint, levels, boxes, images, stages).await?;
         let heatmaps = stages
@@ -155,7 +155,9 @@ impl Detector {
                 let Some(heatmaps) = heatmaps else { continue };
                 let boxes = detections[image].boxes.clone().to_device(&heatmaps.device());
                 let resized = images.image_sizes[image];
-                instances[image].find_keypoints(heatmaps, boxes, resized).await?;
+                instances[image]
+                    .find_keypoints(heatmaps, boxes, resized, head.scores)
+                    .await?;
             }
             Ok(())
         };

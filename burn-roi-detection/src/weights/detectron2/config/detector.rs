@@ -8,7 +8,9 @@ use super::labels::classes;
 use super::region_proposals::region_proposals;
 use super::resnet::resnet;
 use super::settings::{Settings, setting};
-use crate::models::{Background, BodyConfig, ChannelOrder, DetectorConfig, FeaturePyramidConfig, PreprocessingConfig};
+use crate::models::{
+    Background, BodyConfig, ChannelOrder, DetectorConfig, FeaturePyramidConfig, PreprocessingConfig, Resize,
+};
 
 /// Settings of `MODEL` that inference does not depend on, by the start of their keys: files, training, and the parts of
 /// other architectures.
@@ -107,6 +109,7 @@ fn preprocessing(settings: &mut Settings, layout: &Layout) -> Result<Preprocessi
         std: std.map(|value| value as f32),
         maximum: 255.0,
         channel_order: order,
+        resize: Resize::Pillow,
         // Only the pyramid asks for padding.
         size_divisible: if layout.is_pyramid { 32 } else { 1 },
     })

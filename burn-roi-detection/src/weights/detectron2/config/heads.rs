@@ -5,7 +5,7 @@ use super::error::ConfigError;
 use super::labels::keypoints;
 use super::region_proposals::ABOVE_0;
 use super::settings::Settings;
-use crate::models::{BoxHeadConfig, KeypointHeadConfig, MaskHeadConfig, MaskPaste};
+use crate::models::{BoxHeadConfig, KeypointHeadConfig, KeypointScores, MaskHeadConfig, MaskPaste};
 
 /// What a box head of the body's last layer has no use for.
 const RES5_IGNORES: [&str; 5] = [
@@ -105,6 +105,7 @@ pub(super) fn keypoint_head(settings: &mut Settings) -> Result<Option<KeypointHe
         pooled_size: settings.size("MODEL.ROI_KEYPOINT_HEAD.POOLER_RESOLUTION", 14)?,
         sampling_ratio: settings.size("MODEL.ROI_KEYPOINT_HEAD.POOLER_SAMPLING_RATIO", 0)?,
         aligned: is_aligned(settings, "ROI_KEYPOINT_HEAD")?,
+        scores: KeypointScores::Probabilities,
         ..KeypointHeadConfig::new(keypoints(count), convolutions)
     }))
 }
