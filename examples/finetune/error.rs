@@ -20,8 +20,8 @@ pub enum Error {
     Weights(#[from] WeightsError),
     #[error("the annotations {}: {source}", path.display())]
     Coco { path: PathBuf, source: CocoReadError },
-    #[error("no annotation of {} can be used: {problems}", path.display())]
-    NoAnnotation { path: PathBuf, problems: CocoReadError },
+    #[error("no annotation of {} can be used: {reason}", path.display())]
+    NoAnnotation { path: PathBuf, reason: String },
     #[error("category {category} of {} is not one of the categories that are trained", path.display())]
     Category { path: PathBuf, category: String },
     #[error("it has no `file_name`")]

@@ -77,7 +77,10 @@ impl Pictures {
         if dataset.annotations().is_empty() {
             return Err(Error::NoAnnotation {
                 path: self.path,
-                problems: CocoReadError::Broken(self.problems),
+                reason: match self.problems.is_empty() {
+                    true => "there is none".to_string(),
+                    false => CocoReadError::Broken(self.problems).to_string(),
+                },
             });
         }
         self.dataset = dataset;

@@ -23,8 +23,8 @@ pub enum Head {
 /// Pools regions for a head, each from the level of its size: torchvision's `MultiScaleRoIAlign`.
 ///
 /// - `levels`: what [`Detector::feature_pyramid`](super::Detector::feature_pyramid) returns. The coarsest level of a
-///   feature pyramid is not used. The scales are 1 divided by `anchor_strides`; without strides they follow from sizes as in
-///   torchvision.
+///   feature pyramid is not used. The scales are 1 divided by `anchor_strides`; without strides they follow from sizes
+///   as in torchvision.
 /// - `boxes`: for each image `[Kᵢ, 4]`, each `[x1, y1, x2, y2]` in pixels of the resized picture.
 /// - `image_sizes`: `[height, width]` of each resized picture, without padding.
 /// - Returns `[K, channels, P, P]`, where P is the `pooled_size` of the head.

@@ -84,6 +84,19 @@ fn annotations_of_which_none_is_left() {
 }
 
 #[test]
+fn annotations_of_which_there_are_none() {
+    let short = Short::new("none", &[]);
+    let mut coco = annotations("left.json");
+    coco["annotations"] = json!([]);
+    let path = short.write("none.json", coco.to_string());
+    let error = Pictures::read([&path, &coins("")]).unwrap_err().to_string();
+    assert_eq!(
+        error,
+        format!("no annotation of {} can be used: there is none", path.display())
+    );
+}
+
+#[test]
 fn annotations_without_what_a_head_learns() {
     let mut coco = annotations("left.json");
     coco["annotations"][4].as_object_mut().unwrap().remove("segmentation");
