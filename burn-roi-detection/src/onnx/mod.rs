@@ -1,17 +1,21 @@
 //! What imported ONNX graphs call, besides region operators: `NonMaxSuppression` (opset 10 and 11), `TopK` and `Resize`
-//! as onnxruntime computes them, shapes of tensors without elements, and TensorRT's plugins.
+//! as onnxruntime computes them, operators that Burn refuses for tensors without elements, and TensorRT's plugins.
 
+mod extremes;
+mod indexing;
 mod non_max_suppression;
 mod resize;
 mod shapes;
 pub mod tensorrt;
 mod top_k;
 
+pub use extremes::extreme;
+pub use indexing::{gather_nd, scatter_nd};
 pub use non_max_suppression::{
     NonMaxSuppression, non_max_suppression, non_max_suppression_async, try_non_max_suppression,
 };
 pub use resize::{
     AspectRatioPolicy, NearestMode, Resize, ResizeMode, ResizeTo, ResizeTransformation, resize, try_resize,
 };
-pub use shapes::{expand, flatten, reshape};
+pub use shapes::{expand, flatten, reshape, squeeze, unsqueeze};
 pub use top_k::{top_k, top_k_async, try_top_k};

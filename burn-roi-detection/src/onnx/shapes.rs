@@ -1,4 +1,4 @@
-//! ONNX `Expand`, `Reshape` and `Flatten` for tensors without elements, which a picture without regions has. Burn's
+//! ONNX `Expand`, `Reshape`, `Flatten`, `Unsqueeze` and `Squeeze` for tensors without elements, which a picture without regions has. Burn's
 //! own refuse them.
 
 use burn::tensor::Tensor;
@@ -84,10 +84,7 @@ pub fn reshape<const D: usize, const R: usize, K: Basic>(
     if given.iter().product::<usize>() != result.iter().product::<usize>() {
         refuse();
     }
-    if result.contains(&0) {
-        return Tensor::empty(result, (&input.device(), input.dtype()));
-    }
-    input.reshape(result)
+    of_sizes(input, &result)
 }
 
 /// ONNX `Flatten`: the axes before `axis` become the first, and the others the second.
@@ -108,4 +105,73 @@ pub fn flatten<const D: usize, K: Basic>(input: Tensor<D, K>, axis: usize) -> Te
     let (before, after) = dims.split_at(axis);
     let product = |sizes: &[usize]| sizes.iter().product::<usize>() as i64;
     reshape(input, &[product(before), product(after)], true)
+}
+
+/// ONNX `Unsqueeze`: new axes of size 1, which are `axes` of the result.
+///
+/// ```
+/// use burn::tensor::{Device, Tensor};
+/// use burn_roi_detection::onnx;
+///
+/// let scores = Tensor::<1>::ones([3], &Device::default());
+/// assert_eq!(onnx::unsqueeze::<1, 3, _>(scores.clone(), &[0, 2]).dims(), [1, 3, 1]);
+/// assert_eq!(onnx::unsqueeze::<1, 3, _>(scores.slice([0..0]), &[0, 2]).dims(), [1, 0, 1]);
+/// ```
+///
+/// # Panics
+///
+/// If there are not `R - D` axes below `R`.
+pub fn unsqueeze<const D: usize, const R: usize, K: Basic>(input: Tensor<D, K>, axes: &[usize]) -> Tensor<R, K> {
+    let given = input.dims();
+    let mut sizes = given.iter();
+    let result: Vec<usize> = (0..R)
+        .filter_map(|axis| {
+            if axes.contains(&axis) {
+                Some(1)
+            } else {
+                sizes.next().copied()
+            }
+        })
+        .collect();
+    let fits = result.len() == R && sizes.next().is_none();
+    assert!(
+        fits,
+        "`Unsqueeze` of a tensor {given:?} to {R} axes is asked for the axes {axes:?}"
+    );
+    of_sizes(input, &result)
+}
+
+/// ONNX `Squeeze`: without `axes`, whose size is 1.
+///
+/// ```
+/// use burn::tensor::{Device, Tensor};
+/// use burn_roi_detection::onnx;
+///
+/// let boxes = Tensor::<3>::ones([1, 5, 4], &Device::default());
+/// assert_eq!(onnx::squeeze::<3, 2, _>(boxes.clone(), &[0]).dims(), [5, 4]);
+/// assert_eq!(onnx::squeeze::<3, 2, _>(boxes.slice([0..1, 0..0]), &[0]).dims(), [0, 4]);
+/// ```
+///
+/// # Panics
+///
+/// If there are not `D - R` axes, or if one of them has another size.
+pub fn squeeze<const D: usize, const R: usize, K: Basic>(input: Tensor<D, K>, axes: &[usize]) -> Tensor<R, K> {
+    let given = input.dims();
+    let kept = (0..D).filter(|axis| !axes.contains(axis)).map(|axis| given[axis]);
+    let result: Vec<usize> = kept.collect();
+    let fits = result.len() == R && axes.iter().all(|&axis| given.get(axis) == Some(&1));
+    assert!(
+        fits,
+        "`Squeeze` of a tensor {given:?} to {R} axes is asked for the axes {axes:?}"
+    );
+    of_sizes(input, &result)
+}
+
+/// The same elements in other sizes, of which there are `R`.
+fn of_sizes<const D: usize, const R: usize, K: Basic>(input: Tensor<D, K>, sizes: &[usize]) -> Tensor<R, K> {
+    let sizes: [usize; R] = std::array::from_fn(|axis| sizes[axis]);
+    if sizes.contains(&0) {
+        return Tensor::empty(sizes, (&input.device(), input.dtype()));
+    }
+    input.reshape(sizes)
 }

@@ -10,6 +10,7 @@ mod region_operators;
 mod substitute;
 mod torchvision;
 mod unused;
+mod without_elements;
 
 use std::path::Path;
 
@@ -58,6 +59,8 @@ pub(crate) fn rewrite(model: &mut ModelProto, settings: &Settings) -> Result<(),
             torchvision::pyramid::join(graph);
         }
         substitute::shaping(graph, &known);
+        without_elements::to_own(graph, &known);
+        without_elements::default_epsilon(graph);
         substitute::to_own(graph);
         substitute::constants_of_extremes(graph);
         substitute::sizes_of_extremes(graph);

@@ -215,6 +215,89 @@ def resize(opset):
     return sheet
 
 
+def counts():
+    """Operators of detectors for three regions, one and none."""
+    inputs = {"x": numbers_of("counts", (3, 4)), "scores": numbers_of("scores", (3,)),
+              "maps": numbers_of("maps", (3, 4, 3, 3)), "labels": np.array([1, 0, 2]),
+              "kept": np.array([True, False, True])}
+    free = {(name, 0): "regions" for name in inputs}
+    runs = {name: {key: tensor[:count] for key, tensor in inputs.items()} for name, count in [("one", 1), ("none", 0)]}
+    sheet = Sheet("counts", "Unsqueeze", 18, inputs, free, runs)
+    rows = {"axes": np.array([1])}
+    for reduction in ["ReduceMax", "ReduceMin", "ReduceSum", "ReduceMean", "ReduceProd"]:
+        name = reduction.removeprefix("Reduce").lower()
+        if reduction not in ["ReduceMax", "ReduceMin", "ReduceMean"]:
+            sheet.add(f"{name}_of_all", ["x"], operator=reduction, keepdims=1)
+        sheet.add(f"{name}_of_rows", ["x", "axes"], rows, operator=reduction, keepdims=0)
+        sheet.add(f"{name}_of_maps", ["maps", "axes"], {"axes": np.array([2, 3])}, operator=reduction)
+    # Of no elements it is infinite; the sum is 0.
+    sheet.nodes.append(node("ReduceMax", ["x"], ["largest_of_all"], keepdims=0))
+    sheet.nodes.append(node("ReduceMin", ["x"], ["smallest_of_all"], keepdims=1))
+    sheet.nodes.append(node("Mul", ["x", "largest_of_all"], ["scaled"]))
+    sheet.add("scaled_twice", ["scaled", "smallest_of_all"], operator="Mul")
+    sheet.add("best_of_rows", ["x"], operator="ArgMax", axis=1, keepdims=0)
+    sheet.add("column", ["scores", "axes"], {"axes": np.array([1])})
+    sheet.add("row", ["scores", "axes"], {"axes": np.array([0, 2])})
+    sheet.add("integers_column", ["labels", "axes"], {"axes": np.array([1])})
+    sheet.add("squeezed", ["maps_row", "axes"], {"axes": np.array([0])}, operator="Squeeze")
+    sheet.nodes.insert(-1, node("Unsqueeze", ["maps", "maps_row_axes"], ["maps_row"]))
+    sheet.constants["maps_row_axes"] = np.array([0])
+    sheet.add("turned", ["x"], operator="Transpose", perm=[1, 0])
+    sheet.add("joined", ["x", "x"], operator="Concat", axis=0)
+    sheet.add("joined_columns", ["x", "x"], operator="Concat", axis=1)
+    sheet.add("sliced", ["x", "from", "to", "axis"], {"from": np.array([1]), "to": np.array([3]), "axis": np.array([1])},
+              operator="Slice")
+    sheet.add("first_rows", ["x", "from", "to", "axis"], {"from": np.array([0]), "to": np.array([2]), "axis": np.array([0])},
+              operator="Slice")
+    sheet.add("every_second", ["x", "from", "to", "axis", "step"], {
+        "from": np.array([0]), "to": np.array([4]), "axis": np.array([1]), "step": np.array([2])}, operator="Slice")
+    sheet.add("table_rows", ["table", "labels"], {"table": numbers_of("table", (5, 4))}, operator="Gather", axis=0)
+    sheet.add("columns", ["x", "i"], {"i": np.array([3, 0])}, operator="Gather", axis=1)
+    sheet.add("one_column", ["x", "i"], {"i": np.array(2)}, operator="Gather", axis=1)
+    sheet.add("scores_of_labels", ["x", "integers_column"], operator="GatherElements", axis=1)
+    sheet.add("table_gathered", ["table", "integers_column"], {"table": numbers_of("table", (5, 4))}, operator="GatherND")
+    sheet.add("scattered", ["table", "integers_column", "x"], {"table": numbers_of("table", (5, 4))}, operator="ScatterND")
+    sheet.add("scattered_elements", ["x", "integers_column", "u"], operator="ScatterElements", axis=1)
+    sheet.nodes[-1].input[2] = "column"
+    sheet.add("found", ["kept"], operator="NonZero")
+    sheet.add("chosen", ["kept_column", "x", "other"], {"other": np.float32(0.5)}, operator="Where")
+    sheet.nodes.insert(-1, node("Unsqueeze", ["kept", "column_axes"], ["kept_column"]))
+    sheet.add("softmax", ["x"], operator="Softmax", axis=1)
+    sheet.add("sigmoid", ["x"], operator="Sigmoid")
+    sheet.add("exp", ["x"], operator="Exp")
+    sheet.add("clipped", ["x", "low", "high"], {"low": np.float32(-1), "high": np.float32(1)}, operator="Clip")
+    sheet.add("largest", ["x", "other"], {"other": np.float32([0.5])}, operator="Max")
+    sheet.add("split", ["x"], outputs=2, operator="Split", axis=1, num_outputs=2)
+    sheet.add("tiled", ["x", "repeats"], {"repeats": np.array([1, 2])}, operator="Tile")
+    sheet.add("expanded", ["column", "shape"], {"shape": np.array([1, 4])}, operator="Expand")
+    sheet.add("reshaped", ["x", "shape"], {"shape": np.array([-1, 2, 2])}, operator="Reshape")
+    sheet.add("cast", ["labels"], operator="Cast", to=TensorProto.FLOAT)
+    sheet.add("equal", ["labels", "one"], {"one": np.array([1])}, operator="Equal")
+    sheet.add("greater", ["scores", "limit"], {"limit": np.float32([0.2])}, operator="Greater")
+    sheet.add("not", ["kept"], operator="Not")
+    sheet.add("linear", ["x", "w", "b"], {"w": numbers_of("w", (4, 5)), "b": numbers_of("b", (5,))}, operator="Gemm")
+    sheet.add("product", ["x", "w"], {"w": numbers_of("w", (4, 5))}, operator="MatMul")
+    sheet.add("convolved", ["maps", "w", "b"], {"w": numbers_of("c", (5, 4, 3, 3)), "b": numbers_of("b", (5,))},
+              operator="Conv", pads=[1, 1, 1, 1])
+    sheet.add("enlarged", ["maps", "w", "b"], {"w": numbers_of("t", (4, 5, 2, 2)), "b": numbers_of("b", (5,))},
+              operator="ConvTranspose", strides=[2, 2])
+    norm = {name: abs(numbers_of(name, (4,))) for name in ["scale", "bias", "mean", "variance"]}
+    sheet.add("normalized", ["maps", *norm], norm, operator="BatchNormalization")
+    sheet.add("average", ["maps"], operator="GlobalAveragePool")
+    sheet.add("pooled", ["maps"], operator="MaxPool", kernel_shape=[2, 2])
+    sheet.add("means", ["maps"], operator="AveragePool", kernel_shape=[2, 2])
+    sheet.add("resized", ["maps", "", "scales"], {"scales": np.float32([1, 1, 2, 2])}, operator="Resize", mode="linear")
+    sheet.add("padded", ["x", "pads"], {"pads": np.array([0, 1, 0, 0])}, operator="Pad")
+    sheet.add("relu", ["maps"], operator="Relu")
+    sheet.add("one_hot", ["labels", "depth", "values"], {"depth": np.array([4]), "values": np.float32([0, 1])},
+              operator="OneHot")
+    sheet.add("summed_up", ["labels", "axis"], {"axis": np.array(0)}, operator="CumSum")
+    sheet.add("ranked", ["x", "k"], {"k": np.array([2])}, 2, operator="TopK", axis=1)
+    sheet.add("modulo", ["labels", "two"], {"two": np.array([2])}, operator="Mod")
+    sheet.add("flat", ["maps"], operator="Flatten", axis=1)
+    return sheet
+
+
 def refused():
     """Nodes that the import must refuse, each in a graph of its own."""
     x = {"x": numbers_of("refused", (1, 2, 5, 6))}
@@ -240,6 +323,7 @@ def one(name, operator, opset, given, inputs, constants=None, **attributes):
 
 def graphs():
     yield from refused()
+    yield counts()
     yield pad_2()
     yield pad(13)
     yield pad(18)

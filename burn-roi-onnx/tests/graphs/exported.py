@@ -29,6 +29,18 @@ class Pooler(torch.nn.Module):
         return self.pool({str(level): map for level, map in enumerate(maps)}, [boxes], [(64, 96)])
 
 
+class PoolerOfTwo(torch.nn.Module):
+    """The pooler of two pictures, each with its own boxes."""
+
+    def __init__(self):
+        super().__init__()
+        self.pool = torchvision.ops.MultiScaleRoIAlign(["0", "1", "2"], 3, 2, canonical_scale=56, canonical_level=3)
+
+    def forward(self, *inputs):
+        *maps, first, second = inputs
+        return self.pool({str(level): map for level, map in enumerate(maps)}, [first, second], [(64, 96)] * 2)
+
+
 class Suppression(torch.nn.Module):
     def forward(self, boxes, scores, labels):
         return torchvision.ops.batched_nms(boxes, scores, labels, 0.5)
@@ -115,6 +127,20 @@ def pooler(opset):
                     opset, note=note)
 
 
+def pooler_of_two_pictures(opset):
+    name = f"torchvision_multi_scale_roi_align_two_pictures_{opset}"
+    random = random_of(name)
+    maps = pyramid_of(random, 3, images=2)
+    boxes = boxes_of_all_levels(random, 14, 4, (64, 96))
+    inputs = {**maps, "first": boxes, "second": boxes[::2] + 1}
+    none = {name: inputs[name][:0] for name in ["first", "second"]}
+    runs = {"none_in_first": {"first": none["first"]}, "one_in_each": {name: inputs[name][:1] for name in none},
+            "no_region": none}
+    note = "boxes of two pictures"
+    return Exported(name, "RoiAlign", PoolerOfTwo(), inputs, ["pooled"], {name: {0: name} for name in none}, runs,
+                    opset, note=note)
+
+
 def pooler_of_one_scale(opset):
     name = f"torchvision_multi_scale_roi_align_one_scale_{opset}"
     random = random_of(name)
@@ -169,6 +195,7 @@ def graphs():
     for opset in OPSETS:
         yield from [pooler(opset), suppression(opset), pasting(opset), keypoints(opset)]
     yield pooler_of_one_scale(16)
+    yield pooler_of_two_pictures(16)
     yield of_today(pooler(20), fixed=True)
     yield of_today(suppression(20))
 
@@ -179,6 +206,4 @@ def of_today(graph, fixed=False):
     graph.dynamo, graph.note = True, ""
     if fixed:
         graph.free, graph.runs = {}, {}
-    # Burn refuses the maximum of no boxes, which the exporter by tracing has in a branch.
-    graph.runs.pop("no_box", None)
     return graph

@@ -2,6 +2,8 @@
 //! fails.
 
 pub(crate) mod batched_suppression;
+pub(crate) mod extremes;
+pub(crate) mod indexing;
 pub(crate) mod keypoints;
 mod operator;
 pub(crate) mod resize;
@@ -16,14 +18,20 @@ use crate::read::opset::DOMAIN;
 use shaping::Shaping;
 
 /// All of them.
-pub(crate) const ALL: [&dyn OwnOperator; 10] = [
+pub(crate) const ALL: [&dyn OwnOperator; 16] = [
     &batched_suppression::BatchedSuppression,
+    &extremes::Extremes::ReduceMax,
+    &extremes::Extremes::ReduceMin,
+    &indexing::Indexing::GatherNd,
+    &indexing::Indexing::ScatterNd,
     &keypoints::Keypoints,
     &resize::Resizing::Resize,
     &resize::Resizing::Upsample,
     &Shaping::Expand,
     &Shaping::Flatten,
     &Shaping::Reshape,
+    &Shaping::Squeeze,
+    &Shaping::Unsqueeze,
     &sizes::Sizes,
     &suppression::Suppression,
     &top_k::TopK,

@@ -1,7 +1,7 @@
-//! ONNX `Expand`, `Reshape` and `Flatten`, also of tensors without elements, which Burn's own functions refuse.
+//! ONNX `Expand`, `Reshape`, `Flatten`, `Unsqueeze` and `Squeeze`, also of tensors without elements, which Burn's own functions refuse.
 
 use burn_onnx::ext::proc_macro2::TokenStream;
-use burn_onnx::ext::quote::quote;
+use burn_onnx::ext::quote::{format_ident, quote};
 use burn_onnx::ext::{ArgType, Argument, CodegenContext, CustomNode, ProcessError, TensorType, arg_to_ident};
 
 use super::operator::{OwnOperator, refusal};
@@ -12,7 +12,12 @@ pub(crate) enum Shaping {
     Expand,
     Reshape,
     Flatten,
+    Unsqueeze,
+    Squeeze,
 }
+
+/// The attribute with the axes of `Unsqueeze` and `Squeeze`, counted from the first.
+pub(crate) const AXES: &str = "axes";
 
 impl Shaping {
     fn rank(self, node: &CustomNode) -> Result<usize, ProcessError> {
@@ -28,7 +33,28 @@ impl Shaping {
             Self::Expand => Ok(asked()?.max(rank_of(input(node)?)).max(1)),
             Self::Reshape => asked(),
             Self::Flatten => Ok(2),
+            Self::Unsqueeze => Ok(rank_of(input(node)?) + axes(node).len()),
+            Self::Squeeze => Ok(rank_of(input(node)?).saturating_sub(axes(node).len())),
         }
+    }
+
+    /// The sizes of the output, if they are known.
+    fn sizes(self, node: &CustomNode) -> Option<Vec<Option<usize>>> {
+        let mut sizes = node.inputs.first()?.ty.static_shape()?.to_vec();
+        let axes = axes(node);
+        match self {
+            Self::Unsqueeze => (0..sizes.len() + axes.len())
+                .filter(|axis| axes.contains(axis))
+                .try_for_each(|axis| (axis <= sizes.len()).then(|| sizes.insert(axis, Some(1))))?,
+            Self::Squeeze => {
+                sizes = (0..sizes.len())
+                    .filter(|axis| !axes.contains(axis))
+                    .map(|at| sizes[at])
+                    .collect()
+            }
+            _ => return None,
+        }
+        Some(sizes)
     }
 }
 
@@ -38,12 +64,18 @@ impl OwnOperator for Shaping {
             Self::Expand => "Expand",
             Self::Reshape => "Reshape",
             Self::Flatten => "Flatten",
+            Self::Unsqueeze => "Unsqueeze",
+            Self::Squeeze => "Squeeze",
         }
     }
 
     fn output_types(&self, node: &CustomNode) -> Result<Vec<ArgType>, ProcessError> {
         let dtype = dtype_of(input(node)?);
-        Ok(vec![ArgType::Tensor(TensorType::new(dtype, self.rank(node)?, None))])
+        Ok(vec![ArgType::Tensor(TensorType::new(
+            dtype,
+            self.rank(node)?,
+            self.sizes(node),
+        ))])
     }
 
     fn code(&self, node: &CustomNode, context: &mut CodegenContext<'_, '_>) -> Result<TokenStream, ProcessError> {
@@ -63,6 +95,11 @@ impl OwnOperator for Shaping {
                 let axis = fits.ok_or_else(|| refusal(&node.op_type, node, "its axis is beyond the rank"))?;
                 quote!(burn_roi_detection::onnx::flatten(#tensor, #axis))
             }
+            Self::Unsqueeze | Self::Squeeze => {
+                let axes = axes(node);
+                let function = format_ident!("{}", self.name().to_lowercase());
+                quote!(burn_roi_detection::onnx::#function::<#given, #rank, _>(#tensor, &[#(#axes),*]))
+            }
             Self::Expand => {
                 let sizes = sizes(&node.inputs[1], context);
                 quote!(burn_roi_detection::onnx::expand::<#given, #rank, _>(#tensor, &#sizes))
@@ -81,4 +118,9 @@ fn input(node: &CustomNode) -> Result<&Argument, ProcessError> {
     node.inputs
         .first()
         .ok_or_else(|| refusal(&node.op_type, node, "it must have an input"))
+}
+
+fn axes(node: &CustomNode) -> Vec<usize> {
+    let axes = node.attrs.get_i64s(AXES).unwrap_or_default();
+    axes.iter().filter_map(|&axis| usize::try_from(axis).ok()).collect()
 }
