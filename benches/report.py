@@ -230,7 +230,8 @@ def main():
     insert(arguments.name, markdown(arguments.name, results))
     if len(results["forward"]) == len(peers.STANDARD) and results["backward"]:
         print(summary(results))
-    charts = {"forward": "One call, less is better", "backward": "Gradient of the features, less is better"}
+    charts = {"forward": "One call in ms, logarithmic, less is better",
+              "backward": "Gradient of the features in ms, logarithmic, less is better"}
     for part, title in charts.items():
         if results[part]:
             (RESULTS / f"{arguments.name}-{part}.svg").write_text(chart(results[part], title))
