@@ -4,15 +4,42 @@ const COLOURS = ["#d6336c", "#1c7ed6", "#2b8a3e", "#e8590c", "#7048e8", "#0c8599
 
 export const colour = (index) => COLOURS[index % COLOURS.length];
 
+const FACE = "#148c48";
+const LANDMARK = "#ffd60a";
+
 export function drawFound(canvas, picture, found) {
+  const { context, unit } = start(canvas, picture);
+  for (const [index, { mask }] of found.entries()) drawMask(context, picture.height, mask, colour(index));
+  for (const [index, { label, score, corners }] of found.entries()) {
+    drawBox(context, `${label} ${score.toFixed(2)}`, corners, colour(index), unit);
+  }
+}
+
+export function drawFaces(canvas, picture, found) {
+  const { context, unit } = start(canvas, picture);
+  for (const { score, corners, landmarks } of found) {
+    drawBox(context, score.toFixed(3), corners, FACE, unit);
+    // In small faces smaller, so that a dot hides no eye.
+    const radius = Math.min(Math.max((corners[2] - corners[0]) / 30, unit / 2), 2 * unit);
+    for (const [x, y] of landmarks) {
+      context.beginPath();
+      context.arc(x, y, radius, 0, 2 * Math.PI);
+      context.fillStyle = LANDMARK;
+      context.fill();
+      context.strokeStyle = "#000";
+      context.lineWidth = unit / 3;
+      context.stroke();
+    }
+  }
+}
+
+// Draws the picture. A unit is as wide on the page whatever the size of the picture.
+function start(canvas, picture) {
   canvas.width = picture.width;
   canvas.height = picture.height;
   const context = canvas.getContext("2d");
   context.putImageData(picture, 0, 0);
-  for (const [index, { mask }] of found.entries()) drawMask(context, picture.height, mask, colour(index));
-  // Lines and letters of the same size on the page, whatever the size of the picture.
-  const unit = picture.width / 320;
-  for (const [index, object] of found.entries()) drawBox(context, object, colour(index), unit);
+  return { context, unit: picture.width / 320 };
 }
 
 // The run lengths go down the columns, and every second one is of the mask.
@@ -33,11 +60,10 @@ function drawMask(context, height, runs, fill) {
   context.globalAlpha = 1;
 }
 
-function drawBox(context, { label, score, corners: [x1, y1, x2, y2] }, stroke, unit) {
+function drawBox(context, text, [x1, y1, x2, y2], stroke, unit) {
   context.strokeStyle = stroke;
   context.lineWidth = 1.5 * unit;
   context.strokeRect(x1, y1, x2 - x1, y2 - y1);
-  const text = `${label} ${score.toFixed(2)}`;
   context.font = `600 ${9 * unit}px system-ui, sans-serif`;
   context.textBaseline = "top";
   const width = context.measureText(text).width + 4 * unit;

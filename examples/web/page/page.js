@@ -1,8 +1,9 @@
 // The page: its tabs, the backend it runs on, and what it says of that.
 
-import { DetectorTab } from "./detector.js";
 import { Engine, NAMES, isSoftwareGpu, whyNoWebGpu } from "./engine.js";
+import { FacesTab } from "./faces.js";
 import { RegionsTab } from "./regions.js";
+import { ShapesTab } from "./shapes.js";
 
 const element = (id) => document.getElementById(id);
 const radios = [...document.querySelectorAll("input[name=backend]")];
@@ -35,9 +36,12 @@ const page = {
   },
 };
 
-const detector = new DetectorTab(page);
-const regions = new RegionsTab(page);
-const shown = () => (element("detector").hidden ? regions : detector);
+const panels = {
+  faces: new FacesTab(page, element("faces")),
+  shapes: new ShapesTab(page, element("shapes")),
+  regions: new RegionsTab(page),
+};
+const shown = () => panels[Object.keys(panels).find((id) => !element(id).hidden)];
 
 function say(text) {
   element("backend").textContent = text;
@@ -48,7 +52,7 @@ async function start(wanted, reason = "") {
   const number = ++starts;
   engine?.close();
   engine = null;
-  say(`Starting ${NAMES[wanted]} …`);
+  say(`Starting ${NAMES[wanted]}…`);
   const missing = wanted === "webgpu" ? await whyNoWebGpu() : null;
   if (number !== starts) return;
   if (missing) return start("flex", missing);
@@ -78,6 +82,7 @@ function ended(backend, text) {
 }
 
 function select(tab) {
+  shown().hide();
   for (const other of tabs) {
     const selected = other === tab;
     other.setAttribute("aria-selected", selected);

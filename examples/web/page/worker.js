@@ -105,6 +105,14 @@ const actions = {
   async detect({ pixels, width, height }) {
     return JSON.parse(await engine.detect(pixels, width, height));
   },
+
+  async loadFaces(weights) {
+    engine.loadFaces(await load(weights));
+  },
+
+  async findFaces({ pixels, width, height, leastFace }) {
+    return JSON.parse(await engine.findFaces(pixels, width, height, leastFace));
+  },
 };
 
 // One at a time, in the order in which they were asked for.

@@ -6,11 +6,11 @@ use std::rc::Rc;
 use burn_roi_detection::models::{Detector, DetectorConfig};
 use burn_roi_detection::weights::{NameTable, StateDict};
 use detection_head::{Found, Stages, config, detect_async};
-use image::RgbImage;
 use serde::Serialize;
 use wasm_bindgen::prelude::*;
 
 use crate::engine::{Engine, words};
+use crate::picture::picture;
 
 /// A configuration and the weights for it, as loaded by the page.
 #[wasm_bindgen]
@@ -64,12 +64,7 @@ impl Engine {
     pub async fn detect(&self, pixels: Vec<u8>, width: u32, height: u32) -> Result<String, JsError> {
         let detector = self.detector.borrow().clone();
         let detector = detector.ok_or_else(|| words("the weights of the detector are not loaded"))?;
-        let picture = picture(&pixels, width, height).ok_or_else(|| {
-            words(format!(
-                "{} bytes are no picture of {width} x {height} pixels",
-                pixels.len()
-            ))
-        })?;
+        let picture = picture(&pixels, width, height)?;
         let mut stages = Stages::hidden();
         let found = detect_async(&detector, &picture, &mut stages).await.map_err(words)?;
         let times = stages.finish().into_iter();
@@ -81,15 +76,6 @@ impl Engine {
         };
         serde_json::to_string(&report).map_err(words)
     }
-}
-
-/// The picture without its alpha channel.
-fn picture(pixels: &[u8], width: u32, height: u32) -> Option<RgbImage> {
-    if width == 0 || height == 0 || pixels.len() as u64 != 4 * u64::from(width) * u64::from(height) {
-        return None;
-    }
-    let colours = pixels.chunks_exact(4).flat_map(|pixel| [pixel[0], pixel[1], pixel[2]]);
-    RgbImage::from_raw(width, height, colours.collect())
 }
 
 fn object<'a>(found: &'a Found, config: &'a DetectorConfig) -> Object<'a> {

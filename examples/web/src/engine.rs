@@ -20,6 +20,8 @@ pub struct Engine {
     pub device: Device,
     #[wasm_bindgen(skip)]
     pub detector: Rc<RefCell<Option<Rc<Detector>>>>,
+    #[wasm_bindgen(skip)]
+    pub faces: Rc<RefCell<Option<Rc<find_faces::Detector>>>>,
 }
 
 /// A tensor of f32 as a plain array.
@@ -48,6 +50,7 @@ impl Engine {
         Ok(Self {
             device: device(&backend).await?,
             detector: Rc::default(),
+            faces: Rc::default(),
         })
     }
 

@@ -1,4 +1,5 @@
-//! What a page in a browser calls: every region operator, and the detector of the example `detection_head`.
+//! What a page in a browser calls: every region operator, and the detectors of the examples `find_faces` and
+//! `detection_head`.
 //!
 //! - [`Engine`] has a device: Flex, which runs in WebAssembly, or WebGPU.
 //! - [`Call`] is a call of an operator, by a framework's name and attributes, with tensors from plain arrays.
@@ -9,10 +10,12 @@
 mod case;
 mod detector;
 mod engine;
+mod faces;
 // The table of frameworks' attributes that the tests use.
 #[path = "../../../tests/support/operators.rs"]
 mod operators;
 mod panics;
+mod picture;
 
 pub use case::Call;
 pub use detector::Weights;

@@ -3,36 +3,14 @@
 import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 
+import { detected, expectText, visit } from "./browser.mjs";
 import { png } from "./pictures.mjs";
-
-// A software GPU compiles its kernels for most of a minute.
-const SLOW = 180_000;
-
-async function visit({ server, output }, browser, query = "", options = {}) {
-  const page = await browser.newPage(options);
-  page.setDefaultTimeout(30_000);
-  await page.goto(server.address + query);
-  return page;
-}
-
-const detected = (page, backend) => page.waitForSelector(`body[data-detected=${backend}]`, { timeout: SLOW });
-
-// Waits until an element's text fits, and gives the text that it has then or at last.
-async function text(page, selector, part, timeout = SLOW) {
-  const fits = ([selector, part]) => document.querySelector(selector).textContent.includes(part);
-  await page.waitForFunction(fits, [selector, part], { timeout }).catch(() => {});
-  return page.textContent(selector);
-}
-
-async function expectText(page, selector, part) {
-  const found = await text(page, selector, part);
-  if (found.includes(part)) return [];
-  return [`${selector} says ${JSON.stringify(found)}, but must say ${JSON.stringify(part)}`];
-}
+import { moveRegion } from "./regions.mjs";
 
 // What the page itself detects in the shipped picture, beside what the native program finds.
 export async function checkDetector(context, backend) {
   const page = await visit(context, context.withGpu, `?backend=${backend}`);
+  await page.click("#tab-shapes");
   const answer = page.evaluate(async (backend) => {
     const { Engine } = await import("/engine.js");
     const { read } = await import("/pictures.js");
@@ -48,7 +26,7 @@ export async function checkDetector(context, backend) {
     return reports[1];
   }, backend);
   const { found, stages } = await answer;
-  await detected(page, backend);
+  await detected(page, "shapes", backend);
   await page.close();
   const total = stages.reduce((sum, [, time]) => sum + time, 0);
   console.log(`  ${found.length} objects, ${total.toFixed(0)} ms when warm`);
@@ -84,13 +62,16 @@ export async function checkPage(context) {
   const widths = { wide: [1280, 900, "light"], narrow: [390, 844, "dark"] };
   for (const [name, [width, height, colorScheme]] of Object.entries(widths)) {
     const page = await visit(context, context.withoutGpu, "", { viewport: { width, height }, colorScheme });
-    await detected(page, "flex");
+    for (const tab of ["faces", "shapes"]) {
+      await page.click(`#tab-${tab}`);
+      await detected(page, tab, "flex");
+      problems.push(...(await fits(page, `${name}: ${tab}`)));
+      await page.screenshot({ path: join(context.output, `${tab}_${name}.png`), fullPage: true });
+    }
     problems.push(...(await keyboard(page)));
-    problems.push(...(await fits(page, `${name}: detector`)));
-    await page.screenshot({ path: join(context.output, `detector_${name}.png`), fullPage: true });
     await page.click("#tab-regions");
     await page.waitForSelector("body[data-pooled=flex]");
-    problems.push(...(await regions(page)));
+    problems.push(...(await moveRegion(page)));
     await page.waitForSelector("body[data-pooled=flex]");
     problems.push(...(await fits(page, `${name}: regions`)));
     await page.screenshot({ path: join(context.output, `regions_${name}.png`), fullPage: true });
@@ -115,66 +96,17 @@ async function fits(page, name) {
   return problems;
 }
 
-// Both tabs are reached by keyboard.
+// The tabs are reached by keyboard.
 async function keyboard(page) {
-  await page.focus("#tab-detector");
+  await page.focus("#tab-shapes");
   await page.keyboard.press("ArrowRight");
   const there = await page.isVisible("#regions");
+  await page.keyboard.press("ArrowRight");
+  const around = await page.isVisible("#faces");
   await page.keyboard.press("ArrowLeft");
-  const back = await page.isVisible("#detector");
-  return there && back ? [] : [`arrow keys on the tabs: regions ${there}, detector again ${back}`];
-}
-
-// The region is moved by keyboard and by pointer, and what is pooled changes with it.
-async function regions(page) {
-  const region = () => page.textContent("#region");
-  const picture = () => page.evaluate(() => pooled());
-  await page.evaluate(() => {
-    const canvases = () => [...document.querySelectorAll("#pooled canvas")];
-    globalThis.pooled = () => canvases().map((canvas) => canvas.toDataURL()).join();
-  });
-  const problems = [];
-  const changed = async (how, move) => {
-    const before = [await region(), await picture()];
-    await move();
-    await page
-      .waitForFunction((before) => pooled() !== before, before[1])
-      .catch(() => problems.push(`what is pooled does not change ${how}`));
-    if ((await region()) === before[0]) problems.push(`the region does not move ${how}`);
-  };
-  await changed("by keyboard", async () => {
-    await page.focus("#map");
-    for (let press = 0; press < 6; press++) await page.keyboard.press("ArrowRight");
-    await page.keyboard.press("Shift+ArrowDown");
-  });
-  await changed("by pointer", async () => {
-    const box = await page.locator("#map").boundingBox();
-    await page.mouse.move(box.x + box.width * 0.3, box.y + box.height * 0.2);
-    await page.mouse.down();
-    await page.mouse.move(box.x + box.width * 0.8, box.y + box.height * 0.9, { steps: 5 });
-    await page.mouse.up();
-  });
-  const refused = await page.$$eval("#pooled .refused", (all) => all.map(({ textContent }) => textContent));
-  return [...problems, ...refused.filter(Boolean).map((reason) => `a convention is refused: ${reason}`)];
-}
-
-// Chromium's camera of the tests shows a green picture with a clock.
-export async function checkCamera(context) {
-  const page = await visit(context, context.withoutGpu);
-  await detected(page, "flex");
-  await page.click("#camera");
-  const problems = await expectText(page, "#caption", "640 × 480 pixels");
-  await page.click("#camera");
-  if ((await page.getAttribute("#camera", "aria-pressed")) !== "false") problems.push("the camera does not stop");
-  // A dropped file.
-  await page.evaluate(async () => {
-    const data = new DataTransfer();
-    data.items.add(new File([await (await fetch("photograph.jpg")).blob()], "dropped.jpg"));
-    document.querySelector("#drop").dispatchEvent(new DragEvent("drop", { dataTransfer: data }));
-  });
-  problems.push(...(await expectText(page, "#caption", "512 × 512 pixels")));
-  await page.close();
-  return problems;
+  const back = await page.isVisible("#regions");
+  const all = [there, around, back];
+  return all.every(Boolean) ? [] : [`arrow keys on the tabs: regions, faces and regions are shown: ${all}`];
 }
 
 export async function checkErrors(context) {
@@ -190,35 +122,35 @@ export async function checkErrors(context) {
   // One that knows it, and finds no GPU.
   const without = await visit(context, context.withoutGpu, "?backend=webgpu");
   problems.push(...(await expectText(without, "#backend", "finds no GPU. The page runs on Flex")));
-  await detected(without, "flex");
+  await detected(without, "faces", "flex");
 
   // Files that are no picture, and one that is too large.
-  const files = { "notes.png": Buffer.from("no picture"), "large.png": png(10_000, 5_000), "small.png": png(1, 1) };
+  const files = { "notes.png": Buffer.from("no picture"), "large.png": png(10_000, 5_000), "grey.png": png(20, 30) };
   for (const [name, bytes] of Object.entries(files)) await writeFile(join(context.output, name), bytes);
-  const choose = (name) => without.setInputFiles("#file", join(context.output, name));
+  const choose = (name) => without.setInputFiles("#faces .file", join(context.output, name));
   await choose("notes.png");
   problems.push(...(await expectText(without, "#error", "notes.png is no picture that this browser can read.")));
   await choose("large.png");
   problems.push(...(await expectText(without, "#error", "large.png has 50.0 megapixels")));
-  // The page goes on, with a picture of one pixel.
-  await choose("small.png");
-  problems.push(...(await expectText(without, "#caption", "1 × 1 pixels")));
+  // The page goes on.
+  await choose("grey.png");
+  problems.push(...(await expectText(without, "#faces .caption", "20 × 30 pixels")));
   if (await without.isVisible("#error")) problems.push("an error stays after a good picture");
 
   // Weights that cannot be loaded.
   await without.route("**/shapes.safetensors", (route) => route.abort());
-  await without.reload();
+  await without.click("#tab-shapes");
   problems.push(...(await expectText(without, "#error", "fetch")));
   await without.close();
 
   // A GPU device that is lost.
   const page = await visit(context, context.withGpu, "?backend=webgpu");
-  await detected(page, "webgpu");
+  await detected(page, "faces", "webgpu");
   problems.push(...(await expectText(page, "#backend", "The page runs on WebGPU")));
   await page.workers()[0].evaluate(() => self.gpuDevice.destroy());
   problems.push(...(await expectText(page, "#error", "The GPU device was lost")));
   problems.push(...(await expectText(page, "#backend", "The page runs on Flex")));
-  await detected(page, "flex");
+  await detected(page, "faces", "flex");
   // And back, by the switch.
   await page.check("input[value=webgpu]");
   problems.push(...(await expectText(page, "#backend", "The page runs on WebGPU")));

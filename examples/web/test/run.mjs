@@ -3,46 +3,37 @@
 //
 // Every wait has a limit. The whole run has one too, so that nothing can hang.
 
-import { readdir, readFile, writeFile } from "node:fs/promises";
-import { createRequire } from "node:module";
+import { copyFile, readdir, readFile, writeFile } from "node:fs/promises";
 import { join, resolve } from "node:path";
 
+import { WEBGPU, camera, launch } from "./browser.mjs";
+import { checkCamera, checkFaces, checkFacesErrors, checkFiles } from "./faces.mjs";
 import { checkCases, checkFurtherOperators, checkReads } from "./operators.mjs";
-import { checkCamera, checkDetector, checkErrors, checkPage } from "./page.mjs";
+import { checkDetector, checkErrors, checkPage } from "./page.mjs";
+import { checkOperatorsTab } from "./regions.mjs";
 import { serve } from "./server.mjs";
 
 const [page, cases, output] = process.argv.slice(2).map((path) => resolve(path));
-// Installed beside the page, not beside this file.
-const { chromium } = createRequire(join(process.env.NODE_PATH, "x"))("playwright-core");
-
 const LIMIT_IN_MINUTES = 25;
 setTimeout(() => {
   console.error(`error: the tests have not ended after ${LIMIT_IN_MINUTES} minutes`);
   process.exit(1);
 }, LIMIT_IN_MINUTES * 60_000).unref();
 
-const CAMERA = ["--use-fake-device-for-media-stream", "--use-fake-ui-for-media-stream"];
-// SwiftShader, a GPU in software, which Chromium brings along.
-const WEBGPU = ["--enable-unsafe-webgpu", "--use-webgpu-adapter=swiftshader"];
-
-async function launch(flags) {
-  return chromium.launch({
-    executablePath: process.env.CHROMIUM || "/usr/bin/chromium",
-    args: ["--no-sandbox", "--headless=new", ...CAMERA, ...flags],
-    timeout: 60_000,
-  });
-}
-
 const folders = {
   "": page,
   test: new URL(".", import.meta.url).pathname,
   cases,
+  faces: new URL("../../find_faces", import.meta.url).pathname,
 };
 const server = await serve(folders);
 // The page's modules have neither gradients nor NdArray. That of the tests has.
 const serverOfTests = await serve(folders, join(output, "module"));
 const withGpu = await launch(WEBGPU);
-const withoutGpu = await launch(["--disable-gpu"]);
+// A film of one picture.
+const film = join(output, "camera.mjpeg");
+await copyFile(join(page, "photograph.jpg"), film);
+const withoutGpu = await launch(["--disable-gpu", ...camera(film)]);
 const failures = [];
 const wanted = (process.env.ONLY ?? "").split(",").filter(Boolean);
 
@@ -60,17 +51,22 @@ async function check(name, run) {
 const names = (await readdir(cases)).filter((name) => name.endsWith(".safetensors")).sort();
 const read = async (name) => JSON.parse(await readFile(join(output, name), "utf8"));
 const found = (await read("detections.json")).detections;
+const faces = (await read("faces.json")).faces;
 const checksums = await read("checksums.json");
-const context = { server, serverOfTests, withGpu, withoutGpu, output, names, found, checksums };
+const context = { server, serverOfTests, withGpu, withoutGpu, output, names, found, faces, checksums };
 await check("recorded cases on ndarray", () => checkCases(context, "ndarray"));
 for (const backend of ["flex", "webgpu"]) {
   await check(`recorded cases on ${backend}`, () => checkCases(context, backend));
   await check(`operators without recorded cases on ${backend}`, () => checkFurtherOperators(context, backend));
   await check(`functions that read back on ${backend}`, () => checkReads(context, backend));
-  await check(`the detector on ${backend}`, () => checkDetector(context, backend));
+  await check(`faces on ${backend}`, () => checkFaces(context, backend));
+  await check(`the detector of shapes on ${backend}`, () => checkDetector(context, backend));
 }
 await check("the page at two widths, by keyboard and in a dark scheme", () => checkPage(context));
-await check("camera and dropped files", () => checkCamera(context));
+await check("the tab of operators", () => checkOperatorsTab(context));
+await check("faces in files", () => checkFiles(context));
+await check("faces in the camera", () => checkCamera(context));
+await check("faces: errors in words", () => checkFacesErrors(context));
 await check("errors in words", () => checkErrors(context));
 
 await Promise.all([withGpu.close(), withoutGpu.close()]);
