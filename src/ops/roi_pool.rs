@@ -10,7 +10,7 @@ use crate::geometry::options::{BinDivision, BoxRounding, MaximumFrom, Reduction}
 use crate::regions::Rois;
 
 config! {
-/// What [`roi_pool`] computes. The defaults are those of torchvision's `roi_pool`; the structs `roi_pool` of
+/// What [`roi_pool`] computes. The defaults are those of torchvision's `roi_pool`; the structs `RoiPool` of
 /// [`torchvision`](crate::torchvision), [`paddle`](crate::paddle) and [`mmcv`](crate::mmcv), `MaxRoiPool` of
 /// [`onnx`](crate::onnx), `ROI_POOLING` of [`directml`](crate::directml) and `ROIPooling` of
 /// [`openvino`](crate::openvino) turn into it.
@@ -28,7 +28,7 @@ config! {
 /// `(b + 1) * spatial_scale`, and a region without length has no pixel. In both cases the borders of bins are rounded
 /// after `first` is added.
 ///
-/// The box `[1.2, 0.8, 6.4, 4.3]` (blue) and its bins of whole pixels (orange), of which neighbours overlap:
+/// The box `[1.2, 0.8, 6.4, 4.3]` is blue. Its bins of whole pixels are orange, and neighbours overlap:
 ///
 #[doc = include_str!("../../docs/bins.svg")]
 ///
