@@ -80,6 +80,7 @@ impl MobileNetV3 {
     }
 
     /// Freezes the stem, the blocks and the last convolution, so many of these in all.
+    #[cfg(feature = "train")]
     pub(super) fn with_frozen_stages(mut self, stages: usize) -> Self {
         if stages > 0 {
             self.stem = self.stem.freeze();

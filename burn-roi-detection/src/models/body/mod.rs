@@ -48,6 +48,7 @@ impl Body {
     /// - `stages`: the number of stages. Of a ResNet the first is the stem, and a layer is each of the others. Of a
     ///   MobileNetV3 the first is the stem, each block is one, and so is the last convolution. More stages than the
     ///   body has are all.
+    #[cfg(feature = "train")]
     pub fn with_frozen_stages(self, stages: usize) -> Self {
         match self {
             Self::ResNet(body) => Self::ResNet(body.with_frozen_stages(stages)),

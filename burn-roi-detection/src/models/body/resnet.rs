@@ -1,7 +1,5 @@
 //! A ResNet of bottleneck blocks. The fields have the names of torchvision's weights.
 
-use std::mem;
-
 use burn::module::Module;
 use burn::nn::conv::Conv2d;
 use burn::nn::pool::{MaxPool2d, MaxPool2dConfig};
@@ -66,6 +64,7 @@ impl ResNet {
     }
 
     /// Freezes the stem and the layers after it, so many of these in all.
+    #[cfg(feature = "train")]
     pub(super) fn with_frozen_stages(mut self, stages: usize) -> Self {
         if stages > 0 {
             self.conv1 = self.conv1.freeze();
@@ -73,7 +72,7 @@ impl ResNet {
         }
         let layers = [&mut self.layer1, &mut self.layer2, &mut self.layer3, &mut self.layer4];
         for layer in layers.into_iter().take(stages.saturating_sub(1)) {
-            *layer = mem::take(layer).freeze();
+            *layer = std::mem::take(layer).freeze();
         }
         self
     }
