@@ -31,7 +31,7 @@ impl<B: RegionKernels, C: CheckpointStrategy> RegionKernels for Autodiff<B, C> {
         );
         let call = call(&features, &boxes, batch_indices, regions, operator);
         let nodes = [features.node(), boxes.node()];
-        recorded::<B, C, _, 2>(Pool, nodes, &features, &boxes, call, output)
+        recorded::<B, C, _, 2>(PoolNode, nodes, &features, &boxes, call, output)
     }
 
     fn pool_level(
@@ -53,7 +53,7 @@ impl<B: RegionKernels, C: CheckpointStrategy> RegionKernels for Autodiff<B, C> {
         );
         let call = call(&features, &boxes, batch_indices, regions, operator);
         let nodes = [finer_node, features.node(), boxes.node()];
-        recorded::<B, C, _, 3>(PoolLevel, nodes, &features, &boxes, call, output)
+        recorded::<B, C, _, 3>(PoolLevelNode, nodes, &features, &boxes, call, output)
     }
 
     fn without_pixels(
@@ -63,7 +63,7 @@ impl<B: RegionKernels, C: CheckpointStrategy> RegionKernels for Autodiff<B, C> {
     ) -> FloatTensor<Self> {
         let output = B::without_pixels(features.primitive().clone(), boxes.primitive().clone(), operator);
         let nodes = [features.node(), boxes.node()];
-        match WithoutPixels.prepare::<C>(nodes).compute_bound().stateful() {
+        match WithoutPixelsNode.prepare::<C>(nodes).compute_bound().stateful() {
             OpsKind::Tracked(prep) => prep.finish([&features, &boxes].map(Like::of), output),
             OpsKind::UnTracked(prep) => prep.finish(output),
         }
@@ -179,9 +179,9 @@ fn register<B: RegionKernels>(
 
 /// The node of a call, whose parents are the features and the boxes.
 #[derive(Debug)]
-struct Pool;
+struct PoolNode;
 
-impl<B: RegionKernels> Backward<B, 2> for Pool {
+impl<B: RegionKernels> Backward<B, 2> for PoolNode {
     type State = State<B>;
 
     fn backward(self, ops: Ops<State<B>, 2>, gradients: &mut Gradients, checkpointer: &mut Checkpointer) {
@@ -193,9 +193,9 @@ impl<B: RegionKernels> Backward<B, 2> for Pool {
 
 /// The node of a level of a pyramid, whose parents are what finer levels have pooled, the features and the boxes.
 #[derive(Debug)]
-struct PoolLevel;
+struct PoolLevelNode;
 
-impl<B: RegionKernels> Backward<B, 3> for PoolLevel {
+impl<B: RegionKernels> Backward<B, 3> for PoolLevelNode {
     type State = State<B>;
 
     fn backward(self, ops: Ops<State<B>, 3>, gradients: &mut Gradients, checkpointer: &mut Checkpointer) {
@@ -211,9 +211,9 @@ impl<B: RegionKernels> Backward<B, 3> for PoolLevel {
 
 /// The node of a call that reads no pixel, whose parents are the features and the boxes.
 #[derive(Debug)]
-struct WithoutPixels;
+struct WithoutPixelsNode;
 
-impl<B: RegionKernels> Backward<B, 2> for WithoutPixels {
+impl<B: RegionKernels> Backward<B, 2> for WithoutPixelsNode {
     type State = [Like<B>; 2];
 
     fn backward(self, ops: Ops<Self::State, 2>, gradients: &mut Gradients, _checkpointer: &mut Checkpointer) {

@@ -13,7 +13,7 @@ use crate::backend::{BackwardCall, RoiBackend};
 use crate::error::RoiError;
 use crate::geometry::operator::RegionOperator;
 use crate::memory;
-use crate::regions::{same_device, same_dtype, shape};
+use crate::regions::{Regions, same_device, same_dtype, shape};
 
 /// The gradients of a call whose arguments were checked: each is computed when it is asked for.
 /// [`primitive::backward`](crate::primitive::backward()) makes it.
@@ -186,20 +186,14 @@ pub fn of_call<B: RoiBackend>(
     let parts = config.parts(arguments)?;
     let parts = parts.into_iter().map(|part| with_offsets(part, &operators[0]));
     let parts = parts.collect::<Result<Vec<_>, _>>()?;
-    let mut output = Shape::new([0; 4]);
-    for (features, regions) in &parts {
-        let of_part = check_pyramid::<B>(features, regions, operators)?;
-        output = Shape::new([of_part[0], output[1] + of_part[1], of_part[2], of_part[3]]);
-    }
+    let output = check_parts::<B>(&parts, operators)?;
     check_gradient::<B>(&gradient, &device, dtype, &output)?;
     for shape in &given {
         // Expanded features have less memory than their gradient will have.
         memory::check::<B>("gradient of `features`", shape, dtype, &device)?;
     }
-    let of_pooled = match &turn {
-        Some(turn) => turn.pooled_gradient(gradient.clone()),
-        None => gradient.clone(),
-    };
+    let of_turned = turn.as_ref().map(|turn| turn.pooled_gradient(gradient.clone()));
+    let of_pooled = of_turned.unwrap_or_else(|| gradient.clone());
     let mut levels: Vec<_> = given
         .into_iter()
         .map(|shape| Backward {
@@ -252,6 +246,19 @@ fn refuse_second_derivatives<B: RoiBackend>(
         Some((argument, _)) => Err(RoiError::SecondDerivative { argument }),
         None => Ok(()),
     }
+}
+
+/// Checks the parts of a call, and returns the shape of the output, which has the channels of all.
+fn check_parts<B: RoiBackend>(
+    parts: &[(Vec<FloatTensor<B>>, Regions<B>)],
+    operators: &[RegionOperator],
+) -> Result<Shape, RoiError> {
+    let mut output = Shape::new([0; 4]);
+    for (features, regions) in parts {
+        let of_part = check_pyramid::<B>(features, regions, operators)?;
+        output = Shape::new([of_part[0], output[1] + of_part[1], of_part[2], of_part[3]]);
+    }
+    Ok(output)
 }
 
 /// Checks that a gradient goes with the output, whose device and dtype are those of the features.

@@ -7,11 +7,11 @@ use burn::tensor::Shape;
 use super::channels_last::ChannelsLast;
 use super::matrices::{of_weights, product};
 use super::planned::{Planned, Values};
-use super::schedule::Pool;
+use super::schedule::PoolPlan;
 use super::tensors::Sum;
 use crate::geometry::plan::{AxisPlan, Read, Weights};
 
-impl<R: Sum> Pool<R> for Weights<R> {
+impl<R: Sum> PoolPlan<R> for Weights<R> {
     const AT_ONCE: bool = false;
 
     fn pool<B: Backend>(values: Values, pixels: &ChannelsLast<B>, regions: &[Planned<Self>]) -> FloatTensor<B> {

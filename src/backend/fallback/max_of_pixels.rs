@@ -10,7 +10,7 @@ use burn::tensor::{DType, Scalar, Shape, Slice, TensorData, read_sync};
 
 use super::channels_last::ChannelsLast;
 use super::planned::{Planned, Values};
-use super::schedule::Pool;
+use super::schedule::PoolPlan;
 use super::tensors::{Sum, concatenate};
 use crate::geometry::plan::PixelRanges;
 
@@ -20,7 +20,7 @@ const BINS: usize = 1 << 11;
 /// With fewer channels than this, NdArray does not vectorize a pooling.
 const POOLED: usize = 32;
 
-impl<R: Sum> Pool<R> for PixelRanges {
+impl<R: Sum> PoolPlan<R> for PixelRanges {
     const AT_ONCE: bool = true;
 
     fn pool<B: Backend>(values: Values, pixels: &ChannelsLast<B>, regions: &[Planned<Self>]) -> FloatTensor<B> {

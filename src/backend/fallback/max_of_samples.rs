@@ -9,7 +9,7 @@ use burn::tensor::{Scalar, Shape, Slice};
 use super::channels_last::ChannelsLast;
 use super::max_of_pixels::larger;
 use super::planned::{Planned, Values};
-use super::schedule::Pool;
+use super::schedule::PoolPlan;
 use super::tensors::{Sum, concatenate, cut};
 use crate::geometry::plan::{AxisPlan, SampleTaps};
 
@@ -17,7 +17,7 @@ use crate::geometry::plan::{AxisPlan, SampleTaps};
 /// a call may take 256 MiB beyond its input and output.
 const BLOCK: usize = 4 << 20;
 
-impl<R: Sum> Pool<R> for SampleTaps<R> {
+impl<R: Sum> PoolPlan<R> for SampleTaps<R> {
     const AT_ONCE: bool = false;
 
     fn pool<B: Backend>(values: Values, pixels: &ChannelsLast<B>, regions: &[Planned<Self>]) -> FloatTensor<B> {

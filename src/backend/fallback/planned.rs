@@ -24,7 +24,7 @@ impl Values {
 }
 
 /// A run of output elements that read the same channels.
-pub struct Run {
+pub struct ChannelRun {
     /// Rows and columns of the output.
     pub elements: [Range<usize>; 2],
     /// The channel that the first output channel reads.
@@ -32,10 +32,10 @@ pub struct Run {
 }
 
 /// All output elements in runs.
-pub fn runs<R: Coordinate>(planner: &Planner<R>) -> Vec<Run> {
+pub fn runs<R: Coordinate>(planner: &Planner<R>) -> Vec<ChannelRun> {
     let (map, [_, width]) = (planner.channel_map(), planner.output_size());
     let along_x = planner.runs(1);
-    let run = |rows: &Range<usize>, columns: &Range<usize>| Run {
+    let run = |rows: &Range<usize>, columns: &Range<usize>| ChannelRun {
         elements: [rows.clone(), columns.clone()],
         first_channel: map.first_channel([rows.start, columns.start], width),
     };
@@ -59,7 +59,7 @@ pub fn planned<R: Coordinate, P: AxisPlan<R>>(
     planner: &Planner<R>,
     regions: &[Region],
     image: usize,
-    run: &Run,
+    run: &ChannelRun,
     slopes: bool,
 ) -> impl Iterator<Item = Planned<P>> {
     let regions = regions.iter().enumerate();

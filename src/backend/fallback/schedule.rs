@@ -9,7 +9,7 @@ use burn::tensor::{FloatDType, Shape, Slice};
 use rayon::prelude::*;
 
 use super::channels_last::ChannelsLast;
-use super::planned::{Planned, Run, Values, hull_of, planned};
+use super::planned::{ChannelRun, Planned, Values, hull_of, planned};
 use super::tensors::{Sum, cast, cut};
 use crate::geometry::plan::{AxisPlan, Planner, Region, pixel_count};
 
@@ -31,7 +31,7 @@ const LEAST_BLOCK: usize = 64;
 const LARGEST_BLOCK: usize = 64;
 
 /// How the plans of regions become output elements.
-pub trait Pool<R: Sum>: AxisPlan<R> + Sized {
+pub trait PoolPlan<R: Sum>: AxisPlan<R> + Sized {
     /// Whether the regions of an image are computed together, rather than one by one: if what they share costs more
     /// than what they do not.
     const AT_ONCE: bool;
@@ -47,14 +47,14 @@ pub struct Schedule<'a, B: Backend, R: Sum> {
     pub regions: &'a [Region],
     pub planner: &'a Planner<R>,
     pub values: Values,
-    pub run: Run,
+    pub run: ChannelRun,
     /// The shape of the output, `[K, channels, P, Q]`.
     pub shape: Shape,
 }
 
 impl<B: Backend, R: Sum> Schedule<'_, B, R> {
     /// Computes the run's elements into `output`; those that read no pixel stay as they are.
-    pub fn run<P: Pool<R>>(&self, mut output: FloatTensor<B>) -> FloatTensor<B> {
+    pub fn run<P: PoolPlan<R>>(&self, mut output: FloatTensor<B>) -> FloatTensor<B> {
         let at_once = (PLANNED / P::size(self.planner)).max(1);
         for image in 0..self.features.shape()[0] {
             let mut all = planned::<R, P>(self.planner, self.regions, image, &self.run, false);
@@ -86,7 +86,7 @@ impl<B: Backend, R: Sum> Schedule<'_, B, R> {
     }
 
     /// Computes regions of an image whose pixels lie in `window`, and writes them.
-    fn write<P: Pool<R>>(
+    fn write<P: PoolPlan<R>>(
         &self,
         mut output: FloatTensor<B>,
         image: usize,

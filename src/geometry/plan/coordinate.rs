@@ -30,13 +30,13 @@ pub trait Coordinate: Copy + Default + Send + Sync + PartialOrd + 'static {
     fn least_area(rule: &LevelRule, level: i32) -> Self;
 
     /// Plans an average.
-    fn weights(run: &Run<Self>) -> Weights<Self>;
+    fn weights(run: &AxisRun<Self>) -> Weights<Self>;
 
     /// Plans a maximum over samples.
-    fn sample_taps(run: &Run<Self>) -> SampleTaps<Self>;
+    fn sample_taps(run: &AxisRun<Self>) -> SampleTaps<Self>;
 
     /// Plans a maximum over bins.
-    fn pixel_ranges(run: &Run<Self>) -> PixelRanges;
+    fn pixel_ranges(run: &AxisRun<Self>) -> PixelRanges;
 
     /// Plans a region whose elements read points on a map `[height, width]`, with the slopes of weights or without.
     fn point_weights(
@@ -49,7 +49,7 @@ pub trait Coordinate: Copy + Default + Send + Sync + PartialOrd + 'static {
 }
 
 /// A run of the output elements of a region along one axis.
-pub struct Run<'a, R: Coordinate> {
+pub struct AxisRun<'a, R: Coordinate> {
     /// Where elements read.
     pub rules: &'a R::Rules,
     /// 0 for y, 1 for x.

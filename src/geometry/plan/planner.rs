@@ -3,7 +3,7 @@
 use std::ops::Range;
 
 use super::axis::{PixelRanges, SampleTaps, Weights, hull};
-use super::coordinate::{Coordinate, Run};
+use super::coordinate::{AxisRun, Coordinate};
 use super::region::Region;
 use crate::geometry::operator::{ChannelMap, Elements, RegionOperator};
 use crate::geometry::options::{Reduction, Sampling};
@@ -19,7 +19,7 @@ pub enum PlanKind {
 /// What an element reads along one axis, for a run of elements.
 pub trait AxisPlan<R: Coordinate>: Send + Sync {
     /// Plans elements of a region, as [`Planner::run`] names them.
-    fn make(run: &Run<R>) -> Self;
+    fn make(run: &AxisRun<R>) -> Self;
 
     /// How many elements it plans.
     fn count(&self) -> usize;
@@ -105,8 +105,8 @@ impl<R: Coordinate> Planner<R> {
     }
 
     /// Elements of a region along axis 0 (y) or 1 (x), with derivatives or without.
-    pub fn run(&self, region: &Region, axis: usize, elements: Range<usize>, slopes: bool) -> Run<'_, R> {
-        Run {
+    pub fn run(&self, region: &Region, axis: usize, elements: Range<usize>, slopes: bool) -> AxisRun<'_, R> {
+        AxisRun {
             rules: &self.rules,
             axis,
             ends: self.ends(region, axis),
@@ -144,7 +144,7 @@ impl<R: Coordinate> Planner<R> {
 }
 
 impl<R: Coordinate> AxisPlan<R> for Weights<R> {
-    fn make(run: &Run<R>) -> Self {
+    fn make(run: &AxisRun<R>) -> Self {
         R::weights(run)
     }
 
@@ -164,7 +164,7 @@ impl<R: Coordinate> AxisPlan<R> for Weights<R> {
 }
 
 impl<R: Coordinate> AxisPlan<R> for SampleTaps<R> {
-    fn make(run: &Run<R>) -> Self {
+    fn make(run: &AxisRun<R>) -> Self {
         R::sample_taps(run)
     }
 
@@ -186,7 +186,7 @@ impl<R: Coordinate> AxisPlan<R> for SampleTaps<R> {
 }
 
 impl<R: Coordinate> AxisPlan<R> for PixelRanges {
-    fn make(run: &Run<R>) -> Self {
+    fn make(run: &AxisRun<R>) -> Self {
         R::pixel_ranges(run)
     }
 

@@ -8,7 +8,7 @@ use burn::tensor::{FloatDType, Shape, Slice};
 
 use super::reads::Linear;
 use crate::backend::fallback::channels_last::ChannelsLast;
-use crate::backend::fallback::planned::{Planned, Run, Values, hull_of, planned, runs};
+use crate::backend::fallback::planned::{ChannelRun, Planned, Values, hull_of, planned, runs};
 use crate::backend::fallback::tensors::{Sum, cast, concatenate, cut, every_channel};
 use crate::geometry::plan::{AxisPlan, Planner, Region, pixel_count};
 
@@ -16,7 +16,7 @@ use crate::geometry::plan::{AxisPlan, Planner, Region, pixel_count};
 const PIXELS: usize = 6 << 20;
 
 /// A call, of which a gradient is computed.
-pub struct Call<'a, B: Backend, R: Sum> {
+pub struct GradientCall<'a, B: Backend, R: Sum> {
     /// The gradient of the output, `[K, channels, P, Q]`.
     pub gradient: FloatTensor<B>,
     /// `[N, C, H, W]`; none if they are not read.
@@ -28,7 +28,7 @@ pub struct Call<'a, B: Backend, R: Sum> {
     pub shape: [usize; 4],
 }
 
-impl<B: Backend, R: Sum> Call<'_, B, R> {
+impl<B: Backend, R: Sum> GradientCall<'_, B, R> {
     /// The gradient of features.
     pub fn features_gradient<P: Linear<R>>(&self) -> FloatTensor<B> {
         let (device, dtype): (_, FloatDType) = (self.gradient.device(), self.gradient.dtype().into());
@@ -82,7 +82,7 @@ impl<B: Backend, R: Sum> Call<'_, B, R> {
     }
 
     /// The regions of an image that read some pixel.
-    pub fn planned<P: AxisPlan<R>>(&self, run: &Run, image: usize, slopes: bool) -> Vec<Planned<P>> {
+    pub fn planned<P: AxisPlan<R>>(&self, run: &ChannelRun, image: usize, slopes: bool) -> Vec<Planned<P>> {
         planned(self.planner, self.regions, image, run, slopes).collect()
     }
 
@@ -92,18 +92,24 @@ impl<B: Backend, R: Sum> Call<'_, B, R> {
         cut(0..channels, (PIXELS / pixels).clamp(1, channels))
     }
 
-    fn pixels(&self, run: &Run, image: usize, channels: &Range<usize>, window: &[Range<usize>; 2]) -> ChannelsLast<B> {
+    fn pixels(
+        &self,
+        run: &ChannelRun,
+        image: usize,
+        channels: &Range<usize>,
+        window: &[Range<usize>; 2],
+    ) -> ChannelsLast<B> {
         ChannelsLast::copy::<R>(&self.features_of(run), image, channels, window)
     }
 
     /// The channels that a run reads.
-    pub fn features_of(&self, run: &Run) -> FloatTensor<B> {
+    pub fn features_of(&self, run: &ChannelRun) -> FloatTensor<B> {
         let features = self.features.as_ref().expect("the features are read");
         every_channel::<B>(features, run.first_channel, self.shape[1] / self.gradient.shape()[1])
     }
 
     /// The gradient `[P, Q, C]` of a run of a region's elements.
-    fn gradient_of(&self, row: usize, run: &Run, channels: &Range<usize>) -> FloatTensor<B> {
+    fn gradient_of(&self, row: usize, run: &ChannelRun, channels: &Range<usize>) -> FloatTensor<B> {
         let [rows, columns] = run.elements.clone();
         let sizes = [channels.len(), rows.len(), columns.len()];
         let slices = [row..row + 1, channels.clone(), rows, columns].map(Slice::from);
@@ -116,7 +122,7 @@ impl<B: Backend, R: Sum> Call<'_, B, R> {
         &self,
         output: FloatTensor<B>,
         sums: FloatTensor<B>,
-        run: &Run,
+        run: &ChannelRun,
         image: usize,
         channels: &Range<usize>,
         [rows, columns]: &[Range<usize>; 2],

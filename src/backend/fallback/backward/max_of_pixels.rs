@@ -11,11 +11,11 @@ use burn::backend::{Backend, TensorMetadata, get_or_init_device_settings};
 use burn::tensor::{FloatDType, IndexingUpdateOp, IntDType, Scalar, Shape, Slice};
 use rayon::prelude::*;
 
-use super::call::Call;
+use super::call::GradientCall;
 use crate::backend::fallback::channels_last::ChannelsLast;
 use crate::backend::fallback::max_of_pixels::not_above;
-use crate::backend::fallback::planned::{Planned, Run, Values, hull_of, runs};
-use crate::backend::fallback::schedule::Pool;
+use crate::backend::fallback::planned::{ChannelRun, Planned, Values, hull_of, runs};
+use crate::backend::fallback::schedule::PoolPlan;
 use crate::backend::fallback::tensors::{Sum, cast, concatenate, cut};
 use crate::geometry::plan::{PixelRanges, pixel_count};
 
@@ -32,7 +32,7 @@ const LEAST_BLOCK: usize = 64;
 /// Integers up to this one are exact in f32.
 const EXACT: usize = 1 << 24;
 
-impl<B: Backend, R: Sum> Call<'_, B, R> {
+impl<B: Backend, R: Sum> GradientCall<'_, B, R> {
     /// The gradient of features of a maximum over bins.
     pub fn gradient_of_largest_pixels(&self) -> FloatTensor<B> {
         let (device, dtype): (_, FloatDType) = (self.gradient.device(), self.gradient.dtype().into());
@@ -52,7 +52,7 @@ impl<B: Backend, R: Sum> Call<'_, B, R> {
     fn write_largest_pixels(
         &self,
         mut output: FloatTensor<B>,
-        run: &Run,
+        run: &ChannelRun,
         image: usize,
         regions: &[Planned<PixelRanges>],
     ) -> FloatTensor<B> {
@@ -77,7 +77,7 @@ impl<B: Backend, R: Sum> Call<'_, B, R> {
     /// The gradient `[C, H, W]` of the pixels of a window. `at_once` regions are looked at together.
     fn sums_of_block(
         &self,
-        run: &Run,
+        run: &ChannelRun,
         image: usize,
         channels: &Range<usize>,
         window: &[Range<usize>; 2],
@@ -106,7 +106,13 @@ impl<B: Backend, R: Sum> Call<'_, B, R> {
     }
 
     /// The pixels `[C, pixels]` of a window in the channels that output channels read.
-    fn planes(&self, run: &Run, image: usize, channels: &Range<usize>, window: &[Range<usize>; 2]) -> FloatTensor<B> {
+    fn planes(
+        &self,
+        run: &ChannelRun,
+        image: usize,
+        channels: &Range<usize>,
+        window: &[Range<usize>; 2],
+    ) -> FloatTensor<B> {
         let features = self.features_of(run);
         let [rows, columns] = window.clone();
         let slices = [image..image + 1, channels.clone(), rows, columns].map(Slice::from);
@@ -118,7 +124,7 @@ impl<B: Backend, R: Sum> Call<'_, B, R> {
     fn gradient_of_regions(
         &self,
         regions: &[Planned<PixelRanges>],
-        run: &Run,
+        run: &ChannelRun,
         channels: &Range<usize>,
     ) -> FloatTensor<B> {
         let of_bins = Shape::new([channels.len(), pixel_count(&run.elements)]);
@@ -178,7 +184,7 @@ fn winners<B: Backend, N: Sum>(
         start: 0.0,
         outside: pixels as f64,
     };
-    let winners = Pool::<N>::pool(values, &ranks, regions);
+    let winners = PoolPlan::<N>::pool(values, &ranks, regions);
     let all = winners.shape()[0] * winners.shape()[1];
     let winners = B::float_swap_dims(B::float_reshape(winners, Shape::new([all, channels])), 0, 1);
     B::float_into_int(B::float_reshape(winners, Shape::new([channels, all])), IntDType::I64)

@@ -21,7 +21,7 @@ use burn::backend::tensor::FloatTensor;
 use burn::backend::{Backend, TensorMetadata};
 use burn::tensor::DType;
 
-use self::call::Call;
+use self::call::GradientCall;
 use super::planned::Values;
 use super::points;
 use super::tensors::{Sum, cast};
@@ -72,7 +72,7 @@ fn features_gradient_in<B: Backend, R: Sum>(
         return points::features_gradient::<B, R>(gradient, regions, &planner, operator.channel_map, shape);
     }
     let planner = Planner::<R>::new(operator, [shape[2], shape[3]]);
-    let call = Call::<B, R> {
+    let call = GradientCall::<B, R> {
         gradient,
         features,
         regions: &regions,
@@ -99,7 +99,7 @@ fn boxes_gradient_in<B: Backend, R: Sum>(
         return points::regions_gradient::<B, R>(gradient, features, regions, &planner, operator.channel_map);
     }
     let planner = Planner::<R>::new(operator, [shape[2], shape[3]]);
-    let call = Call::<B, R> {
+    let call = GradientCall::<B, R> {
         gradient,
         features: Some(features),
         regions: &regions,

@@ -7,10 +7,10 @@ use super::real::integrals::{self, IntegralRule};
 use super::real::samples::{self, SampleRule};
 use super::real::{Real, slopes};
 use crate::geometry::plan::axis::{SampleTaps, Taps, Weights};
-use crate::geometry::plan::coordinate::Run;
+use crate::geometry::plan::coordinate::AxisRun;
 
 /// The weights of an average over samples, and their slopes if they are wanted.
-pub fn weights_of_samples(rule: &SampleRule, run: &Run<Real>) -> Weights<Real> {
+pub fn weights_of_samples(rule: &SampleRule, run: &AxisRun<Real>) -> Weights<Real> {
     let mut plan = Weights::with_capacity(run.elements.len());
     let axis = samples::axis(rule, run.ends[0], run.ends[1], run.count);
     for element in run.elements.clone() {
@@ -55,7 +55,7 @@ fn add_weights(
 }
 
 /// The slopes of the weights of an average over samples.
-fn slopes_of_samples(rule: &SampleRule, run: &Run<Real>, weights: &Weights<Real>) -> [Vec<Real>; 2] {
+fn slopes_of_samples(rule: &SampleRule, run: &AxisRun<Real>, weights: &Weights<Real>) -> [Vec<Real>; 2] {
     let mut moved = [0, 1].map(|_| vec![0.0; weights.weights.len()]);
     let axis = samples::axis(rule, run.ends[0], run.ends[1], run.count);
     let of_region = slopes::slopes(rule, &axis, run.ends[0], run.ends[1], run.count);
@@ -80,7 +80,7 @@ fn slopes_of_samples(rule: &SampleRule, run: &Run<Real>, weights: &Weights<Real>
 }
 
 /// The samples of a maximum, and the slopes of their weights if they are wanted.
-pub fn sample_taps(rule: &SampleRule, run: &Run<Real>) -> SampleTaps<Real> {
+pub fn sample_taps(rule: &SampleRule, run: &AxisRun<Real>) -> SampleTaps<Real> {
     let elements = run.elements.len();
     let mut plan = SampleTaps {
         samples: Vec::with_capacity(elements),
@@ -128,7 +128,7 @@ fn one_pixel(pixel: usize, weight: Real) -> Taps<Real> {
 }
 
 /// Adds the slopes of the weights of the samples of a maximum.
-fn add_slopes(rule: &SampleRule, run: &Run<Real>, plan: &mut SampleTaps<Real>) {
+fn add_slopes(rule: &SampleRule, run: &AxisRun<Real>, plan: &mut SampleTaps<Real>) {
     let axis = samples::axis(rule, run.ends[0], run.ends[1], run.count);
     let of_region = slopes::slopes(rule, &axis, run.ends[0], run.ends[1], run.count);
     for element in run.elements.clone() {
@@ -151,7 +151,7 @@ fn add_slopes(rule: &SampleRule, run: &Run<Real>, plan: &mut SampleTaps<Real>) {
 }
 
 /// The pixels of each bin.
-pub fn bins(rule: &BinRule, run: &Run<Real>) -> impl ExactSizeIterator<Item = Range<usize>> {
+pub fn bins(rule: &BinRule, run: &AxisRun<Real>) -> impl ExactSizeIterator<Item = Range<usize>> {
     let extent = bins::extent(rule, run.ends[0], run.ends[1], run.count);
     let bin = move |element| {
         let bin = bins::bin(rule, &extent, element, run.count, run.size);
@@ -162,7 +162,7 @@ pub fn bins(rule: &BinRule, run: &Run<Real>) -> impl ExactSizeIterator<Item = Ra
 }
 
 /// The weights of an average over bins: every pixel of a bin has the same.
-pub fn weights_of_bins(rule: &BinRule, run: &Run<Real>) -> Weights<Real> {
+pub fn weights_of_bins(rule: &BinRule, run: &AxisRun<Real>) -> Weights<Real> {
     let mut plan = Weights::with_capacity(run.elements.len());
     for bin in bins(rule, run) {
         let weight = 1.0 / bin.len() as Real;
@@ -174,7 +174,7 @@ pub fn weights_of_bins(rule: &BinRule, run: &Run<Real>) -> Weights<Real> {
 }
 
 /// The weights of an average over bins of the bilinear map, and their slopes if they are wanted.
-pub fn weights_of_integrals(rule: &IntegralRule, run: &Run<Real>) -> Weights<Real> {
+pub fn weights_of_integrals(rule: &IntegralRule, run: &AxisRun<Real>) -> Weights<Real> {
     let mut plan = Weights::with_capacity(run.elements.len());
     let extent = integrals::extent(rule, run.ends[0], run.ends[1], run.count);
     for element in run.elements.clone() {
@@ -193,7 +193,7 @@ pub fn weights_of_integrals(rule: &IntegralRule, run: &Run<Real>) -> Weights<Rea
 }
 
 /// The slopes of the weights of an average over bins of the bilinear map.
-fn slopes_of_integrals(rule: &IntegralRule, run: &Run<Real>, weights: &Weights<Real>) -> [Vec<Real>; 2] {
+fn slopes_of_integrals(rule: &IntegralRule, run: &AxisRun<Real>, weights: &Weights<Real>) -> [Vec<Real>; 2] {
     let mut moved = [0, 1].map(|_| Vec::with_capacity(weights.weights.len()));
     let extent = integrals::extent(rule, run.ends[0], run.ends[1], run.count);
     for (element, read) in run.elements.clone().zip(&weights.reads) {

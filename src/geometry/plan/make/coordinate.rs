@@ -6,7 +6,7 @@ use super::{axes, points};
 use crate::geometry::levels::{AreaRange, LevelRule};
 use crate::geometry::operator::{Elements, RegionOperator};
 use crate::geometry::plan::axis::{PixelRanges, SampleTaps, Weights};
-use crate::geometry::plan::coordinate::{Coordinate, Run};
+use crate::geometry::plan::coordinate::{AxisRun, Coordinate};
 use crate::geometry::plan::points::PointWeights;
 use crate::geometry::plan::region::Region;
 use crate::geometry::point_grid::PointGrid;
@@ -40,7 +40,7 @@ impl Coordinate for Real {
         area::least_area(rule, level)
     }
 
-    fn weights(run: &Run<Real>) -> Weights<Real> {
+    fn weights(run: &AxisRun<Real>) -> Weights<Real> {
         match run.rules {
             Rules::Samples(y, x) => axes::weights_of_samples([y, x][run.axis], run),
             Rules::Bins(y, x) => axes::weights_of_bins([y, x][run.axis], run),
@@ -48,14 +48,14 @@ impl Coordinate for Real {
         }
     }
 
-    fn sample_taps(run: &Run<Real>) -> SampleTaps<Real> {
+    fn sample_taps(run: &AxisRun<Real>) -> SampleTaps<Real> {
         match run.rules {
             Rules::Samples(y, x) => axes::sample_taps([y, x][run.axis], run),
             Rules::Bins(..) | Rules::Integrals(..) => unreachable!("bins and integrals have no samples"),
         }
     }
 
-    fn pixel_ranges(run: &Run<Real>) -> PixelRanges {
+    fn pixel_ranges(run: &AxisRun<Real>) -> PixelRanges {
         match run.rules {
             Rules::Bins(y, x) => axes::bins([y, x][run.axis], run).collect(),
             Rules::Samples(..) | Rules::Integrals(..) => unreachable!("only bins are whole pixels"),
