@@ -39,24 +39,19 @@ impl From<TrainingStep> for Step {
 }
 
 impl History {
-    pub fn new(arguments: &Arguments) -> Self {
-        Self {
-            options: options(arguments),
+    pub fn new(arguments: &Arguments) -> Result<Self, Error> {
+        Ok(Self {
+            options: options(arguments)?,
             steps: Vec::new(),
             measures: Vec::new(),
-        }
+        })
     }
 
-    /// The first steps of an interrupted run, which must have the same options.
-    pub fn read(arguments: &Arguments, steps: usize) -> Result<Self, Error> {
-        let path = path(arguments);
-        let failed = |reason: String| Error::History {
-            path: path.clone(),
-            reason,
-        };
-        let bytes = fs::read(&path).map_err(|error| failed(error.to_string()))?;
-        let mut history: Self = serde_json::from_slice(&bytes).map_err(|error| failed(error.to_string()))?;
-        let differing = options(arguments).into_iter().filter_map(|(name, value)| {
+    /// The history of an interrupted run, which must have the same options.
+    pub fn read(arguments: &Arguments) -> Result<Self, Error> {
+        let bytes = fs::read(path(arguments)).map_err(|error| broken(arguments, error.to_string()))?;
+        let history: Self = serde_json::from_slice(&bytes).map_err(|error| broken(arguments, error.to_string()))?;
+        let differing = options(arguments)?.into_iter().filter_map(|(name, value)| {
             let before = history.options.get(&name).map_or("missing", String::as_str);
             (before != value).then(|| format!("--{} was {before}, not {value}", name.replace('_', "-")))
         });
@@ -64,12 +59,22 @@ impl History {
         if !differing.is_empty() {
             return Err(Error::OtherOptions(differing));
         }
-        if history.steps.len() < steps {
-            return Err(failed(format!("it has fewer than the {steps} steps of the checkpoint")));
+        let names = |step: &Step| step.losses.iter().map(|(name, _)| name.clone()).collect::<Vec<_>>();
+        match history.steps.windows(2).all(|pair| names(&pair[0]) == names(&pair[1])) {
+            true => Ok(history),
+            false => Err(broken(arguments, "its steps have different losses".to_string())),
         }
-        history.steps.truncate(steps);
-        history.measures.retain(|(step, _)| *step <= steps);
-        Ok(history)
+    }
+
+    /// The first steps, up to a checkpoint.
+    pub fn until(mut self, steps: usize, arguments: &Arguments) -> Result<Self, Error> {
+        if self.steps.len() < steps {
+            let reason = format!("it has {} steps, but the checkpoint has {steps}", self.steps.len());
+            return Err(broken(arguments, reason));
+        }
+        self.steps.truncate(steps);
+        self.measures.retain(|(step, _)| *step <= steps);
+        Ok(self)
     }
 
     pub fn write(&self, arguments: &Arguments) -> Result<(), Error> {
@@ -91,8 +96,16 @@ fn path(arguments: &Arguments) -> PathBuf {
     arguments.output.join("history.json")
 }
 
-fn options(arguments: &Arguments) -> BTreeMap<String, String> {
-    let options = serde_json::to_value(arguments).expect("options are JSON");
+fn broken(arguments: &Arguments, reason: String) -> Error {
+    Error::History {
+        path: path(arguments),
+        reason,
+    }
+}
+
+/// The options as text. A path that is no UTF-8 is an error.
+fn options(arguments: &Arguments) -> Result<BTreeMap<String, String>, Error> {
+    let options = serde_json::to_value(arguments).map_err(|error| broken(arguments, error.to_string()))?;
     let options = options.as_object().into_iter().flatten();
-    options.map(|(name, value)| (name.clone(), value.to_string())).collect()
+    Ok(options.map(|(name, value)| (name.clone(), value.to_string())).collect())
 }

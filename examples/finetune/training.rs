@@ -33,8 +33,10 @@ impl<'a> Run<'a> {
         test: &'a Pictures,
         arguments: &'a Arguments,
     ) -> Result<Self, Error> {
-        let checkpoint = checkpoint(arguments);
-        let mut history = History::new(arguments);
+        let mut history = match arguments.resume {
+            true => History::read(arguments)?,
+            false => History::new(arguments)?,
+        };
         if !arguments.resume {
             let measures = evaluate(&detector, &training.dataset, test)?;
             println!("before: {measures}");
@@ -42,8 +44,8 @@ impl<'a> Run<'a> {
         }
         let mut trainer = Trainer::try_new(detector, options(arguments))?;
         if arguments.resume {
-            trainer.load(&checkpoint)?;
-            history = History::read(arguments, trainer.steps())?;
+            trainer.load(checkpoint(arguments))?;
+            history = history.until(trainer.steps(), arguments)?;
             println!("goes on after step {}", trainer.steps());
         }
         Ok(Self {

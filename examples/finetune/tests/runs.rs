@@ -7,6 +7,7 @@ use burn_roi_detection::weights::{NameTable, StateDict};
 
 use super::Short;
 use crate::evaluation::{Measure, Measures};
+use crate::history::{History, Step};
 use crate::training::{Run, check_checkpoint, remove_checkpoint};
 use crate::{Error, prepare, run};
 
@@ -57,6 +58,32 @@ fn a_run_that_was_interrupted_ends_as_one_that_was_not() {
     remove_checkpoint(&short.arguments).unwrap();
     let error = check_checkpoint(&short.arguments).unwrap_err();
     assert!(matches!(error, Error::NothingToResume(_)), "{error}");
+}
+
+#[test]
+fn a_history_that_is_broken() {
+    let short = Short::new("history", &[]);
+    fs::create_dir_all(&short.arguments.output).unwrap();
+    let mut history = History::new(&short.arguments).unwrap();
+    for name in ["loss_mask", "loss_box"] {
+        let losses = vec![(name.to_string(), 0.5)];
+        history.steps.push(Step {
+            learning_rate: 0.1,
+            losses,
+        });
+    }
+    history.write(&short.arguments).unwrap();
+    let error = |expected: &str| {
+        let read = History::read(&short.arguments).and_then(|history| history.until(2, &short.arguments));
+        let error = read.expect_err("a broken file").to_string();
+        assert!(error.starts_with("the history ") && error.contains(expected), "{error}");
+    };
+    error("history.json: its steps have different losses");
+    history.steps.pop();
+    history.write(&short.arguments).unwrap();
+    error("history.json: it has 1 steps, but the checkpoint has 2");
+    fs::write(short.arguments.output.join("history.json"), "{").unwrap();
+    error("history.json: EOF while parsing");
 }
 
 #[test]
