@@ -3,7 +3,7 @@
 use burn::tensor::Device;
 use burn_roi_detection::data::coco::CocoDataset;
 use burn_roi_detection::models::Detector;
-use burn_roi_detection::train::with_new_classes;
+use burn_roi_detection::train::{with_new_classes, with_new_keypoints};
 use burn_roi_detection::weights::{NameTable, StateDict};
 use detection_head::config;
 
@@ -19,33 +19,18 @@ pub fn begin(arguments: &Arguments, dataset: &CocoDataset, device: &Device) -> R
     device.seed(LAYERS_SEED);
     let mut detector = Detector::try_new(config::read(&arguments.config)?, device)?;
     StateDict::read(&arguments.weights)?.load_into(&mut detector, NameTable::torchvision)?;
-    with_keypoints(with_new_classes(detector, classes(dataset))?, dataset)
+    let detector = with_new_classes(detector, classes(dataset))?;
+    let mut keypoints = dataset.categories().iter().map(|category| &category.keypoints);
+    match keypoints.find(|names| !names.is_empty()) {
+        Some(names) => Ok(with_new_keypoints(detector, names.clone())?),
+        None => Ok(detector),
+    }
 }
 
 /// The background and the categories, in the order of their labels.
 fn classes(dataset: &CocoDataset) -> Vec<String> {
     let names = dataset.categories().iter().map(|category| category.name.clone());
     ["__background__".to_string()].into_iter().chain(names).collect()
-}
-
-/// The detector for the keypoints of a data set. If their number is another one, the last layer is replaced.
-fn with_keypoints(detector: Detector, dataset: &CocoDataset) -> Result<Detector, Error> {
-    let device = detector.device().clone();
-    let (mut config, mut model) = detector.into_parts();
-    let names = dataset.categories().iter().map(|category| &category.keypoints);
-    if let Some(head) = &mut config.keypoint_head
-        && let Some(names) = names.into_iter().find(|names| !names.is_empty())
-    {
-        let is_same_number = head.keypoints.len() == names.len();
-        head.keypoints = names.clone();
-        if !is_same_number {
-            let (_, new) = Detector::try_new(config.clone(), &device)?.into_parts();
-            if let (Some(keypoint), Some(new)) = (&mut model.roi_heads.keypoint, new.roi_heads.keypoint) {
-                keypoint.keypoint_predictor = new.keypoint_predictor;
-            }
-        }
-    }
-    Ok(Detector::try_from_model(config, model, &device)?)
 }
 
 /// Writes the weights and the configuration that other commands load.

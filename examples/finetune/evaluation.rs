@@ -105,7 +105,10 @@ fn configs(detector: &DetectorConfig) -> Vec<CocoEvaluationConfig> {
             true => COCO_KEYPOINT_SIGMAS.to_vec(),
             false => vec![SIGMA; head.keypoints.len()],
         };
-        configs.push(CocoEvaluationConfig::new(CocoKind::Keypoints).with_sigmas(sigmas));
+        configs.push(CocoEvaluationConfig {
+            sigmas,
+            ..CocoEvaluationConfig::new(CocoKind::Keypoints)
+        });
     }
     configs
 }

@@ -179,7 +179,10 @@ mod tests {
 
     #[test]
     fn sizes_are_detectron2s() {
-        let config = PreprocessingConfig::new().with_resize(Resize::Pillow);
+        let config = PreprocessingConfig {
+            resize: Resize::Pillow,
+            ..PreprocessingConfig::new()
+        };
         // By `ResizeShortestEdge.get_output_shape`, except that a side of 0 becomes 1.
         let cases = [
             ([480, 640], [800, 1067]),

@@ -27,7 +27,7 @@ pub use error::TrainingError;
 pub use flip::mirrored_keypoints;
 pub use loss_config::DetectorLossConfig;
 pub use losses::{DetectorLosses, detector_losses, detector_losses_async, try_detector_losses};
-pub use new_classes::with_new_classes;
+pub use new_classes::{with_new_classes, with_new_keypoints};
 pub use prefetch::Prefetch;
 pub use sample::{Object, Sample};
 pub use schedule::LearningRateSchedule;

@@ -1,4 +1,4 @@
-//! [`with_new_classes`]: a trained detector for other classes.
+//! A trained detector for other classes or keypoints.
 
 use super::error::TrainingError;
 use crate::models::Detector;
@@ -27,4 +27,26 @@ pub fn with_new_classes(detector: Detector, classes: Vec<String>) -> Result<Dete
     new.roi_heads.keypoint_head = model.roi_heads.keypoint_head;
     new.roi_heads.keypoint_predictor = model.roi_heads.keypoint_predictor;
     Ok(Detector::try_from_model(config, new, &device)?)
+}
+
+/// A detector for other keypoints: the weights stay. If the number of keypoints is another one, the last layer of the
+/// keypoint head is replaced by one with Burn's initial weights. A detector without a keypoint head stays as it is.
+///
+/// - `keypoints`: the names of the keypoints.
+///
+/// # Errors
+///
+/// Those of [`Detector::try_new`].
+pub fn with_new_keypoints(detector: Detector, keypoints: Vec<String>) -> Result<Detector, TrainingError> {
+    let device = detector.device().clone();
+    let (mut config, mut model) = detector.into_parts();
+    if let Some(head) = &mut config.keypoint_head {
+        let has_same_number = head.keypoints.len() == keypoints.len();
+        head.keypoints = keypoints;
+        if !has_same_number {
+            let (_, new) = Detector::try_new(config.clone(), &device)?.into_parts();
+            model.roi_heads.keypoint_predictor = new.roi_heads.keypoint_predictor;
+        }
+    }
+    Ok(Detector::try_from_model(config, model, &device)?)
 }

@@ -69,7 +69,7 @@ fn check_config(config: &DetectorConfig) {
     let BodyConfig::ResNet(body) = &config.body else {
         panic!("{:?}", config.body);
     };
-    assert_eq!(body.layer_channels(), [16, 32, 64, 128]);
+    assert_eq!(body.output_channels, Some([16, 32, 64, 128]));
     assert_eq!(config.classes, ["person", "background"]);
     assert_eq!(config.box_head.fully_connected, [1024, 1024]);
     let head = config.keypoint_head.as_ref().unwrap();

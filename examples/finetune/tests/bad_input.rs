@@ -3,6 +3,7 @@
 use std::fs;
 use std::path::Path;
 
+use burn_roi_detection::models::DetectorConfig;
 use detection_head::CONFIG;
 use serde_json::{Value, json};
 
@@ -108,7 +109,11 @@ fn annotations_without_what_a_head_learns() {
     assert_eq!(fitting.dataset.annotations().len(), 11);
     let problem = "annotation 5: it has no `segmentation`, which the mask head learns";
     assert_eq!(fitting.problems[0].to_string(), problem);
-    let boxes = pictures.for_heads(&config.with_mask_head(None)).unwrap();
+    let config = DetectorConfig {
+        mask_head: None,
+        ..config
+    };
+    let boxes = pictures.for_heads(&config).unwrap();
     assert_eq!((boxes.dataset.annotations().len(), boxes.problems.len()), (12, 0));
 }
 

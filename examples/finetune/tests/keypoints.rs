@@ -30,7 +30,8 @@ fn short(name: &str) -> Short {
     short.arguments.coco = Some(short.write("left.json", with_edges("left.json").to_string()));
     short.arguments.test_coco = Some(short.write("right.json", with_edges("right.json").to_string()));
     short.arguments.images = Some(coins(""));
-    let mut shapes = config::read(&short.arguments.config).unwrap().with_mask_head(None);
+    let mut shapes = config::read(&short.arguments.config).unwrap();
+    shapes.mask_head = None;
     shapes.keypoint_head = Some(KeypointHeadConfig::new(vec!["one".into(), "two".into()], vec![8]));
     short.arguments.config = short.write("config.json", serde_json::to_vec(&shapes).unwrap());
     let detector = Detector::new(shapes, &short.arguments.backend.device().unwrap());

@@ -33,10 +33,18 @@ impl CocoDataset {
         categories: Vec<CocoCategory>,
         annotations: Vec<CocoAnnotation>,
     ) -> Result<Self, CocoReadError> {
-        let (images, categories) = (images.into_iter().enumerate(), categories.into_iter().enumerate());
-        let annotations = annotations.into_iter().enumerate();
-        let (dataset, problems) = Self::of_indexed(images, categories, annotations, Vec::new());
+        let (dataset, problems) = Self::from_entries_without_broken(images, categories, annotations);
         dataset.if_whole(problems)
+    }
+
+    /// The data set of these entries without the broken ones, and what is wrong with each of those.
+    pub fn from_entries_without_broken(
+        images: Vec<CocoImage>,
+        categories: Vec<CocoCategory>,
+        annotations: Vec<CocoAnnotation>,
+    ) -> (Self, Vec<CocoProblem>) {
+        let (images, categories) = (images.into_iter().enumerate(), categories.into_iter().enumerate());
+        Self::of_indexed(images, categories, annotations.into_iter().enumerate(), Vec::new())
     }
 
     /// The data set of entries with their indices in a file, without the broken ones. Their problems are added, and are
