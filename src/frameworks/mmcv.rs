@@ -10,8 +10,8 @@ use serde::{Deserialize, Serialize};
 use crate::geometry::angle::AngleConvention;
 use crate::geometry::options::{BoxRounding, Reduction};
 use crate::ops::{
-    DeformRoiPoolConfig, MultiScaleRoiAlignConfig, PrRoiPoolConfig, RiRoiAlignRotatedConfig, RoiAlignConfig,
-    RoiAlignRotatedConfig, RoiPoolConfig,
+    DeformRoiPoolConfig, MultiScaleRoiAlignConfig, PrRoiPoolConfig, PyramidConfig, RiRoiAlignRotatedConfig,
+    RoiAlignConfig, RoiAlignRotatedConfig, RoiPoolConfig,
 };
 
 /// The argument `pool_mode` of `roi_align`.
@@ -100,10 +100,7 @@ MultiScaleRoiAlignConfig: |attributes| {
 impl MultiLevelRoiAlign {
     /// From box coordinates to pixels of each map.
     pub fn scales(&self) -> Vec<f64> {
-        self.featmap_strides
-            .iter()
-            .map(|stride| (1.0 / stride).into())
-            .collect()
+        scales_of(&self.featmap_strides)
     }
 }
 
@@ -135,6 +132,64 @@ RoiAlignRotatedConfig: |arguments| {
         .with_aligned(arguments.aligned)
         .with_angle(AngleConvention::radians(arguments.clockwise))
 }
+}
+
+framework! {
+/// The attributes of `mmdeploy::MMCVMultiLevelRotatedRoiAlign`.
+///
+/// ```
+/// use burn_roi::{RoiAlignRotatedConfig, mmcv};
+///
+/// let attributes = mmcv::MultiLevelRotatedRoiAlign::new(vec![4.0, 8.0]).with_roi_scale_factor(1.5);
+/// assert_eq!(attributes.pyramid().canonical_scale, 84.0);
+/// let config: RoiAlignRotatedConfig = attributes.into();
+/// assert_eq!(config.minimum_length, Some(1.0));
+/// ```
+pub struct MultiLevelRotatedRoiAlign {
+    /// For each level, how many pixels of the image a pixel of its map stands for.
+    pub featmap_strides: Vec<f32>,
+    /// Height and width of the output.
+    pub output_size: [usize; 2] = [7, 7],
+    /// Samples of an output element along each axis; 0 for the adaptive number.
+    pub sampling_ratio: usize = 2,
+    /// A box with sides below twice this belongs to the first level.
+    pub finest_scale: usize = 56,
+    /// By how much the caller has multiplied the widths and heights of all boxes. The level of a box is that of its
+    /// size before.
+    pub roi_scale_factor: f32 = 1.0,
+    /// Whether 0.5 is subtracted from scaled coordinates. A region is at least one pixel long either way.
+    pub aligned: bool = false,
+    /// Whether a positive angle turns a box clockwise on the screen.
+    pub clockwise: bool = false,
+}
+RoiAlignRotatedConfig: |attributes| {
+    RoiAlignRotatedConfig::new(attributes.output_size)
+        .with_sampling_ratio(attributes.sampling_ratio)
+        .with_aligned(attributes.aligned)
+        .with_minimum_length(Some(1.0))
+        .with_angle(AngleConvention::radians(attributes.clockwise))
+}
+}
+
+impl MultiLevelRotatedRoiAlign {
+    /// From box coordinates to pixels of each map.
+    pub fn scales(&self) -> Vec<f64> {
+        scales_of(&self.featmap_strides)
+    }
+
+    /// Which level a box belongs to.
+    pub fn pyramid(&self) -> PyramidConfig {
+        PyramidConfig::new()
+            .with_canonical_scale(self.finest_scale as f64 * f64::from(self.roi_scale_factor))
+            .with_canonical_level(0)
+            .with_ratio_epsilon(1e-6)
+            .with_level_epsilon(0.0)
+            .with_first_level(Some(0))
+    }
+}
+
+fn scales_of(strides: &[f32]) -> Vec<f64> {
+    strides.iter().map(|stride| (1.0 / stride).into()).collect()
 }
 
 framework! {

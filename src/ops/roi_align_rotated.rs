@@ -38,6 +38,9 @@ pub struct RoiAlignRotatedConfig {
     /// If true, 0.5 is subtracted from scaled coordinates: pixel centres lie at half-integers. If false, nothing is
     /// subtracted, and a region is at least one pixel long.
     pub aligned: bool = true,
+    /// The least length of a region along each axis, in pixels of the map. Without it, it is 1 if not `aligned`, and 0
+    /// otherwise.
+    pub minimum_length: Option<f64> = None,
     /// What an angle means.
     pub angle: AngleConvention = AngleConvention::RADIANS_COUNTER_CLOCKWISE,
     /// In which order positions are computed.
@@ -54,13 +57,15 @@ impl Operates for RoiAlignRotatedConfig {
         options::scale("spatial_scale", self.spatial_scale)?;
         options::fixed_or_adaptive("sampling", self.sampling)?;
         options::from_elements("arithmetic", self.arithmetic)?;
+        let length = self.minimum_length.unwrap_or_default();
+        options::within("minimum_length", length, 0.0..=f32::MAX.into(), "0 or above")?;
         let grid = PointGrid {
             placement: Placement::Rotated {
                 radians: self.angle.in_radians(),
             },
             spatial_scale: self.spatial_scale,
             input_pixel_offset: if self.aligned { 0.5 } else { 0.0 },
-            minimum_length: (!self.aligned).then_some(1.0),
+            minimum_length: self.minimum_length.or((!self.aligned).then_some(1.0)),
             sampling: [self.sampling; 2],
             bounds: Bounds::OnePixelBeyond,
             ignores_out_of_bounds: false,
@@ -107,8 +112,8 @@ operator! {
 /// ```
 fn roi_align_rotated(RoiAlignRotatedConfig, RotatedRois) -> RoiAlignRotated;
 /// - [`RoiError::Option`]: an output size of 0 or above 32767; a scale that is 0, negative or not finite; 0 or more
-///   than 1024 fixed samples, or another sampling than `Fixed` and `Adaptive`; another order of operations than the two
-///   named.
+///   than 1024 fixed samples, or another sampling than `Fixed` and `Adaptive`; a negative minimum length; another order
+///   of operations than the two named.
 /// - [`RoiError::AngleNotFinite`]: on a host device, an angle that is NaN or infinite.
 /// - All other errors of [`try_roi_align`](crate::try_roi_align), for the same reasons.
 fn try_roi_align_rotated;

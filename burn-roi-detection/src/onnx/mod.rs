@@ -1,8 +1,10 @@
 //! What imported ONNX graphs call, besides region operators: `NonMaxSuppression` (opset 10 and 11), `TopK` and `Resize`
-//! as onnxruntime computes them, operators that Burn refuses for tensors without elements, and TensorRT's plugins.
+//! as onnxruntime computes them, operators that Burn refuses for tensors without elements, mmdeploy's
+//! `NMSRotated`, and TensorRT's plugins.
 
 mod extremes;
 mod indexing;
+pub mod mmdeploy;
 mod non_max_suppression;
 mod resize;
 mod shapes;

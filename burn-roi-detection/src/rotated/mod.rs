@@ -8,6 +8,8 @@ mod geometry;
 mod nms;
 mod read;
 
+pub(crate) use nms::kept;
+pub(crate) use read::read;
 use serde::{Deserialize, Serialize};
 
 pub use box_iou::{

@@ -138,6 +138,7 @@ fn check(boxes: &Tensor<2>, scores: &Tensor<1>, iou_threshold: f64) -> Result<us
     Ok(count)
 }
 
+/// NMS within each class of boxes on a device.
 async fn greedy_nms(
     boxes: &Tensor<2>,
     scores: &Tensor<1>,
@@ -148,14 +149,25 @@ async fn greedy_nms(
     let (device, dtype) = (boxes.device(), upcast_dtype(boxes.dtype()));
     let boxes = read("boxes", boxes, convention).await?;
     let scores = host::read_floats(scores).await?;
-    let by_score = host::top_n(&scores, (0..boxes.len()).collect(), usize::MAX);
+    let kept = kept(&boxes, dtype, &scores, class_of, iou_threshold);
+    Ok(host::indices(&kept, &device))
+}
+
+/// The kept boxes, by decreasing score. An overlap is rounded to `dtype`.
+pub(crate) fn kept(
+    boxes: &[RotatedBox],
+    dtype: DType,
+    scores: &[f64],
+    class_of: impl Fn(usize) -> i128 + Sync,
+    iou_threshold: f64,
+) -> Vec<usize> {
+    let by_score = host::top_n(scores, (0..boxes.len()).collect(), usize::MAX);
     let candidate = |index: usize| Candidate {
         rotated: boxes[index],
         dtype,
         iou_threshold,
     };
-    let kept = suppressed_greedily::<Vec<RotatedBox>, _>(&by_score, candidate, class_of, usize::MAX);
-    Ok(host::indices(&kept, &device))
+    suppressed_greedily::<Vec<RotatedBox>, _>(&by_score, candidate, class_of, usize::MAX)
 }
 
 /// A box, the dtype of its IoUs, and the IoU above which a kept box suppresses it.

@@ -6,7 +6,7 @@ use onnx_ir::{GraphProto, ModelProto, NodeProto};
 use super::nodes::text;
 use crate::error::{Error, NodeId};
 use crate::operators::attributes::{Attributes, ORIGINAL_NAME};
-use crate::operators::own::suppression;
+use crate::operators::own::{rotated_suppression, suppression};
 use crate::operators::region::{self, Operator};
 use crate::read::node::{graphs, is};
 use crate::read::opset::{DOMAIN, is_default, version};
@@ -21,6 +21,11 @@ pub(super) fn prepare(model: &mut ModelProto) -> Result<(), Error> {
         refuse_in_bodies(node)?;
         if is(node, suppression::NAME) {
             suppression::check(&Attributes::of(node, default as usize), &node.input, node.output.len())?;
+            move_to(node, DOMAIN);
+            continue;
+        }
+        if is_rotated_suppression(node) {
+            rotated_suppression::check(&Attributes::of(node, 1), &node.input, node.output.len())?;
             move_to(node, DOMAIN);
             continue;
         }
@@ -66,6 +71,10 @@ fn operator(node: &NodeProto) -> Option<&'static Operator> {
     region::find(domain, &node.op_type)
 }
 
+fn is_rotated_suppression(node: &NodeProto) -> bool {
+    node.op_type == rotated_suppression::NAME && node.domain == rotated_suppression::OF
+}
+
 /// The name of a node in errors.
 fn original_name(node: &NodeProto) -> String {
     match (node.name.as_str(), node.output.first()) {
@@ -90,7 +99,7 @@ fn check(node: &NodeProto, operator: &Operator, version: usize) -> Result<(), Er
 fn refuse_in_bodies(node: &NodeProto) -> Result<(), Error> {
     fn refuse(graph: &GraphProto, around: &NodeId) -> Result<(), Error> {
         for node in &graph.node {
-            if operator(node).is_some() || is(node, "Resize") {
+            if operator(node).is_some() || is_rotated_suppression(node) || is(node, "Resize") {
                 return Err(Error::Node {
                     node: Box::new(NodeId::of(node)),
                     reason: format!("it is in the body of {around}, where burn-onnx takes no custom operator"),

@@ -125,7 +125,8 @@ def vendor_operators(graph, rule):
     def compute(self, *inputs, **_attributes):
         # What the node has, not what a schema would add.
         attributes = {entry.name: helper.get_attribute_value(entry) for entry in self.onnx_node.attribute}
-        return tuple(np.asarray(output, inputs[0].dtype) for output in rule(inputs, attributes))
+        return tuple(output if output.dtype == np.int64 else np.asarray(output, inputs[0].dtype)
+                     for output in rule(inputs, attributes))
 
     vendor = next(entry for entry in graph.nodes if entry.op_type == graph.operator)
     members = {"op_domain": vendor.domain, "_run": compute}

@@ -62,12 +62,12 @@ def roi_align(features, indices, boxes, output, scale, ratio, aligned, reduction
     return pooled
 
 
-def roi_align_rotated(features, rois, output, scale, ratio, aligned, clockwise):
+def roi_align_rotated(features, rois, output, scale, ratio, aligned, clockwise, at_least_a_pixel=False):
     """RoiAlign of rotated boxes: batch index, centre x, centre y, width, height, angle in radians."""
     pooled = np.zeros((len(rois), features.shape[1], *output))
     for row, (index, *box, angle) in enumerate(rois.astype(np.float64)):
         x_centre, y_centre, width, height = np.array(box) * np.float64(scale)
-        lengths = [height, width] if aligned else [max(height, 1), max(width, 1)]
+        lengths = [max(height, 1), max(width, 1)] if at_least_a_pixel or not aligned else [height, width]
         centre = np.array([y_centre, x_centre]) - 0.5 * aligned
         counts = [sample_count(length, elements, ratio) for length, elements in zip(lengths, output)]
         y, x = (sample_positions(-length / 2, length, elements, count)
@@ -119,6 +119,39 @@ def multi_level_roi_align(rois, features, output, strides, finest_scale, scale_f
         roi_align(features[level], rois[row:row + 1, 0], boxes[row:row + 1], output, 1 / strides[level], ratio, aligned,
                   reduction)
         for row, level in enumerate(levels)])
+
+
+def multi_level_rotated_roi_align(rois, features, output, strides, finest_scale, scale_factor, ratio, aligned,
+                                  clockwise):
+    """RoiAlign of rotated boxes `[K, 6]` on the level that the area of a box says. A box is at least a pixel long."""
+    rois = rois.astype(np.float64)
+    levels = np.clip(np.floor(np.log2(np.sqrt(rois[:, 3] * rois[:, 4]) / finest_scale + 1e-6)), 0, len(features) - 1)
+    if scale_factor > 0:
+        rois = rois * [1, 1, 1, scale_factor, scale_factor, 1]
+    return np.concatenate([np.zeros((0, features[0].shape[1], *output))] + [
+        roi_align_rotated(features[level], rois[row:row + 1], output, 1 / strides[level], ratio, aligned, clockwise, True)
+        for row, level in enumerate(levels.astype(int))])
+
+
+def nms_rotated(boxes, scores, iou_threshold, score_threshold):
+    """The image, the class and the box of each kept box. `boxes` are `[N, K, 5]`, with the angle in radians."""
+    from shapely import affinity, geometry
+
+    def turned(box):
+        x, y, width, height, angle = map(float, box)
+        whole = geometry.box(x - width / 2, y - height / 2, x + width / 2, y + height / 2)
+        return affinity.rotate(whole, angle, (x, y), use_radians=True)
+
+    rows = []
+    for image, index in np.ndindex(scores.shape[:2]):
+        shapes, kept = [turned(box) for box in boxes[image]], []
+        for at in np.argsort(-scores[image, index], kind="stable"):
+            overlaps = [shapes[at].intersection(shapes[other]).area for other in kept]
+            unions = [shapes[at].area + shapes[other].area - overlap for other, overlap in zip(kept, overlaps)]
+            if all(overlap <= iou_threshold * union for overlap, union in zip(overlaps, unions)):
+                kept.append(at)
+        rows += [[image, index, at] for at in kept if scores[image, index, at] > score_threshold]
+    return np.array(rows, np.int64).reshape(-1, 3)
 
 
 def enlarged(boxes, factor):

@@ -4,6 +4,7 @@ README.md lists their attributes, and where these are documented.
 """
 
 import numpy as np
+from onnx import TensorProto
 
 import reference
 from graph import Graph, by_rule, node, openvino_run, with_constants
@@ -92,6 +93,49 @@ def multi_level_roi_align(name, **attributes):
     return Graph(name, "MMCVMultiLevelRoiAlign", [align], {**maps, "rois": rois}, domain="mmdeploy",
                  free={("rois", 0): "regions"}, run=by_rule(multi_level_rule),
                  runs={"no_region": {"rois": NO_ROI}, "two_empty_levels": {"rois": rois[:2]}})
+
+
+def multi_level_rotated_rule(inputs, attributes):
+    rois, *features = inputs
+    output = attributes.get("output_height", 7), attributes.get("output_width", 7)
+    yield reference.multi_level_rotated_roi_align(
+        rois, features, output, attributes["featmap_strides"], attributes.get("finest_scale", 56),
+        attributes.get("roi_scale_factor", -1), attributes.get("sampling_ratio", 2), attributes.get("aligned", 0),
+        attributes.get("clockwise", 0))
+
+
+def multi_level_rotated_roi_align(name, **attributes):
+    random = random_of(name)
+    maps = pyramid_of(random, 3)
+    attributes = {"featmap_strides": [4.0, 8.0, 16.0], **attributes}
+    boxes = boxes_of_all_levels(random, attributes.get("finest_scale", 56), 3, (64, 96))
+    centres, lengths = (boxes[:, :2] + boxes[:, 2:]) / 2, boxes[:, 2:] - boxes[:, :2]
+    # A box of the second level that is narrower than a pixel of its map.
+    lengths[0] = 6, lengths[2].prod() / 6
+    columns = [indices_of(random, len(boxes))[:, None], centres, lengths, random.uniform(-3, 3, (len(boxes), 1))]
+    rois = np.concatenate(columns, axis=1, dtype=np.float32)
+    align = node("MMCVMultiLevelRotatedRoiAlign", ["rois", *maps], ["pooled"], "mmdeploy", **attributes)
+    return Graph(name, "MMCVMultiLevelRotatedRoiAlign", [align], {**maps, "rois": rois}, domain="mmdeploy",
+                 free={("rois", 0): "regions"}, run=by_rule(multi_level_rotated_rule),
+                 runs={"no_region": {"rois": np.zeros((0, 6), np.float32)}, "two_empty_levels": {"rois": rois[-2:]}})
+
+
+def nms_rotated_rule(inputs, attributes):
+    yield reference.nms_rotated(*inputs, attributes["iou_threshold"], attributes["score_threshold"])
+
+
+def nms_rotated(name, **attributes):
+    """Two pictures and three classes."""
+    random = random_of(name)
+    boxes = [random.uniform(0, 40, (2, 24, 2)), random.uniform(8, 40, (2, 24, 2)), random.uniform(-3, 3, (2, 24, 1))]
+    scores = random.permutation(np.linspace(0.02, 0.98, 2 * 3 * 24)).reshape(2, 3, 24)
+    inputs = {"boxes": np.concatenate(boxes, axis=2, dtype=np.float32), "scores": scores.astype(np.float32)}
+    suppression = node("NMSRotated", ["boxes", "scores"], ["kept"], "mmdeploy", **attributes)
+    runs = {"no_box": {"boxes": inputs["boxes"][:, :0], "scores": inputs["scores"][:, :, :0]},
+            "one_box": {"boxes": inputs["boxes"][:, :1], "scores": inputs["scores"][:, :, :1]}}
+    return Graph(name, "NMSRotated", [suppression], inputs, domain="mmdeploy", outputs=["kept"],
+                 output_type=TensorProto.INT64, free={("boxes", 1): "boxes", ("scores", 2): "boxes"}, runs=runs,
+                 run=by_rule(nms_rotated_rule))
 
 
 def trt_roi_align_rule(inputs, attributes):
@@ -183,6 +227,11 @@ def mmcv_graphs():
     yield multi_level_roi_align("mmdeploy_multi_level_roi_align_adaptive_max", output_height=2, output_width=3,
                                 pool_mode=0, sampling_ratio=0, roi_scale_factor=-1.0, finest_scale=16, aligned=0)
     yield multi_level_roi_align("mmdeploy_multi_level_roi_align_defaults")
+    yield multi_level_rotated_roi_align("mmdeploy_multi_level_rotated_roi_align", output_height=3, output_width=2,
+                                        clockwise=1, roi_scale_factor=1.5, finest_scale=16, aligned=1)
+    yield multi_level_rotated_roi_align("mmdeploy_multi_level_rotated_roi_align_adaptive", output_height=2,
+                                        output_width=3, sampling_ratio=0, finest_scale=16)
+    yield nms_rotated("mmdeploy_nms_rotated", iou_threshold=0.3, score_threshold=0.2)
 
 
 def trt_graphs():

@@ -7,6 +7,7 @@ pub(crate) mod indexing;
 pub(crate) mod keypoints;
 mod operator;
 pub(crate) mod resize;
+pub(crate) mod rotated_suppression;
 pub(crate) mod shaping;
 pub(crate) mod sizes;
 pub(crate) mod suppression;
@@ -18,7 +19,7 @@ use crate::read::opset::DOMAIN;
 use shaping::Shaping;
 
 /// All of them.
-pub(crate) const ALL: [&dyn OwnOperator; 16] = [
+pub(crate) const ALL: [&dyn OwnOperator; 17] = [
     &batched_suppression::BatchedSuppression,
     &extremes::Extremes::ReduceMax,
     &extremes::Extremes::ReduceMin,
@@ -27,6 +28,7 @@ pub(crate) const ALL: [&dyn OwnOperator; 16] = [
     &keypoints::Keypoints,
     &resize::Resizing::Resize,
     &resize::Resizing::Upsample,
+    &rotated_suppression::RotatedSuppression,
     &Shaping::Expand,
     &Shaping::Flatten,
     &Shaping::Reshape,

@@ -30,6 +30,14 @@ pub(super) const OPERATORS: &[Operator] = &[
         inputs: 2..=1 + MAXIMUM_LEVELS,
         ..operator("mmdeploy", "MMCVMultiLevelRoiAlign", multi_level_roi_align)
     },
+    Operator {
+        inputs: 2..=1 + MAXIMUM_LEVELS,
+        ..operator(
+            "mmdeploy",
+            "MMCVMultiLevelRotatedRoiAlign",
+            multi_level_rotated_roi_align,
+        )
+    },
 ];
 
 fn roi_align(attributes: &Attributes, _inputs: usize) -> Result<Call, Error> {
@@ -143,6 +151,66 @@ fn multi_level_roi_align(attributes: &Attributes, inputs: usize) -> Result<Call,
                     &burn_roi_rois,
                     &burn_roi_scales,
                     burn_roi_attributes,
+                )
+            }}
+        },
+    ))
+}
+
+fn multi_level_rotated_roi_align(attributes: &Attributes, inputs: usize) -> Result<Call, Error> {
+    attributes.only(&[
+        "output_height",
+        "output_width",
+        "clockwise",
+        "sampling_ratio",
+        "roi_scale_factor",
+        "finest_scale",
+        "featmap_strides",
+        "aligned",
+    ])?;
+    let height = attributes.size("output_height", Some(7))?;
+    let width = attributes.size("output_width", Some(7))?;
+    let clockwise = attributes.flag("clockwise", false)?;
+    let samples = attributes.samples("sampling_ratio", 2)?;
+    let scale = attributes.within("finest_scale", attributes.int("finest_scale", Some(56))?, 1..=1 << 16)?;
+    let aligned = attributes.flag("aligned", false)?;
+    let factor = attributes.finite("roi_scale_factor", -1.0)?;
+    let factor = if factor > 0.0 { factor } else { 1.0 };
+    let strides = attributes.scales("featmap_strides", inputs - 1)?;
+    let output = vec![None, None, Some(height), Some(width)];
+    Ok(Call::of_pyramid(
+        Input::float("rois", 2),
+        inputs - 1,
+        output,
+        move |boxes, maps| {
+            let enlarged = (factor != 1.0).then(|| {
+                quote! {
+                    let burn_roi_factors = burn::tensor::Tensor::<2>::from_floats(
+                        [[1.0, 1.0, 1.0, #factor, #factor, 1.0]],
+                        &burn_roi_boxes.device(),
+                    );
+                    let burn_roi_dtype = burn_roi_boxes.dtype();
+                    let burn_roi_boxes = burn_roi_boxes.mul(burn_roi_factors.cast(burn_roi_dtype));
+                }
+            });
+            quote! {{
+                let burn_roi_attributes = burn_roi::mmcv::MultiLevelRotatedRoiAlign::new(alloc::vec![#(#strides),*])
+                    .with_output_size([#height, #width])
+                    .with_sampling_ratio(#samples)
+                    .with_finest_scale(#scale)
+                    .with_roi_scale_factor(#factor)
+                    .with_aligned(#aligned)
+                    .with_clockwise(#clockwise);
+                let burn_roi_boxes = #boxes;
+                #enlarged
+                let (burn_roi_scales, burn_roi_pyramid) =
+                    (burn_roi_attributes.scales(), burn_roi_attributes.pyramid());
+                burn_roi::multi_scale_pool(
+                    alloc::vec![#(#maps),*],
+                    &burn_roi::RotatedRois::from_index_first(burn_roi_boxes),
+                    &burn_roi_scales,
+                    burn_roi::RoiAlignRotatedConfig::from(burn_roi_attributes),
+                    burn_roi_pyramid,
                 )
             }}
         },

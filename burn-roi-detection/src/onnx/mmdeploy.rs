@@ -1,0 +1,97 @@
+//! mmdeploy's `NMSRotated`, as its code for onnxruntime describes it. Its operators of regions are in
+//! [`burn_roi::mmcv`].
+
+use burn::tensor::{Int, Tensor, TensorData};
+
+use crate::boxes::upcast_dtype;
+use crate::error::DetectionError;
+use crate::forms::blocking_forms;
+use crate::rotated::{kept, read};
+use crate::{arguments, host};
+use burn_roi::{AngleConvention, config};
+
+config! {
+/// The attributes of `NMSRotated`.
+#[derive(Debug, PartialEq)]
+pub struct NmsRotated {
+    /// A box is suppressed where its IoU with a kept box is above this.
+    pub iou_threshold: f32,
+    /// A box is left out unless its score is above this.
+    pub score_threshold: f32,
+}
+}
+
+blocking_forms! {
+/// mmdeploy's `NMSRotated`: NMS of rotated boxes for each class of each image.
+///
+/// - `boxes`: `[N, K, 5]`, of N images, each `[cx, cy, w, h, angle]` in any unit, and the angle in radians. Whether it
+///   turns a box clockwise does not matter, since the overlap of two boxes is the same.
+/// - `scores`: `[N, C, K]`: the scores of an image's boxes for each of C classes.
+/// - Both are of any float dtype. They are read back to the host, which computes as
+///   [`nms_rotated`](crate::nms_rotated()) does.
+/// - Returns `[M, 3]`, the image, the class and the box of each kept one, in the device's integer dtype. They are
+///   ordered by image, then by class, then by decreasing score. Of equal scores the lower index of the box comes first.
+///
+/// ```
+/// use burn::tensor::{Device, Tensor};
+/// use burn_roi_detection::onnx::mmdeploy;
+///
+/// let device = Device::default();
+/// let boxes = Tensor::<3>::from_floats([[[5.0, 5.0, 8.0, 2.0, 0.8], [5.0, 5.0, 8.0, 2.0, 0.9]]], &device);
+/// let scores = Tensor::<3>::from_floats([[[0.6, 0.9], [0.4, 0.1]]], &device);
+/// let kept = mmdeploy::nms_rotated(boxes, scores, &mmdeploy::NmsRotated::new(0.5, 0.3));
+/// assert_eq!(kept.try_into_vec_as::<i32>().unwrap(), [0, 0, 1, 0, 1, 0]);
+/// ```
+pub fn nms_rotated(boxes: Tensor<3>, scores: Tensor<3>, options: &NmsRotated) -> Tensor<2, Int>;
+}
+
+/// [`nms_rotated`] that awaits the device.
+/// A WebGPU device in a browser can be read in this form only.
+///
+/// # Errors
+///
+/// - `RoiError::Shape`: `boxes` is not `[N, K, 5]`, or `scores` is not `[N, C, K]`.
+/// - `RoiError::Device`: `scores` is on another device than `boxes`.
+/// - `RoiError::Option`: `iou_threshold` is NaN.
+/// - [`DetectionError::RotatedBoxNotFinite`]: a box has a coordinate, a size or an angle that is NaN or infinite.
+pub async fn nms_rotated_async(
+    boxes: Tensor<3>,
+    scores: Tensor<3>,
+    options: &NmsRotated,
+) -> Result<Tensor<2, Int>, DetectionError> {
+    let [images, count, columns] = boxes.dims();
+    if columns != 5 {
+        return Err(arguments::shape("boxes", &boxes.dims(), "[N, K, 5]"));
+    }
+    let [of_images, classes, of_boxes] = scores.dims();
+    if [of_images, of_boxes] != [images, count] {
+        let expected = "[N, C, K], with N and K of `boxes`";
+        return Err(arguments::shape("scores", &scores.dims(), expected));
+    }
+    arguments::device("scores", &scores.device(), "boxes", &boxes.device())?;
+    arguments::not_nan("iou_threshold", options.iou_threshold.into())?;
+    let (device, dtype) = (boxes.device(), upcast_dtype(boxes.dtype()));
+    let mut rows: Vec<i64> = Vec::new();
+    if images * count * classes > 0 {
+        let boxes = read(
+            "boxes",
+            &boxes.reshape([images * count, 5]),
+            AngleConvention::RADIANS_CLOCKWISE,
+        )
+        .await?;
+        let scores = host::read_floats(&scores).await?;
+        for (at, scores) in scores.chunks(count).enumerate() {
+            let (image, class) = (at / classes, at % classes);
+            let boxes = &boxes[image * count..(image + 1) * count];
+            let mut of_class = kept(boxes, dtype, scores, |_| 0, options.iou_threshold.into());
+            of_class.retain(|&index| scores[index] > options.score_threshold.into());
+            rows.extend(
+                of_class
+                    .into_iter()
+                    .flat_map(|index| [image, class, index].map(|index| index as i64)),
+            );
+        }
+    }
+    let found = rows.len() / 3;
+    Ok(Tensor::from_data(TensorData::new(rows, [found, 3]), &device))
+}
