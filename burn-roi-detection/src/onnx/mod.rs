@@ -8,6 +8,7 @@ pub mod mmdeploy;
 mod non_max_suppression;
 mod resize;
 mod shapes;
+mod softmax;
 pub mod tensorrt;
 mod top_k;
 
@@ -20,4 +21,5 @@ pub use resize::{
     AspectRatioPolicy, NearestMode, Resize, ResizeMode, ResizeTo, ResizeTransformation, resize, try_resize,
 };
 pub use shapes::{expand, flatten, reshape, squeeze, unsqueeze};
+pub use softmax::{log_softmax_of_all_from, softmax_of_all_from};
 pub use top_k::{top_k, top_k_async, try_top_k};

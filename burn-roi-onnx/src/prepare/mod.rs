@@ -46,11 +46,12 @@ pub fn prepare(bytes: &[u8], folder: Option<&Path>) -> Result<Vec<u8>, Error> {
 
 pub(crate) fn rewrite(model: &mut ModelProto, settings: &Settings) -> Result<(), Error> {
     let version = read::opset::version(model, "").and_then(|version| usize::try_from(version).ok());
+    let version = version.unwrap_or_default();
     if let Some(graph) = model.graph.as_mut() {
         input_sizes::fix(graph, &settings.sizes)?;
         names::make_unique(graph)?;
         let known = fold::fold(graph);
-        limits::check(graph, &known, version.unwrap_or_default())?;
+        limits::check(graph, &known, version)?;
         torchvision::batched_suppression::replace(graph);
         torchvision::paste_masks::replace(graph);
         torchvision::keypoints::replace(graph);
@@ -59,6 +60,7 @@ pub(crate) fn rewrite(model: &mut ModelProto, settings: &Settings) -> Result<(),
             torchvision::pyramid::join(graph);
         }
         substitute::shaping(graph, &known);
+        substitute::softmax_of_axes(graph, &known, version);
         without_elements::to_own(graph, &known);
         without_elements::default_epsilon(graph);
         substitute::to_own(graph);

@@ -5,9 +5,10 @@ use std::collections::{HashMap, HashSet};
 use onnx_ir::{GraphProto, NodeProto, TensorProto, ValueInfoProto};
 
 use super::fold::{Known, Scope};
+use super::nodes::int;
 use super::region_operators::move_to;
 use crate::operators::own::shaping::Shaping;
-use crate::operators::own::{OwnOperator, sizes, top_k};
+use crate::operators::own::{OwnOperator, sizes, softmax, top_k};
 use crate::read::node::{NodeAttributes, is};
 use crate::read::opset::{DOMAIN, is_default};
 use crate::read::tensor::element;
@@ -117,6 +118,25 @@ pub(super) fn to_own(graph: &mut GraphProto) {
     let moves = |node: &NodeProto| [top_k::NAME, "Resize", "Upsample"].iter().any(|name| is(node, name));
     for node in graph.node.iter_mut().filter(|node| moves(node)) {
         move_to(node, DOMAIN);
+    }
+}
+
+/// Moves `Softmax` and `LogSoftmax` of a version in which they are about more than one axis, unless the first of these
+/// axes is the last one of the input.
+pub(super) fn softmax_of_axes(graph: &mut GraphProto, known: &Scope, version: usize) {
+    if version >= softmax::OF_ONE_AXIS {
+        return;
+    }
+    let of_this = |node: &NodeProto| is(node, "Softmax") || is(node, "LogSoftmax");
+    for node in graph.node.iter_mut().filter(|node| of_this(node)) {
+        let axis = node.int("axis", 1);
+        let rank = node.input.first().and_then(|name| known.get(name)?.rank());
+        let last = axis == -1 || rank.is_some_and(|rank| axis == rank as i64 - 1);
+        if !last {
+            move_to(node, DOMAIN);
+        } else if node.attribute("axis").is_none() {
+            node.attribute.push(int("axis", axis));
+        }
     }
 }
 

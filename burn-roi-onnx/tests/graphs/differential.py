@@ -298,6 +298,72 @@ def counts():
     return sheet
 
 
+def old(opset):
+    """The nodes of detectors of opsets 10 to 12, as maskrcnn-benchmark's and its time's exporters write them."""
+    inputs = {"x": numbers_of("old", (3, 4)), "maps": numbers_of("old_maps", (1, 4, 6, 7)),
+              "pooled": numbers_of("pooled", (3, 4, 2, 2)), "labels": np.array([1, 0, 2]),
+              # Boxes of two pictures in one tensor; -1 pads the second one's.
+              "padded": np.float32([[0, 1, 2, 30, 20], [1, 5, 5, 25, 40], [0, 4, 0, 20, 20], [1, -1, -1, -1, -1]])}
+    free = {("x", 0): "regions", ("pooled", 0): "regions", ("labels", 0): "regions", ("padded", 0): "boxes"}
+    runs = {name: {key: inputs[key][:count] for key in ["x", "pooled", "labels", "padded"]}
+            for name, count in [("one", 1), ("none", 0)]}
+    sheet = Sheet(f"old_{opset}", "Scatter", opset, inputs, free, runs)
+    sheet.add("probabilities", ["x"], operator="Softmax", axis=1)
+    # Before opset 13, all axes from `axis` on are one.
+    sheet.add("of_two_axes", ["maps"], operator="Softmax", axis=2)
+    sheet.add("of_all", ["maps"], operator="Softmax")
+    sheet.add("logarithms", ["maps"], operator="LogSoftmax", axis=2)
+    sheet.add("columns", ["x"], outputs=2, operator="Split", axis=1, split=[1, 3])
+    sheet.add("column", ["labels"], operator="Unsqueeze", axes=[1])
+    sheet.add("row", ["x"], operator="Unsqueeze", axes=[0, 3])
+    sheet.add("first", ["row"], operator="Squeeze", axes=[0])
+    sheet.add("rows_scattered", ["table", "i", "x_rows"], {
+        "table": np.zeros((5, 4), np.float32), "i": np.array([[4, 0, 1, 2], [0, 3, 2, 1]]),
+        "x_rows": numbers_of("x_rows", (2, 4))}, operator="Scatter" if opset < 11 else "ScatterElements", axis=0)
+    sheet.add("sums", ["pooled"], operator="ReduceSum", axes=[2, 3], keepdims=0)
+    sheet.add("largest", ["x"], operator="ReduceMax", axes=[1], keepdims=1)
+    sheet.add("pixels", ["maps", "sizes"], {"sizes": np.float32([1, 1, 2, 2])},
+              operator="Upsample" if opset < 10 else "Resize", mode="nearest") if opset < 11 else None
+    sheet.add("ceiling", ["maps"], operator="MaxPool", kernel_shape=[3, 3], strides=[2, 2], ceil_mode=1)
+    sheet.add("mean", ["maps"], operator="AveragePool", kernel_shape=[3, 3], pads=[1, 1, 1, 1], count_include_pad=1)
+    sheet.add("mean_of_pixels", ["maps"], operator="AveragePool", kernel_shape=[3, 3], pads=[1, 1, 1, 1])
+    if opset < 11:
+        sheet.add("clipped", ["x"], operator="Clip", min=-0.5, max=1.25)
+        sheet.add("padded_map", ["maps"], operator="Pad", pads=[0, 0, 1, 0, 0, 0, 0, 2], value=0.5)
+    sheet.add("every_second", ["maps", "from", "to", "axis", "step"], {
+        "from": np.array([6]), "to": np.array([-100]), "axis": np.array([-1]), "step": np.array([-2])},
+        operator="Slice")
+    # Pictures and boxes from one tensor of floats, and the rows that are none.
+    constants = {"picture": np.array(0), "box": np.array([1, 2, 3, 4]), "none": np.float32([-1])}
+    sheet.constants |= constants
+    sheet.nodes += [node("Gather", ["padded", "picture"], ["numbers"], axis=1),
+                    node("Cast", ["numbers"], ["pictures"], to=TensorProto.INT64),
+                    node("Gather", ["padded", "box"], ["boxes"], axis=1),
+                    node("Gather", ["two_maps", "pictures"], ["their_maps"], axis=0),
+                    node("Concat", ["maps", "maps"], ["two_maps"], axis=0)]
+    sheet.nodes.insert(-2, sheet.nodes.pop())
+    sheet.add("aligned", ["two_maps", "boxes", "pictures"], operator="RoiAlign", output_height=2, output_width=2,
+              spatial_scale=0.125, sampling_ratio=2)
+    sheet.add("of_pictures", ["their_maps"], operator="GlobalAveragePool")
+    sheet.nodes += [node("Gather", ["padded", "one"], ["left"], axis=1), node("Greater", ["left", "none"], ["is_box"]),
+                    node("NonZero", ["is_box"], ["found"]), node("Transpose", ["found"], ["rows"], perm=[1, 0])]
+    sheet.constants["one"] = np.array(1)
+    sheet.add("row_numbers", ["rows"], operator="Squeeze", axes=[1])
+    sheet.add("found_boxes", ["boxes", "row_numbers"], operator="Gather", axis=0)
+    sheet.constants |= {"most": np.array([10]), "iou": np.float32([0.5]), "least": np.float32([-9])}
+    sheet.nodes += [node("Unsqueeze", ["found_boxes"], ["of_one_picture"], axes=[0]),
+                    node("Gather", ["numbers", "row_numbers"], ["scores"], axis=0),
+                    node("Unsqueeze", ["scores"], ["of_one_class"], axes=[0, 1])]
+    sheet.add("kept", ["of_one_picture", "of_one_class", "most", "iou", "least"], operator="NonMaxSuppression")
+    sheet.add("best", ["x", "k"], {"k": np.array([2])}, 2, operator="TopK", axis=1)
+    sheet.add("index", ["x"], operator="ArgMax", axis=1, keepdims=0)
+    sheet.add("filled", ["shape"], {"shape": np.array([2, 3])}, operator="ConstantOfShape")
+    sheet.add("equal", ["labels", "two"], {"two": np.array([2])}, operator="Equal")
+    sheet.add("gemm", ["x", "w", "b"], {"w": numbers_of("w", (5, 4)), "b": numbers_of("b", (5,))}, operator="Gemm",
+              transB=1, alpha=0.5, beta=2.0)
+    return sheet
+
+
 def refused():
     """Nodes that the import must refuse, each in a graph of its own."""
     x = {"x": numbers_of("refused", (1, 2, 5, 6))}
@@ -324,6 +390,8 @@ def one(name, operator, opset, given, inputs, constants=None, **attributes):
 def graphs():
     yield from refused()
     yield counts()
+    yield old(10)
+    yield old(12)
     yield pad_2()
     yield pad(13)
     yield pad(18)

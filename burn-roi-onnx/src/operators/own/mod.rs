@@ -10,6 +10,7 @@ pub(crate) mod resize;
 pub(crate) mod rotated_suppression;
 pub(crate) mod shaping;
 pub(crate) mod sizes;
+pub(crate) mod softmax;
 pub(crate) mod suppression;
 pub(crate) mod top_k;
 
@@ -19,7 +20,7 @@ use crate::read::opset::DOMAIN;
 use shaping::Shaping;
 
 /// All of them.
-pub(crate) const ALL: [&dyn OwnOperator; 17] = [
+pub(crate) const ALL: [&dyn OwnOperator; 19] = [
     &batched_suppression::BatchedSuppression,
     &extremes::Extremes::ReduceMax,
     &extremes::Extremes::ReduceMin,
@@ -35,6 +36,8 @@ pub(crate) const ALL: [&dyn OwnOperator; 17] = [
     &Shaping::Squeeze,
     &Shaping::Unsqueeze,
     &sizes::Sizes,
+    &softmax::Softmax::Softmax,
+    &softmax::Softmax::LogSoftmax,
     &suppression::Suppression,
     &top_k::TopK,
 ];
