@@ -216,6 +216,10 @@ def mmcv_graphs():
     yield mmcv_roi_align("mmcv_roi_align_adaptive", sampling_ratio=0, aligned=0)
     yield mmcv_roi_align("mmcv_roi_align_max", mode="max")
     yield with_constants(mmcv_roi_align("mmcv_roi_align_constant_rois"), "rois")
+    # As converters to half precision write it: the map in f16, and the boxes in f32.
+    mixed = mmcv_roi_align("mmcv_roi_align_mixed")
+    mixed.inputs["features"] = mixed.inputs["features"].astype(np.float16)
+    yield mixed
     yield mmcv_roi_align("mmdeploy_roi_align", "mmdeploy", [node("Relu", ["features"], ["positive"])])
     yield mmcv_roi_align_rotated("mmcv_roi_align_rotated")
     yield mmcv_roi_align_rotated("mmcv_roi_align_rotated_clockwise", clockwise=1, sampling_ratio=0)

@@ -3,7 +3,7 @@
 use burn_onnx::ext::proc_macro2::TokenStream;
 use burn_onnx::ext::quote::quote;
 use burn_onnx::ext::{
-    ArgType, Argument, CodegenContext, CustomNode, CustomOp, OpsetRange, ProcessError, TensorType, arg_to_ident,
+    ArgType, Argument, CodegenContext, CustomNode, CustomOp, DType, OpsetRange, ProcessError, TensorType, arg_to_ident,
 };
 
 use super::operator::{Call, Input, Kind, Operator};
@@ -75,18 +75,19 @@ fn output_types(call: &Call, node: &CustomNode) -> Vec<ArgType> {
 pub(crate) fn check_inputs(operator: &Operator, node: &CustomNode) -> Result<Call, Error> {
     let call = call(operator, node)?;
     let attributes = Attributes::of_custom(node);
-    let mut float = None;
-    for (argument, expected) in node.inputs.iter().zip(&call.inputs) {
+    let of_features = dtype_of(&node.inputs[call.features]);
+    for (at, (argument, expected)) in node.inputs.iter().zip(&call.inputs).enumerate() {
         if !fits(argument, expected) {
             return Err(attributes.wrong_input(expected.name, argument.to_string(), describe(expected)));
         }
-        if expected.kind == Kind::Float {
-            let dtype = argument.ty.elem_type();
-            let first = *float.get_or_insert(dtype);
-            if dtype != first {
-                let expected_dtype = format!("of {first:?}, as the first input is");
-                return Err(attributes.wrong_input(expected.name, format!("of {dtype:?}"), expected_dtype));
-            }
+        // Converters to half precision leave coordinates in f32.
+        let is_map = at == call.features || expected.name == call.inputs[call.features].name;
+        let may_be_f32 = !is_map && matches!(of_features, DType::F16 | DType::BF16);
+        let dtype = dtype_of(argument);
+        if expected.kind == Kind::Float && dtype != of_features && !(may_be_f32 && dtype == DType::F32) {
+            let or_f32 = if may_be_f32 { " or of F32" } else { "" };
+            let expected_dtype = format!("of {of_features:?}, as the feature map is{or_f32}");
+            return Err(attributes.wrong_input(expected.name, format!("of {dtype:?}"), expected_dtype));
         }
     }
     Ok(call)
