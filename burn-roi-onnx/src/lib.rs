@@ -27,10 +27,15 @@
 //! | `""` (ONNX) | `NonMaxSuppression` 10 and 11 | `onnx::non_max_suppression` |
 //! | `""` (ONNX) | `TopK` | `onnx::top_k` |
 //! | `""` (ONNX) | `Resize` 10 to 19, `Upsample` 7 and 9 | `onnx::resize` |
+//! | `""` (ONNX) | `GatherND`, `ScatterND` | `onnx::gather_nd`, `onnx::scatter_nd` |
+//! | `""` (ONNX) | `ReduceMax`, `ReduceMin` | `onnx::extreme` |
+//! | `""` (ONNX) | `Softmax` and `LogSoftmax` before 13 | `onnx::softmax_of_all_from`, `log_…` |
 //! | `com.microsoft` | `CropAndResize` | `crop_and_resize`, `onnx::CropAndResize` |
 //! | `mmcv`, `mmdeploy` | `MMCVRoiAlign` | `roi_align`, `mmcv::RoiAlign` |
 //! | `mmcv`, `mmdeploy` | `MMCVRoIAlignRotated` | `roi_align_rotated`, `mmcv::RoiAlignRotated` |
 //! | `mmdeploy` | `MMCVMultiLevelRoiAlign` | `multi_scale_roi_align`, `mmcv::MultiLevelRoiAlign` |
+//! | `mmdeploy` | `MMCVMultiLevelRotatedRoiAlign` | `multi_scale_pool`, `mmcv::MultiLevelRotatedRoiAlign` |
+//! | `mmdeploy` | `NMSRotated` | `onnx::mmdeploy::nms_rotated` |
 //! | `""`, `trt.plugins` | `ROIAlign_TRT` | `roi_align`, `onnx::RoiAlign16` |
 //! | `""`, `trt.plugins` | `CropAndResize`, `CropAndResizeDynamic`, `CropAndResize_TRT` | `tensorrt::CropAndResize` |
 //! | `""`, `trt.plugins` | `PyramidROIAlign_TRT` | `tensorrt::PyramidRoiAlign` |
@@ -132,7 +137,7 @@ impl Input {
 }
 
 /// Registers the operators that [`input`](crate::input()) writes into a model: the region operators,
-/// `NonMaxSuppression`, `TopK`, `Resize`, `Expand`, `Reshape`, and those that replace loops and branches.
+/// those that Burn refuses for tensors without elements, `TopK`, `Resize`, and those that replace loops and branches.
 ///
 /// # Panics
 ///

@@ -1,5 +1,5 @@
-//! ONNX `Expand`, `Reshape`, `Flatten`, `Unsqueeze` and `Squeeze` for tensors without elements, which a picture without regions has. Burn's
-//! own refuse them.
+//! ONNX `Expand`, `Reshape`, `Flatten`, `Unsqueeze` and `Squeeze` for tensors without elements, which a picture without
+//! regions has. Burn's own refuse them.
 
 use burn::tensor::Tensor;
 use burn::tensor::kind::Basic;

@@ -83,8 +83,8 @@ def numbers_of(name, shape, dtype=np.float32):
 
 
 def pad(opset):
-    inputs = {"x": numbers_of("pad", (2, 3, 5, 4)), "whole": np.arange(-6, 6).reshape(3, 4), "value": np.array(1.5, np.float32),
-              "pads": np.array([0, 1, 2, 0, 0, 0, 1, 3])}
+    inputs = {"x": numbers_of("pad", (2, 3, 5, 4)), "whole": np.arange(-6, 6).reshape(3, 4),
+              "value": np.array(1.5, np.float32), "pads": np.array([0, 1, 2, 0, 0, 0, 1, 3])}
     sheet = Sheet(f"pad_{opset}", "Pad", opset, inputs)
     pads = np.array([0, 0, 1, 2, 0, 1, 3, 0])
     for mode in ["constant", "edge", "reflect"]:
@@ -131,8 +131,9 @@ def gather_nd(opset):
 def scatter(opset):
     inputs = {"x": numbers_of("scatter", (2, 3, 4)), "whole": np.arange(24).reshape(2, 3, 4) * 2**33,
               "row_indices": np.array([[0, -1], [1, 0]]), "rows": numbers_of("rows", (2, 4)),
-              "elements": numbers_of("elements", (2, 2, 4)), "positions": random_of("positions").integers(-3, 3, (2, 2, 4)),
-              "last": np.array([[[1, 0, 3], [0, 2, 1]], [[-1, 0, 1], [3, 2, -4]]]), "some": numbers_of("some", (2, 2, 3)),
+              "elements": numbers_of("elements", (2, 2, 4)),
+              "positions": random_of("positions").integers(-3, 3, (2, 2, 4)), "some": numbers_of("some", (2, 2, 3)),
+              "last": np.array([[[1, 0, 3], [0, 2, 1]], [[-1, 0, 1], [3, 2, -4]]]),
               "flags": numbers_of("flags", (2, 3, 4)) > 0}
     distinct = np.array([[[0, 2, 1, -1], [1, 0, 2, 0]], [[2, 1, 0, 1], [-3, 0, 1, -1]]])
     sheet = Sheet(f"scatter_{opset}", "ScatterND", opset, inputs)
@@ -192,29 +193,6 @@ def top_k():
     return sheet
 
 
-def resize(opset):
-    x = numbers_of("resize", (1, 2, 5, 6))
-    whole = (np.arange(60).reshape(1, 2, 5, 6) * 7 % 61).astype(np.int32)
-    sheet = Sheet(f"resize_variants_{opset}", "Resize", opset, {"x": x, "whole": whole, "bytes": whole.astype(np.uint8)})
-    sizes = {"sizes": np.array([1, 2, 4, 3])}
-    larger = {"sizes": np.array([1, 2, 8, 9])}
-    sheet.add("whole_nearest", ["whole", "", "", "sizes"], larger, mode="nearest")
-    sheet.add("bytes_nearest", ["bytes", "", "", "sizes"], larger, mode="nearest")
-    sheet.add("whole_linear", ["whole", "", "", "sizes"], larger, mode="linear")
-    if opset >= 18:
-        for mode in ["linear", "cubic"]:
-            sheet.add(f"antialias_{mode}", ["x", "", "", "sizes"], sizes, mode=mode, antialias=1)
-            sheet.add(f"antialias_{mode}_larger", ["x", "", "", "sizes"], larger, mode=mode, antialias=1)
-            sheet.add(f"antialias_{mode}_excluded", ["x", "", "", "sizes"], sizes, mode=mode, antialias=1,
-                      exclude_outside=1)
-            sheet.add(f"antialias_{mode}_corners", ["x", "", "", "sizes"], sizes, mode=mode, antialias=1,
-                      coordinate_transformation_mode="align_corners")
-        sheet.add("not_smaller", ["x", "", "", "sizes"], {"sizes": np.array([7, 9])}, axes=[-2, -1],
-                  keep_aspect_ratio_policy="not_smaller", mode="linear")
-        sheet.add("axes_swapped", ["x", "", "scales"], {"scales": np.float32([1.5, 2])}, axes=[3, 2])
-    return sheet
-
-
 def counts():
     """Operators of detectors for three regions, one and none."""
     inputs = {"x": numbers_of("counts", (3, 4)), "scores": numbers_of("scores", (3,)),
@@ -245,18 +223,18 @@ def counts():
     sheet.add("turned", ["x"], operator="Transpose", perm=[1, 0])
     sheet.add("joined", ["x", "x"], operator="Concat", axis=0)
     sheet.add("joined_columns", ["x", "x"], operator="Concat", axis=1)
-    sheet.add("sliced", ["x", "from", "to", "axis"], {"from": np.array([1]), "to": np.array([3]), "axis": np.array([1])},
-              operator="Slice")
-    sheet.add("first_rows", ["x", "from", "to", "axis"], {"from": np.array([0]), "to": np.array([2]), "axis": np.array([0])},
-              operator="Slice")
+    for name, ends in {"sliced": (1, 3, 1), "first_rows": (0, 2, 0)}.items():
+        ends = {key: np.array([value]) for key, value in zip(["from", "to", "axis"], ends)}
+        sheet.add(name, ["x", *ends], ends, operator="Slice")
     sheet.add("every_second", ["x", "from", "to", "axis", "step"], {
         "from": np.array([0]), "to": np.array([4]), "axis": np.array([1]), "step": np.array([2])}, operator="Slice")
     sheet.add("table_rows", ["table", "labels"], {"table": numbers_of("table", (5, 4))}, operator="Gather", axis=0)
     sheet.add("columns", ["x", "i"], {"i": np.array([3, 0])}, operator="Gather", axis=1)
     sheet.add("one_column", ["x", "i"], {"i": np.array(2)}, operator="Gather", axis=1)
     sheet.add("scores_of_labels", ["x", "integers_column"], operator="GatherElements", axis=1)
-    sheet.add("table_gathered", ["table", "integers_column"], {"table": numbers_of("table", (5, 4))}, operator="GatherND")
-    sheet.add("scattered", ["table", "integers_column", "x"], {"table": numbers_of("table", (5, 4))}, operator="ScatterND")
+    table = {"table": numbers_of("table", (5, 4))}
+    sheet.add("table_gathered", ["table", "integers_column"], table, operator="GatherND")
+    sheet.add("scattered", ["table", "integers_column", "x"], table, operator="ScatterND")
     sheet.add("scattered_elements", ["x", "integers_column", "u"], operator="ScatterElements", axis=1)
     sheet.nodes[-1].input[2] = "column"
     sheet.add("found", ["kept"], operator="NonZero")
@@ -322,12 +300,11 @@ def old(opset):
         "x_rows": numbers_of("x_rows", (2, 4))}, operator="Scatter" if opset < 11 else "ScatterElements", axis=0)
     sheet.add("sums", ["pooled"], operator="ReduceSum", axes=[2, 3], keepdims=0)
     sheet.add("largest", ["x"], operator="ReduceMax", axes=[1], keepdims=1)
-    sheet.add("pixels", ["maps", "sizes"], {"sizes": np.float32([1, 1, 2, 2])},
-              operator="Upsample" if opset < 10 else "Resize", mode="nearest") if opset < 11 else None
     sheet.add("ceiling", ["maps"], operator="MaxPool", kernel_shape=[3, 3], strides=[2, 2], ceil_mode=1)
     sheet.add("mean", ["maps"], operator="AveragePool", kernel_shape=[3, 3], pads=[1, 1, 1, 1], count_include_pad=1)
     sheet.add("mean_of_pixels", ["maps"], operator="AveragePool", kernel_shape=[3, 3], pads=[1, 1, 1, 1])
     if opset < 11:
+        sheet.add("pixels", ["maps", "scales"], {"scales": np.float32([1, 1, 2, 2])}, operator="Resize", mode="nearest")
         sheet.add("clipped", ["x"], operator="Clip", min=-0.5, max=1.25)
         sheet.add("padded_map", ["maps"], operator="Pad", pads=[0, 0, 1, 0, 0, 0, 0, 2], value=0.5)
     sheet.add("every_second", ["maps", "from", "to", "axis", "step"], {

@@ -27,8 +27,8 @@ import vendors
 
 MOST_BYTES = 30_000
 # The checker knows no vendor's operators.
-STANDARD = {"GatherND", "GridSample", "Loop", "MaxRoiPool", "NonMaxSuppression", "Pad", "Resize", "RoiAlign", "ScatterND", "TopK",
-            "Upsample"}
+STANDARD = {"GatherND", "GridSample", "Loop", "MaxRoiPool", "NonMaxSuppression", "Pad", "Resize", "RoiAlign", "Scatter",
+            "ScatterND", "TopK", "Unsqueeze", "Upsample"}
 
 
 def write(path, content):

@@ -129,7 +129,8 @@ def multi_level_rotated_roi_align(rois, features, output, strides, finest_scale,
     if scale_factor > 0:
         rois = rois * [1, 1, 1, scale_factor, scale_factor, 1]
     return np.concatenate([np.zeros((0, features[0].shape[1], *output))] + [
-        roi_align_rotated(features[level], rois[row:row + 1], output, 1 / strides[level], ratio, aligned, clockwise, True)
+        roi_align_rotated(features[level], rois[row:row + 1], output, 1 / strides[level], ratio, aligned, clockwise,
+                          at_least_a_pixel=True)
         for row, level in enumerate(levels.astype(int))])
 
 

@@ -2,7 +2,7 @@
 
 use onnx_ir::{AttributeProto, GraphProto, ModelProto};
 
-use super::build::{graph, int, model, node, operators, prepared, refusal, value};
+use super::build::{float, graph, import, int, model, node, operators, prepared, refusal, value};
 
 fn suppression(version: i64, inputs: &[&str], attributes: Vec<AttributeProto>) -> ModelProto {
     let mut suppression = node("NonMaxSuppression", inputs, &["kept"]);
@@ -80,4 +80,38 @@ fn in_a_body_it_stays_in_its_operator_set() {
         (body.node[0].domain.as_str(), body.node[0].op_type.as_str()),
         ("", "NonMaxSuppression")
     );
+}
+
+#[test]
+fn a_rotated_one_has_both_thresholds() {
+    let rotated = |attributes: Vec<AttributeProto>, inputs: &[&str]| {
+        let mut suppression = node("NMSRotated", inputs, &["kept"]);
+        suppression.domain = "mmdeploy".to_string();
+        suppression.attribute = attributes;
+        let given = vec![value("boxes", &[1, 8, 5]), value("scores", &[1, 2, 8])];
+        let mut whole = model(16, vec![suppression], given, vec![value("kept", &[0, 3])]);
+        import(&mut whole, "mmdeploy", 1);
+        whole
+    };
+    let both = vec![float("iou_threshold", 0.5), float("score_threshold", 0.1)];
+    let moved = prepared(&rotated(both.clone(), &["boxes", "scores"])).unwrap();
+    assert_eq!(operators(&moved), ["burn_roi::NMSRotated"]);
+    let cases = [
+        (rotated(both.clone(), &["boxes"]), "it has 1 inputs; it must have 2"),
+        (
+            rotated(both[..1].to_vec(), &["boxes", "scores"]),
+            "`score_threshold` is missing",
+        ),
+        (
+            rotated([&both[..], &[int("most", 1)]].concat(), &["boxes", "scores"]),
+            "`most` is 1; it must be absent",
+        ),
+    ];
+    for (model, reason) in cases {
+        let error = refusal(&model);
+        assert!(
+            error.contains("\"the NMSRotated\"") && error.contains(reason),
+            "{error}"
+        );
+    }
 }

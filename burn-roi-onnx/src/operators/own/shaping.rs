@@ -1,4 +1,5 @@
-//! ONNX `Expand`, `Reshape`, `Flatten`, `Unsqueeze` and `Squeeze`, also of tensors without elements, which Burn's own functions refuse.
+//! ONNX `Expand`, `Reshape`, `Flatten`, `Unsqueeze` and `Squeeze`, also of tensors without elements, which Burn's own
+//! functions refuse.
 
 use burn_onnx::ext::proc_macro2::TokenStream;
 use burn_onnx::ext::quote::{format_ident, quote};
