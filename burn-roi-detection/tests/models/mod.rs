@@ -1,8 +1,9 @@
-//! Whole detectors: every part of torchvision's seven models as recorded, batches, weights as files, and configs.
+//! Whole detectors: every part of torchvision's seven models and of detectron2's as recorded, batches, weights as files, and configs.
 
 mod batches;
 mod comparison;
 mod configs;
+mod detectron2;
 mod narrow;
 mod recording;
 mod recordings;

@@ -1,10 +1,11 @@
-//! The recordings that `record.py` makes of torchvision's detectors.
+//! The recordings that `record.py` makes of torchvision's detectors, and `record_mayaku.py` of detectron2's.
 
 use std::collections::{BTreeMap, HashMap};
 
 use burn::tensor::{DType, Device, Tensor, TensorData};
 use burn_roi_detection::models::{DetectorConfig, Picture};
 use burn_roi_detection::weights::StateDict;
+use burn_roi_detection::weights::detectron2::config_from_yaml;
 use safetensors::{Dtype, SafeTensors};
 use serde_json::Value;
 
@@ -59,8 +60,12 @@ pub fn read(bytes: &[u8]) -> Vec<Recording> {
 }
 
 impl Recording {
-    /// The config of the published model, with what the recorded model has otherwise.
+    /// The config of detectron2 that the recording has, or that of torchvision's published model, with what the recorded
+    /// model has otherwise.
     pub fn config(&self) -> DetectorConfig {
+        if let Some(text) = self.metadata["config"].as_str() {
+            return config_from_yaml(text).expect("a config of detectron2");
+        }
         let config = DetectorConfig::named(&self.name).expect("a model of torchvision");
         let mut config = serde_json::to_value(config).expect("a config is JSON");
         merge(&mut config, &self.metadata["changes"]);

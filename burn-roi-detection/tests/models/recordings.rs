@@ -6,7 +6,7 @@ use std::path::Path;
 use std::{env, fs};
 
 use burn::tensor::Device;
-use burn_roi_detection::models::{Detector, Head, pool_regions};
+use burn_roi_detection::models::{Detector, DetectorConfig, Head, pool_regions};
 use burn_roi_detection::weights::{NameTable, StateDict};
 
 use super::comparison::Comparison;
@@ -15,9 +15,15 @@ use crate::backends::backends;
 
 /// The parts after the proposals get the recorded proposals, and those after the detections the recorded detections:
 /// two runs can order proposals of nearly equal scores differently. Last comes a whole run.
-fn compare(recording: &Recording, weights: StateDict, device: &Device, name: &str) {
+pub fn compare(
+    recording: &Recording,
+    weights: StateDict,
+    names: fn(&DetectorConfig) -> NameTable,
+    device: &Device,
+    name: &str,
+) {
     let mut detector = Detector::new(recording.config(), device);
-    weights.load_into(&mut detector, NameTable::torchvision).unwrap();
+    weights.load_into(&mut detector, names).unwrap();
     let comparison = Comparison::new(recording);
     println!("on {name}");
     let pixels = recording.pixels();
@@ -68,7 +74,8 @@ fn compare(recording: &Recording, weights: StateDict, device: &Device, name: &st
 fn narrow(name: &str) {
     let recordings = read(include_bytes!("recordings.safetensors"));
     let recording = recordings.iter().find(|recording| recording.name == name).unwrap();
-    compare(recording, recording.weights().unwrap(), &Device::flex(), "flex");
+    let weights = recording.weights().unwrap();
+    compare(recording, weights, NameTable::torchvision, &Device::flex(), "flex");
 }
 
 #[test]
@@ -121,7 +128,8 @@ fn recordings_of_the_folder() {
         let weights = recording.weights();
         let weights = weights.unwrap_or_else(|| StateDict::read(checkpoint).unwrap());
         for backend in backends() {
-            compare(&recording, weights.clone(), &backend.device, backend.name);
+            let names = NameTable::torchvision;
+            compare(&recording, weights.clone(), names, &backend.device, backend.name);
         }
     }
 }

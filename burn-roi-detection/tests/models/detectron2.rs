@@ -1,0 +1,50 @@
+//! detectron2's Mask and Keypoint R-CNN with a feature pyramid, narrow and with random weights, compared part by part with
+//! mayaku, which runs detectron2's models in torch. The environment variable `DETECTRON2_RECORDINGS` names a folder of
+//! other recordings, such as those of full width, with their `.pkl` and `.yaml` files.
+
+use std::path::Path;
+use std::{env, fs};
+
+use burn::tensor::Device;
+use burn_roi_detection::weights::detectron2::{Checkpoint, names, read_config};
+
+use super::recording::{Recording, read};
+use super::recordings::compare;
+use crate::backends::backends;
+
+/// On Flex: on NdArray each takes a minute.
+fn narrow(name: &str) {
+    let recordings = read(include_bytes!("detectron2.safetensors"));
+    let recording = recordings.iter().find(|recording| recording.name == name).unwrap();
+    compare(recording, recording.weights().unwrap(), names, &Device::flex(), "flex");
+}
+
+#[test]
+fn mask_rcnn() {
+    narrow("mask_rcnn");
+}
+
+#[test]
+fn keypoint_rcnn() {
+    narrow("keypoint_rcnn");
+}
+
+/// Those that `record_mayaku.py` wrote into the folder, on all backends. mayaku read the same two files.
+#[test]
+fn recordings_of_the_folder() {
+    let Ok(folder) = env::var("DETECTRON2_RECORDINGS") else {
+        return;
+    };
+    let files = fs::read_dir(&folder).unwrap().map(|entry| entry.unwrap().path());
+    let files = files.filter(|file| file.extension().is_some_and(|ending| ending == "safetensors"));
+    let recordings: Vec<Recording> = files.flat_map(|file| read(&fs::read(&file).unwrap())).collect();
+    assert!(!recordings.is_empty(), "there is no recording in {folder}");
+    for recording in recordings {
+        let file = |ending: &str| Path::new(&folder).join(format!("{}.{ending}", recording.name));
+        assert_eq!(read_config(file("yaml")).unwrap(), recording.config());
+        let weights = Checkpoint::read(file("pkl")).unwrap().into_state_dict();
+        for backend in backends() {
+            compare(&recording, weights.clone(), names, &backend.device, backend.name);
+        }
+    }
+}
