@@ -27,6 +27,8 @@ pub struct RoiHeads {
     pub box_head: FastRcnnConvFcHead,
     /// The layers that predict classes and box deltas.
     pub box_predictor: FastRcnnPredictor,
+    /// The box heads of a cascade after the first.
+    pub(crate) later_stages: Vec<BoxStage>,
     /// The convolutions of the mask head.
     pub mask_head: Option<MaskRcnnHeads>,
     /// The layers that predict a mask for each class.
@@ -41,22 +43,12 @@ impl RoiHeads {
     /// Heads with Burn's initial weights, for a config that [`DetectorConfig::check`] accepts.
     pub(crate) fn new(config: &DetectorConfig, device: &Device) -> Self {
         let boxes = &config.box_head;
-        let (channels, size) = config.head_input(boxes.pooled_size);
+        let BoxStage {
+            box_head,
+            box_predictor,
+        } = BoxStage::new(config, device);
+        let later_stages = boxes.later_stages.iter().map(|_| BoxStage::new(config, device));
         let is_mean = boxes.fully_connected.is_empty();
-        let size = if is_mean { 1 } else { size };
-        let head = FastRcnnConvFcHeadConfig::new(
-            channels,
-            [size; 2],
-            boxes.convolutions.clone(),
-            boxes.fully_connected.clone(),
-        );
-        let last = boxes.fully_connected.last().or(boxes.convolutions.last()).copied();
-        let features = last.unwrap_or(channels);
-        let regressed = if boxes.class_agnostic_regression {
-            1
-        } else {
-            config.box_classes()
-        };
         let (mask_head, mask_predictor) = mask_layers(config, device).unzip();
         let (keypoint_head, keypoint_predictor) = keypoint_layers(config, device).unzip();
         Self {
@@ -64,11 +56,9 @@ impl RoiHeads {
                 .layer_on_regions()
                 .map_or_else(Vec::new, |body| layer(body, 3, device)),
             mean: is_mean.then(|| AdaptiveAvgPool2dConfig::new([1, 1]).init()),
-            box_head: head.with_normalized(boxes.normalized).init(device),
-            box_predictor: FastRcnnPredictor {
-                cls_score: LinearConfig::new(features, config.classes.len()).init(device),
-                bbox_pred: LinearConfig::new(features, 4 * regressed).init(device),
-            },
+            box_head,
+            box_predictor,
+            later_stages: later_stages.collect(),
             mask_head,
             mask_predictor,
             keypoint_head,
@@ -106,6 +96,49 @@ impl RoiHeads {
     pub fn keypoints(&self, pooled: Tensor<4>) -> Option<Tensor<4>> {
         let (head, predictor) = self.keypoint_head.as_ref().zip(self.keypoint_predictor.as_ref())?;
         Some(predictor.forward(head.forward(pooled)))
+    }
+}
+
+/// A box head of a cascade.
+#[derive(Module, Debug)]
+pub(crate) struct BoxStage {
+    /// The convolutions and linear layers.
+    pub box_head: FastRcnnConvFcHead,
+    /// The layers that predict classes and box deltas.
+    pub box_predictor: FastRcnnPredictor,
+}
+
+impl BoxStage {
+    fn new(config: &DetectorConfig, device: &Device) -> Self {
+        let boxes = &config.box_head;
+        let (channels, size) = config.head_input(boxes.pooled_size);
+        let is_mean = boxes.fully_connected.is_empty();
+        let size = if is_mean { 1 } else { size };
+        let head = FastRcnnConvFcHeadConfig::new(
+            channels,
+            [size; 2],
+            boxes.convolutions.clone(),
+            boxes.fully_connected.clone(),
+        );
+        let last = boxes.fully_connected.last().or(boxes.convolutions.last()).copied();
+        let features = last.unwrap_or(channels);
+        let regressed = if boxes.class_agnostic_regression {
+            1
+        } else {
+            config.box_classes()
+        };
+        Self {
+            box_head: head.with_normalized(boxes.normalized).init(device),
+            box_predictor: FastRcnnPredictor {
+                cls_score: LinearConfig::new(features, config.classes.len()).init(device),
+                bbox_pred: LinearConfig::new(features, 4 * regressed).init(device),
+            },
+        }
+    }
+
+    /// Class logits and box deltas of pooled regions `[K, channels, P, P]`, as of [`RoiHeads::boxes`].
+    pub fn forward(&self, pooled: Tensor<4>) -> (Tensor<2>, Tensor<2>) {
+        self.box_predictor.forward(self.box_head.forward(pooled))
     }
 }
 

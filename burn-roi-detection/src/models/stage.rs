@@ -24,6 +24,8 @@ pub enum Stage {
     BoxPooling,
     /// The layers of the box head.
     BoxHead,
+    /// The later box heads of a cascade, each with its pooling.
+    LaterBoxHeads,
     /// The choice of detections.
     Detections,
     /// Pooling the detections for masks.
@@ -52,6 +54,7 @@ impl Stage {
             Self::Proposals,
             Self::BoxPooling,
             Self::BoxHead,
+            Self::LaterBoxHeads,
             Self::Detections,
         ];
         if config.mask_head.is_some() {
@@ -73,6 +76,7 @@ impl Stage {
             Self::Proposals => "proposals",
             Self::BoxPooling => "box pooling",
             Self::BoxHead => "box head",
+            Self::LaterBoxHeads => "later box heads",
             Self::Detections => "detections",
             Self::MaskPooling => "mask pooling",
             Self::MaskHead => "mask head",

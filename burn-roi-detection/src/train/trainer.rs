@@ -114,6 +114,11 @@ impl Trainer {
         check(&config)?;
         let device = detector.device().clone().autodiff();
         let (model_config, mut model) = detector.into_parts();
+        if !model_config.box_head.later_stages.is_empty() {
+            let value = format!("{:?}", model_config.box_head.later_stages);
+            let expected = "empty: the losses of a cascade are not implemented";
+            return Err(arguments::option("box_head.later_stages", value, expected).into());
+        }
         model.backbone.body = model.backbone.body.with_frozen_stages(config.frozen_stages);
         let model = model.train().fork(&device);
         Ok(Self {

@@ -124,8 +124,8 @@ fn a_setting_that_the_models_lack_is_named() {
         ("MODEL: {RESNETS: {DEPTH: 18}}", "`MODEL.RESNETS.DEPTH` is 18"),
         ("_BASE_: ../Base-RCNN-FPN.yaml", "`_BASE_`"),
         (
-            "MODEL: {ROI_HEADS: {NAME: CascadeROIHeads}}",
-            "`MODEL.ROI_HEADS.NAME` is \"CascadeROIHeads\"",
+            "MODEL: {ROI_HEADS: {NAME: DensePoseROIHeads}}",
+            "`MODEL.ROI_HEADS.NAME` is \"DensePoseROIHeads\"",
         ),
         ("MODEL: [1, 2", "line"),
     ] {

@@ -1,4 +1,4 @@
-//! detectron2's Mask and Keypoint R-CNN with a feature pyramid, narrow and with random weights, compared part by part with
+//! detectron2's Mask, Keypoint and Cascade Mask R-CNN with a feature pyramid, narrow and with random weights, compared part by part with
 //! mayaku, which runs detectron2's models in torch. The environment variable `DETECTRON2_RECORDINGS` names a folder of
 //! other recordings, such as those of full width, with their `.pkl` and `.yaml` files.
 
@@ -27,6 +27,12 @@ fn mask_rcnn() {
 #[test]
 fn keypoint_rcnn() {
     narrow("keypoint_rcnn");
+}
+
+/// The reference is written after detectron2's source: mayaku has no cascade.
+#[test]
+fn cascade_mask_rcnn() {
+    narrow("cascade_mask_rcnn");
 }
 
 /// Those that `record_mayaku.py` wrote into the folder, on all backends. mayaku read the same two files.

@@ -86,7 +86,25 @@ impl DetectorConfig {
         numbers
             .into_iter()
             .try_for_each(|(field, value)| not_nan(field, value))?;
+        if !head.later_stages.is_empty() {
+            self.check_cascade()?;
+        }
         weights("box_head.weights", &head.weights)
+    }
+
+    fn check_cascade(&self) -> Checked {
+        if !self.box_head.class_agnostic_regression {
+            let expected = "true with `box_head.later_stages`";
+            return Err(option("box_head.class_agnostic_regression", false, expected));
+        }
+        if self.layer_on_regions().is_some() {
+            let expected = "false with `box_head.later_stages`";
+            return Err(option("body.last_layer_on_regions", true, expected));
+        }
+        self.box_head
+            .later_stages
+            .iter()
+            .try_for_each(|stage| weights("box_head.later_stages", stage))
     }
 
     fn check_masks_and_keypoints(&self) -> Checked {

@@ -3,6 +3,7 @@
 use burn::tensor::{Int, Tensor};
 
 use super::Detector;
+use super::cascade::Refined;
 use crate::error::DetectionError;
 use crate::models::class_order::background_first;
 use crate::models::config::Background;
@@ -34,11 +35,23 @@ impl Detector {
                 Ok((logits.to_device(&self.device), deltas.to_device(&self.device)))
             })
             .await?;
+        let first = Refined {
+            logits,
+            deltas,
+            boxes: proposals,
+        };
+        let Refined { logits, deltas, boxes } = match self.config.box_head.later_stages.is_empty() {
+            true => first,
+            false => {
+                let refined = async { self.refine(levels, first, images) };
+                stages.run(Stage::LaterBoxHeads, refined).await?
+            }
+        };
         let (logits, deltas) = match self.config.background {
             Background::First => (logits, deltas),
             Background::Last => background_first(logits, deltas),
         };
-        let detections = self.postprocess(logits, deltas, proposals, images);
+        let detections = self.postprocess(logits, deltas, boxes, images);
         stages.run(Stage::Detections, detections).await
     }
 
@@ -56,7 +69,7 @@ impl Detector {
             nms_threshold: head.nms_threshold,
             detections_per_image: head.detections_per_image,
             min_size: head.min_size,
-            box_weights: head.weights,
+            box_weights: head.later_stages.last().copied().unwrap_or(head.weights),
         };
         let mut detections =
             postprocess_detections_async(logits, deltas, proposals, &images.image_sizes, &config).await?;
@@ -68,7 +81,7 @@ impl Detector {
         Ok(detections)
     }
 
-    /// Regions pooled for a head, on its device.
+    /// Regions pooled for a head, on its device, as a stage.
     async fn pool(
         &self,
         head: Head,
@@ -82,10 +95,21 @@ impl Detector {
             Head::Mask => Stage::MaskPooling,
             Head::Keypoint => Stage::KeypointPooling,
         };
+        stages
+            .run(stage, async { self.pooled(head, levels, boxes, images) })
+            .await
+    }
+
+    /// Regions pooled for a head, on its device.
+    pub(super) fn pooled(
+        &self,
+        head: Head,
+        levels: &[Tensor<4>],
+        boxes: impl IntoIterator<Item = Tensor<2>>,
+        images: &ImageList,
+    ) -> Result<Tensor<4>, DetectionError> {
         let boxes = boxes.into_iter().map(|boxes| boxes.to_device(&self.heads_device));
-        let boxes = boxes.collect();
-        let pooled = async { try_pool_regions(levels, boxes, &images.image_sizes, &self.config, head) };
-        stages.run(stage, pooled).await
+        try_pool_regions(levels, boxes.collect(), &images.image_sizes, &self.config, head)
     }
 
     /// Adds the masks of detections, at least one of them.

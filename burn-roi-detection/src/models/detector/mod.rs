@@ -1,5 +1,6 @@
 //! [`Detector`]: from pictures to instances, by the model's layers and the steps between them.
 
+mod cascade;
 mod heads;
 mod steps;
 

@@ -71,18 +71,38 @@ fn region_proposals(table: &mut NameTable, config: &DetectorConfig) {
     table.insert("rpn.head.bbox_pred", &[&format!("{head}.anchor_deltas")]);
 }
 
-/// Layers are counted from 1.
-fn heads(table: &mut NameTable, config: &DetectorConfig) {
-    let head = "roi_heads.box_head";
+/// A box head, which of a cascade has the number of its stage in its name. Layers are counted from 1.
+fn box_head(table: &mut NameTable, config: &DetectorConfig, path: &str, stage: &str) {
+    let (path_of_head, name) = (format!("{path}.box_head"), format!("roi_heads.box_head{stage}"));
     for index in 0..config.box_head.convolutions.len() {
         block(
             table,
-            &format!("{head}.convs.{index}"),
-            &format!("{head}.conv{}", index + 1),
+            &format!("{path_of_head}.convs.{index}"),
+            &format!("{name}.conv{}", index + 1),
         );
     }
     for index in 0..config.box_head.fully_connected.len() {
-        table.insert(format!("{head}.fcs.{index}"), &[&format!("{head}.fc{}", index + 1)]);
+        table.insert(
+            format!("{path_of_head}.fcs.{index}"),
+            &[&format!("{name}.fc{}", index + 1)],
+        );
+    }
+    table.insert(
+        format!("{path}.box_predictor"),
+        &[&format!("roi_heads.box_predictor{stage}")],
+    );
+}
+
+/// Layers are counted from 1.
+fn heads(table: &mut NameTable, config: &DetectorConfig) {
+    let later = config.box_head.later_stages.len();
+    match later {
+        0 => box_head(table, config, "roi_heads", ""),
+        _ => box_head(table, config, "roi_heads", ".0"),
+    }
+    for index in 0..later {
+        let stage = format!(".{}", index + 1);
+        box_head(table, config, &format!("roi_heads.later_stages.{index}"), &stage);
     }
     let head = "roi_heads.mask_head";
     for index in 0..config.mask_head.as_ref().map_or(0, |head| head.convolutions.len()) {

@@ -19,7 +19,7 @@ const IGNORED: [&str; 19] = [
     "MODEL.DEVICE",
     "MODEL.PANOPTIC_FPN.",
     "MODEL.RETINANET.",
-    "MODEL.ROI_BOX_CASCADE_HEAD.",
+    "MODEL.ROI_BOX_CASCADE_HEAD.IOUS",
     "MODEL.ROI_BOX_HEAD.BBOX_REG_LOSS_",
     "MODEL.ROI_BOX_HEAD.FED_LOSS_",
     "MODEL.ROI_BOX_HEAD.SMOOTH_L1_BETA",
@@ -42,6 +42,8 @@ pub(super) struct Layout {
     pub(super) is_pyramid: bool,
     /// Whether the last layer runs on pooled regions: the models C4.
     pub(super) is_res5_on_regions: bool,
+    /// Whether boxes are refined in stages.
+    pub(super) is_cascade: bool,
 }
 
 /// The config of a detector.
@@ -53,10 +55,12 @@ pub(super) fn detector(mut settings: Settings, name: &str) -> Result<DetectorCon
     settings.one_of("MODEL.META_ARCHITECTURE", &["GeneralizedRCNN"])?;
     settings.must_be("MODEL.LOAD_PROPOSALS", false)?;
     let backbones = ["build_resnet_backbone", "build_resnet_fpn_backbone"];
-    let heads = ["Res5ROIHeads", "StandardROIHeads"];
+    let heads = ["Res5ROIHeads", "StandardROIHeads", "CascadeROIHeads"];
+    let head = settings.one_of("MODEL.ROI_HEADS.NAME", &heads)?;
     let layout = Layout {
         is_pyramid: settings.one_of("MODEL.BACKBONE.NAME", &backbones)? == backbones[1],
-        is_res5_on_regions: settings.one_of("MODEL.ROI_HEADS.NAME", &heads)? == heads[0],
+        is_res5_on_regions: head == heads[0],
+        is_cascade: head == heads[2],
     };
     let class_count = settings.size("MODEL.ROI_HEADS.NUM_CLASSES", 80)?;
     let mut config = DetectorConfig::new(

@@ -4,7 +4,7 @@ use super::detector::Layout;
 use super::error::ConfigError;
 use super::labels::keypoints;
 use super::region_proposals::ABOVE_0;
-use super::settings::Settings;
+use super::settings::{Settings, setting};
 use crate::models::{BoxHeadConfig, KeypointHeadConfig, KeypointScores, MaskHeadConfig, MaskPaste};
 
 /// What a box head of the body's last layer has no use for.
@@ -46,19 +46,51 @@ pub(super) fn box_head(settings: &mut Settings, layout: &Layout) -> Result<BoxHe
             (vec![channels; convolutions], vec![features; linear], normalized)
         }
     };
+    let (weights, later_stages) = box_weights(settings, layout)?;
     Ok(BoxHeadConfig {
         normalized,
         pooled_size: settings.size("MODEL.ROI_BOX_HEAD.POOLER_RESOLUTION", 14)?,
         sampling_ratio: settings.size("MODEL.ROI_BOX_HEAD.POOLER_SAMPLING_RATIO", 0)?,
         aligned: is_aligned(settings, "ROI_BOX_HEAD")?,
         class_agnostic_regression: settings.bool("MODEL.ROI_BOX_HEAD.CLS_AGNOSTIC_BBOX_REG", false)?,
-        weights: settings.floats("MODEL.ROI_BOX_HEAD.BBOX_REG_WEIGHTS", [10.0, 10.0, 5.0, 5.0])?,
+        weights,
+        later_stages,
         score_threshold: settings.float("MODEL.ROI_HEADS.SCORE_THRESH_TEST", 0.05)?,
         nms_threshold: settings.float("MODEL.ROI_HEADS.NMS_THRESH_TEST", 0.5)?,
         detections_per_image: settings.size("TEST.DETECTIONS_PER_IMAGE", 100)?,
         min_size: ABOVE_0,
         ..BoxHeadConfig::new(convolutions, linear)
     })
+}
+
+/// The weights of the box deltas of the first stage, and those of the later stages of a cascade.
+fn box_weights(settings: &mut Settings, layout: &Layout) -> Result<([f64; 4], Vec<[f64; 4]>), ConfigError> {
+    let single = settings.floats("MODEL.ROI_BOX_HEAD.BBOX_REG_WEIGHTS", [10.0, 10.0, 5.0, 5.0])?;
+    let key = "MODEL.ROI_BOX_CASCADE_HEAD.BBOX_REG_WEIGHTS";
+    let default: [&[f64]; 3] = [
+        &[10.0, 10.0, 5.0, 5.0],
+        &[20.0, 20.0, 10.0, 10.0],
+        &[30.0, 30.0, 15.0, 15.0],
+    ];
+    if !layout.is_cascade {
+        settings.ignore(&[key]);
+        return Ok((single, Vec::new()));
+    }
+    let stages = settings.float_lists(key, &default)?;
+    let of_stage = |stage: &Vec<f64>| stage.as_slice().try_into().ok();
+    match stages
+        .iter()
+        .map(of_stage)
+        .collect::<Option<Vec<[f64; 4]>>>()
+        .as_deref()
+    {
+        Some([first, later @ ..]) => Ok((*first, later.to_vec())),
+        _ => Err(setting(
+            key,
+            &format!("{stages:?}"),
+            "a list of lists of 4 numbers, at least one",
+        )),
+    }
 }
 
 pub(super) fn mask_head(

@@ -5,7 +5,7 @@ use super::settings::Settings;
 use crate::models::DetectorConfig;
 
 /// The names of the models of detectron2's model zoo that [`named`] knows.
-pub const NAMES: [&str; 24] = [
+pub const NAMES: [&str; 26] = [
     "COCO-Detection/faster_rcnn_R_50_C4_1x",
     "COCO-Detection/faster_rcnn_R_50_DC5_1x",
     "COCO-Detection/faster_rcnn_R_50_FPN_1x",
@@ -30,6 +30,8 @@ pub const NAMES: [&str; 24] = [
     "COCO-Keypoints/keypoint_rcnn_R_50_FPN_3x",
     "COCO-Keypoints/keypoint_rcnn_R_101_FPN_3x",
     "COCO-Keypoints/keypoint_rcnn_X_101_32x8d_FPN_3x",
+    "Misc/cascade_mask_rcnn_R_50_FPN_1x",
+    "Misc/cascade_mask_rcnn_R_50_FPN_3x",
 ];
 
 // What differs from detectron2's defaults, which are those of a C4 model of ResNet-50.
@@ -54,6 +56,10 @@ const RESNEXT_101: &str = "MODEL: {
     RESNETS: {STRIDE_IN_1X1: false, NUM_GROUPS: 32, WIDTH_PER_GROUP: 8, DEPTH: 101}}";
 const COCO: &str = "DATASETS: {TRAIN: [coco_2017_train]}";
 const MASKS: &str = "MODEL: {MASK_ON: true}";
+const CASCADE: &str = "MODEL: {
+    MASK_ON: true,
+    ROI_HEADS: {NAME: CascadeROIHeads},
+    ROI_BOX_HEAD: {CLS_AGNOSTIC_BBOX_REG: true}}";
 const KEYPOINTS: &str = "{
     DATASETS: {TRAIN: [keypoints_coco_2017_train]},
     MODEL: {KEYPOINT_ON: true, ROI_HEADS: {NUM_CLASSES: 1}}}";
@@ -80,6 +86,7 @@ pub fn named(name: &str) -> Option<DetectorConfig> {
         (name.contains("_X_101_"), RESNEXT_101),
         (name.contains("/mask_rcnn"), MASKS),
         (name.contains("/keypoint_rcnn"), KEYPOINTS),
+        (name.contains("/cascade_mask_rcnn"), CASCADE),
     ];
     let mut settings = Settings::default();
     for (_, text) in parts.iter().filter(|(is_part, _)| *is_part) {
