@@ -343,13 +343,19 @@ class Recorder:
 
 
 def is_stable(model, batch):
-    """Whether there are detections, and they are the same for pictures that differ as much as rounding does."""
-    with torch.no_grad():
-        one = model(batch)
-        other = model([{"image": image["image"] + 1e-3 * torch.randn_like(image["image"])} for image in batch])
-    boxes = [[result["instances"].pred_boxes.tensor for result in results] for results in (one, other)]
-    same = all(one.shape == other.shape and (one - other).abs().lt(0.1).all() for one, other in zip(*boxes))
-    return same and sum(len(one) for one in boxes[0]) > 1
+    """Whether there are detections, and little noise in the pictures, as of rounding, leaves them as they are."""
+
+    def boxes(noise):
+        noisy = [{"image": image["image"] + noise * torch.randn_like(image["image"])} for image in batch]
+        with torch.no_grad():
+            return [result["instances"].pred_boxes.tensor for result in model(noisy)]
+
+    expected = boxes(0.0)
+    for noise in [1e-3, 1e-2, 1e-2, 1e-2, 2e-2, 2e-2]:
+        for one, other in zip(expected, boxes(noise)):
+            if one.shape != other.shape or (one - other).abs().gt(0.2).any():
+                return False
+    return sum(len(one) for one in expected) > 1
 
 
 def record(name, arguments, images, wide):
