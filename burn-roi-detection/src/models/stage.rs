@@ -54,9 +54,11 @@ impl Stage {
             Self::Proposals,
             Self::BoxPooling,
             Self::BoxHead,
-            Self::LaterBoxHeads,
-            Self::Detections,
         ];
+        if !config.box_head.later_stages.is_empty() {
+            stages.push(Self::LaterBoxHeads);
+        }
+        stages.push(Self::Detections);
         if config.mask_head.is_some() {
             stages.extend([Self::MaskPooling, Self::MaskHead, Self::Masks]);
         }
