@@ -135,7 +135,7 @@ where
             [(0, 1.0), (1, 0.5)]
                 .map(|(row, scale)| {
                     let pooled = riroi_align_rotated(features.clone(), &rotated, turned().with_spatial_scale(scale));
-                    pooled.slice([row..row + 1])
+                    pooled.slice_dim(0, row..row + 1)
                 })
                 .into(),
             0,
