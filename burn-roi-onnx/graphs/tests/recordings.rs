@@ -54,6 +54,9 @@ fn read(file: &str) -> HashMap<String, TensorData> {
     data.collect()
 }
 
+/// The graphs that burn-cubecl 0.22.1 has no kernel for: it samples a grid bilinearly only, and panics otherwise.
+const NOT_ON_WGPU: [&str; 2] = ["grid_sample_nearest_16", "grid_sample_nearest_20"];
+
 /// Whether a device has all dtypes of a recording.
 fn supports(name: &str, device: &Device, tensors: &HashMap<String, TensorData>) -> bool {
     tensors.values().all(|data| match (name, data.dtype()) {
@@ -103,7 +106,7 @@ fn every_graph_gives_what_is_recorded() {
         for graph in GRAPHS {
             for file in graph.recordings {
                 let tensors = read(file);
-                if !supports(name, &device, &tensors) {
+                if !supports(name, &device, &tensors) || (name == "wgpu" && NOT_ON_WGPU.contains(&graph.name)) {
                     left_out.push(graph.name);
                     continue;
                 }
@@ -111,7 +114,7 @@ fn every_graph_gives_what_is_recorded() {
                 wrong.extend(check(graph, file, &device, &tensors).err());
             }
         }
-        println!("{name}: {run} runs; left out, since the device has not their dtypes: {left_out:?}");
+        println!("{name}: {run} runs; left out, since the device has not their dtypes or no kernel: {left_out:?}");
         assert!(
             wrong.is_empty(),
             "{name}: {} of {run} runs differ:\n{}",

@@ -166,16 +166,16 @@ def scatter(opset):
     return sheet
 
 
-def grid_sample(opset):
+def grid_sample(opset, mode):
     grid = random_of("grid").uniform(-1.6, 1.6, (2, 3, 5, 2)).astype(np.float32)
     inputs = {"x": numbers_of("grid_sample", (2, 3, 6, 5)), "grid": grid}
-    sheet = Sheet(f"grid_sample_{opset}", "GridSample", opset, inputs)
-    for mode in ["bilinear" if opset < 20 else "linear", "nearest"]:
-        for padding in ["zeros", "border", "reflection"]:
-            for aligned in [0, 1]:
-                sheet.add(f"{mode}_{padding}_{'aligned' if aligned else 'moved'}", ["x", "grid"], mode=mode,
-                          padding_mode=padding, align_corners=aligned)
-    sheet.add("defaults", ["x", "grid"])
+    sheet = Sheet(f"grid_sample_{mode}_{opset}", "GridSample", opset, inputs)
+    for padding in ["zeros", "border", "reflection"]:
+        for aligned in [0, 1]:
+            sheet.add(f"{padding}_{'aligned' if aligned else 'moved'}", ["x", "grid"], mode=mode, padding_mode=padding,
+                      align_corners=aligned)
+    if mode != "nearest":
+        sheet.add("defaults", ["x", "grid"])
     return sheet
 
 
@@ -375,6 +375,7 @@ def graphs():
     yield gather_nd(12)
     yield scatter(11)
     yield scatter(18)
-    yield grid_sample(16)
-    yield grid_sample(20)
+    for opset, modes in [(16, ["bilinear", "nearest"]), (20, ["linear", "nearest"])]:
+        for mode in modes:
+            yield grid_sample(opset, mode)
     yield top_k()
