@@ -93,6 +93,7 @@ fn every_config_reads_what_it_writes_and_nothing_else() {
     );
     check(mmcv::RoiAlign::new([7, 7]), &["output_size"]);
     check(mmcv::MultiLevelRoiAlign::new(vec![4.0]), &["featmap_strides"]);
+    check(mmcv::MultiLevelRotatedRoiAlign::new(vec![4.0]), &["featmap_strides"]);
     check(
         mmcv::RoiAlignRotated::new([7, 7], 0.25),
         &["output_size", "spatial_scale"],
