@@ -41,8 +41,8 @@ impl<C: Operates> Pool<C> {
     }
 }
 
-/// Declares an operator's function, its module with `init` of its config, and its `try_` function, whose attributes list
-/// the errors.
+/// Declares an operator's function, its module with `init` of its config, and its `try_` function, whose attributes
+/// list the errors.
 macro_rules! operator {
     (
         $(#[$documentation:meta])*
@@ -53,9 +53,9 @@ macro_rules! operator {
         $crate::internal::paste! {
             $(#[$documentation])*
             ///
-            /// Features are f32, f16 or bf16, or f64 on Flex and NdArray, of any strides. Boxes are of their dtype, or of
-            /// f32 for half features, and on their device. Coordinates and sums are f32 (f64 for f64), and the result is
-            /// rounded once to the features' dtype.
+            /// Features are f32, f16 or bf16, or f64 on Flex and NdArray, of any strides. Boxes are of their dtype, or
+            /// of f32 for half features, and on their device. Coordinates and sums are f32 (f64 for f64), and the
+            /// result is rounded once to the features' dtype.
             ///
             /// On Flex and NdArray a box, an angle or an offset that is not finite and a batch index out of range are
             /// errors. GPUs do not read them: there such a region or element returns the out-of-bounds value, or 0 if

@@ -88,8 +88,8 @@ operator! {
 /// - `features`: `[N, C, H, W]`.
 /// - `rois`: boxes `[center x, center y, width, height, angle]`, the first four in the coordinates that `spatial_scale`
 ///   turns into pixels. A box may lie partly or wholly outside. With `aligned`, a negative width or height mirrors the
-///   box where the number of samples is fixed, and returns 0 where it is adaptive. Without `aligned`, such a side counts
-///   as one pixel.
+///   box where the number of samples is fixed, and returns 0 where it is adaptive. Without `aligned`, such a side
+///   counts as one pixel.
 /// - Returns `[K, C, P, Q]`.
 ///
 /// On GPUs, cosine and sine are within 4e-7 of the exact ones for angles of up to 1000 turns.

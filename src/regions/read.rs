@@ -9,8 +9,8 @@ use crate::geometry::operator::RegionKind;
 use crate::geometry::plan::Region;
 use crate::waiting;
 
-/// Reads all regions: of each row the region, or what is wrong with it. A region must be finite and belong to one of the
-/// `batch` images. `change` is called with each row before it is checked.
+/// Reads all regions: of each row the region, or what is wrong with it. A region must be finite and belong to one of
+/// the `batch` images. `change` is called with each row before it is checked.
 ///
 /// # Errors
 ///

@@ -45,8 +45,9 @@ impl FastRcnnConvFcHeadConfig {
 /// `FastRCNNConvFCHead`. Created by [`FastRcnnConvFcHeadConfig::init`].
 ///
 /// Without convolutions and with two linear layers it is torchvision's `TwoMLPHead`, in whose checkpoints the linear
-/// layers are `fc6` and `fc7`. Otherwise the modules of a torchvision checkpoint are numbered in the order of their use. With 4 convolutions, these are `0`
-/// to `3`, `4` flattens, the first linear layer is `5`, its ReLU is `6`, and the second linear layer is `7`.
+/// layers are `fc6` and `fc7`. Otherwise the modules of a torchvision checkpoint are numbered in the order of their
+/// use. With 4 convolutions, these are `0` to `3`, `4` flattens, the first linear layer is `5`, its ReLU is `6`, and
+/// the second linear layer is `7`.
 ///
 /// ```
 /// use burn::tensor::{Device, Tensor};

@@ -35,8 +35,8 @@ pub struct TrainerConfig {
     /// The norm of all gradients together that is not exceeded. Above 0.
     pub max_gradient_norm: Option<f64> = None,
     /// The number of the body's first stages that are not trained; torchvision's fine-tuning freezes 2. Of a ResNet the
-    /// first stage is the stem, and each layer is one. Of a MobileNetV3 the first is the stem, each block is one, and so
-    /// is the last convolution. A number above that of all stages freezes all.
+    /// first stage is the stem, and each layer is one. Of a MobileNetV3 the first is the stem, each block is one, and
+    /// so is the last convolution. A number above that of all stages freezes all.
     pub frozen_stages: usize = 2,
     /// How the losses are computed.
     pub losses: DetectorLossConfig = DetectorLossConfig::new(),

@@ -1,14 +1,11 @@
-//! detectron2's Mask, Keypoint and Cascade Mask R-CNN with a feature pyramid, narrow and with random weights, compared part by part with
-//! mayaku, which runs detectron2's models in torch. The environment variable `DETECTRON2_RECORDINGS` names a folder of
-//! other recordings, such as those of full width, with their `.pkl` and `.yaml` files.
-
-use std::path::Path;
-use std::{env, fs};
+//! detectron2's Mask, Keypoint and Cascade Mask R-CNN with a feature pyramid, narrow and with random weights, compared
+//! part by part with mayaku, which runs detectron2's models in torch. The environment variable `DETECTRON2_RECORDINGS`
+//! names a folder of other recordings, such as those of full width, with their `.pkl` and `.yaml` files.
 
 use burn::tensor::Device;
 use burn_roi_detection::weights::detectron2::{Checkpoint, names, read_config};
 
-use super::recording::{Recording, read};
+use super::recording::{of_folder, read};
 use super::recordings::compare;
 use crate::backends::backends;
 
@@ -38,15 +35,8 @@ fn cascade_mask_rcnn() {
 /// Those that `record_mayaku.py` wrote into the folder, on all backends. mayaku read the same two files.
 #[test]
 fn recordings_of_the_folder() {
-    let Ok(folder) = env::var("DETECTRON2_RECORDINGS") else {
-        return;
-    };
-    let files = fs::read_dir(&folder).unwrap().map(|entry| entry.unwrap().path());
-    let files = files.filter(|file| file.extension().is_some_and(|ending| ending == "safetensors"));
-    let recordings: Vec<Recording> = files.flat_map(|file| read(&fs::read(&file).unwrap())).collect();
-    assert!(!recordings.is_empty(), "there is no recording in {folder}");
-    for recording in recordings {
-        let file = |ending: &str| Path::new(&folder).join(format!("{}.{ending}", recording.name));
+    for (folder, recording) in of_folder("DETECTRON2_RECORDINGS") {
+        let file = |ending: &str| folder.join(format!("{}.{ending}", recording.name));
         assert_eq!(read_config(file("yaml")).unwrap(), recording.config());
         let weights = Checkpoint::read(file("pkl")).unwrap().into_state_dict();
         for backend in backends() {

@@ -1,4 +1,5 @@
-//! Whole detectors: every part of torchvision's seven models and of detectron2's as recorded, batches, weights as files, and configs.
+//! Whole detectors: every part of torchvision's seven models and of detectron2's as recorded, batches, weights as
+//! files, and configs.
 
 mod batches;
 mod comparison;

@@ -1,6 +1,8 @@
 //! The recordings that `record.py` makes of torchvision's detectors, and `record_mayaku.py` of detectron2's.
 
 use std::collections::{BTreeMap, HashMap};
+use std::path::PathBuf;
+use std::{env, fs};
 
 use burn::tensor::{DType, Device, Tensor, TensorData};
 use burn_roi_detection::models::{DetectorConfig, Picture};
@@ -21,6 +23,22 @@ pub struct Recorded<'a> {
     pub shape: Vec<usize>,
     pub step: usize,
     pub values: &'a TensorData,
+}
+
+/// The recordings in the folder that an environment variable names, each with the folder. None if the variable is not
+/// set.
+pub fn of_folder(variable: &str) -> Vec<(PathBuf, Recording)> {
+    let Some(folder) = env::var_os(variable).map(PathBuf::from) else {
+        return Vec::new();
+    };
+    let files = fs::read_dir(&folder).unwrap().map(|entry| entry.unwrap().path());
+    let files = files.filter(|file| file.extension().is_some_and(|ending| ending == "safetensors"));
+    let recordings: Vec<Recording> = files.flat_map(|file| read(&fs::read(&file).unwrap())).collect();
+    assert!(!recordings.is_empty(), "there is no recording in {}", folder.display());
+    recordings
+        .into_iter()
+        .map(|recording| (folder.clone(), recording))
+        .collect()
 }
 
 /// The recordings of a file, one for each model.
@@ -60,8 +78,8 @@ pub fn read(bytes: &[u8]) -> Vec<Recording> {
 }
 
 impl Recording {
-    /// The config of detectron2 that the recording has, or that of torchvision's published model, with what the recorded
-    /// model has otherwise.
+    /// The config of detectron2 that the recording has, or that of torchvision's published model, with what the
+    /// recorded model has otherwise.
     pub fn config(&self) -> DetectorConfig {
         if let Some(text) = self.metadata["config"].as_str() {
             return config_from_yaml(text).expect("a config of detectron2");

@@ -2,15 +2,12 @@
 //! environment variable `MODEL_RECORDINGS` names a folder of other recordings, such as those of full width. With this
 //! folder it runs the shipped ones on all backends.
 
-use std::path::Path;
-use std::{env, fs};
-
 use burn::tensor::Device;
 use burn_roi_detection::models::{Detector, DetectorConfig, Head, pool_regions};
 use burn_roi_detection::weights::{NameTable, StateDict};
 
 use super::comparison::Comparison;
-use super::recording::{Recording, pictures, read};
+use super::recording::{Recording, of_folder, pictures, read};
 use crate::backends::backends;
 
 /// The parts after the proposals get the recorded proposals, and those after the detections the recorded detections:
@@ -116,15 +113,8 @@ fn keypointrcnn_resnet50_fpn() {
 /// Those that `record.py` wrote into the folder, on all backends.
 #[test]
 fn recordings_of_the_folder() {
-    let Ok(folder) = env::var("MODEL_RECORDINGS") else {
-        return;
-    };
-    let files = fs::read_dir(&folder).unwrap().map(|entry| entry.unwrap().path());
-    let files = files.filter(|file| file.extension().is_some_and(|ending| ending == "safetensors"));
-    let recordings: Vec<Recording> = files.flat_map(|file| read(&fs::read(&file).unwrap())).collect();
-    assert!(!recordings.is_empty(), "there is no recording in {folder}");
-    for recording in recordings {
-        let checkpoint = Path::new(&folder).join(format!("{}.pth", recording.name));
+    for (folder, recording) in of_folder("MODEL_RECORDINGS") {
+        let checkpoint = folder.join(format!("{}.pth", recording.name));
         let weights = recording.weights();
         let weights = weights.unwrap_or_else(|| StateDict::read(checkpoint).unwrap());
         for backend in backends() {

@@ -69,8 +69,8 @@ pub struct BoxHeadConfig {
     pub class_agnostic_regression: bool = false,
     /// The weights of the box deltas: x, y, width and height.
     pub weights: [f64; 4] = [10.0, 10.0, 5.0, 5.0],
-    /// Of a Cascade R-CNN the weights of the box deltas of each stage after the first. A stage is a box head of its own,
-    /// which refines the boxes of the stage before it, and the scores of all stages are averaged. With
+    /// Of a Cascade R-CNN the weights of the box deltas of each stage after the first. A stage is a box head of its
+    /// own, which refines the boxes of the stage before it, and the scores of all stages are averaged. With
     /// `class_agnostic_regression` only.
     pub later_stages: Vec<[f64; 4]> = Vec::new(),
     /// [`DetectionConfig::score_threshold`](crate::DetectionConfig::score_threshold).

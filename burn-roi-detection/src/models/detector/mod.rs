@@ -117,8 +117,8 @@ impl Detector {
     ///
     /// # Errors
     ///
-    /// - `RoiError::Option`: a weight of `heads` has another shape than in a detector with this config and these classes,
-    ///   or is missing.
+    /// - `RoiError::Option`: a weight of `heads` has another shape than in a detector with this config and these
+    ///   classes, or is missing.
     /// - Those of [`DetectorConfig::check`].
     pub fn try_with_heads(mut self, heads: RoiHeads, classes: Vec<String>) -> Result<Self, DetectionError> {
         self.config.classes = classes;
