@@ -134,6 +134,12 @@ fn every_stage_agrees_on_ndarray() {
     every_stage_agrees(&detector, |case| ["turned", "noise", "batch"].contains(&case));
 }
 
+#[cfg(feature = "wgpu")]
+#[test]
+fn every_stage_agrees_on_wgpu() {
+    every_stage_agrees(&detector(&Device::wgpu(Default::default())), |_| true);
+}
+
 /// The two decoders of JPEG differ by a few levels in some pixels. So only the face is compared, with a larger
 /// tolerance.
 #[test]
