@@ -1,5 +1,6 @@
 //! The custom operators that mmcv and mmdeploy export.
 
+use burn_onnx::ext::proc_macro2::TokenStream;
 use burn_onnx::ext::quote::quote;
 
 use super::operator::{Call, Input, MAXIMUM_LEVELS, Operator};
@@ -104,46 +105,79 @@ fn roi_align_rotated(attributes: &Attributes, _inputs: usize) -> Result<Call, Er
     }))
 }
 
+/// What both pyramids of mmdeploy have.
+struct Pyramid {
+    output_size: [usize; 2],
+    sampling_ratio: usize,
+    finest_scale: usize,
+    /// 1 if boxes are not enlarged.
+    roi_scale_factor: f32,
+    aligned: bool,
+    strides: Vec<f32>,
+}
+
+impl Pyramid {
+    /// `own` is the attribute that only one of the two has.
+    fn read(attributes: &Attributes, inputs: usize, own: &str) -> Result<Self, Error> {
+        attributes.only(&[
+            "output_height",
+            "output_width",
+            own,
+            "sampling_ratio",
+            "featmap_strides",
+            "finest_scale",
+            "roi_scale_factor",
+            "aligned",
+        ])?;
+        let finest_scale = attributes.int("finest_scale", Some(56))?;
+        let factor = attributes.finite("roi_scale_factor", -1.0)?;
+        Ok(Self {
+            output_size: [
+                attributes.size("output_height", Some(7))?,
+                attributes.size("output_width", Some(7))?,
+            ],
+            sampling_ratio: attributes.samples("sampling_ratio", 2)?,
+            finest_scale: attributes.within("finest_scale", finest_scale, 1..=1 << 16)?,
+            roi_scale_factor: if factor > 0.0 { factor } else { 1.0 },
+            aligned: attributes.flag("aligned", false)?,
+            strides: attributes.scales("featmap_strides", inputs - 1)?,
+        })
+    }
+
+    /// A struct of `burn_roi::mmcv` with these attributes.
+    fn code(&self, name: TokenStream) -> TokenStream {
+        let (samples, scale, aligned, strides) = (self.sampling_ratio, self.finest_scale, self.aligned, &self.strides);
+        let [height, width] = self.output_size;
+        quote! {
+            burn_roi::mmcv::#name::new(alloc::vec![#(#strides),*])
+                .with_output_size([#height, #width])
+                .with_sampling_ratio(#samples)
+                .with_finest_scale(#scale)
+                .with_aligned(#aligned)
+        }
+    }
+}
+
 fn multi_level_roi_align(attributes: &Attributes, inputs: usize) -> Result<Call, Error> {
-    attributes.only(&[
-        "output_height",
-        "output_width",
-        "pool_mode",
-        "sampling_ratio",
-        "featmap_strides",
-        "finest_scale",
-        "roi_scale_factor",
-        "aligned",
-    ])?;
-    let height = attributes.size("output_height", Some(7))?;
-    let width = attributes.size("output_width", Some(7))?;
-    let average = attributes.flag("pool_mode", false)?;
-    let mode = if average { quote!(Avg) } else { quote!(Max) };
-    let samples = attributes.samples("sampling_ratio", 2)?;
-    let scale = attributes.within("finest_scale", attributes.int("finest_scale", Some(56))?, 1..=1 << 16)?;
-    let aligned = attributes.flag("aligned", false)?;
-    let factor = attributes.finite("roi_scale_factor", -1.0)?;
-    if factor > 0.0 && factor != 1.0 {
+    let pyramid = Pyramid::read(attributes, inputs, "pool_mode")?;
+    if pyramid.roi_scale_factor != 1.0 {
         return Err(attributes.wrong(
             "roi_scale_factor",
-            factor.to_string(),
+            pyramid.roi_scale_factor.to_string(),
             "1, or 0 or less: boxes are not enlarged",
         ));
     }
-    let strides = attributes.scales("featmap_strides", inputs - 1)?;
-    let output = vec![None, None, Some(height), Some(width)];
+    let average = attributes.flag("pool_mode", false)?;
+    let mode = if average { quote!(Avg) } else { quote!(Max) };
+    let [height, width] = pyramid.output_size;
     Ok(Call::of_pyramid(
         Input::float("rois", 2),
         inputs - 1,
-        output,
+        vec![None, None, Some(height), Some(width)],
         move |boxes, maps| {
+            let pyramid = pyramid.code(quote!(MultiLevelRoiAlign));
             quote! {{
-                let burn_roi_attributes = burn_roi::mmcv::MultiLevelRoiAlign::new(alloc::vec![#(#strides),*])
-                    .with_output_size([#height, #width])
-                    .with_pool_mode(burn_roi::mmcv::PoolMode::#mode)
-                    .with_sampling_ratio(#samples)
-                    .with_finest_scale(#scale)
-                    .with_aligned(#aligned);
+                let burn_roi_attributes = #pyramid.with_pool_mode(burn_roi::mmcv::PoolMode::#mode);
                 let burn_roi_scales = burn_roi_attributes.scales();
                 let burn_roi_rois = burn_roi::Rois::from_index_first(#boxes);
                 burn_roi::multi_scale_roi_align(
@@ -158,31 +192,16 @@ fn multi_level_roi_align(attributes: &Attributes, inputs: usize) -> Result<Call,
 }
 
 fn multi_level_rotated_roi_align(attributes: &Attributes, inputs: usize) -> Result<Call, Error> {
-    attributes.only(&[
-        "output_height",
-        "output_width",
-        "clockwise",
-        "sampling_ratio",
-        "roi_scale_factor",
-        "finest_scale",
-        "featmap_strides",
-        "aligned",
-    ])?;
-    let height = attributes.size("output_height", Some(7))?;
-    let width = attributes.size("output_width", Some(7))?;
+    let pyramid = Pyramid::read(attributes, inputs, "clockwise")?;
     let clockwise = attributes.flag("clockwise", false)?;
-    let samples = attributes.samples("sampling_ratio", 2)?;
-    let scale = attributes.within("finest_scale", attributes.int("finest_scale", Some(56))?, 1..=1 << 16)?;
-    let aligned = attributes.flag("aligned", false)?;
-    let factor = attributes.finite("roi_scale_factor", -1.0)?;
-    let factor = if factor > 0.0 { factor } else { 1.0 };
-    let strides = attributes.scales("featmap_strides", inputs - 1)?;
-    let output = vec![None, None, Some(height), Some(width)];
+    let [height, width] = pyramid.output_size;
     Ok(Call::of_pyramid(
         Input::float("rois", 2),
         inputs - 1,
-        output,
+        vec![None, None, Some(height), Some(width)],
         move |boxes, maps| {
+            let factor = pyramid.roi_scale_factor;
+            let pyramid = pyramid.code(quote!(MultiLevelRotatedRoiAlign));
             let enlarged = (factor != 1.0).then(|| {
                 quote! {
                     let burn_roi_factors = burn::tensor::Tensor::<2>::from_floats(
@@ -194,13 +213,7 @@ fn multi_level_rotated_roi_align(attributes: &Attributes, inputs: usize) -> Resu
                 }
             });
             quote! {{
-                let burn_roi_attributes = burn_roi::mmcv::MultiLevelRotatedRoiAlign::new(alloc::vec![#(#strides),*])
-                    .with_output_size([#height, #width])
-                    .with_sampling_ratio(#samples)
-                    .with_finest_scale(#scale)
-                    .with_roi_scale_factor(#factor)
-                    .with_aligned(#aligned)
-                    .with_clockwise(#clockwise);
+                let burn_roi_attributes = #pyramid.with_roi_scale_factor(#factor).with_clockwise(#clockwise);
                 let burn_roi_boxes = #boxes;
                 #enlarged
                 let (burn_roi_scales, burn_roi_pyramid) =
