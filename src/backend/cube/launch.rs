@@ -19,16 +19,16 @@ pub struct Regions<R: Float, I: Int> {
 /// Launches a kernel of a grid, which is a number of cubes and the size of a cube, and returns the output.
 ///
 /// The kernel takes the maps that it reads, the regions, the output, the arguments of the call, and the dtypes of the
-/// first map, of the boxes and of the batch indices.
+/// first map, of the boxes, of the batch indices and, behind a semicolon, of others.
 macro_rules! launch {
     (
         $kernel:ident, $grid:expr, [$($map:ident),+], $boxes:ident, $batch_indices:ident => $output:ident,
-        $($argument:expr),+
+        $($argument:expr),+ $(; $dtype:expr)?
     ) => {{
         use crate::backend::cube::launch::{RegionsLaunch, address_type};
 
         let client = $output.client.clone();
-        let dtypes = [[$(&$map),+][0].dtype, $boxes.dtype, $batch_indices.dtype];
+        let dtypes = [[$(&$map),+][0].dtype, $boxes.dtype, $batch_indices.dtype $(, $dtype)?];
         let addresses = address_type(&[$(&$map,)+ &$boxes, &$batch_indices, &$output]);
         let (cubes, cube_size) = $grid;
         $kernel::launch(

@@ -125,7 +125,7 @@ pub fn list_regions<F: Float, R: Float, I: Int>(
     let unit = UNIT_POS as usize;
     let row = first + unit;
     let mut flag = 0u32;
-    if row < gradient.shape(0) {
+    if row < gather.regions.boxes.shape(0) {
         let region = read_box(gather.regions, row, gather.images, settings.box_format);
         let mut pooled = region.valid && region.image == tile.image;
         if comptime!(settings.of_level) {

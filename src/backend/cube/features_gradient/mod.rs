@@ -2,11 +2,11 @@
 //! in a few channels.
 //!
 //! - [`tile`]: the pixels that a cube of units owns. [`list`]: the regions that reach them.
-//! - [`average`] and [`maximum`]: the kernels of axis plans. [`weights`]: the weights of a tile's rows and columns in
-//!   the elements of regions.
+//! - [`axes`]: the kernel of axis plans. [`weights`]: the weights of a tile's rows and columns in the elements of
+//!   regions. [`maximum`]: where each maximum was read, which a launch before it finds.
 //! - [`points`]: the kernel of point plans.
 
-mod average;
+mod axes;
 mod list;
 mod maximum;
 mod points;
@@ -14,15 +14,15 @@ mod tile;
 mod weights;
 
 use burn::backend::TensorMetadata;
-use burn::tensor::Shape;
+use burn::tensor::{DType, Shape};
 use burn_cubecl::tensor::CubeTensor;
 
-use super::launch::{grid, launch, output};
+use super::launch::{UNITS, grid, launch, output};
 use super::unit::channels::CHANNELS;
 use super::unit::plan::{axis_plan, point_plan, reduction_plan};
 use crate::geometry::operator::{Elements, RegionOperator};
-use average::{TOGETHER, gather_average};
-use maximum::gather_maximum;
+use axes::{TOGETHER, gather_axes};
+use maximum::{PLANES, find_winners};
 use points::gather_points;
 use tile::SIDE;
 
@@ -46,24 +46,47 @@ pub fn features_gradient(
     let groups = operator.channel_map.input_channels(rows * columns);
     let tiles = images * height.div_ceil(SIDE) * width.div_ceil(SIDE) * groups;
     let blocks = channels.div_ceil(CHANNELS);
-    match (&operator.elements, features) {
-        (Elements::Points(points), _) => {
-            let (plan, cubes) = (point_plan(operator, points), tiles * blocks);
-            launch!(gather_points, grid(cubes), [gradient], boxes, batch_indices => output, plan, groups, cubes)
-        }
-        (_, Some(features)) => {
-            let (plan, cubes) = (reduction_plan(operator, [height, width], false), tiles * blocks);
-            launch!(gather_maximum, grid(cubes), [gradient, features], boxes, batch_indices => output, plan, cubes)
-        }
-        (_, None) => {
-            let blocks_of_cube = (tiles * blocks / ENOUGH_CUBES).clamp(1, TOGETHER.min(blocks));
-            let (plan, cubes) = (
-                axis_plan(operator, [height, width]),
-                tiles * blocks.div_ceil(blocks_of_cube),
-            );
-            launch!(
-                gather_average, grid(cubes), [gradient], boxes, batch_indices => output, plan, blocks_of_cube, cubes
-            )
-        }
+    if let Elements::Points(points) = &operator.elements {
+        let (plan, cubes) = (point_plan(operator, points), tiles * blocks);
+        return launch!(gather_points, grid(cubes), [gradient], boxes, batch_indices => output, plan, groups, cubes);
     }
+    let gathered = match features {
+        Some(features) => winners(gradient, features, &boxes, &batch_indices, operator),
+        None => gradient,
+    };
+    let blocks_of_cube = (tiles * blocks / ENOUGH_CUBES).clamp(1, TOGETHER.min(blocks));
+    let (plan, cubes) = (
+        axis_plan(operator, [height, width]),
+        tiles * blocks.div_ceil(blocks_of_cube),
+    );
+    let dtype = output.dtype;
+    launch!(
+        gather_axes, grid(cubes), [gathered], boxes, batch_indices => output, plan, blocks_of_cube, cubes; dtype
+    )
+}
+
+/// Where each maximum was read, and its gradient: `[PLANES * K, channels, P, Q]`.
+fn winners(
+    gradient: CubeTensor,
+    features: CubeTensor,
+    boxes: &CubeTensor,
+    batch_indices: &CubeTensor,
+    operator: &RegionOperator,
+) -> CubeTensor {
+    let (boxes, batch_indices) = (boxes.clone(), batch_indices.clone());
+    let [regions, channels, rows, columns] = gradient.shape().dims();
+    let [_, _, height, width] = features.shape().dims();
+    let output = output(
+        &gradient,
+        Shape::new([PLANES * regions, channels, rows, columns]),
+        DType::F32,
+    );
+    let (plan, elements) = (
+        reduction_plan(operator, [height, width], false),
+        gradient.shape().num_elements(),
+    );
+    launch!(
+        find_winners, grid(elements.div_ceil(UNITS)), [gradient, features], boxes, batch_indices => output, plan,
+        elements
+    )
 }

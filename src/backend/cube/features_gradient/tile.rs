@@ -45,7 +45,12 @@ pub fn groups<F: Float>(gradient: &Tensor<F>, #[comptime] channel_map: ChannelMa
 /// The tile of this cube. There are `groups` groups of channels, and a cube owns `blocks_of_cube` channel blocks of one
 /// group. Neighbouring cubes own the same pixels in further channels, and read the same regions.
 #[cube]
-pub fn tile<F: Float>(gradient: &Tensor<F>, output: &mut Tensor<F>, groups: usize, blocks_of_cube: usize) -> Tile {
+pub fn tile<F: Float, O: Float>(
+    gradient: &Tensor<F>,
+    output: &mut Tensor<O>,
+    groups: usize,
+    blocks_of_cube: usize,
+) -> Tile {
     let (height, width) = (output.shape(2), output.shape(3));
     let channels_of_cube = blocks_of_cube * CHANNELS;
     let blocks = gradient.shape(1).div_ceil(channels_of_cube);

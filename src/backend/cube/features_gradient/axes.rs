@@ -1,8 +1,10 @@
-//! The gradient of features of an average: a unit gathers one pixel in up to 16 channels.
+//! The gradient of features: a unit gathers one pixel in up to 16 channels, from the gradient of an average or from the
+//! winners of a maximum.
 
 use cubecl::prelude::*;
 
 use super::list::{Gather, gather, list_regions, region_list};
+use super::maximum::add_winners_of_block;
 use super::tile::{SIDE, add_gradient, groups, tile, write_pixel};
 use super::weights::{
     REGIONS, Weights, along, elements_at, is_kept, kept_weight, look, looker_x, looker_y, region_of_unit, weight,
@@ -12,19 +14,20 @@ use crate::backend::cube::launch::{Regions, UNITS};
 use crate::backend::cube::unit::channels::CHANNELS;
 use crate::backend::cube::unit::plan::AxisPlan;
 use crate::backend::cube::unit::region::{BoxRow, read_box};
+use crate::geometry::options::Reduction;
 
 /// How many blocks of channels a cube gathers at most.
 pub const TOGETHER: usize = 2;
 
 #[cube(launch, address_type = "dynamic")]
-pub fn gather_average<F: Float, R: Float, I: Int>(
+pub fn gather_axes<F: Float, R: Float, I: Int, O: Float>(
     gradient: &Tensor<F>,
     regions: &Regions<R, I>,
-    output: &mut Tensor<F>,
+    output: &mut Tensor<O>,
     plan: &AxisPlan,
     blocks_of_cube: usize,
     cubes: usize,
-    #[define(F, R, I)] _dtypes: [cubecl::ir::ElemType; 3],
+    #[define(F, R, I, O)] _dtypes: [cubecl::ir::ElemType; 4],
 ) {
     if CUBE_POS >= cubes {
         terminate!();
@@ -36,7 +39,7 @@ pub fn gather_average<F: Float, R: Float, I: Int>(
     let mut list = region_list();
     let mut weights = weights();
     let mut sums = sums_of_blocks();
-    let regions_of_call = gradient.shape(0);
+    let regions_of_call = regions.boxes.shape(0);
     let mut first = 0usize.runtime();
     while first < regions_of_call {
         let count = list_regions(&gather, first, &mut list);
@@ -131,7 +134,11 @@ fn add_region<F: Float, R: Float, I: Int>(
             for q in reach_x.first..reach_x.end {
                 let weight_x = weight_of_element(gather, weights, looker_x, reach_x.first, row, q, false);
                 if weight_x > 0.0 {
-                    add_weighted(gather, row, p, q, weight_y * weight_x, end, sums);
+                    if comptime!(gather.plan.settings.reduction == Reduction::Average) {
+                        add_weighted(gather, row, p, q, weight_y * weight_x, end, sums);
+                    } else {
+                        add_winners(gather, row, p, q, end, sums);
+                    }
                 }
             }
         }
@@ -183,6 +190,28 @@ fn add_weighted<F: Float, R: Float, I: Int>(
         let first = gather.tile.channel + block * CHANNELS;
         if first < end {
             add_gradient(gather.gradient, row, p, q, first, weight, &mut sums[block]);
+        }
+    }
+}
+
+/// Adds what the winners of an element in all channels of the cube, up to `end`, give the pixel of this unit.
+#[cube]
+fn add_winners<F: Float, R: Float, I: Int>(
+    gather: &Gather<'_, F, R, I>,
+    row: usize,
+    p: u32,
+    q: u32,
+    end: usize,
+    sums: &mut Sequence<Array<f32>>,
+) {
+    let winners = gather.gradient;
+    let plane = gather.regions.boxes.shape(0) * winners.stride(0);
+    let place = row * winners.stride(0) + p as usize * winners.stride(2) + q as usize * winners.stride(3);
+    #[unroll]
+    for block in 0..TOGETHER {
+        let first = gather.tile.channel + block * CHANNELS;
+        if first < end {
+            add_winners_of_block(winners, place, plane, first, gather.tile, &mut sums[block]);
         }
     }
 }
