@@ -29,7 +29,7 @@ blocking_forms! {
 /// to the host, which keeps exactly the same boxes. So they are on a GPU for:
 ///
 /// - more than 65,536 boxes, since the kernels compare all scores with each other;
-/// - boxes or scores of f64;
+/// - boxes or scores of f64, or classes of integers below 32 bits;
 /// - a threshold below 0 or above 1;
 /// - a coordinate that is not finite, has a magnitude above 2^62, or one below 2^-28 without being 0.
 ///

@@ -22,8 +22,9 @@ pub async fn kept_on_device(
     let device = boxes.device().inner();
     let count = boxes.dims()[0];
     let dtype = DType::from(device.settings().int_dtype);
-    let midpoint = Midpoint::new(f32::largest_not_above(iou_threshold));
-    let Some(midpoint) = midpoint.filter(|_| runs(&device, count, [boxes.dtype(), scores.dtype()], dtype)) else {
+    let classes_dtype = classes.map_or(dtype, Tensor::dtype);
+    let runs = runs(&device, count, [boxes.dtype(), scores.dtype()], [classes_dtype, dtype]);
+    let Some(midpoint) = Midpoint::new(f32::largest_not_above(iou_threshold)).filter(|_| runs) else {
         return Ok(None);
     };
     let classes = match classes {
@@ -38,26 +39,24 @@ pub async fn kept_on_device(
         dtype,
     );
     let kept = Tensor::<1, Int>::from_dispatch(kept);
-    match host::read_ints(&kept.clone().slice([0..1])).await?[0] as usize {
+    match host::read_ints(&kept.clone().slice_dim(0, 0..1)).await?[0] as usize {
         0 => Ok(Some(host::indices(&[], &boxes.device()))),
         number if number > count => Ok(None),
-        number => Ok(Some(on_device_of(boxes, kept.slice([1..number + 1])))),
+        number => Ok(Some(on_device_of(boxes, kept.slice_dim(0, 1..number + 1)))),
     }
 }
 
-/// Whether there are kernels for so many boxes, and for boxes, scores and indices of these dtypes.
-fn runs(device: &Device, count: usize, floats: [DType; 2], indices: DType) -> bool {
-    let in_f32 = |dtype: DType| matches!(dtype, DType::F32 | DType::F16 | DType::BF16);
+/// Whether there are kernels for so many boxes, for boxes and scores of two dtypes, and classes and indices of two.
+fn runs(device: &Device, count: usize, floats: [DType; 2], ints: [DType; 2]) -> bool {
+    let in_f32 = |dtype| matches!(dtype, DType::F32 | DType::F16 | DType::BF16);
+    let is_wide = |dtype| matches!(dtype, DType::I32 | DType::I64 | DType::U32 | DType::U64);
     let has_kernels = match device.as_dispatch() {
         // Its units wait for each other by spinning.
         DispatchDevice::Cube(cubecl::Device::Cpu(_)) => false,
         DispatchDevice::Cube(_) => true,
         _ => false,
     };
-    has_kernels
-        && (1..=MOST_BOXES).contains(&count)
-        && floats.into_iter().all(in_f32)
-        && matches!(indices, DType::I32 | DType::I64 | DType::U32 | DType::U64)
+    has_kernels && (1..=MOST_BOXES).contains(&count) && floats.into_iter().all(in_f32) && ints.into_iter().all(is_wide)
 }
 
 /// Integers on the device of the boxes, which is an autodiff device if theirs is.

@@ -59,7 +59,8 @@ const LARGEST: u32 = (127 + 62) << 23;
 #[cube]
 pub fn is_usual(coordinate: f32) -> bool {
     let magnitude = coordinate.to_bits() & 0x7FFF_FFFFu32;
-    magnitude == 0u32 || (magnitude >= LEAST && magnitude <= LARGEST)
+    let (is_large, is_small) = (magnitude >= LEAST, magnitude <= LARGEST);
+    magnitude == 0u32 || (is_large && is_small)
 }
 
 /// A box and its area.
