@@ -3,6 +3,8 @@
 use burn::tensor::{Int, Tensor};
 
 use super::suppression::greedy_nms;
+#[cfg(feature = "cube")]
+use super::suppression::kept_on_device;
 use super::{arguments, host};
 use crate::error::DetectionError;
 use crate::forms::blocking_forms;
@@ -17,9 +19,19 @@ blocking_forms! {
 /// - Returns the indices of the kept boxes, by decreasing score, in the device's integer dtype. Of equal scores the
 ///   lower index comes first.
 ///
-/// Boxes and scores are read back to the host. It computes the IoU in f64 for boxes of f64, and in f32 for all others.
-/// A box whose score is NaN is not kept. A box with a NaN coordinate neither suppresses a box nor is suppressed, as in
-/// torchvision.
+/// The IoU is computed in f64 for boxes of f64, and in f32 for all others. A box whose score is NaN is not kept. A box
+/// with a NaN coordinate neither suppresses a box nor is suppressed, as in torchvision.
+///
+/// # Where it runs
+///
+/// On a GPU (wgpu, Vulkan, Metal, WebGPU, CUDA, ROCm) kernels suppress the boxes, and the host reads only the number of
+/// kept boxes back. This crate needs the feature of the GPU's runtime for it. Otherwise boxes and scores are read back
+/// to the host, which keeps exactly the same boxes. So they are on a GPU for:
+///
+/// - more than 65,536 boxes, since the kernels compare all scores with each other;
+/// - boxes or scores of f64, or classes of integers below 32 bits;
+/// - a threshold below 0 or above 1;
+/// - a coordinate that is not finite, has a magnitude above 2^62, or one below 2^-28 without being 0.
 ///
 /// ```
 /// use burn::tensor::{Device, Tensor};
@@ -51,17 +63,8 @@ pub async fn nms_async(
     scores: Tensor<1>,
     iou_threshold: f64,
 ) -> Result<Tensor<1, Int>, DetectionError> {
-    let count = check(&boxes, &scores, iou_threshold)?;
-    let kept = greedy_nms(
-        (0..count).collect(),
-        &host::read_boxes(&boxes).await?,
-        boxes.dtype(),
-        &host::read_floats(&scores).await?,
-        |_| 0,
-        iou_threshold,
-        usize::MAX,
-    );
-    Ok(host::indices(&kept, &boxes.device()))
+    check(&boxes, &scores, iou_threshold)?;
+    kept(&boxes, &scores, None, iou_threshold).await
 }
 
 blocking_forms! {
@@ -77,8 +80,8 @@ blocking_forms! {
 /// CPU, but leaves the order of equal scores open. For fewer boxes it adds an offset to the coordinates of each class;
 /// the rounding of that sum can change which boxes are kept where an IoU is close to the threshold.
 ///
-/// Boxes, scores and classes are read back to the host. The precision of the IoU is that of [`nms`], and so is the
-/// treatment of NaN.
+/// The precision of the IoU and the treatment of NaN are those of [`nms`]. It runs where [`nms`] runs; the classes are
+/// read back to the host if the boxes are.
 ///
 /// ```
 /// use burn::tensor::{Device, Int, Tensor};
@@ -110,12 +113,30 @@ pub async fn batched_nms_async(
     let count = check(&boxes, &scores, iou_threshold)?;
     arguments::length("classes", classes.dims()[0], count, "row of `boxes`")?;
     arguments::device("classes", &classes.device(), "boxes", &boxes.device())?;
-    let classes = host::read_ints(&classes).await?;
+    kept(&boxes, &scores, Some(&classes), iou_threshold).await
+}
+
+/// NMS of checked arguments, all of one class if there are no `classes`.
+async fn kept(
+    boxes: &Tensor<2>,
+    scores: &Tensor<1>,
+    classes: Option<&Tensor<1, Int>>,
+    iou_threshold: f64,
+) -> Result<Tensor<1, Int>, DetectionError> {
+    #[cfg(feature = "cube")]
+    if let Some(kept) = kept_on_device(boxes, scores, classes, iou_threshold).await? {
+        return Ok(kept);
+    }
+    let count = boxes.dims()[0];
+    let classes = match classes {
+        Some(classes) => host::read_ints(classes).await?,
+        None => vec![0; count],
+    };
     let kept = greedy_nms(
         (0..count).collect(),
-        &host::read_boxes(&boxes).await?,
+        &host::read_boxes(boxes).await?,
         boxes.dtype(),
-        &host::read_floats(&scores).await?,
+        &host::read_floats(scores).await?,
         |index| classes[index],
         iou_threshold,
         usize::MAX,

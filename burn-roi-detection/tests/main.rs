@@ -26,6 +26,7 @@ mod masks;
 #[cfg(feature = "models")]
 mod models;
 mod nms;
+mod nms_on_device;
 mod odd_values;
 mod onnx_suppression;
 mod proposals;

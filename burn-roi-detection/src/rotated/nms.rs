@@ -29,8 +29,9 @@ blocking_forms! {
 /// Where an IoU is equal to the threshold, detectron2 and mmcv keep the box on a GPU and suppress it on a CPU. This
 /// function keeps it on every device.
 ///
-/// Boxes and scores are read back to the host. A box whose score is NaN is not kept. An empty box neither suppresses a
-/// box nor is suppressed, unless the threshold is negative.
+/// Boxes and scores are read back to the host on every device, since sine and cosine on a GPU may differ from the
+/// host's in their last bits. A box whose score is NaN is not kept. An empty box neither suppresses a box nor is
+/// suppressed, unless the threshold is negative.
 ///
 /// ```
 /// use burn::tensor::{Device, Tensor};

@@ -57,7 +57,7 @@ impl<T: Real> Candidate<T> {
 }
 
 /// A float that the IoU is computed in.
-trait Real:
+pub(super) trait Real:
     Copy + Sync + PartialOrd + Add<Output = Self> + Sub<Output = Self> + Mul<Output = Self> + Div<Output = Self>
 {
     const ZERO: Self;

@@ -1,12 +1,18 @@
-//! The greedy suppression of boxes, on the host. NMS in every form of this crate is this.
+//! The greedy suppression of boxes: on the host, and for axis-aligned boxes also on the device.
 
 mod axis_aligned;
+#[cfg(feature = "cube")]
+mod cube;
+#[cfg(feature = "cube")]
+mod on_device;
 
 use std::collections::BTreeMap;
 
 use rayon::prelude::*;
 
 pub(crate) use axis_aligned::greedy_nms;
+#[cfg(feature = "cube")]
+pub(crate) use on_device::kept_on_device;
 
 /// The boxes of one class that NMS has kept, in the order in which they were kept.
 pub(crate) trait KeptBoxes: Default + Sync {

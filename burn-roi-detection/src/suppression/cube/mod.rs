@@ -1,0 +1,196 @@
+//! NMS as CubeCL kernels, for every runtime but CubeCL's own on a CPU.
+//!
+//! [`rank`] sorts the boxes by score, into blocks of [`BLOCK`]. [`overlap`] compares each box with the later boxes of
+//! its block. Then, block after block, [`keep`] lists the boxes that none of them suppresses, and [`suppress`] compares
+//! all later boxes with these. The memory is linear in the number of boxes, and the host waits for nothing in between.
+//!
+//! The boxes that are kept are those of the host, by [`iou`].
+
+mod iou;
+mod keep;
+mod overlap;
+mod rank;
+mod suppress;
+
+// The macro below writes paths that begin with `burn`. This one has `burn::backend::fusion` for every CubeCL build,
+// whether or not Burn's own fusion is on: an application may turn it on without telling this crate.
+use with_fusion as burn;
+mod with_fusion {
+    pub mod backend {
+        pub use ::burn::backend::*;
+        pub use burn_fusion as fusion;
+    }
+}
+
+use ::burn::backend::cubecl::dtype_to_storage_type;
+use ::burn::backend::tensor::{FloatTensor, IntTensor};
+use ::burn::backend::{Backend, TensorMetadata, backend_extension};
+use ::burn::tensor::{DType, Shape};
+use burn_cubecl::CubeBackend;
+use burn_cubecl::kernel::into_contiguous;
+use burn_cubecl::ops::numeric::empty_device_contiguous_dtype;
+use burn_cubecl::tensor::CubeTensor;
+use cubecl::prelude::*;
+
+pub use iou::Midpoint;
+use iou::MidpointLaunch;
+use keep::keep_in_block;
+use overlap::overlaps_in_blocks;
+use rank::rank_boxes;
+use suppress::suppress_later;
+
+/// The number of units in a cube.
+const UNITS: usize = 256;
+
+/// The number of boxes whose suppression one cube resolves.
+const BLOCK: usize = 1024;
+
+/// The number of words with a bit for each box of a block.
+const WORDS: usize = BLOCK / 32;
+
+/// The coordinates of a box, and its area.
+const VALUES: usize = 5;
+
+/// The index of a box, of at most [`super::on_device::MOST_BOXES`], has none of these bits.
+const SUPPRESSED: u32 = 1 << 31;
+/// A coordinate for which the kernels don't have the host's result.
+const UNUSUAL: u32 = 1 << 30;
+
+/// What runs on the device.
+#[backend_extension(Cube, Fusion)]
+pub trait NmsKernels: Backend {
+    /// Greedy NMS within each class, of at least one box. Returns N + 1 integers of a dtype: the number of kept boxes,
+    /// then their indices. The number is N + 1 if a box has a coordinate for which the kernels don't have the host's
+    /// result.
+    #[fusion(dtype = *dtype, shape = Shape::new([boxes[0] + 1]))]
+    fn kept_boxes(
+        boxes: FloatTensor<Self>,
+        scores: FloatTensor<Self>,
+        classes: IntTensor<Self>,
+        midpoint: Midpoint,
+        dtype: DType,
+    ) -> IntTensor<Self>;
+}
+
+impl NmsKernels for CubeBackend {
+    fn kept_boxes(
+        boxes: CubeTensor,
+        scores: CubeTensor,
+        classes: CubeTensor,
+        midpoint: Midpoint,
+        dtype: DType,
+    ) -> CubeTensor {
+        let count = scores.shape()[0];
+        let output = tensor(&boxes, count + 1, dtype);
+        let sorted = sort(boxes, scores, classes);
+        let overlaps = sorted.overlaps(midpoint);
+        let kept = tensor(&output, BLOCK + 1, DType::U32);
+        for first in (0..count).step_by(BLOCK) {
+            sorted.keep(&overlaps, &kept, &output, first);
+            sorted.suppress(&kept, first + BLOCK, midpoint);
+        }
+        output
+    }
+}
+
+/// Boxes by decreasing score. Those whose score is NaN come last, and are suppressed.
+struct Sorted {
+    /// The values of all boxes, one after the other.
+    values: CubeTensor,
+    classes: CubeTensor,
+    /// The index of each box, with [`SUPPRESSED`] and [`UNUSUAL`].
+    entries: CubeTensor,
+    count: usize,
+}
+
+fn sort(boxes: CubeTensor, scores: CubeTensor, classes: CubeTensor) -> Sorted {
+    let count = scores.shape()[0];
+    let sorted = Sorted {
+        values: tensor(&boxes, VALUES * count, DType::F32),
+        classes: tensor(&boxes, count, classes.dtype),
+        entries: tensor(&boxes, count, DType::U32),
+        count,
+    };
+    rank_boxes::launch(
+        &boxes.client.clone(),
+        cubes(count),
+        CubeDim::new_1d(UNITS as u32),
+        into_contiguous(boxes.clone()).into_tensor_arg(),
+        into_contiguous(scores.clone()).into_tensor_arg(),
+        into_contiguous(classes.clone()).into_tensor_arg(),
+        sorted.values.clone().into_tensor_arg(),
+        sorted.classes.clone().into_tensor_arg(),
+        sorted.entries.clone().into_tensor_arg(),
+        [boxes.dtype, scores.dtype, classes.dtype].map(dtype_to_storage_type),
+    );
+    sorted
+}
+
+impl Sorted {
+    /// For each box a bit for each box of its block. Those of the box itself and of boxes before it are not set, or not
+    /// written where a word has no others.
+    fn overlaps(&self, midpoint: Midpoint) -> CubeTensor {
+        let overlaps = tensor(&self.values, self.count * WORDS, DType::U32);
+        overlaps_in_blocks::launch(
+            &self.values.client,
+            CubeCount::Static(self.count.div_ceil(UNITS) as u32, WORDS as u32, 1),
+            CubeDim::new_1d(UNITS as u32),
+            self.values.clone().into_tensor_arg(),
+            self.classes.clone().into_tensor_arg(),
+            overlaps.clone().into_tensor_arg(),
+            midpoint.argument(),
+            dtype_to_storage_type(self.classes.dtype),
+        );
+        overlaps
+    }
+
+    /// Lists the boxes that are kept of the block that begins at box `first`.
+    fn keep(&self, overlaps: &CubeTensor, kept: &CubeTensor, output: &CubeTensor, first: usize) {
+        keep_in_block::launch(
+            &output.client,
+            cubes(1),
+            CubeDim::new_1d(UNITS as u32),
+            self.entries.clone().into_tensor_arg(),
+            overlaps.clone().into_tensor_arg(),
+            kept.clone().into_tensor_arg(),
+            output.clone().into_tensor_arg(),
+            first,
+            dtype_to_storage_type(output.dtype),
+        );
+    }
+
+    /// Marks the boxes from `first` on that a listed box suppresses.
+    fn suppress(&self, kept: &CubeTensor, first: usize, midpoint: Midpoint) {
+        if first >= self.count {
+            return;
+        }
+        suppress_later::launch(
+            &kept.client,
+            cubes(self.count - first),
+            CubeDim::new_1d(UNITS as u32),
+            self.values.clone().into_tensor_arg(),
+            self.classes.clone().into_tensor_arg(),
+            self.entries.clone().into_tensor_arg(),
+            kept.clone().into_tensor_arg(),
+            first,
+            midpoint.argument(),
+            dtype_to_storage_type(self.classes.dtype),
+        );
+    }
+}
+
+/// A tensor on the device of another one.
+fn tensor(of: &CubeTensor, length: usize, dtype: DType) -> CubeTensor {
+    empty_device_contiguous_dtype(of.client.clone(), of.device.clone(), Shape::new([length]), dtype)
+}
+
+/// As many cubes as so many units are in.
+fn cubes(units: usize) -> CubeCount {
+    CubeCount::Static(units.div_ceil(UNITS) as u32, 1, 1)
+}
+
+impl Midpoint {
+    fn argument(self) -> MidpointLaunch {
+        MidpointLaunch::new(self.high, self.low, self.fall, self.zero)
+    }
+}
