@@ -27,7 +27,7 @@ pub fn infer_scales(map_sizes: &[[usize; 2]], image_sizes: &[[usize; 2]]) -> Vec
     or_panic(try_infer_scales(map_sizes, image_sizes))
 }
 
-/// [`infer_scales`] for arguments that may be wrong.
+/// Fallible form of [`infer_scales`].
 ///
 /// # Errors
 ///

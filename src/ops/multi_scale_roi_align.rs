@@ -115,7 +115,7 @@ pub fn multi_scale_roi_align(
     or_panic(try_multi_scale_roi_align(features, rois, scales, config))
 }
 
-/// [`multi_scale_roi_align`] for arguments that may be wrong.
+/// Fallible form of [`multi_scale_roi_align`].
 ///
 /// # Errors
 ///

@@ -98,7 +98,7 @@ pub fn pool<B: RoiBackend>(
     or_panic(try_pool::<B>(features, regions, config))
 }
 
-/// [`pool`] for arguments that may be wrong.
+/// Fallible form of [`pool`].
 ///
 /// # Errors
 ///
@@ -129,7 +129,7 @@ pub fn backward<B: RoiBackend>(
     or_panic(try_backward::<B>(output_gradient, features, regions, config))
 }
 
-/// [`backward`](backward()) for arguments that may be wrong.
+/// Fallible form of [`backward`](backward()).
 ///
 /// # Errors
 ///
@@ -162,7 +162,7 @@ pub fn multi_scale_pool<B: RoiBackend>(
     or_panic(try_multi_scale_pool::<B>(features, regions, scales, config, pyramid))
 }
 
-/// [`multi_scale_pool`] for arguments that may be wrong.
+/// Fallible form of [`multi_scale_pool`].
 ///
 /// # Errors
 ///
@@ -198,7 +198,7 @@ pub fn multi_scale_backward<B: RoiBackend>(
     or_panic(backward)
 }
 
-/// [`multi_scale_backward`] for arguments that may be wrong.
+/// Fallible form of [`multi_scale_backward`].
 ///
 /// # Errors
 ///

@@ -176,7 +176,7 @@ pub fn multi_scale_pool<C: OperatorConfig>(
     or_panic(try_multi_scale_pool(features, rois, scales, config, pyramid))
 }
 
-/// [`multi_scale_pool`] for arguments that may be wrong.
+/// Fallible form of [`multi_scale_pool`].
 ///
 /// # Errors
 ///
