@@ -53,7 +53,7 @@ pub struct RoiPoolConfig {
     /// The least length of a region along each axis, a whole number of pixels of the map, 0 to 65535. If `None`, an
     /// inverted region has no pixel.
     pub minimum_length: Option<f64> = Some(1.0),
-    /// What a maximum starts from: the value of a bin whose pixels are all smaller or NaN.
+    /// The initial value of a maximum: the result of a bin whose pixels are all smaller or NaN.
     pub maximum_from: MaximumFrom = MaximumFrom::LeastSingle,
 }
 }
