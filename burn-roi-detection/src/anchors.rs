@@ -72,17 +72,17 @@ impl AnchorGeneratorConfig {
     ///
     /// # Panics
     ///
-    /// Where [`try_init`](AnchorGeneratorConfig::try_init) returns an error, with its text.
+    /// If [`try_init`](AnchorGeneratorConfig::try_init) returns an error, with its text.
     pub fn init(&self) -> AnchorGenerator {
         or_panic(self.try_init())
     }
 
-    /// [`init`](AnchorGeneratorConfig::init) that returns an error instead of panicking.
+    /// Fallible form of [`init`](AnchorGeneratorConfig::init).
     ///
     /// # Errors
     ///
-    /// - [`DetectionError::Length`]: `aspect_ratios` has not as many lists as `sizes`, or `strides` not one element for
-    ///   each.
+    /// - [`DetectionError::Length`]: `aspect_ratios` does not have as many lists as `sizes`, or `strides` not one
+    ///   element for each.
     /// - `RoiError::Option`: an element of `sizes` or `aspect_ratios` is not finite and above 0, or a pair of them
     ///   makes an anchor that is not finite in f32; `offset` is not from 0 to 1; or an element of `strides` is 0.
     pub fn try_init(&self) -> Result<AnchorGenerator, DetectionError> {
@@ -141,16 +141,16 @@ impl AnchorGenerator {
     ///
     /// # Panics
     ///
-    /// Where [`try_forward`](AnchorGenerator::try_forward) returns an error, with its text.
+    /// If [`try_forward`](AnchorGenerator::try_forward) returns an error, with its text.
     pub fn forward(&self, image_size: [usize; 2], map_sizes: &[[usize; 2]], device: &Device) -> Vec<Tensor<2>> {
         or_panic(self.try_forward(image_size, map_sizes, device))
     }
 
-    /// [`forward`](AnchorGenerator::forward) that returns an error instead of panicking.
+    /// Fallible form of [`forward`](AnchorGenerator::forward).
     ///
     /// # Errors
     ///
-    /// - [`DetectionError::Length`]: `map_sizes` has not one size for each list of the configuration's `sizes`.
+    /// - [`DetectionError::Length`]: `map_sizes` does not have one size for each list of the configuration's `sizes`.
     /// - `RoiError::Memory`: an element of `map_sizes` has so many anchors that no memory can hold them.
     pub fn try_forward(
         &self,

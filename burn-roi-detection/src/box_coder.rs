@@ -7,7 +7,7 @@ use super::boxes::{cast, column, common_dtype, length};
 use crate::error::DetectionError;
 use burn_roi::internal::or_panic;
 
-/// Encodes boxes as box deltas and decodes box deltas to boxes. The semantics are those of torchvision's `BoxCoder`
+/// Encodes boxes as box deltas and decodes box deltas to boxes. Same semantics as torchvision's `BoxCoder`
 /// (`torchvision.models.detection._utils`).
 ///
 /// The box deltas `[dx, dy, dw, dh]` describe a box relative to another one, its proposal or anchor:
@@ -66,12 +66,12 @@ impl BoxCoder {
     ///
     /// # Panics
     ///
-    /// Where [`try_encode`](BoxCoder::try_encode) returns an error, with its text.
+    /// If [`try_encode`](BoxCoder::try_encode) returns an error, with its text.
     pub fn encode(&self, reference: Tensor<2>, proposals: Tensor<2>) -> Tensor<2> {
         or_panic(self.try_encode(reference, proposals))
     }
 
-    /// [`encode`](BoxCoder::encode) that returns an error instead of panicking.
+    /// Fallible form of [`encode`](BoxCoder::encode).
     ///
     /// # Errors
     ///
@@ -118,12 +118,12 @@ impl BoxCoder {
     ///
     /// # Panics
     ///
-    /// Where [`try_decode`](BoxCoder::try_decode) returns an error, with its text.
+    /// If [`try_decode`](BoxCoder::try_decode) returns an error, with its text.
     pub fn decode(&self, deltas: Tensor<2>, boxes: Tensor<2>) -> Tensor<3> {
         or_panic(self.try_decode(deltas, boxes))
     }
 
-    /// [`decode`](BoxCoder::decode) that returns an error instead of panicking.
+    /// Fallible form of [`decode`](BoxCoder::decode).
     ///
     /// # Errors
     ///

@@ -8,7 +8,7 @@ use crate::error::DetectionError;
 use burn_roi::internal::is_host;
 use burn_roi::internal::or_panic;
 
-/// The mask of each detection's class as probabilities. The semantics are those of torchvision's `maskrcnn_inference`
+/// The mask of each detection's class as probabilities. Same semantics as torchvision's `maskrcnn_inference`
 /// (`torchvision.models.detection.roi_heads`), for the detections of all images in one tensor.
 ///
 /// - `mask_logits`: `[D, classes, M, N]`, the output of a mask head, of any float dtype.
@@ -30,12 +30,12 @@ use burn_roi::internal::or_panic;
 ///
 /// # Panics
 ///
-/// Where [`try_maskrcnn_inference`] returns an error, with its text.
+/// If [`try_maskrcnn_inference`] returns an error, with its text.
 pub fn maskrcnn_inference(mask_logits: Tensor<4>, labels: Tensor<1, Int>) -> Tensor<4> {
     or_panic(try_maskrcnn_inference(mask_logits, labels))
 }
 
-/// [`maskrcnn_inference`] that returns an error instead of panicking.
+/// Fallible form of [`maskrcnn_inference`].
 ///
 /// # Errors
 ///

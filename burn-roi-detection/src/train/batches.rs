@@ -44,12 +44,12 @@ impl BatchConfig {
     ///
     /// # Panics
     ///
-    /// Where [`try_epoch`](Self::try_epoch) returns an error, with its text.
+    /// If [`try_epoch`](Self::try_epoch) returns an error, with its text.
     pub fn epoch(&self, sizes: &[[usize; 2]], epoch: usize) -> Vec<Vec<usize>> {
         or_panic(self.try_epoch(sizes, epoch))
     }
 
-    /// [`epoch`](Self::epoch) that returns an error instead of panicking.
+    /// Fallible form of [`epoch`](Self::epoch).
     ///
     /// # Errors
     ///

@@ -3,7 +3,7 @@
 use super::sample::{Object, Sample};
 
 impl Sample {
-    /// The mirror image: left and right are exchanged, in the pixels and in all objects. The semantics are those of
+    /// The mirror image: left and right are exchanged, in the pixels and in all objects. Same semantics as
     /// torchvision's `RandomHorizontalFlip` for detection.
     ///
     /// - `mirrored_keypoints`: for each keypoint of an object the index of the keypoint that it is in the mirror image,

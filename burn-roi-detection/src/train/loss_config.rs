@@ -5,7 +5,7 @@ use burn_roi::config;
 use crate::{BalancedPositiveNegativeSampler, MaskTargets, Matcher, TrainingSamplesConfig};
 
 config! { fields;
-/// How the losses of a detector are computed. The defaults are those of torchvision's detectors.
+/// How the losses of a detector are computed. The defaults match torchvision's detectors.
 #[derive(Debug, PartialEq)]
 pub struct DetectorLossConfig {
     /// [`ProposalConfig::pre_nms_top_n`](crate::ProposalConfig::pre_nms_top_n) while the detector is trained.

@@ -23,7 +23,7 @@ use crate::random::SplitMix64;
 use crate::{arguments, random_permutations};
 
 config! { fields;
-/// How a [`Trainer`] trains. The defaults are those of torchvision's reference training.
+/// How a [`Trainer`] trains. The defaults match torchvision's reference training.
 #[derive(Debug, PartialEq)]
 pub struct TrainerConfig {
     /// The learning rate of each step.
@@ -34,9 +34,9 @@ pub struct TrainerConfig {
     pub weight_decay: f64 = 1e-4,
     /// The norm of all gradients together that is not exceeded. Above 0.
     pub max_gradient_norm: Option<f64> = None,
-    /// The number of the body's first stages that are not trained; torchvision's fine-tuning freezes 2. Of a ResNet the
-    /// first stage is the stem, and each layer is one. Of a MobileNetV3 the first is the stem, each block is one, and
-    /// so is the last convolution. A number above that of all stages freezes all.
+    /// The number of the backbone's first stages that are not trained; torchvision's fine-tuning freezes 2. Of a ResNet
+    /// the first stage is the stem, and each layer is one. Of a MobileNetV3 the first is the stem, each block is one,
+    /// and so is the last convolution. A number above that of all stages freezes all.
     pub frozen_stages: usize = 2,
     /// How the losses are computed.
     pub losses: DetectorLossConfig = DetectorLossConfig::new(),
@@ -105,7 +105,7 @@ impl TrainingStep {
 }
 
 impl Trainer {
-    /// A trainer of a detector, which is on a device without autodiff.
+    /// A trainer of a detector that is on a device without autodiff.
     ///
     /// # Errors
     ///
@@ -135,6 +135,10 @@ impl Trainer {
     }
 
     /// The detector with its weights so far, on the device without autodiff.
+    ///
+    /// # Errors
+    ///
+    /// All errors of [`Detector::try_new`]. For the config of a trainer, which was checked, there are none.
     pub fn detector(&self) -> Result<Detector, TrainingError> {
         let device = self.detector.device().clone().inner();
         let (config, model) = (self.detector.config().clone(), self.detector.model().valid());
@@ -146,7 +150,7 @@ impl Trainer {
     /// # Errors
     ///
     /// - [`TrainingError::NotFinite`]: a loss is NaN or infinite.
-    /// - Those of [`detector_losses_async`](super::detector_losses_async).
+    /// - All errors of [`detector_losses_async`](super::detector_losses_async).
     pub fn step(&mut self, batch: &TrainingBatch) -> Result<TrainingStep, TrainingError> {
         let seed = SplitMix64::of(&[self.config.seed, self.step as u64]).next();
         self.step_with(batch, &mut random_permutations(seed))
@@ -156,7 +160,7 @@ impl Trainer {
     ///
     /// # Errors
     ///
-    /// Those of [`step`](Self::step).
+    /// All errors of [`step`](Self::step).
     pub fn step_with(
         &mut self,
         batch: &TrainingBatch,
@@ -208,8 +212,8 @@ impl Trainer {
     /// # Errors
     ///
     /// - [`TrainingError::File`]: the file can't be read.
-    /// - [`TrainingError::Checkpoint`]: it is damaged, or its weights are not those of this detector. Then the trainer
-    ///   stays as it is.
+    /// - [`TrainingError::Checkpoint`]: it is damaged, or its weights do not fit this detector. Then the trainer stays
+    ///   as it is.
     pub fn load(&mut self, path: impl AsRef<Path>) -> Result<(), TrainingError> {
         let path = path.as_ref();
         let checkpoint = Checkpoint::read(path)?;

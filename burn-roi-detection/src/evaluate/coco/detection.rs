@@ -77,7 +77,7 @@ pub fn detections_to_json(detections: &[CocoDetection]) -> String {
     or_panic(try_detections_to_json(detections))
 }
 
-/// [`detections_to_json`] that returns an error instead of panicking.
+/// Fallible form of [`detections_to_json`].
 ///
 /// # Errors
 ///

@@ -30,7 +30,7 @@ pub struct CocoCategoryMetrics {
     pub id: i64,
     /// Its name.
     pub name: String,
-    /// The same numbers of this category alone.
+    /// The same metrics for this category alone.
     pub metrics: CocoMetrics,
 }
 
@@ -38,7 +38,7 @@ pub struct CocoCategoryMetrics {
 /// the data set counts.
 ///
 /// - `dataset`: the truth.
-/// - `detections`: those of all images, in any order. Detections of equal score keep their order.
+/// - `detections`: the detections of all images, in any order. Detections of equal score keep their order.
 /// - `config`: whether boxes, masks or keypoints are compared, and the options.
 ///
 /// Boxes are compared without their masks, and are those around the masks if a detection has no box. It runs on rayon's
@@ -57,7 +57,7 @@ pub fn evaluate_coco(
     or_panic(try_evaluate_coco(dataset, detections, config))
 }
 
-/// [`evaluate_coco`] that returns an error instead of panicking.
+/// Fallible form of [`evaluate_coco`].
 ///
 /// # Errors
 ///
