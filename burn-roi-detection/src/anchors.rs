@@ -15,7 +15,7 @@ config! {
 ///
 /// Each pixel of feature map l has one anchor for each pair of an aspect ratio of `aspect_ratios[l]` and a size of
 /// `sizes[l]`. [`BaseAnchors`] decides their order, which is the order of the channels of a region proposal network. By
-/// default the first anchors are those of the first aspect ratio, in the order of the sizes.
+/// default all sizes of the first aspect ratio come first.
 ///
 /// ```
 /// use burn::tensor::Device;
@@ -133,11 +133,11 @@ impl AnchorGenerator {
     ///
     /// - `image_size`: `[height, width]` of the images as the network gets them, in pixels: the size of the batch with
     ///   its padding. It is not used if the configuration has strides.
-    /// - `map_sizes`: `[H, W]` of each feature map. The distance of its pixels in the image is that of the
-    ///   configuration's `strides`, or `image_size / map_size` rounded down.
+    /// - `map_sizes`: `[H, W]` of each feature map. The distance of its pixels in the image is the configuration's
+    ///   stride, or without strides `image_size / map_size` rounded down.
     /// - Returns for each feature map `[H * W * A, 4]`, where A is its number of anchors per pixel: the anchors
     ///   `[x1, y1, x2, y2]` in pixels of the image, in the device's float dtype. The order is row by row, and at each
-    ///   pixel that of [`AnchorGeneratorConfig`]. Anchors are not clipped to the image.
+    ///   pixel as in [`AnchorGeneratorConfig`]. Anchors are not clipped to the image.
     ///
     /// # Panics
     ///

@@ -13,9 +13,9 @@ use burn_roi::internal::or_panic;
 /// The box deltas `[dx, dy, dw, dh]` describe a box relative to another one, its proposal or anchor:
 ///
 /// - dx and dy are the distance of the centres, divided by the width and the height of the proposal;
-/// - dw and dh are the natural logarithms of the box's width and height divided by those of the proposal;
-/// - each is then multiplied by its weight. The weights are 1 in a region proposal network; for a box head they are
-///   those of [`DetectionConfig`](super::DetectionConfig).
+/// - dw and dh are the natural logarithms of the box's width and height divided by the proposal's width and height;
+/// - each is then multiplied by its weight. The weights are 1 in a region proposal network; a box head uses the weights
+///   of [`DetectionConfig`](super::DetectionConfig).
 ///
 /// ```
 /// use burn::tensor::{Device, Tensor};

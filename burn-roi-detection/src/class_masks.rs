@@ -16,7 +16,7 @@ use burn_roi::internal::or_panic;
 /// - Returns `[D, 1, M, N]`: the sigmoid of the logits of each detection's class, in the dtype of `mask_logits`.
 ///
 /// On Flex and NdArray `labels` is read, and a label out of range is an error. On other devices nothing is read back,
-/// and the mask of such a label is 0 everywhere.
+/// and the mask of an invalid label is 0 everywhere.
 ///
 /// ```
 /// use burn::tensor::{Device, Int, Tensor};

@@ -15,7 +15,7 @@ blocking_forms! {
 /// A mask is first padded with `padding` pixels of 0 on each side, and its box grows by the same factor around its
 /// centre, so that the interpolation falls to 0 at the border of the mask. The coordinates of the grown box are rounded
 /// towards 0, and the padded mask is resized to it by bilinear interpolation without aligned corners. Pixels outside of
-/// it are 0. A box without pixels in bounds of the image gives zeros.
+/// it are 0. A box without pixels in bounds of the image returns zeros.
 ///
 /// - `masks`: `[K, 1, M, M]`, probabilities of the class of each detection, of any float dtype.
 /// - `boxes`: `[K, 4]`, each `[x1, y1, x2, y2]` in pixels of the image, of any float dtype.

@@ -31,7 +31,7 @@
 //! | `""` (ONNX) | `Resize` 10 to 19, `Upsample` 7 and 9 | `detection::onnx::resize` |
 //! | `""` (ONNX) | `GatherND`, `ScatterND` | `detection::onnx::gather_nd`, `detection::onnx::scatter_nd` |
 //! | `""` (ONNX) | `ReduceMax`, `ReduceMin` | `detection::onnx::extreme` |
-//! | `""` (ONNX) | `Softmax` and `LogSoftmax` before 13 | `detection::onnx::softmax_of_all_from`, `log_softmax_of_all_from` |
+//! | `""` (ONNX) | `Softmax`, `LogSoftmax` before 13 | `detection::onnx::softmax_of_all_from`, `log_…` |
 //! | `com.microsoft` | `CropAndResize` | `crop_and_resize`, `onnx::CropAndResize` |
 //! | `mmcv`, `mmdeploy` | `MMCVRoiAlign` | `roi_align`, `mmcv::RoiAlign` |
 //! | `mmcv`, `mmdeploy` | `MMCVRoIAlignRotated` | `roi_align_rotated`, `mmcv::RoiAlignRotated` |
@@ -39,8 +39,8 @@
 //! | `mmdeploy` | `MMCVMultiLevelRotatedRoiAlign` | `multi_scale_pool`, `mmcv::MultiLevelRotatedRoiAlign` |
 //! | `mmdeploy` | `NMSRotated` | `detection::onnx::mmdeploy::nms_rotated` |
 //! | `""`, `trt.plugins` | `ROIAlign_TRT` | `roi_align`, `onnx::RoiAlign16` |
-//! | `""`, `trt.plugins` | `CropAndResize`, `CropAndResizeDynamic`, `CropAndResize_TRT` | `detection::onnx::tensorrt::CropAndResize` |
-//! | `""`, `trt.plugins` | `PyramidROIAlign_TRT` | `detection::onnx::tensorrt::PyramidRoiAlign` |
+//! | same | `CropAndResize`, `CropAndResizeDynamic`, `CropAndResize_TRT` | `detection::onnx::tensorrt::CropAndResize` |
+//! | same | `PyramidROIAlign_TRT` | `detection::onnx::tensorrt::PyramidRoiAlign` |
 //! | `org.openvinotoolkit` | `ExperimentalDetectronROIFeatureExtractor` | `multi_scale_roi_align` |
 //!
 //! `trt.plugins` is TensorRT's. An attribute that is unknown, out of range or of a wrong type is an error.

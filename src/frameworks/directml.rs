@@ -169,7 +169,7 @@ framework! {
 ///
 /// Convert it to a [`RoiAlignConfig`] and pass that to [`primitive::backward`](crate::primitive::backward()):
 /// `features()` then returns `OutputGradientTensor`, and `boxes()` returns `OutputROIGradientTensor`. If there is no
-/// `InputTensor`, zeros of its shape give the same gradient of features of an average.
+/// `InputTensor`, and the function is an average, pass zeros of its shape: the gradient of features is the same.
 ///
 /// The gradient of boxes is the derivative of `ROI_ALIGN1`. The document's pseudo-code differs: it does not divide by
 /// the number of samples.

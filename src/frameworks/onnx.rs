@@ -70,7 +70,7 @@ RoiAlignConfig: |attributes| {
 }
 }
 
-/// The attributes of `RoiAlign` in opset 22: those of opset 16.
+/// The attributes of `RoiAlign` in opset 22, the same as in opset 16.
 pub type RoiAlign22 = RoiAlign16;
 
 framework! {

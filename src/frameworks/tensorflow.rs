@@ -12,7 +12,8 @@ framework! {
 /// The attributes of `CropAndResizeGradImage`.
 ///
 /// Convert it to a [`CropAndResizeConfig`] and pass that to [`primitive::backward`](crate::primitive::backward()):
-/// `features()` then returns the operator's output. If there is no image, zeros of `image_size` give the same result.
+/// `features()` then returns the operator's output. If there is no image, pass zeros of `image_size`: the result is the
+/// same.
 ///
 /// ```
 /// use burn::backend::Dispatch;

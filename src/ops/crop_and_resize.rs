@@ -10,8 +10,9 @@ use crate::geometry::options::{Arithmetic, Bounds, BoxFormat, Interpolation, Sam
 use crate::regions::Rois;
 
 config! {
-/// What [`crop_and_resize`] computes, under TensorFlow's names and with its defaults;
-/// [`openvino::RoiPoolingBilinear`](crate::openvino::RoiPoolingBilinear) turns into it as well.
+/// The options of [`crop_and_resize`], with TensorFlow's names and defaults.
+/// [`onnx::CropAndResize`](crate::onnx::CropAndResize) and
+/// [`openvino::RoiPoolingBilinear`](crate::openvino::RoiPoolingBilinear) convert to this config.
 ///
 /// ```
 /// use burn_roi::{CropAndResizeConfig, Interpolation};

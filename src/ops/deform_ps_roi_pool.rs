@@ -18,8 +18,8 @@ use crate::memory;
 use crate::regions::{Rois, shape};
 
 config! {
-/// What [`deform_ps_roi_pool`] computes.
-/// [`openvino::DeformablePsRoiPooling1`](crate::openvino::DeformablePsRoiPooling1) has it under OpenVINO's names.
+/// The options of [`deform_ps_roi_pool`].
+/// [`openvino::DeformablePsRoiPooling1`](crate::openvino::DeformablePsRoiPooling1) has OpenVINO's option names.
 ///
 /// ```
 /// use burn_roi::DeformPsRoiPoolConfig;

@@ -11,8 +11,8 @@ use crate::geometry::point_grid::{Offsets, Placement, PointGrid};
 use crate::regions::Rois;
 
 config! {
-/// What [`deform_roi_pool`] computes. The defaults are those of mmcv's `deform_roi_pool`, which
-/// [`mmcv::DeformRoiPool`](crate::mmcv::DeformRoiPool) has under its own names.
+/// The options of [`deform_roi_pool`]. The defaults match mmcv's `deform_roi_pool`.
+/// [`mmcv::DeformRoiPool`](crate::mmcv::DeformRoiPool) has mmcv's option names.
 ///
 /// ```
 /// use burn_roi::{DeformRoiPoolConfig, Sampling};

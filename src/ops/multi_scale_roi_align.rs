@@ -9,10 +9,11 @@ use crate::error::{RoiError, or_panic};
 use crate::regions::Rois;
 
 config! {
-/// What [`multi_scale_roi_align`] computes. The defaults are those of torchvision's `MultiScaleRoIAlign`,
-/// which [`torchvision::MultiScaleRoiAlign`](crate::torchvision::MultiScaleRoiAlign) has under its own
-/// names; [`detectron2::RoiPooler`](crate::detectron2::RoiPooler) is detectron2's, and
-/// [`openvino::RoiFeatureExtractor6`](crate::openvino::RoiFeatureExtractor6) OpenVINO's.
+/// The options of [`multi_scale_roi_align`]. The defaults match torchvision's `MultiScaleRoIAlign`.
+/// [`torchvision::MultiScaleRoiAlign`](crate::torchvision::MultiScaleRoiAlign),
+/// [`detectron2::RoiPooler`](crate::detectron2::RoiPooler),
+/// [`openvino::RoiFeatureExtractor6`](crate::openvino::RoiFeatureExtractor6) and
+/// [`mmcv::MultiLevelRoiAlign`](crate::mmcv::MultiLevelRoiAlign) have the frameworks' option names.
 ///
 /// A region belongs to the level
 ///

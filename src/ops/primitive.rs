@@ -121,8 +121,8 @@ pub fn try_pool<B: RoiBackend>(
 /// The gradients of [`pool`]'s features, boxes and offsets from the gradient of its output.
 ///
 /// - `output_gradient`: `[K, channels, P, Q]`, the shape of the output, in the dtype of the features.
-/// - `features`, `regions`, `config`: the arguments of [`pool`]. For the gradient of features of an average, zeros of
-///   their shape give the same result.
+/// - `features`, `regions`, `config`: the arguments of [`pool`]. For the gradient of features of an average, you can
+///   pass zeros of their shape: the result is the same.
 /// - Returns a [`Backward`], which computes each gradient when its function is called.
 ///
 /// # Panics

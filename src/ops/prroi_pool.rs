@@ -9,7 +9,7 @@ use crate::geometry::operator::{Elements, RegionOperator};
 use crate::regions::Rois;
 
 config! {
-/// What [`prroi_pool`] computes. [`mmcv::PrRoiPool`](crate::mmcv::PrRoiPool) is mmcv's, which turns into it.
+/// The options of [`prroi_pool`]. [`mmcv::PrRoiPool`](crate::mmcv::PrRoiPool) has mmcv's option names.
 ///
 /// Along each axis, for a region from `a` to `b` and `P` bins:
 ///

@@ -11,8 +11,8 @@ use crate::geometry::point_grid::{Placement, PointGrid};
 use crate::regions::Rois;
 
 config! {
-/// What [`ps_crop_and_resize`] computes. [`openvino::PsRoiPoolingBilinear`](crate::openvino::PsRoiPoolingBilinear) has
-/// it under OpenVINO's names.
+/// The options of [`ps_crop_and_resize`]. [`openvino::PsRoiPoolingBilinear`](crate::openvino::PsRoiPoolingBilinear) has
+/// OpenVINO's option names.
 ///
 /// ```
 /// use burn_roi::PsCropAndResizeConfig;

@@ -10,9 +10,9 @@ use crate::geometry::options::Sampling;
 use crate::regions::Rois;
 
 config! {
-/// What [`ps_roi_align`] computes. The defaults are those of torchvision's `ps_roi_align`, which
-/// [`torchvision::PsRoiAlign`](crate::torchvision::PsRoiAlign) has under its own names;
-/// [`mxnet::PsRoiAlign`](crate::mxnet::PsRoiAlign) is MXNet's.
+/// The options of [`ps_roi_align`]. The defaults match torchvision's `ps_roi_align`.
+/// [`torchvision::PsRoiAlign`](crate::torchvision::PsRoiAlign) and [`mxnet::PsRoiAlign`](crate::mxnet::PsRoiAlign) have
+/// the frameworks' option names.
 ///
 /// ```
 /// use burn_roi::{PsRoiAlignConfig, Sampling};
@@ -57,8 +57,8 @@ impl Operates for PsRoiAlignConfig {
 operator! {
 /// Samples regions of position-sensitive feature maps: `[N, C * P * Q, H, W]` and K regions to `[K, C, P, Q]`.
 ///
-/// Element `(p, q)` of output channel `c` is the average of samples in input channel `(c * P + p) * Q + q`. Samples lie
-/// where [`roi_align`](crate::roi_align()) samples.
+/// Element `(p, q)` of output channel `c` is the average of samples in input channel `(c * P + p) * Q + q`. It samples
+/// at the positions of [`roi_align`](crate::roi_align()).
 ///
 /// - `features`: `[N, C * P * Q, H, W]`.
 /// - `rois`: boxes `[x1, y1, x2, y2]` in the coordinates that `spatial_scale` turns into pixels. A box may be empty,

@@ -1,4 +1,4 @@
-//! `ps_roi_pool`: averages over bins of whole pixels, where each output element reads a channel of its own.
+//! `ps_roi_pool`: averages over bins of whole pixels. Each output element reads its own input channel.
 
 use super::module::operator;
 use super::operator_config::Operates;
@@ -10,10 +10,10 @@ use crate::geometry::options::{BinDivision, BoxRounding};
 use crate::regions::Rois;
 
 config! {
-/// What [`ps_roi_pool`] computes. The defaults are those of torchvision's `ps_roi_pool`, which
-/// [`torchvision::PsRoiPool`](crate::torchvision::PsRoiPool) has under its own names;
-/// [`openvino::PsRoiPoolingAverage`](crate::openvino::PsRoiPoolingAverage) is OpenVINO's, and
-/// [`paddle::PsRoiPool`](crate::paddle::PsRoiPool) Paddle's.
+/// The options of [`ps_roi_pool`]. The defaults match torchvision's `ps_roi_pool`.
+/// [`torchvision::PsRoiPool`](crate::torchvision::PsRoiPool),
+/// [`openvino::PsRoiPoolingAverage`](crate::openvino::PsRoiPoolingAverage) and
+/// [`paddle::PsRoiPool`](crate::paddle::PsRoiPool) have the frameworks' option names.
 ///
 /// Along each axis of `S` pixels, for a region from `a` to `b` and `P` bins:
 ///

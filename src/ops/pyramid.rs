@@ -17,7 +17,7 @@ const CANONICAL_SCALES: RangeInclusive<f64> = 1e-6..=1e6;
 /// Canonical levels, and levels of maps.
 const LEVELS: RangeInclusive<f64> = -32.0..=32.0;
 
-/// Smaller areas count as none: the least number of f32 that every device keeps.
+/// Smaller areas count as 0: the smallest f32 that every device keeps.
 const LEAST_AREA: f64 = f32::MIN_POSITIVE as f64;
 
 config! {

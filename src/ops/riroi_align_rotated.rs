@@ -11,8 +11,8 @@ use crate::geometry::options::Sampling;
 use crate::regions::RotatedRois;
 
 config! {
-/// What [`riroi_align_rotated`] computes. The defaults are those of mmcv's `riroi_align_rotated`, which
-/// [`mmcv::RiRoiAlignRotated`](crate::mmcv::RiRoiAlignRotated) has under its own names.
+/// The options of [`riroi_align_rotated`]. The defaults match mmcv's `riroi_align_rotated`.
+/// [`mmcv::RiRoiAlignRotated`](crate::mmcv::RiRoiAlignRotated) has mmcv's option names.
 ///
 /// ```
 /// use burn_roi::RiRoiAlignRotatedConfig;
@@ -63,8 +63,8 @@ operator! {
 /// Samples rotated regions of feature maps with orientation channels, which turn with the box: `[N, C * O, H, W]` and K
 /// regions to `[K, C * O, P, Q]`.
 ///
-/// Samples lie where [`roi_align_rotated`](crate::roi_align_rotated()) without `aligned` samples. Let `s[o]` be the
-/// pooled channel of orientation `o`. The output's orientation `o` mixes two of them, with indices modulo O:
+/// It samples at the positions of [`roi_align_rotated`](crate::roi_align_rotated()) without `aligned`. Let `s[o]` be
+/// the pooled channel of orientation `o`. The output's orientation `o` mixes two of them, with indices modulo O:
 ///
 /// ```text
 /// u = angle * O / 2π      w = floor(u)      f = u - w

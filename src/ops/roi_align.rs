@@ -10,9 +10,10 @@ use crate::geometry::options::{Arithmetic, Bounds, Interpolation, MAXIMUM_OUTPUT
 use crate::regions::Rois;
 
 config! {
-/// What [`roi_align`] computes. The defaults are those of torchvision's `roi_align`; the structs of
-/// [`torchvision`](crate::torchvision), [`onnx`](crate::onnx), [`openvino`](crate::openvino) and
-/// [`directml`](crate::directml) turn into it.
+/// The options of [`roi_align`]. The defaults match torchvision's `roi_align`. Structs of
+/// [`torchvision`](crate::torchvision), [`onnx`](crate::onnx), [`openvino`](crate::openvino),
+/// [`directml`](crate::directml), [`paddle`](crate::paddle), [`mindspore`](crate::mindspore), [`mmcv`](crate::mmcv) and
+/// [`mxnet`](crate::mxnet) have the frameworks' option names and convert to this config.
 ///
 /// Along each axis, for a region from `a` to `b` and `P` output elements of `n` samples each:
 ///

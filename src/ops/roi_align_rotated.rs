@@ -12,10 +12,10 @@ use crate::geometry::point_grid::{Placement, PointGrid};
 use crate::regions::RotatedRois;
 
 config! {
-/// What [`roi_align_rotated`] computes. The defaults are those of mmcv's `roi_align_rotated`, which
-/// [`mmcv::RoiAlignRotated`](crate::mmcv::RoiAlignRotated) has under its own names;
-/// [`detectron2::RoiAlignRotated`](crate::detectron2::RoiAlignRotated) is detectron2's, and
-/// [`openvino::RoiAlignRotated15`](crate::openvino::RoiAlignRotated15) is OpenVINO's.
+/// The options of [`roi_align_rotated`]. The defaults match mmcv's `roi_align_rotated`.
+/// [`mmcv::RoiAlignRotated`](crate::mmcv::RoiAlignRotated),
+/// [`detectron2::RoiAlignRotated`](crate::detectron2::RoiAlignRotated) and
+/// [`openvino::RoiAlignRotated15`](crate::openvino::RoiAlignRotated15) have the frameworks' option names.
 ///
 /// ```
 /// use burn_roi::{AngleConvention, RoiAlignRotatedConfig, Sampling};

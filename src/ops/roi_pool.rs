@@ -10,10 +10,10 @@ use crate::geometry::options::{BinDivision, BoxRounding, MaximumFrom, Reduction}
 use crate::regions::Rois;
 
 config! {
-/// What [`roi_pool`] computes. The defaults are those of torchvision's `roi_pool`; the structs `RoiPool` of
-/// [`torchvision`](crate::torchvision), [`paddle`](crate::paddle) and [`mmcv`](crate::mmcv), `MaxRoiPool` of
-/// [`onnx`](crate::onnx), `ROI_POOLING` of [`directml`](crate::directml) and `ROIPooling` of
-/// [`openvino`](crate::openvino) turn into it.
+/// The options of [`roi_pool`]. The defaults match torchvision's `roi_pool`. These structs have a framework's option
+/// names and convert to this config: `RoiPool` of [`torchvision`](crate::torchvision), [`paddle`](crate::paddle) and
+/// [`mmcv`](crate::mmcv), `MaxRoiPool` of [`onnx`](crate::onnx), `RoiPoolingOperatorDesc` of
+/// [`directml`](crate::directml) and `RoiPoolingMax` of [`openvino`](crate::openvino).
 ///
 /// Along each axis, for a region from `a` to `b` (both inclusive) and `P` bins:
 ///

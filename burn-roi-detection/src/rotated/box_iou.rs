@@ -13,17 +13,17 @@ use burn_roi::internal::check_memory;
 
 blocking_forms! {
 /// The overlap of each rotated box of `boxes1` with each rotated box of `boxes2`. Same semantics as
-/// `detectron2.layers.box_iou_rotated`, and of `mmcv.ops.box_iou_rotated` with `aligned=False`.
+/// `detectron2.layers.box_iou_rotated`, and as `mmcv.ops.box_iou_rotated` with `aligned=False`.
 ///
 /// - `boxes1`, `boxes2`: `[N, 5]` and `[M, 5]`, each box `[cx, cy, w, h, angle]`: its centre, width and height in the
-///   same unit, and its angle as `convention` has it. Both have the same float dtype.
+///   same unit, and its angle in the unit and direction of `convention`. Both have the same float dtype.
 /// - `convention`: [`AngleConvention::DEGREES_COUNTER_CLOCKWISE`] or [`AngleConvention::RADIANS_CLOCKWISE`], or any
 ///   other.
-/// - `mode`: what the intersection is divided by. detectron2 has [`OverlapMode::Iou`] only.
-/// - Returns `[N, M]`, from 0 to 1. The dtype is f32 for boxes of f16 and bf16, and that of the boxes otherwise.
+/// - `mode`: what the intersection is divided by. detectron2 has only [`OverlapMode::Iou`].
+/// - Returns `[N, M]`, from 0 to 1. The dtype is the boxes' dtype, or f32 for boxes of f16 and bf16.
 ///
-/// The overlap with an empty box is 0. A box is empty where its width or height is not above 0, or its area is below
-/// 1e-14. detectron2 and mmcv take a box whose width and height are both negative as the box of their absolute values.
+/// The overlap with an empty box is 0. A box is empty if its width or height is not above 0, or its area is below
+/// 1e-14. If width and height are both negative, detectron2 and mmcv use their absolute values.
 ///
 /// The boxes are read back to the host, which computes in f64 and rounds each overlap once. The result has no gradient.
 ///

@@ -28,15 +28,15 @@ config! { fields;
 pub struct TrainerConfig {
     /// The learning rate of each step.
     pub learning_rate: LearningRateSchedule,
-    /// The momentum of SGD. From 0 to 1; 0 is none.
+    /// The momentum of SGD. From 0 to 1; 0 for no momentum.
     pub momentum: f64 = 0.9,
     /// What each step adds to a gradient, relative to the weight. Finite, 0 or above.
     pub weight_decay: f64 = 1e-4,
-    /// The norm of all gradients together that is not exceeded. Above 0.
+    /// The largest norm of all gradients together. Above 0. `None`: no limit.
     pub max_gradient_norm: Option<f64> = None,
-    /// The number of the backbone's first stages that are not trained; torchvision's fine-tuning freezes 2. Of a ResNet
-    /// the first stage is the stem, and each layer is one. Of a MobileNetV3 the first is the stem, each block is one,
-    /// and so is the last convolution. A number above that of all stages freezes all.
+    /// How many of the backbone's stages stay frozen, counted from the input; torchvision's fine-tuning freezes 2. A
+    /// ResNet has five stages: the stem and four layers. The stages of a MobileNetV3 are the stem, each block, and the
+    /// last convolution. A larger number freezes all.
     pub frozen_stages: usize = 2,
     /// How the losses are computed.
     pub losses: DetectorLossConfig = DetectorLossConfig::new(),
