@@ -35,6 +35,12 @@
 //! angles and offsets of operators that take them. [`primitive`] has functions that return the gradients, with or
 //! without the feature.
 //!
+//! # Words
+//!
+//! - A region is divided into P x Q *bins*. Each *output element*, or element for short, is computed from one bin.
+//! - A *host device* is a device of Flex or NdArray. On it every call checks the values of boxes.
+//! - The *out-of-bounds value* is what a sample outside of the map reads: an option of some operators, and 0 in others.
+//!
 //! # Bad input
 //!
 //! `roi_align` panics on bad input, and `try_roi_align` returns a [`RoiError`] with the same text; so do the other

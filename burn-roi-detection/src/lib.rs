@@ -8,6 +8,9 @@
 //!
 //! # Conventions
 //!
+//! - A *picture* is an image as you pass it, of any size. An *image* is a picture that was resized for the model. A
+//!   *truth* is an annotated object, also called ground truth. The *backbone* computes the feature maps; in the code it
+//!   is named `body`, without its feature pyramid.
 //! - Boxes are `[x1, y1, x2, y2]` in pixels, in tensors `[K, 4]`. Sizes are `[height, width]` in pixels.
 //! - Functions with torchvision's names have the semantics of torchvision 0.29.
 //! - Rotated boxes are `[cx, cy, w, h, angle]`, in tensors `[K, 5]`. [`box_iou_rotated`] and [`nms_rotated`] have the
