@@ -1,4 +1,4 @@
-//! [`paste_binary_masks_in_image`]: masks above a threshold at the size and place of their boxes.
+//! [`paste_binary_masks_in_image`]: masks above a threshold, pasted at the size and position of their boxes.
 
 use std::ops::Range;
 
@@ -24,8 +24,8 @@ blocking_forms! {
 ///   has at most 2^32 - 1 pixels.
 /// - `threshold`: rounded to the dtype of `masks`. Not NaN. A pixel is set if its value is above it. detectron2 sets a
 ///   pixel whose value is equal too.
-/// - Returns `[K, 1, H, W]`. On a host device it is the result of
-///   `paste_masks_in_image(...).greater_elem(threshold)`, for every bit.
+/// - Returns `[K, 1, H, W]`. On a host device it equals `paste_masks_in_image(...).greater_elem(threshold)`, bit for
+///   bit.
 ///
 /// Masks and boxes are read back, and the result is computed on the host, a byte a pixel, without the image of floats.
 ///

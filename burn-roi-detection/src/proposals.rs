@@ -15,13 +15,13 @@ config! { fields;
 /// Options of [`filter_proposals`]; the defaults match torchvision's detectors at inference.
 #[derive(Debug, PartialEq)]
 pub struct ProposalConfig {
-    /// The number of anchors of each level that enter NMS, at most: those with the highest objectness.
+    /// The largest number of anchors of each level that enter NMS; the highest objectness comes first.
     pub pre_nms_top_n: usize = 1000,
-    /// The number of proposals of an image, at most: those with the highest score.
+    /// The largest number of proposals of an image; the highest score comes first.
     pub post_nms_top_n: usize = 1000,
     /// The threshold of NMS: a proposal is suppressed if its IoU with a better one of its level is above this. Not NaN.
     pub nms_threshold: f64 = 0.7,
-    /// The lowest score of a proposal, which itself is accepted. Not NaN.
+    /// The lowest score of a proposal, inclusive. Not NaN.
     pub score_threshold: f64 = 0.0,
     /// The least width and height of a proposal, in pixels. Not NaN.
     pub min_size: f64 = 1e-3,
@@ -51,8 +51,8 @@ blocking_forms! {
 ///   `[P]`, from 0 to 1, in the dtype of `objectness`. Both are sorted by decreasing score.
 ///
 /// The objectness of all anchors is read back to the host at once, then for each image the boxes and scores of step 3.
-/// Of anchors with equal objectness the first ones are taken; torchvision leaves open which. An anchor whose objectness
-/// or box is NaN is never a proposal.
+/// Among anchors with equal objectness the first ones are taken; in torchvision the choice is unspecified. An anchor
+/// whose objectness or box is NaN is never a proposal.
 ///
 /// ```
 /// use burn::tensor::{Device, Tensor};

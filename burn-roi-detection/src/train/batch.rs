@@ -31,9 +31,9 @@ pub struct GroundTruth {
 }
 
 impl TrainingBatch {
-    /// Resizes samples as the detector of a config does, and their objects with them.
+    /// Resizes samples and their objects as the detector of this config does.
     ///
-    /// - `device`: where the tensors are, with or without autodiff.
+    /// - `device`: the device of the tensors, with or without autodiff.
     ///
     /// # Panics
     ///
@@ -51,7 +51,7 @@ impl TrainingBatch {
     /// - `RoiError::Memory`: the pictures do not fit into memory.
     /// - [`DetectionError::Length`]: a picture does not have three bytes for each pixel.
     /// - [`DetectionError::Target`]: a label is 0 or not below the number of classes, an object has no mask although
-    ///   the config has a mask head, or not the number of keypoints of its keypoint head.
+    ///   the config has a mask head, or another number of keypoints than the keypoint head.
     pub fn try_new(samples: &[Sample], config: &DetectorConfig, device: &Device) -> Result<Self, DetectionError> {
         if samples.is_empty() {
             return Err(burn_roi::RoiError::NoImages { argument: "samples" }.into());

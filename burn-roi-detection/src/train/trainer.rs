@@ -30,7 +30,7 @@ pub struct TrainerConfig {
     pub learning_rate: LearningRateSchedule,
     /// The momentum of SGD. From 0 to 1; 0 for no momentum.
     pub momentum: f64 = 0.9,
-    /// What each step adds to a gradient, relative to the weight. Finite, 0 or above.
+    /// The factor of the weight that each step adds to its gradient. Finite, 0 or above.
     pub weight_decay: f64 = 1e-4,
     /// The largest norm of all gradients together. Above 0. `None`: no limit.
     pub max_gradient_norm: Option<f64> = None,
@@ -47,8 +47,8 @@ pub struct TrainerConfig {
 
 /// Trains a detector by stochastic gradient descent with momentum.
 ///
-/// A run that was interrupted goes on from a checkpoint, and ends with the weights of a run that was not: all random
-/// choices come from the seed and the number of the step.
+/// An interrupted run that continues from a checkpoint ends with the same weights as an uninterrupted run: all random
+/// choices come from the seed and the index of the step.
 ///
 /// ```
 /// use burn::tensor::Device;
@@ -93,7 +93,7 @@ pub struct TrainingStep {
     pub learning_rate: f64,
     /// Each loss before the step, under torchvision's name.
     pub losses: Vec<(&'static str, f32)>,
-    /// The norm of all gradients together before it was limited. It is computed only if it is limited.
+    /// The norm of all gradients together before it was limited. `None` if there is no limit.
     pub gradient_norm: Option<f64>,
 }
 
@@ -109,7 +109,7 @@ impl Trainer {
     ///
     /// # Errors
     ///
-    /// `RoiError::Option`: an option of `config` is out of its range. Those of `losses` are checked by each step.
+    /// `RoiError::Option`: an option of `config` is out of its range. Each step checks the options of `losses`.
     pub fn try_new(detector: Detector, config: TrainerConfig) -> Result<Self, TrainingError> {
         check(&config)?;
         let device = detector.device().clone().autodiff();
@@ -145,7 +145,7 @@ impl Trainer {
         Ok(Detector::try_from_model(config, model, &device)?)
     }
 
-    /// Takes a step. The anchors and proposals are drawn by the seed and the number of the step.
+    /// Takes a step. The seed and the index of the step decide which anchors and proposals are drawn.
     ///
     /// # Errors
     ///
@@ -156,7 +156,8 @@ impl Trainer {
         self.step_with(batch, &mut random_permutations(seed))
     }
 
-    /// [`step`](Self::step) with a random choice of its own, as [`detector_losses`](super::detector_losses()) takes it.
+    /// Like [`step`](Self::step), with a random choice that you pass, as to
+    /// [`detector_losses`](super::detector_losses()).
     ///
     /// # Errors
     ///
@@ -207,7 +208,7 @@ impl Trainer {
         checkpoint.write(path)
     }
 
-    /// Goes on from a file that [`save`](Self::save) wrote for the same detector and options.
+    /// Continues from a file that [`save`](Self::save) wrote for the same detector and options.
     ///
     /// # Errors
     ///

@@ -20,7 +20,7 @@ pub enum WeightsError {
         /// Why not.
         reason: String,
     },
-    /// Bytes are no weights.
+    /// Bytes are not weights.
     #[error("cannot read the weights: {reason}")]
     Bytes {
         /// Why not.

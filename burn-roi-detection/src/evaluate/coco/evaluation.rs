@@ -17,13 +17,13 @@ use crate::error::DetectionError;
 pub struct CocoEvaluation {
     /// The options.
     pub config: CocoEvaluationConfig,
-    /// The numbers of all categories.
+    /// The metrics over all categories.
     pub metrics: CocoMetrics,
-    /// The numbers of each category of the data set, by ascending id.
+    /// The metrics of each category of the data set, by ascending id.
     pub categories: Vec<CocoCategoryMetrics>,
 }
 
-/// The numbers of a category.
+/// The metrics of a category.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct CocoCategoryMetrics {
     /// The id of the category.
@@ -41,8 +41,8 @@ pub struct CocoCategoryMetrics {
 /// - `detections`: the detections of all images, in any order. Detections of equal score keep their order.
 /// - `config`: whether boxes, masks or keypoints are compared, and the options.
 ///
-/// Boxes are compared without their masks, and are those around the masks if a detection has no box. It runs on rayon's
-/// threads, and the result does not depend on their number.
+/// Boxes are compared without their masks. If a detection has a mask and no box, its box is the bounding box of the
+/// mask. It runs on rayon's threads, and the result does not depend on their number.
 ///
 /// The [module](self::super) has an example.
 ///
@@ -62,7 +62,7 @@ pub fn evaluate_coco(
 /// # Errors
 ///
 /// - `RoiError::Option`: an option of the config is out of its range.
-/// - `DetectionError::Entry`: a detection has a number that is not finite, a negative width or height, an image or a
+/// - `DetectionError::Entry`: a detection has a value that is not finite, a negative width or height, an image or a
 ///   category that the data set does not have, or a mask of another size than its image. Or an annotation or a
 ///   detection lacks what is compared: a mask, a box, or a keypoint for each of `sigmas`.
 pub fn try_evaluate_coco(
