@@ -1,4 +1,4 @@
-//! What can be wrong with a call: each message names the argument, what it was and what it must be.
+//! [`RoiError`]: each message names the argument, its value, and what it must be.
 
 use burn::tensor::DType;
 use thiserror::Error;
@@ -41,7 +41,7 @@ pub enum RoiError {
         /// The number of batch indices.
         batch_indices: usize,
     },
-    /// There is no tensor to take a device and a dtype from.
+    /// A list of tensors, or of image sizes, is empty.
     #[error("`{argument}` is an empty list, but must have one tensor for each image")]
     NoImages {
         /// The list.
@@ -102,7 +102,7 @@ pub enum RoiError {
         /// The backends that this build has.
         expected: &'static str,
     },
-    /// A position-sensitive operator's channels do not divide evenly among its output elements.
+    /// The features' channels are not a multiple of a position-sensitive operator's output elements.
     #[error(
         "`features` has {channels} channels, but must have a multiple of {divisor}: one for each output element of \
         {} x {}", .output_size[0], .output_size[1]
@@ -115,14 +115,14 @@ pub enum RoiError {
         /// Height and width of the output.
         output_size: [usize; 2],
     },
-    /// The channels do not divide evenly among the groups that elements read.
+    /// The features' channels are not a multiple of the groups that an operator reads.
     #[error("`features` has {channels} channels, but must have a multiple of {divisor}: one for each {of}")]
     ChannelGroups {
         /// The channels of the features.
         channels: usize,
         /// What must divide them.
         divisor: usize,
-        /// What reads a channel of its own.
+        /// What each group is for.
         of: &'static str,
     },
     /// An option is out of its range.
@@ -188,7 +188,7 @@ pub enum RoiError {
         /// The number of images.
         batch: usize,
     },
-    /// A batch index that came as a float is not a whole number.
+    /// A batch index of `from_index_first`, which is a float, is not a whole number.
     #[error("`boxes` row {row} begins with batch index {index}, but it must be a whole number")]
     BatchIndexNotWhole {
         /// The row, counted from 0.
@@ -205,7 +205,7 @@ pub enum RoiError {
         /// The tensor.
         argument: &'static str,
     },
-    /// A function that blocks was to read a device that only answers asynchronously, as WebGPU in a browser does.
+    /// A blocking function can't read this device, such as WebGPU in a browser, which answers only asynchronously.
     #[error("`{function}` waits for the device, but a browser does not let it on this device: await `{asynchronous}`")]
     SynchronousRead {
         /// The function that was called.
@@ -227,7 +227,8 @@ pub enum RoiError {
         /// What is wrong with its server.
         reason: String,
     },
-    /// A gradient is asked for by hand, of tensors on an autodiff device.
+    /// A gradient was computed by [`primitive::backward`](crate::primitive::backward()) for tensors on an autodiff
+    /// device.
     #[error(
         "`{argument}` is on an autodiff device, but must be on the inner device: there are no second-order gradients"
     )]

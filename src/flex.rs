@@ -1,8 +1,8 @@
-//! The memory that Flex keeps of dropped outputs, for the whole process.
+//! The memory of dropped outputs that Flex keeps, for the whole process.
 //!
-//! On Linux, the memory of an output or a gradient of 128 KiB to 256 MiB is kept once its tensor is dropped, and the
-//! next one of about that size gets it: the system then has no pages to clear. Of numbers of 2, of 4 and of 8 bytes at
-//! most 16 blocks and 256 MiB are kept each, so that a process keeps at most 768 MiB.
+//! On Linux, Flex keeps the memory of an output or a gradient of 128 KiB to 256 MiB when its tensor is dropped. The
+//! next output of about that size reuses it, so the system need not clear new pages. Per element width (2, 4 and 8
+//! bytes) at most 16 buffers and 256 MiB are kept: 768 MiB in all.
 //!
 //! ```
 //! burn_roi::flex::limit_kept_memory(64 << 20);
@@ -18,12 +18,12 @@ pub fn kept_memory() -> usize {
     kept_outputs::kept_bytes()
 }
 
-/// Gives all of that memory back to the system. Calls on other threads may keep more at once.
+/// Frees all kept memory. Calls on other threads may keep memory again at once.
 pub fn release_kept_memory() {
     kept_outputs::release();
 }
 
-/// Keeps at most so many bytes from now on, 0 for none. If more are kept now, all of them are given back.
+/// Limits the kept memory to `bytes` from now on, 0 for none. If more is kept now, all kept memory is freed.
 pub fn limit_kept_memory(bytes: usize) {
     kept_outputs::limit(bytes);
 }

@@ -21,33 +21,41 @@
 //!   `try_` function and a module, on Burn's `Tensor`, whose device decides the backend.
 //! - [`roi_align_rotated`](roi_align_rotated()), [`riroi_align_rotated`](riroi_align_rotated()),
 //!   [`deform_roi_pool`](deform_roi_pool()), [`deform_ps_roi_pool`](deform_ps_roi_pool()) and
-//!   [`ps_crop_and_resize`](ps_crop_and_resize()), with a `try_` function and a module each:
-//!   regions that are turned, or whose elements move.
+//!   [`ps_crop_and_resize`](ps_crop_and_resize()), with a `try_` function and a module each: rotated regions, and
+//!   regions whose elements move by offsets.
 //! - [`multi_scale_roi_align`](multi_scale_roi_align()): `roi_align` on a feature pyramid.
-//!   [`multi_scale_pool`](multi_scale_pool()): other operators there.
-//! - [`primitive`]: the same operators by type parameter, `B: RoiBackend`.
-//! - [`Rois`] and [`RotatedRois`]: boxes and the image each belongs to.
+//!   [`multi_scale_pool`](multi_scale_pool()): any operator on a feature pyramid.
+//! - [`primitive`]: the same operators on a backend's own tensors, with a type parameter `B: RoiBackend`.
+//! - [`Rois`] and [`RotatedRois`]: boxes, and for each the index of its image.
 //! - [`torchvision`], [`detectron2`], [`onnx`], [`openvino`], [`directml`], [`tensorflow`], [`paddle`], [`mxnet`],
-//!   [`mmcv`], [`mindspore`]: each framework's attributes under its own names and with its own defaults;
-//!   they turn into this crate's options.
+//!   [`mmcv`], [`mindspore`]: each framework's attributes, with its names and defaults. `.into()` makes an operator's
+//!   config.
 //!
-//! With the feature `autodiff` the operators have gradients on autodiff devices, of features and of boxes.
-//! [`primitive`] has functions that return them by hand, with the feature or without.
+//! With the feature `autodiff` the operators have gradients on autodiff devices: of features and boxes, and of the
+//! angles and offsets of operators that take them. [`primitive`] has functions that return the gradients, with or
+//! without the feature.
+//!
+//! # Words
+//!
+//! - A region is divided into P x Q *bins*. Each *output element*, or element for short, is computed from one bin.
+//! - A *host device* is a device of Flex or NdArray. On it every call checks the values of boxes.
+//! - The *out-of-bounds value* is what a sample outside of the map reads: an option of some operators, and 0 in others.
 //!
 //! # Bad input
 //!
 //! `roi_align` panics on bad input, and `try_roi_align` returns a [`RoiError`] with the same text; so do the other
 //! operators. Shapes, dtypes, devices and options are checked on every device. Values of boxes and batch indices are
-//! checked on Flex and NdArray only. Other devices do not read them: there a box that is not finite, or an invalid
-//! batch index, returns the out-of-bounds value. [`Rois::validate`] reads and checks the boxes of any device.
+//! checked on Flex and NdArray only. Other devices do not copy boxes back to check them: there the output of a box that
+//! is not finite, or has an invalid batch index, is the out-of-bounds value. [`Rois::validate`] reads and checks the
+//! boxes of any device.
 //!
 //! # Features
 //!
 //! `flex` and `ndarray` (both default), `wgpu`, `vulkan`, `metal`, `webgpu`, `cuda`, `rocm` and `cpu` each compile a
-//! backend. On a device of any other backend the operators are an error. `x86-v4` lets Burn's convolutions and matrix
-//! products on Flex use AVX-512 where the processor has it. `fusion` turns on Burn's kernel fusion, which the operators
-//! work with either way. `autodiff` gives the operators gradients. `remote` adds a module of that name, and runs the
-//! operators on devices that another machine serves.
+//! backend. On a device of any other backend the operators return an error. `x86-v4` lets Burn's convolutions and
+//! matrix products on Flex use AVX-512 if the processor has it. `fusion` turns on Burn's kernel fusion; the operators
+//! work with and without it. `autodiff` adds gradients. `remote` adds a module `remote`, and runs the operators on
+//! devices that another machine serves; in a build with `fusion`, calls on such devices are an error.
 //!
 //! The crate `burn-roi-detection` has what a two-stage detector needs around the operators.
 

@@ -15,7 +15,7 @@ config! {
 ///
 /// Each pixel of feature map l has one anchor for each pair of an aspect ratio of `aspect_ratios[l]` and a size of
 /// `sizes[l]`. [`BaseAnchors`] decides their order, which is the order of the channels of a region proposal network. By
-/// default the first anchors are those of the first aspect ratio, in the order of the sizes.
+/// default all sizes of the first aspect ratio come first.
 ///
 /// ```
 /// use burn::tensor::Device;
@@ -72,17 +72,17 @@ impl AnchorGeneratorConfig {
     ///
     /// # Panics
     ///
-    /// Where [`try_init`](AnchorGeneratorConfig::try_init) returns an error, with its text.
+    /// If [`try_init`](AnchorGeneratorConfig::try_init) returns an error, with its text.
     pub fn init(&self) -> AnchorGenerator {
         or_panic(self.try_init())
     }
 
-    /// [`init`](AnchorGeneratorConfig::init) that returns an error instead of panicking.
+    /// Fallible form of [`init`](AnchorGeneratorConfig::init).
     ///
     /// # Errors
     ///
-    /// - [`DetectionError::Length`]: `aspect_ratios` has not as many lists as `sizes`, or `strides` not one element for
-    ///   each.
+    /// - [`DetectionError::Length`]: `aspect_ratios` does not have as many lists as `sizes`, or `strides` not one
+    ///   element for each.
     /// - `RoiError::Option`: an element of `sizes` or `aspect_ratios` is not finite and above 0, or a pair of them
     ///   makes an anchor that is not finite in f32; `offset` is not from 0 to 1; or an element of `strides` is 0.
     pub fn try_init(&self) -> Result<AnchorGenerator, DetectionError> {
@@ -133,24 +133,24 @@ impl AnchorGenerator {
     ///
     /// - `image_size`: `[height, width]` of the images as the network gets them, in pixels: the size of the batch with
     ///   its padding. It is not used if the configuration has strides.
-    /// - `map_sizes`: `[H, W]` of each feature map. The distance of its pixels in the image is that of the
-    ///   configuration's `strides`, or `image_size / map_size` rounded down.
+    /// - `map_sizes`: `[H, W]` of each feature map. The distance of its pixels in the image is the configuration's
+    ///   stride, or without strides `image_size / map_size` rounded down.
     /// - Returns for each feature map `[H * W * A, 4]`, where A is its number of anchors per pixel: the anchors
     ///   `[x1, y1, x2, y2]` in pixels of the image, in the device's float dtype. The order is row by row, and at each
-    ///   pixel that of [`AnchorGeneratorConfig`]. Anchors are not clipped to the image.
+    ///   pixel as in [`AnchorGeneratorConfig`]. Anchors are not clipped to the image.
     ///
     /// # Panics
     ///
-    /// Where [`try_forward`](AnchorGenerator::try_forward) returns an error, with its text.
+    /// If [`try_forward`](AnchorGenerator::try_forward) returns an error, with its text.
     pub fn forward(&self, image_size: [usize; 2], map_sizes: &[[usize; 2]], device: &Device) -> Vec<Tensor<2>> {
         or_panic(self.try_forward(image_size, map_sizes, device))
     }
 
-    /// [`forward`](AnchorGenerator::forward) that returns an error instead of panicking.
+    /// Fallible form of [`forward`](AnchorGenerator::forward).
     ///
     /// # Errors
     ///
-    /// - [`DetectionError::Length`]: `map_sizes` has not one size for each list of the configuration's `sizes`.
+    /// - [`DetectionError::Length`]: `map_sizes` does not have one size for each list of the configuration's `sizes`.
     /// - `RoiError::Memory`: an element of `map_sizes` has so many anchors that no memory can hold them.
     pub fn try_forward(
         &self,

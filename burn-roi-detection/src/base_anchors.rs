@@ -5,8 +5,8 @@ use serde::{Deserialize, Serialize};
 use crate::arguments;
 use crate::error::DetectionError;
 
-/// How the anchors of a pixel are computed from sizes and aspect ratios, and their order. The order of operations and
-/// the precision are those of the framework.
+/// How the anchors of a pixel are computed from sizes and aspect ratios, and their order. Each variant follows its
+/// framework's order of operations and precision.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[non_exhaustive]
 pub enum BaseAnchors {

@@ -1,4 +1,4 @@
-//! [`paste_binary_masks_in_image`]: masks above a threshold at the size and place of their boxes.
+//! [`paste_binary_masks_in_image`]: masks above a threshold, pasted at the size and position of their boxes.
 
 use std::ops::Range;
 
@@ -24,8 +24,8 @@ blocking_forms! {
 ///   has at most 2^32 - 1 pixels.
 /// - `threshold`: rounded to the dtype of `masks`. Not NaN. A pixel is set if its value is above it. detectron2 sets a
 ///   pixel whose value is equal too.
-/// - Returns `[K, 1, H, W]`. On a host device it is the result of
-///   `paste_masks_in_image(...).greater_elem(threshold)`, for every bit.
+/// - Returns `[K, 1, H, W]`. On a host device it equals `paste_masks_in_image(...).greater_elem(threshold)`, bit for
+///   bit.
 ///
 /// Masks and boxes are read back, and the result is computed on the host, a byte a pixel, without the image of floats.
 ///
@@ -48,12 +48,11 @@ pub fn paste_binary_masks_in_image(
 ) -> Tensor<4, Bool>;
 }
 
-/// [`paste_binary_masks_in_image`] that awaits the device.
-/// A WebGPU device in a browser can be read in this form only.
+/// Async form of [`paste_binary_masks_in_image`]. Use it on WebGPU in a browser, which cannot block.
 ///
 /// # Errors
 ///
-/// - Those of [`paste_masks_in_image_async`](super::paste_masks_in_image_async()).
+/// - All errors of [`paste_masks_in_image_async`](super::paste_masks_in_image_async()).
 /// - `RoiError::Option`: `threshold` is NaN, or the image has more than 2^32 - 1 pixels.
 /// - `RoiError::Memory`: the result does not fit into memory.
 pub async fn paste_binary_masks_in_image_async(
@@ -84,7 +83,7 @@ blocking_forms! {
 /// Pastes masks as [`paste_binary_masks_in_image`] does, and encodes each as run lengths: the RLE of COCO.
 ///
 /// - `masks`, `boxes`, `image_size`, `padding`, `threshold`: as in [`paste_binary_masks_in_image`].
-/// - Returns the run lengths of each mask: those of the pixels of [`paste_binary_masks_in_image`].
+/// - Returns each mask of [`paste_binary_masks_in_image`] as run lengths.
 ///
 /// Masks and boxes are read back. No image is computed: beside the run lengths, a call takes less than 1 MiB for each
 /// thread and 16 MiB for a copy of masks.
@@ -110,12 +109,11 @@ pub fn paste_masks_as_run_lengths(
 ) -> Vec<RunLengths>;
 }
 
-/// [`paste_masks_as_run_lengths`] that awaits the device.
-/// A WebGPU device in a browser can be read in this form only.
+/// Async form of [`paste_masks_as_run_lengths`]. Use it on WebGPU in a browser, which cannot block.
 ///
 /// # Errors
 ///
-/// - Those of [`paste_masks_in_image_async`](super::paste_masks_in_image_async()).
+/// - All errors of [`paste_masks_in_image_async`](super::paste_masks_in_image_async()).
 /// - `RoiError::Option`: `threshold` is NaN, or the image has more than 2^32 - 1 pixels.
 pub async fn paste_masks_as_run_lengths_async(
     masks: Tensor<4>,

@@ -7,15 +7,15 @@ use super::boxes::{cast, column, common_dtype, length};
 use crate::error::DetectionError;
 use burn_roi::internal::or_panic;
 
-/// Encodes boxes as box deltas and decodes box deltas to boxes. The semantics are those of torchvision's `BoxCoder`
+/// Encodes boxes as box deltas and decodes box deltas to boxes. Same semantics as torchvision's `BoxCoder`
 /// (`torchvision.models.detection._utils`).
 ///
 /// The box deltas `[dx, dy, dw, dh]` describe a box relative to another one, its proposal or anchor:
 ///
 /// - dx and dy are the distance of the centres, divided by the width and the height of the proposal;
-/// - dw and dh are the natural logarithms of the box's width and height divided by those of the proposal;
-/// - each is then multiplied by its weight. The weights are 1 in a region proposal network; for a box head they are
-///   those of [`DetectionConfig`](super::DetectionConfig).
+/// - dw and dh are the natural logarithms of the box's width and height divided by the proposal's width and height;
+/// - each is then multiplied by its weight. The weights are 1 in a region proposal network; a box head uses the weights
+///   of [`DetectionConfig`](super::DetectionConfig).
 ///
 /// ```
 /// use burn::tensor::{Device, Tensor};
@@ -66,12 +66,12 @@ impl BoxCoder {
     ///
     /// # Panics
     ///
-    /// Where [`try_encode`](BoxCoder::try_encode) returns an error, with its text.
+    /// If [`try_encode`](BoxCoder::try_encode) returns an error, with its text.
     pub fn encode(&self, reference: Tensor<2>, proposals: Tensor<2>) -> Tensor<2> {
         or_panic(self.try_encode(reference, proposals))
     }
 
-    /// [`encode`](BoxCoder::encode) that returns an error instead of panicking.
+    /// Fallible form of [`encode`](BoxCoder::encode).
     ///
     /// # Errors
     ///
@@ -118,12 +118,12 @@ impl BoxCoder {
     ///
     /// # Panics
     ///
-    /// Where [`try_decode`](BoxCoder::try_decode) returns an error, with its text.
+    /// If [`try_decode`](BoxCoder::try_decode) returns an error, with its text.
     pub fn decode(&self, deltas: Tensor<2>, boxes: Tensor<2>) -> Tensor<3> {
         or_panic(self.try_decode(deltas, boxes))
     }
 
-    /// [`decode`](BoxCoder::decode) that returns an error instead of panicking.
+    /// Fallible form of [`decode`](BoxCoder::decode).
     ///
     /// # Errors
     ///

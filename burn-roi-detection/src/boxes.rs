@@ -8,12 +8,12 @@ use crate::forms::blocking_forms;
 use burn_roi::internal::check_memory;
 use burn_roi::internal::or_panic;
 
-/// The area of each box. The semantics are those of `torchvision.ops.box_area`.
+/// The area of each box. Same semantics as `torchvision.ops.box_area`.
 ///
 /// - `boxes`: `[K, 4]`, each `[x1, y1, x2, y2]`, in any unit and of any float dtype.
-/// - Returns `[K]`, in the square of the unit. The dtype is f32 for boxes of f16 and bf16, whose products would
-///   overflow or lose precision, and that of the boxes otherwise. The area of a box that is inverted along one axis,
-///   x2 < x1 or y2 < y1, is negative.
+/// - Returns `[K]`, in the square of the unit. The dtype is the boxes' dtype, or f32 for boxes of f16 and bf16, whose
+///   products would overflow or lose precision. The area of a box that is inverted along one axis, x2 < x1 or y2 < y1,
+///   is negative.
 ///
 /// ```
 /// use burn::tensor::{Device, Tensor};
@@ -25,12 +25,12 @@ use burn_roi::internal::or_panic;
 ///
 /// # Panics
 ///
-/// Where [`try_box_area`] returns an error, with its text.
+/// If [`try_box_area`] returns an error, with its text.
 pub fn box_area(boxes: Tensor<2>) -> Tensor<1> {
     or_panic(try_box_area(boxes))
 }
 
-/// [`box_area`] that returns an error instead of panicking.
+/// Fallible form of [`box_area`].
 ///
 /// # Errors
 ///
@@ -40,12 +40,12 @@ pub fn try_box_area(boxes: Tensor<2>) -> Result<Tensor<1>, DetectionError> {
     Ok(areas(&upcast(boxes)).reshape([count]))
 }
 
-/// The intersection over union (IoU) of each box of `left` with each box of `right`. The semantics are those of
+/// The intersection over union (IoU) of each box of `left` with each box of `right`. Same semantics as
 /// `torchvision.ops.box_iou`.
 ///
 /// - `left`, `right`: `[N, 4]` and `[M, 4]`, each box `[x1, y1, x2, y2]`, in the same unit, of the same float dtype.
-/// - Returns `[N, M]`, from 0 to 1. The dtype is f32 for boxes of f16 and bf16, and that of the boxes otherwise. The
-///   IoU of two boxes without area is 0 / 0, which is NaN.
+/// - Returns `[N, M]`, from 0 to 1. The dtype is the boxes' dtype, or f32 for boxes of f16 and bf16. The IoU of two
+///   boxes without area is 0 / 0, which is NaN.
 ///
 /// As in torchvision, the width and height of an intersection are rounded to the dtype of the boxes. In bf16 the IoU of
 /// `[3, 0, 1004, 10]` with itself is 0.998, since its width of 1001 becomes 1000.
@@ -62,12 +62,12 @@ pub fn try_box_area(boxes: Tensor<2>) -> Result<Tensor<1>, DetectionError> {
 ///
 /// # Panics
 ///
-/// Where [`try_box_iou`] returns an error, with its text.
+/// If [`try_box_iou`] returns an error, with its text.
 pub fn box_iou(left: Tensor<2>, right: Tensor<2>) -> Tensor<2> {
     or_panic(try_box_iou(left, right))
 }
 
-/// [`box_iou`] that returns an error instead of panicking.
+/// Fallible form of [`box_iou`].
 ///
 /// # Errors
 ///
@@ -92,8 +92,8 @@ pub fn try_box_iou(left: Tensor<2>, right: Tensor<2>) -> Result<Tensor<2>, Detec
     Ok(intersection.clone() / (left + right - intersection))
 }
 
-/// Clips boxes to an image: a coordinate below 0 becomes 0, and one beyond the image becomes its width or height. The
-/// semantics are those of `torchvision.ops.clip_boxes_to_image`.
+/// Clips boxes to an image: a coordinate below 0 becomes 0, and one beyond the image becomes its width or height. Same
+/// semantics as `torchvision.ops.clip_boxes_to_image`.
 ///
 /// - `boxes`: `[K, 4]`, each `[x1, y1, x2, y2]` in pixels, of any float dtype.
 /// - `image_size`: `[height, width]` in pixels.
@@ -111,12 +111,12 @@ pub fn try_box_iou(left: Tensor<2>, right: Tensor<2>) -> Result<Tensor<2>, Detec
 ///
 /// # Panics
 ///
-/// Where [`try_clip_boxes_to_image`] returns an error, with its text.
+/// If [`try_clip_boxes_to_image`] returns an error, with its text.
 pub fn clip_boxes_to_image(boxes: Tensor<2>, image_size: [usize; 2]) -> Tensor<2> {
     or_panic(try_clip_boxes_to_image(boxes, image_size))
 }
 
-/// [`clip_boxes_to_image`] that returns an error instead of panicking.
+/// Fallible form of [`clip_boxes_to_image`].
 ///
 /// # Errors
 ///
@@ -137,7 +137,7 @@ pub fn try_clip_boxes_to_image(boxes: Tensor<2>, image_size: [usize; 2]) -> Resu
 }
 
 blocking_forms! {
-/// The indices of the boxes whose width and height are both at least `min_size`. The semantics are those of
+/// The indices of the boxes whose width and height are both at least `min_size`. Same semantics as
 /// `torchvision.ops.remove_small_boxes`.
 ///
 /// - `boxes`: `[K, 4]`, each `[x1, y1, x2, y2]`, of any float dtype.
@@ -158,8 +158,7 @@ blocking_forms! {
 pub fn remove_small_boxes(boxes: Tensor<2>, min_size: f64) -> Tensor<1, Int>;
 }
 
-/// [`remove_small_boxes`] that awaits the device.
-/// A WebGPU device in a browser can be read in this form only.
+/// Async form of [`remove_small_boxes`]. Use it on WebGPU in a browser, which cannot block.
 ///
 /// # Errors
 ///

@@ -8,7 +8,7 @@ use crate::error::DetectionError;
 use burn_roi::internal::is_host;
 use burn_roi::internal::or_panic;
 
-/// The mask of each detection's class as probabilities. The semantics are those of torchvision's `maskrcnn_inference`
+/// The mask of each detection's class as probabilities. Same semantics as torchvision's `maskrcnn_inference`
 /// (`torchvision.models.detection.roi_heads`), for the detections of all images in one tensor.
 ///
 /// - `mask_logits`: `[D, classes, M, N]`, the output of a mask head, of any float dtype.
@@ -16,7 +16,7 @@ use burn_roi::internal::or_panic;
 /// - Returns `[D, 1, M, N]`: the sigmoid of the logits of each detection's class, in the dtype of `mask_logits`.
 ///
 /// On Flex and NdArray `labels` is read, and a label out of range is an error. On other devices nothing is read back,
-/// and the mask of such a label is 0 everywhere.
+/// and the mask of an invalid label is 0 everywhere.
 ///
 /// ```
 /// use burn::tensor::{Device, Int, Tensor};
@@ -30,12 +30,12 @@ use burn_roi::internal::or_panic;
 ///
 /// # Panics
 ///
-/// Where [`try_maskrcnn_inference`] returns an error, with its text.
+/// If [`try_maskrcnn_inference`] returns an error, with its text.
 pub fn maskrcnn_inference(mask_logits: Tensor<4>, labels: Tensor<1, Int>) -> Tensor<4> {
     or_panic(try_maskrcnn_inference(mask_logits, labels))
 }
 
-/// [`maskrcnn_inference`] that returns an error instead of panicking.
+/// Fallible form of [`maskrcnn_inference`].
 ///
 /// # Errors
 ///

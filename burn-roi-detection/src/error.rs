@@ -6,14 +6,27 @@ use thiserror::Error;
 /// Why a part of a detector refused its arguments. Each message names the argument, what it was and what it must be.
 ///
 /// A `try_…` function returns it; the function without `try_` panics with the same text.
+///
+/// ```
+/// use burn::tensor::{Device, Tensor};
+/// use burn_roi_detection::{DetectionError, try_nms};
+///
+/// let device = Device::default();
+/// let boxes = Tensor::<2>::zeros([2, 4], &device);
+/// match try_nms(boxes, Tensor::<1>::zeros([3], &device), 0.5) {
+///     Err(DetectionError::Length { argument, expected, .. }) => assert_eq!((argument, expected), ("scores", 2)),
+///     Err(error) => panic!("{error}"),
+///     Ok(_) => panic!("3 scores for 2 boxes"),
+/// }
+/// ```
 #[derive(Debug, Clone, PartialEq, Error)]
 #[non_exhaustive]
 pub enum DetectionError {
-    /// What the region operators say too: of a shape, a dtype, a device, an option or memory, and where a device can't
-    /// be read.
+    /// An error that region operators return too: of a shape, a dtype, a device, an option or memory, or of reading a
+    /// device.
     #[error(transparent)]
     Roi(#[from] RoiError),
-    /// A list or a tensor has another length than what it goes with.
+    /// A list or a tensor has the wrong length.
     #[error("`{argument}` has length {length}, but must have length {expected}: one for each {of}")]
     Length {
         /// The list or the tensor.
@@ -25,7 +38,7 @@ pub enum DetectionError {
         /// What each entry is for.
         of: &'static str,
     },
-    /// A side of a box is too long for what is resized to it.
+    /// A side of a box is too long for the mask or heatmap that is resized to it.
     #[error("`boxes` row {row} is {coordinates:?}, but must have sides of at most {longest}")]
     BoxTooLong {
         /// The row, counted from 0.
@@ -55,7 +68,7 @@ pub enum DetectionError {
         /// The number of classes.
         classes: usize,
     },
-    /// A row of a target for training has a value that it must not have.
+    /// A row of a training target has an invalid value.
     #[error("`{argument}` row {row} of image {image} is {value}, but must be {expected}")]
     Target {
         /// The targets, one tensor for each image.
@@ -69,7 +82,7 @@ pub enum DetectionError {
         /// What it must be.
         expected: String,
     },
-    /// Run lengths are not a mask, or not a mask of the size that they must have.
+    /// Run lengths are not a mask, or a mask of the wrong size.
     #[error("the run lengths have {value}, but must have {expected}")]
     RunLengths {
         /// What they have.
@@ -77,7 +90,7 @@ pub enum DetectionError {
         /// What they must have.
         expected: String,
     },
-    /// An entry of a list has a value that it must not have.
+    /// An entry of a list has an invalid value.
     #[error("`{argument}`: {entry} has {value}, but must have {expected}")]
     Entry {
         /// The list.

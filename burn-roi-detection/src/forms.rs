@@ -11,16 +11,16 @@ macro_rules! blocking_forms {
             ///
             /// # Panics
             ///
-            #[doc = "Where [`try_" $name "`] returns an error, with its text."]
+            #[doc = "If [`try_" $name "`] returns an error, with its text."]
             pub fn $name($($argument: $type),*) -> $output {
                 burn_roi::internal::or_panic([<try_ $name>]($($argument),*))
             }
 
-            #[doc = "[`" $name "`] that returns an error instead of panicking."]
+            #[doc = "Fallible form of [`" $name "`]."]
             ///
             /// # Errors
             ///
-            #[doc = "Those of [`" $name "_async`], and `RoiError::SynchronousRead` if the device can only be awaited."]
+            #[doc = "All errors of [`" $name "_async`], and `RoiError::SynchronousRead` if the device can't block."]
             pub fn [<try_ $name>]($($argument: $type),*) -> Result<$output, $crate::error::DetectionError> {
                 burn_roi::internal::wait(
                     stringify!([<try_ $name>]),
@@ -39,17 +39,17 @@ macro_rules! blocking_forms {
             ///
             /// # Panics
             ///
-            #[doc = "Where [`try_" $name "`](Self::try_" $name ") returns an error, with its text."]
+            #[doc = "If [`try_" $name "`](Self::try_" $name ") returns an error, with its text."]
             pub fn $name(&$self $(, $argument: $type)*) -> $output {
                 burn_roi::internal::or_panic($self.[<try_ $name>]($($argument),*))
             }
 
-            #[doc = "[`" $name "`](Self::" $name ") that returns an error instead of panicking."]
+            #[doc = "Fallible form of [`" $name "`](Self::" $name ")."]
             ///
             /// # Errors
             ///
-            #[doc = "Those of [`" $name "_async`](Self::" $name "_async), and `RoiError::SynchronousRead` if the"]
-            /// device can only be awaited.
+            #[doc = "All errors of [`" $name "_async`](Self::" $name "_async), and `RoiError::SynchronousRead` if the"]
+            /// device can't block.
             pub fn [<try_ $name>](&$self $(, $argument: $type)*) -> Result<$output, $crate::error::DetectionError> {
                 burn_roi::internal::wait(
                     stringify!([<try_ $name>]),

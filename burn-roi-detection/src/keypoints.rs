@@ -10,8 +10,8 @@ use burn_roi::MAXIMUM_OUTPUT_SIZE;
 use burn_roi::RoiError;
 
 blocking_forms! {
-/// Finds the keypoints of each detection in its heatmaps. The semantics are those of torchvision's
-/// `heatmaps_to_keypoints` (`torchvision.models.detection.roi_heads`).
+/// Finds the keypoints of each detection in its heatmaps. Same semantics as torchvision's `heatmaps_to_keypoints`
+/// (`torchvision.models.detection.roi_heads`).
 ///
 /// Each heatmap is resized to its box by bicubic interpolation without aligned corners. The sides of the box are
 /// rounded up for that, and are at least one pixel long. The keypoint is the centre of the pixel with the largest
@@ -39,13 +39,12 @@ blocking_forms! {
 pub fn heatmaps_to_keypoints(maps: Tensor<4>, boxes: Tensor<2>) -> (Tensor<3>, Tensor<2>);
 }
 
-/// [`heatmaps_to_keypoints`] that awaits the device.
-/// A WebGPU device in a browser can be read in this form only.
+/// Async form of [`heatmaps_to_keypoints`]. Use it on WebGPU in a browser, which cannot block.
 ///
 /// # Errors
 ///
 /// - `RoiError::Shape`: `boxes` is not `[K, 4]`, or `maps` is not `[K, P, H, W]` with H and W above 0.
-/// - [`DetectionError::Length`]: `maps` has not the heatmaps of one detection for each box.
+/// - [`DetectionError::Length`]: `maps` does not have the heatmaps of one detection for each box.
 /// - `RoiError::Device`: `boxes` is on another device than `maps`.
 /// - `RoiError::BoxNotFinite`: a coordinate of `boxes` is NaN or infinite.
 /// - [`DetectionError::BoxTooLong`]: a side of a box is longer than

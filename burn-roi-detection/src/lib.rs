@@ -8,22 +8,25 @@
 //!
 //! # Conventions
 //!
+//! - A *picture* is an image as you pass it, of any size. An *image* is a picture that was resized for the model. A
+//!   *truth* is an annotated object, also called ground truth. The *backbone* computes the feature maps; in the code it
+//!   is named `body`, without its feature pyramid.
 //! - Boxes are `[x1, y1, x2, y2]` in pixels, in tensors `[K, 4]`. Sizes are `[height, width]` in pixels.
-//! - The semantics are those of torchvision 0.29.
+//! - Functions with torchvision's names have the semantics of torchvision 0.29.
 //! - Rotated boxes are `[cx, cy, w, h, angle]`, in tensors `[K, 5]`. [`box_iou_rotated`] and [`nms_rotated`] have the
-//!   semantics of detectron2 and mmcv, by an
-//!   [`AngleConvention`](burn_roi::AngleConvention).
-//! - A tensor's device decides the backend, as for the region operators. Where values decide how many rows a result
-//!   has, the function reads them back to the host, and its documentation says so.
-//! - An empty input, such as no proposals, gives empty tensors. On an autodiff device, the losses of no regions are 0,
-//!   and so are the gradients of the heads and of the features.
-//! - A function that reads back has a third form, such as [`nms_async`] beside [`nms`] and [`try_nms`], which awaits
-//!   the device. In a browser a WebGPU device can be read in this form only: there the `try_` form returns
-//!   [`RoiError::SynchronousRead`](burn_roi::RoiError::SynchronousRead), which names it. Both return
-//!   [`RoiError::DeviceRead`](burn_roi::RoiError::DeviceRead) where the device answers with a failure.
-//! - A `try_` function returns a [`DetectionError`]. Its variant `Roi` holds what region operators say too: a
-//!   [`RoiError`](burn_roi::RoiError) of a shape, a dtype, a device or an option.
-//! - A config that creates a module has `with_` functions, as Burn's configs. All others are changed by their fields:
+//!   semantics of detectron2 and mmcv. An [`AngleConvention`](burn_roi::AngleConvention) selects the unit and direction
+//!   of angles.
+//! - A tensor's device decides the backend, as for the region operators. If values decide how many rows a result has,
+//!   the function copies them to the host, and its documentation says so.
+//! - An empty input, such as no proposals, returns empty tensors. On an autodiff device, the losses of no regions are
+//!   0, and the gradients of the heads and the features are 0 too.
+//! - A function that copies from the device to the host also has an async form, such as [`nms_async`] beside [`nms`]
+//!   and [`try_nms`]. Use it on WebGPU in a browser, which cannot block: there the `try_` form returns
+//!   [`RoiError::SynchronousRead`](burn_roi::RoiError::SynchronousRead), which names the async form. Both return
+//!   [`RoiError::DeviceRead`](burn_roi::RoiError::DeviceRead) if the device fails.
+//! - A `try_` function returns a [`DetectionError`]. Its variant `Roi` holds an error that region operators return too:
+//!   a [`RoiError`](burn_roi::RoiError) of a shape, a dtype, a device or an option.
+//! - A config that creates a module has `with_` functions, like Burn's configs. Change other configs by their fields:
 //!   `DetectionConfig { score_threshold: 0.3, ..DetectionConfig::new() }`.
 //! - A native program on an asynchronous executor sets Burn's `RuntimeKind::Async`. Without it CubeCL devices copy data
 //!   when it is used, which blocks a thread of the executor.
@@ -72,18 +75,18 @@
 //! # Training the heads
 //!
 //! 1. [`assign_targets_to_anchors`] compares the anchors with the ground truth by a [`Matcher`], [`BoxCoder::encode`]
-//!    computes their box deltas, and [`rpn_loss`] gives the losses of the region proposal network.
+//!    computes their box deltas, and [`rpn_loss`] computes the losses of the region proposal network.
 //! 2. [`select_training_samples`] compares the proposals with the ground truth and draws samples from them by a
-//!    [`BalancedPositiveNegativeSampler`]. [`fastrcnn_loss`] gives the losses of the box head.
-//! 3. [`maskrcnn_loss`] gives the loss of the mask head for the samples that are not background,
+//!    [`BalancedPositiveNegativeSampler`]. [`fastrcnn_loss`] computes the losses of the box head.
+//! 3. [`maskrcnn_loss`] computes the loss of the mask head for the samples that are not background,
 //!    [`TrainingSamples::positive`]. [`project_masks_on_boxes`] crops their masks from the ground truth.
-//!    [`MaskTargets`] has the choices of torchvision, detectron2 and mmdetection.
-//! 4. [`keypointrcnn_loss`] gives the loss of a keypoint head for the same samples. [`keypoints_to_heatmap`] finds the
-//!    pixels of their keypoints.
+//!    [`MaskTargets`] selects torchvision's, detectron2's or mmdetection's way to crop.
+//! 4. [`keypointrcnn_loss`] computes the loss of a keypoint head for the same samples. [`keypoints_to_heatmap`] finds
+//!    the pixels of their keypoints.
 //!
-//! The losses have gradients for what the heads compute on an autodiff device. Targets have none: they are plain
-//! tensors, and a function takes them with or without autodiff. The caller gives the random choice, either
-//! [`random_permutations`] of a seed or that of another run.
+//! On an autodiff device the losses have gradients for the outputs of the heads. Targets have no gradients, and may be
+//! on the device with or without autodiff. The caller passes the random choice: [`random_permutations`] of a seed, or
+//! the recorded choice of another run.
 //!
 //! ```
 //! use burn::tensor::{Device, Int, Tensor};

@@ -9,13 +9,13 @@ use crate::forms::blocking_forms;
 use burn_roi::internal::check_memory;
 
 blocking_forms! {
-/// Resizes the mask of each detection to its box and pastes it into an image of zeros. The semantics are those of
-/// torchvision's `paste_masks_in_image` (`torchvision.models.detection.roi_heads`).
+/// Resizes the mask of each detection to its box and pastes it into an image of zeros. Same semantics as torchvision's
+/// `paste_masks_in_image` (`torchvision.models.detection.roi_heads`).
 ///
 /// A mask is first padded with `padding` pixels of 0 on each side, and its box grows by the same factor around its
 /// centre, so that the interpolation falls to 0 at the border of the mask. The coordinates of the grown box are rounded
 /// towards 0, and the padded mask is resized to it by bilinear interpolation without aligned corners. Pixels outside of
-/// it are 0. A box without pixels in bounds of the image gives zeros.
+/// it are 0. A box without pixels in bounds of the image returns zeros.
 ///
 /// - `masks`: `[K, 1, M, M]`, probabilities of the class of each detection, of any float dtype.
 /// - `boxes`: `[K, 4]`, each `[x1, y1, x2, y2]` in pixels of the image, of any float dtype.
@@ -43,13 +43,12 @@ blocking_forms! {
 pub fn paste_masks_in_image(masks: Tensor<4>, boxes: Tensor<2>, image_size: [usize; 2], padding: usize) -> Tensor<4>;
 }
 
-/// [`paste_masks_in_image`] that awaits the device.
-/// A WebGPU device in a browser can be read in this form only.
+/// Async form of [`paste_masks_in_image`]. Use it on WebGPU in a browser, which cannot block.
 ///
 /// # Errors
 ///
 /// - `RoiError::Shape`: `boxes` is not `[K, 4]`, or `masks` is not `[K, 1, M, M]` with M above 0.
-/// - [`DetectionError::Length`]: `masks` has not one mask for each box.
+/// - [`DetectionError::Length`]: `masks` does not have one mask for each box.
 /// - `RoiError::Device`: `boxes` is on another device than `masks`.
 /// - `RoiError::BoxNotFinite`: a coordinate of `boxes` is NaN or infinite.
 /// - `RoiError::Memory`: the result does not fit into memory.

@@ -14,12 +14,12 @@ use burn_roi::RoiError;
 use burn_roi::config;
 
 config! { fields;
-/// Options of [`postprocess_detections`]; the defaults are those of torchvision's detectors.
+/// Options of [`postprocess_detections`]; the defaults match torchvision's detectors.
 #[derive(Debug, PartialEq)]
 pub struct DetectionConfig {
     /// The score that a detection must be above. Not NaN.
     pub score_threshold: f64 = 0.05,
-    /// The threshold of NMS: a detection is suppressed where its IoU with a better one of its class is above this. Not
+    /// The threshold of NMS: a detection is suppressed if its IoU with a better one of its class is above this. Not
     /// NaN.
     pub nms_threshold: f64 = 0.5,
     /// The number of detections of an image, at most: those with the highest score.
@@ -55,8 +55,8 @@ impl Detections {
 }
 
 blocking_forms! {
-/// Turns the outputs of a box head for K proposals into the detections of each image. The semantics are those of
-/// torchvision's `RoIHeads.postprocess_detections`.
+/// Turns the outputs of a box head for K proposals into the detections of each image. Same semantics as torchvision's
+/// `RoIHeads.postprocess_detections`.
 ///
 /// Each class of each proposal is a candidate, except class 0, the background. Its score is the softmax of the logits,
 /// and its box is the proposal with the class's box deltas applied, clipped to the image. For each image the steps are:
@@ -73,8 +73,8 @@ blocking_forms! {
 /// - `proposals`: for each image i `[Kᵢ, 4]`, each `[x1, y1, x2, y2]` in pixels of the image. The float dtype is the
 ///   same for all images, and the sum of all Kᵢ is K.
 /// - `image_sizes`: `[height, width]` of each image in pixels, without padding.
-/// - Returns one [`Detections`] for each image: boxes in the dtype of `proposals`, scores in that of `class_logits`,
-///   labels in the device's integer dtype.
+/// - Returns one [`Detections`] for each image: boxes in the dtype of `proposals`, scores in the dtype of
+///   `class_logits`, labels in the device's integer dtype.
 ///
 /// [`BoxCoder::decode`] says in which precision boxes are computed. torchvision's boxes have the dtype of
 /// `box_regression`. Without a class besides the background there are no detections, and both shapes of
@@ -109,15 +109,14 @@ pub fn postprocess_detections(
 ) -> Vec<Detections>;
 }
 
-/// [`postprocess_detections`] that awaits the device.
-/// A WebGPU device in a browser can be read in this form only.
+/// Async form of [`postprocess_detections`]. Use it on WebGPU in a browser, which cannot block.
 ///
 /// # Errors
 ///
 /// - `RoiError::Shape`: `box_regression` is neither `[K, 4 * classes]` nor `[K, 4]`, or an element of `proposals` is
 ///   not `[Kᵢ, 4]`.
-/// - [`DetectionError::Length`]: `box_regression` or `proposals` has not as many rows as `class_logits`, or
-///   `image_sizes` has not one size for each image.
+/// - [`DetectionError::Length`]: `box_regression` or `proposals` does not have as many rows as `class_logits`, or
+///   `image_sizes` does not have one size for each image.
 /// - `RoiError::Device`: `box_regression` or an element of `proposals` is on another device than `class_logits`.
 /// - `RoiError::DType`: the elements of `proposals` have different dtypes.
 /// - `RoiError::Option`: `score_threshold`, `nms_threshold` or `min_size` is NaN, or an element of `box_weights` is 0

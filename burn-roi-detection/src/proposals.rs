@@ -12,17 +12,16 @@ use crate::forms::blocking_forms;
 use burn_roi::config;
 
 config! { fields;
-/// Options of [`filter_proposals`]; the defaults are those of torchvision's detectors at inference.
+/// Options of [`filter_proposals`]; the defaults match torchvision's detectors at inference.
 #[derive(Debug, PartialEq)]
 pub struct ProposalConfig {
-    /// The number of anchors of each level that enter NMS, at most: those with the highest objectness.
+    /// The largest number of anchors of each level that enter NMS; the highest objectness comes first.
     pub pre_nms_top_n: usize = 1000,
-    /// The number of proposals of an image, at most: those with the highest score.
+    /// The largest number of proposals of an image; the highest score comes first.
     pub post_nms_top_n: usize = 1000,
-    /// The threshold of NMS: a proposal is suppressed where its IoU with a better one of its level is above this. Not
-    /// NaN.
+    /// The threshold of NMS: a proposal is suppressed if its IoU with a better one of its level is above this. Not NaN.
     pub nms_threshold: f64 = 0.7,
-    /// The lowest score of a proposal, which itself is accepted. Not NaN.
+    /// The lowest score of a proposal, inclusive. Not NaN.
     pub score_threshold: f64 = 0.0,
     /// The least width and height of a proposal, in pixels. Not NaN.
     pub min_size: f64 = 1e-3,
@@ -30,8 +29,8 @@ pub struct ProposalConfig {
 }
 
 blocking_forms! {
-/// Chooses the proposals of each image from the decoded anchors of a region proposal network. The semantics are those
-/// of torchvision's `RegionProposalNetwork.filter_proposals`.
+/// Chooses the proposals of each image from the decoded anchors of a region proposal network. Same semantics as
+/// torchvision's `RegionProposalNetwork.filter_proposals`.
 ///
 /// For each image the steps are:
 ///
@@ -52,8 +51,8 @@ blocking_forms! {
 ///   `[P]`, from 0 to 1, in the dtype of `objectness`. Both are sorted by decreasing score.
 ///
 /// The objectness of all anchors is read back to the host at once, then for each image the boxes and scores of step 3.
-/// Of anchors with equal objectness the first ones are taken; torchvision leaves open which. An anchor whose objectness
-/// or box is NaN is never a proposal.
+/// Among anchors with equal objectness the first ones are taken; in torchvision the choice is unspecified. An anchor
+/// whose objectness or box is NaN is never a proposal.
 ///
 /// ```
 /// use burn::tensor::{Device, Tensor};
@@ -83,14 +82,13 @@ pub fn filter_proposals(
 ) -> (Vec<Tensor<2>>, Vec<Tensor<1>>);
 }
 
-/// [`filter_proposals`] that awaits the device.
-/// A WebGPU device in a browser can be read in this form only.
+/// Async form of [`filter_proposals`]. Use it on WebGPU in a browser, which cannot block.
 ///
 /// # Errors
 ///
 /// - `RoiError::Shape`: `proposals` is not `[N, A, 4]`, or `objectness` is not `[N, A]`.
 /// - `RoiError::Device`: `objectness` is on another device than `proposals`.
-/// - [`DetectionError::Length`]: `image_sizes` has not one size for each image.
+/// - [`DetectionError::Length`]: `image_sizes` does not have one size for each image.
 /// - `RoiError::Option`: the sum of `anchors_per_level` is not A, or `nms_threshold`, `score_threshold` or `min_size`
 ///   is NaN.
 pub async fn filter_proposals_async(

@@ -15,30 +15,32 @@
 //! ```
 //!
 //! The generated code calls `burn_roi` and `burn_roi_detection`, so the package needs both as dependencies, beside
-//! `burn` and `burn-store`. The feature `vision` of `burn` is needed only for a `NonMaxSuppression` in the body of an
-//! `If`, a `Loop` or a `Scan`, where burn-onnx takes no custom operator.
+//! `burn` and `burn-store`. The feature `vision` of `burn` is needed only for a `NonMaxSuppression` inside an `If`, a
+//! `Loop` or a `Scan`, where burn-onnx allows no custom operator.
 //!
 //! # Operators
 //!
-//! | operator set | operator | in burn-roi or burn-roi-detection |
+//! In the last column `detection` stands for `burn_roi_detection`. All other names are in `burn_roi`.
+//!
+//! | operator set | operator | what the generated code calls |
 //! |---|---|---|
 //! | `""` (ONNX) | `RoiAlign` 10; 16 and 22 | `roi_align`, `onnx::RoiAlign10`; `onnx::RoiAlign16` |
 //! | `""` (ONNX) | `MaxRoiPool` 1 and 22 | `roi_pool`, `onnx::MaxRoiPool` |
-//! | `""` (ONNX) | `NonMaxSuppression` 10 and 11 | `onnx::non_max_suppression` |
-//! | `""` (ONNX) | `TopK` | `onnx::top_k` |
-//! | `""` (ONNX) | `Resize` 10 to 19, `Upsample` 7 and 9 | `onnx::resize` |
-//! | `""` (ONNX) | `GatherND`, `ScatterND` | `onnx::gather_nd`, `onnx::scatter_nd` |
-//! | `""` (ONNX) | `ReduceMax`, `ReduceMin` | `onnx::extreme` |
-//! | `""` (ONNX) | `Softmax` and `LogSoftmax` before 13 | `onnx::softmax_of_all_from`, `log_…` |
+//! | `""` (ONNX) | `NonMaxSuppression` 10 and 11 | `detection::onnx::non_max_suppression` |
+//! | `""` (ONNX) | `TopK` | `detection::onnx::top_k` |
+//! | `""` (ONNX) | `Resize` 10 to 19, `Upsample` 7 and 9 | `detection::onnx::resize` |
+//! | `""` (ONNX) | `GatherND`, `ScatterND` | `detection::onnx::gather_nd`, `detection::onnx::scatter_nd` |
+//! | `""` (ONNX) | `ReduceMax`, `ReduceMin` | `detection::onnx::extreme` |
+//! | `""` (ONNX) | `Softmax`, `LogSoftmax` before 13 | `detection::onnx::softmax_of_all_from`, `log_…` |
 //! | `com.microsoft` | `CropAndResize` | `crop_and_resize`, `onnx::CropAndResize` |
 //! | `mmcv`, `mmdeploy` | `MMCVRoiAlign` | `roi_align`, `mmcv::RoiAlign` |
 //! | `mmcv`, `mmdeploy` | `MMCVRoIAlignRotated` | `roi_align_rotated`, `mmcv::RoiAlignRotated` |
 //! | `mmdeploy` | `MMCVMultiLevelRoiAlign` | `multi_scale_roi_align`, `mmcv::MultiLevelRoiAlign` |
 //! | `mmdeploy` | `MMCVMultiLevelRotatedRoiAlign` | `multi_scale_pool`, `mmcv::MultiLevelRotatedRoiAlign` |
-//! | `mmdeploy` | `NMSRotated` | `onnx::mmdeploy::nms_rotated` |
+//! | `mmdeploy` | `NMSRotated` | `detection::onnx::mmdeploy::nms_rotated` |
 //! | `""`, `trt.plugins` | `ROIAlign_TRT` | `roi_align`, `onnx::RoiAlign16` |
-//! | `""`, `trt.plugins` | `CropAndResize`, `CropAndResizeDynamic`, `CropAndResize_TRT` | `tensorrt::CropAndResize` |
-//! | `""`, `trt.plugins` | `PyramidROIAlign_TRT` | `tensorrt::PyramidRoiAlign` |
+//! | same | `CropAndResize`, `CropAndResizeDynamic`, `CropAndResize_TRT` | `detection::onnx::tensorrt::CropAndResize` |
+//! | same | `PyramidROIAlign_TRT` | `detection::onnx::tensorrt::PyramidRoiAlign` |
 //! | `org.openvinotoolkit` | `ExperimentalDetectronROIFeatureExtractor` | `multi_scale_roi_align` |
 //!
 //! `trt.plugins` is TensorRT's. An attribute that is unknown, out of range or of a wrong type is an error.

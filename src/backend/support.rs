@@ -6,10 +6,10 @@ use burn::tensor::{DType, Device};
 
 use super::{RegionKernels, host_memory};
 
-/// A backend that the region operators run on: the bound of code that chooses it by type parameter.
+/// A backend that the region operators run on. Use it as the bound of code that is generic over backends.
 ///
-/// It holds for `Flex`, `NdArray`, `Remote`, `CubeBackend` (whose other names are `Wgpu`, `Cuda`, …) with
-/// and without `Fusion`, where the features of these names are on, and for `Dispatch`, which stands for all of them. No
+/// It is implemented for `Flex`, `NdArray`, `Remote` and `CubeBackend` (with the aliases `Wgpu`, `Cuda`, …), with and
+/// without `Fusion`, if the crate's features for them are on, and for `Dispatch`, which stands for all of them. No
 /// other crate can implement it.
 ///
 /// ```

@@ -1,6 +1,6 @@
 //! detectron2's `ROIPooler` and `ROIAlignRotated`.
 //!
-//! Its `ROIAlign` is [`RoiAlignConfig`] with `aligned` set, which is the default of that class.
+//! For its `ROIAlign`, use [`RoiAlignConfig`] `.with_aligned(true)`, the default of that class.
 
 use crate::geometry::angle::AngleConvention;
 use crate::ops::{MultiScaleRoiAlignConfig, PyramidConfig, RoiAlignConfig, RoiAlignRotatedConfig};
@@ -39,7 +39,7 @@ MultiScaleRoiAlignConfig: |attributes| {
 }
 }
 
-/// What pools a region: the pooler types of detectron2 that are a `RoiAlign` of upright boxes.
+/// What pools a region: those pooler types of detectron2 that are RoiAlign of upright boxes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, serde::Serialize, serde::Deserialize)]
 pub enum PoolerType {
     /// `"ROIAlign"`: not aligned, as torchvision's default is.
@@ -49,8 +49,8 @@ pub enum PoolerType {
 }
 
 impl RoiPooler {
-    /// Which level a region belongs to: with it, [`multi_scale_pool`](crate::multi_scale_pool()) has the pooler types
-    /// `"ROIPool"` and `"ROIAlignRotated"` too.
+    /// The rule that chooses a region's level. With it, [`multi_scale_pool`](crate::multi_scale_pool()) runs the pooler
+    /// types `"ROIPool"` and `"ROIAlignRotated"`.
     pub fn pyramid(&self) -> PyramidConfig {
         PyramidConfig::new()
             .with_canonical_scale(self.canonical_box_size)
@@ -64,7 +64,8 @@ framework! {
 /// The arguments of detectron2's `ROIAlignRotated`. Angles are in degrees, and a positive one turns a box
 /// counter-clockwise.
 ///
-/// Its boxes `[K, 6]` with the batch index first are [`RotatedRois::from_index_first`](crate::RotatedRois).
+/// For boxes `[K, 6]` with the batch index first, use
+/// [`RotatedRois::from_index_first`](crate::RotatedRois::from_index_first).
 ///
 /// ```
 /// use burn_roi::{AngleConvention, RoiAlignRotatedConfig, detectron2};

@@ -1,15 +1,17 @@
 //! DirectML `ROI_ALIGN`, `ROI_ALIGN1`, `ROI_ALIGN_GRAD` and `ROI_POOLING`, as structs that mirror the documents'
 //! fields.
 //!
-//! The tensors of a description are arguments of the operators, but for the size of `OutputTensor`,
-//! which is `output_size`. `ROITensor` and `BatchIndicesTensor` of any rank that the documents allow
-//! are [`Rois::new`](crate::Rois::new); the `ROITensor` of `ROI_POOLING` is
-//! [`Rois::from_index_first`](crate::Rois::from_index_first).
+//! A description's tensors are arguments of the operators; only the size of `OutputTensor` is here, as `output_size`.
+//! For `ROITensor` and `BatchIndicesTensor` of any rank that the documents allow, use [`Rois::new`](crate::Rois::new).
+//! For the `ROITensor` of `ROI_POOLING`, use [`Rois::from_index_first`](crate::Rois::from_index_first).
 //!
-//! Where the documents are silent or slip, this is how they are read: the scale of Y is Y over Y; the
-//! number of samples is rounded up; the loops over samples stop before their end; a sample is in bounds
-//! where `-1 <= position <= size`, and is then held within the map; nearest rounds a half down; and a
-//! lone sample that is aligned to corners takes the region's middle.
+//! Where DirectML's documents have gaps or errors, this crate does the following:
+//!
+//! - `spatial_scale_y` applies to y.
+//! - The number of samples is rounded up, and sample loops run `0..count`.
+//! - A sample is in bounds if `-1 <= position <= size`. Its position is then clamped to `[0, size - 1]`.
+//! - Nearest-neighbour sampling rounds a half down.
+//! - A single sample that is aligned to corners lies in the middle of the region.
 
 use serde::{Deserialize, Serialize};
 
@@ -36,10 +38,28 @@ pub enum InterpolationMode {
 
 framework! {
 /// `DML_ROI_ALIGN_OPERATOR_DESC`.
+///
+/// ```
+/// use burn_roi::RoiAlignConfig;
+/// use burn_roi::directml::{InterpolationMode, ReduceFunction, RoiAlignOperatorDesc};
+///
+/// let config: RoiAlignConfig = RoiAlignOperatorDesc {
+///     output_size: [7, 7],
+///     reduction_function: ReduceFunction::Average,
+///     interpolation_mode: InterpolationMode::Linear,
+///     spatial_scale_x: 0.25,
+///     spatial_scale_y: 0.25,
+///     out_of_bounds_input_value: 0.0,
+///     minimum_samples_per_output: 1,
+///     maximum_samples_per_output: 8,
+/// }
+/// .into();
+/// assert_eq!(config.input_pixel_offset, 0.5);
+/// ```
 pub struct RoiAlignOperatorDesc {
     /// The last two sizes of `OutputTensor`: height and width.
     pub output_size: [usize; 2],
-    /// How samples become one number.
+    /// How the samples of an output element become one value.
     pub reduction_function: ReduceFunction,
     /// What a sample between pixels reads.
     pub interpolation_mode: InterpolationMode,
@@ -98,7 +118,7 @@ framework! {
 pub struct RoiAlign1OperatorDesc {
     /// The last two sizes of `OutputTensor`: height and width.
     pub output_size: [usize; 2],
-    /// How samples become one number.
+    /// How the samples of an output element become one value.
     pub reduction_function: ReduceFunction,
     /// What a sample between pixels reads.
     pub interpolation_mode: InterpolationMode,
@@ -106,9 +126,9 @@ pub struct RoiAlign1OperatorDesc {
     pub spatial_scale_x: f32,
     /// From box coordinates to rows of the map.
     pub spatial_scale_y: f32,
-    /// Where the centre of the first pixel lies: 0.5, or 0 for its corner.
+    /// Position of the centre of the first pixel: 0.5, or 0.
     pub input_pixel_offset: f32,
-    /// Minus where a sample lies in its step: -0.5 for its middle, or 0 for its start; -1024 to 1024.
+    /// Subtracted from the index of a sample: -0.5 for the middle of its step, 0 for the start; -1024 to 1024.
     pub output_pixel_offset: f32,
     /// What a sample out of bounds reads.
     pub out_of_bounds_input_value: f32,
@@ -147,12 +167,12 @@ RoiAlignConfig: |desc| {
 framework! {
 /// `DML_ROI_ALIGN_GRAD_OPERATOR_DESC`.
 ///
-/// As a [`RoiAlignConfig`], [`primitive::backward`](crate::primitive::backward()) takes it: its `features()` is
-/// `OutputGradientTensor`, and its `boxes()` is `OutputROIGradientTensor`. Where there is no `InputTensor`, zeros of
-/// its shape give the same gradient of features, if the function is an average.
+/// Convert it to a [`RoiAlignConfig`] and pass that to [`primitive::backward`](crate::primitive::backward()):
+/// `features()` then returns `OutputGradientTensor`, and `boxes()` returns `OutputROIGradientTensor`. If there is no
+/// `InputTensor`, and the function is an average, pass zeros of its shape: the gradient of features is the same.
 ///
-/// The gradient of boxes is the derivative of `ROI_ALIGN1`. The pseudo-code of the document is not: it does not divide
-/// by the number of samples.
+/// The gradient of boxes is the derivative of `ROI_ALIGN1`. The document's pseudo-code differs: it does not divide by
+/// the number of samples.
 ///
 /// ```
 /// use burn_roi::RoiAlignConfig;
@@ -176,7 +196,7 @@ framework! {
 pub struct RoiAlignGradOperatorDesc {
     /// The last two sizes of `InputGradientTensor`: height and width.
     pub input_gradient_size: [usize; 2],
-    /// How samples became one number.
+    /// How the samples of an output element became one value.
     pub reduction_function: ReduceFunction,
     /// What a sample between pixels read.
     pub interpolation_mode: InterpolationMode,
@@ -184,9 +204,9 @@ pub struct RoiAlignGradOperatorDesc {
     pub spatial_scale_x: f32,
     /// From box coordinates to rows of the map.
     pub spatial_scale_y: f32,
-    /// Where the centre of the first pixel lies: 0.5, or 0 for its corner.
+    /// Position of the centre of the first pixel: 0.5, or 0.
     pub input_pixel_offset: f32,
-    /// Minus where a sample lies in its step: -0.5 for its middle, or 0 for its start; -1024 to 1024.
+    /// Subtracted from the index of a sample: -0.5 for the middle of its step, 0 for the start; -1024 to 1024.
     pub output_pixel_offset: f32,
     /// The least number of samples of an output element along an axis, 1 to 1024.
     pub minimum_samples_per_output: u32,
@@ -216,6 +236,13 @@ RoiAlignConfig: |desc| {
 
 framework! {
 /// `DML_ROI_POOLING_OPERATOR_DESC`.
+///
+/// ```
+/// use burn_roi::{BinDivision, RoiPoolConfig, directml};
+///
+/// let config: RoiPoolConfig = directml::RoiPoolingOperatorDesc::new(0.0625, [7, 7]).into();
+/// assert_eq!(config.division, BinDivision::Whole);
+/// ```
 pub struct RoiPoolingOperatorDesc {
     /// From box coordinates to pixels of the map.
     pub spatial_scale: f32,

@@ -1,7 +1,7 @@
 //! MindSpore's `ops.ROIAlign`, as the CPU kernel of release 2.10 computes it. Its kernels for other devices were not
 //! compared.
 //!
-//! Its boxes `[K, 5]` with the batch index first are [`Rois::from_index_first`](crate::Rois::from_index_first).
+//! For boxes `[K, 5]` with the batch index first, use [`Rois::from_index_first`](crate::Rois::from_index_first).
 
 use serde::{Deserialize, Serialize};
 
@@ -11,10 +11,10 @@ use crate::ops::RoiAlignConfig;
 framework! {
 /// The arguments of `mindspore.ops.ROIAlign`.
 ///
-/// Where `sample_num` is 0 or below, an element takes as many samples as it has pixels, rounded down. An element that
-/// is shorter than a pixel then returns 0 here, and NaN in MindSpore. Where `roi_end_mode` is 0, MindSpore's gradient
-/// of features is not that of its forward pass; here it is. MindSpore writes no output for a box whose `x1` and `x2`
-/// are 0; here it is pooled as others are.
+/// If `sample_num` is 0 or below, an element has as many samples as pixels, rounded down. An element that is shorter
+/// than a pixel then returns 0 here, and NaN in MindSpore. If `roi_end_mode` is 0, MindSpore's gradient of features is
+/// not the derivative of its forward pass; here it is. MindSpore writes no output for a box whose `x1` and `x2` are 0;
+/// here such a box is pooled as others are.
 ///
 /// ```
 /// use burn_roi::{RoiAlignConfig, mindspore};

@@ -1,9 +1,10 @@
 //! mmcv's `roi_align`, `roi_pool`, `roi_align_rotated`, `riroi_align_rotated`, `deform_roi_pool` and `prroi_pool`, by
-//! the rules of the CUDA kernels of release 2.2. `prroi_pool` is that of the repository `vacancy/PreciseRoIPooling` of
-//! its authors.
+//! the rules of the CUDA kernels of release 2.2. `prroi_pool` is the same as in its authors' repository
+//! `vacancy/PreciseRoIPooling`.
 //!
-//! Their boxes with the batch index first, `[K, 6]` or `[K, 5]`, are
-//! [`RotatedRois::from_index_first`](crate::RotatedRois) and [`Rois::from_index_first`](crate::Rois).
+//! For boxes with the batch index first, `[K, 6]` or `[K, 5]`, use
+//! [`RotatedRois::from_index_first`](crate::RotatedRois::from_index_first) or
+//! [`Rois::from_index_first`](crate::Rois::from_index_first).
 
 use serde::{Deserialize, Serialize};
 
@@ -40,7 +41,7 @@ pub struct RoiAlign {
     pub spatial_scale: f32 = 1.0,
     /// Samples of an output element along each axis; 0 for the adaptive number.
     pub sampling_ratio: usize = 0,
-    /// How samples become one number.
+    /// How the samples of an output element become one value.
     pub pool_mode: PoolMode = PoolMode::Avg,
     /// As in [`RoiAlignConfig::with_aligned`](crate::RoiAlignConfig::with_aligned).
     pub aligned: bool = true,
@@ -58,8 +59,7 @@ RoiAlignConfig: |arguments| {
 }
 
 framework! {
-/// The attributes of `mmdeploy::MMCVMultiLevelRoiAlign`, without `roi_scale_factor`, which enlarges boxes where it is
-/// above 0 and not 1.
+/// The attributes of `mmdeploy::MMCVMultiLevelRoiAlign`, without `roi_scale_factor`, which enlarges boxes.
 ///
 /// ```
 /// use burn_roi::{MultiScaleRoiAlignConfig, mmcv};
@@ -74,7 +74,7 @@ pub struct MultiLevelRoiAlign {
     pub featmap_strides: Vec<f32>,
     /// Height and width of the output.
     pub output_size: [usize; 2] = [7, 7],
-    /// How samples become one number.
+    /// How the samples of an output element become one value.
     pub pool_mode: PoolMode = PoolMode::Max,
     /// Samples of an output element along each axis; 0 for the adaptive number.
     pub sampling_ratio: usize = 2,
@@ -154,8 +154,8 @@ pub struct MultiLevelRotatedRoiAlign {
     pub sampling_ratio: usize = 2,
     /// A box with sides below twice this belongs to the first level.
     pub finest_scale: usize = 56,
-    /// By how much the caller has multiplied the widths and heights of all boxes. The level of a box is that of its
-    /// size before.
+    /// The factor by which the caller has multiplied the widths and heights of all boxes. The level follows from the
+    /// size before that.
     pub roi_scale_factor: f32 = 1.0,
     /// Whether 0.5 is subtracted from scaled coordinates. A region is at least one pixel long either way.
     pub aligned: bool = false,
@@ -177,7 +177,7 @@ impl MultiLevelRotatedRoiAlign {
         scales_of(&self.featmap_strides)
     }
 
-    /// Which level a box belongs to.
+    /// The rule that chooses a box's level.
     pub fn pyramid(&self) -> PyramidConfig {
         PyramidConfig::new()
             .with_canonical_scale(self.finest_scale as f64 * f64::from(self.roi_scale_factor))
@@ -194,6 +194,13 @@ fn scales_of(strides: &[f32]) -> Vec<f64> {
 
 framework! {
 /// The arguments of `riroi_align_rotated`.
+///
+/// ```
+/// use burn_roi::{RiRoiAlignRotatedConfig, mmcv};
+///
+/// let config: RiRoiAlignRotatedConfig = mmcv::RiRoiAlignRotated::new([7, 7], 0.25).with_num_samples(2).into();
+/// assert_eq!(config.orientations, 8);
+/// ```
 pub struct RiRoiAlignRotated {
     /// Height and width of the output.
     pub out_size: [usize; 2],
@@ -217,6 +224,13 @@ RiRoiAlignRotatedConfig: |arguments| {
 
 framework! {
 /// The arguments of `deform_roi_pool`.
+///
+/// ```
+/// use burn_roi::{DeformRoiPoolConfig, mmcv};
+///
+/// let config: DeformRoiPoolConfig = mmcv::DeformRoiPool::new([7, 7]).with_spatial_scale(0.25).into();
+/// assert_eq!(config.spatial_scale, 0.25);
+/// ```
 pub struct DeformRoiPool {
     /// Height and width of the output.
     pub output_size: [usize; 2],
@@ -237,7 +251,7 @@ DeformRoiPoolConfig: |arguments| {
 
 framework! {
 /// The arguments of `mmcv.ops.RoIPool`. It rounds no coordinates: a region reaches from `a * spatial_scale` to
-/// `(b + 1) * spatial_scale`, and one without length returns 0.
+/// `(b + 1) * spatial_scale`, and a region without length returns 0.
 ///
 /// ```
 /// use burn_roi::{BoxRounding, RoiPoolConfig, mmcv};

@@ -1,14 +1,23 @@
 //! MXNet's `contrib.ROIAlign`, as release 1.9 computes it.
 //!
-//! Its boxes `[K, 5]` with the batch index first are [`Rois::from_index_first`](crate::Rois::from_index_first). Two
-//! things differ. A batch index below 0 is out of range here, and MXNet leaves the region's output as it is. With
-//! `aligned`, an empty region returns 0 here where its number of samples is adaptive, and MXNet refuses it.
+//! For boxes `[K, 5]` with the batch index first, use [`Rois::from_index_first`](crate::Rois::from_index_first). Two
+//! things differ:
+//!
+//! - A batch index below 0 is invalid here. MXNet leaves the region's output as it is.
+//! - With `aligned` and adaptive sampling, an empty region returns 0 here. MXNet refuses it.
 
 use crate::ops::{PsRoiAlignConfig, RoiAlignConfig};
 use crate::torchvision;
 
 framework! {
 /// The attributes of `ROIAlign` without `position_sensitive`.
+///
+/// ```
+/// use burn_roi::{RoiAlignConfig, mxnet};
+///
+/// let config: RoiAlignConfig = mxnet::RoiAlign::new([7, 7], 0.25).with_sample_ratio(2).into();
+/// assert_eq!(config.minimum_length, Some(1.0));
+/// ```
 pub struct RoiAlign {
     /// Height and width of the output.
     pub pooled_size: [usize; 2],

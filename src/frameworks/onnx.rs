@@ -14,8 +14,8 @@ use crate::waiting::integers;
 pub enum Mode {
     /// The mean of the samples.
     Avg,
-    /// The largest of weight times pixel over the four pixels of each sample, not the largest sample. onnxruntime and
-    /// the ONNX reference implementation compute it so.
+    /// The maximum of weight × pixel over the four pixels of each sample, not the largest sample, as in onnxruntime and
+    /// the ONNX reference implementation.
     Max,
 }
 
@@ -46,7 +46,7 @@ framework! {
 pub struct RoiAlign16 {
     /// How coordinates map to pixels.
     pub coordinate_transformation_mode: CoordinateTransformationMode = CoordinateTransformationMode::HalfPixel,
-    /// How samples become one number.
+    /// How the samples of an output element become one value.
     pub mode: Mode = Mode::Avg,
     /// Height of the output.
     pub output_height: usize = 1,
@@ -70,13 +70,20 @@ RoiAlignConfig: |attributes| {
 }
 }
 
-/// The attributes of `RoiAlign` in opset 22: those of opset 16.
+/// The attributes of `RoiAlign` in opset 22, the same as in opset 16.
 pub type RoiAlign22 = RoiAlign16;
 
 framework! {
 /// The attributes of `RoiAlign` in opset 10, whose regions are shifted by half a pixel.
+///
+/// ```
+/// use burn_roi::{RoiAlignConfig, onnx};
+///
+/// let config: RoiAlignConfig = onnx::RoiAlign10::new().with_output_height(7).with_output_width(7).into();
+/// assert_eq!(config.input_pixel_offset, 0.0);
+/// ```
 pub struct RoiAlign10 {
-    /// How samples become one number.
+    /// How the samples of an output element become one value.
     pub mode: Mode = Mode::Avg,
     /// Height of the output.
     pub output_height: usize = 1,
@@ -101,8 +108,15 @@ RoiAlignConfig: |attributes| {
 }
 
 framework! {
-/// The attributes of `MaxRoiPool`. Its boxes `[K, 5]` are
+/// The attributes of `MaxRoiPool`. For its boxes `[K, 5]`, use
 /// [`Rois::from_index_first`](crate::Rois::from_index_first).
+///
+/// ```
+/// use burn_roi::{RoiPoolConfig, onnx};
+///
+/// let config: RoiPoolConfig = onnx::MaxRoiPool::new([7, 7]).with_spatial_scale(0.0625).into();
+/// assert_eq!(config.output_size, [7, 7]);
+/// ```
 pub struct MaxRoiPool {
     /// Height and width of the output.
     pub pooled_shape: [usize; 2],
@@ -142,8 +156,8 @@ CropAndResizeConfig: |attributes| {
 }
 
 impl CropAndResize {
-    /// The attributes' defaults for the input `crop_size`, a tensor of the height and the width, which is read back
-    /// from its device.
+    /// The default attributes with the input `crop_size`, a tensor of height and width. The tensor is copied back from
+    /// its device.
     ///
     /// # Panics
     ///

@@ -2,13 +2,13 @@
 //! `DeformablePSROIPooling-1` and `ExperimentalDetectronROIFeatureExtractor-6`, as the CPU device of release 2026.4
 //! computes them.
 //!
-//! The boxes `[K, 5]` of the pooling operators, with the batch index first, are
+//! For the boxes `[K, 5]` of the pooling operators, with the batch index first, use
 //! [`Rois::from_index_first`](crate::Rois::from_index_first). Two things differ:
 //!
 //! - In a half-pixel mode of `ROIAlign` with `sampling_ratio` 0, an empty or an inverted region has no sample, and this
 //!   crate returns 0, as torchvision does. OpenVINO returns NaN or uninitialized memory.
-//! - The pooling operators of OpenVINO end at a batch index of -1: that region and those after it return 0. Here such
-//!   an index is one that is out of range.
+//! - OpenVINO's pooling operators stop at a batch index of -1: this region and all following ones return 0. Here -1 is
+//!   an invalid index, and the following regions are pooled.
 
 pub use super::openvino_points::{DeformablePsRoiPooling1, PsRoiPoolingBilinear, RoiAlignRotated15};
 
@@ -59,7 +59,7 @@ pub struct RoiAlign9 {
     pub sampling_ratio: usize,
     /// From box coordinates to pixels of the map.
     pub spatial_scale: f32,
-    /// How samples become one number.
+    /// How the samples of an output element become one value.
     pub mode: Mode,
     /// How coordinates map to pixels.
     pub aligned_mode: AlignedMode = AlignedMode::Asymmetric,
@@ -84,6 +84,13 @@ RoiAlignConfig: |attributes| {
 
 framework! {
 /// The attributes of `ROIAlign-3`, which is version 9 with `aligned_mode` asymmetric.
+///
+/// ```
+/// use burn_roi::{RoiAlignConfig, openvino};
+///
+/// let config: RoiAlignConfig = openvino::RoiAlign3::new(6, 6, 2, 1.0 / 16.0, openvino::Mode::Avg).into();
+/// assert_eq!(config.box_offset, 0.0);
+/// ```
 pub struct RoiAlign3 {
     /// Height of the output.
     pub pooled_h: usize,
@@ -93,7 +100,7 @@ pub struct RoiAlign3 {
     pub sampling_ratio: usize,
     /// From box coordinates to pixels of the map.
     pub spatial_scale: f32,
-    /// How samples become one number.
+    /// How the samples of an output element become one value.
     pub mode: Mode,
 }
 RoiAlignConfig: |attributes| {
@@ -127,7 +134,7 @@ pub struct RoiFeatureExtractor6 {
     pub sampling_ratio: usize,
     /// For each level, how many pixels of the image a pixel of its map stands for.
     pub pyramid_scales: Vec<u32>,
-    /// Whether half a pixel is subtracted from scaled coordinates. A region is at least one pixel long with it too.
+    /// Whether half a pixel is subtracted from scaled coordinates. A region is at least one pixel long either way.
     pub aligned: bool = false,
 }
 MultiScaleRoiAlignConfig: |attributes| {
@@ -156,8 +163,15 @@ impl RoiFeatureExtractor6 {
 framework! {
 /// The attributes of `ROIPooling-2` with `method` max.
 ///
-/// Bins are divided in whole numbers, as in the CPU device. OpenVINO's reference implementation rounds the length of a
-/// bin to a float.
+/// Bins are divided with whole numbers, as on the CPU device. OpenVINO's reference implementation rounds the length of
+/// a bin to a float.
+///
+/// ```
+/// use burn_roi::{BinDivision, RoiPoolConfig, openvino};
+///
+/// let config: RoiPoolConfig = openvino::RoiPoolingMax::new(7, 7, 0.0625).into();
+/// assert_eq!(config.division, BinDivision::Whole);
+/// ```
 pub struct RoiPoolingMax {
     /// Height of the output.
     pub pooled_h: usize,
@@ -176,7 +190,7 @@ RoiPoolConfig: |attributes| {
 
 framework! {
 /// The attributes of `ROIPooling-2` with `method` bilinear. Boxes are `[x1, y1, x2, y2]`, normalized: 0 is the centre
-/// of the first pixel and 1 that of the last. `spatial_scale` has no part in it.
+/// of the first pixel and 1 the centre of the last. The attribute `spatial_scale` is not used.
 ///
 /// ```
 /// use burn_roi::{BoxFormat, CropAndResizeConfig, openvino};
@@ -198,10 +212,10 @@ CropAndResizeConfig: |attributes| {
 }
 
 framework! {
-/// The attributes of `PSROIPooling-1` with `mode` average. The output has as many channels as the features have for
-/// each of its `group_size * group_size` elements: the attribute `output_dim`.
+/// The attributes of `PSROIPooling-1` with `mode` average. The attribute `output_dim` is not needed: it is the number
+/// of channels of the features divided by `group_size * group_size`.
 ///
-/// A bin beyond the map returns 0, as in the CPU device.
+/// A bin beyond the map returns 0, as on the CPU device.
 ///
 /// ```
 /// use burn_roi::{PsRoiPoolConfig, openvino};

@@ -1,11 +1,12 @@
-//! OpenVINO's operators whose samples are no grid of the map.
+//! OpenVINO's operators whose samples are not on a regular axis-aligned grid.
 
 use crate::geometry::angle::AngleConvention;
 use crate::geometry::options::Arithmetic;
 use crate::ops::{DeformPsRoiPoolConfig, PsCropAndResizeConfig, RoiAlignRotatedConfig};
 
 framework! {
-/// The attributes of `ROIAlignRotated`, versions 14 and 15. Angles are in radians.
+/// The attributes of `ROIAlignRotated`, versions 14 and 15. Angles are in radians; a positive angle turns a box
+/// counter-clockwise, or clockwise with `clockwise_mode`.
 ///
 /// ```
 /// use burn_roi::{Arithmetic, RoiAlignRotatedConfig, openvino};
@@ -60,7 +61,7 @@ pub struct DeformablePsRoiPooling1 {
     pub spatial_bins_y: usize = 1,
     /// Samples move by `trans_std * region size * offset`.
     pub trans_std: f32 = 1.0,
-    /// How many parts of a region have an offset of their own along each axis.
+    /// Into how many parts a region is divided along each axis. Each part has its own offset.
     pub part_size: usize = 1,
 }
 DeformPsRoiPoolConfig: |attributes| {
@@ -73,8 +74,8 @@ DeformPsRoiPoolConfig: |attributes| {
 }
 
 framework! {
-/// The attributes of `PSROIPooling-1` with `mode` bilinear. The output has as many channels as the features have for
-/// each bin: the attribute `output_dim`.
+/// The attributes of `PSROIPooling-1` with `mode` bilinear. The attribute `output_dim` is not needed: it is the number
+/// of channels of the features divided by `spatial_bins_x * spatial_bins_y`.
 ///
 /// ```
 /// use burn_roi::{PsCropAndResizeConfig, openvino};
@@ -85,7 +86,7 @@ framework! {
 pub struct PsRoiPoolingBilinear {
     /// Height and width of the output.
     pub group_size: usize,
-    /// From box coordinates to normalized ones: 0 is the centre of the first pixel, and 1 that of the last.
+    /// From box coordinates to normalized ones: 0 is the centre of the first pixel, and 1 the centre of the last.
     pub spatial_scale: f32,
     /// Into how many bins a region is divided along x.
     pub spatial_bins_x: usize,

@@ -1,8 +1,8 @@
 //! Paddle's `roi_align`, `roi_pool` and `psroi_pool` of `paddle.vision.ops`, as the CPU kernels of release 3.3 compute
 //! them.
 //!
-//! Its boxes `[K, 4]` with `boxes_num`, the number of boxes of each image, are
-//! [`Rois::from_images`](crate::Rois::from_images) of the boxes of each image.
+//! For boxes `[K, 4]` with `boxes_num`, split the boxes by image and use
+//! [`Rois::from_images`](crate::Rois::from_images).
 
 use crate::geometry::options::{Arithmetic, BoxRounding, MaximumFrom};
 use crate::ops::{PsRoiPoolConfig, RoiAlignConfig, RoiPoolConfig};
@@ -10,11 +10,11 @@ use crate::ops::{PsRoiPoolConfig, RoiAlignConfig, RoiPoolConfig};
 framework! {
 /// The arguments of `paddle.vision.ops.roi_align`.
 ///
-/// With `aligned` and an adaptive number of samples, an empty region returns 0 here and NaN in Paddle, and an inverted
-/// one returns 0 here and ends Paddle's process.
+/// With `aligned` and adaptive sampling, an empty region returns 0 here and NaN in Paddle. An inverted region returns 0
+/// here, and ends Paddle's process.
 ///
-/// Paddle's gradient of features takes a region to be at least a pixel long, even with `aligned`, and computes
-/// positions in another order than its forward pass. Here it is the gradient of the forward pass.
+/// In Paddle's gradient of features, a region is at least a pixel long even with `aligned`, and positions are computed
+/// in another order than in the forward pass. Here it is the derivative of the forward pass.
 ///
 /// ```
 /// use burn_roi::{Arithmetic, RoiAlignConfig, paddle};
@@ -42,8 +42,15 @@ RoiAlignConfig: |attributes| {
 }
 
 framework! {
-/// The arguments of `paddle.vision.ops.roi_pool`. For features of f64, Paddle still divides bins in f32, and this crate
+/// The arguments of `paddle.vision.ops.roi_pool`. For features of f64, Paddle divides bins in f32, and this crate
 /// in f64.
+///
+/// ```
+/// use burn_roi::{MaximumFrom, RoiPoolConfig, paddle};
+///
+/// let config: RoiPoolConfig = paddle::RoiPool::new([7, 7]).with_spatial_scale(0.0625).into();
+/// assert_eq!(config.maximum_from, MaximumFrom::Least);
+/// ```
 pub struct RoiPool {
     /// Height and width of the output.
     pub output_size: [usize; 2],

@@ -1,6 +1,6 @@
 //! TensorFlow's `tf.image.crop_and_resize` and its gradients, as release 2.21 computes them, on `[N, C, H, W]`.
 //!
-//! Its `boxes` and `box_indices` are [`Rois::new`](crate::Rois::new).
+//! For its `boxes` and `box_indices`, use [`Rois::new`](crate::Rois::new).
 
 use crate::geometry::options::Interpolation;
 use crate::ops::CropAndResizeConfig;
@@ -11,8 +11,9 @@ pub type CropAndResize = CropAndResizeConfig;
 framework! {
 /// The attributes of `CropAndResizeGradImage`.
 ///
-/// As a [`CropAndResizeConfig`], [`primitive::backward`](crate::primitive::backward()) takes it, and its `features()`
-/// is the output. Where there is no image, zeros of `image_size` give the same.
+/// Convert it to a [`CropAndResizeConfig`] and pass that to [`primitive::backward`](crate::primitive::backward()):
+/// `features()` then returns the operator's output. If there is no image, pass zeros of `image_size`: the result is the
+/// same.
 ///
 /// ```
 /// use burn::backend::Dispatch;
@@ -43,8 +44,8 @@ CropAndResizeConfig: |attributes| {
 framework! {
 /// The attributes of `CropAndResizeGradBoxes`, whose `method` is always bilinear.
 ///
-/// As a [`CropAndResizeConfig`], [`primitive::backward`](crate::primitive::backward()) takes it, and its `boxes()` is
-/// the output.
+/// Convert it to a [`CropAndResizeConfig`] and pass that to [`primitive::backward`](crate::primitive::backward()):
+/// `boxes()` then returns the operator's output.
 pub struct CropAndResizeGradBoxes {
     /// Height and width of `grads`.
     pub crop_size: [usize; 2],

@@ -1,9 +1,8 @@
 //! torchvision's `roi_align`, `roi_pool`, `ps_roi_align`, `ps_roi_pool` and `MultiScaleRoIAlign`, as release 0.29
 //! computes them.
 //!
-//! Its boxes `[K, 5]` with the batch index first are
-//! [`Rois::from_index_first`](crate::Rois::from_index_first), its list of boxes an image is
-//! [`Rois::from_images`](crate::Rois::from_images).
+//! For boxes `[K, 5]` with the batch index first, use [`Rois::from_index_first`](crate::Rois::from_index_first). For a
+//! list with the boxes of each image, use [`Rois::from_images`](crate::Rois::from_images).
 
 use crate::ops::{MultiScaleRoiAlignConfig, PsRoiAlignConfig, PsRoiPoolConfig, RoiAlignConfig, RoiPoolConfig};
 
@@ -89,13 +88,20 @@ PsRoiAlignConfig: |attributes| {
 
 framework! {
 /// The arguments of `torchvision.ops.ps_roi_pool`.
+///
+/// ```
+/// use burn_roi::{PsRoiPoolConfig, torchvision};
+///
+/// let config: PsRoiPoolConfig = torchvision::PsRoiPool::new([7, 7]).with_torchvision_gradient(true).into();
+/// assert!(config.gradient_reaches_last_pixel && !config.reaches_last_pixel);
+/// ```
 pub struct PsRoiPool {
     /// Height and width of the output.
     pub output_size: [usize; 2],
     /// From box coordinates to pixels of the map.
     pub spatial_scale: f64 = 1.0,
-    /// Whether the gradient of features is torchvision's as well: its bins reach the last row and the last column of
-    /// the map, and those of the operator end before them.
+    /// Whether the gradient of features is torchvision's, whose bins reach the last row and the last column of the map.
+    /// The operator's own bins end before them, and the default is the derivative of the operator.
     pub torchvision_gradient: bool = false,
 }
 PsRoiPoolConfig: |attributes| {

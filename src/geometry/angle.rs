@@ -15,19 +15,21 @@ pub struct AngleConvention {
 }
 
 impl AngleConvention {
-    /// detectron2's.
+    /// detectron2's convention.
     pub const DEGREES_COUNTER_CLOCKWISE: Self = Self {
         unit: AngleUnit::Degrees,
         direction: RotationDirection::CounterClockwise,
     };
 
-    /// That of mmcv's `roi_align_rotated` and of OpenVINO's `ROIAlignRotated`, unless they are told `clockwise`.
+    /// The convention of mmcv's `roi_align_rotated` and OpenVINO's `ROIAlignRotated` without their option for clockwise
+    /// angles.
     pub const RADIANS_COUNTER_CLOCKWISE: Self = Self {
         unit: AngleUnit::Radians,
         direction: RotationDirection::CounterClockwise,
     };
 
-    /// That of mmcv's `box_iou_rotated` and `nms_rotated`, whose default is `clockwise`, and of `diff_iou_rotated_2d`.
+    /// The convention of mmcv's `box_iou_rotated` and `nms_rotated`, which are clockwise by default, and of
+    /// `diff_iou_rotated_2d`.
     pub const RADIANS_CLOCKWISE: Self = Self {
         unit: AngleUnit::Radians,
         direction: RotationDirection::Clockwise,

@@ -1,4 +1,4 @@
-//! The options of operators, and which framework has which. All but [`Bounds`] are public.
+//! The options of operators, and which framework uses which. All except [`Bounds`] are public.
 
 use serde::{Deserialize, Serialize};
 
@@ -24,17 +24,17 @@ impl BoxFormat {
 
 /// How many samples an output element takes along an axis.
 ///
-/// An element is `length / output size` pixels long, and `ceil` or `floor` of that is the adaptive count.
+/// An output element is `length / output size` pixels long. The adaptive count is `ceil` or `floor` of this length.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 #[non_exhaustive]
 pub enum Sampling {
     /// This many, whatever the region's size; 1 to [`MAXIMUM_FIXED_SAMPLES`].
     Fixed(usize),
-    /// As many as an element has pixels, rounded up; none in an empty or inverted region, whose elements then are the
-    /// out-of-bounds value. torchvision, ONNX and OpenVINO with a sampling ratio of 0.
+    /// As many as an element has pixels, rounded up. In an empty or inverted region there are none, and its elements
+    /// are the out-of-bounds value. torchvision, ONNX and OpenVINO with a sampling ratio of 0.
     Adaptive,
-    /// As many as an element has pixels, rounded down; none if an element is shorter than a pixel, which then is the
+    /// As many as an element has pixels, rounded down. In an element shorter than a pixel there are none, and it is the
     /// out-of-bounds value. MindSpore.
     AdaptiveFloor,
     /// As many as an element has pixels, rounded up, but no fewer than `minimum` and no more than
@@ -57,8 +57,8 @@ impl Sampling {
     }
 }
 
-/// The largest fixed or minimum number of samples of an output element along an axis. A maximum
-/// over samples visits the square of it.
+/// The largest fixed or minimum number of samples of an output element along an axis. A maximum visits the square of
+/// this number.
 pub const MAXIMUM_FIXED_SAMPLES: usize = 1024;
 
 /// The largest adaptive number of samples of an output element along an axis: the next whole number is not
@@ -90,23 +90,23 @@ pub enum Bounds {
 pub enum Interpolation {
     /// The weighted mean of the four pixels around it.
     Bilinear,
-    /// The nearest pixel. Halfway between two it is the lower one, as in DirectML; in
-    /// `crop_and_resize` the upper one, as in TensorFlow.
+    /// The nearest pixel. Halfway between two pixels it is the lower one, as in DirectML. In `crop_and_resize` it is
+    /// the upper one, as in TensorFlow.
     Nearest,
 }
 
-/// How the samples of an output element become one number.
+/// How the samples of an output element become one value.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[non_exhaustive]
 pub enum Reduction {
-    /// Their mean.
+    /// The mean of the samples.
     Average,
     /// The largest sample. DirectML.
     Max,
     /// The largest sample, and at least 0. OpenVINO, which starts from 0.
     MaxFromZero,
-    /// The largest of weight times pixel over the four pixels of each sample, rather than of their sum.
-    /// ONNX, as onnxruntime and its reference implementation compute it.
+    /// The maximum of weight × pixel over the four pixels of each sample, not over interpolated samples. ONNX, as
+    /// onnxruntime and the reference implementation compute it.
     MaxOfWeightedCorners,
 }
 
@@ -156,7 +156,7 @@ pub enum BoxRounding {
     Never,
 }
 
-/// What the maximum of a bin starts from: the value of a bin whose pixels are all smaller or NaN.
+/// The initial value of a bin's maximum: the result if all pixels are smaller or NaN.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[non_exhaustive]
 pub enum MaximumFrom {

@@ -15,8 +15,8 @@ use crate::geometry::operator::RegionOperator;
 use crate::memory;
 use crate::regions::{Regions, same_device, same_dtype, shape};
 
-/// The gradients of a call whose arguments were checked: each is computed when it is asked for.
-/// [`primitive::backward`](crate::primitive::backward()) makes it.
+/// The gradients of a call. Its functions compute them; the arguments are already checked.
+/// [`primitive::backward`](crate::primitive::backward()) returns it.
 ///
 /// ```
 /// use burn::backend::Dispatch;
@@ -48,7 +48,7 @@ pub struct Backward<B: RoiBackend> {
 }
 
 impl<B: RoiBackend> Backward<B> {
-    /// The gradient of the features, `[N, C, H, W]`.
+    /// The gradient of the features, `[N, C, H, W]`, in their dtype.
     pub fn features(&self) -> FloatTensor<B> {
         let of_parts = self.parts.iter().map(PartBackward::features);
         let mut gradient = joined::<B>(of_parts.collect());
@@ -64,8 +64,8 @@ impl<B: RoiBackend> Backward<B> {
         }
     }
 
-    /// The gradient of the boxes in the order of their columns: `[K, 4]`, or `[K, 5]` of rotated ones. It is 0 where an
-    /// operator reads nearest or whole pixels, which do not move with a box.
+    /// The gradient of the boxes, in the order of their columns and in their dtype: `[K, 4]`, or `[K, 5]` for rotated
+    /// boxes. It is 0 for an operator that reads nearest or whole pixels, which do not move with a box.
     pub fn boxes(&self) -> FloatTensor<B> {
         let of_parts = self.parts.iter().map(PartBackward::boxes);
         let gradient = of_parts.reduce(B::float_add).expect("there is a part");
@@ -76,7 +76,7 @@ impl<B: RoiBackend> Backward<B> {
     }
 
     /// The gradient of the offsets, `[K, 2, rows, columns]`, or `[K, 2 * classes, rows, columns]` for
-    /// [`DeformPsRoiPoolConfig`](crate::DeformPsRoiPoolConfig); none for an operator or a call without them.
+    /// [`DeformPsRoiPoolConfig`](crate::DeformPsRoiPoolConfig). `None` if the call had no offsets.
     pub fn offsets(&self) -> Option<FloatTensor<B>> {
         let of_parts = self.parts.iter().map(PartBackward::offsets);
         of_parts.collect::<Option<_>>().map(joined::<B>)
@@ -146,20 +146,21 @@ impl<B: RoiBackend> PartBackward<B> {
     }
 }
 
-/// The gradients of a call on a feature pyramid, as [`Backward`] has those of a call on one map.
-/// [`primitive::multi_scale_backward`](crate::primitive::multi_scale_backward) makes it.
+/// The gradients of a call on a feature pyramid.
+/// [`primitive::multi_scale_backward`](crate::primitive::multi_scale_backward) returns it. There is no gradient of
+/// offsets.
 #[derive(Debug)]
 pub struct PyramidBackward<B: RoiBackend> {
     levels: Vec<Backward<B>>,
 }
 
 impl<B: RoiBackend> PyramidBackward<B> {
-    /// The gradients of the features, `[N, C, Hᵢ, Wᵢ]` for each level.
+    /// The gradients of the features, `[N, C, Hᵢ, Wᵢ]` for each level, in their dtype.
     pub fn features(&self) -> Vec<FloatTensor<B>> {
         self.levels.iter().map(Backward::features).collect()
     }
 
-    /// The gradient of the boxes, `[K, 4]`.
+    /// The gradient of the boxes in their dtype: `[K, 4]`, or `[K, 5]` for rotated boxes.
     pub fn boxes(&self) -> FloatTensor<B> {
         // A box belongs to one level; those of other levels give it 0.
         let of_levels = self.levels.iter().map(Backward::boxes);

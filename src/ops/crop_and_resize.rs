@@ -10,8 +10,9 @@ use crate::geometry::options::{Arithmetic, Bounds, BoxFormat, Interpolation, Sam
 use crate::regions::Rois;
 
 config! {
-/// What [`crop_and_resize`] computes, under TensorFlow's names and with its defaults;
-/// [`openvino::RoiPoolingBilinear`](crate::openvino::RoiPoolingBilinear) turns into it as well.
+/// The options of [`crop_and_resize`], with TensorFlow's names and defaults.
+/// [`onnx::CropAndResize`](crate::onnx::CropAndResize) and
+/// [`openvino::RoiPoolingBilinear`](crate::openvino::RoiPoolingBilinear) convert to this config.
 ///
 /// ```
 /// use burn_roi::{CropAndResizeConfig, Interpolation};
@@ -25,12 +26,13 @@ pub struct CropAndResizeConfig {
     pub crop_size: [usize; 2],
     /// What a point between pixels reads.
     pub method: Interpolation = Interpolation::Bilinear,
-    /// The value of a point outside of the image, and of a region whose batch index is invalid.
+    /// The value of a point outside of the image, and of all points of a region with an invalid batch index.
     pub extrapolation_value: f64 = 0.0,
     /// What the columns of a box are.
     pub box_format: BoxFormat = BoxFormat::Yxyx,
     /// Whether the last row and the last column of a crop lie exactly at the end of its box, as in OpenVINO. In
-    /// TensorFlow rounding can put them next to it, and so outside of the image where the box ends with the image.
+    /// TensorFlow, rounding can move them slightly off it, and so outside of the image if the box ends with the
+    /// image.
     pub ends_exactly: bool = false,
 }
 }
@@ -82,11 +84,11 @@ operator! {
 ///
 /// - `features`: `[N, C, H, W]`.
 /// - `rois`: TensorFlow's `boxes` and `box_indices`. A box is `[y1, x1, y2, x2]`, unless the config says otherwise, and
-///   normalized: 0 is the centre of the first pixel and 1 that of the last. It may reach beyond the image, and an
-///   inverted one flips it. [`Rois::to_normalized`] converts boxes in pixels, and [`Rois::validate_normalized`] finds
-///   boxes that are not normalized: the crop of a box in pixels is the extrapolation value.
-/// - Returns `[K, C, P, Q]` (TensorFlow returns f32 always). The outermost points of a crop lie on the corners of its
-///   box; a crop of size 1 takes the middle.
+///   normalized: 0 is the centre of the first pixel and 1 the centre of the last. It may reach beyond the image. An
+///   inverted box flips the crop. [`Rois::to_normalized`] converts boxes in pixels. If you pass a box in pixels, the
+///   whole crop is the extrapolation value; [`Rois::validate_normalized`] finds such boxes.
+/// - Returns `[K, C, P, Q]`, in the dtype of the features; TensorFlow always returns f32. The outermost points of a
+///   crop lie on the corners of its box; a crop of size 1 reads the middle.
 ///
 /// ```
 /// use burn::tensor::{Device, Tensor};

@@ -18,8 +18,8 @@ use crate::memory;
 use crate::regions::{Rois, shape};
 
 config! {
-/// What [`deform_ps_roi_pool`] computes.
-/// [`openvino::DeformablePsRoiPooling1`](crate::openvino::DeformablePsRoiPooling1) has it under OpenVINO's names.
+/// The options of [`deform_ps_roi_pool`].
+/// [`openvino::DeformablePsRoiPooling1`](crate::openvino::DeformablePsRoiPooling1) has OpenVINO's option names.
 ///
 /// ```
 /// use burn_roi::DeformPsRoiPoolConfig;
@@ -31,7 +31,7 @@ config! {
 pub struct DeformPsRoiPoolConfig {
     /// Height P and width Q of the output, 1 to 32767.
     pub output_size: [usize; 2],
-    /// The number C of output channels. Input channels beyond the `C * P * Q`th are not read.
+    /// The number C of output channels. Only the first `C * P * Q` input channels are read.
     pub output_channels: usize,
     /// From box coordinates to pixels of the map.
     pub spatial_scale: f64 = 1.0,
@@ -39,7 +39,7 @@ pub struct DeformPsRoiPoolConfig {
     pub samples: [usize; 2] = [1, 1],
     /// Samples move by `offset_scale * region size * offset`.
     pub offset_scale: f64 = 1.0,
-    /// How many parts of a region have an offset of their own, along y and along x, 1 to 32767.
+    /// Into how many parts a region is divided along y and along x, 1 to 32767. Each part has its own offset.
     pub part_size: [usize; 2] = [1, 1],
 }
 }
@@ -149,24 +149,25 @@ impl DeformPsRoiPoolConfig {
 }
 
 operator! {
-/// Samples regions of position-sensitive feature maps whose elements move by offsets: `[N, C * P * Q, H, W]` and K
+/// Samples regions of position-sensitive feature maps, with elements that move by offsets: `[N, C * P * Q, H, W]` and K
 /// regions to `[K, C, P, Q]`.
 ///
-/// Element `(p, q)` of output channel `c` reads input channel `(c * P + p) * Q + q`. Its samples begin at the start of
-/// the element, and move by `offset_scale * region size * offset`, with the offset of the part that the element lies
-/// in. The element is the mean of its samples that lie at most half a pixel outside of the map. Box coordinates are
-/// rounded, and 1 is added to the high ends, before they are scaled; a region is at least 0.1 pixels long.
+/// Element `(p, q)` of output channel `c` reads input channel `(c * P + p) * Q + q`. The first sample lies at the start
+/// of the element. Samples move by `offset_scale * region size * offset`, with the offset of the part that contains the
+/// element. The element is the mean of its samples that lie at most half a pixel outside of the map. Box coordinates
+/// are rounded, and 1 is added to x2 and y2, before they are scaled. A region is at least 0.1 pixels long.
 ///
 /// - `features`: `[N, at least C * P * Q, H, W]`.
 /// - `rois`: boxes `[x1, y1, x2, y2]` in the coordinates that `spatial_scale` turns into pixels.
-/// - `offsets`: `[K, 2 * classes, part height, part width]`, of the dtype and the device of the boxes; none for offsets
-///   of 0. Each class has those along x first, and moves `C / classes` output channels.
+/// - `offsets`: `[K, 2 * classes, part height, part width]`, in the dtype and on the device of the boxes. The region is
+///   divided into `part_size` parts, each with an (x, y) offset. `offsets[k, 2c]` holds x and `offsets[k, 2c + 1]` y
+///   for channel group c. There are `classes` groups of `C / classes` output channels. `None` means offsets of 0.
 /// - Returns `[K, C, P, Q]`.
 ///
-/// Elsewhere than on Flex and NdArray, each class is a launch of its own.
+/// GPU backends launch one kernel for each group.
 ///
-/// The operator of Deformable R-FCN (Dai et al., 2017), as OpenVINO 2026.4's CPU device computes it. With gradients
-/// on, features and offsets have them; a rounded box does not move what is read, so its gradient is 0.
+/// The operator of Deformable R-FCN (Dai et al., 2017), as OpenVINO 2026.4's CPU device computes it. On an autodiff
+/// device features and offsets have gradients. The gradient of boxes is 0, since their coordinates are rounded.
 ///
 /// ```
 /// use burn::tensor::{Device, Tensor};
@@ -187,8 +188,8 @@ operator! {
 fn deform_ps_roi_pool(DeformPsRoiPoolConfig, Rois, offsets) -> DeformPsRoiPool;
 /// - [`RoiError::Option`]: an output or part size of 0 or above 32767; no output channel; a scale that is 0, negative
 ///   or not finite; 0 or more than 1024 samples; an offset scale that is not finite.
-/// - [`RoiError::Shape`]: fewer than `C * P * Q` channels; offsets of another shape, or whose classes do not divide the
-///   output channels.
+/// - [`RoiError::Shape`]: fewer than `C * P * Q` channels; offsets of another shape, or a number of classes that does
+///   not divide the output channels.
 /// - [`RoiError::OffsetNotFinite`]: on a host device, an offset that is NaN or infinite.
 /// - All other errors of [`try_roi_align`](crate::try_roi_align), for the same reasons.
 fn try_deform_ps_roi_pool;

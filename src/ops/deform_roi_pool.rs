@@ -1,4 +1,4 @@
-//! `deform_roi_pool` and `deform_ps_roi_pool`: pooling whose elements move by offsets that a network predicts.
+//! `deform_roi_pool`: RoiAlign whose elements move by offsets that a network predicts.
 
 use super::module::operator;
 use super::operator_config::Operates;
@@ -11,8 +11,8 @@ use crate::geometry::point_grid::{Offsets, Placement, PointGrid};
 use crate::regions::Rois;
 
 config! {
-/// What [`deform_roi_pool`] computes. The defaults are those of mmcv's `deform_roi_pool`, which
-/// [`mmcv::DeformRoiPool`](crate::mmcv::DeformRoiPool) has under its own names.
+/// The options of [`deform_roi_pool`]. The defaults match mmcv's `deform_roi_pool`.
+/// [`mmcv::DeformRoiPool`](crate::mmcv::DeformRoiPool) has mmcv's option names.
 ///
 /// ```
 /// use burn_roi::{DeformRoiPoolConfig, Sampling};
@@ -26,8 +26,8 @@ pub struct DeformRoiPoolConfig {
     pub output_size: [usize; 2],
     /// From box coordinates to pixels of the map.
     pub spatial_scale: f64 = 1.0,
-    /// How many samples an output element takes along each axis: a fixed number, or the adaptive one, which is at most
-    /// 65,536 here.
+    /// How many samples an output element takes along each axis: `Fixed` or `Adaptive`. An adaptive count is at most
+    /// 65,536.
     pub sampling: Sampling = Sampling::Adaptive,
     /// Samples move by `gamma * region size * offset`.
     pub gamma: f64 = 0.1,
@@ -70,12 +70,14 @@ operator! {
 /// size of the region times the element's offset.
 ///
 /// - `features`: `[N, C, H, W]`.
-/// - `rois`: boxes `[x1, y1, x2, y2]` in the coordinates that `spatial_scale` turns into pixels.
-/// - `offsets`: `[K, 2, P, Q]`, those along x first, of the dtype and the device of the boxes; none for offsets of 0.
+/// - `rois`: boxes `[x1, y1, x2, y2]` in the coordinates that `spatial_scale` turns into pixels. A box may be empty,
+///   inverted, or partly or wholly outside.
+/// - `offsets`: `[K, 2, P, Q]`, in the dtype and on the device of the boxes. `offsets[k, 0]` holds x and
+///   `offsets[k, 1]` y. `None` means offsets of 0.
 /// - Returns `[K, C, P, Q]`.
 ///
-/// The operator of Deformable Convolutional Networks (Dai et al., 2017), as mmcv 2.2 computes it. With gradients
-/// on, features, boxes and offsets have them; mmcv has none of boxes.
+/// The operator of Deformable Convolutional Networks (Dai et al., 2017), as mmcv 2.2 computes it. On an autodiff device
+/// features, boxes and offsets have gradients; mmcv has none for boxes.
 ///
 /// ```
 /// use burn::tensor::{Device, Tensor};
@@ -92,7 +94,7 @@ operator! {
 fn deform_roi_pool(DeformRoiPoolConfig, Rois, offsets) -> DeformRoiPool;
 /// - [`RoiError::Option`]: an output size of 0 or above 32767; a scale that is 0, negative or not finite; 0 or more
 ///   than 1024 fixed samples, or another sampling than `Fixed` and `Adaptive`; a gamma that is not finite.
-/// - [`RoiError::Shape`], [`RoiError::DType`] or [`RoiError::Device`]: offsets that do not go with the regions.
+/// - [`RoiError::Shape`], [`RoiError::DType`] or [`RoiError::Device`]: offsets that do not match the regions.
 /// - [`RoiError::OffsetNotFinite`]: on a host device, an offset that is NaN or infinite.
 /// - All other errors of [`try_roi_align`](crate::try_roi_align), for the same reasons.
 fn try_deform_roi_pool;

@@ -3,14 +3,14 @@
 use super::options;
 use crate::error::{RoiError, or_panic};
 
-/// The scales of a pyramid's maps: for each the power of two that is nearest to the ratio of its size and that of the
-/// images.
+/// The scales of a pyramid's maps: for each map, the power of two that is nearest to the size of the map divided by the
+/// size of the images.
 ///
-/// `map_sizes` and `image_sizes` are `[height, width]`, one for each level and one for each image; the images' sizes
-/// are those before they are padded to a common one. A map's height is compared with that of the highest image, as in
-/// torchvision. If their ratio is more than a factor of 2^0.25 from a power of two, and that of the widths is closer to
-/// one, the widths count: a map of 24 x 336 of an image of 66 x 1333 has the scale 1/4, and 1/2 in torchvision. Where
-/// both sides are nearest to the same power of two, the scales are torchvision's.
+/// `map_sizes` has `[height, width]` of each level, and `image_sizes` has `[height, width]` of each image before
+/// padding. The returned scales are in the order of `map_sizes`. A map's height is divided by the greatest height of an
+/// image, as in torchvision. If this ratio is more than a factor of 2^0.25 from a power of two, and the ratio of the
+/// widths is closer to a power of two, the widths count: for a map of 24 x 336 and an image of 66 x 1333 the scale is
+/// 1/4, and 1/2 in torchvision. If both sides are nearest to the same power of two, the scales equal torchvision's.
 ///
 /// ```
 /// use burn_roi::infer_scales;
@@ -27,7 +27,7 @@ pub fn infer_scales(map_sizes: &[[usize; 2]], image_sizes: &[[usize; 2]]) -> Vec
     or_panic(try_infer_scales(map_sizes, image_sizes))
 }
 
-/// [`infer_scales`] for arguments that may be wrong.
+/// Fallible form of [`infer_scales`].
 ///
 /// # Errors
 ///

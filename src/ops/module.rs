@@ -53,13 +53,15 @@ macro_rules! operator {
         $crate::internal::paste! {
             $(#[$documentation])*
             ///
-            /// Features are f32, f16 or bf16, or f64 on Flex and NdArray, of any strides. Boxes are of their dtype, or
-            /// of f32 for half features, and on their device. Coordinates and sums are f32 (f64 for f64), and the
-            /// result is rounded once to the features' dtype.
+            /// Features are of f32, or of another float dtype if the device has it: f16, bf16 and f64 on Flex, f64 on
+            /// NdArray, f16 and bf16 on many GPUs. They may have any strides. Boxes have the features' dtype, or f32
+            /// for features of f16 or bf16, and are on the same device. Coordinates and sums are f32 (f64 for f64), and
+            /// the result is rounded once to the features' dtype.
             ///
             /// On Flex and NdArray a box, an angle or an offset that is not finite and a batch index out of range are
-            /// errors. GPUs do not read them: there such a region or element returns the out-of-bounds value, or 0 if
-            /// the operator has none, and `validate` of the regions finds it.
+            /// errors. GPU backends and remote devices do not copy them back to check them: the output of such a
+            /// region or element is the out-of-bounds value, or 0 if the operator has none. `validate` of the regions
+            /// finds such boxes, angles and indices. It does not check offsets.
             ///
             /// # Panics
             ///
@@ -73,7 +75,7 @@ macro_rules! operator {
                 $crate::error::or_panic($try_function(features, rois, $($offsets,)? config))
             }
 
-            #[doc = "[`" $function "`] for arguments that may be wrong."]
+            #[doc = "Fallible form of [`" $function "`]: returns an error instead of panicking."]
             ///
             /// # Errors
             ///

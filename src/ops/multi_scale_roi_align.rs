@@ -9,10 +9,11 @@ use crate::error::{RoiError, or_panic};
 use crate::regions::Rois;
 
 config! {
-/// What [`multi_scale_roi_align`] computes. The defaults are those of torchvision's `MultiScaleRoIAlign`,
-/// which [`torchvision::MultiScaleRoiAlign`](crate::torchvision::MultiScaleRoiAlign) has under its own
-/// names; [`detectron2::RoiPooler`](crate::detectron2::RoiPooler) is detectron2's, and
-/// [`openvino::RoiFeatureExtractor6`](crate::openvino::RoiFeatureExtractor6) OpenVINO's.
+/// The options of [`multi_scale_roi_align`]. The defaults match torchvision's `MultiScaleRoIAlign`.
+/// [`torchvision::MultiScaleRoiAlign`](crate::torchvision::MultiScaleRoiAlign),
+/// [`detectron2::RoiPooler`](crate::detectron2::RoiPooler),
+/// [`openvino::RoiFeatureExtractor6`](crate::openvino::RoiFeatureExtractor6) and
+/// [`mmcv::MultiLevelRoiAlign`](crate::mmcv::MultiLevelRoiAlign) have the frameworks' option names.
 ///
 /// A region belongs to the level
 ///
@@ -20,8 +21,8 @@ config! {
 /// floor(canonical_level + log2(sqrt(area) / canonical_scale + ratio_epsilon) + level_epsilon)
 /// ```
 ///
-/// held within the levels that there are, where level `k` has one pixel for `2^k` of the image's. With `first_level`,
-/// levels are those of the maps in their order, from this one on.
+/// clamped to the available levels. A pixel of level `k` is `2^k` pixels of the image wide. With `first_level`, the
+/// maps are the levels `first_level`, `first_level + 1`, and so on, in their order.
 ///
 /// ```
 /// use burn_roi::{MultiScaleRoiAlignConfig, RoiAlignConfig};
@@ -32,7 +33,7 @@ config! {
 /// ```
 #[derive(Debug, PartialEq)]
 pub struct MultiScaleRoiAlignConfig {
-    /// What is computed on each level; its spatial scales are multiplied by the level's.
+    /// What is computed on each level. Its spatial scales are multiplied by the level's scale.
     pub roi_align: RoiAlignConfig,
     /// The side of a square box that belongs to the canonical level, in box coordinates; 1e-6 to 1e6.
     pub canonical_scale: f64 = 224.0,
@@ -42,7 +43,7 @@ pub struct MultiScaleRoiAlignConfig {
     pub ratio_epsilon: f64 = 0.0,
     /// Added to the level, 0 to 1.
     pub level_epsilon: f64 = 1e-6,
-    /// The level of the first map, -32 to 32. With it scales may be any; without it, it follows from the first scale.
+    /// The level of the first map, -32 to 32. With it, scales may be any. If `None`, the first scale decides the level.
     pub first_level: Option<i32> = None,
     /// Whether a box without area belongs to the first map. Otherwise it returns the out-of-bounds value.
     pub pools_empty: bool = true,
@@ -75,15 +76,16 @@ impl MultiScaleRoiAlignConfig {
 /// - `rois`: boxes `[x1, y1, x2, y2]` in pixels of the image, of the features' dtype, or of f32 for half features,
 ///   and on their device.
 /// - `scales`: from box coordinates to pixels of each map: powers of two, each half of the one before, as
-///   [`infer_scales`](crate::infer_scales()) finds them. A pyramid of one level, and one with `first_level`, may have
-///   any scales.
+///   [`infer_scales`](crate::infer_scales()) returns. A pyramid of one level, and one with `first_level`, may have any
+///   scales.
 /// - Returns `[K, C, P, Q]`: each region once, in the order given.
 ///
-/// On Flex and NdArray a box that is not finite and a batch index out of range are errors. GPUs do not read them: there
-/// such a region returns the out-of-bounds value, and [`Rois::validate`] finds it.
+/// On Flex and NdArray a box that is not finite and a batch index out of range are errors. GPU backends and remote
+/// devices do not copy boxes back to check them: the output of such a box is the out-of-bounds value, and
+/// [`Rois::validate`] finds the box.
 ///
-/// On a GPU it is one launch a level, which leaves regions of other levels alone. All backends choose the same level:
-/// the limits between levels are precomputed as areas, from the formula in f32 (f64 for f64), and areas are compared.
+/// On a GPU each level is one launch, which skips regions of other levels. All backends choose the same level: the
+/// limits between levels are precomputed as areas, from the formula in f32 (f64 for f64), and areas are compared.
 ///
 /// The operator of Feature Pyramid Networks (Lin et al., 2017), as torchvision, detectron2 or OpenVINO compute it.
 ///
@@ -115,15 +117,15 @@ pub fn multi_scale_roi_align(
     or_panic(try_multi_scale_roi_align(features, rois, scales, config))
 }
 
-/// [`multi_scale_roi_align`] for arguments that may be wrong.
+/// Fallible form of [`multi_scale_roi_align`].
 ///
 /// # Errors
 ///
 /// - [`RoiError::Levels`]: no map, or not as many scales as maps.
-/// - [`RoiError::Shape`]: a level with other images or channels than the first has.
-/// - [`RoiError::Option`]: scales that are not powers of two, each half of the one before, where there is no
-///   `first_level`; an option of [`MultiScaleRoiAlignConfig`] out of its range.
-/// - Those of [`try_roi_align`](crate::try_roi_align), for any level.
+/// - [`RoiError::Shape`]: a level with another number of images or channels than the first.
+/// - [`RoiError::Option`]: without `first_level`, scales that are not powers of two, each half of the one before; an
+///   option of [`MultiScaleRoiAlignConfig`] out of its range.
+/// - All errors of [`try_roi_align`](crate::try_roi_align), for any level.
 pub fn try_multi_scale_roi_align(
     features: Vec<Tensor<4>>,
     rois: &Rois,

@@ -1,11 +1,11 @@
-//! The operators by backend type parameter, over a backend's own tensors, without dynamic dispatch.
+//! The operators on a backend's own tensors, with the backend as a type parameter and without dynamic dispatch.
 //!
-//! A config says which operator it is. What the functions compute, and their errors, are those of the operator's
-//! function on `Tensor`, such as [`roi_align`](crate::roi_align()); the checks of
-//! [`Rois::try_new`](crate::Rois::try_new) are made as well.
+//! The config's type says which operator runs. The functions compute the same, and return the same errors, as the
+//! operator's function on `Tensor`, such as [`roi_align`](crate::roi_align()). They also check what
+//! [`Rois::try_new`](crate::Rois::try_new) checks.
 //!
-//! `Dispatch` is a backend too, so one generic function serves both. All CubeCL runtimes are one type:
-//! `Wgpu` and `Cuda` are names of it, and a tensor's device says which is meant.
+//! `Dispatch` is a backend too, so one generic function serves both. All CubeCL runtimes are one type: `Wgpu` and
+//! `Cuda` are aliases, and a tensor's device decides which runtime is meant.
 //!
 //! ```
 //! use burn::backend::{Backend, tensor::{FloatTensor, IntTensor}};
@@ -41,10 +41,10 @@ pub struct RegionTensors<B: RoiBackend> {
 }
 
 impl<B: RoiBackend> RegionTensors<B> {
-    /// - `boxes`: `[K, 4]`, or `[K, 5]` for rotated boxes, as those of [`RotatedRois`](crate::RotatedRois). They are of
-    ///   the features' dtype, or of f32 for features of f16 or bf16.
-    ///   For [`CropAndResizeConfig`](crate::CropAndResizeConfig) a box is TensorFlow's `[y1, x1, y2, x2]` unless the
-    ///   config says otherwise, for the others `[x1, y1, x2, y2]`.
+    /// - `boxes`: `[K, 4]`, or `[K, 5]` for rotated boxes as in [`RotatedRois`](crate::RotatedRois). They have the
+    ///   features' dtype, or f32 for features of f16 or bf16. For [`CropAndResizeConfig`](crate::CropAndResizeConfig) a
+    ///   box is TensorFlow's `[y1, x1, y2, x2]` unless the config says otherwise. For other configs it is
+    ///   `[x1, y1, x2, y2]`.
     /// - `batch_indices`: `[K]`, of any integer dtype.
     pub fn new(boxes: FloatTensor<B>, batch_indices: IntTensor<B>) -> Self {
         Self {
@@ -87,6 +87,11 @@ impl<R: RegionTable> From<&R> for RegionTensors<Dispatch> {
 
 /// Pools regions: features `[N, C, H, W]` and K regions to `[K, channels, P, Q]`.
 ///
+/// - `features`: `[N, C, H, W]`, as the operator takes them.
+/// - `regions`: K boxes and their batch indices, with offsets if the operator takes them; see [`RegionTensors`].
+/// - `config`: an operator's config. It selects the operator.
+/// - Returns `[K, channels, P, Q]` in the features' dtype.
+///
 /// # Panics
 ///
 /// If [`try_pool`] returns an error, with its text.
@@ -98,12 +103,12 @@ pub fn pool<B: RoiBackend>(
     or_panic(try_pool::<B>(features, regions, config))
 }
 
-/// [`pool`] for arguments that may be wrong.
+/// Fallible form of [`pool`].
 ///
 /// # Errors
 ///
-/// Those of the operator's `try_` function, such as [`try_roi_align`](crate::try_roi_align), and those of
-/// [`Rois::try_new`](crate::Rois::try_new). [`RoiError::Option`]: offsets, of an operator that takes none.
+/// All errors of the operator's `try_` function, such as [`try_roi_align`](crate::try_roi_align), and of
+/// [`Rois::try_new`](crate::Rois::try_new). [`RoiError::Option`] also if there are offsets and the operator takes none.
 pub fn try_pool<B: RoiBackend>(
     features: FloatTensor<B>,
     regions: RegionTensors<B>,
@@ -113,9 +118,12 @@ pub fn try_pool<B: RoiBackend>(
     call::pool(regions.arguments(vec![features], &config)?, &config, &[operator])
 }
 
-/// The gradients of [`pool`]'s features, boxes and offsets from that of its output.
+/// The gradients of [`pool`]'s features, boxes and offsets from the gradient of its output.
 ///
-/// `output_gradient` has the shape of the output and the dtype of the features.
+/// - `output_gradient`: `[K, channels, P, Q]`, the shape of the output, in the dtype of the features.
+/// - `features`, `regions`, `config`: the arguments of [`pool`]. For the gradient of features of an average, you can
+///   pass zeros of their shape: the result is the same.
+/// - Returns a [`Backward`], which computes each gradient when its function is called.
 ///
 /// # Panics
 ///
@@ -129,12 +137,12 @@ pub fn backward<B: RoiBackend>(
     or_panic(try_backward::<B>(output_gradient, features, regions, config))
 }
 
-/// [`backward`](backward()) for arguments that may be wrong.
+/// Fallible form of [`backward`](backward()).
 ///
 /// # Errors
 ///
-/// Those of [`try_pool`]; [`RoiError::Shape`], [`RoiError::DType`] or [`RoiError::Device`] for a gradient that does not
-/// go with the output; [`RoiError::SecondDerivative`] for tensors on an autodiff device.
+/// All errors of [`try_pool`]; [`RoiError::Shape`], [`RoiError::DType`] or [`RoiError::Device`] if `output_gradient`
+/// does not match the output; [`RoiError::SecondDerivative`] for tensors on an autodiff device.
 pub fn try_backward<B: RoiBackend>(
     output_gradient: FloatTensor<B>,
     features: FloatTensor<B>,
@@ -149,6 +157,13 @@ pub fn try_backward<B: RoiBackend>(
 
 /// Pools regions of a feature pyramid, as [`multi_scale_pool`](crate::multi_scale_pool()) does.
 ///
+/// - `features`: one map `[N, C, Hᵢ, Wᵢ]` for each level, from the finest to the coarsest.
+/// - `regions`: K boxes and their batch indices, with offsets if the operator takes them; see [`RegionTensors`].
+/// - `scales`: from box coordinates to pixels of each map.
+/// - `config`: an operator's config. It selects the operator.
+/// - `pyramid`: the rule that chooses the level of a region.
+/// - Returns `[K, channels, P, Q]` in the features' dtype: each region once, in the order given.
+///
 /// # Panics
 ///
 /// If [`try_multi_scale_pool`] returns an error, with its text.
@@ -162,12 +177,11 @@ pub fn multi_scale_pool<B: RoiBackend>(
     or_panic(try_multi_scale_pool::<B>(features, regions, scales, config, pyramid))
 }
 
-/// [`multi_scale_pool`] for arguments that may be wrong.
+/// Fallible form of [`multi_scale_pool`].
 ///
 /// # Errors
 ///
-/// Those of [`try_multi_scale_pool`](crate::try_multi_scale_pool), and those of
-/// [`Rois::try_new`](crate::Rois::try_new).
+/// All errors of [`try_multi_scale_pool`](crate::try_multi_scale_pool) and of [`Rois::try_new`](crate::Rois::try_new).
 pub fn try_multi_scale_pool<B: RoiBackend>(
     features: Vec<FloatTensor<B>>,
     regions: RegionTensors<B>,
@@ -179,9 +193,11 @@ pub fn try_multi_scale_pool<B: RoiBackend>(
     call::pool(regions.arguments(features, &config)?, &config, &operators)
 }
 
-/// The gradients of [`multi_scale_pool`]'s features and boxes from that of its output.
+/// The gradients of [`multi_scale_pool`]'s features and boxes from the gradient of its output.
 ///
-/// `output_gradient` has the shape of the output and the dtype of the features.
+/// - `output_gradient`: `[K, channels, P, Q]`, the shape of the output, in the dtype of the features.
+/// - `features`, `regions`, `scales`, `config`, `pyramid`: the arguments of [`multi_scale_pool`].
+/// - Returns a [`PyramidBackward`], which computes each gradient when its function is called.
 ///
 /// # Panics
 ///
@@ -198,12 +214,12 @@ pub fn multi_scale_backward<B: RoiBackend>(
     or_panic(backward)
 }
 
-/// [`multi_scale_backward`] for arguments that may be wrong.
+/// Fallible form of [`multi_scale_backward`].
 ///
 /// # Errors
 ///
-/// Those of [`try_multi_scale_pool`]; [`RoiError::Shape`], [`RoiError::DType`] or [`RoiError::Device`] for a gradient
-/// that does not go with the output; [`RoiError::SecondDerivative`] for tensors on an autodiff device.
+/// All errors of [`try_multi_scale_pool`]; [`RoiError::Shape`], [`RoiError::DType`] or [`RoiError::Device`] if
+/// `output_gradient` does not match the output; [`RoiError::SecondDerivative`] for tensors on an autodiff device.
 pub fn try_multi_scale_backward<B: RoiBackend>(
     output_gradient: FloatTensor<B>,
     features: Vec<FloatTensor<B>>,

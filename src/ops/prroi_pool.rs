@@ -9,7 +9,7 @@ use crate::geometry::operator::{Elements, RegionOperator};
 use crate::regions::Rois;
 
 config! {
-/// What [`prroi_pool`] computes. [`mmcv::PrRoiPool`](crate::mmcv::PrRoiPool) is mmcv's, which turns into it.
+/// The options of [`prroi_pool`]. [`mmcv::PrRoiPool`](crate::mmcv::PrRoiPool) has mmcv's option names.
 ///
 /// Along each axis, for a region from `a` to `b` and `P` bins:
 ///
@@ -60,9 +60,10 @@ operator! {
 ///
 /// - `features`: `[N, C, H, W]`. Pixels outside of the map count as 0: from the centre of an outermost pixel, the map
 ///   falls to 0 within one pixel.
-/// - `rois`: boxes `[x1, y1, x2, y2]` in the coordinates that `spatial_scale` turns into pixels.
-/// - Returns `[K, C, P, Q]`. A region that is empty or inverted along an axis returns 0, and so does one whose bins are
-///   shorter than 1e-30 pixels.
+/// - `rois`: boxes `[x1, y1, x2, y2]` in the coordinates that `spatial_scale` turns into pixels. A box may lie partly
+///   or wholly outside.
+/// - Returns `[K, C, P, Q]`. A region returns 0 if it is empty or inverted along an axis, or if its bins are shorter
+///   than 1e-30 pixels.
 ///
 /// The operator of IoU-Net (Jiang et al., 2018), as its authors' `PreciseRoIPooling` and mmcv's `prroi_pool`
 /// compute it.

@@ -11,8 +11,8 @@ use crate::geometry::point_grid::{Placement, PointGrid};
 use crate::regions::Rois;
 
 config! {
-/// What [`ps_crop_and_resize`] computes. [`openvino::PsRoiPoolingBilinear`](crate::openvino::PsRoiPoolingBilinear) has
-/// it under OpenVINO's names.
+/// The options of [`ps_crop_and_resize`]. [`openvino::PsRoiPoolingBilinear`](crate::openvino::PsRoiPoolingBilinear) has
+/// OpenVINO's option names.
 ///
 /// ```
 /// use burn_roi::PsCropAndResizeConfig;
@@ -26,7 +26,8 @@ pub struct PsCropAndResizeConfig {
     pub output_size: [usize; 2],
     /// Into how many parts a region is divided along y and along x, 1 to 1024.
     pub parts: [usize; 2],
-    /// From box coordinates to normalized ones: 0 is the centre of the first pixel, and 1 that of the last.
+    /// From box coordinates to normalized ones, for x and y alike: 0 is the centre of the first pixel, and 1 the centre
+    /// of the last.
     pub spatial_scale: f64 = 1.0,
 }
 }
@@ -74,10 +75,11 @@ operator! {
 /// mean of its samples in all parts; a sample outside of the map counts as 0.
 ///
 /// - `features`: `[N, parts * C, H, W]`.
-/// - `rois`: boxes `[x1, y1, x2, y2]`, in the coordinates that `spatial_scale` turns into normalized ones.
+/// - `rois`: boxes `[x1, y1, x2, y2]`, in the coordinates that `spatial_scale` turns into normalized ones. To convert a
+///   box in pixels, divide x by W - 1 and y by H - 1; [`Rois::to_normalized`] puts y first, and so does not fit here.
 /// - Returns `[K, C, P, Q]`.
 ///
-/// As OpenVINO 2026.4's `PSROIPooling` in the mode bilinear on the CPU device.
+/// It follows OpenVINO 2026.4's `PSROIPooling`, mode bilinear, on the CPU device.
 ///
 /// ```
 /// use burn::tensor::{Device, Tensor};

@@ -10,9 +10,9 @@ use crate::geometry::options::Sampling;
 use crate::regions::Rois;
 
 config! {
-/// What [`ps_roi_align`] computes. The defaults are those of torchvision's `ps_roi_align`, which
-/// [`torchvision::PsRoiAlign`](crate::torchvision::PsRoiAlign) has under its own names;
-/// [`mxnet::PsRoiAlign`](crate::mxnet::PsRoiAlign) is MXNet's.
+/// The options of [`ps_roi_align`]. The defaults match torchvision's `ps_roi_align`.
+/// [`torchvision::PsRoiAlign`](crate::torchvision::PsRoiAlign) and [`mxnet::PsRoiAlign`](crate::mxnet::PsRoiAlign) have
+/// the frameworks' option names.
 ///
 /// ```
 /// use burn_roi::{PsRoiAlignConfig, Sampling};
@@ -57,16 +57,15 @@ impl Operates for PsRoiAlignConfig {
 operator! {
 /// Samples regions of position-sensitive feature maps: `[N, C * P * Q, H, W]` and K regions to `[K, C, P, Q]`.
 ///
-/// Element `(p, q)` of output channel `c` is the average of samples in input channel `(c * P + p) * Q + q`. Samples are
-/// those of [`roi_align`](crate::roi_align()).
+/// Element `(p, q)` of output channel `c` is the average of samples in input channel `(c * P + p) * Q + q`. It samples
+/// at the positions of [`roi_align`](crate::roi_align()).
 ///
 /// - `features`: `[N, C * P * Q, H, W]`.
 /// - `rois`: boxes `[x1, y1, x2, y2]` in the coordinates that `spatial_scale` turns into pixels. A box may be empty,
 ///   inverted, or partly or wholly outside.
 /// - Returns `[K, C, P, Q]`.
 ///
-/// A region without samples, as an empty one has with an adaptive number of them, returns 0. torchvision divides 0 by 0
-/// there, and returns NaN.
+/// A region without samples, such as an empty region with adaptive sampling, returns 0. torchvision returns NaN.
 ///
 /// The operator of Light-Head R-CNN (Li et al., 2017), as torchvision 0.29 computes it.
 ///
@@ -84,7 +83,7 @@ operator! {
 fn ps_roi_align(PsRoiAlignConfig, Rois) -> PsRoiAlign;
 /// - [`RoiError::Option`]: an output size of 0 or above 32767; a scale that is 0, negative or not
 ///   finite; 0 samples, more than 1024 fixed or minimum samples, or a minimum above the maximum.
-/// - [`RoiError::Channels`]: the features' channels are no multiple of P * Q.
+/// - [`RoiError::Channels`]: the features' channels are not a multiple of P * Q.
 /// - All other errors of [`try_roi_align`](crate::try_roi_align), for the same reasons.
 fn try_ps_roi_align;
 }

@@ -1,4 +1,4 @@
-//! `ps_roi_pool`: averages over bins of whole pixels, where each output element reads a channel of its own.
+//! `ps_roi_pool`: averages over bins of whole pixels. Each output element reads its own input channel.
 
 use super::module::operator;
 use super::operator_config::Operates;
@@ -10,22 +10,22 @@ use crate::geometry::options::{BinDivision, BoxRounding};
 use crate::regions::Rois;
 
 config! {
-/// What [`ps_roi_pool`] computes. The defaults are those of torchvision's `ps_roi_pool`, which
-/// [`torchvision::PsRoiPool`](crate::torchvision::PsRoiPool) has under its own names;
-/// [`openvino::PsRoiPoolingAverage`](crate::openvino::PsRoiPoolingAverage) is OpenVINO's, and
-/// [`paddle::PsRoiPool`](crate::paddle::PsRoiPool) Paddle's.
+/// The options of [`ps_roi_pool`]. The defaults match torchvision's `ps_roi_pool`.
+/// [`torchvision::PsRoiPool`](crate::torchvision::PsRoiPool),
+/// [`openvino::PsRoiPoolingAverage`](crate::openvino::PsRoiPoolingAverage) and
+/// [`paddle::PsRoiPool`](crate::paddle::PsRoiPool) have the frameworks' option names.
 ///
 /// Along each axis of `S` pixels, for a region from `a` to `b` and `P` bins:
 ///
 /// ```text
 /// start = round(a * spatial_scale)                      a half is rounded away from zero
-/// end   = round((b + end_offset) * spatial_scale)       plus 1 where `inclusive_end`
+/// end   = round((b + end_offset) * spatial_scale)       plus 1 if `inclusive_end`
 /// size  = max(end - start, minimum_length)
 /// bin p covers [floor(start + p * size / P), ceil(start + (p + 1) * size / P)), within [0, S - 1)
 /// ```
 ///
 /// With `BoxRounding::BeforeScaling`, `start` is `round(a) * spatial_scale`, and `end` is `round(b + end_offset)`, plus
-/// 1 where `inclusive_end`, times `spatial_scale`. With `reaches_last_pixel`, bins are held within `[0, S)`.
+/// 1 if `inclusive_end`, times `spatial_scale`. With `reaches_last_pixel`, bins are clamped to `[0, S)`.
 ///
 /// ```
 /// use burn_roi::PsRoiPoolConfig;
@@ -41,17 +41,17 @@ pub struct PsRoiPoolConfig {
     pub spatial_scale: f64 = 1.0,
     /// Whether box coordinates are rounded before or after they are scaled.
     pub rounding: BoxRounding = BoxRounding::AfterScaling,
-    /// Added to the high end of a box before it is rounded or scaled.
+    /// Added to x2 and y2 before they are rounded or scaled.
     pub end_offset: f64 = 0.0,
-    /// Whether 1 is added to the rounded high end: the pixel that a box ends in belongs to the region.
+    /// Whether 1 is added to the rounded x2 and y2: the pixel that a box ends in then belongs to the region.
     pub inclusive_end: bool = false,
-    /// The least length of a region along each axis, in pixels of the map, 0 to 65535. With none, an inverted region
+    /// The least length of a region along each axis, in pixels of the map, 0 to 65535. If `None`, an inverted region
     /// has no pixel.
     pub minimum_length: Option<f64> = Some(1.0),
     /// Whether bins reach the last row and the last column of the map. In torchvision they end before them.
     pub reaches_last_pixel: bool = false,
     /// Whether the gradient of features is torchvision's, whose bins reach the last row and the last column of the map.
-    /// That is not the gradient of what the operator computes, which is the default.
+    /// The default is the derivative of the forward pass.
     pub gradient_reaches_last_pixel: bool = false,
 }
 }
@@ -93,7 +93,7 @@ operator! {
 ///
 /// - `features`: `[N, C * P * Q, H, W]`.
 /// - `rois`: boxes `[x1, y1, x2, y2]` in the coordinates that `spatial_scale` turns into pixels. The pixel that a box
-///   ends in belongs to it where the config says so.
+///   ends in belongs to the box if `inclusive_end` is true. A box may be empty, inverted, or partly or wholly outside.
 /// - Returns `[K, C, P, Q]`. A bin without a pixel returns 0.
 ///
 /// The operator of R-FCN (Dai et al., 2016), as torchvision, OpenVINO or Paddle compute it.
@@ -112,7 +112,7 @@ operator! {
 fn ps_roi_pool(PsRoiPoolConfig, Rois) -> PsRoiPool;
 /// - [`RoiError::Option`]: an output size of 0 or above 32767; a scale that is 0, negative or not finite; an end offset
 ///   that is not finite; a minimum length below 0 or above 65535.
-/// - [`RoiError::Channels`]: the features' channels are no multiple of P * Q.
+/// - [`RoiError::Channels`]: the features' channels are not a multiple of P * Q.
 /// - All other errors of [`try_roi_align`](crate::try_roi_align), for the same reasons.
 fn try_ps_roi_pool;
 }

@@ -1,5 +1,4 @@
-//! [`PyramidConfig`] and `multi_scale_pool`: other operators than `roi_align` on a feature pyramid, each region on the
-//! level of its size.
+//! [`PyramidConfig`] and `multi_scale_pool`: any operator on a feature pyramid, each region on the level of its size.
 
 use std::ops::RangeInclusive;
 
@@ -18,21 +17,31 @@ const CANONICAL_SCALES: RangeInclusive<f64> = 1e-6..=1e6;
 /// Canonical levels, and levels of maps.
 const LEVELS: RangeInclusive<f64> = -32.0..=32.0;
 
-/// Smaller areas count as none: the least number of f32 that every device keeps.
+/// Smaller areas count as 0: the smallest f32 that every device keeps.
 const LEAST_AREA: f64 = f32::MIN_POSITIVE as f64;
 
 config! {
 /// Which level of a feature pyramid a region belongs to. The defaults are torchvision's;
-/// [`detectron2::RoiPooler::pyramid`](crate::detectron2::RoiPooler::pyramid) gives detectron2's.
+/// [`detectron2::RoiPooler::pyramid`](crate::detectron2::RoiPooler::pyramid) returns detectron2's.
 ///
-/// It is the level
+/// A region belongs to the level
 ///
 /// ```text
 /// floor(canonical_level + log2(sqrt(area) / canonical_scale + ratio_epsilon) + level_epsilon)
 /// ```
 ///
-/// held within the levels that there are, where level `k` has one pixel for `2^k` of the image's. With `first_level`,
-/// levels are those of the maps in their order, from this one on.
+/// clamped to the available levels. A pixel of level `k` is `2^k` pixels of the image wide. With `first_level`, the
+/// maps are the levels `first_level`, `first_level + 1`, and so on, in their order.
+///
+/// [`try_multi_scale_pool`] returns [`RoiError::Option`] for a value out of its range.
+///
+/// ```
+/// use burn_roi::PyramidConfig;
+///
+/// // A square box of 160 pixels belongs to the map with the scale 1/8, which is level 3.
+/// let pyramid = PyramidConfig::new().with_canonical_scale(160.0).with_canonical_level(3);
+/// assert_eq!(pyramid.first_level, None);
+/// ```
 #[derive(Debug, PartialEq)]
 pub struct PyramidConfig {
     /// The side of a square box that belongs to the canonical level, in box coordinates; 1e-6 to 1e6.
@@ -43,7 +52,7 @@ pub struct PyramidConfig {
     pub ratio_epsilon: f64 = 0.0,
     /// Added to the level, 0 to 1.
     pub level_epsilon: f64 = 1e-6,
-    /// The level of the first map, -32 to 32. With it scales may be any; without it, it follows from the first scale.
+    /// The level of the first map, -32 to 32. With it, scales may be any. If `None`, the first scale decides the level.
     pub first_level: Option<i32> = None,
     /// Whether a box without area belongs to the first map. Otherwise it returns the out-of-bounds value.
     pub pools_empty: bool = true,
@@ -136,18 +145,20 @@ fn finest_level(scales: &[f64]) -> Result<i32, RoiError> {
     Ok(level as i32)
 }
 
-/// Pools regions of a feature pyramid by any of several operators, each region on the level of its size.
+/// Pools regions of a feature pyramid by any operator, each region on the level of its size.
 ///
 /// - `features`: one map `[N, C, Hᵢ, Wᵢ]` for each level, from the finest to the coarsest, as the operator takes them.
-/// - `rois`: boxes in pixels of the image, rotated ones for `roi_align_rotated`, of the features' dtype, or of f32
-///   for half features, and on their device. The area of a rotated box is its width times its height.
+/// - `rois`: boxes in pixels of the image, rotated boxes for `roi_align_rotated` and `riroi_align_rotated`. They have
+///   the features' dtype, or f32 for features of f16 or bf16, and are on the same device. The area of a rotated box is
+///   its width times its height.
 /// - `scales`: from box coordinates to pixels of each map, as [`multi_scale_roi_align`](crate::multi_scale_roi_align())
 ///   takes them. The operator's own spatial scale is multiplied by the level's. `crop_and_resize` and
-///   `ps_crop_and_resize` have normalized boxes, the same on all maps; their areas are compared as they are.
-/// - `config`: that of any operator. `deform_roi_pool` and `deform_ps_roi_pool` have no offsets here.
+///   `ps_crop_and_resize` take normalized boxes, the same on all maps; the level follows from their normalized area.
+/// - `config`: any operator's config. `deform_roi_pool` and `deform_ps_roi_pool` run without offsets here;
+///   [`primitive::multi_scale_pool`](crate::primitive::multi_scale_pool()) takes offsets.
 /// - Returns `[K, channels, P, Q]`: each region once, in the order given.
 ///
-/// As detectron2's `ROIPooler`, which has it for `ROIAlign`, `ROIPool` and `ROIAlignRotated`.
+/// detectron2's `ROIPooler` does this for `ROIAlign`, `ROIPool` and `ROIAlignRotated`.
 ///
 /// ```
 /// use burn::tensor::{Device, Tensor};
@@ -176,11 +187,12 @@ pub fn multi_scale_pool<C: OperatorConfig>(
     or_panic(try_multi_scale_pool(features, rois, scales, config, pyramid))
 }
 
-/// [`multi_scale_pool`] for arguments that may be wrong.
+/// Fallible form of [`multi_scale_pool`].
 ///
 /// # Errors
 ///
-/// Those of [`try_multi_scale_roi_align`](crate::try_multi_scale_roi_align), and those of the operator for any level.
+/// All errors of [`try_multi_scale_roi_align`](crate::try_multi_scale_roi_align), and all errors of the operator for
+/// any level.
 pub fn try_multi_scale_pool<C: OperatorConfig>(
     features: Vec<Tensor<4>>,
     rois: &<C as Operates>::Rois,

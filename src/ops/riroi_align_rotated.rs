@@ -11,8 +11,8 @@ use crate::geometry::options::Sampling;
 use crate::regions::RotatedRois;
 
 config! {
-/// What [`riroi_align_rotated`] computes. The defaults are those of mmcv's `riroi_align_rotated`, which
-/// [`mmcv::RiRoiAlignRotated`](crate::mmcv::RiRoiAlignRotated) has under its own names.
+/// The options of [`riroi_align_rotated`]. The defaults match mmcv's `riroi_align_rotated`.
+/// [`mmcv::RiRoiAlignRotated`](crate::mmcv::RiRoiAlignRotated) has mmcv's option names.
 ///
 /// ```
 /// use burn_roi::RiRoiAlignRotatedConfig;
@@ -26,8 +26,8 @@ pub struct RiRoiAlignRotatedConfig {
     pub output_size: [usize; 2],
     /// From box coordinates to pixels of the map.
     pub spatial_scale: f64 = 1.0,
-    /// How many samples an output element takes along each axis: a fixed number, or the adaptive one, which is at most
-    /// 65,536 here.
+    /// How many samples an output element takes along each axis: `Fixed` or `Adaptive`. An adaptive count is at most
+    /// 65,536.
     pub sampling: Sampling = Sampling::Adaptive,
     /// The number O of orientation channels, 1 to 1024.
     pub orientations: usize = 8,
@@ -63,13 +63,21 @@ operator! {
 /// Samples rotated regions of feature maps with orientation channels, which turn with the box: `[N, C * O, H, W]` and K
 /// regions to `[K, C * O, P, Q]`.
 ///
-/// The samples are those of [`roi_align_rotated`](crate::roi_align_rotated()) without `aligned`. With `u = angle * O /
-/// 2π` and `w = floor(u)`, orientation `o` of the output is `(1 - (u - w))` times orientation `o - w` of what is
-/// sampled, plus `u - w` times orientation `o - w + 1`, both modulo O. As in ReDet, the output jumps at whole `u`: it
-/// approaches orientation `o - w + 1`, but continues with `o - w - 1`.
+/// It samples at the positions of [`roi_align_rotated`](crate::roi_align_rotated()) without `aligned`. Let `s[o]` be
+/// the pooled channel of orientation `o`. The output's orientation `o` mixes two of them, with indices modulo O:
+///
+/// ```text
+/// u = angle * O / 2π      w = floor(u)      f = u - w
+/// out[o] = (1 - f) * s[o - w] + f * s[o - w + 1]
+/// ```
+///
+/// As in ReDet, the output is discontinuous at whole `u`. When `u` reaches `w + 1` from below, `out[o]` approaches
+/// `s[o - w + 1]`. At `u = w + 1` it is `s[o - w - 1]`.
 ///
 /// - `features`: `[N, C * O, H, W]`.
-/// - `rois`: boxes `[center x, center y, width, height, angle]`, the angle in radians.
+/// - `rois`: boxes `[center x, center y, width, height, angle]`: the first four in the coordinates that `spatial_scale`
+///   turns into pixels, the angle in radians. A positive angle turns a box counter-clockwise on the screen, or
+///   clockwise if `clockwise` is set.
 /// - Returns `[K, C * O, P, Q]`. Features of f16 and bf16 are converted to f32 first, so that the result is rounded
 ///   once.
 ///
@@ -89,7 +97,7 @@ operator! {
 /// ```
 fn riroi_align_rotated(RiRoiAlignRotatedConfig, RotatedRois) -> RiRoiAlignRotated;
 /// - [`RoiError::Option`]: 0 or more than 1024 orientations.
-/// - [`RoiError::ChannelGroups`]: the features' channels are no multiple of the orientations.
+/// - [`RoiError::ChannelGroups`]: the features' channels are not a multiple of the orientations.
 /// - All errors of [`try_roi_align_rotated`](crate::try_roi_align_rotated), for the same reasons.
 fn try_riroi_align_rotated;
 }

@@ -10,9 +10,10 @@ use crate::geometry::options::{Arithmetic, Bounds, Interpolation, MAXIMUM_OUTPUT
 use crate::regions::Rois;
 
 config! {
-/// What [`roi_align`] computes. The defaults are those of torchvision's `roi_align`; the structs of
-/// [`torchvision`](crate::torchvision), [`onnx`](crate::onnx), [`openvino`](crate::openvino) and
-/// [`directml`](crate::directml) turn into it.
+/// The options of [`roi_align`]. The defaults match torchvision's `roi_align`. Structs of
+/// [`torchvision`](crate::torchvision), [`onnx`](crate::onnx), [`openvino`](crate::openvino),
+/// [`directml`](crate::directml), [`paddle`](crate::paddle), [`mindspore`](crate::mindspore), [`mmcv`](crate::mmcv) and
+/// [`mxnet`](crate::mxnet) have the frameworks' option names and convert to this config.
 ///
 /// Along each axis, for a region from `a` to `b` and `P` output elements of `n` samples each:
 ///
@@ -23,9 +24,9 @@ config! {
 /// pos(s) = start + (s - output_pixel_offset) * step            s = 0 .. P * n - 1
 /// ```
 ///
-/// A sample is in bounds where `-1 <= pos <= size`, along both axes; it is then held within the first
-/// and the last pixel. An `input_pixel_offset` of 0.5 puts the centre of the first pixel at 0.5: `aligned` in
-/// torchvision and detectron2, `half_pixel` in ONNX.
+/// A sample is in bounds if `-1 <= pos <= size` along both axes. Its position is then clamped to `[0, size - 1]`. An
+/// `input_pixel_offset` of 0.5 puts the centre of the first pixel at 0.5: `aligned` in torchvision and detectron2,
+/// `half_pixel` in ONNX.
 ///
 /// ```
 /// use burn_roi::{RoiAlignConfig, Sampling};
@@ -46,15 +47,15 @@ pub struct RoiAlignConfig {
     pub sampling: Sampling = Sampling::Adaptive,
     /// What a sample between pixels reads.
     pub interpolation: Interpolation = Interpolation::Bilinear,
-    /// How samples become one number.
+    /// How the samples of an output element become one value.
     pub reduction: Reduction = Reduction::Average,
     /// Added to box coordinates before they are scaled.
     pub box_offset: f64 = 0.0,
-    /// Added to the high ends of a box before they are scaled.
+    /// Added to x2 and y2 before they are scaled.
     pub end_offset: f64 = 0.0,
     /// Subtracted from scaled coordinates. The centre of the first pixel lies there.
     pub input_pixel_offset: f64 = 0.0,
-    /// Subtracted from the number of a sample, -1024 to 1024; -0.5 puts it in the middle of its step.
+    /// Subtracted from the index of a sample, -1024 to 1024; -0.5 puts the sample in the middle of its step.
     pub output_pixel_offset: f64 = -0.5,
     /// The value of a sample out of bounds. A region with an invalid batch index counts as wholly out of bounds.
     pub out_of_bounds_value: f64 = 0.0,
@@ -77,8 +78,9 @@ impl RoiAlignConfig {
     }
 
     /// Sets torchvision's and detectron2's `aligned`. If true, 0.5 is subtracted from scaled coordinates. If false,
-    /// nothing is subtracted, and a region is at least one pixel long. Of the box `[1, 1, 7, 4]` with a scale of 1 and
-    /// an output of 2 x 2, the region is blue and the samples are orange; grey points are the centres of pixels:
+    /// nothing is subtracted, and a region is at least one pixel long. The drawing shows the box `[1, 1, 7, 4]` with a
+    /// scale of 1 and an output of 2 x 2. The region is blue, the samples are orange, and grey points are the centres
+    /// of pixels:
     ///
     #[doc = include_str!("../../docs/samples.svg")]
     pub fn with_aligned(self, aligned: bool) -> Self {
@@ -146,7 +148,7 @@ operator! {
 ///   inverted, or partly or wholly outside.
 /// - Returns `[K, C, P, Q]`.
 ///
-/// The operator of Mask R-CNN (He et al., 2017), as the framework that `config` comes from computes it.
+/// The operator of Mask R-CNN (He et al., 2017). `config` says which framework's rule it follows.
 ///
 /// ```
 /// use burn::tensor::{Device, Tensor};
@@ -164,15 +166,14 @@ operator! {
 /// assert_eq!(roi_align(features, &rois, config).dims(), [1, 8, 7, 7]);
 /// ```
 fn roi_align(RoiAlignConfig, Rois) -> RoiAlign;
-/// - [`RoiError::Option`]: an output size of 0 or above 32767; a scale that is 0, negative or not
-///   finite; 0 samples, more than 1024 fixed or minimum samples, or a minimum above the maximum; an
-///   output pixel offset beyond ±1024; another offset or an out-of-bounds value that is not finite; a least
-///   length below 0.
+/// - [`RoiError::Option`]: an output size of 0 or above 32767; a scale that is 0, negative or not finite; 0 samples,
+///   more than 1024 fixed or minimum samples, or a minimum above the maximum; an output pixel offset beyond ±1024;
+///   another offset or an out-of-bounds value that is not finite; a minimum length below 0.
 /// - [`RoiError::DType`], [`RoiError::Device`]: `rois` do not match `features`, or the device lacks their dtype.
 /// - [`RoiError::Backend`], [`RoiError::Autodiff`]: the operators do not run on the device.
-/// - [`RoiError::EmptyMap`]: height or width 0 where there are regions.
-/// - [`RoiError::Memory`]: the output does not fit into memory: of the machine on Flex and NdArray, of one allocation
-///   of the device on a CubeCL runtime. A server refuses the call, and reading its output fails.
+/// - [`RoiError::EmptyMap`]: the map has height or width 0, and there are regions.
+/// - [`RoiError::Memory`]: the output does not fit into the machine's memory (Flex, NdArray) or into one allocation of
+///   the device (CubeCL). A remote device's server refuses such a call later, and reading the output fails.
 /// - [`RoiError::BoxNotFinite`], [`RoiError::BatchIndex`]: on Flex and NdArray only.
 fn try_roi_align;
 }

@@ -12,10 +12,10 @@ use crate::geometry::point_grid::{Placement, PointGrid};
 use crate::regions::RotatedRois;
 
 config! {
-/// What [`roi_align_rotated`] computes. The defaults are those of mmcv's `roi_align_rotated`, which
-/// [`mmcv::RoiAlignRotated`](crate::mmcv::RoiAlignRotated) has under its own names;
-/// [`detectron2::RoiAlignRotated`](crate::detectron2::RoiAlignRotated) is detectron2's, and
-/// [`openvino::RoiAlignRotated15`](crate::openvino::RoiAlignRotated15) is OpenVINO's.
+/// The options of [`roi_align_rotated`]. The defaults match mmcv's `roi_align_rotated`.
+/// [`mmcv::RoiAlignRotated`](crate::mmcv::RoiAlignRotated),
+/// [`detectron2::RoiAlignRotated`](crate::detectron2::RoiAlignRotated) and
+/// [`openvino::RoiAlignRotated15`](crate::openvino::RoiAlignRotated15) have the frameworks' option names.
 ///
 /// ```
 /// use burn_roi::{AngleConvention, RoiAlignRotatedConfig, Sampling};
@@ -32,14 +32,14 @@ pub struct RoiAlignRotatedConfig {
     pub output_size: [usize; 2],
     /// From box coordinates to pixels of the map.
     pub spatial_scale: f64 = 1.0,
-    /// How many samples an output element takes along each axis: a fixed number, or the adaptive one, which is at most
-    /// 65,536 here.
+    /// How many samples an output element takes along each axis: `Fixed` or `Adaptive`. An adaptive count is at most
+    /// 65,536.
     pub sampling: Sampling = Sampling::Adaptive,
     /// If true, 0.5 is subtracted from scaled coordinates: pixel centres lie at half-integers. If false, nothing is
     /// subtracted, and a region is at least one pixel long.
     pub aligned: bool = true,
-    /// The least length of a region along each axis, in pixels of the map. Without it, it is 1 if not `aligned`, and 0
-    /// otherwise.
+    /// The least length of a region along each axis, in pixels of the map. `None`: 1 pixel if not `aligned`, otherwise
+    /// 0.
     pub minimum_length: Option<f64> = None,
     /// What an angle means.
     pub angle: AngleConvention = AngleConvention::RADIANS_COUNTER_CLOCKWISE,
@@ -82,20 +82,20 @@ impl Operates for RoiAlignRotatedConfig {
 operator! {
 /// Samples rotated regions of feature maps: `[N, C, H, W]` and K regions to `[K, C, P, Q]`.
 ///
-/// An output element is the mean of bilinear samples, which lie evenly in the box before it is turned about its centre,
-/// as in [`roi_align`](crate::roi_align()). A sample more than a pixel outside of the map counts as 0.
+/// An output element is the mean of bilinear samples. They lie in the box as in [`roi_align`](crate::roi_align()), and
+/// turn with it about its centre. A sample more than a pixel outside of the map counts as 0.
 ///
 /// - `features`: `[N, C, H, W]`.
 /// - `rois`: boxes `[center x, center y, width, height, angle]`, the first four in the coordinates that `spatial_scale`
-///   turns into pixels. A box may lie partly or wholly outside. With `aligned`, a negative width or height mirrors the
-///   box where the number of samples is fixed, and returns 0 where it is adaptive. Without `aligned`, such a side
-///   counts as one pixel.
+///   turns into pixels, the angle as `angle` in the config says. A box may lie partly or wholly outside. With
+///   `aligned`, a negative width or height mirrors the box if the number of samples is fixed, and returns 0 if it is
+///   adaptive. Without `aligned`, such a side counts as one pixel.
 /// - Returns `[K, C, P, Q]`.
 ///
-/// On GPUs, cosine and sine are within 4e-7 of the exact ones for angles of up to 1000 turns.
+/// On GPUs, cosine and sine are within 4e-7 of the exact values for angles of up to 1000 turns.
 ///
-/// As detectron2's `ROIAlignRotated` and mmcv 2.2's `roi_align_rotated`. With gradients on, features,
-/// boxes and angles have them; the two frameworks give those of features only.
+/// The operator follows detectron2's `ROIAlignRotated` and mmcv 2.2's `roi_align_rotated`. On an autodiff device
+/// features, boxes and angles have gradients; in these frameworks only features have one.
 ///
 /// ```
 /// use burn::tensor::{Device, Tensor};
@@ -112,8 +112,7 @@ operator! {
 /// ```
 fn roi_align_rotated(RoiAlignRotatedConfig, RotatedRois) -> RoiAlignRotated;
 /// - [`RoiError::Option`]: an output size of 0 or above 32767; a scale that is 0, negative or not finite; 0 or more
-///   than 1024 fixed samples, or another sampling than `Fixed` and `Adaptive`; a negative minimum length; another order
-///   of operations than the two named.
+///   than 1024 fixed samples, or another sampling than `Fixed` and `Adaptive`; a negative minimum length.
 /// - [`RoiError::AngleNotFinite`]: on a host device, an angle that is NaN or infinite.
 /// - All other errors of [`try_roi_align`](crate::try_roi_align), for the same reasons.
 fn try_roi_align_rotated;

@@ -10,10 +10,10 @@ use crate::geometry::options::{BinDivision, BoxRounding, MaximumFrom, Reduction}
 use crate::regions::Rois;
 
 config! {
-/// What [`roi_pool`] computes. The defaults are those of torchvision's `roi_pool`; the structs `RoiPool` of
-/// [`torchvision`](crate::torchvision), [`paddle`](crate::paddle) and [`mmcv`](crate::mmcv), `MaxRoiPool` of
-/// [`onnx`](crate::onnx), `ROI_POOLING` of [`directml`](crate::directml) and `ROIPooling` of
-/// [`openvino`](crate::openvino) turn into it.
+/// The options of [`roi_pool`]. The defaults match torchvision's `roi_pool`. These structs have a framework's option
+/// names and convert to this config: `RoiPool` of [`torchvision`](crate::torchvision), [`paddle`](crate::paddle) and
+/// [`mmcv`](crate::mmcv), `MaxRoiPool` of [`onnx`](crate::onnx), `RoiPoolingOperatorDesc` of
+/// [`directml`](crate::directml) and `RoiPoolingMax` of [`openvino`](crate::openvino).
 ///
 /// Along each axis, for a region from `a` to `b` (both inclusive) and `P` bins:
 ///
@@ -24,9 +24,9 @@ config! {
 /// ```
 ///
 /// With `BoxRounding::BeforeScaling`, `first` is `round(a) * spatial_scale`, and a region ends at
-/// `(round(b) + 1) * spatial_scale`. With `BoxRounding::Never`, they are `a * spatial_scale` and
-/// `(b + 1) * spatial_scale`, and a region without length has no pixel. In both cases the borders of bins are rounded
-/// after `first` is added.
+/// `(round(b) + 1) * spatial_scale`. With `BoxRounding::Never`, a region reaches from `a * spatial_scale` to
+/// `(b + 1) * spatial_scale`, and a region without length has no pixel. With both, bin borders are rounded after
+/// `first` is added.
 ///
 /// The box `[1.2, 0.8, 6.4, 4.3]` is blue. Its bins of whole pixels are orange, and neighbours overlap:
 ///
@@ -50,10 +50,10 @@ pub struct RoiPoolConfig {
     pub rounding: BoxRounding = BoxRounding::AfterScaling,
     /// How bins are divided.
     pub division: BinDivision = BinDivision::Rounded,
-    /// The least length of a region along each axis, a whole number of pixels of the map, 0 to 65535. With none, an
+    /// The least length of a region along each axis, a whole number of pixels of the map, 0 to 65535. If `None`, an
     /// inverted region has no pixel.
     pub minimum_length: Option<f64> = Some(1.0),
-    /// What a maximum starts from: the value of a bin whose pixels are all smaller or NaN.
+    /// The initial value of a maximum: the result of a bin whose pixels are all smaller or NaN.
     pub maximum_from: MaximumFrom = MaximumFrom::LeastSingle,
 }
 }
@@ -105,11 +105,11 @@ operator! {
 ///
 /// - `features`: `[N, C, H, W]`.
 /// - `rois`: boxes `[x1, y1, x2, y2]`, both corners inclusive, in the coordinates that `spatial_scale` turns into
-///   pixels.
+///   pixels. A box may be empty, inverted, or partly or wholly outside.
 /// - Returns `[K, C, P, Q]`. A bin without a pixel of the map returns 0. NaN is ignored.
 ///
-/// The operator of Fast R-CNN (Girshick, 2015), as torchvision, ONNX Runtime, OpenVINO, Paddle and mmcv compute it,
-/// or as DirectML's document has it.
+/// The operator of Fast R-CNN (Girshick, 2015), as torchvision, ONNX Runtime, OpenVINO, Paddle and mmcv compute it, or
+/// as DirectML's document describes it.
 ///
 /// ```
 /// use burn::tensor::{Device, Tensor};
@@ -124,7 +124,7 @@ operator! {
 /// ```
 fn roi_pool(RoiPoolConfig, Rois) -> RoiPool;
 /// - [`RoiError::Option`]: an output size of 0 or above 32767; a scale that is 0, negative or not finite; a minimum
-///   length that is no whole number from 0 to 65535.
+///   length that is not a whole number from 0 to 65535.
 /// - All other errors of [`try_roi_align`](crate::try_roi_align), for the same reasons.
 fn try_roi_pool;
 }

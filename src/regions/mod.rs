@@ -25,10 +25,10 @@ pub trait RegionTable {
 
 /// Declares the struct of one kind of region.
 macro_rules! rois {
-    ($(#[$documentation:meta])* $name:ident, $kind:expr, $boxes:literal, $index_first:literal) => {
+    ($(#[$documentation:meta])* $name:ident, $kind:expr, $boxes:literal, $index_first:literal, $units:literal) => {
         $(#[$documentation])*
         ///
-        /// Shapes are checked when it is made, once. Values are checked by every call on a host device, and by
+        /// Shapes are checked once, by the constructor. Values are checked by every call on a host device, and by
         #[doc = concat!("[`validate`](", stringify!($name), "::validate) on any device.")]
         #[derive(Debug, Clone)]
         pub struct $name {
@@ -36,9 +36,11 @@ macro_rules! rois {
         }
 
         impl $name {
-            #[doc = concat!("Boxes `", $boxes, "` and batch indices `[K]` of any integer dtype.")]
-            /// Leading dimensions of 1 are accepted, as DirectML has them: boxes of rank 2 to 4 and indices of rank 1
-            /// to 4.
+            #[doc = concat!("Boxes `", $boxes, "` and batch indices `[K]` of any integer dtype. K may be 0.")]
+            ///
+            #[doc = $units]
+            /// A call needs boxes of the features' dtype, or of f32 for features of f16 or bf16. Leading dimensions of
+            /// 1 are accepted, as DirectML has them: boxes of rank 2 to 4 and indices of rank 1 to 4.
             ///
             /// # Panics
             ///
@@ -47,7 +49,7 @@ macro_rules! rois {
                 or_panic(Self::try_new(boxes, batch_indices))
             }
 
-            /// [`new`](Self::new) for arguments that may be wrong.
+            /// Fallible form of [`new`](Self::new).
             ///
             /// # Errors
             ///
@@ -59,8 +61,12 @@ macro_rules! rois {
                 Table::try_new($kind, boxes, batch_indices).map(|table| Self { table })
             }
 
-            #[doc = concat!("Boxes `", $index_first, "` whose rows begin with the batch index.")]
-            /// torchvision, ONNX `MaxRoiPool` and DirectML `ROI_POOLING` (rank 4, `[1, 1, K, 5]`) take boxes so.
+            #[doc = concat!("Boxes `", $index_first, "` whose rows begin with the batch index. K may be 0.")]
+            /// torchvision, ONNX `MaxRoiPool` and DirectML `ROI_POOLING` (rank 4, `[1, 1, K, 5]`) use this form.
+            ///
+            #[doc = $units]
+            /// A call needs boxes of the features' dtype, or of f32 for features of f16 or bf16. f16 holds each batch
+            /// index up to 2048, and bf16 each up to 256.
             ///
             /// # Panics
             ///
@@ -69,17 +75,21 @@ macro_rules! rois {
                 or_panic(Self::try_from_index_first(boxes))
             }
 
-            /// [`from_index_first`](Self::from_index_first) for boxes that may be wrong.
+            /// Fallible form of [`from_index_first`](Self::from_index_first).
             ///
             /// # Errors
             ///
-            /// [`RoiError::Shape`]; on a host device also [`RoiError::BatchIndexNotWhole`]. On other devices, which are
-            /// not read, an index that is not a whole number counts as invalid.
+            /// [`RoiError::Shape`]; on a host device also [`RoiError::BatchIndexNotWhole`]. On other devices, whose
+            /// values are not checked, an index that is not a whole number counts as invalid.
             pub fn try_from_index_first<const B: usize>(boxes: Tensor<B>) -> Result<Self, RoiError> {
                 Table::try_from_index_first($kind, boxes).map(|table| Self { table })
             }
 
-            #[doc = concat!("One tensor `", $boxes, "` for each image of the batch, in order.")]
+            #[doc = concat!("One tensor `", $boxes, "` for each image of the batch, in order. K may be 0.")]
+            ///
+            #[doc = $units]
+            /// All tensors have the same dtype. A call needs boxes of the features' dtype, or of f32 for features of
+            /// f16 or bf16.
             ///
             /// # Panics
             ///
@@ -88,7 +98,7 @@ macro_rules! rois {
                 or_panic(Self::try_from_images(boxes))
             }
 
-            /// [`from_images`](Self::from_images) for boxes that may be wrong.
+            /// Fallible form of [`from_images`](Self::from_images).
             ///
             /// # Errors
             ///
@@ -117,8 +127,8 @@ macro_rules! rois {
                 self.table.batch_indices.clone()
             }
 
-            /// Reads all regions and checks their values: the check that a call makes by itself on a host device
-            /// (NdArray, Flex), for any device. `batch` is the number of images.
+            /// Copies all regions to the host and checks their values, on any device. On a host device (Flex, NdArray)
+            /// every call makes this check itself. `batch` is the number of images. Offsets are not checked.
             ///
             /// # Errors
             ///
@@ -128,18 +138,17 @@ macro_rules! rois {
                 wait("validate", "validate_async", self.validate_async(batch))
             }
 
-            /// [`validate`](Self::validate) that awaits the device.
-            /// A WebGPU device in a browser can be read in this form only.
+            /// Async form of [`validate`](Self::validate). Use it on WebGPU in a browser, which cannot block.
             ///
             /// # Errors
             ///
-            /// Those of [`validate`](Self::validate), except [`RoiError::SynchronousRead`].
+            /// All errors of [`validate`](Self::validate) except [`RoiError::SynchronousRead`].
             pub async fn validate_async(&self, batch: usize) -> Result<(), RoiError> {
                 self.table.regions().read(batch).await.map(drop)
             }
         }
 
-                impl RegionTable for $name {
+        impl RegionTable for $name {
             const KIND: RegionKind = $kind;
 
             fn regions(&self) -> Regions<Dispatch> {
@@ -153,8 +162,9 @@ rois! {
 /// Regions of interest: K boxes, and for each the index of its image in the batch.
 ///
 /// A box is `[x1, y1, x2, y2]` in pixels of the image. An operator's spatial scale turns it into pixels of the feature
-/// map. [`crop_and_resize`](crate::crop_and_resize()) takes TensorFlow's normalized `[y1, x1, y2, x2]` instead, which
-/// [`to_normalized`](Rois::to_normalized) makes.
+/// map. Two operators take normalized boxes instead: [`crop_and_resize`](crate::crop_and_resize()) takes TensorFlow's
+/// `[y1, x1, y2, x2]`, which [`to_normalized`](Rois::to_normalized) makes, and
+/// [`ps_crop_and_resize`](crate::ps_crop_and_resize()) takes `[x1, y1, x2, y2]`.
 ///
 /// ```
 /// use burn::tensor::{Device, Tensor};
@@ -170,16 +180,16 @@ rois! {
 /// let from_images = Rois::from_images(boxes.chunk(2, 0));
 /// assert_eq!([rois.len(), from_index_first.len(), from_images.len()], [2; 3]);
 ///
-/// // For a batch of two images they are right; for a batch of one, row 1 has no image.
+/// // They are valid for a batch of two images. For a batch of one, row 1 has an invalid index.
 /// assert!(rois.validate(2).is_ok() && rois.validate(1).is_err());
 /// ```
-Rois, RegionKind::Box, "[K, 4]", "[K, 5]"
+Rois, RegionKind::Box, "[K, 4]", "[K, 5]", "A box is `[x1, y1, x2, y2]`, in the coordinates that the operator takes."
 }
 
 rois! {
 /// Rotated regions of interest: K boxes `[center x, center y, width, height, angle]`, and for each the index of its
-/// image in the batch. The first four are in the coordinates of the image; the unit and the direction of the angle are
-/// the operator's options.
+/// image in the batch. The first four are in pixels of the image. The operator's options give the unit and the
+/// direction of the angle.
 ///
 /// ```
 /// use burn::tensor::{Device, Tensor};
@@ -190,5 +200,6 @@ rois! {
 /// let rois = RotatedRois::from_images(vec![boxes]);
 /// assert_eq!(rois.boxes().dims(), [1, 5]);
 /// ```
-RotatedRois, RegionKind::Rotated, "[K, 5]", "[K, 6]"
+RotatedRois, RegionKind::Rotated, "[K, 5]", "[K, 6]",
+"A box is `[center x, center y, width, height, angle]`: pixels of the image, and an angle in the operator's unit."
 }

@@ -1,4 +1,5 @@
-//! Normalized boxes, which [`crop_and_resize`](crate::crop_and_resize()) takes: made from pixels, and told from them.
+//! Normalized boxes, which [`crop_and_resize`](crate::crop_and_resize()) takes: made from boxes in pixels, and checks
+//! that boxes are normalized.
 
 use burn::tensor::Tensor;
 
@@ -7,9 +8,9 @@ use crate::error::RoiError;
 use crate::waiting::wait;
 
 impl Rois {
-    /// Boxes `[x1, y1, x2, y2]` in pixels as the normalized `[y1, x1, y2, x2]` that
-    /// [`crop_and_resize`](crate::crop_and_resize()) takes, for images of that height and width. The batch indices stay
-    /// the same. Pixel 0 becomes 0, and the last pixel becomes 1.
+    /// Converts boxes `[x1, y1, x2, y2]` in pixels of an image to the normalized `[y1, x1, y2, x2]` of
+    /// [`crop_and_resize`](crate::crop_and_resize()). It divides x by the width - 1 and y by the height - 1, so that
+    /// pixel 0 becomes 0 and the last pixel becomes 1. The batch indices stay the same.
     ///
     /// ```
     /// use burn::tensor::{Device, Tensor};
@@ -33,15 +34,15 @@ impl Rois {
         rois
     }
 
-    /// [`validate`](Self::validate), and checks that boxes are normalized: each coordinate must be from -1 to 2, which
-    /// is at most the size of the image beyond it.
+    /// Checks what [`validate`](Self::validate) checks, and that boxes are normalized: each coordinate must be from -1
+    /// to 2. A box can then reach beyond the image by at most the image's size.
     ///
-    /// [`crop_and_resize`](crate::crop_and_resize()) itself accepts any box, as TensorFlow does. Boxes in pixels lie
-    /// outside of the image there, so that all of their crop is the extrapolation value. This check finds them.
+    /// [`crop_and_resize`](crate::crop_and_resize()) itself accepts any box, as TensorFlow does. If you pass a box in
+    /// pixels, the whole crop is the extrapolation value. This check finds such boxes.
     ///
     /// # Errors
     ///
-    /// [`RoiError::BoxNotNormalized`] for the first row that is wrong, and those of [`validate`](Self::validate).
+    /// [`RoiError::BoxNotNormalized`] for the first row that is wrong, and all errors of [`validate`](Self::validate).
     ///
     /// ```
     /// use burn::tensor::{Device, Tensor};
@@ -57,12 +58,12 @@ impl Rois {
         wait("validate_normalized", "validate_normalized_async", future)
     }
 
-    /// [`validate_normalized`](Self::validate_normalized) that awaits the device. A WebGPU device in a browser can be
-    /// read in this form only.
+    /// Async form of [`validate_normalized`](Self::validate_normalized). Use it on WebGPU in a browser, which cannot
+    /// block.
     ///
     /// # Errors
     ///
-    /// Those of [`validate_normalized`](Self::validate_normalized), except [`RoiError::SynchronousRead`].
+    /// All errors of [`validate_normalized`](Self::validate_normalized) except [`RoiError::SynchronousRead`].
     pub async fn validate_normalized_async(&self, batch: usize) -> Result<(), RoiError> {
         let regions = self.table.regions().read(batch).await?;
         let near_image = |coordinate: &f64| (-1.0..=2.0).contains(coordinate);

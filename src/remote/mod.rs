@@ -1,10 +1,10 @@
 //! The operators on another machine: what a server registers, and the check that a client makes of it.
 //!
-//! With the feature `remote`, the operators run on a device that Burn's `burn-remote` serves. A call is one message, a
-//! level of a feature pyramid is one more, and nothing is waited for: an error on the server shows when a tensor is
-//! read. The server runs the kernels of its own backend, so that the numbers are those of its device, bit by bit.
+//! With the feature `remote`, the operators run on a device that Burn's `burn-remote` serves. A call sends one message,
+//! and one more for each further level of a feature pyramid. Calls return at once: an error on the server appears when
+//! a tensor is read. The server runs the kernels of its own backend, and the results have that backend's bits.
 //!
-//! A server registers the operators for its backend, beside any operations of its own:
+//! A server registers the operators for its backend, beside any custom operations:
 //!
 //! ```no_run
 //! use burn::backend::Flex;
@@ -15,7 +15,7 @@
 //! let mut operations = CustomOpRegistry::<Flex>::new();
 //! burn_roi::remote::register(&mut operations);
 //!
-//! // Of this machine only: `WebSocketTransport::new` listens on all interfaces, and asks for no password.
+//! // Listens on this machine only. `WebSocketTransport::new` listens on all interfaces, without a password.
 //! let listener = std::net::TcpListener::bind("127.0.0.1:3000")?;
 //! RemoteServer::new([Device::flex()])
 //!     .with_custom_ops(operations)
@@ -24,7 +24,7 @@
 //! # }
 //! ```
 //!
-//! A client takes a device of the server, checks it once, and uses it as any other:
+//! A client opens a device of the server, checks it once, and uses it like any other device:
 //!
 //! ```no_run
 //! use burn::remote::RemoteHost;
@@ -45,27 +45,28 @@
 //!
 //! # Values
 //!
-//! Boxes are not read by the client. A box that is not finite and a batch index out of range return the out-of-bounds
-//! value, as on a GPU, whatever the server's backend is; [`Rois::validate`](crate::Rois::validate) finds them.
+//! The client does not check boxes, and the server does not refuse them. Whatever the server's backend is, the output
+//! of a box that is not finite, or has an invalid batch index, is the out-of-bounds value, as on a GPU.
+//! [`Rois::validate`](crate::Rois::validate) finds such boxes.
 //!
 //! # A client is not trusted
 //!
-//! The server checks what arrives as the `try_` functions do: options, shapes and dtypes. A message that is refused
-//! gives no tensor: the session of its client ends when that tensor is used, and the server's log says why. Other
-//! sessions go on. The engine itself trusts its clients further than that: a client may ask for a tensor of any size,
-//! and WebSocket asks for no password and encrypts nothing unless the server is given an authorizer. So serve on an
-//! address that only trusted machines reach.
+//! The server checks the options, shapes and dtypes of a message, as the `try_` functions do. If it refuses a message,
+//! the client's session ends when the output is used, and the server's log says why. Other sessions go on. Burn's
+//! engine trusts its clients in other ways: a client may allocate a tensor of any size. WebSocket connections are not
+//! encrypted, and they are authenticated only if the server has an authorizer. So serve on an address that only trusted
+//! machines reach.
 //!
-//! # What the engine does on failure
+//! # On failure
 //!
 //! - A server without the operators, or one that has refused a message, ends the session. The client's next read then
-//!   fails with `RecvError(())`: `try_into_data` gives it as an error, and `into_data` panics. [`check`] says it in
-//!   words, before the first call.
+//!   fails with `RecvError(())`: `try_into_data` returns it as an error, and `into_data` panics. Before the first call,
+//!   [`check`] returns an error that says what is wrong.
 //! - Each client process has one session per device. After the session ends the device stays unusable, even if the
-//!   server is started again: use another device index, or another name of the same server.
-//! - An address where no server listens is an error of `init` after 16 seconds.
-//! - With its feature `fusion`, Burn 0.22.1 keeps graphs of calls on a remote device, and replays one for calls that
-//!   differ from it. The operators refuse a remote device in such a build.
+//!   server restarts. Use another device index, or another host name of the same server.
+//! - If no server listens at the address, `init` returns an error after 16 seconds.
+//! - With the feature `fusion`, Burn 0.22.1 caches graphs of calls on a remote device and can replay the wrong one. In
+//!   such a build the operators return an error for a remote device.
 //! - A cast of integers to another integer dtype ends the session with burn-router 0.22.1. Cast before you send.
 
 mod call;
@@ -91,7 +92,7 @@ use crate::waiting::wait;
 
 /// Registers the operators for a server whose devices belong to backend `B`: `Flex`, `NdArray` or `Cube`.
 ///
-/// It adds to what the registry holds. All names that it adds begin with `burn_roi.`. `B` must be the backend of the
+/// The registry keeps its other operations. All added names begin with `burn_roi.`. `B` must be the backend of the
 /// server's devices, or the server does not start. All CubeCL runtimes are one backend, `burn::backend::Cube`.
 pub fn register<B: RoiBackend + BackendIr>(registry: &mut CustomOpRegistry<B>) {
     for operation in Operation::ALL {
@@ -102,11 +103,11 @@ pub fn register<B: RoiBackend + BackendIr>(registry: &mut CustomOpRegistry<B>) {
     registry.register(ABOUT, run::about::<B>);
 }
 
-/// Checks that the server of a remote device has the operators, in the version of this client. It waits for the
-/// server's answer. A device that is not remote passes.
+/// Checks that the server of a remote device has this version's operators. It waits for the server's answer. For a
+/// device that is not remote it returns `Ok`.
 ///
-/// A session does not survive a server without the operators, so call this first. What dtypes the server pools is
-/// remembered for each address and device index; this asks again, as after another server has come to the address.
+/// Call it before the first operator: a server without the operators ends the session. `check` caches the server's
+/// dtypes per address and device index. Call it again after the server was replaced.
 ///
 /// # Errors
 ///
@@ -116,7 +117,7 @@ pub fn check(device: &Device) -> Result<(), RoiError> {
     wait("check", "check_async", check_async(device))
 }
 
-/// [`check`] that awaits the server.
+/// Async form of [`check`]. Use it in a browser, which cannot block.
 ///
 /// # Errors
 ///

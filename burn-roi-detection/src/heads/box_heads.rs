@@ -41,8 +41,8 @@ impl FastRcnnConvFcHeadConfig {
     }
 }
 
-/// 3 x 3 convolutions, then linear layers, each with a ReLU. The semantics are those of torchvision's
-/// `FastRCNNConvFCHead`. Created by [`FastRcnnConvFcHeadConfig::init`].
+/// 3 x 3 convolutions, then linear layers, each with a ReLU. Same semantics as torchvision's `FastRCNNConvFCHead`.
+/// Created by [`FastRcnnConvFcHeadConfig::init`].
 ///
 /// Without convolutions and with two linear layers it is torchvision's `TwoMLPHead`, in whose checkpoints the linear
 /// layers are `fc6` and `fc7`. Otherwise the modules of a torchvision checkpoint are numbered in the order of their
@@ -79,7 +79,7 @@ impl FastRcnnConvFcHead {
     ///
     /// # Panics
     ///
-    /// Where K is above 0 and C, P or Q differs from the configuration.
+    /// If K is above 0 and C, P or Q differs from the configuration.
     pub fn forward(&self, pooled: Tensor<4>) -> Tensor<2> {
         let pooled = self.convs.iter().fold(pooled, |maps, block| block.forward(maps));
         self.fcs
@@ -114,8 +114,8 @@ impl FastRcnnPredictorConfig {
     }
 }
 
-/// Two linear layers that predict class logits and box deltas. The semantics are those of torchvision's
-/// `FastRCNNPredictor`. Created by [`FastRcnnPredictorConfig::init`]; [`FastRcnnConvFcHead`] has an example.
+/// Two linear layers that predict class logits and box deltas. Same semantics as torchvision's `FastRCNNPredictor`.
+/// Created by [`FastRcnnPredictorConfig::init`]; [`FastRcnnConvFcHead`] has an example.
 #[derive(Module, Debug)]
 pub struct FastRcnnPredictor {
     /// The layer that predicts class logits; `cls_score` in torchvision.
@@ -133,7 +133,7 @@ impl FastRcnnPredictor {
     ///
     /// # Panics
     ///
-    /// Where K is above 0 and `features` has not `in_channels` columns.
+    /// If K is above 0 and `features` does not have `in_channels` columns.
     pub fn forward(&self, features: Tensor<2>) -> (Tensor<2>, Tensor<2>) {
         (
             linear(&self.cls_score, features.clone()),

@@ -9,7 +9,7 @@ use super::super::zeros::no_rows;
 use burn_roi::config;
 
 config! {
-/// Options of [`ConvBlock`]; the defaults are those of torchvision's `Conv2dNormActivation`.
+/// Options of [`ConvBlock`]; the defaults match torchvision's `Conv2dNormActivation`.
 #[derive(Debug)]
 pub struct ConvBlockConfig {
     /// The number of input channels.
@@ -33,7 +33,7 @@ impl ConvBlockConfig {
     ///
     /// # Panics
     ///
-    /// Where `in_channels`, `out_channels` or `kernel_size` is 0, or where `normalized` is true and `epsilon` is not
+    /// If `in_channels`, `out_channels` or `kernel_size` is 0, or if `normalized` is true and `epsilon` is not
     /// above 0.
     pub fn init(&self, device: &Device) -> ConvBlock {
         let padding = self.kernel_size.saturating_sub(1) / 2;
@@ -51,7 +51,7 @@ impl ConvBlockConfig {
     }
 }
 
-/// A convolution with stride 1, then batch normalization and a ReLU, each if configured. The semantics are those of
+/// A convolution with stride 1, then batch normalization and a ReLU, each if configured. Same semantics as
 /// torchvision's `Conv2dNormActivation` in evaluation mode. Created by [`ConvBlockConfig::init`].
 ///
 /// In a torchvision checkpoint, `0` is the convolution and `1` the batch normalization.
@@ -86,7 +86,7 @@ impl ConvBlock {
     ///
     /// # Panics
     ///
-    /// Where N is above 0 and `maps` has another number of channels than `in_channels`.
+    /// If N is above 0 and `maps` has another number of channels than `in_channels`.
     pub fn forward(&self, maps: Tensor<4>) -> Tensor<4> {
         let [count, _, height, width] = maps.dims();
         if count == 0 {

@@ -13,8 +13,8 @@ use burn_roi::config;
 /// Options of [`KeypointRcnnHeads`].
 pub type KeypointRcnnHeadsConfig = MaskRcnnHeadsConfig;
 
-/// The convolutions of a keypoint head, which are those of a mask head without norms: 3 x 3 convolutions, each with a
-/// ReLU. The semantics are those of torchvision's `KeypointRCNNHeads`.
+/// The convolutions of a keypoint head: 3 x 3 convolutions without norms, each with a ReLU. Same semantics as
+/// torchvision's `KeypointRCNNHeads`.
 ///
 /// In a torchvision checkpoint, the convolution of layer n, counted from 0, is `2n`.
 ///
@@ -56,7 +56,7 @@ impl KeypointRcnnPredictorConfig {
 }
 
 /// A transposed convolution and bilinear interpolation that predict a heatmap of four times the size for each keypoint.
-/// The semantics are those of torchvision's `KeypointRCNNPredictor`. Created by [`KeypointRcnnPredictorConfig::init`];
+/// Same semantics as torchvision's `KeypointRCNNPredictor`. Created by [`KeypointRcnnPredictorConfig::init`];
 /// [`KeypointRcnnHeads`] has an example.
 #[derive(Module, Debug)]
 pub struct KeypointRcnnPredictor {
@@ -73,7 +73,7 @@ impl KeypointRcnnPredictor {
     ///
     /// # Panics
     ///
-    /// Where K is above 0 and `features` has another number of channels than `in_channels`.
+    /// If K is above 0 and `features` has another number of channels than `in_channels`.
     pub fn forward(&self, features: Tensor<4>) -> Tensor<4> {
         let [count, _, height, width] = features.dims();
         let size = [4 * height, 4 * width];

@@ -30,8 +30,8 @@ impl MaskRcnnHeadsConfig {
     }
 }
 
-/// 3 x 3 convolutions, each with a ReLU. The semantics are those of torchvision's `MaskRCNNHeads` with dilation 1.
-/// Created by [`MaskRcnnHeadsConfig::init`].
+/// 3 x 3 convolutions, each with a ReLU. Same semantics as torchvision's `MaskRCNNHeads` with dilation 1. Created by
+/// [`MaskRcnnHeadsConfig::init`].
 ///
 /// In a torchvision checkpoint, the convolution of layer n, counted from 0, is `n.0`. In the files of
 /// `maskrcnn_resnet50_fpn` it is `mask_fcn1` for layer 0, `mask_fcn2` for layer 1, and so on.
@@ -62,7 +62,7 @@ impl MaskRcnnHeads {
     ///
     /// # Panics
     ///
-    /// Where K is above 0 and `pooled` has another number of channels than `in_channels`.
+    /// If K is above 0 and `pooled` has another number of channels than `in_channels`.
     pub fn forward(&self, pooled: Tensor<4>) -> Tensor<4> {
         self.layers.iter().fold(pooled, |maps, block| block.forward(maps))
     }
@@ -95,9 +95,9 @@ impl MaskRcnnPredictorConfig {
     }
 }
 
-/// A transposed convolution, a ReLU and a 1 x 1 convolution that predict a mask of twice the size for each class. The
-/// semantics are those of torchvision's `MaskRCNNPredictor`. Created by [`MaskRcnnPredictorConfig::init`];
-/// [`MaskRcnnHeads`] has an example.
+/// A transposed convolution, a ReLU and a 1 x 1 convolution that predict a mask of twice the size for each class. Same
+/// semantics as torchvision's `MaskRCNNPredictor`. Created by [`MaskRcnnPredictorConfig::init`]; [`MaskRcnnHeads`] has
+/// an example.
 #[derive(Module, Debug)]
 pub struct MaskRcnnPredictor {
     /// The transposed convolution, which doubles the size; `conv5_mask` in torchvision.
@@ -115,7 +115,7 @@ impl MaskRcnnPredictor {
     ///
     /// # Panics
     ///
-    /// Where K is above 0 and `features` has another number of channels than `in_channels`.
+    /// If K is above 0 and `features` has another number of channels than `in_channels`.
     pub fn forward(&self, features: Tensor<4>) -> Tensor<4> {
         let [count, _, height, width] = features.dims();
         if count == 0 {

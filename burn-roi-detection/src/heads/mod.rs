@@ -1,5 +1,5 @@
-//! The heads of Faster R-CNN, Mask R-CNN and Keypoint R-CNN as Burn modules. Their weights are those of torchvision's
-//! modules.
+//! The heads of Faster R-CNN, Mask R-CNN and Keypoint R-CNN as Burn modules. Their weights have the shapes of
+//! torchvision's modules.
 
 mod box_heads;
 mod conv_block;

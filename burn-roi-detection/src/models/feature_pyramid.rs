@@ -1,4 +1,4 @@
-//! The feature pyramid: every map of the body with the same number of channels, merged with the coarser maps.
+//! The feature pyramid: every map of the backbone with the same number of channels, merged with the coarser maps.
 
 use burn::module::Module;
 use burn::tensor::module::interpolate;
@@ -32,7 +32,7 @@ impl FeaturePyramid {
 
     /// The levels of the pyramid.
     ///
-    /// - `maps`: the body's maps, the finest first.
+    /// - `maps`: the backbone's maps, the finest first.
     /// - Returns a level for each map, and one of half the coarsest level's size, each `[N, channels, height, width]`.
     pub fn forward(&self, maps: Vec<Tensor<4>>) -> Vec<Tensor<4>> {
         let mut levels = Vec::new();

@@ -12,8 +12,8 @@ use crate::error::DetectionError;
 use crate::host;
 use burn_roi::internal::check_memory;
 
-/// Pictures as the model's input: each resized and normalized, and padded with zeros to a common size. torchvision's
-/// class of the same name.
+/// Pictures as the model's input: each resized and normalized, and padded with zeros to a common size. It corresponds
+/// to torchvision's `ImageList`.
 #[derive(Debug, Clone)]
 pub struct ImageList {
     /// `[N, 3, height, width]`, with the padding.

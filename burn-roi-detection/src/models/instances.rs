@@ -10,8 +10,8 @@ use crate::{Detections, RunLengths, heatmaps_to_keypoints_async, host, paste_mas
 /// The pixels of zeros that torchvision adds around a mask before it enlarges it.
 const PADDING: usize = 1;
 
-/// The D instances that were detected in a picture, by decreasing score. All coordinates are in pixels of the picture
-/// as it was given.
+/// The D instances that were detected in a picture, by decreasing score. All coordinates are in pixels of the original
+/// picture.
 #[derive(Debug, Clone, Default)]
 pub struct Instances {
     /// `[height, width]` of the picture.
@@ -24,8 +24,8 @@ pub struct Instances {
     pub labels: Vec<usize>,
     /// The pixels of each instance whose probability is above the config's `mask_threshold`. Empty without a mask head.
     pub masks: Vec<RunLengths>,
-    /// `[D, 1, M, M]`: the mask of each instance within its box, as probabilities, on the device of the heads. There is
-    /// none without a mask head or without instances.
+    /// `[D, 1, M, M]`: the mask of each instance within its box, as probabilities, on the device of the heads. `None`
+    /// without a mask head or without instances.
     pub class_masks: Option<Tensor<4>>,
     /// The keypoints of each instance, in the order of the config's `keypoints`. Empty without a keypoint head.
     pub keypoints: Vec<Vec<Keypoint>>,

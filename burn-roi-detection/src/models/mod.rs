@@ -1,8 +1,8 @@
 //! Two-stage detectors: Faster R-CNN, Mask R-CNN and Keypoint R-CNN.
 //!
-//! A detector is a value, [`DetectorConfig`]: torchvision's models are [`DetectorConfig::named`], and others are JSON
-//! files. [`Detector`] detects in pictures of any sizes, as one batch; [`weights`](crate::weights) reads torchvision's
-//! checkpoints. With the files that torchvision publishes this is inference:
+//! A [`DetectorConfig`] describes a detector. [`DetectorConfig::named`] returns torchvision's models; other configs are
+//! JSON files. [`Detector`] detects in pictures of any sizes, as one batch; [`weights`](crate::weights) reads
+//! torchvision's checkpoints. Inference with torchvision's published files:
 //!
 //! ```no_run
 //! use burn::tensor::Device;
@@ -13,7 +13,7 @@
 //!     let config = DetectorConfig::named("maskrcnn_resnet50_fpn").ok_or("no such model")?;
 //!     let mut detector = Detector::try_new(config, &Device::default())?;
 //!     let state = StateDict::read("maskrcnn_resnet50_fpn_coco-bf2d0c1e.pth")?;
-//!     state.load_into(&mut detector, &NameTable::torchvision)?;
+//!     state.load_into(&mut detector, NameTable::torchvision)?;
 //!
 //!     // Two rows of two pixels; an image library reads files.
 //!     let pixels = vec![128; 2 * 2 * 3];

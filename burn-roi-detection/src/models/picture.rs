@@ -42,17 +42,17 @@ impl<'a> Picture<'a> {
     ///
     /// # Panics
     ///
-    /// Where [`try_from_rgb`](Self::try_from_rgb) returns an error, with its text.
+    /// If [`try_from_rgb`](Self::try_from_rgb) returns an error, with its text.
     pub fn from_rgb(size: [usize; 2], pixels: &'a [u8]) -> Self {
         or_panic(Self::try_from_rgb(size, pixels))
     }
 
-    /// [`from_rgb`](Self::from_rgb) that returns an error instead of panicking.
+    /// Fallible form of [`from_rgb`](Self::from_rgb).
     ///
     /// # Errors
     ///
     /// - `RoiError::Option`: a side of `size` is 0.
-    /// - [`DetectionError::Length`]: `pixels` has not three bytes for each pixel.
+    /// - [`DetectionError::Length`]: `pixels` does not have three bytes for each pixel.
     pub fn try_from_rgb(size: [usize; 2], pixels: &'a [u8]) -> Result<Self, DetectionError> {
         let [height, width] = checked("size", size)?;
         let expected = height.saturating_mul(width).saturating_mul(3);
@@ -70,12 +70,12 @@ impl<'a> Picture<'a> {
     ///
     /// # Panics
     ///
-    /// Where [`try_from_tensor`](Self::try_from_tensor) returns an error, with its text.
+    /// If [`try_from_tensor`](Self::try_from_tensor) returns an error, with its text.
     pub fn from_tensor(pixels: Tensor<3>) -> Self {
         or_panic(Self::try_from_tensor(pixels))
     }
 
-    /// [`from_tensor`](Self::from_tensor) that returns an error instead of panicking.
+    /// Fallible form of [`from_tensor`](Self::from_tensor).
     ///
     /// # Errors
     ///

@@ -31,7 +31,7 @@ pub enum Head {
 ///
 /// # Panics
 ///
-/// Where [`try_pool_regions`] returns an error, with its text.
+/// If [`try_pool_regions`] returns an error, with its text.
 pub fn pool_regions(
     levels: &[Tensor<4>],
     boxes: Vec<Tensor<2>>,
@@ -42,13 +42,12 @@ pub fn pool_regions(
     or_panic(try_pool_regions(levels, boxes, image_sizes, config, head))
 }
 
-/// [`pool_regions`] that returns an error instead of panicking.
+/// Fallible form of [`pool_regions`].
 ///
 /// # Errors
 ///
 /// - `RoiError::Option`: the config has no such head.
-/// - Those of [`try_multi_scale_roi_align`](burn_roi::try_multi_scale_roi_align) and
-///   [`try_infer_scales`].
+/// - All errors of [`try_multi_scale_roi_align`](burn_roi::try_multi_scale_roi_align) and [`try_infer_scales`].
 pub fn try_pool_regions(
     levels: &[Tensor<4>],
     boxes: Vec<Tensor<2>>,

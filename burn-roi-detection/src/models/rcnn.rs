@@ -21,10 +21,10 @@ pub struct GeneralizedRcnn {
     pub roi_heads: RoiHeads,
 }
 
-/// The body and the feature pyramid on its maps.
+/// The backbone and the feature pyramid on its maps.
 #[derive(Module, Debug)]
 pub struct Backbone {
-    /// The body.
+    /// The backbone.
     pub body: Body,
     /// The feature pyramid.
     pub fpn: Option<FeaturePyramid>,

@@ -15,11 +15,11 @@ use crate::{
 
 /// The heads on pooled regions, as a module to train. The fields have the names of torchvision's weights.
 ///
-/// [`Detector::heads`](super::Detector::heads) are those of a detector, and
+/// [`Detector::heads`](super::Detector::heads) returns a detector's heads, and
 /// [`Detector::try_with_heads`](super::Detector::try_with_heads) replaces them.
 #[derive(Module, Debug)]
 pub struct RoiHeads {
-    /// The body's last layer, if it runs on pooled regions; otherwise empty.
+    /// The backbone's last layer, if it runs on pooled regions; otherwise empty.
     pub(crate) layer4: Vec<Bottleneck>,
     /// The mean of each channel, if there is no linear layer.
     mean: Option<AdaptiveAvgPool2d>,

@@ -12,7 +12,7 @@ use burn_roi::RoiError;
 pub enum Stage {
     /// Resizing and normalizing the pictures.
     Preprocessing,
-    /// The body.
+    /// The backbone.
     Body,
     /// The feature pyramid, if there is one.
     FeaturePyramid,

@@ -20,7 +20,7 @@ use burn::tensor::{DType, IndexingUpdateOp, Int, Tensor, TensorData};
 ///
 /// # Panics
 ///
-/// If the result has not `R` axes, or where Burn's `gather_nd` panics.
+/// If the result does not have `R` axes, or where Burn's `gather_nd` panics.
 pub fn gather_nd<const D: usize, const I: usize, const R: usize, K: Basic>(
     data: Tensor<D, K>,
     indices: Tensor<I, Int>,

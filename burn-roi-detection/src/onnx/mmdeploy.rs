@@ -14,7 +14,7 @@ config! {
 /// The attributes of `NMSRotated`.
 #[derive(Debug, PartialEq)]
 pub struct NmsRotated {
-    /// A box is suppressed where its IoU with a kept box is above this.
+    /// A box is suppressed if its IoU with a kept box is above this.
     pub iou_threshold: f32,
     /// A box is left out unless its score is above this.
     pub score_threshold: f32,
@@ -45,8 +45,7 @@ blocking_forms! {
 pub fn nms_rotated(boxes: Tensor<3>, scores: Tensor<3>, options: &NmsRotated) -> Tensor<2, Int>;
 }
 
-/// [`nms_rotated`] that awaits the device.
-/// A WebGPU device in a browser can be read in this form only.
+/// Async form of [`nms_rotated`]. Use it on WebGPU in a browser, which cannot block.
 ///
 /// # Errors
 ///

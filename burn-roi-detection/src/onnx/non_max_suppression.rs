@@ -16,7 +16,7 @@ pub struct NonMaxSuppression {
     pub center_point_box: bool = false,
     /// How many boxes are kept at most of each class of each image. Without it, or with a number below 1, none is kept.
     pub max_output_boxes_per_class: i64 = 0,
-    /// A box is suppressed where its IoU with a kept box is above this; 0 to 1.
+    /// A box is suppressed if its IoU with a kept box is above this; 0 to 1.
     pub iou_threshold: f32 = 0.0,
     /// A box is left out unless its score is above this. Without it no box is left out.
     pub score_threshold: Option<f32> = None,
@@ -53,8 +53,7 @@ blocking_forms! {
 pub fn non_max_suppression(boxes: Tensor<3>, scores: Tensor<3>, options: &NonMaxSuppression) -> Tensor<2, Int>;
 }
 
-/// [`non_max_suppression`] that awaits the device.
-/// A WebGPU device in a browser can be read in this form only.
+/// Async form of [`non_max_suppression`]. Use it on WebGPU in a browser, which cannot block.
 ///
 /// # Errors
 ///

@@ -24,7 +24,8 @@ impl CropAndResize {
     /// Crops the regions of each image.
     ///
     /// - `feature_maps`: `[N, C, H, W]`.
-    /// - `rois`: `[N, K, 4, 1]`, boxes `[y1, x1, y2, x2]`: 0 is the centre of the first pixel, and 1 that of the last.
+    /// - `rois`: `[N, K, 4, 1]`, boxes `[y1, x1, y2, x2]`: 0 is the centre of the first pixel, and 1 the centre of the
+    ///   last.
     /// - Returns `[N, K, C, crop_height, crop_width]`.
     ///
     /// ```

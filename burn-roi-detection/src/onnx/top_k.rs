@@ -36,7 +36,7 @@ use burn_roi::internal::{integers, read, wait};
 ///
 /// # Panics
 ///
-/// Where [`try_top_k`] returns an error, with its text.
+/// If [`try_top_k`] returns an error, with its text.
 pub fn top_k<const D: usize, K: Basic>(
     input: Tensor<D, K>,
     k: i64,
@@ -46,7 +46,7 @@ pub fn top_k<const D: usize, K: Basic>(
     or_panic(try_top_k(input, k, axis, largest))
 }
 
-/// [`top_k`] that returns an error instead of panicking.
+/// Fallible form of [`top_k`].
 ///
 /// # Errors
 ///
@@ -60,12 +60,11 @@ pub fn try_top_k<const D: usize, K: Basic>(
     wait("try_top_k", "top_k_async", top_k_async(input, k, axis, largest))
 }
 
-/// [`top_k`] that awaits the device.
-/// A WebGPU device in a browser can be read in this form only.
+/// Async form of [`top_k`]. Use it on WebGPU in a browser, which cannot block.
 ///
 /// # Errors
 ///
-/// Those of [`try_top_k`], except `RoiError::SynchronousRead`.
+/// All errors of [`try_top_k`], except `RoiError::SynchronousRead`.
 pub async fn top_k_async<const D: usize, K: Basic>(
     input: Tensor<D, K>,
     k: i64,

@@ -12,18 +12,18 @@ use burn_roi::AngleConvention;
 use burn_roi::internal::check_memory;
 
 blocking_forms! {
-/// The overlap of each rotated box of `boxes1` with each rotated box of `boxes2`. The semantics are those of
-/// `detectron2.layers.box_iou_rotated`, and of `mmcv.ops.box_iou_rotated` with `aligned=False`.
+/// The overlap of each rotated box of `boxes1` with each rotated box of `boxes2`. Same semantics as
+/// `detectron2.layers.box_iou_rotated`, and as `mmcv.ops.box_iou_rotated` with `aligned=False`.
 ///
 /// - `boxes1`, `boxes2`: `[N, 5]` and `[M, 5]`, each box `[cx, cy, w, h, angle]`: its centre, width and height in the
-///   same unit, and its angle as `convention` has it. Both have the same float dtype.
+///   same unit, and its angle in the unit and direction of `convention`. Both have the same float dtype.
 /// - `convention`: [`AngleConvention::DEGREES_COUNTER_CLOCKWISE`] or [`AngleConvention::RADIANS_CLOCKWISE`], or any
 ///   other.
-/// - `mode`: what the intersection is divided by. detectron2 has [`OverlapMode::Iou`] only.
-/// - Returns `[N, M]`, from 0 to 1. The dtype is f32 for boxes of f16 and bf16, and that of the boxes otherwise.
+/// - `mode`: what the intersection is divided by. detectron2 has only [`OverlapMode::Iou`].
+/// - Returns `[N, M]`, from 0 to 1. The dtype is the boxes' dtype, or f32 for boxes of f16 and bf16.
 ///
-/// The overlap with an empty box is 0. A box is empty where its width or height is not above 0, or its area is below
-/// 1e-14. detectron2 and mmcv take a box whose width and height are both negative as the box of their absolute values.
+/// The overlap with an empty box is 0. A box is empty if its width or height is not above 0, or its area is below
+/// 1e-14. If width and height are both negative, detectron2 and mmcv use their absolute values.
 ///
 /// The boxes are read back to the host, which computes in f64 and rounds each overlap once. The result has no gradient.
 ///
@@ -46,8 +46,7 @@ pub fn box_iou_rotated(
 ) -> Tensor<2>;
 }
 
-/// [`box_iou_rotated`] that awaits the device.
-/// A WebGPU device in a browser can be read in this form only.
+/// Async form of [`box_iou_rotated`]. Use it on WebGPU in a browser, which cannot block.
 ///
 /// # Errors
 ///
@@ -72,7 +71,7 @@ pub async fn box_iou_rotated_async(
 }
 
 blocking_forms! {
-/// The overlap of each rotated box of `boxes1` with the one in the same row of `boxes2`. The semantics are those of
+/// The overlap of each rotated box of `boxes1` with the one in the same row of `boxes2`. Same semantics as
 /// `mmcv.ops.box_iou_rotated` with `aligned=True`.
 ///
 /// - `boxes1`, `boxes2`: `[N, 5]` both.
@@ -80,8 +79,8 @@ blocking_forms! {
 /// - Returns `[N]`, from 0 to 1, in the dtype of [`box_iou_rotated`].
 ///
 /// With [`AngleConvention::RADIANS_CLOCKWISE`] these are the values of `mmcv.ops.diff_iou_rotated_2d`, for its boxes
-/// `[B, N, 5]` as `[B * N, 5]`. That function is differentiable, and this one has no gradient. For an empty pair that
-/// function gives NaN, and this one 0.
+/// `[B, N, 5]` as `[B * N, 5]`. mmcv's function is differentiable, and this one has no gradient. For a pair of empty
+/// boxes mmcv returns NaN, and this function 0.
 ///
 /// ```
 /// use burn::tensor::{Device, Tensor};
@@ -102,13 +101,12 @@ pub fn box_iou_rotated_aligned(
 ) -> Tensor<1>;
 }
 
-/// [`box_iou_rotated_aligned`] that awaits the device.
-/// A WebGPU device in a browser can be read in this form only.
+/// Async form of [`box_iou_rotated_aligned`]. Use it on WebGPU in a browser, which cannot block.
 ///
 /// # Errors
 ///
-/// Those of [`box_iou_rotated_async`], and [`DetectionError::Length`]: `boxes2` has not one row for each row of
-/// `boxes1`.
+/// All errors of [`box_iou_rotated_async`], and [`DetectionError::Length`]: `boxes2` does not have one row for each row
+/// of `boxes1`.
 pub async fn box_iou_rotated_aligned_async(
     boxes1: Tensor<2>,
     boxes2: Tensor<2>,

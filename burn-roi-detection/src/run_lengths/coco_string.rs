@@ -44,7 +44,7 @@ impl RunLengths {
         or_panic(Self::try_from_coco_string(text, size))
     }
 
-    /// [`from_coco_string`](Self::from_coco_string) that returns an error instead of panicking.
+    /// Fallible form of [`from_coco_string`](Self::from_coco_string).
     ///
     /// # Errors
     ///

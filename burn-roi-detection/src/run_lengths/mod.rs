@@ -59,7 +59,7 @@ impl RunLengths {
         or_panic(Self::try_from_counts(counts, size))
     }
 
-    /// [`from_counts`](Self::from_counts) that returns an error instead of panicking.
+    /// Fallible form of [`from_counts`](Self::from_counts).
     ///
     /// # Errors
     ///

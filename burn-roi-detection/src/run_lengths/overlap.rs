@@ -14,7 +14,7 @@ impl RunLengths {
         or_panic(self.try_union(other))
     }
 
-    /// [`union`](Self::union) that returns an error instead of panicking.
+    /// Fallible form of [`union`](Self::union).
     ///
     /// # Errors
     ///
@@ -33,11 +33,11 @@ impl RunLengths {
         }
     }
 
-    /// The IoU with the mask of a truth of the same image: the pixels set in both by those set in either. 0 if no pixel
-    /// is set in both.
+    /// The IoU with a ground-truth mask of the same image: the number of pixels set in both, divided by the number set
+    /// in either. 0 if no pixel is set in both.
     ///
-    /// - `is_crowd`: whether the truth is a crowd. If so, returns the pixels set in both by those of this mask alone,
-    ///   as COCO does.
+    /// - `is_crowd`: whether the ground truth is a crowd. If so, the divisor is the number of pixels of this mask, as
+    ///   COCO does.
     ///
     /// # Panics
     ///
@@ -46,7 +46,7 @@ impl RunLengths {
         or_panic(self.try_iou(truth, is_crowd))
     }
 
-    /// [`iou`](Self::iou) that returns an error instead of panicking.
+    /// Fallible form of [`iou`](Self::iou).
     ///
     /// # Errors
     ///

@@ -16,7 +16,7 @@ const SCALE: i64 = 5;
 const LARGEST: f64 = 1e8;
 
 impl RunLengths {
-    /// The union of polygons, the same pixels as those of pycocotools' `frPyObjects` and `merge`.
+    /// The union of polygons, the same pixels as pycocotools' `frPyObjects` and `merge`.
     ///
     /// - `polygons`: each is `[x1, y1, x2, y2, ...]` in pixels, of at least 3 points. Points may be outside of the
     ///   image, and coordinates are from -1e8 to 1e8. An empty list sets no pixel.
@@ -29,7 +29,7 @@ impl RunLengths {
         or_panic(Self::try_from_polygons(polygons, size))
     }
 
-    /// [`from_polygons`](Self::from_polygons) that returns an error instead of panicking.
+    /// Fallible form of [`from_polygons`](Self::from_polygons).
     ///
     /// # Errors
     ///

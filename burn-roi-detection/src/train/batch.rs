@@ -31,27 +31,27 @@ pub struct GroundTruth {
 }
 
 impl TrainingBatch {
-    /// Resizes samples as the detector of a config does, and their objects with them.
+    /// Resizes samples and their objects as the detector of this config does.
     ///
-    /// - `device`: where the tensors are, with or without autodiff.
+    /// - `device`: the device of the tensors, with or without autodiff.
     ///
     /// # Panics
     ///
-    /// Where [`try_new`](Self::try_new) returns an error, with its text.
+    /// If [`try_new`](Self::try_new) returns an error, with its text.
     pub fn new(samples: &[Sample], config: &DetectorConfig, device: &Device) -> Self {
         or_panic(Self::try_new(samples, config, device))
     }
 
-    /// [`new`](Self::new) that returns an error instead of panicking.
+    /// Fallible form of [`new`](Self::new).
     ///
     /// # Errors
     ///
     /// - `RoiError::NoImages`: there is no sample.
     /// - `RoiError::Option`: a picture has a side of 0.
     /// - `RoiError::Memory`: the pictures do not fit into memory.
-    /// - [`DetectionError::Length`]: a picture has not three bytes for each pixel.
+    /// - [`DetectionError::Length`]: a picture does not have three bytes for each pixel.
     /// - [`DetectionError::Target`]: a label is 0 or not below the number of classes, an object has no mask although
-    ///   the config has a mask head, or not the number of keypoints of its keypoint head.
+    ///   the config has a mask head, or another number of keypoints than the keypoint head.
     pub fn try_new(samples: &[Sample], config: &DetectorConfig, device: &Device) -> Result<Self, DetectionError> {
         if samples.is_empty() {
             return Err(burn_roi::RoiError::NoImages { argument: "samples" }.into());

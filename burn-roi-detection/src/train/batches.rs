@@ -18,7 +18,7 @@ pub struct BatchConfig {
     /// The number of samples of a batch. Above 0.
     pub batch_size: usize,
     /// The number of groups between the aspect ratios 1 and 2. There are as many between 1/2 and 1, one below and one
-    /// above. With 0, the groups are of portraits and of landscapes. At most 1000.
+    /// above. With 0, there are two groups: portraits and landscapes. At most 1000.
     pub aspect_ratio_group_factor: usize = 3,
     /// The seed of the order of the samples.
     pub seed: u64 = 0,
@@ -29,7 +29,7 @@ impl BatchConfig {
     /// The batches of an epoch. Each sample is in one of them. The last batch of a group may be smaller.
     ///
     /// - `sizes`: `[height, width]` of the picture of each sample.
-    /// - `epoch`: the number of the epoch. Each has an order of its own.
+    /// - `epoch`: the index of the epoch. Each epoch has another order.
     /// - Returns the indices of the samples of each batch.
     ///
     /// ```
@@ -44,12 +44,12 @@ impl BatchConfig {
     ///
     /// # Panics
     ///
-    /// Where [`try_epoch`](Self::try_epoch) returns an error, with its text.
+    /// If [`try_epoch`](Self::try_epoch) returns an error, with its text.
     pub fn epoch(&self, sizes: &[[usize; 2]], epoch: usize) -> Vec<Vec<usize>> {
         or_panic(self.try_epoch(sizes, epoch))
     }
 
-    /// [`epoch`](Self::epoch) that returns an error instead of panicking.
+    /// Fallible form of [`epoch`](Self::epoch).
     ///
     /// # Errors
     ///

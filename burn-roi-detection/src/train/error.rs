@@ -14,7 +14,7 @@ pub enum TrainingError {
     /// A part of the detector refused its arguments.
     #[error(transparent)]
     Detection(#[from] DetectionError),
-    /// A loss is NaN or infinite. The weights are those before this step.
+    /// A loss is NaN or infinite. The weights are unchanged by this step.
     #[error("{name} of step {step} is {value}, but must be finite: a lower learning rate may help")]
     NotFinite {
         /// The loss.
@@ -32,7 +32,7 @@ pub enum TrainingError {
         /// What went wrong.
         source: io::Error,
     },
-    /// The checkpoint is damaged, or not of this detector.
+    /// The checkpoint is damaged, or belongs to another detector.
     #[error("the checkpoint {}: {reason}", path.display())]
     Checkpoint {
         /// The file.

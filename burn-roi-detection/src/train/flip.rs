@@ -3,12 +3,11 @@
 use super::sample::{Object, Sample};
 
 impl Sample {
-    /// The mirror image: left and right are exchanged, in the pixels and in all objects. The semantics are those of
+    /// The mirror image: left and right are exchanged, in the pixels and in all objects. Same semantics as
     /// torchvision's `RandomHorizontalFlip` for detection.
     ///
-    /// - `mirrored_keypoints`: for each keypoint of an object the index of the keypoint that it is in the mirror image,
-    ///   such as the right eye's for the left eye. See [`mirrored_keypoints`]. An index without a keypoint is the
-    ///   keypoint itself.
+    /// - `mirrored_keypoints`: for each keypoint, the index of the keypoint that it becomes in the mirror image: the
+    ///   left eye becomes the right eye. See [`mirrored_keypoints`]. A keypoint with an invalid index stays itself.
     ///
     /// ```
     /// use burn_roi_detection::train::{Object, Sample};
@@ -47,7 +46,8 @@ impl Object {
     }
 }
 
-/// For each name of a keypoint the index of the name with `left` and `right` exchanged, or its own if there is none.
+/// For each name of a keypoint, the index of the name with `left` and `right` exchanged, or its own index if there is
+/// no such name.
 ///
 /// ```
 /// use burn_roi_detection::train::mirrored_keypoints;

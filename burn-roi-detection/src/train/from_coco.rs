@@ -14,7 +14,7 @@ impl Sample {
     ///
     /// # Errors
     ///
-    /// Those of [`try_new`](Self::try_new). A mask of another size than the picture's is one of them.
+    /// All errors of [`try_new`](Self::try_new). A mask of another size than the picture's is one of them.
     pub fn try_from_coco(
         dataset: &CocoDataset,
         image_id: i64,

@@ -5,14 +5,14 @@ use burn_roi::config;
 use crate::{BalancedPositiveNegativeSampler, MaskTargets, Matcher, TrainingSamplesConfig};
 
 config! { fields;
-/// How the losses of a detector are computed. The defaults are those of torchvision's detectors.
+/// How the losses of a detector are computed. The defaults match torchvision's detectors.
 #[derive(Debug, PartialEq)]
 pub struct DetectorLossConfig {
     /// [`ProposalConfig::pre_nms_top_n`](crate::ProposalConfig::pre_nms_top_n) while the detector is trained.
     pub pre_nms_top_n: usize = 2000,
     /// [`ProposalConfig::post_nms_top_n`](crate::ProposalConfig::post_nms_top_n) while the detector is trained.
     pub post_nms_top_n: usize = 2000,
-    /// The lowest IoU of an anchor with a ground-truth box that it must find. Finite.
+    /// An anchor whose IoU with a ground-truth box is at least this is positive. Finite.
     pub anchor_fg_iou_threshold: f64 = 0.7,
     /// An anchor whose best IoU is below this is background. Finite and at most `anchor_fg_iou_threshold`.
     pub anchor_bg_iou_threshold: f64 = 0.3,

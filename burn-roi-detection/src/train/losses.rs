@@ -56,15 +56,15 @@ impl DetectorLosses {
 }
 
 blocking_forms! {
-/// The losses of a detector for a batch. The semantics are those of torchvision's detectors in training mode: the
-/// region proposal network and all heads learn together, and no gradient flows through the coordinates of proposals.
+/// The losses of a detector for a batch. Same semantics as torchvision's detectors in training mode: the region
+/// proposal network and all heads learn together, and no gradient flows through the coordinates of proposals.
 ///
 /// - `detector`: the detector, on an autodiff device if the losses are differentiated.
 /// - `batch`: made for the config of `detector`, on its device with or without autodiff.
 /// - `permutation`: the random choice, as in
 ///   [`BalancedPositiveNegativeSampler::forward`](crate::BalancedPositiveNegativeSampler::forward): first of the
 ///   anchors of all images, then of the proposals of all images.
-/// - Returns the losses. If no image has an object, those of boxes, masks and keypoints are 0.
+/// - Returns the losses. If no image has an object, the losses of boxes, masks and keypoints are 0.
 pub fn detector_losses(
     detector: &Detector,
     batch: &TrainingBatch,
@@ -73,19 +73,17 @@ pub fn detector_losses(
 ) -> DetectorLosses;
 }
 
-/// [`detector_losses`] that awaits the device.
-/// A WebGPU device in a browser can be read in this form only.
+/// Async form of [`detector_losses`]. Use it on WebGPU in a browser, which cannot block.
 ///
 /// # Errors
 ///
-/// - [`DetectionError::Length`]: `batch` has not the objects of one picture for each image.
+/// - [`DetectionError::Length`]: `batch` does not have the objects of one picture for each image.
 /// - `RoiError::Option`: an option of `config` is out of its range, or the objects of `batch` have no masks or
 ///   keypoints although `detector` has a head for them.
-/// - Those of the functions that this calls:
+/// - All errors of the functions that this calls:
 ///   [`assign_targets_to_anchors_async`](crate::assign_targets_to_anchors_async), [`rpn_loss_async`],
 ///   [`filter_proposals_async`](crate::filter_proposals_async), [`select_training_samples_async`],
-///   [`try_pool_regions`], [`fastrcnn_loss_async`], [`maskrcnn_loss_async`] and
-///   [`keypointrcnn_loss_async`].
+///   [`try_pool_regions`], [`fastrcnn_loss_async`], [`maskrcnn_loss_async`] and [`keypointrcnn_loss_async`].
 pub async fn detector_losses_async(
     detector: &Detector,
     batch: &TrainingBatch,
@@ -166,7 +164,8 @@ impl Step<'_> {
         try_pool_regions(levels, samples.proposals.clone(), sizes, self.detector.config(), head)
     }
 
-    /// A loss of 0 if there are no samples and the body's last layer, which runs on them, would get an empty tensor.
+    /// A loss of 0 if there are no samples and the backbone's last layer, which runs on them, would get an empty
+    /// tensor.
     fn without_samples(&self, levels: &[Tensor<4>], samples: &TrainingSamples) -> Option<Tensor<1>> {
         let is_empty = samples.proposals.iter().all(|boxes| boxes.dims()[0] == 0);
         let is_on_regions = !self.detector.heads().layer4.is_empty();

@@ -4,13 +4,15 @@ use super::error::TrainingError;
 use crate::models::Detector;
 
 /// A detector for other classes: the weights stay, but the last layers, which have a row for each class, are replaced
-/// by layers with Burn's initial weights. It is torchvision's way to fine-tune a detector.
+/// by layers with Burn's initial weights. torchvision's detectors are fine-tuned in this way.
 ///
-/// - `classes`: the names of all classes, with the background where the detector has it.
+/// - `classes`: the names of all classes, including the background, at the position that
+///   [`DetectorConfig::background`](crate::models::DetectorConfig::background) says: first in torchvision's models,
+///   last in detectron2's.
 ///
 /// # Errors
 ///
-/// Those of [`Detector::try_new`].
+/// All errors of [`Detector::try_new`].
 pub fn with_new_classes(detector: Detector, classes: Vec<String>) -> Result<Detector, TrainingError> {
     let device = detector.device().clone();
     let (mut config, model) = detector.into_parts();
@@ -29,14 +31,14 @@ pub fn with_new_classes(detector: Detector, classes: Vec<String>) -> Result<Dete
     Ok(Detector::try_from_model(config, new, &device)?)
 }
 
-/// A detector for other keypoints: the weights stay. If the number of keypoints is another one, the last layer of the
-/// keypoint head is replaced by one with Burn's initial weights. A detector without a keypoint head stays as it is.
+/// A detector for other keypoints: the weights stay. If the number of keypoints changes, the last layer of the keypoint
+/// head is replaced by one with Burn's initial weights. A detector without a keypoint head stays as it is.
 ///
 /// - `keypoints`: the names of the keypoints.
 ///
 /// # Errors
 ///
-/// Those of [`Detector::try_new`].
+/// All errors of [`Detector::try_new`].
 pub fn with_new_keypoints(detector: Detector, keypoints: Vec<String>) -> Result<Detector, TrainingError> {
     let device = detector.device().clone();
     let (mut config, mut model) = detector.into_parts();

@@ -8,8 +8,8 @@ use std::thread::{self, JoinHandle};
 
 /// Items that several threads make ahead of their use, in the order of their indices.
 ///
-/// The order does not depend on the number of threads, and neither do the items if `make` depends on the index alone.
-/// A panic of `make` is passed on when its item is next.
+/// The order does not depend on the number of threads. The items do not either, if `make` depends only on the index. If
+/// `make` panics, the panic is raised when its item is next.
 ///
 /// ```
 /// use burn_roi_detection::train::Prefetch;
@@ -42,8 +42,8 @@ struct State<T> {
 impl<T: Send + 'static> Prefetch<T> {
     /// Starts threads that make the items of `indices`.
     ///
-    /// - `threads`: how many; 0 counts as 1.
-    /// - `ahead`: the number of items, at most, that are being made or wait to be used; 0 counts as 1.
+    /// - `threads`: the number of threads; 0 counts as 1.
+    /// - `ahead`: the largest number of items that are being made or wait to be used; 0 counts as 1.
     /// - `make`: makes the item of an index.
     pub fn new(
         indices: Range<usize>,

@@ -59,19 +59,19 @@ impl Sample {
     ///
     /// # Panics
     ///
-    /// Where [`try_new`](Self::try_new) returns an error, with its text.
+    /// If [`try_new`](Self::try_new) returns an error, with its text.
     pub fn new(size: [usize; 2], pixels: Vec<u8>, objects: Vec<Object>) -> Self {
         or_panic(Self::try_new(size, pixels, objects))
     }
 
-    /// [`new`](Self::new) that returns an error instead of panicking.
+    /// Fallible form of [`new`](Self::new).
     ///
     /// # Errors
     ///
     /// - `RoiError::Option`: a side of `size` is 0.
-    /// - [`DetectionError::Length`]: `pixels` has not three bytes for each pixel.
+    /// - [`DetectionError::Length`]: `pixels` does not have three bytes for each pixel.
     /// - [`DetectionError::Target`]: the corners of an object are not as [`Object::corners`] says, its label is 0, or
-    ///   its mask has neither no pixels nor all of the picture's. The image is 0.
+    ///   its mask is neither empty nor `H * W` long. The error's `image` is always 0.
     pub fn try_new(size: [usize; 2], pixels: Vec<u8>, objects: Vec<Object>) -> Result<Self, DetectionError> {
         let [height, width] = size;
         if size.contains(&0) {

@@ -29,9 +29,9 @@ pub struct LearningRateSchedule {
     pub warmup_steps: usize = 0,
     /// The rate of the first of these steps, relative to the peak: from 0 to 1.
     pub warmup_factor: f64 = 0.001,
-    /// The steps, counted from 0, from which on the rate is multiplied by `gamma` once more.
+    /// The steps, counted from 0, at which the rate is multiplied by `gamma`.
     pub milestones: Vec<usize> = Vec::new(),
-    /// What the rate is multiplied by at each milestone. Finite, 0 or above.
+    /// The factor of the rate at each milestone. Finite, 0 or above.
     pub gamma: f64 = 0.1,
 }
 }

@@ -23,20 +23,20 @@ use crate::random::SplitMix64;
 use crate::{arguments, random_permutations};
 
 config! { fields;
-/// How a [`Trainer`] trains. The defaults are those of torchvision's reference training.
+/// How a [`Trainer`] trains. The defaults match torchvision's reference training.
 #[derive(Debug, PartialEq)]
 pub struct TrainerConfig {
     /// The learning rate of each step.
     pub learning_rate: LearningRateSchedule,
-    /// The momentum of SGD. From 0 to 1; 0 is none.
+    /// The momentum of SGD. From 0 to 1; 0 for no momentum.
     pub momentum: f64 = 0.9,
-    /// What each step adds to a gradient, relative to the weight. Finite, 0 or above.
+    /// The factor of the weight that each step adds to its gradient. Finite, 0 or above.
     pub weight_decay: f64 = 1e-4,
-    /// The norm of all gradients together that is not exceeded. Above 0.
+    /// The largest norm of all gradients together. Above 0. `None`: no limit.
     pub max_gradient_norm: Option<f64> = None,
-    /// The number of the body's first stages that are not trained; torchvision's fine-tuning freezes 2. Of a ResNet the
-    /// first stage is the stem, and each layer is one. Of a MobileNetV3 the first is the stem, each block is one, and
-    /// so is the last convolution. A number above that of all stages freezes all.
+    /// How many of the backbone's stages stay frozen, counted from the input; torchvision's fine-tuning freezes 2. A
+    /// ResNet has five stages: the stem and four layers. The stages of a MobileNetV3 are the stem, each block, and the
+    /// last convolution. A larger number freezes all.
     pub frozen_stages: usize = 2,
     /// How the losses are computed.
     pub losses: DetectorLossConfig = DetectorLossConfig::new(),
@@ -47,8 +47,8 @@ pub struct TrainerConfig {
 
 /// Trains a detector by stochastic gradient descent with momentum.
 ///
-/// A run that was interrupted goes on from a checkpoint, and ends with the weights of a run that was not: all random
-/// choices come from the seed and the number of the step.
+/// An interrupted run that continues from a checkpoint ends with the same weights as an uninterrupted run: all random
+/// choices come from the seed and the index of the step.
 ///
 /// ```
 /// use burn::tensor::Device;
@@ -93,7 +93,7 @@ pub struct TrainingStep {
     pub learning_rate: f64,
     /// Each loss before the step, under torchvision's name.
     pub losses: Vec<(&'static str, f32)>,
-    /// The norm of all gradients together before it was limited. It is computed only if it is limited.
+    /// The norm of all gradients together before it was limited. `None` if there is no limit.
     pub gradient_norm: Option<f64>,
 }
 
@@ -105,11 +105,11 @@ impl TrainingStep {
 }
 
 impl Trainer {
-    /// A trainer of a detector, which is on a device without autodiff.
+    /// A trainer of a detector that is on a device without autodiff.
     ///
     /// # Errors
     ///
-    /// `RoiError::Option`: an option of `config` is out of its range. Those of `losses` are checked by each step.
+    /// `RoiError::Option`: an option of `config` is out of its range. Each step checks the options of `losses`.
     pub fn try_new(detector: Detector, config: TrainerConfig) -> Result<Self, TrainingError> {
         check(&config)?;
         let device = detector.device().clone().autodiff();
@@ -135,28 +135,33 @@ impl Trainer {
     }
 
     /// The detector with its weights so far, on the device without autodiff.
+    ///
+    /// # Errors
+    ///
+    /// All errors of [`Detector::try_new`]. For the config of a trainer, which was checked, there are none.
     pub fn detector(&self) -> Result<Detector, TrainingError> {
         let device = self.detector.device().clone().inner();
         let (config, model) = (self.detector.config().clone(), self.detector.model().valid());
         Ok(Detector::try_from_model(config, model, &device)?)
     }
 
-    /// Takes a step. The anchors and proposals are drawn by the seed and the number of the step.
+    /// Takes a step. The seed and the index of the step decide which anchors and proposals are drawn.
     ///
     /// # Errors
     ///
     /// - [`TrainingError::NotFinite`]: a loss is NaN or infinite.
-    /// - Those of [`detector_losses_async`](super::detector_losses_async).
+    /// - All errors of [`detector_losses_async`](super::detector_losses_async).
     pub fn step(&mut self, batch: &TrainingBatch) -> Result<TrainingStep, TrainingError> {
         let seed = SplitMix64::of(&[self.config.seed, self.step as u64]).next();
         self.step_with(batch, &mut random_permutations(seed))
     }
 
-    /// [`step`](Self::step) with a random choice of its own, as [`detector_losses`](super::detector_losses()) takes it.
+    /// Like [`step`](Self::step), with a random choice that you pass, as to
+    /// [`detector_losses`](super::detector_losses()).
     ///
     /// # Errors
     ///
-    /// Those of [`step`](Self::step).
+    /// All errors of [`step`](Self::step).
     pub fn step_with(
         &mut self,
         batch: &TrainingBatch,
@@ -203,13 +208,13 @@ impl Trainer {
         checkpoint.write(path)
     }
 
-    /// Goes on from a file that [`save`](Self::save) wrote for the same detector and options.
+    /// Continues from a file that [`save`](Self::save) wrote for the same detector and options.
     ///
     /// # Errors
     ///
     /// - [`TrainingError::File`]: the file can't be read.
-    /// - [`TrainingError::Checkpoint`]: it is damaged, or its weights are not those of this detector. Then the trainer
-    ///   stays as it is.
+    /// - [`TrainingError::Checkpoint`]: it is damaged, or its weights do not fit this detector. Then the trainer stays
+    ///   as it is.
     pub fn load(&mut self, path: impl AsRef<Path>) -> Result<(), TrainingError> {
         let path = path.as_ref();
         let checkpoint = Checkpoint::read(path)?;

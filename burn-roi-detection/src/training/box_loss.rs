@@ -11,8 +11,8 @@ use crate::error::DetectionError;
 use crate::forms::blocking_forms;
 
 blocking_forms! {
-/// The losses of a box head: how wrong its classes and its boxes are. The semantics are those of torchvision's
-/// `fastrcnn_loss` (`torchvision.models.detection.roi_heads`).
+/// The losses of a box head: how wrong its classes and its boxes are. Same semantics as torchvision's `fastrcnn_loss`
+/// (`torchvision.models.detection.roi_heads`).
 ///
 /// - The classification loss is the mean of the cross entropy between the logits and the labels.
 /// - The box loss is the smooth L1 loss with a beta of 1 / 9 between the box deltas of the label's class and their
@@ -31,7 +31,7 @@ blocking_forms! {
 /// - `regression_targets`: for each image i `[Kᵢ, 4]`, the box deltas that the head must learn, in the dtype of
 ///   `box_regression`. They are not read for background.
 /// - Returns the classification loss and the box loss, each `[1]`: the first in the dtype of `class_logits`, the second
-///   in that of `box_regression`.
+///   in the dtype of `box_regression`.
 ///
 /// On an autodiff device the losses have gradients for `class_logits` and `box_regression`. The targets are constants,
 /// on the same device with or without autodiff. The labels are read back to the host.
@@ -60,18 +60,17 @@ pub fn fastrcnn_loss(
 ) -> (Tensor<1>, Tensor<1>);
 }
 
-/// [`fastrcnn_loss`] that awaits the device.
-/// A WebGPU device in a browser can be read in this form only.
+/// Async form of [`fastrcnn_loss`]. Use it on WebGPU in a browser, which cannot block.
 ///
 /// # Errors
 ///
 /// - `RoiError::Shape`: `box_regression` is neither `[K, 4 * classes]` nor `[K, 4]`, or an element of
 ///   `regression_targets` is not `[Kᵢ, 4]`.
-/// - [`DetectionError::Length`]: `box_regression` or `labels` has not as many rows as `class_logits`, or
-///   `regression_targets` has not as many images as `labels` or not as many rows in one of them.
+/// - [`DetectionError::Length`]: `box_regression` or `labels` does not have as many rows as `class_logits`, or
+///   `regression_targets` does not have as many images as `labels` or not as many rows in one of them.
 /// - `RoiError::Device`: a tensor is on another device than `class_logits`.
 /// - `RoiError::DType`: an element of `regression_targets` has another dtype than `box_regression`.
-/// - [`DetectionError::Label`]: a label is below 0 or not below `classes`. Its row is that of `class_logits`.
+/// - [`DetectionError::Label`]: a label is below 0 or not below `classes`. The row is counted in `class_logits`.
 pub async fn fastrcnn_loss_async(
     class_logits: Tensor<2>,
     box_regression: Tensor<2>,

@@ -10,8 +10,8 @@ use crate::error::DetectionError;
 use crate::forms::blocking_forms;
 
 blocking_forms! {
-/// The loss of a keypoint head: how wrong its heatmaps are. The semantics are those of torchvision's
-/// `keypointrcnn_loss` (`torchvision.models.detection.roi_heads`).
+/// The loss of a keypoint head: how wrong its heatmaps are. Same semantics as torchvision's `keypointrcnn_loss`
+/// (`torchvision.models.detection.roi_heads`).
 ///
 /// It is the mean of the cross entropy between the pixels of each heatmap and the pixel that its keypoint lies in, by
 /// [`keypoints_to_heatmap`](super::keypoints_to_heatmap()). Keypoints that are not visible or not in their proposal do
@@ -20,12 +20,11 @@ blocking_forms! {
 /// - `keypoint_logits`: `[K, P, M, M]`, the output of a keypoint head for P keypoints of the K proposals of all images,
 ///   of any float dtype. M is at most 32767.
 /// - `proposals`: for each image i the proposals that are not background, `[Kᵢ, 4]`, as
-///   [`TrainingSamples::positive`](super::TrainingSamples::positive) gives them: each `[x1, y1, x2, y2]` in pixels of
+///   [`TrainingSamples::positive`](super::TrainingSamples::positive) returns them: each `[x1, y1, x2, y2]` in pixels of
 ///   the image, of any float dtype. The sum of all Kᵢ is K.
 /// - `gt_keypoints`: for each image `[G, P, 3]`: the keypoints `[x, y, visibility]` of each ground-truth object in
 ///   pixels of the image, in the dtype of `proposals`. A keypoint is visible if its visibility is above 0.
-/// - `keypoint_matched_idxs`: for each image i `[Kᵢ]`, the row of the ground truth that each proposal goes with, of any
-///   integer dtype.
+/// - `keypoint_matched_idxs`: for each image i `[Kᵢ]`, the row of each proposal's ground truth, of any integer dtype.
 /// - Returns the loss, `[1]`, in the dtype of `keypoint_logits`.
 ///
 /// On an autodiff device the loss has a gradient for `keypoint_logits`. All others are constants, on the same device
@@ -57,16 +56,15 @@ pub fn keypointrcnn_loss(
 ) -> Tensor<1>;
 }
 
-/// [`keypointrcnn_loss`] that awaits the device.
-/// A WebGPU device in a browser can be read in this form only.
+/// Async form of [`keypointrcnn_loss`]. Use it on WebGPU in a browser, which cannot block.
 ///
 /// # Errors
 ///
 /// - `RoiError::Shape`: `keypoint_logits` is not `[K, P, M, M]` with M above 0, an element of `proposals` is not
 ///   `[Kᵢ, 4]`, or one of `gt_keypoints` is not `[G, P, 3]` with the P of `keypoint_logits`.
-/// - [`DetectionError::Length`]: `proposals` has not as many rows as `keypoint_logits`; `gt_keypoints` or
-///   `keypoint_matched_idxs` has not one tensor for each image; or an element of `keypoint_matched_idxs` has not one
-///   row for each proposal.
+/// - [`DetectionError::Length`]: `proposals` does not have as many rows as `keypoint_logits`; `gt_keypoints` or
+///   `keypoint_matched_idxs` does not have one tensor for each image; or an element of `keypoint_matched_idxs` does not
+///   have one row for each proposal.
 /// - `RoiError::Device`: a tensor is on another device than `keypoint_logits`.
 /// - `RoiError::DType`: an element of `gt_keypoints` has another dtype than the proposals of its image.
 /// - [`DetectionError::Target`]: a proposal is not finite, a visible keypoint is not finite, a visibility is NaN, or an

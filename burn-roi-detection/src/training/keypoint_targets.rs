@@ -12,8 +12,8 @@ use burn_roi::MAXIMUM_OUTPUT_SIZE;
 pub(super) type Keypoint = [f64; 3];
 
 blocking_forms! {
-/// Finds the pixel of a heatmap that each keypoint lies in, for heatmaps that cover a box each. The semantics are those
-/// of torchvision's `keypoints_to_heatmap` (`torchvision.models.detection.roi_heads`).
+/// Finds the pixel of a heatmap that each keypoint lies in, for heatmaps that cover a box each. Same semantics as
+/// torchvision's `keypoints_to_heatmap` (`torchvision.models.detection.roi_heads`).
 ///
 /// A keypoint exactly at `x2` or `y2` of its box lies in the last column or row.
 ///
@@ -47,13 +47,12 @@ pub fn keypoints_to_heatmap(
 ) -> (Tensor<2, Int>, Tensor<2, Bool>);
 }
 
-/// [`keypoints_to_heatmap`] that awaits the device.
-/// A WebGPU device in a browser can be read in this form only.
+/// Async form of [`keypoints_to_heatmap`]. Use it on WebGPU in a browser, which cannot block.
 ///
 /// # Errors
 ///
 /// - `RoiError::Shape`: `keypoints` is not `[K, P, 3]`, or `rois` is not `[K, 4]`.
-/// - [`DetectionError::Length`]: `keypoints` has not as many rows as `rois`.
+/// - [`DetectionError::Length`]: `keypoints` does not have as many rows as `rois`.
 /// - `RoiError::Device`, `RoiError::DType`: `rois` differs from `keypoints`.
 /// - `RoiError::Option`: `heatmap_size` is 0 or above 32767.
 /// - [`DetectionError::Target`]: a box is not finite, a visible keypoint is not finite, or a visibility is NaN. The

@@ -12,7 +12,7 @@ use crate::error::DetectionError;
 use crate::forms::blocking_forms;
 
 blocking_forms! {
-/// The loss of a mask head: how wrong its masks are. The semantics are those of torchvision's `maskrcnn_loss`
+/// The loss of a mask head: how wrong its masks are. Same semantics as torchvision's `maskrcnn_loss`
 /// (`torchvision.models.detection.roi_heads`).
 ///
 /// It is the mean of the binary cross entropy between the mask logits of each proposal's class and its ground-truth
@@ -22,14 +22,13 @@ blocking_forms! {
 /// - `mask_logits`: `[K, classes, M, M]`, the output of a mask head for the K proposals of all images, of any float
 ///   dtype. M is at most 32767.
 /// - `proposals`: for each image i the proposals that are not background, `[Kᵢ, 4]`, as
-///   [`TrainingSamples::positive`](super::TrainingSamples::positive) gives them: each `[x1, y1, x2, y2]` in pixels of
+///   [`TrainingSamples::positive`](super::TrainingSamples::positive) returns them: each `[x1, y1, x2, y2]` in pixels of
 ///   the image, of a float dtype that [`roi_align`](burn_roi::roi_align()) takes. The sum of all Kᵢ is K.
 /// - `gt_masks`: for each image `[G, H, W]`: the mask of each ground-truth object in the whole image, 1 inside and 0
 ///   outside, of any float dtype.
 /// - `gt_labels`: for each image `[G]`, the class of each ground-truth object, from 1 to `classes - 1`, of any integer
 ///   dtype.
-/// - `mask_matched_idxs`: for each image i `[Kᵢ]`, the row of the ground truth that each proposal goes with, of any
-///   integer dtype.
+/// - `mask_matched_idxs`: for each image i `[Kᵢ]`, the row of each proposal's ground truth, of any integer dtype.
 /// - `targets`: how the masks are cropped, by default as in torchvision.
 /// - Returns the loss, `[1]`, in the dtype of `mask_logits`.
 ///
@@ -65,16 +64,15 @@ pub fn maskrcnn_loss(
 ) -> Tensor<1>;
 }
 
-/// [`maskrcnn_loss`] that awaits the device.
-/// A WebGPU device in a browser can be read in this form only.
+/// Async form of [`maskrcnn_loss`]. Use it on WebGPU in a browser, which cannot block.
 ///
 /// # Errors
 ///
 /// - `RoiError::Shape`: `mask_logits` is not `[K, classes, M, M]` with M above 0, an element of `proposals` is not
 ///   `[Kᵢ, 4]`, or one of `gt_masks` has no pixels.
-/// - [`DetectionError::Length`]: `proposals` has not as many rows as `mask_logits`; `gt_masks`, `gt_labels` or
-///   `mask_matched_idxs` has not one tensor for each image; or an element of the last two not one row for each mask
-///   or proposal.
+/// - [`DetectionError::Length`]: `proposals` does not have as many rows as `mask_logits`; `gt_masks`, `gt_labels` or
+///   `mask_matched_idxs` does not have one tensor for each image; or an element of the last two not one row for each
+///   mask or proposal.
 /// - `RoiError::Device`: a tensor is on another device than `mask_logits`.
 /// - `RoiError::DType`: the elements of `proposals` have different dtypes, or one that the device can't pool.
 /// - [`DetectionError::Target`]: a proposal is not finite, an index names no mask, or a label is not from 1 to `classes

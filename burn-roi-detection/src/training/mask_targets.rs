@@ -12,7 +12,7 @@ use burn_roi::config;
 use burn_roi::{RoiAlignConfig, Rois, try_roi_align};
 
 blocking_forms! {
-/// Crops each proposal from its ground-truth mask, at a size of M x M. The semantics are those of torchvision's
+/// Crops each proposal from its ground-truth mask, at a size of M x M. Same semantics as torchvision's
 /// `project_masks_on_boxes` (`torchvision.models.detection.roi_heads`), for all images in one tensor.
 ///
 /// This is [`roi_align`](burn_roi::roi_align()) with a spatial scale of 1 and an adaptive number of samples.
@@ -21,10 +21,9 @@ blocking_forms! {
 ///   outside, of any float dtype.
 /// - `proposals`: for each image i `[Kᵢ, 4]`, each `[x1, y1, x2, y2]` in pixels of the image, of a float dtype that
 ///   [`roi_align`](burn_roi::roi_align()) takes. It is the same for all images, and the sum of all Kᵢ is K.
-/// - `mask_matched_idxs`: for each image i `[Kᵢ]`, the row of the ground truth that each proposal goes with, of any
-///   integer dtype.
+/// - `mask_matched_idxs`: for each image i `[Kᵢ]`, the row of each proposal's ground truth, of any integer dtype.
 /// - `discretization_size`: M, the height and width of the result, 1 to 32767.
-/// - `targets`: torchvision's choices by default, or those of other frameworks.
+/// - `targets`: torchvision's choices by default; other frameworks' are options.
 /// - Returns `[K, M, M]`, from 0 to 1, in the dtype of `proposals`.
 ///
 /// Proposals and indices are read back to the host. The result is on the inner device if the proposals are on an
@@ -54,15 +53,14 @@ pub fn project_masks_on_boxes(
 ) -> Tensor<3>;
 }
 
-/// [`project_masks_on_boxes`] that awaits the device.
-/// A WebGPU device in a browser can be read in this form only.
+/// Async form of [`project_masks_on_boxes`]. Use it on WebGPU in a browser, which cannot block.
 ///
 /// # Errors
 ///
 /// - `RoiError::NoImages`: `proposals` is an empty list.
 /// - `RoiError::Option`: `discretization_size` is 0 or above 32767.
-/// - [`DetectionError::Length`]: `gt_masks` or `mask_matched_idxs` has not one tensor for each image, or an element
-///   of `mask_matched_idxs` not one index for each proposal.
+/// - [`DetectionError::Length`]: `gt_masks` or `mask_matched_idxs` does not have one tensor for each image, or an
+///   element of `mask_matched_idxs` not one index for each proposal.
 /// - `RoiError::Shape`: an element of `proposals` is not `[Kᵢ, 4]`, or one of `gt_masks` has no pixels.
 /// - `RoiError::Device`: a tensor is on another device than the proposals of the first image.
 /// - `RoiError::DType`: the elements of `proposals` have different dtypes, or one that the device can't pool.

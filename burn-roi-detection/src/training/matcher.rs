@@ -6,15 +6,15 @@ use crate::arguments;
 use crate::error::DetectionError;
 use burn_roi::internal::or_panic;
 
-/// Matches each of N predictions, which are proposals or anchors, with one of M ground-truth boxes or with none. The
-/// semantics are those of torchvision's `Matcher` (`torchvision.models.detection._utils`).
+/// Matches each of N predictions, which are proposals or anchors, with one of M ground-truth boxes or with none. Same
+/// semantics as torchvision's `Matcher` (`torchvision.models.detection._utils`).
 ///
 /// Each prediction is compared with the ground truth for which its quality, usually the IoU, is the highest. Of equal
 /// qualities the first ground truth is taken.
 ///
 /// - A quality of at least `high_threshold` is a match.
-/// - One below `low_threshold` is none, and the prediction is background.
-/// - One between the thresholds is none, and the prediction is ignored in training.
+/// - If the quality is below `low_threshold`, the prediction is background.
+/// - If the quality is between the thresholds, the prediction is ignored in training.
 ///
 /// ```
 /// use burn::tensor::{Device, Tensor};
@@ -32,10 +32,10 @@ pub struct Matcher {
     pub high_threshold: f64,
     /// A prediction whose best quality is below this is background. Finite and at most `high_threshold`.
     pub low_threshold: f64,
-    /// Whether the predictions that suit a ground-truth box best are matched in any case, so that no ground truth is
-    /// left out. These are all predictions with the highest quality of that box. Each is matched with the ground truth
-    /// for which its own quality is the highest. Off in [`Matcher::new`], and on in torchvision's region proposal
-    /// network.
+    /// Whether the best predictions for each ground-truth box are matched even below the thresholds, so that no ground
+    /// truth is left out. The best predictions are all with the highest quality for that box. Each is matched with the
+    /// ground truth for which its own quality is the highest. Off in [`Matcher::new`], and on in torchvision's region
+    /// proposal network.
     pub allow_low_quality_matches: bool,
 }
 
@@ -67,21 +67,21 @@ impl Matcher {
     /// The match of each prediction.
     ///
     /// - `match_quality_matrix`: `[M, N]`: the quality of each ground truth with each prediction, such as
-    ///   [`box_iou`](super::super::box_iou) gives, of any float dtype.
+    ///   [`box_iou`](super::super::box_iou) returns, of any float dtype.
     /// - Returns `[N]`: the row of the matched ground truth, or -1 or -2, in the device's integer dtype.
     ///
     /// Nothing is read back to the host. Without ground truth every prediction is background; torchvision raises an
-    /// error. A quality that is NaN is no match; torchvision makes it one. The result is on the inner device if the
-    /// matrix is on an autodiff device.
+    /// error. A quality that is NaN is no match here, and a match in torchvision. The result is on the inner device if
+    /// the matrix is on an autodiff device.
     ///
     /// # Panics
     ///
-    /// Where [`try_forward`](Matcher::try_forward) returns an error, with its text.
+    /// If [`try_forward`](Matcher::try_forward) returns an error, with its text.
     pub fn forward(&self, match_quality_matrix: Tensor<2>) -> Tensor<1, Int> {
         or_panic(self.try_forward(match_quality_matrix))
     }
 
-    /// [`forward`](Matcher::forward) that returns an error instead of panicking.
+    /// Fallible form of [`forward`](Matcher::forward).
     ///
     /// # Errors
     ///

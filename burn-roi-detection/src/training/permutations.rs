@@ -2,10 +2,10 @@
 
 use crate::random::SplitMix64;
 
-/// Random orders of 0 to n - 1 for a given n: what the functions that sample take as `permutation`.
+/// Random orders of 0 to n - 1 for a given n, for the argument `permutation` of functions that sample.
 ///
-/// The same seed gives the same orders on every platform. They are not those of torch's generator. To repeat a run of
-/// torchvision, give the function a closure that returns what `torch.randperm` returned there.
+/// The same seed returns the same orders on every platform. They differ from torch's generator. To repeat a run of
+/// torchvision, pass a closure that returns what `torch.randperm` returned there.
 ///
 /// ```
 /// use burn_roi_detection::random_permutations;

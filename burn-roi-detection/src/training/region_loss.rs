@@ -11,10 +11,10 @@ use crate::error::DetectionError;
 use crate::forms::blocking_forms;
 
 blocking_forms! {
-/// The losses of a region proposal network: how wrong the objectness and the box deltas of its anchors are. The
-/// semantics are those of torchvision's `RegionProposalNetwork.compute_loss`.
+/// The losses of a region proposal network: how wrong the objectness and the box deltas of its anchors are. Same
+/// semantics as torchvision's `RegionProposalNetwork.compute_loss`.
 ///
-/// The sampler draws anchors of each image. The losses are computed from those of all images:
+/// The sampler draws anchors of each image. The losses are computed from the drawn anchors of all images:
 ///
 /// - The objectness loss is the mean of the binary cross entropy between the logits and the labels.
 /// - The box loss is the smooth L1 loss with a beta of 1 / 9 between the box deltas and their targets. It is summed
@@ -26,14 +26,14 @@ blocking_forms! {
 /// - `objectness`: `[N, A]`: for each of N images the logits of its A anchors, of any float dtype.
 /// - `pred_bbox_deltas`: `[N, A, 4]`: the box deltas `[dx, dy, dw, dh]`, of any float dtype.
 /// - `labels`: for each image `[A]`: 1 for an object, 0 for background, -1 for an anchor that is ignored, as
-///   [`assign_targets_to_anchors`](super::assign_targets_to_anchors()) gives them, of any integer dtype.
+///   [`assign_targets_to_anchors`](super::assign_targets_to_anchors()) returns them, of any integer dtype.
 /// - `regression_targets`: for each image `[A, 4]`, the box deltas that the network must learn, in the dtype of
-///   `pred_bbox_deltas`: what [`BoxCoder::encode`](super::super::BoxCoder::encode) gives for the matched ground-truth
+///   `pred_bbox_deltas`: what [`BoxCoder::encode`](super::super::BoxCoder::encode) returns for the matched ground-truth
 ///   boxes and the anchors, with weights of 1. They are not read for anchors with a label of 0 or -1.
 /// - `sampler`: torchvision's is `BalancedPositiveNegativeSampler::new(256, 0.5)`.
 /// - `permutation`: the random choice, as in [`BalancedPositiveNegativeSampler::forward`].
 /// - Returns the objectness loss and the box loss, each `[1]`: the first in the dtype of `objectness`, the second in
-///   that of `pred_bbox_deltas`.
+///   the dtype of `pred_bbox_deltas`.
 ///
 /// On an autodiff device the losses have gradients for `objectness` and `pred_bbox_deltas`. The targets are constants,
 /// on the same device with or without autodiff. The labels are read back to the host.
@@ -72,14 +72,13 @@ pub fn rpn_loss(
 ) -> (Tensor<1>, Tensor<1>);
 }
 
-/// [`rpn_loss`] that awaits the device.
-/// A WebGPU device in a browser can be read in this form only.
+/// Async form of [`rpn_loss`]. Use it on WebGPU in a browser, which cannot block.
 ///
 /// # Errors
 ///
 /// - `RoiError::Shape`: `pred_bbox_deltas` is not `[N, A, 4]`, or an element of `regression_targets` is not `[A, 4]`.
-/// - [`DetectionError::Length`]: `labels` or `regression_targets` has not one tensor for each image, or one of these
-///   tensors not one row for each anchor.
+/// - [`DetectionError::Length`]: `labels` or `regression_targets` does not have one tensor for each image, or one of
+///   these tensors not one row for each anchor.
 /// - `RoiError::Device`: a tensor is on another device than `objectness`.
 /// - `RoiError::DType`: an element of `regression_targets` has another dtype than `pred_bbox_deltas`.
 /// - [`DetectionError::Target`]: a label is not -1, 0 or 1.

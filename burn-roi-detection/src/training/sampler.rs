@@ -8,8 +8,8 @@ use crate::arguments;
 use crate::error::DetectionError;
 use crate::forms::blocking_forms;
 
-/// Draws a fixed number of proposals or anchors of each image, with at most a fixed fraction of positive ones. The
-/// semantics are those of torchvision's `BalancedPositiveNegativeSampler` (`torchvision.models.detection._utils`).
+/// Draws a fixed number of proposals or anchors of each image, with at most a fixed fraction of positive ones. Same
+/// semantics as torchvision's `BalancedPositiveNegativeSampler` (`torchvision.models.detection._utils`).
 ///
 /// If there are too few positive ones, negative ones take their place. If there are too few of both, fewer are drawn.
 ///
@@ -49,10 +49,10 @@ impl BalancedPositiveNegativeSampler {
     /// - `labels`: for each image `[K]`, of any integer dtype: 1 and above are positive, 0 is negative, and what is
     ///   below 0 is never drawn.
     /// - `permutation`: for a number n, the indices 0 to n - 1 in a random order, such as
-    ///   [`random_permutations`](super::random_permutations()) gives. For each image in turn it is called with the
-    ///   number of positive labels and then with that of negative ones. The first ones of the order are drawn.
-    /// - Returns for each image the indices of the positive samples, and for each image those of the negative ones.
-    ///   Both ascend and have the device's integer dtype. torchvision returns masks with 1 at these indices.
+    ///   [`random_permutations`](super::random_permutations()) returns. For each image in turn it is called with the
+    ///   number of positive labels and then with the number of negative labels. The first indices are drawn.
+    /// - Returns for each image the indices of the positive samples, and for each image the indices of the negative
+    ///   samples. Both ascend and have the device's integer dtype. torchvision returns masks with 1 at these indices.
     ///
     /// The labels are read back to the host.
     pub fn forward(
@@ -62,8 +62,8 @@ impl BalancedPositiveNegativeSampler {
     ) -> (IntsOfImages, IntsOfImages);
     }
 
-    /// [`forward`](BalancedPositiveNegativeSampler::forward) that awaits the device.
-    /// A WebGPU device in a browser can be read in this form only.
+    /// Async form of [`forward`](BalancedPositiveNegativeSampler::forward). Use it on WebGPU in a browser, which cannot
+    /// block.
     ///
     /// # Errors
     ///

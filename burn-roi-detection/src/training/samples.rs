@@ -14,7 +14,7 @@ use crate::forms::blocking_forms;
 use burn_roi::config;
 
 config! { fields;
-/// Options of [`select_training_samples`]; the defaults are those of torchvision's detectors.
+/// Options of [`select_training_samples`]; the defaults match torchvision's detectors.
 #[derive(Debug, PartialEq)]
 pub struct TrainingSamplesConfig {
     /// The lowest IoU with a ground-truth box of a positive sample: the `high_threshold` of [`Matcher`]. Finite.
@@ -36,7 +36,7 @@ pub struct TrainingSamplesConfig {
 pub struct TrainingSamples {
     /// `[S, 4]`: `[x1, y1, x2, y2]` in pixels.
     pub proposals: Vec<Tensor<2>>,
-    /// `[S]`: the row of the matched ground-truth box, or 0 where there is none.
+    /// `[S]`: the row of the matched ground-truth box, or 0 if there is none.
     pub matched_idxs: Vec<Tensor<1, Int>>,
     /// `[S]`: the class, 0 for background.
     pub labels: Vec<Tensor<1, Int>>,
@@ -53,8 +53,7 @@ impl TrainingSamples {
     pub fn positive(&self) -> Self;
     }
 
-    /// [`positive`](TrainingSamples::positive) that awaits the device.
-    /// A WebGPU device in a browser can be read in this form only.
+    /// Async form of [`positive`](TrainingSamples::positive). Use it on WebGPU in a browser, which cannot block.
     ///
     /// # Errors
     ///
@@ -75,16 +74,16 @@ impl TrainingSamples {
 }
 
 blocking_forms! {
-/// Chooses the proposals that the heads are trained on. The semantics are those of torchvision's
+/// Chooses the proposals that the heads are trained on. Same semantics as torchvision's
 /// `RoIHeads.select_training_samples`.
 ///
 /// For each image the steps are:
 ///
 /// 1. The ground-truth boxes are appended to the proposals.
-/// 2. [`assign_targets_to_proposals`](super::assign_targets_to_proposals()) gives each proposal a ground-truth box and
-///    a label.
+/// 2. [`assign_targets_to_proposals`](super::assign_targets_to_proposals()) assigns a ground-truth box and a label to
+///    each proposal.
 /// 3. [`BalancedPositiveNegativeSampler`] draws the samples.
-/// 4. [`BoxCoder::encode`] gives the box deltas that the box head must learn.
+/// 4. [`BoxCoder::encode`] computes the box deltas that the box head must learn.
 ///
 /// Arguments and result:
 ///
@@ -124,8 +123,7 @@ pub fn select_training_samples(
 ) -> TrainingSamples;
 }
 
-/// [`select_training_samples`] that awaits the device.
-/// A WebGPU device in a browser can be read in this form only.
+/// Async form of [`select_training_samples`]. Use it on WebGPU in a browser, which cannot block.
 ///
 /// # Errors
 ///

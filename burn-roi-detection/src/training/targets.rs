@@ -15,7 +15,7 @@ use crate::forms::blocking_forms;
 const IGNORED: i64 = -1;
 
 blocking_forms! {
-/// The ground truth and the label of each proposal. The semantics are those of torchvision's
+/// The ground truth and the label of each proposal. Same semantics as torchvision's
 /// `RoIHeads.assign_targets_to_proposals`.
 ///
 /// - `proposals`: for each image `[K, 4]`, each `[x1, y1, x2, y2]` in pixels of the image, of any float dtype.
@@ -24,7 +24,7 @@ blocking_forms! {
 /// - `gt_labels`: for each image `[G]`, the class of each ground-truth box, 1 and above, of any integer dtype.
 /// - `matcher`: decides by the IoU. torchvision's is `Matcher::new(0.5, 0.5)`.
 /// - Returns for each image two tensors `[K]` of the device's integer dtype. The first has the row of the matched
-///   ground-truth box, or 0 where there is none. The second has its class, or 0 for background, or -1 for a proposal
+///   ground-truth box, or 0 if there is none. The second has its class, or 0 for background, or -1 for a proposal
 ///   between the thresholds, which is ignored.
 ///
 /// The ground truth is read back to the host and checked. The results are on the inner device if the boxes are on an
@@ -54,15 +54,14 @@ pub fn assign_targets_to_proposals(
 ) -> (IntsOfImages, IntsOfImages);
 }
 
-/// [`assign_targets_to_proposals`] that awaits the device.
-/// A WebGPU device in a browser can be read in this form only.
+/// Async form of [`assign_targets_to_proposals`]. Use it on WebGPU in a browser, which cannot block.
 ///
 /// # Errors
 ///
-/// - [`DetectionError::Length`]: `gt_boxes` or `gt_labels` has not one tensor for each image, or a tensor of
-///   `gt_labels` has not one label for each box.
+/// - [`DetectionError::Length`]: `gt_boxes` or `gt_labels` does not have one tensor for each image, or a tensor of
+///   `gt_labels` does not have one label for each box.
 /// - `RoiError::Shape`: a tensor of `proposals` or `gt_boxes` is not `[K, 4]`.
-/// - `RoiError::Device`, `RoiError::DType`: a tensor of `gt_boxes` differs from that of `proposals`, or one of
+/// - `RoiError::Device`, `RoiError::DType`: a tensor of `gt_boxes` differs from the tensor of `proposals`, or one of
 ///   `gt_labels` is on another device.
 /// - [`DetectionError::Target`]: a ground-truth box is not finite or has no width or no height, or its label is below 1
 ///   or above what the device's integer dtype holds.
@@ -79,7 +78,7 @@ pub async fn assign_targets_to_proposals_async(
 }
 
 blocking_forms! {
-/// The label and the ground-truth box of each anchor. The semantics are those of torchvision's
+/// The label and the ground-truth box of each anchor. Same semantics as torchvision's
 /// `RegionProposalNetwork.assign_targets_to_anchors`.
 ///
 /// - `anchors`: `[A, 4]`: the anchors of all levels, which are the same for each image, each `[x1, y1, x2, y2]` in
@@ -116,8 +115,7 @@ pub fn assign_targets_to_anchors(
 ) -> (IntsOfImages, Vec<Tensor<2>>);
 }
 
-/// [`assign_targets_to_anchors`] that awaits the device.
-/// A WebGPU device in a browser can be read in this form only.
+/// Async form of [`assign_targets_to_anchors`]. Use it on WebGPU in a browser, which cannot block.
 ///
 /// # Errors
 ///

@@ -20,7 +20,7 @@ pub enum WeightsError {
         /// Why not.
         reason: String,
     },
-    /// Bytes are no weights.
+    /// Bytes are not weights.
     #[error("cannot read the weights: {reason}")]
     Bytes {
         /// Why not.
@@ -34,7 +34,7 @@ pub enum WeightsError {
         /// Why not.
         reason: String,
     },
-    /// The weights are not those of the model. The model is as it was.
+    /// The weights do not fit the model, which stays as it was.
     #[error("the weights do not fit the model {model}:{mismatch}")]
     Mismatch {
         /// The model's name in its config.
@@ -52,12 +52,12 @@ pub enum WeightsError {
     },
 }
 
-/// The differences between the tensors of a file and those of a model, by the file's names.
+/// The differences between the tensors of a file and of a model, by the file's names.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Mismatch {
     /// The tensors of the model that are missing from the file.
     pub missing: Vec<String>,
-    /// The tensors of the file that the model has not.
+    /// The tensors of the file that the model does not have.
     pub unexpected: Vec<String>,
     /// The tensors that have another shape in the file than in the model.
     pub misshapen: Vec<Misshapen>,

@@ -15,8 +15,8 @@ impl StateDict {
     ///
     /// # Errors
     ///
-    /// - [`WeightsError::Mismatch`]: the names or shapes are not those of the detector, which stays as it is. All
-    ///   differences are listed.
+    /// - [`WeightsError::Mismatch`]: the names or shapes do not fit the detector, which stays as it is. The error lists
+    ///   all differences.
     /// - [`WeightsError::Tensor`]: a tensor could not be replaced, since its data is damaged.
     pub fn load_into(
         mut self,

@@ -3,7 +3,7 @@
 //! - [`StateDict`] holds weights by name. [`StateDict::read`] reads a file, [`StateDict::load_into`] puts the weights
 //!   into a [`Detector`](crate::models::Detector), [`StateDict::of`] takes them out, and [`StateDict::write`] writes a
 //!   file.
-//! - [`NameTable`] has the names that a framework gives the weights: [`NameTable::torchvision`].
+//! - [`NameTable`] has a framework's names of the weights, such as [`NameTable::torchvision`].
 //!
 //! A file must have exactly the model's tensors. [`WeightsError`] lists all that are missing, unknown or of another
 //! shape.

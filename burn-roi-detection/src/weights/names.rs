@@ -4,11 +4,11 @@ use std::collections::BTreeMap;
 
 use crate::models::{BodyConfig, DetectorConfig, MobileNetV3Config};
 
-/// From the modules of a detector to the names that a framework gives them in its state dicts.
+/// Maps the modules of a detector to their names in a framework's state dicts.
 ///
-/// A module without an entry has the name of its field in its parent. So the table lists only what is named otherwise.
-/// [`NameTable::torchvision`] is torchvision's; another framework's table is made of [`NameTable::default`] and
-/// [`NameTable::insert`].
+/// A module without an entry has the name of its field in its parent. So the table lists only modules with another
+/// name. [`NameTable::torchvision`] is torchvision's table. Make another framework's table with [`NameTable::default`]
+/// and [`NameTable::insert`].
 ///
 /// ```
 /// use burn_roi_detection::models::DetectorConfig;
@@ -26,7 +26,7 @@ pub struct NameTable {
 }
 
 impl NameTable {
-    /// Gives a module names in place of its path of fields.
+    /// Sets the names of a module, instead of its path of fields.
     ///
     /// - `module`: its fields from the model's `backbone`, `rpn` or `roi_heads` on, such as
     ///   `backbone.body.layer1.0.downsample.conv`.
@@ -51,8 +51,8 @@ impl NameTable {
         vec![field.to_string()]
     }
 
-    /// The names of torchvision's state dicts: the names that it saves today, and those of its older checkpoints, such
-    /// as `inner_blocks.0.weight` for today's `inner_blocks.0.0.weight`.
+    /// The names of torchvision's state dicts: the names that it saves today, and the names of its older checkpoints,
+    /// such as `inner_blocks.0.weight` for today's `inner_blocks.0.0.weight`.
     pub fn torchvision(config: &DetectorConfig) -> Self {
         let mut table = Self::default();
         match &config.body {

@@ -26,12 +26,12 @@ pub struct StateDict {
 }
 
 impl StateDict {
-    /// Reads a file: torch's `.pth` or `.pt`, or `.safetensors`. All of it is read at once, so that a damaged file is
-    /// an error before a model changes. The counters `num_batches_tracked` are left out.
+    /// Reads a file: torch's `.pth` or `.pt`, or `.safetensors`. The whole file is read at once, so that a damaged file
+    /// returns an error before a model changes. The counters `num_batches_tracked` are left out.
     ///
     /// # Errors
     ///
-    /// [`WeightsError::Read`]: the file can't be opened, has another ending, or is no state dict.
+    /// [`WeightsError::Read`]: the file can't be opened, has another extension, or is not a state dict.
     pub fn read(path: impl AsRef<Path>) -> Result<Self, WeightsError> {
         let path = path.as_ref();
         read(path).map_err(|reason| WeightsError::Read {
@@ -44,13 +44,13 @@ impl StateDict {
     ///
     /// # Errors
     ///
-    /// [`WeightsError::Bytes`]: they are no safetensors file.
+    /// [`WeightsError::Bytes`]: they are not a safetensors file.
     pub fn from_safetensors(bytes: Vec<u8>) -> Result<Self, WeightsError> {
         tensors_of(SafetensorsStore::from_bytes(Some(bytes))).map_err(|reason| WeightsError::Bytes { reason })
     }
 
-    /// Writes a safetensors file. It is written under another name and then renamed, so that there is no half of a
-    /// file under this name.
+    /// Writes a safetensors file. The file is written under another name and then renamed, so that a partial file never
+    /// has this name.
     ///
     /// # Errors
     ///

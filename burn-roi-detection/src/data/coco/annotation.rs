@@ -59,17 +59,17 @@ pub struct CocoAnnotation {
     /// Whether it is a crowd, which any number of detections may match: COCO's `iscrowd`.
     pub is_crowd: bool,
     /// `[x, y, v]` of each keypoint in pixels, if the COCO file has them. v is 0 for a keypoint without a label, 1 for
-    /// one that is hidden and 2 for one that can be seen.
+    /// a hidden keypoint and 2 for a visible keypoint.
     pub keypoints: Option<Vec<[f64; 3]>>,
-    /// The number of keypoints with a label. COCO's evaluation of keypoints ignores an annotation that has none.
+    /// The number of keypoints with a label. COCO's evaluation of keypoints ignores an annotation with 0.
     pub num_keypoints: usize,
 }
 
-/// The mask of an annotation as the COCO file has it.
+/// The mask of an annotation, in the form of the COCO file.
 #[derive(Debug, Clone, PartialEq)]
 pub enum CocoSegmentation {
     /// Polygons `[x1, y1, x2, y2, ...]` in pixels, of at least 3 points each. The mask is their union.
     Polygons(Vec<Vec<f64>>),
-    /// Run lengths, of which COCO's crowds are made. In the file they may be compressed.
+    /// Run lengths, COCO's form for crowds. In the file they may be compressed.
     RunLengths(RunLengths),
 }

@@ -37,7 +37,7 @@ impl CocoDataset {
         dataset.if_whole(problems)
     }
 
-    /// The data set of these entries without the broken ones, and what is wrong with each of those.
+    /// The data set of these entries without the broken ones, and the problem of each broken entry.
     pub fn from_entries_without_broken(
         images: Vec<CocoImage>,
         categories: Vec<CocoCategory>,
@@ -102,7 +102,7 @@ impl CocoDataset {
         self.annotation_indices.get(&id).map(|&index| &self.annotations[index])
     }
 
-    /// The annotations of the image of this id, in their order in the file. None for an unknown id.
+    /// The annotations of the image of this id, in their order in the file. Empty for an unknown id.
     pub fn annotations_of(&self, image_id: i64) -> impl Iterator<Item = &CocoAnnotation> {
         let indices = self
             .image_index(image_id)
@@ -122,9 +122,9 @@ impl CocoDataset {
         self.categories.get(label.checked_sub(1)?)
     }
 
-    /// The mask of one of this data set's annotations, or of one that could be: rasterised polygons or run lengths.
-    /// `None` if the annotation has no mask, if the data set has no image of its `image_id`, or if its polygons are not
-    /// as [`RunLengths::from_polygons`] takes them.
+    /// The mask of an annotation, which need not belong to this data set: rasterised polygons or run lengths. `None` if
+    /// the annotation has no mask, if the data set has no image of its `image_id`, or if [`RunLengths::from_polygons`]
+    /// refuses its polygons.
     pub fn mask_of(&self, annotation: &CocoAnnotation) -> Option<RunLengths> {
         let image = self.image(annotation.image_id)?;
         match annotation.segmentation.as_ref()? {

@@ -59,7 +59,7 @@ pub enum CocoReadError {
         /// What the system says.
         message: String,
     },
-    /// The text is not JSON, or not an object or a list as COCO has it.
+    /// The text is not JSON, or not an object or a list of COCO's form.
     #[error("this is no COCO file: {0}")]
     Json(String),
     /// Entries are broken.
@@ -67,7 +67,7 @@ pub enum CocoReadError {
     Broken(Vec<CocoProblem>),
 }
 
-/// The problems that are told in words. A file may have as many as entries.
+/// The number of problems that the message lists. A file may have as many as entries.
 const MOST_TOLD: usize = 20;
 
 fn list_of(problems: &[CocoProblem]) -> String {

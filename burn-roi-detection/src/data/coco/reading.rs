@@ -43,16 +43,16 @@ impl CocoDataset {
     ///
     /// # Errors
     ///
-    /// The file can't be read, is not as COCO's, or has broken entries, of which the error has the list.
+    /// The file can't be read, does not have COCO's form, or has broken entries, which the error lists.
     pub fn read(path: impl AsRef<Path>) -> Result<Self, CocoReadError> {
         Self::from_json(&bytes_of(path.as_ref())?)
     }
 
-    /// Reads a COCO file and leaves out broken entries. Returns also what is wrong with each.
+    /// Reads a COCO file and leaves out broken entries. It also returns the problem of each broken entry.
     ///
     /// # Errors
     ///
-    /// The file can't be read, or is not as COCO's.
+    /// The file can't be read, or does not have COCO's form.
     pub fn read_without_broken(path: impl AsRef<Path>) -> Result<(Self, Vec<CocoProblem>), CocoReadError> {
         Self::from_json_without_broken(&bytes_of(path.as_ref())?)
     }
@@ -61,19 +61,19 @@ impl CocoDataset {
     ///
     /// # Errors
     ///
-    /// The text is not as COCO's, or has broken entries, of which the error has the list.
+    /// The text does not have COCO's form, or has broken entries, which the error lists.
     pub fn from_json(json: &[u8]) -> Result<Self, CocoReadError> {
         let (dataset, problems) = Self::from_json_without_broken(json)?;
         dataset.if_whole(problems)
     }
 
-    /// Reads the text of a COCO file and leaves out broken entries. Returns also what is wrong with each.
+    /// Reads the text of a COCO file and leaves out broken entries. It also returns the problem of each broken entry.
     ///
     /// An annotation is broken if its image or its category is. An entry may have fields that are not read.
     ///
     /// # Errors
     ///
-    /// The text is not as COCO's.
+    /// The text does not have COCO's form.
     pub fn from_json_without_broken(json: &[u8]) -> Result<(Self, Vec<CocoProblem>), CocoReadError> {
         let file: File = serde_json::from_slice(json).map_err(|error| CocoReadError::Json(error.to_string()))?;
         let mut problems = Vec::new();

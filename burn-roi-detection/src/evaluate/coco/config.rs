@@ -40,14 +40,14 @@ config! { fields;
 pub struct CocoEvaluationConfig {
     /// What detections are compared by.
     pub kind: CocoKind,
-    /// The similarity from which on a detection matches a truth. Averages are over all of these thresholds. They
-    /// ascend, and are above 0 and at most 1.
+    /// The similarities at which a detection matches a truth. Averages are over all of these thresholds. They ascend,
+    /// and are above 0 and at most 1.
     pub iou_thresholds: Vec<f64> = coco_thresholds(),
     /// Two areas in pixels: a small object has at most the first one, a large object at least the second one, and a
     /// medium one is between both. At least 0, finite and in ascending order.
     pub area_limits: [f64; 2] = [1024.0, 9216.0],
-    /// The numbers of detections of an image and a category that count, those with the highest scores. Average recall
-    /// is computed for each number, everything else for the last one. They ascend and are above 0. By default
+    /// How many detections of an image and a category count; the highest scores come first. Average recall is computed
+    /// for each of these numbers, all other metrics for the last one. They ascend and are above 0. By default
     /// `[1, 10, 100]` for boxes and masks and `[20]` for keypoints.
     pub max_detections: Option<Vec<usize>> = None,
     /// The standard deviation of each keypoint, as a fraction of the square root of the object's area. Above 0.

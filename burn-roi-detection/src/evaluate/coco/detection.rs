@@ -26,7 +26,7 @@ pub struct CocoDetection {
     /// The id of the category in the data set, not a detector's label. See
     /// [`category_of_label`](crate::data::coco::CocoDataset::category_of_label).
     pub category_id: i64,
-    /// How sure the detector is. Finite.
+    /// The score. Finite.
     pub score: f64,
     /// `[x, y, w, h]` in pixels: the left upper corner and the size, of at least 0.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -63,7 +63,7 @@ impl CocoDetection {
 ///
 /// # Errors
 ///
-/// [`CocoReadError::Json`]: the text is not as COCO's. The message says in which line and column.
+/// [`CocoReadError::Json`]: the text does not have COCO's form. The message has the line and the column.
 pub fn detections_from_json(json: &[u8]) -> Result<Vec<CocoDetection>, CocoReadError> {
     serde_json::from_slice(json).map_err(|error| CocoReadError::Json(error.to_string()))
 }
@@ -77,7 +77,7 @@ pub fn detections_to_json(detections: &[CocoDetection]) -> String {
     or_panic(try_detections_to_json(detections))
 }
 
-/// [`detections_to_json`] that returns an error instead of panicking.
+/// Fallible form of [`detections_to_json`].
 ///
 /// # Errors
 ///

@@ -17,20 +17,20 @@ use crate::error::DetectionError;
 pub struct CocoEvaluation {
     /// The options.
     pub config: CocoEvaluationConfig,
-    /// The numbers of all categories.
+    /// The metrics over all categories.
     pub metrics: CocoMetrics,
-    /// The numbers of each category of the data set, by ascending id.
+    /// The metrics of each category of the data set, by ascending id.
     pub categories: Vec<CocoCategoryMetrics>,
 }
 
-/// The numbers of a category.
+/// The metrics of a category.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct CocoCategoryMetrics {
     /// The id of the category.
     pub id: i64,
     /// Its name.
     pub name: String,
-    /// The same numbers of this category alone.
+    /// The same metrics for this category alone.
     pub metrics: CocoMetrics,
 }
 
@@ -38,11 +38,11 @@ pub struct CocoCategoryMetrics {
 /// the data set counts.
 ///
 /// - `dataset`: the truth.
-/// - `detections`: those of all images, in any order. Detections of equal score keep their order.
+/// - `detections`: the detections of all images, in any order. Detections of equal score keep their order.
 /// - `config`: whether boxes, masks or keypoints are compared, and the options.
 ///
-/// Boxes are compared without their masks, and are those around the masks if a detection has no box. It runs on rayon's
-/// threads, and the result does not depend on their number.
+/// Boxes are compared without their masks. If a detection has a mask and no box, its box is the bounding box of the
+/// mask. It runs on rayon's threads, and the result does not depend on their number.
 ///
 /// The [module](self::super) has an example.
 ///
@@ -57,12 +57,12 @@ pub fn evaluate_coco(
     or_panic(try_evaluate_coco(dataset, detections, config))
 }
 
-/// [`evaluate_coco`] that returns an error instead of panicking.
+/// Fallible form of [`evaluate_coco`].
 ///
 /// # Errors
 ///
 /// - `RoiError::Option`: an option of the config is out of its range.
-/// - `DetectionError::Entry`: a detection has a number that is not finite, a negative width or height, an image or a
+/// - `DetectionError::Entry`: a detection has a value that is not finite, a negative width or height, an image or a
 ///   category that the data set does not have, or a mask of another size than its image. Or an annotation or a
 ///   detection lacks what is compared: a mask, a box, or a keypoint for each of `sigmas`.
 pub fn try_evaluate_coco(

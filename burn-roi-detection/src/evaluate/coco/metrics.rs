@@ -1,15 +1,15 @@
-//! [`CocoMetrics`]: the numbers of an evaluation.
+//! [`CocoMetrics`]: the metrics of an evaluation.
 
 use serde::{Deserialize, Serialize};
 
 use super::CocoKind;
 
-/// Average precision (AP) and average recall (AR), from 0 to 1. `None` if there is no truth to find, for which
-/// pycocotools prints -1, and if the threshold is not one of the config's.
+/// Average precision (AP) and average recall (AR), from 0 to 1. `None` if there is no truth to find, or if the
+/// threshold is not in the config; pycocotools prints -1.
 ///
 /// Each is a mean over the thresholds of the config, 0.5 to 0.95 by default, and over the categories that have a truth.
-/// Precision is read at 101 recalls, 0 to 1. The detections that count are the `max_detections` of each image and
-/// category with the highest scores, of several numbers the largest.
+/// Precision is read at 101 recalls, 0 to 1. For each image and category, the `max_detections` detections with the
+/// highest scores count. If the config has several numbers, the largest is used.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct CocoMetrics {
     /// AP.
@@ -40,7 +40,7 @@ pub struct CocoMetrics {
     pub ar_large: Option<f64>,
 }
 
-/// Average recall if so many detections of an image and a category count.
+/// Average recall for a number of detections of an image and a category.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub struct CocoRecall {
     /// The number of detections, at most.
@@ -50,7 +50,7 @@ pub struct CocoRecall {
 }
 
 impl CocoMetrics {
-    /// The numbers in the order of pycocotools' `stats`, with -1 for `None`: for boxes and masks AP, AP50, AP75, AP by
+    /// The metrics in the order of pycocotools' `stats`, with -1 for `None`: for boxes and masks AP, AP50, AP75, AP by
     /// area, AR for each of `max_detections`, AR by area, 12 by default; for keypoints AP, AP50, AP75, AP of medium and
     /// large objects, and AR of the same, 10.
     pub fn stats(&self, kind: CocoKind) -> Vec<f64> {

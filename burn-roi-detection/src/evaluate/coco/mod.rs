@@ -1,15 +1,18 @@
 //! COCO's evaluation of boxes, masks and keypoints: average precision and average recall, as pycocotools' `COCOeval`
 //! computes them.
 //!
-//! A detection matches a truth of its image and category if their similarity reaches a threshold: the IoU of boxes or
-//! masks, or the OKS (object keypoint similarity). The detection with the highest score chooses first.
+//! The words: a *truth* is a ground-truth object. A detection matches a truth of its image and category if their
+//! similarity reaches a threshold: the IoU of boxes or masks, or the OKS (object keypoint similarity). The detection
+//! with the highest score chooses first.
 //!
-//! - A crowd is ignored and may be matched any number of times. Its IoU is by the area of the detection alone.
+//! - A crowd is ignored and may be matched any number of times. Its IoU is the intersection divided by the area of the
+//!   detection.
 //! - A truth outside of a range of areas is ignored there. A detection that matches an ignored truth is ignored, and so
 //!   is one without a match whose own area is outside of the range.
 //! - Detections of equal score keep their order.
 //!
-//! One thing differs: in pycocotools, a detection that matches the annotation with id 0 counts as wrong.
+//! One thing differs: in pycocotools, a detection that matches the annotation with id 0 counts as wrong. Here it counts
+//! as right.
 //!
 //! ```
 //! use burn_roi_detection::data::coco::CocoDataset;

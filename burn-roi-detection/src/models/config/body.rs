@@ -1,10 +1,11 @@
-//! The configs of the bodies: the networks that compute feature maps.
+//! The configs of backbones: the networks that compute feature maps. In the code a backbone without its feature pyramid
+//! is a `body`, as in torchvision.
 
 use burn_roi::config;
 use serde::{Deserialize, Serialize};
 
-/// The network that computes the feature maps. In JSON the field `kind` is `"resnet"` or `"mobilenet_v3"`, beside the
-/// fields of the config.
+/// The backbone: the network that computes the feature maps. In JSON the field `kind` is `"resnet"` or
+/// `"mobilenet_v3"`, beside the fields of the config.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "kind")]
 #[non_exhaustive]
@@ -35,17 +36,17 @@ config! { fields;
 pub struct ResNetConfig {
     /// The number of output channels of the stem. At least 1.
     pub stem_channels: usize,
-    /// The number of channels of the 3 x 3 convolutions of each layer: of a ResNeXt the groups times the width of a
-    /// group. Each at least 1, and a multiple of `groups`.
+    /// The number of channels of the 3 x 3 convolutions of each layer: for a ResNeXt the number of groups times the
+    /// width of a group. Each at least 1, and a multiple of `groups`.
     pub bottleneck_channels: [usize; 4],
     /// The number of blocks of each layer. Each at least 1.
     pub blocks: [usize; 4],
     /// The number that a norm adds to the variance. Finite, 0 or above.
     pub batch_norm_epsilon: f64 = 1e-5,
-    /// Whether training leaves the norms as they are: torchvision's `FrozenBatchNorm2d`, detectron2's `FrozenBN`.
-    /// Inference does not depend on it.
+    /// Whether training freezes the batch norms: torchvision's `FrozenBatchNorm2d`, detectron2's `FrozenBN`. Inference
+    /// does not depend on it.
     pub frozen_norms: bool = true,
-    /// The number of output channels of each layer, each at least 1. Without it, 4 times `bottleneck_channels`.
+    /// The number of output channels of each layer, each at least 1. `None`: 4 times `bottleneck_channels`.
     pub output_channels: Option<[usize; 4]> = None,
     /// The number of groups of the 3 x 3 convolutions. At least 1.
     pub groups: usize = 1,
@@ -55,8 +56,8 @@ pub struct ResNetConfig {
     /// The dilation of the 3 x 3 convolutions of the last layer, at least 1: detectron2's `RES5_DILATION`. If it is
     /// above 1, the layer has no stride, and its output has 1/16 of the picture's size.
     pub last_dilation: usize = 1,
-    /// Whether the last layer runs on pooled regions, and not on the picture: detectron2's `Res5ROIHeads`, which its C4
-    /// models have. Without a feature pyramid only.
+    /// Whether the last layer runs on pooled regions instead of the picture: detectron2's `Res5ROIHeads` of its C4
+    /// models. Only without a feature pyramid.
     pub last_layer_on_regions: bool = false,
 }
 }
@@ -84,8 +85,7 @@ pub struct MobileNetV3Config {
     pub outputs: Vec<usize>,
     /// The number that a norm adds to the variance. Finite, 0 or above.
     pub batch_norm_epsilon: f64 = 1e-5,
-    /// Whether training leaves the norms as they are: torchvision's `FrozenBatchNorm2d`. Inference does not depend on
-    /// it.
+    /// Whether training freezes the batch norms: torchvision's `FrozenBatchNorm2d`. Inference does not depend on it.
     pub frozen_norms: bool = true,
 }
 }
@@ -102,7 +102,8 @@ pub struct InvertedResidualConfig {
     pub expanded_channels: usize,
     /// The number of output channels. At least 1.
     pub output_channels: usize,
-    /// The number of channels between the two layers of squeeze and excitation, at least 1, or none of it.
+    /// The number of channels between the two layers of squeeze and excitation, at least 1. `None`: no squeeze and
+    /// excitation.
     pub squeeze_channels: Option<usize> = None,
     /// Whether activations are hard swish, and not ReLU.
     pub hard_swish: bool = true,

@@ -7,7 +7,7 @@ use crate::error::DetectionError;
 type Checked = Result<(), DetectionError>;
 
 impl DetectorConfig {
-    /// Checks that a model can be built of this config, as [`Detector::try_new`](crate::models::Detector::try_new)
+    /// Checks that a model can be built from this config, as [`Detector::try_new`](crate::models::Detector::try_new)
     /// does.
     ///
     /// # Errors

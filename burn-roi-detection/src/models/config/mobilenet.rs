@@ -23,8 +23,8 @@ const LARGE: [Row; 15] = [
     (5, 960, 160, Some(240), true, 1),
 ];
 
-/// The body of torchvision's detectors with MobileNetV3: the maps are the first output with 1/32 of the picture's size
-/// and the last convolution.
+/// The backbone of torchvision's detectors with MobileNetV3: the maps are the first output with 1/32 of the picture's
+/// size and the last convolution.
 pub fn large() -> MobileNetV3Config {
     let blocks = LARGE.map(
         |(kernel_size, expanded, output, squeeze, hard_swish, stride)| InvertedResidualConfig {

@@ -18,8 +18,8 @@ pub use parts::{
 config! { fields;
 /// A two-stage detector: Faster R-CNN, with a mask head Mask R-CNN, and with a keypoint head Keypoint R-CNN.
 ///
-/// The values are those of torchvision's and detectron2's detectors. [`DetectorConfig::named`] has torchvision's
-/// models. As JSON, a config refuses unknown fields, and a missing field has its default:
+/// It can describe torchvision's and detectron2's detectors. [`DetectorConfig::named`] returns torchvision's models. As
+/// JSON, a config refuses unknown fields, and a missing field has its default:
 ///
 /// ```
 /// use burn::config::Config;
@@ -37,11 +37,11 @@ config! { fields;
 pub struct DetectorConfig {
     /// The name of the model, for messages.
     pub name: String,
-    /// The names of the classes in the order of the class logits, with the background.
+    /// The names of the classes in the order of the class logits, including the background.
     pub classes: Vec<String>,
-    /// The network that computes the feature maps.
+    /// The backbone: the network that computes the feature maps.
     pub body: BodyConfig,
-    /// The feature pyramid on the body's maps. Without it, proposals and heads read the body's last map.
+    /// The feature pyramid on the backbone's maps. Without it, proposals and heads read the backbone's last map.
     pub feature_pyramid: Option<FeaturePyramidConfig>,
     /// The region proposal network.
     pub region_proposals: RegionProposalsConfig,
@@ -55,13 +55,13 @@ pub struct DetectorConfig {
     pub preprocessing: PreprocessingConfig = PreprocessingConfig::new(),
     /// Which class is the background.
     pub background: Background = Background::First,
-    /// The level of the feature pyramid that a region is pooled from.
+    /// The rule that chooses the level of the feature pyramid that a region is pooled from.
     pub pooling_levels: PyramidConfig = PyramidConfig::new(),
 }
 }
 
 impl DetectorConfig {
-    /// The name of a class, or `?` if the label is not below the number of classes.
+    /// The name of a class, or `?` if the label is not a class.
     pub fn label(&self, label: usize) -> &str {
         self.classes.get(label).map_or("?", String::as_str)
     }
@@ -82,7 +82,7 @@ impl DetectorConfig {
         }
     }
 
-    /// The number of channels of each map of the body, the finest first.
+    /// The number of channels of each map of the backbone, the finest first.
     pub(crate) fn map_channels(&self) -> Vec<usize> {
         match &self.body {
             BodyConfig::ResNet(body) => body.layer_channels()[..body.layers()].to_vec(),
@@ -98,7 +98,7 @@ impl DetectorConfig {
         }
     }
 
-    /// The body's ResNet, if its last layer runs on pooled regions.
+    /// The backbone's ResNet, if its last layer runs on pooled regions.
     pub(crate) fn layer_on_regions(&self) -> Option<&ResNetConfig> {
         match &self.body {
             BodyConfig::ResNet(body) if body.last_layer_on_regions => Some(body),

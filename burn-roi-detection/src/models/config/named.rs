@@ -17,8 +17,8 @@ impl DetectorConfig {
         "keypointrcnn_resnet50_fpn",
     ];
 
-    /// The config of a torchvision detector, as its published weights for COCO need it. There is none for a name that
-    /// is not one of [`NAMES`](Self::NAMES).
+    /// The config of a torchvision detector, as its published weights for COCO need it. Returns `None` for a name that
+    /// is not in [`NAMES`](Self::NAMES).
     ///
     /// ```
     /// use burn_roi_detection::models::DetectorConfig;

@@ -6,8 +6,8 @@ use serde::{Deserialize, Serialize};
 use crate::BaseAnchors;
 
 config! { fields;
-/// A feature pyramid: a level for each map of the body, merged with the coarser maps, and one of half the coarsest
-/// level's size, which only the region proposal network reads.
+/// A feature pyramid: a level for each map of the backbone, merged with the coarser maps. A further level of half the
+/// coarsest level's size is read only by the region proposal network.
 #[derive(Debug, PartialEq)]
 pub struct FeaturePyramidConfig {
     /// The number of channels of each level. At least 1.
@@ -23,7 +23,8 @@ config! { fields;
 pub struct RegionProposalsConfig {
     /// The number of 3 x 3 convolutions of the head. At least 1.
     pub convolutions: usize,
-    /// For each level the sizes of the anchors, in pixels of the resized picture. As many on each level.
+    /// For each level the sizes of the anchors, in pixels of the resized picture. Each level has the same number of
+    /// sizes.
     pub anchor_sizes: Vec<Vec<f64>>,
     /// The aspect ratios of the anchors of all levels: height divided by width.
     pub aspect_ratios: Vec<f64>,
@@ -54,14 +55,14 @@ config! { fields;
 pub struct BoxHeadConfig {
     /// The number of output channels of each 3 x 3 convolution.
     pub convolutions: Vec<usize>,
-    /// The number of output features of each linear layer. Empty only if the body's last layer runs on pooled regions:
-    /// then its output is averaged.
+    /// The number of output features of each linear layer. Empty only if the backbone's last layer runs on pooled
+    /// regions, whose output is then averaged.
     pub fully_connected: Vec<usize>,
     /// Whether batch normalization follows each convolution.
     pub normalized: bool = false,
     /// The height and width of a pooled region. At least 1.
     pub pooled_size: usize = 7,
-    /// The number of samples along each axis of a bin; 0 is one for each pixel of the bin.
+    /// The number of samples along each axis of a bin; 0 for one sample per pixel of the bin.
     pub sampling_ratio: usize = 2,
     /// Whether RoiAlign moves regions by half a pixel: detectron2's `ROIAlignV2`.
     pub aligned: bool = false,
@@ -69,9 +70,9 @@ pub struct BoxHeadConfig {
     pub class_agnostic_regression: bool = false,
     /// The weights of the box deltas: x, y, width and height.
     pub weights: [f64; 4] = [10.0, 10.0, 5.0, 5.0],
-    /// Of a Cascade R-CNN the weights of the box deltas of each stage after the first. A stage is a box head of its
-    /// own, which refines the boxes of the stage before it, and the scores of all stages are averaged. With
-    /// `class_agnostic_regression` only.
+    /// For Cascade R-CNN: box-delta weights of stages 2, 3, ...; empty for one stage. Each stage is a box head that
+    /// refines the boxes of the stage before, and the scores of all stages are averaged. Needs
+    /// `class_agnostic_regression`.
     pub later_stages: Vec<[f64; 4]> = Vec::new(),
     /// [`DetectionConfig::score_threshold`](crate::DetectionConfig::score_threshold).
     pub score_threshold: f64 = 0.05,
@@ -98,7 +99,7 @@ pub struct MaskHeadConfig {
     pub class_agnostic: bool = false,
     /// The height and width of a pooled region. At least 1.
     pub pooled_size: usize = 14,
-    /// The number of samples along each axis of a bin; 0 is one for each pixel of the bin.
+    /// The number of samples along each axis of a bin; 0 for one sample per pixel of the bin.
     pub sampling_ratio: usize = 2,
     /// Whether RoiAlign moves regions by half a pixel: detectron2's `ROIAlignV2`.
     pub aligned: bool = false,
@@ -132,7 +133,7 @@ pub struct KeypointHeadConfig {
     pub convolutions: Vec<usize>,
     /// The height and width of a pooled region. At least 1.
     pub pooled_size: usize = 14,
-    /// The number of samples along each axis of a bin; 0 is one for each pixel of the bin.
+    /// The number of samples along each axis of a bin; 0 for one sample per pixel of the bin.
     pub sampling_ratio: usize = 2,
     /// Whether RoiAlign moves regions by half a pixel: detectron2's `ROIAlignV2`.
     pub aligned: bool = false,
@@ -148,7 +149,7 @@ pub struct KeypointHeadConfig {
 pub enum KeypointScores {
     /// The largest value of the resized heatmap: torchvision's `keypoints_scores`.
     Logits,
-    /// The exponential of that value, divided by the sum of the exponentials of the heatmap before it was resized:
+    /// The exponential of this value, divided by the sum of the exponentials of the heatmap before it was resized:
     /// detectron2.
     Probabilities,
 }
@@ -195,8 +196,8 @@ pub struct PreprocessingConfig {
 pub enum Resize {
     /// Sides are rounded down, and pixels are interpolated as floats by torch's bilinear `interpolate`: torchvision.
     Torch,
-    /// Sides are rounded to the nearest integer. Bytes are interpolated by Pillow's `BILINEAR`, which averages where it
-    /// shrinks and returns bytes, and floats as by torch: detectron2.
+    /// Sides are rounded to the nearest integer. Bytes are interpolated by Pillow's `BILINEAR`, which averages when it
+    /// shrinks and returns bytes. Floats are interpolated as in torch. This is detectron2's way.
     Pillow,
 }
 

@@ -69,16 +69,16 @@ impl Detector {
     ///
     /// # Panics
     ///
-    /// Where [`try_new`](Self::try_new) returns an error, with its text.
+    /// If [`try_new`](Self::try_new) returns an error, with its text.
     pub fn new(config: DetectorConfig, device: &Device) -> Self {
         or_panic(Self::try_new(config, device))
     }
 
-    /// [`new`](Self::new) that returns an error instead of panicking.
+    /// Fallible form of [`new`](Self::new).
     ///
     /// # Errors
     ///
-    /// Those of [`DetectorConfig::check`] and of
+    /// All errors of [`DetectorConfig::check`] and of
     /// [`AnchorGeneratorConfig::try_init`](crate::AnchorGeneratorConfig::try_init).
     pub fn try_new(config: DetectorConfig, device: &Device) -> Result<Self, DetectionError> {
         config.check()?;
@@ -119,7 +119,7 @@ impl Detector {
     ///
     /// - `RoiError::Option`: a weight of `heads` has another shape than in a detector with this config and these
     ///   classes, or is missing.
-    /// - Those of [`DetectorConfig::check`].
+    /// - All errors of [`DetectorConfig::check`].
     pub fn try_with_heads(mut self, heads: RoiHeads, classes: Vec<String>) -> Result<Self, DetectionError> {
         self.config.classes = classes;
         self.config.check()?;
@@ -141,7 +141,7 @@ impl Detector {
         Ok(self)
     }
 
-    /// The same detector on another device, with its heads.
+    /// The same detector on another device, with its heads. This function has no errors of its own.
     pub fn fork(self, device: &Device) -> Self {
         Self {
             model: self.model.fork(device),
@@ -189,20 +189,19 @@ impl Detector {
     }
 
     blocking_forms! {
-    /// Detects in pictures of any sizes, as one batch. The results are those of torchvision's detector in evaluation
-    /// mode for the same list of pictures.
+    /// Detects in pictures of any sizes, as one batch. Same results as torchvision's detector in evaluation mode for
+    /// the same list of pictures.
     ///
-    /// - Returns the instances of each picture. No picture is an empty list.
+    /// - Returns the instances of each picture, and an empty list if there are no pictures.
     pub fn detect(&self, pictures: &[Picture<'_>]) -> Vec<Instances>;
     }
 
-    /// [`detect`](Self::detect) that awaits the device.
-    /// A WebGPU device in a browser can be read in this form only.
+    /// Async form of [`detect`](Self::detect). Use it on WebGPU in a browser, which cannot block.
     ///
     /// # Errors
     ///
     /// - `RoiError::Memory`: the batch does not fit into memory.
-    /// - Those of the functions that this calls: [`filter_proposals_async`](crate::filter_proposals_async),
+    /// - All errors of the functions that this calls: [`filter_proposals_async`](crate::filter_proposals_async),
     ///   [`try_pool_regions`](super::try_pool_regions),
     ///   [`postprocess_detections_async`](crate::postprocess_detections_async),
     ///   [`try_maskrcnn_inference`](crate::try_maskrcnn_inference),
@@ -213,15 +212,15 @@ impl Detector {
     }
 
     blocking_forms! {
-    /// [`detect`](Self::detect), whose stages an observer watches.
+    /// Detects as [`detect`](Self::detect) does, and calls an observer around each stage.
     pub fn detect_observed(&self, pictures: &[Picture<'_>], observer: &mut dyn StageObserver) -> Vec<Instances>;
     }
 
-    /// [`detect_observed`](Self::detect_observed) that awaits the device.
+    /// Async form of [`detect_observed`](Self::detect_observed). Use it on WebGPU in a browser, which cannot block.
     ///
     /// # Errors
     ///
-    /// Those of [`detect_async`](Self::detect_async).
+    /// All errors of [`detect_async`](Self::detect_async).
     pub async fn detect_observed_async(
         &self,
         pictures: &[Picture<'_>],

@@ -15,7 +15,7 @@ impl Detector {
     pub fn prepare(&self, pictures: &[Picture<'_>]) -> ImageList;
     }
 
-    /// [`prepare`](Self::prepare) that awaits the devices of pictures that are tensors.
+    /// Async form of [`prepare`](Self::prepare). Use it on WebGPU in a browser, which cannot block.
     ///
     /// # Errors
     ///
@@ -24,7 +24,7 @@ impl Detector {
         ImageList::prepare(pictures, &self.config.preprocessing, &self.device).await
     }
 
-    /// The feature maps of the body.
+    /// The feature maps of the backbone.
     ///
     /// - `images`: the pictures, as [`prepare`](Self::prepare) returns them.
     /// - Returns a map `[N, channels, height, width]` for each output of the config's body, the finest first.
@@ -33,7 +33,7 @@ impl Detector {
     }
 
     /// What the region proposal network and the heads read, the finest level first: the levels of the feature pyramid,
-    /// or without one the body's last map.
+    /// or without one the backbone's last map.
     ///
     /// - `maps`: what [`body`](Self::body) returned.
     /// - Returns levels `[N, channels, height, width]`.
@@ -56,11 +56,11 @@ impl Detector {
     pub fn proposals(&self, predicted: RegionPredictions, images: &ImageList) -> Vec<Tensor<2>>;
     }
 
-    /// [`proposals`](Self::proposals) that awaits the device.
+    /// Async form of [`proposals`](Self::proposals). Use it on WebGPU in a browser, which cannot block.
     ///
     /// # Errors
     ///
-    /// Those of [`filter_proposals_async`](crate::filter_proposals_async).
+    /// All errors of [`filter_proposals_async`](crate::filter_proposals_async).
     pub async fn proposals_async(
         &self,
         predicted: RegionPredictions,

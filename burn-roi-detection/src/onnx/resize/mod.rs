@@ -54,12 +54,12 @@ pub enum ResizeTo<'a> {
 ///
 /// # Panics
 ///
-/// Where [`try_resize`] returns an error, with its text.
+/// If [`try_resize`] returns an error, with its text.
 pub fn resize<const D: usize>(input: Tensor<D>, to: ResizeTo, roi: &[f32], options: &Resize) -> Tensor<D> {
     or_panic(try_resize(input, to, roi, options))
 }
 
-/// [`resize`] that returns an error instead of panicking.
+/// Fallible form of [`resize`].
 ///
 /// # Errors
 ///
@@ -69,7 +69,7 @@ pub fn resize<const D: usize>(input: Tensor<D>, to: ResizeTo, roi: &[f32], optio
 /// - There are not as many sizes or scales as axes; a size is negative; a scale is not finite or not above 0; an output
 ///   is larger than 2^31 along an axis.
 /// - An axis without elements becomes one with elements.
-/// - The transformation reads `roi`, and `roi` has not two finite values for each axis.
+/// - The transformation reads `roi`, and `roi` does not have two finite values for each axis.
 pub fn try_resize<const D: usize>(
     input: Tensor<D>,
     to: ResizeTo,

@@ -20,7 +20,7 @@ pub enum ConfigError {
         /// The most that a config may have.
         limit: usize,
     },
-    /// The text is no YAML, or has a part of YAML that no config has.
+    /// The text is not YAML, or uses a part of YAML that no config uses.
     #[error("line {line}: {reason}")]
     Yaml {
         /// The line, counted from 1.
@@ -34,7 +34,7 @@ pub enum ConfigError {
         /// The most that a config may have.
         limit: usize,
     },
-    /// A setting has a value that the models here can't have.
+    /// A setting has a value that these models do not support.
     #[error("`{key}` is {value}, but must be {expected}")]
     Setting {
         /// The key, its levels joined by dots.
@@ -44,7 +44,7 @@ pub enum ConfigError {
         /// What it must be.
         expected: String,
     },
-    /// A setting of the model that is none of detectron2's own.
+    /// A setting of the model that is not one of detectron2's known settings.
     #[error("`{key}` is {value}, but is none of detectron2's settings that are known here")]
     Unknown {
         /// The key, its levels joined by dots.
@@ -52,7 +52,7 @@ pub enum ConfigError {
         /// Its value.
         value: String,
     },
-    /// Settings that each are right, but not together.
+    /// The settings are valid one by one, but not together.
     #[error("no model can be built of it: {reason}")]
     Model {
         /// What is wrong with the detector's config.

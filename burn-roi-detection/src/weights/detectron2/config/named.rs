@@ -64,8 +64,8 @@ const KEYPOINTS: &str = "{
     DATASETS: {TRAIN: [keypoints_coco_2017_train]},
     MODEL: {KEYPOINT_ON: true, ROI_HEADS: {NUM_CLASSES: 1}}}";
 
-/// The config of a model of detectron2's model zoo, as its published weights need it. There is none for a name that is
-/// not one of [`NAMES`].
+/// The config of a model of detectron2's model zoo, as its published weights need it. Returns `None` for a name that is
+/// not in [`NAMES`].
 ///
 /// ```
 /// use burn_roi_detection::weights::detectron2;

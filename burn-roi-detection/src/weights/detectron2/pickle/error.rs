@@ -28,13 +28,13 @@ pub enum PickleReason {
         /// The first two bytes, or fewer if the file has fewer.
         start: Vec<u8>,
     },
-    /// An opcode that no pickle of dictionaries and arrays has.
+    /// An opcode that no pickle of dictionaries and arrays contains.
     #[error("opcode {opcode:#04x} is none that a checkpoint of arrays has")]
     Opcode {
         /// The opcode.
         opcode: u8,
     },
-    /// A class or a function of Python that is none of NumPy's arrays. It was not looked up or called.
+    /// A Python class or function other than NumPy's arrays and dictionaries. It was not looked up or called.
     #[error("`{name}` was refused: a checkpoint may name NumPy's arrays and dictionaries only")]
     Global {
         /// The module and the name, joined by a dot.
@@ -59,7 +59,7 @@ pub enum PickleReason {
         /// The index.
         index: u32,
     },
-    /// Bytes that must be text are no UTF-8.
+    /// Bytes that must be text are not UTF-8.
     #[error("text is not UTF-8")]
     Text,
     /// The bytes of an array are not as many as its shape needs.
@@ -78,7 +78,7 @@ pub enum PickleReason {
         /// The most that the arrays may have together.
         limit: usize,
     },
-    /// The pickle is longer than that of any checkpoint.
+    /// The pickle is longer than any checkpoint's pickle.
     #[error("it has more than {limit} opcodes")]
     TooLong {
         /// The most that a pickle may have.
