@@ -5,7 +5,7 @@ use cubecl::prelude::*;
 
 use super::list::{Gather, gather, list_regions, region_list};
 use super::maximum::add_winners_of_block;
-use super::tile::{SIDE, add_gradient, groups, tile, write_pixel};
+use super::tile::{SIDE, Strides, add_gradient, groups, place_of_element, strides, sums_of_blocks, tile, write_pixel};
 use super::weights::{
     REGIONS, Weights, along, elements_at, is_kept, kept_weight, look, looker_x, looker_y, region_of_unit, weight,
     weights,
@@ -15,9 +15,10 @@ use crate::backend::cube::unit::channels::CHANNELS;
 use crate::backend::cube::unit::plan::AxisPlan;
 use crate::backend::cube::unit::region::{BoxRow, read_box};
 use crate::geometry::options::Reduction;
+use crate::geometry::real::single::rules::{Rules, RulesExpand};
 
 /// How many blocks of channels a cube gathers at most.
-pub const TOGETHER: usize = 2;
+pub const TOGETHER: usize = 4;
 
 #[cube(launch, address_type = "dynamic")]
 pub fn gather_axes<F: Float, R: Float, I: Int, O: Float>(
@@ -25,8 +26,8 @@ pub fn gather_axes<F: Float, R: Float, I: Int, O: Float>(
     regions: &Regions<R, I>,
     output: &mut Tensor<O>,
     plan: &AxisPlan,
-    blocks_of_cube: usize,
     cubes: usize,
+    #[comptime] blocks_of_cube: usize,
     #[define(F, R, I, O)] _dtypes: [cubecl::ir::ElemType; 4],
 ) {
     if CUBE_POS >= cubes {
@@ -38,7 +39,8 @@ pub fn gather_axes<F: Float, R: Float, I: Int, O: Float>(
     let gather = gather(gradient, regions, plan, &tile, output.shape(0));
     let mut list = region_list();
     let mut weights = weights();
-    let mut sums = sums_of_blocks();
+    let strides = strides(gradient);
+    let mut sums = sums_of_blocks(blocks_of_cube);
     let regions_of_call = regions.boxes.shape(0);
     let mut first = 0usize.runtime();
     while first < regions_of_call {
@@ -56,35 +58,28 @@ pub fn gather_axes<F: Float, R: Float, I: Int, O: Float>(
             if tile.on_map {
                 for place in begin..end_of_group {
                     let row = list.rows[place as usize] as usize;
-                    add_region(&gather, &weights, place - begin, row, end, &mut sums);
+                    add_region(
+                        &gather,
+                        &strides,
+                        &weights,
+                        place - begin,
+                        row,
+                        end,
+                        &mut sums,
+                        blocks_of_cube,
+                    );
                 }
             }
         }
         first += UNITS;
     }
     #[unroll]
-    for block in 0..TOGETHER {
+    for block in 0..blocks_of_cube {
         let first = tile.channel + block * CHANNELS;
         if first < end {
             write_pixel(output, gradient.shape(1), &tile, first, &sums[block], channel_map);
         }
     }
-}
-
-/// Sums of 0, for each block of channels.
-#[cube]
-fn sums_of_blocks() -> Sequence<Array<f32>> {
-    let mut sums = Sequence::<Array<f32>>::new();
-    #[unroll]
-    for _ in 0..TOGETHER {
-        let mut of_block = Array::<f32>::new(CHANNELS);
-        #[unroll]
-        for lane in 0..CHANNELS {
-            of_block[lane] = 0.0;
-        }
-        sums.push(of_block);
-    }
-    sums
 }
 
 /// The box of a region that was listed, so its image is the tile's.
@@ -120,11 +115,13 @@ fn look_at_region<F: Float, R: Float, I: Int>(gather: &Gather<'_, F, R, I>, row:
 #[cube]
 fn add_region<F: Float, R: Float, I: Int>(
     gather: &Gather<'_, F, R, I>,
+    strides: &Strides,
     weights: &Weights,
     number: u32,
     row: usize,
     end: usize,
     sums: &mut Sequence<Array<f32>>,
+    #[comptime] blocks: usize,
 ) {
     let (looker_y, looker_x) = (looker_y(number), looker_x(number));
     let (reach_y, reach_x) = (elements_at(weights, looker_y), elements_at(weights, looker_x));
@@ -134,10 +131,12 @@ fn add_region<F: Float, R: Float, I: Int>(
             for q in reach_x.first..reach_x.end {
                 let weight_x = weight_of_element(gather, weights, looker_x, reach_x.first, row, q, false);
                 if weight_x > 0.0 {
+                    let place = place_of_element(strides, row, p, q);
                     if comptime!(gather.plan.settings.reduction == Reduction::Average) {
-                        add_weighted(gather, row, p, q, weight_y * weight_x, end, sums);
+                        let (first, weight) = (gather.tile.channel, weight_y * weight_x);
+                        add_gradient(gather.gradient, strides, place, first, end, weight, sums, blocks);
                     } else {
-                        add_winners(gather, row, p, q, end, sums);
+                        add_winners(gather, strides, place, end, sums, blocks);
                     }
                 }
             }
@@ -174,44 +173,28 @@ fn weight_of_element<F: Float, R: Float, I: Int>(
     of_element
 }
 
-/// Adds the weighted gradient of an element in all channels of the cube, up to `end`.
-#[cube]
-fn add_weighted<F: Float, R: Float, I: Int>(
-    gather: &Gather<'_, F, R, I>,
-    row: usize,
-    p: u32,
-    q: u32,
-    weight: f32,
-    end: usize,
-    sums: &mut Sequence<Array<f32>>,
-) {
-    #[unroll]
-    for block in 0..TOGETHER {
-        let first = gather.tile.channel + block * CHANNELS;
-        if first < end {
-            add_gradient(gather.gradient, row, p, q, first, weight, &mut sums[block]);
-        }
-    }
-}
-
 /// Adds what the winners of an element in all channels of the cube, up to `end`, give the pixel of this unit.
 #[cube]
 fn add_winners<F: Float, R: Float, I: Int>(
     gather: &Gather<'_, F, R, I>,
-    row: usize,
-    p: u32,
-    q: u32,
+    strides: &Strides,
+    place: usize,
     end: usize,
     sums: &mut Sequence<Array<f32>>,
+    #[comptime] blocks: usize,
 ) {
-    let winners = gather.gradient;
-    let plane = gather.regions.boxes.shape(0) * winners.stride(0);
-    let place = row * winners.stride(0) + p as usize * winners.stride(2) + q as usize * winners.stride(3);
+    let (winners, tile) = (gather.gradient, gather.tile);
+    let plane = gather.regions.boxes.shape(0) * strides.region;
     #[unroll]
-    for block in 0..TOGETHER {
-        let first = gather.tile.channel + block * CHANNELS;
+    for block in 0..blocks {
+        let first = tile.channel + block * CHANNELS;
         if first < end {
-            add_winners_of_block(winners, place, plane, first, gather.tile, &mut sums[block]);
+            match &gather.plan.rules {
+                Rules::Samples(_, _) => {
+                    add_winners_of_block(winners, strides, place, plane, first, tile, &mut sums[block], true);
+                }
+                _ => add_winners_of_block(winners, strides, place, plane, first, tile, &mut sums[block], false),
+            }
         }
     }
 }

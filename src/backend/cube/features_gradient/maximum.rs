@@ -5,7 +5,7 @@
 
 use cubecl::prelude::*;
 
-use super::tile::Tile;
+use super::tile::{Strides, Tile, place_of_channel};
 use crate::backend::cube::launch::Regions;
 use crate::backend::cube::unit::channels::CHANNELS;
 use crate::backend::cube::unit::plan::ReductionPlan;
@@ -85,42 +85,41 @@ fn winner<F: Float>(features: &Tensor<F>, element: &ChannelElement<'_>, plan: &R
     }
 }
 
-/// Adds what the winners of an element in a block of channels give the pixel of this unit.
+/// Adds what the winners of an element in a block of channels give the pixel of this unit. Winners lie on pixels, or
+/// between them.
 #[cube]
 pub fn add_winners_of_block<F: Float>(
     winners: &Tensor<F>,
+    strides: &Strides,
     place: usize,
     plane: usize,
     channel: usize,
     tile: &Tile,
     sums: &mut Array<f32>,
+    #[comptime] between_pixels: bool,
 ) {
-    let (step, last) = (winners.stride(1), winners.shape(1) - 1);
     #[unroll]
     for lane in 0..CHANNELS {
-        let winner = place + (channel + lane).min(last) * step;
-        let weight_y = weight_at(f32::cast_from(winners[winner]), tile.y);
-        if weight_y > 0.0 {
-            let weight_x = weight_at(f32::cast_from(winners[winner + plane]), tile.x);
-            if weight_x > 0.0 {
-                sums[lane] += weight_y * weight_x * f32::cast_from(winners[winner + 2usize * plane]);
-            }
-        }
+        let winner = place + place_of_channel(strides, channel + lane);
+        // Read whether or not they are needed. A branch would wait for each read by itself.
+        let y = f32::cast_from(winners[winner]);
+        let x = f32::cast_from(winners[winner + plane]);
+        let of_winner = f32::cast_from(winners[winner + 2usize * plane]);
+        let weight = weight_at(y, tile.y, between_pixels) * weight_at(x, tile.x, between_pixels);
+        sums[lane] += select(weight > 0.0, weight * of_winner, 0.0);
     }
 }
 
 /// The weight of a row or column in a sample at a position, which the map held within it: a whole number of pixels,
 /// and the weight of the pixel behind them.
 #[cube]
-fn weight_at(position: f32, pixel: u32) -> f32 {
-    let low = position.floor();
-    let fraction = position - low;
-    let mut weight = 0.0f32;
-    if low == pixel as f32 {
-        weight = 1.0 - fraction;
+fn weight_at(position: f32, pixel: u32, #[comptime] between_pixels: bool) -> f32 {
+    let pixel = pixel as f32;
+    if comptime!(between_pixels) {
+        let low = position.floor();
+        let fraction = position - low;
+        select(low == pixel, 1.0 - fraction, select(low + 1.0 == pixel, fraction, 0.0))
+    } else {
+        select(position == pixel, 1.0f32, 0.0f32)
     }
-    if low + 1.0 == pixel as f32 {
-        weight = fraction;
-    }
-    weight
 }

@@ -18,10 +18,10 @@ use burn::tensor::{DType, Shape};
 use burn_cubecl::tensor::CubeTensor;
 
 use super::launch::{UNITS, grid, launch, output};
-use super::unit::channels::CHANNELS;
+use super::unit::channels::{CHANNELS, tune};
 use super::unit::plan::{axis_plan, point_plan, reduction_plan};
 use crate::geometry::operator::{Elements, RegionOperator};
-use axes::{TOGETHER, gather_axes};
+use axes::gather_axes;
 use maximum::{PLANES, find_winners};
 use points::gather_points;
 use tile::SIDE;
@@ -46,22 +46,30 @@ pub fn features_gradient(
     let groups = operator.channel_map.input_channels(rows * columns);
     let tiles = images * height.div_ceil(SIDE) * width.div_ceil(SIDE) * groups;
     let blocks = channels.div_ceil(CHANNELS);
-    if let Elements::Points(points) = &operator.elements {
-        let (plan, cubes) = (point_plan(operator, points), tiles * blocks);
-        return launch!(gather_points, grid(cubes), [gradient], boxes, batch_indices => output, plan, groups, cubes);
+    if let Elements::Points(grid_of_points) = &operator.elements {
+        let blocks_of_cube =
+            (tiles * blocks / tune("ROI_CUBES", 256)).clamp(1, tune("ROI_POINTS", points::TOGETHER).min(blocks));
+        let (plan, cubes) = (
+            point_plan(operator, grid_of_points),
+            tiles * blocks.div_ceil(blocks_of_cube),
+        );
+        return launch!(
+            gather_points, grid(cubes), [gradient], boxes, batch_indices => output, plan, groups, cubes, blocks_of_cube
+        );
     }
     let gathered = match features {
         Some(features) => winners(gradient, features, &boxes, &batch_indices, operator),
         None => gradient,
     };
-    let blocks_of_cube = (tiles * blocks / ENOUGH_CUBES).clamp(1, TOGETHER.min(blocks));
+    let blocks_of_cube =
+        (tiles * blocks / tune("ROI_CUBES", ENOUGH_CUBES)).clamp(1, tune("ROI_TOGETHER", axes::TOGETHER).min(blocks));
     let (plan, cubes) = (
         axis_plan(operator, [height, width]),
         tiles * blocks.div_ceil(blocks_of_cube),
     );
     let dtype = output.dtype;
     launch!(
-        gather_axes, grid(cubes), [gathered], boxes, batch_indices => output, plan, blocks_of_cube, cubes; dtype
+        gather_axes, grid(cubes), [gathered], boxes, batch_indices => output, plan, cubes, blocks_of_cube; dtype
     )
 }
 

@@ -1,18 +1,21 @@
-//! The gradient of features of operators whose elements read points: a unit gathers one pixel in a few channels.
+//! The gradient of features of operators whose elements read points: a unit gathers one pixel in up to 32 channels.
 
 use cubecl::prelude::*;
 
 use super::list::{list_flagged, region_list};
-use super::tile::{SIDE, Tile, add_gradient, tile};
+use super::tile::{SIDE, Strides, Tile, add_gradient, place_of_element, strides, sums_of_blocks, tile};
 use crate::backend::cube::launch::{Regions, UNITS};
 use crate::backend::cube::unit::channels::CHANNELS;
 use crate::backend::cube::unit::plan::{Channels, PointPlan};
 use crate::backend::cube::unit::point_region::{CallSizes, PointRegion, offset_is_finite, read_offset, read_region};
 use crate::geometry::real::single::between::Reach;
 use crate::geometry::real::single::points::{
-    Places, PointRule, place, places_of_pixels, reads, samples_between, turned,
+    Places, PointAxis, PointRule, place, places_of_pixels, reads, samples_between, turned,
 };
 use crate::geometry::real::single::samples::{Taps, bilinear_taps};
+
+/// The most blocks of channels that a cube gathers. All of them have the same samples, and finding these takes long.
+pub const TOGETHER: usize = 8;
 
 #[cube(launch, address_type = "dynamic")]
 pub fn gather_points<F: Float, R: Float, I: Int>(
@@ -22,13 +25,16 @@ pub fn gather_points<F: Float, R: Float, I: Int>(
     plan: &PointPlan,
     groups: usize,
     cubes: usize,
+    #[comptime] blocks_of_cube: usize,
     #[define(F, R, I)] _dtypes: [cubecl::ir::ElemType; 3],
 ) {
     if CUBE_POS >= cubes {
         terminate!();
     }
     let channels = comptime!(plan.settings.channels);
-    let tile = tile(gradient, output, groups, 1);
+    let tile = tile(gradient, output, groups, blocks_of_cube);
+    let end = (tile.channel + blocks_of_cube * CHANNELS).min(gradient.shape(1));
+    let strides = strides(gradient);
     let sizes = CallSizes {
         images: output.shape(0),
         rows: gradient.shape(2) as u32,
@@ -37,11 +43,7 @@ pub fn gather_points<F: Float, R: Float, I: Int>(
         width: tile.width,
     };
     let mut list = region_list();
-    let mut sums = Array::<f32>::new(CHANNELS);
-    #[unroll]
-    for lane in 0..CHANNELS {
-        sums[lane] = 0.0;
-    }
+    let mut sums = sums_of_blocks(blocks_of_cube);
     let regions_of_call = gradient.shape(0);
     let mut first = 0usize.runtime();
     while first < regions_of_call {
@@ -58,12 +60,29 @@ pub fn gather_points<F: Float, R: Float, I: Int>(
             for number in 0..count {
                 let row = list.rows[number as usize] as usize;
                 let region = read_region(regions, row, plan, &sizes);
-                add_region(gradient, regions, &plan.rule, &region, &tile, &mut sums, channels);
+                add_region(
+                    gradient,
+                    &strides,
+                    regions,
+                    &plan.rule,
+                    &region,
+                    &tile,
+                    end,
+                    &mut sums,
+                    channels,
+                    blocks_of_cube,
+                );
             }
         }
         first += UNITS;
     }
-    write(output, gradient.shape(1), groups, &tile, &sums, channels);
+    #[unroll]
+    for block in 0..blocks_of_cube {
+        let first = tile.channel + block * CHANNELS;
+        if first < end {
+            write(output, gradient.shape(1), groups, &tile, first, &sums[block], channels);
+        }
+    }
 }
 
 /// Whether some element of a region may read a pixel of the tile.
@@ -78,13 +97,11 @@ fn reaches<R: Float, I: Int>(regions: &Regions<R, I>, rule: &PointRule, region: 
         // Without offsets, rows and columns of elements are tested by themselves: P + Q tests instead of P times Q.
         let mut found_y = false;
         for p in 0..region.y.elements {
-            let reach = samples_between(rule, &region.y, p, 0.0, places.low_y, places.high_y);
-            found_y = found_y || reach.first < reach.end;
+            found_y = found_y || reaches_along(rule, &region.y, p, places.low_y, places.high_y);
         }
         let mut found_x = false;
         for q in 0..region.x.elements {
-            let reach = samples_between(rule, &region.x, q, 0.0, places.low_x, places.high_x);
-            found_x = found_x || reach.first < reach.end;
+            found_x = found_x || reaches_along(rule, &region.x, q, places.low_x, places.high_x);
         }
         found = found_y && found_x;
     } else {
@@ -96,6 +113,13 @@ fn reaches<R: Float, I: Int>(regions: &Regions<R, I>, rule: &PointRule, region: 
         }
     }
     found
+}
+
+/// Whether samples of an element without an offset may lie between two places.
+#[cube]
+fn reaches_along(rule: &PointRule, axis: &PointAxis, element: u32, low: f32, high: f32) -> bool {
+    let reach = samples_between(rule, axis, element, 0.0, low, high);
+    reach.first < reach.end
 }
 
 /// The samples of an element that may read some pixels, and by how much its offset moves them.
@@ -118,13 +142,23 @@ fn reach_of_element<R: Float, I: Int>(
 ) -> ElementReach {
     let offset = read_offset(regions, rule, region, p, q);
     let mut y = samples_between(rule, &region.y, p, offset.shift_y, places.low_y, places.high_y);
-    let x = samples_between(rule, &region.x, q, offset.shift_x, places.low_x, places.high_x);
     if !offset_is_finite(&offset) {
         y.end = y.first;
     }
+    // Most elements are elsewhere along y already.
+    let mut first_x = 0u32;
+    let mut end_x = 0u32;
+    if y.first < y.end {
+        let x = samples_between(rule, &region.x, q, offset.shift_x, places.low_x, places.high_x);
+        first_x = x.first;
+        end_x = x.end;
+    }
     ElementReach {
         y,
-        x,
+        x: Reach {
+            first: first_x,
+            end: end_x,
+        },
         shift_y: offset.shift_y,
         shift_x: offset.shift_x,
     }
@@ -134,12 +168,15 @@ fn reach_of_element<R: Float, I: Int>(
 #[cube]
 fn add_region<F: Float, R: Float, I: Int>(
     gradient: &Tensor<F>,
+    strides: &Strides,
     regions: &Regions<R, I>,
     rule: &PointRule,
     region: &PointRegion,
     tile: &Tile,
-    sums: &mut Array<f32>,
+    end: usize,
+    sums: &mut Sequence<Array<f32>>,
     #[comptime] channels: Channels,
+    #[comptime] blocks: usize,
 ) {
     let places = places_of_pixels(rule, &region.turn, tile.y, tile.y, tile.x, tile.x);
     let mut first_p = 0u32;
@@ -152,12 +189,19 @@ fn add_region<F: Float, R: Float, I: Int>(
         end_p = first_p + 1u32;
         end_q = first_q + 1u32;
     }
+    let moves = rule.parts_y > 0u32;
     for p in first_p..end_p {
-        for q in first_q..end_q {
-            let reach = reach_of_element(regions, rule, region, &places, p, q);
-            let weight = weight_of_pixel(rule, region, &reach, tile, p, q, channels);
-            if weight != 0.0 {
-                add_gradient(gradient, region.row, p, q, tile.channel, weight, sums);
+        // Without offsets, whether a row or a column of elements reaches the pixel is tested by itself.
+        if moves || reaches_along(rule, &region.y, p, places.low_y, places.high_y) {
+            for q in first_q..end_q {
+                if moves || reaches_along(rule, &region.x, q, places.low_x, places.high_x) {
+                    let reach = reach_of_element(regions, rule, region, &places, p, q);
+                    let weight = weight_of_pixel(rule, region, &reach, tile, p, q, channels);
+                    if weight != 0.0 {
+                        let place = place_of_element(strides, region.row, p, q);
+                        add_gradient(gradient, strides, place, tile.channel, end, weight, sums, blocks);
+                    }
+                }
             }
         }
     }
@@ -238,6 +282,7 @@ fn write<F: Float>(
     channels: usize,
     groups: usize,
     tile: &Tile,
+    first: usize,
     sums: &Array<f32>,
     #[comptime] of_channels: Channels,
 ) {
@@ -247,7 +292,7 @@ fn write<F: Float>(
         let of_channel = output.stride(1);
         #[unroll]
         for lane in 0..CHANNELS {
-            let channel = tile.channel + lane;
+            let channel = first + lane;
             if channel < channels {
                 let mut input = channel * groups + tile.group;
                 if comptime!(of_channels == Channels::OfSamples) {

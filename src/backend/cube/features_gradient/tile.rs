@@ -80,24 +80,88 @@ pub fn tile<F: Float, O: Float>(
     }
 }
 
-/// Adds the weighted gradient of an element in a block of channels.
+/// The strides of a gradient, read once: a device compiler may read them again for each element.
+#[derive(CubeType)]
+pub struct Strides {
+    pub region: usize,
+    pub channel: usize,
+    row: usize,
+    column: usize,
+    last_channel: usize,
+}
+
+#[cube]
+pub fn strides<F: Float>(gradient: &Tensor<F>) -> Strides {
+    Strides {
+        region: gradient.stride(0),
+        channel: gradient.stride(1),
+        row: gradient.stride(2),
+        column: gradient.stride(3),
+        last_channel: gradient.shape(1) - 1,
+    }
+}
+
+/// Where an element of a region lies in channel 0.
+#[cube]
+pub fn place_of_element(strides: &Strides, row: usize, p: u32, q: u32) -> usize {
+    row * strides.region + p as usize * strides.row + q as usize * strides.column
+}
+
+/// Where a channel lies, or the last one in place of those beyond it.
+#[cube]
+pub fn place_of_channel(strides: &Strides, channel: usize) -> usize {
+    channel.min(strides.last_channel) * strides.channel
+}
+
+/// Sums of 0, for each of some blocks of channels.
+#[cube]
+pub fn sums_of_blocks(#[comptime] blocks: usize) -> Sequence<Array<f32>> {
+    let mut sums = Sequence::<Array<f32>>::new();
+    #[unroll]
+    for _ in 0..blocks {
+        let mut of_block = Array::<f32>::new(CHANNELS);
+        #[unroll]
+        for lane in 0..CHANNELS {
+            of_block[lane] = 0.0;
+        }
+        sums.push(of_block);
+    }
+    sums
+}
+
+/// Adds the weighted gradient of an element in the blocks of channels from `first` up to `end`.
 #[cube]
 pub fn add_gradient<F: Float>(
     gradient: &Tensor<F>,
-    row: usize,
-    p: u32,
-    q: u32,
+    strides: &Strides,
+    place: usize,
+    first: usize,
+    end: usize,
+    weight: f32,
+    sums: &mut Sequence<Array<f32>>,
+    #[comptime] blocks: usize,
+) {
+    #[unroll]
+    for block in 0..blocks {
+        let channel = first + block * CHANNELS;
+        if channel < end {
+            add_block(gradient, strides, place, channel, weight, &mut sums[block]);
+        }
+    }
+}
+
+#[cube]
+fn add_block<F: Float>(
+    gradient: &Tensor<F>,
+    strides: &Strides,
+    place: usize,
     channel: usize,
     weight: f32,
     sums: &mut Array<f32>,
 ) {
-    let step = gradient.stride(1);
-    let last = gradient.shape(1) - 1;
-    let place = row * gradient.stride(0) + p as usize * gradient.stride(2) + q as usize * gradient.stride(3);
     #[unroll]
     for lane in 0..CHANNELS {
-        let of_channel = (channel + lane).min(last) * step;
-        sums[lane] += weight * f32::cast_from(gradient[place + of_channel]);
+        sums[lane] += weight * f32::cast_from(gradient[place + place_of_channel(strides, channel + lane)]);
     }
 }
 

@@ -167,11 +167,21 @@ pub fn look(weights: &mut Weights, rules: &Rules, along: &Along, #[comptime] is_
     let reach = reach(&reading, along);
     let first = reach.first.max(along.of_channels.first);
     let end = reach.end.min(along.of_channels.end);
-    weights.first[unit] = first;
-    weights.end[unit] = end;
-    for element in first..end.min(first + comptime!(KEPT as u32)) {
-        weights.kept[unit * KEPT + (element - first) as usize] = weight_in(&reading, along, element);
+    // The range of elements is an estimate, and most of those at its ends read nothing.
+    let mut begin = end;
+    let mut after = end;
+    for element in first..end {
+        let weight = weight_in(&reading, along, element);
+        if weight > 0.0 {
+            begin = begin.min(element);
+            after = element + 1u32;
+        }
+        if begin <= element && element - begin < comptime!(KEPT as u32) {
+            weights.kept[unit * KEPT + (element - begin) as usize] = weight;
+        }
     }
+    weights.first[unit] = begin;
+    weights.end[unit] = after;
 }
 
 /// The elements that may read a row or column: `looker` is the unit that has looked at it.

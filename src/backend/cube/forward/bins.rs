@@ -3,7 +3,7 @@
 use cubecl::prelude::*;
 
 use crate::backend::cube::unit::blocks::{Block, Blocks, blocks, multiply, write_blocks};
-use crate::backend::cube::unit::channels::{BLOCKS, Layout, pixel_in_planes};
+use crate::backend::cube::unit::channels::{Layout, pixel_in_planes};
 use crate::backend::cube::unit::element::{Element, sizes};
 use crate::backend::cube::unit::plan::ReductionPlan;
 use crate::backend::cube::unit::region::BoxRow;
@@ -73,7 +73,7 @@ fn reduce<F: Float>(
     #[comptime] reduction: Reduction,
 ) {
     #[unroll]
-    for number in 0..BLOCKS {
+    for number in 0..comptime!(blocks.layout.blocks) {
         reduce_block(
             features,
             pixel,

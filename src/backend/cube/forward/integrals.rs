@@ -3,7 +3,7 @@
 use cubecl::prelude::*;
 
 use crate::backend::cube::unit::blocks::{Block, blocks, write_blocks};
-use crate::backend::cube::unit::channels::{BLOCKS, Layout};
+use crate::backend::cube::unit::channels::Layout;
 use crate::backend::cube::unit::element::{Element, sizes};
 use crate::backend::cube::unit::region::BoxRow;
 use crate::geometry::real::single::integrals::{IntegralRule, bin, extent, pixels, weight};
@@ -43,7 +43,7 @@ pub fn pool_integrals<F: Float>(
             let weight = weight_y * weight(&bin_x, x);
             let pixel = y as usize * row_step + x as usize * step;
             #[unroll]
-            for number in 0..BLOCKS {
+            for number in 0..comptime!(blocks.layout.blocks) {
                 add_pixel(features, pixel, weight, &mut blocks.list[number], blocks.layout);
             }
         }

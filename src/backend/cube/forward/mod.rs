@@ -17,7 +17,7 @@ use cubecl::calculate_cube_count_elemwise;
 use cubecl::prelude::*;
 
 use super::launch::{launch, output};
-use super::unit::channels::Layout;
+use super::unit::channels::{BLOCKS, Layout};
 use super::unit::element::units;
 use super::unit::plan::{point_plan, reduction_plan};
 use crate::backend::output_shape;
@@ -39,7 +39,12 @@ pub fn pool(
         Some(pooled) => pooled.copy(),
         None => output(&features, shape.clone(), features.dtype),
     };
-    let layout = Layout::new(shape[1], operator.channel_map, &features);
+    // Where finding what an element reads takes long, a unit finds it for more channels.
+    let blocks = match operator.elements {
+        Elements::Samples(_) => BLOCKS,
+        _ => 1,
+    };
+    let layout = Layout::new(shape[1], blocks, operator.channel_map, &features);
     let (units, total) = units(shape.dims(), layout);
     // The size of a cube is compiled in. It is fixed, so that another number of regions compiles nothing.
     let cube_size = CubeDim::new(&features.client, u32::MAX as usize);

@@ -4,7 +4,7 @@ use cubecl::prelude::*;
 
 use super::pairs::{Pairs, advance, are_left, pairs, share_a_pixel};
 use crate::backend::cube::unit::blocks::{Block, Blocks, PixelPair, add_pixel_pair, blocks, write_blocks};
-use crate::backend::cube::unit::channels::{BLOCKS, Layout};
+use crate::backend::cube::unit::channels::Layout;
 use crate::backend::cube::unit::element::{Element, sizes};
 use crate::backend::cube::unit::plan::ReductionPlan;
 use crate::backend::cube::unit::region::BoxRow;
@@ -62,7 +62,7 @@ pub fn pool_samples<F: Float>(
             } else {
                 let square = square(&y, &x, row_step, step);
                 #[unroll]
-                for number in 0..BLOCKS {
+                for number in 0..comptime!(blocks.layout.blocks) {
                     compare_square(features, &square, &mut blocks.list[number], blocks.layout, reduction);
                 }
             }
@@ -159,7 +159,7 @@ fn compare_square<F: Float>(
 fn add_out_of_bounds(blocks: &mut Blocks, samples: f32, count_in_bounds: f32, plan: &ReductionPlan) {
     let reduction = comptime!(plan.axes.settings.reduction);
     #[unroll]
-    for number in 0..BLOCKS {
+    for number in 0..comptime!(blocks.layout.blocks) {
         add_out_of_bounds_of_block(
             &mut blocks.list[number],
             samples,

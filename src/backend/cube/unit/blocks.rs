@@ -2,7 +2,7 @@
 
 use cubecl::prelude::*;
 
-use super::channels::{BLOCKS, Layout, Planes, pixel_in_planes};
+use super::channels::{Layout, Planes, pixel_in_planes};
 use super::element::{Element, Sizes};
 use crate::geometry::operator::ChannelMap;
 
@@ -39,7 +39,7 @@ pub fn blocks<F: Float>(features: &Tensor<F>, image: usize, element: &Element, s
     let end = ((element.block + element.blocks) * of_block).min(sizes.channels);
     let mut list = Sequence::new();
     #[unroll]
-    for number in 0..BLOCKS {
+    for number in 0..layout.blocks {
         let wanted = (element.block + number) * of_block;
         let first = wanted.min(sizes.channels - of_block);
         let mut results = Array::<f32>::new(of_block);
@@ -86,14 +86,15 @@ pub struct PixelPair {
 /// Adds two pixels by their weights, in all channels of a unit.
 #[cube]
 pub fn add_pixel_pair<F: Float>(features: &Tensor<F>, pair: &PixelPair, blocks: &mut Blocks) {
+    let layout = comptime!(blocks.layout);
     if pair.distance == 1usize {
         #[unroll]
-        for number in 0..BLOCKS {
+        for number in 0..layout.blocks {
             add_pixels_of_block(features, pair, &mut blocks.list[number], true, blocks.layout);
         }
     } else {
         #[unroll]
-        for number in 0..BLOCKS {
+        for number in 0..layout.blocks {
             add_pixels_of_block(features, pair, &mut blocks.list[number], false, blocks.layout);
         }
     }
@@ -124,8 +125,9 @@ fn add_pixels_of_block<F: Float>(
 
 #[cube]
 pub fn multiply(blocks: &mut Blocks, factor: f32) {
+    let layout = comptime!(blocks.layout);
     #[unroll]
-    for number in 0..BLOCKS {
+    for number in 0..layout.blocks {
         multiply_block(&mut blocks.list[number], factor, blocks.layout);
     }
 }
@@ -140,11 +142,12 @@ fn multiply_block(block: &mut Block, factor: f32, #[comptime] layout: Layout) {
 
 #[cube]
 pub fn write_blocks<F: Float>(output: &mut Tensor<F>, element: &Element, blocks: &Blocks) {
+    let layout = comptime!(blocks.layout);
     // Read once: a device compiler takes it that what is written may change strides.
     let step = output.stride(1);
     let place = element.region * output.stride(0) + element.row * output.stride(2) + element.column * output.stride(3);
     #[unroll]
-    for number in 0..BLOCKS {
+    for number in 0..layout.blocks {
         write_block(output, place, step, &blocks.list[number], blocks.layout);
     }
 }
