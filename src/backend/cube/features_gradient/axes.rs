@@ -1,4 +1,4 @@
-//! The gradient of features: a unit gathers one pixel in up to 16 channels, from the gradient of an average or from the
+//! The gradient of features: a unit gathers one pixel in up to 32 channels, from the gradient of an average or from the
 //! winners of a maximum.
 
 use cubecl::prelude::*;

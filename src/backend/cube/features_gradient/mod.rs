@@ -18,7 +18,7 @@ use burn::tensor::{DType, Shape};
 use burn_cubecl::tensor::CubeTensor;
 
 use super::launch::{UNITS, grid, launch, output};
-use super::unit::channels::{CHANNELS, tune};
+use super::unit::channels::CHANNELS;
 use super::unit::plan::{axis_plan, point_plan, reduction_plan};
 use crate::geometry::operator::{Elements, RegionOperator};
 use axes::gather_axes;
@@ -26,10 +26,9 @@ use maximum::{PLANES, find_winners};
 use points::gather_points;
 use tile::SIDE;
 
-/// Enough cubes to fill a large GPU several times: an H200 holds 264, since a unit takes 104 to 128 registers (`ptxas`
-/// for `sm_90a`). Where there would be more, a cube gathers two blocks of channels: both have the same regions and
-/// weights.
-const ENOUGH_CUBES: usize = 1 << 10;
+/// Enough cubes to fill a large GPU: an H200 holds 264, since a unit takes up to 128 registers. Where there would be
+/// more, a cube gathers several blocks of channels, which have the same regions and weights.
+const ENOUGH_CUBES: usize = 1 << 8;
 
 /// The gradient of features of a shape. `features` are there where the operator takes a maximum.
 pub fn features_gradient(
@@ -46,9 +45,10 @@ pub fn features_gradient(
     let groups = operator.channel_map.input_channels(rows * columns);
     let tiles = images * height.div_ceil(SIDE) * width.div_ceil(SIDE) * groups;
     let blocks = channels.div_ceil(CHANNELS);
+    // It is compiled in, so only powers of two.
+    let blocks_of_cube = |most: usize| 1 << (tiles * blocks / ENOUGH_CUBES).clamp(1, most.min(blocks)).ilog2();
     if let Elements::Points(grid_of_points) = &operator.elements {
-        let blocks_of_cube =
-            (tiles * blocks / tune("ROI_CUBES", 256)).clamp(1, tune("ROI_POINTS", points::TOGETHER).min(blocks));
+        let blocks_of_cube = blocks_of_cube(points::TOGETHER);
         let (plan, cubes) = (
             point_plan(operator, grid_of_points),
             tiles * blocks.div_ceil(blocks_of_cube),
@@ -61,8 +61,7 @@ pub fn features_gradient(
         Some(features) => winners(gradient, features, &boxes, &batch_indices, operator),
         None => gradient,
     };
-    let blocks_of_cube =
-        (tiles * blocks / tune("ROI_CUBES", ENOUGH_CUBES)).clamp(1, tune("ROI_TOGETHER", axes::TOGETHER).min(blocks));
+    let blocks_of_cube = blocks_of_cube(axes::TOGETHER);
     let (plan, cubes) = (
         axis_plan(operator, [height, width]),
         tiles * blocks.div_ceil(blocks_of_cube),

@@ -26,31 +26,19 @@ pub struct Layout {
     /// The output channels of a block. Calls with fewer than [`CHANNELS`] have a kernel of their own, which reads each
     /// channel once.
     pub of_block: usize,
-    /// The most blocks that a unit computes.
+    /// How many blocks a unit computes at most.
     pub blocks: usize,
     pub channel_map: ChannelMap,
     /// Whether features are small, as nearly all are.
     is_small: bool,
 }
 
-/// EXPERIMENT
-pub fn tune(name: &str, otherwise: usize) -> usize {
-    std::env::var(name)
-        .ok()
-        .and_then(|value| value.parse().ok())
-        .unwrap_or(otherwise)
-}
-
 impl Layout {
-    /// The layout of a call with so many output channels.
+    /// The layout of a call with so many output channels, of which a unit computes so many blocks at most.
     pub fn new(channels: usize, blocks: usize, channel_map: ChannelMap, features: &CubeTensor) -> Self {
         Self {
-            of_block: if channels < CHANNELS {
-                1
-            } else {
-                tune("ROI_CHANNELS", CHANNELS)
-            },
-            blocks: tune("ROI_BLOCKS", blocks),
+            of_block: if channels < CHANNELS { 1 } else { CHANNELS },
+            blocks,
             channel_map: match channel_map {
                 // The other samples read channels at a distance from those of the first sample.
                 ChannelMap::SampleSensitive { .. } => ChannelMap::Same,

@@ -3,7 +3,7 @@
 use cubecl::prelude::*;
 use cubecl::std::FastDivmod;
 
-use super::channels::{BLOCKS, CHANNELS, Layout, tune};
+use super::channels::{BLOCKS, Layout};
 
 /// Enough units to fill a large GPU twice. An H200 has 8,650,752 registers, and a unit takes 128 (by `ptxas` for
 /// `sm_90a`), so it holds 67,584 units. Where there would be more, a unit computes up to [`BLOCKS`] channel blocks,
@@ -28,9 +28,9 @@ pub struct Units {
 pub fn units([regions, channels, rows, columns]: [usize; 4], layout: Layout) -> (UnitsLaunch, usize) {
     let elements = regions * rows * columns;
     let blocks = channels.div_ceil(layout.of_block);
-    let of_a_unit = (elements * blocks / tune("ROI_UNITS", ENOUGH_UNITS)).clamp(1, layout.blocks.min(blocks));
+    let of_a_unit = (elements * blocks / ENOUGH_UNITS).clamp(1, layout.blocks.min(blocks));
     let sharing = blocks.div_ceil(of_a_unit);
-    let rounds = sharing.div_ceil((tune("ROI_PASS", BLOCKS * CHANNELS) / layout.of_block / of_a_unit).max(1));
+    let rounds = sharing.div_ceil(BLOCKS / of_a_unit);
     let sharing = sharing.div_ceil(rounds);
     let total = rounds * elements * sharing;
     let mut sizes = SequenceArg::new();
