@@ -49,8 +49,7 @@ const JOINED: [(&str, usize); 6] = [
 ];
 
 /// Graphs that the import must refuse, and a part of the error.
-const REFUSED: [(&str, &str); 10] = [
-    ("mmdeploy_multi_level_roi_align_max", "`roi_scale_factor` is 1.5"),
+const REFUSED: [(&str, &str); 9] = [
     ("trt_pyramid_roi_align_swapped", "`roi_coords_plusone` is 1"),
     ("trt_pyramid_roi_align_legacy", "`legacy` is 1"),
     (
