@@ -36,6 +36,9 @@ impl CustomOp for Own {
     }
 }
 
+/// Calls that wait for a device. WebGPU in a browser refuses them.
+const BLOCKING: [&str; 4] = [".argwhere()", ".into_scalar", ".into_data()", ".to_data()"];
+
 fn main() -> Result<(), Box<dyn Error>> {
     // burn-onnx logs its steps, so the answers are printed last.
     let mut answers = Vec::new();
@@ -59,7 +62,13 @@ fn main() -> Result<(), Box<dyn Error>> {
                 .run_from_cli();
         };
         let answer = match catch_unwind(AssertUnwindSafe(generate)) {
-            Ok(()) => "generates code".to_string(),
+            Ok(()) => {
+                let code = fs::read_to_string(Path::new(&output).join(format!("{name}.rs")))?;
+                let blocking = BLOCKING.into_iter().find(|call| code.contains(call));
+                blocking.map_or("generates code".to_string(), |call| {
+                    format!("generates code with `{call}`")
+                })
+            }
             Err(panic) => format!("panics: {}", text_of(&panic).replace(&input, "the model")),
         };
         answers.push(format!("{name}: {answer}"));

@@ -2,6 +2,7 @@
 
 use std::collections::HashMap;
 
+use burn::tensor::kind::Basic;
 use burn::tensor::{Bool, Device, Element, Int, Tensor, TensorData};
 
 /// An imported graph.
@@ -20,6 +21,23 @@ pub struct Graph {
 pub struct Inputs<'a> {
     pub tensors: &'a HashMap<String, TensorData>,
     pub device: &'a Device,
+}
+
+/// An output of a graph. burn-onnx makes sizes an array.
+trait Output {
+    fn into_data(self) -> TensorData;
+}
+
+impl<const D: usize, K: Basic> Output for Tensor<D, K> {
+    fn into_data(self) -> TensorData {
+        self.into_data()
+    }
+}
+
+impl<const N: usize> Output for [i64; N] {
+    fn into_data(self) -> TensorData {
+        TensorData::from(self)
+    }
 }
 
 impl Inputs<'_> {

@@ -36,6 +36,7 @@
 //! | `mmcv`, `mmdeploy` | `MMCVRoiAlign` | `roi_align`, `mmcv::RoiAlign` |
 //! | `mmcv`, `mmdeploy` | `MMCVRoIAlignRotated` | `roi_align_rotated`, `mmcv::RoiAlignRotated` |
 //! | `mmdeploy` | `MMCVMultiLevelRoiAlign` | `multi_scale_roi_align`, `mmcv::MultiLevelRoiAlign` |
+//! | `mmdeploy` | the same with `roi_scale_factor` above 1 | `onnx::mmdeploy::multi_level_roi_align` |
 //! | `mmdeploy` | `MMCVMultiLevelRotatedRoiAlign` | `multi_scale_pool`, `mmcv::MultiLevelRotatedRoiAlign` |
 //! | `mmdeploy` | `NMSRotated` | `detection::onnx::mmdeploy::nms_rotated` |
 //! | `""`, `trt.plugins` | `ROIAlign_TRT` | `roi_align`, `onnx::RoiAlign16` |

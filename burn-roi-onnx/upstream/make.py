@@ -56,6 +56,7 @@ def main():
     write("own", [node("Own", ["x"], "y", "example")], [row], value("y", ["N"]), (), ["example"])
     write("expand_to_nothing", [node("Expand", ["x", "sizes"], "y")], [value("x", [1, 1])], value("y", [0, 1]),
           {"sizes": np.array([0, 1])})
+    write("non_zero", [node("NonZero", ["x"], "y")], [row], value("y", [1, None], INT))
     largest = helper.make_node("TopK", ["x", "k"], ["y", "indices"], name="the TopK")
     write("top_k", [largest], [value("x", [1, 6720])], value("y", [1, 100]), {"k": np.array([100])})
 

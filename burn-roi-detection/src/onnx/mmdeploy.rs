@@ -1,5 +1,5 @@
-//! mmdeploy's `NMSRotated`, as its code for onnxruntime describes it. Its operators of regions are in
-//! [`burn_roi::mmcv`].
+//! mmdeploy's `NMSRotated`, as its code for onnxruntime describes it, and its `MMCVMultiLevelRoiAlign` of enlarged
+//! boxes. Its other operators of regions are in [`burn_roi::mmcv`].
 
 use burn::tensor::{Int, Tensor, TensorData};
 
@@ -8,7 +8,7 @@ use crate::error::DetectionError;
 use crate::forms::blocking_forms;
 use crate::rotated::{kept, read};
 use crate::{arguments, host};
-use burn_roi::{AngleConvention, config};
+use burn_roi::{AngleConvention, MultiScaleRoiAlignConfig, RoiAlignConfig, Rois, config, mmcv, multi_scale_roi_align};
 
 config! {
 /// The attributes of `NMSRotated`.
@@ -93,4 +93,92 @@ pub async fn nms_rotated_async(
     }
     let found = rows.len() / 3;
     Ok(Tensor::from_data(TensorData::new(rows, [found, 3]), &device))
+}
+
+/// mmdeploy's `MMCVMultiLevelRoiAlign` with its attribute `roi_scale_factor`: a box of length l is enlarged to
+/// `(l + 1) * roi_scale_factor - 1` about its centre, once its level is known.
+///
+/// - `feature_maps`: `[N, C, Hᵢ, Wᵢ]` for each level.
+/// - `rois`: `[K, 5]`: batch index, x1, y1, x2, y2.
+/// - `roi_scale_factor`: above 1.
+/// - Returns `[K, C, P, Q]`. It is a call for each level, and one that finds the levels.
+///
+/// ```
+/// use burn::tensor::{Device, Tensor};
+/// use burn_roi::mmcv;
+/// use burn_roi_detection::onnx::mmdeploy;
+///
+/// let device = Device::default();
+/// let maps = vec![Tensor::<4>::ones([1, 8, 16, 16], &device), Tensor::<4>::ones([1, 8, 8, 8], &device)];
+/// let rois = Tensor::<2>::from_floats([[0.0, 8.0, 8.0, 20.0, 24.0]], &device);
+/// let attributes = mmcv::MultiLevelRoiAlign::new(vec![4.0, 8.0]);
+/// let pooled = mmdeploy::multi_level_roi_align(maps, rois, attributes, 1.3);
+/// assert_eq!(pooled.dims(), [1, 8, 7, 7]);
+/// ```
+///
+/// # Panics
+///
+/// If `roi_scale_factor` is not above 1, and where
+/// [`try_multi_scale_roi_align`](burn_roi::try_multi_scale_roi_align()) returns an error.
+pub fn multi_level_roi_align(
+    feature_maps: Vec<Tensor<4>>,
+    rois: Tensor<2>,
+    attributes: mmcv::MultiLevelRoiAlign,
+    roi_scale_factor: f32,
+) -> Tensor<4> {
+    assert!(
+        roi_scale_factor > 1.0,
+        "`roi_scale_factor` is {roi_scale_factor}; it must be above 1"
+    );
+    let scales = attributes.scales();
+    let config = MultiScaleRoiAlignConfig::from(attributes);
+    let levels = levels(&feature_maps, &rois, &config);
+    let rois = enlarged(rois, roi_scale_factor);
+    // A box without area returns 0, so each call computes the boxes of its level only. No enlarged box has no area.
+    let config = config.with_pools_empty(false);
+    let pooled = feature_maps
+        .into_iter()
+        .zip(scales)
+        .enumerate()
+        .map(|(level, (map, scale))| {
+            let others = levels.clone().not_equal_elem(level as f32).repeat_dim(1, 5);
+            let rois = Rois::from_index_first(rois.clone().mask_fill(others, 0.0));
+            multi_scale_roi_align(vec![map], &rois, &[scale], config.clone())
+        });
+    pooled
+        .reduce(Tensor::add)
+        .expect("the levels were found, so there is one")
+}
+
+/// The level of each box `[K, 1]`: the element of each box on maps that hold the numbers of their levels.
+fn levels(feature_maps: &[Tensor<4>], rois: &Tensor<2>, config: &MultiScaleRoiAlignConfig) -> Tensor<2> {
+    let numbers = feature_maps.iter().enumerate().map(|(level, map)| {
+        let number = Tensor::<4>::full([map.dims()[0], 1, 1, 1], level as f32, &map.device());
+        number.cast(map.dtype())
+    });
+    // With this scale all boxes lie on the only pixel.
+    let scales = vec![1e-6; feature_maps.len()];
+    let roi_align = RoiAlignConfig::new([1, 1]).with_sampling_ratio(1);
+    let config = MultiScaleRoiAlignConfig {
+        roi_align,
+        ..config.clone()
+    };
+    let rois = Rois::from_index_first(rois.clone());
+    multi_scale_roi_align(numbers.collect(), &rois, &scales, config).flatten::<2>(1, 3)
+}
+
+fn enlarged(rois: Tensor<2>, factor: f32) -> Tensor<2> {
+    let columns = |range| rois.clone().slice_dim(1, range);
+    let (low, high) = (columns(1..3), columns(3..5));
+    let centres = low.clone().add(high.clone()).mul_scalar(0.5);
+    let halves = high
+        .sub(low)
+        .add_scalar(1.0)
+        .mul_scalar(factor)
+        .sub_scalar(1.0)
+        .mul_scalar(0.5);
+    Tensor::cat(
+        vec![columns(0..1), centres.clone().sub(halves.clone()), centres.add(halves)],
+        1,
+    )
 }

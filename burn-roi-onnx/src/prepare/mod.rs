@@ -57,7 +57,7 @@ pub(crate) fn rewrite(model: &mut ModelProto, settings: &Settings) -> Result<(),
         torchvision::keypoints::replace(graph);
         substitute::gathers_of_rows(graph);
         if settings.joins_levels {
-            torchvision::pyramid::join(graph);
+            torchvision::pyramid::join(graph, &known);
         }
         substitute::shaping(graph, &known);
         substitute::softmax_of_axes(graph, &known, version);

@@ -1,6 +1,8 @@
 //! The attributes of region operators: by version, and out of range.
 
-use super::build::{float, import, int, ints, model, node, operators, prepared, refusal, roi_align, text, value};
+use super::build::{
+    float, floats, import, int, ints, model, node, operators, prepared, refusal, roi_align, text, value,
+};
 
 #[test]
 fn a_roi_align_is_moved_with_the_version_of_its_operator_set() {
@@ -154,5 +156,26 @@ fn max_roi_pool_needs_two_sizes() {
             error.contains("\"the MaxRoiPool\"") && error.contains(expected),
             "{error}"
         );
+    }
+}
+
+#[test]
+fn mmdeploy_boxes_are_not_made_smaller() {
+    let prepare = |factor| {
+        let mut align = node("MMCVMultiLevelRoiAlign", &["rois", "features"], &["pooled"]);
+        align.domain = "mmdeploy".to_string();
+        align.attribute = vec![floats("featmap_strides", &[4.0]), float("roi_scale_factor", factor)];
+        let inputs = vec![value("features", &[1, 3, 8, 8]), value("rois", &[0, 5])];
+        let mut model = model(16, vec![align], inputs, vec![value("pooled", &[])]);
+        import(&mut model, "mmdeploy", 1);
+        model
+    };
+    let error = refusal(&prepare(0.5));
+    assert!(
+        error.contains("`roi_scale_factor` is 0.5; it must be 1 or more, or 0 or less"),
+        "{error}"
+    );
+    for factor in [-1.0, 0.0, 1.0, 1.3] {
+        assert!(prepared(&prepare(factor)).is_ok());
     }
 }

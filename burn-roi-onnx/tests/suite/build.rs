@@ -108,6 +108,15 @@ pub fn float(name: &str, value: f32) -> AttributeProto {
     }
 }
 
+pub fn floats(name: &str, values: &[f32]) -> AttributeProto {
+    AttributeProto {
+        name: name.to_string(),
+        type_: AttributeType::FLOATS.into(),
+        floats: values.to_vec(),
+        ..AttributeProto::default()
+    }
+}
+
 pub fn text(name: &str, value: &str) -> AttributeProto {
     AttributeProto {
         name: name.to_string(),

@@ -230,3 +230,44 @@ fn a_shape_of_too_many_sizes_is_left_unknown() {
     let model = prepared(&model(16, nodes.to_vec(), inputs, outputs)).unwrap();
     assert_eq!(operators(&model).len(), 2);
 }
+
+#[test]
+fn sizes_are_clipped_split_and_taken_by_one_hot() {
+    let of_shape = |mut nodes: Vec<NodeProto>, constants| {
+        nodes.insert(0, node("Shape", &["x"], &["shape"]));
+        folded(nodes, constants)
+    };
+    // The sizes are [?, 3, 8, 6].
+    let clip = of_shape(
+        vec![node("Clip", &["shape", "", "most"], &["y"])],
+        vec![tensor("most", &[], &[6])],
+    );
+    assert_eq!(
+        code(&clip)[..2],
+        [
+            "i64::min((burn_roi_sizes0[0] as i64), (6i64))",
+            "i64::min((3i64), (6i64))"
+        ]
+    );
+    let split = of_shape(
+        vec![with(
+            node("Split", &["shape"], &["batch", "y"]),
+            vec![ints("split", &[1, 3])],
+        )],
+        Vec::new(),
+    );
+    assert_eq!(constant(&split), Some(vec![3, 8, 6]));
+    let one_hot = |index| {
+        let nodes = vec![
+            node("Slice", &["shape", "start", "end"], &["values"]),
+            node("OneHot", &["index", "depth", "values"], &["y"]),
+        ];
+        let bounds = [tensor("start", &[1], &[1]), tensor("end", &[1], &[3])];
+        let constants = [tensor("index", &[1], &[index]), tensor("depth", &[], &[2])];
+        constant(&of_shape(nodes, bounds.into_iter().chain(constants).collect()))
+    };
+    // The value outside is 3 and the value at the index is 8.
+    assert_eq!(one_hot(1), Some(vec![3, 8]));
+    assert_eq!(one_hot(-2), Some(vec![8, 3]));
+    assert_eq!(one_hot(5), Some(vec![3, 3]));
+}

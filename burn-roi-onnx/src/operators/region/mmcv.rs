@@ -160,12 +160,9 @@ impl Pyramid {
 
 fn multi_level_roi_align(attributes: &Attributes, inputs: usize) -> Result<Call, Error> {
     let pyramid = Pyramid::read(attributes, inputs, "pool_mode")?;
-    if pyramid.roi_scale_factor != 1.0 {
-        return Err(attributes.wrong(
-            "roi_scale_factor",
-            pyramid.roi_scale_factor.to_string(),
-            "1, or 0 or less: boxes are not enlarged",
-        ));
+    let factor = pyramid.roi_scale_factor;
+    if factor < 1.0 {
+        return Err(attributes.wrong("roi_scale_factor", factor.to_string(), "1 or more, or 0 or less"));
     }
     let average = attributes.flag("pool_mode", false)?;
     let mode = if average { quote!(Avg) } else { quote!(Max) };
@@ -176,8 +173,19 @@ fn multi_level_roi_align(attributes: &Attributes, inputs: usize) -> Result<Call,
         vec![None, None, Some(height), Some(width)],
         move |boxes, maps| {
             let pyramid = pyramid.code(quote!(MultiLevelRoiAlign));
+            let attributes = quote!(#pyramid.with_pool_mode(burn_roi::mmcv::PoolMode::#mode));
+            if factor > 1.0 {
+                return quote! {
+                    burn_roi_detection::onnx::mmdeploy::multi_level_roi_align(
+                        alloc::vec![#(#maps),*],
+                        #boxes,
+                        #attributes,
+                        #factor,
+                    )
+                };
+            }
             quote! {{
-                let burn_roi_attributes = #pyramid.with_pool_mode(burn_roi::mmcv::PoolMode::#mode);
+                let burn_roi_attributes = #attributes;
                 let burn_roi_scales = burn_roi_attributes.scales();
                 let burn_roi_rois = burn_roi::Rois::from_index_first(#boxes);
                 burn_roi::multi_scale_roi_align(

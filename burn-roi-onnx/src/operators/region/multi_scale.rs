@@ -1,4 +1,5 @@
-//! `RoiAlign` on a feature pyramid. torchvision's export has a `RoiAlign` and a `ScatterElements` for each level.
+//! `RoiAlign` on a feature pyramid. torchvision's and detectron2's exports have a `RoiAlign` and a scatter for each
+//! level.
 
 use burn_onnx::ext::quote::quote;
 
@@ -26,9 +27,10 @@ fn multi_scale_roi_align(attributes: &Attributes, inputs: usize) -> Result<Call,
     let aligned = attributes.flag("aligned", false)?;
     let scales = attributes.scales("spatial_scales", inputs - 1)?;
     let scales: Vec<f64> = scales.into_iter().map(f64::from).collect();
-    let rule = attributes.scales("rule", 3)?;
-    let [scale, level, epsilon] = [rule[0], rule[1], rule[2]].map(f64::from);
-    let level = level as i32;
+    let scale = f64::from(attributes.scale("canonical_scale", None)?);
+    let ratio_epsilon = f64::from(attributes.finite("ratio_epsilon", 0.0)?);
+    let level_epsilon = f64::from(attributes.finite("level_epsilon", 0.0)?);
+    let level = attributes.int("canonical_level", None)? as i32;
     let first = attributes.int("first_level", None)? as i32;
     let output = vec![None, None, Some(height), Some(width)];
     Ok(Call::of_pyramid(
@@ -48,7 +50,8 @@ fn multi_scale_roi_align(attributes: &Attributes, inputs: usize) -> Result<Call,
                     )
                     .with_canonical_scale(#scale)
                     .with_canonical_level(#level)
-                    .with_level_epsilon(#epsilon)
+                    .with_ratio_epsilon(#ratio_epsilon)
+                    .with_level_epsilon(#level_epsilon)
                     .with_first_level(Some(#first)),
                 )
             }

@@ -13,8 +13,9 @@ pub(super) fn outputs(inputs: &Inputs) -> Vec<Known> {
         .into_iter()
         .map(|dims| dims.map_or_else(Known::default, Known::of_dims))
         .collect();
-    if let (Some(first), Some(symbols)) = (all.first_mut(), size_arithmetic::of_output(inputs)) {
-        *first = Known::of_symbols(symbols);
+    let computed = size_arithmetic::of_outputs(inputs).unwrap_or_default();
+    for (output, symbols) in all.iter_mut().zip(computed) {
+        *output = Known::of_symbols(symbols);
     }
     all
 }

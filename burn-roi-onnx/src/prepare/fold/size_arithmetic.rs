@@ -11,8 +11,16 @@ use super::symbols::{MAXIMUM_SYMBOLS, Symbols};
 use crate::read::node::NodeAttributes;
 use crate::read::tensor::{count, element};
 
-/// The output, if its elements can be computed from sizes.
-pub(super) fn of_output(inputs: &Inputs) -> Option<Symbols> {
+/// The outputs, if their elements can be computed from sizes.
+pub(super) fn of_outputs(inputs: &Inputs) -> Option<Vec<Symbols>> {
+    match inputs.node.op_type.as_str() {
+        "Split" => split(inputs),
+        _ => Some(vec![of_first(inputs)?]),
+    }
+}
+
+/// The first output.
+fn of_first(inputs: &Inputs) -> Option<Symbols> {
     match inputs.node.op_type.as_str() {
         "Shape" => {
             let sizes = sizes(inputs)?;
@@ -41,19 +49,63 @@ pub(super) fn of_output(inputs: &Inputs) -> Option<Symbols> {
         }
         "Identity" | "Reshape" | "Flatten" | "Squeeze" | "Unsqueeze" | "Transpose" | "Expand" | "Gather" | "Slice" => {
             let first = inputs.symbols(0)?;
-            let mut known = inputs.known.clone();
-            known[0] = Known::of_tensor(first.indices(0));
-            let moved = constants::moved(&Inputs {
-                node: inputs.node,
-                known,
-            })?;
-            Symbols::at_indices(&[first], &moved)
+            Symbols::at_indices(&[first], &constants::moved(&with_indices(inputs, first))?)
         }
+        "Clip" => clip(inputs),
+        "OneHot" => one_hot(inputs),
         "ReduceMax" | "ReduceMin" | "ReduceProd" | "ReduceSum" => {
             reduce(inputs.node, inputs.symbols(0)?, inputs.reduced_axes()?.as_deref())
         }
         _ => elementwise(inputs.node, &inputs.all_symbols()?),
     }
+}
+
+/// The inputs with the indices of the first one's elements in their place.
+fn with_indices<'a>(inputs: &Inputs<'a>, first: &Symbols) -> Inputs<'a> {
+    let mut known = inputs.known.clone();
+    known[0] = Known::of_tensor(first.indices(0));
+    Inputs {
+        node: inputs.node,
+        known,
+    }
+}
+
+fn split(inputs: &Inputs) -> Option<Vec<Symbols>> {
+    let first = inputs.symbols(0)?;
+    let parts = constants::of_outputs(&with_indices(inputs, first))?;
+    parts.iter().map(|part| Symbols::at_indices(&[first], part)).collect()
+}
+
+/// `Clip` of integers, whose bounds are inputs that a node may leave out.
+fn clip(inputs: &Inputs) -> Option<Symbols> {
+    let mut clipped = inputs.symbols(0)?.clone();
+    let element = clipped.element;
+    let integers = matches!(element, element::INT64 | element::INT32);
+    (integers && inputs.node.attribute.is_empty()).then_some(())?;
+    for (at, operator) in [(1, "Max"), (2, "Min")] {
+        if inputs.has(at) {
+            let bound = inputs.symbols(at).filter(|bound| bound.dims.is_empty())?;
+            clipped = map(&[&clipped, bound], element, |numbers| {
+                arithmetic(operator, element, numbers)
+            })?;
+        }
+    }
+    Some(clipped)
+}
+
+/// `OneHot` of constant indices along the last axis. torch writes one to repeat batch indices.
+fn one_hot(inputs: &Inputs) -> Option<Symbols> {
+    let (indices, depth, values) = (inputs.value(0)?, inputs.integers(1)?, inputs.symbols(2)?);
+    let (&[depth], [off, on]) = (&depth[..], &values.elements[..]) else {
+        return None;
+    };
+    let fits = (1..=MAXIMUM_SYMBOLS as i64).contains(&depth) && indices.data.len() <= MAXIMUM_SYMBOLS;
+    (fits && inputs.node.int("axis", -1) == -1).then_some(())?;
+    // Negative indices count from the end.
+    let of_index = |index: i64| (0..depth).map(move |at| if [at, at - depth].contains(&index) { on } else { off });
+    let elements = indices.integers()?.into_iter().flat_map(of_index).cloned().collect();
+    let dims = indices.dims.iter().copied().chain([depth as usize]).collect();
+    Symbols::new(dims, elements, values.element)
 }
 
 /// The sizes of the first input.

@@ -1,16 +1,18 @@
 //! Replaces what torchvision's export has for a feature pyramid: for each level, a `Gather` of the level's regions, a
-//! `RoiAlign`, and a `ScatterElements` of the results, or a `ScatterND` by torch's exporter of today.
+//! `RoiAlign`, and a `ScatterElements` of the results, or a `ScatterND` by torch's exporter of today and in
+//! detectron2's export.
 
 use onnx_ir::{AttributeProto, GraphProto, NodeProto};
 
 use super::producers::Producers;
 use crate::operators::region::multi_scale::NAME;
-use crate::prepare::nodes::{self, floats, int};
+use crate::prepare::fold::{Known, Scope};
+use crate::prepare::nodes::{self, float, floats, int};
 use crate::read::node::NodeAttributes;
-use crate::read::tensor::{Data, Tensor};
+use crate::read::tensor::{Data, Tensor, element};
 
 /// Joins the levels of each pyramid of a graph.
-pub(crate) fn join(graph: &mut GraphProto) {
+pub(crate) fn join(graph: &mut GraphProto, known: &Scope) {
     let producers = Producers::of(graph);
     let chained = |node: &NodeProto| is_scatter(node) && node.domain.is_empty();
     let inner: Vec<&str> = graph
@@ -25,7 +27,7 @@ pub(crate) fn join(graph: &mut GraphProto) {
         .iter()
         .enumerate()
         .filter(|(_, node)| last(node))
-        .filter_map(|(at, node)| Some((at, pyramid(&producers, node)?)))
+        .filter_map(|(at, node)| Some((at, pyramid(&producers, known, node)?)))
         .collect();
     for (at, node) in joined {
         graph.node[at] = node;
@@ -37,6 +39,8 @@ struct Level<'a> {
     number: i64,
     /// Its `RoiAlign`.
     align: &'a NodeProto,
+    /// Whether its output is reshaped before it is scattered.
+    reshaped: bool,
     /// The boxes of all levels, with the batch index first.
     rois: &'a str,
     /// The level of each box.
@@ -44,7 +48,7 @@ struct Level<'a> {
 }
 
 /// The replacement of a chain of `ScatterElements` that ends with `last`.
-fn pyramid(producers: &Producers, last: &NodeProto) -> Option<NodeProto> {
+fn pyramid(producers: &Producers, known: &Scope, last: &NodeProto) -> Option<NodeProto> {
     let mut levels = Vec::new();
     let mut scatter = last;
     loop {
@@ -73,7 +77,8 @@ fn pyramid(producers: &Producers, last: &NodeProto) -> Option<NodeProto> {
         let (rois, attributes) = (level.rois == first.rois, settings(level.align) == settings(first.align));
         rois && attributes && level.levels == first.levels
     });
-    (numbered && alike).then_some(())?;
+    let fits = levels.iter().all(|level| !level.reshaped) || pools_into(first.align, known.get(last.output.first()?)?);
+    (numbered && alike && fits).then_some(())?;
 
     let rule = rule(producers, first.levels)?;
     (rule.levels <= levels.len() && boxes(producers, first.rois)? == rule.boxes).then_some(())?;
@@ -83,11 +88,13 @@ fn pyramid(producers: &Producers, last: &NodeProto) -> Option<NodeProto> {
     let scale = |level: &Level| level.align.attribute("spatial_scale").map_or(1.0, |scale| scale.f);
     let mut attributes = settings(first.align).to_vec();
     attributes.push(floats("spatial_scales", levels.iter().map(scale).collect()));
-    attributes.push(floats(
-        "rule",
-        vec![rule.canonical_scale, rule.canonical_level, rule.epsilon],
-    ));
-    attributes.push(int("first_level", rule.first_level));
+    attributes.extend([
+        float("canonical_scale", rule.canonical_scale),
+        int("canonical_level", rule.canonical_level as i64),
+        float("ratio_epsilon", rule.ratio_epsilon),
+        float("level_epsilon", rule.level_epsilon),
+        int("first_level", rule.first_level),
+    ]);
     let inputs = std::iter::once(first.rois.to_string()).chain(maps).collect();
     Some(nodes::in_place_of(last, NAME, inputs, attributes))
 }
@@ -101,6 +108,16 @@ fn settings(align: &NodeProto) -> [AttributeProto; 4] {
         int("sampling_ratio", align.int("sampling_ratio", 0)),
         int("aligned", half_pixel.into()),
     ]
+}
+
+/// Whether a value has the shape of a `RoiAlign`'s output.
+fn pools_into(align: &NodeProto, value: &Known) -> bool {
+    let side = |name| usize::try_from(align.int(name, 1)).ok();
+    let [height, width] = ["output_height", "output_width"].map(side);
+    let Some(&[_, _, rows, columns]) = value.dims.as_deref() else {
+        return false;
+    };
+    rows.is_some() && [rows, columns] == [height, width]
 }
 
 fn is_scatter(node: &NodeProto) -> bool {
@@ -126,8 +143,10 @@ fn zeros(node: &NodeProto) -> bool {
 
 /// The level whose results a scatter writes.
 fn level<'a>(producers: &Producers<'a>, scatter: &'a NodeProto) -> Option<Level<'a>> {
-    // torch casts the result to its own dtype.
-    let align = producers.node(producers.through(scatter.input.get(2)?, &["Cast"])?)?;
+    // torch casts the result to its own dtype, and reshapes it to the shape of the rows that it replaces.
+    let pooled = producers.through(scatter.input.get(2)?, &["Cast"])?;
+    let reshaped = producers.operator(pooled, "Reshape");
+    let align = producers.node(reshaped.map_or(Some(pooled), |node| node.input.first().map(String::as_str))?)?;
     let average = matches!(align.text("mode"), None | Some(b"avg"));
     // The default mode differs between versions, but torch always writes the mode.
     (align.op_type == "RoiAlign" && align.domain.is_empty() && average).then_some(())?;
@@ -151,6 +170,7 @@ fn level<'a>(producers: &Producers<'a>, scatter: &'a NodeProto) -> Option<Level<
     Some(Level {
         number: producers.constant(equal.input.get(1)?)?.integer()?,
         align,
+        reshaped: reshaped.is_some(),
         rois: rows.input.first()?,
         levels: equal.input.first()?,
     })
@@ -169,7 +189,7 @@ fn of_rows<'a>(producers: &Producers<'a>, columns: &str, numbers: &[i64]) -> Opt
         _ => return None,
     };
     (taken == numbers).then_some(())?;
-    let rows = producers.node(columns.input.first()?)?;
+    let rows = producers.node(of_f32(producers, columns.input.first()?))?;
     (rows.op_type == "Gather" && rows.int("axis", 0) == 0).then_some(rows)
 }
 
@@ -177,15 +197,17 @@ fn of_rows<'a>(producers: &Producers<'a>, columns: &str, numbers: &[i64]) -> Opt
 struct Rule<'a> {
     canonical_scale: f32,
     canonical_level: f32,
-    epsilon: f32,
+    /// torchvision adds its epsilon to the level, and detectron2 to the ratio of the sides.
+    ratio_epsilon: f32,
+    level_epsilon: f32,
     first_level: i64,
     levels: usize,
     /// The boxes whose areas it reads.
     boxes: &'a str,
 }
 
-/// `floor(canonical_level + log(sqrt(area) / canonical_scale) / log(2) + epsilon)`, clamped to the
-/// range of levels, minus the first level.
+/// `floor(canonical_level + log(sqrt(area) / canonical_scale + ratio_epsilon) / log(2) + level_epsilon)`, clamped to
+/// the range of levels, minus the first level. Either epsilon may be left out.
 fn rule<'a>(producers: &Producers<'a>, levels: &str) -> Option<Rule<'a>> {
     let (clipped, first_level) = producers.with_number(producers.through(levels, &["Cast"])?, "Sub")?;
     let clip = producers.through(clipped, &["Cast"])?;
@@ -193,11 +215,15 @@ fn rule<'a>(producers: &Producers<'a>, levels: &str) -> Option<Rule<'a>> {
     let bound = |at: usize| producers.number(clip.input.get(at)?);
     let (low, high) = (bound(1)?, bound(2)?);
     let floor = producers.operator(clip.input.first()?, "Floor")?;
-    let (sum, epsilon) = producers.with_number(floor.input.first()?, "Add")?;
-    let (quotient, canonical_level) = producers.with_number(sum, "Add")?;
+    let (sum, last) = producers.with_number(floor.input.first()?, "Add")?;
+    let (quotient, canonical_level, level_epsilon) = match producers.with_number(sum, "Add") {
+        Some((quotient, level)) => (quotient, level, last),
+        None => (sum, last, 0.0),
+    };
     let (logarithm, base) = producers.with_number(quotient, "Div")?;
-    let logarithm = producers.operator(logarithm, "Log")?;
-    let (side, canonical_scale) = producers.with_number(logarithm.input.first()?, "Div")?;
+    let ratio = producers.operator(logarithm, "Log")?.input.first()?;
+    let (ratio, ratio_epsilon) = producers.with_number(ratio, "Add").unwrap_or((ratio, 0.0));
+    let (side, canonical_scale) = producers.with_number(ratio, "Div")?;
     let side = producers.operator(side, "Sqrt")?;
     let area = producers.through(side.input.first()?, &["Concat", "Identity"])?;
     let area = producers.operator(area, "Mul")?;
@@ -212,7 +238,8 @@ fn rule<'a>(producers: &Producers<'a>, levels: &str) -> Option<Rule<'a>> {
     Some(Rule {
         canonical_scale,
         canonical_level,
-        epsilon,
+        ratio_epsilon,
+        level_epsilon,
         first_level: first_level as i64,
         levels: (high - low) as usize + 1,
         boxes: plain(producers, first.0),
@@ -227,12 +254,21 @@ fn boxes<'a>(producers: &Producers<'a>, rois: &str) -> Option<&'a str> {
     (joined.input.len() == 2).then(|| plain(producers, joined.input[1].as_str()))
 }
 
-/// The input of a `Concat` of one tensor or of an `Identity`, which torch writes for one image.
+/// The input of a `Cast` to f32, of a `Concat` of one tensor or of an `Identity`, which torch writes for one image.
 fn plain<'a>(producers: &Producers<'a>, name: &'a str) -> &'a str {
     match producers.node(name) {
         Some(node) if matches!(&*node.op_type, "Concat" | "Identity") && node.input.len() == 1 => {
             plain(producers, &node.input[0])
         }
+        _ if of_f32(producers, name) != name => plain(producers, of_f32(producers, name)),
         _ => name,
     }
+}
+
+/// The input of a `Cast` to f32. detectron2 casts boxes to the dtype of the maps.
+fn of_f32<'a>(producers: &Producers<'a>, name: &'a str) -> &'a str {
+    let cast = producers
+        .operator(name, "Cast")
+        .filter(|node| node.int("to", 0) == i64::from(element::FLOAT));
+    cast.and_then(|node| node.input.first()).map_or(name, String::as_str)
 }

@@ -19,6 +19,9 @@ pub(super) fn of_output(inputs: &Inputs) -> Option<Dims> {
         "Slice" => slice(inputs),
         "Gather" => gather(inputs),
         "GatherElements" => inputs.dims(1).cloned(),
+        "GatherND" => gather_nd(inputs),
+        "OneHot" => one_hot(inputs),
+        "Tile" => tile(inputs),
         "Resize" => resize(inputs),
         "Pad" => pad(inputs),
         _ => None,
@@ -140,6 +143,28 @@ fn gather(inputs: &Inputs) -> Option<Dims> {
     let at = dims::axis(inputs.node.int("axis", 0), dims.len())?;
     dims.splice(at..=at, inputs.dims(1)?.iter().copied());
     Some(dims)
+}
+
+fn gather_nd(inputs: &Inputs) -> Option<Dims> {
+    let (&tuple, rows) = inputs.dims(1)?.split_last()?;
+    let batch = usize::try_from(inputs.node.int("batch_dims", 0)).ok()?;
+    let rest = inputs.dims(0)?.get(batch.checked_add(tuple?)?..)?;
+    Some(rows.iter().chain(rest).copied().collect())
+}
+
+fn one_hot(inputs: &Inputs) -> Option<Dims> {
+    let mut dims = inputs.dims(0)?.clone();
+    let at = dims::axis(inputs.node.int("axis", -1), dims.len() + 1)?;
+    let depth = inputs.elements(1).and_then(|depth| depth.first().copied().flatten());
+    dims.insert(at, depth.and_then(|depth| usize::try_from(depth).ok()));
+    Some(dims)
+}
+
+fn tile(inputs: &Inputs) -> Option<Dims> {
+    let dims = inputs.dims(0)?;
+    let repeats = inputs.elements(1).filter(|repeats| repeats.len() == dims.len());
+    let size = |at: usize| dims[at]?.checked_mul(usize::try_from(repeats.as_ref()?[at]?).ok()?);
+    Some((0..dims.len()).map(size).collect())
 }
 
 fn resize(inputs: &Inputs) -> Option<Dims> {
