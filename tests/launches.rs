@@ -1,5 +1,5 @@
 //! What a call asks of a device: one launch, on a pyramid one a level, and no kernel that an earlier call has not
-//! compiled. The same of each gradient.
+//! compiled. The same of each gradient, where that of a maximum takes two launches.
 //!
 //! CubeCL compiles a kernel where it has not seen its identity yet, and tells both launches and
 //! identities to whoever listens. It listens for the whole process, so this is one test.
@@ -110,17 +110,17 @@ fn a_call_is_one_launch_a_level_of_a_kernel_that_no_size_or_value_changes() {
                     of_dtype.extend(of_operator);
                 }
             }
-            for (name, gradient, kernels_of_all) in gradients() {
+            for (name, gradient, launches) in gradients() {
                 let mut of_gradient = HashSet::new();
                 for problem in &problems {
                     let (names, kernels) = observe(&backend.device, || gradient(problem));
                     let of = format!("{}: the gradient of {name} {dtype:?}", backend.name);
-                    assert_eq!(names.len(), 1, "{of} launches {names:?}");
+                    assert_eq!(names.len(), launches, "{of} launches {names:?}");
                     of_gradient.extend(kernels);
                 }
                 let compiled = of_gradient.len();
                 assert_eq!(
-                    compiled, kernels_of_all,
+                    compiled, launches,
                     "{}: {name} {dtype:?} compiles {compiled} kernels",
                     backend.name
                 );
@@ -144,7 +144,7 @@ fn a_call_is_one_launch_a_level_of_a_kernel_that_no_size_or_value_changes() {
 
 type Gradient = Box<dyn Fn(&Problem) -> DispatchTensor>;
 
-/// Gradients of features and of boxes, and how many kernels the problems compile for each.
+/// Gradients of features and of boxes, and how many kernels each launches. All problems compile so many.
 fn gradients() -> Vec<(&'static str, Gradient, usize)> {
     fn align(problem: &Problem, reduction: Reduction) -> Backward<Dispatch> {
         let config = RoiAlignConfig::new(problem.output_size).with_spatial_scale(problem.scale);
@@ -199,7 +199,8 @@ fn gradients() -> Vec<(&'static str, Gradient, usize)> {
         (
             "a maximum's features",
             Box::new(|problem| align(problem, Reduction::Max).features()),
-            1,
+            // One finds where each maximum was read, one gathers from there.
+            2,
         ),
         (
             "a maximum's boxes",
