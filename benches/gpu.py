@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 """Times this crate and torchvision on a GPU, on the workloads of `benches/throughput`: forward calls and the gradient
-of features, in f32, f16 and bf16. Also times a copy on the device, which no call can outrun.
+of features, in f32, f16 and bf16. Also times a copy on the device, which no call can outrun, and torchvision's NMS.
 
     cargo build --release -p throughput --features cuda
     python benches/gpu.py --program target/release/throughput --output times.jsonl
@@ -136,6 +136,20 @@ def copy_bandwidth(device, burst):
     return {"of": "copy", "gb_per_s": 2 * size / ms / 1e6}
 
 
+def nms_time(count, device, burst):
+    """A record of torchvision's NMS of boxes as those of `burn-roi-detection/benches/nms.rs`: 48,400 that all stay,
+    or random ones."""
+    if count == 48400:
+        place = torch.arange(count)
+        corner = torch.stack([place % 220, place // 220], 1) * 8.0
+        boxes, scores = torch.cat([corner, corner + 8], 1), (place * 7919 % count).float()
+    else:
+        corner = torch.rand(count, 2) * torch.tensor([1144.0, 728.0])
+        boxes, scores = torch.cat([corner, corner + 8 + torch.rand(count, 2) * 64], 1), torch.rand(count)
+    boxes, scores = boxes.to(device), scores.to(device)
+    return {"of": "torchvision", "nms": count, "ms": median_ms(lambda: ops.nms(boxes, scores, 0.5), device, burst)}
+
+
 def main():
     options = arguments()
     chosen = [workload for workload in WORKLOADS if workload.name in options.workloads.split(",")]
@@ -150,6 +164,8 @@ def main():
             device = "cpu" if options.device == "cpu" else torch.cuda.get_device_name()
             write({"of": "machine", "device": device, "torch": torch.__version__, "backend": options.backend})
             write(copy_bandwidth(options.device, options.burst))
+            for count in [48400, 2000, 20000]:
+                write(nms_time(count, options.device, 1))
         for dtype in options.dtypes.split(","):
             for direction in options.directions.split(","):
                 for workload in chosen:
