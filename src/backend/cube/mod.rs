@@ -1,8 +1,8 @@
 //! CubeCL kernels, for every runtime: wgpu, Vulkan, Metal, WebGPU, CUDA, ROCm and CPU.
 //!
-//! A call, or a level of a feature pyramid, is one launch for its output and for each gradient, and two for the gradient
-//! of features of a maximum. The kernel reads the boxes, which the host never does. A region that is not finite or has
-//! an invalid batch index reads no pixel. Tensors are read by their strides, so nothing is copied first.
+//! A call, or a level of a feature pyramid, is one launch for its output and one for each gradient. The gradient of
+//! features of a maximum takes two. The kernel reads the boxes, which the host never does. A region that is not finite
+//! or has an invalid batch index reads no pixel. Tensors are read by their strides, so nothing is copied first.
 //!
 //! - [`launch`]: what all launches have in common.
 //! - [`unit`]: what a unit computes and reads, in all kernels.
