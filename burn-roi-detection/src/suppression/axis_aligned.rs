@@ -12,7 +12,6 @@ use crate::host;
 /// decreasing score; of equal scores the lower index comes first.
 ///
 /// The IoU is computed in f64 for boxes of f64, and in f32 for those of any other `dtype`.
-///
 pub(crate) fn greedy_nms<C: Ord + Sync>(
     candidates: Vec<usize>,
     boxes: &[[f64; 4]],

@@ -20,7 +20,7 @@ pub(crate) trait KeptBoxes: Default + Sync {
 
     fn len(&self) -> usize;
 
-    /// Whether one of the kept boxes suppresses `candidate`, of all but the `first`.
+    /// Whether one of the kept boxes suppresses `candidate`, skipping the first `first` boxes.
     fn suppress(&self, candidate: &Self::Candidate, first: usize) -> bool;
 
     fn push(&mut self, candidate: Self::Candidate);

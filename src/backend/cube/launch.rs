@@ -25,12 +25,12 @@ macro_rules! launch {
         $kernel:ident, $grid:expr, [$($map:ident),+], $boxes:ident, $batch_indices:ident => $output:ident,
         $($argument:expr),+ $(; $dtype:expr)?
     ) => {{
-        use crate::backend::cube::launch::{RegionsLaunch, address_type};
+        use crate::backend::cube::launch::{RegionsLaunch, address_type, units_of_grid};
 
         let client = $output.client.clone();
         let dtypes = [[$(&$map),+][0].dtype, $boxes.dtype, $batch_indices.dtype $(, $dtype)?];
-        let addresses = address_type(&[$(&$map,)+ &$boxes, &$batch_indices, &$output]);
         let (cubes, cube_size) = $grid;
+        let addresses = address_type(&[$(&$map,)+ &$boxes, &$batch_indices, &$output], units_of_grid(&cubes, cube_size));
         $kernel::launch(
             &client,
             cubes,
@@ -59,19 +59,45 @@ pub fn grid(cubes: usize) -> (CubeCount, CubeDim) {
     (count, CubeDim::new_1d(UNITS as u32))
 }
 
-/// The integer type of indices into these tensors.
-pub fn address_type(tensors: &[&CubeTensor]) -> AddressType {
-    AddressType::from_len(
-        tensors
+/// How many units a grid has.
+pub fn units_of_grid(cubes: &CubeCount, cube_size: CubeDim) -> usize {
+    match *cubes {
+        CubeCount::Static(x, y, z) => [x, y, z, cube_size.num_elems()]
+            .map(|count| count as usize)
             .iter()
-            .map(|tensor| length(tensor))
-            .max()
-            .expect("there are tensors"),
-    )
+            .product(),
+        CubeCount::Dynamic(_) => unreachable!("the host knows the grid of each launch"),
+    }
+}
+
+/// The integer type of indices into these tensors and of so many units.
+pub fn address_type(tensors: &[&CubeTensor], units: usize) -> AddressType {
+    let longest = tensors.iter().map(|tensor| length(tensor)).max();
+    addresses(longest.expect("there are tensors"), units)
+}
+
+/// CubeCL's division of a unit's index without a division adds two numbers, each up to the index. In 32 bits the sum
+/// wraps from 2^31 on.
+fn addresses(length: usize, units: usize) -> AddressType {
+    AddressType::from_len(length.max(2 * units))
 }
 
 /// How many elements a tensor has or its memory has, whichever is more. An expanded tensor has more than its memory.
 pub fn length(tensor: &CubeTensor) -> usize {
     let in_memory = tensor.handle.size() as usize / tensor.dtype.size();
     tensor.shape().num_elements().max(in_memory)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn addresses_hold_twice_the_number_of_units() {
+        assert_eq!(addresses(1 << 20, (1 << 31) - 1), AddressType::U32);
+        assert_eq!(addresses(1 << 20, 1 << 31), AddressType::U64);
+        assert_eq!(addresses(1 << 32, 1), AddressType::U64);
+        let grid = (CubeCount::Static(1 << 15, 1 << 8, 1), CubeDim::new_1d(256));
+        assert_eq!(units_of_grid(&grid.0, grid.1), 1 << 31);
+    }
 }

@@ -14,7 +14,7 @@ use cubecl::prelude::*;
 /// A threshold in f32, from 0 to 1. It is represented by the midpoint of it and the next f32: a quotient is rounded to
 /// an f32 above the threshold if it is above the midpoint.
 ///
-/// The midpoint is `(4096 * high + low) / 2^fall`, where the first factor is at least 2^24 and below 2^25.
+/// The midpoint is `(4096 * high + low) / 2^fall`, whose numerator is at least 2^24 and below 2^25.
 #[derive(CubeType, CubeLaunch, Debug, Clone, Copy)]
 pub struct Midpoint {
     pub high: u32,
@@ -29,7 +29,8 @@ impl Midpoint {
     ///
     /// A quotient that is equal to the midpoint would be rounded to the even one of both. There is none: the midpoint
     /// of normal thresholds has 25 significant bits, and its product with a union has more than the 24 of an
-    /// intersection. The midpoint of 0 and the next f32 is rounded to 0, as if it were not above.
+    /// intersection. A quotient that is equal to the midpoint of 0 and the next f32 is
+    /// rounded to 0, so it is not above.
     pub fn new(threshold: f32) -> Option<Self> {
         if !(threshold == 0.0 || threshold.is_normal() && (0.0..=1.0).contains(&threshold)) {
             return None;

@@ -127,8 +127,8 @@ fn sort(boxes: CubeTensor, scores: CubeTensor, classes: CubeTensor) -> Sorted {
 }
 
 impl Sorted {
-    /// For each box a bit for each box of its block. Those of the box itself and of boxes before it are not set, or not
-    /// written where a word has no others.
+    /// For each box a bit for each box of its block. Those of the box itself and of boxes before it are not set. A word
+    /// without later boxes is not written: it is only read for boxes whose bits are set anyway.
     fn overlaps(&self, midpoint: Midpoint) -> CubeTensor {
         let overlaps = tensor(&self.values, self.count * WORDS, DType::U32);
         overlaps_in_blocks::launch(

@@ -19,8 +19,8 @@ pub const FLAGS: usize = UNITS + SIDE;
 
 /// The length of [`RegionList::rows`].
 ///
-/// Padding is 0, a valid row. Mesa's llvmpipe runs one fully masked iteration more and still performs its uniform
-/// loads. A float read there and taken for a row ended the process.
+/// Mesa's llvmpipe runs one masked iteration too many and still loads. So the word behind the list must be a valid row,
+/// and is 0.
 pub const ROWS: usize = UNITS + 2;
 
 /// Where in the list it stands how many rows are listed.

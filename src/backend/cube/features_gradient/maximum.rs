@@ -13,6 +13,7 @@ use crate::backend::cube::unit::region::read_box;
 use crate::backend::cube::unit::winner::{
     ChannelElement, Winner, channel_element, no_winner, winner_of_bin, winner_of_samples,
 };
+use crate::geometry::real::single::area::in_range;
 use crate::geometry::real::single::rules::{Rules, RulesExpand};
 use crate::geometry::real::single::samples::taps;
 
@@ -23,7 +24,7 @@ pub const PLANES: usize = 3;
 /// The position of no winner. No pixel of the map has a part in it.
 const BEYOND: f32 = -2.0;
 
-/// Finds the winners. Nothing is written for a region that no pixel is read for.
+/// Finds the winners. Nothing is written for an invalid region or one of another level: the gather never lists these.
 #[cube(launch, address_type = "dynamic")]
 pub fn find_winners<F: Float, R: Float, I: Int>(
     gradient: &Tensor<F>,
@@ -44,7 +45,11 @@ pub fn find_winners<F: Float, R: Float, I: Int>(
     let (row, channel) = (rest / gradient.shape(1), rest % gradient.shape(1));
     let box_format = comptime!(plan.axes.settings.box_format);
     let region = read_box(regions, row, features.shape(0), box_format);
-    if !region.valid {
+    let mut pooled = region.valid;
+    if comptime!(plan.axes.settings.of_level) {
+        pooled = pooled && in_range(&plan.axes.areas, region.y1, region.x1, region.y2, region.x2);
+    }
+    if !pooled {
         terminate!();
     }
     let plane = region.image * features.stride(0) + channel * features.stride(1);

@@ -26,7 +26,7 @@ use maximum::{PLANES, find_winners};
 use points::gather_points;
 use tile::SIDE;
 
-/// Enough cubes to fill a large GPU: an H200 holds 264, since a unit takes up to 128 registers. Where there would be
+/// About as many cubes as a large GPU holds: 264 on an H200, since a unit takes up to 128 registers. If there would be
 /// more, a cube gathers several blocks of channels, which have the same regions and weights.
 const ENOUGH_CUBES: usize = 1 << 8;
 
@@ -45,7 +45,7 @@ pub fn features_gradient(
     let groups = operator.channel_map.input_channels(rows * columns);
     let tiles = images * height.div_ceil(SIDE) * width.div_ceil(SIDE) * groups;
     let blocks = channels.div_ceil(CHANNELS);
-    // It is compiled in, so only powers of two.
+    // A number that is compiled in: powers of two keep the number of kernels small.
     let blocks_of_cube = |most: usize| 1 << (tiles * blocks / ENOUGH_CUBES).clamp(1, most.min(blocks)).ilog2();
     if let Elements::Points(grid_of_points) = &operator.elements {
         let blocks_of_cube = blocks_of_cube(points::TOGETHER);

@@ -16,7 +16,7 @@ pub const CHANNELS: usize = 8;
 pub const BLOCKS: usize = 4;
 
 /// Features are small if they have at most so many elements. From the first channel of a block to its last are seven
-/// steps, so that one step is below `MOST_STEP`.
+/// steps. As 7 steps are below 2^29, one is below 2^27.
 const MOST_SMALL: usize = 1 << 29;
 const MOST_STEP: usize = 1 << 27;
 

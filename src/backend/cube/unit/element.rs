@@ -13,7 +13,7 @@ const ENOUGH_UNITS: usize = 1 << 17;
 /// How the output is divided among units.
 #[derive(CubeType, CubeLaunch)]
 pub struct Units {
-    /// K, the number of units that share the channels of a pass, P and Q.
+    /// Four sizes: K, the units that share the channels of a pass, P, and Q.
     sizes: Sequence<FastDivmod<usize>>,
     /// The second of these sizes.
     sharing: usize,
