@@ -25,8 +25,8 @@ blocking_forms! {
 /// # Where it runs
 ///
 /// On a GPU (wgpu, Vulkan, Metal, WebGPU, CUDA, ROCm) kernels suppress the boxes, and the host reads only the number of
-/// kept boxes back. This crate needs the feature of the GPU's runtime for it. Otherwise boxes and scores are read back
-/// to the host, which keeps exactly the same boxes. So they are on a GPU for:
+/// kept boxes back. This crate needs the feature of the GPU's runtime for it. The host does these calls
+/// instead, and keeps exactly the same boxes:
 ///
 /// - more than 65,536 boxes, since the kernels compare all scores with each other;
 /// - boxes or scores of f64, or classes of integers below 32 bits;
@@ -49,8 +49,7 @@ blocking_forms! {
 pub fn nms(boxes: Tensor<2>, scores: Tensor<1>, iou_threshold: f64) -> Tensor<1, Int>;
 }
 
-/// [`nms`] that awaits the device.
-/// A WebGPU device in a browser can be read in this form only.
+/// Async form of [`nms`]. Use it on WebGPU in a browser, which cannot block.
 ///
 /// # Errors
 ///
@@ -98,8 +97,7 @@ blocking_forms! {
 pub fn batched_nms(boxes: Tensor<2>, scores: Tensor<1>, classes: Tensor<1, Int>, iou_threshold: f64) -> Tensor<1, Int>;
 }
 
-/// [`batched_nms`] that awaits the device.
-/// A WebGPU device in a browser can be read in this form only.
+/// Async form of [`batched_nms`]. Use it on WebGPU in a browser, which cannot block.
 ///
 /// # Errors
 ///

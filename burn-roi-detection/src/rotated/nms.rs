@@ -55,8 +55,7 @@ pub fn nms_rotated(
 ) -> Tensor<1, Int>;
 }
 
-/// [`nms_rotated`] that awaits the device.
-/// A WebGPU device in a browser can be read in this form only.
+/// Async form of [`nms_rotated`]. Use it on WebGPU in a browser, which cannot block.
 ///
 /// # Errors
 ///
@@ -111,8 +110,7 @@ pub fn batched_nms_rotated(
 ) -> Tensor<1, Int>;
 }
 
-/// [`batched_nms_rotated`] that awaits the device.
-/// A WebGPU device in a browser can be read in this form only.
+/// Async form of [`batched_nms_rotated`]. Use it on WebGPU in a browser, which cannot block.
 ///
 /// # Errors
 ///
