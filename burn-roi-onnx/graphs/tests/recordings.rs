@@ -54,8 +54,8 @@ fn read(file: &str) -> HashMap<String, TensorData> {
     data.collect()
 }
 
-/// What is left out on wgpu. burn-cubecl 0.22.1 samples a grid bilinearly only, and panics otherwise. With layers of f16,
-/// one picture has a box next to a threshold: Mesa's software driver keeps six where ONNX Runtime keeps five.
+/// What is left out on wgpu. burn-cubecl 0.22.1 samples a grid bilinearly only, and panics otherwise. With layers of
+/// f16, one picture has a box next to a threshold: Mesa's software driver keeps six where ONNX Runtime keeps five.
 const NOT_ON_WGPU: [&str; 3] = [
     "/grid_sample_nearest_16.",
     "/grid_sample_nearest_20.",

@@ -30,7 +30,8 @@ macro_rules! launch {
         let client = $output.client.clone();
         let dtypes = [[$(&$map),+][0].dtype, $boxes.dtype, $batch_indices.dtype $(, $dtype)?];
         let (cubes, cube_size) = $grid;
-        let addresses = address_type(&[$(&$map,)+ &$boxes, &$batch_indices, &$output], units_of_grid(&cubes, cube_size));
+        let tensors = [$(&$map,)+ &$boxes, &$batch_indices, &$output];
+        let addresses = address_type(&tensors, units_of_grid(&cubes, cube_size));
         $kernel::launch(
             &client,
             cubes,
