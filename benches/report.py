@@ -29,7 +29,8 @@ import peers
 RESULTS = Path(__file__).resolve().parent / "results"
 DOCUMENT = peers.ROOT / "BENCHMARKS.md"
 COLOURS = {"flex": "#d9480f", "ndarray": "#f0a36b", "torchvision": "#4263eb", "onnxruntime": "#2b8a3e",
-           "openvino": "#7048e8", "torchvision-backward": "#4263eb"}
+           "openvino": "#7048e8", "torchvision-backward": "#4263eb", "here": "#d9480f", "imported": "#f0a36b",
+           "one thread": "#f0a36b", "limit": "#868e96"}
 
 
 def machine(threads, of_peers):
@@ -124,19 +125,35 @@ def growth_table(rows, threads):
                                 for regions, (all_threads, one) in rows.items())]) + "\n"
 
 
+def limit_rows(rows):
+    """Medians, for a chart."""
+    median = lambda runs, name: statistics.median(run[name] for run in runs)
+    return {workload: {"ms": {"limit": median(runs, "limit"), "flex": median(runs, "ms")}}
+            for workload, runs in rows.items()}
+
+
+def growth_rows(rows):
+    return {f"{regions} regions": {"ms": {"flex": all_threads, "one thread": one}}
+            for regions, (all_threads, one) in rows.items()}
+
+
 def mean_ratio(rows):
     """The geometric mean of RoiAlign's ratios."""
     ratios = [float(row["ratio"]) for name, row in rows.items() if name != "vgg-roi-pool"]
     return math.exp(statistics.mean(map(math.log, ratios)))
 
 
+def introduction(at):
+    """The sentences about a machine."""
+    versions = ", ".join(f"{package} {version}" for package, version in at["packages"].items())
+    vectors = " with AVX-512" if at["avx512"] else " without AVX-512"
+    commit = f", commit {at['commit']}" if at.get("commit") else ""
+    return (f"{at['processor']}{vectors}, {at['threads']} threads, L2 {at['l2']}, L3 {at['l3']}, "
+            f"Linux {at['kernel']}, {at['date']}{commit}. {versions}.")
+
+
 def markdown(name, results):
     at = results["machine"]
-    versions = ", ".join(f"{package} {version}" for package, version in at["packages"].items())
-    vectors = " with AVX-512" if at["avx512"] else ""
-    commit = f", commit {at['commit']}" if at.get("commit") else ""
-    intro = (f"{at['processor']}{vectors}, {at['threads']} threads, L2 {at['l2']}, L3 {at['l3']}, "
-             f"Linux {at['kernel']}, {at['date']}{commit}. {versions}.")
     picture = lambda part, text: f"![{text}](benches/results/{name}-{part}.svg)\n"
     mean = ""
     if len(results["forward"]) == len(peers.STANDARD):
@@ -145,10 +162,11 @@ def markdown(name, results):
         ("forward", f"Forward, milliseconds.{mean}", table, "Times of one call, a bar for each library"),
         ("backward", "Gradient of the features, milliseconds:", table, "Times of a gradient, a bar for each library"),
         ("further", "Further operators, milliseconds:", table, None),
-        ("limit", "The limit, Flex, and their quotient, a value for each run:", limit_table, None),
-        ("growth", "Flex on the map of box-p2, milliseconds:", lambda rows: growth_table(rows, at["threads"]), None),
+        ("limit", "The limit, Flex, and their quotient, a value for each run:", limit_table, "The limit beside Flex"),
+        ("growth", "Flex on the map of box-p2, milliseconds:", lambda rows: growth_table(rows, at["threads"]),
+         "Times of Flex for more and more regions"),
     ]
-    lines = textwrap.wrap(intro, 120, break_long_words=False) + [""]
+    lines = textwrap.wrap(introduction(at), 120, break_long_words=False) + [""]
     for part, title, write, alternative in parts:
         if results.get(part):
             lines += [picture(part, alternative)] if alternative else []
@@ -230,11 +248,14 @@ def main():
     insert(arguments.name, markdown(arguments.name, results))
     if len(results["forward"]) == len(peers.STANDARD) and results["backward"]:
         print(summary(results))
-    charts = {"forward": "One call in ms, logarithmic, less is better",
-              "backward": "Gradient of the features in ms, logarithmic, less is better"}
-    for part, title in charts.items():
-        if results[part]:
-            (RESULTS / f"{arguments.name}-{part}.svg").write_text(chart(results[part], title))
+    same = lambda rows: rows
+    charts = [("forward", same, "One call in ms, logarithmic, less is better"),
+              ("backward", same, "Gradient of the features in ms, logarithmic, less is better"),
+              ("limit", limit_rows, "The least that a call can take, and Flex, in ms, logarithmic"),
+              ("growth", growth_rows, "Flex on the map of box-p2 in ms, logarithmic")]
+    for part, rows, title in charts:
+        if results.get(part):
+            (RESULTS / f"{arguments.name}-{part}.svg").write_text(chart(rows(results[part]), title))
 
 
 if __name__ == "__main__":

@@ -42,7 +42,7 @@ pub enum RoiError {
         batch_indices: usize,
     },
     /// A list of tensors, or of image sizes, is empty.
-    #[error("`{argument}` is an empty list, but must have one tensor for each image")]
+    #[error("`{argument}` is an empty list, but must have one entry for each image")]
     NoImages {
         /// The list.
         argument: &'static str,
@@ -206,7 +206,7 @@ pub enum RoiError {
         argument: &'static str,
     },
     /// A blocking function can't read this device, such as WebGPU in a browser, which answers only asynchronously.
-    #[error("`{function}` waits for the device, but a browser does not let it on this device: await `{asynchronous}`")]
+    #[error("`{function}` would block, which a browser does not allow on this device: await `{asynchronous}` instead")]
     SynchronousRead {
         /// The function that was called.
         function: &'static str,
@@ -243,8 +243,8 @@ pub(crate) fn unsupported(argument: &'static str, device: &impl std::fmt::Debug)
     RoiError::Backend {
         argument,
         device: format!("{device:?}"),
-        expected: "Flex, NdArray, a CubeCL runtime or a server, whose feature of this crate is on; a server \
-            takes a build without `fusion`",
+        expected: "Flex, NdArray, a CubeCL runtime or a server, with its feature of this crate turned on; \
+            for a server, the feature `fusion` must be off",
     }
 }
 

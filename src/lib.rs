@@ -38,7 +38,8 @@
 //! # Words
 //!
 //! - A region is divided into P x Q *bins*. Each *output element*, or element for short, is computed from one bin.
-//! - A *host device* is a device of Flex or NdArray. On it every call checks the values of boxes.
+//! - A *host device* is a device of Flex or NdArray. On such a device every call checks the values of boxes.
+//! - A box's *values* are its coordinates. A *batch index* is the index of its image in the batch.
 //! - The *out-of-bounds value* is what a sample outside of the map reads: an option of some operators, and 0 in others.
 //!
 //! # Bad input

@@ -2,9 +2,12 @@
 //! box deltas, anchors, proposals, the heads of Faster R-CNN, Mask R-CNN and Keypoint R-CNN, detections, masks, and the
 //! heads' training.
 //!
-//! The feature `models`, which is on by default, adds whole detectors: [`models`] has torchvision's seven models as
-//! configs and modules, and [`weights`] reads and writes their weights. It adds burn-store and what it needs to a
-//! build.
+//! The feature `models`, which is on by default, adds whole detectors. The module `models` has torchvision's seven
+//! models by name. The module `weights` reads the weight files of torchvision and detectron2, and detectron2's configs.
+//! The feature adds burn-store and its dependencies to a build.
+//!
+//! The feature `train` adds the training of whole detectors, in the module `train`. [`data`] reads COCO's annotations,
+//! and [`evaluate`] computes COCO's metrics.
 //!
 //! # Conventions
 //!
@@ -22,8 +25,9 @@
 //!   0, and the gradients of the heads and the features are 0 too.
 //! - A function that copies from the device to the host also has an async form, such as [`nms_async`] beside [`nms`]
 //!   and [`try_nms`]. Use it on WebGPU in a browser, which cannot block: there the `try_` form returns
-//!   [`RoiError::SynchronousRead`](burn_roi::RoiError::SynchronousRead), which names the async form. Both return
-//!   [`RoiError::DeviceRead`](burn_roi::RoiError::DeviceRead) if the device fails.
+//!   [`DetectionError::Roi`] with [`RoiError::SynchronousRead`](burn_roi::RoiError::SynchronousRead), which names the
+//!   async form. If the device fails, both return `DetectionError::Roi` with
+//!   [`RoiError::DeviceRead`](burn_roi::RoiError::DeviceRead).
 //! - A `try_` function returns a [`DetectionError`]. Its variant `Roi` holds an error that region operators return too:
 //!   a [`RoiError`](burn_roi::RoiError) of a shape, a dtype, a device or an option.
 //! - A config that creates a module has `with_` functions, like Burn's configs. Change other configs by their fields:

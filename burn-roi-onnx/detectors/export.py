@@ -4,8 +4,8 @@
     pip install -r requirements.txt
     python export.py --output DIR --models fasterrcnn_resnet50_fpn_v2,maskrcnn_resnet50_fpn --opsets 11,16,18
 
-The models have their full width and random weights of a fixed seed; `full_width.py` of the example `detection_head`
-makes these behave like trained ones. For each model and opset this writes
+The models have their full width and random weights of a fixed seed; `behave.py` of burn-roi-detection's tests makes
+these behave like trained ones. For each model and opset this writes
 
     NAME_opsetN.onnx          the model as `torch.onnx.export` with dynamo=False writes it
     NAME_opsetN.safetensors   the tensors input.image, and output.boxes, output.labels, output.scores and so on, as
@@ -13,6 +13,8 @@ makes these behave like trained ones. For each model and opset this writes
                               torch.labels and torch.scores as torch computes them; before_loop has what
                               the loop over the detections takes: the masks [D, 1, 28, 28] before they are pasted, or
                               the heatmaps of the keypoints [D, 17, 56, 56]
+
+With `--weights` it also writes NAME.pth, the weights as torch saves them.
 
 With `--dynamic` the height and width of the picture are free, the names have `_dynamic` after the opset, and
 NAME_opsetN_dynamic.other_size.safetensors is a recording of a picture of another size.
@@ -30,8 +32,9 @@ import safetensors.numpy
 import torch
 import torchvision
 
-sys.path.insert(0, str(Path(__file__).parents[2] / "examples/detection_head/train"))
-import full_width  # noqa: E402
+ROOT = Path(__file__).parents[2]
+sys.path[:0] = [str(ROOT / "examples/detection_head/train"), str(ROOT / "burn-roi-detection/tests/models")]
+import behave  # noqa: E402
 import shapes  # noqa: E402
 
 OUTPUTS = {
@@ -68,7 +71,7 @@ def seeded(name, pixels, arguments):
     torch.manual_seed(arguments.seed)
     sizes = {key: getattr(arguments, key) for key in ("min_size", "max_size") if getattr(arguments, key)}
     model = getattr(torchvision.models.detection, name)(weights=None, weights_backbone=None, **sizes).eval()
-    full_width.prepare(model, pixels, FROZEN_EPSILON[name], MOST_CANDIDATES)
+    behave.prepare(model, [pixels], FROZEN_EPSILON[name], MOST_CANDIDATES)
     return model
 
 
@@ -128,6 +131,7 @@ def main():
     parser.add_argument("--models", default=",".join(FROZEN_EPSILON), help="names, separated by commas")
     parser.add_argument("--opsets", default="11,16,18", help="numbers, separated by commas")
     parser.add_argument("--dynamic", action="store_true", help="leave the height and width of the picture free")
+    parser.add_argument("--weights", action="store_true", help="also write the weights by themselves")
     parser.add_argument("--seed", type=int, default=0, help="of the random weights")
     parser.add_argument("--min-size", type=int, help="instead of the model's")
     parser.add_argument("--max-size", type=int, help="instead of the model's")
@@ -141,6 +145,8 @@ def main():
     pixels, other = picture(SIZE), picture(OTHER_SIZE)
     for name in models:
         model = seeded(name, pixels, arguments)
+        if arguments.weights:
+            torch.save(model.state_dict(), arguments.output / f"{name}.pth")
         with torch.inference_mode():
             expected, expected_other = model([pixels])[0], model([other])[0]
         for opset in opsets:

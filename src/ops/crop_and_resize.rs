@@ -85,8 +85,8 @@ operator! {
 /// - `features`: `[N, C, H, W]`.
 /// - `rois`: TensorFlow's `boxes` and `box_indices`. A box is `[y1, x1, y2, x2]`, unless the config says otherwise, and
 ///   normalized: 0 is the centre of the first pixel and 1 the centre of the last. It may reach beyond the image. An
-///   inverted box flips the crop. [`Rois::to_normalized`] converts boxes in pixels. If you pass a box in pixels, the
-///   whole crop is the extrapolation value; [`Rois::validate_normalized`] finds such boxes.
+///   inverted box flips the crop. [`Rois::to_normalized`] converts boxes in pixels. If you pass a box in pixels,
+///   nearly the whole crop is the extrapolation value; [`Rois::validate_normalized`] finds such boxes.
 /// - Returns `[K, C, P, Q]`, in the dtype of the features; TensorFlow always returns f32. The outermost points of a
 ///   crop lie on the corners of its box; a crop of size 1 reads the middle.
 ///

@@ -158,7 +158,7 @@ operator! {
 /// are rounded, and 1 is added to x2 and y2, before they are scaled. A region is at least 0.1 pixels long.
 ///
 /// - `features`: `[N, at least C * P * Q, H, W]`.
-/// - `rois`: boxes `[x1, y1, x2, y2]` in the coordinates that `spatial_scale` turns into pixels.
+/// - `rois`: boxes `[x1, y1, x2, y2]` in pixels of the image, which `spatial_scale` turns into pixels of the map.
 /// - `offsets`: `[K, 2 * classes, part height, part width]`, in the dtype and on the device of the boxes. The region is
 ///   divided into `part_size` parts, each with an (x, y) offset. `offsets[k, 2c]` holds x and `offsets[k, 2c + 1]` y
 ///   for channel group c. There are `classes` groups of `C / classes` output channels. `None` means offsets of 0.

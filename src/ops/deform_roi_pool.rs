@@ -70,8 +70,8 @@ operator! {
 /// size of the region times the element's offset.
 ///
 /// - `features`: `[N, C, H, W]`.
-/// - `rois`: boxes `[x1, y1, x2, y2]` in the coordinates that `spatial_scale` turns into pixels. A box may be empty,
-///   inverted, or partly or wholly outside.
+/// - `rois`: boxes `[x1, y1, x2, y2]` in pixels of the image, which `spatial_scale` turns into pixels of the map. A box
+///   may be empty, inverted, or partly or wholly outside.
 /// - `offsets`: `[K, 2, P, Q]`, in the dtype and on the device of the boxes. `offsets[k, 0]` holds x and
 ///   `offsets[k, 1]` y. `None` means offsets of 0.
 /// - Returns `[K, C, P, Q]`.

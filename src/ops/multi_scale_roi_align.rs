@@ -75,9 +75,9 @@ impl MultiScaleRoiAlignConfig {
 ///   [`roi_align`](crate::roi_align()) takes them.
 /// - `rois`: boxes `[x1, y1, x2, y2]` in pixels of the image, of the features' dtype, or of f32 for half features,
 ///   and on their device.
-/// - `scales`: from box coordinates to pixels of each map: powers of two, each half of the one before, as
-///   [`infer_scales`](crate::infer_scales()) returns. A pyramid of one level, and one with `first_level`, may have any
-///   scales.
+/// - `scales`: for each level, the size of its map divided by the size of the image. They are powers of two, each half
+///   of the one before, as [`infer_scales`](crate::infer_scales()) returns. A pyramid of one level, and one with
+///   `first_level`, may have any scales.
 /// - Returns `[K, C, P, Q]`: each region once, in the order given.
 ///
 /// On Flex and NdArray a box that is not finite and a batch index out of range are errors. GPU backends and remote

@@ -60,8 +60,8 @@ operator! {
 ///
 /// - `features`: `[N, C, H, W]`. Pixels outside of the map count as 0: from the centre of an outermost pixel, the map
 ///   falls to 0 within one pixel.
-/// - `rois`: boxes `[x1, y1, x2, y2]` in the coordinates that `spatial_scale` turns into pixels. A box may lie partly
-///   or wholly outside.
+/// - `rois`: boxes `[x1, y1, x2, y2]` in pixels of the image, which `spatial_scale` turns into pixels of the map. A box
+///   may lie partly or wholly outside.
 /// - Returns `[K, C, P, Q]`. A region returns 0 if it is empty or inverted along an axis, or if its bins are shorter
 ///   than 1e-30 pixels.
 ///

@@ -61,8 +61,8 @@ operator! {
 /// at the positions of [`roi_align`](crate::roi_align()).
 ///
 /// - `features`: `[N, C * P * Q, H, W]`.
-/// - `rois`: boxes `[x1, y1, x2, y2]` in the coordinates that `spatial_scale` turns into pixels. A box may be empty,
-///   inverted, or partly or wholly outside.
+/// - `rois`: boxes `[x1, y1, x2, y2]` in pixels of the image, which `spatial_scale` turns into pixels of the map. A box
+///   may be empty, inverted, or partly or wholly outside.
 /// - Returns `[K, C, P, Q]`.
 ///
 /// A region without samples, such as an empty region with adaptive sampling, returns 0. torchvision returns NaN.

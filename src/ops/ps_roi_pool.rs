@@ -92,8 +92,9 @@ operator! {
 /// q`.
 ///
 /// - `features`: `[N, C * P * Q, H, W]`.
-/// - `rois`: boxes `[x1, y1, x2, y2]` in the coordinates that `spatial_scale` turns into pixels. The pixel that a box
-///   ends in belongs to the box if `inclusive_end` is true. A box may be empty, inverted, or partly or wholly outside.
+/// - `rois`: boxes `[x1, y1, x2, y2]` in pixels of the image, which `spatial_scale` turns into pixels of the map. The
+///   pixel that a box ends in belongs to the box if `inclusive_end` is true. A box may be empty, inverted, or partly or
+///   wholly outside.
 /// - Returns `[K, C, P, Q]`. A bin without a pixel returns 0.
 ///
 /// The operator of R-FCN (Dai et al., 2016), as torchvision, OpenVINO or Paddle compute it.

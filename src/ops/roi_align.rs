@@ -19,7 +19,7 @@ config! {
 ///
 /// ```text
 /// start  = (a + box_offset) * spatial_scale - input_pixel_offset
-/// length = (b + end_offset - a) * spatial_scale
+/// length = max((b + end_offset - a) * spatial_scale, minimum_length)
 /// step   = length / (P * n)                  with align_corners: length / (P * n - 1)
 /// pos(s) = start + (s - output_pixel_offset) * step            s = 0 .. P * n - 1
 /// ```
@@ -59,7 +59,8 @@ pub struct RoiAlignConfig {
     pub output_pixel_offset: f64 = -0.5,
     /// The value of a sample out of bounds. A region with an invalid batch index counts as wholly out of bounds.
     pub out_of_bounds_value: f64 = 0.0,
-    /// Whether the outermost samples lie on the corners of the region, rather than half a step inside.
+    /// Whether `step` is `length / (P * n - 1)`. With an `output_pixel_offset` of 0, the outermost samples then lie on
+    /// the corners of the region. If `P * n` is 1, the sample lies in the middle of the region.
     pub align_corners: bool = false,
     /// The least length of a region along each axis, in pixels of the map, 0 or above: 1 for torchvision's
     /// `aligned = False`. If `None`, a region may be empty or inverted.
@@ -144,8 +145,8 @@ operator! {
 /// Samples regions of feature maps: `[N, C, H, W]` and K regions to `[K, C, P, Q]`.
 ///
 /// - `features`: `[N, C, H, W]`.
-/// - `rois`: boxes `[x1, y1, x2, y2]` in the coordinates that `spatial_scale` turns into pixels. A box may be empty,
-///   inverted, or partly or wholly outside.
+/// - `rois`: boxes `[x1, y1, x2, y2]` in pixels of the image. `spatial_scale` turns them into pixels of the map. A box
+///   may be empty, inverted, or partly or wholly outside of the map.
 /// - Returns `[K, C, P, Q]`.
 ///
 /// The operator of Mask R-CNN (He et al., 2017). `config` says which framework's rule it follows.

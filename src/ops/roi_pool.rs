@@ -104,8 +104,8 @@ operator! {
 /// Takes the maxima of bins of regions: `[N, C, H, W]` and K regions to `[K, C, P, Q]`.
 ///
 /// - `features`: `[N, C, H, W]`.
-/// - `rois`: boxes `[x1, y1, x2, y2]`, both corners inclusive, in the coordinates that `spatial_scale` turns into
-///   pixels. A box may be empty, inverted, or partly or wholly outside.
+/// - `rois`: boxes `[x1, y1, x2, y2]`, both corners inclusive, in pixels of the image. `spatial_scale` turns them into
+///   pixels of the map. A box may be empty, inverted, or partly or wholly outside of the map.
 /// - Returns `[K, C, P, Q]`. A bin without a pixel of the map returns 0. NaN is ignored.
 ///
 /// The operator of Fast R-CNN (Girshick, 2015), as torchvision, ONNX Runtime, OpenVINO, Paddle and mmcv compute it, or

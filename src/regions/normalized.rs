@@ -38,7 +38,7 @@ impl Rois {
     /// to 2. A box can then reach beyond the image by at most the image's size.
     ///
     /// [`crop_and_resize`](crate::crop_and_resize()) itself accepts any box, as TensorFlow does. If you pass a box in
-    /// pixels, the whole crop is the extrapolation value. This check finds such boxes.
+    /// pixels, nearly the whole crop is the extrapolation value. This check finds such boxes.
     ///
     /// # Errors
     ///

@@ -247,7 +247,7 @@ fn scales_are_inferred_from_the_largest_image() {
     );
     // 24 / 65 and 40 / 105 are nearer to a half than to a quarter, as torchvision has it for padded images.
     assert_eq!(infer_scales(&[[24, 40]], &[[65, 105]]), [0.5]);
-    let text = "`image_sizes` is an empty list, but must have one tensor for each image";
+    let text = "`image_sizes` is an empty list, but must have one entry for each image";
     refuses(text, || try_infer_scales(&maps, &[]));
     let text = "`map_sizes` is [[0, 3]], but must be above 0 in height and in width";
     refuses(text, || try_infer_scales(&[[0, 3]], &[[4, 4]]));

@@ -29,16 +29,16 @@ pub(crate) trait KeptBoxes: Default + Sync {
 /// The number of candidates that several threads compare at once.
 const CHUNK: usize = 256;
 
-/// The number of comparisons of a chunk from which on several threads share them. One thread makes as many in about 50
+/// With at least this many comparisons in a chunk, several threads share them. One thread makes this many in about 50
 /// microseconds, the time that it takes to wake another.
 const SHARED_COMPARISONS: usize = 1 << 17;
 
 /// NMS within each class, of candidates by decreasing score. Gives the first `limit` candidates that no kept box of
 /// their class suppresses.
 ///
-/// Each candidate is compared with the kept boxes of its class only, so the memory is linear. Where there are many of
-/// these, several threads compare a chunk of candidates with what was kept before the chunk. What is left of it is then
-/// compared, one by one, with what was kept of it.
+/// Each candidate is compared with the kept boxes of its class only, so the memory is linear. If there are many kept
+/// boxes, several threads compare the candidates of a chunk with the boxes that were kept before the chunk. One thread
+/// then compares the remaining candidates, in order, with the boxes that the chunk itself has kept.
 pub(crate) fn suppressed_greedily<K: KeptBoxes, C: Ord + Sync>(
     by_score: &[usize],
     candidate: impl Fn(usize) -> K::Candidate + Sync,

@@ -147,7 +147,7 @@ fn objects_that_the_heads_can_not_learn() {
     );
     assert_error(
         TrainingBatch::try_new(&[], &config("mask"), &Device::flex()),
-        "`samples` is an empty list, but must have one tensor for each image",
+        "`samples` is an empty list, but must have one entry for each image",
     );
 }
 

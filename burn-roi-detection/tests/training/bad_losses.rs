@@ -160,7 +160,7 @@ fn inputs_of_maskrcnn_loss_that_do_not_match() {
         );
         assert_error(
             try_project_masks_on_boxes(&[], &[], &[], 4, &MaskTargets::new()),
-            "`proposals` is an empty list, but must have one tensor for each image",
+            "`proposals` is an empty list, but must have one entry for each image",
         );
     }
 }

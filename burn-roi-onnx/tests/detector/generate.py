@@ -30,8 +30,8 @@ import torch
 from torch import nn
 
 ROOT = Path(__file__).parents[3]
-sys.path.insert(0, str(ROOT / "examples/detection_head/train"))
-import full_width  # noqa: E402
+sys.path[:0] = [str(ROOT / "examples/detection_head/train"), str(ROOT / "burn-roi-detection/tests/models")]
+import behave  # noqa: E402
 import model as models  # noqa: E402
 import shapes  # noqa: E402
 
@@ -61,7 +61,7 @@ def build():
         # As large as boxes are here, so that they belong to several levels.
         pool.canonical_scale = 24
     picture = drawn(0, SIZE)
-    full_width.prepare(model, picture, 1e-5)
+    behave.prepare(model, [picture], 1e-5, 100)
     spread_proposals(model, picture)
     model.rpn.score_thresh = model.roi_heads.score_thresh = 0.5
     return model

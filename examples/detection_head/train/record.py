@@ -5,12 +5,6 @@ For the shipped weights, and a small picture by `showcase.py` so that the file s
     python record.py --config ../shapes.json --weights ../shapes.safetensors --image ../parity.png \\
         --min-size 96 --limit-proposals 12 --output ../parity.safetensors
 
-For one of torchvision's own architectures, `maskrcnn_resnet50_fpn` or with `--random-full-width-v2` the second version,
-and random weights. The weights and their configuration are written beside `NAME.safetensors`, as `NAME.weights.pth`,
-`NAME.weights.safetensors` and `NAME.config.json`:
-
-    python record.py --random-full-width --image ../shapes.png --min-size 320 --output v1.safetensors
-
 The tensors, for P proposals and D detections in torchvision's order; f32 except where another dtype is named:
 
     input                            the resized, normalised and padded batch
@@ -27,7 +21,6 @@ The tensors, for P proposals and D detections in torchvision's order; f32 except
 """
 
 import argparse
-import json
 import pathlib
 
 import numpy as np
@@ -36,7 +29,6 @@ import torch
 import torchvision
 from PIL import Image
 
-import full_width
 import model as models
 
 
@@ -92,44 +84,21 @@ def read_picture(path):
     return torch.from_numpy(np.array(Image.open(path).convert("RGB"))).permute(2, 0, 1) / 255
 
 
-def random_model(arguments, pixels):
-    """A full-width model with random weights, and its configuration; writes both beside the output."""
-    second = arguments.random_full_width_v2
-    config = full_width.configuration(second)
-    override(config, arguments)
-    model = full_width.random(config, second, pixels, arguments.seed)
-    state = full_width.published_state(model, second)
-    base = arguments.output.with_suffix("")
-    torch.save(state, base.with_name(base.name + ".weights.pth"))
-    safetensors.torch.save_file(state, base.with_name(base.name + ".weights.safetensors"), {"format": "pt"})
-    base.with_name(base.name + ".config.json").write_text(json.dumps(config, indent=2) + "\n")
-    return model, config
-
-
-def shipped_model(arguments):
-    """The model of a configuration file with its weights, and the configuration."""
+def read_model(arguments):
+    """The model of a configuration file with its weights, and the configuration with the sizes of the command line."""
     config = models.read(arguments.config)
-    override(config, arguments)
+    for name in ("min_size", "max_size"):
+        if getattr(arguments, name):
+            config["preprocessing"][name] = getattr(arguments, name)
     model = models.build(config)
     model.load_state_dict(safetensors.torch.load_file(arguments.weights))
     return model, config
 
 
-def override(config, arguments):
-    """Puts the sizes given on the command line into the configuration."""
-    for name in ("min_size", "max_size"):
-        if getattr(arguments, name):
-            config["preprocessing"][name] = getattr(arguments, name)
-
-
 def main():
     parser = argparse.ArgumentParser(description="Records the output of each part of torchvision's model.")
-    parser.add_argument("--config", type=pathlib.Path)
-    parser.add_argument("--weights", type=pathlib.Path)
-    source = parser.add_mutually_exclusive_group()
-    source.add_argument("--random-full-width", action="store_true")
-    source.add_argument("--random-full-width-v2", action="store_true")
-    parser.add_argument("--seed", type=int, default=0, help="of the random weights")
+    parser.add_argument("--config", type=pathlib.Path, required=True)
+    parser.add_argument("--weights", type=pathlib.Path, required=True)
     parser.add_argument("--image", type=pathlib.Path, required=True)
     parser.add_argument("--output", type=pathlib.Path, required=True)
     parser.add_argument("--min-size", type=int, help="instead of the configuration's")
@@ -137,12 +106,7 @@ def main():
     parser.add_argument("--limit-proposals", type=int, help="how many rows of box_features to keep")
     arguments = parser.parse_args()
     pixels = read_picture(arguments.image)
-    if arguments.random_full_width or arguments.random_full_width_v2:
-        model, config = random_model(arguments, pixels)
-    elif arguments.config and arguments.weights:
-        model, config = shipped_model(arguments)
-    else:
-        parser.error("give --config and --weights, or one of the random models")
+    model, config = read_model(arguments)
     tensors = record(model.eval(), pixels, config["mask_head"]["mask_threshold"], arguments.limit_proposals)
     metadata = {
         "image": arguments.image.name,

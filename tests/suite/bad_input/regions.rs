@@ -41,7 +41,7 @@ fn shapes_of_regions() {
         let text = "`boxes` has shape [2, 5], but must have shape [K, 4]";
         refuses(text, || Rois::try_from_images(vec![boxes([2, 4]), boxes([2, 5])]));
         panics(text, || Rois::from_images(vec![boxes([2, 4]), boxes([2, 5])]));
-        let text = "`boxes` is an empty list, but must have one tensor for each image";
+        let text = "`boxes` is an empty list, but must have one entry for each image";
         refuses(text, || Rois::try_from_images(vec![]));
     });
 }
