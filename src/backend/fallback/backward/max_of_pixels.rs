@@ -4,11 +4,12 @@
 //! highest rank of a bin then tells which pixel its gradient goes to. All bins of all regions find it in one sparse
 //! table, as they find their maxima in the forward pass.
 
+use std::cmp::Ordering;
 use std::ops::Range;
 
 use burn::backend::tensor::{FloatTensor, IntTensor};
-use burn::backend::{Backend, TensorMetadata, get_or_init_device_settings};
-use burn::tensor::{FloatDType, IndexingUpdateOp, IntDType, Scalar, Shape, Slice};
+use burn::backend::{Backend, TensorMetadata};
+use burn::tensor::{FloatDType, IndexingUpdateOp, IntDType, Scalar, Shape, Slice, TensorData, read_sync};
 use rayon::prelude::*;
 
 use super::call::GradientCall;
@@ -86,7 +87,7 @@ impl<B: Backend, R: Sum> GradientCall<'_, B, R> {
     ) -> FloatTensor<B> {
         let planes = self.planes(run, image, channels, window);
         let start = self.values.start;
-        let ranks = ranks::<B>(planes.clone(), start);
+        let ranks = ranks::<B, R>(planes.clone(), start);
         // A sum for each rank of each channel, and one for empty bins.
         let sums = Shape::new([channels.len(), pixel_count(window) + 1]);
         let mut sums = B::float_zeros(sums, &self.gradient.device(), R::DTYPE);
@@ -138,30 +139,25 @@ impl<B: Backend, R: Sum> GradientCall<'_, B, R> {
 }
 
 /// The rank of each pixel of `[C, pixels]` in its channel: larger pixels rank higher, and of equal pixels the first
-/// does.
-fn ranks<B: Backend>(planes: FloatTensor<B>, start: f64) -> IntTensor<B> {
-    let (device, [channels, pixels]) = (planes.device(), planes.shape().dims());
-    let bool_dtype = get_or_init_device_settings::<B>(&device).bool_dtype;
-    // Sorted, equal pixels come in any order.
+/// does. The host sorts: that takes a tenth of the time of NdArray's argsort.
+fn ranks<B: Backend, R: Sum>(planes: FloatTensor<B>, start: f64) -> IntTensor<B> {
+    let (device, shape) = (planes.device(), planes.shape());
     let planes = B::float_mask_fill(planes.clone(), not_above::<B>(planes, start), Scalar::from(start));
-    let order = B::float_argsort(planes.clone(), 1, false, IntDType::I64);
-    let sorted = B::float_gather(1, planes, order.clone());
-    let pixels_from = |range: Range<usize>| B::float_slice(sorted.clone(), &[Slice::full(), Slice::from(range)]);
-    let grows = B::float_lower(pixels_from(0..pixels - 1), pixels_from(1..pixels), bool_dtype);
-    let first = B::int_zeros(Shape::new([channels, 1]), &device, IntDType::I64);
-    let smaller = B::int_cat(vec![first, B::bool_into_int(grows, IntDType::I64)], 1);
-    let smaller = put_at::<B>(order, B::int_cumsum(smaller, 1));
-
-    let place = B::int_arange(0..pixels as i64, &device, IntDType::I64);
-    let place = B::int_expand(B::int_reshape(place, Shape::new([1, pixels])), smaller.shape());
-    let keys = B::int_sub(B::int_mul_scalar(smaller, Scalar::from(pixels as i64)), place.clone());
-    put_at::<B>(B::int_argsort(keys, 1, false), place)
-}
-
-/// Puts each number of `[C, pixels]` at its index in its channel.
-fn put_at<B: Backend>(places: IntTensor<B>, numbers: IntTensor<B>) -> IntTensor<B> {
-    let zeros = B::int_zeros(places.shape(), &places.device(), IntDType::I64);
-    B::int_scatter(1, zeros, places, numbers, IndexingUpdateOp::Add)
+    let data = read_sync(B::float_into_data(planes)).expect("the device should answer with the tensor's data");
+    let values: &[R] = data.as_slice().expect("the planes should have the dtype of sums");
+    let mut ranks = vec![0i64; values.len()];
+    let channels = ranks.par_chunks_mut(shape[1]).zip(values.par_chunks(shape[1]));
+    channels.for_each(|(ranks, values)| {
+        let mut pixels: Vec<(R, usize)> = values.iter().copied().zip(0..).collect();
+        pixels.sort_unstable_by(|one, other| {
+            let values = one.0.partial_cmp(&other.0).unwrap_or(Ordering::Equal);
+            values.then(other.1.cmp(&one.1))
+        });
+        for (rank, (_, pixel)) in pixels.into_iter().enumerate() {
+            ranks[pixel] = rank as i64;
+        }
+    });
+    B::int_from_data(TensorData::new(ranks, shape), &device)
 }
 
 /// The highest rank `[C, regions * bins]` of each bin; for an empty one, the number of pixels, which is no rank.
