@@ -1,9 +1,11 @@
 //! detectron2's configs and names.
 
+use std::fs;
+
 use burn::tensor::Device;
 use burn_roi_detection::models::{Background, BodyConfig, ChannelOrder, Detector, DetectorConfig, MaskPaste};
 use burn_roi_detection::weights::StateDict;
-use burn_roi_detection::weights::detectron2::{NAMES, config_from_yaml, named, names};
+use burn_roi_detection::weights::detectron2::{NAMES, config_from_yaml, named, names, read_config};
 
 /// The config with few channels and one block a layer.
 fn narrow(mut config: DetectorConfig) -> DetectorConfig {
@@ -112,6 +114,46 @@ fn settings_of_a_pyramid_are_those_of_detectron2() {
     assert_eq!(input.std, [57.375, 57.12, 58.395]);
     assert!(config.box_head.aligned && config.box_head.sampling_ratio == 0);
     assert_eq!(config.mask_head.unwrap().paste, MaskPaste::PixelCentres);
+}
+
+/// As in detectron2's folder `configs`.
+#[test]
+fn a_base_is_another_file() {
+    let folder = std::env::temp_dir().join(format!("burn_roi_bases_{}", std::process::id()));
+    fs::create_dir_all(folder.join("COCO-Detection")).unwrap();
+    let write = |name: &str, text: &str| {
+        let path = folder.join(name);
+        fs::write(&path, text).unwrap();
+        path
+    };
+    let whole = "MODEL: {META_ARCHITECTURE: GeneralizedRCNN, MASK_ON: true, RESNETS: {DEPTH: 101}}";
+    write(
+        "Base.yaml",
+        "MODEL: {META_ARCHITECTURE: GeneralizedRCNN, MASK_ON: true, RESNETS: {DEPTH: 50}}",
+    );
+    let own = write(
+        "COCO-Detection/own.yaml",
+        "_BASE_: ../Base.yaml\nMODEL: {RESNETS: {DEPTH: 101}}",
+    );
+    assert_eq!(read_config(own).unwrap(), config_from_yaml(whole).unwrap());
+
+    for (name, text, expected) in [
+        ("missing.yaml", "_BASE_: nothing.yaml", "nothing.yaml: "),
+        (
+            "itself.yaml",
+            "_BASE_: itself.yaml",
+            "itself.yaml: more than 8 configs refer to each other by `_BASE_`",
+        ),
+        (
+            "other.yaml",
+            "_BASE_: /etc/passwd",
+            "`_BASE_` is \"/etc/passwd\", but must be the path of a `.yaml` file",
+        ),
+    ] {
+        let error = read_config(write(name, text)).unwrap_err().to_string();
+        assert!(error.contains(expected), "{text}: {error}");
+    }
+    fs::remove_dir_all(folder).unwrap();
 }
 
 #[test]

@@ -1,4 +1,4 @@
-//! Reads the `config.yaml` that detectron2 writes beside a checkpoint, as text.
+//! Reads the `config.yaml` that detectron2 writes beside a checkpoint, and the files of its folder `configs`, as text.
 //!
 //! A config may have tags that name classes and functions of Python, such as `!!python/tuple`. Nothing of them is
 //! looked up or called: a tagged list is a list, and a tagged mapping is what its `dictitems` say.
@@ -23,6 +23,9 @@ pub use error::ConfigError;
 pub use named::{NAMES, named};
 use settings::Settings;
 
+/// How many files can refer to each other by `_BASE_`. detectron2's own are two or three.
+const MAX_FILES: usize = 8;
+
 /// The config of a detector, of a text that detectron2's `cfg.dump()` wrote.
 ///
 /// Settings that are absent have detectron2's defaults. Settings of training are not read. The names of classes are not
@@ -41,20 +44,44 @@ use settings::Settings;
 ///
 /// # Errors
 ///
-/// The text is no YAML or is larger than any config, refers to another file by `_BASE_`, or has a setting that the
+/// The text is no YAML or is larger than any config, names another file by `_BASE_`, or has a setting that the
 /// models can't have. The error names the key and its value.
 pub fn config_from_yaml(text: &str) -> Result<DetectorConfig, ConfigError> {
-    detector::detector(Settings::read(text)?, "a model of detectron2")
+    model(Settings::read(text)?.must_be_whole()?)
 }
 
-/// [`config_from_yaml`] of a file.
+/// [`config_from_yaml`] of a file. If it names another file by `_BASE_`, as the files of detectron2's folder `configs`
+/// do, it changes the settings of that file. The path is relative to the file that names it.
 ///
 /// # Errors
 ///
-/// The file can't be read, or as [`config_from_yaml`].
+/// - A file can't be read, or its `_BASE_` is no path of a `.yaml` file.
+/// - More than eight files refer to each other.
+/// - All errors of [`config_from_yaml`] but that of `_BASE_`.
 pub fn read_config(path: impl AsRef<Path>) -> Result<DetectorConfig, ConfigError> {
-    let failed = |reason: String| ConfigError::File { reason };
-    let bytes = fs::read(path).map_err(|error| failed(error.to_string()))?;
-    let text = str::from_utf8(&bytes).map_err(|error| failed(error.to_string()))?;
-    config_from_yaml(text)
+    model(settings_of(path.as_ref(), MAX_FILES)?)
+}
+
+fn model(settings: Settings) -> Result<DetectorConfig, ConfigError> {
+    detector::detector(settings, "a model of detectron2")
+}
+
+/// The settings of a file and of the files that it refers to, at most `files` in all.
+fn settings_of(path: &Path, files: usize) -> Result<Settings, ConfigError> {
+    let failed = |reason: &dyn std::fmt::Display| ConfigError::File {
+        reason: format!("{}: {reason}", path.display()),
+    };
+    if files == 0 {
+        return Err(failed(&format!(
+            "more than {MAX_FILES} configs refer to each other by `_BASE_`"
+        )));
+    }
+    let bytes = fs::read(path).map_err(|error| failed(&error))?;
+    let mut own = Settings::read(str::from_utf8(&bytes).map_err(|error| failed(&error))?)?;
+    let Some(base) = own.take_base("the path of a `.yaml` file")? else {
+        return Ok(own);
+    };
+    let mut settings = settings_of(&path.with_file_name(base), files - 1)?;
+    settings.replace(own);
+    Ok(settings)
 }

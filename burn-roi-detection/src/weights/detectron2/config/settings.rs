@@ -17,6 +17,9 @@ const MAX_KEY: usize = 200;
 /// The most items of a list that is read.
 const MAX_ITEMS: usize = 256;
 
+/// The key that names the file whose settings a config changes.
+const BASE: &str = "_BASE_";
+
 /// The values of a config by keys such as `MODEL.RESNETS.DEPTH`. What is taken is no longer there, so that what is left
 /// was not understood.
 #[derive(Debug, Default)]
@@ -43,14 +46,14 @@ impl Settings {
             values: BTreeMap::new(),
         };
         settings.insert("", &root, &mut 0)?;
-        match settings.take("_BASE_") {
-            Some(base) => Err(setting(
-                "_BASE_",
-                &base.describe(),
-                "absent: a config must be whole, as detectron2's `cfg.dump()` writes it",
-            )),
-            None => Ok(settings),
-        }
+        Ok(settings)
+    }
+
+    /// Takes the path of the file whose settings these change.
+    pub(super) fn take_base(&mut self, expected: &str) -> Result<Option<String>, ConfigError> {
+        self.read_as(BASE, None, expected, |node| {
+            text(node).filter(|path| path.ends_with(".yaml")).map(Some)
+        })
     }
 
     /// Adds what is below a node. `visits` counts nodes: aliases can make few bytes into a tree of many.
@@ -87,6 +90,18 @@ impl Settings {
     pub(super) fn ignore(&mut self, starts: &[&str]) {
         self.values
             .retain(|key, _| !starts.iter().any(|start| key.starts_with(start)));
+    }
+
+    /// Refuses settings that need those of another file.
+    pub(super) fn must_be_whole(mut self) -> Result<Self, ConfigError> {
+        match self.take(BASE) {
+            Some(base) => Err(setting(
+                BASE,
+                &base.describe(),
+                "absent in a text: `read_config` of a file follows it",
+            )),
+            None => Ok(self),
+        }
     }
 
     /// Refuses what was not taken of a section.
