@@ -43,6 +43,7 @@ fn read(file: &str) -> HashMap<String, TensorData> {
             Dtype::F64 => DType::F64,
             Dtype::F32 => DType::F32,
             Dtype::F16 => DType::F16,
+            Dtype::BF16 => DType::BF16,
             Dtype::I64 => DType::I64,
             Dtype::I32 => DType::I32,
             Dtype::BOOL => DType::Bool(BoolStore::Native),
@@ -55,18 +56,20 @@ fn read(file: &str) -> HashMap<String, TensorData> {
 }
 
 /// What is left out on wgpu. burn-cubecl 0.22.1 samples a grid bilinearly only, and panics otherwise. With layers of
-/// f16, one picture has a box next to a threshold: Mesa's software driver keeps six where ONNX Runtime keeps five.
-const NOT_ON_WGPU: [&str; 3] = [
+/// f16, one picture has a box next to a threshold: Mesa's software driver keeps six where ONNX Runtime keeps five. WGSL
+/// has no bf16.
+const NOT_ON_WGPU: [&str; 4] = [
     "/grid_sample_nearest_16.",
     "/grid_sample_nearest_20.",
     "/tiny_f16.other_size.",
+    "/tiny_bf16.",
 ];
 
 /// Whether a device has all dtypes of a recording.
 fn supports(name: &str, device: &Device, tensors: &HashMap<String, TensorData>) -> bool {
     tensors.values().all(|data| match (name, data.dtype()) {
         ("flex", _) => true,
-        ("ndarray", dtype) => dtype != DType::F16,
+        ("ndarray", dtype) => !matches!(dtype, DType::F16 | DType::BF16),
         (_, DType::F64) => false,
         (_, dtype) => device.supports_dtype(dtype),
     })

@@ -1,12 +1,15 @@
 """A small ONNX graph with inputs, and what runs it."""
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
+import ml_dtypes
 import numpy as np
 from onnx import helper, numpy_helper
 from onnx.reference import ReferenceEvaluator
 
-TOLERANCES = {np.dtype(np.float32): 2e-5, np.dtype(np.float16): 2e-3, np.dtype(np.float64): 1e-10}
+BF16 = np.dtype(ml_dtypes.bfloat16)
+# A result in bf16 that is rounded to the other neighbour differs by 1/128.
+TOLERANCES = {np.dtype(np.float32): 2e-5, np.dtype(np.float16): 2e-3, BF16: 8e-3, np.dtype(np.float64): 1e-10}
 
 
 @dataclass
@@ -92,6 +95,18 @@ def onnxruntime_of(opset=None):
         outputs = dict(zip(graph.outputs, session.run(graph.outputs, inputs)))
         source = f"onnxruntime {onnxruntime.__version__} CPU"
         return outputs, source + (f", as opset {opset}, whose rule is the same" if opset else "")
+
+    return run
+
+
+def onnxruntime_in_f32(opset):
+    """Runs a graph of bf16, for which onnxruntime has no kernels: in f32, with outputs that are rounded to bf16."""
+    def wide(tensors):
+        return {name: tensor.astype(np.float32) if tensor.dtype == BF16 else tensor for name, tensor in tensors.items()}
+
+    def run(graph, inputs):
+        outputs, source = onnxruntime_of(opset)(replace(graph, inputs=wide(graph.inputs)), wide(inputs))
+        return {name: output.astype(BF16) for name, output in outputs.items()}, source + ", in f32, rounded to bf16"
 
     return run
 

@@ -6,7 +6,7 @@ from itertools import product
 import numpy as np
 
 import reference
-from graph import Graph, by_rule, node, onnxruntime_of, with_constants
+from graph import BF16, Graph, by_rule, node, onnxruntime_in_f32, onnxruntime_of, with_constants
 
 SCALE = 0.25
 SIZE = (9, 12)
@@ -35,15 +35,19 @@ def indices_of(random, count=REGIONS, dtype=np.int64):
     return random.integers(IMAGES, size=count).astype(dtype)
 
 
-def roi_align(name, opset=16, dtype=np.float32, **attributes):
-    random = random_of(name)
-    inputs = {"features": features_of(random, dtype), "rois": boxes_of(random, dtype),
+def run_of(opset, dtype):
+    return (onnxruntime_in_f32 if dtype == BF16 else onnxruntime_of)(RUNNABLE.get(opset))
+
+
+def roi_align(name, opset=16, dtype=np.float32, of_boxes=None, **attributes):
+    random, of_boxes = random_of(name), of_boxes or dtype
+    inputs = {"features": features_of(random, dtype), "rois": boxes_of(random, of_boxes),
               "batch_indices": indices_of(random)}
     align = node("RoiAlign", list(inputs), ["pooled"], **attributes)
-    none = {"rois": np.zeros((0, 4), dtype), "batch_indices": np.zeros(0, np.int64)}
+    none = {"rois": np.zeros((0, 4), of_boxes), "batch_indices": np.zeros(0, np.int64)}
     free = {("rois", 0): "regions", ("batch_indices", 0): "regions"}
     return Graph(name, "RoiAlign", [align], inputs, opset, free=free, runs={"no_region": none},
-                 run=onnxruntime_of(RUNNABLE[opset]))
+                 run=run_of(opset, dtype))
 
 
 def roi_align_variants():
@@ -59,6 +63,9 @@ def roi_align_variants():
         for name, dtype in [("f16", np.float16), ("f64", np.float64)]:
             yield roi_align(f"roi_align_{opset}_{name}", opset, dtype, sampling_ratio=2, **settings)
     yield roi_align("roi_align_16_max_f16", 16, np.float16, mode="max", **settings)
+    yield roi_align("roi_align_22_bf16", 22, BF16, sampling_ratio=2, **settings)
+    # As converters to half precision write it, though ONNX has one type for both.
+    yield roi_align("roi_align_22_bf16_boxes_f32", 22, BF16, np.float32, sampling_ratio=2, **settings)
 
 
 def constant_inputs():
@@ -112,14 +119,14 @@ def aligned_in_opset_10():
                  run=onnxruntime_of(), runs={"no_region": {"rois": np.zeros((0, 5), np.float32)}})
 
 
-def max_roi_pool(name, opset, dtype=np.float32, run=None, **attributes):
-    random = random_of(name)
+def max_roi_pool(name, opset, dtype=np.float32, run=None, of_boxes=None, **attributes):
+    random, of_boxes = random_of(name), of_boxes or dtype
     scale = attributes.get("spatial_scale", 1.0)
-    rois = np.concatenate([indices_of(random)[:, None], boxes_of(random, scale=scale)], axis=1).astype(dtype)
+    rois = np.concatenate([indices_of(random)[:, None], boxes_of(random, scale=scale)], axis=1).astype(of_boxes)
     inputs = {"features": features_of(random, dtype), "rois": rois}
     pool = node("MaxRoiPool", list(inputs), ["pooled"], **attributes)
     return Graph(name, "MaxRoiPool", [pool], inputs, opset, tolerance=0.0, free={("rois", 0): "regions"},
-                 runs={"no_region": {"rois": np.zeros((0, 5), dtype)}}, run=run or onnxruntime_of(RUNNABLE.get(opset)))
+                 runs={"no_region": {"rois": np.zeros((0, 5), of_boxes)}}, run=run or run_of(opset, dtype))
 
 
 def max_roi_pool_rule(inputs, attributes):
@@ -133,6 +140,8 @@ def max_roi_pool_variants():
     yield max_roi_pool("max_roi_pool_f16", 16, np.float16, pooled_shape=[2, 3], spatial_scale=SCALE)
     yield max_roi_pool("max_roi_pool_f64", 16, np.float64, by_rule(max_roi_pool_rule), pooled_shape=[2, 3],
                        spatial_scale=SCALE)
+    for name, of_boxes in [("max_roi_pool_22_bf16", BF16), ("max_roi_pool_22_bf16_boxes_f32", np.float32)]:
+        yield max_roi_pool(name, 22, BF16, of_boxes=of_boxes, pooled_shape=[2, 3], spatial_scale=SCALE)
     constant = max_roi_pool("max_roi_pool_constant_rois", 16, pooled_shape=[2, 2], spatial_scale=SCALE)
     yield with_constants(constant, "rois")
     yield max_roi_pool_of_images()
