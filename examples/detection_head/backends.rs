@@ -30,6 +30,27 @@ impl BackendName {
         }
     }
 
+    /// The first devices of the backend, so many of them.
+    pub fn devices(self, count: usize) -> Result<Vec<Device>, Error> {
+        let mut devices = match self {
+            _ if count == 1 => vec![self.device()?],
+            #[cfg(feature = "cuda")]
+            Self::Cuda => Device::enumerate(burn::tensor::DeviceType::Cuda).into_vec(),
+            #[cfg(feature = "wgpu")]
+            Self::Wgpu => Device::enumerate(burn::tensor::DeviceType::Wgpu).into_vec(),
+            _ => vec![self.device()?],
+        };
+        if devices.len() < count {
+            return Err(Error::FewDevices {
+                backend: self,
+                found: devices.len(),
+                count,
+            });
+        }
+        devices.truncate(count);
+        Ok(devices)
+    }
+
     /// An error if the machine has no such device.
     #[cfg(any(feature = "wgpu", feature = "cuda"))]
     fn available<Reason: std::fmt::Display>(

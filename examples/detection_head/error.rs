@@ -37,6 +37,12 @@ pub enum Error {
     #[cfg(any(feature = "wgpu", feature = "cuda"))]
     #[error("backend {backend} has no device here: {reason}")]
     NoDevice { backend: BackendName, reason: String },
+    #[error("backend {backend} has {found} of {count} devices here")]
+    FewDevices {
+        backend: BackendName,
+        found: usize,
+        count: usize,
+    },
     #[cfg(not(feature = "remote"))]
     #[error("servers are not compiled in: add --features remote")]
     NoServersCompiledIn,

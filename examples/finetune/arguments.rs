@@ -3,9 +3,12 @@
 use std::num::NonZeroUsize;
 use std::path::{Path, PathBuf};
 
-use clap::Parser;
+use burn::tensor::Device;
+use clap::{Parser, ValueEnum};
 use detection_head::{BackendName, CONFIG, WEIGHTS};
 use serde::Serialize;
+
+use crate::error::Error;
 
 const TRAINING: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/coins/left.json");
 const TEST: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/coins/right.json");
@@ -51,6 +54,14 @@ pub struct Arguments {
     #[arg(long, value_name = "N")]
     interval: Option<NonZeroUsize>,
 
+    /// The number of devices of the backend that train together: each step takes the mean of a batch of each
+    #[arg(long, value_name = "N", default_value = "1")]
+    devices: NonZeroUsize,
+
+    /// The dtype that the layers run in, if not f32: torch's automatic mixed precision
+    #[arg(long, value_enum, value_name = "DTYPE")]
+    pub half: Option<Half>,
+
     /// The number of pictures of a batch
     #[arg(long, value_name = "N", default_value = "1")]
     pub batch_size: NonZeroUsize,
@@ -92,7 +103,19 @@ pub struct Arguments {
     pub check: bool,
 }
 
+/// A dtype of 16 bits.
+#[derive(Debug, Clone, Copy, Serialize, ValueEnum)]
+pub enum Half {
+    F16,
+    Bf16,
+}
+
 impl Arguments {
+    /// The devices that train, the trainer's first.
+    pub fn devices(&self) -> Result<Vec<Device>, Error> {
+        Ok(self.backend.devices(self.devices.get())?)
+    }
+
     /// The annotations to train on, and the folder with their pictures.
     pub fn training(&self) -> [&Path; 2] {
         let coco = self.coco.as_deref().unwrap_or(Path::new(TRAINING));

@@ -16,24 +16,25 @@ use crate::pictures::Pictures;
 /// many times for each picture of a batch.
 const REPEATS: usize = 8;
 
-/// Makes the batch of a step, by the seed and the number of the step alone.
+/// Makes the batches of a step, by the seed and the number of the step alone.
 struct Source {
     pictures: Pictures,
     config: DetectorConfig,
     min_sizes: Vec<usize>,
     batches: BatchConfig,
     mirrored: Vec<usize>,
-    device: Device,
+    /// A batch of each step is for each of these.
+    devices: Vec<Device>,
 }
 
 /// The batches of the steps from `first` on.
 pub fn batches(
     pictures: &Pictures,
     config: &DetectorConfig,
-    device: &Device,
+    devices: &[Device],
     first: usize,
     arguments: &Arguments,
-) -> Prefetch<Result<TrainingBatch, Error>> {
+) -> Prefetch<Result<Vec<TrainingBatch>, Error>> {
     let keypoints = config.keypoint_head.as_ref().map(|head| &head.keypoints[..]);
     let source = Arc::new(Source {
         pictures: pictures.clone(),
@@ -47,23 +48,29 @@ pub fn batches(
             ..BatchConfig::new(arguments.batch_size.get())
         },
         mirrored: mirrored_keypoints(keypoints.unwrap_or_default()),
-        device: device.clone(),
+        devices: devices.to_vec(),
     });
     let (threads, steps) = (arguments.threads.get(), arguments.steps.get());
-    Prefetch::new(first..steps, threads, 2 * threads, move |step| source.batch(step))
+    Prefetch::new(first..steps, threads, 2 * threads, move |step| source.step(step))
 }
 
 impl Source {
-    fn batch(&self, step: usize) -> Result<TrainingBatch, Error> {
+    fn step(&self, step: usize) -> Result<Vec<TrainingBatch>, Error> {
+        let devices = self.devices.iter().enumerate();
+        let batches = devices.map(|(index, device)| self.batch(step * self.devices.len() + index, device));
+        batches.collect()
+    }
+
+    fn batch(&self, batch: usize, device: &Device) -> Result<TrainingBatch, Error> {
         let images = self.pictures.dataset.images();
         let repeats = (REPEATS * self.batches.batch_size).div_ceil(images.len());
         let sizes: Vec<[usize; 2]> = images.iter().map(CocoImage::size).collect();
         let sizes = sizes.repeat(repeats);
         // Each epoch has as many batches: the groups do not depend on the order.
         let in_epoch = self.batches.try_epoch(&sizes, 0)?.len();
-        let of_epoch = self.batches.try_epoch(&sizes, step / in_epoch)?;
-        let mut choose = self.choices(step);
-        let samples = of_epoch[step % in_epoch].iter().map(|index| {
+        let of_epoch = self.batches.try_epoch(&sizes, batch / in_epoch)?;
+        let mut choose = self.choices(batch);
+        let samples = of_epoch[batch % in_epoch].iter().map(|index| {
             let sample = self.pictures.sample(&images[index % images.len()])?;
             Ok(match choose(2) {
                 0 => sample,
@@ -73,12 +80,12 @@ impl Source {
         let samples = samples.collect::<Result<Vec<_>, Error>>()?;
         let mut config = self.config.clone();
         config.preprocessing.min_size = self.min_sizes[choose(self.min_sizes.len())];
-        Ok(TrainingBatch::try_new(&samples, &config, &self.device)?)
+        Ok(TrainingBatch::try_new(&samples, &config, device)?)
     }
 
     /// Random numbers below a limit.
-    fn choices(&self, step: usize) -> impl FnMut(usize) -> usize {
-        let mut permutation = random_permutations(self.batches.seed.wrapping_mul(1 << 32).wrapping_add(step as u64));
+    fn choices(&self, batch: usize) -> impl FnMut(usize) -> usize {
+        let mut permutation = random_permutations(self.batches.seed.wrapping_mul(1 << 32).wrapping_add(batch as u64));
         move |limit| permutation(limit)[0]
     }
 }

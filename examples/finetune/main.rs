@@ -84,7 +84,7 @@ fn prepare(arguments: &Arguments) -> Result<(Detector, Pictures, Pictures), Erro
     let training = Pictures::read(arguments.training())?;
     let test = Pictures::read(arguments.test())?;
     test.check_categories(&training.dataset)?;
-    let detector = detector::begin(arguments, &training.dataset, &arguments.backend.device()?)?;
+    let detector = detector::begin(arguments, &training.dataset, &arguments.devices()?[0])?;
     let [training, test] = [training, test].map(|pictures| pictures.for_heads(detector.config()));
     Ok((detector, training?, test?))
 }

@@ -5,11 +5,12 @@ use std::fs;
 use std::path::PathBuf;
 use std::time::Instant;
 
+use burn::tensor::Device;
 use burn_roi_detection::TrainingSamplesConfig;
 use burn_roi_detection::models::Detector;
-use burn_roi_detection::train::{DetectorLossConfig, LearningRateSchedule, Trainer, TrainerConfig};
+use burn_roi_detection::train::{DetectorLossConfig, HalfPrecision, LearningRateSchedule, Trainer, TrainerConfig};
 
-use crate::arguments::Arguments;
+use crate::arguments::{Arguments, Half};
 use crate::batches::batches;
 use crate::error::Error;
 use crate::evaluation::evaluate;
@@ -19,6 +20,7 @@ use crate::pictures::Pictures;
 /// A run that an interruption does not end: [`Run::open`] goes on from its checkpoint.
 pub struct Run<'a> {
     trainer: Trainer,
+    devices: Vec<Device>,
     pub history: History,
     training: &'a Pictures,
     test: &'a Pictures,
@@ -33,6 +35,7 @@ impl<'a> Run<'a> {
         test: &'a Pictures,
         arguments: &'a Arguments,
     ) -> Result<Self, Error> {
+        let devices = arguments.devices()?;
         let mut history = match arguments.resume {
             true => History::read(arguments)?,
             false => History::new(arguments)?,
@@ -50,6 +53,7 @@ impl<'a> Run<'a> {
         }
         Ok(Self {
             trainer,
+            devices,
             history,
             training,
             test,
@@ -62,10 +66,10 @@ impl<'a> Run<'a> {
         let start = Instant::now();
         let interval = self.arguments.interval();
         let detector = self.trainer.detector()?;
-        let (config, device) = (detector.config(), detector.device());
-        let batches = batches(self.training, config, device, self.trainer.steps(), self.arguments);
-        for batch in batches.take(end.saturating_sub(self.trainer.steps())) {
-            self.history.steps.push(self.trainer.step(&batch?)?.into());
+        let (devices, first) = (&self.devices, self.trainer.steps());
+        let batches = batches(self.training, detector.config(), devices, first, self.arguments);
+        for step in batches.take(end.saturating_sub(self.trainer.steps())) {
+            self.history.steps.push(self.trainer.step_batches(&step?)?.into());
             let steps = self.trainer.steps();
             let is_last = steps == self.arguments.steps.get();
             if steps.is_multiple_of(interval) || is_last {
@@ -142,6 +146,10 @@ fn options(arguments: &Arguments) -> TrainerConfig {
         losses,
         frozen_stages: arguments.frozen_stages,
         max_gradient_norm: Some(5.0),
+        half_precision: arguments.half.map(|half| match half {
+            Half::F16 => HalfPrecision::F16 { loss_scale: 1024.0 },
+            Half::Bf16 => HalfPrecision::BF16,
+        }),
         seed: arguments.seed,
         ..TrainerConfig::new(schedule)
     }

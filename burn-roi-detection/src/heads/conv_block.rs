@@ -97,11 +97,18 @@ impl ConvBlock {
         }
         let maps = self.conv.forward(maps);
         let maps = match &self.norm {
-            Some(norm) => norm.forward(maps),
+            Some(norm) => normalize(norm, maps),
             None => maps,
         };
         if self.activation { relu(maps) } else { maps }
     }
+}
+
+/// Batch normalization in the dtype of its weights, returned in the dtype of the maps. Training in half precision keeps
+/// its weights and statistics in f32: a variance below 6e-8 is 0 in f16.
+pub(crate) fn normalize(norm: &BatchNorm, maps: Tensor<4>) -> Tensor<4> {
+    let dtype = maps.dtype();
+    norm.forward(maps.cast(norm.gamma.dtype())).cast(dtype)
 }
 
 /// Blocks of 3 x 3 convolutions in a row, with the numbers of output channels in `layers`.

@@ -2,7 +2,7 @@
 //! torchvision's modules.
 
 mod box_heads;
-mod conv_block;
+pub(crate) mod conv_block;
 mod keypoint_heads;
 mod mask_heads;
 

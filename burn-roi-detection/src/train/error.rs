@@ -14,14 +14,25 @@ pub enum TrainingError {
     /// A part of the detector refused its arguments.
     #[error(transparent)]
     Detection(#[from] DetectionError),
-    /// A loss is NaN or infinite. The weights are unchanged by this step.
-    #[error("{name} of step {step} is {value}, but must be finite: a lower learning rate may help")]
+    /// A batch of a step with several failed. The weights are unchanged by this step.
+    #[error("batch {batch}: {source}")]
+    Batch {
+        /// The batch, counted from 0.
+        batch: usize,
+        /// What went wrong.
+        source: Box<TrainingError>,
+    },
+    /// A loss or the norm of the gradients is NaN or infinite. The weights are unchanged by this step.
+    #[error(
+        "{name} of step {step} is {value}, but must be finite: a lower learning rate may help, and in f16 a lower loss \
+         scale"
+    )]
     NotFinite {
-        /// The loss.
+        /// The loss, or `gradient_norm`.
         name: &'static str,
         /// The step, counted from 0.
         step: usize,
-        /// The value of the loss.
+        /// Its value.
         value: f32,
     },
     /// The checkpoint could not be read or written.

@@ -1,12 +1,12 @@
 //! [`detector_losses`]: the losses of a whole detector.
 
-use burn::tensor::{Int, Tensor};
+use burn::tensor::{DType, Int, Tensor};
 
 use super::batch::{GroundTruth, TrainingBatch};
 use super::loss_config::DetectorLossConfig;
 use crate::error::DetectionError;
 use crate::forms::blocking_forms;
-use crate::models::{Background, Detector, Head, background_first, try_pool_regions};
+use crate::models::{Background, Detector, Head, ImageList, background_first, try_pool_regions};
 use crate::zeros::zero;
 use crate::{
     BoxCoder, TrainingSamples, TrainingSamplesConfig, arguments, assign_targets_to_anchors_async, fastrcnn_loss_async,
@@ -59,12 +59,14 @@ blocking_forms! {
 /// The losses of a detector for a batch. Same semantics as torchvision's detectors in training mode: the region
 /// proposal network and all heads learn together, and no gradient flows through the coordinates of proposals.
 ///
-/// - `detector`: the detector, on an autodiff device if the losses are differentiated.
+/// - `detector`: the detector, on an autodiff device if the losses are differentiated. Its layers may be of f16 or bf16
+///   with batch normalization of f32. They then run in half precision; proposals and losses are computed in f32.
 /// - `batch`: made for the config of `detector`, on its device with or without autodiff.
 /// - `permutation`: the random choice, as in
 ///   [`BalancedPositiveNegativeSampler::forward`](crate::BalancedPositiveNegativeSampler::forward): first of the
 ///   anchors of all images, then of the proposals of all images.
-/// - Returns the losses. If no image has an object, the losses of boxes, masks and keypoints are 0.
+/// - Returns the losses, in the dtype of the images. If no image has an object, the losses of boxes, masks and keypoints
+///   are 0.
 pub fn detector_losses(
     detector: &Detector,
     batch: &TrainingBatch,
@@ -97,9 +99,11 @@ pub async fn detector_losses_async(
         batch,
         config,
     };
-    let levels = detector.feature_pyramid(detector.body(&batch.images));
+    let levels = detector.feature_pyramid(detector.body(&step.images()));
     let predicted = detector.region_predictions(&levels);
-    let predicted = detector.proposing().of_anchors(predicted, &batch.images)?;
+    let mut predicted = detector.proposing().of_anchors(predicted, &batch.images)?;
+    predicted.objectness = predicted.objectness.cast(step.dtype());
+    predicted.deltas = predicted.deltas.cast(step.dtype());
 
     let mut proposing = detector.config().region_proposals.clone();
     proposing.pre_nms_top_n = config.pre_nms_top_n;
@@ -150,6 +154,18 @@ struct Step<'a> {
 }
 
 impl Step<'_> {
+    /// The dtype of boxes and losses.
+    fn dtype(&self) -> DType {
+        self.batch.images.tensors.dtype()
+    }
+
+    /// The images in the dtype of the layers.
+    fn images(&self) -> ImageList {
+        let mut images = self.batch.images.clone();
+        images.tensors = images.tensors.cast(self.detector.layers_dtype());
+        images
+    }
+
     fn boxes(&self) -> Vec<Tensor<2>> {
         self.batch.truth.iter().map(|truth| truth.boxes.clone()).collect()
     }
@@ -169,7 +185,7 @@ impl Step<'_> {
     fn without_samples(&self, levels: &[Tensor<4>], samples: &TrainingSamples) -> Option<Tensor<1>> {
         let is_empty = samples.proposals.iter().all(|boxes| boxes.dims()[0] == 0);
         let is_on_regions = !self.detector.heads().layer4.is_empty();
-        (is_empty && is_on_regions).then(|| zero(levels[0].clone()))
+        (is_empty && is_on_regions).then(|| zero(levels[0].clone()).cast(self.dtype()))
     }
 
     async fn box_losses(
@@ -182,6 +198,7 @@ impl Step<'_> {
         }
         let pooled = self.pool(Head::Box, levels, samples)?;
         let (logits, deltas) = self.detector.heads().boxes(pooled);
+        let (logits, deltas) = (logits.cast(self.dtype()), deltas.cast(self.dtype()));
         let (logits, deltas) = match self.detector.config().background {
             Background::First => (logits, deltas),
             Background::Last => background_first(logits, deltas),
@@ -205,6 +222,7 @@ impl Step<'_> {
         let Some(logits) = self.detector.heads().masks(pooled) else {
             return Ok(None);
         };
+        let logits = logits.cast(self.dtype());
         let mut labels = self.labels();
         if head.class_agnostic {
             labels = labels.into_iter().map(|labels| labels.ones_like()).collect();
@@ -235,6 +253,7 @@ impl Step<'_> {
         let Some(logits) = self.detector.heads().keypoints(pooled) else {
             return Ok(None);
         };
+        let logits = logits.cast(self.dtype());
         let loss = keypointrcnn_loss_async(logits, &positive.proposals, &gt_keypoints, &positive.matched_idxs);
         loss.await.map(Some)
     }

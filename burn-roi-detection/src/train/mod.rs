@@ -4,7 +4,7 @@
 //! - [`BatchConfig::epoch`] groups samples of similar shape into batches, and [`Prefetch`] makes batches on several
 //!   threads ahead of their use. A seed decides both, whatever the number of threads.
 //! - [`TrainingBatch`] is samples as a detector's input and targets, and [`detector_losses`] computes its losses.
-//! - [`Trainer`] takes steps of SGD.
+//! - [`Trainer`] takes steps of SGD, on one device or several, in f32 or in [`HalfPrecision`].
 
 mod batch;
 mod batches;
@@ -13,6 +13,8 @@ mod clipping;
 mod error;
 mod flip;
 mod from_coco;
+mod gradients;
+mod half_precision;
 mod loss_config;
 mod losses;
 mod new_classes;
@@ -25,6 +27,7 @@ pub use batch::{GroundTruth, TrainingBatch};
 pub use batches::BatchConfig;
 pub use error::TrainingError;
 pub use flip::mirrored_keypoints;
+pub use half_precision::HalfPrecision;
 pub use loss_config::DetectorLossConfig;
 pub use losses::{DetectorLosses, detector_losses, detector_losses_async, try_detector_losses};
 pub use new_classes::{with_new_classes, with_new_keypoints};

@@ -5,22 +5,22 @@ use std::path::Path;
 use burn::module::Module;
 use burn::optim::decay::WeightDecayConfig;
 use burn::optim::momentum::MomentumConfig;
-use burn::optim::{GradientsParams, ModuleOptimizer, OptimizerRecord, SgdConfig};
+use burn::optim::{ModuleOptimizer, OptimizerRecord, SgdConfig};
 use burn::store::ModuleRecord;
 use burn::tensor::Bytes;
-use burn_roi::{RoiError, config};
+use burn_roi::config;
 
 use super::batch::TrainingBatch;
 use super::checkpoint::Checkpoint;
-use super::clipping::clip_gradient_norm;
+use super::clipping::{clipped, gradient_norm};
 use super::error::TrainingError;
+use super::gradients::Gradients;
+use super::half_precision::HalfPrecision;
 use super::loss_config::DetectorLossConfig;
-use super::losses::{DetectorLosses, try_detector_losses};
 use super::schedule::LearningRateSchedule;
+use crate::arguments;
 use crate::error::DetectionError;
 use crate::models::{Detector, GeneralizedRcnn};
-use crate::random::SplitMix64;
-use crate::{arguments, random_permutations};
 
 config! { fields;
 /// How a [`Trainer`] trains. The defaults match torchvision's reference training.
@@ -40,6 +40,8 @@ pub struct TrainerConfig {
     pub frozen_stages: usize = 2,
     /// How the losses are computed.
     pub losses: DetectorLossConfig = DetectorLossConfig::new(),
+    /// The dtype of the layers, whose weights stay f32. `None`: f32.
+    pub half_precision: Option<HalfPrecision> = None,
     /// The seed of the anchors and proposals that losses are computed from.
     pub seed: u64 = 0,
 }
@@ -91,9 +93,9 @@ pub struct TrainingStep {
     pub step: usize,
     /// The learning rate.
     pub learning_rate: f64,
-    /// Each loss before the step, under torchvision's name.
+    /// Each loss before the step, under torchvision's name: the mean over the batches.
     pub losses: Vec<(&'static str, f32)>,
-    /// The norm of all gradients together before it was limited. `None` if there is no limit.
+    /// The norm of all gradients together before it was limited. `None` if there is neither a limit nor half precision.
     pub gradient_norm: Option<f64>,
 }
 
@@ -109,10 +111,14 @@ impl Trainer {
     ///
     /// # Errors
     ///
-    /// `RoiError::Option`: an option of `config` is out of its range. Each step checks the options of `losses`.
+    /// - `RoiError::Option`: an option of `config` is out of its range. Each step checks the options of `losses`.
+    /// - `RoiError::DType`: the device does not support the dtype of `half_precision`.
     pub fn try_new(detector: Detector, config: TrainerConfig) -> Result<Self, TrainingError> {
         check(&config)?;
         let device = detector.device().clone().autodiff();
+        if let Some(half) = config.half_precision {
+            half.check(&device)?;
+        }
         let (model_config, mut model) = detector.into_parts();
         if !model_config.box_head.later_stages.is_empty() {
             let value = format!("{:?}", model_config.box_head.later_stages);
@@ -149,11 +155,31 @@ impl Trainer {
     ///
     /// # Errors
     ///
-    /// - [`TrainingError::NotFinite`]: a loss is NaN or infinite.
-    /// - All errors of [`detector_losses_async`](super::detector_losses_async).
+    /// All errors of [`step_batches`](Self::step_batches).
     pub fn step(&mut self, batch: &TrainingBatch) -> Result<TrainingStep, TrainingError> {
-        let seed = SplitMix64::of(&[self.config.seed, self.step as u64]).next();
-        self.step_with(batch, &mut random_permutations(seed))
+        self.step_batches(std::slice::from_ref(batch))
+    }
+
+    /// Takes one step with the mean of the gradients of several batches: data-parallel training as torch's
+    /// `DistributedDataParallel` if they are on several devices, and gradient accumulation if they are on one.
+    ///
+    /// - `batches`: each on any device, with or without autodiff. The seed, the index of the step and the index of the
+    ///   batch decide its random choice; the first batch draws as in [`step`](Self::step).
+    ///
+    /// The devices compute at the same time, a thread for each, and the batches of a device one after the other. For
+    /// each step, the weights are copied to the other devices and the gradients to the trainer's. Batch normalization
+    /// that is not frozen keeps the running statistics of the batches on the trainer's device.
+    ///
+    /// # Errors
+    ///
+    /// - `RoiError::Option`: there is no batch.
+    /// - `RoiError::DType`: a device does not support the dtype of `half_precision`.
+    /// - [`TrainingError::NotFinite`]: a loss or the norm of the gradients is NaN or infinite.
+    /// - All errors of [`detector_losses_async`](super::detector_losses_async).
+    /// - [`TrainingError::Batch`]: one of these errors, and its batch if there are several.
+    pub fn step_batches(&mut self, batches: &[TrainingBatch]) -> Result<TrainingStep, TrainingError> {
+        let sum = Gradients::of_batches(&self.detector, batches, &self.config, self.step)?;
+        self.update(sum, batches.len())
     }
 
     /// Like [`step`](Self::step), with a random choice that you pass, as to
@@ -167,14 +193,26 @@ impl Trainer {
         batch: &TrainingBatch,
         permutation: &mut impl FnMut(usize) -> Vec<usize>,
     ) -> Result<TrainingStep, TrainingError> {
-        let losses = try_detector_losses(&self.detector, batch, &self.config.losses, permutation)?;
-        let values = values(&losses, self.step)?;
+        let sum = Gradients::of_batch(&self.detector, batch, &self.config, self.step, permutation)?;
+        self.update(sum, 1)
+    }
+
+    /// Updates the weights by the mean of the gradients of so many batches.
+    fn update(&mut self, sum: Gradients, batches: usize) -> Result<TrainingStep, TrainingError> {
         let model = self.detector.model();
-        let mut gradients = GradientsParams::from_grads(losses.total().backward(), model);
-        let mut gradient_norm = None;
-        if let Some(max_norm) = self.config.max_gradient_norm {
-            let (clipped, norm) = clip_gradient_norm(model, gradients, max_norm);
-            (gradients, gradient_norm) = (clipped, Some(norm));
+        let (losses, mut gradients) = sum.mean(batches, &self.config, model);
+        let max_norm = self.config.max_gradient_norm;
+        let is_checked = max_norm.is_some() || self.config.half_precision.is_some();
+        let norm = is_checked.then(|| gradient_norm(model, &gradients));
+        if let Some(norm) = norm.filter(|norm| !norm.is_finite()) {
+            return Err(TrainingError::NotFinite {
+                name: "gradient_norm",
+                step: self.step,
+                value: norm as f32,
+            });
+        }
+        if let Some((norm, max_norm)) = norm.zip(max_norm) {
+            gradients = clipped(model, gradients, norm, max_norm);
         }
         let learning_rate = self.config.learning_rate.rate(self.step);
         let model = self.optimizer.step(learning_rate, model.clone(), gradients);
@@ -183,8 +221,8 @@ impl Trainer {
         Ok(TrainingStep {
             step: self.step - 1,
             learning_rate,
-            losses: values,
-            gradient_norm,
+            losses,
+            gradient_norm: norm,
         })
     }
 
@@ -246,24 +284,6 @@ fn optimizer(config: &TrainerConfig) -> ModuleOptimizer {
         .with_momentum((config.momentum > 0.0).then_some(momentum))
         .with_weight_decay((config.weight_decay > 0.0).then_some(decay))
         .init()
-}
-
-/// The value of each loss, all of them finite.
-fn values(losses: &DetectorLosses, step: usize) -> Result<Vec<(&'static str, f32)>, TrainingError> {
-    let mut values = Vec::new();
-    for (name, loss) in losses.named() {
-        let read = loss.clone().inner().try_into_scalar::<f32>();
-        let value = read.map_err(|error| {
-            DetectionError::from(RoiError::DeviceRead {
-                reason: error.to_string(),
-            })
-        })?;
-        if !value.is_finite() {
-            return Err(TrainingError::NotFinite { name, step, value });
-        }
-        values.push((name, value));
-    }
-    Ok(values)
 }
 
 fn check(config: &TrainerConfig) -> Result<(), DetectionError> {

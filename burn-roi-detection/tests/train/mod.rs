@@ -1,6 +1,8 @@
 //! The training of whole detectors.
 
 mod batches;
+mod devices;
+mod half_precision;
 mod parity;
 mod prefetch;
 mod samples;

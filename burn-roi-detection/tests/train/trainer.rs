@@ -18,7 +18,7 @@ fn batch(index: usize) -> TrainingBatch {
     TrainingBatch::new(&Recording::read().samples(index), &config("mask"), &Device::flex())
 }
 
-fn weights(trainer: &Trainer) -> StateDict {
+pub fn weights(trainer: &Trainer) -> StateDict {
     StateDict::of(&trainer.detector().unwrap(), NameTable::torchvision).unwrap()
 }
 

@@ -165,3 +165,9 @@ fn a_file_that_cannot_be_replaced() {
         .map(|file| file.unwrap().file_name());
     assert_eq!(names.collect::<Vec<_>>(), ["taken"]);
 }
+
+#[test]
+fn more_devices_than_there_are() {
+    let error = run_error(&Short::new("devices", &["--devices", "2"]));
+    assert_eq!(error, "backend flex has 1 of 2 devices here");
+}

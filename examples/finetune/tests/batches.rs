@@ -19,9 +19,9 @@ fn made(first: usize, more: &[&str]) -> Vec<[TensorData; 3]> {
     let arguments = arguments(more);
     let pictures = Pictures::read(arguments.training()).unwrap();
     let config = config::read(&arguments.config).unwrap();
-    let made = batches(&pictures, &config, &Device::flex(), first, &arguments);
-    let tensors = made.map(|batch| {
-        let batch = batch.unwrap();
+    let made = batches(&pictures, &config, &[Device::flex()], first, &arguments);
+    let tensors = made.map(|step| {
+        let batch = step.unwrap().remove(0);
         let truth = batch.truth[1].clone();
         let masks = truth.masks.expect("the config has a mask head");
         [

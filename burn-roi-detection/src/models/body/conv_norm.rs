@@ -6,6 +6,8 @@ use burn::nn::conv::{Conv2d, Conv2dConfig};
 use burn::nn::{BatchNorm, BatchNormConfig, PaddingConfig2d};
 use burn::tensor::{Device, Tensor};
 
+use crate::heads::conv_block::normalize;
+
 /// A convolution without a bias, a batch normalization and an activation: torchvision's `Conv2dNormActivation`.
 #[derive(Module, Debug)]
 pub struct ConvNorm {
@@ -50,7 +52,7 @@ impl ConvNorm {
 
     /// `[N, in_channels, H, W]` to `[N, out_channels, height, width]`.
     pub fn forward(&self, maps: Tensor<4>) -> Tensor<4> {
-        let maps = self.norm.forward(self.conv.forward(maps));
+        let maps = normalize(&self.norm, self.conv.forward(maps));
         match &self.activation {
             Some(activation) => activation.forward(maps),
             None => maps,

@@ -8,6 +8,7 @@ use burn::tensor::activation::relu;
 use burn::tensor::{Device, Tensor};
 
 use super::conv_norm::{ConvNorm, ConvNormOptions, Norms, convolution};
+use crate::heads::conv_block::normalize;
 use crate::models::config::ResNetConfig;
 
 /// A ResNet without its classifier.
@@ -50,7 +51,7 @@ impl ResNet {
     /// - `input`: `[N, 3, H, W]`.
     /// - Returns a map `[N, channels, height, width]` for each layer.
     pub fn forward(&self, input: Tensor<4>) -> Vec<Tensor<4>> {
-        let stem = relu(self.bn1.forward(self.conv1.forward(input)));
+        let stem = relu(normalize(&self.bn1, self.conv1.forward(input)));
         let mut features = self.maxpool.forward(stem);
         let mut outputs = Vec::new();
         for layer in [&self.layer1, &self.layer2, &self.layer3, &self.layer4] {
@@ -165,9 +166,9 @@ impl Bottleneck {
 
     /// `[N, in_channels, H, W]` to `[N, out_channels, height, width]`.
     pub fn forward(&self, input: Tensor<4>) -> Tensor<4> {
-        let inner = relu(self.bn1.forward(self.conv1.forward(input.clone())));
-        let inner = relu(self.bn2.forward(self.conv2.forward(inner)));
-        let inner = self.bn3.forward(self.conv3.forward(inner));
+        let inner = relu(normalize(&self.bn1, self.conv1.forward(input.clone())));
+        let inner = relu(normalize(&self.bn2, self.conv2.forward(inner)));
+        let inner = normalize(&self.bn3, self.conv3.forward(inner));
         let identity = match &self.downsample {
             Some(downsample) => downsample.forward(input),
             None => input,

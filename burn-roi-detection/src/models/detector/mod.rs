@@ -5,6 +5,8 @@ mod heads;
 mod steps;
 
 use burn::module::Module;
+#[cfg(feature = "train")]
+use burn::tensor::DType;
 use burn::tensor::Device;
 
 use super::config::DetectorConfig;
@@ -170,6 +172,12 @@ impl Detector {
     /// The layers.
     pub(crate) fn model(&self) -> &GeneralizedRcnn {
         &self.model
+    }
+
+    /// The dtype of the convolutions and linear layers.
+    #[cfg(feature = "train")]
+    pub(crate) fn layers_dtype(&self) -> DType {
+        self.model.rpn.head.cls_logits.weight.dtype()
     }
 
     /// The layers, to change their weights.
