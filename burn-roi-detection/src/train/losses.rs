@@ -65,8 +65,8 @@ blocking_forms! {
 /// - `permutation`: the random choice, as in
 ///   [`BalancedPositiveNegativeSampler::forward`](crate::BalancedPositiveNegativeSampler::forward): first of the
 ///   anchors of all images, then of the proposals of all images.
-/// - Returns the losses, in the dtype of the images. If no image has an object, the losses of boxes, masks and keypoints
-///   are 0.
+/// - Returns the losses, in the dtype of the images. If no image has an object, the losses of boxes, masks and
+///   keypoints are 0.
 pub fn detector_losses(
     detector: &Detector,
     batch: &TrainingBatch,
