@@ -162,8 +162,11 @@ def own_part(folder, part, threads, number):
 
 
 def imported(threads, runs):
+    """The imported file, if its program was built."""
     program = Path(os.environ.get("CARGO_TARGET_DIR", peers.ROOT / "target")) / "release" / "onnx_detectors"
-    return printed([str(program), str(runs)], RAYON_NUM_THREADS=str(threads))
+    if not program.exists():
+        return {}
+    return {"imported": printed([str(program), str(runs)], RAYON_NUM_THREADS=str(threads))}
 
 
 def onnxruntime_stages(folder, threads, runs):
@@ -183,7 +186,7 @@ def run(folder, threads, runs):
         "torchvision": torch_process("stages"),
         "onnxruntime": onnxruntime_stages(folder, threads, runs),
         "here": own_part(folder, "stages", threads, runs),
-        "imported": imported(threads, runs),
+        **imported(threads, runs),
     }
     results = {"machine": report.machine(threads, ["torchvision", "onnxruntime"]), "stages": stages}
     for part, number in (("batch", 8), ("train", 2)):

@@ -139,7 +139,7 @@ impl<B: Backend, R: Sum> GradientCall<'_, B, R> {
 }
 
 /// The rank of each pixel of `[C, pixels]` in its channel: larger pixels rank higher, and of equal pixels the first
-/// does. The host sorts: that takes a tenth of the time of NdArray's argsort.
+/// does. The host sorts each channel once. With tensors it takes two sorts, since equal pixels come in any order.
 fn ranks<B: Backend, R: Sum>(planes: FloatTensor<B>, start: f64) -> IntTensor<B> {
     let (device, shape) = (planes.device(), planes.shape());
     let planes = B::float_mask_fill(planes.clone(), not_above::<B>(planes, start), Scalar::from(start));
