@@ -118,7 +118,8 @@ def main():
         image = np.ascontiguousarray(pixels.transpose(2, 0, 1)) / np.float32(255)
     median, least, detections = time_whole(arguments.model, image, arguments)
     print(f"{arguments.model.name}, onnxruntime {onnxruntime.__version__}, {arguments.threads} threads, {detections} "
-          f"detections: {median * 1000:.1f} ms, at least {least * 1000:.1f} ms, of {arguments.runs} runs")
+          f"detections, at least {least * 1000:.1f} ms of {arguments.runs} runs")
+    print(f"  {'the whole':24}{median * 1000:9.1f} ms")
     totals = time_stages(arguments.model, image, arguments)
     for stage in [*dict.fromkeys(STAGES.values()), "added by onnxruntime"]:
         if totals[stage]:
