@@ -14,6 +14,9 @@ fn a_remote_device_is_refused() {
     let call = try_roi_align(features, &rois, RoiAlignConfig::new([1, 1])).map(drop);
     for error in [check(&device), call] {
         let error = error.expect_err("fusion is on").to_string();
-        assert!(error.contains("a server takes a build without `fusion`"), "{error}");
+        assert!(
+            error.contains("for a server, the feature `fusion` must be off"),
+            "{error}"
+        );
     }
 }
