@@ -45,7 +45,8 @@ impl<'a> Run<'a> {
             println!("before: {measures}");
             history.measures.push((0, measures));
         }
-        let mut trainer = Trainer::try_new(detector, options(arguments))?;
+        let options = options(arguments, detector.config().preprocessing.min_size);
+        let mut trainer = Trainer::try_new(detector, options)?;
         if arguments.resume {
             trainer.load(checkpoint(arguments))?;
             history = history.until(trainer.steps(), arguments)?;
@@ -124,26 +125,17 @@ fn checkpoint(arguments: &Arguments) -> PathBuf {
     arguments.output.join("checkpoint")
 }
 
-fn options(arguments: &Arguments) -> TrainerConfig {
+/// `min_size`: the detector's, which the arguments may replace.
+fn options(arguments: &Arguments, min_size: usize) -> TrainerConfig {
     let steps = arguments.steps.get();
     let schedule = LearningRateSchedule {
         warmup_steps: steps / 12,
         milestones: vec![3 * steps / 4],
         ..LearningRateSchedule::new(arguments.rate)
     };
-    // torchvision's numbers are for pictures of 800 x 1333 pixels.
-    let losses = DetectorLossConfig {
-        pre_nms_top_n: 300,
-        post_nms_top_n: 200,
-        anchors_per_image: 64,
-        samples: TrainingSamplesConfig {
-            batch_size_per_image: 64,
-            ..TrainingSamplesConfig::new()
-        },
-        ..DetectorLossConfig::new()
-    };
+    let min_size = arguments.min_size.iter().copied().max().unwrap_or(min_size);
     TrainerConfig {
-        losses,
+        losses: losses_of_pictures(min_size),
         frozen_stages: arguments.frozen_stages,
         max_gradient_norm: Some(5.0),
         half_precision: arguments.half.map(|half| match half {
@@ -152,6 +144,23 @@ fn options(arguments: &Arguments) -> TrainerConfig {
         }),
         seed: arguments.seed,
         ..TrainerConfig::new(schedule)
+    }
+}
+
+/// torchvision's numbers, which are for pictures of 800 x 1333 pixels, or smaller ones for pictures below half of that.
+fn losses_of_pictures(min_size: usize) -> DetectorLossConfig {
+    if min_size >= 400 {
+        return DetectorLossConfig::new();
+    }
+    DetectorLossConfig {
+        pre_nms_top_n: 300,
+        post_nms_top_n: 200,
+        anchors_per_image: 64,
+        samples: TrainingSamplesConfig {
+            batch_size_per_image: 64,
+            ..TrainingSamplesConfig::new()
+        },
+        ..DetectorLossConfig::new()
     }
 }
 

@@ -14,7 +14,7 @@ onnxruntime's CPU provider. Of a picture NAME it has, for its D detections in on
     NAME.masks [D, 1, H, W]                 the pasted masks, left out for the large picture
 
 The pictures are `shapes` and `parity` of the example `detection_head`, and `nothing`, in which nothing is found.
-`torch.onnx.export` needs dynamo=False: its default, dynamo=True, fails at torchvision's suppression of boxes.
+`torch.onnx.export` needs dynamo=False: its default, dynamo=True, can't export a whole detector.
 """
 
 import argparse

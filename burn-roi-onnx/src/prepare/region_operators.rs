@@ -94,12 +94,15 @@ fn check(node: &NodeProto, operator: &Operator, version: usize) -> Result<(), Er
     })
 }
 
-/// An error if a body has a region operator or a `Resize`: burn-onnx generates no code for custom operators in bodies,
-/// and its own `Resize` ignores most of the attributes.
+/// Operators that burn-onnx has, but computes without most of their attributes.
+const RESIZES: [&str; 2] = ["Resize", "Upsample"];
+
+/// An error if a body has a region operator or one of [`RESIZES`]: burn-onnx generates no code for custom operators in
+/// bodies.
 fn refuse_in_bodies(node: &NodeProto) -> Result<(), Error> {
     fn refuse(graph: &GraphProto, around: &NodeId) -> Result<(), Error> {
         for node in &graph.node {
-            if operator(node).is_some() || is_rotated_suppression(node) || is(node, "Resize") {
+            if operator(node).is_some() || is_rotated_suppression(node) || RESIZES.iter().any(|name| is(node, name)) {
                 return Err(Error::Node {
                     node: Box::new(NodeId::of(node)),
                     reason: format!("it is in the body of {around}, where burn-onnx takes no custom operator"),
