@@ -23,6 +23,14 @@ pub struct PoolTask<'a, S, P> {
     pub outputs: Vec<TensorSliceMut<'a, S>>,
 }
 
+impl<S, P> PoolTask<'_, S, P> {
+    /// How many rows the tallest window has.
+    pub fn most_rows(&self) -> usize {
+        let rows = self.regions.iter().map(|region| region.window[0].len());
+        rows.max().unwrap_or(0)
+    }
+}
+
 /// How many tasks keep the threads busy, although some take longer than others.
 pub fn wanted_tasks(parallel: bool) -> usize {
     if parallel { 4 * rayon::current_num_threads() } else { 1 }

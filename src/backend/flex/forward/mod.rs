@@ -12,6 +12,7 @@ mod axis;
 mod groups;
 mod kernel;
 pub mod kernels;
+mod more_lanes;
 mod own_channels;
 mod points;
 mod scratch;

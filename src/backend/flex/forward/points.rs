@@ -1,17 +1,22 @@
 //! Pools regions by point plans.
 
+use std::ops::Range;
+
 use burn::tensor::Shape;
 use burn_flex::FlexTensor;
 use pulp::{Scalar, Simd};
 
 use super::groups::{PoolTask, divide, group, wanted_tasks};
-use super::write::WriteElements;
+use super::more_lanes::{channels_of_more_lanes, has_more_lanes};
+use super::scratch::PoolScratch;
+use super::write::write_region;
 use crate::backend::flex::drive::{in_parallel, run_tasks};
 use crate::backend::flex::dtype::{Sum, TensorSliceMut};
-use crate::backend::flex::lanes::{self, ChannelWork, LANES};
+use crate::backend::flex::lanes::{self, ChannelWork, LANES, MORE_LANES};
 use crate::backend::flex::memory::{AlignedPixels, output};
 use crate::backend::flex::pixels::{LARGEST_TILE, LaneChannels, Planes, Rows, Tile, tile_capacity};
 use crate::backend::flex::planned::{Planned, plan_points_in_batches};
+use crate::backend::flex::simd::{Stream, pays_to_stream};
 use crate::geometry::plan::{PointPart, PointPlanner, PointWeights, Region, pixel_count};
 
 /// Pools the regions in the operator's range of areas to an output of a shape. `features` have contiguous rows.
@@ -33,6 +38,7 @@ pub fn pool<S: Sum>(
         planner,
         channels,
         elements: rows * columns,
+        streams: pays_to_stream(shape.num_elements() * features.dtype().size()),
     };
     plan_points_in_batches(regions, planner, parallel, |planned| {
         let groups = group(planned);
@@ -56,6 +62,8 @@ struct PointForwardPass<'a, S: Sum> {
     channels: usize,
     /// The elements of a channel of a region.
     elements: usize,
+    /// Whether the output is written past the caches.
+    streams: bool,
 }
 
 fn compute<S: Sum>(pass: &PointForwardPass<'_, S>, task: PoolTask<'_, S, PointWeights<S>>) {
@@ -73,7 +81,7 @@ struct PoolRegions<'a, S: Sum> {
 impl<S: Sum> ChannelWork for PoolRegions<'_, S> {
     #[inline(always)]
     fn in_lanes(self, simd: impl Simd) {
-        compute_in_lanes(simd, self.pass, self.task);
+        compute_in_all_lanes(simd, self.pass, self.task);
     }
 
     /// From where the pixels are: a window of a large map is not copied.
@@ -105,27 +113,47 @@ impl<S: Sum> ChannelWork for PoolRegions<'_, S> {
     }
 }
 
-/// Several channels at a time, from a copy of the pixels in which they are neighbours.
+/// Several channels at a time: first in blocks of more lanes where that pays, then in blocks of fewer.
 #[inline(always)]
-fn compute_in_lanes<S: Sum>(
+fn compute_in_all_lanes<S: Sum>(
     simd: impl Simd,
     pass: &PointForwardPass<'_, S>,
     mut task: PoolTask<'_, S, PointWeights<S>>,
 ) {
-    let mut tile = Tile::<S, LANES>::default();
-    let mut sums = AlignedPixels::<S, LANES>::default();
-    let mut lanes = AlignedPixels::<S, 1>::default();
+    let mut stream = if pass.streams { Stream::new(simd) } else { None };
+    let Range { mut start, end } = task.channels;
+    // A constant, so that code that it excludes is not compiled.
+    if const { has_more_lanes::<S>() } {
+        let channels = channels_of_more_lanes(&task);
+        start = channels.end;
+        compute_in_lanes::<_, MORE_LANES>(simd, pass, &mut task, channels, &mut stream);
+    }
+    compute_in_lanes::<_, LANES>(simd, pass, &mut task, start..end, &mut stream);
+}
+
+/// `L` channels at a time, from a copy of the pixels in which they are neighbours. The outputs begin with the first of
+/// these channels.
+#[inline(always)]
+fn compute_in_lanes<'a, S: Sum, const L: usize>(
+    simd: impl Simd,
+    pass: &PointForwardPass<'_, S>,
+    task: &mut PoolTask<'a, S, PointWeights<S>>,
+    channels: Range<usize>,
+    stream: &mut Option<Stream<'a>>,
+) {
+    let mut tile = Tile::<S, L>::default();
+    let mut scratch = PoolScratch::<S, L>::default();
     // If elements read channels of their own, regions share no copy.
     let shared = task.shared.filter(|_| pass.planner.groups() == 1);
-    let most_rows = task.regions.iter().map(|region| region.window[0].len()).max();
-    for start in task.channels.clone().step_by(LANES) {
-        let count = LANES.min(task.channels.end - start);
+    let most_rows = task.most_rows();
+    for start in channels.clone().step_by(L) {
+        let count = L.min(channels.end - start);
         if let Some([_, columns]) = shared {
-            tile.clear(most_rows.unwrap_or(0), columns.clone());
+            tile.clear(most_rows, columns.clone());
         }
-        for (region, output) in task.regions.iter().zip(&mut task.outputs) {
-            sums.resize(pass.elements);
-            sums.get_mut().fill([S::default(); LANES]);
+        for (region, rest) in task.regions.iter().zip(&mut task.outputs) {
+            scratch.sums.resize(pass.elements);
+            scratch.sums.get_mut().fill([S::default(); L]);
             for part in &region.plan.parts {
                 let [rows, columns] = part.window.clone();
                 if pixel_count(&part.window) == 0 {
@@ -135,22 +163,12 @@ fn compute_in_lanes<S: Sum>(
                     tile.clear(rows.len(), columns);
                 }
                 let channels = pass.planner.channels_of_group(part.group, pass.channels);
-                tile.load(
-                    simd,
-                    pass.features,
-                    region.image,
-                    &LaneChannels::of_outputs(channels, start, count),
-                    rows,
-                );
-                add_part(&region.plan, part, &tile, sums.get_mut());
+                let lanes = LaneChannels::of_outputs(channels, start, count);
+                tile.load(simd, pass.features, region.image, &lanes, rows);
+                add_part(&region.plan, part, &tile, scratch.sums.get_mut());
             }
-            simd.vectorize(WriteElements {
-                elements: sums.get(),
-                lanes: &mut lanes,
-                first: 0,
-                channel_elements: pass.elements,
-                output: &mut output.take(count * pass.elements),
-            });
+            let output = rest.take(count * pass.elements);
+            write_region(simd, &mut scratch, output, stream);
         }
     }
 }

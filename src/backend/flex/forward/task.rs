@@ -6,14 +6,15 @@ use pulp::{Scalar, Simd};
 
 use super::groups::PoolTask;
 use super::kernel::{Kernel, Window};
+use super::more_lanes::{channels_of_more_lanes, has_more_lanes};
 use super::scratch::PoolScratch;
-use super::write::{StreamElements, WriteElements};
+use super::write::{WriteElements, write_region};
 use crate::backend::flex::dtype::{Sum, TensorSliceMut};
 use crate::backend::flex::lanes::{self, ChannelWork, LANES, MORE_LANES};
 use crate::backend::flex::pixels::{LARGEST_TILE, LaneChannels, Planes, Rows, Tile, tile_capacity};
 use crate::backend::flex::planned::Planned;
-use crate::backend::flex::simd::{HAS_MORE_LANES, Stream};
-use crate::geometry::plan::{Planner, pixel_count};
+use crate::backend::flex::simd::Stream;
+use crate::geometry::plan::Planner;
 
 /// The most output elements of a region in a band: 512 KiB of f32.
 pub const BAND: usize = 1 << 14;
@@ -22,14 +23,6 @@ pub const BAND: usize = 1 << 14;
 pub fn rows_of_a_band(rows: usize, columns: usize) -> usize {
     (BAND / columns).clamp(1, rows)
 }
-
-/// The most pixels that a tile of [`MORE_LANES`] holds: 640 KiB of f32. Of the workloads that were timed in more lanes,
-/// box-p2 has the largest tile that is faster so, with 608 KiB.
-const LARGEST_TILE_OF_MORE: usize = 10 << 10;
-
-/// How often regions read a pixel of their copy, at least, if more lanes pay. mask-p2 reads one 0.6 times, spends most
-/// of its time on the copy, and took a tenth longer in more lanes. box-p2 reads one 6 times.
-const READS_OF_MORE: usize = 2;
 
 pub struct AxisForwardPass<'a, S: Sum, K> {
     pub kernel: &'a K,
@@ -95,33 +88,12 @@ fn compute_in_all_lanes<'a, S: Sum, K: Kernel<S>>(
     let mut stream = if pass.streams { Stream::new(simd) } else { None };
     let Range { mut start, end } = task.channels;
     // A constant, so that code that it excludes is not compiled.
-    if const { K::IN_MORE_LANES && size_of::<S>() == size_of::<f32>() && HAS_MORE_LANES }
-        && end - start > LANES
-        && pays_to_take_more(&task)
-    {
-        // What is left is computed in fewer lanes if it is half a block or less.
-        let more = (end - start + LANES - 1) / MORE_LANES * MORE_LANES;
-        let channels = start..end.min(start + more);
+    if const { K::IN_MORE_LANES && has_more_lanes::<S>() } {
+        let channels = channels_of_more_lanes(&task);
         start = channels.end;
         compute_in_lanes::<_, _, MORE_LANES>(simd, pass, &mut task, channels, &mut stream);
     }
     compute_in_lanes::<_, _, LANES>(simd, pass, &mut task, start..end, &mut stream);
-}
-
-/// Whether a task is faster in more lanes.
-fn pays_to_take_more<S, P>(task: &PoolTask<'_, S, [P; 2]>) -> bool {
-    let Some(hull) = task.shared else {
-        return false;
-    };
-    let read: usize = task.regions.iter().map(|region| pixel_count(&region.window)).sum();
-    let largest_tile = tile_capacity(&[0..most_rows(task), hull[1].clone()]);
-    read >= READS_OF_MORE * pixel_count(hull) && largest_tile <= LARGEST_TILE_OF_MORE
-}
-
-/// How many rows the tallest window of a task has.
-fn most_rows<S, P>(task: &PoolTask<'_, S, [P; 2]>) -> usize {
-    let rows = task.regions.iter().map(|region| region.window[0].len());
-    rows.max().unwrap_or(0)
 }
 
 /// `L` channels at a time, from a copy of the pixels in which they are neighbours. The outputs begin with the first of
@@ -137,7 +109,7 @@ fn compute_in_lanes<'a, S: Sum, K: Kernel<S>, const L: usize>(
     let [_, channel_elements] = pass.output_size;
     let mut tile = Tile::<S, L>::default();
     let mut scratch = PoolScratch::default();
-    let most_rows = most_rows(task);
+    let most_rows = task.most_rows();
     for start in channels.clone().step_by(L) {
         let lanes = LaneChannels::adjacent(start, L.min(channels.end - start));
         if let Some([_, columns]) = task.shared {
@@ -183,12 +155,8 @@ fn compute_region<'a, S: Sum, K: Kernel<S>, const L: usize>(
             scratch.along_y.get_mut(),
             scratch.sums.get_mut(),
         );
-        if let (Some(stream), true) = (&mut *stream, pass.band_rows >= height) {
-            simd.vectorize(StreamElements {
-                scratch,
-                stream,
-                output,
-            });
+        if pass.band_rows >= height {
+            write_region(simd, scratch, output, stream);
             return;
         }
         simd.vectorize(WriteElements {

@@ -7,12 +7,37 @@ use crate::backend::flex::dtype::{Sum, TensorSliceMut};
 use crate::backend::flex::memory::AlignedPixels;
 use crate::backend::flex::simd::{Stream, deinterleave};
 
+/// Writes all elements of a region, `scratch.sums`, to its output: past the caches if there is a stream.
+#[inline(always)]
+pub fn write_region<'a, S: Sum, const L: usize>(
+    simd: impl Simd,
+    scratch: &mut PoolScratch<S, L>,
+    mut output: TensorSliceMut<'a, S>,
+    stream: &mut Option<Stream<'a>>,
+) {
+    if let Some(stream) = stream {
+        simd.vectorize(StreamElements {
+            scratch,
+            stream,
+            output,
+        });
+        return;
+    }
+    simd.vectorize(WriteElements {
+        elements: scratch.sums.get(),
+        lanes: &mut scratch.lanes,
+        first: 0,
+        channel_elements: scratch.sums.get().len(),
+        output: &mut output,
+    });
+}
+
 /// All elements of a region on their way past the caches. Like [`WriteElements`], it is compiled once for all kernels,
 /// since `pulp` gets it separately.
-pub struct StreamElements<'a, 'b, S: Sum, const L: usize> {
-    pub scratch: &'b mut PoolScratch<S, L>,
-    pub stream: &'b mut Stream<'a>,
-    pub output: TensorSliceMut<'a, S>,
+struct StreamElements<'a, 'b, S: Sum, const L: usize> {
+    scratch: &'b mut PoolScratch<S, L>,
+    stream: &'b mut Stream<'a>,
+    output: TensorSliceMut<'a, S>,
 }
 
 impl<S: Sum, const L: usize> WithSimd for StreamElements<'_, '_, S, L> {
