@@ -115,18 +115,49 @@ fn resize(
     [rows, columns]: &[Vec<Taps>; 2],
     value: impl Fn(usize, usize, usize) -> f32 + Sync,
 ) {
-    let lines = image.par_chunks_exact_mut(width).enumerate();
-    lines.for_each(|(line, outputs)| {
-        let channel = line / height;
-        let Some(row) = rows.get(line % height) else { return };
-        for (output, column) in outputs.iter_mut().zip(columns) {
-            let [top, bottom] = row.pixels.map(|y| {
-                let [left, right] = column.pixels.map(|x| value(channel, y, x));
-                column.weights[0] * left + column.weights[1] * right
-            });
-            *output = row.weights[0] * top + row.weights[1] * bottom;
-        }
+    let planes = image.par_chunks_exact_mut(height * width).enumerate();
+    planes.for_each(|(channel, plane)| {
+        let bands = plane.par_chunks_mut(BAND * width).zip(rows.par_chunks(BAND));
+        bands.for_each(|(lines, rows)| {
+            let [mut above, mut below] = [ResizedRow::default(), ResizedRow::default()];
+            for (line, row) in lines.chunks_exact_mut(width).zip(rows) {
+                let [top, bottom] = row.pixels;
+                if below.y == Some(top) {
+                    std::mem::swap(&mut above, &mut below);
+                }
+                above.move_to(top, columns, |x| value(channel, top, x));
+                below.move_to(bottom, columns, |x| value(channel, bottom, x));
+                for ((output, top), bottom) in line.iter_mut().zip(&above.values).zip(&below.values) {
+                    *output = row.weights[0] * top + row.weights[1] * bottom;
+                }
+            }
+        });
     });
+}
+
+/// How many lines of the output a thread computes in turn. In an enlarged picture several lines lie between the same
+/// two rows, which are then resized once.
+const BAND: usize = 16;
+
+/// A row of a picture, resized along its columns.
+#[derive(Default)]
+struct ResizedRow {
+    y: Option<usize>,
+    values: Vec<f32>,
+}
+
+impl ResizedRow {
+    /// Makes it row `y`, whose pixels are `value(x)`, unless it is already.
+    fn move_to(&mut self, y: usize, columns: &[Taps], value: impl Fn(usize) -> f32) {
+        if self.y.replace(y) == Some(y) {
+            return;
+        }
+        self.values.clear();
+        self.values.extend(columns.iter().map(|column| {
+            let [left, right] = column.pixels.map(&value);
+            column.weights[0] * left + column.weights[1] * right
+        }));
+    }
 }
 
 /// The two pixels of an axis that an output pixel lies between, and their weights.
