@@ -94,15 +94,16 @@ fn check(node: &NodeProto, operator: &Operator, version: usize) -> Result<(), Er
     })
 }
 
-/// Operators that burn-onnx has, but computes without most of their attributes.
-const RESIZES: [&str; 2] = ["Resize", "Upsample"];
+/// Whether this crate computes a node that resizes: burn-onnx's own operators ignore most of its attributes.
+pub(super) fn is_resize(node: &NodeProto) -> bool {
+    is(node, "Resize") || is(node, "Upsample")
+}
 
-/// An error if a body has a region operator or one of [`RESIZES`]: burn-onnx generates no code for custom operators in
-/// bodies.
+/// An error if a body has a region operator or resizes: burn-onnx generates no code for custom operators in bodies.
 fn refuse_in_bodies(node: &NodeProto) -> Result<(), Error> {
     fn refuse(graph: &GraphProto, around: &NodeId) -> Result<(), Error> {
         for node in &graph.node {
-            if operator(node).is_some() || is_rotated_suppression(node) || RESIZES.iter().any(|name| is(node, name)) {
+            if operator(node).is_some() || is_rotated_suppression(node) || is_resize(node) {
                 return Err(Error::Node {
                     node: Box::new(NodeId::of(node)),
                     reason: format!("it is in the body of {around}, where burn-onnx takes no custom operator"),

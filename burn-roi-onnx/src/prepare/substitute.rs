@@ -6,7 +6,7 @@ use onnx_ir::{GraphProto, NodeProto, TensorProto, ValueInfoProto};
 
 use super::fold::{Known, Scope};
 use super::nodes::int;
-use super::region_operators::move_to;
+use super::region_operators::{is_resize, move_to};
 use crate::operators::own::shaping::Shaping;
 use crate::operators::own::{OwnOperator, sizes, softmax, top_k};
 use crate::read::node::{NodeAttributes, is};
@@ -115,7 +115,7 @@ fn is_column(value: &ValueInfoProto) -> bool {
 
 /// Moves `TopK`, `Resize` and `Upsample` to the operator set of this crate.
 pub(super) fn to_own(graph: &mut GraphProto) {
-    let moves = |node: &NodeProto| [top_k::NAME, "Resize", "Upsample"].iter().any(|name| is(node, name));
+    let moves = |node: &NodeProto| is(node, top_k::NAME) || is_resize(node);
     for node in graph.node.iter_mut().filter(|node| moves(node)) {
         move_to(node, DOMAIN);
     }

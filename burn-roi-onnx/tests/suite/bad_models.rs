@@ -72,8 +72,15 @@ fn a_node_before_its_input_is_refused() {
 
 #[test]
 fn a_region_operator_in_a_body_is_refused() {
+    for operator in ["RoiAlign", "Resize", "Upsample"] {
+        check_in_a_body(operator);
+    }
+}
+
+fn check_in_a_body(operator: &str) {
     let mut model = roi_align(16, Vec::new());
     let whole = model.graph.mut_or_insert_default();
+    whole.node[0].op_type = operator.to_string();
     let branch = GraphProto {
         node: std::mem::take(&mut whole.node),
         output: vec![value("pooled", &[])],
@@ -87,7 +94,7 @@ fn a_region_operator_in_a_body_is_refused() {
     let error = refusal(&model);
     assert!(
         error.contains("\"the RoiAlign\"") && error.contains("in the body of the node \"the If\""),
-        "{error}"
+        "{operator}: {error}"
     );
 }
 
