@@ -11,7 +11,7 @@ use crate::strategies::problems;
 #[test]
 fn host_backends_compute_what_the_plain_reference_computes() {
     let backends: Vec<_> = backends().into_iter().filter(|backend| backend.is_host()).collect();
-    proptest!(drawn(400), |(problem in problems())| {
+    proptest!(drawn(100), |(problem in problems())| {
         for backend in &backends {
             for (dtype, coordinates, tolerance) in [(DType::F32, SINGLE, 2e-5), (DType::F64, DOUBLE, 1e-12)] {
                 let features: Vec<f64> =

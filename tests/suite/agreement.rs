@@ -34,7 +34,7 @@ pub fn drawn(usual: u32) -> ProptestConfig {
 fn backends_agree() {
     let backends = backends();
     let (first, others) = backends.split_first().expect("there is a backend");
-    proptest!(drawn(400), |(problem in problems())| {
+    proptest!(drawn(100), |(problem in problems())| {
         let expected = problem.run(&first.device, DType::F32, DType::F32);
         for other in others {
             let output = problem.run(&other.device, DType::F32, DType::F32);
@@ -50,7 +50,7 @@ fn host_backends_agree_in_f64() {
     let Some((first, others)) = backends.split_first() else {
         return;
     };
-    proptest!(drawn(200), |(problem in problems())| {
+    proptest!(drawn(60), |(problem in problems())| {
         let expected = problem.run(&first.device, DType::F32, DType::F64);
         for other in others {
             let output = problem.run(&other.device, DType::F32, DType::F64);

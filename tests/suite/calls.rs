@@ -34,7 +34,7 @@ fn check(call: &AnyCall, backends: &[Backend]) {
 #[test]
 fn any_call_is_refused_or_right() {
     let backends = backends();
-    proptest!(drawn(800), |(bytes in proptest::collection::vec(any::<u8>(), 0..400))| {
+    proptest!(drawn(40), |(bytes in proptest::collection::vec(any::<u8>(), 0..400))| {
         check(&AnyCall::read(&bytes), &backends);
     });
 }
@@ -42,7 +42,7 @@ fn any_call_is_refused_or_right() {
 #[test]
 fn any_call_of_points_is_refused_or_right() {
     let backends = backends();
-    proptest!(drawn(800), |(call in any_calls())| {
+    proptest!(drawn(40), |(call in any_calls())| {
         for backend in backends.iter().filter(|backend| backend.supports(call.other_dtype())) {
             if let Err(wrong) = call.check(&backend.device, backend.is_host()) {
                 panic!("{}: {wrong}, for {call:?}", backend.name);

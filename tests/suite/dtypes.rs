@@ -9,7 +9,7 @@ use crate::strategies::problems;
 
 fn half_equals_rounded_single(dtype: DType) {
     for backend in backends().iter().filter(|backend| backend.supports(dtype)) {
-        proptest!(drawn(150), |(problem in problems())| {
+        proptest!(drawn(50), |(problem in problems())| {
             // Coordinates that the half type holds.
             let mut problem = problem;
             problem.boxes.iter_mut().flatten().for_each(|c| *c = c.clamp(-6e4, 6e4));

@@ -59,7 +59,9 @@ fn a_large_output_is_that_of_its_parts() {
             for channel in (0..SHAPE[1]).step_by(CHANNELS_OF_A_PART) {
                 let channels = channel..channel + CHANNELS_OF_A_PART;
                 let features = features.clone().slice([0..1, channels.clone()]);
-                for row in (0..ROWS).step_by(ROWS_OF_A_PART) {
+                // Every third part: all of them take longer than the whole.
+                let first = channel / CHANNELS_OF_A_PART % 3 * ROWS_OF_A_PART;
+                for row in (first..ROWS).step_by(3 * ROWS_OF_A_PART) {
                     let rows = row..row + ROWS_OF_A_PART;
                     let part = call(features.clone(), boxes.clone().slice([rows.clone()])).into_data();
                     let of_whole = whole.clone().slice([rows.clone(), channels.clone()]).into_data();

@@ -13,7 +13,9 @@ fn each_element_of_a_large_output_reads_its_own_channel() {
     let [rows, columns] = [130, 150];
     for backend in backends() {
         let device = &backend.device;
-        for channels in [2, 9] {
+        // With 9 channels, a software GPU takes a minute.
+        let all: &[usize] = if backend.is_host() { &[2, 9] } else { &[2] };
+        for &channels in all {
             let count = channels * rows * columns;
             let numbers = Tensor::<1, Int>::arange(0..count as i64, device).float();
             let features = numbers.clone().reshape([1, count, 1, 1]).expand([1, count, 2, 2]);

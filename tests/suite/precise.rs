@@ -19,7 +19,7 @@ fn the_precise_pool_of_a_ramp_is_its_value_at_the_middle_of_each_bin() {
             -2.0f32..2.0,
             -2.0f32..2.0,
         );
-        proptest!(drawn(150), |((y, x, size, slope_y, slope_x) in strategy)| {
+        proptest!(drawn(50), |((y, x, size, slope_y, slope_x) in strategy)| {
             let ramp = |y: f32, x: f32| slope_y * y + slope_x * x;
             let middle = |ends: [f32; 2], index: usize, count: usize| {
                 ends[0] + (ends[1] - ends[0]) * (index as f32 + 0.5) / count as f32

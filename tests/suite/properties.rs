@@ -75,7 +75,7 @@ fn rows(output: &TensorData) -> Vec<Vec<u32>> {
 #[test]
 fn a_constant_map_gives_its_constant() {
     for backend in backends() {
-        proptest!(drawn(150), |(mut problem in problems(), value in 0.0f32..9.0)| {
+        proptest!(drawn(50), |(mut problem in problems(), value in 0.0f32..9.0)| {
             // Where samples are out of bounds, they read the constant too.
             match &mut problem.operator {
                 Operator::RoiAlign(config) => {
@@ -97,7 +97,7 @@ fn a_constant_map_gives_its_constant() {
 fn a_ramp_gives_its_value_at_the_middle_of_each_element() {
     for backend in backends() {
         let strategy = (inside(9), inside(13), config(), -2.0f32..2.0, -2.0f32..2.0);
-        proptest!(drawn(150), |((y, x, config, slope_y, slope_x) in strategy)| {
+        proptest!(drawn(50), |((y, x, config, slope_y, slope_x) in strategy)| {
             let ramp = |y: f32, x: f32| slope_y * y + slope_x * x;
             let [height, width] = config.output_size;
             let middle = |ends: [f32; 2], index: usize, count: usize| {
@@ -118,7 +118,7 @@ fn what_moves_with_its_box_stays_the_same() {
     let texture = |y: f32, x: f32| ((y * 7.0 + x * 3.0) % 11.0) / 5.0 - 1.0;
     for backend in backends() {
         let strategy = (inside(9), inside(9), config(), 0u8..7, 0u8..7);
-        proptest!(drawn(150), |((y, x, config, down, right) in strategy)| {
+        proptest!(drawn(50), |((y, x, config, down, right) in strategy)| {
             let [down, right] = [down, right].map(f32::from);
             let moved = map([16, 16], &backend.device, |y, x| texture(y - down, x - right));
             let there = one_region([x[0] + right, y[0] + down, x[1] + right, y[1] + down], &backend.device);
@@ -133,7 +133,7 @@ fn what_moves_with_its_box_stays_the_same() {
 #[test]
 fn swapping_the_axes_transposes() {
     for backend in backends() {
-        proptest!(drawn(150), |(problem in problems())| {
+        proptest!(drawn(50), |(problem in problems())| {
             let mut swapped = problem.clone();
             match &mut swapped.operator {
                 Operator::RoiAlign(config) => {
@@ -163,7 +163,7 @@ fn swapping_the_axes_transposes() {
 #[test]
 fn a_region_does_not_depend_on_the_others() {
     for backend in backends() {
-        proptest!(drawn(150), |(problem in problems(), turn in 0usize..6, split in 0usize..6)| {
+        proptest!(drawn(50), |(problem in problems(), turn in 0usize..6, split in 0usize..6)| {
             let run = |problem: &Problem| rows(&problem.run(&backend.device, DType::F32, DType::F32));
             let count = problem.boxes.len();
             let together = run(&problem);
@@ -187,7 +187,7 @@ fn a_region_does_not_depend_on_the_others() {
 #[test]
 fn a_channel_does_not_depend_on_the_others() {
     for backend in backends() {
-        proptest!(drawn(150), |(problem in problems(), split in 0usize..11)| {
+        proptest!(drawn(50), |(problem in problems(), split in 0usize..11)| {
             let features = problem.features(&backend.device, DType::F32, DType::F32);
             let of_an_output = problem.operator.input_channels();
             let channels = problem.shape[1] / of_an_output;
@@ -213,7 +213,7 @@ fn a_position_sensitive_operator_on_repeated_channels_is_roi_align() {
     for backend in backends() {
         // Flex adds the same numbers in the same order, though by other code.
         let tolerance = if backend.name == "flex" { 0.0 } else { 1e-5 };
-        proptest!(drawn(150), |(mut problem in problems())| {
+        proptest!(drawn(50), |(mut problem in problems())| {
             let Operator::PsRoiAlign(config) = problem.operator.clone() else {
                 return Err(TestCaseError::reject("another operator"));
             };
@@ -238,7 +238,7 @@ fn a_position_sensitive_operator_on_repeated_channels_is_roi_align() {
 #[test]
 fn an_average_lies_between_the_least_and_the_largest_sample() {
     for backend in backends() {
-        proptest!(drawn(150), |(mut problem in problems())| {
+        proptest!(drawn(50), |(mut problem in problems())| {
             let Operator::RoiAlign(config) = &mut problem.operator else {
                 return Err(TestCaseError::reject("another operator"));
             };
@@ -266,7 +266,7 @@ fn an_average_lies_between_the_least_and_the_largest_sample() {
 #[test]
 fn twice_the_box_at_half_the_scale_is_the_same() {
     for backend in backends() {
-        proptest!(drawn(150), |(problem in problems())| {
+        proptest!(drawn(50), |(problem in problems())| {
             let mut doubled = problem.clone();
             match &mut doubled.operator {
                 Operator::RoiAlign(config) => {

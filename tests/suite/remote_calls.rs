@@ -11,7 +11,7 @@ use crate::backends::backends;
 #[test]
 fn any_call_on_a_server_gives_the_bits_of_its_backend() {
     for backend in backends().iter().filter(|backend| backend.name == "remote") {
-        proptest!(drawn(2000), |(bytes in proptest::collection::vec(any::<u8>(), 0..400))| {
+        proptest!(drawn(500), |(bytes in proptest::collection::vec(any::<u8>(), 0..400))| {
             let call = AnyCall::read(&bytes);
             // The server refuses its size, which ends the session.
             if call.is_too_large() {

@@ -43,7 +43,7 @@ fn gradients_are_slopes() {
         return;
     };
     let (of_features, of_boxes) = (Cell::new(0), Cell::new(0));
-    proptest!(drawn(600), |(problem in problems())| {
+    proptest!(drawn(150), |(problem in problems())| {
         let weights = problem.weights();
         let gradients = problem.gradients(&backend.device, DType::F64, &weights);
         let value = |features: &[f64], boxes: &[f64]| {
@@ -89,7 +89,7 @@ fn gradients_are_slopes() {
 /// `<G, J F> = <Jᵀ G, F>`, where `J F` is what the output owes to the features.
 #[test]
 fn gradients_are_adjoint_on_every_backend() {
-    proptest!(drawn(200), |(problem in problems())| {
+    proptest!(drawn(20), |(problem in problems())| {
         // A maximum that takes the out-of-bounds value owes nothing to the features, unless that is 0.
         let linear = match &problem.operator {
             Operator::RoiAlign(config) => {

@@ -31,7 +31,7 @@ fn boxes_are_near(problem: &Problem) -> bool {
 fn backends_agree_on_gradients() {
     let backends = backends();
     let (first, others) = backends.split_first().expect("there is a backend");
-    proptest!(drawn(300), |(problem in problems())| {
+    proptest!(drawn(100), |(problem in problems())| {
         prop_assume!(is_exact(&problem.operator));
         let weights = problem.weights();
         let expected = problem.gradients(&first.device, DType::F32, &weights);
@@ -50,7 +50,7 @@ fn backends_agree_on_gradients() {
 /// The same bits by hand as on an autodiff device.
 #[test]
 fn gradients_by_hand_are_those_of_an_autodiff_device() {
-    proptest!(drawn(60), |(problem in problems())| {
+    proptest!(drawn(30), |(problem in problems())| {
         let weights = problem.weights();
         for backend in backends() {
             let recorded = problem.gradients(&backend.device, DType::F32, &weights);
@@ -69,7 +69,7 @@ pub fn same_bits(left: &TensorData, right: &TensorData) -> bool {
 /// Sums are in f32 and rounded once: a half dtype gives what f32 gives of the same numbers, rounded.
 #[test]
 fn half_gradients_are_rounded_once() {
-    proptest!(drawn(100), |(problem in problems())| {
+    proptest!(drawn(40), |(problem in problems())| {
         prop_assume!(is_exact(&problem.operator));
         for backend in backends() {
             for dtype in [DType::F16, DType::BF16] {

@@ -20,7 +20,7 @@ fn host_backends_compute_what_the_plain_reference_computes() {
     let Some(first) = backends.first() else {
         return;
     };
-    proptest!(drawn(600), |(problem in problems())| {
+    proptest!(drawn(150), |(problem in problems())| {
         for (dtype, coordinates, tolerance) in [(DType::F32, SINGLE, 2e-5), (DType::F64, DOUBLE, 1e-11)] {
             let Some(expected) = problem.expected(&first.device, dtype, coordinates) else { continue };
             // The orientation of a whole number of turns is decided by its last bit.
@@ -44,7 +44,7 @@ fn host_backends_compute_what_the_plain_reference_computes() {
 fn backends_agree() {
     let backends = backends();
     let (first, others) = backends.split_first().expect("there is a backend");
-    proptest!(drawn(400), |(problem in problems())| {
+    proptest!(drawn(100), |(problem in problems())| {
         prop_assume!(is_near(&problem));
         let expected = problem.expected(&first.device, DType::F32, SINGLE);
         prop_assume!(expected.is_some_and(|expected| expected.nearest_jump > 1e-3));
@@ -59,7 +59,7 @@ fn backends_agree() {
 /// Sums are in f32 and rounded once: a half dtype gives what f32 gives of the same numbers, rounded.
 #[test]
 fn half_dtypes_are_rounded_once() {
-    proptest!(drawn(150), |(problem in problems())| {
+    proptest!(drawn(50), |(problem in problems())| {
         for backend in backends() {
             for dtype in [DType::F16, DType::BF16] {
                 let finite = problem.boxes.iter().flatten().all(|number| number.abs() < 6e4);

@@ -26,7 +26,7 @@ fn gradients_of_regions_are_slopes() {
         return;
     };
     let (of_boxes, of_offsets) = (Cell::new(0), Cell::new(0));
-    proptest!(drawn(400), |(problem in problems())| {
+    proptest!(drawn(100), |(problem in problems())| {
         prop_assume!(is_near(&problem));
         let Some(expected) = problem.expected(&backend.device, DType::F64, DOUBLE) else { return Ok(()) };
         // Near a jump or a bend the slope of one side is not that of the other.
@@ -74,7 +74,7 @@ fn moved<const D: usize>(numbers: &[f64], place: usize, step: f64, shape: [usize
 /// An output is linear in the features: `<G, J F> = <Jᵀ G, F>`.
 #[test]
 fn gradients_of_features_are_adjoint_on_every_backend() {
-    proptest!(drawn(200), |(problem in problems())| {
+    proptest!(drawn(60), |(problem in problems())| {
         for backend in backends() {
             let output = problem.run(&backend.device, DType::F32);
             let weights = problem.weights(&output);
@@ -92,7 +92,7 @@ fn gradients_of_features_are_adjoint_on_every_backend() {
 fn backends_agree_on_gradients() {
     let backends = backends();
     let (first, others) = backends.split_first().expect("there is a backend");
-    proptest!(drawn(200), |(problem in problems())| {
+    proptest!(drawn(60), |(problem in problems())| {
         prop_assume!(is_near(&problem));
         let expected = problem.expected(&first.device, DType::F32, SINGLE);
         prop_assume!(expected.is_some_and(|expected| expected.nearest_jump.min(expected.nearest_bend) > 1e-3));

@@ -41,7 +41,7 @@ fn boxes() -> impl Strategy<Value = Vec<[f32; 4]>> {
 }
 
 proptest! {
-    #![proptest_config(drawn(60))]
+    #![proptest_config(drawn(30))]
 
     #[test]
     fn a_rotated_box_of_angle_0_is_roi_align(boxes in boxes(), size in [1usize..5, 1usize..5], seed in any::<u64>()) {
