@@ -12,6 +12,7 @@
 mod backend_name;
 #[path = "../support/picture_files.rs"]
 mod picture_files;
+mod sheet;
 
 use std::error::Error;
 use std::path::PathBuf;
@@ -24,8 +25,6 @@ use burn_roi::{
 };
 use clap::Parser;
 use image::codecs::png::CompressionType;
-use image::imageops::{FilterType, replace, resize};
-use image::{Rgb, RgbImage};
 
 /// A face, a flag, a space shuttle, a mission patch and a helmet: `[x1, y1, x2, y2]` in shares of the photograph.
 const BOXES: [[f32; 4]; 5] = [
@@ -38,18 +37,6 @@ const BOXES: [[f32; 4]; 5] = [
 /// The shuttle on the mission patch: `[center x, center y, width, height]`, turned so that its nose points up.
 const TURNED: [f32; 4] = [0.334, 0.779, 0.078, 0.109];
 const DEGREES: f32 = -77.0;
-const COLOURS: [[u8; 3]; 6] = [
-    [214, 39, 143],
-    [20, 140, 72],
-    [31, 98, 214],
-    [0, 140, 150],
-    [122, 62, 220],
-    [224, 120, 0],
-];
-/// The side of a region's output, and by how much it is enlarged in the picture.
-const SIZE: usize = 32;
-const ENLARGED: u32 = 3;
-const GAP: u32 = 8;
 
 /// Pools regions of a photograph with crop_and_resize, roi_align, roi_pool and roi_align_rotated.
 #[derive(Parser)]
@@ -85,7 +72,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     let normalized = rois.to_normalized([height as usize, width as usize]);
     let turned_rois = RotatedRois::from_images(vec![Tensor::<2>::from_floats([turned], &device)]);
 
-    let size = [SIZE, SIZE];
+    let size = [32, 32];
     let rotated = RoiAlignRotatedConfig::new(size).with_angle(AngleConvention::DEGREES_COUNTER_CLOCKWISE);
     let columns = [
         try_crop_and_resize(features.clone(), &normalized, CropAndResizeConfig::new(size))?,
@@ -94,23 +81,8 @@ fn main() -> Result<(), Box<dyn Error>> {
         try_roi_align_rotated(features, &turned_rois, rotated)?,
     ];
 
-    // The photograph with its regions on the left; right of it a column for each operator, and a row for each region.
-    let tile = SIZE as u32 * ENLARGED + GAP;
-    let mut sheet = RgbImage::from_pixel(width + 5 * GAP + 4 * tile, height.max(5 * tile), Rgb([255; 3]));
-    replace(&mut sheet, &photograph, 0, 0);
     let upright = boxes.map(|[x1, y1, x2, y2]| [(x1 + x2) / 2.0, (y1 + y2) / 2.0, x2 - x1, y2 - y1, 0.0]);
-    for (rectangle, colour) in upright.into_iter().chain([turned]).zip(COLOURS) {
-        outline(&mut sheet, rectangle, Rgb(colour));
-    }
-    for (column, pooled) in (0..).zip(columns) {
-        let first = if column == 3 { 5 } else { 0 };
-        for (row, (picture, colour)) in (0..).zip(pictures(pooled)?.iter().zip(&COLOURS[first..])) {
-            let (left, top) = (width + 2 * GAP + column * tile, row * tile);
-            let mark = RgbImage::from_pixel(GAP / 2, tile - GAP, Rgb(*colour));
-            replace(&mut sheet, &mark, (left - GAP / 2).into(), top.into());
-            replace(&mut sheet, picture, left.into(), top.into());
-        }
-    }
+    let sheet = sheet::draw(&photograph, &upright, turned, columns)?;
     picture_files::encode(&sheet, &arguments.output, CompressionType::Best)?;
     println!("columns: crop_and_resize, roi_align, roi_pool, roi_align_rotated");
     println!("wrote {}", arguments.output.display());
@@ -130,40 +102,5 @@ fn device(backend: BackendName) -> Result<Device, String> {
         BackendName::Cuda => Ok(Device::cuda(0)),
         #[allow(unreachable_patterns)] // Reachable in builds without some of the features.
         other => Err(format!("backend {other} is not compiled in: add --features {other}")),
-    }
-}
-
-/// `[K, 3, SIZE, SIZE]` from 0 to 1 as K enlarged pictures.
-fn pictures(pooled: Tensor<4>) -> Result<Vec<RgbImage>, Box<dyn Error>> {
-    let side = SIZE as u32;
-    let values: Vec<f32> = pooled.permute([0, 2, 3, 1]).try_into_data()?.try_to_vec()?;
-    let bytes: Vec<u8> = values.iter().map(|value| (value * 255.0).round() as u8).collect();
-    let pictures = bytes.chunks_exact(SIZE * SIZE * 3);
-    let pictures = pictures.filter_map(|bytes| RgbImage::from_raw(side, side, bytes.to_vec()));
-    let enlarged = side * ENLARGED;
-    Ok(pictures
-        .map(|picture| resize(&picture, enlarged, enlarged, FilterType::Nearest))
-        .collect())
-}
-
-/// Draws the edges of a rectangle that is turned counter-clockwise about its centre, 3 pixels thick.
-fn outline(sheet: &mut RgbImage, [x, y, width, height, degrees]: [f32; 5], colour: Rgb<u8>) {
-    let (sine, cosine) = degrees.to_radians().sin_cos();
-    let steps = (width.max(height) * 2.0) as i32;
-    for step in 0..=steps {
-        let along = step as f32 / steps as f32 - 0.5;
-        for [across, down] in [[along, -0.5], [along, 0.5], [-0.5, along], [0.5, along]] {
-            let (across, down) = (across * width, down * height);
-            let (left, top) = (
-                x + across * cosine + down * sine - 1.0,
-                y - across * sine + down * cosine - 1.0,
-            );
-            for pixel in 0..9 {
-                let (column, row) = (left as u32 + pixel % 3, top as u32 + pixel / 3);
-                if let Some(pixel) = sheet.get_pixel_mut_checked(column, row) {
-                    *pixel = colour;
-                }
-            }
-        }
     }
 }
