@@ -12,9 +12,8 @@ use crate::problem::{Operator, random_numbers};
 /// many for gradients.
 const SHAPE: [usize; 4] = [1, 340, 190, 200];
 
-/// The whole map, and a part of it. The largest of all numbers of a map takes NdArray long.
+/// The whole map, and a part of it.
 const BOXES: [[f32; 4]; 2] = [[0.0, 0.0, 199.0, 189.0], [20.3, 100.7, 90.1, 140.9]];
-const PART: [[f32; 4]; 1] = [BOXES[1]];
 
 /// A call and its gradients.
 struct Call {
@@ -27,18 +26,17 @@ fn calls(device: &Device) -> Vec<Call> {
     let align = RoiAlignConfig::new([3, 2]).with_sampling_ratio(9);
     // A gradient holds the samples of 3 of these elements at once with 170 channels, and of all 6 with 85.
     let largest = align.clone().with_reduction(Reduction::Max).with_sampling_ratio(60);
-    let (whole, part) = (Tensor::from_floats(BOXES, device), Tensor::from_floats(PART, device));
     vec![
-        call("an average", Operator::RoiAlign(align), whole.clone()),
-        call("a maximum", Operator::RoiAlign(largest), part.clone()),
-        call("bins", Operator::RoiPool(RoiPoolConfig::new([30, 30])), part),
-        call("an integral", Operator::PrRoiPool(PrRoiPoolConfig::new([3, 2])), whole),
+        call("an average", Operator::RoiAlign(align), device),
+        call("a maximum", Operator::RoiAlign(largest), device),
+        call("bins", Operator::RoiPool(RoiPoolConfig::new([30, 30])), device),
+        call("an integral", Operator::PrRoiPool(PrRoiPoolConfig::new([3, 2])), device),
         rotated(device),
     ]
 }
 
-fn call(name: &'static str, operator: Operator, boxes: Tensor<2>) -> Call {
-    let rois = Rois::from_images(vec![boxes]);
+fn call(name: &'static str, operator: Operator, device: &Device) -> Call {
+    let rois = Rois::from_images(vec![Tensor::<2>::from_floats(BOXES, device)]);
     let of_backward = rois.clone();
     let of_call = operator.clone();
     Call {

@@ -10,12 +10,11 @@ use crate::backends::backends;
 /// Every pixel is the number of its channel, so an element tells which channel it read.
 #[test]
 fn each_element_of_a_large_output_reads_its_own_channel() {
-    let [rows, columns] = [130, 150];
     for backend in backends() {
         let device = &backend.device;
-        // With 9 channels, a software GPU takes a minute.
-        let all: &[usize] = if backend.is_host() { &[2, 9] } else { &[2] };
-        for &channels in all {
+        // A software GPU takes a minute for the larger one.
+        let [rows, columns] = if backend.is_host() { [130, 150] } else { [65, 75] };
+        for channels in [2, 9] {
             let count = channels * rows * columns;
             let numbers = Tensor::<1, Int>::arange(0..count as i64, device).float();
             let features = numbers.clone().reshape([1, count, 1, 1]).expand([1, count, 2, 2]);
