@@ -100,6 +100,10 @@ fn device(backend: BackendName) -> Result<Device, String> {
         BackendName::Wgpu => Ok(Device::wgpu(Default::default())),
         #[cfg(feature = "cuda")]
         BackendName::Cuda => Ok(Device::cuda(0)),
+        #[cfg(feature = "vulkan")]
+        BackendName::Vulkan => Ok(Device::vulkan(Default::default())),
+        #[cfg(feature = "cpu")]
+        BackendName::Cpu => Ok(Device::cpu()),
         #[allow(unreachable_patterns)] // Reachable in builds without some of the features.
         other => Err(format!("backend {other} is not compiled in: add --features {other}")),
     }

@@ -2,7 +2,7 @@
 
 use burn::tensor::Device;
 use burn_roi_detection::data::coco::CocoDataset;
-use burn_roi_detection::models::Detector;
+use burn_roi_detection::models::{Background, Detector};
 use burn_roi_detection::train::{with_new_classes, with_new_keypoints};
 use burn_roi_detection::weights::{NameTable, StateDict};
 use detection_head::config;
@@ -19,7 +19,8 @@ pub fn begin(arguments: &Arguments, dataset: &CocoDataset, device: &Device) -> R
     device.seed(LAYERS_SEED);
     let mut detector = Detector::try_new(config::read(&arguments.config)?, device)?;
     StateDict::read(&arguments.weights)?.load_into(&mut detector, NameTable::torchvision)?;
-    let detector = with_new_classes(detector, classes(dataset))?;
+    let classes = classes(dataset, detector.config().background);
+    let detector = with_new_classes(detector, classes)?;
     let mut keypoints = dataset.categories().iter().map(|category| &category.keypoints);
     match keypoints.find(|names| !names.is_empty()) {
         Some(names) => Ok(with_new_keypoints(detector, names.clone())?),
@@ -27,10 +28,16 @@ pub fn begin(arguments: &Arguments, dataset: &CocoDataset, device: &Device) -> R
     }
 }
 
-/// The background and the categories, in the order of their labels.
-fn classes(dataset: &CocoDataset) -> Vec<String> {
-    let names = dataset.categories().iter().map(|category| category.name.clone());
-    ["__background__".to_string()].into_iter().chain(names).collect()
+/// The background and the categories, in the order of a detector's labels.
+pub fn classes(dataset: &CocoDataset, background: Background) -> Vec<String> {
+    let mut names: Vec<_> = dataset
+        .categories()
+        .iter()
+        .map(|category| category.name.clone())
+        .collect();
+    let position = if background == Background::Last { names.len() } else { 0 };
+    names.insert(position, "__background__".to_string());
+    names
 }
 
 /// Writes the weights and the configuration that other commands load.

@@ -7,7 +7,7 @@ use burn_roi_detection::data::coco::{CocoDataset, CocoImage};
 use burn_roi_detection::evaluate::coco::{
     COCO_KEYPOINT_SIGMAS, CocoDetection, CocoEvaluationConfig, CocoKind, try_evaluate_coco,
 };
-use burn_roi_detection::models::{Detector, DetectorConfig, Instances};
+use burn_roi_detection::models::{Background, Detector, DetectorConfig, Instances};
 use detection_head::{Stages, as_picture, detect, drawing, pictures};
 use serde::{Deserialize, Serialize};
 
@@ -66,7 +66,7 @@ pub fn evaluate(detector: &Detector, trained: &CocoDataset, test: &Pictures) -> 
     for image in test.dataset.images() {
         let picture = test.picture(image)?;
         for instances in detector.try_detect(&[as_picture(&picture)?])? {
-            detections.extend(in_coco_terms(&instances, image, trained));
+            detections.extend(in_coco_terms(&instances, image, trained, detector.config().background));
         }
     }
     measure(detector.config(), &test.dataset, &detections)
@@ -114,9 +114,16 @@ fn configs(detector: &DetectorConfig) -> Vec<CocoEvaluationConfig> {
 }
 
 /// Instances in COCO's terms, without those whose label is no category's.
-pub fn in_coco_terms(instances: &Instances, image: &CocoImage, trained: &CocoDataset) -> Vec<CocoDetection> {
+pub fn in_coco_terms(
+    instances: &Instances,
+    image: &CocoImage,
+    trained: &CocoDataset,
+    background: Background,
+) -> Vec<CocoDetection> {
+    // A data set counts its categories from 1. A detector does so too, unless its last class is the background.
+    let shift = usize::from(background == Background::Last);
     let detection = |row: usize| {
-        let category = trained.category_of_label(instances.labels[row])?;
+        let category = trained.category_of_label(instances.labels[row] + shift)?;
         let keypoints = instances.keypoints.get(row).map(|keypoints| {
             let keypoints = keypoints
                 .iter()

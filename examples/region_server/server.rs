@@ -24,7 +24,7 @@ pub fn with_operators(backend: BackendName) -> Result<RemoteServer, Error> {
         BackendName::Wgpu => serve!(burn::backend::Cube, burn::tensor::Device::wgpu(Default::default())),
         #[cfg(feature = "cuda")]
         BackendName::Cuda => serve!(burn::backend::Cube, burn::tensor::Device::cuda(0)),
-        BackendName::Ndarray => Err(Error::NotServed(backend)),
+        BackendName::Ndarray | BackendName::Vulkan | BackendName::Cpu => Err(Error::NotServed(backend)),
         #[allow(unreachable_patterns)] // Reachable in builds without some of the features.
         _ => Err(Error::NotCompiledIn(backend)),
     }

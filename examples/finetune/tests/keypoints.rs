@@ -83,9 +83,8 @@ fn keypoints_are_learned_and_measured() {
             });
             found.keypoints.push(keypoints.collect());
         }
-        measure(&config, &test.dataset, &in_coco_terms(&found, image, &training.dataset))
-            .unwrap()
-            .0
+        let found = in_coco_terms(&found, image, &training.dataset, config.background);
+        measure(&config, &test.dataset, &found).unwrap().0
     };
     let values = |shift| {
         let measures = of(shift);

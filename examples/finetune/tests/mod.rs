@@ -3,6 +3,7 @@
 mod bad_input;
 mod batches;
 mod keypoints;
+mod labels;
 mod runs;
 
 use std::path::{Path, PathBuf};
