@@ -176,21 +176,26 @@ def onnxruntime_stages(folder, threads, runs):
     return {**times, "all": times["the whole"]}
 
 
-def run(folder, threads, runs):
-    def torch_process(part):
-        command = [sys.executable, __file__, str(folder), "--torch", part, "--threads", str(threads),
-                   "--runs", str(runs)]
-        return json.loads(subprocess.run(command, check=True, capture_output=True, text=True).stdout)
+def torch_process(folder, part, threads, runs):
+    command = [sys.executable, __file__, str(folder), "--torch", part, "--threads", str(threads), "--runs", str(runs)]
+    return json.loads(subprocess.run(command, check=True, capture_output=True, text=True).stdout)
 
-    stages = {
-        "torchvision": torch_process("stages"),
+
+def all_stages(folder, threads, runs):
+    return {
+        "torchvision": torch_process(folder, "stages", threads, runs),
         "onnxruntime": onnxruntime_stages(folder, threads, runs),
         "here": own_part(folder, "stages", threads, runs),
         **imported(threads, runs),
     }
-    results = {"machine": report.machine(threads, ["torchvision", "onnxruntime"]), "stages": stages}
+
+
+def run(folder, threads, runs):
+    machine = report.machine(threads, ["torchvision", "onnxruntime"])
+    results = {"machine": machine, "stages": all_stages(folder, threads, runs)}
     for part, number in (("batch", 8), ("train", 2)):
-        results[part] = {"torchvision": torch_process(part), "here": own_part(folder, part, threads, number)}
+        results[part] = {"torchvision": torch_process(folder, part, threads, runs),
+                         "here": own_part(folder, part, threads, number)}
     return results
 
 
@@ -216,8 +221,11 @@ def sums(stages):
                                        for name, times in stages.items()}}}
 
 
+def stage_table(stages):
+    return table({**rows(stages), **sums(stages)})
+
+
 def markdown(name, results):
-    stages = rows(results["stages"])
     both = {f"8 pictures, {row}": {"ms": {who: times[row] for who, times in results["batch"].items()}}
             for row in ("one call", "single calls")}
     both["a training step of 2 pictures"] = {"ms": {who: times["a step"] for who, times in results["train"].items()}}
@@ -226,7 +234,7 @@ def markdown(name, results):
         *textwrap.wrap(report.introduction(results["machine"]), 120, break_long_words=False), "",
         f"![Times of each stage, a bar for each program](benches/results/{name}.svg)\n",
         f"`{MODEL}`, a picture of 320 x 240 enlarged to 1066 x 800, milliseconds:", "",
-        table({**stages, **sums(results["stages"])}),
+        stage_table(results["stages"]),
         "Batches and training, milliseconds:", "", table(both),
         f"The most memory that the process of the training step had: {memory}.", ""])
 
@@ -238,15 +246,20 @@ def main():
     parser.add_argument("--threads", type=int, default=2)
     parser.add_argument("--runs", type=int, default=7)
     parser.add_argument("--draw", action="store_true", help="from the JSON that is there")
+    parser.add_argument("--stages", action="store_true", help="prints the table of stages, and nothing else is run")
     parser.add_argument("--torch", choices=["stages", "batch", "train"], help="prints this part of torchvision as JSON")
     arguments = parser.parse_args()
     if arguments.torch:
         print(json.dumps(torch_part(arguments.folder, arguments.torch, arguments.threads, arguments.runs)))
         return
+    folder = arguments.folder.resolve()
+    if arguments.stages:
+        print(stage_table(all_stages(folder, arguments.threads, arguments.runs)))
+        return
     name = f"{arguments.name}-detector"
     path = report.RESULTS / f"{name}.json"
     if not arguments.draw:
-        results = run(arguments.folder.resolve(), arguments.threads, arguments.runs)
+        results = run(folder, arguments.threads, arguments.runs)
         path.write_text(json.dumps(results, indent=1) + "\n")
     results = json.loads(path.read_text())
     report.insert(name, markdown(name, results))
