@@ -36,8 +36,8 @@ fn memory_is_bounded_at_any_number_of_regions() {
         let device = &backend.device;
         // The same regions in every run: a run that fails can be repeated.
         device.seed(14);
-        // On Flex 16 MiB, of which each of two threads may have kept 1 from earlier calls. Unoptimized, NdArray takes
-        // four times as long with 64 channels, and all samples at once would be beyond its limit with 16 too.
+        // On Flex 16 MiB, of which each of two threads may have kept 1 from earlier calls. NdArray is slow, and has
+        // fewer channels: with these too, all samples at once would be beyond its limit.
         let (most, channels) = if backend.name == "flex" {
             (14.0, 64)
         } else {
