@@ -120,10 +120,8 @@ pub fn in_coco_terms(
     trained: &CocoDataset,
     background: Background,
 ) -> Vec<CocoDetection> {
-    // A data set counts its categories from 1. A detector does so too, unless its last class is the background.
-    let shift = usize::from(background == Background::Last);
     let detection = |row: usize| {
-        let category = trained.category_of_label(instances.labels[row] + shift)?;
+        let category = trained.category_of_label(background.training_label(instances.labels[row]))?;
         let keypoints = instances.keypoints.get(row).map(|keypoints| {
             let keypoints = keypoints
                 .iter()

@@ -16,6 +16,10 @@ use super::torch_file::read_torch_file;
 /// A counter of training steps that torch saves with each norm. Inference does not need it.
 const TRAINING_COUNTER: &str = ".num_batches_tracked";
 
+/// The entries in which a training's checkpoint has its weights, beside the optimizer and others: that of torchvision's
+/// reference scripts and of detectron2, and that of mmdetection and Lightning.
+const WEIGHTS_OF_CHECKPOINTS: [&str; 2] = ["model", "state_dict"];
+
 /// Weights by name, in the layout of a framework's files: torch's `state_dict`.
 ///
 /// A linear layer's weight is `[out_features, in_features]`, as in torch.
@@ -27,7 +31,8 @@ pub struct StateDict {
 
 impl StateDict {
     /// Reads a file: torch's `.pth` or `.pt`, or `.safetensors`. The whole file is read at once, so that a damaged file
-    /// returns an error before a model changes. The counters `num_batches_tracked` are left out.
+    /// returns an error before a model changes. The counters `num_batches_tracked` are left out. Of a training's
+    /// checkpoint, which has a state dict as its entry `model` or `state_dict`, that entry is read.
     ///
     /// # Errors
     ///
@@ -113,7 +118,10 @@ fn read(path: &Path) -> Result<StateDict, String> {
         }
         // Indices of torch's `Sequential` have gaps; the tables of names know which.
         "pth" | "pt" => read_torch_file(path, |path| {
-            tensors_of(PytorchStore::from_file(path).map_indices_contiguous(false))
+            let store = || PytorchStore::from_file(path).map_indices_contiguous(false);
+            let entry = |key: &&str| tensors_of(store().with_top_level_key(*key)).ok();
+            let weights = WEIGHTS_OF_CHECKPOINTS.iter().find_map(entry);
+            weights.map_or_else(|| tensors_of(store()), Ok)
         }),
         _ => Err("its name must end in .pth, .pt or .safetensors".to_string()),
     }

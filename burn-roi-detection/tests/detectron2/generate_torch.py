@@ -7,10 +7,12 @@ The first argument is detectron2's file of default settings; nothing else of det
     model_final.pth              what detectron2's checkpointer passes to `torch.save`
     maskrcnn_resnet50_fpn.pth    a state dict in a zip archive whose first entry has 76 bytes in its directory, since
                                  its name has 21 characters
+    training.pth                 what torchvision's reference scripts pass to `torch.save` after an epoch
     config.yaml                  what `cfg.dump()` returns, which detectron2 writes at the start of a training
     pickled.yaml                 what `yaml.dump(cfg)` returns, with the tags of Python's objects
 """
 
+import argparse
 import collections
 import pathlib
 import sys
@@ -88,6 +90,9 @@ def main():
     parts = {"model": model, "optimizer": optimizer.state_dict(), "scheduler": schedule.state_dict(), "iteration": 9}
     torch.save(parts, folder / "model_final.pth")
     torch.save({"weight": counted}, folder / "maskrcnn_resnet50_fpn.pth")
+    arguments = argparse.Namespace(data_path="coco", lr=0.02, lr_steps=[16, 22])
+    parts = {"model": {"weight": counted}, "optimizer": optimizer.state_dict(), "lr_scheduler": schedule.state_dict()}
+    torch.save(parts | {"args": arguments, "epoch": 3}, folder / "training.pth")
 
 
 main()

@@ -65,6 +65,14 @@ fn an_archive_whose_name_has_21_characters() {
     assert!(error.contains("model"), "{error}");
 }
 
+/// Besides the weights it has an optimizer with tensors, and an object of Python.
+#[test]
+fn a_checkpoint_of_torchvisions_training() {
+    let state = StateDict::read(file("training.pth")).unwrap();
+    assert_eq!(state.tensors["weight"], counted());
+    assert_eq!(state.tensors.len(), 1);
+}
+
 fn check_config(config: &DetectorConfig) {
     let BodyConfig::ResNet(body) = &config.body else {
         panic!("{:?}", config.body);

@@ -1,6 +1,7 @@
-//! detectron2's Mask, Keypoint and Cascade Mask R-CNN with a feature pyramid, narrow and with random weights, compared
-//! part by part with mayaku, which runs detectron2's models in torch. The environment variable `DETECTRON2_RECORDINGS`
-//! names a folder of other recordings, such as those of full width, with their `.pkl` and `.yaml` files.
+//! detectron2's Faster, Mask, Keypoint and Cascade Mask R-CNN with a feature pyramid, narrow and with random weights,
+//! compared part by part with mayaku, which runs detectron2's models in torch. The environment variable
+//! `DETECTRON2_RECORDINGS` names a folder of other recordings, such as those of full width, with their `.pkl` and
+//! `.yaml` files.
 
 use burn::tensor::Device;
 use burn_roi_detection::weights::detectron2::{Checkpoint, names, read_config};
@@ -14,6 +15,11 @@ fn narrow(name: &str) {
     let recordings = read(include_bytes!("detectron2.safetensors"));
     let recording = recordings.iter().find(|recording| recording.name == name).unwrap();
     compare(recording, recording.weights().unwrap(), names, &Device::flex(), "flex");
+}
+
+#[test]
+fn faster_rcnn() {
+    narrow("faster_rcnn");
 }
 
 #[test]

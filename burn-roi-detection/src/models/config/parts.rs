@@ -165,6 +165,17 @@ pub enum Background {
     Last,
 }
 
+impl Background {
+    /// The label that data sets and training give to the class of a detection. They count classes from 1, wherever the
+    /// background is: see [`CocoDataset::category_of_label`](crate::data::coco::CocoDataset::category_of_label).
+    pub fn training_label(self, detected: usize) -> usize {
+        match self {
+            Self::First => detected,
+            Self::Last => detected + 1,
+        }
+    }
+}
+
 config! { fields;
 /// How a picture becomes the model's input: it is resized and normalized, and the pictures of a batch are padded with
 /// zeros on the right and at the bottom to a common size.
