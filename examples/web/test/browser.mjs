@@ -29,7 +29,7 @@ export async function launch(flags) {
 
 export async function visit({ server }, browser, query = "", options = {}) {
   const page = await browser.newPage(options);
-  page.setDefaultTimeout(30_000);
+  page.setDefaultTimeout(90_000);
   await page.goto(server.address + query);
   return page;
 }

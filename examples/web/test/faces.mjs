@@ -12,7 +12,7 @@ const LANDMARKS = ["left_eye", "right_eye", "nose", "mouth_left", "mouth_right"]
 export async function checkFaces(context, backend) {
   const page = await context[backend === "flex" ? "withoutGpu" : "withGpu"].newPage();
   const sent = watchRequests(page, context.server.address);
-  page.setDefaultTimeout(30_000);
+  page.setDefaultTimeout(90_000);
   await page.goto(`${context.server.address}?backend=${backend}`);
   await detected(page, "faces", backend);
   const problems = [

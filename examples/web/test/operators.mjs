@@ -5,7 +5,7 @@ const LEAST_CASES = 300;
 // A page on which the tests' own module can be imported.
 export async function open({ server, withGpu }) {
   const page = await withGpu.newPage();
-  page.setDefaultTimeout(30_000);
+  page.setDefaultTimeout(90_000);
   // Nothing starts by itself here.
   await page.route("**/page.js", (route) => route.fulfill({ contentType: "text/javascript", body: "" }));
   await page.goto(server.address);
