@@ -4,6 +4,7 @@ use std::ops::Range;
 
 use crate::backend::flex::dtype::Sum;
 use crate::backend::flex::memory::AlignedPixels;
+use crate::backend::flex::pixels::Ring;
 
 /// A ring buffer of rows of a map, `L` channels interleaved. A row is opened before it is added to, and handed out once
 /// no later region reaches it.
@@ -11,8 +12,7 @@ use crate::backend::flex::memory::AlignedPixels;
 /// Few rows stay in the nearest caches: on the map of `box-p2`, 32 rows are 300 KiB and all 200 are 2 MiB.
 #[derive(Default)]
 pub struct SumRows<S: Sum, const L: usize> {
-    /// How many rows it holds: a power of two, so that the slot of a row, its index modulo this, takes no division.
-    capacity: usize,
+    ring: Ring,
     /// The rows that are open.
     open: Range<usize>,
     columns: Range<usize>,
@@ -22,7 +22,7 @@ pub struct SumRows<S: Sum, const L: usize> {
 impl<S: Sum, const L: usize> SumRows<S, L> {
     /// Forgets all rows, and holds up to `rows` of these columns from then on.
     pub fn clear(&mut self, rows: usize, columns: Range<usize>) {
-        self.capacity = rows.next_power_of_two();
+        self.ring = Ring::of(rows);
         self.open = 0..0;
         self.columns = columns;
         // One pixel more, for elements that were read from no pixel.
@@ -33,6 +33,7 @@ impl<S: Sum, const L: usize> SumRows<S, L> {
     #[inline(always)]
     pub fn open(&mut self, rows: Range<usize>, done: impl FnMut(usize, &[[S; L]])) {
         self.hand_out(self.open.start..rows.start.min(self.open.end), done);
+        self.ring.move_to(rows.start);
         for row in rows.start.max(self.open.end)..rows.end {
             self.row(row, self.columns.clone()).fill([S::default(); L]);
         }
@@ -68,11 +69,11 @@ impl<S: Sum, const L: usize> SumRows<S, L> {
     }
 
     /// Adds each element, in its channel, to the pixel at a position, which counts row by row from the top of the map.
-    /// All positions lie in open rows, the first of which is `row`. If a position is negative, nothing is added.
+    /// All positions lie in open rows. If a position is negative, nothing is added.
     #[inline(always)]
-    pub fn add_at(&mut self, row: usize, positions: &mut [[i32; L]], elements: &[[S; L]]) {
+    pub fn add_at(&mut self, positions: &mut [[i32; L]], elements: &[[S; L]]) {
         let count = self.pixel_count() as i32;
-        let before = ((row & !(self.capacity - 1)) * self.width()) as i32;
+        let before = (self.ring.start() * self.width()) as i32;
         // A loop of its own, since LLVM vectorizes it, but not the additions.
         for (lane, position) in (0_u32..).zip(positions.as_flattened_mut()) {
             let index = *position - before;
@@ -86,7 +87,7 @@ impl<S: Sum, const L: usize> SumRows<S, L> {
     }
 
     pub fn pixel_count(&self) -> usize {
-        self.capacity * self.columns.len()
+        self.row_count() * self.columns.len()
     }
 
     pub fn columns(&self) -> Range<usize> {
@@ -94,7 +95,7 @@ impl<S: Sum, const L: usize> SumRows<S, L> {
     }
 
     pub fn row_count(&self) -> usize {
-        self.capacity
+        self.ring.row_count()
     }
 
     pub fn width(&self) -> usize {
@@ -104,6 +105,6 @@ impl<S: Sum, const L: usize> SumRows<S, L> {
     /// The index of a pixel of an open row.
     #[inline(always)]
     fn index(&self, [row, column]: [usize; 2]) -> usize {
-        (row & (self.capacity - 1)) * self.columns.len() + column - self.columns.start
+        self.ring.slot(row) * self.columns.len() + column - self.columns.start
     }
 }

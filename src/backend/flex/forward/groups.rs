@@ -4,7 +4,7 @@ use std::ops::Range;
 
 use crate::backend::flex::drive::sort_by_key;
 use crate::backend::flex::dtype::{Sum, TensorSliceMut};
-use crate::backend::flex::pixels::{LARGEST_TILE, tile_capacity};
+use crate::backend::flex::pixels::LARGEST_TILE;
 use crate::backend::flex::planned::Planned;
 use crate::geometry::plan::pixel_count;
 
@@ -46,7 +46,7 @@ pub fn group<P>(mut regions: Vec<Planned<P>>) -> Vec<Group<P>> {
         if let Some((group, hull)) = groups.last_mut() {
             let joined = [0, 1].map(|axis| cover(&hull[axis], &region.window[axis]));
             let same_image = group.regions[0].image == region.image;
-            if same_image && tile_capacity(&joined) <= LARGEST_TILE {
+            if same_image && pixel_count(&joined) <= LARGEST_TILE {
                 group.regions.push(region);
                 *hull = joined;
                 continue;

@@ -14,7 +14,7 @@ use crate::backend::flex::drive::{in_parallel, run_tasks};
 use crate::backend::flex::dtype::{Sum, TensorSliceMut};
 use crate::backend::flex::lanes::{self, ChannelWork, LANES, MORE_LANES};
 use crate::backend::flex::memory::{AlignedPixels, output};
-use crate::backend::flex::pixels::{LARGEST_TILE, LaneChannels, Planes, Rows, Tile, tile_capacity};
+use crate::backend::flex::pixels::{LARGEST_TILE, LaneChannels, Planes, Rows, Tile};
 use crate::backend::flex::planned::{Planned, plan_points_in_batches};
 use crate::backend::flex::simd::{Stream, pays_to_stream};
 use crate::geometry::plan::{PointPart, PointPlanner, PointWeights, Region, pixel_count};
@@ -68,7 +68,7 @@ struct PointForwardPass<'a, S: Sum> {
 
 fn compute<S: Sum>(pass: &PointForwardPass<'_, S>, task: PoolTask<'_, S, PointWeights<S>>) {
     let channels = task.channels.len();
-    let fits = |region: &Planned<PointWeights<S>>| tile_capacity(&region.window) <= LARGEST_TILE;
+    let fits = |region: &Planned<PointWeights<S>>| pixel_count(&region.window) <= LARGEST_TILE;
     let fit = task.regions.iter().all(fits);
     lanes::compute(PoolRegions { pass, task }, channels, fit);
 }

@@ -11,10 +11,10 @@ use super::scratch::PoolScratch;
 use super::write::{WriteElements, write_region};
 use crate::backend::flex::dtype::{Sum, TensorSliceMut};
 use crate::backend::flex::lanes::{self, ChannelWork, LANES, MORE_LANES};
-use crate::backend::flex::pixels::{LARGEST_TILE, LaneChannels, Planes, Rows, Tile, tile_capacity};
+use crate::backend::flex::pixels::{LARGEST_TILE, LaneChannels, Planes, Rows, Tile};
 use crate::backend::flex::planned::Planned;
 use crate::backend::flex::simd::Stream;
-use crate::geometry::plan::Planner;
+use crate::geometry::plan::{Planner, pixel_count};
 
 /// The most output elements of a region in a band: 512 KiB of f32.
 pub const BAND: usize = 1 << 14;
@@ -39,7 +39,7 @@ pub struct AxisForwardPass<'a, S: Sum, K> {
 pub fn compute<S: Sum, K: Kernel<S>>(pass: &AxisForwardPass<'_, S, K>, task: PoolTask<'_, S, [K::Plan; 2]>) {
     let channels = task.channels.len();
     let shares = task.shared.is_some();
-    let fits = |region: &Planned<[K::Plan; 2]>| shares || tile_capacity(&region.window) <= LARGEST_TILE;
+    let fits = |region: &Planned<[K::Plan; 2]>| shares || pixel_count(&region.window) <= LARGEST_TILE;
     let fit = task.regions.iter().all(fits);
     lanes::compute(PoolRegions { pass, task }, channels, fit);
 }

@@ -5,6 +5,7 @@ use std::ops::Range;
 use pulp::{Simd, WithSimd};
 
 use super::planes::{Planes, Rows};
+use super::ring::Ring;
 use crate::backend::flex::dtype::{Sum, TensorSlice};
 use crate::backend::flex::memory::AlignedPixels;
 use crate::backend::flex::simd::interleave;
@@ -47,8 +48,7 @@ impl LaneChannels {
 /// Regions come from the top to the bottom, and few rows stay in the nearest caches: on the map of
 /// `box-p2`, 32 rows are 300 KiB and all 200 are 2 MiB.
 pub struct Tile<S: Sum, const L: usize> {
-    /// How many rows it holds: a power of two, so that the slot of a row, its index modulo this, takes no division.
-    capacity: usize,
+    ring: Ring,
     /// Rows below this one were copied, or will not be asked for.
     end: usize,
     columns: Range<usize>,
@@ -56,15 +56,10 @@ pub struct Tile<S: Sum, const L: usize> {
     wide: [Vec<S>; L],
 }
 
-/// How many pixels a tile for a window holds.
-pub fn tile_capacity([rows, columns]: &[Range<usize>; 2]) -> usize {
-    rows.len().next_power_of_two() * columns.len()
-}
-
 impl<S: Sum, const L: usize> Default for Tile<S, L> {
     fn default() -> Self {
         Self {
-            capacity: 0,
+            ring: Ring::default(),
             end: 0,
             columns: 0..0,
             pixels: AlignedPixels::default(),
@@ -77,9 +72,9 @@ impl<S: Sum, const L: usize> Tile<S, L> {
     /// Forgets all rows, and holds up to `rows` of these columns from then on.
     #[inline(always)]
     pub fn clear(&mut self, rows: usize, columns: Range<usize>) {
-        self.capacity = rows.next_power_of_two();
+        self.ring = Ring::of(rows);
         self.end = 0;
-        self.pixels.resize(self.capacity * columns.len());
+        self.pixels.resize(rows * columns.len());
         self.columns = columns;
     }
 
@@ -121,6 +116,7 @@ impl<S: Sum, const L: usize> Tile<S, L> {
         channels: &LaneChannels,
         row: usize,
     ) {
+        self.ring.move_to(row);
         let load = Load {
             tile: self,
             features,
@@ -135,6 +131,7 @@ impl<S: Sum, const L: usize> Tile<S, L> {
     /// earlier call, and rows above it may be overwritten.
     #[inline(always)]
     pub fn next_rows(&mut self, rows: Range<usize>) -> Range<usize> {
+        self.ring.move_to(rows.start);
         let next = rows.start.max(self.end)..rows.end;
         self.end = self.end.max(rows.end);
         next
@@ -149,7 +146,7 @@ impl<S: Sum, const L: usize> Tile<S, L> {
 
     #[inline(always)]
     fn slot(&self, row: usize) -> Range<usize> {
-        let start = (row & (self.capacity - 1)) * self.columns.len();
+        let start = self.ring.slot(row) * self.columns.len();
         start..start + self.columns.len()
     }
 
@@ -171,7 +168,7 @@ impl<S: Sum, const L: usize> Rows<S, L> for Tile<S, L> {
         if columns.is_empty() {
             return &[];
         }
-        let start = (row & (self.capacity - 1)) * self.columns.len();
+        let start = self.ring.slot(row) * self.columns.len();
         let first = start + columns.start - self.columns.start;
         &self.pixels.get()[first..first + columns.len()]
     }

@@ -10,7 +10,7 @@ use crate::backend::flex::drive::{filter_map, in_parallel};
 use crate::backend::flex::dtype::Sum;
 use crate::backend::flex::features_gradient::scatter::GradientScratch;
 use crate::backend::flex::lanes::{self, ChannelWork, LANES};
-use crate::backend::flex::pixels::{LARGEST_TILE, LaneChannels, Planes, Rows, Tile, tile_capacity};
+use crate::backend::flex::pixels::{LARGEST_TILE, LaneChannels, Planes, Rows, Tile};
 use crate::backend::flex::planned::{channels_of_run, element_indices};
 use crate::geometry::options::BoxFormat;
 use crate::geometry::plan::{AxisPlan, Planner, Region, pixel_count};
@@ -104,7 +104,7 @@ impl<S: Sum, K: PullEnds<S>> AxisRegionsPass<'_, S, K> {
                 if pixel_count(&window) == 0 {
                     continue;
                 }
-                let fits = tile_capacity(&window) <= LARGEST_TILE;
+                let fits = pixel_count(&window) <= LARGEST_TILE;
                 let run = ElementRun {
                     pass: self,
                     plan: [&y, &x],

@@ -7,7 +7,7 @@ use pulp::{Scalar, Simd};
 use crate::backend::flex::drive::{filter_map, in_parallel};
 use crate::backend::flex::dtype::Sum;
 use crate::backend::flex::lanes::{self, ChannelWork, LANES};
-use crate::backend::flex::pixels::{LARGEST_TILE, LaneChannels, Planes, Rows, Tile, tile_capacity};
+use crate::backend::flex::pixels::{LARGEST_TILE, LaneChannels, Planes, Rows, Tile};
 use crate::geometry::plan::{PointPart, PointPlanner, PointWeights, Region, pixel_count};
 
 /// The gradient of boxes and offsets, `[K, columns]`, in the dtype of sums. `gradient` is contiguous, and `features`
@@ -67,7 +67,7 @@ impl<S: Sum> PointRegionsPass<'_, S> {
                 row,
                 products: &mut products,
             };
-            let fits = tile_capacity(&part.window) <= LARGEST_TILE;
+            let fits = pixel_count(&part.window) <= LARGEST_TILE;
             lanes::compute_gradient::<S>(region_part, self.channels, fits);
         }
         products

@@ -12,7 +12,7 @@ use crate::backend::flex::features_gradient::sum_rows::SumRows;
 use crate::backend::flex::forward::kernels::MaxOfPixels;
 use crate::backend::flex::forward::{Kernel, Window};
 use crate::backend::flex::pixels::{LARGEST_TILE, Rows};
-use crate::geometry::plan::{AxisPlan, PixelRanges, Planner};
+use crate::geometry::plan::{PixelRanges, Planner};
 
 pub struct ScatterMaxOfPixels<S> {
     /// Initial value of a maximum: only a larger pixel has a gradient.
@@ -57,8 +57,7 @@ impl<S: Sum> Scatter<S> for ScatterMaxOfPixels<S> {
     ) {
         if self.reads == Reads::Keys {
             find_by_keys(simd, self.start, plan, elements, columns, scratch);
-            let rows = AxisPlan::<S>::window(plan[0]);
-            sums.add_at(rows.start, &mut scratch.positions, gradient);
+            sums.add_at(&mut scratch.positions, gradient);
         } else {
             add_one_by_one(self.start, plan, elements, gradient, features, sums);
         }

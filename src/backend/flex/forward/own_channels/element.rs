@@ -8,7 +8,7 @@ use super::{AveragePass, Band, Plan};
 use crate::backend::flex::dtype::Sum;
 use crate::backend::flex::forward::groups::pays_to_share;
 use crate::backend::flex::lanes::LANES;
-use crate::backend::flex::pixels::{LARGEST_TILE, LaneChannels, Tile, tile_capacity};
+use crate::backend::flex::pixels::{LARGEST_TILE, LaneChannels, Tile};
 use crate::backend::flex::planned::Planned;
 use crate::geometry::plan::{AxisPlan, hull, pixel_count};
 
@@ -90,7 +90,7 @@ fn shared_window<S: Sum, const L: usize>(
 
 /// Whether a tile of a window takes no more memory in `L` channels than the largest tile in [`LANES`].
 fn fits<const L: usize>(window: &[Range<usize>; 2]) -> bool {
-    tile_capacity(window) * L <= LARGEST_TILE * LANES
+    pixel_count(window) * L <= LARGEST_TILE * LANES
 }
 
 #[inline(always)]
