@@ -6,14 +6,15 @@ use burn::tensor::{Bytes, Shape};
 use burn_flex::{FlexTensor, Layout};
 use pulp::{Scalar, Simd};
 
-use crate::backend::flex::drive::{in_parallel, run_tasks};
-use crate::backend::flex::dtype::{Sum, round_to};
+use super::row_writer::{Earlier, RowWriter};
+use super::sum_rows::SumRows;
+use crate::backend::flex::drive::{in_parallel, run_tasks, sort_by_key};
+use crate::backend::flex::dtype::{Sum, TensorSliceMut, round_to};
 use crate::backend::flex::lanes::{self, ChannelWork, LANES};
-use crate::backend::flex::memory::{AlignedPixels, zeros};
+use crate::backend::flex::memory::zeros;
 use crate::backend::flex::pixels::{LARGEST_TILE, LaneChannels, Planes, Rows, Tile};
 use crate::backend::flex::planned::{Planned, plan_points_in_batches};
-use crate::backend::flex::simd::deinterleave;
-use crate::geometry::plan::{PointPlanner, PointWeights, Region, hull, pixel_count};
+use crate::geometry::plan::{PointPart, PointPlanner, PointWeights, Region, hull, pixel_count};
 
 /// The gradient of features of a shape. `gradient` is contiguous.
 pub fn features_gradient<S: Sum>(
@@ -30,16 +31,22 @@ pub fn features_gradient<S: Sum>(
     let flat = gradient.reshape(Shape::new([count, channels, 1, rows * columns]));
     let dtype = gradient.dtype();
     let gradient = Planes::new(&flat);
+    let mut earlier = Earlier::Zeros;
     plan_points_in_batches(regions, planner, parallel, |planned| {
         let pass = PointFeaturesPass {
             gradient: &gradient,
-            regions: &planned,
             planner,
             channels,
             width,
+            earlier,
         };
-        let tasks = pass.divide(&mut memory, height * width, shape[1]);
+        let groups: Vec<_> = (0..shape[0])
+            .flat_map(|image| (0..planner.groups()).map(move |group| [image, group]))
+            .map(|[image, group]| GroupRegions::of(&planned, image, group))
+            .collect();
+        let tasks = pass.divide(&groups, &mut memory, height * width, shape[1]);
         run_tasks(tasks, parallel, |task| pass.compute(task));
+        earlier = Earlier::Sums;
     });
     let sums = FlexTensor::new(Bytes::from_elems(memory), Layout::contiguous(shape), S::dtype());
     round_to(sums, dtype)
@@ -49,171 +56,144 @@ pub fn features_gradient<S: Sum>(
 struct PointFeaturesPass<'a, S: Sum> {
     /// `[K, channels, 1, P * Q]`.
     gradient: &'a Planes<'a, S>,
-    regions: &'a [Planned<PointWeights<S>>],
     planner: &'a PointPlanner,
     /// The channels of the output.
     channels: usize,
     width: usize,
+    earlier: Earlier,
 }
 
-/// Output channels of an image that read channels of one group.
-struct GroupChannels<'a, S> {
+/// The regions of an image whose elements of one group of channels read some pixel, from the top of the map to its
+/// bottom.
+struct GroupRegions<'a, S> {
     image: usize,
     group: usize,
+    regions: Vec<(&'a Planned<PointWeights<S>>, &'a PointPart)>,
+    /// How many rows the tallest window has.
+    rows: usize,
+    /// The columns of all windows.
+    columns: Range<usize>,
+}
+
+impl<'a, S: Sum> GroupRegions<'a, S> {
+    fn of(planned: &'a [Planned<PointWeights<S>>], image: usize, group: usize) -> Self {
+        let of_image = planned.iter().filter(|region| region.image == image);
+        let parts = of_image.filter_map(|region| Some((region, region.plan.parts.get(group)?)));
+        let mut regions: Vec<_> = parts.filter(|(_, part)| pixel_count(&part.window) > 0).collect();
+        sort_by_key(&mut regions, |(region, part)| [part.window[0].start, region.row, 0]);
+        Self {
+            image,
+            group,
+            rows: regions.iter().map(|(_, part)| part.window[0].len()).max().unwrap_or(0),
+            columns: hull(regions.iter().map(|(_, part)| part.window[1].clone())),
+            regions,
+        }
+    }
+}
+
+/// Output channels that read channels of one group.
+struct GroupChannels<'a, S> {
+    group: &'a GroupRegions<'a, S>,
     /// The channels of the output.
     channels: Range<usize>,
     /// The gradient of each channel that these read.
-    planes: Vec<&'a mut [S]>,
+    planes: Vec<TensorSliceMut<'a, S>>,
 }
 
 impl<S: Sum> PointFeaturesPass<'_, S> {
     /// Divides the gradient `memory` among tasks. Channels that no output channel reads belong to none.
     fn divide<'a>(
         &self,
+        groups: &'a [GroupRegions<'a, S>],
         memory: &'a mut [S],
         plane_elements: usize,
         input_channels: usize,
     ) -> Vec<GroupChannels<'a, S>> {
         let mut planes: Vec<Option<&mut [S]>> = memory.chunks_exact_mut(plane_elements).map(Some).collect();
         let mut tasks = Vec::new();
-        for image in 0..planes.len() / input_channels {
-            for group in 0..self.planner.groups() {
-                let [first, step] = self.planner.channels_of_group(group, self.channels);
-                for start in (0..self.channels).step_by(LANES) {
-                    let channels = start..(start + LANES).min(self.channels);
-                    let planes = channels
-                        .clone()
-                        .map(|channel| planes[image * input_channels + first + channel * step].take());
-                    tasks.push(GroupChannels {
-                        image,
-                        group,
-                        planes: planes.map(|plane| plane.expect("one group reads a channel")).collect(),
-                        channels,
-                    });
-                }
+        for group in groups.iter().filter(|group| !group.regions.is_empty()) {
+            let [first, step] = self.planner.channels_of_group(group.group, self.channels);
+            for start in (0..self.channels).step_by(LANES) {
+                let channels = start..(start + LANES).min(self.channels);
+                let planes = channels
+                    .clone()
+                    .map(|channel| planes[group.image * input_channels + first + channel * step].take());
+                let planes = planes.map(|plane| TensorSliceMut::Sums(plane.expect("one group reads a channel")));
+                tasks.push(GroupChannels {
+                    group,
+                    planes: planes.collect(),
+                    channels,
+                });
             }
         }
         tasks
     }
 
     fn compute(&self, task: GroupChannels<'_, S>) {
-        let window = [0, 1].map(|axis| {
-            hull(
-                self.regions
-                    .iter()
-                    .filter(|region| region.image == task.image)
-                    .flat_map(|region| {
-                        let parts = region.plan.parts.get(task.group).into_iter();
-                        parts.map(move |part| part.window[axis].clone())
-                    }),
-            )
-        });
-        if pixel_count(&window) == 0 {
-            return;
-        }
-        let (channels, fits) = (task.channels.len(), pixel_count(&window) <= LARGEST_TILE);
-        let (pass, window) = (self, &window);
-        lanes::compute_gradient::<S>(ScatterRegions { pass, task, window }, channels, fits);
+        let channels = task.channels.len();
+        let fits = task.group.rows * task.group.columns.len() <= LARGEST_TILE;
+        lanes::compute_gradient::<S>(ScatterRegions { pass: self, task }, channels, fits);
     }
 }
 
 struct ScatterRegions<'a, 'b, S: Sum> {
     pass: &'a PointFeaturesPass<'a, S>,
     task: GroupChannels<'b, S>,
-    /// The hull of what all regions read.
-    window: &'a [Range<usize>; 2],
 }
 
 impl<S: Sum> ChannelWork for ScatterRegions<'_, '_, S> {
     #[inline(always)]
     fn in_lanes(self, simd: impl Simd) {
-        compute_in_lanes(simd, self.pass, self.task, self.window);
+        compute_in_lanes::<_, LANES>(simd, self.pass, self.task);
     }
 
-    /// Straight to the planes.
     #[inline(never)]
     fn one_by_one(self) {
-        let Self { pass, task, .. } = self;
-        let mut gradient = Tile::<S, 1>::default();
+        let Self { pass, task } = self;
         for (channel, plane) in task.channels.zip(task.planes) {
-            let lane = LaneChannels::one(channel);
-            for region in pass.regions.iter().filter(|region| region.image == task.image) {
-                let Some(part) = region.plan.parts.get(task.group) else {
-                    continue;
-                };
-                gradient.clear(1, part.elements.clone());
-                gradient.load(Scalar::new(), pass.gradient, region.row, &lane, 0..1);
-                for (read, &[element_gradient]) in
-                    region.plan.elements(part).zip(gradient.row(0, part.elements.clone()))
-                {
-                    let mut weights = region.plan.weights[read.weights].iter();
-                    for span in read.spans {
-                        let first = span.row as usize * pass.width + span.column as usize;
-                        for (sum, &weight) in plane[first..first + span.count as usize].iter_mut().zip(&mut weights) {
-                            *sum += weight * element_gradient;
-                        }
-                    }
-                }
-            }
+            let one = GroupChannels {
+                group: task.group,
+                channels: channel..channel + 1,
+                planes: vec![plane],
+            };
+            compute_in_lanes::<_, 1>(Scalar::new(), pass, one);
         }
     }
 }
 
-/// Several channels at a time, summed in a window that holds the pixels that all regions read.
+/// Computes a task of at most `L` channels.
 #[inline(always)]
-fn compute_in_lanes<S: Sum>(
+fn compute_in_lanes<S: Sum, const L: usize>(
     simd: impl Simd,
     pass: &PointFeaturesPass<'_, S>,
     mut task: GroupChannels<'_, S>,
-    [rows, columns]: &[Range<usize>; 2],
 ) {
-    let mut sums = AlignedPixels::<S, LANES>::default();
-    sums.resize(rows.len() * columns.len());
-    let sums = sums.get_mut();
-    sums.fill([S::default(); LANES]);
-    let mut gradient = Tile::<S, LANES>::default();
+    let GroupRegions {
+        regions, rows, columns, ..
+    } = task.group;
+    let mut sums = SumRows::<S, L>::default();
+    let mut gradient = Tile::<S, L>::default();
+    let mut writer = RowWriter::new(columns.clone(), pass.width, pass.earlier);
     let lanes = LaneChannels::adjacent(task.channels.start, task.channels.len());
-    for region in pass.regions.iter().filter(|region| region.image == task.image) {
-        if let Some(part) = region.plan.parts.get(task.group) {
-            gradient.clear(1, part.elements.clone());
-            gradient.load(simd, pass.gradient, region.row, &lanes, 0..1);
-            let element_gradients = gradient.row(0, part.elements.clone());
-            // A copy, which the compiler keeps in a register.
-            for (read, element_gradient) in region.plan.elements(part).zip(element_gradients.iter().copied()) {
-                let mut weights = &region.plan.weights[read.weights];
-                for span in read.spans {
-                    let (span_weights, rest) = weights.split_at(span.count as usize);
-                    weights = rest;
-                    let first = (span.row as usize - rows.start) * columns.len() + span.column as usize - columns.start;
-                    for (&weight, sum) in span_weights.iter().zip(&mut sums[first..first + span_weights.len()]) {
-                        S::add_weighted(sum, weight, &element_gradient);
-                    }
+    sums.clear(*rows, columns.clone());
+    for (region, part) in regions {
+        sums.open(part.window[0].clone(), |row, pixels| {
+            writer.write(simd, row, pixels, &mut task.planes)
+        });
+        gradient.clear(1, part.elements.clone());
+        gradient.load(simd, pass.gradient, region.row, &lanes, 0..1);
+        let element_gradients = gradient.row(0, part.elements.clone());
+        // A copy, which the compiler keeps in a register.
+        for (read, element_gradient) in region.plan.elements(part).zip(element_gradients.iter().copied()) {
+            let mut weights = &region.plan.weights[read.weights];
+            for span in read.spans {
+                let (span_weights, rest) = weights.split_at(span.count as usize);
+                weights = rest;
+                for (&weight, sum) in span_weights.iter().zip(sums.row(span.row as usize, span.columns())) {
+                    S::add_weighted(sum, weight, &element_gradient);
                 }
             }
         }
     }
-    write(simd, sums, pass.width, [rows, columns], &mut task.planes);
-}
-
-/// Adds sums to the planes of their channels.
-#[inline(always)]
-fn write<S: Sum, const L: usize>(
-    simd: impl Simd,
-    sums: &[[S; L]],
-    width: usize,
-    [rows, columns]: [&Range<usize>; 2],
-    planes: &mut [&mut [S]],
-) {
-    let mut lanes = AlignedPixels::<S, 1>::default();
-    lanes.resize(planes.len() * columns.len());
-    for (row, sums) in rows.clone().zip(sums.chunks_exact(columns.len())) {
-        let lanes = lanes.get_mut().as_flattened_mut();
-        deinterleave(simd, sums, lanes);
-        let indices = row * width + columns.start..row * width + columns.end;
-        for (plane, lane) in planes.iter_mut().zip(lanes.chunks_exact(columns.len())) {
-            for (sum, &further) in plane[indices.clone()].iter_mut().zip(lane) {
-                *sum += further;
-            }
-        }
-    }
+    sums.close(|row, pixels| writer.write(simd, row, pixels, &mut task.planes));
 }
