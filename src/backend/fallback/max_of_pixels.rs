@@ -76,7 +76,7 @@ pub fn from_start<B: Backend>(features: FloatTensor<B>, start: f64) -> FloatTens
 }
 
 /// The pixels that a maximum which starts from `start` ignores: NaN and all that are not above it.
-pub fn not_above<B: Backend>(pixels: FloatTensor<B>, start: f64) -> BoolTensor<B> {
+fn not_above<B: Backend>(pixels: FloatTensor<B>, start: f64) -> BoolTensor<B> {
     let bool_dtype = get_or_init_device_settings::<B>(&pixels.device()).bool_dtype;
     B::bool_not(B::float_greater_elem(pixels, Scalar::from(start), bool_dtype))
 }

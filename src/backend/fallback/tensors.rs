@@ -1,6 +1,6 @@
 //! The tensor operations that all kernels use, and the type of their numbers.
 
-use std::ops::Range;
+use std::ops::{AddAssign, Range};
 
 use burn::backend::tensor::FloatTensor;
 use burn::backend::{Backend, TensorMetadata};
@@ -9,7 +9,7 @@ use burn::tensor::{Element, FloatDType, Scalar, Shape, Slice};
 use crate::geometry::plan::Coordinate;
 
 /// The type of weights and sums: f32, or f64 for features of f64.
-pub trait Sum: Coordinate + Element + Into<f64> {
+pub trait Sum: Coordinate + Element + Into<f64> + AddAssign {
     const DTYPE: FloatDType;
 }
 

@@ -103,7 +103,7 @@ impl<B: Backend, R: Sum> GradientCall<'_, B, R> {
     }
 
     /// The channels that a run reads.
-    pub fn features_of(&self, run: &ChannelRun) -> FloatTensor<B> {
+    fn features_of(&self, run: &ChannelRun) -> FloatTensor<B> {
         let features = self.features.as_ref().expect("the features are read");
         every_channel::<B>(features, run.first_channel, self.shape[1] / self.gradient.shape()[1])
     }
@@ -118,7 +118,7 @@ impl<B: Backend, R: Sum> GradientCall<'_, B, R> {
     }
 
     /// Writes sums `[C, H, W]` to the channels that a run reads.
-    pub fn write(
+    fn write(
         &self,
         output: FloatTensor<B>,
         sums: FloatTensor<B>,

@@ -9,7 +9,7 @@
 //!
 //! [`Reads`](reads::Reads) has these matrices and D; [`average`] and [`max_of_samples`] make them from plans, and
 //! [`call`] adds up the gradients. A maximum over bins of whole pixels has no such matrices: [`max_of_pixels`] finds
-//! one pixel for each bin.
+//! one pixel for each bin, on the host.
 
 mod average;
 mod call;
