@@ -119,7 +119,11 @@ fn read(path: &Path) -> Result<StateDict, String> {
         // Indices of torch's `Sequential` have gaps; the tables of names know which.
         "pth" | "pt" => read_torch_file(path, |path| {
             let store = || PytorchStore::from_file(path).map_indices_contiguous(false);
-            let entry = |key: &&str| tensors_of(store().with_top_level_key(*key)).ok();
+            let entry = |key: &&str| {
+                let weights = tensors_of(store().with_top_level_key(*key)).ok();
+                // A dictionary of settings has no tensors.
+                weights.filter(|weights| !weights.tensors.is_empty())
+            };
             let weights = WEIGHTS_OF_CHECKPOINTS.iter().find_map(entry);
             weights.map_or_else(|| tensors_of(store()), Ok)
         }),

@@ -17,12 +17,6 @@ import narrow
 
 LEVELS = ["p2", "p3", "p4", "p5"]
 LAYERS = ["res2", "res3", "res4", "res5"]
-# What the configs of detectron2's zoo say of each body.
-BODIES = {
-    "R50": {"STRIDE_IN_1X1": True},
-    "R101": {"STRIDE_IN_1X1": True, "DEPTH": 101},
-    "X101": {"STRIDE_IN_1X1": False, "DEPTH": 101, "NUM_GROUPS": 32, "WIDTH_PER_GROUP": 8},
-}
 
 
 def config(name, wide, arguments):
@@ -32,7 +26,7 @@ def config(name, wide, arguments):
         "MASK_ON": name.endswith("mask_rcnn"),
         "KEYPOINT_ON": name == "keypoint_rcnn",
         "BACKBONE": {"NAME": "build_resnet_fpn_backbone"},
-        "RESNETS": {"OUT_FEATURES": LAYERS} | BODIES[arguments.body],
+        "RESNETS": {"OUT_FEATURES": LAYERS, "STRIDE_IN_1X1": True},
         "FPN": {"IN_FEATURES": LAYERS},
         "ANCHOR_GENERATOR": {"SIZES": [[32], [64], [128], [256], [512]], "ASPECT_RATIOS": [[0.5, 1.0, 2.0]]},
         "RPN": {"IN_FEATURES": [*LEVELS, "p6"], "PRE_NMS_TOPK_TEST": 1000},
@@ -42,8 +36,6 @@ def config(name, wide, arguments):
     }
     if name == "keypoint_rcnn":
         model["ROI_HEADS"]["NUM_CLASSES"] = 1
-    if arguments.body == "X101":
-        model["PIXEL_STD"] = [57.375, 57.12, 58.395]
     if name.startswith("cascade"):
         model["ROI_HEADS"]["NAME"] = "CascadeROIHeads"
         model["ROI_BOX_HEAD"]["CLS_AGNOSTIC_BBOX_REG"] = True
@@ -66,8 +58,7 @@ def build(settings, wide):
         resnet._construct_torchvision = lambda _name: narrow.NarrowResNet()
         resnet._OUT_CHANNELS.update(dict(zip(LAYERS, (16, 32, 64, 128))))
     model = dict(settings["MODEL"])
-    refused = () if wide else ("STEM_OUT_CHANNELS", "RES2_OUT_CHANNELS", "WIDTH_PER_GROUP")
-    body = {key: value for key, value in model["RESNETS"].items() if key not in refused}
+    body = {key: model["RESNETS"][key] for key in ("OUT_FEATURES", "STRIDE_IN_1X1")}
     model |= {"RESNETS": body | {"NORM": "BN"}, "BACKBONE": model["BACKBONE"] | {"FREEZE_AT": 0}}
     model["ROI_HEADS"] = model["ROI_HEADS"] | {"NAME": "StandardROIHeads"}
     made, _ = config_from_d2(settings | {"MODEL": model})

@@ -12,7 +12,6 @@ Those of detectron2's own widths stay outside of the repository. The checkpoint 
 recording, as `NAME.pkl` and `NAME.yaml`, and mayaku reads them:
 
     python record_mayaku.py --wide faster_rcnn mask_rcnn keypoint_rcnn --min-size 320 --max-size 533 --output folder
-    python record_mayaku.py --wide faster_rcnn --body X101 --min-size 128 --max-size 214 --output other
     DETECTRON2_RECORDINGS=folder cargo test --release --test detection models::detectron2
 
 mayaku 2.0.1 takes 2 samples along each axis of a bin where detectron2 takes one for each pixel of the bin
@@ -40,7 +39,7 @@ from mayaku.inference.postprocess import detector_postprocess
 from mayaku.utils.checkpoint import load_checkpoint
 from torch import nn
 
-from mayaku_models import BODIES, LAYERS, LEVELS, Cascade, build, config, predictors
+from mayaku_models import LAYERS, LEVELS, Cascade, build, config, predictors
 from record import SAMPLES, pictures, run_lengths
 
 NAMES = ("faster_rcnn", "mask_rcnn", "keypoint_rcnn")
@@ -276,7 +275,6 @@ def save(path, tensors, models):
 def main():
     parser = argparse.ArgumentParser(description="Records detectron2's models part by part, as mayaku computes them.")
     parser.add_argument("--wide", nargs="*", default=[], choices=NAMES, help="of detectron2's own widths")
-    parser.add_argument("--body", default="R50", choices=BODIES, help="of the wide ones")
     parser.add_argument("--min-size", type=int, default=64)
     parser.add_argument("--max-size", type=int, default=107)
     parser.add_argument("--seed", type=int, default=1)

@@ -1,88 +1,119 @@
-//! A maximum over bins of whole pixels. The host finds the pixel that the gradient of a bin goes to: tensor operations
-//! need a sort for it, with which the gradient of `vgg-roi-pool` took several times as long.
+//! A maximum over bins of whole pixels. The host finds the pixel that the gradient of a bin goes to, since tensor
+//! operations need a sort of each channel for it.
 
 use std::ops::Range;
 
 use burn::backend::tensor::FloatTensor;
 use burn::backend::{Backend, TensorMetadata};
-use burn::tensor::{TensorData, read_sync};
+use burn::tensor::{FloatDType, Shape, Slice, TensorData, read_sync};
 use rayon::prelude::*;
 
 use super::call::GradientCall;
-use crate::backend::fallback::planned::{ChannelRun, Planned, runs};
-use crate::backend::fallback::tensors::{Sum, cast};
+use crate::backend::fallback::planned::{Planned, runs};
+use crate::backend::fallback::tensors::{Sum, cast, cut};
 use crate::geometry::plan::PixelRanges;
+
+/// How many pixels and elements of the output a block of channels has at most: 16 MiB of f32.
+const NUMBERS: usize = 4 << 20;
+
+/// How many channels are compared together.
+const LANES: usize = 8;
+
+/// No pixel. A map has fewer: its pixels in 8 channels would be 128 GiB.
+const NONE: u32 = u32::MAX;
 
 impl<B: Backend, R: Sum> GradientCall<'_, B, R> {
     /// The gradient of features of a maximum over bins.
     pub fn gradient_of_largest_pixels(&self) -> FloatTensor<B> {
-        let features = on_host::<B, R>(self.features.as_ref().expect("the features are read"));
-        let gradient = on_host::<B, R>(&self.gradient);
-        let mut sums = vec![R::default(); features.num_elements()];
+        let (device, dtype): (_, FloatDType) = (self.gradient.device(), self.gradient.dtype().into());
+        let features = self.features.as_ref().expect("the features are read");
+        let [images, channels, height, width] = self.shape;
+        let mut output = B::float_zeros(Shape::new(self.shape), &device, dtype);
+        let numbers = height * width + self.regions.len() * self.elements();
+        let block = (NUMBERS / numbers.max(1)).clamp(1, channels.max(1));
+        // One: an element that reads channels of its own is an average.
         for run in runs(self.planner) {
-            for image in 0..self.shape[0] {
+            for image in 0..images {
                 let regions = self.planned(&run, image, false);
-                if !regions.is_empty() {
-                    self.add_bins(&run, image, &regions, [&features, &gradient].map(values), &mut sums);
+                // Without regions, nothing is copied.
+                for channels in cut(0..channels, block).filter(|_| !regions.is_empty()) {
+                    let place = [image..image + 1, channels.clone()].map(Slice::from);
+                    let planes = on_host::<B, R>(B::float_slice(features.clone(), &place));
+                    let of_block = [Slice::full(), channels.clone().into()];
+                    let gradient = on_host::<B, R>(B::float_slice(self.gradient.clone(), &of_block));
+                    let sums = self.sums(&regions, channels.len(), [&planes, &gradient].map(values));
+                    let sums = TensorData::new(sums, [1, channels.len(), height, width]);
+                    let sums = cast::<B>(B::float_from_data(sums, &device), dtype);
+                    output = B::float_slice_assign(output, &place, sums);
                 }
             }
         }
-        let sums = B::float_from_data(TensorData::new(sums, self.shape), &self.gradient.device());
-        cast::<B>(sums, self.gradient.dtype().into())
+        output
     }
 
-    /// Adds the gradient of each bin to the sum of the pixel that is its maximum.
-    fn add_bins(
-        &self,
-        run: &ChannelRun,
-        image: usize,
-        regions: &[Planned<PixelRanges>],
-        [features, gradient]: [&[R]; 2],
-        sums: &mut [R],
-    ) {
-        let [_, inputs, height, width] = self.shape;
-        let [_, channels, rows, columns] = self.gradient.shape().dims();
-        let start = self.planner.maximum_from();
-        let skipped = image * inputs + run.first_channel;
-        let planes = sums
-            .par_chunks_mut(height * width)
-            .zip(features.par_chunks(height * width));
-        let planes = planes.skip(skipped).step_by(inputs / channels).take(channels);
-        planes.enumerate().for_each(|(channel, (sums, plane))| {
+    /// The gradient of the pixels `[C, H, W]` of a block of channels. `gradient` is `[K, C, P, Q]`.
+    fn sums(&self, regions: &[Planned<PixelRanges>], channels: usize, [planes, gradient]: [&[R]; 2]) -> Vec<R> {
+        let [.., height, width] = self.shape;
+        let (start, elements) = (self.planner.maximum_from(), self.elements());
+        let plane = height * width;
+        let mut sums = vec![R::default(); planes.len()];
+        let of_lanes = sums.par_chunks_mut(LANES * plane).zip(planes.par_chunks(LANES * plane));
+        of_lanes.enumerate().for_each(|(block, (sums, planes))| {
+            let mut pixels = vec![[R::default(); LANES]; plane];
+            for (lane, plane) in planes.chunks(plane).enumerate() {
+                pixels
+                    .iter_mut()
+                    .zip(plane)
+                    .for_each(|(pixel, &value)| pixel[lane] = value);
+            }
             for region in regions {
-                let elements = &gradient[(region.row * channels + channel) * rows * columns..][..rows * columns];
-                for (row, bin_rows) in run.elements[0].clone().zip(&region.plan[0]) {
-                    for (column, bin_columns) in run.elements[1].clone().zip(&region.plan[1]) {
-                        if let Some(pixel) = first_largest(plane, width, [bin_rows, bin_columns], start) {
-                            sums[pixel] += elements[row * columns + column];
+                let [y, x] = &region.plan;
+                let bins = y.iter().flat_map(|rows| x.iter().map(move |columns| [rows, columns]));
+                let first = (region.row * channels + block * LANES) * elements;
+                for (bin, element) in bins.zip(first..) {
+                    let winners = first_largest(&pixels, width, bin, start);
+                    for (lane, (sums, winner)) in sums.chunks_mut(plane).zip(winners).enumerate() {
+                        if winner != NONE {
+                            sums[winner as usize] += gradient[element + lane * elements];
                         }
                     }
                 }
             }
         });
+        sums
+    }
+
+    /// How many elements a channel of a region has.
+    fn elements(&self) -> usize {
+        self.planner.output_size().iter().product()
     }
 }
 
-/// The first pixel of a bin, row by row, with the largest value; `None` if none is above `start`.
-fn first_largest<R: Sum>(plane: &[R], width: usize, [rows, columns]: [&Range<usize>; 2], start: R) -> Option<usize> {
+/// In each channel, the first pixel of a bin, row by row, with the largest value; [`NONE`] if none is above `start`.
+fn first_largest<R: Sum>(
+    pixels: &[[R; LANES]],
+    width: usize,
+    [rows, columns]: [&Range<usize>; 2],
+    start: R,
+) -> [u32; LANES] {
+    let (mut largest, mut winners) = ([start; LANES], [NONE; LANES]);
     // The columns of an empty bin may lie outside.
-    if columns.is_empty() {
-        return None;
-    }
-    let (mut largest, mut pixel) = (start, None);
-    for row in rows.clone() {
+    for row in rows.clone().filter(|_| !columns.is_empty()) {
         let first = row * width + columns.start;
-        for (index, &value) in (first..).zip(&plane[first..first + columns.len()]) {
-            if value > largest {
-                (largest, pixel) = (value, Some(index));
+        for (index, pixel) in (first as u32..).zip(&pixels[first..first + columns.len()]) {
+            // Selections, which the compiler makes vectors of. Branches would be mispredicted in most bins.
+            for ((largest, winner), &value) in largest.iter_mut().zip(&mut winners).zip(pixel) {
+                let is_larger = value > *largest;
+                *largest = if is_larger { value } else { *largest };
+                *winner = if is_larger { index } else { *winner };
             }
         }
     }
-    pixel
+    winners
 }
 
-fn on_host<B: Backend, R: Sum>(tensor: &FloatTensor<B>) -> TensorData {
-    let tensor = cast::<B>(tensor.clone(), R::DTYPE);
+fn on_host<B: Backend, R: Sum>(tensor: FloatTensor<B>) -> TensorData {
+    let tensor = cast::<B>(tensor, R::DTYPE);
     read_sync(B::float_into_data(tensor)).expect("the device should answer with the tensor's data")
 }
 

@@ -3,9 +3,10 @@
 //! A task owns some channels of an image and walks its regions in one order, so sums have the same bits for any number
 //! of threads.
 //!
-//! - [`axis`]: operators with axis plans. [`runs`] are the regions that tasks share, [`sum_rows`] the rows that these
-//!   add to, [`row_writer`] writes them, and [`scatter`] has a kernel for each kind of plan.
+//! - [`axis`]: operators with axis plans. [`runs`] are the regions that tasks share, and [`scatter`] has a kernel for
+//!   each kind of plan.
 //! - [`points`]: operators with point plans.
+//! - [`sum_rows`]: the rows that regions add to. [`row_writer`] writes them.
 
 mod axis;
 mod points;

@@ -63,8 +63,7 @@ struct PointFeaturesPass<'a, S: Sum> {
     earlier: Earlier,
 }
 
-/// The regions of an image whose elements of one group of channels read some pixel, from the top of the map to its
-/// bottom.
+/// A group of channels of an image, and the regions that read it, from the top of the map to its bottom.
 struct GroupRegions<'a, S> {
     image: usize,
     group: usize,
@@ -147,6 +146,7 @@ impl<S: Sum> ChannelWork for ScatterRegions<'_, '_, S> {
         compute_in_lanes::<_, LANES>(simd, self.pass, self.task);
     }
 
+    /// With sums of a whole window, which has up to a plane in each thread, so that there is one way to add.
     #[inline(never)]
     fn one_by_one(self) {
         let Self { pass, task } = self;

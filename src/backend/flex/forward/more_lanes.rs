@@ -7,8 +7,8 @@ use crate::backend::flex::lanes::{LANES, MORE_LANES};
 use crate::backend::flex::simd::HAS_MORE_LANES;
 use crate::geometry::plan::pixel_count;
 
-/// The most pixels that a tile of [`MORE_LANES`] holds: 1 MiB of f32. When it was 640 KiB, rotated-p2 took 170 ms on one
-/// thread of an AMD EPYC with 512 KiB of L2; it takes 118.
+/// The most pixels that a tile of [`MORE_LANES`] holds: 1 MiB of f32. With at most 640 KiB, rotated-p2 took 170 ms on
+/// one thread of an AMD EPYC with 512 KiB of L2; with 1 MiB it takes 118.
 const LARGEST_TILE_OF_MORE: usize = 16 << 10;
 
 /// How often regions read a pixel of their copy, at least, if more lanes pay. mask-p2 reads one 0.6 times, spends most

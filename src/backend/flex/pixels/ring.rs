@@ -1,11 +1,12 @@
 //! Where rows of a map lie in a buffer that holds only some of them.
 
-/// The slots of a ring buffer of rows. A row's slot is its index modulo the number of slots. It is found without a
-/// division, and the number need not be a power of two: 40 rows of `rotated-p2` would take 64.
+/// The slots of a ring buffer of rows. A row's slot is its index modulo the number of slots. One division for each
+/// region, in [`move_to`](Self::move_to), finds it for all its rows, so that the number need not be a power of two: for
+/// `rotated-p2` it is 40, and would be 64.
 #[derive(Clone, Copy, Default)]
 pub struct Ring {
     rows: usize,
-    /// The multiple of `rows` at or above the first row that is held.
+    /// The largest multiple of `rows` that is not greater than the first row held.
     start: usize,
 }
 
@@ -19,23 +20,23 @@ impl Ring {
         self.rows
     }
 
-    /// From then on, `first` is the first row that is held.
+    /// From then on, the rows held are `first` and those after it. Called before their slots are asked for.
     #[inline(always)]
     pub fn move_to(&mut self, first: usize) {
         self.start = first - first % self.rows.max(1);
     }
 
-    /// The row whose slot is 0, or would be if it were held.
+    /// The largest multiple of the number of rows that is not greater than the first row held.
     #[inline(always)]
     pub fn start(&self) -> usize {
         self.start
     }
 
-    /// The slot of a row that is held.
+    /// The slot of a row held.
     #[inline(always)]
     pub fn slot(&self, row: usize) -> usize {
         let index = row - self.start;
-        // The smaller one, since the difference is huge where it is negative.
+        // If `index` is below `rows`, the subtraction wraps to a huge number, and `min` takes `index`.
         index.min(index.wrapping_sub(self.rows))
     }
 }
