@@ -33,15 +33,16 @@ impl<B: Backend, R: Sum> GradientCall<'_, B, R> {
         let block = (NUMBERS / numbers.max(1)).clamp(1, channels.max(1));
         // One: an element that reads channels of its own is an average.
         for run in runs(self.planner) {
-            for image in 0..images {
-                let regions = self.planned(&run, image, false);
-                // Without regions, nothing is copied.
-                for channels in cut(0..channels, block).filter(|_| !regions.is_empty()) {
-                    let place = [image..image + 1, channels.clone()].map(Slice::from);
+            let regions = (0..images).map(|image| (image, self.planned(&run, image, false)));
+            let regions: Vec<_> = regions.filter(|(_, of_image)| !of_image.is_empty()).collect();
+            // Without regions, nothing is copied.
+            for channels in cut(0..channels, block).filter(|_| !regions.is_empty()) {
+                let of_block = [Slice::full(), channels.clone().into()];
+                let gradient = on_host::<B, R>(B::float_slice(self.gradient.clone(), &of_block));
+                for (image, regions) in &regions {
+                    let place = [*image..image + 1, channels.clone()].map(Slice::from);
                     let planes = on_host::<B, R>(B::float_slice(features.clone(), &place));
-                    let of_block = [Slice::full(), channels.clone().into()];
-                    let gradient = on_host::<B, R>(B::float_slice(self.gradient.clone(), &of_block));
-                    let sums = self.sums(&regions, channels.len(), [&planes, &gradient].map(values));
+                    let sums = self.sums(regions, channels.len(), [&planes, &gradient].map(values));
                     let sums = TensorData::new(sums, [1, channels.len(), height, width]);
                     let sums = cast::<B>(B::float_from_data(sums, &device), dtype);
                     output = B::float_slice_assign(output, &place, sums);
