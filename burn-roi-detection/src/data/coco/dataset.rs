@@ -116,9 +116,9 @@ impl CocoDataset {
         self.category_index(category_id).map(|index| index + 1)
     }
 
-    /// The category of a label, from 1 to the number of categories. The reverse of [`label_of`](Self::label_of). The
-    /// labels of detections count from 0 if the last class is the background: `Background::training_label` converts
-    /// them.
+    /// The category of a label, from 1 to the number of categories. The reverse of [`label_of`](Self::label_of). If
+    /// the last class of a detector is the background, the labels of its detections count from 0, and
+    /// `Background::training_label` converts them.
     pub fn category_of_label(&self, label: usize) -> Option<&CocoCategory> {
         self.categories.get(label.checked_sub(1)?)
     }

@@ -166,8 +166,9 @@ pub enum Background {
 }
 
 impl Background {
-    /// The label that data sets and training give to the class of a detection. They count classes from 1, wherever the
-    /// background is: see [`CocoDataset::category_of_label`](crate::data::coco::CocoDataset::category_of_label).
+    /// Converts the label of a detection to the label of its class in data sets and in training, which count from 1
+    /// wherever the background is. See
+    /// [`CocoDataset::category_of_label`](crate::data::coco::CocoDataset::category_of_label).
     pub fn training_label(self, detected: usize) -> usize {
         match self {
             Self::First => detected,

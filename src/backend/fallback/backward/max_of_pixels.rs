@@ -31,12 +31,14 @@ impl<B: Backend, R: Sum> GradientCall<'_, B, R> {
         let mut output = B::float_zeros(Shape::new(self.shape), &device, dtype);
         let numbers = height * width + self.regions.len() * self.elements();
         let block = (NUMBERS / numbers.max(1)).clamp(1, channels.max(1));
-        // One: an element that reads channels of its own is an average.
+        // There is one run: only averages have elements that read channels of their own.
         for run in runs(self.planner) {
             let regions = (0..images).map(|image| (image, self.planned(&run, image, false)));
             let regions: Vec<_> = regions.filter(|(_, of_image)| !of_image.is_empty()).collect();
-            // Without regions, nothing is copied.
-            for channels in cut(0..channels, block).filter(|_| !regions.is_empty()) {
+            if regions.is_empty() {
+                continue;
+            }
+            for channels in cut(0..channels, block) {
                 let of_block = [Slice::full(), channels.clone().into()];
                 let gradient = on_host::<B, R>(B::float_slice(self.gradient.clone(), &of_block));
                 for (image, regions) in &regions {

@@ -17,7 +17,7 @@ use crate::backend::flex::lanes::{self, ChannelWork, LANES};
 use crate::backend::flex::memory::Memory;
 use crate::backend::flex::pixels::{LaneChannels, Planes, Rows, Tile};
 use crate::backend::flex::planned::{Planned, channels_of_run, element_indices, plan_axes};
-use crate::geometry::plan::{AxisPlan, Planner, Region, pixel_count};
+use crate::geometry::plan::{AxisPlan, Planner, Region};
 
 /// The most elements in the plans of a batch: 8 MiB of f32.
 const PLAN_ELEMENTS: usize = 1 << 21;
@@ -144,7 +144,7 @@ impl<S: Sum, K: Scatter<S>> AxisFeaturesPass<'_, S, K> {
 
 fn compute<S: Sum, K: Scatter<S>>(pass: &AxisFeaturesPass<'_, S, K>, task: RunChannels<'_, S, K::Plan>) {
     let (run, channels) = (task.run, task.channels.len());
-    let fits = pixel_count(&[0..run.rows, run.columns.clone()]) <= K::LARGEST_TILE;
+    let fits = run.rows * run.columns.len() <= K::LARGEST_TILE;
     lanes::compute_gradient::<S>(ScatterRegions { pass, task }, channels, fits);
 }
 

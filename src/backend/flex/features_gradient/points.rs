@@ -146,7 +146,7 @@ impl<S: Sum> ChannelWork for ScatterRegions<'_, '_, S> {
         compute_in_lanes::<_, LANES>(simd, self.pass, self.task);
     }
 
-    /// With sums of a whole window, which has up to a plane in each thread, so that there is one way to add.
+    /// It sums in rows, too: a region as large as the map takes a plane of sums in each thread.
     #[inline(never)]
     fn one_by_one(self) {
         let Self { pass, task } = self;

@@ -37,6 +37,6 @@ fn pays_to_take_more<S, P>(task: &PoolTask<'_, S, P>) -> bool {
         return false;
     };
     let read: usize = task.regions.iter().map(|region| pixel_count(&region.window)).sum();
-    let largest_tile = pixel_count(&[0..task.most_rows(), hull[1].clone()]);
+    let largest_tile = task.most_rows() * hull[1].len();
     read >= READS_OF_MORE * pixel_count(hull) && largest_tile <= LARGEST_TILE_OF_MORE
 }
