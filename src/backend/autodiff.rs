@@ -5,88 +5,48 @@ use burn::backend::autodiff::checkpoint::base::Checkpointer;
 use burn::backend::autodiff::checkpoint::strategy::CheckpointStrategy;
 use burn::backend::autodiff::grads::Gradients;
 use burn::backend::autodiff::ops::{Backward, NodeGuard, Ops, OpsKind};
-use burn::backend::tensor::{FloatTensor, IntTensor};
+use burn::backend::tensor::FloatTensor;
 use burn::backend::{Autodiff, Backend, TensorMetadata};
 use burn::tensor::{DType, Shape};
 
 use super::support::{DeviceSupport, of_inner_backend};
-use super::{BackwardCall, DeviceKind, HostRegions, RegionKernels};
+use super::{DeviceKind, RegionCall, RegionKernels};
 use crate::geometry::operator::RegionOperator;
 use crate::geometry::options::Reduction;
 
 impl<B: RegionKernels, C: CheckpointStrategy> RegionKernels for Autodiff<B, C> {
-    fn pool(
-        features: FloatTensor<Self>,
-        boxes: FloatTensor<Self>,
-        batch_indices: IntTensor<Self>,
-        regions: Option<HostRegions>,
-        operator: RegionOperator,
-    ) -> FloatTensor<Self> {
-        let output = B::pool(
-            features.primitive().clone(),
-            boxes.primitive().clone(),
-            batch_indices.clone(),
-            regions.clone(),
-            operator,
-        );
-        let call = call(&features, &boxes, batch_indices, regions, operator);
-        let nodes = [features.node(), boxes.node()];
-        recorded::<B, C, _, 2>(PoolNode, nodes, &features, &boxes, call, output)
+    fn pool(features: FloatTensor<Self>, call: RegionCall<Self>) -> FloatTensor<Self> {
+        let nodes = [features.node(), call.boxes.node()];
+        let of_inner = inner(&call);
+        let output = B::pool(features.primitive().clone(), of_inner.clone());
+        recorded::<B, C, _, 2>(PoolNode, nodes, &features, &call.boxes, of_inner, output)
     }
 
-    fn pool_level(
-        pooled: FloatTensor<Self>,
-        features: FloatTensor<Self>,
-        boxes: FloatTensor<Self>,
-        batch_indices: IntTensor<Self>,
-        regions: Option<HostRegions>,
-        operator: RegionOperator,
-    ) -> FloatTensor<Self> {
+    fn pool_level(pooled: FloatTensor<Self>, features: FloatTensor<Self>, call: RegionCall<Self>) -> FloatTensor<Self> {
         let (finer, finer_node) = pooled.into_parts();
-        let output = B::pool_level(
-            finer,
-            features.primitive().clone(),
-            boxes.primitive().clone(),
-            batch_indices.clone(),
-            regions.clone(),
-            operator,
-        );
-        let call = call(&features, &boxes, batch_indices, regions, operator);
-        let nodes = [finer_node, features.node(), boxes.node()];
-        recorded::<B, C, _, 3>(PoolLevelNode, nodes, &features, &boxes, call, output)
+        let nodes = [finer_node, features.node(), call.boxes.node()];
+        let of_inner = inner(&call);
+        let output = B::pool_level(finer, features.primitive().clone(), of_inner.clone());
+        recorded::<B, C, _, 3>(PoolLevelNode, nodes, &features, &call.boxes, of_inner, output)
     }
 
-    fn without_pixels(
-        features: FloatTensor<Self>,
-        boxes: FloatTensor<Self>,
-        operator: RegionOperator,
-    ) -> FloatTensor<Self> {
-        let output = B::without_pixels(features.primitive().clone(), boxes.primitive().clone(), operator);
-        let nodes = [features.node(), boxes.node()];
+    fn without_pixels(features: FloatTensor<Self>, call: RegionCall<Self>) -> FloatTensor<Self> {
+        let output = B::without_pixels(features.primitive().clone(), inner(&call));
+        let nodes = [features.node(), call.boxes.node()];
         match WithoutPixelsNode.prepare::<C>(nodes).compute_bound().stateful() {
-            OpsKind::Tracked(prep) => prep.finish([&features, &boxes].map(Like::of), output),
+            OpsKind::Tracked(prep) => prep.finish([&features, &call.boxes].map(Like::of), output),
             OpsKind::UnTracked(prep) => prep.finish(output),
         }
     }
 
-    fn average_gradient(
-        _gradient: FloatTensor<Self>,
-        _boxes: FloatTensor<Self>,
-        _batch_indices: IntTensor<Self>,
-        _regions: Option<HostRegions>,
-        _operator: RegionOperator,
-        _shape: [usize; 4],
-    ) -> FloatTensor<Self> {
+    fn average_gradient(_gradient: FloatTensor<Self>, _call: RegionCall<Self>) -> FloatTensor<Self> {
         unreachable!("{SECOND}")
     }
 
     fn maximum_gradient(
         _gradient: FloatTensor<Self>,
         _features: FloatTensor<Self>,
-        _boxes: FloatTensor<Self>,
-        _batch_indices: IntTensor<Self>,
-        _regions: Option<HostRegions>,
-        _operator: RegionOperator,
+        _call: RegionCall<Self>,
     ) -> FloatTensor<Self> {
         unreachable!("{SECOND}")
     }
@@ -94,10 +54,7 @@ impl<B: RegionKernels, C: CheckpointStrategy> RegionKernels for Autodiff<B, C> {
     fn boxes_gradient(
         _gradient: FloatTensor<Self>,
         _features: FloatTensor<Self>,
-        _boxes: FloatTensor<Self>,
-        _batch_indices: IntTensor<Self>,
-        _regions: Option<HostRegions>,
-        _operator: RegionOperator,
+        _call: RegionCall<Self>,
     ) -> FloatTensor<Self> {
         unreachable!("{SECOND}")
     }
@@ -114,21 +71,16 @@ impl<B: DeviceSupport, C: CheckpointStrategy> DeviceSupport for Autodiff<B, C> {
 }
 
 /// A call, and the features where the backward pass reads them.
-type State<B> = (BackwardCall<B>, Option<NodeId>);
+type State<B> = (RegionCall<B>, Option<NodeId>);
 
-fn call<B: Backend>(
-    features: &FloatTensor<Autodiff<B>>,
-    boxes: &FloatTensor<Autodiff<B>>,
-    batch_indices: IntTensor<B>,
-    regions: Option<HostRegions>,
-    operator: RegionOperator,
-) -> BackwardCall<B> {
-    BackwardCall {
-        boxes: boxes.primitive().clone(),
-        batch_indices,
-        regions,
-        operator,
-        shape: features.shape().dims(),
+/// The call on the inner backend.
+fn inner<B: Backend, C: CheckpointStrategy>(call: &RegionCall<Autodiff<B, C>>) -> RegionCall<B> {
+    RegionCall {
+        boxes: call.boxes.primitive().clone(),
+        batch_indices: call.batch_indices.clone(),
+        regions: call.regions.clone(),
+        operator: call.operator,
+        features_shape: call.features_shape,
     }
 }
 
@@ -148,7 +100,7 @@ fn recorded<B: Backend, C: CheckpointStrategy, N: Backward<B, PARENTS, State = S
     parents: [NodeGuard; PARENTS],
     features: &FloatTensor<Autodiff<B>>,
     boxes: &FloatTensor<Autodiff<B>>,
-    call: BackwardCall<B>,
+    call: RegionCall<B>,
     output: FloatTensor<B>,
 ) -> FloatTensor<Autodiff<B>> {
     match node.prepare::<C>(parents).compute_bound().stateful() {
@@ -170,7 +122,7 @@ fn register<B: RegionKernels>(
 ) {
     let read: Option<FloatTensor<B>> = read.map(|node| checkpointer.retrieve_node_output(node));
     if let Some(node) = features {
-        gradients.register::<B>(node, call.features_gradient(gradient.clone(), read.clone()));
+        gradients.register::<B>(node, call.clone().features_gradient(gradient.clone(), read.clone()));
     }
     if let Some(node) = boxes {
         gradients.register::<B>(node, call.boxes_gradient(gradient, read));

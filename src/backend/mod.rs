@@ -1,10 +1,10 @@
 //! What every backend does: [`RegionKernels`], the one contract, and [`DeviceSupport`], what a device can do.
 //!
+//! - [`call`]: what every kernel takes of a call.
 //! - [`fallback`]: tensor operations of any Burn backend; a backend without kernels inherits them.
 //! - `flex`: SIMD kernels on several threads, over Flex's storage.
 //! - `cube`: CubeCL kernels for every GPU runtime.
 //! - `remote`: messages to a server that has another backend.
-//! - [`backward_call`]: a call whose gradients are wanted.
 //! - `autodiff`: the gradients of all of them on an autodiff device.
 
 // Without a backend there is nothing to dispatch to, and the macro below leaves arguments unused.
@@ -15,7 +15,7 @@
 
 use std::sync::Arc;
 
-use ::burn::backend::tensor::{FloatTensor, IntTensor};
+use ::burn::backend::tensor::FloatTensor;
 use ::burn::backend::{Backend, TensorMetadata, backend_extension};
 use ::burn::tensor::{Scalar, Shape};
 
@@ -24,7 +24,7 @@ use crate::geometry::plan::Region;
 
 #[cfg(feature = "autodiff")]
 mod autodiff;
-mod backward_call;
+mod call;
 #[cfg(feature = "cube")]
 mod cube;
 mod fallback;
@@ -35,7 +35,7 @@ mod host_memory;
 pub mod remote;
 mod support;
 
-pub use backward_call::BackwardCall;
+pub use call::{CoarserLevels, RegionCall};
 #[cfg(feature = "flex")]
 pub(crate) use flex::kept_outputs;
 #[cfg(feature = "remote")]
@@ -60,10 +60,8 @@ pub type HostRegions = Arc<[Region]>;
 
 /// The kernels that all region operators come down to. A backend without kernels of its own inherits the bodies.
 ///
-/// Arguments have been checked: `boxes` is `[K, columns]`, with the columns of the operator, of f32 or of the dtype of
-/// `features`, and `batch_indices` is `[K]`. But for `without_pixels`, K is not 0, and no size of `features`, `[N, C,
-/// H, W]`, or of the output is 0. The output fits into memory. `regions` are the boxes and batch indices, read to the
-/// host and checked; `None` on a device that is not of the kind `Host`.
+/// Arguments have been checked. But for `without_pixels`, K is not 0, and no size of features, `[N, C, H, W]`, or of the
+/// output is 0. The output fits into memory.
 #[backend_extension(
     Cube: cfg(feature = "cube"),
     Flex: cfg(feature = "flex"),
@@ -74,15 +72,9 @@ pub type HostRegions = Arc<[Region]>;
 )]
 pub trait RegionKernels: Backend {
     /// Pools regions to `[K, channels, P, Q]`. Rows of boxes that are not in `operator.areas` are unspecified.
-    #[fusion(dtype = features, shape = output_shape(features, boxes, operator))]
-    fn pool(
-        features: FloatTensor<Self>,
-        boxes: FloatTensor<Self>,
-        batch_indices: IntTensor<Self>,
-        regions: Option<HostRegions>,
-        operator: RegionOperator,
-    ) -> FloatTensor<Self> {
-        fallback::pool::<Self>(None, features, boxes, batch_indices, regions, &operator)
+    #[fusion(dtype = features, shape = output_shape(call.features_shape, call.boxes.shape[0], &call.operator))]
+    fn pool(features: FloatTensor<Self>, #[extension_type] call: RegionCall<Self>) -> FloatTensor<Self> {
+        fallback::pool::<Self>(None, features, call)
     }
 
     /// Pools further regions into `pooled`, `[K, channels, P, Q]`, from features of another size but of as many images
@@ -92,41 +84,35 @@ pub trait RegionKernels: Backend {
     fn pool_level(
         pooled: FloatTensor<Self>,
         features: FloatTensor<Self>,
-        boxes: FloatTensor<Self>,
-        batch_indices: IntTensor<Self>,
-        regions: Option<HostRegions>,
-        operator: RegionOperator,
+        #[extension_type] call: RegionCall<Self>,
     ) -> FloatTensor<Self> {
-        fallback::pool::<Self>(Some(pooled), features, boxes, batch_indices, regions, &operator)
+        fallback::pool::<Self>(Some(pooled), features, call)
+    }
+
+    /// Pools the regions of a feature pyramid, each by the operator of its level. Every region belongs to a level.
+    #[fusion(dtype = finest, shape = output_shape(call.features_shape, call.boxes.shape[0], &call.operator))]
+    fn pool_pyramid(
+        finest: FloatTensor<Self>,
+        #[extension_type] coarser: CoarserLevels<Self>,
+        operators: Vec<RegionOperator>,
+        #[extension_type] call: RegionCall<Self>,
+    ) -> FloatTensor<Self> {
+        pool_levels::<Self>(&coarser.with(finest), &operators, &call)
     }
 
     /// The output where no pixel is read, as where there is no image or no region: one value in all elements. On an
     /// autodiff device it belongs to the graph of its inputs, whose gradients are 0.
     #[fusion(default)]
-    fn without_pixels(
-        features: FloatTensor<Self>,
-        boxes: FloatTensor<Self>,
-        operator: RegionOperator,
-    ) -> FloatTensor<Self> {
-        let shape = output_shape(&features.shape(), &boxes.shape(), &operator);
-        let value = Scalar::from(operator.value_without_pixels());
-        Self::float_full(shape, value, &features.device(), features.dtype().into())
+    fn without_pixels(features: FloatTensor<Self>, #[extension_type] call: RegionCall<Self>) -> FloatTensor<Self> {
+        let value = Scalar::from(call.operator.value_without_pixels());
+        Self::float_full(call.output_shape(), value, &features.device(), features.dtype().into())
     }
 
-    /// The gradient of features of a shape `[N, C, H, W]` from that of the output, for an operator that averages: it
-    /// needs no features. Boxes that are not in `operator.areas` have no part in it.
-    #[fusion(dtype = gradient, shape = Shape::new(*shape))]
-    fn average_gradient(
-        gradient: FloatTensor<Self>,
-        boxes: FloatTensor<Self>,
-        batch_indices: IntTensor<Self>,
-        regions: Option<HostRegions>,
-        operator: RegionOperator,
-        shape: [usize; 4],
-    ) -> FloatTensor<Self> {
-        // `regions` holds both.
-        let _ = (boxes, batch_indices);
-        fallback::features_gradient::<Self>(gradient, None, regions, &operator, shape)
+    /// The gradient of features from that of the output, for an operator that averages: it needs no features. Boxes
+    /// that are not in `operator.areas` have no part in it.
+    #[fusion(dtype = gradient, shape = Shape::new(call.features_shape))]
+    fn average_gradient(gradient: FloatTensor<Self>, #[extension_type] call: RegionCall<Self>) -> FloatTensor<Self> {
+        fallback::features_gradient::<Self>(gradient, None, call)
     }
 
     /// The gradient of features from that of the output, for an operator that takes a maximum.
@@ -134,43 +120,52 @@ pub trait RegionKernels: Backend {
     fn maximum_gradient(
         gradient: FloatTensor<Self>,
         features: FloatTensor<Self>,
-        boxes: FloatTensor<Self>,
-        batch_indices: IntTensor<Self>,
-        regions: Option<HostRegions>,
-        operator: RegionOperator,
+        #[extension_type] call: RegionCall<Self>,
     ) -> FloatTensor<Self> {
-        // `regions` holds both.
-        let _ = (boxes, batch_indices);
-        let shape = features.shape().dims();
-        fallback::features_gradient::<Self>(gradient, Some(features), regions, &operator, shape)
+        fallback::features_gradient::<Self>(gradient, Some(features), call)
     }
 
     /// The gradient `[K, columns]` of boxes, in their dtype, from that of the output, for an operator whose elements
     /// move with boxes. It is 0 for boxes that are not in `operator.areas`.
-    #[fusion(dtype = boxes, shape = boxes)]
+    #[fusion(dtype = call.boxes.dtype, shape = call.boxes.shape.clone())]
     fn boxes_gradient(
         gradient: FloatTensor<Self>,
         features: FloatTensor<Self>,
-        boxes: FloatTensor<Self>,
-        batch_indices: IntTensor<Self>,
-        regions: Option<HostRegions>,
-        operator: RegionOperator,
+        #[extension_type] call: RegionCall<Self>,
     ) -> FloatTensor<Self> {
-        // `regions` holds them.
-        let _ = batch_indices;
-        fallback::boxes_gradient::<Self>(gradient, features, boxes, regions, &operator)
+        fallback::boxes_gradient::<Self>(gradient, features, call)
     }
+}
+
+/// Pools the levels of a pyramid one after another.
+pub fn pool_levels<B: RegionKernels>(
+    levels: &[FloatTensor<B>],
+    operators: &[RegionOperator],
+    call: &RegionCall<B>,
+) -> FloatTensor<B> {
+    let mut levels = levels
+        .iter()
+        .zip(operators)
+        .map(|(features, &operator)| (features.clone(), call.on_level(features, operator)));
+    let (finest, of_finest) = levels.next().expect("there is a level");
+    // A box may belong to no level, and then keeps this value.
+    let pooled = if of_finest.operator.areas.from > 0.0 {
+        B::pool_level(B::without_pixels(finest.clone(), of_finest.clone()), finest, of_finest)
+    } else {
+        B::pool(finest, of_finest)
+    };
+    levels.fold(pooled, |pooled, (features, call)| B::pool_level(pooled, features, call))
 }
 
 #[cfg(feature = "ndarray")]
 impl RegionKernels for burn::backend::NdArray {}
 
-/// The shape `[K, channels, P, Q]` of an operator's output.
-pub(crate) fn output_shape(features: &Shape, boxes: &Shape, operator: &RegionOperator) -> Shape {
+/// The shape `[K, channels, P, Q]` of the output for so many regions on features of a shape `[N, C, H, W]`.
+pub(crate) fn output_shape(features: [usize; 4], regions: usize, operator: &RegionOperator) -> Shape {
     let [rows, columns] = operator.output_size;
     let channels = operator
         .channel_map
         .output_channels(features[1], operator.output_size)
         .expect("the channels were checked to divide");
-    Shape::new([boxes[0], channels, rows, columns])
+    Shape::new([regions, channels, rows, columns])
 }

@@ -189,7 +189,7 @@ pub(crate) fn pooled_shape<B: RoiBackend>(
             output_size,
         });
     }
-    Ok(output_shape(shape, &regions.boxes.shape(), operator))
+    Ok(output_shape(shape.dims(), regions.len(), operator))
 }
 
 /// Whether there is no image to read, or nothing to write.

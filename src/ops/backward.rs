@@ -9,7 +9,7 @@ use burn::tensor::{DType, Shape, Slice};
 use super::arguments::{Arguments, check_pyramid, of_part, reads_nothing, with_offsets};
 use super::operator_config::Operates;
 use super::turn::Turn;
-use crate::backend::{BackwardCall, RoiBackend};
+use crate::backend::{RegionCall, RoiBackend};
 use crate::error::RoiError;
 use crate::geometry::operator::RegionOperator;
 use crate::memory;
@@ -88,7 +88,7 @@ impl<B: RoiBackend> Backward<B> {
 struct PartBackward<B: RoiBackend> {
     gradient: FloatTensor<B>,
     features: FloatTensor<B>,
-    call: BackwardCall<B>,
+    call: RegionCall<B>,
     /// Whether there is no image to read, or no output.
     reads_nothing: bool,
 }
@@ -98,8 +98,8 @@ impl<B: RoiBackend> PartBackward<B> {
         if self.reads_nothing {
             return zeros_like::<B>(&self.features);
         }
-        self.call
-            .features_gradient(self.gradient.clone(), Some(self.features.clone()))
+        let call = self.call.clone();
+        call.features_gradient(self.gradient.clone(), Some(self.features.clone()))
     }
 
     fn boxes(&self) -> FloatTensor<B> {
@@ -116,13 +116,13 @@ impl<B: RoiBackend> PartBackward<B> {
 
     /// Columns of the gradient of regions.
     fn columns(&self, columns: Range<usize>) -> FloatTensor<B> {
+        let call = self.call.clone();
+        let all_columns = call.operator.region_kind().columns();
         let gradient = match self.reads_nothing {
-            true => zeros_like::<B>(&self.call.boxes),
-            false => self
-                .call
-                .boxes_gradient(self.gradient.clone(), Some(self.features.clone())),
+            true => zeros_like::<B>(&call.boxes),
+            false => call.boxes_gradient(self.gradient.clone(), Some(self.features.clone())),
         };
-        if columns.len() == self.call.operator.region_kind().columns() {
+        if columns.len() == all_columns {
             return gradient;
         }
         B::float_slice(gradient, &[Slice::full(), Slice::from(columns)])
@@ -134,15 +134,7 @@ impl<B: RoiBackend> PartBackward<B> {
         if self.reads_nothing {
             return zeros;
         }
-        let call = self.call.clone();
-        B::pool_level(
-            zeros,
-            self.features.clone(),
-            call.boxes,
-            call.batch_indices,
-            call.regions,
-            call.operator,
-        )
+        B::pool_level(zeros, self.features.clone(), self.call.clone())
     }
 }
 
@@ -220,13 +212,7 @@ pub fn of_call<B: RoiBackend>(
             level.parts.push(PartBackward {
                 reads_nothing: reads_nothing(&features.shape(), &gradient.shape()),
                 gradient: gradient.clone(),
-                call: BackwardCall {
-                    boxes: regions.boxes.clone(),
-                    batch_indices: regions.batch_indices.clone(),
-                    regions: on_host.clone(),
-                    operator,
-                    shape: features.shape().dims(),
-                },
+                call: RegionCall::new(&regions, on_host.clone(), operator, &features.shape()),
                 features,
             });
         }

@@ -8,7 +8,7 @@ use burn::tensor::Tensor;
 use super::arguments::{Arguments, check_pyramid, of_part, reads_nothing, with_offsets};
 use super::operator_config::Operates;
 use super::turn::Turn;
-use crate::backend::{HostRegions, RoiBackend};
+use crate::backend::{CoarserLevels, RegionCall, RoiBackend, pool_levels};
 use crate::error::RoiError;
 use crate::geometry::operator::RegionOperator;
 use crate::regions::{RegionTable, Regions};
@@ -79,33 +79,17 @@ fn pool_part<B: RoiBackend>(arguments: Arguments<B>, operators: &[RegionOperator
     let (features, regions) = with_offsets(arguments, &operators[0])?;
     let shape = check_pyramid::<B>(&features, &regions, operators)?;
     let on_host = regions.on_host(features[0].shape()[0])?;
+    let call = RegionCall::new(&regions, on_host, operators[0], &features[0].shape());
     if reads_nothing(&features[0].shape(), &shape) {
-        return Ok(B::without_pixels(features[0].clone(), regions.boxes, operators[0]));
+        return Ok(B::without_pixels(features[0].clone(), call));
     }
-    Ok(pool_levels::<B>(features, regions, on_host, operators))
-}
-
-fn pool_levels<B: RoiBackend>(
-    features: Vec<FloatTensor<B>>,
-    Regions {
-        boxes, batch_indices, ..
-    }: Regions<B>,
-    on_host: Option<HostRegions>,
-    operators: &[RegionOperator],
-) -> FloatTensor<B> {
-    // A box may belong to no level, and then keeps this value.
-    let can_belong_to_none = operators[0].areas.from > 0.0;
-    let nothing = can_belong_to_none.then(|| B::without_pixels(features[0].clone(), boxes.clone(), operators[0]));
-    let mut levels = features.into_iter().zip(operators.iter().copied());
-    let mut pooled = nothing.unwrap_or_else(|| {
-        let (finest, operator) = levels.next().expect("there is a level");
-        B::pool(finest, boxes.clone(), batch_indices.clone(), on_host.clone(), operator)
-    });
-    for (level, operator) in levels {
-        let (boxes, batch_indices) = (boxes.clone(), batch_indices.clone());
-        pooled = B::pool_level(pooled, level, boxes, batch_indices, on_host.clone(), operator);
-    }
-    pooled
+    let every_region_has_a_level = operators[0].areas.from == 0.0;
+    Ok(match CoarserLevels::<B>::of(&features) {
+        Some(coarser) if every_region_has_a_level => {
+            B::pool_pyramid(features[0].clone(), coarser, operators.to_vec(), call)
+        }
+        _ => pool_levels::<B>(&features, operators, &call),
+    })
 }
 
 /// The tensor, or an error where its device records operations for gradients and this build has none.

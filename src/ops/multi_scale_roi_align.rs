@@ -84,8 +84,9 @@ impl MultiScaleRoiAlignConfig {
 /// devices do not copy boxes back to check them: the output of such a box is the out-of-bounds value, and
 /// [`Rois::validate`] finds the box.
 ///
-/// On a GPU each level is one launch, which skips regions of other levels. All backends choose the same level: the
-/// limits between levels are precomputed as areas, from the formula in f32 (f64 for f64), and areas are compared.
+/// On a GPU up to four levels are one launch. With more levels, and on an autodiff device, each is a launch that skips
+/// regions of other levels. All backends choose the same level: the limits between levels are precomputed as areas, from
+/// the formula in f32 (f64 for f64), and areas are compared.
 ///
 /// The operator of Feature Pyramid Networks (Lin et al., 2017), as torchvision, detectron2 or OpenVINO compute it.
 ///

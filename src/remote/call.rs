@@ -5,7 +5,7 @@ use burn::backend::tensor::{FloatTensor, IntTensor};
 use burn::tensor::Shape;
 
 use crate::backend::remote::message::Operation;
-use crate::backend::{HostRegions, RoiBackend};
+use crate::backend::{HostRegions, RegionCall, RoiBackend};
 use crate::geometry::operator::RegionOperator;
 
 #[derive(Clone)]
@@ -37,17 +37,24 @@ impl<B: RoiBackend> Call<B> {
 
     /// Computes it. `regions` are those of the boxes, read and right, where the backend wants them.
     pub fn compute(self, regions: Option<HostRegions>) -> FloatTensor<B> {
-        let last = self.last;
-        let last = || last.expect("the number of tensors was checked");
-        let (first, boxes, batch_indices, operator) = (self.first, self.boxes, self.batch_indices, self.operator);
+        let features_shape = match self.operation {
+            Operation::AverageGradient => &self.output,
+            _ => &self.first.shape(),
+        };
+        let call = RegionCall {
+            features_shape: features_shape.dims(),
+            boxes: self.boxes,
+            batch_indices: self.batch_indices,
+            regions,
+            operator: self.operator,
+        };
+        let last = || self.last.expect("the number of tensors was checked");
         match self.operation {
-            Operation::Pool => B::pool(first, boxes, batch_indices, regions, operator),
-            Operation::PoolLevel => B::pool_level(last(), first, boxes, batch_indices, regions, operator),
-            Operation::AverageGradient => {
-                B::average_gradient(first, boxes, batch_indices, regions, operator, self.output.dims())
-            }
-            Operation::MaximumGradient => B::maximum_gradient(last(), first, boxes, batch_indices, regions, operator),
-            Operation::BoxesGradient => B::boxes_gradient(last(), first, boxes, batch_indices, regions, operator),
+            Operation::Pool => B::pool(self.first, call),
+            Operation::PoolLevel => B::pool_level(last(), self.first, call),
+            Operation::AverageGradient => B::average_gradient(self.first, call),
+            Operation::MaximumGradient => B::maximum_gradient(last(), self.first, call),
+            Operation::BoxesGradient => B::boxes_gradient(last(), self.first, call),
         }
     }
 }

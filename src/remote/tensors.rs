@@ -52,7 +52,7 @@ pub fn output<B: RoiBackend>(call: &Call<B>) -> (Shape, DType) {
     };
     let shape = match call.operation {
         Operation::Pool | Operation::PoolLevel => {
-            output_shape(&call.first.shape(), &call.boxes.shape(), &call.operator)
+            output_shape(call.first.shape().dims(), call.boxes.shape()[0], &call.operator)
         }
         Operation::AverageGradient => call.output.clone(),
         Operation::MaximumGradient => call.first.shape(),

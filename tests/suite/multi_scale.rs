@@ -10,6 +10,10 @@ const SCALES: [f64; 4] = [0.5, 0.25, 0.125, 0.0625];
 
 /// Two images, three channels, and four levels of an image of 64 x 80.
 fn pyramid(device: &Device, dtype: DType) -> Vec<Tensor<4>> {
+    levels(4, device, dtype)
+}
+
+fn levels(count: usize, device: &Device, dtype: DType) -> Vec<Tensor<4>> {
     let map = |level: usize| {
         let shape = [2, 3, 32 >> level, 40 >> level];
         let count = shape.iter().product();
@@ -17,7 +21,7 @@ fn pyramid(device: &Device, dtype: DType) -> Vec<Tensor<4>> {
         let data = TensorData::new((0..count).map(value).collect::<Vec<f32>>(), shape);
         Tensor::from_data(data.convert_dtype(dtype), (device, dtype))
     };
-    (0..4).map(map).collect()
+    (0..count).map(map).collect()
 }
 
 fn rois(boxes: &[[f32; 4]], device: &Device, dtype: DType) -> Rois {
@@ -78,6 +82,34 @@ fn a_region_is_pooled_from_its_level_as_roi_align_pools_it() {
                     pooled.clone().narrow(0, row, 1).into_data(),
                     alone.narrow(0, row, 1).into_data(),
                     "{}: row {row} in {dtype:?}",
+                    backend.name
+                );
+            }
+        }
+    }
+}
+
+/// A GPU pools up to four together.
+#[test]
+fn a_pyramid_has_any_number_of_levels() {
+    for backend in backends() {
+        let boxes = BOXES.map(|(sides, _)| sides);
+        let all = rois(&boxes, &backend.device, DType::F32);
+        for count in 1..=5 {
+            let maps = levels(count, &backend.device, DType::F32);
+            let scales: Vec<f64> = (0..count).map(|level| 0.5 / f64::from(1 << level)).collect();
+            let pooled = multi_scale_roi_align(maps.clone(), &all, &scales, config());
+            for (row, [x1, y1, x2, y2]) in boxes.iter().map(|sides| sides.map(f64::from)).enumerate() {
+                let side = ((x2 - x1) * (y2 - y1)).max(0.0).sqrt();
+                // The canonical level 2 is the second from the finest.
+                let level = 1.0 + (side / 16.0).log2().floor();
+                let level = level.clamp(0.0, (count - 1) as f64) as usize;
+                let config = config().roi_align.with_spatial_scale(scales[level]);
+                let alone = roi_align(maps[level].clone(), &all, config);
+                assert_eq!(
+                    pooled.clone().narrow(0, row, 1).into_data(),
+                    alone.narrow(0, row, 1).into_data(),
+                    "{}: row {row} of {count} levels",
                     backend.name
                 );
             }

@@ -18,27 +18,43 @@ pub struct Regions<R: Float, I: Int> {
 
 /// Launches a kernel of a grid, which is a number of cubes and the size of a cube, and returns the output.
 ///
-/// The kernel takes the maps that it reads, the regions, the output, the arguments of the call, and the dtypes of the
-/// first map, of the boxes, of the batch indices and, behind a semicolon, of others.
+/// The kernel takes the maps that it reads, or the levels of a pyramid, the regions of the call, the output, the other
+/// arguments, and the dtypes of the first map, of the boxes, of the batch indices and, behind a semicolon, of others.
 macro_rules! launch {
     (
-        $kernel:ident, $grid:expr, [$($map:ident),+], $boxes:ident, $batch_indices:ident => $output:ident,
+        $kernel:ident, $grid:expr, [$($map:ident),+], $call:ident => $output:ident,
+        $($argument:expr),+ $(; $dtype:expr)?
+    ) => {
+        launch!(
+            @ $kernel, $grid, [$(&$map),+], [$($map.into_tensor_arg()),+], $call => $output,
+            $($argument),+ $(; $dtype)?
+        )
+    };
+    ($kernel:ident, $grid:expr, levels $levels:ident, $call:ident => $output:ident, $($argument:expr),+) => {
+        launch!(
+            @ $kernel, $grid, &$levels, [$levels.into_iter().map(CubeTensor::into_tensor_arg).collect()],
+            $call => $output, $($argument),+
+        )
+    };
+    (
+        @ $kernel:ident, $grid:expr, $maps:expr, [$($map:expr),+], $call:ident => $output:ident,
         $($argument:expr),+ $(; $dtype:expr)?
     ) => {{
         use crate::backend::cube::launch::{RegionsLaunch, address_type, units_of_grid};
 
         let client = $output.client.clone();
-        let dtypes = [[$(&$map),+][0].dtype, $boxes.dtype, $batch_indices.dtype $(, $dtype)?];
         let (cubes, cube_size) = $grid;
-        let tensors = [$(&$map,)+ &$boxes, &$batch_indices, &$output];
+        let mut tensors: Vec<&CubeTensor> = $maps.into_iter().collect();
+        let dtypes = [tensors[0].dtype, $call.boxes.dtype, $call.batch_indices.dtype $(, $dtype)?];
+        tensors.extend([&$call.boxes, &$call.batch_indices, &$output]);
         let addresses = address_type(&tensors, units_of_grid(&cubes, cube_size));
         $kernel::launch(
             &client,
             cubes,
             cube_size,
             addresses,
-            $($map.into_tensor_arg(),)+
-            RegionsLaunch::new($boxes.into_tensor_arg(), $batch_indices.into_tensor_arg()),
+            $($map,)+
+            RegionsLaunch::new($call.boxes.into_tensor_arg(), $call.batch_indices.into_tensor_arg()),
             $output.clone().into_tensor_arg(),
             $($argument,)+
             dtypes.map(burn::backend::cubecl::dtype_to_storage_type),

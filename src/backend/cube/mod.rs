@@ -1,7 +1,7 @@
 //! CubeCL kernels, for every runtime: wgpu, Vulkan, Metal, WebGPU, CUDA, ROCm and CPU.
 //!
-//! A call, or a level of a feature pyramid, is one launch for its output and one for each gradient. The gradient of
-//! features of a maximum takes two. The kernel reads the boxes, which the host never does. A region that is not finite
+//! A call is one launch for its output, with up to four levels of a feature pyramid, and one for each gradient. The
+//! gradient of features of a maximum takes two. The kernel reads the boxes, which the host never does. A region that is not finite
 //! or has an invalid batch index reads no pixel. Tensors are read by their strides, so nothing is copied first.
 //!
 //! - [`launch`]: what all launches have in common.
@@ -12,11 +12,10 @@
 //! Each has kernels of axis plans, whose elements read samples, bins or integrals along y and along x, and kernels of
 //! point plans, whose elements read points anywhere on the map.
 
-use burn::backend::TensorMetadata;
 use burn_cubecl::CubeBackend;
 use burn_cubecl::tensor::CubeTensor;
 
-use super::{HostRegions, RegionKernels};
+use super::{CoarserLevels, RegionCall, RegionKernels};
 use crate::geometry::operator::RegionOperator;
 use features_gradient::features_gradient;
 use forward::pool;
@@ -29,58 +28,32 @@ mod regions_gradient;
 mod unit;
 
 impl RegionKernels for CubeBackend {
-    fn pool(
-        features: CubeTensor,
-        boxes: CubeTensor,
-        batch_indices: CubeTensor,
-        _regions: Option<HostRegions>,
-        operator: RegionOperator,
-    ) -> CubeTensor {
-        pool(None, features, boxes, batch_indices, &operator)
+    fn pool(features: CubeTensor, call: RegionCall<Self>) -> CubeTensor {
+        pool(None, vec![features], &[call.operator], call)
     }
 
-    fn pool_level(
-        pooled: CubeTensor,
-        features: CubeTensor,
-        boxes: CubeTensor,
-        batch_indices: CubeTensor,
-        _regions: Option<HostRegions>,
-        operator: RegionOperator,
-    ) -> CubeTensor {
-        pool(Some(pooled), features, boxes, batch_indices, &operator)
+    fn pool_level(pooled: CubeTensor, features: CubeTensor, call: RegionCall<Self>) -> CubeTensor {
+        pool(Some(pooled), vec![features], &[call.operator], call)
     }
 
-    fn average_gradient(
-        gradient: CubeTensor,
-        boxes: CubeTensor,
-        batch_indices: CubeTensor,
-        _regions: Option<HostRegions>,
-        operator: RegionOperator,
-        shape: [usize; 4],
+    fn pool_pyramid(
+        finest: CubeTensor,
+        coarser: CoarserLevels<Self>,
+        operators: Vec<RegionOperator>,
+        call: RegionCall<Self>,
     ) -> CubeTensor {
-        features_gradient(gradient, None, boxes, batch_indices, &operator, shape)
+        pool(None, coarser.with(finest), &operators, call)
     }
 
-    fn maximum_gradient(
-        gradient: CubeTensor,
-        features: CubeTensor,
-        boxes: CubeTensor,
-        batch_indices: CubeTensor,
-        _regions: Option<HostRegions>,
-        operator: RegionOperator,
-    ) -> CubeTensor {
-        let shape = features.shape().dims();
-        features_gradient(gradient, Some(features), boxes, batch_indices, &operator, shape)
+    fn average_gradient(gradient: CubeTensor, call: RegionCall<Self>) -> CubeTensor {
+        features_gradient(gradient, None, call)
     }
 
-    fn boxes_gradient(
-        gradient: CubeTensor,
-        features: CubeTensor,
-        boxes: CubeTensor,
-        batch_indices: CubeTensor,
-        _regions: Option<HostRegions>,
-        operator: RegionOperator,
-    ) -> CubeTensor {
-        regions_gradient(gradient, features, boxes, batch_indices, &operator)
+    fn maximum_gradient(gradient: CubeTensor, features: CubeTensor, call: RegionCall<Self>) -> CubeTensor {
+        features_gradient(gradient, Some(features), call)
+    }
+
+    fn boxes_gradient(gradient: CubeTensor, features: CubeTensor, call: RegionCall<Self>) -> CubeTensor {
+        regions_gradient(gradient, features, call)
     }
 }

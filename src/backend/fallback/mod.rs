@@ -12,12 +12,11 @@
 //! - [`backward`]: gradients, from products with the same weights.
 //! - [`points`]: operators whose elements read points, and their gradients.
 
-use burn::backend::tensor::{FloatTensor, IntTensor};
+use burn::backend::tensor::FloatTensor;
 use burn::backend::{Backend, TensorMetadata};
-use burn::tensor::{DType, Shape};
+use burn::tensor::DType;
 
-use super::{HostRegions, output_shape};
-use crate::geometry::operator::RegionOperator;
+use super::RegionCall;
 use crate::geometry::plan::{PixelRanges, PlanKind, Planner, PointPlanner, SampleTaps, Weights};
 
 mod average;
@@ -43,29 +42,23 @@ use tensors::{Sum, every_channel, filled};
 pub(super) fn pool<B: Backend>(
     pooled: Option<FloatTensor<B>>,
     features: FloatTensor<B>,
-    boxes: FloatTensor<B>,
-    _batch_indices: IntTensor<B>,
-    regions: Option<HostRegions>,
-    operator: &RegionOperator,
+    call: RegionCall<B>,
 ) -> FloatTensor<B> {
-    let regions = regions.expect("the regions of a backend without kernels are read");
-    let shape = output_shape(&features.shape(), &boxes.shape(), operator);
     match features.dtype() {
-        DType::F64 => pool_in::<B, f64>(pooled, features, regions, shape, operator),
-        _ => pool_in::<B, f32>(pooled, features, regions, shape, operator),
+        DType::F64 => pool_in::<B, f64>(pooled, features, &call),
+        _ => pool_in::<B, f32>(pooled, features, &call),
     }
 }
 
 fn pool_in<B: Backend, R: Sum>(
     pooled: Option<FloatTensor<B>>,
     features: FloatTensor<B>,
-    regions: HostRegions,
-    shape: Shape,
-    operator: &RegionOperator,
+    call: &RegionCall<B>,
 ) -> FloatTensor<B> {
-    let [_, channels, height, width] = features.shape().dims();
+    let (regions, operator, shape) = (call.host_regions(), &call.operator, call.output_shape());
+    let [_, channels, height, width] = call.features_shape;
     if let Some(planner) = PointPlanner::new(operator, [height, width]) {
-        return points::pool::<B, R>(pooled, features, regions, shape, &planner, operator.channel_map);
+        return points::pool::<B, R>(pooled, features, regions.clone(), shape, &planner, operator.channel_map);
     }
     let planner = Planner::<R>::new(operator, [height, width]);
     let values = Values::of(&planner);
@@ -79,7 +72,7 @@ fn pool_in<B: Backend, R: Sum>(
     for run in runs(&planner) {
         let schedule = Schedule::<B, R> {
             features: every_channel::<B>(&features, run.first_channel, step),
-            regions: &regions,
+            regions,
             planner: &planner,
             values,
             run,

@@ -17,11 +17,9 @@
 //! - [`dtype`]: dtypes, and the type that each is summed in.
 
 use burn::backend::Flex;
-use burn::tensor::Shape;
 use burn_flex::FlexTensor;
 
-use super::{HostRegions, RegionKernels, output_shape};
-use crate::geometry::operator::RegionOperator;
+use super::{RegionCall, RegionKernels};
 
 mod drive;
 mod dtype;
@@ -40,76 +38,31 @@ use memory::filled_output;
 pub use memory::kept_outputs;
 
 impl RegionKernels for Flex {
-    fn pool(
-        features: FlexTensor,
-        boxes: FlexTensor,
-        _batch_indices: FlexTensor,
-        regions: Option<HostRegions>,
-        operator: RegionOperator,
-    ) -> FlexTensor {
-        forward::pool(None, features, boxes.layout().shape(), &read(regions), &operator)
+    fn pool(features: FlexTensor, call: RegionCall<Self>) -> FlexTensor {
+        forward::pool(None, features, &call)
     }
 
-    fn pool_level(
-        pooled: FlexTensor,
-        features: FlexTensor,
-        boxes: FlexTensor,
-        _batch_indices: FlexTensor,
-        regions: Option<HostRegions>,
-        operator: RegionOperator,
-    ) -> FlexTensor {
-        forward::pool(
-            Some(pooled),
-            features,
-            boxes.layout().shape(),
-            &read(regions),
-            &operator,
-        )
+    fn pool_level(pooled: FlexTensor, features: FlexTensor, call: RegionCall<Self>) -> FlexTensor {
+        forward::pool(Some(pooled), features, &call)
     }
 
-    fn without_pixels(features: FlexTensor, boxes: FlexTensor, operator: RegionOperator) -> FlexTensor {
-        let shape = output_shape(features.layout().shape(), boxes.layout().shape(), &operator);
+    fn without_pixels(features: FlexTensor, call: RegionCall<Self>) -> FlexTensor {
+        let shape = call.output_shape();
         let filled_output = of_sums!(features.dtype(), filled_output);
         let parallel = drive::in_parallel(shape.num_elements());
-        filled_output(operator.value_without_pixels(), shape, features.dtype(), parallel)
+        filled_output(call.operator.value_without_pixels(), shape, features.dtype(), parallel)
     }
 
-    fn average_gradient(
-        gradient: FlexTensor,
-        _boxes: FlexTensor,
-        _batch_indices: FlexTensor,
-        regions: Option<HostRegions>,
-        operator: RegionOperator,
-        shape: [usize; 4],
-    ) -> FlexTensor {
-        features_gradient(gradient, None, Shape::new(shape), &read(regions), &operator)
+    fn average_gradient(gradient: FlexTensor, call: RegionCall<Self>) -> FlexTensor {
+        features_gradient(gradient, None, &call)
     }
 
-    fn maximum_gradient(
-        gradient: FlexTensor,
-        features: FlexTensor,
-        _boxes: FlexTensor,
-        _batch_indices: FlexTensor,
-        regions: Option<HostRegions>,
-        operator: RegionOperator,
-    ) -> FlexTensor {
-        let shape = features.layout().shape().clone();
-        features_gradient(gradient, Some(features), shape, &read(regions), &operator)
+    fn maximum_gradient(gradient: FlexTensor, features: FlexTensor, call: RegionCall<Self>) -> FlexTensor {
+        features_gradient(gradient, Some(features), &call)
     }
 
-    fn boxes_gradient(
-        gradient: FlexTensor,
-        features: FlexTensor,
-        boxes: FlexTensor,
-        _batch_indices: FlexTensor,
-        regions: Option<HostRegions>,
-        operator: RegionOperator,
-    ) -> FlexTensor {
-        let sums = regions_gradient::regions_gradient(gradient, features, &read(regions), &operator);
-        dtype::round_to(sums, boxes.dtype())
+    fn boxes_gradient(gradient: FlexTensor, features: FlexTensor, call: RegionCall<Self>) -> FlexTensor {
+        let sums = regions_gradient::regions_gradient(gradient, features, &call);
+        dtype::round_to(sums, call.boxes.dtype())
     }
-}
-
-fn read(regions: Option<HostRegions>) -> HostRegions {
-    regions.expect("the regions of a call on Flex are read")
 }

@@ -7,36 +7,27 @@ use burn::tensor::{DType, Shape};
 use burn_ir::{CustomOpIr, ScalarIr, TensorIr};
 
 use super::message::{self, Operation};
-use crate::geometry::operator::RegionOperator;
+use crate::backend::RegionCall;
 
-/// Queues an operation with one output, of the dtype of its first input.
-pub fn send<const INPUTS: usize>(
+/// Queues an operation with one output. Its tensors are `first`, the regions and, if there is one, `last`.
+pub fn send(
     operation: Operation,
-    operator: &RegionOperator,
-    inputs: [FloatTensor<Remote>; INPUTS],
-    shape: Shape,
-) -> FloatTensor<Remote> {
-    let dtype = inputs[0].dtype();
-    send_for(operation, operator, inputs, shape, dtype)
-}
-
-/// Queues an operation with one output.
-pub fn send_for<const INPUTS: usize>(
-    operation: Operation,
-    operator: &RegionOperator,
-    inputs: [FloatTensor<Remote>; INPUTS],
+    first: FloatTensor<Remote>,
+    call: RegionCall<Remote>,
+    last: Option<FloatTensor<Remote>>,
     shape: Shape,
     dtype: DType,
 ) -> FloatTensor<Remote> {
-    let device = inputs[0].device();
-    let inputs = inputs.map(FloatTensor::<Remote>::into_ir);
+    let device = first.device();
+    let inputs = [first, call.boxes, call.batch_indices].into_iter().chain(last);
+    let inputs: Vec<_> = inputs.map(FloatTensor::<Remote>::into_ir).collect();
     register(
         &device,
         operation.id(),
         &inputs,
         shape,
         dtype,
-        message::encode(operator),
+        message::encode(&call.operator),
     )
 }
 

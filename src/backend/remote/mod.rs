@@ -4,81 +4,51 @@
 //! - [`message`]: the names of the operations, and an operator as the scalars of one. [`client`] queues them.
 //! - [`server`]: what a server says that it can do.
 
-use burn::backend::tensor::{FloatTensor, IntTensor};
+use burn::backend::tensor::FloatTensor;
 use burn::backend::{Remote, TensorMetadata};
 use burn::tensor::{DType, Shape};
 
-use super::{DeviceKind, HostRegions, RegionKernels, output_shape, support::DeviceSupport};
-use crate::geometry::operator::RegionOperator;
+use super::{DeviceKind, RegionCall, RegionKernels, support::DeviceSupport};
 
 mod client;
 pub mod message;
 pub mod server;
 
-use client::{send, send_for};
+use client::send;
 use message::Operation;
 
 impl RegionKernels for Remote {
-    fn pool(
-        features: FloatTensor<Self>,
-        boxes: FloatTensor<Self>,
-        batch_indices: IntTensor<Self>,
-        _regions: Option<HostRegions>,
-        operator: RegionOperator,
-    ) -> FloatTensor<Self> {
-        let shape = output_shape(&features.shape(), &boxes.shape(), &operator);
-        send(Operation::Pool, &operator, [features, boxes, batch_indices], shape)
+    fn pool(features: FloatTensor<Self>, call: RegionCall<Self>) -> FloatTensor<Self> {
+        let (shape, dtype) = (call.output_shape(), features.dtype());
+        send(Operation::Pool, features, call, None, shape, dtype)
     }
 
-    fn pool_level(
-        pooled: FloatTensor<Self>,
-        features: FloatTensor<Self>,
-        boxes: FloatTensor<Self>,
-        batch_indices: IntTensor<Self>,
-        _regions: Option<HostRegions>,
-        operator: RegionOperator,
-    ) -> FloatTensor<Self> {
-        let shape = pooled.shape();
-        let inputs = [features, boxes, batch_indices, pooled];
-        send(Operation::PoolLevel, &operator, inputs, shape)
+    fn pool_level(pooled: FloatTensor<Self>, features: FloatTensor<Self>, call: RegionCall<Self>) -> FloatTensor<Self> {
+        let (shape, dtype) = (pooled.shape(), pooled.dtype());
+        send(Operation::PoolLevel, features, call, Some(pooled), shape, dtype)
     }
 
-    fn average_gradient(
-        gradient: FloatTensor<Self>,
-        boxes: FloatTensor<Self>,
-        batch_indices: IntTensor<Self>,
-        _regions: Option<HostRegions>,
-        operator: RegionOperator,
-        shape: [usize; 4],
-    ) -> FloatTensor<Self> {
-        let inputs = [gradient, boxes, batch_indices];
-        send(Operation::AverageGradient, &operator, inputs, Shape::new(shape))
+    fn average_gradient(gradient: FloatTensor<Self>, call: RegionCall<Self>) -> FloatTensor<Self> {
+        let (shape, dtype) = (Shape::new(call.features_shape), gradient.dtype());
+        send(Operation::AverageGradient, gradient, call, None, shape, dtype)
     }
 
     fn maximum_gradient(
         gradient: FloatTensor<Self>,
         features: FloatTensor<Self>,
-        boxes: FloatTensor<Self>,
-        batch_indices: IntTensor<Self>,
-        _regions: Option<HostRegions>,
-        operator: RegionOperator,
+        call: RegionCall<Self>,
     ) -> FloatTensor<Self> {
-        let shape = features.shape();
-        let inputs = [features, boxes, batch_indices, gradient];
-        send(Operation::MaximumGradient, &operator, inputs, shape)
+        let (shape, dtype) = (features.shape(), features.dtype());
+        send(Operation::MaximumGradient, features, call, Some(gradient), shape, dtype)
     }
 
     fn boxes_gradient(
         gradient: FloatTensor<Self>,
         features: FloatTensor<Self>,
-        boxes: FloatTensor<Self>,
-        batch_indices: IntTensor<Self>,
-        _regions: Option<HostRegions>,
-        operator: RegionOperator,
+        call: RegionCall<Self>,
     ) -> FloatTensor<Self> {
-        let (shape, dtype) = (boxes.shape(), boxes.dtype());
-        let inputs = [features, boxes, batch_indices, gradient];
-        send_for(Operation::BoxesGradient, &operator, inputs, shape, dtype)
+        let (shape, dtype) = (call.boxes.shape(), call.boxes.dtype());
+        send(Operation::BoxesGradient, features, call, Some(gradient), shape, dtype)
     }
 }
 

@@ -2,6 +2,7 @@
 
 use std::ops::Range;
 
+use super::axis::pixel_count;
 use crate::geometry::point_grid::PARAMETERS;
 
 /// What the elements of a region read.
@@ -56,6 +57,11 @@ impl Span {
 }
 
 impl<R> PointWeights<R> {
+    /// The parts that read some pixel.
+    pub fn parts_with_pixels(&self) -> impl Iterator<Item = &PointPart> {
+        self.parts.iter().filter(|part| pixel_count(&part.window) > 0)
+    }
+
     /// What each element of a part reads.
     #[inline(always)]
     pub fn elements<'a>(&'a self, part: &'a PointPart) -> impl Iterator<Item = ElementSpans<'a>> + 'a {

@@ -8,8 +8,8 @@ use burn_ir::{CustomOpIr, HandleContainer, TensorId, TensorIr, TensorStatus};
 
 use super::run::{about, run};
 use crate::RoiAlignConfig;
-use crate::backend::RegionKernels;
 use crate::backend::remote::message::{Operation, VERSION, encode};
+use crate::backend::{RegionCall, RegionKernels};
 use crate::geometry::operator::RegionOperator;
 use crate::ops::operator_config::Operates;
 
@@ -125,12 +125,13 @@ fn a_right_message_gives_the_bits_of_the_backend() {
     let boxes = handles.get_float_tensor::<Flex>(&message.inputs[1]);
     let indices = handles.get_int_tensor::<Flex>(&message.inputs[2]);
     let regions = crate::regions::Regions::<Flex> {
-        boxes: boxes.clone(),
-        batch_indices: indices.clone(),
+        boxes,
+        batch_indices: indices,
         kind: roi_align().region_kind(),
     };
-    let regions = regions.on_host(FEATURES[0]).expect("right regions");
-    let expected = Flex::pool(features, boxes, indices, regions, roi_align());
+    let on_host = regions.on_host(FEATURES[0]).expect("right regions");
+    let call = RegionCall::new(&regions, on_host, roi_align(), &Shape::new(FEATURES));
+    let expected = Flex::pool(features, call);
     let expected = read_sync(Flex::float_into_data(expected)).expect("Flex holds its tensors");
     assert!(found.iter().copied().eq(expected.iter::<f32>()));
 }

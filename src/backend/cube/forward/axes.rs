@@ -6,33 +6,53 @@ use super::bins::pool_bins;
 use super::integrals::pool_integrals;
 use super::samples::pool_samples;
 use crate::backend::cube::launch::Regions;
-use crate::backend::cube::unit::element::{Units, element};
+use crate::backend::cube::unit::element::{Element, Units, element};
 use crate::backend::cube::unit::plan::ReductionPlan;
-use crate::backend::cube::unit::region::read_box;
+use crate::backend::cube::unit::region::{BoxRow, read_box};
 use crate::geometry::real::single::area::in_range;
 use crate::geometry::real::single::rules::{Rules, RulesExpand};
 
 #[cube(launch, address_type = "dynamic")]
 pub fn pool_regions<F: Float, R: Float, I: Int>(
-    features: &Tensor<F>,
+    levels: &Sequence<OwnedTensor<F>>,
     regions: &Regions<R, I>,
     output: &mut Tensor<F>,
     units: &Units,
-    plan: &ReductionPlan,
+    plans: &Sequence<ReductionPlan>,
     #[define(F, R, I)] _dtypes: [cubecl::ir::ElemType; 3],
 ) {
     if ABSOLUTE_POS >= units.total {
         terminate!();
     }
-    let settings = comptime!(plan.axes.settings);
     let element = element(units);
-    let region = read_box(regions, element.region, features.shape(0), settings.box_format);
-    if comptime!(settings.of_level) && !in_range(&plan.axes.areas, region.y1, region.x1, region.y2, region.x2) {
-        terminate!();
+    let plan = plans.index(0);
+    let box_format = comptime!(plan.axes.settings.box_format);
+    let region = read_box(regions, element.region, levels.index(0).shape(0), box_format);
+    let count = comptime!(levels.len());
+    #[unroll]
+    for level in 0..count {
+        pool_level(levels.index(level), output, &element, &region, plans.index(level));
     }
-    match &plan.axes.rules {
-        Rules::Samples(y, x) => pool_samples(features, output, &element, &region, y, x, plan),
-        Rules::Bins(y, x) => pool_bins(features, output, &element, &region, y, x, plan),
-        Rules::Integrals(y, x) => pool_integrals(features, output, &element, &region, y, x),
+}
+
+/// Pools an element from a map, if its region is in the range of areas.
+#[cube]
+fn pool_level<F: Float>(
+    features: &Tensor<F>,
+    output: &mut Tensor<F>,
+    element: &Element,
+    region: &BoxRow,
+    plan: &ReductionPlan,
+) {
+    let mut is_pooled = true;
+    if comptime!(plan.axes.settings.of_level) {
+        is_pooled = in_range(&plan.axes.areas, region.y1, region.x1, region.y2, region.x2);
+    }
+    if is_pooled {
+        match &plan.axes.rules {
+            Rules::Samples(y, x) => pool_samples(features, output, element, region, y, x, plan),
+            Rules::Bins(y, x) => pool_bins(features, output, element, region, y, x, plan),
+            Rules::Integrals(y, x) => pool_integrals(features, output, element, region, y, x),
+        }
     }
 }

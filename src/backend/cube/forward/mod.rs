@@ -12,6 +12,7 @@ mod points;
 mod samples;
 
 use burn::backend::TensorMetadata;
+use burn_cubecl::CubeBackend;
 use burn_cubecl::tensor::CubeTensor;
 use cubecl::calculate_cube_count_elemwise;
 use cubecl::prelude::*;
@@ -20,45 +21,47 @@ use super::launch::{launch, output};
 use super::unit::channels::{BLOCKS, Layout};
 use super::unit::element::units;
 use super::unit::plan::{point_plan, reduction_plan};
-use crate::backend::output_shape;
+use crate::backend::RegionCall;
 use crate::geometry::operator::{Elements, RegionOperator};
 use axes::pool_regions;
 use points::pool_points;
 
-/// Pools a call, or a level of a pyramid, of which `pooled` is what other levels have pooled.
+/// Pools maps by an operator each: the levels of a pyramid, of which `pooled` is what others have pooled.
 pub fn pool(
     pooled: Option<CubeTensor>,
-    features: CubeTensor,
-    boxes: CubeTensor,
-    batch_indices: CubeTensor,
-    operator: &RegionOperator,
+    levels: Vec<CubeTensor>,
+    operators: &[RegionOperator],
+    call: RegionCall<CubeBackend>,
 ) -> CubeTensor {
-    let shape = output_shape(&features.shape(), &boxes.shape(), operator);
+    let (finest, shape) = (&levels[0], call.output_shape());
     let output = match pooled {
         Some(pooled) if pooled.can_mut() => pooled,
         Some(pooled) => pooled.copy(),
-        None => output(&features, shape.clone(), features.dtype),
+        None => output(finest, shape.clone(), finest.dtype),
     };
     // The kernel of samples takes 128 registers for one block of channels as for four. The others take fewer for one,
     // so that more units run at once.
-    let blocks = match operator.elements {
+    let blocks = match call.operator.elements {
         Elements::Samples(_) => BLOCKS,
         _ => 1,
     };
-    let layout = Layout::new(shape[1], blocks, operator.channel_map, &features);
+    let layout = Layout::new(shape[1], blocks, call.operator.channel_map, &levels);
     let (units, total) = units(shape.dims(), layout);
     // The size of a cube is compiled in. It is fixed, so that another number of regions compiles nothing.
-    let cube_size = CubeDim::new(&features.client, u32::MAX as usize);
-    let cubes = calculate_cube_count_elemwise(&features.client, total, cube_size);
-    let [_, _, height, width] = features.shape().dims();
-    match &operator.elements {
-        Elements::Points(grid) => {
-            let plan = point_plan(operator, grid);
-            launch!(pool_points, (cubes, cube_size), [features], boxes, batch_indices => output, units, plan)
-        }
-        _ => {
-            let plan = reduction_plan(operator, [height, width], false);
-            launch!(pool_regions, (cubes, cube_size), [features], boxes, batch_indices => output, units, plan)
-        }
+    let cube_size = CubeDim::new(&output.client, u32::MAX as usize);
+    let grid = (
+        calculate_cube_count_elemwise(&output.client, total, cube_size),
+        cube_size,
+    );
+    let of_levels = operators.iter().zip(&levels);
+    if let Elements::Points(_) = call.operator.elements {
+        let plans = of_levels.map(|(operator, _)| point_plan(operator)).collect();
+        return launch!(pool_points, grid, levels levels, call => output, units, plans);
     }
+    let plans = of_levels.map(|(operator, level)| {
+        let [_, _, height, width] = level.shape().dims();
+        reduction_plan(operator, [height, width], false)
+    });
+    let plans = plans.collect();
+    launch!(pool_regions, grid, levels levels, call => output, units, plans)
 }

@@ -12,17 +12,33 @@ use crate::geometry::real::single::samples::bilinear_taps;
 
 #[cube(launch, address_type = "dynamic")]
 pub fn pool_points<F: Float, R: Float, I: Int>(
-    features: &Tensor<F>,
+    levels: &Sequence<OwnedTensor<F>>,
     regions: &Regions<R, I>,
     output: &mut Tensor<F>,
     units: &Units,
-    plan: &PointPlan,
+    plans: &Sequence<PointPlan>,
     #[define(F, R, I)] _dtypes: [cubecl::ir::ElemType; 3],
 ) {
     if ABSOLUTE_POS >= units.total {
         terminate!();
     }
     let element = element(units);
+    let count = comptime!(levels.len());
+    #[unroll]
+    for level in 0..count {
+        pool_level(levels.index(level), regions, output, &element, plans.index(level));
+    }
+}
+
+/// Pools an element from a map, if its region is in the range of areas.
+#[cube]
+fn pool_level<F: Float, R: Float, I: Int>(
+    features: &Tensor<F>,
+    regions: &Regions<R, I>,
+    output: &mut Tensor<F>,
+    element: &Element,
+    plan: &PointPlan,
+) {
     let sizes = sizes(output);
     let of_call = CallSizes {
         images: features.shape(0),
@@ -32,15 +48,14 @@ pub fn pool_points<F: Float, R: Float, I: Int>(
         width: features.shape(3) as u32,
     };
     let region = read_region(regions, element.region, plan, &of_call);
-    // The rows of other levels are left alone. A region that is not finite or has an invalid batch index is 0.
-    if comptime!(plan.settings.of_level) && !region.in_range {
-        terminate!();
+    // A region that is not finite or has an invalid batch index is 0.
+    if comptime!(!plan.settings.of_level) || region.in_range {
+        let mut blocks = blocks(features, region.image, element, &sizes, 0.0);
+        if region.pooled {
+            add_samples(features, regions, plan, &region, element, sizes.channels, &mut blocks);
+        }
+        write_blocks(output, element, &blocks);
     }
-    let mut blocks = blocks(features, region.image, &element, &sizes, 0.0);
-    if region.pooled {
-        add_samples(features, regions, plan, &region, &element, sizes.channels, &mut blocks);
-    }
-    write_blocks(output, &element, &blocks);
 }
 
 /// Adds the mean of an element's samples, in all channels of a unit.

@@ -14,33 +14,30 @@ mod samples;
 mod slope;
 
 use burn::backend::TensorMetadata;
+use burn_cubecl::CubeBackend;
 use burn_cubecl::tensor::CubeTensor;
 
 use super::launch::{grid, launch, output};
 use super::unit::plan::{point_plan, reduction_plan};
-use crate::geometry::operator::{Elements, RegionOperator};
+use crate::backend::RegionCall;
+use crate::geometry::operator::Elements;
 use boxes::pull_boxes;
 use points::pull_points;
 
 /// The gradient of regions, `[K, columns]`.
-pub fn regions_gradient(
-    gradient: CubeTensor,
-    features: CubeTensor,
-    boxes: CubeTensor,
-    batch_indices: CubeTensor,
-    operator: &RegionOperator,
-) -> CubeTensor {
-    let output = output(&gradient, boxes.shape(), boxes.dtype);
-    let [_, _, height, width] = features.shape().dims();
-    let grid = grid(boxes.shape()[0]);
-    match &operator.elements {
-        Elements::Points(points) => {
-            let plan = point_plan(operator, points);
-            launch!(pull_points, grid, [gradient, features], boxes, batch_indices => output, plan)
+pub fn regions_gradient(gradient: CubeTensor, features: CubeTensor, call: RegionCall<CubeBackend>) -> CubeTensor {
+    let output = output(&gradient, call.boxes.shape(), call.boxes.dtype);
+    let [_, _, height, width] = call.features_shape;
+    let grid = grid(call.boxes.shape()[0]);
+    let operator = call.operator;
+    match operator.elements {
+        Elements::Points(_) => {
+            let plan = point_plan(&operator);
+            launch!(pull_points, grid, [gradient, features], call => output, plan)
         }
         _ => {
-            let plan = reduction_plan(operator, [height, width], true);
-            launch!(pull_boxes, grid, [gradient, features], boxes, batch_indices => output, plan)
+            let plan = reduction_plan(&operator, [height, width], true);
+            launch!(pull_boxes, grid, [gradient, features], call => output, plan)
         }
     }
 }

@@ -34,8 +34,8 @@ pub struct Layout {
 }
 
 impl Layout {
-    /// The layout of a call with so many output channels, of which a unit computes so many blocks at most.
-    pub fn new(channels: usize, blocks: usize, channel_map: ChannelMap, features: &CubeTensor) -> Self {
+    /// The layout of a call on these maps with so many output channels, of which a unit computes so many blocks at most.
+    pub fn new(channels: usize, blocks: usize, channel_map: ChannelMap, levels: &[CubeTensor]) -> Self {
         Self {
             of_block: if channels < CHANNELS { 1 } else { CHANNELS },
             blocks,
@@ -44,7 +44,7 @@ impl Layout {
                 ChannelMap::SampleSensitive { .. } => ChannelMap::Same,
                 channel_map => channel_map,
             },
-            is_small: length(features) <= MOST_SMALL,
+            is_small: levels.iter().all(|level| length(level) <= MOST_SMALL),
         }
     }
 }

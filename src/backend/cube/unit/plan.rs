@@ -9,7 +9,6 @@ use crate::geometry::levels::AreaRange;
 use crate::geometry::operator::{ChannelMap, Elements, RegionOperator};
 use crate::geometry::options::{BoxFormat, Reduction};
 use crate::geometry::plan::Coordinate;
-use crate::geometry::point_grid::PointGrid;
 use crate::geometry::real::single::area::{AreaRule, AreaRuleLaunch};
 use crate::geometry::real::single::bins::{BinRule, BinRuleLaunch};
 use crate::geometry::real::single::integrals::{IntegralRule, IntegralRuleLaunch};
@@ -107,7 +106,10 @@ fn make_axis_plan(operator: &RegionOperator, map: [usize; 2], slopes: bool) -> A
 }
 
 /// The plan of an operator whose elements read points.
-pub fn point_plan(operator: &RegionOperator, grid: &PointGrid) -> PointPlanLaunch {
+pub fn point_plan(operator: &RegionOperator) -> PointPlanLaunch {
+    let Elements::Points(grid) = &operator.elements else {
+        unreachable!("an operator with an axis plan reads no points");
+    };
     let settings = PointSettings {
         channels: match operator.channel_map {
             ChannelMap::Same => Channels::Same,

@@ -25,8 +25,7 @@ use self::call::GradientCall;
 use super::planned::Values;
 use super::points;
 use super::tensors::{Sum, cast};
-use crate::backend::HostRegions;
-use crate::geometry::operator::RegionOperator;
+use crate::backend::RegionCall;
 use crate::geometry::plan::{PlanKind, Planner, PointPlanner, SampleTaps, Weights};
 
 /// See [`RegionKernels::average_gradient`](crate::backend::RegionKernels::average_gradient), and
@@ -34,14 +33,11 @@ use crate::geometry::plan::{PlanKind, Planner, PointPlanner, SampleTaps, Weights
 pub fn features_gradient<B: Backend>(
     gradient: FloatTensor<B>,
     features: Option<FloatTensor<B>>,
-    regions: Option<HostRegions>,
-    operator: &RegionOperator,
-    shape: [usize; 4],
+    call: RegionCall<B>,
 ) -> FloatTensor<B> {
-    let regions = regions.expect("the regions of a backend without kernels are read");
     match gradient.dtype() {
-        DType::F64 => features_gradient_in::<B, f64>(gradient, features, regions, operator, shape),
-        _ => features_gradient_in::<B, f32>(gradient, features, regions, operator, shape),
+        DType::F64 => features_gradient_in::<B, f64>(gradient, features, &call),
+        _ => features_gradient_in::<B, f32>(gradient, features, &call),
     }
 }
 
@@ -49,33 +45,29 @@ pub fn features_gradient<B: Backend>(
 pub fn boxes_gradient<B: Backend>(
     gradient: FloatTensor<B>,
     features: FloatTensor<B>,
-    boxes: FloatTensor<B>,
-    regions: Option<HostRegions>,
-    operator: &RegionOperator,
+    call: RegionCall<B>,
 ) -> FloatTensor<B> {
-    let regions = regions.expect("the regions of a backend without kernels are read");
     let of_boxes = match gradient.dtype() {
-        DType::F64 => boxes_gradient_in::<B, f64>(gradient, features, regions, operator),
-        _ => boxes_gradient_in::<B, f32>(gradient, features, regions, operator),
+        DType::F64 => boxes_gradient_in::<B, f64>(gradient, features, &call),
+        _ => boxes_gradient_in::<B, f32>(gradient, features, &call),
     };
-    cast::<B>(of_boxes, boxes.dtype().into())
+    cast::<B>(of_boxes, call.boxes.dtype().into())
 }
 
 fn features_gradient_in<B: Backend, R: Sum>(
     gradient: FloatTensor<B>,
     features: Option<FloatTensor<B>>,
-    regions: HostRegions,
-    operator: &RegionOperator,
-    shape: [usize; 4],
+    call: &RegionCall<B>,
 ) -> FloatTensor<B> {
+    let (regions, operator, shape) = (call.host_regions(), &call.operator, call.features_shape);
     if let Some(planner) = PointPlanner::new(operator, [shape[2], shape[3]]) {
-        return points::features_gradient::<B, R>(gradient, regions, &planner, operator.channel_map, shape);
+        return points::features_gradient::<B, R>(gradient, regions.clone(), &planner, operator.channel_map, shape);
     }
     let planner = Planner::<R>::new(operator, [shape[2], shape[3]]);
     let call = GradientCall::<B, R> {
         gradient,
         features,
-        regions: &regions,
+        regions,
         planner: &planner,
         values: Values::of(&planner),
         shape,
@@ -91,18 +83,17 @@ fn features_gradient_in<B: Backend, R: Sum>(
 fn boxes_gradient_in<B: Backend, R: Sum>(
     gradient: FloatTensor<B>,
     features: FloatTensor<B>,
-    regions: HostRegions,
-    operator: &RegionOperator,
+    call: &RegionCall<B>,
 ) -> FloatTensor<B> {
-    let shape: [usize; 4] = features.shape().dims();
+    let (regions, operator, shape) = (call.host_regions(), &call.operator, call.features_shape);
     if let Some(planner) = PointPlanner::new(operator, [shape[2], shape[3]]) {
-        return points::regions_gradient::<B, R>(gradient, features, regions, &planner, operator.channel_map);
+        return points::regions_gradient::<B, R>(gradient, features, regions.clone(), &planner, operator.channel_map);
     }
     let planner = Planner::<R>::new(operator, [shape[2], shape[3]]);
     let call = GradientCall::<B, R> {
         gradient,
         features: Some(features),
-        regions: &regions,
+        regions,
         planner: &planner,
         values: Values::of(&planner),
         shape,

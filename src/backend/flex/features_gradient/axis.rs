@@ -1,7 +1,5 @@
 //! The gradient of features by axis plans.
 
-use std::ops::Range;
-
 use burn::tensor::{DType, Shape};
 use burn_flex::{FlexTensor, Layout};
 use pulp::{Scalar, Simd};
@@ -10,6 +8,7 @@ use super::row_writer::{Earlier, RowWriter};
 use super::runs::{ImageRun, image_runs};
 use super::scatter::{GradientScratch, Reads, Scatter};
 use super::sum_rows::SumRows;
+use super::tasks::{GradientTask, divide};
 use crate::backend::flex::drive::{in_parallel, run_tasks};
 use crate::backend::flex::dtype::{Sum, TensorSliceMut};
 use crate::backend::flex::forward::rows_of_a_band;
@@ -75,13 +74,13 @@ pub fn features_gradient<S: Sum, K: Scatter<S>>(
             earlier: if index == 0 { before } else { Earlier::Sums },
         };
         let runs = image_runs(&planned, index * batch, inputs.planner, inputs.shape[0], parallel);
-        let tasks = pass.divide(
-            &runs,
-            TensorSliceMut::of(&mut output),
-            height * width,
-            inputs.shape[1],
-            channels,
-        );
+        let first_and_step = |run: &ImageRun<'_, K::Plan>| {
+            let [first, step] = channels_of_run(inputs.planner, &run.elements);
+            [run.image * inputs.shape[1] + first, step]
+        };
+        let memory = TensorSliceMut::of(&mut output);
+        let (tasks, rest) = divide(memory, height * width, channels, runs.iter(), first_and_step);
+        assert!(rest.is_empty(), "a run reads every channel");
         run_tasks(tasks, parallel, |task| compute(&pass, task));
     }
     output
@@ -98,59 +97,15 @@ struct AxisFeaturesPass<'a, S: Sum, K> {
     earlier: Earlier,
 }
 
-/// Output channels of an image that read channels of their own in a run of elements.
-struct RunChannels<'a, S, P> {
-    run: &'a ImageRun<'a, P>,
-    /// The channels of the output.
-    channels: Range<usize>,
-    /// The gradient of each channel that these read.
-    planes: Vec<TensorSliceMut<'a, S>>,
-}
-
-impl<S: Sum, K: Scatter<S>> AxisFeaturesPass<'_, S, K> {
-    /// Divides the gradient `memory` among tasks.
-    fn divide<'a>(
-        &self,
-        runs: &'a [ImageRun<'a, K::Plan>],
-        memory: TensorSliceMut<'a, S>,
-        plane_elements: usize,
-        input_channels: usize,
-        channels: usize,
-    ) -> Vec<RunChannels<'a, S, K::Plan>> {
-        let mut planes: Vec<Option<TensorSliceMut<'a, S>>> =
-            memory.chunks(plane_elements).into_iter().map(Some).collect();
-        let (map, [_, columns]) = (self.planner.channel_map(), self.planner.output_size());
-        let step = input_channels / channels;
-        let mut tasks = Vec::new();
-        for run in runs {
-            let first_element = run.elements.each_ref().map(|range| range.start);
-            let first = run.image * input_channels + map.first_channel(first_element, columns);
-            for start in (0..channels).step_by(LANES) {
-                let channels = start..(start + LANES).min(channels);
-                let planes = channels.clone().map(|channel| planes[first + channel * step].take());
-                tasks.push(RunChannels {
-                    run,
-                    planes: planes
-                        .map(|plane| plane.expect("a channel is read by one run"))
-                        .collect(),
-                    channels,
-                });
-            }
-        }
-        assert!(planes.iter().all(Option::is_none), "a run reads every channel");
-        tasks
-    }
-}
-
-fn compute<S: Sum, K: Scatter<S>>(pass: &AxisFeaturesPass<'_, S, K>, task: RunChannels<'_, S, K::Plan>) {
-    let (run, channels) = (task.run, task.channels.len());
+fn compute<S: Sum, K: Scatter<S>>(pass: &AxisFeaturesPass<'_, S, K>, task: GradientTask<'_, ImageRun<'_, K::Plan>, S>) {
+    let (run, channels) = (task.regions, task.channels.len());
     let fits = run.rows * run.columns.len() <= K::LARGEST_TILE;
     lanes::compute_gradient::<S>(ScatterRegions { pass, task }, channels, fits);
 }
 
 struct ScatterRegions<'a, 'b, S: Sum, K: Scatter<S>> {
     pass: &'a AxisFeaturesPass<'a, S, K>,
-    task: RunChannels<'b, S, K::Plan>,
+    task: GradientTask<'b, ImageRun<'b, K::Plan>, S>,
 }
 
 impl<S: Sum, K: Scatter<S>> ChannelWork for ScatterRegions<'_, '_, S, K> {
@@ -161,14 +116,8 @@ impl<S: Sum, K: Scatter<S>> ChannelWork for ScatterRegions<'_, '_, S, K> {
 
     #[inline(never)]
     fn one_by_one(self) {
-        let Self { pass, task } = self;
-        for (channel, plane) in task.channels.zip(task.planes) {
-            let one = RunChannels {
-                run: task.run,
-                channels: channel..channel + 1,
-                planes: vec![plane],
-            };
-            compute_lanes::<_, _, _, 1>(Scalar::new(), pass, one);
+        for one in self.task.one_by_one() {
+            compute_lanes::<_, _, _, 1>(Scalar::new(), self.pass, one);
         }
     }
 }
@@ -178,7 +127,7 @@ impl<S: Sum, K: Scatter<S>> ChannelWork for ScatterRegions<'_, '_, S, K> {
 fn compute_lanes<V: Simd, S: Sum, K: Scatter<S>, const L: usize>(
     simd: V,
     pass: &AxisFeaturesPass<'_, S, K>,
-    mut task: RunChannels<'_, S, K::Plan>,
+    mut task: GradientTask<'_, ImageRun<'_, K::Plan>, S>,
 ) {
     let ImageRun {
         image,
@@ -186,7 +135,7 @@ fn compute_lanes<V: Simd, S: Sum, K: Scatter<S>, const L: usize>(
         regions,
         rows,
         columns,
-    } = task.run;
+    } = task.regions;
     let [_, width] = pass.planner.output_size();
     let [output_rows, output_columns] = elements.clone();
     let (start, count) = (task.channels.start, task.channels.len());

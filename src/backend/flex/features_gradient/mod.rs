@@ -6,6 +6,7 @@
 //! - [`axis`]: operators with axis plans. [`runs`] are the regions that tasks share, and [`scatter`] has a kernel for
 //!   each kind of plan.
 //! - [`points`]: operators with point plans.
+//! - [`tasks`]: how the gradient is divided, for both.
 //! - [`sum_rows`]: the rows that regions add to. [`row_writer`] writes them.
 
 mod axis;
@@ -14,42 +15,34 @@ mod row_writer;
 mod runs;
 pub mod scatter;
 mod sum_rows;
+mod tasks;
 
+use burn::backend::Flex;
 use burn::tensor::Shape;
 use burn_flex::FlexTensor;
 
 use super::dtype::{Sum, of_sums, round_to};
 use super::pixels::with_contiguous_rows;
-use crate::geometry::operator::RegionOperator;
-use crate::geometry::plan::{PlanKind, Planner, PointPlanner, Region};
+use crate::backend::RegionCall;
+use crate::geometry::plan::{PlanKind, Planner, PointPlanner};
 use axis::FeaturesGradientInputs;
 use scatter::{Scatter, ScatterAverage, ScatterMaxOfPixels, ScatterMaxOfSamples};
 
-/// The gradient of features of a shape. An average needs no `features`.
-pub fn features_gradient(
-    gradient: FlexTensor,
-    features: Option<FlexTensor>,
-    shape: Shape,
-    regions: &[Region],
-    operator: &RegionOperator,
-) -> FlexTensor {
+/// The gradient of features. An average needs no `features`.
+pub fn features_gradient(gradient: FlexTensor, features: Option<FlexTensor>, call: &RegionCall<Flex>) -> FlexTensor {
     let gradient_of = of_sums!(gradient.dtype(), gradient_in_sums);
-    gradient_of(gradient, features, shape, regions, operator)
+    gradient_of(gradient, features, call)
 }
 
-fn gradient_in_sums<S: Sum>(
-    gradient: FlexTensor,
-    features: Option<FlexTensor>,
-    shape: Shape,
-    regions: &[Region],
-    operator: &RegionOperator,
-) -> FlexTensor {
+fn gradient_in_sums<S: Sum>(gradient: FlexTensor, features: Option<FlexTensor>, call: &RegionCall<Flex>) -> FlexTensor {
     let gradient = gradient.to_contiguous();
-    if let Some(planner) = PointPlanner::new(operator, [shape[2], shape[3]]) {
+    let (regions, shape) = (call.host_regions(), Shape::new(call.features_shape));
+    let [_, _, height, width] = call.features_shape;
+    if let Some(planner) = PointPlanner::new(&call.operator, [height, width]) {
         return points::features_gradient::<S>(&gradient, shape, regions, &planner);
     }
     let features = features.map_or_else(|| gradient.clone(), with_contiguous_rows);
-    let planner = Planner::new(operator, [shape[2], shape[3]]);
+    let planner = Planner::new(&call.operator, [height, width]);
     let inputs = FeaturesGradientInputs::<S> {
         gradient: &gradient,
         features: &features,

@@ -8,6 +8,7 @@ use pulp::{Scalar, Simd};
 
 use super::row_writer::{Earlier, RowWriter};
 use super::sum_rows::SumRows;
+use super::tasks::{GradientTask, divide};
 use crate::backend::flex::drive::{in_parallel, run_tasks, sort_by_key};
 use crate::backend::flex::dtype::{Sum, TensorSliceMut, round_to};
 use crate::backend::flex::lanes::{self, ChannelWork, LANES};
@@ -35,8 +36,6 @@ pub fn features_gradient<S: Sum>(
     plan_points_in_batches(regions, planner, parallel, |planned| {
         let pass = PointFeaturesPass {
             gradient: &gradient,
-            planner,
-            channels,
             width,
             earlier,
         };
@@ -44,7 +43,14 @@ pub fn features_gradient<S: Sum>(
             .flat_map(|image| (0..planner.groups()).map(move |group| [image, group]))
             .map(|[image, group]| GroupRegions::of(&planned, image, group))
             .collect();
-        let tasks = pass.divide(&groups, &mut memory, height * width, shape[1]);
+        // Channels that no region reads are 0 already, or have the sums of earlier batches.
+        let read = groups.iter().filter(|group| !group.regions.is_empty());
+        let first_and_step = |group: &GroupRegions<'_, S>| {
+            let [first, step] = planner.channels_of_group(group.group, channels);
+            [group.image * shape[1] + first, step]
+        };
+        let memory = TensorSliceMut::Sums(&mut memory);
+        let (tasks, _) = divide(memory, height * width, channels, read, first_and_step);
         run_tasks(tasks, parallel, |task| pass.compute(task));
         earlier = Earlier::Sums;
     });
@@ -56,9 +62,6 @@ pub fn features_gradient<S: Sum>(
 struct PointFeaturesPass<'a, S: Sum> {
     /// `[K, channels, 1, P * Q]`.
     gradient: &'a Planes<'a, S>,
-    planner: &'a PointPlanner,
-    /// The channels of the output.
-    channels: usize,
     width: usize,
     earlier: Earlier,
 }
@@ -90,54 +93,17 @@ impl<'a, S: Sum> GroupRegions<'a, S> {
     }
 }
 
-/// Output channels that read channels of one group.
-struct GroupChannels<'a, S> {
-    group: &'a GroupRegions<'a, S>,
-    /// The channels of the output.
-    channels: Range<usize>,
-    /// The gradient of each channel that these read.
-    planes: Vec<TensorSliceMut<'a, S>>,
-}
-
 impl<S: Sum> PointFeaturesPass<'_, S> {
-    /// Divides the gradient `memory` among tasks. Channels that no output channel reads belong to none.
-    fn divide<'a>(
-        &self,
-        groups: &'a [GroupRegions<'a, S>],
-        memory: &'a mut [S],
-        plane_elements: usize,
-        input_channels: usize,
-    ) -> Vec<GroupChannels<'a, S>> {
-        let mut planes: Vec<Option<&mut [S]>> = memory.chunks_exact_mut(plane_elements).map(Some).collect();
-        let mut tasks = Vec::new();
-        for group in groups.iter().filter(|group| !group.regions.is_empty()) {
-            let [first, step] = self.planner.channels_of_group(group.group, self.channels);
-            for start in (0..self.channels).step_by(LANES) {
-                let channels = start..(start + LANES).min(self.channels);
-                let planes = channels
-                    .clone()
-                    .map(|channel| planes[group.image * input_channels + first + channel * step].take());
-                let planes = planes.map(|plane| TensorSliceMut::Sums(plane.expect("one group reads a channel")));
-                tasks.push(GroupChannels {
-                    group,
-                    planes: planes.collect(),
-                    channels,
-                });
-            }
-        }
-        tasks
-    }
-
-    fn compute(&self, task: GroupChannels<'_, S>) {
+    fn compute(&self, task: GradientTask<'_, GroupRegions<'_, S>, S>) {
         let channels = task.channels.len();
-        let fits = task.group.rows * task.group.columns.len() <= LARGEST_TILE;
+        let fits = task.regions.rows * task.regions.columns.len() <= LARGEST_TILE;
         lanes::compute_gradient::<S>(ScatterRegions { pass: self, task }, channels, fits);
     }
 }
 
 struct ScatterRegions<'a, 'b, S: Sum> {
     pass: &'a PointFeaturesPass<'a, S>,
-    task: GroupChannels<'b, S>,
+    task: GradientTask<'b, GroupRegions<'b, S>, S>,
 }
 
 impl<S: Sum> ChannelWork for ScatterRegions<'_, '_, S> {
@@ -149,14 +115,8 @@ impl<S: Sum> ChannelWork for ScatterRegions<'_, '_, S> {
     /// It sums in rows, too: a region as large as the map takes a plane of sums in each thread.
     #[inline(never)]
     fn one_by_one(self) {
-        let Self { pass, task } = self;
-        for (channel, plane) in task.channels.zip(task.planes) {
-            let one = GroupChannels {
-                group: task.group,
-                channels: channel..channel + 1,
-                planes: vec![plane],
-            };
-            compute_in_lanes::<_, 1>(Scalar::new(), pass, one);
+        for one in self.task.one_by_one() {
+            compute_in_lanes::<_, 1>(Scalar::new(), self.pass, one);
         }
     }
 }
@@ -166,11 +126,11 @@ impl<S: Sum> ChannelWork for ScatterRegions<'_, '_, S> {
 fn compute_in_lanes<S: Sum, const L: usize>(
     simd: impl Simd,
     pass: &PointFeaturesPass<'_, S>,
-    mut task: GroupChannels<'_, S>,
+    mut task: GradientTask<'_, GroupRegions<'_, S>, S>,
 ) {
     let GroupRegions {
         regions, rows, columns, ..
-    } = task.group;
+    } = task.regions;
     let mut sums = SumRows::<S, L>::default();
     let mut gradient = Tile::<S, L>::default();
     let mut writer = RowWriter::new(columns.clone(), pass.width, pass.earlier);

@@ -6,6 +6,7 @@
 //! - [`axis`]: operators with axis plans; [`task`] computes a task with a [`kernels`] module for each kind of plan, and
 //!   [`own_channels`] is the way of position-sensitive operators.
 //! - [`points`]: operators with point plans.
+//! - [`pass`]: in which channels at a time a task is computed, for both. [`more_lanes`]: which of them by sixteen.
 //! - [`write`]: elements on their way to the output.
 
 mod axis;
@@ -14,12 +15,13 @@ mod kernel;
 pub mod kernels;
 mod more_lanes;
 mod own_channels;
+mod pass;
 mod points;
 mod scratch;
 mod task;
 mod write;
 
-use burn::tensor::Shape;
+use burn::backend::Flex;
 use burn_flex::FlexTensor;
 
 pub use kernel::{Kernel, Window};
@@ -27,33 +29,20 @@ pub use task::rows_of_a_band;
 
 use super::dtype::{Sum, of_sums};
 use super::pixels::with_contiguous_rows;
-use crate::backend::output_shape;
-use crate::geometry::operator::RegionOperator;
-use crate::geometry::plan::{PlanKind, Planner, PointPlanner, Region};
+use crate::backend::RegionCall;
+use crate::geometry::plan::{PlanKind, Planner, PointPlanner};
 use kernels::{Average, MaxOfPixels, MaxOfSamples};
 
 /// Pools the regions in the operator's range of areas into `pooled`, or into a new output.
-pub fn pool(
-    pooled: Option<FlexTensor>,
-    features: FlexTensor,
-    boxes: &Shape,
-    regions: &[Region],
-    operator: &RegionOperator,
-) -> FlexTensor {
-    let shape = output_shape(features.layout().shape(), boxes, operator);
+pub fn pool(pooled: Option<FlexTensor>, features: FlexTensor, call: &RegionCall<Flex>) -> FlexTensor {
     let pool = of_sums!(features.dtype(), pool_in_sums);
-    pool(pooled, features, regions, shape, operator)
+    pool(pooled, features, call)
 }
 
-fn pool_in_sums<S: Sum>(
-    pooled: Option<FlexTensor>,
-    features: FlexTensor,
-    regions: &[Region],
-    shape: Shape,
-    operator: &RegionOperator,
-) -> FlexTensor {
+fn pool_in_sums<S: Sum>(pooled: Option<FlexTensor>, features: FlexTensor, call: &RegionCall<Flex>) -> FlexTensor {
+    let (regions, operator, shape) = (call.host_regions(), &call.operator, call.output_shape());
     let features = with_contiguous_rows(features);
-    let [_, _, height, width] = features.layout().shape().dims();
+    let [_, _, height, width] = call.features_shape;
     if let Some(planner) = PointPlanner::new(operator, [height, width]) {
         return points::pool::<S>(pooled, &features, regions, shape, &planner);
     }

@@ -7,12 +7,12 @@ use burn_flex::FlexTensor;
 use pulp::{Scalar, Simd};
 
 use super::groups::{PoolTask, divide, group, wanted_tasks};
-use super::more_lanes::{channels_of_more_lanes, has_more_lanes};
+use super::pass::{ForwardPass, compute};
 use super::scratch::PoolScratch;
 use super::write::write_region;
 use crate::backend::flex::drive::{in_parallel, run_tasks};
 use crate::backend::flex::dtype::{Sum, TensorSliceMut};
-use crate::backend::flex::lanes::{self, ChannelWork, LANES, MORE_LANES};
+use crate::backend::flex::lanes::LANES;
 use crate::backend::flex::memory::{AlignedPixels, output};
 use crate::backend::flex::pixels::{LARGEST_TILE, LaneChannels, Planes, Rows, Tile};
 use crate::backend::flex::planned::{Planned, plan_points_in_batches};
@@ -66,109 +66,79 @@ struct PointForwardPass<'a, S: Sum> {
     streams: bool,
 }
 
-fn compute<S: Sum>(pass: &PointForwardPass<'_, S>, task: PoolTask<'_, S, PointWeights<S>>) {
-    let channels = task.channels.len();
-    let fits = |region: &Planned<PointWeights<S>>| pixel_count(&region.window) <= LARGEST_TILE;
-    let fit = task.regions.iter().all(fits);
-    lanes::compute(PoolRegions { pass, task }, channels, fit);
-}
+impl<S: Sum> ForwardPass<S> for PointForwardPass<'_, S> {
+    type Plan = PointWeights<S>;
 
-struct PoolRegions<'a, S: Sum> {
-    pass: &'a PointForwardPass<'a, S>,
-    task: PoolTask<'a, S, PointWeights<S>>,
-}
+    const IN_MORE_LANES: bool = true;
 
-impl<S: Sum> ChannelWork for PoolRegions<'_, S> {
-    #[inline(always)]
-    fn in_lanes(self, simd: impl Simd) {
-        compute_in_all_lanes(simd, self.pass, self.task);
+    fn streams(&self) -> bool {
+        self.streams
     }
 
-    /// From where the pixels are: a window of a large map is not copied.
-    #[inline(never)]
-    fn one_by_one(self) {
-        let Self { pass, mut task } = self;
+    fn fits(task: &PoolTask<'_, S, Self::Plan>) -> bool {
+        let fits = |region: &Planned<Self::Plan>| pixel_count(&region.window) <= LARGEST_TILE;
+        task.regions.iter().all(fits)
+    }
+
+    #[inline(always)]
+    fn compute_in_lanes<'a, const L: usize>(
+        &self,
+        simd: impl Simd,
+        task: &mut PoolTask<'a, S, Self::Plan>,
+        channels: Range<usize>,
+        stream: &mut Option<Stream<'a>>,
+    ) {
+        let mut tile = Tile::<S, L>::default();
+        let mut scratch = PoolScratch::<S, L>::default();
+        // If elements read channels of their own, regions share no copy.
+        let shared = task.shared.filter(|_| self.planner.groups() == 1);
+        let most_rows = task.most_rows();
+        for start in channels.clone().step_by(L) {
+            let count = L.min(channels.end - start);
+            if let Some([_, columns]) = shared {
+                tile.clear(most_rows, columns.clone());
+            }
+            for (region, rest) in task.regions.iter().zip(&mut task.outputs) {
+                scratch.sums.resize(self.elements);
+                scratch.sums.get_mut().fill([S::default(); L]);
+                for part in region.plan.parts_with_pixels() {
+                    let [rows, columns] = part.window.clone();
+                    if shared.is_none() {
+                        tile.clear(rows.len(), columns);
+                    }
+                    let channels = self.planner.channels_of_group(part.group, self.channels);
+                    let lanes = LaneChannels::of_outputs(channels, start, count);
+                    tile.load(simd, self.features, region.image, &lanes, rows);
+                    add_part(&region.plan, part, &tile, scratch.sums.get_mut());
+                }
+                let output = rest.take(count * self.elements);
+                write_region(simd, &mut scratch, output, stream);
+            }
+        }
+    }
+
+    fn compute_one_by_one(&self, mut task: PoolTask<'_, S, Self::Plan>) {
         let mut tile = Tile::<S, 1>::default();
         let mut sums = AlignedPixels::<S, 1>::default();
-        sums.resize(pass.elements);
+        sums.resize(self.elements);
         for channel in task.channels.clone() {
             for (region, output) in task.regions.iter().zip(&mut task.outputs) {
                 sums.get_mut().fill([S::default()]);
-                for part in region.plan.parts.iter().filter(|part| pixel_count(&part.window) > 0) {
-                    let [first, step] = pass.planner.channels_of_group(part.group, pass.channels);
-                    if let Some(plane) = pass.features.plane(region.image, first + channel * step) {
+                for part in region.plan.parts_with_pixels() {
+                    let [first, step] = self.planner.channels_of_group(part.group, self.channels);
+                    if let Some(plane) = self.features.plane(region.image, first + channel * step) {
                         add_part(&region.plan, part, &plane, sums.get_mut());
                     } else if const { S::SUMS_HALVES } {
                         let [rows, columns] = part.window.clone();
                         tile.clear(rows.len(), columns);
                         let lane = LaneChannels::of_outputs([first, step], channel, 1);
-                        tile.load(Scalar::new(), pass.features, region.image, &lane, rows);
+                        tile.load(Scalar::new(), self.features, region.image, &lane, rows);
                         add_part(&region.plan, part, &tile, sums.get_mut());
                     }
                 }
                 let sums = sums.get().as_flattened();
-                output.take(pass.elements).write(Scalar::new(), sums);
+                output.take(self.elements).write(Scalar::new(), sums);
             }
-        }
-    }
-}
-
-/// Several channels at a time: first in blocks of more lanes where that pays, then in blocks of fewer.
-#[inline(always)]
-fn compute_in_all_lanes<S: Sum>(
-    simd: impl Simd,
-    pass: &PointForwardPass<'_, S>,
-    mut task: PoolTask<'_, S, PointWeights<S>>,
-) {
-    let mut stream = if pass.streams { Stream::new(simd) } else { None };
-    let Range { mut start, end } = task.channels;
-    // A constant, so that code that it excludes is not compiled.
-    if const { has_more_lanes::<S>() } {
-        let channels = channels_of_more_lanes(&task);
-        start = channels.end;
-        compute_in_lanes::<_, MORE_LANES>(simd, pass, &mut task, channels, &mut stream);
-    }
-    compute_in_lanes::<_, LANES>(simd, pass, &mut task, start..end, &mut stream);
-}
-
-/// `L` channels at a time, from a copy of the pixels in which they are neighbours. The outputs begin with the first of
-/// these channels.
-#[inline(always)]
-fn compute_in_lanes<'a, S: Sum, const L: usize>(
-    simd: impl Simd,
-    pass: &PointForwardPass<'_, S>,
-    task: &mut PoolTask<'a, S, PointWeights<S>>,
-    channels: Range<usize>,
-    stream: &mut Option<Stream<'a>>,
-) {
-    let mut tile = Tile::<S, L>::default();
-    let mut scratch = PoolScratch::<S, L>::default();
-    // If elements read channels of their own, regions share no copy.
-    let shared = task.shared.filter(|_| pass.planner.groups() == 1);
-    let most_rows = task.most_rows();
-    for start in channels.clone().step_by(L) {
-        let count = L.min(channels.end - start);
-        if let Some([_, columns]) = shared {
-            tile.clear(most_rows, columns.clone());
-        }
-        for (region, rest) in task.regions.iter().zip(&mut task.outputs) {
-            scratch.sums.resize(pass.elements);
-            scratch.sums.get_mut().fill([S::default(); L]);
-            for part in &region.plan.parts {
-                let [rows, columns] = part.window.clone();
-                if pixel_count(&part.window) == 0 {
-                    continue;
-                }
-                if shared.is_none() {
-                    tile.clear(rows.len(), columns);
-                }
-                let channels = pass.planner.channels_of_group(part.group, pass.channels);
-                let lanes = LaneChannels::of_outputs(channels, start, count);
-                tile.load(simd, pass.features, region.image, &lanes, rows);
-                add_part(&region.plan, part, &tile, scratch.sums.get_mut());
-            }
-            let output = rest.take(count * pass.elements);
-            write_region(simd, &mut scratch, output, stream);
         }
     }
 }

@@ -6,11 +6,10 @@ use pulp::{Scalar, Simd};
 
 use super::groups::PoolTask;
 use super::kernel::{Kernel, Window};
-use super::more_lanes::{channels_of_more_lanes, has_more_lanes};
+use super::pass::ForwardPass;
 use super::scratch::PoolScratch;
 use super::write::{WriteElements, write_region};
 use crate::backend::flex::dtype::{Sum, TensorSliceMut};
-use crate::backend::flex::lanes::{self, ChannelWork, LANES, MORE_LANES};
 use crate::backend::flex::pixels::{LARGEST_TILE, LaneChannels, Planes, Rows, Tile};
 use crate::backend::flex::planned::Planned;
 use crate::backend::flex::simd::Stream;
@@ -36,93 +35,66 @@ pub struct AxisForwardPass<'a, S: Sum, K> {
     pub streams: bool,
 }
 
-pub fn compute<S: Sum, K: Kernel<S>>(pass: &AxisForwardPass<'_, S, K>, task: PoolTask<'_, S, [K::Plan; 2]>) {
-    let channels = task.channels.len();
-    let shares = task.shared.is_some();
-    let fits = |region: &Planned<[K::Plan; 2]>| shares || pixel_count(&region.window) <= LARGEST_TILE;
-    let fit = task.regions.iter().all(fits);
-    lanes::compute(PoolRegions { pass, task }, channels, fit);
-}
+impl<S: Sum, K: Kernel<S>> ForwardPass<S> for AxisForwardPass<'_, S, K> {
+    type Plan = [K::Plan; 2];
 
-struct PoolRegions<'a, S: Sum, K: Kernel<S>> {
-    pass: &'a AxisForwardPass<'a, S, K>,
-    task: PoolTask<'a, S, [K::Plan; 2]>,
-}
+    const IN_MORE_LANES: bool = K::IN_MORE_LANES;
 
-impl<S: Sum, K: Kernel<S>> ChannelWork for PoolRegions<'_, S, K> {
-    #[inline(always)]
-    fn in_lanes(self, simd: impl Simd) {
-        compute_in_all_lanes(simd, self.pass, self.task);
+    fn streams(&self) -> bool {
+        self.streams
     }
 
-    #[inline(never)]
-    fn one_by_one(self) {
-        let Self { pass, mut task } = self;
-        let [_, channel_elements] = pass.output_size;
+    fn fits(task: &PoolTask<'_, S, Self::Plan>) -> bool {
+        let fits = |region: &Planned<Self::Plan>| pixel_count(&region.window) <= LARGEST_TILE;
+        task.shared.is_some() || task.regions.iter().all(fits)
+    }
+
+    #[inline(always)]
+    fn compute_in_lanes<'a, const L: usize>(
+        &self,
+        simd: impl Simd,
+        task: &mut PoolTask<'a, S, Self::Plan>,
+        channels: Range<usize>,
+        stream: &mut Option<Stream<'a>>,
+    ) {
+        let [_, channel_elements] = self.output_size;
+        let mut tile = Tile::<S, L>::default();
+        let mut scratch = PoolScratch::default();
+        let most_rows = task.most_rows();
+        for start in channels.clone().step_by(L) {
+            let lanes = LaneChannels::adjacent(start, L.min(channels.end - start));
+            if let Some([_, columns]) = task.shared {
+                tile.clear(most_rows, columns.clone());
+            }
+            for (region, rest) in task.regions.iter().zip(&mut task.outputs) {
+                let [rows, columns] = region.window.clone();
+                if task.shared.is_none() {
+                    tile.clear(rows.len(), columns);
+                }
+                tile.load(simd, self.features, region.image, &lanes, rows);
+                let output = rest.take(lanes.count * channel_elements);
+                compute_region(simd, self, region, &tile, &mut scratch, output, stream);
+            }
+        }
+    }
+
+    fn compute_one_by_one(&self, mut task: PoolTask<'_, S, Self::Plan>) {
+        let [_, channel_elements] = self.output_size;
         let mut tile = Tile::<S, 1>::default();
         let mut scratch = PoolScratch::default();
         for channel in task.channels.clone() {
             for (region, rest) in task.regions.iter().zip(&mut task.outputs) {
                 let output = rest.take(channel_elements);
-                if let Some(plane) = pass.features.plane(region.image, channel) {
-                    compute_region(Scalar::new(), pass, region, &plane, &mut scratch, output, &mut None);
+                if let Some(plane) = self.features.plane(region.image, channel) {
+                    compute_region(Scalar::new(), self, region, &plane, &mut scratch, output, &mut None);
                 } else if const { S::SUMS_HALVES } {
                     let [rows, columns] = region.window.clone();
                     tile.clear(rows.len(), columns);
                     let lane = LaneChannels::one(channel);
-                    tile.load(Scalar::new(), pass.features, region.image, &lane, rows);
-                    compute_region(Scalar::new(), pass, region, &tile, &mut scratch, output, &mut None);
+                    tile.load(Scalar::new(), self.features, region.image, &lane, rows);
+                    compute_region(Scalar::new(), self, region, &tile, &mut scratch, output, &mut None);
                 }
             }
-        }
-    }
-}
-
-/// Several channels at a time: first in blocks of more lanes where that pays, then in blocks of fewer.
-#[inline(always)]
-fn compute_in_all_lanes<'a, S: Sum, K: Kernel<S>>(
-    simd: impl Simd,
-    pass: &AxisForwardPass<'_, S, K>,
-    mut task: PoolTask<'a, S, [K::Plan; 2]>,
-) {
-    let mut stream = if pass.streams { Stream::new(simd) } else { None };
-    let Range { mut start, end } = task.channels;
-    // A constant, so that code that it excludes is not compiled.
-    if const { K::IN_MORE_LANES && has_more_lanes::<S>() } {
-        let channels = channels_of_more_lanes(&task);
-        start = channels.end;
-        compute_in_lanes::<_, _, MORE_LANES>(simd, pass, &mut task, channels, &mut stream);
-    }
-    compute_in_lanes::<_, _, LANES>(simd, pass, &mut task, start..end, &mut stream);
-}
-
-/// `L` channels at a time, from a copy of the pixels in which they are neighbours. The outputs begin with the first of
-/// these channels.
-#[inline(always)]
-fn compute_in_lanes<'a, S: Sum, K: Kernel<S>, const L: usize>(
-    simd: impl Simd,
-    pass: &AxisForwardPass<'_, S, K>,
-    task: &mut PoolTask<'a, S, [K::Plan; 2]>,
-    channels: Range<usize>,
-    stream: &mut Option<Stream<'a>>,
-) {
-    let [_, channel_elements] = pass.output_size;
-    let mut tile = Tile::<S, L>::default();
-    let mut scratch = PoolScratch::default();
-    let most_rows = task.most_rows();
-    for start in channels.clone().step_by(L) {
-        let lanes = LaneChannels::adjacent(start, L.min(channels.end - start));
-        if let Some([_, columns]) = task.shared {
-            tile.clear(most_rows, columns.clone());
-        }
-        for (region, rest) in task.regions.iter().zip(&mut task.outputs) {
-            let [rows, columns] = region.window.clone();
-            if task.shared.is_none() {
-                tile.clear(rows.len(), columns);
-            }
-            tile.load(simd, pass.features, region.image, &lanes, rows);
-            let output = rest.take(lanes.count * channel_elements);
-            compute_region(simd, pass, region, &tile, &mut scratch, output, stream);
         }
     }
 }

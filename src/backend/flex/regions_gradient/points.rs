@@ -58,7 +58,7 @@ impl<S: Sum> PointRegionsPass<'_, S> {
     /// gradient.
     fn products(&self, plan: &PointWeights<S>, image: usize, row: usize) -> Vec<f64> {
         let mut products = vec![0.0; plan.weights.len()];
-        for part in plan.parts.iter().filter(|part| pixel_count(&part.window) > 0) {
+        for part in plan.parts_with_pixels() {
             let region_part = RegionPart {
                 pass: self,
                 plan,
