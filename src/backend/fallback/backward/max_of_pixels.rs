@@ -31,6 +31,9 @@ impl<B: Backend, R: Sum> GradientCall<'_, B, R> {
         let mut output = B::float_zeros(Shape::new(self.shape), &device, dtype);
         let numbers = height * width + self.regions.len() * self.elements();
         let block = (NUMBERS / numbers.max(1)).clamp(1, channels.max(1));
+        // A slice of two dimensions is copied a row at a time, and one of four a row of the output at a time.
+        let row = Shape::new([self.regions.len(), channels * self.elements()]);
+        let rows = B::float_reshape(self.gradient.clone(), row);
         // There is one run: only averages have elements that read channels of their own.
         for run in runs(self.planner) {
             let regions = (0..images).map(|image| (image, self.planned(&run, image, false)));
@@ -39,8 +42,9 @@ impl<B: Backend, R: Sum> GradientCall<'_, B, R> {
                 continue;
             }
             for channels in cut(0..channels, block) {
-                let of_block = [Slice::full(), channels.clone().into()];
-                let gradient = on_host::<B, R>(B::float_slice(self.gradient.clone(), &of_block));
+                let of_block = channels.start * self.elements()..channels.end * self.elements();
+                let gradient = B::float_slice(rows.clone(), &[Slice::full(), of_block.into()]);
+                let gradient = on_host::<B, R>(gradient);
                 for (image, regions) in &regions {
                     let place = [*image..image + 1, channels.clone()].map(Slice::from);
                     let planes = on_host::<B, R>(B::float_slice(features.clone(), &place));
@@ -115,8 +119,10 @@ fn first_largest<R: Sum>(
     winners
 }
 
-fn on_host<B: Backend, R: Sum>(tensor: FloatTensor<B>) -> TensorData {
-    let tensor = cast::<B>(tensor, R::DTYPE);
+/// A copied slice, row by row. Of more dimensions, burn-ndarray 0.22 copies it a second time, element by element.
+fn on_host<B: Backend, R: Sum>(slice: FloatTensor<B>) -> TensorData {
+    let flat = Shape::new([slice.shape().num_elements()]);
+    let tensor = B::float_reshape(cast::<B>(slice, R::DTYPE), flat);
     read_sync(B::float_into_data(tensor)).expect("the device should answer with the tensor's data")
 }
 
