@@ -1,5 +1,5 @@
-//! What a call asks of a device: one launch, also on a pyramid, and no kernel that an earlier call has not
-//! compiled. The same of each gradient, where that of a maximum takes two launches.
+//! What a call asks of a device: one launch, also on a pyramid of up to four levels, and no kernel that an earlier call
+//! has not compiled. The same of each gradient on one map, where that of a maximum takes two launches.
 //!
 //! CubeCL compiles a kernel where it has not seen its identity yet, and tells both launches and
 //! identities to whoever listens. It listens for the whole process, so this is one test.
@@ -92,6 +92,7 @@ fn observe<T>(device: &Device, call: impl FnOnce() -> T) -> (Vec<&'static str>, 
 fn a_call_is_one_launch_of_a_kernel_that_no_size_or_value_changes() {
     let backends = backends::backends();
     for backend in backends.iter().filter(|backend| !backend.is_host()) {
+        check_pyramids(&backend.device);
         let dtypes = [DType::F32, DType::F16];
         for dtype in dtypes.into_iter().filter(|dtype| backend.supports(*dtype)) {
             let problems = Problem::all(&backend.device, dtype);
@@ -212,10 +213,30 @@ fn gradients() -> Vec<(&'static str, Gradient, usize)> {
 
 /// A pyramid of four levels, all of the same map.
 fn pyramid(problem: &Problem) -> Tensor<4> {
-    let levels = vec![problem.features.clone(); 4];
-    let scales = [1.0, 0.5, 0.25, 0.125];
+    levels(problem, 4, |config| config)
+}
+
+fn levels(
+    problem: &Problem,
+    count: usize,
+    change: fn(MultiScaleRoiAlignConfig) -> MultiScaleRoiAlignConfig,
+) -> Tensor<4> {
+    let levels = vec![problem.features.clone(); count];
+    let scales: Vec<f64> = (0..count).map(|level| 1.0 / f64::from(1 << level)).collect();
     let config = torchvision::MultiScaleRoiAlign::new(problem.output_size);
-    multi_scale_roi_align(levels, &problem.rois, &scales, config)
+    multi_scale_roi_align(levels, &problem.rois, &scales, change(config.into()))
+}
+
+/// A pyramid is one launch, or one a level.
+fn check_pyramids(device: &Device) {
+    let problem = &Problem::all(device, DType::F32)[0];
+    for (count, launches) in [(1, 1), (2, 1), (3, 1), (5, 5)] {
+        let (names, _) = observe(device, || levels(problem, count, |config| config));
+        assert_eq!(names.len(), launches, "{count} levels launch {names:?}");
+    }
+    // The first writes what a box without a level gets.
+    let (names, _) = observe(device, || levels(problem, 2, |config| config.with_pools_empty(false)));
+    assert_eq!(names.len(), 3, "{names:?}");
 }
 
 /// The features with their first channel seen as one channel for each output element, which copies nothing.

@@ -17,7 +17,8 @@ pub struct RegionCall<B: Backend> {
     pub boxes: FloatTensor<B>,
     /// `[K]`.
     pub batch_indices: IntTensor<B>,
-    /// Both of them, read to the host and checked; `None` on a device that is not of the kind `Host`.
+    /// Both of them, read to the host and checked. `None` if there are no regions, and on a device that is not of the
+    /// kind `Host`.
     pub regions: Option<HostRegions>,
     pub operator: RegionOperator,
     /// `[N, C, H, W]`.
@@ -88,8 +89,10 @@ impl<B: RegionKernels> RegionCall<B> {
     }
 }
 
-/// The levels of a feature pyramid after the finest one. With it, boxes, batch indices and an output they are eight
-/// buffers, as many as WebGPU promises to a kernel.
+/// The levels of a feature pyramid after the finest one, for a kernel that takes all of them.
+///
+/// WebGPU promises eight buffers to a kernel: four maps, the boxes, the batch indices, the output, and CubeCL's own, of
+/// shapes and scalars. It is an enum, since Burn's macro for fusion takes no list of tensors.
 #[derive(Debug, Clone, ExtensionType)]
 #[extension_type(fusion: cfg(feature = "cube"))]
 pub enum CoarserLevels<B: Backend> {

@@ -60,8 +60,8 @@ pub type HostRegions = Arc<[Region]>;
 
 /// The kernels that all region operators come down to. A backend without kernels of its own inherits the bodies.
 ///
-/// Arguments have been checked. But for `without_pixels`, K is not 0, and no size of features, `[N, C, H, W]`, or of the
-/// output is 0. The output fits into memory.
+/// Arguments have been checked. But for `without_pixels`, K is not 0, and no size of features, `[N, C, H, W]`, or of
+/// the output is 0. The output fits into memory.
 #[backend_extension(
     Cube: cfg(feature = "cube"),
     Flex: cfg(feature = "flex"),
@@ -71,15 +71,15 @@ pub type HostRegions = Arc<[Region]>;
     Autodiff: cfg(feature = "autodiff"),
 )]
 pub trait RegionKernels: Backend {
-    /// Pools regions to `[K, channels, P, Q]`. Rows of boxes that are not in `operator.areas` are unspecified.
+    /// Pools regions to `[K, channels, P, Q]`. Rows of boxes that are not in `call.operator.areas` are unspecified.
     #[fusion(dtype = features, shape = output_shape(call.features_shape, call.boxes.shape[0], &call.operator))]
     fn pool(features: FloatTensor<Self>, #[extension_type] call: RegionCall<Self>) -> FloatTensor<Self> {
         fallback::pool::<Self>(None, features, call)
     }
 
     /// Pools further regions into `pooled`, `[K, channels, P, Q]`, from features of another size but of as many images
-    /// and channels: one more level of a feature pyramid. Rows of boxes that are not in `operator.areas` stay as they
-    /// are.
+    /// and channels: one more level of a feature pyramid. Rows of boxes that are not in `call.operator.areas` stay as
+    /// they are.
     #[fusion(dtype = pooled, shape = pooled)]
     fn pool_level(
         pooled: FloatTensor<Self>,
@@ -89,7 +89,8 @@ pub trait RegionKernels: Backend {
         fallback::pool::<Self>(Some(pooled), features, call)
     }
 
-    /// Pools the regions of a feature pyramid, each by the operator of its level. Every region belongs to a level.
+    /// Pools the regions of a feature pyramid, each by the operator of its level. `operators` has one for each level,
+    /// from the finest on, and `call` is that of the finest. Every region belongs to a level.
     #[fusion(dtype = finest, shape = output_shape(call.features_shape, call.boxes.shape[0], &call.operator))]
     fn pool_pyramid(
         finest: FloatTensor<Self>,
@@ -97,7 +98,7 @@ pub trait RegionKernels: Backend {
         operators: Vec<RegionOperator>,
         #[extension_type] call: RegionCall<Self>,
     ) -> FloatTensor<Self> {
-        pool_levels::<Self>(&coarser.with(finest), &operators, &call)
+        pool_levels::<Self>(coarser.with(finest), &operators, &call)
     }
 
     /// The output where no pixel is read, as where there is no image or no region: one value in all elements. On an
@@ -109,7 +110,7 @@ pub trait RegionKernels: Backend {
     }
 
     /// The gradient of features from that of the output, for an operator that averages: it needs no features. Boxes
-    /// that are not in `operator.areas` have no part in it.
+    /// that are not in `call.operator.areas` have no part in it.
     #[fusion(dtype = gradient, shape = Shape::new(call.features_shape))]
     fn average_gradient(gradient: FloatTensor<Self>, #[extension_type] call: RegionCall<Self>) -> FloatTensor<Self> {
         fallback::features_gradient::<Self>(gradient, None, call)
@@ -126,7 +127,7 @@ pub trait RegionKernels: Backend {
     }
 
     /// The gradient `[K, columns]` of boxes, in their dtype, from that of the output, for an operator whose elements
-    /// move with boxes. It is 0 for boxes that are not in `operator.areas`.
+    /// move with boxes. It is 0 for boxes that are not in `call.operator.areas`.
     #[fusion(dtype = call.boxes.dtype, shape = call.boxes.shape.clone())]
     fn boxes_gradient(
         gradient: FloatTensor<Self>,
@@ -139,20 +140,20 @@ pub trait RegionKernels: Backend {
 
 /// Pools the levels of a pyramid one after another.
 pub fn pool_levels<B: RegionKernels>(
-    levels: &[FloatTensor<B>],
+    levels: Vec<FloatTensor<B>>,
     operators: &[RegionOperator],
     call: &RegionCall<B>,
 ) -> FloatTensor<B> {
-    let mut levels = levels
-        .iter()
-        .zip(operators)
-        .map(|(features, &operator)| (features.clone(), call.on_level(features, operator)));
+    let mut levels = levels.into_iter().zip(operators).map(|(features, &operator)| {
+        let call = call.on_level(&features, operator);
+        (features, call)
+    });
     let (finest, of_finest) = levels.next().expect("there is a level");
-    // A box may belong to no level, and then keeps this value.
-    let pooled = if of_finest.operator.areas.from > 0.0 {
-        B::pool_level(B::without_pixels(finest.clone(), of_finest.clone()), finest, of_finest)
-    } else {
+    let pooled = if of_finest.operator.areas.begin_at_zero() {
         B::pool(finest, of_finest)
+    } else {
+        // A box may belong to no level, and then keeps this value.
+        B::pool_level(B::without_pixels(finest.clone(), of_finest.clone()), finest, of_finest)
     };
     levels.fold(pooled, |pooled, (features, call)| B::pool_level(pooled, features, call))
 }

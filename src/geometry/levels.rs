@@ -15,6 +15,11 @@ impl AreaRange {
         from: 0.0,
         below: f64::INFINITY,
     };
+
+    /// Whether boxes without area belong to it.
+    pub fn begin_at_zero(&self) -> bool {
+        self.from == 0.0
+    }
 }
 
 /// The level of a box:

@@ -152,7 +152,7 @@ pub(crate) fn check_dtypes<B: RoiBackend>(features: &FloatTensor<B>, regions: &R
     Ok(())
 }
 
-/// Checks that a level of a pyramid has as many images and channels as the finest.
+/// Checks that a level of a pyramid has as many images and channels as the finest, and its dtype.
 fn check_like_finest<B: RoiBackend>(level: &FloatTensor<B>, finest: &FloatTensor<B>) -> Result<(), RoiError> {
     let (found, expected) = (level.shape(), finest.shape());
     let fits = found[0..2] == expected[0..2];
@@ -161,7 +161,8 @@ fn check_like_finest<B: RoiBackend>(level: &FloatTensor<B>, finest: &FloatTensor
         &found,
         "[N, C, H, W], with the N and C of the first level",
         fits,
-    )
+    )?;
+    same_dtype("features", level.dtype(), "features[0]", finest.dtype())
 }
 
 /// The shape `[K, channels, P, Q]` of the output, where features have the pixels and channels for it.

@@ -116,13 +116,14 @@ impl<B: RoiBackend> PartBackward<B> {
 
     /// Columns of the gradient of regions.
     fn columns(&self, columns: Range<usize>) -> FloatTensor<B> {
-        let call = self.call.clone();
-        let all_columns = call.operator.region_kind().columns();
+        let (call, features) = (&self.call, &self.features);
         let gradient = match self.reads_nothing {
             true => zeros_like::<B>(&call.boxes),
-            false => call.boxes_gradient(self.gradient.clone(), Some(self.features.clone())),
+            false => call
+                .clone()
+                .boxes_gradient(self.gradient.clone(), Some(features.clone())),
         };
-        if columns.len() == all_columns {
+        if columns.len() == call.operator.region_kind().columns() {
             return gradient;
         }
         B::float_slice(gradient, &[Slice::full(), Slice::from(columns)])

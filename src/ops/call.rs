@@ -83,12 +83,12 @@ fn pool_part<B: RoiBackend>(arguments: Arguments<B>, operators: &[RegionOperator
     if reads_nothing(&features[0].shape(), &shape) {
         return Ok(B::without_pixels(features[0].clone(), call));
     }
-    let every_region_has_a_level = operators[0].areas.from == 0.0;
     Ok(match CoarserLevels::<B>::of(&features) {
-        Some(coarser) if every_region_has_a_level => {
+        // Every region has a level.
+        Some(coarser) if operators[0].areas.begin_at_zero() => {
             B::pool_pyramid(features[0].clone(), coarser, operators.to_vec(), call)
         }
-        _ => pool_levels::<B>(&features, operators, &call),
+        _ => pool_levels::<B>(features, operators, &call),
     })
 }
 

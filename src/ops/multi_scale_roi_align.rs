@@ -84,9 +84,11 @@ impl MultiScaleRoiAlignConfig {
 /// devices do not copy boxes back to check them: the output of such a box is the out-of-bounds value, and
 /// [`Rois::validate`] finds the box.
 ///
-/// On a GPU up to four levels are one launch. With more levels, and on an autodiff device, each is a launch that skips
-/// regions of other levels. All backends choose the same level: the limits between levels are precomputed as areas, from
-/// the formula in f32 (f64 for f64), and areas are compared.
+/// On a GPU up to four levels are one launch. If there are more, on an autodiff device, on a remote device and without
+/// `pools_empty`, each level is a launch that skips regions of other levels.
+///
+/// All backends choose the same level: the limits between levels are precomputed as areas, from the formula in f32 (f64
+/// for f64), and areas are compared.
 ///
 /// The operator of Feature Pyramid Networks (Lin et al., 2017), as torchvision, detectron2 or OpenVINO compute it.
 ///
@@ -124,6 +126,7 @@ pub fn multi_scale_roi_align(
 ///
 /// - [`RoiError::Levels`]: no map, or not as many scales as maps.
 /// - [`RoiError::Shape`]: a level with another number of images or channels than the first.
+/// - [`RoiError::DType`]: a level with another dtype than the first.
 /// - [`RoiError::Option`]: without `first_level`, scales that are not powers of two, each half of the one before; an
 ///   option of [`MultiScaleRoiAlignConfig`] out of its range.
 /// - All errors of [`try_roi_align`](crate::try_roi_align), for any level.

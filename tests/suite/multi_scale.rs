@@ -121,7 +121,7 @@ fn a_pyramid_has_any_number_of_levels() {
 fn maps_of_any_strides_and_regions_that_share_no_level() {
     for backend in backends() {
         let maps = pyramid(&backend.device, DType::F32);
-        let permuted: Vec<_> = maps
+        let mut permuted: Vec<_> = maps
             .iter()
             .map(|map| {
                 let last = map.clone().permute([0, 2, 3, 1]);
@@ -129,6 +129,8 @@ fn maps_of_any_strides_and_regions_that_share_no_level() {
                 last.add_scalar(0.0).permute([0, 3, 1, 2])
             })
             .collect();
+        // Each level is read by its own strides.
+        permuted[2] = maps[2].clone();
         for boxes in [&BOXES[..1], &BOXES[1..2], &BOXES[..0]] {
             let boxes: Vec<_> = boxes.iter().map(|(sides, _)| *sides).collect();
             let rois = rois(&boxes, &backend.device, DType::F32);
@@ -321,6 +323,12 @@ fn bad_pyramids() {
         let text =
             "`features` has shape [2, 4, 8, 8], but must have shape [N, C, H, W], with the N and C of the first level";
         check(text, &other, &SCALES[..2], config());
+        // Boxes of f32 go with features of both.
+        if backend.supports(DType::F16) {
+            let other = vec![maps[0].clone(), maps[1].clone().cast(DType::F16)];
+            let text = "`features` is of dtype F16, but must be of F32, as `features[0]` is";
+            check(text, &other, &SCALES[..2], config());
+        }
         let other = vec![maps[0].clone(), Tensor::zeros([2, 3, 0, 8], device)];
         let text = "`features` has shape [2, 3, 0, 8], but height and width must be above 0 where there are regions";
         check(text, &other, &SCALES[..2], config());

@@ -30,20 +30,21 @@ macro_rules! launch {
             $($argument),+ $(; $dtype)?
         )
     };
-    ($kernel:ident, $grid:expr, levels $levels:ident, $call:ident => $output:ident, $($argument:expr),+) => {
+    ($kernel:ident, $grid:expr, levels $maps:ident, $call:ident => $output:ident, $($argument:expr),+) => {
         launch!(
-            @ $kernel, $grid, &$levels, [$levels.into_iter().map(CubeTensor::into_tensor_arg).collect()],
+            @ $kernel, $grid, &$maps, [$maps.into_iter().map(CubeTensor::into_tensor_arg).collect()],
             $call => $output, $($argument),+
         )
     };
     (
-        @ $kernel:ident, $grid:expr, $maps:expr, [$($map:expr),+], $call:ident => $output:ident,
+        @ $kernel:ident, $grid:expr, $maps:expr, [$($of_maps:expr),+], $call:ident => $output:ident,
         $($argument:expr),+ $(; $dtype:expr)?
     ) => {{
         use crate::backend::cube::launch::{RegionsLaunch, address_type, units_of_grid};
 
         let client = $output.client.clone();
         let (cubes, cube_size) = $grid;
+        // Before the arguments, which consume the tensors.
         let mut tensors: Vec<&CubeTensor> = $maps.into_iter().collect();
         let dtypes = [tensors[0].dtype, $call.boxes.dtype, $call.batch_indices.dtype $(, $dtype)?];
         tensors.extend([&$call.boxes, &$call.batch_indices, &$output]);
@@ -53,7 +54,7 @@ macro_rules! launch {
             cubes,
             cube_size,
             addresses,
-            $($map,)+
+            $($of_maps,)+
             RegionsLaunch::new($call.boxes.into_tensor_arg(), $call.batch_indices.into_tensor_arg()),
             $output.clone().into_tensor_arg(),
             $($argument,)+

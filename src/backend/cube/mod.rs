@@ -1,8 +1,9 @@
 //! CubeCL kernels, for every runtime: wgpu, Vulkan, Metal, WebGPU, CUDA, ROCm and CPU.
 //!
-//! A call is one launch for its output, with up to four levels of a feature pyramid, and one for each gradient. The
-//! gradient of features of a maximum takes two. The kernel reads the boxes, which the host never does. A region that is not finite
-//! or has an invalid batch index reads no pixel. Tensors are read by their strides, so nothing is copied first.
+//! A call is one launch for its output, also on up to four levels of a feature pyramid. Each gradient is one launch for
+//! each level, and that of features of a maximum two. The kernel reads the boxes, which the host never does. A region
+//! that is not finite or has an invalid batch index reads no pixel. Tensors are read by their strides, so nothing is
+//! copied first.
 //!
 //! - [`launch`]: what all launches have in common.
 //! - [`unit`]: what a unit computes and reads, in all kernels.

@@ -58,7 +58,7 @@ fn pool_in<B: Backend, R: Sum>(
     let (regions, operator, shape) = (call.host_regions(), &call.operator, call.output_shape());
     let [_, channels, height, width] = call.features_shape;
     if let Some(planner) = PointPlanner::new(operator, [height, width]) {
-        return points::pool::<B, R>(pooled, features, regions.clone(), shape, &planner, operator.channel_map);
+        return points::pool::<B, R>(pooled, features, call, &planner);
     }
     let planner = Planner::<R>::new(operator, [height, width]);
     let values = Values::of(&planner);

@@ -12,7 +12,7 @@ use burn::backend::{Backend, TensorMetadata};
 use burn::tensor::{FloatDType, Shape, Slice, TensorData, read_sync};
 
 use super::tensors::{Sum, cast, cut};
-use crate::backend::HostRegions;
+use crate::backend::RegionCall;
 use crate::geometry::operator::ChannelMap;
 use crate::geometry::plan::{ElementSpans, PointPart, PointPlanner, PointWeights, Region, hull, pixel_count};
 
@@ -23,16 +23,15 @@ const LARGEST: usize = 6 << 20;
 pub fn pool<B: Backend, R: Sum>(
     pooled: Option<FloatTensor<B>>,
     features: FloatTensor<B>,
-    regions: HostRegions,
-    shape: Shape,
+    call: &RegionCall<B>,
     planner: &PointPlanner,
-    map: ChannelMap,
 ) -> FloatTensor<B> {
+    let (shape, map) = (call.output_shape(), call.operator.channel_map);
     let (device, dtype): (_, FloatDType) = (features.device(), features.dtype().into());
     let [_, channels, rows, columns] = shape.dims();
     let pixels = Groups::<B>::new(features, channels, map);
     let mut output = pooled.unwrap_or_else(|| B::float_zeros(shape.clone(), &device, dtype));
-    for (row, image, plan) in planned::<R>(&regions, planner, false) {
+    for (row, image, plan) in planned::<R>(call.host_regions(), planner, false) {
         let mut sums = B::float_zeros(Shape::new([channels, rows * columns]), &device, R::DTYPE);
         for product in products(&plan) {
             for channels in product.blocks(channels) {
@@ -49,19 +48,18 @@ pub fn pool<B: Backend, R: Sum>(
     output
 }
 
-/// The gradient of features of a shape.
+/// The gradient of features.
 pub fn features_gradient<B: Backend, R: Sum>(
     gradient: FloatTensor<B>,
-    regions: HostRegions,
+    call: &RegionCall<B>,
     planner: &PointPlanner,
-    map: ChannelMap,
-    shape: [usize; 4],
 ) -> FloatTensor<B> {
+    let (shape, map) = (call.features_shape, call.operator.channel_map);
     let (device, dtype): (_, FloatDType) = (gradient.device(), gradient.dtype().into());
     let channels = gradient.shape()[1];
     let sums = B::float_zeros(Shape::new(shape), &device, R::DTYPE);
     let mut sums = Groups::<B>::new(sums, channels, map);
-    for (row, image, plan) in planned::<R>(&regions, planner, false) {
+    for (row, image, plan) in planned::<R>(call.host_regions(), planner, false) {
         for product in products(&plan) {
             for channels in product.blocks(channels) {
                 let of_elements = of_elements::<B, R>(&gradient, row, &channels, &product);
@@ -77,15 +75,15 @@ pub fn features_gradient<B: Backend, R: Sum>(
 pub fn regions_gradient<B: Backend, R: Sum>(
     gradient: FloatTensor<B>,
     features: FloatTensor<B>,
-    regions: HostRegions,
+    call: &RegionCall<B>,
     planner: &PointPlanner,
-    map: ChannelMap,
 ) -> FloatTensor<B> {
+    let (regions, map) = (call.host_regions(), call.operator.channel_map);
     let device = gradient.device();
     let channels = gradient.shape()[1];
     let pixels = Groups::<B>::new(features, channels, map);
     let mut numbers = vec![R::default(); regions.len() * planner.columns()];
-    for (row, image, plan) in planned::<R>(&regions, planner, true) {
+    for (row, image, plan) in planned::<R>(regions, planner, true) {
         let mut of_weights = vec![0.0; plan.weights.len()];
         for product in products(&plan) {
             for channels in product.blocks(channels) {

@@ -58,6 +58,7 @@ impl Span {
 
 impl<R> PointWeights<R> {
     /// The parts that read some pixel.
+    #[inline(always)]
     pub fn parts_with_pixels(&self) -> impl Iterator<Item = &PointPart> {
         self.parts.iter().filter(|part| pixel_count(&part.window) > 0)
     }

@@ -12,6 +12,7 @@ use crate::backend::cube::unit::region::{BoxRow, read_box};
 use crate::geometry::real::single::area::in_range;
 use crate::geometry::real::single::rules::{Rules, RulesExpand};
 
+/// The number of levels is compiled in, and the code of a level once for each.
 #[cube(launch, address_type = "dynamic")]
 pub fn pool_regions<F: Float, R: Float, I: Int>(
     levels: &Sequence<OwnedTensor<F>>,
@@ -44,11 +45,8 @@ fn pool_level<F: Float>(
     region: &BoxRow,
     plan: &ReductionPlan,
 ) {
-    let mut is_pooled = true;
-    if comptime!(plan.axes.settings.of_level) {
-        is_pooled = in_range(&plan.axes.areas, region.y1, region.x1, region.y2, region.x2);
-    }
-    if is_pooled {
+    let of_level = comptime!(plan.axes.settings.of_level);
+    if comptime!(!of_level) || in_range(&plan.axes.areas, region.y1, region.x1, region.y2, region.x2) {
         match &plan.axes.rules {
             Rules::Samples(y, x) => pool_samples(features, output, element, region, y, x, plan),
             Rules::Bins(y, x) => pool_bins(features, output, element, region, y, x, plan),

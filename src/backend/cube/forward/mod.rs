@@ -26,21 +26,22 @@ use crate::geometry::operator::{Elements, RegionOperator};
 use axes::pool_regions;
 use points::pool_points;
 
-/// Pools maps by an operator each: the levels of a pyramid, of which `pooled` is what others have pooled.
+/// Pools one map, or levels of a pyramid, each by its operator: into `pooled`, which has the results of other levels,
+/// or into a new output. `call` is that of the first of them.
 pub fn pool(
     pooled: Option<CubeTensor>,
     levels: Vec<CubeTensor>,
     operators: &[RegionOperator],
     call: RegionCall<CubeBackend>,
 ) -> CubeTensor {
-    let (finest, shape) = (&levels[0], call.output_shape());
+    let (first, shape) = (&levels[0], call.output_shape());
     let output = match pooled {
         Some(pooled) if pooled.can_mut() => pooled,
         Some(pooled) => pooled.copy(),
-        None => output(finest, shape.clone(), finest.dtype),
+        None => output(first, shape.clone(), first.dtype),
     };
-    // The kernel of samples takes 128 registers for one block of channels as for four. The others take fewer for one,
-    // so that more units run at once.
+    // On one map, the kernel of samples takes 128 registers for one block of channels as for four. The others take
+    // fewer for one, so that more units run at once.
     let blocks = match call.operator.elements {
         Elements::Samples(_) => BLOCKS,
         _ => 1,

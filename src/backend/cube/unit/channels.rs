@@ -34,7 +34,7 @@ pub struct Layout {
 }
 
 impl Layout {
-    /// The layout of a call on these maps with so many output channels, of which a unit computes so many blocks at most.
+    /// The layout of a call on maps, with so many output channels, of which a unit computes so many blocks at most.
     pub fn new(channels: usize, blocks: usize, channel_map: ChannelMap, levels: &[CubeTensor]) -> Self {
         Self {
             of_block: if channels < CHANNELS { 1 } else { CHANNELS },

@@ -1,5 +1,5 @@
-//! How elements read, as an argument of kernels. The settings of a plan are compiled in. Everything else is not, so
-//! that another scale compiles nothing.
+//! How elements read, as an argument of kernels. The settings of a plan are compiled in, and how many plans there are.
+//! Everything else is not, so that another scale compiles nothing.
 
 use std::mem::{Discriminant, discriminant};
 

@@ -31,9 +31,6 @@ impl<B: Backend, R: Sum> GradientCall<'_, B, R> {
         let mut output = B::float_zeros(Shape::new(self.shape), &device, dtype);
         let numbers = height * width + self.regions.len() * self.elements();
         let block = (NUMBERS / numbers.max(1)).clamp(1, channels.max(1));
-        // A slice of two dimensions is copied a row at a time, and one of four a row of the output at a time.
-        let row = Shape::new([self.regions.len(), channels * self.elements()]);
-        let rows = B::float_reshape(self.gradient.clone(), row);
         // There is one run: only averages have elements that read channels of their own.
         for run in runs(self.planner) {
             let regions = (0..images).map(|image| (image, self.planned(&run, image, false)));
@@ -41,6 +38,9 @@ impl<B: Backend, R: Sum> GradientCall<'_, B, R> {
             if regions.is_empty() {
                 continue;
             }
+            // Slices of two dimensions are copied by longer rows. A gradient that is not contiguous is copied here.
+            let row = Shape::new([self.regions.len(), channels * self.elements()]);
+            let rows = B::float_reshape(self.gradient.clone(), row);
             for channels in cut(0..channels, block) {
                 let of_block = channels.start * self.elements()..channels.end * self.elements();
                 let gradient = B::float_slice(rows.clone(), &[Slice::full(), of_block.into()]);
@@ -119,7 +119,8 @@ fn first_largest<R: Sum>(
     winners
 }
 
-/// A copied slice, row by row. Of more dimensions, burn-ndarray 0.22 copies it a second time, element by element.
+/// A slice on the host. It is flat, since a slice of one image has a stride of 0: burn-ndarray 0.22 takes it for not
+/// contiguous, and copies it a second time, element by element.
 fn on_host<B: Backend, R: Sum>(slice: FloatTensor<B>) -> TensorData {
     let flat = Shape::new([slice.shape().num_elements()]);
     let tensor = B::float_reshape(cast::<B>(slice, R::DTYPE), flat);

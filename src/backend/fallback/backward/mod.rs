@@ -61,7 +61,7 @@ fn features_gradient_in<B: Backend, R: Sum>(
 ) -> FloatTensor<B> {
     let (regions, operator, shape) = (call.host_regions(), &call.operator, call.features_shape);
     if let Some(planner) = PointPlanner::new(operator, [shape[2], shape[3]]) {
-        return points::features_gradient::<B, R>(gradient, regions.clone(), &planner, operator.channel_map, shape);
+        return points::features_gradient::<B, R>(gradient, call, &planner);
     }
     let planner = Planner::<R>::new(operator, [shape[2], shape[3]]);
     let call = GradientCall::<B, R> {
@@ -87,7 +87,7 @@ fn boxes_gradient_in<B: Backend, R: Sum>(
 ) -> FloatTensor<B> {
     let (regions, operator, shape) = (call.host_regions(), &call.operator, call.features_shape);
     if let Some(planner) = PointPlanner::new(operator, [shape[2], shape[3]]) {
-        return points::regions_gradient::<B, R>(gradient, features, regions.clone(), &planner, operator.channel_map);
+        return points::regions_gradient::<B, R>(gradient, features, call, &planner);
     }
     let planner = Planner::<R>::new(operator, [shape[2], shape[3]]);
     let call = GradientCall::<B, R> {

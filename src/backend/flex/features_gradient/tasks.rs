@@ -14,8 +14,9 @@ pub struct GradientTask<'a, R, S> {
     pub planes: Vec<TensorSliceMut<'a, S>>,
 }
 
-/// Divides a gradient of so many elements a plane. For all regions of a task, `first_and_step` gives the plane that
-/// output channel 0 reads, and the stride to that of the next one. The planes that no task has come last.
+/// Divides a gradient of so many elements a plane among tasks, and returns the planes that no task has too. For the
+/// regions of a task, `first_and_step` gives the plane that output channel 0 reads, and the stride to that of the next
+/// one.
 pub fn divide<'a, R, S: Sum>(
     gradient: TensorSliceMut<'a, S>,
     plane_elements: usize,
@@ -33,7 +34,9 @@ pub fn divide<'a, R, S: Sum>(
             let of_task = channels.clone().map(|channel| planes[first + channel * step].take());
             tasks.push(GradientTask {
                 regions,
-                planes: of_task.map(|plane| plane.expect("one task has a plane")).collect(),
+                planes: of_task
+                    .map(|plane| plane.expect("a plane belongs to one task"))
+                    .collect(),
                 channels,
             });
         }

@@ -25,7 +25,7 @@ pub trait ForwardPass<S: Sum>: Sized {
     fn fits(task: &PoolTask<'_, S, Self::Plan>) -> bool;
 
     /// Computes channels of a task, `L` at a time, from a copy of the pixels in which they are neighbours. The outputs
-    /// begin with the first of these channels.
+    /// begin with the first of these channels. It is inlined, or it would be compiled for SSE.
     fn compute_in_lanes<'a, const L: usize>(
         &self,
         simd: impl Simd,
