@@ -76,7 +76,7 @@ pub fn pool<B: RoiBackend>(
 
 /// Pools what a backend computes by itself.
 fn pool_part<B: RoiBackend>(arguments: Arguments<B>, operators: &[RegionOperator]) -> Result<FloatTensor<B>, RoiError> {
-    let (features, regions) = with_offsets(arguments, &operators[0])?;
+    let (mut features, regions) = with_offsets(arguments, &operators[0])?;
     let shape = check_pyramid::<B>(&features, &regions, operators)?;
     let on_host = regions.on_host(features[0].shape()[0])?;
     let call = RegionCall::new(&regions, on_host, operators[0], &features[0].shape());
@@ -86,7 +86,10 @@ fn pool_part<B: RoiBackend>(arguments: Arguments<B>, operators: &[RegionOperator
     Ok(match CoarserLevels::<B>::of(&features) {
         // Every region has a level.
         Some(coarser) if operators[0].areas.begin_at_zero() => {
-            B::pool_pyramid(features[0].clone(), coarser, operators.to_vec(), call)
+            let finest = features.swap_remove(0);
+            // A backend reuses the memory of a map that nothing else holds.
+            drop(features);
+            B::pool_pyramid(finest, coarser, operators.to_vec(), call)
         }
         _ => pool_levels::<B>(features, operators, &call),
     })

@@ -1,7 +1,7 @@
 //! CubeCL kernels, for every runtime: wgpu, Vulkan, Metal, WebGPU, CUDA, ROCm and CPU.
 //!
-//! A call is one launch for its output, also on up to four levels of a feature pyramid. Each gradient is one launch for
-//! each level, and that of features of a maximum two. The kernel reads the boxes, which the host never does. A region
+//! A call is one launch for its output, also on up to four levels of a feature pyramid. A gradient is one launch for
+//! each level, but two for the features of a maximum. The kernel reads the boxes, which the host never does. A region
 //! that is not finite or has an invalid batch index reads no pixel. Tensors are read by their strides, so nothing is
 //! copied first.
 //!

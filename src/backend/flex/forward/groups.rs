@@ -29,6 +29,12 @@ impl<S, P> PoolTask<'_, S, P> {
         let rows = self.regions.iter().map(|region| region.window[0].len());
         rows.max().unwrap_or(0)
     }
+
+    /// Whether a copy of each window by itself is small enough.
+    pub fn windows_fit(&self) -> bool {
+        let mut windows = self.regions.iter().map(|region| &region.window);
+        windows.all(|window| pixel_count(window) <= LARGEST_TILE)
+    }
 }
 
 /// How many tasks keep the threads busy, although some take longer than others.

@@ -14,10 +14,10 @@ use crate::backend::flex::drive::{in_parallel, run_tasks};
 use crate::backend::flex::dtype::{Sum, TensorSliceMut};
 use crate::backend::flex::lanes::LANES;
 use crate::backend::flex::memory::{AlignedPixels, output};
-use crate::backend::flex::pixels::{LARGEST_TILE, LaneChannels, Planes, Rows, Tile};
-use crate::backend::flex::planned::{Planned, plan_points_in_batches};
+use crate::backend::flex::pixels::{LaneChannels, Planes, Rows, Tile};
+use crate::backend::flex::planned::plan_points_in_batches;
 use crate::backend::flex::simd::{Stream, pays_to_stream};
-use crate::geometry::plan::{PointPart, PointPlanner, PointWeights, Region, pixel_count};
+use crate::geometry::plan::{PointPart, PointPlanner, PointWeights, Region};
 
 /// Pools the regions in the operator's range of areas to an output of a shape. `features` have contiguous rows.
 pub fn pool<S: Sum>(
@@ -76,8 +76,7 @@ impl<S: Sum> ForwardPass<S> for PointForwardPass<'_, S> {
     }
 
     fn fits(task: &PoolTask<'_, S, Self::Plan>) -> bool {
-        let fits = |region: &Planned<Self::Plan>| pixel_count(&region.window) <= LARGEST_TILE;
-        task.regions.iter().all(fits)
+        task.windows_fit()
     }
 
     #[inline(always)]

@@ -10,10 +10,10 @@ use super::pass::ForwardPass;
 use super::scratch::PoolScratch;
 use super::write::{WriteElements, write_region};
 use crate::backend::flex::dtype::{Sum, TensorSliceMut};
-use crate::backend::flex::pixels::{LARGEST_TILE, LaneChannels, Planes, Rows, Tile};
+use crate::backend::flex::pixels::{LaneChannels, Planes, Rows, Tile};
 use crate::backend::flex::planned::Planned;
 use crate::backend::flex::simd::Stream;
-use crate::geometry::plan::{Planner, pixel_count};
+use crate::geometry::plan::Planner;
 
 /// The most output elements of a region in a band: 512 KiB of f32.
 pub const BAND: usize = 1 << 14;
@@ -45,8 +45,7 @@ impl<S: Sum, K: Kernel<S>> ForwardPass<S> for AxisForwardPass<'_, S, K> {
     }
 
     fn fits(task: &PoolTask<'_, S, Self::Plan>) -> bool {
-        let fits = |region: &Planned<Self::Plan>| pixel_count(&region.window) <= LARGEST_TILE;
-        task.shared.is_some() || task.regions.iter().all(fits)
+        task.shared.is_some() || task.windows_fit()
     }
 
     #[inline(always)]
