@@ -142,8 +142,11 @@ export async function checkErrors(context) {
   await without.click("#tab-shapes");
   problems.push(...(await expectText(without, "#error", "fetch")));
   await without.close();
+  return problems;
+}
 
-  // A GPU device that is lost.
+export async function checkLostGpu(context) {
+  const problems = [];
   const page = await visit(context, context.withGpu, "?backend=webgpu");
   await detected(page, "faces", "webgpu");
   problems.push(...(await expectText(page, "#backend", "The page runs on WebGPU")));

@@ -9,7 +9,7 @@ import { join, resolve } from "node:path";
 import { WEBGPU, camera, launch } from "./browser.mjs";
 import { checkCamera, checkFaces, checkFacesErrors, checkFiles } from "./faces.mjs";
 import { checkCases, checkFurtherOperators, checkReads } from "./operators.mjs";
-import { checkDetector, checkErrors, checkPage } from "./page.mjs";
+import { checkDetector, checkErrors, checkLostGpu, checkPage } from "./page.mjs";
 import { checkOperatorsTab } from "./regions.mjs";
 import { serve } from "./server.mjs";
 
@@ -36,6 +36,8 @@ await copyFile(join(page, "photograph.jpg"), film);
 const withoutGpu = await launch(["--disable-gpu", ...camera(film)]);
 const failures = [];
 const wanted = (process.env.ONLY ?? "").split(",").filter(Boolean);
+// What the module has.
+const backends = (process.env.BACKENDS ?? "flex,ndarray,webgpu").split(",");
 
 // Runs a check, and goes on with the next whether it fails or not.
 async function check(name, run) {
@@ -54,8 +56,8 @@ const found = (await read("detections.json")).detections;
 const faces = (await read("faces.json")).faces;
 const checksums = await read("checksums.json");
 const context = { server, serverOfTests, withGpu, withoutGpu, output, names, found, faces, checksums };
-await check("recorded cases on ndarray", () => checkCases(context, "ndarray"));
-for (const backend of ["flex", "webgpu"]) {
+if (backends.includes("ndarray")) await check("recorded cases on ndarray", () => checkCases(context, "ndarray"));
+for (const backend of backends.filter((backend) => backend !== "ndarray")) {
   await check(`recorded cases on ${backend}`, () => checkCases(context, backend));
   await check(`operators without recorded cases on ${backend}`, () => checkFurtherOperators(context, backend));
   await check(`functions that read back on ${backend}`, () => checkReads(context, backend));
@@ -68,6 +70,7 @@ await check("faces in files", () => checkFiles(context));
 await check("faces in the camera", () => checkCamera(context));
 await check("faces: errors in words", () => checkFacesErrors(context));
 await check("errors in words", () => checkErrors(context));
+if (backends.includes("webgpu")) await check("a GPU that is lost", () => checkLostGpu(context));
 
 await Promise.all([withGpu.close(), withoutGpu.close()]);
 server.end();

@@ -90,6 +90,24 @@ impl AnyCall {
         self.shape[1] >= 1 << 40
     }
 
+    /// How many samples all elements have together, where the call says how many an element has. In f64, as `rounds`.
+    pub fn fixed_samples(&self) -> f64 {
+        let count = match &self.operator {
+            Operator::RoiAlign(RoiAlignConfig {
+                sampling: Sampling::Fixed(count),
+                ..
+            })
+            | Operator::PsRoiAlign(PsRoiAlignConfig {
+                sampling: Sampling::Fixed(count),
+                ..
+            }) => *count as f64,
+            _ => return 0.0,
+        };
+        let elements: f64 = self.operator.output_size().iter().map(|&size| size as f64).product();
+        let channels = self.shape[1] as f64 / self.operator.input_channels() as f64;
+        self.count() as f64 * channels * elements * count.powi(2)
+    }
+
     /// How many rounds the loops of a GPU's unit take together at most, where they may take many: the gradients of a
     /// maximum look at all samples of some elements again. In f64, since a size that is refused can be so large that a
     /// product of integers overflows.
