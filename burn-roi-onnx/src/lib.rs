@@ -148,10 +148,10 @@ impl Input {
 /// does.
 pub fn register(model: &mut ModelGen) -> &mut ModelGen {
     for operator in operators::region::all() {
-        model.register_custom_op(operators::region::Hook(operator));
+        model.register_custom_op(operator);
     }
-    for operator in operators::own::ALL {
-        model.register_custom_op(operators::own::OwnHook(operator));
+    for operator in operators::own::all() {
+        model.register_custom_op(operator);
     }
     model
 }

@@ -50,7 +50,8 @@ impl Attributes {
 
     /// Reads a node of burn-onnx.
     pub fn of_custom(node: &CustomNode) -> Self {
-        let name = node.attrs.get_string(ORIGINAL_NAME).unwrap_or(&node.name).to_string();
+        // burn-onnx numbers the nodes of each operator, so its own name says nothing.
+        let name = node.attrs.get_string(ORIGINAL_NAME).unwrap_or_default().to_string();
         let names = node.attrs.names().filter(|&name| name != ORIGINAL_NAME);
         Self {
             node: NodeId {
@@ -60,8 +61,7 @@ impl Attributes {
                 output: node
                     .outputs
                     .first()
-                    .map(|output| output.name.clone())
-                    .unwrap_or_default(),
+                    .map_or_else(String::new, |output| output.name.clone()),
             },
             version: node.opset,
             values: names.map(|name| (name.to_string(), custom_value(node, name))).collect(),
@@ -89,10 +89,7 @@ impl Attributes {
             (least, most) if least == most => least.to_string(),
             (least, most) => format!("{least} to {most}"),
         };
-        Err(Error::Node {
-            node: Box::new(self.node.clone()),
-            reason: format!("it has {count} {what}; it must have {expected}"),
-        })
+        Err(self.refuse(format!("it has {count} {what}; it must have {expected}")))
     }
 
     /// An error if an attribute occurs twice or is not in `known`. An unknown one may change the operator's result.
@@ -116,6 +113,14 @@ impl Attributes {
     pub fn size(&self, name: &str, default: Option<i64>) -> Result<usize, Error> {
         let value = self.int(name, default)?;
         self.size_of(name, value)
+    }
+
+    /// The height and the width of an output, in an attribute each.
+    pub fn output_size(&self, default: Option<i64>) -> Result<[usize; 2], Error> {
+        Ok([
+            self.size("output_height", default)?,
+            self.size("output_width", default)?,
+        ])
     }
 
     /// The height and the width of an output, in one attribute.
@@ -240,6 +245,14 @@ impl Attributes {
         self.wrong(name, value, expected)
     }
 
+    /// The error for a node that cannot be imported.
+    pub fn refuse(&self, reason: impl Into<String>) -> Error {
+        Error::Node {
+            node: Box::new(self.node.clone()),
+            reason: reason.into(),
+        }
+    }
+
     /// The error for a wrong input.
     pub fn wrong_input(&self, input: &str, value: impl Into<String>, expected: impl Into<String>) -> Error {
         Error::Input {
@@ -275,6 +288,11 @@ impl std::fmt::Display for Value {
             Self::Other(kind) => write!(f, "of the type {kind}"),
         }
     }
+}
+
+/// An axis of a tensor of rank `rank`, counted from the first. A negative one counts from the end.
+pub(crate) fn from_first(axis: i64, rank: usize) -> i64 {
+    if axis < 0 { axis + rank as i64 } else { axis }
 }
 
 fn value(attribute: &AttributeProto) -> Value {
