@@ -174,17 +174,8 @@ impl Attributes {
     }
 
     /// A finite float.
-    pub fn finite(&self, name: &str, default: f32) -> Result<f32, Error> {
-        self.finite_or(name, Some(default))
-    }
-
-    /// A finite float that must be there.
-    pub fn number(&self, name: &str) -> Result<f32, Error> {
-        self.finite_or(name, None)
-    }
-
-    fn finite_or(&self, name: &str, default: Option<f32>) -> Result<f32, Error> {
-        let value = self.float(name, default)?;
+    pub fn finite(&self, name: &str, default: impl Into<Option<f32>>) -> Result<f32, Error> {
+        let value = self.float(name, default.into())?;
         if value.is_finite() {
             Ok(value)
         } else {

@@ -20,32 +20,20 @@ pub(super) const OPERATORS: &[OwnOperator] = &[
     OwnOperator::new(UPSAMPLE, types, code),
 ];
 
-/// The attributes of a node.
-struct Options {
-    /// The names of variants of the enums in `burn_roi_detection::onnx`.
-    mode: &'static str,
-    transformation: &'static str,
-    nearest_mode: &'static str,
-    aspect_ratio: &'static str,
-    extrapolation_value: f32,
-    cubic_coefficient: f32,
-    exclude_outside: bool,
-    axes: Option<Vec<usize>>,
-    /// The attribute `scales` of `Upsample` 7.
-    scales: Option<Vec<f32>>,
-}
-
 fn types(node: &CustomNode) -> Result<Vec<ArgType>, Error> {
     let input = input(node)?;
-    Options::read(&Attributes::of_custom(node), input.rank)?;
+    let attributes = Attributes::of_custom(node);
+    options(&attributes, input.rank)?;
+    scales_of_attribute(&attributes, input.rank)?;
     Ok(vec![ArgType::Tensor(TensorType::new(input.dtype, input.rank, None))])
 }
 
 fn code(node: &CustomNode, context: &mut CodegenContext<'_, '_>) -> Result<TokenStream, Error> {
     let attributes = Attributes::of_custom(node);
-    let options = Options::read(&attributes, input(node)?.rank)?;
+    let rank = input(node)?.rank;
+    let options = options(&attributes, rank)?;
     let [roi, scales, sizes_of_output] = inputs(node);
-    let to = match (scales, sizes_of_output, &options.scales) {
+    let to = match (scales, sizes_of_output, scales_of_attribute(&attributes, rank)?) {
         (Some(scales), None, None) => {
             let scales = floats(scales, "scales", &attributes, context)?;
             quote!(Scales(&#scales))
@@ -61,11 +49,10 @@ fn code(node: &CustomNode, context: &mut CodegenContext<'_, '_>) -> Result<Token
         }
     };
     let roi = match roi {
-        Some(roi) if options.transformation == "TfCropAndResize" => floats(roi, "roi", &attributes, context)?,
+        Some(roi) if transformation(&attributes)? == "TfCropAndResize" => floats(roi, "roi", &attributes, context)?,
         _ => quote!([]),
     };
     let input = context.arg(&node.inputs[0]);
-    let options = options.code();
     let resized = quote! {
         burn_roi_detection::onnx::resize(
             #input,
@@ -96,83 +83,66 @@ fn inputs(node: &CustomNode) -> [Option<&Argument>; 3] {
     }
 }
 
-impl Options {
-    fn read(attributes: &Attributes, rank: usize) -> Result<Self, Error> {
-        let is_upsample = attributes.node.operator == UPSAMPLE;
-        attributes.only(match is_old(attributes) {
-            true if is_upsample => &["mode", "scales"],
-            true => &["mode"],
-            false => &[
-                "antialias",
-                "axes",
-                "coordinate_transformation_mode",
-                "cubic_coeff_a",
-                "exclude_outside",
-                "extrapolation_value",
-                "keep_aspect_ratio_policy",
-                "mode",
-                "nearest_mode",
-            ],
-        })?;
-        if attributes.flag("antialias", false)? {
-            return Err(attributes.wrong("antialias", "1", "0: there is no antialiasing here"));
-        }
-        let (transformation, nearest_mode) = if is_old(attributes) {
-            ("Asymmetric", "Simple")
-        } else {
-            transformation(attributes)?
-        };
-        let modes = [
-            ("nearest", "Nearest"),
-            ("linear", "Linear"),
-            ("bilinear", "Linear"),
-            ("cubic", "Cubic"),
-        ];
-        let policies = [
-            ("stretch", "Stretch"),
-            ("not_larger", "NotLarger"),
-            ("not_smaller", "NotSmaller"),
-        ];
-        Ok(Self {
-            mode: attributes.choice("mode", "Nearest", &modes)?,
-            transformation,
-            nearest_mode,
-            aspect_ratio: attributes.choice("keep_aspect_ratio_policy", "Stretch", &policies)?,
-            extrapolation_value: attributes.finite("extrapolation_value", 0.0)?,
-            cubic_coefficient: attributes.finite("cubic_coeff_a", -0.75)?,
-            exclude_outside: attributes.flag("exclude_outside", false)?,
-            axes: axes(attributes, rank)?,
-            scales: match is_upsample && attributes.version < 9 {
-                true => Some(attributes.scales("scales", rank)?),
-                false => None,
-            },
-        })
+/// The code of `burn_roi_detection::onnx::Resize`.
+fn options(attributes: &Attributes, rank: usize) -> Result<TokenStream, Error> {
+    attributes.only(match is_old(attributes) {
+        true if attributes.node.operator == UPSAMPLE => &["mode", "scales"],
+        true => &["mode"],
+        false => &[
+            "antialias",
+            "axes",
+            "coordinate_transformation_mode",
+            "cubic_coeff_a",
+            "exclude_outside",
+            "extrapolation_value",
+            "keep_aspect_ratio_policy",
+            "mode",
+            "nearest_mode",
+        ],
+    })?;
+    if attributes.flag("antialias", false)? {
+        return Err(attributes.wrong("antialias", "1", "0: there is no antialiasing here"));
     }
-
-    /// The code of `burn_roi_detection::onnx::Resize`.
-    fn code(&self) -> TokenStream {
-        let name = |name: &str| format_ident!("{name}");
-        let (mode, transformation) = (name(self.mode), name(self.transformation));
-        let (nearest_mode, aspect_ratio) = (name(self.nearest_mode), name(self.aspect_ratio));
-        let (outside, cubic, excludes) = (self.extrapolation_value, self.cubic_coefficient, self.exclude_outside);
-        let axes = self.axes.as_ref();
-        let axes = axes.map(|axes| quote!(.with_axes(Some(alloc::vec![#(#axes),*]))));
-        quote! {
-            burn_roi_detection::onnx::Resize::new()
-                .with_mode(burn_roi_detection::onnx::ResizeMode::#mode)
-                .with_transformation(burn_roi_detection::onnx::ResizeTransformation::#transformation)
-                .with_nearest_mode(burn_roi_detection::onnx::NearestMode::#nearest_mode)
-                .with_aspect_ratio(burn_roi_detection::onnx::AspectRatioPolicy::#aspect_ratio)
-                .with_extrapolation_value(#outside)
-                .with_cubic_coefficient(#cubic)
-                .with_exclude_outside(#excludes)
-                #axes
-        }
-    }
+    let modes = [
+        ("nearest", "Nearest"),
+        ("linear", "Linear"),
+        ("bilinear", "Linear"),
+        ("cubic", "Cubic"),
+    ];
+    let policies = [
+        ("stretch", "Stretch"),
+        ("not_larger", "NotLarger"),
+        ("not_smaller", "NotSmaller"),
+    ];
+    let transformation = format_ident!("{}", transformation(attributes)?);
+    let nearest_mode = format_ident!("{}", nearest_mode(attributes)?);
+    let mode = format_ident!("{}", attributes.choice("mode", "Nearest", &modes)?);
+    let policy = format_ident!(
+        "{}",
+        attributes.choice("keep_aspect_ratio_policy", "Stretch", &policies)?
+    );
+    let outside = attributes.finite("extrapolation_value", 0.0)?;
+    let cubic = attributes.finite("cubic_coeff_a", -0.75)?;
+    let excludes = attributes.flag("exclude_outside", false)?;
+    let axes = axes(attributes, rank)?.map(|axes| quote!(.with_axes(Some(alloc::vec![#(#axes),*]))));
+    Ok(quote! {
+        burn_roi_detection::onnx::Resize::new()
+            .with_mode(burn_roi_detection::onnx::ResizeMode::#mode)
+            .with_transformation(burn_roi_detection::onnx::ResizeTransformation::#transformation)
+            .with_nearest_mode(burn_roi_detection::onnx::NearestMode::#nearest_mode)
+            .with_aspect_ratio(burn_roi_detection::onnx::AspectRatioPolicy::#policy)
+            .with_extrapolation_value(#outside)
+            .with_cubic_coefficient(#cubic)
+            .with_exclude_outside(#excludes)
+            #axes
+    })
 }
 
-/// The coordinate transformation and the nearest mode of `Resize` since version 11.
-fn transformation(attributes: &Attributes) -> Result<(&'static str, &'static str), Error> {
+/// A variant of `ResizeTransformation`.
+fn transformation(attributes: &Attributes) -> Result<&'static str, Error> {
+    if is_old(attributes) {
+        return Ok("Asymmetric");
+    }
     let transformations = [
         ("half_pixel", "HalfPixel"),
         ("half_pixel_symmetric", "HalfPixelSymmetric"),
@@ -182,16 +152,27 @@ fn transformation(attributes: &Attributes) -> Result<(&'static str, &'static str
         ("tf_half_pixel_for_nn", "TfHalfPixelForNn"),
         ("tf_crop_and_resize", "TfCropAndResize"),
     ];
-    let nearest_modes = [
+    attributes.choice("coordinate_transformation_mode", "HalfPixel", &transformations)
+}
+
+/// A variant of `NearestMode`.
+fn nearest_mode(attributes: &Attributes) -> Result<&'static str, Error> {
+    if is_old(attributes) {
+        return Ok("Simple");
+    }
+    let modes = [
         ("round_prefer_floor", "RoundPreferFloor"),
         ("round_prefer_ceil", "RoundPreferCeil"),
         ("floor", "Floor"),
         ("ceil", "Ceil"),
     ];
-    Ok((
-        attributes.choice("coordinate_transformation_mode", "HalfPixel", &transformations)?,
-        attributes.choice("nearest_mode", "RoundPreferFloor", &nearest_modes)?,
-    ))
+    attributes.choice("nearest_mode", "RoundPreferFloor", &modes)
+}
+
+/// The attribute `scales` of `Upsample` 7.
+fn scales_of_attribute(attributes: &Attributes, rank: usize) -> Result<Option<Vec<f32>>, Error> {
+    let has_scales = attributes.node.operator == UPSAMPLE && attributes.version < 9;
+    has_scales.then(|| attributes.scales("scales", rank)).transpose()
 }
 
 /// The attribute `axes`, counted from the first axis.

@@ -111,8 +111,8 @@ fn center_point_box(attributes: &Attributes) -> Result<bool, Error> {
 fn thresholds(attributes: &Attributes) -> Result<[f32; 2], Error> {
     attributes.only(&["iou_threshold", "score_threshold"])?;
     Ok([
-        attributes.number("iou_threshold")?,
-        attributes.number("score_threshold")?,
+        attributes.finite("iou_threshold", None)?,
+        attributes.finite("score_threshold", None)?,
     ])
 }
 

@@ -7,10 +7,10 @@ use burn_onnx::ext::proc_macro2::TokenStream;
 use crate::error::Error;
 use crate::operators::attributes::Attributes;
 
-/// How many inputs an operator has whose inputs are boxes and the feature maps of a pyramid. Detectors have 4 or 5 maps.
+/// How many inputs an operator on a feature pyramid has: boxes, and up to 16 feature maps. Detectors have 4 or 5.
 pub(super) const BOXES_AND_MAPS: RangeInclusive<usize> = 2..=17;
 
-/// The versions of an operator set that has only one, and whose number exporters may choose.
+/// The versions of an operator set whose operators never changed.
 pub(super) const ANY_VERSION: RangeInclusive<usize> = 1..=usize::MAX;
 
 /// An operator of an operator set.

@@ -33,6 +33,14 @@ enum Value {
     Computed(fn(&Inputs) -> Option<Tensor>, fn(&Inputs) -> Option<Symbols>),
 }
 
+/// Operators that are not computed, whose output has the sizes of the first input.
+#[rustfmt::skip]
+const OF_FIRST_INPUT: [&str; 21] = [
+    "Relu", "LeakyRelu", "Sigmoid", "HardSigmoid", "HardSwish", "Exp", "Log", "Softmax", "LogSoftmax",
+    "BatchNormalization", "InstanceNormalization", "Dropout", "Tanh", "Erf", "ScatterElements", "ScatterND", "CumSum",
+    "Elu", "Selu", "Softplus", "PRelu",
+];
+
 /// The sizes of an operator's first output, and how the output is computed.
 fn row(operator: &str) -> Option<(Shape, Value)> {
     use Value::{Computed, Kept, Moved, Unknown};
@@ -49,10 +57,7 @@ fn row(operator: &str) -> Option<(Shape, Value)> {
         "Squeeze" => (moved::squeeze, Kept),
         "Unsqueeze" => (moved::unsqueeze, Kept),
         "Transpose" => (moved::transpose, Moved(moved::transposed)),
-        "Expand" => (
-            moved::expand,
-            Moved(|_, indices, sizes| indices.broadcast(sizes).map(|all| all.to_owned())),
-        ),
+        "Expand" => (moved::expand, Moved(moved::expanded)),
         "Gather" => (moved::gather, Moved(moved::gathered)),
         "Slice" => (moved::slice, Moved(moved::sliced)),
         "Concat" => (moved::concat, Computed(moved::joined_constants, moved::joined_symbols)),
@@ -74,27 +79,7 @@ fn row(operator: &str) -> Option<(Shape, Value)> {
             (reduce::shape, Computed(reduce::constant, reduce::symbols))
         }
 
-        "Relu"
-        | "LeakyRelu"
-        | "Sigmoid"
-        | "HardSigmoid"
-        | "HardSwish"
-        | "Exp"
-        | "Log"
-        | "Softmax"
-        | "LogSoftmax"
-        | "BatchNormalization"
-        | "InstanceNormalization"
-        | "Dropout"
-        | "Tanh"
-        | "Erf"
-        | "ScatterElements"
-        | "ScatterND"
-        | "CumSum"
-        | "Elu"
-        | "Selu"
-        | "Softplus"
-        | "PRelu" => (shapes::first, Unknown),
+        operator if OF_FIRST_INPUT.contains(&operator) => (shapes::first, Unknown),
         "Pow" | "Mod" | "Sum" => (shapes::broadcast, Unknown),
         "Conv" => (windows::convolution, Unknown),
         "ConvTranspose" => (windows::transposed_convolution, Unknown),

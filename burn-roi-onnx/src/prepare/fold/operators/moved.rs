@@ -106,6 +106,10 @@ pub(super) fn expand(inputs: &Inputs) -> Option<Dims> {
     dims::broadcast(inputs.dims(0)?, &shapes::requested(inputs, 1)?)
 }
 
+pub(super) fn expanded(_inputs: &Inputs, indices: ArrayD<usize>, sizes: &[usize]) -> Option<ArrayD<usize>> {
+    indices.broadcast(sizes).map(|all| all.to_owned())
+}
+
 pub(super) fn gather(inputs: &Inputs) -> Option<Dims> {
     let mut dims = inputs.dims(0)?.clone();
     let at = dims::axis(inputs.node.int("axis", 0), dims.len())?;

@@ -6,34 +6,51 @@ use crate::prepare::fold::inputs::Inputs;
 use crate::prepare::fold::known::Dims;
 use crate::read::node::NodeAttributes;
 
+/// The settings of a convolution or of pooling, for each spatial axis.
+struct Window {
+    strides: Vec<i64>,
+    dilations: Vec<i64>,
+    /// The pads before each axis, and then those behind each axis.
+    pads: Vec<i64>,
+}
+
+impl Window {
+    /// Reads a node with as many spatial axes. `None` with `auto_pad`.
+    fn of(node: &NodeProto, axes: usize) -> Option<Self> {
+        matches!(node.text("auto_pad"), None | Some(b"" | b"NOTSET")).then_some(())?;
+        Some(Self {
+            strides: per_axis(node, "strides", axes, &[1])?,
+            dilations: per_axis(node, "dilations", axes, &[1])?,
+            pads: per_axis(node, "pads", axes, &[0, 0])?,
+        })
+    }
+
+    /// How many elements a kernel of a size covers along an axis.
+    fn covered(&self, at: usize, kernel: i64) -> Option<i64> {
+        self.dilations[at].checked_mul(kernel.checked_sub(1)?)?.checked_add(1)
+    }
+}
+
 /// An attribute with as many values for each spatial axis as `default` has.
-fn window<'a>(node: &'a NodeProto, name: &str, axes: usize, default: &'a [i64]) -> Option<Vec<i64>> {
+fn per_axis(node: &NodeProto, name: &str, axes: usize, default: &[i64]) -> Option<Vec<i64>> {
     match node.ints(name) {
         None => Some(default.repeat(axes)),
         Some(values) => (values.len() == axes * default.len()).then(|| values.to_vec()),
     }
 }
 
-/// The output's sizes along the spatial axes for a window of size `kernel`. Unknown with `auto_pad` or `ceil_mode`.
+/// The output's sizes along the spatial axes for a window of size `kernel`. Unknown with `ceil_mode`.
 fn spatial_sizes(inputs: &Inputs, kernel: &[i64]) -> Option<Dims> {
-    let (node, axes) = (inputs.node, kernel.len());
-    let spatial = inputs.dims(0)?.get(2..)?;
-    let explicit = matches!(node.text("auto_pad"), None | Some(b"" | b"NOTSET"));
-    (explicit && spatial.len() == axes).then_some(())?;
-    let (strides, dilations) = (
-        window(node, "strides", axes, &[1])?,
-        window(node, "dilations", axes, &[1])?,
-    );
-    let pads = window(node, "pads", axes, &[0, 0])?;
-    let up = node.int("ceil_mode", 0) != 0;
+    let axes = kernel.len();
+    let spatial = inputs.dims(0)?.get(2..).filter(|spatial| spatial.len() == axes)?;
+    let window = Window::of(inputs.node, axes)?;
+    let up = inputs.node.int("ceil_mode", 0) != 0;
     let size = |at: usize| {
-        let size = i64::try_from(spatial[at]?).ok()?;
-        let covered = dilations[at].checked_mul(kernel[at].checked_sub(1)?)?.checked_add(1)?;
-        let free = size
-            .checked_add(pads[at])?
-            .checked_add(pads[at + axes])?
-            .checked_sub(covered)?;
-        (free >= 0 && strides[at] > 0 && !up).then(|| (free / strides[at] + 1) as usize)
+        let padded = i64::try_from(spatial[at]?).ok()?.checked_add(window.pads[at])?;
+        let padded = padded.checked_add(window.pads[at + axes])?;
+        let free = padded.checked_sub(window.covered(at, kernel[at])?)?;
+        let stride = window.strides[at];
+        (free >= 0 && stride > 0 && !up).then(|| (free / stride + 1) as usize)
     };
     Some((0..axes).map(size).collect())
 }
@@ -47,29 +64,17 @@ pub(super) fn convolution(inputs: &Inputs) -> Option<Dims> {
 }
 
 pub(super) fn transposed_convolution(inputs: &Inputs) -> Option<Dims> {
-    let node = inputs.node;
-    let weight = inputs.sizes(1)?;
-    let input = inputs.dims(0)?;
+    let (node, input, weight) = (inputs.node, inputs.dims(0)?, inputs.sizes(1)?);
     let axes = weight.len().checked_sub(2)?;
-    let explicit = matches!(node.text("auto_pad"), None | Some(b"" | b"NOTSET"));
-    let plain = explicit && node.ints("output_shape").is_none() && input.len() == axes + 2;
-    plain.then_some(())?;
-    let (strides, dilations) = (
-        window(node, "strides", axes, &[1])?,
-        window(node, "dilations", axes, &[1])?,
-    );
-    let (pads, more) = (
-        window(node, "pads", axes, &[0, 0])?,
-        window(node, "output_padding", axes, &[0])?,
-    );
+    (node.ints("output_shape").is_none() && input.len() == axes + 2).then_some(())?;
+    let window = Window::of(node, axes)?;
+    let more = per_axis(node, "output_padding", axes, &[0])?;
     let size = |at: usize| {
-        let size = i64::try_from(input[at + 2]?).ok()?.checked_sub(1)?;
-        let covered = dilations[at].checked_mul(weight[at + 2] as i64 - 1)?.checked_add(1)?;
-        let size = strides[at]
-            .checked_mul(size)?
-            .checked_add(covered)?
-            .checked_add(more[at])?;
-        usize::try_from(size.checked_sub(pads[at])?.checked_sub(pads[at + axes])?).ok()
+        let steps = i64::try_from(input[at + 2]?).ok()?.checked_sub(1)?;
+        let size = window.strides[at].checked_mul(steps)?;
+        let size = size.checked_add(window.covered(at, weight[at + 2] as i64)?)?;
+        let size = size.checked_add(more[at])?.checked_sub(window.pads[at])?;
+        usize::try_from(size.checked_sub(window.pads[at + axes])?).ok()
     };
     let group = usize::try_from(node.int("group", 1)).ok()?;
     let mut dims = vec![input[0], weight[1].checked_mul(group)];
