@@ -4,10 +4,16 @@ use std::collections::HashSet;
 use std::ops::RangeInclusive;
 
 use burn_onnx::ext::{AttrKind, CustomNode};
-use burn_roi::{MAXIMUM_FIXED_SAMPLES, MAXIMUM_OUTPUT_SIZE};
 use onnx_ir::{AttributeProto, AttributeType, NodeProto};
 
 use crate::error::{Error, NodeId};
+
+/// The largest height and width of an output. This limit and the next one are burn-roi's, which a test of `onnx_graphs`
+/// checks. With burn-roi as a dependency, each build script with this crate would compile it a second time.
+const MAXIMUM_OUTPUT_SIZE: i64 = 32_767;
+
+/// The highest sampling ratio.
+const MAXIMUM_FIXED_SAMPLES: i64 = 1024;
 
 /// The attribute that keeps a node's name, since burn-onnx renames nodes.
 pub(crate) const ORIGINAL_NAME: &str = "burn_roi_node";
@@ -133,13 +139,13 @@ impl Attributes {
     }
 
     fn size_of(&self, name: &str, value: i64) -> Result<usize, Error> {
-        self.within(name, value, 1..=MAXIMUM_OUTPUT_SIZE as i64)
+        self.within(name, value, 1..=MAXIMUM_OUTPUT_SIZE)
     }
 
     /// A sampling ratio. 0 is adaptive.
     pub fn samples(&self, name: &str, default: i64) -> Result<usize, Error> {
         let value = self.int(name, Some(default))?;
-        self.within(name, value, 0..=MAXIMUM_FIXED_SAMPLES as i64)
+        self.within(name, value, 0..=MAXIMUM_FIXED_SAMPLES)
     }
 
     /// Checks that an integer is in a range.
