@@ -3,9 +3,10 @@
 use std::collections::HashSet;
 use std::ops::RangeInclusive;
 
-use burn_onnx::ext::{AttrKind, CustomNode};
-use onnx_ir::{AttributeProto, AttributeType, NodeProto};
+use burn_onnx::ext::CustomNode;
+use onnx_ir::NodeProto;
 
+use super::value::Value;
 use crate::error::{Error, NodeId};
 
 /// The largest height and width of an output. This limit and the next one are burn-roi's, which a test of `onnx_graphs`
@@ -21,17 +22,6 @@ pub(crate) const ORIGINAL_NAME: &str = "burn_roi_node";
 /// Attributes for finding a plugin. They change nothing that it computes.
 const OF_THE_LOADER: [&str; 2] = ["plugin_version", "plugin_namespace"];
 
-/// The value of an attribute.
-#[derive(Debug, Clone, PartialEq)]
-pub(crate) enum Value {
-    Int(i64),
-    Ints(Vec<i64>),
-    Float(f32),
-    Floats(Vec<f32>),
-    Text(String),
-    Other(String),
-}
-
 /// The attributes of a node.
 pub(crate) struct Attributes {
     pub node: NodeId,
@@ -46,7 +36,7 @@ impl Attributes {
         let values = node
             .attribute
             .iter()
-            .map(|attribute| (attribute.name.clone(), value(attribute)));
+            .map(|attribute| (attribute.name.clone(), Value::of(attribute)));
         Self {
             node: NodeId::of(node),
             version,
@@ -70,7 +60,9 @@ impl Attributes {
                     .map_or_else(String::new, |output| output.name.clone()),
             },
             version: node.opset,
-            values: names.map(|name| (name.to_string(), custom_value(node, name))).collect(),
+            values: names
+                .map(|name| (name.to_string(), Value::of_custom(node, name)))
+                .collect(),
         }
     }
 
@@ -271,48 +263,7 @@ impl Attributes {
     }
 }
 
-impl std::fmt::Display for Value {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        match self {
-            Self::Int(value) => write!(f, "{value}"),
-            // A malformed model can have a list of any length.
-            Self::Ints(values) if values.len() > 16 => write!(f, "a list of {} integers", values.len()),
-            Self::Ints(values) => write!(f, "{values:?}"),
-            Self::Float(value) => write!(f, "{value}"),
-            Self::Floats(values) if values.len() > 16 => write!(f, "a list of {} floats", values.len()),
-            Self::Floats(values) => write!(f, "{values:?}"),
-            Self::Text(value) => write!(f, "{value:?}"),
-            Self::Other(kind) => write!(f, "of the type {kind}"),
-        }
-    }
-}
-
 /// An axis of a tensor of rank `rank`, counted from the first. A negative one counts from the end.
 pub(crate) fn from_first(axis: i64, rank: usize) -> i64 {
     if axis < 0 { axis + rank as i64 } else { axis }
-}
-
-fn value(attribute: &AttributeProto) -> Value {
-    match attribute.type_.enum_value() {
-        Ok(AttributeType::INT) => Value::Int(attribute.i),
-        Ok(AttributeType::INTS) => Value::Ints(attribute.ints.clone()),
-        Ok(AttributeType::FLOAT) => Value::Float(attribute.f),
-        Ok(AttributeType::FLOATS) => Value::Floats(attribute.floats.clone()),
-        Ok(AttributeType::STRING) => Value::Text(String::from_utf8_lossy(&attribute.s).into_owned()),
-        Ok(other) => Value::Other(format!("{other:?}")),
-        Err(number) => Value::Other(number.to_string()),
-    }
-}
-
-fn custom_value(node: &CustomNode, name: &str) -> Value {
-    let attributes = &node.attrs;
-    let value = match attributes.kind(name) {
-        Some(AttrKind::Int64) => attributes.get_i64(name).map(Value::Int),
-        Some(AttrKind::Int64s) => attributes.get_i64s(name).map(|values| Value::Ints(values.to_vec())),
-        Some(AttrKind::Float32) => attributes.get_f32(name).map(Value::Float),
-        Some(AttrKind::Float32s) => attributes.get_f32s(name).map(|values| Value::Floats(values.to_vec())),
-        Some(AttrKind::String) => attributes.get_string(name).map(|text| Value::Text(text.to_string())),
-        _ => None,
-    };
-    value.unwrap_or_else(|| Value::Other(format!("{:?}", attributes.kind(name))))
 }
