@@ -114,9 +114,9 @@ impl Input {
         self
     }
 
-    /// Pools from a feature pyramid in one call of [`multi_scale_roi_align`](burn_roi::multi_scale_roi_align()) instead
-    /// of one call for each level and a scatter of the results. A box whose size is exactly between two levels can then
-    /// get the other level, since its logarithm is rounded differently.
+    /// Pools from a feature pyramid in one call of `burn_roi::multi_scale_roi_align` instead of one call for each level
+    /// and a scatter of the results. A box whose size is exactly between two levels can then get the other level, since
+    /// its logarithm is rounded differently.
     pub fn with_joined_levels(mut self, joins: bool) -> Self {
         self.settings.joins_levels = joins;
         self
@@ -148,10 +148,10 @@ impl Input {
 /// does.
 pub fn register(model: &mut ModelGen) -> &mut ModelGen {
     for operator in operators::region::all() {
-        model.register_custom_op(operators::region::Hook(operator));
+        model.register_custom_op(operator);
     }
-    for operator in operators::own::ALL {
-        model.register_custom_op(operators::own::OwnHook(operator));
+    for operator in operators::own::all() {
+        model.register_custom_op(operator);
     }
     model
 }

@@ -107,6 +107,15 @@ fn check(graph: &Graph, file: &str, device: &Device, tensors: &HashMap<String, T
     Ok(())
 }
 
+/// burn-roi-onnx does not depend on burn-roi, and refuses attributes by these numbers of its own.
+#[test]
+fn the_import_has_the_limits_of_burn_roi() {
+    assert_eq!(
+        (burn_roi::MAXIMUM_OUTPUT_SIZE, burn_roi::MAXIMUM_FIXED_SAMPLES),
+        (32_767, 1024)
+    );
+}
+
 #[test]
 fn every_graph_gives_what_is_recorded() {
     for (name, device) in devices() {

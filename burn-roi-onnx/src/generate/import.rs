@@ -9,7 +9,7 @@ use onnx_ir::{CustomOpInference, HookCoverage, MissingReason, ModelProto, OnnxGr
 use super::panic::catch;
 use crate::error::Error;
 use crate::operators::own::{self, suppression};
-use crate::operators::region::{self, Hook, check_inputs};
+use crate::operators::region::{self, check_inputs};
 use crate::read::opset::{DOMAIN, is_default};
 
 /// Reads the rewritten model as burn-onnx does, so that a refused model is an error and not a panic. Skipped if the
@@ -51,18 +51,16 @@ impl CustomOpInference for Inference {
             None => HookCoverage::Missing(MissingReason::NoHook),
             Some(operator) if operator.versions.contains(&version) => HookCoverage::Covered,
             Some(operator) => HookCoverage::Missing(MissingReason::OpsetMismatch {
-                supported: Hook(operator).opset_range(),
+                supported: operator.opset_range(),
             }),
         }
     }
 
     fn infer(&self, node: &CustomNode) -> Result<Option<Vec<ArgType>>, ProcessError> {
         if let Some(operator) = own::find(&node.domain, &node.op_type) {
-            return operator.output_types(node).map(Some);
+            return operator.infer_output_types(node).map(Some);
         }
         let operator = region::find(&node.domain, &node.op_type);
-        operator
-            .map(|operator| Hook(operator).infer_output_types(node))
-            .transpose()
+        operator.map(|operator| operator.infer_output_types(node)).transpose()
     }
 }

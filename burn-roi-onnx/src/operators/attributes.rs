@@ -3,28 +3,24 @@
 use std::collections::HashSet;
 use std::ops::RangeInclusive;
 
-use burn_onnx::ext::{AttrKind, CustomNode};
-use burn_roi::{MAXIMUM_FIXED_SAMPLES, MAXIMUM_OUTPUT_SIZE};
-use onnx_ir::{AttributeProto, AttributeType, NodeProto};
+use burn_onnx::ext::CustomNode;
+use onnx_ir::NodeProto;
 
+use super::value::Value;
 use crate::error::{Error, NodeId};
+
+/// The largest height and width of an output. This limit and the next one are burn-roi's, which a test of `onnx_graphs`
+/// checks. With burn-roi as a dependency, each build script with this crate would compile it a second time.
+const MAXIMUM_OUTPUT_SIZE: i64 = 32_767;
+
+/// The highest sampling ratio.
+const MAXIMUM_FIXED_SAMPLES: i64 = 1024;
 
 /// The attribute that keeps a node's name, since burn-onnx renames nodes.
 pub(crate) const ORIGINAL_NAME: &str = "burn_roi_node";
 
 /// Attributes for finding a plugin. They change nothing that it computes.
 const OF_THE_LOADER: [&str; 2] = ["plugin_version", "plugin_namespace"];
-
-/// The value of an attribute.
-#[derive(Debug, Clone, PartialEq)]
-pub(crate) enum Value {
-    Int(i64),
-    Ints(Vec<i64>),
-    Float(f32),
-    Floats(Vec<f32>),
-    Text(String),
-    Other(String),
-}
 
 /// The attributes of a node.
 pub(crate) struct Attributes {
@@ -40,7 +36,7 @@ impl Attributes {
         let values = node
             .attribute
             .iter()
-            .map(|attribute| (attribute.name.clone(), value(attribute)));
+            .map(|attribute| (attribute.name.clone(), Value::of(attribute)));
         Self {
             node: NodeId::of(node),
             version,
@@ -50,7 +46,8 @@ impl Attributes {
 
     /// Reads a node of burn-onnx.
     pub fn of_custom(node: &CustomNode) -> Self {
-        let name = node.attrs.get_string(ORIGINAL_NAME).unwrap_or(&node.name).to_string();
+        // burn-onnx numbers the nodes of each operator, so its own name says nothing.
+        let name = node.attrs.get_string(ORIGINAL_NAME).unwrap_or_default().to_string();
         let names = node.attrs.names().filter(|&name| name != ORIGINAL_NAME);
         Self {
             node: NodeId {
@@ -60,11 +57,12 @@ impl Attributes {
                 output: node
                     .outputs
                     .first()
-                    .map(|output| output.name.clone())
-                    .unwrap_or_default(),
+                    .map_or_else(String::new, |output| output.name.clone()),
             },
             version: node.opset,
-            values: names.map(|name| (name.to_string(), custom_value(node, name))).collect(),
+            values: names
+                .map(|name| (name.to_string(), Value::of_custom(node, name)))
+                .collect(),
         }
     }
 
@@ -89,10 +87,7 @@ impl Attributes {
             (least, most) if least == most => least.to_string(),
             (least, most) => format!("{least} to {most}"),
         };
-        Err(Error::Node {
-            node: Box::new(self.node.clone()),
-            reason: format!("it has {count} {what}; it must have {expected}"),
-        })
+        Err(self.refuse(format!("it has {count} {what}; it must have {expected}")))
     }
 
     /// An error if an attribute occurs twice or is not in `known`. An unknown one may change the operator's result.
@@ -118,6 +113,14 @@ impl Attributes {
         self.size_of(name, value)
     }
 
+    /// The height and the width of an output, in an attribute each.
+    pub fn output_size(&self, default: Option<i64>) -> Result<[usize; 2], Error> {
+        Ok([
+            self.size("output_height", default)?,
+            self.size("output_width", default)?,
+        ])
+    }
+
     /// The height and the width of an output, in one attribute.
     pub fn sizes(&self, name: &str) -> Result<[usize; 2], Error> {
         let values = self.ints(name, None)?;
@@ -128,13 +131,13 @@ impl Attributes {
     }
 
     fn size_of(&self, name: &str, value: i64) -> Result<usize, Error> {
-        self.within(name, value, 1..=MAXIMUM_OUTPUT_SIZE as i64)
+        self.within(name, value, 1..=MAXIMUM_OUTPUT_SIZE)
     }
 
     /// A sampling ratio. 0 is adaptive.
     pub fn samples(&self, name: &str, default: i64) -> Result<usize, Error> {
         let value = self.int(name, Some(default))?;
-        self.within(name, value, 0..=MAXIMUM_FIXED_SAMPLES as i64)
+        self.within(name, value, 0..=MAXIMUM_FIXED_SAMPLES)
     }
 
     /// Checks that an integer is in a range.
@@ -169,17 +172,8 @@ impl Attributes {
     }
 
     /// A finite float.
-    pub fn finite(&self, name: &str, default: f32) -> Result<f32, Error> {
-        self.finite_or(name, Some(default))
-    }
-
-    /// A finite float that must be there.
-    pub fn number(&self, name: &str) -> Result<f32, Error> {
-        self.finite_or(name, None)
-    }
-
-    fn finite_or(&self, name: &str, default: Option<f32>) -> Result<f32, Error> {
-        let value = self.float(name, default)?;
+    pub fn finite(&self, name: &str, default: impl Into<Option<f32>>) -> Result<f32, Error> {
+        let value = self.float(name, default.into())?;
         if value.is_finite() {
             Ok(value)
         } else {
@@ -240,6 +234,14 @@ impl Attributes {
         self.wrong(name, value, expected)
     }
 
+    /// The error for a node that cannot be imported.
+    pub fn refuse(&self, reason: impl Into<String>) -> Error {
+        Error::Node {
+            node: Box::new(self.node.clone()),
+            reason: reason.into(),
+        }
+    }
+
     /// The error for a wrong input.
     pub fn wrong_input(&self, input: &str, value: impl Into<String>, expected: impl Into<String>) -> Error {
         Error::Input {
@@ -261,43 +263,7 @@ impl Attributes {
     }
 }
 
-impl std::fmt::Display for Value {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        match self {
-            Self::Int(value) => write!(f, "{value}"),
-            // A malformed model can have a list of any length.
-            Self::Ints(values) if values.len() > 16 => write!(f, "a list of {} integers", values.len()),
-            Self::Ints(values) => write!(f, "{values:?}"),
-            Self::Float(value) => write!(f, "{value}"),
-            Self::Floats(values) if values.len() > 16 => write!(f, "a list of {} floats", values.len()),
-            Self::Floats(values) => write!(f, "{values:?}"),
-            Self::Text(value) => write!(f, "{value:?}"),
-            Self::Other(kind) => write!(f, "of the type {kind}"),
-        }
-    }
-}
-
-fn value(attribute: &AttributeProto) -> Value {
-    match attribute.type_.enum_value() {
-        Ok(AttributeType::INT) => Value::Int(attribute.i),
-        Ok(AttributeType::INTS) => Value::Ints(attribute.ints.clone()),
-        Ok(AttributeType::FLOAT) => Value::Float(attribute.f),
-        Ok(AttributeType::FLOATS) => Value::Floats(attribute.floats.clone()),
-        Ok(AttributeType::STRING) => Value::Text(String::from_utf8_lossy(&attribute.s).into_owned()),
-        Ok(other) => Value::Other(format!("{other:?}")),
-        Err(number) => Value::Other(number.to_string()),
-    }
-}
-
-fn custom_value(node: &CustomNode, name: &str) -> Value {
-    let attributes = &node.attrs;
-    let value = match attributes.kind(name) {
-        Some(AttrKind::Int64) => attributes.get_i64(name).map(Value::Int),
-        Some(AttrKind::Int64s) => attributes.get_i64s(name).map(|values| Value::Ints(values.to_vec())),
-        Some(AttrKind::Float32) => attributes.get_f32(name).map(Value::Float),
-        Some(AttrKind::Float32s) => attributes.get_f32s(name).map(|values| Value::Floats(values.to_vec())),
-        Some(AttrKind::String) => attributes.get_string(name).map(|text| Value::Text(text.to_string())),
-        _ => None,
-    };
-    value.unwrap_or_else(|| Value::Other(format!("{:?}", attributes.kind(name))))
+/// An axis of a tensor of rank `rank`, counted from the first. A negative one counts from the end.
+pub(crate) fn from_first(axis: i64, rank: usize) -> i64 {
+    if axis < 0 { axis + rank as i64 } else { axis }
 }

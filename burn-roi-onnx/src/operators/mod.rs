@@ -5,3 +5,4 @@ pub(crate) mod attributes;
 mod inputs;
 pub(crate) mod own;
 pub(crate) mod region;
+mod value;

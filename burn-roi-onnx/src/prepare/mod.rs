@@ -14,7 +14,7 @@ mod without_elements;
 
 use std::path::Path;
 
-use onnx_ir::{Message, ModelProto};
+use onnx_ir::{GraphProto, Message, ModelProto};
 
 use crate::error::Error;
 use crate::read;
@@ -44,31 +44,59 @@ pub fn prepare(bytes: &[u8], folder: Option<&Path>) -> Result<Vec<u8>, Error> {
     encode(&model)
 }
 
+/// What the passes are told.
+struct Facts {
+    known: fold::Scope,
+    /// The version of the default operator set.
+    version: usize,
+    joins_levels: bool,
+}
+
+/// What is done with a folded graph, in this order.
+const PASSES: [fn(&mut GraphProto, &Facts); 12] = [
+    // Subgraphs are recognized by standard nodes, some of which the last passes move to this crate's operator set.
+    |graph, _| torchvision::batched_suppression::replace(graph),
+    |graph, _| torchvision::paste_masks::replace(graph),
+    |graph, _| torchvision::keypoints::replace(graph),
+    // A level of a pyramid is recognized by a `Gather` of rows, which torch's exporter of today writes as `GatherND`.
+    |graph, _| substitute::gathers_of_rows(graph),
+    |graph, facts| {
+        if facts.joins_levels {
+            torchvision::pyramid::join(graph, &facts.known);
+        }
+    },
+    // Each of these changes other operators or other inputs, so their order does not matter.
+    |graph, facts| substitute::shaping(graph, &facts.known),
+    |graph, facts| substitute::softmax_of_axes(graph, &facts.known, facts.version),
+    |graph, facts| without_elements::to_own(graph, &facts.known),
+    |graph, _| without_elements::default_epsilon(graph),
+    |graph, _| substitute::to_own(graph),
+    |graph, _| substitute::constants_of_extremes(graph),
+    |graph, _| substitute::sizes_of_extremes(graph),
+];
+
 pub(crate) fn rewrite(model: &mut ModelProto, settings: &Settings) -> Result<(), Error> {
     let version = read::opset::version(model, "").and_then(|version| usize::try_from(version).ok());
     let version = version.unwrap_or_default();
     if let Some(graph) = model.graph.as_mut() {
+        // Inputs are given by the names that they have in the model.
         input_sizes::fix(graph, &settings.sizes)?;
+        // Folding knows a value by its name, in all graphs of the model.
         names::make_unique(graph)?;
         let known = fold::fold(graph);
+        // Some limits are about inputs that only folding makes constants.
         limits::check(graph, &known, version)?;
-        torchvision::batched_suppression::replace(graph);
-        torchvision::paste_masks::replace(graph);
-        torchvision::keypoints::replace(graph);
-        substitute::gathers_of_rows(graph);
-        if settings.joins_levels {
-            torchvision::pyramid::join(graph, &known);
-        }
-        substitute::shaping(graph, &known);
-        substitute::softmax_of_axes(graph, &known, version);
-        without_elements::to_own(graph, &known);
-        without_elements::default_epsilon(graph);
-        substitute::to_own(graph);
-        substitute::constants_of_extremes(graph);
-        substitute::sizes_of_extremes(graph);
+        let facts = Facts {
+            known,
+            version,
+            joins_levels: settings.joins_levels,
+        };
+        PASSES.iter().for_each(|pass| pass(graph, &facts));
     }
+    // A region operator in a loop is refused, unless a pass has replaced the loop.
     region_operators::prepare(model)?;
     if let Some(graph) = model.graph.as_mut() {
+        // The nodes of a subgraph stay when its last node is replaced.
         unused::remove(graph);
     }
     Ok(())

@@ -148,17 +148,3 @@ fn plain(name: &str) -> String {
         format!("value_{plain}").trim_end_matches('_').to_string()
     }
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_plain_name_is_a_name_in_rust() {
-        assert_eq!(plain("/roi_heads/Gather_17_output_0"), "roi_heads_gather_17_output_0");
-        assert_eq!(plain("3372"), "value_3372");
-        assert_eq!(plain("onnx::Shape_3373"), "onnx_shape_3373");
-        assert_eq!(plain("__"), "value");
-        assert_eq!(plain("größe"), "gr_e");
-    }
-}

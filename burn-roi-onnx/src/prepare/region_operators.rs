@@ -6,7 +6,7 @@ use onnx_ir::{GraphProto, ModelProto, NodeProto};
 use super::nodes::text;
 use crate::error::{Error, NodeId};
 use crate::operators::attributes::{Attributes, ORIGINAL_NAME};
-use crate::operators::own::{rotated_suppression, suppression};
+use crate::operators::own::suppression;
 use crate::operators::region::{self, Operator};
 use crate::read::node::{graphs, is};
 use crate::read::opset::{DOMAIN, is_default, version};
@@ -19,13 +19,8 @@ pub(super) fn prepare(model: &mut ModelProto) -> Result<(), Error> {
     let mut graph = model.graph.take().unwrap_or_default();
     for node in &mut graph.node {
         refuse_in_bodies(node)?;
-        if is(node, suppression::NAME) {
-            suppression::check(&Attributes::of(node, default as usize), &node.input, node.output.len())?;
-            move_to(node, DOMAIN);
-            continue;
-        }
-        if is_rotated_suppression(node) {
-            rotated_suppression::check(&Attributes::of(node, 1), &node.input, node.output.len())?;
+        if suppression::is_suppression(node) {
+            suppression::check(node, default as usize)?;
             move_to(node, DOMAIN);
             continue;
         }
@@ -71,10 +66,6 @@ fn operator(node: &NodeProto) -> Option<&'static Operator> {
     region::find(domain, &node.op_type)
 }
 
-fn is_rotated_suppression(node: &NodeProto) -> bool {
-    node.op_type == rotated_suppression::NAME && node.domain == rotated_suppression::OF
-}
-
 /// The name of a node in errors.
 fn original_name(node: &NodeProto) -> String {
     match (node.name.as_str(), node.output.first()) {
@@ -103,7 +94,7 @@ pub(super) fn is_resize(node: &NodeProto) -> bool {
 fn refuse_in_bodies(node: &NodeProto) -> Result<(), Error> {
     fn refuse(graph: &GraphProto, around: &NodeId) -> Result<(), Error> {
         for node in &graph.node {
-            if operator(node).is_some() || is_rotated_suppression(node) || is_resize(node) {
+            if operator(node).is_some() || suppression::is_rotated(node) || is_resize(node) {
                 return Err(Error::Node {
                     node: Box::new(NodeId::of(node)),
                     reason: format!("it is in the body of {around}, where burn-onnx takes no custom operator"),

@@ -7,8 +7,7 @@ use onnx_ir::{GraphProto, NodeProto, TensorProto, ValueInfoProto};
 use super::fold::{Known, Scope};
 use super::nodes::int;
 use super::region_operators::{is_resize, move_to};
-use crate::operators::own::shaping::Shaping;
-use crate::operators::own::{OwnOperator, sizes, softmax, top_k};
+use crate::operators::own::{shaping, sizes, softmax, top_k};
 use crate::read::node::{NodeAttributes, is};
 use crate::read::opset::{DOMAIN, is_default};
 use crate::read::tensor::element;
@@ -41,7 +40,7 @@ pub(super) fn shaping(graph: &mut GraphProto, known: &Scope) {
                     name: name.clone(),
                     ..value
                 });
-                node.op_type = Shaping::Expand.name().to_string();
+                node.op_type = shaping::EXPAND.to_string();
                 node.input = vec![name, sizes];
                 node.attribute.clear();
             }

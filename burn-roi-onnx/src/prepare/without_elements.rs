@@ -8,7 +8,8 @@ use onnx_ir::{GraphProto, NodeProto};
 use super::fold::{Known, Scope};
 use super::nodes::{float, int, ints};
 use super::region_operators::move_to;
-use crate::operators::own::{indexing, shaping};
+use crate::operators::attributes::from_first;
+use crate::operators::own::{AXES, indexing};
 use crate::read::node::{NodeAttributes, is};
 use crate::read::opset::DOMAIN;
 
@@ -63,18 +64,15 @@ fn along_axes(node: &mut NodeProto, rank: usize, known: &Scope) {
         rank + axes.len()
     } else {
         rank
-    } as i64;
-    let from_first = axes
-        .iter()
-        .map(|&axis| if axis < 0 { axis + rank_of_axes } else { axis });
-    let axes: Vec<i64> = from_first.collect();
-    let fits = axes.iter().all(|axis| (0..rank_of_axes).contains(axis));
+    };
+    let axes: Vec<i64> = axes.into_iter().map(|axis| from_first(axis, rank_of_axes)).collect();
+    let fits = axes.iter().all(|axis| (0..rank_of_axes as i64).contains(axis));
     // A scalar without axes to keep stays burn-onnx's, unless it is reduced.
     if !fits || (node.op_type == "Squeeze" && axes.len() >= rank) {
         return;
     }
     node.attribute.retain(|attribute| attribute.name == "keepdims");
-    node.attribute.push(ints(shaping::AXES, axes));
+    node.attribute.push(ints(AXES, axes));
     node.input.truncate(1);
     move_to(node, DOMAIN);
 }

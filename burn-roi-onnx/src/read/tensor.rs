@@ -73,34 +73,6 @@ impl Tensor {
         }
     }
 
-    /// The elements at `indices`, in that order.
-    pub fn take(&self, dims: Vec<usize>, indices: &[usize]) -> Option<Self> {
-        fn at<T: Copy>(elements: &[T], indices: &[usize]) -> Option<Vec<T>> {
-            indices.iter().map(|&index| elements.get(index).copied()).collect()
-        }
-        let data = match &self.data {
-            Data::Float(elements) => Data::Float(at(elements, indices)?),
-            Data::Double(elements) => Data::Double(at(elements, indices)?),
-            Data::Int32(elements) => Data::Int32(at(elements, indices)?),
-            Data::Int64(elements) => Data::Int64(at(elements, indices)?),
-            Data::Bool(elements) => Data::Bool(at(elements, indices)?),
-        };
-        Self::new(dims, data)
-    }
-
-    /// The elements of two tensors of one element type, as a tensor of rank 1.
-    pub fn joined(&self, other: &Self) -> Option<Self> {
-        let data = match (&self.data, &other.data) {
-            (Data::Float(first), Data::Float(second)) => Data::Float([&first[..], second].concat()),
-            (Data::Double(first), Data::Double(second)) => Data::Double([&first[..], second].concat()),
-            (Data::Int32(first), Data::Int32(second)) => Data::Int32([&first[..], second].concat()),
-            (Data::Int64(first), Data::Int64(second)) => Data::Int64([&first[..], second].concat()),
-            (Data::Bool(first), Data::Bool(second)) => Data::Bool([&first[..], second].concat()),
-            _ => return None,
-        };
-        Self::new(vec![data.len()], data)
-    }
-
     /// Reads a protobuf, if the element type is one of [`Data`] and the tensor is not too large.
     pub fn of(proto: &TensorProto) -> Option<Self> {
         let dims = sizes_of(&proto.dims)?;

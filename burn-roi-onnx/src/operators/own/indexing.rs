@@ -2,9 +2,9 @@
 
 use burn_onnx::ext::proc_macro2::TokenStream;
 use burn_onnx::ext::quote::{format_ident, quote};
-use burn_onnx::ext::{ArgType, Argument, CodegenContext, CustomNode, ProcessError, TensorType, arg_to_ident};
+use burn_onnx::ext::{ArgType, Argument, CodegenContext, CustomNode, TensorType};
 
-use super::operator::{OwnOperator, refusal};
+use super::operator::{OwnOperator, assign, refusal};
 use crate::error::Error;
 use crate::operators::attributes::Attributes;
 use crate::operators::inputs::{dtype_of, rank_of, tensor};
@@ -12,102 +12,90 @@ use crate::operators::inputs::{dtype_of, rank_of, tensor};
 /// The attribute with the length of an index tuple.
 pub(crate) const LENGTH: &str = "burn_roi_length";
 
-#[derive(Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Indexing {
-    GatherNd,
-    ScatterNd,
+pub(super) const OPERATORS: &[OwnOperator] = &[
+    OwnOperator::new("GatherND", gather_types, gather_code),
+    OwnOperator::new("ScatterND", scatter_types, scatter_code),
+];
+
+fn gather_types(node: &CustomNode) -> Result<Vec<ArgType>, Error> {
+    let dtype = dtype_of(input(node, 0)?);
+    Ok(vec![ArgType::Tensor(TensorType::new(
+        dtype,
+        gathered_rank(node)?,
+        None,
+    ))])
 }
 
-impl OwnOperator for Indexing {
-    fn name(&self) -> &'static str {
-        match self {
-            Self::GatherNd => "GatherND",
-            Self::ScatterNd => "ScatterND",
-        }
-    }
-
-    fn output_types(&self, node: &CustomNode) -> Result<Vec<ArgType>, ProcessError> {
-        let data = input(node, 0)?;
-        let kind = match self {
-            Self::ScatterNd => match &data.ty {
-                ArgType::Tensor(tensor) => tensor.clone(),
-                _ => TensorType::new(dtype_of(data), 1, None),
-            },
-            Self::GatherNd => TensorType::new(dtype_of(data), gathered_rank(node)?, None),
-        };
-        Ok(vec![ArgType::Tensor(kind)])
-    }
-
-    fn code(&self, node: &CustomNode, context: &mut CodegenContext<'_, '_>) -> Result<TokenStream, ProcessError> {
-        let is_bool = dtype_of(input(node, 0)?).is_bool();
-        let mut read = |at: usize| -> Result<TokenStream, ProcessError> {
-            let value = tensor(input(node, at)?, context);
-            // Burn indexes numbers alone on some devices.
-            Ok(if is_bool && at != 1 {
-                quote!(#value.int())
-            } else {
-                value
-            })
-        };
-        let (data, indices) = (read(0)?, read(1)?);
-        let value = match self {
-            Self::GatherNd => {
-                let (of_data, of_indices) = (rank_of(input(node, 0)?), rank_of(input(node, 1)?));
-                let (rank, batch_dims) = (gathered_rank(node)?, batch_dims(node)?);
-                quote! {
-                    burn_roi_detection::onnx::gather_nd::<#of_data, #of_indices, #rank, _>(#data, #indices, #batch_dims)
-                }
-            }
-            Self::ScatterNd => {
-                let (updates, update) = (read(2)?, update(node)?);
-                let update = format_ident!("{update}");
-                quote! {
-                    burn_roi_detection::onnx::scatter_nd(
-                        #data,
-                        #indices,
-                        #updates,
-                        burn::tensor::IndexingUpdateOp::#update,
-                    )
-                }
-            }
-        };
-        let output = arg_to_ident(&node.outputs[0]);
-        let value = if is_bool { quote!(#value.bool()) } else { value };
-        Ok(quote!(let #output = #value;))
-    }
+fn gather_code(node: &CustomNode, context: &mut CodegenContext<'_, '_>) -> Result<TokenStream, Error> {
+    let (data, indices) = (numbers(node, 0, context)?, tensor(input(node, 1)?, context));
+    let (of_data, of_indices) = (rank_of(input(node, 0)?), rank_of(input(node, 1)?));
+    let (rank, batch_dims) = (gathered_rank(node)?, batch_dims(node)?);
+    let gathered = quote! {
+        burn_roi_detection::onnx::gather_nd::<#of_data, #of_indices, #rank, _>(#data, #indices, #batch_dims)
+    };
+    assign_numbers(node, gathered)
 }
 
-fn gathered_rank(node: &CustomNode) -> Result<usize, ProcessError> {
-    let length = node
-        .attrs
-        .get_i64(LENGTH)
-        .and_then(|length| usize::try_from(length).ok());
+fn scatter_types(node: &CustomNode) -> Result<Vec<ArgType>, Error> {
+    let data = input(node, 0)?;
+    Ok(vec![match &data.ty {
+        ArgType::Tensor(tensor) => ArgType::Tensor(tensor.clone()),
+        _ => ArgType::Tensor(TensorType::new(dtype_of(data), 1, None)),
+    }])
+}
+
+fn scatter_code(node: &CustomNode, context: &mut CodegenContext<'_, '_>) -> Result<TokenStream, Error> {
+    let (data, indices) = (numbers(node, 0, context)?, tensor(input(node, 1)?, context));
+    let updates = numbers(node, 2, context)?;
+    let update = format_ident!("{}", update(node)?);
+    let scattered = quote! {
+        burn_roi_detection::onnx::scatter_nd(
+            #data,
+            #indices,
+            #updates,
+            burn::tensor::IndexingUpdateOp::#update,
+        )
+    };
+    assign_numbers(node, scattered)
+}
+
+/// The code that reads data or updates. Booleans become integers, since Burn indexes numbers alone on some devices.
+fn numbers(node: &CustomNode, at: usize, context: &mut CodegenContext<'_, '_>) -> Result<TokenStream, Error> {
+    let value = tensor(input(node, at)?, context);
+    Ok(if is_bool(node)? { quote!(#value.int()) } else { value })
+}
+
+/// Assigns numbers to the output, as booleans if the data are booleans.
+fn assign_numbers(node: &CustomNode, value: TokenStream) -> Result<TokenStream, Error> {
+    Ok(assign(node, if is_bool(node)? { quote!(#value.bool()) } else { value }))
+}
+
+fn is_bool(node: &CustomNode) -> Result<bool, Error> {
+    Ok(dtype_of(input(node, 0)?).is_bool())
+}
+
+fn gathered_rank(node: &CustomNode) -> Result<usize, Error> {
+    let length = node.attrs.get_i64(LENGTH);
+    let length = length.and_then(|length| usize::try_from(length).ok());
     let rank = (rank_of(input(node, 0)?) + rank_of(input(node, 1)?)).checked_sub(1 + batch_dims(node)?);
     let rank = rank.zip(length).and_then(|(rank, length)| rank.checked_sub(length));
-    rank.filter(|&rank| rank > 0).ok_or_else(|| {
-        refusal(
-            &node.op_type,
-            node,
-            "the length of its index tuples does not fit its inputs",
-        )
-    })
+    rank.filter(|&rank| rank > 0)
+        .ok_or_else(|| refusal(node, "the length of its index tuples does not fit its inputs"))
 }
 
-fn batch_dims(node: &CustomNode) -> Result<usize, ProcessError> {
+fn batch_dims(node: &CustomNode) -> Result<usize, Error> {
     let attributes = Attributes::of_custom(node);
-    let dims = attributes.only(&["batch_dims", LENGTH]).and_then(|()| {
-        let dims = attributes.int("batch_dims", Some(0))?;
-        attributes.within("batch_dims", dims, 0..=rank_of_either(node) as i64)
-    });
-    dims.map_err(Error::into_process_error)
+    attributes.only(&["batch_dims", LENGTH])?;
+    let lower_rank = node.inputs.iter().map(rank_of).min().unwrap_or_default();
+    attributes.within(
+        "batch_dims",
+        attributes.int("batch_dims", Some(0))?,
+        0..=lower_rank as i64,
+    )
 }
 
-/// The lower one of the ranks of both inputs.
-fn rank_of_either(node: &CustomNode) -> usize {
-    node.inputs.iter().map(rank_of).min().unwrap_or_default()
-}
-
-fn update(node: &CustomNode) -> Result<&'static str, ProcessError> {
+/// The name of a variant of `IndexingUpdateOp`.
+fn update(node: &CustomNode) -> Result<&'static str, Error> {
     let attributes = Attributes::of_custom(node);
     let choices = [
         ("none", "Assign"),
@@ -116,14 +104,10 @@ fn update(node: &CustomNode) -> Result<&'static str, ProcessError> {
         ("max", "Max"),
         ("min", "Min"),
     ];
-    let update = attributes
-        .only(&["reduction"])
-        .and_then(|()| attributes.choice("reduction", "Assign", &choices));
-    update.map_err(Error::into_process_error)
+    attributes.only(&["reduction"])?;
+    attributes.choice("reduction", "Assign", &choices)
 }
 
-fn input(node: &CustomNode, at: usize) -> Result<&Argument, ProcessError> {
-    node.inputs
-        .get(at)
-        .ok_or_else(|| refusal(&node.op_type, node, "an input is missing"))
+fn input(node: &CustomNode, at: usize) -> Result<&Argument, Error> {
+    node.inputs.get(at).ok_or_else(|| refusal(node, "an input is missing"))
 }

@@ -2,56 +2,50 @@
 
 use burn_onnx::ext::proc_macro2::TokenStream;
 use burn_onnx::ext::quote::quote;
-use burn_onnx::ext::{ArgType, CodegenContext, CustomNode, DType, ProcessError, TensorType, arg_to_ident};
+use burn_onnx::ext::{ArgType, CodegenContext, CustomNode, DType, TensorType, arg_to_ident};
 
 use super::operator::{OwnOperator, refusal};
+use crate::error::Error;
 use crate::operators::inputs::is_tensor;
 
 /// The operator's name.
 pub(crate) const NAME: &str = "Keypoints";
 
-/// The description of a node in errors.
-const LOOP: &str = "the loop over heatmaps";
-
 /// Inputs: heatmaps and boxes. Outputs: keypoints `[K, 3, P]`, which is the loop's order of axes, and scores `[K, P]`.
-pub(crate) struct Keypoints;
+pub(super) const OPERATORS: &[OwnOperator] = &[OwnOperator::new(NAME, types, code)];
 
-impl OwnOperator for Keypoints {
-    fn name(&self) -> &'static str {
-        NAME
-    }
+fn types(node: &CustomNode) -> Result<Vec<ArgType>, Error> {
+    let dtype = match &node.inputs[..] {
+        [heatmaps, _] if heatmaps.ty.elem_type().is_float() => heatmaps.ty.elem_type(),
+        _ => DType::F32,
+    };
+    let points = node.inputs.first().and_then(|heatmaps| heatmaps.ty.static_shape());
+    let points = points.and_then(|sizes| sizes.get(1).copied()).flatten();
+    Ok(vec![
+        ArgType::Tensor(TensorType::new(dtype, 3, Some(vec![None, Some(3), points]))),
+        ArgType::Tensor(TensorType::new(dtype, 2, Some(vec![None, points]))),
+    ])
+}
 
-    fn output_types(&self, node: &CustomNode) -> Result<Vec<ArgType>, ProcessError> {
-        let dtype = match &node.inputs[..] {
-            [heatmaps, _] if heatmaps.ty.elem_type().is_float() => heatmaps.ty.elem_type(),
-            _ => DType::F32,
-        };
-        let points = node.inputs.first().and_then(|heatmaps| heatmaps.ty.static_shape());
-        let points = points.and_then(|sizes| sizes.get(1).copied()).flatten();
-        Ok(vec![
-            ArgType::Tensor(TensorType::new(dtype, 3, Some(vec![None, Some(3), points]))),
-            ArgType::Tensor(TensorType::new(dtype, 2, Some(vec![None, points]))),
-        ])
-    }
-
-    fn code(&self, node: &CustomNode, context: &mut CodegenContext<'_, '_>) -> Result<TokenStream, ProcessError> {
-        let ([heatmaps, boxes], [keypoints, scores]) = (&node.inputs[..], &node.outputs[..]) else {
-            return Err(refusal(LOOP, node, "it must have two inputs and two outputs"));
-        };
-        for (input, rank) in [(heatmaps, 4), (boxes, 2)] {
-            if !is_tensor(input, rank, true) {
-                let reason = format!("its input {input} must be floats of rank {rank}");
-                return Err(refusal(LOOP, node, &reason));
-            }
+fn code(node: &CustomNode, context: &mut CodegenContext<'_, '_>) -> Result<TokenStream, Error> {
+    let ([heatmaps, boxes], [keypoints, scores]) = (&node.inputs[..], &node.outputs[..]) else {
+        return Err(refusal(node, "it must have two inputs and two outputs"));
+    };
+    for (input, rank) in [(heatmaps, 4), (boxes, 2)] {
+        if !is_tensor(input, rank, true) {
+            return Err(refusal(
+                node,
+                format!("its input {input} must be floats of rank {rank}"),
+            ));
         }
-        let (heatmaps, boxes) = (context.arg(heatmaps), context.arg(boxes));
-        let (keypoints, scores) = (arg_to_ident(keypoints), arg_to_ident(scores));
-        Ok(quote! {
-            let (#keypoints, #scores) = {
-                let (burn_roi_keypoints, burn_roi_scores) =
-                    burn_roi_detection::heatmaps_to_keypoints(#heatmaps, #boxes);
-                (burn_roi_keypoints.swap_dims(1, 2), burn_roi_scores)
-            };
-        })
     }
+    let (heatmaps, boxes) = (context.arg(heatmaps), context.arg(boxes));
+    let (keypoints, scores) = (arg_to_ident(keypoints), arg_to_ident(scores));
+    Ok(quote! {
+        let (#keypoints, #scores) = {
+            let (burn_roi_keypoints, burn_roi_scores) =
+                burn_roi_detection::heatmaps_to_keypoints(#heatmaps, #boxes);
+            (burn_roi_keypoints.swap_dims(1, 2), burn_roi_scores)
+        };
+    })
 }

@@ -11,32 +11,29 @@ use crate::error::Error;
 use crate::operators::attributes::Attributes;
 use crate::operators::inputs::{dtype_of, rank_of, tensor};
 
-/// Passes burn-onnx's calls to a region operator.
-pub(crate) struct Hook(pub &'static Operator);
-
-impl CustomOp for Hook {
+impl CustomOp for &'static Operator {
     fn op_type(&self) -> &str {
-        self.0.name
+        self.name
     }
 
     fn domain(&self) -> &str {
-        self.0.domain
+        self.domain
     }
 
     fn opset_range(&self) -> OpsetRange {
         OpsetRange {
-            min: *self.0.versions.start(),
-            max: Some(*self.0.versions.end()),
+            min: *self.versions.start(),
+            max: Some(*self.versions.end()),
         }
     }
 
     fn infer_output_types(&self, node: &CustomNode) -> Result<Vec<ArgType>, ProcessError> {
-        let call = call(self.0, node).map_err(Error::into_process_error)?;
+        let call = call(self, node).map_err(Error::into_process_error)?;
         Ok(output_types(&call, node))
     }
 
     fn forward(&self, node: &CustomNode, context: &mut CodegenContext<'_, '_>) -> Result<TokenStream, ProcessError> {
-        let call = check_inputs(self.0, node).map_err(Error::into_process_error)?;
+        let call = check_inputs(self, node).map_err(Error::into_process_error)?;
         let inputs: Vec<_> = node.inputs.iter().map(|input| tensor(input, context)).collect();
         let repeats = node.outputs[1..].iter().zip(&call.repeated).map(|(output, &input)| {
             let (output, input) = (arg_to_ident(output), &inputs[input]);
@@ -57,13 +54,16 @@ fn call(operator: &Operator, node: &CustomNode) -> Result<Call, Error> {
 }
 
 fn output_types(call: &Call, node: &CustomNode) -> Vec<ArgType> {
-    let mut sizes = call.output.clone();
     let features = &node.inputs[call.features];
-    if let Some(axis) = call.channel_axis {
+    let mut sizes = vec![None; call.rank];
+    if call.rank > 3 {
         let channels = features.ty.static_shape().and_then(|sizes| sizes.get(1).copied());
-        sizes[axis] = channels.flatten();
+        sizes[call.rank - 3] = channels.flatten();
     }
-    let first = ArgType::Tensor(TensorType::new(dtype_of(features), sizes.len(), Some(sizes)));
+    if let Some(size) = call.size {
+        sizes[call.rank - 2..].copy_from_slice(&size.map(Some));
+    }
+    let first = ArgType::Tensor(TensorType::new(dtype_of(features), call.rank, Some(sizes)));
     let repeated = call.repeated.iter().map(|&input| node.inputs[input].ty.clone());
     std::iter::once(first)
         .chain(repeated)

@@ -7,14 +7,13 @@ use super::operator::{Call, Input, Operator};
 use crate::error::Error;
 use crate::operators::attributes::Attributes;
 
-pub(super) const OPERATORS: &[Operator] = &[Operator {
-    domain: "com.microsoft",
-    name: "CropAndResize",
-    versions: 1..=1,
-    inputs: 4..=4,
-    outputs: 1..=1,
-    read: crop_and_resize,
-}];
+pub(super) const OPERATORS: &[Operator] = &[Operator::new(
+    "com.microsoft",
+    "CropAndResize",
+    1..=1,
+    4..=4,
+    crop_and_resize,
+)];
 
 fn crop_and_resize(attributes: &Attributes, _inputs: usize) -> Result<Call, Error> {
     attributes.only(&["mode", "extrapolation_value"])?;
@@ -38,5 +37,5 @@ fn crop_and_resize(attributes: &Attributes, _inputs: usize) -> Result<Call, Erro
             )
         }
     };
-    Ok(Call::new(inputs, vec![None; 4], code))
+    Ok(Call::new(inputs, 4, None, code))
 }

@@ -10,7 +10,7 @@ mod operator;
 pub(crate) mod paste_masks;
 mod tensorrt;
 
-pub(crate) use hook::{Hook, check_inputs};
+pub(crate) use hook::check_inputs;
 pub(crate) use operator::Operator;
 
 /// All of them.

@@ -9,22 +9,8 @@ use crate::operators::attributes::Attributes;
 use crate::read::opset::{DOMAIN, NEWEST_VERSION};
 
 pub(super) const OPERATORS: &[Operator] = &[
-    Operator {
-        domain: DOMAIN,
-        name: "RoiAlign",
-        versions: 10..=NEWEST_VERSION,
-        inputs: 3..=3,
-        outputs: 1..=1,
-        read: roi_align,
-    },
-    Operator {
-        domain: DOMAIN,
-        name: "MaxRoiPool",
-        versions: 1..=NEWEST_VERSION,
-        inputs: 2..=2,
-        outputs: 1..=1,
-        read: max_roi_pool,
-    },
+    Operator::new(DOMAIN, "RoiAlign", 10..=NEWEST_VERSION, 3..=3, roi_align),
+    Operator::new(DOMAIN, "MaxRoiPool", 1..=NEWEST_VERSION, 2..=2, max_roi_pool),
 ];
 
 /// The first version of the default operator set in which `RoiAlign` has a coordinate transformation mode.
@@ -42,55 +28,56 @@ fn roi_align(attributes: &Attributes, _inputs: usize) -> Result<Call, Error> {
     let transformation = transforms.then_some("coordinate_transformation_mode");
     attributes.only(&common.into_iter().chain(transformation).collect::<Vec<_>>())?;
 
-    let size = [
-        attributes.size("output_height", Some(1))?,
-        attributes.size("output_width", Some(1))?,
-    ];
+    let maximum = attributes.choice("mode", false, &[("avg", false), ("max", true)])?;
+    let choices = [("half_pixel", true), ("output_half_pixel", false)];
+    let half = attributes.choice("coordinate_transformation_mode", true, &choices)?;
+    roi_align_call(attributes, transforms.then_some(half), maximum)
+}
+
+/// The call of `roi_align` with boxes and batch indices in two tensors. `half` is whether coordinates are moved by half
+/// a pixel; the structure of version 10 has no such setting.
+pub(super) fn roi_align_call(attributes: &Attributes, half: Option<bool>, maximum: bool) -> Result<Call, Error> {
+    let size = attributes.output_size(Some(1))?;
     let samples = attributes.samples("sampling_ratio", 0)?;
     let scale = attributes.scale("spatial_scale", Some(1.0))?;
-    let maximum = attributes.choice("mode", false, &[("avg", false), ("max", true)])?;
+    let [height, width] = size;
     let mode = if maximum { quote!(Max) } else { quote!(Avg) };
-    let structure = if transforms {
-        let choices = [("half_pixel", true), ("output_half_pixel", false)];
-        let half = attributes.choice("coordinate_transformation_mode", true, &choices)?;
-        let transformation = if half {
-            quote!(HalfPixel)
-        } else {
-            quote!(OutputHalfPixel)
-        };
+    let version_16 = |transformation: TokenStream| {
         quote! {
             burn_roi::onnx::RoiAlign16::new().with_coordinate_transformation_mode(
                 burn_roi::onnx::CoordinateTransformationMode::#transformation,
             )
         }
-    } else {
-        quote!(burn_roi::onnx::RoiAlign10::new())
     };
-    let [height, width] = size;
-    let options = quote! {
-        #structure
-            .with_mode(burn_roi::onnx::Mode::#mode)
-            .with_output_height(#height)
-            .with_output_width(#width)
-            .with_sampling_ratio(#samples)
-            .with_spatial_scale(#scale)
+    let structure = match half {
+        Some(true) => version_16(quote!(HalfPixel)),
+        Some(false) => version_16(quote!(OutputHalfPixel)),
+        None => quote!(burn_roi::onnx::RoiAlign10::new()),
     };
-    Ok(roi_align_call(options, size))
-}
-
-/// The call of `roi_align` with boxes and batch indices in two tensors.
-pub(super) fn roi_align_call(options: TokenStream, [height, width]: [usize; 2]) -> Call {
     let inputs = [
         Input::float("X", 4),
         Input::float("rois", 2),
         Input::int("batch_indices", 1),
     ];
-    let output = vec![None, None, Some(height), Some(width)];
-    Call::new(inputs, output, move |[features, boxes, batch_indices]| {
-        quote! {
-            burn_roi::roi_align(#features, &burn_roi::Rois::new(#boxes, #batch_indices), #options)
-        }
-    })
+    Ok(Call::new(
+        inputs,
+        4,
+        Some(size),
+        move |[features, boxes, batch_indices]| {
+            quote! {
+                burn_roi::roi_align(
+                    #features,
+                    &burn_roi::Rois::new(#boxes, #batch_indices),
+                    #structure
+                        .with_mode(burn_roi::onnx::Mode::#mode)
+                        .with_output_height(#height)
+                        .with_output_width(#width)
+                        .with_sampling_ratio(#samples)
+                        .with_spatial_scale(#scale),
+                )
+            }
+        },
+    ))
 }
 
 fn max_roi_pool(attributes: &Attributes, _inputs: usize) -> Result<Call, Error> {
@@ -98,8 +85,7 @@ fn max_roi_pool(attributes: &Attributes, _inputs: usize) -> Result<Call, Error> 
     let [height, width] = attributes.sizes("pooled_shape")?;
     let scale = attributes.scale("spatial_scale", Some(1.0))?;
     let inputs = [Input::float("X", 4), Input::float("rois", 2)];
-    let output = vec![None, None, Some(height), Some(width)];
-    Ok(Call::new(inputs, output, move |[features, boxes]| {
+    Ok(Call::new(inputs, 4, Some([height, width]), move |[features, boxes]| {
         quote! {
             burn_roi::roi_pool(
                 #features,

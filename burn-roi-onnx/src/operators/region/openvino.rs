@@ -2,17 +2,15 @@
 
 use burn_onnx::ext::quote::quote;
 
-use super::operator::{Call, Input, MAXIMUM_LEVELS, Operator};
+use super::operator::{BOXES_AND_MAPS, Call, Input, Operator};
 use crate::error::Error;
 use crate::operators::attributes::Attributes;
 
+const NAME: &str = "ExperimentalDetectronROIFeatureExtractor";
+
 pub(super) const OPERATORS: &[Operator] = &[Operator {
-    domain: "org.openvinotoolkit",
-    name: "ExperimentalDetectronROIFeatureExtractor",
-    versions: 1..=1,
-    inputs: 2..=1 + MAXIMUM_LEVELS,
     outputs: 1..=2,
-    read: feature_extractor,
+    ..Operator::new("org.openvinotoolkit", NAME, 1..=1, BOXES_AND_MAPS, feature_extractor)
 }];
 
 fn feature_extractor(attributes: &Attributes, inputs: usize) -> Result<Call, Error> {
@@ -30,8 +28,7 @@ fn feature_extractor(attributes: &Attributes, inputs: usize) -> Result<Call, Err
     let samples = attributes.samples("sampling_ratio", 2)?;
     let aligned = attributes.flag("aligned", false)?;
     let scales = pyramid_scales(attributes, inputs - 1)?;
-    let output = vec![None, None, Some(size), Some(size)];
-    let call = Call::of_pyramid(Input::float("rois", 2), inputs - 1, output, move |boxes, maps| {
+    let call = Call::of_pyramid(Input::float("rois", 2), inputs, [size; 2], move |boxes, maps| {
         quote! {{
             let burn_roi_attributes =
                 burn_roi::openvino::RoiFeatureExtractor6::new(#size, #samples, alloc::vec![#(#scales),*])

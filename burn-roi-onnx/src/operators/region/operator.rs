@@ -7,8 +7,11 @@ use burn_onnx::ext::proc_macro2::TokenStream;
 use crate::error::Error;
 use crate::operators::attributes::Attributes;
 
-/// The most feature maps that a pyramid may have. Detectors have 4 or 5.
-pub(super) const MAXIMUM_LEVELS: usize = 16;
+/// How many inputs an operator on a feature pyramid has: boxes, and up to 16 feature maps. Detectors have 4 or 5.
+pub(super) const BOXES_AND_MAPS: RangeInclusive<usize> = 2..=17;
+
+/// The versions of an operator set whose operators never changed.
+pub(super) const ANY_VERSION: RangeInclusive<usize> = 1..=usize::MAX;
 
 /// An operator of an operator set.
 pub(crate) struct Operator {
@@ -20,11 +23,31 @@ pub(crate) struct Operator {
     pub inputs: RangeInclusive<usize>,
     /// How many outputs it has.
     pub outputs: RangeInclusive<usize>,
-    /// Reads the attributes of a node. The second argument is its number of inputs.
-    pub read: fn(&Attributes, usize) -> Result<Call, Error>,
+    pub read: Read,
 }
 
+/// Reads the attributes of a node. The second argument is its number of inputs.
+pub(super) type Read = fn(&Attributes, usize) -> Result<Call, Error>;
+
 impl Operator {
+    /// An operator with one output.
+    pub const fn new(
+        domain: &'static str,
+        name: &'static str,
+        versions: RangeInclusive<usize>,
+        inputs: RangeInclusive<usize>,
+        read: Read,
+    ) -> Self {
+        Self {
+            domain,
+            name,
+            versions,
+            inputs,
+            outputs: 1..=1,
+            read,
+        }
+    }
+
     /// Checks a node's attributes and its numbers of inputs and outputs.
     pub fn call(&self, attributes: &Attributes, inputs: usize, outputs: usize) -> Result<Call, Error> {
         attributes.check_count("inputs", inputs, &self.inputs)?;
@@ -40,47 +63,49 @@ type Code = dyn Fn(&[TokenStream]) -> TokenStream;
 pub(crate) struct Call {
     /// The expected types of the node's inputs.
     pub inputs: Vec<Input>,
-    /// The sizes of the first output; those that depend on the inputs are `None`.
-    pub output: Vec<Option<usize>>,
+    /// The rank of the first output. Its last two axes are the height and the width, and the axis before them is the
+    /// channels if its rank is above 3.
+    pub rank: usize,
+    /// The height and the width of the first output, if the attributes have them.
+    pub size: Option<[usize; 2]>,
     /// The input with the feature map, whose axis 1 is the channels.
     pub features: usize,
-    /// The axis of the output that is the channels.
-    pub channel_axis: Option<usize>,
     pub code: Box<Code>,
     /// For each further output, the input that it is a copy of.
     pub repeated: Vec<usize>,
 }
 
 impl Call {
-    /// A call whose first input is the feature map. The output has its channels on axis 1.
+    /// A call whose first input is the feature map.
     pub fn new<const N: usize>(
         inputs: [Input; N],
-        output: Vec<Option<usize>>,
+        rank: usize,
+        size: Option<[usize; 2]>,
         code: impl Fn(&[TokenStream; N]) -> TokenStream + 'static,
     ) -> Self {
         Self {
             inputs: inputs.to_vec(),
-            output,
+            rank,
+            size,
             features: 0,
-            channel_axis: Some(1),
             code: Box::new(move |inputs| code(inputs.try_into().expect("the number of inputs was checked"))),
             repeated: Vec::new(),
         }
     }
 
-    /// A call whose first input is the boxes, before `levels` feature maps. The output has their channels on axis 1.
+    /// A call whose inputs are the boxes and then feature maps.
     pub fn of_pyramid(
         boxes: Input,
-        levels: usize,
-        output: Vec<Option<usize>>,
+        inputs: usize,
+        size: [usize; 2],
         code: impl Fn(&TokenStream, &[TokenStream]) -> TokenStream + 'static,
     ) -> Self {
-        let maps = std::iter::repeat_n(Input::float("feature map", 4), levels);
+        let maps = std::iter::repeat_n(Input::float("feature map", 4), inputs - 1);
         Self {
             inputs: std::iter::once(boxes).chain(maps).collect(),
-            output,
+            rank: boxes.rank + 2,
+            size: Some(size),
             features: 1,
-            channel_axis: Some(1),
             code: Box::new(move |inputs| code(&inputs[0], &inputs[1..])),
             repeated: Vec::new(),
         }

@@ -10,14 +10,7 @@ use crate::read::opset::{DOMAIN, NEWEST_VERSION};
 /// The operator's name.
 pub(crate) const NAME: &str = "PasteMasks";
 
-pub(super) const OPERATORS: &[Operator] = &[Operator {
-    domain: DOMAIN,
-    name: NAME,
-    versions: 1..=NEWEST_VERSION,
-    inputs: 3..=3,
-    outputs: 1..=1,
-    read: paste_masks,
-}];
+pub(super) const OPERATORS: &[Operator] = &[Operator::new(DOMAIN, NAME, 1..=NEWEST_VERSION, 3..=3, paste_masks)];
 
 fn paste_masks(attributes: &Attributes, _inputs: usize) -> Result<Call, Error> {
     attributes.only(&[])?;
@@ -26,7 +19,7 @@ fn paste_masks(attributes: &Attributes, _inputs: usize) -> Result<Call, Error> {
         Input::float("boxes", 2),
         Input::int("sizes", 1),
     ];
-    let call = Call::new(inputs, vec![None; 3], |[masks, boxes, sizes]| {
+    Ok(Call::new(inputs, 3, None, |[masks, boxes, sizes]| {
         quote! {{
             let (burn_roi_masks, burn_roi_boxes, burn_roi_sizes) = (#masks, #boxes, #sizes);
             let burn_roi_sizes: alloc::vec::Vec<i64> = burn_roi_sizes.into_data().iter::<i64>().collect();
@@ -34,9 +27,5 @@ fn paste_masks(attributes: &Attributes, _inputs: usize) -> Result<Call, Error> {
             burn_roi_detection::paste_masks_in_image(burn_roi_masks, burn_roi_boxes, burn_roi_size, 1)
                 .squeeze_dim::<3>(1)
         }}
-    });
-    Ok(Call {
-        channel_axis: None,
-        ..call
-    })
+    }))
 }

@@ -1,43 +1,23 @@
 //! TensorRT's plugins, after their documentation.
 
+use burn_onnx::ext::proc_macro2::TokenStream;
 use burn_onnx::ext::quote::quote;
 
 use super::onnx::roi_align_call;
-use super::operator::{Call, Input, Operator};
+use super::operator::{ANY_VERSION, Call, Input, Operator};
 use crate::error::Error;
 use crate::operators::attributes::Attributes;
 
 const fn roi_align_in(domain: &'static str) -> Operator {
-    Operator {
-        domain,
-        name: "ROIAlign_TRT",
-        versions: 1..=usize::MAX,
-        inputs: 3..=3,
-        outputs: 1..=1,
-        read: roi_align,
-    }
+    Operator::new(domain, "ROIAlign_TRT", ANY_VERSION, 3..=3, roi_align)
 }
 
 const fn crop_and_resize_in(domain: &'static str, name: &'static str) -> Operator {
-    Operator {
-        domain,
-        name,
-        versions: 1..=usize::MAX,
-        inputs: 2..=2,
-        outputs: 1..=1,
-        read: crop_and_resize,
-    }
+    Operator::new(domain, name, ANY_VERSION, 2..=2, crop_and_resize)
 }
 
 const fn pyramid_in(domain: &'static str) -> Operator {
-    Operator {
-        domain,
-        name: "PyramidROIAlign_TRT",
-        versions: 1..=usize::MAX,
-        inputs: 5..=5,
-        outputs: 1..=1,
-        read: pyramid_roi_align,
-    }
+    Operator::new(domain, "PyramidROIAlign_TRT", ANY_VERSION, 5..=5, pyramid_roi_align)
 }
 
 // NVIDIA's samples use the default operator set, and onnxruntime's TensorRT provider uses `trt.plugins`.
@@ -64,27 +44,8 @@ fn roi_align(attributes: &Attributes, _inputs: usize) -> Result<Call, Error> {
         "spatial_scale",
     ])?;
     let half = attributes.flag("coordinate_transformation_mode", true)?;
-    let transformation = if half {
-        quote!(HalfPixel)
-    } else {
-        quote!(OutputHalfPixel)
-    };
     let average = attributes.flag("mode", true)?;
-    let mode = if average { quote!(Avg) } else { quote!(Max) };
-    let height = attributes.size("output_height", Some(1))?;
-    let width = attributes.size("output_width", Some(1))?;
-    let samples = attributes.samples("sampling_ratio", 0)?;
-    let scale = attributes.scale("spatial_scale", Some(1.0))?;
-    let options = quote! {
-        burn_roi::onnx::RoiAlign16::new()
-            .with_coordinate_transformation_mode(burn_roi::onnx::CoordinateTransformationMode::#transformation)
-            .with_mode(burn_roi::onnx::Mode::#mode)
-            .with_output_height(#height)
-            .with_output_width(#width)
-            .with_sampling_ratio(#samples)
-            .with_spatial_scale(#scale)
-    };
-    Ok(roi_align_call(options, [height, width]))
+    roi_align_call(attributes, Some(half), !average)
 }
 
 fn crop_and_resize(attributes: &Attributes, _inputs: usize) -> Result<Call, Error> {
@@ -92,19 +53,14 @@ fn crop_and_resize(attributes: &Attributes, _inputs: usize) -> Result<Call, Erro
     let height = attributes.size("crop_height", None)?;
     let width = attributes.size("crop_width", None)?;
     let inputs = [Input::float("feature_maps", 4), Input::float("rois", 4)];
-    let output = vec![None, None, None, Some(height), Some(width)];
-    let call = Call::new(inputs, output, move |[features, boxes]| {
+    Ok(Call::new(inputs, 5, Some([height, width]), move |[features, boxes]| {
         quote! {
             burn_roi_detection::onnx::tensorrt::CropAndResize::new(#height, #width).pool(#features, #boxes)
         }
-    });
-    Ok(Call {
-        channel_axis: Some(2),
-        ..call
-    })
+    }))
 }
 
-fn pyramid_roi_align(attributes: &Attributes, _inputs: usize) -> Result<Call, Error> {
+fn pyramid_roi_align(attributes: &Attributes, inputs: usize) -> Result<Call, Error> {
     attributes.only(&[
         "pooled_size",
         "image_size",
@@ -138,8 +94,7 @@ fn pyramid_roi_align(attributes: &Attributes, _inputs: usize) -> Result<Call, Er
         1 => quote!(OutputHalfPixel),
         _ => quote!(HalfPixel),
     };
-    let output = vec![None, None, None, Some(size), Some(size)];
-    let call = Call::of_pyramid(Input::float("rois", 3), 4, output, move |boxes, maps| {
+    let code = move |boxes: &TokenStream, maps: &[TokenStream]| {
         quote! {
             burn_roi_detection::onnx::tensorrt::PyramidRoiAlign::new()
                 .with_pooled_size(#size)
@@ -151,9 +106,6 @@ fn pyramid_roi_align(attributes: &Attributes, _inputs: usize) -> Result<Call, Er
                 .with_roi_coords_transform(burn_roi_detection::onnx::tensorrt::CoordinateTransform::#transform)
                 .pool(#boxes, alloc::vec![#(#maps),*])
         }
-    });
-    Ok(Call {
-        channel_axis: Some(2),
-        ..call
-    })
+    };
+    Ok(Call::of_pyramid(Input::float("rois", 3), inputs, [size; 2], code))
 }

@@ -1,9 +1,6 @@
 //! Axes, and the sizes that operators compute from the sizes of their inputs.
 
-use onnx_ir::NodeProto;
-
 use super::known::Dims;
-use crate::read::node::NodeAttributes;
 use crate::read::tensor::{MAXIMUM_RANK, count};
 
 /// An axis of a tensor of rank `rank`. A negative one counts from the end.
@@ -16,14 +13,6 @@ pub(super) fn axis(axis: i64, rank: usize) -> Option<usize> {
 /// Several axes.
 pub(super) fn axes(axes: &[i64], rank: usize) -> Option<Vec<usize>> {
     axes.iter().map(|&at| axis(at, rank)).collect()
-}
-
-/// The axis at which `Flatten` divides a tensor. It may be the rank.
-pub(super) fn flatten_axis(node: &NodeProto, rank: usize) -> Option<usize> {
-    match node.int("axis", 1) {
-        at if at == rank as i64 => Some(rank),
-        at => axis(at, rank),
-    }
 }
 
 /// The sizes of a reshaped tensor of sizes `dims`.
@@ -49,39 +38,6 @@ pub(super) fn reshaped(dims: &[usize], requested: &[i64], allow_zero: bool) -> O
     (count(&sizes)? == elements).then_some(sizes)
 }
 
-/// `dims` without the `axes`, or without those of size 1.
-pub(super) fn squeezed<T: Copy + PartialEq>(dims: &[T], axes: Option<&[i64]>, one: T) -> Option<Vec<T>> {
-    let axes = match axes {
-        Some(list) => self::axes(list, dims.len())?,
-        None => (0..dims.len()).filter(|&at| dims[at] == one).collect(),
-    };
-    let kept = (0..dims.len()).filter(|at| !axes.contains(at));
-    Some(kept.map(|at| dims[at]).collect())
-}
-
-/// `dims` with an axis of size `one` inserted at each of `axes`, which count in the result.
-pub(super) fn unsqueezed<T: Copy>(dims: &[T], axes: &[i64], one: T) -> Option<Vec<T>> {
-    let rank = dims.len() + axes.len();
-    (rank <= MAXIMUM_RANK).then_some(())?;
-    let axes = self::axes(axes, rank)?;
-    let mut rest = dims.iter().copied();
-    let sizes: Vec<T> = (0..rank)
-        .map_while(|at| if axes.contains(&at) { Some(one) } else { rest.next() })
-        .collect();
-    (sizes.len() == rank && rest.next().is_none()).then_some(sizes)
-}
-
-/// The order in which `Transpose` takes the axes.
-pub(super) fn permutation(rank: usize, node: &NodeProto) -> Option<Vec<usize>> {
-    let order: Vec<usize> = match node.ints("perm") {
-        None => (0..rank).rev().collect(),
-        Some(order) => axes(order, rank)?,
-    };
-    let mut sorted = order.clone();
-    sorted.sort_unstable();
-    sorted.into_iter().eq(0..rank).then_some(order)
-}
-
 /// The sizes of two tensors that are broadcast.
 pub(super) fn broadcast(first: &[Option<usize>], second: &[Option<usize>]) -> Option<Dims> {
     let rank = first.len().max(second.len());
@@ -104,12 +60,4 @@ pub(super) fn broadcast_sizes(first: &[usize], second: &[usize]) -> Option<Vec<u
 /// The size along an axis of a tensor that is padded with leading axes of size 1 to rank `rank`.
 pub(super) fn padded(dims: &[Option<usize>], at: usize, rank: usize) -> Option<usize> {
     (at + dims.len()).checked_sub(rank).map_or(Some(1), |at| dims[at])
-}
-
-/// The axes whose sizes `Shape` returns.
-pub(super) fn shape_range(node: &NodeProto, rank: usize) -> std::ops::Range<usize> {
-    let rank = rank as i64;
-    let clamped = |at: i64| if at < 0 { at.saturating_add(rank) } else { at }.clamp(0, rank) as usize;
-    let (start, end) = (clamped(node.int("start", 0)), clamped(node.int("end", rank)));
-    start..end.max(start)
 }

@@ -65,12 +65,4 @@ impl Inputs<'_> {
             None => self.integers(1),
         }
     }
-
-    /// The axes of a reduction, and `Some(None)` for all axes. `None` if the axes are unknown, or if there are none.
-    pub fn reduced_axes(&self) -> Option<Option<Vec<i64>>> {
-        match self.axes() {
-            None if self.has(1) || self.node.int("noop_with_empty_axes", 0) != 0 => None,
-            axes => Some(axes),
-        }
-    }
 }

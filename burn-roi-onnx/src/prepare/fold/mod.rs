@@ -3,14 +3,12 @@
 //! A detector computes anchors, and the sizes that it resizes and reshapes to, in hundreds of nodes. burn-onnx does not
 //! take all of them, such as `Shape` of a number.
 
-mod constants;
 mod dims;
-mod evaluate;
+mod elements;
 mod expression;
 mod inputs;
 mod known;
-mod shapes;
-mod size_arithmetic;
+mod operators;
 mod slice;
 mod symbols;
 
@@ -123,7 +121,7 @@ impl Folding {
         };
         let mut outputs = match node.op_type.as_str() {
             "If" => self.agreed(node),
-            _ => evaluate::outputs(&inputs),
+            _ => operators::outputs(&inputs),
         };
         let elements: usize = outputs
             .iter()

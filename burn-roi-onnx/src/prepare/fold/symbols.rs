@@ -5,6 +5,8 @@
 
 use onnx_ir::NodeProto;
 
+use super::dims::broadcast_sizes;
+use super::elements::expanded;
 use super::expression::{Expression, Reads};
 use crate::operators::own::sizes;
 use crate::prepare::nodes;
@@ -65,23 +67,20 @@ impl Symbols {
         Tensor::new(self.dims.clone(), data)
     }
 
-    /// The indices of the elements, from `first` on, as a constant that operators can move.
-    pub fn indices(&self, first: usize) -> Tensor {
-        let indices = (first..first + self.elements.len()).map(|index| index as i64);
-        Tensor {
-            dims: self.dims.clone(),
-            data: Data::Int64(indices.collect()),
-        }
-    }
-
-    /// The elements at moved indices, which count through all `tensors`.
-    pub fn at_indices(tensors: &[&Self], indices: &Tensor) -> Option<Self> {
-        let element = tensors.first()?.element;
-        tensors.iter().all(|tensor| tensor.element == element).then_some(())?;
-        let all: Vec<_> = tensors.iter().flat_map(|tensor| &tensor.elements).collect();
-        let at = |index: i64| all.get(usize::try_from(index).ok()?).map(|&element| element.clone());
-        let elements = indices.integers()?.into_iter().map(at).collect::<Option<_>>()?;
-        Self::new(indices.dims.clone(), elements, element)
+    /// Applies an operation to the elements of tensors that are broadcast.
+    pub fn map(
+        inputs: &[&Self],
+        element: i32,
+        operation: impl Fn(Vec<Expression>) -> Option<Expression>,
+    ) -> Option<Self> {
+        let mut all = inputs.iter();
+        let sizes = all.try_fold(Vec::new(), |sizes, input| broadcast_sizes(&sizes, &input.dims))?;
+        (count(&sizes)? <= MAXIMUM_SYMBOLS).then_some(())?;
+        let expanded = inputs.iter().map(|input| expanded(*input, &sizes));
+        let expanded: Vec<Self> = expanded.collect::<Option<_>>()?;
+        let at = |at: usize| operation(expanded.iter().map(|input| input.elements[at].clone()).collect());
+        let elements = (0..count(&sizes)?).map(at).collect::<Option<_>>()?;
+        Self::new(sizes, elements, element)
     }
 
     /// The node that computes the elements when the model runs.

@@ -4,6 +4,7 @@
 use onnx_ir::{GraphProto, NodeProto, TensorProto};
 
 use super::producers::Producers;
+use super::replace_each;
 use crate::operators::own::batched_suppression::{NAME, THRESHOLD};
 use crate::operators::own::sizes;
 use crate::prepare::nodes;
@@ -19,15 +20,7 @@ const BRANCH: [&str; 15] = [
 
 /// Replaces each such `If` of a graph.
 pub(crate) fn replace(graph: &mut GraphProto) {
-    let found: Vec<_> = graph
-        .node
-        .iter()
-        .enumerate()
-        .filter_map(|(at, node)| Some((at, suppression(graph, node)?)))
-        .collect();
-    for (at, node) in found {
-        graph.node[at] = node;
-    }
+    replace_each(graph, suppression);
 }
 
 /// The replacement of a node, if it is such an `If`.

@@ -4,6 +4,7 @@
 use onnx_ir::{GraphProto, NodeProto};
 
 use super::producers::Producers;
+use super::replace_each;
 use crate::operators::own::keypoints::NAME;
 use crate::prepare::nodes;
 use crate::read::node::{NodeAttributes, is};
@@ -15,12 +16,9 @@ const BODY: [&str; 21] = [
     "Mul", "Range", "Reshape", "Resize", "Shape", "Slice", "Squeeze", "Sub", "Unsqueeze", "Where",
 ];
 
-/// Replaces the first such loop of a graph.
+/// Replaces each such loop of a graph.
 pub(crate) fn replace(graph: &mut GraphProto) {
-    let mut nodes = graph.node.iter().enumerate();
-    if let Some((at, node)) = nodes.find_map(|(at, node)| Some((at, keypoints(graph, node)?))) {
-        graph.node[at] = node;
-    }
+    replace_each(graph, keypoints);
 }
 
 /// The replacement of a node, if it is such a loop.

@@ -5,3 +5,16 @@ pub(super) mod keypoints;
 pub(super) mod paste_masks;
 mod producers;
 pub(super) mod pyramid;
+
+use onnx_ir::{GraphProto, NodeProto};
+
+/// Replaces each node of a graph that has a replacement.
+fn replace_each(graph: &mut GraphProto, replacement: fn(&GraphProto, &NodeProto) -> Option<NodeProto>) {
+    let nodes = graph.node.iter().enumerate();
+    let found: Vec<_> = nodes
+        .filter_map(|(at, node)| Some((at, replacement(graph, node)?)))
+        .collect();
+    for (at, node) in found {
+        graph.node[at] = node;
+    }
+}

@@ -70,18 +70,9 @@ fn pasting(graph: &GraphProto, node: &NodeProto) -> Option<NodeProto> {
         .filter(|node| node.input.get(1).is_some_and(|index| index == iteration))
         .collect();
     let producers = Producers::of(graph);
-    let padded = taken
-        .iter()
-        .find_map(|node| producers.node(&node.input[0]).filter(|producer| is(producer, "Pad")))?;
-    let grown = taken
-        .iter()
-        .find_map(|node| producers.node(&node.input[0]).filter(|producer| is(producer, "Cast")))?;
-    let padding = padded.input.get(1)?;
-    let padding = graph
-        .initializer
-        .iter()
-        .find(|tensor| tensor.name == *padding)
-        .and_then(Tensor::of)?;
+    let taken_from = |operator| taken.iter().find_map(|node| input(&producers, node, operator));
+    let (padded, grown) = (taken_from("Pad")?, taken_from("Cast")?);
+    let padding = producers.constant(padded.input.get(1)?)?;
     (padding.integers()? == [0, 0, 1, 1, 0, 0, 1, 1]).then_some(())?;
     let (masks, boxes) = (padded.input.first()?.clone(), boxes(&producers, grown)?);
     let inputs = vec![masks, boxes, node.input[2].clone()];
@@ -90,15 +81,17 @@ fn pasting(graph: &GraphProto, node: &NodeProto) -> Option<NodeProto> {
 
 /// The boxes before they are enlarged about their centres.
 fn boxes(producers: &Producers, grown: &NodeProto) -> Option<String> {
-    let producer = |name: &String| producers.node(name);
-    let joined = producer(grown.input.first()?).filter(|node| is(node, "Concat") && node.input.len() == 4)?;
+    let joined = input(producers, grown, "Concat").filter(|node| node.input.len() == 4)?;
     // A corner is the centre minus half of the side, and the centre is half of the sum of two columns.
-    let corner = producer(joined.input.first()?).filter(|node| is(node, "Unsqueeze"))?;
-    let corner = producer(corner.input.first()?).filter(|node| is(node, "Sub"))?;
-    let centre = producer(corner.input.first()?).filter(|node| is(node, "Mul"))?;
-    let sum = producer(centre.input.first()?).filter(|node| is(node, "Add"))?;
-    let column = producer(sum.input.first()?).filter(|node| is(node, "Gather") && node.int("axis", 0) == 1)?;
+    let corner = input(producers, input(producers, joined, "Unsqueeze")?, "Sub")?;
+    let sum = input(producers, input(producers, corner, "Mul")?, "Add")?;
+    let column = input(producers, sum, "Gather").filter(|node| node.int("axis", 0) == 1)?;
     column.input.first().cloned()
+}
+
+/// The node that produces the first input, if it is of this operator.
+fn input<'a>(producers: &Producers<'a>, node: &NodeProto, operator: &str) -> Option<&'a NodeProto> {
+    producers.node(node.input.first()?).filter(|node| is(node, operator))
 }
 
 /// The sizes of the loop's zeros, if these are a constant.
