@@ -3,7 +3,7 @@
 use burn::tensor::{DType, Device, Tensor};
 
 use crate::error::DetectionError;
-use burn_roi::RoiError;
+use burn_roi::{MAXIMUM_OUTPUT_SIZE, RoiError};
 
 /// The error of an option that is out of its range.
 pub fn option(argument: &'static str, value: impl ToString, expected: &'static str) -> DetectionError {
@@ -106,6 +106,32 @@ pub fn dtype(argument: &'static str, dtype: DType, like: &'static str, expected:
         expected: format!("{expected:?}, as `{like}` is"),
     }
     .into())
+}
+
+/// The error of a value of the targets of an image.
+pub fn target(
+    argument: &'static str,
+    image: usize,
+    row: usize,
+    value: String,
+    expected: impl Into<String>,
+) -> DetectionError {
+    let expected = expected.into();
+    DetectionError::Target {
+        argument,
+        image,
+        row,
+        value,
+        expected,
+    }
+}
+
+/// Checks the height and width of a heatmap or a mask.
+pub fn output_size(argument: &'static str, size: usize) -> Result<(), DetectionError> {
+    match (1..=MAXIMUM_OUTPUT_SIZE).contains(&size) {
+        true => Ok(()),
+        false => Err(option(argument, size, "1 to 32767")),
+    }
 }
 
 /// Checks that an option is not NaN.

@@ -41,6 +41,5 @@ mod state_dict;
 mod torch_file;
 
 pub use error::{Mismatch, Misshapen, WeightsError};
-pub(crate) use load::shapes;
 pub use names::NameTable;
 pub use state_dict::StateDict;

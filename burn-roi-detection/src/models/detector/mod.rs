@@ -15,10 +15,10 @@ use super::picture::Picture;
 use super::proposing::Proposing;
 use super::rcnn::GeneralizedRcnn;
 use super::roi_heads::RoiHeads;
+use super::snapshot::shapes;
 use super::stage::{Stage, StageObserver, Stages};
 use crate::error::DetectionError;
 use crate::forms::blocking_forms;
-use crate::weights::shapes;
 use crate::{Detections, arguments};
 use burn_roi::internal::or_panic;
 

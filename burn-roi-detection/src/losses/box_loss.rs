@@ -2,13 +2,13 @@
 
 use burn::tensor::{Int, Tensor, activation};
 
-use super::super::post_processing::BACKGROUND;
-use super::super::zeros::zero;
-use super::super::{arguments, host};
 use super::elementary::box_delta_loss;
-use super::sampler::rows_where;
 use crate::error::DetectionError;
 use crate::forms::blocking_forms;
+use crate::post_processing::BACKGROUND;
+use crate::targets::rows_where;
+use crate::zeros::zero;
+use crate::{arguments, host};
 
 blocking_forms! {
 /// The losses of a box head: how wrong its classes and its boxes are. Same semantics as torchvision's `fastrcnn_loss`
