@@ -1,6 +1,6 @@
 //! Checks of arguments that several functions share.
 
-use burn::tensor::{DType, Device, Tensor};
+use burn::tensor::{DType, Device, Int, Tensor};
 
 use crate::error::DetectionError;
 use burn_roi::{MAXIMUM_OUTPUT_SIZE, RoiError};
@@ -106,6 +106,24 @@ pub fn dtype(argument: &'static str, dtype: DType, like: &'static str, expected:
         expected: format!("{expected:?}, as `{like}` is"),
     }
     .into())
+}
+
+/// Checks what NMS takes besides boxes.
+pub fn suppression(
+    boxes: &Tensor<2>,
+    scores: &Tensor<1>,
+    classes: Option<&Tensor<1, Int>>,
+    iou_threshold: f64,
+) -> Result<(), DetectionError> {
+    let (count, on_device) = (boxes.dims()[0], boxes.device());
+    length("scores", scores.dims()[0], count, "row of `boxes`")?;
+    device("scores", &scores.device(), "boxes", &on_device)?;
+    not_nan("iou_threshold", iou_threshold)?;
+    if let Some(classes) = classes {
+        length("classes", classes.dims()[0], count, "row of `boxes`")?;
+        device("classes", &classes.device(), "boxes", &on_device)?;
+    }
+    Ok(())
 }
 
 /// The error of a value of the targets of an image.

@@ -92,19 +92,15 @@ pub async fn fastrcnn_loss_async(
     let classification_loss = host::select_rows(&log_probabilities, &rows).mean().neg();
 
     let positive = rows_where(&labels, |label| label > BACKGROUND.into());
-    if positive.is_empty() {
-        return Ok((classification_loss, zero(box_regression)));
-    }
     let [_, columns] = box_regression.dims();
     let row_of_deltas = |&sample: &usize| match columns {
         4 => sample,
         _ => row_of_class(sample),
     };
     let rows: Vec<usize> = positive.iter().map(row_of_deltas).collect();
-    let deltas = host::select_rows(&box_regression.reshape([count * columns / 4, 4]), &rows);
-    let targets = host::concatenate(regression_targets).inner();
-    let box_loss = box_delta_loss(deltas, host::select_rows(&targets, &positive));
-    Ok((classification_loss, box_loss / count as f64))
+    let deltas = box_regression.reshape([count * columns / 4, 4]);
+    let box_loss = box_delta_loss(deltas, &rows, regression_targets, &positive, count);
+    Ok((classification_loss, box_loss))
 }
 
 /// The labels of all images.

@@ -109,13 +109,9 @@ pub async fn rpn_loss_async(
     let is_object = Tensor::<1>::from_data(TensorData::new(is_object, [count]), options);
     let objectness_loss = binary_cross_entropy_with_logits(logits, is_object);
 
-    if positive.is_empty() {
-        return Ok((objectness_loss, zero(pred_bbox_deltas)));
-    }
-    let deltas = host::select_rows(&pred_bbox_deltas.reshape([images * anchors, 4]), &positive);
-    let targets = host::concatenate(regression_targets).inner();
-    let box_loss = box_delta_loss(deltas, host::select_rows(&targets, &positive));
-    Ok((objectness_loss, box_loss / count as f64))
+    let deltas = pred_bbox_deltas.reshape([images * anchors, 4]);
+    let box_loss = box_delta_loss(deltas, &positive, regression_targets, &positive, count);
+    Ok((objectness_loss, box_loss))
 }
 
 /// Draws anchors of each image. The rows are those of the anchors of all images.
