@@ -24,7 +24,7 @@ impl Detector {
     ///
     /// - `RoiError::Memory`: the batch does not fit into memory.
     /// - All errors of the functions that this calls: [`filter_proposals_async`](crate::filter_proposals_async),
-    ///   [`try_pool_regions`](super::try_pool_regions),
+    ///   [`try_pool_regions`](crate::models::try_pool_regions),
     ///   [`postprocess_detections_async`](crate::postprocess_detections_async),
     ///   [`try_maskrcnn_inference`](crate::try_maskrcnn_inference),
     ///   [`paste_masks_as_run_lengths_async`](crate::paste_masks_as_run_lengths_async) and
