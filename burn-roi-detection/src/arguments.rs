@@ -49,18 +49,16 @@ fn rows<const COLUMNS: usize>(
     Ok(count)
 }
 
-/// Checks that there are box deltas for each of `count` regions, of each class or of all classes together.
-pub fn box_regression(box_regression: &Tensor<2>, count: usize, classes: usize) -> Result<(), DetectionError> {
-    let [rows, columns] = box_regression.dims();
+/// Checks that there are box deltas for each region of the logits, of each class or of all classes together.
+pub fn box_regression(box_regression: &Tensor<2>, class_logits: &Tensor<2>) -> Result<(), DetectionError> {
+    let ([rows, columns], [count, classes]) = (box_regression.dims(), class_logits.dims());
     length("box_regression", rows, count, "row of `class_logits`")?;
     if columns != 4 * classes && columns != 4 {
-        return Err(shape(
-            "box_regression",
-            &[rows, columns],
-            "[K, 4 * classes] or [K, 4], where `class_logits` is [K, classes]",
-        ));
+        let expected = "[K, 4 * classes] or [K, 4], where `class_logits` is [K, classes]";
+        return Err(shape("box_regression", &[rows, columns], expected));
     }
-    Ok(())
+    let (on_device, expected) = (box_regression.device(), class_logits.device());
+    device("box_regression", &on_device, "class_logits", &expected)
 }
 
 /// Checks that there is one entry for each of what `of` names.

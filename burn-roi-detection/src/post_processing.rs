@@ -239,11 +239,8 @@ fn check(
     image_sizes: &[[usize; 2]],
     config: &DetectionConfig,
 ) -> Result<(), DetectionError> {
-    let [count, classes] = class_logits.dims();
-    let device = class_logits.device();
-    arguments::box_regression(box_regression, count, classes)?;
-    arguments::device("box_regression", &box_regression.device(), "class_logits", &device)?;
-
+    let (count, device) = (class_logits.dims()[0], class_logits.device());
+    arguments::box_regression(box_regression, class_logits)?;
     let mut total = 0;
     for boxes in proposals {
         total += arguments::boxes("proposals", boxes)?;

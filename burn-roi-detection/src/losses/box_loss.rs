@@ -118,11 +118,8 @@ fn check(
     labels: &[Tensor<1, Int>],
     regression_targets: &[Tensor<2>],
 ) -> Result<(), DetectionError> {
-    let [count, classes] = class_logits.dims();
-    let device = class_logits.device();
-    arguments::box_regression(box_regression, count, classes)?;
-    arguments::device("box_regression", &box_regression.device(), "class_logits", &device)?;
-
+    let (count, device) = (class_logits.dims()[0], class_logits.device());
+    arguments::box_regression(box_regression, class_logits)?;
     let (images, targets) = (labels.len(), regression_targets.len());
     arguments::length("regression_targets", targets, images, "image of `labels`")?;
     let mut total = 0;
