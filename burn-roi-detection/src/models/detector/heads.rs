@@ -39,16 +39,16 @@ impl HeadStages<'_> {
             Ok((logits.to_device(device), deltas.to_device(device)))
         };
         let (logits, deltas) = self.stages.run(Stage::BoxHead, head).await?;
-        let mut refined = Refined {
+        let mut predicted = Refined {
             logits,
             deltas,
             boxes: proposals,
         };
         if !config.box_head.later_stages.is_empty() {
-            let later = async { detector.refine(self.levels, refined, images) };
-            refined = self.stages.run(Stage::LaterBoxHeads, later).await?;
+            let later = async { detector.refine(self.levels, predicted, images) };
+            predicted = self.stages.run(Stage::LaterBoxHeads, later).await?;
         }
-        let Refined { logits, deltas, boxes } = refined;
+        let Refined { logits, deltas, boxes } = predicted;
         let (logits, deltas) = match config.background {
             Background::First => (logits, deltas),
             Background::Last => background_first(logits, deltas),
@@ -57,7 +57,7 @@ impl HeadStages<'_> {
         self.stages.run(Stage::Detections, detections).await
     }
 
-    /// Regions pooled for a head, on its device.
+    /// Regions pooled for a head, on its device, as a stage.
     async fn pool(&mut self, head: Head, boxes: Vec<Tensor<2>>) -> Result<Tensor<4>, DetectionError> {
         let stage = match head {
             Head::Box => Stage::BoxPooling,
