@@ -85,12 +85,3 @@ pub enum PickleReason {
         limit: usize,
     },
 }
-
-/// The start of a text that an error repeats.
-pub(super) fn shortened(text: &str) -> String {
-    const LONGEST: usize = 80;
-    match text.char_indices().nth(LONGEST) {
-        Some((end, _)) => format!("{}…", &text[..end]),
-        None => text.to_string(),
-    }
-}

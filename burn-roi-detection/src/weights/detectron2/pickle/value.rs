@@ -1,7 +1,8 @@
 //! What is on the machine's stack.
 
-use super::error::{PickleReason, shortened};
+use super::error::PickleReason;
 use super::global::Global;
+use crate::weights::detectron2::shortened::shortened;
 
 /// A value of a pickle. Text and bytes are slices of the file.
 #[derive(Debug, Clone, Copy)]
