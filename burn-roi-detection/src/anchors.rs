@@ -6,8 +6,7 @@ use super::arguments;
 use super::base_anchors::{BaseAnchors, half_sizes};
 use crate::error::DetectionError;
 use burn_roi::config;
-use burn_roi::internal::check_memory;
-use burn_roi::internal::or_panic;
+use burn_roi::internal::{check_memory, or_panic};
 
 config! {
 /// The sizes and aspect ratios of anchors. The defaults have the semantics of torchvision's `AnchorGenerator`

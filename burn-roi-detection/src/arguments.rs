@@ -1,9 +1,9 @@
 //! Checks of arguments that several functions share.
 
-use burn::tensor::{DType, Device, Tensor};
+use burn::tensor::{DType, Device, Int, Tensor};
 
 use crate::error::DetectionError;
-use burn_roi::RoiError;
+use burn_roi::{MAXIMUM_OUTPUT_SIZE, RoiError};
 
 /// The error of an option that is out of its range.
 pub fn option(argument: &'static str, value: impl ToString, expected: &'static str) -> DetectionError {
@@ -49,18 +49,16 @@ fn rows<const COLUMNS: usize>(
     Ok(count)
 }
 
-/// Checks that there are box deltas for each of `count` regions, of each class or of all classes together.
-pub fn box_regression(box_regression: &Tensor<2>, count: usize, classes: usize) -> Result<(), DetectionError> {
-    let [rows, columns] = box_regression.dims();
+/// Checks that there are box deltas for each region of the logits, of each class or of all classes together.
+pub fn box_regression(box_regression: &Tensor<2>, class_logits: &Tensor<2>) -> Result<(), DetectionError> {
+    let ([rows, columns], [count, classes]) = (box_regression.dims(), class_logits.dims());
     length("box_regression", rows, count, "row of `class_logits`")?;
     if columns != 4 * classes && columns != 4 {
-        return Err(shape(
-            "box_regression",
-            &[rows, columns],
-            "[K, 4 * classes] or [K, 4], where `class_logits` is [K, classes]",
-        ));
+        let expected = "[K, 4 * classes] or [K, 4], where `class_logits` is [K, classes]";
+        return Err(shape("box_regression", &[rows, columns], expected));
     }
-    Ok(())
+    let (on_device, expected) = (box_regression.device(), class_logits.device());
+    device("box_regression", &on_device, "class_logits", &expected)
 }
 
 /// Checks that there is one entry for each of what `of` names.
@@ -106,6 +104,50 @@ pub fn dtype(argument: &'static str, dtype: DType, like: &'static str, expected:
         expected: format!("{expected:?}, as `{like}` is"),
     }
     .into())
+}
+
+/// Checks what NMS takes besides boxes.
+pub fn suppression(
+    boxes: &Tensor<2>,
+    scores: &Tensor<1>,
+    classes: Option<&Tensor<1, Int>>,
+    iou_threshold: f64,
+) -> Result<(), DetectionError> {
+    let (count, on_device) = (boxes.dims()[0], boxes.device());
+    length("scores", scores.dims()[0], count, "row of `boxes`")?;
+    device("scores", &scores.device(), "boxes", &on_device)?;
+    not_nan("iou_threshold", iou_threshold)?;
+    if let Some(classes) = classes {
+        length("classes", classes.dims()[0], count, "row of `boxes`")?;
+        device("classes", &classes.device(), "boxes", &on_device)?;
+    }
+    Ok(())
+}
+
+/// The error of a value of the targets of an image.
+pub fn target(
+    argument: &'static str,
+    image: usize,
+    row: usize,
+    value: String,
+    expected: impl Into<String>,
+) -> DetectionError {
+    let expected = expected.into();
+    DetectionError::Target {
+        argument,
+        image,
+        row,
+        value,
+        expected,
+    }
+}
+
+/// Checks the height and width of a heatmap or a mask.
+pub fn output_size(argument: &'static str, size: usize) -> Result<(), DetectionError> {
+    match (1..=MAXIMUM_OUTPUT_SIZE).contains(&size) {
+        true => Ok(()),
+        false => Err(option(argument, size, "1 to 32767")),
+    }
 }
 
 /// Checks that an option is not NaN.

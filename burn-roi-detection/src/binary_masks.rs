@@ -12,9 +12,7 @@ use super::paste_masks::windows;
 use super::run_lengths::{RunLengths, of_mask};
 use crate::error::DetectionError;
 use crate::forms::blocking_forms;
-use burn_roi::internal::check_memory;
-use burn_roi::internal::is_host;
-use burn_roi::internal::read;
+use burn_roi::internal::{check_memory, is_host, read};
 
 blocking_forms! {
 /// Pastes masks as [`paste_masks_in_image`](super::paste_masks_in_image) does, and compares each pixel with a

@@ -5,8 +5,7 @@ use burn::tensor::{DType, Int, Tensor, TensorData};
 use super::{arguments, host};
 use crate::error::DetectionError;
 use crate::forms::blocking_forms;
-use burn_roi::internal::check_memory;
-use burn_roi::internal::or_panic;
+use burn_roi::internal::{check_memory, or_panic};
 
 /// The area of each box. Same semantics as `torchvision.ops.box_area`.
 ///

@@ -5,8 +5,7 @@ use burn::tensor::{Int, Tensor, activation, read_sync};
 use super::integers::of_device_dtype;
 use super::{arguments, host};
 use crate::error::DetectionError;
-use burn_roi::internal::is_host;
-use burn_roi::internal::or_panic;
+use burn_roi::internal::{is_host, or_panic};
 
 /// The mask of each detection's class as probabilities. Same semantics as torchvision's `maskrcnn_inference`
 /// (`torchvision.models.detection.roi_heads`), for the detections of all images in one tensor.

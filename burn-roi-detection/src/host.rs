@@ -1,11 +1,12 @@
 //! Values of tensors on the host. They are read back where they decide how many rows a result has.
 
+use std::ops::Range;
+
 use burn::tensor::kind::Basic;
 use burn::tensor::{DType, Device, Int, Tensor, TensorData, bf16, f16};
 
 use crate::error::DetectionError;
-use burn_roi::internal::is_host;
-use burn_roi::internal::{integers, read};
+use burn_roi::internal::{integers, is_host, read};
 
 /// Reads boxes `[K, 4]`.
 pub async fn read_boxes(boxes: &Tensor<2>) -> Result<Vec<[f64; 4]>, DetectionError> {
@@ -91,6 +92,16 @@ pub fn select_rows<const D: usize, K: Basic>(tensor: &Tensor<D, K>, rows: &[usiz
         return Tensor::zeros(dims, (&device, tensor.dtype()));
     }
     tensor.clone().select(0, indices(rows, &device))
+}
+
+/// Ranges of so many rows, one after the other.
+pub fn consecutive(mut start: usize, counts: impl Iterator<Item = usize>) -> Vec<Range<usize>> {
+    let range = |count: usize| {
+        let range = start..start + count;
+        start = range.end;
+        range
+    };
+    counts.map(range).collect()
 }
 
 /// The rows of all tensors, of which there is at least one.

@@ -6,8 +6,7 @@ use super::cubic::{CubicTaps, Peak, peak};
 use super::{arguments, host};
 use crate::error::DetectionError;
 use crate::forms::blocking_forms;
-use burn_roi::MAXIMUM_OUTPUT_SIZE;
-use burn_roi::RoiError;
+use burn_roi::{MAXIMUM_OUTPUT_SIZE, RoiError};
 
 blocking_forms! {
 /// Finds the keypoints of each detection in its heatmaps. Same semantics as torchvision's `heatmaps_to_keypoints`

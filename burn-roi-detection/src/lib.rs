@@ -141,6 +141,7 @@ mod heads;
 pub(crate) mod host;
 mod integers;
 mod keypoints;
+mod losses;
 mod mask_window;
 #[cfg(feature = "models")]
 pub mod models;
@@ -155,9 +156,9 @@ mod random;
 mod rotated;
 mod run_lengths;
 mod suppression;
+mod targets;
 #[cfg(feature = "train")]
 pub mod train;
-mod training;
 #[cfg(feature = "models")]
 pub mod weights;
 mod zeros;
@@ -182,6 +183,10 @@ pub use heads::{
     KeypointRcnnPredictorConfig, MaskRcnnHeads, MaskRcnnHeadsConfig, MaskRcnnPredictor, MaskRcnnPredictorConfig,
 };
 pub use keypoints::{heatmaps_to_keypoints, heatmaps_to_keypoints_async, try_heatmaps_to_keypoints};
+pub use losses::{
+    fastrcnn_loss, fastrcnn_loss_async, keypointrcnn_loss, keypointrcnn_loss_async, maskrcnn_loss, maskrcnn_loss_async,
+    rpn_loss, rpn_loss_async, try_fastrcnn_loss, try_keypointrcnn_loss, try_maskrcnn_loss, try_rpn_loss,
+};
 pub use nms::{batched_nms, batched_nms_async, nms, nms_async, try_batched_nms, try_nms};
 pub use paste_masks::{paste_masks_in_image, paste_masks_in_image_async, try_paste_masks_in_image};
 pub use post_processing::{
@@ -195,15 +200,13 @@ pub use rotated::{
 };
 pub use run_lengths::RunLengths;
 pub(crate) use suppression::greedy_nms;
-pub use training::{
+pub use targets::{
     BalancedPositiveNegativeSampler, MaskTargets, Matcher, TrainingSamples, TrainingSamplesConfig,
     assign_targets_to_anchors, assign_targets_to_anchors_async, assign_targets_to_proposals,
-    assign_targets_to_proposals_async, fastrcnn_loss, fastrcnn_loss_async, keypointrcnn_loss, keypointrcnn_loss_async,
-    keypoints_to_heatmap, keypoints_to_heatmap_async, maskrcnn_loss, maskrcnn_loss_async, project_masks_on_boxes,
-    project_masks_on_boxes_async, random_permutations, rpn_loss, rpn_loss_async, select_training_samples,
-    select_training_samples_async, try_assign_targets_to_anchors, try_assign_targets_to_proposals, try_fastrcnn_loss,
-    try_keypointrcnn_loss, try_keypoints_to_heatmap, try_maskrcnn_loss, try_project_masks_on_boxes, try_rpn_loss,
-    try_select_training_samples,
+    assign_targets_to_proposals_async, keypoints_to_heatmap, keypoints_to_heatmap_async, project_masks_on_boxes,
+    project_masks_on_boxes_async, random_permutations, select_training_samples, select_training_samples_async,
+    try_assign_targets_to_anchors, try_assign_targets_to_proposals, try_keypoints_to_heatmap,
+    try_project_masks_on_boxes, try_select_training_samples,
 };
 
 /// The examples of documents are compiled.

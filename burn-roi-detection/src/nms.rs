@@ -62,7 +62,6 @@ pub async fn nms_async(
     scores: Tensor<1>,
     iou_threshold: f64,
 ) -> Result<Tensor<1, Int>, DetectionError> {
-    check(&boxes, &scores, iou_threshold)?;
     kept(&boxes, &scores, None, iou_threshold).await
 }
 
@@ -108,24 +107,22 @@ pub async fn batched_nms_async(
     classes: Tensor<1, Int>,
     iou_threshold: f64,
 ) -> Result<Tensor<1, Int>, DetectionError> {
-    let count = check(&boxes, &scores, iou_threshold)?;
-    arguments::length("classes", classes.dims()[0], count, "row of `boxes`")?;
-    arguments::device("classes", &classes.device(), "boxes", &boxes.device())?;
     kept(&boxes, &scores, Some(&classes), iou_threshold).await
 }
 
-/// NMS of checked arguments, all of one class if there are no `classes`.
+/// NMS of boxes that are all of one class if there are no `classes`.
 async fn kept(
     boxes: &Tensor<2>,
     scores: &Tensor<1>,
     classes: Option<&Tensor<1, Int>>,
     iou_threshold: f64,
 ) -> Result<Tensor<1, Int>, DetectionError> {
+    let count = arguments::boxes("boxes", boxes)?;
+    arguments::suppression(boxes, scores, classes, iou_threshold)?;
     #[cfg(feature = "cube")]
     if let Some(kept) = kept_on_device(boxes, scores, classes, iou_threshold).await? {
         return Ok(kept);
     }
-    let count = boxes.dims()[0];
     let classes = match classes {
         Some(classes) => host::read_ints(classes).await?,
         None => vec![0; count],
@@ -140,12 +137,4 @@ async fn kept(
         usize::MAX,
     );
     Ok(host::indices(&kept, &boxes.device()))
-}
-
-fn check(boxes: &Tensor<2>, scores: &Tensor<1>, iou_threshold: f64) -> Result<usize, DetectionError> {
-    let count = arguments::boxes("boxes", boxes)?;
-    arguments::length("scores", scores.dims()[0], count, "row of `boxes`")?;
-    arguments::device("scores", &scores.device(), "boxes", &boxes.device())?;
-    arguments::not_nan("iou_threshold", iou_threshold)?;
-    Ok(count)
 }

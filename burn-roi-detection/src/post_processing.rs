@@ -10,7 +10,6 @@ use super::suppression::greedy_nms;
 use super::{arguments, host};
 use crate::error::DetectionError;
 use crate::forms::blocking_forms;
-use burn_roi::RoiError;
 use burn_roi::config;
 
 config! { fields;
@@ -129,7 +128,7 @@ pub async fn postprocess_detections_async(
     config: &DetectionConfig,
 ) -> Result<Vec<Detections>, DetectionError> {
     check(&class_logits, &box_regression, &proposals, image_sizes, config)?;
-    let ranges = ranges(&proposals);
+    let ranges = host::consecutive(0, proposals.iter().map(|boxes| boxes.dims()[0]));
     let candidates = Candidates::decode(class_logits, box_regression, proposals, config).await?;
     let mut images = Vec::with_capacity(ranges.len());
     for (rows, &image_size) in ranges.into_iter().zip(image_sizes) {
@@ -233,19 +232,6 @@ impl Candidates {
     }
 }
 
-/// The rows of each image's proposals in `class_logits`.
-fn ranges(proposals: &[Tensor<2>]) -> Vec<Range<usize>> {
-    let mut end = 0;
-    proposals
-        .iter()
-        .map(|boxes| {
-            let start = end;
-            end += boxes.dims()[0];
-            start..end
-        })
-        .collect()
-}
-
 fn check(
     class_logits: &Tensor<2>,
     box_regression: &Tensor<2>,
@@ -253,23 +239,13 @@ fn check(
     image_sizes: &[[usize; 2]],
     config: &DetectionConfig,
 ) -> Result<(), DetectionError> {
-    let [count, classes] = class_logits.dims();
-    let device = class_logits.device();
-    arguments::box_regression(box_regression, count, classes)?;
-    arguments::device("box_regression", &box_regression.device(), "class_logits", &device)?;
-
+    let (count, device) = (class_logits.dims()[0], class_logits.device());
+    arguments::box_regression(box_regression, class_logits)?;
     let mut total = 0;
     for boxes in proposals {
         total += arguments::boxes("proposals", boxes)?;
         arguments::device("proposals", &boxes.device(), "class_logits", &device)?;
-        if boxes.dtype() != proposals[0].dtype() {
-            return Err(RoiError::DType {
-                argument: "proposals",
-                dtype: boxes.dtype(),
-                expected: format!("{:?}, as `proposals[0]` is", proposals[0].dtype()),
-            }
-            .into());
-        }
+        arguments::dtype("proposals", boxes.dtype(), "proposals[0]", proposals[0].dtype())?;
     }
     arguments::length("proposals", total, count, "row of `class_logits`")?;
     let (sizes, images) = (image_sizes.len(), proposals.len());

@@ -107,7 +107,7 @@ pub async fn filter_proposals_async(
     };
     let (mut boxes, mut scores) = (Vec::new(), Vec::new());
     for (image, &image_size) in image_sizes.iter().enumerate() {
-        let levels = levels(image * anchors, anchors_per_level);
+        let levels = host::consecutive(image * anchors, anchors_per_level.iter().copied());
         let of_image = all.of_image(&levels, image_size, config).await?;
         boxes.push(of_image.0);
         scores.push(of_image.1);
@@ -170,18 +170,6 @@ impl Anchors {
         }
         (rows, level_of)
     }
-}
-
-/// The rows of each level's anchors, for an image whose anchors begin at row `start`.
-fn levels(mut start: usize, anchors_per_level: &[usize]) -> Vec<Range<usize>> {
-    anchors_per_level
-        .iter()
-        .map(|&count| {
-            let range = start..start + count;
-            start = range.end;
-            range
-        })
-        .collect()
 }
 
 /// A tensor with its first two dimensions merged into one.

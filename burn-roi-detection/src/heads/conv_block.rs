@@ -5,7 +5,7 @@ use burn::nn::conv::{Conv2d, Conv2dConfig};
 use burn::nn::{BatchNorm, BatchNormConfig, PaddingConfig2d};
 use burn::tensor::{Device, Tensor, activation::relu};
 
-use super::super::zeros::no_rows;
+use crate::zeros::no_rows;
 use burn_roi::config;
 
 config! {

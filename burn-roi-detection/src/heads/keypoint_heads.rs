@@ -6,8 +6,8 @@ use burn::tensor::module::interpolate;
 use burn::tensor::ops::{InterpolateMode, InterpolateOptions};
 use burn::tensor::{Device, Tensor};
 
-use super::super::zeros::no_rows;
 use super::mask_heads::{MaskRcnnHeads, MaskRcnnHeadsConfig};
+use crate::zeros::no_rows;
 use burn_roi::config;
 
 /// Options of [`KeypointRcnnHeads`].

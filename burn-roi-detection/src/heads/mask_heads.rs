@@ -4,8 +4,8 @@ use burn::module::Module;
 use burn::nn::conv::{Conv2d, Conv2dConfig, ConvTranspose2d, ConvTranspose2dConfig};
 use burn::tensor::{Device, Tensor, activation::relu};
 
-use super::super::zeros::no_rows;
 use super::conv_block::{ConvBlock, conv_blocks};
+use crate::zeros::no_rows;
 use burn_roi::config;
 
 config! {

@@ -48,6 +48,7 @@ mod proposing;
 mod rcnn;
 mod region_proposals;
 mod roi_heads;
+mod snapshot;
 mod stage;
 
 #[cfg(feature = "train")]
@@ -65,4 +66,5 @@ pub use pooling::{Head, pool_regions, try_pool_regions};
 pub(crate) use rcnn::GeneralizedRcnn;
 pub use region_proposals::RegionPredictions;
 pub use roi_heads::RoiHeads;
+pub(crate) use snapshot::{collected, field_of, shapes};
 pub use stage::{Stage, StageObserver};

@@ -55,22 +55,13 @@ pub fn try_pool_regions(
     config: &DetectorConfig,
     head: Head,
 ) -> Result<Tensor<4>, DetectionError> {
-    let pooling = match head {
-        Head::Box => Some((
-            &config.box_head.pooled_size,
-            &config.box_head.sampling_ratio,
-            &config.box_head.aligned,
-        )),
-        Head::Mask => config
-            .mask_head
-            .as_ref()
-            .map(|head| (&head.pooled_size, &head.sampling_ratio, &head.aligned)),
-        Head::Keypoint => {
-            let head = config.keypoint_head.as_ref();
-            head.map(|head| (&head.pooled_size, &head.sampling_ratio, &head.aligned))
-        }
+    let (masks, keypoints) = (config.mask_head.as_ref(), config.keypoint_head.as_ref());
+    let pooling = match (head, &config.box_head) {
+        (Head::Box, head) => Some((head.pooled_size, head.sampling_ratio, head.aligned)),
+        (Head::Mask, _) => masks.map(|head| (head.pooled_size, head.sampling_ratio, head.aligned)),
+        (Head::Keypoint, _) => keypoints.map(|head| (head.pooled_size, head.sampling_ratio, head.aligned)),
     };
-    let Some((&pooled_size, &sampling_ratio, &aligned)) = pooling else {
+    let Some((pooled_size, sampling_ratio, aligned)) = pooling else {
         return Err(option("head", format!("{head:?}"), "a head that the config has"));
     };
     let used = match config.feature_pyramid {

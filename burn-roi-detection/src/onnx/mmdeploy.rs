@@ -3,10 +3,11 @@
 
 use burn::tensor::{Int, Tensor, TensorData};
 
+use super::per_class;
 use crate::boxes::upcast_dtype;
 use crate::error::DetectionError;
 use crate::forms::blocking_forms;
-use crate::rotated::{kept, read};
+use crate::rotated::{RotatedBox, kept, read};
 use crate::{arguments, host};
 use burn_roi::{AngleConvention, MultiScaleRoiAlignConfig, RoiAlignConfig, Rois, config, mmcv, multi_scale_roi_align};
 
@@ -58,41 +59,21 @@ pub async fn nms_rotated_async(
     scores: Tensor<3>,
     options: &NmsRotated,
 ) -> Result<Tensor<2, Int>, DetectionError> {
-    let [images, count, columns] = boxes.dims();
-    if columns != 5 {
-        return Err(arguments::shape("boxes", &boxes.dims(), "[N, K, 5]"));
-    }
-    let [of_images, classes, of_boxes] = scores.dims();
-    if [of_images, of_boxes] != [images, count] {
-        let expected = "[N, C, K], with N and K of `boxes`";
-        return Err(arguments::shape("scores", &scores.dims(), expected));
-    }
-    arguments::device("scores", &scores.device(), "boxes", &boxes.device())?;
+    let [images, classes, count] = per_class::check(&boxes, &scores, 5, "[N, K, 5]")?;
     arguments::not_nan("iou_threshold", options.iou_threshold.into())?;
     let (device, dtype) = (boxes.device(), upcast_dtype(boxes.dtype()));
-    let mut rows: Vec<i64> = Vec::new();
-    if images * count * classes > 0 {
-        let boxes = read(
-            "boxes",
-            &boxes.reshape([images * count, 5]),
-            AngleConvention::RADIANS_CLOCKWISE,
-        )
-        .await?;
-        let scores = host::read_floats(&scores).await?;
-        for (at, scores) in scores.chunks(count).enumerate() {
-            let (image, class) = (at / classes, at % classes);
-            let boxes = &boxes[image * count..(image + 1) * count];
-            let mut of_class = kept(boxes, dtype, scores, |_| 0, options.iou_threshold.into());
-            of_class.retain(|&index| scores[index] > options.score_threshold.into());
-            rows.extend(
-                of_class
-                    .into_iter()
-                    .flat_map(|index| [image, class, index].map(|index| index as i64)),
-            );
-        }
+    if images * count * classes == 0 {
+        return Ok(Tensor::from_data(TensorData::new(Vec::<i64>::new(), [0, 3]), &device));
     }
-    let found = rows.len() / 3;
-    Ok(Tensor::from_data(TensorData::new(rows, [found, 3]), &device))
+    let boxes = boxes.reshape([images * count, 5]);
+    let boxes = read("boxes", &boxes, AngleConvention::RADIANS_CLOCKWISE).await?;
+    let scores = host::read_floats(&scores).await?;
+    let kept = |boxes: &[RotatedBox], scores: &[f64]| {
+        let mut of_class = kept(boxes, dtype, scores, |_| 0, options.iou_threshold.into());
+        of_class.retain(|&index| scores[index] > options.score_threshold.into());
+        of_class
+    };
+    Ok(per_class::indices(&boxes, &scores, [classes, count], kept, &device))
 }
 
 /// mmdeploy's `MMCVMultiLevelRoiAlign` with its attribute `roi_scale_factor`: a box of length l is enlarged to

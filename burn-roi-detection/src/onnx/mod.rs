@@ -6,6 +6,7 @@ mod extremes;
 mod indexing;
 pub mod mmdeploy;
 mod non_max_suppression;
+mod per_class;
 mod resize;
 mod shapes;
 mod softmax;

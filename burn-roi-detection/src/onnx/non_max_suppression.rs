@@ -2,6 +2,7 @@
 
 use burn::tensor::{DType, Int, Tensor, TensorData};
 
+use super::per_class;
 use crate::error::DetectionError;
 use crate::forms::blocking_forms;
 use crate::{arguments, greedy_nms, host, upcast_dtype};
@@ -65,56 +66,30 @@ pub async fn non_max_suppression_async(
     scores: Tensor<3>,
     options: &NonMaxSuppression,
 ) -> Result<Tensor<2, Int>, DetectionError> {
-    let [classes, count] = check(&boxes, &scores, options)?;
-    let device = boxes.device();
-    let limit = usize::try_from(options.max_output_boxes_per_class).unwrap_or(0);
-    if limit == 0 || count == 0 || classes == 0 {
-        return Ok(rows(Vec::new(), &device));
-    }
-    let dtype = boxes.dtype();
-    let coordinates = host::read_floats(&boxes).await?;
-    let corners: Vec<[f64; 4]> = coordinates
-        .as_chunks()
-        .0
-        .iter()
-        .map(|&coordinates| corners(coordinates, dtype, options.center_point_box))
-        .collect();
-    let scores = host::read_floats(&scores).await?;
-    let mut kept = Vec::new();
-    for (at, scores) in scores.chunks(count).enumerate() {
-        let (image, class) = (at / classes, at % classes);
-        let is_above = |&index: &usize| {
-            options
-                .score_threshold
-                .is_none_or(|least| scores[index] > f64::from(least))
-        };
-        let candidates = (0..count).filter(is_above).collect();
-        let boxes = &corners[image * count..(image + 1) * count];
-        let threshold = options.iou_threshold.into();
-        let of_class = greedy_nms(candidates, boxes, dtype, scores, |_| 0, threshold, limit);
-        kept.extend(of_class.into_iter().map(|index| [image, class, index]));
-    }
-    Ok(rows(kept, &device))
-}
-
-/// Checks the arguments. Returns the numbers of classes and of boxes of an image.
-fn check(boxes: &Tensor<3>, scores: &Tensor<3>, options: &NonMaxSuppression) -> Result<[usize; 2], DetectionError> {
-    let ([images, count, columns], [of_images, classes, of_boxes]) = (boxes.dims(), scores.dims());
-    if columns != 4 {
-        return Err(arguments::shape("boxes", &boxes.dims(), "[N, K, 4]"));
-    }
-    if [of_images, of_boxes] != [images, count] {
-        return Err(arguments::shape(
-            "scores",
-            &scores.dims(),
-            "[N, C, K], with N and K of `boxes`",
-        ));
-    }
-    arguments::device("scores", &scores.device(), "boxes", &boxes.device())?;
+    let [_, classes, count] = per_class::check(&boxes, &scores, 4, "[N, K, 4]")?;
     if !(0.0..=1.0).contains(&options.iou_threshold) {
         return Err(arguments::option("iou_threshold", options.iou_threshold, "0 to 1"));
     }
-    Ok([classes, count])
+    let (device, dtype) = (boxes.device(), boxes.dtype());
+    let limit = usize::try_from(options.max_output_boxes_per_class).unwrap_or(0);
+    if limit == 0 || count == 0 || classes == 0 {
+        return Ok(Tensor::from_data(TensorData::new(Vec::<i64>::new(), [0, 3]), &device));
+    }
+    let coordinates = host::read_floats(&boxes).await?;
+    let (coordinates, _) = coordinates.as_chunks();
+    let corners = coordinates
+        .iter()
+        .map(|&coordinates| corners(coordinates, dtype, options.center_point_box));
+    let corners: Vec<[f64; 4]> = corners.collect();
+    let scores = host::read_floats(&scores).await?;
+    let least = options.score_threshold.map(f64::from);
+    let kept = |boxes: &[[f64; 4]], scores: &[f64]| {
+        let is_above = |&index: &usize| least.is_none_or(|least| scores[index] > least);
+        let candidates = (0..count).filter(is_above).collect();
+        let threshold = options.iou_threshold.into();
+        greedy_nms(candidates, boxes, dtype, scores, |_| 0, threshold, limit)
+    };
+    Ok(per_class::indices(&corners, &scores, [classes, count], kept, &device))
 }
 
 /// A box as x1, y1, x2, y2. The operations are those of onnxruntime, in f64 for boxes of f64 and in f32 for others.
@@ -131,10 +106,4 @@ fn corners([first, second, third, fourth]: [f64; 4], dtype: DType, center_point_
         (ends(second, fourth), ends(first, third))
     };
     [x1, y1, x2, y2]
-}
-
-fn rows(kept: Vec<[usize; 3]>, device: &burn::tensor::Device) -> Tensor<2, Int> {
-    let count = kept.len();
-    let values: Vec<i64> = kept.into_iter().flatten().map(|index| index as i64).collect();
-    Tensor::from_data(TensorData::new(values, [count, 3]), device)
 }

@@ -6,8 +6,7 @@
 
 use burn::tensor::Tensor;
 
-use burn_roi::config;
-use burn_roi::{CropAndResizeConfig, MultiScaleRoiAlignConfig, RoiAlignConfig, Rois, Sampling};
+use burn_roi::{CropAndResizeConfig, MultiScaleRoiAlignConfig, RoiAlignConfig, Rois, Sampling, config};
 
 config! {
 /// The attributes of `CropAndResizeDynamic`, and of its older name `CropAndResize`.

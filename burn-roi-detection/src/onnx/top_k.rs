@@ -7,9 +7,7 @@ use burn::tensor::{Int, Tensor, TensorData};
 
 use crate::arguments;
 use crate::error::DetectionError;
-use burn_roi::internal::is_host;
-use burn_roi::internal::or_panic;
-use burn_roi::internal::{integers, read, wait};
+use burn_roi::internal::{integers, is_host, or_panic, read, wait};
 
 /// ONNX `TopK`: the largest or the smallest elements along an axis, in order, and where they are.
 ///

@@ -2,10 +2,10 @@
 
 use burn::tensor::{DType, Tensor, TensorData};
 
-use super::super::arguments;
-use super::super::boxes::upcast_dtype;
 use super::OverlapMode;
 use super::read::read;
+use crate::arguments;
+use crate::boxes::upcast_dtype;
 use crate::error::DetectionError;
 use crate::forms::blocking_forms;
 use burn_roi::AngleConvention;

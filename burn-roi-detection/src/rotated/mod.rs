@@ -8,6 +8,7 @@ mod geometry;
 mod nms;
 mod read;
 
+pub(crate) use geometry::RotatedBox;
 pub(crate) use nms::kept;
 pub(crate) use read::read;
 use serde::{Deserialize, Serialize};

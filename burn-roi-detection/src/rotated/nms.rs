@@ -2,14 +2,14 @@
 
 use burn::tensor::{DType, Int, Tensor};
 
-use super::super::boxes::upcast_dtype;
-use super::super::{arguments, host};
 use super::OverlapMode;
 use super::geometry::RotatedBox;
 use super::read::read;
+use crate::boxes::upcast_dtype;
 use crate::error::DetectionError;
 use crate::forms::blocking_forms;
 use crate::suppression::{KeptBoxes, suppressed_greedily};
+use crate::{arguments, host};
 use burn_roi::AngleConvention;
 
 blocking_forms! {
@@ -70,8 +70,7 @@ pub async fn nms_rotated_async(
     iou_threshold: f64,
     convention: AngleConvention,
 ) -> Result<Tensor<1, Int>, DetectionError> {
-    check(&boxes, &scores, iou_threshold)?;
-    greedy_nms(&boxes, &scores, |_| 0, iou_threshold, convention).await
+    greedy_nms(&boxes, &scores, None, iou_threshold, convention).await
 }
 
 blocking_forms! {
@@ -122,33 +121,27 @@ pub async fn batched_nms_rotated_async(
     iou_threshold: f64,
     convention: AngleConvention,
 ) -> Result<Tensor<1, Int>, DetectionError> {
-    let count = check(&boxes, &scores, iou_threshold)?;
-    arguments::length("classes", classes.dims()[0], count, "row of `boxes`")?;
-    arguments::device("classes", &classes.device(), "boxes", &boxes.device())?;
-    let classes = host::read_ints(&classes).await?;
-    greedy_nms(&boxes, &scores, |index| classes[index], iou_threshold, convention).await
-}
-
-fn check(boxes: &Tensor<2>, scores: &Tensor<1>, iou_threshold: f64) -> Result<usize, DetectionError> {
-    let count = arguments::rotated_boxes("boxes", boxes)?;
-    arguments::length("scores", scores.dims()[0], count, "row of `boxes`")?;
-    arguments::device("scores", &scores.device(), "boxes", &boxes.device())?;
-    arguments::not_nan("iou_threshold", iou_threshold)?;
-    Ok(count)
+    greedy_nms(&boxes, &scores, Some(&classes), iou_threshold, convention).await
 }
 
 /// NMS within each class of boxes on a device.
 async fn greedy_nms(
     boxes: &Tensor<2>,
     scores: &Tensor<1>,
-    class_of: impl Fn(usize) -> i128 + Sync,
+    classes: Option<&Tensor<1, Int>>,
     iou_threshold: f64,
     convention: AngleConvention,
 ) -> Result<Tensor<1, Int>, DetectionError> {
+    let count = arguments::rotated_boxes("boxes", boxes)?;
+    arguments::suppression(boxes, scores, classes, iou_threshold)?;
+    let classes = match classes {
+        Some(classes) => host::read_ints(classes).await?,
+        None => vec![0; count],
+    };
     let (device, dtype) = (boxes.device(), upcast_dtype(boxes.dtype()));
     let boxes = read("boxes", boxes, convention).await?;
     let scores = host::read_floats(scores).await?;
-    let kept = kept(&boxes, dtype, &scores, class_of, iou_threshold);
+    let kept = kept(&boxes, dtype, &scores, |index| classes[index], iou_threshold);
     Ok(host::indices(&kept, &device))
 }
 

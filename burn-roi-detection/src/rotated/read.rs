@@ -2,9 +2,9 @@
 
 use burn::tensor::Tensor;
 
-use super::super::host;
 use super::geometry::RotatedBox;
 use crate::error::DetectionError;
+use crate::host;
 use burn_roi::AngleConvention;
 
 /// Reads boxes `[K, 5]` back to the host.

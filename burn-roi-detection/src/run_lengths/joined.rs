@@ -1,7 +1,5 @@
 //! [`Joined`]: run lengths in the making.
 
-use super::RunLengths;
-
 /// Run lengths to which runs are added at their end. A run of the last one's value is joined with it, so that no run is
 /// 0 but the first.
 #[derive(Default)]
@@ -25,14 +23,11 @@ impl Joined {
         }
     }
 
-    /// The mask of an image of this size, once its pixels are there.
-    pub fn finish(mut self, size: [usize; 2]) -> RunLengths {
+    /// The run lengths. Those of no pixel are one run of 0.
+    pub fn finish(mut self) -> Vec<u32> {
         if self.counts.is_empty() {
             self.counts.push(0);
         }
-        RunLengths {
-            size,
-            counts: self.counts,
-        }
+        self.counts
     }
 }

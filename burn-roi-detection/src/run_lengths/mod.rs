@@ -1,6 +1,7 @@
 //! [`RunLengths`]: a binary mask as COCO encodes it.
 
 mod bounding_box;
+mod changes;
 mod coco_string;
 mod joined;
 mod json;
@@ -76,7 +77,8 @@ impl RunLengths {
         for (run, &count) in counts.iter().enumerate() {
             joined.push(run % 2 == 1, count);
         }
-        Ok(joined.finish(size))
+        let counts = joined.finish();
+        Ok(Self { size, counts })
     }
 
     /// `[H, W]` of the image in pixels.

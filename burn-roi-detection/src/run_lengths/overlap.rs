@@ -28,7 +28,8 @@ impl RunLengths {
             joined.push(runs.is_set || other_runs.is_set, length);
             let (more, other_more) = (runs.advance(length), other_runs.advance(length));
             if !more && !other_more {
-                return Ok(joined.finish(self.size));
+                let (size, counts) = (self.size, joined.finish());
+                return Ok(Self { size, counts });
             }
         }
     }

@@ -9,7 +9,8 @@ pub fn of_mask<T: MaskPixel>(mask: &[T], window: &Window, [height, width]: [usiz
     // Outside of its window, a mask is 0.
     let outside = T::from_elem(0.0) > threshold;
     let last_row = window.bottom(height).wrapping_sub(1);
-    // The pixels that differ from the one before them in column-major order, or twice from two that are one.
+    // The pixels that differ from the one before them in column-major order. A column that ends as the next one begins
+    // changes at its end and back at the next one's beginning.
     let mut changes: Vec<u32> = Vec::new();
     if outside {
         changes.push(0);
@@ -30,25 +31,5 @@ pub fn of_mask<T: MaskPixel>(mask: &[T], window: &Window, [height, width]: [usiz
         }
     });
     changes.sort_unstable();
-
-    let mut counts = Vec::new();
-    let (mut last, pixels) = (0, (height * width) as u32);
-    // A column that ends as the next one begins changes at its end and back at the next one's beginning.
-    for change in odd_times(&changes) {
-        if change < pixels {
-            counts.push(change - last);
-            last = change;
-        }
-    }
-    counts.push(pixels - last);
-    RunLengths {
-        size: [height, width],
-        counts,
-    }
-}
-
-/// Of sorted numbers, those that are there an odd number of times.
-fn odd_times(sorted: &[u32]) -> impl Iterator<Item = u32> {
-    let groups = sorted.chunk_by(|left, right| left == right);
-    groups.filter(|group| group.len() % 2 == 1).map(|group| group[0])
+    RunLengths::of_changes(&changes, [height, width])
 }

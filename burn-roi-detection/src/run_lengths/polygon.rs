@@ -5,7 +5,6 @@
 //! point on change between set and not set. Here only these crossings are computed: the effort is the number of columns
 //! of an edge, however long it is.
 
-use super::joined::Joined;
 use super::{RunLengths, option, or_panic, pixels_of};
 use crate::error::DetectionError;
 
@@ -36,17 +35,17 @@ impl RunLengths {
     /// `RoiError::Option`: a polygon has fewer than 6 coordinates, an odd number of them, or a coordinate that is NaN
     /// or beyond 1e8, or H * W is too large.
     pub fn try_from_polygons(polygons: &[Vec<f64>], size: [usize; 2]) -> Result<Self, DetectionError> {
-        let pixels = pixels_of(size)?;
+        pixels_of(size)?;
         let mut all: Option<Self> = None;
         for polygon in polygons {
             check(polygon)?;
-            let mask = of_polygon(polygon, size, pixels);
+            let mask = of_polygon(polygon, size);
             all = Some(match all {
                 Some(all) => all.try_union(&mask)?,
                 None => mask,
             });
         }
-        Ok(all.unwrap_or_else(|| of_changes(&[], size, pixels)))
+        Ok(all.unwrap_or_else(|| Self::of_changes(&[], size)))
     }
 }
 
@@ -72,7 +71,7 @@ fn check(polygon: &[f64]) -> Result<(), DetectionError> {
     }
 }
 
-fn of_polygon(polygon: &[f64], size: [usize; 2], pixels: u32) -> RunLengths {
+fn of_polygon(polygon: &[f64], size: [usize; 2]) -> RunLengths {
     // Toward 0, as a conversion in C.
     let on_grid = |coordinate: f64| (SCALE as f64 * coordinate + 0.5) as i64;
     let points: Vec<[i64; 2]> = polygon
@@ -85,19 +84,7 @@ fn of_polygon(polygon: &[f64], size: [usize; 2], pixels: u32) -> RunLengths {
         add_crossings(start, end, size, &mut changes);
     }
     changes.sort_unstable();
-    of_changes(&changes, size, pixels)
-}
-
-/// The mask that changes between set and not set at each of these pixels, which ascend.
-fn of_changes(changes: &[u32], size: [usize; 2], pixels: u32) -> RunLengths {
-    let mut joined = Joined::default();
-    let (mut is_set, mut last) = (false, 0);
-    for &change in changes {
-        joined.push(is_set, change - last);
-        (is_set, last) = (!is_set, change);
-    }
-    joined.push(is_set, pixels - last);
-    joined.finish(size)
+    RunLengths::of_changes(&changes, size)
 }
 
 /// Adds the first pixel, in column-major order, below each crossing of an edge with the middle of a column.

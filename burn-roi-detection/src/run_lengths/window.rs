@@ -10,28 +10,20 @@ impl RunLengths {
         [x1, y1, x2, y2]: [usize; 4],
         is_set: impl Fn(usize, usize) -> bool,
     ) -> Self {
-        let (mut counts, mut last, mut was_set) = (Vec::new(), 0, false);
-        let mut change = |pixel: usize| {
-            counts.push((pixel - last) as u32);
-            last = pixel;
-        };
+        let mut changes = Vec::new();
         for x in x1..x2 {
+            let mut was_set = false;
             for y in y1..y2 {
                 if is_set(x, y) != was_set {
-                    change(x * height + y);
+                    changes.push((x * height + y) as u32);
                     was_set = !was_set;
                 }
             }
-            // The pixels below the window are not set, and neither are those above it in the next column.
-            if was_set && (y2 < height || y1 > 0 || x + 1 == x2) && x * height + y2 < width * height {
-                change(x * height + y2);
-                was_set = false;
+            // The next column may begin where this one ends. Then there are two changes at one pixel.
+            if was_set {
+                changes.push((x * height + y2) as u32);
             }
         }
-        counts.push((height * width - last) as u32);
-        Self {
-            size: [height, width],
-            counts,
-        }
+        Self::of_changes(&changes, [height, width])
     }
 }

@@ -121,15 +121,7 @@ fn check(image: usize, sample: &Sample, config: &DetectorConfig) -> Result<(), D
     let classes = config.classes.len();
     let area = sample.size[0] * sample.size[1];
     for (row, object) in sample.objects.iter().enumerate() {
-        let wrong = |argument, value: String, expected: String| {
-            Err(DetectionError::Target {
-                argument,
-                image,
-                row,
-                value,
-                expected,
-            })
-        };
+        let wrong = |argument, value, expected: String| Err(arguments::target(argument, image, row, value, expected));
         if !(1..classes).contains(&object.label) {
             let expected = format!("above 0, which is the background, and below the {classes} classes");
             return wrong("objects[_].label", object.label.to_string(), expected);
@@ -141,11 +133,8 @@ fn check(image: usize, sample: &Sample, config: &DetectorConfig) -> Result<(), D
         let points = config.keypoint_head.as_ref().map(|head| head.keypoints.len());
         if let Some(points) = points.filter(|&points| points != object.keypoints.len()) {
             let expected = format!("of the {points} keypoints of the keypoint head");
-            return wrong(
-                "objects[_].keypoints",
-                format!("of {}", object.keypoints.len()),
-                expected,
-            );
+            let value = format!("of {}", object.keypoints.len());
+            return wrong("objects[_].keypoints", value, expected);
         }
     }
     match config.classes.is_empty() {

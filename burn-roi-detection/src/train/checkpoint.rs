@@ -4,6 +4,7 @@ use std::fs;
 use std::path::Path;
 
 use super::error::TrainingError;
+use crate::weights::write_whole;
 
 /// The first bytes of a checkpoint.
 const MAGIC: &[u8; 24] = b"burn-roi checkpoint 1   ";
@@ -19,16 +20,12 @@ pub struct Checkpoint {
 }
 
 impl Checkpoint {
-    /// Writes a file. It is written under another name and then renamed, so that there is no half of a file under this
-    /// name.
+    /// Writes a file.
     pub fn write(&self, path: &Path) -> Result<(), TrainingError> {
         let numbers = [self.step, self.model.len(), self.optimizer.len()];
         let numbers = numbers.map(|number| (number as u64).to_le_bytes());
         let bytes = [&MAGIC[..], numbers.as_flattened(), &self.model, &self.optimizer].concat();
-        let mut partial = path.as_os_str().to_owned();
-        partial.push(".partial");
-        let written = fs::write(&partial, bytes).and_then(|()| fs::rename(&partial, path));
-        written.map_err(|source| TrainingError::File {
+        write_whole(path, &bytes).map_err(|source| TrainingError::File {
             path: path.to_owned(),
             source,
         })

@@ -10,10 +10,10 @@ use burn_roi::RoiError;
 
 use super::batch::TrainingBatch;
 use super::clipping::scaled;
+use super::detector_losses::{DetectorLosses, try_detector_losses};
 use super::error::TrainingError;
 use super::half_precision::HalfPrecision;
-use super::losses::{DetectorLosses, try_detector_losses};
-use super::trainer::TrainerConfig;
+use super::trainer_config::TrainerConfig;
 use crate::error::DetectionError;
 use crate::models::{Detector, GeneralizedRcnn};
 use crate::random::SplitMix64;

@@ -15,20 +15,15 @@ use crate::models::Detector;
 /// All errors of [`Detector::try_new`].
 pub fn with_new_classes(detector: Detector, classes: Vec<String>) -> Result<Detector, TrainingError> {
     let device = detector.device().clone();
-    let (mut config, model) = detector.into_parts();
+    let (mut config, mut model) = detector.into_parts();
     config.classes = classes;
-    let (config, mut new) = Detector::try_new(config, &device)?.into_parts();
-    new.backbone = model.backbone;
-    new.rpn = model.rpn;
-    new.roi_heads.layer4 = model.roi_heads.layer4;
-    new.roi_heads.box_head = model.roi_heads.box_head;
-    new.roi_heads.mask_head = model.roi_heads.mask_head;
-    if let (Some(new), Some(trained)) = (&mut new.roi_heads.mask_predictor, model.roi_heads.mask_predictor) {
-        new.conv5_mask = trained.conv5_mask;
+    let (config, new) = Detector::try_new(config, &device)?.into_parts();
+    model.roi_heads.box_predictor = new.roi_heads.box_predictor;
+    model.roi_heads.later_stages = new.roi_heads.later_stages;
+    if let (Some(trained), Some(new)) = (&mut model.roi_heads.mask_predictor, new.roi_heads.mask_predictor) {
+        trained.mask_fcn_logits = new.mask_fcn_logits;
     }
-    new.roi_heads.keypoint_head = model.roi_heads.keypoint_head;
-    new.roi_heads.keypoint_predictor = model.roi_heads.keypoint_predictor;
-    Ok(Detector::try_from_model(config, new, &device)?)
+    Ok(Detector::try_from_model(config, model, &device)?)
 }
 
 /// A detector for other keypoints: the weights stay. If the number of keypoints changes, the last layer of the keypoint

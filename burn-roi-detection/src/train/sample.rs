@@ -75,11 +75,8 @@ impl Sample {
     pub fn try_new(size: [usize; 2], pixels: Vec<u8>, objects: Vec<Object>) -> Result<Self, DetectionError> {
         let [height, width] = size;
         if size.contains(&0) {
-            return Err(arguments::option(
-                "size",
-                format!("{size:?}"),
-                "above 0 in height and in width",
-            ));
+            let expected = "above 0 in height and in width";
+            return Err(arguments::option("size", format!("{size:?}"), expected));
         }
         let area = height.saturating_mul(width);
         let expected = area.saturating_mul(3);
@@ -94,15 +91,7 @@ impl Sample {
 impl Object {
     /// Checks the object, which is in this row, and whose picture has `area` pixels.
     fn check(&self, row: usize, area: usize) -> Result<(), DetectionError> {
-        let wrong = |argument, value, expected: &str| {
-            Err(DetectionError::Target {
-                argument,
-                image: 0,
-                row,
-                value,
-                expected: expected.to_string(),
-            })
-        };
+        let wrong = |argument, value, expected: &str| Err(arguments::target(argument, 0, row, value, expected));
         let [x1, y1, x2, y2] = self.corners;
         let is_finite = self.corners.iter().all(|coordinate| coordinate.is_finite());
         if !(is_finite && x1 < x2 && y1 < y2) {

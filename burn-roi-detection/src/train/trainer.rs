@@ -3,49 +3,18 @@
 use std::path::Path;
 
 use burn::module::Module;
-use burn::optim::decay::WeightDecayConfig;
-use burn::optim::momentum::MomentumConfig;
-use burn::optim::{ModuleOptimizer, OptimizerRecord, SgdConfig};
+use burn::optim::{ModuleOptimizer, OptimizerRecord};
 use burn::store::ModuleRecord;
 use burn::tensor::Bytes;
-use burn_roi::config;
 
 use super::batch::TrainingBatch;
 use super::checkpoint::Checkpoint;
 use super::clipping::{clipped, gradient_norm};
 use super::error::TrainingError;
 use super::gradients::Gradients;
-use super::half_precision::HalfPrecision;
-use super::loss_config::DetectorLossConfig;
-use super::schedule::LearningRateSchedule;
+use super::trainer_config::TrainerConfig;
 use crate::arguments;
-use crate::error::DetectionError;
 use crate::models::{Detector, GeneralizedRcnn};
-
-config! { fields;
-/// How a [`Trainer`] trains. The defaults match torchvision's reference training.
-#[derive(Debug, PartialEq)]
-pub struct TrainerConfig {
-    /// The learning rate of each step.
-    pub learning_rate: LearningRateSchedule,
-    /// The momentum of SGD. From 0 to 1; 0 for no momentum.
-    pub momentum: f64 = 0.9,
-    /// The factor of the weight that each step adds to its gradient. Finite, 0 or above.
-    pub weight_decay: f64 = 1e-4,
-    /// The largest norm of all gradients together. Above 0. `None`: no limit.
-    pub max_gradient_norm: Option<f64> = None,
-    /// How many of the backbone's stages stay frozen, counted from the input; torchvision's fine-tuning freezes 2. A
-    /// ResNet has five stages: the stem and four layers. The stages of a MobileNetV3 are the stem, each block, and the
-    /// last convolution. A larger number freezes all.
-    pub frozen_stages: usize = 2,
-    /// How the losses are computed.
-    pub losses: DetectorLossConfig = DetectorLossConfig::new(),
-    /// The dtype of the layers, whose weights stay f32. `None`: f32.
-    pub half_precision: Option<HalfPrecision> = None,
-    /// The seed of the anchors and proposals that losses are computed from.
-    pub seed: u64 = 0,
-}
-}
 
 /// Trains a detector by stochastic gradient descent with momentum.
 ///
@@ -114,7 +83,7 @@ impl Trainer {
     /// - `RoiError::Option`: an option of `config` is out of its range. Each step checks the options of `losses`.
     /// - `RoiError::DType`: the device does not support the dtype of `half_precision`.
     pub fn try_new(detector: Detector, config: TrainerConfig) -> Result<Self, TrainingError> {
-        check(&config)?;
+        config.check()?;
         let device = detector.device().clone().autodiff();
         if let Some(half) = config.half_precision {
             half.check(&device)?;
@@ -129,7 +98,7 @@ impl Trainer {
         let model = model.train().fork(&device);
         Ok(Self {
             detector: Detector::try_from_model(model_config, model, &device)?,
-            optimizer: optimizer(&config),
+            optimizer: config.optimizer(),
             config,
             step: 0,
         })
@@ -263,7 +232,7 @@ impl Trainer {
         let model = self.detector.model().clone().try_load_record(record);
         let model: GeneralizedRcnn = model.map_err(|error| read(&error))?;
         *self.detector.model_mut() = model;
-        self.optimizer = optimizer(&self.config).load_record(state);
+        self.optimizer = self.config.optimizer().load_record(state);
         self.step = checkpoint.step;
         Ok(())
     }
@@ -273,30 +242,5 @@ fn damaged(path: &Path, reason: &str) -> TrainingError {
     TrainingError::Checkpoint {
         path: path.to_owned(),
         reason: reason.to_string(),
-    }
-}
-
-fn optimizer(config: &TrainerConfig) -> ModuleOptimizer {
-    // Burn's default dampening is 0.1, and torch's is 0.
-    let momentum = MomentumConfig::new().with_momentum(config.momentum).with_dampening(0.0);
-    let decay = WeightDecayConfig::new(config.weight_decay as f32);
-    SgdConfig::new()
-        .with_momentum((config.momentum > 0.0).then_some(momentum))
-        .with_weight_decay((config.weight_decay > 0.0).then_some(decay))
-        .init()
-}
-
-fn check(config: &TrainerConfig) -> Result<(), DetectionError> {
-    config.learning_rate.check()?;
-    if !(0.0..=1.0).contains(&config.momentum) {
-        return Err(arguments::option("momentum", config.momentum, "from 0 to 1"));
-    }
-    if !(config.weight_decay.is_finite() && config.weight_decay >= 0.0) {
-        let value = config.weight_decay;
-        return Err(arguments::option("weight_decay", value, "finite, and 0 or above"));
-    }
-    match config.max_gradient_norm {
-        Some(norm) if norm.is_nan() || norm <= 0.0 => Err(arguments::option("max_gradient_norm", norm, "above 0")),
-        _ => Ok(()),
     }
 }

@@ -3,12 +3,12 @@
 use std::collections::BTreeMap;
 
 use burn::tensor::{DType, TensorData};
-use burn_store::{BurnToPyTorchAdapter, FloatCastAdapter, ModuleAdapter, ModuleSnapshot, PyTorchToBurnAdapter, bridge};
+use burn_store::{FloatCastAdapter, ModuleAdapter, ModuleSnapshot, PyTorchToBurnAdapter, bridge};
 
 use super::error::{Mismatch, Misshapen, WeightsError};
 use super::names::NameTable;
 use super::state_dict::StateDict;
-use crate::models::{Detector, DetectorConfig, GeneralizedRcnn};
+use crate::models::{Detector, DetectorConfig, GeneralizedRcnn, collected, field_of, shapes};
 
 impl StateDict {
     /// Puts all weights into a detector, in f32.
@@ -77,30 +77,6 @@ impl StateDict {
         let tensors = tensors.collect::<Result<_, _>>()?;
         Ok(Self { tensors })
     }
-}
-
-/// The tensors of a module in torch's layout. Their data is read when it is asked for.
-fn collected(model: &impl ModuleSnapshot) -> Vec<burn_store::burn_pack::Tensor> {
-    model.collect(None, Some(Box::new(BurnToPyTorchAdapter)), true)
-}
-
-/// The path of fields of a tensor, whose last part is torch's name of it.
-fn field_of(name: &str) -> String {
-    match name.rsplit_once('.') {
-        Some((module, "gamma")) => format!("{module}.weight"),
-        Some((module, "beta")) => format!("{module}.bias"),
-        _ => name.to_string(),
-    }
-}
-
-/// The shape of each tensor of a module in torch's layout, by its path of fields.
-pub(crate) fn shapes(model: &impl ModuleSnapshot) -> BTreeMap<String, Vec<usize>> {
-    let shape = |tensor: &burn_store::burn_pack::Tensor| tensor.shape.to_vec();
-    let tensors = collected(model);
-    tensors
-        .iter()
-        .map(|tensor| (field_of(&tensor.name), shape(tensor)))
-        .collect()
 }
 
 /// Replaces the tensors of a model, all of which are there with the right shape.

@@ -39,8 +39,10 @@ mod load;
 mod names;
 mod state_dict;
 mod torch_file;
+mod write_whole;
 
 pub use error::{Mismatch, Misshapen, WeightsError};
-pub(crate) use load::shapes;
 pub use names::NameTable;
 pub use state_dict::StateDict;
+#[cfg(feature = "train")]
+pub(crate) use write_whole::write_whole;

@@ -1,9 +1,8 @@
 //! [`StateDict`]: weights by name, read from a file and written to one.
 
 use std::collections::{BTreeMap, HashMap};
-use std::ffi::OsString;
-use std::path::{Path, PathBuf};
-use std::{fs, process};
+use std::fs;
+use std::path::Path;
 
 use burn::tensor::{DType, TensorData};
 use burn_store::{ModuleStore, PytorchStore, SafetensorsStore, bridge};
@@ -12,6 +11,7 @@ use safetensors::tensor::TensorView;
 
 use super::error::WeightsError;
 use super::torch_file::read_torch_file;
+use super::write_whole::write_whole;
 
 /// A counter of training steps that torch saves with each norm. Inference does not need it.
 const TRAINING_COUNTER: &str = ".num_batches_tracked";
@@ -63,13 +63,15 @@ impl StateDict {
     /// integer.
     pub fn write(&self, path: impl AsRef<Path>) -> Result<(), WeightsError> {
         let path = path.as_ref();
-        self.write_renamed(path).map_err(|reason| WeightsError::Write {
+        let bytes = self.to_safetensors();
+        let written = bytes.and_then(|bytes| write_whole(path, &bytes).map_err(|error| error.to_string()));
+        written.map_err(|reason| WeightsError::Write {
             path: path.to_owned(),
             reason,
         })
     }
 
-    fn write_renamed(&self, path: &Path) -> Result<(), String> {
+    fn to_safetensors(&self) -> Result<Vec<u8>, String> {
         let views = self.tensors.iter().map(|(name, data)| {
             let dtype = dtype(data.dtype()).ok_or_else(|| format!("{name} is of dtype {:?}", data.dtype()))?;
             let view = TensorView::new(dtype, data.shape().to_vec(), data.as_bytes());
@@ -78,22 +80,8 @@ impl StateDict {
         let views = views.collect::<Result<Vec<_>, String>>()?;
         // As torch's tools expect.
         let metadata = HashMap::from([("format".to_string(), "pt".to_string())]);
-        let bytes = safetensors::serialize(views, Some(metadata)).map_err(|error| error.to_string())?;
-        let temporary = temporary(path);
-        let written = fs::write(&temporary, bytes).and_then(|()| fs::rename(&temporary, path));
-        written.map_err(|error| {
-            // The first error is the one to report.
-            let _ = fs::remove_file(&temporary);
-            error.to_string()
-        })
+        safetensors::serialize(views, Some(metadata)).map_err(|error| error.to_string())
     }
-}
-
-/// A name beside the file that no other process writes.
-fn temporary(path: &Path) -> PathBuf {
-    let mut name = path.file_name().map_or_else(OsString::new, ToOwned::to_owned);
-    name.push(format!(".{}.part", process::id()));
-    path.with_file_name(name)
 }
 
 fn dtype(dtype: DType) -> Option<Dtype> {

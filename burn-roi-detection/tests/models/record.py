@@ -28,18 +28,17 @@ all images, in torchvision's order:
 """
 
 import argparse
-import json
 import pathlib
 
 import numpy as np
-import safetensors.torch
 import torch
 import torchvision
 
 import behave
 import narrow
+from outputs import Outputs, save
 
-SAMPLES = 256
+VERSIONS = {"torchvision": torchvision.__version__}
 
 
 def pictures(scale):
@@ -65,11 +64,9 @@ def frozen_epsilon(name):
     return 1e-5 if "mobilenet" in name else 0.0
 
 
-class Recorder:
-    """The outputs of the parts of a model."""
-
+class Recorder(Outputs):
     def __init__(self, model):
-        self.tensors, self.whole = {}, set()
+        super().__init__()
         heads = model.roi_heads
         self.on(model.transform, lambda output: self.keep("input", output[0].tensors))
         self.on(model.backbone.body, lambda output: self.keep_all("body", output.values()))
@@ -87,18 +84,6 @@ class Recorder:
         if heads.has_keypoint():
             self.on(heads.keypoint_roi_pool, lambda output: self.keep("keypoint_features", output))
             self.on(heads.keypoint_predictor, lambda output: self.keep("keypoint_logits", output))
-
-    def on(self, module, store):
-        module.register_forward_hook(lambda _module, _inputs, output: store(output))
-
-    def keep(self, name, tensor, whole=False):
-        self.tensors[name] = tensor.detach().clone().contiguous()
-        if whole:
-            self.whole.add(name)
-
-    def keep_all(self, name, tensors, whole=False):
-        for index, tensor in enumerate(tensors):
-            self.keep(f"{name}.{index}", tensor, whole)
 
 
 def run_lengths(mask):
@@ -133,26 +118,16 @@ def record(name, arguments, images, wide):
         results = model(images)
     detections(recorder, results)
     changes["preprocessing"] = settings
-    tensors, steps, shapes = {}, {}, {}
-    for key, tensor in recorder.tensors.items():
-        shapes[key] = list(tensor.shape)
-        steps[key] = 1 if key in recorder.whole else max(1, tensor.numel() // SAMPLES)
-        tensors[f"{name}/{key}"] = tensor.flatten()[:: steps[key]].clone()
+    tensors, metadata = recorder.sampled(name)
     counts = [len(result["boxes"]) for result in results]
-    print(f"{name}: {[len(recorder.tensors[f'proposals.{image}']) for image in (0, 1)]} proposals, {counts} detections")
+    recorder.print_counts(name, counts)
     assert sum(counts) > 0, "another seed"
-    return model, tensors, {"changes": changes, "steps": steps, "shapes": shapes}
+    return model, tensors, {"changes": changes, **metadata}
 
 
 def weights(model, name):
     state = model.state_dict().items()
     return {f"{name}/weights.{key}": tensor.half() for key, tensor in state if not key.endswith("num_batches_tracked")}
-
-
-def save(path, tensors, models):
-    # One entry, since the order of several changes from run to run.
-    metadata = {"torch": torch.__version__, "torchvision": torchvision.__version__, "models": models}
-    safetensors.torch.save_file(tensors, path, {"metadata": json.dumps(metadata)})
 
 
 def main():
@@ -171,14 +146,15 @@ def main():
         for name in arguments.wide:
             model, tensors, model_metadata = record(name, arguments, images, True)
             torch.save(model.state_dict(), arguments.output / f"{name}.pth")
-            save(arguments.output / f"{name}.safetensors", shared | tensors, {name: shapes_of(shared, model_metadata)})
+            models = {name: shapes_of(shared, model_metadata)}
+            save(arguments.output / f"{name}.safetensors", shared | tensors, models, **VERSIONS)
         return
     tensors, models = dict(shared), {}
     for name in narrow.NAMES:
         model, recorded, model_metadata = record(name, arguments, images, False)
         tensors |= recorded | weights(model, name)
         models[name] = shapes_of(shared, model_metadata)
-    save(arguments.output, tensors, models)
+    save(arguments.output, tensors, models, **VERSIONS)
 
 
 def shapes_of(shared, model_metadata):

@@ -23,13 +23,11 @@ The format is that of `record.py`. The weights have detectron2's names, and `con
 """
 
 import argparse
-import json
 import pathlib
 import pickle
 import re
 
 import mayaku
-import safetensors.torch
 import torch
 import yaml
 from mayaku.cli._factory import build_detector
@@ -40,8 +38,10 @@ from mayaku.utils.checkpoint import load_checkpoint
 from torch import nn
 
 from mayaku_models import LAYERS, LEVELS, Cascade, build, config, predictors
-from record import SAMPLES, pictures, run_lengths
+from outputs import Outputs, save
+from record import pictures, run_lengths
 
+VERSIONS = {"mayaku": mayaku.__version__}
 NAMES = ("faster_rcnn", "mask_rcnn", "keypoint_rcnn")
 # From mayaku's names to detectron2's. A number in them is counted from the last column on.
 RENAMED = (
@@ -152,11 +152,9 @@ def detectron2_state(model):
     return state
 
 
-class Recorder:
-    """The outputs of the parts of a model."""
-
+class Recorder(Outputs):
     def __init__(self, model):
-        self.tensors, self.whole = {}, set()
+        super().__init__()
         heads = model.roi_heads
         # mayaku has the channels in the other order.
         model.backbone.register_forward_pre_hook(lambda _module, inputs: self.keep("input", inputs[0].flip(1)))
@@ -176,22 +174,10 @@ class Recorder:
                 self.on(pooler, lambda output, part=part: self.keep(f"{part}_features", output))
                 self.on(head, lambda output, part=part: self.keep(f"{part}_logits", output))
 
-    def on(self, module, store):
-        module.register_forward_hook(lambda _module, _inputs, output: store(output))
-
-    def keep(self, name, tensor, whole=False):
-        self.tensors[name] = tensor.detach().clone().contiguous()
-        if whole:
-            self.whole.add(name)
-
     def keep_first_pooled(self, output):
         """Keeps what the first stage of a cascade pools."""
         if "box_features" not in self.tensors:
             self.keep("box_features", output)
-
-    def keep_all(self, name, tensors, whole=False):
-        for index, tensor in enumerate(tensors):
-            self.keep(f"{name}.{index}", tensor, whole)
 
     def keep_detections(self, index, instances):
         name = f"detections.{index}"
@@ -241,14 +227,10 @@ def record(name, arguments, images, wide):
         results = model(batch)
     for index, (image, result) in enumerate(zip(images, results)):
         recorder.keep_detections(index, detector_postprocess(result["instances"], *image.shape[:2]))
-    tensors, steps, shapes = {}, {}, {}
-    for key, tensor in recorder.tensors.items():
-        shapes[key] = list(tensor.shape)
-        steps[key] = 1 if key in recorder.whole else max(1, tensor.numel() // SAMPLES)
-        tensors[f"{name}/{key}"] = tensor.flatten()[:: steps[key]].clone()
+    tensors, metadata = recorder.sampled(name)
     counts = [len(result["instances"]) for result in results]
-    print(f"{name}: {[len(recorder.tensors[f'proposals.{image}']) for image in (0, 1)]} proposals, {counts} detections")
-    return tensors, {"config": yaml.safe_dump(settings), "steps": steps, "shapes": shapes}, state
+    recorder.print_counts(name, counts)
+    return tensors, {"config": yaml.safe_dump(settings), **metadata}, state
 
 
 def converted(name, settings, state, folder):
@@ -264,12 +246,6 @@ def converted(name, settings, state, folder):
     model = build_detector(made)
     model.load_state_dict(weights)
     return model.eval()
-
-
-def save(path, tensors, models):
-    # One entry, since the order of several changes from run to run.
-    metadata = {"torch": torch.__version__, "mayaku": mayaku.__version__, "models": models}
-    safetensors.torch.save_file(tensors, path, {"metadata": json.dumps(metadata)})
 
 
 def main():
@@ -288,13 +264,13 @@ def main():
         arguments.output.mkdir(exist_ok=True)
         for name in arguments.wide:
             tensors, metadata, _ = record(name, arguments, images, True)
-            save(arguments.output / f"{name}.safetensors", shared | tensors, {name: metadata})
+            save(arguments.output / f"{name}.safetensors", shared | tensors, {name: metadata}, **VERSIONS)
         return
     tensors, models = dict(shared), {}
     for name in (*NAMES, "cascade_mask_rcnn"):
         recorded, models[name], state = record(name, arguments, images, False)
         tensors |= recorded | {f"{name}/weights.{key}": tensor.half().contiguous() for key, tensor in state.items()}
-    save(arguments.output, tensors, models)
+    save(arguments.output, tensors, models, **VERSIONS)
 
 
 if __name__ == "__main__":

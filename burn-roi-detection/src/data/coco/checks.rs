@@ -1,6 +1,6 @@
 //! What an entry of a COCO file must be.
 
-use super::{CocoAnnotation, CocoCategory, CocoDataset, CocoImage, CocoSegmentation};
+use super::{CocoAnnotation, CocoCategory, CocoImage, CocoSegmentation};
 use crate::run_lengths::RunLengths;
 
 /// What is wrong with an image, by itself.
@@ -23,14 +23,15 @@ pub fn category(category: &CocoCategory) -> Result<(), String> {
     Ok(())
 }
 
-/// What is wrong with an annotation in a data set with its image and category.
-pub fn annotation(annotation: &CocoAnnotation, dataset: &CocoDataset) -> Result<(), String> {
-    let image_id = annotation.image_id;
-    let image = dataset
-        .image(image_id)
-        .ok_or_else(|| format!("`image_id` is {image_id}, which no whole image has"))?;
-    let category_id = annotation.category_id;
-    if dataset.category(category_id).is_none() {
+/// What is wrong with an annotation of an image and a category, which are in the data set if they are whole.
+pub fn annotation(
+    annotation: &CocoAnnotation,
+    image: Option<&CocoImage>,
+    category: Option<&CocoCategory>,
+) -> Result<(), String> {
+    let (image_id, category_id) = (annotation.image_id, annotation.category_id);
+    let image = image.ok_or_else(|| format!("`image_id` is {image_id}, which no whole image has"))?;
+    if category.is_none() {
         return Err(format!("`category_id` is {category_id}, which no whole category has"));
     }
     bounding_box(&annotation.bbox, image)?;

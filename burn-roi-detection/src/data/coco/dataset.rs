@@ -164,7 +164,9 @@ impl CocoDataset {
 
     fn add_annotation(&mut self, index: usize, annotation: CocoAnnotation, problems: &mut Vec<CocoProblem>) {
         let id = annotation.id;
-        let checked = unused(id, &self.annotation_indices).and_then(|()| checks::annotation(&annotation, self));
+        let (image, category) = (self.image(annotation.image_id), self.category(annotation.category_id));
+        let checked = unused(id, &self.annotation_indices);
+        let checked = checked.and_then(|()| checks::annotation(&annotation, image, category));
         if is_whole(CocoList::Annotations, index, id, checked, problems) {
             self.annotation_indices.insert(id, self.annotations.len());
             let image = self.image_indices[&annotation.image_id];

@@ -42,6 +42,7 @@ mod checks;
 mod config;
 mod detection;
 mod evaluation;
+mod json;
 mod matching;
 mod metrics;
 mod precision;
@@ -49,6 +50,7 @@ mod similarity;
 mod table;
 
 pub use config::{COCO_KEYPOINT_SIGMAS, CocoEvaluationConfig, CocoKind};
-pub use detection::{CocoDetection, detections_from_json, detections_to_json, try_detections_to_json};
+pub use detection::CocoDetection;
 pub use evaluation::{CocoCategoryMetrics, CocoEvaluation, evaluate_coco, try_evaluate_coco};
+pub use json::{detections_from_json, detections_to_json, try_detections_to_json};
 pub use metrics::{CocoMetrics, CocoRecall};

@@ -18,16 +18,6 @@ pub struct ConvNorm {
     activation: Option<Activation>,
 }
 
-/// The options of a [`ConvNorm`].
-pub struct ConvNormOptions {
-    pub channels: [usize; 2],
-    pub kernel_size: usize,
-    pub stride: usize,
-    pub groups: usize,
-    pub activation: Option<ActivationConfig>,
-    pub norms: Norms,
-}
-
 /// What all norms of a body have in common.
 #[derive(Clone, Copy)]
 pub struct Norms {
@@ -36,17 +26,11 @@ pub struct Norms {
 }
 
 impl ConvNorm {
-    pub(super) fn new(options: ConvNormOptions, device: &Device) -> Self {
-        let ConvNormOptions {
-            channels, kernel_size, ..
-        } = options;
+    pub(super) fn new(conv: Conv2dConfig, norms: Norms, activation: Option<ActivationConfig>, device: &Device) -> Self {
         Self {
-            conv: convolution(channels, kernel_size)
-                .with_stride([options.stride; 2])
-                .with_groups(options.groups)
-                .init(device),
-            norm: options.norms.init(channels[1], device),
-            activation: options.activation.map(|activation| activation.init(device)),
+            conv: conv.init(device),
+            norm: norms.init(conv.channels[1], device),
+            activation: activation.map(|activation| activation.init(device)),
         }
     }
 

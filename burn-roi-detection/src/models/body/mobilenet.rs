@@ -7,7 +7,7 @@ use burn::nn::pool::{AdaptiveAvgPool2d, AdaptiveAvgPool2dConfig};
 use burn::tensor::activation::{hard_sigmoid, relu};
 use burn::tensor::{Device, Tensor};
 
-use super::conv_norm::{ConvNorm, ConvNormOptions, Norms};
+use super::conv_norm::{ConvNorm, Norms, convolution};
 use crate::models::config::{InvertedResidualConfig, MobileNetV3Config};
 
 /// A MobileNetV3 without its classifier, up to its last output.
@@ -35,20 +35,13 @@ impl MobileNetV3 {
             let input = config.part_channels(index);
             InvertedResidual::new(block, input, norms, device)
         });
-        let options = |channels, kernel_size, stride| ConvNormOptions {
-            channels,
-            kernel_size,
-            stride,
-            groups: 1,
-            activation: Some(ActivationConfig::HardSwish),
-            norms,
-        };
+        let conv_norm = |conv| ConvNorm::new(conv, norms, Some(ActivationConfig::HardSwish), device);
         let last = (last_output > config.blocks.len()).then(|| {
             let input = config.part_channels(config.blocks.len());
-            ConvNorm::new(options([input, config.last_channels], 1, 1), device)
+            conv_norm(convolution([input, config.last_channels], 1))
         });
         Self {
-            stem: ConvNorm::new(options([3, config.stem_channels], 3, 2), device),
+            stem: conv_norm(convolution([3, config.stem_channels], 3).with_stride([2; 2])),
             blocks: blocks.collect(),
             last,
             outputs: config.outputs.clone(),
@@ -113,35 +106,20 @@ pub struct InvertedResidual {
 impl InvertedResidual {
     fn new(config: &InvertedResidualConfig, input: usize, norms: Norms, device: &Device) -> Self {
         let (expanded, output) = (config.expanded_channels, config.output_channels);
-        let activation = match config.hard_swish {
+        let activation = Some(match config.hard_swish {
             true => ActivationConfig::HardSwish,
             false => ActivationConfig::Relu,
-        };
-        let activation = Some(activation);
-        let pointwise = |channels, activation| ConvNormOptions {
-            channels,
-            kernel_size: 1,
-            stride: 1,
-            groups: 1,
-            activation,
-            norms,
-        };
-        let depthwise = ConvNormOptions {
-            channels: [expanded; 2],
-            kernel_size: config.kernel_size,
-            stride: config.stride,
-            groups: expanded,
-            activation: activation.clone(),
-            norms,
-        };
-        let expand = (expanded != input).then(|| pointwise([input, expanded], activation));
+        });
+        let conv_norm = |conv, activation| ConvNorm::new(conv, norms, activation, device);
+        let depthwise = convolution([expanded; 2], config.kernel_size)
+            .with_stride([config.stride; 2])
+            .with_groups(expanded);
+        let squeeze = |squeezed| SqueezeExcitation::new(expanded, squeezed, device);
         Self {
-            expand: expand.map(|options| ConvNorm::new(options, device)),
-            depthwise: ConvNorm::new(depthwise, device),
-            squeeze: config
-                .squeeze_channels
-                .map(|squeeze| SqueezeExcitation::new(expanded, squeeze, device)),
-            project: ConvNorm::new(pointwise([expanded, output], None), device),
+            expand: (expanded != input).then(|| conv_norm(convolution([input, expanded], 1), activation.clone())),
+            depthwise: conv_norm(depthwise, activation.clone()),
+            squeeze: config.squeeze_channels.map(squeeze),
+            project: conv_norm(convolution([expanded, output], 1), None),
             adds_input: config.stride == 1 && input == output,
         }
     }

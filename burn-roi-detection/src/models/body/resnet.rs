@@ -7,7 +7,7 @@ use burn::nn::{BatchNorm, PaddingConfig2d};
 use burn::tensor::activation::relu;
 use burn::tensor::{Device, Tensor};
 
-use super::conv_norm::{ConvNorm, ConvNormOptions, Norms, convolution};
+use super::conv_norm::{ConvNorm, Norms, convolution};
 use crate::heads::conv_block::normalize;
 use crate::models::config::ResNetConfig;
 
@@ -138,15 +138,8 @@ impl Bottleneck {
         };
         let dilation = if layer == 3 { config.last_dilation } else { 1 };
         let downsample = (stride != 1 || input != output).then(|| {
-            let options = ConvNormOptions {
-                channels: [input, output],
-                kernel_size: 1,
-                stride,
-                groups: 1,
-                activation: None,
-                norms,
-            };
-            ConvNorm::new(options, device)
+            let conv = convolution([input, output], 1).with_stride([stride; 2]);
+            ConvNorm::new(conv, norms, None, device)
         });
         let conv2 = convolution([inner, inner], 3)
             .with_stride([stride_3x3; 2])

@@ -1,7 +1,7 @@
 //! Checks that a model can be built of a config.
 
 use super::{BodyConfig, DetectorConfig, MobileNetV3Config, ResNetConfig};
-use crate::arguments::option;
+use crate::arguments::{not_nan, option, weights};
 use crate::error::DetectionError;
 
 type Checked = Result<(), DetectionError>;
@@ -58,14 +58,9 @@ impl DetectorConfig {
         if proposals.aspect_ratios.is_empty() {
             return Err(option("region_proposals.aspect_ratios", "[]", "at least one ratio"));
         }
-        let numbers = [
-            ("region_proposals.nms_threshold", proposals.nms_threshold),
-            ("region_proposals.score_threshold", proposals.score_threshold),
-            ("region_proposals.min_size", proposals.min_size),
-        ];
-        numbers
-            .into_iter()
-            .try_for_each(|(field, value)| not_nan(field, value))?;
+        not_nan("region_proposals.nms_threshold", proposals.nms_threshold)?;
+        not_nan("region_proposals.score_threshold", proposals.score_threshold)?;
+        not_nan("region_proposals.min_size", proposals.min_size)?;
         weights("region_proposals.weights", &proposals.weights)
     }
 
@@ -78,14 +73,9 @@ impl DetectorConfig {
             let expected = "at least one layer, unless the body's last layer runs on regions";
             return Err(option("box_head.fully_connected", "[]", expected));
         }
-        let numbers = [
-            ("box_head.score_threshold", head.score_threshold),
-            ("box_head.nms_threshold", head.nms_threshold),
-            ("box_head.min_size", head.min_size),
-        ];
-        numbers
-            .into_iter()
-            .try_for_each(|(field, value)| not_nan(field, value))?;
+        not_nan("box_head.score_threshold", head.score_threshold)?;
+        not_nan("box_head.nms_threshold", head.nms_threshold)?;
+        not_nan("box_head.min_size", head.min_size)?;
         if !head.later_stages.is_empty() {
             self.check_cascade()?;
         }
@@ -135,22 +125,16 @@ impl DetectorConfig {
         at_least_1("preprocessing.size_divisible", preprocessing.size_divisible)?;
         let is_positive = |value: &f32| value.is_finite() && *value > 0.0;
         if !preprocessing.mean.iter().all(|mean| mean.is_finite()) {
-            return Err(option(
-                "preprocessing.mean",
-                format!("{:?}", preprocessing.mean),
-                "finite",
-            ));
+            let value = format!("{:?}", preprocessing.mean);
+            return Err(option("preprocessing.mean", value, "finite"));
         }
         if !preprocessing.std.iter().all(is_positive) {
             let value = format!("{:?}", preprocessing.std);
             return Err(option("preprocessing.std", value, "finite and above 0"));
         }
         if !is_positive(&preprocessing.maximum) {
-            return Err(option(
-                "preprocessing.maximum",
-                preprocessing.maximum,
-                "finite and above 0",
-            ));
+            let value = preprocessing.maximum;
+            return Err(option("preprocessing.maximum", value, "finite and above 0"));
         }
         Ok(())
     }
@@ -215,15 +199,4 @@ fn each_at_least_1(field: &'static str, values: &[usize]) -> Checked {
         true => Err(option(field, format!("{values:?}"), "at least 1 each")),
         false => Ok(()),
     }
-}
-
-fn not_nan(field: &'static str, value: f64) -> Checked {
-    match value.is_nan() {
-        true => Err(option(field, value, "a number")),
-        false => Ok(()),
-    }
-}
-
-fn weights(field: &'static str, values: &[f64; 4]) -> Checked {
-    crate::arguments::weights(field, values)
 }

@@ -7,7 +7,7 @@ use super::Detector;
 use crate::error::DetectionError;
 use crate::models::image_list::ImageList;
 use crate::models::pooling::Head;
-use crate::{BoxCoder, try_clip_boxes_to_image};
+use crate::{BoxCoder, host, try_clip_boxes_to_image};
 
 /// What the last stage predicts, and the boxes that it refines.
 pub(super) struct Refined {
@@ -54,15 +54,15 @@ fn decoded(
     image_sizes: &[[usize; 2]],
 ) -> Result<Vec<Tensor<2>>, DetectionError> {
     let coder = BoxCoder::new(weights);
-    let mut start = 0;
-    let images = boxes.into_iter().zip(image_sizes).map(|(boxes, &size)| {
-        let count = boxes.dims()[0];
+    let rows = host::consecutive(0, boxes.iter().map(|boxes| boxes.dims()[0]));
+    let images = boxes.into_iter().zip(rows).zip(image_sizes);
+    let decoded = images.map(|((boxes, rows), &size)| {
+        let count = rows.len();
         if count == 0 {
             return Ok(boxes);
         }
-        let deltas = deltas.clone().slice_dim(0, start..start + count);
-        start += count;
+        let deltas = deltas.clone().slice_dim(0, rows);
         try_clip_boxes_to_image(coder.try_decode(deltas, boxes)?.reshape([count, 4]), size)
     });
-    images.collect()
+    decoded.collect()
 }

@@ -11,50 +11,121 @@ use crate::models::image_list::ImageList;
 use crate::models::instances::Instances;
 use crate::models::pooling::{Head, try_pool_regions};
 use crate::models::stage::{Stage, Stages};
-use crate::{DetectionConfig, Detections, postprocess_detections_async, try_maskrcnn_inference};
+use crate::{DetectionConfig, Detections, host, postprocess_detections_async, try_maskrcnn_inference};
 
-impl Detector {
+/// The images of a detection and their feature maps, which all heads read.
+pub(super) struct HeadStages<'a> {
+    pub detector: &'a Detector,
+    /// On the heads' device.
+    pub levels: &'a [Tensor<4>],
+    pub images: &'a ImageList,
+    pub stages: Stages<'a>,
+}
+
+impl HeadStages<'_> {
     /// The detections of each image, in pixels of the resized picture. The heads are not called without regions: not
     /// every backend accepts empty tensors.
-    pub(super) async fn detections(
-        &self,
-        levels: &[Tensor<4>],
-        proposals: Vec<Tensor<2>>,
-        images: &ImageList,
-        stages: &mut Stages<'_>,
-    ) -> Result<Vec<Detections>, DetectionError> {
+    pub async fn detections(&mut self, proposals: Vec<Tensor<2>>) -> Result<Vec<Detections>, DetectionError> {
+        let (detector, images) = (self.detector, self.images);
+        let (config, device) = (&detector.config, &detector.device);
         if proposals.iter().all(|boxes| boxes.dims()[0] == 0) {
-            let classes = self.config.classes.len();
-            let [logits, deltas] = [classes, 4 * classes].map(|columns| Tensor::zeros([0, columns], &self.device));
-            return self.postprocess(logits, deltas, proposals, images).await;
+            let classes = config.classes.len();
+            let [logits, deltas] = [classes, 4 * classes].map(|columns| Tensor::zeros([0, columns], device));
+            return detector.postprocess(logits, deltas, proposals, images).await;
         }
-        let pooled = self.pool(Head::Box, levels, proposals.clone(), images, stages).await?;
-        let (logits, deltas) = stages
-            .run(Stage::BoxHead, async {
-                let (logits, deltas) = self.model.roi_heads.boxes(pooled);
-                Ok((logits.to_device(&self.device), deltas.to_device(&self.device)))
-            })
-            .await?;
-        let first = Refined {
+        let pooled = self.pool(Head::Box, proposals.clone()).await?;
+        let head = async {
+            let (logits, deltas) = detector.model.roi_heads.boxes(pooled);
+            Ok((logits.to_device(device), deltas.to_device(device)))
+        };
+        let (logits, deltas) = self.stages.run(Stage::BoxHead, head).await?;
+        let mut predicted = Refined {
             logits,
             deltas,
             boxes: proposals,
         };
-        let Refined { logits, deltas, boxes } = match self.config.box_head.later_stages.is_empty() {
-            true => first,
-            false => {
-                let refined = async { self.refine(levels, first, images) };
-                stages.run(Stage::LaterBoxHeads, refined).await?
-            }
-        };
-        let (logits, deltas) = match self.config.background {
+        if !config.box_head.later_stages.is_empty() {
+            let later = async { detector.refine(self.levels, predicted, images) };
+            predicted = self.stages.run(Stage::LaterBoxHeads, later).await?;
+        }
+        let Refined { logits, deltas, boxes } = predicted;
+        let (logits, deltas) = match config.background {
             Background::First => (logits, deltas),
             Background::Last => background_first(logits, deltas),
         };
-        let detections = self.postprocess(logits, deltas, boxes, images);
-        stages.run(Stage::Detections, detections).await
+        let detections = detector.postprocess(logits, deltas, boxes, images);
+        self.stages.run(Stage::Detections, detections).await
     }
 
+    /// Regions pooled for a head, on its device, as a stage.
+    async fn pool(&mut self, head: Head, boxes: Vec<Tensor<2>>) -> Result<Tensor<4>, DetectionError> {
+        let stage = match head {
+            Head::Box => Stage::BoxPooling,
+            Head::Mask => Stage::MaskPooling,
+            Head::Keypoint => Stage::KeypointPooling,
+        };
+        let pooled = async { self.detector.pooled(head, self.levels, boxes, self.images) };
+        self.stages.run(stage, pooled).await
+    }
+
+    /// Adds the masks of detections, at least one of them.
+    pub async fn add_masks(
+        &mut self,
+        detections: &[Detections],
+        instances: &mut [Instances],
+    ) -> Result<(), DetectionError> {
+        let Some(head) = &self.detector.config.mask_head else {
+            return Ok(());
+        };
+        let pooled = self.pool(Head::Mask, boxes_of(detections)).await?;
+        let labels = self.detector.labels(detections, head.class_agnostic);
+        let masks = async {
+            let logits = self.detector.model.roi_heads.masks(pooled);
+            logits.map(|logits| try_maskrcnn_inference(logits, labels)).transpose()
+        };
+        let Some(masks) = self.stages.run(Stage::MaskHead, masks).await? else {
+            return Ok(());
+        };
+        let pasted = async {
+            for (instances, masks) in instances.iter_mut().zip(of_images(masks, detections)) {
+                if let Some(masks) = masks {
+                    instances.paste(masks, head).await?;
+                }
+            }
+            Ok(())
+        };
+        self.stages.run(Stage::Masks, pasted).await
+    }
+
+    /// Adds the keypoints of detections, at least one of them.
+    pub async fn add_keypoints(
+        &mut self,
+        detections: &[Detections],
+        instances: &mut [Instances],
+    ) -> Result<(), DetectionError> {
+        let Some(head) = &self.detector.config.keypoint_head else {
+            return Ok(());
+        };
+        let pooled = self.pool(Head::Keypoint, boxes_of(detections)).await?;
+        let heatmaps = async { Ok(self.detector.model.roi_heads.keypoints(pooled)) };
+        let Some(heatmaps) = self.stages.run(Stage::KeypointHead, heatmaps).await? else {
+            return Ok(());
+        };
+        let sizes = &self.images.image_sizes;
+        let found = async {
+            for (image, heatmaps) in of_images(heatmaps, detections).into_iter().enumerate() {
+                let Some(heatmaps) = heatmaps else { continue };
+                let boxes = detections[image].boxes.clone().to_device(&heatmaps.device());
+                let found = instances[image].find_keypoints(heatmaps, boxes, sizes[image], head.scores);
+                found.await?;
+            }
+            Ok(())
+        };
+        self.stages.run(Stage::Keypoints, found).await
+    }
+}
+
+impl Detector {
     /// The detections of class logits and box deltas whose class 0 is the background.
     async fn postprocess(
         &self,
@@ -81,69 +152,16 @@ impl Detector {
         Ok(detections)
     }
 
-    /// Regions pooled for a head, on its device, as a stage.
-    async fn pool(
-        &self,
-        head: Head,
-        levels: &[Tensor<4>],
-        boxes: impl IntoIterator<Item = Tensor<2>>,
-        images: &ImageList,
-        stages: &mut Stages<'_>,
-    ) -> Result<Tensor<4>, DetectionError> {
-        let stage = match head {
-            Head::Box => Stage::BoxPooling,
-            Head::Mask => Stage::MaskPooling,
-            Head::Keypoint => Stage::KeypointPooling,
-        };
-        stages
-            .run(stage, async { self.pooled(head, levels, boxes, images) })
-            .await
-    }
-
     /// Regions pooled for a head, on its device.
     pub(super) fn pooled(
         &self,
         head: Head,
         levels: &[Tensor<4>],
-        boxes: impl IntoIterator<Item = Tensor<2>>,
+        boxes: Vec<Tensor<2>>,
         images: &ImageList,
     ) -> Result<Tensor<4>, DetectionError> {
         let boxes = boxes.into_iter().map(|boxes| boxes.to_device(&self.heads_device));
         try_pool_regions(levels, boxes.collect(), &images.image_sizes, &self.config, head)
-    }
-
-    /// Adds the masks of detections, at least one of them.
-    pub(super) async fn add_masks(
-        &self,
-        levels: &[Tensor<4>],
-        detections: &[Detections],
-        images: &ImageList,
-        instances: &mut [Instances],
-        stages: &mut Stages<'_>,
-    ) -> Result<(), DetectionError> {
-        let Some(head) = &self.config.mask_head else {
-            return Ok(());
-        };
-        let boxes = detections.iter().map(|detections| detections.boxes.clone());
-        let pooled = self.pool(Head::Mask, levels, boxes, images, stages).await?;
-        let labels = self.labels(detections, head.class_agnostic);
-        let masks = stages
-            .run(Stage::MaskHead, async {
-                let logits = self.model.roi_heads.masks(pooled);
-                logits.map(|logits| try_maskrcnn_inference(logits, labels)).transpose()
-            })
-            .await?;
-        let Some(masks) = masks else { return Ok(()) };
-        stages
-            .run(Stage::Masks, async {
-                for (instances, masks) in instances.iter_mut().zip(of_images(masks, detections)) {
-                    if let Some(masks) = masks {
-                        instances.paste(masks, head).await?;
-                    }
-                }
-                Ok(())
-            })
-            .await
     }
 
     /// The mask of each detection, as an index, on the device of the heads.
@@ -153,49 +171,16 @@ impl Detector {
         let labels = labels.to_device(&self.heads_device);
         if class_agnostic { labels.zeros_like() } else { labels }
     }
+}
 
-    /// Adds the keypoints of detections, at least one of them.
-    pub(super) async fn add_keypoints(
-        &self,
-        levels: &[Tensor<4>],
-        detections: &[Detections],
-        images: &ImageList,
-        instances: &mut [Instances],
-        stages: &mut Stages<'_>,
-    ) -> Result<(), DetectionError> {
-        let Some(head) = &self.config.keypoint_head else {
-            return Ok(());
-        };
-        let boxes = detections.iter().map(|detections| detections.boxes.clone());
-        let pooled = self.pool(Head::Keypoint, levels, boxes, images, stages).await?;
-        let heatmaps = stages
-            .run(Stage::KeypointHead, async {
-                Ok(self.model.roi_heads.keypoints(pooled))
-            })
-            .await?;
-        let Some(heatmaps) = heatmaps else { return Ok(()) };
-        let found = async {
-            for (image, heatmaps) in of_images(heatmaps, detections).into_iter().enumerate() {
-                let Some(heatmaps) = heatmaps else { continue };
-                let boxes = detections[image].boxes.clone().to_device(&heatmaps.device());
-                let resized = images.image_sizes[image];
-                instances[image]
-                    .find_keypoints(heatmaps, boxes, resized, head.scores)
-                    .await?;
-            }
-            Ok(())
-        };
-        stages.run(Stage::Keypoints, found).await
-    }
+fn boxes_of(detections: &[Detections]) -> Vec<Tensor<2>> {
+    detections.iter().map(|detections| detections.boxes.clone()).collect()
 }
 
 /// The rows of each image that has detections.
 fn of_images(rows: Tensor<4>, detections: &[Detections]) -> Vec<Option<Tensor<4>>> {
-    let mut end = 0;
-    let of_image = |detections: &Detections| {
-        let start = end;
-        end += detections.len();
-        (start < end).then(|| rows.clone().slice_dim(0, start..end))
-    };
-    detections.iter().map(of_image).collect()
+    let ranges = host::consecutive(0, detections.iter().map(Detections::len)).into_iter();
+    ranges
+        .map(|range| (!range.is_empty()).then(|| rows.clone().slice_dim(0, range)))
+        .collect()
 }

@@ -1,6 +1,7 @@
 //! The sizes of the output, and the scale and the region of each axis.
 
-use super::{AspectRatioPolicy, Resize, ResizeTo, ResizeTransformation, arguments};
+use super::{AspectRatioPolicy, Resize, ResizeTo, ResizeTransformation};
+use crate::arguments;
 use crate::error::DetectionError;
 
 /// The largest size of the output along an axis.

@@ -8,21 +8,11 @@ use burn::tensor::module::interpolate;
 use burn::tensor::ops::{InterpolateMode, InterpolateOptions};
 use burn::tensor::{Bool, DType, Int, Tensor, TensorData};
 
-use crate::arguments;
 use crate::error::DetectionError;
 use axis::Taps;
 use burn_roi::internal::or_panic;
 use extent::Extent;
-pub use options::{AspectRatioPolicy, NearestMode, Resize, ResizeMode, ResizeTransformation};
-
-/// The size of the output: ONNX `Resize` has one of two inputs.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub enum ResizeTo<'a> {
-    /// The input `sizes`.
-    Sizes(&'a [i64]),
-    /// The input `scales`: the size along an axis is the product with the input's, rounded down.
-    Scales(&'a [f32]),
-}
+pub use options::{AspectRatioPolicy, NearestMode, Resize, ResizeMode, ResizeTo, ResizeTransformation};
 
 /// ONNX `Resize` of a tensor of floats, along any axes.
 ///

@@ -1,4 +1,4 @@
-//! The attributes of `Resize`.
+//! The attributes of `Resize`, and its output's size.
 
 use burn_roi::config;
 use serde::{Deserialize, Serialize};
@@ -88,4 +88,13 @@ pub struct Resize {
     /// The axes that the inputs `sizes`, `scales` and `roi` are about. Without it, all in order.
     pub axes: Option<Vec<usize>> = None,
 }
+}
+
+/// The size of the output: ONNX `Resize` has one of two inputs.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum ResizeTo<'a> {
+    /// The input `sizes`.
+    Sizes(&'a [i64]),
+    /// The input `scales`: the size along an axis is the product with the input's, rounded down.
+    Scales(&'a [f32]),
 }

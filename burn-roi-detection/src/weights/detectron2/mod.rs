@@ -29,6 +29,7 @@ mod config;
 mod error;
 mod names;
 mod pickle;
+mod shortened;
 
 pub use checkpoint::Checkpoint;
 pub use config::{ConfigError, NAMES, config_from_yaml, named, read_config};

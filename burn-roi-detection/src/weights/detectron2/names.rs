@@ -20,19 +20,7 @@ pub fn names(config: &DetectorConfig) -> NameTable {
         }
         residual_layer(&mut table, "roi_heads.layer4", "roi_heads.res5", resnet.blocks[3]);
     }
-    for index in 0..config.levels() {
-        let pyramid = "backbone.fpn";
-        block(
-            &mut table,
-            &format!("{pyramid}.inner_blocks.{index}"),
-            &format!("{pyramid}_lateral{}", index + 2),
-        );
-        block(
-            &mut table,
-            &format!("{pyramid}.layer_blocks.{index}"),
-            &format!("{pyramid}_output{}", index + 2),
-        );
-    }
+    pyramid(&mut table, config);
     region_proposals(&mut table, config);
     heads(&mut table, config);
     table
@@ -57,15 +45,29 @@ fn block(table: &mut NameTable, path: &str, name: &str) {
     table.insert(format!("{path}.norm"), &[&format!("{name}.norm")]);
 }
 
+/// A list of blocks, which detectron2 numbers otherwise.
+fn blocks(table: &mut NameTable, path: &str, name: &str, numbers: impl Iterator<Item = usize>) {
+    for (index, number) in numbers.enumerate() {
+        block(table, &format!("{path}.{index}"), &format!("{name}{number}"));
+    }
+}
+
+fn pyramid(table: &mut NameTable, config: &DetectorConfig) {
+    let levels = 2..config.levels() + 2;
+    blocks(
+        table,
+        "backbone.fpn.inner_blocks",
+        "backbone.fpn_lateral",
+        levels.clone(),
+    );
+    blocks(table, "backbone.fpn.layer_blocks", "backbone.fpn_output", levels);
+}
+
 fn region_proposals(table: &mut NameTable, config: &DetectorConfig) {
     let head = "proposal_generator.rpn_head";
-    let convolutions = config.region_proposals.convolutions;
-    for index in 0..convolutions {
-        let name = match convolutions {
-            1 => format!("{head}.conv"),
-            _ => format!("{head}.conv.conv{index}"),
-        };
-        block(table, &format!("rpn.head.conv.{index}"), &name);
+    match config.region_proposals.convolutions {
+        1 => block(table, "rpn.head.conv.0", &format!("{head}.conv")),
+        count => blocks(table, "rpn.head.conv", &format!("{head}.conv.conv"), 0..count),
     }
     table.insert("rpn.head.cls_logits", &[&format!("{head}.objectness_logits")]);
     table.insert("rpn.head.bbox_pred", &[&format!("{head}.anchor_deltas")]);
@@ -73,24 +75,14 @@ fn region_proposals(table: &mut NameTable, config: &DetectorConfig) {
 
 /// A box head, which of a cascade has the number of its stage in its name. Layers are counted from 1.
 fn box_head(table: &mut NameTable, config: &DetectorConfig, path: &str, stage: &str) {
-    let (path_of_head, name) = (format!("{path}.box_head"), format!("roi_heads.box_head{stage}"));
-    for index in 0..config.box_head.convolutions.len() {
-        block(
-            table,
-            &format!("{path_of_head}.convs.{index}"),
-            &format!("{name}.conv{}", index + 1),
-        );
-    }
+    let (head, name) = (format!("{path}.box_head"), format!("roi_heads.box_head{stage}"));
+    let convolutions = 1..=config.box_head.convolutions.len();
+    blocks(table, &format!("{head}.convs"), &format!("{name}.conv"), convolutions);
     for index in 0..config.box_head.fully_connected.len() {
-        table.insert(
-            format!("{path_of_head}.fcs.{index}"),
-            &[&format!("{name}.fc{}", index + 1)],
-        );
+        table.insert(format!("{head}.fcs.{index}"), &[&format!("{name}.fc{}", index + 1)]);
     }
-    table.insert(
-        format!("{path}.box_predictor"),
-        &[&format!("roi_heads.box_predictor{stage}")],
-    );
+    let predictor = format!("roi_heads.box_predictor{stage}");
+    table.insert(format!("{path}.box_predictor"), &[&predictor]);
 }
 
 /// Layers are counted from 1.
@@ -104,29 +96,14 @@ fn heads(table: &mut NameTable, config: &DetectorConfig) {
         let stage = format!(".{}", index + 1);
         box_head(table, config, &format!("roi_heads.later_stages.{index}"), &stage);
     }
-    let head = "roi_heads.mask_head";
-    for index in 0..config.mask_head.as_ref().map_or(0, |head| head.convolutions.len()) {
-        block(
-            table,
-            &format!("roi_heads.mask_head.layers.{index}"),
-            &format!("{head}.mask_fcn{}", index + 1),
-        );
-    }
-    table.insert("roi_heads.mask_predictor.conv5_mask", &[&format!("{head}.deconv")]);
-    table.insert(
-        "roi_heads.mask_predictor.mask_fcn_logits",
-        &[&format!("{head}.predictor")],
-    );
-    let head = "roi_heads.keypoint_head";
-    for index in 0..config.keypoint_head.as_ref().map_or(0, |head| head.convolutions.len()) {
-        block(
-            table,
-            &format!("roi_heads.keypoint_head.layers.{index}"),
-            &format!("{head}.conv_fcn{}", index + 1),
-        );
-    }
-    table.insert(
-        "roi_heads.keypoint_predictor.kps_score_lowres",
-        &[&format!("{head}.score_lowres")],
-    );
+    let (path, predictor) = ("roi_heads.mask_head", "roi_heads.mask_predictor");
+    let count = config.mask_head.as_ref().map_or(0, |head| head.convolutions.len());
+    blocks(table, &format!("{path}.layers"), &format!("{path}.mask_fcn"), 1..=count);
+    table.insert(format!("{predictor}.conv5_mask"), &[&format!("{path}.deconv")]);
+    table.insert(format!("{predictor}.mask_fcn_logits"), &[&format!("{path}.predictor")]);
+    let (path, predictor) = ("roi_heads.keypoint_head", "roi_heads.keypoint_predictor");
+    let count = config.keypoint_head.as_ref().map_or(0, |head| head.convolutions.len());
+    blocks(table, &format!("{path}.layers"), &format!("{path}.conv_fcn"), 1..=count);
+    let scores = format!("{path}.score_lowres");
+    table.insert(format!("{predictor}.kps_score_lowres"), &[&scores]);
 }

@@ -5,6 +5,7 @@ use burn_roi::PyramidConfig;
 use super::error::ConfigError;
 use super::heads::{box_head, keypoint_head, mask_head};
 use super::labels::classes;
+use super::layout::Layout;
 use super::region_proposals::region_proposals;
 use super::resnet::resnet;
 use super::settings::{Settings, setting};
@@ -36,16 +37,6 @@ const IGNORED: [&str; 19] = [
     "MODEL.WEIGHTS",
 ];
 
-/// What a model's parts have in common.
-pub(super) struct Layout {
-    /// Whether there is a feature pyramid: the models FPN.
-    pub(super) is_pyramid: bool,
-    /// Whether the last layer runs on pooled regions: the models C4.
-    pub(super) is_res5_on_regions: bool,
-    /// Whether boxes are refined in stages.
-    pub(super) is_cascade: bool,
-}
-
 /// The config of a detector.
 pub(super) fn detector(mut settings: Settings, name: &str) -> Result<DetectorConfig, ConfigError> {
     let settings = &mut settings;
@@ -54,14 +45,7 @@ pub(super) fn detector(mut settings: Settings, name: &str) -> Result<DetectorCon
     }
     settings.one_of("MODEL.META_ARCHITECTURE", &["GeneralizedRCNN"])?;
     settings.must_be("MODEL.LOAD_PROPOSALS", false)?;
-    let backbones = ["build_resnet_backbone", "build_resnet_fpn_backbone"];
-    let heads = ["Res5ROIHeads", "StandardROIHeads", "CascadeROIHeads"];
-    let head = settings.one_of("MODEL.ROI_HEADS.NAME", &heads)?;
-    let layout = Layout {
-        is_pyramid: settings.one_of("MODEL.BACKBONE.NAME", &backbones)? == backbones[1],
-        is_res5_on_regions: head == heads[0],
-        is_cascade: head == heads[2],
-    };
+    let layout = Layout::read(settings)?;
     let class_count = settings.size("MODEL.ROI_HEADS.NUM_CLASSES", 80)?;
     let mut config = DetectorConfig::new(
         name.to_string(),

@@ -1,8 +1,8 @@
 //! The settings of the heads.
 
-use super::detector::Layout;
 use super::error::ConfigError;
 use super::labels::keypoints;
+use super::layout::Layout;
 use super::region_proposals::ABOVE_0;
 use super::settings::{Settings, setting};
 use crate::models::{BoxHeadConfig, KeypointHeadConfig, KeypointScores, MaskHeadConfig, MaskPaste};
@@ -23,12 +23,8 @@ fn is_aligned(settings: &mut Settings, head: &str) -> Result<bool, ConfigError> 
 }
 
 pub(super) fn box_head(settings: &mut Settings, layout: &Layout) -> Result<BoxHeadConfig, ConfigError> {
-    let features: &[&str] = match (layout.is_pyramid, layout.is_res5_on_regions) {
-        (true, _) => &["p2", "p3", "p4", "p5"],
-        (false, true) => &["res4"],
-        (false, false) => &["res5"],
-    };
-    settings.must_list("MODEL.ROI_HEADS.IN_FEATURES", &["res4"], features)?;
+    let maps = layout.maps(&["p2", "p3", "p4", "p5"]);
+    settings.must_list("MODEL.ROI_HEADS.IN_FEATURES", &["res4"], maps)?;
     settings.must_be("MODEL.ROI_BOX_HEAD.USE_SIGMOID_CE", false)?;
     let (convolutions, linear, normalized) = match layout.is_res5_on_regions {
         // Its box head is the last layer and a mean.
@@ -77,13 +73,8 @@ fn box_weights(settings: &mut Settings, layout: &Layout) -> Result<([f64; 4], Ve
         return Ok((single, Vec::new()));
     }
     let stages = settings.float_lists(key, &default)?;
-    let of_stage = |stage: &Vec<f64>| stage.as_slice().try_into().ok();
-    match stages
-        .iter()
-        .map(of_stage)
-        .collect::<Option<Vec<[f64; 4]>>>()
-        .as_deref()
-    {
+    let weights: Option<Vec<[f64; 4]>> = stages.iter().map(|stage| stage.as_slice().try_into().ok()).collect();
+    match weights.as_deref() {
         Some([first, later @ ..]) => Ok((*first, later.to_vec())),
         _ => Err(setting(
             key,

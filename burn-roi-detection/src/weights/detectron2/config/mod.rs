@@ -7,6 +7,7 @@ mod detector;
 mod error;
 mod heads;
 mod labels;
+mod layout;
 mod named;
 mod node;
 mod region_proposals;

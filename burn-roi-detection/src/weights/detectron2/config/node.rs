@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::rc::Rc;
 
 use super::scalar::Scalar;
+use crate::weights::detectron2::shortened::{LONGEST, shortened};
 
 /// A value. An alias shares it, so a text of many aliases makes no large tree.
 #[derive(Debug)]
@@ -37,10 +38,7 @@ impl Node {
     pub(super) fn describe(&self) -> String {
         let mut text = String::new();
         self.write(&mut text);
-        match text.char_indices().nth(LONGEST) {
-            Some((end, _)) => format!("{}…", &text[..end]),
-            None => text,
-        }
+        shortened(&text)
     }
 
     fn write(&self, text: &mut String) {
@@ -48,7 +46,7 @@ impl Node {
             return;
         }
         match &self.content {
-            Content::Scalar(scalar) => text.push_str(&scalar.describe(LONGEST)),
+            Content::Scalar(scalar) => text.push_str(&scalar.describe()),
             Content::Sequence(items) => {
                 text.push('[');
                 for (index, item) in items.iter().take(LONGEST).enumerate() {
@@ -61,6 +59,3 @@ impl Node {
         }
     }
 }
-
-/// The most characters that an error repeats.
-const LONGEST: usize = 80;

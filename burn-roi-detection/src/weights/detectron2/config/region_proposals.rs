@@ -1,7 +1,7 @@
 //! The settings of the region proposal network.
 
-use super::detector::Layout;
 use super::error::ConfigError;
+use super::layout::Layout;
 use super::settings::{Settings, setting};
 use crate::BaseAnchors;
 use crate::models::RegionProposalsConfig;
@@ -28,12 +28,12 @@ pub(super) fn region_proposals(settings: &mut Settings, layout: &Layout) -> Resu
     settings.one_of("MODEL.PROPOSAL_GENERATOR.NAME", &["RPN"])?;
     settings.one_of("MODEL.RPN.HEAD_NAME", &["StandardRPNHead"])?;
     settings.one_of("MODEL.ANCHOR_GENERATOR.NAME", &["DefaultAnchorGenerator"])?;
-    let (features, strides): (&[&str], Vec<usize>) = match (layout.is_pyramid, layout.is_res5_on_regions) {
-        (true, _) => (&["p2", "p3", "p4", "p5", "p6"], vec![4, 8, 16, 32, 64]),
-        (false, true) => (&["res4"], vec![16]),
-        (false, false) => (&["res5"], vec![16]),
+    let maps = layout.maps(&["p2", "p3", "p4", "p5", "p6"]);
+    settings.must_list("MODEL.RPN.IN_FEATURES", &["res4"], maps)?;
+    let strides = match layout.is_pyramid {
+        true => vec![4, 8, 16, 32, 64],
+        false => vec![16],
     };
-    settings.must_list("MODEL.RPN.IN_FEATURES", &["res4"], features)?;
     let convolutions = settings.ints("MODEL.RPN.CONV_DIMS", &[-1])?;
     if convolutions.iter().any(|&channels| channels != -1) {
         return Err(setting(

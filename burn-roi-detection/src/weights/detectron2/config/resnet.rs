@@ -1,7 +1,7 @@
 //! The settings of the body.
 
-use super::detector::Layout;
 use super::error::ConfigError;
+use super::layout::Layout;
 use super::settings::{Settings, setting};
 use crate::models::ResNetConfig;
 
@@ -11,17 +11,10 @@ pub(super) fn resnet(settings: &mut Settings, layout: &Layout) -> Result<ResNetC
         50 => [3, 4, 6, 3],
         101 => [3, 4, 23, 3],
         152 => [3, 8, 36, 3],
-        _ => {
-            return Err(setting("MODEL.RESNETS.DEPTH", &depth.to_string(), "50, 101 or 152"));
-        }
+        _ => return Err(setting("MODEL.RESNETS.DEPTH", &depth.to_string(), "50, 101 or 152")),
     };
-    let default = ["res4"];
-    let outputs: &[&str] = match (layout.is_pyramid, layout.is_res5_on_regions) {
-        (true, _) => &["res2", "res3", "res4", "res5"],
-        (false, true) => &["res4"],
-        (false, false) => &["res5"],
-    };
-    settings.must_list("MODEL.RESNETS.OUT_FEATURES", &default, outputs)?;
+    let maps = layout.maps(&["res2", "res3", "res4", "res5"]);
+    settings.must_list("MODEL.RESNETS.OUT_FEATURES", &["res4"], maps)?;
     if let Some(stages) = settings.take("MODEL.RESNETS.DEFORM_ON_PER_STAGE")
         && stages.describe().contains("true")
     {

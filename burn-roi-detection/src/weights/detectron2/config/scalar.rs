@@ -31,17 +31,13 @@ impl Scalar {
         }
     }
 
-    /// The value as an error repeats it, its start if it is long.
-    pub(super) fn describe(&self, longest: usize) -> String {
+    pub(super) fn describe(&self) -> String {
         match self {
             Self::Null => "null".to_string(),
             Self::Bool(value) => value.to_string(),
             Self::Int(value) => value.to_string(),
             Self::Float(value) => value.to_string(),
-            Self::Text(text) => {
-                let start: String = text.chars().take(longest).collect();
-                format!("{start:?}")
-            }
+            Self::Text(text) => format!("{text:?}"),
         }
     }
 }

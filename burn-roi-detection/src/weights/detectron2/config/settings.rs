@@ -165,9 +165,7 @@ impl Settings {
 
     pub(super) fn sizes(&mut self, key: &str, default: &[usize]) -> Result<Vec<usize>, ConfigError> {
         let expected = "a list of integers, each at least 0 and at most 1,000,000";
-        self.read_as(key, default.to_vec(), expected, |node| {
-            items(node)?.iter().map(|item| size(item)).collect()
-        })
+        self.read_as(key, default.to_vec(), expected, |node| list(node, size))
     }
 
     pub(super) fn ints(&mut self, key: &str, default: &[i64]) -> Result<Vec<i64>, ConfigError> {
@@ -175,24 +173,18 @@ impl Settings {
             Content::Scalar(Scalar::Int(value)) => Some(value),
             _ => None,
         };
-        let read = |node: &Node| items(node)?.iter().map(|item| int(item)).collect();
-        self.read_as(key, default.to_vec(), "a list of integers", read)
+        self.read_as(key, default.to_vec(), "a list of integers", |node| list(node, int))
     }
 
     /// Lists of numbers in a list.
     pub(super) fn float_lists(&mut self, key: &str, default: &[&[f64]]) -> Result<Vec<Vec<f64>>, ConfigError> {
         let default = default.iter().map(|list| list.to_vec()).collect();
-        let expected = "a list of lists of numbers";
-        self.read_as(key, default, expected, |node| {
-            items(node)?.iter().map(|item| floats(item)).collect()
-        })
+        self.read_as(key, default, "a list of lists of numbers", |node| list(node, floats))
     }
 
     pub(super) fn texts(&mut self, key: &str, default: &[&str]) -> Result<Vec<String>, ConfigError> {
         let default = default.iter().map(ToString::to_string).collect();
-        self.read_as(key, default, "a list of texts", |node| {
-            items(node)?.iter().map(|item| text(item)).collect()
-        })
+        self.read_as(key, default, "a list of texts", |node| list(node, text))
     }
 
     /// One of the texts that are allowed, the first of which is the default.
@@ -238,9 +230,9 @@ pub(super) fn setting(key: &str, value: &str, expected: &str) -> ConfigError {
     }
 }
 
-fn items(node: &Node) -> Option<&[Rc<Node>]> {
+fn list<Item>(node: &Node, item: impl Fn(&Node) -> Option<Item>) -> Option<Vec<Item>> {
     match &node.content {
-        Content::Sequence(items) if items.len() <= MAX_ITEMS => Some(items),
+        Content::Sequence(nodes) if nodes.len() <= MAX_ITEMS => nodes.iter().map(|node| item(node)).collect(),
         _ => None,
     }
 }
@@ -268,5 +260,5 @@ fn float(node: &Node) -> Option<f64> {
 }
 
 fn floats(node: &Node) -> Option<Vec<f64>> {
-    items(node)?.iter().map(|item| float(item)).collect()
+    list(node, float)
 }

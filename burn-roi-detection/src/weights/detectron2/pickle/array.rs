@@ -4,7 +4,6 @@ use std::borrow::Cow;
 
 use super::error::PickleReason;
 use super::global::Global;
-use super::heap::Heap;
 use super::value::Value;
 
 /// The type of an element, little-endian.
@@ -64,8 +63,9 @@ pub(in crate::weights::detectron2) struct Array<'a> {
     data: Data<'a>,
 }
 
+/// The bytes of an array in the file.
 #[derive(Debug, Clone, Copy)]
-enum Data<'a> {
+pub(super) enum Data<'a> {
     Bytes(&'a [u8]),
     /// As in [`Value::Latin1`].
     Latin1(&'a str),
@@ -76,15 +76,9 @@ impl<'a> Array<'a> {
     pub(super) fn in_c_order(
         element_type: ElementType,
         shape: Vec<usize>,
-        bytes: Value<'a>,
-        heap: &mut Heap<'a>,
+        data: Data<'a>,
     ) -> Result<Self, PickleReason> {
-        let data = match bytes {
-            Value::Bytes(bytes) => Data::Bytes(bytes),
-            Value::Latin1(text) => Data::Latin1(text),
-            _ => return Err(bytes.not("bytes", "bytes")),
-        };
-        let length = data.length(heap)?;
+        let length = data.length()?;
         // A size of 0 makes an empty array, but no room for others whose product overflows.
         let room = shape
             .iter()
@@ -110,12 +104,11 @@ impl<'a> Array<'a> {
     pub(super) fn in_fortran_order(
         element_type: ElementType,
         mut shape: Vec<usize>,
-        bytes: Value<'a>,
-        heap: &mut Heap<'a>,
+        data: Data<'a>,
     ) -> Result<Self, PickleReason> {
         shape.reverse();
         let axes = (0..shape.len()).rev().collect();
-        Self::in_c_order(element_type, shape, bytes, heap)?.with_axes(axes)
+        Self::in_c_order(element_type, shape, data)?.with_axes(axes)
     }
 
     /// The array whose axis `i` is the axis `axes[i]` of this one.
@@ -170,26 +163,36 @@ impl<'a> Array<'a> {
     }
 }
 
-impl Data<'_> {
-    /// How many bytes there are, once they are counted against the file's size.
-    fn length(self, heap: &mut Heap<'_>) -> Result<usize, PickleReason> {
-        match self {
-            Self::Bytes(bytes) => {
-                heap.spend(bytes.len())?;
-                Ok(bytes.len())
-            }
-            Self::Latin1(text) => {
-                // Before its characters are counted, which takes time.
-                heap.spend(text.len())?;
-                let bytes = text.chars().map(|character| u8::try_from(character).ok());
-                let length = bytes.map(|byte| byte.map(|_| 1)).sum::<Option<usize>>();
-                length.ok_or(PickleReason::Operand {
-                    operand: "bytes",
-                    found: "text with a character above U+00FF".to_string(),
-                    expected: "text whose characters are bytes",
-                })
-            }
+impl<'a> Data<'a> {
+    pub(super) fn of(value: Value<'a>) -> Result<Self, PickleReason> {
+        match value {
+            Value::Bytes(bytes) => Ok(Self::Bytes(bytes)),
+            Value::Latin1(text) => Ok(Self::Latin1(text)),
+            _ => Err(value.not("bytes", "bytes")),
         }
+    }
+
+    /// How many bytes of the file it takes.
+    pub(super) fn length_in_file(self) -> usize {
+        match self {
+            Self::Bytes(bytes) => bytes.len(),
+            Self::Latin1(text) => text.len(),
+        }
+    }
+
+    /// How many bytes it is. Those of text are counted, which takes time.
+    fn length(self) -> Result<usize, PickleReason> {
+        let Self::Latin1(text) = self else {
+            return Ok(self.length_in_file());
+        };
+        if !text.chars().all(|character| u8::try_from(character).is_ok()) {
+            return Err(PickleReason::Operand {
+                operand: "bytes",
+                found: "text with a character above U+00FF".to_string(),
+                expected: "text whose characters are bytes",
+            });
+        }
+        Ok(text.chars().count())
     }
 }
 

@@ -1,6 +1,6 @@
 //! What the functions that a checkpoint may name return, and what states do to their results.
 
-use super::array::{Array, ElementType};
+use super::array::{Array, Data, ElementType};
 use super::error::PickleReason;
 use super::global::Global;
 use super::heap::{Heap, Object};
@@ -25,16 +25,25 @@ pub(super) fn call<'a>(
         }
         (Global::Reconstruct, &[Value::Global(Global::NdArray), _, _]) => Ok(heap.add(Object::EmptyArray)),
         (Global::Scalar, &[dtype, bytes]) => {
-            let array = Array::in_c_order(heap.element_type(dtype)?, Vec::new(), bytes, heap)?;
-            Ok(heap.add(Object::Array(Box::new(array))))
+            let array = array(heap.element_type(dtype)?, Vec::new(), false, bytes, heap)?;
+            Ok(heap.add_array(array))
         }
-        (Global::FromBuffer, &[bytes, dtype, shape, order]) => from_buffer(bytes, dtype, shape, order, heap),
+        (Global::FromBuffer, &[bytes, dtype, shape, order]) => {
+            let is_fortran = match order.text("order")? {
+                "C" => false,
+                "F" => true,
+                _ => return Err(order.not("order", "\"C\" or \"F\"")),
+            };
+            let element_type = heap.element_type(dtype)?;
+            let array = array(element_type, sizes(shape, "shape", heap)?, is_fortran, bytes, heap)?;
+            Ok(heap.add_array(array))
+        }
         // Since NumPy 2.3, for axes in any other order.
         (Global::FromBuffer, &[bytes, dtype, shape, Value::Text("K"), axes]) => {
             let axes = sizes(axes, "axes", heap)?;
-            let array = Array::in_c_order(heap.element_type(dtype)?, sizes(shape, "shape", heap)?, bytes, heap)?;
-            let array = array.with_axes(axes)?;
-            Ok(heap.add(Object::Array(Box::new(array))))
+            let element_type = heap.element_type(dtype)?;
+            let array = array(element_type, sizes(shape, "shape", heap)?, false, bytes, heap)?;
+            Ok(heap.add_array(array.with_axes(axes)?))
         }
         _ => Err(PickleReason::Operand {
             operand: "arguments",
@@ -44,34 +53,13 @@ pub(super) fn call<'a>(
     }
 }
 
-fn from_buffer<'a>(
-    bytes: Value<'a>,
-    dtype: Value<'a>,
-    shape: Value<'a>,
-    order: Value<'a>,
-    heap: &mut Heap<'a>,
-) -> Result<Value<'a>, PickleReason> {
-    let is_fortran = match order.text("order")? {
-        "C" => false,
-        "F" => true,
-        _ => return Err(order.not("order", "\"C\" or \"F\"")),
-    };
-    let element_type = heap.element_type(dtype)?;
-    let shape = sizes(shape, "shape", heap)?;
-    let array = match is_fortran {
-        false => Array::in_c_order(element_type, shape, bytes, heap)?,
-        true => Array::in_fortran_order(element_type, shape, bytes, heap)?,
-    };
-    Ok(heap.add(Object::Array(Box::new(array))))
-}
-
 /// The opcode BUILD: the state of an object that a call returned.
 pub(super) fn build<'a>(object: Value<'a>, state: Value<'a>, heap: &mut Heap<'a>) -> Result<(), PickleReason> {
     let built = match heap.object(object) {
         // Attributes, such as `_metadata` of PyTorch's state dicts.
         Some(Object::Dict(_)) => return Ok(()),
         Some(Object::DType(_)) => return check_byte_order(state, heap),
-        Some(Object::EmptyArray) => array(state, heap)?,
+        Some(Object::EmptyArray) => array_of_state(state, heap)?,
         _ => return Err(object.not("object", "a dictionary, a dtype or an array without a state")),
     };
     if let Some(object) = heap.object_mut(object) {
@@ -81,15 +69,28 @@ pub(super) fn build<'a>(object: Value<'a>, state: Value<'a>, heap: &mut Heap<'a>
 }
 
 /// The state of an array: version, shape, dtype, whether it is in Fortran's order, bytes.
-fn array<'a>(state: Value<'a>, heap: &mut Heap<'a>) -> Result<Array<'a>, PickleReason> {
+fn array_of_state<'a>(state: Value<'a>, heap: &mut Heap<'a>) -> Result<Array<'a>, PickleReason> {
     let &[Value::Int(1), shape, dtype, is_fortran, bytes] = heap.tuple(state, "state")? else {
         return Err(state.not("state", "a state of version 1 of an array"));
     };
     let element_type = heap.element_type(dtype)?;
     let shape = sizes(shape, "shape", heap)?;
-    match is_fortran.flag("is_fortran")? {
-        false => Array::in_c_order(element_type, shape, bytes, heap),
-        true => Array::in_fortran_order(element_type, shape, bytes, heap),
+    array(element_type, shape, is_fortran.flag("is_fortran")?, bytes, heap)
+}
+
+/// An array, once the bytes that it takes of the file are counted.
+fn array<'a>(
+    element_type: ElementType,
+    shape: Vec<usize>,
+    is_fortran: bool,
+    bytes: Value<'a>,
+    heap: &mut Heap<'a>,
+) -> Result<Array<'a>, PickleReason> {
+    let data = Data::of(bytes)?;
+    heap.spend(data.length_in_file())?;
+    match is_fortran {
+        false => Array::in_c_order(element_type, shape, data),
+        true => Array::in_fortran_order(element_type, shape, data),
     }
 }
 

@@ -1,7 +1,7 @@
 //! The classes and functions of Python that a checkpoint may name.
 
 use super::error::PickleReason;
-use super::value::shortened;
+use crate::weights::detectron2::shortened::shortened;
 
 /// A class or a function. The machine knows what each returns for data, and runs nothing of Python.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

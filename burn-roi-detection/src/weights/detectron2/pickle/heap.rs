@@ -2,10 +2,7 @@
 
 use super::array::{Array, ElementType};
 use super::error::PickleReason;
-use super::value::Value;
-
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(in crate::weights::detectron2) struct ObjectId(usize);
+use super::value::{ObjectId, Value};
 
 #[derive(Debug)]
 pub(super) enum Object<'a> {
@@ -40,6 +37,10 @@ impl<'a> Heap<'a> {
     pub(super) fn add(&mut self, object: Object<'a>) -> Value<'a> {
         self.objects.push(object);
         Value::Object(ObjectId(self.objects.len() - 1))
+    }
+
+    pub(super) fn add_array(&mut self, array: Array<'a>) -> Value<'a> {
+        self.add(Object::Array(Box::new(array)))
     }
 
     pub(super) fn object(&self, value: Value<'a>) -> Option<&Object<'a>> {

@@ -12,8 +12,8 @@ pub(super) fn literal<'a>(opcode: u8, reader: &mut Reader<'a>) -> Result<Option<
         0x89 => Value::Bool(false),
         0x88 => Value::Bool(true),
         // BININT1, BININT2, BININT, LONG1, BINFLOAT
-        b'K' => Value::Int(reader.u8()?.into()),
-        b'M' => Value::Int(reader.u16()?.into()),
+        b'K' => Value::Int(reader.uint(1)? as i64),
+        b'M' => Value::Int(reader.uint(2)? as i64),
         b'J' => Value::Int(i32::from_le_bytes(reader.array()?).into()),
         0x8a => Value::Int(long(reader)?),
         b'G' => {
@@ -33,32 +33,25 @@ pub(super) fn literal<'a>(opcode: u8, reader: &mut Reader<'a>) -> Result<Option<
     Ok(Some(value))
 }
 
-fn length(reader: &mut Reader<'_>, width: usize) -> Result<u64, PickleReason> {
-    match width {
-        1 => Ok(reader.u8()?.into()),
-        4 => Ok(reader.u32()?.into()),
-        _ => reader.u64(),
-    }
-}
-
-fn text<'a>(reader: &mut Reader<'a>, width: usize) -> Result<&'a str, PickleReason> {
-    let length = length(reader, width)?;
+/// Text after its length, an integer of `width` bytes.
+fn text<'a>(reader: &mut Reader<'a>, width: u64) -> Result<&'a str, PickleReason> {
+    let length = reader.uint(width)?;
     reader.text(length)
 }
 
-fn bytes<'a>(reader: &mut Reader<'a>, width: usize) -> Result<&'a [u8], PickleReason> {
-    let length = length(reader, width)?;
+/// Bytes after their number, an integer of `width` bytes.
+fn bytes<'a>(reader: &mut Reader<'a>, width: u64) -> Result<&'a [u8], PickleReason> {
+    let length = reader.uint(width)?;
     reader.take(length)
 }
 
 /// An integer in as few bytes as it needs, the sign in the last.
 fn long(reader: &mut Reader<'_>) -> Result<i64, PickleReason> {
-    let length = reader.u8()?;
-    let bytes = reader.take(length.into())?;
+    let bytes = bytes(reader, 1)?;
     if bytes.len() > size_of::<i64>() {
         return Err(PickleReason::Operand {
             operand: "int",
-            found: format!("{length} bytes"),
+            found: format!("{} bytes", bytes.len()),
             expected: "at most 8 bytes",
         });
     }

@@ -61,7 +61,7 @@ impl<'a> Machine<'a> {
 
     /// Runs an opcode. Returns the value of the pickle at its end.
     fn step(&mut self) -> Result<Option<Value<'a>>, PickleReason> {
-        let opcode = self.reader.u8()?;
+        let [opcode] = self.reader.array()?;
         if opcode == STOP {
             return self.pop().map(Some);
         }
@@ -140,7 +140,7 @@ impl<'a> Machine<'a> {
     }
 
     fn skip_frame(&mut self) -> Result<(), PickleReason> {
-        let expected = self.reader.u64()?;
+        let expected = self.reader.uint(8)?;
         match expected > self.reader.remaining() as u64 {
             true => Err(PickleReason::Truncated { expected }),
             false => Ok(()),
@@ -236,22 +236,15 @@ impl<'a> Machine<'a> {
         Ok(())
     }
 
-    fn store_index_of_width(&mut self, width: usize) -> Result<(), PickleReason> {
-        let index = self.index(width)?;
+    fn store_index_of_width(&mut self, width: u64) -> Result<(), PickleReason> {
+        let index = self.reader.uint(width)? as u32;
         self.store(index)
     }
 
-    fn load_index_of_width(&mut self, width: usize) -> Result<(), PickleReason> {
-        let index = self.index(width)?;
+    fn load_index_of_width(&mut self, width: u64) -> Result<(), PickleReason> {
+        let index = self.reader.uint(width)? as u32;
         let value = self.memo.get(&index).ok_or(PickleReason::Memo { index })?;
         self.stack.push(*value);
         Ok(())
-    }
-
-    fn index(&mut self, width: usize) -> Result<u32, PickleReason> {
-        match width {
-            1 => self.reader.u8().map(u32::from),
-            _ => self.reader.u32(),
-        }
     }
 }

@@ -37,20 +37,10 @@ impl<'a> Reader<'a> {
         Ok(*taken)
     }
 
-    pub(super) fn u8(&mut self) -> Result<u8, PickleReason> {
-        Ok(u8::from_le_bytes(self.array()?))
-    }
-
-    pub(super) fn u16(&mut self) -> Result<u16, PickleReason> {
-        Ok(u16::from_le_bytes(self.array()?))
-    }
-
-    pub(super) fn u32(&mut self) -> Result<u32, PickleReason> {
-        Ok(u32::from_le_bytes(self.array()?))
-    }
-
-    pub(super) fn u64(&mut self) -> Result<u64, PickleReason> {
-        Ok(u64::from_le_bytes(self.array()?))
+    /// An integer without a sign, of 1 to 8 bytes, little-endian.
+    pub(super) fn uint(&mut self, width: u64) -> Result<u64, PickleReason> {
+        let bytes = self.take(width)?;
+        Ok(bytes.iter().rev().fold(0, |value, &byte| value << 8 | u64::from(byte)))
     }
 
     pub(super) fn text(&mut self, length: u64) -> Result<&'a str, PickleReason> {

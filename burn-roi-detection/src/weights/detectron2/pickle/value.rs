@@ -2,7 +2,7 @@
 
 use super::error::PickleReason;
 use super::global::Global;
-use super::heap::ObjectId;
+use crate::weights::detectron2::shortened::shortened;
 
 /// A value of a pickle. Text and bytes are slices of the file.
 #[derive(Debug, Clone, Copy)]
@@ -19,6 +19,10 @@ pub(in crate::weights::detectron2) enum Value<'a> {
     Global(Global),
     Object(ObjectId),
 }
+
+/// The index of an object in a `Heap`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(in crate::weights::detectron2) struct ObjectId(pub(super) usize);
 
 impl<'a> Value<'a> {
     /// The kind of the value, as errors say it.
@@ -74,14 +78,5 @@ impl<'a> Value<'a> {
             },
             expected,
         }
-    }
-}
-
-/// The start of a text that an error repeats.
-pub(super) fn shortened(text: &str) -> String {
-    const LONGEST: usize = 80;
-    match text.char_indices().nth(LONGEST) {
-        Some((end, _)) => format!("{}…", &text[..end]),
-        None => text.to_string(),
     }
 }

@@ -2,14 +2,11 @@
 
 use burn::tensor::{Int, Tensor};
 
-use super::super::{arguments, host};
-use super::ground_truth;
+use super::ground_truth::{finite_boxes, matched_rows};
 use crate::error::DetectionError;
 use crate::forms::blocking_forms;
-use burn_roi::MAXIMUM_OUTPUT_SIZE;
-use burn_roi::RoiError;
-use burn_roi::config;
-use burn_roi::{RoiAlignConfig, Rois, try_roi_align};
+use crate::{arguments, host};
+use burn_roi::{RoiAlignConfig, RoiError, Rois, config, try_roi_align};
 
 blocking_forms! {
 /// Crops each proposal from its ground-truth mask, at a size of M x M. Same semantics as torchvision's
@@ -76,15 +73,11 @@ pub async fn project_masks_on_boxes_async(
     if proposals.is_empty() {
         return Err(RoiError::NoImages { argument: "proposals" }.into());
     }
-    check_size(discretization_size)?;
+    arguments::output_size("discretization_size", discretization_size)?;
     let images = proposals.len();
     arguments::length("gt_masks", gt_masks.len(), images, "image of `proposals`")?;
-    arguments::length(
-        "mask_matched_idxs",
-        mask_matched_idxs.len(),
-        images,
-        "image of `proposals`",
-    )?;
+    let lists = mask_matched_idxs.len();
+    arguments::length("mask_matched_idxs", lists, images, "image of `proposals`")?;
     for image in 0..images {
         check_proposals(image, &proposals[image], &proposals[0]).await?;
         check_masks(&gt_masks[image], &proposals[image])?;
@@ -157,31 +150,19 @@ impl MaskTargets {
     }
 }
 
-fn check_size(size: usize) -> Result<(), DetectionError> {
-    if (1..=MAXIMUM_OUTPUT_SIZE).contains(&size) {
-        return Ok(());
-    }
-    Err(arguments::option("discretization_size", size, "1 to 32767"))
-}
-
 async fn check_proposals(image: usize, proposals: &Tensor<2>, first: &Tensor<2>) -> Result<(), DetectionError> {
     arguments::boxes("proposals", proposals)?;
     arguments::device("proposals", &proposals.device(), "proposals[0]", &first.device())?;
     arguments::dtype("proposals", proposals.dtype(), "proposals[0]", first.dtype())?;
-    ground_truth::finite_boxes(image, "proposals", proposals)
-        .await
-        .map(drop)
+    finite_boxes(image, "proposals", proposals).await.map(drop)
 }
 
 fn check_masks(gt_masks: &Tensor<3>, proposals: &Tensor<2>) -> Result<(), DetectionError> {
     arguments::device("gt_masks", &gt_masks.device(), "proposals", &proposals.device())?;
     let [_, height, width] = gt_masks.dims();
     if proposals.dims()[0] > 0 && height * width == 0 {
-        return Err(arguments::shape(
-            "gt_masks",
-            &gt_masks.dims(),
-            "[G, H, W], with H and W above 0 where there are proposals",
-        ));
+        let expected = "[G, H, W], with H and W above 0 where there are proposals";
+        return Err(arguments::shape("gt_masks", &gt_masks.dims(), expected));
     }
     Ok(())
 }
@@ -194,16 +175,8 @@ async fn check_indices(
 ) -> Result<(), DetectionError> {
     let (indices, rows) = (matched_idxs.dims()[0], proposals.dims()[0]);
     arguments::length("mask_matched_idxs", indices, rows, "row of `proposals`")?;
-    arguments::device(
-        "mask_matched_idxs",
-        &matched_idxs.device(),
-        "proposals",
-        &proposals.device(),
-    )?;
-    let [masks, ..] = gt_masks.dims();
-    let expected = format!("at least 0 and below the {masks} masks of this image");
-    let indices = host::read_ints(matched_idxs).await?;
-    ground_truth::all(image, "mask_matched_idxs", &indices, &expected, |index| {
-        (0..masks as i128).contains(&index)
-    })
+    let (device, expected) = (matched_idxs.device(), proposals.device());
+    arguments::device("mask_matched_idxs", &device, "proposals", &expected)?;
+    let rows = matched_rows(image, "mask_matched_idxs", matched_idxs, gt_masks, "masks");
+    rows.await.map(drop)
 }

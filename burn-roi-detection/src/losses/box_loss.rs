@@ -2,13 +2,13 @@
 
 use burn::tensor::{Int, Tensor, activation};
 
-use super::super::post_processing::BACKGROUND;
-use super::super::zeros::zero;
-use super::super::{arguments, host};
 use super::elementary::box_delta_loss;
-use super::sampler::rows_where;
 use crate::error::DetectionError;
 use crate::forms::blocking_forms;
+use crate::post_processing::BACKGROUND;
+use crate::targets::rows_where;
+use crate::zeros::zero;
+use crate::{arguments, host};
 
 blocking_forms! {
 /// The losses of a box head: how wrong its classes and its boxes are. Same semantics as torchvision's `fastrcnn_loss`
@@ -92,19 +92,15 @@ pub async fn fastrcnn_loss_async(
     let classification_loss = host::select_rows(&log_probabilities, &rows).mean().neg();
 
     let positive = rows_where(&labels, |label| label > BACKGROUND.into());
-    if positive.is_empty() {
-        return Ok((classification_loss, zero(box_regression)));
-    }
     let [_, columns] = box_regression.dims();
     let row_of_deltas = |&sample: &usize| match columns {
         4 => sample,
         _ => row_of_class(sample),
     };
     let rows: Vec<usize> = positive.iter().map(row_of_deltas).collect();
-    let deltas = host::select_rows(&box_regression.reshape([count * columns / 4, 4]), &rows);
-    let targets = host::concatenate(regression_targets).inner();
-    let box_loss = box_delta_loss(deltas, host::select_rows(&targets, &positive));
-    Ok((classification_loss, box_loss / count as f64))
+    let deltas = box_regression.reshape([count * columns / 4, 4]);
+    let box_loss = box_delta_loss(deltas, &rows, regression_targets, &positive, count);
+    Ok((classification_loss, box_loss))
 }
 
 /// The labels of all images.
@@ -122,11 +118,8 @@ fn check(
     labels: &[Tensor<1, Int>],
     regression_targets: &[Tensor<2>],
 ) -> Result<(), DetectionError> {
-    let [count, classes] = class_logits.dims();
-    let device = class_logits.device();
-    arguments::box_regression(box_regression, count, classes)?;
-    arguments::device("box_regression", &box_regression.device(), "class_logits", &device)?;
-
+    let (count, device) = (class_logits.dims()[0], class_logits.device());
+    arguments::box_regression(box_regression, class_logits)?;
     let (images, targets) = (labels.len(), regression_targets.len());
     arguments::length("regression_targets", targets, images, "image of `labels`")?;
     let mut total = 0;

@@ -2,14 +2,13 @@
 
 use burn::tensor::{Bool, DType, Int, Tensor, TensorData};
 
-use super::super::{arguments, host};
-use super::ground_truth;
+use super::ground_truth::finite_boxes;
 use crate::error::DetectionError;
 use crate::forms::blocking_forms;
-use burn_roi::MAXIMUM_OUTPUT_SIZE;
+use crate::{arguments, host};
 
 /// x, y and the visibility of a keypoint.
-pub(super) type Keypoint = [f64; 3];
+pub type Keypoint = [f64; 3];
 
 blocking_forms! {
 /// Finds the pixel of a heatmap that each keypoint lies in, for heatmaps that cover a box each. Same semantics as
@@ -62,14 +61,14 @@ pub async fn keypoints_to_heatmap_async(
     rois: Tensor<2>,
     heatmap_size: usize,
 ) -> Result<(Tensor<2, Int>, Tensor<2, Bool>), DetectionError> {
-    check_size("heatmap_size", heatmap_size)?;
+    arguments::output_size("heatmap_size", heatmap_size)?;
     let count = arguments::boxes("rois", &rois)?;
-    let [rows, points, _] = check_shape("keypoints", &keypoints)?;
+    let [rows, points, _] = check_keypoints("keypoints", &keypoints)?;
     arguments::length("keypoints", rows, count, "row of `rois`")?;
     let device = keypoints.device();
     arguments::device("rois", &rois.device(), "keypoints", &device)?;
     arguments::dtype("rois", rois.dtype(), "keypoints", keypoints.dtype())?;
-    let boxes = ground_truth::finite_boxes(0, "rois", &rois).await?;
+    let boxes = finite_boxes(0, "rois", &rois).await?;
     let all = read_keypoints(0, "keypoints", &keypoints).await?;
 
     let (mut indices, mut valid) = (Vec::new(), Vec::new());
@@ -88,7 +87,7 @@ pub async fn keypoints_to_heatmap_async(
 
 /// The pixel of a heatmap of `size` x `size` that covers `roi`, or nothing if the keypoint is not visible or not in the
 /// box. The order of operations is torchvision's, and each is rounded to `dtype`.
-pub(super) fn pixel_of(
+pub fn pixel_of(
     &[x, y, visibility]: &Keypoint,
     &[x1, y1, x2, y2]: &[f64; 4],
     size: usize,
@@ -111,23 +110,15 @@ pub(super) fn pixel_of(
 }
 
 /// Checks that a tensor holds keypoints, `[K, P, 3]`, and returns its shape.
-pub(super) fn check_shape(argument: &'static str, keypoints: &Tensor<3>) -> Result<[usize; 3], DetectionError> {
+pub fn check_keypoints(argument: &'static str, keypoints: &Tensor<3>) -> Result<[usize; 3], DetectionError> {
     match keypoints.dims() {
         dims @ [_, _, 3] => Ok(dims),
         dims => Err(arguments::shape(argument, &dims, "[K, P, 3]")),
     }
 }
 
-/// Checks the height and width of a heatmap.
-pub(super) fn check_size(argument: &'static str, size: usize) -> Result<(), DetectionError> {
-    match (1..=MAXIMUM_OUTPUT_SIZE).contains(&size) {
-        true => Ok(()),
-        false => Err(arguments::option(argument, size, "1 to 32767")),
-    }
-}
-
 /// Reads and checks the keypoints of an image.
-pub(super) async fn read_keypoints(
+pub async fn read_keypoints(
     image: usize,
     argument: &'static str,
     keypoints: &Tensor<3>,
@@ -141,12 +132,10 @@ pub(super) async fn read_keypoints(
     };
     match keypoints.iter().position(|keypoint| !fits(keypoint)) {
         None => Ok(keypoints.to_vec()),
-        Some(place) => Err(DetectionError::Target {
-            argument,
-            image,
-            row: place / points,
-            value: format!("{:?}", keypoints[place]),
-            expected: "finite if it is visible, and its visibility not NaN".to_string(),
-        }),
+        Some(index) => {
+            let value = format!("{:?}", keypoints[index]);
+            let expected = "finite if it is visible, and its visibility not NaN";
+            Err(arguments::target(argument, image, index / points, value, expected))
+        }
     }
 }

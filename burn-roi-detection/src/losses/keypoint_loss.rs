@@ -2,25 +2,24 @@
 
 use burn::tensor::{Int, Tensor, activation};
 
-use super::super::zeros::zero;
-use super::super::{arguments, host};
-use super::ground_truth;
-use super::keypoint_targets::{self, Keypoint};
 use crate::error::DetectionError;
 use crate::forms::blocking_forms;
+use crate::targets::{Keypoint, check_keypoints, finite_boxes, matched_rows, pixel_of, read_keypoints};
+use crate::zeros::zero;
+use crate::{arguments, host};
 
 blocking_forms! {
 /// The loss of a keypoint head: how wrong its heatmaps are. Same semantics as torchvision's `keypointrcnn_loss`
 /// (`torchvision.models.detection.roi_heads`).
 ///
 /// It is the mean of the cross entropy between the pixels of each heatmap and the pixel that its keypoint lies in, by
-/// [`keypoints_to_heatmap`](super::keypoints_to_heatmap()). Keypoints that are not visible or not in their proposal do
+/// [`keypoints_to_heatmap`](crate::keypoints_to_heatmap()). Keypoints that are not visible or not in their proposal do
 /// not count. If none counts, the loss is 0, and so is its gradient.
 ///
 /// - `keypoint_logits`: `[K, P, M, M]`, the output of a keypoint head for P keypoints of the K proposals of all images,
 ///   of any float dtype. M is at most 32767.
 /// - `proposals`: for each image i the proposals that are not background, `[Kᵢ, 4]`, as
-///   [`TrainingSamples::positive`](super::TrainingSamples::positive) returns them: each `[x1, y1, x2, y2]` in pixels of
+///   [`TrainingSamples::positive`](crate::TrainingSamples::positive) returns them: each `[x1, y1, x2, y2]` in pixels of
 ///   the image, of any float dtype. The sum of all Kᵢ is K.
 /// - `gt_keypoints`: for each image `[G, P, 3]`: the keypoints `[x, y, visibility]` of each ground-truth object in
 ///   pixels of the image, in the dtype of `proposals`. A keypoint is visible if its visibility is above 0.
@@ -108,21 +107,17 @@ async fn pixels_of_image(
     matched_idxs: &Tensor<1, Int>,
     size: usize,
 ) -> Result<Vec<Option<usize>>, DetectionError> {
-    let [objects, points, _] = gt_keypoints.dims();
-    let boxes = ground_truth::finite_boxes(image, "proposals", proposals).await?;
-    let keypoints = keypoint_targets::read_keypoints(image, "gt_keypoints", gt_keypoints).await?;
-    let rows = host::read_ints(matched_idxs).await?;
-    let expected = format!("at least 0 and below the {objects} objects of this image");
-    ground_truth::all(image, "keypoint_matched_idxs", &rows, &expected, |row| {
-        (0..objects as i128).contains(&row)
-    })?;
+    let [_, points, _] = gt_keypoints.dims();
+    let boxes = finite_boxes(image, "proposals", proposals).await?;
+    let keypoints = read_keypoints(image, "gt_keypoints", gt_keypoints).await?;
+    let rows = matched_rows(image, "keypoint_matched_idxs", matched_idxs, gt_keypoints, "objects").await?;
     let of_row = |row: i128| -> &[Keypoint] { &keypoints[points * row as usize..][..points] };
     let dtype = proposals.dtype();
     Ok(boxes
         .iter()
         .zip(rows)
         .flat_map(|(roi, row)| of_row(row).iter().map(move |keypoint| (roi, keypoint)))
-        .map(|(roi, keypoint)| keypoint_targets::pixel_of(keypoint, roi, size, dtype))
+        .map(|(roi, keypoint)| pixel_of(keypoint, roi, size, dtype))
         .collect())
 }
 
@@ -135,14 +130,10 @@ fn check(
     let [count, points, height, width] = keypoint_logits.dims();
     let device = keypoint_logits.device();
     if height != width || height == 0 {
-        let dims = keypoint_logits.dims();
-        return Err(arguments::shape(
-            "keypoint_logits",
-            &dims,
-            "[K, P, M, M], with M above 0",
-        ));
+        let expected = "[K, P, M, M], with M above 0";
+        return Err(arguments::shape("keypoint_logits", &keypoint_logits.dims(), expected));
     }
-    keypoint_targets::check_size("M", height)?;
+    arguments::output_size("M", height)?;
     let mut total = 0;
     for proposals in proposals {
         total += arguments::boxes("proposals", proposals)?;
@@ -155,13 +146,10 @@ fn check(
     let lists = keypoint_matched_idxs.len();
     arguments::length("keypoint_matched_idxs", lists, images, "image of `proposals`")?;
     for (proposals, (keypoints, rows)) in proposals.iter().zip(gt_keypoints.iter().zip(keypoint_matched_idxs)) {
-        let [_, of_object, _] = keypoint_targets::check_shape("gt_keypoints", keypoints)?;
+        let [_, of_object, _] = check_keypoints("gt_keypoints", keypoints)?;
         if of_object != points {
-            return Err(arguments::shape(
-                "gt_keypoints",
-                &keypoints.dims(),
-                "[G, P, 3], where `keypoint_logits` is [K, P, M, M]",
-            ));
+            let expected = "[G, P, 3], where `keypoint_logits` is [K, P, M, M]";
+            return Err(arguments::shape("gt_keypoints", &keypoints.dims(), expected));
         }
         arguments::device("gt_keypoints", &keypoints.device(), "keypoint_logits", &device)?;
         arguments::dtype("gt_keypoints", keypoints.dtype(), "proposals", proposals.dtype())?;

@@ -2,13 +2,12 @@
 
 use burn::tensor::{Int, Tensor, TensorData};
 
-use super::super::zeros::zero;
-use super::super::{arguments, host};
 use super::elementary::{binary_cross_entropy_with_logits, box_delta_loss};
-use super::ground_truth;
-use super::sampler::{BalancedPositiveNegativeSampler, Samples};
 use crate::error::DetectionError;
 use crate::forms::blocking_forms;
+use crate::targets::{BalancedPositiveNegativeSampler, Samples, all_fit};
+use crate::zeros::zero;
+use crate::{arguments, host};
 
 blocking_forms! {
 /// The losses of a region proposal network: how wrong the objectness and the box deltas of its anchors are. Same
@@ -26,9 +25,9 @@ blocking_forms! {
 /// - `objectness`: `[N, A]`: for each of N images the logits of its A anchors, of any float dtype.
 /// - `pred_bbox_deltas`: `[N, A, 4]`: the box deltas `[dx, dy, dw, dh]`, of any float dtype.
 /// - `labels`: for each image `[A]`: 1 for an object, 0 for background, -1 for an anchor that is ignored, as
-///   [`assign_targets_to_anchors`](super::assign_targets_to_anchors()) returns them, of any integer dtype.
+///   [`assign_targets_to_anchors`](crate::assign_targets_to_anchors()) returns them, of any integer dtype.
 /// - `regression_targets`: for each image `[A, 4]`, the box deltas that the network must learn, in the dtype of
-///   `pred_bbox_deltas`: what [`BoxCoder::encode`](super::super::BoxCoder::encode) returns for the matched ground-truth
+///   `pred_bbox_deltas`: what [`BoxCoder::encode`](crate::BoxCoder::encode) returns for the matched ground-truth
 ///   boxes and the anchors, with weights of 1. They are not read for anchors with a label of 0 or -1.
 /// - `sampler`: torchvision's is `BalancedPositiveNegativeSampler::new(256, 0.5)`.
 /// - `permutation`: the random choice, as in [`BalancedPositiveNegativeSampler::forward`].
@@ -110,13 +109,9 @@ pub async fn rpn_loss_async(
     let is_object = Tensor::<1>::from_data(TensorData::new(is_object, [count]), options);
     let objectness_loss = binary_cross_entropy_with_logits(logits, is_object);
 
-    if positive.is_empty() {
-        return Ok((objectness_loss, zero(pred_bbox_deltas)));
-    }
-    let deltas = host::select_rows(&pred_bbox_deltas.reshape([images * anchors, 4]), &positive);
-    let targets = host::concatenate(regression_targets).inner();
-    let box_loss = box_delta_loss(deltas, host::select_rows(&targets, &positive));
-    Ok((objectness_loss, box_loss / count as f64))
+    let deltas = pred_bbox_deltas.reshape([images * anchors, 4]);
+    let box_loss = box_delta_loss(deltas, &positive, regression_targets, &positive, count);
+    Ok((objectness_loss, box_loss))
 }
 
 /// Draws anchors of each image. The rows are those of the anchors of all images.
@@ -129,9 +124,7 @@ async fn draw_from_images(
     let mut first_row = 0;
     for (image, labels) in labels.iter().enumerate() {
         let labels = host::read_ints(labels).await?;
-        ground_truth::all(image, "labels", &labels, "-1, 0 or 1", |label| {
-            (-1..=1).contains(&label)
-        })?;
+        all_fit(image, "labels", &labels, "-1, 0 or 1", |label| (-1..=1).contains(label))?;
         let samples = sampler.draw(&labels, permutation)?;
         positive.extend(samples.positive.iter().map(|row| first_row + row));
         negative.extend(samples.negative.iter().map(|row| first_row + row));

@@ -2,11 +2,10 @@
 
 use burn::tensor::{Int, Tensor};
 
-use super::super::host;
 use super::IntsOfImages;
-use crate::arguments;
 use crate::error::DetectionError;
 use crate::forms::blocking_forms;
+use crate::{arguments, host};
 
 /// Draws a fixed number of proposals or anchors of each image, with at most a fixed fraction of positive ones. Same
 /// semantics as torchvision's `BalancedPositiveNegativeSampler` (`torchvision.models.detection._utils`).
@@ -85,7 +84,7 @@ impl BalancedPositiveNegativeSampler {
     }
 
     /// Draws the samples of one image.
-    pub(super) fn draw(
+    pub(crate) fn draw(
         &self,
         labels: &[i128],
         permutation: &mut impl FnMut(usize) -> Vec<usize>,
@@ -101,7 +100,7 @@ impl BalancedPositiveNegativeSampler {
         })
     }
 
-    pub(super) fn check(&self) -> Result<(), DetectionError> {
+    pub(crate) fn check(&self) -> Result<(), DetectionError> {
         let wrong = |argument, value, expected| Err(arguments::option(argument, value, expected));
         if self.batch_size_per_image == 0 {
             return wrong("batch_size_per_image", "0".to_string(), "above 0");
@@ -114,7 +113,7 @@ impl BalancedPositiveNegativeSampler {
 }
 
 /// The rows of one image that were drawn, each list in ascending order.
-pub(super) struct Samples {
+pub struct Samples {
     pub positive: Vec<usize>,
     pub negative: Vec<usize>,
 }
@@ -130,7 +129,7 @@ impl Samples {
 }
 
 /// The rows whose label fits.
-pub(super) fn rows_where(labels: &[i128], fits: impl Fn(i128) -> bool) -> Vec<usize> {
+pub fn rows_where(labels: &[i128], fits: impl Fn(i128) -> bool) -> Vec<usize> {
     (0..labels.len()).filter(|&row| fits(labels[row])).collect()
 }
 

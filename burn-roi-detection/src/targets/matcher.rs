@@ -67,7 +67,7 @@ impl Matcher {
     /// The match of each prediction.
     ///
     /// - `match_quality_matrix`: `[M, N]`: the quality of each ground truth with each prediction, such as
-    ///   [`box_iou`](super::super::box_iou) returns, of any float dtype.
+    ///   [`box_iou`](crate::box_iou) returns, of any float dtype.
     /// - Returns `[N]`: the row of the matched ground truth, or -1 or -2, in the device's integer dtype.
     ///
     /// Nothing is read back to the host. Without ground truth every prediction is background; torchvision raises an

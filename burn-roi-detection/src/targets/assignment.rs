@@ -2,14 +2,15 @@
 
 use burn::tensor::{Int, Tensor};
 
-use super::super::arguments;
-use super::super::boxes::try_box_iou;
-use super::super::integers::of_device_dtype;
-use super::super::post_processing::BACKGROUND;
+use super::IntsOfImages;
+use super::ground_truth::{GroundTruth, check_boxes};
 use super::matcher::Matcher;
-use super::{IntsOfImages, ground_truth};
+use crate::arguments;
+use crate::boxes::try_box_iou;
 use crate::error::DetectionError;
 use crate::forms::blocking_forms;
+use crate::integers::of_device_dtype;
+use crate::post_processing::BACKGROUND;
 
 /// The label of a proposal or anchor that is ignored in training.
 const IGNORED: i64 = -1;
@@ -73,8 +74,8 @@ pub async fn assign_targets_to_proposals_async(
     matcher: &Matcher,
 ) -> Result<(IntsOfImages, IntsOfImages), DetectionError> {
     matcher.check("high_threshold", "low_threshold")?;
-    check(proposals, gt_boxes, gt_labels).await?;
-    assign(proposals, gt_boxes, gt_labels, matcher)
+    let truth = GroundTruth::try_new(gt_boxes, gt_labels, proposals).await?;
+    assign(proposals, &truth, matcher)
 }
 
 blocking_forms! {
@@ -132,7 +133,7 @@ pub async fn assign_targets_to_anchors_async(
     arguments::boxes("anchors", anchors)?;
     let (mut labels, mut matched) = (Vec::new(), Vec::new());
     for (image, gt_boxes) in gt_boxes.iter().enumerate() {
-        ground_truth::boxes(image, gt_boxes, "anchors", anchors).await?;
+        check_boxes(image, gt_boxes, "anchors", anchors).await?;
         let of_image = boxes_of_anchors(anchors, gt_boxes, matcher)?;
         labels.push(of_image.0);
         matched.push(of_image.1);
@@ -140,32 +141,15 @@ pub async fn assign_targets_to_anchors_async(
     Ok((labels, matched))
 }
 
-/// Checks the proposals and the ground truth of each image.
-pub(super) async fn check(
-    proposals: &[Tensor<2>],
-    gt_boxes: &[Tensor<2>],
-    gt_labels: &[Tensor<1, Int>],
-) -> Result<(), DetectionError> {
-    let images = proposals.len();
-    arguments::length("gt_boxes", gt_boxes.len(), images, "image of `proposals`")?;
-    arguments::length("gt_labels", gt_labels.len(), images, "image of `proposals`")?;
-    for image in 0..images {
-        arguments::boxes("proposals", &proposals[image])?;
-        ground_truth::boxes(image, &gt_boxes[image], "proposals", &proposals[image]).await?;
-        ground_truth::labels(image, &gt_labels[image], &gt_boxes[image]).await?;
-    }
-    Ok(())
-}
-
-/// [`assign_targets_to_proposals`] for tensors that are checked.
+/// [`assign_targets_to_proposals`] of ground truth that is checked.
 pub(super) fn assign(
     proposals: &[Tensor<2>],
-    gt_boxes: &[Tensor<2>],
-    gt_labels: &[Tensor<1, Int>],
+    truth: &GroundTruth,
     matcher: &Matcher,
 ) -> Result<(IntsOfImages, IntsOfImages), DetectionError> {
-    (0..proposals.len())
-        .map(|image| labels_of_proposals(&proposals[image], &gt_boxes[image], &gt_labels[image], matcher))
+    let images = proposals.iter().zip(truth.boxes).zip(truth.labels);
+    images
+        .map(|((proposals, boxes), labels)| labels_of_proposals(proposals, boxes, labels, matcher))
         .collect()
 }
 

@@ -2,27 +2,26 @@
 
 use burn::tensor::{Int, Tensor};
 
-use super::super::post_processing::BACKGROUND;
-use super::super::zeros::zero;
-use super::super::{arguments, host};
 use super::elementary::binary_cross_entropy_with_logits;
-use super::ground_truth;
-use super::mask_targets::{MaskTargets, project_masks_on_boxes_async};
 use crate::error::DetectionError;
 use crate::forms::blocking_forms;
+use crate::post_processing::BACKGROUND;
+use crate::targets::{MaskTargets, all_fit, project_masks_on_boxes_async};
+use crate::zeros::zero;
+use crate::{arguments, host};
 
 blocking_forms! {
 /// The loss of a mask head: how wrong its masks are. Same semantics as torchvision's `maskrcnn_loss`
 /// (`torchvision.models.detection.roi_heads`).
 ///
 /// It is the mean of the binary cross entropy between the mask logits of each proposal's class and its ground-truth
-/// mask, which [`project_masks_on_boxes`](super::project_masks_on_boxes()) crops to the proposal. Without proposals it
+/// mask, which [`project_masks_on_boxes`](crate::project_masks_on_boxes()) crops to the proposal. Without proposals it
 /// is 0, and so is its gradient.
 ///
 /// - `mask_logits`: `[K, classes, M, M]`, the output of a mask head for the K proposals of all images, of any float
 ///   dtype. M is at most 32767.
 /// - `proposals`: for each image i the proposals that are not background, `[Kᵢ, 4]`, as
-///   [`TrainingSamples::positive`](super::TrainingSamples::positive) returns them: each `[x1, y1, x2, y2]` in pixels of
+///   [`TrainingSamples::positive`](crate::TrainingSamples::positive) returns them: each `[x1, y1, x2, y2]` in pixels of
 ///   the image, of a float dtype that [`roi_align`](burn_roi::roi_align()) takes. The sum of all Kᵢ is K.
 /// - `gt_masks`: for each image `[G, H, W]`: the mask of each ground-truth object in the whole image, 1 inside and 0
 ///   outside, of any float dtype.
@@ -115,9 +114,8 @@ async fn labels_of_proposals(
     let mut of_proposals = Vec::new();
     for (image, (labels, matched_idxs)) in gt_labels.iter().zip(matched_idxs).enumerate() {
         let labels = host::read_ints(labels).await?;
-        ground_truth::all(image, "gt_labels", &labels, &expected, |label| {
-            label > BACKGROUND.into() && label < classes as i128
-        })?;
+        let is_class = |&label: &i128| label > BACKGROUND.into() && label < classes as i128;
+        all_fit(image, "gt_labels", &labels, &expected, is_class)?;
         let rows = host::read_ints(matched_idxs).await?;
         of_proposals.extend(rows.into_iter().map(|row| labels[row as usize] as usize));
     }
@@ -134,11 +132,8 @@ fn check(
     let [count, _, height, width] = mask_logits.dims();
     let device = mask_logits.device();
     if height != width || height == 0 {
-        return Err(arguments::shape(
-            "mask_logits",
-            &mask_logits.dims(),
-            "[K, classes, M, M], with M above 0",
-        ));
+        let expected = "[K, classes, M, M], with M above 0";
+        return Err(arguments::shape("mask_logits", &mask_logits.dims(), expected));
     }
     let mut total = 0;
     for proposals in proposals {

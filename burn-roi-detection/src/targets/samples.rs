@@ -3,14 +3,15 @@
 use burn::tensor::kind::Basic;
 use burn::tensor::{Int, Tensor};
 
-use super::super::box_coder::BoxCoder;
-use super::super::post_processing::BACKGROUND;
-use super::super::{arguments, host};
+use super::assignment::assign;
+use super::ground_truth::GroundTruth;
 use super::matcher::Matcher;
 use super::sampler::{BalancedPositiveNegativeSampler, rows_where};
-use super::targets;
+use crate::box_coder::BoxCoder;
 use crate::error::DetectionError;
 use crate::forms::blocking_forms;
+use crate::post_processing::BACKGROUND;
+use crate::{arguments, host};
 use burn_roi::config;
 
 config! { fields;
@@ -145,10 +146,9 @@ pub async fn select_training_samples_async(
     sampler.check()?;
     arguments::weights("box_weights", &config.box_weights)?;
 
-    targets::check(proposals, gt_boxes, gt_labels).await?;
-
+    let truth = GroundTruth::try_new(gt_boxes, gt_labels, proposals).await?;
     let proposals = with_ground_truth(proposals, gt_boxes);
-    let (matched_idxs, labels) = targets::assign(&proposals, gt_boxes, gt_labels, &matcher)?;
+    let (matched_idxs, labels) = assign(&proposals, &truth, &matcher)?;
     let mut rows = Vec::with_capacity(labels.len());
     for labels in &labels {
         let labels = host::read_ints(labels).await?;

@@ -1,0 +1,38 @@
+//! What the losses are made of.
+
+use burn::nn::loss::{Reduction, SmoothL1LossConfig};
+use burn::tensor::{Tensor, activation};
+
+use crate::host;
+use crate::zeros::zero;
+
+/// Where the smooth L1 loss of box deltas turns from a square to a line, in torchvision's detectors.
+const BETA: f32 = 1.0 / 9.0;
+
+/// The smooth L1 loss of the box deltas of positive samples, summed and divided by the number of all samples.
+///
+/// - `deltas`, `rows`: box deltas, and the row of each positive sample in them.
+/// - `targets`, `positive`: the targets of each image, and the row of each positive sample in all of them.
+/// - `count`: the number of all samples.
+pub fn box_delta_loss(
+    deltas: Tensor<2>,
+    rows: &[usize],
+    targets: &[Tensor<2>],
+    positive: &[usize],
+    count: usize,
+) -> Tensor<1> {
+    if positive.is_empty() {
+        return zero(deltas);
+    }
+    let targets = host::concatenate(targets).inner();
+    let (deltas, targets) = (host::select_rows(&deltas, rows), host::select_rows(&targets, positive));
+    let loss = SmoothL1LossConfig::new().with_beta(BETA).init();
+    loss.forward_with_reduction(deltas, targets, Reduction::Sum) / count as f64
+}
+
+/// The mean of the binary cross entropy between probabilities, given as logits, and targets from 0 to 1.
+///
+/// Burn's own takes targets that are integers.
+pub fn binary_cross_entropy_with_logits<const D: usize>(logits: Tensor<D>, targets: Tensor<D>) -> Tensor<1> {
+    ((targets.neg() + 1.0) * logits.clone() - activation::log_sigmoid(logits)).mean()
+}

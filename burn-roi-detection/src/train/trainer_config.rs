@@ -1,0 +1,64 @@
+//! [`TrainerConfig`]: the options of a trainer.
+
+use burn::optim::decay::WeightDecayConfig;
+use burn::optim::momentum::MomentumConfig;
+use burn::optim::{ModuleOptimizer, SgdConfig};
+use burn_roi::config;
+
+use super::half_precision::HalfPrecision;
+use super::loss_config::DetectorLossConfig;
+use super::schedule::LearningRateSchedule;
+use crate::arguments;
+use crate::error::DetectionError;
+
+config! { fields;
+/// How a [`Trainer`](super::Trainer) trains. The defaults match torchvision's reference training.
+#[derive(Debug, PartialEq)]
+pub struct TrainerConfig {
+    /// The learning rate of each step.
+    pub learning_rate: LearningRateSchedule,
+    /// The momentum of SGD. From 0 to 1; 0 for no momentum.
+    pub momentum: f64 = 0.9,
+    /// The factor of the weight that each step adds to its gradient. Finite, 0 or above.
+    pub weight_decay: f64 = 1e-4,
+    /// The largest norm of all gradients together. Above 0. `None`: no limit.
+    pub max_gradient_norm: Option<f64> = None,
+    /// How many of the backbone's stages stay frozen, counted from the input; torchvision's fine-tuning freezes 2. A
+    /// ResNet has five stages: the stem and four layers. The stages of a MobileNetV3 are the stem, each block, and the
+    /// last convolution. A larger number freezes all.
+    pub frozen_stages: usize = 2,
+    /// How the losses are computed.
+    pub losses: DetectorLossConfig = DetectorLossConfig::new(),
+    /// The dtype of the layers, whose weights stay f32. `None`: f32.
+    pub half_precision: Option<HalfPrecision> = None,
+    /// The seed of the anchors and proposals that losses are computed from.
+    pub seed: u64 = 0,
+}
+}
+
+impl TrainerConfig {
+    pub(super) fn optimizer(&self) -> ModuleOptimizer {
+        // Burn's default dampening is 0.1, and torch's is 0.
+        let momentum = MomentumConfig::new().with_momentum(self.momentum).with_dampening(0.0);
+        let decay = WeightDecayConfig::new(self.weight_decay as f32);
+        SgdConfig::new()
+            .with_momentum((self.momentum > 0.0).then_some(momentum))
+            .with_weight_decay((self.weight_decay > 0.0).then_some(decay))
+            .init()
+    }
+
+    pub(super) fn check(&self) -> Result<(), DetectionError> {
+        self.learning_rate.check()?;
+        if !(0.0..=1.0).contains(&self.momentum) {
+            return Err(arguments::option("momentum", self.momentum, "from 0 to 1"));
+        }
+        if !(self.weight_decay.is_finite() && self.weight_decay >= 0.0) {
+            let value = self.weight_decay;
+            return Err(arguments::option("weight_decay", value, "finite, and 0 or above"));
+        }
+        match self.max_gradient_norm {
+            Some(norm) if norm.is_nan() || norm <= 0.0 => Err(arguments::option("max_gradient_norm", norm, "above 0")),
+            _ => Ok(()),
+        }
+    }
+}
