@@ -1,7 +1,5 @@
 //! What a region operator computes, as a value. Backends know these values, and no operator or framework.
 
-use std::ops::Range;
-
 use super::levels::AreaRange;
 use super::options::{Arithmetic, BinDivision, Bounds, BoxFormat, BoxRounding, Interpolation, Reduction, Sampling};
 use super::point_grid::{Placement, PointGrid};
@@ -241,22 +239,6 @@ impl ChannelMap {
             Self::Same => 1,
             Self::PositionSensitive => elements,
             Self::SampleSensitive { samples } => samples,
-        }
-    }
-
-    /// The elements of an axis in runs that read the same channels.
-    pub fn runs(self, elements: usize) -> Vec<Range<usize>> {
-        match self {
-            Self::Same | Self::SampleSensitive { .. } => std::iter::once(0..elements).collect(),
-            Self::PositionSensitive => (0..elements).map(|element| element..element + 1).collect(),
-        }
-    }
-
-    /// The channel that the first output channel reads at an element.
-    pub const fn first_channel(self, [row, column]: [usize; 2], columns: usize) -> usize {
-        match self {
-            Self::Same | Self::SampleSensitive { .. } => 0,
-            Self::PositionSensitive => row * columns + column,
         }
     }
 }

@@ -17,7 +17,7 @@ use burn::backend::{Backend, TensorMetadata};
 use burn::tensor::DType;
 
 use super::RegionCall;
-use crate::geometry::plan::{PixelRanges, PlanKind, Planner, PointPlanner, SampleTaps, Weights};
+use crate::geometry::plan::{PixelRanges, PlanKind, Planner, SampleTaps, Weights};
 
 mod average;
 mod backward;
@@ -33,9 +33,9 @@ mod tensors;
 pub(super) use backward::{boxes_gradient, features_gradient};
 
 use max_of_pixels::from_start;
-use planned::{Values, runs};
+use planned::Values;
 use schedule::Schedule;
-use tensors::{Sum, every_channel, filled};
+use tensors::{Sum, filled};
 
 /// See [`RegionKernels::pool`](super::RegionKernels::pool) and
 /// [`pool_level`](super::RegionKernels::pool_level), whose `pooled` has the results of other levels.
@@ -55,33 +55,30 @@ fn pool_in<B: Backend, R: Sum>(
     features: FloatTensor<B>,
     call: &RegionCall<B>,
 ) -> FloatTensor<B> {
-    let (regions, operator, shape) = (call.host_regions(), &call.operator, call.output_shape());
-    let [_, channels, height, width] = call.features_shape;
-    if let Some(planner) = PointPlanner::new(operator, [height, width]) {
-        return points::pool::<B, R>(pooled, features, call, &planner);
-    }
-    let planner = Planner::<R>::new(operator, [height, width]);
+    let (regions, shape) = (call.host_regions(), call.output_shape());
+    let planner = Planner::<R>::new(&call.operator, call.features_shape);
     let values = Values::of(&planner);
     let features = match planner.kind() {
+        PlanKind::Points => return points::pool::<B, R>(pooled, features, call, &planner),
         PlanKind::PixelRanges => from_start::<B>(features, values.start),
         PlanKind::Weights | PlanKind::SampleTaps => features,
     };
     // Elements that read no pixel keep this value, which the first level writes to all.
     let mut output = pooled.unwrap_or_else(|| filled::<B>(&features, shape.clone(), values.outside));
-    let step = channels / shape[1];
-    for run in runs(&planner) {
+    for group in &planner.groups {
         let schedule = Schedule::<B, R> {
-            features: every_channel::<B>(&features, run.first_channel, step),
+            features: &features,
             regions,
             planner: &planner,
             values,
-            run,
+            group,
             shape: shape.clone(),
         };
         output = match planner.kind() {
             PlanKind::Weights => schedule.run::<Weights<R>>(output),
             PlanKind::SampleTaps => schedule.run::<SampleTaps<R>>(output),
             PlanKind::PixelRanges => schedule.run::<PixelRanges>(output),
+            PlanKind::Points => unreachable!("points were pooled above"),
         };
     }
     output

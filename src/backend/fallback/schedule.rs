@@ -9,9 +9,9 @@ use burn::tensor::{FloatDType, Shape, Slice};
 use rayon::prelude::*;
 
 use super::channels_last::ChannelsLast;
-use super::planned::{ChannelRun, Planned, Values, hull_of, planned};
+use super::planned::{Planned, Values, hull_of, planned};
 use super::tensors::{Sum, cast, cut};
-use crate::geometry::plan::{AxisPlan, Planner, Region, pixel_count};
+use crate::geometry::plan::{AxisPlan, ChannelGroup, Planner, Region, pixel_count};
 
 /// How many numbers the plans of regions hold at most at a time, 32 MiB of f32.
 const PLANNED: usize = 8 << 20;
@@ -42,22 +42,22 @@ pub trait PoolPlan<R: Sum>: AxisPlan<R> + Sized {
 
 /// What is to be computed.
 pub struct Schedule<'a, B: Backend, R: Sum> {
-    /// The channels that the run reads.
-    pub features: FloatTensor<B>,
+    /// `[N, C, H, W]`.
+    pub features: &'a FloatTensor<B>,
     pub regions: &'a [Region],
     pub planner: &'a Planner<R>,
     pub values: Values,
-    pub run: ChannelRun,
+    pub group: &'a ChannelGroup,
     /// The shape of the output, `[K, channels, P, Q]`.
     pub shape: Shape,
 }
 
 impl<B: Backend, R: Sum> Schedule<'_, B, R> {
-    /// Computes the run's elements into `output`; those that read no pixel stay as they are.
+    /// Computes the group's elements into `output`; those that read no pixel stay as they are.
     pub fn run<P: PoolPlan<R>>(&self, mut output: FloatTensor<B>) -> FloatTensor<B> {
         let at_once = (PLANNED / P::size(self.planner)).max(1);
         for image in 0..self.features.shape()[0] {
-            let mut all = planned::<R, P>(self.planner, self.regions, image, &self.run, false);
+            let mut all = planned::<R, P>(self.planner, self.regions, image, self.group, false);
             loop {
                 let regions: Vec<Planned<P>> = all.by_ref().take(at_once).collect();
                 if regions.is_empty() {
@@ -78,13 +78,6 @@ impl<B: Backend, R: Sum> Schedule<'_, B, R> {
         output
     }
 
-    /// The indices of the run's elements among all of a channel. They are consecutive.
-    fn places(&self) -> Range<usize> {
-        let [rows, columns] = &self.run.elements;
-        let width = self.shape[3];
-        rows.start * width + columns.start..(rows.end - 1) * width + columns.end
-    }
-
     /// Computes regions of an image whose pixels lie in `window`, and writes them.
     fn write<P: PoolPlan<R>>(
         &self,
@@ -93,7 +86,7 @@ impl<B: Backend, R: Sum> Schedule<'_, B, R> {
         planned: &[Planned<P>],
         window: &[Range<usize>; 2],
     ) -> FloatTensor<B> {
-        let elements = pixel_count(&self.run.elements);
+        let elements = self.group.indices().len();
         let dtype: FloatDType = self.features.dtype().into();
         // If regions are computed together, a few tensors of their results' size are held as well. For 300 regions,
         // blocks of 128 channels are faster than blocks of 256: memory is not given back in between.
@@ -117,7 +110,7 @@ impl<B: Backend, R: Sum> Schedule<'_, B, R> {
         let at_once = rayon::current_num_threads().min(2 * PIXELS / (largest * block)).max(1);
         for blocks in blocks.chunks(at_once) {
             let compute = |channels: &Range<usize>| {
-                let pixels = ChannelsLast::<B>::copy::<R>(&self.features, image, channels, window);
+                let pixels = ChannelsLast::<B>::copy::<R>(self.features, image, self.group, channels, window);
                 let group = |planned: &[Planned<P>]| {
                     let results = cast::<B>(P::pool(self.values, &pixels, planned), dtype);
                     B::float_swap_dims(results, 1, 2)
@@ -131,7 +124,7 @@ impl<B: Backend, R: Sum> Schedule<'_, B, R> {
             for (channels, results) in blocks.iter().zip(results) {
                 for (planned, results) in planned.chunks(of_a_group).zip(results) {
                     let rows: Vec<usize> = planned.iter().map(|region| region.row).collect();
-                    output = write_rows::<B>(output, results, &rows, channels, self.places());
+                    output = write_rows::<B>(output, results, &rows, channels, self.group.indices());
                 }
             }
         }

@@ -6,7 +6,7 @@ use burn::backend::tensor::FloatTensor;
 use burn::backend::{Backend, TensorMetadata};
 use burn::tensor::{Element, FloatDType, Scalar, Shape, Slice};
 
-use crate::geometry::plan::Coordinate;
+use crate::geometry::plan::{ChannelGroup, Coordinate};
 
 /// The type of weights and sums: f32, or f64 for features of f64.
 pub trait Sum: Coordinate + Element + Into<f64> + AddAssign {
@@ -30,16 +30,29 @@ pub fn filled<B: Backend>(features: &FloatTensor<B>, shape: Shape, value: f64) -
     }
 }
 
-/// Every `step`th channel of features, beginning with channel `first`.
-pub fn every_channel<B: Backend>(features: &FloatTensor<B>, first: usize, step: usize) -> FloatTensor<B> {
-    if step == 1 {
-        return features.clone();
-    }
-    let channels = Slice::new(first as isize, None, step as isize);
-    B::float_slice(
-        features.clone(),
-        &[Slice::full(), channels, Slice::full(), Slice::full()],
-    )
+/// Where features `[N, C, H, W]` have the window of an image, in the channels that output channels read in a group of
+/// elements.
+pub fn place(
+    image: usize,
+    group: &ChannelGroup,
+    output_channels: &Range<usize>,
+    [rows, columns]: &[Range<usize>; 2],
+) -> [Slice; 4] {
+    let channel = |output_channel: usize| (group.first_channel + output_channel * group.channel_step) as isize;
+    let (first, last) = (channel(output_channels.start), channel(output_channels.end - 1));
+    let channels = Slice::new(first, Some(last + 1), group.channel_step as isize);
+    [
+        Slice::from(image..image + 1),
+        channels,
+        Slice::from(rows.clone()),
+        Slice::from(columns.clone()),
+    ]
+}
+
+/// Adds a part to some of the elements of sums.
+pub fn add_at<B: Backend>(sums: FloatTensor<B>, slices: &[Slice], part: FloatTensor<B>) -> FloatTensor<B> {
+    let before = B::float_slice(sums.clone(), slices);
+    B::float_slice_assign(sums, slices, B::float_add(before, part))
 }
 
 pub fn cast<B: Backend>(tensor: FloatTensor<B>, dtype: FloatDType) -> FloatTensor<B> {

@@ -10,6 +10,7 @@
 //!
 //! - [`planned`]: regions and their plans, one batch after another.
 //! - [`drive`]: from tasks to threads.
+//! - [`kernels`]: how an element of each kind of axis plan is computed.
 //! - [`lanes`]: several channels at a time with vector instructions, or one at a time.
 //! - [`simd`]: vector instructions, a file for each instruction set.
 //! - [`pixels`]: tensors as planes, and tiles of them with interleaved channels.
@@ -25,6 +26,7 @@ mod drive;
 mod dtype;
 mod features_gradient;
 mod forward;
+mod kernels;
 mod lanes;
 mod memory;
 mod pixels;

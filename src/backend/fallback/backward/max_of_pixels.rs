@@ -9,7 +9,7 @@ use burn::tensor::{FloatDType, Shape, Slice, TensorData, read_sync};
 use rayon::prelude::*;
 
 use super::call::GradientCall;
-use crate::backend::fallback::planned::{Planned, runs};
+use crate::backend::fallback::planned::Planned;
 use crate::backend::fallback::tensors::{Sum, cast, cut};
 use crate::geometry::plan::PixelRanges;
 
@@ -26,33 +26,31 @@ impl<B: Backend, R: Sum> GradientCall<'_, B, R> {
     /// The gradient of features of a maximum over bins.
     pub fn gradient_of_largest_pixels(&self) -> FloatTensor<B> {
         let (device, dtype): (_, FloatDType) = (self.gradient.device(), self.gradient.dtype().into());
-        let features = self.features.as_ref().expect("the features are read");
         let [images, channels, height, width] = self.shape;
         let mut output = B::float_zeros(Shape::new(self.shape), &device, dtype);
         let numbers = height * width + self.regions.len() * self.elements();
         let block = (NUMBERS / numbers.max(1)).clamp(1, channels.max(1));
-        // There is one run: only averages have elements that read channels of their own.
-        for run in runs(self.planner) {
-            let regions = (0..images).map(|image| (image, self.planned(&run, image, false)));
-            let regions: Vec<_> = regions.filter(|(_, of_image)| !of_image.is_empty()).collect();
-            if regions.is_empty() {
-                continue;
-            }
-            // Slices of two dimensions are copied by longer rows. A gradient that is not contiguous is copied here.
-            let row = Shape::new([self.regions.len(), channels * self.elements()]);
-            let rows = B::float_reshape(self.gradient.clone(), row);
-            for channels in cut(0..channels, block) {
-                let of_block = channels.start * self.elements()..channels.end * self.elements();
-                let gradient = B::float_slice(rows.clone(), &[Slice::full(), of_block.into()]);
-                let gradient = on_host::<B, R>(gradient);
-                for (image, regions) in &regions {
-                    let place = [*image..image + 1, channels.clone()].map(Slice::from);
-                    let planes = on_host::<B, R>(B::float_slice(features.clone(), &place));
-                    let sums = self.sums(regions, channels.len(), [&planes, &gradient].map(values));
-                    let sums = TensorData::new(sums, [1, channels.len(), height, width]);
-                    let sums = cast::<B>(B::float_from_data(sums, &device), dtype);
-                    output = B::float_slice_assign(output, &place, sums);
-                }
+        // There is one group: only averages have elements that read channels of their own.
+        let group = &self.planner.groups[0];
+        let regions = (0..images).map(|image| (image, self.planned(group, image, false)));
+        let regions: Vec<_> = regions.filter(|(_, of_image)| !of_image.is_empty()).collect();
+        if regions.is_empty() {
+            return output;
+        }
+        // Slices of two dimensions are copied by longer rows. A gradient that is not contiguous is copied here.
+        let row = Shape::new([self.regions.len(), channels * self.elements()]);
+        let rows = B::float_reshape(self.gradient.clone(), row);
+        for channels in cut(0..channels, block) {
+            let of_block = channels.start * self.elements()..channels.end * self.elements();
+            let gradient = B::float_slice(rows.clone(), &[Slice::full(), of_block.into()]);
+            let gradient = on_host::<B, R>(gradient);
+            for (image, regions) in &regions {
+                let place = [*image..image + 1, channels.clone()].map(Slice::from);
+                let planes = on_host::<B, R>(B::float_slice(self.features().clone(), &place));
+                let sums = self.sums(regions, channels.len(), [&planes, &gradient].map(values));
+                let sums = TensorData::new(sums, [1, channels.len(), height, width]);
+                let sums = cast::<B>(B::float_from_data(sums, &device), dtype);
+                output = B::float_slice_assign(output, &place, sums);
             }
         }
         output
@@ -92,7 +90,7 @@ impl<B: Backend, R: Sum> GradientCall<'_, B, R> {
 
     /// How many elements a channel of a region has.
     fn elements(&self) -> usize {
-        self.planner.output_size().iter().product()
+        self.planner.operator.output_size.iter().product()
     }
 }
 

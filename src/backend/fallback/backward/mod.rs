@@ -21,12 +21,11 @@ use burn::backend::tensor::FloatTensor;
 use burn::backend::{Backend, TensorMetadata};
 use burn::tensor::DType;
 
-use self::call::GradientCall;
-use super::planned::Values;
+pub use self::call::GradientCall;
 use super::points;
 use super::tensors::{Sum, cast};
 use crate::backend::RegionCall;
-use crate::geometry::plan::{PlanKind, Planner, PointPlanner, SampleTaps, Weights};
+use crate::geometry::plan::{PlanKind, Planner, SampleTaps, Weights};
 
 /// See [`RegionKernels::average_gradient`](crate::backend::RegionKernels::average_gradient), and
 /// [`maximum_gradient`](crate::backend::RegionKernels::maximum_gradient), which has `features`.
@@ -59,23 +58,13 @@ fn features_gradient_in<B: Backend, R: Sum>(
     features: Option<FloatTensor<B>>,
     call: &RegionCall<B>,
 ) -> FloatTensor<B> {
-    let (regions, operator, shape) = (call.host_regions(), &call.operator, call.features_shape);
-    if let Some(planner) = PointPlanner::new(operator, [shape[2], shape[3]]) {
-        return points::features_gradient::<B, R>(gradient, call, &planner);
-    }
-    let planner = Planner::<R>::new(operator, [shape[2], shape[3]]);
-    let call = GradientCall::<B, R> {
-        gradient,
-        features,
-        regions,
-        planner: &planner,
-        values: Values::of(&planner),
-        shape,
-    };
+    let planner = Planner::<R>::new(&call.operator, call.features_shape);
+    let call = GradientCall::new(gradient, features, call, &planner);
     match planner.kind() {
         PlanKind::Weights => call.features_gradient::<Weights<R>>(),
         PlanKind::SampleTaps => call.features_gradient::<SampleTaps<R>>(),
         PlanKind::PixelRanges => call.gradient_of_largest_pixels(),
+        PlanKind::Points => points::features_gradient(&call),
     }
 }
 
@@ -85,23 +74,12 @@ fn boxes_gradient_in<B: Backend, R: Sum>(
     features: FloatTensor<B>,
     call: &RegionCall<B>,
 ) -> FloatTensor<B> {
-    let (regions, operator, shape) = (call.host_regions(), &call.operator, call.features_shape);
-    if let Some(planner) = PointPlanner::new(operator, [shape[2], shape[3]]) {
-        return points::regions_gradient::<B, R>(gradient, features, call, &planner);
-    }
-    let planner = Planner::<R>::new(operator, [shape[2], shape[3]]);
-    let call = GradientCall::<B, R> {
-        gradient,
-        features: Some(features),
-        regions,
-        planner: &planner,
-        values: Values::of(&planner),
-        shape,
-    };
-    let columns = operator.box_format.columns();
+    let planner = Planner::<R>::new(&call.operator, call.features_shape);
+    let call = GradientCall::new(gradient, Some(features), call, &planner);
     match planner.kind() {
-        PlanKind::Weights => call.boxes_gradient::<Weights<R>>(columns),
-        PlanKind::SampleTaps => call.boxes_gradient::<SampleTaps<R>>(columns),
+        PlanKind::Weights => call.boxes_gradient::<Weights<R>>(),
+        PlanKind::SampleTaps => call.boxes_gradient::<SampleTaps<R>>(),
         PlanKind::PixelRanges => unreachable!("bins do not move with a box"),
+        PlanKind::Points => points::regions_gradient(&call),
     }
 }

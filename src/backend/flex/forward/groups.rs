@@ -30,10 +30,10 @@ impl<S, P> PoolTask<'_, S, P> {
         rows.max().unwrap_or(0)
     }
 
-    /// Whether a copy of each window by itself is small enough.
-    pub fn windows_fit(&self) -> bool {
+    /// Whether a copy of each window by itself has at most so many pixels.
+    pub fn windows_fit(&self, largest_tile: usize) -> bool {
         let mut windows = self.regions.iter().map(|region| &region.window);
-        windows.all(|window| pixel_count(window) <= LARGEST_TILE)
+        windows.all(|window| pixel_count(window) <= largest_tile)
     }
 }
 
@@ -91,8 +91,7 @@ fn cover(left: &Range<usize>, right: &Range<usize>) -> Range<usize> {
 pub fn divide<'a, S: Sum, P>(
     groups: &'a [Group<P>],
     output: TensorSliceMut<'a, S>,
-    channels: usize,
-    channel_elements: usize,
+    [channels, channel_elements]: [usize; 2],
     wanted: usize,
     lanes: usize,
 ) -> Vec<PoolTask<'a, S, P>> {

@@ -1,71 +1,183 @@
-//! How a task of a forward pass is computed: in which channels at a time.
+//! The way from a call to the tasks of its batches, for all kernels.
 
 use std::ops::Range;
 
-use pulp::Simd;
+use burn::tensor::Shape;
+use burn_flex::FlexTensor;
+use pulp::{Scalar, Simd};
 
-use super::groups::PoolTask;
+use super::axes::PoolAxes;
+use super::groups::{PoolTask, divide, group, wanted_tasks};
 use super::more_lanes::{channels_of_more_lanes, has_more_lanes};
-use crate::backend::flex::dtype::Sum;
+use super::own_channels::{compute_own_channels, regions_at_a_time};
+use super::scratch::PoolScratch;
+use crate::backend::flex::drive::{in_parallel, run_tasks, sort_by_key};
+use crate::backend::flex::dtype::{Sum, TensorSliceMut};
+use crate::backend::flex::kernels::Average;
 use crate::backend::flex::lanes::{self, ChannelWork, LANES, MORE_LANES};
-use crate::backend::flex::simd::Stream;
+use crate::backend::flex::memory::output;
+use crate::backend::flex::pixels::{InLanes, OneByOne, Planes, Source};
+use crate::backend::flex::planned::{Planned, RegionPlan, plan_in_batches};
+use crate::backend::flex::simd::{Stream, pays_to_stream};
+use crate::geometry::plan::{AxisPlan, Planner, Region, Weights};
 
-/// What all tasks of a call share, by axis plans or by point plans.
-pub trait ForwardPass<S: Sum>: Sized {
+/// How a region is pooled.
+pub trait PoolRegion<S: Sum>: Sync {
     /// The plan of a region.
-    type Plan;
+    type Plan: RegionPlan<S>;
 
     /// Whether it is compiled for more lanes too, which takes time. The kernels of the standard workloads are.
     const IN_MORE_LANES: bool;
 
-    /// Whether the output is written past the caches.
-    fn streams(&self) -> bool;
+    /// The most numbers in the plans of a batch.
+    const PLAN_NUMBERS: usize;
 
-    /// Whether copies of a task's pixels in interleaved channels are small enough.
-    fn fits(task: &PoolTask<'_, S, Self::Plan>) -> bool;
+    /// Channels are computed one by one if a copy of a window would have more pixels.
+    const LARGEST_TILE: usize;
 
-    /// Computes channels of a task, `L` at a time, from a copy of the pixels in which they are neighbours. The outputs
-    /// begin with the first of these channels. It is inlined, or it would be compiled for SSE.
-    fn compute_in_lanes<'a, const L: usize>(
+    /// Computes a region in up to `L` channels, from the pixels of a source to its output. It is inlined, or it would
+    /// be compiled for SSE.
+    fn pool<'a, const L: usize>(
         &self,
         simd: impl Simd,
-        task: &mut PoolTask<'a, S, Self::Plan>,
-        channels: Range<usize>,
+        planner: &Planner<S>,
+        region: &Planned<Self::Plan>,
+        pixels: &mut impl Source<S, L>,
+        scratch: &mut PoolScratch<S, L>,
+        output: TensorSliceMut<'a, S>,
         stream: &mut Option<Stream<'a>>,
     );
-
-    /// Computes a task from where the pixels are: a window of a large map is not copied.
-    fn compute_one_by_one(&self, task: PoolTask<'_, S, Self::Plan>);
 }
 
-pub fn compute<S: Sum, P: ForwardPass<S>>(pass: &P, task: PoolTask<'_, S, P::Plan>) {
-    let (channels, fits) = (task.channels.len(), P::fits(&task));
-    lanes::compute(PoolRegions { pass, task }, channels, fits);
+pub struct PoolInputs<'a, S: Sum> {
+    /// The output so far, from other levels of a pyramid.
+    pub pooled: Option<FlexTensor>,
+    /// `[N, C, H, W]`, whose rows are contiguous.
+    pub features: &'a FlexTensor,
+    pub regions: &'a [Region],
+    /// The shape of the output, `[K, channels, P, Q]`.
+    pub shape: Shape,
+    pub planner: &'a Planner<S>,
 }
 
-struct PoolRegions<'a, S: Sum, P: ForwardPass<S>> {
-    pass: &'a P,
-    task: PoolTask<'a, S, P::Plan>,
+/// What all tasks of a call share.
+pub struct ForwardPass<'a, S: Sum, K> {
+    pub kernel: &'a K,
+    pub features: &'a Planes<'a, S>,
+    pub planner: &'a Planner<S>,
+    /// The channels of the output, and the elements of a channel of a region.
+    pub output_size: [usize; 2],
+    /// Whether the output is written past the caches.
+    streams: bool,
 }
 
-impl<S: Sum, P: ForwardPass<S>> ChannelWork for PoolRegions<'_, S, P> {
+/// Pools the regions in the operator's range of areas.
+pub fn pool<S: Sum, K: PoolRegion<S>>(inputs: PoolInputs<'_, S>, kernel: &K) -> FlexTensor {
+    in_batches(inputs, kernel, K::PLAN_NUMBERS, |pass, planned, output, parallel| {
+        let groups = group(planned);
+        let tasks = divide(&groups, output, pass.output_size, wanted_tasks(parallel), LANES);
+        run_tasks(tasks, parallel, |task| pass.compute(task));
+    })
+}
+
+/// The same for elements that read channels of their own.
+pub fn pool_own_channels<S: Sum>(inputs: PoolInputs<'_, S>, kernel: &PoolAxes<Average<S>>) -> FlexTensor {
+    let [.., rows, columns] = inputs.shape.dims::<4>();
+    let numbers = regions_at_a_time(rows * columns) * Weights::size(inputs.planner);
+    let numbers = numbers.min(<PoolAxes<Average<S>> as PoolRegion<S>>::PLAN_NUMBERS);
+    in_batches(inputs, kernel, numbers, |pass, mut planned, output, parallel| {
+        sort_by_key(&mut planned, |region| [region.image, 0, 0]);
+        compute_own_channels(pass, &planned, output, parallel);
+    })
+}
+
+/// Plans batches of about so many numbers, and hands them over with the output.
+fn in_batches<S: Sum, K: PoolRegion<S>>(
+    inputs: PoolInputs<'_, S>,
+    kernel: &K,
+    plan_numbers: usize,
+    compute: impl Fn(&ForwardPass<'_, S, K>, Vec<Planned<K::Plan>>, TensorSliceMut<'_, S>, bool),
+) -> FlexTensor {
+    let [_, channels, rows, columns] = inputs.shape.dims();
+    let (dtype, count) = (inputs.features.dtype(), inputs.shape.num_elements());
+    let pass = ForwardPass {
+        kernel,
+        features: &Planes::new(inputs.features),
+        planner: inputs.planner,
+        output_size: [channels, rows * columns],
+        streams: pays_to_stream(count * dtype.size()),
+    };
+    let parallel = in_parallel(count);
+    let is_pooled = |row: usize| inputs.planner.pools(&inputs.regions[row]);
+    let mut output = output::<S>(inputs.pooled, &inputs.shape, dtype, &is_pooled, parallel);
+    let start = output.layout().start_offset();
+    let mut elements = TensorSliceMut::of(&mut output);
+    plan_in_batches(inputs.regions, inputs.planner, plan_numbers, parallel, |planned| {
+        compute(&pass, planned, elements.get(start..start + count), parallel);
+    });
+    output
+}
+
+impl<S: Sum, K: PoolRegion<S>> ForwardPass<'_, S, K> {
+    fn compute(&self, task: PoolTask<'_, S, K::Plan>) {
+        let (channels, fits) = (task.channels.len(), task.windows_fit(K::LARGEST_TILE));
+        lanes::compute(PoolRegions { pass: self, task }, channels, fits);
+    }
+
+    /// Computes channels of a task, `L` at a time. The outputs begin with the first of these channels.
+    #[inline(always)]
+    fn compute_channels<'a, const L: usize>(
+        &self,
+        simd: impl Simd,
+        task: &mut PoolTask<'a, S, K::Plan>,
+        channels: Range<usize>,
+        mut pixels: impl Source<S, L>,
+        stream: &mut Option<Stream<'a>>,
+    ) {
+        let mut scratch = PoolScratch::default();
+        for start in channels.clone().step_by(L) {
+            let block = start..(start + L).min(channels.end);
+            let count = block.len() * self.output_size[1];
+            pixels.turn_to(block);
+            for (region, rest) in task.regions.iter().zip(&mut task.outputs) {
+                let output = rest.take(count);
+                self.kernel
+                    .pool(simd, self.planner, region, &mut pixels, &mut scratch, output, stream);
+            }
+        }
+    }
+}
+
+struct PoolRegions<'a, S: Sum, K: PoolRegion<S>> {
+    pass: &'a ForwardPass<'a, S, K>,
+    task: PoolTask<'a, S, K::Plan>,
+}
+
+impl<S: Sum, K: PoolRegion<S>> ChannelWork for PoolRegions<'_, S, K> {
     /// First in blocks of more lanes where that pays, then in blocks of fewer.
     #[inline(always)]
     fn in_lanes(self, simd: impl Simd) {
         let Self { pass, mut task } = self;
-        let mut stream = if pass.streams() { Stream::new(simd) } else { None };
+        let mut stream = if pass.streams { Stream::new(simd) } else { None };
+        // If elements read channels of their own, regions share no copy.
+        let shared = task.shared.filter(|_| pass.planner.groups.len() == 1);
+        let shared = shared.map(|[_, columns]| (task.most_rows(), columns.clone()));
         let Range { mut start, end } = task.channels;
         // A constant, so that code that it excludes is not compiled.
-        if const { P::IN_MORE_LANES && has_more_lanes::<S>() } {
+        if const { K::IN_MORE_LANES && has_more_lanes::<S>() } {
             let channels = channels_of_more_lanes(&task);
             start = channels.end;
-            pass.compute_in_lanes::<MORE_LANES>(simd, &mut task, channels, &mut stream);
+            let pixels = InLanes::<_, _, MORE_LANES>::new(simd, pass.features, shared.clone());
+            pass.compute_channels(simd, &mut task, channels, pixels, &mut stream);
         }
-        pass.compute_in_lanes::<LANES>(simd, &mut task, start..end, &mut stream);
+        let pixels = InLanes::<_, _, LANES>::new(simd, pass.features, shared);
+        pass.compute_channels(simd, &mut task, start..end, pixels, &mut stream);
     }
 
     #[inline(never)]
     fn one_by_one(self) {
-        self.pass.compute_one_by_one(self.task);
+        let Self { pass, mut task } = self;
+        let (channels, pixels) = (task.channels.clone(), OneByOne::new(pass.features));
+        pass.compute_channels(Scalar::new(), &mut task, channels, pixels, &mut None);
     }
 }

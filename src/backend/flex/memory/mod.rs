@@ -10,4 +10,4 @@ mod output;
 
 pub use aligned::AlignedPixels;
 pub use kept_tiles::Kept;
-pub use output::{Memory, filled_output, output, zeros};
+pub use output::{Memory, filled_output, output};

@@ -9,6 +9,7 @@ use super::ring::Ring;
 use crate::backend::flex::dtype::{Sum, TensorSlice};
 use crate::backend::flex::memory::AlignedPixels;
 use crate::backend::flex::simd::interleave;
+use crate::geometry::plan::ChannelGroup;
 
 /// A tile holds at most this many pixels: 4 MiB of f32.
 pub const LARGEST_TILE: usize = 1 << 17;
@@ -23,23 +24,22 @@ pub struct LaneChannels {
 impl LaneChannels {
     /// Channels side by side.
     #[inline(always)]
-    pub fn adjacent(first: usize, count: usize) -> Self {
-        Self { first, step: 1, count }
-    }
-
-    /// The input channels of output channels from `start` on, if output channel 0 reads `first`, and each further one
-    /// reads `step` channels further.
-    pub fn of_outputs([first, step]: [usize; 2], start: usize, count: usize) -> Self {
+    pub fn adjacent(channels: &Range<usize>) -> Self {
         Self {
-            first: first + start * step,
-            step,
-            count,
+            first: channels.start,
+            step: 1,
+            count: channels.len(),
         }
     }
 
+    /// The channels that output channels read in a group of elements.
     #[inline(always)]
-    pub fn one(channel: usize) -> Self {
-        Self::adjacent(channel, 1)
+    pub fn of_group(group: &ChannelGroup, output_channels: &Range<usize>) -> Self {
+        Self {
+            first: group.first_channel + output_channels.start * group.channel_step,
+            step: group.channel_step,
+            count: output_channels.len(),
+        }
     }
 }
 

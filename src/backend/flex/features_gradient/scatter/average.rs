@@ -8,12 +8,12 @@ use super::{GradientScratch, Reads, Scatter};
 use crate::backend::flex::dtype::Sum;
 use crate::backend::flex::features_gradient::sum_rows::SumRows;
 use crate::backend::flex::pixels::Rows;
-use crate::geometry::plan::Weights;
+use crate::geometry::plan::{ChannelGroup, Weights};
 
 pub struct ScatterAverage;
 
 impl<S: Sum> Scatter<S> for ScatterAverage {
-    type Plan = Weights<S>;
+    type Plan = [Weights<S>; 2];
 
     fn reads(&self) -> Reads {
         Reads::Nothing
@@ -23,14 +23,15 @@ impl<S: Sum> Scatter<S> for ScatterAverage {
     fn add<const L: usize>(
         &self,
         _simd: impl Simd,
-        [y, x]: [&Weights<S>; 2],
-        [output_rows, output_columns]: [Range<usize>; 2],
+        [y, x]: &[Weights<S>; 2],
+        band: &ChannelGroup,
         columns: Range<usize>,
         gradient: &[[S; L]],
         _features: &impl Rows<S, L>,
         scratch: &mut GradientScratch<S, L>,
         sums: &mut SumRows<S, L>,
     ) {
+        let [output_rows, output_columns] = band.elements.clone();
         scratch.row.resize(columns.len());
         let along_x = scratch.row.get_mut();
         let rows = gradient.chunks_exact(output_columns.len()).zip(y.elements(output_rows));

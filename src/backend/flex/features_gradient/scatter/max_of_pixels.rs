@@ -6,13 +6,12 @@ use std::ops::Range;
 use pulp::Simd;
 
 use super::key::{has_keys, position, start_key};
-use super::{GradientScratch, NONE, Reads, Scatter, keep_first_larger};
+use super::{GradientScratch, Reads, Scatter};
 use crate::backend::flex::dtype::Sum;
 use crate::backend::flex::features_gradient::sum_rows::SumRows;
-use crate::backend::flex::forward::kernels::MaxOfPixels;
-use crate::backend::flex::forward::{Kernel, Window};
+use crate::backend::flex::kernels::{Kernel, MaxOfPixels, NONE, Window};
 use crate::backend::flex::pixels::{LARGEST_TILE, Rows};
-use crate::geometry::plan::{PixelRanges, Planner};
+use crate::geometry::plan::{ChannelGroup, PixelRanges, Planner};
 
 pub struct ScatterMaxOfPixels<S> {
     /// Initial value of a maximum: only a larger pixel has a gradient.
@@ -24,7 +23,7 @@ impl<S: Sum> ScatterMaxOfPixels<S> {
     pub fn new(planner: &Planner<S>) -> Self {
         Self {
             start: planner.maximum_from(),
-            reads: if has_keys::<S>(planner.map()) {
+            reads: if has_keys::<S>(planner.map) {
                 Reads::Keys
             } else {
                 Reads::Pixels
@@ -34,7 +33,7 @@ impl<S: Sum> ScatterMaxOfPixels<S> {
 }
 
 impl<S: Sum> Scatter<S> for ScatterMaxOfPixels<S> {
-    type Plan = PixelRanges;
+    type Plan = [PixelRanges; 2];
 
     /// Keys take twice the memory of f32: with the sums, no more than pixels and sums of the usual tile.
     const LARGEST_TILE: usize = LARGEST_TILE / 8 * 5;
@@ -47,14 +46,15 @@ impl<S: Sum> Scatter<S> for ScatterMaxOfPixels<S> {
     fn add<const L: usize>(
         &self,
         simd: impl Simd,
-        plan: [&PixelRanges; 2],
-        elements: [Range<usize>; 2],
+        plan: &[PixelRanges; 2],
+        band: &ChannelGroup,
         columns: Range<usize>,
         gradient: &[[S; L]],
         features: &impl Rows<S, L>,
         scratch: &mut GradientScratch<S, L>,
         sums: &mut SumRows<S, L>,
     ) {
+        let elements = band.elements.clone();
         if self.reads == Reads::Keys {
             find_by_keys(simd, self.start, plan, elements, columns, scratch);
             sums.add_at(&mut scratch.positions, gradient);
@@ -72,7 +72,7 @@ impl<S: Sum> Scatter<S> for ScatterMaxOfPixels<S> {
 fn find_by_keys<S: Sum, const L: usize>(
     simd: impl Simd,
     start: S,
-    plan: [&PixelRanges; 2],
+    plan: &[PixelRanges; 2],
     elements: [Range<usize>; 2],
     columns: Range<usize>,
     scratch: &mut GradientScratch<S, L>,
@@ -106,7 +106,7 @@ fn find_by_keys<S: Sum, const L: usize>(
 #[inline(always)]
 fn add_one_by_one<S: Sum, const L: usize>(
     start: S,
-    [y, x]: [&PixelRanges; 2],
+    [y, x]: &[PixelRanges; 2],
     [output_rows, output_columns]: [Range<usize>; 2],
     gradient: &[[S; L]],
     features: &impl Rows<S, L>,
@@ -136,5 +136,15 @@ fn add_one_by_one<S: Sum, const L: usize>(
                 sums.add(position, lane, gradient[lane]);
             }
         }
+    }
+}
+
+/// Takes the larger of two elements in each channel, and the index of its source.
+#[inline(always)]
+fn keep_first_larger<S: Sum, const L: usize>(maximum: &mut [S; L], pixel: &[S; L], winner: &mut [i32; L], index: i32) {
+    for lane in 0..L {
+        let larger = pixel[lane] > maximum[lane];
+        winner[lane] = if larger { index } else { winner[lane] };
+        maximum[lane] = if larger { pixel[lane] } else { maximum[lane] };
     }
 }

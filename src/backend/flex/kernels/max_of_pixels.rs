@@ -5,9 +5,9 @@ use std::ops::Range;
 use pulp::Simd;
 
 use super::along_y::{Reduced, Source};
+use super::kernel::{Kernel, Window};
 use super::row_blocks::{Reduction, in_blocks, pixels_along_y};
 use crate::backend::flex::dtype::Sum;
-use crate::backend::flex::forward::{Kernel, Window};
 use crate::backend::flex::pixels::Rows;
 use crate::geometry::plan::{PixelRanges, Planner};
 
@@ -27,7 +27,7 @@ impl<S: Sum> MaxOfPixels<S> {
     pub fn new(planner: &Planner<S>) -> Self {
         Self {
             start: planner.maximum_from(),
-            outside: S::from_f64(planner.value_without_pixels()),
+            outside: planner.value_without_pixels(),
         }
     }
 }
@@ -46,7 +46,7 @@ impl<S: Sum> Kernel<S> for MaxOfPixels<S> {
     fn compute<const L: usize>(
         &self,
         simd: impl Simd,
-        [y, x]: [&PixelRanges; 2],
+        [y, x]: &[PixelRanges; 2],
         [output_rows, output_columns]: [Range<usize>; 2],
         Window { rows, columns }: Window<'_, impl Rows<S, L>>,
         along_y: &mut [[S; L]],

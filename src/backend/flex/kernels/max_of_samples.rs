@@ -4,9 +4,9 @@ use std::ops::Range;
 
 use pulp::Simd;
 
+use super::kernel::{Kernel, Window};
 use super::row_sums::weighted_sum;
 use crate::backend::flex::dtype::Sum;
-use crate::backend::flex::forward::{Kernel, Window};
 use crate::backend::flex::pixels::Rows;
 use crate::geometry::plan::{Planner, SampleTaps};
 
@@ -20,7 +20,7 @@ impl<S: Sum> MaxOfSamples<S> {
     pub fn new(planner: &Planner<S>) -> Self {
         Self {
             start: planner.maximum_from(),
-            outside: S::from_f64(planner.value_without_pixels()),
+            outside: planner.value_without_pixels(),
         }
     }
 }
@@ -37,7 +37,7 @@ impl<S: Sum> Kernel<S> for MaxOfSamples<S> {
     fn compute<const L: usize>(
         &self,
         _simd: impl Simd,
-        [y, x]: [&SampleTaps<S>; 2],
+        [y, x]: &[SampleTaps<S>; 2],
         [output_rows, output_columns]: [Range<usize>; 2],
         Window { rows, columns }: Window<'_, impl Rows<S, L>>,
         along_y: &mut [[S; L]],
