@@ -33,9 +33,8 @@ mod tensors;
 pub(super) use backward::{boxes_gradient, features_gradient};
 
 use max_of_pixels::from_start;
-use planned::Values;
 use schedule::Schedule;
-use tensors::{Sum, filled};
+use tensors::Sum;
 
 /// See [`RegionKernels::pool`](super::RegionKernels::pool) and
 /// [`pool_level`](super::RegionKernels::pool_level), whose `pooled` has the results of other levels.
@@ -55,31 +54,14 @@ fn pool_in<B: Backend, R: Sum>(
     features: FloatTensor<B>,
     call: &RegionCall<B>,
 ) -> FloatTensor<B> {
-    let (regions, shape) = (call.host_regions(), call.output_shape());
     let planner = Planner::<R>::new(&call.operator, call.features_shape);
-    let values = Values::of(&planner);
-    let features = match planner.kind() {
-        PlanKind::Points => return points::pool::<B, R>(pooled, features, call, &planner),
-        PlanKind::PixelRanges => from_start::<B>(features, values.start),
-        PlanKind::Weights | PlanKind::SampleTaps => features,
-    };
-    // Elements that read no pixel keep this value, which the first level writes to all.
-    let mut output = pooled.unwrap_or_else(|| filled::<B>(&features, shape.clone(), values.outside));
-    for group in &planner.groups {
-        let schedule = Schedule::<B, R> {
-            features: &features,
-            regions,
-            planner: &planner,
-            values,
-            group,
-            shape: shape.clone(),
-        };
-        output = match planner.kind() {
-            PlanKind::Weights => schedule.run::<Weights<R>>(output),
-            PlanKind::SampleTaps => schedule.run::<SampleTaps<R>>(output),
-            PlanKind::PixelRanges => schedule.run::<PixelRanges>(output),
-            PlanKind::Points => unreachable!("points were pooled above"),
-        };
+    match planner.kind() {
+        PlanKind::Weights => Schedule::new(features, call, &planner).run::<Weights<R>>(pooled),
+        PlanKind::SampleTaps => Schedule::new(features, call, &planner).run::<SampleTaps<R>>(pooled),
+        PlanKind::PixelRanges => {
+            let features = from_start::<B>(features, planner.values().start.into());
+            Schedule::new(features, call, &planner).run::<PixelRanges>(pooled)
+        }
+        PlanKind::Points => points::pool::<B, R>(pooled, features, call, &planner),
     }
-    output
 }

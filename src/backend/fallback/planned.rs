@@ -17,7 +17,7 @@ pub struct Values {
 impl Values {
     pub fn of<R: Sum>(planner: &Planner<R>) -> Self {
         Self {
-            start: planner.maximum_from().into(),
+            start: planner.values().start.into(),
             outside: planner.operator.value_without_pixels(),
         }
     }

@@ -30,6 +30,6 @@ mod region;
 pub use axis::{AxisPlan, PixelRanges, Read, SampleTaps, Weights, hull, pixel_count};
 pub use coordinate::Coordinate;
 pub use group::ChannelGroup;
-pub use planner::{PlanKind, Planner};
+pub use planner::{PlanKind, Planner, Values};
 pub use points::{ElementSpans, PointWeights};
 pub use region::Region;

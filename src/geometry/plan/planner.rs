@@ -19,6 +19,15 @@ pub enum PlanKind {
     Points,
 }
 
+/// The values of an operator that come from no pixel.
+#[derive(Debug, Clone, Copy)]
+pub struct Values<R> {
+    /// What a maximum starts from.
+    pub start: R,
+    /// The value of an element that reads no pixel, and of a sample out of bounds.
+    pub outside: R,
+}
+
 /// An operator on features of one shape, for coordinates, weights and sums of type `R`.
 pub struct Planner<R: Coordinate> {
     pub operator: RegionOperator,
@@ -66,14 +75,12 @@ impl<R: Coordinate> Planner<R> {
         R::in_range(&self.operator.areas, y, x)
     }
 
-    /// What a maximum starts from.
-    pub fn maximum_from(&self) -> R {
-        R::maximum_from(&self.operator)
-    }
-
-    /// The value of an element that reads no pixel.
-    pub fn value_without_pixels(&self) -> R {
-        R::from_f64(self.operator.value_without_pixels())
+    /// The values of the operator that come from no pixel.
+    pub fn values(&self) -> Values<R> {
+        Values {
+            start: R::maximum_from(&self.operator),
+            outside: R::from_f64(self.operator.value_without_pixels()),
+        }
     }
 
     /// Elements of a region along axis 0 (y) or 1 (x), with derivatives or without.

@@ -59,7 +59,7 @@ impl<B: Backend, R: Sum> GradientCall<'_, B, R> {
     /// The gradient of the pixels `[C, H, W]` of a block of channels. `gradient` is `[K, C, P, Q]`.
     fn sums(&self, regions: &[Planned<PixelRanges>], channels: usize, [planes, gradient]: [&[R]; 2]) -> Vec<R> {
         let [.., height, width] = self.shape;
-        let (start, elements) = (self.planner.maximum_from(), self.elements());
+        let (start, elements) = (self.planner.values().start, self.elements());
         let plane = height * width;
         let mut sums = vec![R::default(); planes.len()];
         let of_lanes = sums.par_chunks_mut(LANES * plane).zip(planes.par_chunks(LANES * plane));

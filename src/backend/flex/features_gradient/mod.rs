@@ -22,7 +22,6 @@ use super::dtype::{Sum, of_sums};
 use super::pixels::with_contiguous_rows;
 use crate::backend::RegionCall;
 use crate::geometry::plan::{PlanKind, Planner};
-use pass::FeaturesGradientInputs;
 use scatter::{ScatterAverage, ScatterMaxOfPixels, ScatterMaxOfSamples, ScatterPoints};
 
 /// The gradient of features. An average needs no `features`.
@@ -35,17 +34,16 @@ fn gradient_in_sums<S: Sum>(gradient: FlexTensor, features: Option<FlexTensor>, 
     let gradient = gradient.to_contiguous();
     let features = features.map_or_else(|| gradient.clone(), with_contiguous_rows);
     let planner = Planner::<S>::new(&call.operator, call.features_shape);
-    let inputs = FeaturesGradientInputs {
-        gradient: &gradient,
-        features: &features,
-        regions: call.host_regions(),
-        shape: call.features_shape,
-        planner: &planner,
-    };
     match planner.kind() {
-        PlanKind::Weights => pass::features_gradient(inputs, &ScatterAverage),
-        PlanKind::SampleTaps => pass::features_gradient(inputs, &ScatterMaxOfSamples(&planner)),
-        PlanKind::PixelRanges => pass::features_gradient(inputs, &ScatterMaxOfPixels::new(&planner)),
-        PlanKind::Points => pass::features_gradient(inputs, &ScatterPoints),
+        PlanKind::Weights => pass::scatter(&gradient, &features, call, &planner, &ScatterAverage),
+        PlanKind::SampleTaps => pass::scatter(
+            &gradient,
+            &features,
+            call,
+            &planner,
+            &ScatterMaxOfSamples(planner.values()),
+        ),
+        PlanKind::PixelRanges => pass::scatter(&gradient, &features, call, &planner, &ScatterMaxOfPixels(&planner)),
+        PlanKind::Points => pass::scatter(&gradient, &features, call, &planner, &ScatterPoints),
     }
 }

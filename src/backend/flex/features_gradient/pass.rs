@@ -1,5 +1,6 @@
 //! The way from a call to its tasks, and how a task is computed.
 
+use burn::backend::Flex;
 use burn::tensor::Shape;
 use burn_flex::{FlexTensor, Layout};
 use pulp::{Scalar, Simd};
@@ -9,36 +10,25 @@ use super::row_writer::{Earlier, RowWriter};
 use super::scatter::{GradientScratch, Reads, Scatter};
 use super::sum_rows::SumRows;
 use super::tasks::{GradientTask, divide};
+use crate::backend::RegionCall;
 use crate::backend::flex::drive::{in_parallel, run_tasks};
 use crate::backend::flex::dtype::{Sum, TensorSliceMut, round_to};
 use crate::backend::flex::lanes::{self, BAND, ChannelWork, LANES};
 use crate::backend::flex::memory::Memory;
 use crate::backend::flex::pixels::{LaneChannels, Planes, Rows, Tile};
 use crate::backend::flex::planned::{RegionPlan, plan_in_batches};
-use crate::geometry::plan::{Planner, Region};
+use crate::geometry::plan::Planner;
 
-/// What the gradient is computed from.
-pub struct FeaturesGradientInputs<'a, S: Sum> {
-    /// The gradient of the output, `[K, channels, P, Q]`, contiguous.
-    pub gradient: &'a FlexTensor,
-    /// `[N, C, H, W]`, whose rows are contiguous; any tensor where the kernel reads none.
-    pub features: &'a FlexTensor,
-    /// At least one.
-    pub regions: &'a [Region],
-    /// The shape of the features.
-    pub shape: [usize; 4],
-    pub planner: &'a Planner<S>,
-}
-
-/// The gradient of features, in the dtype of the output's.
-pub fn features_gradient<S: Sum, K: Scatter<S>>(inputs: FeaturesGradientInputs<'_, S>, kernel: &K) -> FlexTensor {
-    let FeaturesGradientInputs {
-        gradient,
-        features,
-        regions,
-        shape,
-        planner,
-    } = inputs;
+/// The gradient of features, in the dtype of the output's, `[K, channels, P, Q]`. `gradient` is contiguous, and
+/// `features` have contiguous rows; they are any tensor where the kernel reads none.
+pub fn scatter<S: Sum, K: Scatter<S>>(
+    gradient: &FlexTensor,
+    features: &FlexTensor,
+    call: &RegionCall<Flex>,
+    planner: &Planner<S>,
+    kernel: &K,
+) -> FlexTensor {
+    let (regions, shape) = (call.host_regions(), call.features_shape);
     let [count, channels, rows, columns] = gradient.layout().shape().dims();
     let parallel = in_parallel(gradient.layout().num_elements());
     // Sums of several batches are rounded after the last one.

@@ -6,7 +6,7 @@ use crate::backend::flex::drive::sort_by_key;
 use crate::backend::flex::dtype::{Sum, TensorSliceMut};
 use crate::backend::flex::pixels::LARGEST_TILE;
 use crate::backend::flex::planned::Planned;
-use crate::geometry::plan::pixel_count;
+use crate::geometry::plan::{hull, pixel_count};
 
 /// Regions of one image.
 pub struct Group<P> {
@@ -49,24 +49,24 @@ pub fn group<P>(mut regions: Vec<Planned<P>>) -> Vec<Group<P>> {
     });
     let mut groups: Vec<(Group<P>, [Range<usize>; 2])> = Vec::new();
     for region in regions {
-        if let Some((group, hull)) = groups.last_mut() {
-            let joined = [0, 1].map(|axis| cover(&hull[axis], &region.window[axis]));
+        if let Some((group, covered)) = groups.last_mut() {
+            let joined = [0, 1].map(|axis| hull([covered[axis].clone(), region.window[axis].clone()].into_iter()));
             let same_image = group.regions[0].image == region.image;
             if same_image && pixel_count(&joined) <= LARGEST_TILE {
                 group.regions.push(region);
-                *hull = joined;
+                *covered = joined;
                 continue;
             }
         }
-        let hull = region.window.clone();
+        let covered = region.window.clone();
         let regions = vec![region];
-        groups.push((Group { regions, shared: None }, hull));
+        groups.push((Group { regions, shared: None }, covered));
     }
     groups
         .into_iter()
-        .map(|(mut group, hull)| {
+        .map(|(mut group, covered)| {
             let windows: usize = group.regions.iter().map(|region| pixel_count(&region.window)).sum();
-            group.shared = pays_to_share(windows, &hull).then_some(hull);
+            group.shared = pays_to_share(windows, &covered).then_some(covered);
             group
         })
         .collect()
@@ -75,15 +75,6 @@ pub fn group<P>(mut regions: Vec<Planned<P>>) -> Vec<Group<P>> {
 /// Whether one copy of the hull of several windows is faster than a copy of each; `pixels` is the sum of their sizes.
 pub fn pays_to_share(pixels: usize, hull: &[Range<usize>; 2]) -> bool {
     3 * pixels > pixel_count(hull)
-}
-
-/// The smallest range that holds both; an empty one is ignored.
-fn cover(left: &Range<usize>, right: &Range<usize>) -> Range<usize> {
-    match (left.is_empty(), right.is_empty()) {
-        (true, _) => right.clone(),
-        (_, true) => left.clone(),
-        _ => left.start.min(right.start)..left.end.max(right.end),
-    }
 }
 
 /// Divides groups into about as many tasks as are wanted, at least one for each group, and the output among them. A

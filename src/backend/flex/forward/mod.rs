@@ -27,7 +27,7 @@ use super::pixels::with_contiguous_rows;
 use crate::backend::RegionCall;
 use crate::geometry::plan::{PlanKind, Planner};
 use axes::PoolAxes;
-use pass::{PoolInputs, pool_own_channels};
+use pass::pool_own_channels;
 use points::PoolPoints;
 
 /// Pools the regions in the operator's range of areas into `pooled`, or into a new output.
@@ -37,20 +37,20 @@ pub fn pool(pooled: Option<FlexTensor>, features: FlexTensor, call: &RegionCall<
 }
 
 fn pool_in_sums<S: Sum>(pooled: Option<FlexTensor>, features: FlexTensor, call: &RegionCall<Flex>) -> FlexTensor {
-    let planner = Planner::<S>::new(&call.operator, call.features_shape);
-    let inputs = PoolInputs {
-        pooled,
-        features: &with_contiguous_rows(features),
-        regions: call.host_regions(),
-        shape: call.output_shape(),
-        planner: &planner,
-    };
+    let (features, planner) = (
+        with_contiguous_rows(features),
+        Planner::<S>::new(&call.operator, call.features_shape),
+    );
+    let values = planner.values();
+    let average = PoolAxes(Average {
+        outside: values.outside,
+    });
     match planner.kind() {
-        PlanKind::Points => pass::pool(inputs, &PoolPoints),
-        PlanKind::Weights if planner.groups.len() > 1 => pool_own_channels(inputs, &PoolAxes(Average::new(&planner))),
-        PlanKind::Weights => pass::pool(inputs, &PoolAxes(Average::new(&planner))),
+        PlanKind::Points => pass::pool(pooled, &features, call, &planner, &PoolPoints),
+        PlanKind::Weights if planner.groups.len() > 1 => pool_own_channels(pooled, &features, call, &planner, &average),
+        PlanKind::Weights => pass::pool(pooled, &features, call, &planner, &average),
         _ if planner.groups.len() > 1 => unreachable!("an element that reads channels of its own is an average"),
-        PlanKind::SampleTaps => pass::pool(inputs, &PoolAxes(MaxOfSamples::new(&planner))),
-        PlanKind::PixelRanges => pass::pool(inputs, &PoolAxes(MaxOfPixels::new(&planner))),
+        PlanKind::SampleTaps => pass::pool(pooled, &features, call, &planner, &PoolAxes(MaxOfSamples(values))),
+        PlanKind::PixelRanges => pass::pool(pooled, &features, call, &planner, &PoolAxes(MaxOfPixels(values))),
     }
 }

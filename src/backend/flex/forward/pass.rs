@@ -2,7 +2,8 @@
 
 use std::ops::Range;
 
-use burn::tensor::Shape;
+use burn::backend::Flex;
+use burn::tensor::{DType, Shape};
 use burn_flex::FlexTensor;
 use pulp::{Scalar, Simd};
 
@@ -11,6 +12,7 @@ use super::groups::{PoolTask, divide, group, wanted_tasks};
 use super::more_lanes::{channels_of_more_lanes, has_more_lanes};
 use super::own_channels::{compute_own_channels, regions_at_a_time};
 use super::scratch::PoolScratch;
+use crate::backend::RegionCall;
 use crate::backend::flex::drive::{in_parallel, run_tasks, sort_by_key};
 use crate::backend::flex::dtype::{Sum, TensorSliceMut};
 use crate::backend::flex::kernels::Average;
@@ -49,76 +51,93 @@ pub trait PoolRegion<S: Sum>: Sync {
     );
 }
 
-pub struct PoolInputs<'a, S: Sum> {
-    /// The output so far, from other levels of a pyramid.
-    pub pooled: Option<FlexTensor>,
-    /// `[N, C, H, W]`, whose rows are contiguous.
-    pub features: &'a FlexTensor,
-    pub regions: &'a [Region],
-    /// The shape of the output, `[K, channels, P, Q]`.
-    pub shape: Shape,
-    pub planner: &'a Planner<S>,
+/// Pools the regions in the operator's range of areas into `pooled`, or into a new output. `features` have contiguous
+/// rows.
+pub fn pool<S: Sum, K: PoolRegion<S>>(
+    pooled: Option<FlexTensor>,
+    features: &FlexTensor,
+    call: &RegionCall<Flex>,
+    planner: &Planner<S>,
+    kernel: &K,
+) -> FlexTensor {
+    let pass = ForwardPass::new(features, call, planner, kernel);
+    pass.in_batches(pooled, K::PLAN_NUMBERS, |planned, output| {
+        let groups = group(planned);
+        let tasks = divide(&groups, output, pass.output_size, wanted_tasks(pass.parallel), LANES);
+        run_tasks(tasks, pass.parallel, |task| pass.compute(task));
+    })
+}
+
+/// The same for elements that read channels of their own.
+pub fn pool_own_channels<S: Sum>(
+    pooled: Option<FlexTensor>,
+    features: &FlexTensor,
+    call: &RegionCall<Flex>,
+    planner: &Planner<S>,
+    kernel: &PoolAxes<Average<S>>,
+) -> FlexTensor {
+    let pass = ForwardPass::new(features, call, planner, kernel);
+    let numbers = regions_at_a_time(pass.output_size[1]) * Weights::size(planner);
+    let numbers = numbers.min(<PoolAxes<Average<S>> as PoolRegion<S>>::PLAN_NUMBERS);
+    pass.in_batches(pooled, numbers, |mut planned, output| {
+        sort_by_key(&mut planned, |region| [region.image, 0, 0]);
+        compute_own_channels(&pass, &planned, output);
+    })
 }
 
 /// What all tasks of a call share.
 pub struct ForwardPass<'a, S: Sum, K> {
     pub kernel: &'a K,
-    pub features: &'a Planes<'a, S>,
+    pub features: Planes<'a, S>,
+    dtype: DType,
+    regions: &'a [Region],
     pub planner: &'a Planner<S>,
+    /// The shape of the output, `[K, channels, P, Q]`.
+    shape: Shape,
     /// The channels of the output, and the elements of a channel of a region.
     pub output_size: [usize; 2],
+    pub parallel: bool,
     /// Whether the output is written past the caches.
     streams: bool,
 }
 
-/// Pools the regions in the operator's range of areas.
-pub fn pool<S: Sum, K: PoolRegion<S>>(inputs: PoolInputs<'_, S>, kernel: &K) -> FlexTensor {
-    in_batches(inputs, kernel, K::PLAN_NUMBERS, |pass, planned, output, parallel| {
-        let groups = group(planned);
-        let tasks = divide(&groups, output, pass.output_size, wanted_tasks(parallel), LANES);
-        run_tasks(tasks, parallel, |task| pass.compute(task));
-    })
-}
-
-/// The same for elements that read channels of their own.
-pub fn pool_own_channels<S: Sum>(inputs: PoolInputs<'_, S>, kernel: &PoolAxes<Average<S>>) -> FlexTensor {
-    let [.., rows, columns] = inputs.shape.dims::<4>();
-    let numbers = regions_at_a_time(rows * columns) * Weights::size(inputs.planner);
-    let numbers = numbers.min(<PoolAxes<Average<S>> as PoolRegion<S>>::PLAN_NUMBERS);
-    in_batches(inputs, kernel, numbers, |pass, mut planned, output, parallel| {
-        sort_by_key(&mut planned, |region| [region.image, 0, 0]);
-        compute_own_channels(pass, &planned, output, parallel);
-    })
-}
-
-/// Plans batches of about so many numbers, and hands them over with the output.
-fn in_batches<S: Sum, K: PoolRegion<S>>(
-    inputs: PoolInputs<'_, S>,
-    kernel: &K,
-    plan_numbers: usize,
-    compute: impl Fn(&ForwardPass<'_, S, K>, Vec<Planned<K::Plan>>, TensorSliceMut<'_, S>, bool),
-) -> FlexTensor {
-    let [_, channels, rows, columns] = inputs.shape.dims();
-    let (dtype, count) = (inputs.features.dtype(), inputs.shape.num_elements());
-    let pass = ForwardPass {
-        kernel,
-        features: &Planes::new(inputs.features),
-        planner: inputs.planner,
-        output_size: [channels, rows * columns],
-        streams: pays_to_stream(count * dtype.size()),
-    };
-    let parallel = in_parallel(count);
-    let is_pooled = |row: usize| inputs.planner.pools(&inputs.regions[row]);
-    let mut output = output::<S>(inputs.pooled, &inputs.shape, dtype, &is_pooled, parallel);
-    let start = output.layout().start_offset();
-    let mut elements = TensorSliceMut::of(&mut output);
-    plan_in_batches(inputs.regions, inputs.planner, plan_numbers, parallel, |planned| {
-        compute(&pass, planned, elements.get(start..start + count), parallel);
-    });
-    output
+impl<'a, S: Sum, K: PoolRegion<S>> ForwardPass<'a, S, K> {
+    fn new(features: &'a FlexTensor, call: &'a RegionCall<Flex>, planner: &'a Planner<S>, kernel: &'a K) -> Self {
+        let (shape, dtype) = (call.output_shape(), features.dtype());
+        let [_, channels, rows, columns] = shape.dims();
+        Self {
+            kernel,
+            features: Planes::new(features),
+            dtype,
+            regions: call.host_regions(),
+            planner,
+            output_size: [channels, rows * columns],
+            parallel: in_parallel(shape.num_elements()),
+            streams: pays_to_stream(shape.num_elements() * dtype.size()),
+            shape,
+        }
+    }
 }
 
 impl<S: Sum, K: PoolRegion<S>> ForwardPass<'_, S, K> {
+    /// Plans batches of about so many numbers, and hands them over with the output.
+    fn in_batches(
+        &self,
+        pooled: Option<FlexTensor>,
+        plan_numbers: usize,
+        compute: impl Fn(Vec<Planned<K::Plan>>, TensorSliceMut<'_, S>),
+    ) -> FlexTensor {
+        let (regions, planner) = (self.regions, self.planner);
+        let is_pooled = |row: usize| planner.pools(&regions[row]);
+        let mut output = output::<S>(pooled, &self.shape, self.dtype, &is_pooled, self.parallel);
+        let start = output.layout().start_offset();
+        let mut elements = TensorSliceMut::of(&mut output);
+        plan_in_batches(regions, planner, plan_numbers, self.parallel, |planned| {
+            compute(planned, elements.get(start..start + self.shape.num_elements()));
+        });
+        output
+    }
+
     fn compute(&self, task: PoolTask<'_, S, K::Plan>) {
         let (channels, fits) = (task.channels.len(), task.windows_fit(K::LARGEST_TILE));
         lanes::compute(PoolRegions { pass: self, task }, channels, fits);
@@ -167,17 +186,17 @@ impl<S: Sum, K: PoolRegion<S>> ChannelWork for PoolRegions<'_, S, K> {
         if const { K::IN_MORE_LANES && has_more_lanes::<S>() } {
             let channels = channels_of_more_lanes(&task);
             start = channels.end;
-            let pixels = InLanes::<_, _, MORE_LANES>::new(simd, pass.features, shared.clone());
+            let pixels = InLanes::<_, _, MORE_LANES>::new(simd, &pass.features, shared.clone());
             pass.compute_channels(simd, &mut task, channels, pixels, &mut stream);
         }
-        let pixels = InLanes::<_, _, LANES>::new(simd, pass.features, shared);
+        let pixels = InLanes::<_, _, LANES>::new(simd, &pass.features, shared);
         pass.compute_channels(simd, &mut task, start..end, pixels, &mut stream);
     }
 
     #[inline(never)]
     fn one_by_one(self) {
         let Self { pass, mut task } = self;
-        let (channels, pixels) = (task.channels.clone(), OneByOne::new(pass.features));
+        let (channels, pixels) = (task.channels.clone(), OneByOne::new(&pass.features));
         pass.compute_channels(Scalar::new(), &mut task, channels, pixels, &mut None);
     }
 }

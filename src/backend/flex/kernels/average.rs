@@ -9,18 +9,11 @@ use super::kernel::{Kernel, Window};
 use super::row_blocks::{Reduction, in_blocks, pixels_along_y};
 use crate::backend::flex::dtype::Sum;
 use crate::backend::flex::pixels::Rows;
-use crate::geometry::plan::{Planner, Weights};
+use crate::geometry::plan::Weights;
 
 pub struct Average<S> {
-    outside: S,
-}
-
-impl<S: Sum> Average<S> {
-    pub fn new(planner: &Planner<S>) -> Self {
-        Self {
-            outside: planner.value_without_pixels(),
-        }
-    }
+    /// The value of a sample out of bounds.
+    pub outside: S,
 }
 
 impl<S: Sum> Average<S> {

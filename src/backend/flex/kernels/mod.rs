@@ -7,10 +7,12 @@ mod max_of_pixels;
 mod max_of_samples;
 mod row_blocks;
 mod row_sums;
+mod spread;
 mod winners;
 
 pub use average::Average;
 pub use kernel::{Kernel, Window};
 pub use max_of_pixels::MaxOfPixels;
 pub use max_of_samples::MaxOfSamples;
+pub use spread::spread;
 pub use winners::{NONE, SampleWinners};

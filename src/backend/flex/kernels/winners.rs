@@ -6,7 +6,7 @@ use super::row_sums::weighted_sum;
 use crate::backend::flex::dtype::Sum;
 use crate::backend::flex::memory::AlignedPixels;
 use crate::backend::flex::pixels::Rows;
-use crate::geometry::plan::{Planner, SampleTaps};
+use crate::geometry::plan::{SampleTaps, Values};
 
 /// No sample or pixel. Indices are as wide as an f32, so that LLVM selects them in vectors together with pixels.
 pub const NONE: i32 = -1;
@@ -26,7 +26,7 @@ impl<S: Sum, const L: usize> SampleWinners<S, L> {
     #[inline(always)]
     pub fn find(
         &mut self,
-        planner: &Planner<S>,
+        Values { start, outside }: Values<S>,
         [y, x]: &[SampleTaps<S>; 2],
         output_row: usize,
         output_columns: &Range<usize>,
@@ -37,7 +37,7 @@ impl<S: Sum, const L: usize> SampleWinners<S, L> {
         let (samples_x, complete_x) = (&x.samples[output_columns.clone()], &x.complete[output_columns.clone()]);
         self.row.resize(columns.len());
         self.maxima.clear();
-        self.maxima.resize(width, [planner.maximum_from(); L]);
+        self.maxima.resize(width, [start; L]);
         self.winners.clear();
         self.winners.resize(width, [[NONE; L]; 2]);
         for (index_y, sample_y) in y.samples[output_row].clone().enumerate() {
@@ -58,7 +58,6 @@ impl<S: Sum, const L: usize> SampleWinners<S, L> {
                 }
             }
         }
-        let outside = planner.value_without_pixels();
         let elements = self.maxima.iter().zip(&mut self.winners).zip(complete_x);
         for ((maximum, winner), &complete_x) in elements {
             if !(y.complete[output_row] && complete_x) {

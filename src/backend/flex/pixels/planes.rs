@@ -23,9 +23,10 @@ impl<S, const L: usize, R: Rows<S, L>> Rows<S, L> for &R {
 
 /// The planes of features `[N, C, H, W]`, or of a gradient `[K, channels, 1, P * Q]`. Rows are contiguous.
 pub struct Planes<'a, S> {
-    elements: TensorSlice<'a, S>,
+    pub(super) elements: TensorSlice<'a, S>,
     start: isize,
-    strides: [isize; 3],
+    /// From an image, a channel and a row to the next.
+    pub(super) strides: [isize; 3],
 }
 
 /// One channel of one image, in the type of sums.
@@ -47,19 +48,11 @@ impl<'a, S: Sum> Planes<'a, S> {
         }
     }
 
-    pub fn elements(&self) -> TensorSlice<'a, S> {
-        self.elements
-    }
-
     /// The index of a plane's first element.
     #[inline(always)]
     pub fn start(&self, image: usize, channel: usize) -> isize {
         let [image_stride, channel_stride, _] = self.strides;
         self.start + image as isize * image_stride + channel as isize * channel_stride
-    }
-
-    pub fn stride(&self) -> isize {
-        self.strides[2]
     }
 
     /// One channel of a window: its plane, to be read as it is, or a copy of elements of 16 bits in `memory`.
@@ -70,7 +63,7 @@ impl<'a, S: Sum> Planes<'a, S> {
         [rows, columns]: &[Range<usize>; 2],
         memory: &'b mut AlignedPixels<S, 1>,
     ) -> Plane<'b, S> {
-        let (start, stride) = (self.start(image, channel), self.stride());
+        let (start, stride) = (self.start(image, channel), self.strides[2]);
         let (half, bits) = match self.elements {
             TensorSlice::Sums(elements) => {
                 return Plane {

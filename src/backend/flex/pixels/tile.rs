@@ -204,9 +204,9 @@ impl<S: Sum, const L: usize> WithSimd for Load<'_, '_, S, L> {
         for row in rows {
             let range = tile.slot(row);
             let pixels = &mut tile.pixels.get_mut()[range];
-            let row_offset = row as isize * features.stride();
+            let row_offset = row as isize * features.strides[2];
             let mut lanes: [&[S]; L] = [&[]; L];
-            match features.elements() {
+            match features.elements {
                 TensorSlice::Sums(elements) => {
                     for (lane, start) in lanes.iter_mut().zip(starts) {
                         *lane = &elements[(start + row_offset) as usize..][..width];

@@ -4,8 +4,9 @@ use std::ops::Range;
 
 use super::pass::{PullRegion, PullScratch};
 use crate::backend::flex::dtype::Sum;
+use crate::backend::flex::kernels::spread;
 use crate::backend::flex::pixels::Rows;
-use crate::geometry::plan::{ChannelGroup, Planner, Read, SampleTaps, Weights};
+use crate::geometry::plan::{ChannelGroup, Planner, SampleTaps, Values, Weights};
 
 /// The ends of a box: y1, y2, x1, x2. Each has a sum.
 const ENDS: usize = 4;
@@ -69,30 +70,6 @@ impl<S: Sum> PullRegion<S> for PullAverage {
     }
 }
 
-/// Sets `sums` to the gradient of a row of elements times the weights of each pixel.
-#[inline(always)]
-fn spread<S: Sum, const L: usize>(
-    sums: &mut [[S; L]],
-    gradient: &[[S; L]],
-    reads: &[Read<S>],
-    weights: &[S],
-    first_column: usize,
-) {
-    sums.fill([S::default(); L]);
-    let mut rest = weights;
-    // Copies, which the compiler keeps in a register.
-    for (gradient, Read { pixels, .. }) in gradient.iter().copied().zip(reads) {
-        let (weights, after) = rest.split_at(pixels.len());
-        rest = after;
-        if !pixels.is_empty() {
-            let sums = &mut sums[pixels.start - first_column..pixels.end - first_column];
-            for (sum, &weight) in sums.iter_mut().zip(weights) {
-                S::add_weighted(sum, weight, &gradient);
-            }
-        }
-    }
-}
-
 /// The sum of the products of two rows, over all channels.
 #[inline(always)]
 fn product<S: Sum, const L: usize>(left: &[[S; L]], right: &[[S; L]]) -> f64 {
@@ -106,9 +83,9 @@ fn product<S: Sum, const L: usize>(left: &[[S; L]], right: &[[S; L]]) -> f64 {
 }
 
 /// A maximum over samples: the slopes of the largest sample's weights go to the ends.
-pub struct PullMaxOfSamples<'a, S: Sum>(pub &'a Planner<S>);
+pub struct PullMaxOfSamples<S>(pub Values<S>);
 
-impl<S: Sum> PullRegion<S> for PullMaxOfSamples<'_, S> {
+impl<S: Sum> PullRegion<S> for PullMaxOfSamples<S> {
     type Plan = [SampleTaps<S>; 2];
 
     fn sum_count(_plan: &[SampleTaps<S>; 2]) -> usize {

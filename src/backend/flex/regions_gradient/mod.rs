@@ -15,7 +15,6 @@ use super::pixels::with_contiguous_rows;
 use crate::backend::RegionCall;
 use crate::geometry::plan::{PlanKind, Planner};
 use axes::{PullAverage, PullMaxOfSamples};
-use pass::RegionsGradientInputs;
 use points::PullPoints;
 
 /// The gradient of the boxes and offsets, `[K, columns]`, in the dtype of sums.
@@ -25,17 +24,21 @@ pub fn regions_gradient(gradient: FlexTensor, features: FlexTensor, call: &Regio
 }
 
 fn gradient_in_sums<S: Sum>(gradient: FlexTensor, features: FlexTensor, call: &RegionCall<Flex>) -> FlexTensor {
-    let planner = Planner::<S>::new(&call.operator, call.features_shape);
-    let inputs = RegionsGradientInputs {
-        gradient: &gradient.to_contiguous(),
-        features: &with_contiguous_rows(features),
-        regions: call.host_regions(),
-        planner: &planner,
-    };
+    let (gradient, features) = (gradient.to_contiguous(), with_contiguous_rows(features));
+    let (planner, regions) = (
+        Planner::<S>::new(&call.operator, call.features_shape),
+        call.host_regions(),
+    );
     match planner.kind() {
-        PlanKind::Weights => pass::regions_gradient(inputs, &PullAverage),
-        PlanKind::SampleTaps => pass::regions_gradient(inputs, &PullMaxOfSamples(&planner)),
+        PlanKind::Weights => pass::pull(&gradient, &features, regions, &planner, &PullAverage),
+        PlanKind::SampleTaps => pass::pull(
+            &gradient,
+            &features,
+            regions,
+            &planner,
+            &PullMaxOfSamples(planner.values()),
+        ),
         PlanKind::PixelRanges => unreachable!("bins do not move with a box"),
-        PlanKind::Points => pass::regions_gradient(inputs, &PullPoints),
+        PlanKind::Points => pass::pull(&gradient, &features, regions, &planner, &PullPoints),
     }
 }

@@ -49,24 +49,15 @@ pub struct PullScratch<S: Sum, const L: usize> {
     pub winners: SampleWinners<S, L>,
 }
 
-/// What the gradient is computed from.
-pub struct RegionsGradientInputs<'a, S: Sum> {
-    /// The gradient of the output, `[K, channels, P, Q]`, contiguous.
-    pub gradient: &'a FlexTensor,
-    /// `[N, C, H, W]`, whose rows are contiguous.
-    pub features: &'a FlexTensor,
-    pub regions: &'a [Region],
-    pub planner: &'a Planner<S>,
-}
-
-/// The gradient `[K, columns]` of the regions, in the dtype of sums.
-pub fn regions_gradient<S: Sum, K: PullRegion<S>>(inputs: RegionsGradientInputs<'_, S>, kernel: &K) -> FlexTensor {
-    let RegionsGradientInputs {
-        gradient,
-        features,
-        regions,
-        planner,
-    } = inputs;
+/// The gradient `[K, columns]` of the regions, in the dtype of sums, from that of the output, `[K, channels, P, Q]`.
+/// `gradient` is contiguous, and `features` have contiguous rows.
+pub fn pull<S: Sum, K: PullRegion<S>>(
+    gradient: &FlexTensor,
+    features: &FlexTensor,
+    regions: &[Region],
+    planner: &Planner<S>,
+    kernel: &K,
+) -> FlexTensor {
     let [count, channels, height, width] = gradient.layout().shape().dims();
     let parallel = in_parallel(gradient.layout().num_elements());
     let flat = gradient.reshape(Shape::new([count, channels, 1, height * width]));

@@ -11,35 +11,21 @@ use crate::backend::flex::dtype::Sum;
 use crate::backend::flex::features_gradient::sum_rows::SumRows;
 use crate::backend::flex::kernels::{Kernel, MaxOfPixels, NONE, Window};
 use crate::backend::flex::pixels::{LARGEST_TILE, Rows};
-use crate::geometry::plan::{ChannelGroup, PixelRanges, Planner};
+use crate::geometry::plan::{ChannelGroup, PixelRanges, Planner, Values};
 
-pub struct ScatterMaxOfPixels<S> {
-    /// Initial value of a maximum: only a larger pixel has a gradient.
-    start: S,
-    reads: Reads,
-}
+pub struct ScatterMaxOfPixels<'a, S: Sum>(pub &'a Planner<S>);
 
-impl<S: Sum> ScatterMaxOfPixels<S> {
-    pub fn new(planner: &Planner<S>) -> Self {
-        Self {
-            start: planner.maximum_from(),
-            reads: if has_keys::<S>(planner.map) {
-                Reads::Keys
-            } else {
-                Reads::Pixels
-            },
-        }
-    }
-}
-
-impl<S: Sum> Scatter<S> for ScatterMaxOfPixels<S> {
+impl<S: Sum> Scatter<S> for ScatterMaxOfPixels<'_, S> {
     type Plan = [PixelRanges; 2];
 
     /// Keys take twice the memory of f32: with the sums, no more than pixels and sums of the usual tile.
     const LARGEST_TILE: usize = LARGEST_TILE / 8 * 5;
 
     fn reads(&self) -> Reads {
-        self.reads
+        match has_keys::<S>(self.0.map) {
+            true => Reads::Keys,
+            false => Reads::Pixels,
+        }
     }
 
     #[inline(always)]
@@ -54,12 +40,13 @@ impl<S: Sum> Scatter<S> for ScatterMaxOfPixels<S> {
         scratch: &mut GradientScratch<S, L>,
         sums: &mut SumRows<S, L>,
     ) {
-        let elements = band.elements.clone();
-        if self.reads == Reads::Keys {
-            find_by_keys(simd, self.start, plan, elements, columns, scratch);
+        // Only a larger pixel has a gradient.
+        let (start, elements) = (self.0.values().start, band.elements.clone());
+        if has_keys::<S>(self.0.map) {
+            find_by_keys(simd, start, plan, elements, columns, scratch);
             sums.add_at(&mut scratch.positions, gradient);
         } else {
-            add_one_by_one(self.start, plan, elements, gradient, features, sums);
+            add_one_by_one(start, plan, elements, gradient, features, sums);
         }
     }
 }
@@ -87,7 +74,8 @@ fn find_by_keys<S: Sum, const L: usize>(
         rows: &scratch.keys,
         columns,
     };
-    MaxOfPixels::from(start_key(start.into())).compute(
+    let start = start_key(start.into());
+    MaxOfPixels(Values { start, outside: start }).compute(
         simd,
         plan,
         elements,

@@ -8,11 +8,11 @@ use super::{GradientScratch, Reads, Scatter};
 use crate::backend::flex::dtype::Sum;
 use crate::backend::flex::features_gradient::sum_rows::SumRows;
 use crate::backend::flex::pixels::Rows;
-use crate::geometry::plan::{ChannelGroup, Planner, SampleTaps};
+use crate::geometry::plan::{ChannelGroup, SampleTaps, Values};
 
-pub struct ScatterMaxOfSamples<'a, S: Sum>(pub &'a Planner<S>);
+pub struct ScatterMaxOfSamples<S>(pub Values<S>);
 
-impl<S: Sum> Scatter<S> for ScatterMaxOfSamples<'_, S> {
+impl<S: Sum> Scatter<S> for ScatterMaxOfSamples<S> {
     type Plan = [SampleTaps<S>; 2];
 
     fn reads(&self) -> Reads {

@@ -99,7 +99,7 @@ fn load<S: Sum, const L: usize>(
     tile: &mut Tile<S, L>,
 ) {
     tile.clear(rows.len(), columns.clone());
-    tile.load(simd, pass.features, image, lanes, rows.clone());
+    tile.load(simd, &pass.features, image, lanes, rows.clone());
 }
 
 /// An element of a region one channel at a time, from where its pixels are. It is rare, and compiled without vectors.

@@ -44,14 +44,13 @@ pub fn compute_own_channels<S: Sum>(
     pass: &AveragePass<'_, S>,
     regions: &[Planned<Plan<S>>],
     output: TensorSliceMut<'_, S>,
-    parallel: bool,
 ) {
     // An element reads few pixels, so the work that its channels share takes longest: in blocks of 8, the 10 channels
     // of ps-rfcn took 1.4 times as long. A constant, so that code that it excludes is not compiled.
     if const { size_of::<S>() == size_of::<f32>() } && pass.output_size[0] > LANES {
-        compute_in_lanes::<S, MORE_LANES>(pass, regions, output, parallel);
+        compute_in_lanes::<S, MORE_LANES>(pass, regions, output);
     } else {
-        compute_in_lanes::<S, LANES>(pass, regions, output, parallel);
+        compute_in_lanes::<S, LANES>(pass, regions, output);
     }
 }
 
@@ -60,10 +59,9 @@ fn compute_in_lanes<S: Sum, const L: usize>(
     pass: &AveragePass<'_, S>,
     regions: &[Planned<Plan<S>>],
     output: TensorSliceMut<'_, S>,
-    parallel: bool,
 ) {
     let [channels, channel_elements] = pass.output_size;
-    let chunks = chunks(regions, wanted_tasks(parallel).div_ceil(channel_elements));
+    let chunks = chunks(regions, wanted_tasks(pass.parallel).div_ceil(channel_elements));
     let mut outputs = output.chunks(channels * channel_elements);
     let mut sums = AlignedPixels::<_, L>::default();
     for start in (0..channels).step_by(L) {
@@ -75,7 +73,6 @@ fn compute_in_lanes<S: Sum, const L: usize>(
                 chunks: &chunks,
                 elements: first..(first + BAND).min(channel_elements),
                 channels: block.clone(),
-                parallel,
             };
             band.compute(&mut sums);
             let outputs = outputs.iter_mut().map(|output| output.get(outputs_range.clone()));
@@ -99,7 +96,6 @@ struct Band<'a, S: Sum> {
     elements: Range<usize>,
     /// The channels of the output.
     channels: Range<usize>,
-    parallel: bool,
 }
 
 impl<S: Sum> Band<'_, S> {
@@ -121,7 +117,7 @@ impl<S: Sum> Band<'_, S> {
                 });
             }
         }
-        run_tasks(tasks, self.parallel, |task| Arch::new().dispatch(task));
+        run_tasks(tasks, self.pass.parallel, |task| Arch::new().dispatch(task));
     }
 
     /// Writes the elements of each region to its output.
@@ -144,7 +140,7 @@ impl<S: Sum> Band<'_, S> {
             first: self.elements.start,
             channel_elements,
         });
-        run_tasks(tasks.collect(), self.parallel, |task| Arch::new().dispatch(task));
+        run_tasks(tasks.collect(), self.pass.parallel, |task| Arch::new().dispatch(task));
     }
 }
 
