@@ -8,7 +8,7 @@ use burn::tensor::Shape;
 
 use super::channels_last::ChannelsLast;
 use super::tensors::Sum;
-use crate::geometry::plan::{AxisPlan, Read, Weights};
+use crate::geometry::plan::{AxisPlan, Read, SampleTaps, Weights};
 
 /// What is read along one axis: a row for each element or sample, a column for each pixel of the window.
 pub struct Axis<R> {
@@ -45,6 +45,51 @@ fn dense<R: Sum>(axis: &Weights<R>, numbers: &[R], window: &Range<usize>) -> Vec
         rest = after;
         if !pixels.is_empty() {
             row[pixels.start - window.start..pixels.end - window.start].copy_from_slice(numbers);
+        }
+    }
+    matrix
+}
+
+/// The samples of elements, with their slopes if these are planned.
+pub fn of_samples<R: Sum>(taps: &SampleTaps<R>, elements: &Range<usize>, samples: usize) -> Axis<R> {
+    let window = taps.window_of(elements.clone());
+    let slopes = |end: usize| {
+        let slope = |tap: usize| {
+            let by: f64 = taps.movement[tap][end].into();
+            taps.by_position[tap].map(|slope| R::from_f64(slope.into() * by))
+        };
+        dense_samples(taps, elements, samples, &window, slope)
+    };
+    Axis {
+        weights: dense_samples(taps, elements, samples, &window, |tap| {
+            [taps.taps[tap].low_weight, taps.taps[tap].high_weight]
+        }),
+        slopes: (!taps.movement.is_empty()).then(|| [0, 1].map(slopes)),
+        window,
+    }
+}
+
+/// A number for both pixels of each sample of elements, such as their weights, as a matrix
+/// `[elements * samples, window]`. An element with fewer samples repeats its last one, which changes no maximum.
+fn dense_samples<R: Sum>(
+    axis: &SampleTaps<R>,
+    elements: &Range<usize>,
+    samples: usize,
+    window: &Range<usize>,
+    numbers: impl Fn(usize) -> [R; 2],
+) -> Vec<R> {
+    let mut matrix = vec![R::default(); elements.len() * samples * window.len()];
+    let mut rows = matrix.chunks_exact_mut(window.len());
+    for element in elements.clone() {
+        let of_element = axis.samples[element].clone();
+        for sample in 0..samples {
+            let tap = (of_element.start + sample).min(of_element.end - 1);
+            let row = rows.next().expect("a row for each sample of each element");
+            let taps = axis.taps[tap];
+            for (pixel, number) in [taps.low, taps.high].into_iter().zip(numbers(tap)) {
+                let sum = &mut row[pixel - window.start];
+                *sum = R::from_f64((*sum).into() + number.into());
+            }
         }
     }
     matrix

@@ -7,6 +7,7 @@ use burn::backend::tensor::FloatTensor;
 use burn::tensor::{Scalar, Shape, Slice};
 
 use super::channels_last::ChannelsLast;
+use super::matrices::{of_samples, product};
 use super::max_of_pixels::larger;
 use super::planned::{Planned, Values};
 use super::schedule::PoolPlan;
@@ -82,65 +83,24 @@ fn maxima_of_samples<B: Backend, R: Sum>(
     x: &SampleTaps<R>,
     [rows, columns]: &[Range<usize>; 2],
 ) -> FloatTensor<B> {
-    let (samples_y, samples_x) = (most_samples(y), most_samples(x));
-    let (window_y, window_x) = (y.window(), x.window());
-    let (height, width, channels) = (window_y.len(), window_x.len(), pixels.channels);
-    let window = pixels.window(&window_y, &window_x);
-    let window = B::float_reshape(window, Shape::new([height, width * channels]));
-
-    let row_block = BLOCK / (samples_y * channels * (width + samples_x * samples_y));
+    let (samples_y, samples_x, channels) = (most_samples(y), most_samples(x), pixels.channels);
+    let row_block = BLOCK / (samples_y * channels * (x.window().len() + samples_x * samples_y));
     let row_block = row_block.clamp(1, rows.len());
     let column_block = BLOCK / (row_block * samples_y * samples_x * channels);
     let column_block = column_block.clamp(1, columns.len());
 
+    let of_block = |rows: &Range<usize>, columns: Range<usize>| {
+        let (axis_y, axis_x) = (of_samples(y, rows, samples_y), of_samples(x, &columns, samples_x));
+        let samples = product(pixels, [&axis_y, &axis_x], &axis_y.weights, &axis_x.weights);
+        let shape = Shape::new([rows.len(), samples_y, columns.len() * samples_x * channels]);
+        let along_y = B::float_max_dim(B::float_reshape(samples, shape), 1);
+        let shape = Shape::new([rows.len(), columns.len(), samples_x, channels]);
+        let maxima = B::float_max_dim(B::float_reshape(along_y, shape), 2);
+        B::float_reshape(maxima, Shape::new([rows.len(), columns.len(), channels]))
+    };
     let of_rows = |rows: Range<usize>| {
-        let count = rows.len() * samples_y;
-        let matrix = pixels.constant(dense(y, &rows, samples_y, &window_y, weights(y)), [count, height]);
-        let along_y = B::float_matmul(matrix, window.clone());
-        let along_y = B::float_reshape(along_y, Shape::new([count, width, channels]));
-        let of_columns = |columns: Range<usize>| {
-            let across = columns.len() * samples_x;
-            let matrix = dense(x, &columns, samples_x, &window_x, weights(x));
-            let matrix = pixels.constant(matrix, [1, across, width]);
-            let samples = B::float_matmul(matrix, along_y.clone());
-            let shape = Shape::new([rows.len(), samples_y, across * channels]);
-            let along_y = B::float_max_dim(B::float_reshape(samples, shape), 1);
-            let shape = Shape::new([rows.len(), columns.len(), samples_x, channels]);
-            let maxima = B::float_max_dim(B::float_reshape(along_y, shape), 2);
-            B::float_reshape(maxima, Shape::new([rows.len(), columns.len(), channels]))
-        };
-        concatenate::<B>(cut(columns.clone(), column_block).map(of_columns).collect(), 1)
+        let blocks = cut(columns.clone(), column_block).map(|columns| of_block(&rows, columns));
+        concatenate::<B>(blocks.collect(), 1)
     };
     concatenate::<B>(cut(rows.clone(), row_block).map(of_rows).collect(), 0)
-}
-
-/// The weights of both pixels of a tap.
-pub fn weights<R: Copy>(axis: &SampleTaps<R>) -> impl Fn(usize) -> [R; 2] {
-    |tap| [axis.taps[tap].low_weight, axis.taps[tap].high_weight]
-}
-
-/// A number for both pixels of each sample of elements, such as their weights, as a matrix
-/// `[elements * samples, window]`. An element with fewer samples repeats its last one, which changes no maximum.
-pub fn dense<R: Sum>(
-    axis: &SampleTaps<R>,
-    elements: &Range<usize>,
-    samples: usize,
-    window: &Range<usize>,
-    numbers: impl Fn(usize) -> [R; 2],
-) -> Vec<R> {
-    let mut matrix = vec![R::default(); elements.len() * samples * window.len()];
-    let mut rows = matrix.chunks_exact_mut(window.len());
-    for element in elements.clone() {
-        let of_element = axis.samples[element].clone();
-        for sample in 0..samples {
-            let tap = (of_element.start + sample).min(of_element.end - 1);
-            let row = rows.next().expect("a row for each sample of each element");
-            let taps = axis.taps[tap];
-            for (pixel, number) in [taps.low, taps.high].into_iter().zip(numbers(tap)) {
-                let sum = &mut row[pixel - window.start];
-                *sum = R::from_f64((*sum).into() + number.into());
-            }
-        }
-    }
-    matrix
 }

@@ -3,23 +3,16 @@
 use std::ops::Range;
 
 use super::tensors::Sum;
-use crate::geometry::plan::{AxisPlan, ChannelGroup, Coordinate, Planner, Region, hull, pixel_count};
+use crate::geometry::plan::{self, AxisPlan, ChannelGroup, Coordinate, Planner, Region, hull, pixel_count};
 
-/// The values of an operator that come from no pixel.
-#[derive(Clone, Copy)]
-pub struct Values {
-    /// What a maximum starts from.
-    pub start: f64,
-    /// The value of an element that reads no pixel, and of a sample out of bounds.
-    pub outside: f64,
-}
+/// The values that come from no pixel, which kernels round to the type of sums.
+pub type Values = plan::Values<f64>;
 
-impl Values {
-    pub fn of<R: Sum>(planner: &Planner<R>) -> Self {
-        Self {
-            start: planner.values().start.into(),
-            outside: planner.operator.value_without_pixels(),
-        }
+/// The values of an operator.
+pub fn values<R: Sum>(planner: &Planner<R>) -> Values {
+    Values {
+        start: planner.values().start.into(),
+        outside: planner.operator.value_without_pixels(),
     }
 }
 

@@ -95,7 +95,7 @@ fn planned<R: Sum>(
     slopes: bool,
 ) -> impl Iterator<Item = (usize, usize, PointWeights<R>)> {
     let pooled = regions.iter().enumerate().filter(|(_, region)| planner.pools(region));
-    pooled.map(move |(row, region)| (row, region.image, planner.points(region, slopes)))
+    pooled.map(move |(row, region)| (row, region.image, R::point_weights(planner, region, slopes)))
 }
 
 /// Some elements of a group whose matrix is small enough.

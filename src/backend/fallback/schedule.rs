@@ -9,7 +9,7 @@ use burn::tensor::{FloatDType, Shape, Slice};
 use rayon::prelude::*;
 
 use super::channels_last::ChannelsLast;
-use super::planned::{Planned, Values, hull_of, planned};
+use super::planned::{Planned, Values, hull_of, planned, values};
 use super::tensors::{Sum, cast, cut, filled};
 use crate::backend::RegionCall;
 use crate::geometry::plan::{AxisPlan, ChannelGroup, Planner, Region, pixel_count};
@@ -58,7 +58,7 @@ impl<'a, B: Backend, R: Sum> Schedule<'a, B, R> {
             features,
             regions: call.host_regions(),
             planner,
-            values: Values::of(planner),
+            values: values(planner),
             shape: call.output_shape(),
         }
     }

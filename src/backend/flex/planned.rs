@@ -66,7 +66,7 @@ impl<S: Coordinate> RegionPlan<S> for PointWeights<S> {
     const TASK: usize = 4;
 
     fn make(planner: &Planner<S>, region: &Region, slopes: bool) -> Self {
-        planner.points(region, slopes)
+        S::point_weights(planner, region, slopes)
     }
 
     fn window_of(&self, group: &ChannelGroup) -> [Range<usize>; 2] {

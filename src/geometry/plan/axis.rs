@@ -56,7 +56,7 @@ pub struct SampleTaps<R> {
     /// For each output element, its samples in bounds, as a range of `taps`.
     pub samples: Vec<Range<usize>>,
     /// Pixels and weights of all samples, element after element.
-    pub taps: Vec<Taps<R>>,
+    pub taps: Vec<SamplePixels<R>>,
     /// For each output element, whether all of its samples are in bounds.
     pub complete: Vec<bool>,
     /// For each of `taps`, the derivatives of its two weights by its position. Empty if only samples are planned.
@@ -68,7 +68,7 @@ pub struct SampleTaps<R> {
 
 /// The two pixels of a sample and their weights.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Taps<R> {
+pub struct SamplePixels<R> {
     pub low: usize,
     /// The second pixel. It can be the first one again, as at the map's edge; then its weight is 0.
     pub high: usize,
@@ -124,9 +124,20 @@ impl<R> Weights<R> {
     }
 }
 
+impl<R> SamplePixels<R> {
+    pub fn new([low, high]: [usize; 2], [low_weight, high_weight]: [R; 2]) -> Self {
+        Self {
+            low,
+            high,
+            low_weight,
+            high_weight,
+        }
+    }
+}
+
 impl<R> SampleTaps<R> {
     /// For each of these output elements, its samples in bounds, and whether these are all.
-    pub fn elements(&self, elements: Range<usize>) -> impl Iterator<Item = (&[Taps<R>], bool)> {
+    pub fn elements(&self, elements: Range<usize>) -> impl Iterator<Item = (&[SamplePixels<R>], bool)> {
         let elements = self.samples[elements.clone()].iter().zip(&self.complete[elements]);
         elements.map(|(samples, complete)| (&self.taps[samples.clone()], *complete))
     }

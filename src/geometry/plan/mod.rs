@@ -10,7 +10,7 @@
 //! For the gradient of boxes, the first two hold the derivatives of their weights too.
 //!
 //! These operators are separable: their two axes are planned one by one. One that reads points is not, and
-//! [`Planner::points`] plans its regions as [`PointWeights`], the weighted pixels of each element.
+//! [`Coordinate::point_weights`] plans its regions as [`PointWeights`], the weighted pixels of each element.
 //!
 //! A [`ChannelGroup`] has the elements that read the same channels of the features.
 //!

@@ -98,11 +98,6 @@ impl<R: Coordinate> Planner<R> {
         }
     }
 
-    /// Plans a region whose elements read points, with slopes or without.
-    pub fn points(&self, region: &Region, slopes: bool) -> PointWeights<R> {
-        R::point_weights(self, region, slopes)
-    }
-
     /// How many columns a region has.
     pub fn columns(&self) -> usize {
         self.operator.region_kind().columns()

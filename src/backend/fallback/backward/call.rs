@@ -9,7 +9,7 @@ use burn::tensor::{FloatDType, Shape, Slice};
 use super::reads::Linear;
 use crate::backend::RegionCall;
 use crate::backend::fallback::channels_last::ChannelsLast;
-use crate::backend::fallback::planned::{Planned, Values, hull_of, planned};
+use crate::backend::fallback::planned::{Planned, Values, hull_of, planned, values};
 use crate::backend::fallback::tensors::{Sum, add_at, cast, concatenate, cut, place};
 use crate::geometry::plan::{AxisPlan, ChannelGroup, Planner, Region, pixel_count};
 
@@ -44,7 +44,7 @@ impl<'a, B: Backend, R: Sum> GradientCall<'a, B, R> {
             features,
             regions: call.host_regions(),
             planner,
-            values: Values::of(planner),
+            values: values(planner),
             shape: call.features_shape,
         }
     }

@@ -8,11 +8,11 @@ use burn::tensor::{Scalar, Shape, Slice};
 
 use super::reads::{Linear, Reads};
 use crate::backend::fallback::channels_last::ChannelsLast;
-use crate::backend::fallback::matrices::{Axis, product};
-use crate::backend::fallback::max_of_samples::{dense, elements_in_bounds, most_samples, weights};
+use crate::backend::fallback::matrices::{of_samples, product};
+use crate::backend::fallback::max_of_samples::{elements_in_bounds, most_samples};
 use crate::backend::fallback::planned::Values;
 use crate::backend::fallback::tensors::{Sum, cut};
-use crate::geometry::plan::{AxisPlan, SampleTaps};
+use crate::geometry::plan::SampleTaps;
 
 /// How many numbers the samples of a block hold at most, 8 MiB of f32. Several tensors of this size exist at a time.
 const BLOCK: usize = 2 << 20;
@@ -43,7 +43,7 @@ fn winners<B: Backend, R: Sum>(
     let mut parts = Vec::new();
     for rows in cut(rows, row_block) {
         for columns in cut(columns.clone(), column_block) {
-            let (axis_y, axis_x) = (matrices(y, &rows, samples_y), matrices(x, &columns, samples_x));
+            let (axis_y, axis_x) = (of_samples(y, &rows, samples_y), of_samples(x, &columns, samples_x));
             let samples = product(pixels, [&axis_y, &axis_x], &axis_y.weights, &axis_x.weights);
             let split = [rows.len(), samples_y, columns.len(), samples_x, pixels.channels];
             let joined = [rows.len(), columns.len(), samples_y * samples_x, pixels.channels];
@@ -108,21 +108,4 @@ fn floors<R: Sum>([y, x]: [&SampleTaps<R>; 2], [rows, columns]: [&Range<usize>; 
     };
     let of_row = |row| columns.clone().map(move |column| R::from_f64(floor(row, column)));
     rows.clone().flat_map(of_row).collect()
-}
-
-/// The samples of elements as matrices.
-fn matrices<R: Sum>(taps: &SampleTaps<R>, elements: &Range<usize>, samples: usize) -> Axis<R> {
-    let window = taps.window_of(elements.clone());
-    let slopes = |end: usize| {
-        let slope = |tap: usize| {
-            let by: f64 = taps.movement[tap][end].into();
-            taps.by_position[tap].map(|slope| R::from_f64(slope.into() * by))
-        };
-        dense(taps, elements, samples, &window, slope)
-    };
-    Axis {
-        weights: dense(taps, elements, samples, &window, weights(taps)),
-        slopes: (!taps.movement.is_empty()).then(|| [0, 1].map(slopes)),
-        window,
-    }
 }

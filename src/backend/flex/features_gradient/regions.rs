@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use crate::backend::flex::drive::{filter_map, sort_by_key};
+use crate::backend::flex::drive::filter_map;
 use crate::backend::flex::planned::{Planned, RegionPlan};
 use crate::geometry::plan::{ChannelGroup, Coordinate, Planner, hull, pixel_count};
 
@@ -42,7 +42,7 @@ impl<'a, P> GroupRegions<'a, P> {
         let in_image = regions.iter().filter(|region| region.image == image);
         let with_windows = in_image.map(|region| (region, region.plan.window_of(group)));
         let mut regions: Vec<_> = with_windows.filter(|(_, window)| pixel_count(window) > 0).collect();
-        sort_by_key(&mut regions, |(region, window)| [window[0].start, region.row, 0]);
+        regions.sort_by_cached_key(|(region, window)| [window[0].start, region.row, 0]);
         Self {
             image,
             group,

@@ -2,7 +2,6 @@
 
 use std::ops::Range;
 
-use crate::backend::flex::drive::sort_by_key;
 use crate::backend::flex::dtype::{Sum, TensorSliceMut};
 use crate::backend::flex::pixels::LARGEST_TILE;
 use crate::backend::flex::planned::Planned;
@@ -44,9 +43,7 @@ pub fn wanted_tasks(parallel: bool) -> usize {
 
 /// Gathers regions of an image, from its top to its bottom, that can share a copy of their pixels.
 pub fn group<P>(mut regions: Vec<Planned<P>>) -> Vec<Group<P>> {
-    sort_by_key(&mut regions, |region| {
-        [region.image, region.window[0].start, region.row]
-    });
+    regions.sort_by_cached_key(|region| [region.image, region.window[0].start, region.row]);
     let mut groups: Vec<(Group<P>, [Range<usize>; 2])> = Vec::new();
     for region in regions {
         if let Some((group, covered)) = groups.last_mut() {

@@ -13,7 +13,7 @@ use super::more_lanes::{channels_of_more_lanes, has_more_lanes};
 use super::own_channels::{compute_own_channels, regions_at_a_time};
 use super::scratch::PoolScratch;
 use crate::backend::RegionCall;
-use crate::backend::flex::drive::{in_parallel, run_tasks, sort_by_key};
+use crate::backend::flex::drive::{in_parallel, run_tasks};
 use crate::backend::flex::dtype::{Sum, TensorSliceMut};
 use crate::backend::flex::kernels::Average;
 use crate::backend::flex::lanes::{self, ChannelWork, LANES, MORE_LANES};
@@ -80,7 +80,7 @@ pub fn pool_own_channels<S: Sum>(
     let numbers = regions_at_a_time(pass.output_size[1]) * Weights::size(planner);
     let numbers = numbers.min(<PoolAxes<Average<S>> as PoolRegion<S>>::PLAN_NUMBERS);
     pass.in_batches(pooled, numbers, |mut planned, output| {
-        sort_by_key(&mut planned, |region| [region.image, 0, 0]);
+        planned.sort_by_cached_key(|region| [region.image, 0, 0]);
         compute_own_channels(&pass, &planned, output);
     })
 }

@@ -6,10 +6,7 @@ use super::pass::{PullRegion, PullScratch};
 use crate::backend::flex::dtype::Sum;
 use crate::backend::flex::kernels::spread;
 use crate::backend::flex::pixels::Rows;
-use crate::geometry::plan::{ChannelGroup, Planner, SampleTaps, Values, Weights};
-
-/// The ends of a box: y1, y2, x1, x2. Each has a sum.
-const ENDS: usize = 4;
+use crate::geometry::plan::{ChannelGroup, SampleTaps, Values, Weights};
 
 /// An average. The gradient of a row of the output is spread along x by weights, and by the slopes of weights for both
 /// ends. Its products with the rows of pixels, times their slopes and weights along y, are added to the ends.
@@ -17,10 +14,6 @@ pub struct PullAverage;
 
 impl<S: Sum> PullRegion<S> for PullAverage {
     type Plan = [Weights<S>; 2];
-
-    fn sum_count(_plan: &[Weights<S>; 2]) -> usize {
-        ENDS
-    }
 
     #[inline(always)]
     fn add<const L: usize>(
@@ -64,10 +57,6 @@ impl<S: Sum> PullRegion<S> for PullAverage {
             }
         }
     }
-
-    fn region_gradient(planner: &Planner<S>, _plan: &[Weights<S>; 2], ends: &[f64]) -> Vec<f64> {
-        in_columns(planner, ends)
-    }
 }
 
 /// The sum of the products of two rows, over all channels.
@@ -87,10 +76,6 @@ pub struct PullMaxOfSamples<S>(pub Values<S>);
 
 impl<S: Sum> PullRegion<S> for PullMaxOfSamples<S> {
     type Plan = [SampleTaps<S>; 2];
-
-    fn sum_count(_plan: &[SampleTaps<S>; 2]) -> usize {
-        ENDS
-    }
 
     #[inline(always)]
     fn add<const L: usize>(
@@ -136,17 +121,4 @@ impl<S: Sum> PullRegion<S> for PullMaxOfSamples<S> {
             }
         }
     }
-
-    fn region_gradient(planner: &Planner<S>, _plan: &[SampleTaps<S>; 2], ends: &[f64]) -> Vec<f64> {
-        in_columns(planner, ends)
-    }
-}
-
-/// The gradient of the ends in the order of a box's columns.
-fn in_columns<S: Sum>(planner: &Planner<S>, ends: &[f64]) -> Vec<f64> {
-    let mut gradient = vec![0.0; ENDS];
-    for (column, end) in planner.operator.box_format.columns().into_iter().flatten().zip(ends) {
-        gradient[column] = *end;
-    }
-    gradient
 }

@@ -20,8 +20,10 @@ pub trait PullRegion<S: Sum>: Sync {
     /// The plan of a region, with slopes.
     type Plan: RegionPlan<S>;
 
-    /// How many sums over channels the gradient of a region takes.
-    fn sum_count(plan: &Self::Plan) -> usize;
+    /// How many sums over channels the gradient of a region takes: one for each end of a box, y1, y2, x1 and x2.
+    fn sum_count(_plan: &Self::Plan) -> usize {
+        4
+    }
 
     /// Adds the gradient of all elements of a group in `L` channels to the sums. `columns` are the columns of its
     /// window, and `features` has the window's pixels.
@@ -37,7 +39,13 @@ pub trait PullRegion<S: Sum>: Sync {
     );
 
     /// The gradient of a region's columns.
-    fn region_gradient(planner: &Planner<S>, plan: &Self::Plan, sums: &[f64]) -> Vec<f64>;
+    fn region_gradient(planner: &Planner<S>, _plan: &Self::Plan, sums: &[f64]) -> Vec<f64> {
+        let mut gradient = vec![0.0; sums.len()];
+        for (column, sum) in planner.operator.box_format.columns().into_iter().flatten().zip(sums) {
+            gradient[column] = *sum;
+        }
+        gradient
+    }
 }
 
 /// Memory that a task reuses.

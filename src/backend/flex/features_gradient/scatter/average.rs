@@ -4,7 +4,7 @@ use std::ops::Range;
 
 use pulp::Simd;
 
-use super::{GradientScratch, Reads, Scatter};
+use super::{GradientScratch, Scatter};
 use crate::backend::flex::dtype::Sum;
 use crate::backend::flex::features_gradient::sum_rows::SumRows;
 use crate::backend::flex::kernels::spread;
@@ -15,10 +15,6 @@ pub struct ScatterAverage;
 
 impl<S: Sum> Scatter<S> for ScatterAverage {
     type Plan = [Weights<S>; 2];
-
-    fn reads(&self) -> Reads {
-        Reads::Nothing
-    }
 
     #[inline(always)]
     fn add<const L: usize>(

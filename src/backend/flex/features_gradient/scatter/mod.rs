@@ -36,7 +36,9 @@ pub trait Scatter<S: Sum>: Sync {
     const LARGEST_TILE: usize = LARGEST_TILE;
 
     /// What it reads of the features.
-    fn reads(&self) -> Reads;
+    fn reads(&self) -> Reads {
+        Reads::Nothing
+    }
 
     /// Adds the gradient of the elements of `band` in `L` channels to the pixels in `columns` of their window.
     /// `features` has these pixels if they are read, and the rows are open in `sums`.

@@ -4,7 +4,7 @@ use std::ops::Range;
 
 use pulp::Simd;
 
-use super::{GradientScratch, Reads, Scatter};
+use super::{GradientScratch, Scatter};
 use crate::backend::flex::dtype::Sum;
 use crate::backend::flex::features_gradient::sum_rows::SumRows;
 use crate::backend::flex::pixels::Rows;
@@ -17,10 +17,6 @@ impl<S: Sum> Scatter<S> for ScatterPoints {
 
     /// 4 MiB of f32.
     const PLAN_NUMBERS: usize = 1 << 20;
-
-    fn reads(&self) -> Reads {
-        Reads::Nothing
-    }
 
     #[inline(always)]
     fn add<const L: usize>(
