@@ -79,17 +79,15 @@ fn dense_samples<R: Sum>(
     numbers: impl Fn(usize) -> [R; 2],
 ) -> Vec<R> {
     let mut matrix = vec![R::default(); elements.len() * samples * window.len()];
-    let mut rows = matrix.chunks_exact_mut(window.len());
-    for element in elements.clone() {
-        let of_element = axis.samples[element].clone();
-        for sample in 0..samples {
-            let tap = (of_element.start + sample).min(of_element.end - 1);
-            let row = rows.next().expect("a row for each sample of each element");
-            let taps = axis.taps[tap];
-            for (pixel, number) in [taps.low, taps.high].into_iter().zip(numbers(tap)) {
-                let sum = &mut row[pixel - window.start];
-                *sum = R::from_f64((*sum).into() + number.into());
-            }
+    let taps = elements.clone().flat_map(|element| {
+        let taps = axis.samples[element].clone();
+        (0..samples).map(move |sample| (taps.start + sample).min(taps.end - 1))
+    });
+    for (row, tap) in matrix.chunks_exact_mut(window.len()).zip(taps) {
+        let taps = axis.taps[tap];
+        for (pixel, number) in [taps.low, taps.high].into_iter().zip(numbers(tap)) {
+            let sum = &mut row[pixel - window.start];
+            *sum = R::from_f64((*sum).into() + number.into());
         }
     }
     matrix

@@ -4,7 +4,7 @@
 //! and their overlaps do not change the maximum. So all bins of all regions are four selections of rows, whatever their
 //! sizes.
 
-use burn::backend::tensor::{BoolTensor, FloatTensor, IntTensor};
+use burn::backend::tensor::{FloatTensor, IntTensor};
 use burn::backend::{Backend, TensorMetadata, get_or_init_device_settings};
 use burn::tensor::{DType, Scalar, Shape, Slice, TensorData, read_sync};
 
@@ -71,14 +71,9 @@ pub fn from_start<B: Backend>(features: FloatTensor<B>, start: f64) -> FloatTens
     if start <= least && sum.is_ok_and(f64::is_finite) {
         return features;
     }
-    let smaller = not_above::<B>(features.clone(), start);
-    B::float_mask_fill(features, smaller, Scalar::from(start))
-}
-
-/// The pixels that a maximum which starts from `start` ignores: NaN and all that are not above it.
-fn not_above<B: Backend>(pixels: FloatTensor<B>, start: f64) -> BoolTensor<B> {
-    let bool_dtype = get_or_init_device_settings::<B>(&pixels.device()).bool_dtype;
-    B::bool_not(B::float_greater_elem(pixels, Scalar::from(start), bool_dtype))
+    let bool_dtype = get_or_init_device_settings::<B>(&features.device()).bool_dtype;
+    let larger = B::float_greater_elem(features.clone(), Scalar::from(start), bool_dtype);
+    B::float_mask_fill(features, B::bool_not(larger), Scalar::from(start))
 }
 
 /// A bin that is not empty.

@@ -27,7 +27,8 @@ impl<R: Sum> PoolPlan<R> for SampleTaps<R> {
         let in_bounds = [elements_in_bounds(y), elements_in_bounds(x)];
         let [height, width] = in_bounds.each_ref().map(Range::len);
         let mut maxima = maxima_of_samples(pixels, y, x, &in_bounds);
-        if let Some(least) = least_values(values, y, x, &in_bounds) {
+        let least = lower_bounds(values, [y, x], in_bounds.each_ref());
+        if least.iter().any(|&value| value.into() > f64::NEG_INFINITY) {
             let least = pixels.constant(least, [height, width, 1]);
             let shape = Shape::new([height, width, pixels.channels]);
             maxima = larger::<B>(maxima, B::float_expand(least, shape));
@@ -43,23 +44,20 @@ impl<R: Sum> PoolPlan<R> for SampleTaps<R> {
     }
 }
 
-/// The lower bound of each element in bounds: the start of a maximum, or the out-of-bounds value if one of its samples
-/// is out of bounds. None if all are -infinity.
-fn least_values<R: Sum>(
-    values: Values,
-    y: &SampleTaps<R>,
-    x: &SampleTaps<R>,
-    [rows, columns]: &[Range<usize>; 2],
-) -> Option<Vec<R>> {
+/// The lower bound of the maximum of each element: its start, or the out-of-bounds value if one of its samples is out of
+/// bounds.
+pub fn lower_bounds<R: Sum>(
+    Values { start, outside }: Values,
+    [y, x]: [&SampleTaps<R>; 2],
+    [rows, columns]: [&Range<usize>; 2],
+) -> Vec<R> {
     let of_row = |row: usize| {
         columns.clone().map(move |column| {
             let complete = y.complete[row] && x.complete[column];
-            R::from_f64(if complete { values.start } else { values.outside })
+            R::from_f64(if complete { start } else { outside })
         })
     };
-    let least: Vec<R> = rows.clone().flat_map(of_row).collect();
-    let is_bound = least.iter().any(|&value| value.into() > f64::NEG_INFINITY);
-    is_bound.then_some(least)
+    rows.clone().flat_map(of_row).collect()
 }
 
 /// The output elements that have a sample in bounds. Positions are monotonic, so they are one run.

@@ -208,10 +208,12 @@ pub fn round_to(sums: FlexTensor, dtype: DType) -> FlexTensor {
 
 /// A generic function, for the type that elements of a dtype are summed in.
 macro_rules! of_sums {
-    ($dtype:expr, $function:ident) => {
+    ($dtype:expr, $($function:ident)::+) => {
         match $dtype {
-            burn::tensor::DType::F64 => $function::<f64>,
-            burn::tensor::DType::F32 | burn::tensor::DType::F16 | burn::tensor::DType::BF16 => $function::<f32>,
+            burn::tensor::DType::F64 => $($function)::+::<f64>,
+            burn::tensor::DType::F32 | burn::tensor::DType::F16 | burn::tensor::DType::BF16 => {
+                $($function)::+::<f32>
+            }
             dtype => unreachable!("a tensor of {dtype:?} is refused before"),
         }
     };

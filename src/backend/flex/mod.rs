@@ -38,33 +38,33 @@ use dtype::of_sums;
 use features_gradient::features_gradient;
 use memory::filled_output;
 pub use memory::kept_outputs;
+use regions_gradient::regions_gradient;
 
 impl RegionKernels for Flex {
     fn pool(features: FlexTensor, call: RegionCall<Self>) -> FlexTensor {
-        forward::pool(None, features, &call)
+        of_sums!(features.dtype(), forward::pool)(None, features, &call)
     }
 
     fn pool_level(pooled: FlexTensor, features: FlexTensor, call: RegionCall<Self>) -> FlexTensor {
-        forward::pool(Some(pooled), features, &call)
+        of_sums!(features.dtype(), forward::pool)(Some(pooled), features, &call)
     }
 
     fn without_pixels(features: FlexTensor, call: RegionCall<Self>) -> FlexTensor {
-        let shape = call.output_shape();
-        let filled_output = of_sums!(features.dtype(), filled_output);
+        let (shape, dtype) = (call.output_shape(), features.dtype());
         let parallel = drive::in_parallel(shape.num_elements());
-        filled_output(call.operator.value_without_pixels(), shape, features.dtype(), parallel)
+        of_sums!(dtype, filled_output)(call.operator.value_without_pixels(), shape, dtype, parallel)
     }
 
     fn average_gradient(gradient: FlexTensor, call: RegionCall<Self>) -> FlexTensor {
-        features_gradient(gradient, None, &call)
+        of_sums!(gradient.dtype(), features_gradient)(gradient, None, &call)
     }
 
     fn maximum_gradient(gradient: FlexTensor, features: FlexTensor, call: RegionCall<Self>) -> FlexTensor {
-        features_gradient(gradient, Some(features), &call)
+        of_sums!(gradient.dtype(), features_gradient)(gradient, Some(features), &call)
     }
 
     fn boxes_gradient(gradient: FlexTensor, features: FlexTensor, call: RegionCall<Self>) -> FlexTensor {
-        let sums = regions_gradient::regions_gradient(gradient, features, &call);
+        let sums = of_sums!(gradient.dtype(), regions_gradient)(gradient, features, &call);
         dtype::round_to(sums, call.boxes.dtype())
     }
 }

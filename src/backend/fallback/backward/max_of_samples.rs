@@ -1,7 +1,5 @@
 //! Maxima over samples: all samples of a block of elements are computed again, and the gradient goes to the winners.
 
-use std::ops::Range;
-
 use burn::backend::tensor::FloatTensor;
 use burn::backend::{Backend, TensorMetadata, get_or_init_device_settings};
 use burn::tensor::{Scalar, Shape, Slice};
@@ -9,7 +7,7 @@ use burn::tensor::{Scalar, Shape, Slice};
 use super::reads::{Linear, Reads};
 use crate::backend::fallback::channels_last::ChannelsLast;
 use crate::backend::fallback::matrices::{of_samples, product};
-use crate::backend::fallback::max_of_samples::{elements_in_bounds, most_samples};
+use crate::backend::fallback::max_of_samples::{elements_in_bounds, lower_bounds, most_samples};
 use crate::backend::fallback::planned::Values;
 use crate::backend::fallback::tensors::{Sum, cut};
 use crate::geometry::plan::SampleTaps;
@@ -49,7 +47,11 @@ fn winners<B: Backend, R: Sum>(
             let joined = [rows.len(), columns.len(), samples_y * samples_x, pixels.channels];
             let samples = B::float_permute(B::float_reshape(samples, Shape::new(split)), &[0, 2, 1, 3, 4]);
             let samples = B::float_reshape(samples, Shape::new(joined));
-            let floors = floors([y, x], [&rows, &columns], values.outside);
+            let floors = Values {
+                start: f64::NEG_INFINITY,
+                ..values
+            };
+            let floors = lower_bounds(floors, [y, x], [&rows, &columns]);
             let of_block = [Slice::from(rows.clone()), Slice::from(columns.clone()), Slice::full()];
             let gradient = B::float_slice(gradient.clone(), &of_block);
             let of_samples = to_winners(pixels, samples, gradient, floors, values.start);
@@ -98,14 +100,4 @@ fn to_winners<B: Backend, R: Sum>(
     let gradient = B::float_reshape(gradient, of_elements);
     let gradient = B::float_mask_fill(gradient, none, Scalar::from(0.0));
     B::float_mask_fill(B::float_expand(gradient, all), lost, Scalar::from(0.0))
-}
-
-/// The lower bound of each element's maximum: the out-of-bounds value if one of its samples is out of bounds.
-fn floors<R: Sum>([y, x]: [&SampleTaps<R>; 2], [rows, columns]: [&Range<usize>; 2], outside: f64) -> Vec<R> {
-    let floor = |row: usize, column: usize| match y.complete[row] && x.complete[column] {
-        true => f64::NEG_INFINITY,
-        false => outside,
-    };
-    let of_row = |row| columns.clone().map(move |column| R::from_f64(floor(row, column)));
-    rows.clone().flat_map(of_row).collect()
 }

@@ -7,11 +7,10 @@
 //! - the gradient of an end of the region is the sum of `D` times `Y' · F · Xᵀ`, with the derivatives of the weights in
 //!   Y'.
 //!
-//! [`Reads`](reads::Reads) has these matrices and D; [`average`] and [`max_of_samples`] make them from plans, and
-//! [`call`] adds up the gradients. A maximum over bins of whole pixels has no such matrices: [`max_of_pixels`] finds
+//! [`Reads`](reads::Reads) has these matrices and D, of an average; [`max_of_samples`] makes them of maxima, and [`call`]
+//! adds up the gradients. A maximum over bins of whole pixels has no such matrices: [`max_of_pixels`] finds
 //! one pixel for each bin, on the host.
 
-mod average;
 mod call;
 mod max_of_pixels;
 mod max_of_samples;

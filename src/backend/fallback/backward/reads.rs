@@ -7,10 +7,10 @@ use burn::backend::{Backend, TensorMetadata};
 use burn::tensor::{Shape, TensorData};
 
 use crate::backend::fallback::channels_last::ChannelsLast;
-use crate::backend::fallback::matrices::{Axis, product};
+use crate::backend::fallback::matrices::{Axis, of_weights, product};
 use crate::backend::fallback::planned::Values;
 use crate::backend::fallback::tensors::Sum;
-use crate::geometry::plan::AxisPlan;
+use crate::geometry::plan::{AxisPlan, Weights};
 
 /// A plan whose elements become matrices.
 pub trait Linear<R: Sum>: AxisPlan<R> + Sized {
@@ -24,6 +24,21 @@ pub trait Linear<R: Sum>: AxisPlan<R> + Sized {
         pixels: Option<&ChannelsLast<B>>,
         gradient: FloatTensor<B>,
     ) -> Vec<Reads<B, R>>;
+}
+
+/// An average: an element is one row of weights.
+impl<R: Sum> Linear<R> for Weights<R> {
+    const READS_FEATURES: bool = false;
+
+    fn reads<B: Backend>(
+        plan: &[Self; 2],
+        _values: Values,
+        _pixels: Option<&ChannelsLast<B>>,
+        gradient: FloatTensor<B>,
+    ) -> Vec<Reads<B, R>> {
+        let [y, x] = plan.each_ref().map(of_weights);
+        vec![Reads { y, x, gradient }]
+    }
 }
 
 /// What is read, with its gradient.

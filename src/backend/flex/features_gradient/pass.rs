@@ -5,11 +5,10 @@ use burn::tensor::Shape;
 use burn_flex::{FlexTensor, Layout};
 use pulp::{Scalar, Simd};
 
-use super::regions::{GroupRegions, group_regions};
 use super::row_writer::{Earlier, RowWriter};
 use super::scatter::{GradientScratch, Reads, Scatter};
 use super::sum_rows::SumRows;
-use super::tasks::{GradientTask, divide};
+use super::tasks::{GradientTask, GroupRegions, divide, group_regions};
 use crate::backend::RegionCall;
 use crate::backend::flex::drive::{in_parallel, run_tasks};
 use crate::backend::flex::dtype::{Sum, TensorSliceMut, round_to};

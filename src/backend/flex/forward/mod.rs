@@ -21,7 +21,7 @@ mod write;
 use burn::backend::Flex;
 use burn_flex::FlexTensor;
 
-use super::dtype::{Sum, of_sums};
+use super::dtype::Sum;
 use super::kernels::{Average, MaxOfPixels, MaxOfSamples};
 use super::pixels::with_contiguous_rows;
 use crate::backend::RegionCall;
@@ -31,12 +31,8 @@ use pass::pool_own_channels;
 use points::PoolPoints;
 
 /// Pools the regions in the operator's range of areas into `pooled`, or into a new output.
-pub fn pool(pooled: Option<FlexTensor>, features: FlexTensor, call: &RegionCall<Flex>) -> FlexTensor {
-    let pool = of_sums!(features.dtype(), pool_in_sums);
-    pool(pooled, features, call)
-}
-
-fn pool_in_sums<S: Sum>(pooled: Option<FlexTensor>, features: FlexTensor, call: &RegionCall<Flex>) -> FlexTensor {
+/// Pools the regions in the operator's range of areas into `pooled`, or into a new output.
+pub fn pool<S: Sum>(pooled: Option<FlexTensor>, features: FlexTensor, call: &RegionCall<Flex>) -> FlexTensor {
     let (features, planner) = (
         with_contiguous_rows(features),
         Planner::<S>::new(&call.operator, call.features_shape),

@@ -39,6 +39,7 @@ pub trait PoolRegion<S: Sum>: Sync {
 
     /// Computes a region in up to `L` channels, from the pixels of a source to its output. It is inlined, or it would
     /// be compiled for SSE.
+    #[allow(clippy::too_many_arguments)]
     fn pool<'a, const L: usize>(
         &self,
         simd: impl Simd,

@@ -5,7 +5,7 @@ use std::ops::Range;
 use pulp::Simd;
 
 use super::kernel::{Kernel, Window};
-use super::row_sums::weighted_sum;
+use super::row_sums::sum_of_two;
 use crate::backend::flex::dtype::Sum;
 use crate::backend::flex::pixels::Rows;
 use crate::geometry::plan::{SampleTaps, Values};
@@ -35,10 +35,8 @@ impl<S: Sum> Kernel<S> for MaxOfSamples<S> {
         for (output, (samples_y, complete_y)) in outputs.zip(y.elements(output_rows)) {
             output.fill([start; L]);
             for taps in samples_y {
-                let pair = [taps.low, taps.high];
-                weighted_sum(along_y, &[taps.low_weight, taps.high_weight], |tap| {
-                    rows.row(pair[tap], columns.clone())
-                });
+                let pair = [taps.low, taps.high].map(|row| rows.row(row, columns.clone()));
+                sum_of_two(along_y, [taps.low_weight, taps.high_weight], pair);
                 for (maximum, (samples_x, _)) in output.iter_mut().zip(x.elements(output_columns.clone())) {
                     for taps in samples_x {
                         let mut sample = [S::default(); L];

@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use super::row_sums::weighted_sum;
+use super::row_sums::sum_of_two;
 use crate::backend::flex::dtype::Sum;
 use crate::backend::flex::memory::AlignedPixels;
 use crate::backend::flex::pixels::Rows;
@@ -43,10 +43,8 @@ impl<S: Sum, const L: usize> SampleWinners<S, L> {
         for (index_y, sample_y) in y.samples[output_row].clone().enumerate() {
             let index_y = index_y as i32;
             let taps = y.taps[sample_y];
-            let pair = [taps.low, taps.high];
-            weighted_sum(self.row.get_mut(), &[taps.low_weight, taps.high_weight], |tap| {
-                features.row(pair[tap], columns.clone())
-            });
+            let pair = [taps.low, taps.high].map(|row| features.row(row, columns.clone()));
+            sum_of_two(self.row.get_mut(), [taps.low_weight, taps.high_weight], pair);
             let along_y = self.row.get();
             let elements = self.maxima.iter_mut().zip(&mut self.winners).zip(samples_x);
             for ((maximum, winner), samples) in elements {

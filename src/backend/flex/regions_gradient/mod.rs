@@ -10,7 +10,7 @@ mod points;
 use burn::backend::Flex;
 use burn_flex::FlexTensor;
 
-use super::dtype::{Sum, of_sums};
+use super::dtype::Sum;
 use super::pixels::with_contiguous_rows;
 use crate::backend::RegionCall;
 use crate::geometry::plan::{PlanKind, Planner};
@@ -18,12 +18,8 @@ use axes::{PullAverage, PullMaxOfSamples};
 use points::PullPoints;
 
 /// The gradient of the boxes and offsets, `[K, columns]`, in the dtype of sums.
-pub fn regions_gradient(gradient: FlexTensor, features: FlexTensor, call: &RegionCall<Flex>) -> FlexTensor {
-    let gradient_of = of_sums!(gradient.dtype(), gradient_in_sums);
-    gradient_of(gradient, features, call)
-}
-
-fn gradient_in_sums<S: Sum>(gradient: FlexTensor, features: FlexTensor, call: &RegionCall<Flex>) -> FlexTensor {
+/// The gradient of the boxes and offsets, `[K, columns]`, in the dtype of sums.
+pub fn regions_gradient<S: Sum>(gradient: FlexTensor, features: FlexTensor, call: &RegionCall<Flex>) -> FlexTensor {
     let (gradient, features) = (gradient.to_contiguous(), with_contiguous_rows(features));
     let (planner, regions) = (
         Planner::<S>::new(&call.operator, call.features_shape),

@@ -27,6 +27,7 @@ pub trait PullRegion<S: Sum>: Sync {
 
     /// Adds the gradient of all elements of a group in `L` channels to the sums. `columns` are the columns of its
     /// window, and `features` has the window's pixels.
+    #[allow(clippy::too_many_arguments)]
     fn add<const L: usize>(
         &self,
         plan: &Self::Plan,
