@@ -70,7 +70,7 @@ impl RegionOperator {
 
     /// The operator whose transpose is the gradient of features: this one, but for torchvision's gradient of
     /// `ps_roi_pool`.
-    pub fn of_gradient(&self) -> Self {
+    pub fn gradient_operator(&self) -> Self {
         let mut operator = *self;
         if let Elements::Bins(axes) = &mut operator.elements {
             for axis in axes {
@@ -229,8 +229,8 @@ pub enum ChannelMap {
 impl ChannelMap {
     /// How many channels an output of size `[P, Q]` has for features of `channels`; none if they do not divide evenly.
     pub fn output_channels(self, channels: usize, [rows, columns]: [usize; 2]) -> Option<usize> {
-        let of_an_output = self.input_channels(rows * columns);
-        channels.is_multiple_of(of_an_output).then(|| channels / of_an_output)
+        let per_output = self.input_channels(rows * columns);
+        channels.is_multiple_of(per_output).then(|| channels / per_output)
     }
 
     /// The channels of the features for each channel of an output of `elements`.

@@ -6,7 +6,7 @@ use burn::backend::tensor::FloatTensor;
 use burn::backend::{Backend, TensorMetadata};
 use burn::tensor::{Shape, Slice, TensorData};
 
-use super::tensors::{Sum, cast, place};
+use super::tensors::{Number, cast, place};
 use crate::geometry::plan::{ChannelGroup, pixel_count};
 
 /// Pixels `[H, W, C]` of a window of an image, in the dtype of sums.
@@ -19,7 +19,7 @@ pub struct ChannelsLast<B: Backend> {
 
 impl<B: Backend> ChannelsLast<B> {
     /// The channels that output channels read in a group of elements.
-    pub fn copy<R: Sum>(
+    pub fn copy<R: Number>(
         features: &FloatTensor<B>,
         image: usize,
         group: &ChannelGroup,
@@ -58,7 +58,7 @@ impl<B: Backend> ChannelsLast<B> {
     }
 
     /// A tensor of values computed on the host.
-    pub fn constant<R: Sum, const D: usize>(&self, values: Vec<R>, shape: [usize; D]) -> FloatTensor<B> {
+    pub fn constant<R: Number, const D: usize>(&self, values: Vec<R>, shape: [usize; D]) -> FloatTensor<B> {
         B::float_from_data(TensorData::new(values, shape), &self.device())
     }
 }

@@ -7,29 +7,29 @@ use burn::backend::tensor::FloatTensor;
 use burn::tensor::Shape;
 
 use super::channels_last::ChannelsLast;
-use super::tensors::Sum;
+use super::tensors::Number;
 use crate::geometry::plan::{AxisPlan, Read, SampleTaps, Weights};
 
 /// What is read along one axis: a row for each element or sample, a column for each pixel of the window.
-pub struct Axis<R> {
+pub struct AxisMatrix<R> {
     pub window: Range<usize>,
     pub weights: Vec<R>,
     /// The derivatives of the weights by the region's low end, and by its high end; none for the gradient of features.
     pub slopes: Option<[Vec<R>; 2]>,
 }
 
-impl<R: Sum> Axis<R> {
+impl<R: Number> AxisMatrix<R> {
     fn count(&self) -> usize {
         self.weights.len() / self.window.len()
     }
 }
 
 /// The weights of elements, with their slopes if these are planned.
-pub fn of_weights<R: Sum>(axis: &Weights<R>) -> Axis<R> {
+pub fn weight_matrices<R: Number>(axis: &Weights<R>) -> AxisMatrix<R> {
     let window = axis.window();
     let matrix = |numbers: &Vec<R>| dense(axis, numbers, &window);
     let has_slopes = !axis.slopes[0].is_empty();
-    Axis {
+    AxisMatrix {
         weights: matrix(&axis.weights),
         slopes: has_slopes.then(|| axis.slopes.each_ref().map(matrix)),
         window,
@@ -37,7 +37,7 @@ pub fn of_weights<R: Sum>(axis: &Weights<R>) -> Axis<R> {
 }
 
 /// A number for each pixel that elements read, such as its weight, as a matrix `[elements, window]`.
-fn dense<R: Sum>(axis: &Weights<R>, numbers: &[R], window: &Range<usize>) -> Vec<R> {
+fn dense<R: Number>(axis: &Weights<R>, numbers: &[R], window: &Range<usize>) -> Vec<R> {
     let mut matrix = vec![R::default(); axis.count() * window.len()];
     let mut rest = numbers;
     for (row, Read { pixels, .. }) in matrix.chunks_exact_mut(window.len()).zip(&axis.reads) {
@@ -51,7 +51,7 @@ fn dense<R: Sum>(axis: &Weights<R>, numbers: &[R], window: &Range<usize>) -> Vec
 }
 
 /// The samples of elements, with their slopes if these are planned.
-pub fn of_samples<R: Sum>(taps: &SampleTaps<R>, elements: &Range<usize>, samples: usize) -> Axis<R> {
+pub fn sample_matrices<R: Number>(taps: &SampleTaps<R>, elements: &Range<usize>, samples: usize) -> AxisMatrix<R> {
     let window = taps.window_of(elements.clone());
     let slopes = |end: usize| {
         let slope = |tap: usize| {
@@ -60,7 +60,7 @@ pub fn of_samples<R: Sum>(taps: &SampleTaps<R>, elements: &Range<usize>, samples
         };
         dense_samples(taps, elements, samples, &window, slope)
     };
-    Axis {
+    AxisMatrix {
         weights: dense_samples(taps, elements, samples, &window, |tap| {
             [taps.taps[tap].low_weight, taps.taps[tap].high_weight]
         }),
@@ -71,7 +71,7 @@ pub fn of_samples<R: Sum>(taps: &SampleTaps<R>, elements: &Range<usize>, samples
 
 /// A number for both pixels of each sample of elements, such as their weights, as a matrix
 /// `[elements * samples, window]`. An element with fewer samples repeats its last one, which changes no maximum.
-fn dense_samples<R: Sum>(
+fn dense_samples<R: Number>(
     axis: &SampleTaps<R>,
     elements: &Range<usize>,
     samples: usize,
@@ -94,9 +94,9 @@ fn dense_samples<R: Sum>(
 }
 
 /// `Y · F · Xᵀ`, `[rows of y, rows of x, C]`, where F is the window of both axes.
-pub fn product<B: Backend, R: Sum>(
+pub fn product<B: Backend, R: Number>(
     pixels: &ChannelsLast<B>,
-    [axis_y, axis_x]: [&Axis<R>; 2],
+    [axis_y, axis_x]: [&AxisMatrix<R>; 2],
     y: &[R],
     x: &[R],
 ) -> FloatTensor<B> {

@@ -7,21 +7,21 @@ use burn::backend::tensor::FloatTensor;
 use burn::tensor::{Scalar, Shape, Slice};
 
 use super::channels_last::ChannelsLast;
-use super::matrices::{of_samples, product};
+use super::matrices::{product, sample_matrices};
 use super::max_of_pixels::larger;
-use super::planned::{Planned, Values};
+use super::planned::{PlannedGroup, Values};
 use super::schedule::PoolPlan;
-use super::tensors::{Sum, concatenate, cut};
+use super::tensors::{Number, concatenate, cut};
 use crate::geometry::plan::{AxisPlan, SampleTaps};
 
 /// How many numbers the samples of a block hold at most, 16 MiB of f32. A few tensors of this size exist at a time, and
 /// a call may take 256 MiB beyond its input and output.
 const BLOCK: usize = 4 << 20;
 
-impl<R: Sum> PoolPlan<R> for SampleTaps<R> {
+impl<R: Number> PoolPlan<R> for SampleTaps<R> {
     const AT_ONCE: bool = false;
 
-    fn pool<B: Backend>(values: Values, pixels: &ChannelsLast<B>, regions: &[Planned<Self>]) -> FloatTensor<B> {
+    fn pool<B: Backend>(values: Values, pixels: &ChannelsLast<B>, regions: &[PlannedGroup<Self>]) -> FloatTensor<B> {
         let [y, x] = &regions[0].plan;
         let (rows, columns) = (y.count(), x.count());
         let in_bounds = [elements_in_bounds(y), elements_in_bounds(x)];
@@ -46,18 +46,18 @@ impl<R: Sum> PoolPlan<R> for SampleTaps<R> {
 
 /// The lower bound of the maximum of each element: its start, or the out-of-bounds value if one of its samples is out of
 /// bounds.
-pub fn lower_bounds<R: Sum>(
+pub fn lower_bounds<R: Number>(
     Values { start, outside }: Values,
     [y, x]: [&SampleTaps<R>; 2],
     [rows, columns]: [&Range<usize>; 2],
 ) -> Vec<R> {
-    let of_row = |row: usize| {
+    let row_bounds = |row: usize| {
         columns.clone().map(move |column| {
             let complete = y.complete[row] && x.complete[column];
             R::from_f64(if complete { start } else { outside })
         })
     };
-    rows.clone().flat_map(of_row).collect()
+    rows.clone().flat_map(row_bounds).collect()
 }
 
 /// The output elements that have a sample in bounds. Positions are monotonic, so they are one run.
@@ -75,7 +75,7 @@ pub fn most_samples<R>(axis: &SampleTaps<R>) -> usize {
 
 /// The maxima `[P, Q, C]` of the samples in bounds of elements. They are computed in blocks, so that no intermediate
 /// tensor is larger than [`BLOCK`].
-fn maxima_of_samples<B: Backend, R: Sum>(
+fn maxima_of_samples<B: Backend, R: Number>(
     pixels: &ChannelsLast<B>,
     y: &SampleTaps<R>,
     x: &SampleTaps<R>,
@@ -87,8 +87,11 @@ fn maxima_of_samples<B: Backend, R: Sum>(
     let column_block = BLOCK / (row_block * samples_y * samples_x * channels);
     let column_block = column_block.clamp(1, columns.len());
 
-    let of_block = |rows: &Range<usize>, columns: Range<usize>| {
-        let (axis_y, axis_x) = (of_samples(y, rows, samples_y), of_samples(x, &columns, samples_x));
+    let block_maxima = |rows: &Range<usize>, columns: Range<usize>| {
+        let (axis_y, axis_x) = (
+            sample_matrices(y, rows, samples_y),
+            sample_matrices(x, &columns, samples_x),
+        );
         let samples = product(pixels, [&axis_y, &axis_x], &axis_y.weights, &axis_x.weights);
         let shape = Shape::new([rows.len(), samples_y, columns.len() * samples_x * channels]);
         let along_y = B::float_max_dim(B::float_reshape(samples, shape), 1);
@@ -96,9 +99,9 @@ fn maxima_of_samples<B: Backend, R: Sum>(
         let maxima = B::float_max_dim(B::float_reshape(along_y, shape), 2);
         B::float_reshape(maxima, Shape::new([rows.len(), columns.len(), channels]))
     };
-    let of_rows = |rows: Range<usize>| {
-        let blocks = cut(columns.clone(), column_block).map(|columns| of_block(&rows, columns));
+    let row_maxima = |rows: Range<usize>| {
+        let blocks = cut(columns.clone(), column_block).map(|columns| block_maxima(&rows, columns));
         concatenate::<B>(blocks.collect(), 1)
     };
-    concatenate::<B>(cut(rows.clone(), row_block).map(of_rows).collect(), 0)
+    concatenate::<B>(cut(rows.clone(), row_block).map(row_maxima).collect(), 0)
 }

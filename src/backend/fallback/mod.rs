@@ -34,7 +34,7 @@ pub(super) use backward::{boxes_gradient, features_gradient};
 
 use max_of_pixels::from_start;
 use schedule::Schedule;
-use tensors::Sum;
+use tensors::Number;
 
 /// See [`RegionKernels::pool`](super::RegionKernels::pool) and
 /// [`pool_level`](super::RegionKernels::pool_level), whose `pooled` has the results of other levels.
@@ -49,7 +49,7 @@ pub(super) fn pool<B: Backend>(
     }
 }
 
-fn pool_in<B: Backend, R: Sum>(
+fn pool_in<B: Backend, R: Number>(
     pooled: Option<FloatTensor<B>>,
     features: FloatTensor<B>,
     call: &RegionCall<B>,

@@ -12,7 +12,7 @@ use burn::backend::{Backend, TensorMetadata};
 use burn::tensor::{FloatDType, Shape, Slice, TensorData, read_sync};
 
 use super::backward::GradientCall;
-use super::tensors::{Sum, add_at, cast, cut, place};
+use super::tensors::{Number, add_at, cast, cut, place};
 use crate::backend::RegionCall;
 use crate::geometry::plan::{ChannelGroup, ElementSpans, Planner, PointWeights, Region, hull, pixel_count};
 
@@ -20,7 +20,7 @@ use crate::geometry::plan::{ChannelGroup, ElementSpans, Planner, PointWeights, R
 const LARGEST: usize = 6 << 20;
 
 /// Pools the regions in the operator's range of areas.
-pub fn pool<B: Backend, R: Sum>(
+pub fn pool<B: Backend, R: Number>(
     pooled: Option<FloatTensor<B>>,
     features: FloatTensor<B>,
     call: &RegionCall<B>,
@@ -47,18 +47,18 @@ pub fn pool<B: Backend, R: Sum>(
 }
 
 /// The gradient of features.
-pub fn features_gradient<B: Backend, R: Sum>(call: &GradientCall<'_, B, R>) -> FloatTensor<B> {
+pub fn features_gradient<B: Backend, R: Number>(call: &GradientCall<'_, B, R>) -> FloatTensor<B> {
     let (device, dtype): (_, FloatDType) = (call.gradient.device(), call.gradient.dtype().into());
     let mut sums = B::float_zeros(Shape::new(call.shape), &device, R::DTYPE);
     for (row, image, plan) in planned(call.regions, call.planner, false) {
         for product in products(call.planner, &plan) {
             for channels in product.blocks(call.channels) {
                 let gradient = product.gradient::<B, R>(&call.gradient, row, &channels);
-                let of_pixels = B::float_matmul(gradient, product.matrix::<B, R>(&plan, &device));
+                let window_gradient = B::float_matmul(gradient, product.matrix::<B, R>(&plan, &device));
                 let [rows, columns] = product.window.each_ref().map(Range::len);
-                let of_pixels = B::float_reshape(of_pixels, Shape::new([1, channels.len(), rows, columns]));
+                let window_gradient = B::float_reshape(window_gradient, Shape::new([1, channels.len(), rows, columns]));
                 let place = place(image, product.group, &channels, &product.window);
-                sums = add_at::<B>(sums, &place, of_pixels);
+                sums = add_at::<B>(sums, &place, window_gradient);
             }
         }
     }
@@ -66,21 +66,21 @@ pub fn features_gradient<B: Backend, R: Sum>(call: &GradientCall<'_, B, R>) -> F
 }
 
 /// The gradient of regions, `[K, columns]`.
-pub fn regions_gradient<B: Backend, R: Sum>(call: &GradientCall<'_, B, R>) -> FloatTensor<B> {
+pub fn regions_gradient<B: Backend, R: Number>(call: &GradientCall<'_, B, R>) -> FloatTensor<B> {
     let columns = call.planner.columns();
     let mut numbers = vec![R::default(); call.regions.len() * columns];
     for (row, image, plan) in planned(call.regions, call.planner, true) {
-        let mut of_weights = vec![0.0; plan.weights.len()];
+        let mut weight_products = vec![0.0; plan.weights.len()];
         for product in products(call.planner, &plan) {
             for channels in product.blocks(call.channels) {
                 let gradient = product.gradient::<B, R>(&call.gradient, row, &channels);
                 let pixels = product.pixels::<B, R>(call.features(), image, &channels);
-                let of_window = B::float_matmul(B::float_swap_dims(gradient, 0, 1), pixels);
-                product.add_to_weights::<B>(of_window, &mut of_weights);
+                let window_products = B::float_matmul(B::float_swap_dims(gradient, 0, 1), pixels);
+                product.add_products::<B>(window_products, &mut weight_products);
             }
         }
-        let of_region = call.planner.region_gradient(&plan, &of_weights);
-        for (number, gradient) in numbers[row * columns..].iter_mut().zip(of_region) {
+        let region_gradient = call.planner.region_gradient(&plan, &weight_products);
+        for (number, gradient) in numbers[row * columns..].iter_mut().zip(region_gradient) {
             *number = R::from_f64(gradient);
         }
     }
@@ -89,7 +89,7 @@ pub fn regions_gradient<B: Backend, R: Sum>(call: &GradientCall<'_, B, R>) -> Fl
 }
 
 /// The row, the image and the plan of each region that is pooled.
-fn planned<R: Sum>(
+fn planned<R: Number>(
     regions: &[Region],
     planner: &Planner<R>,
     slopes: bool,
@@ -106,7 +106,7 @@ struct Product<'a> {
 }
 
 /// The elements of a region that read some pixel, in products of bounded size.
-fn products<'a, R: Sum>(planner: &'a Planner<R>, plan: &'a PointWeights<R>) -> impl Iterator<Item = Product<'a>> {
+fn products<'a, R: Number>(planner: &'a Planner<R>, plan: &'a PointWeights<R>) -> impl Iterator<Item = Product<'a>> {
     let groups = planner.groups.iter().zip(&plan.windows);
     groups.flat_map(move |(group, window)| {
         let at_once = (LARGEST / pixel_count(window).max(1)).max(1);
@@ -131,7 +131,7 @@ impl<'a> Product<'a> {
     }
 
     /// The pixels `[C, window]` that output channels read.
-    fn pixels<B: Backend, R: Sum>(
+    fn pixels<B: Backend, R: Number>(
         &self,
         features: &FloatTensor<B>,
         image: usize,
@@ -143,7 +143,7 @@ impl<'a> Product<'a> {
     }
 
     /// The gradient `[C, elements]` of the elements.
-    fn gradient<B: Backend, R: Sum>(
+    fn gradient<B: Backend, R: Number>(
         &self,
         gradient: &FloatTensor<B>,
         row: usize,
@@ -170,20 +170,20 @@ impl<'a> Product<'a> {
     /// The index of each weight in the matrix, and its index in the plan.
     fn weights(&self) -> impl Iterator<Item = (usize, usize)> + '_ {
         let [rows, columns] = &self.window;
-        let of_a_row = rows.len() * columns.len();
+        let window_pixels = rows.len() * columns.len();
         self.elements.iter().enumerate().flat_map(move |(number, element)| {
             let pixels = element.spans.iter().flat_map(move |span| {
                 let row = (span.row as usize - rows.start) * columns.len();
                 span.columns().map(move |column| row + column - columns.start)
             });
             pixels
-                .map(move |pixel| number * of_a_row + pixel)
+                .map(move |pixel| number * window_pixels + pixel)
                 .zip(element.weights.clone())
         })
     }
 
     /// The weights `[elements, window]`.
-    fn matrix<B: Backend, R: Sum>(&self, plan: &PointWeights<R>, device: &B::Device) -> FloatTensor<B> {
+    fn matrix<B: Backend, R: Number>(&self, plan: &PointWeights<R>, device: &B::Device) -> FloatTensor<B> {
         let shape = [self.elements.len(), pixel_count(&self.window)];
         let mut matrix = vec![R::default(); shape[0] * shape[1]];
         for (place, weight) in self.weights() {
@@ -193,11 +193,11 @@ impl<'a> Product<'a> {
     }
 
     /// Adds the products of pixels and gradients `[elements, window]` to the gradients of the plan's weights.
-    fn add_to_weights<B: Backend>(&self, products: FloatTensor<B>, of_weights: &mut [f64]) {
+    fn add_products<B: Backend>(&self, products: FloatTensor<B>, weight_products: &mut [f64]) {
         let data = read_sync(B::float_into_data(products)).expect("the device should answer with the tensor's data");
         let numbers: Vec<f64> = data.iter::<f64>().collect();
         for (place, weight) in self.weights() {
-            of_weights[weight] += numbers[place];
+            weight_products[weight] += numbers[place];
         }
     }
 }

@@ -9,8 +9,8 @@ use burn::tensor::{FloatDType, Shape, Slice};
 use rayon::prelude::*;
 
 use super::channels_last::ChannelsLast;
-use super::planned::{Planned, Values, hull_of, planned, values};
-use super::tensors::{Sum, cast, cut, filled};
+use super::planned::{PlannedGroup, Values, hull_of, planned, values};
+use super::tensors::{Number, cast, cut, filled};
 use crate::backend::RegionCall;
 use crate::geometry::plan::{AxisPlan, ChannelGroup, Planner, Region, pixel_count};
 
@@ -32,17 +32,17 @@ const LEAST_BLOCK: usize = 64;
 const LARGEST_BLOCK: usize = 64;
 
 /// How the plans of regions become output elements.
-pub trait PoolPlan<R: Sum>: AxisPlan<R> + Sized {
+pub trait PoolPlan<R: Number>: AxisPlan<R> + Sized {
     /// Whether the regions of an image are computed together, rather than one by one: if what they share costs more
     /// than what they do not.
     const AT_ONCE: bool;
 
     /// The output elements `[K, elements, C]` of some regions, or of one if they are not computed together.
-    fn pool<B: Backend>(values: Values, pixels: &ChannelsLast<B>, regions: &[Planned<Self>]) -> FloatTensor<B>;
+    fn pool<B: Backend>(values: Values, pixels: &ChannelsLast<B>, regions: &[PlannedGroup<Self>]) -> FloatTensor<B>;
 }
 
 /// What is to be computed.
-pub struct Schedule<'a, B: Backend, R: Sum> {
+pub struct Schedule<'a, B: Backend, R: Number> {
     /// `[N, C, H, W]`.
     features: FloatTensor<B>,
     regions: &'a [Region],
@@ -52,7 +52,7 @@ pub struct Schedule<'a, B: Backend, R: Sum> {
     shape: Shape,
 }
 
-impl<'a, B: Backend, R: Sum> Schedule<'a, B, R> {
+impl<'a, B: Backend, R: Number> Schedule<'a, B, R> {
     pub fn new(features: FloatTensor<B>, call: &'a RegionCall<B>, planner: &'a Planner<R>) -> Self {
         Self {
             features,
@@ -85,7 +85,7 @@ impl<'a, B: Backend, R: Sum> Schedule<'a, B, R> {
         let at_once = (PLANNED / P::size(self.planner)).max(1);
         let mut all = planned::<R, P>(self.planner, self.regions, image, group, false);
         loop {
-            let regions: Vec<Planned<P>> = all.by_ref().take(at_once).collect();
+            let regions: Vec<PlannedGroup<P>> = all.by_ref().take(at_once).collect();
             if regions.is_empty() {
                 return output;
             }
@@ -108,7 +108,7 @@ impl<'a, B: Backend, R: Sum> Schedule<'a, B, R> {
         mut output: FloatTensor<B>,
         group: &ChannelGroup,
         image: usize,
-        planned: &[Planned<P>],
+        planned: &[PlannedGroup<P>],
         window: &[Range<usize>; 2],
     ) -> FloatTensor<B> {
         let elements = group.indices().len();
@@ -116,13 +116,9 @@ impl<'a, B: Backend, R: Sum> Schedule<'a, B, R> {
         // If regions are computed together, a few tensors of their results' size are held as well. For 300 regions,
         // blocks of 128 channels are faster than blocks of 256: memory is not given back in between.
         let copies = if P::AT_ONCE { 6 } else { 1 };
-        let at_a_time = match P::AT_ONCE {
-            true => {
-                let most = ELEMENTS.min(PIXELS / (copies * LEAST_BLOCK.min(self.shape[1])));
-                (most / elements).clamp(1, planned.len())
-            }
-            false => 1,
-        };
+        let most = ELEMENTS.min(PIXELS / (copies * LEAST_BLOCK.min(self.shape[1])));
+        let together = (most / elements).clamp(1, planned.len());
+        let at_a_time = if P::AT_ONCE { together } else { 1 };
         let largest = copies * pixel_count(window).max(at_a_time * elements);
         // About as many channels each time, in whole vectors.
         let most = (PIXELS / largest).clamp(1, if P::AT_ONCE { usize::MAX } else { LARGEST_BLOCK });
@@ -136,7 +132,7 @@ impl<'a, B: Backend, R: Sum> Schedule<'a, B, R> {
         for blocks in blocks.chunks(at_once) {
             let compute = |channels: &Range<usize>| {
                 let pixels = ChannelsLast::<B>::copy::<R>(&self.features, image, group, channels, window);
-                let pool = |planned: &[Planned<P>]| {
+                let pool = |planned: &[PlannedGroup<P>]| {
                     let results = cast::<B>(P::pool(self.values, &pixels, planned), dtype);
                     B::float_swap_dims(results, 1, 2)
                 };

@@ -9,15 +9,15 @@ use burn::tensor::{Element, FloatDType, Scalar, Shape, Slice};
 use crate::geometry::plan::{ChannelGroup, Coordinate};
 
 /// The type of weights and sums: f32, or f64 for features of f64.
-pub trait Sum: Coordinate + Element + Into<f64> + AddAssign {
+pub trait Number: Coordinate + Element + Into<f64> + AddAssign {
     const DTYPE: FloatDType;
 }
 
-impl Sum for f32 {
+impl Number for f32 {
     const DTYPE: FloatDType = FloatDType::F32;
 }
 
-impl Sum for f64 {
+impl Number for f64 {
     const DTYPE: FloatDType = FloatDType::F64;
 }
 
@@ -41,12 +41,8 @@ pub fn place(
     let channel = |output_channel: usize| (group.first_channel + output_channel * group.channel_step) as isize;
     let (first, last) = (channel(output_channels.start), channel(output_channels.end - 1));
     let channels = Slice::new(first, Some(last + 1), group.channel_step as isize);
-    [
-        Slice::from(image..image + 1),
-        channels,
-        Slice::from(rows.clone()),
-        Slice::from(columns.clone()),
-    ]
+    let [image, rows, columns] = [image..image + 1, rows.clone(), columns.clone()].map(Slice::from);
+    [image, channels, rows, columns]
 }
 
 /// Adds a part to some of the elements of sums.

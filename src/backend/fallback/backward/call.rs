@@ -9,15 +9,15 @@ use burn::tensor::{FloatDType, Shape, Slice};
 use super::reads::Linear;
 use crate::backend::RegionCall;
 use crate::backend::fallback::channels_last::ChannelsLast;
-use crate::backend::fallback::planned::{Planned, Values, hull_of, planned, values};
-use crate::backend::fallback::tensors::{Sum, add_at, cast, concatenate, cut, place};
+use crate::backend::fallback::planned::{PlannedGroup, Values, hull_of, planned, values};
+use crate::backend::fallback::tensors::{Number, add_at, cast, concatenate, cut, place};
 use crate::geometry::plan::{AxisPlan, ChannelGroup, Planner, Region, pixel_count};
 
 /// How many numbers the pixels of an image hold at most, 24 MiB of f32. Their gradient holds as many.
 const PIXELS: usize = 6 << 20;
 
 /// A call, of which a gradient is computed.
-pub struct GradientCall<'a, B: Backend, R: Sum> {
+pub struct GradientCall<'a, B: Backend, R: Number> {
     /// The gradient of the output, `[K, channels, P, Q]`.
     pub gradient: FloatTensor<B>,
     /// `[N, C, H, W]`; none if they are not read.
@@ -31,7 +31,7 @@ pub struct GradientCall<'a, B: Backend, R: Sum> {
     pub channels: usize,
 }
 
-impl<'a, B: Backend, R: Sum> GradientCall<'a, B, R> {
+impl<'a, B: Backend, R: Number> GradientCall<'a, B, R> {
     pub fn new(
         gradient: FloatTensor<B>,
         features: Option<FloatTensor<B>>,
@@ -50,7 +50,7 @@ impl<'a, B: Backend, R: Sum> GradientCall<'a, B, R> {
     }
 }
 
-impl<B: Backend, R: Sum> GradientCall<'_, B, R> {
+impl<B: Backend, R: Number> GradientCall<'_, B, R> {
     /// The features, if the operator reads them.
     pub fn features(&self) -> &FloatTensor<B> {
         self.features.as_ref().expect("the features are read")
@@ -93,12 +93,12 @@ impl<B: Backend, R: Sum> GradientCall<'_, B, R> {
         let mut output = B::float_zeros(Shape::new([self.regions.len(), 4]), &device, R::DTYPE);
         for group in &self.planner.groups {
             for image in 0..self.shape[0] {
-                for Planned { row, plan, window } in self.planned::<P>(group, image, true) {
+                for PlannedGroup { row, plan, window } in self.planned::<P>(group, image, true) {
                     for channels in self.blocks(pixel_count(&window)) {
                         let pixels = self.pixels(group, image, &channels, &window);
                         let gradient = self.gradient_of(row, group, &channels);
                         for reads in P::reads(&plan, self.values, Some(&pixels), gradient) {
-                            let part = of_box::<B>(reads.ends_gradient(&pixels), columns);
+                            let part = in_columns::<B>(reads.ends_gradient(&pixels), columns);
                             output = add_at::<B>(output, &[Slice::from(row..row + 1), Slice::full()], part);
                         }
                     }
@@ -109,7 +109,7 @@ impl<B: Backend, R: Sum> GradientCall<'_, B, R> {
     }
 
     /// The regions of an image that read some pixel.
-    pub fn planned<P: AxisPlan<R>>(&self, group: &ChannelGroup, image: usize, slopes: bool) -> Vec<Planned<P>> {
+    pub fn planned<P: AxisPlan<R>>(&self, group: &ChannelGroup, image: usize, slopes: bool) -> Vec<PlannedGroup<P>> {
         planned(self.planner, self.regions, image, group, slopes).collect()
     }
 
@@ -139,11 +139,11 @@ impl<B: Backend, R: Sum> GradientCall<'_, B, R> {
 }
 
 /// The gradients of y1, y2, x1 and x2 in the order of a box's columns, `[1, 4]`.
-fn of_box<B: Backend>(of_ends: [FloatTensor<B>; 4], columns: [[usize; 2]; 2]) -> FloatTensor<B> {
-    let mut of_columns: Vec<_> = columns.into_iter().flatten().zip(of_ends).collect();
-    of_columns.sort_by_key(|(column, _)| *column);
-    let of_columns = of_columns.into_iter().map(|(_, gradient)| gradient);
-    B::float_reshape(concatenate::<B>(of_columns.collect(), 0), Shape::new([1, 4]))
+fn in_columns<B: Backend>(end_gradients: [FloatTensor<B>; 4], columns: [[usize; 2]; 2]) -> FloatTensor<B> {
+    let mut gradients: Vec<_> = columns.into_iter().flatten().zip(end_gradients).collect();
+    gradients.sort_by_key(|(column, _)| *column);
+    let gradients = gradients.into_iter().map(|(_, gradient)| gradient);
+    B::float_reshape(concatenate::<B>(gradients.collect(), 0), Shape::new([1, 4]))
 }
 
 /// Where a window lies in a larger one, for sums `[H, W, C]`.

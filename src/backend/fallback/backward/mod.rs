@@ -7,7 +7,7 @@
 //! - the gradient of an end of the region is the sum of `D` times `Y' · F · Xᵀ`, with the derivatives of the weights in
 //!   Y'.
 //!
-//! [`Reads`](reads::Reads) has these matrices and D, of an average; [`max_of_samples`] makes them of maxima, and [`call`]
+//! [`LinearReads`](reads::LinearReads) has these matrices and D, of an average; [`max_of_samples`] makes them of maxima, and [`call`]
 //! adds up the gradients. A maximum over bins of whole pixels has no such matrices: [`max_of_pixels`] finds
 //! one pixel for each bin, on the host.
 
@@ -22,7 +22,7 @@ use burn::tensor::DType;
 
 pub use self::call::GradientCall;
 use super::points;
-use super::tensors::{Sum, cast};
+use super::tensors::{Number, cast};
 use crate::backend::RegionCall;
 use crate::geometry::plan::{PlanKind, Planner, SampleTaps, Weights};
 
@@ -45,14 +45,14 @@ pub fn boxes_gradient<B: Backend>(
     features: FloatTensor<B>,
     call: RegionCall<B>,
 ) -> FloatTensor<B> {
-    let of_boxes = match gradient.dtype() {
+    let box_gradient = match gradient.dtype() {
         DType::F64 => boxes_gradient_in::<B, f64>(gradient, features, &call),
         _ => boxes_gradient_in::<B, f32>(gradient, features, &call),
     };
-    cast::<B>(of_boxes, call.boxes.dtype().into())
+    cast::<B>(box_gradient, call.boxes.dtype().into())
 }
 
-fn features_gradient_in<B: Backend, R: Sum>(
+fn features_gradient_in<B: Backend, R: Number>(
     gradient: FloatTensor<B>,
     features: Option<FloatTensor<B>>,
     call: &RegionCall<B>,
@@ -68,7 +68,7 @@ fn features_gradient_in<B: Backend, R: Sum>(
 }
 
 /// The gradient of boxes in the dtype of sums.
-fn boxes_gradient_in<B: Backend, R: Sum>(
+fn boxes_gradient_in<B: Backend, R: Number>(
     gradient: FloatTensor<B>,
     features: FloatTensor<B>,
     call: &RegionCall<B>,

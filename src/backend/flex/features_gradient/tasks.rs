@@ -78,12 +78,12 @@ pub fn divide<'a, P, S: Sum>(
         let first = regions.image * channels + regions.group.first_channel;
         for start in (0..output_channels).step_by(LANES) {
             let channels = start..(start + LANES).min(output_channels);
-            let of_task = channels
+            let task_planes = channels
                 .clone()
                 .map(|channel| planes[first + channel * regions.group.channel_step].take());
             tasks.push(GradientTask {
                 regions,
-                planes: of_task
+                planes: task_planes
                     .map(|plane| plane.expect("a plane belongs to one task"))
                     .collect(),
                 channels,

@@ -10,8 +10,16 @@ use crate::geometry::plan::{hull, pixel_count};
 /// Regions of one image.
 pub struct Group<P> {
     regions: Vec<Planned<P>>,
-    /// The window of the copy that all of them share; `None` if each copies its own window.
-    shared: Option<[Range<usize>; 2]>,
+    /// The hull of their windows.
+    hull: [Range<usize>; 2],
+}
+
+impl<P> Group<P> {
+    /// The window of a copy that all of them share; `None` if each copies its own window.
+    fn shared(&self) -> Option<&[Range<usize>; 2]> {
+        let windows: usize = self.regions.iter().map(|region| pixel_count(&region.window)).sum();
+        pays_to_share(windows, &self.hull).then_some(&self.hull)
+    }
 }
 
 /// A range of channels of a group, with the output of each region in these channels.
@@ -44,29 +52,24 @@ pub fn wanted_tasks(parallel: bool) -> usize {
 /// Gathers regions of an image, from its top to its bottom, that can share a copy of their pixels.
 pub fn group<P>(mut regions: Vec<Planned<P>>) -> Vec<Group<P>> {
     regions.sort_by_cached_key(|region| [region.image, region.window[0].start, region.row]);
-    let mut groups: Vec<(Group<P>, [Range<usize>; 2])> = Vec::new();
+    let mut groups: Vec<Group<P>> = Vec::new();
     for region in regions {
-        if let Some((group, covered)) = groups.last_mut() {
-            let joined = [0, 1].map(|axis| hull([covered[axis].clone(), region.window[axis].clone()].into_iter()));
+        if let Some(group) = groups.last_mut() {
+            let joined =
+                [0, 1].map(|axis| hull([&group.hull, &region.window].map(|all| all[axis].clone()).into_iter()));
             let same_image = group.regions[0].image == region.image;
             if same_image && pixel_count(&joined) <= LARGEST_TILE {
                 group.regions.push(region);
-                *covered = joined;
+                group.hull = joined;
                 continue;
             }
         }
-        let covered = region.window.clone();
-        let regions = vec![region];
-        groups.push((Group { regions, shared: None }, covered));
+        groups.push(Group {
+            hull: region.window.clone(),
+            regions: vec![region],
+        });
     }
     groups
-        .into_iter()
-        .map(|(mut group, covered)| {
-            let windows: usize = group.regions.iter().map(|region| pixel_count(&region.window)).sum();
-            group.shared = pays_to_share(windows, &covered).then_some(covered);
-            group
-        })
-        .collect()
 }
 
 /// Whether one copy of the hull of several windows is faster than a copy of each; `pixels` is the sum of their sizes.
@@ -100,7 +103,7 @@ pub fn divide<'a, S: Sum, P>(
                 let outputs = outputs.map(|region| rest[region.row].take(channels.len() * channel_elements));
                 tasks.push(PoolTask {
                     regions,
-                    shared: group.shared.as_ref(),
+                    shared: group.shared(),
                     channels: channels.clone(),
                     outputs: outputs.collect(),
                 });

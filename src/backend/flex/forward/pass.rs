@@ -3,7 +3,7 @@
 use std::ops::Range;
 
 use burn::backend::Flex;
-use burn::tensor::{DType, Shape};
+use burn::tensor::DType;
 use burn_flex::FlexTensor;
 use pulp::{Scalar, Simd};
 
@@ -21,7 +21,7 @@ use crate::backend::flex::memory::output;
 use crate::backend::flex::pixels::{InLanes, OneByOne, Planes, Source};
 use crate::backend::flex::planned::{Planned, RegionPlan, plan_in_batches};
 use crate::backend::flex::simd::{Stream, pays_to_stream};
-use crate::geometry::plan::{AxisPlan, Planner, Region, Weights};
+use crate::geometry::plan::{AxisPlan, Planner, Weights};
 
 /// How a region is pooled.
 pub trait PoolRegion<S: Sum>: Sync {
@@ -91,10 +91,8 @@ pub struct ForwardPass<'a, S: Sum, K> {
     pub kernel: &'a K,
     pub features: Planes<'a, S>,
     dtype: DType,
-    regions: &'a [Region],
+    call: &'a RegionCall<Flex>,
     pub planner: &'a Planner<S>,
-    /// The shape of the output, `[K, channels, P, Q]`.
-    shape: Shape,
     /// The channels of the output, and the elements of a channel of a region.
     pub output_size: [usize; 2],
     pub parallel: bool,
@@ -102,25 +100,22 @@ pub struct ForwardPass<'a, S: Sum, K> {
     streams: bool,
 }
 
-impl<'a, S: Sum, K: PoolRegion<S>> ForwardPass<'a, S, K> {
-    fn new(features: &'a FlexTensor, call: &'a RegionCall<Flex>, planner: &'a Planner<S>, kernel: &'a K) -> Self {
+impl<'p, S: Sum, K: PoolRegion<S>> ForwardPass<'p, S, K> {
+    fn new(features: &'p FlexTensor, call: &'p RegionCall<Flex>, planner: &'p Planner<S>, kernel: &'p K) -> Self {
         let (shape, dtype) = (call.output_shape(), features.dtype());
         let [_, channels, rows, columns] = shape.dims();
         Self {
             kernel,
             features: Planes::new(features),
             dtype,
-            regions: call.host_regions(),
+            call,
             planner,
             output_size: [channels, rows * columns],
             parallel: in_parallel(shape.num_elements()),
             streams: pays_to_stream(shape.num_elements() * dtype.size()),
-            shape,
         }
     }
-}
 
-impl<S: Sum, K: PoolRegion<S>> ForwardPass<'_, S, K> {
     /// Plans batches of about so many numbers, and hands them over with the output.
     fn in_batches(
         &self,
@@ -128,13 +123,13 @@ impl<S: Sum, K: PoolRegion<S>> ForwardPass<'_, S, K> {
         plan_numbers: usize,
         compute: impl Fn(Vec<Planned<K::Plan>>, TensorSliceMut<'_, S>),
     ) -> FlexTensor {
-        let (regions, planner) = (self.regions, self.planner);
-        let is_pooled = |row: usize| planner.pools(&regions[row]);
-        let mut output = output::<S>(pooled, &self.shape, self.dtype, &is_pooled, self.parallel);
+        let (shape, regions) = (self.call.output_shape(), self.call.host_regions());
+        let is_pooled = |row: usize| self.planner.pools(&regions[row]);
+        let mut output = output::<S>(pooled, &shape, self.dtype, &is_pooled, self.parallel);
         let start = output.layout().start_offset();
         let mut elements = TensorSliceMut::of(&mut output);
-        plan_in_batches(regions, planner, plan_numbers, self.parallel, |planned| {
-            compute(planned, elements.get(start..start + self.shape.num_elements()));
+        plan_in_batches(regions, self.planner, plan_numbers, self.parallel, |planned| {
+            compute(planned, elements.get(start..start + shape.num_elements()));
         });
         output
     }

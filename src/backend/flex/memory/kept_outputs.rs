@@ -21,14 +21,14 @@ const MOST_BYTES: usize = 256 << 20;
 /// The blocks that are kept, by their alignment; the newest are at the end.
 #[derive(Default)]
 pub struct Blocks {
-    of_2: Vec<Vec<u16>>,
-    of_4: Vec<Vec<u32>>,
-    of_8: Vec<Vec<u64>>,
+    two_bytes: Vec<Vec<u16>>,
+    four_bytes: Vec<Vec<u32>>,
+    eight_bytes: Vec<Vec<u64>>,
 }
 
 impl Blocks {
     fn bytes(&self) -> usize {
-        bytes_of(&self.of_2) + bytes_of(&self.of_4) + bytes_of(&self.of_8)
+        bytes_of(&self.two_bytes) + bytes_of(&self.four_bytes) + bytes_of(&self.eight_bytes)
     }
 }
 
@@ -41,9 +41,9 @@ static LIMIT: AtomicUsize = AtomicUsize::new(usize::MAX);
 
 fn kept() -> MutexGuard<'static, Blocks> {
     static KEPT: Mutex<Blocks> = Mutex::new(Blocks {
-        of_2: Vec::new(),
-        of_4: Vec::new(),
-        of_8: Vec::new(),
+        two_bytes: Vec::new(),
+        four_bytes: Vec::new(),
+        eight_bytes: Vec::new(),
     });
     // A panic between two statements leaves whole blocks.
     KEPT.lock().unwrap_or_else(PoisonError::into_inner)
@@ -80,9 +80,9 @@ macro_rules! unit {
     };
 }
 
-unit!(u16, of_2);
-unit!(u32, of_4);
-unit!(u64, of_8);
+unit!(u16, two_bytes);
+unit!(u32, four_bytes);
+unit!(u64, eight_bytes);
 
 /// Whether blocks of `count` units are kept. What it gains was measured on Linux.
 pub fn keeps<U: Unit>(count: usize) -> bool {

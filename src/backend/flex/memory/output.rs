@@ -59,27 +59,22 @@ impl Memory {
     /// Memory for `count` elements: the memory of a dropped output, or [`zeros`].
     pub fn new(dtype: DType, count: usize, parallel: bool) -> Self {
         match dtype.size() {
-            2 => Self::of_units::<u16>(count, parallel),
-            4 => Self::of_units::<u32>(count, parallel),
-            _ => Self::of_units::<u64>(count, parallel),
+            2 => Self::in_units::<u16>(count, parallel),
+            4 => Self::in_units::<u32>(count, parallel),
+            _ => Self::in_units::<u64>(count, parallel),
         }
     }
 
-    fn of_units<U: Unit>(count: usize, parallel: bool) -> Self {
+    fn in_units<U: Unit>(count: usize, parallel: bool) -> Self {
         if !kept_outputs::keeps::<U>(count) {
             let bytes = Bytes::from_elems(zeros::<U>(count, parallel));
             return Self { bytes, is_zero: true };
         }
-        match kept_outputs::take::<U>(count) {
-            Some(block) => Self {
-                bytes: kept_outputs::bytes(block, count),
-                is_zero: false,
-            },
-            None => Self {
-                bytes: kept_outputs::bytes(zeros::<U>(count, parallel), count),
-                is_zero: true,
-            },
-        }
+        let kept = kept_outputs::take::<U>(count);
+        let is_zero = kept.is_none();
+        let block = kept.unwrap_or_else(|| zeros::<U>(count, parallel));
+        let bytes = kept_outputs::bytes(block, count);
+        Self { bytes, is_zero }
     }
 }
 

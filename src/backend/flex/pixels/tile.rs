@@ -47,25 +47,15 @@ impl LaneChannels {
 ///
 /// Regions come from the top to the bottom, and few rows stay in the nearest caches: on the map of
 /// `box-p2`, 32 rows are 300 KiB and all 200 are 2 MiB.
+#[derive(Default)]
 pub struct Tile<S: Sum, const L: usize> {
     ring: Ring,
     /// Rows below this one were copied, or will not be asked for.
     end: usize,
     columns: Range<usize>,
     pixels: AlignedPixels<S, L>,
-    wide: [Vec<S>; L],
-}
-
-impl<S: Sum, const L: usize> Default for Tile<S, L> {
-    fn default() -> Self {
-        Self {
-            ring: Ring::default(),
-            end: 0,
-            columns: 0..0,
-            pixels: AlignedPixels::default(),
-            wide: std::array::from_fn(|_| Vec::new()),
-        }
-    }
+    /// A row of elements of 16 bits in the type of sums, one channel after another.
+    wide: AlignedPixels<S, 1>,
 }
 
 impl<S: Sum, const L: usize> Tile<S, L> {
@@ -220,11 +210,16 @@ impl<S: Sum, const L: usize> WithSimd for Load<'_, '_, S, L> {
                     if S::interleave_halves(simd, half, rows, pixels) {
                         continue;
                     }
-                    for ((lane, row), wide) in lanes.iter_mut().zip(rows).zip(&mut tile.wide) {
-                        wide.resize(row.len(), S::default());
+                    tile.wide.resize(L * width);
+                    let wide = tile.wide.get_mut().as_flattened_mut();
+                    for (row, wide) in rows.into_iter().zip(wide.chunks_exact_mut(width.max(1))) {
                         S::widen(simd, half, row, wide);
-                        *lane = wide;
                     }
+                    let wide = tile.wide.get().as_flattened();
+                    lanes
+                        .iter_mut()
+                        .zip(wide.chunks_exact(width.max(1)))
+                        .for_each(|(lane, wide)| *lane = wide);
                 }
             }
             interleave(simd, lanes, pixels);

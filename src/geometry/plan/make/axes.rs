@@ -144,12 +144,12 @@ pub fn sample_taps(rule: &SampleRule, run: &AxisRun<Real>) -> SampleTaps<Real> {
             }
             if let Some(slopes) = &samples.slopes {
                 let (slope, movement) = samples.slope(slopes, element, sample);
-                let of_taps: &[[Real; 2]] = match run.splits_samples {
+                let tap_slopes: &[[Real; 2]] = match run.splits_samples {
                     true => &[[-slope, 0.0], [slope, 0.0]],
                     false => &[[-slope, slope]],
                 };
-                plan.by_position.extend(of_taps);
-                plan.movement.extend(of_taps.iter().map(|_| movement));
+                plan.by_position.extend(tap_slopes);
+                plan.movement.extend(tap_slopes.iter().map(|_| movement));
             }
         }
         plan.samples.push(start..plan.taps.len());
