@@ -88,8 +88,8 @@ impl<S: Coordinate> RegionPlan<S> for PointWeights<S> {
     }
 }
 
-/// Plans the regions that the operator pools, and hands them over in batches, at least one. The plans of a batch hold
-/// about so many numbers.
+/// Plans those of some regions that the operator pools, and hands them over in batches, if only an empty one. The plans
+/// of a batch hold about so many numbers.
 pub fn plan_in_batches<S: Coordinate, P: RegionPlan<S>>(
     regions: &[Region],
     planner: &Planner<S>,

@@ -69,7 +69,8 @@ impl<B: Backend, R: Number> GradientCall<'_, B, R> {
                 let window = hull_of(&regions);
                 let [height, width] = window.each_ref().map(Range::len);
                 for channels in self.blocks(height * width) {
-                    let pixels = P::READS_FEATURES.then(|| self.pixels(group, image, &channels, &window));
+                    let copy = || ChannelsLast::<B>::copy::<R>(self.features(), image, group, &channels, &window);
+                    let pixels = P::READS_FEATURES.then(copy);
                     let mut sums = B::float_zeros(Shape::new([height, width, channels.len()]), &device, R::DTYPE);
                     for region in &regions {
                         let gradient = self.gradient_of(region.row, group, &channels);
@@ -95,7 +96,8 @@ impl<B: Backend, R: Number> GradientCall<'_, B, R> {
             for image in 0..self.shape[0] {
                 for PlannedGroup { row, plan, window } in self.planned::<P>(group, image, true) {
                     for channels in self.blocks(pixel_count(&window)) {
-                        let pixels = self.pixels(group, image, &channels, &window);
+                        let features = self.features();
+                        let pixels = ChannelsLast::<B>::copy::<R>(features, image, group, &channels, &window);
                         let gradient = self.gradient_of(row, group, &channels);
                         for reads in P::reads(&plan, self.values, Some(&pixels), gradient) {
                             let part = in_columns::<B>(reads.ends_gradient(&pixels), columns);
@@ -116,16 +118,6 @@ impl<B: Backend, R: Number> GradientCall<'_, B, R> {
     /// The channels of the output in blocks.
     fn blocks(&self, pixels: usize) -> impl Iterator<Item = Range<usize>> {
         cut(0..self.channels, (PIXELS / pixels).clamp(1, self.channels))
-    }
-
-    fn pixels(
-        &self,
-        group: &ChannelGroup,
-        image: usize,
-        channels: &Range<usize>,
-        window: &[Range<usize>; 2],
-    ) -> ChannelsLast<B> {
-        ChannelsLast::copy::<R>(self.features(), image, group, channels, window)
     }
 
     /// The gradient `[P, Q, C]` of a group of a region's elements.

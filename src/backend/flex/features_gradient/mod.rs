@@ -24,7 +24,6 @@ use crate::geometry::plan::{PlanKind, Planner};
 use scatter::{ScatterAverage, ScatterMaxOfPixels, ScatterMaxOfSamples, ScatterPoints};
 
 /// The gradient of features. An average needs no `features`.
-/// The gradient of features. An average needs no `features`.
 pub fn features_gradient<S: Sum>(
     gradient: FlexTensor,
     features: Option<FlexTensor>,

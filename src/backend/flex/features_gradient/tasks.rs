@@ -31,28 +31,19 @@ pub fn group_regions<'a, S: Coordinate, P: RegionPlan<S>>(
     for image in 0..images {
         all.extend(planner.groups.iter().map(|group| (image, group)));
     }
-    filter_map(&all, 1, parallel, |_, (image, group)| {
-        Some(GroupRegions::new(regions, *image, group))
-    })
-}
-
-impl<'a, P> GroupRegions<'a, P> {
-    fn new<S: Coordinate>(regions: &'a [Planned<P>], image: usize, group: &'a ChannelGroup) -> Self
-    where
-        P: RegionPlan<S>,
-    {
+    filter_map(&all, 1, parallel, |_, &(image, group)| {
         let in_image = regions.iter().filter(|region| region.image == image);
         let with_windows = in_image.map(|region| (region, region.plan.window_of(group)));
         let mut regions: Vec<_> = with_windows.filter(|(_, window)| pixel_count(window) > 0).collect();
-        regions.sort_by_cached_key(|(region, window)| [window[0].start, region.row, 0]);
-        Self {
+        regions.sort_by_cached_key(|(region, window)| [window[0].start, region.row]);
+        Some(GroupRegions {
             image,
             group,
             rows: regions.iter().map(|(_, window)| window[0].len()).max().unwrap_or(0),
             columns: hull(regions.iter().map(|(_, window)| window[1].clone())),
             regions,
-        }
-    }
+        })
+    })
 }
 
 /// Some output channels of regions that read the same channels of an image.

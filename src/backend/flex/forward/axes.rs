@@ -24,6 +24,7 @@ impl<S: Sum, K: Kernel<S>> PoolRegion<S> for PoolAxes<K> {
     /// 4 MiB.
     const PLAN_NUMBERS: usize = 1 << 19;
 
+    /// Windows of any size are copied.
     const LARGEST_TILE: usize = usize::MAX;
 
     #[inline(always)]

@@ -31,7 +31,6 @@ use pass::pool_own_channels;
 use points::PoolPoints;
 
 /// Pools the regions in the operator's range of areas into `pooled`, or into a new output.
-/// Pools the regions in the operator's range of areas into `pooled`, or into a new output.
 pub fn pool<S: Sum>(pooled: Option<FlexTensor>, features: FlexTensor, call: &RegionCall<Flex>) -> FlexTensor {
     let (features, planner) = (
         with_contiguous_rows(features),

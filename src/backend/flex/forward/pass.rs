@@ -81,7 +81,7 @@ pub fn pool_own_channels<S: Sum>(
     let numbers = regions_at_a_time(pass.output_size[1]) * Weights::size(planner);
     let numbers = numbers.min(<PoolAxes<Average<S>> as PoolRegion<S>>::PLAN_NUMBERS);
     pass.in_batches(pooled, numbers, |mut planned, output| {
-        planned.sort_by_cached_key(|region| [region.image, 0, 0]);
+        planned.sort_by_key(|region| region.image);
         compute_own_channels(&pass, &planned, output);
     })
 }

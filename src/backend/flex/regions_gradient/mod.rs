@@ -18,7 +18,6 @@ use axes::{PullAverage, PullMaxOfSamples};
 use points::PullPoints;
 
 /// The gradient of the boxes and offsets, `[K, columns]`, in the dtype of sums.
-/// The gradient of the boxes and offsets, `[K, columns]`, in the dtype of sums.
 pub fn regions_gradient<S: Sum>(gradient: FlexTensor, features: FlexTensor, call: &RegionCall<Flex>) -> FlexTensor {
     let (gradient, features) = (gradient.to_contiguous(), with_contiguous_rows(features));
     let (planner, regions) = (
