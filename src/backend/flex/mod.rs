@@ -14,7 +14,7 @@
 //! - [`lanes`]: several channels at a time with vector instructions, or one at a time.
 //! - [`simd`]: vector instructions, a file for each instruction set.
 //! - [`pixels`]: tensors as planes, and tiles of them with interleaved channels.
-//! - [`memory`]: memory for tiles and outputs, kept from call to call.
+//! - [`memory`]: memory for tiles and outputs, kept from call to call. [`output`]: outputs in it.
 //! - [`dtype`]: dtypes, and the type that each is summed in.
 
 use burn::backend::Flex;
@@ -29,6 +29,7 @@ mod forward;
 mod kernels;
 mod lanes;
 mod memory;
+mod output;
 mod pixels;
 mod planned;
 mod regions_gradient;
@@ -36,8 +37,8 @@ mod simd;
 
 use dtype::of_sums;
 use features_gradient::features_gradient;
-use memory::filled_output;
 pub use memory::kept_outputs;
+use output::filled_output;
 use regions_gradient::regions_gradient;
 
 impl RegionKernels for Flex {

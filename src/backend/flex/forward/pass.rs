@@ -17,7 +17,7 @@ use crate::backend::flex::drive::{in_parallel, run_tasks};
 use crate::backend::flex::dtype::{Sum, TensorSliceMut};
 use crate::backend::flex::kernels::Average;
 use crate::backend::flex::lanes::{self, ChannelWork, LANES, MORE_LANES};
-use crate::backend::flex::memory::output;
+use crate::backend::flex::output::output;
 use crate::backend::flex::pixels::{InLanes, OneByOne, Planes, Source};
 use crate::backend::flex::planned::{Planned, RegionPlan, plan_in_batches};
 use crate::backend::flex::simd::{Stream, pays_to_stream};
