@@ -44,8 +44,7 @@ impl<R: Number> PoolPlan<R> for SampleTaps<R> {
     }
 }
 
-/// The lower bound of the maximum of each element: its start, or the out-of-bounds value if one of its samples is out of
-/// bounds.
+/// The lower bound of each element's maximum: its start, or the out-of-bounds value if a sample is out of bounds.
 pub fn lower_bounds<R: Number>(
     Values { start, outside }: Values,
     [y, x]: [&SampleTaps<R>; 2],

@@ -7,9 +7,9 @@
 //! - the gradient of an end of the region is the sum of `D` times `Y' · F · Xᵀ`, with the derivatives of the weights in
 //!   Y'.
 //!
-//! [`LinearReads`](reads::LinearReads) has these matrices and D, of an average; [`max_of_samples`] makes them of maxima, and [`call`]
-//! adds up the gradients. A maximum over bins of whole pixels has no such matrices: [`max_of_pixels`] finds
-//! one pixel for each bin, on the host.
+//! [`LinearReads`](reads::LinearReads) has these matrices and D. [`reads`] makes them of averages,
+//! [`max_of_samples`] of maxima, and [`call`] adds up the gradients. A maximum over bins of whole pixels has none:
+//! [`max_of_pixels`] finds one pixel for each bin, on the host.
 
 mod call;
 mod max_of_pixels;
