@@ -68,7 +68,7 @@ impl<B: Backend> RegionCall<B> {
 impl<B: RegionKernels> RegionCall<B> {
     /// The gradient of features from that of the output. `features` are there where the operator takes a maximum.
     pub fn features_gradient(mut self, gradient: FloatTensor<B>, features: Option<FloatTensor<B>>) -> FloatTensor<B> {
-        self.operator = self.operator.of_gradient();
+        self.operator = self.operator.gradient_operator();
         match self.operator.reduction {
             Reduction::Average => B::average_gradient(gradient, self),
             _ => B::maximum_gradient(gradient, features.expect("the features of a maximum are there"), self),

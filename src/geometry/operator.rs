@@ -1,7 +1,5 @@
 //! What a region operator computes, as a value. Backends know these values, and no operator or framework.
 
-use std::ops::Range;
-
 use super::levels::AreaRange;
 use super::options::{Arithmetic, BinDivision, Bounds, BoxFormat, BoxRounding, Interpolation, Reduction, Sampling};
 use super::point_grid::{Placement, PointGrid};
@@ -72,7 +70,7 @@ impl RegionOperator {
 
     /// The operator whose transpose is the gradient of features: this one, but for torchvision's gradient of
     /// `ps_roi_pool`.
-    pub fn of_gradient(&self) -> Self {
+    pub fn gradient_operator(&self) -> Self {
         let mut operator = *self;
         if let Elements::Bins(axes) = &mut operator.elements {
             for axis in axes {
@@ -231,8 +229,8 @@ pub enum ChannelMap {
 impl ChannelMap {
     /// How many channels an output of size `[P, Q]` has for features of `channels`; none if they do not divide evenly.
     pub fn output_channels(self, channels: usize, [rows, columns]: [usize; 2]) -> Option<usize> {
-        let of_an_output = self.input_channels(rows * columns);
-        channels.is_multiple_of(of_an_output).then(|| channels / of_an_output)
+        let per_output = self.input_channels(rows * columns);
+        channels.is_multiple_of(per_output).then(|| channels / per_output)
     }
 
     /// The channels of the features for each channel of an output of `elements`.
@@ -241,22 +239,6 @@ impl ChannelMap {
             Self::Same => 1,
             Self::PositionSensitive => elements,
             Self::SampleSensitive { samples } => samples,
-        }
-    }
-
-    /// The elements of an axis in runs that read the same channels.
-    pub fn runs(self, elements: usize) -> Vec<Range<usize>> {
-        match self {
-            Self::Same | Self::SampleSensitive { .. } => std::iter::once(0..elements).collect(),
-            Self::PositionSensitive => (0..elements).map(|element| element..element + 1).collect(),
-        }
-    }
-
-    /// The channel that the first output channel reads at an element.
-    pub const fn first_channel(self, [row, column]: [usize; 2], columns: usize) -> usize {
-        match self {
-            Self::Same | Self::SampleSensitive { .. } => 0,
-            Self::PositionSensitive => row * columns + column,
         }
     }
 }

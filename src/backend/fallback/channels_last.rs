@@ -6,7 +6,8 @@ use burn::backend::tensor::FloatTensor;
 use burn::backend::{Backend, TensorMetadata};
 use burn::tensor::{Shape, Slice, TensorData};
 
-use super::tensors::{Sum, cast};
+use super::tensors::{Number, cast, place};
+use crate::geometry::plan::{ChannelGroup, pixel_count};
 
 /// Pixels `[H, W, C]` of a window of an image, in the dtype of sums.
 pub struct ChannelsLast<B: Backend> {
@@ -17,15 +18,17 @@ pub struct ChannelsLast<B: Backend> {
 }
 
 impl<B: Backend> ChannelsLast<B> {
-    pub fn copy<R: Sum>(
+    /// The channels that output channels read in a group of elements.
+    pub fn copy<R: Number>(
         features: &FloatTensor<B>,
         image: usize,
-        channels: &Range<usize>,
-        [rows, columns]: &[Range<usize>; 2],
+        group: &ChannelGroup,
+        output_channels: &Range<usize>,
+        window: &[Range<usize>; 2],
     ) -> Self {
-        let slices = [image..image + 1, channels.clone(), rows.clone(), columns.clone()];
-        let window = B::float_slice(features.clone(), &slices.map(Slice::from));
-        let (area, count) = (rows.len() * columns.len(), channels.len());
+        let (area, count) = (pixel_count(window), output_channels.len());
+        let [rows, columns] = window.clone();
+        let window = B::float_slice(features.clone(), &place(image, group, output_channels, window));
         let planes = B::float_reshape(window, Shape::new([count, area]));
         let planes = B::float_swap_dims(cast::<B>(planes, R::DTYPE), 0, 1);
         // Assigned, since NdArray reshapes swapped axes element by element: box-p2 takes 127 ms, and 136 ms otherwise.
@@ -33,8 +36,8 @@ impl<B: Backend> ChannelsLast<B> {
         let pixels = B::float_slice_assign(pixels, &[Slice::full(), Slice::full()], planes);
         Self {
             tensor: B::float_reshape(pixels, Shape::new([rows.len(), columns.len(), count])),
-            rows: rows.clone(),
-            columns: columns.clone(),
+            rows,
+            columns,
             channels: count,
         }
     }
@@ -55,7 +58,7 @@ impl<B: Backend> ChannelsLast<B> {
     }
 
     /// A tensor of values computed on the host.
-    pub fn constant<R: Sum, const D: usize>(&self, values: Vec<R>, shape: [usize; D]) -> FloatTensor<B> {
+    pub fn constant<R: Number, const D: usize>(&self, values: Vec<R>, shape: [usize; D]) -> FloatTensor<B> {
         B::float_from_data(TensorData::new(values, shape), &self.device())
     }
 }

@@ -7,29 +7,29 @@ use burn::backend::tensor::FloatTensor;
 use burn::tensor::Shape;
 
 use super::channels_last::ChannelsLast;
-use super::tensors::Sum;
-use crate::geometry::plan::{AxisPlan, Read, Weights};
+use super::tensors::Number;
+use crate::geometry::plan::{AxisPlan, Read, SampleTaps, Weights};
 
 /// What is read along one axis: a row for each element or sample, a column for each pixel of the window.
-pub struct Axis<R> {
+pub struct AxisMatrix<R> {
     pub window: Range<usize>,
     pub weights: Vec<R>,
     /// The derivatives of the weights by the region's low end, and by its high end; none for the gradient of features.
     pub slopes: Option<[Vec<R>; 2]>,
 }
 
-impl<R: Sum> Axis<R> {
+impl<R: Number> AxisMatrix<R> {
     fn count(&self) -> usize {
         self.weights.len() / self.window.len()
     }
 }
 
 /// The weights of elements, with their slopes if these are planned.
-pub fn of_weights<R: Sum>(axis: &Weights<R>) -> Axis<R> {
+pub fn weight_matrices<R: Number>(axis: &Weights<R>) -> AxisMatrix<R> {
     let window = axis.window();
     let matrix = |numbers: &Vec<R>| dense(axis, numbers, &window);
     let has_slopes = !axis.slopes[0].is_empty();
-    Axis {
+    AxisMatrix {
         weights: matrix(&axis.weights),
         slopes: has_slopes.then(|| axis.slopes.each_ref().map(matrix)),
         window,
@@ -37,7 +37,7 @@ pub fn of_weights<R: Sum>(axis: &Weights<R>) -> Axis<R> {
 }
 
 /// A number for each pixel that elements read, such as its weight, as a matrix `[elements, window]`.
-fn dense<R: Sum>(axis: &Weights<R>, numbers: &[R], window: &Range<usize>) -> Vec<R> {
+fn dense<R: Number>(axis: &Weights<R>, numbers: &[R], window: &Range<usize>) -> Vec<R> {
     let mut matrix = vec![R::default(); axis.count() * window.len()];
     let mut rest = numbers;
     for (row, Read { pixels, .. }) in matrix.chunks_exact_mut(window.len()).zip(&axis.reads) {
@@ -50,10 +50,53 @@ fn dense<R: Sum>(axis: &Weights<R>, numbers: &[R], window: &Range<usize>) -> Vec
     matrix
 }
 
+/// The samples of elements, with their slopes if these are planned.
+pub fn sample_matrices<R: Number>(taps: &SampleTaps<R>, elements: &Range<usize>, samples: usize) -> AxisMatrix<R> {
+    let window = taps.window_of(elements.clone());
+    let slopes = |end: usize| {
+        let slope = |tap: usize| {
+            let by: f64 = taps.movement[tap][end].into();
+            taps.by_position[tap].map(|slope| R::from_f64(slope.into() * by))
+        };
+        dense_samples(taps, elements, samples, &window, slope)
+    };
+    AxisMatrix {
+        weights: dense_samples(taps, elements, samples, &window, |tap| {
+            [taps.taps[tap].low_weight, taps.taps[tap].high_weight]
+        }),
+        slopes: (!taps.movement.is_empty()).then(|| [0, 1].map(slopes)),
+        window,
+    }
+}
+
+/// A number for both pixels of each sample of elements, such as their weights, as a matrix
+/// `[elements * samples, window]`. An element with fewer samples repeats its last one, which changes no maximum.
+fn dense_samples<R: Number>(
+    axis: &SampleTaps<R>,
+    elements: &Range<usize>,
+    samples: usize,
+    window: &Range<usize>,
+    numbers: impl Fn(usize) -> [R; 2],
+) -> Vec<R> {
+    let mut matrix = vec![R::default(); elements.len() * samples * window.len()];
+    let taps = elements.clone().flat_map(|element| {
+        let taps = axis.samples[element].clone();
+        (0..samples).map(move |sample| (taps.start + sample).min(taps.end - 1))
+    });
+    for (row, tap) in matrix.chunks_exact_mut(window.len()).zip(taps) {
+        let taps = axis.taps[tap];
+        for (pixel, number) in [taps.low, taps.high].into_iter().zip(numbers(tap)) {
+            let sum = &mut row[pixel - window.start];
+            *sum = R::from_f64((*sum).into() + number.into());
+        }
+    }
+    matrix
+}
+
 /// `Y · F · Xᵀ`, `[rows of y, rows of x, C]`, where F is the window of both axes.
-pub fn product<B: Backend, R: Sum>(
+pub fn product<B: Backend, R: Number>(
     pixels: &ChannelsLast<B>,
-    [axis_y, axis_x]: [&Axis<R>; 2],
+    [axis_y, axis_x]: [&AxisMatrix<R>; 2],
     y: &[R],
     x: &[R],
 ) -> FloatTensor<B> {

@@ -4,14 +4,14 @@
 //! and their overlaps do not change the maximum. So all bins of all regions are four selections of rows, whatever their
 //! sizes.
 
-use burn::backend::tensor::{BoolTensor, FloatTensor, IntTensor};
+use burn::backend::tensor::{FloatTensor, IntTensor};
 use burn::backend::{Backend, TensorMetadata, get_or_init_device_settings};
 use burn::tensor::{DType, Scalar, Shape, Slice, TensorData, read_sync};
 
 use super::channels_last::ChannelsLast;
-use super::planned::{Planned, Values};
+use super::planned::{PlannedGroup, Values};
 use super::schedule::PoolPlan;
-use super::tensors::{Sum, concatenate};
+use super::tensors::{Number, concatenate};
 use crate::geometry::plan::PixelRanges;
 
 /// How many bins are selected at a time, each with the pixels at its four corners: 4 MiB in 128 channels.
@@ -20,19 +20,19 @@ const BINS: usize = 1 << 11;
 /// With fewer channels than this, NdArray does not vectorize a pooling.
 const POOLED: usize = 32;
 
-impl<R: Sum> PoolPlan<R> for PixelRanges {
+impl<R: Number> PoolPlan<R> for PixelRanges {
     const AT_ONCE: bool = true;
 
-    fn pool<B: Backend>(values: Values, pixels: &ChannelsLast<B>, regions: &[Planned<Self>]) -> FloatTensor<B> {
+    fn pool<B: Backend>(values: Values, pixels: &ChannelsLast<B>, regions: &[PlannedGroup<Self>]) -> FloatTensor<B> {
         let bins = Bin::all(regions, [pixels.rows.start, pixels.columns.start]);
         let deepest = [0, 1].map(|axis| bins.iter().flatten().map(|bin| bin.level[axis]).max());
         let [deepest_y, deepest_x] = deepest.map(Option::unwrap_or_default);
 
         // The first row is the value of empty bins.
         let mut order = vec![0; bins.len()];
-        let of_a_bin = Shape::new([1, pixels.channels]);
+        let bin_shape = Shape::new([1, pixels.channels]);
         let outside = Scalar::from(values.outside);
-        let mut parts = vec![B::float_full(of_a_bin, outside, &pixels.device(), R::DTYPE)];
+        let mut parts = vec![B::float_full(bin_shape, outside, &pixels.device(), R::DTYPE)];
         let mut count = 1;
         let mut along_y = pixels.tensor.clone();
         for level_y in 0..=deepest_y {
@@ -71,14 +71,9 @@ pub fn from_start<B: Backend>(features: FloatTensor<B>, start: f64) -> FloatTens
     if start <= least && sum.is_ok_and(f64::is_finite) {
         return features;
     }
-    let smaller = not_above::<B>(features.clone(), start);
-    B::float_mask_fill(features, smaller, Scalar::from(start))
-}
-
-/// The pixels that a maximum which starts from `start` ignores: NaN and all that are not above it.
-fn not_above<B: Backend>(pixels: FloatTensor<B>, start: f64) -> BoolTensor<B> {
-    let bool_dtype = get_or_init_device_settings::<B>(&pixels.device()).bool_dtype;
-    B::bool_not(B::float_greater_elem(pixels, Scalar::from(start), bool_dtype))
+    let bool_dtype = get_or_init_device_settings::<B>(&features.device()).bool_dtype;
+    let larger = B::float_greater_elem(features.clone(), Scalar::from(start), bool_dtype);
+    B::float_mask_fill(features, B::bool_not(larger), Scalar::from(start))
 }
 
 /// A bin that is not empty.
@@ -95,7 +90,7 @@ struct Bin {
 
 impl Bin {
     /// The bins of regions, row by row; none for an empty one.
-    fn all(regions: &[Planned<PixelRanges>], origin: [usize; 2]) -> Vec<Option<Self>> {
+    fn all(regions: &[PlannedGroup<PixelRanges>], origin: [usize; 2]) -> Vec<Option<Self>> {
         let plans = regions.iter().map(|region| &region.plan);
         let pairs = plans.flat_map(|[y, x]| y.iter().flat_map(move |y| x.iter().map(move |x| [y, x])));
         let bin = |(number, bin): (usize, [&std::ops::Range<usize>; 2])| {

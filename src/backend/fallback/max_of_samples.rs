@@ -7,26 +7,28 @@ use burn::backend::tensor::FloatTensor;
 use burn::tensor::{Scalar, Shape, Slice};
 
 use super::channels_last::ChannelsLast;
+use super::matrices::{product, sample_matrices};
 use super::max_of_pixels::larger;
-use super::planned::{Planned, Values};
+use super::planned::{PlannedGroup, Values};
 use super::schedule::PoolPlan;
-use super::tensors::{Sum, concatenate, cut};
+use super::tensors::{Number, concatenate, cut};
 use crate::geometry::plan::{AxisPlan, SampleTaps};
 
 /// How many numbers the samples of a block hold at most, 16 MiB of f32. A few tensors of this size exist at a time, and
 /// a call may take 256 MiB beyond its input and output.
 const BLOCK: usize = 4 << 20;
 
-impl<R: Sum> PoolPlan<R> for SampleTaps<R> {
+impl<R: Number> PoolPlan<R> for SampleTaps<R> {
     const AT_ONCE: bool = false;
 
-    fn pool<B: Backend>(values: Values, pixels: &ChannelsLast<B>, regions: &[Planned<Self>]) -> FloatTensor<B> {
+    fn pool<B: Backend>(values: Values, pixels: &ChannelsLast<B>, regions: &[PlannedGroup<Self>]) -> FloatTensor<B> {
         let [y, x] = &regions[0].plan;
         let (rows, columns) = (y.count(), x.count());
         let in_bounds = [elements_in_bounds(y), elements_in_bounds(x)];
         let [height, width] = in_bounds.each_ref().map(Range::len);
         let mut maxima = maxima_of_samples(pixels, y, x, &in_bounds);
-        if let Some(least) = least_values(values, y, x, &in_bounds) {
+        let least = lower_bounds(values, [y, x], in_bounds.each_ref());
+        if least.iter().any(|&value| value.into() > f64::NEG_INFINITY) {
             let least = pixels.constant(least, [height, width, 1]);
             let shape = Shape::new([height, width, pixels.channels]);
             maxima = larger::<B>(maxima, B::float_expand(least, shape));
@@ -42,23 +44,19 @@ impl<R: Sum> PoolPlan<R> for SampleTaps<R> {
     }
 }
 
-/// The lower bound of each element in bounds: the start of a maximum, or the out-of-bounds value if one of its samples
-/// is out of bounds. None if all are -infinity.
-fn least_values<R: Sum>(
-    values: Values,
-    y: &SampleTaps<R>,
-    x: &SampleTaps<R>,
-    [rows, columns]: &[Range<usize>; 2],
-) -> Option<Vec<R>> {
-    let of_row = |row: usize| {
+/// The lower bound of each element's maximum: its start, or the out-of-bounds value if a sample is out of bounds.
+pub fn lower_bounds<R: Number>(
+    Values { start, outside }: Values,
+    [y, x]: [&SampleTaps<R>; 2],
+    [rows, columns]: [&Range<usize>; 2],
+) -> Vec<R> {
+    let row_bounds = |row: usize| {
         columns.clone().map(move |column| {
             let complete = y.complete[row] && x.complete[column];
-            R::from_f64(if complete { values.start } else { values.outside })
+            R::from_f64(if complete { start } else { outside })
         })
     };
-    let least: Vec<R> = rows.clone().flat_map(of_row).collect();
-    let is_bound = least.iter().any(|&value| value.into() > f64::NEG_INFINITY);
-    is_bound.then_some(least)
+    rows.clone().flat_map(row_bounds).collect()
 }
 
 /// The output elements that have a sample in bounds. Positions are monotonic, so they are one run.
@@ -76,71 +74,33 @@ pub fn most_samples<R>(axis: &SampleTaps<R>) -> usize {
 
 /// The maxima `[P, Q, C]` of the samples in bounds of elements. They are computed in blocks, so that no intermediate
 /// tensor is larger than [`BLOCK`].
-fn maxima_of_samples<B: Backend, R: Sum>(
+fn maxima_of_samples<B: Backend, R: Number>(
     pixels: &ChannelsLast<B>,
     y: &SampleTaps<R>,
     x: &SampleTaps<R>,
     [rows, columns]: &[Range<usize>; 2],
 ) -> FloatTensor<B> {
-    let (samples_y, samples_x) = (most_samples(y), most_samples(x));
-    let (window_y, window_x) = (y.window(), x.window());
-    let (height, width, channels) = (window_y.len(), window_x.len(), pixels.channels);
-    let window = pixels.window(&window_y, &window_x);
-    let window = B::float_reshape(window, Shape::new([height, width * channels]));
-
-    let row_block = BLOCK / (samples_y * channels * (width + samples_x * samples_y));
+    let (samples_y, samples_x, channels) = (most_samples(y), most_samples(x), pixels.channels);
+    let row_block = BLOCK / (samples_y * channels * (x.window().len() + samples_x * samples_y));
     let row_block = row_block.clamp(1, rows.len());
     let column_block = BLOCK / (row_block * samples_y * samples_x * channels);
     let column_block = column_block.clamp(1, columns.len());
 
-    let of_rows = |rows: Range<usize>| {
-        let count = rows.len() * samples_y;
-        let matrix = pixels.constant(dense(y, &rows, samples_y, &window_y, weights(y)), [count, height]);
-        let along_y = B::float_matmul(matrix, window.clone());
-        let along_y = B::float_reshape(along_y, Shape::new([count, width, channels]));
-        let of_columns = |columns: Range<usize>| {
-            let across = columns.len() * samples_x;
-            let matrix = dense(x, &columns, samples_x, &window_x, weights(x));
-            let matrix = pixels.constant(matrix, [1, across, width]);
-            let samples = B::float_matmul(matrix, along_y.clone());
-            let shape = Shape::new([rows.len(), samples_y, across * channels]);
-            let along_y = B::float_max_dim(B::float_reshape(samples, shape), 1);
-            let shape = Shape::new([rows.len(), columns.len(), samples_x, channels]);
-            let maxima = B::float_max_dim(B::float_reshape(along_y, shape), 2);
-            B::float_reshape(maxima, Shape::new([rows.len(), columns.len(), channels]))
-        };
-        concatenate::<B>(cut(columns.clone(), column_block).map(of_columns).collect(), 1)
+    let block_maxima = |rows: &Range<usize>, columns: Range<usize>| {
+        let (axis_y, axis_x) = (
+            sample_matrices(y, rows, samples_y),
+            sample_matrices(x, &columns, samples_x),
+        );
+        let samples = product(pixels, [&axis_y, &axis_x], &axis_y.weights, &axis_x.weights);
+        let shape = Shape::new([rows.len(), samples_y, columns.len() * samples_x * channels]);
+        let along_y = B::float_max_dim(B::float_reshape(samples, shape), 1);
+        let shape = Shape::new([rows.len(), columns.len(), samples_x, channels]);
+        let maxima = B::float_max_dim(B::float_reshape(along_y, shape), 2);
+        B::float_reshape(maxima, Shape::new([rows.len(), columns.len(), channels]))
     };
-    concatenate::<B>(cut(rows.clone(), row_block).map(of_rows).collect(), 0)
-}
-
-/// The weights of both pixels of a tap.
-pub fn weights<R: Copy>(axis: &SampleTaps<R>) -> impl Fn(usize) -> [R; 2] {
-    |tap| [axis.taps[tap].low_weight, axis.taps[tap].high_weight]
-}
-
-/// A number for both pixels of each sample of elements, such as their weights, as a matrix
-/// `[elements * samples, window]`. An element with fewer samples repeats its last one, which changes no maximum.
-pub fn dense<R: Sum>(
-    axis: &SampleTaps<R>,
-    elements: &Range<usize>,
-    samples: usize,
-    window: &Range<usize>,
-    numbers: impl Fn(usize) -> [R; 2],
-) -> Vec<R> {
-    let mut matrix = vec![R::default(); elements.len() * samples * window.len()];
-    let mut rows = matrix.chunks_exact_mut(window.len());
-    for element in elements.clone() {
-        let of_element = axis.samples[element].clone();
-        for sample in 0..samples {
-            let tap = (of_element.start + sample).min(of_element.end - 1);
-            let row = rows.next().expect("a row for each sample of each element");
-            let taps = axis.taps[tap];
-            for (pixel, number) in [taps.low, taps.high].into_iter().zip(numbers(tap)) {
-                let sum = &mut row[pixel - window.start];
-                *sum = R::from_f64((*sum).into() + number.into());
-            }
-        }
-    }
-    matrix
+    let row_maxima = |rows: Range<usize>| {
+        let blocks = cut(columns.clone(), column_block).map(|columns| block_maxima(&rows, columns));
+        concatenate::<B>(blocks.collect(), 1)
+    };
+    concatenate::<B>(cut(rows.clone(), row_block).map(row_maxima).collect(), 0)
 }

@@ -17,7 +17,7 @@ use burn::backend::{Backend, TensorMetadata};
 use burn::tensor::DType;
 
 use super::RegionCall;
-use crate::geometry::plan::{PixelRanges, PlanKind, Planner, PointPlanner, SampleTaps, Weights};
+use crate::geometry::plan::{PixelRanges, PlanKind, Planner, SampleTaps, Weights};
 
 mod average;
 mod backward;
@@ -33,9 +33,8 @@ mod tensors;
 pub(super) use backward::{boxes_gradient, features_gradient};
 
 use max_of_pixels::from_start;
-use planned::{Values, runs};
 use schedule::Schedule;
-use tensors::{Sum, every_channel, filled};
+use tensors::Number;
 
 /// See [`RegionKernels::pool`](super::RegionKernels::pool) and
 /// [`pool_level`](super::RegionKernels::pool_level), whose `pooled` has the results of other levels.
@@ -50,39 +49,19 @@ pub(super) fn pool<B: Backend>(
     }
 }
 
-fn pool_in<B: Backend, R: Sum>(
+fn pool_in<B: Backend, R: Number>(
     pooled: Option<FloatTensor<B>>,
     features: FloatTensor<B>,
     call: &RegionCall<B>,
 ) -> FloatTensor<B> {
-    let (regions, operator, shape) = (call.host_regions(), &call.operator, call.output_shape());
-    let [_, channels, height, width] = call.features_shape;
-    if let Some(planner) = PointPlanner::new(operator, [height, width]) {
-        return points::pool::<B, R>(pooled, features, call, &planner);
+    let planner = Planner::<R>::new(&call.operator, call.features_shape);
+    match planner.kind() {
+        PlanKind::Weights => Schedule::new(features, call, &planner).run::<Weights<R>>(pooled),
+        PlanKind::SampleTaps => Schedule::new(features, call, &planner).run::<SampleTaps<R>>(pooled),
+        PlanKind::PixelRanges => {
+            let features = from_start::<B>(features, planner.values().start.into());
+            Schedule::new(features, call, &planner).run::<PixelRanges>(pooled)
+        }
+        PlanKind::Points => points::pool::<B, R>(pooled, features, call, &planner),
     }
-    let planner = Planner::<R>::new(operator, [height, width]);
-    let values = Values::of(&planner);
-    let features = match planner.kind() {
-        PlanKind::PixelRanges => from_start::<B>(features, values.start),
-        PlanKind::Weights | PlanKind::SampleTaps => features,
-    };
-    // Elements that read no pixel keep this value, which the first level writes to all.
-    let mut output = pooled.unwrap_or_else(|| filled::<B>(&features, shape.clone(), values.outside));
-    let step = channels / shape[1];
-    for run in runs(&planner) {
-        let schedule = Schedule::<B, R> {
-            features: every_channel::<B>(&features, run.first_channel, step),
-            regions,
-            planner: &planner,
-            values,
-            run,
-            shape: shape.clone(),
-        };
-        output = match planner.kind() {
-            PlanKind::Weights => schedule.run::<Weights<R>>(output),
-            PlanKind::SampleTaps => schedule.run::<SampleTaps<R>>(output),
-            PlanKind::PixelRanges => schedule.run::<PixelRanges>(output),
-        };
-    }
-    output
 }

@@ -2,77 +2,49 @@
 
 use std::ops::Range;
 
-use super::tensors::Sum;
-use crate::geometry::plan::{AxisPlan, Coordinate, Planner, Region, hull, pixel_count};
+use super::tensors::Number;
+use crate::geometry::plan::{self, AxisPlan, ChannelGroup, Coordinate, Planner, Region, hull, pixel_count};
 
-/// The values of an operator that come from no pixel.
-#[derive(Clone, Copy)]
-pub struct Values {
-    /// What a maximum starts from.
-    pub start: f64,
-    /// The value of an element that reads no pixel, and of a sample out of bounds.
-    pub outside: f64,
-}
+/// The values that come from no pixel, which kernels round to the type of sums.
+pub type Values = plan::Values<f64>;
 
-impl Values {
-    pub fn of<R: Sum>(planner: &Planner<R>) -> Self {
-        Self {
-            start: planner.maximum_from().into(),
-            outside: planner.value_without_pixels(),
-        }
+/// The values of an operator.
+pub fn values<R: Number>(planner: &Planner<R>) -> Values {
+    Values {
+        start: planner.values().start.into(),
+        outside: planner.operator.value_without_pixels(),
     }
 }
 
-/// A run of output elements that read the same channels.
-pub struct ChannelRun {
-    /// Rows and columns of the output.
-    pub elements: [Range<usize>; 2],
-    /// The channel that the first output channel reads.
-    pub first_channel: usize,
-}
-
-/// All output elements in runs.
-pub fn runs<R: Coordinate>(planner: &Planner<R>) -> Vec<ChannelRun> {
-    let (map, [_, width]) = (planner.channel_map(), planner.output_size());
-    let along_x = planner.runs(1);
-    let run = |rows: &Range<usize>, columns: &Range<usize>| ChannelRun {
-        elements: [rows.clone(), columns.clone()],
-        first_channel: map.first_channel([rows.start, columns.start], width),
-    };
-    let rows = planner.runs(0).into_iter();
-    rows.flat_map(|rows| along_x.iter().map(move |columns| run(&rows, columns)))
-        .collect()
-}
-
 /// A region that reads some pixel.
-pub struct Planned<P> {
+pub struct PlannedGroup<P> {
     /// Its row among all regions.
     pub row: usize,
-    /// What a run of its elements reads, along y and along x.
+    /// What a group of its elements reads, along y and along x.
     pub plan: [P; 2],
     /// The rows and columns of the pixels that it reads.
     pub window: [Range<usize>; 2],
 }
 
-/// Plans a run of elements of those regions of an image that read some pixel, with derivatives or without.
+/// Plans a group of elements of those regions of an image that read some pixel, with derivatives or without.
 pub fn planned<R: Coordinate, P: AxisPlan<R>>(
     planner: &Planner<R>,
     regions: &[Region],
     image: usize,
-    run: &ChannelRun,
+    group: &ChannelGroup,
     slopes: bool,
-) -> impl Iterator<Item = Planned<P>> {
+) -> impl Iterator<Item = PlannedGroup<P>> {
     let regions = regions.iter().enumerate();
-    let of_image = regions.filter(move |(_, region)| region.image == image && planner.pools(region));
-    let planned = of_image.map(move |(row, region)| {
-        let plan = [0, 1].map(|axis| P::make(&planner.run(region, axis, run.elements[axis].clone(), slopes)));
+    let in_image = regions.filter(move |(_, region)| region.image == image && planner.pools(region));
+    let planned = in_image.map(move |(row, region)| {
+        let plan = [0, 1].map(|axis| P::make(&planner.run(region, axis, group.elements[axis].clone(), slopes)));
         let window = plan.each_ref().map(AxisPlan::window);
-        Planned { row, plan, window }
+        PlannedGroup { row, plan, window }
     });
     planned.filter(|region| pixel_count(&region.window) > 0)
 }
 
 /// The smallest window that contains those of all regions.
-pub fn hull_of<P>(regions: &[Planned<P>]) -> [Range<usize>; 2] {
+pub fn hull_of<P>(regions: &[PlannedGroup<P>]) -> [Range<usize>; 2] {
     [0, 1].map(|axis| hull(regions.iter().map(|region| region.window[axis].clone())))
 }

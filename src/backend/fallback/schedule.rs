@@ -9,9 +9,10 @@ use burn::tensor::{FloatDType, Shape, Slice};
 use rayon::prelude::*;
 
 use super::channels_last::ChannelsLast;
-use super::planned::{ChannelRun, Planned, Values, hull_of, planned};
-use super::tensors::{Sum, cast, cut};
-use crate::geometry::plan::{AxisPlan, Planner, Region, pixel_count};
+use super::planned::{PlannedGroup, Values, hull_of, planned, values};
+use super::tensors::{Number, cast, cut, filled};
+use crate::backend::RegionCall;
+use crate::geometry::plan::{AxisPlan, ChannelGroup, Planner, Region, pixel_count};
 
 /// How many numbers the plans of regions hold at most at a time, 32 MiB of f32.
 const PLANNED: usize = 8 << 20;
@@ -31,81 +32,94 @@ const LEAST_BLOCK: usize = 64;
 const LARGEST_BLOCK: usize = 64;
 
 /// How the plans of regions become output elements.
-pub trait PoolPlan<R: Sum>: AxisPlan<R> + Sized {
+pub trait PoolPlan<R: Number>: AxisPlan<R> + Sized {
     /// Whether the regions of an image are computed together, rather than one by one: if what they share costs more
     /// than what they do not.
     const AT_ONCE: bool;
 
     /// The output elements `[K, elements, C]` of some regions, or of one if they are not computed together.
-    fn pool<B: Backend>(values: Values, pixels: &ChannelsLast<B>, regions: &[Planned<Self>]) -> FloatTensor<B>;
+    fn pool<B: Backend>(values: Values, pixels: &ChannelsLast<B>, regions: &[PlannedGroup<Self>]) -> FloatTensor<B>;
 }
 
 /// What is to be computed.
-pub struct Schedule<'a, B: Backend, R: Sum> {
-    /// The channels that the run reads.
-    pub features: FloatTensor<B>,
-    pub regions: &'a [Region],
-    pub planner: &'a Planner<R>,
-    pub values: Values,
-    pub run: ChannelRun,
+pub struct Schedule<'a, B: Backend, R: Number> {
+    /// `[N, C, H, W]`.
+    features: FloatTensor<B>,
+    regions: &'a [Region],
+    planner: &'a Planner<R>,
+    values: Values,
     /// The shape of the output, `[K, channels, P, Q]`.
-    pub shape: Shape,
+    shape: Shape,
 }
 
-impl<B: Backend, R: Sum> Schedule<'_, B, R> {
-    /// Computes the run's elements into `output`; those that read no pixel stay as they are.
-    pub fn run<P: PoolPlan<R>>(&self, mut output: FloatTensor<B>) -> FloatTensor<B> {
-        let at_once = (PLANNED / P::size(self.planner)).max(1);
-        for image in 0..self.features.shape()[0] {
-            let mut all = planned::<R, P>(self.planner, self.regions, image, &self.run, false);
-            loop {
-                let regions: Vec<Planned<P>> = all.by_ref().take(at_once).collect();
-                if regions.is_empty() {
-                    break;
-                }
-                let window = hull_of(&regions);
-                let windows: usize = regions.iter().map(|region| pixel_count(&region.window)).sum();
-                // What regions share is copied once, unless their windows are smaller than what they span.
-                if P::AT_ONCE || windows > pixel_count(&window) {
-                    output = self.write(output, image, &regions, &window);
-                } else {
-                    for region in &regions {
-                        output = self.write(output, image, std::slice::from_ref(region), &region.window);
-                    }
-                }
+impl<'a, B: Backend, R: Number> Schedule<'a, B, R> {
+    pub fn new(features: FloatTensor<B>, call: &'a RegionCall<B>, planner: &'a Planner<R>) -> Self {
+        Self {
+            features,
+            regions: call.host_regions(),
+            planner,
+            values: values(planner),
+            shape: call.output_shape(),
+        }
+    }
+
+    /// Pools the regions to `pooled`, or to a new output.
+    pub fn run<P: PoolPlan<R>>(&self, pooled: Option<FloatTensor<B>>) -> FloatTensor<B> {
+        // Elements that read no pixel keep this value, which the first level writes to all.
+        let mut output = pooled.unwrap_or_else(|| filled::<B>(&self.features, self.shape.clone(), self.values.outside));
+        for group in &self.planner.groups {
+            for image in 0..self.features.shape()[0] {
+                output = self.pool_image::<P>(output, group, image);
             }
         }
         output
     }
 
-    /// The indices of the run's elements among all of a channel. They are consecutive.
-    fn places(&self) -> Range<usize> {
-        let [rows, columns] = &self.run.elements;
-        let width = self.shape[3];
-        rows.start * width + columns.start..(rows.end - 1) * width + columns.end
+    /// Pools the elements of a group, of the regions of an image; those that read no pixel stay as they are.
+    fn pool_image<P: PoolPlan<R>>(
+        &self,
+        mut output: FloatTensor<B>,
+        group: &ChannelGroup,
+        image: usize,
+    ) -> FloatTensor<B> {
+        let at_once = (PLANNED / P::size(self.planner)).max(1);
+        let mut all = planned::<R, P>(self.planner, self.regions, image, group, false);
+        loop {
+            let regions: Vec<PlannedGroup<P>> = all.by_ref().take(at_once).collect();
+            if regions.is_empty() {
+                return output;
+            }
+            let window = hull_of(&regions);
+            let windows: usize = regions.iter().map(|region| pixel_count(&region.window)).sum();
+            // What regions share is copied once, unless their windows are smaller than what they span.
+            if P::AT_ONCE || windows > pixel_count(&window) {
+                output = self.write(output, group, image, &regions, &window);
+            } else {
+                for region in &regions {
+                    output = self.write(output, group, image, std::slice::from_ref(region), &region.window);
+                }
+            }
+        }
     }
 
     /// Computes regions of an image whose pixels lie in `window`, and writes them.
     fn write<P: PoolPlan<R>>(
         &self,
         mut output: FloatTensor<B>,
+        group: &ChannelGroup,
         image: usize,
-        planned: &[Planned<P>],
+        planned: &[PlannedGroup<P>],
         window: &[Range<usize>; 2],
     ) -> FloatTensor<B> {
-        let elements = pixel_count(&self.run.elements);
+        let elements = group.indices().len();
         let dtype: FloatDType = self.features.dtype().into();
         // If regions are computed together, a few tensors of their results' size are held as well. For 300 regions,
         // blocks of 128 channels are faster than blocks of 256: memory is not given back in between.
         let copies = if P::AT_ONCE { 6 } else { 1 };
-        let of_a_group = match P::AT_ONCE {
-            true => {
-                let most = ELEMENTS.min(PIXELS / (copies * LEAST_BLOCK.min(self.shape[1])));
-                (most / elements).clamp(1, planned.len())
-            }
-            false => 1,
-        };
-        let largest = copies * pixel_count(window).max(of_a_group * elements);
+        let most = ELEMENTS.min(PIXELS / (copies * LEAST_BLOCK.min(self.shape[1])));
+        let together = (most / elements).clamp(1, planned.len());
+        let at_a_time = if P::AT_ONCE { together } else { 1 };
+        let largest = copies * pixel_count(window).max(at_a_time * elements);
         // About as many channels each time, in whole vectors.
         let most = (PIXELS / largest).clamp(1, if P::AT_ONCE { usize::MAX } else { LARGEST_BLOCK });
         let times = self.shape[1].div_ceil(most);
@@ -117,21 +131,21 @@ impl<B: Backend, R: Sum> Schedule<'_, B, R> {
         let at_once = rayon::current_num_threads().min(2 * PIXELS / (largest * block)).max(1);
         for blocks in blocks.chunks(at_once) {
             let compute = |channels: &Range<usize>| {
-                let pixels = ChannelsLast::<B>::copy::<R>(&self.features, image, channels, window);
-                let group = |planned: &[Planned<P>]| {
+                let pixels = ChannelsLast::<B>::copy::<R>(&self.features, image, group, channels, window);
+                let pool = |planned: &[PlannedGroup<P>]| {
                     let results = cast::<B>(P::pool(self.values, &pixels, planned), dtype);
                     B::float_swap_dims(results, 1, 2)
                 };
-                planned.chunks(of_a_group).map(group).collect()
+                planned.chunks(at_a_time).map(pool).collect()
             };
             let results: Vec<Vec<FloatTensor<B>>> = match blocks {
                 [block] => vec![compute(block)],
                 _ => blocks.par_iter().map(compute).collect(),
             };
             for (channels, results) in blocks.iter().zip(results) {
-                for (planned, results) in planned.chunks(of_a_group).zip(results) {
+                for (planned, results) in planned.chunks(at_a_time).zip(results) {
                     let rows: Vec<usize> = planned.iter().map(|region| region.row).collect();
-                    output = write_rows::<B>(output, results, &rows, channels, self.places());
+                    output = write_rows::<B>(output, results, &rows, channels, group.indices());
                 }
             }
         }

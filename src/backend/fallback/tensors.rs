@@ -6,18 +6,18 @@ use burn::backend::tensor::FloatTensor;
 use burn::backend::{Backend, TensorMetadata};
 use burn::tensor::{Element, FloatDType, Scalar, Shape, Slice};
 
-use crate::geometry::plan::Coordinate;
+use crate::geometry::plan::{ChannelGroup, Coordinate};
 
 /// The type of weights and sums: f32, or f64 for features of f64.
-pub trait Sum: Coordinate + Element + Into<f64> + AddAssign {
+pub trait Number: Coordinate + Element + Into<f64> + AddAssign {
     const DTYPE: FloatDType;
 }
 
-impl Sum for f32 {
+impl Number for f32 {
     const DTYPE: FloatDType = FloatDType::F32;
 }
 
-impl Sum for f64 {
+impl Number for f64 {
     const DTYPE: FloatDType = FloatDType::F64;
 }
 
@@ -30,16 +30,25 @@ pub fn filled<B: Backend>(features: &FloatTensor<B>, shape: Shape, value: f64) -
     }
 }
 
-/// Every `step`th channel of features, beginning with channel `first`.
-pub fn every_channel<B: Backend>(features: &FloatTensor<B>, first: usize, step: usize) -> FloatTensor<B> {
-    if step == 1 {
-        return features.clone();
-    }
-    let channels = Slice::new(first as isize, None, step as isize);
-    B::float_slice(
-        features.clone(),
-        &[Slice::full(), channels, Slice::full(), Slice::full()],
-    )
+/// Where features `[N, C, H, W]` have the window of an image, in the channels that output channels read in a group of
+/// elements.
+pub fn place(
+    image: usize,
+    group: &ChannelGroup,
+    output_channels: &Range<usize>,
+    [rows, columns]: &[Range<usize>; 2],
+) -> [Slice; 4] {
+    let channel = |output_channel: usize| (group.first_channel + output_channel * group.channel_step) as isize;
+    let (first, last) = (channel(output_channels.start), channel(output_channels.end - 1));
+    let channels = Slice::new(first, Some(last + 1), group.channel_step as isize);
+    let [image, rows, columns] = [image..image + 1, rows.clone(), columns.clone()].map(Slice::from);
+    [image, channels, rows, columns]
+}
+
+/// Adds a part to some of the elements of sums.
+pub fn add_at<B: Backend>(sums: FloatTensor<B>, slices: &[Slice], part: FloatTensor<B>) -> FloatTensor<B> {
+    let before = B::float_slice(sums.clone(), slices);
+    B::float_slice_assign(sums, slices, B::float_add(before, part))
 }
 
 pub fn cast<B: Backend>(tensor: FloatTensor<B>, dtype: FloatDType) -> FloatTensor<B> {

@@ -63,41 +63,9 @@ pub fn filter_map<I: Sync, T: Send>(
     all
 }
 
-/// Sorts items by their keys, and by their index if keys are equal. Indices are sorted instead of items, so that
-/// sorting is compiled once.
-pub fn sort_by_key<T>(items: &mut [T], key: impl Fn(&T) -> [usize; 3]) {
-    let mut order = Vec::with_capacity(items.len());
-    for (index, item) in items.iter().enumerate() {
-        order.push((key(item), index));
-    }
-    sort(&mut order);
-    for index in 0..items.len() {
-        // Follow the item that belongs here: earlier indices are done, and have swapped their items away.
-        let mut from = order[index].1;
-        while from < index {
-            from = order[from].1;
-        }
-        items.swap(index, from);
-    }
-}
-
-fn sort(order: &mut [([usize; 3], usize)]) {
-    order.sort_unstable();
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn items_of_equal_keys_keep_their_order() {
-        let mut items = ["bb", "a", "ccc", "dd", "e"];
-        sort_by_key(&mut items, |item| [0, item.len(), 0]);
-        assert_eq!(items, ["a", "e", "bb", "dd", "ccc"]);
-        let mut items: Vec<usize> = (0..1000).map(|number| number * 7919 % 1000).collect();
-        sort_by_key(&mut items, |&item| [item / 10, item % 10, 0]);
-        assert!(items.iter().copied().eq(0..1000));
-    }
 
     #[test]
     fn what_is_made_keeps_its_order() {

@@ -23,9 +23,6 @@ pub trait Sum:
 
     const ONE: Self;
 
-    /// Whether elements of 16 bits are summed in this type.
-    const SUMS_HALVES: bool;
-
     /// Converts a row of elements of 16 bits. This and what follows exists where these are summed in the type.
     fn widen(_simd: impl Simd, half: Half, _row: &[u16], _wide: &mut [Self]) {
         unreachable!("{half:?} is not summed in this type")
@@ -58,7 +55,6 @@ pub enum Half {
 impl Sum for f32 {
     const LEAST: Self = f32::NEG_INFINITY;
     const ONE: Self = 1.0;
-    const SUMS_HALVES: bool = true;
 
     #[inline(always)]
     fn widen(simd: impl Simd, half: Half, row: &[u16], wide: &mut [Self]) {
@@ -90,7 +86,6 @@ impl Sum for f32 {
 impl Sum for f64 {
     const LEAST: Self = f64::NEG_INFINITY;
     const ONE: Self = 1.0;
-    const SUMS_HALVES: bool = false;
 }
 
 /// Elements of a tensor: of the type of their sums, or the bits of elements of 16 bits.
@@ -213,10 +208,12 @@ pub fn round_to(sums: FlexTensor, dtype: DType) -> FlexTensor {
 
 /// A generic function, for the type that elements of a dtype are summed in.
 macro_rules! of_sums {
-    ($dtype:expr, $function:ident) => {
+    ($dtype:expr, $($function:ident)::+) => {
         match $dtype {
-            burn::tensor::DType::F64 => $function::<f64>,
-            burn::tensor::DType::F32 | burn::tensor::DType::F16 | burn::tensor::DType::BF16 => $function::<f32>,
+            burn::tensor::DType::F64 => $($function)::+::<f64>,
+            burn::tensor::DType::F32 | burn::tensor::DType::F16 | burn::tensor::DType::BF16 => {
+                $($function)::+::<f32>
+            }
             dtype => unreachable!("a tensor of {dtype:?} is refused before"),
         }
     };

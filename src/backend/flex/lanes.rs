@@ -10,6 +10,9 @@ pub const LANES: usize = 8;
 /// How many channels are interleaved where that is faster.
 pub const MORE_LANES: usize = 2 * LANES;
 
+/// The most output elements of a region in a band, which are computed before they are written: 512 KiB of f32.
+pub const BAND: usize = 1 << 14;
+
 /// Fewer channels than this are computed one by one.
 const FEWEST_LANES: usize = 3;
 

@@ -10,10 +10,11 @@
 //!
 //! - [`planned`]: regions and their plans, one batch after another.
 //! - [`drive`]: from tasks to threads.
+//! - [`kernels`]: how an element of each kind of axis plan is computed.
 //! - [`lanes`]: several channels at a time with vector instructions, or one at a time.
 //! - [`simd`]: vector instructions, a file for each instruction set.
 //! - [`pixels`]: tensors as planes, and tiles of them with interleaved channels.
-//! - [`memory`]: memory for tiles and outputs, kept from call to call.
+//! - [`memory`]: memory for tiles and outputs, kept from call to call. [`output`]: outputs in it.
 //! - [`dtype`]: dtypes, and the type that each is summed in.
 
 use burn::backend::Flex;
@@ -25,8 +26,10 @@ mod drive;
 mod dtype;
 mod features_gradient;
 mod forward;
+mod kernels;
 mod lanes;
 mod memory;
+mod output;
 mod pixels;
 mod planned;
 mod regions_gradient;
@@ -34,35 +37,35 @@ mod simd;
 
 use dtype::of_sums;
 use features_gradient::features_gradient;
-use memory::filled_output;
 pub use memory::kept_outputs;
+use output::filled_output;
+use regions_gradient::regions_gradient;
 
 impl RegionKernels for Flex {
     fn pool(features: FlexTensor, call: RegionCall<Self>) -> FlexTensor {
-        forward::pool(None, features, &call)
+        of_sums!(features.dtype(), forward::pool)(None, features, &call)
     }
 
     fn pool_level(pooled: FlexTensor, features: FlexTensor, call: RegionCall<Self>) -> FlexTensor {
-        forward::pool(Some(pooled), features, &call)
+        of_sums!(features.dtype(), forward::pool)(Some(pooled), features, &call)
     }
 
     fn without_pixels(features: FlexTensor, call: RegionCall<Self>) -> FlexTensor {
-        let shape = call.output_shape();
-        let filled_output = of_sums!(features.dtype(), filled_output);
+        let (shape, dtype) = (call.output_shape(), features.dtype());
         let parallel = drive::in_parallel(shape.num_elements());
-        filled_output(call.operator.value_without_pixels(), shape, features.dtype(), parallel)
+        of_sums!(dtype, filled_output)(call.operator.value_without_pixels(), shape, dtype, parallel)
     }
 
     fn average_gradient(gradient: FlexTensor, call: RegionCall<Self>) -> FlexTensor {
-        features_gradient(gradient, None, &call)
+        of_sums!(gradient.dtype(), features_gradient)(gradient, None, &call)
     }
 
     fn maximum_gradient(gradient: FlexTensor, features: FlexTensor, call: RegionCall<Self>) -> FlexTensor {
-        features_gradient(gradient, Some(features), &call)
+        of_sums!(gradient.dtype(), features_gradient)(gradient, Some(features), &call)
     }
 
     fn boxes_gradient(gradient: FlexTensor, features: FlexTensor, call: RegionCall<Self>) -> FlexTensor {
-        let sums = regions_gradient::regions_gradient(gradient, features, &call);
+        let sums = of_sums!(gradient.dtype(), regions_gradient)(gradient, features, &call);
         dtype::round_to(sums, call.boxes.dtype())
     }
 }

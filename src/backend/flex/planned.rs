@@ -3,90 +3,117 @@
 use std::ops::Range;
 
 use super::drive::filter_map;
-use super::dtype::Sum;
-use crate::geometry::plan::{AxisPlan, Coordinate, Planner, PointPlanner, PointWeights, Region, hull};
+use crate::geometry::plan::{AxisPlan, ChannelGroup, Coordinate, Planner, PointWeights, Region, hull};
 
 /// A region and its plan.
 pub struct Planned<P> {
-    /// What its elements read: a point plan, or the axis plans of y and of x.
     pub plan: P,
     pub image: usize,
-    /// Its row among the regions that were planned.
+    /// Its row among all regions.
     pub row: usize,
+    /// The rows and columns of the pixels that it reads.
     pub window: [Range<usize>; 2],
 }
 
-/// The axis plans of the regions that the operator pools.
-pub fn plan_axes<S: Coordinate, P: AxisPlan<S>>(
+/// What the elements of a region read: the axis plans of y and of x, or a point plan.
+pub trait RegionPlan<S: Coordinate>: Sized + Send + Sync {
+    /// How many regions are planned in a task.
+    const TASK: usize;
+
+    /// Plans a region, with derivatives or without.
+    fn make(planner: &Planner<S>, region: &Region, slopes: bool) -> Self;
+
+    /// The rows and columns of the pixels that a group of elements reads.
+    fn window_of(&self, group: &ChannelGroup) -> [Range<usize>; 2];
+
+    /// The rows and columns of the pixels that any element reads.
+    fn window(&self) -> [Range<usize>; 2];
+
+    /// How many regions are planned before [`is_batch`](Self::is_batch) is asked, for batches of so many numbers.
+    fn chunk(planner: &Planner<S>, numbers: usize) -> usize;
+
+    /// Whether plans hold enough numbers.
+    fn is_batch(planned: &[Planned<Self>], numbers: usize) -> bool;
+}
+
+impl<S: Coordinate, P: AxisPlan<S>> RegionPlan<S> for [P; 2] {
+    const TASK: usize = 16;
+
+    fn make(planner: &Planner<S>, region: &Region, slopes: bool) -> Self {
+        let sizes = planner.operator.output_size;
+        [0, 1].map(|axis| P::make(&planner.run(region, axis, 0..sizes[axis], slopes)))
+    }
+
+    fn window_of(&self, group: &ChannelGroup) -> [Range<usize>; 2] {
+        [0, 1].map(|axis| self[axis].window_of(group.elements[axis].clone()))
+    }
+
+    fn window(&self) -> [Range<usize>; 2] {
+        self.each_ref().map(AxisPlan::window)
+    }
+
+    /// A whole batch: how much a plan holds is known before.
+    fn chunk(planner: &Planner<S>, numbers: usize) -> usize {
+        (numbers / P::size(planner)).max(1)
+    }
+
+    fn is_batch(_planned: &[Planned<Self>], _numbers: usize) -> bool {
+        true
+    }
+}
+
+impl<S: Coordinate> RegionPlan<S> for PointWeights<S> {
+    const TASK: usize = 4;
+
+    fn make(planner: &Planner<S>, region: &Region, slopes: bool) -> Self {
+        S::point_weights(planner, region, slopes)
+    }
+
+    fn window_of(&self, group: &ChannelGroup) -> [Range<usize>; 2] {
+        self.windows[group.index].clone()
+    }
+
+    fn window(&self) -> [Range<usize>; 2] {
+        [0, 1].map(|axis| hull(self.windows.iter().map(|window| window[axis].clone())))
+    }
+
+    /// A plan may hold a weight for each pixel of the map.
+    fn chunk(planner: &Planner<S>, numbers: usize) -> usize {
+        let [height, width] = planner.map;
+        (numbers / (height * width)).clamp(1, 32)
+    }
+
+    fn is_batch(planned: &[Planned<Self>], numbers: usize) -> bool {
+        planned.iter().map(|region| region.plan.size()).sum::<usize>() > numbers
+    }
+}
+
+/// Plans those of some regions that the operator pools, and hands them over in batches, if only an empty one. The plans
+/// of a batch hold about so many numbers.
+pub fn plan_in_batches<S: Coordinate, P: RegionPlan<S>>(
     regions: &[Region],
     planner: &Planner<S>,
+    numbers: usize,
     parallel: bool,
-) -> Vec<Planned<[P; 2]>> {
-    let sizes = planner.output_size();
-    filter_map(regions, 16, parallel, |row, region| {
-        planner.pools(region).then(|| {
-            let plan: [P; 2] = [0, 1].map(|axis| P::make(&planner.run(region, axis, 0..sizes[axis], false)));
-            Planned {
-                window: plan.each_ref().map(AxisPlan::window),
-                plan,
-                image: region.image,
-                row,
-            }
-        })
-    })
-}
-
-/// The most weights in the plans of a batch, but for the regions that were planned last: 4 MiB of f32.
-const PLAN_WEIGHTS: usize = 1 << 20;
-
-/// The most regions that are planned before the size of the batch is looked at.
-const CHUNK: usize = 32;
-
-/// Plans the points of regions, and hands them over in batches. Their rows are those among all `regions`.
-pub fn plan_points_in_batches<S: Sum>(
-    regions: &[Region],
-    planner: &PointPlanner,
-    parallel: bool,
-    mut batch: impl FnMut(Vec<Planned<PointWeights<S>>>),
+    mut batch: impl FnMut(Vec<Planned<P>>),
 ) {
     let mut planned = Vec::new();
-    let mut size = 0;
-    // A plan may hold a weight for each pixel of the map.
-    let chunk_size = (PLAN_WEIGHTS / planner.map_pixels().max(1)).clamp(1, CHUNK);
-    for (chunk, regions) in regions.chunks(chunk_size).enumerate() {
-        let further = filter_map(regions, 4, parallel, |row, region| {
-            planner.pools::<S>(region).then(|| {
-                let plan = planner.plan::<S>(region, false);
+    let mut first = 0;
+    for regions_of_chunk in regions.chunks(P::chunk(planner, numbers)) {
+        planned.extend(filter_map(regions_of_chunk, P::TASK, parallel, |index, region| {
+            planner.pools(region).then(|| {
+                let plan = P::make(planner, region, false);
                 Planned {
-                    window: [0, 1].map(|axis| hull(plan.parts.iter().map(|part| part.window[axis].clone()))),
+                    window: plan.window(),
                     plan,
                     image: region.image,
-                    row: chunk * chunk_size + row,
+                    row: first + index,
                 }
             })
-        });
-        size += further.iter().map(|region| region.plan.size()).sum::<usize>();
-        planned.extend(further);
-        if size > PLAN_WEIGHTS {
+        }));
+        first += regions_of_chunk.len();
+        if first == regions.len() || P::is_batch(&planned, numbers) {
             batch(std::mem::take(&mut planned));
-            size = 0;
         }
     }
-    if !planned.is_empty() {
-        batch(planned);
-    }
-}
-
-/// The input channel that elements of a run read for output channel 0, and the stride to that of the next one.
-#[inline(always)]
-pub fn channels_of_run<S: Coordinate>(planner: &Planner<S>, elements: &[Range<usize>; 2]) -> [usize; 2] {
-    let (map, [height, width]) = (planner.channel_map(), planner.output_size());
-    let first = map.first_channel(elements.each_ref().map(|range| range.start), width);
-    [first, map.input_channels(height * width)]
-}
-
-/// The indices of elements, row after row. They are whole rows of an output of this width, or one element.
-#[inline(always)]
-pub fn element_indices([rows, columns]: [&Range<usize>; 2], width: usize) -> Range<usize> {
-    rows.start * width + columns.start..(rows.end - 1) * width + columns.end
 }

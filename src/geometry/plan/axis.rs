@@ -2,6 +2,29 @@
 
 use std::ops::Range;
 
+use super::coordinate::{AxisRun, Coordinate};
+use super::planner::Planner;
+
+/// What an element reads along one axis, for a run of elements.
+pub trait AxisPlan<R: Coordinate>: Send + Sync {
+    /// Plans elements of a region, as [`Planner::run`] names them.
+    fn make(run: &AxisRun<R>) -> Self;
+
+    /// How many elements it plans.
+    fn count(&self) -> usize;
+
+    /// The pixels that any of these elements reads.
+    fn window_of(&self, elements: Range<usize>) -> Range<usize>;
+
+    /// The pixels that any of the elements reads.
+    fn window(&self) -> Range<usize> {
+        self.window_of(0..self.count())
+    }
+
+    /// About how many numbers the plans of a region's two axes hold.
+    fn size(planner: &Planner<R>) -> usize;
+}
+
 /// An average along one axis: the rows of the sparse matrix `W` that turns pixels into output elements.
 #[derive(Debug, Clone)]
 pub struct Weights<R> {
@@ -33,7 +56,7 @@ pub struct SampleTaps<R> {
     /// For each output element, its samples in bounds, as a range of `taps`.
     pub samples: Vec<Range<usize>>,
     /// Pixels and weights of all samples, element after element.
-    pub taps: Vec<Taps<R>>,
+    pub taps: Vec<SamplePixels<R>>,
     /// For each output element, whether all of its samples are in bounds.
     pub complete: Vec<bool>,
     /// For each of `taps`, the derivatives of its two weights by its position. Empty if only samples are planned.
@@ -45,7 +68,7 @@ pub struct SampleTaps<R> {
 
 /// The two pixels of a sample and their weights.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Taps<R> {
+pub struct SamplePixels<R> {
     pub low: usize,
     /// The second pixel. It can be the first one again, as at the map's edge; then its weight is 0.
     pub high: usize,
@@ -75,10 +98,10 @@ impl<R> Weights<R> {
         });
     }
 
-    /// The weights of an output element and of all after it.
+    /// The index of an output element's first weight.
     #[inline(always)]
-    pub fn weights_from(&self, element: usize) -> &[R] {
-        &self.weights[self.reads[element].first..]
+    pub fn first_weight(&self, element: usize) -> usize {
+        self.reads[element].first
     }
 
     /// The pixels that an output element reads, their weights, and its share in bounds.
@@ -101,11 +124,84 @@ impl<R> Weights<R> {
     }
 }
 
+impl<R> SamplePixels<R> {
+    pub fn new([low, high]: [usize; 2], [low_weight, high_weight]: [R; 2]) -> Self {
+        Self {
+            low,
+            high,
+            low_weight,
+            high_weight,
+        }
+    }
+}
+
 impl<R> SampleTaps<R> {
     /// For each of these output elements, its samples in bounds, and whether these are all.
-    pub fn elements(&self, elements: Range<usize>) -> impl Iterator<Item = (&[Taps<R>], bool)> {
+    pub fn elements(&self, elements: Range<usize>) -> impl Iterator<Item = (&[SamplePixels<R>], bool)> {
         let elements = self.samples[elements.clone()].iter().zip(&self.complete[elements]);
         elements.map(|(samples, complete)| (&self.taps[samples.clone()], *complete))
+    }
+}
+
+impl<R: Coordinate> AxisPlan<R> for Weights<R> {
+    fn make(run: &AxisRun<R>) -> Self {
+        R::weights(run)
+    }
+
+    fn count(&self) -> usize {
+        self.reads.len()
+    }
+
+    #[inline(always)]
+    fn window_of(&self, elements: Range<usize>) -> Range<usize> {
+        hull(self.reads[elements].iter().map(|read| read.pixels.clone()))
+    }
+
+    fn size(planner: &Planner<R>) -> usize {
+        let ([rows, columns], [height, width]) = (planner.operator.output_size, planner.map);
+        4 * (rows + columns) + height + width
+    }
+}
+
+impl<R: Coordinate> AxisPlan<R> for SampleTaps<R> {
+    fn make(run: &AxisRun<R>) -> Self {
+        R::sample_taps(run)
+    }
+
+    fn count(&self) -> usize {
+        self.samples.len()
+    }
+
+    fn window_of(&self, elements: Range<usize>) -> Range<usize> {
+        let taps = self.elements(elements).flat_map(|(taps, _)| taps);
+        hull(taps.map(|taps| taps.low..taps.high + 1))
+    }
+
+    fn size(planner: &Planner<R>) -> usize {
+        let ([rows, columns], [height, width]) = (planner.operator.output_size, planner.map);
+        // Adaptive sampling takes at most two samples a pixel. A sample is four numbers, or eight if it is split.
+        let samples = (rows + columns) * (planner.least_samples() + 1) + 2 * (height + width);
+        4 * samples * (1 + planner.splits_samples() as usize)
+    }
+}
+
+impl<R: Coordinate> AxisPlan<R> for PixelRanges {
+    fn make(run: &AxisRun<R>) -> Self {
+        R::pixel_ranges(run)
+    }
+
+    fn count(&self) -> usize {
+        self.len()
+    }
+
+    #[inline(always)]
+    fn window_of(&self, elements: Range<usize>) -> Range<usize> {
+        hull(self[elements].iter().cloned())
+    }
+
+    fn size(planner: &Planner<R>) -> usize {
+        let [rows, columns] = planner.operator.output_size;
+        2 * (rows + columns)
     }
 }
 

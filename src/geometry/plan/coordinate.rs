@@ -3,11 +3,11 @@
 use std::ops::Range;
 
 use super::axis::{PixelRanges, SampleTaps, Weights};
+use super::planner::Planner;
 use super::points::PointWeights;
 use super::region::Region;
 use crate::geometry::levels::{AreaRange, LevelRule};
 use crate::geometry::operator::{Elements, RegionOperator};
-use crate::geometry::point_grid::PointGrid;
 
 /// The type of coordinates, weights and sums: f32, or f64 for features of f64.
 pub trait Coordinate: Copy + Default + Send + Sync + PartialOrd + 'static {
@@ -38,14 +38,8 @@ pub trait Coordinate: Copy + Default + Send + Sync + PartialOrd + 'static {
     /// Plans a maximum over bins.
     fn pixel_ranges(run: &AxisRun<Self>) -> PixelRanges;
 
-    /// Plans a region whose elements read points on a map `[height, width]`, with the slopes of weights or without.
-    fn point_weights(
-        grid: &PointGrid,
-        operator: &RegionOperator,
-        map: [usize; 2],
-        region: &Region,
-        slopes: bool,
-    ) -> PointWeights<Self>;
+    /// Plans a region whose elements read points, with the slopes of weights or without.
+    fn point_weights(planner: &Planner<Self>, region: &Region, slopes: bool) -> PointWeights<Self>;
 }
 
 /// A run of the output elements of a region along one axis.

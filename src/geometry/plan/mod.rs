@@ -1,7 +1,7 @@
 //! What a host executor needs of a region, made once and used for every channel.
 //!
-//! A [`Planner`] knows an operator and the map's size. With it [`AxisPlan::make`] plans a run of output elements of a
-//! region along one axis, as one of three kinds of [`AxisPlan`] that [`Planner::kind`] names:
+//! A [`Planner`] knows an operator and the shape of the features. With it [`AxisPlan::make`] plans a run of output
+//! elements of a region along one axis, as one of three kinds of [`AxisPlan`] that [`Planner::kind`] names:
 //!
 //! - [`Weights`] for averages: an element is a weighted sum of pixels.
 //! - [`SampleTaps`] for maxima of samples: an element is the largest of several weighted sums of two pixels.
@@ -9,8 +9,10 @@
 //!
 //! For the gradient of boxes, the first two hold the derivatives of their weights too.
 //!
-//! These operators are separable: their two axes are planned one by one. One that reads points is not, and a
-//! [`PointPlanner`] plans its regions as [`PointWeights`], the weighted pixels of each element.
+//! These operators are separable: their two axes are planned one by one. One that reads points is not, and
+//! [`Coordinate::point_weights`] plans its regions as [`PointWeights`], the weighted pixels of each element.
+//!
+//! A [`ChannelGroup`] has the elements that read the same channels of the features.
 //!
 //! `make` has the code behind both, for f32 and for f64; [`Coordinate`] is the trait of these two types.
 
@@ -19,15 +21,15 @@
 
 mod axis;
 mod coordinate;
+mod group;
 mod make;
 mod planner;
-mod point_planner;
 mod points;
 mod region;
 
-pub use axis::{PixelRanges, Read, SampleTaps, Weights, hull, pixel_count};
+pub use axis::{AxisPlan, PixelRanges, Read, SampleTaps, Weights, hull, pixel_count};
 pub use coordinate::Coordinate;
-pub use planner::{AxisPlan, PlanKind, Planner};
-pub use point_planner::PointPlanner;
-pub use points::{ElementSpans, PointPart, PointWeights};
+pub use group::ChannelGroup;
+pub use planner::{PlanKind, Planner, Values};
+pub use points::{ElementSpans, PointWeights};
 pub use region::Region;

@@ -1,12 +1,14 @@
-//! The planner of operators whose two axes are planned one by one.
+//! The planner of an operator's regions.
 
 use std::ops::Range;
 
-use super::axis::{PixelRanges, SampleTaps, Weights, hull};
 use super::coordinate::{AxisRun, Coordinate};
+use super::group::ChannelGroup;
+use super::points::PointWeights;
 use super::region::Region;
-use crate::geometry::operator::{ChannelMap, Elements, RegionOperator};
+use crate::geometry::operator::{Elements, RegionKind, RegionOperator};
 use crate::geometry::options::{Reduction, Sampling};
+use crate::geometry::point_grid::{PARAMETERS, Placement};
 
 /// The kind of plan that an operator takes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -14,100 +16,77 @@ pub enum PlanKind {
     Weights,
     SampleTaps,
     PixelRanges,
+    Points,
 }
 
-/// What an element reads along one axis, for a run of elements.
-pub trait AxisPlan<R: Coordinate>: Send + Sync {
-    /// Plans elements of a region, as [`Planner::run`] names them.
-    fn make(run: &AxisRun<R>) -> Self;
-
-    /// How many elements it plans.
-    fn count(&self) -> usize;
-
-    /// The pixels that any of these elements reads.
-    fn window_of(&self, elements: Range<usize>) -> Range<usize>;
-
-    /// The pixels that any of the elements reads.
-    fn window(&self) -> Range<usize> {
-        self.window_of(0..self.count())
-    }
-
-    /// About how many numbers the plans of a region's two axes hold.
-    fn size(planner: &Planner<R>) -> usize;
+/// The values of an operator that come from no pixel.
+#[derive(Debug, Clone, Copy)]
+pub struct Values<R> {
+    /// What a maximum starts from.
+    pub start: R,
+    /// The value of an element that reads no pixel, and of a sample out of bounds.
+    pub outside: R,
 }
 
-/// An operator on maps of one size, for coordinates, weights and sums of type `R`.
+/// An operator on features of one shape, for coordinates, weights and sums of type `R`.
 pub struct Planner<R: Coordinate> {
-    operator: RegionOperator,
-    rules: R::Rules,
+    pub operator: RegionOperator,
     /// Height and width of the map.
-    map: [usize; 2],
+    pub map: [usize; 2],
+    pub groups: Vec<ChannelGroup>,
+    /// Where the elements of both axes read; none for points.
+    rules: Option<R::Rules>,
 }
 
 impl<R: Coordinate> Planner<R> {
-    /// An operator on maps `[height, width]`.
-    pub fn new(operator: &RegionOperator, map: [usize; 2]) -> Self {
+    /// An operator on features `[N, C, H, W]`.
+    pub fn new(operator: &RegionOperator, [_, channels, height, width]: [usize; 4]) -> Self {
+        let map = [height, width];
+        let output_channels = operator.channel_map.output_channels(channels, operator.output_size);
+        let output_channels = output_channels.expect("the channels were checked to divide");
         Self {
             operator: *operator,
-            rules: R::rules(&operator.elements, map),
             map,
+            groups: ChannelGroup::all(operator, output_channels),
+            rules: match operator.elements {
+                Elements::Points(_) => None,
+                elements => Some(R::rules(&elements, map)),
+            },
         }
     }
 
     /// The kind of plan that the operator takes.
     pub fn kind(&self) -> PlanKind {
-        match (self.operator.reduction, &self.operator.elements) {
-            (Reduction::Average, _) => PlanKind::Weights,
-            (_, Elements::Samples(_)) => PlanKind::SampleTaps,
-            (_, Elements::Bins(_)) => PlanKind::PixelRanges,
-            (_, Elements::Points(_) | Elements::Integrals(_)) => unreachable!("points and integrals have no maximum"),
+        match (&self.operator.elements, self.operator.reduction) {
+            (Elements::Points(_), _) => PlanKind::Points,
+            (_, Reduction::Average) => PlanKind::Weights,
+            (Elements::Samples(_), _) => PlanKind::SampleTaps,
+            (Elements::Bins(_), _) => PlanKind::PixelRanges,
+            (Elements::Integrals(_), _) => unreachable!("integrals have no maximum"),
         }
     }
 
     /// Whether the operator pools a region: whether its area is in the operator's range.
     pub fn pools(&self, region: &Region) -> bool {
-        R::in_range(&self.operator.areas, self.ends(region, 0), self.ends(region, 1))
+        let [y, x] = match self.operator.region_kind() {
+            RegionKind::Rotated => [3, 2].map(|size| [R::default(), R::from_f64(region.corners[size])]),
+            RegionKind::Box | RegionKind::Offsets(_) => [0, 1].map(|axis| self.ends(region, axis)),
+        };
+        R::in_range(&self.operator.areas, y, x)
     }
 
-    /// Which channels elements read.
-    pub fn channel_map(&self) -> ChannelMap {
-        self.operator.channel_map
-    }
-
-    /// The elements of axis 0 (y) or 1 (x) in runs that read the same channels.
-    pub fn runs(&self, axis: usize) -> Vec<Range<usize>> {
-        self.operator.channel_map.runs(self.operator.output_size[axis])
-    }
-
-    /// Whether all elements read the same channels.
-    pub fn is_one_run(&self) -> bool {
-        self.operator.channel_map == ChannelMap::Same
-    }
-
-    /// Height and width of the output.
-    pub fn output_size(&self) -> [usize; 2] {
-        self.operator.output_size
-    }
-
-    /// Height and width of the map.
-    pub fn map(&self) -> [usize; 2] {
-        self.map
-    }
-
-    /// The value of an element that reads no pixel.
-    pub fn value_without_pixels(&self) -> f64 {
-        self.operator.value_without_pixels()
-    }
-
-    /// What a maximum starts from.
-    pub fn maximum_from(&self) -> R {
-        R::maximum_from(&self.operator)
+    /// The values of the operator that come from no pixel.
+    pub fn values(&self) -> Values<R> {
+        Values {
+            start: R::maximum_from(&self.operator),
+            outside: R::from_f64(self.operator.value_without_pixels()),
+        }
     }
 
     /// Elements of a region along axis 0 (y) or 1 (x), with derivatives or without.
     pub fn run(&self, region: &Region, axis: usize, elements: Range<usize>, slopes: bool) -> AxisRun<'_, R> {
         AxisRun {
-            rules: &self.rules,
+            rules: self.rules.as_ref().expect("an operator that reads points has no axes"),
             axis,
             ends: self.ends(region, axis),
             elements: elements.start as u32..elements.end as u32,
@@ -119,13 +98,49 @@ impl<R: Coordinate> Planner<R> {
         }
     }
 
+    /// How many columns a region has.
+    pub fn columns(&self) -> usize {
+        self.operator.region_kind().columns()
+    }
+
+    /// The columns of a region that hold the parameters of an element that reads points: its box, and the element's
+    /// offset or the angle. If there are fewer, one column is repeated, and the derivative by its repetition is 0.
+    pub fn parameter_columns(&self, element: usize) -> [usize; PARAMETERS] {
+        let output_size = self.operator.output_size;
+        let index = [element / output_size[1], element % output_size[1]];
+        let [y, x] = match &self.operator.elements {
+            Elements::Points(grid) if matches!(grid.placement, Placement::Rotated { .. }) => [4, 4],
+            Elements::Points(grid) => grid.offset_columns(index, output_size).unwrap_or([0, 0]),
+            _ => unreachable!("only elements that read points have parameters"),
+        };
+        [0, 1, 2, 3, y, x]
+    }
+
+    /// The gradient of a region's columns, from the product of each weight's pixel and its element's gradient, summed
+    /// over channels.
+    pub fn region_gradient(&self, plan: &PointWeights<R>, products: &[f64]) -> Vec<f64>
+    where
+        R: Into<f64>,
+    {
+        let mut gradient = vec![0.0; self.columns()];
+        for read in self.groups.iter().flat_map(|group| plan.elements(group)) {
+            let columns = self.parameter_columns(read.element);
+            for weight in read.weights {
+                for (column, slope) in columns.into_iter().zip(plan.slopes[weight]) {
+                    gradient[column] += products[weight] * slope.into();
+                }
+            }
+        }
+        gradient
+    }
+
     /// Whether the two pixels of a sample take part in a maximum one by one.
-    fn splits_samples(&self) -> bool {
+    pub(super) fn splits_samples(&self) -> bool {
         self.operator.reduction == Reduction::MaxOfWeightedCorners
     }
 
     /// The least number of samples of an element along an axis.
-    fn least_samples(&self) -> usize {
+    pub(super) fn least_samples(&self) -> usize {
         match &self.operator.elements {
             Elements::Samples([y, _]) => match y.sampling {
                 Sampling::Fixed(samples) => samples,
@@ -140,67 +155,5 @@ impl<R: Coordinate> Planner<R> {
     fn ends(&self, region: &Region, axis: usize) -> [R; 2] {
         let columns = self.operator.box_format.columns()[axis];
         columns.map(|column| R::from_f64(region.corners[column]))
-    }
-}
-
-impl<R: Coordinate> AxisPlan<R> for Weights<R> {
-    fn make(run: &AxisRun<R>) -> Self {
-        R::weights(run)
-    }
-
-    fn count(&self) -> usize {
-        self.reads.len()
-    }
-
-    #[inline(always)]
-    fn window_of(&self, elements: Range<usize>) -> Range<usize> {
-        hull(self.reads[elements].iter().map(|read| read.pixels.clone()))
-    }
-
-    fn size(planner: &Planner<R>) -> usize {
-        let ([rows, columns], [height, width]) = (planner.operator.output_size, planner.map);
-        4 * (rows + columns) + height + width
-    }
-}
-
-impl<R: Coordinate> AxisPlan<R> for SampleTaps<R> {
-    fn make(run: &AxisRun<R>) -> Self {
-        R::sample_taps(run)
-    }
-
-    fn count(&self) -> usize {
-        self.samples.len()
-    }
-
-    fn window_of(&self, elements: Range<usize>) -> Range<usize> {
-        let taps = self.elements(elements).flat_map(|(taps, _)| taps);
-        hull(taps.map(|taps| taps.low..taps.high + 1))
-    }
-
-    fn size(planner: &Planner<R>) -> usize {
-        let ([rows, columns], [height, width]) = (planner.operator.output_size, planner.map);
-        // Adaptive sampling takes at most two samples a pixel. A sample is four numbers, or eight if it is split.
-        let samples = (rows + columns) * (planner.least_samples() + 1) + 2 * (height + width);
-        4 * samples * (1 + planner.splits_samples() as usize)
-    }
-}
-
-impl<R: Coordinate> AxisPlan<R> for PixelRanges {
-    fn make(run: &AxisRun<R>) -> Self {
-        R::pixel_ranges(run)
-    }
-
-    fn count(&self) -> usize {
-        self.len()
-    }
-
-    #[inline(always)]
-    fn window_of(&self, elements: Range<usize>) -> Range<usize> {
-        hull(self[elements].iter().cloned())
-    }
-
-    fn size(planner: &Planner<R>) -> usize {
-        let [rows, columns] = planner.operator.output_size;
-        2 * (rows + columns)
     }
 }

@@ -2,34 +2,22 @@
 
 use std::ops::Range;
 
-use super::axis::pixel_count;
+use super::group::ChannelGroup;
 use crate::geometry::point_grid::PARAMETERS;
 
 /// What the elements of a region read.
 #[derive(Debug, Clone)]
 pub struct PointWeights<R> {
-    /// One for each group of channels that elements read, in the order of groups.
-    pub parts: Vec<PointPart>,
-    /// The spans of all elements, part after part.
+    /// For each group of channels, the rows and columns of the pixels that its elements read.
+    pub windows: Vec<[Range<usize>; 2]>,
+    /// Where the spans and the weights of each element begin, group after group; at last, where those of the last end.
+    pub starts: Vec<[usize; 2]>,
+    /// The spans of all elements.
     pub spans: Vec<Span>,
     pub weights: Vec<R>,
     /// For each weight, its partial derivatives by the parameters of its element, in the order of
-    /// [`PointPlanner::parameter_columns`](super::PointPlanner::parameter_columns). Empty if only weights are planned.
+    /// [`Planner::parameter_columns`](super::Planner::parameter_columns). Empty if only weights are planned.
     pub slopes: Vec<[R; PARAMETERS]>,
-}
-
-/// What elements read of one group of channels.
-#[derive(Debug, Clone)]
-pub struct PointPart {
-    pub group: usize,
-    /// Elements in the order of the output.
-    pub elements: Range<usize>,
-    /// Where the spans and the weights of the first element begin.
-    pub start: [usize; 2],
-    /// Where the spans and the weights of each element end.
-    pub ends: Vec<[usize; 2]>,
-    /// The rows and columns of all spans.
-    pub window: [Range<usize>; 2],
 }
 
 /// Neighbouring pixels of a row.
@@ -40,7 +28,8 @@ pub struct Span {
     pub count: u32,
 }
 
-/// What an element of a part reads.
+/// What an element reads.
+#[derive(Clone)]
 pub struct ElementSpans<'a> {
     /// Its index in the order of the output.
     pub element: usize,
@@ -57,25 +46,19 @@ impl Span {
 }
 
 impl<R> PointWeights<R> {
-    /// The parts that read some pixel.
+    /// What each element of a group reads.
     #[inline(always)]
-    pub fn parts_with_pixels(&self) -> impl Iterator<Item = &PointPart> {
-        self.parts.iter().filter(|part| pixel_count(&part.window) > 0)
-    }
-
-    /// What each element of a part reads.
-    #[inline(always)]
-    pub fn elements<'a>(&'a self, part: &'a PointPart) -> impl Iterator<Item = ElementSpans<'a>> + 'a {
-        let mut start = part.start;
-        part.elements.clone().zip(&part.ends).map(move |(element, &end)| {
-            let [spans, weights] = [0, 1].map(|list| start[list]..end[list]);
-            start = end;
-            ElementSpans {
+    pub fn elements(&self, group: &ChannelGroup) -> impl Iterator<Item = ElementSpans<'_>> {
+        let starts = &self.starts[group.first..];
+        let bounds = starts.iter().zip(&starts[1..]);
+        group
+            .indices()
+            .zip(bounds)
+            .map(move |(element, (start, end))| ElementSpans {
                 element,
-                spans: &self.spans[spans],
-                weights,
-            }
-        })
+                spans: &self.spans[start[0]..end[0]],
+                weights: start[1]..end[1],
+            })
     }
 
     /// How many numbers it holds.

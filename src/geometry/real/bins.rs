@@ -40,7 +40,7 @@ pub struct BinRule {
 /// One axis of one region. It begins at `start + offset`, and one of the two is 0.
 #[cfg_attr(feature = "cube", derive(CubeType))]
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Extent {
+pub struct BinExtent {
     /// The first pixel, if coordinates are rounded after they are scaled. It may lie outside of the map.
     pub start: i32,
     /// Where the region begins, if scaled coordinates are not rounded.
@@ -61,7 +61,7 @@ pub struct Bin {
 
 /// The pixels of a region from `low` to `high` (box coordinates) that has `elements` bins.
 #[cfg_attr(feature = "cube", cube)]
-pub fn extent(rule: &BinRule, low: Real, high: Real, elements: u32) -> Extent {
+pub fn extent(rule: &BinRule, low: Real, high: Real, elements: u32) -> BinExtent {
     let high = high + rule.end_offset;
     let mut start = pixel(rule, low);
     let pixels = pixel(rule, high) - start + rule.end_pixels;
@@ -77,7 +77,7 @@ pub fn extent(rule: &BinRule, low: Real, high: Real, elements: u32) -> Extent {
         offset = scaled(rule, low);
         length = scaled(rule, high + rule.end_pixels as Real) - offset;
     }
-    Extent {
+    BinExtent {
         start,
         offset,
         bin: quotient(length.max(rule.minimum_length), elements as Real),
@@ -113,7 +113,7 @@ pub fn rounded(number: Real) -> Real {
 
 /// Bin `element` of `elements` on a map of `size` pixels.
 #[cfg_attr(feature = "cube", cube)]
-pub fn bin(rule: &BinRule, extent: &Extent, element: u32, elements: u32, size: u32) -> Bin {
+pub fn bin(rule: &BinRule, extent: &BinExtent, element: u32, elements: u32, size: u32) -> Bin {
     let mut start = 0i32;
     let mut end = 0i32;
     if rule.division != WHOLE {

@@ -8,7 +8,9 @@
 #[cfg(feature = "cube")]
 use cubecl::prelude::*;
 
+use super::between::Reach;
 use super::samples::product;
+use super::slopes::EndSlopes;
 use super::{Real, quotient};
 
 /// A shorter bin counts as empty. Devices flush numbers below 1.2e-38 to 0, so whether a bin is empty must not depend
@@ -26,7 +28,7 @@ pub struct IntegralRule {
 /// One axis of one region.
 #[cfg_attr(feature = "cube", derive(CubeType))]
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Extent {
+pub struct IntegralExtent {
     /// Where the region starts, in pixels.
     pub start: Real,
     /// The length of a bin in pixels, 0 if bins are empty.
@@ -44,14 +46,6 @@ pub struct Bin {
     pub inverse: Real,
 }
 
-/// Pixels from `first` up to `end`.
-#[cfg_attr(feature = "cube", derive(CubeType))]
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Pixels {
-    pub first: u32,
-    pub end: u32,
-}
-
 /// The part of a bin that lies on one side of a hat.
 #[cfg_attr(feature = "cube", derive(CubeType))]
 struct Part {
@@ -63,29 +57,21 @@ struct Part {
     along: Real,
 }
 
-/// The derivatives of a weight by the ends of the box.
-#[cfg_attr(feature = "cube", derive(CubeType))]
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub struct WeightSlope {
-    pub low: Real,
-    pub high: Real,
-}
-
 /// The axis of a region from `low` to `high` (box coordinates) that is divided into `elements` bins.
 #[cfg_attr(feature = "cube", cube)]
-pub fn extent(rule: &IntegralRule, low: Real, high: Real, elements: u32) -> Extent {
+pub fn extent(rule: &IntegralRule, low: Real, high: Real, elements: u32) -> IntegralExtent {
     let start = product(low, rule.spatial_scale);
     let length = (product(high, rule.spatial_scale) - start).clamp(0.0, Real::MAX);
     let mut bin = quotient(length, elements as Real);
     if bin < LEAST_LENGTH {
         bin = 0.0;
     }
-    Extent { start, bin }
+    IntegralExtent { start, bin }
 }
 
 /// Bin `element` of a region.
 #[cfg_attr(feature = "cube", cube)]
-pub fn bin(extent: &Extent, element: u32) -> Bin {
+pub fn bin(extent: &IntegralExtent, element: u32) -> Bin {
     let mut inverse = 0.0;
     if extent.bin > 0.0 {
         inverse = 1.0 / extent.bin;
@@ -99,7 +85,7 @@ pub fn bin(extent: &Extent, element: u32) -> Bin {
 
 /// The pixels of a map of `size` pixels whose hats a bin reaches.
 #[cfg_attr(feature = "cube", cube)]
-pub fn pixels(bin: &Bin, size: u32) -> Pixels {
+pub fn pixels(bin: &Bin, size: u32) -> Reach {
     let most = size as Real;
     let mut first = bin.start.floor().clamp(0.0, most) as u32;
     // A bin from a pixel on that is too short to move its end moves the weight of the next pixel all the same.
@@ -111,7 +97,7 @@ pub fn pixels(bin: &Bin, size: u32) -> Pixels {
     if bin.length <= 0.0 {
         end = first;
     }
-    Pixels { first, end }
+    Reach { first, end }
 }
 
 /// The part of a bin that lies between `from` and `to`. It starts at `start`; all three are counted from a pixel.
@@ -146,7 +132,7 @@ pub fn weight(bin: &Bin, pixel: u32) -> Real {
 /// The mean of a hat `h` over a bin from a to b, of length L, changes with b by the integral of `(t - a) h'(t)` over
 /// L², and with a by that of `(b - t) h'(t)`. On a side, `h'` is 1 or -1.
 #[cfg_attr(feature = "cube", cube)]
-pub fn weight_slope(rule: &IntegralRule, bin: &Bin, element: u32, elements: u32, pixel: u32) -> WeightSlope {
+pub fn weight_slope(rule: &IntegralRule, bin: &Bin, element: u32, elements: u32, pixel: u32) -> EndSlopes {
     let start = bin.start - pixel as Real;
     let rising = part(bin, start, -1.0, 0.0);
     let falling = part(bin, start, 0.0, 1.0);
@@ -155,7 +141,7 @@ pub fn weight_slope(rule: &IntegralRule, bin: &Bin, element: u32, elements: u32,
     let count = elements as Real;
     let before = element as Real;
     let after = count - before;
-    WeightSlope {
+    EndSlopes {
         low: (by_start * after + by_end * (after - 1.0)) / count * rule.spatial_scale,
         high: (by_start * before + by_end * (before + 1.0)) / count * rule.spatial_scale,
     }

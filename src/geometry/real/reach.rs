@@ -8,7 +8,7 @@ use cubecl::prelude::*;
 
 use super::Real;
 use super::between::{Reach, between};
-use super::bins::{BinRule, Extent, bin};
+use super::bins::{BinExtent, BinRule, bin};
 use super::integrals;
 use super::samples::{Axis, FROM_REGION, SampleRule, from_elements, is_in_bounds, position, taps};
 
@@ -72,7 +72,7 @@ pub fn weight_of_samples(rule: &SampleRule, axis: &Axis, element: u32, pixel: u3
 
 /// The elements of `elements` whose bins may hold one of the pixels from `first` up to and including `last`.
 #[cfg_attr(feature = "cube", cube)]
-pub fn elements_of_bins(extent: &Extent, elements: u32, first: u32, last: u32) -> Reach {
+pub fn elements_of_bins(extent: &BinExtent, elements: u32, first: u32, last: u32) -> Reach {
     // A bin begins up to a pixel before its border, and ends up to a pixel after the next.
     let low = first as Real - 1.0 - extent.bin;
     let high = last as Real + 1.0 + extent.bin;
@@ -81,7 +81,7 @@ pub fn elements_of_bins(extent: &Extent, elements: u32, first: u32, last: u32) -
 
 /// The weight of a pixel in the average of a bin: 1 over the number of its pixels, 0 if the pixel is not in the bin.
 #[cfg_attr(feature = "cube", cube)]
-pub fn weight_of_bin(rule: &BinRule, extent: &Extent, element: u32, elements: u32, pixel: u32, size: u32) -> Real {
+pub fn weight_of_bin(rule: &BinRule, extent: &BinExtent, element: u32, elements: u32, pixel: u32, size: u32) -> Real {
     let bin = bin(rule, extent, element, elements, size);
     let mut weight = 0.0;
     if pixel >= bin.start && pixel < bin.end {
@@ -92,7 +92,7 @@ pub fn weight_of_bin(rule: &BinRule, extent: &Extent, element: u32, elements: u3
 
 /// The elements of `elements` whose bins may reach the hats of the pixels from `first` up to and including `last`.
 #[cfg_attr(feature = "cube", cube)]
-pub fn elements_of_integrals(extent: &integrals::Extent, elements: u32, first: u32, last: u32) -> Reach {
+pub fn elements_of_integrals(extent: &integrals::IntegralExtent, elements: u32, first: u32, last: u32) -> Reach {
     let mut count = elements;
     if extent.bin <= 0.0 {
         count = 0u32;
@@ -105,7 +105,7 @@ pub fn elements_of_integrals(extent: &integrals::Extent, elements: u32, first: u
 
 /// The weight of a pixel in a bin of the bilinear map, 0 if the bin is empty or does not reach the pixel's hat.
 #[cfg_attr(feature = "cube", cube)]
-pub fn weight_of_integral(extent: &integrals::Extent, element: u32, pixel: u32, size: u32) -> Real {
+pub fn weight_of_integral(extent: &integrals::IntegralExtent, element: u32, pixel: u32, size: u32) -> Real {
     let bin = integrals::bin(extent, element);
     let pixels = integrals::pixels(&bin, size);
     let mut weight = 0.0;

@@ -7,6 +7,7 @@
 #[cfg(feature = "cube")]
 use cubecl::prelude::*;
 
+use super::between::Reach;
 use super::{Real, quotient};
 use crate::geometry::options::MAXIMUM_ADAPTIVE_SAMPLES;
 
@@ -82,16 +83,6 @@ pub struct Axis {
     pub samples: u32,
 }
 
-/// The samples of one output element that are in bounds: numbers from `first` up to `end`.
-#[cfg_attr(feature = "cube", derive(CubeType))]
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct InBounds {
-    /// The first sample in bounds.
-    pub first: u32,
-    /// The first sample after it that is out of bounds, or the number of samples.
-    pub end: u32,
-}
-
 /// The two pixels that a sample reads. They coincide at the map's edge and for a nearest pixel.
 #[cfg_attr(feature = "cube", derive(CubeType))]
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -157,7 +148,7 @@ pub fn axis(rule: &SampleRule, low: Real, high: Real, elements: u32) -> Axis {
 
 /// Where a region starts, and how long it is before its least length is applied.
 #[cfg_attr(feature = "cube", derive(CubeType))]
-pub struct Extent {
+pub struct SampleExtent {
     /// The ends in box coordinates, offset.
     low: Real,
     high: Real,
@@ -171,7 +162,7 @@ pub struct Extent {
 
 /// The extent of a region from `low` to `high` (box coordinates).
 #[cfg_attr(feature = "cube", cube)]
-pub fn extent(rule: &SampleRule, low: Real, high: Real) -> Extent {
+pub fn extent(rule: &SampleRule, low: Real, high: Real) -> SampleExtent {
     let low = (low + rule.box_offset).clamp(-Real::MAX, Real::MAX);
     let high = ((high + rule.end_offset) + rule.box_offset).clamp(-Real::MAX, Real::MAX);
     let mut start = pixel(rule, low);
@@ -185,7 +176,7 @@ pub fn extent(rule: &SampleRule, low: Real, high: Real) -> Extent {
         // On a map of one row a crop's scale is 0, and 0 times an infinite length is NaN.
         length = product((high - low).clamp(-Real::MAX, Real::MAX), rule.spatial_scale);
     }
-    Extent {
+    SampleExtent {
         low,
         high,
         start,
@@ -261,7 +252,7 @@ pub fn is_in_bounds(rule: &SampleRule, position: Real, size: u32) -> bool {
 ///
 /// Positions are monotonic, so these are one run.
 #[cfg_attr(feature = "cube", cube)]
-pub fn in_bounds(rule: &SampleRule, axis: &Axis, element: u32, size: u32) -> InBounds {
+pub fn in_bounds(rule: &SampleRule, axis: &Axis, element: u32, size: u32) -> Reach {
     let mut first = 0u32;
     let mut end = axis.samples;
     if axis.samples > 0u32 {
@@ -273,12 +264,12 @@ pub fn in_bounds(rule: &SampleRule, axis: &Axis, element: u32, size: u32) -> InB
             end = found.end;
         }
     }
-    InBounds { first, end }
+    Reach { first, end }
 }
 
 /// Finds the run by bisection: a region of 1e9 pixels costs no more than one of the map's size.
 #[cfg_attr(feature = "cube", cube)]
-fn search_in_bounds(rule: &SampleRule, axis: &Axis, element: u32, size: u32) -> InBounds {
+fn search_in_bounds(rule: &SampleRule, axis: &Axis, element: u32, size: u32) -> Reach {
     let lower = rule.lower_bound;
     let upper = size as Real - rule.upper_margin;
     // An inverted region runs from the upper bound to the lower one.
@@ -310,7 +301,7 @@ fn search_in_bounds(rule: &SampleRule, axis: &Axis, element: u32, size: u32) -> 
             end = middle + 1u32;
         }
     }
-    InBounds { first, end }
+    Reach { first, end }
 }
 
 /// The pixels that a sample in bounds reads on a map of `size` pixels.

@@ -21,10 +21,10 @@ pub struct Slopes {
     pub share_step: Real,
 }
 
-/// The derivatives of a sample's position by the ends of the region.
+/// The derivatives of a position or a weight by the ends of the box.
 #[cfg_attr(feature = "cube", derive(CubeType))]
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Movement {
+pub struct EndSlopes {
     pub low: Real,
     pub high: Real,
 }
@@ -53,10 +53,10 @@ pub fn slopes(rule: &SampleRule, axis: &Axis, low: Real, high: Real, elements: u
 
 /// The derivatives of the position of sample `sample` of output element `element`.
 #[cfg_attr(feature = "cube", cube)]
-pub fn movement(rule: &SampleRule, axis: &Axis, slopes: &Slopes, element: u32, sample: u32) -> Movement {
+pub fn movement(rule: &SampleRule, axis: &Axis, slopes: &Slopes, element: u32, sample: u32) -> EndSlopes {
     let number = element as Real * axis.samples as Real + sample as Real;
     let share = slopes.first_share + (number - rule.output_pixel_offset) * slopes.share_step;
-    Movement {
+    EndSlopes {
         low: slopes.scale * (1.0 - share),
         high: slopes.scale * share,
     }

@@ -10,8 +10,8 @@ use crate::backend::cube::launch::UNITS;
 use crate::backend::cube::unit::region::BoxRow;
 use crate::geometry::operator::ChannelMap;
 use crate::geometry::real::single::between::Reach;
-use crate::geometry::real::single::bins::{self, BinRule, Extent as BinExtent};
-use crate::geometry::real::single::integrals::{self, Extent as IntegralExtent};
+use crate::geometry::real::single::bins::{self, BinExtent, BinRule};
+use crate::geometry::real::single::integrals::{self, IntegralExtent};
 use crate::geometry::real::single::reach::{
     elements_of_bins, elements_of_integrals, elements_of_samples, weight_of_bin, weight_of_integral, weight_of_samples,
 };

@@ -1,66 +1,71 @@
 //! Maxima over samples: all samples of a block of elements are computed again, and the gradient goes to the winners.
 
-use std::ops::Range;
-
 use burn::backend::tensor::FloatTensor;
 use burn::backend::{Backend, TensorMetadata, get_or_init_device_settings};
 use burn::tensor::{Scalar, Shape, Slice};
 
-use super::reads::{Linear, Reads};
+use super::reads::{Linear, LinearReads};
 use crate::backend::fallback::channels_last::ChannelsLast;
-use crate::backend::fallback::matrices::{Axis, product};
-use crate::backend::fallback::max_of_samples::{dense, elements_in_bounds, most_samples, weights};
+use crate::backend::fallback::matrices::{product, sample_matrices};
+use crate::backend::fallback::max_of_samples::{elements_in_bounds, lower_bounds, most_samples};
 use crate::backend::fallback::planned::Values;
-use crate::backend::fallback::tensors::{Sum, cut};
-use crate::geometry::plan::{AxisPlan, SampleTaps};
+use crate::backend::fallback::tensors::{Number, cut};
+use crate::geometry::plan::SampleTaps;
 
 /// How many numbers the samples of a block hold at most, 8 MiB of f32. Several tensors of this size exist at a time.
 const BLOCK: usize = 2 << 20;
 
-impl<R: Sum> Linear<R> for SampleTaps<R> {
+impl<R: Number> Linear<R> for SampleTaps<R> {
     fn reads<B: Backend>(
         plan: &[Self; 2],
         values: Values,
         pixels: Option<&ChannelsLast<B>>,
         gradient: FloatTensor<B>,
-    ) -> Vec<Reads<B, R>> {
+    ) -> Vec<LinearReads<B, R>> {
         winners(pixels.expect("a maximum reads the features"), plan, gradient, values)
     }
 }
 
 /// All samples in blocks of elements, with the gradient `[P, Q, C]` for the winners and 0 for the others.
-fn winners<B: Backend, R: Sum>(
+fn winners<B: Backend, R: Number>(
     pixels: &ChannelsLast<B>,
     [y, x]: &[SampleTaps<R>; 2],
     gradient: FloatTensor<B>,
     values: Values,
-) -> Vec<Reads<B, R>> {
+) -> Vec<LinearReads<B, R>> {
     let [rows, columns] = [y, x].map(elements_in_bounds);
     let [samples_y, samples_x] = [y, x].map(most_samples);
-    let of_an_element = samples_y * samples_x * pixels.channels;
-    let column_block = (BLOCK / of_an_element).clamp(1, columns.len());
-    let row_block = (BLOCK / (of_an_element * column_block)).clamp(1, rows.len());
+    let element_numbers = samples_y * samples_x * pixels.channels;
+    let column_block = (BLOCK / element_numbers).clamp(1, columns.len());
+    let row_block = (BLOCK / (element_numbers * column_block)).clamp(1, rows.len());
     let mut parts = Vec::new();
     for rows in cut(rows, row_block) {
         for columns in cut(columns.clone(), column_block) {
-            let (axis_y, axis_x) = (matrices(y, &rows, samples_y), matrices(x, &columns, samples_x));
+            let (axis_y, axis_x) = (
+                sample_matrices(y, &rows, samples_y),
+                sample_matrices(x, &columns, samples_x),
+            );
             let samples = product(pixels, [&axis_y, &axis_x], &axis_y.weights, &axis_x.weights);
             let split = [rows.len(), samples_y, columns.len(), samples_x, pixels.channels];
             let joined = [rows.len(), columns.len(), samples_y * samples_x, pixels.channels];
             let samples = B::float_permute(B::float_reshape(samples, Shape::new(split)), &[0, 2, 1, 3, 4]);
             let samples = B::float_reshape(samples, Shape::new(joined));
-            let floors = floors([y, x], [&rows, &columns], values.outside);
-            let of_block = [Slice::from(rows.clone()), Slice::from(columns.clone()), Slice::full()];
-            let gradient = B::float_slice(gradient.clone(), &of_block);
-            let of_samples = to_winners(pixels, samples, gradient, floors, values.start);
+            let floors = Values {
+                start: f64::NEG_INFINITY,
+                ..values
+            };
+            let floors = lower_bounds(floors, [y, x], [&rows, &columns]);
+            let slices = [Slice::from(rows.clone()), Slice::from(columns.clone()), Slice::full()];
+            let gradient = B::float_slice(gradient.clone(), &slices);
+            let sample_gradient = to_winners(pixels, samples, gradient, floors, values.start);
             let [rows, columns, _, channels] = joined;
             let split = Shape::new([rows, columns, samples_y, samples_x, channels]);
-            let of_samples = B::float_permute(B::float_reshape(of_samples, split), &[0, 2, 1, 3, 4]);
+            let sample_gradient = B::float_permute(B::float_reshape(sample_gradient, split), &[0, 2, 1, 3, 4]);
             let flat = Shape::new([rows * samples_y, columns * samples_x, channels]);
-            parts.push(Reads {
+            parts.push(LinearReads {
                 y: axis_y,
                 x: axis_x,
-                gradient: B::float_reshape(of_samples, flat),
+                gradient: B::float_reshape(sample_gradient, flat),
             });
         }
     }
@@ -69,7 +74,7 @@ fn winners<B: Backend, R: Sum>(
 
 /// The gradient `[P, Q, samples, C]` of samples: the gradient of the element for its winning sample, 0 for the others.
 /// No sample wins if the largest is not above `start`, or is below the floor of its element.
-fn to_winners<B: Backend, R: Sum>(
+fn to_winners<B: Backend, R: Number>(
     pixels: &ChannelsLast<B>,
     samples: FloatTensor<B>,
     gradient: FloatTensor<B>,
@@ -98,31 +103,4 @@ fn to_winners<B: Backend, R: Sum>(
     let gradient = B::float_reshape(gradient, of_elements);
     let gradient = B::float_mask_fill(gradient, none, Scalar::from(0.0));
     B::float_mask_fill(B::float_expand(gradient, all), lost, Scalar::from(0.0))
-}
-
-/// The lower bound of each element's maximum: the out-of-bounds value if one of its samples is out of bounds.
-fn floors<R: Sum>([y, x]: [&SampleTaps<R>; 2], [rows, columns]: [&Range<usize>; 2], outside: f64) -> Vec<R> {
-    let floor = |row: usize, column: usize| match y.complete[row] && x.complete[column] {
-        true => f64::NEG_INFINITY,
-        false => outside,
-    };
-    let of_row = |row| columns.clone().map(move |column| R::from_f64(floor(row, column)));
-    rows.clone().flat_map(of_row).collect()
-}
-
-/// The samples of elements as matrices.
-fn matrices<R: Sum>(taps: &SampleTaps<R>, elements: &Range<usize>, samples: usize) -> Axis<R> {
-    let window = taps.window_of(elements.clone());
-    let slopes = |end: usize| {
-        let slope = |tap: usize| {
-            let by: f64 = taps.movement[tap][end].into();
-            taps.by_position[tap].map(|slope| R::from_f64(slope.into() * by))
-        };
-        dense(taps, elements, samples, &window, slope)
-    };
-    Axis {
-        weights: dense(taps, elements, samples, &window, weights(taps)),
-        slopes: (!taps.movement.is_empty()).then(|| [0, 1].map(slopes)),
-        window,
-    }
 }

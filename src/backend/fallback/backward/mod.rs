@@ -7,11 +7,10 @@
 //! - the gradient of an end of the region is the sum of `D` times `Y' · F · Xᵀ`, with the derivatives of the weights in
 //!   Y'.
 //!
-//! [`Reads`](reads::Reads) has these matrices and D; [`average`] and [`max_of_samples`] make them from plans, and
-//! [`call`] adds up the gradients. A maximum over bins of whole pixels has no such matrices: [`max_of_pixels`] finds
-//! one pixel for each bin, on the host.
+//! [`LinearReads`](reads::LinearReads) has these matrices and D. [`reads`] makes them of averages,
+//! [`max_of_samples`] of maxima, and [`call`] adds up the gradients. A maximum over bins of whole pixels has none:
+//! [`max_of_pixels`] finds one pixel for each bin, on the host.
 
-mod average;
 mod call;
 mod max_of_pixels;
 mod max_of_samples;
@@ -21,12 +20,11 @@ use burn::backend::tensor::FloatTensor;
 use burn::backend::{Backend, TensorMetadata};
 use burn::tensor::DType;
 
-use self::call::GradientCall;
-use super::planned::Values;
+pub use self::call::GradientCall;
 use super::points;
-use super::tensors::{Sum, cast};
+use super::tensors::{Number, cast};
 use crate::backend::RegionCall;
-use crate::geometry::plan::{PlanKind, Planner, PointPlanner, SampleTaps, Weights};
+use crate::geometry::plan::{PlanKind, Planner, SampleTaps, Weights};
 
 /// See [`RegionKernels::average_gradient`](crate::backend::RegionKernels::average_gradient), and
 /// [`maximum_gradient`](crate::backend::RegionKernels::maximum_gradient), which has `features`.
@@ -47,61 +45,40 @@ pub fn boxes_gradient<B: Backend>(
     features: FloatTensor<B>,
     call: RegionCall<B>,
 ) -> FloatTensor<B> {
-    let of_boxes = match gradient.dtype() {
+    let box_gradient = match gradient.dtype() {
         DType::F64 => boxes_gradient_in::<B, f64>(gradient, features, &call),
         _ => boxes_gradient_in::<B, f32>(gradient, features, &call),
     };
-    cast::<B>(of_boxes, call.boxes.dtype().into())
+    cast::<B>(box_gradient, call.boxes.dtype().into())
 }
 
-fn features_gradient_in<B: Backend, R: Sum>(
+fn features_gradient_in<B: Backend, R: Number>(
     gradient: FloatTensor<B>,
     features: Option<FloatTensor<B>>,
     call: &RegionCall<B>,
 ) -> FloatTensor<B> {
-    let (regions, operator, shape) = (call.host_regions(), &call.operator, call.features_shape);
-    if let Some(planner) = PointPlanner::new(operator, [shape[2], shape[3]]) {
-        return points::features_gradient::<B, R>(gradient, call, &planner);
-    }
-    let planner = Planner::<R>::new(operator, [shape[2], shape[3]]);
-    let call = GradientCall::<B, R> {
-        gradient,
-        features,
-        regions,
-        planner: &planner,
-        values: Values::of(&planner),
-        shape,
-    };
+    let planner = Planner::<R>::new(&call.operator, call.features_shape);
+    let call = GradientCall::new(gradient, features, call, &planner);
     match planner.kind() {
         PlanKind::Weights => call.features_gradient::<Weights<R>>(),
         PlanKind::SampleTaps => call.features_gradient::<SampleTaps<R>>(),
         PlanKind::PixelRanges => call.gradient_of_largest_pixels(),
+        PlanKind::Points => points::features_gradient(&call),
     }
 }
 
 /// The gradient of boxes in the dtype of sums.
-fn boxes_gradient_in<B: Backend, R: Sum>(
+fn boxes_gradient_in<B: Backend, R: Number>(
     gradient: FloatTensor<B>,
     features: FloatTensor<B>,
     call: &RegionCall<B>,
 ) -> FloatTensor<B> {
-    let (regions, operator, shape) = (call.host_regions(), &call.operator, call.features_shape);
-    if let Some(planner) = PointPlanner::new(operator, [shape[2], shape[3]]) {
-        return points::regions_gradient::<B, R>(gradient, features, call, &planner);
-    }
-    let planner = Planner::<R>::new(operator, [shape[2], shape[3]]);
-    let call = GradientCall::<B, R> {
-        gradient,
-        features: Some(features),
-        regions,
-        planner: &planner,
-        values: Values::of(&planner),
-        shape,
-    };
-    let columns = operator.box_format.columns();
+    let planner = Planner::<R>::new(&call.operator, call.features_shape);
+    let call = GradientCall::new(gradient, Some(features), call, &planner);
     match planner.kind() {
-        PlanKind::Weights => call.boxes_gradient::<Weights<R>>(columns),
-        PlanKind::SampleTaps => call.boxes_gradient::<SampleTaps<R>>(columns),
+        PlanKind::Weights => call.boxes_gradient::<Weights<R>>(),
+        PlanKind::SampleTaps => call.boxes_gradient::<SampleTaps<R>>(),
         PlanKind::PixelRanges => unreachable!("bins do not move with a box"),
+        PlanKind::Points => points::regions_gradient(&call),
     }
 }

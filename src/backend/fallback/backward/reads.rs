@@ -7,13 +7,13 @@ use burn::backend::{Backend, TensorMetadata};
 use burn::tensor::{Shape, TensorData};
 
 use crate::backend::fallback::channels_last::ChannelsLast;
-use crate::backend::fallback::matrices::{Axis, product};
+use crate::backend::fallback::matrices::{AxisMatrix, product, weight_matrices};
 use crate::backend::fallback::planned::Values;
-use crate::backend::fallback::tensors::Sum;
-use crate::geometry::plan::AxisPlan;
+use crate::backend::fallback::tensors::Number;
+use crate::geometry::plan::{AxisPlan, Weights};
 
 /// A plan whose elements become matrices.
-pub trait Linear<R: Sum>: AxisPlan<R> + Sized {
+pub trait Linear<R: Number>: AxisPlan<R> + Sized {
     /// Whether the gradient of features reads them.
     const READS_FEATURES: bool = true;
 
@@ -23,18 +23,33 @@ pub trait Linear<R: Sum>: AxisPlan<R> + Sized {
         values: Values,
         pixels: Option<&ChannelsLast<B>>,
         gradient: FloatTensor<B>,
-    ) -> Vec<Reads<B, R>>;
+    ) -> Vec<LinearReads<B, R>>;
+}
+
+/// An average: an element is one row of weights.
+impl<R: Number> Linear<R> for Weights<R> {
+    const READS_FEATURES: bool = false;
+
+    fn reads<B: Backend>(
+        plan: &[Self; 2],
+        _values: Values,
+        _pixels: Option<&ChannelsLast<B>>,
+        gradient: FloatTensor<B>,
+    ) -> Vec<LinearReads<B, R>> {
+        let [y, x] = plan.each_ref().map(weight_matrices);
+        vec![LinearReads { y, x, gradient }]
+    }
 }
 
 /// What is read, with its gradient.
-pub struct Reads<B: Backend, R> {
-    pub y: Axis<R>,
-    pub x: Axis<R>,
+pub struct LinearReads<B: Backend, R> {
+    pub y: AxisMatrix<R>,
+    pub x: AxisMatrix<R>,
     /// `[rows of y, rows of x, C]`.
     pub gradient: FloatTensor<B>,
 }
 
-impl<B: Backend, R: Sum> Reads<B, R> {
+impl<B: Backend, R: Number> LinearReads<B, R> {
     /// The pixels that are read. They may be a part of the region's, since large regions are read in parts.
     pub fn window(&self) -> [Range<usize>; 2] {
         [self.y.window.clone(), self.x.window.clone()]

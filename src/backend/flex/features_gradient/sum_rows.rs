@@ -73,7 +73,7 @@ impl<S: Sum, const L: usize> SumRows<S, L> {
     #[inline(always)]
     pub fn add_at(&mut self, positions: &mut [[i32; L]], elements: &[[S; L]]) {
         let count = self.pixel_count() as i32;
-        let before = (self.ring.start() * self.width()) as i32;
+        let before = (self.ring.start() * self.columns.len()) as i32;
         // A loop of its own, since LLVM vectorizes it, but not the additions.
         for (lane, position) in (0_u32..).zip(positions.as_flattened_mut()) {
             let index = *position - before;
@@ -86,7 +86,7 @@ impl<S: Sum, const L: usize> SumRows<S, L> {
         }
     }
 
-    pub fn pixel_count(&self) -> usize {
+    fn pixel_count(&self) -> usize {
         self.row_count() * self.columns.len()
     }
 
@@ -96,10 +96,6 @@ impl<S: Sum, const L: usize> SumRows<S, L> {
 
     pub fn row_count(&self) -> usize {
         self.ring.row_count()
-    }
-
-    pub fn width(&self) -> usize {
-        self.columns.len()
     }
 
     /// The index of a pixel of an open row.

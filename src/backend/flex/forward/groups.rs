@@ -2,17 +2,24 @@
 
 use std::ops::Range;
 
-use crate::backend::flex::drive::sort_by_key;
 use crate::backend::flex::dtype::{Sum, TensorSliceMut};
 use crate::backend::flex::pixels::LARGEST_TILE;
 use crate::backend::flex::planned::Planned;
-use crate::geometry::plan::pixel_count;
+use crate::geometry::plan::{hull, pixel_count};
 
 /// Regions of one image.
 pub struct Group<P> {
     regions: Vec<Planned<P>>,
-    /// The window of the copy that all of them share; `None` if each copies its own window.
-    shared: Option<[Range<usize>; 2]>,
+    /// The hull of their windows.
+    hull: [Range<usize>; 2],
+}
+
+impl<P> Group<P> {
+    /// The window of a copy that all of them share; `None` if each copies its own window.
+    fn shared(&self) -> Option<&[Range<usize>; 2]> {
+        let windows: usize = self.regions.iter().map(|region| pixel_count(&region.window)).sum();
+        pays_to_share(windows, &self.hull).then_some(&self.hull)
+    }
 }
 
 /// A range of channels of a group, with the output of each region in these channels.
@@ -30,10 +37,10 @@ impl<S, P> PoolTask<'_, S, P> {
         rows.max().unwrap_or(0)
     }
 
-    /// Whether a copy of each window by itself is small enough.
-    pub fn windows_fit(&self) -> bool {
+    /// Whether a copy of each window by itself has at most so many pixels.
+    pub fn windows_fit(&self, largest_tile: usize) -> bool {
         let mut windows = self.regions.iter().map(|region| &region.window);
-        windows.all(|window| pixel_count(window) <= LARGEST_TILE)
+        windows.all(|window| pixel_count(window) <= largest_tile)
     }
 }
 
@@ -44,32 +51,25 @@ pub fn wanted_tasks(parallel: bool) -> usize {
 
 /// Gathers regions of an image, from its top to its bottom, that can share a copy of their pixels.
 pub fn group<P>(mut regions: Vec<Planned<P>>) -> Vec<Group<P>> {
-    sort_by_key(&mut regions, |region| {
-        [region.image, region.window[0].start, region.row]
-    });
-    let mut groups: Vec<(Group<P>, [Range<usize>; 2])> = Vec::new();
+    regions.sort_by_cached_key(|region| [region.image, region.window[0].start, region.row]);
+    let mut groups: Vec<Group<P>> = Vec::new();
     for region in regions {
-        if let Some((group, hull)) = groups.last_mut() {
-            let joined = [0, 1].map(|axis| cover(&hull[axis], &region.window[axis]));
+        if let Some(group) = groups.last_mut() {
+            let joined =
+                [0, 1].map(|axis| hull([&group.hull, &region.window].map(|all| all[axis].clone()).into_iter()));
             let same_image = group.regions[0].image == region.image;
             if same_image && pixel_count(&joined) <= LARGEST_TILE {
                 group.regions.push(region);
-                *hull = joined;
+                group.hull = joined;
                 continue;
             }
         }
-        let hull = region.window.clone();
-        let regions = vec![region];
-        groups.push((Group { regions, shared: None }, hull));
+        groups.push(Group {
+            hull: region.window.clone(),
+            regions: vec![region],
+        });
     }
     groups
-        .into_iter()
-        .map(|(mut group, hull)| {
-            let windows: usize = group.regions.iter().map(|region| pixel_count(&region.window)).sum();
-            group.shared = pays_to_share(windows, &hull).then_some(hull);
-            group
-        })
-        .collect()
 }
 
 /// Whether one copy of the hull of several windows is faster than a copy of each; `pixels` is the sum of their sizes.
@@ -77,22 +77,12 @@ pub fn pays_to_share(pixels: usize, hull: &[Range<usize>; 2]) -> bool {
     3 * pixels > pixel_count(hull)
 }
 
-/// The smallest range that holds both; an empty one is ignored.
-fn cover(left: &Range<usize>, right: &Range<usize>) -> Range<usize> {
-    match (left.is_empty(), right.is_empty()) {
-        (true, _) => right.clone(),
-        (_, true) => left.clone(),
-        _ => left.start.min(right.start)..left.end.max(right.end),
-    }
-}
-
 /// Divides groups into about as many tasks as are wanted, at least one for each group, and the output among them. A
 /// task computes `lanes` channels at a time.
 pub fn divide<'a, S: Sum, P>(
     groups: &'a [Group<P>],
     output: TensorSliceMut<'a, S>,
-    channels: usize,
-    channel_elements: usize,
+    [channels, channel_elements]: [usize; 2],
     wanted: usize,
     lanes: usize,
 ) -> Vec<PoolTask<'a, S, P>> {
@@ -113,7 +103,7 @@ pub fn divide<'a, S: Sum, P>(
                 let outputs = outputs.map(|region| rest[region.row].take(channels.len() * channel_elements));
                 tasks.push(PoolTask {
                     regions,
-                    shared: group.shared.as_ref(),
+                    shared: group.shared(),
                     channels: channels.clone(),
                     outputs: outputs.collect(),
                 });

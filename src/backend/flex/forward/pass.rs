@@ -1,71 +1,198 @@
-//! How a task of a forward pass is computed: in which channels at a time.
+//! The way from a call to the tasks of its batches, for all kernels.
 
 use std::ops::Range;
 
-use pulp::Simd;
+use burn::backend::Flex;
+use burn::tensor::DType;
+use burn_flex::FlexTensor;
+use pulp::{Scalar, Simd};
 
-use super::groups::PoolTask;
+use super::axes::PoolAxes;
+use super::groups::{PoolTask, divide, group, wanted_tasks};
 use super::more_lanes::{channels_of_more_lanes, has_more_lanes};
-use crate::backend::flex::dtype::Sum;
+use super::own_channels::{compute_own_channels, regions_at_a_time};
+use super::scratch::PoolScratch;
+use crate::backend::RegionCall;
+use crate::backend::flex::drive::{in_parallel, run_tasks};
+use crate::backend::flex::dtype::{Sum, TensorSliceMut};
+use crate::backend::flex::kernels::Average;
 use crate::backend::flex::lanes::{self, ChannelWork, LANES, MORE_LANES};
-use crate::backend::flex::simd::Stream;
+use crate::backend::flex::output::output;
+use crate::backend::flex::pixels::{InLanes, OneByOne, Planes, Source};
+use crate::backend::flex::planned::{Planned, RegionPlan, plan_in_batches};
+use crate::backend::flex::simd::{Stream, pays_to_stream};
+use crate::geometry::plan::{AxisPlan, Planner, Weights};
 
-/// What all tasks of a call share, by axis plans or by point plans.
-pub trait ForwardPass<S: Sum>: Sized {
+/// How a region is pooled.
+pub trait PoolRegion<S: Sum>: Sync {
     /// The plan of a region.
-    type Plan;
+    type Plan: RegionPlan<S>;
 
     /// Whether it is compiled for more lanes too, which takes time. The kernels of the standard workloads are.
     const IN_MORE_LANES: bool;
 
-    /// Whether the output is written past the caches.
-    fn streams(&self) -> bool;
+    /// The most numbers in the plans of a batch.
+    const PLAN_NUMBERS: usize;
 
-    /// Whether copies of a task's pixels in interleaved channels are small enough.
-    fn fits(task: &PoolTask<'_, S, Self::Plan>) -> bool;
+    /// Channels are computed one by one if a copy of a window would have more pixels.
+    const LARGEST_TILE: usize;
 
-    /// Computes channels of a task, `L` at a time, from a copy of the pixels in which they are neighbours. The outputs
-    /// begin with the first of these channels. It is inlined, or it would be compiled for SSE.
-    fn compute_in_lanes<'a, const L: usize>(
+    /// Computes a region in up to `L` channels, from the pixels of a source to its output. It is inlined, or it would
+    /// be compiled for SSE.
+    #[allow(clippy::too_many_arguments)]
+    fn pool<'a, const L: usize>(
         &self,
         simd: impl Simd,
-        task: &mut PoolTask<'a, S, Self::Plan>,
-        channels: Range<usize>,
+        planner: &Planner<S>,
+        region: &Planned<Self::Plan>,
+        pixels: &mut impl Source<S, L>,
+        scratch: &mut PoolScratch<S, L>,
+        output: TensorSliceMut<'a, S>,
         stream: &mut Option<Stream<'a>>,
     );
-
-    /// Computes a task from where the pixels are: a window of a large map is not copied.
-    fn compute_one_by_one(&self, task: PoolTask<'_, S, Self::Plan>);
 }
 
-pub fn compute<S: Sum, P: ForwardPass<S>>(pass: &P, task: PoolTask<'_, S, P::Plan>) {
-    let (channels, fits) = (task.channels.len(), P::fits(&task));
-    lanes::compute(PoolRegions { pass, task }, channels, fits);
+/// Pools the regions in the operator's range of areas into `pooled`, or into a new output. `features` have contiguous
+/// rows.
+pub fn pool<S: Sum, K: PoolRegion<S>>(
+    pooled: Option<FlexTensor>,
+    features: &FlexTensor,
+    call: &RegionCall<Flex>,
+    planner: &Planner<S>,
+    kernel: &K,
+) -> FlexTensor {
+    let pass = ForwardPass::new(features, call, planner, kernel);
+    pass.in_batches(pooled, K::PLAN_NUMBERS, |planned, output| {
+        let groups = group(planned);
+        let tasks = divide(&groups, output, pass.output_size, wanted_tasks(pass.parallel), LANES);
+        run_tasks(tasks, pass.parallel, |task| pass.compute(task));
+    })
 }
 
-struct PoolRegions<'a, S: Sum, P: ForwardPass<S>> {
-    pass: &'a P,
-    task: PoolTask<'a, S, P::Plan>,
+/// The same for elements that read channels of their own.
+pub fn pool_own_channels<S: Sum>(
+    pooled: Option<FlexTensor>,
+    features: &FlexTensor,
+    call: &RegionCall<Flex>,
+    planner: &Planner<S>,
+    kernel: &PoolAxes<Average<S>>,
+) -> FlexTensor {
+    let pass = ForwardPass::new(features, call, planner, kernel);
+    let numbers = regions_at_a_time(pass.output_size[1]) * Weights::size(planner);
+    let numbers = numbers.min(<PoolAxes<Average<S>> as PoolRegion<S>>::PLAN_NUMBERS);
+    pass.in_batches(pooled, numbers, |mut planned, output| {
+        planned.sort_by_key(|region| region.image);
+        compute_own_channels(&pass, &planned, output);
+    })
 }
 
-impl<S: Sum, P: ForwardPass<S>> ChannelWork for PoolRegions<'_, S, P> {
+/// What all tasks of a call share.
+pub struct ForwardPass<'a, S: Sum, K> {
+    pub kernel: &'a K,
+    pub features: Planes<'a, S>,
+    dtype: DType,
+    call: &'a RegionCall<Flex>,
+    pub planner: &'a Planner<S>,
+    /// The channels of the output, and the elements of a channel of a region.
+    pub output_size: [usize; 2],
+    pub parallel: bool,
+    /// Whether the output is written past the caches.
+    streams: bool,
+}
+
+impl<'p, S: Sum, K: PoolRegion<S>> ForwardPass<'p, S, K> {
+    fn new(features: &'p FlexTensor, call: &'p RegionCall<Flex>, planner: &'p Planner<S>, kernel: &'p K) -> Self {
+        let (shape, dtype) = (call.output_shape(), features.dtype());
+        let [_, channels, rows, columns] = shape.dims();
+        Self {
+            kernel,
+            features: Planes::new(features),
+            dtype,
+            call,
+            planner,
+            output_size: [channels, rows * columns],
+            parallel: in_parallel(shape.num_elements()),
+            streams: pays_to_stream(shape.num_elements() * dtype.size()),
+        }
+    }
+
+    /// Plans batches of about so many numbers, and hands them over with the output.
+    fn in_batches(
+        &self,
+        pooled: Option<FlexTensor>,
+        plan_numbers: usize,
+        compute: impl Fn(Vec<Planned<K::Plan>>, TensorSliceMut<'_, S>),
+    ) -> FlexTensor {
+        let (shape, regions) = (self.call.output_shape(), self.call.host_regions());
+        let is_pooled = |row: usize| self.planner.pools(&regions[row]);
+        let mut output = output::<S>(pooled, &shape, self.dtype, &is_pooled, self.parallel);
+        let start = output.layout().start_offset();
+        let mut elements = TensorSliceMut::of(&mut output);
+        plan_in_batches(regions, self.planner, plan_numbers, self.parallel, |planned| {
+            compute(planned, elements.get(start..start + shape.num_elements()));
+        });
+        output
+    }
+
+    fn compute(&self, task: PoolTask<'_, S, K::Plan>) {
+        let (channels, fits) = (task.channels.len(), task.windows_fit(K::LARGEST_TILE));
+        lanes::compute(PoolRegions { pass: self, task }, channels, fits);
+    }
+
+    /// Computes channels of a task, `L` at a time. The outputs begin with the first of these channels.
+    #[inline(always)]
+    fn compute_channels<'a, const L: usize>(
+        &self,
+        simd: impl Simd,
+        task: &mut PoolTask<'a, S, K::Plan>,
+        channels: Range<usize>,
+        mut pixels: impl Source<S, L>,
+        stream: &mut Option<Stream<'a>>,
+    ) {
+        let mut scratch = PoolScratch::default();
+        for start in channels.clone().step_by(L) {
+            let block = start..(start + L).min(channels.end);
+            let count = block.len() * self.output_size[1];
+            pixels.turn_to(block);
+            for (region, rest) in task.regions.iter().zip(&mut task.outputs) {
+                let output = rest.take(count);
+                self.kernel
+                    .pool(simd, self.planner, region, &mut pixels, &mut scratch, output, stream);
+            }
+        }
+    }
+}
+
+struct PoolRegions<'a, S: Sum, K: PoolRegion<S>> {
+    pass: &'a ForwardPass<'a, S, K>,
+    task: PoolTask<'a, S, K::Plan>,
+}
+
+impl<S: Sum, K: PoolRegion<S>> ChannelWork for PoolRegions<'_, S, K> {
     /// First in blocks of more lanes where that pays, then in blocks of fewer.
     #[inline(always)]
     fn in_lanes(self, simd: impl Simd) {
         let Self { pass, mut task } = self;
-        let mut stream = if pass.streams() { Stream::new(simd) } else { None };
+        let mut stream = if pass.streams { Stream::new(simd) } else { None };
+        // If elements read channels of their own, regions share no copy.
+        let shared = task.shared.filter(|_| pass.planner.groups.len() == 1);
+        let shared = shared.map(|[_, columns]| (task.most_rows(), columns.clone()));
         let Range { mut start, end } = task.channels;
         // A constant, so that code that it excludes is not compiled.
-        if const { P::IN_MORE_LANES && has_more_lanes::<S>() } {
+        if const { K::IN_MORE_LANES && has_more_lanes::<S>() } {
             let channels = channels_of_more_lanes(&task);
             start = channels.end;
-            pass.compute_in_lanes::<MORE_LANES>(simd, &mut task, channels, &mut stream);
+            let pixels = InLanes::<_, _, MORE_LANES>::new(simd, &pass.features, shared.clone());
+            pass.compute_channels(simd, &mut task, channels, pixels, &mut stream);
         }
-        pass.compute_in_lanes::<LANES>(simd, &mut task, start..end, &mut stream);
+        let pixels = InLanes::<_, _, LANES>::new(simd, &pass.features, shared);
+        pass.compute_channels(simd, &mut task, start..end, pixels, &mut stream);
     }
 
     #[inline(never)]
     fn one_by_one(self) {
-        self.pass.compute_one_by_one(self.task);
+        let Self { pass, mut task } = self;
+        let (channels, pixels) = (task.channels.clone(), OneByOne::new(&pass.features));
+        pass.compute_channels(Scalar::new(), &mut task, channels, pixels, &mut None);
     }
 }

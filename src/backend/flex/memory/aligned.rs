@@ -2,13 +2,12 @@
 
 use std::mem::take;
 
-use super::kept_tiles::{keep, take as take_kept};
-use crate::backend::flex::dtype::Sum;
+use super::kept_tiles::{Kept, keep, take as take_kept};
 
 /// Pixels of `L` interleaved channels. The first begins a cache line: where a pixel is as long as a vector,
 /// no vector then lies in two lines.
 #[derive(Default)]
-pub struct AlignedPixels<S: Sum, const L: usize> {
+pub struct AlignedPixels<S: Kept, const L: usize> {
     elements: Vec<S>,
     /// Where the first pixel begins.
     start: usize,
@@ -17,7 +16,7 @@ pub struct AlignedPixels<S: Sum, const L: usize> {
 
 const LINE: usize = 64;
 
-impl<S: Sum, const L: usize> AlignedPixels<S, L> {
+impl<S: Kept, const L: usize> AlignedPixels<S, L> {
     /// Resizes to `count` pixels; contents unspecified.
     #[inline(always)]
     pub fn resize(&mut self, count: usize) {
@@ -52,7 +51,7 @@ impl<S: Sum, const L: usize> AlignedPixels<S, L> {
     }
 }
 
-impl<S: Sum, const L: usize> Drop for AlignedPixels<S, L> {
+impl<S: Kept, const L: usize> Drop for AlignedPixels<S, L> {
     fn drop(&mut self) {
         keep(take(&mut self.elements));
     }

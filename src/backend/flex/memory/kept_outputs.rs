@@ -18,23 +18,43 @@ const SMALLEST: usize = 1 << 17;
 const MOST_BLOCKS: usize = 16;
 const MOST_BYTES: usize = 256 << 20;
 
-/// The most bytes that are kept, of all alignments together, and how many bytes are kept now.
+/// The blocks that are kept, by their alignment; the newest are at the end.
+#[derive(Default)]
+pub struct Blocks {
+    two_bytes: Vec<Vec<u16>>,
+    four_bytes: Vec<Vec<u32>>,
+    eight_bytes: Vec<Vec<u64>>,
+}
+
+impl Blocks {
+    fn bytes(&self) -> usize {
+        bytes_of(&self.two_bytes) + bytes_of(&self.four_bytes) + bytes_of(&self.eight_bytes)
+    }
+}
+
+fn bytes_of<U>(blocks: &[Vec<U>]) -> usize {
+    blocks.iter().map(|block| size_of::<U>() * block.len()).sum()
+}
+
+/// The most bytes that are kept, of all alignments together.
 static LIMIT: AtomicUsize = AtomicUsize::new(usize::MAX);
-static KEPT: AtomicUsize = AtomicUsize::new(0);
+
+fn kept() -> MutexGuard<'static, Blocks> {
+    static KEPT: Mutex<Blocks> = Mutex::new(Blocks {
+        two_bytes: Vec::new(),
+        four_bytes: Vec::new(),
+        eight_bytes: Vec::new(),
+    });
+    // A panic between two statements leaves whole blocks.
+    KEPT.lock().unwrap_or_else(PoisonError::into_inner)
+}
 
 pub fn kept_bytes() -> usize {
-    KEPT.load(Ordering::Relaxed)
+    kept().bytes()
 }
 
 pub fn release() {
-    release_units::<u16>();
-    release_units::<u32>();
-    release_units::<u64>();
-}
-
-fn release_units<U: Unit>() {
-    let blocks = std::mem::take(&mut *U::kept());
-    KEPT.fetch_sub(blocks.iter().map(|block| bytes_of(block)).sum(), Ordering::Relaxed);
+    *kept() = Blocks::default();
 }
 
 /// Keeps at most so many bytes from now on.
@@ -45,31 +65,24 @@ pub fn limit(bytes: usize) {
     }
 }
 
-fn bytes_of<U>(block: &[U]) -> usize {
-    size_of_val(block)
-}
-
 /// A type that memory is made of, by its alignment.
 pub trait Unit: bytemuck::Pod + Send + Sync {
-    /// Blocks of this alignment, the newest at the end.
-    fn kept() -> MutexGuard<'static, Vec<Vec<Self>>>;
+    fn of(blocks: &mut Blocks) -> &mut Vec<Vec<Self>>;
 }
 
 macro_rules! unit {
-    ($type:ty) => {
+    ($type:ty, $blocks:ident) => {
         impl Unit for $type {
-            fn kept() -> MutexGuard<'static, Vec<Vec<Self>>> {
-                static KEPT: Mutex<Vec<Vec<$type>>> = Mutex::new(Vec::new());
-                // A panic between two statements leaves whole blocks.
-                KEPT.lock().unwrap_or_else(PoisonError::into_inner)
+            fn of(blocks: &mut Blocks) -> &mut Vec<Vec<Self>> {
+                &mut blocks.$blocks
             }
         }
     };
 }
 
-unit!(u16);
-unit!(u32);
-unit!(u64);
+unit!(u16, two_bytes);
+unit!(u32, four_bytes);
+unit!(u64, eight_bytes);
 
 /// Whether blocks of `count` units are kept. What it gains was measured on Linux.
 pub fn keeps<U: Unit>(count: usize) -> bool {
@@ -78,16 +91,13 @@ pub fn keeps<U: Unit>(count: usize) -> bool {
 
 /// A block of at least `count` units and at most twice as many, if one is kept. Its contents are unspecified.
 pub fn take<U: Unit>(count: usize) -> Option<Vec<U>> {
-    let mut kept = U::kept();
+    let mut kept = kept();
+    let blocks = U::of(&mut kept);
     let fits = |block: &Vec<U>| (count..=2 * count).contains(&block.len());
-    let best = (0..kept.len())
-        .filter(|&block| fits(&kept[block]))
-        .min_by_key(|&block| kept[block].len());
-    best.map(|block| {
-        let block = kept.remove(block);
-        KEPT.fetch_sub(bytes_of(&block), Ordering::Relaxed);
-        block
-    })
+    let best = (0..blocks.len())
+        .filter(|&block| fits(&blocks[block]))
+        .min_by_key(|&block| blocks[block].len());
+    best.map(|block| blocks.remove(block))
 }
 
 /// Keeps a block, and drops the oldest ones while there are too many.
@@ -95,18 +105,17 @@ fn keep<U: Unit>(block: Vec<U>) {
     if !keeps::<U>(block.len()) {
         return;
     }
-    let mut kept = U::kept();
-    KEPT.fetch_add(bytes_of(&block), Ordering::Relaxed);
-    kept.push(block);
-    let limit = LIMIT.load(Ordering::Relaxed);
-    let too_many = |kept: &Vec<Vec<U>>| {
-        let bytes: usize = kept.iter().map(|block| bytes_of(block)).sum();
-        kept.len() > MOST_BLOCKS || bytes > MOST_BYTES || kept_bytes() > limit
-    };
+    let mut kept = kept();
+    U::of(&mut kept).push(block);
     // Blocks of other alignments may hold more than the limit by themselves.
-    while !kept.is_empty() && too_many(&kept) {
-        let dropped = kept.remove(0);
-        KEPT.fetch_sub(bytes_of(&dropped), Ordering::Relaxed);
+    loop {
+        let is_over_limit = kept.bytes() > LIMIT.load(Ordering::Relaxed);
+        let blocks = U::of(&mut kept);
+        let too_many = blocks.len() > MOST_BLOCKS || bytes_of(blocks) > MOST_BYTES || is_over_limit;
+        if blocks.is_empty() || !too_many {
+            return;
+        }
+        blocks.remove(0);
     }
 }
 
@@ -189,13 +198,13 @@ mod tests {
 
         for blocks in 1..10 {
             drop(bytes(vec![0u64; COUNT], COUNT));
-            assert_eq!(u64::kept().len(), blocks.min(MOST_BLOCKS));
+            assert_eq!(u64::of(&mut kept()).len(), blocks.min(MOST_BLOCKS));
         }
         drop(bytes(vec![0u64; MOST_BYTES / 8], 1));
-        assert_eq!(u64::kept().len(), 1);
+        assert_eq!(u64::of(&mut kept()).len(), 1);
         drop(bytes(vec![0u64; MOST_BYTES / 8 + 1], 1));
         drop(bytes(vec![0u64; COUNT - 1], 1));
-        assert_eq!(u64::kept().len(), 1);
+        assert_eq!(u64::of(&mut kept()).len(), 1);
         assert_eq!(kept_bytes(), MOST_BYTES);
         assert!(take::<u64>(MOST_BYTES / 8).is_some());
         assert_eq!(kept_bytes(), 0);

@@ -13,7 +13,7 @@ const SMALLEST: usize = 1 << 15;
 const MOST_BYTES: usize = 1 << 20;
 
 /// A type of elements whose memory is kept.
-pub trait Kept: Copy + 'static {
+pub trait Kept: Copy + Default + 'static {
     /// The blocks of this thread, the newest at the end.
     fn blocks() -> &'static LocalKey<RefCell<Vec<Vec<Self>>>>;
 }

@@ -1,13 +1,13 @@
 //! Memory of copies and of outputs.
 //!
 //! - [`aligned`]: pixels that begin at a cache line; [`kept_tiles`] is the memory that each thread keeps for them.
-//! - [`output`]: outputs and gradients; [`kept_outputs`] is the memory that the process keeps of dropped ones.
+//! - [`zeros`]: outputs and gradients; [`kept_outputs`] is the memory that the process keeps of dropped ones.
 
 mod aligned;
 pub mod kept_outputs;
 mod kept_tiles;
-mod output;
+mod zeros;
 
 pub use aligned::AlignedPixels;
 pub use kept_tiles::Kept;
-pub use output::{Memory, filled_output, output, zeros};
+pub use zeros::Memory;

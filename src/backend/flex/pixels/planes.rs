@@ -3,8 +3,10 @@
 use std::ops::Range;
 
 use burn_flex::FlexTensor;
+use pulp::Scalar;
 
 use crate::backend::flex::dtype::{Sum, TensorSlice};
+use crate::backend::flex::memory::AlignedPixels;
 
 /// Rows of pixels, each of `L` channels, for a window of the map.
 pub trait Rows<S, const L: usize> {
@@ -12,15 +14,22 @@ pub trait Rows<S, const L: usize> {
     fn row(&self, row: usize, columns: Range<usize>) -> &[[S; L]];
 }
 
+impl<S, const L: usize, R: Rows<S, L>> Rows<S, L> for &R {
+    #[inline(always)]
+    fn row(&self, row: usize, columns: Range<usize>) -> &[[S; L]] {
+        (**self).row(row, columns)
+    }
+}
+
 /// The planes of features `[N, C, H, W]`, or of a gradient `[K, channels, 1, P * Q]`. Rows are contiguous.
 pub struct Planes<'a, S> {
-    elements: TensorSlice<'a, S>,
+    pub(super) elements: TensorSlice<'a, S>,
     start: isize,
-    strides: [isize; 3],
+    /// From an image, a channel and a row to the next.
+    pub(super) strides: [isize; 3],
 }
 
 /// One channel of one image, in the type of sums.
-#[derive(Clone, Copy)]
 pub struct Plane<'a, S> {
     elements: &'a [S],
     start: isize,
@@ -39,10 +48,6 @@ impl<'a, S: Sum> Planes<'a, S> {
         }
     }
 
-    pub fn elements(&self) -> TensorSlice<'a, S> {
-        self.elements
-    }
-
     /// The index of a plane's first element.
     #[inline(always)]
     pub fn start(&self, image: usize, channel: usize) -> isize {
@@ -50,28 +55,45 @@ impl<'a, S: Sum> Planes<'a, S> {
         self.start + image as isize * image_stride + channel as isize * channel_stride
     }
 
-    pub fn stride(&self) -> isize {
-        self.strides[2]
-    }
-
-    /// A plane, to be read as it is, if it needs no conversion.
-    pub fn plane(&self, image: usize, channel: usize) -> Option<Plane<'a, S>> {
-        let TensorSlice::Sums(elements) = self.elements else {
-            return None;
+    /// One channel of a window: its plane, to be read as it is, or a copy of elements of 16 bits in `memory`.
+    pub fn plane<'b>(
+        &'b self,
+        image: usize,
+        channel: usize,
+        [rows, columns]: &[Range<usize>; 2],
+        memory: &'b mut AlignedPixels<S, 1>,
+    ) -> Plane<'b, S> {
+        let (start, stride) = (self.start(image, channel), self.strides[2]);
+        let (half, bits) = match self.elements {
+            TensorSlice::Sums(elements) => {
+                return Plane {
+                    elements,
+                    start,
+                    stride,
+                };
+            }
+            TensorSlice::Halves(half, bits) => (half, bits),
         };
-        Some(Plane {
-            elements,
-            start: self.start(image, channel),
-            stride: self.stride(),
-        })
+        let width = columns.len();
+        memory.resize(rows.len() * width);
+        let copies = memory.get_mut().as_flattened_mut().chunks_exact_mut(width.max(1));
+        for (row, copy) in rows.clone().zip(copies) {
+            let first = (start + row as isize * stride) as usize + columns.start;
+            S::widen(Scalar::new(), half, &bits[first..first + width], copy);
+        }
+        Plane {
+            elements: memory.get().as_flattened(),
+            start: -((rows.start * width + columns.start) as isize),
+            stride: width as isize,
+        }
     }
 }
 
 impl<S: Sum> Rows<S, 1> for Plane<'_, S> {
     #[inline(always)]
     fn row(&self, row: usize, columns: Range<usize>) -> &[[S; 1]] {
-        let start = (self.start + row as isize * self.stride) as usize;
-        self.elements[start + columns.start..start + columns.end].as_chunks().0
+        let start = (self.start + row as isize * self.stride + columns.start as isize) as usize;
+        self.elements[start..start + columns.len()].as_chunks().0
     }
 }
 

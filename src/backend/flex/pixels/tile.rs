@@ -9,6 +9,7 @@ use super::ring::Ring;
 use crate::backend::flex::dtype::{Sum, TensorSlice};
 use crate::backend::flex::memory::AlignedPixels;
 use crate::backend::flex::simd::interleave;
+use crate::geometry::plan::ChannelGroup;
 
 /// A tile holds at most this many pixels: 4 MiB of f32.
 pub const LARGEST_TILE: usize = 1 << 17;
@@ -23,23 +24,22 @@ pub struct LaneChannels {
 impl LaneChannels {
     /// Channels side by side.
     #[inline(always)]
-    pub fn adjacent(first: usize, count: usize) -> Self {
-        Self { first, step: 1, count }
-    }
-
-    /// The input channels of output channels from `start` on, if output channel 0 reads `first`, and each further one
-    /// reads `step` channels further.
-    pub fn of_outputs([first, step]: [usize; 2], start: usize, count: usize) -> Self {
+    pub fn adjacent(channels: &Range<usize>) -> Self {
         Self {
-            first: first + start * step,
-            step,
-            count,
+            first: channels.start,
+            step: 1,
+            count: channels.len(),
         }
     }
 
+    /// The channels that output channels read in a group of elements.
     #[inline(always)]
-    pub fn one(channel: usize) -> Self {
-        Self::adjacent(channel, 1)
+    pub fn of_group(group: &ChannelGroup, output_channels: &Range<usize>) -> Self {
+        Self {
+            first: group.first_channel + output_channels.start * group.channel_step,
+            step: group.channel_step,
+            count: output_channels.len(),
+        }
     }
 }
 
@@ -47,25 +47,15 @@ impl LaneChannels {
 ///
 /// Regions come from the top to the bottom, and few rows stay in the nearest caches: on the map of
 /// `box-p2`, 32 rows are 300 KiB and all 200 are 2 MiB.
+#[derive(Default)]
 pub struct Tile<S: Sum, const L: usize> {
     ring: Ring,
     /// Rows below this one were copied, or will not be asked for.
     end: usize,
     columns: Range<usize>,
     pixels: AlignedPixels<S, L>,
-    wide: [Vec<S>; L],
-}
-
-impl<S: Sum, const L: usize> Default for Tile<S, L> {
-    fn default() -> Self {
-        Self {
-            ring: Ring::default(),
-            end: 0,
-            columns: 0..0,
-            pixels: AlignedPixels::default(),
-            wide: std::array::from_fn(|_| Vec::new()),
-        }
-    }
+    /// A row of elements of 16 bits in the type of sums, one channel after another.
+    wide: AlignedPixels<S, 1>,
 }
 
 impl<S: Sum, const L: usize> Tile<S, L> {
@@ -204,9 +194,9 @@ impl<S: Sum, const L: usize> WithSimd for Load<'_, '_, S, L> {
         for row in rows {
             let range = tile.slot(row);
             let pixels = &mut tile.pixels.get_mut()[range];
-            let row_offset = row as isize * features.stride();
+            let row_offset = row as isize * features.strides[2];
             let mut lanes: [&[S]; L] = [&[]; L];
-            match features.elements() {
+            match features.elements {
                 TensorSlice::Sums(elements) => {
                     for (lane, start) in lanes.iter_mut().zip(starts) {
                         *lane = &elements[(start + row_offset) as usize..][..width];
@@ -220,11 +210,16 @@ impl<S: Sum, const L: usize> WithSimd for Load<'_, '_, S, L> {
                     if S::interleave_halves(simd, half, rows, pixels) {
                         continue;
                     }
-                    for ((lane, row), wide) in lanes.iter_mut().zip(rows).zip(&mut tile.wide) {
-                        wide.resize(row.len(), S::default());
+                    tile.wide.resize(L * width);
+                    let wide = tile.wide.get_mut().as_flattened_mut();
+                    for (row, wide) in rows.into_iter().zip(wide.chunks_exact_mut(width.max(1))) {
                         S::widen(simd, half, row, wide);
-                        *lane = wide;
                     }
+                    let wide = tile.wide.get().as_flattened();
+                    lanes
+                        .iter_mut()
+                        .zip(wide.chunks_exact(width.max(1)))
+                        .for_each(|(lane, wide)| *lane = wide);
                 }
             }
             interleave(simd, lanes, pixels);

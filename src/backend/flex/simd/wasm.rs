@@ -77,7 +77,7 @@ impl SimdOps for f32 {
     #[inline(always)]
     fn transpose<V: Simd, const L: usize>(_simd: V, square: [[Self; L]; L]) -> [[Self; L]; L] {
         match L {
-            8 => cast(of_eight_in_fours(cast(square))),
+            8 => cast(transpose_eight(cast(square))),
             _ => portable::transpose(square),
         }
     }
@@ -117,11 +117,11 @@ fn maxima_of_fours<const N: usize>(start: f32, pixels: &[[[[f32; 4]; 2]; N]]) ->
 /// Transposes a square of eight as four squares of four. Closures took 4 ms of a call of 15:
 /// optimized for size, the compiler does not inline them.
 #[inline(always)]
-fn of_eight_in_fours([a, b, c, d, e, f, g, h]: [[v128; 2]; 8]) -> [[v128; 2]; 8] {
-    let [a_0, a_1, a_2, a_3] = of_four([a[0], b[0], c[0], d[0]]);
-    let [a_4, a_5, a_6, a_7] = of_four([a[1], b[1], c[1], d[1]]);
-    let [e_0, e_1, e_2, e_3] = of_four([e[0], f[0], g[0], h[0]]);
-    let [e_4, e_5, e_6, e_7] = of_four([e[1], f[1], g[1], h[1]]);
+fn transpose_eight([a, b, c, d, e, f, g, h]: [[v128; 2]; 8]) -> [[v128; 2]; 8] {
+    let [a_0, a_1, a_2, a_3] = transpose_four([a[0], b[0], c[0], d[0]]);
+    let [a_4, a_5, a_6, a_7] = transpose_four([a[1], b[1], c[1], d[1]]);
+    let [e_0, e_1, e_2, e_3] = transpose_four([e[0], f[0], g[0], h[0]]);
+    let [e_4, e_5, e_6, e_7] = transpose_four([e[1], f[1], g[1], h[1]]);
     [
         [a_0, e_0],
         [a_1, e_1],
@@ -135,7 +135,7 @@ fn of_eight_in_fours([a, b, c, d, e, f, g, h]: [[v128; 2]; 8]) -> [[v128; 2]; 8]
 }
 
 #[inline(always)]
-fn of_four([a, b, c, d]: [v128; 4]) -> [v128; 4] {
+fn transpose_four([a, b, c, d]: [v128; 4]) -> [v128; 4] {
     let (ab_low, ab_high) = (i32x4_shuffle::<0, 4, 1, 5>(a, b), i32x4_shuffle::<2, 6, 3, 7>(a, b));
     let (cd_low, cd_high) = (i32x4_shuffle::<0, 4, 1, 5>(c, d), i32x4_shuffle::<2, 6, 3, 7>(c, d));
     [

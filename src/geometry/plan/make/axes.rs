@@ -2,30 +2,76 @@
 
 use std::ops::Range;
 
+use super::real::Real;
 use super::real::bins::{self, BinRule};
 use super::real::integrals::{self, IntegralRule};
-use super::real::samples::{self, SampleRule};
-use super::real::{Real, slopes};
-use crate::geometry::plan::axis::{SampleTaps, Taps, Weights};
+use super::real::samples::{self, Axis, SampleRule};
+use super::real::slopes::{self, Slopes};
+use crate::geometry::plan::axis::{SamplePixels, SampleTaps, Weights};
 use crate::geometry::plan::coordinate::AxisRun;
+
+/// The samples of a run of elements.
+struct Samples<'a> {
+    rule: &'a SampleRule,
+    run: &'a AxisRun<'a, Real>,
+    axis: Axis,
+    /// How they move, if that is wanted.
+    slopes: Option<Slopes>,
+}
+
+impl<'a> Samples<'a> {
+    fn new(rule: &'a SampleRule, run: &'a AxisRun<'a, Real>) -> Self {
+        let [low, high] = run.ends;
+        let axis = samples::axis(rule, low, high, run.count);
+        let slopes = || slopes::slopes(rule, &axis, low, high, run.count);
+        Self {
+            rule,
+            run,
+            slopes: run.slopes.then(slopes),
+            axis,
+        }
+    }
+
+    /// The samples of an element that are in bounds.
+    fn in_bounds(&self, element: u32) -> Range<u32> {
+        let run = samples::in_bounds(self.rule, &self.axis, element, self.run.size);
+        run.first..run.end
+    }
+
+    fn position(&self, element: u32, sample: u32) -> Real {
+        samples::position(self.rule, &self.axis, element, sample)
+    }
+
+    fn taps(&self, element: u32, sample: u32) -> samples::Taps {
+        samples::taps(self.rule, self.position(element, sample), self.run.size)
+    }
+
+    /// The derivative of the weight of a sample's `high` pixel by its position, and of the position by both ends.
+    fn slope(&self, slopes: &Slopes, element: u32, sample: u32) -> (Real, [Real; 2]) {
+        let position = self.position(element, sample);
+        let slope = slopes::weight_slope(self.rule, position, self.run.size, self.run.flat_on_pixels);
+        let movement = slopes::movement(self.rule, &self.axis, slopes, element, sample);
+        (slope, [movement.low, movement.high])
+    }
+}
 
 /// The weights of an average over samples, and their slopes if they are wanted.
 pub fn weights_of_samples(rule: &SampleRule, run: &AxisRun<Real>) -> Weights<Real> {
     let mut plan = Weights::with_capacity(run.elements.len());
-    let axis = samples::axis(rule, run.ends[0], run.ends[1], run.count);
+    let samples = Samples::new(rule, run);
+    let count = samples.axis.samples as Real;
     for element in run.elements.clone() {
-        let in_bounds = samples::in_bounds(rule, &axis, element, run.size);
-        let taps = (in_bounds.first..in_bounds.end)
-            .map(|sample| samples::taps(rule, samples::position(rule, &axis, element, sample), run.size));
-        let pixels = add_weights(taps, axis.samples as Real, &mut plan.weights);
-        let share = match in_bounds.end - in_bounds.first {
+        let in_bounds = samples.in_bounds(element);
+        let share = match in_bounds.len() {
             0 => 0.0,
-            count => count as Real / axis.samples as Real,
+            in_bounds => in_bounds as Real / count,
         };
+        let taps = in_bounds.map(|sample| samples.taps(element, sample));
+        let pixels = add_weights(taps, count, &mut plan.weights);
         plan.push(pixels, share);
     }
-    if run.slopes {
-        plan.slopes = slopes_of_samples(rule, run, &plan);
+    if let Some(slopes) = &samples.slopes {
+        add_slopes_of_weights(&samples, slopes, &mut plan);
     }
     plan
 }
@@ -54,29 +100,23 @@ fn add_weights(
     start as usize..end as usize
 }
 
-/// The slopes of the weights of an average over samples.
-fn slopes_of_samples(rule: &SampleRule, run: &AxisRun<Real>, weights: &Weights<Real>) -> [Vec<Real>; 2] {
-    let mut moved = [0, 1].map(|_| vec![0.0; weights.weights.len()]);
-    let axis = samples::axis(rule, run.ends[0], run.ends[1], run.count);
-    let of_region = slopes::slopes(rule, &axis, run.ends[0], run.ends[1], run.count);
+/// Adds the slopes of the weights of an average over samples.
+fn add_slopes_of_weights(samples: &Samples<'_>, slopes: &Slopes, plan: &mut Weights<Real>) {
+    let mut moved = [0, 1].map(|_| vec![0.0; plan.weights.len()]);
     let mut first = 0;
-    for (element, read) in run.elements.clone().zip(&weights.reads) {
-        let pixels = &read.pixels;
-        let in_bounds = samples::in_bounds(rule, &axis, element, run.size);
-        for sample in in_bounds.first..in_bounds.end {
-            let position = samples::position(rule, &axis, element, sample);
-            let taps = samples::taps(rule, position, run.size);
-            let slope = slopes::weight_slope(rule, position, run.size, run.flat_on_pixels);
-            let movement = slopes::movement(rule, &axis, &of_region, element, sample);
-            for (moved, by) in moved.iter_mut().zip([movement.low, movement.high]) {
-                let change = slope * by / axis.samples as Real;
-                moved[first + taps.low as usize - pixels.start] -= change;
-                moved[first + taps.high as usize - pixels.start] += change;
+    for (element, read) in samples.run.elements.clone().zip(&plan.reads) {
+        for sample in samples.in_bounds(element) {
+            let taps = samples.taps(element, sample);
+            let (slope, movement) = samples.slope(slopes, element, sample);
+            for (moved, by) in moved.iter_mut().zip(movement) {
+                let change = slope * by / samples.axis.samples as Real;
+                moved[first + taps.low as usize - read.pixels.start] -= change;
+                moved[first + taps.high as usize - read.pixels.start] += change;
             }
         }
-        first += pixels.len();
+        first += read.pixels.len();
     }
-    moved
+    plan.slopes = moved;
 }
 
 /// The samples of a maximum, and the slopes of their weights if they are wanted.
@@ -89,65 +129,34 @@ pub fn sample_taps(rule: &SampleRule, run: &AxisRun<Real>) -> SampleTaps<Real> {
         by_position: Vec::new(),
         movement: Vec::new(),
     };
-    let axis = samples::axis(rule, run.ends[0], run.ends[1], run.count);
+    let samples = Samples::new(rule, run);
     for element in run.elements.clone() {
-        let in_bounds = samples::in_bounds(rule, &axis, element, run.size);
-        let start = plan.taps.len();
-        for sample in in_bounds.first..in_bounds.end {
-            let taps = samples::taps(rule, samples::position(rule, &axis, element, sample), run.size);
-            let both = Taps {
-                low: taps.low as usize,
-                high: taps.high as usize,
-                low_weight: 1.0 - taps.fraction,
-                high_weight: taps.fraction,
-            };
+        let (in_bounds, start) = (samples.in_bounds(element), plan.taps.len());
+        for sample in in_bounds.clone() {
+            let taps = samples.taps(element, sample);
+            let (low, high) = (taps.low as usize, taps.high as usize);
+            let weights = [1.0 - taps.fraction, taps.fraction];
             if run.splits_samples {
-                plan.taps.push(one_pixel(both.low, both.low_weight));
-                plan.taps.push(one_pixel(both.high, both.high_weight));
+                plan.taps.push(SamplePixels::new([low, low], [weights[0], 0.0]));
+                plan.taps.push(SamplePixels::new([high, high], [weights[1], 0.0]));
             } else {
-                plan.taps.push(both);
+                plan.taps.push(SamplePixels::new([low, high], weights));
+            }
+            if let Some(slopes) = &samples.slopes {
+                let (slope, movement) = samples.slope(slopes, element, sample);
+                let tap_slopes: &[[Real; 2]] = match run.splits_samples {
+                    true => &[[-slope, 0.0], [slope, 0.0]],
+                    false => &[[-slope, slope]],
+                };
+                plan.by_position.extend(tap_slopes);
+                plan.movement.extend(tap_slopes.iter().map(|_| movement));
             }
         }
         plan.samples.push(start..plan.taps.len());
         plan.complete
-            .push(axis.samples > 0 && in_bounds.end - in_bounds.first == axis.samples);
-    }
-    if run.slopes {
-        add_slopes(rule, run, &mut plan);
+            .push(samples.axis.samples > 0 && in_bounds.len() == samples.axis.samples as usize);
     }
     plan
-}
-
-fn one_pixel(pixel: usize, weight: Real) -> Taps<Real> {
-    Taps {
-        low: pixel,
-        high: pixel,
-        low_weight: weight,
-        high_weight: 0.0,
-    }
-}
-
-/// Adds the slopes of the weights of the samples of a maximum.
-fn add_slopes(rule: &SampleRule, run: &AxisRun<Real>, plan: &mut SampleTaps<Real>) {
-    let axis = samples::axis(rule, run.ends[0], run.ends[1], run.count);
-    let of_region = slopes::slopes(rule, &axis, run.ends[0], run.ends[1], run.count);
-    for element in run.elements.clone() {
-        let in_bounds = samples::in_bounds(rule, &axis, element, run.size);
-        for sample in in_bounds.first..in_bounds.end {
-            let position = samples::position(rule, &axis, element, sample);
-            let slope = slopes::weight_slope(rule, position, run.size, run.flat_on_pixels);
-            let movement = slopes::movement(rule, &axis, &of_region, element, sample);
-            let of_taps: &[[Real; 2]] = if run.splits_samples {
-                &[[-slope, 0.0], [slope, 0.0]]
-            } else {
-                &[[-slope, slope]]
-            };
-            for &of_tap in of_taps {
-                plan.by_position.push(of_tap);
-                plan.movement.push([movement.low, movement.high]);
-            }
-        }
-    }
 }
 
 /// The pixels of each bin.
@@ -185,24 +194,11 @@ pub fn weights_of_integrals(rule: &IntegralRule, run: &AxisRun<Real>) -> Weights
         plan.weights.extend(weights);
         let share = plan.weights[first..].iter().sum();
         plan.push(pixels.first as usize..pixels.end.max(pixels.first) as usize, share);
-    }
-    if run.slopes {
-        plan.slopes = slopes_of_integrals(rule, run, &plan);
-    }
-    plan
-}
-
-/// The slopes of the weights of an average over bins of the bilinear map.
-fn slopes_of_integrals(rule: &IntegralRule, run: &AxisRun<Real>, weights: &Weights<Real>) -> [Vec<Real>; 2] {
-    let mut moved = [0, 1].map(|_| Vec::with_capacity(weights.weights.len()));
-    let extent = integrals::extent(rule, run.ends[0], run.ends[1], run.count);
-    for (element, read) in run.elements.clone().zip(&weights.reads) {
-        let bin = integrals::bin(&extent, element);
-        for pixel in read.pixels.clone() {
-            let slope = integrals::weight_slope(rule, &bin, element, run.count, pixel as u32);
-            moved[0].push(slope.low);
-            moved[1].push(slope.high);
+        for pixel in (pixels.first..pixels.end).filter(|_| run.slopes) {
+            let slope = integrals::weight_slope(rule, &bin, element, run.count, pixel);
+            plan.slopes[0].push(slope.low);
+            plan.slopes[1].push(slope.high);
         }
     }
-    moved
+    plan
 }

@@ -7,9 +7,9 @@ use crate::geometry::levels::{AreaRange, LevelRule};
 use crate::geometry::operator::{Elements, RegionOperator};
 use crate::geometry::plan::axis::{PixelRanges, SampleTaps, Weights};
 use crate::geometry::plan::coordinate::{AxisRun, Coordinate};
+use crate::geometry::plan::planner::Planner;
 use crate::geometry::plan::points::PointWeights;
 use crate::geometry::plan::region::Region;
-use crate::geometry::point_grid::PointGrid;
 
 impl Coordinate for Real {
     type Rules = Rules;
@@ -62,13 +62,7 @@ impl Coordinate for Real {
         }
     }
 
-    fn point_weights(
-        grid: &PointGrid,
-        operator: &RegionOperator,
-        map: [usize; 2],
-        region: &Region,
-        slopes: bool,
-    ) -> PointWeights<Real> {
-        points::point_weights(grid, operator, map, region, slopes)
+    fn point_weights(planner: &Planner<Real>, region: &Region, slopes: bool) -> PointWeights<Real> {
+        points::point_weights(planner, region, slopes)
     }
 }

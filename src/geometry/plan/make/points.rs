@@ -8,23 +8,23 @@ use super::real::points::{self, Point, PointAxis, PointRule, Turn};
 use super::real::rules::point_rule;
 use super::real::samples::bilinear_taps;
 use super::scratch::Scratch;
-use crate::geometry::operator::{ChannelMap, RegionOperator};
+use crate::geometry::operator::{ChannelMap, Elements};
 use crate::geometry::plan::axis::hull;
-use crate::geometry::plan::points::{PointPart, PointWeights, Span};
+use crate::geometry::plan::group::ChannelGroup;
+use crate::geometry::plan::planner::Planner;
+use crate::geometry::plan::points::{PointWeights, Span};
 use crate::geometry::plan::region::Region;
 use crate::geometry::point_grid::{PARAMETERS, Placement, PointGrid};
 
 #[allow(clippy::unnecessary_cast)]
-pub fn point_weights(
-    grid: &PointGrid,
-    operator: &RegionOperator,
-    [height, width]: [usize; 2],
-    region: &Region,
-    slopes: bool,
-) -> PointWeights<Real> {
+pub fn point_weights(planner: &Planner<Real>, region: &Region, slopes: bool) -> PointWeights<Real> {
+    let Elements::Points(grid) = &planner.operator.elements else {
+        unreachable!("the axes of other operators are planned one by one");
+    };
     let rule = point_rule(grid);
     let [x1, y1, x2, y2] = region.corners.map(|corner| corner as Real);
-    let [rows, columns] = operator.output_size.map(|size| size as u32);
+    let [rows, columns] = planner.operator.output_size.map(|size| size as u32);
+    let [height, width] = planner.map.map(|size| size as u32);
     let mut turn = points::turn(&rule, y1, x1, 1.0, 0.0);
     if let Placement::Rotated { radians } = grid.placement {
         // In f64, whose cosine of a rounded angle is the nearest in f32 but for rare ties.
@@ -32,12 +32,11 @@ pub fn point_weights(
         turn.cosine = angle.cos() as Real;
         turn.sine = angle.sin() as Real;
     }
-    let (height, width) = (height as u32, width as u32);
     let places = points::places_of_pixels(&rule, &turn, 0, height - 1, 0, width - 1);
     let mut maker = Maker {
         grid,
         rule,
-        operator,
+        output_size: planner.operator.output_size,
         axes: [
             points::point_axis(&rule, y1, y2, rule.samples_y, rows, height),
             points::point_axis(&rule, x1, x2, rule.samples_x, columns, width),
@@ -48,13 +47,17 @@ pub fn point_weights(
         slopes,
         scratch: Scratch::default(),
         plan: PointWeights {
-            parts: Vec::new(),
+            windows: Vec::with_capacity(planner.groups.len()),
+            starts: vec![[0, 0]],
             spans: Vec::new(),
             weights: Vec::new(),
             slopes: Vec::new(),
         },
     };
-    maker.add_parts();
+    let has_own_samples = matches!(planner.operator.channel_map, ChannelMap::SampleSensitive { .. });
+    for group in &planner.groups {
+        maker.add_group(group, has_own_samples);
+    }
     maker.plan
 }
 
@@ -62,7 +65,7 @@ pub fn point_weights(
 struct Maker<'a> {
     grid: &'a PointGrid,
     rule: PointRule,
-    operator: &'a RegionOperator,
+    output_size: [usize; 2],
     axes: [PointAxis; 2],
     turn: Turn,
     /// The least and the greatest place whose point may read the map.
@@ -92,52 +95,31 @@ struct Sample {
 }
 
 impl Maker<'_> {
-    fn add_parts(&mut self) {
-        let samples = self.axes.map(|axis| 0..axis.samples);
-        let [rows, columns] = self.operator.output_size;
-        match self.operator.channel_map {
-            ChannelMap::Same => self.add_part(0, 0..rows * columns, samples),
-            ChannelMap::PositionSensitive => {
-                for element in 0..rows * columns {
-                    self.add_part(element, element..element + 1, samples.clone());
-                }
-            }
-            ChannelMap::SampleSensitive { .. } => {
-                for y in samples[0].clone() {
-                    for x in samples[1].clone() {
-                        let group = y * samples[1].end + x;
-                        self.add_part(group as usize, 0..rows * columns, [y..y + 1, x..x + 1]);
-                    }
-                }
-            }
-        }
-    }
-
-    fn add_part(&mut self, group: usize, elements: Range<usize>, samples: [Range<u32>; 2]) {
-        let start = [self.plan.spans.len(), self.plan.weights.len()];
-        let mut ends = Vec::with_capacity(elements.len());
-        for element in elements.clone() {
+    /// Adds the elements of a group. With `has_own_samples`, each element takes one sample of its own in a group.
+    fn add_group(&mut self, group: &ChannelGroup, has_own_samples: bool) {
+        let [samples_y, samples_x] = self.axes.map(|axis| axis.samples);
+        let samples = if has_own_samples {
+            let sample = group.index as u32;
+            [sample / samples_x, sample % samples_x].map(|sample| sample..sample + 1)
+        } else {
+            [0..samples_y, 0..samples_x]
+        };
+        let first_span = self.plan.spans.len();
+        for element in group.indices() {
             self.add_element(&self.element(element, samples.clone()));
-            ends.push([self.plan.spans.len(), self.plan.weights.len()]);
+            self.plan.starts.push([self.plan.spans.len(), self.plan.weights.len()]);
         }
-        let spans = &self.plan.spans[start[0]..];
-        let window = [
+        let spans = &self.plan.spans[first_span..];
+        self.plan.windows.push([
             hull(spans.iter().map(|span| span.row as usize..span.row as usize + 1)),
             hull(spans.iter().map(Span::columns)),
-        ];
-        self.plan.parts.push(PointPart {
-            group,
-            elements,
-            start,
-            ends,
-            window,
-        });
+        ]);
     }
 
     fn element(&self, element: usize, samples: [Range<u32>; 2]) -> Element {
-        let [_, columns] = self.operator.output_size;
+        let [_, columns] = self.output_size;
         let index = [element / columns, element % columns];
-        let offset_columns = self.grid.offset_columns(index, self.operator.output_size);
+        let offset_columns = self.grid.offset_columns(index, self.output_size);
         let offset = offset_columns.map_or([0.0; 2], |columns| {
             columns.map(|column| self.region.rest[column - 4] as Real)
         });
@@ -256,7 +238,7 @@ impl Maker<'_> {
     }
 
     /// The partial derivatives of a sample's bilinear weights along y and along x by each parameter of its element, in
-    /// the order of [`PointPlanner::parameter_columns`](crate::geometry::plan::PointPlanner::parameter_columns).
+    /// the order of [`PointPlanner::parameter_columns`](crate::geometry::plan::Planner::parameter_columns).
     fn movement(&self, element: &Element, sample: &Sample) -> [[Real; 2]; PARAMETERS] {
         let (rule, turn) = (&self.rule, &self.turn);
         let [y, x] = [0, 1].map(|axis| {

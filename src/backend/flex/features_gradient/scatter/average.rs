@@ -4,50 +4,41 @@ use std::ops::Range;
 
 use pulp::Simd;
 
-use super::{GradientScratch, Reads, Scatter};
+use super::{GradientScratch, Scatter};
 use crate::backend::flex::dtype::Sum;
 use crate::backend::flex::features_gradient::sum_rows::SumRows;
+use crate::backend::flex::kernels::spread;
 use crate::backend::flex::pixels::Rows;
-use crate::geometry::plan::Weights;
+use crate::geometry::plan::{ChannelGroup, Weights};
 
 pub struct ScatterAverage;
 
 impl<S: Sum> Scatter<S> for ScatterAverage {
-    type Plan = Weights<S>;
-
-    fn reads(&self) -> Reads {
-        Reads::Nothing
-    }
+    type Plan = [Weights<S>; 2];
 
     #[inline(always)]
     fn add<const L: usize>(
         &self,
         _simd: impl Simd,
-        [y, x]: [&Weights<S>; 2],
-        [output_rows, output_columns]: [Range<usize>; 2],
+        [y, x]: &[Weights<S>; 2],
+        band: &ChannelGroup,
         columns: Range<usize>,
         gradient: &[[S; L]],
         _features: &impl Rows<S, L>,
         scratch: &mut GradientScratch<S, L>,
         sums: &mut SumRows<S, L>,
     ) {
+        let [output_rows, output_columns] = band.elements.clone();
         scratch.row.resize(columns.len());
         let along_x = scratch.row.get_mut();
-        let rows = gradient.chunks_exact(output_columns.len()).zip(y.elements(output_rows));
+        let weights_x = &x.weights[x.first_weight(output_columns.start)..];
+        let reads_x = &x.reads[output_columns];
+        let rows = gradient.chunks_exact(reads_x.len()).zip(y.elements(output_rows));
         for (gradient, (rows, weights_y, _)) in rows {
             if rows.is_empty() {
                 continue;
             }
-            along_x.fill([S::default(); L]);
-            // Copies, which the compiler keeps in a register.
-            for (gradient, (pixels, weights_x, _)) in gradient.iter().copied().zip(x.elements(output_columns.clone())) {
-                if !pixels.is_empty() {
-                    let pixels = &mut along_x[pixels.start - columns.start..pixels.end - columns.start];
-                    for (sum, &weight) in pixels.iter_mut().zip(weights_x) {
-                        S::add_weighted(sum, weight, &gradient);
-                    }
-                }
-            }
+            spread(along_x, gradient, reads_x, weights_x, columns.start);
             for (row, &weight) in rows.zip(weights_y) {
                 for (sum, pixel) in sums.row(row, columns.clone()).iter_mut().zip(&*along_x) {
                     S::add_weighted(sum, weight, pixel);

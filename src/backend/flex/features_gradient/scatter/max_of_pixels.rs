@@ -6,60 +6,47 @@ use std::ops::Range;
 use pulp::Simd;
 
 use super::key::{has_keys, position, start_key};
-use super::{GradientScratch, NONE, Reads, Scatter, keep_first_larger};
+use super::{GradientScratch, Reads, Scatter};
 use crate::backend::flex::dtype::Sum;
 use crate::backend::flex::features_gradient::sum_rows::SumRows;
-use crate::backend::flex::forward::kernels::MaxOfPixels;
-use crate::backend::flex::forward::{Kernel, Window};
+use crate::backend::flex::kernels::{Kernel, MaxOfPixels, NONE, Window};
 use crate::backend::flex::pixels::{LARGEST_TILE, Rows};
-use crate::geometry::plan::{PixelRanges, Planner};
+use crate::geometry::plan::{ChannelGroup, PixelRanges, Planner, Values};
 
-pub struct ScatterMaxOfPixels<S> {
-    /// Initial value of a maximum: only a larger pixel has a gradient.
-    start: S,
-    reads: Reads,
-}
+pub struct ScatterMaxOfPixels<'a, S: Sum>(pub &'a Planner<S>);
 
-impl<S: Sum> ScatterMaxOfPixels<S> {
-    pub fn new(planner: &Planner<S>) -> Self {
-        Self {
-            start: planner.maximum_from(),
-            reads: if has_keys::<S>(planner.map()) {
-                Reads::Keys
-            } else {
-                Reads::Pixels
-            },
-        }
-    }
-}
-
-impl<S: Sum> Scatter<S> for ScatterMaxOfPixels<S> {
-    type Plan = PixelRanges;
+impl<S: Sum> Scatter<S> for ScatterMaxOfPixels<'_, S> {
+    type Plan = [PixelRanges; 2];
 
     /// Keys take twice the memory of f32: with the sums, no more than pixels and sums of the usual tile.
     const LARGEST_TILE: usize = LARGEST_TILE / 8 * 5;
 
     fn reads(&self) -> Reads {
-        self.reads
+        match has_keys::<S>(self.0.map) {
+            true => Reads::Keys,
+            false => Reads::Pixels,
+        }
     }
 
     #[inline(always)]
     fn add<const L: usize>(
         &self,
         simd: impl Simd,
-        plan: [&PixelRanges; 2],
-        elements: [Range<usize>; 2],
+        plan: &[PixelRanges; 2],
+        band: &ChannelGroup,
         columns: Range<usize>,
         gradient: &[[S; L]],
         features: &impl Rows<S, L>,
         scratch: &mut GradientScratch<S, L>,
         sums: &mut SumRows<S, L>,
     ) {
-        if self.reads == Reads::Keys {
-            find_by_keys(simd, self.start, plan, elements, columns, scratch);
+        // Only a larger pixel has a gradient.
+        let (start, elements) = (self.0.values().start, band.elements.clone());
+        if has_keys::<S>(self.0.map) {
+            find_by_keys(simd, start, plan, elements, columns, scratch);
             sums.add_at(&mut scratch.positions, gradient);
         } else {
-            add_one_by_one(self.start, plan, elements, gradient, features, sums);
+            add_one_by_one(start, plan, elements, gradient, features, sums);
         }
     }
 }
@@ -72,7 +59,7 @@ impl<S: Sum> Scatter<S> for ScatterMaxOfPixels<S> {
 fn find_by_keys<S: Sum, const L: usize>(
     simd: impl Simd,
     start: S,
-    plan: [&PixelRanges; 2],
+    plan: &[PixelRanges; 2],
     elements: [Range<usize>; 2],
     columns: Range<usize>,
     scratch: &mut GradientScratch<S, L>,
@@ -87,7 +74,8 @@ fn find_by_keys<S: Sum, const L: usize>(
         rows: &scratch.keys,
         columns,
     };
-    MaxOfPixels::from(start_key(start.into())).compute(
+    let start = start_key(start.into());
+    MaxOfPixels(Values { start, outside: start }).compute(
         simd,
         plan,
         elements,
@@ -106,7 +94,7 @@ fn find_by_keys<S: Sum, const L: usize>(
 #[inline(always)]
 fn add_one_by_one<S: Sum, const L: usize>(
     start: S,
-    [y, x]: [&PixelRanges; 2],
+    [y, x]: &[PixelRanges; 2],
     [output_rows, output_columns]: [Range<usize>; 2],
     gradient: &[[S; L]],
     features: &impl Rows<S, L>,
@@ -136,5 +124,15 @@ fn add_one_by_one<S: Sum, const L: usize>(
                 sums.add(position, lane, gradient[lane]);
             }
         }
+    }
+}
+
+/// Takes the larger of two elements in each channel, and the index of its source.
+#[inline(always)]
+fn keep_first_larger<S: Sum, const L: usize>(maximum: &mut [S; L], pixel: &[S; L], winner: &mut [i32; L], index: i32) {
+    for lane in 0..L {
+        let larger = pixel[lane] > maximum[lane];
+        winner[lane] = if larger { index } else { winner[lane] };
+        maximum[lane] = if larger { pixel[lane] } else { maximum[lane] };
     }
 }

@@ -6,40 +6,49 @@ mod average;
 mod key;
 mod max_of_pixels;
 mod max_of_samples;
+mod points;
 
 pub use average::ScatterAverage;
 pub use max_of_pixels::ScatterMaxOfPixels;
 pub use max_of_samples::ScatterMaxOfSamples;
+pub use points::ScatterPoints;
 
 use pulp::{Simd, WithSimd};
 
 use super::sum_rows::SumRows;
 use crate::backend::flex::dtype::Sum;
+use crate::backend::flex::kernels::SampleWinners;
 use crate::backend::flex::memory::AlignedPixels;
 use crate::backend::flex::pixels::{LARGEST_TILE, LaneChannels, Planes, Rows, Tile};
-use crate::geometry::plan::AxisPlan;
+use crate::backend::flex::planned::RegionPlan;
+use crate::geometry::plan::ChannelGroup;
 use key::key;
 
 /// How the gradient of output elements goes to pixels.
 pub trait Scatter<S: Sum>: Sync {
-    /// The plan of an axis of a region, for all channels.
-    type Plan: AxisPlan<S>;
+    /// The plan of a region, for all channels.
+    type Plan: RegionPlan<S>;
+
+    /// The most numbers in the plans of a batch: 8 MiB of f32.
+    const PLAN_NUMBERS: usize = 1 << 21;
 
     /// Channels are computed one by one if a copy of the window would have more pixels.
     const LARGEST_TILE: usize = LARGEST_TILE;
 
     /// What it reads of the features.
-    fn reads(&self) -> Reads;
+    fn reads(&self) -> Reads {
+        Reads::Nothing
+    }
 
-    /// Adds the gradient of `elements`, which are rows and columns of the output, in `L` channels, to the pixels in
-    /// `columns` of their window. `features` has these pixels if they are read, and the rows are open in `sums`.
-    // Eight arguments: a struct of them would be built and taken apart once, here and in three kernels.
+    /// Adds the gradient of the elements of `band` in `L` channels to the pixels in `columns` of their window.
+    /// `features` has these pixels if they are read, and the rows are open in `sums`.
+    // Eight arguments: a struct of them would be built and taken apart once, here and in four kernels.
     #[allow(clippy::too_many_arguments)]
     fn add<const L: usize>(
         &self,
         simd: impl Simd,
-        plan: [&Self::Plan; 2],
-        elements: [Range<usize>; 2],
+        plan: &Self::Plan,
+        band: &ChannelGroup,
         columns: Range<usize>,
         gradient: &[[S; L]],
         features: &impl Rows<S, L>,
@@ -62,19 +71,16 @@ pub enum Reads {
 pub struct GradientScratch<S: Sum, const L: usize> {
     /// A row of the window.
     row: AlignedPixels<S, L>,
-    /// Rows of the window that the gradient of boxes spreads: by weights, and by the slopes for both ends.
-    pub spread: [AlignedPixels<S, L>; 3],
-    /// The maxima of a row of the output.
-    maxima: Vec<[S; L]>,
-    /// The indices along y and x of the sample of each maximum; `NONE` along y if it was no sample.
-    winners: Vec<[[i32; L]; 2]>,
+    /// The largest samples of a row of the output.
+    winners: SampleWinners<S, L>,
     /// Keys of the pixels of the task's columns, and a row of these pixels.
     keys: Tile<f64, L>,
     pixels: Tile<S, L>,
     /// The largest keys along y, and the largest of each element.
     along_y: AlignedPixels<f64, L>,
     largest: AlignedPixels<f64, L>,
-    /// The position of the largest pixel of each element, counted row by row in the task's columns, or `NONE`.
+    /// The position of the largest pixel of each element, counted row by row in the task's columns, or
+    /// [`NONE`](crate::backend::flex::kernels::NONE).
     positions: Vec<[i32; L]>,
 }
 
@@ -103,14 +109,6 @@ impl<S: Sum, const L: usize> GradientScratch<S, L> {
             rows,
             columns: sums.columns(),
         });
-    }
-
-    /// The indices along y and x of the sample that is the maximum of an element of a row in a channel; `None` if it
-    /// was no sample.
-    #[inline(always)]
-    pub fn winner(&self, element: usize, lane: usize) -> Option<[usize; 2]> {
-        let [y, x] = &self.winners[element];
-        (y[lane] != NONE).then_some([y[lane] as usize, x[lane] as usize])
     }
 }
 
@@ -143,18 +141,5 @@ impl<S: Sum, const L: usize> WithSimd for LoadKeys<'_, '_, S, L> {
                 *keys = lane_keys;
             }
         }
-    }
-}
-
-/// No sample or pixel. Indices are as wide as an f32, so that LLVM selects them in vectors together with pixels.
-const NONE: i32 = -1;
-
-/// Takes the larger of two elements in each channel, and the index of its source.
-#[inline(always)]
-fn keep_first_larger<S: Sum, const L: usize>(maximum: &mut [S; L], pixel: &[S; L], winner: &mut [i32; L], index: i32) {
-    for lane in 0..L {
-        let larger = pixel[lane] > maximum[lane];
-        winner[lane] = if larger { index } else { winner[lane] };
-        maximum[lane] = if larger { pixel[lane] } else { maximum[lane] };
     }
 }

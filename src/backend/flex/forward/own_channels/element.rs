@@ -8,6 +8,7 @@ use super::{AveragePass, Band, Plan};
 use crate::backend::flex::dtype::Sum;
 use crate::backend::flex::forward::groups::pays_to_share;
 use crate::backend::flex::lanes::LANES;
+use crate::backend::flex::memory::AlignedPixels;
 use crate::backend::flex::pixels::{LARGEST_TILE, LaneChannels, Tile};
 use crate::backend::flex::planned::Planned;
 use crate::geometry::plan::{AxisPlan, hull, pixel_count};
@@ -35,14 +36,9 @@ impl<S: Sum, const L: usize> WithSimd for ElementOfRegions<'_, S, L> {
         } = self;
         let pass = band.pass;
         let mut tile = Tile::<S, L>::default();
-        let mut lone_tile = Tile::<S, 1>::default();
-        let [_, width] = pass.planner.output_size();
+        let [_, width] = pass.planner.operator.output_size;
         let position = [element / width, element % width];
-        let lanes = LaneChannels {
-            first: band.first_channel + pass.planner.channel_map().first_channel(position, width),
-            step: band.step,
-            count: band.count,
-        };
+        let lanes = LaneChannels::of_group(&pass.planner.groups[element], &band.channels);
         let shared = shared_window::<_, L>(position, regions);
         if let Some(window) = &shared {
             load(simd, pass, regions[0].image, &lanes, window, &mut tile);
@@ -52,12 +48,12 @@ impl<S: Sum, const L: usize> WithSimd for ElementOfRegions<'_, S, L> {
             if shared.is_none() {
                 // `L` channels of a window this large take too much memory.
                 if !fits::<L>(&window) {
-                    one_by_one(pass, position, region, &lanes, &mut lone_tile, sums);
+                    one_by_one(pass, position, region, &lanes, &window, sums);
                     continue;
                 }
                 load(simd, pass, region.image, &lanes, &window, &mut tile);
             }
-            *sums = pass.kernel.element(simd, region.plan.each_ref(), position, &tile);
+            *sums = pass.kernel.0.element(simd, &region.plan, position, &tile);
         }
     }
 }
@@ -103,7 +99,7 @@ fn load<S: Sum, const L: usize>(
     tile: &mut Tile<S, L>,
 ) {
     tile.clear(rows.len(), columns.clone());
-    tile.load(simd, pass.features, image, lanes, rows.clone());
+    tile.load(simd, &pass.features, image, lanes, rows.clone());
 }
 
 /// An element of a region one channel at a time, from where its pixels are. It is rare, and compiled without vectors.
@@ -113,24 +109,13 @@ fn one_by_one<S: Sum>(
     element: [usize; 2],
     region: &Planned<Plan<S>>,
     lanes: &LaneChannels,
-    tile: &mut Tile<S, 1>,
+    window: &[Range<usize>; 2],
     sums: &mut [S],
 ) {
-    let (simd, plan) = (Scalar::new(), region.plan.each_ref());
+    let mut memory = AlignedPixels::default();
     for (lane, sum) in sums.iter_mut().enumerate().take(lanes.count) {
         let channel = lanes.first + lane * lanes.step;
-        if let Some(plane) = pass.features.plane(region.image, channel) {
-            [*sum] = pass.kernel.element(simd, plan, element, &plane);
-        } else if const { S::SUMS_HALVES } {
-            load(
-                simd,
-                pass,
-                region.image,
-                &LaneChannels::one(channel),
-                &window(element, region),
-                tile,
-            );
-            [*sum] = pass.kernel.element(simd, plan, element, &*tile);
-        }
+        let plane = pass.features.plane(region.image, channel, window, &mut memory);
+        [*sum] = pass.kernel.0.element(Scalar::new(), &region.plan, element, &plane);
     }
 }

@@ -11,19 +11,20 @@ use std::slice::Iter;
 
 use pulp::{Arch, Simd, WithSimd};
 
+use super::axes::PoolAxes;
 use super::groups::wanted_tasks;
-use super::kernels::Average;
-use super::task::{AxisForwardPass, BAND};
+use super::pass::ForwardPass;
 use super::write::WriteElements;
 use crate::backend::flex::drive::run_tasks;
 use crate::backend::flex::dtype::{Sum, TensorSliceMut};
-use crate::backend::flex::lanes::{LANES, MORE_LANES};
+use crate::backend::flex::kernels::Average;
+use crate::backend::flex::lanes::{BAND, LANES, MORE_LANES};
 use crate::backend::flex::memory::AlignedPixels;
 use crate::backend::flex::planned::Planned;
 use crate::geometry::plan::Weights;
 use element::ElementOfRegions;
 
-type AveragePass<'a, S> = AxisForwardPass<'a, S, Average<S>>;
+type AveragePass<'a, S> = ForwardPass<'a, S, PoolAxes<Average<S>>>;
 
 /// The plans of y and of x.
 type Plan<S> = [Weights<S>; 2];
@@ -38,19 +39,18 @@ pub fn regions_at_a_time(channel_elements: usize) -> usize {
     (ELEMENTS_AT_A_TIME / channel_elements.clamp(1, BAND)).max(1)
 }
 
-/// Computes the regions of a batch into `output`, the rows of the batch.
+/// Computes the regions of a batch into the output of a call.
 pub fn compute_own_channels<S: Sum>(
     pass: &AveragePass<'_, S>,
     regions: &[Planned<Plan<S>>],
     output: TensorSliceMut<'_, S>,
-    parallel: bool,
 ) {
     // An element reads few pixels, so the work that its channels share takes longest: in blocks of 8, the 10 channels
     // of ps-rfcn took 1.4 times as long. A constant, so that code that it excludes is not compiled.
     if const { size_of::<S>() == size_of::<f32>() } && pass.output_size[0] > LANES {
-        compute_in_lanes::<S, MORE_LANES>(pass, regions, output, parallel);
+        compute_in_lanes::<S, MORE_LANES>(pass, regions, output);
     } else {
-        compute_in_lanes::<S, LANES>(pass, regions, output, parallel);
+        compute_in_lanes::<S, LANES>(pass, regions, output);
     }
 }
 
@@ -59,27 +59,20 @@ fn compute_in_lanes<S: Sum, const L: usize>(
     pass: &AveragePass<'_, S>,
     regions: &[Planned<Plan<S>>],
     output: TensorSliceMut<'_, S>,
-    parallel: bool,
 ) {
-    let [height, width] = pass.planner.output_size();
     let [channels, channel_elements] = pass.output_size;
-    let step = pass.planner.channel_map().input_channels(channel_elements);
-    let band_rows = pass.band_rows;
-    let chunks = chunks(regions, wanted_tasks(parallel).div_ceil(channel_elements));
+    let chunks = chunks(regions, wanted_tasks(pass.parallel).div_ceil(channel_elements));
     let mut outputs = output.chunks(channels * channel_elements);
     let mut sums = AlignedPixels::<_, L>::default();
     for start in (0..channels).step_by(L) {
-        let count = L.min(channels - start);
-        let outputs_range = start * channel_elements..(start + count) * channel_elements;
-        for row in (0..height).step_by(band_rows) {
+        let block = start..(start + L).min(channels);
+        let outputs_range = block.start * channel_elements..block.end * channel_elements;
+        for first in (0..channel_elements).step_by(BAND) {
             let band = Band {
                 pass,
                 chunks: &chunks,
-                elements: row * width..(row + band_rows).min(height) * width,
-                first_channel: start * step,
-                step,
-                count,
-                parallel,
+                elements: first..(first + BAND).min(channel_elements),
+                channels: block.clone(),
             };
             band.compute(&mut sums);
             let outputs = outputs.iter_mut().map(|output| output.get(outputs_range.clone()));
@@ -95,19 +88,14 @@ fn chunks<P>(regions: &[Planned<P>], wanted: usize) -> Vec<&[Planned<P>]> {
     chunks.collect()
 }
 
-/// Some rows of the output, in up to `L` channels.
+/// Some elements of the output, in up to `L` channels.
 struct Band<'a, S: Sum> {
     pass: &'a AveragePass<'a, S>,
     chunks: &'a [&'a [Planned<Plan<S>>]],
-    /// Its elements, row after row.
+    /// The indices of its elements, row after row.
     elements: Range<usize>,
-    /// The channel offset of the first output channel.
-    first_channel: usize,
-    /// The stride between the channels that an element reads.
-    step: usize,
-    /// How many channels of the output the band has.
-    count: usize,
-    parallel: bool,
+    /// The channels of the output.
+    channels: Range<usize>,
 }
 
 impl<S: Sum> Band<'_, S> {
@@ -129,7 +117,7 @@ impl<S: Sum> Band<'_, S> {
                 });
             }
         }
-        run_tasks(tasks, self.parallel, |task| Arch::new().dispatch(task));
+        run_tasks(tasks, self.pass.parallel, |task| Arch::new().dispatch(task));
     }
 
     /// Writes the elements of each region to its output.
@@ -146,13 +134,13 @@ impl<S: Sum> Band<'_, S> {
                 });
             }
         }
-        let [height, width] = self.pass.planner.output_size();
+        let [_, channel_elements] = self.pass.output_size;
         let tasks = regions.chunks_mut(WRITTEN_REGIONS).map(|regions| WriteRegions {
             regions,
             first: self.elements.start,
-            channel_elements: height * width,
+            channel_elements,
         });
-        run_tasks(tasks.collect(), self.parallel, |task| Arch::new().dispatch(task));
+        run_tasks(tasks.collect(), self.pass.parallel, |task| Arch::new().dispatch(task));
     }
 }
 

@@ -84,7 +84,7 @@ impl SimdOps for f32 {
     #[inline(always)]
     fn transpose<V: Simd, const L: usize>(simd: V, square: [[f32; L]; L]) -> [[f32; L]; L] {
         if const { has_avx::<V>() && L == 8 } {
-            bytemuck::cast(of_eight(avx(simd), bytemuck::cast(square)))
+            bytemuck::cast(transpose_eight(avx(simd), bytemuck::cast(square)))
         } else {
             portable::transpose(square)
         }
@@ -160,7 +160,7 @@ fn avx<V: Simd>(simd: V) -> Avx {
 
 /// Transposes squares of 2, of 4 and of 8 elements in turn.
 #[inline(always)]
-fn of_eight(avx: Avx, square: [[f32; 8]; 8]) -> [[f32; 8]; 8] {
+fn transpose_eight(avx: Avx, square: [[f32; 8]; 8]) -> [[f32; 8]; 8] {
     let [a, b, c, d, e, f, g, h]: [__m256; 8] = bytemuck::cast(square);
 
     let (ab_low, ab_high) = (avx._mm256_unpacklo_ps(a, b), avx._mm256_unpackhi_ps(a, b));

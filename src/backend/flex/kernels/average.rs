@@ -5,22 +5,15 @@ use std::ops::Range;
 use pulp::Simd;
 
 use super::along_y::{Reduced, Source};
+use super::kernel::{Kernel, Window};
 use super::row_blocks::{Reduction, in_blocks, pixels_along_y};
 use crate::backend::flex::dtype::Sum;
-use crate::backend::flex::forward::{Kernel, Window};
 use crate::backend::flex::pixels::Rows;
-use crate::geometry::plan::{Planner, Weights};
+use crate::geometry::plan::Weights;
 
 pub struct Average<S> {
-    outside: S,
-}
-
-impl<S: Sum> Average<S> {
-    pub fn new(planner: &Planner<S>) -> Self {
-        Self {
-            outside: S::from_f64(planner.value_without_pixels()),
-        }
-    }
+    /// The value of a sample out of bounds.
+    pub outside: S,
 }
 
 impl<S: Sum> Average<S> {
@@ -30,7 +23,7 @@ impl<S: Sum> Average<S> {
     pub fn element<const L: usize>(
         &self,
         simd: impl Simd,
-        [y, x]: [&Weights<S>; 2],
+        [y, x]: &[Weights<S>; 2],
         [row, column]: [usize; 2],
         rows: &impl Rows<S, L>,
     ) -> [S; L] {
@@ -109,7 +102,7 @@ impl<S: Sum> Kernel<S> for Average<S> {
     fn compute<const L: usize>(
         &self,
         simd: impl Simd,
-        [y, x]: [&Weights<S>; 2],
+        [y, x]: &[Weights<S>; 2],
         [output_rows, output_columns]: [Range<usize>; 2],
         Window { rows, columns }: Window<'_, impl Rows<S, L>>,
         along_y: &mut [[S; L]],
@@ -118,7 +111,7 @@ impl<S: Sum> Kernel<S> for Average<S> {
         let mut sums = WeightedSums {
             y,
             x,
-            weights_left: y.weights_from(output_rows.start),
+            weights_left: &y.weights[y.first_weight(output_rows.start)..],
             output_columns,
             outside: self.outside,
             rows,

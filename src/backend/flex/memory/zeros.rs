@@ -1,53 +1,11 @@
-//! Outputs, and memory for them.
+//! Memory of outputs and gradients.
 
 use std::ops::Range;
 
-use burn::tensor::{Bytes, DType, Shape};
-use burn_flex::{FlexTensor, Layout};
+use burn::tensor::{Bytes, DType};
 
 use super::kept_outputs::{self, Unit};
 use crate::backend::flex::drive::run_tasks;
-use crate::backend::flex::dtype::{Sum, TensorSliceMut};
-
-/// The output of a call: `pooled`, which other levels of a pyramid have written, or a new one. In a new one, rows of
-/// regions that are not pooled are 0, and other rows are unspecified.
-pub fn output<S: Sum>(
-    pooled: Option<FlexTensor>,
-    shape: &Shape,
-    dtype: DType,
-    is_pooled: &dyn Fn(usize) -> bool,
-    parallel: bool,
-) -> FlexTensor {
-    if let Some(pooled) = pooled {
-        return pooled.to_contiguous();
-    }
-    let memory = Memory::new(dtype, shape.num_elements(), parallel);
-    let mut output = FlexTensor::new(memory.bytes, Layout::contiguous(shape.clone()), dtype);
-    if !memory.is_zero {
-        let mut rest = TensorSliceMut::<S>::of(&mut output);
-        for region in 0..shape[0] {
-            let mut row = rest.take(shape.num_elements() / shape[0]);
-            if !is_pooled(region) {
-                row.clear();
-            }
-        }
-    }
-    output
-}
-
-/// An output of one value.
-pub fn filled_output<S: Sum>(value: f64, shape: Shape, dtype: DType, parallel: bool) -> FlexTensor {
-    /// How many elements a task sets.
-    const CHUNK: usize = 1 << 18;
-
-    let memory = Memory::new(dtype, shape.num_elements(), parallel);
-    let mut output = FlexTensor::new(memory.bytes, Layout::contiguous(shape), dtype);
-    if value != 0.0 || !memory.is_zero {
-        let chunks = TensorSliceMut::of(&mut output).chunks(CHUNK);
-        run_tasks(chunks, parallel, |mut chunk| chunk.fill(S::from_f64(value)));
-    }
-    output
-}
 
 pub struct Memory {
     pub bytes: Bytes,
@@ -59,27 +17,22 @@ impl Memory {
     /// Memory for `count` elements: the memory of a dropped output, or [`zeros`].
     pub fn new(dtype: DType, count: usize, parallel: bool) -> Self {
         match dtype.size() {
-            2 => Self::of_units::<u16>(count, parallel),
-            4 => Self::of_units::<u32>(count, parallel),
-            _ => Self::of_units::<u64>(count, parallel),
+            2 => Self::in_units::<u16>(count, parallel),
+            4 => Self::in_units::<u32>(count, parallel),
+            _ => Self::in_units::<u64>(count, parallel),
         }
     }
 
-    fn of_units<U: Unit>(count: usize, parallel: bool) -> Self {
+    fn in_units<U: Unit>(count: usize, parallel: bool) -> Self {
         if !kept_outputs::keeps::<U>(count) {
             let bytes = Bytes::from_elems(zeros::<U>(count, parallel));
             return Self { bytes, is_zero: true };
         }
-        match kept_outputs::take::<U>(count) {
-            Some(block) => Self {
-                bytes: kept_outputs::bytes(block, count),
-                is_zero: false,
-            },
-            None => Self {
-                bytes: kept_outputs::bytes(zeros::<U>(count, parallel), count),
-                is_zero: true,
-            },
-        }
+        let kept = kept_outputs::take::<U>(count);
+        let is_zero = kept.is_none();
+        let block = kept.unwrap_or_else(|| zeros::<U>(count, parallel));
+        let bytes = kept_outputs::bytes(block, count);
+        Self { bytes, is_zero }
     }
 }
 
@@ -90,7 +43,7 @@ impl Memory {
 ///
 /// With `parallel`, threads touch the pages first, each its own. If two tasks touched a page at once, both would clear
 /// it, and one copy would be thrown away.
-pub fn zeros<U: bytemuck::Pod>(count: usize, parallel: bool) -> Vec<U> {
+fn zeros<U: bytemuck::Pod>(count: usize, parallel: bool) -> Vec<U> {
     let mut memory: Vec<U> = bytemuck::zeroed_vec(count);
     advise_huge_pages(&mut memory);
     if parallel {

@@ -21,7 +21,8 @@ pub trait Kernel<S: Sum>: Sync {
     /// The plan of an axis of a region, for all channels.
     type Plan: AxisPlan<S>;
 
-    /// Whether it is compiled for more lanes too, which takes time. The kernels of the standard workloads are.
+    /// Whether it is also compiled for [`MORE_LANES`](crate::backend::flex::lanes::MORE_LANES), which costs compile
+    /// time.
     const IN_MORE_LANES: bool = false;
 
     /// How many pixels of `along_y` a window of so many columns takes.
@@ -32,7 +33,7 @@ pub trait Kernel<S: Sum>: Sync {
     fn compute<const L: usize>(
         &self,
         simd: impl Simd,
-        plan: [&Self::Plan; 2],
+        plan: &[Self::Plan; 2],
         elements: [Range<usize>; 2],
         window: Window<'_, impl Rows<S, L>>,
         along_y: &mut [[S; L]],

@@ -4,26 +4,13 @@ use std::ops::Range;
 
 use pulp::Simd;
 
-use super::row_sums::weighted_sum;
+use super::kernel::{Kernel, Window};
+use super::row_sums::sum_of_two;
 use crate::backend::flex::dtype::Sum;
-use crate::backend::flex::forward::{Kernel, Window};
 use crate::backend::flex::pixels::Rows;
-use crate::geometry::plan::{Planner, SampleTaps};
+use crate::geometry::plan::{SampleTaps, Values};
 
-pub struct MaxOfSamples<S> {
-    /// Initial value of a maximum.
-    start: S,
-    outside: S,
-}
-
-impl<S: Sum> MaxOfSamples<S> {
-    pub fn new(planner: &Planner<S>) -> Self {
-        Self {
-            start: planner.maximum_from(),
-            outside: S::from_f64(planner.value_without_pixels()),
-        }
-    }
-}
+pub struct MaxOfSamples<S>(pub Values<S>);
 
 impl<S: Sum> Kernel<S> for MaxOfSamples<S> {
     type Plan = SampleTaps<S>;
@@ -37,20 +24,19 @@ impl<S: Sum> Kernel<S> for MaxOfSamples<S> {
     fn compute<const L: usize>(
         &self,
         _simd: impl Simd,
-        [y, x]: [&SampleTaps<S>; 2],
+        [y, x]: &[SampleTaps<S>; 2],
         [output_rows, output_columns]: [Range<usize>; 2],
         Window { rows, columns }: Window<'_, impl Rows<S, L>>,
         along_y: &mut [[S; L]],
         output: &mut [[S; L]],
     ) {
+        let Values { start, outside } = self.0;
         let outputs = output.chunks_exact_mut(output_columns.len());
         for (output, (samples_y, complete_y)) in outputs.zip(y.elements(output_rows)) {
-            output.fill([self.start; L]);
+            output.fill([start; L]);
             for taps in samples_y {
-                let pair = [taps.low, taps.high];
-                weighted_sum(along_y, &[taps.low_weight, taps.high_weight], |tap| {
-                    rows.row(pair[tap], columns.clone())
-                });
+                let pair = [taps.low, taps.high].map(|row| rows.row(row, columns.clone()));
+                sum_of_two(along_y, [taps.low_weight, taps.high_weight], pair);
                 for (maximum, (samples_x, _)) in output.iter_mut().zip(x.elements(output_columns.clone())) {
                     for taps in samples_x {
                         let mut sample = [S::default(); L];
@@ -62,9 +48,9 @@ impl<S: Sum> Kernel<S> for MaxOfSamples<S> {
             }
             for (maximum, (samples_x, complete_x)) in output.iter_mut().zip(x.elements(output_columns.clone())) {
                 if samples_y.is_empty() || samples_x.is_empty() {
-                    *maximum = [self.outside; L];
+                    *maximum = [outside; L];
                 } else if !(complete_y && complete_x) {
-                    S::keep_larger(maximum, &[self.outside; L]);
+                    S::keep_larger(maximum, &[outside; L]);
                 }
             }
         }

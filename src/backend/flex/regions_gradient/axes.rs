@@ -1,83 +1,59 @@
-//! The kernels of the gradient of boxes: from the gradient of elements to the gradient of the ends of their box.
+//! The gradient of boxes by axis plans: from the gradient of elements to the gradient of the ends of their box.
 
 use std::ops::Range;
 
-use super::axis::{EndGradients, PullEnds};
+use super::pass::{PullRegion, PullScratch};
 use crate::backend::flex::dtype::Sum;
-use crate::backend::flex::features_gradient::scatter::{GradientScratch, ScatterMaxOfSamples};
+use crate::backend::flex::kernels::spread;
 use crate::backend::flex::pixels::Rows;
-use crate::geometry::plan::{Planner, Read, SampleTaps, Weights};
+use crate::geometry::plan::{ChannelGroup, SampleTaps, Values, Weights};
 
 /// An average. The gradient of a row of the output is spread along x by weights, and by the slopes of weights for both
 /// ends. Its products with the rows of pixels, times their slopes and weights along y, are added to the ends.
 pub struct PullAverage;
 
-impl<S: Sum> PullEnds<S> for PullAverage {
-    type Plan = Weights<S>;
+impl<S: Sum> PullRegion<S> for PullAverage {
+    type Plan = [Weights<S>; 2];
 
     #[inline(always)]
     fn add<const L: usize>(
         &self,
-        [y, x]: [&Weights<S>; 2],
+        [y, x]: &[Weights<S>; 2],
+        group: &ChannelGroup,
         columns: Range<usize>,
         gradient: &[[S; L]],
         features: &impl Rows<S, L>,
-        scratch: &mut GradientScratch<S, L>,
-        end_gradients: &mut EndGradients,
+        scratch: &mut PullScratch<S, L>,
+        ends: &mut [f64],
     ) {
+        let [output_rows, output_columns] = group.elements.clone();
         scratch.spread.iter_mut().for_each(|row| row.resize(columns.len()));
         let [by_weight, by_low, by_high] = &mut scratch.spread;
+        let first_weight = x.first_weight(output_columns.start);
+        let reads_x = &x.reads[output_columns];
         let mut along_x = [
-            (by_weight.get_mut(), &x.weights),
-            (by_low.get_mut(), &x.slopes[0]),
-            (by_high.get_mut(), &x.slopes[1]),
+            (by_weight.get_mut(), &x.weights[first_weight..]),
+            (by_low.get_mut(), &x.slopes[0][first_weight..]),
+            (by_high.get_mut(), &x.slopes[1][first_weight..]),
         ];
-        let mut first = 0;
-        for (gradient, read_y) in gradient.chunks_exact(x.reads.len()).zip(&y.reads) {
-            let rows = &read_y.pixels;
-            let indices = first..first + rows.len();
-            first = indices.end;
+        for (gradient, output_row) in gradient.chunks_exact(reads_x.len()).zip(output_rows) {
+            let rows = &y.reads[output_row].pixels;
             if rows.is_empty() {
                 continue;
             }
             for (sums, weights) in &mut along_x {
-                spread(sums, gradient, &x.reads, weights, columns.start);
+                spread(sums, gradient, reads_x, weights, columns.start);
             }
-            for (row, index) in rows.clone().zip(indices) {
+            for (row, index) in rows.clone().zip(y.first_weight(output_row)..) {
                 let pixels = features.row(row, columns.clone());
                 let by_weight = product(along_x[0].0, pixels);
                 let by_low = product(along_x[1].0, pixels);
                 let by_high = product(along_x[2].0, pixels);
                 let weight = y.weights[index].into();
-                for end in [0, 1] {
-                    end_gradients[0][end] += y.slopes[end][index].into() * by_weight;
-                }
-                end_gradients[1][0] += weight * by_low;
-                end_gradients[1][1] += weight * by_high;
-            }
-        }
-    }
-}
-
-/// Sets `sums` to the gradient of a row of elements times the weights of each pixel.
-#[inline(always)]
-fn spread<S: Sum, const L: usize>(
-    sums: &mut [[S; L]],
-    gradient: &[[S; L]],
-    reads: &[Read<S>],
-    weights: &[S],
-    first_column: usize,
-) {
-    sums.fill([S::default(); L]);
-    let mut rest = weights;
-    // Copies, which the compiler keeps in a register.
-    for (gradient, Read { pixels, .. }) in gradient.iter().copied().zip(reads) {
-        let (weights, after) = rest.split_at(pixels.len());
-        rest = after;
-        if !pixels.is_empty() {
-            let sums = &mut sums[pixels.start - first_column..pixels.end - first_column];
-            for (sum, &weight) in sums.iter_mut().zip(weights) {
-                S::add_weighted(sum, weight, &gradient);
+                ends[0] += y.slopes[0][index].into() * by_weight;
+                ends[1] += y.slopes[1][index].into() * by_weight;
+                ends[2] += weight * by_low;
+                ends[3] += weight * by_high;
             }
         }
     }
@@ -96,34 +72,30 @@ fn product<S: Sum, const L: usize>(left: &[[S; L]], right: &[[S; L]]) -> f64 {
 }
 
 /// A maximum over samples: the slopes of the largest sample's weights go to the ends.
-pub struct PullMaxOfSamples<S>(ScatterMaxOfSamples<S>);
+pub struct PullMaxOfSamples<S>(pub Values<S>);
 
-impl<S: Sum> PullMaxOfSamples<S> {
-    pub fn new(planner: &Planner<S>) -> Self {
-        Self(ScatterMaxOfSamples::new(planner))
-    }
-}
-
-impl<S: Sum> PullEnds<S> for PullMaxOfSamples<S> {
-    type Plan = SampleTaps<S>;
+impl<S: Sum> PullRegion<S> for PullMaxOfSamples<S> {
+    type Plan = [SampleTaps<S>; 2];
 
     #[inline(always)]
     fn add<const L: usize>(
         &self,
-        [y, x]: [&SampleTaps<S>; 2],
+        plan: &[SampleTaps<S>; 2],
+        group: &ChannelGroup,
         columns: Range<usize>,
         gradient: &[[S; L]],
         features: &impl Rows<S, L>,
-        scratch: &mut GradientScratch<S, L>,
-        end_gradients: &mut EndGradients,
+        scratch: &mut PullScratch<S, L>,
+        ends: &mut [f64],
     ) {
-        let elements = 0..x.samples.len();
-        for (row, gradient) in gradient.chunks_exact(elements.len()).enumerate() {
-            self.0.winners([y, x], row, &elements, &columns, features, scratch);
-            let (first_y, samples_x) = (y.samples[row].start, &x.samples);
+        let ([y, x], [output_rows, output_columns]) = (plan, group.elements.clone());
+        let winners = &mut scratch.winners;
+        for (row, gradient) in output_rows.zip(gradient.chunks_exact(output_columns.len())) {
+            winners.find(self.0, plan, row, &output_columns, &columns, features);
+            let (first_y, samples_x) = (y.samples[row].start, &x.samples[output_columns.clone()]);
             for (element, (gradient, samples)) in gradient.iter().zip(samples_x).enumerate() {
                 for (lane, &gradient) in gradient.iter().enumerate() {
-                    let Some([index_y, index_x]) = scratch.winner(element, lane) else {
+                    let Some([index_y, index_x]) = winners.winner(element, lane) else {
                         continue;
                     };
                     let (at_y, at_x) = (first_y + index_y, samples.start + index_x);
@@ -142,8 +114,8 @@ impl<S: Sum> PullEnds<S> for PullMaxOfSamples<S> {
                     let by_x = along_x(weights_y, [along_x(slopes_x, low), along_x(slopes_x, high)]);
                     let gradient: f64 = gradient.into();
                     for end in [0, 1] {
-                        end_gradients[0][end] += gradient * by_y * y.movement[at_y][end].into();
-                        end_gradients[1][end] += gradient * by_x * x.movement[at_x][end].into();
+                        ends[end] += gradient * by_y * y.movement[at_y][end].into();
+                        ends[2 + end] += gradient * by_x * x.movement[at_x][end].into();
                     }
                 }
             }

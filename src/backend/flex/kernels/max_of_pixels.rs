@@ -5,32 +5,13 @@ use std::ops::Range;
 use pulp::Simd;
 
 use super::along_y::{Reduced, Source};
+use super::kernel::{Kernel, Window};
 use super::row_blocks::{Reduction, in_blocks, pixels_along_y};
 use crate::backend::flex::dtype::Sum;
-use crate::backend::flex::forward::{Kernel, Window};
 use crate::backend::flex::pixels::Rows;
-use crate::geometry::plan::{PixelRanges, Planner};
+use crate::geometry::plan::{PixelRanges, Values};
 
-pub struct MaxOfPixels<S> {
-    /// Initial value of a maximum.
-    start: S,
-    /// The value of an empty bin.
-    outside: S,
-}
-
-impl<S: Sum> MaxOfPixels<S> {
-    /// A maximum whose initial value is also the value of an empty bin.
-    pub fn from(start: S) -> Self {
-        Self { start, outside: start }
-    }
-
-    pub fn new(planner: &Planner<S>) -> Self {
-        Self {
-            start: planner.maximum_from(),
-            outside: S::from_f64(planner.value_without_pixels()),
-        }
-    }
-}
+pub struct MaxOfPixels<S>(pub Values<S>);
 
 impl<S: Sum> Kernel<S> for MaxOfPixels<S> {
     type Plan = PixelRanges;
@@ -46,7 +27,7 @@ impl<S: Sum> Kernel<S> for MaxOfPixels<S> {
     fn compute<const L: usize>(
         &self,
         simd: impl Simd,
-        [y, x]: [&PixelRanges; 2],
+        [y, x]: &[PixelRanges; 2],
         [output_rows, output_columns]: [Range<usize>; 2],
         Window { rows, columns }: Window<'_, impl Rows<S, L>>,
         along_y: &mut [[S; L]],
@@ -55,7 +36,7 @@ impl<S: Sum> Kernel<S> for MaxOfPixels<S> {
         let mut maxima = Maxima {
             y,
             x: &x[output_columns],
-            kernel: self,
+            values: self.0,
             rows,
             columns: columns.clone(),
         };
@@ -67,7 +48,7 @@ impl<S: Sum> Kernel<S> for MaxOfPixels<S> {
 struct Maxima<'a, S, R> {
     y: &'a PixelRanges,
     x: &'a [Range<usize>],
-    kernel: &'a MaxOfPixels<S>,
+    values: Values<S>,
     rows: &'a R,
     columns: Range<usize>,
 }
@@ -92,7 +73,7 @@ impl<S: Sum, R: Rows<S, L>, const L: usize> Reduction<S, L> for Maxima<'_, S, R>
     #[inline(always)]
     fn along_x<const N: usize>(&self, simd: impl Simd, first: usize, pixels: &[[[S; L]; N]], output: &mut [[S; L]]) {
         let width = self.x.len();
-        let MaxOfPixels { start, outside } = *self.kernel;
+        let Values { start, outside } = self.values;
         for (column, bin_x) in self.x.iter().enumerate() {
             let mut maxima = [[outside; L]; N];
             if !bin_x.is_empty() {
