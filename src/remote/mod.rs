@@ -77,6 +77,7 @@ mod refused;
 mod run;
 mod tensors;
 #[cfg(test)]
+#[path = "../../tests/messages/mod.rs"]
 mod tests;
 
 use burn::backend::DispatchDevice;
