@@ -7,14 +7,15 @@ use cubecl::prelude::*;
 use super::Real;
 use crate::geometry::levels::LevelRule;
 
+rule! {
 /// The areas that a call computes. Ranges that follow each other from 0 to [`LARGEST_AREA`] and beyond
 /// hold every box once.
 #[cfg_attr(feature = "cube", derive(CubeType, CubeLaunch))]
-#[derive(Debug, Clone, Copy, PartialEq)]
 pub struct AreaRule {
     pub from: Real,
     /// The least area beyond it.
     pub below: Real,
+}
 }
 
 /// Larger areas, infinite ones among them, count as this. It is below the largest float, so that a range

@@ -6,6 +6,7 @@ use cubecl::prelude::*;
 use super::samples::product;
 use super::{Real, quotient};
 
+rule! {
 /// Bin borders are whole numbers divided exactly. DirectML and OpenVINO.
 pub const WHOLE: u32 = 0;
 /// The length of a bin is rounded to a float, and borders are its multiples. torchvision and ONNX Runtime. Width
@@ -21,7 +22,6 @@ const FARTHEST: Real = 536_870_912.0;
 
 /// How a region is divided into bins along one axis.
 #[cfg_attr(feature = "cube", derive(CubeType, CubeLaunch), expand(derive(Clone)))]
-#[derive(Debug, Clone, Copy, PartialEq)]
 pub struct BinRule {
     /// From box coordinates to pixels of the map.
     pub spatial_scale: Real,
@@ -35,6 +35,7 @@ pub struct BinRule {
     pub division: u32,
     /// How many pixels at the end of the map belong to no bin.
     pub unread_pixels: u32,
+}
 }
 
 /// One axis of one region. It begins at `start + offset`, and one of the two is 0.

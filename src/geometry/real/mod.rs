@@ -16,6 +16,27 @@
 //! f64. They are not generic over the type of coordinates, because no trait serves both: on a host they call the
 //! methods of `f32` (`floor`, `clamp`), and in kernels those of CubeCL's trait `Float`.
 
+/// Declares a rule, and how it becomes an argument of a kernel, which has the same fields.
+macro_rules! rule {
+    (
+        $(#[$attribute:meta])*
+        pub struct $rule:ident { $($(#[$doc:meta])* pub $field:ident: $kind:ty,)+ }
+    ) => {
+        $(#[$attribute])*
+        #[derive(Debug, Clone, Copy, PartialEq)]
+        pub struct $rule { $($(#[$doc])* pub $field: $kind,)+ }
+
+        #[cfg(feature = "cube")]
+        paste::paste! {
+            impl $rule {
+                pub fn launch(self) -> [<$rule Launch>] {
+                    [<$rule Launch>]::new($(self.$field),+)
+                }
+            }
+        }
+    };
+}
+
 #[allow(clippy::duplicate_mod)]
 pub mod double;
 #[allow(clippy::duplicate_mod)]

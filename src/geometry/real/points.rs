@@ -13,6 +13,7 @@ use super::samples::{ceil_quotient, product};
 use super::{Real, quotient};
 use crate::geometry::point_grid::MOST_POINTS;
 
+rule! {
 /// Boxes are turned about their centres.
 pub const ROTATED: u32 = 0;
 /// Elements have offsets.
@@ -27,7 +28,6 @@ const FARTHEST: Real = 1e18;
 
 /// How samples are placed.
 #[cfg_attr(feature = "cube", derive(CubeType, CubeLaunch))]
-#[derive(Debug, Clone, Copy, PartialEq)]
 pub struct PointRule {
     /// One of the constants above.
     pub placement: u32,
@@ -57,6 +57,7 @@ pub struct PointRule {
     pub upper_margin: Real,
     /// 1 if an element is the mean of its samples in bounds.
     pub ignores_out_of_bounds: u32,
+}
 }
 
 /// One axis of one region.

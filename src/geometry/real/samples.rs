@@ -11,6 +11,7 @@ use super::between::Reach;
 use super::{Real, quotient};
 use crate::geometry::options::MAXIMUM_ADAPTIVE_SAMPLES;
 
+rule! {
 /// Ends are scaled and offset, then subtracted; a sample is placed from the start of its element, at
 /// its share of the element's length. torchvision and ONNX Runtime.
 pub const FROM_ELEMENTS: u32 = 0;
@@ -36,7 +37,6 @@ pub const MOST_SAMPLES: Real = MAXIMUM_ADAPTIVE_SAMPLES as Real;
 
 /// How samples are placed along one axis. Each framework's rule is a value of this type.
 #[cfg_attr(feature = "cube", derive(CubeType, CubeLaunch), expand(derive(Clone)))]
-#[derive(Debug, Clone, Copy, PartialEq)]
 pub struct SampleRule {
     /// From box coordinates to pixels of the map.
     pub spatial_scale: Real,
@@ -65,6 +65,7 @@ pub struct SampleRule {
     pub arithmetic: u32,
     /// Bilinear or nearest: one of the constants above.
     pub interpolation: u32,
+}
 }
 
 /// One axis of one region: everything that its samples share.

@@ -9,12 +9,9 @@ use crate::geometry::levels::AreaRange;
 use crate::geometry::operator::{ChannelMap, Elements, RegionOperator};
 use crate::geometry::options::{BoxFormat, Reduction};
 use crate::geometry::plan::Coordinate;
-use crate::geometry::real::single::area::{AreaRule, AreaRuleLaunch};
-use crate::geometry::real::single::bins::{BinRule, BinRuleLaunch};
-use crate::geometry::real::single::integrals::{IntegralRule, IntegralRuleLaunch};
-use crate::geometry::real::single::points::{PointRule, PointRuleLaunch};
+use crate::geometry::real::single::area::AreaRule;
+use crate::geometry::real::single::points::PointRule;
 use crate::geometry::real::single::rules::{self, Rules, RulesArgs};
-use crate::geometry::real::single::samples::{SampleRule, SampleRuleLaunch};
 
 /// How elements read along each axis, and the range of areas that is pooled.
 #[derive(CubeType, CubeLaunch)]
@@ -98,11 +95,11 @@ fn make_axis_plan(operator: &RegionOperator, map: [usize; 2], slopes: bool) -> A
         flat_on_pixels: slopes && operator.flat_on_pixels(),
     };
     let rules = match f32::rules(&operator.elements, map) {
-        Rules::Samples(y, x) => RulesArgs::Samples(sample_rule(y), sample_rule(x)),
-        Rules::Bins(y, x) => RulesArgs::Bins(bin_rule(y), bin_rule(x)),
-        Rules::Integrals(y, x) => RulesArgs::Integrals(integral_rule(y), integral_rule(x)),
+        Rules::Samples(y, x) => RulesArgs::Samples(y.launch(), x.launch()),
+        Rules::Bins(y, x) => RulesArgs::Bins(y.launch(), x.launch()),
+        Rules::Integrals(y, x) => RulesArgs::Integrals(y.launch(), x.launch()),
     };
-    AxisPlanLaunch::new(rules, area_rule(operator), settings)
+    AxisPlanLaunch::new(rules, rules::area_rule(&operator.areas).launch(), settings)
 }
 
 /// The plan of an operator whose elements read points.
@@ -118,7 +115,11 @@ pub fn point_plan(operator: &RegionOperator) -> PointPlanLaunch {
         },
         of_level: operator.areas != AreaRange::ALL,
     };
-    PointPlanLaunch::new(point_rule(rules::point_rule(grid)), area_rule(operator), settings)
+    PointPlanLaunch::new(
+        rules::point_rule(grid).launch(),
+        rules::area_rule(&operator.areas).launch(),
+        settings,
+    )
 }
 
 /// The reduction that is compiled in, and where it starts.
@@ -128,64 +129,4 @@ fn reduction(operator: &RegionOperator) -> (Reduction, f32) {
         Reduction::MaxFromZero => (Reduction::Max, 0.0),
         reduction => (reduction, f32::maximum_from(operator)),
     }
-}
-
-fn area_rule(operator: &RegionOperator) -> AreaRuleLaunch {
-    let areas = rules::area_rule(&operator.areas);
-    AreaRuleLaunch::new(areas.from, areas.below)
-}
-
-fn sample_rule(rule: SampleRule) -> SampleRuleLaunch {
-    SampleRuleLaunch::new(
-        rule.spatial_scale,
-        rule.box_offset,
-        rule.end_offset,
-        rule.input_pixel_offset,
-        rule.output_pixel_offset,
-        rule.sample_at_end,
-        rule.minimum_length,
-        rule.minimum_samples,
-        rule.maximum_samples,
-        rule.lower_bound,
-        rule.upper_margin,
-        rule.rounds_down,
-        rule.align_corners,
-        rule.arithmetic,
-        rule.interpolation,
-    )
-}
-
-fn bin_rule(rule: BinRule) -> BinRuleLaunch {
-    BinRuleLaunch::new(
-        rule.spatial_scale,
-        rule.end_offset,
-        rule.end_pixels,
-        rule.minimum_length,
-        rule.division,
-        rule.unread_pixels,
-    )
-}
-
-fn integral_rule(rule: IntegralRule) -> IntegralRuleLaunch {
-    IntegralRuleLaunch::new(rule.spatial_scale)
-}
-
-fn point_rule(rule: PointRule) -> PointRuleLaunch {
-    PointRuleLaunch::new(
-        rule.placement,
-        rule.spatial_scale,
-        rule.input_pixel_offset,
-        rule.minimum_length,
-        rule.samples_y,
-        rule.samples_x,
-        rule.by_steps,
-        rule.radians,
-        rule.full_turn,
-        rule.offset_scale,
-        rule.parts_y,
-        rule.parts_x,
-        rule.lower_bound,
-        rule.upper_margin,
-        rule.ignores_out_of_bounds,
-    )
 }

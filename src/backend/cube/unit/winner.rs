@@ -169,42 +169,39 @@ fn compare_sample(winner: &mut Winner, corners: &Corners, at_y: f32, at_x: f32) 
 /// Compares the corners of a sample with the maximum one by one, and returns whether one of them is larger.
 #[cube]
 fn compare_corners(winner: &mut Winner, corners: &Corners, y: &Taps, x: &Taps) -> bool {
-    let mut wins = false;
-    if corners.value_11 > winner.maximum {
-        winner.maximum = corners.value_11;
-        wins = true;
-        winner.y = y.low as f32;
-        winner.x = x.low as f32;
-        winner.weight = corners.weight_11;
-        winner.high_y = 0u32;
-        winner.high_x = 0u32;
-    }
-    if corners.value_12 > winner.maximum {
-        winner.maximum = corners.value_12;
-        wins = true;
-        winner.y = y.low as f32;
-        winner.x = x.high as f32;
-        winner.weight = corners.weight_12;
-        winner.high_y = 0u32;
-        winner.high_x = 1u32;
-    }
-    if corners.value_21 > winner.maximum {
-        winner.maximum = corners.value_21;
-        wins = true;
-        winner.y = y.high as f32;
-        winner.x = x.low as f32;
-        winner.weight = corners.weight_21;
-        winner.high_y = 1u32;
-        winner.high_x = 0u32;
-    }
-    if corners.value_22 > winner.maximum {
-        winner.maximum = corners.value_22;
-        wins = true;
-        winner.y = y.high as f32;
-        winner.x = x.high as f32;
-        winner.weight = corners.weight_22;
-        winner.high_y = 1u32;
-        winner.high_x = 1u32;
+    let low_left = compare_corner(winner, corners.value_11, corners.weight_11, y, x, 0u32, 0u32);
+    let low_right = compare_corner(winner, corners.value_12, corners.weight_12, y, x, 0u32, 1u32);
+    let high_left = compare_corner(winner, corners.value_21, corners.weight_21, y, x, 1u32, 0u32);
+    let high_right = compare_corner(winner, corners.value_22, corners.weight_22, y, x, 1u32, 1u32);
+    low_left || low_right || high_left || high_right
+}
+
+#[cube]
+fn compare_corner(
+    winner: &mut Winner,
+    value: f32,
+    weight: f32,
+    y: &Taps,
+    x: &Taps,
+    #[comptime] high_y: u32,
+    #[comptime] high_x: u32,
+) -> bool {
+    let wins = value > winner.maximum;
+    if wins {
+        winner.maximum = value;
+        winner.y = if comptime!(high_y == 1) {
+            y.high as f32
+        } else {
+            y.low as f32
+        };
+        winner.x = if comptime!(high_x == 1) {
+            x.high as f32
+        } else {
+            x.low as f32
+        };
+        winner.weight = weight;
+        winner.high_y = high_y;
+        winner.high_x = high_x;
     }
     wins
 }
