@@ -6,8 +6,6 @@ use burn::backend::Dispatch;
 use burn::tensor::{Device, Distribution, Tensor};
 use burn_roi::primitive::Backward;
 use burn_roi::*;
-use burn_roi_detection::weights::detectron2::Checkpoint;
-use burn_roi_detection::{paste_masks_as_run_lengths, paste_masks_in_image};
 use peak_alloc::PeakAlloc;
 
 #[path = "support/backends.rs"]
@@ -31,7 +29,6 @@ fn most_memory(call: impl Fn() -> Tensor<4>) -> (f32, Tensor<4>) {
 /// One test, since the allocator counts for the whole process.
 #[test]
 fn memory_is_bounded_at_any_number_of_regions() {
-    files_take_memory_by_their_size();
     for backend in backends::backends().iter().filter(|backend| backend.is_host()) {
         let device = &backend.device;
         // The same regions in every run: a run that fails can be repeated.
@@ -153,26 +150,6 @@ fn memory_is_bounded_at_any_number_of_regions() {
             Tensor::<2>::from_dispatch(by_hand(&gradient.clone().narrow(0, 0, 50), &few_rotated).boxes()).unsqueeze()
         });
 
-        // A result of 92 MiB. The window of the first mask is the image, 9 MiB.
-        let masks = Tensor::<4>::random([10, 1, 28, 28], Distribution::Default, device);
-        let whole_image = Tensor::<2>::from_floats([[0.0, 0.0, 2000.0, 1200.0]], device);
-        let small = Tensor::<2>::from_floats([[5.0, 7.0, 50.0, 70.0]], device).repeat(&[9, 1]);
-        let boxes = Tensor::cat(vec![whole_image, small], 0);
-        check("10 masks in an image of 1200 x 2000", 32.0, &|| {
-            paste_masks_in_image(masks.clone(), boxes.clone(), [1200, 2000], 1)
-        });
-        PEAK.reset_peak_usage();
-        let before = PEAK.current_usage() as f32;
-        let encoded = paste_masks_as_run_lengths(masks, boxes, [1200, 2000], 1, 0.5);
-        let taken = (PEAK.peak_usage() as f32 - before) / MIB;
-        println!("{}: run lengths of 10 masks take {taken:.1} MiB", backend.name);
-        assert!(
-            taken <= 4.0,
-            "{}: run lengths of 10 masks take {taken} MiB",
-            backend.name
-        );
-        assert!(encoded[0].area() > 0);
-
         // Columns that are not neighbours are copied once, at most 10 MiB.
         let transposed = features.swap_dims(2, 3);
         check("transposed features", most + 10.0, &|| {
@@ -193,37 +170,4 @@ fn features_gradient(gradient: &Tensor<4>, features: &Tensor<4>, rois: &Rois, co
 fn random_regions(count: usize, device: &Device) -> Rois {
     let boxes = Tensor::<2>::random([count, 4], Distribution::Uniform(0.0, 200.0), device);
     Rois::from_images(vec![boxes])
-}
-
-/// Checkpoints of detectron2: short opcodes that each make as much as they can, and one large array.
-fn files_take_memory_by_their_size() {
-    let mib = 1 << 20;
-    let pickle = |opcodes: &[u8]| [b"\x80\x04", opcodes, b"."].concat();
-    let check = |name: &str, file: &[u8], most: f32, is_read: bool| {
-        PEAK.reset_peak_usage();
-        let before = PEAK.current_usage() as f32;
-        assert_eq!(Checkpoint::from_pkl(file).is_ok(), is_read, "{name}");
-        let taken = (PEAK.peak_usage() as f32 - before) / MIB;
-        println!("a pickle of {name} takes {taken:.1} MiB");
-        assert!(taken <= most, "a pickle of {name} takes {taken} MiB");
-    };
-    // With MEMOIZE after each.
-    check("tuples", &pickle(&b")\x94".repeat(mib)), 64.0, false);
-    check("dictionaries", &pickle(&b"}\x94".repeat(mib)), 64.0, false);
-    check("values", &pickle(&b"N".repeat(mib)), 64.0, false);
-    check("marks", &pickle(&b"(".repeat(mib)), 64.0, false);
-
-    let float32 = b"cnumpy\ndtype\n\x8c\x02f4\x89\x88\x87R(K\x03\x8c\x01<NNNK\0K\0K\0tb";
-    let shape = b"(J\0\0\x40\0t";
-    let bytes = [b"B\0\0\0\x01".as_slice(), &vec![0; 16 * mib]].concat();
-    let array = [
-        b"cnumpy.core.numeric\n_frombuffer\n(",
-        bytes.as_slice(),
-        float32,
-        shape,
-        b"\x8c\x01CtR",
-    ]
-    .concat();
-    let file = pickle(&[b"}\x8c\x05model}\x8c\x01a", array.as_slice(), b"ss"].concat());
-    check("an array of 16 MiB", &file, 17.0, true);
 }

@@ -1,6 +1,7 @@
-//! Single kernels on small problems, so that a change can be judged: `cargo bench --bench kernels`.
+//! Single kernels on small problems, so that a change can be judged: `cargo bench -p throughput --features
+//! ndarray`.
 //!
-//! A map of 64 channels of 100 x 152 fits in the processor's cache, unlike those of `benches/throughput`:
+//! A map of 64 channels of 100 x 152 fits in the processor's cache, unlike those of `throughput`:
 //! what is timed is work, and what a call costs before it.
 
 use std::hint::black_box;
@@ -10,7 +11,6 @@ use burn::tensor::{DType, Device, Tensor, TensorData};
 use burn_roi::*;
 use criterion::{Criterion, criterion_group, criterion_main};
 
-#[path = "throughput/random.rs"]
 mod random;
 
 use random::Random;
