@@ -6,7 +6,6 @@ use cubecl::prelude::*;
 use super::samples::product;
 use super::{Real, quotient};
 
-rule! {
 /// Bin borders are whole numbers divided exactly. DirectML and OpenVINO.
 pub const WHOLE: u32 = 0;
 /// The length of a bin is rounded to a float, and borders are its multiples. torchvision and ONNX Runtime. Width
@@ -20,6 +19,7 @@ pub const NOT_ROUNDED: u32 = 3;
 /// Rounded coordinates are held within this, so that sums of them are integers of 32 bits.
 const FARTHEST: Real = 536_870_912.0;
 
+rule! {
 /// How a region is divided into bins along one axis.
 #[cfg_attr(feature = "cube", derive(CubeType, CubeLaunch), expand(derive(Clone)))]
 pub struct BinRule {

@@ -13,11 +13,11 @@ use super::samples::product;
 use super::slopes::EndSlopes;
 use super::{Real, quotient};
 
-rule! {
 /// A shorter bin counts as empty. Devices flush numbers below 1.2e-38 to 0, so whether a bin is empty must not depend
 /// on them.
 const LEAST_LENGTH: Real = 1e-30;
 
+rule! {
 /// How a region is divided into bins along one axis.
 #[cfg_attr(feature = "cube", derive(CubeType, CubeLaunch))]
 pub struct IntegralRule {

@@ -37,6 +37,8 @@ macro_rules! rule {
     };
 }
 
+// No kernel takes a rule of f64.
+#[cfg_attr(feature = "cube", allow(dead_code))]
 #[allow(clippy::duplicate_mod)]
 pub mod double;
 #[allow(clippy::duplicate_mod)]

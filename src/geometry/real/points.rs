@@ -13,7 +13,6 @@ use super::samples::{ceil_quotient, product};
 use super::{Real, quotient};
 use crate::geometry::point_grid::MOST_POINTS;
 
-rule! {
 /// Boxes are turned about their centres.
 pub const ROTATED: u32 = 0;
 /// Elements have offsets.
@@ -26,6 +25,7 @@ pub const SUB_CROPS: u32 = 3;
 /// Coordinates are clamped to this, so that sums stay finite.
 const FARTHEST: Real = 1e18;
 
+rule! {
 /// How samples are placed.
 #[cfg_attr(feature = "cube", derive(CubeType, CubeLaunch))]
 pub struct PointRule {

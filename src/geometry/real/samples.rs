@@ -11,7 +11,6 @@ use super::between::Reach;
 use super::{Real, quotient};
 use crate::geometry::options::MAXIMUM_ADAPTIVE_SAMPLES;
 
-rule! {
 /// Ends are scaled and offset, then subtracted; a sample is placed from the start of its element, at
 /// its share of the element's length. torchvision and ONNX Runtime.
 pub const FROM_ELEMENTS: u32 = 0;
@@ -35,6 +34,7 @@ pub const NEAREST_HALF_UP: u32 = 2;
 /// [`MAXIMUM_ADAPTIVE_SAMPLES`], in the type of coordinates.
 pub const MOST_SAMPLES: Real = MAXIMUM_ADAPTIVE_SAMPLES as Real;
 
+rule! {
 /// How samples are placed along one axis. Each framework's rule is a value of this type.
 #[cfg_attr(feature = "cube", derive(CubeType, CubeLaunch), expand(derive(Clone)))]
 pub struct SampleRule {
