@@ -5,7 +5,7 @@ use burn::backend::tensor::FloatTensor;
 use burn::backend::{Dispatch, DispatchAutodiffContext, DispatchTensor, TensorMetadata};
 use burn::tensor::Tensor;
 
-use super::arguments::{Arguments, check_pyramid, of_part, reads_nothing, with_offsets};
+use super::arguments::{Arguments, check_pyramid, joined, of_part, reads_nothing, with_offsets};
 use super::operator_config::Operates;
 use super::turn::Turn;
 use crate::backend::{CoarserLevels, RegionCall, RoiBackend, pool_levels};
@@ -64,10 +64,7 @@ pub fn pool<B: RoiBackend>(
         let outcome = pool_part(part, operators);
         pooled.push(outcome.map_err(|error| of_part(error, pooled.len(), &operators[0]))?);
     }
-    let pooled = match pooled.len() {
-        1 => pooled.remove(0),
-        _ => B::float_cat(pooled, 1),
-    };
+    let pooled = joined::<B>(pooled);
     Ok(match turn {
         Some(turn) => turn.apply(pooled),
         None => pooled,
