@@ -72,7 +72,7 @@ fn of_wrong_rows<B: RoiBackend>(kernel: &Kernel<B>, call: &RegionCall<B>, shape:
     B::float_full(shape, Scalar::from(value), &call.boxes.device(), dtype)
 }
 
-/// All rows: the right ones from `computed`, which has no others, and the wrong ones from `wrong`, which has one row for
+/// All rows: the right ones from `computed`, which has no others, and the wrong ones from `wrong`. That has one row for
 /// all or one for each.
 fn merge<B: RoiBackend>(computed: FloatTensor<B>, wrong: FloatTensor<B>, rows: &[Option<Region>]) -> FloatTensor<B> {
     let (of_right, of_wrong) = (computed.shape()[0], wrong.shape()[0]);
