@@ -213,7 +213,7 @@ pub fn of_call<B: RoiBackend>(
             level.parts.push(PartBackward {
                 reads_nothing: reads_nothing(&features.shape(), &gradient.shape()),
                 gradient: gradient.clone(),
-                call: RegionCall::new(&regions, on_host.clone(), operator, &features.shape()),
+                call: regions.call(on_host.clone(), operator, &features.shape()),
                 features,
             });
         }

@@ -8,7 +8,7 @@ use burn::tensor::Tensor;
 use super::arguments::{Arguments, check_pyramid, joined, of_part, reads_nothing, with_offsets};
 use super::operator_config::Operates;
 use super::turn::Turn;
-use crate::backend::{CoarserLevels, RegionCall, RoiBackend, pool_levels};
+use crate::backend::{CoarserLevels, RoiBackend, pool_levels};
 use crate::error::RoiError;
 use crate::geometry::operator::RegionOperator;
 use crate::regions::{RegionTable, Regions};
@@ -76,7 +76,7 @@ fn pool_part<B: RoiBackend>(arguments: Arguments<B>, operators: &[RegionOperator
     let (mut features, regions) = with_offsets(arguments, &operators[0])?;
     let shape = check_pyramid::<B>(&features, &regions, operators)?;
     let on_host = regions.on_host(features[0].shape()[0])?;
-    let call = RegionCall::new(&regions, on_host, operators[0], &features[0].shape());
+    let call = regions.call(on_host, operators[0], &features[0].shape());
     if reads_nothing(&features[0].shape(), &shape) {
         return Ok(B::without_pixels(features[0].clone(), call));
     }

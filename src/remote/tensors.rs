@@ -49,7 +49,7 @@ pub fn call<B: RoiBackend>(
         return Err(Refused::Nothing);
     }
     check_like_pooled(kernel, &pooled, &device)?;
-    let call = RegionCall::new(&regions, None, operator, &features);
+    let call = regions.call(None, operator, &features);
     let (shape, dtype) = kernel.output(&call);
     memory::check::<B>("output", &shape, dtype, &device)?;
     Ok(call)
