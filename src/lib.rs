@@ -76,10 +76,10 @@ mod geometry;
 pub mod internal;
 mod memory;
 mod ops;
+mod read_back;
 mod regions;
 #[cfg(feature = "remote")]
 pub mod remote;
-mod waiting;
 
 pub use backend::RoiBackend;
 pub use error::RoiError;

@@ -40,7 +40,7 @@ impl<B: RegionKernels, C: CheckpointStrategy> RegionKernels for Autodiff<B, C> {
     }
 
     fn average_gradient(_gradient: FloatTensor<Self>, _call: RegionCall<Self>) -> FloatTensor<Self> {
-        unreachable!("{SECOND}")
+        unreachable!("{NO_SECOND_DERIVATIVE}")
     }
 
     fn maximum_gradient(
@@ -48,7 +48,7 @@ impl<B: RegionKernels, C: CheckpointStrategy> RegionKernels for Autodiff<B, C> {
         _features: FloatTensor<Self>,
         _call: RegionCall<Self>,
     ) -> FloatTensor<Self> {
-        unreachable!("{SECOND}")
+        unreachable!("{NO_SECOND_DERIVATIVE}")
     }
 
     fn boxes_gradient(
@@ -56,11 +56,12 @@ impl<B: RegionKernels, C: CheckpointStrategy> RegionKernels for Autodiff<B, C> {
         _features: FloatTensor<Self>,
         _call: RegionCall<Self>,
     ) -> FloatTensor<Self> {
-        unreachable!("{SECOND}")
+        unreachable!("{NO_SECOND_DERIVATIVE}")
     }
 }
 
-const SECOND: &str = "a backward pass runs on the inner backend, and a call on an autodiff device is refused before";
+const NO_SECOND_DERIVATIVE: &str =
+    "a backward pass runs on the inner backend, and a call on an autodiff device is refused before";
 
 impl<B: DeviceSupport, C: CheckpointStrategy> DeviceSupport for Autodiff<B, C> {
     of_inner_backend!();

@@ -4,10 +4,9 @@ use ::burn::backend::tensor::{FloatTensor, IntTensor};
 use ::burn::backend::{Backend, ExtensionType, TensorMetadata};
 use ::burn::tensor::Shape;
 
-use super::{HostRegions, RegionKernels, RoiBackend, output_shape, with_fusion as burn};
+use super::{HostRegions, RegionKernels, output_shape, with_fusion as burn};
 use crate::geometry::operator::RegionOperator;
 use crate::geometry::options::Reduction;
-use crate::regions::Regions;
 
 /// The regions of a call, what is computed of them, and the shape of the features that they lie on.
 #[derive(Debug, Clone, ExtensionType)]
@@ -23,23 +22,6 @@ pub struct RegionCall<B: Backend> {
     pub operator: RegionOperator,
     /// `[N, C, H, W]`.
     pub features_shape: [usize; 4],
-}
-
-impl<B: RoiBackend> RegionCall<B> {
-    pub fn new(
-        regions: &Regions<B>,
-        on_host: Option<HostRegions>,
-        operator: RegionOperator,
-        features_shape: &Shape,
-    ) -> Self {
-        Self {
-            boxes: regions.boxes.clone(),
-            batch_indices: regions.batch_indices.clone(),
-            regions: on_host,
-            operator,
-            features_shape: features_shape.dims(),
-        }
-    }
 }
 
 impl<B: Backend> RegionCall<B> {

@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::geometry::options::{Interpolation, Reduction};
 use crate::ops::{CropAndResizeConfig, RoiAlignConfig, RoiPoolConfig};
-use crate::waiting::integers;
+use crate::read_back::integers;
 
 /// The attribute `mode` of `RoiAlign`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]

@@ -83,6 +83,14 @@ pub(super) fn of_part(error: RoiError, part: usize, operator: &RegionOperator) -
     }
 }
 
+/// Tensors, one after another along their channels.
+pub(super) fn joined<B: RoiBackend>(mut parts: Vec<FloatTensor<B>>) -> FloatTensor<B> {
+    match parts.len() {
+        1 => parts.remove(0),
+        _ => B::float_cat(parts, 1),
+    }
+}
+
 /// Checks the levels of a pyramid, and gives the shape of the output.
 pub(super) fn check_pyramid<B: RoiBackend>(
     features: &[FloatTensor<B>],
@@ -95,13 +103,8 @@ pub(super) fn check_pyramid<B: RoiBackend>(
         pooled_shape::<B>(&level.shape(), regions, &operators[0])?;
     }
     let shape = pooled_shape::<B>(&features[0].shape(), regions, &operators[0])?;
-    check_output::<B>(&features[0], &shape)?;
+    memory::check::<B>("output", &shape, features[0].dtype(), &features[0].device())?;
     Ok(shape)
-}
-
-/// Checks that the output of a call fits into memory.
-fn check_output<B: RoiBackend>(features: &FloatTensor<B>, shape: &Shape) -> Result<(), RoiError> {
-    memory::check::<B>("output", shape, features.dtype(), &features.device())
 }
 
 /// Checks the features, and that the regions go with them.
@@ -176,18 +179,18 @@ pub(crate) fn pooled_shape<B: RoiBackend>(
         return Err(RoiError::EmptyMap { shape: shape.dims() });
     }
     let (map, output_size) = (operator.channel_map, operator.output_size);
-    if let (ChannelMap::SampleSensitive { samples }, None) = (map, map.output_channels(channels, output_size)) {
-        return Err(RoiError::ChannelGroups {
-            channels,
-            divisor: samples,
-            of: "part of a region",
-        });
-    }
     if map.output_channels(channels, output_size).is_none() {
-        return Err(RoiError::Channels {
-            channels,
-            divisor: map.input_channels(output_size[0] * output_size[1]),
-            output_size,
+        return Err(match map {
+            ChannelMap::SampleSensitive { samples } => RoiError::ChannelGroups {
+                channels,
+                divisor: samples,
+                of: "part of a region",
+            },
+            _ => RoiError::Channels {
+                channels,
+                divisor: map.input_channels(output_size[0] * output_size[1]),
+                output_size,
+            },
         });
     }
     Ok(output_shape(shape.dims(), regions.len(), operator))

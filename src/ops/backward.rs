@@ -6,7 +6,7 @@ use burn::backend::TensorMetadata;
 use burn::backend::tensor::FloatTensor;
 use burn::tensor::{DType, Shape, Slice};
 
-use super::arguments::{Arguments, check_pyramid, of_part, reads_nothing, with_offsets};
+use super::arguments::{Arguments, check_pyramid, joined, of_part, reads_nothing, with_offsets};
 use super::operator_config::Operates;
 use super::turn::Turn;
 use crate::backend::{RegionCall, RoiBackend};
@@ -213,7 +213,7 @@ pub fn of_call<B: RoiBackend>(
             level.parts.push(PartBackward {
                 reads_nothing: reads_nothing(&features.shape(), &gradient.shape()),
                 gradient: gradient.clone(),
-                call: RegionCall::new(&regions, on_host.clone(), operator, &features.shape()),
+                call: regions.call(on_host.clone(), operator, &features.shape()),
                 features,
             });
         }
@@ -265,14 +265,6 @@ fn check_gradient<B: RoiBackend>(
     )?;
     same_device("output_gradient", &gradient.device(), "features", device)?;
     same_dtype("output_gradient", gradient.dtype(), "features", dtype)
-}
-
-/// Tensors, one after another along their channels.
-fn joined<B: RoiBackend>(mut parts: Vec<FloatTensor<B>>) -> FloatTensor<B> {
-    match parts.len() {
-        1 => parts.remove(0),
-        _ => B::float_cat(parts, 1),
-    }
 }
 
 fn zeros_like<B: RoiBackend>(tensor: &FloatTensor<B>) -> FloatTensor<B> {

@@ -5,10 +5,10 @@ use burn::backend::tensor::FloatTensor;
 use burn::backend::{Dispatch, DispatchAutodiffContext, DispatchTensor, TensorMetadata};
 use burn::tensor::Tensor;
 
-use super::arguments::{Arguments, check_pyramid, of_part, reads_nothing, with_offsets};
+use super::arguments::{Arguments, check_pyramid, joined, of_part, reads_nothing, with_offsets};
 use super::operator_config::Operates;
 use super::turn::Turn;
-use crate::backend::{CoarserLevels, RegionCall, RoiBackend, pool_levels};
+use crate::backend::{CoarserLevels, RoiBackend, pool_levels};
 use crate::error::RoiError;
 use crate::geometry::operator::RegionOperator;
 use crate::regions::{RegionTable, Regions};
@@ -64,10 +64,7 @@ pub fn pool<B: RoiBackend>(
         let outcome = pool_part(part, operators);
         pooled.push(outcome.map_err(|error| of_part(error, pooled.len(), &operators[0]))?);
     }
-    let pooled = match pooled.len() {
-        1 => pooled.remove(0),
-        _ => B::float_cat(pooled, 1),
-    };
+    let pooled = joined::<B>(pooled);
     Ok(match turn {
         Some(turn) => turn.apply(pooled),
         None => pooled,
@@ -79,7 +76,7 @@ fn pool_part<B: RoiBackend>(arguments: Arguments<B>, operators: &[RegionOperator
     let (mut features, regions) = with_offsets(arguments, &operators[0])?;
     let shape = check_pyramid::<B>(&features, &regions, operators)?;
     let on_host = regions.on_host(features[0].shape()[0])?;
-    let call = RegionCall::new(&regions, on_host, operators[0], &features[0].shape());
+    let call = regions.call(on_host, operators[0], &features[0].shape());
     if reads_nothing(&features[0].shape(), &shape) {
         return Ok(B::without_pixels(features[0].clone(), call));
     }

@@ -5,9 +5,9 @@ use burn::backend::tensor::{FloatTensor, IntTensor};
 use burn::tensor::{DType, Shape, read_sync};
 
 use super::read;
-use crate::backend::{DeviceKind, HostRegions, RoiBackend};
+use crate::backend::{DeviceKind, HostRegions, RegionCall, RoiBackend};
 use crate::error::RoiError;
-use crate::geometry::operator::RegionKind;
+use crate::geometry::operator::{RegionKind, RegionOperator};
 #[cfg(feature = "remote")]
 use crate::geometry::plan::Region;
 
@@ -55,6 +55,23 @@ impl<B: RoiBackend> Regions<B> {
     /// The number of regions.
     pub fn len(&self) -> usize {
         self.boxes.shape()[0]
+    }
+
+    /// The call of an operator on features of a shape `[N, C, H, W]`. `on_host` are these regions, as
+    /// [`on_host`](Self::on_host) read them.
+    pub fn call(
+        &self,
+        on_host: Option<HostRegions>,
+        operator: RegionOperator,
+        features_shape: &Shape,
+    ) -> RegionCall<B> {
+        RegionCall {
+            boxes: self.boxes.clone(),
+            batch_indices: self.batch_indices.clone(),
+            regions: on_host,
+            operator,
+            features_shape: features_shape.dims(),
+        }
     }
 
     /// On a host device, reads and checks all regions, which belong to `batch` images; on another, reads nothing.

@@ -12,7 +12,7 @@ pub(crate) use check::{Regions, same_device, same_dtype, shape};
 
 use crate::error::{RoiError, or_panic};
 use crate::geometry::operator::RegionKind;
-use crate::waiting::wait;
+use crate::read_back::wait;
 use table::Table;
 
 /// Regions of one kind, as an operator's config names them.

@@ -5,7 +5,7 @@ use burn::tensor::Tensor;
 
 use super::Rois;
 use crate::error::RoiError;
-use crate::waiting::wait;
+use crate::read_back::wait;
 
 impl Rois {
     /// Converts boxes `[x1, y1, x2, y2]` in pixels of an image to the normalized `[y1, x1, y2, x2]` of

@@ -7,7 +7,7 @@ use crate::backend::{DeviceKind, RoiBackend};
 use crate::error::RoiError;
 use crate::geometry::operator::RegionKind;
 use crate::geometry::plan::Region;
-use crate::waiting;
+use crate::read_back;
 
 /// Reads all regions: of each row the region, or what is wrong with it. A region must be finite and belong to one of
 /// the `batch` images. `change` is called with each row before it is checked.
@@ -25,12 +25,12 @@ pub(super) async fn rows<B: RoiBackend>(
     let columns = boxes.shape()[1];
     let on_host = B::device_kind(&boxes.device()) == DeviceKind::Host;
     // An f64 holds every float.
-    let mut numbers: Vec<f64> = waiting::read(on_host, || B::float_into_data(boxes))
+    let mut numbers: Vec<f64> = read_back::read(on_host, || B::float_into_data(boxes))
         .await?
         .iter::<f64>()
         .collect();
-    let indices = waiting::read(on_host, || B::int_into_data(batch_indices)).await?;
-    let indices = waiting::integers(&indices);
+    let indices = read_back::read(on_host, || B::int_into_data(batch_indices)).await?;
+    let indices = read_back::integers(&indices);
     let rows = indices.into_iter().enumerate();
     Ok(rows.map(move |(row, index)| {
         let numbers = &mut numbers[row * columns..(row + 1) * columns];

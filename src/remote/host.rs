@@ -5,10 +5,9 @@ use burn::backend::TensorMetadata;
 use burn::backend::tensor::{FloatTensor, IntTensor};
 use burn::tensor::{FloatDType, Scalar, Shape, TensorData, read_sync};
 
-use super::call::Call;
-use super::tensors;
-use crate::backend::RoiBackend;
+use crate::backend::remote::kernel::Kernel;
 use crate::backend::remote::message::Operation;
+use crate::backend::{RegionCall, RoiBackend};
 use crate::error::RoiError;
 use crate::geometry::plan::Region;
 use crate::regions::Regions;
@@ -18,79 +17,71 @@ use crate::regions::Regions;
 /// # Errors
 ///
 /// [`RoiError::DeviceRead`].
-pub fn compute<B: RoiBackend>(call: Call<B>) -> Result<FloatTensor<B>, RoiError> {
+pub fn compute<B: RoiBackend>(kernel: Kernel<B>, mut call: RegionCall<B>) -> Result<FloatTensor<B>, RoiError> {
     let regions = Regions::<B> {
         boxes: call.boxes.clone(),
         batch_indices: call.batch_indices.clone(),
         kind: call.operator.region_kind(),
     };
-    let rows = read_sync(regions.read_rows(call.images()))?;
+    let rows = read_sync(regions.read_rows(call.features_shape[0]))?;
+    drop(regions);
     if rows.iter().all(Option::is_some) {
-        return Ok(call.compute(Some(rows.into_iter().flatten().collect())));
+        call.regions = Some(rows.into_iter().flatten().collect());
+        return Ok(kernel.run(call));
     }
-    Ok(of_right_rows(call, &rows))
+    Ok(of_right_rows(kernel, call, &rows))
 }
 
-fn of_right_rows<B: RoiBackend>(call: Call<B>, rows: &[Option<Region>]) -> FloatTensor<B> {
+fn of_right_rows<B: RoiBackend>(kernel: Kernel<B>, call: RegionCall<B>, rows: &[Option<Region>]) -> FloatTensor<B> {
+    let (output, _) = kernel.output(&call);
     let right: Vec<usize> = (0..rows.len()).filter(|&row| rows[row].is_some()).collect();
     if right.is_empty() {
-        return of_wrong_rows(&call, call.output.clone());
+        return of_wrong_rows(&kernel, &call, output);
     }
-    let regions = rows.iter().flatten().cloned().collect();
-    let computed = select(&call, &right).compute(Some(regions));
-    match call.operation {
+    let right = indices::<B>(&right, &call.boxes.device());
+    let select = |tensor: FloatTensor<B>| B::float_select(tensor, 0, right.clone());
+    let of_right = Kernel {
+        like_output: kernel.like_output.clone().map(select),
+        ..kernel.clone()
+    };
+    let computed = of_right.run(RegionCall {
+        boxes: select(call.boxes.clone()),
+        batch_indices: B::int_select(call.batch_indices.clone(), 0, right.clone()),
+        regions: Some(rows.iter().flatten().cloned().collect()),
+        ..call.clone()
+    });
+    match kernel.operation {
         // A wrong row has no part in the gradient of features.
         Operation::AverageGradient | Operation::MaximumGradient => computed,
-        _ => merge::<B>(computed, &call, rows),
-    }
-}
-
-/// The call with some of its rows.
-fn select<B: RoiBackend>(call: &Call<B>, rows: &[usize]) -> Call<B> {
-    let rows = indices::<B>(rows, &call.boxes.device());
-    let select = |tensor: FloatTensor<B>| B::float_select(tensor, 0, rows.clone());
-    let of_regions = call.operation == Operation::AverageGradient;
-    Call {
-        first: if of_regions {
-            select(call.first.clone())
-        } else {
-            call.first.clone()
-        },
-        boxes: select(call.boxes.clone()),
-        batch_indices: B::int_select(call.batch_indices.clone(), 0, rows.clone()),
-        last: call.last.clone().map(select),
-        ..call.clone()
+        _ => {
+            let mut one_row = output;
+            one_row[0] = 1;
+            merge::<B>(computed, of_wrong_rows(&kernel, &call, one_row), rows)
+        }
     }
 }
 
 /// What wrong rows give, in a tensor of a shape. A level of a pyramid leaves them as they are, in its own shape.
-fn of_wrong_rows<B: RoiBackend>(call: &Call<B>, shape: Shape) -> FloatTensor<B> {
-    let value = match call.operation {
-        Operation::PoolLevel => return call.last(),
-        Operation::Pool => call.operator.value_without_pixels(),
+fn of_wrong_rows<B: RoiBackend>(kernel: &Kernel<B>, call: &RegionCall<B>, shape: Shape) -> FloatTensor<B> {
+    let value = match (kernel.operation, &kernel.like_output) {
+        (Operation::PoolLevel, Some(pooled)) => return pooled.clone(),
+        (Operation::Pool, _) => call.operator.value_without_pixels(),
         _ => 0.0,
     };
-    let (device, dtype) = (call.first.device(), FloatDType::from(tensors::output(call).1));
-    B::float_full(shape, Scalar::from(value), &device, dtype)
+    let dtype = FloatDType::from(kernel.output(call).1);
+    B::float_full(shape, Scalar::from(value), &call.boxes.device(), dtype)
 }
 
-/// All rows: the right ones from `computed`, which has no others.
-fn merge<B: RoiBackend>(computed: FloatTensor<B>, call: &Call<B>, rows: &[Option<Region>]) -> FloatTensor<B> {
-    let mut one_row = call.output.clone();
-    one_row[0] = 1;
-    let wrong = of_wrong_rows(call, one_row);
+/// All rows: the right ones from `computed`, which has no others, and the wrong ones from `wrong`. That has one row for
+/// all or one for each.
+fn merge<B: RoiBackend>(computed: FloatTensor<B>, wrong: FloatTensor<B>, rows: &[Option<Region>]) -> FloatTensor<B> {
     let (of_right, of_wrong) = (computed.shape()[0], wrong.shape()[0]);
     let mut next = 0..;
-    let places: Vec<usize> = rows
-        .iter()
-        .enumerate()
-        .map(|(row, region)| match region {
-            Some(_) => next.next().expect("counting does not end"),
-            // One row for all, or one for each.
-            None => of_right + row.min(of_wrong - 1),
-        })
-        .collect();
-    let places = indices::<B>(&places, &computed.device());
+    let places = rows.iter().enumerate().map(|(row, region)| match region {
+        Some(_) => next.next().expect("counting does not end"),
+        None => of_right + row.min(of_wrong - 1),
+    });
+    let places = indices::<B>(&places.collect::<Vec<_>>(), &computed.device());
     B::float_select(B::float_cat(vec![computed, wrong], 0), 0, places)
 }
 

@@ -5,13 +5,13 @@ use burn::backend::tensor::{FloatTensor, IntTensor};
 use burn::tensor::{DType, Shape};
 use burn_ir::{BackendIr, CustomOpIr, HandleContainer, TensorIr, TensorStatus};
 
-use super::call::Call;
 use super::refused::Refused;
 use super::{options, tensors};
-use crate::backend::RoiBackend;
+use crate::backend::remote::kernel::Kernel;
 use crate::backend::remote::message::{Operation, decode};
+use crate::backend::{RegionCall, RoiBackend};
 
-/// The call that a message asks for.
+/// The kernel that a message asks for, and the call that it takes.
 ///
 /// # Errors
 ///
@@ -20,7 +20,7 @@ pub fn read<B: RoiBackend + BackendIr>(
     operation: Operation,
     handles: &mut HandleContainer<B::Handle>,
     message: &CustomOpIr,
-) -> Result<Call<B>, Refused> {
+) -> Result<(Kernel<B>, RegionCall<B>), Refused> {
     let operator = decode(&message.scalars)?;
     options::check(&operator)?;
     let arguments = operation.arguments();
@@ -30,22 +30,23 @@ pub fn read<B: RoiBackend + BackendIr>(
     if message.inputs.len() != arguments.len() {
         return Err(count(operation, message));
     }
-    let call = Call::<B> {
-        operation,
-        operator,
-        first: take::<B>(handles, arguments[0], first)?,
-        boxes: take::<B>(handles, arguments[1], boxes)?,
-        batch_indices: take_indices::<B>(handles, arguments[2], batch_indices)?,
-        last: match last {
-            [] => None,
-            [last, ..] => Some(take::<B>(handles, arguments[3], last)?),
-        },
-        output: output.shape.clone(),
+    let first = take::<B>(handles, arguments[0], first)?;
+    let boxes = take::<B>(handles, arguments[1], boxes)?;
+    let batch_indices = take_indices::<B>(handles, arguments[2], batch_indices)?;
+    let last = last.first().map(|last| take::<B>(handles, arguments[3], last));
+    let (features, like_output) = match operation {
+        Operation::AverageGradient => (None, Some(first)),
+        _ => (Some(first), last.transpose()?),
     };
-    tensors::check(&call)?;
-    let (shape, dtype) = tensors::output(&call);
+    let kernel = Kernel {
+        operation,
+        features,
+        like_output,
+    };
+    let call = tensors::call(&kernel, boxes, batch_indices, operator, &output.shape)?;
+    let (shape, dtype) = kernel.output(&call);
     described("output", output, shape, dtype)?;
-    Ok(call)
+    Ok((kernel, call))
 }
 
 fn count(operation: Operation, message: &CustomOpIr) -> Refused {

@@ -69,7 +69,6 @@
 //!   such a build the operators return an error for a remote device.
 //! - A cast of integers to another integer dtype ends the session with burn-router 0.22.1. Cast before you send.
 
-mod call;
 mod host;
 mod message;
 mod options;
@@ -89,7 +88,7 @@ use crate::backend::remote::message::{ABOUT, Operation};
 use crate::backend::remote::server;
 use crate::backend::{RoiBackend, is_supported};
 use crate::error::{RoiError, unsupported};
-use crate::waiting::wait;
+use crate::read_back::wait;
 
 /// Registers the operators for a server whose devices belong to backend `B`: `Flex`, `NdArray` or `Cube`.
 ///

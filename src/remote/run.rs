@@ -5,12 +5,12 @@ use burn::backend::{ExecutionError, TensorMetadata};
 use burn::tensor::TensorData;
 use burn_ir::{BackendIr, CustomOpIr, HandleContainer, TensorError};
 
-use super::call::Call;
 use super::refused::Refused;
 use super::{host, message};
+use crate::backend::remote::kernel::Kernel;
 use crate::backend::remote::message::{Operation, VERSION};
 use crate::backend::remote::server::{ANSWER, DTYPES};
-use crate::backend::{DeviceKind, RoiBackend};
+use crate::backend::{DeviceKind, RegionCall, RoiBackend};
 
 /// Runs a message, whose output then holds the result, or the reason why there is none.
 pub fn run<B: RoiBackend + BackendIr>(
@@ -24,10 +24,10 @@ pub fn run<B: RoiBackend + BackendIr>(
     }
 }
 
-fn compute<B: RoiBackend>(call: Call<B>) -> Result<FloatTensor<B>, Refused> {
+fn compute<B: RoiBackend>((kernel, call): (Kernel<B>, RegionCall<B>)) -> Result<FloatTensor<B>, Refused> {
     match B::device_kind(&call.boxes.device()) {
-        DeviceKind::Host => Ok(host::compute(call)?),
-        _ => Ok(call.compute(None)),
+        DeviceKind::Host => Ok(host::compute(kernel, call)?),
+        _ => Ok(kernel.run(call)),
     }
 }
 

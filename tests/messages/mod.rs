@@ -8,8 +8,8 @@ use burn_ir::{CustomOpIr, HandleContainer, TensorId, TensorIr, TensorStatus};
 
 use super::run::{about, run};
 use crate::RoiAlignConfig;
+use crate::backend::RegionKernels;
 use crate::backend::remote::message::{Operation, VERSION, encode};
-use crate::backend::{RegionCall, RegionKernels};
 use crate::geometry::operator::RegionOperator;
 use crate::ops::operator_config::Operates;
 
@@ -130,7 +130,7 @@ fn a_right_message_gives_the_bits_of_the_backend() {
         kind: roi_align().region_kind(),
     };
     let on_host = regions.on_host(FEATURES[0]).expect("right regions");
-    let call = RegionCall::new(&regions, on_host, roi_align(), &Shape::new(FEATURES));
+    let call = regions.call(on_host, roi_align(), &Shape::new(FEATURES));
     let expected = Flex::pool(features, call);
     let expected = read_sync(Flex::float_into_data(expected)).expect("Flex holds its tensors");
     assert!(found.iter().copied().eq(expected.iter::<f32>()));

@@ -6,21 +6,27 @@ use burn::remote::CustomOpClient;
 use burn::tensor::{DType, Shape};
 use burn_ir::{CustomOpIr, ScalarIr, TensorIr};
 
+use super::kernel::Kernel;
 use super::message::{self, Operation};
 use crate::backend::RegionCall;
 
-/// Queues an operation with one output. Its tensors are `first`, the regions and, if there is one, `last`.
+/// Queues a kernel with the tensors that it takes.
 pub fn send(
     operation: Operation,
-    first: FloatTensor<Remote>,
+    features: Option<FloatTensor<Remote>>,
+    like_output: Option<FloatTensor<Remote>>,
     call: RegionCall<Remote>,
-    last: Option<FloatTensor<Remote>>,
-    shape: Shape,
-    dtype: DType,
 ) -> FloatTensor<Remote> {
-    let device = first.device();
-    let inputs = [first, call.boxes, call.batch_indices].into_iter().chain(last);
-    let inputs: Vec<_> = inputs.map(FloatTensor::<Remote>::into_ir).collect();
+    let device = call.boxes.device();
+    let kernel = Kernel::<Remote> {
+        operation,
+        features,
+        like_output,
+    };
+    let (shape, dtype) = kernel.output(&call);
+    let mut floats = kernel.features.into_iter().chain(kernel.like_output);
+    let inputs = floats.next().into_iter().chain([call.boxes, call.batch_indices]);
+    let inputs: Vec<_> = inputs.chain(floats).map(FloatTensor::<Remote>::into_ir).collect();
     register(
         &device,
         operation.id(),

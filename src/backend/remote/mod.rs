@@ -2,15 +2,17 @@
 //! and does not wait for; the server runs it by the functions that [`crate::remote::register`] registers there.
 //!
 //! - [`message`]: the names of the operations, and an operator as the scalars of one. [`client`] queues them.
+//! - [`kernel`]: a kernel with its tensors, which a client sends and a server runs.
 //! - [`server`]: what a server says that it can do.
 
+use burn::backend::Remote;
 use burn::backend::tensor::FloatTensor;
-use burn::backend::{Remote, TensorMetadata};
-use burn::tensor::{DType, Shape};
+use burn::tensor::DType;
 
 use super::{DeviceKind, RegionCall, RegionKernels, support::DeviceSupport};
 
 mod client;
+pub mod kernel;
 pub mod message;
 pub mod server;
 
@@ -19,18 +21,15 @@ use message::Operation;
 
 impl RegionKernels for Remote {
     fn pool(features: FloatTensor<Self>, call: RegionCall<Self>) -> FloatTensor<Self> {
-        let (shape, dtype) = (call.output_shape(), features.dtype());
-        send(Operation::Pool, features, call, None, shape, dtype)
+        send(Operation::Pool, Some(features), None, call)
     }
 
     fn pool_level(pooled: FloatTensor<Self>, features: FloatTensor<Self>, call: RegionCall<Self>) -> FloatTensor<Self> {
-        let (shape, dtype) = (pooled.shape(), pooled.dtype());
-        send(Operation::PoolLevel, features, call, Some(pooled), shape, dtype)
+        send(Operation::PoolLevel, Some(features), Some(pooled), call)
     }
 
     fn average_gradient(gradient: FloatTensor<Self>, call: RegionCall<Self>) -> FloatTensor<Self> {
-        let (shape, dtype) = (Shape::new(call.features_shape), gradient.dtype());
-        send(Operation::AverageGradient, gradient, call, None, shape, dtype)
+        send(Operation::AverageGradient, None, Some(gradient), call)
     }
 
     fn maximum_gradient(
@@ -38,8 +37,7 @@ impl RegionKernels for Remote {
         features: FloatTensor<Self>,
         call: RegionCall<Self>,
     ) -> FloatTensor<Self> {
-        let (shape, dtype) = (features.shape(), features.dtype());
-        send(Operation::MaximumGradient, features, call, Some(gradient), shape, dtype)
+        send(Operation::MaximumGradient, Some(features), Some(gradient), call)
     }
 
     fn boxes_gradient(
@@ -47,8 +45,7 @@ impl RegionKernels for Remote {
         features: FloatTensor<Self>,
         call: RegionCall<Self>,
     ) -> FloatTensor<Self> {
-        let (shape, dtype) = (call.boxes.shape(), call.boxes.dtype());
-        send(Operation::BoxesGradient, features, call, Some(gradient), shape, dtype)
+        send(Operation::BoxesGradient, Some(features), Some(gradient), call)
     }
 }
 
