@@ -34,7 +34,8 @@ pub fn gather_axes<F: Float, R: Float, I: Int, O: Float>(
         terminate!();
     }
     let channel_map = comptime!(plan.settings.channel_map);
-    let tile = tile(gradient, output, groups(gradient, channel_map), blocks_of_cube);
+    let groups = groups(gradient, channel_map);
+    let tile = tile(gradient, output, groups, blocks_of_cube);
     let end = (tile.channel + blocks_of_cube * CHANNELS).min(gradient.shape(1));
     let gather = gather(gradient, regions, plan, &tile, output.shape(0));
     let mut list = region_list();
@@ -73,13 +74,7 @@ pub fn gather_axes<F: Float, R: Float, I: Int, O: Float>(
         }
         first += UNITS;
     }
-    #[unroll]
-    for block in 0..blocks_of_cube {
-        let first = tile.channel + block * CHANNELS;
-        if first < end {
-            write_pixel(output, gradient.shape(1), &tile, first, &sums[block], channel_map);
-        }
-    }
+    write_pixel(output, &tile, end, tile.group, groups, &sums, blocks_of_cube);
 }
 
 /// The box of a region that was listed, so its image is the tile's.

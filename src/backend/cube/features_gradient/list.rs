@@ -5,8 +5,7 @@ use cubecl::prelude::*;
 use super::tile::{SIDE, Tile};
 use crate::backend::cube::launch::{Regions, UNITS};
 use crate::backend::cube::unit::plan::AxisPlan;
-use crate::backend::cube::unit::region::{BoxRow, read_box};
-use crate::geometry::real::single::area::in_range;
+use crate::backend::cube::unit::region::{BoxRow, is_pooled, read_box};
 use crate::geometry::real::single::between::Reach;
 use crate::geometry::real::single::bins::extent;
 use crate::geometry::real::single::integrals;
@@ -121,17 +120,13 @@ pub fn list_regions<F: Float, R: Float, I: Int>(
     list: &mut RegionList,
 ) -> u32 {
     let (plan, tile, gradient) = (gather.plan, gather.tile, gather.gradient);
-    let settings = comptime!(plan.settings);
+    let box_format = comptime!(plan.settings.box_format);
     let unit = UNIT_POS as usize;
     let row = first + unit;
     let mut flag = 0u32;
     if row < gather.regions.boxes.shape(0) {
-        let region = read_box(gather.regions, row, gather.images, settings.box_format);
-        let mut pooled = region.valid && region.image == tile.image;
-        if comptime!(settings.of_level) {
-            pooled = pooled && in_range(&plan.areas, region.y1, region.x1, region.y2, region.x2);
-        }
-        if pooled {
+        let region = read_box(gather.regions, row, gather.images, box_format);
+        if region.image == tile.image && is_pooled(&region, plan) {
             let (rows, columns) = (gradient.shape(2) as u32, gradient.shape(3) as u32);
             let elements = elements_reading(&plan.rules, &region, tile, rows, columns);
             if elements.rows.first < elements.rows.end && elements.columns.first < elements.columns.end {

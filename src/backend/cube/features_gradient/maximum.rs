@@ -9,11 +9,10 @@ use super::tile::{Strides, Tile, place_of_channel};
 use crate::backend::cube::launch::Regions;
 use crate::backend::cube::unit::channels::CHANNELS;
 use crate::backend::cube::unit::plan::ReductionPlan;
-use crate::backend::cube::unit::region::read_box;
+use crate::backend::cube::unit::region::{is_pooled, read_box};
 use crate::backend::cube::unit::winner::{
     ChannelElement, Winner, channel_element, no_winner, winner_of_bin, winner_of_samples,
 };
-use crate::geometry::real::single::area::in_range;
 use crate::geometry::real::single::rules::{Rules, RulesExpand};
 use crate::geometry::real::single::samples::taps;
 
@@ -45,11 +44,7 @@ pub fn find_winners<F: Float, R: Float, I: Int>(
     let (row, channel) = (rest / gradient.shape(1), rest % gradient.shape(1));
     let box_format = comptime!(plan.axes.settings.box_format);
     let region = read_box(regions, row, features.shape(0), box_format);
-    let mut pooled = region.valid;
-    if comptime!(plan.axes.settings.of_level) {
-        pooled = pooled && in_range(&plan.axes.areas, region.y1, region.x1, region.y2, region.x2);
-    }
-    if !pooled {
+    if !is_pooled(&region, &plan.axes) {
         terminate!();
     }
     let plane = region.image * features.stride(0) + channel * features.stride(1);

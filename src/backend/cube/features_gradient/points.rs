@@ -3,14 +3,15 @@
 use cubecl::prelude::*;
 
 use super::list::{list_flagged, region_list};
-use super::tile::{SIDE, Strides, Tile, add_gradient, place_of_element, strides, sums_of_blocks, tile};
+use super::tile::{SIDE, Strides, Tile, add_gradient, place_of_element, strides, sums_of_blocks, tile, write_pixel};
 use crate::backend::cube::launch::{Regions, UNITS};
 use crate::backend::cube::unit::channels::CHANNELS;
 use crate::backend::cube::unit::plan::{Channels, PointPlan};
-use crate::backend::cube::unit::point_region::{CallSizes, PointRegion, offset_is_finite, read_offset, read_region};
-use crate::geometry::real::single::between::Reach;
+use crate::backend::cube::unit::point_region::{
+    CallSizes, ElementReach, PointRegion, reach_of_element, read_region, samples_of_mean,
+};
 use crate::geometry::real::single::points::{
-    Places, PointAxis, PointRule, place, places_of_pixels, reads, samples_between, turned,
+    PointAxis, PointRule, place, places_of_pixels, reads, samples_between, turned,
 };
 use crate::geometry::real::single::samples::{Taps, bilinear_taps};
 
@@ -76,13 +77,13 @@ pub fn gather_points<F: Float, R: Float, I: Int>(
         }
         first += UNITS;
     }
-    #[unroll]
-    for block in 0..blocks_of_cube {
-        let first = tile.channel + block * CHANNELS;
-        if first < end {
-            write(output, gradient.shape(1), groups, &tile, first, &sums[block], channels);
-        }
+    let mut first_channel = tile.group;
+    let mut step = groups;
+    if comptime!(channels == Channels::OfSamples) {
+        first_channel = tile.group * gradient.shape(1);
+        step = 1usize.runtime();
     }
+    write_pixel(output, &tile, end, first_channel, step, &sums, blocks_of_cube);
 }
 
 /// Whether some element of a region may read a pixel of the tile.
@@ -122,48 +123,6 @@ fn reaches_along(rule: &PointRule, axis: &PointAxis, element: u32, low: f32, hig
     reach.first < reach.end
 }
 
-/// The samples of an element that may read some pixels, and by how much its offset moves them.
-#[derive(CubeType)]
-struct ElementReach {
-    y: Reach,
-    x: Reach,
-    shift_y: f32,
-    shift_x: f32,
-}
-
-#[cube]
-fn reach_of_element<R: Float, I: Int>(
-    regions: &Regions<R, I>,
-    rule: &PointRule,
-    region: &PointRegion,
-    places: &Places,
-    p: u32,
-    q: u32,
-) -> ElementReach {
-    let offset = read_offset(regions, rule, region, p, q);
-    let mut y = samples_between(rule, &region.y, p, offset.shift_y, places.low_y, places.high_y);
-    if !offset_is_finite(&offset) {
-        y.end = y.first;
-    }
-    // Most elements are elsewhere along y already.
-    let mut first_x = 0u32;
-    let mut end_x = 0u32;
-    if y.first < y.end {
-        let x = samples_between(rule, &region.x, q, offset.shift_x, places.low_x, places.high_x);
-        first_x = x.first;
-        end_x = x.end;
-    }
-    ElementReach {
-        y,
-        x: Reach {
-            first: first_x,
-            end: end_x,
-        },
-        shift_y: offset.shift_y,
-        shift_x: offset.shift_x,
-    }
-}
-
 /// Adds what a region gives the pixel of this unit.
 #[cube]
 fn add_region<F: Float, R: Float, I: Int>(
@@ -198,8 +157,9 @@ fn add_region<F: Float, R: Float, I: Int>(
                     let reach = reach_of_element(regions, rule, region, &places, p, q);
                     let weight = weight_of_pixel(rule, region, &reach, tile, p, q, channels);
                     if weight != 0.0 {
+                        let share = weight / samples_of_mean(regions, rule, region, p, q);
                         let place = place_of_element(strides, region.row, p, q);
-                        add_gradient(gradient, strides, place, tile.channel, end, weight, sums, blocks);
+                        add_gradient(gradient, strides, place, tile.channel, end, share, sums, blocks);
                     }
                 }
             }
@@ -207,7 +167,7 @@ fn add_region<F: Float, R: Float, I: Int>(
     }
 }
 
-/// The weight of this unit's pixel in an element.
+/// The sum of the weights of this unit's pixel in the samples of an element.
 #[cube]
 fn weight_of_pixel(
     rule: &PointRule,
@@ -220,9 +180,9 @@ fn weight_of_pixel(
 ) -> f32 {
     let mut weight = 0.0f32;
     for sample_y in reach.y.first..reach.y.end {
-        let y = place(rule, &region.y, p, sample_y, reach.shift_y);
+        let y = place(rule, &region.y, p, sample_y, reach.offset.shift_y);
         for sample_x in reach.x.first..reach.x.end {
-            let x = place(rule, &region.x, q, sample_x, reach.shift_x);
+            let x = place(rule, &region.x, q, sample_x, reach.offset.shift_x);
             let point = turned(rule, &region.turn, y, x);
             let mut counts = reads(rule, &point, tile.height, tile.width);
             if comptime!(channels == Channels::OfSamples) {
@@ -234,13 +194,6 @@ fn weight_of_pixel(
                 weight += along_y * along_x;
             }
         }
-    }
-    if weight != 0.0 {
-        let mut samples = region.y.samples as f32 * region.x.samples as f32;
-        if rule.ignores_out_of_bounds == 1u32 {
-            samples = count_in_bounds(rule, region, reach, p, q);
-        }
-        weight /= samples;
     }
     weight
 }
@@ -256,50 +209,4 @@ fn weight_of_taps(taps: &Taps, pixel: u32) -> f32 {
         weight += taps.fraction;
     }
     weight
-}
-
-/// How many samples of an element read the map.
-#[cube]
-fn count_in_bounds(rule: &PointRule, region: &PointRegion, reach: &ElementReach, p: u32, q: u32) -> f32 {
-    let mut count = 0u32;
-    for sample_y in 0..region.y.samples {
-        let y = place(rule, &region.y, p, sample_y, reach.shift_y);
-        for sample_x in 0..region.x.samples {
-            let x = place(rule, &region.x, q, sample_x, reach.shift_x);
-            let point = turned(rule, &region.turn, y, x);
-            if reads(rule, &point, region.y.size, region.x.size) {
-                count += 1u32;
-            }
-        }
-    }
-    count as f32
-}
-
-/// Writes the sums of a unit's pixel.
-#[cube]
-fn write<F: Float>(
-    output: &mut Tensor<F>,
-    channels: usize,
-    groups: usize,
-    tile: &Tile,
-    first: usize,
-    sums: &Array<f32>,
-    #[comptime] of_channels: Channels,
-) {
-    if tile.on_map {
-        let pixel =
-            tile.image * output.stride(0) + tile.y as usize * output.stride(2) + tile.x as usize * output.stride(3);
-        let of_channel = output.stride(1);
-        #[unroll]
-        for lane in 0..CHANNELS {
-            let channel = first + lane;
-            if channel < channels {
-                let mut input = channel * groups + tile.group;
-                if comptime!(of_channels == Channels::OfSamples) {
-                    input = tile.group * channels + channel;
-                }
-                output[pixel + input * of_channel] = F::cast_from(sums[lane]);
-            }
-        }
-    }
 }

@@ -165,30 +165,51 @@ fn add_block<F: Float>(
     }
 }
 
-/// Writes the sums of a unit's pixel in the block of channels from `first` on.
+/// Writes the sums of a unit's pixel in the output channels of the cube up to `end`. Output channel c reads channel
+/// `first + c * step` of the map.
 #[cube]
 pub fn write_pixel<F: Float>(
     output: &mut Tensor<F>,
-    channels: usize,
     tile: &Tile,
+    end: usize,
     first: usize,
-    sums: &Array<f32>,
-    #[comptime] channel_map: ChannelMap,
+    step: usize,
+    sums: &Sequence<Array<f32>>,
+    #[comptime] blocks: usize,
 ) {
     if tile.on_map {
         let (of_image, of_channel, of_row, of_column) =
             (output.stride(0), output.stride(1), output.stride(2), output.stride(3));
         let pixel = tile.image * of_image + tile.y as usize * of_row + tile.x as usize * of_column;
-        let mut step = 1usize.runtime();
-        if comptime!(channel_map == ChannelMap::PositionSensitive) {
-            step = output.shape(1) / channels;
-        }
+        let (place, distance) = (pixel + first * of_channel, step * of_channel);
         #[unroll]
-        for lane in 0..CHANNELS {
-            let channel = first + lane;
-            if channel < channels {
-                output[pixel + (channel * step + tile.group) * of_channel] = F::cast_from(sums[lane]);
-            }
+        for block in 0..blocks {
+            write_block(
+                output,
+                place,
+                distance,
+                tile.channel + block * CHANNELS,
+                end,
+                &sums[block],
+            );
+        }
+    }
+}
+
+#[cube]
+fn write_block<F: Float>(
+    output: &mut Tensor<F>,
+    place: usize,
+    distance: usize,
+    first: usize,
+    end: usize,
+    sums: &Array<f32>,
+) {
+    #[unroll]
+    for lane in 0..CHANNELS {
+        let channel = first + lane;
+        if channel < end {
+            output[place + channel * distance] = F::cast_from(sums[lane]);
         }
     }
 }

@@ -6,8 +6,8 @@ use crate::backend::cube::launch::Regions;
 use crate::backend::cube::unit::blocks::{Blocks, PixelPair, add_pixel_pair, blocks, multiply, write_blocks};
 use crate::backend::cube::unit::element::{Element, Units, element, sizes};
 use crate::backend::cube::unit::plan::{Channels, PointPlan};
-use crate::backend::cube::unit::point_region::{CallSizes, PointRegion, offset_is_finite, read_offset, read_region};
-use crate::geometry::real::single::points::{Point, place, places_of_pixels, reads, samples_between, turned};
+use crate::backend::cube::unit::point_region::{CallSizes, PointRegion, reach_on_map, read_region};
+use crate::geometry::real::single::points::{Point, place, reads, turned};
 use crate::geometry::real::single::samples::bilinear_taps;
 
 #[cube(launch, address_type = "dynamic")]
@@ -72,10 +72,7 @@ fn add_samples<F: Float, R: Float, I: Int>(
     let rule = &plan.rule;
     let (height, width) = (region.y.size, region.x.size);
     let (p, q) = (element.row as u32, element.column as u32);
-    let offset = read_offset(regions, rule, region, p, q);
-    let places = places_of_pixels(rule, &region.turn, 0u32, height - 1u32, 0u32, width - 1u32);
-    let rows = samples_between(rule, &region.y, p, offset.shift_y, places.low_y, places.high_y);
-    let columns = samples_between(rule, &region.x, q, offset.shift_x, places.low_x, places.high_x);
+    let reach = reach_on_map(regions, rule, region, p, q);
     let map = Map {
         height,
         width,
@@ -83,15 +80,11 @@ fn add_samples<F: Float, R: Float, I: Int>(
         step: features.stride(3),
     };
     let of_sample = channels * features.stride(1);
-    let mut rows_end = rows.end;
-    if !offset_is_finite(&offset) {
-        rows_end = rows.first;
-    }
     let mut count = 0u32;
-    for sample_y in rows.first..rows_end {
-        let place_y = place(rule, &region.y, p, sample_y, offset.shift_y);
-        for sample_x in columns.first..columns.end {
-            let place_x = place(rule, &region.x, q, sample_x, offset.shift_x);
+    for sample_y in reach.y.first..reach.y.end {
+        let place_y = place(rule, &region.y, p, sample_y, reach.offset.shift_y);
+        for sample_x in reach.x.first..reach.x.end {
+            let place_x = place(rule, &region.x, q, sample_x, reach.offset.shift_x);
             let point = turned(rule, &region.turn, place_y, place_x);
             if reads(rule, &point, height, width) {
                 count += 1u32;

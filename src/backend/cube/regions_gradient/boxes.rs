@@ -7,11 +7,10 @@ use super::integrals::add_integral;
 use super::samples::{add_average, add_maximum};
 use crate::backend::cube::launch::{Regions, UNITS};
 use crate::backend::cube::unit::plan::ReductionPlan;
-use crate::backend::cube::unit::region::{BoxRow, read_box};
+use crate::backend::cube::unit::region::{BoxRow, is_pooled, read_box};
 use crate::backend::cube::unit::winner::channel_element;
 use crate::geometry::operator::ChannelMap;
 use crate::geometry::options::Reduction;
-use crate::geometry::real::single::area::in_range;
 use crate::geometry::real::single::rules::{Rules, RulesExpand};
 
 #[cube(launch, address_type = "dynamic")]
@@ -30,17 +29,13 @@ pub fn pull_boxes<F: Float, R: Float, I: Int>(
     let settings = comptime!(plan.axes.settings);
     let unit = UNIT_POS as usize;
     let region = read_box(regions, row, features.shape(0), settings.box_format);
-    let mut pooled = region.valid;
-    if comptime!(settings.of_level) {
-        pooled = pooled && in_range(&plan.axes.areas, region.y1, region.x1, region.y2, region.x2);
-    }
     let mut of_ends = EndsGradient {
         y1: 0.0,
         y2: 0.0,
         x1: 0.0,
         x2: 0.0,
     };
-    if pooled {
+    if is_pooled(&region, &plan.axes) {
         let of_a_channel = gradient.shape(2) * gradient.shape(3);
         let mut item = unit;
         while item < gradient.shape(1) * of_a_channel {

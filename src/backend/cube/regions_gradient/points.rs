@@ -3,16 +3,15 @@
 use cubecl::prelude::*;
 
 use super::ends::write_sum;
+use super::slope::slope_of_pixels;
 use crate::backend::cube::launch::{Regions, UNITS};
 use crate::backend::cube::unit::plan::{Channels, PointPlan};
 use crate::backend::cube::unit::point_region::{
-    CallSizes, ElementOffset, PointRegion, offset_is_finite, read_offset, read_region,
+    CallSizes, ElementOffset, PointRegion, reach_on_map, read_region, samples_of_mean,
 };
 use crate::geometry::real::single::between::Reach;
 use crate::geometry::real::single::point_slopes::{angle_slopes, fraction_slope, place_slopes};
-use crate::geometry::real::single::points::{
-    Point, PointRule, ROTATED, place, places_of_pixels, reads, samples_between, turned,
-};
+use crate::geometry::real::single::points::{Point, PointRule, ROTATED, place, reads, turned};
 use crate::geometry::real::single::samples::bilinear_taps;
 
 /// The gradients of a region's columns, and of an offset.
@@ -171,31 +170,12 @@ fn first_element(part: u32, parts: u32, elements: u32) -> u32 {
 fn add_element<F: Float, R: Float, I: Int>(pull: &Pull<'_, F, R, I>, p: u32, q: u32, of_region: &mut RegionGradient) {
     let (rule, region) = (&pull.plan.rule, pull.region);
     let (height, width) = (region.y.size, region.x.size);
-    let offset = read_offset(pull.regions, rule, region, p, q);
-    let places = places_of_pixels(rule, &region.turn, 0u32, height - 1u32, 0u32, width - 1u32);
-    let rows = samples_between(rule, &region.y, p, offset.shift_y, places.low_y, places.high_y);
-    let columns = samples_between(rule, &region.x, q, offset.shift_x, places.low_x, places.high_x);
-    let mut rows_end = rows.end;
-    if !offset_is_finite(&offset) {
-        rows_end = rows.first;
-    }
-    let mut samples = region.y.samples as f32 * region.x.samples as f32;
-    if rule.ignores_out_of_bounds == 1u32 {
-        samples = 0.0;
-        for sample_y in rows.first..rows_end {
-            let place_y = place(rule, &region.y, p, sample_y, offset.shift_y);
-            for sample_x in columns.first..columns.end {
-                let place_x = place(rule, &region.x, q, sample_x, offset.shift_x);
-                if reads(rule, &turned(rule, &region.turn, place_y, place_x), height, width) {
-                    samples += 1.0;
-                }
-            }
-        }
-    }
-    for sample_y in rows.first..rows_end {
-        let place_y = place(rule, &region.y, p, sample_y, offset.shift_y);
-        for sample_x in columns.first..columns.end {
-            let place_x = place(rule, &region.x, q, sample_x, offset.shift_x);
+    let reach = reach_on_map(pull.regions, rule, region, p, q);
+    let samples = samples_of_mean(pull.regions, rule, region, p, q);
+    for sample_y in reach.y.first..reach.y.end {
+        let place_y = place(rule, &region.y, p, sample_y, reach.offset.shift_y);
+        for sample_x in reach.x.first..reach.x.end {
+            let place_x = place(rule, &region.x, q, sample_x, reach.offset.shift_x);
             let point = turned(rule, &region.turn, place_y, place_x);
             if reads(rule, &point, height, width) {
                 let sample = PointSample {
@@ -209,7 +189,7 @@ fn add_element<F: Float, R: Float, I: Int>(pull: &Pull<'_, F, R, I>, p: u32, q: 
                 let along_x = slope.x * fraction_slope(point.x, width) / samples;
                 let places = Point { y: place_y, x: place_x };
                 let along = Point { y: along_y, x: along_x };
-                add_sample(pull, &offset, &sample, &places, &along, of_region);
+                add_sample(pull, &reach.offset, &sample, &places, &along, of_region);
             }
         }
     }
@@ -223,14 +203,7 @@ fn slope<F: Float, R: Float, I: Int>(pull: &Pull<'_, F, R, I>, sample: &PointSam
     let index = (sample.y * region.x.samples + sample.x) as usize;
     let y = bilinear_taps(point.y, region.y.size);
     let x = bilinear_taps(point.x, region.x.size);
-    let (low, high) = (
-        y.low as usize * features.stride(2),
-        y.high as usize * features.stride(2),
-    );
-    let (left, right) = (
-        x.low as usize * features.stride(3),
-        x.high as usize * features.stride(3),
-    );
+    let (row_step, step) = (features.stride(2), features.stride(3));
     let of_element = region.row * gradient.stride(0)
         + sample.p as usize * gradient.stride(2)
         + sample.q as usize * gradient.stride(3);
@@ -247,13 +220,10 @@ fn slope<F: Float, R: Float, I: Int>(pull: &Pull<'_, F, R, I>, sample: &PointSam
             input = index * channels + channel;
         }
         let plane = region.image * features.stride(0) + input * features.stride(1);
-        let pixel_11 = f32::cast_from(features[plane + low + left]);
-        let pixel_12 = f32::cast_from(features[plane + low + right]);
-        let pixel_21 = f32::cast_from(features[plane + high + left]);
-        let pixel_22 = f32::cast_from(features[plane + high + right]);
+        let of_pixels = slope_of_pixels(features, plane, &y, &x, row_step, step);
         let of_channel = f32::cast_from(gradient[of_element + channel * gradient.stride(1)]);
-        down += of_channel * ((1.0 - x.fraction) * (pixel_21 - pixel_11) + x.fraction * (pixel_22 - pixel_12));
-        across += of_channel * ((1.0 - y.fraction) * (pixel_12 - pixel_11) + y.fraction * (pixel_22 - pixel_21));
+        down += of_channel * of_pixels.along_y;
+        across += of_channel * of_pixels.along_x;
         channel += UNITS;
     }
     Point { y: down, x: across }

@@ -4,7 +4,7 @@ use cubecl::prelude::*;
 
 use crate::backend::cube::unit::winner::Winner;
 use crate::geometry::real::single::points::Point;
-use crate::geometry::real::single::samples::{SampleRule, taps};
+use crate::geometry::real::single::samples::{SampleRule, Taps, taps};
 use crate::geometry::real::single::slopes::weight_slope;
 
 /// By how much what is read grows as the position grows by 1.
@@ -28,17 +28,32 @@ pub fn slope_at<F: Float>(
     let (row_step, step) = (features.stride(2), features.stride(3));
     let y = taps(rule_y, point.y, height);
     let x = taps(rule_x, point.x, width);
+    let of_pixels = slope_of_pixels(features, plane, &y, &x, row_step, step);
+    Slope {
+        along_y: of_pixels.along_y * weight_slope(rule_y, point.y, height, flat_on_pixels.runtime()),
+        along_x: of_pixels.along_x * weight_slope(rule_x, point.x, width, flat_on_pixels.runtime()),
+    }
+}
+
+/// The slope between the four pixels of a sample, by its distance from them.
+#[cube]
+pub fn slope_of_pixels<F: Float>(
+    features: &Tensor<F>,
+    plane: usize,
+    y: &Taps,
+    x: &Taps,
+    row_step: usize,
+    step: usize,
+) -> Slope {
     let (low, high) = (y.low as usize * row_step, y.high as usize * row_step);
     let (left, right) = (x.low as usize * step, x.high as usize * step);
     let pixel_11 = f32::cast_from(features[plane + low + left]);
     let pixel_12 = f32::cast_from(features[plane + low + right]);
     let pixel_21 = f32::cast_from(features[plane + high + left]);
     let pixel_22 = f32::cast_from(features[plane + high + right]);
-    let down = (1.0 - x.fraction) * (pixel_21 - pixel_11) + x.fraction * (pixel_22 - pixel_12);
-    let across = (1.0 - y.fraction) * (pixel_12 - pixel_11) + y.fraction * (pixel_22 - pixel_21);
     Slope {
-        along_y: down * weight_slope(rule_y, point.y, height, flat_on_pixels.runtime()),
-        along_x: across * weight_slope(rule_x, point.x, width, flat_on_pixels.runtime()),
+        along_y: (1.0 - x.fraction) * (pixel_21 - pixel_11) + x.fraction * (pixel_22 - pixel_12),
+        along_x: (1.0 - y.fraction) * (pixel_12 - pixel_11) + y.fraction * (pixel_22 - pixel_21),
     }
 }
 

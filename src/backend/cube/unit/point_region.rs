@@ -8,7 +8,11 @@ use crate::backend::cube::launch::Regions;
 use crate::geometry::options::BoxFormat;
 use crate::geometry::real::single::angle::sine_cosine;
 use crate::geometry::real::single::area::in_range;
-use crate::geometry::real::single::points::{PointAxis, PointRule, ROTATED, Turn, point_axis, shift, turn};
+use crate::geometry::real::single::between::Reach;
+use crate::geometry::real::single::points::{
+    Places, PointAxis, PointRule, ROTATED, Turn, place, places_of_pixels, point_axis, reads, samples_between, shift,
+    turn, turned,
+};
 
 /// A region: its image, its axes, and how it is turned.
 #[derive(CubeType)]
@@ -91,7 +95,7 @@ pub fn read_region<R: Float, I: Int>(
 }
 
 #[cube]
-pub fn read_offset<R: Float, I: Int>(
+fn read_offset<R: Float, I: Int>(
     regions: &Regions<R, I>,
     rule: &PointRule,
     region: &PointRegion,
@@ -125,8 +129,80 @@ fn offset_place(rule: &PointRule, region: &PointRegion, p: u32, q: u32) -> usize
     (part_y * rule.parts_x + part_x) as usize
 }
 
-/// Whether an element with this offset reads anything.
+/// The samples of an element that may read some pixels, and its offset.
+#[derive(CubeType)]
+pub struct ElementReach {
+    pub y: Reach,
+    pub x: Reach,
+    pub offset: ElementOffset,
+}
+
+/// The samples of an element that may read the pixels of some places. An element whose offset is not finite reads none.
 #[cube]
-pub fn offset_is_finite(offset: &ElementOffset) -> bool {
-    is_finite(offset.y) && is_finite(offset.x)
+pub fn reach_of_element<R: Float, I: Int>(
+    regions: &Regions<R, I>,
+    rule: &PointRule,
+    region: &PointRegion,
+    places: &Places,
+    p: u32,
+    q: u32,
+) -> ElementReach {
+    let offset = read_offset(regions, rule, region, p, q);
+    let mut y = samples_between(rule, &region.y, p, offset.shift_y, places.low_y, places.high_y);
+    if !(is_finite(offset.y) && is_finite(offset.x)) {
+        y.end = y.first;
+    }
+    // Most elements are elsewhere along y already.
+    let mut first = 0u32;
+    let mut end = 0u32;
+    if y.first < y.end {
+        let x = samples_between(rule, &region.x, q, offset.shift_x, places.low_x, places.high_x);
+        first = x.first;
+        end = x.end;
+    }
+    ElementReach {
+        y,
+        x: Reach { first, end },
+        offset,
+    }
+}
+
+/// The samples of an element that may read the map.
+#[cube]
+pub fn reach_on_map<R: Float, I: Int>(
+    regions: &Regions<R, I>,
+    rule: &PointRule,
+    region: &PointRegion,
+    p: u32,
+    q: u32,
+) -> ElementReach {
+    let (last_y, last_x) = (region.y.size - 1u32, region.x.size - 1u32);
+    let places = places_of_pixels(rule, &region.turn, 0u32, last_y, 0u32, last_x);
+    reach_of_element(regions, rule, region, &places, p, q)
+}
+
+/// How many samples an element is the mean of.
+#[cube]
+pub fn samples_of_mean<R: Float, I: Int>(
+    regions: &Regions<R, I>,
+    rule: &PointRule,
+    region: &PointRegion,
+    p: u32,
+    q: u32,
+) -> f32 {
+    let mut samples = region.y.samples as f32 * region.x.samples as f32;
+    if rule.ignores_out_of_bounds == 1u32 {
+        samples = 0.0;
+        let reach = reach_on_map(regions, rule, region, p, q);
+        for sample_y in reach.y.first..reach.y.end {
+            let y = place(rule, &region.y, p, sample_y, reach.offset.shift_y);
+            for sample_x in reach.x.first..reach.x.end {
+                let x = place(rule, &region.x, q, sample_x, reach.offset.shift_x);
+                if reads(rule, &turned(rule, &region.turn, y, x), region.y.size, region.x.size) {
+                    samples += 1.0;
+                }
+            }
+        }
+    }
+    samples
 }

@@ -2,8 +2,10 @@
 
 use cubecl::prelude::*;
 
+use super::plan::AxisPlan;
 use crate::backend::cube::launch::Regions;
 use crate::geometry::options::BoxFormat;
+use crate::geometry::real::single::area::in_range;
 
 /// A row of the boxes, with its image.
 #[derive(CubeType)]
@@ -46,6 +48,16 @@ pub fn read_box<R: Float, I: Int>(
         x2,
         y2,
     }
+}
+
+/// Whether a region is pooled: it is valid, and its area is in the plan's range.
+#[cube]
+pub fn is_pooled(region: &BoxRow, plan: &AxisPlan) -> bool {
+    let mut pooled = region.valid;
+    if comptime!(plan.settings.of_level) {
+        pooled = pooled && in_range(&plan.areas, region.y1, region.x1, region.y2, region.x2);
+    }
+    pooled
 }
 
 /// By its bits, since some device compilers assume that there are no infinities.

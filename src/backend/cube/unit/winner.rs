@@ -119,36 +119,41 @@ pub fn winner_of_samples<F: Float>(
     winner
 }
 
-/// The four pixels of a sample: their weights, and their values times these.
+/// A pixel of a sample.
+#[derive(CubeType)]
+struct Corner {
+    weight: f32,
+    /// Its value times the weight.
+    value: f32,
+}
+
+/// The four pixels of a sample.
 #[derive(CubeType)]
 struct Corners {
-    weight_11: f32,
-    weight_12: f32,
-    weight_21: f32,
-    weight_22: f32,
-    value_11: f32,
-    value_12: f32,
-    value_21: f32,
-    value_22: f32,
+    above_left: Corner,
+    above_right: Corner,
+    below_left: Corner,
+    below_right: Corner,
 }
 
 #[cube]
 fn corners<F: Float>(features: &Tensor<F>, plane: usize, y: &Taps, x: &Taps, row_step: usize, step: usize) -> Corners {
-    let (low, high) = (y.low as usize * row_step, y.high as usize * row_step);
+    let (above, below) = (plane + y.low as usize * row_step, plane + y.high as usize * row_step);
     let (left, right) = (x.low as usize * step, x.high as usize * step);
-    let weight_11 = (1.0 - y.fraction) * (1.0 - x.fraction);
-    let weight_12 = (1.0 - y.fraction) * x.fraction;
-    let weight_21 = y.fraction * (1.0 - x.fraction);
-    let weight_22 = y.fraction * x.fraction;
+    let (rest_y, rest_x) = (1.0 - y.fraction, 1.0 - x.fraction);
     Corners {
-        weight_11,
-        weight_12,
-        weight_21,
-        weight_22,
-        value_11: weight_11 * f32::cast_from(features[plane + low + left]),
-        value_12: weight_12 * f32::cast_from(features[plane + low + right]),
-        value_21: weight_21 * f32::cast_from(features[plane + high + left]),
-        value_22: weight_22 * f32::cast_from(features[plane + high + right]),
+        above_left: corner(features, above + left, rest_y * rest_x),
+        above_right: corner(features, above + right, rest_y * x.fraction),
+        below_left: corner(features, below + left, y.fraction * rest_x),
+        below_right: corner(features, below + right, y.fraction * x.fraction),
+    }
+}
+
+#[cube]
+fn corner<F: Float>(features: &Tensor<F>, place: usize, weight: f32) -> Corner {
+    Corner {
+        weight,
+        value: weight * f32::cast_from(features[place]),
     }
 }
 
@@ -156,7 +161,8 @@ fn corners<F: Float>(features: &Tensor<F>, plane: usize, y: &Taps, x: &Taps, row
 #[cube]
 fn compare_sample(winner: &mut Winner, corners: &Corners, at_y: f32, at_x: f32) -> bool {
     let mut wins = false;
-    let sample = (corners.value_11 + corners.value_12) + (corners.value_21 + corners.value_22);
+    let sample =
+        (corners.above_left.value + corners.above_right.value) + (corners.below_left.value + corners.below_right.value);
     if sample > winner.maximum {
         winner.maximum = sample;
         wins = true;
@@ -169,37 +175,21 @@ fn compare_sample(winner: &mut Winner, corners: &Corners, at_y: f32, at_x: f32) 
 /// Compares the corners of a sample with the maximum one by one, and returns whether one of them is larger.
 #[cube]
 fn compare_corners(winner: &mut Winner, corners: &Corners, y: &Taps, x: &Taps) -> bool {
-    let low_left = compare_corner(winner, corners.value_11, corners.weight_11, y, x, 0u32, 0u32);
-    let low_right = compare_corner(winner, corners.value_12, corners.weight_12, y, x, 0u32, 1u32);
-    let high_left = compare_corner(winner, corners.value_21, corners.weight_21, y, x, 1u32, 0u32);
-    let high_right = compare_corner(winner, corners.value_22, corners.weight_22, y, x, 1u32, 1u32);
-    low_left || low_right || high_left || high_right
+    let mut wins = compare_corner(winner, &corners.above_left, y, x, 0u32, 0u32);
+    wins = compare_corner(winner, &corners.above_right, y, x, 0u32, 1u32) || wins;
+    wins = compare_corner(winner, &corners.below_left, y, x, 1u32, 0u32) || wins;
+    compare_corner(winner, &corners.below_right, y, x, 1u32, 1u32) || wins
 }
 
+/// Compares one corner, which is the second pixel along an axis where `high` is 1.
 #[cube]
-fn compare_corner(
-    winner: &mut Winner,
-    value: f32,
-    weight: f32,
-    y: &Taps,
-    x: &Taps,
-    #[comptime] high_y: u32,
-    #[comptime] high_x: u32,
-) -> bool {
-    let wins = value > winner.maximum;
+fn compare_corner(winner: &mut Winner, corner: &Corner, y: &Taps, x: &Taps, high_y: u32, high_x: u32) -> bool {
+    let wins = corner.value > winner.maximum;
     if wins {
-        winner.maximum = value;
-        winner.y = if comptime!(high_y == 1) {
-            y.high as f32
-        } else {
-            y.low as f32
-        };
-        winner.x = if comptime!(high_x == 1) {
-            x.high as f32
-        } else {
-            x.low as f32
-        };
-        winner.weight = weight;
+        winner.maximum = corner.value;
+        winner.y = select(high_y == 1u32, y.high, y.low) as f32;
+        winner.x = select(high_x == 1u32, x.high, x.low) as f32;
+        winner.weight = corner.weight;
         winner.high_y = high_y;
         winner.high_x = high_x;
     }
