@@ -8,8 +8,8 @@ use crate::any_call::AnyCall;
 use crate::backends::{Backend, backends};
 use crate::point_calls::any_call::any_calls;
 
-/// The reference takes a microsecond a sample, unoptimized: one drawn call of 42 million took a minute. The fuzz targets
-/// make such calls.
+/// The reference takes a microsecond a sample, unoptimized: one drawn call of 42 million took a minute. The fuzz
+/// targets make such calls.
 const MOST_SAMPLES: f64 = 1e6;
 
 fn check(call: &AnyCall, backends: &[Backend]) {
