@@ -4,11 +4,12 @@ use std::error::Error;
 use std::fmt::Write;
 use std::fs;
 use std::path::{Path, PathBuf};
-use std::time::SystemTime;
 
 use burn_onnx::ModelGen;
-use onnx_ir::{GraphProto, Message, ModelProto, NodeProto, ValueInfoProto};
+use onnx_ir::{GraphProto, Message, ModelProto, ValueInfoProto};
 use serde::Deserialize;
+
+mod small_models;
 
 /// An entry of `graphs.json`.
 #[derive(Deserialize)]
@@ -110,6 +111,7 @@ const REFUSED: [(&str, &str); 9] = [
 
 fn main() -> Result<(), Box<dyn Error>> {
     println!("cargo:rerun-if-changed=build.rs");
+    println!("cargo:rerun-if-changed=small_models.rs");
     let tests = Path::new(env!("CARGO_MANIFEST_DIR")).join("../tests");
     let graphs = graphs(&tests)?;
     let mut model = ModelGen::new();
@@ -125,7 +127,8 @@ fn main() -> Result<(), Box<dyn Error>> {
     burn_roi_onnx::generate(model.out_dir("graphs/"))?;
     check_refused(&tests)?;
     check_joined()?;
-    check_panic()?;
+    small_models::check_panic()?;
+    small_models::check_types()?;
 
     let mut code = String::new();
     let mut table = String::new();
@@ -262,56 +265,5 @@ fn check_joined() -> Result<(), Box<dyn Error>> {
             return Err(format!("{name}: {joined} joined pyramids and {single} single levels").into());
         }
     }
-    Ok(())
-}
-
-/// An error if a panic of burn-onnx becomes an error without the node. It panics for a power whose exponents are sizes.
-fn check_panic() -> Result<(), Box<dyn Error>> {
-    let value = |name: &str, rank: usize| {
-        let mut value = ValueInfoProto {
-            name: name.to_string(),
-            ..ValueInfoProto::default()
-        };
-        let kind = value.type_.mut_or_insert_default().mut_tensor_type();
-        kind.elem_type = 1;
-        kind.shape.mut_or_insert_default().dim = vec![Default::default(); rank];
-        value
-    };
-    let node = |name: &str, operator: &str, inputs: &[&str], output: &str| NodeProto {
-        name: name.to_string(),
-        op_type: operator.to_string(),
-        input: inputs.iter().map(|input| input.to_string()).collect(),
-        output: vec![output.to_string()],
-        ..NodeProto::default()
-    };
-    let graph = GraphProto {
-        input: vec![value("x", 1), value("y", 2)],
-        node: vec![
-            node("the sizes", "Shape", &["y"], "sizes"),
-            node("the power", "Pow", &["x", "sizes"], "z"),
-        ],
-        output: vec![value("z", 1)],
-        ..GraphProto::default()
-    };
-    let mut model = ModelProto {
-        graph: Some(graph).into(),
-        ..ModelProto::default()
-    };
-    model.opset_import.push(Default::default());
-    model.opset_import[0].version = 16;
-    let file = PathBuf::from(std::env::var("OUT_DIR")?).join("panicking.onnx");
-    fs::write(&file, model.write_to_bytes()?)?;
-    // Cargo runs this script in each build if a file that it reads is newer than its last run.
-    fs::File::options()
-        .write(true)
-        .open(&file)?
-        .set_modified(SystemTime::UNIX_EPOCH)?;
-
-    let mut model = ModelGen::new();
-    burn_roi_onnx::input(&mut model, &file)?;
-    burn_roi_onnx::register(&mut model);
-    let error = burn_roi_onnx::generate(model.out_dir("panicking/")).err();
-    let error = error.ok_or("burn-onnx has code for what it had none")?.to_string();
-    assert!(error.ends_with("it is the node \"the power\" (Pow)"), "{error}");
     Ok(())
 }
