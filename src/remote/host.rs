@@ -24,7 +24,6 @@ pub fn compute<B: RoiBackend>(kernel: Kernel<B>, mut call: RegionCall<B>) -> Res
         kind: call.operator.region_kind(),
     };
     let rows = read_sync(regions.read_rows(call.features_shape[0]))?;
-    drop(regions);
     if rows.iter().all(Option::is_some) {
         call.regions = Some(rows.into_iter().flatten().collect());
         return Ok(kernel.run(call));

@@ -9,7 +9,7 @@ use cubecl::prelude::*;
 use super::Real;
 use super::between::{Reach, between};
 use super::bins::{BinExtent, BinRule, bin};
-use super::integrals;
+use super::integrals::{self, IntegralExtent};
 use super::samples::{Axis, FROM_REGION, SampleRule, from_elements, is_in_bounds, position, taps};
 
 /// The distance of two samples of a region in pixels, negative in an inverted one.
@@ -92,7 +92,7 @@ pub fn weight_of_bin(rule: &BinRule, extent: &BinExtent, element: u32, elements:
 
 /// The elements of `elements` whose bins may reach the hats of the pixels from `first` up to and including `last`.
 #[cfg_attr(feature = "cube", cube)]
-pub fn elements_of_integrals(extent: &integrals::IntegralExtent, elements: u32, first: u32, last: u32) -> Reach {
+pub fn elements_of_integrals(extent: &IntegralExtent, elements: u32, first: u32, last: u32) -> Reach {
     let mut count = elements;
     if extent.bin <= 0.0 {
         count = 0u32;
@@ -105,7 +105,7 @@ pub fn elements_of_integrals(extent: &integrals::IntegralExtent, elements: u32, 
 
 /// The weight of a pixel in a bin of the bilinear map, 0 if the bin is empty or does not reach the pixel's hat.
 #[cfg_attr(feature = "cube", cube)]
-pub fn weight_of_integral(extent: &integrals::IntegralExtent, element: u32, pixel: u32, size: u32) -> Real {
+pub fn weight_of_integral(extent: &IntegralExtent, element: u32, pixel: u32, size: u32) -> Real {
     let bin = integrals::bin(extent, element);
     let pixels = integrals::pixels(&bin, size);
     let mut weight = 0.0;

@@ -8,7 +8,7 @@ use crate::backend::cube::launch::{Regions, UNITS};
 use crate::backend::cube::unit::channels::CHANNELS;
 use crate::backend::cube::unit::plan::{Channels, PointPlan};
 use crate::backend::cube::unit::point_region::{
-    CallSizes, ElementReach, PointRegion, reach_of_element, read_region, samples_of_mean,
+    CallSizes, ElementReach, PointRegion, reach_of_element, reach_on_map, read_region, samples_in_bounds,
 };
 use crate::geometry::real::single::points::{
     PointAxis, PointRule, place, places_of_pixels, reads, samples_between, turned,
@@ -157,7 +157,12 @@ fn add_region<F: Float, R: Float, I: Int>(
                     let reach = reach_of_element(regions, rule, region, &places, p, q);
                     let weight = weight_of_pixel(rule, region, &reach, tile, p, q, channels);
                     if weight != 0.0 {
-                        let share = weight / samples_of_mean(regions, rule, region, p, q);
+                        let mut samples = region.y.samples as f32 * region.x.samples as f32;
+                        if rule.ignores_out_of_bounds == 1u32 {
+                            let on_map = reach_on_map(regions, rule, region, p, q);
+                            samples = samples_in_bounds(rule, region, &on_map, p, q);
+                        }
+                        let share = weight / samples;
                         let place = place_of_element(strides, region.row, p, q);
                         add_gradient(gradient, strides, place, tile.channel, end, share, sums, blocks);
                     }

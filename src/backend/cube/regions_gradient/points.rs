@@ -7,7 +7,7 @@ use super::slope::slope_of_pixels;
 use crate::backend::cube::launch::{Regions, UNITS};
 use crate::backend::cube::unit::plan::{Channels, PointPlan};
 use crate::backend::cube::unit::point_region::{
-    CallSizes, ElementOffset, PointRegion, reach_on_map, read_region, samples_of_mean,
+    CallSizes, ElementOffset, PointRegion, reach_on_map, read_region, samples_in_bounds,
 };
 use crate::geometry::real::single::between::Reach;
 use crate::geometry::real::single::point_slopes::{angle_slopes, fraction_slope, place_slopes};
@@ -171,7 +171,10 @@ fn add_element<F: Float, R: Float, I: Int>(pull: &Pull<'_, F, R, I>, p: u32, q: 
     let (rule, region) = (&pull.plan.rule, pull.region);
     let (height, width) = (region.y.size, region.x.size);
     let reach = reach_on_map(pull.regions, rule, region, p, q);
-    let samples = samples_of_mean(pull.regions, rule, region, p, q);
+    let mut samples = region.y.samples as f32 * region.x.samples as f32;
+    if rule.ignores_out_of_bounds == 1u32 {
+        samples = samples_in_bounds(rule, region, &reach, p, q);
+    }
     for sample_y in reach.y.first..reach.y.end {
         let place_y = place(rule, &region.y, p, sample_y, reach.offset.shift_y);
         for sample_x in reach.x.first..reach.x.end {

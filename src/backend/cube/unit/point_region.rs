@@ -181,26 +181,16 @@ pub fn reach_on_map<R: Float, I: Int>(
     reach_of_element(regions, rule, region, &places, p, q)
 }
 
-/// How many samples an element is the mean of.
+/// How many samples of an element read the map, of those that may.
 #[cube]
-pub fn samples_of_mean<R: Float, I: Int>(
-    regions: &Regions<R, I>,
-    rule: &PointRule,
-    region: &PointRegion,
-    p: u32,
-    q: u32,
-) -> f32 {
-    let mut samples = region.y.samples as f32 * region.x.samples as f32;
-    if rule.ignores_out_of_bounds == 1u32 {
-        samples = 0.0;
-        let reach = reach_on_map(regions, rule, region, p, q);
-        for sample_y in reach.y.first..reach.y.end {
-            let y = place(rule, &region.y, p, sample_y, reach.offset.shift_y);
-            for sample_x in reach.x.first..reach.x.end {
-                let x = place(rule, &region.x, q, sample_x, reach.offset.shift_x);
-                if reads(rule, &turned(rule, &region.turn, y, x), region.y.size, region.x.size) {
-                    samples += 1.0;
-                }
+pub fn samples_in_bounds(rule: &PointRule, region: &PointRegion, reach: &ElementReach, p: u32, q: u32) -> f32 {
+    let mut samples = 0.0f32;
+    for sample_y in reach.y.first..reach.y.end {
+        let y = place(rule, &region.y, p, sample_y, reach.offset.shift_y);
+        for sample_x in reach.x.first..reach.x.end {
+            let x = place(rule, &region.x, q, sample_x, reach.offset.shift_x);
+            if reads(rule, &turned(rule, &region.turn, y, x), region.y.size, region.x.size) {
+                samples += 1.0;
             }
         }
     }
