@@ -23,17 +23,22 @@ OURS = ("pool_", "gather_", "pull_")
 
 
 def installed():
-    """The assembler of the Python package."""
+    """The assembler of the Python package, if it is installed."""
     package = find_spec("nvidia")
-    found = [path for root in package.submodule_search_locations for path in Path(root).glob("*/bin/ptxas")]
-    return found[0]
+    roots = package.submodule_search_locations if package else []
+    return next((path for root in roots for path in Path(root).glob("*/bin/ptxas")), None)
+
+
+def build_driver(folder):
+    sources = [Path(__file__).with_name(name) for name in ("driver.c", "gpu.c")]
+    command = ["cc", "-O2", "-march=native", "-shared", "-fPIC", "-o", Path(folder, "libcuda.so.1"), *sources]
+    subprocess.run(command, check=True)
 
 
 def compiled(program, folder):
     """The kernels that a program compiles, as PTX."""
-    source = Path(__file__).with_name("driver.c")
-    subprocess.run(["cc", "-O1", "-shared", "-fPIC", "-o", Path(folder, "libcuda.so.1"), source], check=True)
-    environment = {**os.environ, "LD_LIBRARY_PATH": folder, "RECORDS": folder, "MODULES": folder}
+    build_driver(folder)
+    environment = {**os.environ, "LD_LIBRARY_PATH": folder, "MODULES": folder}
     environment["ROI_BACKENDS"] = "cuda"
     subprocess.run([program], env=environment, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
     return sorted(path for path in Path(folder).glob("*.ptx") if path.stem.isdigit())

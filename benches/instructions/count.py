@@ -1,93 +1,83 @@
 #!/usr/bin/env python3
-"""Counts the instructions that a CUDA GPU runs for each workload of `benches/throughput`, without a GPU: CubeCL
-compiles the kernels to PTX for a driver of our own (`driver.c`), and some units of them are run here.
+"""Runs the kernels of each workload of `benches/throughput` on a model of an H200, and counts instructions, what
+warps ask of memory, and what caches leave of it. It needs no GPU: CubeCL compiles the kernels to PTX for a driver of
+our own (`driver.c`), which has them translated to C (`translate.py`) and run by the model (`gpu.c`).
 
-    pip install numpy
+    pip install nvidia-cuda-nvcc                          # NVIDIA's assembler, for the registers of a unit
     cargo build -p throughput --features cuda             # links LLVM: see scripts/debian_llvm
-    python benches/instructions/count.py [--program target/debug/throughput] [--warps 40]
-    python benches/instructions/count.py --backward [--blocks 4]
+    python benches/instructions/count.py [--program target/debug/throughput] [--workloads box-p2,mask-p2]
+    python benches/instructions/count.py --backward
 
-A GPU runs 32 neighbouring units together, as a warp, and issues an instruction if one of them needs it. So units that
-need different ones wait for each other. The second number is what a warp has to issue at least, for an output of each
-of its units: of each instruction, as often as the unit that runs it most often.
+It prints a row for each launch of a call, also those of Burn's kernels:
 
-`--backward` counts the gradients of features, whose outputs are the numbers of the map. Their units share memory, so
-whole blocks are run, which takes minutes.
-
-Divisions count as the ten machine instructions that they are on an H200, reciprocals as eight. The last column is how
-long the warps' instructions take at `--rate` of them a second, each for 32 units.
+- `instructions` are those of warps, in millions. A warp runs what one of its units needs. Divisions count as the ten
+  machine instructions that they are on an H200, reciprocals as eight. `units` is how many of 32 need it on average.
+- `loads` of warps, `sectors` of 32 bytes and `lines` of 128 bytes that they ask for, in millions; of stores as well,
+  behind a plus. L1 looks up a line in each cycle.
+- `L1 hits` is the share of the sectors that L1 has, `L2, MB` what goes between L1 and L2, `memory, MB` what L2 reads
+  and writes.
+- `registers` of a unit, as the assembler says, or 128 without it, and `cubes` that fit on a multiprocessor.
+- `ms` are the least times that L1, L2 and the memory allow.
 """
 
 import argparse
+import json
 import os
-import random
 import subprocess
+import sys
 import tempfile
-from collections import Counter
 from pathlib import Path
 
-from ptx import WARP, Block, Kernel, Launch
+from assemble import build_driver, installed
 
-# The outputs of each workload, and those of its gradient.
-WORKLOADS = {
-    "box-p2": (1000 * 256 * 49, 256 * 200 * 304),
-    "box-p2-adaptive": (1000 * 256 * 49, 256 * 200 * 304),
-    "c4-adaptive": (300 * 1024 * 196, 1024 * 50 * 76),
-    "mask-p2": (100 * 256 * 196, 256 * 200 * 304),
-    "vgg-roi-pool": (300 * 512 * 49, 512 * 38 * 50),
-}
-MACHINE_INSTRUCTIONS = {"div.rn.f32": 10, "rcp.rn.f32": 8}
+WORKLOADS = "box-p2,box-p2-adaptive,c4-adaptive,mask-p2,vgg-roi-pool"
+SECTOR = 32
+# An H200's: lines a second that L1s look up, and bytes a second that L2 and the memory give.
+RATES = {"L1": 132 * 1.98e9, "L2": 7.1e12, "memory": 4.25e12}
+HEADER = ["workload", "kernel", "registers", "cubes", "instructions", "units", "loads", "sectors", "lines", "L1 hits",
+          "L2, MB", "memory, MB", "ms of L1", "of L2", "of memory"]  # fmt: skip
 
 
-def record(program, workload, backward, folder):
-    """The kernel of a workload, and what it is given."""
-    driver = Path(folder, "libcuda.so.1")
-    source = Path(__file__).with_name("driver.c")
-    subprocess.run(["cc", "-O1", "-shared", "-fPIC", "-o", driver, source], check=True)
-    environment = {**os.environ, "LD_LIBRARY_PATH": folder, "RECORDS": folder}
-    command = [program, "--backend", "cuda", "--workload", workload] + ["--backward"] * backward
-    subprocess.run(command, env=environment, stdout=subprocess.DEVNULL, check=True)
-    (kernel,) = Path(folder).glob("gather_*.ptx" if backward else "pool_regions*.ptx")
-    return Kernel(kernel.read_text()), Launch(kernel.with_suffix(".launch").read_bytes())
+def launches(program, workload, backward, ptxas):
+    """What the driver wrote of each launch of a call."""
+    with tempfile.TemporaryDirectory() as folder:
+        build_driver(folder)
+        translate = f"{sys.executable} {Path(__file__).with_name('translate.py')}"
+        environment = {**os.environ, "LD_LIBRARY_PATH": folder, "RECORDS": folder, "TRANSLATE": translate}
+        environment |= {"PTXAS": str(ptxas)} if ptxas else {}
+        command = [program, "--backend", "cuda", "--workload", workload] + ["--backward"] * backward
+        subprocess.run(command, env=environment, stdout=subprocess.DEVNULL, check=True)
+        return [json.loads(line) for line in Path(folder, "launches.jsonl").read_text().splitlines()]
 
 
-def count(kernel, launch, blocks, warps):
-    """What so many random blocks ran and issued, or so many random warps of them, and how many outputs they wrote."""
-    draw = random.Random(1)
-    ran, issued, stored = Counter(), Counter(), 0
-    for _ in range(blocks or warps):
-        number = draw.randrange(launch.blocks[0])
-        first = WARP * draw.randrange(launch.units[0] * launch.units[1] // WARP)
-        block = Block(kernel, launch, number, None if blocks else range(first, first + WARP)).run()
-        ran += block.ran
-        issued += block.issued
-        stored += block.stored
-    return ran, issued, stored
+def millions(loads, stores):
+    return f"{loads / 1e6:.1f} + {stores / 1e6:.1f}"
 
 
-def total(names):
-    return sum(MACHINE_INSTRUCTIONS.get(name, 1) * times for name, times in names.items())
+def row(workload, of):
+    asked, hits = sum(of["sectors"]), sum(of["hits"])
+    l2, memory = ([of[f"{name}read"] * SECTOR, of[f"{name}written"] * SECTOR] for name in ("l2_", ""))
+    times = sum(of["lines"]) / RATES["L1"], sum(l2) / RATES["L2"], sum(memory) / RATES["memory"]
+    cells = [workload, of["kernel"].split("_f_")[0], of["registers"], of["resident"]]
+    cells += [f"{of['instructions'] / 1e6:.1f}", f"{of['of_units'] / max(of['instructions'], 1):.1f}"]
+    cells += [millions(of["loads"], of["stores"]), millions(*of["sectors"]), millions(*of["lines"])]
+    cells += [f"{100 * hits / max(asked, 1):.0f} %", millions(*l2), millions(*memory)]
+    return cells + [f"{1e3 * time:.3f}" for time in times]
 
 
 def main():
     arguments = argparse.ArgumentParser()
     arguments.add_argument("--program", default="target/debug/throughput")
-    arguments.add_argument("--warps", type=int, default=40)
+    arguments.add_argument("--workloads", default=WORKLOADS)
     arguments.add_argument("--backward", action="store_true")
-    arguments.add_argument("--blocks", type=int, default=4)
-    arguments.add_argument("--rate", type=float, default=1e12)
+    arguments.add_argument("--ptxas", type=Path)
     arguments = arguments.parse_args()
-    print(f"| workload | instructions an output | of which load | in warps | ms at {arguments.rate:.0e} a second |")
-    print("|---|---|---|---|---|")
-    for workload, (pooled, pixels) in WORKLOADS.items():
-        with tempfile.TemporaryDirectory() as folder:
-            recorded = record(arguments.program, workload, arguments.backward, folder)
-            ran, issued, stored = count(*recorded, arguments.blocks * arguments.backward, arguments.warps)
-        loads = sum(times for name, times in ran.items() if name.startswith("ld.global"))
-        of_a_warp = total(issued) * WARP / stored
-        outputs = pixels if arguments.backward else pooled
-        least = of_a_warp * outputs / WARP / arguments.rate * 1e3
-        print(f"| {workload} | {total(ran) / stored:.0f} | {loads / stored:.0f} | {of_a_warp:.0f} | {least:.3f} |")
+    ptxas = arguments.ptxas or installed()
+    print("| " + " | ".join(HEADER) + " |")
+    print("|---" * len(HEADER) + "|")
+    for workload in arguments.workloads.split(","):
+        for launch in launches(arguments.program, workload, arguments.backward, ptxas):
+            print("| " + " | ".join(str(cell) for cell in row(workload, launch)) + " |", flush=True)
 
 
 if __name__ == "__main__":

@@ -2,38 +2,24 @@
 // launch of a region operator, and one of a gradient, is written down in the folder RECORDS, with the kernel's PTX and
 // what it was given. Where MODULES names a folder, the PTX of every kernel is written there.
 // `count` builds it as libcuda.so.1, so that CubeCL compiles kernels and launches them where no GPU is.
+#include <dlfcn.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
+
+#include "gpu.h"
 
 typedef uint64_t pointer;
 typedef unsigned int count;
 
-// Memory, and how much of it lies beyond a pointer.
-
-struct allocation {
-    pointer start;
-    size_t size;
-};
-static struct allocation allocations[1 << 16];
-static size_t allocated;
+// Memory.
 
 static int allocate(pointer *start, size_t size) {
     void *memory = NULL;
-    size_t last = sizeof allocations / sizeof *allocations - 1;
     if (posix_memalign(&memory, 512, size ? size : 1)) return 2;
-    *start = (pointer)memory;
-    allocations[allocated < last ? allocated++ : last] = (struct allocation){*start, size};
-    return 0;
-}
-
-static size_t beyond(pointer place) {
-    for (size_t i = allocated; i-- > 0;) {
-        pointer end = allocations[i].start + allocations[i].size;
-        if (place >= allocations[i].start && place < end) return end - place;
-    }
-    return 0;
+    return *start = (pointer)memory, 0;
 }
 
 int cuMemAlloc_v2(pointer *start, size_t size) { return allocate(start, size); }
@@ -105,7 +91,7 @@ int cuEventCreate(void **event, count flags) { return make(event); }
 #define DONE(name) int name(void) { return 0; }
 DONE(cuInit) DONE(cuCtxSetCurrent) DONE(cuCtxSynchronize) DONE(cuDevicePrimaryCtxRelease_v2)
 DONE(cuDeviceGetLuid) DONE(cuStreamSynchronize) DONE(cuStreamWaitEvent) DONE(cuStreamDestroy_v2)
-DONE(cuEventRecord) DONE(cuEventSynchronize) DONE(cuEventQuery) DONE(cuEventDestroy_v2)
+DONE(cuEventRecord) DONE(cuEventQuery) DONE(cuEventDestroy_v2)
 DONE(cuFuncSetAttribute) DONE(cuModuleUnload) DONE(cuGetErrorString) DONE(cuGetErrorName)
 
 // Kernels.
@@ -113,6 +99,8 @@ DONE(cuFuncSetAttribute) DONE(cuModuleUnload) DONE(cuGetErrorString) DONE(cuGetE
 struct function {
     char *ptx;
     char *name;
+    const struct code *code;
+    int is_translated;
 };
 int cuModuleLoadData(void **module, const char *ptx) {
     static int loaded;
@@ -129,54 +117,69 @@ int cuModuleLoadData(void **module, const char *ptx) {
 }
 int cuModuleGetFunction(void **function, char *module, const char *name) {
     struct function *made = malloc(sizeof *made);
-    *made = (struct function){module, strdup(name)};
+    *made = (struct function){module, strdup(name), NULL, 0};
     return *function = made, 0;
 }
 
-enum { SCALARS = 512 };  // of which as many are read as the kernel has
-static const size_t LARGEST = (size_t)80 << 20;
+static int has_run;
 
-static FILE *create(const char *name, const char *ending) {
+// Translated, if TRANSLATE names a command that does it.
+static const struct code *translated(const struct function *kernel) {
+    char path[4096], command[16384];
+    snprintf(path, sizeof path, "%s/%s", getenv("RECORDS"), kernel->name);
+    snprintf(command, sizeof command, "%s %s.ptx %s.so", getenv("TRANSLATE"), path, path);
+    char *ending = path + strlen(path);
+    strcpy(ending, ".ptx");
+    FILE *file = fopen(path, "w");
+    if (!file) exit(1);
+    fputs(kernel->ptx, file);
+    fclose(file);
+    if (system(command)) return NULL;
+    strcpy(ending, ".so");
+    dlopen("libcuda.so.1", RTLD_NOW | RTLD_NOLOAD | RTLD_GLOBAL);  // of which the kernel calls `ask`
+    void *library = dlopen(path, RTLD_NOW);
+    if (!library) fprintf(stderr, "%s\n", dlerror());
+    return library ? dlsym(library, "code") : NULL;
+}
+
+static void write_down(const char *name, const struct launch *launch, const struct counts *counts) {
     char path[4096];
-    snprintf(path, sizeof path, "%s/%s.%s", getenv("RECORDS"), name, ending);
-    return fopen(path, "wb");
-}
-
-static uint64_t buffers_of(const char *ptx) {
-    uint64_t buffers = 0;
-    while ((ptx = strstr(ptx, ".param .u64 .ptr"))) buffers++, ptx++;
-    return buffers;
-}
-
-static void record(const struct function *kernel, const uint64_t dimensions[6], void **arguments) {
-    FILE *ptx = create(kernel->name, "ptx"), *launch = create(kernel->name, "launch");
-    if (!ptx || !launch) exit(1);
-    fputs(kernel->ptx, ptx);
-    fclose(ptx);
-    fwrite(dimensions, sizeof *dimensions, 6, launch);
-    uint64_t buffers = buffers_of(kernel->ptx);
-    fwrite(&buffers, sizeof buffers, 1, launch);
-    for (uint64_t i = 0; i < buffers; i++) {
-        pointer start = *(pointer *)arguments[i];
-        size_t all = beyond(start), size = all < LARGEST ? all : LARGEST;
-        fwrite(&start, sizeof start, 1, launch);
-        fwrite(&all, sizeof all, 1, launch);
-        fwrite(&size, sizeof size, 1, launch);
-        fwrite((void *)start, 1, size, launch);
-    }
-    fwrite(arguments[buffers], 1, SCALARS, launch);
-    fclose(launch);
+    snprintf(path, sizeof path, "%s/launches.jsonl", getenv("RECORDS"));
+    FILE *file = fopen(path, "a");
+    if (!file) exit(1);
+    fprintf(file, "{\"kernel\": \"%s\", \"registers\": %u", name, launch->code->registers);
+#define FIELD(field) fprintf(file, ", \"" #field "\": %llu", (unsigned long long)counts->field);
+#define PAIR(field) \
+    fprintf(file, ", \"" #field "\": [%llu, %llu]", (unsigned long long)counts->field[0], \
+            (unsigned long long)counts->field[1]);
+    FIELD(resident) FIELD(l1) FIELD(warps) FIELD(instructions) FIELD(of_units) FIELD(loads) FIELD(stores)
+    PAIR(sectors) PAIR(lines) PAIR(hits) FIELD(shared)
+    FIELD(l2_read) FIELD(l2_written) FIELD(l2_hits) FIELD(read) FIELD(written)
+    fprintf(file, "}\n");
+    fclose(file);
 }
 
 int cuLaunchKernel(struct function *kernel, count blocks_x, count blocks_y, count blocks_z, count units_x,
                    count units_y, count units_z, count shared, void *stream, void **arguments, void **extra) {
-    static const char *const kinds[] = {"pool_regions", "gather_"};  // the operators, and the gradients of features
-    static int recorded[2];
-    for (int kind = 0; kind < 2; kind++) {
-        if (!strncmp(kernel->name, kinds[kind], strlen(kinds[kind])) && !recorded[kind]++) {
-            uint64_t dimensions[] = {blocks_x, blocks_y, blocks_z, units_x, units_y, units_z};
-            record(kernel, dimensions, arguments);
-        }
+    if (!getenv("TRANSLATE")) return 0;
+    if (!kernel->is_translated) {
+        kernel->is_translated = 1;
+        kernel->code = translated(kernel);
+        if (!kernel->code) fprintf(stderr, "%s was not run\n", kernel->name);
     }
+    if (!kernel->code) return 0;
+    struct launch launch = {
+        kernel->code, {blocks_x, blocks_y, blocks_z}, {units_x, units_y, units_z}, shared, arguments,
+    };
+    struct counts counts;
+    run(&launch, &counts);
+    write_down(kernel->name, &launch, &counts);
+    has_run = 1;
+    return 0;
+}
+
+// The program ends where it waits for the first call.
+int cuEventSynchronize(void *event) {
+    if (has_run) _exit(0);
     return 0;
 }
