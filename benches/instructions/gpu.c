@@ -81,18 +81,46 @@ void ask(struct warp *warp, int space, int kind, int size, uint32_t active, cons
         counted->sectors[is_store] += __builtin_popcount(trace->list[first].sectors);
 }
 
-// Runs the units of a warp that are furthest behind, until all have ended or are at a barrier. Returns whether all have
-// ended.
+// The units that go on to a block.
+static uint32_t going_to(const struct warp *warp, uint32_t units, uint16_t block) {
+    uint32_t found = 0;
+    EACH_LANE(units) found |= (uint32_t)(warp->next[lane] == block) << lane;
+    return found;
+}
+
+// Runs a warp until its units have ended or are at a barrier, and returns whether they have ended. Units that go on to
+// different blocks run one after the other, and together again from the block on where all their ways meet.
 static int run_warp(const struct code *code, struct warp *warp) {
     for (;;) {
-        uint16_t next = DONE;
-        uint32_t active = 0;
-        for (int lane = 0; lane < WARP; lane++) next = MIN(next, warp->next[lane]);
-        if (next >= WAITING) return next == DONE;
-        for (int lane = 0; lane < WARP; lane++) active |= (uint32_t)(warp->next[lane] == next) << lane;
-        code->blocks[next](warp, active);
-        counted->instructions += code->costs[next];
-        counted->of_units += code->costs[next] * __builtin_popcount(active);
+        struct group *group = &warp->groups[warp->waiting];
+        uint16_t block = group->block, join = code->joins[block];
+        uint32_t units = group->units;
+        if (block == group->end) {
+            warp->waiting--;
+            continue;
+        }
+        if (block == code->last) return 1;
+        code->blocks[block](warp, units);
+        counted->instructions += code->costs[block];
+        counted->of_units += code->costs[block] * __builtin_popcount(units);
+
+        uint16_t next = warp->next[__builtin_ctz(units)];
+        if (next >= BARRIER_BEFORE) {
+            group->block = next - BARRIER_BEFORE;
+            return 0;
+        }
+        uint32_t together = going_to(warp, units, next);
+        if (together == units) {
+            group->block = next;
+            continue;
+        }
+        group->block = join;
+        if (join == group->end) warp->waiting--;  // the group below waits there
+        for (; units; units &= ~together) {
+            next = warp->next[__builtin_ctz(units)];
+            together = going_to(warp, units, next);
+            if (next != join) warp->groups[++warp->waiting] = (struct group){together, next, join};
+        }
     }
 }
 
@@ -124,7 +152,8 @@ static void run_cube(const struct launch *launch, uint64_t number, struct cube *
             .parameters = launch->parameters,
             .trace = &cube->warps[i],
         };
-        for (int lane = 0; lane < WARP; lane++) warp->next[lane] = i * WARP + lane < total ? 0 : DONE;
+        uint32_t units = MIN(total - i * WARP, WARP);
+        warp->groups[0] = (struct group){~0u >> (WARP - units), 0, NO_BLOCK};
         memcpy(warp->size, launch->size, sizeof warp->size);
         memcpy(warp->cubes, launch->cubes, sizeof warp->cubes);
         warp->cube[0] = number % launch->cubes[0];
@@ -139,8 +168,6 @@ static void run_cube(const struct launch *launch, uint64_t number, struct cube *
     for (uint32_t ended = 0; ended < warps;) {
         ended = 0;
         for (uint32_t i = 0; i < warps; i++) {
-            for (int lane = 0; lane < WARP; lane++)
-                if (running[i].next[lane] != DONE) running[i].next[lane] &= ~WAITING;
             int has_ended = run_warp(code, &running[i]);
             ended += has_ended;
             if (!has_ended) add(&cube->warps[i], (struct access){.kind = BARRIER});

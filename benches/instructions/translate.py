@@ -107,6 +107,29 @@ class Kernel:
                 kept |= {name for name in written if first.setdefault(name, number) != number}
         return {name for name in kept if not self.is_special(name)}
 
+    def successors(self, number):
+        """The blocks that may run after a block. The last block ends the kernel."""
+        last = self.blocks[number][-1] if self.blocks[number] else None
+        after = [self.labels[last.operands[0]]] if last and last.kind == "bra" else []
+        if last and last.kind in ("ret", "exit"):
+            after = [len(self.blocks) - 1] if number + 1 < len(self.blocks) else []
+        falls_through = not last or last.guard or last.kind not in ("bra", "ret", "exit")
+        return after + [number + 1] * bool(falls_through)
+
+    def joins(self):
+        """Of each block the first block that all units run after it, whichever way they take from there."""
+        last = len(self.blocks) - 1
+        after = [self.successors(number) for number in range(last)]
+        behind = [set(range(last + 1)) for _ in range(last)] + [{last}]
+        changed = True
+        while changed:
+            changed = False
+            for number in reversed(range(last)):
+                found = {number} | set.intersection(*(behind[other] for other in after[number]))
+                changed |= found != behind[number]
+                behind[number] = found
+        return [max(behind[number] - {number}, key=lambda other: len(behind[other])) for number in range(last)] + [last]
+
     def is_special(self, name):
         return re.match(r"%[a-z]+", name).group() not in self.widths
 
@@ -121,8 +144,10 @@ class Kernel:
         lines += [f"    block_{number}," for number in range(len(self.blocks))]
         lines += ["};", "static const uint16_t costs[] = {"]
         lines += [f"    {sum(instruction.cost() for instruction in block)}," for block in self.blocks]
+        lines += ["};", "static const uint16_t joins[] = {"]
+        lines += [f"    {join}," for join in self.joins()]
         lines += ["};", "const struct code code = {"]
-        lines.append(f"    blocks, costs, sizeof(struct unit), {self.shared}, {registers},")
+        lines.append(f"    blocks, costs, joins, {len(self.blocks) - 1}, sizeof(struct unit), {self.shared}, {registers},")
         lines.append("};")
         return "\n".join(lines) + "\n"
 
@@ -161,9 +186,9 @@ class Block:
 
     def unguarded(self, it):
         if it.kind in ("ret", "exit"):
-            return ["warp->next[lane] = DONE;"]
+            return [f"warp->next[lane] = {len(self.kernel.blocks) - 1};"]
         if it.kind in ("bar", "barrier"):
-            return [f"warp->next[lane] = WAITING + {self.number + 1};"]
+            return [f"warp->next[lane] = BARRIER_BEFORE + {self.number + 1};"]
         if it.kind == "bra":
             return [f"warp->next[lane] = {self.kernel.labels[it.operands[0]]};"]
         if it.kind in ("ld", "ldu", "st", "atom", "red"):

@@ -5,12 +5,20 @@
 #include <string.h>
 #include <tgmath.h>
 
-enum { WARP = 32, WAITING = 1 << 14, DONE = (1 << 15) - 1 };
+enum { WARP = 32, BARRIER_BEFORE = 1 << 15, NO_BLOCK = (1 << 16) - 1 };
 enum { LOAD, STORE, ATOMIC };
 enum { GLOBAL, SHARED, GENERIC };
 
+// Units of a warp that run a block together, and then others, until they are at the block where other units join them.
+struct group {
+    uint32_t units;
+    uint16_t block, end;
+};
+
 struct warp {
-    uint16_t next[WARP];  // the block that each unit runs next; those at a barrier are WAITING beside it
+    struct group groups[2 * WARP];  // the last runs, and each other one waits for those behind it
+    int waiting;
+    uint16_t next[WARP];  // the block that each unit goes on to, and BARRIER_BEFORE more from a barrier
     uint32_t first;       // the number of its first unit in the cube
     void *units;
     void *shared;
@@ -23,6 +31,8 @@ struct warp {
 struct code {
     void (*const *blocks)(struct warp *, uint32_t active);
     const uint16_t *costs;  // the instructions of each block
+    const uint16_t *joins;  // of each block, where units meet again that go on from it to different ones
+    uint16_t last;          // the block that ends the kernel
     uint64_t unit_size, shared;
     uint32_t registers;  // of a unit
 };
