@@ -1,7 +1,8 @@
-// A CUDA driver whose device, an H200 by its attributes, computes nothing: its memory is the host's, and a
-// launch of a region operator, and one of a gradient, is written down in the folder RECORDS, with the kernel's PTX and
-// what it was given. Where MODULES names a folder, the PTX of every kernel is written there.
-// `count` builds it as libcuda.so.1, so that CubeCL compiles kernels and launches them where no GPU is.
+// A CUDA driver without a GPU, whose device is an H200 by its attributes. Its memory is the host's.
+//
+// With TRANSLATE, a command that makes C of PTX, launches run on the model of `gpu.c`, and what each one did is written
+// down in the folder RECORDS. Without it nothing is computed. Where MODULES names a folder, the PTX of every kernel is
+// written there. `count` and `assemble` build it as libcuda.so.1, so that CubeCL compiles kernels where no GPU is.
 #include <dlfcn.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -174,12 +175,15 @@ int cuLaunchKernel(struct function *kernel, count blocks_x, count blocks_y, coun
     struct counts counts;
     run(&launch, &counts);
     write_down(kernel->name, &launch, &counts);
-    has_run = 1;
-    return 0;
+    return has_run = 1, 0;
 }
 
-// The program ends where it waits for the first call.
+// The program ends when it has waited for kernels so often as WAITS says.
 int cuEventSynchronize(void *event) {
-    if (has_run) _exit(0);
+    static int waits;
+    const char *most = getenv("WAITS");
+    waits += has_run;
+    has_run = 0;
+    if (most && waits == atoi(most)) _exit(0);
     return 0;
 }
