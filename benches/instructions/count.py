@@ -74,12 +74,12 @@ def millions(loads, stores):
 def row(workload, of):
     asked, hits = sum(of["sectors"]), sum(of["hits"])
     l2, memory = ([of[f"{name}read"] * SECTOR, of[f"{name}written"] * SECTOR] for name in ("l2_", ""))
-    times = sum(of["lines"]) / RATES["L1"], (l2[0] + 3 * l2[1] + sum(memory)) / RATES["L2"], sum(memory) / RATES["memory"]
+    moved = {"L1": sum(of["lines"]), "L2": l2[0] + 3 * l2[1] + sum(memory), "memory": sum(memory)}
     cells = [workload, of["kernel"].split("_f_")[0], of["registers"], of["resident"]]
     cells += [f"{of['instructions'] / 1e6:.1f}", f"{of['of_units'] / max(of['instructions'], 1):.1f}"]
     cells += [millions(of["loads"], of["stores"]), millions(*of["sectors"]), millions(*of["lines"])]
     cells += [f"{100 * hits / max(asked, 1):.0f} %", millions(*l2), millions(*memory)]
-    return cells + [f"{1e3 * time:.3f}" for time in times]
+    return cells + [f"{1e3 * moved[of_what] / rate:.3f}" for of_what, rate in RATES.items()]
 
 
 def main():

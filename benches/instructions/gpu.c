@@ -273,7 +273,8 @@ struct multiprocessor {
 };
 
 // Gives a warp its turn. Returns whether it has ended with it.
-static int take_turn(struct multiprocessor *processor, struct cache *l2, struct cube *cube, uint32_t number, int loads) {
+static int take_turn(struct multiprocessor *processor, struct cache *l2, struct cube *cube, uint32_t number,
+                     int loads) {
     struct trace *trace = &cube->warps[number];
     for (; trace->at < trace->count; trace->at++) {
         struct access *access = &trace->list[trace->at];

@@ -128,7 +128,8 @@ class Kernel:
                 found = {number} | set.intersection(*(behind[other] for other in after[number]))
                 changed |= found != behind[number]
                 behind[number] = found
-        return [max(behind[number] - {number}, key=lambda other: len(behind[other])) for number in range(last)] + [last]
+        nearest = (max(behind[number] - {number}, key=lambda other: len(behind[other])) for number in range(last))
+        return [*nearest, last]
 
     def is_special(self, name):
         return re.match(r"%[a-z]+", name).group() not in self.widths
@@ -147,7 +148,8 @@ class Kernel:
         lines += ["};", "static const uint16_t joins[] = {"]
         lines += [f"    {join}," for join in self.joins()]
         lines += ["};", "const struct code code = {"]
-        lines.append(f"    blocks, costs, joins, {len(self.blocks) - 1}, sizeof(struct unit), {self.shared}, {registers},")
+        last = len(self.blocks) - 1
+        lines.append(f"    blocks, costs, joins, {last}, sizeof(struct unit), {self.shared}, {registers},")
         lines.append("};")
         return "\n".join(lines) + "\n"
 
