@@ -84,8 +84,8 @@ impl MultiScaleRoiAlignConfig {
 /// devices do not copy boxes back to check them: the output of such a box is the out-of-bounds value, and
 /// [`Rois::validate`] finds the box.
 ///
-/// On a GPU up to four levels are one launch. Each level is a launch of its own, which skips regions of other levels,
-/// if there are more than four, if `pools_empty` is off, and on autodiff and remote devices.
+/// On a GPU up to four levels are pooled in one launch. Each level is a launch of its own, which skips regions of other
+/// levels, if there are more than four, if `pools_empty` is off, and on autodiff and remote devices.
 ///
 /// All backends choose the same level: the limits between levels are precomputed as areas, from the formula in f32 (f64
 /// for f64), and areas are compared.

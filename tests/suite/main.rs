@@ -51,4 +51,5 @@ mod type_parameter;
 mod unsupported;
 #[cfg(feature = "flex")]
 mod used_memory;
+mod wide_maps;
 mod worked_examples;

@@ -70,11 +70,11 @@ pub fn output(of: &CubeTensor, shape: Shape, dtype: DType) -> CubeTensor {
     empty_device_contiguous_dtype(of.client.clone(), of.device.clone(), shape, dtype)
 }
 
-/// At least this many cubes of [`UNITS`], in two dimensions: one holds 65,535 at most.
-pub fn grid(cubes: usize) -> (CubeCount, CubeDim) {
+/// At least this many cubes of so many units, in two dimensions: one holds 65,535 at most.
+pub fn grid(cubes: usize, units: usize) -> (CubeCount, CubeDim) {
     const WIDEST: usize = 1 << 15;
     let count = CubeCount::Static(cubes.min(WIDEST) as u32, cubes.div_ceil(WIDEST) as u32, 1);
-    (count, CubeDim::new_1d(UNITS as u32))
+    (count, CubeDim::new_1d(units as u32))
 }
 
 /// How many units a grid has.

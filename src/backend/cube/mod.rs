@@ -1,11 +1,12 @@
 //! CubeCL kernels, for every runtime: wgpu, Vulkan, Metal, WebGPU, CUDA, ROCm and CPU.
 //!
-//! A call is one launch for its output, also on up to four levels of a feature pyramid. A gradient is one launch for
-//! each level, but two for the features of a maximum. The kernel reads the boxes, which the host never does. A region
+//! A call is a launch that plans and one that pools, also on up to four levels of a feature pyramid. Maxima of samples
+//! and operators that read points are pooled without a plan. Kernels read the boxes, which the host never does. A region
 //! that is not finite or has an invalid batch index reads no pixel. Tensors are read by their strides, so nothing is
 //! copied first.
 //!
 //! - [`launch`]: what all launches have in common.
+//! - [`plan`]: where the elements of a call's regions read, and with which weights.
 //! - [`unit`]: what a unit computes and reads, in all kernels.
 //! - [`forward`]: the forward pass of all operators.
 //! - [`features_gradient`] and [`regions_gradient`]: the gradients of features, and of boxes, angles and offsets.
@@ -25,6 +26,7 @@ use regions_gradient::regions_gradient;
 mod features_gradient;
 mod forward;
 mod launch;
+mod plan;
 mod regions_gradient;
 mod unit;
 

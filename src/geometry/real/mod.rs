@@ -5,7 +5,6 @@
 //! - `slopes`: how those samples move with the region's ends.
 //! - `points`: where samples fall that are not a grid of rows and columns of the map. `point_slopes`: how they move.
 //! - `between`: which numbers of a sequence may lie in a range.
-//! - `reach`: the inverse, which elements and samples read a pixel.
 //! - `bins`: which pixels belong to an output element along one axis.
 //! - `angle`: sine and cosine for kernels.
 //! - `integrals`: the weights of pixels in the mean of the bilinear map over a bin, and how they move.
@@ -17,9 +16,38 @@
 //! methods of `f32` (`floor`, `clamp`), and in kernels those of CubeCL's trait `Float`.
 
 /// Declares a rule, and how it becomes an argument of a kernel, which has the same fields.
+///
+/// A rule that begins with a scale can be had at another scale, which is what levels of a pyramid differ by.
 macro_rules! rule {
     (
         $(#[$attribute:meta])*
+        pub struct $rule:ident {
+            $(#[$of_scale:meta])* pub spatial_scale: $scale:ty,
+            $($(#[$doc:meta])* pub $field:ident: $kind:ty,)+
+        }
+    ) => {
+        rule! {
+            @ $(#[$attribute])*
+            pub struct $rule { $(#[$of_scale])* pub spatial_scale: $scale, $($(#[$doc])* pub $field: $kind,)* }
+        }
+
+        #[cfg(feature = "cube")]
+        paste::paste! {
+            /// The rule at another scale.
+            #[cube]
+            pub fn [<$rule:snake _at>](rule: &$rule, spatial_scale: $scale) -> $rule {
+                $rule { spatial_scale, $($field: rule.$field,)* }
+            }
+        }
+    };
+    (
+        $(#[$attribute:meta])*
+        pub struct $rule:ident { $($fields:tt)+ }
+    ) => {
+        rule! { @ $(#[$attribute])* pub struct $rule { $($fields)+ } }
+    };
+    (
+        @ $(#[$attribute:meta])*
         pub struct $rule:ident { $($(#[$doc:meta])* pub $field:ident: $kind:ty,)+ }
     ) => {
         $(#[$attribute])*

@@ -27,6 +27,18 @@ pub enum Rules {
     Integrals(IntegralRule, IntegralRule),
 }
 
+#[cfg(feature = "cube")]
+impl Rules {
+    /// From box coordinates to pixels of the map, along y and along x.
+    pub fn spatial_scales(&self) -> [Real; 2] {
+        match self {
+            Self::Samples(y, x) => [y.spatial_scale, x.spatial_scale],
+            Self::Bins(y, x) => [y.spatial_scale, x.spatial_scale],
+            Self::Integrals(y, x) => [y.spatial_scale, x.spatial_scale],
+        }
+    }
+}
+
 /// Where the elements of an operator read on a map of this height and width. Points have a [`point_rule`] instead.
 pub fn rules(elements: &Elements, [height, width]: [usize; 2]) -> Rules {
     match elements {

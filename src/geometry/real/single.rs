@@ -18,9 +18,6 @@ pub mod integrals;
 pub mod point_slopes;
 #[path = "points.rs"]
 pub mod points;
-#[cfg(feature = "cube")]
-#[path = "reach.rs"]
-pub mod reach;
 #[path = "rules.rs"]
 pub mod rules;
 #[path = "samples.rs"]

@@ -3,15 +3,8 @@
 use cubecl::prelude::*;
 
 use super::tile::{SIDE, Tile};
-use crate::backend::cube::launch::{Regions, UNITS};
-use crate::backend::cube::unit::plan::AxisPlan;
-use crate::backend::cube::unit::region::{BoxRow, is_pooled, read_box};
-use crate::geometry::real::single::between::Reach;
-use crate::geometry::real::single::bins::extent;
-use crate::geometry::real::single::integrals;
-use crate::geometry::real::single::reach::{elements_of_bins, elements_of_integrals, elements_of_samples};
-use crate::geometry::real::single::rules::{Rules, RulesExpand};
-use crate::geometry::real::single::samples::axis;
+use crate::backend::cube::launch::UNITS;
+use crate::backend::cube::plan::layout::{NO_LEVEL, PlanLayout, planned_region};
 
 /// The length of [`RegionList::flags`].
 pub const FLAGS: usize = UNITS + SIDE;
@@ -42,99 +35,29 @@ pub fn region_list() -> RegionList {
     }
 }
 
-/// What the gradient of features is gathered from.
-#[derive(CubeType)]
-pub struct Gather<'a, F: Float, R: Float, I: Int> {
-    pub gradient: &'a Tensor<F>,
-    pub regions: &'a Regions<R, I>,
-    pub plan: &'a AxisPlan,
-    pub tile: &'a Tile,
-    /// How many images the features have.
-    pub images: usize,
-}
-
+/// Lists those of the next [`UNITS`] planned regions from `first` on that may reach the tile, in their order, and
+/// returns how many they are. Every unit looks at one region.
 #[cube]
-pub fn gather<'a, F: Float, R: Float, I: Int>(
-    gradient: &'a Tensor<F>,
-    regions: &'a Regions<R, I>,
-    plan: &'a AxisPlan,
-    tile: &'a Tile,
-    images: usize,
-) -> Gather<'a, F, R, I> {
-    Gather::<'a, F, R, I> {
-        gradient,
-        regions,
-        plan,
-        tile,
-        images,
-    }
-}
-
-/// The elements of a region that may read pixels.
-#[derive(CubeType)]
-pub struct ElementRange {
-    pub rows: Reach,
-    pub columns: Reach,
-}
-
-/// The elements of a region that may read pixels of a tile. The output has so many rows and columns.
-#[cube]
-pub fn elements_reading(rules: &Rules, region: &BoxRow, tile: &Tile, rows: u32, columns: u32) -> ElementRange {
-    let side = comptime!(SIDE as u32 - 1);
-    let (first_y, last_y) = (tile.first_y, (tile.first_y + side).min(tile.height - 1u32));
-    let (first_x, last_x) = (tile.first_x, (tile.first_x + side).min(tile.width - 1u32));
-    match rules {
-        Rules::Samples(y, x) => {
-            let axis_y = axis(y, region.y1, region.y2, rows);
-            let axis_x = axis(x, region.x1, region.x2, columns);
-            ElementRange {
-                rows: elements_of_samples(y, &axis_y, rows, first_y, last_y),
-                columns: elements_of_samples(x, &axis_x, columns, first_x, last_x),
-            }
-        }
-        Rules::Bins(y, x) => {
-            let extent_y = extent(y, region.y1, region.y2, rows);
-            let extent_x = extent(x, region.x1, region.x2, columns);
-            ElementRange {
-                rows: elements_of_bins(&extent_y, rows, first_y, last_y),
-                columns: elements_of_bins(&extent_x, columns, first_x, last_x),
-            }
-        }
-        Rules::Integrals(y, x) => {
-            let extent_y = integrals::extent(y, region.y1, region.y2, rows);
-            let extent_x = integrals::extent(x, region.x1, region.x2, columns);
-            ElementRange {
-                rows: elements_of_integrals(&extent_y, rows, first_y, last_y),
-                columns: elements_of_integrals(&extent_x, columns, first_x, last_x),
-            }
-        }
-    }
-}
-
-/// Lists those of the next [`UNITS`] regions from `first` on that may reach the tile, in their order, and returns how
-/// many they are. Every unit looks at one region.
-#[cube]
-pub fn list_regions<F: Float, R: Float, I: Int>(
-    gather: &Gather<'_, F, R, I>,
+pub fn list_regions(
+    plans: &Tensor<u32>,
+    layout: &PlanLayout,
+    tile: &Tile,
+    regions: usize,
     first: usize,
     list: &mut RegionList,
 ) -> u32 {
-    let (plan, tile, gradient) = (gather.plan, gather.tile, gather.gradient);
-    let box_format = comptime!(plan.settings.box_format);
-    let unit = UNIT_POS as usize;
-    let row = first + unit;
+    let number = first + UNIT_POS as usize;
     let mut flag = 0u32;
-    if row < gather.regions.boxes.shape(0) {
-        let region = read_box(gather.regions, row, gather.images, box_format);
-        if region.image == tile.image && is_pooled(&region, plan) {
-            let (rows, columns) = (gradient.shape(2) as u32, gradient.shape(3) as u32);
-            let elements = elements_reading(&plan.rules, &region, tile, rows, columns);
-            if elements.rows.first < elements.rows.end && elements.columns.first < elements.columns.end {
-                flag = 1u32;
-            }
+    if number < regions {
+        let region = planned_region(plans, number, layout);
+        let side = comptime!(SIDE as u32);
+        let reaches_y = region.y.first < tile.first_y + side && region.y.end > tile.first_y;
+        let reaches_x = region.x.first < tile.first_x + side && region.x.end > tile.first_x;
+        if region.level != NO_LEVEL && region.image == tile.image && reaches_y && reaches_x {
+            flag = 1u32;
         }
     }
-    list_flagged(flag, row, list)
+    list_flagged(flag, number, list)
 }
 
 /// Lists the rows of those units whose flag is 1, in the order of units, and returns how many they are.

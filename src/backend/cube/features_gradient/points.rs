@@ -83,7 +83,7 @@ pub fn gather_points<F: Float, R: Float, I: Int>(
         first_channel = tile.group * gradient.shape(1);
         step = 1usize.runtime();
     }
-    write_pixel(output, &tile, end, first_channel, step, &sums, blocks_of_cube);
+    write_pixel(output, &tile, end, first_channel, step, false, &sums, blocks_of_cube);
 }
 
 /// Whether some element of a region may read a pixel of the tile.

@@ -165,8 +165,8 @@ fn add_block<F: Float>(
     }
 }
 
-/// Writes the sums of a unit's pixel in the output channels of the cube up to `end`. Output channel c reads channel
-/// `first + c * step` of the map.
+/// Writes the sums of a unit's pixel in the output channels of the cube up to `end`, or adds them to what is there.
+/// Output channel c reads channel `first + c * step` of the map.
 #[cube]
 pub fn write_pixel<F: Float>(
     output: &mut Tensor<F>,
@@ -174,6 +174,7 @@ pub fn write_pixel<F: Float>(
     end: usize,
     first: usize,
     step: usize,
+    adds: bool,
     sums: &Sequence<Array<f32>>,
     #[comptime] blocks: usize,
 ) {
@@ -190,6 +191,7 @@ pub fn write_pixel<F: Float>(
                 distance,
                 tile.channel + block * CHANNELS,
                 end,
+                adds,
                 &sums[block],
             );
         }
@@ -203,13 +205,19 @@ fn write_block<F: Float>(
     distance: usize,
     first: usize,
     end: usize,
+    adds: bool,
     sums: &Array<f32>,
 ) {
     #[unroll]
     for lane in 0..CHANNELS {
         let channel = first + lane;
         if channel < end {
-            output[place + channel * distance] = F::cast_from(sums[lane]);
+            let index = place + channel * distance;
+            let mut sum = sums[lane];
+            if adds {
+                sum += f32::cast_from(output[index]);
+            }
+            output[index] = F::cast_from(sum);
         }
     }
 }

@@ -1,30 +1,36 @@
-//! The forward pass: a unit computes an output element in up to 32 channels.
+//! The forward pass.
 //!
-//! - [`axes`]: the kernel of axis plans, whose elements read [`samples`], [`bins`] or [`integrals`]. [`pairs`] joins
-//!   samples that share pixels.
-//! - [`points`]: the kernel of point plans.
+//! - [`rows`]: averages, and maxima of whole pixels, from plans. [`elements`]: the same, where rows do not serve.
+//! - [`samples`]: maxima of samples. [`points`]: the kernel of point plans.
 
-mod axes;
-mod bins;
-mod integrals;
-mod pairs;
+mod elements;
 mod points;
+mod rows;
 mod samples;
 
 use burn::backend::TensorMetadata;
+use burn::backend::cubecl::dtype_to_storage_type;
 use burn_cubecl::CubeBackend;
 use burn_cubecl::tensor::CubeTensor;
 use cubecl::calculate_cube_count_elemwise;
 use cubecl::prelude::*;
 
-use super::launch::{launch, output};
+use super::launch::{UNITS, address_type, grid, launch, output, units_of_grid};
+use super::plan::Planner;
 use super::unit::channels::{BLOCKS, Layout};
 use super::unit::element::units;
-use super::unit::plan::{point_plan, reduction_plan};
+use super::unit::plan::{point_plan, reduction, reduction_plan};
 use crate::backend::RegionCall;
-use crate::geometry::operator::{Elements, RegionOperator};
-use axes::pool_regions;
+use crate::geometry::operator::{ChannelMap, Elements, RegionOperator};
+use crate::geometry::options::Reduction;
+use elements::pool_elements;
 use points::pool_points;
+use rows::{RowCubesLaunch, pool_rows};
+use samples::pool_maxima;
+
+/// About as many cubes as a large GPU holds at once, twice: 14 on each of the 132 multiprocessors of an H200. Where
+/// there would be more, a cube pools several blocks of channels.
+const ENOUGH_CUBES: usize = 1 << 12;
 
 /// Pools one map, or levels of a pyramid, each by its operator: into `pooled`, which has the results of other levels,
 /// or into a new output. `call` is that of the first of them.
@@ -34,13 +40,30 @@ pub fn pool(
     operators: &[RegionOperator],
     call: RegionCall<CubeBackend>,
 ) -> CubeTensor {
-    let (first, shape) = (&levels[0], call.output_shape());
+    let first = &levels[0];
     let output = match pooled {
         Some(pooled) if pooled.can_mut() => pooled,
         Some(pooled) => pooled.copy(),
-        None => output(first, shape.clone(), first.dtype),
+        None => output(first, call.output_shape(), first.dtype),
     };
-    // On one map, the kernel of samples takes 128 registers for one block of channels as for four. The others take
+    match (call.operator.elements, call.operator.reduction) {
+        (Elements::Points(_), _) => pool_by_units(output, levels, operators, call),
+        (Elements::Samples(_), reduction) if reduction != Reduction::Average => {
+            pool_by_units(output, levels, operators, call)
+        }
+        _ => pool_by_plans(output, levels, operators, call),
+    }
+}
+
+/// Pools by kernels whose units read regions themselves.
+fn pool_by_units(
+    output: CubeTensor,
+    levels: Vec<CubeTensor>,
+    operators: &[RegionOperator],
+    call: RegionCall<CubeBackend>,
+) -> CubeTensor {
+    let shape = call.output_shape();
+    // On one map, the kernel of samples takes 128 registers for one block of channels as for four. That of points takes
     // fewer for one, so that more units run at once.
     let blocks = match call.operator.elements {
         Elements::Samples(_) => BLOCKS,
@@ -64,5 +87,82 @@ pub fn pool(
         reduction_plan(operator, [height, width], false)
     });
     let plans = plans.collect();
-    launch!(pool_regions, grid, levels levels, call => output, units, plans)
+    launch!(pool_maxima, grid, levels levels, call => output, units, plans)
+}
+
+/// Pools by kernels that read the plan of the call.
+fn pool_by_plans(
+    output: CubeTensor,
+    levels: Vec<CubeTensor>,
+    operators: &[RegionOperator],
+    call: RegionCall<CubeBackend>,
+) -> CubeTensor {
+    let maps = levels.iter().map(|level| {
+        let [_, _, height, width] = level.shape().dims();
+        [height, width]
+    });
+    let planner = Planner::new(&call, operators, maps.collect());
+    let [_, channels, rows, columns] = call.output_shape().dims();
+    let layout = Layout::new(channels, 1, call.operator.channel_map, &levels);
+    let dtype = dtype_to_storage_type(output.dtype);
+    let (reduction, start) = reduction(&call.operator);
+    let outside = call.operator.value_without_pixels() as f32;
+    let is_cpu = matches!(output.device, cubecl::Device::Cpu(_));
+    let by_elements = is_cpu || call.operator.channel_map == ChannelMap::PositionSensitive;
+    for part in planner.parts() {
+        let plans = planner.plan(part.clone());
+        let mut tensors: Vec<&CubeTensor> = levels.iter().collect();
+        tensors.extend([&plans, &output]);
+        if by_elements {
+            let (units, total) = units([part.len(), channels, rows, columns], layout);
+            let (cubes, cube_size) = grid(total.div_ceil(UNITS), UNITS);
+            pool_elements::launch(
+                &output.client,
+                cubes.clone(),
+                cube_size,
+                address_type(&tensors, units_of_grid(&cubes, cube_size)),
+                levels.iter().cloned().map(CubeTensor::into_tensor_arg).collect(),
+                plans.into_tensor_arg(),
+                output.clone().into_tensor_arg(),
+                units,
+                planner.layout(),
+                part.start,
+                start,
+                outside,
+                reduction,
+                dtype,
+            );
+        } else {
+            let blocks = channels.div_ceil(layout.of_block);
+            let blocks_of_cube = (part.len() * blocks / ENOUGH_CUBES)
+                .next_power_of_two()
+                .clamp(1, blocks);
+            let total = part.len() * blocks.div_ceil(blocks_of_cube);
+            let (cubes, cube_size) = grid(total, rows::UNITS);
+            pool_rows::launch(
+                &output.client,
+                cubes.clone(),
+                cube_size,
+                address_type(&tensors, units_of_grid(&cubes, cube_size)),
+                levels.iter().cloned().map(CubeTensor::into_tensor_arg).collect(),
+                plans.into_tensor_arg(),
+                output.clone().into_tensor_arg(),
+                RowCubesLaunch::new(
+                    part.len(),
+                    part.start,
+                    blocks,
+                    blocks_of_cube,
+                    total,
+                    columns as u32,
+                    start,
+                    outside,
+                    layout,
+                    reduction,
+                ),
+                planner.layout(),
+                dtype,
+            );
+        }
+    }
+    output
 }

@@ -1,19 +1,55 @@
-//! Elements that read samples between pixels.
+//! The kernel of a maximum over samples, which are taken one by one. A maximum does not part into one along y and one
+//! along x.
 
 use cubecl::prelude::*;
 
-use super::pairs::{Pairs, advance, are_left, pairs, share_a_pixel};
-use crate::backend::cube::unit::blocks::{Block, Blocks, PixelPair, add_pixel_pair, blocks, write_blocks};
+use crate::backend::cube::launch::Regions;
+use crate::backend::cube::unit::blocks::{Block, Blocks, blocks, write_blocks};
 use crate::backend::cube::unit::channels::Layout;
-use crate::backend::cube::unit::element::{Element, sizes};
+use crate::backend::cube::unit::element::{Element, Units, element, sizes};
 use crate::backend::cube::unit::plan::ReductionPlan;
-use crate::backend::cube::unit::region::BoxRow;
+use crate::backend::cube::unit::region::{BoxRow, read_box};
 use crate::geometry::options::Reduction;
-use crate::geometry::real::single::samples::{SampleRule, axis, in_bounds};
+use crate::geometry::real::single::area::in_range;
+use crate::geometry::real::single::rules::{Rules, RulesExpand};
+use crate::geometry::real::single::samples::{SampleRule, Taps, axis, in_bounds, position, taps};
+
+/// The number of levels is compiled in, and the code of a level once for each.
+#[cube(launch, address_type = "dynamic")]
+pub fn pool_maxima<F: Float, R: Float, I: Int>(
+    levels: &Sequence<OwnedTensor<F>>,
+    regions: &Regions<R, I>,
+    output: &mut Tensor<F>,
+    units: &Units,
+    plans: &Sequence<ReductionPlan>,
+    #[define(F, R, I)] _dtypes: [cubecl::ir::ElemType; 3],
+) {
+    if ABSOLUTE_POS >= units.total {
+        terminate!();
+    }
+    let element = element(units);
+    let first = plans.index(0);
+    let box_format = comptime!(first.axes.settings.box_format);
+    let region = read_box(regions, element.region, levels.index(0).shape(0), box_format);
+    let count = comptime!(levels.len());
+    #[unroll]
+    for level in 0..count {
+        let plan = plans.index(level);
+        let axes = &plan.axes;
+        if comptime!(!axes.settings.of_level) || in_range(&axes.areas, region.y1, region.x1, region.y2, region.x2) {
+            match &axes.rules {
+                Rules::Samples(y, x) => pool_samples(levels.index(level), output, &element, &region, y, x, plan),
+                // These are pooled by their plans.
+                Rules::Bins(_, _) => {}
+                Rules::Integrals(_, _) => {}
+            }
+        }
+    }
+}
 
 /// Pools an element in all channels of its unit.
 #[cube]
-pub fn pool_samples<F: Float>(
+fn pool_samples<F: Float>(
     features: &Tensor<F>,
     output: &mut Tensor<F>,
     element: &Element,
@@ -34,67 +70,31 @@ pub fn pool_samples<F: Float>(
     }
     let columns = in_bounds(rule_x, &axis_x, element.column as u32, width);
 
-    let samples = axis_y.samples as f32 * axis_x.samples as f32;
-    let count_in_bounds = (rows_end - rows.first) as f32 * (columns.end - columns.first) as f32;
     // Read before the loops: a device compiler does not hoist a read that may not be reached.
     let row_step = features.stride(2);
     let step = features.stride(3);
     let reduction = comptime!(plan.axes.settings.reduction);
-    let joined = comptime!(reduction == Reduction::Average);
     let mut blocks = blocks(features, region.image, element, &sizes, plan.start);
-    let mut y = pairs(rows.first);
-    while are_left(&y, rows_end) {
-        advance(&mut y, rule_y, &axis_y, element.row as u32, height, rows_end, joined);
-        let mut x = pairs(columns.first);
-        while are_left(&x, columns.end) {
-            advance(
-                &mut x,
+    for sample_y in rows.first..rows_end {
+        let y = taps(rule_y, position(rule_y, &axis_y, element.row as u32, sample_y), height);
+        for sample_x in columns.first..columns.end {
+            let x = taps(
                 rule_x,
-                &axis_x,
-                element.column as u32,
+                position(rule_x, &axis_x, element.column as u32, sample_x),
                 width,
-                columns.end,
-                joined,
             );
-            if comptime!(joined) {
-                share_a_pixel(&mut x, columns.end);
-                add_rows(features, &y, &x, row_step, step, &mut blocks);
-            } else {
-                let square = square(&y, &x, row_step, step);
-                #[unroll]
-                for number in 0..comptime!(blocks.layout.blocks) {
-                    compare_square(features, &square, &mut blocks.list[number], blocks.layout, reduction);
-                }
+            let square = square(&y, &x, row_step, step);
+            #[unroll]
+            for number in 0..comptime!(blocks.layout.blocks) {
+                compare_square(features, &square, &mut blocks.list[number], blocks.layout, reduction);
             }
         }
     }
-    add_out_of_bounds(&mut blocks, samples, count_in_bounds, plan);
+    let samples = axis_y.samples as f32 * axis_x.samples as f32;
+    let in_bounds = (rows_end - rows.first) as f32 * (columns.end - columns.first) as f32;
+    compare_out_of_bounds(&mut blocks, samples, in_bounds, plan.outside);
     write_blocks(output, element, &blocks);
 }
-
-/// Adds the pixels of two rows in two columns, by their weights. Both rows may be the same, and both columns.
-#[cube]
-fn add_rows<F: Float>(features: &Tensor<F>, y: &Pairs, x: &Pairs, row_step: usize, step: usize, blocks: &mut Blocks) {
-    let mut row = y.low;
-    let mut weight = y.low_weight;
-    let mut rows = 2u32;
-    if y.high == y.low {
-        weight += y.high_weight;
-        rows = 1u32;
-    }
-    for _ in 0..rows {
-        let pair = PixelPair {
-            left: row as usize * row_step + x.low as usize * step,
-            distance: (x.high - x.low) as usize * step,
-            left_weight: weight * x.low_weight,
-            right_weight: weight * x.high_weight,
-        };
-        add_pixel_pair(features, &pair, blocks);
-        row = y.high;
-        weight = y.high_weight;
-    }
-}
-
 /// Four pixels: where they lie in a channel, and their weights.
 #[derive(CubeType)]
 struct Square {
@@ -109,18 +109,19 @@ struct Square {
 }
 
 #[cube]
-fn square(y: &Pairs, x: &Pairs, row_step: usize, step: usize) -> Square {
+fn square(y: &Taps, x: &Taps, row_step: usize, step: usize) -> Square {
     let (low, high) = (y.low as usize * row_step, y.high as usize * row_step);
     let (left, right) = (x.low as usize * step, x.high as usize * step);
+    let (rest_y, rest_x) = (1.0 - y.fraction, 1.0 - x.fraction);
     Square {
         offset_11: low + left,
         offset_12: low + right,
         offset_21: high + left,
         offset_22: high + right,
-        weight_11: y.low_weight * x.low_weight,
-        weight_12: y.low_weight * x.high_weight,
-        weight_21: y.high_weight * x.low_weight,
-        weight_22: y.high_weight * x.high_weight,
+        weight_11: rest_y * rest_x,
+        weight_12: rest_y * x.fraction,
+        weight_21: y.fraction * rest_x,
+        weight_22: y.fraction * x.fraction,
     }
 }
 
@@ -154,52 +155,29 @@ fn compare_square<F: Float>(
     }
 }
 
-/// Ends the reduction with the samples out of bounds.
+/// Ends a maximum with the samples out of bounds.
 #[cube]
-fn add_out_of_bounds(blocks: &mut Blocks, samples: f32, count_in_bounds: f32, plan: &ReductionPlan) {
-    let reduction = comptime!(plan.axes.settings.reduction);
+fn compare_out_of_bounds(blocks: &mut Blocks, samples: f32, in_bounds: f32, outside: f32) {
     #[unroll]
     for number in 0..comptime!(blocks.layout.blocks) {
-        add_out_of_bounds_of_block(
-            &mut blocks.list[number],
-            samples,
-            count_in_bounds,
-            plan.outside,
-            blocks.layout,
-            reduction,
-        );
+        compare_out_of_bounds_of_block(&mut blocks.list[number], samples, in_bounds, outside, blocks.layout);
     }
 }
 
 #[cube]
-fn add_out_of_bounds_of_block(
+fn compare_out_of_bounds_of_block(
     block: &mut Block,
     samples: f32,
-    count_in_bounds: f32,
+    in_bounds: f32,
     outside: f32,
     #[comptime] layout: Layout,
-    #[comptime] reduction: Reduction,
 ) {
-    if comptime!(reduction == Reduction::Average) {
-        // By shares: ten times a value of -3e38 is infinite.
-        let mut share = 1.0 / samples;
-        let mut missing = outside * ((samples - count_in_bounds) * share);
-        if count_in_bounds == 0.0 {
-            share = 0.0;
-            missing = outside;
+    #[unroll]
+    for channel in 0..layout.of_block {
+        let mut result = block.results[channel];
+        if in_bounds < samples {
+            result = result.max(outside);
         }
-        #[unroll]
-        for channel in 0..layout.of_block {
-            block.results[channel] = block.results[channel] * share + missing;
-        }
-    } else {
-        #[unroll]
-        for channel in 0..layout.of_block {
-            let mut result = block.results[channel];
-            if count_in_bounds < samples {
-                result = result.max(outside);
-            }
-            block.results[channel] = select(count_in_bounds > 0.0, result, outside);
-        }
+        block.results[channel] = select(in_bounds > 0.0, result, outside);
     }
 }

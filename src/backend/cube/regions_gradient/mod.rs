@@ -17,7 +17,7 @@ use burn::backend::TensorMetadata;
 use burn_cubecl::CubeBackend;
 use burn_cubecl::tensor::CubeTensor;
 
-use super::launch::{grid, launch, output};
+use super::launch::{UNITS, grid, launch, output};
 use super::unit::plan::{point_plan, reduction_plan};
 use crate::backend::RegionCall;
 use crate::geometry::operator::Elements;
@@ -28,7 +28,7 @@ use points::pull_points;
 pub fn regions_gradient(gradient: CubeTensor, features: CubeTensor, call: RegionCall<CubeBackend>) -> CubeTensor {
     let output = output(&gradient, call.boxes.shape(), call.boxes.dtype);
     let [_, _, height, width] = call.features_shape;
-    let grid = grid(call.boxes.shape()[0]);
+    let grid = grid(call.boxes.shape()[0], UNITS);
     let operator = call.operator;
     match operator.elements {
         Elements::Points(_) => {

@@ -5,6 +5,7 @@ use cubecl::prelude::*;
 use super::channels::{Layout, Planes, pixel_in_planes};
 use super::element::{Element, Sizes};
 use crate::geometry::operator::ChannelMap;
+use crate::geometry::options::Reduction;
 
 /// A block of channels.
 #[derive(CubeType)]
@@ -120,6 +121,99 @@ fn add_pixels_of_block<F: Float>(
             block.results[channel] += pair.left_weight * f32::cast_from(features[left]);
             block.results[channel] += pair.right_weight * f32::cast_from(features[right]);
         }
+    }
+}
+
+/// Adds a pixel by its weight, or compares it with a maximum, in all channels of a unit.
+#[cube]
+pub fn reduce_pixel<F: Float>(
+    features: &Tensor<F>,
+    pixel: usize,
+    weight: f32,
+    blocks: &mut Blocks,
+    #[comptime] reduction: Reduction,
+) {
+    let layout = comptime!(blocks.layout);
+    #[unroll]
+    for number in 0..layout.blocks {
+        reduce_pixel_of_block(
+            features,
+            pixel,
+            weight,
+            &mut blocks.list[number],
+            blocks.layout,
+            reduction,
+        );
+    }
+}
+
+#[cube]
+fn reduce_pixel_of_block<F: Float>(
+    features: &Tensor<F>,
+    pixel: usize,
+    weight: f32,
+    block: &mut Block,
+    #[comptime] layout: Layout,
+    #[comptime] reduction: Reduction,
+) {
+    if block.computed {
+        let planes = pixel_in_planes(&block.planes, pixel, layout);
+        #[unroll]
+        for channel in 0..layout.of_block {
+            let pixel = f32::cast_from(features[planes.start + channel * planes.step]);
+            block.results[channel] = reduced(block.results[channel], pixel, weight, reduction);
+        }
+    }
+}
+
+/// Adds what lies out of bounds to averages, or sets maxima without pixels to it. `share` is how much of an element lies
+/// on the map.
+#[cube]
+pub fn add_outside(blocks: &mut Blocks, share: f32, outside: f32, #[comptime] reduction: Reduction) {
+    let layout = comptime!(blocks.layout);
+    #[unroll]
+    for block in 0..layout.blocks {
+        add_outside_to_block(&mut blocks.list[block], share, outside, blocks.layout, reduction);
+    }
+}
+
+#[cube]
+fn add_outside_to_block(
+    block: &mut Block,
+    share: f32,
+    outside: f32,
+    #[comptime] layout: Layout,
+    #[comptime] reduction: Reduction,
+) {
+    add_outside_to_results(&mut block.results, share, outside, layout.of_block, reduction);
+}
+
+/// The same, for the results of a block.
+#[cube]
+pub fn add_outside_to_results(
+    results: &mut Array<f32>,
+    share: f32,
+    outside: f32,
+    #[comptime] of_block: usize,
+    #[comptime] reduction: Reduction,
+) {
+    #[unroll]
+    for channel in 0..of_block {
+        if comptime!(reduction == Reduction::Average) {
+            results[channel] += outside * (1.0 - share);
+        } else {
+            results[channel] = select(share > 0.0, results[channel], outside);
+        }
+    }
+}
+
+/// A sum with another weighted number, or a maximum with another number.
+#[cube]
+pub fn reduced(result: f32, number: f32, weight: f32, #[comptime] reduction: Reduction) -> f32 {
+    if comptime!(reduction == Reduction::Average) {
+        result + weight * number
+    } else {
+        result.max(number)
     }
 }
 

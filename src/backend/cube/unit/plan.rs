@@ -71,11 +71,6 @@ pub enum Channels {
     OfSamples,
 }
 
-/// The plan of an operator on a map of a height and a width, without slopes.
-pub fn axis_plan(operator: &RegionOperator, map: [usize; 2]) -> AxisPlanLaunch {
-    make_axis_plan(operator, map, false)
-}
-
 /// The plan of an operator on a map of a height and a width, with or without slopes.
 pub fn reduction_plan(operator: &RegionOperator, map: [usize; 2], slopes: bool) -> ReductionPlanLaunch {
     ReductionPlanLaunch::new(
@@ -94,12 +89,20 @@ fn make_axis_plan(operator: &RegionOperator, map: [usize; 2], slopes: bool) -> A
         elements: discriminant(&operator.elements),
         flat_on_pixels: slopes && operator.flat_on_pixels(),
     };
-    let rules = match f32::rules(&operator.elements, map) {
+    AxisPlanLaunch::new(
+        rules_of_axes(operator, map),
+        rules::area_rule(&operator.areas).launch(),
+        settings,
+    )
+}
+
+/// Where the elements of an operator read on a map of a height and a width.
+pub fn rules_of_axes(operator: &RegionOperator, map: [usize; 2]) -> RulesArgs {
+    match f32::rules(&operator.elements, map) {
         Rules::Samples(y, x) => RulesArgs::Samples(y.launch(), x.launch()),
         Rules::Bins(y, x) => RulesArgs::Bins(y.launch(), x.launch()),
         Rules::Integrals(y, x) => RulesArgs::Integrals(y.launch(), x.launch()),
-    };
-    AxisPlanLaunch::new(rules, rules::area_rule(&operator.areas).launch(), settings)
+    }
 }
 
 /// The plan of an operator whose elements read points.
@@ -123,7 +126,7 @@ pub fn point_plan(operator: &RegionOperator) -> PointPlanLaunch {
 }
 
 /// The reduction that is compiled in, and where it starts.
-fn reduction(operator: &RegionOperator) -> (Reduction, f32) {
+pub fn reduction(operator: &RegionOperator) -> (Reduction, f32) {
     match operator.reduction {
         Reduction::Average => (Reduction::Average, 0.0),
         Reduction::MaxFromZero => (Reduction::Max, 0.0),
