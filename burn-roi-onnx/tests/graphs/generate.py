@@ -24,6 +24,7 @@ import selection
 import standard
 import suppression
 import vendors
+from graph import FLIPPED, flipped
 
 MOST_BYTES = 30_000
 # The checker knows no vendor's operators.
@@ -64,7 +65,8 @@ def main():
     arguments.output.mkdir(parents=True, exist_ok=True)
     entries = []
     for module in [standard, vendors, suppression, selection, resizing, exported, differential]:
-        entries += [save(graph, arguments.output) for graph in module.graphs()]
+        entries += [save(flipped(graph) if graph.name in FLIPPED else graph, arguments.output)
+                    for graph in module.graphs()]
     lines = ",\n".join("  " + json.dumps(entry) for entry in entries)
     (arguments.output / "graphs.json").write_text(f"[\n{lines}\n]\n")
     print(f"{len(entries)} graphs, {sum(len(entry['recordings']) for entry in entries)} recordings")

@@ -77,6 +77,21 @@ def with_constants(graph, *names):
     return graph
 
 
+# One for each operator whose output is not square: burn-onnx reads its height and width from its type.
+FLIPPED = {"max_roi_pool_16", "mmcv_roi_align_max", "mmcv_roi_align_rotated_clockwise",
+           "mmdeploy_multi_level_roi_align_adaptive_max", "mmdeploy_multi_level_rotated_roi_align_adaptive",
+           "trt_crop_and_resize_dynamic", "trt_roi_align_max"}
+
+
+def flipped(graph):
+    """The graph with the rows and columns of its output from the last but one to the first."""
+    graph.nodes[-1].output[0] = "straight"
+    slices = {"last": [-2, -2], "first": [-100, -100], "axes": [-2, -1], "steps": [-1, -1]}
+    graph.constants = {**graph.constants, **{name: np.array(values) for name, values in slices.items()}}
+    graph.nodes.append(node("Slice", ["straight", *slices], ["pooled"]))
+    return graph
+
+
 def node(operator, inputs, outputs, domain="", **attributes):
     return helper.make_node(operator, inputs, outputs, domain=domain, **attributes)
 
