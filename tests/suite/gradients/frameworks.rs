@@ -26,6 +26,16 @@ fn gradient_of_features(
     numbers(features.grad(&gradients))
 }
 
+/// The gradient of a box on a map whose pixels are their columns' numbers.
+fn gradient_of_box(device: &Device, corners: [f32; 4], call: impl Fn(Tensor<4>, &Rois) -> Tensor<4>) -> Vec<f32> {
+    let ramp: Vec<f32> = (0..36).map(|pixel| (pixel % 6) as f32).collect();
+    let ramp = Tensor::<1>::from_floats(ramp.as_slice(), device).reshape([1, 1, 6, 6]);
+    let boxes = Tensor::<2>::from_floats([corners], device).require_grad();
+    let rois = Rois::from_images(vec![boxes.clone()]);
+    let gradients = call(ramp, &rois).sum().backward();
+    numbers(boxes.grad(&gradients))
+}
+
 /// torchvision's `ps_roi_pool` ends its bins before the last row and column, and its gradient does not.
 #[test]
 fn the_gradient_of_ps_roi_pool_is_that_of_its_bins() {
@@ -72,14 +82,7 @@ fn an_empty_region_of_ps_roi_align_has_no_gradient() {
 fn a_sample_on_a_pixel_moves_to_the_next_but_in_tensorflow() {
     for backend in backends() {
         let device = backend.device.clone().autodiff();
-        let ramp: Vec<f32> = (0..36).map(|pixel| (pixel % 6) as f32).collect();
-        let ramp = Tensor::<1>::from_floats(ramp.as_slice(), &device).reshape([1, 1, 6, 6]);
-        let of_box = |corners: [f32; 4], call: &dyn Fn(Tensor<4>, &Rois) -> Tensor<4>| {
-            let boxes = Tensor::<2>::from_floats([corners], &device).require_grad();
-            let rois = Rois::from_images(vec![boxes.clone()]);
-            let gradients = call(ramp.clone(), &rois).sum().backward();
-            numbers(boxes.grad(&gradients))
-        };
+        let of_box = |corners, call: &dyn Fn(Tensor<4>, &Rois) -> Tensor<4>| gradient_of_box(&device, corners, call);
         // The one sample lies at 2 along x.
         let align = RoiAlignConfig::new([1, 1]).with_aligned(true).with_sampling_ratio(1);
         let found = of_box([2.0, 2.0, 3.0, 3.0], &|map, rois| roi_align(map, rois, align.clone()));
@@ -151,5 +154,20 @@ fn the_first_of_equal_pixels_wins() {
             .backward();
         let found = numbers(features.grad(&gradients));
         assert_eq!(found, [0.0, 1.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0], "{}", backend.name);
+    }
+}
+
+/// A region of exactly the least length moves with both of its ends, as `torch.clamp` does at its limit.
+#[test]
+fn only_a_region_below_the_least_length_is_held_there() {
+    for backend in backends() {
+        let device = backend.device.clone().autodiff();
+        let align = RoiAlignConfig::new([1, 1]).with_aligned(false).with_sampling_ratio(1);
+        let of_length = |length: f32| {
+            let corners = [2.25, 2.0, 2.25 + length, 4.0];
+            gradient_of_box(&device, corners, |map, rois| roi_align(map, rois, align.clone()))
+        };
+        assert_eq!(of_length(1.0), [0.5, 0.0, 0.5, 0.0], "{}", backend.name);
+        assert_eq!(of_length(0.5), [1.0, 0.0, 0.0, 0.0], "{}", backend.name);
     }
 }
