@@ -233,6 +233,11 @@ fn options_of_anchors_out_of_range() {
         generator.try_forward([8, 8], &[[1, 1]], device),
         "`map_sizes` has length 1, but must have length 2: one for each list of `sizes`",
     );
+    assert_error(
+        generator.try_forward([8, 8], &[[1, 1], [1 << 32, 1 << 32]], device),
+        "the anchors of a feature map would have shape [4294967296, 4294967296, 1, 4] of F32, but must fit into the \
+         memory of its device",
+    );
 }
 
 #[test]
