@@ -1,5 +1,6 @@
 //! Items that threads make ahead of their use.
 
+use std::collections::HashSet;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -38,6 +39,15 @@ fn no_more_than_the_limit_is_made_ahead() {
     // What is not used is not made.
     drop(items);
     assert!(made.load(Ordering::SeqCst) <= 8);
+}
+
+#[test]
+fn no_more_than_so_many_threads_make_items() {
+    let items = Prefetch::new(0..50, 2, 10, |_| {
+        thread::sleep(Duration::from_micros(100));
+        thread::current().id()
+    });
+    assert!(items.collect::<HashSet<_>>().len() <= 2);
 }
 
 #[test]
