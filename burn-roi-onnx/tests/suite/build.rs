@@ -146,6 +146,17 @@ pub fn tensor(name: &str, sizes: &[i64], values: &[i64]) -> TensorProto {
     }
 }
 
+/// A list of booleans.
+pub fn booleans(name: &str, values: &[bool]) -> TensorProto {
+    TensorProto {
+        name: name.to_string(),
+        dims: vec![values.len() as i64],
+        data_type: 9,
+        int32_data: values.iter().map(|&value| value.into()).collect(),
+        ..TensorProto::default()
+    }
+}
+
 /// The rewritten model.
 pub fn prepared(model: &ModelProto) -> Result<ModelProto, Error> {
     let bytes = prepare(&model.write_to_bytes().unwrap(), None)?;

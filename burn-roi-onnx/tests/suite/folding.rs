@@ -2,7 +2,7 @@
 
 use onnx_ir::{GraphProto, ModelProto, NodeProto, TensorProto};
 
-use super::build::{float, graph, int, integers, ints, model, node, operators, prepared, tensor, value};
+use super::build::{booleans, float, graph, int, integers, ints, model, node, operators, prepared, tensor, value};
 
 /// Folds nodes that compute `y` from a tensor `x` of the sizes [?, 3, 8, 6] and from constants.
 fn folded(nodes: Vec<NodeProto>, constants: Vec<TensorProto>) -> ModelProto {
@@ -166,6 +166,11 @@ fn elements_are_moved_as_onnx_does() {
             node("Range", &["i", "n", "by"], &["y"]),
             vec![tensor("i", &[], &[5]), tensor("n", &[], &[0]), tensor("by", &[], &[-2])],
             vec![5, 3, 1],
+        ),
+        (
+            node("Where", &["c", "a", "n"], &["y"]),
+            vec![booleans("c", &[true, false, true]), tensor("n", &[], &[9])],
+            vec![1, 9, 3, 4, 9, 6],
         ),
     ];
     for (node, mut constants, expected) in cases {
