@@ -20,11 +20,13 @@ mod history;
 mod pictures;
 #[cfg(test)]
 mod tests;
+mod told;
 mod training;
 
 use std::fs;
 use std::process::ExitCode;
 
+use burn_roi_detection::data::coco::CocoEffect;
 use burn_roi_detection::models::Detector;
 use clap::Parser;
 
@@ -54,7 +56,9 @@ fn run(arguments: &Arguments) -> Result<(), Error> {
     training::check_checkpoint(arguments)?;
     let (detector, training, test) = prepare(arguments)?;
     training.report();
-    test.report();
+    if arguments.training() != arguments.test() {
+        test.report();
+    }
 
     if !arguments.resume {
         showcase(&detector, &test, &output.join("before.png"))?;
@@ -85,6 +89,9 @@ fn prepare(arguments: &Arguments) -> Result<(Detector, Pictures, Pictures), Erro
     let test = Pictures::read(arguments.test())?;
     test.check_categories(&training.dataset)?;
     let detector = detector::begin(arguments, &training.dataset, &arguments.devices()?[0])?;
-    let [training, test] = [training, test].map(|pictures| pictures.for_heads(detector.config()));
-    Ok((detector, training?, test?))
+    let training = training.for_heads(detector.config())?;
+    let mut test = test.for_heads(detector.config())?;
+    // A measurement counts what a training leaves out.
+    test.told.retain(|told| told.effect != CocoEffect::OnlyTraining);
+    Ok((detector, training, test))
 }

@@ -109,6 +109,27 @@ fn an_image_of_a_coco_file() {
     assert!(Sample::try_from_coco(&dataset, 9, [5, 5], vec![0; 75]).is_err());
 }
 
+/// Flaws that cost an evaluation nothing: an image without a size, a box outside of it, and a mask that is none.
+#[test]
+fn a_flawed_image_of_a_coco_file() {
+    let json = r#"{
+        "images": [{"id": 9, "height": 0}],
+        "categories": [{"id": 17, "name": "cat"}],
+        "annotations": [
+            {"id": 1, "image_id": 9, "category_id": 17, "bbox": [3, 1, 9, 2],
+             "segmentation": [[3, 1, 5, 1, 5, 3, 3, 3]]},
+            {"id": 2, "image_id": 9, "category_id": 17, "bbox": [6, 0, 2, 2]},
+            {"id": 3, "image_id": 9, "category_id": 17, "bbox": [1, 0, 2, 2], "segmentation": [[1, 0, 3, 2]]}
+        ]
+    }"#;
+    let dataset = CocoDataset::from_json(json.as_bytes()).unwrap();
+    let sample = Sample::try_from_coco(&dataset, 9, [4, 5], vec![0; 60]).unwrap();
+    let corners: Vec<[f32; 4]> = sample.objects.iter().map(|object| object.corners).collect();
+    assert_eq!(corners, [[3.0, 1.0, 5.0, 3.0], [1.0, 0.0, 3.0, 2.0]]);
+    assert_eq!(sample.objects[0].mask.iter().filter(|&&inside| inside).count(), 4);
+    assert!(sample.objects[1].mask.is_empty());
+}
+
 #[test]
 fn objects_are_resized_with_their_picture() {
     let config = config("mask");
