@@ -16,11 +16,11 @@ mod curves;
 mod detector;
 mod error;
 mod evaluation;
+mod findings;
 mod history;
 mod pictures;
 #[cfg(test)]
 mod tests;
-mod told;
 mod training;
 
 use std::fs;
@@ -92,6 +92,7 @@ fn prepare(arguments: &Arguments) -> Result<(Detector, Pictures, Pictures), Erro
     let training = training.for_heads(detector.config())?;
     let mut test = test.for_heads(detector.config())?;
     // A measurement counts what a training leaves out.
-    test.told.retain(|told| told.effect != CocoEffect::OnlyTraining);
+    test.findings
+        .retain(|finding| finding.effect != CocoEffect::OnlyTraining);
     Ok((detector, training, test))
 }

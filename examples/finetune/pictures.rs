@@ -1,4 +1,4 @@
-//! The pictures and annotations of a COCO file. What was mended and left out is told.
+//! The pictures and annotations of a COCO file. Findings say what was mended and left out.
 
 use std::collections::{BTreeSet, HashMap, HashSet};
 use std::path::{Path, PathBuf};
@@ -11,7 +11,7 @@ use image::RgbImage;
 use rayon::prelude::*;
 
 use crate::error::Error;
-use crate::told::{Table, Told};
+use crate::findings::{Finding, Table};
 
 /// The pictures and annotations of a COCO file that a detector can learn from or be measured on.
 #[derive(Debug, Clone)]
@@ -19,7 +19,7 @@ pub struct Pictures {
     /// Each image has the size of its picture.
     pub dataset: CocoDataset,
     /// What was mended in `dataset`, and what is not in it.
-    pub told: Vec<Told>,
+    pub findings: Vec<Finding>,
     path: PathBuf,
     folder: PathBuf,
 }
@@ -32,7 +32,7 @@ impl Pictures {
             source,
         })?;
         let mut pictures = Self {
-            told: dataset.problems().iter().map(Told::from).collect(),
+            findings: dataset.problems().iter().map(Finding::from).collect(),
             dataset,
             path: path.to_owned(),
             folder: folder.to_owned(),
@@ -47,23 +47,24 @@ impl Pictures {
                     size: Some(size),
                     ..image
                 }),
-                Err(error) => pictures.told.push(unreadable(index, &image, &error)),
+                Err(error) => pictures.findings.push(unreadable(index, &image, &error)),
             }
         }
-        pictures.tell_sizes(&readable);
+        pictures.mend_sizes(&readable);
         let annotations = pictures.dataset.annotations().to_vec();
         pictures.with(readable, annotations)
     }
 
     /// An image without a size in the file has that of its picture.
-    fn tell_sizes(&mut self, readable: &[CocoImage]) {
+    fn mend_sizes(&mut self, readable: &[CocoImage]) {
         let readable: HashSet<Option<i64>> = readable.iter().map(|image| Some(image.id)).collect();
-        let is_sizeless = |told: &&mut Told| {
-            (told.list, told.effect) == (CocoList::Images, CocoEffect::OnlyMasks) && readable.contains(&told.id)
+        let is_sizeless = |finding: &&mut Finding| {
+            (finding.list, finding.effect) == (CocoList::Images, CocoEffect::OnlyMasks)
+                && readable.contains(&finding.id)
         };
-        for told in self.told.iter_mut().filter(is_sizeless) {
-            told.effect = CocoEffect::Mended;
-            told.reason += ": that of the picture is taken";
+        for finding in self.findings.iter_mut().filter(is_sizeless) {
+            finding.effect = CocoEffect::Mended;
+            finding.reason += ": that of the picture is taken";
         }
     }
 
@@ -75,7 +76,7 @@ impl Pictures {
             let mut annotation = annotation.clone();
             match fit(&mut annotation, config) {
                 Ok(()) => fitting.push(annotation),
-                Err((reason, message)) => self.told.push(Told {
+                Err((reason, message)) => self.findings.push(Finding {
                     list: CocoList::Annotations,
                     index,
                     id: Some(annotation.id),
@@ -89,13 +90,18 @@ impl Pictures {
         self.with(images, fitting)
     }
 
-    /// If there is a mask head, what is wrong with the mask of each annotation: it is told once, as left out.
+    /// Takes the findings of masks, by the annotation's id, if there is a mask head: these annotations are left out, which
+    /// is a finding of its own.
     fn take_refused_masks(&mut self, config: &DetectorConfig) -> HashMap<i64, String> {
-        let is_refused = |told: &Told| (told.list, told.effect) == (CocoList::Annotations, CocoEffect::OnlyMasks);
-        let told = std::mem::take(&mut self.told).into_iter();
-        let (refused, told): (Vec<_>, _) = told.partition(|told| config.mask_head.is_some() && is_refused(told));
-        self.told = told;
-        let refused = refused.into_iter().filter_map(|told| Some((told.id?, told.message)));
+        let is_refused =
+            |finding: &Finding| (finding.list, finding.effect) == (CocoList::Annotations, CocoEffect::OnlyMasks);
+        let findings = std::mem::take(&mut self.findings).into_iter();
+        let (refused, findings): (Vec<_>, _) =
+            findings.partition(|finding| config.mask_head.is_some() && is_refused(finding));
+        self.findings = findings;
+        let refused = refused
+            .into_iter()
+            .filter_map(|finding| Some((finding.id?, finding.message)));
         refused.collect()
     }
 
@@ -104,15 +110,16 @@ impl Pictures {
         let categories = self.dataset.categories().to_vec();
         self.dataset = CocoDataset::from_entries_without_broken(images, categories, annotations);
         // A flaw that was not mended is found again.
-        let key = |told: &Told| (told.list, told.id, told.reason.clone());
-        let known: BTreeSet<_> = self.told.iter().map(key).collect();
-        let found = self.dataset.problems().iter().map(Told::from);
-        self.told.extend(found.filter(|told| !known.contains(&key(told))));
+        let key = |finding: &Finding| (finding.list, finding.id, finding.reason.clone());
+        let known: BTreeSet<_> = self.findings.iter().map(key).collect();
+        let found = self.dataset.problems().iter().map(Finding::from);
+        self.findings
+            .extend(found.filter(|finding| !known.contains(&key(finding))));
         let problems = self.dataset.problems().iter();
         let empty = problems.filter(|problem| problem.flaw == CocoFlaw::EmptyBox).count();
         if self.dataset.annotations().len() == empty {
             return Err(Error::NoAnnotation {
-                reason: match self.told.is_empty() {
+                reason: match self.findings.is_empty() {
                     true => "there is none".to_string(),
                     false => self.table().to_string(),
                 },
@@ -134,7 +141,7 @@ impl Pictures {
                 (CocoList::Categories, self.dataset.categories().len()),
                 (CocoList::Annotations, self.dataset.annotations().len()),
             ],
-            told: &self.told,
+            findings: &self.findings,
         }
     }
 
@@ -182,13 +189,13 @@ fn size_of(picture: &RgbImage) -> [usize; 2] {
 }
 
 /// Why the picture of an image can't be used.
-fn unreadable(index: usize, image: &CocoImage, error: &Error) -> Told {
+fn unreadable(index: usize, image: &CocoImage, error: &Error) -> Finding {
     let reason = match error {
         Error::NoFileName => "no `file_name`",
         Error::PictureSize { .. } => "a picture of another size than the annotations say",
         _ => "a picture that can't be read",
     };
-    Told {
+    Finding {
         list: CocoList::Images,
         index,
         id: Some(image.id),

@@ -109,7 +109,7 @@ fn an_image_of_a_coco_file() {
     assert!(Sample::try_from_coco(&dataset, 9, [5, 5], vec![0; 75]).is_err());
 }
 
-/// Flaws that cost an evaluation nothing: an image without a size, a box outside of it, and a mask that is none.
+/// Flaws that cost an evaluation nothing: an image without a size, a box outside of it, and an invalid mask.
 #[test]
 fn a_flawed_image_of_a_coco_file() {
     let json = r#"{

@@ -50,7 +50,7 @@ fn broken_files_are_named_and_the_rest_is_used() {
     let pictures = Pictures::read([&path, &short.folder]).unwrap();
     assert_eq!(pictures.dataset.images().len(), 1);
     assert_eq!(pictures.dataset.annotations().len(), 12);
-    let told: Vec<String> = pictures.told.iter().map(ToString::to_string).collect();
+    let told: Vec<String> = pictures.findings.iter().map(ToString::to_string).collect();
     let expected = [
         "annotation 201: `image_id` is 77, which no image of the data set has",
         "annotation 202: `category_id` is 9, which no category of the data set has",
@@ -173,13 +173,13 @@ fn annotations_without_what_a_head_learns() {
     let fitting = pictures.clone().for_heads(&config).unwrap();
     assert_eq!(fitting.dataset.annotations().len(), 11);
     let problem = "annotation 5: it has no `segmentation`, which the mask head learns";
-    assert_eq!(fitting.told[0].to_string(), problem);
+    assert_eq!(fitting.findings[0].to_string(), problem);
     let config = DetectorConfig {
         mask_head: None,
         ..config
     };
     let boxes = pictures.for_heads(&config).unwrap();
-    assert_eq!((boxes.dataset.annotations().len(), boxes.told.len()), (12, 0));
+    assert_eq!((boxes.dataset.annotations().len(), boxes.findings.len()), (12, 0));
 }
 
 #[test]

@@ -26,25 +26,25 @@ pub enum CocoFlaw {
     Name,
     /// `iscrowd` is another number than 0 and 1: the annotation is a crowd.
     Crowd,
-    /// The box is missing or is none: the box around the mask is taken.
+    /// The box is missing or invalid: the box around the mask is taken.
     Box,
     /// The area is missing or below 0: the area of the mask is taken, or that of the box if there is no mask.
     Area,
-    /// Some polygons of the mask have fewer than 3 points or other wrong values: they are left out.
+    /// Some polygons of the mask are invalid, such as one of two points: they are left out of the mask.
     Polygons,
     /// The number of labelled keypoints is wrong: they are counted.
     KeypointCount,
     /// An image has no usable size: its polygons can't be drawn. A training reads the size from the picture.
     ImageSize,
-    /// The mask is none, or has another size than the image: the annotation has no mask.
+    /// The mask is invalid, or has another size than the image: the annotation has no mask.
     Mask,
-    /// The keypoints are none: the annotation has no keypoints, or the category no names of them.
+    /// The keypoints are invalid: the annotation has none, or the category has no names of them.
     Keypoints,
     /// The box has no area inside of the image.
     EmptyBox,
-    /// The entry is no object, or has no integer as an id.
+    /// An id is missing or is not an integer.
     Unreadable,
-    /// An entry before it has the same id.
+    /// An earlier entry has the same id.
     SameId,
     /// The image of an annotation is not in the data set.
     NoImage,
@@ -67,14 +67,14 @@ impl CocoFlaw {
             Self::Crowd => (Mended, "`iscrowd` is not 0 or 1: it counts as 1"),
             Self::Box => (Mended, "no usable `bbox`: the box around the mask is taken"),
             Self::Area => (Mended, "no usable `area`: that of the mask or the box is taken"),
-            Self::Polygons => (Mended, "values of `segmentation` that are no polygon: left out"),
+            Self::Polygons => (Mended, "invalid polygons: the others are the mask"),
             Self::KeypointCount => (Mended, "no usable `num_keypoints`: the labelled ones are counted"),
             Self::ImageSize => (OnlyMasks, "no usable size"),
             Self::Mask => (OnlyMasks, "no usable `segmentation`"),
             Self::Keypoints => (OnlyKeypoints, "no usable `keypoints`"),
             Self::EmptyBox => (OnlyTraining, "a box without an area inside of the image"),
-            Self::Unreadable => (LeftOut, "no object with integer ids"),
-            Self::SameId => (LeftOut, "the id of an entry before it"),
+            Self::Unreadable => (LeftOut, "an id that is missing or is not an integer"),
+            Self::SameId => (LeftOut, "an id that an earlier entry has"),
             Self::NoImage => (LeftOut, "an image that is not in the data set"),
             Self::NoCategory => (LeftOut, "a category that is not in the data set"),
             Self::NoBox => (LeftOut, "no usable `bbox` and no mask"),

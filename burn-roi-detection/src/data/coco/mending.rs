@@ -149,7 +149,7 @@ fn fitting(mask: CocoSegmentation, size: Option<[usize; 2]>, found: &mut Vec<Fou
     }
 }
 
-/// The polygons without those that are none, and without a coordinate that has no partner. One must be left.
+/// The valid polygons, each without a last coordinate that has no partner. One must be left.
 fn usable_polygons(polygons: Vec<Vec<f64>>, found: &mut Vec<Found>) -> Field<Vec<Vec<f64>>> {
     let mut first_problem = None;
     let usable = polygons.into_iter().filter_map(|mut polygon| {

@@ -1,7 +1,7 @@
 //! COCO's annotation files: images, categories, and annotations with boxes, masks and keypoints.
 //!
 //! Files as labelling tools write them are read. What can be mended is mended: a polygon of two points is left out of
-//! its mask, and a missing area is computed. A mask that is none is a problem only where masks are asked for.
+//! its mask, and a missing area is computed. An invalid mask is a problem only where masks are asked for.
 //! [`CocoDataset::problems`] names the flaws of a file. [`CocoFlaw`] lists all flaws, and what becomes of the entry.
 //!
 //! [`CocoDataset::read`] refuses a file if an entry can't be mended, such as an annotation of an image that is not

@@ -5,12 +5,12 @@ use std::fmt::{Display, Formatter, Result};
 
 use burn_roi_detection::data::coco::{CocoEffect, CocoList, CocoProblem};
 
-/// The names that are told for each reason, at most.
+/// The entries that are named for each reason, at most.
 const NAMES: usize = 3;
 
-/// An entry that was mended, lacks something or was left out.
+/// A flaw of an entry, and what became of the entry.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Told {
+pub struct Finding {
     pub list: CocoList,
     pub index: usize,
     pub id: Option<i64>,
@@ -21,7 +21,7 @@ pub struct Told {
     pub message: String,
 }
 
-impl From<&CocoProblem> for Told {
+impl From<&CocoProblem> for Finding {
     fn from(problem: &CocoProblem) -> Self {
         Self {
             list: problem.list,
@@ -34,7 +34,7 @@ impl From<&CocoProblem> for Told {
     }
 }
 
-impl Display for Told {
+impl Display for Finding {
     fn fmt(&self, formatter: &mut Formatter) -> Result {
         match self.id {
             Some(id) => write!(formatter, "{} {id}: {}", self.list, self.message),
@@ -47,26 +47,26 @@ impl Display for Told {
 pub struct Table<'a> {
     /// The number of images, categories and annotations that are used.
     pub used: [(CocoList, usize); 3],
-    pub told: &'a [Told],
+    pub findings: &'a [Finding],
 }
 
 impl Display for Table<'_> {
     fn fmt(&self, formatter: &mut Formatter) -> Result {
         for (list, used) in self.used {
-            let left_out = |told: &&Told| told.list == list && told.effect == CocoEffect::LeftOut;
-            let read = used + self.told.iter().filter(left_out).count();
+            let left_out = |finding: &&Finding| finding.list == list && finding.effect == CocoEffect::LeftOut;
+            let read = used + self.findings.iter().filter(left_out).count();
             writeln!(formatter, "  {:<18}{read:>8} {}", "read", plural(list))?;
         }
-        let mut reasons: BTreeMap<(CocoEffect, CocoList, &str), Vec<&Told>> = BTreeMap::new();
-        for told in self.told {
-            let reason = (told.effect, told.list, told.reason.as_str());
-            reasons.entry(reason).or_default().push(told);
+        let mut reasons: BTreeMap<(CocoEffect, CocoList, &str), Vec<&Finding>> = BTreeMap::new();
+        for finding in self.findings {
+            let reason = (finding.effect, finding.list, finding.reason.as_str());
+            reasons.entry(reason).or_default().push(finding);
         }
-        for ((effect, list, reason), told) in reasons {
-            let (effect, count) = (name(effect), told.len());
+        for ((effect, list, reason), findings) in reasons {
+            let (effect, count) = (name(effect), findings.len());
             writeln!(formatter, "  {effect:<18}{count:>8} {}: {reason}", plural(list))?;
-            for told in told.iter().take(NAMES) {
-                writeln!(formatter, "{:>30}{told}", "")?;
+            for finding in findings.iter().take(NAMES) {
+                writeln!(formatter, "{:>30}{finding}", "")?;
             }
             if count > NAMES {
                 writeln!(formatter, "{:>30}and {} more", "", count - NAMES)?;
