@@ -34,7 +34,7 @@ impl Sample {
             }
             let keypoints = annotation.keypoints.iter().flatten();
             Some(Object {
-                mask: dataset.mask_of(annotation).map_or_else(Vec::new, |mask| mask.decode()),
+                mask: dataset.mask_of(annotation),
                 keypoints: keypoints.map(|keypoint| keypoint.map(|value| value as f32)).collect(),
                 ..Object::new([x1, y1, x2, y2], dataset.label_of(annotation.category_id)?)
             })
