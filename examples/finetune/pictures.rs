@@ -1,6 +1,7 @@
 //! The pictures and annotations of a COCO file. Broken ones are named and left out.
 
-use std::path::{Path, PathBuf};
+use std::collections::HashSet;
+use std::path::{Component, Path, PathBuf};
 
 use burn_roi_detection::data::coco::{CocoAnnotation, CocoDataset, CocoImage, CocoList, CocoProblem, CocoReadError};
 use burn_roi_detection::models::DetectorConfig;
@@ -19,11 +20,25 @@ pub struct Pictures {
     pub problems: Vec<CocoProblem>,
     path: PathBuf,
     folder: PathBuf,
+    allowed: Allowed,
+}
+
+/// What is read only if the command says so.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct Allowed {
+    /// Pictures outside of the folder of the pictures.
+    pub outside: bool,
+    /// JPEG files that end before their picture.
+    pub truncated: bool,
 }
 
 impl Pictures {
     /// Reads the annotations, and each picture once, so that a broken one shows before a long run and not in it.
-    pub fn read([path, folder]: [&Path; 2]) -> Result<Self, Error> {
+    pub fn read(paths: [&Path; 2]) -> Result<Self, Error> {
+        Self::read_allowing(Allowed::default(), paths)
+    }
+
+    pub fn read_allowing(allowed: Allowed, [path, folder]: [&Path; 2]) -> Result<Self, Error> {
         let read = CocoDataset::read_without_broken(path);
         let (dataset, problems) = read.map_err(|source| Error::Coco {
             path: path.to_owned(),
@@ -34,6 +49,7 @@ impl Pictures {
             problems,
             path: path.to_owned(),
             folder: folder.to_owned(),
+            allowed,
         };
         let images = pictures.dataset.images().par_iter().enumerate();
         let unreadable = images.filter_map(|(index, image)| pictures.problem(index, image));
@@ -95,6 +111,23 @@ impl Pictures {
         }
     }
 
+    /// An error if two categories have one name: a detector would learn them as two classes.
+    pub fn check_names(&self) -> Result<(), Error> {
+        let mut names = HashSet::new();
+        match self
+            .dataset
+            .categories()
+            .iter()
+            .find(|category| !names.insert(&category.name))
+        {
+            None => Ok(()),
+            Some(category) => Err(Error::SameName {
+                path: self.path.clone(),
+                category: format!("{} ({})", category.id, category.name),
+            }),
+        }
+    }
+
     /// An error if a category is not one of those that were trained.
     pub fn check_categories(&self, trained: &CocoDataset) -> Result<(), Error> {
         for category in self.dataset.categories() {
@@ -112,8 +145,12 @@ impl Pictures {
     /// The picture of an image, which has the size that the annotations say.
     pub fn picture(&self, image: &CocoImage) -> Result<RgbImage, Error> {
         let name = image.file_name.as_ref().ok_or(Error::NoFileName)?;
+        let is_inside = |component| matches!(component, Component::Normal(_) | Component::CurDir);
+        if !self.allowed.outside && !Path::new(name).components().all(is_inside) {
+            return Err(Error::Outside(name.clone()));
+        }
         let path = self.folder.join(name);
-        let picture = pictures::read(&path)?;
+        let picture = pictures::read_any(&path, self.allowed.truncated)?;
         let size = [picture.height(), picture.width()].map(|side| side as usize);
         match size == image.size() {
             true => Ok(picture),
@@ -145,6 +182,10 @@ impl Pictures {
 fn fit(annotation: &mut CocoAnnotation, config: &DetectorConfig) -> Result<(), String> {
     if config.mask_head.is_some() && annotation.segmentation.is_none() {
         return Err("it has no `segmentation`, which the mask head learns".to_string());
+    }
+    let mut values = annotation.keypoints.iter().flatten().flatten();
+    if let Some(value) = values.find(|value| !(**value as f32).is_finite()) {
+        return Err(format!("it has {value} in `keypoints`, which is not finite in f32"));
     }
     if let Some(head) = &config.keypoint_head {
         let expected = head.keypoints.len();
