@@ -206,8 +206,13 @@ fn damaged_files() {
 /// Objects of Python are data without a meaning: nothing of them is run.
 #[test]
 fn objects_beside_the_weights() {
+    // A call of `os.system`, and a set.
     let object = b"cos\nsystem\n(X\x02\0\0\0lstR";
-    let pickle = checkpoint(&[("w", floats(12, &[12], &[1])), ("args", object.to_vec())]);
+    let pickle = checkpoint(&[
+        ("w", floats(12, &[12], &[1])),
+        ("args", object.to_vec()),
+        ("seen", b"\x8f(K\x01\x90".to_vec()),
+    ]);
     let file = archive(&[("model/data.pkl", &pickle), ("model/data/0", &[0; 48])]);
     assert_eq!(values(&file, "w"), [0.0; 12]);
 }
