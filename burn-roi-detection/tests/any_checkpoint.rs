@@ -8,12 +8,13 @@ pub fn archive(entries: &[(&str, &[u8])]) -> Vec<u8> {
     for (name, bytes) in entries {
         let [start, size] = [file.len(), bytes.len()].map(|number| (number as u32).to_le_bytes());
         let length = (name.len() as u16).to_le_bytes();
-        let [head, tail] = [[0; 12].as_slice(), &[0; 12]];
         let sizes = [size, size].concat();
+        // Flags, the method, time and checksum; and what an entry of the directory has after the name's length.
+        let zeros = [0; 12];
         file.extend(
             [
                 b"PK\x03\x04\0\0",
-                head,
+                zeros.as_slice(),
                 &sizes,
                 &length,
                 b"\0\0",
@@ -24,10 +25,10 @@ pub fn archive(entries: &[(&str, &[u8])]) -> Vec<u8> {
         );
         let entry = [
             b"PK\x01\x02\0\0\0\0",
-            &head[..12],
+            zeros.as_slice(),
             &sizes,
             &length,
-            &tail,
+            zeros.as_slice(),
             &start,
             name.as_bytes(),
         ];

@@ -77,10 +77,10 @@ fn polygons_across_too_many_columns() {
         &expected(60_000 * 65_535),
     );
     let triangle = vec![0.0, 0.0, 1e8, 0.0, 0.0, 1.0];
-    let call = RunLengths::try_from_polygons(&[triangle.clone()], [1, u32::MAX as usize]);
+    let call = RunLengths::try_from_polygons(std::slice::from_ref(&triangle), [1, u32::MAX as usize]);
     assert_error(call, &expected(200_000_000));
     // The same triangle in an image of few columns, and many of them.
-    assert!(RunLengths::try_from_polygons(&[triangle.clone()], [1, 1000]).is_ok());
+    assert!(RunLengths::try_from_polygons(std::slice::from_ref(&triangle), [1, 1000]).is_ok());
     let call = RunLengths::try_from_polygons(&vec![triangle; 10_000], [1, 1000]);
     assert_error(call, &expected(20_000_000));
     assert!(RunLengths::try_from_polygons(&[zigzag(64, 65_535.0)], [1000, 65_535]).is_ok());
@@ -97,7 +97,7 @@ fn many_polygons_are_their_union() {
         let one_by_one = polygons
             .iter()
             .fold(RunLengths::from_counts(&[1600], [40, 40]), |all, polygon| {
-                all.union(&RunLengths::from_polygons(&[polygon.clone()], [40, 40]))
+                all.union(&RunLengths::from_polygons(std::slice::from_ref(polygon), [40, 40]))
             });
         assert_eq!(
             RunLengths::from_polygons(&polygons, [40, 40]),
