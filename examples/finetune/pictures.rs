@@ -1,7 +1,7 @@
 //! The pictures and annotations of a COCO file. Findings say what was mended and left out.
 
 use std::collections::{BTreeSet, HashMap, HashSet};
-use std::path::{Path, PathBuf};
+use std::path::{Component, Path, PathBuf};
 
 use burn_roi_detection::data::coco::{CocoAnnotation, CocoDataset, CocoEffect, CocoFlaw, CocoImage, CocoList};
 use burn_roi_detection::models::DetectorConfig;
@@ -22,20 +22,32 @@ pub struct Pictures {
     pub findings: Vec<Finding>,
     path: PathBuf,
     folder: PathBuf,
+    allowed: Allowed,
+}
+
+/// What is read only if the command says so.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct Allowed {
+    /// Pictures outside of the folder of the pictures.
+    pub outside: bool,
+    /// JPEG files that end before their picture.
+    pub truncated: bool,
 }
 
 impl Pictures {
     /// Reads the annotations, and each picture once, so that a broken one shows before a long run and not in it.
-    pub fn read([path, folder]: [&Path; 2]) -> Result<Self, Error> {
-        let dataset = CocoDataset::read_without_broken(path).map_err(|source| Error::Coco {
-            path: path.to_owned(),
-            source,
-        })?;
+    pub fn read(paths: [&Path; 2]) -> Result<Self, Error> {
+        Self::read_allowing(Allowed::default(), paths)
+    }
+
+    pub fn read_allowing(allowed: Allowed, [path, folder]: [&Path; 2]) -> Result<Self, Error> {
+        let dataset = CocoDataset::read_without_broken(path)?;
         let mut pictures = Self {
             findings: dataset.problems().iter().map(Finding::from).collect(),
             dataset,
             path: path.to_owned(),
             folder: folder.to_owned(),
+            allowed,
         };
         let images = pictures.dataset.images().par_iter().enumerate();
         let images = images.map(|(index, image)| (index, image.clone(), pictures.picture(image)));
@@ -90,8 +102,8 @@ impl Pictures {
         self.with(images, fitting)
     }
 
-    /// Takes the findings of masks, by the annotation's id, if there is a mask head: these annotations are left out, which
-    /// is a finding of its own.
+    /// Takes the findings of masks, by the annotation's id, if there is a mask head: these annotations are left out,
+    /// which is a finding of its own.
     fn take_refused_masks(&mut self, config: &DetectorConfig) -> HashMap<i64, String> {
         let is_refused =
             |finding: &Finding| (finding.list, finding.effect) == (CocoList::Annotations, CocoEffect::OnlyMasks);
@@ -145,6 +157,23 @@ impl Pictures {
         }
     }
 
+    /// An error if two categories have one name: a detector would learn them as two classes.
+    pub fn check_names(&self) -> Result<(), Error> {
+        let mut names = HashSet::new();
+        match self
+            .dataset
+            .categories()
+            .iter()
+            .find(|category| !names.insert(&category.name))
+        {
+            None => Ok(()),
+            Some(category) => Err(Error::SameName {
+                path: self.path.clone(),
+                category: format!("{} ({})", category.id, category.name),
+            }),
+        }
+    }
+
     /// An error if a category is not one of those that were trained.
     pub fn check_categories(&self, trained: &CocoDataset) -> Result<(), Error> {
         for category in self.dataset.categories() {
@@ -162,8 +191,12 @@ impl Pictures {
     /// The picture of an image, which has the size that the annotations say, if they say one.
     pub fn picture(&self, image: &CocoImage) -> Result<RgbImage, Error> {
         let name = image.file_name.as_ref().ok_or(Error::NoFileName)?;
+        let is_inside = |component| matches!(component, Component::Normal(_) | Component::CurDir);
+        if !self.allowed.outside && !Path::new(name).components().all(is_inside) {
+            return Err(Error::Outside(name.clone()));
+        }
         let path = self.folder.join(name);
-        let picture = pictures::read(&path)?;
+        let picture = pictures::read_any(&path, self.allowed.truncated)?;
         let size = size_of(&picture);
         match image.size.filter(|&expected| expected != size) {
             None => Ok(picture),
@@ -192,6 +225,7 @@ fn size_of(picture: &RgbImage) -> [usize; 2] {
 fn unreadable(index: usize, image: &CocoImage, error: &Error) -> Finding {
     let reason = match error {
         Error::NoFileName => "no `file_name`",
+        Error::Outside(_) => "a `file_name` outside of the folder of the pictures",
         Error::PictureSize { .. } => "a picture of another size than the annotations say",
         _ => "a picture that can't be read",
     };
@@ -210,6 +244,11 @@ fn fit(annotation: &mut CocoAnnotation, config: &DetectorConfig) -> Result<(), (
     if config.mask_head.is_some() && annotation.segmentation.is_none() {
         let message = "it has no `segmentation`, which the mask head learns".to_string();
         return Err(("no mask, which the mask head learns", message));
+    }
+    let mut values = annotation.keypoints.iter().flatten().flatten();
+    if let Some(value) = values.find(|value| !(**value as f32).is_finite()) {
+        let message = format!("it has {value} in `keypoints`, which is not finite in f32");
+        return Err(("keypoints that are not finite in f32", message));
     }
     if let Some(head) = &config.keypoint_head {
         let expected = head.keypoints.len();

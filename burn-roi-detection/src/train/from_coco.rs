@@ -30,10 +30,9 @@ impl Sample {
         let objects = annotations.filter_map(|annotation| {
             let corners = annotation.corners_in(limits)?;
             let mask = annotation.segmentation.as_ref();
-            let mask = mask.and_then(|mask| mask.drawn(Some(drawn_in)));
             let keypoints = annotation.keypoints.iter().flatten();
             Some(Object {
-                mask: mask.map_or_else(Vec::new, |mask| mask.decode()),
+                mask: mask.and_then(|mask| mask.drawn(Some(drawn_in))),
                 keypoints: keypoints.map(|keypoint| keypoint.map(|value| value as f32)).collect(),
                 ..Object::new(corners, dataset.label_of(annotation.category_id)?)
             })

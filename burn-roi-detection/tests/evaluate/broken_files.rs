@@ -146,6 +146,12 @@ fn what_is_no_coco_file_is_an_error() {
         let error = CocoDataset::from_json(json.as_bytes()).expect_err("it is no COCO file");
         assert_eq!(error.to_string(), expected);
     }
+    let path = std::env::temp_dir().join(format!("burn_roi_no_coco_file_{}.json", std::process::id()));
+    std::fs::write(&path, "{}").expect("the file should be written");
+    let error = CocoDataset::read(&path).expect_err("it is no COCO file").to_string();
+    std::fs::remove_file(&path).expect("the file should be removed");
+    let expected = "is no COCO file: missing field `images` at line 1 column 2";
+    assert_eq!(error, format!("`{}` {expected}", path.display()));
     let error = CocoDataset::read("no such file.json")
         .expect_err("there is no such file")
         .to_string();

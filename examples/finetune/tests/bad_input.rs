@@ -112,7 +112,8 @@ fn flawed_files_are_mended_and_told() {
     assert_eq!(pictures.dataset.annotations().len(), 12);
     let sample = pictures.sample(image).unwrap();
     assert_eq!(sample.objects.len(), 11);
-    assert!(sample.objects[0].mask.contains(&true) && sample.objects[2].mask.is_empty());
+    assert!(sample.objects[0].mask.as_ref().is_some_and(|mask| mask.area() > 0));
+    assert_eq!(sample.objects[2].mask, None);
     let expected = "  read                     1 images
   read                     1 categories
   read                    12 annotations
@@ -121,8 +122,8 @@ fn flawed_files_are_mended_and_told() {
   mended                   1 annotations: no usable `area`: that of the mask or the box is taken
                               annotation 4: there is no `area`
   without mask             1 annotations: no usable `segmentation`
-                              annotation 3: `segmentation`: `polygons` is a polygon of 4 coordinates, but must be of an \
-                              even number of coordinates, 6 at least
+                              annotation 3: `segmentation`: `polygons` is a polygon of 4 coordinates, but must be of \
+                              an even number of coordinates, 6 at least
   not trained              1 annotations: a box without an area inside of the image
                               annotation 5: `bbox` is [500.0, 0.0, 2.0, 2.0], [x, y, w, h], which has no area in the \
                               image of 303 x 183 pixels (height, width)
@@ -135,6 +136,82 @@ fn flawed_files_are_mended_and_told() {
         \u{20}                             annotation 3: `segmentation`: ";
     let table = pictures.table().to_string();
     assert!(table.contains(row) && !table.contains("without mask"), "{table}");
+}
+
+/// The files of a machine are not for whoever writes annotations.
+#[test]
+fn pictures_outside_of_the_folder() {
+    let short = Short::new("outside", &[]);
+    let folder = short.folder.join("pictures");
+    fs::create_dir_all(&folder).unwrap();
+    let outside = short.write("left.png", fs::read(coins("left.png")).unwrap());
+    for name in ["../left.png", text(&outside), "x/../../left.png"] {
+        let mut coco = annotations("left.json");
+        coco["images"][0]["file_name"] = name.into();
+        let path = short.write("all.json", coco.to_string());
+        let error = Pictures::read([&path, &folder]).unwrap_err().to_string();
+        let expected = format!("`file_name` is {name:?}, which is outside of the folder of the pictures");
+        assert!(error.contains(&expected), "{error}");
+    }
+    let mut coco = annotations("left.json");
+    coco["images"][0]["file_name"] = "../left.png".into();
+    let path = short.write("all.json", coco.to_string());
+    let allowed = Short::new("allowed", &["--allow-outside"]).arguments.allowed();
+    Pictures::read_allowing(allowed, [&path, &folder]).unwrap();
+}
+
+#[test]
+fn truncated_pictures() {
+    let short = Short::new("truncated", &[]);
+    let mut jpeg = Vec::new();
+    let picture = image::open(coins("left.png")).unwrap().into_rgb8();
+    picture
+        .write_with_encoder(image::codecs::jpeg::JpegEncoder::new(&mut jpeg))
+        .unwrap();
+    short.write("left.jpg", &jpeg[..jpeg.len() / 2]);
+    let mut coco = annotations("left.json");
+    coco["images"][0]["file_name"] = "left.jpg".into();
+    let path = short.write("all.json", coco.to_string());
+    let error = Pictures::read([&path, &short.folder]).unwrap_err().to_string();
+    assert!(error.contains("left.jpg: the JPEG file is truncated"), "{error}");
+    let allowed = Short::new("allowed_truncated", &["--allow-truncated"])
+        .arguments
+        .allowed();
+    Pictures::read_allowing(allowed, [&path, &short.folder]).unwrap();
+}
+
+#[test]
+fn keypoints_beyond_f32() {
+    let mut coco = annotations("left.json");
+    coco["annotations"][2]["keypoints"] = json!([1e39, 0, 2]);
+    coco["annotations"][2]["num_keypoints"] = 1.into();
+    let short = Short::new("infinite", &[]);
+    let path = short.write("all.json", coco.to_string());
+    let config = detection_head::config::read(Path::new(CONFIG)).unwrap();
+    let fitting = Pictures::read([&path, &coins("")]).unwrap().for_heads(&config).unwrap();
+    assert_eq!(fitting.dataset.annotations().len(), 11);
+    let problem = format!(
+        "annotation 3: it has {} in `keypoints`, which is not finite in f32",
+        1e39
+    );
+    assert_eq!(fitting.findings[0].to_string(), problem);
+}
+
+#[test]
+fn categories_of_one_name() {
+    let mut coco = annotations("left.json");
+    coco["categories"]
+        .as_array_mut()
+        .unwrap()
+        .push(json!({"id": 2, "name": "coin"}));
+    let mut short = Short::new("names", &[]);
+    short.arguments.coco = Some(short.write("all.json", coco.to_string()));
+    short.arguments.images = Some(coins(""));
+    let error = run_error(&short);
+    assert!(
+        error.starts_with("category 2 (coin) of ") && error.ends_with("has the name of another: rename or join them"),
+        "{error}"
+    );
 }
 
 #[test]

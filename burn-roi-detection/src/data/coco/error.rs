@@ -64,11 +64,20 @@ pub enum CocoReadError {
         message: String,
     },
     /// The text is not JSON, or not an object or a list of COCO's form.
-    #[error("this is no COCO file: {0}")]
-    Json(String),
+    #[error("{} is no COCO file: {message}", named(path.as_deref()))]
+    Json {
+        /// The path of the file, unless the text came without one.
+        path: Option<String>,
+        /// What is wrong, with the line and the column.
+        message: String,
+    },
     /// Entries would have to be left out.
     #[error("{}", list_of(.0))]
     Broken(Vec<CocoProblem>),
+}
+
+fn named(path: Option<&str>) -> String {
+    path.map_or_else(|| "this".to_string(), |path| format!("`{path}`"))
 }
 
 /// The number of problems that the message lists. A file may have as many as entries.

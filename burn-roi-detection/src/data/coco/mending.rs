@@ -138,7 +138,10 @@ fn finite(keypoints: Option<Vec<[f64; 3]>>) -> Field<Option<Vec<[f64; 3]>>> {
 /// The part of a mask that can be used. Without a size of the image, run lengths may have any.
 fn fitting(mask: CocoSegmentation, size: Option<[usize; 2]>, found: &mut Vec<Found>) -> Field<CocoSegmentation> {
     match mask {
-        CocoSegmentation::Polygons(polygons) => usable_polygons(polygons, found).map(CocoSegmentation::Polygons),
+        CocoSegmentation::Polygons(polygons) => {
+            // Without a size of the image, the columns that a polygon goes across are not known.
+            usable_polygons(polygons, size.unwrap_or_default(), found).map(CocoSegmentation::Polygons)
+        }
         CocoSegmentation::RunLengths(run_lengths) => match size.filter(|&size| size != run_lengths.size()) {
             None => Ok(CocoSegmentation::RunLengths(run_lengths)),
             Some(size) => Err(format!(
@@ -150,16 +153,15 @@ fn fitting(mask: CocoSegmentation, size: Option<[usize; 2]>, found: &mut Vec<Fou
 }
 
 /// The valid polygons, each without a last coordinate that has no partner. One must be left.
-fn usable_polygons(polygons: Vec<Vec<f64>>, found: &mut Vec<Found>) -> Field<Vec<Vec<f64>>> {
+fn usable_polygons(polygons: Vec<Vec<f64>>, size: [usize; 2], found: &mut Vec<Found>) -> Field<Vec<Vec<f64>>> {
     let mut first_problem = None;
     let usable = polygons.into_iter().filter_map(|mut polygon| {
         if !polygon.len().is_multiple_of(2) {
             polygon.pop();
             first_problem.get_or_insert_with(|| "a polygon has an odd number of coordinates".to_string());
         }
-        // Of an image without pixels, no polygon is drawn.
-        match RunLengths::try_from_polygons(std::slice::from_ref(&polygon), [0, 0]) {
-            Ok(_) => Some(polygon),
+        match RunLengths::check_polygons(std::slice::from_ref(&polygon), size) {
+            Ok(()) => Some(polygon),
             Err(error) => {
                 first_problem.get_or_insert_with(|| error.to_string());
                 None
@@ -167,6 +169,8 @@ fn usable_polygons(polygons: Vec<Vec<f64>>, found: &mut Vec<Found>) -> Field<Vec
         }
     });
     let usable: Vec<_> = usable.collect();
+    // Each alone may go across few columns, and all of them across too many.
+    RunLengths::check_polygons(&usable, size).map_err(|error| format!("`segmentation`: {error}"))?;
     let Some(message) = first_problem.map(|message| format!("`segmentation`: {message}")) else {
         return Ok(usable);
     };

@@ -50,7 +50,8 @@ impl CocoDataset {
     ///
     /// The file can't be read, or does not have COCO's form.
     pub fn read_without_broken(path: impl AsRef<Path>) -> Result<Self, CocoReadError> {
-        Self::from_json_without_broken(&bytes_of(path.as_ref())?)
+        let path = path.as_ref();
+        Self::of_text(&bytes_of(path)?, Some(path))
     }
 
     /// Reads the text of a COCO file, as [`read`](Self::read) does.
@@ -70,7 +71,14 @@ impl CocoDataset {
     ///
     /// The text does not have COCO's form.
     pub fn from_json_without_broken(json: &[u8]) -> Result<Self, CocoReadError> {
-        let file: File = serde_json::from_slice(json).map_err(|error| CocoReadError::Json(error.to_string()))?;
+        Self::of_text(json, None)
+    }
+
+    fn of_text(json: &[u8], path: Option<&Path>) -> Result<Self, CocoReadError> {
+        let file: File = serde_json::from_slice(json).map_err(|error| CocoReadError::Json {
+            path: path.map(|path| path.display().to_string()),
+            message: error.to_string(),
+        })?;
         let images = file.images.into_iter().map(|entry| entry.0);
         let categories = file.categories.into_iter().map(|entry| entry.0);
         let annotations = file.annotations.into_iter().map(|entry| entry.0);

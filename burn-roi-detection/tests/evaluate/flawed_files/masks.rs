@@ -85,6 +85,29 @@ fn example_2_a_bad_mask_does_not_cost_the_box() {
     assert!(ap(&dataset, &json!([detection]), CocoKind::Bbox) > 0.99);
 }
 
+/// An edge takes memory by the columns that it goes across. pycocotools draws these polygons.
+#[test]
+fn polygons_across_too_many_columns() {
+    let zigzag = |edges: usize| -> Vec<usize> { (0..edges).flat_map(|edge| [edge % 2 * 100, edge % 80]).collect() };
+    check(
+        &with("segmentation", Some(json!([SQUARE, zigzag(42_000)]))),
+        BOTH,
+        &[CocoFlaw::Polygons],
+    );
+    for polygons in [json!([zigzag(42_000)]), json!([zigzag(21_000), zigzag(21_000)])] {
+        let file = with("segmentation", Some(polygons));
+        check(&file, BOXES, &[CocoFlaw::Mask]);
+        let (dataset, _) = read(&file);
+        let message = "`segmentation`: `polygons` is polygons whose edges go across 4200000 columns, but must be of \
+            edges across 4194304 columns at most in all";
+        assert_eq!(dataset.problems()[0].message, message);
+        let result = try_evaluate_coco(&dataset, &[], &CocoEvaluationConfig::new(CocoKind::Segm));
+        let expected = format!("no usable `segmentation` ({message}), but must have one to evaluate segm");
+        assert_error(result, &format!("`dataset`: annotation 1 has {expected}"));
+    }
+    check(&with("segmentation", Some(json!([zigzag(21_000)]))), BOXES, &[]);
+}
+
 /// pycocotools refuses to draw polygons in these images, but for the last one.
 #[test]
 fn example_3_an_image_without_a_usable_size() {
