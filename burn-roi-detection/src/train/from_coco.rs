@@ -7,8 +7,9 @@ use crate::error::DetectionError;
 impl Sample {
     /// The sample of an image of a COCO data set, without its crowds. Boxes are limited to the picture, and an object
     /// whose box is then empty is left out. If the data set does not know the size of the image, polygons are drawn in
-    /// the picture's size. The label is [`CocoDataset::label_of`]. An image that the data set does not
-    /// have is a sample without objects.
+    /// the picture's size, and an object has no mask if
+    /// [`RunLengths::try_from_polygons`](crate::RunLengths::try_from_polygons) refuses them. The label is
+    /// [`CocoDataset::label_of`]. An image that the data set does not have is a sample without objects.
     ///
     /// - `size`: `[height, width]` of the picture in pixels.
     /// - `pixels`: row by row, the red, green and blue of each pixel.
