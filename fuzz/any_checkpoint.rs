@@ -1,4 +1,5 @@
-//! Any bytes as a checkpoint of detectron2 are refused for what is wrong with them, or read. `scripts/fuzz` runs it.
+//! Any bytes as a checkpoint of detectron2, or as the pickle of a file of torch, are refused for what is wrong with
+//! them, or read. `scripts/fuzz` runs it.
 
 #![no_main]
 
@@ -8,7 +9,7 @@ use libfuzzer_sys::fuzz_target;
 mod any_checkpoint;
 
 fuzz_target!(|file: &[u8]| {
-    if let Err(wrong) = any_checkpoint::check_pkl(file) {
+    if let Err(wrong) = any_checkpoint::check_pkl(file).and_then(|()| any_checkpoint::check_pth(file)) {
         panic!("{wrong}");
     }
 });

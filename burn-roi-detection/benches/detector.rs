@@ -17,6 +17,7 @@ use std::error::Error;
 use std::time::Instant;
 
 use burn::tensor::Device;
+use burn_roi_detection::RunLengths;
 use burn_roi_detection::models::{Detector, DetectorConfig, Picture, Stage, StageObserver};
 use burn_roi_detection::train::{LearningRateSchedule, Object, Sample, Trainer, TrainerConfig, TrainingBatch};
 use burn_roi_detection::weights::{NameTable, StateDict};
@@ -62,8 +63,9 @@ fn recorded(bytes: &[u8]) -> Result<Sample, Box<dyn Error>> {
             let (x, y) = ((at % width) as f32, (at / width) as f32);
             (x1..x2).contains(&x) && (y1..y2).contains(&y)
         };
+        let mask: Vec<bool> = (0..height * width).map(inside).collect();
         Object {
-            mask: (0..height * width).map(inside).collect(),
+            mask: Some(RunLengths::from_pixels(&mask, [height, width])),
             ..Object::new(corners, 1)
         }
     };

@@ -140,6 +140,7 @@ mod forms;
 mod heads;
 pub(crate) mod host;
 mod integers;
+mod json_values;
 mod keypoints;
 mod losses;
 mod mask_window;

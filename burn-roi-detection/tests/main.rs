@@ -7,6 +7,7 @@ mod backends;
 mod strict_config;
 
 mod anchors;
+mod any_annotations;
 mod any_calls;
 mod any_checkpoint;
 mod any_detection;

@@ -25,6 +25,8 @@ fn most_memory<T>(call: impl FnOnce() -> T) -> (f32, T) {
 #[test]
 fn files_and_masks_take_memory_by_their_size() {
     files_take_memory_by_their_size();
+    #[cfg(feature = "train")]
+    masks_of_a_sample_take_memory_by_their_outlines();
     for backend in backends::backends().iter().filter(|backend| backend.is_host()) {
         let device = &backend.device;
         // The same masks in every run: a run that fails can be repeated.
@@ -45,6 +47,31 @@ fn files_and_masks_take_memory_by_their_size() {
         );
         assert!(encoded[0].area() > 0);
     }
+}
+
+/// 100 triangles in a picture of 4000 x 4000: 1.6 GB as pixels.
+#[cfg(feature = "train")]
+fn masks_of_a_sample_take_memory_by_their_outlines() {
+    use burn_roi_detection::data::coco::CocoDataset;
+    use burn_roi_detection::train::Sample;
+
+    let triangle = r#"{"id": ID, "image_id": 1, "category_id": 1, "iscrowd": 0, "area": 8e6, "bbox": [0, 0, 4000, 4000],
+        "segmentation": [[0, 0, 4000, 0, 0, 4000]]}"#;
+    let annotations: Vec<String> = (1..=100).map(|id| triangle.replace("ID", &id.to_string())).collect();
+    let json = format!(
+        r#"{{"images": [{{"id": 1, "height": 4000, "width": 4000}}], "categories": [{{"id": 1, "name": "cat"}}],
+            "annotations": [{}]}}"#,
+        annotations.join(",")
+    );
+    let dataset = CocoDataset::from_json(json.as_bytes()).unwrap();
+    let pixels = vec![0; 4000 * 4000 * 3];
+    let (taken, sample) = most_memory(|| {
+        Sample::try_from_coco(&dataset, 1, [4000, 4000], pixels)
+            .unwrap()
+            .flip(&[])
+    });
+    assert_eq!(sample.objects.len(), 100);
+    assert!(taken <= 16.0, "the masks of a sample take {taken} MiB");
 }
 
 /// Checkpoints of detectron2: short opcodes that each make as much as they can, and one large array.

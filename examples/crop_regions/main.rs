@@ -55,7 +55,8 @@ struct Arguments {
 fn main() -> Result<(), Box<dyn Error>> {
     let arguments = Arguments::parse();
     let device = device(arguments.backend)?;
-    let photograph = picture_files::decode(&arguments.image)?;
+    let photograph = picture_files::decode(&arguments.image, false);
+    let photograph = photograph.map_err(|error| format!("{}: {error}", arguments.image.display()))?;
     let (width, height) = photograph.dimensions();
 
     // Pixels [H, W, 3] of bytes become features [1, 3, H, W] from 0 to 1.

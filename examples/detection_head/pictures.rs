@@ -48,7 +48,14 @@ fn has_ending(path: &Path) -> bool {
 }
 
 pub fn read(path: &Path) -> Result<RgbImage, Error> {
-    picture_files::decode(path).map_err(|source| Error::ReadImage {
+    read_any(path, false)
+}
+
+/// Reads a picture.
+///
+/// - `allow_truncated`: whether a JPEG file that ends before its picture is read. What is missing is gray.
+pub fn read_any(path: &Path, allow_truncated: bool) -> Result<RgbImage, Error> {
+    picture_files::decode(path, allow_truncated).map_err(|source| Error::ReadImage {
         path: path.to_owned(),
         source,
     })

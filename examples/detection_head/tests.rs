@@ -1,5 +1,7 @@
 //! Pictures and configurations at the limits, refused input, and agreement with torchvision.
 
+mod pictures;
+
 use std::path::{Path, PathBuf};
 use std::{env, fs, process};
 

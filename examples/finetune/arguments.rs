@@ -9,6 +9,7 @@ use detection_head::{BackendName, CONFIG, WEIGHTS};
 use serde::Serialize;
 
 use crate::error::Error;
+use crate::pictures::Allowed;
 
 const TRAINING: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/coins/left.json");
 const TEST: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/coins/right.json");
@@ -37,6 +38,14 @@ pub struct Arguments {
     /// The folder with the pictures to measure the detector on [default: that of the pictures to train on]
     #[arg(long, value_name = "FOLDER")]
     test_images: Option<PathBuf>,
+
+    /// Read pictures whose `file_name` leads out of the folder of the pictures
+    #[arg(long)]
+    allow_outside: bool,
+
+    /// Read JPEG files that end before their picture: what is missing is gray
+    #[arg(long)]
+    allow_truncated: bool,
 
     /// The detector's configuration: a JSON file, or the name of one of torchvision's models
     #[arg(long, value_name = "FILE", default_value = CONFIG)]
@@ -132,6 +141,14 @@ impl Arguments {
             (None, None) => Path::new(TEST),
         };
         [coco, self.test_images.as_deref().unwrap_or(images)]
+    }
+
+    /// What is read only if the command says so.
+    pub fn allowed(&self) -> Allowed {
+        Allowed {
+            outside: self.allow_outside,
+            truncated: self.allow_truncated,
+        }
     }
 
     pub fn interval(&self) -> usize {

@@ -3,7 +3,6 @@
 use std::sync::Arc;
 
 use burn::tensor::Device;
-use burn_roi_detection::data::coco::CocoImage;
 use burn_roi_detection::models::DetectorConfig;
 use burn_roi_detection::random_permutations;
 use burn_roi_detection::train::{BatchConfig, Prefetch, TrainingBatch, mirrored_keypoints};
@@ -64,7 +63,7 @@ impl Source {
     fn batch(&self, batch: usize, device: &Device) -> Result<TrainingBatch, Error> {
         let images = self.pictures.dataset.images();
         let repeats = (REPEATS * self.batches.batch_size).div_ceil(images.len());
-        let sizes: Vec<[usize; 2]> = images.iter().map(CocoImage::size).collect();
+        let sizes: Vec<[usize; 2]> = images.iter().filter_map(|image| image.size).collect();
         let sizes = sizes.repeat(repeats);
         // Each epoch has as many batches: the groups do not depend on the order.
         let in_epoch = self.batches.try_epoch(&sizes, 0)?.len();

@@ -18,12 +18,16 @@ pub enum Error {
     Training(#[from] TrainingError),
     #[error(transparent)]
     Weights(#[from] WeightsError),
-    #[error("the annotations {}: {source}", path.display())]
-    Coco { path: PathBuf, source: CocoReadError },
+    #[error(transparent)]
+    Coco(#[from] CocoReadError),
     #[error("no annotation of {} can be used: {reason}", path.display())]
     NoAnnotation { path: PathBuf, reason: String },
     #[error("category {category} of {} is not one of the categories that are trained", path.display())]
     Category { path: PathBuf, category: String },
+    #[error("category {category} of {} has the name of another: rename or join them", path.display())]
+    SameName { path: PathBuf, category: String },
+    #[error("`file_name` is {0:?}, which is outside of the folder of the pictures: --allow-outside reads it")]
+    Outside(String),
     #[error("it has no `file_name`")]
     NoFileName,
     #[error("{} has {size:?} pixels (height, width), but the annotations say {expected:?}", path.display())]

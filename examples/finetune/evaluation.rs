@@ -78,13 +78,8 @@ pub fn measure(
     truth: &CocoDataset,
     detections: &[CocoDetection],
 ) -> Result<Measures, Error> {
-    // A truth may have fewer categories than were trained.
-    let detections = detections
-        .iter()
-        .filter(|found| truth.category(found.category_id).is_some());
-    let detections: Vec<CocoDetection> = detections.cloned().collect();
     let measures = configs(detector).into_iter().map(|config| {
-        let metrics = try_evaluate_coco(truth, &detections, &config)?.metrics;
+        let metrics = try_evaluate_coco(truth, detections, &config)?.metrics;
         Ok(Measure {
             kind: config.kind,
             ap: metrics.ap.unwrap_or(0.0),

@@ -16,6 +16,7 @@ mod curves;
 mod detector;
 mod error;
 mod evaluation;
+mod findings;
 mod history;
 mod pictures;
 #[cfg(test)]
@@ -25,6 +26,7 @@ mod training;
 use std::fs;
 use std::process::ExitCode;
 
+use burn_roi_detection::data::coco::CocoEffect;
 use burn_roi_detection::models::Detector;
 use clap::Parser;
 
@@ -54,7 +56,9 @@ fn run(arguments: &Arguments) -> Result<(), Error> {
     training::check_checkpoint(arguments)?;
     let (detector, training, test) = prepare(arguments)?;
     training.report();
-    test.report();
+    if arguments.training() != arguments.test() {
+        test.report();
+    }
 
     if !arguments.resume {
         showcase(&detector, &test, &output.join("before.png"))?;
@@ -81,10 +85,15 @@ fn prepare(arguments: &Arguments) -> Result<(Detector, Pictures, Pictures), Erro
     if arguments.training() == arguments.test() {
         println!("measured on the pictures that it is trained on: --test-coco FILE gives others");
     }
-    let training = Pictures::read(arguments.training())?;
-    let test = Pictures::read(arguments.test())?;
+    let training = Pictures::read_allowing(arguments.allowed(), arguments.training())?;
+    training.check_names()?;
+    let test = Pictures::read_allowing(arguments.allowed(), arguments.test())?;
     test.check_categories(&training.dataset)?;
     let detector = detector::begin(arguments, &training.dataset, &arguments.devices()?[0])?;
-    let [training, test] = [training, test].map(|pictures| pictures.for_heads(detector.config()));
-    Ok((detector, training?, test?))
+    let training = training.for_heads(detector.config())?;
+    let mut test = test.for_heads(detector.config())?;
+    // A measurement counts what a training leaves out.
+    test.findings
+        .retain(|finding| finding.effect != CocoEffect::OnlyTraining);
+    Ok((detector, training, test))
 }

@@ -3,7 +3,7 @@
 use std::fmt::Write as _;
 use std::fs;
 use std::path::PathBuf;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use burn::tensor::Device;
 use burn_roi_detection::TrainingSamplesConfig;
@@ -16,6 +16,9 @@ use crate::error::Error;
 use crate::evaluation::evaluate;
 use crate::history::{History, Step};
 use crate::pictures::Pictures;
+
+/// The longest time without a checkpoint. The first step has one too, since a measurement may be hours away.
+const SAVED_EVERY: Duration = Duration::from_secs(300);
 
 /// A run that an interruption does not end: [`Run::open`] goes on from its checkpoint.
 pub struct Run<'a> {
@@ -68,6 +71,7 @@ impl<'a> Run<'a> {
         let interval = self.arguments.interval();
         let detector = self.trainer.detector()?;
         let (devices, first) = (&self.devices, self.trainer.steps());
+        let mut saved: Option<Instant> = None;
         let batches = batches(self.training, detector.config(), devices, first, self.arguments);
         for step in batches.take(end.saturating_sub(self.trainer.steps())) {
             self.history.steps.push(self.trainer.step_batches(&step?)?.into());
@@ -81,6 +85,10 @@ impl<'a> Run<'a> {
                     start.elapsed().as_secs()
                 );
                 self.pause()?;
+                saved = Some(Instant::now());
+            } else if saved.is_none_or(|saved| saved.elapsed() >= SAVED_EVERY) {
+                self.save()?;
+                saved = Some(Instant::now());
             }
         }
         Ok(())
@@ -91,6 +99,11 @@ impl<'a> Run<'a> {
         let measures = evaluate(&self.trainer.detector()?, &self.training.dataset, self.test)?;
         println!("  {measures}");
         self.history.measures.push((self.trainer.steps(), measures));
+        self.save()
+    }
+
+    /// Writes what the run can go on from.
+    fn save(&self) -> Result<(), Error> {
         // A history may have more steps than its checkpoint, but not fewer.
         self.history.write(self.arguments)?;
         Ok(self.trainer.save(checkpoint(self.arguments))?)

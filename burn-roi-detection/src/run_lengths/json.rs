@@ -2,8 +2,10 @@
 
 use serde::de::Error;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
+use serde_json::Value;
 
 use super::RunLengths;
+use crate::json_values::integer;
 
 #[derive(Serialize)]
 struct Written {
@@ -13,18 +15,8 @@ struct Written {
 
 #[derive(Deserialize)]
 struct Read {
-    size: [usize; 2],
-    counts: Counts,
-}
-
-#[derive(Deserialize)]
-#[serde(
-    untagged,
-    expecting = "`counts` must be a string or a list of integers from 0 to 2^32 - 1"
-)]
-enum Counts {
-    Compressed(String),
-    Plain(Vec<u32>),
+    size: [Value; 2],
+    counts: Value,
 }
 
 impl Serialize for RunLengths {
@@ -38,10 +30,23 @@ impl Serialize for RunLengths {
 impl<'de> Deserialize<'de> for RunLengths {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         let Read { size, counts } = Read::deserialize(deserializer)?;
-        let read = match counts {
-            Counts::Compressed(text) => Self::try_from_coco_string(&text, size),
-            Counts::Plain(counts) => Self::try_from_counts(&counts, size),
+        let side = |value: &Value| integer(value).and_then(|side| usize::try_from(side).ok());
+        let (Some(height), Some(width)) = (side(&size[0]), side(&size[1])) else {
+            let [height, width] = size;
+            let wrong = format!("`size` is [{height}, {width}], but must be integers of at least 0");
+            return Err(D::Error::custom(wrong));
+        };
+        let size = [height, width];
+        let read = match &counts {
+            Value::String(text) => Self::try_from_coco_string(text, size),
+            _ => Self::try_from_counts(&plain(&counts).map_err(D::Error::custom)?, size),
         };
         read.map_err(D::Error::custom)
     }
+}
+
+fn plain(counts: &Value) -> Result<Vec<u32>, &'static str> {
+    let count = |value: &Value| integer(value).and_then(|count| u32::try_from(count).ok());
+    let counts = counts.as_array().and_then(|counts| counts.iter().map(count).collect());
+    counts.ok_or("`counts` must be a string or a list of integers from 0 to 2^32 - 1")
 }

@@ -7,6 +7,7 @@ mod joined;
 mod json;
 mod overlap;
 mod pasted;
+mod pixels;
 mod polygon;
 #[cfg(feature = "models")]
 mod window;
@@ -26,9 +27,9 @@ use joined::Joined;
 /// alternate. No other run is 0.
 ///
 /// It comes from [`paste_masks_as_run_lengths`](crate::paste_masks_as_run_lengths), from run lengths
-/// ([`from_counts`](Self::from_counts), [`from_coco_string`](Self::from_coco_string)), or from polygons
-/// ([`from_polygons`](Self::from_polygons)). With serde it is COCO's `{"size": [H, W], "counts": ...}`: it is written
-/// with compressed counts, and read with either form.
+/// ([`from_counts`](Self::from_counts), [`from_coco_string`](Self::from_coco_string)), from polygons
+/// ([`from_polygons`](Self::from_polygons)), or from pixels ([`from_pixels`](Self::from_pixels)). With serde it is
+/// COCO's `{"size": [H, W], "counts": ...}`: it is written with compressed counts, and read with either form.
 ///
 /// ```
 /// use burn_roi_detection::RunLengths;

@@ -1,9 +1,10 @@
 //! [`TrainingBatch`]: samples as a detector's input and its targets.
 
-use burn::tensor::{Device, Int, Tensor, TensorData};
-use burn_roi::internal::or_panic;
+use burn::tensor::{DType, Device, Int, Tensor, TensorData};
+use burn_roi::internal::{check_memory, or_panic};
 
 use super::sample::{Object, Sample};
+use crate::RunLengths;
 use crate::arguments;
 use crate::error::DetectionError;
 use crate::models::{DetectorConfig, ImageList, Picture};
@@ -48,7 +49,7 @@ impl TrainingBatch {
     ///
     /// - `RoiError::NoImages`: there is no sample.
     /// - `RoiError::Option`: a picture has a side of 0.
-    /// - `RoiError::Memory`: the pictures do not fit into memory.
+    /// - `RoiError::Memory`: the pictures or the masks do not fit into memory.
     /// - [`DetectionError::Length`]: a picture does not have three bytes for each pixel.
     /// - [`DetectionError::Target`]: a label is 0 or not below the number of classes, an object has no mask although
     ///   the config has a mask head, or another number of keypoints than the keypoint head.
@@ -66,7 +67,7 @@ impl TrainingBatch {
         let images = burn::tensor::read_sync(images)?;
         let truth = samples.iter().enumerate().map(|(image, sample)| {
             check(image, sample, config)?;
-            Ok(GroundTruth::of(sample, images.image_sizes[image], config, &device))
+            GroundTruth::of(sample, images.image_sizes[image], config, &device)
         });
         let truth = truth.collect::<Result<_, DetectionError>>()?;
         Ok(Self { images, truth })
@@ -74,13 +75,21 @@ impl TrainingBatch {
 }
 
 impl GroundTruth {
-    fn of(sample: &Sample, resized: [usize; 2], config: &DetectorConfig, device: &Device) -> Self {
+    fn of(
+        sample: &Sample,
+        resized: [usize; 2],
+        config: &DetectorConfig,
+        device: &Device,
+    ) -> Result<Self, DetectionError> {
         let objects = &sample.objects;
         let count = objects.len();
         let [height, width] = [0, 1].map(|axis| resized[axis] as f32 / sample.size[axis] as f32);
         let scaled = |[x1, y1, x2, y2]: [f32; 4]| [x1 * width, y1 * height, x2 * width, y2 * height];
         let boxes: Vec<f32> = objects.iter().flat_map(|object| scaled(object.corners)).collect();
         let labels: Vec<i64> = objects.iter().map(|object| object.label as i64).collect();
+        if config.mask_head.is_some() {
+            check_memory("masks", &[count, resized[0], resized[1]], DType::F32, device)?;
+        }
         let masks = config.mask_head.as_ref().map(|_| {
             let masks = objects
                 .iter()
@@ -94,41 +103,42 @@ impl GroundTruth {
             let shape = [count, head.keypoints.len(), 3];
             Tensor::from_data(TensorData::new(keypoints.collect::<Vec<f32>>(), shape), device)
         });
-        Self {
+        Ok(Self {
             boxes: Tensor::from_data(TensorData::new(boxes, [count, 4]), device),
             labels: Tensor::from_data(TensorData::new(labels, [count]), device),
             masks,
             keypoints,
-        }
+        })
     }
 }
 
 /// The pixels of a mask, resized to the nearest pixel as in torch.
-fn resized_mask(object: &Object, [height, width]: [usize; 2], resized: [usize; 2]) -> Vec<f32> {
+fn resized_mask(object: &Object, [height, width]: [usize; 2], resized: [usize; 2]) -> impl Iterator<Item = f32> {
     let nearest = |input: usize, output: usize| {
         let scale = input as f32 / output as f32;
         (0..output).map(move |index| ((index as f32 * scale) as usize).min(input - 1))
     };
     let columns: Vec<usize> = nearest(width, resized[1]).collect();
-    let rows = nearest(height, resized[0]);
-    rows.flat_map(|row| columns.iter().map(move |column| row * width + column))
-        .map(|pixel| f32::from(u8::from(object.mask[pixel])))
-        .collect()
+    let rows: Vec<usize> = nearest(height, resized[0]).collect();
+    // `check` saw that there is a mask.
+    let mask = object.mask.as_ref().map(|mask| mask.at(&rows, &columns));
+    mask.into_iter().flatten().map(|is_set| f32::from(u8::from(is_set)))
 }
 
 /// Checks that the objects of a sample have what the heads learn.
 fn check(image: usize, sample: &Sample, config: &DetectorConfig) -> Result<(), DetectionError> {
     let classes = config.classes.len();
-    let area = sample.size[0] * sample.size[1];
     for (row, object) in sample.objects.iter().enumerate() {
         let wrong = |argument, value, expected: String| Err(arguments::target(argument, image, row, value, expected));
         if !(1..classes).contains(&object.label) {
             let expected = format!("above 0, which is the background, and below the {classes} classes");
             return wrong("objects[_].label", object.label.to_string(), expected);
         }
-        if config.mask_head.is_some() && object.mask.len() != area {
-            let expected = "of all pixels of the picture, since there is a mask head".to_string();
-            return wrong("objects[_].mask", format!("of {} pixels", object.mask.len()), expected);
+        let size = object.mask.as_ref().map(RunLengths::size);
+        if config.mask_head.is_some() && size != Some(sample.size) {
+            let value = size.map_or_else(|| "None".to_string(), |size| format!("of size {size:?}"));
+            let expected = format!("of size {:?} as the picture, since there is a mask head", sample.size);
+            return wrong("objects[_].mask", value, expected);
         }
         let points = config.keypoint_head.as_ref().map(|head| head.keypoints.len());
         if let Some(points) = points.filter(|&points| points != object.keypoints.len()) {

@@ -9,6 +9,9 @@ use crate::weights::write_whole;
 /// The first bytes of a checkpoint.
 const MAGIC: &[u8; 24] = b"burn-roi checkpoint 1   ";
 
+/// The most steps of a run, so that their count never overflows.
+const MOST_STEPS: usize = usize::MAX / 2;
+
 /// The parts of a checkpoint.
 pub struct Checkpoint {
     /// The number of steps that were taken.
@@ -53,7 +56,7 @@ impl Checkpoint {
             return None;
         }
         Some(Self {
-            step: number(0)?,
+            step: number(0).filter(|&step| step <= MOST_STEPS)?,
             model: model.to_vec(),
             optimizer: optimizer.to_vec(),
         })

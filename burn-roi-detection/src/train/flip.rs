@@ -1,6 +1,7 @@
 //! The mirror image of a sample.
 
 use super::sample::{Object, Sample};
+use crate::RunLengths;
 
 impl Sample {
     /// The mirror image: left and right are exchanged, in the pixels and in all objects. Same semantics as
@@ -32,7 +33,7 @@ impl Object {
     fn flip(&mut self, width: usize, mirrored_keypoints: &[usize]) {
         let [x1, y1, x2, y2] = self.corners;
         self.corners = [width as f32 - x2, y1, width as f32 - x1, y2];
-        self.mask.chunks_mut(width).for_each(<[_]>::reverse);
+        self.mask = self.mask.as_ref().map(RunLengths::mirrored);
         let before = self.keypoints.clone();
         for (index, keypoint) in self.keypoints.iter_mut().enumerate() {
             let mirrored = mirrored_keypoints.get(index).and_then(|&mirrored| before.get(mirrored));

@@ -18,6 +18,7 @@ mod gradients;
 mod half_precision;
 mod loss_config;
 mod new_classes;
+mod optimizer_state;
 mod prefetch;
 mod sample;
 mod schedule;

@@ -2,6 +2,7 @@
 
 use burn_roi::internal::or_panic;
 
+use crate::RunLengths;
 use crate::arguments;
 use crate::error::DetectionError;
 
@@ -23,9 +24,10 @@ pub struct Object {
     pub corners: [f32; 4],
     /// The class, above 0, which is the background.
     pub label: usize,
-    /// Row by row, whether each pixel of the picture belongs to the object. Empty if it has no mask.
-    pub mask: Vec<bool>,
-    /// `[x, y, visibility]` of each keypoint in pixels of the picture. Empty if it has no keypoints.
+    /// The pixels of the picture that belong to the object, if it has a mask. A run length takes four bytes, but a
+    /// pixel of each object would take gigabytes in a large picture.
+    pub mask: Option<RunLengths>,
+    /// `[x, y, visibility]` of each keypoint in pixels of the picture, all finite. Empty if it has no keypoints.
     pub keypoints: Vec<[f32; 3]>,
 }
 
@@ -35,7 +37,7 @@ impl Object {
         Self {
             corners,
             label,
-            mask: Vec::new(),
+            mask: None,
             keypoints: Vec::new(),
         }
     }
@@ -70,8 +72,8 @@ impl Sample {
     ///
     /// - `RoiError::Option`: a side of `size` is 0.
     /// - [`DetectionError::Length`]: `pixels` does not have three bytes for each pixel.
-    /// - [`DetectionError::Target`]: the corners of an object are not as [`Object::corners`] says, its label is 0, or
-    ///   its mask is neither empty nor `H * W` long. The error's `image` is always 0.
+    /// - [`DetectionError::Target`]: the corners of an object are not as [`Object::corners`] says, its label is 0,
+    ///   its mask has another size than the picture, or a keypoint is not finite. The error's `image` is always 0.
     pub fn try_new(size: [usize; 2], pixels: Vec<u8>, objects: Vec<Object>) -> Result<Self, DetectionError> {
         let [height, width] = size;
         if size.contains(&0) {
@@ -82,15 +84,15 @@ impl Sample {
         let expected = area.saturating_mul(3);
         arguments::length("pixels", pixels.len(), expected, "channel of each pixel of `size`")?;
         for (row, object) in objects.iter().enumerate() {
-            object.check(row, area)?;
+            object.check(row, size)?;
         }
         Ok(Self { size, pixels, objects })
     }
 }
 
 impl Object {
-    /// Checks the object, which is in this row, and whose picture has `area` pixels.
-    fn check(&self, row: usize, area: usize) -> Result<(), DetectionError> {
+    /// Checks the object, which is in this row, and whose picture has this size.
+    fn check(&self, row: usize, size: [usize; 2]) -> Result<(), DetectionError> {
         let wrong = |argument, value, expected: &str| Err(arguments::target(argument, 0, row, value, expected));
         let [x1, y1, x2, y2] = self.corners;
         let is_finite = self.corners.iter().all(|coordinate| coordinate.is_finite());
@@ -101,9 +103,13 @@ impl Object {
         if self.label == 0 {
             return wrong("objects[_].label", "0".to_string(), "above 0, which is the background");
         }
-        if ![0, area].contains(&self.mask.len()) {
-            let value = format!("of {} pixels", self.mask.len());
-            return wrong("objects[_].mask", value, "empty, or of all pixels of the picture");
+        if let Some(mask) = self.mask.as_ref().filter(|mask| mask.size() != size) {
+            let value = format!("of size {:?}", mask.size());
+            return wrong("objects[_].mask", value, "of the size of the picture");
+        }
+        let values = self.keypoints.as_flattened();
+        if let Some(value) = values.iter().find(|value| !value.is_finite()) {
+            return wrong("objects[_].keypoints", format!("with {value}"), "finite in f32");
         }
         Ok(())
     }

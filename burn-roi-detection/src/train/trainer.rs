@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use burn::module::Module;
-use burn::optim::{ModuleOptimizer, OptimizerRecord};
+use burn::optim::ModuleOptimizer;
 use burn::store::ModuleRecord;
 use burn::tensor::Bytes;
 
@@ -12,6 +12,7 @@ use super::checkpoint::Checkpoint;
 use super::clipping::{clipped, gradient_norm};
 use super::error::TrainingError;
 use super::gradients::Gradients;
+use super::optimizer_state;
 use super::trainer_config::TrainerConfig;
 use crate::arguments;
 use crate::models::{Detector, GeneralizedRcnn};
@@ -220,17 +221,17 @@ impl Trainer {
     /// # Errors
     ///
     /// - [`TrainingError::File`]: the file can't be read.
-    /// - [`TrainingError::Checkpoint`]: it is damaged, or its weights do not fit this detector. Then the trainer stays
-    ///   as it is.
+    /// - [`TrainingError::Checkpoint`]: it is damaged, or its weights or its momentum do not fit this detector. Then
+    ///   the trainer stays as it is.
     pub fn load(&mut self, path: impl AsRef<Path>) -> Result<(), TrainingError> {
         let path = path.as_ref();
         let checkpoint = Checkpoint::read(path)?;
         let read = |error: &dyn std::fmt::Display| damaged(path, &error.to_string());
         let record = ModuleRecord::from_bytes(Bytes::from_bytes_vec(checkpoint.model)).map_err(|error| read(&error))?;
-        let state = OptimizerRecord::from_bytes(Bytes::from_bytes_vec(checkpoint.optimizer));
-        let state = state.map_err(|error| read(&error))?;
         let model = self.detector.model().clone().try_load_record(record);
         let model: GeneralizedRcnn = model.map_err(|error| read(&error))?;
+        let has_momentum = self.config.momentum > 0.0 && checkpoint.step > 0;
+        let state = optimizer_state::read(checkpoint.optimizer, &model, has_momentum).map_err(|error| read(&error))?;
         *self.detector.model_mut() = model;
         self.optimizer = self.config.optimizer().load_record(state);
         self.step = checkpoint.step;

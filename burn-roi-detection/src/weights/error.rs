@@ -42,6 +42,12 @@ pub enum WeightsError {
         /// All differences.
         mismatch: Box<Mismatch>,
     },
+    /// A weight is NaN or infinite. The model stays as it was.
+    #[error("the weights {name} are not finite: a value is NaN or infinite")]
+    NotFinite {
+        /// The name of the tensor in the file.
+        name: String,
+    },
     /// A tensor of the model could not be read or replaced.
     #[error("cannot use the tensor {name} of the model: {reason}")]
     Tensor {

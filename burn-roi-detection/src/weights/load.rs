@@ -17,6 +17,7 @@ impl StateDict {
     ///
     /// - [`WeightsError::Mismatch`]: the names or shapes do not fit the detector, which stays as it is. The error lists
     ///   all differences.
+    /// - [`WeightsError::NotFinite`]: a weight is NaN or infinite, and the detector stays as it is.
     /// - [`WeightsError::Tensor`]: a tensor could not be replaced, since its data is damaged.
     pub fn load_into(
         mut self,
@@ -36,6 +37,9 @@ impl StateDict {
             let Some(data) = self.tensors.remove(name) else {
                 continue;
             };
+            if !is_finite(&data) {
+                return Err(WeightsError::NotFinite { name: name.clone() });
+            }
             if data.shape().to_vec() == expected {
                 fields.insert(field, data);
             } else {
@@ -76,6 +80,14 @@ impl StateDict {
         });
         let tensors = tensors.collect::<Result<_, _>>()?;
         Ok(Self { tensors })
+    }
+}
+
+fn is_finite(data: &TensorData) -> bool {
+    match data.dtype() {
+        DType::F64 => data.iter::<f64>().all(f64::is_finite),
+        // Halves have no value that f32 lacks.
+        _ => data.iter::<f32>().all(f32::is_finite),
     }
 }
 

@@ -33,10 +33,13 @@
 //! );
 //! ```
 
+mod archive;
 pub mod detectron2;
 mod error;
 mod load;
 mod names;
+mod pickle;
+mod shortened;
 mod state_dict;
 mod torch_file;
 mod write_whole;

@@ -5,20 +5,20 @@ use std::fs;
 use std::path::Path;
 
 use burn::tensor::{DType, TensorData};
-use burn_store::{ModuleStore, PytorchStore, SafetensorsStore, bridge};
+use burn_store::{ModuleStore, SafetensorsStore, bridge};
 use safetensors::Dtype;
 use safetensors::tensor::TensorView;
 
 use super::error::WeightsError;
-use super::torch_file::read_torch_file;
+use super::torch_file::TorchFile;
 use super::write_whole::write_whole;
 
 /// A counter of training steps that torch saves with each norm. Inference does not need it.
 const TRAINING_COUNTER: &str = ".num_batches_tracked";
 
 /// The entries in which a training's checkpoint has its weights, beside the optimizer and others: that of torchvision's
-/// reference scripts and of detectron2, and that of mmdetection and Lightning.
-const WEIGHTS_OF_CHECKPOINTS: [&str; 2] = ["model", "state_dict"];
+/// reference scripts and of detectron2, and that of mmdetection and Lightning. Without one, the file is the weights.
+const WEIGHTS_OF_CHECKPOINTS: [Option<&str>; 3] = [Some("model"), Some("state_dict"), None];
 
 /// Weights by name, in the layout of a framework's files: torch's `state_dict`.
 ///
@@ -33,6 +33,9 @@ impl StateDict {
     /// Reads a file: torch's `.pth` or `.pt`, or `.safetensors`. The whole file is read at once, so that a damaged file
     /// returns an error before a model changes. The counters `num_batches_tracked` are left out. Of a training's
     /// checkpoint, which has a state dict as its entry `model` or `state_dict`, that entry is read.
+    ///
+    /// A file is data: nothing that it names is run. A hostile file is an error, and takes no more memory than a right
+    /// one of its size: its tensors have at most twice its bytes.
     ///
     /// # Errors
     ///
@@ -104,17 +107,16 @@ fn read(path: &Path) -> Result<StateDict, String> {
             fs::File::open(path).map_err(|error| error.to_string())?;
             tensors_of(SafetensorsStore::from_file(path))
         }
-        // Indices of torch's `Sequential` have gaps; the tables of names know which.
-        "pth" | "pt" => read_torch_file(path, |path| {
-            let store = || PytorchStore::from_file(path).map_indices_contiguous(false);
-            let entry = |key: &&str| {
-                let weights = tensors_of(store().with_top_level_key(*key)).ok();
-                // A dictionary of settings has no tensors.
-                weights.filter(|weights| !weights.tensors.is_empty())
-            };
-            let weights = WEIGHTS_OF_CHECKPOINTS.iter().find_map(entry);
-            weights.map_or_else(|| tensors_of(store()), Ok)
-        }),
+        "pth" | "pt" => {
+            let bytes = fs::read(path).map_err(|error| error.to_string())?;
+            let file = TorchFile::parse(&bytes)?;
+            for key in WEIGHTS_OF_CHECKPOINTS {
+                if let Some(tensors) = file.tensors(key)? {
+                    return Ok(without_counters(tensors));
+                }
+            }
+            Err("it has no tensors by name, neither in an entry `model` or `state_dict` nor beside them".to_string())
+        }
         _ => Err("its name must end in .pth, .pt or .safetensors".to_string()),
     }
 }
@@ -123,14 +125,14 @@ fn tensors_of<Store: ModuleStore>(mut store: Store) -> Result<StateDict, String>
     let tensors = store
         .get_all_tensors()
         .map_err(|error| format!("it is damaged, or no state dict: {error}"))?;
-    let weights = tensors
-        .values()
-        .filter(|tensor| !tensor.name.ends_with(TRAINING_COUNTER));
-    let read = weights.map(|tensor| {
-        let name = tensor.name.clone();
+    let read = tensors.iter().map(|(name, tensor)| {
         let data = bridge::to_data(tensor).map_err(|error| format!("{name}: {error}"))?;
-        Ok((name, data))
+        Ok((name.clone(), data))
     });
-    let tensors = read.collect::<Result<_, String>>()?;
-    Ok(StateDict { tensors })
+    read.collect::<Result<_, String>>().map(without_counters)
+}
+
+fn without_counters(mut tensors: BTreeMap<String, TensorData>) -> StateDict {
+    tensors.retain(|name, _| !name.ends_with(TRAINING_COUNTER));
+    StateDict { tensors }
 }

@@ -1,100 +1,131 @@
-//! Files that torch wrote: the zip archives among them that the reader of zip archives misreads.
+//! Files that torch wrote, as data: nothing that a file names is run.
 
-use std::fs::{self, File, OpenOptions};
-use std::io::{self, Read, Seek, SeekFrom, Write};
-use std::path::{Path, PathBuf};
-use std::sync::atomic::{AtomicU64, Ordering};
-use std::{env, process};
+use std::collections::{BTreeMap, HashMap};
 
-/// The last record of an archive without a comment, which is how torch ends its files.
-const END_LENGTH: u64 = 22;
-const END_SIGNATURE: &[u8; 4] = b"PK\x05\x06";
-const ENTRY_SIGNATURE: &[u8; 4] = b"PK\x01\x02";
-/// Where the last record has the directory's length, and after it the directory's start, 4 bytes each.
-const LENGTH_FIELD: u64 = 12;
+use burn::tensor::TensorData;
 
-/// Reads a file of torch: `read` gets its path, or the path of a corrected copy that is deleted afterwards.
-///
-/// torch writes 76 bytes between an archive's directory and its last record. The crate `zip` 9.4.1 expects the
-/// directory to end at the last record, so it first tries the entry 76 bytes after the directory's start. The first
-/// entry has 55 bytes and the file's name without its ending. So an entry begins there if that name has 21 characters,
-/// as `maskrcnn_resnet50_fpn.pth` has, and then `zip` skips the first entry. The copy's last record says that the
-/// directory is 76 bytes longer.
-pub(super) fn read_torch_file<T>(path: &Path, read: impl FnOnce(&Path) -> Result<T, String>) -> Result<T, String> {
-    // Opened here for a plain message; the reader wraps it in more words.
-    let mut file = File::open(path).map_err(|error| error.to_string())?;
-    let Some(Misread { field, length }) = misread(&mut file).map_err(|error| error.to_string())? else {
-        return read(path);
-    };
-    let copy = Copy::new(path, field, &length.to_le_bytes()).map_err(|error| {
-        format!(
-            "it must be copied to {}, since its name has 21 characters, and then the reader of zip archives skips its \
-             first entry: {error}. Saving it by torch under a name of another length helps too",
-            env::temp_dir().display()
-        )
-    })?;
-    read(&copy.path)
+use super::archive::entries;
+use super::pickle::{self, Heap, Names, Storage, Value};
+
+/// What torch's files before version 1.6 begin with: pickles of a magic number and of the version 1001.
+const LEGACY: &[u8] = b"\x80\x02\x8a\x0a\x6c\xfc\x9c\x46\xf9\x20\x6a\xa8\x50\x19.\x80\x02M\xe9\x03.";
+
+/// A file of torch: its pickle, and the bytes of its storages by key.
+pub(super) struct TorchFile<'a> {
+    root: Value<'a>,
+    heap: Heap<'a>,
+    storages: HashMap<&'a str, &'a [u8]>,
+    /// The bytes that all tensors may have together. Tensors may share bytes, or repeat them by strides of 0.
+    limit: usize,
 }
 
-/// An archive that `zip` would misread.
-struct Misread {
-    /// Where the directory's length is in the file.
-    field: u64,
-    /// The length that makes `zip` read it well.
-    length: u32,
-}
-
-fn misread(file: &mut File) -> io::Result<Option<Misread>> {
-    let Some(end) = file.metadata()?.len().checked_sub(END_LENGTH) else {
-        return Ok(None);
-    };
-    let mut record = [0; END_LENGTH as usize];
-    file.seek(SeekFrom::Start(end))?;
-    file.read_exact(&mut record)?;
-    let [signature, .., length, start] = [0, 4, 8, 12, 16].map(|at| [0, 1, 2, 3].map(|byte| record[at + byte]));
-    if &signature != END_SIGNATURE {
-        return Ok(None);
-    }
-    let [length, start] = [length, start].map(|bytes| u64::from(u32::from_le_bytes(bytes)));
-    let Some(tried) = end.checked_sub(length).filter(|&tried| tried > start) else {
-        return Ok(None);
-    };
-    let mut signature = [0; 4];
-    file.seek(SeekFrom::Start(tried))?;
-    file.read_exact(&mut signature)?;
-    Ok(match u32::try_from(end - start) {
-        Ok(length) if &signature == ENTRY_SIGNATURE => Some(Misread {
-            field: end + LENGTH_FIELD,
-            length,
-        }),
-        _ => None,
-    })
-}
-
-/// A copy of a file that is deleted when it is dropped.
-struct Copy {
-    path: PathBuf,
-}
-
-impl Copy {
-    /// Copies a file, with other bytes at a place.
-    fn new(original: &Path, place: u64, bytes: &[u8]) -> io::Result<Self> {
-        static COPIES: AtomicU64 = AtomicU64::new(0);
-        let number = COPIES.fetch_add(1, Ordering::Relaxed);
-        let copy = Self {
-            path: env::temp_dir().join(format!("burn-roi-detection-{}-{number}.pth", process::id())),
+impl<'a> TorchFile<'a> {
+    /// Reads what is in a file. It takes memory for the values of its pickle, and none for its tensors.
+    pub(super) fn parse(file: &'a [u8]) -> Result<Self, String> {
+        let limit = file.len().saturating_mul(2);
+        let (root, heap, storages) = match file.strip_prefix(LEGACY) {
+            Some(rest) => legacy(rest)?,
+            None if file.starts_with(b"PK") => archive(file)?,
+            None => return Err("it is damaged, or no file that torch wrote since version 0.4".to_string()),
         };
-        let mut file = OpenOptions::new().write(true).create_new(true).open(&copy.path)?;
-        io::copy(&mut File::open(original)?, &mut file)?;
-        file.seek(SeekFrom::Start(place))?;
-        file.write_all(bytes)?;
-        Ok(copy)
+        Ok(Self {
+            root,
+            heap,
+            storages,
+            limit,
+        })
+    }
+
+    /// The tensors of the dictionary that is the file or its entry `key`, by name. `None` if there is no tensor.
+    pub(super) fn tensors(&self, key: Option<&str>) -> Result<Option<BTreeMap<String, TensorData>>, String> {
+        let named = |(name, value): &(Value<'a>, Value<'a>)| match *name {
+            Value::Text(name) => Some((name, *value)),
+            _ => None,
+        };
+        let entries = |value| self.heap.entries(value).unwrap_or_default().iter().filter_map(named);
+        let dictionary = match key {
+            // As in Python, the last of several entries of one name counts.
+            Some(key) => entries(self.root)
+                .rfind(|(name, _)| *name == key)
+                .map(|(_, value)| value),
+            None => Some(self.root),
+        };
+        let mut tensors = BTreeMap::new();
+        let mut spent: usize = 0;
+        for (name, value) in dictionary.into_iter().flat_map(entries) {
+            let array = self.heap.tensor(value, |key| self.storages.get(key).copied());
+            let Some(array) = array.map_err(|reason| format!("{name}: {reason}"))? else {
+                continue;
+            };
+            spent = spent.saturating_add(name.len() + size_of::<usize>() * array.shape.len());
+            spent = spent.saturating_add(array.length);
+            if spent > self.limit {
+                let limit = self.limit;
+                return Err(format!(
+                    "its tensors together have more than {limit} bytes, twice as many as the file"
+                ));
+            }
+            tensors.insert(name.to_string(), array.to_data());
+        }
+        Ok((!tensors.is_empty()).then_some(tensors))
     }
 }
 
-impl Drop for Copy {
-    fn drop(&mut self) {
-        // A file that stays behind in the folder of temporary files harms nobody.
-        let _ = fs::remove_file(&self.path);
+type Parts<'a> = (Value<'a>, Heap<'a>, HashMap<&'a str, &'a [u8]>);
+
+/// A zip archive, which torch writes since version 1.6.
+fn archive(file: &[u8]) -> Result<Parts<'_>, String> {
+    let entries = entries(file)?;
+    // The folder is named as the file was, or `archive`.
+    let folders = entries.iter().filter_map(|(name, _)| name.strip_suffix("data.pkl"));
+    let folder = folders.min_by_key(|folder| folder.len());
+    let folder = folder.ok_or("the archive has no `data.pkl`: torch did not write it")?;
+    let storages: HashMap<&str, &[u8]> = entries
+        .iter()
+        .filter_map(|(name, bytes)| Some((name.strip_prefix(folder)?, *bytes)))
+        .collect();
+    if !matches!(storages.get("byteorder").copied(), None | Some(b"little")) {
+        return Err("its bytes are not little-endian".to_string());
     }
+    let (root, heap, _) = pickle::read(storages["data.pkl"], Names::Torch).map_err(|error| error.to_string())?;
+    let storages = storages.into_iter();
+    let storages = storages.filter_map(|(name, bytes)| Some((name.strip_prefix("data/")?, bytes)));
+    Ok((root, heap, storages.collect()))
+}
+
+/// Pickles of the system, the values and the keys of the storages, and then the storages, each after its number of
+/// elements.
+fn legacy(mut rest: &[u8]) -> Result<Parts<'_>, String> {
+    let mut pickle = || {
+        let (value, heap, end) = pickle::read(rest, Names::Torch).map_err(|error| error.to_string())?;
+        rest = &rest[end..];
+        Ok::<_, String>((value, heap))
+    };
+    let [(system, of_system), (root, heap), (keys, of_keys)] = [pickle()?, pickle()?, pickle()?];
+    let is_big_endian = |(name, value): &(Value<'_>, Value<'_>)| {
+        matches!((name, value), (Value::Text("little_endian"), Value::Bool(false)))
+    };
+    if of_system.entries(system).unwrap_or_default().iter().any(is_big_endian) {
+        return Err("its bytes are not little-endian".to_string());
+    }
+    let lengths: HashMap<&str, (usize, usize)> = heap
+        .storages()
+        .map(|Storage { key, kind, elements }| (*key, (*elements, kind.bytes)))
+        .collect();
+    let mut storages = HashMap::new();
+    for key in of_keys
+        .texts(keys)
+        .ok_or("the keys of its storages are no list of text")?
+    {
+        let storage = lengths.get(key).and_then(|&(elements, bytes)| {
+            let (count, after) = rest.split_first_chunk()?;
+            let length = elements.checked_mul(bytes)?;
+            let (storage, after) = after.split_at_checked(length)?;
+            rest = after;
+            (u64::from_le_bytes(*count) == elements as u64).then_some(storage)
+        });
+        let storage = storage.ok_or_else(|| format!("it is damaged, or truncated in its storage {key:?}"))?;
+        storages.insert(key, storage);
+    }
+    Ok((root, heap, storages))
 }

@@ -2,6 +2,7 @@
 
 mod configs;
 mod hostile_pickles;
+mod hostile_torch_files;
 mod mutated_files;
 mod pickles;
 mod torch_files;

@@ -64,5 +64,9 @@ fn brain_floats() {
 #[test]
 fn a_file_that_is_not_there_is_an_error() {
     let error = Checkpoint::read(pickles().join("none.pkl")).unwrap_err();
-    assert!(matches!(error, CheckpointError::File { .. }), "{error}");
+    assert!(error.to_string().contains("none.pkl: No such file"), "{error}");
+    let CheckpointError::Read { source, .. } = error else {
+        panic!("{error}");
+    };
+    assert!(matches!(*source, CheckpointError::File { .. }), "{source}");
 }

@@ -1,7 +1,7 @@
 //! Files that torch, yacs and PyYAML wrote, by `generate_torch.py`.
 
+use std::fs;
 use std::path::{Path, PathBuf};
-use std::{env, fs};
 
 use burn::tensor::{TensorData, f16};
 use burn_roi_detection::models::{BodyConfig, DetectorConfig};
@@ -40,26 +40,14 @@ fn a_checkpoint_of_a_training() {
     }
 }
 
-/// `zip` skips the first entry of this archive, whose name has 21 characters: see `weights/torch_file.rs`.
+/// The first entry of this archive has 76 bytes in its directory, as many as torch writes after the directory: a reader
+/// that looks for the directory from its end would skip the entry.
 #[test]
 fn an_archive_whose_name_has_21_characters() {
-    let copies = || {
-        let names = fs::read_dir(env::temp_dir())
-            .unwrap()
-            .map(|entry| entry.unwrap().file_name());
-        let start = format!("burn-roi-detection-{}-", std::process::id());
-        let is_copy = |name: &std::ffi::OsString| {
-            let name = name.to_string_lossy();
-            let number = name.strip_prefix(&start).and_then(|rest| rest.strip_suffix(".pth"));
-            number.is_some_and(|number| number.bytes().all(|byte| byte.is_ascii_digit()))
-        };
-        names.filter(is_copy).count()
-    };
     let path = file("maskrcnn_resnet50_fpn.pth");
     let state = StateDict::read(&path).unwrap();
     assert_eq!(state.tensors["weight"], counted());
     assert_eq!(state.tensors.len(), 1);
-    assert_eq!(copies(), 0, "the copy should be deleted");
     // The same reader, by the entry point of checkpoints, which finds no `model` in it.
     let error = Checkpoint::read(&path).unwrap_err().to_string();
     assert!(error.contains("model"), "{error}");

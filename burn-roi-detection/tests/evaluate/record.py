@@ -194,4 +194,5 @@ def main():
     options.out.write_text(text + "\n")
 
 
-main()
+if __name__ == "__main__":
+    main()

@@ -1,7 +1,10 @@
 //! What pycocotools computed for random problems.
 
+use std::collections::{BTreeMap, BTreeSet};
+use std::{env, fs};
+
 use burn_roi_detection::RunLengths;
-use burn_roi_detection::data::coco::CocoDataset;
+use burn_roi_detection::data::coco::{CocoDataset, CocoFlaw};
 use burn_roi_detection::evaluate::coco::{
     CocoDetection, CocoEvaluationConfig, CocoKind, detections_from_json, detections_to_json, evaluate_coco,
 };
@@ -22,6 +25,15 @@ struct Problem {
     stats: Vec<f64>,
     aps: Vec<f64>,
     table: String,
+}
+
+/// A file with flaws, how many of each, and pycocotools' numbers for each kind.
+#[derive(Deserialize)]
+struct Flawed {
+    truth: Value,
+    detections: Value,
+    flaws: BTreeMap<String, usize>,
+    stats: BTreeMap<String, Vec<f64>>,
 }
 
 #[derive(Deserialize)]
@@ -72,6 +84,35 @@ fn evaluation_is_that_of_pycocotools() {
         assert_close(&aps, &problem.aps);
         assert_eq!(evaluation.to_string(), problem.table);
     }
+}
+
+/// `COCO_FLAWED=FILE` takes another recording of `record_flawed.py`.
+#[test]
+fn flawed_files_are_evaluated_as_by_pycocotools() {
+    let recorded = match env::var_os("COCO_FLAWED") {
+        Some(path) => fs::read_to_string(path).expect("the recording should be readable"),
+        None => include_str!("recorded_flawed.json").to_string(),
+    };
+    let files: Vec<Flawed> = serde_json::from_str(&recorded).expect("the recording should be JSON");
+    for file in &files {
+        let truth = file.truth.to_string();
+        let dataset = CocoDataset::from_json_without_broken(truth.as_bytes()).expect("the truth should be read");
+        let detections = detections_from_json(file.detections.to_string().as_bytes()).expect("results should be read");
+        for (kind, stats) in &file.stats {
+            let kind = if kind == "segm" { CocoKind::Segm } else { CocoKind::Bbox };
+            let metrics = evaluate_coco(&dataset, &detections, &CocoEvaluationConfig::new(kind)).metrics;
+            assert_close(&metrics.stats(kind), stats);
+        }
+        let mut flaws: BTreeMap<String, usize> = BTreeMap::new();
+        // A random box may have no width.
+        let problems = dataset.problems().iter();
+        for problem in problems.filter(|problem| problem.flaw != CocoFlaw::EmptyBox) {
+            *flaws.entry(format!("{:?}", problem.flaw)).or_default() += 1;
+        }
+        assert_eq!(flaws, file.flaws);
+    }
+    let kinds: BTreeSet<&String> = files.iter().flat_map(|file| file.flaws.keys()).collect();
+    assert_eq!(kinds.len(), 9, "{kinds:?}");
 }
 
 #[test]

@@ -58,6 +58,72 @@ fn a_polygon_far_larger_than_the_image_is_clipped() {
     assert_eq!(mask.counts(), [0, 12]);
 }
 
+/// 60,000 edges across all columns, and two edges across 4 billion columns: gigabytes and minutes.
+#[test]
+fn polygons_across_too_many_columns() {
+    let zigzag = |points: usize, width: f64| {
+        let point = |index: usize| [if index.is_multiple_of(2) { 0.0 } else { width }, index as f64 % 1000.0];
+        (0..points).flat_map(point).collect::<Vec<f64>>()
+    };
+    let expected = |columns: usize| {
+        format!(
+            "`polygons` is polygons whose edges go across {columns} columns, but must be of edges across 4194304 \
+             columns at most in all"
+        )
+    };
+    let polygon = zigzag(60_000, 65_535.0);
+    assert_error(
+        RunLengths::try_from_polygons(&[polygon], [1000, 65_535]),
+        &expected(60_000 * 65_535),
+    );
+    let triangle = vec![0.0, 0.0, 1e8, 0.0, 0.0, 1.0];
+    let call = RunLengths::try_from_polygons(std::slice::from_ref(&triangle), [1, u32::MAX as usize]);
+    assert_error(call, &expected(200_000_000));
+    // The same triangle in an image of few columns, and many of them.
+    assert!(RunLengths::try_from_polygons(std::slice::from_ref(&triangle), [1, 1000]).is_ok());
+    let call = RunLengths::try_from_polygons(&vec![triangle; 10_000], [1, 1000]);
+    assert_error(call, &expected(20_000_000));
+    assert!(RunLengths::try_from_polygons(&[zigzag(64, 65_535.0)], [1000, 65_535]).is_ok());
+}
+
+#[test]
+fn many_polygons_are_their_union() {
+    let square = |index: usize| {
+        let [x, y] = [index % 13, index / 13].map(|step| (step * 3) as f64);
+        vec![x, y, x + 4.0, y, x + 4.0, y + 4.0, x, y + 4.0]
+    };
+    for count in [0, 1, 2, 3, 7, 100] {
+        let polygons: Vec<Vec<f64>> = (0..count).map(square).collect();
+        let one_by_one = polygons
+            .iter()
+            .fold(RunLengths::from_counts(&[1600], [40, 40]), |all, polygon| {
+                all.union(&RunLengths::from_polygons(std::slice::from_ref(polygon), [40, 40]))
+            });
+        assert_eq!(
+            RunLengths::from_polygons(&polygons, [40, 40]),
+            one_by_one,
+            "{count} polygons"
+        );
+    }
+}
+
+#[test]
+fn pixels_are_read_and_written() {
+    for (pixels, counts) in [
+        ([false; 6].as_slice(), &[6_u32][..]),
+        (&[true; 6], &[0, 6]),
+        (&[false, true, true, false, false, true], &[2, 1, 1, 2]),
+    ] {
+        let mask = RunLengths::from_pixels(pixels, [2, 3]);
+        assert_eq!((mask.counts(), mask.decode()), (counts, pixels.to_vec()));
+    }
+    assert_eq!(RunLengths::from_pixels(&[], [0, 3]).counts(), [0]);
+    assert_error(
+        RunLengths::try_from_pixels(&[true; 5], [2, 3]),
+        "`pixels` has length 5, but must have length 6: one for each pixel of `size`",
+    );
+}
+
 #[test]
 fn what_is_no_mask_is_an_error() {
     let check = |found: Result<RunLengths, DetectionError>, expected: &str| assert_error(found, expected);

@@ -1,7 +1,7 @@
 //! Configs that no model can be built of.
 
 use burn::tensor::Device;
-use burn_roi_detection::models::{BodyConfig, Detector, DetectorConfig};
+use burn_roi_detection::models::{BodyConfig, Detector, DetectorConfig, MobileNetV3Config, ResNetConfig};
 
 use super::narrow::narrow;
 
@@ -37,9 +37,10 @@ fn unknown_fields_are_refused_at_every_depth() {
     assert!(error.to_string().contains("unknown variant `vgg`"), "{error}");
 }
 
+type Change = fn(&mut DetectorConfig);
+
 #[test]
 fn values_out_of_their_range_are_named() {
-    type Change = fn(&mut DetectorConfig);
     let cases: [(Change, &str); 12] = [
         (|config| config.classes.truncate(1), "`classes` is"),
         (
@@ -86,9 +87,96 @@ fn values_out_of_their_range_are_named() {
         ),
     ];
     for (change, expected) in cases {
-        let mut config = narrow("maskrcnn_resnet50_fpn");
-        change(&mut config);
-        let error = Detector::try_new(config, &Device::flex()).unwrap_err().to_string();
-        assert!(error.starts_with(expected), "{error}");
+        assert_refused("maskrcnn_resnet50_fpn", change, expected);
     }
+}
+
+#[track_caller]
+fn assert_refused(name: &str, change: Change, expected: &str) {
+    let mut config = narrow(name);
+    change(&mut config);
+    let error = Detector::try_new(config, &Device::flex()).unwrap_err().to_string();
+    assert!(error.starts_with(expected), "{error}");
+}
+
+/// A model of these would take the machine's memory, or overflow the numbers of its weights.
+#[test]
+fn values_above_their_range_are_named() {
+    fn resnet(config: &mut DetectorConfig) -> &mut ResNetConfig {
+        match &mut config.body {
+            BodyConfig::ResNet(body) => body,
+            body => panic!("{body:?}"),
+        }
+    }
+    fn mobilenet(config: &mut DetectorConfig) -> &mut MobileNetV3Config {
+        match &mut config.body {
+            BodyConfig::MobileNetV3(body) => body,
+            body => panic!("{body:?}"),
+        }
+    }
+    let cases: [(Change, &str); 13] = [
+        (
+            |config| config.region_proposals.convolutions = 1_000_000_000,
+            "`region_proposals.convolutions` is 1000000000",
+        ),
+        (
+            |config| resnet(config).blocks = [1_000_000_000_000; 4],
+            "`body.blocks` is 1000000000000",
+        ),
+        (
+            |config| config.box_head.pooled_size = 1 << 32,
+            "`box_head.pooled_size` is 4294967296",
+        ),
+        (
+            |config| config.box_head.fully_connected = vec![1 << 62],
+            "`box_head.fully_connected` is 4611686018427387904",
+        ),
+        (
+            |config| config.box_head.convolutions = vec![4; 1000],
+            "`box_head.convolutions` is a list of 1000 layers",
+        ),
+        (
+            |config| resnet(config).stem_channels = 1 << 40,
+            "`body.stem_channels` is",
+        ),
+        (
+            |config| resnet(config).bottleneck_channels[3] = 1 << 62,
+            "`body.bottleneck_channels` is",
+        ),
+        (
+            |config| resnet(config).output_channels = Some([1 << 62; 4]),
+            "`body.output_channels` is",
+        ),
+        (
+            |config| resnet(config).last_dilation = 1 << 62,
+            "`body.last_dilation` is",
+        ),
+        (
+            |config| config.classes = vec![String::new(); 1 << 16],
+            "`classes` is a list of 65536 names",
+        ),
+        (
+            |config| config.region_proposals.aspect_ratios = vec![1.0; 1025],
+            "`region_proposals.anchor_sizes` is 1 sizes",
+        ),
+        (
+            |config| config.mask_head.as_mut().unwrap().predictor_channels = 1 << 62,
+            "`mask_head.predictor_channels` is",
+        ),
+        (
+            |config| config.preprocessing.size_divisible = 1 << 62,
+            "`preprocessing.size_divisible` is",
+        ),
+    ];
+    for (change, expected) in cases {
+        assert_refused("maskrcnn_resnet50_fpn", change, expected);
+    }
+    let name = "fasterrcnn_mobilenet_v3_large_fpn";
+    let change: Change = |config| mobilenet(config).blocks[0].kernel_size = (1 << 62) + 1;
+    assert_refused(name, change, "`body.blocks.kernel_size` is");
+    let change: Change = |config| mobilenet(config).blocks = vec![mobilenet(config).blocks[0].clone(); 1000];
+    assert_refused(name, change, "`body.blocks` is 1000");
+    // Each value is within its range: 5 TB in all.
+    let change: Change = |config| config.box_head.convolutions = vec![1 << 15; 128];
+    assert_refused("maskrcnn_resnet50_fpn_v2", change, "the weights would have shape [");
 }

@@ -119,6 +119,66 @@ fn all_differences_are_named_and_the_model_stays() {
     );
 }
 
+/// Headers of safetensors that say what is not so, before 8 bytes of data.
+#[test]
+fn hostile_headers_are_refused() {
+    let file = |length: u64, header: &str| [&length.to_le_bytes(), header.as_bytes(), &[0; 8]].concat();
+    let tensor = |shape: &str, start: u64, end: u64| {
+        format!(r#"{{"dtype": "F32", "shape": {shape}, "data_offsets": [{start}, {end}]}}"#)
+    };
+    let of = |tensors: &[String]| {
+        let entries: Vec<String> = tensors
+            .iter()
+            .enumerate()
+            .map(|(name, tensor)| format!("\"{name}\": {tensor}"))
+            .collect();
+        format!("{{{}}}", entries.join(","))
+    };
+    let header = of(&[tensor("[2]", 0, 8)]);
+    assert!(StateDict::from_safetensors(file(header.len() as u64, &header)).is_ok());
+    for length in [u64::MAX, 1 << 40, 90_000_000, 0] {
+        assert!(
+            StateDict::from_safetensors(file(length, &header)).is_err(),
+            "a header of {length} bytes"
+        );
+    }
+    for header in [
+        of(&[tensor("[4611686018427387904, 4]", 0, 8)]),
+        of(&[tensor("[4611686018427387904]", 0, 0)]),
+        of(&[tensor("[1000000000]", 0, 4_000_000_000)]),
+        of(&[tensor("[2]", 0, 8), tensor("[2]", 0, 8)]),
+        of(&[tensor("[2]", 8, 0)]),
+        of(&[tensor("[2]", 0, u64::MAX)]),
+        "[".repeat(100_000),
+        "{}".to_string(),
+    ] {
+        let read = StateDict::from_safetensors(file(header.len() as u64, &header));
+        assert!(matches!(read, Err(WeightsError::Bytes { .. })), "{:.80}", header);
+    }
+}
+
+#[test]
+fn weights_that_are_not_finite_are_named() {
+    for value in [f32::NAN, f32::NEG_INFINITY] {
+        let mut wrong = state(&detector(FIRST));
+        let name = "rpn.head.cls_logits.bias";
+        let length = wrong.tensors[name].num_elements();
+        let mut values = vec![0.0; length];
+        values[length - 1] = value;
+        wrong
+            .tensors
+            .insert(name.to_string(), TensorData::new(values, [length]));
+        let mut model = detector(FIRST);
+        let before = state(&model);
+        let error = wrong.load_into(&mut model, NameTable::torchvision).unwrap_err();
+        assert_eq!(
+            error.to_string(),
+            format!("the weights {name} are not finite: a value is NaN or infinite")
+        );
+        assert_eq!(state(&model), before);
+    }
+}
+
 #[test]
 fn training_counters_are_left_out() {
     let path = file("counters.safetensors");

@@ -11,7 +11,7 @@ use burn_roi_detection::train::{
     DetectorLossConfig, LearningRateSchedule, Object, Sample, Trainer, TrainerConfig, TrainingBatch,
 };
 use burn_roi_detection::weights::{NameTable, StateDict};
-use burn_roi_detection::{TrainingSamplesConfig, random_permutations};
+use burn_roi_detection::{RunLengths, TrainingSamplesConfig, random_permutations};
 use safetensors::{Dtype, SafeTensors};
 
 use crate::backends::{Backend, backends};
@@ -73,7 +73,10 @@ impl Recording {
             let objects = labels.iter().enumerate().map(|(row, &label)| Object {
                 corners: boxes.as_chunks().0[row],
                 label,
-                mask: masks[row * SIDE * SIDE..][..SIDE * SIDE].to_vec(),
+                mask: Some(RunLengths::from_pixels(
+                    &masks[row * SIDE * SIDE..][..SIDE * SIDE],
+                    [SIDE; 2],
+                )),
                 keypoints: keypoints.as_chunks().0[3 * row..][..3].to_vec(),
             });
             Sample::new([SIDE; 2], pixels.to_vec(), objects.collect())

@@ -1,6 +1,7 @@
 //! Samples and their mirror images.
 
 use burn::tensor::Device;
+use burn_roi_detection::RunLengths;
 use burn_roi_detection::data::coco::CocoDataset;
 use burn_roi_detection::train::{Object, Sample, TrainingBatch, mirrored_keypoints, with_new_classes};
 use burn_roi_detection::weights::{NameTable, StateDict};
@@ -11,7 +12,10 @@ use crate::bad_input::assert_error;
 
 fn sample() -> Sample {
     let object = Object {
-        mask: vec![true, true, false, false, true, false],
+        mask: Some(RunLengths::from_pixels(
+            &[true, true, false, false, true, false],
+            [2, 3],
+        )),
         keypoints: vec![[0.5, 1.0, 2.0], [2.5, 0.0, 1.0], [1.0, 1.0, 0.0]],
         ..Object::new([0.0, 0.0, 2.0, 2.0], 1)
     };
@@ -25,7 +29,8 @@ fn a_mirror_image() {
     assert_eq!(flipped.pixels[9..], [15, 16, 17, 12, 13, 14, 9, 10, 11]);
     let object = &flipped.objects[0];
     assert_eq!(object.corners, [1.0, 0.0, 3.0, 2.0]);
-    assert_eq!(object.mask, [false, true, true, false, true, false]);
+    let mask = object.mask.as_ref().unwrap();
+    assert_eq!(mask.decode(), [false, true, true, false, true, false]);
     // The hands change places, and the nose has no label.
     assert_eq!(object.keypoints, [[0.5, 0.0, 1.0], [2.5, 1.0, 2.0], [0.0; 3]]);
 }
@@ -77,10 +82,15 @@ fn samples_that_do_not_fit() {
         of([2, 3], 18, object([0.0, 0.0, 1.0, 1.0], 0)),
         "`objects[_].label` row 0 of image 0 is 0, but must be above 0, which is the background",
     );
-    let mask = vec![true; 5];
+    let mask = Some(RunLengths::from_counts(&[6], [3, 2]));
     assert_error(
-        of([2, 3], 18, Object { mask, ..fits }),
-        "`objects[_].mask` row 0 of image 0 is of 5 pixels, but must be empty, or of all pixels of the picture",
+        of([2, 3], 18, Object { mask, ..fits.clone() }),
+        "`objects[_].mask` row 0 of image 0 is of size [3, 2], but must be of the size of the picture",
+    );
+    let keypoints = vec![[0.0, f32::INFINITY, 1.0]];
+    assert_error(
+        of([2, 3], 18, Object { keypoints, ..fits }),
+        "`objects[_].keypoints` row 0 of image 0 is with inf, but must be finite in f32",
     );
 }
 
@@ -103,17 +113,38 @@ fn an_image_of_a_coco_file() {
     assert_eq!(sample.objects.len(), 1);
     let object = &sample.objects[0];
     assert_eq!((object.corners, object.label), ([3.0, 1.0, 5.0, 3.0], 2));
-    let rows: Vec<&[bool]> = object.mask.chunks(5).collect();
-    assert_eq!(rows[1], [false, false, false, true, true]);
-    assert_eq!(object.mask.iter().filter(|&&inside| inside).count(), 4);
+    let mask = object.mask.as_ref().unwrap();
+    assert_eq!(mask.decode()[5..10], [false, false, false, true, true]);
+    assert_eq!(mask.area(), 4);
     assert!(Sample::try_from_coco(&dataset, 9, [5, 5], vec![0; 75]).is_err());
+}
+
+/// Flaws that cost an evaluation nothing: an image without a size, a box outside of it, and an invalid mask.
+#[test]
+fn a_flawed_image_of_a_coco_file() {
+    let json = r#"{
+        "images": [{"id": 9, "height": 0}],
+        "categories": [{"id": 17, "name": "cat"}],
+        "annotations": [
+            {"id": 1, "image_id": 9, "category_id": 17, "bbox": [3, 1, 9, 2],
+             "segmentation": [[3, 1, 5, 1, 5, 3, 3, 3]]},
+            {"id": 2, "image_id": 9, "category_id": 17, "bbox": [6, 0, 2, 2]},
+            {"id": 3, "image_id": 9, "category_id": 17, "bbox": [1, 0, 2, 2], "segmentation": [[1, 0, 3, 2]]}
+        ]
+    }"#;
+    let dataset = CocoDataset::from_json(json.as_bytes()).unwrap();
+    let sample = Sample::try_from_coco(&dataset, 9, [4, 5], vec![0; 60]).unwrap();
+    let corners: Vec<[f32; 4]> = sample.objects.iter().map(|object| object.corners).collect();
+    assert_eq!(corners, [[3.0, 1.0, 5.0, 3.0], [1.0, 0.0, 3.0, 2.0]]);
+    assert_eq!(sample.objects[0].mask.as_ref().unwrap().area(), 4);
+    assert_eq!(sample.objects[1].mask, None);
 }
 
 #[test]
 fn objects_are_resized_with_their_picture() {
     let config = config("mask");
     let mut object = Object::new([1.0, 0.0, 2.0, 2.0], 1);
-    object.mask = vec![false, true, false, true];
+    object.mask = Some(RunLengths::from_pixels(&[false, true, false, true], [2, 2]));
     let sample = Sample::new([2, 2], vec![0; 12], vec![object]);
     let batch = TrainingBatch::new(&[sample], &config, &Device::flex());
     assert_eq!(batch.images.image_sizes, [[64, 64]]);
@@ -138,8 +169,8 @@ fn objects_that_the_heads_can_not_learn() {
     );
     assert_error(
         call("mask", object(1)),
-        "`objects[_].mask` row 0 of image 0 is of 0 pixels, but must be of all pixels of the picture, since there is a \
-         mask head",
+        "`objects[_].mask` row 0 of image 0 is None, but must be of size [2, 2] as the picture, since there is a mask \
+         head",
     );
     assert_error(
         call("keypoint", object(1)),

@@ -3,9 +3,10 @@
 use std::path::PathBuf;
 use std::{env, fs, process};
 
-use burn::tensor::Device;
+use burn::tensor::{Bytes, Device};
 use burn_roi_detection::train::{LearningRateSchedule, Sample, Trainer, TrainerConfig, TrainingBatch, TrainingError};
 use burn_roi_detection::weights::{NameTable, StateDict};
+use burn_store::burn_pack::{Reader, Scalar, Tensor, Writer};
 
 use super::parity::{Recording, config, detector, trainer_config};
 use crate::bad_input::assert_error;
@@ -155,6 +156,77 @@ fn checkpoints_that_are_damaged() {
     fs::remove_file(&path).unwrap();
     assert!(matches!(trainer.load(&path), Err(TrainingError::File { .. })));
     assert!(weights(&trainer) == before);
+}
+
+/// A checkpoint of these parts.
+fn checkpoint(step: u64, model: &[u8], optimizer: &[u8]) -> Vec<u8> {
+    let numbers = [step, model.len() as u64, optimizer.len() as u64].map(u64::to_le_bytes);
+    [b"burn-roi checkpoint 1   ", numbers.as_flattened(), model, optimizer].concat()
+}
+
+#[test]
+fn a_momentum_that_is_not_the_model_s() {
+    let path = temporary("momentum");
+    let mut trainer = trainer(trainer_config());
+    trainer.save(&path).unwrap();
+    let new = fs::read(&path).unwrap();
+    trainer.step(&batch(0)).unwrap();
+    trainer.save(&path).unwrap();
+    let bytes = fs::read(&path).unwrap();
+    let parts = |bytes: &[u8]| {
+        let length = u64::from_le_bytes(bytes[32..40].try_into().unwrap()) as usize;
+        let (model, optimizer) = bytes[48..].split_at(length);
+        (model.to_vec(), optimizer.to_vec())
+    };
+    let (model, optimizer) = parts(&bytes);
+    assert!(checkpoint(1, &model, &optimizer) == bytes);
+    // Each tensor turned around, with the bytes that it had, and with another rank.
+    let read = || Reader::from_bytes(Bytes::from_bytes_vec(optimizer.clone())).unwrap();
+    let tensors = read().into_tensors().unwrap().into_iter();
+    let turned = tensors.map(|tensor| {
+        let (name, dtype, shape, id, bytes) = tensor.into_parts().unwrap();
+        let shape: Vec<usize> = shape.to_vec().into_iter().rev().collect();
+        Tensor::new(name, dtype, shape, id, bytes)
+    });
+    let turned = Writer::new(turned.collect()).into_bytes().unwrap();
+    let (name, _) = read()
+        .scalars()
+        .first_key_value()
+        .map(|(name, rank)| (name.clone(), *rank))
+        .unwrap();
+    let ranked = Writer::new(read().into_tensors().unwrap()).with_scalar(&name, Scalar::UInt(7));
+    let ranked = ranked.into_bytes().unwrap();
+    let before = weights(&trainer);
+    for (file, reason) in [
+        (checkpoint(1, &model, &model), "is of no parameter of the model"),
+        (
+            checkpoint(1, &model, &parts(&new).1),
+            "the optimizer has no momentum, but steps were taken",
+        ),
+        (checkpoint(1, &model, &turned), "but must be F32 ["),
+        (checkpoint(1, &model, &ranked), "is no rank of a parameter of the model"),
+        (checkpoint(u64::MAX, &model, &optimizer), "it is damaged"),
+    ] {
+        fs::write(&path, file).unwrap();
+        let error = trainer.load(&path).expect_err(reason).to_string();
+        assert!(error.contains(reason), "{error}");
+    }
+    fs::remove_file(&path).unwrap();
+    assert!(weights(&trainer) == before && trainer.steps() == 1);
+}
+
+/// A folder is in the place of the file, so that it can't be renamed. Else it would fill a disk that is full.
+#[test]
+fn a_checkpoint_that_is_not_written_leaves_no_part() {
+    let folder = temporary("folder");
+    fs::create_dir_all(folder.join("checkpoint/full")).unwrap();
+    assert!(matches!(
+        trainer(trainer_config()).save(folder.join("checkpoint")),
+        Err(TrainingError::File { .. })
+    ));
+    let left = fs::read_dir(&folder).unwrap().count();
+    fs::remove_dir_all(&folder).unwrap();
+    assert_eq!(left, 1);
 }
 
 #[test]

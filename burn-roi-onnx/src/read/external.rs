@@ -147,8 +147,8 @@ fn bytes_of(tensor: &TensorProto) -> Result<u64, Error> {
 /// `bytes` bytes of a file, from `offset` on.
 fn range(path: &Path, offset: u64, bytes: u64) -> Result<Vec<u8>, String> {
     let failed = |error: std::io::Error| format!("cannot read {}: {error}", path.display());
-    let mut file = File::open(path).map_err(failed)?;
-    let metadata = file.metadata().map_err(failed)?;
+    // Before it is opened: opening a pipe waits for who writes into it.
+    let metadata = path.metadata().map_err(failed)?;
     let end = offset.checked_add(bytes);
     if !metadata.is_file() || end.is_none_or(|end| end > metadata.len()) {
         return Err(format!(
@@ -157,6 +157,7 @@ fn range(path: &Path, offset: u64, bytes: u64) -> Result<Vec<u8>, String> {
         ));
     }
     let mut data = Vec::new();
+    let mut file = File::open(path).map_err(failed)?;
     file.seek(SeekFrom::Start(offset)).map_err(failed)?;
     file.take(bytes).read_to_end(&mut data).map_err(failed)?;
     Ok(data)

@@ -78,6 +78,22 @@ fn data_is_read_into_the_model() {
     assert_eq!(values, [1.0, 2.0, 3.0, 4.0]);
 }
 
+/// Opening a pipe would wait for who writes into it.
+#[cfg(unix)]
+#[test]
+fn a_pipe_is_refused() {
+    let folder = Folder::new("pipe");
+    let made = std::process::Command::new("mkfifo")
+        .arg(folder.model().join("pipe"))
+        .status();
+    assert!(made.unwrap().success());
+    let error = refusal(&folder, &[("location", "pipe")]);
+    assert!(
+        error.contains("it is 16 bytes from byte 0 on, of a file of 0 bytes"),
+        "{error}"
+    );
+}
+
 #[test]
 fn data_outside_of_the_folder_is_refused() {
     let folder = Folder::new("outside");

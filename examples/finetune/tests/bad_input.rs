@@ -44,24 +44,25 @@ fn broken_files_are_named_and_the_rest_is_used() {
     let objects = coco["annotations"].as_array_mut().unwrap();
     objects.push(json!({"id": 201, "image_id": 77, "category_id": 1, "area": 4, "bbox": [0, 0, 2, 2]}));
     objects.push(json!({"id": 202, "image_id": 1, "category_id": 9, "area": 4, "bbox": [0, 0, 2, 2]}));
-    objects.push(json!({"id": 203, "image_id": 1, "category_id": 1, "area": 4, "bbox": [500, 0, 2, 2]}));
+    objects.push(json!({"id": 203, "image_id": 1, "category_id": 1, "area": 4, "bbox": [0, 0, -2, 2]}));
     let path = short.write("all.json", coco.to_string());
 
     let pictures = Pictures::read([&path, &short.folder]).unwrap();
     assert_eq!(pictures.dataset.images().len(), 1);
     assert_eq!(pictures.dataset.annotations().len(), 12);
-    let told: Vec<String> = pictures.problems.iter().map(ToString::to_string).collect();
+    let told: Vec<String> = pictures.findings.iter().map(ToString::to_string).collect();
     let expected = [
-        "annotation 201: `image_id` is 77, which no whole image has",
-        "annotation 202: `category_id` is 9, which no whole category has",
-        "annotation 203: `bbox` is [500.0, 0.0, 2.0, 2.0], [x, y, w, h], which is outside of the image",
+        "annotation 201: `image_id` is 77, which no image of the data set has",
+        "annotation 202: `category_id` is 9, which no category of the data set has",
+        "annotation 203: `bbox` is [0.0, 0.0, -2.0, 2.0], but must have a width and a height of at least 0, and there \
+        is no mask",
         "image 2: cannot read the image ",
         "image 3: cannot read the image ",
         "none.png: No such file",
         "image 5: it has no `file_name`",
         "left.png has [303, 183] pixels (height, width), but the annotations say [200, 200]",
-        "annotation 102: `image_id` is 2, which no whole image has",
-        "annotation 106: `image_id` is 6, which no whole image has",
+        "annotation 102: `image_id` is 2, which no image of the data set has",
+        "annotation 106: `image_id` is 6, which no image of the data set has",
     ];
     for expected in expected {
         assert!(
@@ -70,6 +71,147 @@ fn broken_files_are_named_and_the_rest_is_used() {
         );
     }
     assert_eq!(told.len(), 13);
+    let table = pictures.table().to_string();
+    let rows = [
+        "  read                     6 images\n",
+        "  read                    20 annotations\n",
+        "  left out                 3 images: a picture that can't be read\n",
+        "  left out                 1 images: no `file_name`\n",
+        "  left out                 6 annotations: an image that is not in the data set\n",
+        "                              annotation 102: `image_id` is 2, which no image of the data set has\n",
+        "                              and 3 more\n",
+    ];
+    for row in rows {
+        assert!(table.contains(row), "{row} is not in {table}");
+    }
+}
+
+/// The coins without sizes, with a mask of two points and a box outside of the picture.
+#[test]
+fn flawed_files_are_mended_and_told() {
+    let short = Short::new("mended", &[]);
+    let mut coco = annotations("left.json");
+    let image = coco["images"][0].as_object_mut().unwrap();
+    image.remove("width");
+    image.insert("height".into(), (-1).into());
+    let objects = coco["annotations"].as_array_mut().unwrap();
+    objects[2]["segmentation"] = json!([[10, 10, 30, 30]]);
+    objects[3].as_object_mut().unwrap().remove("area");
+    objects[4]["bbox"] = json!([500, 0, 2, 2]);
+    let path = short.write("all.json", coco.to_string());
+
+    let shipped = detection_head::config::read(Path::new(CONFIG)).unwrap();
+    let boxes = DetectorConfig {
+        mask_head: None,
+        ..shipped.clone()
+    };
+    let read = || Pictures::read([&path, &coins("")]).unwrap();
+    let pictures = read().for_heads(&boxes).unwrap();
+    let image = &pictures.dataset.images()[0];
+    assert_eq!(image.size, Some([303, 183]));
+    assert_eq!(pictures.dataset.annotations().len(), 12);
+    let sample = pictures.sample(image).unwrap();
+    assert_eq!(sample.objects.len(), 11);
+    assert!(sample.objects[0].mask.as_ref().is_some_and(|mask| mask.area() > 0));
+    assert_eq!(sample.objects[2].mask, None);
+    let expected = "  read                     1 images
+  read                     1 categories
+  read                    12 annotations
+  mended                   1 images: no usable size: that of the picture is taken
+                              image 1: its size is -1 x null, but must be two integers above 0
+  mended                   1 annotations: no usable `area`: that of the mask or the box is taken
+                              annotation 4: there is no `area`
+  without mask             1 annotations: no usable `segmentation`
+                              annotation 3: `segmentation`: `polygons` is a polygon of 4 coordinates, but must be of \
+                              an even number of coordinates, 6 at least
+  not trained              1 annotations: a box without an area inside of the image
+                              annotation 5: `bbox` is [500.0, 0.0, 2.0, 2.0], [x, y, w, h], which has no area in the \
+                              image of 303 x 183 pixels (height, width)
+";
+    assert_eq!(pictures.table().to_string(), expected);
+
+    let pictures = read().for_heads(&shipped).unwrap();
+    assert_eq!(pictures.dataset.annotations().len(), 11);
+    let row = "  left out                 1 annotations: no mask, which the mask head learns\n\
+        \u{20}                             annotation 3: `segmentation`: ";
+    let table = pictures.table().to_string();
+    assert!(table.contains(row) && !table.contains("without mask"), "{table}");
+}
+
+/// The files of a machine are not for whoever writes annotations.
+#[test]
+fn pictures_outside_of_the_folder() {
+    let short = Short::new("outside", &[]);
+    let folder = short.folder.join("pictures");
+    fs::create_dir_all(&folder).unwrap();
+    let outside = short.write("left.png", fs::read(coins("left.png")).unwrap());
+    for name in ["../left.png", text(&outside), "x/../../left.png"] {
+        let mut coco = annotations("left.json");
+        coco["images"][0]["file_name"] = name.into();
+        let path = short.write("all.json", coco.to_string());
+        let error = Pictures::read([&path, &folder]).unwrap_err().to_string();
+        let expected = format!("`file_name` is {name:?}, which is outside of the folder of the pictures");
+        assert!(error.contains(&expected), "{error}");
+    }
+    let mut coco = annotations("left.json");
+    coco["images"][0]["file_name"] = "../left.png".into();
+    let path = short.write("all.json", coco.to_string());
+    let allowed = Short::new("allowed", &["--allow-outside"]).arguments.allowed();
+    Pictures::read_allowing(allowed, [&path, &folder]).unwrap();
+}
+
+#[test]
+fn truncated_pictures() {
+    let short = Short::new("truncated", &[]);
+    let mut jpeg = Vec::new();
+    let picture = image::open(coins("left.png")).unwrap().into_rgb8();
+    picture
+        .write_with_encoder(image::codecs::jpeg::JpegEncoder::new(&mut jpeg))
+        .unwrap();
+    short.write("left.jpg", &jpeg[..jpeg.len() / 2]);
+    let mut coco = annotations("left.json");
+    coco["images"][0]["file_name"] = "left.jpg".into();
+    let path = short.write("all.json", coco.to_string());
+    let error = Pictures::read([&path, &short.folder]).unwrap_err().to_string();
+    assert!(error.contains("left.jpg: the JPEG file is truncated"), "{error}");
+    let allowed = Short::new("allowed_truncated", &["--allow-truncated"])
+        .arguments
+        .allowed();
+    Pictures::read_allowing(allowed, [&path, &short.folder]).unwrap();
+}
+
+#[test]
+fn keypoints_beyond_f32() {
+    let mut coco = annotations("left.json");
+    coco["annotations"][2]["keypoints"] = json!([1e39, 0, 2]);
+    coco["annotations"][2]["num_keypoints"] = 1.into();
+    let short = Short::new("infinite", &[]);
+    let path = short.write("all.json", coco.to_string());
+    let config = detection_head::config::read(Path::new(CONFIG)).unwrap();
+    let fitting = Pictures::read([&path, &coins("")]).unwrap().for_heads(&config).unwrap();
+    assert_eq!(fitting.dataset.annotations().len(), 11);
+    let problem = format!(
+        "annotation 3: it has {} in `keypoints`, which is not finite in f32",
+        1e39
+    );
+    assert_eq!(fitting.findings[0].to_string(), problem);
+}
+
+#[test]
+fn categories_of_one_name() {
+    let mut coco = annotations("left.json");
+    coco["categories"]
+        .as_array_mut()
+        .unwrap()
+        .push(json!({"id": 2, "name": "coin"}));
+    let mut short = Short::new("names", &[]);
+    short.arguments.coco = Some(short.write("all.json", coco.to_string()));
+    short.arguments.images = Some(coins(""));
+    let error = run_error(&short);
+    assert!(
+        error.starts_with("category 2 (coin) of ") && error.ends_with("has the name of another: rename or join them"),
+        "{error}"
+    );
 }
 
 #[test]
@@ -79,7 +221,7 @@ fn annotations_of_which_none_is_left() {
     assert!(matches!(error, Error::NoAnnotation { .. }), "{error}");
     let error = error.to_string();
     assert!(
-        error.contains("image 1: cannot read the image") && error.contains("annotation 12: "),
+        error.contains("image 1: cannot read the image") && error.contains("annotation 1: `image_id` is 1, which no"),
         "{error}"
     );
 }
@@ -108,13 +250,13 @@ fn annotations_without_what_a_head_learns() {
     let fitting = pictures.clone().for_heads(&config).unwrap();
     assert_eq!(fitting.dataset.annotations().len(), 11);
     let problem = "annotation 5: it has no `segmentation`, which the mask head learns";
-    assert_eq!(fitting.problems[0].to_string(), problem);
+    assert_eq!(fitting.findings[0].to_string(), problem);
     let config = DetectorConfig {
         mask_head: None,
         ..config
     };
     let boxes = pictures.for_heads(&config).unwrap();
-    assert_eq!((boxes.dataset.annotations().len(), boxes.problems.len()), (12, 0));
+    assert_eq!((boxes.dataset.annotations().len(), boxes.findings.len()), (12, 0));
 }
 
 #[test]

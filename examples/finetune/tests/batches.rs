@@ -56,7 +56,7 @@ fn each_half_has_twelve_coins() {
     let arguments = arguments(&[]);
     for (half, crowds) in [(arguments.training(), 0), (arguments.test(), 1)] {
         let pictures = Pictures::read(half).unwrap();
-        assert_eq!(pictures.problems, []);
+        assert_eq!(pictures.findings, []);
         let dataset = pictures.dataset;
         let coins = dataset.annotations().iter().filter(|annotation| !annotation.is_crowd);
         assert_eq!(coins.count(), 12, "{}", half[0].display());

@@ -111,5 +111,5 @@ fn keypoints_of_another_number_are_named() {
     short.write("left.json", coco.to_string());
     let (_, training, _) = prepare(&short.arguments).unwrap();
     let problem = "annotation 4: it has 1 `keypoints`, but the keypoint head learns 3";
-    assert_eq!(training.problems[0].to_string(), problem);
+    assert_eq!(training.findings[0].to_string(), problem);
 }

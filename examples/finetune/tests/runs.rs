@@ -61,6 +61,20 @@ fn a_run_that_was_interrupted_ends_as_one_that_was_not() {
 }
 
 #[test]
+fn a_run_that_was_interrupted_before_its_first_interval() {
+    let mut short = Short::new("early", &["--interval", "4"]);
+    fs::create_dir_all(&short.arguments.output).unwrap();
+    let (detector, training, test) = prepare(&short.arguments).unwrap();
+    let mut interrupted = Run::open(detector.clone(), &training, &test, &short.arguments).unwrap();
+    interrupted.train(2).unwrap();
+    let steps = interrupted.history.steps;
+    short.arguments.resume = true;
+    check_checkpoint(&short.arguments).unwrap();
+    let resumed = Run::open(detector, &training, &test, &short.arguments).unwrap();
+    assert_eq!(resumed.history.steps, steps[..1]);
+}
+
+#[test]
 fn a_history_that_is_broken() {
     let short = Short::new("history", &[]);
     fs::create_dir_all(&short.arguments.output).unwrap();

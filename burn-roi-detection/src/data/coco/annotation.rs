@@ -1,42 +1,28 @@
 //! The entries of a COCO file.
 
-use serde::Deserialize;
-
 use crate::run_lengths::RunLengths;
 
 /// An image of a COCO file.
-#[derive(Debug, Clone, PartialEq, Deserialize)]
+#[derive(Debug, Clone, PartialEq)]
 pub struct CocoImage {
     /// Its id, which no other image has.
     pub id: i64,
     /// The name of its file, if the COCO file has it.
-    #[serde(default)]
     pub file_name: Option<String>,
-    /// Its height in pixels, above 0.
-    pub height: usize,
-    /// Its width in pixels, above 0. Height * width fits into a u32.
-    pub width: usize,
-}
-
-impl CocoImage {
-    /// `[height, width]` in pixels.
-    pub fn size(&self) -> [usize; 2] {
-        [self.height, self.width]
-    }
+    /// `[height, width]` in pixels, above 0. Height * width fits into a u32. `None` if the COCO file has no such size.
+    pub size: Option<[usize; 2]>,
 }
 
 /// A category of a COCO file.
-#[derive(Debug, Clone, PartialEq, Deserialize)]
+#[derive(Debug, Clone, PartialEq)]
 pub struct CocoCategory {
     /// Its id, which no other category has. The ids of COCO go from 1 to 90 with gaps.
     pub id: i64,
-    /// Its name.
+    /// Its name, not empty.
     pub name: String,
     /// The group that it belongs to, such as `animal`.
-    #[serde(default)]
     pub supercategory: Option<String>,
     /// The names of its keypoints, in the order of an annotation's keypoints. Empty if it has none.
-    #[serde(default)]
     pub keypoints: Vec<String>,
 }
 
@@ -49,10 +35,10 @@ pub struct CocoAnnotation {
     pub image_id: i64,
     /// The id of its category.
     pub category_id: i64,
-    /// `[x, y, w, h]` in pixels: the left upper corner and the size. The size may be 0, and a part of the box may be
-    /// outside of the image.
+    /// `[x, y, w, h]` in pixels: the left upper corner and the size. The size may be 0, and the box may be outside
+    /// of the image.
     pub bbox: [f64; 4],
-    /// The area of the object in pixels, by which COCO calls it small, medium or large.
+    /// The area of the object in pixels, by which COCO calls it small, medium or large. Finite and at least 0.
     pub area: f64,
     /// Its mask, if the COCO file has it. [`CocoDataset::mask_of`](super::CocoDataset::mask_of) rasterises it.
     pub segmentation: Option<CocoSegmentation>,
@@ -65,6 +51,17 @@ pub struct CocoAnnotation {
     pub num_keypoints: usize,
 }
 
+impl CocoAnnotation {
+    /// `[x1, y1, x2, y2]` of the box, limited to an image of this `[height, width]`. `None` if it is then empty, which
+    /// nothing can be trained on.
+    pub(crate) fn corners_in(&self, [height, width]: [f64; 2]) -> Option<[f32; 4]> {
+        let [x, y, w, h] = self.bbox;
+        let [x1, x2] = [x, x + w].map(|coordinate| coordinate.clamp(0.0, width) as f32);
+        let [y1, y2] = [y, y + h].map(|coordinate| coordinate.clamp(0.0, height) as f32);
+        (x1 < x2 && y1 < y2).then_some([x1, y1, x2, y2])
+    }
+}
+
 /// The mask of an annotation, in the form of the COCO file.
 #[derive(Debug, Clone, PartialEq)]
 pub enum CocoSegmentation {
@@ -72,4 +69,14 @@ pub enum CocoSegmentation {
     Polygons(Vec<Vec<f64>>),
     /// Run lengths, COCO's form for crowds. In the file they may be compressed.
     RunLengths(RunLengths),
+}
+
+impl CocoSegmentation {
+    /// The mask in an image of this size. `None` for polygons without a size.
+    pub(crate) fn drawn(&self, size: Option<[usize; 2]>) -> Option<RunLengths> {
+        match self {
+            Self::Polygons(polygons) => RunLengths::try_from_polygons(polygons, size?).ok(),
+            Self::RunLengths(run_lengths) => Some(run_lengths.clone()),
+        }
+    }
 }

@@ -2,11 +2,12 @@
 
 use std::collections::HashMap;
 
-use super::error::{CocoList, CocoProblem, CocoReadError};
-use super::{CocoAnnotation, CocoCategory, CocoImage, CocoSegmentation, checks};
+use super::drafts::{AnnotationDraft, CategoryDraft, ImageDraft, Unreadable};
+use super::mending::{self, Found};
+use super::{CocoAnnotation, CocoCategory, CocoEffect, CocoFlaw, CocoImage, CocoList, CocoProblem, CocoReadError};
 use crate::run_lengths::RunLengths;
 
-/// The images, categories and annotations of a COCO file, each of them checked.
+/// The images, categories and annotations of a COCO file, each of them checked, and mended if it was necessary.
 #[derive(Debug, Clone, Default)]
 pub struct CocoDataset {
     images: Vec<CocoImage>,
@@ -18,58 +19,69 @@ pub struct CocoDataset {
     annotation_indices: HashMap<i64, usize>,
     /// The indices of each image's annotations, in their order in the file.
     annotations_of_images: Vec<Vec<usize>>,
+    problems: Vec<CocoProblem>,
 }
 
 impl CocoDataset {
-    /// The data set of these entries.
-    ///
-    /// The fields of [`CocoImage`], [`CocoCategory`] and [`CocoAnnotation`] say what must hold.
+    /// The data set of these entries. Entries are mended if they can be; [`problems`](Self::problems) says how.
     ///
     /// # Errors
     ///
-    /// [`CocoReadError::Broken`] lists the entries that are broken.
+    /// [`CocoReadError::Broken`] lists the entries that would have to be left out.
     pub fn from_entries(
         images: Vec<CocoImage>,
         categories: Vec<CocoCategory>,
         annotations: Vec<CocoAnnotation>,
     ) -> Result<Self, CocoReadError> {
-        let (dataset, problems) = Self::from_entries_without_broken(images, categories, annotations);
-        dataset.if_whole(problems)
+        Self::from_entries_without_broken(images, categories, annotations).if_whole()
     }
 
-    /// The data set of these entries without the broken ones, and the problem of each broken entry.
+    /// The data set of these entries without the broken ones, which [`problems`](Self::problems) lists.
     pub fn from_entries_without_broken(
         images: Vec<CocoImage>,
         categories: Vec<CocoCategory>,
         annotations: Vec<CocoAnnotation>,
-    ) -> (Self, Vec<CocoProblem>) {
-        let (images, categories) = (images.into_iter().enumerate(), categories.into_iter().enumerate());
-        Self::of_indexed(images, categories, annotations.into_iter().enumerate(), Vec::new())
+    ) -> Self {
+        Self::of_drafts(
+            images.into_iter().map(|image| Ok(image.into())),
+            categories.into_iter().map(|category| Ok(category.into())),
+            annotations.into_iter().map(|annotation| Ok(annotation.into())),
+        )
     }
 
-    /// The data set of entries with their indices in a file, without the broken ones. Their problems are added, and are
-    /// in the order of the file.
-    pub(super) fn of_indexed(
-        images: impl Iterator<Item = (usize, CocoImage)>,
-        categories: impl Iterator<Item = (usize, CocoCategory)>,
-        annotations: impl Iterator<Item = (usize, CocoAnnotation)>,
-        mut problems: Vec<CocoProblem>,
-    ) -> (Self, Vec<CocoProblem>) {
+    pub(super) fn of_drafts(
+        images: impl Iterator<Item = Result<ImageDraft, Unreadable>>,
+        categories: impl Iterator<Item = Result<CategoryDraft, Unreadable>>,
+        annotations: impl Iterator<Item = Result<AnnotationDraft, Unreadable>>,
+    ) -> Self {
         let mut dataset = Self::default();
-        images.for_each(|(index, image)| dataset.add_image(index, image, &mut problems));
-        categories.for_each(|(index, category)| dataset.add_category(index, category, &mut problems));
+        for (index, image) in images.enumerate() {
+            dataset.add(CocoList::Images, index, image, Self::add_image);
+        }
+        for (index, category) in categories.enumerate() {
+            dataset.add(CocoList::Categories, index, category, Self::add_category);
+        }
         dataset.sort();
-        annotations.for_each(|(index, annotation)| dataset.add_annotation(index, annotation, &mut problems));
-        problems.sort_by_key(|problem| (problem.list, problem.index));
-        (dataset, problems)
+        for (index, annotation) in annotations.enumerate() {
+            dataset.add(CocoList::Annotations, index, annotation, Self::add_annotation);
+        }
+        dataset
     }
 
-    /// This data set, or the error of the problems that there were.
-    pub(super) fn if_whole(self, problems: Vec<CocoProblem>) -> Result<Self, CocoReadError> {
-        match problems.is_empty() {
+    /// This data set, or the error of the entries that were left out.
+    pub(super) fn if_whole(self) -> Result<Self, CocoReadError> {
+        let is_left_out = |problem: &&CocoProblem| problem.flaw.effect() == CocoEffect::LeftOut;
+        let left_out: Vec<_> = self.problems.iter().filter(is_left_out).cloned().collect();
+        match left_out.is_empty() {
             true => Ok(self),
-            false => Err(CocoReadError::Broken(problems)),
+            false => Err(CocoReadError::Broken(left_out)),
         }
+    }
+
+    /// The flaws of the entries: what was left out, what was mended, and what masks, keypoints or a training lack. In
+    /// the order of the file: images, categories, annotations. An entry may have several.
+    pub fn problems(&self) -> &[CocoProblem] {
+        &self.problems
     }
 
     /// All images, by ascending id.
@@ -124,14 +136,11 @@ impl CocoDataset {
     }
 
     /// The mask of an annotation, which need not belong to this data set: rasterised polygons or run lengths. `None` if
-    /// the annotation has no mask, if the data set has no image of its `image_id`, or if [`RunLengths::from_polygons`]
-    /// refuses its polygons.
+    /// the annotation has no mask, if the data set has no image of its `image_id`, if it has polygons and the image no
+    /// size, or if [`RunLengths::from_polygons`] refuses its polygons.
     pub fn mask_of(&self, annotation: &CocoAnnotation) -> Option<RunLengths> {
-        let image = self.image(annotation.image_id)?;
-        match annotation.segmentation.as_ref()? {
-            CocoSegmentation::Polygons(polygons) => RunLengths::try_from_polygons(polygons, image.size()).ok(),
-            CocoSegmentation::RunLengths(run_lengths) => Some(run_lengths.clone()),
-        }
+        let size = self.image(annotation.image_id)?.size;
+        annotation.segmentation.as_ref()?.drawn(size)
     }
 
     /// The index of an image in [`images`](Self::images).
@@ -144,35 +153,62 @@ impl CocoDataset {
         self.category_indices.get(&id).copied()
     }
 
-    fn add_image(&mut self, index: usize, image: CocoImage, problems: &mut Vec<CocoProblem>) {
-        let id = image.id;
-        let checked = unused(id, &self.image_indices).and_then(|()| checks::image(&image));
-        if is_whole(CocoList::Images, index, id, checked, problems) {
-            self.image_indices.insert(id, self.images.len());
-            self.images.push(image);
-        }
+    /// Adds an entry of a list, or else the problem why it is left out.
+    fn add<T>(
+        &mut self,
+        list: CocoList,
+        index: usize,
+        entry: Result<T, Unreadable>,
+        add: impl FnOnce(&mut Self, T, &mut Vec<Found>) -> Result<i64, (i64, Found)>,
+    ) {
+        let mut found = Vec::new();
+        let id = match entry.map(|entry| add(self, entry, &mut found)) {
+            Ok(Ok(id)) => Some(id),
+            Ok(Err((id, broken))) => {
+                found = vec![broken];
+                Some(id)
+            }
+            Err(unreadable) => {
+                found = vec![(CocoFlaw::Unreadable, unreadable.message)];
+                unreadable.id
+            }
+        };
+        let problem = |(flaw, message)| CocoProblem {
+            list,
+            index,
+            id,
+            flaw,
+            message,
+        };
+        self.problems.extend(found.into_iter().map(problem));
     }
 
-    fn add_category(&mut self, index: usize, category: CocoCategory, problems: &mut Vec<CocoProblem>) {
-        let id = category.id;
-        let checked = unused(id, &self.category_indices).and_then(|()| checks::category(&category));
-        if is_whole(CocoList::Categories, index, id, checked, problems) {
-            self.category_indices.insert(id, self.categories.len());
-            self.categories.push(category);
-        }
+    fn add_image(&mut self, draft: ImageDraft, found: &mut Vec<Found>) -> Result<i64, (i64, Found)> {
+        let id = draft.id;
+        unused(id, &self.image_indices)?;
+        self.image_indices.insert(id, self.images.len());
+        self.images.push(mending::image(draft, found));
+        Ok(id)
     }
 
-    fn add_annotation(&mut self, index: usize, annotation: CocoAnnotation, problems: &mut Vec<CocoProblem>) {
-        let id = annotation.id;
-        let (image, category) = (self.image(annotation.image_id), self.category(annotation.category_id));
-        let checked = unused(id, &self.annotation_indices);
-        let checked = checked.and_then(|()| checks::annotation(&annotation, image, category));
-        if is_whole(CocoList::Annotations, index, id, checked, problems) {
-            self.annotation_indices.insert(id, self.annotations.len());
-            let image = self.image_indices[&annotation.image_id];
-            self.annotations_of_images[image].push(self.annotations.len());
-            self.annotations.push(annotation);
-        }
+    fn add_category(&mut self, draft: CategoryDraft, found: &mut Vec<Found>) -> Result<i64, (i64, Found)> {
+        let id = draft.id;
+        unused(id, &self.category_indices)?;
+        self.category_indices.insert(id, self.categories.len());
+        self.categories.push(mending::category(draft, found));
+        Ok(id)
+    }
+
+    fn add_annotation(&mut self, draft: AnnotationDraft, found: &mut Vec<Found>) -> Result<i64, (i64, Found)> {
+        let id = draft.id;
+        unused(id, &self.annotation_indices)?;
+        let (image, category) = (self.image(draft.image_id), self.category(draft.category_id));
+        let annotation = mending::annotation(draft, image, category, found).map_err(|broken| (id, broken))?;
+        self.annotation_indices.insert(id, self.annotations.len());
+        let image = self.image_indices[&annotation.image_id];
+        self.annotations_of_images[image].push(self.annotations.len());
+        self.annotations.push(annotation);
+        Ok(id)
     }
 
     /// Puts images and categories in the order of their ids.
@@ -191,30 +227,9 @@ impl CocoDataset {
     }
 }
 
-fn unused(id: i64, indices: &HashMap<i64, usize>) -> Result<(), String> {
+fn unused(id: i64, indices: &HashMap<i64, usize>) -> Result<(), (i64, Found)> {
     match indices.contains_key(&id) {
-        true => Err("an entry before it has the same id".to_string()),
+        true => Err((id, (CocoFlaw::SameId, "an entry before it has the same id".to_string()))),
         false => Ok(()),
     }
-}
-
-/// Whether an entry passed its checks. If not, it is added to the problems.
-fn is_whole(
-    list: CocoList,
-    index: usize,
-    id: i64,
-    checked: Result<(), String>,
-    problems: &mut Vec<CocoProblem>,
-) -> bool {
-    let Err(message) = checked else {
-        return true;
-    };
-    let id = Some(id);
-    problems.push(CocoProblem {
-        list,
-        index,
-        id,
-        message,
-    });
-    false
 }

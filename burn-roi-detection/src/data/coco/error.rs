@@ -4,6 +4,8 @@ use std::fmt::{Display, Formatter, Result};
 
 use thiserror::Error;
 
+use super::CocoFlaw;
+
 /// A list of a COCO file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum CocoList {
@@ -25,7 +27,7 @@ impl Display for CocoList {
     }
 }
 
-/// An entry of a COCO file that is broken. Its text names the entry and says what is wrong.
+/// A flaw of an entry of a COCO file. Its text names the entry and says what is wrong.
 #[derive(Debug, Clone, PartialEq)]
 pub struct CocoProblem {
     /// The list that the entry is in.
@@ -34,6 +36,8 @@ pub struct CocoProblem {
     pub index: usize,
     /// The entry's id, if it has one.
     pub id: Option<i64>,
+    /// The kind of flaw, which decides what becomes of the entry.
+    pub flaw: CocoFlaw,
     /// What is wrong.
     pub message: String,
 }
@@ -60,11 +64,20 @@ pub enum CocoReadError {
         message: String,
     },
     /// The text is not JSON, or not an object or a list of COCO's form.
-    #[error("this is no COCO file: {0}")]
-    Json(String),
-    /// Entries are broken.
+    #[error("{} is no COCO file: {message}", named(path.as_deref()))]
+    Json {
+        /// The path of the file, unless the text came without one.
+        path: Option<String>,
+        /// What is wrong, with the line and the column.
+        message: String,
+    },
+    /// Entries would have to be left out.
     #[error("{}", list_of(.0))]
     Broken(Vec<CocoProblem>),
+}
+
+fn named(path: Option<&str>) -> String {
+    path.map_or_else(|| "this".to_string(), |path| format!("`{path}`"))
 }
 
 /// The number of problems that the message lists. A file may have as many as entries.

@@ -1,78 +1,135 @@
-//! An annotation as JSON, before it is checked against the rest of its file.
+//! Entries as JSON. What is accepted is what programs write: see [`json_values`](crate::json_values).
 
 use serde::Deserialize;
-use serde::de::{Deserializer, Error};
 use serde_json::Value;
 
-use super::{CocoAnnotation, CocoSegmentation};
+use super::CocoSegmentation;
+use super::drafts::{AnnotationDraft, CategoryDraft, Field, ImageDraft};
+use crate::json_values::{integer, number, text};
 use crate::run_lengths::RunLengths;
 
-/// The fields of an annotation in a COCO file. It may have others.
-#[derive(Deserialize)]
-struct Fields {
-    id: i64,
-    image_id: i64,
-    category_id: i64,
-    bbox: [f64; 4],
-    area: f64,
-    #[serde(default)]
-    segmentation: Option<Value>,
-    #[serde(default)]
-    iscrowd: u8,
-    #[serde(default)]
-    keypoints: Option<Vec<f64>>,
-    #[serde(default)]
-    num_keypoints: Option<usize>,
+pub trait ReadEntry: Sized {
+    /// The entry, or what makes it unreadable.
+    fn read(value: &Value) -> Result<Self, String>;
 }
 
-impl<'de> Deserialize<'de> for CocoAnnotation {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        let fields = Fields::deserialize(deserializer)?;
-        if fields.iscrowd > 1 {
-            let iscrowd = fields.iscrowd;
-            return Err(D::Error::custom(format_args!(
-                "`iscrowd` is {iscrowd}, but must be 0 or 1"
-            )));
-        }
-        let keypoints = fields.keypoints.filter(|keypoints| !keypoints.is_empty());
-        let keypoints = keypoints
-            .map(|keypoints| triples(&keypoints))
-            .transpose()
-            .map_err(D::Error::custom)?;
-        let labelled = || keypoints.iter().flatten().filter(|keypoint| keypoint[2] > 0.0).count();
+impl ReadEntry for ImageDraft {
+    fn read(value: &Value) -> Result<Self, String> {
+        let [height, width] = ["height", "width"].map(|name| &value[name]);
+        let side = |value: &Value| integer(value).and_then(|side| usize::try_from(side).ok());
         Ok(Self {
-            id: fields.id,
-            image_id: fields.image_id,
-            category_id: fields.category_id,
-            bbox: fields.bbox,
-            area: fields.area,
-            segmentation: fields
-                .segmentation
-                .map_or(Ok(None), segmentation)
-                .map_err(D::Error::custom)?,
-            is_crowd: fields.iscrowd == 1,
-            num_keypoints: fields.num_keypoints.unwrap_or_else(labelled),
+            id: id(value, "id")?,
+            file_name: text(&value["file_name"]),
+            size: match (side(height), side(width)) {
+                (Some(height), Some(width)) => Ok([height, width]),
+                _ => Err(format!(
+                    "its size is {height} x {width}, but must be two integers above 0"
+                )),
+            },
+        })
+    }
+}
+
+impl ReadEntry for CategoryDraft {
+    fn read(value: &Value) -> Result<Self, String> {
+        let keypoints = match &value["keypoints"] {
+            Value::Null => Ok(Vec::new()),
+            names => {
+                let found = names.as_array().and_then(|names| names.iter().map(text).collect());
+                found.ok_or_else(|| format!("`keypoints` is {names}, but must be a list of names"))
+            }
+        };
+        Ok(Self {
+            id: id(value, "id")?,
+            name: text(&value["name"]),
+            supercategory: text(&value["supercategory"]),
             keypoints,
         })
     }
 }
 
-/// A list of polygons or an object of run lengths. Files without masks have null or an empty list.
-fn segmentation(value: Value) -> Result<Option<CocoSegmentation>, String> {
-    let wrong = |error: serde_json::Error| format!("`segmentation`: {error}");
+impl ReadEntry for AnnotationDraft {
+    fn read(value: &Value) -> Result<Self, String> {
+        Ok(Self {
+            id: id(value, "id")?,
+            image_id: id(value, "image_id")?,
+            category_id: id(value, "category_id")?,
+            bbox: bbox(&value["bbox"]),
+            area: number(&value["area"]).ok_or_else(|| wrong(value, "area", "a number")),
+            segmentation: segmentation(&value["segmentation"]),
+            iscrowd: match &value["iscrowd"] {
+                Value::Bool(is_crowd) => f64::from(u8::from(*is_crowd)),
+                iscrowd => number(iscrowd).unwrap_or(0.0),
+            },
+            keypoints: keypoints(&value["keypoints"]),
+            num_keypoints: match &value["num_keypoints"] {
+                Value::Null => Ok(None),
+                count => match integer(count).and_then(|count| usize::try_from(count).ok()) {
+                    Some(count) => Ok(Some(count)),
+                    None => Err(wrong(value, "num_keypoints", "an integer of at least 0")),
+                },
+            },
+        })
+    }
+}
+
+fn id(value: &Value, name: &str) -> Result<i64, String> {
+    integer(&value[name]).ok_or_else(|| wrong(value, name, "an integer"))
+}
+
+/// What is wrong with a field.
+fn wrong(entry: &Value, name: &str, expected: &str) -> String {
+    match entry.get(name) {
+        Some(value) => format!("`{name}` is {value}, but must be {expected}"),
+        None => format!("there is no `{name}`"),
+    }
+}
+
+fn bbox(value: &Value) -> Field<[f64; 4]> {
+    let numbers: Option<Vec<f64>> = value.as_array().and_then(|values| values.iter().map(number).collect());
+    let numbers = numbers.and_then(|numbers| numbers.try_into().ok());
+    numbers.ok_or_else(|| match value {
+        Value::Null => "there is no `bbox`".to_string(),
+        _ => format!("`bbox` is {value}, but must be four numbers"),
+    })
+}
+
+/// A list of polygons, one polygon, or an object of run lengths. Files without masks have null or an empty list.
+fn segmentation(value: &Value) -> Field<Option<CocoSegmentation>> {
+    let coordinates = |values: &Vec<Value>| {
+        let coordinates = values.iter().map(|value| number(value).unwrap_or(f64::NAN));
+        coordinates.collect()
+    };
     match value {
         Value::Null => Ok(None),
-        Value::Array(polygons) if polygons.is_empty() => Ok(None),
-        Value::Array(_) => {
-            let polygons = Vec::<Vec<f64>>::deserialize(value).map_err(wrong)?;
-            Ok(Some(CocoSegmentation::Polygons(polygons)))
+        Value::Array(values) if values.is_empty() => Ok(None),
+        Value::Array(values) if values.iter().all(|value| number(value).is_some()) => {
+            Ok(Some(CocoSegmentation::Polygons(vec![coordinates(values)])))
         }
-        Value::Object(_) => {
-            let run_lengths = RunLengths::deserialize(value).map_err(wrong)?;
-            Ok(Some(CocoSegmentation::RunLengths(run_lengths)))
+        Value::Array(polygons) => {
+            let polygon = |value: &Value| value.as_array().map(coordinates).unwrap_or_default();
+            Ok(Some(CocoSegmentation::Polygons(polygons.iter().map(polygon).collect())))
         }
-        _ => Err("`segmentation` must be a list of polygons or an object with run lengths".to_string()),
+        Value::Object(_) => match RunLengths::deserialize(value) {
+            Ok(run_lengths) => Ok(Some(CocoSegmentation::RunLengths(run_lengths))),
+            Err(error) => Err(format!("`segmentation`: {error}")),
+        },
+        _ => Err(format!(
+            "`segmentation` is {value}, but must be a list of polygons or an object with run lengths"
+        )),
     }
+}
+
+/// Files without keypoints have null or an empty list.
+fn keypoints(value: &Value) -> Field<Option<Vec<[f64; 3]>>> {
+    let numbers: Option<Vec<f64>> = match value {
+        Value::Null => return Ok(None),
+        Value::Array(values) => values.iter().map(number).collect(),
+        _ => None,
+    };
+    let numbers = numbers.ok_or("`keypoints` must be a list of numbers")?;
+    let keypoints = triples(&numbers)?;
+    Ok(Some(keypoints).filter(|keypoints| !keypoints.is_empty()))
 }
 
 /// The `[x, y, v]` of each keypoint.

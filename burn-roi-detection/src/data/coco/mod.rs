@@ -1,7 +1,11 @@
 //! COCO's annotation files: images, categories, and annotations with boxes, masks and keypoints.
 //!
-//! [`CocoDataset::read`] refuses a file in which an entry is broken, and says what is wrong with each.
-//! [`CocoDataset::read_without_broken`] leaves these entries out.
+//! Files as labelling tools write them are read. What can be mended is mended: a polygon of two points is left out of
+//! its mask, and a missing area is computed. An invalid mask is a problem only where masks are asked for.
+//! [`CocoDataset::problems`] names the flaws of a file. [`CocoFlaw`] lists all flaws, and what becomes of the entry.
+//!
+//! [`CocoDataset::read`] refuses a file if an entry can't be mended, such as an annotation of an image that is not
+//! listed. [`CocoDataset::read_without_broken`] leaves these entries out.
 //!
 //! ```
 //! use burn_roi_detection::data::coco::CocoDataset;
@@ -23,13 +27,16 @@
 //! ```
 
 mod annotation;
-mod checks;
 mod dataset;
+mod drafts;
 mod error;
+mod flaw;
 mod json;
+mod mending;
 mod reading;
 
 pub use annotation::{CocoAnnotation, CocoCategory, CocoImage, CocoSegmentation};
 pub use dataset::CocoDataset;
 pub use error::{CocoList, CocoProblem, CocoReadError};
+pub use flaw::{CocoEffect, CocoFlaw};
 pub(crate) use json::triples;

@@ -58,7 +58,7 @@ pub fn by_category<'a>(
 fn keys_of_truths(dataset: &CocoDataset, config: &CocoEvaluationConfig) -> Result<Vec<Key>, DetectionError> {
     let mut keys = Vec::with_capacity(dataset.annotations().len());
     for (index, annotation) in dataset.annotations().iter().enumerate() {
-        checks::truth(annotation, config)?;
+        checks::truth(annotation, dataset, config)?;
         let category = dataset.category_index(annotation.category_id);
         let image = dataset.image_index(annotation.image_id);
         let (category, image) = category
@@ -77,8 +77,9 @@ fn keys_of_detections(
 ) -> Result<Vec<Key>, DetectionError> {
     let mut keys = Vec::with_capacity(detections.len());
     for (index, detection) in detections.iter().enumerate() {
-        let [category, image] = checks::detection(index, detection, dataset, config)?;
-        keys.push((category as u32, image as u32, index as u32));
+        if let Some([category, image]) = checks::detection(index, detection, dataset, config)? {
+            keys.push((category as u32, image as u32, index as u32));
+        }
     }
     keys.sort_unstable();
     Ok(keys)

@@ -2,7 +2,7 @@
 
 use super::{CocoDetection, CocoEvaluationConfig, CocoKind};
 use crate::arguments::option;
-use crate::data::coco::{CocoAnnotation, CocoDataset};
+use crate::data::coco::{CocoAnnotation, CocoDataset, CocoFlaw, CocoSegmentation};
 use crate::error::DetectionError;
 
 pub fn config(config: &CocoEvaluationConfig) -> Result<(), DetectionError> {
@@ -38,14 +38,21 @@ pub fn config(config: &CocoEvaluationConfig) -> Result<(), DetectionError> {
 }
 
 /// Checks that a truth has what it is compared by.
-pub fn truth(annotation: &CocoAnnotation, config: &CocoEvaluationConfig) -> Result<(), DetectionError> {
+pub fn truth(
+    annotation: &CocoAnnotation,
+    dataset: &CocoDataset,
+    config: &CocoEvaluationConfig,
+) -> Result<(), DetectionError> {
     let (value, expected) = match config.kind {
-        CocoKind::Segm if annotation.segmentation.is_none() => ("no `segmentation`".to_string(), "one".to_string()),
+        CocoKind::Bbox => return Ok(()),
+        CocoKind::Segm => match maskless(annotation, dataset) {
+            Some(value) => (value, "one".to_string()),
+            None => return Ok(()),
+        },
         CocoKind::Keypoints => match keypoint_count(annotation.keypoints.as_deref(), config) {
             Some(wrong) => wrong,
             None => return Ok(()),
         },
-        _ => return Ok(()),
     };
     let entry = format!("annotation {}", annotation.id);
     let expected = format!("{expected} to evaluate {}", config.kind);
@@ -57,15 +64,36 @@ pub fn truth(annotation: &CocoAnnotation, config: &CocoEvaluationConfig) -> Resu
     })
 }
 
-/// Checks a detection, and returns the indices of its category and of its image.
+/// Why the mask of an annotation can't be drawn.
+fn maskless(annotation: &CocoAnnotation, dataset: &CocoDataset) -> Option<String> {
+    match &annotation.segmentation {
+        Some(CocoSegmentation::RunLengths(_)) => None,
+        Some(CocoSegmentation::Polygons(_)) => {
+            let size = dataset.image(annotation.image_id).and_then(|image| image.size);
+            let unsized_image = || format!("polygons in image {}, which has no size", annotation.image_id);
+            size.is_none().then(unsized_image)
+        }
+        None => {
+            let is_its_mask = |flaw, id| flaw == CocoFlaw::Mask && id == Some(annotation.id);
+            let mut problems = dataset.problems().iter();
+            let refused = problems.find(|problem| is_its_mask(problem.flaw, problem.id));
+            Some(match refused {
+                Some(problem) => format!("no usable `segmentation` ({})", problem.message),
+                None => "no `segmentation`".to_string(),
+            })
+        }
+    }
+}
+
+/// Checks a detection, and returns the indices of its category and of its image. As in pycocotools, a detection of a
+/// category that the data set does not have is ignored: there is none.
 pub fn detection(
     index: usize,
     detection: &CocoDetection,
     dataset: &CocoDataset,
     config: &CocoEvaluationConfig,
-) -> Result<[usize; 2], DetectionError> {
-    finite(index, detection)?;
-    let (image_id, category_id) = (detection.image_id, detection.category_id);
+) -> Result<Option<[usize; 2]>, DetectionError> {
+    let image_id = detection.image_id;
     let Some(image) = dataset.image_index(image_id) else {
         return wrong(
             index,
@@ -73,38 +101,37 @@ pub fn detection(
             "the id of an image of the data set",
         );
     };
-    let Some(category) = dataset.category_index(category_id) else {
-        return wrong(
-            index,
-            format!("`category_id` {category_id}"),
-            "the id of a category of the data set",
-        );
+    let Some(category) = dataset.category_index(detection.category_id) else {
+        return Ok(None);
     };
+    finite(index, detection)?;
     if let Some(bbox) = detection.bbox.filter(|[.., w, h]| *w < 0.0 || *h < 0.0) {
         return wrong(index, format!("`bbox` {bbox:?}"), "a width and a height of at least 0");
     }
-    let size = dataset.images()[image].size();
-    if let Some(mask) = detection.segmentation.as_ref().filter(|mask| mask.size() != size) {
-        let value = format!("`segmentation` of size {:?}", mask.size());
-        return wrong(index, value, &format!("the size of its image, {size:?}"));
-    }
-    let kind = config.kind;
+    let (kind, place) = (config.kind, Some([category, image]));
     match kind {
         CocoKind::Bbox if detection.bbox.is_none() && detection.segmentation.is_none() => wrong(
             index,
             "no `bbox` and no `segmentation`".to_string(),
             &format!("one of them to evaluate {kind}"),
         ),
-        CocoKind::Segm if detection.segmentation.is_none() => wrong(
-            index,
-            "no `segmentation`".to_string(),
-            &format!("one to evaluate {kind}"),
-        ),
+        CocoKind::Bbox => Ok(place),
+        CocoKind::Segm => match (&detection.segmentation, dataset.images()[image].size) {
+            (None, _) => wrong(
+                index,
+                "no `segmentation`".to_string(),
+                &format!("one to evaluate {kind}"),
+            ),
+            (Some(mask), Some(size)) if mask.size() != size => {
+                let value = format!("`segmentation` of size {:?}", mask.size());
+                wrong(index, value, &format!("the size of its image, {size:?}"))
+            }
+            _ => Ok(place),
+        },
         CocoKind::Keypoints => match keypoint_count(detection.keypoints.as_deref(), config) {
             Some((value, expected)) => wrong(index, value, &format!("{expected} to evaluate {kind}")),
-            None => Ok([category, image]),
+            None => Ok(place),
         },
-        _ => Ok([category, image]),
     }
 }
 

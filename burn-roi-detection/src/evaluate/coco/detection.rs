@@ -1,7 +1,9 @@
 //! [`CocoDetection`]: a detection in COCO's terms.
 
-use serde::{Deserialize, Serialize};
+use serde::de::Error;
+use serde::{Deserialize, Deserializer, Serialize};
 
+use crate::json_values::deserialize_integer;
 use crate::run_lengths::RunLengths;
 
 /// A detection of an image. With serde it is an entry of COCO's JSON of results.
@@ -18,16 +20,23 @@ use crate::run_lengths::RunLengths;
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct CocoDetection {
     /// The id of the image in the data set.
+    #[serde(deserialize_with = "deserialize_integer")]
     pub image_id: i64,
     /// The id of the category in the data set, not a detector's label. See
-    /// [`category_of_label`](crate::data::coco::CocoDataset::category_of_label).
+    /// [`category_of_label`](crate::data::coco::CocoDataset::category_of_label). If the data set does not have the
+    /// category, the detection is ignored.
+    #[serde(deserialize_with = "deserialize_integer")]
     pub category_id: i64,
     /// The score. Finite.
     pub score: f64,
-    /// `[x, y, w, h]` in pixels: the left upper corner and the size, of at least 0.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    /// `[x, y, w, h]` in pixels: the left upper corner and the size, of at least 0. An empty list in JSON is none.
+    #[serde(
+        default,
+        skip_serializing_if = "Option::is_none",
+        deserialize_with = "deserialize_bbox"
+    )]
     pub bbox: Option<[f64; 4]>,
-    /// The mask, of the image's size.
+    /// The mask, of the image's size where masks are evaluated.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub segmentation: Option<RunLengths>,
     /// `[x, y, v]` of each keypoint in pixels. v is not read.
@@ -52,6 +61,18 @@ impl CocoDetection {
     pub fn with_corners(mut self, [x1, y1, x2, y2]: [f64; 4]) -> Self {
         self.bbox = Some([x1, y1, x2 - x1, y2 - y1]);
         self
+    }
+}
+
+/// Four numbers. Programs that write no boxes write null or an empty list.
+fn deserialize_bbox<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<[f64; 4]>, D::Error> {
+    let numbers = Option::<Vec<f64>>::deserialize(deserializer)?.unwrap_or_default();
+    match numbers[..] {
+        [] => Ok(None),
+        [x, y, w, h] => Ok(Some([x, y, w, h])),
+        _ => Err(D::Error::custom(format_args!(
+            "`bbox` is {numbers:?}, but must be four numbers"
+        ))),
     }
 }
 

@@ -62,9 +62,9 @@ pub fn evaluate_coco(
 /// # Errors
 ///
 /// - `RoiError::Option`: an option of the config is out of its range.
-/// - `DetectionError::Entry`: a detection has a value that is not finite, a negative width or height, an image or a
-///   category that the data set does not have, or a mask of another size than its image. Or an annotation or a
-///   detection lacks what is compared: a mask, a box, or a keypoint for each of `sigmas`.
+/// - `DetectionError::Entry`: a detection has a value that is not finite, a negative width or height, or an image that
+///   the data set does not have. Or an annotation or a detection lacks what is compared: a box, a keypoint for each of
+///   `sigmas`, or a mask, which has the size of its image.
 pub fn try_evaluate_coco(
     dataset: &CocoDataset,
     detections: &[CocoDetection],

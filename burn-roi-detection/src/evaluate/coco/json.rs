@@ -12,7 +12,10 @@ use crate::error::DetectionError;
 ///
 /// [`CocoReadError::Json`]: the text does not have COCO's form. The message has the line and the column.
 pub fn detections_from_json(json: &[u8]) -> Result<Vec<CocoDetection>, CocoReadError> {
-    serde_json::from_slice(json).map_err(|error| CocoReadError::Json(error.to_string()))
+    serde_json::from_slice(json).map_err(|error| CocoReadError::Json {
+        path: None,
+        message: error.to_string(),
+    })
 }
 
 /// Writes COCO's JSON of results. Masks have compressed counts.

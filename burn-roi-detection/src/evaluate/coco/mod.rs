@@ -10,9 +10,11 @@
 //! - A truth outside of a range of areas is ignored there. A detection that matches an ignored truth is ignored, and so
 //!   is one without a match whose own area is outside of the range.
 //! - Detections of equal score keep their order.
+//! - A detection of a category that the data set does not have is ignored.
 //!
-//! One thing differs: in pycocotools, a detection that matches the annotation with id 0 counts as wrong. Here it counts
-//! as right.
+//! What differs: in pycocotools, a detection that matches the annotation with id 0 counts as wrong. Here it counts as
+//! right. Without detections, AP is 0 here, and pycocotools fails. A file with flaws is evaluated as
+//! [`CocoDataset`](crate::data::coco::CocoDataset) has mended it.
 //!
 //! ```
 //! use burn_roi_detection::data::coco::CocoDataset;

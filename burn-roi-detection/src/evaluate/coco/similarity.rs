@@ -100,7 +100,9 @@ impl<'a> Mask<'a> {
             let end = (self.bbox[axis] + self.bbox[axis + 2]).min(truth.bbox[axis] + truth.bbox[axis + 2]);
             end > self.bbox[axis].max(truth.bbox[axis])
         };
-        let both = match overlaps(0) && overlaps(1) {
+        // Of an image without a size, run lengths may have any.
+        let is_same_size = self.runs.size() == truth.runs.size();
+        let both = match is_same_size && overlaps(0) && overlaps(1) {
             true => set_pixels_in_both(self.runs, truth.runs),
             false => 0,
         };

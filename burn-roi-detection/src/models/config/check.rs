@@ -4,6 +4,9 @@ use super::{BodyConfig, DetectorConfig, MobileNetV3Config, ResNetConfig};
 use crate::arguments::{not_nan, option, weights};
 use crate::error::DetectionError;
 
+/// With the limits of numbers of layers and of sides, the numbers of a model are far below 2^63.
+const MOST_CHANNELS: usize = 1 << 15;
+
 type Checked = Result<(), DetectionError>;
 
 impl DetectorConfig {
@@ -19,6 +22,10 @@ impl DetectorConfig {
             let expected = "the background and at least one class";
             return Err(option("classes", format!("{:?}", self.classes), expected));
         }
+        if self.classes.len() > MOST_CHANNELS {
+            let value = format!("a list of {} names", self.classes.len());
+            return Err(option("classes", value, "of 32768 names at most"));
+        }
         match &self.body {
             BodyConfig::ResNet(body) => resnet(body)?,
             BodyConfig::MobileNetV3(body) => mobilenet(body)?,
@@ -32,7 +39,7 @@ impl DetectorConfig {
 
     fn check_pyramid(&self) -> Checked {
         if let Some(pyramid) = &self.feature_pyramid {
-            at_least_1("feature_pyramid.channels", pyramid.channels)?;
+            channels("feature_pyramid.channels", pyramid.channels)?;
             if self.layer_on_regions().is_some() {
                 let expected = "false with a feature pyramid, which reads the last layer's map";
                 return Err(option("body.last_layer_on_regions", true, expected));
@@ -45,7 +52,7 @@ impl DetectorConfig {
         let proposals = &self.region_proposals;
         let sizes = &proposals.anchor_sizes;
         let anchors = sizes.first().map_or(0, Vec::len);
-        at_least_1("region_proposals.convolutions", proposals.convolutions)?;
+        layers("region_proposals.convolutions", proposals.convolutions)?;
         if sizes.len() != self.levels() {
             let value = format!("a list of {} lists", sizes.len());
             let expected = "a list for each level: one a map of the body and one more, or one without a pyramid";
@@ -58,6 +65,14 @@ impl DetectorConfig {
         if proposals.aspect_ratios.is_empty() {
             return Err(option("region_proposals.aspect_ratios", "[]", "at least one ratio"));
         }
+        if anchors.saturating_mul(proposals.aspect_ratios.len()) > 1024 {
+            let value = format!("{} sizes of {} ratios", anchors, proposals.aspect_ratios.len());
+            return Err(option(
+                "region_proposals.anchor_sizes",
+                value,
+                "of 1024 anchors of a pixel at most",
+            ));
+        }
         not_nan("region_proposals.nms_threshold", proposals.nms_threshold)?;
         not_nan("region_proposals.score_threshold", proposals.score_threshold)?;
         not_nan("region_proposals.min_size", proposals.min_size)?;
@@ -66,9 +81,9 @@ impl DetectorConfig {
 
     fn check_box_head(&self) -> Checked {
         let head = &self.box_head;
-        at_least_1("box_head.pooled_size", head.pooled_size)?;
-        each_at_least_1("box_head.convolutions", &head.convolutions)?;
-        each_at_least_1("box_head.fully_connected", &head.fully_connected)?;
+        side("box_head.pooled_size", head.pooled_size)?;
+        each_layer("box_head.convolutions", &head.convolutions)?;
+        each_layer("box_head.fully_connected", &head.fully_connected)?;
         if head.fully_connected.is_empty() && self.layer_on_regions().is_none() {
             let expected = "at least one layer, unless the body's last layer runs on regions";
             return Err(option("box_head.fully_connected", "[]", expected));
@@ -91,6 +106,7 @@ impl DetectorConfig {
             let expected = "false with `box_head.later_stages`";
             return Err(option("body.last_layer_on_regions", true, expected));
         }
+        layers("box_head.later_stages", self.box_head.later_stages.len())?;
         self.box_head
             .later_stages
             .iter()
@@ -99,17 +115,15 @@ impl DetectorConfig {
 
     fn check_masks_and_keypoints(&self) -> Checked {
         if let Some(head) = &self.mask_head {
-            at_least_1("mask_head.pooled_size", head.pooled_size)?;
-            at_least_1("mask_head.predictor_channels", head.predictor_channels)?;
-            each_at_least_1("mask_head.convolutions", &head.convolutions)?;
+            side("mask_head.pooled_size", head.pooled_size)?;
+            channels("mask_head.predictor_channels", head.predictor_channels)?;
+            each_layer("mask_head.convolutions", &head.convolutions)?;
             not_nan("mask_head.mask_threshold", head.mask_threshold)?;
         }
         if let Some(head) = &self.keypoint_head {
-            at_least_1("keypoint_head.pooled_size", head.pooled_size)?;
-            each_at_least_1("keypoint_head.convolutions", &head.convolutions)?;
-            if head.keypoints.is_empty() {
-                return Err(option("keypoint_head.keypoints", "[]", "at least one keypoint"));
-            }
+            side("keypoint_head.pooled_size", head.pooled_size)?;
+            each_layer("keypoint_head.convolutions", &head.convolutions)?;
+            channels("keypoint_head.keypoints", head.keypoints.len())?;
             if self.layer_on_regions().is_some() {
                 let expected = "false with a keypoint head, which pools the feature pyramid";
                 return Err(option("body.last_layer_on_regions", true, expected));
@@ -122,7 +136,7 @@ impl DetectorConfig {
         let preprocessing = &self.preprocessing;
         at_least_1("preprocessing.min_size", preprocessing.min_size)?;
         at_least_1("preprocessing.max_size", preprocessing.max_size)?;
-        at_least_1("preprocessing.size_divisible", preprocessing.size_divisible)?;
+        side("preprocessing.size_divisible", preprocessing.size_divisible)?;
         let is_positive = |value: &f32| value.is_finite() && *value > 0.0;
         if !preprocessing.mean.iter().all(|mean| mean.is_finite()) {
             let value = format!("{:?}", preprocessing.mean);
@@ -141,12 +155,17 @@ impl DetectorConfig {
 }
 
 fn resnet(body: &ResNetConfig) -> Checked {
-    at_least_1("body.stem_channels", body.stem_channels)?;
-    each_at_least_1("body.bottleneck_channels", &body.bottleneck_channels)?;
-    each_at_least_1("body.blocks", &body.blocks)?;
-    each_at_least_1("body.output_channels", &body.layer_channels())?;
+    channels("body.stem_channels", body.stem_channels)?;
+    each_layer("body.bottleneck_channels", &body.bottleneck_channels)?;
+    body.blocks
+        .iter()
+        .try_for_each(|&blocks| layers("body.blocks", blocks))?;
+    let outputs = body.output_channels.iter().flatten();
+    outputs
+        .into_iter()
+        .try_for_each(|&outputs| channels("body.output_channels", outputs))?;
     epsilon(body.batch_norm_epsilon)?;
-    at_least_1("body.last_dilation", body.last_dilation)?;
+    side("body.last_dilation", body.last_dilation)?;
     let divides = |channels: &usize| body.groups > 0 && channels.is_multiple_of(body.groups);
     if !body.bottleneck_channels.iter().all(divides) {
         let expected = "at least 1, and a divisor of each of `body.bottleneck_channels`";
@@ -156,17 +175,16 @@ fn resnet(body: &ResNetConfig) -> Checked {
 }
 
 fn mobilenet(body: &MobileNetV3Config) -> Checked {
-    at_least_1("body.stem_channels", body.stem_channels)?;
-    at_least_1("body.last_channels", body.last_channels)?;
+    channels("body.stem_channels", body.stem_channels)?;
+    channels("body.last_channels", body.last_channels)?;
     epsilon(body.batch_norm_epsilon)?;
-    if body.blocks.is_empty() {
-        return Err(option("body.blocks", "[]", "at least one block"));
-    }
+    layers("body.blocks", body.blocks.len())?;
     for block in &body.blocks {
-        at_least_1("body.blocks.expanded_channels", block.expanded_channels)?;
-        at_least_1("body.blocks.output_channels", block.output_channels)?;
-        at_least_1("body.blocks.squeeze_channels", block.squeeze_channels.unwrap_or(1))?;
-        at_least_1("body.blocks.stride", block.stride)?;
+        channels("body.blocks.expanded_channels", block.expanded_channels)?;
+        channels("body.blocks.output_channels", block.output_channels)?;
+        channels("body.blocks.squeeze_channels", block.squeeze_channels.unwrap_or(1))?;
+        side("body.blocks.stride", block.stride)?;
+        side("body.blocks.kernel_size", block.kernel_size)?;
         if block.kernel_size % 2 == 0 {
             return Err(option("body.blocks.kernel_size", block.kernel_size, "odd"));
         }
@@ -194,9 +212,33 @@ fn at_least_1(field: &'static str, value: usize) -> Checked {
     }
 }
 
-fn each_at_least_1(field: &'static str, values: &[usize]) -> Checked {
-    match values.contains(&0) {
-        true => Err(option(field, format!("{values:?}"), "at least 1 each")),
-        false => Ok(()),
+/// Channels of a layer, the classes or the keypoints. The widest published ResNet has 8192.
+fn channels(field: &'static str, value: usize) -> Checked {
+    within(field, value, MOST_CHANNELS, "from 1 to 32768")
+}
+
+/// The number of layers or blocks in a row. A ResNet-152 has 36.
+fn layers(field: &'static str, value: usize) -> Checked {
+    within(field, value, 128, "from 1 to 128")
+}
+
+/// A side in pixels of a pooled region, a kernel, or a step.
+fn side(field: &'static str, value: usize) -> Checked {
+    within(field, value, 1024, "from 1 to 1024")
+}
+
+fn within(field: &'static str, value: usize, most: usize, expected: &'static str) -> Checked {
+    match (1..=most).contains(&value) {
+        true => Ok(()),
+        false => Err(option(field, value, expected)),
     }
+}
+
+/// The channels of layers in a row.
+fn each_layer(field: &'static str, values: &[usize]) -> Checked {
+    if values.len() > 128 {
+        let value = format!("a list of {} layers", values.len());
+        return Err(option(field, value, "of 128 layers at most"));
+    }
+    values.iter().try_for_each(|&value| channels(field, value))
 }

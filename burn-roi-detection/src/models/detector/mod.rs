@@ -6,9 +6,7 @@ mod heads;
 mod steps;
 
 use burn::module::Module;
-#[cfg(feature = "train")]
-use burn::tensor::DType;
-use burn::tensor::Device;
+use burn::tensor::{DType, Device};
 
 use super::config::DetectorConfig;
 use super::proposing::Proposing;
@@ -17,7 +15,7 @@ use super::roi_heads::RoiHeads;
 use super::snapshot::shapes;
 use crate::arguments;
 use crate::error::DetectionError;
-use burn_roi::internal::or_panic;
+use burn_roi::internal::{check_memory, is_host, or_panic};
 
 /// A two-stage detector on a device: Faster R-CNN, with a mask head Mask R-CNN, with a keypoint head Keypoint R-CNN.
 ///
@@ -78,10 +76,15 @@ impl Detector {
     /// # Errors
     ///
     /// All errors of [`DetectorConfig::check`] and of
-    /// [`AnchorGeneratorConfig::try_init`](crate::AnchorGeneratorConfig::try_init).
+    /// [`AnchorGeneratorConfig::try_init`](crate::AnchorGeneratorConfig::try_init). `RoiError::Memory`: on a CPU, the
+    /// weights do not fit into memory.
     pub fn try_new(config: DetectorConfig, device: &Device) -> Result<Self, DetectionError> {
         config.check()?;
+        // Burn makes the weights when they are first used.
         let model = GeneralizedRcnn::new(&config, device);
+        if is_host(device) {
+            check_memory("weights", &[model.num_params()], DType::F32, device)?;
+        }
         Self::try_from_model(config, model, device)
     }
 

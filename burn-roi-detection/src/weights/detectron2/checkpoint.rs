@@ -4,13 +4,12 @@ use std::collections::BTreeMap;
 use std::path::Path;
 use std::{fs, io};
 
-use burn::tensor::{TensorData, bf16, f16};
-use burn_store::{ModuleStore, PytorchStore, bridge};
+use burn::tensor::TensorData;
 
 use super::error::CheckpointError;
-use super::pickle::{self, Array, ElementType, Heap, Value};
 use crate::weights::StateDict;
-use crate::weights::torch_file::read_torch_file;
+use crate::weights::pickle::{self, Heap, Names, Value};
+use crate::weights::torch_file::TorchFile;
 
 /// The weights of a checkpoint of detectron2, by detectron2's names.
 ///
@@ -33,40 +32,43 @@ impl Checkpoint {
     ///
     /// # Errors
     ///
+    /// [`CheckpointError::Read`], which names the file. Its source is one of:
+    ///
     /// - [`CheckpointError::File`]: the file can't be read.
     /// - [`CheckpointError::Ending`]: its name ends otherwise.
-    /// - Of a `.pkl`, the errors of [`from_pkl`](Self::from_pkl).
-    /// - [`CheckpointError::PyTorch`]: a `.pth` is no checkpoint with an entry `model`.
+    /// - The errors of [`from_pkl`](Self::from_pkl) or [`from_pth`](Self::from_pth).
     pub fn read(path: impl AsRef<Path>) -> Result<Self, CheckpointError> {
         let path = path.as_ref();
+        Self::read_file(path).map_err(|source| CheckpointError::Read {
+            path: path.to_owned(),
+            source: Box::new(source),
+        })
+    }
+
+    fn read_file(path: &Path) -> Result<Self, CheckpointError> {
         let file = |error: io::Error| CheckpointError::File {
             reason: error.to_string(),
         };
         match path.extension().and_then(|ending| ending.to_str()) {
             Some("pkl") => Self::from_pkl(&fs::read(path).map_err(file)?),
-            Some("pth") => {
-                // Opened here for an error of its own kind.
-                fs::File::open(path).map_err(file)?;
-                read_torch_file(path, Self::read_pth).map_err(|reason| CheckpointError::PyTorch { reason })
-            }
+            Some("pth") => Self::from_pth(&fs::read(path).map_err(file)?),
             _ => Err(CheckpointError::Ending),
         }
     }
 
-    fn read_pth(path: &Path) -> Result<Self, String> {
-        let mut store = PytorchStore::from_file(path)
-            .with_top_level_key("model")
-            // Indices of torch's `Sequential` have gaps.
-            .map_indices_contiguous(false);
-        let stored = store.get_all_tensors().map_err(|error| error.to_string())?;
-        let read = stored.values().map(|tensor| {
-            let data = bridge::to_data(tensor).map_err(|error| format!("{}: {error}", tensor.name))?;
-            Ok((tensor.name.clone(), data))
-        });
+    /// Reads the bytes of a `.pth` file.
+    ///
+    /// # Errors
+    ///
+    /// They are no checkpoint of torch with an entry `model`.
+    pub fn from_pth(bytes: &[u8]) -> Result<Self, CheckpointError> {
+        let tensors = TorchFile::parse(bytes).and_then(|file| file.tensors(Some("model")));
+        let tensors =
+            tensors.and_then(|tensors| tensors.ok_or_else(|| "it has no entry `model` of tensors".to_string()));
         Ok(Self {
             author: None,
             matching_heuristics: false,
-            tensors: read.collect::<Result<_, String>>()?,
+            tensors: tensors.map_err(|reason| CheckpointError::PyTorch { reason })?,
         })
     }
 
@@ -78,7 +80,7 @@ impl Checkpoint {
     /// or have a weight that is no little-endian array of float16, float32, float64, int32, int64 or
     /// `ml_dtypes.bfloat16`.
     pub fn from_pkl(bytes: &[u8]) -> Result<Self, CheckpointError> {
-        let (root, heap) = pickle::read(bytes)?;
+        let (root, heap, _) = pickle::read(bytes, Names::NumPy)?;
         let entries = heap.entries(root).ok_or_else(|| no_model(root.kind()))?;
         let entry = |key: &str| {
             entries
@@ -144,28 +146,9 @@ fn tensors<'a>(
         if spent > limit {
             return Err(CheckpointError::Shared { limit });
         }
-        if tensors.insert(name.to_string(), data(array)).is_some() {
+        if tensors.insert(name.to_string(), array.to_data()).is_some() {
             return Err(CheckpointError::Twice { name: name.to_string() });
         }
     }
     Ok(tensors)
-}
-
-fn data(array: &Array<'_>) -> TensorData {
-    let bytes = array.to_bytes();
-    let shape = array.shape.clone();
-    // Not as bytes: a tensor's memory is aligned to its dtype.
-    match array.element_type {
-        ElementType::Float16 => TensorData::new(elements(&bytes, f16::from_le_bytes), shape),
-        ElementType::Bfloat16 => TensorData::new(elements(&bytes, bf16::from_le_bytes), shape),
-        ElementType::Float32 => TensorData::new(elements(&bytes, f32::from_le_bytes), shape),
-        ElementType::Float64 => TensorData::new(elements(&bytes, f64::from_le_bytes), shape),
-        ElementType::Int32 => TensorData::new(elements(&bytes, i32::from_le_bytes), shape),
-        ElementType::Int64 => TensorData::new(elements(&bytes, i64::from_le_bytes), shape),
-    }
-}
-
-fn elements<Element, const N: usize>(bytes: &[u8], of_bytes: fn([u8; N]) -> Element) -> Vec<Element> {
-    let (elements, _) = bytes.as_chunks();
-    elements.iter().map(|&element| of_bytes(element)).collect()
 }

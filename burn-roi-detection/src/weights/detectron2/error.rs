@@ -1,12 +1,23 @@
 //! What can be wrong with a checkpoint.
 
-use super::pickle::PickleError;
+use std::path::PathBuf;
+
 use thiserror::Error;
+
+use crate::weights::pickle::PickleError;
 
 /// Why a file was refused as a checkpoint of detectron2.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 #[non_exhaustive]
 pub enum CheckpointError {
+    /// A file is no checkpoint.
+    #[error("cannot read the checkpoint {}: {source}", path.display())]
+    Read {
+        /// The file.
+        path: PathBuf,
+        /// What is wrong with it.
+        source: Box<CheckpointError>,
+    },
     /// The file can't be read.
     #[error("{reason}")]
     File {

@@ -28,11 +28,9 @@ mod checkpoint;
 mod config;
 mod error;
 mod names;
-mod pickle;
-mod shortened;
 
+pub use crate::weights::pickle::{PickleError, PickleReason};
 pub use checkpoint::Checkpoint;
 pub use config::{ConfigError, NAMES, config_from_yaml, named, read_config};
 pub use error::CheckpointError;
 pub use names::names;
-pub use pickle::{PickleError, PickleReason};

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::rc::Rc;
 
 use super::scalar::Scalar;
-use crate::weights::detectron2::shortened::{LONGEST, shortened};
+use crate::weights::shortened::{LONGEST, shortened};
 
 /// A value. An alias shares it, so a text of many aliases makes no large tree.
 #[derive(Debug)]

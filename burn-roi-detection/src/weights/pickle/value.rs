@@ -2,11 +2,11 @@
 
 use super::error::PickleReason;
 use super::global::Global;
-use crate::weights::detectron2::shortened::shortened;
+use crate::weights::shortened::shortened;
 
 /// A value of a pickle. Text and bytes are slices of the file.
 #[derive(Debug, Clone, Copy)]
-pub(in crate::weights::detectron2) enum Value<'a> {
+pub(in crate::weights) enum Value<'a> {
     None,
     Bool(bool),
     Int(i64),
@@ -22,11 +22,11 @@ pub(in crate::weights::detectron2) enum Value<'a> {
 
 /// The index of an object in a `Heap`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(in crate::weights::detectron2) struct ObjectId(pub(super) usize);
+pub(in crate::weights) struct ObjectId(pub(super) usize);
 
 impl<'a> Value<'a> {
     /// The kind of the value, as errors say it.
-    pub(in crate::weights::detectron2) fn kind(self) -> &'static str {
+    pub(in crate::weights) fn kind(self) -> &'static str {
         match self {
             Self::None => "None",
             Self::Bool(_) => "a bool",

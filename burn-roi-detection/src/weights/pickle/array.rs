@@ -1,6 +1,8 @@
-//! NumPy's arrays, as they are in the file.
+//! NumPy's arrays and torch's tensors, as they are in the file.
 
 use std::borrow::Cow;
+
+use burn::tensor::{TensorData, bf16, f16};
 
 use super::error::PickleReason;
 use super::global::Global;
@@ -8,7 +10,7 @@ use super::value::Value;
 
 /// The type of an element, little-endian.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(in crate::weights::detectron2) enum ElementType {
+pub(in crate::weights) enum ElementType {
     Float16,
     Bfloat16,
     Float32,
@@ -42,7 +44,7 @@ impl ElementType {
         }
     }
 
-    pub(in crate::weights::detectron2) fn bytes(self) -> usize {
+    pub(in crate::weights) fn bytes(self) -> usize {
         match self {
             Self::Float16 | Self::Bfloat16 => 2,
             Self::Float32 | Self::Int32 => 4,
@@ -53,13 +55,13 @@ impl ElementType {
 
 /// An array, whose bytes are still in the file.
 #[derive(Debug, Clone)]
-pub(in crate::weights::detectron2) struct Array<'a> {
-    pub(in crate::weights::detectron2) element_type: ElementType,
-    pub(in crate::weights::detectron2) shape: Vec<usize>,
+pub(in crate::weights) struct Array<'a> {
+    pub(in crate::weights) element_type: ElementType,
+    pub(in crate::weights) shape: Vec<usize>,
     /// By how many elements an index of each axis moves in the file.
     strides: Vec<usize>,
     /// The bytes of all elements.
-    pub(in crate::weights::detectron2) length: usize,
+    pub(in crate::weights) length: usize,
     data: Data<'a>,
 }
 
@@ -111,6 +113,42 @@ impl<'a> Array<'a> {
         Self::in_c_order(element_type, shape, data)?.with_axes(axes)
     }
 
+    /// The array whose elements are `strides` apart in `bytes`, which may have more.
+    pub(super) fn strided(
+        element_type: ElementType,
+        shape: Vec<usize>,
+        mut strides: Vec<usize>,
+        bytes: &'a [u8],
+    ) -> Result<Self, PickleReason> {
+        let room = (shape.iter()).try_fold(element_type.bytes(), |room, &size| room.checked_mul(size.max(1)));
+        let last = shape.iter().zip(&strides).try_fold(0_usize, |last, (&size, stride)| {
+            last.checked_add(size.saturating_sub(1).checked_mul(*stride)?)
+        });
+        let end = last.and_then(|last| last.checked_add(1)?.checked_mul(element_type.bytes()));
+        let is_empty = shape.contains(&0);
+        let is_inside = is_empty || end.is_some_and(|end| end <= bytes.len());
+        let (Some(room), true, true) = (room, is_inside, shape.len() == strides.len()) else {
+            return Err(PickleReason::ArrayLength {
+                shape,
+                dtype: element_type.name(),
+                bytes: bytes.len(),
+            });
+        };
+        // A stride along one element says nothing.
+        for (axis, stride) in strides_of(&shape).into_iter().enumerate() {
+            if is_empty || shape[axis] == 1 {
+                strides[axis] = stride;
+            }
+        }
+        Ok(Self {
+            element_type,
+            shape,
+            strides,
+            length: if is_empty { 0 } else { room },
+            data: Data::Bytes(bytes),
+        })
+    }
+
     /// The array whose axis `i` is the axis `axes[i]` of this one.
     pub(super) fn with_axes(self, axes: Vec<usize>) -> Result<Self, PickleReason> {
         let mut sorted = axes.clone();
@@ -129,25 +167,40 @@ impl<'a> Array<'a> {
         })
     }
 
+    pub(in crate::weights) fn to_data(&self) -> TensorData {
+        let bytes = self.to_bytes();
+        let shape = self.shape.clone();
+        // Not as bytes: a tensor's memory is aligned to its dtype.
+        match self.element_type {
+            ElementType::Float16 => TensorData::new(elements(&bytes, f16::from_le_bytes), shape),
+            ElementType::Bfloat16 => TensorData::new(elements(&bytes, bf16::from_le_bytes), shape),
+            ElementType::Float32 => TensorData::new(elements(&bytes, f32::from_le_bytes), shape),
+            ElementType::Float64 => TensorData::new(elements(&bytes, f64::from_le_bytes), shape),
+            ElementType::Int32 => TensorData::new(elements(&bytes, i32::from_le_bytes), shape),
+            ElementType::Int64 => TensorData::new(elements(&bytes, i64::from_le_bytes), shape),
+        }
+    }
+
     /// The bytes of the elements, little-endian, the last index moving fastest.
-    pub(in crate::weights::detectron2) fn to_bytes(&self) -> Cow<'a, [u8]> {
+    fn to_bytes(&self) -> Cow<'a, [u8]> {
         let bytes = match self.data {
             Data::Bytes(bytes) => Cow::Borrowed(bytes),
             // `Data::length` saw that each character is a byte.
-            Data::Latin1(text) => text.chars().map(|character| character as u8).collect(),
+            Data::Latin1(text) => text.chars().map(|character| character as u8).collect::<Vec<_>>().into(),
         };
-        match self.strides == strides_of(&self.shape) {
-            true => bytes,
-            false => self.gather(&bytes).into(),
+        match (self.strides == strides_of(&self.shape), bytes) {
+            (true, Cow::Borrowed(bytes)) => Cow::Borrowed(&bytes[..self.length]),
+            (true, bytes) => bytes,
+            (false, bytes) => self.gather(&bytes).into(),
         }
     }
 
     fn gather(&self, bytes: &[u8]) -> Vec<u8> {
         let width = self.element_type.bytes();
-        let mut gathered = Vec::with_capacity(bytes.len());
+        let mut gathered = Vec::with_capacity(self.length);
         let mut index = vec![0; self.shape.len()];
         let mut element = 0;
-        while gathered.len() < bytes.len() {
+        while gathered.len() < self.length {
             gathered.extend_from_slice(&bytes[element * width..][..width]);
             for (axis, index) in index.iter_mut().enumerate().rev() {
                 *index += 1;
@@ -194,6 +247,11 @@ impl<'a> Data<'a> {
         }
         Ok(text.chars().count())
     }
+}
+
+fn elements<Element, const N: usize>(bytes: &[u8], of_bytes: fn([u8; N]) -> Element) -> Vec<Element> {
+    let (elements, _) = bytes.as_chunks();
+    elements.iter().map(|&element| of_bytes(element)).collect()
 }
 
 /// The strides of elements that are stored with the last index moving fastest.

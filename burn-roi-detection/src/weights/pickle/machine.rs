@@ -4,10 +4,11 @@ use std::collections::HashMap;
 
 use super::call::{build, call};
 use super::error::{PickleError, PickleReason};
-use super::global::Global;
+use super::global::{Global, Names};
 use super::heap::{Heap, Object};
 use super::literal::literal;
 use super::reader::Reader;
+use super::torch::storage;
 use super::value::Value;
 
 /// The most opcodes of a pickle, enough for 13,000 tensors of 40 opcodes. detectron2's largest model has 1,500.
@@ -22,16 +23,18 @@ struct Machine<'a> {
     marks: Vec<usize>,
     memo: HashMap<u32, Value<'a>>,
     heap: Heap<'a>,
+    names: Names,
 }
 
-/// What a pickle returns, and its objects.
-pub(in crate::weights::detectron2) fn read(bytes: &[u8]) -> Result<(Value<'_>, Heap<'_>), PickleError> {
+/// What a pickle returns, its objects, and the bytes that it takes. Others may follow.
+pub(in crate::weights) fn read(bytes: &[u8], names: Names) -> Result<(Value<'_>, Heap<'_>, usize), PickleError> {
     let mut machine = Machine {
         reader: Reader::new(bytes),
         stack: Vec::new(),
         marks: Vec::new(),
         memo: HashMap::new(),
         heap: Heap::new(bytes.len()),
+        names,
     };
     machine
         .read_header()
@@ -40,7 +43,7 @@ pub(in crate::weights::detectron2) fn read(bytes: &[u8]) -> Result<(Value<'_>, H
         let offset = machine.reader.position();
         match machine.step() {
             Ok(None) => {}
-            Ok(Some(value)) => return Ok((value, machine.heap)),
+            Ok(Some(value)) => return Ok((value, machine.heap, machine.reader.position())),
             Err(reason) => return Err(PickleError { offset, reason }),
         }
     }
@@ -122,6 +125,22 @@ impl<'a> Machine<'a> {
                 let state = self.pop()?;
                 build(self.top()?, state, &mut self.heap)
             }
+            // EMPTY_SET, ADDITEMS, NEWOBJ, BINPERSID
+            0x8f if self.names == Names::Torch => self.push(Object::Other),
+            0x90 if self.names == Names::Torch => {
+                let items = self.pop_to_mark()?;
+                self.append(items)
+            }
+            0x81 if self.names == Names::Torch => {
+                let [_class, _arguments] = self.pop_some()?;
+                self.push(Object::Other)
+            }
+            b'Q' if self.names == Names::Torch => {
+                let identifier = self.pop()?;
+                let value = storage(identifier, &mut self.heap)?;
+                self.stack.push(value);
+                Ok(())
+            }
             _ => self.run_memo(opcode),
         }
     }
@@ -200,6 +219,7 @@ impl<'a> Machine<'a> {
                 list.extend(items);
                 Ok(())
             }
+            Some(Object::Other) => Ok(()),
             _ => Err(list.not("list", "a list")),
         }
     }
@@ -214,6 +234,7 @@ impl<'a> Machine<'a> {
                 entries.extend(pairs.iter().map(|&[key, item]| (key, item)));
                 Ok(())
             }
+            Some(Object::Other) => Ok(()),
             _ => Err(dict.not("dict", "a dict")),
         }
     }
@@ -226,7 +247,7 @@ impl<'a> Machine<'a> {
                 [module.text("module")?, name.text("name")?]
             }
         };
-        self.stack.push(Value::Global(Global::named(module, name)?));
+        self.stack.push(Value::Global(Global::named(module, name, self.names)?));
         Ok(())
     }
 

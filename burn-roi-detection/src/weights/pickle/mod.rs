@@ -1,7 +1,8 @@
-//! Reads the pickles of detectron2's checkpoints as data.
+//! Reads the pickles of detectron2 and torch as data.
 //!
 //! A pickle is a program for a stack machine, which can call any function of Python. This machine knows the nine
 //! names that a pickle of dictionaries, numbers, text and NumPy's arrays needs (`Global`), and refuses all others.
+//! For torch's files it knows the names of tensors. An object of any other name is data without a meaning there.
 //!
 //! A hostile file costs no more than a right one of its size:
 //!
@@ -18,10 +19,12 @@ mod heap;
 mod literal;
 mod machine;
 mod reader;
+mod torch;
 mod value;
 
-pub(super) use array::{Array, ElementType};
 pub use error::{PickleError, PickleReason};
+pub(super) use global::Names;
 pub(super) use heap::Heap;
 pub(super) use machine::read;
+pub(super) use torch::Storage;
 pub(super) use value::Value;

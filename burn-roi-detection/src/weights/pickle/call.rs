@@ -4,6 +4,7 @@ use super::array::{Array, Data, ElementType};
 use super::error::PickleReason;
 use super::global::Global;
 use super::heap::{Heap, Object};
+use super::torch::View;
 use super::value::Value;
 
 /// The opcode REDUCE: what a function returns for a tuple of arguments.
@@ -16,6 +17,17 @@ pub(super) fn call<'a>(
         return Err(callable.not("callable", "a class or a function"));
     };
     match (global, heap.tuple(arguments, "arguments")?) {
+        (Global::RebuildTensor, &[storage, offset, shape, strides, ..]) => {
+            let view = View {
+                storage,
+                offset,
+                shape,
+                strides,
+            };
+            Ok(heap.add(Object::Tensor(Box::new(view))))
+        }
+        (Global::RebuildParameter, &[tensor, ..]) => Ok(tensor),
+        (Global::Storage(_) | Global::Other, _) => Ok(heap.add(Object::Other)),
         (Global::OrderedDict, []) => Ok(heap.add(Object::Dict(Vec::new()))),
         (Global::Bytes, []) => Ok(Value::Bytes(&[])),
         (Global::Encode, &[text, Value::Text("latin1")]) => Ok(Value::Latin1(text.text("text")?)),
@@ -57,7 +69,7 @@ pub(super) fn call<'a>(
 pub(super) fn build<'a>(object: Value<'a>, state: Value<'a>, heap: &mut Heap<'a>) -> Result<(), PickleReason> {
     let built = match heap.object(object) {
         // Attributes, such as `_metadata` of PyTorch's state dicts.
-        Some(Object::Dict(_)) => return Ok(()),
+        Some(Object::Dict(_) | Object::Other) => return Ok(()),
         Some(Object::DType(_)) => return check_byte_order(state, heap),
         Some(Object::EmptyArray) => array_of_state(state, heap)?,
         _ => return Err(object.not("object", "a dictionary, a dtype or an array without a state")),
@@ -106,7 +118,7 @@ fn check_byte_order<'a>(state: Value<'a>, heap: &Heap<'a>) -> Result<(), PickleR
 /// The most dimensions of an array of NumPy.
 const MAX_DIMENSIONS: usize = 64;
 
-fn sizes<'a>(tuple: Value<'a>, operand: &'static str, heap: &Heap<'a>) -> Result<Vec<usize>, PickleReason> {
+pub(super) fn sizes<'a>(tuple: Value<'a>, operand: &'static str, heap: &Heap<'a>) -> Result<Vec<usize>, PickleReason> {
     let sizes = heap.tuple(tuple, operand)?;
     if sizes.len() > MAX_DIMENSIONS {
         return Err(PickleReason::Operand {

@@ -2,6 +2,7 @@
 
 use super::array::{Array, ElementType};
 use super::error::PickleReason;
+use super::torch::{Storage, View};
 use super::value::{ObjectId, Value};
 
 #[derive(Debug)]
@@ -14,9 +15,13 @@ pub(super) enum Object<'a> {
     EmptyArray,
     /// In a box, so that a hostile file's many small objects are 32 bytes each.
     Array(Box<Array<'a>>),
+    Storage(Box<Storage<'a>>),
+    Tensor(Box<View<'a>>),
+    /// An object of torch's files that is none of these. What is put into it is dropped.
+    Other,
 }
 
-pub(in crate::weights::detectron2) struct Heap<'a> {
+pub(in crate::weights) struct Heap<'a> {
     objects: Vec<Object<'a>>,
     /// The bytes that all arrays may have together.
     limit: usize,
@@ -41,6 +46,10 @@ impl<'a> Heap<'a> {
 
     pub(super) fn add_array(&mut self, array: Array<'a>) -> Value<'a> {
         self.add(Object::Array(Box::new(array)))
+    }
+
+    pub(super) fn objects(&self) -> impl Iterator<Item = &Object<'a>> {
+        self.objects.iter()
     }
 
     pub(super) fn object(&self, value: Value<'a>) -> Option<&Object<'a>> {
@@ -72,14 +81,22 @@ impl<'a> Heap<'a> {
     }
 
     /// The entries of a dictionary in the file's order, or none if it is no dictionary.
-    pub(in crate::weights::detectron2) fn entries(&self, value: Value<'a>) -> Option<&[(Value<'a>, Value<'a>)]> {
+    pub(in crate::weights) fn entries(&self, value: Value<'a>) -> Option<&[(Value<'a>, Value<'a>)]> {
         match self.object(value) {
             Some(Object::Dict(entries)) => Some(entries),
             _ => None,
         }
     }
 
-    pub(in crate::weights::detectron2) fn array(&self, value: Value<'a>) -> Option<&Array<'a>> {
+    /// The items of a list of text, or none if it is none.
+    pub(in crate::weights) fn texts(&self, value: Value<'a>) -> Option<Vec<&'a str>> {
+        let Some(Object::List(items)) = self.object(value) else {
+            return None;
+        };
+        items.iter().map(|item| item.text("item").ok()).collect()
+    }
+
+    pub(in crate::weights) fn array(&self, value: Value<'a>) -> Option<&Array<'a>> {
         match self.object(value) {
             Some(Object::Array(array)) => Some(array),
             _ => None,
