@@ -304,8 +304,8 @@ fn read_pixels<F: Float>(
 
 /// Where the result of a row lies in a unit's column and the first channel of its block.
 ///
-/// The bound changes nothing. But LLVM, which compiles for CUDA and ROCm, has to know that no index wraps before it reads
-/// all channels from one address.
+/// The bound changes nothing. But LLVM, which compiles for CUDA and ROCm, has to know that no index wraps before it
+/// reads all channels from one address.
 #[cube]
 fn place_in_kept(row: u32, unit: u32) -> usize {
     (row * comptime!(UNITS as u32) + unit).min(comptime!((ROWS * UNITS - 1) as u32)) as usize

@@ -166,8 +166,8 @@ fn reduce_pixel_of_block<F: Float>(
     }
 }
 
-/// Adds what lies out of bounds to averages, or sets maxima without pixels to it. `share` is how much of an element lies
-/// on the map.
+/// Adds what lies out of bounds to averages, or sets maxima without pixels to it. `share` is how much of an element
+/// lies on the map.
 #[cube]
 pub fn add_outside(blocks: &mut Blocks, share: f32, outside: f32, #[comptime] reduction: Reduction) {
     let layout = comptime!(blocks.layout);
