@@ -76,6 +76,7 @@ fn pool<'a>(
     region: &'a PlannedRegion,
     pass: usize,
     number: usize,
+    kept: &mut Shared<[u32]>,
 ) -> Pool<'a> {
     let most = comptime!(UNITS as u32).runtime();
     let first_block = pass * cubes.blocks_of_cube;
@@ -87,6 +88,14 @@ fn pool<'a>(
     let taps = layout.x.elements * layout.x.of_element;
     let are_taps = layout.x.of_element > 0u32 && taps < of_window;
     let columns = select(are_taps, taps, of_window);
+    // WGSL allows a barrier in a loop only where every unit runs it equally often, and cannot see that for what units
+    // read of a plan.
+    if UNIT_POS == 0u32 {
+        kept[0usize] = columns;
+        kept[1usize] = end_block as u32;
+    }
+    let columns = workgroup_uniform_load(&kept[0usize]);
+    let end_block = workgroup_uniform_load(&kept[1usize]);
     // A region without pixels has no columns.
     let kept = columns.clamp(1u32, most);
     // Elements that read more columns than are kept are reduced in several steps, each by one unit.
@@ -98,7 +107,7 @@ fn pool<'a>(
         region,
         row: cubes.first + number,
         first_block: first_block as u32,
-        end_block: end_block as u32,
+        end_block,
         columns,
         kept,
         are_taps,
@@ -151,8 +160,9 @@ pub fn pool_rows<F: Float>(
     let of_block = comptime!(cubes.layout.of_block);
     let (pass, number) = cubes.regions.div_mod(CUBE_POS);
     let region = planned_region(plans, number, layout);
-    let pool = pool(plans, cubes, layout, &region, pass, number);
-    let mut kept = Shared::<[f32]>::new_slice(comptime!(UNITS * ROWS * of_block));
+    // The bits of results.
+    let mut kept = Shared::<[u32]>::new_slice(comptime!(UNITS * ROWS * of_block));
+    let pool = pool(plans, cubes, layout, &region, pass, number, &mut kept);
     // Kept from step to step, while columns are left.
     let mut results = Array::<f32>::new(of_block);
     let mut even = no_pixels(of_block);
@@ -209,7 +219,7 @@ fn reduce_columns<F: Float>(
     step: &Step,
     even: &mut LastPixels,
     odd: &mut LastPixels,
-    kept: &mut Shared<[f32]>,
+    kept: &mut Shared<[u32]>,
 ) {
     let (block, number) = (UNIT_POS / pool.kept, UNIT_POS % pool.kept);
     let (block_of_cube, number) = (step.block + block, step.pixels + number);
@@ -257,7 +267,7 @@ fn reduce_column<F: Float>(
     element: &PlannedElement,
     even: &mut LastPixels,
     odd: &mut LastPixels,
-    kept: &mut Shared<[f32]>,
+    kept: &mut Shared<[u32]>,
 ) {
     let layout = comptime!(pool.cubes.layout);
     let of_block = comptime!(layout.of_block);
@@ -279,7 +289,7 @@ fn reduce_column<F: Float>(
     let place = place_in_kept(row, UNIT_POS);
     #[unroll]
     for channel in 0..of_block {
-        kept[place + comptime!(channel * ROWS * UNITS)] = results[channel];
+        kept[place + comptime!(channel * ROWS * UNITS)] = u32::reinterpret(results[channel]);
     }
 }
 
@@ -333,7 +343,7 @@ fn reduce_elements<F: Float>(
     pool: &Pool<'_>,
     step: &Step,
     results: &mut Array<f32>,
-    kept: &Shared<[f32]>,
+    kept: &Shared<[u32]>,
 ) {
     let rows = comptime!(ROWS as u32);
     let mut item = UNIT_POS;
@@ -371,7 +381,7 @@ fn reduce_element(
     row: u32,
     first: u32,
     results: &mut Array<f32>,
-    kept: &Shared<[f32]>,
+    kept: &Shared<[u32]>,
 ) {
     let of_block = comptime!(pool.cubes.layout.of_block);
     let mut columns = Array::<f32>::new(of_block);
@@ -387,7 +397,7 @@ fn reduce_element(
             let place = place_in_kept(row, first + number);
             #[unroll]
             for channel in 0..of_block {
-                columns[channel] = kept[place + comptime!(channel * ROWS * UNITS)];
+                columns[channel] = f32::reinterpret(kept[place + comptime!(channel * ROWS * UNITS)]);
             }
             let weight = weight_of_tap(pool.plans, word);
             reduce(results, &columns, weight, of_block, pool.cubes.reduction);
