@@ -278,7 +278,7 @@ fn reduce_column<F: Float>(
         let word = element.start + 2usize * tap as usize;
         let pixel = pool.plans[word];
         let weight = weight_of_tap(pool.plans, word);
-        if pixel % 2u32 == 0u32 {
+        if pixel & 1u32 == 0u32 {
             read_pixels(features, planes, pixel, even, layout);
             reduce(&mut results, &even.pixels, weight, of_block, reduction);
         } else {
