@@ -85,9 +85,9 @@ fn prepare(arguments: &Arguments) -> Result<(Detector, Pictures, Pictures), Erro
     if arguments.training() == arguments.test() {
         println!("measured on the pictures that it is trained on: --test-coco FILE gives others");
     }
-    let training = Pictures::read_allowing(arguments.allowed(), arguments.training())?;
+    let training = Pictures::read(arguments.allowed(), arguments.training())?;
     training.check_names()?;
-    let test = Pictures::read_allowing(arguments.allowed(), arguments.test())?;
+    let test = Pictures::read(arguments.allowed(), arguments.test())?;
     test.check_categories(&training.dataset)?;
     let detector = detector::begin(arguments, &training.dataset, &arguments.devices()?[0])?;
     let training = training.for_heads(detector.config())?;

@@ -36,11 +36,7 @@ pub struct Allowed {
 
 impl Pictures {
     /// Reads the annotations, and each picture once, so that a broken one shows before a long run and not in it.
-    pub fn read(paths: [&Path; 2]) -> Result<Self, Error> {
-        Self::read_allowing(Allowed::default(), paths)
-    }
-
-    pub fn read_allowing(allowed: Allowed, [path, folder]: [&Path; 2]) -> Result<Self, Error> {
+    pub fn read(allowed: Allowed, [path, folder]: [&Path; 2]) -> Result<Self, Error> {
         let dataset = CocoDataset::read_without_broken(path)?;
         let mut pictures = Self {
             findings: dataset.problems().iter().map(Finding::from).collect(),

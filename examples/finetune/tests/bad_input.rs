@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 
 use super::{Short, annotations, coins, text};
 use crate::error::Error;
-use crate::pictures::Pictures;
+use crate::pictures::{Allowed, Pictures};
 use crate::run;
 
 fn run_error(short: &Short) -> String {
@@ -47,7 +47,7 @@ fn broken_files_are_named_and_the_rest_is_used() {
     objects.push(json!({"id": 203, "image_id": 1, "category_id": 1, "area": 4, "bbox": [0, 0, -2, 2]}));
     let path = short.write("all.json", coco.to_string());
 
-    let pictures = Pictures::read([&path, &short.folder]).unwrap();
+    let pictures = Pictures::read(Allowed::default(), [&path, &short.folder]).unwrap();
     assert_eq!(pictures.dataset.images().len(), 1);
     assert_eq!(pictures.dataset.annotations().len(), 12);
     let told: Vec<String> = pictures.findings.iter().map(ToString::to_string).collect();
@@ -105,7 +105,7 @@ fn flawed_files_are_mended_and_told() {
         mask_head: None,
         ..shipped.clone()
     };
-    let read = || Pictures::read([&path, &coins("")]).unwrap();
+    let read = || Pictures::read(Allowed::default(), [&path, &coins("")]).unwrap();
     let pictures = read().for_heads(&boxes).unwrap();
     let image = &pictures.dataset.images()[0];
     assert_eq!(image.size, Some([303, 183]));
@@ -149,7 +149,9 @@ fn pictures_outside_of_the_folder() {
         let mut coco = annotations("left.json");
         coco["images"][0]["file_name"] = name.into();
         let path = short.write("all.json", coco.to_string());
-        let error = Pictures::read([&path, &folder]).unwrap_err().to_string();
+        let error = Pictures::read(Allowed::default(), [&path, &folder])
+            .unwrap_err()
+            .to_string();
         let expected = format!("`file_name` is {name:?}, which is outside of the folder of the pictures");
         assert!(error.contains(&expected), "{error}");
     }
@@ -157,7 +159,7 @@ fn pictures_outside_of_the_folder() {
     coco["images"][0]["file_name"] = "../left.png".into();
     let path = short.write("all.json", coco.to_string());
     let allowed = Short::new("allowed", &["--allow-outside"]).arguments.allowed();
-    Pictures::read_allowing(allowed, [&path, &folder]).unwrap();
+    Pictures::read(allowed, [&path, &folder]).unwrap();
 }
 
 #[test]
@@ -172,12 +174,14 @@ fn truncated_pictures() {
     let mut coco = annotations("left.json");
     coco["images"][0]["file_name"] = "left.jpg".into();
     let path = short.write("all.json", coco.to_string());
-    let error = Pictures::read([&path, &short.folder]).unwrap_err().to_string();
+    let error = Pictures::read(Allowed::default(), [&path, &short.folder])
+        .unwrap_err()
+        .to_string();
     assert!(error.contains("left.jpg: the JPEG file is truncated"), "{error}");
     let allowed = Short::new("allowed_truncated", &["--allow-truncated"])
         .arguments
         .allowed();
-    Pictures::read_allowing(allowed, [&path, &short.folder]).unwrap();
+    Pictures::read(allowed, [&path, &short.folder]).unwrap();
 }
 
 #[test]
@@ -188,7 +192,10 @@ fn keypoints_beyond_f32() {
     let short = Short::new("infinite", &[]);
     let path = short.write("all.json", coco.to_string());
     let config = detection_head::config::read(Path::new(CONFIG)).unwrap();
-    let fitting = Pictures::read([&path, &coins("")]).unwrap().for_heads(&config).unwrap();
+    let fitting = Pictures::read(Allowed::default(), [&path, &coins("")])
+        .unwrap()
+        .for_heads(&config)
+        .unwrap();
     assert_eq!(fitting.dataset.annotations().len(), 11);
     let problem = format!(
         "annotation 3: it has {} in `keypoints`, which is not finite in f32",
@@ -217,7 +224,7 @@ fn categories_of_one_name() {
 #[test]
 fn annotations_of_which_none_is_left() {
     let short = Short::new("nothing", &[]);
-    let error = Pictures::read([&coins("left.json"), &short.folder]).unwrap_err();
+    let error = Pictures::read(Allowed::default(), [&coins("left.json"), &short.folder]).unwrap_err();
     assert!(matches!(error, Error::NoAnnotation { .. }), "{error}");
     let error = error.to_string();
     assert!(
@@ -232,7 +239,9 @@ fn annotations_of_which_there_are_none() {
     let mut coco = annotations("left.json");
     coco["annotations"] = json!([]);
     let path = short.write("none.json", coco.to_string());
-    let error = Pictures::read([&path, &coins("")]).unwrap_err().to_string();
+    let error = Pictures::read(Allowed::default(), [&path, &coins("")])
+        .unwrap_err()
+        .to_string();
     assert_eq!(
         error,
         format!("no annotation of {} can be used: there is none", path.display())
@@ -246,7 +255,7 @@ fn annotations_without_what_a_head_learns() {
     let short = Short::new("no_mask", &[]);
     let path = short.write("all.json", coco.to_string());
     let config = detection_head::config::read(Path::new(CONFIG)).unwrap();
-    let pictures = Pictures::read([&path, &coins("")]).unwrap();
+    let pictures = Pictures::read(Allowed::default(), [&path, &coins("")]).unwrap();
     let fitting = pictures.clone().for_heads(&config).unwrap();
     assert_eq!(fitting.dataset.annotations().len(), 11);
     let problem = "annotation 5: it has no `segmentation`, which the mask head learns";

@@ -8,7 +8,7 @@ use detection_head::config;
 
 use crate::arguments::Arguments;
 use crate::batches::batches;
-use crate::pictures::Pictures;
+use crate::pictures::{Allowed, Pictures};
 
 fn arguments(more: &[&str]) -> Arguments {
     Arguments::parse_from([&["finetune", "--steps", "5", "--batch-size", "2"], more].concat())
@@ -17,7 +17,7 @@ fn arguments(more: &[&str]) -> Arguments {
 /// The pictures, boxes and masks of the batches of a run.
 fn made(first: usize, more: &[&str]) -> Vec<[TensorData; 3]> {
     let arguments = arguments(more);
-    let pictures = Pictures::read(arguments.training()).unwrap();
+    let pictures = Pictures::read(Allowed::default(), arguments.training()).unwrap();
     let config = config::read(&arguments.config).unwrap();
     let made = batches(&pictures, &config, &[Device::flex()], first, &arguments);
     let tensors = made.map(|step| {
@@ -55,7 +55,7 @@ fn annotations_of_ones_own_are_those_of_the_test() {
 fn each_half_has_twelve_coins() {
     let arguments = arguments(&[]);
     for (half, crowds) in [(arguments.training(), 0), (arguments.test(), 1)] {
-        let pictures = Pictures::read(half).unwrap();
+        let pictures = Pictures::read(Allowed::default(), half).unwrap();
         assert_eq!(pictures.findings, []);
         let dataset = pictures.dataset;
         let coins = dataset.annotations().iter().filter(|annotation| !annotation.is_crowd);
