@@ -5,10 +5,13 @@ use burn_roi_detection::data::coco::{CocoAnnotation, CocoDataset, CocoEffect, Co
 use burn_roi_detection::evaluate::coco::{CocoDetection, CocoEvaluationConfig, CocoKind, try_evaluate_coco};
 use serde_json::{Map, Value, json};
 
+/// A field of an entry, and what it may be.
+type Field = (&'static str, fn() -> Vec<Value>);
+
 /// A file of a few entries. A byte chooses each value, and most are right.
 pub fn file(bytes: &[u8]) -> Value {
     let mut bytes = Unstructured::new(bytes);
-    let mut entries = |fields: &[(&str, fn() -> Vec<Value>)]| -> Vec<Value> {
+    let mut entries = |fields: &[Field]| -> Vec<Value> {
         let count = bytes.int_in_range(0..=5).unwrap_or(0);
         let mut entry = || {
             let mut entry = Map::new();
