@@ -28,8 +28,8 @@ use points::pool_points;
 use rows::{RowCubesLaunch, pool_rows};
 use samples::pool_maxima;
 
-/// About as many cubes as a large GPU holds at once, twice: 14 on each of the 132 multiprocessors of an H200. Where
-/// there would be more, a cube pools several blocks of channels.
+/// More than three times as many cubes as a large GPU holds at once: by their registers, 9 on each of the 132
+/// multiprocessors of an H200. Where there would be more, a cube pools several blocks of channels.
 const ENOUGH_CUBES: usize = 1 << 12;
 
 /// Pools one map, or levels of a pyramid, each by its operator: into `pooled`, which has the results of other levels,

@@ -4,7 +4,7 @@ use std::mem::Discriminant;
 
 use cubecl::prelude::*;
 
-use super::layout::{AxisLayout, NO_LEVEL, PlanLayout, write_region};
+use super::layout::{NO_LEVEL, PlanLayout, write_region};
 use super::taps::{
     AlongAxis, window_of_bins, window_of_integrals, window_of_samples, write_bin, write_integral, write_nothing,
     write_samples,
@@ -89,10 +89,10 @@ pub fn plan_regions<R: Float, I: Int>(
     if item == elements {
         write_header(plans, rules, &map, &row, start, layout);
     } else if item < rows {
-        let along = along_y(&map, &row, item as u32, start, &layout.y);
+        let along = along(&map, &row, item as u32, start, layout, true);
         plan_element(plans, rules, &along, map.scale_y, row.valid, true);
     } else {
-        let along = along_x(&map, &row, (item - rows) as u32, start, &layout.x);
+        let along = along(&map, &row, (item - rows) as u32, start, layout, false);
         plan_element(plans, rules, &along, map.scale_x, row.valid, false);
     }
 }
@@ -145,8 +145,8 @@ fn write_header(
     layout: &PlanLayout,
 ) {
     if row.valid {
-        let y = window(rules, &along_y(map, row, 0u32, start, &layout.y), map.scale_y, true);
-        let x = window(rules, &along_x(map, row, 0u32, start, &layout.x), map.scale_x, false);
+        let y = window(rules, &along(map, row, 0u32, start, layout, true), map.scale_y, true);
+        let x = window(rules, &along(map, row, 0u32, start, layout, false), map.scale_x, false);
         write_region(plans, start, map.level, row.image, &y, &x);
     } else {
         // An image that is not there is not read.
@@ -155,27 +155,23 @@ fn write_header(
     }
 }
 
+/// An element of a region, along y or along x.
 #[cube]
-fn along_y<'a>(map: &MapOfBox, row: &BoxRow, element: u32, start: usize, layout: &'a AxisLayout) -> AlongAxis<'a> {
+fn along<'a>(
+    map: &MapOfBox,
+    row: &BoxRow,
+    element: u32,
+    start: usize,
+    layout: &'a PlanLayout,
+    #[comptime] is_y: bool,
+) -> AlongAxis<'a> {
     AlongAxis::<'a> {
-        low: row.y1,
-        high: row.y2,
+        low: if comptime!(is_y) { row.y1 } else { row.x1 },
+        high: if comptime!(is_y) { row.y2 } else { row.x2 },
         element,
-        size: map.height,
+        size: if comptime!(is_y) { map.height } else { map.width },
         start,
-        layout,
-    }
-}
-
-#[cube]
-fn along_x<'a>(map: &MapOfBox, row: &BoxRow, element: u32, start: usize, layout: &'a AxisLayout) -> AlongAxis<'a> {
-    AlongAxis::<'a> {
-        low: row.x1,
-        high: row.x2,
-        element,
-        size: map.width,
-        start,
-        layout,
+        layout: if comptime!(is_y) { &layout.y } else { &layout.x },
     }
 }
 
