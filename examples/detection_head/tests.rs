@@ -136,7 +136,7 @@ fn configurations_that_are_wrong_are_refused() {
         (
             "\"size_divisible\": 32",
             "\"size_divisible\": 0",
-            "`preprocessing.size_divisible` is 0, but must be at least 1",
+            "`preprocessing.size_divisible` is 0, but must be from 1 to 1024",
         ),
     ];
     for (from, to, expected) in cases {
