@@ -1,34 +1,19 @@
-//! The gradient of features: a unit gathers one pixel in up to 32 channels, from the gradient of an average or from the
-//! winners of a maximum.
+//! The gradient of features of axis plans: each element adds its gradient at the pixels that it has read.
 
 use cubecl::prelude::*;
 
-use super::list::{list_regions, region_list};
-use super::maximum::{PLANES, add_winners_of_block};
-use super::tile::{
-    SIDE, Strides, Tile, add_gradient, groups, place_of_element, strides, sums_of_blocks, tile, write_pixel,
-};
-use super::weights::{
-    REGIONS, Weights, elements_at, is_kept, kept_weight, look, looker_x, looker_y, region_of_unit, weights,
-};
-use crate::backend::cube::launch::UNITS;
-use crate::backend::cube::plan::layout::{AxisLayout, PlanLayout, planned_element, weight_of_pixel};
-use crate::backend::cube::unit::channels::CHANNELS;
+use super::marks::{OF_WORD, marks, marks_of_tile};
+use super::maximum::{PLANES, add_winner};
+use super::spans::{Spans, TOGETHER, look, reaching, spans, taps_of, word_of};
+use super::tile::{BEYOND, Sums, Tile, Tiles, own_column, sum_place, sums, tile, write_tile};
+use crate::backend::cube::plan::layout::{PlanLayout, weight_of_tap};
 use crate::geometry::operator::ChannelMap;
 use crate::geometry::real::single::between::Reach;
 
-/// How many blocks of channels a cube gathers at most.
-pub const TOGETHER: usize = 4;
+/// How many taps along x are added at a time, so that a unit waits once for their sums.
+const AT_ONCE: usize = 4;
 
 /// What is gathered. It is compiled in.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub struct GatherOptions {
-    pub channel_map: ChannelMap,
-    pub gathered: Gathered,
-    /// How many blocks of channels a cube gathers.
-    pub blocks: usize,
-}
-
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Gathered {
     /// The gradient of an average.
@@ -39,13 +24,16 @@ pub enum Gathered {
     WinnersBetweenPixels,
 }
 
-/// The planned regions, and how many cubes gather.
+/// The planned regions, and what is compiled in.
 #[derive(CubeType, CubeLaunch)]
 pub struct GatherSizes {
     /// The row of the first region of the plan, and how many it has.
     pub first: usize,
     pub regions: usize,
-    pub cubes: usize,
+    #[cube(comptime)]
+    pub channel_map: ChannelMap,
+    #[cube(comptime)]
+    pub gathered: Gathered,
 }
 
 /// What the units of a cube gather from.
@@ -55,13 +43,10 @@ struct Gather<'a, F: Float> {
     plans: &'a Tensor<u32>,
     layout: &'a PlanLayout,
     tile: &'a Tile,
-    strides: &'a Strides,
-    /// The channel after the last of the cube.
-    end: usize,
     /// The distance from one plane of winners to the next.
     plane: usize,
     #[cube(comptime)]
-    options: GatherOptions,
+    gathered: Gathered,
 }
 
 /// Gathers from the planned regions. After the first part of the regions, it adds to what the parts before have given.
@@ -69,57 +54,42 @@ struct Gather<'a, F: Float> {
 pub fn gather_axes<F: Float, O: Float>(
     gradient: &Tensor<F>,
     plans: &Tensor<u32>,
+    marks_of_tiles: &Tensor<u32>,
     output: &mut Tensor<O>,
     sizes: &GatherSizes,
+    tiles: &Tiles,
     layout: &PlanLayout,
-    #[comptime] options: GatherOptions,
     #[define(F, O)] _dtypes: [cubecl::ir::ElemType; 2],
 ) {
-    if CUBE_POS >= sizes.cubes {
+    if CUBE_POS >= tiles.cubes {
         terminate!();
     }
-    let groups = groups(gradient, options.channel_map);
-    let tile = tile(gradient, output, groups, options.blocks);
-    let end = (tile.channel + options.blocks * CHANNELS).min(gradient.shape(1));
-    let strides = strides(gradient);
-    // A tensor of winners has a plane of the shape of the gradient for each of three numbers.
-    let plane = gradient.shape(0) / comptime!(PLANES) * strides.region;
-    let gather = gather(gradient, plans, layout, &tile, &strides, end, plane, options);
-    let mut list = region_list();
-    let mut weights = weights();
-    let mut sums = sums_of_blocks(options.blocks);
-    let mut first = 0usize.runtime();
-    while first < sizes.regions {
-        let count = list_regions(plans, layout, &tile, sizes.regions, first, &mut list);
-        for group in 0..count.div_ceil(comptime!(REGIONS as u32)) {
-            let begin = group * comptime!(REGIONS as u32);
-            let end_of_group = count.min(begin + comptime!(REGIONS as u32));
-            // The weights of the regions before are read by now.
-            sync_cube();
-            let place = begin + region_of_unit();
-            if place < end_of_group {
-                look_at_region(&gather, list.rows[place as usize] as usize, &mut weights);
-            }
-            sync_cube();
-            if tile.on_map {
-                for place in begin..end_of_group {
-                    let number = list.rows[place as usize] as usize;
-                    add_region(&gather, &weights, place - begin, number, sizes.first, &mut sums);
-                }
-            }
+    let tile = tile(tiles);
+    let gather = gather(gradient, plans, layout, &tile, comptime!(sizes.gathered));
+    let channel_map = comptime!(sizes.channel_map);
+    let columns = layout.x.elements;
+    let elements_y = of_channels(tile.group as u32 / columns, layout.y.elements, channel_map);
+    let elements_x = of_channels(tile.group as u32 % columns, columns, channel_map);
+    let mut sums = sums();
+    let mut spans = spans();
+    let mut marks = marks();
+    for word in 0..sizes.regions.div_ceil(OF_WORD) {
+        let mut bits = marks_of_tile(marks_of_tiles, word, tiles, &tile, &mut marks);
+        while bits != 0u32 {
+            let number = word * OF_WORD + bits.trailing_zeros() as usize;
+            bits &= bits - 1u32;
+            add_region(
+                &gather,
+                sizes.first,
+                number,
+                &elements_y,
+                &elements_x,
+                &mut spans,
+                &mut sums,
+            );
         }
-        first += UNITS;
     }
-    write_pixel(
-        output,
-        &tile,
-        end,
-        tile.group,
-        groups,
-        sizes.first > 0,
-        &sums,
-        options.blocks,
-    );
+    write_tile(output, tiles, &tile, &sums, sizes.first > 0);
 }
 
 #[cube]
@@ -128,38 +98,15 @@ fn gather<'a, F: Float>(
     plans: &'a Tensor<u32>,
     layout: &'a PlanLayout,
     tile: &'a Tile,
-    strides: &'a Strides,
-    end: usize,
-    plane: usize,
-    #[comptime] options: GatherOptions,
+    #[comptime] gathered: Gathered,
 ) -> Gather<'a, F> {
     Gather::<'a, F> {
         gradient,
         plans,
         layout,
         tile,
-        strides,
-        end,
-        plane,
-        options,
-    }
-}
-
-/// Looks at a planned region for the row or column of this unit.
-#[cube]
-fn look_at_region<F: Float>(gather: &Gather<'_, F>, number: usize, weights: &mut Weights) {
-    let (plans, layout, tile) = (gather.plans, gather.layout, gather.tile);
-    let channel_map = comptime!(gather.options.channel_map);
-    let start = number * layout.words;
-    let unit = UNIT_POS as usize;
-    let place = (unit % SIDE) as u32;
-    let columns = layout.x.elements;
-    if unit < UNITS / 2 {
-        let elements = of_channels(tile.group as u32 / columns, layout.y.elements, channel_map);
-        look(weights, plans, start, &layout.y, &elements, tile.first_y + place);
-    } else {
-        let elements = of_channels(tile.group as u32 % columns, columns, channel_map);
-        look(weights, plans, start, &layout.x, &elements, tile.first_x + place);
+        plane: gradient.shape(0) / comptime!(PLANES) * gradient.stride(0),
+        gathered,
     }
 }
 
@@ -175,104 +122,128 @@ fn of_channels(index: u32, elements: u32, #[comptime] channel_map: ChannelMap) -
     Reach { first, end }
 }
 
-/// Adds what a region gives the pixel of this unit. `looked` is the region's number among those looked at together,
-/// `number` its number in the plan, whose first region is row `first`.
+/// Adds what a region gives the tile. `number` is its number in the plan, whose first region is row `first`.
 #[cube]
 fn add_region<F: Float>(
     gather: &Gather<'_, F>,
-    weights: &Weights,
-    looked: u32,
-    number: usize,
     first: usize,
-    sums: &mut Sequence<Array<f32>>,
+    number: usize,
+    elements_y: &Reach,
+    elements_x: &Reach,
+    spans: &mut Spans,
+    sums: &mut Sums,
 ) {
-    let start = number * gather.layout.words;
-    let (looker_y, looker_x) = (looker_y(looked), looker_x(looked));
-    let (reach_y, reach_x) = (elements_at(weights, looker_y), elements_at(weights, looker_x));
-    let (y, x) = (gather.tile.y, gather.tile.x);
-    for p in reach_y.first..reach_y.end {
-        let weight_y = weight_of_element(gather, weights, looker_y, start, &gather.layout.y, reach_y.first, p, y);
-        if weight_y > 0.0 {
-            for q in reach_x.first..reach_x.end {
-                let weight_x =
-                    weight_of_element(gather, weights, looker_x, start, &gather.layout.x, reach_x.first, q, x);
-                if weight_x > 0.0 {
-                    add_element(gather, first + number, p, q, weight_y * weight_x, sums);
+    let together = comptime!(TOGETHER as u32);
+    let layout = gather.layout;
+    let start = number * layout.words;
+    let place = (first + number) * gather.gradient.stride(0) + gather.tile.channel * gather.gradient.stride(1);
+    let mut p = elements_y.first;
+    while p < elements_y.end {
+        let mut q = elements_x.first;
+        while q < elements_x.end {
+            // What was looked at before has been read by now.
+            sync_cube();
+            if UNIT_POS < together {
+                let elements = Reach {
+                    first: p,
+                    end: elements_y.end,
+                };
+                look(spans, gather.plans, start, &layout.y, &elements, gather.tile.place.y);
+            } else {
+                let elements = Reach {
+                    first: q,
+                    end: elements_x.end,
+                };
+                look(spans, gather.plans, start, &layout.x, &elements, gather.tile.place.x);
+            }
+            sync_cube();
+            let rows = reaching(&*spans, 0u32, together.min(elements_y.end - p));
+            let columns = reaching(&*spans, together, together.min(elements_x.end - q));
+            for column in columns.first..columns.end {
+                let of_column = place + (q + column - together) as usize * gather.gradient.stride(3);
+                if comptime!(gather.gathered == Gathered::Average) {
+                    add_column(gather, of_column, p, &rows, column, &*spans, sums);
+                } else {
+                    for row in rows.first..rows.end {
+                        let of_element = of_column + (p + row) as usize * gather.gradient.stride(2);
+                        let between_pixels = comptime!(gather.gathered == Gathered::WinnersBetweenPixels);
+                        add_winner(
+                            gather.gradient,
+                            of_element,
+                            gather.plane,
+                            gather.tile,
+                            sums,
+                            between_pixels,
+                        );
+                    }
                 }
             }
+            q += together;
         }
+        p += together;
     }
 }
 
-/// The weight of this unit's row or column in an element: the one that `looker` has kept, or one that is looked up.
-/// `first` is the first element that reads the row or column.
+/// Adds the gradient of a column of elements. It begins at `place`, and row `first` is the first that was looked at.
 #[cube]
-fn weight_of_element<F: Float>(
+fn add_column<F: Float>(
     gather: &Gather<'_, F>,
-    weights: &Weights,
-    looker: usize,
-    start: usize,
-    axis: &AxisLayout,
+    place: usize,
     first: u32,
-    element: u32,
-    pixel: u32,
-) -> f32 {
-    let number = element - first;
-    let mut weight = 0.0f32;
-    if is_kept(number) {
-        weight = kept_weight(weights, looker, number);
+    rows: &Reach,
+    column: u32,
+    spans: &Spans,
+    sums: &mut Sums,
+) {
+    let mut columns = Array::<u32>::new(AT_ONCE);
+    let mut weights = Array::<f32>::new(AT_ONCE);
+    let taps = taps_of(spans, column);
+    let mut tap = 0u32;
+    while tap < taps {
+        #[unroll]
+        for number in 0..AT_ONCE {
+            let number_of_tap = (tap + comptime!(number as u32)).min(taps - 1u32);
+            let word = word_of(spans, column) + 2usize * number_of_tap as usize;
+            let weight = weight_of_tap(gather.plans, word);
+            let is_read = tap + comptime!(number as u32) < taps && weight > 0.0;
+            let pixel = own_column(gather.tile, gather.plans[word] - gather.tile.place.x);
+            columns[number] = select(is_read, pixel, comptime!(BEYOND));
+            weights[number] = weight;
+        }
+        for row in rows.first..rows.end {
+            let gradient = gather.gradient[place + (first + row) as usize * gather.gradient.stride(2)];
+            add_element(gather, f32::cast_from(gradient), row, &columns, &weights, spans, sums);
+        }
+        tap += comptime!(AT_ONCE as u32);
     }
-    if !is_kept(number) {
-        weight = weight_of_pixel(
-            gather.plans,
-            &planned_element(gather.plans, start, axis, element),
-            pixel,
-        );
-    }
-    weight
 }
 
-/// Adds what an element of a region gives the pixel of this unit, in all channels of the cube.
+/// Adds the gradient of an element at some columns of pixels.
 #[cube]
 fn add_element<F: Float>(
     gather: &Gather<'_, F>,
-    row: usize,
-    p: u32,
-    q: u32,
-    weight: f32,
-    sums: &mut Sequence<Array<f32>>,
+    gradient: f32,
+    row: u32,
+    columns: &Array<u32>,
+    weights: &Array<f32>,
+    spans: &Spans,
+    sums: &mut Sums,
 ) {
-    let options = comptime!(gather.options);
-    let (gradient, strides, tile) = (gather.gradient, gather.strides, gather.tile);
-    let place = place_of_element(strides, row, p, q);
-    if comptime!(options.gathered == Gathered::Average) {
-        add_gradient(
-            gradient,
-            strides,
-            place,
-            tile.channel,
-            gather.end,
-            weight,
-            sums,
-            options.blocks,
-        );
-    } else {
-        let between_pixels = comptime!(options.gathered == Gathered::WinnersBetweenPixels);
-        #[unroll]
-        for block in 0..options.blocks {
-            let first = tile.channel + block * CHANNELS;
-            if first < gather.end {
-                let sums = &mut sums[block];
-                add_winners_of_block(
-                    gradient,
-                    strides,
-                    place,
-                    gather.plane,
-                    first,
-                    tile,
-                    sums,
-                    between_pixels,
-                );
+    let mut of_columns = Array::<f32>::new(AT_ONCE);
+    for tap in 0..taps_of(spans, row) {
+        let word = word_of(spans, row) + 2usize * tap as usize;
+        let weight = weight_of_tap(gather.plans, word);
+        if weight > 0.0 {
+            let of_row = weight * gradient;
+            let pixel = gather.plans[word] - gather.tile.place.y;
+            #[unroll]
+            for number in 0..AT_ONCE {
+                of_columns[number] = sums.values[sum_place(gather.tile, pixel, columns[number])];
+            }
+            #[unroll]
+            for number in 0..AT_ONCE {
+                let place = sum_place(gather.tile, pixel, columns[number]);
+                sums.values[place] = of_columns[number] + weights[number] * of_row;
             }
         }
     }

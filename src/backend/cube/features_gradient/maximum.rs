@@ -5,9 +5,8 @@
 
 use cubecl::prelude::*;
 
-use super::tile::{Strides, Tile, place_of_channel};
+use super::tile::{SIDE, Sums, Tile, own_column, sum_place};
 use crate::backend::cube::launch::Regions;
-use crate::backend::cube::unit::channels::CHANNELS;
 use crate::backend::cube::unit::plan::ReductionPlan;
 use crate::backend::cube::unit::region::{is_pooled, read_box};
 use crate::backend::cube::unit::winner::{
@@ -38,10 +37,10 @@ pub fn find_winners<F: Float, R: Float, I: Int>(
     if place >= elements {
         terminate!();
     }
-    let (rows, columns) = (gradient.shape(2), gradient.shape(3));
+    let (channels, rows, columns) = (gradient.shape(1), gradient.shape(2), gradient.shape(3));
     let (rest, q) = (place / columns, place % columns);
     let (rest, p) = (rest / rows, rest % rows);
-    let (row, channel) = (rest / gradient.shape(1), rest % gradient.shape(1));
+    let (row, channel) = (rest / channels, rest % channels);
     let box_format = comptime!(plan.axes.settings.box_format);
     let region = read_box(regions, row, features.shape(0), box_format);
     if !is_pooled(&region, &plan.axes) {
@@ -70,6 +69,8 @@ pub fn find_winners<F: Float, R: Float, I: Int>(
             }
         }
     }
+    // Channels are next to each other, as in the gradient of an average.
+    let place = ((row * rows + p) * columns + q) * channels + channel;
     winners[place] = y;
     winners[elements + place] = x;
     winners[2usize * elements + place] = of_winner;
@@ -85,41 +86,41 @@ fn winner<F: Float>(features: &Tensor<F>, element: &ChannelElement<'_>, plan: &R
     }
 }
 
-/// Adds what the winners of an element in a block of channels give the pixel of this unit. Winners lie on pixels, or
-/// between them.
+/// Adds the gradient of an element where its winner lies, which is on a pixel or between pixels.
 #[cube]
-pub fn add_winners_of_block<F: Float>(
+pub fn add_winner<F: Float>(
     winners: &Tensor<F>,
-    strides: &Strides,
     place: usize,
     plane: usize,
-    channel: usize,
     tile: &Tile,
-    sums: &mut Array<f32>,
+    sums: &mut Sums,
     #[comptime] between_pixels: bool,
 ) {
-    #[unroll]
-    for lane in 0..CHANNELS {
-        let winner = place + place_of_channel(strides, channel + lane);
-        // Read whether or not they are needed. A branch would wait for each read by itself.
-        let y = f32::cast_from(winners[winner]);
-        let x = f32::cast_from(winners[winner + plane]);
-        let of_winner = f32::cast_from(winners[winner + 2usize * plane]);
-        let weight = weight_at(y, tile.y, between_pixels) * weight_at(x, tile.x, between_pixels);
-        sums[lane] += select(weight > 0.0, weight * of_winner, 0.0);
+    let y = f32::cast_from(winners[place]) - tile.place.y as f32;
+    let x = f32::cast_from(winners[place + plane]) - tile.place.x as f32;
+    let side = comptime!(SIDE as f32);
+    // Most winners lie in another tile.
+    if y + 1.0 > 0.0 && y < side && x + 1.0 > 0.0 && x < side {
+        let gradient = f32::cast_from(winners[place + 2usize * plane]);
+        if comptime!(between_pixels) {
+            let (low_y, low_x) = (y.floor(), x.floor());
+            let (part_y, part_x) = (y - low_y, x - low_x);
+            add_at(tile, low_y, low_x, (1.0 - part_y) * (1.0 - part_x), gradient, sums);
+            add_at(tile, low_y, low_x + 1.0, (1.0 - part_y) * part_x, gradient, sums);
+            add_at(tile, low_y + 1.0, low_x, part_y * (1.0 - part_x), gradient, sums);
+            add_at(tile, low_y + 1.0, low_x + 1.0, part_y * part_x, gradient, sums);
+        } else {
+            add_at(tile, y, x, 1.0f32.runtime(), gradient, sums);
+        }
     }
 }
 
-/// The weight of a row or column in a sample at a position, which the map held within it: a whole number of pixels,
-/// and the weight of the pixel behind them.
+/// Adds to a pixel if it has a part in the winner and is one of the tile.
 #[cube]
-fn weight_at(position: f32, pixel: u32, #[comptime] between_pixels: bool) -> f32 {
-    let pixel = pixel as f32;
-    if comptime!(between_pixels) {
-        let low = position.floor();
-        let fraction = position - low;
-        select(low == pixel, 1.0 - fraction, select(low + 1.0 == pixel, fraction, 0.0))
-    } else {
-        select(position == pixel, 1.0f32, 0.0f32)
+fn add_at(tile: &Tile, y: f32, x: f32, weight: f32, gradient: f32, sums: &mut Sums) {
+    let side = comptime!(SIDE as f32);
+    if weight > 0.0 && y >= 0.0 && y < side && x >= 0.0 && x < side {
+        let place = sum_place(tile, y as u32, own_column(tile, x as u32));
+        sums.values[place] += weight * gradient;
     }
 }

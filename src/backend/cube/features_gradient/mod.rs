@@ -1,39 +1,45 @@
-//! The gradient of features: a gather without atomics, so that the same call returns the same bits. A unit owns a pixel
-//! in a few channels.
+//! The gradient of features: a gather without atomics, so that the same call returns the same bits. A cube owns a tile of
+//! the map in some channels, and each of its units one of these channels.
 //!
-//! - [`tile`]: the pixels that a cube of units owns. [`list`]: the regions that reach them.
-//! - [`axes`]: the kernel of axis plans. [`weights`]: the weights of a tile's rows and columns in the elements of
-//!   regions. [`maximum`]: where each maximum was read, which a launch before it finds.
-//! - [`points`]: the kernel of point plans.
+//! - [`channels_last`]: the gradient as it is read. [`marks`]: which regions may reach which tiles.
+//! - [`tile`]: the pixels that a cube owns, and their sums.
+//! - [`axes`]: the kernel of axis plans. [`spans`]: which taps of a region lie in a tile. [`maximum`]: where each maximum
+//!   was read, which a launch before it finds.
+//! - [`points`]: the kernel of point plans. [`windows`]: the pixels that their regions may read. [`point_samples`]: the
+//!   samples of a region that may read a tile.
 
 mod axes;
-mod list;
+mod channels_last;
+mod marks;
 mod maximum;
+mod point_samples;
 mod points;
+mod spans;
 mod tile;
-mod weights;
+mod windows;
 
 use burn::backend::TensorMetadata;
 use burn::backend::cubecl::dtype_to_storage_type;
 use burn::tensor::{DType, Shape};
 use burn_cubecl::CubeBackend;
 use burn_cubecl::kernel::cast;
+use burn_cubecl::ops::permute;
 use burn_cubecl::tensor::CubeTensor;
 
-use super::launch::{UNITS, address_type, grid, launch, output, units_of_grid};
+use super::launch::{RegionsLaunch, UNITS, address_type, grid, launch, output, units_of_grid};
 use super::plan::Planner;
-use super::unit::channels::CHANNELS;
+use super::plan::layout::{HEADER, PlanLayoutLaunch, header_layout};
 use super::unit::plan::{point_plan, reduction_plan};
+use super::unit::point_region::CallSizesLaunch;
 use crate::backend::RegionCall;
-use crate::geometry::operator::{Elements, RegionOperator};
-use axes::{GatherOptions, GatherSizesLaunch, Gathered, gather_axes};
+use crate::geometry::operator::Elements;
+use axes::{GatherSizesLaunch, Gathered, gather_axes};
+use channels_last::move_channels_last;
+use marks::{OF_WORD, mark_regions};
 use maximum::{PLANES, find_winners};
 use points::gather_points;
-use tile::SIDE;
-
-/// About as many cubes as a large GPU holds: 264 on an H200, since a unit takes up to 128 registers. If there would be
-/// more, a cube gathers several blocks of channels, which have the same regions and weights.
-const ENOUGH_CUBES: usize = 1 << 8;
+use tile::{Division, is_few};
+use windows::find_windows;
 
 /// The gradient of features. `features` are there where the operator takes a maximum.
 pub fn features_gradient(
@@ -43,7 +49,7 @@ pub fn features_gradient(
 ) -> CubeTensor {
     match (call.operator.elements, features) {
         (Elements::Points(_), _) => points_gradient(gradient, call),
-        (_, None) => axes_gradient(gradient.clone(), Gathered::Average, gradient, call),
+        (_, None) => axes_gradient(channels_last(gradient.clone()), Gathered::Average, gradient, call),
         (elements, Some(features)) => {
             let gathered = match elements {
                 Elements::Samples(_) => Gathered::WinnersBetweenPixels,
@@ -59,27 +65,58 @@ pub fn features_gradient(
     }
 }
 
-/// How many cubes gather the pixels of a map, and how many blocks of channels each gathers, up to `most`.
-fn cubes([images, _, height, width]: [usize; 4], groups: usize, channels: usize, most: usize) -> (usize, usize) {
-    let tiles = images * height.div_ceil(SIDE) * width.div_ceil(SIDE) * groups;
-    let blocks = channels.div_ceil(CHANNELS);
-    // A number that is compiled in: powers of two keep the number of kernels small.
-    let of_cube = 1 << (tiles * blocks / ENOUGH_CUBES).clamp(1, most.min(blocks)).ilog2();
-    (tiles * blocks.div_ceil(of_cube), of_cube)
-}
-
-/// How many groups of channels elements read.
-fn groups(gradient: &CubeTensor, operator: &RegionOperator) -> usize {
-    let [_, _, rows, columns] = gradient.shape().dims();
-    operator.channel_map.input_channels(rows * columns)
-}
-
 fn points_gradient(gradient: CubeTensor, call: RegionCall<CubeBackend>) -> CubeTensor {
+    let [images, _, height, width] = call.features_shape;
+    let [regions, _, rows, columns] = gradient.shape().dims();
+    let division = Division::new(call.features_shape, gradient.shape().dims(), call.operator.channel_map);
+    let sizes = || CallSizesLaunch::new(images, height as u32, width as u32, rows as u32, columns as u32);
     let output = output(&gradient, Shape::new(call.features_shape), gradient.dtype);
-    let groups = groups(&gradient, &call.operator);
-    let (cubes, together) = cubes(call.features_shape, groups, gradient.shape()[1], points::TOGETHER);
-    let plan = point_plan(&call.operator);
-    launch!(gather_points, grid(cubes, UNITS), [gradient], call => output, plan, groups, cubes, together)
+    let gradient = channels_last(gradient);
+    let windows = windows(&call, sizes());
+    let marks = marks(&windows, header_layout(), regions, &division);
+    let (cubes, cube_size) = grid(division.cubes, tile::UNITS);
+    let tensors = [&gradient, &call.boxes, &call.batch_indices, &marks, &output];
+    gather_points::launch(
+        &output.client,
+        cubes.clone(),
+        cube_size,
+        address_type(&tensors, units_of_grid(&cubes, cube_size)),
+        gradient.clone().into_tensor_arg(),
+        RegionsLaunch::new(
+            call.boxes.clone().into_tensor_arg(),
+            call.batch_indices.clone().into_tensor_arg(),
+        ),
+        marks.clone().into_tensor_arg(),
+        output.clone().into_tensor_arg(),
+        point_plan(&call.operator),
+        sizes(),
+        division.launch(),
+        [gradient.dtype, call.boxes.dtype, call.batch_indices.dtype].map(dtype_to_storage_type),
+    );
+    output
+}
+
+/// The pixels that the regions of point plans may read, as headers of plans.
+fn windows(call: &RegionCall<CubeBackend>, sizes: CallSizesLaunch) -> CubeTensor {
+    let regions = call.boxes.shape()[0];
+    let windows = output(&call.boxes, Shape::new([regions * HEADER]), DType::U32);
+    let (cubes, cube_size) = grid(regions.div_ceil(UNITS), UNITS);
+    let tensors = [&call.boxes, &call.batch_indices, &windows];
+    find_windows::launch(
+        &windows.client,
+        cubes.clone(),
+        cube_size,
+        address_type(&tensors, units_of_grid(&cubes, cube_size)),
+        RegionsLaunch::new(
+            call.boxes.clone().into_tensor_arg(),
+            call.batch_indices.clone().into_tensor_arg(),
+        ),
+        windows.clone().into_tensor_arg(),
+        point_plan(&call.operator),
+        sizes,
+        [call.boxes.dtype, call.batch_indices.dtype].map(dtype_to_storage_type),
+    );
+    windows
 }
 
 /// Gathers from the gradient of an average, or from the winners of a maximum, whose gradient this is.
@@ -91,6 +128,7 @@ fn axes_gradient(
 ) -> CubeTensor {
     let [_, _, height, width] = call.features_shape;
     let operators = [call.operator];
+    let division = Division::new(call.features_shape, gradient.shape().dims(), call.operator.channel_map);
     let planner = Planner::new(&call, &operators, vec![[height, width]]);
     // Sums of several parts are rounded once.
     let dtype = if planner.parts().count() > 1 {
@@ -99,41 +137,83 @@ fn axes_gradient(
         gradient.dtype
     };
     let output = output(&gradient, Shape::new(call.features_shape), dtype);
-    let groups = groups(&gradient, &call.operator);
-    let (cubes, blocks) = cubes(call.features_shape, groups, gradient.shape()[1], axes::TOGETHER);
-    let options = GatherOptions {
-        channel_map: call.operator.channel_map,
-        gathered,
-        blocks,
-    };
-    let (count, cube_size) = grid(cubes, UNITS);
+    let (cubes, cube_size) = grid(division.cubes, tile::UNITS);
     for part in planner.parts() {
         let plans = planner.plan(part.clone());
+        let marks = marks(&plans, planner.layout(), part.len(), &division);
         gather_axes::launch(
             &output.client,
-            count.clone(),
+            cubes.clone(),
             cube_size,
-            address_type(&[&from, &plans, &output], units_of_grid(&count, cube_size)),
+            address_type(&[&from, &plans, &marks, &output], units_of_grid(&cubes, cube_size)),
             from.clone().into_tensor_arg(),
             plans.into_tensor_arg(),
+            marks.into_tensor_arg(),
             output.clone().into_tensor_arg(),
-            GatherSizesLaunch::new(part.start, part.len(), cubes),
+            GatherSizesLaunch::new(part.start, part.len(), call.operator.channel_map, gathered),
+            division.launch(),
             planner.layout(),
-            options,
             [from.dtype, dtype].map(dtype_to_storage_type),
         );
     }
     cast(output, gradient.dtype)
 }
 
-/// Where each maximum was read, and its gradient: `[PLANES * K, channels, P, Q]`.
+/// Which of the planned regions may reach which tiles.
+fn marks(plans: &CubeTensor, layout: PlanLayoutLaunch, regions: usize, division: &Division) -> CubeTensor {
+    let words = division.tiles * regions.div_ceil(OF_WORD);
+    let marks = output(plans, Shape::new([words]), DType::U32);
+    let (cubes, cube_size) = grid(words.div_ceil(UNITS), UNITS);
+    mark_regions::launch(
+        &marks.client,
+        cubes.clone(),
+        cube_size,
+        address_type(&[plans, &marks], units_of_grid(&cubes, cube_size)),
+        plans.clone().into_tensor_arg(),
+        marks.clone().into_tensor_arg(),
+        division.launch(),
+        layout,
+        regions,
+    );
+    marks
+}
+
+/// A gradient `[K, C, P, Q]` whose channels lie next to each other, if they are many.
+fn channels_last(gradient: CubeTensor) -> CubeTensor {
+    let shape: [usize; 4] = gradient.shape().dims();
+    let [regions, channels, rows, columns] = shape;
+    if is_few(channels) {
+        return gradient;
+    }
+    let output = output(
+        &gradient,
+        Shape::new([regions, rows, columns, channels]),
+        gradient.dtype,
+    );
+    let (sizes, cubes) = channels_last::sizes(shape);
+    let (cubes, cube_size) = grid(cubes, channels_last::UNITS);
+    move_channels_last::launch(
+        &output.client,
+        cubes.clone(),
+        cube_size,
+        address_type(&[&gradient, &output], units_of_grid(&cubes, cube_size)),
+        gradient.clone().into_tensor_arg(),
+        output.clone().into_tensor_arg(),
+        sizes,
+        dtype_to_storage_type(gradient.dtype),
+    );
+    permute(output, &[0, 3, 1, 2])
+}
+
+/// Where each maximum was read, and its gradient: `[PLANES * K, C, P, Q]`, with channels next to each other.
 fn winners(gradient: CubeTensor, features: CubeTensor, call: RegionCall<CubeBackend>) -> CubeTensor {
     let [regions, channels, rows, columns] = gradient.shape().dims();
     let [_, _, height, width] = call.features_shape;
-    let shape = Shape::new([PLANES * regions, channels, rows, columns]);
+    let shape = Shape::new([PLANES * regions, rows, columns, channels]);
     let output = output(&gradient, shape, DType::F32);
     let plan = reduction_plan(&call.operator, [height, width], false);
     let elements = gradient.shape().num_elements();
     let cubes = elements.div_ceil(UNITS);
-    launch!(find_winners, grid(cubes, UNITS), [gradient, features], call => output, plan, elements)
+    let winners = launch!(find_winners, grid(cubes, UNITS), [gradient, features], call => output, plan, elements);
+    permute(winners, &[0, 3, 1, 2])
 }

@@ -1,217 +1,109 @@
-//! The gradient of features of operators whose elements read points: a unit gathers one pixel in up to 32 channels.
+//! The gradient of features of point plans: each sample adds its part of its element's gradient at four pixels.
 
 use cubecl::prelude::*;
 
-use super::list::{list_flagged, region_list};
-use super::tile::{SIDE, Strides, Tile, add_gradient, place_of_element, strides, sums_of_blocks, tile, write_pixel};
-use crate::backend::cube::launch::{Regions, UNITS};
-use crate::backend::cube::unit::channels::CHANNELS;
+use super::marks::{OF_WORD, marks, marks_of_tile};
+use super::point_samples::{
+    Elements, Reading, Sample, Samples, elements, look_at_elements, look_at_sample, reading, sample, samples,
+};
+use super::tile::{Sums, Tile, Tiles, UNITS, sum_place, sums, tile, write_tile};
+use crate::backend::cube::launch::Regions;
 use crate::backend::cube::unit::plan::{Channels, PointPlan};
-use crate::backend::cube::unit::point_region::{
-    CallSizes, ElementReach, PointRegion, reach_of_element, reach_on_map, read_region, samples_in_bounds,
-};
-use crate::geometry::real::single::points::{
-    PointAxis, PointRule, place, places_of_pixels, reads, samples_between, turned,
-};
-use crate::geometry::real::single::samples::{Taps, bilinear_taps};
+use crate::backend::cube::unit::point_region::{CallSizes, read_region};
 
-/// The most blocks of channels that a cube gathers. All of them have the same samples, and finding these takes long.
-pub const TOGETHER: usize = 8;
-
+/// Gathers from all regions of a call, whose windows have been marked.
 #[cube(launch, address_type = "dynamic")]
 pub fn gather_points<F: Float, R: Float, I: Int>(
     gradient: &Tensor<F>,
     regions: &Regions<R, I>,
+    marks_of_tiles: &Tensor<u32>,
     output: &mut Tensor<F>,
     plan: &PointPlan,
-    groups: usize,
-    cubes: usize,
-    #[comptime] blocks_of_cube: usize,
+    sizes: &CallSizes,
+    tiles: &Tiles,
     #[define(F, R, I)] _dtypes: [cubecl::ir::ElemType; 3],
 ) {
-    if CUBE_POS >= cubes {
+    if CUBE_POS >= tiles.cubes {
         terminate!();
     }
-    let channels = comptime!(plan.settings.channels);
-    let tile = tile(gradient, output, groups, blocks_of_cube);
-    let end = (tile.channel + blocks_of_cube * CHANNELS).min(gradient.shape(1));
-    let strides = strides(gradient);
-    let sizes = CallSizes {
-        images: output.shape(0),
-        rows: gradient.shape(2) as u32,
-        columns: gradient.shape(3) as u32,
-        height: tile.height,
-        width: tile.width,
-    };
-    let mut list = region_list();
-    let mut sums = sums_of_blocks(blocks_of_cube);
-    let regions_of_call = gradient.shape(0);
-    let mut first = 0usize.runtime();
-    while first < regions_of_call {
-        let row = first + UNIT_POS as usize;
-        let mut flag = 0u32;
-        if row < regions_of_call {
-            let region = read_region(regions, row, plan, &sizes);
-            if region.pooled && region.image == tile.image && reaches(regions, &plan.rule, &region, &tile) {
-                flag = 1u32;
-            }
-        }
-        let count = list_flagged(flag, row, &mut list);
-        if tile.on_map {
-            for number in 0..count {
-                let row = list.rows[number as usize] as usize;
-                let region = read_region(regions, row, plan, &sizes);
-                add_region(
-                    gradient,
-                    &strides,
-                    regions,
-                    &plan.rule,
-                    &region,
-                    &tile,
-                    end,
-                    &mut sums,
-                    channels,
-                    blocks_of_cube,
-                );
-            }
-        }
-        first += UNITS;
-    }
-    let mut first_channel = tile.group;
-    let mut step = groups;
-    if comptime!(channels == Channels::OfSamples) {
-        first_channel = tile.group * gradient.shape(1);
-        step = 1usize.runtime();
-    }
-    write_pixel(output, &tile, end, first_channel, step, false, &sums, blocks_of_cube);
-}
-
-/// Whether some element of a region may read a pixel of the tile.
-#[cube]
-fn reaches<R: Float, I: Int>(regions: &Regions<R, I>, rule: &PointRule, region: &PointRegion, tile: &Tile) -> bool {
-    let side = comptime!(SIDE as u32 - 1);
-    let last_y = (tile.first_y + side).min(tile.height - 1u32);
-    let last_x = (tile.first_x + side).min(tile.width - 1u32);
-    let places = places_of_pixels(rule, &region.turn, tile.first_y, last_y, tile.first_x, last_x);
-    let mut found = false;
-    if rule.parts_y == 0u32 {
-        // Without offsets, rows and columns of elements are tested by themselves: P + Q tests instead of P times Q.
-        let mut found_y = false;
-        for p in 0..region.y.elements {
-            found_y = found_y || reaches_along(rule, &region.y, p, places.low_y, places.high_y);
-        }
-        let mut found_x = false;
-        for q in 0..region.x.elements {
-            found_x = found_x || reaches_along(rule, &region.x, q, places.low_x, places.high_x);
-        }
-        found = found_y && found_x;
-    } else {
-        for p in 0..region.y.elements {
-            for q in 0..region.x.elements {
-                let reach = reach_of_element(regions, rule, region, &places, p, q);
-                found = found || (reach.y.first < reach.y.end && reach.x.first < reach.x.end);
-            }
+    let tile = tile(tiles);
+    let mut sums = sums();
+    let mut elements = elements();
+    let mut samples = samples();
+    let mut marks = marks();
+    for word in 0..gradient.shape(0).div_ceil(OF_WORD) {
+        let mut bits = marks_of_tile(marks_of_tiles, word, tiles, &tile, &mut marks);
+        while bits != 0u32 {
+            let row = word * OF_WORD + bits.trailing_zeros() as usize;
+            bits &= bits - 1u32;
+            let region = read_region(regions, row, plan, sizes);
+            let reading = reading(regions, plan, &region, &tile);
+            add_region(gradient, row, &reading, sizes, &mut elements, &mut samples, &mut sums);
         }
     }
-    found
+    write_tile(output, tiles, &tile, &sums, false);
 }
 
-/// Whether samples of an element without an offset may lie between two places.
-#[cube]
-fn reaches_along(rule: &PointRule, axis: &PointAxis, element: u32, low: f32, high: f32) -> bool {
-    let reach = samples_between(rule, axis, element, 0.0, low, high);
-    reach.first < reach.end
-}
-
-/// Adds what a region gives the pixel of this unit.
+/// Adds what a region gives the tile.
 #[cube]
 fn add_region<F: Float, R: Float, I: Int>(
     gradient: &Tensor<F>,
-    strides: &Strides,
-    regions: &Regions<R, I>,
-    rule: &PointRule,
-    region: &PointRegion,
-    tile: &Tile,
-    end: usize,
-    sums: &mut Sequence<Array<f32>>,
-    #[comptime] channels: Channels,
-    #[comptime] blocks: usize,
+    row: usize,
+    reading: &Reading<'_, R, I>,
+    sizes: &CallSizes,
+    elements: &mut Elements,
+    samples: &mut Samples,
+    sums: &mut Sums,
 ) {
-    let places = places_of_pixels(rule, &region.turn, tile.y, tile.y, tile.x, tile.x);
-    let mut first_p = 0u32;
-    let mut end_p = region.y.elements;
-    let mut first_q = 0u32;
-    let mut end_q = region.x.elements;
-    if comptime!(channels == Channels::OfElements) {
-        first_p = tile.group as u32 / end_q;
-        first_q = tile.group as u32 % end_q;
-        end_p = first_p + 1u32;
-        end_q = first_q + 1u32;
+    let tile = reading.tile;
+    let together = comptime!(UNITS as u32);
+    let place = row * gradient.stride(0) + tile.channel * gradient.stride(1);
+    let mut first = 0u32;
+    let mut end = sizes.rows * sizes.columns;
+    if comptime!(reading.plan.settings.channels == Channels::OfElements) {
+        first = tile.group as u32;
+        end = first + 1u32;
     }
-    let moves = rule.parts_y > 0u32;
-    for p in first_p..end_p {
-        // Without offsets, whether a row or a column of elements reaches the pixel is tested by itself.
-        if moves || reaches_along(rule, &region.y, p, places.low_y, places.high_y) {
-            for q in first_q..end_q {
-                if moves || reaches_along(rule, &region.x, q, places.low_x, places.high_x) {
-                    let reach = reach_of_element(regions, rule, region, &places, p, q);
-                    let weight = weight_of_pixel(rule, region, &reach, tile, p, q, channels);
-                    if weight != 0.0 {
-                        let mut samples = region.y.samples as f32 * region.x.samples as f32;
-                        if rule.ignores_out_of_bounds == 1u32 {
-                            let on_map = reach_on_map(regions, rule, region, p, q);
-                            samples = samples_in_bounds(rule, region, &on_map, p, q);
-                        }
-                        let share = weight / samples;
-                        let place = place_of_element(strides, region.row, p, q);
-                        add_gradient(gradient, strides, place, tile.channel, end, share, sums, blocks);
-                    }
+    while first < end {
+        let count = look_at_elements(elements, reading, first, end);
+        let mut begin = 0u32;
+        while begin < count {
+            // What was looked at before has been read by now.
+            sync_cube();
+            let number = begin + UNIT_POS;
+            if number < count {
+                look_at_sample(samples, &*elements, reading, first, number);
+            }
+            sync_cube();
+            for number in 0..together.min(count - begin) {
+                let sample = sample(&*samples, number, tile);
+                if sample.is_read {
+                    let of_element = sample.p as usize * gradient.stride(2) + sample.q as usize * gradient.stride(3);
+                    add_sample(tile, &sample, f32::cast_from(gradient[place + of_element]), sums);
                 }
             }
+            begin += together;
         }
+        first += together;
     }
 }
 
-/// The sum of the weights of this unit's pixel in the samples of an element.
+/// Adds an element's gradient at the pixels of a sample. They differ, or are not written.
 #[cube]
-fn weight_of_pixel(
-    rule: &PointRule,
-    region: &PointRegion,
-    reach: &ElementReach,
-    tile: &Tile,
-    p: u32,
-    q: u32,
-    #[comptime] channels: Channels,
-) -> f32 {
-    let mut weight = 0.0f32;
-    for sample_y in reach.y.first..reach.y.end {
-        let y = place(rule, &region.y, p, sample_y, reach.offset.shift_y);
-        for sample_x in reach.x.first..reach.x.end {
-            let x = place(rule, &region.x, q, sample_x, reach.offset.shift_x);
-            let point = turned(rule, &region.turn, y, x);
-            let mut counts = reads(rule, &point, tile.height, tile.width);
-            if comptime!(channels == Channels::OfSamples) {
-                counts = counts && sample_y * region.x.samples + sample_x == tile.group as u32;
-            }
-            if counts {
-                let along_y = weight_of_taps(&bilinear_taps(point.y, tile.height), tile.y);
-                let along_x = weight_of_taps(&bilinear_taps(point.x, tile.width), tile.x);
-                weight += along_y * along_x;
-            }
-        }
-    }
-    weight
-}
-
-/// The weight of a pixel in a sample, along one axis.
-#[cube]
-fn weight_of_taps(taps: &Taps, pixel: u32) -> f32 {
-    let mut weight = 0.0f32;
-    if taps.low == pixel {
-        weight += 1.0 - taps.fraction;
-    }
-    if taps.high == pixel {
-        weight += taps.fraction;
-    }
-    weight
+fn add_sample(tile: &Tile, sample: &Sample, gradient: f32, sums: &mut Sums) {
+    let (of_top, of_bottom) = (sample.upper * gradient, sample.lower * gradient);
+    let (of_left, of_right) = (1.0 - sample.right_part, sample.right_part);
+    let top_left = sum_place(tile, sample.top, sample.left);
+    let top_right = sum_place(tile, sample.top, sample.right);
+    let bottom_left = sum_place(tile, sample.bottom, sample.left);
+    let bottom_right = sum_place(tile, sample.bottom, sample.right);
+    // All are read before one is written, so that a unit waits once.
+    let first = sums.values[top_left] + of_left * of_top;
+    let second = sums.values[top_right] + of_right * of_top;
+    let third = sums.values[bottom_left] + of_left * of_bottom;
+    let fourth = sums.values[bottom_right] + of_right * of_bottom;
+    sums.values[top_left] = first;
+    sums.values[top_right] = second;
+    sums.values[bottom_left] = third;
+    sums.values[bottom_right] = fourth;
 }

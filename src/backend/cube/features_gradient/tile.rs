@@ -1,223 +1,230 @@
-//! The pixels that a cube of units owns.
+//! The pixels that a cube of units owns, and their sums in shared memory.
+//!
+//! A unit owns a channel of its tile, or some columns of it where channels are few. No other unit adds to its sums. So
+//! they need no atomics, and the same call returns the same bits.
 
 use cubecl::prelude::*;
+use cubecl::std::FastDivmod;
 
-use crate::backend::cube::launch::UNITS;
-use crate::backend::cube::unit::channels::CHANNELS;
 use crate::geometry::operator::ChannelMap;
 
-/// The side of a tile in pixels: each of the cube's units owns one.
-pub const SIDE: usize = 16;
+/// How many units a cube has.
+pub const UNITS: usize = 32;
 
-const _: () = assert!(SIDE * SIDE == UNITS);
+/// The side of a tile in pixels.
+pub const SIDE: usize = 8;
 
-/// The tile of a cube, and the pixel of a unit.
+/// The row and the column behind the last ones of a tile. What is added there is not written.
+pub const BEYOND: u32 = SIDE as u32;
+
+/// The distance of the sums of two pixels. With one word more than units, units that read one channel of neighbouring
+/// pixels read other banks of the memory.
+const STEP: usize = UNITS + 1;
+
+/// The maps as tiles, and the channels as blocks.
+#[derive(CubeType, CubeLaunch)]
+pub struct Tiles {
+    /// How many tiles all images have.
+    pub count: usize,
+    pub all: FastDivmod<usize>,
+    /// How many a map has along x and along y.
+    across: FastDivmod<usize>,
+    down: FastDivmod<usize>,
+    /// How many channels the gradient has.
+    pub channels: usize,
+    /// How many groups of channels of the map elements read. Channel c of group g is channel
+    /// `g * group_step + c * channel_step` of the map.
+    groups: FastDivmod<usize>,
+    group_step: usize,
+    channel_step: usize,
+    pub cubes: usize,
+    /// How many units own columns of one channel.
+    #[cube(comptime)]
+    pub sharing: usize,
+}
+
+/// How the gradient of features is divided among cubes.
+pub struct Division {
+    /// How many tiles the maps have.
+    pub tiles: usize,
+    pub cubes: usize,
+    across: usize,
+    down: usize,
+    channels: usize,
+    groups: usize,
+    map: ChannelMap,
+}
+
+impl Division {
+    /// For maps `[N, C, H, W]` and a gradient of `[K, channels, P, Q]`.
+    pub fn new(maps: [usize; 4], gradient: [usize; 4], map: ChannelMap) -> Self {
+        let [images, _, height, width] = maps;
+        let [_, channels, rows, columns] = gradient;
+        let (down, across) = (height.div_ceil(SIDE), width.div_ceil(SIDE));
+        let tiles = images * down * across;
+        let groups = map.input_channels(rows * columns);
+        Self {
+            tiles,
+            cubes: tiles * groups * channels.div_ceil(UNITS / sharing(channels)),
+            across,
+            down,
+            channels,
+            groups,
+            map,
+        }
+    }
+
+    pub fn launch(&self) -> TilesLaunch {
+        let (group_step, channel_step) = match self.map {
+            ChannelMap::SampleSensitive { .. } => (self.channels, 1),
+            ChannelMap::Same | ChannelMap::PositionSensitive => (1, self.groups),
+        };
+        TilesLaunch::new(
+            self.tiles,
+            self.tiles,
+            self.across,
+            self.down,
+            self.channels,
+            self.groups,
+            group_step,
+            channel_step,
+            self.cubes,
+            sharing(self.channels),
+        )
+    }
+}
+
+/// How many units own columns of one channel: one, or all that there are columns where channels are few.
+fn sharing(channels: usize) -> usize {
+    if is_few(channels) { SIDE } else { 1 }
+}
+
+/// Whether there are too few channels for a unit each.
+pub fn is_few(channels: usize) -> bool {
+    channels < UNITS / 4
+}
+
+/// The tile of a number.
 #[derive(CubeType)]
-pub struct Tile {
+pub struct TilePlace {
     pub image: usize,
-    /// The first row and column of the tile.
-    pub first_y: u32,
-    pub first_x: u32,
-    /// The pixel of this unit; beyond the map in tiles at its end.
+    /// Its first row and column.
     pub y: u32,
     pub x: u32,
-    /// Whether the pixel is one of the map.
-    pub on_map: bool,
-    /// The first of the output channels whose gradient the cube gathers.
-    pub channel: usize,
+}
+
+#[cube]
+pub fn tile_place(tiles: &Tiles, number: usize) -> TilePlace {
+    let (rest, across) = tiles.across.div_mod(number);
+    let (image, down) = tiles.down.div_mod(rest);
+    TilePlace {
+        image,
+        y: (down * SIDE) as u32,
+        x: (across * SIDE) as u32,
+    }
+}
+
+/// The tile of a cube, and what this unit owns of it.
+#[derive(CubeType)]
+pub struct Tile {
+    pub number: usize,
+    pub place: TilePlace,
     /// The index of the group of channels: that of the element or of the sample which reads it.
     pub group: usize,
-    /// Height and width of the map.
-    pub height: u32,
-    pub width: u32,
-}
-
-/// How many groups of channels the output elements read.
-#[cube]
-pub fn groups<F: Float>(gradient: &Tensor<F>, #[comptime] channel_map: ChannelMap) -> usize {
-    let mut groups = 1usize.runtime();
-    if comptime!(channel_map == ChannelMap::PositionSensitive) {
-        groups = gradient.shape(2) * gradient.shape(3);
-    }
-    groups
-}
-
-/// The tile of this cube. There are `groups` groups of channels, and a cube owns `blocks_of_cube` channel blocks of one
-/// group. Neighbouring cubes own the same pixels in further channels, and read the same regions.
-#[cube]
-pub fn tile<F: Float, O: Float>(
-    gradient: &Tensor<F>,
-    output: &mut Tensor<O>,
-    groups: usize,
-    blocks_of_cube: usize,
-) -> Tile {
-    let (height, width) = (output.shape(2), output.shape(3));
-    let channels_of_cube = blocks_of_cube * CHANNELS;
-    let blocks = gradient.shape(1).div_ceil(channels_of_cube);
-    let cube = CUBE_POS;
-    let (rest, block) = (cube / blocks, cube % blocks);
-    let (rest, group) = (rest / groups, rest % groups);
-    let across = width.div_ceil(SIDE);
-    let down = height.div_ceil(SIDE);
-    let (rest, tile_x) = (rest / across, rest % across);
-    let (image, tile_y) = (rest / down, rest % down);
-    let unit = UNIT_POS as usize;
-    let first_y = (tile_y * SIDE) as u32;
-    let first_x = (tile_x * SIDE) as u32;
-    let y = first_y + (unit / SIDE) as u32;
-    let x = first_x + (unit % SIDE) as u32;
-    Tile {
-        image,
-        first_y,
-        first_x,
-        y,
-        x,
-        on_map: y < height as u32 && x < width as u32,
-        channel: block * channels_of_cube,
-        group,
-        height: height as u32,
-        width: width as u32,
-    }
-}
-
-/// The strides of a gradient, read once: a device compiler may read them again for each element.
-#[derive(CubeType)]
-pub struct Strides {
-    pub region: usize,
+    /// The first channel of the cube, and the number of this unit's behind it.
+    first_channel: usize,
+    lane: usize,
+    /// The channel of this unit in the gradient; the last one for units beyond it.
     pub channel: usize,
-    row: usize,
-    column: usize,
-    last_channel: usize,
+    /// Of the units that share the channel, the number of this one.
+    share: u32,
+    #[cube(comptime)]
+    sharing: usize,
 }
 
+/// The tile of this cube. Neighbouring cubes own neighbouring tiles, and read the same regions.
 #[cube]
-pub fn strides<F: Float>(gradient: &Tensor<F>) -> Strides {
-    Strides {
-        region: gradient.stride(0),
-        channel: gradient.stride(1),
-        row: gradient.stride(2),
-        column: gradient.stride(3),
-        last_channel: gradient.shape(1) - 1,
+pub fn tile(tiles: &Tiles) -> Tile {
+    let sharing = comptime!(tiles.sharing);
+    let lanes = comptime!(UNITS / sharing);
+    let (rest, number) = tiles.all.div_mod(CUBE_POS);
+    let (block, group) = tiles.groups.div_mod(rest);
+    let unit = UNIT_POS as usize;
+    let first_channel = block * lanes;
+    let lane = unit % lanes;
+    Tile {
+        number,
+        place: tile_place(tiles, number),
+        group,
+        first_channel,
+        lane,
+        channel: (first_channel + lane).min(tiles.channels - 1),
+        share: (unit / lanes) as u32,
+        sharing,
     }
 }
 
-/// Where an element of a region lies in channel 0.
+/// The column if this unit owns it, and [`BEYOND`] if not.
 #[cube]
-pub fn place_of_element(strides: &Strides, row: usize, p: u32, q: u32) -> usize {
-    row * strides.region + p as usize * strides.row + q as usize * strides.column
-}
-
-/// Where a channel lies, or the last one in place of those beyond it.
-#[cube]
-pub fn place_of_channel(strides: &Strides, channel: usize) -> usize {
-    channel.min(strides.last_channel) * strides.channel
-}
-
-/// Sums of 0, for each of some blocks of channels.
-#[cube]
-pub fn sums_of_blocks(#[comptime] blocks: usize) -> Sequence<Array<f32>> {
-    let mut sums = Sequence::<Array<f32>>::new();
-    #[unroll]
-    for _ in 0..blocks {
-        let mut of_block = Array::<f32>::new(CHANNELS);
-        #[unroll]
-        for lane in 0..CHANNELS {
-            of_block[lane] = 0.0;
-        }
-        sums.push(of_block);
-    }
-    sums
-}
-
-/// Adds the weighted gradient of an element in the blocks of channels from `first` up to `end`.
-#[cube]
-pub fn add_gradient<F: Float>(
-    gradient: &Tensor<F>,
-    strides: &Strides,
-    place: usize,
-    first: usize,
-    end: usize,
-    weight: f32,
-    sums: &mut Sequence<Array<f32>>,
-    #[comptime] blocks: usize,
-) {
-    #[unroll]
-    for block in 0..blocks {
-        let channel = first + block * CHANNELS;
-        if channel < end {
-            add_block(gradient, strides, place, channel, weight, &mut sums[block]);
-        }
+pub fn own_column(tile: &Tile, column: u32) -> u32 {
+    let sharing = comptime!(tile.sharing as u32);
+    if comptime!(sharing == 1) {
+        column
+    } else {
+        select(column % sharing == tile.share, column, comptime!(BEYOND))
     }
 }
 
-#[cube]
-fn add_block<F: Float>(
-    gradient: &Tensor<F>,
-    strides: &Strides,
-    place: usize,
-    channel: usize,
-    weight: f32,
-    sums: &mut Array<f32>,
-) {
-    #[unroll]
-    for lane in 0..CHANNELS {
-        sums[lane] += weight * f32::cast_from(gradient[place + place_of_channel(strides, channel + lane)]);
-    }
+/// The sums of a cube's pixels and channels.
+#[derive(CubeType)]
+pub struct Sums {
+    pub values: Shared<[f32]>,
 }
 
-/// Writes the sums of a unit's pixel in the output channels of the cube up to `end`, or adds them to what is there.
-/// Output channel c reads channel `first + c * step` of the map.
+/// Sums of 0.
 #[cube]
-pub fn write_pixel<F: Float>(
-    output: &mut Tensor<F>,
-    tile: &Tile,
-    end: usize,
-    first: usize,
-    step: usize,
-    adds: bool,
-    sums: &Sequence<Array<f32>>,
-    #[comptime] blocks: usize,
-) {
-    if tile.on_map {
-        let (of_image, of_channel, of_row, of_column) =
-            (output.stride(0), output.stride(1), output.stride(2), output.stride(3));
-        let pixel = tile.image * of_image + tile.y as usize * of_row + tile.x as usize * of_column;
-        let (place, distance) = (pixel + first * of_channel, step * of_channel);
-        #[unroll]
-        for block in 0..blocks {
-            write_block(
-                output,
-                place,
-                distance,
-                tile.channel + block * CHANNELS,
-                end,
-                adds,
-                &sums[block],
-            );
-        }
+pub fn sums() -> Sums {
+    let length = comptime!((SIDE + 1) * (SIDE + 1) * STEP);
+    let mut values = Shared::<[f32]>::new_slice(length);
+    let mut place = UNIT_POS as usize;
+    while place < length {
+        values[place] = 0.0;
+        place += UNITS;
     }
+    sync_cube();
+    Sums { values }
 }
 
+/// Where the sum of a pixel of the tile lies, in this unit's channel.
 #[cube]
-fn write_block<F: Float>(
-    output: &mut Tensor<F>,
-    place: usize,
-    distance: usize,
-    first: usize,
-    end: usize,
-    adds: bool,
-    sums: &Array<f32>,
-) {
-    #[unroll]
-    for lane in 0..CHANNELS {
-        let channel = first + lane;
-        if channel < end {
-            let index = place + channel * distance;
-            let mut sum = sums[lane];
+pub fn sum_place(tile: &Tile, row: u32, column: u32) -> usize {
+    (row * comptime!(SIDE as u32 + 1) + column) as usize * STEP + tile.lane
+}
+
+/// Writes the sums of a tile, or adds them to what is there. Neighbouring units write neighbouring pixels.
+#[cube]
+pub fn write_tile<F: Float>(output: &mut Tensor<F>, tiles: &Tiles, tile: &Tile, sums: &Sums, adds: bool) {
+    let (height, width) = (output.shape(2), output.shape(3));
+    let (row_step, column_step) = (output.stride(2), output.stride(3));
+    let distance = tiles.channel_step * output.stride(1);
+    let first = tile.place.image * output.stride(0)
+        + tile.group * tiles.group_step * output.stride(1)
+        + tile.first_channel * distance;
+    sync_cube();
+    let lanes = comptime!(UNITS / tile.sharing);
+    let mut item = UNIT_POS as usize;
+    while item < comptime!(SIDE * SIDE * lanes) {
+        let (lane, pixel) = (item / (SIDE * SIDE), item % (SIDE * SIDE));
+        let (row, column) = (pixel / SIDE, pixel % SIDE);
+        let (y, x) = (tile.place.y as usize + row, tile.place.x as usize + column);
+        if y < height && x < width && tile.first_channel + lane < tiles.channels {
+            let place = first + lane * distance + y * row_step + x * column_step;
+            let mut sum = sums.values[(row * (SIDE + 1) + column) * STEP + lane];
             if adds {
-                sum += f32::cast_from(output[index]);
+                sum += f32::cast_from(output[place]);
             }
-            output[index] = F::cast_from(sum);
+            output[place] = F::cast_from(sum);
         }
+        item += UNITS;
     }
 }

@@ -93,6 +93,12 @@ impl Words {
     }
 }
 
+/// The layout of headers without elements.
+pub fn header_layout() -> PlanLayoutLaunch {
+    let none = || AxisLayoutLaunch::new(0, 0, 0, 0);
+    PlanLayoutLaunch::new(HEADER, none(), none())
+}
+
 /// How many pixels an element reads at most, if that does not depend on its region.
 fn most_taps(operator: &RegionOperator, axis: usize) -> Option<usize> {
     let Elements::Samples(axes) = &operator.elements else {

@@ -38,7 +38,7 @@ pub struct ElementOffset {
 }
 
 /// The sizes of a call.
-#[derive(CubeType)]
+#[derive(CubeType, CubeLaunch)]
 pub struct CallSizes {
     /// How many images the features have, and the size of their maps.
     pub images: usize,
@@ -95,7 +95,7 @@ pub fn read_region<R: Float, I: Int>(
 }
 
 #[cube]
-fn read_offset<R: Float, I: Int>(
+pub fn offset_of_element<R: Float, I: Int>(
     regions: &Regions<R, I>,
     rule: &PointRule,
     region: &PointRegion,
@@ -147,7 +147,7 @@ pub fn reach_of_element<R: Float, I: Int>(
     p: u32,
     q: u32,
 ) -> ElementReach {
-    let offset = read_offset(regions, rule, region, p, q);
+    let offset = offset_of_element(regions, rule, region, p, q);
     let mut y = samples_between(rule, &region.y, p, offset.shift_y, places.low_y, places.high_y);
     if !(is_finite(offset.y) && is_finite(offset.x)) {
         y.end = y.first;

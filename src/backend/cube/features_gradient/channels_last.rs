@@ -1,0 +1,78 @@
+//! The gradient of the output with its channels next to each other, where there are many. Neighbouring units read
+//! neighbouring channels.
+
+use cubecl::prelude::*;
+use cubecl::std::FastDivmod;
+
+/// How many units a cube has, and how many elements and channels it copies.
+pub const UNITS: usize = 256;
+pub const SIDE: usize = 32;
+
+/// The sizes of a gradient `[K, C, P, Q]`.
+#[derive(CubeType, CubeLaunch)]
+pub struct GradientSizes {
+    pub elements: usize,
+    of_region: FastDivmod<usize>,
+    columns: FastDivmod<usize>,
+    channels: usize,
+    /// How many blocks of [`SIDE`] channels there are.
+    blocks: FastDivmod<usize>,
+    pub cubes: usize,
+}
+
+/// The sizes of a gradient, and how many cubes copy it.
+pub fn sizes([regions, channels, rows, columns]: [usize; 4]) -> (GradientSizesLaunch, usize) {
+    let elements = regions * rows * columns;
+    let blocks = channels.div_ceil(SIDE);
+    let cubes = elements.div_ceil(SIDE) * blocks;
+    (
+        GradientSizesLaunch::new(elements, rows * columns, columns, channels, blocks, cubes),
+        cubes,
+    )
+}
+
+/// Copies `[K, C, P, Q]` to `[K, P, Q, C]`.
+#[cube(launch, address_type = "dynamic")]
+pub fn move_channels_last<F: Float>(
+    gradient: &Tensor<F>,
+    output: &mut Tensor<F>,
+    sizes: &GradientSizes,
+    #[define(F)] _dtype: cubecl::ir::ElemType,
+) {
+    if CUBE_POS >= sizes.cubes {
+        terminate!();
+    }
+    let (rest, block) = sizes.blocks.div_mod(CUBE_POS);
+    let (first_element, first_channel) = (rest * SIDE, block * SIDE);
+    let (row, column) = (UNIT_POS as usize / SIDE, UNIT_POS as usize % SIDE);
+    // With one word more a row, units that read a column read other banks of the memory.
+    let mut kept = Shared::<[f32]>::new_slice(comptime!(SIDE * (SIDE + 1)));
+    let element = first_element + column;
+    if element < sizes.elements {
+        let (region, rest) = sizes.of_region.div_mod(element);
+        let (p, q) = sizes.columns.div_mod(rest);
+        let place = region * gradient.stride(0) + p * gradient.stride(2) + q * gradient.stride(3);
+        #[unroll]
+        for round in 0..comptime!(SIDE * SIDE / UNITS) {
+            let of_block = row + round * comptime!(UNITS / SIDE);
+            let channel = first_channel + of_block;
+            if channel < sizes.channels {
+                kept[of_block * comptime!(SIDE + 1) + column] =
+                    f32::cast_from(gradient[place + channel * gradient.stride(1)]);
+            }
+        }
+    }
+    sync_cube();
+    let channel = first_channel + column;
+    if channel < sizes.channels {
+        #[unroll]
+        for round in 0..comptime!(SIDE * SIDE / UNITS) {
+            let of_block = row + round * comptime!(UNITS / SIDE);
+            let element = first_element + of_block;
+            if element < sizes.elements {
+                output[element * sizes.channels + channel] =
+                    F::cast_from(kept[column * comptime!(SIDE + 1) + of_block]);
+            }
+        }
+    }
+}
