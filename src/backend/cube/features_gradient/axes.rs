@@ -4,14 +4,12 @@ use cubecl::prelude::*;
 
 use super::marks::{OF_WORD, marks, marks_of_tile};
 use super::maximum::{PLANES, add_winner};
-use super::spans::{Spans, TOGETHER, look, reaching, spans, taps_of, word_of};
-use super::tile::{BEYOND, Sums, Tile, Tiles, own_column, sum_place, sums, tile, write_tile};
-use crate::backend::cube::plan::layout::{PlanLayout, weight_of_tap};
+use super::spans::{Spans, TOGETHER, look, pixels_of, reaching, spans, weight_place};
+use super::tile::{STEP, Sums, Tile, Tiles, columns_of_unit, sum_place, sums, tile, write_tile};
+use crate::backend::cube::plan::layout::PlanLayout;
+use crate::backend::cube::unit::region::is_finite;
 use crate::geometry::operator::ChannelMap;
 use crate::geometry::real::single::between::Reach;
-
-/// How many taps along x are added at a time, so that a unit waits once for their sums.
-const AT_ONCE: usize = 4;
 
 /// What is gathered. It is compiled in.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -143,107 +141,106 @@ fn add_region<F: Float>(
         while q < elements_x.end {
             // What was looked at before has been read by now.
             sync_cube();
-            if UNIT_POS < together {
-                let elements = Reach {
-                    first: p,
-                    end: elements_y.end,
-                };
-                look(spans, gather.plans, start, &layout.y, &elements, gather.tile.place.y);
-            } else {
-                let elements = Reach {
-                    first: q,
-                    end: elements_x.end,
-                };
-                look(spans, gather.plans, start, &layout.x, &elements, gather.tile.place.x);
-            }
+            let ends = (elements_y.end, elements_x.end);
+            look(spans, gather.plans, start, layout, &gather.tile.place, (p, q), ends);
             sync_cube();
-            let rows = reaching(&*spans, 0u32, together.min(elements_y.end - p));
-            let columns = reaching(&*spans, together, together.min(elements_x.end - q));
-            for column in columns.first..columns.end {
-                let of_column = place + (q + column - together) as usize * gather.gradient.stride(3);
-                if comptime!(gather.gathered == Gathered::Average) {
-                    add_column(gather, of_column, p, &rows, column, &*spans, sums);
-                } else {
-                    for row in rows.first..rows.end {
-                        let of_element = of_column + (p + row) as usize * gather.gradient.stride(2);
-                        let between_pixels = comptime!(gather.gathered == Gathered::WinnersBetweenPixels);
-                        add_winner(
-                            gather.gradient,
-                            of_element,
-                            gather.plane,
-                            gather.tile,
-                            sums,
-                            between_pixels,
-                        );
-                    }
-                }
-            }
+            add_elements(gather, place, p, q, elements_y.end, elements_x.end, &*spans, sums);
             q += together;
         }
         p += together;
     }
 }
 
-/// Adds the gradient of a column of elements. It begins at `place`, and row `first` is the first that was looked at.
+/// Adds what was looked at together: elements from row `p` and column `q` on.
 #[cube]
-fn add_column<F: Float>(
+fn add_elements<F: Float>(
     gather: &Gather<'_, F>,
     place: usize,
-    first: u32,
-    rows: &Reach,
-    column: u32,
+    p: u32,
+    q: u32,
+    end_p: u32,
+    end_q: u32,
     spans: &Spans,
     sums: &mut Sums,
 ) {
-    let mut columns = Array::<u32>::new(AT_ONCE);
-    let mut weights = Array::<f32>::new(AT_ONCE);
-    let taps = taps_of(spans, column);
-    let mut tap = 0u32;
-    while tap < taps {
-        #[unroll]
-        for number in 0..AT_ONCE {
-            let number_of_tap = (tap + comptime!(number as u32)).min(taps - 1u32);
-            let word = word_of(spans, column) + 2usize * number_of_tap as usize;
-            let weight = weight_of_tap(gather.plans, word);
-            let is_read = tap + comptime!(number as u32) < taps && weight > 0.0;
-            let pixel = own_column(gather.tile, gather.plans[word] - gather.tile.place.x);
-            columns[number] = select(is_read, pixel, comptime!(BEYOND));
-            weights[number] = weight;
+    let together = comptime!(TOGETHER as u32);
+    let width = comptime!(columns_of_unit(gather.tile.sharing));
+    let (row_step, column_step) = (gather.gradient.stride(2), gather.gradient.stride(3));
+    let rows = reaching(spans, 0u32, together.min(end_p - p));
+    let columns = reaching(spans, together, together.min(end_q - q));
+    let mut of_row = Array::<f32>::new(width);
+    for row in rows.first..rows.end {
+        let of_elements = place + (p + row) as usize * row_step + q as usize * column_step;
+        if comptime!(gather.gathered == Gathered::Average) {
+            sum_along_x(gather, of_elements, &columns, spans, &mut of_row);
+            add_row(gather.tile, row, &of_row, spans, sums);
+        } else {
+            for column in columns.first..columns.end {
+                let element = of_elements + column as usize * column_step;
+                let between_pixels = comptime!(gather.gathered == Gathered::WinnersBetweenPixels);
+                add_winner(
+                    gather.gradient,
+                    element,
+                    gather.plane,
+                    gather.tile,
+                    sums,
+                    between_pixels,
+                );
+            }
         }
-        for row in rows.first..rows.end {
-            let gradient = gather.gradient[place + (first + row) as usize * gather.gradient.stride(2)];
-            add_element(gather, f32::cast_from(gradient), row, &columns, &weights, spans, sums);
-        }
-        tap += comptime!(AT_ONCE as u32);
     }
 }
 
-/// Adds the gradient of an element at some columns of pixels.
+/// Sums a row of elements into what each of the unit's columns gets of it. `place` is where the first element lies that
+/// was looked at.
 #[cube]
-fn add_element<F: Float>(
+fn sum_along_x<F: Float>(
     gather: &Gather<'_, F>,
-    gradient: f32,
-    row: u32,
-    columns: &Array<u32>,
-    weights: &Array<f32>,
+    place: usize,
+    columns: &Reach,
     spans: &Spans,
-    sums: &mut Sums,
+    of_row: &mut Array<f32>,
 ) {
-    let mut of_columns = Array::<f32>::new(AT_ONCE);
-    for tap in 0..taps_of(spans, row) {
-        let word = word_of(spans, row) + 2usize * tap as usize;
-        let weight = weight_of_tap(gather.plans, word);
-        if weight > 0.0 {
-            let of_row = weight * gradient;
-            let pixel = gather.plans[word] - gather.tile.place.y;
+    let sharing = comptime!(gather.tile.sharing);
+    let width = comptime!(columns_of_unit(sharing));
+    let first = gather.tile.share * comptime!(width as u32);
+    #[unroll]
+    for pixel in 0..width {
+        of_row[pixel] = 0.0;
+    }
+    for column in columns.first..columns.end {
+        let gradient = f32::cast_from(gather.gradient[place + column as usize * gather.gradient.stride(3)]);
+        let weight = weight_place(comptime!(TOGETHER as u32) + column, first);
+        if is_finite(gradient) {
             #[unroll]
-            for number in 0..AT_ONCE {
-                of_columns[number] = sums.values[sum_place(gather.tile, pixel, columns[number])];
+            for pixel in 0..width {
+                of_row[pixel] += spans.weights[weight + pixel] * gradient;
             }
+        } else {
+            // A pixel that is not read gets nothing, and not 0 times infinity.
             #[unroll]
-            for number in 0..AT_ONCE {
-                let place = sum_place(gather.tile, pixel, columns[number]);
-                sums.values[place] = of_columns[number] + weights[number] * of_row;
+            for pixel in 0..width {
+                let weight = spans.weights[weight + pixel];
+                of_row[pixel] += select(weight > 0.0, weight * gradient, 0.0);
+            }
+        }
+    }
+}
+
+/// Adds what the unit's columns get of a row of elements to the rows of pixels that it reads.
+#[cube]
+fn add_row(tile: &Tile, row: u32, of_row: &Array<f32>, spans: &Spans, sums: &mut Sums) {
+    let sharing = comptime!(tile.sharing);
+    let width = comptime!(columns_of_unit(sharing));
+    let first = tile.share * comptime!(width as u32);
+    let pixels = pixels_of(spans, row);
+    for pixel in pixels.first..pixels.end {
+        let weight = spans.weights[weight_place(row, pixel)];
+        if weight > 0.0 {
+            let place = sum_place(tile, pixel, first);
+            #[unroll]
+            for column in 0..width {
+                sums.values[place + comptime!(column * STEP)] += weight * of_row[column];
             }
         }
     }

@@ -5,8 +5,11 @@ use cubecl::prelude::*;
 use cubecl::std::FastDivmod;
 
 /// How many units a cube has, and how many elements and channels it copies.
-pub const UNITS: usize = 256;
+pub const UNITS: usize = 128;
 pub const SIDE: usize = 32;
+
+/// How many rows of [`SIDE`] units there are.
+const ROWS: usize = UNITS / SIDE;
 
 /// The sizes of a gradient `[K, C, P, Q]`.
 #[derive(CubeType, CubeLaunch)]
@@ -45,34 +48,46 @@ pub fn move_channels_last<F: Float>(
     let (rest, block) = sizes.blocks.div_mod(CUBE_POS);
     let (first_element, first_channel) = (rest * SIDE, block * SIDE);
     let (row, column) = (UNIT_POS as usize / SIDE, UNIT_POS as usize % SIDE);
-    // With one word more a row, units that read a column read other banks of the memory.
     let mut kept = Shared::<[f32]>::new_slice(comptime!(SIDE * (SIDE + 1)));
     let element = first_element + column;
     if element < sizes.elements {
         let (region, rest) = sizes.of_region.div_mod(element);
         let (p, q) = sizes.columns.div_mod(rest);
-        let place = region * gradient.stride(0) + p * gradient.stride(2) + q * gradient.stride(3);
+        let mut channel = first_channel + row;
+        let mut place = region * gradient.stride(0)
+            + p * gradient.stride(2)
+            + q * gradient.stride(3)
+            + channel * gradient.stride(1);
         #[unroll]
-        for round in 0..comptime!(SIDE * SIDE / UNITS) {
-            let of_block = row + round * comptime!(UNITS / SIDE);
-            let channel = first_channel + of_block;
+        for round in 0..comptime!(SIDE / ROWS) {
             if channel < sizes.channels {
-                kept[of_block * comptime!(SIDE + 1) + column] =
-                    f32::cast_from(gradient[place + channel * gradient.stride(1)]);
+                kept[kept_place(row, column) + comptime!(round * ROWS * (SIDE + 1))] = f32::cast_from(gradient[place]);
             }
+            channel += ROWS;
+            place += ROWS * gradient.stride(1);
         }
     }
     sync_cube();
     let channel = first_channel + column;
     if channel < sizes.channels {
+        let mut element = first_element + row;
+        let mut place = element * sizes.channels + channel;
         #[unroll]
-        for round in 0..comptime!(SIDE * SIDE / UNITS) {
-            let of_block = row + round * comptime!(UNITS / SIDE);
-            let element = first_element + of_block;
+        for round in 0..comptime!(SIDE / ROWS) {
             if element < sizes.elements {
-                output[element * sizes.channels + channel] =
-                    F::cast_from(kept[column * comptime!(SIDE + 1) + of_block]);
+                output[place] = F::cast_from(kept[kept_place(column, row) + comptime!(round * ROWS)]);
             }
+            element += ROWS;
+            place += ROWS * sizes.channels;
         }
     }
+}
+
+/// Where a channel of an element is kept. With one word more a channel, units that read the channels of an element read
+/// other banks of the memory.
+///
+/// The bound changes nothing. But LLVM has to know that no index wraps before it writes several from one address.
+#[cube]
+fn kept_place(channel: usize, element: usize) -> usize {
+    (channel * comptime!(SIDE + 1) + element).min(comptime!(SIDE * (SIDE + 1) - 1))
 }

@@ -1,41 +1,84 @@
-//! Which taps of a region's elements lie in a tile, in shared memory. Each unit looks at one element.
+//! What a region's elements read of a tile, in shared memory. Each unit looks at one element, along y or along x.
 
 use cubecl::prelude::*;
 
-use super::tile::{SIDE, UNITS};
-use crate::backend::cube::plan::layout::{AxisLayout, PlannedElement, planned_element};
+use super::tile::{SIDE, TilePlace, UNITS};
+use crate::backend::cube::plan::layout::{PlanLayout, PlannedElement, axis_of, planned_element, weight_of_tap};
 use crate::geometry::real::single::between::Reach;
 
 /// How many elements along an axis are looked at together. Half of the units look along y, the other half along x.
 pub const TOGETHER: usize = UNITS / 2;
 
-/// For each element the word of its first tap in the tile, and how many taps lie there. Those along y come first.
+/// The distance of the weights of two elements. With one word more than pixels, units that write the same pixel of
+/// several elements write to other banks of the memory.
+const STEP: usize = SIDE + 1;
+
+/// What was looked at along y, then along x.
 #[derive(CubeType)]
 pub struct Spans {
-    words: Shared<[u32]>,
-    taps: Shared<[u32]>,
+    /// The first pixel of the tile that an element reads, and the one behind the last.
+    first: Shared<[u32]>,
+    end: Shared<[u32]>,
+    /// The number of an element that reads the tile, and the one behind it. The numbers of others are larger than all,
+    /// and 0.
+    lowest: Shared<[u32]>,
+    highest: Shared<[u32]>,
+    /// The weight of each pixel of the tile.
+    pub weights: Shared<[f32]>,
 }
 
 #[cube]
 pub fn spans() -> Spans {
     Spans {
-        words: Shared::<[u32]>::new_slice(UNITS),
-        taps: Shared::<[u32]>::new_slice(UNITS),
+        first: Shared::<[u32]>::new_slice(UNITS),
+        end: Shared::<[u32]>::new_slice(UNITS),
+        lowest: Shared::<[u32]>::new_slice(UNITS),
+        highest: Shared::<[u32]>::new_slice(UNITS),
+        weights: Shared::<[f32]>::new_slice(UNITS * STEP),
     }
 }
 
-/// Looks at the element of this unit: at one of `elements`, along an axis of a tile whose first pixel is `pixel`.
+/// Looks at the element of this unit: at one of those from row `p` or column `q` on, up to those of `ends`. The plan of
+/// the region begins at `start`.
 #[cube]
-pub fn look(spans: &mut Spans, plans: &Tensor<u32>, start: usize, axis: &AxisLayout, elements: &Reach, pixel: u32) {
+pub fn look(
+    spans: &mut Spans,
+    plans: &Tensor<u32>,
+    start: usize,
+    layout: &PlanLayout,
+    tile: &TilePlace,
+    first: (u32, u32),
+    ends: (u32, u32),
+) {
     let unit = UNIT_POS as usize;
-    let element = elements.first + UNIT_POS % comptime!(TOGETHER as u32);
-    spans.taps[unit] = 0u32;
-    if element < elements.end {
-        let element = planned_element(plans, start, axis, element);
-        let taps = taps_in_tile(plans, &element, pixel);
-        spans.words[unit] = (element.start + 2usize * taps.first as usize) as u32;
-        spans.taps[unit] = taps.end - taps.first;
+    let number = UNIT_POS % comptime!(TOGETHER as u32);
+    let is_y = UNIT_POS < comptime!(TOGETHER as u32);
+    let axis = axis_of(layout, is_y);
+    let pixel = select(is_y, tile.y, tile.x);
+    let element = number + select(is_y, first.0, first.1);
+    let mut first = 0u32;
+    let mut end = 0u32;
+    #[unroll]
+    for pixel in 0..SIDE {
+        spans.weights[unit * STEP + pixel] = 0.0;
     }
+    if element < select(is_y, ends.0, ends.1) {
+        let element = planned_element(plans, start, &axis, element);
+        let taps = taps_in_tile(plans, &element, pixel);
+        for tap in taps.first..taps.end {
+            let word = element.start + 2usize * tap as usize;
+            let of_tile = plans[word] - pixel;
+            spans.weights[unit * STEP + of_tile as usize] = weight_of_tap(plans, word);
+            if tap == taps.first {
+                first = of_tile;
+            }
+            end = of_tile + 1u32;
+        }
+    }
+    spans.first[unit] = first;
+    spans.end[unit] = end;
+    spans.lowest[unit] = select(first < end, number, comptime!(TOGETHER as u32));
+    spans.highest[unit] = select(first < end, number + 1u32, 0u32);
 }
 
 /// The taps whose pixels are the [`SIDE`] pixels from `pixel` on. The pixels of taps ascend, and may leave some out.
@@ -44,17 +87,15 @@ fn taps_in_tile(plans: &Tensor<u32>, element: &PlannedElement, pixel: u32) -> Re
     let mut first = 0u32;
     let mut end = 0u32;
     if element.taps > 0u32 {
-        let least = plans[element.start];
+        let behind = pixel + comptime!(SIDE as u32);
         // The pixel of tap t is at least `least + t`.
-        let before = pixel - least.min(pixel);
-        end = element
-            .taps
-            .min(pixel + comptime!(SIDE as u32) - least.min(pixel + comptime!(SIDE as u32)));
-        first = before.min(end);
+        let least = plans[element.start];
+        end = element.taps.min(behind - least.min(behind));
+        first = end.min(pixel - least.min(pixel));
         while first > 0u32 && pixel_of_tap(plans, element, first - 1u32) >= pixel {
             first -= 1u32;
         }
-        while end > first && pixel_of_tap(plans, element, end - 1u32) >= pixel + comptime!(SIDE as u32) {
+        while end > first && pixel_of_tap(plans, element, end - 1u32) >= behind {
             end -= 1u32;
         }
     }
@@ -67,30 +108,32 @@ fn pixel_of_tap(plans: &Tensor<u32>, element: &PlannedElement, tap: u32) -> u32 
     plans[element.start + 2usize * tap.min(element.taps - 1u32) as usize]
 }
 
-/// The first word of an element's taps in the tile.
-#[cube]
-pub fn word_of(spans: &Spans, place: u32) -> usize {
-    spans.words[place as usize] as usize
-}
-
-/// How many taps of an element lie in the tile.
-#[cube]
-pub fn taps_of(spans: &Spans, place: u32) -> u32 {
-    spans.taps[place as usize]
-}
-
-/// From the first to the last of those elements from `first` on that have taps in the tile.
+/// From the first to the last of those elements that read the tile, of `elements` along an axis. `first` is the unit that
+/// has looked at the first of these.
 #[cube]
 pub fn reaching(spans: &Spans, first: u32, elements: u32) -> Reach {
-    let mut begin = first;
-    let mut end = first;
-    for place in first..first + elements {
-        if spans.taps[place as usize] > 0u32 {
-            if end == first {
-                begin = place;
-            }
-            end = place + 1u32;
-        }
+    let mut lowest = elements;
+    let mut end = 0u32;
+    for unit in first..first + elements {
+        lowest = lowest.min(spans.lowest[unit as usize]);
+        end = end.max(spans.highest[unit as usize]);
     }
-    Reach { first: begin, end }
+    Reach { first: lowest, end }
+}
+
+/// The pixels of the tile that an element reads. `unit` has looked at it.
+#[cube]
+pub fn pixels_of(spans: &Spans, unit: u32) -> Reach {
+    Reach {
+        first: spans.first[unit as usize],
+        end: spans.end[unit as usize],
+    }
+}
+
+/// The place of an element's weight of a pixel of the tile.
+///
+/// The bound changes nothing. But LLVM has to know that no index wraps before it reads several weights from one address.
+#[cube]
+pub fn weight_place(unit: u32, pixel: u32) -> usize {
+    (unit * comptime!(STEP as u32) + pixel).min(comptime!((UNITS * STEP - 1) as u32)) as usize
 }

@@ -19,7 +19,7 @@ pub const BEYOND: u32 = SIDE as u32;
 
 /// The distance of the sums of two pixels. With one word more than units, units that read one channel of neighbouring
 /// pixels read other banks of the memory.
-const STEP: usize = UNITS + 1;
+pub const STEP: usize = UNITS + 1;
 
 /// The maps as tiles, and the channels as blocks.
 #[derive(CubeType, CubeLaunch)]
@@ -38,7 +38,7 @@ pub struct Tiles {
     group_step: usize,
     channel_step: usize,
     pub cubes: usize,
-    /// How many units own columns of one channel.
+    /// How many units share a channel.
     #[cube(comptime)]
     pub sharing: usize,
 }
@@ -94,7 +94,7 @@ impl Division {
     }
 }
 
-/// How many units own columns of one channel: one, or all that there are columns where channels are few.
+/// How many units share a channel: where channels are few, one for each column.
 fn sharing(channels: usize) -> usize {
     if is_few(channels) { SIDE } else { 1 }
 }
@@ -137,9 +137,9 @@ pub struct Tile {
     /// The channel of this unit in the gradient; the last one for units beyond it.
     pub channel: usize,
     /// Of the units that share the channel, the number of this one.
-    share: u32,
+    pub share: u32,
     #[cube(comptime)]
-    sharing: usize,
+    pub sharing: usize,
 }
 
 /// The tile of this cube. Neighbouring cubes own neighbouring tiles, and read the same regions.
@@ -164,14 +164,19 @@ pub fn tile(tiles: &Tiles) -> Tile {
     }
 }
 
+/// How many columns a unit owns, where so many units share a channel.
+pub const fn columns_of_unit(sharing: usize) -> usize {
+    SIDE / sharing
+}
+
 /// The column if this unit owns it, and [`BEYOND`] if not.
 #[cube]
 pub fn own_column(tile: &Tile, column: u32) -> u32 {
-    let sharing = comptime!(tile.sharing as u32);
-    if comptime!(sharing == 1) {
+    // Units that share a channel own one column each.
+    if comptime!(tile.sharing == 1) {
         column
     } else {
-        select(column % sharing == tile.share, column, comptime!(BEYOND))
+        select(column == tile.share, column, comptime!(BEYOND))
     }
 }
 
@@ -196,9 +201,12 @@ pub fn sums() -> Sums {
 }
 
 /// Where the sum of a pixel of the tile lies, in this unit's channel.
+///
+/// The bound changes nothing. But LLVM has to know that no index wraps before it reads several sums from one address.
 #[cube]
 pub fn sum_place(tile: &Tile, row: u32, column: u32) -> usize {
-    (row * comptime!(SIDE as u32 + 1) + column) as usize * STEP + tile.lane
+    let place = (row * comptime!(SIDE as u32 + 1) + column) * comptime!(STEP as u32) + tile.lane as u32;
+    place.min(comptime!(((SIDE + 1) * (SIDE + 1) * STEP - 1) as u32)) as usize
 }
 
 /// Writes the sums of a tile, or adds them to what is there. Neighbouring units write neighbouring pixels.

@@ -45,6 +45,18 @@ pub struct AxisLayout {
     pub of_element: u32,
 }
 
+/// The layout along y or along x.
+#[cube]
+pub fn axis_of(layout: &PlanLayout, is_y: bool) -> AxisLayout {
+    let (y, x) = (&layout.y, &layout.x);
+    AxisLayout {
+        elements: select(is_y, y.elements, x.elements),
+        headers: select(is_y, y.headers, x.headers),
+        taps: select(is_y, y.taps, x.taps),
+        of_element: select(is_y, y.of_element, x.of_element),
+    }
+}
+
 /// The same, as the host knows it.
 pub struct Words {
     pub of_region: usize,
