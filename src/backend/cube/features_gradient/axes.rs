@@ -1,9 +1,10 @@
 //! The gradient of features of axis plans: each element adds its gradient at the pixels that it has read.
 
 use cubecl::prelude::*;
+use cubecl::std::FastDivmod;
 
 use super::marks::{OF_WORD, marks, marks_of_tile};
-use super::maximum::{PLANES, add_winner};
+use super::maximum::{PLANES, add_at_pixel, add_at_sample};
 use super::spans::{Spans, TOGETHER, look, pixels_of, reaching, spans, weight_place};
 use super::tile::{STEP, Sums, Tile, Tiles, columns_of_unit, sum_place, sums, tile, write_tile};
 use crate::backend::cube::plan::layout::PlanLayout;
@@ -16,10 +17,10 @@ use crate::geometry::real::single::between::Reach;
 pub enum Gathered {
     /// The gradient of an average.
     Average,
-    /// The winners of a maximum, which lie on pixels.
-    WinnersOnPixels,
-    /// The winners of a maximum, which lie between pixels.
-    WinnersBetweenPixels,
+    /// That of a maximum of pixels, of which each element has the position.
+    Pixels,
+    /// That of a maximum of samples.
+    Samples,
 }
 
 /// The planned regions, and what is compiled in.
@@ -28,6 +29,8 @@ pub struct GatherSizes {
     /// The row of the first region of the plan, and how many it has.
     pub first: usize,
     pub regions: usize,
+    /// The width of the map, by which the positions of pixels are counted.
+    width: FastDivmod<u32>,
     #[cube(comptime)]
     pub channel_map: ChannelMap,
     #[cube(comptime)]
@@ -38,19 +41,22 @@ pub struct GatherSizes {
 #[derive(CubeType)]
 struct Gather<'a, F: Float> {
     gradient: &'a Tensor<F>,
+    winners: &'a Tensor<u32>,
     plans: &'a Tensor<u32>,
+    sizes: &'a GatherSizes,
     layout: &'a PlanLayout,
     tile: &'a Tile,
-    /// The distance from one plane of winners to the next.
-    plane: usize,
-    #[cube(comptime)]
-    gathered: Gathered,
+    /// The elements that read the channels of the tile.
+    rows: Reach,
+    columns: Reach,
 }
 
 /// Gathers from the planned regions. After the first part of the regions, it adds to what the parts before have given.
+/// `winners` say where each maximum was read; they are not read for an average.
 #[cube(launch, address_type = "dynamic")]
 pub fn gather_axes<F: Float, O: Float>(
     gradient: &Tensor<F>,
+    winners: &Tensor<u32>,
     plans: &Tensor<u32>,
     marks_of_tiles: &Tensor<u32>,
     output: &mut Tensor<O>,
@@ -63,11 +69,7 @@ pub fn gather_axes<F: Float, O: Float>(
         terminate!();
     }
     let tile = tile(tiles);
-    let gather = gather(gradient, plans, layout, &tile, comptime!(sizes.gathered));
-    let channel_map = comptime!(sizes.channel_map);
-    let columns = layout.x.elements;
-    let elements_y = of_channels(tile.group as u32 / columns, layout.y.elements, channel_map);
-    let elements_x = of_channels(tile.group as u32 % columns, columns, channel_map);
+    let gather = gather(gradient, winners, plans, sizes, layout, &tile);
     let mut sums = sums();
     let mut spans = spans();
     let mut marks = marks();
@@ -76,15 +78,7 @@ pub fn gather_axes<F: Float, O: Float>(
         while bits != 0u32 {
             let number = word * OF_WORD + bits.trailing_zeros() as usize;
             bits &= bits - 1u32;
-            add_region(
-                &gather,
-                sizes.first,
-                number,
-                &elements_y,
-                &elements_x,
-                &mut spans,
-                &mut sums,
-            );
+            add_region(&gather, number, &mut spans, &mut sums);
         }
     }
     write_tile(output, tiles, &tile, &sums, sizes.first > 0);
@@ -93,18 +87,23 @@ pub fn gather_axes<F: Float, O: Float>(
 #[cube]
 fn gather<'a, F: Float>(
     gradient: &'a Tensor<F>,
+    winners: &'a Tensor<u32>,
     plans: &'a Tensor<u32>,
+    sizes: &'a GatherSizes,
     layout: &'a PlanLayout,
     tile: &'a Tile,
-    #[comptime] gathered: Gathered,
 ) -> Gather<'a, F> {
+    let channel_map = comptime!(sizes.channel_map);
+    let columns = layout.x.elements;
     Gather::<'a, F> {
         gradient,
+        winners,
         plans,
+        sizes,
         layout,
         tile,
-        plane: gradient.shape(0) / comptime!(PLANES) * gradient.stride(0),
-        gathered,
+        rows: of_channels(tile.group as u32 / columns, layout.y.elements, channel_map),
+        columns: of_channels(tile.group as u32 % columns, columns, channel_map),
     }
 }
 
@@ -120,74 +119,76 @@ fn of_channels(index: u32, elements: u32, #[comptime] channel_map: ChannelMap) -
     Reach { first, end }
 }
 
-/// Adds what a region gives the tile. `number` is its number in the plan, whose first region is row `first`.
+/// Adds what a region gives the tile. `number` is its number in the plan.
 #[cube]
-fn add_region<F: Float>(
-    gather: &Gather<'_, F>,
-    first: usize,
-    number: usize,
-    elements_y: &Reach,
-    elements_x: &Reach,
-    spans: &mut Spans,
-    sums: &mut Sums,
-) {
-    let together = comptime!(TOGETHER as u32);
-    let layout = gather.layout;
-    let start = number * layout.words;
-    let place = (first + number) * gather.gradient.stride(0) + gather.tile.channel * gather.gradient.stride(1);
-    let mut p = elements_y.first;
-    while p < elements_y.end {
-        let mut q = elements_x.first;
-        while q < elements_x.end {
+fn add_region<F: Float>(gather: &Gather<'_, F>, number: usize, spans: &mut Spans, sums: &mut Sums) {
+    let mut p = gather.rows.first;
+    while p < gather.rows.end {
+        let mut q = gather.columns.first;
+        while q < gather.columns.end {
             // What was looked at before has been read by now.
             sync_cube();
-            let ends = (elements_y.end, elements_x.end);
-            look(spans, gather.plans, start, layout, &gather.tile.place, (p, q), ends);
+            let ends = (gather.rows.end, gather.columns.end);
+            let start = number * gather.layout.words;
+            look(
+                spans,
+                gather.plans,
+                start,
+                gather.layout,
+                &gather.tile.place,
+                (p, q),
+                ends,
+            );
             sync_cube();
-            add_elements(gather, place, p, q, elements_y.end, elements_x.end, &*spans, sums);
-            q += together;
+            add_elements(gather, gather.sizes.first + number, p, q, &*spans, sums);
+            q += comptime!(TOGETHER as u32);
         }
-        p += together;
+        p += comptime!(TOGETHER as u32);
     }
 }
 
-/// Adds what was looked at together: elements from row `p` and column `q` on.
+/// Adds what was looked at together: elements of a region from row `p` and column `q` on.
 #[cube]
-fn add_elements<F: Float>(
-    gather: &Gather<'_, F>,
-    place: usize,
-    p: u32,
-    q: u32,
-    end_p: u32,
-    end_q: u32,
-    spans: &Spans,
-    sums: &mut Sums,
-) {
+fn add_elements<F: Float>(gather: &Gather<'_, F>, region: usize, p: u32, q: u32, spans: &Spans, sums: &mut Sums) {
     let together = comptime!(TOGETHER as u32);
-    let width = comptime!(columns_of_unit(gather.tile.sharing));
-    let (row_step, column_step) = (gather.gradient.stride(2), gather.gradient.stride(3));
-    let rows = reaching(spans, 0u32, together.min(end_p - p));
-    let columns = reaching(spans, together, together.min(end_q - q));
-    let mut of_row = Array::<f32>::new(width);
+    let rows = reaching(spans, 0u32, together.min(gather.rows.end - p));
+    let columns = reaching(spans, together, together.min(gather.columns.end - q));
+    let mut of_row = Array::<f32>::new(comptime!(columns_of_unit(gather.tile.sharing)));
     for row in rows.first..rows.end {
-        let of_elements = place + (p + row) as usize * row_step + q as usize * column_step;
-        if comptime!(gather.gathered == Gathered::Average) {
-            sum_along_x(gather, of_elements, &columns, spans, &mut of_row);
+        let place = place_of_element(gather.gradient, gather.tile, region, p + row, q);
+        if comptime!(gather.sizes.gathered == Gathered::Average) {
+            sum_along_x(gather, place, &columns, spans, &mut of_row);
             add_row(gather.tile, row, &of_row, spans, sums);
         } else {
+            let winner = place_of_element(gather.winners, gather.tile, region, p + row, q);
             for column in columns.first..columns.end {
-                let element = of_elements + column as usize * column_step;
-                let between_pixels = comptime!(gather.gathered == Gathered::WinnersBetweenPixels);
-                add_winner(
-                    gather.gradient,
-                    element,
-                    gather.plane,
-                    gather.tile,
-                    sums,
-                    between_pixels,
-                );
+                let column = column as usize;
+                let place = place + column * gather.gradient.stride(3);
+                add_maximum(gather, place, winner + column * gather.winners.stride(3), sums);
             }
         }
+    }
+}
+
+/// Where an element of a region lies in the unit's channel.
+#[cube]
+fn place_of_element<N: Numeric>(tensor: &Tensor<N>, tile: &Tile, region: usize, p: u32, q: u32) -> usize {
+    region * tensor.stride(0)
+        + tile.channel * tensor.stride(1)
+        + p as usize * tensor.stride(2)
+        + q as usize * tensor.stride(3)
+}
+
+/// Adds the gradient of a maximum where it was read.
+#[cube]
+fn add_maximum<F: Float>(gather: &Gather<'_, F>, place: usize, winner: usize, sums: &mut Sums) {
+    let winners = gather.winners;
+    if comptime!(gather.sizes.gathered == Gathered::Pixels) {
+        let position = winners[winner];
+        add_at_pixel(gather.gradient, place, position, &gather.sizes.width, gather.tile, sums);
+    } else {
+        let plane = winners.shape(0) / comptime!(PLANES) * winners.stride(0);
+        add_at_sample(gather.gradient, place, winners, winner, plane, gather.tile, sums);
     }
 }
 

@@ -18,6 +18,8 @@ mod spans;
 mod tile;
 mod windows;
 
+use std::ops::Range;
+
 use burn::backend::TensorMetadata;
 use burn::backend::cubecl::dtype_to_storage_type;
 use burn::tensor::{DType, Shape};
@@ -26,6 +28,7 @@ use burn_cubecl::kernel::cast;
 use burn_cubecl::ops::permute;
 use burn_cubecl::tensor::CubeTensor;
 
+use super::forward::write_positions;
 use super::launch::{RegionsLaunch, UNITS, address_type, grid, launch, output, units_of_grid};
 use super::plan::Planner;
 use super::plan::layout::{HEADER, PlanLayoutLaunch, header_layout};
@@ -47,21 +50,9 @@ pub fn features_gradient(
     features: Option<CubeTensor>,
     call: RegionCall<CubeBackend>,
 ) -> CubeTensor {
-    match (call.operator.elements, features) {
-        (Elements::Points(_), _) => points_gradient(gradient, call),
-        (_, None) => axes_gradient(channels_last(gradient.clone()), Gathered::Average, gradient, call),
-        (elements, Some(features)) => {
-            let gathered = match elements {
-                Elements::Samples(_) => Gathered::WinnersBetweenPixels,
-                _ => Gathered::WinnersOnPixels,
-            };
-            axes_gradient(
-                winners(gradient.clone(), features, call.clone()),
-                gathered,
-                gradient,
-                call,
-            )
-        }
+    match call.operator.elements {
+        Elements::Points(_) => points_gradient(gradient, call),
+        _ => axes_gradient(gradient, features, call),
     }
 }
 
@@ -119,13 +110,7 @@ fn windows(call: &RegionCall<CubeBackend>, sizes: CallSizesLaunch) -> CubeTensor
     windows
 }
 
-/// Gathers from the gradient of an average, or from the winners of a maximum, whose gradient this is.
-fn axes_gradient(
-    from: CubeTensor,
-    gathered: Gathered,
-    gradient: CubeTensor,
-    call: RegionCall<CubeBackend>,
-) -> CubeTensor {
+fn axes_gradient(gradient: CubeTensor, features: Option<CubeTensor>, call: RegionCall<CubeBackend>) -> CubeTensor {
     let [_, _, height, width] = call.features_shape;
     let operators = [call.operator];
     let division = Division::new(call.features_shape, gradient.shape().dims(), call.operator.channel_map);
@@ -138,25 +123,92 @@ fn axes_gradient(
     };
     let output = output(&gradient, Shape::new(call.features_shape), dtype);
     let (cubes, cube_size) = grid(division.cubes, tile::UNITS);
+    let winners = features.map(|features| Winners::new(features, &gradient, &call));
+    let gathered = winners.as_ref().map_or(Gathered::Average, |winners| winners.gathered);
+    let from = channels_last(gradient.clone());
     for part in planner.parts() {
         let plans = planner.plan(part.clone());
         let marks = marks(&plans, planner.layout(), part.len(), &division);
+        let winners = match &winners {
+            Some(winners) => winners.of_part(&plans, &planner, part.clone(), &call),
+            None => plans.clone(),
+        };
+        let tensors = [&from, &winners, &plans, &marks, &output];
         gather_axes::launch(
             &output.client,
             cubes.clone(),
             cube_size,
-            address_type(&[&from, &plans, &marks, &output], units_of_grid(&cubes, cube_size)),
+            address_type(&tensors, units_of_grid(&cubes, cube_size)),
             from.clone().into_tensor_arg(),
-            plans.into_tensor_arg(),
-            marks.into_tensor_arg(),
+            winners.clone().into_tensor_arg(),
+            plans.clone().into_tensor_arg(),
+            marks.clone().into_tensor_arg(),
             output.clone().into_tensor_arg(),
-            GatherSizesLaunch::new(part.start, part.len(), call.operator.channel_map, gathered),
+            GatherSizesLaunch::new(
+                part.start,
+                part.len(),
+                width as u32,
+                call.operator.channel_map,
+                gathered,
+            ),
             division.launch(),
             planner.layout(),
             [from.dtype, dtype].map(dtype_to_storage_type),
         );
     }
     cast(output, gradient.dtype)
+}
+
+/// Where each maximum was read.
+struct Winners {
+    gathered: Gathered,
+    features: CubeTensor,
+    /// `[K, C, P, Q]`, or `[PLANES * K, C, P, Q]` of samples.
+    positions: CubeTensor,
+}
+
+impl Winners {
+    /// Finds those of samples. Those of pixels are found by their plans.
+    fn new(features: CubeTensor, gradient: &CubeTensor, call: &RegionCall<CubeBackend>) -> Self {
+        let [regions, channels, rows, columns] = gradient.shape().dims();
+        let of_samples = matches!(call.operator.elements, Elements::Samples(_));
+        let planes = if of_samples { PLANES } else { 1 };
+        // With channels next to each other, as in the gradient.
+        let shape = Shape::new([planes * regions, rows, columns, channels]);
+        let positions = permute(output(gradient, shape, DType::U32), &[0, 3, 1, 2]);
+        if !of_samples {
+            return Self {
+                gathered: Gathered::Pixels,
+                features,
+                positions,
+            };
+        }
+        let [_, _, height, width] = call.features_shape;
+        let plan = reduction_plan(&call.operator, [height, width], false);
+        let elements = gradient.shape().num_elements();
+        let cubes = elements.div_ceil(UNITS);
+        let (kept, call) = (features.clone(), call.clone());
+        let positions = launch!(find_winners, grid(cubes, UNITS), [features], call => positions, plan, elements);
+        Self {
+            gathered: Gathered::Samples,
+            features: kept,
+            positions,
+        }
+    }
+
+    /// Those of planned regions.
+    fn of_part(
+        &self,
+        plans: &CubeTensor,
+        planner: &Planner<'_>,
+        part: Range<usize>,
+        call: &RegionCall<CubeBackend>,
+    ) -> CubeTensor {
+        if self.gathered == Gathered::Pixels {
+            write_positions(&self.positions, &self.features, plans, planner, part, call);
+        }
+        self.positions.clone()
+    }
 }
 
 /// Which of the planned regions may reach which tiles.
@@ -203,17 +255,4 @@ fn channels_last(gradient: CubeTensor) -> CubeTensor {
         dtype_to_storage_type(gradient.dtype),
     );
     permute(output, &[0, 3, 1, 2])
-}
-
-/// Where each maximum was read, and its gradient: `[PLANES * K, C, P, Q]`, with channels next to each other.
-fn winners(gradient: CubeTensor, features: CubeTensor, call: RegionCall<CubeBackend>) -> CubeTensor {
-    let [regions, channels, rows, columns] = gradient.shape().dims();
-    let [_, _, height, width] = call.features_shape;
-    let shape = Shape::new([PLANES * regions, rows, columns, channels]);
-    let output = output(&gradient, shape, DType::F32);
-    let plan = reduction_plan(&call.operator, [height, width], false);
-    let elements = gradient.shape().num_elements();
-    let cubes = elements.div_ceil(UNITS);
-    let winners = launch!(find_winners, grid(cubes, UNITS), [gradient, features], call => output, plan, elements);
-    permute(winners, &[0, 3, 1, 2])
 }

@@ -8,6 +8,8 @@ mod points;
 mod rows;
 mod samples;
 
+use std::ops::Range;
+
 use burn::backend::TensorMetadata;
 use burn::backend::cubecl::dtype_to_storage_type;
 use burn_cubecl::CubeBackend;
@@ -25,7 +27,9 @@ use crate::geometry::operator::{ChannelMap, Elements, RegionOperator};
 use crate::geometry::options::Reduction;
 use elements::pool_elements;
 use points::pool_points;
-use rows::{RowCubesLaunch, pool_rows};
+use rows::{RowCubesLaunch, find_positions, pool_rows};
+
+pub use rows::NOWHERE;
 use samples::pool_maxima;
 
 /// More than three times as many cubes as a large GPU holds at once: by their registers, 9 on each of the 132
@@ -133,11 +137,7 @@ fn pool_by_plans(
                 dtype,
             );
         } else {
-            let blocks = channels.div_ceil(layout.of_block);
-            let blocks_of_cube = (part.len() * blocks / ENOUGH_CUBES)
-                .next_power_of_two()
-                .clamp(1, blocks);
-            let total = part.len() * blocks.div_ceil(blocks_of_cube);
+            let (row_cubes, total) = row_cubes(part, &call, layout, false);
             let (cubes, cube_size) = grid(total, rows::UNITS);
             pool_rows::launch(
                 &output.client,
@@ -147,22 +147,67 @@ fn pool_by_plans(
                 levels.iter().cloned().map(CubeTensor::into_tensor_arg).collect(),
                 plans.into_tensor_arg(),
                 output.clone().into_tensor_arg(),
-                RowCubesLaunch::new(
-                    part.len(),
-                    part.start,
-                    blocks,
-                    blocks_of_cube,
-                    total,
-                    columns as u32,
-                    start,
-                    outside,
-                    layout,
-                    reduction,
-                ),
+                row_cubes,
                 planner.layout(),
                 dtype,
             );
         }
     }
     output
+}
+
+/// How the rows of the output are divided among cubes, for the regions of these rows, and how many cubes there are.
+fn row_cubes(
+    part: Range<usize>,
+    call: &RegionCall<CubeBackend>,
+    layout: Layout,
+    finds_positions: bool,
+) -> (RowCubesLaunch, usize) {
+    let [_, channels, _, columns] = call.output_shape().dims();
+    let blocks = channels.div_ceil(layout.of_block);
+    let blocks_of_cube = (part.len() * blocks / ENOUGH_CUBES)
+        .next_power_of_two()
+        .clamp(1, blocks);
+    let total = part.len() * blocks.div_ceil(blocks_of_cube);
+    let (reduction, start) = reduction(&call.operator);
+    let cubes = RowCubesLaunch::new(
+        part.len(),
+        part.start,
+        blocks,
+        blocks_of_cube,
+        total,
+        columns as u32,
+        start,
+        call.operator.value_without_pixels() as f32,
+        layout,
+        reduction,
+        finds_positions,
+    );
+    (cubes, total)
+}
+
+/// Writes where the maxima of planned bins were read into `positions`, `[K, C, P, Q]`.
+pub fn write_positions(
+    positions: &CubeTensor,
+    features: &CubeTensor,
+    plans: &CubeTensor,
+    planner: &Planner<'_>,
+    part: Range<usize>,
+    call: &RegionCall<CubeBackend>,
+) {
+    let layout = Layout::for_positions(positions.shape()[1], features);
+    let (row_cubes, total) = row_cubes(part, call, layout, true);
+    let (cubes, cube_size) = grid(total, rows::UNITS);
+    find_positions::launch(
+        &positions.client,
+        cubes.clone(),
+        cube_size,
+        address_type(&[features, plans, positions], units_of_grid(&cubes, cube_size)),
+        std::iter::once(features.clone().into_tensor_arg()).collect(),
+        plans.clone().into_tensor_arg(),
+        positions.clone().into_tensor_arg(),
+        row_cubes,
+        planner.layout(),
+        dtype_to_storage_type(features.dtype),
+    );
 }

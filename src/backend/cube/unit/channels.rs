@@ -47,6 +47,15 @@ impl Layout {
             is_small: levels.iter().all(|level| length(level) <= MOST_SMALL),
         }
     }
+
+    /// The layout where each result has a position besides: half as many channels take as much shared memory.
+    pub fn for_positions(channels: usize, features: &CubeTensor) -> Self {
+        let of_results = Self::new(channels, 1, ChannelMap::Same, std::slice::from_ref(features));
+        Self {
+            of_block: of_results.of_block.div_ceil(2),
+            ..of_results
+        }
+    }
 }
 
 /// Where the channels lie that a block of output channels reads.

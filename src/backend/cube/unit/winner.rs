@@ -5,7 +5,6 @@ use cubecl::prelude::*;
 use super::plan::ReductionPlan;
 use super::region::BoxRow;
 use crate::geometry::options::Reduction;
-use crate::geometry::real::single::bins::{BinRule, bin, extent};
 use crate::geometry::real::single::samples::{SampleRule, Taps, axis, in_bounds, position, taps};
 
 /// Where a maximum was read.
@@ -194,34 +193,4 @@ fn compare_corner(winner: &mut Winner, corner: &Corner, y: &Taps, x: &Taps, high
         winner.high_x = high_x;
     }
     wins
-}
-
-/// The first of the largest pixels of a bin that is above `start`, row by row.
-#[cube]
-pub fn winner_of_bin<F: Float>(
-    features: &Tensor<F>,
-    rule_y: &BinRule,
-    rule_x: &BinRule,
-    element: &ChannelElement<'_>,
-    start: f32,
-) -> Winner {
-    let (height, width) = (features.shape(2) as u32, features.shape(3) as u32);
-    let (row_step, step) = (features.stride(2), features.stride(3));
-    let extent_y = extent(rule_y, element.region.y1, element.region.y2, element.rows);
-    let extent_x = extent(rule_x, element.region.x1, element.region.x2, element.columns);
-    let bin_y = bin(rule_y, &extent_y, element.row, element.rows, height);
-    let bin_x = bin(rule_x, &extent_x, element.column, element.columns, width);
-    let mut winner = no_winner(start);
-    for y in bin_y.start..bin_y.end {
-        for x in bin_x.start..bin_x.end {
-            let value = f32::cast_from(features[element.plane + y as usize * row_step + x as usize * step]);
-            if value > winner.maximum {
-                winner.maximum = value;
-                winner.found = true;
-                winner.y = y as f32;
-                winner.x = x as f32;
-            }
-        }
-    }
-    winner
 }

@@ -2,17 +2,17 @@
 
 use cubecl::prelude::*;
 
-use super::{Pool, ROWS, Step, UNITS, place_in_kept, reduce, start};
+use super::{Pool, ROWS, Results, RowCubes, Step, UNITS, compare, place_in_kept, reduce, start};
 use crate::backend::cube::plan::layout::{PlannedElement, planned_element, weight_of_tap};
 use crate::backend::cube::unit::blocks::add_outside_to_results;
 
 /// Reduces what is kept along x, for the elements of a step, and writes those of which nothing is left.
 #[cube]
-pub fn reduce_elements<F: Float>(
-    output: &mut Tensor<F>,
+pub fn reduce_elements<O: Numeric>(
+    output: &mut Tensor<O>,
     pool: &Pool<'_>,
     step: &Step,
-    results: &mut Array<f32>,
+    results: &mut Results,
     kept: &Shared<[u32]>,
 ) {
     let rows = comptime!(ROWS as u32);
@@ -50,7 +50,7 @@ fn reduce_element(
     pixels: u32,
     row: u32,
     first: u32,
-    results: &mut Array<f32>,
+    results: &mut Results,
     kept: &Shared<[u32]>,
 ) {
     let of_block = comptime!(pool.cubes.layout.of_block);
@@ -69,22 +69,29 @@ fn reduce_element(
             for channel in 0..of_block {
                 columns[channel] = f32::reinterpret(kept[place + comptime!(channel * ROWS * UNITS)]);
             }
-            let weight = weight_of_tap(pool.plans, word);
-            reduce(results, &columns, weight, of_block, pool.cubes.reduction);
+            if comptime!(pool.cubes.finds_positions) {
+                #[unroll]
+                for channel in 0..of_block {
+                    let position = kept[place + comptime!((of_block + channel) * ROWS * UNITS)];
+                    compare(results, columns[channel], position, channel);
+                }
+            } else {
+                reduce(results, &columns, weight_of_tap(pool.plans, word), pool.cubes);
+            }
         }
     }
 }
 
 /// Writes an element in a block of channels. `share` is how much of it lies on the map.
 #[cube]
-fn write_element<F: Float>(
-    output: &mut Tensor<F>,
+fn write_element<O: Numeric>(
+    output: &mut Tensor<O>,
     pool: &Pool<'_>,
     block: u32,
     row: u32,
     column: u32,
     share: f32,
-    results: &mut Array<f32>,
+    results: &mut Results,
 ) {
     let cubes = pool.cubes;
     let of_block = comptime!(cubes.layout.of_block);
@@ -95,29 +102,33 @@ fn write_element<F: Float>(
     let step = output.stride(1);
     let of_element = row as usize * output.stride(2) + column as usize * output.stride(3);
     let place = pool.row * output.stride(0) + first * step + of_element;
-    add_outside_to_results(results, share, cubes.outside, of_block, cubes.reduction);
+    add_outside_to_results(&mut results.values, share, cubes.outside, of_block, cubes.reduction);
     // One comparison a block, and not one a channel, where channels divide into blocks.
     if overlap == 0usize {
-        write_channels(output, place, step, 0usize, results, of_block, false);
+        write_channels(output, place, step, 0usize, results, pool.cubes, false);
     } else {
-        write_channels(output, place, step, overlap, results, of_block, true);
+        write_channels(output, place, step, overlap, results, pool.cubes, true);
     }
 }
 
 #[cube]
-fn write_channels<F: Float>(
-    output: &mut Tensor<F>,
+fn write_channels<O: Numeric>(
+    output: &mut Tensor<O>,
     place: usize,
     step: usize,
     overlap: usize,
-    results: &mut Array<f32>,
-    #[comptime] of_block: usize,
+    results: &mut Results,
+    cubes: &RowCubes,
     #[comptime] overlaps: bool,
 ) {
     #[unroll]
-    for channel in 0..of_block {
+    for channel in 0..comptime!(cubes.layout.of_block) {
         if comptime!(!overlaps) || channel >= overlap {
-            output[place + channel * step] = F::cast_from(results[channel]);
+            if comptime!(cubes.finds_positions) {
+                output[place + channel * step] = O::cast_from(results.positions[channel]);
+            } else {
+                output[place + channel * step] = O::cast_from(results.values[channel]);
+            }
         }
     }
 }

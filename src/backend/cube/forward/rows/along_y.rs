@@ -2,7 +2,7 @@
 
 use cubecl::prelude::*;
 
-use super::{Pool, ROWS, Step, UNITS, place_in_kept, reduce, start};
+use super::{Pool, ROWS, Results, RowCubes, Step, UNITS, compare, no_results, place_in_kept, reduce, start};
 use crate::backend::cube::plan::layout::{PlannedElement, planned_element, weight_of_tap};
 use crate::backend::cube::unit::channels::{Layout, Planes, pixel_in_planes};
 
@@ -52,7 +52,17 @@ pub fn reduce_columns<F: Float>(
                 let end = (step.row + comptime!(ROWS as u32)).min(pool.layout.y.elements);
                 for row in step.row..end {
                     let element = planned_element(pool.plans, pool.region.start, &pool.layout.y, row);
-                    reduce_column(features, pool, &planes, row - step.row, &element, even, odd, kept);
+                    reduce_column(
+                        features,
+                        pool,
+                        &planes,
+                        column,
+                        row - step.row,
+                        &element,
+                        even,
+                        odd,
+                        kept,
+                    );
                 }
             }
         }
@@ -78,6 +88,7 @@ fn reduce_column<F: Float>(
     features: &Tensor<F>,
     pool: &Pool<'_>,
     planes: &Planes,
+    column: u32,
     row: u32,
     element: &PlannedElement,
     even: &mut LastPixels,
@@ -86,8 +97,9 @@ fn reduce_column<F: Float>(
 ) {
     let layout = comptime!(pool.cubes.layout);
     let of_block = comptime!(layout.of_block);
-    let reduction = comptime!(pool.cubes.reduction);
-    let mut results = Array::<f32>::new(of_block);
+    let finds_positions = comptime!(pool.cubes.finds_positions);
+    let width = features.shape(3) as u32;
+    let mut results = no_results(of_block);
     start(&mut results, pool.cubes);
     for tap in 0..element.taps {
         let word = element.start + 2usize * tap as usize;
@@ -95,16 +107,33 @@ fn reduce_column<F: Float>(
         let weight = weight_of_tap(pool.plans, word);
         if pixel & 1u32 == 0u32 {
             read_pixels(features, planes, pixel, even, layout);
-            reduce(&mut results, &even.pixels, weight, of_block, reduction);
+            take(&mut results, &even.pixels, weight, pixel * width + column, pool.cubes);
         } else {
             read_pixels(features, planes, pixel, odd, layout);
-            reduce(&mut results, &odd.pixels, weight, of_block, reduction);
+            take(&mut results, &odd.pixels, weight, pixel * width + column, pool.cubes);
         }
     }
     let place = place_in_kept(row, UNIT_POS);
     #[unroll]
     for channel in 0..of_block {
-        kept[place + comptime!(channel * ROWS * UNITS)] = u32::reinterpret(results[channel]);
+        let place = place + comptime!(channel * ROWS * UNITS);
+        kept[place] = u32::reinterpret(results.values[channel]);
+        if comptime!(finds_positions) {
+            kept[place + comptime!(of_block * ROWS * UNITS)] = results.positions[channel];
+        }
+    }
+}
+
+/// Reduces pixels, or finds those that are maxima.
+#[cube]
+fn take(results: &mut Results, pixels: &Array<f32>, weight: f32, position: u32, cubes: &RowCubes) {
+    if comptime!(cubes.finds_positions) {
+        #[unroll]
+        for channel in 0..comptime!(cubes.layout.of_block) {
+            compare(results, pixels[channel], position, channel);
+        }
+    } else {
+        reduce(results, pixels, weight, cubes);
     }
 }
 

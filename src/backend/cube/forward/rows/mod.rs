@@ -45,6 +45,27 @@ pub struct RowCubes {
     pub layout: Layout,
     #[cube(comptime)]
     pub reduction: Reduction,
+    /// Whether it is written where maxima were read, and not the maxima.
+    #[cube(comptime)]
+    pub finds_positions: bool,
+}
+
+/// The position of a maximum that was not read from the map.
+pub const NOWHERE: u32 = u32::MAX;
+
+/// The results of a block of channels, and where these were read, as the number of a pixel on its map.
+#[derive(CubeType)]
+pub struct Results {
+    values: Array<f32>,
+    positions: Array<u32>,
+}
+
+#[cube]
+fn no_results(#[comptime] of_block: usize) -> Results {
+    Results {
+        values: Array::<f32>::new(of_block),
+        positions: Array::<u32>::new(of_block),
+    }
 }
 
 /// What the units of a cube share.
@@ -139,17 +160,42 @@ pub fn pool_rows<F: Float>(
     layout: &PlanLayout,
     #[define(F)] _dtype: cubecl::ir::ElemType,
 ) {
+    reduce_rows(levels, plans, output, cubes, layout);
+}
+
+/// Finds where the maxima of bins were read on one map.
+#[cube(launch, address_type = "dynamic")]
+pub fn find_positions<F: Float>(
+    levels: &Sequence<OwnedTensor<F>>,
+    plans: &Tensor<u32>,
+    positions: &mut Tensor<u32>,
+    cubes: &RowCubes,
+    layout: &PlanLayout,
+    #[define(F)] _dtype: cubecl::ir::ElemType,
+) {
+    reduce_rows(levels, plans, positions, cubes, layout);
+}
+
+#[cube]
+fn reduce_rows<F: Float, O: Numeric>(
+    levels: &Sequence<OwnedTensor<F>>,
+    plans: &Tensor<u32>,
+    output: &mut Tensor<O>,
+    cubes: &RowCubes,
+    layout: &PlanLayout,
+) {
     if CUBE_POS >= cubes.total {
         terminate!();
     }
     let of_block = comptime!(cubes.layout.of_block);
     let (pass, number) = cubes.regions.div_mod(CUBE_POS);
     let region = planned_region(plans, number, layout);
-    // The bits of results.
-    let mut kept = Shared::<[u32]>::new_slice(comptime!(UNITS * ROWS * of_block));
+    // The bits of results, and behind them their positions.
+    let words = comptime!(UNITS * ROWS * of_block * (1 + cubes.finds_positions as usize));
+    let mut kept = Shared::<[u32]>::new_slice(words);
     let pool = pool(plans, cubes, layout, &region, pass, number, &mut kept);
     // Kept from step to step, while columns are left.
-    let mut results = Array::<f32>::new(of_block);
+    let mut results = no_results(of_block);
     let mut even = no_pixels(of_block);
     let mut odd = no_pixels(of_block);
     let mut step = Step {
@@ -189,10 +235,11 @@ pub fn pool_rows<F: Float>(
 
 /// Sets what a sum or a maximum starts from.
 #[cube]
-fn start(results: &mut Array<f32>, cubes: &RowCubes) {
+fn start(results: &mut Results, cubes: &RowCubes) {
     #[unroll]
     for channel in 0..comptime!(cubes.layout.of_block) {
-        results[channel] = cubes.start;
+        results.values[channel] = cubes.start;
+        results.positions[channel] = NOWHERE;
     }
 }
 
@@ -207,15 +254,27 @@ fn place_in_kept(row: u32, unit: u32) -> usize {
 
 /// Adds weighted numbers to sums, or compares them with maxima.
 #[cube]
-fn reduce(
-    results: &mut Array<f32>,
-    numbers: &Array<f32>,
-    weight: f32,
-    #[comptime] of_block: usize,
-    #[comptime] reduction: Reduction,
-) {
+fn reduce(results: &mut Results, numbers: &Array<f32>, weight: f32, cubes: &RowCubes) {
     #[unroll]
-    for channel in 0..of_block {
-        results[channel] = reduced(results[channel], numbers[channel], weight, reduction);
+    for channel in 0..comptime!(cubes.layout.of_block) {
+        results.values[channel] = reduced(
+            results.values[channel],
+            numbers[channel],
+            weight,
+            comptime!(cubes.reduction),
+        );
+    }
+}
+
+/// Compares a number that was read at a position with the maximum of a channel. Of equal ones the first counts, row by
+/// row.
+#[cube]
+fn compare(results: &mut Results, number: f32, position: u32, #[comptime] channel: usize) {
+    let maximum = results.values[channel];
+    let found = results.positions[channel];
+    let is_first = number == maximum && found != NOWHERE && position < found;
+    if number > maximum || is_first {
+        results.values[channel] = number;
+        results.positions[channel] = position;
     }
 }
