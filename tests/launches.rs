@@ -213,7 +213,7 @@ fn gradients() -> Vec<(&'static str, Gradient, [usize; 2])> {
             "a maximum's features",
             Box::new(|problem| align(problem, Reduction::Max).features()),
             // The first finds where each maximum was read.
-            [4, 4],
+            [4, 5],
         ),
         (
             "a maximum's boxes",
