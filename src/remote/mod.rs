@@ -53,9 +53,9 @@
 //!
 //! The server checks the options, shapes and dtypes of a message, as the `try_` functions do. If it refuses a message,
 //! the client's session ends when the output is used, and the server's log says why. Other sessions go on. Burn's
-//! engine trusts its clients in other ways: a client may allocate a tensor of any size. WebSocket connections are not
-//! encrypted, and they are authenticated only if the server has an authorizer. So serve on an address that only trusted
-//! machines reach.
+//! engine trusts its clients in other ways: one may allocate all memory, which ends every session, and it may make the
+//! server connect to any address. WebSocket connections are not encrypted. A session is authenticated only if the
+//! server has an authorizer, and a connection never is. So serve on an address that only trusted machines reach.
 //!
 //! # On failure
 //!

@@ -1,8 +1,16 @@
 //! Messages that a document quotes are messages of the crate.
 
-/// Each `#[error("…")]` of `src/error.rs`, with `…` for its values.
+/// The sources of errors that the document quotes.
+const ERRORS: [&str; 4] = [
+    include_str!("../../src/error.rs"),
+    include_str!("../../burn-roi-detection/src/weights/error.rs"),
+    include_str!("../../burn-roi-detection/src/train/error.rs"),
+    include_str!("../../burn-roi-onnx/src/error.rs"),
+];
+
+/// Each `#[error("…")]` of the sources, with `…` for its values.
 fn messages() -> Vec<String> {
-    let attributes = include_str!("../../src/error.rs").split("#[error(").skip(1);
+    let attributes = ERRORS.iter().flat_map(|source| source.split("#[error(").skip(1));
     let literals = attributes.filter_map(|rest| rest.trim_start().strip_prefix('"'));
     literals
         .map(|literal| {
@@ -25,7 +33,7 @@ fn messages() -> Vec<String> {
 }
 
 #[test]
-fn troubleshooting_quotes_messages_of_the_crate() {
+fn troubleshooting_quotes_messages_of_the_crates() {
     let page = include_str!("../../docs/troubleshooting.md");
     let quoted: Vec<&str> = page
         .lines()
