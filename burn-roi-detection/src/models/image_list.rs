@@ -52,7 +52,7 @@ impl ImageList {
 
 impl PreprocessingConfig {
     /// `[height, width]` of the model's input for a picture of this size alone. Pictures with the same input size have
-    /// the same results in one batch as alone: none is padded further than it would be.
+    /// the same results in one batch as alone, up to rounding: none is padded further.
     pub fn input_size(&self, picture: [usize; 2]) -> [usize; 2] {
         padded(&[resized(picture, self)], self)
     }
