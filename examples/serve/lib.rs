@@ -34,6 +34,8 @@ mod upload;
 mod worker;
 
 use std::net::TcpListener;
+use std::thread::{self, JoinHandle};
+use std::time::{Duration, Instant};
 
 use tokio::runtime::Builder;
 
@@ -78,10 +80,12 @@ pub fn serve(
         stop,
     ));
     service.queue.close();
-    for worker in workers {
-        // A worker catches the panics of its model.
-        let _ = worker.join();
+    // Nobody waits for an answer any more. A model that hangs does not hold the process.
+    let end = Instant::now() + service.settings.headers;
+    while Instant::now() < end && !workers.iter().all(JoinHandle::is_finished) {
+        thread::sleep(Duration::from_millis(10));
     }
+    runtime.shutdown_timeout(Duration::from_secs(1));
     served.map_err(Error::Start)
 }
 

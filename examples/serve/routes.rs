@@ -6,12 +6,13 @@ use std::time::Instant;
 use axum::Router;
 use axum::extract::{Request, State};
 use axum::http::header::{AUTHORIZATION, CONTENT_SECURITY_POLICY, CONTENT_TYPE, X_CONTENT_TYPE_OPTIONS};
+use axum::http::request::Parts;
 use axum::http::{HeaderMap, StatusCode};
 use axum::response::{IntoResponse, Response};
 use axum::routing::{get, post};
 use burn_roi_detection::models::Instances;
 use serde_json::json;
-use tokio::sync::oneshot;
+use tokio::sync::{OwnedSemaphorePermit, oneshot};
 use tokio::time::timeout_at;
 
 use crate::answer;
@@ -74,13 +75,13 @@ async fn answered(service: &Arc<Service>, request: Request) -> Result<Response, 
     let begun = Instant::now();
     let settings = &service.settings;
     let (parts, body) = request.into_parts();
-    authorize(service, &parts.headers)?;
-    let query = Query::of(&parts.uri, &parts.headers)?;
-    // It is given back with the answer, or when the client goes away.
-    let Some(_place) = service.place() else {
-        upload::discard(&parts.headers, body, settings.body).await;
-        let reason = format!("all {} places of requests are taken", settings.queue);
-        return Err(Failure::busy(reason));
+    // The place is given back with the answer, or when the client goes away.
+    let (query, _place) = match admitted(service, &parts) {
+        Ok(admitted) => admitted,
+        Err(failure) => {
+            upload::discard(&parts.headers, body, settings.body).await;
+            return Err(failure);
+        }
     };
     let deadline = (begun + settings.timeout).into();
     let seconds = settings.timeout.as_secs_f32();
@@ -92,6 +93,14 @@ async fn answered(service: &Arc<Service>, request: Request) -> Result<Response, 
     service.metrics.stage("receive", begun.elapsed());
     let detected = timeout_at(deadline, detected(service, uploads, query)).await;
     detected.map_err(|_| Failure::busy(format!("there was no answer within {seconds} seconds")))?
+}
+
+/// What a request asks for, and its place: all that is known before its body is read.
+fn admitted(service: &Service, parts: &Parts) -> Result<(Query, OwnedSemaphorePermit), Failure> {
+    authorize(service, &parts.headers)?;
+    let query = Query::of(&parts.uri, &parts.headers)?;
+    let full = || Failure::busy(format!("all {} places of requests are taken", service.settings.queue));
+    Ok((query, service.place().ok_or_else(full)?))
 }
 
 /// The answer for the pictures of a request.

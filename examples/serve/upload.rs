@@ -44,6 +44,7 @@ pub async fn read(headers: &HeaderMap, body: Body, settings: &Settings) -> Resul
             Ok(vec![Upload { name: None, bytes }])
         }
         kind => {
+            discard(headers, body, settings.body).await;
             let reason = format!(
                 "`Content-Type` is {kind}, but must be image/jpeg, image/png, image/webp or multipart/form-data"
             );
