@@ -6,8 +6,8 @@
 //! models by name. The module `weights` reads the weight files of torchvision and detectron2, and detectron2's configs.
 //! The feature adds burn-store and its dependencies to a build.
 //!
-//! The feature `pictures` adds the module `pictures`, which decodes picture files and draws detections. It adds the crate
-//! `image` to a build.
+//! The feature `pictures` adds the module `pictures`, which decodes picture files and draws detections. It adds the
+//! crate `image` to a build.
 //!
 //! The feature `train` adds the training of whole detectors, in the module `train`. [`data`] reads COCO's annotations,
 //! and [`evaluate`] computes COCO's metrics.
