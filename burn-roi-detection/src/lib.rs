@@ -6,6 +6,9 @@
 //! models by name. The module `weights` reads the weight files of torchvision and detectron2, and detectron2's configs.
 //! The feature adds burn-store and its dependencies to a build.
 //!
+//! The feature `pictures` adds the module `pictures`, which decodes picture files and draws detections. It adds the
+//! crate `image` to a build.
+//!
 //! The feature `train` adds the training of whole detectors, in the module `train`. [`data`] reads COCO's annotations,
 //! and [`evaluate`] computes COCO's metrics.
 //!
@@ -151,6 +154,8 @@ mod nms;
 #[doc(hidden)]
 pub mod onnx;
 mod paste_masks;
+#[cfg(feature = "pictures")]
+pub mod pictures;
 mod post_processing;
 mod proposals;
 mod random;

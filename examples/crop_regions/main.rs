@@ -23,6 +23,7 @@ use burn_roi::{
     AngleConvention, CropAndResizeConfig, RoiAlignConfig, RoiAlignRotatedConfig, RoiPoolConfig, Rois, RotatedRois,
     try_crop_and_resize, try_roi_align, try_roi_align_rotated, try_roi_pool,
 };
+use burn_roi_detection::pictures::{self, DecodeConfig};
 use clap::Parser;
 use image::codecs::png::CompressionType;
 
@@ -55,7 +56,7 @@ struct Arguments {
 fn main() -> Result<(), Box<dyn Error>> {
     let arguments = Arguments::parse();
     let device = device(arguments.backend)?;
-    let photograph = picture_files::decode(&arguments.image, false);
+    let photograph = pictures::read(&arguments.image, &DecodeConfig::new());
     let photograph = photograph.map_err(|error| format!("{}: {error}", arguments.image.display()))?;
     let (width, height) = photograph.dimensions();
 

@@ -1,123 +1,20 @@
-//! Draws detections on a picture: masks as tints with outlines, boxes, and labels.
+//! Draws detections on a picture.
 
-use burn_roi_detection::models::DetectorConfig;
-use image::imageops::{self, FilterType};
-use image::{Rgb, RgbImage};
+use burn_roi_detection::models::{DetectorConfig, Instances};
+pub use burn_roi_detection::pictures::colour;
+use image::RgbImage;
 
-use crate::canvas::Canvas;
 use crate::found::Found;
 
-/// A picture whose longer side is shorter is enlarged to at least this, so that labels do not hide the objects.
-const LEAST_SIDE: u32 = 640;
-/// The longer side for which lines are a pixel wide.
-const UNIT_SIDE: u32 = 1000;
-const TINT: u8 = 110;
-const WHITE: Rgb<u8> = Rgb([255, 255, 255]);
-
-/// Used in turn.
-const COLOURS: [Rgb<u8>; 10] = [
-    Rgb([214, 39, 143]),
-    Rgb([31, 98, 214]),
-    Rgb([20, 140, 72]),
-    Rgb([200, 80, 10]),
-    Rgb([122, 62, 220]),
-    Rgb([0, 140, 150]),
-    Rgb([190, 30, 45]),
-    Rgb([130, 110, 0]),
-    Rgb([90, 70, 60]),
-    Rgb([10, 90, 110]),
-];
-
+/// Draws masks as tints with outlines, boxes, and labels.
 pub fn draw(picture: &RgbImage, found: &[Found], config: &DetectorConfig) -> RgbImage {
-    let (width, height) = picture.dimensions();
-    let longer = width.max(height);
-    let enlargement = LEAST_SIDE.div_ceil(longer).max(1);
-    let paper = imageops::resize(picture, width * enlargement, height * enlargement, FilterType::Nearest);
-    let unit = ((longer * enlargement + UNIT_SIDE / 2) / UNIT_SIDE).max(1);
-    let mut canvas = Canvas::new(paper, unit);
-    let scale = i64::from(enlargement);
-
-    // The highest score is drawn last, on top of the others. Then come all boxes, then all labels.
-    for (index, found) in found.iter().enumerate().rev() {
-        for (x, top, bottom) in found.mask.columns() {
-            let [x, top, bottom] = [x, top, bottom].map(|pixel| pixel as i64 * scale);
-            canvas.fill([x, top, x + scale, bottom], colour(index), TINT);
-        }
-        for pixel in found.mask.outline() {
-            let [x, y] = pixel.map(|place| place as i64 * scale);
-            canvas.fill([x, y, x + scale, y + scale], colour(index), 255);
-        }
-    }
-    let boxes = found
-        .iter()
-        .map(|found| found.corners.map(|side| (side * enlargement as f32).round() as i64));
-    let boxes: Vec<[i64; 4]> = boxes.collect();
-    for (index, &corners) in boxes.iter().enumerate().rev() {
-        canvas.frame(corners, colour(index));
-    }
-    let mut taken = Vec::new();
-    for (index, (found, &corners)) in found.iter().zip(&boxes).enumerate() {
-        let text = format!("{} {:.2}", config.label(found.class), found.score);
-        let area = place(&canvas, corners, &text, &taken);
-        canvas.fill(area, colour(index), 255);
-        canvas.text(&text, [area[0] + margin(&canvas), area[1]], WHITE);
-        taken.push(area);
-    }
-    canvas.into_picture()
-}
-
-/// The area of a box's label: above the box, or the first place that covers no other label.
-fn place(canvas: &Canvas, [x1, y1, x2, y2]: [i64; 4], text: &str, taken: &[[i64; 4]]) -> [i64; 4] {
-    let [width, height] = canvas.text_size(text);
-    let width = width + 2 * margin(canvas);
-    let [right, bottom] = canvas.size();
-    let within = |[left, top]: [i64; 2]| {
-        let left = left.min(right - width).max(0);
-        let top = top.min(bottom - height).max(0);
-        [left, top, left + width, top + height]
+    let instances = Instances {
+        size: [picture.height(), picture.width()].map(|side| side as usize),
+        boxes: found.iter().map(|found| found.corners).collect(),
+        scores: found.iter().map(|found| found.score).collect(),
+        labels: found.iter().map(|found| found.class).collect(),
+        masks: found.iter().map(|found| found.mask.clone()).collect(),
+        ..Instances::default()
     };
-    let places = [
-        [x1, y1 - height],
-        [x2 - width, y1 - height],
-        [x1, y2],
-        [x2 - width, y2],
-        [x1, y1],
-        [x1, y2 - height],
-    ]
-    .map(within);
-    let is_free = |place: &&[i64; 4]| !taken.iter().any(|other| overlap(place, other));
-    *places.iter().find(is_free).unwrap_or(&places[0])
-}
-
-fn overlap(left: &[i64; 4], right: &[i64; 4]) -> bool {
-    left[0] < right[2] && right[0] < left[2] && left[1] < right[3] && right[1] < left[3]
-}
-
-/// The space on either side of a label's text.
-fn margin(canvas: &Canvas) -> i64 {
-    canvas.text_size("")[1] / 8
-}
-
-/// A colour on which white text is legible.
-pub fn colour(index: usize) -> Rgb<u8> {
-    COLOURS[index % COLOURS.len()]
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::run_lengths::RunLengths;
-
-    #[test]
-    fn a_box_that_is_the_whole_of_a_tiny_picture_is_drawn() {
-        let config = DetectorConfig::named("maskrcnn_resnet50_fpn").unwrap();
-        let picture = RgbImage::from_pixel(1, 1, WHITE);
-        let found = Found {
-            class: 90,
-            score: 1.0,
-            corners: [-3.0, 0.0, 1.0, 7.0],
-            mask: RunLengths::of_window([1, 1], [0, 0, 1, 1], |_, _| true),
-        };
-        assert_eq!(draw(&picture, &[found], &config).dimensions(), (640, 640));
-    }
+    burn_roi_detection::pictures::draw(picture, &instances, config, f32::MIN)
 }

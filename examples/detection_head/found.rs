@@ -1,10 +1,10 @@
 //! The objects of a picture, as this example draws and prints them.
 
+use burn_roi_detection::RunLengths;
 use burn_roi_detection::models::{Detector, Instances, Picture, StageObserver};
 use image::RgbImage;
 
 use crate::error::Error;
-use crate::run_lengths::RunLengths;
 
 /// A detected object.
 #[derive(Debug, Clone)]
@@ -36,8 +36,7 @@ pub async fn detect_async(
 
 /// The picture as a detector takes it.
 pub fn as_picture(picture: &RgbImage) -> Result<Picture<'_>, Error> {
-    let size = [picture.height(), picture.width()].map(|side| side as usize);
-    Ok(Picture::try_from_rgb(size, picture.as_raw())?)
+    Ok(Picture::try_from_image(picture)?)
 }
 
 /// The objects of a batch of one picture.
@@ -50,11 +49,17 @@ fn of_picture(batch: &[Instances]) -> Vec<Found> {
         score: instances.scores[row],
         corners: instances.boxes[row],
         mask: match instances.masks.get(row) {
-            Some(mask) => mask.into(),
-            None => RunLengths::of_window(instances.size, [0; 4], |_, _| false),
+            Some(mask) => mask.clone(),
+            None => empty(instances.size),
         },
     });
     found.collect()
+}
+
+/// A mask without a pixel.
+fn empty([height, width]: [usize; 2]) -> RunLengths {
+    // A picture has fewer than 2^32 pixels: `pictures` reads no larger one.
+    RunLengths::from_counts(&[(height * width) as u32], [height, width])
 }
 
 /// Scales a box from a picture of one size to a picture of another; sizes are `[height, width]`.

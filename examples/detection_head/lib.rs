@@ -22,7 +22,6 @@ mod arguments;
 #[path = "../support/backend_name.rs"]
 mod backend_name;
 mod backends;
-pub mod canvas;
 mod compare;
 pub mod config;
 pub mod drawing;
@@ -32,7 +31,6 @@ mod found;
 mod picture_files;
 pub mod pictures;
 mod report;
-pub mod run_lengths;
 #[cfg(feature = "remote")]
 #[path = "../support/server_device.rs"]
 mod server_device;
@@ -52,6 +50,7 @@ use image::RgbImage;
 
 pub use arguments::{Arguments, CONFIG, WEIGHTS};
 pub use backend_name::BackendName;
+pub use burn_roi_detection::pictures::Canvas;
 use compare::Recording;
 pub use error::Error;
 pub use found::{Found, as_picture, detect, detect_async};

@@ -3,6 +3,7 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
+use burn_roi_detection::pictures::DecodeConfig;
 use image::RgbImage;
 use image::codecs::png::CompressionType;
 
@@ -55,7 +56,11 @@ pub fn read(path: &Path) -> Result<RgbImage, Error> {
 ///
 /// - `allow_truncated`: whether a JPEG file that ends before its picture is read. What is missing is gray.
 pub fn read_any(path: &Path, allow_truncated: bool) -> Result<RgbImage, Error> {
-    picture_files::decode(path, allow_truncated).map_err(|source| Error::ReadImage {
+    let config = DecodeConfig {
+        allow_truncated,
+        ..DecodeConfig::new()
+    };
+    burn_roi_detection::pictures::read(path, &config).map_err(|source| Error::ReadImage {
         path: path.to_owned(),
         source,
     })

@@ -63,7 +63,7 @@ pub fn to_json(path: &Path, [width, height]: [u32; 2], found: &[Found], config: 
             "label": config.label(found.class),
             "score": found.score,
             "box": found.corners,
-            "mask": { "size": found.mask.size, "counts": found.mask.counts },
+            "mask": { "size": found.mask.size(), "counts": found.mask.counts() },
         })
     });
     json!({

@@ -75,9 +75,9 @@ fn pictures_of_any_size_have_objects_in_them() {
                 let [x1, y1, x2, y2] = found.corners;
                 assert!(x1 >= 0.0 && y1 >= 0.0 && x1 <= x2 && y1 <= y2, "{:?}", found.corners);
                 assert!(x2 <= width as f32 * 1.001 && y2 <= height as f32 * 1.001);
-                assert_eq!(found.mask.size, [height as usize, width as usize]);
-                let pixels: usize = found.mask.counts.iter().sum();
-                assert_eq!(pixels, width as usize * height as usize);
+                assert_eq!(found.mask.size(), [height as usize, width as usize]);
+                let pixels: u32 = found.mask.counts().iter().sum();
+                assert_eq!(pixels, width * height);
             }
         }
     }

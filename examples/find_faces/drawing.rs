@@ -1,6 +1,6 @@
 //! Draws faces on a picture: boxes, scores and landmarks.
 
-use detection_head::canvas::Canvas;
+use detection_head::Canvas;
 use image::{Rgb, RgbImage};
 
 use crate::detector::Face;

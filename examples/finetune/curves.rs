@@ -2,8 +2,7 @@
 
 use std::path::Path;
 
-use detection_head::canvas::Canvas;
-use detection_head::{drawing, pictures};
+use detection_head::{Canvas, drawing, pictures};
 use image::{Rgb, RgbImage};
 
 use crate::error::Error;

@@ -19,8 +19,8 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use burn::tensor::{Device, Tensor, TensorData};
+use burn_roi_detection::RunLengths;
 use clap::Parser;
-use detection_head::run_lengths::RunLengths;
 use detection_head::{BackendName, Error, Found, config, drawing, pictures};
 use image::RgbImage;
 
@@ -99,7 +99,7 @@ fn detect(model: &model::Model, picture: &RgbImage, device: &Device) -> Vec<Foun
         class: label as usize,
         score,
         corners,
-        mask: RunLengths::of_window(size, [0, 0, size[1], size[0]], |x, y| mask[y * size[1] + x] > THRESHOLD),
+        mask: RunLengths::from_pixels(&mask.iter().map(|&pixel| pixel > THRESHOLD).collect::<Vec<_>>(), size),
     });
     found.filter(|found| found.score >= THRESHOLD).collect()
 }

@@ -34,11 +34,7 @@ impl ImageList {
     ) -> Result<Self, DetectionError> {
         let original_sizes: Vec<[usize; 2]> = pictures.iter().map(Picture::size).collect();
         let image_sizes: Vec<[usize; 2]> = original_sizes.iter().map(|&size| resized(size, config)).collect();
-        let [height, width] = [0, 1].map(|axis| {
-            let longest = image_sizes.iter().map(|size| size[axis]).max().unwrap_or_default();
-            let multiples = longest.div_ceil(config.size_divisible);
-            multiples.saturating_mul(config.size_divisible)
-        });
+        let [height, width] = padded(&image_sizes, config);
         let shape = [pictures.len(), 3, height, width];
         check_memory("pictures as the model's input", &shape, DType::F32, device)?;
         let mut values = vec![0.0; shape.iter().product()];
@@ -52,6 +48,23 @@ impl ImageList {
             original_sizes,
         })
     }
+}
+
+impl PreprocessingConfig {
+    /// `[height, width]` of the model's input for a picture of this size alone. Pictures with the same input size have
+    /// the same results in one batch as alone, up to rounding: none is padded further.
+    pub fn input_size(&self, picture: [usize; 2]) -> [usize; 2] {
+        padded(&[resized(picture, self)], self)
+    }
+}
+
+/// `[height, width]` of a batch of resized pictures: those of the largest, as multiples of the config's divisor.
+fn padded(image_sizes: &[[usize; 2]], config: &PreprocessingConfig) -> [usize; 2] {
+    [0, 1].map(|axis| {
+        let longest = image_sizes.iter().map(|size| size[axis]).max().unwrap_or_default();
+        let multiples = longest.div_ceil(config.size_divisible);
+        multiples.saturating_mul(config.size_divisible)
+    })
 }
 
 /// Height and width such that the shorter side is `min_size`, unless the longer side would then exceed `max_size`: then
@@ -244,6 +257,10 @@ mod tests {
         let pictures = [Picture::from_rgb([1, 1], &one), Picture::from_rgb([1, 6], &two)];
         let (images, values) = values(&pictures, &config);
         assert_eq!(images.tensors.dims(), [2, 3, 32, 64]);
+        assert_eq!(
+            [[1, 1], [1, 6]].map(|size| config.input_size(size)),
+            [[32, 32], [32, 64]]
+        );
         assert_eq!(images.image_sizes, [[8, 8], [8, 48]]);
         assert_eq!(values[0], (1.0 - config.mean[0]) / config.std[0]);
         assert_eq!(values[8], 0.0);

@@ -63,6 +63,17 @@ impl<'a> Picture<'a> {
         })
     }
 
+    /// A picture of the crate `image`.
+    ///
+    /// # Errors
+    ///
+    /// `RoiError::Option`: the picture has a side of 0 pixels.
+    #[cfg(feature = "pictures")]
+    pub fn try_from_image(picture: &'a image::RgbImage) -> Result<Self, DetectionError> {
+        let size = [picture.height(), picture.width()].map(|side| side as usize);
+        Self::try_from_rgb(size, picture.as_raw())
+    }
+
     /// A picture of floats.
     ///
     /// - `pixels`: `[3, H, W]`: red, green and blue, each from 0 to 1, of any float dtype and on any device. Detection

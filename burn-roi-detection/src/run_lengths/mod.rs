@@ -3,6 +3,8 @@
 mod bounding_box;
 mod changes;
 mod coco_string;
+#[cfg(all(feature = "models", feature = "pictures"))]
+mod columns;
 mod joined;
 mod json;
 mod overlap;

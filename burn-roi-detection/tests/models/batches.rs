@@ -1,5 +1,7 @@
 //! Batches of odd pictures, detectors without a feature pyramid, and the order of classes.
 
+use std::thread;
+
 use burn::tensor::{Device, Tensor};
 use burn_roi_detection::models::{
     Background, BodyConfig, BoxHeadConfig, Detector, DetectorConfig, MaskHeadConfig, Picture, Stage, StageObserver,
@@ -45,6 +47,29 @@ fn pictures_of_any_sizes_are_one_batch() {
                     assert!(*x2 <= size[1] as f32 * 1.001 && *y2 <= size[0] as f32 * 1.001);
                 }
             }
+        }
+    }
+}
+
+/// Each thread has the results that one has alone.
+#[test]
+fn threads_share_a_detector() {
+    let size = [40, 56];
+    let bytes = pixels(size);
+    let pictures = [Picture::from_rgb(size, &bytes)];
+    for backend in backends().into_iter().filter(Backend::is_host) {
+        let detector = Detector::new(narrow("maskrcnn_resnet50_fpn"), &backend.device);
+        let alone = detector.detect(&pictures);
+        let of_threads = thread::scope(|scope| {
+            let threads: Vec<_> = (0..4).map(|_| scope.spawn(|| detector.detect(&pictures))).collect();
+            let results = threads.into_iter().map(|thread| thread.join().expect("its detections"));
+            results.collect::<Vec<_>>()
+        });
+        assert!(!alone[0].is_empty());
+        for found in of_threads {
+            assert_eq!(found[0].boxes, alone[0].boxes);
+            assert_eq!(found[0].scores, alone[0].scores);
+            assert_eq!(found[0].masks, alone[0].masks);
         }
     }
 }

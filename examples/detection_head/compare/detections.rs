@@ -6,7 +6,7 @@ use super::Recording;
 use super::boxes::{difference, largest_corner_difference};
 use crate::error::Error;
 use crate::found::Found;
-use crate::run_lengths::RunLengths;
+use burn_roi_detection::RunLengths;
 
 const LARGEST_SCORE_DIFFERENCE: f64 = 1e-3;
 /// In pixels of the picture.
@@ -53,7 +53,13 @@ impl Comparison {
 
     fn add(&mut self, own: &Found, other: &Found, box_difference: f64) {
         let score_difference = difference(own.score, other.score);
-        let overlap = own.mask.intersection_over_union(&other.mask);
+        // Two empty masks are the same, and have an IoU of 0.
+        let is_same = own.mask == other.mask;
+        let overlap = if is_same {
+            1.0
+        } else {
+            own.mask.try_iou(&other.mask, false).unwrap_or(0.0)
+        };
         self.matched += 1;
         self.largest_score_difference = self.largest_score_difference.max(score_difference);
         self.largest_box_difference = self.largest_box_difference.max(box_difference);
@@ -102,17 +108,26 @@ pub fn read(recording: &Recording) -> Result<Vec<Found>, Error> {
             class: labels[row] as usize,
             score: scores[row],
             corners,
-            mask: RunLengths::of_window([height, width], [0, 0, width, height], |x, y| {
-                pixels[y * width + x] > 0.5
-            }),
+            mask: mask(pixels, [height, width]),
         }
     });
     Ok(detections.collect())
 }
 
+/// The pixels whose probability is above a half.
+fn mask(pixels: &[f32], size: [usize; 2]) -> RunLengths {
+    let pixels: Vec<bool> = pixels.iter().map(|&probability| probability > 0.5).collect();
+    RunLengths::from_pixels(&pixels, size)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    fn columns(left: usize) -> RunLengths {
+        let is_set = |pixel: usize| (4..24).contains(&(pixel / 80)) && (left..left + 10).contains(&(pixel % 80));
+        RunLengths::from_pixels(&(0..40 * 80).map(is_set).collect::<Vec<_>>(), [40, 80])
+    }
 
     /// Two detections whose masks fill the left 10 columns of their boxes.
     fn detections() -> Vec<Found> {
@@ -120,7 +135,7 @@ mod tests {
             class,
             score,
             corners: [left as f32, 4.0, left as f32 + 20.0, 24.0],
-            mask: RunLengths::of_window([40, 80], [left, 4, left + 20, 24], |x, _| x < 10),
+            mask: columns(left),
         };
         vec![detection(1, 0.9, 8), detection(2, 0.6, 40)]
     }

@@ -44,7 +44,7 @@ struct Object<'a> {
     /// `[x1, y1, x2, y2]` in pixels.
     corners: [f32; 4],
     /// COCO's run lengths: down the columns, and the first run is of zeros.
-    mask: &'a [usize],
+    mask: &'a [u32],
 }
 
 #[wasm_bindgen]
@@ -83,6 +83,6 @@ fn object<'a>(found: &'a Found, config: &'a DetectorConfig) -> Object<'a> {
         label: config.label(found.class),
         score: found.score,
         corners: found.corners,
-        mask: &found.mask.counts,
+        mask: found.mask.counts(),
     }
 }

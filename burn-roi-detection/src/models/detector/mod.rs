@@ -19,6 +19,9 @@ use burn_roi::internal::{check_memory, is_host, or_panic};
 
 /// A two-stage detector on a device: Faster R-CNN, with a mask head Mask R-CNN, with a keypoint head Keypoint R-CNN.
 ///
+/// One detector may be shared between threads: it is `Send` and `Sync`, and detection changes nothing in it. Each call
+/// detects alone, and calls on one device share its processors, so several threads are not faster than one batch.
+///
 /// The example detects with random weights; [`weights`](crate::weights) loads trained ones.
 ///
 /// ```

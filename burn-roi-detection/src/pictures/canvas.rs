@@ -1,4 +1,4 @@
-//! A picture to draw rectangles, text and tints on. Whatever lies outside the picture is not drawn.
+//! A picture to draw rectangles, text and tints on.
 
 use image::{Rgb, RgbImage};
 use noto_sans_mono_bitmap::{FontWeight, RasterHeight, get_raster, get_raster_width};
@@ -6,6 +6,8 @@ use noto_sans_mono_bitmap::{FontWeight, RasterHeight, get_raster, get_raster_wid
 const FONT: RasterHeight = RasterHeight::Size16;
 const WEIGHT: FontWeight = FontWeight::Bold;
 
+/// A picture to draw on. What lies outside of the picture is not drawn.
+#[derive(Debug, Clone)]
 pub struct Canvas {
     picture: RgbImage,
     /// The width of a thin line in pixels, and the factor by which text is enlarged.
@@ -13,6 +15,10 @@ pub struct Canvas {
 }
 
 impl Canvas {
+    /// A canvas on a picture.
+    ///
+    /// - `unit`: the width of a thin line in pixels, and the factor by which text is enlarged. A line of text is 16
+    ///   units high.
     pub fn new(picture: RgbImage, unit: u32) -> Self {
         Self {
             picture,
@@ -20,6 +26,7 @@ impl Canvas {
         }
     }
 
+    /// The picture with everything that was drawn.
     pub fn into_picture(self) -> RgbImage {
         self.picture
     }
@@ -64,12 +71,11 @@ impl Canvas {
         [width as i64, FONT.val() as i64].map(|side| side * self.unit)
     }
 
-    /// Writes a line of text from its top left corner.
+    /// Writes a line of text from its top left corner. The font has ASCII only; other characters are left blank.
     pub fn text(&mut self, text: &str, [left, top]: [i64; 2], colour: Rgb<u8>) {
         let unit = self.unit;
         let advance = get_raster_width(WEIGHT, FONT) as i64 * unit;
         for (index, character) in (0..).zip(text.chars()) {
-            // The font has ASCII only; other characters are left out.
             let Some(glyph) = get_raster(character, WEIGHT, FONT) else {
                 continue;
             };
