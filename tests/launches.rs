@@ -150,7 +150,8 @@ fn a_call_is_one_launch_of_a_kernel_that_no_size_or_value_changes() {
 
 type Gradient = Box<dyn Fn(&Problem) -> DispatchTensor>;
 
-/// Gradients of features and of boxes, and how many kernels each launches where channels are few and where they are many.
+/// Gradients of features and of boxes, and how many kernels each launches: where channels are few, and where they are
+/// many.
 fn gradients() -> Vec<(&'static str, Gradient, [usize; 2])> {
     fn align(problem: &Problem, reduction: Reduction) -> Backward<Dispatch> {
         let config = RoiAlignConfig::new(problem.output_size).with_spatial_scale(problem.scale);
@@ -179,8 +180,8 @@ fn gradients() -> Vec<(&'static str, Gradient, [usize; 2])> {
             config,
         )
     }
-    // One finds where regions may read, one marks the tiles that they reach, and one gathers. Where channels are many, one
-    // more moves them next to each other.
+    // One finds where regions may read, one marks the tiles that they reach, and one gathers. Where channels are many,
+    // one more moves them next to each other.
     let gathered = [3, 4];
     vec![
         (

@@ -1,4 +1,5 @@
-//! Which regions may reach which tiles: a bit for each. The cubes of a tile read them instead of looking at all regions.
+//! Which regions may reach which tiles: a bit for each. The cubes of a tile read the bits, and need not look at all
+//! regions.
 
 use cubecl::prelude::*;
 

@@ -1,10 +1,10 @@
-//! The gradient of features: a gather without atomics, so that the same call returns the same bits. A cube owns a tile of
-//! the map in some channels, and each of its units one of these channels.
+//! The gradient of features. A cube owns a tile of the map in some channels, and each of its units one of these
+//! channels. No two units add to the same sum, so that the same call returns the same bits without atomics.
 //!
 //! - [`channels_last`]: the gradient as it is read. [`marks`]: which regions may reach which tiles.
 //! - [`tile`]: the pixels that a cube owns, and their sums.
-//! - [`axes`]: the kernel of axis plans. [`spans`]: which taps of a region lie in a tile. [`maximum`]: where each maximum
-//!   was read, which a launch before it finds.
+//! - [`axes`]: the kernel of axis plans. [`spans`]: what a region's elements read of a tile. [`maximum`]: where the
+//!   gradient of a maximum goes.
 //! - [`points`]: the kernel of point plans. [`windows`]: the pixels that their regions may read. [`point_samples`]: the
 //!   samples of a region that may read a tile.
 

@@ -108,8 +108,8 @@ fn pixel_of_tap(plans: &Tensor<u32>, element: &PlannedElement, tap: u32) -> u32 
     plans[element.start + 2usize * tap.min(element.taps - 1u32) as usize]
 }
 
-/// From the first to the last of those elements that read the tile, of `elements` along an axis. `first` is the unit that
-/// has looked at the first of these.
+/// From the first to the last of those elements that read the tile, of `elements` along an axis. `first` is the unit
+/// that has looked at the first of these.
 #[cube]
 pub fn reaching(spans: &Spans, first: u32, elements: u32) -> Reach {
     let mut lowest = elements;
@@ -132,7 +132,8 @@ pub fn pixels_of(spans: &Spans, unit: u32) -> Reach {
 
 /// The place of an element's weight of a pixel of the tile.
 ///
-/// The bound changes nothing. But LLVM has to know that no index wraps before it reads several weights from one address.
+/// The bound changes nothing. But LLVM has to know that no index wraps before it reads several weights from one
+/// address.
 #[cube]
 pub fn weight_place(unit: u32, pixel: u32) -> usize {
     (unit * comptime!(STEP as u32) + pixel).min(comptime!((UNITS * STEP - 1) as u32)) as usize
