@@ -3,7 +3,7 @@
 //! A call is a launch that plans and one that pools, also on up to four levels of a feature pyramid. Maxima of samples
 //! and operators that read points are pooled without a plan. Kernels read the boxes, which the host never does. A
 //! region that is not finite or has an invalid batch index reads no pixel. Tensors are read by their strides, so
-//! nothing is copied first.
+//! nothing is copied first, but the gradient of the output.
 //!
 //! - [`launch`]: what all launches have in common.
 //! - [`plan`]: where the elements of a call's regions read, and with which weights.

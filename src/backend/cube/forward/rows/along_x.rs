@@ -2,7 +2,7 @@
 
 use cubecl::prelude::*;
 
-use super::{Pool, ROWS, Results, RowCubes, Step, UNITS, compare, place_in_kept, reduce, start};
+use super::{NOWHERE, Pool, ROWS, Results, RowCubes, Step, UNITS, compare, place_in_kept, reduce, start};
 use crate::backend::cube::plan::layout::{PlannedElement, planned_element, weight_of_tap};
 use crate::backend::cube::unit::blocks::add_outside_to_results;
 
@@ -73,7 +73,9 @@ fn reduce_element(
                 #[unroll]
                 for channel in 0..of_block {
                     let position = kept[place + comptime!((of_block + channel) * ROWS * UNITS)];
-                    compare(results, columns[channel], position, channel);
+                    let found = results.positions[channel];
+                    let is_first = found != NOWHERE && position < found;
+                    compare(results, columns[channel], position, is_first, channel);
                 }
             } else {
                 reduce(results, &columns, weight_of_tap(pool.plans, word), pool.cubes);

@@ -130,7 +130,7 @@ fn take(results: &mut Results, pixels: &Array<f32>, weight: f32, position: u32, 
     if comptime!(cubes.finds_positions) {
         #[unroll]
         for channel in 0..comptime!(cubes.layout.of_block) {
-            compare(results, pixels[channel], position, channel);
+            compare(results, pixels[channel], position, false, channel);
         }
     } else {
         reduce(results, pixels, weight, cubes);

@@ -266,15 +266,12 @@ fn reduce(results: &mut Results, numbers: &Array<f32>, weight: f32, cubes: &RowC
     }
 }
 
-/// Compares a number that was read at a position with the maximum of a channel. Of equal ones the first counts, row by
-/// row.
+/// Compares a number that was read at a position with the maximum of a channel. Of equal numbers the first counts, row by
+/// row: where positions do not ascend, `is_first` says whether this one comes before that of the maximum.
 #[cube]
-fn compare(results: &mut Results, number: f32, position: u32, #[comptime] channel: usize) {
+fn compare(results: &mut Results, number: f32, position: u32, is_first: bool, #[comptime] channel: usize) {
     let maximum = results.values[channel];
-    let found = results.positions[channel];
-    let is_first = number == maximum && found != NOWHERE && position < found;
-    if number > maximum || is_first {
-        results.values[channel] = number;
-        results.positions[channel] = position;
-    }
+    let wins = number > maximum || (number == maximum && is_first);
+    results.values[channel] = select(wins, number, maximum);
+    results.positions[channel] = select(wins, position, results.positions[channel]);
 }
