@@ -20,7 +20,7 @@ pub struct Arguments {
     #[arg(long, value_enum, default_value_t = BackendName::Flex)]
     pub backend: BackendName,
 
-    /// A picture (JPEG, PNG, WebP, BMP or GIF), or a folder of them; may be repeated
+    /// A picture (JPEG, PNG, WebP, BMP, GIF or TIFF), or a folder of them; may be repeated
     #[arg(long, value_name = "FILE", default_value = PICTURE)]
     pub image: Vec<PathBuf>,
 

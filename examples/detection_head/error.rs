@@ -17,7 +17,7 @@ pub enum Error {
     ReadImage { path: PathBuf, source: ImageError },
     #[error("cannot read the folder {}: {source}", path.display())]
     ReadFolder { path: PathBuf, source: io::Error },
-    #[error("no picture (.png, .jpg, .jpeg, .webp, .bmp or .gif) in the folder {}", .0.display())]
+    #[error("no picture (.png, .jpg, .jpeg, .webp, .bmp, .gif, .tif or .tiff) in the folder {}", .0.display())]
     EmptyFolder(PathBuf),
     #[error("cannot write {}: {source}", path.display())]
     Write { path: PathBuf, source: ImageError },

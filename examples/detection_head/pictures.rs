@@ -11,7 +11,7 @@ use crate::picture_files;
 pub use crate::picture_files::write_whole;
 
 /// The ends of the names of pictures in a folder. A file that is named is read whatever its name.
-const ENDINGS: [&str; 6] = ["png", "jpg", "jpeg", "webp", "bmp", "gif"];
+const ENDINGS: [&str; 8] = ["png", "jpg", "jpeg", "webp", "bmp", "gif", "tif", "tiff"];
 
 /// The picture files; a folder stands for its pictures, sorted by name.
 pub fn find(paths: &[PathBuf]) -> Result<Vec<PathBuf>, Error> {

@@ -123,8 +123,8 @@ fn striped() -> RgbImage {
 /// Each format that keeps all pixels, from a file whose name says nothing.
 #[test]
 fn pictures_of_every_format() {
-    use image::ImageFormat::{Bmp, Gif, Png, WebP};
-    for format in [Bmp, Gif, Png, WebP] {
+    use image::ImageFormat::{Bmp, Gif, Png, Tiff, WebP};
+    for format in [Bmp, Gif, Png, Tiff, WebP] {
         let mut bytes = Cursor::new(Vec::new());
         striped().write_to(&mut bytes, format).unwrap();
         let bytes = bytes.into_inner();
@@ -140,12 +140,12 @@ fn pictures_of_every_format() {
 fn every_format_of_a_folder_is_found() {
     let folder = env::temp_dir().join(format!("burn-roi-{}-formats", process::id()));
     fs::create_dir_all(&folder).unwrap();
-    for name in ["a.webp", "b.BMP", "c.gif", "f.jpg", "g.txt", "h.svg"] {
+    for name in ["a.webp", "b.BMP", "c.gif", "d.tif", "e.tiff", "f.jpg", "g.txt", "h.svg"] {
         fs::write(folder.join(name), "").unwrap();
     }
     let found = pictures::find(std::slice::from_ref(&folder)).unwrap();
     fs::remove_dir_all(&folder).unwrap();
-    let names = ["a.webp", "b.BMP", "c.gif", "f.jpg"];
+    let names = ["a.webp", "b.BMP", "c.gif", "d.tif", "e.tiff", "f.jpg"];
     assert_eq!(found, names.map(|name| folder.join(name)));
 }
 
