@@ -45,7 +45,7 @@ struct Arguments {
     /// The backend that runs the operators
     #[arg(long, value_enum, default_value_t = BackendName::Flex)]
     backend: BackendName,
-    /// A JPEG or PNG file
+    /// A picture file: JPEG, PNG, WebP, BMP, GIF or TIFF
     #[arg(long, value_name = "FILE", default_value = concat!(env!("CARGO_MANIFEST_DIR"), "/photograph.jpg"))]
     image: PathBuf,
     /// The PNG file to write

@@ -13,22 +13,24 @@ pub const CONFIG: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/shapes.json");
 pub const WEIGHTS: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/shapes.safetensors");
 const PICTURE: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/shapes.png");
 
-/// Finds objects in pictures with Mask R-CNN, and draws their boxes, labels, scores and masks.
+/// Finds objects in pictures with a two-stage detector, and draws their boxes, labels, scores and masks.
 #[derive(Debug, Parser)]
 pub struct Arguments {
     /// The backend that runs the model
     #[arg(long, value_enum, default_value_t = BackendName::Flex)]
     pub backend: BackendName,
 
-    /// A JPEG or PNG file, or a folder of them; may be repeated
+    /// A picture (JPEG, PNG, WebP, BMP, GIF or TIFF), or a folder of them; may be repeated
     #[arg(long, value_name = "FILE", default_value = PICTURE)]
     pub image: Vec<PathBuf>,
 
-    /// torchvision's weights: a .pth, .pt or .safetensors file [default: the shipped shapes.safetensors]
+    /// The weights of torchvision or detectron2: a .pth, .pt, .pkl or .safetensors file [default: the shipped
+    /// shapes.safetensors]
     #[arg(long, value_name = "FILE")]
     weights: Option<PathBuf>,
 
-    /// The model: a JSON file, maskrcnn_resnet50_fpn or maskrcnn_resnet50_fpn_v2 [default: the shipped shapes.json]
+    /// The model: a JSON file, detectron2's config.yaml, or a name of torchvision's or detectron2's model zoo, such as
+    /// maskrcnn_resnet50_fpn or COCO-InstanceSegmentation/mask_rcnn_R_50_FPN_3x [default: the shipped shapes.json]
     #[arg(long, value_name = "FILE|NAME", default_value = CONFIG, hide_default_value = true)]
     pub config: PathBuf,
 

@@ -6,6 +6,7 @@ use std::path::PathBuf;
 use burn::tensor::DataError;
 use burn_roi_detection::DetectionError;
 use burn_roi_detection::weights::WeightsError;
+use burn_roi_detection::weights::detectron2::CheckpointError;
 use image::ImageError;
 
 use crate::backend_name::BackendName;
@@ -16,7 +17,7 @@ pub enum Error {
     ReadImage { path: PathBuf, source: ImageError },
     #[error("cannot read the folder {}: {source}", path.display())]
     ReadFolder { path: PathBuf, source: io::Error },
-    #[error("no picture (.png, .jpg or .jpeg) in the folder {}", .0.display())]
+    #[error("no picture (.png, .jpg, .jpeg, .webp, .bmp, .gif, .tif or .tiff) in the folder {}", .0.display())]
     EmptyFolder(PathBuf),
     #[error("cannot write {}: {source}", path.display())]
     Write { path: PathBuf, source: ImageError },
@@ -26,6 +27,8 @@ pub enum Error {
     NoWeights(PathBuf),
     #[error(transparent)]
     Weights(#[from] WeightsError),
+    #[error(transparent)]
+    Checkpoint(#[from] CheckpointError),
     #[error("cannot read the recording {}: {reason}", path.display())]
     ReadRecording { path: PathBuf, reason: String },
     #[error("--compare takes one picture, not {0}")]

@@ -1,11 +1,13 @@
-//! Detects objects in pictures with torchvision's detectors and weights, and draws their boxes, labels, scores and
-//! masks.
+//! Detects objects in pictures with the detectors and weights of torchvision or detectron2, and draws their boxes,
+//! labels, scores and masks.
 //!
 //! ```text
 //! cargo run --release -p detection_head
 //! cargo run --release -p detection_head --features ndarray -- --backend ndarray
 //! cargo run --release -p detection_head -- --image photograph.jpg \
 //!     --config maskrcnn_resnet50_fpn --weights maskrcnn_resnet50_fpn_coco-bf2d0c1e.pth
+//! cargo run --release -p detection_head -- --image photograph.jpg \
+//!     --config COCO-InstanceSegmentation/mask_rcnn_R_50_FPN_3x --weights model_final_f10217.pkl
 //! cargo run --release -p detection_head --features wgpu,fusion -- --backend wgpu
 //! cargo run --release -p detection_head --features remote -- --server ws://127.0.0.1:3000 --image folder
 //! ```
@@ -39,13 +41,13 @@ mod servers;
 mod stages;
 #[cfg(test)]
 mod tests;
+pub mod weights;
 
 use std::path::{Path, PathBuf};
 use std::time::Instant;
 
 use burn::tensor::Device;
 use burn_roi_detection::models::{Detector, DetectorConfig};
-use burn_roi_detection::weights::{NameTable, StateDict};
 use image::RgbImage;
 
 pub use arguments::{Arguments, CONFIG, WEIGHTS};
@@ -56,7 +58,7 @@ pub use error::Error;
 pub use found::{Found, as_picture, detect, detect_async};
 pub use report::short;
 use report::{Report, milliseconds};
-pub use stages::Stages;
+pub use stages::{Stages, progress_bar};
 
 /// Does what the command line asks for.
 pub fn run(arguments: &Arguments) -> Result<(), Error> {
@@ -90,7 +92,7 @@ fn load(arguments: &Arguments, config: DetectorConfig, device: &Device, report: 
     let path = arguments.weights()?;
     let start = Instant::now();
     let mut detector = Detector::try_new(config, device)?;
-    StateDict::read(&path)?.load_into(&mut detector, NameTable::torchvision)?;
+    weights::load(&path, &mut detector)?;
     report.line(&format!(
         "{}: {}, weights of {} in {}",
         arguments.backend,

@@ -11,7 +11,8 @@ use crate::error::Error;
 use crate::picture_files;
 pub use crate::picture_files::write_whole;
 
-const ENDINGS: [&str; 3] = ["png", "jpg", "jpeg"];
+/// The ends of the names of pictures in a folder. A file that is named is read whatever its name.
+const ENDINGS: [&str; 8] = ["png", "jpg", "jpeg", "webp", "bmp", "gif", "tif", "tiff"];
 
 /// The picture files; a folder stands for its pictures, sorted by name.
 pub fn find(paths: &[PathBuf]) -> Result<Vec<PathBuf>, Error> {

@@ -19,7 +19,8 @@ pub struct Arguments {
     #[arg(long, value_enum, default_value_t = BackendName::Flex)]
     pub backend: BackendName,
 
-    /// A JPEG or PNG file, or a folder of them; may be repeated [default: the shipped photograph]
+    /// A picture (JPEG, PNG, WebP, BMP, GIF or TIFF), or a folder of them; may be repeated [default: the shipped
+    /// photograph]
     #[arg(long, value_name = "FILE", default_value = PHOTOGRAPH, hide_default_value = true)]
     pub image: Vec<PathBuf>,
 

@@ -1,9 +1,12 @@
 //! The command line.
 
-use std::num::NonZeroUsize;
+use std::num::{NonZeroU32, NonZeroUsize};
 use std::path::{Path, PathBuf};
+use std::thread;
+use std::time::Duration;
 
 use burn::tensor::Device;
+use burn_roi_detection::train::{LearningRateSchedule, TrainerConfig};
 use clap::{Parser, ValueEnum};
 use detection_head::{BackendName, CONFIG, WEIGHTS};
 use serde::Serialize;
@@ -13,6 +16,15 @@ use crate::pictures::Allowed;
 
 const TRAINING: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/coins/left.json");
 const TEST: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/coins/right.json");
+
+/// The learning rate of detectron2 and torchvision, and the pictures of a step that it is for.
+const RATE: f64 = 0.02;
+const PICTURES_OF_RATE: f64 = 16.0;
+
+/// The library's default.
+fn default_frozen_stages() -> usize {
+    TrainerConfig::new(LearningRateSchedule::new(RATE)).frozen_stages
+}
 
 /// Trains a detector on pictures with COCO annotations, and measures it on others.
 // What is serialized decides the result of a run: one that is resumed must have the same.
@@ -35,7 +47,8 @@ pub struct Arguments {
     #[arg(long, value_name = "FILE")]
     pub test_coco: Option<PathBuf>,
 
-    /// The folder with the pictures to measure the detector on [default: that of the pictures to train on]
+    /// The folder with the pictures to measure the detector on [default: that of the pictures to train on; without any,
+    /// the one that the annotations are in]
     #[arg(long, value_name = "FOLDER")]
     test_images: Option<PathBuf>,
 
@@ -47,13 +60,20 @@ pub struct Arguments {
     #[arg(long)]
     allow_truncated: bool,
 
-    /// The detector's configuration: a JSON file, or the name of one of torchvision's models
-    #[arg(long, value_name = "FILE", default_value = CONFIG)]
+    /// The detector's configuration: a JSON file, detectron2's config.yaml, or a name of torchvision's or detectron2's
+    /// model zoo, such as maskrcnn_resnet50_fpn or COCO-InstanceSegmentation/mask_rcnn_R_50_FPN_3x
+    #[arg(long, value_name = "FILE|NAME", default_value = CONFIG)]
     pub config: PathBuf,
 
-    /// The weights to begin with: a .pth, .pt or .safetensors file
-    #[arg(long, value_name = "FILE", default_value = WEIGHTS)]
-    pub weights: PathBuf,
+    /// The weights of torchvision or detectron2 to begin with: a .pth, .pt, .pkl or .safetensors file [default: the
+    /// shipped ones, for the shipped configuration]
+    #[arg(long, value_name = "FILE")]
+    pub weights: Option<PathBuf>,
+
+    /// The weights of the backbone alone to begin with, such as an ImageNet classifier's: torchvision's .pth file, or
+    /// detectron2's R-50.pkl. All other layers are new
+    #[arg(long, value_name = "FILE", conflicts_with = "weights")]
+    pub backbone: Option<PathBuf>,
 
     /// The number of steps
     #[arg(long, value_name = "N", default_value = "60")]
@@ -75,22 +95,22 @@ pub struct Arguments {
     #[arg(long, value_name = "N", default_value = "1")]
     pub batch_size: NonZeroUsize,
 
-    /// The learning rate after the warm-up
-    #[arg(long, value_name = "RATE", default_value_t = 0.01)]
-    pub rate: f64,
+    /// The learning rate after the warm-up [default: 0.02 for 16 pictures a step, and in proportion for others]
+    #[arg(long, value_name = "RATE")]
+    pub rate: Option<f64>,
 
-    /// The body's first stages that are not trained: 5 are all of a ResNet
-    #[arg(long, value_name = "N", default_value_t = 5)]
+    /// The body's first stages that are not trained: a ResNet has five, and torchvision trains the last three
+    #[arg(long, value_name = "N", default_value_t = default_frozen_stages())]
     pub frozen_stages: usize,
 
     /// The lengths of the shorter side that pictures are resized to, at random [default: the configuration's]
     #[arg(long, value_name = "PIXELS", value_delimiter = ',')]
     pub min_size: Vec<usize>,
 
-    /// The threads that read and resize pictures
-    #[arg(long, value_name = "N", default_value = "1")]
+    /// The threads that read and resize pictures [default: as many as the processor has]
+    #[arg(long, value_name = "N")]
     #[serde(skip)]
-    pub threads: NonZeroUsize,
+    threads: Option<NonZeroUsize>,
 
     /// The seed of all random choices
     #[arg(long, default_value_t = 0)]
@@ -100,6 +120,21 @@ pub struct Arguments {
     #[arg(long, value_name = "FOLDER", default_value = "target/finetune")]
     #[serde(skip)]
     pub output: PathBuf,
+
+    /// The minutes from one checkpoint to the next, at most
+    #[arg(long, value_name = "N", default_value = "5")]
+    #[serde(skip)]
+    checkpoint_minutes: NonZeroU32,
+
+    /// Measure the detector before the first step too
+    #[arg(long)]
+    #[serde(skip)]
+    pub evaluate_first: bool,
+
+    /// Measure the detector of --config and --weights, and train nothing. Its classes are found by their names
+    #[arg(long, conflicts_with_all = ["resume", "evaluate_first", "backbone"])]
+    #[serde(skip)]
+    pub evaluate_only: bool,
 
     /// Go on from the checkpoint that an interrupted run left in the folder
     #[arg(long)]
@@ -140,7 +175,20 @@ impl Arguments {
             (None, Some(_)) => training,
             (None, None) => Path::new(TEST),
         };
+        let images = match (&self.images, &self.coco) {
+            (None, None) => coco.parent().unwrap_or(images),
+            _ => images,
+        };
         [coco, self.test_images.as_deref().unwrap_or(images)]
+    }
+
+    /// The weights of a whole detector to begin with. The shipped ones fit only the shipped configuration.
+    pub fn weights(&self) -> Result<&Path, Error> {
+        match &self.weights {
+            Some(path) => Ok(path),
+            None if self.config.as_os_str() == CONFIG => Ok(Path::new(WEIGHTS)),
+            None => Err(Error::NoWeights(self.config.clone())),
+        }
     }
 
     /// What is read only if the command says so.
@@ -149,6 +197,27 @@ impl Arguments {
             outside: self.allow_outside,
             truncated: self.allow_truncated,
         }
+    }
+
+    /// The pictures of a step, on all devices.
+    pub fn pictures_of_step(&self) -> usize {
+        self.batch_size.get() * self.devices.get()
+    }
+
+    /// The learning rate after the warm-up.
+    pub fn rate(&self) -> f64 {
+        self.rate
+            .unwrap_or(RATE * self.pictures_of_step() as f64 / PICTURES_OF_RATE)
+    }
+
+    pub fn threads(&self) -> usize {
+        let all = || thread::available_parallelism().unwrap_or(NonZeroUsize::MIN);
+        self.threads.unwrap_or_else(all).get()
+    }
+
+    /// The longest time without a checkpoint.
+    pub fn checkpoint_time(&self) -> Duration {
+        Duration::from_secs(60 * u64::from(self.checkpoint_minutes.get()))
     }
 
     pub fn interval(&self) -> usize {

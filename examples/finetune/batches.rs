@@ -49,8 +49,9 @@ pub fn batches(
         mirrored: mirrored_keypoints(keypoints.unwrap_or_default()),
         devices: devices.to_vec(),
     });
-    let (threads, steps) = (arguments.threads.get(), arguments.steps.get());
-    Prefetch::new(first..steps, threads, 2 * threads, move |step| source.step(step))
+    let (threads, steps) = (arguments.threads(), arguments.steps.get());
+    // One waits while each thread makes one: a step's pictures can have hundreds of megabytes.
+    Prefetch::new(first..steps, threads, threads + 1, move |step| source.step(step))
 }
 
 impl Source {

@@ -16,14 +16,32 @@ pub enum Error {
     Refused(#[from] DetectionError),
     #[error(transparent)]
     Training(#[from] TrainingError),
+    #[error(
+        "{source}. The learning rate is {rate}: begin again with a lower one, such as --rate {:.1e}. A resumed run has \
+         the same rate: remove {}, or name another folder by --output",
+        rate / 10.0,
+        checkpoint.display()
+    )]
+    NotFinite {
+        source: Box<TrainingError>,
+        rate: f64,
+        checkpoint: PathBuf,
+    },
     #[error(transparent)]
     Weights(#[from] WeightsError),
     #[error(transparent)]
     Coco(#[from] CocoReadError),
+    #[error(
+        "the configuration {} needs weights to begin with: add --weights FILE, or --backbone FILE for a backbone alone",
+        .0.display()
+    )]
+    NoWeights(PathBuf),
     #[error("no annotation of {} can be used: {reason}", path.display())]
     NoAnnotation { path: PathBuf, reason: String },
     #[error("category {category} of {} is not one of the categories that are trained", path.display())]
     Category { path: PathBuf, category: String },
+    #[error("no category of {} has the name of one of the detector's classes: {classes}", path.display())]
+    NoClass { path: PathBuf, classes: String },
     #[error("category {category} of {} has the name of another: rename or join them", path.display())]
     SameName { path: PathBuf, category: String },
     #[error("`file_name` is {0:?}, which is outside of the folder of the pictures: --allow-outside reads it")]

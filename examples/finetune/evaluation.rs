@@ -7,8 +7,8 @@ use burn_roi_detection::data::coco::{CocoDataset, CocoImage};
 use burn_roi_detection::evaluate::coco::{
     COCO_KEYPOINT_SIGMAS, CocoDetection, CocoEvaluationConfig, CocoKind, try_evaluate_coco,
 };
-use burn_roi_detection::models::{Background, Detector, DetectorConfig, Instances};
-use detection_head::{Stages, as_picture, detect, drawing, pictures};
+use burn_roi_detection::models::{Detector, DetectorConfig, Instances};
+use detection_head::{Stages, as_picture, detect, drawing, pictures, progress_bar};
 use serde::{Deserialize, Serialize};
 
 use crate::error::Error;
@@ -59,17 +59,27 @@ impl fmt::Display for Measure {
 }
 
 /// Measures a detector on pictures.
-///
-/// - `trained`: the data set whose categories the detector's labels are.
-pub fn evaluate(detector: &Detector, trained: &CocoDataset, test: &Pictures) -> Result<Measures, Error> {
+pub fn evaluate(detector: &Detector, test: &Pictures) -> Result<Measures, Error> {
+    let categories = categories(detector.config(), &test.dataset);
+    let images = test.dataset.images();
+    let bar = progress_bar(images.len() as u64).with_message("measuring");
     let mut detections = Vec::new();
-    for image in test.dataset.images() {
+    for image in images {
         let picture = test.picture(image)?;
         for instances in detector.try_detect(&[as_picture(&picture)?])? {
-            detections.extend(in_coco_terms(&instances, image, trained, detector.config().background));
+            detections.extend(in_coco_terms(&instances, image, &categories));
         }
+        bar.inc(1);
     }
+    bar.finish_and_clear();
     measure(detector.config(), &test.dataset, &detections)
+}
+
+/// The category of each label: the one with its name.
+pub fn categories(config: &DetectorConfig, dataset: &CocoDataset) -> Vec<Option<i64>> {
+    let by_name = |name: &String| dataset.categories().iter().find(|category| category.name == *name);
+    let categories = config.classes.iter().map(|name| Some(by_name(name)?.id));
+    categories.collect()
 }
 
 /// Measures what a detector has found.
@@ -108,15 +118,10 @@ fn configs(detector: &DetectorConfig) -> Vec<CocoEvaluationConfig> {
     configs
 }
 
-/// Instances in COCO's terms, without those whose label is no category's.
-pub fn in_coco_terms(
-    instances: &Instances,
-    image: &CocoImage,
-    trained: &CocoDataset,
-    background: Background,
-) -> Vec<CocoDetection> {
+/// Instances in COCO's terms, without those whose label has no category.
+pub fn in_coco_terms(instances: &Instances, image: &CocoImage, categories: &[Option<i64>]) -> Vec<CocoDetection> {
     let detection = |row: usize| {
-        let category = trained.category_of_label(background.training_label(instances.labels[row]))?;
+        let category = (*categories.get(instances.labels[row])?)?;
         let keypoints = instances.keypoints.get(row).map(|keypoints| {
             let keypoints = keypoints
                 .iter()
@@ -126,7 +131,7 @@ pub fn in_coco_terms(
         Some(CocoDetection {
             segmentation: instances.masks.get(row).cloned(),
             keypoints,
-            ..CocoDetection::new(image.id, category.id, instances.scores[row].into())
+            ..CocoDetection::new(image.id, category, instances.scores[row].into())
                 .with_corners(instances.boxes[row].map(f64::from))
         })
     };

@@ -7,6 +7,7 @@ use std::path::{Path, PathBuf};
 use burn_roi_detection::train::TrainingStep;
 use detection_head::pictures::write_whole;
 use serde::{Deserialize, Serialize};
+use serde_json::Value;
 
 use crate::arguments::Arguments;
 use crate::error::Error;
@@ -107,5 +108,9 @@ fn broken(arguments: &Arguments, reason: String) -> Error {
 fn options(arguments: &Arguments) -> Result<BTreeMap<String, String>, Error> {
     let options = serde_json::to_value(arguments).map_err(|error| broken(arguments, error.to_string()))?;
     let options = options.as_object().into_iter().flatten();
-    Ok(options.map(|(name, value)| (name.clone(), value.to_string())).collect())
+    let text = |value: &Value| match value {
+        Value::Null => "the default".to_string(),
+        value => value.to_string(),
+    };
+    Ok(options.map(|(name, value)| (name.clone(), text(value))).collect())
 }

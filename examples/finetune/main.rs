@@ -19,6 +19,7 @@ mod evaluation;
 mod findings;
 mod history;
 mod pictures;
+mod progress;
 #[cfg(test)]
 mod tests;
 mod training;
@@ -32,7 +33,7 @@ use clap::Parser;
 
 use arguments::Arguments;
 use error::Error;
-use evaluation::showcase;
+use evaluation::{Measures, evaluate, showcase};
 use pictures::Pictures;
 use training::Run;
 
@@ -47,6 +48,11 @@ fn main() -> ExitCode {
 }
 
 fn run(arguments: &Arguments) -> Result<(), Error> {
+    if arguments.evaluate_only {
+        let measures = evaluate_only(arguments)?;
+        println!("{measures}");
+        return if arguments.check { measures.check() } else { Ok(()) };
+    }
     let output = &arguments.output;
     fs::create_dir_all(output).map_err(|source| Error::File {
         action: "create",
@@ -91,9 +97,28 @@ fn prepare(arguments: &Arguments) -> Result<(Detector, Pictures, Pictures), Erro
     test.check_categories(&training.dataset)?;
     let detector = detector::begin(arguments, &training.dataset, &arguments.devices()?[0])?;
     let training = training.for_heads(detector.config())?;
+    let test = measurable(test, &detector)?;
+    Ok((detector, training, test))
+}
+
+/// The pictures that a detector is measured on. A measurement counts what a training leaves out.
+fn measurable(test: Pictures, detector: &Detector) -> Result<Pictures, Error> {
     let mut test = test.for_heads(detector.config())?;
-    // A measurement counts what a training leaves out.
     test.findings
         .retain(|finding| finding.effect != CocoEffect::OnlyTraining);
-    Ok((detector, training, test))
+    Ok(test)
+}
+
+/// Measures the detector that the options name.
+fn evaluate_only(arguments: &Arguments) -> Result<Measures, Error> {
+    let detector = detector::load(arguments, &arguments.devices()?[0])?;
+    let test = Pictures::read(arguments.allowed(), arguments.test())?;
+    test.check_names()?;
+    let unknown = test.check_classes(&detector.config().classes)?;
+    let test = measurable(test, &detector)?;
+    test.report();
+    if !unknown.is_empty() {
+        println!("the detector does not know these categories: {}", unknown.join(", "));
+    }
+    evaluate(&detector, &test)
 }

@@ -170,6 +170,20 @@ impl Pictures {
         }
     }
 
+    /// The categories that no class has the name of. An error if they are all.
+    pub fn check_classes(&self, classes: &[String]) -> Result<Vec<String>, Error> {
+        let categories = self.dataset.categories();
+        let unknown = categories.iter().filter(|category| !classes.contains(&category.name));
+        let unknown: Vec<String> = unknown.map(|category| category.name.clone()).collect();
+        match unknown.len() < categories.len() {
+            true => Ok(unknown),
+            false => Err(Error::NoClass {
+                path: self.path.clone(),
+                classes: classes.join(", "),
+            }),
+        }
+    }
+
     /// An error if a category is not one of those that were trained.
     pub fn check_categories(&self, trained: &CocoDataset) -> Result<(), Error> {
         for category in self.dataset.categories() {

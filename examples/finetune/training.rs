@@ -3,12 +3,14 @@
 use std::fmt::Write as _;
 use std::fs;
 use std::path::PathBuf;
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
 use burn::tensor::Device;
 use burn_roi_detection::TrainingSamplesConfig;
 use burn_roi_detection::models::Detector;
-use burn_roi_detection::train::{DetectorLossConfig, HalfPrecision, LearningRateSchedule, Trainer, TrainerConfig};
+use burn_roi_detection::train::{
+    DetectorLossConfig, HalfPrecision, LearningRateSchedule, Trainer, TrainerConfig, TrainingError,
+};
 
 use crate::arguments::{Arguments, Half};
 use crate::batches::batches;
@@ -16,9 +18,7 @@ use crate::error::Error;
 use crate::evaluation::evaluate;
 use crate::history::{History, Step};
 use crate::pictures::Pictures;
-
-/// The longest time without a checkpoint. The first step has one too, since a measurement may be hours away.
-const SAVED_EVERY: Duration = Duration::from_secs(300);
+use crate::progress::Progress;
 
 /// A run that an interruption does not end: [`Run::open`] goes on from its checkpoint.
 pub struct Run<'a> {
@@ -31,7 +31,7 @@ pub struct Run<'a> {
 }
 
 impl<'a> Run<'a> {
-    /// Begins a run and measures its detector, or goes on with an interrupted one.
+    /// Begins a run, or goes on with an interrupted one.
     pub fn open(
         detector: Detector,
         training: &'a Pictures,
@@ -43,8 +43,8 @@ impl<'a> Run<'a> {
             true => History::read(arguments)?,
             false => History::new(arguments)?,
         };
-        if !arguments.resume {
-            let measures = evaluate(&detector, &training.dataset, test)?;
+        if arguments.evaluate_first && !arguments.resume {
+            let measures = evaluate(&detector, test)?;
             println!("before: {measures}");
             history.measures.push((0, measures));
         }
@@ -55,6 +55,11 @@ impl<'a> Run<'a> {
             history = history.until(trainer.steps(), arguments)?;
             println!("goes on after step {}", trainer.steps());
         }
+        println!(
+            "the learning rate is {}, for {} pictures a step",
+            arguments.rate(),
+            arguments.pictures_of_step()
+        );
         Ok(Self {
             trainer,
             devices,
@@ -67,37 +72,42 @@ impl<'a> Run<'a> {
 
     /// Takes the steps that are left, or those before step `end`.
     pub fn train(&mut self, end: usize) -> Result<(), Error> {
-        let start = Instant::now();
-        let interval = self.arguments.interval();
+        let (start, arguments) = (Instant::now(), self.arguments);
+        let (interval, checkpoint_time) = (arguments.interval(), arguments.checkpoint_time());
         let detector = self.trainer.detector()?;
         let (devices, first) = (&self.devices, self.trainer.steps());
+        // The first step has a checkpoint too, since a measurement may be hours away.
         let mut saved: Option<Instant> = None;
-        let batches = batches(self.training, detector.config(), devices, first, self.arguments);
-        for step in batches.take(end.saturating_sub(self.trainer.steps())) {
-            self.history.steps.push(self.trainer.step_batches(&step?)?.into());
+        let batches = batches(self.training, detector.config(), devices, first, arguments);
+        let mut progress = Progress::new(first, arguments.steps.get(), arguments.pictures_of_step());
+        for step in batches.take(end.saturating_sub(first)) {
+            let step = self.trainer.step_batches(&step?);
+            let step = step.map_err(|error| explained(error, arguments))?;
+            progress.step(step.total());
+            self.history.steps.push(step.into());
             let steps = self.trainer.steps();
-            let is_last = steps == self.arguments.steps.get();
+            let is_last = steps == arguments.steps.get();
             if steps.is_multiple_of(interval) || is_last {
                 let taken = steps - steps.saturating_sub(1) / interval * interval;
-                println!(
-                    "{}, after {} s",
-                    losses(&self.history.steps, taken),
-                    start.elapsed().as_secs()
-                );
-                self.pause()?;
-                saved = Some(Instant::now());
-            } else if saved.is_none_or(|saved| saved.elapsed() >= SAVED_EVERY) {
+                let losses = losses(&self.history.steps, taken);
+                let (rate, seconds) = (progress.pictures_a_second(), start.elapsed().as_secs());
+                progress.line(format!("{losses}, {rate:.2} pictures/s, after {seconds} s"));
+                self.pause(&progress)?;
+            } else if saved.is_none_or(|saved| saved.elapsed() >= checkpoint_time) {
                 self.save()?;
-                saved = Some(Instant::now());
+            } else {
+                continue;
             }
+            saved = Some(Instant::now());
+            progress.go_on();
         }
         Ok(())
     }
 
     /// Measures the detector, and writes what the run can go on from.
-    fn pause(&mut self) -> Result<(), Error> {
-        let measures = evaluate(&self.trainer.detector()?, &self.training.dataset, self.test)?;
-        println!("  {measures}");
+    fn pause(&mut self, progress: &Progress) -> Result<(), Error> {
+        let measures = evaluate(&self.trainer.detector()?, self.test)?;
+        progress.line(format!("  {measures}"));
         self.history.measures.push((self.trainer.steps(), measures));
         self.save()
     }
@@ -111,6 +121,22 @@ impl<'a> Run<'a> {
 
     pub fn detector(&self) -> Result<Detector, Error> {
         Ok(self.trainer.detector()?)
+    }
+}
+
+/// What to do about a loss that is not finite.
+fn explained(error: TrainingError, arguments: &Arguments) -> Error {
+    let source = match &error {
+        TrainingError::Batch { source, .. } => source,
+        error => error,
+    };
+    match source {
+        TrainingError::NotFinite { .. } => Error::NotFinite {
+            source: Box::new(error),
+            rate: arguments.rate(),
+            checkpoint: checkpoint(arguments),
+        },
+        _ => error.into(),
     }
 }
 
@@ -144,7 +170,7 @@ fn options(arguments: &Arguments, min_size: usize) -> TrainerConfig {
     let schedule = LearningRateSchedule {
         warmup_steps: steps / 12,
         milestones: vec![3 * steps / 4],
-        ..LearningRateSchedule::new(arguments.rate)
+        ..LearningRateSchedule::new(arguments.rate())
     };
     let min_size = arguments.min_size.iter().copied().max().unwrap_or(min_size);
     TrainerConfig {

@@ -39,7 +39,7 @@ struct Arguments {
     #[arg(long, value_enum, default_value_t = BackendName::Flex)]
     backend: BackendName,
 
-    /// A JPEG or PNG file
+    /// A picture file: JPEG, PNG, WebP, BMP, GIF or TIFF
     #[arg(long, value_name = "FILE", default_value = PICTURE)]
     image: PathBuf,
 

@@ -20,16 +20,30 @@ impl StateDict {
     /// - [`WeightsError::NotFinite`]: a weight is NaN or infinite, and the detector stays as it is.
     /// - [`WeightsError::Tensor`]: a tensor could not be replaced, since its data is damaged.
     pub fn load_into(
-        mut self,
+        self,
         detector: &mut Detector,
         names: impl Fn(&DetectorConfig) -> NameTable,
     ) -> Result<(), WeightsError> {
         let names = names(detector.config());
-        let model = detector.model();
+        self.load_fields(detector, |field| Some(names.names(field)), |_| true)
+    }
+
+    /// Replaces some tensors of a detector.
+    ///
+    /// - `names`: the names of a field in these weights. `None`: the tensor stays as it is.
+    /// - `is_expected`: whether a weight of this name must be one of the detector.
+    pub(super) fn load_fields(
+        mut self,
+        detector: &mut Detector,
+        names: impl Fn(&str) -> Option<Vec<String>>,
+        is_expected: impl Fn(&str) -> bool,
+    ) -> Result<(), WeightsError> {
         let mut mismatch = Mismatch::default();
         let mut fields = BTreeMap::new();
-        for (field, expected) in shapes(model) {
-            let candidates = names.names(&field);
+        for (field, expected) in shapes(detector.model()) {
+            let Some(candidates) = names(&field) else {
+                continue;
+            };
             let Some(name) = candidates.iter().find(|name| self.tensors.contains_key(*name)) else {
                 mismatch.missing.extend(candidates.into_iter().next());
                 continue;
@@ -50,7 +64,7 @@ impl StateDict {
                 });
             }
         }
-        mismatch.unexpected = self.tensors.into_keys().collect();
+        mismatch.unexpected = self.tensors.into_keys().filter(|name| is_expected(name)).collect();
         if !mismatch.is_none() {
             return Err(WeightsError::Mismatch {
                 model: detector.config().name.clone(),
@@ -91,8 +105,9 @@ fn is_finite(data: &TensorData) -> bool {
     }
 }
 
-/// Replaces the tensors of a model, all of which are there with the right shape.
+/// Replaces tensors of a model. They have the right shapes.
 fn replace(model: &mut GeneralizedRcnn, fields: BTreeMap<String, TensorData>) -> Result<(), WeightsError> {
+    let count = fields.len();
     let tensors = fields
         .into_iter()
         .map(|(field, data)| bridge::from_data(data, field, None));
@@ -102,8 +117,11 @@ fn replace(model: &mut GeneralizedRcnn, fields: BTreeMap<String, TensorData>) ->
     if let Some(error) = result.errors.first() {
         return failed("of a layer".to_string(), error.to_string());
     }
-    match result.missing.first() {
-        Some((field, _)) => failed(field.clone(), "it was not replaced".to_string()),
-        None => Ok(()),
+    match result.applied.len() {
+        applied if applied == count => Ok(()),
+        applied => failed(
+            "of a layer".to_string(),
+            format!("{applied} of {count} tensors were replaced"),
+        ),
     }
 }

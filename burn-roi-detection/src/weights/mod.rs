@@ -4,6 +4,7 @@
 //!   into a [`Detector`](crate::models::Detector), [`StateDict::of`] takes them out, and [`StateDict::write`] writes a
 //!   file.
 //! - [`NameTable`] has a framework's names of the weights, such as [`NameTable::torchvision`].
+//! - [`StateDict::load_backbone_into`] loads the backbone alone, such as that of an ImageNet classifier.
 //!
 //! A file must have exactly the model's tensors. [`WeightsError`] lists all that are missing, unknown or of another
 //! shape.
@@ -34,6 +35,7 @@
 //! ```
 
 mod archive;
+mod backbone;
 pub mod detectron2;
 mod error;
 mod load;

@@ -13,9 +13,6 @@ use super::error::WeightsError;
 use super::torch_file::TorchFile;
 use super::write_whole::write_whole;
 
-/// A counter of training steps that torch saves with each norm. Inference does not need it.
-const TRAINING_COUNTER: &str = ".num_batches_tracked";
-
 /// The entries in which a training's checkpoint has its weights, beside the optimizer and others: that of torchvision's
 /// reference scripts and of detectron2, and that of mmdetection and Lightning. Without one, the file is the weights.
 const WEIGHTS_OF_CHECKPOINTS: [Option<&str>; 3] = [Some("model"), Some("state_dict"), None];
@@ -30,9 +27,22 @@ pub struct StateDict {
 }
 
 impl StateDict {
+    /// The tensors that are weights. Each norm of torch has a counter, and the rest of detectron2's follows from the
+    /// config.
+    pub(super) fn of_weights(mut tensors: BTreeMap<String, TensorData>) -> Self {
+        let is_weight = |name: &str| {
+            !name.ends_with(".num_batches_tracked")
+                && !name.contains("anchor_generator.cell_anchors")
+                && !matches!(name, "pixel_mean" | "pixel_std")
+        };
+        tensors.retain(|name, _| is_weight(name));
+        Self { tensors }
+    }
+
     /// Reads a file: torch's `.pth` or `.pt`, or `.safetensors`. The whole file is read at once, so that a damaged file
-    /// returns an error before a model changes. The counters `num_batches_tracked` are left out. Of a training's
-    /// checkpoint, which has a state dict as its entry `model` or `state_dict`, that entry is read.
+    /// returns an error before a model changes. Of a training's checkpoint, which has a state dict as its entry `model`
+    /// or `state_dict`, that entry is read. What is no weight is left out: counters of training, anchors, and the mean
+    /// and standard deviation of pictures.
     ///
     /// A file is data: nothing that it names is run. A hostile file is an error, and takes no more memory than a right
     /// one of its size: its tensors have at most twice its bytes.
@@ -112,7 +122,7 @@ fn read(path: &Path) -> Result<StateDict, String> {
             let file = TorchFile::parse(&bytes)?;
             for key in WEIGHTS_OF_CHECKPOINTS {
                 if let Some(tensors) = file.tensors(key)? {
-                    return Ok(without_counters(tensors));
+                    return Ok(StateDict::of_weights(tensors));
                 }
             }
             Err("it has no tensors by name, neither in an entry `model` or `state_dict` nor beside them".to_string())
@@ -129,10 +139,5 @@ fn tensors_of<Store: ModuleStore>(mut store: Store) -> Result<StateDict, String>
         let data = bridge::to_data(tensor).map_err(|error| format!("{name}: {error}"))?;
         Ok((name.clone(), data))
     });
-    read.collect::<Result<_, String>>().map(without_counters)
-}
-
-fn without_counters(mut tensors: BTreeMap<String, TensorData>) -> StateDict {
-    tensors.retain(|name, _| !name.ends_with(TRAINING_COUNTER));
-    StateDict { tensors }
+    read.collect::<Result<_, String>>().map(StateDict::of_weights)
 }

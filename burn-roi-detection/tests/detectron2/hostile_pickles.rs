@@ -115,14 +115,14 @@ fn truncated_files() {
     }
     assert_refused(b"", "begin as a pickle");
     assert_refused(b"PK\x03\x04", "begin as a pickle");
-    // BINBYTES8, BINUNICODE8, BYTEARRAY8, BINBYTES and BINUNICODE of more bytes than a machine has.
+    // BINBYTES8, BINUNICODE8, BYTEARRAY8, BINBYTES, BINUNICODE and BINSTRING of more bytes than a machine has.
     for opcode in [b"\x8e", b"\x8d", b"\x96"] {
         assert_refused(
             &pickle(&[opcode, &[0xff; 8]]),
             "within a value of 18446744073709551615 bytes",
         );
     }
-    for opcode in [b"B", b"X"] {
+    for opcode in [b"B", b"X", b"T"] {
         assert_refused(&pickle(&[opcode, &[0xff; 4]]), "within a value of 4294967295 bytes");
     }
     assert_refused(&pickle(&[b"\x95", &[0xff; 8]]), "truncated");

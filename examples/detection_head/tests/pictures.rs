@@ -1,5 +1,6 @@
 //! Picture files that are damaged, or were made to harm: each is an error that names the file and says why.
 
+use std::io::Cursor;
 use std::path::PathBuf;
 use std::{env, fs, process};
 
@@ -70,6 +71,20 @@ fn pictures_that_are_too_large() {
         .unwrap();
     jpeg[header + 5..header + 9].fill(0xff);
     assert_refused(file("large.jpg", &jpeg), "its 65535 x 65535 pixels have");
+
+    let mut bmp = Cursor::new(Vec::new());
+    striped().write_to(&mut bmp, image::ImageFormat::Bmp).unwrap();
+    let mut bmp = bmp.into_inner();
+    bmp[18..26].copy_from_slice(&[20_000_u32.to_le_bytes(), 20_000_u32.to_le_bytes()].concat());
+    assert_refused(
+        file("large.bmp", &bmp),
+        "its 20000 x 20000 pixels have 1200000000 bytes",
+    );
+    let mut gif = Cursor::new(Vec::new());
+    striped().write_to(&mut gif, image::ImageFormat::Gif).unwrap();
+    let mut gif = gif.into_inner();
+    gif[6..10].fill(0xff);
+    assert_refused(file("large.gif", &gif), "its 65535 x 65535 pixels have");
 }
 
 #[test]
@@ -98,6 +113,40 @@ fn truncated_pictures() {
     fs::remove_file(&path).unwrap();
     let half = with_thumbnail.len() - whole.len() / 2;
     assert_refused(file("half_thumbnail.jpg", &with_thumbnail[..half]), "truncated");
+}
+
+/// A picture of few colors, since a GIF file has 256 at most.
+fn striped() -> RgbImage {
+    RgbImage::from_fn(24, 10, |x, y| Rgb([80 * (x % 3) as u8, 120 * (y % 2) as u8, 40]))
+}
+
+/// Each format that keeps all pixels, from a file whose name says nothing.
+#[test]
+fn pictures_of_every_format() {
+    use image::ImageFormat::{Bmp, Gif, Png, Tiff, WebP};
+    for format in [Bmp, Gif, Png, Tiff, WebP] {
+        let mut bytes = Cursor::new(Vec::new());
+        striped().write_to(&mut bytes, format).unwrap();
+        let bytes = bytes.into_inner();
+        let path = file(&format!("striped-{format:?}"), &bytes);
+        assert!(pictures::read(&path).unwrap() == striped(), "{format:?}");
+        fs::remove_file(&path).unwrap();
+        let path = file(&format!("half-{format:?}"), &bytes[..bytes.len() / 2]);
+        assert_refused(path, "cannot read the image");
+    }
+}
+
+#[test]
+fn every_format_of_a_folder_is_found() {
+    let folder = env::temp_dir().join(format!("burn-roi-{}-formats", process::id()));
+    fs::create_dir_all(&folder).unwrap();
+    for name in ["a.webp", "b.BMP", "c.gif", "d.tif", "e.tiff", "f.jpg", "g.txt", "h.svg"] {
+        fs::write(folder.join(name), "").unwrap();
+    }
+    let found = pictures::find(std::slice::from_ref(&folder)).unwrap();
+    fs::remove_dir_all(&folder).unwrap();
+    let names = ["a.webp", "b.BMP", "c.gif", "d.tif", "e.tiff", "f.jpg"];
+    assert_eq!(found, names.map(|name| folder.join(name)));
 }
 
 /// Opening a pipe would wait for who writes into it.

@@ -4,7 +4,7 @@ use std::fs;
 use std::path::Path;
 
 use burn_roi_detection::models::DetectorConfig;
-use detection_head::CONFIG;
+use detection_head::{CONFIG, WEIGHTS};
 use serde_json::{Value, json};
 
 use super::{Short, annotations, coins, text};
@@ -277,6 +277,7 @@ fn a_category_that_is_not_trained() {
         .push(json!({"id": 2, "name": "medal"}));
     let mut short = Short::new("category", &[]);
     short.arguments.test_coco = Some(short.write("test.json", coco.to_string()));
+    short.arguments.images = Some(coins(""));
     let expected = "test.json is not one of the categories that are trained";
     let error = run_error(&short);
     assert!(
@@ -293,15 +294,38 @@ fn weights_of_another_architecture() {
     wider["box_head"]["fully_connected"] = json!([8, 8]);
     short.arguments.config = short.write("wider.json", wider.to_string());
     let error = run_error(&short);
+    let expected =
+        "wider.json needs weights to begin with: add --weights FILE, or --backbone FILE for a backbone alone";
+    assert!(
+        error.starts_with("the configuration ") && error.ends_with(expected),
+        "{error}"
+    );
+    short.arguments.weights = Some(WEIGHTS.into());
+    let error = run_error(&short);
     assert!(error.starts_with("the weights do not fit the model "), "{error}");
     assert!(error.contains("roi_heads.box_head.fc6.weight"), "{error}");
-    short.arguments.weights = short.write("weights.pth", "no weights");
+    short.arguments.weights = Some(short.write("weights.pth", "no weights"));
     let error = run_error(&short);
     assert!(
         error.starts_with("cannot read the weights ") && error.contains("weights.pth"),
         "{error}"
     );
     assert_eq!(short.written(), [""; 0]);
+}
+
+#[test]
+fn a_loss_that_is_not_finite_says_what_to_do() {
+    let short = Short::new("diverges", &["--rate", "1e30", "--interval", "4"]);
+    let error = run_error(&short);
+    assert!(
+        error.contains(" is ") && error.contains(", but must be finite"),
+        "{error}"
+    );
+    let rate =
+        "The learning rate is 1000000000000000000000000000000: begin again with a lower one, such as --rate 1.0e29";
+    let checkpoint = short.arguments.output.join("checkpoint");
+    let end = format!("remove {}, or name another folder by --output", checkpoint.display());
+    assert!(error.contains(rate) && error.ends_with(&end), "{error}");
 }
 
 #[test]

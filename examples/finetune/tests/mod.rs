@@ -4,10 +4,14 @@ mod bad_input;
 mod batches;
 mod keypoints;
 mod labels;
+#[path = "../../../tests/support/pickle.rs"]
+mod pickle;
 mod runs;
+mod weights;
 
+use std::panic::resume_unwind;
 use std::path::{Path, PathBuf};
-use std::{env, fs, process};
+use std::{env, fs, process, thread};
 
 use clap::Parser;
 use serde_json::Value;
@@ -25,15 +29,9 @@ impl Short {
         let folder = env::temp_dir().join(format!("burn-roi-{}-{name}", process::id()));
         fs::create_dir_all(&folder).unwrap();
         let output = folder.join("output");
-        let command = [
-            "finetune",
-            "--steps",
-            "4",
-            "--min-size",
-            "64",
-            "--output",
-            text(&output),
-        ];
+        // A frozen body, which trains in half the time.
+        let fixed = ["finetune", "--steps", "4", "--min-size", "64", "--frozen-stages", "5"];
+        let command = [&fixed[..], &["--output", text(&output)]].concat();
         let arguments = Arguments::parse_from(command.iter().chain(options));
         Self { folder, arguments }
     }
@@ -59,6 +57,13 @@ impl Drop for Short {
     fn drop(&mut self) {
         _ = fs::remove_dir_all(&self.folder);
     }
+}
+
+/// Runs a test on a stack as large as the main thread's. Unoptimized, a detection needs nearly all of the 2 MiB that a
+/// test's own thread has.
+fn on_large_stack(test: fn()) {
+    let thread = thread::Builder::new().stack_size(8 << 20).spawn(test).unwrap();
+    thread.join().unwrap_or_else(|panic| resume_unwind(panic));
 }
 
 fn text(path: &Path) -> &str {

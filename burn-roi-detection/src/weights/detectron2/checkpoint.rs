@@ -6,10 +6,14 @@ use std::{fs, io};
 
 use burn::tensor::TensorData;
 
+use super::caffe2;
 use super::error::CheckpointError;
 use crate::weights::StateDict;
 use crate::weights::pickle::{self, Heap, Names, Value};
 use crate::weights::torch_file::TorchFile;
+
+/// Who wrote a file without an entry `model`, in detectron2's words.
+const CAFFE2: &str = "Caffe2";
 
 /// The weights of a checkpoint of detectron2, by detectron2's names.
 ///
@@ -27,8 +31,8 @@ pub struct Checkpoint {
 }
 
 impl Checkpoint {
-    /// Reads a file: a `.pkl` of detectron2's model zoo, or a `.pth` that detectron2 wrote in training, with an
-    /// optimizer and other parts beside the weights.
+    /// Reads a file: a `.pkl` of detectron2's model zoo or of a classifier, or a `.pth` that detectron2 wrote in
+    /// training, with an optimizer and other parts beside the weights.
     ///
     /// # Errors
     ///
@@ -72,13 +76,14 @@ impl Checkpoint {
         })
     }
 
-    /// Reads the bytes of a `.pkl` file.
+    /// Reads the bytes of a `.pkl` file. A dictionary of arrays without an entry `model` is a file of Caffe2, as
+    /// detectron2's `R-50.pkl` of an ImageNet classifier is. Caffe2's names of a ResNet become detectron2's:
+    /// `res2_0_branch2a_bn_gamma` is `res2.0.conv1.norm.weight`.
     ///
     /// # Errors
     ///
-    /// They are no pickle of protocol 2 to 5 with an entry `model`, name anything of Python other than NumPy's arrays,
-    /// or have a weight that is no little-endian array of float16, float32, float64, int32, int64 or
-    /// `ml_dtypes.bfloat16`.
+    /// They are no pickle of protocol 2 to 5 with weights, name anything of Python other than NumPy's arrays, or have a
+    /// weight that is no little-endian array of float16, float32, float64, int32, int64 or `ml_dtypes.bfloat16`.
     pub fn from_pkl(bytes: &[u8]) -> Result<Self, CheckpointError> {
         let (root, heap, _) = pickle::read(bytes, Names::NumPy)?;
         let entries = heap.entries(root).ok_or_else(|| no_model(root.kind()))?;
@@ -88,17 +93,29 @@ impl Checkpoint {
                 .rev()
                 .find(|(name, _)| matches!(name, Value::Text(name) if *name == key))
         };
-        let (_, model) = entry("model").ok_or_else(|| no_model("a dictionary without one"))?;
-        let model = heap
-            .entries(*model)
-            .ok_or_else(|| no_model("a dictionary whose `model` is none"))?;
+        let is_of_arrays = || !entries.is_empty() && entries.iter().all(|(_, value)| heap.array(*value).is_some());
+        let (model, author) = match (entry("model"), entry("__author__")) {
+            (Some((_, model)), author) => {
+                let model = heap.entries(*model);
+                let model = model.ok_or_else(|| no_model("a dictionary whose `model` is none"))?;
+                (model, author.map(|(_, author)| *author))
+            }
+            (None, _) if is_of_arrays() => (entries, Some(Value::Text(CAFFE2))),
+            (None, _) => return Err(no_model("a dictionary without one")),
+        };
+        let author = match author {
+            Some(Value::Text(author)) => Some(author.to_string()),
+            _ => None,
+        };
+        let mut tensors = tensors(model, &heap, bytes.len().saturating_mul(2))?;
+        let is_of_caffe2 = author.as_deref() == Some(CAFFE2);
+        if is_of_caffe2 {
+            tensors = caffe2::renamed(tensors)?;
+        }
         Ok(Self {
-            author: match entry("__author__") {
-                Some((_, Value::Text(author))) => Some(author.to_string()),
-                _ => None,
-            },
-            matching_heuristics: matches!(entry("matching_heuristics"), Some((_, Value::Bool(true)))),
-            tensors: tensors(model, &heap, bytes.len().saturating_mul(2))?,
+            author,
+            matching_heuristics: is_of_caffe2 || matches!(entry("matching_heuristics"), Some((_, Value::Bool(true)))),
+            tensors,
         })
     }
 }
@@ -107,15 +124,7 @@ impl Checkpoint {
     /// The weights that a model loads: all but counters of training, anchors, and the mean and standard deviation of
     /// pictures, which follow from the config.
     pub fn into_state_dict(self) -> StateDict {
-        let is_weight = |name: &str| {
-            !name.ends_with(".num_batches_tracked")
-                && !name.contains("anchor_generator.cell_anchors")
-                && !matches!(name, "pixel_mean" | "pixel_std")
-        };
-        let weights = self.tensors.into_iter().filter(|(name, _)| is_weight(name));
-        StateDict {
-            tensors: weights.collect(),
-        }
+        StateDict::of_weights(self.tensors)
     }
 }
 

@@ -24,6 +24,7 @@
 //! }
 //! ```
 
+mod caffe2;
 mod checkpoint;
 mod config;
 mod error;

@@ -220,6 +220,8 @@ impl<'a> Data<'a> {
     pub(super) fn of(value: Value<'a>) -> Result<Self, PickleReason> {
         match value {
             Value::Bytes(bytes) => Ok(Self::Bytes(bytes)),
+            // A string of Python 2.
+            Value::Text(text) => Ok(Self::Bytes(text.as_bytes())),
             Value::Latin1(text) => Ok(Self::Latin1(text)),
             _ => Err(value.not("bytes", "bytes")),
         }

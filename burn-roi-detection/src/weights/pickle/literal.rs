@@ -24,6 +24,9 @@ pub(super) fn literal<'a>(opcode: u8, reader: &mut Reader<'a>) -> Result<Option<
         0x8c => Value::Text(text(reader, 1)?),
         b'X' => Value::Text(text(reader, 4)?),
         0x8d => Value::Text(text(reader, 8)?),
+        // SHORT_BINSTRING, BINSTRING: the text and the bytes of Python 2.
+        b'U' => string(bytes(reader, 1)?),
+        b'T' => string(bytes(reader, 4)?),
         // SHORT_BINBYTES, BINBYTES, BINBYTES8, BYTEARRAY8
         b'C' => Value::Bytes(bytes(reader, 1)?),
         b'B' => Value::Bytes(bytes(reader, 4)?),
@@ -37,6 +40,14 @@ pub(super) fn literal<'a>(opcode: u8, reader: &mut Reader<'a>) -> Result<Option<
 fn text<'a>(reader: &mut Reader<'a>, width: u64) -> Result<&'a str, PickleReason> {
     let length = reader.uint(width)?;
     reader.text(length)
+}
+
+/// A string of Python 2, which may be a name or the elements of an array.
+fn string(bytes: &[u8]) -> Value<'_> {
+    match str::from_utf8(bytes) {
+        Ok(text) => Value::Text(text),
+        Err(_) => Value::Bytes(bytes),
+    }
 }
 
 /// Bytes after their number, an integer of `width` bytes.
