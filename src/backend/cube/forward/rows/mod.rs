@@ -266,8 +266,8 @@ fn reduce(results: &mut Results, numbers: &Array<f32>, weight: f32, cubes: &RowC
     }
 }
 
-/// Compares a number that was read at a position with the maximum of a channel. Of equal numbers the first counts, row by
-/// row: where positions do not ascend, `is_first` says whether this one comes before that of the maximum.
+/// Compares a number that was read at a position with the maximum of a channel. Of equal numbers the first counts, row
+/// by row: where positions do not ascend, `is_first` says whether this one comes before that of the maximum.
 #[cube]
 fn compare(results: &mut Results, number: f32, position: u32, is_first: bool, #[comptime] channel: usize) {
     let maximum = results.values[channel];
