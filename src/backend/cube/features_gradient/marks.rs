@@ -1,5 +1,5 @@
 //! Which regions may reach which tiles: a bit for each. The cubes of a tile read the bits, and need not look at all
-//! regions.
+//! regions. The bits of K regions take K / 2048 words for each pixel of a map.
 
 use cubecl::prelude::*;
 
