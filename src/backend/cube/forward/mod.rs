@@ -27,10 +27,10 @@ use crate::geometry::operator::{ChannelMap, Elements, RegionOperator};
 use crate::geometry::options::Reduction;
 use elements::pool_elements;
 use points::pool_points;
-use rows::{RowCubesLaunch, find_positions, pool_rows};
+use rows::{RowCubesLaunch, pool_rows};
+use samples::pool_maxima;
 
 pub use rows::NOWHERE;
-use samples::pool_maxima;
 
 /// More than three times as many cubes as a large GPU holds at once: by their registers, 9 on each of the 132
 /// multiprocessors of an H200. Where there would be more, a cube pools several blocks of channels.
@@ -149,7 +149,7 @@ fn pool_by_plans(
                 output.clone().into_tensor_arg(),
                 row_cubes,
                 planner.layout(),
-                dtype,
+                [dtype; 2],
             );
         }
     }
@@ -198,7 +198,7 @@ pub fn write_positions(
     let layout = Layout::for_positions(positions.shape()[1], features);
     let (row_cubes, total) = row_cubes(part, call, layout, true);
     let (cubes, cube_size) = grid(total, rows::UNITS);
-    find_positions::launch(
+    pool_rows::launch(
         &positions.client,
         cubes.clone(),
         cube_size,
@@ -208,6 +208,6 @@ pub fn write_positions(
         positions.clone().into_tensor_arg(),
         row_cubes,
         planner.layout(),
-        dtype_to_storage_type(features.dtype),
+        [features.dtype, positions.dtype].map(dtype_to_storage_type),
     );
 }

@@ -151,38 +151,15 @@ struct Step {
     is_left: bool,
 }
 
+/// Pools regions, or finds where the maxima of bins were read on one map, as positions of u32.
 #[cube(launch, address_type = "dynamic")]
-pub fn pool_rows<F: Float>(
-    levels: &Sequence<OwnedTensor<F>>,
-    plans: &Tensor<u32>,
-    output: &mut Tensor<F>,
-    cubes: &RowCubes,
-    layout: &PlanLayout,
-    #[define(F)] _dtype: cubecl::ir::ElemType,
-) {
-    reduce_rows(levels, plans, output, cubes, layout);
-}
-
-/// Finds where the maxima of bins were read on one map.
-#[cube(launch, address_type = "dynamic")]
-pub fn find_positions<F: Float>(
-    levels: &Sequence<OwnedTensor<F>>,
-    plans: &Tensor<u32>,
-    positions: &mut Tensor<u32>,
-    cubes: &RowCubes,
-    layout: &PlanLayout,
-    #[define(F)] _dtype: cubecl::ir::ElemType,
-) {
-    reduce_rows(levels, plans, positions, cubes, layout);
-}
-
-#[cube]
-fn reduce_rows<F: Float, O: Numeric>(
+pub fn pool_rows<F: Float, O: Numeric>(
     levels: &Sequence<OwnedTensor<F>>,
     plans: &Tensor<u32>,
     output: &mut Tensor<O>,
     cubes: &RowCubes,
     layout: &PlanLayout,
+    #[define(F, O)] _dtypes: [cubecl::ir::ElemType; 2],
 ) {
     if CUBE_POS >= cubes.total {
         terminate!();
