@@ -1,7 +1,7 @@
 """Counts what a command sends to a server of region operators and receives from it.
 
-    region_server &
-    python benches/remote.py detection_head --server PROXY --image folder
+    serve_device &
+    python benches/remote.py find_objects --server PROXY --image folder
 
 The word PROXY of the command becomes the address of a proxy that passes everything on to the server, and counts the
 bytes and the WebSocket messages of each direction.

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Times the program `serve` beside a small server of FastAPI and torchvision with the same weights, in one run.
 
-    pip install fastapi==0.163.2 uvicorn==0.54.0 -r examples/detection_head/train/requirements.txt
+    pip install fastapi==0.163.2 uvicorn==0.54.0 -r examples/find_objects/train/requirements.txt
     cargo build --release -p serve
     python benches/serve.py                       # both servers; --clients, --seconds and --picture change the load
     python benches/serve.py --only serve --requests 10000   # the memory of one server, request by request
@@ -31,7 +31,7 @@ import time
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
-DETECTOR = ROOT / "examples/detection_head"
+DETECTOR = ROOT / "examples/find_objects"
 SERVE = Path(os.environ.get("CARGO_TARGET_DIR", ROOT / "target")) / "release/serve"
 CLIENTS = [1, 8, 64]
 # How long a server may take to start.

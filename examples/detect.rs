@@ -30,7 +30,7 @@ use burn_roi_detection::pictures::{self, DecodeConfig};
 use burn_roi_detection::weights::{NameTable, StateDict};
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {
-    let shipped = Path::new(env!("CARGO_MANIFEST_DIR")).join("../examples/detection_head");
+    let shipped = Path::new(env!("CARGO_MANIFEST_DIR")).join("../examples/find_objects");
     let file = |number: usize, name: &str| {
         env::args()
             .nth(number)

@@ -33,7 +33,7 @@ import torch
 import torchvision
 
 ROOT = Path(__file__).parents[2]
-sys.path[:0] = [str(ROOT / "examples/detection_head/train"), str(ROOT / "burn-roi-detection/tests/models")]
+sys.path[:0] = [str(ROOT / "examples/find_objects/train"), str(ROOT / "burn-roi-detection/tests/models")]
 import behave  # noqa: E402
 import shapes  # noqa: E402
 

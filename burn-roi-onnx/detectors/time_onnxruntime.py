@@ -5,7 +5,7 @@
 
 The picture is not resized, as an exported detector does that itself; `--recording FILE.safetensors` takes `input.image`
 of a recording instead. The whole is the median of `--runs` runs. The stages have the names of the example
-`detection_head`; their times are from a profile of further runs, which is slower.
+`find_objects`; their times are from a profile of further runs, which is slower.
 """
 
 import argparse

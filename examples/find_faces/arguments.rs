@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use clap::Parser;
-use detection_head::BackendName;
+use find_objects::BackendName;
 
 use crate::pyramid::LEAST_FACE;
 

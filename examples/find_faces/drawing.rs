@@ -1,6 +1,6 @@
 //! Draws faces on a picture: boxes, scores and landmarks.
 
-use detection_head::Canvas;
+use find_objects::Canvas;
 use image::{Rgb, RgbImage};
 
 use crate::detector::Face;

@@ -10,7 +10,7 @@ use burn_roi::RoiError;
 pub enum Error {
     /// A file, a folder or a backend.
     #[error(transparent)]
-    Input(#[from] detection_head::Error),
+    Input(#[from] find_objects::Error),
     #[error("{unread} of {of} pictures could not be read")]
     Unread { unread: usize, of: usize },
     #[error("cannot read the weights {}: {source}", path.display())]

@@ -33,14 +33,14 @@ mod stages;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use detection_head::pictures;
+use find_objects::pictures;
 use image::RgbImage;
 
 pub use arguments::{Arguments, PHOTOGRAPH, WEIGHTS};
 pub use candidates::Candidate;
-use detection_head::short;
 pub use detector::{Detector, Face, Found};
 pub use error::Error;
+use find_objects::short;
 pub use pyramid::LEAST_FACE;
 use report::Report;
 pub use stages::{Stage, Stages};

@@ -3,7 +3,7 @@
 use std::path::Path;
 use std::time::Duration;
 
-use detection_head::short;
+use find_objects::short;
 use image::RgbImage;
 use serde_json::{Value, json};
 

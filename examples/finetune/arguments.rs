@@ -8,7 +8,7 @@ use std::time::Duration;
 use burn::tensor::Device;
 use burn_roi_detection::train::{LearningRateSchedule, TrainerConfig};
 use clap::{Parser, ValueEnum};
-use detection_head::{BackendName, CONFIG, WEIGHTS};
+use find_objects::{BackendName, CONFIG, WEIGHTS};
 use serde::Serialize;
 
 use crate::error::Error;

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use detection_head::{Canvas, drawing, pictures};
+use find_objects::{Canvas, drawing, pictures};
 use image::{Rgb, RgbImage};
 
 use crate::error::Error;

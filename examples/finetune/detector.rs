@@ -5,7 +5,7 @@ use burn_roi_detection::data::coco::CocoDataset;
 use burn_roi_detection::models::{Background, BodyConfig, Detector};
 use burn_roi_detection::train::{with_new_classes, with_new_keypoints};
 use burn_roi_detection::weights::{NameTable, StateDict};
-use detection_head::{config, weights};
+use find_objects::{config, weights};
 
 use crate::arguments::Arguments;
 use crate::error::Error;

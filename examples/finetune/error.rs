@@ -11,7 +11,7 @@ use burn_roi_detection::weights::WeightsError;
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
     #[error(transparent)]
-    Detector(#[from] detection_head::Error),
+    Detector(#[from] find_objects::Error),
     #[error(transparent)]
     Refused(#[from] DetectionError),
     #[error(transparent)]

@@ -8,7 +8,7 @@ use burn_roi_detection::evaluate::coco::{
     COCO_KEYPOINT_SIGMAS, CocoDetection, CocoEvaluationConfig, CocoKind, try_evaluate_coco,
 };
 use burn_roi_detection::models::{Detector, DetectorConfig, Instances};
-use detection_head::{Stages, as_picture, detect, drawing, pictures, progress_bar};
+use find_objects::{Stages, as_picture, detect, drawing, pictures, progress_bar};
 use serde::{Deserialize, Serialize};
 
 use crate::error::Error;

@@ -5,7 +5,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use burn_roi_detection::train::TrainingStep;
-use detection_head::pictures::write_whole;
+use find_objects::pictures::write_whole;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 

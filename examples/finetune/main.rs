@@ -3,7 +3,7 @@
 //! ```text
 //! cargo run --release -p finetune
 //! cargo run --release -p finetune -- --coco annotations.json --images folder
-//! cargo run --release -p detection_head -- --config target/finetune/config.json \
+//! cargo run --release -p find_objects -- --config target/finetune/config.json \
 //!     --weights target/finetune/weights.safetensors --image examples/finetune/coins/right.png
 //! ```
 //!

@@ -6,7 +6,7 @@ use std::path::{Component, Path, PathBuf};
 use burn_roi_detection::data::coco::{CocoAnnotation, CocoDataset, CocoEffect, CocoFlaw, CocoImage, CocoList};
 use burn_roi_detection::models::DetectorConfig;
 use burn_roi_detection::train::Sample;
-use detection_head::pictures;
+use find_objects::pictures;
 use image::RgbImage;
 use rayon::prelude::*;
 

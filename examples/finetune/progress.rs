@@ -3,7 +3,7 @@
 use std::fmt::Display;
 use std::time::{Duration, Instant};
 
-use detection_head::progress_bar;
+use find_objects::progress_bar;
 use indicatif::{FormattedDuration, ProgressBar};
 
 /// The share of the last step in the mean time of a step.

@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use burn::tensor::{Device, Tensor, TensorData};
-use detection_head::Error;
+use find_objects::Error;
 use safetensors::SafeTensors;
 use safetensors::tensor::TensorView;
 

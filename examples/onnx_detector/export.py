@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Exports the shapes detector of the example `detection_head` as ONNX, and records what onnxruntime makes of it.
+"""Exports the shapes detector of the example `find_objects` as ONNX, and records what onnxruntime makes of it.
 
     pip install -r requirements.txt
     python export.py
@@ -13,7 +13,7 @@ onnxruntime's CPU provider. Of a picture NAME it has, for its D detections in on
     NAME.mask_probabilities [D, 1, 28, 28]  the masks before they are pasted into the picture
     NAME.masks [D, 1, H, W]                 the pasted masks, left out for the large picture
 
-The pictures are `shapes` and `parity` of the example `detection_head`, and `nothing`, in which nothing is found.
+The pictures are `shapes` and `parity` of the example `find_objects`, and `nothing`, in which nothing is found.
 `torch.onnx.export` needs dynamo=False: its default, dynamo=True, can't export a whole detector.
 """
 
@@ -31,7 +31,7 @@ import torch
 import torchvision
 from PIL import Image
 
-DETECTOR = Path(__file__).parents[1] / "detection_head"
+DETECTOR = Path(__file__).parents[1] / "find_objects"
 sys.path.insert(0, str(DETECTOR / "train"))
 import model as models  # noqa: E402
 

@@ -5,7 +5,7 @@
 //! ```
 //!
 //! `build.rs` turns `shapes.onnx` into the Rust code of a model. `export.py` made the ONNX file, of the same weights as
-//! those of the example `detection_head`, and so this example draws the same picture.
+//! those of the example `find_objects`, and so this example draws the same picture.
 
 mod compare;
 
@@ -21,12 +21,12 @@ use std::process::ExitCode;
 use burn::tensor::{Device, Tensor, TensorData};
 use burn_roi_detection::RunLengths;
 use clap::Parser;
-use detection_head::{BackendName, Error, Found, config, drawing, pictures};
+use find_objects::{BackendName, Error, Found, config, drawing, pictures};
 use image::RgbImage;
 
-const PICTURE: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../detection_head/shapes.png");
+const PICTURE: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../find_objects/shapes.png");
 /// The names of the classes.
-const CONFIG: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../detection_head/shapes.json");
+const CONFIG: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../find_objects/shapes.json");
 /// The weights, which the build script took out of the ONNX file.
 const WEIGHTS: &str = concat!(env!("OUT_DIR"), "/model/shapes.bpk");
 /// The score from which a detection is drawn, and the probability from which a pixel belongs to a mask.

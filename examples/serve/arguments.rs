@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use clap::Parser;
-use detection_head::{BackendName, CONFIG, WEIGHTS};
+use find_objects::{BackendName, CONFIG, WEIGHTS};
 
 use crate::error::Error;
 use crate::settings::Settings;
@@ -77,7 +77,7 @@ impl Arguments {
         match &self.weights {
             Some(path) => Ok(path.clone()),
             None if self.config.as_os_str() == CONFIG => Ok(WEIGHTS.into()),
-            None => Err(detection_head::Error::NoWeights(self.config.clone()).into()),
+            None => Err(find_objects::Error::NoWeights(self.config.clone()).into()),
         }
     }
 

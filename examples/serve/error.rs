@@ -9,7 +9,7 @@ use burn_roi_detection::weights::WeightsError;
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
     #[error(transparent)]
-    Model(#[from] detection_head::Error),
+    Model(#[from] find_objects::Error),
     #[error(transparent)]
     Weights(#[from] WeightsError),
     #[error(transparent)]

@@ -3,7 +3,7 @@
 use burn_roi_detection::DetectionError;
 use burn_roi_detection::models::{Detector, DetectorConfig, Instances, Picture, StageObserver};
 use burn_roi_detection::weights::{NameTable, StateDict};
-use detection_head::config;
+use find_objects::config;
 use image::RgbImage;
 
 use crate::arguments::Arguments;

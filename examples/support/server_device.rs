@@ -4,7 +4,7 @@ use burn::remote::RemoteHost;
 use burn::tensor::Device;
 
 /// The environment variable with the token that a server asks for, if it does.
-const TOKEN: &str = "REGION_SERVER_TOKEN";
+const TOKEN: &str = "SERVE_DEVICE_TOKEN";
 
 /// The first device of a server that has the region operators, or why there is none.
 pub fn connect(server: &str) -> Result<Device, String> {

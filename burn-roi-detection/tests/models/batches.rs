@@ -31,7 +31,7 @@ fn pictures_of_any_sizes_are_one_batch() {
         "keypointrcnn_resnet50_fpn",
         "fasterrcnn_mobilenet_v3_large_fpn",
     ] {
-        // `detection_head` detects on every backend. Each model compiles kernels of its own on a GPU.
+        // `find_objects` detects on every backend. Each model compiles kernels of its own on a GPU.
         for backend in backends().into_iter().filter(Backend::is_host) {
             let config = narrow(name);
             let (masks, keypoints) = (config.mask_head.is_some(), config.keypoint_head.is_some());

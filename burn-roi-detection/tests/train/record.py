@@ -1,6 +1,6 @@
 """Writes steps.safetensors: steps of SGD by torchvision on whole detectors with narrow layers.
 
-    PYTHONPATH=../../../examples/detection_head/train python record.py steps.safetensors
+    PYTHONPATH=../../../examples/find_objects/train python record.py steps.safetensors
 
 The detectors are torchvision's `FasterRCNN`, `MaskRCNN` and `KeypointRCNN`, the steps torch's `SGD`. The steps take the
 batches in turn. The tensors, for a detector `d` of `faster`, `mask` and `keypoint`, and B batches of N pictures:

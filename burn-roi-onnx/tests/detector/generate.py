@@ -30,7 +30,7 @@ import torch
 from torch import nn
 
 ROOT = Path(__file__).parents[3]
-sys.path[:0] = [str(ROOT / "examples/detection_head/train"), str(ROOT / "burn-roi-detection/tests/models")]
+sys.path[:0] = [str(ROOT / "examples/find_objects/train"), str(ROOT / "burn-roi-detection/tests/models")]
 import behave  # noqa: E402
 import model as models  # noqa: E402
 import shapes  # noqa: E402
@@ -44,7 +44,7 @@ FLAT = torch.full((3, 64, 96), 0.5)
 
 def configuration():
     """The shapes detector's, with few channels and layers, and few proposals."""
-    config = models.read(ROOT / "examples/detection_head/shapes.json")
+    config = models.read(ROOT / "examples/find_objects/shapes.json")
     config["body"] |= {"stem_channels": 4, "bottleneck_channels": [2, 2, 4, 4], "blocks": [1, 1, 1, 1]}
     config["feature_pyramid"]["channels"] = 4
     config["box_head"] |= {"fully_connected": [8, 8], "detections_per_image": 10}

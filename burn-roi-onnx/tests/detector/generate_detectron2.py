@@ -34,7 +34,7 @@ from detectron2.modeling import build_model
 from torch import nn
 
 ROOT = Path(__file__).parents[3]
-sys.path.insert(0, str(ROOT / "examples/detection_head/train"))
+sys.path.insert(0, str(ROOT / "examples/find_objects/train"))
 import shapes  # noqa: E402
 
 OPSET = 16

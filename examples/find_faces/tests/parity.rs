@@ -3,8 +3,8 @@
 use std::fs;
 
 use burn::tensor::Device;
-use detection_head::pictures as files;
 use find_faces::{Candidate, Detector, Face, Found, LEAST_FACE, PHOTOGRAPH};
+use find_objects::pictures as files;
 use safetensors::SafeTensors;
 
 use crate::pictures::{cases, checksum, noise, plain, scaled};

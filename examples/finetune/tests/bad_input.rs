@@ -4,7 +4,7 @@ use std::fs;
 use std::path::Path;
 
 use burn_roi_detection::models::DetectorConfig;
-use detection_head::{CONFIG, WEIGHTS};
+use find_objects::{CONFIG, WEIGHTS};
 use serde_json::{Value, json};
 
 use super::{Short, annotations, coins, text};
@@ -100,7 +100,7 @@ fn flawed_files_are_mended_and_told() {
     objects[4]["bbox"] = json!([500, 0, 2, 2]);
     let path = short.write("all.json", coco.to_string());
 
-    let shipped = detection_head::config::read(Path::new(CONFIG)).unwrap();
+    let shipped = find_objects::config::read(Path::new(CONFIG)).unwrap();
     let boxes = DetectorConfig {
         mask_head: None,
         ..shipped.clone()
@@ -191,7 +191,7 @@ fn keypoints_beyond_f32() {
     coco["annotations"][2]["num_keypoints"] = 1.into();
     let short = Short::new("infinite", &[]);
     let path = short.write("all.json", coco.to_string());
-    let config = detection_head::config::read(Path::new(CONFIG)).unwrap();
+    let config = find_objects::config::read(Path::new(CONFIG)).unwrap();
     let fitting = Pictures::read(Allowed::default(), [&path, &coins("")])
         .unwrap()
         .for_heads(&config)
@@ -254,7 +254,7 @@ fn annotations_without_what_a_head_learns() {
     coco["annotations"][4].as_object_mut().unwrap().remove("segmentation");
     let short = Short::new("no_mask", &[]);
     let path = short.write("all.json", coco.to_string());
-    let config = detection_head::config::read(Path::new(CONFIG)).unwrap();
+    let config = find_objects::config::read(Path::new(CONFIG)).unwrap();
     let pictures = Pictures::read(Allowed::default(), [&path, &coins("")]).unwrap();
     let fitting = pictures.clone().for_heads(&config).unwrap();
     assert_eq!(fitting.dataset.annotations().len(), 11);

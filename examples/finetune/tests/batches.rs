@@ -4,7 +4,7 @@ use std::path::Path;
 
 use burn::tensor::{Device, TensorData};
 use clap::Parser;
-use detection_head::config;
+use find_objects::config;
 
 use crate::arguments::Arguments;
 use crate::batches::batches;

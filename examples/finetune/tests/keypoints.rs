@@ -4,7 +4,7 @@ use std::num::NonZeroUsize;
 
 use burn_roi_detection::models::{Detector, Instances, Keypoint, KeypointHeadConfig};
 use burn_roi_detection::weights::{NameTable, StateDict};
-use detection_head::config;
+use find_objects::config;
 use serde_json::{Value, json};
 
 use super::{Short, annotations, coins, on_large_stack};

@@ -4,7 +4,7 @@ use std::path::Path;
 
 use burn_roi_detection::data::coco::CocoDataset;
 use burn_roi_detection::models::{Background, Instances};
-use detection_head::{CONFIG, config};
+use find_objects::{CONFIG, config};
 use serde_json::json;
 
 use crate::detector::classes;

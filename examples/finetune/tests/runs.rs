@@ -8,7 +8,7 @@ use burn_roi_detection::models::Detector;
 use burn_roi_detection::train::{LearningRateSchedule, TrainerConfig};
 use burn_roi_detection::weights::{NameTable, StateDict};
 use clap::Parser;
-use detection_head::config;
+use find_objects::config;
 use serde_json::json;
 
 use super::{Short, annotations, coins, on_large_stack};
@@ -133,7 +133,7 @@ fn a_run_writes_whole_files_and_leaves_no_checkpoint() {
             .unwrap()
             .into_rgb8();
         for index in 0..4 {
-            let colour = detection_head::drawing::colour(index);
+            let colour = find_objects::drawing::colour(index);
             let inked = curves.pixels().filter(|&&pixel| pixel == colour).count();
             assert!(inked > 100, "{inked} pixels of line {index}");
         }

@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use burn::tensor::Device;
 use burn_roi_detection::models::{BodyConfig, Detector, DetectorConfig};
 use burn_roi_detection::weights::{NameTable, StateDict, detectron2};
-use detection_head::config;
+use find_objects::config;
 
 use super::pickle::{Pickle, Tensors};
 use super::{Short, on_large_stack};

@@ -16,7 +16,7 @@ const IDLE: usize = 10_000;
 
 fn shipped(name: &str) -> PathBuf {
     PathBuf::from(env!("CARGO_MANIFEST_DIR"))
-        .join("../detection_head")
+        .join("../find_objects")
         .join(name)
 }
 

@@ -1,11 +1,11 @@
-//! The detector of the example `detection_head`, on a picture's pixels.
+//! The detector of the example `find_objects`, on a picture's pixels.
 
 use std::path::Path;
 use std::rc::Rc;
 
 use burn_roi_detection::models::{Detector, DetectorConfig};
 use burn_roi_detection::weights::{NameTable, StateDict};
-use detection_head::{Found, Stages, config, detect_async};
+use find_objects::{Found, Stages, config, detect_async};
 use serde::Serialize;
 use wasm_bindgen::prelude::*;
 

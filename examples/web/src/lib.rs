@@ -1,5 +1,5 @@
 //! What a page in a browser calls: every region operator, and the detectors of the examples `find_faces` and
-//! `detection_head`.
+//! `find_objects`.
 //!
 //! - [`Engine`] has a device: Flex, which runs in WebAssembly, or WebGPU.
 //! - [`Call`] is a call of an operator, by a framework's name and attributes, with tensors from plain arrays.

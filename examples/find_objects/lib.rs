@@ -2,20 +2,20 @@
 //! labels, scores and masks.
 //!
 //! ```text
-//! cargo run --release -p detection_head
-//! cargo run --release -p detection_head --features ndarray -- --backend ndarray
-//! cargo run --release -p detection_head -- --image photograph.jpg \
+//! cargo run --release -p find_objects
+//! cargo run --release -p find_objects --features ndarray -- --backend ndarray
+//! cargo run --release -p find_objects -- --image photograph.jpg \
 //!     --config maskrcnn_resnet50_fpn --weights maskrcnn_resnet50_fpn_coco-bf2d0c1e.pth
-//! cargo run --release -p detection_head -- --image photograph.jpg \
+//! cargo run --release -p find_objects -- --image photograph.jpg \
 //!     --config COCO-InstanceSegmentation/mask_rcnn_R_50_FPN_3x --weights model_final_f10217.pkl
-//! cargo run --release -p detection_head --features wgpu,fusion -- --backend wgpu
-//! cargo run --release -p detection_head --features remote -- --server ws://127.0.0.1:3000 --image folder
+//! cargo run --release -p find_objects --features wgpu,fusion -- --backend wgpu
+//! cargo run --release -p find_objects --features remote -- --server ws://127.0.0.1:3000 --image folder
 //! ```
 //!
 //! The models and their weights are those of `burn_roi_detection`.
 //!
 //! - `drawing.rs` draws what was found, and `report.rs` prints it.
-//! - `servers/` runs the heads or the whole detector on servers of `region_server`, and spreads pictures over them.
+//! - `servers/` runs the heads or the whole detector on servers of `serve_device`, and spreads pictures over them.
 //! - `compare/` compares every layer with a recording of torchvision's.
 //!
 //! The shipped weights are of a small model that `train/` trained on drawn shapes.

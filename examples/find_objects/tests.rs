@@ -50,7 +50,7 @@ fn find(config: DetectorConfig, picture: &RgbImage) -> Vec<Found> {
 }
 
 fn run(arguments: &[&str]) -> Result<(), Error> {
-    let command = ["detection_head"];
+    let command = ["find_objects"];
     crate::run(&Arguments::parse_from(command.iter().chain(arguments)))
 }
 

@@ -35,7 +35,7 @@ pub struct Arguments {
     pub config: PathBuf,
 
     /// The PNG file to write; with several pictures, a number is added to each file's name
-    #[arg(long, value_name = "FILE", default_value = "target/detection_head.png")]
+    #[arg(long, value_name = "FILE", default_value = "target/find_objects.png")]
     pub output: PathBuf,
 
     /// Print the detections of each picture as a line of JSON, and everything else to stderr

@@ -15,7 +15,7 @@ pub enum Error {
     NotServed(BackendName),
     #[error("cannot listen on {address}: {source}")]
     Listen { address: SocketAddr, source: io::Error },
-    #[error("the environment variable REGION_SERVER_TOKEN is empty: remove it, or set a token")]
+    #[error("the environment variable SERVE_DEVICE_TOKEN is empty: remove it, or set a token")]
     EmptyToken,
     #[error("{0}")]
     Serve(#[from] ServeError),

@@ -4,10 +4,10 @@ use std::process::ExitCode;
 
 use clap::Parser;
 
-use detection_head::Arguments;
+use find_objects::Arguments;
 
 fn main() -> ExitCode {
-    match detection_head::run(&Arguments::parse()) {
+    match find_objects::run(&Arguments::parse()) {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) => {
             eprintln!("error: {error}");

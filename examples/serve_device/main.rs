@@ -1,8 +1,8 @@
 //! Serves a device of this machine, with the region operators, to clients of `burn-remote`.
 //!
 //! ```text
-//! cargo run --release -p region_server --features remote
-//! cargo run --release -p region_server --features remote,cuda -- --backend cuda --listen 127.0.0.1:3001
+//! cargo run --release -p serve_device --features remote
+//! cargo run --release -p serve_device --features remote,cuda -- --backend cuda --listen 127.0.0.1:3001
 //! ```
 //!
 //! Ctrl-C or SIGTERM stops it: it ends the sessions of its clients, and then returns.

@@ -7,11 +7,11 @@ use clap::Parser;
 use crate::backend_name::BackendName;
 
 /// The environment variable that holds the token. A command line would show it to all users of the machine.
-pub const TOKEN: &str = "REGION_SERVER_TOKEN";
+pub const TOKEN: &str = "SERVE_DEVICE_TOKEN";
 
 /// Serves a device of this machine, with the region operators, to clients of burn-remote.
 ///
-/// If the environment variable REGION_SERVER_TOKEN is set, clients must send its value.
+/// If the environment variable SERVE_DEVICE_TOKEN is set, clients must send its value.
 #[derive(Debug, Parser)]
 pub struct Arguments {
     /// The backend whose device is served
@@ -56,7 +56,7 @@ mod tests {
 
     #[test]
     fn the_address_is_this_machine_unless_said_otherwise() {
-        let arguments = Arguments::parse_from(["region_server"]);
+        let arguments = Arguments::parse_from(["serve_device"]);
         assert_eq!(arguments.listen.to_string(), "127.0.0.1:3000");
         assert_eq!(arguments.backend, BackendName::Flex);
     }

@@ -19,7 +19,7 @@ fn main() {
         println!("a build with `fusion` has no remote devices: nothing to test");
         return;
     }
-    let folder = env::temp_dir().join(format!("detection_head_servers_{}", process::id()));
+    let folder = env::temp_dir().join(format!("find_objects_servers_{}", process::id()));
     pictures(&folder);
     let expected = sorted(run(&folder, &[], None).lines);
     assert_eq!(expected.len(), PICTURES);
@@ -118,7 +118,7 @@ struct Outcome {
 /// Runs the command on a folder, and kills a server as soon as three pictures are done.
 fn run(folder: &Path, arguments: &[&str], mut doomed: Option<Server>) -> Outcome {
     let output: PathBuf = folder.join("found").join("found.png");
-    let mut command = Command::new(env!("CARGO_BIN_EXE_detection_head"));
+    let mut command = Command::new(env!("CARGO_BIN_EXE_find_objects"));
     command
         .arg("--json")
         .arg("--image")
