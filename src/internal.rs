@@ -4,5 +4,5 @@ pub use crate::backend::{is_host, is_remote};
 pub use crate::config::given;
 pub use crate::error::or_panic;
 pub use crate::memory::check_tensor as check_memory;
-pub use crate::read_back::{integers, read, wait};
+pub use crate::read_back::{integers, read, reads, wait};
 pub use paste::paste;

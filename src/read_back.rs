@@ -10,6 +10,8 @@ use crate::error::RoiError;
 thread_local! {
     /// Whether this thread runs a function that would have to block.
     static WAITS: Cell<bool> = const { Cell::new(false) };
+    /// How many tensors this thread has read back.
+    static READS: Cell<usize> = const { Cell::new(0) };
 }
 
 /// Drives the asynchronous form of a function to its end, for the synchronous form.
@@ -42,9 +44,17 @@ pub async fn read<F: Future<Output = Result<TensorData, ExecutionError>>>(
     if cfg!(target_family = "wasm") && !on_host && WAITS.get() {
         std::future::pending::<()>().await;
     }
+    if !on_host {
+        READS.set(READS.get() + 1);
+    }
     data().await.map_err(|error| RoiError::DeviceRead {
         reason: error.to_string(),
     })
+}
+
+/// How many tensors this thread has read back from devices that are not the host. Each waits for the device.
+pub fn reads() -> usize {
+    READS.get()
 }
 
 /// The elements of integers of any dtype. An i128 holds every u64 and every i64.

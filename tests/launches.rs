@@ -93,6 +93,7 @@ fn a_call_is_one_launch_of_a_kernel_that_no_size_or_value_changes() {
     let backends = backends::backends();
     for backend in backends.iter().filter(|backend| !backend.is_host()) {
         check_pyramids(&backend.device);
+        check_kept_positions(&backend.device);
         let dtypes = [DType::F32, DType::F16];
         for dtype in dtypes.into_iter().filter(|dtype| backend.supports(*dtype)) {
             let problems = Problem::all(&backend.device, dtype);
@@ -250,6 +251,33 @@ fn check_pyramids(device: &Device) {
     // The first writes what a box without a level gets.
     let (names, _) = observe(device, || levels(problem, 2, |config| config.with_pools_empty(false)));
     assert_eq!(names.len(), 5, "{names:?}");
+}
+
+/// An autodiff device keeps where each maximum of pixels was read, and its backward pass does not look again.
+fn check_kept_positions(device: &Device) {
+    let (features, rois) = {
+        let device = device.clone().autodiff();
+        let boxes = Tensor::<2>::random([9, 4], Distribution::Uniform(0.0, 20.0), &device);
+        let features = Tensor::<4>::random([1, 17, 20, 30], Distribution::Default, &device);
+        (features.require_grad(), Rois::from_images(vec![boxes]))
+    };
+    let config = RoiPoolConfig::new([7, 7]).with_spatial_scale(0.5);
+    let mut output = None;
+    let (forward, _) = observe(device, || output = Some(roi_pool(features.clone(), &rois, config)));
+    assert_eq!(forward.len(), 2, "{forward:?}");
+    let output = output.expect("it was computed").sum();
+    let (backward, _) = observe(device, || features.grad(&output.backward()).expect("a gradient"));
+    let count = |part: &str| backward.iter().filter(|name| name.contains(part)).count();
+    let found = [
+        "PoolRows",
+        "PlanRegions",
+        "MoveChannelsLast",
+        "MarkRegions",
+        "GatherAxes",
+    ]
+    .map(count);
+    // Positions are moved besides the gradient.
+    assert_eq!(found, [0, 1, 2, 1, 1], "{backward:?}");
 }
 
 /// The features with their first channel seen as one channel for each output element, which copies nothing.

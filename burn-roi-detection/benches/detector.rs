@@ -1,4 +1,5 @@
-//! Times a whole detector of torchvision's architecture. `benches/detectors.py` runs it beside others.
+//! Times a whole detector of torchvision's architecture. `benches/detectors.py` and `benches/gpu_detectors.py` run it
+//! beside others.
 //!
 //! ```text
 //! cargo bench -p burn-roi-detection --bench detector --no-default-features --features flex,train,x86-v4 -- \
@@ -9,9 +10,13 @@
 //!
 //! - `stages RUNS`: each stage of a detection in one picture, and the whole.
 //! - `batch N`: N pictures in one call, and N calls of one picture.
-//! - `train N`: a training step with N pictures, and the most memory that the process had.
+//! - `train N` and `train-bf16 N`: a training step with N pictures, the second with layers of bf16, and the most memory
+//!   that the process had.
 //!
-//! All times are milliseconds. Those of stages are medians, that of a training step the median of three.
+//! Two more arguments may follow: the backend, `flex` or `cuda`, and the length of the shorter side of pictures, if it
+//! is not the model's.
+//!
+//! All times are milliseconds. Those of stages are medians, that of a training step the median of five.
 
 use std::error::Error;
 use std::time::Instant;
@@ -19,7 +24,9 @@ use std::time::Instant;
 use burn::tensor::Device;
 use burn_roi_detection::RunLengths;
 use burn_roi_detection::models::{Detector, DetectorConfig, Picture, Stage, StageObserver};
-use burn_roi_detection::train::{LearningRateSchedule, Object, Sample, Trainer, TrainerConfig, TrainingBatch};
+use burn_roi_detection::train::{
+    HalfPrecision, LearningRateSchedule, Object, Sample, Trainer, TrainerConfig, TrainingBatch,
+};
 use burn_roi_detection::weights::{NameTable, StateDict};
 use safetensors::SafeTensors;
 
@@ -28,20 +35,34 @@ const OBJECTS: usize = 8;
 
 fn main() -> Result<(), Box<dyn Error>> {
     let arguments: Vec<String> = std::env::args().skip(1).filter(|text| text != "--bench").collect();
-    let [name, weights, recording, what, number] = arguments.as_slice() else {
-        println!("nothing is timed without the arguments NAME WEIGHTS RECORDING stages|batch|train NUMBER");
+    let [name, weights, recording, what, number, more @ ..] = arguments.as_slice() else {
+        println!("nothing is timed without the arguments NAME WEIGHTS RECORDING stages|batch|train|train-bf16 NUMBER");
         return Ok(());
     };
     let number = number.parse()?;
-    let config = DetectorConfig::named(name).ok_or_else(|| format!("there is no model {name}"))?;
-    let mut detector = Detector::try_new(config, &Device::flex())?;
+    let mut config = DetectorConfig::named(name).ok_or_else(|| format!("there is no model {name}"))?;
+    if let Some(side) = more.get(1) {
+        config.preprocessing.min_size = side.parse()?;
+    }
+    let mut detector = Detector::try_new(config, &device(more.first().map_or("flex", String::as_str))?)?;
     StateDict::read(weights)?.load_into(&mut detector, NameTable::torchvision)?;
     let sample = recorded(&std::fs::read(recording)?)?;
     match what.as_str() {
         "stages" => time_stages(&detector, &sample, number),
         "batch" => time_batch(&detector, &sample, number),
-        "train" => time_step(detector, sample, number),
-        _ => Err(format!("`{what}` must be stages, batch or train").into()),
+        "train" => time_step(detector, sample, number, None),
+        "train-bf16" => time_step(detector, sample, number, Some(HalfPrecision::BF16)),
+        _ => Err(format!("`{what}` must be stages, batch, train or train-bf16").into()),
+    }
+}
+
+fn device(backend: &str) -> Result<Device, String> {
+    match backend {
+        #[cfg(feature = "flex")]
+        "flex" => Ok(Device::flex()),
+        #[cfg(feature = "cuda")]
+        "cuda" => Ok(Device::cuda(0)),
+        _ => Err(format!("this program has no backend `{backend}`")),
     }
 }
 
@@ -132,14 +153,23 @@ fn time_batch(detector: &Detector, sample: &Sample, pictures: usize) -> Result<(
     Ok(())
 }
 
-fn time_step(detector: Detector, sample: Sample, pictures: usize) -> Result<(), Box<dyn Error>> {
+fn time_step(
+    detector: Detector,
+    sample: Sample,
+    pictures: usize,
+    half_precision: Option<HalfPrecision>,
+) -> Result<(), Box<dyn Error>> {
     let device = detector.device().clone();
     let batch = TrainingBatch::try_new(&vec![sample; pictures], detector.config(), &device)?;
-    let mut trainer = Trainer::try_new(detector, TrainerConfig::new(LearningRateSchedule::new(1e-4)))?;
+    let mut config = TrainerConfig::new(LearningRateSchedule::new(1e-4));
+    config.half_precision = half_precision;
+    let mut trainer = Trainer::try_new(detector, config)?;
     let mut times = Vec::new();
-    for _ in 0..3 {
+    // On a GPU the first step compiles kernels.
+    for _ in 0..5 {
         let begin = Instant::now();
         trainer.step(&batch)?;
+        device.sync()?;
         times.push(milliseconds(begin));
     }
     print("a step", median(times));

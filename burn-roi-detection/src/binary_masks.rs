@@ -7,7 +7,7 @@ use rayon::prelude::*;
 
 use super::arguments;
 use super::host::rounded;
-use super::mask_window::{MaskPixel, Window};
+use super::mask_window::{MaskPixel, Window, windows_of};
 use super::paste_masks::windows;
 use super::run_lengths::{RunLengths, of_mask};
 use crate::error::DetectionError;
@@ -62,14 +62,14 @@ pub async fn paste_binary_masks_in_image_async(
 ) -> Result<Tensor<4, Bool>, DetectionError> {
     let masks = HostMasks::new(masks, boxes, image_size, padding, threshold).await?;
     let [height, width] = image_size;
-    let (count, device) = (masks.windows.len(), masks.masks.device());
+    let (count, device) = (masks.places.len(), masks.masks.device());
     let dtype = DType::Bool(BoolStore::Native);
     check_memory("pasted masks", &[count, 1, height, width], dtype, &device)?;
     let images = match masks.masks.dtype() {
-        DType::F64 => masks.images::<f64>().await?,
-        DType::F16 => masks.images::<f16>().await?,
-        DType::BF16 => masks.images::<bf16>().await?,
-        _ => masks.images::<f32>().await?,
+        DType::F64 => masks.images::<f64>(image_size).await?,
+        DType::F16 => masks.images::<f16>(image_size).await?,
+        DType::BF16 => masks.images::<bf16>(image_size).await?,
+        _ => masks.images::<f32>(image_size).await?,
     };
     Ok(Tensor::from_data(
         TensorData::new(images, [count, 1, height, width]),
@@ -120,22 +120,36 @@ pub async fn paste_masks_as_run_lengths_async(
     padding: usize,
     threshold: f64,
 ) -> Result<Vec<RunLengths>, DetectionError> {
-    let masks = HostMasks::new(masks, boxes, image_size, padding, threshold).await?;
-    match masks.masks.dtype() {
-        DType::F64 => masks.run_lengths::<f64>().await,
-        DType::F16 => masks.run_lengths::<f16>().await,
-        DType::BF16 => masks.run_lengths::<bf16>().await,
-        _ => masks.run_lengths::<f32>().await,
-    }
+    HostMasks::new(masks, boxes, image_size, padding, threshold)
+        .await?
+        .encode()
+        .await
+}
+
+/// Pastes masks `[K, 1, M, M]` of several images as run lengths: `boxes` and `image_sizes` have one entry a mask.
+pub(crate) async fn paste_rows_as_run_lengths(
+    masks: Tensor<4>,
+    boxes: &[[f32; 4]],
+    image_sizes: Vec<[usize; 2]>,
+    padding: usize,
+    threshold: f64,
+) -> Result<Vec<RunLengths>, DetectionError> {
+    arguments::not_nan("threshold", threshold)?;
+    image_sizes.iter().copied().try_for_each(check_size)?;
+    let dtype = masks.dtype();
+    let rounded_box = |corners: &[f32; 4]| corners.map(|coordinate| rounded(f64::from(coordinate), dtype));
+    let boxes: Vec<_> = boxes.iter().map(rounded_box).collect();
+    let windows = windows_of(&boxes, dtype, masks.dims()[3], padding)?;
+    let places = windows.into_iter().zip(image_sizes).collect();
+    HostMasks::of_places(masks, places, threshold).encode().await
 }
 
 /// Masks that are pasted on the host.
 struct HostMasks {
     /// `[K, 1, M, M]`.
     masks: Tensor<4>,
-    windows: Vec<Window>,
-    /// Its number of pixels is a u32.
-    image_size: [usize; 2],
+    /// For each mask its window, and the size of its image, whose number of pixels is a u32.
+    places: Vec<(Window, [usize; 2])>,
     /// A value of the masks' dtype.
     threshold: f64,
 }
@@ -149,38 +163,34 @@ impl HostMasks {
         threshold: f64,
     ) -> Result<Self, DetectionError> {
         arguments::not_nan("threshold", threshold)?;
-        let pixels = image_size[0].checked_mul(image_size[1]);
-        if pixels.is_none_or(|pixels| u32::try_from(pixels).is_err()) {
-            return Err(arguments::option(
-                "image_size",
-                format!("{image_size:?}"),
-                "of at most 4294967295 pixels",
-            ));
-        }
+        check_size(image_size)?;
         let windows = windows(&masks, &boxes, padding).await?;
-        let threshold = rounded(threshold, masks.dtype());
-        Ok(Self {
-            masks,
-            windows,
-            image_size,
-            threshold,
-        })
+        let places = windows.into_iter().map(|window| (window, image_size)).collect();
+        Ok(Self::of_places(masks, places, threshold))
     }
 
-    /// The pixels of all images, `[K, H, W]`.
-    async fn images<T: MaskPixel>(&self) -> Result<Vec<bool>, DetectionError> {
-        let [height, width] = self.image_size;
+    fn of_places(masks: Tensor<4>, places: Vec<(Window, [usize; 2])>, threshold: f64) -> Self {
+        let threshold = rounded(threshold, masks.dtype());
+        Self {
+            masks,
+            places,
+            threshold,
+        }
+    }
+
+    /// The pixels of all images, `[K, H, W]`, which have the same size.
+    async fn images<T: MaskPixel>(&self, [height, width]: [usize; 2]) -> Result<Vec<bool>, DetectionError> {
         let pixels = height * width;
         let threshold: T = self.threshold.elem();
         // Outside of its window, a mask is 0.
-        let mut images = vec![0.0 > self.threshold; self.windows.len() * pixels];
+        let mut images = vec![0.0 > self.threshold; self.places.len() * pixels];
         for rows in self.groups() {
             let masks = self.read::<T>(&rows).await?;
             let images = &mut images[rows.start * pixels..rows.end * pixels];
             let images = images.par_chunks_mut(pixels.max(1));
-            let masks = masks.par_chunks(self.mask_pixels()).zip(&self.windows[rows]);
-            images.zip(masks).for_each(|(image, (mask, window))| {
-                window.resize_on_host(mask, self.image_size, |row, column, values| {
+            let masks = masks.par_chunks(self.mask_pixels()).zip(&self.places[rows]);
+            images.zip(masks).for_each(|(image, (mask, (window, size)))| {
+                window.resize_on_host(mask, *size, |row, column, values| {
                     let start = row * width + column;
                     let pixels = &mut image[start..start + values.len()];
                     for (pixel, &value) in pixels.iter_mut().zip(values) {
@@ -192,13 +202,22 @@ impl HostMasks {
         Ok(images)
     }
 
+    async fn encode(&self) -> Result<Vec<RunLengths>, DetectionError> {
+        match self.masks.dtype() {
+            DType::F64 => self.run_lengths::<f64>().await,
+            DType::F16 => self.run_lengths::<f16>().await,
+            DType::BF16 => self.run_lengths::<bf16>().await,
+            _ => self.run_lengths::<f32>().await,
+        }
+    }
+
     async fn run_lengths<T: MaskPixel>(&self) -> Result<Vec<RunLengths>, DetectionError> {
         let threshold: T = self.threshold.elem();
-        let mut all = Vec::with_capacity(self.windows.len());
+        let mut all = Vec::with_capacity(self.places.len());
         for rows in self.groups() {
             let masks = self.read::<T>(&rows).await?;
-            let masks = masks.par_chunks(self.mask_pixels()).zip(&self.windows[rows]);
-            all.par_extend(masks.map(|(mask, window)| of_mask(mask, window, self.image_size, threshold)));
+            let masks = masks.par_chunks(self.mask_pixels()).zip(&self.places[rows]);
+            all.par_extend(masks.map(|(mask, (window, size))| of_mask(mask, window, *size, threshold)));
         }
         Ok(all)
     }
@@ -214,7 +233,7 @@ impl HostMasks {
     fn groups(&self) -> impl Iterator<Item = Range<usize>> + use<> {
         const PIXELS: usize = 1 << 22;
 
-        let (count, group) = (self.windows.len(), (PIXELS / self.mask_pixels()).max(1));
+        let (count, group) = (self.places.len(), (PIXELS / self.mask_pixels()).max(1));
         (0..count)
             .step_by(group)
             .map(move |first| first..count.min(first + group))
@@ -225,4 +244,14 @@ impl HostMasks {
         let data = read(is_host(&masks.device()), || masks.to_data_async()).await?;
         Ok(data.iter::<T>().collect())
     }
+}
+
+/// Checks that the number of pixels of an image is a u32.
+fn check_size(image_size: [usize; 2]) -> Result<(), DetectionError> {
+    let pixels = image_size[0].checked_mul(image_size[1]);
+    if pixels.is_none_or(|pixels| u32::try_from(pixels).is_err()) {
+        let value = format!("{image_size:?}");
+        return Err(arguments::option("image_size", value, "of at most 4294967295 pixels"));
+    }
+    Ok(())
 }

@@ -14,9 +14,14 @@ pub struct Window {
     x: Span,
 }
 
-/// The window of each box, for masks of `mask_size` by `mask_size` pixels that `padding` pixels surround.
-pub async fn read_windows(boxes: &Tensor<2>, mask_size: usize, padding: usize) -> Result<Vec<Window>, DetectionError> {
-    let dtype = boxes.dtype();
+/// The window of each box, whose coordinates are of this `dtype`, for masks of `mask_size` by `mask_size` pixels that
+/// `padding` pixels surround.
+pub fn windows_of(
+    boxes: &[[f64; 4]],
+    dtype: DType,
+    mask_size: usize,
+    padding: usize,
+) -> Result<Vec<Window>, DetectionError> {
     let mask = MaskAxis {
         size: mask_size,
         padding,
@@ -32,7 +37,6 @@ pub async fn read_windows(boxes: &Tensor<2>, mask_size: usize, padding: usize) -
             x: Span::new(x1, x2, mask, dtype),
         })
     };
-    let boxes = host::read_boxes(boxes).await?;
     boxes.iter().enumerate().map(window).collect()
 }
 

@@ -2,8 +2,8 @@
 
 use burn::tensor::Tensor;
 
-use super::arguments;
-use super::mask_window::{Window, read_windows};
+use super::mask_window::{Window, windows_of};
+use super::{arguments, host};
 use crate::error::DetectionError;
 use crate::forms::blocking_forms;
 use burn_roi::internal::check_memory;
@@ -89,5 +89,5 @@ pub(super) async fn windows(
         return Err(arguments::shape("masks", &masks.dims(), "[K, 1, M, M], with M above 0"));
     }
     arguments::device("boxes", &boxes.device(), "masks", &masks.device())?;
-    read_windows(boxes, height, padding).await
+    windows_of(&host::read_boxes(boxes).await?, boxes.dtype(), height, padding)
 }

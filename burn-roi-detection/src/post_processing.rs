@@ -6,7 +6,7 @@ use burn::tensor::{Int, Tensor, activation};
 
 use super::box_coder::BoxCoder;
 use super::boxes::clip_boxes_to_image;
-use super::suppression::greedy_nms;
+use super::suppression::{Candidates, Choice};
 use super::{arguments, host};
 use crate::error::DetectionError;
 use crate::forms::blocking_forms;
@@ -79,8 +79,9 @@ blocking_forms! {
 /// `box_regression`. Without a class besides the background there are no detections, and both shapes of
 /// `box_regression` are the same.
 ///
-/// The scores of all candidates are read back to the host at once, then for each image the boxes of those above
-/// `score_threshold`. A candidate whose score or box is NaN is never a detection. NMS runs within each class as in
+/// The scores of all candidates are read back to the host at once, and then, for all images at once, what is left of
+/// those above `score_threshold`: on a GPU the indices that its NMS keeps, elsewhere their boxes and scores. A candidate
+/// whose score or box is NaN is never a detection. NMS runs within each class as in
 /// [`batched_nms`](super::batched_nms), which says where torchvision's result can differ.
 ///
 /// ```
@@ -129,19 +130,35 @@ pub async fn postprocess_detections_async(
 ) -> Result<Vec<Detections>, DetectionError> {
     check(&class_logits, &box_regression, &proposals, image_sizes, config)?;
     let ranges = host::consecutive(0, proposals.iter().map(|boxes| boxes.dims()[0]));
-    let candidates = Candidates::decode(class_logits, box_regression, proposals, config).await?;
-    let mut images = Vec::with_capacity(ranges.len());
-    for (rows, &image_size) in ranges.into_iter().zip(image_sizes) {
-        images.push(candidates.of_image(rows, image_size, config).await?);
-    }
-    Ok(images)
+    let all = Predictions::decode(class_logits, box_regression, proposals, config).await?;
+    let rows = ranges.into_iter().map(|rows| all.above(config.score_threshold, rows));
+    let rows: Vec<Vec<usize>> = rows.collect();
+    let candidates = rows.iter().zip(image_sizes);
+    let candidates: Vec<_> = candidates.map(|(rows, &size)| all.candidates(rows, size)).collect();
+    let choice = Choice {
+        min_size: config.min_size,
+        // Those that are not above the threshold are left out already.
+        lowest_score: f64::NEG_INFINITY,
+        iou_threshold: config.nms_threshold,
+        limit: config.detections_per_image,
+    };
+    let chosen = choice.of_images(&candidates).await?;
+    let images = candidates.iter().zip(&chosen).map(|(candidates, chosen)| {
+        let labels = chosen.iter().map(|&index| candidates.classes[index] as i64);
+        Detections {
+            boxes: host::select_rows(&candidates.boxes, chosen),
+            scores: host::select_rows(&candidates.scores, chosen),
+            labels: host::ints(labels.collect(), &candidates.boxes.device()),
+        }
+    });
+    Ok(images.collect())
 }
 
 /// The class of the background, which is never a detection.
 pub(super) const BACKGROUND: i64 = 0;
 
 /// All classes of all proposals: row `proposal * classes + class`.
-struct Candidates {
+struct Predictions {
     /// `[K * classes, 4]`, or `[K, 4]` if all classes of a proposal have the same box. Not clipped.
     boxes: Tensor<2>,
     /// The number of candidates of each row of `boxes`.
@@ -153,7 +170,7 @@ struct Candidates {
     classes: usize,
 }
 
-impl Candidates {
+impl Predictions {
     async fn decode(
         class_logits: Tensor<2>,
         box_regression: Tensor<2>,
@@ -185,50 +202,26 @@ impl Candidates {
         })
     }
 
-    /// The detections of the image that has the proposals in `rows`.
-    async fn of_image(
-        &self,
-        rows: Range<usize>,
-        image_size: [usize; 2],
-        config: &DetectionConfig,
-    ) -> Result<Detections, DetectionError> {
-        let candidates = self.above(config.score_threshold, rows);
-        let box_rows: Vec<usize> = candidates.iter().map(|&row| row / self.per_box).collect();
-        let boxes = clip_boxes_to_image(host::select_rows(&self.boxes, &box_rows), image_size);
-        let host_boxes = host::read_boxes(&boxes).await?;
-        let host_scores: Vec<f64> = candidates.iter().map(|&row| self.host_scores[row]).collect();
-
-        let large = (0..candidates.len())
-            .filter(|&index| host::is_large(&host_boxes[index], config.min_size, boxes.dtype()))
-            .collect();
-        let kept = greedy_nms(
-            large,
-            &host_boxes,
-            boxes.dtype(),
-            &host_scores,
-            |index| self.label(candidates[index]),
-            config.nms_threshold,
-            config.detections_per_image,
-        );
-        let kept_rows: Vec<usize> = kept.iter().map(|&index| candidates[index]).collect();
-        let labels = kept_rows.iter().map(|&row| self.label(row)).collect();
-        Ok(Detections {
-            scores: host::select_rows(&self.scores, &kept_rows),
-            labels: host::ints(labels, &boxes.device()),
-            boxes: host::select_rows(&boxes, &kept),
-        })
+    /// The candidates of an image in these rows.
+    fn candidates(&self, rows: &[usize], image_size: [usize; 2]) -> Candidates {
+        let box_rows: Vec<usize> = rows.iter().map(|&row| row / self.per_box).collect();
+        Candidates {
+            boxes: clip_boxes_to_image(host::select_rows(&self.boxes, &box_rows), image_size),
+            scores: host::select_rows(&self.scores, rows),
+            classes: rows.iter().map(|&row| self.label(row)).collect(),
+        }
     }
 
     /// The rows of the candidates with a score above `threshold`, for the proposals in `rows`.
     fn above(&self, threshold: f64, rows: Range<usize>) -> Vec<usize> {
         let threshold = host::rounded(threshold, self.scores.dtype());
         (rows.start * self.classes..rows.end * self.classes)
-            .filter(|&row| self.label(row) != BACKGROUND && self.host_scores[row] > threshold)
+            .filter(|&row| self.label(row) != BACKGROUND as usize && self.host_scores[row] > threshold)
             .collect()
     }
 
-    fn label(&self, row: usize) -> i64 {
-        (row % self.classes) as i64
+    fn label(&self, row: usize) -> usize {
+        row % self.classes
     }
 }
 

@@ -5,7 +5,7 @@ use std::ops::Range;
 use burn::tensor::{Tensor, activation};
 
 use super::boxes::clip_boxes_to_image;
-use super::suppression::greedy_nms;
+use super::suppression::{Candidates, Choice};
 use super::{arguments, host};
 use crate::error::DetectionError;
 use crate::forms::blocking_forms;
@@ -50,7 +50,8 @@ blocking_forms! {
 /// - Returns for each image its P boxes, `[P, 4]`, in the order, unit and dtype of `proposals`, and their scores,
 ///   `[P]`, from 0 to 1, in the dtype of `objectness`. Both are sorted by decreasing score.
 ///
-/// The objectness of all anchors is read back to the host at once, then for each image the boxes and scores of step 3.
+/// The objectness of all anchors is read back to the host at once, and then, for all images at once, what is left after
+/// step 4: on a GPU the indices that its NMS keeps, elsewhere the boxes and scores before.
 /// Among anchors with equal objectness the first ones are taken; in torchvision the choice is unspecified. An anchor
 /// whose objectness or box is NaN is never a proposal.
 ///
@@ -105,14 +106,23 @@ pub async fn filter_proposals_async(
         boxes: flat(proposals, [images * anchors, 4]),
         objectness: flat(objectness, [images * anchors]),
     };
-    let (mut boxes, mut scores) = (Vec::new(), Vec::new());
-    for (image, &image_size) in image_sizes.iter().enumerate() {
+    let candidates = image_sizes.iter().enumerate().map(|(image, &image_size)| {
         let levels = host::consecutive(image * anchors, anchors_per_level.iter().copied());
-        let of_image = all.of_image(&levels, image_size, config).await?;
-        boxes.push(of_image.0);
-        scores.push(of_image.1);
-    }
-    Ok((boxes, scores))
+        all.candidates(&levels, image_size, config.pre_nms_top_n)
+    });
+    let candidates: Vec<Candidates> = candidates.collect();
+    let choice = Choice {
+        min_size: config.min_size,
+        lowest_score: config.score_threshold,
+        iou_threshold: config.nms_threshold,
+        limit: config.post_nms_top_n,
+    };
+    let chosen = choice.of_images(&candidates).await?;
+    let proposals = candidates.iter().zip(chosen).map(|(of_image, rows)| {
+        let boxes = host::select_rows(&of_image.boxes, &rows);
+        (boxes, host::select_rows(&of_image.scores, &rows))
+    });
+    Ok(proposals.unzip())
 }
 
 /// The decoded anchors of all images.
@@ -126,37 +136,19 @@ struct Anchors {
 }
 
 impl Anchors {
-    /// The proposals of one image and their scores. `levels` has the rows of the image's anchors on each level.
-    async fn of_image(
-        &self,
-        levels: &[Range<usize>],
-        image_size: [usize; 2],
-        config: &ProposalConfig,
-    ) -> Result<(Tensor<2>, Tensor<1>), DetectionError> {
-        let (rows, level_of) = self.best_of_levels(levels, config.pre_nms_top_n);
-        let boxes = clip_boxes_to_image(host::select_rows(&self.boxes, &rows), image_size);
+    /// The clipped boxes of one image that enter NMS, each with its level as its class. `levels` has the rows of the
+    /// image's anchors on each level, of which `count` are taken.
+    fn candidates(&self, levels: &[Range<usize>], image_size: [usize; 2], count: usize) -> Candidates {
+        let (rows, classes) = self.best_of_levels(levels, count);
         let objectness = host::select_rows(&self.objectness, &rows);
-        let scores = match rows.len() {
-            0 => objectness,
-            _ => activation::sigmoid(objectness),
-        };
-
-        let (host_boxes, host_scores) = (host::read_boxes(&boxes).await?, host::read_floats(&scores).await?);
-        let score_threshold = host::rounded(config.score_threshold, scores.dtype());
-        let candidates = (0..rows.len())
-            .filter(|&index| host::is_large(&host_boxes[index], config.min_size, boxes.dtype()))
-            .filter(|&index| host_scores[index] >= score_threshold)
-            .collect();
-        let kept = greedy_nms(
-            candidates,
-            &host_boxes,
-            boxes.dtype(),
-            &host_scores,
-            |index| level_of[index],
-            config.nms_threshold,
-            config.post_nms_top_n,
-        );
-        Ok((host::select_rows(&boxes, &kept), host::select_rows(&scores, &kept)))
+        Candidates {
+            boxes: clip_boxes_to_image(host::select_rows(&self.boxes, &rows), image_size),
+            scores: match rows.len() {
+                0 => objectness,
+                _ => activation::sigmoid(objectness),
+            },
+            classes,
+        }
     }
 
     /// The rows of the `count` anchors with the highest objectness of each level, level after level, and the level of

@@ -5,20 +5,28 @@ use burn::backend::autodiff::checkpoint::base::Checkpointer;
 use burn::backend::autodiff::checkpoint::strategy::CheckpointStrategy;
 use burn::backend::autodiff::grads::Gradients;
 use burn::backend::autodiff::ops::{Backward, NodeGuard, Ops, OpsKind};
-use burn::backend::tensor::FloatTensor;
+use burn::backend::tensor::{FloatTensor, IntTensor};
 use burn::backend::{Autodiff, Backend, TensorMetadata};
 use burn::tensor::{DType, Shape};
 
 use super::support::{DeviceSupport, of_inner_backend};
-use super::{DeviceKind, RegionCall, RegionKernels};
-use crate::geometry::operator::RegionOperator;
+use super::{DeviceKind, RegionCall, RegionKernels, RoiBackend};
+use crate::geometry::operator::{Elements, RegionOperator};
 use crate::geometry::options::Reduction;
 
-impl<B: RegionKernels, C: CheckpointStrategy> RegionKernels for Autodiff<B, C> {
+impl<B: RoiBackend, C: CheckpointStrategy> RegionKernels for Autodiff<B, C> {
     fn pool(features: FloatTensor<Self>, call: RegionCall<Self>) -> FloatTensor<Self> {
         let nodes = [features.node(), call.boxes.node()];
         let of_inner = inner(&call);
-        let output = B::pool(features.primitive().clone(), of_inner.clone());
+        let pixels = features.primitive().clone();
+        if features.is_tracked() && has_positions(&call.operator) && B::keeps_positions(&features.device()) {
+            let (output, positions) = B::pool_with_positions(pixels, of_inner.clone());
+            return match MaximaNode.prepare::<C>(nodes).compute_bound().stateful() {
+                OpsKind::Tracked(prep) => prep.finish((of_inner, positions), output),
+                OpsKind::UnTracked(prep) => prep.finish(output),
+            };
+        }
+        let output = B::pool(pixels, of_inner.clone());
         recorded::<B, C, _, 2>(PoolNode, nodes, &features, &call.boxes, of_inner, output)
     }
 
@@ -85,6 +93,11 @@ fn inner<B: Backend, C: CheckpointStrategy>(call: &RegionCall<Autodiff<B, C>>) -
     }
 }
 
+/// Whether an operator takes maxima of whole pixels.
+fn has_positions(operator: &RegionOperator) -> bool {
+    matches!(operator.elements, Elements::Bins(_)) && operator.reduction != Reduction::Average
+}
+
 /// Whether the backward pass reads the features.
 fn reads_features<B: Backend>(
     features: &FloatTensor<Autodiff<B>>,
@@ -141,6 +154,27 @@ impl<B: RegionKernels> Backward<B, 2> for PoolNode {
         let gradient = gradients.consume::<B>(&ops.node);
         let inputs = ops.parents.map(|node| node.map(|node| node.id));
         register(ops.state, gradient, inputs, gradients, checkpointer);
+    }
+}
+
+/// The node of a call of which it is known where each maximum was read. Its parents are the features, and the boxes,
+/// whose gradient is 0.
+#[derive(Debug)]
+struct MaximaNode;
+
+impl<B: RegionKernels> Backward<B, 2> for MaximaNode {
+    type State = (RegionCall<B>, IntTensor<B>);
+
+    fn backward(self, ops: Ops<Self::State, 2>, gradients: &mut Gradients, _checkpointer: &mut Checkpointer) {
+        let gradient = gradients.consume::<B>(&ops.node);
+        let (call, positions) = ops.state;
+        let [features, boxes] = ops.parents;
+        if let Some(node) = boxes {
+            gradients.register::<B>(node.id, call.clone().boxes_gradient(gradient.clone(), None));
+        }
+        if let Some(node) = features {
+            gradients.register::<B>(node.id, B::gradient_at(gradient, positions, call));
+        }
     }
 }
 

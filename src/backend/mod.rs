@@ -15,7 +15,7 @@
 
 use std::sync::Arc;
 
-use ::burn::backend::tensor::FloatTensor;
+use ::burn::backend::tensor::{FloatTensor, IntTensor};
 use ::burn::backend::{Backend, TensorMetadata, backend_extension};
 use ::burn::tensor::{Scalar, Shape};
 
@@ -101,6 +101,23 @@ pub trait RegionKernels: Backend {
         pool_levels::<Self>(coarser.with(finest), &operators, &call)
     }
 
+    /// Pools regions as [`pool`](Self::pool) does, by an operator that takes a maximum of pixels, and returns besides
+    /// where each maximum was read, for [`gradient_at`](Self::gradient_at). Only on a device that keeps positions.
+    #[fusion(meta = |features, call| {
+        use burn::backend::fusion::custom::TensorSpec;
+        let shape = output_shape(call.features_shape, call.boxes.shape[0], &call.operator);
+        (
+            TensorSpec::new(shape.clone(), features.dtype),
+            TensorSpec::new(shape, ::burn::tensor::DType::U32),
+        )
+    })]
+    fn pool_with_positions(
+        features: FloatTensor<Self>,
+        #[extension_type] call: RegionCall<Self>,
+    ) -> (FloatTensor<Self>, IntTensor<Self>) {
+        keeps_no_positions((features, call))
+    }
+
     /// The output where no pixel is read, as where there is no image or no region: one value in all elements. On an
     /// autodiff device it belongs to the graph of its inputs, whose gradients are 0.
     #[fusion(default)]
@@ -126,6 +143,16 @@ pub trait RegionKernels: Backend {
         fallback::features_gradient::<Self>(gradient, Some(features), call)
     }
 
+    /// The same, from where [`pool_with_positions`](Self::pool_with_positions) has read each maximum.
+    #[fusion(dtype = gradient, shape = Shape::new(call.features_shape))]
+    fn gradient_at(
+        gradient: FloatTensor<Self>,
+        positions: IntTensor<Self>,
+        #[extension_type] call: RegionCall<Self>,
+    ) -> FloatTensor<Self> {
+        keeps_no_positions((gradient, positions, call))
+    }
+
     /// The gradient `[K, columns]` of boxes, in their dtype, from that of the output, for an operator whose elements
     /// move with boxes. It is 0 for boxes that are not in `call.operator.areas`.
     #[fusion(dtype = call.boxes.dtype, shape = call.boxes.shape.clone())]
@@ -136,6 +163,11 @@ pub trait RegionKernels: Backend {
     ) -> FloatTensor<Self> {
         fallback::boxes_gradient::<Self>(gradient, features, call)
     }
+}
+
+/// The body of what is only called on a device that keeps positions.
+fn keeps_no_positions<T>(_call: T) -> ! {
+    unreachable!("a device that keeps positions has kernels of its own")
 }
 
 /// Pools the levels of a pyramid one after another.

@@ -55,6 +55,11 @@ pub trait DeviceSupport: Backend {
         true
     }
 
+    /// Whether [`RegionKernels::pool_with_positions`] runs on a device.
+    fn keeps_positions(_device: &Self::Device) -> bool {
+        false
+    }
+
     /// Whether a tensor of so many bytes fits into the memory of a device.
     fn holds(_device: &Self::Device, bytes: usize) -> bool {
         host_memory::holds(bytes)
@@ -102,6 +107,10 @@ impl DeviceSupport for burn_cubecl::CubeBackend {
         Self::supports_dtype(device, dtype)
     }
 
+    fn keeps_positions(_device: &Self::Device) -> bool {
+        true
+    }
+
     fn holds(device: &Self::Device, bytes: usize) -> bool {
         bytes as u64 <= device.client().properties().memory.max_page_size
     }
@@ -121,6 +130,10 @@ macro_rules! of_inner_backend {
 
         fn indexes_dtype(device: &Self::Device, dtype: DType) -> bool {
             B::indexes_dtype(device, dtype)
+        }
+
+        fn keeps_positions(device: &Self::Device) -> bool {
+            B::keeps_positions(device)
         }
 
         fn holds(device: &Self::Device, bytes: usize) -> bool {
@@ -193,6 +206,10 @@ impl DeviceSupport for Dispatch {
 
     fn indexes_dtype(device: &DispatchDevice, dtype: DType) -> bool {
         of_backend!(device, indexes_dtype(dtype), false)
+    }
+
+    fn keeps_positions(device: &DispatchDevice) -> bool {
+        of_backend!(device, keeps_positions(), false)
     }
 
     fn holds(device: &DispatchDevice, bytes: usize) -> bool {

@@ -1,11 +1,15 @@
 //! [`Instances`]: what was detected in a picture.
 
-use burn::tensor::{Tensor, TensorData};
+use std::ops::Range;
+
+use burn::tensor::{FloatDType, Tensor};
 
 use super::config::{KeypointScores, MaskHeadConfig, MaskPaste};
+use super::image_list::ImageList;
 use super::pixel_centres::paste;
+use crate::binary_masks::paste_rows_as_run_lengths;
 use crate::error::DetectionError;
-use crate::{Detections, RunLengths, heatmaps_to_keypoints_async, host, paste_masks_as_run_lengths_async};
+use crate::{Detections, RunLengths, heatmaps_to_keypoints_async, host};
 
 /// The pixels of zeros that torchvision adds around a mask before it enlarges it.
 const PADDING: usize = 1;
@@ -53,83 +57,123 @@ impl Instances {
     pub fn is_empty(&self) -> bool {
         self.boxes.is_empty()
     }
+}
 
-    /// Instances without masks and keypoints, scaled from a resized picture to the original one.
-    pub(super) async fn read(
-        detections: &Detections,
-        resized: [usize; 2],
-        original: [usize; 2],
-    ) -> Result<Self, DetectionError> {
-        let boxes = host::read_boxes(&detections.boxes).await?;
-        let scores = host::read_floats(&detections.scores).await?;
-        let labels = host::read_ints(&detections.labels).await?;
+/// The instances of each image without masks and keypoints, scaled from the resized picture to the original one. The
+/// device is read once.
+pub(super) async fn read_instances(
+    detections: &[Detections],
+    images: &ImageList,
+) -> Result<Vec<Instances>, DetectionError> {
+    let found: Vec<_> = detections
+        .iter()
+        .filter(|of_image| !of_image.is_empty())
+        .map(columns)
+        .collect();
+    let values = match found.is_empty() {
+        true => Vec::new(),
+        false => host::read_floats(&host::concatenate(&found)).await?,
+    };
+    let rows = host::consecutive(0, detections.iter().map(Detections::len));
+    let instances = rows.into_iter().enumerate().map(|(image, rows)| {
+        let (resized, original) = (images.image_sizes[image], images.original_sizes[image]);
         let scales = scales(resized, original);
-        Ok(Self {
+        let mut instances = Instances {
             size: original,
-            boxes: boxes.into_iter().map(|corners| rescaled(corners, scales)).collect(),
-            scores: scores.into_iter().map(|score| score as f32).collect(),
-            labels: labels.into_iter().map(|label| label as usize).collect(),
-            ..Self::default()
-        })
-    }
-
-    /// Pastes masks `[D, 1, M, M]`, in probabilities, into the picture.
-    pub(super) async fn paste(&mut self, masks: Tensor<4>, head: &MaskHeadConfig) -> Result<(), DetectionError> {
-        let corners = self.boxes.as_flattened().to_vec();
-        let boxes = TensorData::new(corners, [self.len(), 4]);
-        let boxes = Tensor::from_data(boxes, (&masks.device(), masks.dtype()));
-        self.masks = match head.paste {
-            MaskPaste::Expanded => {
-                let threshold = head.mask_threshold;
-                paste_masks_as_run_lengths_async(masks.clone(), boxes, self.size, PADDING, threshold).await?
-            }
-            MaskPaste::PixelCentres => {
-                let side = masks.dims()[3];
-                let pixels = host::read_floats(&masks).await?;
-                let masks = self.boxes.iter().zip(pixels.chunks(side * side));
-                let paste = |(&corners, mask)| paste(mask, side, corners, self.size, head.mask_threshold);
-                masks.map(paste).collect()
-            }
+            ..Instances::default()
         };
-        self.class_masks = Some(masks);
-        Ok(())
-    }
+        for &[x1, y1, x2, y2, score, label] in &values.as_chunks::<COLUMNS>().0[rows] {
+            instances.boxes.push(rescaled([x1, y1, x2, y2], scales));
+            instances.scores.push(score as f32);
+            instances.labels.push(label as usize);
+        }
+        instances
+    });
+    Ok(instances.collect())
+}
 
-    /// Finds keypoints in heatmaps `[D, keypoints, M, M]` of the boxes `[D, 4]` of a resized picture.
-    pub(super) async fn find_keypoints(
-        &mut self,
-        heatmaps: Tensor<4>,
-        boxes: Tensor<2>,
-        resized: [usize; 2],
-        scores: KeypointScores,
-    ) -> Result<(), DetectionError> {
-        let [_, points, height, width] = heatmaps.dims();
-        let (keypoints, largest) = heatmaps_to_keypoints_async(heatmaps.clone(), boxes).await?;
-        let places = host::read_floats(&keypoints).await?;
-        let largest = host::read_floats(&largest).await?;
-        let scores = match scores {
-            KeypointScores::Logits => largest,
-            KeypointScores::Probabilities => {
-                let heatmaps = host::read_floats(&heatmaps).await?;
-                let pairs = largest.into_iter().zip(heatmaps.chunks(height * width));
-                pairs.map(|(largest, heatmap)| probability(largest, heatmap)).collect()
-            }
-        };
-        let [width, height] = scales(resized, self.size);
-        let keypoints = places
-            .as_chunks::<3>()
-            .0
+const COLUMNS: usize = 6;
+
+/// The box, score and label of each detection, as f32: an integer of at most 2^24 is one.
+fn columns(detections: &Detections) -> Tensor<2> {
+    let Detections { boxes, scores, labels } = detections.clone();
+    let scores = scores.cast(FloatDType::F32).unsqueeze_dim(1);
+    let labels = labels.cast(FloatDType::F32).unsqueeze_dim(1);
+    Tensor::cat(vec![boxes.cast(FloatDType::F32), scores, labels], 1)
+}
+
+/// Pastes the masks of all instances, `[D, 1, M, M]`, in probabilities, into their pictures. The device is read once.
+pub(super) async fn paste_masks(
+    instances: &mut [Instances],
+    masks: Tensor<4>,
+    head: &MaskHeadConfig,
+) -> Result<(), DetectionError> {
+    let rows = rows_of(instances);
+    let corners: Vec<[f32; 4]> = instances.iter().flat_map(|of_image| of_image.boxes.clone()).collect();
+    let sizes: Vec<_> = instances
+        .iter()
+        .flat_map(|of_image| vec![of_image.size; of_image.len()])
+        .collect();
+    let threshold = head.mask_threshold;
+    let pasted = match head.paste {
+        MaskPaste::Expanded => paste_rows_as_run_lengths(masks.clone(), &corners, sizes, PADDING, threshold).await?,
+        MaskPaste::PixelCentres => {
+            let side = masks.dims()[3];
+            let pixels = host::read_floats(&masks).await?;
+            let of_rows = corners.iter().zip(sizes).zip(pixels.chunks(side * side));
+            let paste = |((&corners, size), mask)| paste(mask, side, corners, size, threshold);
+            of_rows.map(paste).collect()
+        }
+    };
+    for (of_image, rows) in instances.iter_mut().zip(rows) {
+        if !rows.is_empty() {
+            of_image.masks = pasted[rows.clone()].to_vec();
+            of_image.class_masks = Some(masks.clone().slice_dim(0, rows));
+        }
+    }
+    Ok(())
+}
+
+/// Finds the keypoints of all instances in heatmaps `[D, keypoints, M, M]` of the boxes `[D, 4]` of resized pictures,
+/// which have these sizes.
+pub(super) async fn find_keypoints(
+    instances: &mut [Instances],
+    heatmaps: Tensor<4>,
+    boxes: Tensor<2>,
+    resized: &[[usize; 2]],
+    scores: KeypointScores,
+) -> Result<(), DetectionError> {
+    let [_, points, height, width] = heatmaps.dims();
+    let (keypoints, largest) = heatmaps_to_keypoints_async(heatmaps.clone(), boxes).await?;
+    let places = host::read_floats(&keypoints).await?;
+    let mut scores_of_points = host::read_floats(&largest).await?;
+    if scores == KeypointScores::Probabilities {
+        let heatmaps = host::read_floats(&heatmaps).await?;
+        for (score, heatmap) in scores_of_points.iter_mut().zip(heatmaps.chunks(height * width)) {
+            *score = probability(*score, heatmap);
+        }
+    }
+    for (image, rows) in rows_of(instances).into_iter().enumerate() {
+        let [width, height] = scales(resized[image], instances[image].size);
+        let of_image = rows.start * points..rows.end * points;
+        let places = places.as_chunks::<3>().0[of_image.clone()]
             .iter()
-            .zip(scores)
-            .map(|(&[x, y, _], score)| Keypoint {
+            .zip(&scores_of_points[of_image]);
+        let keypoints: Vec<Keypoint> = places
+            .map(|(&[x, y, _], &score)| Keypoint {
                 x: x as f32 * width,
                 y: y as f32 * height,
                 score: score as f32,
-            });
-        let keypoints: Vec<Keypoint> = keypoints.collect();
-        self.keypoints = keypoints.chunks(points).map(<[Keypoint]>::to_vec).collect();
-        Ok(())
+            })
+            .collect();
+        instances[image].keypoints = keypoints.chunks(points).map(<[Keypoint]>::to_vec).collect();
     }
+    Ok(())
+}
+
+/// The rows of each image's instances.
+fn rows_of(instances: &[Instances]) -> Vec<Range<usize>> {
+    host::consecutive(0, instances.iter().map(Instances::len))
 }
 
 /// The probability of the value of a resized heatmap, over the heatmap before it was resized.

@@ -1,6 +1,7 @@
 //! The greedy suppression of boxes: on the host, and for axis-aligned boxes also on the device.
 
 mod axis_aligned;
+mod choice;
 #[cfg(feature = "cube")]
 mod cube;
 #[cfg(feature = "cube")]
@@ -11,6 +12,7 @@ use std::collections::BTreeMap;
 use rayon::prelude::*;
 
 pub(crate) use axis_aligned::greedy_nms;
+pub(crate) use choice::{Candidates, Choice};
 #[cfg(feature = "cube")]
 pub(crate) use on_device::kept_on_device;
 

@@ -3,6 +3,7 @@
 use std::thread;
 
 use burn::tensor::{Device, Tensor};
+use burn_roi::internal::reads;
 use burn_roi_detection::models::{
     Background, BodyConfig, BoxHeadConfig, Detector, DetectorConfig, MaskHeadConfig, Picture, Stage, StageObserver,
 };
@@ -71,6 +72,31 @@ fn threads_share_a_detector() {
             assert_eq!(found[0].scores, alone[0].scores);
             assert_eq!(found[0].masks, alone[0].masks);
         }
+    }
+}
+
+/// A read waits until the device has done all that it was given, so that one a picture and class would be slow.
+#[test]
+fn a_device_is_read_as_often_for_three_pictures_as_for_one() {
+    let sizes = [[40, 56], [30, 30], [64, 20]];
+    let bytes = sizes.map(pixels);
+    let pictures: Vec<_> = sizes
+        .iter()
+        .zip(&bytes)
+        .map(|(&size, bytes)| Picture::from_rgb(size, bytes))
+        .collect();
+    for backend in backends().into_iter().filter(|backend| !backend.is_host()) {
+        let detector = Detector::new(narrow("maskrcnn_resnet50_fpn"), &backend.device);
+        let reads = [1, 3].map(|count| {
+            let before = reads();
+            let found = detector.detect(&pictures[..count]);
+            assert!(found.iter().all(|instances| instances.masks.len() > 1));
+            reads() - before
+        });
+        // Objectness, proposals, scores of classes, detections, what was detected, and masks. Where NMS has no kernels,
+        // boxes and scores are read for it.
+        let expected = if backend.name == "remote" { 8 } else { 6 };
+        assert_eq!(reads, [expected; 2], "{}", backend.name);
     }
 }
 

@@ -19,8 +19,8 @@ use burn_cubecl::tensor::CubeTensor;
 
 use super::{CoarserLevels, RegionCall, RegionKernels};
 use crate::geometry::operator::RegionOperator;
-use features_gradient::features_gradient;
-use forward::pool;
+use features_gradient::{features_gradient, gradient_at};
+use forward::{pool, pool_with_positions};
 use regions_gradient::regions_gradient;
 
 mod features_gradient;
@@ -48,12 +48,20 @@ impl RegionKernels for CubeBackend {
         pool(None, coarser.with(finest), &operators, call)
     }
 
+    fn pool_with_positions(features: CubeTensor, call: RegionCall<Self>) -> (CubeTensor, CubeTensor) {
+        pool_with_positions(features, call)
+    }
+
     fn average_gradient(gradient: CubeTensor, call: RegionCall<Self>) -> CubeTensor {
         features_gradient(gradient, None, call)
     }
 
     fn maximum_gradient(gradient: CubeTensor, features: CubeTensor, call: RegionCall<Self>) -> CubeTensor {
         features_gradient(gradient, Some(features), call)
+    }
+
+    fn gradient_at(gradient: CubeTensor, positions: CubeTensor, call: RegionCall<Self>) -> CubeTensor {
+        gradient_at(gradient, positions, call)
     }
 
     fn boxes_gradient(gradient: CubeTensor, features: CubeTensor, call: RegionCall<Self>) -> CubeTensor {

@@ -5,7 +5,7 @@ use super::heads::HeadStages;
 use crate::Detections;
 use crate::error::DetectionError;
 use crate::forms::blocking_forms;
-use crate::models::instances::Instances;
+use crate::models::instances::{Instances, read_instances};
 use crate::models::picture::Picture;
 use crate::models::stage::{Stage, StageObserver, Stages};
 
@@ -77,11 +77,7 @@ impl Detector {
             stages,
         };
         let detections = heads.detections(proposals).await?;
-        let mut instances = Vec::with_capacity(pictures.len());
-        for (image, detections) in detections.iter().enumerate() {
-            let sizes = (images.image_sizes[image], images.original_sizes[image]);
-            instances.push(Instances::read(detections, sizes.0, sizes.1).await?);
-        }
+        let mut instances = read_instances(&detections, &images).await?;
         if detections.iter().all(Detections::is_empty) {
             return Ok(instances);
         }

@@ -8,7 +8,7 @@ use crate::error::DetectionError;
 use crate::models::class_order::background_first;
 use crate::models::config::Background;
 use crate::models::image_list::ImageList;
-use crate::models::instances::Instances;
+use crate::models::instances::{Instances, find_keypoints, paste_masks};
 use crate::models::pooling::{Head, try_pool_regions};
 use crate::models::stage::{Stage, Stages};
 use crate::{DetectionConfig, Detections, host, postprocess_detections_async, try_maskrcnn_inference};
@@ -86,15 +86,7 @@ impl HeadStages<'_> {
         let Some(masks) = self.stages.run(Stage::MaskHead, masks).await? else {
             return Ok(());
         };
-        let pasted = async {
-            for (instances, masks) in instances.iter_mut().zip(of_images(masks, detections)) {
-                if let Some(masks) = masks {
-                    instances.paste(masks, head).await?;
-                }
-            }
-            Ok(())
-        };
-        self.stages.run(Stage::Masks, pasted).await
+        self.stages.run(Stage::Masks, paste_masks(instances, masks, head)).await
     }
 
     /// Adds the keypoints of detections, at least one of them.
@@ -111,16 +103,8 @@ impl HeadStages<'_> {
         let Some(heatmaps) = self.stages.run(Stage::KeypointHead, heatmaps).await? else {
             return Ok(());
         };
-        let sizes = &self.images.image_sizes;
-        let found = async {
-            for (image, heatmaps) in of_images(heatmaps, detections).into_iter().enumerate() {
-                let Some(heatmaps) = heatmaps else { continue };
-                let boxes = detections[image].boxes.clone().to_device(&heatmaps.device());
-                let found = instances[image].find_keypoints(heatmaps, boxes, sizes[image], head.scores);
-                found.await?;
-            }
-            Ok(())
-        };
+        let boxes = host::concatenate(&boxes_of(detections)).to_device(&heatmaps.device());
+        let found = find_keypoints(instances, heatmaps, boxes, &self.images.image_sizes, head.scores);
         self.stages.run(Stage::Keypoints, found).await
     }
 }
@@ -175,12 +159,4 @@ impl Detector {
 
 fn boxes_of(detections: &[Detections]) -> Vec<Tensor<2>> {
     detections.iter().map(|detections| detections.boxes.clone()).collect()
-}
-
-/// The rows of each image that has detections.
-fn of_images(rows: Tensor<4>, detections: &[Detections]) -> Vec<Option<Tensor<4>>> {
-    let ranges = host::consecutive(0, detections.iter().map(Detections::len)).into_iter();
-    ranges
-        .map(|range| (!range.is_empty()).then(|| rows.clone().slice_dim(0, range)))
-        .collect()
 }

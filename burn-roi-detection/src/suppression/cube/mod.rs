@@ -36,7 +36,8 @@ pub use iou::Midpoint;
 use iou::MidpointLaunch;
 use keep::keep_in_block;
 use overlap::overlaps_in_blocks;
-use rank::rank_boxes;
+pub use rank::Least;
+use rank::{LeastLaunch, rank_boxes};
 use suppress::suppress_later;
 
 /// The number of units in a cube.
@@ -59,15 +60,16 @@ const UNUSUAL: u32 = 1 << 30;
 /// What runs on the device.
 #[backend_extension(Cube, Fusion)]
 pub trait NmsKernels: Backend {
-    /// Greedy NMS within each class, of at least one box. Returns N + 1 integers of a dtype: the number of kept boxes,
-    /// then their indices. The number is N + 1 if a box has a coordinate for which the kernels don't have the host's
-    /// result.
+    /// Greedy NMS within each class, of at least one box, without those that are below `least`. Returns N + 1 integers
+    /// of a dtype: the number of kept boxes, then their indices. The number is N + 1 if a box has a coordinate for which
+    /// the kernels don't have the host's result.
     #[fusion(dtype = *dtype, shape = Shape::new([boxes[0] + 1]))]
     fn kept_boxes(
         boxes: FloatTensor<Self>,
         scores: FloatTensor<Self>,
         classes: IntTensor<Self>,
         midpoint: Midpoint,
+        least: Least,
         dtype: DType,
     ) -> IntTensor<Self>;
 }
@@ -78,11 +80,12 @@ impl NmsKernels for CubeBackend {
         scores: CubeTensor,
         classes: CubeTensor,
         midpoint: Midpoint,
+        least: Least,
         dtype: DType,
     ) -> CubeTensor {
         let count = scores.shape()[0];
         let output = tensor(&boxes, count + 1, dtype);
-        let sorted = sort(boxes, scores, classes);
+        let sorted = sort(boxes, scores, classes, least);
         let overlaps = sorted.overlaps(midpoint);
         let kept = tensor(&output, BLOCK + 1, DType::U32);
         for first in (0..count).step_by(BLOCK) {
@@ -93,7 +96,8 @@ impl NmsKernels for CubeBackend {
     }
 }
 
-/// Boxes by decreasing score. Those whose score is NaN come last, and are suppressed.
+/// Boxes by decreasing score. Those whose score is NaN come last. They are suppressed, as
+/// those below the least.
 struct Sorted {
     /// The values of all boxes, one after the other.
     values: CubeTensor,
@@ -103,7 +107,7 @@ struct Sorted {
     count: usize,
 }
 
-fn sort(boxes: CubeTensor, scores: CubeTensor, classes: CubeTensor) -> Sorted {
+fn sort(boxes: CubeTensor, scores: CubeTensor, classes: CubeTensor, least: Least) -> Sorted {
     let count = scores.shape()[0];
     let sorted = Sorted {
         values: tensor(&boxes, VALUES * count, DType::F32),
@@ -121,6 +125,7 @@ fn sort(boxes: CubeTensor, scores: CubeTensor, classes: CubeTensor) -> Sorted {
         sorted.values.clone().into_tensor_arg(),
         sorted.classes.clone().into_tensor_arg(),
         sorted.entries.clone().into_tensor_arg(),
+        LeastLaunch::new(least.side, least.score),
         [boxes.dtype, scores.dtype, classes.dtype].map(dtype_to_storage_type),
     );
     sorted

@@ -8,6 +8,23 @@ use super::{SUPPRESSED, UNITS, UNUSUAL};
 /// How many scores a unit compares in a round of its loop: Mesa's llvmpipe ends every loop after 65,535 rounds.
 const TOGETHER: usize = 8;
 
+/// A box with a side or a score below these is left out.
+#[derive(CubeType, CubeLaunch, Debug, Clone, Copy)]
+pub struct Least {
+    /// A value of the boxes' dtype.
+    pub side: f32,
+    /// A value of the scores' dtype.
+    pub score: f32,
+}
+
+impl Least {
+    /// No number is below.
+    pub const NOTHING: Self = Self {
+        side: f32::NEG_INFINITY,
+        score: f32::NEG_INFINITY,
+    };
+}
+
 /// Writes the values, class and entry of each box to its rank. Of equal scores the lower index comes first.
 #[cube(launch)]
 pub fn rank_boxes<B: Float, S: Float, I: Int>(
@@ -17,6 +34,7 @@ pub fn rank_boxes<B: Float, S: Float, I: Int>(
     values: &mut Tensor<f32>,
     sorted_classes: &mut Tensor<I>,
     entries: &mut Tensor<u32>,
+    least: &Least,
     #[define(B, S, I)] _dtypes: [cubecl::ir::ElemType; 3],
 ) {
     let count = scores.shape(0);
@@ -57,7 +75,11 @@ pub fn rank_boxes<B: Float, S: Float, I: Int>(
         values[rank + 4 * count] = (x2 - x1) * (y2 - y1);
         sorted_classes[rank] = classes[index];
         let mut entry = index as u32;
-        if own == 0u32 {
+        // A side as the boxes' dtype has it: of halves, rounding twice gives what rounding once does.
+        let width = f32::cast_from(B::cast_from(x2 - x1));
+        let height = f32::cast_from(B::cast_from(y2 - y1));
+        let is_small = width < least.side || height < least.side;
+        if own == 0u32 || is_small || f32::cast_from(scores[index]) < least.score {
             entry |= SUPPRESSED;
         } else if !(is_usual(x1) && is_usual(y1) && is_usual(x2) && is_usual(y2)) {
             entry |= UNUSUAL;

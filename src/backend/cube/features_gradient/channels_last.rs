@@ -1,5 +1,5 @@
-//! The gradient of the output with its channels next to each other, where there are many. Neighbouring units read
-//! neighbouring channels.
+//! What is read of each element of the output, with its channels next to each other, where there are many: the gradient,
+//! and the positions of maxima. Neighbouring units read neighbouring channels.
 
 use cubecl::prelude::*;
 use cubecl::std::FastDivmod;
@@ -11,9 +11,9 @@ pub const SIDE: usize = 32;
 /// How many rows of [`SIDE`] units there are.
 const ROWS: usize = UNITS / SIDE;
 
-/// The sizes of a gradient `[K, C, P, Q]`.
+/// The sizes of a tensor `[K, C, P, Q]`.
 #[derive(CubeType, CubeLaunch)]
-pub struct GradientSizes {
+pub struct OutputSizes {
     pub elements: usize,
     of_region: FastDivmod<usize>,
     columns: FastDivmod<usize>,
@@ -23,24 +23,24 @@ pub struct GradientSizes {
     pub cubes: usize,
 }
 
-/// The sizes of a gradient, and how many cubes copy it.
-pub fn sizes([regions, channels, rows, columns]: [usize; 4]) -> (GradientSizesLaunch, usize) {
+/// The sizes of a tensor, and how many cubes copy it.
+pub fn sizes([regions, channels, rows, columns]: [usize; 4]) -> (OutputSizesLaunch, usize) {
     let elements = regions * rows * columns;
     let blocks = channels.div_ceil(SIDE);
     let cubes = elements.div_ceil(SIDE) * blocks;
     (
-        GradientSizesLaunch::new(elements, rows * columns, columns, channels, blocks, cubes),
+        OutputSizesLaunch::new(elements, rows * columns, columns, channels, blocks, cubes),
         cubes,
     )
 }
 
 /// Copies `[K, C, P, Q]` to `[K, P, Q, C]`.
 #[cube(launch, address_type = "dynamic")]
-pub fn move_channels_last<F: Float>(
-    gradient: &Tensor<F>,
-    output: &mut Tensor<F>,
-    sizes: &GradientSizes,
-    #[define(F)] _dtype: cubecl::ir::ElemType,
+pub fn move_channels_last<N: Numeric>(
+    input: &Tensor<N>,
+    output: &mut Tensor<N>,
+    sizes: &OutputSizes,
+    #[define(N)] _dtype: cubecl::ir::ElemType,
 ) {
     if CUBE_POS >= sizes.cubes {
         terminate!();
@@ -48,23 +48,21 @@ pub fn move_channels_last<F: Float>(
     let (rest, block) = sizes.blocks.div_mod(CUBE_POS);
     let (first_element, first_channel) = (rest * SIDE, block * SIDE);
     let (row, column) = (UNIT_POS as usize / SIDE, UNIT_POS as usize % SIDE);
-    let mut kept = Shared::<[f32]>::new_slice(comptime!(SIDE * (SIDE + 1)));
+    let mut kept = Shared::<[N]>::new_slice(comptime!(SIDE * (SIDE + 1)));
     let element = first_element + column;
     if element < sizes.elements {
         let (region, rest) = sizes.of_region.div_mod(element);
         let (p, q) = sizes.columns.div_mod(rest);
         let mut channel = first_channel + row;
-        let mut place = region * gradient.stride(0)
-            + p * gradient.stride(2)
-            + q * gradient.stride(3)
-            + channel * gradient.stride(1);
+        let mut place =
+            region * input.stride(0) + p * input.stride(2) + q * input.stride(3) + channel * input.stride(1);
         #[unroll]
         for round in 0..comptime!(SIDE / ROWS) {
             if channel < sizes.channels {
-                kept[kept_place(row, column) + comptime!(round * ROWS * (SIDE + 1))] = f32::cast_from(gradient[place]);
+                kept[kept_place(row, column) + comptime!(round * ROWS * (SIDE + 1))] = input[place];
             }
             channel += ROWS;
-            place += ROWS * gradient.stride(1);
+            place += ROWS * input.stride(1);
         }
     }
     sync_cube();
@@ -75,7 +73,7 @@ pub fn move_channels_last<F: Float>(
         #[unroll]
         for round in 0..comptime!(SIDE / ROWS) {
             if element < sizes.elements {
-                output[place] = F::cast_from(kept[kept_place(column, row) + comptime!(round * ROWS)]);
+                output[place] = kept[kept_place(column, row) + comptime!(round * ROWS)];
             }
             element += ROWS;
             place += ROWS * sizes.channels;

@@ -1,7 +1,7 @@
 //! The gradient of features. A cube owns a tile of the map in some channels, and each of its units one of these
 //! channels. No two units add to the same sum, so that the same call returns the same bits without atomics.
 //!
-//! - [`channels_last`]: the gradient as it is read. [`marks`]: which regions may reach which tiles.
+//! - [`channels_last`]: the gradient and positions as they are read. [`marks`]: which regions may reach which tiles.
 //! - [`tile`]: the pixels that a cube owns, and their sums.
 //! - [`axes`]: the kernel of axis plans. [`spans`]: what a region's elements read of a tile. [`maximum`]: where the
 //!   gradient of a maximum goes.
@@ -18,8 +18,6 @@ mod spans;
 mod tile;
 mod windows;
 
-use std::ops::Range;
-
 use burn::backend::TensorMetadata;
 use burn::backend::cubecl::dtype_to_storage_type;
 use burn::tensor::{DType, Shape};
@@ -28,7 +26,7 @@ use burn_cubecl::kernel::cast;
 use burn_cubecl::ops::permute;
 use burn_cubecl::tensor::CubeTensor;
 
-use super::forward::write_positions;
+use super::forward::pool_with_positions;
 use super::launch::{RegionsLaunch, UNITS, address_type, grid, launch, output, units_of_grid};
 use super::plan::Planner;
 use super::plan::layout::{HEADER, PlanLayoutLaunch, header_layout};
@@ -50,9 +48,17 @@ pub fn features_gradient(
     features: Option<CubeTensor>,
     call: RegionCall<CubeBackend>,
 ) -> CubeTensor {
-    match call.operator.elements {
-        Elements::Points(_) => points_gradient(gradient, call),
-        _ => axes_gradient(gradient, features, call),
+    match (call.operator.elements, features) {
+        (Elements::Points(_), _) => points_gradient(gradient, call),
+        (Elements::Samples(_), Some(features)) => {
+            let winners = winners_of_samples(features, &gradient, call.clone());
+            axes_gradient(gradient, Gathered::Samples, Some(winners), call)
+        }
+        (_, Some(features)) => {
+            let (_, positions) = pool_with_positions(features, call.clone());
+            gradient_at(gradient, positions, call)
+        }
+        (_, None) => axes_gradient(gradient, Gathered::Average, None, call),
     }
 }
 
@@ -110,7 +116,18 @@ fn windows(call: &RegionCall<CubeBackend>, sizes: CallSizesLaunch) -> CubeTensor
     windows
 }
 
-fn axes_gradient(gradient: CubeTensor, features: Option<CubeTensor>, call: RegionCall<CubeBackend>) -> CubeTensor {
+/// The gradient of features whose maxima were read at these positions.
+pub fn gradient_at(gradient: CubeTensor, positions: CubeTensor, call: RegionCall<CubeBackend>) -> CubeTensor {
+    axes_gradient(gradient, Gathered::Pixels, Some(channels_last(positions)), call)
+}
+
+/// The gradient of axis plans. `winners` say where each maximum was read.
+fn axes_gradient(
+    gradient: CubeTensor,
+    gathered: Gathered,
+    winners: Option<CubeTensor>,
+    call: RegionCall<CubeBackend>,
+) -> CubeTensor {
     let [_, _, height, width] = call.features_shape;
     let operators = [call.operator];
     let division = Division::new(call.features_shape, gradient.shape().dims(), call.operator.channel_map);
@@ -123,17 +140,12 @@ fn axes_gradient(gradient: CubeTensor, features: Option<CubeTensor>, call: Regio
     };
     let output = output(&gradient, Shape::new(call.features_shape), dtype);
     let (cubes, cube_size) = grid(division.cubes, tile::UNITS);
-    let winners = features.map(|features| Winners::new(features, &gradient, &call));
-    let gathered = winners.as_ref().map_or(Gathered::Average, |winners| winners.gathered);
     let from = channels_last(gradient.clone());
     for part in planner.parts() {
         let plans = planner.plan(part.clone());
         let marks = marks(&plans, planner.layout(), part.len(), &division);
-        let winners = match &winners {
-            Some(winners) => winners.of_part(&plans, &planner, part.clone(), &call),
-            None => plans.clone(),
-        };
-        let tensors = [&from, &winners, &plans, &marks, &output];
+        let winners = winners.as_ref().unwrap_or(&plans);
+        let tensors = [&from, winners, &plans, &marks, &output];
         gather_axes::launch(
             &output.client,
             cubes.clone(),
@@ -159,56 +171,21 @@ fn axes_gradient(gradient: CubeTensor, features: Option<CubeTensor>, call: Regio
     cast(output, gradient.dtype)
 }
 
-/// Where each maximum was read.
-struct Winners {
-    gathered: Gathered,
-    features: CubeTensor,
-    /// `[K, C, P, Q]`, or `[PLANES * K, C, P, Q]` of samples.
-    positions: CubeTensor,
-}
-
-impl Winners {
-    /// Finds those of samples. Those of pixels are found by their plans.
-    fn new(features: CubeTensor, gradient: &CubeTensor, call: &RegionCall<CubeBackend>) -> Self {
-        let [regions, channels, rows, columns] = gradient.shape().dims();
-        let of_samples = matches!(call.operator.elements, Elements::Samples(_));
-        let planes = if of_samples { PLANES } else { 1 };
-        // With channels next to each other, as in the gradient.
-        let shape = Shape::new([planes * regions, rows, columns, channels]);
-        let positions = permute(output(gradient, shape, DType::U32), &[0, 3, 1, 2]);
-        if !of_samples {
-            return Self {
-                gathered: Gathered::Pixels,
-                features,
-                positions,
-            };
-        }
-        let [_, _, height, width] = call.features_shape;
-        let plan = reduction_plan(&call.operator, [height, width], false);
-        let elements = gradient.shape().num_elements();
-        let cubes = elements.div_ceil(UNITS);
-        let (kept, call) = (features.clone(), call.clone());
-        let positions = launch!(find_winners, grid(cubes, UNITS), [features], call => positions, plan, elements);
-        Self {
-            gathered: Gathered::Samples,
-            features: kept,
-            positions,
-        }
-    }
-
-    /// Those of planned regions.
-    fn of_part(
-        &self,
-        plans: &CubeTensor,
-        planner: &Planner<'_>,
-        part: Range<usize>,
-        call: &RegionCall<CubeBackend>,
-    ) -> CubeTensor {
-        if self.gathered == Gathered::Pixels {
-            write_positions(&self.positions, &self.features, plans, planner, part, call);
-        }
-        self.positions.clone()
-    }
+/// Where the maxima of samples were read, `[PLANES * K, C, P, Q]`.
+fn winners_of_samples(features: CubeTensor, gradient: &CubeTensor, call: RegionCall<CubeBackend>) -> CubeTensor {
+    let [regions, channels, rows, columns] = gradient.shape().dims();
+    let [_, _, height, width] = call.features_shape;
+    // With channels next to each other, as they are read.
+    let winners = output(
+        gradient,
+        Shape::new([PLANES * regions, rows, columns, channels]),
+        DType::U32,
+    );
+    let winners = permute(winners, &[0, 3, 1, 2]);
+    let plan = reduction_plan(&call.operator, [height, width], false);
+    let elements = gradient.shape().num_elements();
+    let cubes = elements.div_ceil(UNITS);
+    launch!(find_winners, grid(cubes, UNITS), [features], call => winners, plan, elements)
 }
 
 /// Which of the planned regions may reach which tiles.
@@ -230,29 +207,25 @@ fn marks(plans: &CubeTensor, layout: PlanLayoutLaunch, regions: usize, division:
     marks
 }
 
-/// A gradient `[K, C, P, Q]` whose channels lie next to each other, if they are many.
-fn channels_last(gradient: CubeTensor) -> CubeTensor {
-    let shape: [usize; 4] = gradient.shape().dims();
+/// A tensor `[K, C, P, Q]` whose channels lie next to each other, if they are many.
+fn channels_last(tensor: CubeTensor) -> CubeTensor {
+    let shape: [usize; 4] = tensor.shape().dims();
     let [regions, channels, rows, columns] = shape;
     if is_few(channels) {
-        return gradient;
+        return tensor;
     }
-    let output = output(
-        &gradient,
-        Shape::new([regions, rows, columns, channels]),
-        gradient.dtype,
-    );
+    let output = output(&tensor, Shape::new([regions, rows, columns, channels]), tensor.dtype);
     let (sizes, cubes) = channels_last::sizes(shape);
     let (cubes, cube_size) = grid(cubes, channels_last::UNITS);
     move_channels_last::launch(
         &output.client,
         cubes.clone(),
         cube_size,
-        address_type(&[&gradient, &output], units_of_grid(&cubes, cube_size)),
-        gradient.clone().into_tensor_arg(),
+        address_type(&[&tensor, &output], units_of_grid(&cubes, cube_size)),
+        tensor.clone().into_tensor_arg(),
         output.clone().into_tensor_arg(),
         sizes,
-        dtype_to_storage_type(gradient.dtype),
+        dtype_to_storage_type(tensor.dtype),
     );
     permute(output, &[0, 3, 1, 2])
 }

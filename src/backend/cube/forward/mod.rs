@@ -12,6 +12,7 @@ use std::ops::Range;
 
 use burn::backend::TensorMetadata;
 use burn::backend::cubecl::dtype_to_storage_type;
+use burn::tensor::DType;
 use burn_cubecl::CubeBackend;
 use burn_cubecl::tensor::CubeTensor;
 use cubecl::calculate_cube_count_elemwise;
@@ -55,8 +56,16 @@ pub fn pool(
         (Elements::Samples(_), reduction) if reduction != Reduction::Average => {
             pool_by_units(output, levels, operators, call)
         }
-        _ => pool_by_plans(output, levels, operators, call),
+        _ => pool_by_plans(output, None, levels, operators, call),
     }
+}
+
+/// Pools one map by an operator that takes maxima of pixels. Returns besides where each was read, `[K, C, P, Q]`.
+pub fn pool_with_positions(features: CubeTensor, call: RegionCall<CubeBackend>) -> (CubeTensor, CubeTensor) {
+    let [pooled, positions] = [features.dtype, DType::U32].map(|dtype| output(&features, call.output_shape(), dtype));
+    let operators = [call.operator];
+    let pooled = pool_by_plans(pooled, Some(positions.clone()), vec![features], &operators, call);
+    (pooled, positions)
 }
 
 /// Pools by kernels whose units read regions themselves.
@@ -94,9 +103,10 @@ fn pool_by_units(
     launch!(pool_maxima, grid, levels levels, call => output, units, plans)
 }
 
-/// Pools by kernels that read the plan of the call.
+/// Pools by kernels that read the plan of the call, and writes where maxima of pixels were read into `positions`.
 fn pool_by_plans(
     output: CubeTensor,
+    positions: Option<CubeTensor>,
     levels: Vec<CubeTensor>,
     operators: &[RegionOperator],
     call: RegionCall<CubeBackend>,
@@ -107,16 +117,20 @@ fn pool_by_plans(
     });
     let planner = Planner::new(&call, operators, maps.collect());
     let [_, channels, rows, columns] = call.output_shape().dims();
-    let layout = Layout::new(channels, 1, call.operator.channel_map, &levels);
+    let mut layout = Layout::new(channels, 1, call.operator.channel_map, &levels);
+    if positions.is_some() {
+        layout = layout.with_positions();
+    }
     let dtype = dtype_to_storage_type(output.dtype);
     let (reduction, start) = reduction(&call.operator);
     let outside = call.operator.value_without_pixels() as f32;
     let is_cpu = matches!(output.device, cubecl::Device::Cpu(_));
-    let by_elements = is_cpu || call.operator.channel_map == ChannelMap::PositionSensitive;
+    let by_elements = is_cpu && positions.is_none() || call.operator.channel_map == ChannelMap::PositionSensitive;
     for part in planner.parts() {
         let plans = planner.plan(part.clone());
         let mut tensors: Vec<&CubeTensor> = levels.iter().collect();
         tensors.extend([&plans, &output]);
+        tensors.extend(&positions);
         if by_elements {
             let (units, total) = units([part.len(), channels, rows, columns], layout);
             let (cubes, cube_size) = grid(total.div_ceil(UNITS), UNITS);
@@ -137,7 +151,7 @@ fn pool_by_plans(
                 dtype,
             );
         } else {
-            let (row_cubes, total) = row_cubes(part, &call, layout, false);
+            let (row_cubes, total) = row_cubes(part, &call, layout, positions.is_some());
             let (cubes, cube_size) = grid(total, rows::UNITS);
             pool_rows::launch(
                 &output.client,
@@ -147,9 +161,10 @@ fn pool_by_plans(
                 levels.iter().cloned().map(CubeTensor::into_tensor_arg).collect(),
                 plans.into_tensor_arg(),
                 output.clone().into_tensor_arg(),
+                positions.iter().cloned().map(CubeTensor::into_tensor_arg).collect(),
                 row_cubes,
                 planner.layout(),
-                [dtype; 2],
+                dtype,
             );
         }
     }
@@ -184,30 +199,4 @@ fn row_cubes(
         finds_positions,
     );
     (cubes, total)
-}
-
-/// Writes where the maxima of planned bins were read into `positions`, `[K, C, P, Q]`.
-pub fn write_positions(
-    positions: &CubeTensor,
-    features: &CubeTensor,
-    plans: &CubeTensor,
-    planner: &Planner<'_>,
-    part: Range<usize>,
-    call: &RegionCall<CubeBackend>,
-) {
-    let layout = Layout::for_positions(positions.shape()[1], features);
-    let (row_cubes, total) = row_cubes(part, call, layout, true);
-    let (cubes, cube_size) = grid(total, rows::UNITS);
-    pool_rows::launch(
-        &positions.client,
-        cubes.clone(),
-        cube_size,
-        address_type(&[features, plans, positions], units_of_grid(&cubes, cube_size)),
-        std::iter::once(features.clone().into_tensor_arg()).collect(),
-        plans.clone().into_tensor_arg(),
-        positions.clone().into_tensor_arg(),
-        row_cubes,
-        planner.layout(),
-        [features.dtype, positions.dtype].map(dtype_to_storage_type),
-    );
 }

@@ -49,11 +49,10 @@ impl Layout {
     }
 
     /// The layout where each result has a position besides: half as many channels take as much shared memory.
-    pub fn for_positions(channels: usize, features: &CubeTensor) -> Self {
-        let of_results = Self::new(channels, 1, ChannelMap::Same, std::slice::from_ref(features));
+    pub fn with_positions(self) -> Self {
         Self {
-            of_block: of_results.of_block.div_ceil(2),
-            ..of_results
+            of_block: self.of_block.div_ceil(2),
+            ..self
         }
     }
 }

@@ -2,14 +2,15 @@
 
 use cubecl::prelude::*;
 
-use super::{NOWHERE, Pool, ROWS, Results, RowCubes, Step, UNITS, compare, place_in_kept, reduce, start};
+use super::{NOWHERE, Pool, ROWS, Results, Step, UNITS, compare, place_in_kept, reduce, start};
 use crate::backend::cube::plan::layout::{PlannedElement, planned_element, weight_of_tap};
 use crate::backend::cube::unit::blocks::add_outside_to_results;
 
 /// Reduces what is kept along x, for the elements of a step, and writes those of which nothing is left.
 #[cube]
-pub fn reduce_elements<O: Numeric>(
-    output: &mut Tensor<O>,
+pub fn reduce_elements<F: Float>(
+    output: &mut Tensor<F>,
+    positions: &mut Sequence<OwnedTensor<u32>>,
     pool: &Pool<'_>,
     step: &Step,
     results: &mut Results,
@@ -35,7 +36,25 @@ pub fn reduce_elements<O: Numeric>(
             if !step.is_left {
                 let of_row = planned_element(pool.plans, pool.region.start, &pool.layout.y, row_of_output);
                 let share = of_row.share * element.share;
-                write_element(output, pool, block_of_cube, row_of_output, column, share, results);
+                add_outside_to_results(
+                    &mut results.values,
+                    share,
+                    pool.cubes.outside,
+                    comptime!(pool.cubes.layout.of_block),
+                    pool.cubes.reduction,
+                );
+                write_element(output, &results.values, pool, block_of_cube, row_of_output, column);
+                if comptime!(pool.cubes.finds_positions) {
+                    let positions = positions.index_mut(0usize);
+                    write_element(
+                        positions,
+                        &results.positions,
+                        pool,
+                        block_of_cube,
+                        row_of_output,
+                        column,
+                    );
+                }
             }
         }
         item += comptime!(UNITS as u32);
@@ -84,19 +103,17 @@ fn reduce_element(
     }
 }
 
-/// Writes an element in a block of channels. `share` is how much of it lies on the map.
+/// Writes an element in a block of channels.
 #[cube]
-fn write_element<O: Numeric>(
-    output: &mut Tensor<O>,
+fn write_element<N: Numeric, R: Numeric>(
+    output: &mut Tensor<N>,
+    results: &Array<R>,
     pool: &Pool<'_>,
     block: u32,
     row: u32,
     column: u32,
-    share: f32,
-    results: &mut Results,
 ) {
-    let cubes = pool.cubes;
-    let of_block = comptime!(cubes.layout.of_block);
+    let of_block = comptime!(pool.cubes.layout.of_block);
     let wanted = block as usize * of_block;
     let first = wanted.min(output.shape(1) - of_block);
     // These channels are those of the block before, which writes them.
@@ -104,33 +121,28 @@ fn write_element<O: Numeric>(
     let step = output.stride(1);
     let of_element = row as usize * output.stride(2) + column as usize * output.stride(3);
     let place = pool.row * output.stride(0) + first * step + of_element;
-    add_outside_to_results(&mut results.values, share, cubes.outside, of_block, cubes.reduction);
     // One comparison a block, and not one a channel, where channels divide into blocks.
     if overlap == 0usize {
-        write_channels(output, place, step, 0usize, results, pool.cubes, false);
+        write_channels(output, place, step, 0usize, results, of_block, false);
     } else {
-        write_channels(output, place, step, overlap, results, pool.cubes, true);
+        write_channels(output, place, step, overlap, results, of_block, true);
     }
 }
 
 #[cube]
-fn write_channels<O: Numeric>(
-    output: &mut Tensor<O>,
+fn write_channels<N: Numeric, R: Numeric>(
+    output: &mut Tensor<N>,
     place: usize,
     step: usize,
     overlap: usize,
-    results: &mut Results,
-    cubes: &RowCubes,
+    results: &Array<R>,
+    #[comptime] of_block: usize,
     #[comptime] overlaps: bool,
 ) {
     #[unroll]
-    for channel in 0..comptime!(cubes.layout.of_block) {
+    for channel in 0..of_block {
         if comptime!(!overlaps) || channel >= overlap {
-            if comptime!(cubes.finds_positions) {
-                output[place + channel * step] = O::cast_from(results.positions[channel]);
-            } else {
-                output[place + channel * step] = O::cast_from(results.values[channel]);
-            }
+            output[place + channel * step] = N::cast_from(results[channel]);
         }
     }
 }

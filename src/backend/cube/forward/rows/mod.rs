@@ -45,7 +45,7 @@ pub struct RowCubes {
     pub layout: Layout,
     #[cube(comptime)]
     pub reduction: Reduction,
-    /// Whether it is written where maxima were read, and not the maxima.
+    /// Whether it is also written where maxima were read.
     #[cube(comptime)]
     pub finds_positions: bool,
 }
@@ -151,15 +151,16 @@ struct Step {
     is_left: bool,
 }
 
-/// Pools regions, or finds where the maxima of bins were read on one map, as positions of u32.
+/// Pools regions. Where the maxima of bins were read on one map goes into `positions`, if there is such a tensor.
 #[cube(launch, address_type = "dynamic")]
-pub fn pool_rows<F: Float, O: Numeric>(
+pub fn pool_rows<F: Float>(
     levels: &Sequence<OwnedTensor<F>>,
     plans: &Tensor<u32>,
-    output: &mut Tensor<O>,
+    output: &mut Tensor<F>,
+    positions: &mut Sequence<OwnedTensor<u32>>,
     cubes: &RowCubes,
     layout: &PlanLayout,
-    #[define(F, O)] _dtypes: [cubecl::ir::ElemType; 2],
+    #[define(F)] _dtype: cubecl::ir::ElemType,
 ) {
     if CUBE_POS >= cubes.total {
         terminate!();
@@ -188,7 +189,7 @@ pub fn pool_rows<F: Float, O: Numeric>(
         reduce_columns(levels, &pool, &step, &mut even, &mut odd, &mut kept);
         sync_cube();
         step.is_left = step.pixels + pool.kept < pool.columns;
-        reduce_elements(output, &pool, &step, &mut results, &kept);
+        reduce_elements(output, positions, &pool, &step, &mut results, &kept);
         step.pixels += pool.kept;
         if !step.is_left {
             step.pixels = 0u32;
