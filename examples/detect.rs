@@ -18,8 +18,8 @@
 //! features = ["flex", "models", "pictures"]
 //! ```
 //!
-//! In a clone of burn-roi, `cargo run --release -p burn-roi-detection --features pictures --example detect` runs the
-//! shipped detector on its picture. `-- picture.jpg config.json weights.safetensors found.png` names other files.
+//! In a clone of burn-roi, `cargo run --release -p burn-roi-detection --features pictures --example detect` finds coins
+//! with the shipped detector. `-- picture.jpg config.json weights.safetensors found.png` names other files.
 
 use std::path::{Path, PathBuf};
 use std::{env, fs};
@@ -30,19 +30,19 @@ use burn_roi_detection::pictures::{self, DecodeConfig};
 use burn_roi_detection::weights::{NameTable, StateDict};
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {
-    let shipped = Path::new(env!("CARGO_MANIFEST_DIR")).join("../examples/find_objects");
+    let examples = Path::new(env!("CARGO_MANIFEST_DIR")).join("../examples");
     let file = |number: usize, name: &str| {
         env::args()
             .nth(number)
-            .map_or_else(|| shipped.join(name), PathBuf::from)
+            .map_or_else(|| examples.join(name), PathBuf::from)
     };
-    let picture = pictures::read(file(1, "shapes.png"), &DecodeConfig::new())?;
+    let picture = pictures::read(file(1, "finetune/coins/right.png"), &DecodeConfig::new())?;
 
     // The classes, the layers and their widths. `DetectorConfig::named` has torchvision's models.
-    let config = serde_json::from_str(&fs::read_to_string(file(2, "shapes.json"))?)?;
+    let config = serde_json::from_str(&fs::read_to_string(file(2, "find_objects/coins.json"))?)?;
     let mut detector = Detector::try_new(config, &Device::flex())?;
     // torchvision's .pth files have the same names.
-    StateDict::read(file(3, "shapes.safetensors"))?.load_into(&mut detector, NameTable::torchvision)?;
+    StateDict::read(file(3, "find_objects/coins.safetensors"))?.load_into(&mut detector, NameTable::torchvision)?;
 
     let instances = &detector.try_detect(&[Picture::try_from_image(&picture)?])?[0];
     for (row, [x1, y1, x2, y2]) in instances.boxes.iter().enumerate() {

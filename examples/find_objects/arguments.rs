@@ -7,11 +7,16 @@ use clap::Parser;
 use crate::backend_name::BackendName;
 use crate::error::Error;
 
-/// The shipped configuration.
+/// The configuration of the detector of drawn shapes, which `finetune` begins with and `serve` serves.
 pub const CONFIG: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/shapes.json");
-/// The shipped weights.
+/// Its weights.
 pub const WEIGHTS: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/shapes.safetensors");
-const PICTURE: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/shapes.png");
+/// The configuration of the detector of coins, which this command runs by default.
+const COINS_CONFIG: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/coins.json");
+/// Its weights.
+const COINS_WEIGHTS: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/coins.safetensors");
+/// The half of a photograph of coins that the detector of coins was not trained on.
+const PICTURE: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../finetune/coins/right.png");
 
 /// Finds objects in pictures with a two-stage detector, and draws their boxes, labels, scores and masks.
 #[derive(Debug, Parser)]
@@ -24,14 +29,14 @@ pub struct Arguments {
     #[arg(long, value_name = "FILE", default_value = PICTURE)]
     pub image: Vec<PathBuf>,
 
-    /// The weights of torchvision or detectron2: a .pth, .pt, .pkl or .safetensors file [default: the shipped
-    /// shapes.safetensors]
+    /// The weights of torchvision or detectron2: a .pth, .pt, .pkl or .safetensors file [default: those of the shipped
+    /// detector of coins]
     #[arg(long, value_name = "FILE")]
     weights: Option<PathBuf>,
 
     /// The model: a JSON file, detectron2's config.yaml, or a name of torchvision's or detectron2's model zoo, such as
-    /// maskrcnn_resnet50_fpn or COCO-InstanceSegmentation/mask_rcnn_R_50_FPN_3x [default: the shipped shapes.json]
-    #[arg(long, value_name = "FILE|NAME", default_value = CONFIG, hide_default_value = true)]
+    /// maskrcnn_resnet50_fpn or COCO-InstanceSegmentation/mask_rcnn_R_50_FPN_3x [default: the shipped coins.json]
+    #[arg(long, value_name = "FILE|NAME", default_value = COINS_CONFIG, hide_default_value = true)]
     pub config: PathBuf,
 
     /// The PNG file to write; with several pictures, a number is added to each file's name
@@ -60,11 +65,11 @@ pub struct Arguments {
 }
 
 impl Arguments {
-    /// The weights to load. The shipped weights fit only the shipped configuration, so any other needs `--weights`.
+    /// The weights to load. Shipped weights fit only their own configuration, so any other needs `--weights`.
     pub fn weights(&self) -> Result<PathBuf, Error> {
         match &self.weights {
             Some(path) => Ok(path.clone()),
-            None if self.config.as_os_str() == CONFIG => Ok(WEIGHTS.into()),
+            None if self.config.as_os_str() == COINS_CONFIG => Ok(COINS_WEIGHTS.into()),
             None => Err(Error::NoWeights(self.config.clone())),
         }
     }

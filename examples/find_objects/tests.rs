@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 use std::{env, fs, process};
 
 use burn::tensor::Device;
+use burn_roi_detection::data::coco::CocoDataset;
 use burn_roi_detection::models::{BodyConfig, Detector, DetectorConfig};
 use clap::Parser;
 use image::{Rgb, RgbImage};
@@ -13,7 +14,7 @@ use image::{Rgb, RgbImage};
 use crate::arguments::Arguments;
 use crate::error::Error;
 use crate::found::{Found, detect};
-use crate::{config, report};
+use crate::{config, report, weights};
 
 /// A model of few channels, of torchvision's first or second version.
 fn tiny(second: bool) -> DetectorConfig {
@@ -149,7 +150,29 @@ fn configurations_that_are_wrong_are_refused() {
 }
 
 #[test]
+fn the_coins_of_the_unseen_half_are_found() {
+    let arguments = Arguments::parse_from(["find_objects"]);
+    let mut detector = Detector::new(config::read(&arguments.config).unwrap(), &Device::flex());
+    weights::load(&arguments.weights().unwrap(), &mut detector).unwrap();
+    let file = &arguments.image[0];
+    let found = detect(&detector, &crate::pictures::read(file).unwrap(), &mut ()).unwrap();
+    let drawn = found.iter().filter(|found| found.score >= arguments.score_threshold);
+    let masks: Vec<_> = drawn.map(|found| &found.mask).collect();
+
+    let truth = CocoDataset::read(file.with_extension("json")).unwrap();
+    let coins = truth.annotations().iter().filter(|annotation| !annotation.is_crowd);
+    let coins: Vec<_> = coins.map(|annotation| truth.mask_of(annotation).unwrap()).collect();
+    assert_eq!(coins.len(), 12);
+    for coin in &coins {
+        let same = masks.iter().filter(|mask| mask.iou(coin, false) > 0.6).count();
+        assert_eq!(same, 1, "masks of the coin in {:?}", coin.bounding_box());
+    }
+}
+
+#[test]
 fn every_layer_is_torchvisions() {
-    let [image, recording] = ["parity.png", "parity.safetensors"].map(shipped);
-    run(&["--image", &image, "--compare", &recording]).unwrap();
+    let files = ["parity.png", "parity.safetensors", "shapes.json", "shapes.safetensors"];
+    let [image, recording, config, weights] = files.map(shipped);
+    let model = ["--config", &config, "--weights", &weights];
+    run(&[&model[..], &["--image", &image, "--compare", &recording]].concat()).unwrap();
 }

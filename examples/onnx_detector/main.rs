@@ -4,8 +4,8 @@
 //! cargo run --release -p onnx_detector          # writes target/onnx_detector.png
 //! ```
 //!
-//! `build.rs` turns `shapes.onnx` into the Rust code of a model. `export.py` made the ONNX file, of the same weights as
-//! those of the example `find_objects`, and so this example draws the same picture.
+//! `build.rs` turns `shapes.onnx` into the Rust code of a model. `export.py` made the ONNX file, of the weights
+//! of shapes of the example `find_objects`, and so both draw the same picture.
 
 mod compare;
 

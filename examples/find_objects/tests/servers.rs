@@ -93,11 +93,12 @@ const PICTURES: usize = 8;
 
 /// Pictures of one folder, no two alike: parts of the shipped picture, turned and mirrored.
 fn pictures(folder: &Path) {
-    let shapes = image::open(concat!(env!("CARGO_MANIFEST_DIR"), "/shapes.png")).expect("the shipped picture");
+    let coins = concat!(env!("CARGO_MANIFEST_DIR"), "/../finetune/coins/right.png");
+    let coins = image::open(coins).expect("the shipped picture");
     fs::create_dir_all(folder).expect("a folder");
     for number in 0..PICTURES {
         let cut = 10 * (number as u32 / 4);
-        let part = shapes.crop_imm(cut, cut, shapes.width() - 2 * cut, shapes.height() - cut);
+        let part = coins.crop_imm(cut, cut, coins.width() - 2 * cut, coins.height() - cut);
         let picture = match number % 4 {
             0 => part,
             1 => part.fliph(),

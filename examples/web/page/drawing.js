@@ -6,6 +6,8 @@ export const colour = (index) => COLOURS[index % COLOURS.length];
 
 const FACE = "#148c48";
 const LANDMARK = "#ffd60a";
+// A canvas has at least so many pixels along its longer side, so that the text in a small picture is sharp.
+const LEAST_SIDE = 640;
 
 export function drawFound(canvas, picture, found) {
   const { context, unit } = start(canvas, picture);
@@ -35,10 +37,15 @@ export function drawFaces(canvas, picture, found) {
 
 // Draws the picture. A unit is as wide on the page whatever the size of the picture.
 function start(canvas, picture) {
-  canvas.width = picture.width;
-  canvas.height = picture.height;
+  const scale = Math.ceil(LEAST_SIDE / Math.max(picture.width, picture.height));
+  canvas.width = scale * picture.width;
+  canvas.height = scale * picture.height;
+  const pixels = new OffscreenCanvas(picture.width, picture.height);
+  pixels.getContext("2d").putImageData(picture, 0, 0);
   const context = canvas.getContext("2d");
-  context.putImageData(picture, 0, 0);
+  context.imageSmoothingQuality = "high";
+  context.scale(scale, scale);
+  context.drawImage(pixels, 0, 0);
   return { context, unit: picture.width / 320 };
 }
 

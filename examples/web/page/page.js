@@ -1,9 +1,9 @@
 // The page: its tabs, the backend it runs on, and what it says of that.
 
+import { CoinsTab } from "./coins.js";
 import { Engine, NAMES, isSoftwareGpu, whyNoWebGpu } from "./engine.js";
 import { FacesTab } from "./faces.js";
 import { RegionsTab } from "./regions.js";
-import { ShapesTab } from "./shapes.js";
 
 const element = (id) => document.getElementById(id);
 const radios = [...document.querySelectorAll("input[name=backend]")];
@@ -37,8 +37,8 @@ const page = {
 };
 
 const panels = {
+  coins: new CoinsTab(page, element("coins")),
   faces: new FacesTab(page, element("faces")),
-  shapes: new ShapesTab(page, element("shapes")),
   regions: new RegionsTab(page),
 };
 const shown = () => panels[Object.keys(panels).find((id) => !element(id).hidden)];

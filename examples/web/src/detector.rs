@@ -24,7 +24,7 @@ impl Weights {
     /// `config` is the text of a JSON file, and `bytes` are those of a safetensors file.
     #[wasm_bindgen(constructor)]
     pub fn new(config: &str, bytes: Vec<u8>) -> Result<Weights, JsError> {
-        let config = config::from_json(config, Path::new("shapes.json")).map_err(words)?;
+        let config = config::from_json(config, Path::new("coins.json")).map_err(words)?;
         Ok(Self { config, bytes })
     }
 }

@@ -10,13 +10,12 @@ import { moveRegion } from "./regions.mjs";
 // What the page itself detects in the shipped picture, beside what the native program finds.
 export async function checkDetector(context, backend) {
   const page = await visit(context, context.withGpu, `?backend=${backend}`);
-  await page.click("#tab-shapes");
   const answer = page.evaluate(async (backend) => {
     const { Engine } = await import("/engine.js");
     const { read } = await import("/pictures.js");
     const engine = await Engine.open(backend);
-    await engine.ask("loadDetector", { config: "./shapes.json", weights: "./shapes.safetensors" });
-    const { data, width, height } = await read(await (await fetch("shapes.png")).blob(), "shapes.png");
+    await engine.ask("loadDetector", { config: "./coins.json", weights: "./coins.safetensors" });
+    const { data, width, height } = await read(await (await fetch("coins.png")).blob(), "coins.png");
     const reports = [];
     // The second time everything is compiled.
     for (let run = 0; run < 2; run++) {
@@ -26,11 +25,46 @@ export async function checkDetector(context, backend) {
     return reports[1];
   }, backend);
   const { found, stages } = await answer;
-  await detected(page, "shapes", backend);
+  await detected(page, "coins", backend);
+  const shown = await whatIsShown(page, context.found);
   await page.close();
   const total = stages.reduce((sum, [, time]) => sum + time, 0);
   console.log(`  ${found.length} objects, ${total.toFixed(0)} ms when warm`);
-  return differences(found, context.found);
+  return [...differences(found, context.found), ...shown];
+}
+
+// The tab opens first, and shows a row and a mask for each coin that the native program draws.
+async function whatIsShown(page, native) {
+  const drawn = native.filter(({ score }) => score >= 0.5);
+  const problems = await expectText(page, "#coins .caption", `${drawn.length} coins in a picture of 201 × 303 pixels.`);
+  if (!(await page.isVisible("#coins"))) problems.push("the tab of coins does not open first");
+  const rows = await page.locator("#coins .objects tbody tr").count();
+  if (rows !== drawn.length) problems.push(`${rows} rows, but natively ${drawn.length} coins`);
+  const share = await page.evaluate(shareOfMasks, drawn.map(({ mask }) => mask.counts));
+  if (!(share > 0.98)) problems.push(`of the masks' pixels, only ${share} are tinted`);
+  return problems;
+}
+
+// Runs in the page: how many of the masks' pixels have a colour. The photograph is grey.
+function shareOfMasks(masks) {
+  const canvas = document.querySelector("#coins .found");
+  const { data } = canvas.getContext("2d").getImageData(0, 0, canvas.width, canvas.height);
+  const scale = canvas.width / 201;
+  const height = canvas.height / scale;
+  let [tinted, all] = [0, 0];
+  for (const runs of masks) {
+    let place = 0;
+    for (const [number, run] of runs.entries()) {
+      for (const end = place + run; place < end; place++) {
+        if (number % 2 === 0) continue;
+        const [column, row] = [Math.floor(place / height) + 0.5, (place % height) + 0.5];
+        const pixel = 4 * (Math.floor(row * scale) * canvas.width + Math.floor(column * scale));
+        all += 1;
+        tinted += data[pixel] !== data[pixel + 1] || data[pixel] !== data[pixel + 2];
+      }
+    }
+  }
+  return tinted / all;
 }
 
 function differences(found, expected) {
@@ -62,7 +96,7 @@ export async function checkPage(context) {
   const widths = { wide: [1280, 900, "light"], narrow: [390, 844, "dark"] };
   for (const [name, [width, height, colorScheme]] of Object.entries(widths)) {
     const page = await visit(context, context.withoutGpu, "", { viewport: { width, height }, colorScheme });
-    for (const tab of ["faces", "shapes"]) {
+    for (const tab of ["coins", "faces"]) {
       await page.click(`#tab-${tab}`);
       await detected(page, tab, "flex");
       problems.push(...(await fits(page, `${name}: ${tab}`)));
@@ -98,15 +132,15 @@ async function fits(page, name) {
 
 // The tabs are reached by keyboard.
 async function keyboard(page) {
-  await page.focus("#tab-shapes");
+  await page.focus("#tab-faces");
   await page.keyboard.press("ArrowRight");
   const there = await page.isVisible("#regions");
   await page.keyboard.press("ArrowRight");
-  const around = await page.isVisible("#faces");
+  const around = await page.isVisible("#coins");
   await page.keyboard.press("ArrowLeft");
   const back = await page.isVisible("#regions");
   const all = [there, around, back];
-  return all.every(Boolean) ? [] : [`arrow keys on the tabs: regions, faces and regions are shown: ${all}`];
+  return all.every(Boolean) ? [] : [`arrow keys on the tabs: regions, coins and regions are shown: ${all}`];
 }
 
 export async function checkErrors(context) {
@@ -122,24 +156,24 @@ export async function checkErrors(context) {
   // One that knows it, and finds no GPU.
   const without = await visit(context, context.withoutGpu, "?backend=webgpu");
   problems.push(...(await expectText(without, "#backend", "finds no GPU. The page runs on Flex")));
-  await detected(without, "faces", "flex");
+  await detected(without, "coins", "flex");
 
   // Files that are no picture, and one that is too large.
   const files = { "notes.png": Buffer.from("no picture"), "large.png": png(10_000, 5_000), "grey.png": png(20, 30) };
   for (const [name, bytes] of Object.entries(files)) await writeFile(join(context.output, name), bytes);
-  const choose = (name) => without.setInputFiles("#faces .file", join(context.output, name));
+  const choose = (name) => without.setInputFiles("#coins .file", join(context.output, name));
   await choose("notes.png");
   problems.push(...(await expectText(without, "#error", "notes.png is no picture that this browser can read.")));
   await choose("large.png");
   problems.push(...(await expectText(without, "#error", "large.png has 50.0 megapixels")));
   // The page goes on.
   await choose("grey.png");
-  problems.push(...(await expectText(without, "#faces .caption", "20 × 30 pixels")));
+  problems.push(...(await expectText(without, "#coins .caption", "20 × 30 pixels")));
   if (await without.isVisible("#error")) problems.push("an error stays after a good picture");
 
   // Weights that cannot be loaded.
-  await without.route("**/shapes.safetensors", (route) => route.abort());
-  await without.click("#tab-shapes");
+  await without.route("**/coins.safetensors", (route) => route.abort());
+  await without.reload();
   problems.push(...(await expectText(without, "#error", "fetch")));
   await without.close();
   return problems;
@@ -148,12 +182,12 @@ export async function checkErrors(context) {
 export async function checkLostGpu(context) {
   const problems = [];
   const page = await visit(context, context.withGpu, "?backend=webgpu");
-  await detected(page, "faces", "webgpu");
+  await detected(page, "coins", "webgpu");
   problems.push(...(await expectText(page, "#backend", "The page runs on WebGPU")));
   await page.workers()[0].evaluate(() => self.gpuDevice.destroy());
   problems.push(...(await expectText(page, "#error", "The GPU device was lost")));
   problems.push(...(await expectText(page, "#backend", "The page runs on Flex")));
-  await detected(page, "faces", "flex");
+  await detected(page, "coins", "flex");
   // And back, by the switch.
   await page.check("input[value=webgpu]");
   problems.push(...(await expectText(page, "#backend", "The page runs on WebGPU")));

@@ -62,7 +62,7 @@ for (const backend of backends.filter((backend) => backend !== "ndarray")) {
   await check(`operators without recorded cases on ${backend}`, () => checkFurtherOperators(context, backend));
   await check(`functions that read back on ${backend}`, () => checkReads(context, backend));
   await check(`faces on ${backend}`, () => checkFaces(context, backend));
-  await check(`the detector of shapes on ${backend}`, () => checkDetector(context, backend));
+  await check(`the detector of coins on ${backend}`, () => checkDetector(context, backend));
 }
 await check("the page at two widths, by keyboard and in a dark scheme", () => checkPage(context));
 await check("the tab of operators", () => checkOperatorsTab(context));

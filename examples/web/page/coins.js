@@ -1,17 +1,17 @@
-// The tab of the detector of drawn shapes.
+// The tab of the detector of coins.
 
 import { colour, drawFound } from "./drawing.js";
 import { PictureTab } from "./picture_tab.js";
 
-export class ShapesTab extends PictureTab {
-  shipped = "shapes.png";
+export class CoinsTab extends PictureTab {
+  shipped = "coins.png";
 
   get columns() {
     return ["Object", "Score", "Box, in pixels"];
   }
 
   load(engine) {
-    return engine.ask("loadDetector", { config: "./shapes.json", weights: "./shapes.safetensors" });
+    return engine.ask("loadDetector", { config: "./coins.json", weights: "./coins.safetensors" });
   }
 
   find(engine, { data, width, height }) {
@@ -38,6 +38,7 @@ export class ShapesTab extends PictureTab {
   }
 
   summary(found, { width, height }) {
-    return `${found.length} objects in a picture of ${width} × ${height} pixels.`;
+    const coins = found.length === 1 ? "1 coin" : `${found.length} coins`;
+    return `${coins} in a picture of ${width} × ${height} pixels.`;
   }
 }
