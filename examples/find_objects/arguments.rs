@@ -1,6 +1,6 @@
 //! The command line.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use clap::Parser;
 
@@ -60,12 +60,17 @@ pub struct Arguments {
 }
 
 impl Arguments {
-    /// The weights to load. The shipped weights fit only the shipped configuration, so any other needs `--weights`.
+    /// The weights to load.
     pub fn weights(&self) -> Result<PathBuf, Error> {
-        match &self.weights {
-            Some(path) => Ok(path.clone()),
-            None if self.config.as_os_str() == CONFIG => Ok(WEIGHTS.into()),
-            None => Err(Error::NoWeights(self.config.clone())),
-        }
+        weights_for(&self.config, self.weights.as_deref())
+    }
+}
+
+/// The weights of a configuration: those of `--weights`, or the shipped ones of the shipped configuration.
+pub fn weights_for(config: &Path, weights: Option<&Path>) -> Result<PathBuf, Error> {
+    match weights {
+        Some(path) => Ok(path.to_owned()),
+        None if config.as_os_str() == CONFIG => Ok(WEIGHTS.into()),
+        None => Err(Error::NoWeights(config.to_owned())),
     }
 }
