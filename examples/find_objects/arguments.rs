@@ -1,6 +1,6 @@
 //! The command line.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use clap::Parser;
 
@@ -65,12 +65,21 @@ pub struct Arguments {
 }
 
 impl Arguments {
-    /// The weights to load. Shipped weights fit only their own configuration, so any other needs `--weights`.
+    /// The weights to load.
     pub fn weights(&self) -> Result<PathBuf, Error> {
-        match &self.weights {
-            Some(path) => Ok(path.clone()),
-            None if self.config.as_os_str() == COINS_CONFIG => Ok(COINS_WEIGHTS.into()),
-            None => Err(Error::NoWeights(self.config.clone())),
-        }
+        weights_for(&self.config, self.weights.as_deref())
+    }
+}
+
+/// The weights of a configuration: those of `--weights`, or the shipped ones of a shipped configuration.
+pub fn weights_for(config: &Path, weights: Option<&Path>) -> Result<PathBuf, Error> {
+    let shipped = [(CONFIG, WEIGHTS), (COINS_CONFIG, COINS_WEIGHTS)];
+    let of_shipped = || shipped.into_iter().find(|(of, _)| config.as_os_str() == *of);
+    match weights {
+        Some(path) => Ok(path.to_owned()),
+        None => match of_shipped() {
+            Some((_, weights)) => Ok(weights.into()),
+            None => Err(Error::NoWeights(config.to_owned())),
+        },
     }
 }

@@ -6,7 +6,6 @@ use std::path::PathBuf;
 use burn::tensor::DataError;
 use burn_roi_detection::DetectionError;
 use burn_roi_detection::weights::WeightsError;
-use burn_roi_detection::weights::detectron2::CheckpointError;
 use image::ImageError;
 
 use crate::backend_name::BackendName;
@@ -21,14 +20,10 @@ pub enum Error {
     EmptyFolder(PathBuf),
     #[error("cannot write {}: {source}", path.display())]
     Write { path: PathBuf, source: ImageError },
-    #[error("the configuration {}: {reason}", path.display())]
-    Config { path: PathBuf, reason: String },
     #[error("the configuration {} needs its weights: add --weights FILE", .0.display())]
     NoWeights(PathBuf),
     #[error(transparent)]
     Weights(#[from] WeightsError),
-    #[error(transparent)]
-    Checkpoint(#[from] CheckpointError),
     #[error("cannot read the recording {}: {reason}", path.display())]
     ReadRecording { path: PathBuf, reason: String },
     #[error("--compare takes one picture, not {0}")]

@@ -19,7 +19,7 @@ pub struct Found {
 
 /// The objects in a picture, by decreasing score.
 pub fn detect(detector: &Detector, picture: &RgbImage, observer: &mut dyn StageObserver) -> Result<Vec<Found>, Error> {
-    let instances = detector.try_detect_observed(&[as_picture(picture)?], observer)?;
+    let instances = detector.try_detect_observed(&[Picture::try_from_image(picture)?], observer)?;
     Ok(of_picture(&instances))
 }
 
@@ -29,14 +29,9 @@ pub async fn detect_async(
     picture: &RgbImage,
     observer: &mut dyn StageObserver,
 ) -> Result<Vec<Found>, Error> {
-    let pictures = [as_picture(picture)?];
+    let pictures = [Picture::try_from_image(picture)?];
     let instances = detector.detect_observed_async(&pictures, observer).await?;
     Ok(of_picture(&instances))
-}
-
-/// The picture as a detector takes it.
-pub fn as_picture(picture: &RgbImage) -> Result<Picture<'_>, Error> {
-    Ok(Picture::try_from_image(picture)?)
 }
 
 /// The objects of a batch of one picture.

@@ -26,7 +26,6 @@ mod arguments;
 mod backend_name;
 mod backends;
 mod compare;
-pub mod config;
 pub mod drawing;
 mod error;
 mod found;
@@ -42,24 +41,29 @@ mod servers;
 mod stages;
 #[cfg(test)]
 mod tests;
-pub mod weights;
 
 use std::path::{Path, PathBuf};
 use std::time::Instant;
 
 use burn::tensor::Device;
 use burn_roi_detection::models::{Detector, DetectorConfig};
+use burn_roi_detection::weights;
 use image::RgbImage;
 
-pub use arguments::{Arguments, CONFIG, WEIGHTS};
+pub use arguments::{Arguments, CONFIG, WEIGHTS, weights_for};
 pub use backend_name::BackendName;
 pub use burn_roi_detection::pictures::Canvas;
 use compare::Recording;
 pub use error::Error;
-pub use found::{Found, as_picture, detect, detect_async};
+pub use found::{Found, detect, detect_async};
 pub use report::short;
 use report::{Report, milliseconds};
 pub use stages::{Stages, progress_bar};
+
+/// The files of models.
+pub mod config {
+    pub use burn_roi_detection::weights::{config_from_json as from_json, read_config as read};
+}
 
 /// Does what the command line asks for.
 pub fn run(arguments: &Arguments) -> Result<(), Error> {

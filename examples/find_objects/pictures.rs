@@ -50,18 +50,7 @@ fn has_ending(path: &Path) -> bool {
 }
 
 pub fn read(path: &Path) -> Result<RgbImage, Error> {
-    read_any(path, false)
-}
-
-/// Reads a picture.
-///
-/// - `allow_truncated`: whether a JPEG file that ends before its picture is read. What is missing is gray.
-pub fn read_any(path: &Path, allow_truncated: bool) -> Result<RgbImage, Error> {
-    let config = DecodeConfig {
-        allow_truncated,
-        ..DecodeConfig::new()
-    };
-    burn_roi_detection::pictures::read(path, &config).map_err(|source| Error::ReadImage {
+    burn_roi_detection::pictures::read(path, &DecodeConfig::new()).map_err(|source| Error::ReadImage {
         path: path.to_owned(),
         source,
     })

@@ -6,13 +6,15 @@ use std::thread;
 use std::time::Duration;
 
 use burn::tensor::Device;
-use burn_roi_detection::train::{LearningRateSchedule, TrainerConfig};
+use burn_roi_detection::data::coco::{CocoPictures, CocoPicturesConfig};
+use burn_roi_detection::models::DetectorConfig;
+use burn_roi_detection::pictures::DecodeConfig;
+use burn_roi_detection::train::{BatchConfig, BatchSource, LearningRateSchedule, TrainerConfig};
 use clap::{Parser, ValueEnum};
 use find_objects::{BackendName, CONFIG, WEIGHTS};
 use serde::Serialize;
 
 use crate::error::Error;
-use crate::pictures::Allowed;
 
 const TRAINING: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/coins/left.json");
 const TEST: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/coins/right.json");
@@ -191,12 +193,31 @@ impl Arguments {
         }
     }
 
-    /// What is read only if the command says so.
-    pub fn allowed(&self) -> Allowed {
-        Allowed {
-            outside: self.allow_outside,
-            truncated: self.allow_truncated,
-        }
+    /// Reads annotations and the pictures of a folder.
+    pub fn read(&self, [annotations, folder]: [&Path; 2]) -> Result<CocoPictures, Error> {
+        let config = CocoPicturesConfig {
+            folder: Some(folder.to_owned()),
+            allow_outside: self.allow_outside,
+            decoding: DecodeConfig {
+                allow_truncated: self.allow_truncated,
+                ..DecodeConfig::new()
+            },
+        };
+        Ok(CocoPictures::read(annotations, &config)?)
+    }
+
+    /// The batches for a detector of this config.
+    pub fn batches(&self, pictures: &CocoPictures, config: &DetectorConfig) -> Result<BatchSource, Error> {
+        Ok(BatchSource {
+            pictures: pictures.clone(),
+            config: config.clone(),
+            devices: self.devices()?,
+            batches: BatchConfig {
+                seed: self.seed,
+                ..BatchConfig::new(self.batch_size.get())
+            },
+            min_sizes: self.min_size.clone(),
+        })
     }
 
     /// The pictures of a step, on all devices.

@@ -4,7 +4,7 @@ use std::io;
 use std::path::PathBuf;
 
 use burn_roi_detection::DetectionError;
-use burn_roi_detection::data::coco::CocoReadError;
+use burn_roi_detection::data::coco::CocoPicturesError;
 use burn_roi_detection::train::TrainingError;
 use burn_roi_detection::weights::WeightsError;
 
@@ -30,30 +30,18 @@ pub enum Error {
     #[error(transparent)]
     Weights(#[from] WeightsError),
     #[error(transparent)]
-    Coco(#[from] CocoReadError),
+    Pictures(#[from] CocoPicturesError),
     #[error(
         "the configuration {} needs weights to begin with: add --weights FILE, or --backbone FILE for a backbone alone",
         .0.display()
     )]
     NoWeights(PathBuf),
-    #[error("no annotation of {} can be used: {reason}", path.display())]
-    NoAnnotation { path: PathBuf, reason: String },
     #[error("category {category} of {} is not one of the categories that are trained", path.display())]
     Category { path: PathBuf, category: String },
     #[error("no category of {} has the name of one of the detector's classes: {classes}", path.display())]
     NoClass { path: PathBuf, classes: String },
     #[error("category {category} of {} has the name of another: rename or join them", path.display())]
     SameName { path: PathBuf, category: String },
-    #[error("`file_name` is {0:?}, which is outside of the folder of the pictures: --allow-outside reads it")]
-    Outside(String),
-    #[error("it has no `file_name`")]
-    NoFileName,
-    #[error("{} has {size:?} pixels (height, width), but the annotations say {expected:?}", path.display())]
-    PictureSize {
-        path: PathBuf,
-        size: [usize; 2],
-        expected: [usize; 2],
-    },
     #[error("cannot {action} {}: {source}", path.display())]
     File {
         action: &'static str,

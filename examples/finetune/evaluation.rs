@@ -3,25 +3,19 @@
 use std::fmt;
 use std::path::Path;
 
-use burn_roi_detection::data::coco::{CocoDataset, CocoImage};
-use burn_roi_detection::evaluate::coco::{
-    COCO_KEYPOINT_SIGMAS, CocoDetection, CocoEvaluationConfig, CocoKind, try_evaluate_coco,
-};
-use burn_roi_detection::models::{Detector, DetectorConfig, Instances};
-use find_objects::{Stages, as_picture, detect, drawing, pictures, progress_bar};
+use burn_roi_detection::data::coco::CocoPictures;
+use burn_roi_detection::evaluate::coco::{CocoEvaluation, CocoKind};
+use burn_roi_detection::models::{Detector, Picture};
+use burn_roi_detection::pictures::draw;
+use find_objects::{pictures, progress_bar};
 use serde::{Deserialize, Serialize};
 
 use crate::error::Error;
-use crate::pictures::Pictures;
 
 /// What `--check` asks for.
 const GOAL: f64 = 0.9;
 /// Detections with a lower score are not drawn.
 const LEAST_SCORE: f32 = 0.5;
-/// The standard deviation of keypoints that are not COCO's 17, relative to the square root of the object's area. It is
-/// between those of COCO's shoulders and wrists.
-const SIGMA: f64 = 0.07;
-
 /// AP and AP50 of boxes, of masks and of keypoints.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Measures(pub Vec<Measure>);
@@ -58,94 +52,31 @@ impl fmt::Display for Measure {
     }
 }
 
-/// Measures a detector on pictures.
-pub fn evaluate(detector: &Detector, test: &Pictures) -> Result<Measures, Error> {
-    let categories = categories(detector.config(), &test.dataset);
-    let images = test.dataset.images();
-    let bar = progress_bar(images.len() as u64).with_message("measuring");
-    let mut detections = Vec::new();
-    for image in images {
-        let picture = test.picture(image)?;
-        for instances in detector.try_detect(&[as_picture(&picture)?])? {
-            detections.extend(in_coco_terms(&instances, image, &categories));
+impl From<&CocoEvaluation> for Measure {
+    fn from(evaluation: &CocoEvaluation) -> Self {
+        Self {
+            kind: evaluation.config.kind,
+            ap: evaluation.metrics.ap.unwrap_or(0.0),
+            ap50: evaluation.metrics.ap50.unwrap_or(0.0),
         }
-        bar.inc(1);
     }
+}
+
+/// Measures a detector on pictures.
+pub fn evaluate(detector: &Detector, test: &CocoPictures) -> Result<Measures, Error> {
+    let bar = progress_bar(test.dataset().images().len() as u64).with_message("measuring");
+    let evaluations = test.evaluate(detector, || bar.inc(1))?;
     bar.finish_and_clear();
-    measure(detector.config(), &test.dataset, &detections)
-}
-
-/// The category of each label: the one with its name.
-pub fn categories(config: &DetectorConfig, dataset: &CocoDataset) -> Vec<Option<i64>> {
-    let by_name = |name: &String| dataset.categories().iter().find(|category| category.name == *name);
-    let categories = config.classes.iter().map(|name| Some(by_name(name)?.id));
-    categories.collect()
-}
-
-/// Measures what a detector has found.
-pub fn measure(
-    detector: &DetectorConfig,
-    truth: &CocoDataset,
-    detections: &[CocoDetection],
-) -> Result<Measures, Error> {
-    let measures = configs(detector).into_iter().map(|config| {
-        let metrics = try_evaluate_coco(truth, detections, &config)?.metrics;
-        Ok(Measure {
-            kind: config.kind,
-            ap: metrics.ap.unwrap_or(0.0),
-            ap50: metrics.ap50.unwrap_or(0.0),
-        })
-    });
-    measures.collect::<Result<_, Error>>().map(Measures)
-}
-
-/// The evaluation of each head.
-fn configs(detector: &DetectorConfig) -> Vec<CocoEvaluationConfig> {
-    let mut configs = vec![CocoEvaluationConfig::new(CocoKind::Bbox)];
-    if detector.mask_head.is_some() {
-        configs.push(CocoEvaluationConfig::new(CocoKind::Segm));
-    }
-    if let Some(head) = &detector.keypoint_head {
-        let sigmas = match head.keypoints.len() == COCO_KEYPOINT_SIGMAS.len() {
-            true => COCO_KEYPOINT_SIGMAS.to_vec(),
-            false => vec![SIGMA; head.keypoints.len()],
-        };
-        configs.push(CocoEvaluationConfig {
-            sigmas,
-            ..CocoEvaluationConfig::new(CocoKind::Keypoints)
-        });
-    }
-    configs
-}
-
-/// Instances in COCO's terms, without those whose label has no category.
-pub fn in_coco_terms(instances: &Instances, image: &CocoImage, categories: &[Option<i64>]) -> Vec<CocoDetection> {
-    let detection = |row: usize| {
-        let category = (*categories.get(instances.labels[row])?)?;
-        let keypoints = instances.keypoints.get(row).map(|keypoints| {
-            let keypoints = keypoints
-                .iter()
-                .map(|keypoint| [keypoint.x.into(), keypoint.y.into(), 1.0]);
-            keypoints.collect()
-        });
-        Some(CocoDetection {
-            segmentation: instances.masks.get(row).cloned(),
-            keypoints,
-            ..CocoDetection::new(image.id, category, instances.scores[row].into())
-                .with_corners(instances.boxes[row].map(f64::from))
-        })
-    };
-    (0..instances.len()).filter_map(detection).collect()
+    Ok(Measures(evaluations.iter().map(Measure::from).collect()))
 }
 
 /// Draws what a detector finds in the first picture.
-pub fn showcase(detector: &Detector, test: &Pictures, path: &Path) -> Result<(), Error> {
-    let Some(image) = test.dataset.images().first() else {
+pub fn showcase(detector: &Detector, test: &CocoPictures, path: &Path) -> Result<(), Error> {
+    let Some(image) = test.dataset().images().first() else {
         return Ok(());
     };
     let picture = test.picture(image)?;
-    let mut found = detect(detector, &picture, &mut Stages::hidden())?;
-    found.retain(|found| found.score >= LEAST_SCORE);
-    let drawn = drawing::draw(&picture, &found, detector.config());
+    let found = detector.try_detect(&[Picture::try_from_image(&picture)?])?;
+    let drawn = draw(&picture, &found[0], detector.config(), LEAST_SCORE);
     Ok(pictures::write(&drawn, path)?)
 }

@@ -11,30 +11,29 @@
 //! and measures it on the twelve coins of the right half. `--resume` goes on with a run that was interrupted.
 
 mod arguments;
-mod batches;
+mod categories;
 mod curves;
 mod detector;
 mod error;
 mod evaluation;
-mod findings;
 mod history;
-mod pictures;
 mod progress;
 #[cfg(test)]
 mod tests;
 mod training;
 
 use std::fs;
+use std::path::Path;
 use std::process::ExitCode;
 
-use burn_roi_detection::data::coco::CocoEffect;
+use burn_roi_detection::data::coco::{CocoEffect, CocoPictures};
 use burn_roi_detection::models::Detector;
 use clap::Parser;
 
 use arguments::Arguments;
+use categories::{check_classes, check_names, check_trained};
 use error::Error;
 use evaluation::{Measures, evaluate, showcase};
-use pictures::Pictures;
 use training::Run;
 
 fn main() -> ExitCode {
@@ -61,9 +60,9 @@ fn run(arguments: &Arguments) -> Result<(), Error> {
     })?;
     training::check_checkpoint(arguments)?;
     let (detector, training, test) = prepare(arguments)?;
-    training.report();
+    report(arguments.training(), &training);
     if arguments.training() != arguments.test() {
-        test.report();
+        report(arguments.test(), &test);
     }
 
     if !arguments.resume {
@@ -87,36 +86,39 @@ fn run(arguments: &Arguments) -> Result<(), Error> {
 }
 
 /// The detector that is trained, the pictures that it learns from, and those that it is measured on.
-fn prepare(arguments: &Arguments) -> Result<(Detector, Pictures, Pictures), Error> {
+fn prepare(arguments: &Arguments) -> Result<(Detector, CocoPictures, CocoPictures), Error> {
     if arguments.training() == arguments.test() {
         println!("measured on the pictures that it is trained on: --test-coco FILE gives others");
     }
-    let training = Pictures::read(arguments.allowed(), arguments.training())?;
-    training.check_names()?;
-    let test = Pictures::read(arguments.allowed(), arguments.test())?;
-    test.check_categories(&training.dataset)?;
-    let detector = detector::begin(arguments, &training.dataset, &arguments.devices()?[0])?;
+    let training = arguments.read(arguments.training())?;
+    check_names(arguments.training()[0], training.dataset())?;
+    let test = arguments.read(arguments.test())?;
+    check_trained(arguments.test()[0], test.dataset(), training.dataset())?;
+    let detector = detector::begin(arguments, training.dataset(), &arguments.devices()?[0])?;
     let training = training.for_heads(detector.config())?;
     let test = measurable(test, &detector)?;
     Ok((detector, training, test))
 }
 
 /// The pictures that a detector is measured on. A measurement counts what a training leaves out.
-fn measurable(test: Pictures, detector: &Detector) -> Result<Pictures, Error> {
-    let mut test = test.for_heads(detector.config())?;
-    test.findings
-        .retain(|finding| finding.effect != CocoEffect::OnlyTraining);
-    Ok(test)
+fn measurable(test: CocoPictures, detector: &Detector) -> Result<CocoPictures, Error> {
+    let test = test.for_heads(detector.config())?;
+    Ok(test.without_problems(CocoEffect::OnlyTraining))
+}
+
+/// Prints what was read, mended and left out.
+fn report([annotations, _]: [&Path; 2], pictures: &CocoPictures) {
+    println!("{}:\n{pictures}", annotations.display());
 }
 
 /// Measures the detector that the options name.
 fn evaluate_only(arguments: &Arguments) -> Result<Measures, Error> {
     let detector = detector::load(arguments, &arguments.devices()?[0])?;
-    let test = Pictures::read(arguments.allowed(), arguments.test())?;
-    test.check_names()?;
-    let unknown = test.check_classes(&detector.config().classes)?;
+    let test = arguments.read(arguments.test())?;
+    check_names(arguments.test()[0], test.dataset())?;
+    let unknown = check_classes(arguments.test()[0], test.dataset(), &detector.config().classes)?;
     let test = measurable(test, &detector)?;
-    test.report();
+    report(arguments.test(), &test);
     if !unknown.is_empty() {
         println!("the detector does not know these categories: {}", unknown.join(", "));
     }

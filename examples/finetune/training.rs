@@ -5,28 +5,24 @@ use std::fs;
 use std::path::PathBuf;
 use std::time::Instant;
 
-use burn::tensor::Device;
-use burn_roi_detection::TrainingSamplesConfig;
+use burn_roi_detection::data::coco::CocoPictures;
 use burn_roi_detection::models::Detector;
 use burn_roi_detection::train::{
-    DetectorLossConfig, HalfPrecision, LearningRateSchedule, Trainer, TrainerConfig, TrainingError,
+    DetectorLossConfig, HalfPrecision, LearningRateSchedule, Trainer, TrainerConfig, TrainingError, TrainingPace,
 };
 
 use crate::arguments::{Arguments, Half};
-use crate::batches::batches;
 use crate::error::Error;
 use crate::evaluation::evaluate;
 use crate::history::{History, Step};
-use crate::pictures::Pictures;
 use crate::progress::Progress;
 
 /// A run that an interruption does not end: [`Run::open`] goes on from its checkpoint.
 pub struct Run<'a> {
     trainer: Trainer,
-    devices: Vec<Device>,
     pub history: History,
-    training: &'a Pictures,
-    test: &'a Pictures,
+    training: &'a CocoPictures,
+    test: &'a CocoPictures,
     arguments: &'a Arguments,
 }
 
@@ -34,11 +30,10 @@ impl<'a> Run<'a> {
     /// Begins a run, or goes on with an interrupted one.
     pub fn open(
         detector: Detector,
-        training: &'a Pictures,
-        test: &'a Pictures,
+        training: &'a CocoPictures,
+        test: &'a CocoPictures,
         arguments: &'a Arguments,
     ) -> Result<Self, Error> {
-        let devices = arguments.devices()?;
         let mut history = match arguments.resume {
             true => History::read(arguments)?,
             false => History::new(arguments)?,
@@ -62,7 +57,6 @@ impl<'a> Run<'a> {
         );
         Ok(Self {
             trainer,
-            devices,
             history,
             training,
             test,
@@ -75,11 +69,13 @@ impl<'a> Run<'a> {
         let (start, arguments) = (Instant::now(), self.arguments);
         let (interval, checkpoint_time) = (arguments.interval(), arguments.checkpoint_time());
         let detector = self.trainer.detector()?;
-        let (devices, first) = (&self.devices, self.trainer.steps());
+        let (first, steps) = (self.trainer.steps(), arguments.steps.get());
         // The first step has a checkpoint too, since a measurement may be hours away.
         let mut saved: Option<Instant> = None;
-        let batches = batches(self.training, detector.config(), devices, first, arguments);
-        let mut progress = Progress::new(first, arguments.steps.get(), arguments.pictures_of_step());
+        let batches = arguments.batches(self.training, detector.config())?;
+        let batches = batches.prefetch(first..steps, arguments.threads());
+        let pace = TrainingPace::new(first, steps, arguments.pictures_of_step());
+        let mut progress = Progress::new(pace, steps);
         for step in batches.take(end.saturating_sub(first)) {
             let step = self.trainer.step_batches(&step?);
             let step = step.map_err(|error| explained(error, arguments))?;
@@ -90,7 +86,7 @@ impl<'a> Run<'a> {
             if steps.is_multiple_of(interval) || is_last {
                 let taken = steps - steps.saturating_sub(1) / interval * interval;
                 let losses = losses(&self.history.steps, taken);
-                let (rate, seconds) = (progress.pictures_a_second(), start.elapsed().as_secs());
+                let (rate, seconds) = (progress.pace.pictures_per_second(), start.elapsed().as_secs());
                 progress.line(format!("{losses}, {rate:.2} pictures/s, after {seconds} s"));
                 self.pause(&progress)?;
             } else if saved.is_none_or(|saved| saved.elapsed() >= checkpoint_time) {
@@ -99,7 +95,7 @@ impl<'a> Run<'a> {
                 continue;
             }
             saved = Some(Instant::now());
-            progress.go_on();
+            progress.pace.resume();
         }
         Ok(())
     }
@@ -174,7 +170,7 @@ fn options(arguments: &Arguments, min_size: usize) -> TrainerConfig {
     };
     let min_size = arguments.min_size.iter().copied().max().unwrap_or(min_size);
     TrainerConfig {
-        losses: losses_of_pictures(min_size),
+        losses: DetectorLossConfig::for_min_size(min_size),
         frozen_stages: arguments.frozen_stages,
         max_gradient_norm: Some(5.0),
         half_precision: arguments.half.map(|half| match half {
@@ -183,23 +179,6 @@ fn options(arguments: &Arguments, min_size: usize) -> TrainerConfig {
         }),
         seed: arguments.seed,
         ..TrainerConfig::new(schedule)
-    }
-}
-
-/// torchvision's numbers, which are for pictures of 800 x 1333 pixels, or smaller ones for pictures below half of that.
-fn losses_of_pictures(min_size: usize) -> DetectorLossConfig {
-    if min_size >= 400 {
-        return DetectorLossConfig::new();
-    }
-    DetectorLossConfig {
-        pre_nms_top_n: 300,
-        post_nms_top_n: 200,
-        anchors_per_image: 64,
-        samples: TrainingSamplesConfig {
-            batch_size_per_image: 64,
-            ..TrainingSamplesConfig::new()
-        },
-        ..DetectorLossConfig::new()
     }
 }
 

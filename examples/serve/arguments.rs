@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use clap::Parser;
-use find_objects::{BackendName, CONFIG, WEIGHTS};
+use find_objects::{BackendName, CONFIG, weights_for};
 
 use crate::error::Error;
 use crate::settings::Settings;
@@ -26,11 +26,13 @@ pub struct Arguments {
     #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u16).range(1..))]
     pub devices: u16,
 
-    /// torchvision's weights: a .pth, .pt or .safetensors file [default: the shipped shapes.safetensors]
+    /// The weights of torchvision or detectron2: a .pth, .pt, .pkl or .safetensors file [default: the shipped
+    /// shapes.safetensors]
     #[arg(long, value_name = "FILE")]
     weights: Option<PathBuf>,
 
-    /// The model: a JSON file, maskrcnn_resnet50_fpn or maskrcnn_resnet50_fpn_v2 [default: the shipped shapes.json]
+    /// The model: a JSON file, detectron2's config.yaml, or a name of torchvision's or detectron2's model zoo, such as
+    /// maskrcnn_resnet50_fpn or COCO-InstanceSegmentation/mask_rcnn_R_50_FPN_3x [default: the shipped shapes.json]
     #[arg(long, value_name = "FILE|NAME", default_value = CONFIG, hide_default_value = true)]
     pub config: PathBuf,
 
@@ -72,13 +74,9 @@ pub struct Arguments {
 }
 
 impl Arguments {
-    /// The weights to load. The shipped weights fit only the shipped configuration, so any other needs `--weights`.
+    /// The weights to load.
     pub fn weights(&self) -> Result<PathBuf, Error> {
-        match &self.weights {
-            Some(path) => Ok(path.clone()),
-            None if self.config.as_os_str() == CONFIG => Ok(WEIGHTS.into()),
-            None => Err(find_objects::Error::NoWeights(self.config.clone()).into()),
-        }
+        Ok(weights_for(&self.config, self.weights.as_deref())?)
     }
 
     pub fn settings(&self) -> Result<Settings, Error> {
@@ -118,6 +116,8 @@ pub fn warning(address: SocketAddr, has_token: bool) -> Option<String> {
 
 #[cfg(test)]
 mod tests {
+    use find_objects::WEIGHTS;
+
     use super::*;
 
     #[test]

@@ -2,8 +2,7 @@
 
 use burn_roi_detection::DetectionError;
 use burn_roi_detection::models::{Detector, DetectorConfig, Instances, Picture, StageObserver};
-use burn_roi_detection::weights::{NameTable, StateDict};
-use find_objects::config;
+use burn_roi_detection::weights;
 use image::RgbImage;
 
 use crate::arguments::Arguments;
@@ -42,15 +41,14 @@ pub type MakeModel = Box<dyn Fn() -> Result<Box<dyn Model>, String> + Send>;
 
 /// The models of the command line, one a device.
 pub fn load(arguments: &Arguments) -> Result<Vec<MakeModel>, Error> {
-    let config = config::read(&arguments.config)?;
-    let state = StateDict::read(arguments.weights()?)?;
+    let config = weights::read_config(&arguments.config)?;
     let devices = arguments.backend.devices(arguments.devices.into())?;
-    let detectors = devices.iter().map(|device| {
-        let mut detector = Detector::try_new(config.clone(), device)?;
-        state.clone().load_into(&mut detector, NameTable::torchvision)?;
+    let mut detector = Detector::try_new(config, &devices[0])?;
+    weights::load(arguments.weights()?, &mut detector)?;
+    let models = devices.iter().map(|device| {
+        let detector = detector.clone().fork(device);
         // The clone shares the weights, which detection does not change. So nothing is read again after a panic.
-        let make = move || Ok(Box::new(detector.clone()) as Box<dyn Model>);
-        Ok(Box::new(make) as MakeModel)
+        Box::new(move || Ok(Box::new(detector.clone()) as Box<dyn Model>)) as MakeModel
     });
-    detectors.collect()
+    Ok(models.collect())
 }

@@ -28,6 +28,26 @@ pub struct DetectorLossConfig {
 }
 
 impl DetectorLossConfig {
+    /// torchvision's numbers of proposals, anchors and samples, or about an eighth of them for pictures whose shorter
+    /// side is below 400 pixels, half of torchvision's.
+    ///
+    /// - `min_size`: the shorter side that pictures are resized to.
+    pub fn for_min_size(min_size: usize) -> Self {
+        if min_size >= 400 {
+            return Self::new();
+        }
+        Self {
+            pre_nms_top_n: 300,
+            post_nms_top_n: 200,
+            anchors_per_image: 64,
+            samples: TrainingSamplesConfig {
+                batch_size_per_image: 64,
+                ..TrainingSamplesConfig::new()
+            },
+            ..Self::new()
+        }
+    }
+
     pub(super) fn anchor_matcher(&self) -> Matcher {
         Matcher::new(self.anchor_fg_iou_threshold, self.anchor_bg_iou_threshold).with_allow_low_quality_matches(true)
     }

@@ -1,7 +1,24 @@
 //! A trained detector for other classes or keypoints.
 
 use super::error::TrainingError;
+use crate::data::coco::CocoDataset;
 use crate::models::Detector;
+
+/// A detector for the categories of a data set, and for the keypoints of the first category that has some: the weights
+/// stay, but the last layers are replaced, as [`with_new_classes`] and [`with_new_keypoints`] do.
+///
+/// # Errors
+///
+/// All errors of [`Detector::try_new`].
+pub fn with_categories(detector: Detector, dataset: &CocoDataset) -> Result<Detector, TrainingError> {
+    let classes = dataset.classes(detector.config().background);
+    let detector = with_new_classes(detector, classes)?;
+    let mut keypoints = dataset.categories().iter().map(|category| &category.keypoints);
+    match keypoints.find(|names| !names.is_empty()) {
+        Some(names) => with_new_keypoints(detector, names.clone()),
+        None => Ok(detector),
+    }
+}
 
 /// A detector for other classes: the weights stay, but the last layers, which have a row for each class, are replaced
 /// by layers with Burn's initial weights. torchvision's detectors are fine-tuned in this way.

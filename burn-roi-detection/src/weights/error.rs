@@ -20,6 +20,14 @@ pub enum WeightsError {
         /// Why not.
         reason: String,
     },
+    /// There is no config of this name or path, or it is not a detector's.
+    #[error("the configuration {}: {reason}", path.display())]
+    Config {
+        /// The name or the file.
+        path: PathBuf,
+        /// What is wrong.
+        reason: String,
+    },
     /// Bytes are not weights.
     #[error("cannot read the weights: {reason}")]
     Bytes {

@@ -1,5 +1,7 @@
-//! The weights of detectors as files: torchvision's checkpoints and safetensors.
+//! The files of detectors: torchvision's and detectron2's checkpoints, safetensors, and configs.
 //!
+//! - [`read_config`] and [`load`] read a detector from the files of torchvision, detectron2 or this crate, and [`save`]
+//!   writes one.
 //! - [`StateDict`] holds weights by name. [`StateDict::read`] reads a file, [`StateDict::load_into`] puts the weights
 //!   into a [`Detector`](crate::models::Detector), [`StateDict::of`] takes them out, and [`StateDict::write`] writes a
 //!   file.
@@ -38,6 +40,7 @@ mod archive;
 mod backbone;
 pub mod detectron2;
 mod error;
+mod files;
 mod load;
 mod names;
 mod pickle;
@@ -47,6 +50,7 @@ mod torch_file;
 mod write_whole;
 
 pub use error::{Mismatch, Misshapen, WeightsError};
+pub use files::{config_from_json, load, read_config, save};
 pub use names::NameTable;
 pub use state_dict::StateDict;
 #[cfg(feature = "train")]

@@ -9,6 +9,7 @@ use burn_store::{ModuleStore, SafetensorsStore, bridge};
 use safetensors::Dtype;
 use safetensors::tensor::TensorView;
 
+use super::detectron2::Checkpoint;
 use super::error::WeightsError;
 use super::torch_file::TorchFile;
 use super::write_whole::write_whole;
@@ -39,10 +40,10 @@ impl StateDict {
         Self { tensors }
     }
 
-    /// Reads a file: torch's `.pth` or `.pt`, or `.safetensors`. The whole file is read at once, so that a damaged file
-    /// returns an error before a model changes. Of a training's checkpoint, which has a state dict as its entry `model`
-    /// or `state_dict`, that entry is read. What is no weight is left out: counters of training, anchors, and the mean
-    /// and standard deviation of pictures.
+    /// Reads a file: torch's `.pth` or `.pt`, `.safetensors`, or detectron2's `.pkl`. The whole file is read at once,
+    /// so that a damaged file returns an error before a model changes. Of a training's checkpoint, which has a state
+    /// dict as its entry `model` or `state_dict`, that entry is read. What is no weight is left out: counters of
+    /// training, anchors, and the mean and standard deviation of pictures.
     ///
     /// A file is data: nothing that it names is run. A hostile file is an error, and takes no more memory than a right
     /// one of its size: its tensors have at most twice its bytes.
@@ -127,7 +128,12 @@ fn read(path: &Path) -> Result<StateDict, String> {
             }
             Err("it has no tensors by name, neither in an entry `model` or `state_dict` nor beside them".to_string())
         }
-        _ => Err("its name must end in .pth, .pt or .safetensors".to_string()),
+        "pkl" => {
+            let bytes = fs::read(path).map_err(|error| error.to_string())?;
+            let checkpoint = Checkpoint::from_pkl(&bytes).map_err(|error| error.to_string())?;
+            Ok(checkpoint.into_state_dict())
+        }
+        _ => Err("its name must end in .pth, .pt, .pkl or .safetensors".to_string()),
     }
 }
 

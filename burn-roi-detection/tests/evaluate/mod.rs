@@ -3,6 +3,8 @@
 mod bad_input;
 mod broken_files;
 mod flawed_files;
+#[cfg(feature = "models")]
+mod labels;
 mod recorded;
 mod run_lengths;
 

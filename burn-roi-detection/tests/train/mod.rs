@@ -3,6 +3,7 @@
 mod batches;
 mod devices;
 mod half_precision;
+mod pace;
 mod parity;
 mod prefetch;
 mod samples;

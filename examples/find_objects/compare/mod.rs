@@ -6,11 +6,11 @@ mod recording;
 mod table;
 
 use burn::tensor::{Device, Tensor, TensorData};
-use burn_roi_detection::models::{Detector, Head, ImageList, try_pool_regions};
+use burn_roi_detection::models::{Detector, Head, ImageList, Picture, try_pool_regions};
 use image::RgbImage;
 
 use crate::error::Error;
-use crate::found::{as_picture, detect, rescaled};
+use crate::found::{detect, rescaled};
 use detections::Comparison;
 pub use recording::Recording;
 use table::Table;
@@ -23,7 +23,7 @@ use table::Table;
 pub fn compare(detector: &Detector, picture: &RgbImage, recording: &Recording) -> Result<(), Error> {
     let mut table = Table::new(recording);
     let (heads, device) = (detector.heads(), detector.device());
-    let images = detector.try_prepare(&[as_picture(picture)?])?;
+    let images = detector.try_prepare(&[Picture::try_from_image(picture)?])?;
     table.compare("input", images.tensors.clone())?;
     let maps = detector.body(&images);
     for (index, map) in maps.iter().enumerate() {

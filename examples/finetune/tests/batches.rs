@@ -2,13 +2,11 @@
 
 use std::path::Path;
 
-use burn::tensor::{Device, TensorData};
+use burn::tensor::TensorData;
 use clap::Parser;
 use find_objects::config;
 
 use crate::arguments::Arguments;
-use crate::batches::batches;
-use crate::pictures::{Allowed, Pictures};
 
 fn arguments(more: &[&str]) -> Arguments {
     Arguments::parse_from([&["finetune", "--steps", "5", "--batch-size", "2"], more].concat())
@@ -17,9 +15,10 @@ fn arguments(more: &[&str]) -> Arguments {
 /// The pictures, boxes and masks of the batches of a run.
 fn made(first: usize, more: &[&str]) -> Vec<[TensorData; 3]> {
     let arguments = arguments(more);
-    let pictures = Pictures::read(Allowed::default(), arguments.training()).unwrap();
+    let pictures = arguments.read(arguments.training()).unwrap();
     let config = config::read(&arguments.config).unwrap();
-    let made = batches(&pictures, &config, &[Device::flex()], first, &arguments);
+    let source = arguments.batches(&pictures, &config).unwrap();
+    let made = source.prefetch(first..arguments.steps.get(), arguments.threads());
     let tensors = made.map(|step| {
         let batch = step.unwrap().remove(0);
         let truth = batch.truth[1].clone();
@@ -55,9 +54,9 @@ fn annotations_of_ones_own_are_those_of_the_test() {
 fn each_half_has_twelve_coins() {
     let arguments = arguments(&[]);
     for (half, crowds) in [(arguments.training(), 0), (arguments.test(), 1)] {
-        let pictures = Pictures::read(Allowed::default(), half).unwrap();
-        assert_eq!(pictures.findings, []);
-        let dataset = pictures.dataset;
+        let pictures = arguments.read(half).unwrap();
+        assert_eq!(pictures.problems(), []);
+        let dataset = pictures.dataset();
         let coins = dataset.annotations().iter().filter(|annotation| !annotation.is_crowd);
         assert_eq!(coins.count(), 12, "{}", half[0].display());
         assert_eq!(dataset.annotations().len(), 12 + crowds);

@@ -2,13 +2,14 @@
 
 use std::num::NonZeroUsize;
 
+use burn_roi_detection::evaluate::coco::{CocoDetection, CocoEvaluationConfig, evaluate_coco};
 use burn_roi_detection::models::{Detector, Instances, Keypoint, KeypointHeadConfig};
 use burn_roi_detection::weights::{NameTable, StateDict};
 use find_objects::config;
 use serde_json::{Value, json};
 
 use super::{Short, annotations, coins, on_large_stack};
-use crate::evaluation::{Measure, categories, in_coco_terms, measure};
+use crate::evaluation::Measure;
 use crate::prepare;
 use crate::training::Run;
 
@@ -61,14 +62,10 @@ fn keypoints_are_learned_and_measured() {
 
         // What an ideal detector finds, and one whose keypoints are wrong.
         let of = |shift: f32| {
-            let image = &test.dataset.images()[0];
+            let dataset = test.dataset();
+            let image = &dataset.images()[0];
             let mut found = Instances::default();
-            for annotation in test
-                .dataset
-                .annotations()
-                .iter()
-                .filter(|annotation| !annotation.is_crowd)
-            {
+            for annotation in dataset.annotations().iter().filter(|annotation| !annotation.is_crowd) {
                 let [x, y, w, h] = annotation.bbox.map(|value| value as f32);
                 found.boxes.push([x, y, x + w, y + h]);
                 found.scores.push(0.9);
@@ -85,8 +82,11 @@ fn keypoints_are_learned_and_measured() {
                 });
                 found.keypoints.push(keypoints.collect());
             }
-            let found = in_coco_terms(&found, image, &categories(&config, &test.dataset));
-            measure(&config, &test.dataset, &found).unwrap().0
+            let categories = dataset.categories_of(&config.classes);
+            let found = CocoDetection::of_instances(&found, image.id, &categories);
+            let configs = CocoEvaluationConfig::for_heads(&config).into_iter();
+            let measures = configs.map(|config| Measure::from(&evaluate_coco(dataset, &found, &config)));
+            measures.collect::<Vec<_>>()
         };
         let values = |shift| {
             let measures = of(shift);
@@ -114,5 +114,5 @@ fn keypoints_of_another_number_are_named() {
     short.write("left.json", coco.to_string());
     let (_, training, _) = prepare(&short.arguments).unwrap();
     let problem = "annotation 4: it has 1 `keypoints`, but the keypoint head learns 3";
-    assert_eq!(training.findings[0].to_string(), problem);
+    assert_eq!(training.problems()[0].to_string(), problem);
 }

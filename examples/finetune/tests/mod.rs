@@ -2,8 +2,9 @@
 
 mod bad_input;
 mod batches;
+#[path = "../../../tests/support/detectron2_run.rs"]
+mod detectron2_run;
 mod keypoints;
-mod labels;
 #[path = "../../../tests/support/pickle.rs"]
 mod pickle;
 mod runs;
@@ -13,6 +14,7 @@ use std::panic::resume_unwind;
 use std::path::{Path, PathBuf};
 use std::{env, fs, process, thread};
 
+use burn_roi_detection::data::coco::{CocoPictures, CocoPicturesConfig, CocoPicturesError};
 use clap::Parser;
 use serde_json::Value;
 
@@ -64,6 +66,15 @@ impl Drop for Short {
 fn on_large_stack(test: fn()) {
     let thread = thread::Builder::new().stack_size(8 << 20).spawn(test).unwrap();
     thread.join().unwrap_or_else(|panic| resume_unwind(panic));
+}
+
+/// Annotations and pictures, read by the defaults.
+fn read(annotations: &Path, folder: &Path) -> Result<CocoPictures, CocoPicturesError> {
+    let config = CocoPicturesConfig {
+        folder: Some(folder.to_owned()),
+        ..CocoPicturesConfig::new()
+    };
+    CocoPictures::read(annotations, &config)
 }
 
 fn text(path: &Path) -> &str {

@@ -11,11 +11,11 @@ use clap::Parser;
 use find_objects::config;
 use serde_json::json;
 
-use super::{Short, annotations, coins, on_large_stack};
+use super::{Short, annotations, coins, on_large_stack, read};
 use crate::arguments::Arguments;
+use crate::categories::check_classes;
 use crate::evaluation::{Measure, Measures};
 use crate::history::{History, Step};
-use crate::pictures::{Allowed, Pictures};
 use crate::training::{Run, check_checkpoint, remove_checkpoint};
 use crate::{Error, evaluate_only, prepare, run};
 
@@ -171,9 +171,10 @@ fn categories_that_a_detector_does_not_know() {
         .unwrap()
         .push(json!({"id": 2, "name": "circle"}));
     short.arguments.test_coco = Some(short.write("right.json", coco.to_string()));
-    let test = Pictures::read(Allowed::default(), [short.arguments.test()[0], &coins("")]).unwrap();
+    let path = short.arguments.test()[0];
+    let test = read(path, &coins("")).unwrap();
     let classes = config::read(&short.arguments.config).unwrap().classes;
-    assert_eq!(test.check_classes(&classes).unwrap(), ["coin"]);
+    assert_eq!(check_classes(path, test.dataset(), &classes).unwrap(), ["coin"]);
     // The pictures are beside annotations that come alone.
     assert_eq!(short.arguments.test()[1], short.folder);
 }

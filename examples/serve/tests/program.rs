@@ -2,7 +2,7 @@
 
 use std::io::{BufRead, BufReader, Read};
 use std::net::{SocketAddr, TcpStream};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 use std::{env, fs, process};
@@ -21,9 +21,10 @@ fn shipped(name: &str) -> PathBuf {
 }
 
 /// The server's process.
-struct Program {
+pub struct Program {
     process: Child,
-    address: SocketAddr,
+    pub address: SocketAddr,
+    /// Removed with this value.
     config: PathBuf,
 }
 
@@ -37,11 +38,16 @@ impl Program {
         small["preprocessing"]["min_size"] = json!(64);
         small["region_proposals"]["post_nms_top_n"] = json!(50);
         fs::write(&config, small.to_string()).expect("a configuration");
+        Self::of(config, &shipped("shapes.safetensors"), arguments)
+    }
+
+    /// Starts the server with the detector of two files.
+    pub fn of(config: PathBuf, weights: &Path, arguments: &[&str]) -> Self {
         let mut process = Command::new(env!("CARGO_BIN_EXE_serve"))
             .args(["--listen", "127.0.0.1:0", "--config"])
             .arg(&config)
             .arg("--weights")
-            .arg(shipped("shapes.safetensors"))
+            .arg(weights)
             .args(arguments)
             .stdout(Stdio::piped())
             .spawn()

@@ -135,6 +135,28 @@ impl CocoDataset {
         self.categories.get(label.checked_sub(1)?)
     }
 
+    /// The id of the category with the name of each class, or `None` for a class without one, such as the background.
+    /// Detections have classes as labels, and COCO's evaluation wants ids of categories.
+    ///
+    /// - `classes`: the names of a detector's classes, in the order of its labels.
+    pub fn categories_of(&self, classes: &[String]) -> Vec<Option<i64>> {
+        let by_name = |name: &String| self.categories.iter().find(|category| category.name == *name);
+        classes.iter().map(|name| Some(by_name(name)?.id)).collect()
+    }
+
+    /// The names of a detector's classes for these categories: the background, and the categories by ascending id.
+    #[cfg(feature = "models")]
+    pub fn classes(&self, background: crate::models::Background) -> Vec<String> {
+        let names = self.categories.iter().map(|category| category.name.clone());
+        let mut names: Vec<String> = names.collect();
+        let position = match background {
+            crate::models::Background::First => 0,
+            crate::models::Background::Last => names.len(),
+        };
+        names.insert(position, "__background__".to_string());
+        names
+    }
+
     /// The mask of an annotation, which need not belong to this data set: rasterised polygons or run lengths. `None` if
     /// the annotation has no mask, if the data set has no image of its `image_id`, if it has polygons and the image no
     /// size, or if [`RunLengths::from_polygons`] refuses its polygons.

@@ -1,4 +1,5 @@
-//! [`CocoFlaw`]: what can be wrong with an entry of a COCO file. Only this file decides what becomes of the entry.
+//! [`CocoFlaw`]: what can be wrong with an entry of a COCO file or its picture. Only this file decides what becomes of
+//! the entry.
 
 use std::fmt::{Display, Formatter, Result};
 
@@ -40,6 +41,8 @@ pub enum CocoFlaw {
     Mask,
     /// The keypoints are invalid: the annotation has none, or the category has no names of them.
     Keypoints,
+    /// An image has no usable size: that of its picture is taken.
+    PictureSize,
     /// The box has no area inside of the image.
     EmptyBox,
     /// An id is missing or is not an integer.
@@ -52,6 +55,20 @@ pub enum CocoFlaw {
     NoCategory,
     /// There is neither a box nor a mask.
     NoBox,
+    /// An image has no `file_name`, so that its picture can't be found.
+    NoFileName,
+    /// The `file_name` of an image leads out of the folder of the pictures.
+    Outside,
+    /// A picture has another size than its image.
+    OtherSize,
+    /// A picture can't be read.
+    NoPicture,
+    /// The annotation has no mask, and the detector has a mask head.
+    NoMask,
+    /// A coordinate of a keypoint is not finite in f32.
+    InfiniteKeypoints,
+    /// The annotation has another number of keypoints than the detector's keypoint head.
+    OtherKeypoints,
 }
 
 impl CocoFlaw {
@@ -68,6 +85,7 @@ impl CocoFlaw {
             Self::Box => (Mended, "no usable `bbox`: the box around the mask is taken"),
             Self::Area => (Mended, "no usable `area`: that of the mask or the box is taken"),
             Self::Polygons => (Mended, "invalid polygons: the others are the mask"),
+            Self::PictureSize => (Mended, "no usable size: that of the picture is taken"),
             Self::KeypointCount => (Mended, "no usable `num_keypoints`: the labelled ones are counted"),
             Self::ImageSize => (OnlyMasks, "no usable size"),
             Self::Mask => (OnlyMasks, "no usable `segmentation`"),
@@ -78,6 +96,13 @@ impl CocoFlaw {
             Self::NoImage => (LeftOut, "an image that is not in the data set"),
             Self::NoCategory => (LeftOut, "a category that is not in the data set"),
             Self::NoBox => (LeftOut, "no usable `bbox` and no mask"),
+            Self::NoFileName => (LeftOut, "no `file_name`"),
+            Self::Outside => (LeftOut, "a `file_name` outside of the folder of the pictures"),
+            Self::OtherSize => (LeftOut, "a picture of another size than the annotations say"),
+            Self::NoPicture => (LeftOut, "a picture that can't be read"),
+            Self::NoMask => (LeftOut, "no mask, which the mask head learns"),
+            Self::InfiniteKeypoints => (LeftOut, "keypoints that are not finite in f32"),
+            Self::OtherKeypoints => (LeftOut, "keypoints of another number than the keypoint head learns"),
         }
     }
 }

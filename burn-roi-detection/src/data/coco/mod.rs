@@ -7,6 +7,8 @@
 //! [`CocoDataset::read`] refuses a file if an entry can't be mended, such as an annotation of an image that is not
 //! listed. [`CocoDataset::read_without_broken`] leaves these entries out.
 //!
+//! With the feature `pictures`, `CocoPictures` reads a file and the folder of its pictures.
+//!
 //! ```
 //! use burn_roi_detection::data::coco::CocoDataset;
 //!
@@ -33,10 +35,16 @@ mod error;
 mod flaw;
 mod json;
 mod mending;
+#[cfg(all(feature = "models", feature = "pictures"))]
+mod pictures;
 mod reading;
+#[cfg(all(feature = "models", feature = "pictures"))]
+mod summary;
 
 pub use annotation::{CocoAnnotation, CocoCategory, CocoImage, CocoSegmentation};
 pub use dataset::CocoDataset;
 pub use error::{CocoList, CocoProblem, CocoReadError};
 pub use flaw::{CocoEffect, CocoFlaw};
 pub(crate) use json::triples;
+#[cfg(all(feature = "models", feature = "pictures"))]
+pub use pictures::{CocoPictures, CocoPicturesConfig, CocoPicturesError};

@@ -43,6 +43,8 @@ mod cells;
 mod checks;
 mod config;
 mod detection;
+#[cfg(feature = "models")]
+mod detector;
 mod evaluation;
 mod json;
 mod matching;

@@ -1,14 +1,9 @@
 //! Labels of a detector, and categories of a data set.
 
-use std::path::Path;
-
 use burn_roi_detection::data::coco::CocoDataset;
+use burn_roi_detection::evaluate::coco::CocoDetection;
 use burn_roi_detection::models::{Background, Instances};
-use find_objects::{CONFIG, config};
 use serde_json::json;
-
-use crate::detector::classes;
-use crate::evaluation::{categories, in_coco_terms};
 
 #[test]
 fn a_label_is_its_category_wherever_the_background_is() {
@@ -19,9 +14,8 @@ fn a_label_is_its_category_wherever_the_background_is() {
     });
     let dataset = CocoDataset::from_json(coco.to_string().as_bytes()).unwrap();
     for (background, labels) in [(Background::First, [1, 2]), (Background::Last, [0, 1])] {
-        let mut config = config::read(Path::new(CONFIG)).unwrap();
-        config.classes = classes(&dataset, background);
-        let (names, categories) = (&config.classes, categories(&config, &dataset));
+        let names = dataset.classes(background);
+        let categories = dataset.categories_of(&names);
         for label in labels {
             let found = Instances {
                 boxes: vec![[1.0, 2.0, 5.0, 6.0]],
@@ -29,7 +23,7 @@ fn a_label_is_its_category_wherever_the_background_is() {
                 labels: vec![label],
                 ..Instances::default()
             };
-            let detections = in_coco_terms(&found, &dataset.images()[0], &categories);
+            let detections = CocoDetection::of_instances(&found, 1, &categories);
             let category = dataset.category(detections[0].category_id).unwrap();
             assert_eq!(category.name, names[label], "{background:?}");
         }
