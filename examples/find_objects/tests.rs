@@ -153,7 +153,7 @@ fn configurations_that_are_wrong_are_refused() {
 fn the_coins_of_the_unseen_half_are_found() {
     let arguments = Arguments::parse_from(["find_objects"]);
     let mut detector = Detector::new(config::read(&arguments.config).unwrap(), &Device::flex());
-    weights::load(&arguments.weights().unwrap(), &mut detector).unwrap();
+    weights::load(arguments.weights().unwrap(), &mut detector).unwrap();
     let file = &arguments.image[0];
     let found = detect(&detector, &crate::pictures::read(file).unwrap(), &mut ()).unwrap();
     let drawn = found.iter().filter(|found| found.score >= arguments.score_threshold);
