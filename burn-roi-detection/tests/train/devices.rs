@@ -148,3 +148,15 @@ fn batches_that_fail() {
     assert!(weights(&trainer) == start);
     assert_eq!(trainer.steps(), 0);
 }
+
+/// In `scripts/unfused --all`: a build with fusion has no remote devices.
+#[test]
+fn a_server_trains_as_the_own_device() {
+    let Some(server) = backends().into_iter().find(|backend| backend.name == "remote") else {
+        return;
+    };
+    let flex = Device::flex();
+    let expected = after(all_samples(), &[batch(0, &flex), batch(1, &flex)]);
+    let batches = [batch(0, &flex), batch(1, &server.device)];
+    assert!(after(all_samples(), &batches) == expected);
+}
