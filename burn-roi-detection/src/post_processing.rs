@@ -80,8 +80,8 @@ blocking_forms! {
 /// `box_regression` are the same.
 ///
 /// The scores of all candidates are read back to the host at once, and then, for all images at once, what is left of
-/// those above `score_threshold`: on a GPU the indices that its NMS keeps, elsewhere their boxes and scores. A candidate
-/// whose score or box is NaN is never a detection. NMS runs within each class as in
+/// those above `score_threshold`: on a GPU the indices that its NMS keeps, elsewhere their boxes and scores. A
+/// candidate whose score or box is NaN is never a detection. NMS runs within each class as in
 /// [`batched_nms`](super::batched_nms), which says where torchvision's result can differ.
 ///
 /// ```

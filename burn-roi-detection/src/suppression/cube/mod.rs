@@ -61,8 +61,8 @@ const UNUSUAL: u32 = 1 << 30;
 #[backend_extension(Cube, Fusion)]
 pub trait NmsKernels: Backend {
     /// Greedy NMS within each class, of at least one box, without those that are below `least`. Returns N + 1 integers
-    /// of a dtype: the number of kept boxes, then their indices. The number is N + 1 if a box has a coordinate for which
-    /// the kernels don't have the host's result.
+    /// of a dtype: the number of kept boxes, then their indices. The number is N + 1 if a box has a coordinate for
+    /// which the kernels don't have the host's result.
     #[fusion(dtype = *dtype, shape = Shape::new([boxes[0] + 1]))]
     fn kept_boxes(
         boxes: FloatTensor<Self>,

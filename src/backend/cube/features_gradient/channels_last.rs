@@ -1,5 +1,5 @@
-//! What is read of each element of the output, with its channels next to each other, where there are many: the gradient,
-//! and the positions of maxima. Neighbouring units read neighbouring channels.
+//! What is read of each element of the output, with its channels next to each other, where there are many: the
+//! gradient, and the positions of maxima. Neighbouring units read neighbouring channels.
 
 use cubecl::prelude::*;
 use cubecl::std::FastDivmod;
