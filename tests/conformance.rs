@@ -1,7 +1,7 @@
 //! Runs every conformance case on every backend, and prints one line for each backend last.
 //!
 //! Cases are all files below `tests/cases`, and below each folder that the environment variable
-//! `ROI_CASES` lists, separated by `:`. `ROI_BACKENDS=flex,ndarray,wgpu` chooses backends. `ROI_CHECKSUMS` names a file
+//! `ROI_CASES` lists as `PATH` does. `ROI_BACKENDS=flex,ndarray,wgpu` chooses backends. `ROI_CHECKSUMS` names a file
 //! for the checksums of what Flex computes, with which a browser's are compared.
 
 use std::collections::BTreeMap;
@@ -83,9 +83,9 @@ fn main() -> ExitCode {
 /// The case files of this repository, and those below the folders of `ROI_CASES`.
 fn files() -> Result<Vec<PathBuf>, String> {
     let mut files = case::files(&checkout::folder().join("tests/cases"))?;
-    let folders = std::env::var("ROI_CASES").unwrap_or_default();
-    for folder in folders.split(':').filter(|folder| !folder.is_empty()) {
-        files.extend(case::files(Path::new(folder)).map_err(|error| format!("ROI_CASES: {error}"))?);
+    let folders = std::env::var_os("ROI_CASES").unwrap_or_default();
+    for folder in std::env::split_paths(&folders).filter(|folder| folder != Path::new("")) {
+        files.extend(case::files(&folder).map_err(|error| format!("ROI_CASES: {error}"))?);
     }
     Ok(files)
 }
