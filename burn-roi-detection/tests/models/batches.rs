@@ -18,15 +18,16 @@ fn pixels([height, width]: [usize; 2]) -> Vec<u8> {
     pixels.map(|value| value as u8).collect()
 }
 
+fn pictures<'a>(sizes: &[[usize; 2]], bytes: &'a [Vec<u8>]) -> Vec<Picture<'a>> {
+    let pairs = sizes.iter().zip(bytes);
+    pairs.map(|(&size, bytes)| Picture::from_rgb(size, bytes)).collect()
+}
+
 #[test]
 fn pictures_of_any_sizes_are_one_batch() {
     let sizes = [[1, 1], [400, 1], [23, 37], [1, 300]];
     let bytes = sizes.map(pixels);
-    let pictures: Vec<_> = sizes
-        .iter()
-        .zip(&bytes)
-        .map(|(&size, bytes)| Picture::from_rgb(size, bytes))
-        .collect();
+    let pictures = pictures(&sizes, &bytes);
     for name in [
         "maskrcnn_resnet50_fpn_v2",
         "keypointrcnn_resnet50_fpn",
@@ -80,11 +81,7 @@ fn threads_share_a_detector() {
 fn a_device_is_read_as_often_for_three_pictures_as_for_one() {
     let sizes = [[40, 56], [30, 30], [64, 20]];
     let bytes = sizes.map(pixels);
-    let pictures: Vec<_> = sizes
-        .iter()
-        .zip(&bytes)
-        .map(|(&size, bytes)| Picture::from_rgb(size, bytes))
-        .collect();
+    let pictures = pictures(&sizes, &bytes);
     for backend in backends().into_iter().filter(|backend| !backend.is_host()) {
         let detector = Detector::new(narrow("maskrcnn_resnet50_fpn"), &backend.device);
         let reads = [1, 3].map(|count| {
