@@ -91,7 +91,8 @@ class Server:
             free.bind(("127.0.0.1", 0))
             self.port = free.getsockname()[1]
         command = {
-            "serve": [str(SERVE), "--listen", f"127.0.0.1:{self.port}", "--queue", "256"],
+            "serve": [str(SERVE), "--listen", f"127.0.0.1:{self.port}", "--queue", "256",
+                      "--config", str(DETECTOR / "shapes.json"), "--weights", str(DETECTOR / "shapes.safetensors")],
             "fastapi": [sys.executable, __file__, "--fastapi", str(self.port)],
         }[name]
         self.process = subprocess.Popen(command, stdout=subprocess.DEVNULL)

@@ -7,12 +7,12 @@ use clap::Parser;
 use crate::backend_name::BackendName;
 use crate::error::Error;
 
-/// The configuration of the detector of drawn shapes, which `finetune` begins with and `serve` serves.
+/// The configuration of the detector of drawn shapes, which `finetune` begins with.
 pub const CONFIG: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/shapes.json");
 /// Its weights.
 pub const WEIGHTS: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/shapes.safetensors");
-/// The configuration of the detector of coins, which this command runs by default.
-const COINS_CONFIG: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/coins.json");
+/// The configuration of the detector of coins, which this command and `serve` run by default.
+pub const COINS_CONFIG: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/coins.json");
 /// Its weights.
 const COINS_WEIGHTS: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/coins.safetensors");
 /// The half of a photograph of coins that the detector of coins was not trained on.

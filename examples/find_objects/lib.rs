@@ -50,7 +50,7 @@ use burn_roi_detection::models::{Detector, DetectorConfig};
 use burn_roi_detection::weights;
 use image::RgbImage;
 
-pub use arguments::{Arguments, CONFIG, WEIGHTS, weights_for};
+pub use arguments::{Arguments, COINS_CONFIG, CONFIG, WEIGHTS, weights_for};
 pub use backend_name::BackendName;
 pub use burn_roi_detection::pictures::Canvas;
 use compare::Recording;

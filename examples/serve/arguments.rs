@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use clap::Parser;
-use find_objects::{BackendName, CONFIG, weights_for};
+use find_objects::{BackendName, COINS_CONFIG, weights_for};
 
 use crate::error::Error;
 use crate::settings::Settings;
@@ -26,14 +26,14 @@ pub struct Arguments {
     #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u16).range(1..))]
     pub devices: u16,
 
-    /// The weights of torchvision or detectron2: a .pth, .pt, .pkl or .safetensors file [default: the shipped
-    /// shapes.safetensors]
+    /// The weights of torchvision or detectron2: a .pth, .pt, .pkl or .safetensors file [default: those of the shipped
+    /// detector of coins]
     #[arg(long, value_name = "FILE")]
     weights: Option<PathBuf>,
 
     /// The model: a JSON file, detectron2's config.yaml, or a name of torchvision's or detectron2's model zoo, such as
-    /// maskrcnn_resnet50_fpn or COCO-InstanceSegmentation/mask_rcnn_R_50_FPN_3x [default: the shipped shapes.json]
-    #[arg(long, value_name = "FILE|NAME", default_value = CONFIG, hide_default_value = true)]
+    /// maskrcnn_resnet50_fpn or COCO-InstanceSegmentation/mask_rcnn_R_50_FPN_3x [default: the shipped coins.json]
+    #[arg(long, value_name = "FILE|NAME", default_value = COINS_CONFIG, hide_default_value = true)]
     pub config: PathBuf,
 
     /// The address and the port to listen on
@@ -116,8 +116,6 @@ pub fn warning(address: SocketAddr, has_token: bool) -> Option<String> {
 
 #[cfg(test)]
 mod tests {
-    use find_objects::WEIGHTS;
-
     use super::*;
 
     #[test]
@@ -134,7 +132,7 @@ mod tests {
         assert_eq!(arguments.listen.to_string(), "127.0.0.1:8000");
         assert_eq!(
             arguments.weights().expect("the shipped weights"),
-            PathBuf::from(WEIGHTS)
+            PathBuf::from(COINS_CONFIG).with_extension("safetensors")
         );
         let other = Arguments::parse_from(["serve", "--config", "maskrcnn_resnet50_fpn"]);
         let error = other.weights().expect_err("no weights").to_string();

@@ -97,25 +97,22 @@ pub(super) fn check_pyramid<B: RoiBackend>(
     regions: &Regions<B>,
     operators: &[RegionOperator],
 ) -> Result<Shape, RoiError> {
-    for level in features {
+    let (finest, coarser) = features.split_first().expect("there is a level");
+    check_features::<B>(finest, regions)?;
+    let shape = pooled_shape::<B>(&finest.shape(), regions, &operators[0])?;
+    for level in coarser {
         check_features::<B>(level, regions)?;
-        check_like_finest::<B>(level, &features[0])?;
+        check_like_finest::<B>(level, finest)?;
         pooled_shape::<B>(&level.shape(), regions, &operators[0])?;
     }
-    let shape = pooled_shape::<B>(&features[0].shape(), regions, &operators[0])?;
-    memory::check::<B>("output", &shape, features[0].dtype(), &features[0].device())?;
+    memory::check::<B>("output", &shape, finest.dtype(), &finest.device())?;
     Ok(shape)
 }
 
 /// Checks the features, and that the regions go with them.
 pub(crate) fn check_features<B: RoiBackend>(features: &FloatTensor<B>, regions: &Regions<B>) -> Result<(), RoiError> {
-    let device = features.device();
-    shape(
-        "features",
-        &features.shape(),
-        "[N, C, H, W]",
-        features.shape().num_dims() == 4,
-    )?;
+    let (device, found) = (features.device(), features.shape());
+    shape("features", &found, "[N, C, H, W]", found.num_dims() == 4)?;
     if B::device_kind(&device) == DeviceKind::Unsupported {
         return Err(unsupported("features", &device));
     }
@@ -175,7 +172,8 @@ pub(crate) fn pooled_shape<B: RoiBackend>(
     operator: &RegionOperator,
 ) -> Result<Shape, RoiError> {
     let [_, channels, height, width] = shape.dims();
-    if regions.len() > 0 && (height == 0 || width == 0) {
+    let regions = regions.len();
+    if regions > 0 && (height == 0 || width == 0) {
         return Err(RoiError::EmptyMap { shape: shape.dims() });
     }
     let (map, output_size) = (operator.channel_map, operator.output_size);
@@ -193,7 +191,7 @@ pub(crate) fn pooled_shape<B: RoiBackend>(
             },
         });
     }
-    Ok(output_shape(shape.dims(), regions.len(), operator))
+    Ok(output_shape(shape.dims(), regions, operator))
 }
 
 /// Whether there is no image to read, or nothing to write.

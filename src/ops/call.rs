@@ -74,10 +74,11 @@ pub fn pool<B: RoiBackend>(
 /// Pools what a backend computes by itself.
 fn pool_part<B: RoiBackend>(arguments: Arguments<B>, operators: &[RegionOperator]) -> Result<FloatTensor<B>, RoiError> {
     let (mut features, regions) = with_offsets(arguments, &operators[0])?;
-    let shape = check_pyramid::<B>(&features, &regions, operators)?;
-    let on_host = regions.on_host(features[0].shape()[0])?;
-    let call = regions.call(on_host, operators[0], &features[0].shape());
-    if reads_nothing(&features[0].shape(), &shape) {
+    let pooled = check_pyramid::<B>(&features, &regions, operators)?;
+    let finest = features[0].shape();
+    let on_host = regions.on_host(finest[0])?;
+    let call = regions.call(on_host, operators[0], &finest);
+    if reads_nothing(&finest, &pooled) {
         return Ok(B::without_pixels(features[0].clone(), call));
     }
     Ok(match CoarserLevels::<B>::of(&features) {
