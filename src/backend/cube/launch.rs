@@ -1,6 +1,5 @@
 //! What the launches of all kernels have in common.
 
-use burn::backend::TensorMetadata;
 use burn::tensor::{DType, Shape};
 use burn_cubecl::ops::numeric::empty_device_contiguous_dtype;
 use burn_cubecl::tensor::CubeTensor;
