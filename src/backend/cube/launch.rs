@@ -100,7 +100,7 @@ fn addresses(length: usize, units: usize) -> AddressType {
 }
 
 /// How many elements a tensor has or its memory has, whichever is more. An expanded tensor has more than its memory.
-/// `shape()` would make a new list, and is called for seven tensors of a call.
+/// It is asked for seven times in a call, and `shape()` would make a new list each time.
 pub fn length(tensor: &CubeTensor) -> usize {
     let in_memory = tensor.handle.size() as usize / tensor.dtype.size();
     tensor.meta.shape.num_elements().max(in_memory)
