@@ -108,8 +108,10 @@ fn files_that_are_no_pictures_are_refused() {
     let error = run(&["--image", path]).unwrap_err().to_string();
     fs::remove_file(&text).unwrap();
     assert!(error.starts_with(&format!("cannot read the image {path}: ")), "{error}");
-    let error = run(&["--image", "/no/such/picture.png"]).unwrap_err().to_string();
-    assert!(error.contains("/no/such/picture.png: No such file"), "{error}");
+    let missing = "/no/such/picture.png";
+    let reason = fs::File::open(missing).unwrap_err();
+    let error = run(&["--image", missing]).unwrap_err().to_string();
+    assert!(error.contains(&format!("{missing}: {reason}")), "{error}");
 
     let folder = temporary("empty");
     fs::create_dir_all(&folder).unwrap();

@@ -50,6 +50,8 @@ fn broken_files_are_named_and_the_rest_is_used() {
     assert_eq!(pictures.dataset().images().len(), 1);
     assert_eq!(pictures.dataset().annotations().len(), 12);
     let told: Vec<String> = pictures.problems().iter().map(ToString::to_string).collect();
+    let reason = fs::File::open(short.folder.join("none.png")).unwrap_err();
+    let missing = format!("none.png: {reason}");
     let expected = [
         "annotation 201: `image_id` is 77, which no image of the data set has",
         "annotation 202: `category_id` is 9, which no category of the data set has",
@@ -57,7 +59,7 @@ fn broken_files_are_named_and_the_rest_is_used() {
         is no mask",
         "image 2: cannot read the image ",
         "image 3: cannot read the image ",
-        "none.png: No such file",
+        &missing,
         "image 5: it has no `file_name`",
         "left.png has [303, 183] pixels (height, width), but the annotations say [200, 200]",
         "annotation 102: `image_id` is 2, which no image of the data set has",
