@@ -38,6 +38,9 @@ pub struct Arguments {
     /// Time the gradient of boxes instead of that of features
     #[arg(long, requires = "backward")]
     pub of_boxes: bool,
+    /// Sum the output in the time, too, as a program does that reads it at once
+    #[arg(long)]
+    pub read: bool,
     /// Time roi_align on the features, boxes and output size of each workload instead, with 2 samples
     #[arg(long)]
     pub as_roi_align: bool,
