@@ -3,12 +3,13 @@
 use burn::module::{Param, RunningState};
 use burn::nn::Linear;
 use burn::nn::conv::{Conv2d, ConvTranspose2d};
-use burn::tensor::{Device, Tensor};
+use burn::tensor::{Device, Tensor, Tolerance};
 use burn_roi_detection::{
     ConvBlock, ConvBlockConfig, FastRcnnConvFcHeadConfig, FastRcnnPredictorConfig, MaskRcnnHeadsConfig,
     MaskRcnnPredictorConfig,
 };
 
+use crate::backends::backends;
 use crate::cases::{Case, check_all};
 
 const TOLERANCE: f64 = 1e-4;
@@ -96,6 +97,50 @@ fn block_without_activation() {
         let given = case.floats("given", &backend.device);
         case.assert_floats(0, block.forward(given), TOLERANCE, backend);
     });
+}
+
+/// Where it is trained, it is a matrix product.
+#[test]
+fn a_convolution_of_single_pixels_trains_as_burns_own() {
+    for backend in backends() {
+        let device = backend.device.clone().autodiff();
+        let block = ConvBlockConfig::new(3, 4, 1)
+            .with_activation(false)
+            .with_normalized(false);
+        let block = block.init(&device);
+        let conv = &block.conv;
+        assert!(conv.weight.is_require_grad());
+        let numbers = |shape, step: f32| {
+            let numbers = (0..2 * 4 * 5 * 6).map(|place| (step * place as f32).sin());
+            Tensor::<1>::from_floats(numbers.collect::<Vec<_>>().as_slice(), &device)
+                .slice(0..shape)
+                .clone()
+        };
+        let given = || numbers(2 * 3 * 5 * 6, 0.7).reshape([2, 3, 5, 6]).require_grad();
+        let factors = numbers(2 * 4 * 5 * 6, 1.3).reshape([2, 4, 5, 6]);
+        let results = |maps: Tensor<4>, output: Tensor<4>| {
+            let gradients = (output.clone() * factors.clone()).sum().backward();
+            let bias = conv
+                .bias
+                .as_ref()
+                .expect("a bias")
+                .grad(&gradients)
+                .expect("its gradient");
+            [
+                output.inner(),
+                maps.grad(&gradients).expect("the maps' gradient"),
+                conv.weight.grad(&gradients).expect("the weights' gradient"),
+                bias.reshape([1, 4, 1, 1]),
+            ]
+        };
+        let (maps, others) = (given(), given());
+        let here = results(maps.clone(), block.forward(maps));
+        let burns = results(others.clone(), conv.forward(others));
+        for (here, burns) in here.into_iter().zip(burns) {
+            here.into_data()
+                .assert_approx_eq::<f32>(&burns.into_data(), Tolerance::absolute(1e-4));
+        }
+    }
 }
 
 /// The weights of a block that is a whole case: the keys have no prefix.

@@ -4,7 +4,7 @@ use burn::module::Module;
 use burn::nn::conv::{Conv2d, Conv2dConfig, ConvTranspose2d, ConvTranspose2dConfig};
 use burn::tensor::{Device, Tensor, activation::relu};
 
-use super::conv_block::{ConvBlock, conv_blocks};
+use super::conv_block::{ConvBlock, conv_blocks, convolve};
 use crate::zeros::no_rows;
 use burn_roi::config;
 
@@ -124,6 +124,6 @@ impl MaskRcnnPredictor {
             return no_rows(self, features, shape);
         }
         let features = relu(self.conv5_mask.forward(features));
-        self.mask_fcn_logits.forward(features)
+        convolve(&self.mask_fcn_logits, features)
     }
 }

@@ -5,6 +5,7 @@ use burn::nn::conv::{Conv2d, Conv2dConfig};
 use burn::tensor::{Device, Tensor};
 
 use super::config::DetectorConfig;
+use crate::heads::conv_block::convolve;
 use crate::{ConvBlock, ConvBlockConfig};
 
 /// The region proposal network. The fields have the names of torchvision's weights.
@@ -65,7 +66,10 @@ impl RegionProposalHead {
                     .conv
                     .iter()
                     .fold(level.clone(), |level, block| block.forward(level));
-                (self.cls_logits.forward(level.clone()), self.bbox_pred.forward(level))
+                (
+                    convolve(&self.cls_logits, level.clone()),
+                    convolve(&self.bbox_pred, level),
+                )
             })
             .unzip();
         RegionPredictions { objectness, deltas }

@@ -6,7 +6,7 @@ use burn::nn::conv::{Conv2d, Conv2dConfig};
 use burn::nn::{BatchNorm, BatchNormConfig, PaddingConfig2d};
 use burn::tensor::{Device, Tensor};
 
-use crate::heads::conv_block::normalize;
+use crate::heads::conv_block::{convolve, normalize};
 
 /// A convolution without a bias, a batch normalization and an activation: torchvision's `Conv2dNormActivation`.
 #[derive(Module, Debug)]
@@ -36,7 +36,7 @@ impl ConvNorm {
 
     /// `[N, in_channels, H, W]` to `[N, out_channels, height, width]`.
     pub fn forward(&self, maps: Tensor<4>) -> Tensor<4> {
-        let maps = normalize(&self.norm, self.conv.forward(maps));
+        let maps = normalize(&self.norm, convolve(&self.conv, maps));
         match &self.activation {
             Some(activation) => activation.forward(maps),
             None => maps,

@@ -8,7 +8,7 @@ use burn::tensor::activation::relu;
 use burn::tensor::{Device, Tensor};
 
 use super::conv_norm::{ConvNorm, Norms, convolution};
-use crate::heads::conv_block::normalize;
+use crate::heads::conv_block::{convolve, normalize};
 use crate::models::config::ResNetConfig;
 
 /// A ResNet without its classifier.
@@ -159,9 +159,9 @@ impl Bottleneck {
 
     /// `[N, in_channels, H, W]` to `[N, out_channels, height, width]`.
     pub fn forward(&self, input: Tensor<4>) -> Tensor<4> {
-        let inner = relu(normalize(&self.bn1, self.conv1.forward(input.clone())));
+        let inner = relu(normalize(&self.bn1, convolve(&self.conv1, input.clone())));
         let inner = relu(normalize(&self.bn2, self.conv2.forward(inner)));
-        let inner = normalize(&self.bn3, self.conv3.forward(inner));
+        let inner = normalize(&self.bn3, convolve(&self.conv3, inner));
         let identity = match &self.downsample {
             Some(downsample) => downsample.forward(input),
             None => input,
