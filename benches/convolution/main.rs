@@ -12,14 +12,33 @@ use burn::backend::ops::{ConvOptions, FloatTensorOps, ModuleOps};
 use burn::backend::tensor::FloatTensor;
 use burn::tensor::TensorData;
 
-/// Name, channels in and out, kernel, stride, height and width of the input.
-const LAYERS: [(&str, [usize; 2], usize, usize, [usize; 2]); 6] = [
-    ("3x3-64", [64, 64], 3, 1, [200, 304]),
-    ("3x3-128-stride-2", [128, 128], 3, 2, [200, 304]),
-    ("3x3-256", [256, 256], 3, 1, [100, 152]),
-    ("3x3-512", [512, 512], 3, 1, [25, 38]),
-    ("1x1-256-64", [256, 64], 1, 1, [200, 304]),
-    ("1x1-512-2048", [512, 2048], 1, 1, [25, 38]),
+struct Layer {
+    name: &'static str,
+    /// Of the input and of the output.
+    channels: [usize; 2],
+    kernel: usize,
+    stride: usize,
+    /// Height and width of the input.
+    size: [usize; 2],
+}
+
+const fn layer(name: &'static str, channels: [usize; 2], kernel: usize, stride: usize, size: [usize; 2]) -> Layer {
+    Layer {
+        name,
+        channels,
+        kernel,
+        stride,
+        size,
+    }
+}
+
+const LAYERS: [Layer; 6] = [
+    layer("3x3-64", [64, 64], 3, 1, [200, 304]),
+    layer("3x3-128-stride-2", [128, 128], 3, 2, [200, 304]),
+    layer("3x3-256", [256, 256], 3, 1, [100, 152]),
+    layer("3x3-512", [512, 512], 3, 1, [25, 38]),
+    layer("1x1-256-64", [256, 64], 1, 1, [200, 304]),
+    layer("1x1-512-2048", [512, 2048], 1, 1, [25, 38]),
 ];
 
 /// Calls of which the median is taken, after one that is not timed.
@@ -28,10 +47,14 @@ const CALLS: usize = 7;
 fn main() {
     let wanted = std::env::args().nth(1);
     println!("layer               forward ms    input ms   weight ms");
-    for (name, [channels, outputs], kernel, stride, [height, width]) in LAYERS {
-        if wanted.as_ref().is_some_and(|wanted| wanted != name) {
-            continue;
-        }
+    let layers = LAYERS
+        .iter()
+        .filter(|layer| wanted.as_ref().is_none_or(|wanted| wanted == layer.name));
+    for layer in layers {
+        let Layer {
+            name, kernel, stride, ..
+        } = *layer;
+        let ([channels, outputs], [height, width]) = (layer.channels, layer.size);
         let padding = kernel / 2;
         let options = || ConvOptions::new([stride; 2], [padding; 2], [1; 2], 1);
         let input = numbers([1, channels, height, width]);
