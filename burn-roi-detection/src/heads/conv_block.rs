@@ -104,8 +104,8 @@ impl ConvBlock {
     }
 }
 
-/// A convolution. Where its weights get a gradient, one of single pixels is a matrix product: the gradient of its weights
-/// takes Flex a fifth of the time then.
+/// A convolution. Where its weights get a gradient, one of single pixels is a matrix product: Flex takes a fifth of the
+/// time for this gradient then.
 pub(crate) fn convolve(conv: &Conv2d, maps: Tensor<4>) -> Tensor<4> {
     let weight = conv.weight.val();
     if !(weight.is_require_grad() && is_of_single_pixels(conv)) {
