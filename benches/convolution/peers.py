@@ -22,6 +22,7 @@ LAYERS = [
 ]
 CALLS = 7
 
+
 def median(call):
     def one():
         start = time.perf_counter()
@@ -30,6 +31,7 @@ def median(call):
 
     one()
     return sorted(one() for _ in range(CALLS))[CALLS // 2]
+
 
 def session_of(inputs, weight, stride, padding, threads):
     """A model of one convolution, whose weight is a constant."""
@@ -44,6 +46,7 @@ def session_of(inputs, weight, stride, padding, threads):
     options = onnxruntime.SessionOptions()
     options.intra_op_num_threads = threads
     return onnxruntime.InferenceSession(model.SerializeToString(), options, providers=["CPUExecutionProvider"])
+
 
 def main():
     threads = int(sys.argv[1]) if len(sys.argv) > 1 else 2
@@ -69,6 +72,7 @@ def main():
             median(lambda: backward([False, True, False])),
         ]
         print(f"{name:<18} {times[0]:14.2f} {times[1]:13.2f} {times[2]:11.2f} {times[3]:11.2f}", flush=True)
+
 
 if __name__ == "__main__":
     with torch.no_grad():

@@ -110,11 +110,9 @@ fn a_convolution_of_single_pixels_trains_as_burns_own() {
         let block = block.init(&device);
         let conv = &block.conv;
         assert!(conv.weight.is_require_grad());
-        let numbers = |shape, step: f32| {
+        let numbers = |count, step: f32| {
             let numbers = (0..2 * 4 * 5 * 6).map(|place| (step * place as f32).sin());
-            Tensor::<1>::from_floats(numbers.collect::<Vec<_>>().as_slice(), &device)
-                .slice(0..shape)
-                .clone()
+            Tensor::<1>::from_floats(numbers.collect::<Vec<_>>().as_slice(), &device).slice(0..count)
         };
         let given = || numbers(2 * 3 * 5 * 6, 0.7).reshape([2, 3, 5, 6]).require_grad();
         let factors = numbers(2 * 4 * 5 * 6, 1.3).reshape([2, 4, 5, 6]);

@@ -121,13 +121,13 @@ pub(crate) fn convolve(conv: &Conv2d, maps: Tensor<4>) -> Tensor<4> {
     }
 }
 
-/// Whether each output pixel is a product of all channels of the same input pixel.
+/// Whether each output pixel is a sum over the channels of the input pixel in its place.
 fn is_of_single_pixels(conv: &Conv2d) -> bool {
-    let is_padded = !matches!(
+    let keeps_size = matches!(
         conv.padding,
         PaddingConfig2d::Valid | PaddingConfig2d::Explicit(0, 0, 0, 0)
     );
-    conv.kernel_size == [1, 1] && conv.stride == [1, 1] && conv.groups == 1 && !is_padded
+    conv.kernel_size == [1, 1] && conv.stride == [1, 1] && conv.groups == 1 && keeps_size
 }
 
 /// Batch normalization in the dtype of its weights, returned in the dtype of the maps. Training in half precision keeps

@@ -16,8 +16,8 @@ pub fn pays_to_stream(bytes: usize) -> bool {
 /// too.
 ///
 /// A third was measured with 32 MiB. A virtual machine that was told of 480 MiB shared them with its neighbours: there
-/// outputs of 20 to 241 MB took 3 to 34 % less past the caches. With 35.8 MiB it made no difference from 2 to 241 MB,
-/// whether the caller read the output at once or not (`throughput --read`).
+/// outputs of 20 to 241 MB took 3 to 34 % less past the caches. With 35.8 MiB it changed the time by a tenth at most,
+/// up or down, from 2 to 241 MB, whether the caller read the output at once or not (`throughput --read`).
 fn room(size: usize) -> usize {
     (size / 3).min(12 << 20)
 }
