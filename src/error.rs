@@ -149,6 +149,14 @@ pub enum RoiError {
         /// Its four coordinates.
         coordinates: [f64; 4],
     },
+    /// A box of three axes begins or ends along z at a coordinate that is NaN or infinite.
+    #[error("`boxes` row {row} has z1 {} and z2 {}, but both must be finite", .ends[0], .ends[1])]
+    DepthNotFinite {
+        /// The row, counted from 0.
+        row: usize,
+        /// z1 and z2.
+        ends: [f64; 2],
+    },
     /// A box that [`Rois::validate_normalized`](crate::Rois::validate_normalized) checked is far outside of its image.
     #[error(
         "`boxes` row {row} is {coordinates:?}, but a normalized box must be from -1 to 2: `Rois::to_normalized` \

@@ -92,7 +92,7 @@ pub use geometry::options::{
     Reduction, Sampling,
 };
 pub use ops::*;
-pub use regions::{Rois, RotatedRois};
+pub use regions::{BoxFormat3d, Rois, Rois3d, RotatedRois};
 
 /// The examples of the documents are compiled and run.
 #[cfg(all(doctest, feature = "flex"))]

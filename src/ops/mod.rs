@@ -26,6 +26,7 @@ mod roi_align;
 mod roi_align_rotated;
 mod roi_pool;
 mod turn;
+mod volume;
 
 pub use crop_and_resize::{CropAndResize, CropAndResizeConfig, crop_and_resize, try_crop_and_resize};
 pub use deform_ps_roi_pool::{DeformPsRoiPool, DeformPsRoiPoolConfig, deform_ps_roi_pool, try_deform_ps_roi_pool};
@@ -47,3 +48,8 @@ pub use riroi_align_rotated::{
 pub use roi_align::{RoiAlign, RoiAlignConfig, roi_align, try_roi_align};
 pub use roi_align_rotated::{RoiAlignRotated, RoiAlignRotatedConfig, roi_align_rotated, try_roi_align_rotated};
 pub use roi_pool::{RoiPool, RoiPoolConfig, roi_pool, try_roi_pool};
+pub use volume::{
+    CropAndResize3d, CropAndResize3dConfig, Pool3d, RoiAlign3d, RoiAlign3dConfig, RoiPool3d, RoiPool3dConfig,
+    crop_and_resize_3d, roi_align_3d, roi_pool_3d, try_crop_and_resize_3d, try_roi_align_3d, try_roi_pool_3d,
+    try_tube_align, tube_align,
+};

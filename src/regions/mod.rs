@@ -1,14 +1,17 @@
-//! [`Rois`] and [`RotatedRois`]: boxes and the image each belongs to; every check of them, and reading them on a host.
+//! [`Rois`], [`RotatedRois`] and [`Rois3d`]: boxes and the image each belongs to; every check of them, and reading them on a host.
 
 mod check;
 mod normalized;
 mod read;
 mod table;
+mod volume;
 
 use burn::backend::Dispatch;
 use burn::tensor::{Int, Tensor};
 
 pub(crate) use check::{Regions, same_device, same_dtype, shape};
+pub(crate) use volume::reshaped;
+pub use volume::{BoxFormat3d, Rois3d};
 
 use crate::error::{RoiError, or_panic};
 use crate::geometry::operator::RegionKind;

@@ -2,7 +2,7 @@
 //!
 //! A `problem` is a valid call, and `strategies` draws them at random. `any_call` reads calls from bytes, valid or not:
 //! `calls` and the fuzz target make them; `reference` is what both are compared with. `point_calls` is the same for
-//! operators whose samples are no grid.
+//! operators whose samples are no grid, and `volumes` is all of it for three axes.
 
 #[path = "../support/backends.rs"]
 mod backends;
@@ -51,5 +51,6 @@ mod type_parameter;
 mod unsupported;
 #[cfg(feature = "flex")]
 mod used_memory;
+mod volumes;
 mod wide_maps;
 mod worked_examples;

@@ -32,10 +32,10 @@ pub const DOUBLE: Coordinates = Coordinates {
 };
 
 /// The samples of an output element along one axis.
-struct Samples {
-    count: usize,
+pub struct Samples {
+    pub count: usize,
     /// The positions of those that are in bounds.
-    inside: Vec<f64>,
+    pub inside: Vec<f64>,
 }
 
 /// Height, width and pixels of a channel.
@@ -112,7 +112,7 @@ fn roi_align(
 }
 
 /// For each output element, its samples along one axis.
-fn samples_of_axis(
+pub fn samples_of_axis(
     config: &RoiAlignConfig,
     Coordinates { round, largest }: Coordinates,
     scale: f64,
@@ -271,7 +271,7 @@ fn roi_pool(
 }
 
 /// The pixels of each bin along one axis.
-fn bins_of_axis(
+pub fn bins_of_axis(
     config: &RoiPoolConfig,
     Coordinates { round, .. }: Coordinates,
     scale: f64,

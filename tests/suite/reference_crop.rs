@@ -39,7 +39,8 @@ pub fn positions_of_crop(
     [axis([y1, y2], rows, height), axis([x1, x2], columns, width)]
 }
 
-fn positions_along(
+/// The same along one axis.
+pub fn positions_along(
     ends_exactly: bool,
     [low, high]: [f64; 2],
     outputs: usize,

@@ -1,0 +1,87 @@
+//! [`Pool3d`], which makes a module of each config, and the macro that declares an operator's functions.
+
+use std::fmt::Debug;
+
+use burn::module::Module;
+use burn::tensor::Tensor;
+
+use super::pool::{self, Operates3d};
+use crate::error::or_panic;
+use crate::regions::Rois3d;
+
+/// An operator on volumes as a module: [`RoiAlign3d`](crate::RoiAlign3d) is `Pool3d<RoiAlign3dConfig>`, and so on. The
+/// config's `init` creates it.
+#[derive(Module, Debug)]
+pub struct Pool3d<C: Clone + Debug + Send + Sync + 'static> {
+    /// What it computes.
+    #[module(skip)]
+    pub config: C,
+}
+
+impl<C: Operates3d> Pool3d<C> {
+    /// Applies the operator: features `[N, C, D, H, W]` and K regions to `[K, C, P, Q, R]`.
+    ///
+    /// # Panics
+    ///
+    /// As the operator's function does.
+    pub fn forward(&self, features: Tensor<5>, rois: &Rois3d) -> Tensor<5> {
+        or_panic(pool::pool(features, rois, &self.config))
+    }
+}
+
+/// Declares an operator's function, its module with `init` of its config, and its `try_` function, whose attributes
+/// list the errors.
+macro_rules! operator_3d {
+    (
+        $(#[$documentation:meta])*
+        fn $function:ident($config:ident) -> $module:ident;
+        $(#[$errors:meta])*
+        fn $try_function:ident;
+    ) => {
+        $(#[$documentation])*
+        ///
+        /// Devices, dtypes, precision and the treatment of wrong regions are those of [`roi_align`](crate::roi_align()).
+        /// Features of f16 and bf16 are copied as f32. There are gradients of features and of boxes.
+        ///
+        /// # Panics
+        ///
+        #[doc = concat!("If [`", stringify!($try_function), "`] returns an error, with its text.")]
+        pub fn $function(
+            features: burn::tensor::Tensor<5>,
+            rois: &$crate::Rois3d,
+            config: impl Into<$config>,
+        ) -> burn::tensor::Tensor<5> {
+            $crate::error::or_panic($try_function(features, rois, config))
+        }
+
+        #[doc = concat!("Fallible form of [`", stringify!($function), "`]: returns an error instead of panicking.")]
+        ///
+        /// # Errors
+        ///
+        $(#[$errors])*
+        /// - [`RoiError::Shape`]: the volume has a depth, a height or a width of 0, and there are regions.
+        /// - [`RoiError::DepthNotFinite`]: on Flex and NdArray only.
+        /// - All other errors of [`try_roi_align`](crate::try_roi_align), for the same reasons.
+        pub fn $try_function(
+            features: burn::tensor::Tensor<5>,
+            rois: &$crate::Rois3d,
+            config: impl Into<$config>,
+        ) -> Result<burn::tensor::Tensor<5>, RoiError> {
+            $crate::ops::volume::pool::pool(features, rois, &config.into())
+        }
+
+        #[doc = concat!(
+            "[`", stringify!($function), "`] as a module. Created by [`", stringify!($config), "::init`]."
+        )]
+        pub type $module = $crate::ops::volume::Pool3d<$config>;
+
+        impl $config {
+            /// Creates the module.
+            pub fn init(&self) -> $module {
+                $crate::ops::volume::Pool3d { config: self.clone() }
+            }
+        }
+    };
+}
+
+pub(super) use operator_3d;

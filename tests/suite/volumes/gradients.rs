@@ -1,0 +1,199 @@
+//! Gradients of volumes.
+
+use std::cell::Cell;
+
+use burn::tensor::{DType, Device, Tensor, TensorData};
+use burn_roi::*;
+use proptest::prelude::*;
+
+use super::problem::{Operator3d, Problem3d};
+use super::strategies::problems;
+use crate::agreement::drawn;
+use crate::backends::backends;
+use crate::problem::random_numbers;
+
+/// By how far inputs are moved.
+const STEP: f64 = 1e-6;
+
+fn numbers(data: TensorData) -> Vec<f64> {
+    data.iter::<f64>().collect()
+}
+
+fn dot(left: &[f64], right: &[f64]) -> f64 {
+    left.iter().zip(right).map(|(left, right)| left * right).sum()
+}
+
+/// Numbers from -1 to 1.
+fn weights(seed: u64, count: usize) -> Vec<f64> {
+    random_numbers(seed.wrapping_add(1), count)
+        .into_iter()
+        .map(f64::from)
+        .collect()
+}
+
+/// A value and the gradients of features and boxes, where the output is weighted and added up.
+fn value_and_gradients(
+    problem: &Problem3d,
+    device: &Device,
+    dtype: DType,
+    features: &[f64],
+    boxes: &[f64],
+) -> (f64, [Vec<f64>; 2]) {
+    let device = device.clone().autodiff();
+    let options = (&device, dtype);
+    let features = TensorData::new(features.to_vec(), problem.shape).convert_dtype(dtype);
+    let features = Tensor::<5>::from_data(features, options).require_grad();
+    let boxes = TensorData::new(boxes.to_vec(), [problem.boxes.len(), 6]).convert_dtype(dtype);
+    let boxes = Tensor::<2>::from_data(boxes, options).require_grad();
+    let output = problem.operator.call(features.clone(), &problem.rois(boxes.clone()));
+    let output = output.expect("the problem is right");
+    let shape = output.dims();
+    let weights = weights(problem.seed, output.shape().num_elements());
+    let value = dot(&numbers(output.clone().into_data()), &weights);
+    let weights = TensorData::new(weights, shape).convert_dtype(dtype);
+    let gradients = (output * Tensor::from_data(weights, options)).sum().backward();
+    let of_features = features.grad(&gradients).expect("features are tracked").into_data();
+    let of_boxes = boxes.grad(&gradients).expect("boxes are tracked").into_data();
+    (value, [numbers(of_features), numbers(of_boxes)])
+}
+
+fn inputs(problem: &Problem3d, device: &Device) -> [Vec<f64>; 2] {
+    let features = problem.features(device, DType::F64).into_data();
+    [
+        numbers(features),
+        numbers(problem.boxes(device, DType::F64).into_data()),
+    ]
+}
+
+/// Features, and each number of each box, are moved; the output changes as the gradients say. A jump or a bend is left
+/// out.
+#[test]
+fn gradients_are_slopes() {
+    let backends = backends();
+    let Some(backend) = backends.iter().find(|backend| backend.supports(DType::F64)) else {
+        return;
+    };
+    let (of_features, of_boxes) = (Cell::new(0), Cell::new(0));
+    proptest!(drawn(60), |(mut problem in problems())| {
+        // A step is lost in larger numbers, and a gradient of crops is 0 on a voxel.
+        for end in problem.boxes.iter_mut().flatten() {
+            *end = end.clamp(-20.0, 20.0) + 0.003;
+        }
+        let inputs = inputs(&problem, &backend.device);
+        let value = |inputs: &[Vec<f64>; 2]| {
+            value_and_gradients(&problem, &backend.device, DType::F64, &inputs[0], &inputs[1])
+        };
+        let (here, gradients) = value(&inputs);
+        let most = 1e-5 * (1.0 + gradients.iter().flatten().map(|slope| slope.abs()).fold(0.0, f64::max));
+        let slope = |input: usize, direction: &[f64]| {
+            let [before, after] = [-STEP, STEP].map(|step| {
+                let mut inputs = inputs.clone();
+                inputs[input].iter_mut().zip(direction).for_each(|(number, by)| *number += step * by);
+                value(&inputs).0
+            });
+            let (left, right) = ((here - before) / STEP, (after - here) / STEP);
+            ((left - right).abs() <= most).then_some((left + right) / 2.0)
+        };
+        let direction = weights(problem.seed.wrapping_add(7), inputs[0].len());
+        if let Some(expected) = slope(0, &direction) {
+            let found = dot(&gradients[0], &direction);
+            let most = most * (inputs[0].len() as f64).sqrt();
+            prop_assert!((found - expected).abs() <= most, "features: {found}, not {expected}");
+            of_features.set(of_features.get() + 1);
+        }
+        for end in 0..inputs[1].len() {
+            let mut direction = vec![0.0; inputs[1].len()];
+            direction[end] = 1.0;
+            if let Some(expected) = slope(1, &direction) {
+                let found = gradients[1][end];
+                prop_assert!((found - expected).abs() <= most, "end {end}: {found}, not {expected}");
+                of_boxes.set(of_boxes.get() + usize::from(expected != 0.0));
+            }
+        }
+    });
+    assert!(
+        of_features.get() > 20 && of_boxes.get() > 10,
+        "{of_features:?}, {of_boxes:?}"
+    );
+}
+
+#[test]
+fn every_backend_has_the_same_gradients_each_time() {
+    let backends = backends();
+    let exact = backends.iter().find(|backend| backend.supports(DType::F64));
+    proptest!(drawn(20), |(mut problem in problems())| {
+        // Far ends lose the bits that f32 and f64 would have to share.
+        for end in problem.boxes.iter_mut().flatten() {
+            *end = (end.clamp(-20.0, 20.0) * 64.0).round() / 64.0 + 1.0 / 1024.0;
+        }
+        for backend in &backends {
+            let [features, boxes] = inputs(&problem, &Device::flex());
+            let run = |device, dtype| value_and_gradients(&problem, device, dtype, &features, &boxes).1;
+            let found = run(&backend.device, DType::F32);
+            prop_assert_eq!(&found, &run(&backend.device, DType::F32), "{}: another time", backend.name);
+            let Some(exact) = exact else { continue };
+            let expected = run(&exact.device, DType::F64);
+            for (found, expected) in found.iter().zip(&expected) {
+                let most = 1e-3 * expected.iter().map(|slope| slope.abs()).fold(1.0, f64::max);
+                // f32 puts some samples on the other side of a border: few voxels differ by much.
+                let wrong = found.iter().zip(expected).filter(|(found, expected)| (*found - *expected).abs() > most);
+                prop_assert!(wrong.count() * 10 <= expected.len(), "{}: {found:?}, not {expected:?}", backend.name);
+            }
+        }
+    });
+}
+
+#[test]
+fn no_region_gives_gradients_of_zeros() {
+    for backend in backends() {
+        let problem = Problem3d {
+            operator: Operator3d::Align(RoiAlign3dConfig::new([2, 3, 4])),
+            shape: [2, 3, 4, 5, 6],
+            channels_last: false,
+            boxes: Vec::new(),
+            batch_indices: Vec::new(),
+            format: 0,
+            seed: 1,
+        };
+        let features = vec![1.0; 2 * 3 * 4 * 5 * 6];
+        let (_, [of_features, of_boxes]) = value_and_gradients(&problem, &backend.device, DType::F32, &features, &[]);
+        assert_eq!(of_features, vec![0.0; features.len()], "{}", backend.name);
+        assert!(of_boxes.is_empty(), "{}", backend.name);
+    }
+}
+
+/// Many regions are pooled in several parts, of which each adds to the gradient.
+#[test]
+fn parts_of_a_call_add_up() {
+    let device = Device::flex();
+    let one = Problem3d {
+        operator: Operator3d::Align(RoiAlign3dConfig::new([7, 7, 7]).with_sampling_ratio(2)),
+        shape: [1, 64, 32, 8, 8],
+        channels_last: false,
+        boxes: vec![[1.0, 1.5, 6.0, 7.0, 2.0, 30.0]],
+        batch_indices: vec![0],
+        format: 0,
+        seed: 3,
+    };
+    // One region takes 0.4 MB of slices, and a part 32 MiB.
+    let mut many = one.clone();
+    many.boxes = vec![one.boxes[0]; 100];
+    many.batch_indices = vec![0; 100];
+    let [output, outputs] = [&one, &many].map(|problem| numbers(problem.run(&device, DType::F32)));
+    assert!(outputs.chunks(output.len()).all(|of_region| of_region == output));
+
+    let features = numbers(one.features(&device, DType::F32).into_data());
+    let boxes: Vec<f64> = one.boxes[0].map(f64::from).repeat(100);
+    let (value, [gradient, of_boxes]) = value_and_gradients(&many, &device, DType::F32, &features, &boxes);
+    // An average is linear in the features.
+    let found = dot(&gradient, &features);
+    assert!(
+        (found - value).abs() <= 1e-3 * value.abs().max(1.0),
+        "{found}, not {value}"
+    );
+    assert!(
+        of_boxes
+            .chunks(6)
+            .all(|slopes| slopes.iter().any(|slope| *slope != 0.0))
+    );
+}
