@@ -103,6 +103,8 @@ mod documents {
     struct FromTorchvision;
     #[doc = include_str!("../docs/operators.md")]
     struct Operators;
+    #[doc = include_str!("../docs/volumes.md")]
+    struct Volumes;
     #[doc = include_str!("../docs/batching.md")]
     struct Batching;
     #[cfg(feature = "autodiff")]

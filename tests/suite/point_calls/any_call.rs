@@ -4,12 +4,11 @@ use burn::tensor::{DType, Device, FloatDType, Tensor, TensorData};
 use burn_roi::*;
 use proptest::prelude::*;
 use proptest::sample::select;
-use proptest::strategy::ValueTree;
-use proptest::test_runner::{Config, RngAlgorithm, TestRng, TestRunner};
 
 use super::gradients::{dot, numbers};
 use super::strategies::problems;
 use super::{PointOperator, PointProblem};
+use crate::problem::drawn_from;
 use crate::reference::SINGLE;
 
 /// A call that was right before it was changed.
@@ -76,18 +75,10 @@ pub fn any_calls() -> impl Strategy<Value = AnyPointCall> {
 }
 
 impl AnyPointCall {
-    /// The call that [`any_calls`] draws from these bytes as a seed. Drawing from the bytes themselves never ends where
-    /// zeros follow them: a uniform number below 10 refuses 0 and draws again.
+    /// The call that [`any_calls`] draws from these bytes.
     #[allow(dead_code)]
     pub fn read(bytes: &[u8]) -> Self {
-        let mut seed = [0; 32];
-        for (place, byte) in bytes.iter().enumerate() {
-            seed[place % 32] ^= byte.rotate_left(place as u32 / 32);
-        }
-        let random = TestRng::from_seed(RngAlgorithm::ChaCha, &seed);
-        let mut runner = TestRunner::new_with_rng(Config::default(), random);
-        let drawn = any_calls().new_tree(&mut runner);
-        drawn.expect("no strategy refuses a value").current()
+        drawn_from(bytes, any_calls())
     }
 
     /// The dtype of one of its tensors; all others are f32.
