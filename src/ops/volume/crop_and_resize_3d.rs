@@ -1,7 +1,7 @@
 //! `crop_and_resize_3d`: TensorFlow's rule along three axes.
 
 use super::module::operator_3d;
-use super::pool::Operates3d;
+use super::operators::Operates3d;
 use crate::config::config;
 use crate::error::RoiError;
 use crate::geometry::operator::RegionOperator;

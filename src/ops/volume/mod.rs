@@ -6,6 +6,7 @@
 
 mod crop_and_resize_3d;
 mod module;
+mod operators;
 mod pool;
 mod roi_align_3d;
 mod roi_pool_3d;

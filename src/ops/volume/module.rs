@@ -5,7 +5,8 @@ use std::fmt::Debug;
 use burn::module::Module;
 use burn::tensor::Tensor;
 
-use super::pool::{self, Operates3d};
+use super::operators::Operates3d;
+use super::pool;
 use crate::error::or_panic;
 use crate::regions::Rois3d;
 

@@ -1,47 +1,19 @@
-//! A call on a volume, as two calls on maps.
+//! A call on a volume, as calls on maps.
 
-use std::fmt::Debug;
+use std::ops::Range;
 
 use burn::tensor::{DType, FloatDType, Tensor};
 
+use super::operators::{Operates3d, Plain, of_depths, of_slices};
 use crate::backend::is_host;
 use crate::error::RoiError;
-use crate::geometry::operator::{BinAxis, Elements, RegionOperator, SampleAxis, SpatialScale};
-use crate::geometry::options::{
-    Arithmetic, BinDivision, Bounds, BoxFormat, BoxRounding, MAXIMUM_OUTPUT_SIZE, Sampling,
-};
+use crate::geometry::options::MAXIMUM_OUTPUT_SIZE;
 use crate::memory;
-use crate::ops::operator_config::Operates;
 use crate::ops::{call, options};
 use crate::regions::{Rois, Rois3d, reshaped, shape};
 
-/// The most bytes of pooled slices that exist at a time, if the slices of one region are fewer.
+/// The most bytes of pooled slices that exist at a time, if the slices of a region in one channel are fewer.
 const SLICE_BYTES: usize = 32 << 20;
-
-/// How a config of three axes becomes operators of two.
-pub trait Operates3d: Clone + Debug + Send + Sync + 'static {
-    /// The name of the option, and the depth, height and width of the output.
-    fn output_size(&self) -> (&'static str, [usize; 3]);
-
-    /// The options, checked, as an operator along two of the axes z (0), y (1) and x (2).
-    fn operator(&self, axes: [usize; 2]) -> Result<RegionOperator, RoiError>;
-}
-
-/// An operator of maps.
-#[derive(Debug, Clone)]
-struct Plain(RegionOperator);
-
-impl Operates for Plain {
-    type Rois = Rois;
-
-    fn operator(&self, _has_offsets: bool) -> Result<RegionOperator, RoiError> {
-        Ok(self.0)
-    }
-
-    fn spatial_scales(&mut self) -> Vec<&mut f64> {
-        Vec::new()
-    }
-}
 
 /// Pools regions of volumes `[N, C, D, H, W]` to `[K, C, P, Q, R]`.
 pub fn pool(features: Tensor<5>, rois: &Rois3d, config: &impl Operates3d) -> Result<Tensor<5>, RoiError> {
@@ -51,7 +23,8 @@ pub fn pool(features: Tensor<5>, rois: &Rois3d, config: &impl Operates3d) -> Res
         size.iter().all(|side| (1..=MAXIMUM_OUTPUT_SIZE).contains(side)) && rows * columns <= MAXIMUM_OUTPUT_SIZE;
     let expected = "1 to 32767 along each axis, and height times width at most 32767";
     options::check(argument, fits, format!("{size:?}"), expected)?;
-    let operators = [of_slices(config)?, of_depths(config, planes, rows * columns)?].map(Plain);
+    let elements = rows * columns;
+    let operators = [of_slices(config)?, of_depths(config, planes, elements)?].map(Plain);
 
     let (found, dtype, device) = (features.shape(), features.dtype(), features.device());
     let [images, channels, depth, height, width] = found.dims();
@@ -64,99 +37,87 @@ pub fn pool(features: Tensor<5>, rois: &Rois3d, config: &impl Operates3d) -> Res
         rois.validate(images)?;
     }
 
-    let (features, rois) = in_singles(features, rois);
+    let rois = in_singles(rois, dtype);
     let maps = reshaped(features, [images, channels * depth, height, width]);
-    let slices = [channels, depth, rows * columns];
-    let slice_bytes = slices.iter().product::<usize>() * maps.dtype().size();
-    let batch = (SLICE_BYTES / slice_bytes.max(1)).max(1);
-    let starts = (0..rois.len().max(1)).step_by(batch);
-    let pooled = starts.map(|start| {
-        let regions = start..(start + batch).min(rois.len());
-        pool_regions(maps.clone(), &rois.of(regions), slices, &operators)
+    let part = part(
+        [rois.len(), channels],
+        depth * elements * dtype.size().max(size_of::<f32>()),
+    );
+    let of_regions = parts(rois.len(), part[0]).map(|regions| {
+        let rois = rois.of(regions);
+        let of_channels = parts(channels, part[1]).map(|channels| {
+            let maps = channels_of(&maps, channels.start * depth..channels.end * depth);
+            pool_part(maps, &rois, [channels.len(), depth, elements], &operators)
+        });
+        joined(of_channels, 1)
     });
-    let mut pooled = pooled.collect::<Result<Vec<_>, _>>()?;
-    let pooled = match pooled.len() {
-        1 => pooled.remove(0),
-        _ => Tensor::cat(pooled, 0),
-    };
-    let pooled = match dtype {
-        DType::F16 | DType::BF16 => pooled.cast(dtype),
-        _ => pooled,
-    };
-    Ok(reshaped(pooled, output))
+    Ok(reshaped(joined(of_regions, 0)?, output))
 }
 
-/// Features and boxes of f16 and bf16 as f32, so that the output alone is rounded, once.
-fn in_singles(features: Tensor<5>, rois: &Rois3d) -> (Tensor<5>, Rois3d) {
-    let mut rois = rois.clone();
-    if !matches!(features.dtype(), DType::F16 | DType::BF16) {
-        return (features, rois);
+/// How many regions and channels are pooled at a time, for so many bytes of slices of one region and channel. Parts
+/// with fewer channels read each voxel once in all, and parts with fewer regions read voxels again.
+fn part([regions, channels]: [usize; 2], bytes: usize) -> [usize; 2] {
+    let fitting = (SLICE_BYTES / bytes.max(1)).max(1);
+    let regions = regions.clamp(1, fitting);
+    let channels = channels.max(1);
+    [regions, channels.div_ceil(channels.div_ceil(fitting / regions))]
+}
+
+/// Parts of so many regions or channels; one part if there are none.
+fn parts(count: usize, part: usize) -> impl Iterator<Item = Range<usize>> {
+    let starts = (0..count.max(1)).step_by(part);
+    starts.map(move |start| start..(start + part).min(count))
+}
+
+/// The parts of an output, one after another along an axis.
+fn joined(parts: impl Iterator<Item = Result<Tensor<4>, RoiError>>, axis: usize) -> Result<Tensor<4>, RoiError> {
+    let mut parts = parts.collect::<Result<Vec<_>, _>>()?;
+    Ok(match parts.len() {
+        1 => parts.remove(0),
+        _ => Tensor::cat(parts, axis),
+    })
+}
+
+/// Some channels of maps.
+fn channels_of(maps: &Tensor<4>, channels: Range<usize>) -> Tensor<4> {
+    match channels.len() == maps.dims()[1] {
+        true => maps.clone(),
+        false => maps.clone().narrow(1, channels.start, channels.len()),
     }
-    if rois.depths.dtype() == features.dtype() {
+}
+
+fn is_half(dtype: DType) -> bool {
+    matches!(dtype, DType::F16 | DType::BF16)
+}
+
+/// Boxes of f32 where they and the features are of f16 or bf16.
+fn in_singles(rois: &Rois3d, dtype: DType) -> Rois3d {
+    let mut rois = rois.clone();
+    if is_half(dtype) && rois.depths.dtype() == dtype {
         rois.depths = rois.depths.cast(FloatDType::F32);
         rois.slices = Rois::new(rois.slices.boxes().cast(FloatDType::F32), rois.slices.batch_indices());
     }
-    (features.cast(FloatDType::F32), rois)
+    rois
 }
 
-/// Pools regions of maps `[N, C * D, H, W]` to `[K, C, P, Q * R]`: first each slice, and then the `slices`
-/// `[C, D, Q * R]` of a region along the depth.
-fn pool_regions(
-    maps: Tensor<4>,
+/// Pools regions of maps `[N, C * D, H, W]` to `[K, C, P, Q * R]`: first each slice, and then the slices
+/// `[C, D, Q * R]` of a region along the depth. Maps of f16 and bf16 are copied as f32, so that the output alone is
+/// rounded, once.
+fn pool_part(
+    mut maps: Tensor<4>,
     rois: &Rois3d,
     [channels, depth, elements]: [usize; 3],
     [of_slices, of_depths]: &[Plain; 2],
 ) -> Result<Tensor<4>, RoiError> {
+    let dtype = maps.dtype();
+    if is_half(dtype) {
+        maps = maps.cast(FloatDType::F32);
+    }
     let slices = call::pool_tensor(maps, &rois.slices, None, of_slices)?;
     let slices = reshaped(slices, [rois.len(), channels, depth, elements]);
-    call::pool_tensor(slices, &rois.along_depth(elements), None, of_depths)
-}
-
-/// The operator of all slices, on boxes `[x1, y1, x2, y2]`.
-fn of_slices(config: &impl Operates3d) -> Result<RegionOperator, RoiError> {
-    Ok(RegionOperator {
-        box_format: BoxFormat::Xyxy,
-        ..config.operator([1, 2])?
+    let pooled = call::pool_tensor(slices, &rois.along_depth(elements), None, of_depths)?;
+    Ok(match is_half(dtype) {
+        true => pooled.cast(dtype),
+        false => pooled,
     })
-}
-
-/// The operator along the depth, on boxes `[0, z1, columns, z2]` of maps with so many columns, each of which it keeps.
-fn of_depths(config: &impl Operates3d, planes: usize, columns: usize) -> Result<RegionOperator, RoiError> {
-    let mut operator = config.operator([0, 0])?;
-    operator.output_size = [planes, columns];
-    operator.box_format = BoxFormat::Xyxy;
-    match &mut operator.elements {
-        // Sample s lies at (s + 0.5) - 0.5, on pixel s.
-        Elements::Samples([z, x]) => {
-            *x = SampleAxis {
-                spatial_scale: SpatialScale::Times(1.0),
-                box_offset: 0.0,
-                end_offset: 0.0,
-                input_pixel_offset: 0.5,
-                output_pixel_offset: -0.5,
-                minimum_length: None,
-                sampling: Sampling::Fixed(1),
-                align_corners: false,
-                sample_at_end: None,
-                bounds: Bounds::OnePixelBeyond,
-                arithmetic: Arithmetic::FromElements,
-                ..*z
-            };
-        }
-        // Bin p has pixel p alone.
-        Elements::Bins([_, x]) => {
-            *x = BinAxis {
-                spatial_scale: 1.0,
-                end_offset: 0.0,
-                rounding: BoxRounding::AfterScaling,
-                inclusive_end: false,
-                minimum_length: 0.0,
-                division: BinDivision::Whole,
-                reaches_last_pixel: true,
-                gradient_reaches_last_pixel: true,
-            };
-        }
-        Elements::Integrals(_) | Elements::Points(_) => unreachable!("no operator of volumes has them"),
-    }
-    Ok(operator)
 }

@@ -1,7 +1,7 @@
 //! `roi_align_3d`: samples each region at points between voxels and averages them.
 
 use super::module::operator_3d;
-use super::pool::Operates3d;
+use super::operators::Operates3d;
 use crate::config::config;
 use crate::error::RoiError;
 use crate::geometry::operator::{Elements, RegionOperator};

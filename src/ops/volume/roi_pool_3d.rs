@@ -1,7 +1,7 @@
 //! `roi_pool_3d`: divides each region into bins of whole voxels and takes their maxima.
 
 use super::module::operator_3d;
-use super::pool::Operates3d;
+use super::operators::Operates3d;
 use crate::config::config;
 use crate::error::RoiError;
 use crate::geometry::operator::RegionOperator;

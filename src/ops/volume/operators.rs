@@ -1,0 +1,83 @@
+//! How a config of three axes becomes two operators of maps.
+
+use std::fmt::Debug;
+
+use crate::error::RoiError;
+use crate::geometry::operator::{BinAxis, Elements, RegionOperator, SampleAxis, SpatialScale};
+use crate::geometry::options::{Arithmetic, BinDivision, Bounds, BoxFormat, BoxRounding, Sampling};
+use crate::ops::operator_config::Operates;
+use crate::regions::Rois;
+
+/// How a config of three axes becomes operators of two.
+pub trait Operates3d: Clone + Debug + Send + Sync + 'static {
+    /// The name of the option, and the depth, height and width of the output.
+    fn output_size(&self) -> (&'static str, [usize; 3]);
+
+    /// The options, checked, as an operator along two of the axes z (0), y (1) and x (2).
+    fn operator(&self, axes: [usize; 2]) -> Result<RegionOperator, RoiError>;
+}
+
+/// An operator of maps.
+#[derive(Debug, Clone)]
+pub struct Plain(pub RegionOperator);
+
+impl Operates for Plain {
+    type Rois = Rois;
+
+    fn operator(&self, _has_offsets: bool) -> Result<RegionOperator, RoiError> {
+        Ok(self.0)
+    }
+
+    fn spatial_scales(&mut self) -> Vec<&mut f64> {
+        Vec::new()
+    }
+}
+
+/// The operator of all slices, on boxes `[x1, y1, x2, y2]`.
+pub fn of_slices(config: &impl Operates3d) -> Result<RegionOperator, RoiError> {
+    Ok(RegionOperator {
+        box_format: BoxFormat::Xyxy,
+        ..config.operator([1, 2])?
+    })
+}
+
+/// The operator along the depth, on boxes `[0, z1, columns, z2]` of maps with so many columns, each of which it keeps.
+pub fn of_depths(config: &impl Operates3d, planes: usize, columns: usize) -> Result<RegionOperator, RoiError> {
+    let mut operator = config.operator([0, 0])?;
+    operator.output_size = [planes, columns];
+    operator.box_format = BoxFormat::Xyxy;
+    match &mut operator.elements {
+        // Sample s lies at (s + 0.5) - 0.5, on pixel s.
+        Elements::Samples([z, x]) => {
+            *x = SampleAxis {
+                spatial_scale: SpatialScale::Times(1.0),
+                box_offset: 0.0,
+                end_offset: 0.0,
+                input_pixel_offset: 0.5,
+                output_pixel_offset: -0.5,
+                minimum_length: None,
+                sampling: Sampling::Fixed(1),
+                align_corners: false,
+                sample_at_end: None,
+                bounds: Bounds::OnePixelBeyond,
+                arithmetic: Arithmetic::FromElements,
+                ..*z
+            };
+        }
+        // Bin p has pixel p alone.
+        Elements::Bins([_, x]) => {
+            *x = BinAxis {
+                spatial_scale: 1.0,
+                end_offset: 0.0,
+                rounding: BoxRounding::AfterScaling,
+                inclusive_end: false,
+                minimum_length: 0.0,
+                division: BinDivision::Whole,
+                reaches_last_pixel: true,
+                gradient_reaches_last_pixel: true,
+            };
+        }
+        Elements::Integrals(_) | Elements::Points(_) => unreachable!("no operator of volumes has them"),
+    }
+    Ok(operator)
+}
