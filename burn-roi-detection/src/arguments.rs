@@ -29,21 +29,19 @@ pub fn shape(argument: &'static str, shape: &[usize], expected: &'static str) ->
 
 /// Checks that a tensor holds boxes, `[K, 4]`, and returns K.
 pub fn boxes(argument: &'static str, boxes: &Tensor<2>) -> Result<usize, DetectionError> {
-    rows::<4>(argument, boxes, "[K, 4]")
+    rows::<4>(argument, boxes)
 }
 
 /// Checks that a tensor holds rotated boxes, `[K, 5]`, and returns K.
 pub fn rotated_boxes(argument: &'static str, boxes: &Tensor<2>) -> Result<usize, DetectionError> {
-    rows::<5>(argument, boxes, "[K, 5]")
+    rows::<5>(argument, boxes)
 }
 
-fn rows<const COLUMNS: usize>(
-    argument: &'static str,
-    boxes: &Tensor<2>,
-    expected: &'static str,
-) -> Result<usize, DetectionError> {
+/// Checks that a tensor has this many columns, 4 to 6, and returns its number of rows.
+pub fn rows<const COLUMNS: usize>(argument: &'static str, boxes: &Tensor<2>) -> Result<usize, DetectionError> {
     let [count, columns] = boxes.dims();
     if columns != COLUMNS {
+        let expected = ["[K, 4]", "[K, 5]", "[K, 6]"][COLUMNS - 4];
         return Err(shape(argument, &[count, columns], expected));
     }
     Ok(count)

@@ -35,8 +35,38 @@ pub fn box_area(boxes: Tensor<2>) -> Tensor<1> {
 ///
 /// `RoiError::Shape`: `boxes` is not `[K, 4]`.
 pub fn try_box_area(boxes: Tensor<2>) -> Result<Tensor<1>, DetectionError> {
-    let count = arguments::boxes("boxes", &boxes)?;
-    Ok(areas(&upcast(boxes)).reshape([count]))
+    measures::<4>(boxes)
+}
+
+/// The volume of each box of three axes.
+///
+/// - `boxes`: `[K, 6]`, each `[x1, y1, x2, y2, z1, z2]`, in any unit and of any float dtype. In a volume
+///   `[N, C, D, H, W]`, x is along W, y along H and z along D.
+/// - Returns `[K]`, in the cube of the unit. The dtype is the boxes' dtype, or f32 for boxes of f16 and bf16. The
+///   volume of a box that is inverted along one axis or along all three is negative.
+///
+/// ```
+/// use burn::tensor::{Device, Tensor};
+/// use burn_roi_detection::box_volume;
+///
+/// let boxes = Tensor::<2>::from_floats([[1.0, 2.0, 4.0, 6.0, 0.0, 2.0]], &Device::default());
+/// assert_eq!(box_volume(boxes).try_into_vec_as::<f32>().unwrap(), [24.0]);
+/// ```
+///
+/// # Panics
+///
+/// If [`try_box_volume`] returns an error, with its text.
+pub fn box_volume(boxes: Tensor<2>) -> Tensor<1> {
+    or_panic(try_box_volume(boxes))
+}
+
+/// Fallible form of [`box_volume`].
+///
+/// # Errors
+///
+/// `RoiError::Shape`: `boxes` is not `[K, 6]`.
+pub fn try_box_volume(boxes: Tensor<2>) -> Result<Tensor<1>, DetectionError> {
+    measures::<6>(boxes)
 }
 
 /// The intersection over union (IoU) of each box of `left` with each box of `right`. Same semantics as
@@ -74,8 +104,50 @@ pub fn box_iou(left: Tensor<2>, right: Tensor<2>) -> Tensor<2> {
 /// - `RoiError::Device`, `RoiError::DType`: `right` differs from `left` in its device or its dtype.
 /// - `RoiError::Memory`: the result does not fit into memory.
 pub fn try_box_iou(left: Tensor<2>, right: Tensor<2>) -> Result<Tensor<2>, DetectionError> {
-    let rows = arguments::boxes("left", &left)?;
-    let columns = arguments::boxes("right", &right)?;
+    overlaps::<4>(left, right)
+}
+
+/// The intersection over union (IoU) of each box of `left` with each box of `right`, for boxes of three axes. Same
+/// semantics as the `box_iou` of nnDetection with its `eps` of 0.
+///
+/// - `left`, `right`: `[N, 6]` and `[M, 6]`, each box `[x1, y1, x2, y2, z1, z2]`, in the same unit, of the same float
+///   dtype. In a volume `[N, C, D, H, W]`, x is along W, y along H and z along D.
+/// - Returns `[N, M]`, from 0 to 1: the volume of the intersection divided by the volume of the union. The dtype is the
+///   boxes' dtype, or f32 for boxes of f16 and bf16. The IoU of two boxes without volume is 0 / 0, which is NaN.
+///
+/// Boxes of f16 and bf16 are cast to f32 before their sides are computed, unlike in [`box_iou`].
+///
+/// ```
+/// use burn::tensor::{Device, Tensor};
+/// use burn_roi_detection::box_iou_3d;
+///
+/// let device = Device::default();
+/// let left = Tensor::<2>::from_floats([[0.0, 0.0, 2.0, 2.0, 0.0, 4.0]], &device);
+/// let right = Tensor::<2>::from_floats([[0.0, 0.0, 2.0, 1.0, 0.0, 2.0], [0.0, 0.0, 2.0, 2.0, 4.0, 5.0]], &device);
+/// assert_eq!(box_iou_3d(left, right).try_into_vec_as::<f32>().unwrap(), [0.25, 0.0]);
+/// ```
+///
+/// # Panics
+///
+/// If [`try_box_iou_3d`] returns an error, with its text.
+pub fn box_iou_3d(left: Tensor<2>, right: Tensor<2>) -> Tensor<2> {
+    or_panic(try_box_iou_3d(left, right))
+}
+
+/// Fallible form of [`box_iou_3d`].
+///
+/// # Errors
+///
+/// Those of [`try_box_iou`], with a shape of `[K, 6]`.
+pub fn try_box_iou_3d(left: Tensor<2>, right: Tensor<2>) -> Result<Tensor<2>, DetectionError> {
+    arguments::dtype("right", right.dtype(), "left", left.dtype())?;
+    overlaps::<6>(upcast(left), upcast(right))
+}
+
+/// The IoU of boxes of two axes, which have 4 columns, or of three, which have 6.
+fn overlaps<const COLUMNS: usize>(left: Tensor<2>, right: Tensor<2>) -> Result<Tensor<2>, DetectionError> {
+    let rows = arguments::rows::<COLUMNS>("left", &left)?;
+    let columns = arguments::rows::<COLUMNS>("right", &right)?;
     arguments::device("right", &right.device(), "left", &left.device())?;
     arguments::dtype("right", right.dtype(), "left", left.dtype())?;
     let shape = [rows, columns];
@@ -84,10 +156,9 @@ pub fn try_box_iou(left: Tensor<2>, right: Tensor<2>) -> Result<Tensor<2>, Detec
         let dtype = upcast_dtype(left.dtype());
         return Ok(Tensor::zeros(shape, (&left.device(), dtype)));
     }
-    let overlap = |axis| overlap(&left, &right, axis, shape);
-    let intersection = overlap(0) * overlap(1);
-    let left = areas(&upcast(left)).expand(shape);
-    let right = areas(&upcast(right)).reshape([1, columns]).expand(shape);
+    let intersection = product::<COLUMNS>(|axis| overlap(&left, &right, axis, shape));
+    let left = measures::<COLUMNS>(left)?.reshape([rows, 1]).expand(shape);
+    let right = measures::<COLUMNS>(right)?.reshape([1, columns]).expand(shape);
     Ok(intersection.clone() / (left + right - intersection))
 }
 
@@ -174,27 +245,42 @@ pub async fn remove_small_boxes_async(boxes: Tensor<2>, min_size: f64) -> Result
     Ok(host::indices(&large, &boxes.device()))
 }
 
-/// One coordinate of each box, `[K, 1]`: 0 to 3 for x1, y1, x2 and y2.
+/// The columns of a box's two coordinates along an axis: 0 for x, 1 for y, 2 for z. Boxes are `[x1, y1, x2, y2]` or
+/// `[x1, y1, x2, y2, z1, z2]`.
+pub(crate) const fn ends(axis: usize) -> [usize; 2] {
+    [[0, 2], [1, 3], [4, 5]][axis]
+}
+
+/// One coordinate of each box, `[K, 1]`: 0 to 5 for x1, y1, x2, y2, z1 and z2.
 pub(super) fn column(boxes: &Tensor<2>, column: usize) -> Tensor<2> {
     boxes.clone().slice_dim(1, column..column + 1)
 }
 
-/// The length of each box along an axis, `[K, 1]`: 0 for x, 1 for y.
+/// The length of each box along an axis, `[K, 1]`.
 pub(super) fn length(boxes: &Tensor<2>, axis: usize) -> Tensor<2> {
-    column(boxes, axis + 2) - column(boxes, axis)
+    let [start, end] = ends(axis);
+    column(boxes, end) - column(boxes, start)
 }
 
-/// The area of each box, `[K, 1]`.
-fn areas(boxes: &Tensor<2>) -> Tensor<2> {
-    length(boxes, 0) * length(boxes, 1)
+/// The area of each box of 4 columns, or the volume of each box of 6, `[K]`.
+fn measures<const COLUMNS: usize>(boxes: Tensor<2>) -> Result<Tensor<1>, DetectionError> {
+    let count = arguments::rows::<COLUMNS>("boxes", &boxes)?;
+    let boxes = upcast(boxes);
+    Ok(product::<COLUMNS>(|axis| length(&boxes, axis)).reshape([count]))
+}
+
+/// The product of the lengths along all axes of boxes that have this many columns.
+fn product<const COLUMNS: usize>(length: impl Fn(usize) -> Tensor<2>) -> Tensor<2> {
+    (1..COLUMNS / 2).fold(length(0), |product, axis| product * length(axis))
 }
 
 /// The length of the intersection along an axis, of each box of `left` with each of `right`, `[N, M]`.
 fn overlap(left: &Tensor<2>, right: &Tensor<2>, axis: usize, shape: [usize; 2]) -> Tensor<2> {
     let of_left = |index| column(left, index).expand(shape);
     let of_right = |index| column(right, index).reshape([1, shape[1]]).expand(shape);
-    let start = of_left(axis).max_pair(of_right(axis));
-    let end = of_left(axis + 2).min_pair(of_right(axis + 2));
+    let [start, end] = ends(axis);
+    let start = of_left(start).max_pair(of_right(start));
+    let end = of_left(end).min_pair(of_right(end));
     upcast(end - start).clamp_min(0.0)
 }
 

@@ -10,8 +10,13 @@ use burn_roi::internal::{integers, is_host, read};
 
 /// Reads boxes `[K, 4]`.
 pub async fn read_boxes(boxes: &Tensor<2>) -> Result<Vec<[f64; 4]>, DetectionError> {
-    let coordinates = read_floats(boxes).await?;
-    let (rows, _) = coordinates.as_chunks::<4>();
+    read_rows(boxes).await
+}
+
+/// Reads the rows of a tensor that has this many columns.
+pub async fn read_rows<const COLUMNS: usize>(tensor: &Tensor<2>) -> Result<Vec<[f64; COLUMNS]>, DetectionError> {
+    let elements = read_floats(tensor).await?;
+    let (rows, _) = elements.as_chunks::<COLUMNS>();
     Ok(rows.to_vec())
 }
 

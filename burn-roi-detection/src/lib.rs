@@ -19,6 +19,8 @@
 //!   is named `body`, without its feature pyramid.
 //! - Boxes are `[x1, y1, x2, y2]` in pixels, in tensors `[K, 4]`. Sizes are `[height, width]` in pixels.
 //! - Functions with torchvision's names have the semantics of torchvision 0.29.
+//! - Boxes of three axes are `[x1, y1, x2, y2, z1, z2]`, in tensors `[K, 6]`. In a volume `[N, C, D, H, W]`, x is along
+//!   W, y along H and z along D. [`box_iou_3d`] and [`nms_3d`] follow nnDetection.
 //! - Rotated boxes are `[cx, cy, w, h, angle]`, in tensors `[K, 5]`. [`box_iou_rotated`] and [`nms_rotated`] have the
 //!   semantics of detectron2 and mmcv. An [`AngleConvention`](burn_roi::AngleConvention) selects the unit and direction
 //!   of angles.
@@ -178,8 +180,8 @@ pub use binary_masks::{
 pub use box_coder::BoxCoder;
 pub(crate) use boxes::upcast_dtype;
 pub use boxes::{
-    box_area, box_iou, clip_boxes_to_image, remove_small_boxes, remove_small_boxes_async, try_box_area, try_box_iou,
-    try_clip_boxes_to_image, try_remove_small_boxes,
+    box_area, box_iou, box_iou_3d, box_volume, clip_boxes_to_image, remove_small_boxes, remove_small_boxes_async,
+    try_box_area, try_box_iou, try_box_iou_3d, try_box_volume, try_clip_boxes_to_image, try_remove_small_boxes,
 };
 pub use class_masks::{maskrcnn_inference, try_maskrcnn_inference};
 pub use error::DetectionError;
@@ -193,7 +195,10 @@ pub use losses::{
     fastrcnn_loss, fastrcnn_loss_async, keypointrcnn_loss, keypointrcnn_loss_async, maskrcnn_loss, maskrcnn_loss_async,
     rpn_loss, rpn_loss_async, try_fastrcnn_loss, try_keypointrcnn_loss, try_maskrcnn_loss, try_rpn_loss,
 };
-pub use nms::{batched_nms, batched_nms_async, nms, nms_async, try_batched_nms, try_nms};
+pub use nms::{
+    batched_nms, batched_nms_3d, batched_nms_3d_async, batched_nms_async, nms, nms_3d, nms_3d_async, nms_async,
+    try_batched_nms, try_batched_nms_3d, try_nms, try_nms_3d,
+};
 pub use paste_masks::{paste_masks_in_image, paste_masks_in_image_async, try_paste_masks_in_image};
 pub use post_processing::{
     DetectionConfig, Detections, postprocess_detections, postprocess_detections_async, try_postprocess_detections,

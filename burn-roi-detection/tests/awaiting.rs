@@ -75,6 +75,8 @@ fn boxes_are_chosen() {
     for backend in backends() {
         let device = &backend.device;
         let (all, scores, classes) = (boxes(device), scores(device), ints([1, 1, 2, 2], device));
+        let z = Tensor::<2>::zeros([4, 1], device);
+        let deep = Tensor::cat(vec![all.clone(), z.clone(), z + 3.0], 1);
         let pairs = [
             (
                 remove_small_boxes(all.clone(), 1.0),
@@ -86,7 +88,15 @@ fn boxes_are_chosen() {
             ),
             (
                 batched_nms(all.clone(), scores.clone(), classes.clone(), 0.5),
-                awaited(batched_nms_async(all, scores, classes, 0.5)),
+                awaited(batched_nms_async(all, scores.clone(), classes.clone(), 0.5)),
+            ),
+            (
+                nms_3d(deep.clone(), scores.clone(), 0.5),
+                awaited(nms_3d_async(deep.clone(), scores.clone(), 0.5)),
+            ),
+            (
+                batched_nms_3d(deep.clone(), scores.clone(), classes.clone(), 0.5),
+                awaited(batched_nms_3d_async(deep, scores, classes, 0.5)),
             ),
         ];
         for (number, (blocking, awaited)) in pairs.iter().enumerate() {

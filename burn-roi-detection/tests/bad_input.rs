@@ -39,6 +39,18 @@ fn boxes_of_five_columns() {
         assert_error(coder.try_decode(boxes(), five()), &text("boxes"));
         let masks = floats([2, 1, 4, 4], device);
         assert_error(try_paste_masks_in_image(masks, five(), [4, 4], 1), &text("boxes"));
+
+        let deep = || floats([2, 6], device);
+        let text = |name| format!("`{name}` has shape [2, 5], but must have shape [K, 6]");
+        assert_error(try_box_volume(five()), &text("boxes"));
+        assert_error(try_box_iou_3d(five(), deep()), &text("left"));
+        assert_error(try_box_iou_3d(deep(), five()), &text("right"));
+        assert_error(try_nms_3d(five(), floats([2], device), 0.5), &text("boxes"));
+        let classes = Tensor::<1, Int>::zeros([2], device);
+        assert_error(
+            try_batched_nms_3d(five(), floats([2], device), classes, 0.5),
+            &text("boxes"),
+        );
     }
 }
 
@@ -54,6 +66,10 @@ fn lengths_that_differ() {
         assert_error(
             try_batched_nms(boxes(), floats([2], device), classes, 0.5),
             "`classes` has length 1, but must have length 2: one for each row of `boxes`",
+        );
+        assert_error(
+            try_nms_3d(floats([2, 6], device), floats([3], device), 0.5),
+            "`scores` has length 3, but must have length 2: one for each row of `boxes`",
         );
         let coder = BoxCoder::new([1.0; 4]);
         assert_error(
@@ -158,6 +174,10 @@ fn options_out_of_range() {
     let boxes = || floats([2, 4], device);
     assert_error(
         try_nms(boxes(), floats([2], device), f64::NAN),
+        "`iou_threshold` is NaN, but must be a number",
+    );
+    assert_error(
+        try_nms_3d(floats([2, 6], device), floats([2], device), f64::NAN),
         "`iou_threshold` is NaN, but must be a number",
     );
     assert!(try_remove_small_boxes(boxes(), f64::NAN).is_err());
@@ -271,6 +291,8 @@ fn dtypes_that_differ() {
         let double = Tensor::<2>::zeros([2, 4], (device, DType::F64));
         let expected = "`right` is of dtype F64, but must be of F32, as `left` is";
         assert_error(try_box_iou(floats([2, 4], device), double.clone()), expected);
+        let deep = Tensor::<2>::zeros([2, 6], (device, DType::F64));
+        assert_error(try_box_iou_3d(floats([2, 6], device), deep), expected);
         let coder = BoxCoder::new([1.0; 4]);
         assert!(coder.try_encode(floats([2, 4], device), double.clone()).is_err());
         // Decoded boxes have the dtype of the boxes, whatever the dtype of the box deltas.
@@ -293,6 +315,8 @@ fn devices_that_differ() {
     let boxes = || floats([2, 4], left);
     on_right(try_box_iou(boxes(), floats([2, 4], right)).map(drop));
     on_right(try_nms(boxes(), floats([2], right), 0.5).map(drop));
+    on_right(try_box_iou_3d(floats([2, 6], left), floats([2, 6], right)).map(drop));
+    on_right(try_nms_3d(floats([2, 6], left), floats([2], right), 0.5).map(drop));
     let classes = Tensor::<1, Int>::from_ints([1, 1], right);
     on_right(try_batched_nms(boxes(), floats([2], left), classes, 0.5).map(drop));
     let coder = BoxCoder::new([1.0; 4]);

@@ -2,7 +2,8 @@
 
 use burn::tensor::{DType, Device, Int, Tensor, TensorData};
 use burn_roi::AngleConvention;
-use burn_roi_detection::{batched_nms, nms, nms_rotated};
+use burn_roi_detection::{batched_nms, batched_nms_3d, nms, nms_3d, nms_rotated};
+use proptest::array::uniform6;
 use proptest::collection::vec;
 use proptest::prelude::*;
 use proptest::sample::select;
@@ -34,14 +35,39 @@ fn batched_nms_keeps_what_torchvision_keeps() {
 proptest! {
     #[test]
     fn nms_follows_its_rule(candidates in vec(candidate(), 0..150), threshold in threshold()) {
-        let expected = by_the_rule(&candidates, threshold, in_f32, |_, _| true);
+        let expected = by_the_rule(&candidates, threshold, 2, in_f32, |_, _| true);
         let (boxes, scores, _) = tensors(&candidates, DType::F32, &backends()[0].device);
         prop_assert_eq!(indices(nms(boxes, scores, threshold)), expected);
     }
 
     #[test]
+    fn nms_of_three_axes_follows_its_rule(candidates in vec(candidate(), 0..150), threshold in threshold()) {
+        let expected = by_the_rule(&candidates, threshold, 3, in_f32, |_, _| true);
+        let by_class = by_the_rule(&candidates, threshold, 3, in_f32, same_class);
+        for backend in backends().iter().filter(|backend| backend.is_host()) {
+            let (_, scores, classes) = tensors(&candidates, DType::F32, &backend.device);
+            let boxes = Tensor::from_data(columns(&candidates, |corners| corners), &backend.device);
+            prop_assert_eq!(&indices(nms_3d(boxes.clone(), scores.clone(), threshold)), &expected);
+            prop_assert_eq!(&indices(batched_nms_3d(boxes, scores, classes, threshold)), &by_class);
+        }
+    }
+
+    /// The depth of an intersection is 1 too.
+    #[test]
+    fn nms_of_boxes_of_depth_1_is_nms(candidates in vec(candidate(), 0..150), threshold in threshold()) {
+        let device = &backends()[0].device;
+        let (boxes, scores, classes) = tensors(&candidates, DType::F32, device);
+        let deep = columns(&candidates, |[x1, y1, x2, y2, _, _]| [x1, y1, x2, y2, -3.0, -2.0]);
+        let deep = || Tensor::from_data(deep.clone(), device);
+        let expected = indices(nms(boxes.clone(), scores.clone(), threshold));
+        prop_assert_eq!(indices(nms_3d(deep(), scores.clone(), threshold)), expected);
+        let expected = indices(batched_nms(boxes, scores.clone(), classes.clone(), threshold));
+        prop_assert_eq!(indices(batched_nms_3d(deep(), scores, classes, threshold)), expected);
+    }
+
+    #[test]
     fn batched_nms_follows_its_rule(candidates in vec(candidate(), 0..150), threshold in threshold()) {
-        let expected = by_the_rule(&candidates, threshold, in_f32, same_class);
+        let expected = by_the_rule(&candidates, threshold, 2, in_f32, same_class);
         let (boxes, scores, classes) = tensors(&candidates, DType::F32, &backends()[0].device);
         prop_assert_eq!(indices(batched_nms(boxes, scores, classes, threshold)), expected);
     }
@@ -54,10 +80,14 @@ proptest! {
         }
         for backend in backends().into_iter().filter(|backend| backend.supports(DType::F64)) {
             let (boxes, scores, classes) = tensors(&candidates, DType::F64, &backend.device);
-            let expected = by_the_rule(&candidates, threshold, |value| value, |_, _| true);
+            let expected = by_the_rule(&candidates, threshold, 2, |value| value, |_, _| true);
             prop_assert_eq!(indices(nms(boxes.clone(), scores.clone(), threshold)), expected);
-            let expected = by_the_rule(&candidates, threshold, |value| value, same_class);
-            prop_assert_eq!(indices(batched_nms(boxes, scores, classes, threshold)), expected);
+            let expected = by_the_rule(&candidates, threshold, 2, |value| value, same_class);
+            prop_assert_eq!(indices(batched_nms(boxes, scores.clone(), classes, threshold)), expected);
+            let boxes = columns(&candidates, |corners| corners);
+            let boxes = Tensor::from_data(boxes, (&backend.device, DType::F64));
+            let expected = by_the_rule(&candidates, threshold, 3, |value| value, |_, _| true);
+            prop_assert_eq!(indices(nms_3d(boxes, scores, threshold)), expected);
         }
     }
 }
@@ -68,20 +98,20 @@ fn nms_of_many_boxes_follows_its_rule() {
     let candidates: Vec<Candidate> = (0..2000).map(scattered).collect();
     for backend in backends() {
         let (boxes, scores, classes) = tensors(&candidates, DType::F32, &backend.device);
-        let expected = by_the_rule(&candidates, 0.3, in_f32, |_, _| true);
+        let expected = by_the_rule(&candidates, 0.3, 2, in_f32, |_, _| true);
         assert!(
             (1000..1900).contains(&expected.len()),
             "{} boxes are kept",
             expected.len()
         );
         assert_eq!(indices(nms(boxes.clone(), scores.clone(), 0.3)), expected);
-        let expected = by_the_rule(&candidates, 0.3, in_f32, same_class);
+        let expected = by_the_rule(&candidates, 0.3, 2, in_f32, same_class);
         assert_eq!(
             indices(batched_nms(boxes.clone(), scores.clone(), classes, 0.3)),
             expected
         );
 
-        let centred = columns(&candidates, |[x1, y1, x2, y2]| {
+        let centred = columns(&candidates, |[x1, y1, x2, y2, _, _]| {
             [(x1 + x2) / 2.0, (y1 + y2) / 2.0, x2 - x1, y2 - y1, 0.0]
         });
         let centred = Tensor::from_data(centred, &backend.device);
@@ -95,16 +125,16 @@ fn scattered(index: usize) -> Candidate {
     let number = |factor: usize, modulus: usize| (index * factor % 7919 % modulus) as f64;
     let [x, y] = [number(3571, 388), number(2203, 388)];
     Candidate {
-        corners: [x, y, x + 6.0 + number(1301, 7), y + 6.0 + number(907, 7)],
+        corners: [x, y, x + 6.0 + number(1301, 7), y + 6.0 + number(907, 7), 0.0, 1.0],
         score: number(5477, 1000) as f32,
         class: (index % 3) as i64,
     }
 }
 
-/// A box, its score and its class.
+/// A box of three axes, its score and its class. Without z it is a box of two axes.
 #[derive(Debug, Clone)]
 struct Candidate {
-    corners: [f64; 4],
+    corners: [f64; 6],
     score: f32,
     class: i64,
 }
@@ -122,6 +152,7 @@ fn in_f32(value: f64) -> f64 {
 fn by_the_rule(
     candidates: &[Candidate],
     threshold: f64,
+    axes: usize,
     rounded: impl Fn(f64) -> f64,
     compete: impl Fn(&Candidate, &Candidate) -> bool,
 ) -> Vec<i64> {
@@ -138,7 +169,7 @@ fn by_the_rule(
         kept.push(best as i64);
         for &other in &order[rank + 1..] {
             let (best, candidate) = (&candidates[best], &candidates[other]);
-            if compete(best, candidate) && iou(best.corners, candidate.corners, &rounded) > threshold {
+            if compete(best, candidate) && iou(best.corners, candidate.corners, axes, &rounded) > threshold {
                 suppressed[other] = true;
             }
         }
@@ -146,24 +177,32 @@ fn by_the_rule(
     kept
 }
 
-fn iou(left: [f64; 4], right: [f64; 4], rounded: impl Fn(f64) -> f64) -> f64 {
-    if left.iter().chain(&right).any(|coordinate| coordinate.is_nan()) {
+fn iou(left: [f64; 6], right: [f64; 6], axes: usize, rounded: impl Fn(f64) -> f64) -> f64 {
+    let ends = &[[0, 2], [1, 3], [4, 5]][..axes];
+    if ends
+        .iter()
+        .flatten()
+        .any(|&column| left[column].is_nan() || right[column].is_nan())
+    {
         return f64::NAN;
     }
-    let area = |[x1, y1, x2, y2]: [f64; 4]| rounded(rounded(x2 - x1) * rounded(y2 - y1));
-    let width = rounded(left[2].min(right[2]) - left[0].max(right[0])).max(0.0);
-    let height = rounded(left[3].min(right[3]) - left[1].max(right[1])).max(0.0);
-    let intersection = rounded(width * height);
-    rounded(intersection / rounded(rounded(area(left) + area(right)) - intersection))
+    let product = |side: &dyn Fn(usize, usize) -> f64| {
+        let sides = ends.iter().map(|&[start, end]| rounded(side(start, end)));
+        sides.reduce(|product, side| rounded(product * side)).unwrap()
+    };
+    let measure = |corners: [f64; 6]| product(&|start, end| corners[end] - corners[start]);
+    let overlap = |start: usize, end: usize| (left[end].min(right[end]) - left[start].max(right[start])).max(0.0);
+    let intersection = product(&overlap);
+    rounded(intersection / rounded(rounded(measure(left) + measure(right)) - intersection))
 }
 
 /// Boxes on a coarse grid have duplicates, equal overlaps, empty and inverted ones; the others have what else an
 /// f32 can be.
 fn candidate() -> impl Strategy<Value = Candidate> {
-    let on_grid = [0u8..6, 0u8..6, 0u8..6, 0u8..6].prop_map(|corners| corners.map(f32::from));
-    let anywhere = [0.0f32..8.0, 0.0f32..8.0, 0.0f32..8.0, 0.0f32..8.0]
-        .prop_map(|[x, y, width, height]| [x, y, x + width, y + height]);
-    let odd = [odd_number(), odd_number(), odd_number(), odd_number()];
+    let on_grid = uniform6(0u8..6).prop_map(|corners| corners.map(f32::from));
+    let anywhere =
+        uniform6(0.0f32..8.0).prop_map(|[x, y, width, height, z, depth]| [x, y, x + width, y + height, z, z + depth]);
+    let odd = uniform6(odd_number());
     let corners = prop_oneof![8 => on_grid, 8 => anywhere, 1 => odd];
     let scores = select(vec![
         0.0,
@@ -223,13 +262,16 @@ fn tensors(candidates: &[Candidate], dtype: DType, device: &Device) -> (Tensor<2
     let scores: Vec<f32> = candidates.iter().map(|candidate| candidate.score).collect();
     let classes: Vec<i64> = candidates.iter().map(|candidate| candidate.class).collect();
     (
-        Tensor::from_data(columns(candidates, |corners| corners), (device, dtype)),
+        Tensor::from_data(
+            columns(candidates, |[x1, y1, x2, y2, _, _]| [x1, y1, x2, y2]),
+            (device, dtype),
+        ),
         Tensor::from_data(TensorData::new(scores, [count]), device),
         Tensor::from_data(TensorData::new(classes, [count]), device),
     )
 }
 
-fn columns<const COLUMNS: usize>(candidates: &[Candidate], row: impl Fn([f64; 4]) -> [f64; COLUMNS]) -> TensorData {
+fn columns<const COLUMNS: usize>(candidates: &[Candidate], row: impl Fn([f64; 6]) -> [f64; COLUMNS]) -> TensorData {
     let values: Vec<f64> = candidates.iter().flat_map(|candidate| row(candidate.corners)).collect();
     TensorData::new(values, [candidates.len(), COLUMNS])
 }

@@ -74,6 +74,13 @@ fn boxes_may_have_any_coordinate() {
         let classes = Tensor::<1, Int>::zeros([2], device);
         assert_eq!(ints(&try_nms(boxes(), scores(), 0.5).unwrap())[0], 0);
         assert_eq!(ints(&try_batched_nms(boxes(), scores(), classes, 0.5).unwrap())[0], 0);
+        // Along x and y, or along z.
+        let deep = || with_odd(odd, if place < 2 { place } else { place + 2 }, [2, 6], device);
+        assert_eq!(try_box_volume(deep()).unwrap().dims(), [2]);
+        assert_eq!(try_box_iou_3d(deep(), deep()).unwrap().dims(), [2, 2]);
+        let classes = Tensor::<1, Int>::zeros([2], device);
+        assert_eq!(ints(&try_nms_3d(deep(), scores(), 0.5).unwrap())[0], 0);
+        assert_eq!(ints(&try_batched_nms_3d(deep(), scores(), classes, 0.5).unwrap())[0], 0);
         let kept = try_nms(other(), with_odd(odd, 0, [2], device), 0.5).unwrap();
         assert_eq!(ints(&kept).len(), 1);
 
@@ -161,6 +168,15 @@ fn nothing_gives_nothing() {
         );
         assert_eq!(try_remove_small_boxes(none(), 1.0).unwrap().dims(), [0], "{name}");
         assert_eq!(try_nms(none(), floats([0], device), 0.5).unwrap().dims(), [0], "{name}");
+        let deep = || floats([0, 6], device);
+        assert_eq!(try_box_volume(deep()).unwrap().dims(), [0], "{name}");
+        let ious = try_box_iou_3d(deep(), floats([2, 6], device)).unwrap();
+        assert_eq!(ious.dims(), [0, 2], "{name}");
+        assert_eq!(
+            try_nms_3d(deep(), floats([0], device), 0.5).unwrap().dims(),
+            [0],
+            "{name}"
+        );
         let coder = BoxCoder::new([1.0; 4]);
         assert_eq!(coder.try_encode(none(), none()).unwrap().dims(), [0, 4], "{name}");
         assert_eq!(

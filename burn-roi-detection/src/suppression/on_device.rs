@@ -5,7 +5,7 @@ use burn::tensor::{DType, Device, Int, Tensor};
 
 use super::axis_aligned::Real;
 use super::choice::{Candidates, Choice};
-use super::cube::{Least, Midpoint, NmsKernels};
+use super::cube::{LEAST_THRESHOLD_3D, Least, Midpoint, NmsKernels};
 use crate::error::DetectionError;
 use crate::host;
 
@@ -92,7 +92,11 @@ fn start(
     ) {
         return None;
     }
-    let midpoint = Midpoint::new(f32::largest_not_above(iou_threshold))?;
+    let threshold = f32::largest_not_above(iou_threshold);
+    if boxes.dims()[1] == 6 && threshold < LEAST_THRESHOLD_3D {
+        return None;
+    }
+    let midpoint = Midpoint::new(threshold)?;
     let kept = Dispatch::kept_boxes(
         boxes.clone().inner().into_dispatch(),
         scores.clone().inner().into_dispatch(),

@@ -12,6 +12,8 @@ use super::{Call, all_finite, ensure, ensure_in_image, read, swapped};
 pub struct Boxes {
     left: Floats,
     right: Floats,
+    /// Of three axes.
+    deep: [Floats; 2],
     image_size: [usize; 2],
     min_size: f64,
 }
@@ -21,26 +23,48 @@ impl Boxes {
         let dtype = bytes.dtype();
         let (count, others) = (bytes.int(0..=6), bytes.int(0..=6));
         let (left, right) = ([count, bytes.length(4)], [others, bytes.length(4)]);
+        let deep = [[count, bytes.length(6)], [others, bytes.length(6)]];
         Self {
             left: bytes.floats(&left, dtype, Kind::Boxes),
             right: bytes.floats(&right, dtype, Kind::GroundTruth),
+            deep: deep.map(|shape| bytes.floats(&shape, dtype, Kind::Volumes)),
             image_size: [bytes.int(0..=32), bytes.int(0..=32)],
             min_size: bytes.threshold(),
         }
     }
 
-    fn call(&self, device: &Device) -> Result<Result<(), String>, DetectionError> {
+    fn call(&self, device: &Device, faultless: bool) -> Result<Result<(), String>, DetectionError> {
         let left = || self.left.tensor(device);
         let area = try_box_area(left())?;
         let iou = try_box_iou(left(), self.right.tensor(device))?;
         let clipped = try_clip_boxes_to_image(left(), self.image_size)?;
         let large = try_remove_small_boxes(left(), self.min_size)?;
 
+        let [deep_left, deep_right] = self.deep.each_ref().map(|deep| deep.tensor(device));
+        let volume = try_box_volume(deep_left.clone())?;
+        let deep_iou = try_box_iou_3d(deep_left, deep_right)?;
+
         let [count, others] = [self.left.shape[0], self.right.shape[0]];
         let large: Vec<i64> = large.into_data().iter::<i64>().collect();
         let check = || {
             ensure(area.dims() == [count], || format!("{:?} areas", area.dims()))?;
             ensure(iou.dims() == [count, others], || format!("IoU of {:?}", iou.dims()))?;
+            ensure(volume.dims() == [count], || format!("{:?} volumes", volume.dims()))?;
+            ensure(deep_iou.dims() == [count, others], || {
+                format!("IoU of {:?}", deep_iou.dims())
+            })?;
+            if self
+                .deep
+                .iter()
+                .flat_map(Floats::stored)
+                .all(|value| value.abs() < 100.0)
+            {
+                // 0 by 0 is NaN.
+                let fits = read(&deep_iou)
+                    .iter()
+                    .all(|iou| iou.is_nan() || (0.0..=1.01).contains(iou));
+                ensure(fits || !faultless, || format!("IoU of volumes of {deep_iou}"))?;
+            }
             ensure(large.is_sorted_by(|left, right| left < right), || format!("{large:?}"))?;
             ensure(large.iter().all(|&row| (0..count as i64).contains(&row)), || {
                 format!("{large:?}")
@@ -76,12 +100,12 @@ impl Boxes {
 }
 
 impl Call for Boxes {
-    fn run(&self, device: &Device, _faultless: bool) -> Result<Result<(), DetectionError>, String> {
-        swapped(self.call(device))
+    fn run(&self, device: &Device, faultless: bool) -> Result<Result<(), DetectionError>, String> {
+        swapped(self.call(device, faultless))
     }
 
     fn floats(&self) -> Vec<&Floats> {
-        vec![&self.left, &self.right]
+        vec![&self.left, &self.right, &self.deep[0], &self.deep[1]]
     }
 }
 

@@ -36,6 +36,8 @@ pub enum Kind {
     Boxes,
     /// The same with an area.
     GroundTruth,
+    /// Rows `[x1, y1, x2, y2, z1, z2]`, as `Boxes`.
+    Volumes,
     /// Rows `[cx, cy, w, h, angle]`.
     Rotated,
     /// From 0 to 1.
@@ -111,11 +113,19 @@ impl<'a> Bytes<'a> {
         let count: usize = shape.iter().product();
         let mut values = Vec::with_capacity(count);
         for index in 0..count {
-            let value = match (kind, index % 4, index % 5) {
-                (Kind::Boxes, 0 | 1, _) | (Kind::GroundTruth, 0 | 1, _) => random.below(33) / 2.0 - 2.0,
-                (Kind::Boxes, ..) => values[index - 2] + random.below(21) / 2.0,
+            let column = match kind {
+                Kind::Rotated => index % 5,
+                Kind::Volumes => index % 6,
+                _ => index % 4,
+            };
+            let value = match (kind, column) {
+                (Kind::Boxes | Kind::GroundTruth | Kind::Volumes, 0 | 1) | (Kind::Volumes, 4) => {
+                    random.below(33) / 2.0 - 2.0
+                }
+                (Kind::Volumes, 5) => values[index - 1] + random.below(21) / 2.0,
+                (Kind::Boxes | Kind::Volumes, _) => values[index - 2] + random.below(21) / 2.0,
                 (Kind::GroundTruth, ..) => values[index - 2] + random.below(20) / 2.0 + 0.5,
-                (Kind::Rotated, _, 4) => random.below(73) * 5.0 - 180.0,
+                (Kind::Rotated, 4) => random.below(73) * 5.0 - 180.0,
                 (Kind::Rotated, ..) => random.below(24) / 2.0,
                 (Kind::Unit, ..) => random.below(33) / 32.0,
                 (Kind::Logits, ..) => random.below(65) / 8.0 - 4.0,

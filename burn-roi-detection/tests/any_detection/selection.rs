@@ -8,7 +8,7 @@ use burn_roi_detection::*;
 use super::bytes::{Bytes, Floats, Ints, Kind, tensors};
 use super::{Call, all_finite, ensure, ensure_in_image, ensure_sorted, read};
 
-/// NMS of boxes or rotated boxes, of all or of each class.
+/// NMS of boxes of two or three axes or rotated boxes, of all or of each class.
 #[derive(Debug)]
 pub struct Suppression {
     boxes: Floats,
@@ -16,6 +16,7 @@ pub struct Suppression {
     classes: Option<Ints>,
     threshold: f64,
     convention: Option<AngleConvention>,
+    axes: usize,
 }
 
 impl Suppression {
@@ -27,9 +28,11 @@ impl Suppression {
             AngleConvention::RADIANS_CLOCKWISE,
         ];
         let convention = (bytes.int(0..=2) == 2).then(|| bytes.choose(&conventions));
-        let (kind, columns) = match convention {
-            None => (Kind::Boxes, 4),
-            Some(_) => (Kind::Rotated, 5),
+        let axes = bytes.int(2..=3);
+        let (kind, columns) = match (convention, axes) {
+            (None, 2) => (Kind::Boxes, 4),
+            (None, _) => (Kind::Volumes, 6),
+            (Some(_), _) => (Kind::Rotated, 5),
         };
         let shape = [count, bytes.length(columns)];
         let scores = [bytes.length(count)];
@@ -42,6 +45,7 @@ impl Suppression {
             }),
             threshold: bytes.threshold(),
             convention,
+            axes,
         }
     }
 
@@ -49,6 +53,8 @@ impl Suppression {
         let (boxes, scores) = (self.boxes.tensor(device), self.scores.tensor(device));
         let classes = self.classes.as_ref().map(|classes| classes.tensor(device));
         match (classes, self.convention) {
+            (None, None) if self.axes == 3 => try_nms_3d(boxes, scores, self.threshold),
+            (Some(classes), None) if self.axes == 3 => try_batched_nms_3d(boxes, scores, classes, self.threshold),
             (None, None) => try_nms(boxes, scores, self.threshold),
             (None, Some(convention)) => try_nms_rotated(boxes, scores, self.threshold, convention),
             (Some(classes), None) => try_batched_nms(boxes, scores, classes, self.threshold),
@@ -61,11 +67,11 @@ impl Suppression {
     /// Checks that no kept box should be suppressed, and that every other one is, as far as f32 tells.
     fn ensure_rule(&self, kept: &[usize], scores: &[f64]) -> Result<(), String> {
         let boxes = self.boxes.stored();
-        let (boxes, _) = boxes.as_chunks::<4>();
+        let boxes: Vec<&[f64]> = boxes.chunks(2 * self.axes).collect();
         let overlap = |left: usize, right: usize| {
             let classes = self.classes.as_ref().map(|classes| &classes.values);
             let same = classes.is_none_or(|classes| classes[left] == classes[right]);
-            same.then(|| iou(&boxes[left], &boxes[right]))
+            same.then(|| iou(boxes[left], boxes[right]))
         };
         for (place, &row) in kept.iter().enumerate() {
             for &before in &kept[..place] {
@@ -112,11 +118,12 @@ impl Call for Suppression {
     }
 }
 
-fn iou(left: &[f64; 4], right: &[f64; 4]) -> f64 {
-    let area = |&[x1, y1, x2, y2]: &[f64; 4]| (x2 - x1) * (y2 - y1);
-    let side = |axis: usize| (left[axis + 2].min(right[axis + 2]) - left[axis].max(right[axis])).max(0.0);
-    let intersection = side(0) * side(1);
-    intersection / (area(left) + area(right) - intersection)
+fn iou(left: &[f64], right: &[f64]) -> f64 {
+    let ends = &[[0, 2], [1, 3], [4, 5]][..left.len() / 2];
+    let measure = |corners: &[f64]| -> f64 { ends.iter().map(|&[start, end]| corners[end] - corners[start]).product() };
+    let overlap = |&[start, end]: &[usize; 2]| (left[end].min(right[end]) - left[start].max(right[start])).max(0.0);
+    let intersection: f64 = ends.iter().map(overlap).product();
+    intersection / (measure(left) + measure(right) - intersection)
 }
 
 /// `filter_proposals`.

@@ -4,12 +4,14 @@
 //!
 //! - A device's division need not be correctly rounded: WGSL allows an error of 2.5 units in the last place. The
 //!   quotient is compared without being computed, by a product of integers: see [`is_above`].
-//! - A device's compiler may join a product and a sum, and round once instead of twice. Areas are computed by another
-//!   kernel, and [`opaque`] hides the product that is the intersection.
+//! - A device's compiler may join a product and a sum, and round once instead of twice, or multiply in another order.
+//!   Areas and volumes are computed by another kernel, and [`opaque`] hides each product.
 //! - A device may flush subnormal floats to 0, and may assume that no float is infinite or NaN. With coordinates that
 //!   [`is_usual`] accepts, none of them arises.
 
 use cubecl::prelude::*;
+
+use crate::boxes::ends;
 
 /// A threshold in f32, from 0 to 1. It is represented by the midpoint of it and the next f32: a quotient is rounded to
 /// an f32 above the threshold if it is above the midpoint.
@@ -48,53 +50,94 @@ impl Midpoint {
     }
 }
 
-/// Coordinates below 2^-28 could make differences, areas or their sums subnormal.
-const LEAST: u32 = (127 - 28) << 23;
-/// Coordinates above 2^62 could make the sum of two areas infinite.
-const LARGEST: u32 = (127 + 62) << 23;
-
-/// Whether all results of the operations in [`is_suppressed`] are normal, or 0, with this coordinate.
+/// The exponents of the least and the largest magnitude of a [usual](is_usual) coordinate of a box of so many axes.
 ///
-/// A coordinate of at least 2^-28 is a multiple of 2^-51, and so is a difference of two. A product of two differences
-/// is 0 or at least 2^-102, so it is a multiple of 2^-125, as is a sum of two products. The least normal f32 is 2^-126.
+/// Coordinates above the largest could make the sum of two areas or volumes infinite.
+///
+/// Of two axes: a coordinate of at least 2^-28 is a multiple of 2^-51, and so is a difference of two. A product of two
+/// differences is 0 or at least 2^-102, so it is a multiple of 2^-125, as is a sum of two products. The least normal
+/// f32 is 2^-126.
+///
+/// Of three axes: a coordinate of at least 2^-100 is a multiple of 2^-123, and so is a difference of two. The product
+/// of two differences may be subnormal. The third is at most 2^42, so the intersection is below 2^-84 then. The volumes
+/// of both boxes are at least [`LEAST_VOLUME`], so such an intersection does not change their rounded sum, and the IoU
+/// is below 2^-28, which is not above [`LEAST_THRESHOLD_3D`]. Any larger intersection is a multiple of 2^-107, as is
+/// the union.
+const fn exponents(axes: usize) -> [u32; 2] {
+    match axes {
+        2 => [127 - 28, 127 + 62],
+        _ => [127 - 100, 127 + 41],
+    }
+}
+
+/// The least volume of a box whose three sides are above 0. A box with another side suppresses none.
+pub const LEAST_VOLUME: f32 = 1.0 / (1u64 << 56) as f32;
+
+/// The least threshold for boxes of three axes.
+pub const LEAST_THRESHOLD_3D: f32 = 1.0 / (1u64 << 26) as f32;
+
+/// Whether this coordinate allows [`is_suppressed`] to have the host's result: all its operations are normal, or 0, or
+/// make no difference. See [`exponents`].
 #[cube]
-pub fn is_usual(coordinate: f32) -> bool {
+pub fn is_usual(coordinate: f32, #[comptime] axes: usize) -> bool {
+    let [least, largest] = comptime!(exponents(axes));
     let magnitude = coordinate.to_bits() & 0x7FFF_FFFFu32;
-    let (is_large, is_small) = (magnitude >= LEAST, magnitude <= LARGEST);
+    let (is_large, is_small) = (
+        magnitude >= comptime!(least << 23),
+        magnitude <= comptime!(largest << 23),
+    );
     magnitude == 0u32 || (is_large && is_small)
 }
 
-/// A box and its area.
+/// A box of two or three axes, and its area or volume.
 #[derive(CubeType)]
 pub struct BoxValues {
-    pub x1: f32,
-    pub y1: f32,
-    pub x2: f32,
-    pub y2: f32,
-    pub area: f32,
+    pub corners: Sequence<f32>,
+    pub measure: f32,
 }
 
 /// The values of a box, which are `step` elements apart.
 #[cube]
-pub fn read_box(values: &[f32], index: usize, step: usize) -> BoxValues {
+pub fn read_box(values: &[f32], index: usize, step: usize, #[comptime] axes: usize) -> BoxValues {
+    let mut corners = Sequence::<f32>::new();
+    #[unroll]
+    for column in 0..comptime!(2 * axes) {
+        let corner = values[index + column * step];
+        corners.push(corner);
+    }
     BoxValues {
-        x1: values[index],
-        y1: values[index + step],
-        x2: values[index + 2 * step],
-        y2: values[index + 3 * step],
-        area: values[index + 4 * step],
+        corners,
+        measure: values[index + comptime!(2 * axes) * step],
+    }
+}
+
+/// The product of the lengths along all axes, each product rounded.
+#[cube]
+pub fn product(lengths: &Sequence<f32>, midpoint: &Midpoint) -> f32 {
+    let area = opaque(lengths[0] * lengths[1], midpoint);
+    if comptime!(lengths.len() == 3) {
+        opaque(area * lengths[2], midpoint)
+    } else {
+        area
     }
 }
 
 /// Whether the IoU of two boxes is above the threshold. The order of operations is torchvision's.
 #[cube]
-pub fn is_suppressed(candidate: &BoxValues, kept: &BoxValues, midpoint: &Midpoint) -> bool {
-    let width = kept.x2.min(candidate.x2) - kept.x1.max(candidate.x1);
-    let height = kept.y2.min(candidate.y2) - kept.y1.max(candidate.y1);
+pub fn is_suppressed(candidate: &BoxValues, kept: &BoxValues, midpoint: &Midpoint, #[comptime] axes: usize) -> bool {
+    let mut lengths = Sequence::<f32>::new();
+    let mut overlap = true;
+    #[unroll]
+    for axis in 0..axes {
+        let [start, end] = comptime!(ends(axis));
+        let length = kept.corners[end].min(candidate.corners[end]) - kept.corners[start].max(candidate.corners[start]);
+        overlap = overlap && length > 0.0f32;
+        lengths.push(length);
+    }
     let mut suppressed = false;
-    if width > 0.0f32 && height > 0.0f32 {
-        let intersection = opaque(width * height, midpoint);
-        let union = opaque(kept.area + candidate.area, midpoint) - intersection;
+    if overlap {
+        let intersection = product(&lengths, midpoint);
+        let union = opaque(kept.measure + candidate.measure, midpoint) - intersection;
         // Boxes whose corners are swapped can have a negative union.
         if union >= 0.0f32 {
             suppressed = is_above(intersection.to_bits(), union.to_bits(), midpoint);

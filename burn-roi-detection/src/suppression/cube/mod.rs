@@ -32,8 +32,8 @@ use burn_cubecl::ops::numeric::empty_device_contiguous_dtype;
 use burn_cubecl::tensor::CubeTensor;
 use cubecl::prelude::*;
 
-pub use iou::Midpoint;
 use iou::MidpointLaunch;
+pub use iou::{LEAST_THRESHOLD_3D, Midpoint};
 use keep::keep_in_block;
 use overlap::overlaps_in_blocks;
 pub use rank::Least;
@@ -49,20 +49,22 @@ const BLOCK: usize = 1024;
 /// The number of words with a bit for each box of a block.
 const WORDS: usize = BLOCK / 32;
 
-/// The coordinates of a box, and its area.
-const VALUES: usize = 5;
+/// The number of coordinates of a box of two or three axes, and its area or volume.
+const fn values_of(axes: usize) -> usize {
+    2 * axes + 1
+}
 
 /// The index of a box, of at most [`super::on_device::MOST_BOXES`], has none of these bits.
 const SUPPRESSED: u32 = 1 << 31;
-/// A coordinate for which the kernels don't have the host's result.
+/// A box for which the kernels don't have the host's result.
 const UNUSUAL: u32 = 1 << 30;
 
 /// What runs on the device.
 #[backend_extension(Cube, Fusion)]
 pub trait NmsKernels: Backend {
-    /// Greedy NMS within each class, of at least one box, without those that are below `least`. Returns N + 1 integers
-    /// of a dtype: the number of kept boxes, then their indices. The number is N + 1 if a box has a coordinate for
-    /// which the kernels don't have the host's result.
+    /// Greedy NMS within each class, of at least one box of two or three axes, without those that are below `least`.
+    /// Returns N + 1 integers of a dtype: the number of kept boxes, then their indices. The number is N + 1 if the
+    /// kernels don't have the host's result for a box.
     #[fusion(dtype = *dtype, shape = Shape::new([boxes[0] + 1]))]
     fn kept_boxes(
         boxes: FloatTensor<Self>,
@@ -85,12 +87,12 @@ impl NmsKernels for CubeBackend {
     ) -> CubeTensor {
         let count = scores.shape()[0];
         let output = tensor(&boxes, count + 1, dtype);
-        let sorted = sort(boxes, scores, classes, least);
-        let overlaps = sorted.overlaps(midpoint);
+        let sorted = sort(boxes, scores, classes, least, midpoint);
+        let overlaps = sorted.overlaps();
         let kept = tensor(&output, BLOCK + 1, DType::U32);
         for first in (0..count).step_by(BLOCK) {
             sorted.keep(&overlaps, &kept, &output, first);
-            sorted.suppress(&kept, first + BLOCK, midpoint);
+            sorted.suppress(&kept, first + BLOCK);
         }
         output
     }
@@ -105,15 +107,19 @@ struct Sorted {
     /// The index of each box, with [`SUPPRESSED`] and [`UNUSUAL`].
     entries: CubeTensor,
     count: usize,
+    axes: usize,
+    midpoint: Midpoint,
 }
 
-fn sort(boxes: CubeTensor, scores: CubeTensor, classes: CubeTensor, least: Least) -> Sorted {
-    let count = scores.shape()[0];
+fn sort(boxes: CubeTensor, scores: CubeTensor, classes: CubeTensor, least: Least, midpoint: Midpoint) -> Sorted {
+    let (count, axes) = (scores.shape()[0], boxes.shape()[1] / 2);
     let sorted = Sorted {
-        values: tensor(&boxes, VALUES * count, DType::F32),
+        values: tensor(&boxes, values_of(axes) * count, DType::F32),
         classes: tensor(&boxes, count, classes.dtype),
         entries: tensor(&boxes, count, DType::U32),
         count,
+        axes,
+        midpoint,
     };
     rank_boxes::launch(
         &boxes.client.clone(),
@@ -126,6 +132,8 @@ fn sort(boxes: CubeTensor, scores: CubeTensor, classes: CubeTensor, least: Least
         sorted.classes.clone().into_tensor_arg(),
         sorted.entries.clone().into_tensor_arg(),
         LeastLaunch::new(least.side, least.score),
+        midpoint.argument(),
+        axes,
         [boxes.dtype, scores.dtype, classes.dtype].map(dtype_to_storage_type),
     );
     sorted
@@ -134,7 +142,7 @@ fn sort(boxes: CubeTensor, scores: CubeTensor, classes: CubeTensor, least: Least
 impl Sorted {
     /// For each box a bit for each box of its block. Those of the box itself and of boxes before it are not set. A word
     /// without later boxes is not written: it is only read for boxes whose bits are set anyway.
-    fn overlaps(&self, midpoint: Midpoint) -> CubeTensor {
+    fn overlaps(&self) -> CubeTensor {
         let overlaps = tensor(&self.values, self.count * WORDS, DType::U32);
         overlaps_in_blocks::launch(
             &self.values.client,
@@ -143,7 +151,8 @@ impl Sorted {
             self.values.clone().into_tensor_arg(),
             self.classes.clone().into_tensor_arg(),
             overlaps.clone().into_tensor_arg(),
-            midpoint.argument(),
+            self.midpoint.argument(),
+            self.axes,
             dtype_to_storage_type(self.classes.dtype),
         );
         overlaps
@@ -165,7 +174,7 @@ impl Sorted {
     }
 
     /// Marks the boxes from `first` on that a listed box suppresses.
-    fn suppress(&self, kept: &CubeTensor, first: usize, midpoint: Midpoint) {
+    fn suppress(&self, kept: &CubeTensor, first: usize) {
         if first >= self.count {
             return;
         }
@@ -178,7 +187,8 @@ impl Sorted {
             self.entries.clone().into_tensor_arg(),
             kept.clone().into_tensor_arg(),
             first,
-            midpoint.argument(),
+            self.midpoint.argument(),
+            self.axes,
             dtype_to_storage_type(self.classes.dtype),
         );
     }

@@ -3,7 +3,7 @@
 use cubecl::prelude::*;
 
 use super::iou::{Midpoint, is_suppressed, read_box};
-use super::{BLOCK, UNITS, VALUES, WORDS};
+use super::{BLOCK, UNITS, WORDS, values_of};
 
 /// How many boxes a word has a bit for.
 const BITS: usize = 32;
@@ -15,6 +15,7 @@ pub fn overlaps_in_blocks<I: Int>(
     classes: &Tensor<I>,
     overlaps: &mut Tensor<u32>,
     midpoint: &Midpoint,
+    #[comptime] axes: usize,
     #[define(I)] _dtype: cubecl::ir::ElemType,
 ) {
     let count = classes.shape(0);
@@ -25,12 +26,12 @@ pub fn overlaps_in_blocks<I: Int>(
     if first + BITS <= first_row || first >= count {
         terminate!();
     }
-    let mut later = Shared::<[f32]>::new_slice(comptime!(VALUES * BITS));
+    let mut later = Shared::<[f32]>::new_slice(comptime!(values_of(axes) * BITS));
     let mut later_classes = Shared::<[I]>::new_slice(BITS);
     if unit < BITS && first + unit < count {
         let column = first + unit;
         #[unroll]
-        for value in 0..VALUES {
+        for value in 0..comptime!(values_of(axes)) {
             later[value * BITS + unit] = values[value * count + column];
         }
         later_classes[unit] = classes[column];
@@ -38,14 +39,14 @@ pub fn overlaps_in_blocks<I: Int>(
     sync_cube();
     let row = first_row + unit;
     if row < count {
-        let kept = read_box(values, row, count);
+        let kept = read_box(values, row, count, axes);
         let class = classes[row];
         let mut bits = 0u32;
         for bit in 0..BITS {
             let column = first + bit;
             if column > row && column < count && later_classes[bit] == class {
-                let candidate = read_box(&later, bit, BITS);
-                if is_suppressed(&candidate, &kept, midpoint) {
+                let candidate = read_box(&later, bit, BITS, axes);
+                if is_suppressed(&candidate, &kept, midpoint, axes) {
                     bits |= 1u32 << bit as u32;
                 }
             }

@@ -2,8 +2,9 @@
 
 use cubecl::prelude::*;
 
-use super::iou::is_usual;
+use super::iou::{LEAST_VOLUME, Midpoint, is_usual, product};
 use super::{SUPPRESSED, UNITS, UNUSUAL};
+use crate::boxes::ends;
 
 /// How many scores a unit compares in a round of its loop: Mesa's llvmpipe ends every loop after 65,535 rounds.
 const TOGETHER: usize = 8;
@@ -35,6 +36,8 @@ pub fn rank_boxes<B: Float, S: Float, I: Int>(
     sorted_classes: &mut Tensor<I>,
     entries: &mut Tensor<u32>,
     least: &Least,
+    midpoint: &Midpoint,
+    #[comptime] axes: usize,
     #[define(B, S, I)] _dtypes: [cubecl::ir::ElemType; 3],
 ) {
     let count = scores.shape(0);
@@ -63,25 +66,35 @@ pub fn rank_boxes<B: Float, S: Float, I: Int>(
     }
     if index < count {
         let rank = rank as usize;
-        let (x1, y1) = (f32::cast_from(boxes[4 * index]), f32::cast_from(boxes[4 * index + 1]));
-        let (x2, y2) = (
-            f32::cast_from(boxes[4 * index + 2]),
-            f32::cast_from(boxes[4 * index + 3]),
-        );
-        values[rank] = x1;
-        values[rank + count] = y1;
-        values[rank + 2 * count] = x2;
-        values[rank + 3 * count] = y2;
-        values[rank + 4 * count] = (x2 - x1) * (y2 - y1);
+        let columns = comptime!(2 * axes);
+        let mut sides = Sequence::<f32>::new();
+        let mut is_small = false;
+        let mut usual = true;
+        let mut sides_are_positive = true;
+        #[unroll]
+        for axis in 0..axes {
+            let [start, end] = comptime!(ends(axis));
+            let first = f32::cast_from(boxes[columns * index + start]);
+            let last = f32::cast_from(boxes[columns * index + end]);
+            values[rank + start * count] = first;
+            values[rank + end * count] = last;
+            let side = last - first;
+            // As the boxes' dtype has it: of halves, rounding twice gives what rounding once does.
+            is_small = is_small || f32::cast_from(B::cast_from(side)) < least.side;
+            usual = usual && is_usual(first, axes) && is_usual(last, axes);
+            sides_are_positive = sides_are_positive && side > 0.0f32;
+            sides.push(side);
+        }
+        let measure = product(&sides, midpoint);
+        values[rank + columns * count] = measure;
+        if comptime!(axes == 3) && sides_are_positive && measure < LEAST_VOLUME {
+            usual = false;
+        }
         sorted_classes[rank] = classes[index];
         let mut entry = index as u32;
-        // A side as the boxes' dtype has it: of halves, rounding twice gives what rounding once does.
-        let width = f32::cast_from(B::cast_from(x2 - x1));
-        let height = f32::cast_from(B::cast_from(y2 - y1));
-        let is_small = width < least.side || height < least.side;
         if own == 0u32 || is_small || f32::cast_from(scores[index]) < least.score {
             entry |= SUPPRESSED;
-        } else if !(is_usual(x1) && is_usual(y1) && is_usual(x2) && is_usual(y2)) {
+        } else if !usual {
             entry |= UNUSUAL;
         }
         entries[rank] = entry;

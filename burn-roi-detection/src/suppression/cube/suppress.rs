@@ -3,7 +3,7 @@
 use cubecl::prelude::*;
 
 use super::iou::{Midpoint, is_suppressed, read_box};
-use super::{BLOCK, SUPPRESSED, UNITS, VALUES};
+use super::{BLOCK, SUPPRESSED, UNITS, values_of};
 
 /// The length of shared arrays. Mesa's llvmpipe performs the loads of one round of a loop more than there are.
 const SHARED: usize = UNITS + 1;
@@ -17,6 +17,7 @@ pub fn suppress_later<I: Int>(
     kept: &Tensor<u32>,
     first: usize,
     midpoint: &Midpoint,
+    #[comptime] axes: usize,
     #[define(I)] _dtype: cubecl::ir::ElemType,
 ) {
     let count = classes.shape(0);
@@ -24,12 +25,12 @@ pub fn suppress_later<I: Int>(
     let place = first + CUBE_POS * UNITS + unit;
     // Units beyond the last box load the kept boxes for the others.
     let own = place.min(count - 1);
-    let candidate = read_box(values, own, count);
+    let candidate = read_box(values, own, count, axes);
     let class = classes[own];
     let mut remains = entries[own] & SUPPRESSED == 0u32;
     let mut suppressed = false;
     let number = kept[BLOCK] as usize;
-    let mut loaded = Shared::<[f32]>::new_slice(comptime!(VALUES * SHARED));
+    let mut loaded = Shared::<[f32]>::new_slice(comptime!(values_of(axes) * SHARED));
     let mut loaded_classes = Shared::<[I]>::new_slice(SHARED);
     for round in 0..BLOCK / UNITS {
         let start = round * UNITS;
@@ -38,7 +39,7 @@ pub fn suppress_later<I: Int>(
         if start + unit < number {
             let other = kept[start + unit] as usize;
             #[unroll]
-            for value in 0..VALUES {
+            for value in 0..comptime!(values_of(axes)) {
                 loaded[value * SHARED + unit] = values[value * count + other];
             }
             loaded_classes[unit] = classes[other];
@@ -47,8 +48,8 @@ pub fn suppress_later<I: Int>(
         let mut other = 0usize.runtime();
         while remains && other < UNITS && start + other < number {
             if loaded_classes[other] == class {
-                let kept = read_box(&loaded, other, SHARED);
-                if is_suppressed(&candidate, &kept, midpoint) {
+                let kept = read_box(&loaded, other, SHARED, axes);
+                if is_suppressed(&candidate, &kept, midpoint, axes) {
                     remains = false;
                     suppressed = true;
                 }
