@@ -1,12 +1,13 @@
 //! [`AnchorGenerator`]: the anchors of a region proposal network.
 
-use burn::tensor::{DType, Device, Tensor, TensorData};
+use burn::tensor::{Device, Tensor};
 
+use super::anchor_grid::{AnchorGrid, all_positive};
 use super::arguments;
 use super::base_anchors::{BaseAnchors, half_sizes};
 use crate::error::DetectionError;
 use burn_roi::config;
-use burn_roi::internal::{check_memory, or_panic};
+use burn_roi::internal::or_panic;
 
 config! {
 /// The sizes and aspect ratios of anchors. The defaults have the semantics of torchvision's `AnchorGenerator`
@@ -85,47 +86,37 @@ impl AnchorGeneratorConfig {
     /// - `RoiError::Option`: an element of `sizes` or `aspect_ratios` is not finite and above 0, or a pair of them
     ///   makes an anchor that is not finite in f32; `offset` is not from 0 to 1; or an element of `strides` is 0.
     pub fn try_init(&self) -> Result<AnchorGenerator, DetectionError> {
-        let (levels, lists) = (self.sizes.len(), self.aspect_ratios.len());
-        arguments::length("aspect_ratios", lists, levels, "list of `sizes`")?;
-        all_positive("sizes", &self.sizes)?;
-        all_positive("aspect_ratios", &self.aspect_ratios)?;
-        if !(0.0..=1.0).contains(&self.offset) {
-            return Err(arguments::option("offset", self.offset, "from 0 to 1"));
-        }
-        if let Some(strides) = &self.strides {
-            arguments::length("strides", strides.len(), levels, "list of `sizes`")?;
-            if strides.contains(&0) {
-                return Err(arguments::option(
-                    "strides",
-                    format!("{strides:?}"),
-                    "above 0 for each feature map",
-                ));
-            }
-        }
-        let levels = self.sizes.iter().zip(&self.aspect_ratios);
-        Ok(AnchorGenerator {
-            half_sizes: levels
-                .map(|(sizes, aspect_ratios)| half_sizes(self.base_anchors, sizes, aspect_ratios))
-                .collect::<Result<_, _>>()?,
-            offset: self.offset,
-            strides: self.strides.clone(),
-        })
+        let half_sizes = half_sizes_of_levels(self.base_anchors, &self.sizes, &self.aspect_ratios)?;
+        let grid = AnchorGrid::new(half_sizes, self.offset, self.strides.as_deref(), |stride| [stride; 2])?;
+        Ok(AnchorGenerator { grid })
     }
+}
+
+/// For each feature map half of the width and height of each anchor of a pixel.
+pub fn half_sizes_of_levels(
+    base_anchors: BaseAnchors,
+    sizes: &[Vec<f64>],
+    aspect_ratios: &[Vec<f64>],
+) -> Result<Vec<Vec<[f32; 2]>>, DetectionError> {
+    arguments::length("aspect_ratios", aspect_ratios.len(), sizes.len(), "list of `sizes`")?;
+    all_positive("sizes", sizes)?;
+    all_positive("aspect_ratios", aspect_ratios)?;
+    let levels = sizes.iter().zip(aspect_ratios);
+    levels
+        .map(|(sizes, aspect_ratios)| half_sizes(base_anchors, sizes, aspect_ratios))
+        .collect()
 }
 
 /// Places anchors on feature maps. Created by [`AnchorGeneratorConfig::init`].
 #[derive(Debug, Clone)]
 pub struct AnchorGenerator {
-    /// For each feature map half of the width and height of each anchor of a pixel.
-    half_sizes: Vec<Vec<[f32; 2]>>,
-    offset: f64,
-    strides: Option<Vec<usize>>,
+    grid: AnchorGrid<2>,
 }
 
 impl AnchorGenerator {
     /// For each feature map the number of anchors of a pixel.
     pub fn num_anchors_per_location(&self) -> Vec<usize> {
-        self.half_sizes.iter().map(Vec::len).collect()
+        self.grid.num_anchors_per_location()
     }
 
     /// The anchors of each feature map.
@@ -157,56 +148,6 @@ impl AnchorGenerator {
         map_sizes: &[[usize; 2]],
         device: &Device,
     ) -> Result<Vec<Tensor<2>>, DetectionError> {
-        arguments::length("map_sizes", map_sizes.len(), self.half_sizes.len(), "list of `sizes`")?;
-        for (&[height, width], half_sizes) in map_sizes.iter().zip(&self.half_sizes) {
-            let shape = [height, width, half_sizes.len(), 4];
-            check_memory("anchors of a feature map", &shape, DType::F32, device)?;
-        }
-        let levels = map_sizes.iter().enumerate();
-        Ok(levels
-            .map(|(level, &map_size)| self.on_map(level, image_size, map_size, device))
-            .collect())
-    }
-
-    /// The anchors of one feature map, `[H * W * A, 4]`.
-    fn on_map(&self, level: usize, image_size: [usize; 2], [height, width]: [usize; 2], device: &Device) -> Tensor<2> {
-        let half_sizes = &self.half_sizes[level];
-        let (pixels, count) = (height * width, half_sizes.len());
-        if pixels * count == 0 {
-            return Tensor::zeros([0, 4], device);
-        }
-        let [stride_y, stride_x] = match &self.strides {
-            Some(strides) => [strides[level]; 2],
-            None => [image_size[0] / height, image_size[1] / width],
-        };
-        // The position along an axis of the centre of a pixel's anchors.
-        let centre = |index: usize, stride: usize| {
-            let stride = stride as f64;
-            (self.offset * stride + index as f64 * stride) as f32
-        };
-        let centres: Vec<f32> = (0..pixels)
-            .map(|pixel| {
-                let [y, x] = [pixel / width, pixel % width];
-                [centre(x, stride_x), centre(y, stride_y)]
-            })
-            .flat_map(|[x, y]| [x, y, x, y])
-            .collect();
-        let base_anchors: Vec<f32> = half_sizes.iter().flat_map(|[x, y]| [-x, -y, *x, *y]).collect();
-        let shape = [pixels, count, 4];
-        let centres = Tensor::<3>::from_data(TensorData::new(centres, [pixels, 1, 4]), device);
-        let base_anchors = Tensor::<3>::from_data(TensorData::new(base_anchors, [1, count, 4]), device);
-        (centres.expand(shape) + base_anchors.expand(shape)).reshape([pixels * count, 4])
-    }
-}
-
-fn all_positive(argument: &'static str, lists: &[Vec<f64>]) -> Result<(), DetectionError> {
-    let fits = |value: &f64| value.is_finite() && *value > 0.0;
-    match lists.iter().flatten().find(|value| !fits(value)) {
-        None => Ok(()),
-        Some(value) => Err(arguments::option(
-            argument,
-            format!("{value} for one feature map"),
-            "finite and above 0",
-        )),
+        self.grid.anchors(image_size, map_sizes, device)
     }
 }

@@ -60,6 +60,22 @@ pub fn half_sizes(
     Ok(halves)
 }
 
+/// Half of the depth of an anchor. The depth is finite and above 0.
+pub fn half_depth(base_anchors: BaseAnchors, depth: f64) -> Result<f32, DetectionError> {
+    let half = depth as f32 / 2.0;
+    if !half.is_finite() {
+        return Err(arguments::option(
+            "depths",
+            format!("{depth:?} for one feature map"),
+            "finite in f32",
+        ));
+    }
+    Ok(match base_anchors {
+        BaseAnchors::Torchvision => half.round_ties_even(),
+        _ => half,
+    })
+}
+
 /// Half of the width and height of an anchor, in the order of operations of torchvision and mmdetection.
 fn in_f32(size: f64, ratio: f64) -> [f32; 2] {
     let height_ratio = (ratio as f32).sqrt();

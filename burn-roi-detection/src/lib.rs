@@ -20,7 +20,7 @@
 //! - Boxes are `[x1, y1, x2, y2]` in pixels, in tensors `[K, 4]`. Sizes are `[height, width]` in pixels.
 //! - Functions with torchvision's names have the semantics of torchvision 0.29.
 //! - Boxes of three axes are `[x1, y1, x2, y2, z1, z2]`, in tensors `[K, 6]`. In a volume `[N, C, D, H, W]`, x is along
-//!   W, y along H and z along D. [`box_iou_3d`] and [`nms_3d`] follow nnDetection.
+//!   W, y along H and z along D. [`box_iou_3d`], [`nms_3d`] and [`AnchorGenerator3d`] follow nnDetection.
 //! - Rotated boxes are `[cx, cy, w, h, angle]`, in tensors `[K, 5]`. [`box_iou_rotated`] and [`nms_rotated`] have the
 //!   semantics of detectron2 and mmcv. An [`AngleConvention`](burn_roi::AngleConvention) selects the unit and direction
 //!   of angles.
@@ -130,7 +130,9 @@
 #![forbid(unsafe_code)]
 #![warn(missing_docs)]
 
+mod anchor_grid;
 mod anchors;
+mod anchors_3d;
 pub(crate) mod arguments;
 mod base_anchors;
 mod binary_masks;
@@ -172,6 +174,7 @@ pub mod weights;
 mod zeros;
 
 pub use anchors::{AnchorGenerator, AnchorGeneratorConfig};
+pub use anchors_3d::{AnchorGenerator3d, AnchorGenerator3dConfig};
 pub use base_anchors::BaseAnchors;
 pub use binary_masks::{
     paste_binary_masks_in_image, paste_binary_masks_in_image_async, paste_masks_as_run_lengths,

@@ -1,6 +1,6 @@
 //! Calls that compute with boxes: areas, clipping, box deltas and anchors.
 
-use burn::tensor::{DType, Device};
+use burn::tensor::{DType, Device, Tensor};
 use burn_roi_detection::DetectionError;
 use burn_roi_detection::*;
 
@@ -167,12 +167,14 @@ impl Call for Coder {
     }
 }
 
-/// `AnchorGenerator`.
+/// `AnchorGenerator`, or `AnchorGenerator3d` if there are depths.
 #[derive(Debug)]
 pub struct Anchors {
     config: AnchorGeneratorConfig,
-    image_size: [usize; 2],
-    map_sizes: Vec<[usize; 2]>,
+    depths: Option<Vec<Vec<f64>>>,
+    /// `[depth, height, width]`.
+    image_size: [usize; 3],
+    map_sizes: Vec<[usize; 3]>,
 }
 
 impl Anchors {
@@ -196,6 +198,10 @@ impl Anchors {
                 .map(|_| bytes.option(&[4.0, 8.0, 7.0], &[0.0]) as usize)
                 .collect()
         });
+        let depths = bytes.bool().then(|| {
+            let count = bytes.length(levels);
+            lists(bytes, count, &[4.0, 0.5, 7.0])
+        });
         let maps = bytes.length(levels);
         let base_anchors = [
             BaseAnchors::Torchvision,
@@ -208,31 +214,53 @@ impl Anchors {
             .with_strides(strides);
         Self {
             config,
-            image_size: [bytes.int(0..=64), bytes.int(0..=64)],
-            map_sizes: (0..maps).map(|_| [bytes.int(0..=5), bytes.int(0..=5)]).collect(),
+            depths,
+            image_size: [(); 3].map(|()| bytes.int(0..=64)),
+            map_sizes: (0..maps).map(|_| [(); 3].map(|()| bytes.int(0..=5))).collect(),
         }
+    }
+
+    /// For each feature map its number of anchors per cell, and its anchors.
+    fn call(&self, device: &Device) -> Result<(Vec<usize>, Vec<Tensor<2>>), DetectionError> {
+        let Some(depths) = &self.depths else {
+            let in_plane = |&[_, height, width]: &[usize; 3]| [height, width];
+            let map_sizes: Vec<_> = self.map_sizes.iter().map(in_plane).collect();
+            let generator = self.config.try_init()?;
+            let anchors = generator.try_forward(in_plane(&self.image_size), &map_sizes, device)?;
+            return Ok((generator.num_anchors_per_location(), anchors));
+        };
+        let AnchorGeneratorConfig {
+            sizes, aspect_ratios, ..
+        } = self.config.clone();
+        let strides = self.config.strides.iter().flatten().map(|&stride| [stride; 3]);
+        let generator = AnchorGenerator3dConfig::new(sizes, aspect_ratios, depths.clone())
+            .with_base_anchors(self.config.base_anchors)
+            .with_offset(self.config.offset)
+            .with_strides(self.config.strides.is_some().then(|| strides.collect()))
+            .try_init()?;
+        let anchors = generator.try_forward(self.image_size, &self.map_sizes, device)?;
+        Ok((generator.num_anchors_per_location(), anchors))
     }
 }
 
 impl Call for Anchors {
     fn run(&self, device: &Device, _faultless: bool) -> Result<Result<(), DetectionError>, String> {
-        let call = || {
-            let generator = self.config.try_init()?;
-            let anchors = generator.try_forward(self.image_size, &self.map_sizes, device)?;
-            Ok((generator.num_anchors_per_location(), anchors))
-        };
-        let (per_location, anchors) = match call() {
+        let (per_location, anchors) = match self.call(device) {
             Ok(anchors) => anchors,
             Err(error) => return Ok(Err(error)),
         };
         let levels = anchors.iter().zip(&self.map_sizes).zip(per_location);
-        for ((anchors, [height, width]), count) in levels {
-            ensure(anchors.dims() == [height * width * count, 4], || {
+        let (first, columns) = if self.depths.is_some() { (0, 6) } else { (1, 4) };
+        for ((anchors, map_size), count) in levels {
+            let cells: usize = map_size[first..].iter().product();
+            ensure(anchors.dims() == [cells * count, columns], || {
                 format!("{:?}", anchors.dims())
             })?;
             ensure(anchors.dtype() == DType::F32, || format!("{:?}", anchors.dtype()))?;
             let rows = read(anchors);
-            let fits = rows.chunks(4).all(|row| row[0] <= row[2] && row[1] <= row[3]);
+            let ends = &[[0, 2], [1, 3], [4, 5]][..columns / 2];
+            let in_order = |row: &[f64]| ends.iter().all(|&[start, end]| row[start] <= row[end]);
+            let fits = rows.chunks(columns).all(in_order);
             ensure(fits && all_finite(anchors), || format!("anchors {rows:?}"))?;
         }
         Ok(Ok(()))

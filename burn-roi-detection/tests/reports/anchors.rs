@@ -1,7 +1,7 @@
 //! Anchors of detectron2 and mmdetection.
 
 use burn::tensor::Tensor;
-use burn_roi_detection::{AnchorGeneratorConfig, BaseAnchors};
+use burn_roi_detection::{AnchorGenerator3dConfig, AnchorGeneratorConfig, BaseAnchors};
 
 use crate::backends::backends;
 use crate::bad_input::assert_error;
@@ -146,5 +146,42 @@ fn options_of_anchors_that_do_not_fit() {
         generator.try_forward([8, 8], &[[1 << 40, 1 << 40]], &backends()[0].device),
         "the anchors of a feature map would have shape [1099511627776, 1099511627776, 1, 4] of F32, but must fit into \
          the memory of its device",
+    );
+}
+
+#[test]
+fn options_of_anchors_of_three_axes_that_do_not_fit() {
+    let device = &backends()[0].device;
+    let config = |depths: Vec<Vec<f64>>| AnchorGenerator3dConfig::new(vec![vec![8.0]], vec![vec![1.0]], depths);
+    assert_error(
+        config(vec![]).try_init(),
+        "`depths` has length 0, but must have length 1: one for each list of `sizes`",
+    );
+    assert_error(
+        config(vec![vec![2.0, 0.0]]).try_init(),
+        "`depths` is 0 for one feature map, but must be finite and above 0",
+    );
+    assert_error(
+        config(vec![vec![1e39]]).try_init(),
+        "`depths` is 1e39 for one feature map, but must be finite in f32",
+    );
+    let config = config(vec![vec![2.0]]);
+    assert_error(
+        config.clone().with_strides(Some(vec![[1, 0, 1]])).try_init(),
+        "`strides` is [[1, 0, 1]], but must be above 0 for each feature map",
+    );
+    assert_error(
+        config.clone().with_offset(2.0).try_init(),
+        "`offset` is 2, but must be from 0 to 1",
+    );
+    let generator = config.init();
+    assert_error(
+        generator.try_forward([8; 3], &[], device),
+        "`map_sizes` has length 0, but must have length 1: one for each list of `sizes`",
+    );
+    assert_error(
+        generator.try_forward([8; 3], &[[1 << 22; 3]], device),
+        "the anchors of a feature map would have shape [4194304, 4194304, 4194304, 1, 6] of F32, but must fit into the \
+         memory of its device",
     );
 }
