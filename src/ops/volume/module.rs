@@ -42,7 +42,7 @@ macro_rules! operator_3d {
         $(#[$documentation])*
         ///
         /// Devices, dtypes, precision and the treatment of wrong regions are those of [`roi_align`](crate::roi_align()).
-        /// Features of f16 and bf16 are copied as f32. There are gradients of features and of boxes.
+        /// There are gradients of features and of boxes.
         ///
         /// # Panics
         ///

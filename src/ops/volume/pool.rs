@@ -2,6 +2,7 @@
 
 use std::ops::Range;
 
+use burn::backend::Dispatch;
 use burn::tensor::{DType, FloatDType, Tensor};
 
 use super::operators::{Operates3d, Plain, of_depths, of_slices};
@@ -9,8 +10,9 @@ use crate::backend::is_host;
 use crate::error::RoiError;
 use crate::geometry::options::MAXIMUM_OUTPUT_SIZE;
 use crate::memory;
+use crate::ops::arguments::check_features;
 use crate::ops::{call, options};
-use crate::regions::{Rois, Rois3d, reshaped, shape};
+use crate::regions::{RegionTable, Rois, Rois3d, reshaped, shape};
 
 /// The most bytes of pooled slices that exist at a time, if the slices of a region in one channel are fewer.
 const SLICE_BYTES: usize = 32 << 20;
@@ -33,34 +35,37 @@ pub fn pool(features: Tensor<5>, rois: &Rois3d, config: &impl Operates3d) -> Res
     shape("features", &found, expected, has_voxels)?;
     let output = [rois.len(), channels, planes, rows, columns];
     memory::check_tensor("output", &output, dtype, &device)?;
+    let maps = reshaped(features, [images, channels * depth, height, width]);
+    check_features::<Dispatch>(&maps.clone().into_dispatch(), &rois.slices.regions())?;
     if is_host(&device) {
         rois.validate(images)?;
     }
 
     let rois = in_singles(rois, dtype);
-    let maps = reshaped(features, [images, channels * depth, height, width]);
-    let part = part(
-        [rois.len(), channels],
-        depth * elements * dtype.size().max(size_of::<f32>()),
-    );
-    let of_regions = parts(rois.len(), part[0]).map(|regions| {
+    let bytes = depth * elements * dtype.size().max(size_of::<f32>());
+    // Parts of channels read a voxel once in all. But each part adds a gradient as large as all features, so that an
+    // autodiff device has parts of regions, which are fewer: the gradient of `nodules` in benches/volumes took half.
+    let of_channels = match device.is_autodiff() {
+        true => part_of(channels, bytes),
+        false => part_of(channels, bytes * rois.len()),
+    };
+    let of_regions = part_of(rois.len(), bytes * of_channels);
+    let pooled = parts(rois.len(), of_regions).map(|regions| {
         let rois = rois.of(regions);
-        let of_channels = parts(channels, part[1]).map(|channels| {
+        let pooled = parts(channels, of_channels).map(|channels| {
             let maps = channels_of(&maps, channels.start * depth..channels.end * depth);
             pool_part(maps, &rois, [channels.len(), depth, elements], &operators)
         });
-        joined(of_channels, 1)
+        joined(pooled, 1)
     });
-    Ok(reshaped(joined(of_regions, 0)?, output))
+    Ok(reshaped(joined(pooled, 0)?, output))
 }
 
-/// How many regions and channels are pooled at a time, for so many bytes of slices of one region and channel. Parts
-/// with fewer channels read each voxel once in all, and parts with fewer regions read voxels again.
-fn part([regions, channels]: [usize; 2], bytes: usize) -> [usize; 2] {
-    let fitting = (SLICE_BYTES / bytes.max(1)).max(1);
-    let regions = regions.clamp(1, fitting);
-    let channels = channels.max(1);
-    [regions, channels.div_ceil(channels.div_ceil(fitting / regions))]
+/// How many of so many regions or channels are pooled at a time, where each has slices of so many bytes.
+fn part_of(count: usize, bytes: usize) -> usize {
+    let count = count.max(1);
+    let parts = count.div_ceil((SLICE_BYTES / bytes.max(1)).max(1));
+    count.div_ceil(parts)
 }
 
 /// Parts of so many regions or channels; one part if there are none.
