@@ -1,5 +1,5 @@
-"""Times torch's grid_sample, with a mean over the samples of each element, on the workloads of main.rs: forward, and the
-gradient of features. The time of the grid of sample points is part of a call.
+"""Times torch's grid_sample, with a mean over the samples of each element, on the workloads of main.rs: forward, and
+the gradient of features. The time of the grid of sample points is part of a call.
 
 pip install numpy torch==2.15.0
 python benches/volumes/peers.py [--threads 2] [--workload nodules]

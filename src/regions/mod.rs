@@ -1,4 +1,5 @@
-//! [`Rois`], [`RotatedRois`] and [`Rois3d`]: boxes and the image each belongs to; every check of them, and reading them on a host.
+//! [`Rois`], [`RotatedRois`] and [`Rois3d`]: boxes and the image each belongs to; every check of them, and reading them
+//! on a host.
 
 mod check;
 mod normalized;

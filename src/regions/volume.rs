@@ -10,8 +10,8 @@ use super::{Rois, shape};
 use crate::error::{RoiError, or_panic};
 use crate::read_back::wait;
 
-/// What the columns of a box of three axes are. x goes along the width W of `[N, C, D, H, W]`, y along the height H, and
-/// z along the depth D.
+/// What the columns of a box of three axes are. x goes along the width W of `[N, C, D, H, W]`, y along the height H,
+/// and z along the depth D.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum BoxFormat3d {

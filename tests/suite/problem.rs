@@ -183,8 +183,8 @@ pub fn random_numbers(seed: u64, count: usize) -> Vec<f32> {
     (0..count).map(|_| next()).collect()
 }
 
-/// What a strategy draws with these bytes as a seed. Drawing from the bytes themselves never ends where zeros follow them:
-/// a uniform number below 10 refuses 0 and draws again.
+/// What a strategy draws with these bytes as a seed. Drawing from the bytes themselves never ends where zeros follow
+/// them: a uniform number below 10 refuses 0 and draws again.
 #[allow(dead_code)]
 pub fn drawn_from<S: Strategy>(bytes: &[u8], strategy: S) -> S::Value {
     let mut seed = [0; 32];

@@ -41,8 +41,8 @@ macro_rules! operator_3d {
     ) => {
         $(#[$documentation])*
         ///
-        /// Devices, dtypes, precision and the treatment of wrong regions are those of [`roi_align`](crate::roi_align()).
-        /// There are gradients of features and of boxes.
+        /// Devices, dtypes, precision and the treatment of wrong regions are those of
+        /// [`roi_align`](crate::roi_align()). There are gradients of features and of boxes.
         ///
         /// # Panics
         ///

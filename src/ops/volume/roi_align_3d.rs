@@ -11,7 +11,7 @@ use crate::ops::{RoiAlignConfig, options};
 
 config! {
 /// The options of [`roi_align_3d`]: those of [`RoiAlignConfig`] along three axes, in the order z, y, x. The defaults
-/// match nnDetection's operator, whose output elements are as those of torchvision's `roi_align` with `aligned = False`.
+/// match nnDetection's operator: along each axis, torchvision's `roi_align` with `aligned = False`.
 ///
 /// ```
 /// use burn_roi::RoiAlign3dConfig;
@@ -42,7 +42,8 @@ pub struct RoiAlign3dConfig {
     pub out_of_bounds_value: f64 = 0.0,
     /// Whether the outermost samples lie on the corners of the region, as in [`RoiAlignConfig`].
     pub align_corners: bool = false,
-    /// The least length of a region along each axis, in voxels of the map. If `None`, a region may be empty or inverted.
+    /// The least length of a region along each axis, in voxels of the map, 0 or above. If `None`, a region may be empty
+    /// or inverted.
     pub minimum_length: Option<f64> = Some(1.0),
 }
 }
@@ -99,8 +100,8 @@ operator_3d! {
 ///   be empty, inverted, or partly or wholly outside of the map.
 /// - Returns `[K, C, P, Q, R]`.
 ///
-/// It computes what nnDetection's `roi_align` does: along each axis what [`roi_align`](crate::roi_align()) computes, and
-/// an element is the mean of its samples, each a mean of eight voxels.
+/// Along each axis it places samples as [`roi_align`](crate::roi_align()) does. A sample is the weighted mean of the
+/// eight voxels around it, and an element the mean of its samples.
 ///
 /// ```
 /// use burn::tensor::{Device, Tensor};

@@ -9,13 +9,13 @@ use crate::regions::{Rois, reshaped, shape};
 /// Samples tubes of videos: [`roi_align`](crate::roi_align()) of each frame, with a box of its own.
 ///
 /// - `features`: `[N, C, T, H, W]`, the maps of T frames of N videos.
-/// - `boxes`: `[K, T, 4]`, for each tube a box `[x1, y1, x2, y2]` in each frame, in pixels of the frame. `spatial_scale`
-///   turns them into pixels of the map.
+/// - `boxes`: `[K, T, 4]`, for each tube a box `[x1, y1, x2, y2]` in each frame, in pixels of the frame.
+///   `spatial_scale` turns them into pixels of the map.
 /// - `batch_indices`: `[K]`, the video of each tube, of any integer dtype.
 /// - Returns `[K, C, T, P, Q]`.
 ///
-/// Action detectors such as SlowFast take the box of a clip's middle frame for all frames, and the mean of the maps over
-/// time before it: `roi_align(features.mean_dim(2).squeeze_dim(2), &rois, config)`, where `rois` are these boxes.
+/// Action detectors such as SlowFast take one box for all frames, and the mean of the maps over time before it:
+/// `roi_align(features.mean_dim(2).squeeze_dim(2), &rois, config)`.
 ///
 /// Devices, dtypes, precision and the treatment of wrong boxes are those of [`roi_align`](crate::roi_align()), in whose
 /// errors row `k * T + t` is the box of tube k in frame t. The features are copied once, frame by frame.

@@ -1,8 +1,8 @@
 """Records nndetection.safetensors: what nnDetection's `roi_align` computes of volumes, forward and backward.
 
 nnDetection has the operator for CUDA alone. This computes its rule (`nndet/csrc/cuda/roi_align.cu`) in torch, sample by
-sample, from its own order of axes: features `[N, C, Y, X, Z]`, and rows of a batch index and `[y1, x1, y2, x2, z1, z2]`.
-Coordinates are f32 and sums f64.
+sample, from its own order of axes: features `[N, C, Y, X, Z]`, and rows of a batch index and a box
+`[y1, x1, y2, x2, z1, z2]`. Coordinates are f32 and sums f64.
 
 pip install numpy safetensors torch==2.15.0
 python tests/suite/volumes/record.py
