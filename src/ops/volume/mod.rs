@@ -2,9 +2,10 @@
 //!
 //! Each is an operator of two axes, applied twice: first to all slices along the depth, then along the depth, where the
 //! output of the slices is a map with a row for each slice. An average of averages over two axes and one is the average
-//! over three, and so is a maximum of maxima. So a volume has the rules, kernels and gradients of maps.
+//! over three, and so is a maximum of maxima of voxels. So a volume has the rules, kernels and gradients of maps.
 
 mod crop_and_resize_3d;
+mod maximum;
 mod module;
 mod operators;
 mod pool;

@@ -2,6 +2,7 @@
 
 use std::fmt::Debug;
 
+use super::maximum::Maximum;
 use crate::error::RoiError;
 use crate::geometry::operator::{BinAxis, Elements, RegionOperator, SampleAxis, SpatialScale};
 use crate::geometry::options::{Arithmetic, BinDivision, Bounds, BoxFormat, BoxRounding, Sampling};
@@ -13,7 +14,13 @@ pub trait Operates3d: Clone + Debug + Send + Sync + 'static {
     /// The name of the option, and the depth, height and width of the output.
     fn output_size(&self) -> (&'static str, [usize; 3]);
 
-    /// The options, checked, as an operator along two of the axes z (0), y (1) and x (2).
+    /// The samples whose maximum an element is, if it is one.
+    fn maximum(&self) -> Result<Option<Maximum>, RoiError> {
+        Ok(None)
+    }
+
+    /// The options, checked, as an operator along two of the axes z (0), y (1) and x (2). An element is one sample
+    /// where there is a [`maximum`](Self::maximum).
     fn operator(&self, axes: [usize; 2]) -> Result<RegionOperator, RoiError>;
 }
 

@@ -20,10 +20,15 @@ const SLICE_BYTES: usize = 32 << 20;
 /// Pools regions of volumes `[N, C, D, H, W]` to `[K, C, P, Q, R]`.
 pub fn pool(features: Tensor<5>, rois: &Rois3d, config: &impl Operates3d) -> Result<Tensor<5>, RoiError> {
     let (argument, size) = config.output_size();
-    let [planes, rows, columns] = size;
-    let fits =
-        size.iter().all(|side| (1..=MAXIMUM_OUTPUT_SIZE).contains(side)) && rows * columns <= MAXIMUM_OUTPUT_SIZE;
-    let expected = "1 to 32767 along each axis, and height times width at most 32767";
+    let maximum = config.maximum()?;
+    // Each sample of a maximum is an element first.
+    let samples = maximum.map_or([1; 3], |maximum| maximum.samples);
+    let [planes, rows, columns] = [0, 1, 2].map(|axis| size[axis].saturating_mul(samples[axis]));
+    let fits = [planes, rows, columns]
+        .iter()
+        .all(|side| (1..=MAXIMUM_OUTPUT_SIZE).contains(side));
+    let fits = fits && rows * columns <= MAXIMUM_OUTPUT_SIZE;
+    let expected = "1 to 32767 along each axis, and height times width at most 32767, times the samples of a maximum";
     options::check(argument, fits, format!("{size:?}"), expected)?;
     let elements = rows * columns;
     let operators = [of_slices(config)?, of_depths(config, planes, elements)?].map(Plain);
@@ -33,7 +38,7 @@ pub fn pool(features: Tensor<5>, rois: &Rois3d, config: &impl Operates3d) -> Res
     let has_voxels = rois.is_empty() || depth * height * width > 0;
     let expected = "[N, C, D, H, W], with D, H and W above 0 where there are regions";
     shape("features", &found, expected, has_voxels)?;
-    let output = [rois.len(), channels, planes, rows, columns];
+    let output = [rois.len(), channels, size[0], size[1], size[2]];
     memory::check_tensor("output", &output, dtype, &device)?;
     let maps = reshaped(features, [images, channels * depth, height, width]);
     check_features::<Dispatch>(&maps.clone().into_dispatch(), &rois.slices.regions())?;
@@ -54,7 +59,11 @@ pub fn pool(features: Tensor<5>, rois: &Rois3d, config: &impl Operates3d) -> Res
         let rois = rois.of(regions);
         let pooled = parts(channels, of_channels).map(|channels| {
             let maps = channels_of(&maps, channels.start * depth..channels.end * depth);
-            pool_part(maps, &rois, [channels.len(), depth, elements], &operators)
+            let pooled = pool_part(maps, &rois, [channels.len(), depth, elements], &operators)?;
+            Ok(match maximum {
+                Some(maximum) => maximum.of(pooled, size),
+                None => pooled,
+            })
         });
         joined(pooled, 1)
     });

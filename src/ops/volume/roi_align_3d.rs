@@ -1,11 +1,12 @@
-//! `roi_align_3d`: samples each region at points between voxels and averages them.
+//! `roi_align_3d`: samples each region at points between voxels and reduces them to a fixed size.
 
+use super::maximum::Maximum;
 use super::module::operator_3d;
 use super::operators::Operates3d;
 use crate::config::config;
 use crate::error::RoiError;
 use crate::geometry::operator::{Elements, RegionOperator};
-use crate::geometry::options::{Interpolation, Sampling};
+use crate::geometry::options::{Interpolation, Reduction, Sampling};
 use crate::ops::operator_config::Operates;
 use crate::ops::{RoiAlignConfig, options};
 
@@ -30,6 +31,9 @@ pub struct RoiAlign3dConfig {
     pub sampling: [Sampling; 3] = [Sampling::Adaptive; 3],
     /// What a sample between voxels reads.
     pub interpolation: Interpolation = Interpolation::Bilinear,
+    /// How the samples of an output element become one value: not `MaxOfWeightedCorners`. A maximum needs a fixed
+    /// number of samples.
+    pub reduction: Reduction = Reduction::Average,
     /// Added to box coordinates before they are scaled.
     pub box_offset: f64 = 0.0,
     /// Added to x2, y2 and z2 before they are scaled.
@@ -66,14 +70,41 @@ impl Operates3d for RoiAlign3dConfig {
         ("output_size", self.output_size)
     }
 
+    fn maximum(&self) -> Result<Option<Maximum>, RoiError> {
+        if self.reduction == Reduction::Average {
+            return Ok(None);
+        }
+        let fits = self.reduction != Reduction::MaxOfWeightedCorners;
+        options::check(
+            "reduction",
+            fits,
+            format!("{:?}", self.reduction),
+            "Average, Max or MaxFromZero",
+        )?;
+        let mut samples = [1; 3];
+        for (samples, sampling) in samples.iter_mut().zip(self.sampling) {
+            let Sampling::Fixed(fixed) = sampling else {
+                return options::check("sampling", false, format!("{sampling:?}"), "Fixed for a maximum")
+                    .map(|()| None);
+            };
+            options::sampling("sampling", sampling)?;
+            *samples = fixed;
+        }
+        let from_zero = self.reduction == Reduction::MaxFromZero;
+        Ok(Some(Maximum { samples, from_zero }))
+    }
+
     fn operator(&self, [y, x]: [usize; 2]) -> Result<RegionOperator, RoiError> {
         options::scale("spatial_scale", self.spatial_scale[y])?;
         options::scale("spatial_scale", self.spatial_scale[x])?;
         options::sampling("sampling", self.sampling[x])?;
+        let samples = self.maximum()?.map(|maximum| maximum.samples);
+        let size = |axis: usize| self.output_size[axis] * samples.map_or(1, |samples| samples[axis]);
+        let sampling = |axis: usize| samples.map_or(self.sampling[axis], |_| Sampling::Fixed(1));
         let config = RoiAlignConfig {
             spatial_scale_y: self.spatial_scale[y],
             spatial_scale_x: self.spatial_scale[x],
-            sampling: self.sampling[y],
+            sampling: sampling(y),
             interpolation: self.interpolation,
             box_offset: self.box_offset,
             end_offset: self.end_offset,
@@ -82,18 +113,18 @@ impl Operates3d for RoiAlign3dConfig {
             out_of_bounds_value: self.out_of_bounds_value,
             align_corners: self.align_corners,
             minimum_length: self.minimum_length,
-            ..RoiAlignConfig::new([self.output_size[y], self.output_size[x]])
+            ..RoiAlignConfig::new([size(y), size(x)])
         };
         let mut operator = config.operator(false)?;
         if let Elements::Samples([_, axis]) = &mut operator.elements {
-            axis.sampling = self.sampling[x];
+            axis.sampling = sampling(x);
         }
         Ok(operator)
     }
 }
 
 operator_3d! {
-/// Samples regions of volumes and averages the samples: `[N, C, D, H, W]` and K regions to `[K, C, P, Q, R]`.
+/// Samples regions of volumes: `[N, C, D, H, W]` and K regions to `[K, C, P, Q, R]`.
 ///
 /// - `features`: `[N, C, D, H, W]`.
 /// - `rois`: boxes of three axes in voxels of the image, which `spatial_scale` turns into voxels of the map. A box may
@@ -101,7 +132,8 @@ operator_3d! {
 /// - Returns `[K, C, P, Q, R]`.
 ///
 /// Along each axis it places samples as [`roi_align`](crate::roi_align()) does. A sample is the weighted mean of the
-/// eight voxels around it, and an element the mean of its samples.
+/// eight voxels around it, and an element the mean of its samples, or the largest. The samples of a maximum are placed
+/// as those of an output of one sample an element.
 ///
 /// ```
 /// use burn::tensor::{Device, Tensor};

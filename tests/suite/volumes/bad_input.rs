@@ -26,7 +26,8 @@ fn options_are_checked() {
                 .to_string()
         };
         let config = RoiAlign3dConfig::new([2, 2, 2]);
-        let size = "but must be 1 to 32767 along each axis, and height times width at most 32767";
+        let size = "but must be 1 to 32767 along each axis, and height times width at most 32767, times the samples \
+            of a maximum";
         for output_size in [
             [0, 2, 2],
             [2, 0, 2],
@@ -53,6 +54,16 @@ fn options_are_checked() {
             let expected = "`sampling` is Fixed(0), but must be 1 to 1024 fixed samples";
             assert_eq!(align(config.clone().with_sampling(sampling)), expected);
         }
+        let largest = config.clone().with_reduction(Reduction::Max);
+        let expected = "`sampling` is Adaptive, but must be Fixed for a maximum";
+        assert_eq!(align(largest.clone()), expected);
+        let expected = format!("`output_size` is [2, 2, 2], {size}");
+        assert_eq!(align(largest.with_sampling_ratio(100)), expected);
+        let expected = "`reduction` is MaxOfWeightedCorners, but must be Average, Max or MaxFromZero";
+        assert_eq!(
+            align(config.clone().with_reduction(Reduction::MaxOfWeightedCorners)),
+            expected
+        );
         let expected = "`minimum_length` is -1, but must be 0 or above";
         assert_eq!(align(config.with_minimum_length(Some(-1.0))), expected);
     }

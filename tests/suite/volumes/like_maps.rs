@@ -8,6 +8,7 @@ use super::problem::{Operator3d, Problem3d};
 use super::strategies::problems;
 use crate::agreement::drawn;
 use crate::backends::backends;
+use crate::properties::inside;
 
 fn bits(data: TensorData) -> Vec<u32> {
     data.iter::<f32>().map(f32::to_bits).collect()
@@ -30,6 +31,7 @@ fn one_slice_is_a_map() {
                 config.spatial_scale = [1.0, 0.5, 0.5];
                 // The box is one voxel deep, whose middle is sampled.
                 config.sampling = [Sampling::Fixed(1); 3];
+                config.reduction = Reduction::Average;
                 [config.box_offset, config.end_offset, config.output_pixel_offset] = [0.0, 0.0, -0.5];
                 let map = RoiAlignConfig::new([config.output_size[1], config.output_size[2]])
                     .with_spatial_scale(0.5)
@@ -123,6 +125,53 @@ fn axes_are_alike() {
             "{}",
             backend.name
         );
+    }
+}
+
+/// A value that grows along each axis is read at the middle of each element, and a volume that moves with its box gives
+/// the same.
+#[test]
+fn ramps_and_shifts_are_read_rightly() {
+    let [depth, height, width] = [7, 9, 8];
+    for backend in backends() {
+        let options = (&backend.device, DType::F32);
+        let strategy = (
+            inside(depth - 2),
+            inside(height - 3),
+            inside(width - 1),
+            [-2.0f32..2.0, -2.0..2.0, -2.0..2.0],
+        );
+        proptest!(drawn(30), |((z, y, x, slopes) in strategy)| {
+            let value = |place: usize| {
+                let place = [place / (height * width), place / width % height, place % width];
+                place.iter().zip(slopes).map(|(place, slope)| *place as f32 * slope).sum::<f32>()
+            };
+            let values: Vec<f32> = (0..depth * height * width).map(value).collect();
+            let volume = Tensor::<5>::from_data(TensorData::new(values, [1, 1, depth, height, width]), options);
+            let size = [2, 3, 4];
+            let config = RoiAlign3dConfig::new(size).with_minimum_length(None);
+            // The box lies 2 slices, 3 rows and 1 column further in the volume than in what is left of it.
+            let at = |[z0, y0, x0]: [f32; 3]| {
+                let ends = [x[0] + x0, y[0] + y0, x[1] + x0, y[1] + y0, z[0] + z0, z[1] + z0];
+                Rois3d::from_images(vec![Tensor::<2>::from_data([ends], options)], BoxFormat3d::Xyxyzz)
+            };
+            let rest = volume.clone().slice([0..1, 0..1, 2..depth, 3..height, 1..width]);
+            let moved = roi_align_3d(volume, &at([2.0, 3.0, 1.0]), config.clone()).into_data();
+            let rest = roi_align_3d(rest, &at([0.0; 3]), config).into_data();
+            let middle = |ends: [f32; 2], index: usize, count: usize| {
+                ends[0] + (ends[1] - ends[0]) * (index as f32 + 0.5) / count as f32
+            };
+            for (element, (moved, rest)) in moved.iter::<f32>().zip(rest.iter::<f32>()).enumerate() {
+                let place = [
+                    middle(z, element / 12, 2) + 2.0,
+                    middle(y, element / 4 % 3, 3) + 3.0,
+                    middle(x, element % 4, 4) + 1.0,
+                ];
+                let expected: f32 = place.iter().zip(slopes).map(|(place, slope)| place * slope).sum();
+                prop_assert!((moved - expected).abs() <= 1e-4, "{}: {moved}, not {expected}", backend.name);
+                prop_assert!((moved - rest).abs() <= 1e-4, "{}: {moved}, and {rest} elsewhere", backend.name);
+            }
+        });
     }
 }
 

@@ -86,20 +86,30 @@ fn align(
     volume: &Volume,
     coordinates: Coordinates,
 ) -> Option<Vec<f64>> {
+    // Each sample of a maximum is an element.
+    let each = config.reduction != Reduction::Average;
+    let samples = config.sampling.map(|sampling| match sampling {
+        Sampling::Fixed(samples) if each => samples,
+        _ => 1,
+    });
     let axis = |axis: usize| {
         let of_axis = RoiAlignConfig::new([1, 1])
-            .with_sampling(config.sampling[axis])
+            .with_sampling(if each {
+                Sampling::Fixed(1)
+            } else {
+                config.sampling[axis]
+            })
             .with_box_offset(config.box_offset)
             .with_end_offset(config.end_offset)
             .with_input_pixel_offset(config.input_pixel_offset)
             .with_output_pixel_offset(config.output_pixel_offset)
             .with_align_corners(config.align_corners)
             .with_minimum_length(config.minimum_length);
-        let (scale, count) = (config.spatial_scale[axis], config.output_size[axis]);
+        let (scale, count) = (config.spatial_scale[axis], samples[axis] * config.output_size[axis]);
         samples_of_axis(&of_axis, coordinates, scale, ends[axis], count, volume.size[axis])
     };
     let axes: [Vec<Samples>; 3] = [axis(0)?, axis(1)?, axis(2)?];
-    Some(elements(&axes, |[z, y, x]| {
+    let values = elements(&axes, |[z, y, x]| {
         let count = (z.count * y.count * x.count) as f64;
         let missing = count - (z.inside.len() * y.inside.len() * x.inside.len()) as f64;
         let mut sum = config.out_of_bounds_value * missing;
@@ -114,7 +124,33 @@ fn align(
             return config.out_of_bounds_value;
         }
         sum / count
-    }))
+    });
+    Some(if each {
+        largest(config, samples, &values)
+    } else {
+        values
+    })
+}
+
+/// The largest of each element's samples.
+fn largest(config: &RoiAlign3dConfig, samples: [usize; 3], values: &[f64]) -> Vec<f64> {
+    let [planes, rows, columns] = config.output_size;
+    let [z, y, x] = samples;
+    let least = match config.reduction {
+        Reduction::MaxFromZero => 0.0,
+        _ => f64::NEG_INFINITY,
+    };
+    let mut output = vec![least; planes * rows * columns];
+    for (place, value) in values.iter().enumerate() {
+        let (plane, row, column) = (
+            place / (rows * y * columns * x),
+            place / (columns * x) % (rows * y),
+            place % (columns * x),
+        );
+        let element = &mut output[(plane / z * rows + row / y) * columns + column / x];
+        *element = element.max(*value);
+    }
+    output
 }
 
 fn pool(config: &RoiPool3dConfig, ends: [[f64; 2]; 3], volume: &Volume, coordinates: Coordinates) -> Option<Vec<f64>> {

@@ -78,6 +78,12 @@ fn aligns() -> impl Strategy<Value = RoiAlign3dConfig> {
         Interpolation::Bilinear,
         Interpolation::Nearest,
     ]);
+    let reduction = select(vec![
+        Reduction::Average,
+        Reduction::Average,
+        Reduction::Max,
+        Reduction::MaxFromZero,
+    ]);
     let samplings = proptest::array::uniform3(sampling);
     (
         output_sizes(),
@@ -85,16 +91,23 @@ fn aligns() -> impl Strategy<Value = RoiAlign3dConfig> {
         samplings,
         offsets,
         least,
-        interpolation,
+        (interpolation, reduction),
         any::<bool>(),
     )
         .prop_map(
-            |(size, scale, sampling, offsets, least, interpolation, align_corners)| {
+            |(size, scale, mut sampling, offsets, least, (interpolation, reduction), align_corners)| {
+                if reduction != Reduction::Average {
+                    sampling = sampling.map(|sampling| match sampling {
+                        Sampling::Fixed(_) => sampling,
+                        _ => Sampling::Fixed(2),
+                    });
+                }
                 let [box_offset, end_offset, input_offset, output_offset, outside] = offsets;
                 RoiAlign3dConfig::new(size)
                     .with_spatial_scale(scale)
                     .with_sampling(sampling)
                     .with_interpolation(interpolation)
+                    .with_reduction(reduction)
                     .with_box_offset(box_offset)
                     .with_end_offset(end_offset)
                     .with_input_pixel_offset(input_offset)
