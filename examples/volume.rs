@@ -27,13 +27,13 @@ const RADIUS: f32 = 5.0;
 fn main() -> Result<(), Box<dyn std::error::Error>> {
     let device = Device::flex();
     let [depth, height, width] = SIZE;
-    let is_inside = |place: usize| {
-        let place = [place / (height * width), place / width % height, place % width].map(|place| place as f32);
-        let distance = |centre: &[f32; 3]| (0..3).map(|axis| (place[axis] - centre[axis]).powi(2)).sum::<f32>();
-        CENTRES.iter().any(|centre| distance(centre) <= RADIUS * RADIUS)
+    let is_inside = |index: usize| {
+        let voxel = [index / (height * width), index / width % height, index % width].map(|index| index as f32);
+        let squared = |centre: &[f32; 3]| (0..3).map(|axis| (voxel[axis] - centre[axis]).powi(2)).sum::<f32>();
+        CENTRES.iter().any(|centre| squared(centre) <= RADIUS * RADIUS)
     };
     let spheres: Vec<f32> = (0..depth * height * width)
-        .map(|place| is_inside(place).into())
+        .map(|index| is_inside(index).into())
         .collect();
     let shape = [1, 1, depth, height, width];
     let spheres = Tensor::<5>::from_data(TensorData::new(spheres, shape), &device);

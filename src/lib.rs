@@ -25,6 +25,9 @@
 //!   regions whose elements move by offsets.
 //! - [`multi_scale_roi_align`](multi_scale_roi_align()): `roi_align` on a feature pyramid.
 //!   [`multi_scale_pool`](multi_scale_pool()): any operator on a feature pyramid.
+//! - [`roi_align_3d`](roi_align_3d()), [`roi_pool_3d`](roi_pool_3d()) and
+//!   [`crop_and_resize_3d`](crop_and_resize_3d()) on volumes `[N, C, D, H, W]`, with [`Rois3d`];
+//!   [`tube_align`](tube_align()) on videos, with a box for each frame.
 //! - [`primitive`]: the same operators on a backend's own tensors, with a type parameter `B: RoiBackend`.
 //! - [`Rois`] and [`RotatedRois`]: boxes, and for each the index of its image.
 //! - [`torchvision`], [`detectron2`], [`onnx`], [`openvino`], [`directml`], [`tensorflow`], [`paddle`], [`mxnet`],

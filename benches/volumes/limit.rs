@@ -1,4 +1,4 @@
-//! The least that a call can take: see [`limit`].
+//! The least that a call can take: each voxel that a region touches is read once, and the output is written once.
 
 use std::hint::black_box;
 
@@ -26,8 +26,9 @@ impl Limit {
         for ends in workload.boxes().chunks(6) {
             let [x1, y1, x2, y2, z1, z2] = [0, 1, 2, 3, 4, 5].map(|column| ends[column]);
             // Samples lie within the box, and read the voxels on both sides.
-            let run =
-                |low: f32, high: f32, size: usize| (low - 0.5).max(0.0) as usize..(high.ceil() as usize).min(size);
+            let run = |low: f32, high: f32, size: usize| {
+                (low - 0.5).max(0.0) as usize..((high - 0.5).ceil().max(0.0) as usize + 1).min(size)
+            };
             for z in run(z1, z2, depth) {
                 for y in run(y1, y2, height) {
                     let row = (z * height + y) * width;

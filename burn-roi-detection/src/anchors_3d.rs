@@ -12,7 +12,8 @@ use burn_roi::internal::or_panic;
 
 config! {
 /// The sizes, aspect ratios and depths of anchors of three axes. The defaults have the semantics of nnDetection's
-/// `AnchorGenerator3D` (`nndet.core.boxes.anchors`), but x is the last axis of a map here and the first there.
+/// `AnchorGenerator3D` (`nndet.core.boxes.anchors`). There x is the first axis of a map and z the last, and cells are
+/// listed in that order; here x is the last axis and z the first.
 ///
 /// Each cell of feature map l has one anchor for each depth of `depths[l]`, aspect ratio of `aspect_ratios[l]` and size
 /// of `sizes[l]`. All anchors of the first depth come first, in the order of

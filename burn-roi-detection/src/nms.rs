@@ -111,7 +111,8 @@ pub async fn batched_nms_async(
 }
 
 blocking_forms! {
-/// [`nms`] of boxes of three axes. The semantics are those of nnDetection's `nms` (`nndet.core.boxes`).
+/// [`nms`] of boxes of three axes, as nnDetection's `nms` (`nndet.core.boxes`) does it on CUDA, where the IoU is always
+/// computed in f32. nnDetection's form for CPUs also drops a box whose IoU with a kept box is NaN.
 ///
 /// - `boxes`: `[K, 6]`, each `[x1, y1, x2, y2, z1, z2]`, in any unit and of any float dtype. In a volume
 ///   `[N, C, D, H, W]`, x is along W, y along H and z along D.

@@ -10,18 +10,18 @@ use super::{Rois, shape};
 use crate::error::{RoiError, or_panic};
 use crate::read_back::wait;
 
-/// What the columns of a box of three axes are. x goes along the width W of `[N, C, D, H, W]`, y along the height H,
+/// The order of the columns of a box of three axes. x is along the width W of `[N, C, D, H, W]`, y along the height H,
 /// and z along the depth D.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum BoxFormat3d {
     /// `[x1, y1, x2, y2, z1, z2]`: a box of two axes, and where it begins and ends along the third.
     Xyxyzz,
-    /// `[z1, y1, x1, z2, y2, x2]`: one corner, then the other, in the order of the axes of the features. MONAI, which
-    /// calls these axes x, y and z in this order.
+    /// `[z1, y1, x1, z2, y2, x2]`: one corner, then the other, in the order of the features' axes. It is MONAI's
+    /// `[xmin, ymin, zmin, xmax, ymax, zmax]`, since MONAI calls the axes D, H and W x, y and z.
     Zyxzyx,
-    /// `[z1, y1, z2, y2, x1, x2]`: the first two axes of the features, then the third. nnDetection, which calls them y,
-    /// x and z in this order in its kernels, and x, y and z elsewhere.
+    /// `[z1, y1, z2, y2, x1, x2]`: the ends along D and H, then along W. It is nnDetection's order. Its kernels call
+    /// the axes D, H and W y, x and z; its Python code calls them x, y and z.
     Zyzyxx,
 }
 
@@ -137,8 +137,9 @@ impl Rois3d {
     ///
     /// # Errors
     ///
-    /// [`RoiError::BoxNotFinite`], [`RoiError::DepthNotFinite`] or [`RoiError::BatchIndex`], for the first row that is
-    /// wrong; [`RoiError::SynchronousRead`] or [`RoiError::DeviceRead`].
+    /// [`RoiError::BoxNotFinite`] or [`RoiError::BatchIndex`] for the first row with a wrong x, y or batch index; if
+    /// there is none, [`RoiError::DepthNotFinite`] for the first row with a wrong z. [`RoiError::SynchronousRead`] or
+    /// [`RoiError::DeviceRead`].
     pub fn validate(&self, batch: usize) -> Result<(), RoiError> {
         wait("validate", "validate_async", self.validate_async(batch))
     }

@@ -154,6 +154,7 @@ fn every_config_reads_what_it_writes_and_nothing_else() {
     check(torchvision::PsRoiAlign::new([7, 7]), &["output_size"]);
     check(torchvision::PsRoiPool::new([7, 7]), &["output_size"]);
     check(torchvision::MultiScaleRoiAlign::new([7, 7]), &["output_size"]);
+    check(CropAndResize3dConfig::new([7, 7, 7]), &["crop_size"]);
     check(CropAndResizeConfig::new([7, 7]), &["crop_size"]);
     check(
         DeformPsRoiPoolConfig::new([7, 7], 7),
@@ -170,8 +171,10 @@ fn every_config_reads_what_it_writes_and_nothing_else() {
     check(PsRoiPoolConfig::new([7, 7]), &["output_size"]);
     check(PyramidConfig::new(), &[]);
     check(RiRoiAlignRotatedConfig::new([7, 7]), &["output_size"]);
+    check(RoiAlign3dConfig::new([7, 7, 7]), &["output_size"]);
     check(RoiAlignConfig::new([7, 7]), &["output_size"]);
     check(RoiAlignRotatedConfig::new([7, 7]), &["output_size"]);
+    check(RoiPool3dConfig::new([7, 7, 7]), &["output_size"]);
     check(RoiPoolConfig::new([7, 7]), &["output_size"]);
 }
 

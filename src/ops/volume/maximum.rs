@@ -1,5 +1,5 @@
-//! A maximum of samples along three axes. It is none of maxima along fewer, since a sample lies between slices: each
-//! sample is an element first.
+//! A maximum of samples along three axes. It is not a maximum of maxima of slices, since a sample lies between slices.
+//! So each sample is first computed as an output element.
 
 use burn::tensor::Tensor;
 use burn::tensor::module::max_pool2d;
@@ -35,7 +35,9 @@ impl Maximum {
     }
 }
 
-/// The largest number of each block of so many rows and columns.
+/// The largest number of each block of so many rows and columns. NaN is ignored, as it is in maps: `max_pool2d` of Flex
+/// returns it, and that of NdArray does not.
 fn largest(maps: Tensor<4>, block: [usize; 2]) -> Tensor<4> {
-    max_pool2d(maps, MaxPoolOptions::new(block))
+    let is_nan = maps.clone().is_nan();
+    max_pool2d(maps.mask_fill(is_nan, f32::NEG_INFINITY), MaxPoolOptions::new(block))
 }

@@ -14,13 +14,13 @@ pub trait Operates3d: Clone + Debug + Send + Sync + 'static {
     /// The name of the option, and the depth, height and width of the output.
     fn output_size(&self) -> (&'static str, [usize; 3]);
 
-    /// The samples whose maximum an element is, if it is one.
+    /// The samples of an element, if an element is a maximum of samples.
     fn maximum(&self) -> Result<Option<Maximum>, RoiError> {
         Ok(None)
     }
 
-    /// The options, checked, as an operator along two of the axes z (0), y (1) and x (2). An element is one sample
-    /// where there is a [`maximum`](Self::maximum).
+    /// The operator along two of the axes z (0), y (1) and x (2), with its options checked. With a
+    /// [`maximum`](Self::maximum), its elements are single samples.
     fn operator(&self, axes: [usize; 2]) -> Result<RegionOperator, RoiError>;
 }
 
@@ -48,7 +48,7 @@ pub fn of_slices(config: &impl Operates3d) -> Result<RegionOperator, RoiError> {
     })
 }
 
-/// The operator along the depth, on boxes `[0, z1, columns, z2]` of maps with so many columns, each of which it keeps.
+/// The operator along the depth. Its boxes are `[0, z1, columns, z2]`, and it returns each column as it is.
 pub fn of_depths(config: &impl Operates3d, planes: usize, columns: usize) -> Result<RegionOperator, RoiError> {
     let mut operator = config.operator([0, 0])?;
     operator.output_size = [planes, columns];

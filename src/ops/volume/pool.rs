@@ -14,7 +14,7 @@ use crate::ops::arguments::check_features;
 use crate::ops::{call, options};
 use crate::regions::{RegionTable, Rois, Rois3d, reshaped, shape};
 
-/// The most bytes of pooled slices that exist at a time, if the slices of a region in one channel are fewer.
+/// The most bytes of the pooled slices of a part, unless one region has more in one channel.
 const SLICE_BYTES: usize = 32 << 20;
 
 /// Pools regions of volumes `[N, C, D, H, W]` to `[K, C, P, Q, R]`.
@@ -28,7 +28,7 @@ pub fn pool(features: Tensor<5>, rois: &Rois3d, config: &impl Operates3d) -> Res
         .iter()
         .all(|side| (1..=MAXIMUM_OUTPUT_SIZE).contains(side));
     let fits = fits && rows * columns <= MAXIMUM_OUTPUT_SIZE;
-    let expected = "1 to 32767 along each axis, and height times width at most 32767, times the samples of a maximum";
+    let expected = "1 to 32767 along each axis, with height times width at most 32767; a maximum counts its samples";
     options::check(argument, fits, format!("{size:?}"), expected)?;
     let elements = rows * columns;
     let operators = [of_slices(config)?, of_depths(config, planes, elements)?].map(Plain);
@@ -47,30 +47,39 @@ pub fn pool(features: Tensor<5>, rois: &Rois3d, config: &impl Operates3d) -> Res
     }
 
     let rois = in_singles(rois, dtype);
-    let bytes = depth * elements * dtype.size().max(size_of::<f32>());
+    // A maximum first has its samples along the depth, which can be more than slices.
+    let slices = maximum.map_or(depth, |_| depth.max(planes));
+    let bytes = slices.saturating_mul(elements * dtype.size().max(size_of::<f32>()));
     // Parts of channels read a voxel once in all. But each part adds a gradient as large as all features, so that an
     // autodiff device has parts of regions, which are fewer: the gradient of `nodules` in benches/volumes took half.
     let of_channels = match device.is_autodiff() {
         true => part_of(channels, bytes),
-        false => part_of(channels, bytes * rois.len()),
+        false => part_of(channels, bytes.saturating_mul(rois.len())),
     };
-    let of_regions = part_of(rois.len(), bytes * of_channels);
-    let pooled = parts(rois.len(), of_regions).map(|regions| {
-        let rois = rois.of(regions);
-        let pooled = parts(channels, of_channels).map(|channels| {
-            let maps = channels_of(&maps, channels.start * depth..channels.end * depth);
-            let pooled = pool_part(maps, &rois, [channels.len(), depth, elements], &operators)?;
-            Ok(match maximum {
-                Some(maximum) => maximum.of(pooled, size),
-                None => pooled,
+    let of_regions = part_of(rois.len(), bytes.saturating_mul(of_channels));
+    let pooled = parts(channels, of_channels).map(|channels| {
+        let slices = [channels.len(), depth, elements];
+        // Halves become f32, so that the output alone is rounded, once.
+        let mut maps = channels_of(&maps, channels.start * depth..channels.end * depth);
+        if is_half(dtype) {
+            maps = maps.cast(FloatDType::F32);
+        }
+        let pooled = parts(rois.len(), of_regions).map(|regions| {
+            let mut pooled = pool_part(maps.clone(), &rois.of(regions), slices, &operators)?;
+            if let Some(maximum) = maximum {
+                pooled = maximum.of(pooled, size);
+            }
+            Ok(match is_half(dtype) {
+                true => pooled.cast(dtype),
+                false => pooled,
             })
         });
-        joined(pooled, 1)
+        joined(pooled, 0)
     });
-    Ok(reshaped(joined(pooled, 0)?, output))
+    Ok(reshaped(joined(pooled, 1)?, output))
 }
 
-/// How many of so many regions or channels are pooled at a time, where each has slices of so many bytes.
+/// The number of regions or channels of a part, where each has slices of so many bytes.
 fn part_of(count: usize, bytes: usize) -> usize {
     let count = count.max(1);
     let parts = count.div_ceil((SLICE_BYTES / bytes.max(1)).max(1));
@@ -115,23 +124,14 @@ fn in_singles(rois: &Rois3d, dtype: DType) -> Rois3d {
 }
 
 /// Pools regions of maps `[N, C * D, H, W]` to `[K, C, P, Q * R]`: first each slice, and then the slices
-/// `[C, D, Q * R]` of a region along the depth. Maps of f16 and bf16 are copied as f32, so that the output alone is
-/// rounded, once.
+/// `[C, D, Q * R]` of a region along the depth.
 fn pool_part(
-    mut maps: Tensor<4>,
+    maps: Tensor<4>,
     rois: &Rois3d,
     [channels, depth, elements]: [usize; 3],
     [of_slices, of_depths]: &[Plain; 2],
 ) -> Result<Tensor<4>, RoiError> {
-    let dtype = maps.dtype();
-    if is_half(dtype) {
-        maps = maps.cast(FloatDType::F32);
-    }
     let slices = call::pool_tensor(maps, &rois.slices, None, of_slices)?;
     let slices = reshaped(slices, [rois.len(), channels, depth, elements]);
-    let pooled = call::pool_tensor(slices, &rois.along_depth(elements), None, of_depths)?;
-    Ok(match is_half(dtype) {
-        true => pooled.cast(dtype),
-        false => pooled,
-    })
+    call::pool_tensor(slices, &rois.along_depth(elements), None, of_depths)
 }

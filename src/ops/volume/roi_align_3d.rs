@@ -83,12 +83,18 @@ impl Operates3d for RoiAlign3dConfig {
         )?;
         let mut samples = [1; 3];
         for (samples, sampling) in samples.iter_mut().zip(self.sampling) {
-            let Sampling::Fixed(fixed) = sampling else {
-                return options::check("sampling", false, format!("{sampling:?}"), "Fixed for a maximum")
-                    .map(|()| None);
-            };
             options::sampling("sampling", sampling)?;
-            *samples = fixed;
+            let fixed = match sampling {
+                Sampling::Fixed(fixed) => Some(fixed),
+                _ => None,
+            };
+            options::check(
+                "sampling",
+                fixed.is_some(),
+                format!("{sampling:?}"),
+                "Fixed for a maximum",
+            )?;
+            *samples = fixed.unwrap_or(1);
         }
         let from_zero = self.reduction == Reduction::MaxFromZero;
         Ok(Some(Maximum { samples, from_zero }))
@@ -132,8 +138,8 @@ operator_3d! {
 /// - Returns `[K, C, P, Q, R]`.
 ///
 /// Along each axis it places samples as [`roi_align`](crate::roi_align()) does. A sample is the weighted mean of the
-/// eight voxels around it, and an element the mean of its samples, or the largest. The samples of a maximum are placed
-/// as those of an output of one sample an element.
+/// eight voxels around it, and an element is the mean or the maximum of its samples. For a maximum, samples are placed
+/// as for an output of `output_size * samples` elements of one sample each.
 ///
 /// ```
 /// use burn::tensor::{Device, Tensor};

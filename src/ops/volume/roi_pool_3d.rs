@@ -65,8 +65,8 @@ operator_3d! {
 ///   voxels of the map. A box may be empty, inverted, or partly or wholly outside of the map.
 /// - Returns `[K, C, P, Q, R]`. A bin without a voxel of the map returns 0. NaN is ignored.
 ///
-/// Along each axis it computes what [`roi_pool`](crate::roi_pool()) computes. The gradient of a maximum goes to one
-/// voxel: in the first slice that has it, to that of [`roi_pool`](crate::roi_pool()).
+/// Along each axis the bins are those of [`roi_pool`](crate::roi_pool()). Of equal maxima, the first in the order z, y,
+/// x gets the gradient. The gradient of boxes is 0.
 ///
 /// ```
 /// use burn::tensor::{Device, Tensor};

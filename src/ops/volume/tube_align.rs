@@ -1,7 +1,8 @@
 //! `tube_align`: boxes that move from frame to frame.
 
-use burn::tensor::{Int, Tensor};
+use burn::tensor::{DType, Int, IntDType, Tensor};
 
+use crate::backend::is_host;
 use crate::error::{RoiError, or_panic};
 use crate::ops::{RoiAlignConfig, call};
 use crate::regions::{Rois, reshaped, shape};
@@ -17,8 +18,8 @@ use crate::regions::{Rois, reshaped, shape};
 /// Action detectors such as SlowFast take one box for all frames, and the mean of the maps over time before it:
 /// `roi_align(features.mean_dim(2).squeeze_dim(2), &rois, config)`.
 ///
-/// Devices, dtypes, precision and the treatment of wrong boxes are those of [`roi_align`](crate::roi_align()), in whose
-/// errors row `k * T + t` is the box of tube k in frame t. The features are copied once, frame by frame.
+/// Devices, dtypes, precision and the treatment of wrong boxes are those of [`roi_align`](crate::roi_align()). In an
+/// error about a box, row `k * T + t` is the box of tube k in frame t. The features are copied once, frame by frame.
 ///
 /// ```
 /// use burn::tensor::{Device, Int, Tensor};
@@ -51,7 +52,7 @@ pub fn tube_align(
 /// # Errors
 ///
 /// - [`RoiError::Shape`]: `features` have no frame, or `boxes` is not `[K, T, 4]`, with the T of `features`.
-/// - [`RoiError::Count`]: `batch_indices` has not one index for each tube; `boxes` are counted as `K * T`.
+/// - [`RoiError::Count`]: `batch_indices` does not have one index for each tube.
 /// - All errors of [`try_roi_align`](crate::try_roi_align), for the same reasons.
 pub fn try_tube_align(
     features: Tensor<5>,
@@ -66,16 +67,25 @@ pub fn try_tube_align(
     let tubes = found[0];
     let fits = found[1] == frames && found[2] == 4;
     shape("boxes", &found, "[K, T, 4], with the T of `features`", fits)?;
-    let indices = batch_indices.dims()[0];
     let device = batch_indices.device();
-    let dtype = batch_indices.dtype();
-    // Frame t of video n is image n * T + t.
-    let in_video = Tensor::<1, Int>::arange(0..frames as i64, (&device, dtype)).unsqueeze_dim::<2>(0);
-    let images = batch_indices.mul_scalar(frames as i64).unsqueeze_dim::<2>(1) + in_video;
-    let rois = Rois::try_new(reshaped(boxes, [tubes * frames, 4]), images.reshape([indices * frames]))?;
-    let maps = features
-        .swap_dims(1, 2)
-        .reshape([videos * frames, channels, height, width]);
+    // Checked before they become indices of frames, so that an error has the tube's row and index.
+    let of_tubes = Rois::try_new(Tensor::<2>::zeros([tubes, 4], &device), batch_indices.clone())?;
+    if is_host(&device) {
+        of_tubes.validate(videos)?;
+    }
+    // A narrower dtype does not hold the index of every frame.
+    let batch_indices = batch_indices.cast(IntDType::I32);
+    let below = batch_indices.clone().lower_elem(0);
+    let is_wrong = below.bool_or(batch_indices.clone().greater_equal_elem(videos as i64));
+    // Frame t of video n is image n * T + t. The product of a wrong index could be a right one; video N does not exist.
+    let first = batch_indices
+        .mask_fill(is_wrong, videos as i64)
+        .mul_scalar(frames as i64);
+    let first = first.unsqueeze_dim::<2>(1);
+    let in_video = Tensor::<1, Int>::arange(0..frames as i64, (&device, DType::I32)).unsqueeze_dim::<2>(0);
+    let images = (first + in_video).reshape([tubes * frames]);
+    let rois = Rois::try_new(reshaped(boxes, [tubes * frames, 4]), images)?;
+    let maps = reshaped(features.swap_dims(1, 2), [videos * frames, channels, height, width]);
     let config = config.into();
     let pooled = call::pool_tensor(maps, &rois, None, &config)?;
     let [rows, columns] = config.output_size;

@@ -26,8 +26,8 @@ fn options_are_checked() {
                 .to_string()
         };
         let config = RoiAlign3dConfig::new([2, 2, 2]);
-        let size = "but must be 1 to 32767 along each axis, and height times width at most 32767, times the samples \
-            of a maximum";
+        let size = "but must be 1 to 32767 along each axis, with height times width at most 32767; a maximum counts \
+            its samples";
         for output_size in [
             [0, 2, 2],
             [2, 0, 2],

@@ -55,7 +55,7 @@ fn boxes_have_a_row_for_each_frame() {
             (
                 [3, 4, 4],
                 2,
-                "`boxes` has 12 rows and `batch_indices` has 8, but both must have one for each region",
+                "`boxes` has 3 rows and `batch_indices` has 2, but both must have one for each region",
             ),
         ] {
             let error = call(boxes, count).expect_err("the call is wrong");
@@ -73,5 +73,56 @@ fn a_video_has_a_frame() {
         let error = try_tube_align(none, boxes, videos, RoiAlignConfig::new([2, 2])).expect_err("it has no frame");
         let expected = "`features` has shape [1, 2, 0, 6, 6], but must have shape [N, C, T, H, W], with T above 0";
         assert_eq!(error.to_string(), expected, "{}", backend.name);
+    }
+}
+
+#[test]
+fn features_may_have_no_channel_but_not_no_pixel() {
+    for backend in backends() {
+        let device = &backend.device;
+        let call = |shape: [usize; 5]| {
+            let boxes = Tensor::<3>::zeros([1, 3, 4], (device, DType::F32));
+            let features = Tensor::<5>::zeros(shape, (device, DType::F32));
+            try_tube_align(features, boxes, Tensor::zeros([1], device), RoiAlignConfig::new([2, 2]))
+        };
+        let tubes = call([1, 0, 3, 6, 6]).expect("no channel is needed");
+        assert_eq!(tubes.dims(), [1, 0, 3, 2, 2], "{}", backend.name);
+        for shape in [[1, 8, 3, 0, 6], [1, 8, 3, 6, 0]] {
+            assert!(
+                matches!(call(shape), Err(RoiError::EmptyMap { .. })),
+                "{}",
+                backend.name
+            );
+        }
+    }
+}
+
+/// An index of a dtype that does not hold the index of every frame, and one that times the frames would be a right one.
+#[test]
+fn indices_are_those_of_videos() {
+    for backend in backends() {
+        let features = Tensor::<5>::ones([3, 1, 100, 2, 2], (&backend.device, DType::F32));
+        let boxes = Tensor::<3>::ones([1, 100, 4], (&backend.device, DType::F32));
+        let call = |index: Tensor<1, Int>| {
+            let config = RoiAlignConfig::new([1, 1]).with_out_of_bounds_value(5.0);
+            let pooled = try_tube_align(features.clone(), boxes.clone(), index, config);
+            pooled.map(|pooled| pooled.into_data().iter::<f32>().collect::<Vec<_>>())
+        };
+        if backend.is_host() {
+            let index = Tensor::<1, Int>::from_data([2], (&backend.device, DType::U8));
+            assert_eq!(call(index), Ok(vec![1.0; 100]), "{}", backend.name);
+        }
+        for index in [3, -1, 1 << 30] {
+            let expected =
+                format!("`batch_indices` row 0 is {index}, but must be at least 0 and below the batch size 3");
+            match call(Tensor::from_ints([index], &backend.device)) {
+                Err(error) => assert!(backend.is_host() && error.to_string() == expected, "{error}"),
+                Ok(pooled) => assert!(
+                    !backend.is_host() && pooled == [5.0; 100],
+                    "{}: {pooled:?}",
+                    backend.name
+                ),
+            }
+        }
     }
 }
