@@ -14,7 +14,7 @@ mod infer_scales;
 mod module;
 mod multi_scale_roi_align;
 pub(crate) mod operator_config;
-mod options;
+pub(crate) mod options;
 pub mod primitive;
 mod prroi_pool;
 mod ps_crop_and_resize;
@@ -26,7 +26,7 @@ mod roi_align;
 mod roi_align_rotated;
 mod roi_pool;
 mod turn;
-mod volume;
+pub(crate) mod volume;
 
 pub use crop_and_resize::{CropAndResize, CropAndResizeConfig, crop_and_resize, try_crop_and_resize};
 pub use deform_ps_roi_pool::{DeformPsRoiPool, DeformPsRoiPoolConfig, deform_ps_roi_pool, try_deform_ps_roi_pool};

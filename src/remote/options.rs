@@ -9,6 +9,8 @@ use crate::geometry::operator::{ChannelMap, Elements, RegionOperator, SampleAxis
 use crate::geometry::options::{MaximumFrom, Reduction, Sampling};
 use crate::geometry::point_grid::{Placement, PointGrid};
 use crate::ops::operator_config::Operates;
+use crate::ops::options;
+use crate::ops::volume::operators::{columns_of_bins, columns_of_samples};
 use crate::{
     CropAndResizeConfig, DeformPsRoiPoolConfig, DeformRoiPoolConfig, PrRoiPoolConfig, PsCropAndResizeConfig,
     PsRoiPoolConfig, RoiAlignConfig, RoiAlignRotatedConfig, RoiPoolConfig,
@@ -28,11 +30,12 @@ pub enum WrongOptions {
 /// Checks an operator that may hold any values.
 pub fn check(operator: &RegionOperator) -> Result<(), WrongOptions> {
     let areas = operator.areas;
-    let same = of_config(operator).transpose()?.is_some_and(|expected| {
-        *operator
+    let plain = of_maps(operator)?;
+    let same = of_config(&plain).transpose()?.is_some_and(|expected| {
+        plain
             == RegionOperator {
                 areas,
-                channel_map: channel_map(operator, &expected),
+                channel_map: channel_map(&plain, &expected),
                 ..expected
             }
     });
@@ -43,6 +46,33 @@ pub fn check(operator: &RegionOperator) -> Result<(), WrongOptions> {
     Err(WrongOptions::NoConfig {
         operator: format!("{operator:?}"),
     })
+}
+
+/// The operator of maps that has the options of an operator of volumes: that of slices can take another number of samples
+/// along x, and that along the depth keeps columns.
+fn of_maps(operator: &RegionOperator) -> Result<RegionOperator, RoiError> {
+    let mut plain = *operator;
+    let keeps_columns = match &mut plain.elements {
+        Elements::Samples([y, x]) if operator.reduction == Reduction::Average => {
+            let keeps_columns = *x == columns_of_samples(y);
+            options::sampling("sampling", x.sampling)?;
+            match keeps_columns {
+                true => *x = *y,
+                false => x.sampling = y.sampling,
+            }
+            keeps_columns
+        }
+        Elements::Bins([y, x]) if *x == columns_of_bins() => {
+            *x = *y;
+            true
+        }
+        _ => false,
+    };
+    if keeps_columns {
+        options::output_size("output_size", operator.output_size)?;
+        plain.output_size = [operator.output_size[0]; 2];
+    }
+    Ok(plain)
 }
 
 /// An average of samples can be position-sensitive, as `ps_roi_align` is. Elsewhere the config decides.

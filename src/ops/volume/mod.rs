@@ -7,7 +7,7 @@
 mod crop_and_resize_3d;
 mod maximum;
 mod module;
-mod operators;
+pub(crate) mod operators;
 mod pool;
 mod roi_align_3d;
 mod roi_pool_3d;

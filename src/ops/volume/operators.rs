@@ -54,37 +54,41 @@ pub fn of_depths(config: &impl Operates3d, planes: usize, columns: usize) -> Res
     operator.output_size = [planes, columns];
     operator.box_format = BoxFormat::Xyxy;
     match &mut operator.elements {
-        // Sample s lies at (s + 0.5) - 0.5, on pixel s.
-        Elements::Samples([z, x]) => {
-            *x = SampleAxis {
-                spatial_scale: SpatialScale::Times(1.0),
-                box_offset: 0.0,
-                end_offset: 0.0,
-                input_pixel_offset: 0.5,
-                output_pixel_offset: -0.5,
-                minimum_length: None,
-                sampling: Sampling::Fixed(1),
-                align_corners: false,
-                sample_at_end: None,
-                bounds: Bounds::OnePixelBeyond,
-                arithmetic: Arithmetic::FromElements,
-                ..*z
-            };
-        }
-        // Bin p has pixel p alone.
-        Elements::Bins([_, x]) => {
-            *x = BinAxis {
-                spatial_scale: 1.0,
-                end_offset: 0.0,
-                rounding: BoxRounding::AfterScaling,
-                inclusive_end: false,
-                minimum_length: 0.0,
-                division: BinDivision::Whole,
-                reaches_last_pixel: true,
-                gradient_reaches_last_pixel: true,
-            };
-        }
+        Elements::Samples([z, x]) => *x = columns_of_samples(z),
+        Elements::Bins([_, x]) => *x = columns_of_bins(),
         Elements::Integrals(_) | Elements::Points(_) => unreachable!("no operator of volumes has them"),
     }
     Ok(operator)
+}
+
+/// The axis that keeps columns, beside an axis along the depth: sample s lies at (s + 0.5) - 0.5, on pixel s.
+pub fn columns_of_samples(z: &SampleAxis) -> SampleAxis {
+    SampleAxis {
+        spatial_scale: SpatialScale::Times(1.0),
+        box_offset: 0.0,
+        end_offset: 0.0,
+        input_pixel_offset: 0.5,
+        output_pixel_offset: -0.5,
+        minimum_length: None,
+        sampling: Sampling::Fixed(1),
+        align_corners: false,
+        sample_at_end: None,
+        bounds: Bounds::OnePixelBeyond,
+        arithmetic: Arithmetic::FromElements,
+        ..*z
+    }
+}
+
+/// The axis that keeps columns: bin p has pixel p alone.
+pub fn columns_of_bins() -> BinAxis {
+    BinAxis {
+        spatial_scale: 1.0,
+        end_offset: 0.0,
+        rounding: BoxRounding::AfterScaling,
+        inclusive_end: false,
+        minimum_length: 0.0,
+        division: BinDivision::Whole,
+        reaches_last_pixel: true,
+        gradient_reaches_last_pixel: true,
+    }
 }
