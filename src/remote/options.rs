@@ -48,8 +48,8 @@ pub fn check(operator: &RegionOperator) -> Result<(), WrongOptions> {
     })
 }
 
-/// The operator of maps that has the options of an operator of volumes: that of slices can take another number of samples
-/// along x, and that along the depth keeps columns.
+/// The operator of maps that has the options of an operator of volumes: that of slices can take another number of
+/// samples along x, and that along the depth keeps columns.
 fn of_maps(operator: &RegionOperator) -> Result<RegionOperator, RoiError> {
     let mut plain = *operator;
     let keeps_columns = match &mut plain.elements {
