@@ -103,7 +103,7 @@ impl Rois3d {
         depths.retain(|depths| depths.dims()[0] > 0);
         let depths = match depths.len() {
             // As many rows, of the same dtype and device.
-            0 => slices.boxes().narrow(1, 0, 2),
+            0 => reshaped(slices.boxes(), [0, 2]),
             _ => Tensor::cat(depths, 0),
         };
         Ok(Self { slices, depths })
@@ -122,7 +122,7 @@ impl Rois3d {
     /// The boxes `[K, 6]`, each `[x1, y1, x2, y2, z1, z2]`.
     pub fn boxes(&self) -> Tensor<2> {
         match self.len() {
-            0 => Tensor::zeros([0, 6], (&self.depths.device(), self.depths.dtype())),
+            0 => reshaped(self.depths.clone(), [0, 6]),
             _ => Tensor::cat(vec![self.slices.boxes(), self.depths.clone()], 1),
         }
     }

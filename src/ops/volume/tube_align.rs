@@ -1,6 +1,6 @@
 //! `tube_align`: boxes that move from frame to frame.
 
-use burn::tensor::{DType, Int, IntDType, Tensor};
+use burn::tensor::{Int, IntDType, Tensor};
 
 use crate::backend::is_host;
 use crate::error::{RoiError, or_panic};
@@ -73,17 +73,20 @@ pub fn try_tube_align(
     if is_host(&device) {
         of_tubes.validate(videos)?;
     }
-    // A narrower dtype does not hold the index of every frame.
-    let batch_indices = batch_indices.cast(IntDType::I32);
+    // A dtype below 32 bits does not hold the index of every frame.
+    let batch_indices = match batch_indices.dtype().size() {
+        ..4 => batch_indices.cast(IntDType::I32),
+        _ => batch_indices,
+    };
     let below = batch_indices.clone().lower_elem(0);
     let is_wrong = below.bool_or(batch_indices.clone().greater_equal_elem(videos as i64));
     // Frame t of video n is image n * T + t. The product of a wrong index could be a right one; video N does not exist.
+    let in_video = Tensor::<1, Int>::arange(0..frames as i64, (&device, batch_indices.dtype()));
     let first = batch_indices
         .mask_fill(is_wrong, videos as i64)
         .mul_scalar(frames as i64);
     let first = first.unsqueeze_dim::<2>(1);
-    let in_video = Tensor::<1, Int>::arange(0..frames as i64, (&device, DType::I32)).unsqueeze_dim::<2>(0);
-    let images = (first + in_video).reshape([tubes * frames]);
+    let images = (first + in_video.unsqueeze_dim::<2>(0)).reshape([tubes * frames]);
     let rois = Rois::try_new(reshaped(boxes, [tubes * frames, 4]), images)?;
     let maps = reshaped(features.swap_dims(1, 2), [videos * frames, channels, height, width]);
     let config = config.into();
