@@ -1,8 +1,8 @@
 //! Region operators on volumes, `[N, C, D, H, W]`.
 //!
-//! Each is an operator of two axes, applied twice: first it pools each slice, and then its own output along the depth, a
-//! map with one row for each slice. A mean over y and x, and then over z, is the mean over all three axes; so is a
-//! maximum of voxels. So a volume has the rules, kernels and gradients of maps.
+//! Each is an operator of two axes, applied twice. First it pools each slice. Then it pools its own output along the
+//! depth: a map with one row for each slice. A mean over y and x, and then over z, is the mean over all three axes; so
+//! is a maximum of voxels. So a volume has the rules, kernels and gradients of maps.
 
 mod crop_and_resize_3d;
 mod maximum;
