@@ -35,6 +35,9 @@ struct Arguments {
     /// Threads of a CPU backend
     #[arg(long, default_value_t = 2)]
     threads: usize,
+    /// Times the forward pass alone
+    #[arg(long)]
+    forward: bool,
     /// The workload, instead of all
     #[arg(long)]
     workload: Option<String>,
@@ -61,7 +64,7 @@ fn main() -> Result<(), String> {
     println!("workload       forward ms   gradient ms    limit ms");
     let wanted = |workload: &&Workload| arguments.workload.as_ref().is_none_or(|name| name == workload.name);
     for workload in WORKLOADS.iter().filter(wanted) {
-        let [forward, gradient] = times(workload, &device)?;
+        let [forward, gradient] = times(workload, &device, arguments.forward)?;
         let limit = Limit::new(workload);
         let limit = median(|| Ok(limit.pass()))?;
         println!("{:<12} {forward:12.2} {gradient:13.2} {limit:11.2}", workload.name);
@@ -69,8 +72,8 @@ fn main() -> Result<(), String> {
     Ok(())
 }
 
-/// Milliseconds of a call, and of its gradient of features alone.
-fn times(workload: &Workload, device: &Device) -> Result<[f64; 2], String> {
+/// Milliseconds of a call, and of its gradient of features, unless the forward pass alone is timed.
+fn times(workload: &Workload, device: &Device, forward_alone: bool) -> Result<[f64; 2], String> {
     let of_device = |device: &Device| {
         let features = TensorData::new(workload.features(), workload.shape);
         let boxes = TensorData::new(workload.boxes(), [workload.regions, 6]);
@@ -85,6 +88,9 @@ fn times(workload: &Workload, device: &Device) -> Result<[f64; 2], String> {
         device.sync().map_err(failed)?;
         Ok(pooled)
     })?;
+    if forward_alone {
+        return Ok([forward, f64::NAN]);
+    }
     let tracked = device.clone().autodiff();
     let (features, rois) = of_device(&tracked);
     let features = features.require_grad();

@@ -10,7 +10,7 @@ use burn::backend::{Autodiff, Backend, TensorMetadata};
 use burn::tensor::{DType, Shape};
 
 use super::support::{DeviceSupport, of_inner_backend};
-use super::{DeviceKind, RegionCall, RegionKernels, RoiBackend};
+use super::{DeviceKind, MaximumOfSamples, RegionCall, RegionKernels, RoiBackend, fallback};
 use crate::geometry::operator::{Elements, RegionOperator};
 use crate::geometry::options::Reduction;
 
@@ -45,6 +45,33 @@ impl<B: RoiBackend, C: CheckpointStrategy> RegionKernels for Autodiff<B, C> {
             OpsKind::Tracked(prep) => prep.finish([&features, &call.boxes].map(Like::of), output),
             OpsKind::UnTracked(prep) => prep.finish(output),
         }
+    }
+
+    fn pool_volumes(
+        features: FloatTensor<Self>,
+        slices: RegionCall<Self>,
+        depths: RegionCall<Self>,
+        maximum: Option<MaximumOfSamples>,
+    ) -> FloatTensor<Self> {
+        let averages = maximum.is_none() && slices.operator.reduction == Reduction::Average;
+        if !averages || slices.boxes.is_tracked() || depths.boxes.is_tracked() {
+            return fallback::pool_volumes::<Self>(features, &slices, &depths, maximum);
+        }
+        let calls = [inner(&slices), inner(&depths)];
+        let [slices, depths] = calls.clone();
+        let output = B::pool_volumes(features.primitive().clone(), slices, depths, None);
+        match VolumesNode.prepare::<C>([features.node()]).compute_bound().stateful() {
+            OpsKind::Tracked(prep) => prep.finish(calls, output),
+            OpsKind::UnTracked(prep) => prep.finish(output),
+        }
+    }
+
+    fn volumes_gradient(
+        _gradient: FloatTensor<Self>,
+        _slices: RegionCall<Self>,
+        _depths: RegionCall<Self>,
+    ) -> FloatTensor<Self> {
+        unreachable!("{NO_SECOND_DERIVATIVE}")
     }
 
     fn average_gradient(_gradient: FloatTensor<Self>, _call: RegionCall<Self>) -> FloatTensor<Self> {
@@ -192,6 +219,22 @@ impl<B: RegionKernels> Backward<B, 3> for PoolLevelNode {
         if let Some(node) = finer {
             // Whole: a row belongs to one level, and every level leaves the rows of others alone.
             gradients.register::<B>(node, gradient);
+        }
+    }
+}
+
+/// The node of a call on volumes, whose parent is the features. The operators average, and no box is tracked.
+#[derive(Debug)]
+struct VolumesNode;
+
+impl<B: RegionKernels> Backward<B, 1> for VolumesNode {
+    type State = [RegionCall<B>; 2];
+
+    fn backward(self, ops: Ops<Self::State, 1>, gradients: &mut Gradients, _checkpointer: &mut Checkpointer) {
+        let gradient = gradients.consume::<B>(&ops.node);
+        let [slices, depths] = ops.state;
+        if let [Some(node)] = ops.parents {
+            gradients.register::<B>(node.id, B::volumes_gradient(gradient, slices, depths));
         }
     }
 }

@@ -103,3 +103,15 @@ impl<B: Backend> CoarserLevels<B> {
         }
     }
 }
+
+/// An element of a volume's output that is the largest of its samples. It is not a maximum of maxima of slices, since a
+/// sample lies between slices. So the operators of a call have each sample as an element.
+#[derive(Debug, Clone, Copy)]
+pub struct MaximumOfSamples {
+    /// Depth, height and width of the output.
+    pub output_size: [usize; 3],
+    /// How many samples an element has along z, y and x.
+    pub samples: [usize; 3],
+    /// Whether it is at least 0.
+    pub from_zero: bool,
+}

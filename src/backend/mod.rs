@@ -35,7 +35,7 @@ mod host_memory;
 pub mod remote;
 mod support;
 
-pub use call::{CoarserLevels, RegionCall};
+pub use call::{CoarserLevels, MaximumOfSamples, RegionCall};
 #[cfg(feature = "flex")]
 pub(crate) use flex::kept_outputs;
 #[cfg(feature = "remote")]
@@ -162,6 +162,29 @@ pub trait RegionKernels: Backend {
         #[extension_type] call: RegionCall<Self>,
     ) -> FloatTensor<Self> {
         fallback::boxes_gradient::<Self>(gradient, features, call)
+    }
+
+    /// Pools regions of volumes `[N, C * D, H, W]` to `[K, C, P, Q * R]`. `slices` pools each slice, and `depths` its
+    /// output as maps `[K, C, D, Q * R]`, a map for each region. Any size but D, H and W may be 0. If an element is a
+    /// maximum of samples, these are the elements of both calls.
+    #[fusion(default)]
+    fn pool_volumes(
+        features: FloatTensor<Self>,
+        #[extension_type] slices: RegionCall<Self>,
+        #[extension_type] depths: RegionCall<Self>,
+        maximum: Option<MaximumOfSamples>,
+    ) -> FloatTensor<Self> {
+        fallback::pool_volumes::<Self>(features, &slices, &depths, maximum)
+    }
+
+    /// The gradient of volumes from that of the output `[K, C, P, Q * R]`, for operators that average.
+    #[fusion(default)]
+    fn volumes_gradient(
+        gradient: FloatTensor<Self>,
+        #[extension_type] slices: RegionCall<Self>,
+        #[extension_type] depths: RegionCall<Self>,
+    ) -> FloatTensor<Self> {
+        fallback::volumes_gradient::<Self>(gradient, &slices, &depths)
     }
 }
 

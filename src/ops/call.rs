@@ -94,7 +94,7 @@ fn pool_part<B: RoiBackend>(arguments: Arguments<B>, operators: &[RegionOperator
 }
 
 /// The tensor, or an error where its device records operations for gradients and this build has none.
-fn supported(argument: &'static str, tensor: DispatchTensor) -> Result<DispatchTensor, RoiError> {
+pub(super) fn supported(argument: &'static str, tensor: DispatchTensor) -> Result<DispatchTensor, RoiError> {
     match tensor.autodiff {
         DispatchAutodiffContext::Enabled(_) if !cfg!(feature = "autodiff") => Err(RoiError::Autodiff { argument }),
         _ => Ok(tensor),

@@ -11,8 +11,8 @@ use burn::backend::Dispatch;
 use burn::tensor::{Int, Tensor};
 
 pub(crate) use check::{Regions, same_device, same_dtype, shape};
-pub(crate) use volume::reshaped;
 pub use volume::{BoxFormat3d, Rois3d};
+pub(crate) use volume::{depth_error, reshaped};
 
 use crate::error::{RoiError, or_panic};
 use crate::geometry::operator::RegionKind;

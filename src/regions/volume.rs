@@ -1,7 +1,5 @@
 //! [`Rois3d`]: boxes of three axes and the volume each belongs to.
 
-use std::ops::Range;
-
 use burn::backend::Dispatch;
 use burn::backend::ops::FloatTensorOps;
 use burn::tensor::{Int, Shape, Tensor};
@@ -152,31 +150,7 @@ impl Rois3d {
     pub async fn validate_async(&self, batch: usize) -> Result<(), RoiError> {
         self.slices.validate_async(batch).await?;
         let depths = self.along_depth(1).validate_async(self.len()).await;
-        depths.map_err(|error| match error {
-            RoiError::BoxNotFinite {
-                row,
-                coordinates: [_, start, _, end],
-            } => RoiError::DepthNotFinite {
-                row,
-                ends: [start, end],
-            },
-            error => error,
-        })
-    }
-
-    /// Some of the regions.
-    pub(crate) fn of(&self, regions: Range<usize>) -> Self {
-        let (start, count) = (regions.start, regions.len());
-        if count == self.len() {
-            return self.clone();
-        }
-        Self {
-            slices: Rois::new(
-                self.slices.boxes().narrow(0, start, count),
-                self.slices.batch_indices().narrow(0, start, count),
-            ),
-            depths: self.depths.clone().narrow(0, start, count),
-        }
+        depths.map_err(depth_error)
     }
 
     /// A region for each of K maps of so many columns, whose rows go along the depth: all columns, from z1 to z2.
@@ -194,6 +168,20 @@ impl Rois3d {
             }
         };
         Rois::new(boxes, Tensor::<1, Int>::arange(0..count as i64, &device))
+    }
+}
+
+/// The error of a region along the depth.
+pub(crate) fn depth_error(error: RoiError) -> RoiError {
+    match error {
+        RoiError::BoxNotFinite {
+            row,
+            coordinates: [_, start, _, end],
+        } => RoiError::DepthNotFinite {
+            row,
+            ends: [start, end],
+        },
+        error => error,
     }
 }
 

@@ -11,6 +11,7 @@
 //! - [`average`], [`max_of_samples`], [`max_of_pixels`]: the kernels, one for each kind of plan.
 //! - [`backward`]: gradients, from products with the same weights.
 //! - [`points`]: operators whose elements read points, and their gradients.
+//! - [`volume`]: operators of volumes, from those of maps.
 
 use burn::backend::tensor::FloatTensor;
 use burn::backend::{Backend, TensorMetadata};
@@ -29,8 +30,10 @@ mod planned;
 mod points;
 mod schedule;
 mod tensors;
+mod volume;
 
 pub(super) use backward::{boxes_gradient, features_gradient};
+pub(super) use volume::{pool_volumes, volumes_gradient};
 
 use max_of_pixels::from_start;
 use schedule::Schedule;

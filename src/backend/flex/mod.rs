@@ -5,6 +5,7 @@
 //! - [`forward`]: pooled regions. A task owns channels of some regions.
 //! - [`features_gradient`]: the gradient of features. A task owns channels of an image.
 //! - [`regions_gradient`]: the gradient of boxes and offsets. A task owns a region.
+//! - [`volume`]: the first two on volumes.
 //!
 //! What all of them use:
 //!
@@ -20,7 +21,7 @@
 use burn::backend::Flex;
 use burn_flex::FlexTensor;
 
-use super::{RegionCall, RegionKernels};
+use super::{MaximumOfSamples, RegionCall, RegionKernels, fallback};
 
 mod drive;
 mod dtype;
@@ -34,6 +35,7 @@ mod pixels;
 mod planned;
 mod regions_gradient;
 mod simd;
+mod volume;
 
 use dtype::of_sums;
 use features_gradient::features_gradient;
@@ -67,5 +69,24 @@ impl RegionKernels for Flex {
     fn boxes_gradient(gradient: FlexTensor, features: FlexTensor, call: RegionCall<Self>) -> FlexTensor {
         let sums = of_sums!(gradient.dtype(), regions_gradient)(gradient, features, &call);
         dtype::round_to(sums, call.boxes.dtype())
+    }
+
+    fn pool_volumes(
+        features: FlexTensor,
+        slices: RegionCall<Self>,
+        depths: RegionCall<Self>,
+        maximum: Option<MaximumOfSamples>,
+    ) -> FlexTensor {
+        if maximum.is_some() || !volume::has_kernels(&slices, &depths) {
+            return fallback::pool_volumes::<Self>(features, &slices, &depths, maximum);
+        }
+        of_sums!(features.dtype(), volume::pool)(features, slices, depths)
+    }
+
+    fn volumes_gradient(gradient: FlexTensor, slices: RegionCall<Self>, depths: RegionCall<Self>) -> FlexTensor {
+        if !volume::has_kernels(&slices, &depths) {
+            return fallback::volumes_gradient::<Self>(gradient, &slices, &depths);
+        }
+        of_sums!(gradient.dtype(), volume::gradient)(gradient, slices, depths)
     }
 }

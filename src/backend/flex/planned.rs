@@ -88,6 +88,80 @@ impl<S: Coordinate> RegionPlan<S> for PointWeights<S> {
     }
 }
 
+/// What a region of a volume reads.
+pub struct VolumePlan<P> {
+    /// In each slice.
+    pub slices: [P; 2],
+    /// Which slices, for each element along the depth.
+    pub depth: P,
+    /// From the first of these slices to the last one.
+    pub window: Range<usize>,
+    /// Which of them are read: samples that lie slices apart leave slices out.
+    reads: Vec<bool>,
+}
+
+impl<P> VolumePlan<P> {
+    /// Whether some element reads a slice.
+    #[inline(always)]
+    pub fn reads(&self, slice: &ChannelGroup) -> bool {
+        self.window.contains(&slice.index) && self.reads[slice.index - self.window.start]
+    }
+}
+
+impl<S: Coordinate, P: AxisPlan<S>> RegionPlan<S> for VolumePlan<P> {
+    const TASK: usize = <[P; 2] as RegionPlan<S>>::TASK;
+
+    fn make(planner: &Planner<S>, region: &Region, slopes: bool) -> Self {
+        let along_depth = of_volumes(planner);
+        let ends = Region {
+            image: region.image,
+            corners: [0.0, region.rest[0], 0.0, region.rest[1]],
+            rest: Box::default(),
+        };
+        let elements = 0..along_depth.operator.output_size[0];
+        let depth = P::make(&along_depth.run(&ends, 0, elements.clone(), slopes));
+        let window = depth.window();
+        let mut reads = vec![false; window.len()];
+        for element in elements {
+            let slices = depth.window_of(element..element + 1);
+            if !slices.is_empty() {
+                reads[slices.start - window.start..slices.end - window.start].fill(true);
+            }
+        }
+        Self {
+            slices: RegionPlan::make(planner, region, slopes),
+            depth,
+            window,
+            reads,
+        }
+    }
+
+    fn window_of(&self, group: &ChannelGroup) -> [Range<usize>; 2] {
+        match self.reads(group) {
+            true => self.slices.window_of(group),
+            false => [0..0, 0..0],
+        }
+    }
+
+    fn window(&self) -> [Range<usize>; 2] {
+        RegionPlan::window(&self.slices)
+    }
+
+    fn chunk(planner: &Planner<S>, numbers: usize) -> usize {
+        let along_depth = of_volumes(planner);
+        (numbers / (P::size(planner) + P::size(along_depth) + along_depth.map[0])).max(1)
+    }
+
+    fn is_batch(_planned: &[Planned<Self>], _numbers: usize) -> bool {
+        true
+    }
+}
+
+/// The planner along the depth.
+pub fn of_volumes<S: Coordinate>(planner: &Planner<S>) -> &Planner<S> {
+    planner.along_depth.as_ref().expect("a planner of volumes")
+}
+
 /// Plans those of some regions that the operator pools, and hands them over in batches, if only an empty one. The plans
 /// of a batch hold about so many numbers.
 pub fn plan_in_batches<S: Coordinate, P: RegionPlan<S>>(

@@ -48,6 +48,20 @@ impl ChannelGroup {
         }
     }
 
+    /// A group for each slice of volumes whose features are `[N, C * D, H, W]`. Slices are pooled by themselves, so that
+    /// `index` is the slice, and elements are counted among those of one.
+    pub fn of_slices([rows, columns]: [usize; 2], depth: usize) -> Vec<Self> {
+        let slice = |index: usize| Self {
+            index,
+            elements: [0..rows, 0..columns],
+            first: 0,
+            first_channel: index,
+            channel_step: depth,
+            width: columns,
+        };
+        (0..depth).map(slice).collect()
+    }
+
     /// The indices of its elements in the order of the output.
     #[inline(always)]
     pub fn indices(&self) -> Range<usize> {

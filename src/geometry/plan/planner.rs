@@ -34,6 +34,8 @@ pub struct Planner<R: Coordinate> {
     /// Height and width of the map.
     pub map: [usize; 2],
     pub groups: Vec<ChannelGroup>,
+    /// On volumes, the operator along the depth, on maps whose rows are the pooled slices of a region.
+    pub along_depth: Option<Box<Self>>,
     /// Where the elements of both axes read; none for points.
     rules: Option<R::Rules>,
 }
@@ -48,10 +50,21 @@ impl<R: Coordinate> Planner<R> {
             operator: *operator,
             map,
             groups: ChannelGroup::all(operator, output_channels),
+            along_depth: None,
             rules: match operator.elements {
                 Elements::Points(_) => None,
                 elements => Some(R::rules(&elements, map)),
             },
+        }
+    }
+
+    /// The operators of slices and along the depth, on volumes `[N, C * D, H, W]` whose pooled slices are
+    /// `[K, C, D, Q * R]`. The `rest` of a region is z1 and z2.
+    pub fn of_volumes([slices, along_depth]: [&RegionOperator; 2], [features, pooled]: [[usize; 4]; 2]) -> Self {
+        Self {
+            groups: ChannelGroup::of_slices(slices.output_size, pooled[2]),
+            along_depth: Some(Box::new(Self::new(along_depth, pooled))),
+            ..Self::new(slices, features)
         }
     }
 

@@ -2,12 +2,10 @@
 
 use std::fmt::Debug;
 
-use super::maximum::Maximum;
+use crate::backend::MaximumOfSamples;
 use crate::error::RoiError;
 use crate::geometry::operator::{BinAxis, Elements, RegionOperator, SampleAxis, SpatialScale};
 use crate::geometry::options::{Arithmetic, BinDivision, Bounds, BoxFormat, BoxRounding, Sampling};
-use crate::ops::operator_config::Operates;
-use crate::regions::Rois;
 
 /// How a config of three axes becomes operators of two.
 pub trait Operates3d: Clone + Debug + Send + Sync + 'static {
@@ -15,29 +13,13 @@ pub trait Operates3d: Clone + Debug + Send + Sync + 'static {
     fn output_size(&self) -> (&'static str, [usize; 3]);
 
     /// The samples of an element, if an element is a maximum of samples.
-    fn maximum(&self) -> Result<Option<Maximum>, RoiError> {
+    fn maximum(&self) -> Result<Option<MaximumOfSamples>, RoiError> {
         Ok(None)
     }
 
     /// The operator along two of the axes z (0), y (1) and x (2), with its options checked. With a
     /// [`maximum`](Self::maximum), its elements are single samples.
     fn operator(&self, axes: [usize; 2]) -> Result<RegionOperator, RoiError>;
-}
-
-/// An operator of maps.
-#[derive(Debug, Clone)]
-pub struct Plain(pub RegionOperator);
-
-impl Operates for Plain {
-    type Rois = Rois;
-
-    fn operator(&self, _has_offsets: bool) -> Result<RegionOperator, RoiError> {
-        Ok(self.0)
-    }
-
-    fn spatial_scales(&mut self) -> Vec<&mut f64> {
-        Vec::new()
-    }
 }
 
 /// The operator of all slices, on boxes `[x1, y1, x2, y2]`.

@@ -1,8 +1,8 @@
 //! `roi_align_3d`: samples each region at points between voxels and reduces them to a fixed size.
 
-use super::maximum::Maximum;
 use super::module::operator_3d;
 use super::operators::Operates3d;
+use crate::backend::MaximumOfSamples;
 use crate::config::config;
 use crate::error::RoiError;
 use crate::geometry::operator::{Elements, RegionOperator};
@@ -70,7 +70,7 @@ impl Operates3d for RoiAlign3dConfig {
         ("output_size", self.output_size)
     }
 
-    fn maximum(&self) -> Result<Option<Maximum>, RoiError> {
+    fn maximum(&self) -> Result<Option<MaximumOfSamples>, RoiError> {
         if self.reduction == Reduction::Average {
             return Ok(None);
         }
@@ -96,8 +96,11 @@ impl Operates3d for RoiAlign3dConfig {
             )?;
             *samples = fixed.unwrap_or(1);
         }
-        let from_zero = self.reduction == Reduction::MaxFromZero;
-        Ok(Some(Maximum { samples, from_zero }))
+        Ok(Some(MaximumOfSamples {
+            output_size: self.output_size,
+            samples,
+            from_zero: self.reduction == Reduction::MaxFromZero,
+        }))
     }
 
     fn operator(&self, [y, x]: [usize; 2]) -> Result<RegionOperator, RoiError> {

@@ -219,3 +219,38 @@ fn maximum_has_one_gradient() {
         assert_eq!(found, [0, 2, 8, 10, 32, 34, 40, 42], "{}", backend.name);
     }
 }
+
+/// A volume whose pooled slices are larger than what Flex's kernels for volumes hold is computed slice by slice.
+#[test]
+fn slices_that_no_box_reaches_change_nothing() {
+    let operators = [
+        Operator3d::Align(RoiAlign3dConfig::new([2, 60, 60]).with_sampling_ratio(2)),
+        Operator3d::Pool(RoiPool3dConfig::new([2, 60, 60])),
+    ];
+    for operator in operators {
+        let problem = |depth| Problem3d {
+            operator: operator.clone(),
+            shape: [1, 3, depth, 5, 6],
+            channels_last: false,
+            boxes: vec![[0.5, 1.0, 5.0, 4.0, 2.0, 17.5]],
+            batch_indices: vec![0],
+            format: 0,
+            seed: 5,
+        };
+        // 36 slices of 60 x 60 elements are just below 2^17, and 40 above.
+        let features = problem(40).features(&Device::flex(), DType::F32);
+        // llvmpipe ends every loop after 65,535 iterations, which rows of 3,600 columns exceed.
+        for backend in backends().into_iter().filter(|backend| backend.name != "wgpu") {
+            let outputs = [36, 40].map(|depth| {
+                let features = features.clone().narrow(2, 0, depth).into_data();
+                let features = Tensor::<5>::from_data(features, &backend.device);
+                let rois = problem(depth).rois(problem(depth).boxes(&backend.device, DType::F32));
+                operator
+                    .call(features, &rois)
+                    .expect("the problem is right")
+                    .into_data()
+            });
+            outputs[0].assert_eq(&outputs[1], true);
+        }
+    }
+}

@@ -21,7 +21,7 @@ use super::dtype::Sum;
 use super::pixels::with_contiguous_rows;
 use crate::backend::RegionCall;
 use crate::geometry::plan::{PlanKind, Planner};
-use scatter::{ScatterAverage, ScatterMaxOfPixels, ScatterMaxOfSamples, ScatterPoints};
+use scatter::{ScatterAverage, ScatterMaxOfPixels, ScatterMaxOfSamples, ScatterPoints, ScatterVolume};
 
 /// The gradient of features. An average needs no `features`.
 pub fn features_gradient<S: Sum>(
@@ -44,4 +44,11 @@ pub fn features_gradient<S: Sum>(
         PlanKind::PixelRanges => pass::scatter(&gradient, &features, call, &planner, &ScatterMaxOfPixels(&planner)),
         PlanKind::Points => pass::scatter(&gradient, &features, call, &planner, &ScatterPoints),
     }
+}
+
+/// The gradient of volumes `[N, C * D, H, W]`, of an operator that averages, from that of the output `[K, C, P, Q * R]`.
+pub fn volumes_gradient<S: Sum>(gradient: FlexTensor, call: &RegionCall<Flex>, planner: &Planner<S>) -> FlexTensor {
+    let gradient = gradient.to_contiguous();
+    let elements = gradient.layout().shape()[3];
+    pass::scatter(&gradient, &gradient, call, planner, &ScatterVolume(elements))
 }

@@ -132,7 +132,7 @@ fn compute_lanes<V: Simd, S: Sum, K: Scatter<S>, const L: usize>(
             Reads::Keys => scratch.load_keys(simd, pass.features, *image, &input_lanes, window_rows.clone(), &sums),
         }
         for band in group.bands(BAND) {
-            let indices = band.indices();
+            let indices = pass.kernel.elements(&region.plan, &band);
             gradient.clear(1, indices.clone());
             gradient.load(simd, pass.gradient, region.row, &output_lanes, 0..1);
             pass.kernel.add(

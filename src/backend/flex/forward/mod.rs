@@ -5,7 +5,7 @@
 //!
 //! - [`pass`]: from a call to its tasks, and in which channels at a time a task is computed. [`more_lanes`]: which of
 //!   them by sixteen.
-//! - [`axes`]: a region with axis plans. [`points`]: a region with a point plan.
+//! - [`axes`]: a region with axis plans. [`volume`]: one of a volume. [`points`]: a region with a point plan.
 //! - [`own_channels`]: the way of position-sensitive operators with axis plans.
 //! - [`write`]: elements on their way to the output.
 
@@ -16,6 +16,7 @@ mod own_channels;
 mod pass;
 mod points;
 mod scratch;
+mod volume;
 mod write;
 
 use burn::backend::Flex;
@@ -29,6 +30,7 @@ use crate::geometry::plan::{PlanKind, Planner};
 use axes::PoolAxes;
 use pass::pool_own_channels;
 use points::PoolPoints;
+use volume::PoolVolume;
 
 /// Pools the regions in the operator's range of areas into `pooled`, or into a new output.
 pub fn pool<S: Sum>(pooled: Option<FlexTensor>, features: FlexTensor, call: &RegionCall<Flex>) -> FlexTensor {
@@ -47,5 +49,18 @@ pub fn pool<S: Sum>(pooled: Option<FlexTensor>, features: FlexTensor, call: &Reg
         _ if planner.groups.len() > 1 => unreachable!("an element that reads channels of its own is an average"),
         PlanKind::SampleTaps => pass::pool(pooled, &features, call, &planner, &PoolAxes(MaxOfSamples(values))),
         PlanKind::PixelRanges => pass::pool(pooled, &features, call, &planner, &PoolAxes(MaxOfPixels(values))),
+    }
+}
+
+/// Pools regions of volumes `[N, C * D, H, W]`. `call` has their output, and the planner their slices.
+pub fn pool_volumes<S: Sum>(features: FlexTensor, call: &RegionCall<Flex>, planner: &Planner<S>) -> FlexTensor {
+    let (features, values) = (with_contiguous_rows(features), planner.values());
+    let average = Average {
+        outside: values.outside,
+    };
+    match planner.kind() {
+        PlanKind::Weights => pass::pool(None, &features, call, planner, &PoolVolume(average)),
+        PlanKind::PixelRanges => pass::pool(None, &features, call, planner, &PoolVolume(MaxOfPixels(values))),
+        kind => unreachable!("no operator of volumes takes {kind:?}"),
     }
 }

@@ -23,8 +23,8 @@ use crate::backend::flex::planned::{Planned, RegionPlan, plan_in_batches};
 use crate::backend::flex::simd::{Stream, pays_to_stream};
 use crate::geometry::plan::{AxisPlan, Planner, Weights};
 
-/// How a region is pooled.
-pub trait PoolRegion<S: Sum>: Sync {
+/// How regions are pooled.
+pub trait PoolRegions<S: Sum>: Sync {
     /// The plan of a region.
     type Plan: RegionPlan<S>;
 
@@ -37,24 +37,24 @@ pub trait PoolRegion<S: Sum>: Sync {
     /// Channels are computed one by one if a copy of a window would have more pixels.
     const LARGEST_TILE: usize;
 
-    /// Computes a region in up to `L` channels, from the pixels of a source to its output. It is inlined, or it would
+    /// Computes regions in up to `L` channels, from the pixels of a source to their outputs. It is inlined, or it would
     /// be compiled for SSE.
     #[allow(clippy::too_many_arguments)]
     fn pool<'a, const L: usize>(
         &self,
         simd: impl Simd,
         planner: &Planner<S>,
-        region: &Planned<Self::Plan>,
+        regions: &[Planned<Self::Plan>],
         pixels: &mut impl Source<S, L>,
         scratch: &mut PoolScratch<S, L>,
-        output: TensorSliceMut<'a, S>,
+        outputs: impl Iterator<Item = TensorSliceMut<'a, S>>,
         stream: &mut Option<Stream<'a>>,
     );
 }
 
 /// Pools the regions in the operator's range of areas into `pooled`, or into a new output. `features` have contiguous
 /// rows.
-pub fn pool<S: Sum, K: PoolRegion<S>>(
+pub fn pool<S: Sum, K: PoolRegions<S>>(
     pooled: Option<FlexTensor>,
     features: &FlexTensor,
     call: &RegionCall<Flex>,
@@ -79,7 +79,7 @@ pub fn pool_own_channels<S: Sum>(
 ) -> FlexTensor {
     let pass = ForwardPass::new(features, call, planner, kernel);
     let numbers = regions_at_a_time(pass.output_size[1]) * Weights::size(planner);
-    let numbers = numbers.min(<PoolAxes<Average<S>> as PoolRegion<S>>::PLAN_NUMBERS);
+    let numbers = numbers.min(<PoolAxes<Average<S>> as PoolRegions<S>>::PLAN_NUMBERS);
     pass.in_batches(pooled, numbers, |mut planned, output| {
         planned.sort_by_key(|region| region.image);
         compute_own_channels(&pass, &planned, output);
@@ -100,7 +100,7 @@ pub struct ForwardPass<'a, S: Sum, K> {
     streams: bool,
 }
 
-impl<'p, S: Sum, K: PoolRegion<S>> ForwardPass<'p, S, K> {
+impl<'p, S: Sum, K: PoolRegions<S>> ForwardPass<'p, S, K> {
     fn new(features: &'p FlexTensor, call: &'p RegionCall<Flex>, planner: &'p Planner<S>, kernel: &'p K) -> Self {
         let (shape, dtype) = (call.output_shape(), features.dtype());
         let [_, channels, rows, columns] = shape.dims();
@@ -136,7 +136,7 @@ impl<'p, S: Sum, K: PoolRegion<S>> ForwardPass<'p, S, K> {
 
     fn compute(&self, task: PoolTask<'_, S, K::Plan>) {
         let (channels, fits) = (task.channels.len(), task.windows_fit(K::LARGEST_TILE));
-        lanes::compute(PoolRegions { pass: self, task }, channels, fits);
+        lanes::compute(PoolWork { pass: self, task }, channels, fits);
     }
 
     /// Computes channels of a task, `L` at a time. The outputs begin with the first of these channels.
@@ -154,28 +154,29 @@ impl<'p, S: Sum, K: PoolRegion<S>> ForwardPass<'p, S, K> {
             let block = start..(start + L).min(channels.end);
             let count = block.len() * self.output_size[1];
             pixels.turn_to(block);
-            for (region, rest) in task.regions.iter().zip(&mut task.outputs) {
-                let output = rest.take(count);
-                self.kernel
-                    .pool(simd, self.planner, region, &mut pixels, &mut scratch, output, stream);
-            }
+            let outputs = task.outputs.iter_mut().map(|rest| rest.take(count));
+            let (planner, regions) = (self.planner, task.regions);
+            self.kernel
+                .pool(simd, planner, regions, &mut pixels, &mut scratch, outputs, stream);
         }
     }
 }
 
-struct PoolRegions<'a, S: Sum, K: PoolRegion<S>> {
+struct PoolWork<'a, S: Sum, K: PoolRegions<S>> {
     pass: &'a ForwardPass<'a, S, K>,
     task: PoolTask<'a, S, K::Plan>,
 }
 
-impl<S: Sum, K: PoolRegion<S>> ChannelWork for PoolRegions<'_, S, K> {
+impl<S: Sum, K: PoolRegions<S>> ChannelWork for PoolWork<'_, S, K> {
     /// First in blocks of more lanes where that pays, then in blocks of fewer.
     #[inline(always)]
     fn in_lanes(self, simd: impl Simd) {
         let Self { pass, mut task } = self;
         let mut stream = if pass.streams { Stream::new(simd) } else { None };
-        // If elements read channels of their own, regions share no copy.
-        let shared = task.shared.filter(|_| pass.planner.groups.len() == 1);
+        // If elements read channels of their own, regions share no copy. Slices of volumes are copied one by one.
+        let planner = pass.planner;
+        let is_shared = planner.groups.len() == 1 || planner.along_depth.is_some();
+        let shared = task.shared.filter(|_| is_shared);
         let shared = shared.map(|[_, columns]| (task.most_rows(), columns.clone()));
         let Range { mut start, end } = task.channels;
         // A constant, so that code that it excludes is not compiled.

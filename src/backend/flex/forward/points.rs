@@ -2,7 +2,7 @@
 
 use pulp::Simd;
 
-use super::pass::PoolRegion;
+use super::pass::PoolRegions;
 use super::scratch::PoolScratch;
 use super::write::write_region;
 use crate::backend::flex::dtype::{Sum, TensorSliceMut};
@@ -13,7 +13,7 @@ use crate::geometry::plan::{ChannelGroup, Planner, PointWeights, pixel_count};
 
 pub struct PoolPoints;
 
-impl<S: Sum> PoolRegion<S> for PoolPoints {
+impl<S: Sum> PoolRegions<S> for PoolPoints {
     type Plan = PointWeights<S>;
 
     const IN_MORE_LANES: bool = true;
@@ -28,22 +28,24 @@ impl<S: Sum> PoolRegion<S> for PoolPoints {
         &self,
         simd: impl Simd,
         planner: &Planner<S>,
-        region: &Planned<Self::Plan>,
+        regions: &[Planned<Self::Plan>],
         pixels: &mut impl Source<S, L>,
         scratch: &mut PoolScratch<S, L>,
-        output: TensorSliceMut<'a, S>,
+        outputs: impl Iterator<Item = TensorSliceMut<'a, S>>,
         stream: &mut Option<Stream<'a>>,
     ) {
         let [height, width] = planner.operator.output_size;
-        scratch.sums.resize(height * width);
-        scratch.sums.get_mut().fill([S::default(); L]);
-        for (group, window) in planner.groups.iter().zip(&region.plan.windows) {
-            if pixel_count(window) > 0 {
-                let rows = pixels.load(region.image, group, window);
-                add_group(&region.plan, group, &rows, scratch.sums.get_mut());
+        for (region, output) in regions.iter().zip(outputs) {
+            scratch.sums.resize(height * width);
+            scratch.sums.get_mut().fill([S::default(); L]);
+            for (group, window) in planner.groups.iter().zip(&region.plan.windows) {
+                if pixel_count(window) > 0 {
+                    let rows = pixels.load(region.image, group, window);
+                    add_group(&region.plan, group, &rows, scratch.sums.get_mut());
+                }
             }
+            write_region(simd, scratch.sums.get(), &mut scratch.writing, output, stream);
         }
-        write_region(simd, scratch, output, stream);
     }
 }
 

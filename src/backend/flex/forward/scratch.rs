@@ -8,8 +8,16 @@ use crate::backend::flex::memory::AlignedPixels;
 pub struct PoolScratch<S: Sum, const L: usize> {
     /// Rows of the window, reduced along y.
     pub along_y: AlignedPixels<S, L>,
-    /// Output elements.
+    /// Output elements, or those of a slice of a volume.
     pub sums: AlignedPixels<S, L>,
+    /// Output elements of regions of a volume.
+    pub volumes: AlignedPixels<S, L>,
+    pub writing: WriteScratch<S>,
+}
+
+/// Elements on their way to the output.
+#[derive(Default)]
+pub struct WriteScratch<S: Sum> {
     /// Output elements, one channel after another.
     pub lanes: AlignedPixels<S, 1>,
     /// The same, rounded to 16 bits.

@@ -2,21 +2,23 @@
 
 use pulp::{Simd, WithSimd};
 
-use super::scratch::PoolScratch;
+use super::scratch::WriteScratch;
 use crate::backend::flex::dtype::{Sum, TensorSliceMut};
 use crate::backend::flex::memory::AlignedPixels;
 use crate::backend::flex::simd::{Stream, deinterleave};
 
-/// Writes all elements of a region, `scratch.sums`, to its output: past the caches if there is a stream.
+/// Writes all elements of a region to its output: past the caches if there is a stream.
 #[inline(always)]
 pub fn write_region<'a, S: Sum, const L: usize>(
     simd: impl Simd,
-    scratch: &mut PoolScratch<S, L>,
+    elements: &[[S; L]],
+    scratch: &mut WriteScratch<S>,
     mut output: TensorSliceMut<'a, S>,
     stream: &mut Option<Stream<'a>>,
 ) {
     if let Some(stream) = stream {
         simd.vectorize(StreamElements {
+            elements,
             scratch,
             stream,
             output,
@@ -24,10 +26,10 @@ pub fn write_region<'a, S: Sum, const L: usize>(
         return;
     }
     simd.vectorize(WriteElements {
-        elements: scratch.sums.get(),
+        elements,
         lanes: &mut scratch.lanes,
         first: 0,
-        channel_elements: scratch.sums.get().len(),
+        channel_elements: elements.len(),
         output: &mut output,
     });
 }
@@ -35,7 +37,8 @@ pub fn write_region<'a, S: Sum, const L: usize>(
 /// All elements of a region on their way past the caches. Like [`WriteElements`], it is compiled once for all kernels,
 /// since `pulp` gets it separately.
 struct StreamElements<'a, 'b, S: Sum, const L: usize> {
-    scratch: &'b mut PoolScratch<S, L>,
+    elements: &'b [[S; L]],
+    scratch: &'b mut WriteScratch<S>,
     stream: &'b mut Stream<'a>,
     output: TensorSliceMut<'a, S>,
 }
@@ -45,11 +48,9 @@ impl<S: Sum, const L: usize> WithSimd for StreamElements<'_, '_, S, L> {
 
     #[inline(always)]
     fn with_simd<V: Simd>(self, simd: V) {
-        let PoolScratch {
-            sums, lanes, rounded, ..
-        } = self.scratch;
-        let channels = self.output.len() / sums.get().len();
-        let lanes = in_channels(simd, sums.get(), channels, lanes);
+        let WriteScratch { lanes, rounded } = self.scratch;
+        let channels = self.output.len() / self.elements.len();
+        let lanes = in_channels(simd, self.elements, channels, lanes);
         match self.output {
             TensorSliceMut::Sums(output) => self.stream.copy(lanes, output),
             TensorSliceMut::Halves(half, output) => {

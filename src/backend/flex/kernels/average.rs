@@ -5,8 +5,9 @@ use std::ops::Range;
 use pulp::Simd;
 
 use super::along_y::{Reduced, Source};
-use super::kernel::{Kernel, Window};
+use super::kernel::{AlongDepth, Kernel, Window};
 use super::row_blocks::{Reduction, in_blocks, pixels_along_y};
+use super::row_sums::add_pixels;
 use crate::backend::flex::dtype::Sum;
 use crate::backend::flex::pixels::Rows;
 use crate::geometry::plan::Weights;
@@ -102,7 +103,7 @@ impl<S: Sum> Kernel<S> for Average<S> {
     fn compute<const L: usize>(
         &self,
         simd: impl Simd,
-        [y, x]: &[Weights<S>; 2],
+        [y, x]: [&Weights<S>; 2],
         [output_rows, output_columns]: [Range<usize>; 2],
         Window { rows, columns }: Window<'_, impl Rows<S, L>>,
         along_y: &mut [[S; L]],
@@ -118,6 +119,32 @@ impl<S: Sum> Kernel<S> for Average<S> {
             columns: columns.clone(),
         };
         in_blocks(simd, &mut sums, output_rows, columns.len(), along_y, output);
+    }
+}
+
+impl<S: Sum> AlongDepth<S> for Average<S> {
+    #[inline(always)]
+    fn add_slice<const L: usize>(&self, plan: &Weights<S>, slice: usize, pooled: &[[S; L]], output: &mut [[S; L]]) {
+        for (element, output) in output.chunks_exact_mut(pooled.len()).enumerate() {
+            let (slices, weights, _) = plan.element(element);
+            if slices.contains(&slice) {
+                add_pixels(output, weights[slice - slices.start], pooled);
+            }
+        }
+    }
+
+    #[inline(always)]
+    fn end<const L: usize>(&self, plan: &Weights<S>, output: &mut [[S; L]]) {
+        let row = output.len() / plan.reads.len();
+        for (read, output) in plan.reads.iter().zip(output.chunks_exact_mut(row)) {
+            for total in output {
+                add_outside(total, self.outside, read.share);
+            }
+        }
+    }
+
+    fn start(&self) -> S {
+        S::default()
     }
 }
 

@@ -33,10 +33,22 @@ pub trait Kernel<S: Sum>: Sync {
     fn compute<const L: usize>(
         &self,
         simd: impl Simd,
-        plan: &[Self::Plan; 2],
+        plan: [&Self::Plan; 2],
         elements: [Range<usize>; 2],
         window: Window<'_, impl Rows<S, L>>,
         along_y: &mut [[S; L]],
         output: &mut [[S; L]],
     );
+}
+
+/// How the pooled slices of a volume become its output.
+pub trait AlongDepth<S: Sum>: Kernel<S> {
+    /// Adds a slice to the elements of an output, one row for each element of `plan`.
+    fn add_slice<const L: usize>(&self, plan: &Self::Plan, slice: usize, pooled: &[[S; L]], output: &mut [[S; L]]);
+
+    /// Ends an output to which all slices were added.
+    fn end<const L: usize>(&self, plan: &Self::Plan, output: &mut [[S; L]]);
+
+    /// What the elements of an output are before a slice is added.
+    fn start(&self) -> S;
 }

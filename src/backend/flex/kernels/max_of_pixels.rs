@@ -5,8 +5,9 @@ use std::ops::Range;
 use pulp::Simd;
 
 use super::along_y::{Reduced, Source};
-use super::kernel::{Kernel, Window};
+use super::kernel::{AlongDepth, Kernel, Window};
 use super::row_blocks::{Reduction, in_blocks, pixels_along_y};
+use super::row_sums::{single_numbers, single_numbers_mut};
 use crate::backend::flex::dtype::Sum;
 use crate::backend::flex::pixels::Rows;
 use crate::geometry::plan::{PixelRanges, Values};
@@ -27,7 +28,7 @@ impl<S: Sum> Kernel<S> for MaxOfPixels<S> {
     fn compute<const L: usize>(
         &self,
         simd: impl Simd,
-        [y, x]: &[PixelRanges; 2],
+        [y, x]: [&PixelRanges; 2],
         [output_rows, output_columns]: [Range<usize>; 2],
         Window { rows, columns }: Window<'_, impl Rows<S, L>>,
         along_y: &mut [[S; L]],
@@ -41,6 +42,33 @@ impl<S: Sum> Kernel<S> for MaxOfPixels<S> {
             columns: columns.clone(),
         };
         in_blocks(simd, &mut maxima, output_rows, columns.len(), along_y, output);
+    }
+}
+
+impl<S: Sum> AlongDepth<S> for MaxOfPixels<S> {
+    #[inline(always)]
+    fn add_slice<const L: usize>(&self, plan: &PixelRanges, slice: usize, pooled: &[[S; L]], output: &mut [[S; L]]) {
+        for (slices, output) in plan.iter().zip(output.chunks_exact_mut(pooled.len())) {
+            if slices.contains(&slice) {
+                for (maximum, number) in single_numbers_mut(output).iter_mut().zip(single_numbers(pooled)) {
+                    S::keep_larger(maximum, number);
+                }
+            }
+        }
+    }
+
+    #[inline(always)]
+    fn end<const L: usize>(&self, plan: &PixelRanges, output: &mut [[S; L]]) {
+        let row = output.len() / plan.len();
+        for (slices, output) in plan.iter().zip(output.chunks_exact_mut(row)) {
+            if slices.is_empty() {
+                output.fill([self.0.outside; L]);
+            }
+        }
+    }
+
+    fn start(&self) -> S {
+        S::LEAST
     }
 }
 

@@ -24,7 +24,7 @@ impl<S: Sum> Kernel<S> for MaxOfSamples<S> {
     fn compute<const L: usize>(
         &self,
         _simd: impl Simd,
-        [y, x]: &[SampleTaps<S>; 2],
+        [y, x]: [&SampleTaps<S>; 2],
         [output_rows, output_columns]: [Range<usize>; 2],
         Window { rows, columns }: Window<'_, impl Rows<S, L>>,
         along_y: &mut [[S; L]],

@@ -11,8 +11,9 @@ mod spread;
 mod winners;
 
 pub use average::Average;
-pub use kernel::{Kernel, Window};
+pub use kernel::{AlongDepth, Kernel, Window};
 pub use max_of_pixels::MaxOfPixels;
 pub use max_of_samples::MaxOfSamples;
+pub use row_sums::add_pixels;
 pub use spread::spread;
 pub use winners::{NONE, SampleWinners};

@@ -16,6 +16,9 @@ pub trait Source<S, const L: usize> {
     /// Turns to at most `L` output channels: pixels are those that these read.
     fn turn_to(&mut self, output_channels: Range<usize>);
 
+    /// Forgets what was copied: other pixels of the same channels come, from the top of the map on.
+    fn restart(&mut self);
+
     /// The pixels of a window of an image that a group of elements reads.
     fn load(&mut self, image: usize, group: &ChannelGroup, window: &[Range<usize>; 2]) -> impl Rows<S, L>;
 }
@@ -47,6 +50,11 @@ impl<V: Simd, S: Sum, const L: usize> Source<S, L> for InLanes<'_, V, S, L> {
     #[inline(always)]
     fn turn_to(&mut self, output_channels: Range<usize>) {
         self.output_channels = output_channels;
+        self.restart();
+    }
+
+    #[inline(always)]
+    fn restart(&mut self) {
         if let Some((rows, columns)) = &self.shared {
             self.tile.clear(*rows, columns.clone());
         }
@@ -84,6 +92,8 @@ impl<S: Sum> Source<S, 1> for OneByOne<'_, S> {
     fn turn_to(&mut self, output_channels: Range<usize>) {
         self.output_channel = output_channels.start;
     }
+
+    fn restart(&mut self) {}
 
     #[inline(always)]
     fn load(&mut self, image: usize, group: &ChannelGroup, window: &[Range<usize>; 2]) -> impl Rows<S, 1> {

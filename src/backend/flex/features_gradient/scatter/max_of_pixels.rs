@@ -77,7 +77,7 @@ fn find_by_keys<S: Sum, const L: usize>(
     let start = start_key(start.into());
     MaxOfPixels(Values { start, outside: start }).compute(
         simd,
-        plan,
+        plan.each_ref(),
         elements,
         window,
         scratch.along_y.get_mut(),

@@ -7,11 +7,13 @@ mod key;
 mod max_of_pixels;
 mod max_of_samples;
 mod points;
+mod volume;
 
 pub use average::ScatterAverage;
 pub use max_of_pixels::ScatterMaxOfPixels;
 pub use max_of_samples::ScatterMaxOfSamples;
 pub use points::ScatterPoints;
+pub use volume::ScatterVolume;
 
 use pulp::{Simd, WithSimd};
 
@@ -40,7 +42,12 @@ pub trait Scatter<S: Sum>: Sync {
         Reads::Nothing
     }
 
-    /// Adds the gradient of the elements of `band` in `L` channels to the pixels in `columns` of their window.
+    /// The elements of the output whose gradient is added for `band`.
+    fn elements(&self, _plan: &Self::Plan, band: &ChannelGroup) -> Range<usize> {
+        band.indices()
+    }
+
+    /// Adds the gradient of [`elements`](Self::elements) in `L` channels to the pixels in `columns` of their window.
     /// `features` has these pixels if they are read, and the rows are open in `sums`.
     // Eight arguments: a struct of them would be built and taken apart once, here and in four kernels.
     #[allow(clippy::too_many_arguments)]
@@ -69,6 +76,8 @@ pub enum Reads {
 /// Memory that a task of a gradient reuses from region to region.
 #[derive(Default)]
 pub struct GradientScratch<S: Sum, const L: usize> {
+    /// The gradient of elements of a slice of a volume.
+    slice: AlignedPixels<S, L>,
     /// A row of the window.
     row: AlignedPixels<S, L>,
     /// The largest samples of a row of the output.

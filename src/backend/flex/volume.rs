@@ -1,0 +1,50 @@
+//! Calls on volumes: both of their operators at once, so that a region's slices stay in the nearest caches, and only
+//! those that it reads are pooled.
+
+use burn::backend::Flex;
+use burn_flex::FlexTensor;
+
+use super::dtype::Sum;
+use super::features_gradient::volumes_gradient;
+use super::forward::pool_volumes;
+use crate::backend::{HostRegions, RegionCall};
+use crate::geometry::plan::{Planner, Region};
+
+/// The most elements of a region's slices in a channel: a task holds them in up to 16 channels, 8 MiB of f32.
+const SLICES: usize = 1 << 17;
+
+/// Whether the kernels for volumes compute a call.
+pub fn has_kernels(slices: &RegionCall<Flex>, depths: &RegionCall<Flex>) -> bool {
+    let [_, _, depth, elements] = depths.features_shape;
+    let sizes = slices.features_shape.into_iter().chain(depths.features_shape);
+    sizes.into_iter().all(|size| size > 0) && depth * elements <= SLICES
+}
+
+pub fn pool<S: Sum>(features: FlexTensor, slices: RegionCall<Flex>, depths: RegionCall<Flex>) -> FlexTensor {
+    let (planner, regions) = (planner::<S>(&slices, &depths), regions(&slices, &depths));
+    let call = RegionCall { regions, ..depths };
+    pool_volumes(features, &call, &planner)
+}
+
+pub fn gradient<S: Sum>(gradient: FlexTensor, slices: RegionCall<Flex>, depths: RegionCall<Flex>) -> FlexTensor {
+    let (planner, regions) = (planner::<S>(&slices, &depths), regions(&slices, &depths));
+    let call = RegionCall { regions, ..slices };
+    volumes_gradient(gradient, &call, &planner)
+}
+
+fn planner<S: Sum>(slices: &RegionCall<Flex>, depths: &RegionCall<Flex>) -> Planner<S> {
+    Planner::of_volumes(
+        [&slices.operator, &depths.operator],
+        [slices.features_shape, depths.features_shape],
+    )
+}
+
+/// The regions with z1 and z2.
+fn regions(slices: &RegionCall<Flex>, depths: &RegionCall<Flex>) -> Option<HostRegions> {
+    let both = slices.host_regions().iter().zip(depths.host_regions().iter());
+    let region = both.map(|(slice, depth)| Region {
+        rest: [depth.corners[1], depth.corners[3]].into(),
+        ..slice.clone()
+    });
+    Some(region.collect())
+}
