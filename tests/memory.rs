@@ -112,15 +112,21 @@ fn memory_is_bounded_at_any_number_of_regions() {
         }
 
         if backend.name == "flex" {
-            // The pooled slices would be 900 * 64 * 16 * 49 numbers, 172 MiB. The output is 75 MiB.
+            // The pooled slices of 900 regions would be 900 * 64 * 16 * 49 numbers, 172 MiB, and the output is 75 MiB.
+            // A maximum of samples is computed in parts of 32 MiB, and put together of them.
             let volume = Tensor::<5>::random([1, channels, 16, 50, 50], Distribution::Default, device);
             let numbers = Distribution::Uniform(0.0, 25.0);
             let corners = Tensor::<2>::random([900, 3], numbers, device);
             let boxes = Tensor::cat(vec![corners.clone(), corners + 25.0], 1);
-            let rois = Rois3d::from_images(vec![boxes], BoxFormat3d::Zyxzyx);
+            let of_regions = |count| Rois3d::from_images(vec![boxes.clone().narrow(0, 0, count)], BoxFormat3d::Zyxzyx);
+            let config = RoiAlign3dConfig::new([7, 7, 7]).with_sampling_ratio(1);
+            let (rois, few) = (of_regions(900), of_regions(300));
             check("a volume", 16.0, &|| {
-                let config = RoiAlign3dConfig::new([7, 7, 7]).with_sampling_ratio(1);
-                roi_align_3d(volume.clone(), &rois, config).flatten::<4>(3, 4)
+                roi_align_3d(volume.clone(), &rois, config.clone()).flatten::<4>(3, 4)
+            });
+            check("a maximum in a volume", 80.0, &|| {
+                let config = config.clone().with_reduction(Reduction::Max);
+                roi_align_3d(volume.clone(), &few, config).flatten::<4>(3, 4)
             });
         }
 

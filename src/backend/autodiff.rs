@@ -54,12 +54,13 @@ impl<B: RoiBackend, C: CheckpointStrategy> RegionKernels for Autodiff<B, C> {
         maximum: Option<MaximumOfSamples>,
     ) -> FloatTensor<Self> {
         let averages = maximum.is_none() && slices.operator.reduction == Reduction::Average;
-        if !averages || slices.boxes.is_tracked() || depths.boxes.is_tracked() {
+        let has_gradient = averages || !features.is_tracked();
+        if !has_gradient || slices.boxes.is_tracked() || depths.boxes.is_tracked() {
             return fallback::pool_volumes::<Self>(features, &slices, &depths, maximum);
         }
         let calls = [inner(&slices), inner(&depths)];
         let [slices, depths] = calls.clone();
-        let output = B::pool_volumes(features.primitive().clone(), slices, depths, None);
+        let output = B::pool_volumes(features.primitive().clone(), slices, depths, maximum);
         match VolumesNode.prepare::<C>([features.node()]).compute_bound().stateful() {
             OpsKind::Tracked(prep) => prep.finish(calls, output),
             OpsKind::UnTracked(prep) => prep.finish(output),

@@ -60,8 +60,8 @@ pub type HostRegions = Arc<[Region]>;
 
 /// The kernels that all region operators come down to. A backend without kernels of its own inherits the bodies.
 ///
-/// Arguments have been checked. But for `without_pixels`, K is not 0, and no size of features, `[N, C, H, W]`, or of
-/// the output is 0. The output fits into memory.
+/// Arguments have been checked. But for `without_pixels` and volumes, K is not 0, and no size of features,
+/// `[N, C, H, W]`, or of the output is 0. The output fits into memory.
 #[backend_extension(
     Cube: cfg(feature = "cube"),
     Flex: cfg(feature = "flex"),
@@ -165,8 +165,8 @@ pub trait RegionKernels: Backend {
     }
 
     /// Pools regions of volumes `[N, C * D, H, W]` to `[K, C, P, Q * R]`. `slices` pools each slice, and `depths` its
-    /// output as maps `[K, C, D, Q * R]`, a map for each region. Any size but D, H and W may be 0. If an element is a
-    /// maximum of samples, these are the elements of both calls.
+    /// output as maps `[K, C, D, Q * R]`, a map for each region. K, N and C may be 0; D, H and W only if K is. If an element
+    /// is a maximum of samples, these are the elements of both calls.
     #[fusion(default)]
     fn pool_volumes(
         features: FloatTensor<Self>,

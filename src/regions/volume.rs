@@ -2,7 +2,7 @@
 
 use burn::backend::Dispatch;
 use burn::backend::ops::FloatTensorOps;
-use burn::tensor::{Int, Shape, Tensor};
+use burn::tensor::{DType, FloatDType, Int, Shape, Tensor};
 
 use super::{Rois, shape};
 use crate::error::{RoiError, or_panic};
@@ -156,12 +156,17 @@ impl Rois3d {
     /// A region for each of K maps of so many columns, whose rows go along the depth: all columns, from z1 to z2.
     pub(crate) fn along_depth(&self, columns: usize) -> Rois {
         let (count, device) = (self.len(), self.depths.device());
-        let options = (&device, self.depths.dtype());
+        // bf16 does not hold 289 columns, and f16 not 2049.
+        let depths = match self.depths.dtype() {
+            DType::F16 | DType::BF16 => self.depths.clone().cast(FloatDType::F32),
+            _ => self.depths.clone(),
+        };
+        let options = (&device, depths.dtype());
         let boxes = match count {
             // `float_cat` of burn-cubecl 0.22 panics without rows.
             0 => Tensor::zeros([0, 4], options),
             _ => {
-                let end = |end| self.depths.clone().narrow(1, end, 1);
+                let end = |end| depths.clone().narrow(1, end, 1);
                 let first = Tensor::zeros([count, 1], options);
                 let last = Tensor::full([count, 1], columns as f64, options);
                 Tensor::cat(vec![first, end(0), last, end(1)], 1)

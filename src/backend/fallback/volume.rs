@@ -1,6 +1,7 @@
 //! A call on volumes, as calls on maps: the slices of each region are pooled, and then pooled again along the depth.
 //!
-//! Slices take more memory than the output, so regions are computed in parts.
+//! Slices take more memory than the output, so regions are computed in parts, and channels too where one region takes
+//! more than a part.
 
 use std::ops::Range;
 
@@ -12,7 +13,7 @@ use super::tensors::cast;
 use crate::backend::{MaximumOfSamples, RegionCall, RegionKernels};
 use crate::geometry::plan::Region;
 
-/// The most bytes of the pooled slices of a part, unless one region has more.
+/// The most bytes of the pooled slices of a part, unless one region has more in one channel.
 const SLICE_BYTES: usize = 32 << 20;
 
 /// See [`RegionKernels::pool_volumes`].
@@ -22,6 +23,14 @@ pub(in crate::backend) fn pool_volumes<B: RegionKernels>(
     depths: &RegionCall<B>,
     maximum: Option<MaximumOfSamples>,
 ) -> FloatTensor<B> {
+    if let Some(parts) = parts_of_channels(slices, depths) {
+        let pooled = parts.map(|(channels, [slices, depths])| {
+            let depth = depths.features_shape[2];
+            let maps = channels.start * depth..channels.end * depth;
+            pool_volumes::<B>(narrow::<B>(&features, maps), &slices, &depths, maximum)
+        });
+        return B::float_cat(pooled.collect(), 1);
+    }
     let dtype = features.dtype();
     // Halves become f32, so that the output alone is rounded, once.
     let features = cast::<B>(features, wide(dtype));
@@ -53,6 +62,12 @@ pub(in crate::backend) fn volumes_gradient<B: RegionKernels>(
     if shape.contains(&0) || gradient.shape().contains(&0) {
         return B::float_zeros(Shape::new(shape), &gradient.device(), dtype.into());
     }
+    if let Some(parts) = parts_of_channels(slices, depths) {
+        let gradients = parts.map(|(channels, [slices, depths])| {
+            volumes_gradient::<B>(narrow::<B>(&gradient, channels), &slices, &depths)
+        });
+        return B::float_cat(gradients.collect(), 1);
+    }
     let mut rest = 0;
     let of_parts = parts(slices, depths).map(|[slices, depths]| {
         let regions = rest..rest + depths.features_shape[0];
@@ -74,13 +89,35 @@ fn wide(dtype: DType) -> FloatDType {
     }
 }
 
+/// The bytes of the pooled slices of a region in a channel. A maximum first has its samples along the depth, which can be
+/// more than slices.
+fn slice_bytes<B: RegionKernels>(depths: &RegionCall<B>) -> usize {
+    let [_, _, depth, elements] = depths.features_shape;
+    let rows = depth.max(depths.operator.output_size[0]);
+    rows.saturating_mul(elements * depths.boxes.dtype().size().max(size_of::<f32>()))
+}
+
+/// Both operators of a call for parts of its channels, if a region is more than a part.
+fn parts_of_channels<B: RegionKernels>(
+    slices: &RegionCall<B>,
+    depths: &RegionCall<B>,
+) -> Option<impl Iterator<Item = (Range<usize>, [RegionCall<B>; 2])>> {
+    let [_, channels, depth, _] = depths.features_shape;
+    let part = (SLICE_BYTES / slice_bytes(depths).max(1)).max(1);
+    let parts = (0..channels).step_by(part).map(move |start| {
+        let channels = start..(start + part).min(channels);
+        let [mut slices, mut depths] = [slices.clone(), depths.clone()];
+        slices.features_shape[1] = channels.len() * depth;
+        depths.features_shape[1] = channels.len();
+        (channels, [slices, depths])
+    });
+    (part < channels).then_some(parts)
+}
+
 /// Both operators of a call for parts of its regions: one part if there are none.
 fn parts<B: RegionKernels>(slices: &RegionCall<B>, depths: &RegionCall<B>) -> impl Iterator<Item = [RegionCall<B>; 2]> {
-    let [regions, channels, depth, elements] = depths.features_shape;
-    // A maximum first has its samples along the depth, which can be more than slices.
-    let rows = depth.max(depths.operator.output_size[0]);
-    let numbers = [channels, rows, elements].into_iter().fold(1, usize::saturating_mul);
-    let bytes = numbers.saturating_mul(depths.boxes.dtype().size().max(size_of::<f32>()));
+    let [regions, channels, ..] = depths.features_shape;
+    let bytes = slice_bytes(depths).saturating_mul(channels);
     let at_a_time = (SLICE_BYTES / bytes.max(1)).max(1);
     let part = regions.div_ceil(regions.div_ceil(at_a_time).max(1)).max(1);
     (0..regions.max(1)).step_by(part).map(move |start| {
@@ -89,6 +126,11 @@ fn parts<B: RegionKernels>(slices: &RegionCall<B>, depths: &RegionCall<B>) -> im
         depths.features_shape[0] = regions.len();
         [of_part(slices, &regions, false), depths]
     })
+}
+
+/// Some channels of a tensor.
+fn narrow<B: RegionKernels>(tensor: &FloatTensor<B>, channels: Range<usize>) -> FloatTensor<B> {
+    B::float_slice(tensor.clone(), &[Slice::full(), Slice::from(channels)])
 }
 
 /// Some regions of a call. If each has a map of its own, maps are counted from the first of these regions.

@@ -15,7 +15,7 @@ pub struct Planned<P> {
     pub window: [Range<usize>; 2],
 }
 
-/// What the elements of a region read: the axis plans of y and of x, or a point plan.
+/// What the elements of a region read: the axis plans of y and of x, those of a volume, or a point plan.
 pub trait RegionPlan<S: Coordinate>: Sized + Send + Sync {
     /// How many regions are planned in a task.
     const TASK: usize;
@@ -149,7 +149,9 @@ impl<S: Coordinate, P: AxisPlan<S>> RegionPlan<S> for VolumePlan<P> {
 
     fn chunk(planner: &Planner<S>, numbers: usize) -> usize {
         let along_depth = of_volumes(planner);
-        (numbers / (P::size(planner) + P::size(along_depth) + along_depth.map[0])).max(1)
+        let (planes, depth) = (along_depth.operator.output_size[0], along_depth.map[0]);
+        // Weights, and for the gradient a window for each slice.
+        (numbers / (P::size(planner) + 4 * planes + 8 * depth)).max(1)
     }
 
     fn is_batch(_planned: &[Planned<Self>], _numbers: usize) -> bool {

@@ -10,14 +10,13 @@ use super::forward::pool_volumes;
 use crate::backend::{HostRegions, RegionCall};
 use crate::geometry::plan::{Planner, Region};
 
-/// The most elements of a region's slices in a channel: a task holds them in up to 16 channels, 8 MiB of f32.
-const SLICES: usize = 1 << 17;
+/// The most elements of a region in a channel: a task holds them in 8 channels, and a copy, 8 MiB of f32.
+const ELEMENTS: usize = 1 << 17;
 
 /// Whether the kernels for volumes compute a call.
 pub fn has_kernels(slices: &RegionCall<Flex>, depths: &RegionCall<Flex>) -> bool {
-    let [_, _, depth, elements] = depths.features_shape;
-    let sizes = slices.features_shape.into_iter().chain(depths.features_shape);
-    sizes.into_iter().all(|size| size > 0) && depth * elements <= SLICES
+    let mut sizes = slices.features_shape.into_iter().chain(depths.features_shape);
+    sizes.all(|size| size > 0) && depths.operator.output_size.into_iter().product::<usize>() <= ELEMENTS
 }
 
 pub fn pool<S: Sum>(features: FlexTensor, slices: RegionCall<Flex>, depths: RegionCall<Flex>) -> FlexTensor {

@@ -2,8 +2,7 @@
 //!
 //! Each is an operator of two axes, applied twice. First it pools each slice. Then it pools its own output along the
 //! depth: a map with one row for each slice. A mean over y and x, and then over z, is the mean over all three axes; so
-//! is a maximum of voxels. So a volume has the rules, kernels and gradients of maps. Flex does both at once, slice by
-//! slice.
+//! is a maximum of voxels. So a volume has the rules and gradients of maps. Flex does both at once, slice by slice.
 
 mod crop_and_resize_3d;
 mod module;

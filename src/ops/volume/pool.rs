@@ -36,11 +36,15 @@ pub fn pool(features: Tensor<5>, rois: &Rois3d, config: &impl Operates3d) -> Res
     shape("features", &found, expected, has_voxels)?;
     let output = [regions, channels, size[0], size[1], size[2]];
     memory::check_tensor("output", &output, features.dtype(), &features.device())?;
+    // A part of a call has at least the slices of one region in one channel.
+    let slices = [regions.min(1), channels.min(1), depth, elements];
+    memory::check_tensor("slices", &slices, features.dtype(), &features.device())?;
     let maps = [volumes, channels * depth, height, width];
     let features = supported("features", reshaped(features, maps).into_dispatch())?;
     let (slices, depths) = (rois.slices.regions(), rois.along_depth(elements).regions());
     check_features::<Dispatch>(&features, &slices)?;
     supported("boxes", slices.boxes.clone())?;
+    supported("batch_indices", slices.batch_indices.clone())?;
 
     let on_host = slices.on_host(volumes)?;
     let slices = slices.call(on_host, of_slices, &Shape::new(maps));

@@ -188,25 +188,29 @@ fn no_region_gives_gradients_of_zeros() {
     }
 }
 
-/// Much is pooled in several parts, of which each adds to the gradient. A part takes 32 MiB.
+/// Much is planned or pooled in several parts, of which each adds to the gradient.
 #[test]
 fn parts_of_a_call_add_up() {
-    let problem = |size, channels, depth, regions| Problem3d {
+    let problem = |size, shape, regions| Problem3d {
         operator: Operator3d::Align(RoiAlign3dConfig::new(size).with_sampling_ratio(2)),
-        shape: [1, channels, depth, 8, 8],
+        shape,
         channels_last: false,
         boxes: vec![[1.0, 1.5, 6.0, 7.0, 2.0, 30.0]; regions],
         batch_indices: vec![0; regions],
         format: 0,
         seed: 3,
     };
-    // A region takes 0.4 MB of slices.
-    parts_add_up(problem([7, 7, 7], 64, 32, 100));
-    // A region takes 1.2 MB, which is too much for Flex's kernels for volumes.
-    parts_add_up(problem([2, 60, 60], 2, 40, 31));
+    // A part takes 32 MiB, and a region 0.4 MB of slices.
+    parts_add_up(problem([7, 7, 7], [1, 64, 32, 8, 8], 100), true);
+    // Too much for Flex's kernels for volumes: 4.2 MB for a channel of a region, so that channels are parts too.
+    for tracks_boxes in [true, false] {
+        parts_add_up(problem([5, 180, 180], [1, 9, 32, 8, 8], 1), tracks_boxes);
+    }
+    // The plans of a batch hold two million numbers, and those of a region 8,000.
+    parts_add_up(problem([2, 1, 1], [1, 3, 1000, 8, 8], 300), false);
 }
 
-fn parts_add_up(problem: Problem3d) {
+fn parts_add_up(problem: Problem3d, tracks_boxes: bool) {
     let device = Device::flex();
     let output = numbers(problem.run(&device, DType::F32));
     let of_region = &output[..output.len() / problem.boxes.len()];
@@ -214,7 +218,7 @@ fn parts_add_up(problem: Problem3d) {
 
     let features = numbers(problem.features(&device, DType::F32).into_data());
     let boxes: Vec<f64> = problem.boxes.as_flattened().iter().copied().map(f64::from).collect();
-    let (value, [gradient, of_boxes]) = value_and_gradients(&problem, &device, DType::F32, &features, &boxes);
+    let (value, [gradient, of_boxes]) = of_tracked(&problem, &device, DType::F32, &features, &boxes, tracks_boxes);
     // An average is linear in the features.
     let found = dot(&gradient, &features);
     assert!(

@@ -125,7 +125,8 @@ fn pool_by_plans(
     let (reduction, start) = reduction(&call.operator);
     let outside = call.operator.value_without_pixels() as f32;
     let is_cpu = matches!(output.device, cubecl::Device::Cpu(_));
-    let by_elements = is_cpu && positions.is_none() || call.operator.channel_map == ChannelMap::PositionSensitive;
+    let by_elements = (is_cpu || planner.repeats_columns(rows::UNITS, rows::ELEMENTS)) && positions.is_none()
+        || call.operator.channel_map == ChannelMap::PositionSensitive;
     for part in planner.parts() {
         let plans = planner.plan(part.clone());
         let mut tensors: Vec<&CubeTensor> = levels.iter().collect();

@@ -64,6 +64,7 @@ pub struct Words {
     taps: [usize; 2],
     of_element: [usize; 2],
     elements: [usize; 2],
+    largest_map: [usize; 2],
 }
 
 impl Words {
@@ -89,7 +90,14 @@ impl Words {
             taps: [first, first + 2 * taps[0]],
             of_element,
             elements,
+            largest_map,
         }
+    }
+
+    /// How many columns of pixels a row of elements reads at most, if that does not depend on its region.
+    pub fn columns(&self) -> Option<usize> {
+        let taps = self.elements[1] * self.of_element[1];
+        (taps > 0).then_some(taps.min(self.largest_map[1]))
     }
 
     pub fn launch(&self) -> PlanLayoutLaunch {

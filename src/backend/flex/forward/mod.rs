@@ -52,7 +52,7 @@ pub fn pool<S: Sum>(pooled: Option<FlexTensor>, features: FlexTensor, call: &Reg
     }
 }
 
-/// Pools regions of volumes `[N, C * D, H, W]`. `call` has their output, and the planner their slices.
+/// Pools regions of volumes `[N, C * D, H, W]`. The output is that of `call`, the operator along the depth.
 pub fn pool_volumes<S: Sum>(features: FlexTensor, call: &RegionCall<Flex>, planner: &Planner<S>) -> FlexTensor {
     let (features, values) = (with_contiguous_rows(features), planner.values());
     let average = Average {

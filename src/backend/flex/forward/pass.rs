@@ -37,6 +37,11 @@ pub trait PoolRegions<S: Sum>: Sync {
     /// Channels are computed one by one if a copy of a window would have more pixels.
     const LARGEST_TILE: usize;
 
+    /// Whether regions can share a copy of their pixels: not if elements read channels of their own.
+    fn shares_copies(planner: &Planner<S>) -> bool {
+        planner.groups.len() == 1
+    }
+
     /// Computes regions in up to `L` channels, from the pixels of a source to their outputs. It is inlined, or it would
     /// be compiled for SSE.
     #[allow(clippy::too_many_arguments)]
@@ -173,10 +178,7 @@ impl<S: Sum, K: PoolRegions<S>> ChannelWork for PoolWork<'_, S, K> {
     fn in_lanes(self, simd: impl Simd) {
         let Self { pass, mut task } = self;
         let mut stream = if pass.streams { Stream::new(simd) } else { None };
-        // If elements read channels of their own, regions share no copy. Slices of volumes are copied one by one.
-        let planner = pass.planner;
-        let is_shared = planner.groups.len() == 1 || planner.along_depth.is_some();
-        let shared = task.shared.filter(|_| is_shared);
+        let shared = task.shared.filter(|_| K::shares_copies(pass.planner));
         let shared = shared.map(|[_, columns]| (task.most_rows(), columns.clone()));
         let Range { mut start, end } = task.channels;
         // A constant, so that code that it excludes is not compiled.

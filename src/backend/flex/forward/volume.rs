@@ -29,6 +29,11 @@ impl<S: Sum, K: AlongDepth<S>> PoolRegions<S> for PoolVolume<K> {
 
     const LARGEST_TILE: usize = <PoolAxes<K> as PoolRegions<S>>::LARGEST_TILE;
 
+    /// One slice is copied at a time, for all regions that are summed together.
+    fn shares_copies(planner: &Planner<S>) -> bool {
+        2 * elements(planner) <= PIXELS
+    }
+
     #[inline(always)]
     fn pool<'a, const L: usize>(
         &self,
@@ -40,7 +45,7 @@ impl<S: Sum, K: AlongDepth<S>> PoolRegions<S> for PoolVolume<K> {
         mut outputs: impl Iterator<Item = TensorSliceMut<'a, S>>,
         stream: &mut Option<Stream<'a>>,
     ) {
-        let of_region: usize = of_volumes(planner).operator.output_size.iter().product();
+        let of_region = elements(planner);
         let times = (regions.len() * of_region).div_ceil(PIXELS);
         // Each time copies the pixels of slices anew.
         for regions in regions.chunks(regions.len().div_ceil(times)) {
@@ -58,6 +63,11 @@ impl<S: Sum, K: AlongDepth<S>> PoolRegions<S> for PoolVolume<K> {
             }
         }
     }
+}
+
+/// The elements of a region in a channel.
+fn elements<S: Sum>(planner: &Planner<S>) -> usize {
+    of_volumes(planner).operator.output_size.iter().product()
 }
 
 impl<K> PoolVolume<K> {

@@ -25,6 +25,11 @@ pub const UNITS: usize = 128;
 /// memory, as much as WebGPU promises.
 const ROWS: usize = 4;
 
+/// How many elements of a row are reduced at a time where they read more columns than a cube has units. All columns are
+/// reduced along y again for the next of them: a crop of 224 x 224 points from 448 columns reads six times as many
+/// pixels as by elements.
+pub const ELEMENTS: usize = UNITS / ROWS;
+
 /// How the output is divided among cubes.
 #[derive(CubeType, CubeLaunch)]
 pub struct RowCubes {
@@ -121,7 +126,7 @@ fn pool<'a>(
     // A region without pixels has no columns.
     let kept = columns.clamp(1u32, most);
     // Elements that read more columns than are kept are reduced in several steps, each by one unit.
-    let elements = select(columns > kept, most / comptime!(ROWS as u32), layout.x.elements);
+    let elements = select(columns > kept, comptime!(ELEMENTS as u32).runtime(), layout.x.elements);
     Pool::<'a> {
         plans,
         cubes,
