@@ -79,6 +79,16 @@ impl RoiHeads {
         self.box_predictor.forward(self.box_head.forward(features))
     }
 
+    /// As [`boxes`](Self::boxes), of a stage of a cascade, counted from 0. The first stage is the only one of other
+    /// detectors.
+    #[cfg(feature = "train")]
+    pub(crate) fn boxes_of_stage(&self, stage: usize, pooled: Tensor<4>) -> (Tensor<2>, Tensor<2>) {
+        match stage.checked_sub(1) {
+            None => self.boxes(pooled),
+            Some(later) => self.later_stages[later].forward(pooled),
+        }
+    }
+
     /// The mask logits of pooled regions, if there is a mask head.
     ///
     /// - `pooled`: `[K, channels, P, P]`, where P is the `pooled_size` of the mask head.
