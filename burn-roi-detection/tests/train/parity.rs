@@ -23,7 +23,7 @@ const BATCH_SIZE: usize = 2;
 /// few millionths were seen, so that a single choice by another rounding shows.
 const TOLERANCE: f64 = 1e-5;
 
-/// The tensors of `steps.safetensors` or `cascade.safetensors`.
+/// The tensors of a file that `record.py` wrote.
 pub struct Recording {
     tensors: BTreeMap<String, TensorData>,
     /// The names of the losses of each detector.
@@ -40,6 +40,7 @@ impl Recording {
     pub fn of(kind: &str) -> Self {
         match kind {
             "cascade" => Self::from_bytes(include_bytes!("cascade.safetensors")),
+            "groups" => Self::from_bytes(include_bytes!("groups.safetensors")),
             _ => Self::read(),
         }
     }
@@ -131,11 +132,13 @@ pub fn config(kind: &str) -> DetectorConfig {
         RegionProposalsConfig::new(1, anchors, vec![0.5, 1.0, 2.0]),
         BoxHeadConfig::new(vec![], vec![16, 16]),
     );
-    config.mask_head = ["mask", "cascade"]
-        .contains(&kind)
-        .then(|| MaskHeadConfig::new(vec![8, 8], 8));
+    let has_masks = ["mask", "cascade", "groups"].contains(&kind);
+    config.mask_head = has_masks.then(|| MaskHeadConfig::new(vec![8, 8], 8));
     config.keypoint_head = (kind == "keypoint").then(|| KeypointHeadConfig::new(keypoints, vec![8, 8]));
     (config.preprocessing.min_size, config.preprocessing.max_size) = (SIDE, SIDE);
+    if kind == "groups" {
+        with_group_norms(&mut config);
+    }
     if kind == "cascade" {
         config.classes.rotate_left(1);
         config.background = Background::Last;
@@ -143,6 +146,21 @@ pub fn config(kind: &str) -> DetectorConfig {
         config.box_head.later_stages = vec![[20.0, 20.0, 10.0, 10.0], [30.0, 30.0, 15.0, 15.0]];
     }
     config
+}
+
+fn with_group_norms(config: &mut DetectorConfig) {
+    let groups = Some(2);
+    if let BodyConfig::ResNet(body) = &mut config.body {
+        (body.norm_groups, body.frozen_norms) = (groups, false);
+    }
+    if let Some(pyramid) = &mut config.feature_pyramid {
+        (pyramid.normalized, pyramid.norm_groups) = (true, groups);
+    }
+    config.box_head = BoxHeadConfig::new(vec![8], vec![16]);
+    (config.box_head.normalized, config.box_head.norm_groups) = (true, groups);
+    if let Some(head) = &mut config.mask_head {
+        (head.normalized, head.norm_groups) = (true, groups);
+    }
 }
 
 /// A detector with the weights before the first step.
@@ -221,7 +239,7 @@ fn check(kind: &str, steps: usize) {
         };
         let state = StateDict::of(&trainer.detector().unwrap(), NameTable::torchvision).unwrap();
         let checked = check_weights(&recording, &format!("{kind}/{time}/"), &state);
-        assert_eq!(checked > 0, time == "end" || kind == "cascade");
+        assert_eq!(checked > 0, time == "end" || ["cascade", "groups"].contains(&kind));
     }
 }
 
@@ -262,6 +280,12 @@ fn faster_rcnn_learns_as_in_torchvision() {
 #[test]
 fn mask_rcnn_learns_as_in_torchvision() {
     check("mask", steps());
+}
+
+/// torchvision's detector with torch's `GroupNorm` in its body, its pyramid and its heads.
+#[test]
+fn group_norms_learn_as_in_torch() {
+    check("groups", steps());
 }
 
 #[test]

@@ -1,11 +1,12 @@
-"""Writes steps.safetensors and cascade.safetensors: steps of SGD in torch on whole detectors with narrow layers.
+"""Writes the recordings of this folder: steps of SGD in torch on whole detectors with narrow layers.
 
     PYTHONPATH=../../../examples/find_objects/train python record.py steps.safetensors faster mask keypoint
     PYTHONPATH=../../../examples/find_objects/train python record.py cascade.safetensors cascade
+    PYTHONPATH=../../../examples/find_objects/train python record.py groups.safetensors groups
 
-The detectors are torchvision's `FasterRCNN`, `MaskRCNN` and `KeypointRCNN`, and a `MaskRCNN` with the heads of
-cascade.py, the steps torch's `SGD`. The steps take the batches in turn. The last picture of the cascade's last batch
-has no objects. The tensors, for a detector `d`, and B batches of N pictures:
+The detectors are torchvision's `FasterRCNN`, `MaskRCNN` and `KeypointRCNN`, a `MaskRCNN` with the heads of cascade.py,
+and one with group normalization, the steps torch's `SGD`. The steps take the batches in turn. The last picture of the
+cascade's last batch has no objects. The tensors, for a detector `d`, and B batches of N pictures:
 
     pixels.b [N, H, W, 3]          u8
     boxes.b.n [G, 4]               f32
@@ -15,7 +16,7 @@ has no objects. The tensors, for a detector `d`, and B batches of N pictures:
     d/weights/...                  f32: the weights before the first step, by torchvision's names
     d/permutation.s.0 ..           i16: what `torch.randperm` returned in step s, call by call
     d/losses [S, L]                f32: the losses of each step, in the order of the metadata
-    d/short/...                    f32: for the cascade, some weights after the first three steps
+    d/short/...                    f32: for the last two detectors, some weights after the first three steps
     d/end/...                      f32: some weights after the last step
 """
 
@@ -26,10 +27,11 @@ import sys
 import torch
 import torchvision
 from safetensors.torch import save_file
+from torch import nn
 from torchvision.models.detection import FasterRCNN, KeypointRCNN, MaskRCNN
 from torchvision.models.detection.anchor_utils import AnchorGenerator
 from torchvision.models.detection.backbone_utils import BackboneWithFPN
-from torchvision.models.detection.faster_rcnn import FastRCNNPredictor, TwoMLPHead
+from torchvision.models.detection.faster_rcnn import FastRCNNConvFCHead, FastRCNNPredictor, TwoMLPHead
 from torchvision.models.detection.keypoint_rcnn import KeypointRCNNHeads, KeypointRCNNPredictor
 from torchvision.models.detection.mask_rcnn import MaskRCNNHeads, MaskRCNNPredictor
 from torchvision.ops import FrozenBatchNorm2d
@@ -43,16 +45,20 @@ CHANNELS, HIDDEN = 8, 16
 BODY = {"stem_channels": 8, "bottleneck_channels": [4, 4, 6, 8], "blocks": [1, 1, 1, 1]}
 ANCHORS = (((8,), (16,), (32,), (48,), (64,)), ((0.5, 1.0, 2.0),) * 5)
 # After ten steps, the cascade has losses so small that they are mostly rounding.
-STEPS = {"faster": 20, "mask": 20, "keypoint": 20, "cascade": 10}
+STEPS = {"faster": 20, "mask": 20, "keypoint": 20, "cascade": 10, "groups": 4}
 # Of weights for which no choice in these steps is as close as rounding: one more box that is suppressed changes a loss.
 # In the first three steps of the cascade each stage has positive boxes, one has none, and a box is empty and left out.
-SEEDS = {"faster": 3, "mask": 5, "keypoint": 3, "cascade": 54}
+SEEDS = {"faster": 3, "mask": 5, "keypoint": 3, "cascade": 54, "groups": 3}
 RATE, MOMENTUM, DECAY = 0.005, 0.9, 1e-4
-FROZEN = ("backbone.body.conv1", "backbone.body.layer1")
+FROZEN = ("backbone.body.conv1", "backbone.body.bn1", "backbone.body.layer1")
 KEPT = (
     "backbone.body.layer1.0.conv1.weight",
     "backbone.body.layer2.0.conv1.weight",
     "backbone.fpn.inner_blocks.3.0.weight",
+    "backbone.body.layer2.0.bn2.weight",
+    "backbone.fpn.layer_blocks.0.1.bias",
+    "roi_heads.box_head.0.1.weight",
+    "roi_heads.mask_head.0.1.weight",
     "rpn.head.cls_logits.weight",
     "roi_heads.box_predictor.bbox_pred.weight",
     "roi_heads.later_stages.0.box_predictor.cls_score.weight",
@@ -82,9 +88,11 @@ def picture():
 
 
 def detector(kind):
-    body = NarrowResNet(BODY, lambda width: FrozenBatchNorm2d(width, eps=1e-5))
+    groups = (lambda width: nn.GroupNorm(2, width)) if kind == "groups" else None
+    body = NarrowResNet(BODY, groups or (lambda width: FrozenBatchNorm2d(width, eps=1e-5)))
     layers = {f"layer{index + 1}": str(index) for index in range(4)}
-    backbone = BackboneWithFPN(body, layers, [4 * width for width in BODY["bottleneck_channels"]], CHANNELS)
+    widths = [4 * width for width in BODY["bottleneck_channels"]]
+    backbone = BackboneWithFPN(body, layers, widths, CHANNELS, norm_layer=groups)
     settings = {
         "min_size": SIDE,
         "max_size": SIDE,
@@ -97,10 +105,13 @@ def detector(kind):
     }
     if kind == "faster":
         return FasterRCNN(backbone, **settings)
-    if kind in ("mask", "cascade"):
+    if kind == "groups":
+        settings["box_head"] = FastRCNNConvFCHead((CHANNELS, 7, 7), [8], [HIDDEN], groups)
+    if kind in ("mask", "cascade", "groups"):
         # The background of the cascade is its last class, and has no mask.
         predictor = MaskRCNNPredictor(CHANNELS, CHANNELS, CLASSES - (kind == "cascade"))
-        model = MaskRCNN(backbone, mask_head=MaskRCNNHeads(CHANNELS, (8, 8), 1), mask_predictor=predictor, **settings)
+        masks = MaskRCNNHeads(CHANNELS, (8, 8), 1, groups)
+        model = MaskRCNN(backbone, mask_head=masks, mask_predictor=predictor, **settings)
         if kind == "cascade":
             model.roi_heads = CascadeHeads(model.roi_heads, CHANNELS * 49, HIDDEN, CLASSES)
         return model
@@ -144,7 +155,7 @@ def record(kind, batches, tensors):
         sum(of_step.values()).backward()
         optimizer.step()
         losses.append([value.item() for value in of_step.values()])
-        if kind == "cascade" and step == 2:
+        if kind in ("cascade", "groups") and step == 2:
             keep("short", kind, model, tensors)
         print(kind, step, " ".join(f"{name} {value.item():.4f}" for name, value in of_step.items()))
     tensors[f"{kind}/losses"] = torch.tensor(losses)
@@ -154,8 +165,8 @@ def record(kind, batches, tensors):
 
 def keep(time, kind, model, tensors):
     """Records some weights."""
-    state = model.state_dict()
-    tensors.update({f"{kind}/{time}/{name}": state[name].clone() for name in KEPT if name in state})
+    weights = dict(model.named_parameters())
+    tensors.update({f"{kind}/{time}/{name}": weights[name].detach().clone() for name in KEPT if name in weights})
 
 
 def main():

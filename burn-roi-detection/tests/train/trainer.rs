@@ -37,7 +37,7 @@ fn temporary(name: &str) -> PathBuf {
 
 #[test]
 fn a_run_that_was_interrupted_ends_as_one_that_was_not() {
-    for kind in ["mask", "cascade"] {
+    for kind in ["mask", "cascade", "groups"] {
         let path = temporary(&format!("checkpoint-{kind}"));
         let batches = [batch_of(kind, 0), batch_of(kind, 1)];
         let mut whole = trainer_of(kind, trainer_config());
@@ -122,7 +122,7 @@ fn pictures_without_objects_are_learned_from() {
         .into_iter()
         .map(|sample| Sample::new(sample.size, sample.pixels, Vec::new()))
         .collect();
-    for kind in ["faster", "mask", "keypoint", "cascade"] {
+    for kind in ["faster", "mask", "keypoint", "cascade", "groups"] {
         let batch = TrainingBatch::new(&empty, &config(kind), &Device::flex());
         let step = trainer_of(kind, trainer_config()).step(&batch).unwrap();
         for (name, loss) in step.losses {
