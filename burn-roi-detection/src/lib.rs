@@ -191,7 +191,7 @@ pub use error::DetectionError;
 pub use heads::{
     ConvBlock, ConvBlockConfig, FastRcnnConvFcHead, FastRcnnConvFcHeadConfig, FastRcnnPredictor,
     FastRcnnPredictorConfig, KeypointRcnnHeads, KeypointRcnnHeadsConfig, KeypointRcnnPredictor,
-    KeypointRcnnPredictorConfig, MaskRcnnHeads, MaskRcnnHeadsConfig, MaskRcnnPredictor, MaskRcnnPredictorConfig,
+    KeypointRcnnPredictorConfig, MaskRcnnHeads, MaskRcnnHeadsConfig, MaskRcnnPredictor, MaskRcnnPredictorConfig, Norm,
 };
 pub use keypoints::{heatmaps_to_keypoints, heatmaps_to_keypoints_async, try_heatmaps_to_keypoints};
 pub use losses::{

@@ -6,7 +6,7 @@ use burn::nn::conv::{Conv2d, ConvTranspose2d};
 use burn::tensor::{Device, Tensor, Tolerance};
 use burn_roi_detection::{
     ConvBlock, ConvBlockConfig, FastRcnnConvFcHeadConfig, FastRcnnPredictorConfig, MaskRcnnHeadsConfig,
-    MaskRcnnPredictorConfig,
+    MaskRcnnPredictorConfig, Norm,
 };
 
 use crate::backends::backends;
@@ -193,7 +193,9 @@ impl<'a> Weights<'a> {
     }
 
     fn norm(&self, key: &str, block: &mut ConvBlock) {
-        let Some(norm) = &mut block.norm else { return };
+        let Some(Norm::Batch(norm)) = &mut block.norm else {
+            return;
+        };
         norm.gamma = Param::from_tensor(self.get(&format!("{key}.weight")));
         norm.beta = Param::from_tensor(self.get(&format!("{key}.bias")));
         norm.running_mean = RunningState::new(self.get(&format!("{key}.running_mean")));

@@ -99,13 +99,18 @@ impl<'a> Chart<'a> {
     fn lines(&mut self, title: &str, lines: &[Line]) {
         let [left, top] = self.place([0.0, self.highest]);
         self.canvas.text(title, [left - 40, top - 44], INK);
-        let mut x = left + 60;
+        let [mut x, mut y] = [left + 60, top - 44];
         for (index, (name, points)) in lines.iter().enumerate() {
             let colour = drawing::colour(index);
             self.line(points, colour);
-            self.canvas.fill([x, top - 40, x + 10, top - 30], colour, 255);
-            self.canvas.text(name, [x + 14, top - 44], INK);
-            x += 28 + self.canvas.text_size(name)[0];
+            let width = 28 + self.canvas.text_size(name)[0];
+            if x + width > i64::from(WIDTH) {
+                // The nine losses of a cascade need a second row.
+                [x, y] = [left + 60, y + 20];
+            }
+            self.canvas.fill([x, y + 4, x + 10, y + 14], colour, 255);
+            self.canvas.text(name, [x + 14, y], INK);
+            x += width;
         }
     }
 

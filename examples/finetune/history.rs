@@ -25,7 +25,7 @@ pub struct History {
 #[derive(Debug, PartialEq, Serialize, Deserialize)]
 pub struct Step {
     pub learning_rate: f64,
-    /// Each loss under torchvision's name.
+    /// Each loss under its name: torchvision's, or detectron2's for the stages of a cascade.
     pub losses: Vec<(String, f32)>,
 }
 

@@ -20,15 +20,23 @@ pub struct FastRcnnConvFcHeadConfig {
     pub conv_layers: Vec<usize>,
     /// The number of output features of each linear layer.
     pub fc_layers: Vec<usize>,
-    /// Whether batch normalization follows each convolution, as in torchvision's `_v2` detectors.
+    /// Whether a norm follows each convolution, as in torchvision's `_v2` detectors.
     pub normalized: bool = false,
+    /// The number of groups of group normalization. `None`: batch normalization.
+    pub norm_groups: Option<usize> = None,
 }
 }
 
 impl FastRcnnConvFcHeadConfig {
     /// Creates the module, with Burn's initial weights.
     pub fn init(&self, device: &Device) -> FastRcnnConvFcHead {
-        let convs = conv_blocks(self.in_channels, &self.conv_layers, self.normalized, device);
+        let convs = conv_blocks(
+            self.in_channels,
+            &self.conv_layers,
+            self.normalized,
+            self.norm_groups,
+            device,
+        );
         let channels = self.conv_layers.last().unwrap_or(&self.in_channels);
         let mut features = channels * self.pooled_size[0] * self.pooled_size[1];
         let fcs = self.fc_layers.iter().map(|&out_features| {

@@ -1,10 +1,11 @@
-//! [`ConvBlock`]: a convolution, batch normalization and ReLU.
+//! [`ConvBlock`]: a convolution, a norm and ReLU.
 
 use burn::module::Module;
+use burn::nn::PaddingConfig2d;
 use burn::nn::conv::{Conv2d, Conv2dConfig};
-use burn::nn::{BatchNorm, BatchNormConfig, PaddingConfig2d};
 use burn::tensor::{Device, Tensor, activation::relu};
 
+use super::norm::Norm;
 use crate::zeros::no_rows;
 use burn_roi::config;
 
@@ -19,11 +20,14 @@ pub struct ConvBlockConfig {
     /// The height and width of the kernel. The padding is `(kernel_size - 1) / 2`, so an odd size keeps the size of the
     /// feature map.
     pub kernel_size: usize,
-    /// Whether batch normalization follows the convolution, which then has no bias.
+    /// Whether a norm follows the convolution, which then has no bias: batch normalization, unless there are
+    /// `norm_groups`.
     pub normalized: bool = true,
+    /// The number of groups of group normalization: a divisor of `out_channels`. `None`: batch normalization.
+    pub norm_groups: Option<usize> = None,
     /// Whether a ReLU follows.
     pub activation: bool = true,
-    /// The number that batch normalization adds to the variance. Above 0.
+    /// The number that the norm adds to the variance. Above 0.
     pub epsilon: f64 = 1e-5,
 }
 }
@@ -34,27 +38,30 @@ impl ConvBlockConfig {
     /// # Panics
     ///
     /// If `in_channels`, `out_channels` or `kernel_size` is 0, or if `normalized` is true and `epsilon` is not
-    /// above 0.
+    /// above 0, or `out_channels` is not a multiple of `norm_groups`.
     pub fn init(&self, device: &Device) -> ConvBlock {
         let padding = self.kernel_size.saturating_sub(1) / 2;
         let channels = [self.in_channels, self.out_channels];
-        let norm = BatchNormConfig::new(self.out_channels).with_epsilon(self.epsilon);
+        let norm = self.normalized.then(|| {
+            assert!(self.epsilon > 0.0, "`epsilon` is {}, but must be above 0", self.epsilon);
+            Norm::new(self.out_channels, self.norm_groups, self.epsilon, device)
+        });
         ConvBlock {
             conv: Conv2dConfig::new(channels, [self.kernel_size, self.kernel_size])
                 .with_padding(PaddingConfig2d::Explicit(padding, padding, padding, padding))
                 .with_bias(!self.normalized)
                 .init(device),
-            norm: self.normalized.then(|| norm.init(device)),
+            norm,
             padding,
             activation: self.activation,
         }
     }
 }
 
-/// A convolution with stride 1, then batch normalization and a ReLU, each if configured. Same semantics as
-/// torchvision's `Conv2dNormActivation` in evaluation mode. Created by [`ConvBlockConfig::init`].
+/// A convolution with stride 1, then a norm and a ReLU, each if configured. Same semantics as torchvision's
+/// `Conv2dNormActivation` in evaluation mode. Created by [`ConvBlockConfig::init`].
 ///
-/// In a torchvision checkpoint, `0` is the convolution and `1` the batch normalization.
+/// In a torchvision checkpoint, `0` is the convolution and `1` the norm.
 ///
 /// ```
 /// use burn::tensor::{Device, Tensor};
@@ -70,8 +77,8 @@ impl ConvBlockConfig {
 pub struct ConvBlock {
     /// The convolution; `0` in torchvision.
     pub conv: Conv2d,
-    /// The batch normalization; `1` in torchvision.
-    pub norm: Option<BatchNorm>,
+    /// The norm; `1` in torchvision.
+    pub norm: Option<Norm>,
     #[module(skip)]
     padding: usize,
     #[module(skip)]
@@ -97,7 +104,7 @@ impl ConvBlock {
         }
         let maps = convolve(&self.conv, maps);
         let maps = match &self.norm {
-            Some(norm) => normalize(norm, maps),
+            Some(norm) => norm.forward(maps),
             None => maps,
         };
         if self.activation { relu(maps) } else { maps }
@@ -130,20 +137,20 @@ fn is_of_single_pixels(conv: &Conv2d) -> bool {
     conv.kernel_size == [1, 1] && conv.stride == [1, 1] && conv.groups == 1 && keeps_size
 }
 
-/// Batch normalization in the dtype of its weights, returned in the dtype of the maps. Training in half precision keeps
-/// its weights and statistics in f32: a variance below 6e-8 is 0 in f16.
-pub(crate) fn normalize(norm: &BatchNorm, maps: Tensor<4>) -> Tensor<4> {
-    let dtype = maps.dtype();
-    norm.forward(maps.cast(norm.gamma.dtype())).cast(dtype)
-}
-
 /// Blocks of 3 x 3 convolutions in a row, with the numbers of output channels in `layers`.
-pub(super) fn conv_blocks(in_channels: usize, layers: &[usize], normalized: bool, device: &Device) -> Vec<ConvBlock> {
+pub(super) fn conv_blocks(
+    in_channels: usize,
+    layers: &[usize],
+    normalized: bool,
+    norm_groups: Option<usize>,
+    device: &Device,
+) -> Vec<ConvBlock> {
     let mut channels = in_channels;
     let blocks = layers.iter().map(|&out_channels| {
         let config = ConvBlockConfig::new(channels, out_channels, 3);
         channels = out_channels;
-        config.with_normalized(normalized).init(device)
+        let config = config.with_normalized(normalized).with_norm_groups(norm_groups);
+        config.init(device)
     });
     blocks.collect()
 }

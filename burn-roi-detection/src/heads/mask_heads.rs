@@ -16,8 +16,10 @@ pub struct MaskRcnnHeadsConfig {
     pub in_channels: usize,
     /// The number of output channels of each convolution.
     pub layers: Vec<usize>,
-    /// Whether batch normalization follows each convolution, as in torchvision's `maskrcnn_resnet50_fpn_v2`.
+    /// Whether a norm follows each convolution, as in torchvision's `maskrcnn_resnet50_fpn_v2`.
     pub normalized: bool = false,
+    /// The number of groups of group normalization. `None`: batch normalization.
+    pub norm_groups: Option<usize> = None,
 }
 }
 
@@ -25,7 +27,13 @@ impl MaskRcnnHeadsConfig {
     /// Creates the module, with Burn's initial weights.
     pub fn init(&self, device: &Device) -> MaskRcnnHeads {
         MaskRcnnHeads {
-            layers: conv_blocks(self.in_channels, &self.layers, self.normalized, device),
+            layers: conv_blocks(
+                self.in_channels,
+                &self.layers,
+                self.normalized,
+                self.norm_groups,
+                device,
+            ),
         }
     }
 }

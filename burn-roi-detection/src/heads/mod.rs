@@ -5,6 +5,7 @@ mod box_heads;
 pub(crate) mod conv_block;
 mod keypoint_heads;
 mod mask_heads;
+pub(crate) mod norm;
 
 pub use box_heads::{FastRcnnConvFcHead, FastRcnnConvFcHeadConfig, FastRcnnPredictor, FastRcnnPredictorConfig};
 pub use conv_block::{ConvBlock, ConvBlockConfig};
@@ -12,3 +13,4 @@ pub use keypoint_heads::{
     KeypointRcnnHeads, KeypointRcnnHeadsConfig, KeypointRcnnPredictor, KeypointRcnnPredictorConfig,
 };
 pub use mask_heads::{MaskRcnnHeads, MaskRcnnHeadsConfig, MaskRcnnPredictor, MaskRcnnPredictorConfig};
+pub use norm::Norm;

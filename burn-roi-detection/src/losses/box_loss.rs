@@ -2,7 +2,7 @@
 
 use burn::tensor::{Int, Tensor, activation};
 
-use super::elementary::box_delta_loss;
+use super::elementary::{TORCHVISION_BETA, box_delta_loss};
 use crate::error::DetectionError;
 use crate::forms::blocking_forms;
 use crate::post_processing::BACKGROUND;
@@ -77,6 +77,24 @@ pub async fn fastrcnn_loss_async(
     labels: &[Tensor<1, Int>],
     regression_targets: &[Tensor<2>],
 ) -> Result<(Tensor<1>, Tensor<1>), DetectionError> {
+    box_head_losses(
+        class_logits,
+        box_regression,
+        labels,
+        regression_targets,
+        TORCHVISION_BETA,
+    )
+    .await
+}
+
+/// [`fastrcnn_loss_async`] with another beta, 0 or above. With 0 the box loss is the L1 loss.
+pub(crate) async fn box_head_losses(
+    class_logits: Tensor<2>,
+    box_regression: Tensor<2>,
+    labels: &[Tensor<1, Int>],
+    regression_targets: &[Tensor<2>],
+    beta: f64,
+) -> Result<(Tensor<1>, Tensor<1>), DetectionError> {
     let [count, classes] = class_logits.dims();
     check(&class_logits, &box_regression, labels, regression_targets)?;
     if count == 0 {
@@ -99,7 +117,7 @@ pub async fn fastrcnn_loss_async(
     };
     let rows: Vec<usize> = positive.iter().map(row_of_deltas).collect();
     let deltas = box_regression.reshape([count * columns / 4, 4]);
-    let box_loss = box_delta_loss(deltas, &rows, regression_targets, &positive, count);
+    let box_loss = box_delta_loss(deltas, &rows, regression_targets, &positive, count, beta);
     Ok((classification_loss, box_loss))
 }
 

@@ -7,27 +7,35 @@ use crate::host;
 use crate::zeros::zero;
 
 /// Where the smooth L1 loss of box deltas turns from a square to a line, in torchvision's detectors.
-const BETA: f32 = 1.0 / 9.0;
+pub const TORCHVISION_BETA: f64 = 1.0 / 9.0;
 
 /// The smooth L1 loss of the box deltas of positive samples, summed and divided by the number of all samples.
 ///
 /// - `deltas`, `rows`: box deltas, and the row of each positive sample in them.
 /// - `targets`, `positive`: the targets of each image, and the row of each positive sample in all of them.
 /// - `count`: the number of all samples.
+/// - `beta`: where the loss turns from a square to a line; 0 for a line.
 pub fn box_delta_loss(
     deltas: Tensor<2>,
     rows: &[usize],
     targets: &[Tensor<2>],
     positive: &[usize],
     count: usize,
+    beta: f64,
 ) -> Tensor<1> {
     if positive.is_empty() {
         return zero(deltas);
     }
     let targets = host::concatenate(targets).inner();
     let (deltas, targets) = (host::select_rows(&deltas, rows), host::select_rows(&targets, positive));
-    let loss = SmoothL1LossConfig::new().with_beta(BETA).init();
-    loss.forward_with_reduction(deltas, targets, Reduction::Sum) / count as f64
+    let sum = if beta > 0.0 {
+        let loss = SmoothL1LossConfig::new().with_beta(beta as f32).init();
+        loss.forward_with_reduction(deltas, targets, Reduction::Sum)
+    } else {
+        // Burn's smooth L1 loss takes no beta of 0.
+        (deltas - targets).abs().sum()
+    };
+    sum / count as f64
 }
 
 /// The mean of the binary cross entropy between probabilities, given as logits, and targets from 0 to 1.

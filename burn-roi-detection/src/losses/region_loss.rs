@@ -2,7 +2,7 @@
 
 use burn::tensor::{Int, Tensor, TensorData};
 
-use super::elementary::{binary_cross_entropy_with_logits, box_delta_loss};
+use super::elementary::{TORCHVISION_BETA, binary_cross_entropy_with_logits, box_delta_loss};
 use crate::error::DetectionError;
 use crate::forms::blocking_forms;
 use crate::targets::{BalancedPositiveNegativeSampler, Samples, all_fit};
@@ -91,6 +91,28 @@ pub async fn rpn_loss_async(
     sampler: &BalancedPositiveNegativeSampler,
     permutation: &mut impl FnMut(usize) -> Vec<usize>,
 ) -> Result<(Tensor<1>, Tensor<1>), DetectionError> {
+    region_losses(
+        objectness,
+        pred_bbox_deltas,
+        labels,
+        regression_targets,
+        sampler,
+        permutation,
+        TORCHVISION_BETA,
+    )
+    .await
+}
+
+/// [`rpn_loss_async`] with another beta, 0 or above. With 0 the box loss is the L1 loss.
+pub(crate) async fn region_losses(
+    objectness: Tensor<2>,
+    pred_bbox_deltas: Tensor<3>,
+    labels: &[Tensor<1, Int>],
+    regression_targets: &[Tensor<2>],
+    sampler: &BalancedPositiveNegativeSampler,
+    permutation: &mut impl FnMut(usize) -> Vec<usize>,
+    beta: f64,
+) -> Result<(Tensor<1>, Tensor<1>), DetectionError> {
     sampler.check()?;
     check(&objectness, &pred_bbox_deltas, labels, regression_targets)?;
     let Samples { positive, negative } = draw_from_images(labels, sampler, permutation).await?;
@@ -110,7 +132,7 @@ pub async fn rpn_loss_async(
     let objectness_loss = binary_cross_entropy_with_logits(logits, is_object);
 
     let deltas = pred_bbox_deltas.reshape([images * anchors, 4]);
-    let box_loss = box_delta_loss(deltas, &positive, regression_targets, &positive, count);
+    let box_loss = box_delta_loss(deltas, &positive, regression_targets, &positive, count, beta);
     Ok((objectness_loss, box_loss))
 }
 

@@ -21,6 +21,7 @@ impl FeaturePyramid {
         let block = |input, kernel| {
             ConvBlockConfig::new(input, config.channels, kernel)
                 .with_normalized(config.normalized)
+                .with_norm_groups(config.norm_groups)
                 .with_activation(false)
                 .init(device)
         };

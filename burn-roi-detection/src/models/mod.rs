@@ -58,6 +58,8 @@ pub use config::{
     KeypointHeadConfig, KeypointScores, MaskHeadConfig, MaskPaste, MobileNetV3Config, PreprocessingConfig,
     RegionProposalsConfig, ResNetConfig, Resize,
 };
+#[cfg(feature = "train")]
+pub(crate) use detector::refined_boxes;
 pub use detector::{Detector, FasterRcnn, KeypointRcnn, MaskRcnn};
 pub use image_list::ImageList;
 pub use instances::{Instances, Keypoint};

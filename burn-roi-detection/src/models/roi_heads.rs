@@ -79,6 +79,16 @@ impl RoiHeads {
         self.box_predictor.forward(self.box_head.forward(features))
     }
 
+    /// As [`boxes`](Self::boxes), of a stage of a cascade, counted from 0. The first stage is the only one of other
+    /// detectors.
+    #[cfg(feature = "train")]
+    pub(crate) fn boxes_of_stage(&self, stage: usize, pooled: Tensor<4>) -> (Tensor<2>, Tensor<2>) {
+        match stage.checked_sub(1) {
+            None => self.boxes(pooled),
+            Some(later) => self.later_stages[later].forward(pooled),
+        }
+    }
+
     /// The mask logits of pooled regions, if there is a mask head.
     ///
     /// - `pooled`: `[K, channels, P, P]`, where P is the `pooled_size` of the mask head.
@@ -128,7 +138,10 @@ impl BoxStage {
             config.box_classes()
         };
         Self {
-            box_head: head.with_normalized(boxes.normalized).init(device),
+            box_head: head
+                .with_normalized(boxes.normalized)
+                .with_norm_groups(boxes.norm_groups)
+                .init(device),
             box_predictor: FastRcnnPredictor {
                 cls_score: LinearConfig::new(features, config.classes.len()).init(device),
                 bbox_pred: LinearConfig::new(features, 4 * regressed).init(device),
@@ -148,7 +161,9 @@ fn mask_layers(config: &DetectorConfig, device: &Device) -> Option<(MaskRcnnHead
     let (channels, _) = config.head_input(head.pooled_size);
     let masks = if head.class_agnostic { 1 } else { config.box_classes() };
     let features = head.convolutions.last().copied().unwrap_or(channels);
-    let convolutions = MaskRcnnHeadsConfig::new(channels, head.convolutions.clone()).with_normalized(head.normalized);
+    let convolutions = MaskRcnnHeadsConfig::new(channels, head.convolutions.clone())
+        .with_normalized(head.normalized)
+        .with_norm_groups(head.norm_groups);
     let predictor = MaskRcnnPredictorConfig::new(features, head.predictor_channels, masks);
     Some((convolutions.init(device), predictor.init(device)))
 }

@@ -65,12 +65,40 @@ impl TrainingSamples {
             let labels = host::read_ints(labels).await?;
             rows.push(rows_where(&labels, |label| label > BACKGROUND.into()));
         }
+        Ok(self.rows(&rows))
+    }
+
+    /// All `proposals`, matched with ground truth that is checked. Nothing is drawn.
+    ///
+    /// - `box_weights`: the weights of the box deltas.
+    pub(crate) fn matched(
+        proposals: Vec<Tensor<2>>,
+        gt_boxes: &[Tensor<2>],
+        gt_labels: &[Tensor<1, Int>],
+        matcher: &Matcher,
+        box_weights: [f64; 4],
+    ) -> Result<Self, DetectionError> {
+        let truth = GroundTruth {
+            boxes: gt_boxes,
+            labels: gt_labels,
+        };
+        let (matched_idxs, labels) = assign(&proposals, &truth, matcher)?;
         Ok(Self {
-            proposals: select_rows(&self.proposals, &rows),
-            matched_idxs: select_rows(&self.matched_idxs, &rows),
-            labels: select_rows(&self.labels, &rows),
-            regression_targets: select_rows(&self.regression_targets, &rows),
+            regression_targets: box_deltas(&proposals, gt_boxes, &matched_idxs, BoxCoder::new(box_weights))?,
+            labels,
+            matched_idxs,
+            proposals,
         })
+    }
+
+    /// The given rows of each image.
+    fn rows(&self, rows: &[Vec<usize>]) -> Self {
+        Self {
+            proposals: select_rows(&self.proposals, rows),
+            matched_idxs: select_rows(&self.matched_idxs, rows),
+            labels: select_rows(&self.labels, rows),
+            regression_targets: select_rows(&self.regression_targets, rows),
+        }
     }
 }
 
@@ -146,23 +174,15 @@ pub async fn select_training_samples_async(
     sampler.check()?;
     arguments::weights("box_weights", &config.box_weights)?;
 
-    let truth = GroundTruth::try_new(gt_boxes, gt_labels, proposals).await?;
+    GroundTruth::try_new(gt_boxes, gt_labels, proposals).await?;
     let proposals = with_ground_truth(proposals, gt_boxes);
-    let (matched_idxs, labels) = assign(&proposals, &truth, &matcher)?;
-    let mut rows = Vec::with_capacity(labels.len());
-    for labels in &labels {
+    let all = TrainingSamples::matched(proposals, gt_boxes, gt_labels, &matcher, config.box_weights)?;
+    let mut rows = Vec::with_capacity(all.labels.len());
+    for labels in &all.labels {
         let labels = host::read_ints(labels).await?;
         rows.push(sampler.draw(&labels, permutation)?.into_rows());
     }
-    let proposals = select_rows(&proposals, &rows);
-    let matched_idxs = select_rows(&matched_idxs, &rows);
-    let coder = BoxCoder::new(config.box_weights);
-    Ok(TrainingSamples {
-        regression_targets: box_deltas(&proposals, gt_boxes, &matched_idxs, coder)?,
-        labels: select_rows(&labels, &rows),
-        matched_idxs,
-        proposals,
-    })
+    Ok(all.rows(&rows))
 }
 
 /// The proposals of each image, followed by its ground-truth boxes.

@@ -1,16 +1,20 @@
 //! [`detector_losses`]: the losses of a whole detector.
 
+use std::iter::once;
+
 use burn::tensor::{DType, Int, Tensor};
 
 use super::batch::{GroundTruth, TrainingBatch};
+use super::box_losses::{BoxLosses, NAMES_OF_STAGES};
 use super::loss_config::DetectorLossConfig;
 use crate::error::DetectionError;
 use crate::forms::blocking_forms;
-use crate::models::{Background, Detector, Head, ImageList, background_first, try_pool_regions};
+use crate::losses::region_losses;
+use crate::models::{Background, Detector, Head, ImageList, try_pool_regions};
 use crate::zeros::zero;
 use crate::{
-    BoxCoder, TrainingSamples, TrainingSamplesConfig, arguments, assign_targets_to_anchors_async, fastrcnn_loss_async,
-    keypointrcnn_loss_async, maskrcnn_loss_async, rpn_loss_async, select_training_samples_async,
+    BoxCoder, TrainingSamples, TrainingSamplesConfig, arguments, assign_targets_to_anchors_async,
+    keypointrcnn_loss_async, maskrcnn_loss_async, select_training_samples_async,
 };
 
 /// The losses of a detector for a batch, each `[1]`.
@@ -20,10 +24,13 @@ pub struct DetectorLosses {
     pub objectness: Tensor<1>,
     /// The box loss of the region proposal network: `loss_rpn_box_reg`.
     pub rpn_box: Tensor<1>,
-    /// The classification loss of the box head: `loss_classifier`.
+    /// The classification loss of the box head: `loss_classifier`. In a cascade, that of the first stage:
+    /// `loss_cls_stage0`.
     pub classifier: Tensor<1>,
-    /// The box loss of the box head: `loss_box_reg`.
+    /// The box loss of the box head: `loss_box_reg`. In a cascade, that of the first stage: `loss_box_reg_stage0`.
     pub boxes: Tensor<1>,
+    /// The losses of the later stages of a cascade, in order: `loss_cls_stage1`, `loss_box_reg_stage1` and so on.
+    pub later_stages: Vec<BoxLosses>,
     /// The loss of the mask head, if there is one: `loss_mask`.
     pub masks: Option<Tensor<1>>,
     /// The loss of the keypoint head, if there is one: `loss_keypoint`.
@@ -31,26 +38,34 @@ pub struct DetectorLosses {
 }
 
 impl DetectorLosses {
-    /// Each loss under torchvision's name.
+    /// Each loss under torchvision's name. The losses of the box heads of a cascade have detectron2's names.
     pub fn named(&self) -> Vec<(&'static str, &Tensor<1>)> {
-        let losses = [
-            ("loss_objectness", Some(&self.objectness)),
-            ("loss_rpn_box_reg", Some(&self.rpn_box)),
-            ("loss_classifier", Some(&self.classifier)),
-            ("loss_box_reg", Some(&self.boxes)),
-            ("loss_mask", self.masks.as_ref()),
-            ("loss_keypoint", self.keypoints.as_ref()),
+        let mut losses = vec![
+            ("loss_objectness", &self.objectness),
+            ("loss_rpn_box_reg", &self.rpn_box),
         ];
+        if self.later_stages.is_empty() {
+            losses.extend([("loss_classifier", &self.classifier), ("loss_box_reg", &self.boxes)]);
+        } else {
+            let later = self.later_stages.iter().map(|stage| (&stage.classifier, &stage.boxes));
+            let stages = once((&self.classifier, &self.boxes)).chain(later);
+            for ([cls, box_reg], (classifier, boxes)) in NAMES_OF_STAGES.iter().zip(stages) {
+                losses.extend([(cls.as_str(), classifier), (box_reg.as_str(), boxes)]);
+            }
+        }
+        losses.extend(self.masks.iter().map(|loss| ("loss_mask", loss)));
+        losses.extend(self.keypoints.iter().map(|loss| ("loss_keypoint", loss)));
         losses
-            .into_iter()
-            .filter_map(|(name, loss)| Some((name, loss?)))
-            .collect()
     }
 
     /// The sum of all losses.
     pub fn total(&self) -> Tensor<1> {
         let boxes = self.objectness.clone() + self.rpn_box.clone() + self.classifier.clone() + self.boxes.clone();
-        let others = self.masks.iter().chain(&self.keypoints);
+        let later = self
+            .later_stages
+            .iter()
+            .flat_map(|stage| [&stage.classifier, &stage.boxes]);
+        let others = later.chain(&self.masks).chain(&self.keypoints);
         others.fold(boxes, |sum, loss| sum + loss.clone())
     }
 }
@@ -58,6 +73,10 @@ impl DetectorLosses {
 blocking_forms! {
 /// The losses of a detector for a batch. Same semantics as torchvision's detectors in training mode: the region
 /// proposal network and all heads learn together, and no gradient flows through the coordinates of proposals.
+///
+/// The box heads of a cascade learn as in detectron2's `CascadeROIHeads`: each later stage learns from the boxes that
+/// the stage before refined, matched anew with its own IoU threshold, and the gradient of what each of S stages pools
+/// is divided by S. The heads of masks and keypoints learn from the samples of the first stage.
 ///
 /// - `detector`: the detector, on an autodiff device if the losses are differentiated. Its layers may be of f16 or bf16
 ///   with batch normalization of f32. They then run in half precision; proposals and losses are computed in f32.
@@ -80,12 +99,15 @@ pub fn detector_losses(
 /// # Errors
 ///
 /// - [`DetectionError::Length`]: `batch` does not have the objects of one picture for each image.
+/// - [`DetectionError::Length`]: `later_iou_thresholds` of `config` does not have a threshold for each later stage of a
+///   cascade.
 /// - `RoiError::Option`: an option of `config` is out of its range, or the objects of `batch` have no masks or
 ///   keypoints although `detector` has a head for them.
 /// - All errors of the functions that this calls:
-///   [`assign_targets_to_anchors_async`](crate::assign_targets_to_anchors_async), [`rpn_loss_async`],
-///   [`filter_proposals_async`](crate::filter_proposals_async), [`select_training_samples_async`],
-///   [`try_pool_regions`], [`fastrcnn_loss_async`], [`maskrcnn_loss_async`] and [`keypointrcnn_loss_async`].
+///   [`assign_targets_to_anchors_async`](crate::assign_targets_to_anchors_async),
+///   [`rpn_loss_async`](crate::rpn_loss_async), [`filter_proposals_async`](crate::filter_proposals_async),
+///   [`select_training_samples_async`], [`try_pool_regions`], [`fastrcnn_loss_async`](crate::fastrcnn_loss_async),
+///   [`maskrcnn_loss_async`] and [`keypointrcnn_loss_async`].
 pub async fn detector_losses_async(
     detector: &Detector,
     batch: &TrainingBatch,
@@ -94,6 +116,7 @@ pub async fn detector_losses_async(
 ) -> Result<DetectorLosses, DetectionError> {
     let images = batch.images.image_sizes.len();
     arguments::length("truth", batch.truth.len(), images, "image of `batch`")?;
+    config.check(detector.config().box_head.later_stages.len())?;
     let step = Step {
         detector,
         batch,
@@ -118,13 +141,14 @@ pub async fn detector_losses_async(
         .map(|boxes| coder.try_encode(boxes, anchors.clone()));
     let targets = targets.collect::<Result<Vec<_>, _>>()?;
     let sampler = config.anchor_sampler();
-    let (objectness, rpn_box) = rpn_loss_async(
+    let (objectness, rpn_box) = region_losses(
         predicted.objectness,
         predicted.deltas,
         &labels,
         &targets,
         &sampler,
         permutation,
+        config.smooth_l1_beta,
     )
     .await?;
 
@@ -134,28 +158,29 @@ pub async fn detector_losses_async(
     };
     let samples =
         select_training_samples_async(&proposals, &step.boxes(), &step.labels(), &samples_config, permutation).await?;
-    let (classifier, boxes) = step.box_losses(&levels, &samples).await?;
+    let (BoxLosses { classifier, boxes }, later_stages) = step.box_losses(&levels, &samples).await?;
     let positive = samples.positive_async().await?;
     Ok(DetectorLosses {
         objectness,
         rpn_box,
         classifier,
         boxes,
+        later_stages,
         masks: step.mask_loss(&levels, &positive).await?,
         keypoints: step.keypoint_loss(&levels, &positive).await?,
     })
 }
 
 /// The arguments of [`detector_losses`].
-struct Step<'a> {
-    detector: &'a Detector,
-    batch: &'a TrainingBatch,
-    config: &'a DetectorLossConfig,
+pub(super) struct Step<'a> {
+    pub detector: &'a Detector,
+    pub batch: &'a TrainingBatch,
+    pub config: &'a DetectorLossConfig,
 }
 
 impl Step<'_> {
     /// The dtype of boxes and losses.
-    fn dtype(&self) -> DType {
+    pub fn dtype(&self) -> DType {
         self.batch.images.tensors.dtype()
     }
 
@@ -166,44 +191,31 @@ impl Step<'_> {
         images
     }
 
-    fn boxes(&self) -> Vec<Tensor<2>> {
+    pub fn boxes(&self) -> Vec<Tensor<2>> {
         self.batch.truth.iter().map(|truth| truth.boxes.clone()).collect()
     }
 
-    fn labels(&self) -> Vec<Tensor<1, Int>> {
+    pub fn labels(&self) -> Vec<Tensor<1, Int>> {
         self.batch.truth.iter().map(|truth| truth.labels.clone()).collect()
     }
 
     /// Pools samples for a head.
-    fn pool(&self, head: Head, levels: &[Tensor<4>], samples: &TrainingSamples) -> Result<Tensor<4>, DetectionError> {
+    pub fn pool(
+        &self,
+        head: Head,
+        levels: &[Tensor<4>],
+        samples: &TrainingSamples,
+    ) -> Result<Tensor<4>, DetectionError> {
         let sizes = &self.batch.images.image_sizes;
         try_pool_regions(levels, samples.proposals.clone(), sizes, self.detector.config(), head)
     }
 
     /// A loss of 0 if there are no samples and the backbone's last layer, which runs on them, would get an empty
     /// tensor.
-    fn without_samples(&self, levels: &[Tensor<4>], samples: &TrainingSamples) -> Option<Tensor<1>> {
+    pub fn without_samples(&self, levels: &[Tensor<4>], samples: &TrainingSamples) -> Option<Tensor<1>> {
         let is_empty = samples.proposals.iter().all(|boxes| boxes.dims()[0] == 0);
         let is_on_regions = !self.detector.heads().layer4.is_empty();
         (is_empty && is_on_regions).then(|| zero(levels[0].clone()).cast(self.dtype()))
-    }
-
-    async fn box_losses(
-        &self,
-        levels: &[Tensor<4>],
-        samples: &TrainingSamples,
-    ) -> Result<(Tensor<1>, Tensor<1>), DetectionError> {
-        if let Some(zero) = self.without_samples(levels, samples) {
-            return Ok((zero.clone(), zero));
-        }
-        let pooled = self.pool(Head::Box, levels, samples)?;
-        let (logits, deltas) = self.detector.heads().boxes(pooled);
-        let (logits, deltas) = (logits.cast(self.dtype()), deltas.cast(self.dtype()));
-        let (logits, deltas) = match self.detector.config().background {
-            Background::First => (logits, deltas),
-            Background::Last => background_first(logits, deltas),
-        };
-        fastrcnn_loss_async(logits, deltas, &samples.labels, &samples.regression_targets).await
     }
 
     async fn mask_loss(

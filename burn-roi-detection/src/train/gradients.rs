@@ -22,7 +22,7 @@ use crate::random_permutations;
 /// Sums over batches.
 #[derive(Default)]
 pub struct Gradients {
-    /// Each loss, under torchvision's name.
+    /// Each loss by name.
     pub losses: Vec<(&'static str, f32)>,
     /// The gradients of the weights, times the loss scale of half precision.
     weights: GradientsAccumulator<GeneralizedRcnn>,

@@ -12,8 +12,8 @@ use crate::models::Detector;
 /// The dtype of the layers while a [`Trainer`](super::Trainer) trains, as with torch's automatic mixed precision.
 ///
 /// Convolutions, linear layers and the pooling of regions run in this dtype, on weights that are cast for each forward
-/// pass. The weights themselves, their gradients and the optimizer stay f32, and so do batch normalization, anchors,
-/// boxes, proposals and losses.
+/// pass. The weights themselves, their gradients and the optimizer stay f32, and so do norms, anchors, boxes, proposals
+/// and losses.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 #[non_exhaustive]
@@ -73,7 +73,10 @@ impl HalfPrecision {
     }
 }
 
-/// Casts all weights but those of batch normalization. Clones of a model share its running statistics, which mapping
+/// What Burn calls the norms.
+const NORMS: [&str; 2] = ["Struct:BatchNorm", "Struct:GroupNorm"];
+
+/// Casts all weights but those of norms. Clones of a model share its running statistics, which mapping
 /// changes in place.
 struct CastWeights {
     dtype: DType,
@@ -83,11 +86,11 @@ struct CastWeights {
 
 impl ModuleMapper for CastWeights {
     fn enter_module(&mut self, _name: &str, container_type: &str) {
-        self.norms += usize::from(container_type == "Struct:BatchNorm");
+        self.norms += usize::from(NORMS.contains(&container_type));
     }
 
     fn exit_module(&mut self, _name: &str, container_type: &str) {
-        self.norms -= usize::from(container_type == "Struct:BatchNorm");
+        self.norms -= usize::from(NORMS.contains(&container_type));
     }
 
     fn map_float<const D: usize>(&mut self, weight: Param<Tensor<D>>) -> Param<Tensor<D>> {

@@ -2,7 +2,9 @@
 
 use burn_roi::config;
 
-use crate::{BalancedPositiveNegativeSampler, MaskTargets, Matcher, TrainingSamplesConfig};
+use crate::error::DetectionError;
+use crate::losses::TORCHVISION_BETA;
+use crate::{BalancedPositiveNegativeSampler, MaskTargets, Matcher, TrainingSamplesConfig, arguments};
 
 config! { fields;
 /// How the losses of a detector are computed. The defaults match torchvision's detectors.
@@ -22,6 +24,12 @@ pub struct DetectorLossConfig {
     pub anchor_positive_fraction: f64 = 0.5,
     /// The proposals that the heads learn from. Its `box_weights` are not read: the detector's config has them.
     pub samples: TrainingSamplesConfig = TrainingSamplesConfig::new(),
+    /// For Cascade R-CNN: the IoU threshold of stages 2, 3, ...; a box of that stage is positive if its IoU with a
+    /// ground-truth box is at least this, and background otherwise. Finite. Other detectors do not read it.
+    pub later_iou_thresholds: Vec<f64> = vec![0.6, 0.7],
+    /// Where the smooth L1 loss of box deltas turns from a square to a line, for anchors and in box heads. Finite, 0 or
+    /// above. With 0, detectron2's default, it is the L1 loss.
+    pub smooth_l1_beta: f64 = TORCHVISION_BETA,
     /// The masks that a mask head learns.
     pub mask_targets: MaskTargets = MaskTargets::new(),
 }
@@ -45,6 +53,30 @@ impl DetectorLossConfig {
                 ..TrainingSamplesConfig::new()
             },
             ..Self::new()
+        }
+    }
+
+    /// Checks what is not checked where it is used.
+    ///
+    /// - `later_stages`: the number of stages of the detector's box head after the first.
+    pub(super) fn check(&self, later_stages: usize) -> Result<(), DetectionError> {
+        let beta = self.smooth_l1_beta;
+        if !(beta.is_finite() && beta >= 0.0) {
+            return Err(arguments::option("smooth_l1_beta", beta, "finite, and 0 or above"));
+        }
+        if later_stages == 0 {
+            return Ok(());
+        }
+        let (name, thresholds) = ("later_iou_thresholds", &self.later_iou_thresholds);
+        arguments::length(
+            name,
+            thresholds.len(),
+            later_stages,
+            "element of `box_head.later_stages`",
+        )?;
+        match thresholds.iter().find(|threshold| !threshold.is_finite()) {
+            Some(threshold) => Err(arguments::option(name, threshold, "finite")),
+            None => Ok(()),
         }
     }
 

@@ -3,7 +3,8 @@
 //! - [`Sample`] is a picture with its objects. [`Sample::flip`] is its mirror image.
 //! - [`BatchConfig::epoch`] groups samples of similar shape into batches, and [`Prefetch`] makes batches on several
 //!   threads ahead of their use. A seed decides both, whatever the number of threads.
-//! - [`TrainingBatch`] is samples as a detector's input and targets, and [`detector_losses`] computes its losses.
+//! - [`TrainingBatch`] is samples as a detector's input and targets, and [`detector_losses`] computes its losses, also
+//!   those of the stages of a cascade.
 //! - [`Trainer`] takes steps of SGD, on one device or several, in f32 or in [`HalfPrecision`]. [`TrainingPace`] says
 //!   how fast.
 //! - With the feature `pictures`, `BatchSource` makes all batches of a training from a COCO file and its pictures.
@@ -12,6 +13,7 @@ mod batch;
 #[cfg(feature = "pictures")]
 mod batch_source;
 mod batches;
+mod box_losses;
 mod checkpoint;
 mod clipping;
 mod detector_losses;
@@ -34,6 +36,7 @@ pub use batch::{GroundTruth, TrainingBatch};
 #[cfg(feature = "pictures")]
 pub use batch_source::BatchSource;
 pub use batches::BatchConfig;
+pub use box_losses::BoxLosses;
 pub use detector_losses::{DetectorLosses, detector_losses, detector_losses_async, try_detector_losses};
 pub use error::TrainingError;
 pub use flip::mirrored_keypoints;

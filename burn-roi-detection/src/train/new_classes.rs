@@ -36,7 +36,9 @@ pub fn with_new_classes(detector: Detector, classes: Vec<String>) -> Result<Dete
     config.classes = classes;
     let (config, new) = Detector::try_new(config, &device)?.into_parts();
     model.roi_heads.box_predictor = new.roi_heads.box_predictor;
-    model.roi_heads.later_stages = new.roi_heads.later_stages;
+    for (trained, new) in model.roi_heads.later_stages.iter_mut().zip(new.roi_heads.later_stages) {
+        trained.box_predictor = new.box_predictor;
+    }
     if let (Some(trained), Some(new)) = (&mut model.roi_heads.mask_predictor, new.roi_heads.mask_predictor) {
         trained.mask_fcn_logits = new.mask_fcn_logits;
     }

@@ -14,7 +14,6 @@ use super::error::TrainingError;
 use super::gradients::Gradients;
 use super::optimizer_state;
 use super::trainer_config::TrainerConfig;
-use crate::arguments;
 use crate::models::{Detector, GeneralizedRcnn};
 
 /// Trains a detector by stochastic gradient descent with momentum.
@@ -63,7 +62,8 @@ pub struct TrainingStep {
     pub step: usize,
     /// The learning rate.
     pub learning_rate: f64,
-    /// Each loss before the step, under torchvision's name: the mean over the batches.
+    /// Each loss before the step, under the name that [`DetectorLosses::named`](super::DetectorLosses::named) has: the
+    /// mean over the batches.
     pub losses: Vec<(&'static str, f32)>,
     /// The norm of all gradients together before it was limited. `None` if there is neither a limit nor half precision.
     pub gradient_norm: Option<f64>,
@@ -90,11 +90,6 @@ impl Trainer {
             half.check(&device)?;
         }
         let (model_config, mut model) = detector.into_parts();
-        if !model_config.box_head.later_stages.is_empty() {
-            let value = format!("{:?}", model_config.box_head.later_stages);
-            let expected = "empty: the losses of a cascade are not implemented";
-            return Err(arguments::option("box_head.later_stages", value, expected).into());
-        }
         model.backbone.body = model.backbone.body.with_frozen_stages(config.frozen_stages);
         let model = model.train().fork(&device);
         Ok(Self {

@@ -78,7 +78,7 @@ impl StateDict {
     ///
     /// - torchvision's classifiers, such as `resnet50-0676ba61.pth`, for torchvision's detectors. In the config,
     ///   [`batch_norm_epsilon`](crate::models::ResNetConfig::batch_norm_epsilon) must be 1e-5.
-    /// - detectron2's `R-50.pkl`, `R-101.pkl` and `X-101-32x8d.pkl`, as
+    /// - detectron2's `R-50.pkl`, `R-101.pkl`, `X-101-32x8d.pkl` and `R-50-GN.pkl`, as
     ///   [`Checkpoint::read`](detectron2::Checkpoint::read) reads them, for detectron2's models.
     /// - A whole detector of torchvision or detectron2, whose backbone alone is used.
     ///

@@ -14,12 +14,17 @@ fn narrow(mut config: DetectorConfig) -> DetectorConfig {
         body.stem_channels = 4;
         body.bottleneck_channels = [4; 4];
         body.blocks = [1; 4];
+        body.norm_groups = body.norm_groups.map(|_| 2);
     }
     if let Some(pyramid) = &mut config.feature_pyramid {
         pyramid.channels = 4;
+        pyramid.norm_groups = pyramid.norm_groups.map(|_| 2);
     }
+    config.box_head.convolutions.fill(4);
+    config.box_head.norm_groups = config.box_head.norm_groups.map(|_| 2);
     config.box_head.fully_connected.fill(4);
     if let Some(head) = &mut config.mask_head {
+        head.norm_groups = head.norm_groups.map(|_| 2);
         head.convolutions.fill(4);
         head.predictor_channels = 4;
     }
@@ -35,7 +40,7 @@ fn weights_are_read_under_the_names_that_they_are_written_under() {
     let device = Device::flex();
     for name in NAMES
         .iter()
-        .filter(|name| name.contains("_R_50_") && name.ends_with("_3x"))
+        .filter(|name| name.contains("_R_50_") && !name.ends_with("_1x"))
     {
         let config = narrow(named(name).unwrap());
         let state = StateDict::of(&Detector::new(config.clone(), &device), names).unwrap();
@@ -81,6 +86,18 @@ fn names_are_those_of_the_model_zoo() {
             pyramid.tensors.keys()
         );
     }
+    let groups = of("Misc/mask_rcnn_R_50_FPN_3x_gn");
+    for name in [
+        "backbone.bottom_up.stem.conv1.norm.weight",
+        "backbone.fpn_lateral2.norm.weight",
+        "backbone.fpn_output5.norm.bias",
+        "roi_heads.box_head.conv4.norm.weight",
+        "roi_heads.box_head.fc1.weight",
+        "roi_heads.mask_head.mask_fcn4.norm.bias",
+    ] {
+        assert!(groups.tensors.contains_key(name), "{name}: {:?}", groups.tensors.keys());
+    }
+    assert!(!groups.tensors.keys().any(|name| name.contains("running_")));
     let c4 = of("COCO-Detection/faster_rcnn_R_50_C4_3x");
     assert!(
         c4.tensors.contains_key("roi_heads.res5.0.conv1.weight"),
@@ -114,6 +131,28 @@ fn settings_of_a_pyramid_are_those_of_detectron2() {
     assert_eq!(input.std, [57.375, 57.12, 58.395]);
     assert!(config.box_head.aligned && config.box_head.sampling_ratio == 0);
     assert_eq!(config.mask_head.unwrap().paste, MaskPaste::PixelCentres);
+}
+
+#[test]
+fn group_normalization_has_32_groups() {
+    for name in NAMES.iter().filter(|name| name.ends_with("_gn")) {
+        let config = named(name).unwrap();
+        let BodyConfig::ResNet(body) = &config.body else {
+            panic!("{:?}", config.body);
+        };
+        assert_eq!(
+            (body.norm_groups, body.frozen_norms, body.stride_in_1x1),
+            (Some(32), false, false)
+        );
+        let (pyramid, masks) = (config.feature_pyramid.unwrap(), config.mask_head.unwrap());
+        assert_eq!((pyramid.normalized, pyramid.norm_groups), (true, Some(32)));
+        assert_eq!((masks.normalized, masks.norm_groups), (true, Some(32)));
+        let head = &config.box_head;
+        assert_eq!((head.normalized, head.norm_groups), (true, Some(32)));
+        assert_eq!((head.convolutions.len(), head.fully_connected.len()), (4, 1));
+        let is_divided = config.preprocessing.std != [1.0; 3];
+        assert_eq!(is_divided, name.contains("_9x_"), "{name}");
+    }
 }
 
 /// As in detectron2's folder `configs`.

@@ -206,6 +206,28 @@ fn detectron2s_classifiers() {
     }
 }
 
+/// `R-50-GN.pkl`: Caffe2's names of group normalization.
+#[test]
+fn detectron2s_classifier_with_group_norms() {
+    let mut config = of_detectron2(DETECTRON2);
+    if let BodyConfig::ResNet(body) = &mut config.body {
+        body.norm_groups = Some(2);
+    }
+    let trained = tensors(&detector(&config));
+    let renamed = caffe2(&classifier(&trained, "")).into_iter().map(|(name, data)| {
+        let name = name.replace("res_conv1_bn_", "conv1_bn_");
+        (name.replace("_bn_gamma", "_gn_s").replace("_bn_beta", "_gn_b"), data)
+    });
+    let renamed: Tensors = renamed.collect();
+    assert!(renamed.contains_key("res2_0_branch1_gn_s"), "{:?}", renamed.keys());
+    let pickle = Pickle { is_python_2: true };
+    let checkpoint = Checkpoint::from_pkl(&pickle.file(&pickle.dictionary(&renamed))).unwrap();
+    let mut new = detector(&config);
+    let before = tensors(&new);
+    checkpoint.into_state_dict().load_backbone_into(&mut new).unwrap();
+    assert_backbone_alone(&new, &trained, &before);
+}
+
 #[test]
 fn what_does_not_fit_is_named_and_the_model_stays() {
     let config = narrow("fasterrcnn_resnet50_fpn");

@@ -41,7 +41,7 @@ type Change = fn(&mut DetectorConfig);
 
 #[test]
 fn values_out_of_their_range_are_named() {
-    let cases: [(Change, &str); 12] = [
+    let cases: [(Change, &str); 16] = [
         (|config| config.classes.truncate(1), "`classes` is"),
         (
             |config| config.feature_pyramid.as_mut().unwrap().channels = 0,
@@ -84,6 +84,29 @@ fn values_out_of_their_range_are_named() {
                 }
             },
             "`body.groups` is 3",
+        ),
+        (
+            |config| {
+                if let BodyConfig::ResNet(body) = &mut config.body {
+                    body.norm_groups = Some(4);
+                }
+            },
+            "`body.norm_groups` is 4, but must be at least 1, and a divisor of the number of channels of each layer",
+        ),
+        (
+            |config| config.feature_pyramid.as_mut().unwrap().norm_groups = Some(3),
+            "`feature_pyramid.norm_groups` is 3",
+        ),
+        (
+            |config| {
+                config.box_head.convolutions = vec![4, 6];
+                config.box_head.norm_groups = Some(4);
+            },
+            "`box_head.norm_groups` is 4",
+        ),
+        (
+            |config| config.mask_head.as_mut().unwrap().norm_groups = Some(0),
+            "`mask_head.norm_groups` is 0",
         ),
     ];
     for (change, expected) in cases {

@@ -21,18 +21,18 @@ fn options(half_precision: Option<HalfPrecision>) -> TrainerConfig {
 }
 
 fn trainer(kind: &str, device: &Device, half_precision: Option<HalfPrecision>) -> Result<Trainer, TrainingError> {
-    Trainer::try_new(detector(&Recording::read(), kind, device), options(half_precision))
+    Trainer::try_new(detector(&Recording::of(kind), kind, device), options(half_precision))
 }
 
 fn batch(kind: &str, device: &Device) -> TrainingBatch {
-    TrainingBatch::new(&Recording::read().samples(0), &config(kind), device)
+    TrainingBatch::new(&Recording::of(kind).samples(0), &config(kind), device)
 }
 
 #[test]
 fn losses_are_near_and_become_lower() {
     let hosts = backends().into_iter().filter(Backend::is_host);
     for Backend { name, device } in hosts.filter(|backend| backend.supports(DType::F16)) {
-        for kind in ["faster", "mask", "keypoint"] {
+        for kind in ["faster", "mask", "keypoint", "cascade", "groups"] {
             let batch = batch(kind, &device);
             let exact = trainer(kind, &device, None).unwrap().step(&batch).unwrap();
             for (half, tolerance) in [(HalfPrecision::BF16, 0.02), (F16, 0.002)] {
@@ -47,9 +47,11 @@ fn losses_are_near_and_become_lower() {
                         "{name}, {half:?}: {loss_name} of {kind} is {loss}, not {exact}"
                     );
                 }
+                // The box losses of the cascade are large, and each box of theirs is a share of them.
+                let share = if kind == "cascade" { 0.2 } else { 0.1 };
                 let difference = (totals[0] - exact.total()).abs();
                 assert!(
-                    difference <= 0.1 * exact.total(),
+                    difference <= share * exact.total(),
                     "{name}, {half:?}: {kind} {totals:?}, not {exact:?}"
                 );
                 assert_ne!(steps[0].losses, exact.losses);

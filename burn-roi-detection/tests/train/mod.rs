@@ -1,6 +1,7 @@
 //! The training of whole detectors.
 
 mod batches;
+mod cascade;
 mod devices;
 mod half_precision;
 mod pace;

@@ -1,9 +1,12 @@
-"""Writes steps.safetensors: steps of SGD by torchvision on whole detectors with narrow layers.
+"""Writes the recordings of this folder: steps of SGD in torch on whole detectors with narrow layers.
 
-    PYTHONPATH=../../../examples/find_objects/train python record.py steps.safetensors
+    PYTHONPATH=../../../examples/find_objects/train python record.py steps.safetensors faster mask keypoint
+    PYTHONPATH=../../../examples/find_objects/train python record.py cascade.safetensors cascade
+    PYTHONPATH=../../../examples/find_objects/train python record.py groups.safetensors groups
 
-The detectors are torchvision's `FasterRCNN`, `MaskRCNN` and `KeypointRCNN`, the steps torch's `SGD`. The steps take the
-batches in turn. The tensors, for a detector `d` of `faster`, `mask` and `keypoint`, and B batches of N pictures:
+The detectors are torchvision's `FasterRCNN`, `MaskRCNN` and `KeypointRCNN`, a `MaskRCNN` with the heads of cascade.py,
+and one with group normalization, the steps torch's `SGD`. The steps take the batches in turn. The last picture of the
+cascade's last batch has no objects. The tensors, for a detector `d`, and B batches of N pictures:
 
     pixels.b [N, H, W, 3]          u8
     boxes.b.n [G, 4]               f32
@@ -13,6 +16,7 @@ batches in turn. The tensors, for a detector `d` of `faster`, `mask` and `keypoi
     d/weights/...                  f32: the weights before the first step, by torchvision's names
     d/permutation.s.0 ..           i16: what `torch.randperm` returned in step s, call by call
     d/losses [S, L]                f32: the losses of each step, in the order of the metadata
+    d/short/...                    f32: for the last two detectors, some weights after the first three steps
     d/end/...                      f32: some weights after the last step
 """
 
@@ -23,31 +27,44 @@ import sys
 import torch
 import torchvision
 from safetensors.torch import save_file
+from torch import nn
 from torchvision.models.detection import FasterRCNN, KeypointRCNN, MaskRCNN
 from torchvision.models.detection.anchor_utils import AnchorGenerator
 from torchvision.models.detection.backbone_utils import BackboneWithFPN
-from torchvision.models.detection.faster_rcnn import FastRCNNPredictor, TwoMLPHead
+from torchvision.models.detection.faster_rcnn import FastRCNNConvFCHead, FastRCNNPredictor, TwoMLPHead
 from torchvision.models.detection.keypoint_rcnn import KeypointRCNNHeads, KeypointRCNNPredictor
 from torchvision.models.detection.mask_rcnn import MaskRCNNHeads, MaskRCNNPredictor
 from torchvision.ops import FrozenBatchNorm2d
 
+from cascade import CascadeHeads, l1_losses
 from model import NarrowResNet
 
-SIDE, BATCHES, BATCH_SIZE, STEPS = 64, 2, 2, 20
+SIDE, BATCHES, BATCH_SIZE = 64, 2, 2
 CLASSES, POINTS = 3, 3
 CHANNELS, HIDDEN = 8, 16
 BODY = {"stem_channels": 8, "bottleneck_channels": [4, 4, 6, 8], "blocks": [1, 1, 1, 1]}
 ANCHORS = (((8,), (16,), (32,), (48,), (64,)), ((0.5, 1.0, 2.0),) * 5)
+# After ten steps, the cascade has losses so small that they are mostly rounding.
+STEPS = {"faster": 20, "mask": 20, "keypoint": 20, "cascade": 10, "groups": 4}
 # Of weights for which no choice in these steps is as close as rounding: one more box that is suppressed changes a loss.
-SEEDS = {"faster": 3, "mask": 5, "keypoint": 3}
+# In the first three steps of the cascade each stage has positive boxes, one has none, and a box is empty and left out.
+SEEDS = {"faster": 3, "mask": 5, "keypoint": 3, "cascade": 54, "groups": 3}
 RATE, MOMENTUM, DECAY = 0.005, 0.9, 1e-4
-FROZEN = ("backbone.body.conv1", "backbone.body.layer1")
+FROZEN = ("backbone.body.conv1", "backbone.body.bn1", "backbone.body.layer1")
 KEPT = (
     "backbone.body.layer1.0.conv1.weight",
     "backbone.body.layer2.0.conv1.weight",
     "backbone.fpn.inner_blocks.3.0.weight",
+    "backbone.body.layer2.0.bn2.weight",
+    "backbone.fpn.layer_blocks.0.1.bias",
+    "roi_heads.box_head.0.1.weight",
+    "roi_heads.mask_head.0.1.weight",
     "rpn.head.cls_logits.weight",
     "roi_heads.box_predictor.bbox_pred.weight",
+    "roi_heads.later_stages.0.box_predictor.cls_score.weight",
+    "roi_heads.later_stages.0.box_predictor.bbox_pred.weight",
+    "roi_heads.later_stages.1.box_head.fcs.0.weight",
+    "roi_heads.later_stages.1.box_predictor.bbox_pred.bias",
     "roi_heads.mask_predictor.mask_fcn_logits.weight",
     "roi_heads.keypoint_predictor.kps_score_lowres.weight",
 )
@@ -71,9 +88,11 @@ def picture():
 
 
 def detector(kind):
-    body = NarrowResNet(BODY, lambda width: FrozenBatchNorm2d(width, eps=1e-5))
+    groups = (lambda width: nn.GroupNorm(2, width)) if kind == "groups" else None
+    body = NarrowResNet(BODY, groups or (lambda width: FrozenBatchNorm2d(width, eps=1e-5)))
     layers = {f"layer{index + 1}": str(index) for index in range(4)}
-    backbone = BackboneWithFPN(body, layers, [4 * width for width in BODY["bottleneck_channels"]], CHANNELS)
+    widths = [4 * width for width in BODY["bottleneck_channels"]]
+    backbone = BackboneWithFPN(body, layers, widths, CHANNELS, norm_layer=groups)
     settings = {
         "min_size": SIDE,
         "max_size": SIDE,
@@ -86,9 +105,16 @@ def detector(kind):
     }
     if kind == "faster":
         return FasterRCNN(backbone, **settings)
-    if kind == "mask":
-        predictor = MaskRCNNPredictor(CHANNELS, CHANNELS, CLASSES)
-        return MaskRCNN(backbone, mask_head=MaskRCNNHeads(CHANNELS, (8, 8), 1), mask_predictor=predictor, **settings)
+    if kind == "groups":
+        settings["box_head"] = FastRCNNConvFCHead((CHANNELS, 7, 7), [8], [HIDDEN], groups)
+    if kind in ("mask", "cascade", "groups"):
+        # The background of the cascade is its last class, and has no mask.
+        predictor = MaskRCNNPredictor(CHANNELS, CHANNELS, CLASSES - (kind == "cascade"))
+        masks = MaskRCNNHeads(CHANNELS, (8, 8), 1, groups)
+        model = MaskRCNN(backbone, mask_head=masks, mask_predictor=predictor, **settings)
+        if kind == "cascade":
+            model.roi_heads = CascadeHeads(model.roi_heads, CHANNELS * 49, HIDDEN, CLASSES)
+        return model
     head, predictor = KeypointRCNNHeads(CHANNELS, (8, 8)), KeypointRCNNPredictor(8, POINTS)
     return KeypointRCNN(backbone, keypoint_head=head, keypoint_predictor=predictor, **settings)
 
@@ -102,6 +128,9 @@ def record(kind, batches, tensors):
         # such a step, losses can't be compared.
         model.rpn.head.cls_logits.weight *= 20
         model.rpn.head.bbox_pred.weight *= 20
+        for predictor in model.roi_heads.predictors() if kind == "cascade" else ():
+            # The boxes of each stage differ from those of the stage before.
+            predictor.bbox_pred.weight *= 10
     for name, parameter in model.named_parameters():
         parameter.requires_grad_(not name.startswith(FROZEN))
     weights = {name: tensor.detach().clone() for name, tensor in model.state_dict().items()}
@@ -109,7 +138,7 @@ def record(kind, batches, tensors):
     trained = [parameter for parameter in model.parameters() if parameter.requires_grad]
     optimizer = torch.optim.SGD(trained, lr=RATE, momentum=MOMENTUM, weight_decay=DECAY)
     randperm, losses = torch.randperm, []
-    for step in range(STEPS):
+    for step in range(STEPS[kind]):
         calls = itertools.count()
 
         def recorded(*arguments, **settings):
@@ -126,26 +155,39 @@ def record(kind, batches, tensors):
         sum(of_step.values()).backward()
         optimizer.step()
         losses.append([value.item() for value in of_step.values()])
+        if kind in ("cascade", "groups") and step == 2:
+            keep("short", kind, model, tensors)
         print(kind, step, " ".join(f"{name} {value.item():.4f}" for name, value in of_step.items()))
     tensors[f"{kind}/losses"] = torch.tensor(losses)
-    state = model.state_dict()
-    tensors.update({f"{kind}/end/{name}": state[name] for name in KEPT if name in state})
+    keep("end", kind, model, tensors)
     return list(of_step)
 
 
+def keep(time, kind, model, tensors):
+    """Records some weights."""
+    weights = dict(model.named_parameters())
+    tensors.update({f"{kind}/{time}/{name}": weights[name].detach().clone() for name in KEPT if name in weights})
+
+
 def main():
+    output, *kinds = sys.argv[1:]
     torch.set_num_threads(1)
     torch.manual_seed(1)
     batches, tensors = [], {}
     for batch in range(BATCHES):
         pictures = [picture() for _ in range(BATCH_SIZE)]
+        if "cascade" in kinds and batch == BATCHES - 1:
+            pixels, truth = pictures[-1]
+            pictures[-1] = (pixels, {name: tensor[:0] for name, tensor in truth.items()})
         batches.append(([pixels for pixels, _ in pictures], [truth for _, truth in pictures]))
         tensors[f"pixels.{batch}"] = torch.stack(batches[-1][0])
         for index, truth in enumerate(batches[-1][1]):
             tensors.update({f"{name}.{batch}.{index}": tensor for name, tensor in truth.items()})
-    names = {kind: record(kind, batches, tensors) for kind in ("faster", "mask", "keypoint")}
+    if "cascade" in kinds:
+        l1_losses()
+    names = {kind: record(kind, batches, tensors) for kind in kinds}
     metadata = {"losses": json.dumps(names), "torch": torch.__version__, "torchvision": torchvision.__version__}
-    save_file({name: tensor.detach().contiguous() for name, tensor in tensors.items()}, sys.argv[1], metadata)
+    save_file({name: tensor.detach().contiguous() for name, tensor in tensors.items()}, output, metadata)
 
 
 main()

@@ -184,18 +184,18 @@ fn objects_that_the_heads_can_not_learn() {
 
 #[test]
 fn new_classes_keep_the_other_layers() {
-    let before = detector(&Recording::read(), "mask", &Device::flex());
-    let classes = ["background", "coin"].map(String::from).to_vec();
-    let after = with_new_classes(before.clone(), classes).unwrap();
-    assert_eq!(after.config().classes.len(), 2);
-    let [before, after] = [before, after].map(|detector| StateDict::of(&detector, NameTable::torchvision).unwrap());
-    let replaced = ["box_predictor.", "mask_fcn_logits."];
-    for (name, data) in &after.tensors {
-        let is_replaced = replaced.iter().any(|part| name.contains(part));
-        assert_eq!(*data == before.tensors[name], !is_replaced, "{name}");
+    for (kind, classes) in [("mask", ["background", "coin"]), ("cascade", ["coin", "background"])] {
+        let before = detector(&Recording::of(kind), kind, &Device::flex());
+        let after = with_new_classes(before.clone(), classes.map(String::from).to_vec()).unwrap();
+        assert_eq!(after.config().classes.len(), 2);
+        let [before, after] = [before, after].map(|detector| StateDict::of(&detector, NameTable::torchvision).unwrap());
+        let replaced = ["box_predictor.", "mask_fcn_logits."];
+        for (name, data) in &after.tensors {
+            let is_replaced = replaced.iter().any(|part| name.contains(part));
+            assert_eq!(*data == before.tensors[name], !is_replaced, "{name} of {kind}");
+            if name.ends_with("cls_score.weight") {
+                assert_eq!(data.shape()[..], [2, 16], "{name} of {kind}");
+            }
+        }
     }
-    assert_eq!(
-        after.tensors["roi_heads.box_predictor.cls_score.weight"].shape()[..],
-        [2, 16]
-    );
 }

@@ -12,11 +12,19 @@ use super::parity::{Recording, config, detector, trainer_config};
 use crate::bad_input::assert_error;
 
 fn trainer(config: TrainerConfig) -> Trainer {
-    Trainer::try_new(detector(&Recording::read(), "mask", &Device::flex()), config).unwrap()
+    trainer_of("mask", config)
+}
+
+pub fn trainer_of(kind: &str, config: TrainerConfig) -> Trainer {
+    Trainer::try_new(detector(&Recording::of(kind), kind, &Device::flex()), config).unwrap()
 }
 
 fn batch(index: usize) -> TrainingBatch {
-    TrainingBatch::new(&Recording::read().samples(index), &config("mask"), &Device::flex())
+    batch_of("mask", index)
+}
+
+pub fn batch_of(kind: &str, index: usize) -> TrainingBatch {
+    TrainingBatch::new(&Recording::of(kind).samples(index), &config(kind), &Device::flex())
 }
 
 pub fn weights(trainer: &Trainer) -> StateDict {
@@ -29,25 +37,27 @@ fn temporary(name: &str) -> PathBuf {
 
 #[test]
 fn a_run_that_was_interrupted_ends_as_one_that_was_not() {
-    let path = temporary("checkpoint");
-    let batches = [batch(0), batch(1)];
-    let mut whole = trainer(trainer_config());
-    for step in 0..4 {
-        if step == 2 {
-            whole.save(&path).unwrap();
+    for kind in ["mask", "cascade", "groups"] {
+        let path = temporary(&format!("checkpoint-{kind}"));
+        let batches = [batch_of(kind, 0), batch_of(kind, 1)];
+        let mut whole = trainer_of(kind, trainer_config());
+        for step in 0..4 {
+            if step == 2 {
+                whole.save(&path).unwrap();
+            }
+            whole.step(&batches[step % 2]).unwrap();
         }
-        whole.step(&batches[step % 2]).unwrap();
+        // Another trainer, whose weights were others.
+        let mut resumed = trainer_of(kind, trainer_config());
+        resumed.step(&batches[1]).unwrap();
+        resumed.load(&path).unwrap();
+        assert_eq!(resumed.steps(), 2);
+        for step in 2..4 {
+            resumed.step(&batches[step % 2]).unwrap();
+        }
+        fs::remove_file(&path).unwrap();
+        assert!(weights(&resumed) == weights(&whole), "{kind}");
     }
-    // Another trainer, whose weights were others.
-    let mut resumed = trainer(trainer_config());
-    resumed.step(&batches[1]).unwrap();
-    resumed.load(&path).unwrap();
-    assert_eq!(resumed.steps(), 2);
-    for step in 2..4 {
-        resumed.step(&batches[step % 2]).unwrap();
-    }
-    fs::remove_file(&path).unwrap();
-    assert!(weights(&resumed) == weights(&whole));
 }
 
 #[test]
@@ -112,14 +122,11 @@ fn pictures_without_objects_are_learned_from() {
         .into_iter()
         .map(|sample| Sample::new(sample.size, sample.pixels, Vec::new()))
         .collect();
-    for kind in ["faster", "mask", "keypoint"] {
-        let device = Device::flex();
-        let mut trainer = Trainer::try_new(detector(&Recording::read(), kind, &device), trainer_config()).unwrap();
-        let step = trainer
-            .step(&TrainingBatch::new(&empty, &config(kind), &device))
-            .unwrap();
+    for kind in ["faster", "mask", "keypoint", "cascade", "groups"] {
+        let batch = TrainingBatch::new(&empty, &config(kind), &Device::flex());
+        let step = trainer_of(kind, trainer_config()).step(&batch).unwrap();
         for (name, loss) in step.losses {
-            let learns = ["loss_objectness", "loss_classifier"].contains(&name);
+            let learns = name.starts_with("loss_cls_") || ["loss_objectness", "loss_classifier"].contains(&name);
             assert_eq!(loss > 0.0, learns, "{name} of {kind} is {loss}");
         }
     }

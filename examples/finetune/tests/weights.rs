@@ -18,10 +18,10 @@ fn tensors(detector: &Detector) -> BTreeMap<String, TensorData> {
 }
 
 /// A run on detectron2's model, with the checkpoint of a detector.
-fn of_detectron2(name: &str) -> (Short, Detector) {
+fn of_detectron2(name: &str, yaml: &str) -> (Short, Detector) {
     let mut short = Short::new(name, &[]);
     short.arguments.steps = NonZeroUsize::MIN;
-    short.arguments.config = short.write("config.yaml", YAML);
+    short.arguments.config = short.write("config.yaml", yaml);
     let trained = Detector::new(config::read(&short.arguments.config).unwrap(), &Device::flex());
     short.arguments.weights = Some(short.write("model_final.pkl", checkpoint(weights(&trained))));
     (short, trained)
@@ -30,22 +30,35 @@ fn of_detectron2(name: &str) -> (Short, Detector) {
 /// A training of detectron2's model, and what it writes: the file, and torchvision's names in it, are read again.
 #[test]
 fn a_checkpoint_of_detectron2() {
+    on_large_stack(|| learns_coins("detectron2", YAML));
+}
+
+#[test]
+fn a_cascade_of_detectron2() {
     on_large_stack(|| {
-        let (mut short, trained) = of_detectron2("detectron2");
-        let (detector, ..) = prepare(&short.arguments).unwrap();
-        assert_eq!(detector.config().classes, ["coin", "__background__"]);
-        let (expected, found) = (tensors(&trained), tensors(&detector));
-        let new = ["roi_heads.box_predictor.", "roi_heads.mask_predictor.mask_fcn_logits."];
-        for (name, data) in &expected {
-            let is_new = new.iter().any(|start| name.starts_with(start));
-            assert_eq!(found[name] == *data, !is_new, "{name}");
-        }
-        crate::run(&short.arguments).unwrap();
-        let [config, weights] = ["config.json", "weights.safetensors"].map(|name| short.arguments.output.join(name));
-        short.arguments.config = config;
-        short.arguments.weights = Some(weights);
-        crate::evaluate_only(&short.arguments).unwrap();
+        let yaml = YAML.replace("StandardROIHeads", "CascadeROIHeads");
+        learns_coins(
+            "cascade",
+            &yaml.replace("ROI_BOX_HEAD: {", "ROI_BOX_HEAD: {CLS_AGNOSTIC_BBOX_REG: true, "),
+        );
     });
+}
+
+fn learns_coins(name: &str, yaml: &str) {
+    let (mut short, trained) = of_detectron2(name, yaml);
+    let (detector, ..) = prepare(&short.arguments).unwrap();
+    assert_eq!(detector.config().classes, ["coin", "__background__"]);
+    let (expected, found) = (tensors(&trained), tensors(&detector));
+    let new = [".box_predictor.", ".mask_predictor.mask_fcn_logits."];
+    for (name, data) in &expected {
+        let is_new = new.iter().any(|part| name.contains(part));
+        assert_eq!(found[name] == *data, !is_new, "{name}");
+    }
+    crate::run(&short.arguments).unwrap();
+    let [config, weights] = ["config.json", "weights.safetensors"].map(|name| short.arguments.output.join(name));
+    short.arguments.config = config;
+    short.arguments.weights = Some(weights);
+    crate::evaluate_only(&short.arguments).unwrap();
 }
 
 #[test]
@@ -71,7 +84,7 @@ fn names_and_files_of_configurations() {
 
 #[test]
 fn a_checkpoint_that_does_not_fit() {
-    let (mut short, trained) = of_detectron2("misfit");
+    let (mut short, trained) = of_detectron2("misfit", YAML);
     let mut weights = weights(&trained);
     weights.remove("backbone.fpn_lateral2.weight").unwrap();
     short.arguments.weights = Some(short.write("model_final.pkl", checkpoint(weights)));

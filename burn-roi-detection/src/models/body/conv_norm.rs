@@ -1,26 +1,28 @@
 //! A convolution with a norm: what bodies consist of.
 
 use burn::module::Module;
+use burn::nn::PaddingConfig2d;
 use burn::nn::activation::{Activation, ActivationConfig};
 use burn::nn::conv::{Conv2d, Conv2dConfig};
-use burn::nn::{BatchNorm, BatchNormConfig, PaddingConfig2d};
 use burn::tensor::{Device, Tensor};
 
-use crate::heads::conv_block::{convolve, normalize};
+use crate::heads::Norm;
+use crate::heads::conv_block::convolve;
 
-/// A convolution without a bias, a batch normalization and an activation: torchvision's `Conv2dNormActivation`.
+/// A convolution without a bias, a norm and an activation: torchvision's `Conv2dNormActivation`.
 #[derive(Module, Debug)]
 pub struct ConvNorm {
     /// The convolution.
     pub conv: Conv2d,
     /// The norm, whose statistics do not change at inference.
-    pub norm: BatchNorm,
+    pub norm: Norm,
     activation: Option<Activation>,
 }
 
 /// What all norms of a body have in common.
 #[derive(Clone, Copy)]
 pub struct Norms {
+    pub groups: Option<usize>,
     pub epsilon: f64,
     pub frozen: bool,
 }
@@ -36,7 +38,7 @@ impl ConvNorm {
 
     /// `[N, in_channels, H, W]` to `[N, out_channels, height, width]`.
     pub fn forward(&self, maps: Tensor<4>) -> Tensor<4> {
-        let maps = normalize(&self.norm, convolve(&self.conv, maps));
+        let maps = self.norm.forward(convolve(&self.conv, maps));
         match &self.activation {
             Some(activation) => activation.forward(maps),
             None => maps,
@@ -53,10 +55,8 @@ pub fn convolution(channels: [usize; 2], kernel_size: usize) -> Conv2dConfig {
 }
 
 impl Norms {
-    pub fn init(self, channels: usize, device: &Device) -> BatchNorm {
-        let mut norm = BatchNormConfig::new(channels).init(device);
-        // Set after `init`, which refuses the 0 that torchvision's first checkpoints need.
-        norm.epsilon = self.epsilon;
+    pub fn init(self, channels: usize, device: &Device) -> Norm {
+        let norm = Norm::new(channels, self.groups, self.epsilon, device);
         if self.frozen { norm.freeze() } else { norm }
     }
 }

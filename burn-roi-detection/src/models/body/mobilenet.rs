@@ -26,6 +26,7 @@ pub struct MobileNetV3 {
 impl MobileNetV3 {
     pub(super) fn new(config: &MobileNetV3Config, device: &Device) -> Self {
         let norms = Norms {
+            groups: None,
             epsilon: config.batch_norm_epsilon,
             frozen: config.frozen_norms,
         };

@@ -1,21 +1,22 @@
 //! A ResNet of bottleneck blocks. The fields have the names of torchvision's weights.
 
 use burn::module::Module;
+use burn::nn::PaddingConfig2d;
 use burn::nn::conv::Conv2d;
 use burn::nn::pool::{MaxPool2d, MaxPool2dConfig};
-use burn::nn::{BatchNorm, PaddingConfig2d};
 use burn::tensor::activation::relu;
 use burn::tensor::{Device, Tensor};
 
 use super::conv_norm::{ConvNorm, Norms, convolution};
-use crate::heads::conv_block::{convolve, normalize};
+use crate::heads::Norm;
+use crate::heads::conv_block::convolve;
 use crate::models::config::ResNetConfig;
 
 /// A ResNet without its classifier.
 #[derive(Module, Debug)]
 pub struct ResNet {
     conv1: Conv2d,
-    bn1: BatchNorm,
+    bn1: Norm,
     maxpool: MaxPool2d,
     layer1: Vec<Bottleneck>,
     layer2: Vec<Bottleneck>,
@@ -51,7 +52,7 @@ impl ResNet {
     /// - `input`: `[N, 3, H, W]`.
     /// - Returns a map `[N, channels, height, width]` for each layer.
     pub fn forward(&self, input: Tensor<4>) -> Vec<Tensor<4>> {
-        let stem = relu(normalize(&self.bn1, self.conv1.forward(input)));
+        let stem = relu(self.bn1.forward(self.conv1.forward(input)));
         let mut features = self.maxpool.forward(stem);
         let mut outputs = Vec::new();
         for layer in [&self.layer1, &self.layer2, &self.layer3, &self.layer4] {
@@ -105,6 +106,7 @@ pub fn layer(config: &ResNetConfig, index: usize, device: &Device) -> Vec<Bottle
 
 fn norms(config: &ResNetConfig) -> Norms {
     Norms {
+        groups: config.norm_groups,
         epsilon: config.batch_norm_epsilon,
         frozen: config.frozen_norms,
     }
@@ -114,11 +116,11 @@ fn norms(config: &ResNetConfig) -> Norms {
 #[derive(Module, Debug)]
 pub struct Bottleneck {
     conv1: Conv2d,
-    bn1: BatchNorm,
+    bn1: Norm,
     conv2: Conv2d,
-    bn2: BatchNorm,
+    bn2: Norm,
     conv3: Conv2d,
-    bn3: BatchNorm,
+    bn3: Norm,
     /// Present if input and output differ in size or channels.
     downsample: Option<ConvNorm>,
 }
@@ -159,9 +161,9 @@ impl Bottleneck {
 
     /// `[N, in_channels, H, W]` to `[N, out_channels, height, width]`.
     pub fn forward(&self, input: Tensor<4>) -> Tensor<4> {
-        let inner = relu(normalize(&self.bn1, convolve(&self.conv1, input.clone())));
-        let inner = relu(normalize(&self.bn2, self.conv2.forward(inner)));
-        let inner = normalize(&self.bn3, convolve(&self.conv3, inner));
+        let inner = relu(self.bn1.forward(convolve(&self.conv1, input.clone())));
+        let inner = relu(self.bn2.forward(self.conv2.forward(inner)));
+        let inner = self.bn3.forward(convolve(&self.conv3, inner));
         let identity = match &self.downsample {
             Some(downsample) => downsample.forward(input),
             None => input,

@@ -43,9 +43,12 @@ pub struct ResNetConfig {
     pub blocks: [usize; 4],
     /// The number that a norm adds to the variance. Finite, 0 or above.
     pub batch_norm_epsilon: f64 = 1e-5,
-    /// Whether training freezes the batch norms: torchvision's `FrozenBatchNorm2d`, detectron2's `FrozenBN`. Inference
-    /// does not depend on it.
+    /// Whether training freezes the norms: torchvision's `FrozenBatchNorm2d`, detectron2's `FrozenBN`. Inference does
+    /// not depend on it.
     pub frozen_norms: bool = true,
+    /// The number of groups of group normalization: 32 in detectron2's `GN`. A divisor of all numbers of channels.
+    /// `None`: batch normalization.
+    pub norm_groups: Option<usize> = None,
     /// The number of output channels of each layer, each at least 1. `None`: 4 times `bottleneck_channels`.
     pub output_channels: Option<[usize; 4]> = None,
     /// The number of groups of the 3 x 3 convolutions. At least 1.

@@ -40,6 +40,7 @@ impl DetectorConfig {
     fn check_pyramid(&self) -> Checked {
         if let Some(pyramid) = &self.feature_pyramid {
             channels("feature_pyramid.channels", pyramid.channels)?;
+            groups("feature_pyramid.norm_groups", pyramid.norm_groups, &[pyramid.channels])?;
             if self.layer_on_regions().is_some() {
                 let expected = "false with a feature pyramid, which reads the last layer's map";
                 return Err(option("body.last_layer_on_regions", true, expected));
@@ -83,6 +84,7 @@ impl DetectorConfig {
         let head = &self.box_head;
         side("box_head.pooled_size", head.pooled_size)?;
         each_layer("box_head.convolutions", &head.convolutions)?;
+        groups("box_head.norm_groups", head.norm_groups, &head.convolutions)?;
         each_layer("box_head.fully_connected", &head.fully_connected)?;
         if head.fully_connected.is_empty() && self.layer_on_regions().is_none() {
             let expected = "at least one layer, unless the body's last layer runs on regions";
@@ -118,6 +120,7 @@ impl DetectorConfig {
             side("mask_head.pooled_size", head.pooled_size)?;
             channels("mask_head.predictor_channels", head.predictor_channels)?;
             each_layer("mask_head.convolutions", &head.convolutions)?;
+            groups("mask_head.norm_groups", head.norm_groups, &head.convolutions)?;
             not_nan("mask_head.mask_threshold", head.mask_threshold)?;
         }
         if let Some(head) = &self.keypoint_head {
@@ -165,6 +168,12 @@ fn resnet(body: &ResNetConfig) -> Checked {
         .into_iter()
         .try_for_each(|&outputs| channels("body.output_channels", outputs))?;
     epsilon(body.batch_norm_epsilon)?;
+    let normalized = [
+        &[body.stem_channels][..],
+        &body.bottleneck_channels,
+        &body.layer_channels(),
+    ];
+    groups("body.norm_groups", body.norm_groups, &normalized.concat())?;
     side("body.last_dilation", body.last_dilation)?;
     let divides = |channels: &usize| body.groups > 0 && channels.is_multiple_of(body.groups);
     if !body.bottleneck_channels.iter().all(divides) {
@@ -196,6 +205,18 @@ fn mobilenet(body: &MobileNetV3Config) -> Checked {
         return Err(option("body.outputs", format!("{:?}", body.outputs), expected));
     }
     Ok(())
+}
+
+/// Group normalization of layers with these numbers of channels.
+fn groups(field: &'static str, value: Option<usize>, channels: &[usize]) -> Checked {
+    match value {
+        Some(groups) if groups == 0 || !channels.iter().all(|channels| channels.is_multiple_of(groups)) => Err(option(
+            field,
+            groups,
+            "at least 1, and a divisor of the number of channels of each layer that is normalized",
+        )),
+        _ => Ok(()),
+    }
 }
 
 fn epsilon(value: f64) -> Checked {

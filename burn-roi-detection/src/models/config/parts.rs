@@ -12,8 +12,10 @@ config! { fields;
 pub struct FeaturePyramidConfig {
     /// The number of channels of each level. At least 1.
     pub channels: usize,
-    /// Whether batch normalization follows each convolution, as in torchvision's `_v2` models.
+    /// Whether a norm follows each convolution, as in torchvision's `_v2` models.
     pub normalized: bool = false,
+    /// The number of groups of group normalization, a divisor of `channels`. `None`: batch normalization.
+    pub norm_groups: Option<usize> = None,
 }
 }
 
@@ -58,8 +60,10 @@ pub struct BoxHeadConfig {
     /// The number of output features of each linear layer. Empty only if the backbone's last layer runs on pooled
     /// regions, whose output is then averaged.
     pub fully_connected: Vec<usize>,
-    /// Whether batch normalization follows each convolution.
+    /// Whether a norm follows each convolution.
     pub normalized: bool = false,
+    /// The number of groups of group normalization, a divisor of `convolutions`. `None`: batch normalization.
+    pub norm_groups: Option<usize> = None,
     /// The height and width of a pooled region. At least 1.
     pub pooled_size: usize = 7,
     /// The number of samples along each axis of a bin; 0 for one sample per pixel of the bin.
@@ -93,8 +97,10 @@ pub struct MaskHeadConfig {
     pub convolutions: Vec<usize>,
     /// The number of channels of the transposed convolution, which doubles the size. At least 1.
     pub predictor_channels: usize,
-    /// Whether batch normalization follows each convolution.
+    /// Whether a norm follows each convolution.
     pub normalized: bool = false,
+    /// The number of groups of group normalization, a divisor of `convolutions`. `None`: batch normalization.
+    pub norm_groups: Option<usize> = None,
     /// Whether all classes have the same mask: detectron2's `CLS_AGNOSTIC_MASK`.
     pub class_agnostic: bool = false,
     /// The height and width of a pooled region. At least 1.

@@ -31,7 +31,7 @@ impl Detector {
         let mut probabilities = softmax(first.logits, 1);
         let (mut deltas, mut boxes, mut weights) = (first.deltas, first.boxes, head.weights);
         for (stage, &later) in self.model.roi_heads.later_stages.iter().zip(&head.later_stages) {
-            boxes = decoded(deltas, boxes, weights, &images.image_sizes)?;
+            boxes = refined_boxes(deltas, boxes, weights, &images.image_sizes)?;
             let pooled = self.pooled(Head::Box, levels, boxes.clone(), images)?;
             let (logits, refined) = stage.forward(pooled);
             probabilities = probabilities + softmax(logits.to_device(&self.device), 1);
@@ -47,7 +47,7 @@ impl Detector {
 }
 
 /// The boxes that class-agnostic deltas `[K, 4]` move those of each image to, clipped to the image.
-fn decoded(
+pub(crate) fn refined_boxes(
     deltas: Tensor<2>,
     boxes: Vec<Tensor<2>>,
     weights: [f64; 4],

@@ -5,6 +5,9 @@ mod detect;
 mod heads;
 mod steps;
 
+#[cfg(feature = "train")]
+pub(crate) use cascade::refined_boxes;
+
 use burn::module::Module;
 use burn::tensor::{DType, Device};
 

@@ -7,13 +7,15 @@ use burn::tensor::TensorData;
 use super::error::CheckpointError;
 
 /// What ends a name: of the weights of a convolution, and of its norm.
-const ENDS: [(&str, &str); 7] = [
+const ENDS: [(&str, &str); 9] = [
     ("_bn_gamma", "norm.weight"),
     ("_bn_beta", "norm.bias"),
     ("_bn_running_mean", "norm.running_mean"),
     ("_bn_rm", "norm.running_mean"),
     ("_bn_running_var", "norm.running_var"),
     ("_bn_riv", "norm.running_var"),
+    ("_gn_s", "norm.weight"),
+    ("_gn_b", "norm.bias"),
     ("_w", "weight"),
 ];
 

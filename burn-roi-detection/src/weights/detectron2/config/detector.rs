@@ -76,9 +76,10 @@ fn pyramid(settings: &mut Settings, layout: &Layout) -> Result<Option<FeaturePyr
     settings.must_list("MODEL.FPN.IN_FEATURES", &[], &["res2", "res3", "res4", "res5"])?;
     settings.one_of("MODEL.FPN.FUSE_TYPE", &["sum"])?;
     let channels = settings.size("MODEL.FPN.OUT_CHANNELS", 256)?;
-    let normalized = settings.is_normalized("MODEL.FPN.NORM")?;
+    let (normalized, norm_groups) = settings.norm("MODEL.FPN.NORM")?;
     Ok(Some(FeaturePyramidConfig {
         normalized,
+        norm_groups,
         ..FeaturePyramidConfig::new(channels)
     }))
 }

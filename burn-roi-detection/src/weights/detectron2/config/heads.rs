@@ -26,25 +26,26 @@ pub(super) fn box_head(settings: &mut Settings, layout: &Layout) -> Result<BoxHe
     let maps = layout.maps(&["p2", "p3", "p4", "p5"]);
     settings.must_list("MODEL.ROI_HEADS.IN_FEATURES", &["res4"], maps)?;
     settings.must_be("MODEL.ROI_BOX_HEAD.USE_SIGMOID_CE", false)?;
-    let (convolutions, linear, normalized) = match layout.is_res5_on_regions {
+    let (convolutions, linear, (normalized, norm_groups)) = match layout.is_res5_on_regions {
         // Its box head is the last layer and a mean.
         true => {
             settings.ignore(&RES5_IGNORES);
-            (vec![], vec![], false)
+            (vec![], vec![], (false, None))
         }
         false => {
             settings.one_of("MODEL.ROI_BOX_HEAD.NAME", &["", "FastRCNNConvFCHead"])?;
             let convolutions = settings.count("MODEL.ROI_BOX_HEAD.NUM_CONV", 0)?;
             let linear = settings.count("MODEL.ROI_BOX_HEAD.NUM_FC", 0)?;
-            let normalized = settings.is_normalized("MODEL.ROI_BOX_HEAD.NORM")?;
+            let norm = settings.norm("MODEL.ROI_BOX_HEAD.NORM")?;
             let channels = settings.size("MODEL.ROI_BOX_HEAD.CONV_DIM", 256)?;
             let features = settings.size("MODEL.ROI_BOX_HEAD.FC_DIM", 1024)?;
-            (vec![channels; convolutions], vec![features; linear], normalized)
+            (vec![channels; convolutions], vec![features; linear], norm)
         }
     };
     let (weights, later_stages) = box_weights(settings, layout)?;
     Ok(BoxHeadConfig {
         normalized,
+        norm_groups,
         pooled_size: settings.size("MODEL.ROI_BOX_HEAD.POOLER_RESOLUTION", 14)?,
         sampling_ratio: settings.size("MODEL.ROI_BOX_HEAD.POOLER_SAMPLING_RATIO", 0)?,
         aligned: is_aligned(settings, "ROI_BOX_HEAD")?,
@@ -96,8 +97,10 @@ pub(super) fn mask_head(
     settings.one_of("MODEL.ROI_MASK_HEAD.NAME", &["MaskRCNNConvUpsampleHead"])?;
     let channels = settings.size("MODEL.ROI_MASK_HEAD.CONV_DIM", 256)?;
     let convolutions = settings.count("MODEL.ROI_MASK_HEAD.NUM_CONV", 0)?;
+    let (normalized, norm_groups) = settings.norm("MODEL.ROI_MASK_HEAD.NORM")?;
     let mut head = MaskHeadConfig {
-        normalized: settings.is_normalized("MODEL.ROI_MASK_HEAD.NORM")?,
+        normalized,
+        norm_groups,
         class_agnostic: settings.bool("MODEL.ROI_MASK_HEAD.CLS_AGNOSTIC_MASK", false)?,
         paste: MaskPaste::PixelCentres,
         ..MaskHeadConfig::new(vec![channels; convolutions], channels)

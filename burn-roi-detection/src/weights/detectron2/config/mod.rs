@@ -36,10 +36,11 @@ const MAX_FILES: usize = 8;
 /// ```
 /// use burn_roi_detection::weights::detectron2::config_from_yaml;
 ///
-/// let text = "MODEL: {RESNETS: {DEPTH: 101, NORM: GN}}";
+/// let text = "MODEL: {RESNETS: {DEPTH: 101, NORM: LN}}";
 /// assert_eq!(
 ///     config_from_yaml(text).unwrap_err().to_string(),
-///     r#"`MODEL.RESNETS.NORM` is "GN", but must be one of ["FrozenBN", "BN", "SyncBN", "nnSyncBN", "naiveSyncBN"]"#
+///     "`MODEL.RESNETS.NORM` is \"LN\", but must be one of \
+///     [\"FrozenBN\", \"BN\", \"SyncBN\", \"nnSyncBN\", \"naiveSyncBN\", \"GN\"]"
 /// );
 /// ```
 ///

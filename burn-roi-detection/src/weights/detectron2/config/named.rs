@@ -5,7 +5,7 @@ use super::settings::Settings;
 use crate::models::DetectorConfig;
 
 /// The names of the models of detectron2's model zoo that [`named`] knows.
-pub const NAMES: [&str; 26] = [
+pub const NAMES: [&str; 29] = [
     "COCO-Detection/faster_rcnn_R_50_C4_1x",
     "COCO-Detection/faster_rcnn_R_50_DC5_1x",
     "COCO-Detection/faster_rcnn_R_50_FPN_1x",
@@ -32,6 +32,9 @@ pub const NAMES: [&str; 26] = [
     "COCO-Keypoints/keypoint_rcnn_X_101_32x8d_FPN_3x",
     "Misc/cascade_mask_rcnn_R_50_FPN_1x",
     "Misc/cascade_mask_rcnn_R_50_FPN_3x",
+    "Misc/mask_rcnn_R_50_FPN_3x_gn",
+    "Misc/scratch_mask_rcnn_R_50_FPN_3x_gn",
+    "Misc/scratch_mask_rcnn_R_50_FPN_9x_gn",
 ];
 
 // What differs from detectron2's defaults, which are those of a C4 model of ResNet-50.
@@ -60,6 +63,12 @@ const CASCADE: &str = "MODEL: {
     MASK_ON: true,
     ROI_HEADS: {NAME: CascadeROIHeads},
     ROI_BOX_HEAD: {CLS_AGNOSTIC_BBOX_REG: true}}";
+const GROUP_NORMS: &str = "MODEL: {
+    RESNETS: {NORM: GN, STRIDE_IN_1X1: false},
+    FPN: {NORM: GN},
+    ROI_BOX_HEAD: {NAME: FastRCNNConvFCHead, NUM_CONV: 4, NUM_FC: 1, NORM: GN},
+    ROI_MASK_HEAD: {NORM: GN}}";
+const DIVIDED: &str = "MODEL: {PIXEL_STD: [57.375, 57.12, 58.395]}";
 const KEYPOINTS: &str = "{
     DATASETS: {TRAIN: [keypoints_coco_2017_train]},
     MODEL: {KEYPOINT_ON: true, ROI_HEADS: {NUM_CLASSES: 1}}}";
@@ -84,9 +93,14 @@ pub fn named(name: &str) -> Option<DetectorConfig> {
         (name.contains("_DC5_"), DC5),
         (name.contains("_R_101_"), RESNET_101),
         (name.contains("_X_101_"), RESNEXT_101),
-        (name.contains("/mask_rcnn"), MASKS),
+        (
+            name.contains("/mask_rcnn") || name.contains("/scratch_mask_rcnn"),
+            MASKS,
+        ),
         (name.contains("/keypoint_rcnn"), KEYPOINTS),
         (name.contains("/cascade_mask_rcnn"), CASCADE),
+        (name.ends_with("_gn"), GROUP_NORMS),
+        (name.ends_with("_9x_gn"), DIVIDED),
     ];
     let mut settings = Settings::default();
     for (_, text) in parts.iter().filter(|(is_part, _)| *is_part) {

@@ -2,7 +2,7 @@
 
 use super::error::ConfigError;
 use super::layout::Layout;
-use super::settings::{Settings, setting};
+use super::settings::{Settings, norm_groups, setting};
 use crate::models::ResNetConfig;
 
 pub(super) fn resnet(settings: &mut Settings, layout: &Layout) -> Result<ResNetConfig, ConfigError> {
@@ -31,11 +31,13 @@ pub(super) fn resnet(settings: &mut Settings, layout: &Layout) -> Result<ResNetC
     let outputs = settings.size("MODEL.RESNETS.RES2_OUT_CHANNELS", 256)?;
     let stem = settings.size("MODEL.RESNETS.STEM_OUT_CHANNELS", 64)?;
     let doubled = |first: usize| [1, 2, 4, 8].map(|factor| factor * first);
-    let norms = ["FrozenBN", "BN", "SyncBN", "nnSyncBN", "naiveSyncBN"];
+    let norms = ["FrozenBN", "BN", "SyncBN", "nnSyncBN", "naiveSyncBN", "GN"];
+    let norm = settings.one_of("MODEL.RESNETS.NORM", &norms)?;
     Ok(ResNetConfig {
         output_channels: Some(doubled(outputs)),
         groups,
-        frozen_norms: settings.one_of("MODEL.RESNETS.NORM", &norms)? == norms[0],
+        frozen_norms: norm == norms[0],
+        norm_groups: norm_groups(norm),
         stride_in_1x1: settings.bool("MODEL.RESNETS.STRIDE_IN_1X1", true)?,
         last_dilation: settings.size("MODEL.RESNETS.RES5_DILATION", 1)?,
         last_layer_on_regions: layout.is_res5_on_regions,

@@ -147,11 +147,11 @@ impl Settings {
         })
     }
 
-    /// Whether a setting names batch normalization, and not nothing. In inference all kinds of it are one.
-    pub(super) fn is_normalized(&mut self, key: &str) -> Result<bool, ConfigError> {
-        Ok(!self
-            .one_of(key, &["", "BN", "SyncBN", "nnSyncBN", "naiveSyncBN"])?
-            .is_empty())
+    /// Whether a setting names a norm, and not nothing, and the groups of group normalization. All kinds of batch
+    /// normalization are one here.
+    pub(super) fn norm(&mut self, key: &str) -> Result<(bool, Option<usize>), ConfigError> {
+        let name = self.one_of(key, &["", "BN", "SyncBN", "nnSyncBN", "naiveSyncBN", "GN"])?;
+        Ok((!name.is_empty(), norm_groups(name)))
     }
 
     pub(super) fn float(&mut self, key: &str, default: f64) -> Result<f64, ConfigError> {
@@ -261,4 +261,9 @@ fn float(node: &Node) -> Option<f64> {
 
 fn floats(node: &Node) -> Option<Vec<f64>> {
     list(node, float)
+}
+
+/// The groups of a norm of detectron2: `GN` always has 32.
+pub(super) fn norm_groups(name: &str) -> Option<usize> {
+    (name == "GN").then_some(32)
 }
