@@ -165,8 +165,8 @@ pub trait RegionKernels: Backend {
     }
 
     /// Pools regions of volumes `[N, C * D, H, W]` to `[K, C, P, Q * R]`. `slices` pools each slice, and `depths` its
-    /// output as maps `[K, C, D, Q * R]`, a map for each region. K, N and C may be 0; D, H and W only if K is. If an element
-    /// is a maximum of samples, these are the elements of both calls.
+    /// output as maps `[K, C, D, Q * R]`, a map for each region. K, N and C may be 0; D, H and W only if K is. If an
+    /// element is a maximum of samples, these are the elements of both calls.
     #[fusion(default)]
     fn pool_volumes(
         features: FloatTensor<Self>,

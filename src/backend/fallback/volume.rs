@@ -89,8 +89,8 @@ fn wide(dtype: DType) -> FloatDType {
     }
 }
 
-/// The bytes of the pooled slices of a region in a channel. A maximum first has its samples along the depth, which can be
-/// more than slices.
+/// The bytes of the pooled slices of a region in a channel. A maximum first has its samples along the depth, which can
+/// be more than slices.
 fn slice_bytes<B: RegionKernels>(depths: &RegionCall<B>) -> usize {
     let [_, _, depth, elements] = depths.features_shape;
     let rows = depth.max(depths.operator.output_size[0]);

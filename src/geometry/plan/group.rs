@@ -48,7 +48,7 @@ impl ChannelGroup {
         }
     }
 
-    /// A group for each slice of volumes whose features are `[N, C * D, H, W]`. Slices are pooled by themselves, so that
+    /// A group for each slice of volumes whose features are `[N, C * D, H, W]`. Slices are pooled by themselves, so
     /// `index` is the slice, and elements are counted among those of one.
     pub fn of_slices([rows, columns]: [usize; 2], depth: usize) -> Vec<Self> {
         let slice = |index: usize| Self {

@@ -1,6 +1,6 @@
 //! The kernel that pools by elements: of position-sensitive operators, whose elements read channels of their own, of
-//! wide outputs, for which a cube would reduce columns again and again, and of all operators on CubeCL's CPU runtime, whose threads
-//! spin while they wait for each other.
+//! wide outputs, for which a cube would reduce columns again and again, and of all operators on CubeCL's CPU runtime,
+//! whose threads spin while they wait for each other.
 
 use cubecl::prelude::*;
 

@@ -64,8 +64,8 @@ impl<'a> Planner<'a> {
             .map(move |first| first..regions.min(first + of_part))
     }
 
-    /// Whether a row of the output has more than `elements` elements, which read more than so many columns of pixels, if
-    /// that does not depend on its region.
+    /// Whether a row of the output has more than `elements` elements, which read more than so many columns of pixels.
+    /// False where that depends on the region.
     pub fn repeats_columns(&self, columns: usize, elements: usize) -> bool {
         self.words.columns().is_some_and(|read| read > columns) && self.operators[0].output_size[1] > elements
     }

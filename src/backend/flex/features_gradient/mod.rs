@@ -46,7 +46,7 @@ pub fn features_gradient<S: Sum>(
     }
 }
 
-/// The gradient of volumes `[N, C * D, H, W]`, of an operator that averages, from that of the output `[K, C, P, Q * R]`.
+/// The gradient of volumes `[N, C * D, H, W]`, of an operator that averages. `gradient` is `[K, C, P, Q * R]`.
 pub fn volumes_gradient<S: Sum>(gradient: FlexTensor, call: &RegionCall<Flex>, planner: &Planner<S>) -> FlexTensor {
     let gradient = gradient.to_contiguous();
     let elements = gradient.layout().shape()[3];

@@ -1,4 +1,4 @@
-//! Pools regions of a volume: one slice after another with the kernel of its kind, each of which is added to the output.
+//! Pools regions of a volume: one slice after another with the kernel of its kind. Each is added to the output.
 
 use pulp::Simd;
 
