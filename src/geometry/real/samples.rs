@@ -138,7 +138,8 @@ pub fn axis(rule: &SampleRule, low: Real, high: Real, elements: u32) -> Axis {
         }
     } else if rule.align_corners == 1u32 {
         // One sample on the whole axis can't reach both corners: it takes the middle.
-        let middle = (extent.low + extent.high) * 0.5;
+        // Finite, since an infinite middle times the scale 0 of a map of one row is NaN.
+        let middle = (extent.low + extent.high).clamp(-Real::MAX, Real::MAX) * 0.5;
         result.start = pixel(rule, middle);
         if rule.arithmetic == FROM_REGION {
             result.start = product(middle, rule.spatial_scale);
