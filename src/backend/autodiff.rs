@@ -53,6 +53,7 @@ impl<B: RoiBackend, C: CheckpointStrategy> RegionKernels for Autodiff<B, C> {
         depths: RegionCall<Self>,
         maximum: Option<MaximumOfSamples>,
     ) -> FloatTensor<Self> {
+        // `volumes_gradient` is of averages alone.
         let averages = maximum.is_none() && slices.operator.reduction == Reduction::Average;
         let has_gradient = averages || !features.is_tracked();
         if !has_gradient || slices.boxes.is_tracked() || depths.boxes.is_tracked() {

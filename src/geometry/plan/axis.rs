@@ -115,6 +115,16 @@ impl<R> Weights<R> {
         (read.pixels.clone(), weights, read.share)
     }
 
+    /// The weight of a pixel in an output element that reads it.
+    #[inline(always)]
+    pub fn weight_of(&self, element: usize, pixel: usize) -> Option<R>
+    where
+        R: Copy,
+    {
+        let (pixels, weights, _) = self.element(element);
+        pixels.contains(&pixel).then(|| weights[pixel - pixels.start])
+    }
+
     /// For each of these output elements, the pixels it reads, their weights, and its share in bounds.
     pub fn elements(&self, elements: Range<usize>) -> impl Iterator<Item = (Range<usize>, &[R], &R)> {
         self.reads[elements].iter().map(|read| {

@@ -22,7 +22,7 @@ pub struct PoolVolume<K>(pub K);
 impl<S: Sum, K: AlongDepth<S>> PoolRegions<S> for PoolVolume<K> {
     type Plan = VolumePlan<K::Plan>;
 
-    /// With more lanes `nodules` of benches/volumes took a sixth less, and the other workloads as long.
+    /// More lanes take time to compile, and only `nodules` of benches/volumes gained from them: a sixth.
     const IN_MORE_LANES: bool = false;
 
     const PLAN_NUMBERS: usize = <PoolAxes<K> as PoolRegions<S>>::PLAN_NUMBERS;

@@ -126,9 +126,8 @@ impl<S: Sum> AlongDepth<S> for Average<S> {
     #[inline(always)]
     fn add_slice<const L: usize>(&self, plan: &Weights<S>, slice: usize, pooled: &[[S; L]], output: &mut [[S; L]]) {
         for (element, output) in output.chunks_exact_mut(pooled.len()).enumerate() {
-            let (slices, weights, _) = plan.element(element);
-            if slices.contains(&slice) {
-                add_pixels(output, weights[slice - slices.start], pooled);
+            if let Some(weight) = plan.weight_of(element, slice) {
+                add_pixels(output, weight, pooled);
             }
         }
     }

@@ -1,5 +1,5 @@
-//! An average on volumes: the gradient of a slice's elements is the sum of weights times that of the elements along the
-//! depth which read it.
+//! An average on volumes: the gradient of an element of a slice is the sum of the gradients of the output's elements
+//! that read the slice, each times its weight.
 
 use std::ops::Range;
 
@@ -40,10 +40,8 @@ impl<S: Sum> Scatter<S> for ScatterVolume {
         slice.resize(band.indices().len());
         slice.get_mut().fill([S::default(); L]);
         for (plane, gradient) in planes(plan, band).zip(gradient.chunks(self.0)) {
-            let (slices, weights, _) = plan.depth.element(plane);
-            // Between two planes that read the slice lies none that does not, unless no sample of it is in bounds.
-            if slices.contains(&band.index) {
-                add_pixels(slice.get_mut(), weights[band.index - slices.start], gradient);
+            if let Some(weight) = plan.depth.weight_of(plane, band.index) {
+                add_pixels(slice.get_mut(), weight, gradient);
             }
         }
         ScatterAverage.add(simd, &plan.slices, band, columns, slice.get(), features, scratch, sums);
