@@ -87,6 +87,11 @@ fn so_does_every_config_of_a_detector() {
         InvertedResidualConfig::new(3, 7, 7),
         &["kernel_size", "expanded_channels", "output_channels"],
     );
+    check(
+        CustomBodyConfig::new(vec![BodyMap::new("map".to_string(), 7)]),
+        &["maps"],
+    );
+    check(BodyMap::new("map".to_string(), 7), &["name", "channels"]);
     check(FeaturePyramidConfig::new(7), &["channels"]);
     check(proposals, &["convolutions", "anchor_sizes", "aspect_ratios"]);
     check(boxes, &["convolutions", "fully_connected"]);

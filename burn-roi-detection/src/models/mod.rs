@@ -51,12 +51,13 @@ mod roi_heads;
 mod snapshot;
 mod stage;
 
+pub use body::CustomBody;
 #[cfg(feature = "train")]
 pub(crate) use class_order::background_first;
 pub use config::{
-    Background, BodyConfig, BoxHeadConfig, ChannelOrder, DetectorConfig, FeaturePyramidConfig, InvertedResidualConfig,
-    KeypointHeadConfig, KeypointScores, MaskHeadConfig, MaskPaste, MobileNetV3Config, PreprocessingConfig,
-    RegionProposalsConfig, ResNetConfig, Resize,
+    Background, BodyConfig, BodyMap, BoxHeadConfig, ChannelOrder, CustomBodyConfig, DetectorConfig,
+    FeaturePyramidConfig, InvertedResidualConfig, KeypointHeadConfig, KeypointScores, MaskHeadConfig, MaskPaste,
+    MobileNetV3Config, PreprocessingConfig, RegionProposalsConfig, ResNetConfig, Resize,
 };
 #[cfg(feature = "train")]
 pub(crate) use detector::refined_boxes;

@@ -31,12 +31,12 @@ pub struct Backbone {
 }
 
 impl GeneralizedRcnn {
-    /// Layers with Burn's initial weights, for a config that [`DetectorConfig::check`] accepts.
-    pub fn new(config: &DetectorConfig, device: &Device) -> Self {
+    /// Layers with Burn's initial weights after a body, for a config that [`DetectorConfig::check`] accepts.
+    pub fn new(config: &DetectorConfig, body: Body, device: &Device) -> Self {
         let pyramid = config.feature_pyramid.as_ref();
         Self {
             backbone: Backbone {
-                body: Body::new(&config.body, device),
+                body,
                 fpn: pyramid.map(|pyramid| FeaturePyramid::new(pyramid, &config.map_channels(), device)),
             },
             rpn: RegionProposalNetwork::new(config, device),

@@ -5,9 +5,11 @@ use std::collections::BTreeMap;
 use burn_store::burn_pack::Tensor;
 use burn_store::{BurnToPyTorchAdapter, ModuleSnapshot};
 
-/// The tensors of a module in torch's layout. Their data is read when it is asked for.
+/// The weights of a module in torch's layout, which are floats. Their data is read when it is asked for.
 pub fn collected(model: &impl ModuleSnapshot) -> Vec<Tensor> {
-    model.collect(None, Some(Box::new(BurnToPyTorchAdapter)), true)
+    let mut tensors = model.collect(None, Some(Box::new(BurnToPyTorchAdapter)), true);
+    tensors.retain(|tensor| tensor.dtype.is_float());
+    tensors
 }
 
 /// The path of fields of a tensor, whose last part is torch's name of it.

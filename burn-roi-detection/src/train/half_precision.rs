@@ -12,8 +12,8 @@ use crate::models::Detector;
 /// The dtype of the layers while a [`Trainer`](super::Trainer) trains, as with torch's automatic mixed precision.
 ///
 /// Convolutions, linear layers and the pooling of regions run in this dtype, on weights that are cast for each forward
-/// pass. The weights themselves, their gradients and the optimizer stay f32, and so do norms, anchors, boxes, proposals
-/// and losses.
+/// pass. The weights themselves, their gradients and the optimizer stay f32, and so do norms, anchors, boxes, proposals,
+/// losses, and a [`CustomBody`](crate::models::CustomBody).
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 #[non_exhaustive]
@@ -66,7 +66,7 @@ impl HalfPrecision {
         let mut cast = detector.clone();
         let mut weights = CastWeights {
             dtype: self.dtype(),
-            norms: 0,
+            inside: 0,
         };
         *cast.model_mut() = detector.model().clone().map(&mut weights);
         cast
@@ -76,25 +76,30 @@ impl HalfPrecision {
 /// What Burn calls the norms.
 const NORMS: [&str; 2] = ["Struct:BatchNorm", "Struct:GroupNorm"];
 
-/// Casts all weights but those of norms. Clones of a model share its running statistics, which mapping
+/// Whether a module's weights stay f32: a norm, or a body of the caller's, which may have norms of any kind.
+fn stays(name: &str, container_type: &str) -> bool {
+    NORMS.contains(&container_type) || (name, container_type) == ("Custom", "Enum:Body")
+}
+
+/// Casts all weights but those of modules that stay f32. Clones of a model share its running statistics, which mapping
 /// changes in place.
 struct CastWeights {
     dtype: DType,
-    /// How many norms the mapped weight is inside of.
-    norms: usize,
+    /// How many modules that stay f32 the mapped weight is inside of.
+    inside: usize,
 }
 
 impl ModuleMapper for CastWeights {
-    fn enter_module(&mut self, _name: &str, container_type: &str) {
-        self.norms += usize::from(NORMS.contains(&container_type));
+    fn enter_module(&mut self, name: &str, container_type: &str) {
+        self.inside += usize::from(stays(name, container_type));
     }
 
-    fn exit_module(&mut self, _name: &str, container_type: &str) {
-        self.norms -= usize::from(NORMS.contains(&container_type));
+    fn exit_module(&mut self, name: &str, container_type: &str) {
+        self.inside -= usize::from(stays(name, container_type));
     }
 
     fn map_float<const D: usize>(&mut self, weight: Param<Tensor<D>>) -> Param<Tensor<D>> {
-        match self.norms {
+        match self.inside {
             0 => weight.map(|weight| weight.cast(self.dtype)),
             _ => weight,
         }

@@ -2,7 +2,7 @@
 
 use super::error::TrainingError;
 use crate::data::coco::CocoDataset;
-use crate::models::Detector;
+use crate::models::{Detector, RoiHeads};
 
 /// A detector for the categories of a data set, and for the keypoints of the first category that has some: the weights
 /// stay, but the last layers are replaced, as [`with_new_classes`] and [`with_new_keypoints`] do.
@@ -34,12 +34,13 @@ pub fn with_new_classes(detector: Detector, classes: Vec<String>) -> Result<Dete
     let device = detector.device().clone();
     let (mut config, mut model) = detector.into_parts();
     config.classes = classes;
-    let (config, new) = Detector::try_new(config, &device)?.into_parts();
-    model.roi_heads.box_predictor = new.roi_heads.box_predictor;
-    for (trained, new) in model.roi_heads.later_stages.iter_mut().zip(new.roi_heads.later_stages) {
+    config.check()?;
+    let new = RoiHeads::new(&config, &device);
+    model.roi_heads.box_predictor = new.box_predictor;
+    for (trained, new) in model.roi_heads.later_stages.iter_mut().zip(new.later_stages) {
         trained.box_predictor = new.box_predictor;
     }
-    if let (Some(trained), Some(new)) = (&mut model.roi_heads.mask_predictor, new.roi_heads.mask_predictor) {
+    if let (Some(trained), Some(new)) = (&mut model.roi_heads.mask_predictor, new.mask_predictor) {
         trained.mask_fcn_logits = new.mask_fcn_logits;
     }
     Ok(Detector::try_from_model(config, model, &device)?)
@@ -60,8 +61,8 @@ pub fn with_new_keypoints(detector: Detector, keypoints: Vec<String>) -> Result<
         let has_same_number = head.keypoints.len() == keypoints.len();
         head.keypoints = keypoints;
         if !has_same_number {
-            let (_, new) = Detector::try_new(config.clone(), &device)?.into_parts();
-            model.roi_heads.keypoint_predictor = new.roi_heads.keypoint_predictor;
+            config.check()?;
+            model.roi_heads.keypoint_predictor = RoiHeads::new(&config, &device).keypoint_predictor;
         }
     }
     Ok(Detector::try_from_model(config, model, &device)?)

@@ -29,7 +29,7 @@ impl Naming {
             None => ["backbone.", "roi_heads."],
         };
         let of_classifier = match config.body {
-            BodyConfig::ResNet(_) => "",
+            BodyConfig::ResNet(_) | BodyConfig::Custom(_) => "",
             BodyConfig::MobileNetV3(_) => "features.",
         };
         let as_is = |prefixes: [&'static str; 2]| prefixes.map(|prefix| (prefix, prefix));

@@ -64,6 +64,8 @@ impl NameTable {
                 table.downsample("roi_heads.layer4", body.blocks[3]);
             }
             BodyConfig::MobileNetV3(body) => table.mobilenet(body),
+            // Its fields are its names.
+            BodyConfig::Custom(_) => {}
         }
         table.pyramid(config);
         table.heads(config);

@@ -4,8 +4,8 @@
 use burn_roi::config;
 use serde::{Deserialize, Serialize};
 
-/// The backbone: the network that computes the feature maps. In JSON the field `kind` is `"resnet"` or
-/// `"mobilenet_v3"`, beside the fields of the config.
+/// The backbone: the network that computes the feature maps. In JSON the field `kind` is `"resnet"`, `"mobilenet_v3"`
+/// or `"custom"`, beside the fields of the config.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "kind")]
 #[non_exhaustive]
@@ -16,6 +16,9 @@ pub enum BodyConfig {
     /// A MobileNetV3 without its classifier.
     #[serde(rename = "mobilenet_v3")]
     MobileNetV3(MobileNetV3Config),
+    /// A module of your own: [`Detector::try_from_body`](crate::models::Detector::try_from_body) takes it.
+    #[serde(rename = "custom")]
+    Custom(CustomBodyConfig),
 }
 
 config! { fields;
@@ -113,5 +116,26 @@ pub struct InvertedResidualConfig {
     /// The stride of the depthwise convolution, at least 1. With 1 and as many input as output channels, the input is
     /// added to the output.
     pub stride: usize = 1,
+}
+}
+
+config! { fields;
+/// Which maps of a [`CustomBody`](crate::models::CustomBody) a detector reads.
+#[derive(Debug, PartialEq)]
+pub struct CustomBodyConfig {
+    /// The maps, the finest first. At least one. A feature pyramid has a level for each; without one, the region
+    /// proposal network and the heads read the last.
+    pub maps: Vec<BodyMap>,
+}
+}
+
+config! { fields;
+/// A feature map that a [`CustomBody`](crate::models::CustomBody) computes.
+#[derive(Debug, PartialEq)]
+pub struct BodyMap {
+    /// The name that the body calls it by.
+    pub name: String,
+    /// The number of channels. At least 1.
+    pub channels: usize,
 }
 }

@@ -1,6 +1,6 @@
 //! Checks that a model can be built of a config.
 
-use super::{BodyConfig, DetectorConfig, MobileNetV3Config, ResNetConfig};
+use super::{BodyConfig, CustomBodyConfig, DetectorConfig, MobileNetV3Config, ResNetConfig};
 use crate::arguments::{not_nan, option, weights};
 use crate::error::DetectionError;
 
@@ -29,6 +29,7 @@ impl DetectorConfig {
         match &self.body {
             BodyConfig::ResNet(body) => resnet(body)?,
             BodyConfig::MobileNetV3(body) => mobilenet(body)?,
+            BodyConfig::Custom(body) => custom(body)?,
         }
         self.check_pyramid()?;
         self.check_region_proposals()?;
@@ -205,6 +206,13 @@ fn mobilenet(body: &MobileNetV3Config) -> Checked {
         return Err(option("body.outputs", format!("{:?}", body.outputs), expected));
     }
     Ok(())
+}
+
+fn custom(body: &CustomBodyConfig) -> Checked {
+    layers("body.maps", body.maps.len())?;
+    body.maps
+        .iter()
+        .try_for_each(|map| channels("body.maps.channels", map.channels))
 }
 
 /// Group normalization of layers with these numbers of channels.

@@ -9,7 +9,7 @@ mod parts;
 
 use burn_roi::{PyramidConfig, config};
 
-pub use body::{BodyConfig, InvertedResidualConfig, MobileNetV3Config, ResNetConfig};
+pub use body::{BodyConfig, BodyMap, CustomBodyConfig, InvertedResidualConfig, MobileNetV3Config, ResNetConfig};
 pub use parts::{
     Background, BoxHeadConfig, ChannelOrder, FeaturePyramidConfig, KeypointHeadConfig, KeypointScores, MaskHeadConfig,
     MaskPaste, PreprocessingConfig, RegionProposalsConfig, Resize,
@@ -87,6 +87,7 @@ impl DetectorConfig {
         match &self.body {
             BodyConfig::ResNet(body) => body.layer_channels()[..body.layers()].to_vec(),
             BodyConfig::MobileNetV3(body) => body.outputs.iter().map(|&part| body.part_channels(part)).collect(),
+            BodyConfig::Custom(body) => body.maps.iter().map(|map| map.channels).collect(),
         }
     }
 

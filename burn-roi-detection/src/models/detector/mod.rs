@@ -11,6 +11,7 @@ pub(crate) use cascade::refined_boxes;
 use burn::module::Module;
 use burn::tensor::{DType, Device};
 
+use super::body::{Body, CustomBody};
 use super::config::DetectorConfig;
 use super::proposing::Proposing;
 use super::rcnn::GeneralizedRcnn;
@@ -86,8 +87,43 @@ impl Detector {
     /// weights do not fit into memory.
     pub fn try_new(config: DetectorConfig, device: &Device) -> Result<Self, DetectionError> {
         config.check()?;
+        let body = Body::try_new(&config.body, device)?;
+        Self::of_body(config, body, device)
+    }
+
+    /// A detector on a body of your own, with Burn's initial weights in all other layers.
+    ///
+    /// - `config`: its `body` is a [`BodyConfig::Custom`](super::BodyConfig::Custom), which names the maps to read.
+    /// - `body`: on `device`.
+    ///
+    /// # Panics
+    ///
+    /// If [`try_from_body`](Self::try_from_body) returns an error, with its text.
+    pub fn from_body(config: DetectorConfig, body: impl CustomBody, device: &Device) -> Self {
+        or_panic(Self::try_from_body(config, body, device))
+    }
+
+    /// Fallible form of [`from_body`](Self::from_body).
+    ///
+    /// # Errors
+    ///
+    /// - `RoiError::Option`: `config.body` is not a [`BodyConfig::Custom`](super::BodyConfig::Custom), or has a map
+    ///   that [`CustomBody::maps`] does not have; or a weight of `body` is on another device.
+    /// - All errors of [`try_new`](Self::try_new).
+    pub fn try_from_body(
+        config: DetectorConfig,
+        body: impl CustomBody,
+        device: &Device,
+    ) -> Result<Self, DetectionError> {
+        config.check()?;
+        let body = Body::try_custom(body, &config.body, device)?;
+        Self::of_body(config, body, device)
+    }
+
+    /// A detector of a config that was checked.
+    fn of_body(config: DetectorConfig, body: Body, device: &Device) -> Result<Self, DetectionError> {
         // Burn makes the weights when they are first used.
-        let model = GeneralizedRcnn::new(&config, device);
+        let model = GeneralizedRcnn::new(&config, body, device);
         if is_host(device) {
             check_memory("weights", &[model.num_params()], DType::F32, device)?;
         }

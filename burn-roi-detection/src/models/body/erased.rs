@@ -1,0 +1,213 @@
+//! Modules behind a pointer. Burn's `Module` has generic functions, so that there is no `dyn Module`.
+
+use std::any::Any;
+use std::fmt::Debug;
+
+use burn::module::{Devices, Flag, Module, ModuleMapper, ModuleVisitor, Param};
+use burn::tensor::{Bool, Device, Int, Tensor};
+
+use super::custom::CustomBody;
+use crate::models::config::BodyMap;
+
+/// A [`CustomBody`] of any type.
+pub trait ErasedBody: Debug + Send + Sync {
+    fn boxed(&self) -> Box<dyn ErasedBody>;
+    fn maps(&self) -> Vec<BodyMap>;
+    fn forward(&self, input: Tensor<4>) -> Vec<Tensor<4>>;
+    fn devices(&self) -> Devices;
+    fn visit(&self, visitor: &mut dyn VisitParameters);
+    fn changed(self: Box<Self>, change: Change<'_>) -> Box<dyn ErasedBody>;
+}
+
+/// What functions of `Module` make a module into.
+pub enum Change<'a> {
+    Fork(&'a Device),
+    ToDevice(&'a Device),
+    Train,
+    Valid,
+    Materialize,
+    Map(&'a mut dyn MapParameters),
+    #[cfg(feature = "train")]
+    Freeze(usize),
+}
+
+impl<B: CustomBody> ErasedBody for B {
+    fn boxed(&self) -> Box<dyn ErasedBody> {
+        Box::new(self.clone())
+    }
+
+    fn maps(&self) -> Vec<BodyMap> {
+        self.maps()
+    }
+
+    fn forward(&self, input: Tensor<4>) -> Vec<Tensor<4>> {
+        self.forward(input)
+    }
+
+    fn devices(&self) -> Devices {
+        Module::devices(self)
+    }
+
+    fn visit(&self, visitor: &mut dyn VisitParameters) {
+        Module::visit(self, &mut Erased(visitor));
+    }
+
+    fn changed(self: Box<Self>, change: Change<'_>) -> Box<dyn ErasedBody> {
+        Box::new(match change {
+            Change::Fork(device) => self.fork(device),
+            Change::ToDevice(device) => self.to_device(device),
+            Change::Train => self.train(),
+            Change::Valid => self.valid(),
+            Change::Materialize => self.materialize(),
+            Change::Map(mapper) => self.map(&mut Erased(mapper)),
+            #[cfg(feature = "train")]
+            Change::Freeze(stages) => self.with_frozen_stages(stages),
+        })
+    }
+}
+
+impl Clone for Box<dyn ErasedBody> {
+    fn clone(&self) -> Self {
+        (**self).boxed()
+    }
+}
+
+/// A `ModuleVisitor` of any type.
+pub trait VisitParameters {
+    /// - `parameter`: a `Param` of a tensor or of a flag.
+    fn parameter(&mut self, parameter: &dyn Any);
+    fn enter(&mut self, name: &str, container_type: &str);
+    fn exit(&mut self, name: &str, container_type: &str);
+}
+
+/// A `ModuleMapper` of any type.
+pub trait MapParameters {
+    /// - `parameter`: a `Param` of a tensor or of a flag.
+    /// - Returns one of the same type.
+    fn parameter(&mut self, parameter: Box<dyn Any>) -> Box<dyn Any>;
+    fn enter(&mut self, name: &str, container_type: &str);
+    fn exit(&mut self, name: &str, container_type: &str);
+}
+
+/// Makes a `ModuleVisitor` or `ModuleMapper` one of any type, or one of any type a `ModuleVisitor` or `ModuleMapper`.
+pub struct Erased<'a, T: ?Sized>(pub &'a mut T);
+
+const OTHER_PARAMETERS: &str = "the weights of a body must be tensors of at most 8 dimensions";
+
+macro_rules! of_any_rank {
+    ($($rank:literal)*, $of_rank:ident) => {
+        $( $of_rank!($rank); )*
+    };
+}
+
+impl<V: ModuleVisitor> VisitParameters for Erased<'_, V> {
+    fn parameter(&mut self, parameter: &dyn Any) {
+        macro_rules! visit {
+            ($rank:literal) => {
+                if let Some(parameter) = parameter.downcast_ref::<Param<Tensor<$rank>>>() {
+                    return self.0.visit_float(parameter);
+                }
+                if let Some(parameter) = parameter.downcast_ref::<Param<Tensor<$rank, Int>>>() {
+                    return self.0.visit_int(parameter);
+                }
+                if let Some(parameter) = parameter.downcast_ref::<Param<Tensor<$rank, Bool>>>() {
+                    return self.0.visit_bool(parameter);
+                }
+            };
+        }
+        of_any_rank!(1 2 3 4 5 6 7 8, visit);
+        self.0.visit_flag(parameter.downcast_ref().expect(OTHER_PARAMETERS));
+    }
+
+    fn enter(&mut self, name: &str, container_type: &str) {
+        self.0.enter_module(name, container_type);
+    }
+
+    fn exit(&mut self, name: &str, container_type: &str) {
+        self.0.exit_module(name, container_type);
+    }
+}
+
+impl ModuleVisitor for Erased<'_, dyn VisitParameters + '_> {
+    fn visit_float<const D: usize>(&mut self, parameter: &Param<Tensor<D>>) {
+        self.0.parameter(parameter);
+    }
+
+    fn visit_int<const D: usize>(&mut self, parameter: &Param<Tensor<D, Int>>) {
+        self.0.parameter(parameter);
+    }
+
+    fn visit_bool<const D: usize>(&mut self, parameter: &Param<Tensor<D, Bool>>) {
+        self.0.parameter(parameter);
+    }
+
+    fn visit_flag(&mut self, flag: &Param<Flag>) {
+        self.0.parameter(flag);
+    }
+
+    fn enter_module(&mut self, name: &str, container_type: &str) {
+        self.0.enter(name, container_type);
+    }
+
+    fn exit_module(&mut self, name: &str, container_type: &str) {
+        self.0.exit(name, container_type);
+    }
+}
+
+impl<M: ModuleMapper> MapParameters for Erased<'_, M> {
+    fn parameter(&mut self, parameter: Box<dyn Any>) -> Box<dyn Any> {
+        macro_rules! map {
+            ($rank:literal) => {
+                if parameter.is::<Param<Tensor<$rank>>>() {
+                    return Box::new(self.0.map_float::<$rank>(typed(parameter)));
+                }
+                if parameter.is::<Param<Tensor<$rank, Int>>>() {
+                    return Box::new(self.0.map_int::<$rank>(typed(parameter)));
+                }
+                if parameter.is::<Param<Tensor<$rank, Bool>>>() {
+                    return Box::new(self.0.map_bool::<$rank>(typed(parameter)));
+                }
+            };
+        }
+        of_any_rank!(1 2 3 4 5 6 7 8, map);
+        Box::new(self.0.map_flag(typed(parameter)))
+    }
+
+    fn enter(&mut self, name: &str, container_type: &str) {
+        self.0.enter_module(name, container_type);
+    }
+
+    fn exit(&mut self, name: &str, container_type: &str) {
+        self.0.exit_module(name, container_type);
+    }
+}
+
+impl ModuleMapper for Erased<'_, dyn MapParameters + '_> {
+    fn map_float<const D: usize>(&mut self, parameter: Param<Tensor<D>>) -> Param<Tensor<D>> {
+        typed(self.0.parameter(Box::new(parameter)))
+    }
+
+    fn map_int<const D: usize>(&mut self, parameter: Param<Tensor<D, Int>>) -> Param<Tensor<D, Int>> {
+        typed(self.0.parameter(Box::new(parameter)))
+    }
+
+    fn map_bool<const D: usize>(&mut self, parameter: Param<Tensor<D, Bool>>) -> Param<Tensor<D, Bool>> {
+        typed(self.0.parameter(Box::new(parameter)))
+    }
+
+    fn map_flag(&mut self, flag: Param<Flag>) -> Param<Flag> {
+        typed(self.0.parameter(Box::new(flag)))
+    }
+
+    fn enter_module(&mut self, name: &str, container_type: &str) {
+        self.0.enter(name, container_type);
+    }
+
+    fn exit_module(&mut self, name: &str, container_type: &str) {
+        self.0.exit(name, container_type);
+    }
+}
+
+fn typed<P: 'static>(parameter: Box<dyn Any>) -> P {
+    *parameter.downcast().expect(OTHER_PARAMETERS)
+}
