@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 """Times a Mask R-CNN of full width in torchvision and here, on a GPU: a detection in one picture and in eight, and a
-training step of two pictures, in f32 and with layers of bf16. Both have the same random weights and the same picture.
+training step of two pictures, each in f32 and with layers of bf16. Both have the same random weights and the same picture.
 
     cargo bench --no-run -p burn-roi-detection --bench detector --no-default-features --features flex,cuda,train
     python benches/gpu_detectors.py --program target/release/deps/detector-HASH --output detectors.jsonl
@@ -74,9 +74,11 @@ def torch_times(model, picture, boxes, device):
             times.append((time.perf_counter() - start) * 1e3)
         return statistics.median(times[1:])
 
-    with torch.inference_mode():
-        yield "a picture", median_ms(lambda: model([picture]))
-        yield "8 pictures", median_ms(lambda: model([picture] * 8))
+    precisions = [("", contextlib.nullcontext()), (", bf16", torch.autocast(device, dtype=torch.bfloat16))]
+    for suffix, precision in precisions:
+        with torch.inference_mode(), precision:
+            yield "a picture" + suffix, median_ms(lambda: model([picture]))
+            yield "8 pictures" + suffix, median_ms(lambda: model([picture] * 8))
     rows = torch.arange(picture.shape[1], device=device)[:, None]
     columns = torch.arange(picture.shape[2], device=device)[None]
     masks = torch.stack([(columns >= x1) & (columns < x2) & (rows >= y1) & (rows < y2) for x1, y1, x2, y2 in boxes])
@@ -86,8 +88,7 @@ def torch_times(model, picture, boxes, device):
         weight.requires_grad_(name.startswith(("layer2", "layer3", "layer4")))
     optimizer = torch.optim.SGD([weight for weight in model.parameters() if weight.requires_grad], 1e-4, 0.9)
     model.train()
-    for name, precision in (("a step", contextlib.nullcontext()),
-                            ("a step, bf16", torch.autocast(device, dtype=torch.bfloat16))):
+    for suffix, precision in precisions:
 
         def step():
             with precision:
@@ -96,13 +97,13 @@ def torch_times(model, picture, boxes, device):
             sum(losses.values()).backward()
             optimizer.step()
 
-        yield name, median_ms(step, 4)
+        yield "a step" + suffix, median_ms(step, 4)
 
 
 def own_times(options, folder):
-    parts = [("stages", 5, "all", "a picture"), ("batch", 8, "one call", "8 pictures"),
-             ("train", 2, "a step", "a step"), ("train-bf16", 2, "a step", "a step, bf16")]
-    for part, number, printed, name in parts:
+    parts = [("stages", 5, "all", "a picture"), ("batch", 8, "one call", "8 pictures"), ("train", 2, "a step", "a step")]
+    halves = [(part + "-bf16", number, printed, name + ", bf16") for part, number, printed, name in parts]
+    for part, number, printed, name in parts + halves:
         command = [*shlex.split(options.program), MODEL, str(folder / "model.pth"), str(folder / "picture.safetensors"),
                    part, str(number), options.backend, str(options.min_size)]
         ran = subprocess.run(command, capture_output=True, text=True)

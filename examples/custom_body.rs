@@ -63,7 +63,9 @@ impl ConvNext {
                 .with_groups(channels)
                 .with_padding(PaddingConfig2d::Explicit(3, 3, 3, 3));
             Stage {
-                smaller: Conv2dConfig::new([input, channels], [side; 2]).with_stride([side; 2]).init(device),
+                smaller: Conv2dConfig::new([input, channels], [side; 2])
+                    .with_stride([side; 2])
+                    .init(device),
                 norm: LayerNormConfig::new(channels).init(device),
                 block: Block {
                     depthwise: depthwise.init(device),
@@ -90,14 +92,20 @@ impl Stage {
 impl Block {
     fn forward(&self, maps: Tensor<4>) -> Tensor<4> {
         let pixels = self.norm.forward(self.depthwise.forward(maps).permute([0, 2, 3, 1]));
-        self.project.forward(gelu(self.expand.forward(pixels))).permute([0, 3, 1, 2])
+        self.project
+            .forward(gelu(self.expand.forward(pixels)))
+            .permute([0, 3, 1, 2])
     }
 }
 
 impl CustomBody for ConvNext {
     fn maps(&self) -> Vec<BodyMap> {
         let name = |stage| format!("stage{stage}");
-        (1..).map(name).zip(CHANNELS).map(|(name, channels)| BodyMap::new(name, channels)).collect()
+        (1..)
+            .map(name)
+            .zip(CHANNELS)
+            .map(|(name, channels)| BodyMap::new(name, channels))
+            .collect()
     }
 
     fn forward(&self, input: Tensor<4>) -> Vec<Tensor<4>> {

@@ -10,8 +10,8 @@
 //!
 //! - `stages RUNS`: each stage of a detection in one picture, and the whole.
 //! - `batch N`: N pictures in one call, and N calls of one picture.
-//! - `train N` and `train-bf16 N`: a training step with N pictures, the second with layers of bf16, and the most memory
-//!   that the process had.
+//! - `train N`: a training step with N pictures, and the most memory that the process had.
+//! - `stages-bf16`, `batch-bf16` and `train-bf16`: the same with layers of bf16.
 //!
 //! Two more arguments may follow: the backend, `flex` or `cuda`, and the length of the shorter side of pictures, if it
 //! is not the model's.
@@ -21,7 +21,7 @@
 use std::error::Error;
 use std::time::Instant;
 
-use burn::tensor::Device;
+use burn::tensor::{Device, FloatDType};
 use burn_roi_detection::RunLengths;
 use burn_roi_detection::models::{Detector, DetectorConfig, Picture, Stage, StageObserver};
 use burn_roi_detection::train::{
@@ -36,7 +36,7 @@ const OBJECTS: usize = 8;
 fn main() -> Result<(), Box<dyn Error>> {
     let arguments: Vec<String> = std::env::args().skip(1).filter(|text| text != "--bench").collect();
     let [name, weights, recording, what, number, more @ ..] = arguments.as_slice() else {
-        println!("nothing is timed without the arguments NAME WEIGHTS RECORDING stages|batch|train|train-bf16 NUMBER");
+        println!("nothing is timed without the arguments NAME WEIGHTS RECORDING stages|batch|train[-bf16] NUMBER");
         return Ok(());
     };
     let number = number.parse()?;
@@ -47,12 +47,19 @@ fn main() -> Result<(), Box<dyn Error>> {
     let mut detector = Detector::try_new(config, &device(more.first().map_or("flex", String::as_str))?)?;
     StateDict::read(weights)?.load_into(&mut detector, NameTable::torchvision)?;
     let sample = recorded(&std::fs::read(recording)?)?;
-    match what.as_str() {
+    let (what, half_precision) = match what.strip_suffix("-bf16") {
+        Some(what) => (what, Some(HalfPrecision::BF16)),
+        None => (what.as_str(), None),
+    };
+    // A training casts the layers itself.
+    if half_precision.is_some() && what != "train" {
+        detector = detector.try_with_layers_of(FloatDType::BF16)?;
+    }
+    match what {
         "stages" => time_stages(&detector, &sample, number),
         "batch" => time_batch(&detector, &sample, number),
-        "train" => time_step(detector, sample, number, None),
-        "train-bf16" => time_step(detector, sample, number, Some(HalfPrecision::BF16)),
-        _ => Err(format!("`{what}` must be stages, batch, train or train-bf16").into()),
+        "train" => time_step(detector, sample, number, half_precision),
+        _ => Err(format!("`{what}` must be stages, batch or train").into()),
     }
 }
 

@@ -5,7 +5,7 @@ mod pictures;
 use std::path::{Path, PathBuf};
 use std::{env, fs, process};
 
-use burn::tensor::Device;
+use burn::tensor::{Device, FloatDType};
 use burn_roi_detection::data::coco::CocoDataset;
 use burn_roi_detection::models::{BodyConfig, Detector, DetectorConfig};
 use clap::Parser;
@@ -157,11 +157,20 @@ fn the_coins_of_the_unseen_half_are_found() {
     let mut detector = Detector::new(config::read(&arguments.config).unwrap(), &Device::flex());
     weights::load(arguments.weights().unwrap(), &mut detector).unwrap();
     let file = &arguments.image[0];
-    let found = detect(&detector, &crate::pictures::read(file).unwrap(), &mut ()).unwrap();
-    let drawn = found.iter().filter(|found| found.score >= arguments.score_threshold);
+    let picture = crate::pictures::read(file).unwrap();
+    let truth = CocoDataset::read(file.with_extension("json")).unwrap();
+    for dtype in [FloatDType::F32, FloatDType::F16, FloatDType::BF16] {
+        let detector = detector.clone().with_layers_of(dtype);
+        let found = detect(&detector, &picture, &mut ()).unwrap();
+        assert_coins(&found, &truth, arguments.score_threshold);
+    }
+}
+
+/// Checks that each coin of a picture was found once.
+fn assert_coins(found: &[Found], truth: &CocoDataset, score_threshold: f32) {
+    let drawn = found.iter().filter(|found| found.score >= score_threshold);
     let masks: Vec<_> = drawn.map(|found| &found.mask).collect();
 
-    let truth = CocoDataset::read(file.with_extension("json")).unwrap();
     let coins = truth.annotations().iter().filter(|annotation| !annotation.is_crowd);
     let coins: Vec<_> = coins.map(|annotation| truth.mask_of(annotation).unwrap()).collect();
     assert_eq!(coins.len(), 12);

@@ -40,6 +40,7 @@ mod detector;
 mod feature_pyramid;
 mod image_list;
 mod instances;
+mod layers_dtype;
 mod picture;
 mod pillow;
 mod pixel_centres;
@@ -64,6 +65,8 @@ pub(crate) use detector::refined_boxes;
 pub use detector::{Detector, FasterRcnn, KeypointRcnn, MaskRcnn};
 pub use image_list::ImageList;
 pub use instances::{Instances, Keypoint};
+#[cfg(feature = "train")]
+pub(crate) use layers_dtype::{check_dtype, with_layers_of};
 pub use picture::Picture;
 pub use pooling::{Head, pool_regions, try_pool_regions};
 pub(crate) use rcnn::GeneralizedRcnn;

@@ -27,7 +27,7 @@ impl Proposing {
         })
     }
 
-    /// The predictions and the anchors of all levels.
+    /// The predictions of all levels, in the dtype of the images, and the anchors.
     pub fn of_anchors(
         &self,
         predicted: RegionPredictions,
@@ -38,11 +38,14 @@ impl Proposing {
         let device = images.tensors.device().inner();
         let anchors = self.anchors.try_forward([height, width], &map_sizes, &device)?;
         let counts: Vec<usize> = anchors.iter().map(|level| level.dims()[0]).collect();
+        let dtype = images.tensors.dtype();
         let objectness = predicted.objectness.into_iter().map(by_anchor::<1>).collect();
         let deltas = predicted.deltas.into_iter().map(by_anchor::<4>).collect();
         Ok(AnchorPredictions {
-            objectness: Tensor::cat(objectness, 1).reshape([count, counts.iter().sum()]),
-            deltas: Tensor::cat(deltas, 1),
+            objectness: Tensor::cat(objectness, 1)
+                .reshape([count, counts.iter().sum()])
+                .cast(dtype),
+            deltas: Tensor::cat(deltas, 1).cast(dtype),
             anchors: Tensor::cat(anchors, 0),
             counts,
         })

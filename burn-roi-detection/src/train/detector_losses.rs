@@ -10,7 +10,7 @@ use super::loss_config::DetectorLossConfig;
 use crate::error::DetectionError;
 use crate::forms::blocking_forms;
 use crate::losses::region_losses;
-use crate::models::{Background, Detector, Head, ImageList, try_pool_regions};
+use crate::models::{Background, Detector, Head, try_pool_regions};
 use crate::zeros::zero;
 use crate::{
     BoxCoder, TrainingSamples, TrainingSamplesConfig, arguments, assign_targets_to_anchors_async,
@@ -122,11 +122,9 @@ pub async fn detector_losses_async(
         batch,
         config,
     };
-    let levels = detector.feature_pyramid(detector.body(&step.images()));
+    let levels = detector.feature_pyramid(detector.body(&batch.images));
     let predicted = detector.region_predictions(&levels);
-    let mut predicted = detector.proposing().of_anchors(predicted, &batch.images)?;
-    predicted.objectness = predicted.objectness.cast(step.dtype());
-    predicted.deltas = predicted.deltas.cast(step.dtype());
+    let predicted = detector.proposing().of_anchors(predicted, &batch.images)?;
 
     let mut proposing = detector.config().region_proposals.clone();
     proposing.pre_nms_top_n = config.pre_nms_top_n;
@@ -182,13 +180,6 @@ impl Step<'_> {
     /// The dtype of boxes and losses.
     pub fn dtype(&self) -> DType {
         self.batch.images.tensors.dtype()
-    }
-
-    /// The images in the dtype of the layers.
-    fn images(&self) -> ImageList {
-        let mut images = self.batch.images.clone();
-        images.tensors = images.tensors.cast(self.detector.layers_dtype());
-        images
     }
 
     pub fn boxes(&self) -> Vec<Tensor<2>> {

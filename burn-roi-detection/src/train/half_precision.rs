@@ -1,13 +1,11 @@
 //! [`HalfPrecision`]: layers of f16 or bf16 beside weights of f32.
 
-use burn::module::{Module, ModuleMapper, Param};
-use burn::tensor::{DType, Device, Tensor};
-use burn_roi::RoiError;
+use burn::tensor::{DType, Device};
 use serde::{Deserialize, Serialize};
 
 use crate::arguments;
 use crate::error::DetectionError;
-use crate::models::Detector;
+use crate::models::{Detector, check_dtype, with_layers_of};
 
 /// The dtype of the layers while a [`Trainer`](super::Trainer) trains, as with torch's automatic mixed precision.
 ///
@@ -46,62 +44,17 @@ impl HalfPrecision {
 
     /// Checks the loss scale, and that a device computes in the dtype.
     pub(super) fn check(self, device: &Device) -> Result<(), DetectionError> {
-        let (scale, dtype) = (self.loss_scale(), self.dtype());
+        let scale = self.loss_scale();
         if !(scale.is_finite() && scale > 0.0) {
             return Err(arguments::option("loss_scale", scale, "finite, and above 0"));
         }
-        if !device.supports_dtype(dtype) {
-            let device = device.clone().inner();
-            return Err(DetectionError::from(RoiError::DType {
-                argument: "half_precision",
-                dtype,
-                expected: format!("a dtype that {:?} supports", device.as_dispatch()),
-            }));
-        }
-        Ok(())
+        check_dtype("half_precision", self.dtype(), device)
     }
 
     /// The detector with its weights in this dtype. Backward passes through it reach the weights of `detector`.
     pub(super) fn cast(self, detector: &Detector) -> Detector {
         let mut cast = detector.clone();
-        let mut weights = CastWeights {
-            dtype: self.dtype(),
-            inside: 0,
-        };
-        *cast.model_mut() = detector.model().clone().map(&mut weights);
+        *cast.model_mut() = with_layers_of(detector.model().clone(), self.dtype());
         cast
-    }
-}
-
-/// What Burn calls the norms.
-const NORMS: [&str; 2] = ["Struct:BatchNorm", "Struct:GroupNorm"];
-
-/// Whether a module's weights stay f32: a norm, or a body of the caller's, which may have norms of any kind.
-fn stays(name: &str, container_type: &str) -> bool {
-    NORMS.contains(&container_type) || (name, container_type) == ("Custom", "Enum:Body")
-}
-
-/// Casts all weights but those of modules that stay f32. Clones of a model share its running statistics, which mapping
-/// changes in place.
-struct CastWeights {
-    dtype: DType,
-    /// How many modules that stay f32 the mapped weight is inside of.
-    inside: usize,
-}
-
-impl ModuleMapper for CastWeights {
-    fn enter_module(&mut self, name: &str, container_type: &str) {
-        self.inside += usize::from(stays(name, container_type));
-    }
-
-    fn exit_module(&mut self, name: &str, container_type: &str) {
-        self.inside -= usize::from(stays(name, container_type));
-    }
-
-    fn map_float<const D: usize>(&mut self, weight: Param<Tensor<D>>) -> Param<Tensor<D>> {
-        match self.inside {
-            0 => weight.map(|weight| weight.cast(self.dtype)),
-            _ => weight,
-        }
     }
 }

@@ -6,6 +6,7 @@ mod batches;
 mod comparison;
 mod configs;
 mod detectron2;
+mod layers_dtype;
 mod narrow;
 #[path = "../../../tests/support/pickle.rs"]
 mod pickle;

@@ -28,14 +28,15 @@ impl Detector {
         images: &ImageList,
     ) -> Result<Refined, DetectionError> {
         let head = &self.config.box_head;
+        let dtype = first.logits.dtype();
         let mut probabilities = softmax(first.logits, 1);
         let (mut deltas, mut boxes, mut weights) = (first.deltas, first.boxes, head.weights);
         for (stage, &later) in self.model.roi_heads.later_stages.iter().zip(&head.later_stages) {
             boxes = refined_boxes(deltas, boxes, weights, &images.image_sizes)?;
             let pooled = self.pooled(Head::Box, levels, boxes.clone(), images)?;
             let (logits, refined) = stage.forward(pooled);
-            probabilities = probabilities + softmax(logits.to_device(&self.device), 1);
-            (deltas, weights) = (refined.to_device(&self.device), later);
+            probabilities = probabilities + softmax(logits.to_device(&self.device).cast(dtype), 1);
+            (deltas, weights) = (refined.to_device(&self.device).cast(dtype), later);
         }
         let stages = 1 + head.later_stages.len();
         Ok(Refined {

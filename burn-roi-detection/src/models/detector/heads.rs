@@ -1,6 +1,6 @@
 //! From proposals to instances: the stages of the heads.
 
-use burn::tensor::{Int, Tensor};
+use burn::tensor::{DType, Int, Tensor};
 
 use super::Detector;
 use super::cascade::Refined;
@@ -27,7 +27,7 @@ impl HeadStages<'_> {
     /// every backend accepts empty tensors.
     pub async fn detections(&mut self, proposals: Vec<Tensor<2>>) -> Result<Vec<Detections>, DetectionError> {
         let (detector, images) = (self.detector, self.images);
-        let (config, device) = (&detector.config, &detector.device);
+        let (config, device, dtype) = (&detector.config, &detector.device, self.dtype());
         if proposals.iter().all(|boxes| boxes.dims()[0] == 0) {
             let classes = config.classes.len();
             let [logits, deltas] = [classes, 4 * classes].map(|columns| Tensor::zeros([0, columns], device));
@@ -36,7 +36,10 @@ impl HeadStages<'_> {
         let pooled = self.pool(Head::Box, proposals.clone()).await?;
         let head = async {
             let (logits, deltas) = detector.model.roi_heads.boxes(pooled);
-            Ok((logits.to_device(device), deltas.to_device(device)))
+            Ok((
+                logits.to_device(device).cast(dtype),
+                deltas.to_device(device).cast(dtype),
+            ))
         };
         let (logits, deltas) = self.stages.run(Stage::BoxHead, head).await?;
         let mut predicted = Refined {
@@ -55,6 +58,11 @@ impl HeadStages<'_> {
         };
         let detections = detector.postprocess(logits, deltas, boxes, images);
         self.stages.run(Stage::Detections, detections).await
+    }
+
+    /// The dtype of everything but the layers.
+    fn dtype(&self) -> DType {
+        self.images.tensors.dtype()
     }
 
     /// Regions pooled for a head, on its device, as a stage.
@@ -79,8 +87,10 @@ impl HeadStages<'_> {
         };
         let pooled = self.pool(Head::Mask, boxes_of(detections)).await?;
         let labels = self.detector.labels(detections, head.class_agnostic);
+        let dtype = self.dtype();
         let masks = async {
             let logits = self.detector.model.roi_heads.masks(pooled);
+            let logits = logits.map(|logits| logits.cast(dtype));
             logits.map(|logits| try_maskrcnn_inference(logits, labels)).transpose()
         };
         let Some(masks) = self.stages.run(Stage::MaskHead, masks).await? else {
@@ -99,7 +109,11 @@ impl HeadStages<'_> {
             return Ok(());
         };
         let pooled = self.pool(Head::Keypoint, boxes_of(detections)).await?;
-        let heatmaps = async { Ok(self.detector.model.roi_heads.keypoints(pooled)) };
+        let dtype = self.dtype();
+        let heatmaps = async {
+            let heatmaps = self.detector.model.roi_heads.keypoints(pooled);
+            Ok(heatmaps.map(|heatmaps| heatmaps.cast(dtype)))
+        };
         let Some(heatmaps) = self.stages.run(Stage::KeypointHead, heatmaps).await? else {
             return Ok(());
         };

@@ -9,10 +9,11 @@ mod steps;
 pub(crate) use cascade::refined_boxes;
 
 use burn::module::Module;
-use burn::tensor::{DType, Device};
+use burn::tensor::{DType, Device, FloatDType};
 
 use super::body::{Body, CustomBody};
 use super::config::DetectorConfig;
+use super::layers_dtype::{check_dtype, with_layers_of};
 use super::proposing::Proposing;
 use super::rcnn::GeneralizedRcnn;
 use super::roi_heads::RoiHeads;
@@ -216,9 +217,33 @@ impl Detector {
         &self.model
     }
 
+    /// The same detector with convolutions and linear layers of another dtype, such as f16 or bf16 on a GPU: regions are
+    /// pooled in it too. Norms, anchors, boxes, scores and masks stay f32, and so does a [`CustomBody`]. Weights that
+    /// are loaded later are f32 again.
+    ///
+    /// # Panics
+    ///
+    /// If [`try_with_layers_of`](Self::try_with_layers_of) returns an error, with its text.
+    pub fn with_layers_of(self, dtype: FloatDType) -> Self {
+        or_panic(self.try_with_layers_of(dtype))
+    }
+
+    /// Fallible form of [`with_layers_of`](Self::with_layers_of).
+    ///
+    /// # Errors
+    ///
+    /// `RoiError::DType`: a device of the detector does not support the dtype.
+    pub fn try_with_layers_of(mut self, dtype: FloatDType) -> Result<Self, DetectionError> {
+        let dtype = DType::from(dtype);
+        for device in [&self.device, &self.heads_device] {
+            check_dtype("dtype", dtype, device)?;
+        }
+        self.model = with_layers_of(self.model, dtype);
+        Ok(self)
+    }
+
     /// The dtype of the convolutions and linear layers.
-    #[cfg(feature = "train")]
-    pub(crate) fn layers_dtype(&self) -> DType {
+    fn layers_dtype(&self) -> DType {
         self.model.rpn.head.cls_logits.weight.dtype()
     }
 

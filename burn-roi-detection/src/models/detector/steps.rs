@@ -29,7 +29,8 @@ impl Detector {
     /// - `images`: the pictures, as [`prepare`](Self::prepare) returns them.
     /// - Returns a map `[N, channels, height, width]` for each output of the config's body, the finest first.
     pub fn body(&self, images: &ImageList) -> Vec<Tensor<4>> {
-        self.model.backbone.body.forward(images.tensors.clone())
+        let input = images.tensors.clone().cast(self.layers_dtype());
+        self.model.backbone.body.forward(input)
     }
 
     /// What the region proposal network and the heads read, the finest level first: the levels of the feature pyramid,
