@@ -47,6 +47,7 @@ mod pooling;
 mod proposing;
 mod rcnn;
 mod region_proposals;
+mod rescaling;
 mod roi_heads;
 mod snapshot;
 mod stage;
@@ -56,7 +57,7 @@ pub(crate) use class_order::background_first;
 pub use config::{
     Background, BodyConfig, BoxHeadConfig, ChannelOrder, DetectorConfig, FeaturePyramidConfig, InvertedResidualConfig,
     KeypointHeadConfig, KeypointScores, MaskHeadConfig, MaskPaste, MobileNetV3Config, PreprocessingConfig,
-    RegionProposalsConfig, ResNetConfig, Resize,
+    RegionProposalsConfig, ResNetConfig, Resize, ViTConfig,
 };
 #[cfg(feature = "train")]
 pub(crate) use detector::refined_boxes;

@@ -74,7 +74,7 @@ impl HalfPrecision {
 }
 
 /// What Burn calls the norms.
-const NORMS: [&str; 2] = ["Struct:BatchNorm", "Struct:GroupNorm"];
+const NORMS: [&str; 3] = ["Struct:BatchNorm", "Struct:GroupNorm", "Struct:LayerNorm"];
 
 /// Casts all weights but those of norms. Clones of a model share its running statistics, which mapping
 /// changes in place.

@@ -11,4 +11,5 @@ mod narrow;
 mod pickle;
 mod recording;
 mod recordings;
+mod vitdet;
 mod weights;

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use burn::tensor::{DType, Device, TensorData};
 use burn_roi_detection::models::{
     Background, BodyConfig, BoxHeadConfig, Detector, DetectorConfig, FeaturePyramidConfig, KeypointHeadConfig,
-    MaskHeadConfig, RegionProposalsConfig, ResNetConfig,
+    MaskHeadConfig, RegionProposalsConfig, ResNetConfig, ViTConfig,
 };
 use burn_roi_detection::train::{
     DetectorLossConfig, LearningRateSchedule, Object, Sample, Trainer, TrainerConfig, TrainingBatch,
@@ -41,6 +41,7 @@ impl Recording {
         match kind {
             "cascade" => Self::from_bytes(include_bytes!("cascade.safetensors")),
             "groups" => Self::from_bytes(include_bytes!("groups.safetensors")),
+            "vit" => Self::from_bytes(include_bytes!("vit.safetensors")),
             _ => Self::read(),
         }
     }
@@ -132,12 +133,15 @@ pub fn config(kind: &str) -> DetectorConfig {
         RegionProposalsConfig::new(1, anchors, vec![0.5, 1.0, 2.0]),
         BoxHeadConfig::new(vec![], vec![16, 16]),
     );
-    let has_masks = ["mask", "cascade", "groups"].contains(&kind);
+    let has_masks = ["mask", "cascade", "groups", "vit"].contains(&kind);
     config.mask_head = has_masks.then(|| MaskHeadConfig::new(vec![8, 8], 8));
     config.keypoint_head = (kind == "keypoint").then(|| KeypointHeadConfig::new(keypoints, vec![8, 8]));
     (config.preprocessing.min_size, config.preprocessing.max_size) = (SIDE, SIDE);
     if kind == "groups" {
         with_group_norms(&mut config);
+    }
+    if kind == "vit" {
+        with_vit(&mut config);
     }
     if kind == "cascade" {
         config.classes.rotate_left(1);
@@ -160,6 +164,24 @@ fn with_group_norms(config: &mut DetectorConfig) {
     (config.box_head.normalized, config.box_head.norm_groups) = (true, groups);
     if let Some(head) = &mut config.mask_head {
         (head.normalized, head.norm_groups) = (true, groups);
+    }
+}
+
+/// ViTDet's body, pyramid and norms.
+fn with_vit(config: &mut DetectorConfig) {
+    config.body = BodyConfig::ViT(ViTConfig {
+        window_size: 3,
+        input_size: 96,
+        pretrained_size: Some(48),
+        ..ViTConfig::new(8, 3, 2, vec![1])
+    });
+    if let Some(pyramid) = &mut config.feature_pyramid {
+        (pyramid.simple, pyramid.normalized, pyramid.layer_norm) = (true, true, true);
+    }
+    config.box_head = BoxHeadConfig::new(vec![8], vec![16]);
+    (config.box_head.normalized, config.box_head.layer_norm) = (true, true);
+    if let Some(head) = &mut config.mask_head {
+        (head.normalized, head.layer_norm) = (true, true);
     }
 }
 
@@ -213,6 +235,9 @@ fn check(kind: &str, steps: usize) {
             _ => steps,
         };
         let (mut options, mut tolerance) = (trainer_config(), TOLERANCE);
+        if kind == "vit" {
+            options.frozen_stages = 0;
+        }
         if kind == "cascade" {
             options.losses.smooth_l1_beta = 0.0;
             // The box deltas of the last stage are multiplied by up to 30, and their rounding with them.
@@ -239,7 +264,10 @@ fn check(kind: &str, steps: usize) {
         };
         let state = StateDict::of(&trainer.detector().unwrap(), NameTable::torchvision).unwrap();
         let checked = check_weights(&recording, &format!("{kind}/{time}/"), &state);
-        assert_eq!(checked > 0, time == "end" || ["cascade", "groups"].contains(&kind));
+        assert_eq!(
+            checked > 0,
+            time == "end" || ["cascade", "groups", "vit"].contains(&kind)
+        );
     }
 }
 
@@ -286,6 +314,13 @@ fn mask_rcnn_learns_as_in_torchvision() {
 #[test]
 fn group_norms_learn_as_in_torch() {
     check("groups", steps());
+}
+
+/// torchvision's Mask R-CNN with the body, the pyramid and the norms of ViTDet, which are written after detectron2's
+/// source. It has no stochastic depth.
+#[test]
+fn vitdet_learns_as_in_torch() {
+    check("vit", steps());
 }
 
 #[test]

@@ -4,8 +4,10 @@
 use burn_roi::config;
 use serde::{Deserialize, Serialize};
 
-/// The backbone: the network that computes the feature maps. In JSON the field `kind` is `"resnet"` or
-/// `"mobilenet_v3"`, beside the fields of the config.
+use super::vit::ViTConfig;
+
+/// The backbone: the network that computes the feature maps. In JSON the field `kind` is `"resnet"`, `"mobilenet_v3"`
+/// or `"vit"`, beside the fields of the config.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "kind")]
 #[non_exhaustive]
@@ -16,6 +18,9 @@ pub enum BodyConfig {
     /// A MobileNetV3 without its classifier.
     #[serde(rename = "mobilenet_v3")]
     MobileNetV3(MobileNetV3Config),
+    /// A vision transformer without its classifier.
+    #[serde(rename = "vit")]
+    ViT(ViTConfig),
 }
 
 config! { fields;

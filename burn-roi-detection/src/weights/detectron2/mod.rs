@@ -34,4 +34,5 @@ pub use crate::weights::pickle::{PickleError, PickleReason};
 pub use checkpoint::Checkpoint;
 pub use config::{ConfigError, NAMES, config_from_yaml, named, read_config};
 pub use error::CheckpointError;
+pub(super) use names::body;
 pub use names::names;
