@@ -3,8 +3,8 @@
     python record_vitdet.py vitdet.safetensors
 
 The body, the pyramid and the heads are those of `vitdet.py`; what is between them, such as anchors, proposals and the
-choice of detections, is mayaku's. The map of the pictures is no square and no multiple of the windows, and both kinds of
-positions are for maps of other sizes.
+choice of detections, is mayaku's. The map of the pictures is no square and no multiple of the windows, and both kinds
+of positions are for maps of other sizes.
 
 The metadata has the name of the model in burn-roi-detection's `detectron2::named`, and what the recorded one has
 otherwise.

@@ -18,7 +18,8 @@ class LayerNorm(nn.Module):
         self.weight, self.bias = nn.Parameter(torch.ones(channels)), nn.Parameter(torch.zeros(channels))
 
     def forward(self, maps):
-        return functional.layer_norm(maps.movedim(1, -1), self.weight.shape, self.weight, self.bias, 1e-6).movedim(-1, 1)
+        pixels = maps.movedim(1, -1)
+        return functional.layer_norm(pixels, self.weight.shape, self.weight, self.bias, 1e-6).movedim(-1, 1)
 
 
 class NormalizedConv(nn.Conv2d):
@@ -147,7 +148,8 @@ class RegionProposalHead(nn.Module):
         self.conv = nn.Sequential()
         for index in range(2):
             self.conv.add_module(f"conv{index}", nn.Conv2d(channels, channels, 3, padding=1))
-        self.objectness_logits, self.anchor_deltas = nn.Conv2d(channels, anchors, 1), nn.Conv2d(channels, 4 * anchors, 1)
+        self.objectness_logits = nn.Conv2d(channels, anchors, 1)
+        self.anchor_deltas = nn.Conv2d(channels, 4 * anchors, 1)
 
     def forward(self, levels):
         levels = [self.conv.conv1(self.conv.conv0(level).relu()).relu() for level in levels]

@@ -5,8 +5,9 @@ use burn_roi_detection::DetectionError;
 use burn_roi_detection::train::{HalfPrecision, Trainer, TrainerConfig, TrainingBatch, TrainingError, TrainingStep};
 use serde_json::json;
 
+use super::configs::config;
 use super::devices::with_norms;
-use super::parity::{Recording, config, detector, trainer_config};
+use super::parity::{Recording, detector, trainer_config};
 use super::trainer::weights;
 use crate::backends::{Backend, backends};
 use crate::bad_input::assert_error;

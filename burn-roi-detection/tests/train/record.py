@@ -7,8 +7,8 @@
     python record.py vit.safetensors vit
 
 The detectors are torchvision's `FasterRCNN`, `MaskRCNN` and `KeypointRCNN`, a `MaskRCNN` with the heads of cascade.py,
-one with group normalization, and one with ViTDet's body, pyramid and norms, the steps torch's `SGD`. The steps take the batches in turn. The last picture of the
-cascade's last batch has no objects. The tensors, for a detector `d`, and B batches of N pictures:
+one with group normalization, and one with ViTDet's body, pyramid and norms, the steps torch's `SGD`. The steps take the
+batches in turn. The last picture of the cascade's last batch has no objects. The tensors, for a detector `d`, and B batches of N pictures:
 
     pixels.b [N, H, W, 3]          u8
     boxes.b.n [G, 4]               f32
@@ -52,7 +52,7 @@ ANCHORS = (((8,), (16,), (32,), (48,), (64,)), ((0.5, 1.0, 2.0),) * 5)
 STEPS = {"faster": 20, "mask": 20, "keypoint": 20, "cascade": 10, "groups": 4, "vit": 4}
 # Of weights for which no choice in these steps is as close as rounding: one more box that is suppressed changes a loss.
 # In the first three steps of the cascade each stage has positive boxes, one has none, and a box is empty and left out.
-SEEDS = {"faster": 3, "mask": 5, "keypoint": 3, "cascade": 54, "groups": 3, "vit": 3}
+SEEDS = {"faster": 3, "mask": 5, "keypoint": 3, "cascade": 54, "groups": 3, "vit": 7}
 RATE, MOMENTUM, DECAY = 0.005, 0.9, 1e-4
 FROZEN = ("backbone.body.conv1", "backbone.body.bn1", "backbone.body.layer1")
 KEPT = vit.KEPT + (

@@ -8,7 +8,8 @@ use burn_roi_detection::train::{LearningRateSchedule, Sample, Trainer, TrainerCo
 use burn_roi_detection::weights::{NameTable, StateDict};
 use burn_store::burn_pack::{Reader, Scalar, Tensor, Writer};
 
-use super::parity::{Recording, config, detector, trainer_config};
+use super::configs::config;
+use super::parity::{Recording, detector, trainer_config};
 use crate::bad_input::assert_error;
 
 fn trainer(config: TrainerConfig) -> Trainer {

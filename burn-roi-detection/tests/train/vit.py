@@ -2,6 +2,8 @@
 
 import re
 
+import torch
+
 import vitdet
 
 # The maps of pictures of 64 pixels have 4 x 4 patches.
@@ -34,7 +36,7 @@ KEPT = (
     "backbone.body.blocks.1.attn.rel_pos_w",
     "backbone.body.blocks.1.attn.qkv.weight",
     "backbone.body.blocks.1.norm1.weight",
-    "backbone.body.blocks.2.mlp.fc1.bias",
+    "backbone.body.blocks.2.mlp.fc2.weight",
     "backbone.fpn.rescaling.first_double.weight",
     "backbone.fpn.rescaling.norm.bias",
     "backbone.fpn.rescaling.double.weight",
@@ -52,6 +54,10 @@ class Backbone(vitdet.SimpleFeaturePyramid):
     def __init__(self, channels):
         super().__init__(BODY, channels)
         self.out_channels = channels
+        with torch.no_grad():
+            for name, parameter in self.named_parameters():
+                # The steps change positions little. Rounding would show in larger ones.
+                parameter *= 0.1 if "pos" in name else 1.0
 
     def forward(self, images):
         levels = super().forward(images).values()

@@ -6,8 +6,8 @@
 //! - [`names`] are detectron2's names of the weights.
 //!
 //! Tests compare narrow FPN models (Faster, Mask and Keypoint R-CNN) layer by layer with mayaku 2.0.1, which runs
-//! detectron2's models in torch, and Cascade Mask R-CNN with a reference after detectron2's source. C4 and DC5 follow
-//! the source and were compared with nothing.
+//! detectron2's models in torch, and Cascade Mask R-CNN and ViTDet with references after detectron2's source. C4 and
+//! DC5 follow the source and were compared with nothing.
 //!
 //! ```no_run
 //! use burn::tensor::Device;
