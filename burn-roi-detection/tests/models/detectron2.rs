@@ -47,6 +47,17 @@ fn mask_rcnn_vitdet() {
     compare(recording, recording.weights().unwrap(), names, &Device::flex(), "flex");
 }
 
+/// Those that `record_vitdet.py` wrote into the folder `VITDET_RECORDINGS`, on all backends.
+#[test]
+fn vitdets_of_the_folder() {
+    for (_, recording) in of_folder("VITDET_RECORDINGS") {
+        for backend in backends() {
+            let weights = recording.weights().unwrap();
+            compare(&recording, weights, names, &backend.device, backend.name);
+        }
+    }
+}
+
 /// Those that `record_mayaku.py` wrote into the folder, on all backends. mayaku read the same two files.
 #[test]
 fn recordings_of_the_folder() {
