@@ -25,6 +25,12 @@ impl CubicTaps {
             taps: taps.collect(),
         }
     }
+
+    /// The four pixels of each new pixel, and their weights.
+    #[cfg(feature = "models")]
+    pub fn taps(&self) -> impl ExactSizeIterator<Item = ([usize; 4], [f32; 4])> {
+        self.taps.iter().copied()
+    }
 }
 
 /// The weights of the four pixels about a position that is `part` of a pixel behind the second one.

@@ -92,6 +92,10 @@ fn so_does_every_config_of_a_detector() {
         &["maps"],
     );
     check(BodyMap::new("map".to_string(), 7), &["name", "channels"]);
+    check(
+        ViTConfig::new(8, 2, 2, vec![1]),
+        &["channels", "blocks", "heads", "global_blocks"],
+    );
     check(FeaturePyramidConfig::new(7), &["channels"]);
     check(proposals, &["convolutions", "anchor_sizes", "aspect_ratios"]);
     check(boxes, &["convolutions", "fully_connected"]);

@@ -202,3 +202,10 @@ impl<'a> Weights<'a> {
         norm.running_var = RunningState::new(self.get(&format!("{key}.running_var")));
     }
 }
+
+#[test]
+#[should_panic(expected = "`layer_norm` is true, but must be false with `norm_groups`")]
+fn a_block_has_one_norm() {
+    let config = ConvBlockConfig::new(4, 4, 1).with_norm_groups(Some(2));
+    config.with_layer_norm(true).init(&Device::flex());
+}

@@ -24,6 +24,9 @@ pub struct FastRcnnConvFcHeadConfig {
     pub normalized: bool = false,
     /// The number of groups of group normalization. `None`: batch normalization.
     pub norm_groups: Option<usize> = None,
+    /// Whether the norm is layer normalization over the channels of each pixel, with an epsilon of 1e-6: detectron2's
+    /// `LN`. Not together with `norm_groups`.
+    pub layer_norm: bool = false,
 }
 }
 
@@ -35,6 +38,7 @@ impl FastRcnnConvFcHeadConfig {
             &self.conv_layers,
             self.normalized,
             self.norm_groups,
+            self.layer_norm,
             device,
         );
         let channels = self.conv_layers.last().unwrap_or(&self.in_channels);

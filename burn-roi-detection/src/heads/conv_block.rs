@@ -5,7 +5,7 @@ use burn::nn::PaddingConfig2d;
 use burn::nn::conv::{Conv2d, Conv2dConfig};
 use burn::tensor::{Device, Tensor, activation::relu};
 
-use super::norm::Norm;
+use super::norm::{LAYER_NORM_EPSILON, Norm};
 use crate::zeros::no_rows;
 use burn_roi::config;
 
@@ -21,10 +21,12 @@ pub struct ConvBlockConfig {
     /// feature map.
     pub kernel_size: usize,
     /// Whether a norm follows the convolution, which then has no bias: batch normalization, unless there are
-    /// `norm_groups`.
+    /// `norm_groups` or it is a `layer_norm`.
     pub normalized: bool = true,
     /// The number of groups of group normalization: a divisor of `out_channels`. `None`: batch normalization.
     pub norm_groups: Option<usize> = None,
+    /// Whether the norm is layer normalization over the channels of each pixel. Not together with `norm_groups`.
+    pub layer_norm: bool = false,
     /// Whether a ReLU follows.
     pub activation: bool = true,
     /// The number that the norm adds to the variance. Above 0.
@@ -38,23 +40,46 @@ impl ConvBlockConfig {
     /// # Panics
     ///
     /// If `in_channels`, `out_channels` or `kernel_size` is 0, or if `normalized` is true and `epsilon` is not
-    /// above 0, or `out_channels` is not a multiple of `norm_groups`.
+    /// above 0, or `out_channels` is not a multiple of `norm_groups`, or there are `norm_groups` and a `layer_norm`.
     pub fn init(&self, device: &Device) -> ConvBlock {
         let padding = self.kernel_size.saturating_sub(1) / 2;
         let channels = [self.in_channels, self.out_channels];
-        let norm = self.normalized.then(|| {
-            assert!(self.epsilon > 0.0, "`epsilon` is {}, but must be above 0", self.epsilon);
-            Norm::new(self.out_channels, self.norm_groups, self.epsilon, device)
-        });
         ConvBlock {
             conv: Conv2dConfig::new(channels, [self.kernel_size, self.kernel_size])
                 .with_padding(PaddingConfig2d::Explicit(padding, padding, padding, padding))
                 .with_bias(!self.normalized)
                 .init(device),
-            norm,
+            norm: self.norm(device),
             padding,
             activation: self.activation,
         }
+    }
+}
+
+impl ConvBlockConfig {
+    /// The norm, if there is one.
+    pub(crate) fn norm(&self, device: &Device) -> Option<Norm> {
+        self.normalized.then(|| {
+            assert!(self.epsilon > 0.0, "`epsilon` is {}, but must be above 0", self.epsilon);
+            if !self.layer_norm {
+                return Norm::new(self.out_channels, self.norm_groups, self.epsilon, device);
+            }
+            let groups = self.norm_groups;
+            assert!(
+                groups.is_none(),
+                "`layer_norm` is true, but must be false with `norm_groups`"
+            );
+            Norm::layer(self.out_channels, self.epsilon, device)
+        })
+    }
+
+    /// The norm of a head or a pyramid. That of detectron2's layer normalization has an epsilon of its own.
+    pub(crate) fn with_norm(self, normalized: bool, norm_groups: Option<usize>, layer_norm: bool) -> Self {
+        let epsilon = if layer_norm { LAYER_NORM_EPSILON } else { self.epsilon };
+        self.with_normalized(normalized)
+            .with_norm_groups(norm_groups)
+            .with_layer_norm(layer_norm)
+            .with_epsilon(epsilon)
     }
 }
 
@@ -143,14 +168,14 @@ pub(super) fn conv_blocks(
     layers: &[usize],
     normalized: bool,
     norm_groups: Option<usize>,
+    layer_norm: bool,
     device: &Device,
 ) -> Vec<ConvBlock> {
     let mut channels = in_channels;
     let blocks = layers.iter().map(|&out_channels| {
         let config = ConvBlockConfig::new(channels, out_channels, 3);
         channels = out_channels;
-        let config = config.with_normalized(normalized).with_norm_groups(norm_groups);
-        config.init(device)
+        config.with_norm(normalized, norm_groups, layer_norm).init(device)
     });
     blocks.collect()
 }

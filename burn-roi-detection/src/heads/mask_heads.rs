@@ -20,6 +20,9 @@ pub struct MaskRcnnHeadsConfig {
     pub normalized: bool = false,
     /// The number of groups of group normalization. `None`: batch normalization.
     pub norm_groups: Option<usize> = None,
+    /// Whether the norm is layer normalization over the channels of each pixel, with an epsilon of 1e-6: detectron2's
+    /// `LN`. Not together with `norm_groups`.
+    pub layer_norm: bool = false,
 }
 }
 
@@ -32,6 +35,7 @@ impl MaskRcnnHeadsConfig {
                 &self.layers,
                 self.normalized,
                 self.norm_groups,
+                self.layer_norm,
                 device,
             ),
         }

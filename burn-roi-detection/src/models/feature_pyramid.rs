@@ -1,4 +1,5 @@
-//! The feature pyramid: every map of the backbone with the same number of channels, merged with the coarser maps.
+//! The feature pyramid: every map of the backbone with the same number of channels, merged with the coarser maps. That
+//! of a vision transformer has resized copies of its map instead.
 
 use burn::module::Module;
 use burn::tensor::module::interpolate;
@@ -6,11 +7,14 @@ use burn::tensor::ops::{InterpolateMode, InterpolateOptions};
 use burn::tensor::{Device, Tensor, s};
 
 use super::config::FeaturePyramidConfig;
+use super::rescaling::Rescaling;
 use crate::{ConvBlock, ConvBlockConfig};
 
 /// The feature pyramid. The fields have the names of torchvision's weights.
 #[derive(Module, Debug)]
 pub struct FeaturePyramid {
+    /// The first layers of a simple feature pyramid, whose maps are not merged.
+    rescaling: Option<Rescaling>,
     inner_blocks: Vec<ConvBlock>,
     layer_blocks: Vec<ConvBlock>,
 }
@@ -20,12 +24,15 @@ impl FeaturePyramid {
     pub(super) fn new(config: &FeaturePyramidConfig, map_channels: &[usize], device: &Device) -> Self {
         let block = |input, kernel| {
             ConvBlockConfig::new(input, config.channels, kernel)
-                .with_normalized(config.normalized)
-                .with_norm_groups(config.norm_groups)
+                .with_norm(config.normalized, config.norm_groups, config.layer_norm)
                 .with_activation(false)
                 .init(device)
         };
+        let last = map_channels.last().copied().unwrap_or_default();
+        let rescaled = Rescaling::channels(last);
+        let map_channels = if config.simple { &rescaled } else { map_channels };
         Self {
+            rescaling: config.simple.then(|| Rescaling::new(config, last, device)),
             inner_blocks: map_channels.iter().map(|&channels| block(channels, 1)).collect(),
             layer_blocks: map_channels.iter().map(|_| block(config.channels, 3)).collect(),
         }
@@ -34,14 +41,19 @@ impl FeaturePyramid {
     /// The levels of the pyramid.
     ///
     /// - `maps`: the backbone's maps, the finest first.
-    /// - Returns a level for each map, and one of half the coarsest level's size, each `[N, channels, height, width]`.
+    /// - Returns a level for each map, or 4 levels of the last map if the pyramid is simple, and one of half the
+    ///   coarsest level's size, each `[N, channels, height, width]`.
     pub fn forward(&self, maps: Vec<Tensor<4>>) -> Vec<Tensor<4>> {
+        let maps = match &self.rescaling {
+            Some(rescaling) => rescaling.forward(maps),
+            None => maps,
+        };
         let mut levels = Vec::new();
         let mut coarser: Option<Tensor<4>> = None;
         let blocks = self.inner_blocks.iter().zip(&self.layer_blocks);
         for (map, (inner, layer)) in maps.into_iter().zip(blocks).rev() {
             let lateral = inner.forward(map);
-            let merged = match coarser {
+            let merged = match coarser.filter(|_| self.rescaling.is_none()) {
                 Some(coarser) => enlarge_like(coarser, &lateral) + lateral,
                 None => lateral,
             };

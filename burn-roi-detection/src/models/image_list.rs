@@ -58,10 +58,12 @@ impl PreprocessingConfig {
     }
 }
 
-/// `[height, width]` of a batch of resized pictures: those of the largest, as multiples of the config's divisor.
+/// `[height, width]` of a batch of resized pictures: those of the largest, at least the config's square, as multiples of
+/// the config's divisor.
 fn padded(image_sizes: &[[usize; 2]], config: &PreprocessingConfig) -> [usize; 2] {
     [0, 1].map(|axis| {
         let longest = image_sizes.iter().map(|size| size[axis]).max().unwrap_or_default();
+        let longest = longest.max(config.square_pad.unwrap_or_default());
         let multiples = longest.div_ceil(config.size_divisible);
         multiples.saturating_mul(config.size_divisible)
     })
@@ -174,14 +176,14 @@ impl ResizedRow {
 }
 
 /// The two pixels of an axis that an output pixel lies between, and their weights.
-struct Taps {
-    pixels: [usize; 2],
-    weights: [f32; 2],
+pub(super) struct Taps {
+    pub pixels: [usize; 2],
+    pub weights: [f32; 2],
 }
 
 impl Taps {
     /// Bilinear interpolation as in torch, in f32, with `align_corners=False` and `antialias=False`.
-    fn of_axis(input: usize, output: usize) -> Vec<Self> {
+    pub fn of_axis(input: usize, output: usize) -> Vec<Self> {
         let scale = input as f32 / output as f32;
         let taps = (0..output).map(|index| {
             let position = (scale * (index as f32 + 0.5) - 0.5).max(0.0);
@@ -267,6 +269,16 @@ mod tests {
         let second = &values[3 * 32 * 64..];
         assert_eq!(second[32 * 64 + 7 * 64 + 47], (1.0 - config.mean[1]) / config.std[1]);
         assert_eq!([second[48], second[8 * 64]], [0.0; 2]);
+    }
+
+    #[test]
+    fn a_square_is_the_least_size() {
+        let config = PreprocessingConfig {
+            square_pad: Some(1000),
+            ..PreprocessingConfig::new()
+        };
+        assert_eq!(config.input_size([480, 640]), [1024, 1088]);
+        assert_eq!(config.input_size([480, 480]), [1024, 1024]);
     }
 
     #[test]

@@ -27,7 +27,7 @@ pub fn with_layers_of(model: GeneralizedRcnn, dtype: DType) -> GeneralizedRcnn {
 }
 
 /// What Burn calls the norms.
-const NORMS: [&str; 2] = ["Struct:BatchNorm", "Struct:GroupNorm"];
+const NORMS: [&str; 3] = ["Struct:BatchNorm", "Struct:GroupNorm", "Struct:LayerNorm"];
 
 /// Whether a module's weights stay f32: a norm, or a body of the caller's, which may have norms of any kind.
 fn stays(name: &str, container_type: &str) -> bool {

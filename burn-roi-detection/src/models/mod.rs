@@ -48,6 +48,7 @@ mod pooling;
 mod proposing;
 mod rcnn;
 mod region_proposals;
+mod rescaling;
 mod roi_heads;
 mod snapshot;
 mod stage;
@@ -58,7 +59,7 @@ pub(crate) use class_order::background_first;
 pub use config::{
     Background, BodyConfig, BodyMap, BoxHeadConfig, ChannelOrder, CustomBodyConfig, DetectorConfig,
     FeaturePyramidConfig, InvertedResidualConfig, KeypointHeadConfig, KeypointScores, MaskHeadConfig, MaskPaste,
-    MobileNetV3Config, PreprocessingConfig, RegionProposalsConfig, ResNetConfig, Resize,
+    MobileNetV3Config, PreprocessingConfig, RegionProposalsConfig, ResNetConfig, Resize, ViTConfig,
 };
 #[cfg(feature = "train")]
 pub(crate) use detector::refined_boxes;

@@ -141,6 +141,7 @@ impl BoxStage {
             box_head: head
                 .with_normalized(boxes.normalized)
                 .with_norm_groups(boxes.norm_groups)
+                .with_layer_norm(boxes.layer_norm)
                 .init(device),
             box_predictor: FastRcnnPredictor {
                 cls_score: LinearConfig::new(features, config.classes.len()).init(device),
@@ -163,7 +164,8 @@ fn mask_layers(config: &DetectorConfig, device: &Device) -> Option<(MaskRcnnHead
     let features = head.convolutions.last().copied().unwrap_or(channels);
     let convolutions = MaskRcnnHeadsConfig::new(channels, head.convolutions.clone())
         .with_normalized(head.normalized)
-        .with_norm_groups(head.norm_groups);
+        .with_norm_groups(head.norm_groups)
+        .with_layer_norm(head.layer_norm);
     let predictor = MaskRcnnPredictorConfig::new(features, head.predictor_channels, masks);
     Some((convolutions.init(device), predictor.init(device)))
 }

@@ -25,7 +25,8 @@ pub struct TrainerConfig {
     pub max_gradient_norm: Option<f64> = None,
     /// How many of the backbone's stages stay frozen, counted from the input; torchvision's fine-tuning freezes 2. A
     /// ResNet has five stages: the stem and four layers. The stages of a MobileNetV3 are the stem, each block, and the
-    /// last convolution. A larger number freezes all.
+    /// last convolution. Those of a vision transformer are the embeddings of patches and positions, and each block. A
+    /// larger number freezes all.
     pub frozen_stages: usize = 2,
     /// How the losses are computed.
     pub losses: DetectorLossConfig = DetectorLossConfig::new(),

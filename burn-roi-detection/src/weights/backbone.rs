@@ -11,7 +11,7 @@ const FIELDS: [&str; 2] = ["backbone.body.", "roi_heads.layer4."];
 
 /// The starts of the names of layers, after a naming's prefix. A weight of one of these must be one of the detector: a
 /// ResNet-101 is not a ResNet-50. What begins otherwise is not of the backbone, such as a classifier.
-const LAYERS: [&str; 3] = ["layer", "res", "features"];
+const LAYERS: [&str; 4] = ["layer", "res", "features", "blocks"];
 
 /// How files name the weights of a backbone.
 struct Naming {
@@ -24,12 +24,13 @@ impl Naming {
     /// torchvision's classifiers and detectors, and detectron2's.
     fn all(config: &DetectorConfig) -> [Self; 4] {
         let torchvision = ["backbone.body.", "roi_heads."];
-        let detectron2 = match config.feature_pyramid {
-            Some(_) => ["backbone.bottom_up.", "roi_heads."],
-            None => ["backbone.", "roi_heads."],
+        let detectron2 = match detectron2::body(config) {
+            "backbone.net" => ["backbone.net.", "roi_heads."],
+            "backbone.bottom_up" => ["backbone.bottom_up.", "roi_heads."],
+            _ => ["backbone.", "roi_heads."],
         };
         let of_classifier = match config.body {
-            BodyConfig::ResNet(_) | BodyConfig::Custom(_) => "",
+            BodyConfig::ResNet(_) | BodyConfig::ViT(_) | BodyConfig::Custom(_) => "",
             BodyConfig::MobileNetV3(_) => "features.",
         };
         let as_is = |prefixes: [&'static str; 2]| prefixes.map(|prefix| (prefix, prefix));
@@ -48,6 +49,10 @@ impl Naming {
     /// The names of a field in a file, or none if it is not of the backbone.
     fn names(&self, field: &str) -> Option<Vec<String>> {
         if !FIELDS.iter().any(|start| field.starts_with(start)) {
+            return None;
+        }
+        // A classifier has no relative positions. These begin with zeros.
+        if self.prefixes[0].1.is_empty() && field.contains(".attn.rel_pos_") {
             return None;
         }
         let names = self.table.names(field).into_iter().map(|name| {
@@ -80,6 +85,9 @@ impl StateDict {
     ///   [`batch_norm_epsilon`](crate::models::ResNetConfig::batch_norm_epsilon) must be 1e-5.
     /// - detectron2's `R-50.pkl`, `R-101.pkl`, `X-101-32x8d.pkl` and `R-50-GN.pkl`, as
     ///   [`Checkpoint::read`](detectron2::Checkpoint::read) reads them, for detectron2's models.
+    /// - The vision transformers that ViTDet trains from, such as `mae_pretrain_vit_base.pth`, as
+    ///   [`Checkpoint::read`](detectron2::Checkpoint::read) reads them. Relative positions, which they lack, stay as
+    ///   they are.
     /// - A whole detector of torchvision or detectron2, whose backbone alone is used.
     ///
     /// Weights that are not of the backbone, such as the classifier's `fc.weight`, are left out. The naming is the one

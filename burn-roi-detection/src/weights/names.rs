@@ -64,6 +64,8 @@ impl NameTable {
                 table.downsample("roi_heads.layer4", body.blocks[3]);
             }
             BodyConfig::MobileNetV3(body) => table.mobilenet(body),
+            // torchvision has no detector with one.
+            BodyConfig::ViT(_) => {}
             // Its fields are its names.
             BodyConfig::Custom(_) => {}
         }

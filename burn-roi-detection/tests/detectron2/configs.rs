@@ -3,7 +3,9 @@
 use std::fs;
 
 use burn::tensor::Device;
-use burn_roi_detection::models::{Background, BodyConfig, ChannelOrder, Detector, DetectorConfig, MaskPaste};
+use burn_roi_detection::models::{
+    Background, BodyConfig, ChannelOrder, Detector, DetectorConfig, MaskPaste, ViTConfig,
+};
 use burn_roi_detection::weights::StateDict;
 use burn_roi_detection::weights::detectron2::{NAMES, config_from_yaml, named, names, read_config};
 
@@ -15,6 +17,9 @@ fn narrow(mut config: DetectorConfig) -> DetectorConfig {
         body.bottleneck_channels = [4; 4];
         body.blocks = [1; 4];
         body.norm_groups = body.norm_groups.map(|_| 2);
+    }
+    if let BodyConfig::ViT(body) = &mut config.body {
+        *body = ViTConfig::new(8, 2, 2, vec![1]);
     }
     if let Some(pyramid) = &mut config.feature_pyramid {
         pyramid.channels = 4;
@@ -40,7 +45,7 @@ fn weights_are_read_under_the_names_that_they_are_written_under() {
     let device = Device::flex();
     for name in NAMES
         .iter()
-        .filter(|name| name.contains("_R_50_") && !name.ends_with("_1x"))
+        .filter(|name| (name.contains("_R_50_") && !name.ends_with("_1x")) || name.contains("_vitdet_b_"))
     {
         let config = narrow(named(name).unwrap());
         let state = StateDict::of(&Detector::new(config.clone(), &device), names).unwrap();

@@ -1,5 +1,5 @@
-//! detectron2's Faster, Mask, Keypoint and Cascade Mask R-CNN with a feature pyramid, narrow and with random weights,
-//! compared part by part with mayaku, which runs detectron2's models in torch. The environment variable
+//! detectron2's Faster, Mask, Keypoint and Cascade Mask R-CNN with a feature pyramid and ViTDet, narrow and with random
+//! weights, compared part by part with mayaku, which runs detectron2's models in torch. The environment variable
 //! `DETECTRON2_RECORDINGS` names a folder of other recordings, such as those of full width, with their `.pkl` and
 //! `.yaml` files.
 
@@ -36,6 +36,26 @@ fn keypoint_rcnn() {
 #[test]
 fn cascade_mask_rcnn() {
     narrow("cascade_mask_rcnn");
+}
+
+/// The reference is written after detectron2's source: mayaku has no ViTDet.
+#[test]
+fn mask_rcnn_vitdet() {
+    let [recording] = &read(include_bytes!("vitdet.safetensors"))[..] else {
+        panic!("there should be one recording");
+    };
+    compare(recording, recording.weights().unwrap(), names, &Device::flex(), "flex");
+}
+
+/// Those that `record_vitdet.py` wrote into the folder `VITDET_RECORDINGS`, on all backends.
+#[test]
+fn vitdets_of_the_folder() {
+    for (_, recording) in of_folder("VITDET_RECORDINGS") {
+        for backend in backends() {
+            let weights = recording.weights().unwrap();
+            compare(&recording, weights, names, &backend.device, backend.name);
+        }
+    }
 }
 
 /// Those that `record_mayaku.py` wrote into the folder, on all backends. mayaku read the same two files.

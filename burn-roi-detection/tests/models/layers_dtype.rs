@@ -56,7 +56,12 @@ fn predictions_are_near_and_results_are_f32() {
                     found.masks.len(),
                     if model.starts_with("mask") { found.len() } else { 0 }
                 );
-                assert!(found.class_masks.as_ref().is_none_or(|masks| masks.dtype() == DType::F32));
+                assert!(
+                    found
+                        .class_masks
+                        .as_ref()
+                        .is_none_or(|masks| masks.dtype() == DType::F32)
+                );
                 assert_eq!(
                     found.keypoints.len(),
                     if model.starts_with("key") { found.len() } else { 0 }

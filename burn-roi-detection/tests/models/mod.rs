@@ -12,4 +12,5 @@ mod narrow;
 mod pickle;
 mod recording;
 mod recordings;
+mod vitdet;
 mod weights;

@@ -37,7 +37,7 @@ from mayaku.inference.postprocess import detector_postprocess
 from mayaku.utils.checkpoint import load_checkpoint
 from torch import nn
 
-from mayaku_models import LAYERS, LEVELS, Cascade, build, config, predictors
+from mayaku_models import LEVELS, Cascade, build, config, predictors
 from outputs import Outputs, save
 from record import pictures, run_lengths
 
@@ -153,12 +153,13 @@ def detectron2_state(model):
 
 
 class Recorder(Outputs):
-    def __init__(self, model):
+    def __init__(self, model, reverses=True):
+        """`reverses`: whether the recorded model has the channels in the other order, blue, green, red."""
         super().__init__()
         heads = model.roi_heads
-        # mayaku has the channels in the other order.
-        model.backbone.register_forward_pre_hook(lambda _module, inputs: self.keep("input", inputs[0].flip(1)))
-        self.on(model.backbone.bottom_up, lambda output: self.keep_all("body", [output[name] for name in LAYERS]))
+        of_model = lambda images: images.flip(1) if reverses else images
+        model.backbone.register_forward_pre_hook(lambda _module, inputs: self.keep("input", of_model(inputs[0])))
+        self.on(model.backbone.bottom_up, lambda output: self.keep_all("body", output.values()))
         self.on(model.backbone, lambda output: self.keep_all("levels", [output[name] for name in [*LEVELS, "p6"]]))
         self.on(model.rpn.head, lambda output: self.keep_all("objectness", output[0]))
         self.on(model.rpn.head, lambda output: self.keep_all("deltas", output[1]))

@@ -1,4 +1,5 @@
-//! The recordings that `record.py` makes of torchvision's detectors, and `record_mayaku.py` of detectron2's.
+//! The recordings that `record.py` makes of torchvision's detectors, and `record_mayaku.py` and `record_vitdet.py` of
+//! detectron2's.
 
 use std::collections::{BTreeMap, HashMap};
 use std::path::PathBuf;
@@ -7,7 +8,7 @@ use std::{env, fs};
 use burn::tensor::{DType, Device, Tensor, TensorData};
 use burn_roi_detection::models::{DetectorConfig, Picture};
 use burn_roi_detection::weights::StateDict;
-use burn_roi_detection::weights::detectron2::config_from_yaml;
+use burn_roi_detection::weights::detectron2::{config_from_yaml, named};
 use safetensors::{Dtype, SafeTensors};
 use serde_json::Value;
 
@@ -78,13 +79,17 @@ pub fn read(bytes: &[u8]) -> Vec<Recording> {
 }
 
 impl Recording {
-    /// The config of detectron2 that the recording has, or that of torchvision's published model, with what the
-    /// recorded model has otherwise.
+    /// The config of detectron2 that the recording has, or that of a published model of detectron2 or torchvision, with
+    /// what the recorded model has otherwise.
     pub fn config(&self) -> DetectorConfig {
         if let Some(text) = self.metadata["config"].as_str() {
             return config_from_yaml(text).expect("a config of detectron2");
         }
-        let config = DetectorConfig::named(&self.name).expect("a model of torchvision");
+        let config = match self.metadata["model"].as_str() {
+            Some(name) => named(name),
+            None => DetectorConfig::named(&self.name),
+        };
+        let config = config.expect("a model of detectron2 or torchvision");
         let mut config = serde_json::to_value(config).expect("a config is JSON");
         merge(&mut config, &self.metadata["changes"]);
         serde_json::from_value(config).expect("the changes should be those of a config")

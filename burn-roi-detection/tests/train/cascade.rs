@@ -6,7 +6,8 @@ use burn_roi_detection::models::{Background, Detector};
 use burn_roi_detection::train::{Trainer, TrainerConfig, TrainingError, TrainingStep};
 use burn_roi_detection::weights::{NameTable, StateDict};
 
-use super::parity::{Recording, config, trainer_config};
+use super::configs::config;
+use super::parity::{Recording, trainer_config};
 use super::trainer::{batch_of, trainer_of, weights};
 use crate::bad_input::assert_error;
 

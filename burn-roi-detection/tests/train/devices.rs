@@ -6,7 +6,8 @@ use burn_roi_detection::models::{BodyConfig, Detector, DetectorConfig};
 use burn_roi_detection::train::{DetectorLossConfig, Trainer, TrainerConfig, TrainingBatch};
 use burn_roi_detection::weights::StateDict;
 
-use super::parity::{Recording, config, detector, trainer_config};
+use super::configs::config;
+use super::parity::{Recording, detector, trainer_config};
 use super::trainer::weights;
 use crate::backends::{Backend, backends};
 

@@ -5,8 +5,9 @@ use burn_roi_detection::DetectionError;
 use burn_roi_detection::train::{HalfPrecision, Trainer, TrainerConfig, TrainingBatch, TrainingError, TrainingStep};
 use serde_json::json;
 
+use super::configs::config;
 use super::devices::with_norms;
-use super::parity::{Recording, config, detector, trainer_config};
+use super::parity::{Recording, detector, trainer_config};
 use super::trainer::weights;
 use crate::backends::{Backend, backends};
 use crate::bad_input::assert_error;
@@ -32,7 +33,7 @@ fn batch(kind: &str, device: &Device) -> TrainingBatch {
 fn losses_are_near_and_become_lower() {
     let hosts = backends().into_iter().filter(Backend::is_host);
     for Backend { name, device } in hosts.filter(|backend| backend.supports(DType::F16)) {
-        for kind in ["faster", "mask", "keypoint", "cascade", "groups"] {
+        for kind in ["faster", "mask", "keypoint", "cascade", "groups", "vit"] {
             let batch = batch(kind, &device);
             let exact = trainer(kind, &device, None).unwrap().step(&batch).unwrap();
             for (half, tolerance) in [(HalfPrecision::BF16, 0.02), (F16, 0.002)] {

@@ -2,6 +2,7 @@
 
 mod batches;
 mod cascade;
+mod configs;
 mod custom_body;
 mod devices;
 mod half_precision;

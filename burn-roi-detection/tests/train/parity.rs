@@ -3,10 +3,7 @@
 use std::collections::BTreeMap;
 
 use burn::tensor::{DType, Device, TensorData};
-use burn_roi_detection::models::{
-    Background, BodyConfig, BoxHeadConfig, Detector, DetectorConfig, FeaturePyramidConfig, KeypointHeadConfig,
-    MaskHeadConfig, RegionProposalsConfig, ResNetConfig,
-};
+use burn_roi_detection::models::Detector;
 use burn_roi_detection::train::{
     DetectorLossConfig, LearningRateSchedule, Object, Sample, Trainer, TrainerConfig, TrainingBatch,
 };
@@ -14,9 +11,10 @@ use burn_roi_detection::weights::{NameTable, StateDict};
 use burn_roi_detection::{RunLengths, TrainingSamplesConfig, random_permutations};
 use safetensors::{Dtype, SafeTensors};
 
+use super::configs::config;
 use crate::backends::{Backend, backends};
 
-const SIDE: usize = 64;
+pub const SIDE: usize = 64;
 const BATCHES: usize = 2;
 const BATCH_SIZE: usize = 2;
 /// The largest difference of a loss relative to it, and of a weight relative to the largest change of its tensor. A
@@ -41,6 +39,7 @@ impl Recording {
         match kind {
             "cascade" => Self::from_bytes(include_bytes!("cascade.safetensors")),
             "groups" => Self::from_bytes(include_bytes!("groups.safetensors")),
+            "vit" => Self::from_bytes(include_bytes!("vit.safetensors")),
             _ => Self::read(),
         }
     }
@@ -119,50 +118,6 @@ impl Recording {
     }
 }
 
-/// The config of a recorded detector.
-pub fn config(kind: &str) -> DetectorConfig {
-    let body = ResNetConfig::new(8, [4, 4, 6, 8], [1; 4]);
-    let anchors = [8.0, 16.0, 32.0, 48.0, 64.0].map(|size| vec![size]).to_vec();
-    let keypoints = ["nose", "left_eye", "right_eye"].map(String::from).to_vec();
-    let mut config = DetectorConfig::new(
-        kind.to_string(),
-        ["background", "one", "two"].map(String::from).to_vec(),
-        BodyConfig::ResNet(body),
-        Some(FeaturePyramidConfig::new(8)),
-        RegionProposalsConfig::new(1, anchors, vec![0.5, 1.0, 2.0]),
-        BoxHeadConfig::new(vec![], vec![16, 16]),
-    );
-    let has_masks = ["mask", "cascade", "groups"].contains(&kind);
-    config.mask_head = has_masks.then(|| MaskHeadConfig::new(vec![8, 8], 8));
-    config.keypoint_head = (kind == "keypoint").then(|| KeypointHeadConfig::new(keypoints, vec![8, 8]));
-    (config.preprocessing.min_size, config.preprocessing.max_size) = (SIDE, SIDE);
-    if kind == "groups" {
-        with_group_norms(&mut config);
-    }
-    if kind == "cascade" {
-        config.classes.rotate_left(1);
-        config.background = Background::Last;
-        config.box_head.class_agnostic_regression = true;
-        config.box_head.later_stages = vec![[20.0, 20.0, 10.0, 10.0], [30.0, 30.0, 15.0, 15.0]];
-    }
-    config
-}
-
-fn with_group_norms(config: &mut DetectorConfig) {
-    let groups = Some(2);
-    if let BodyConfig::ResNet(body) = &mut config.body {
-        (body.norm_groups, body.frozen_norms) = (groups, false);
-    }
-    if let Some(pyramid) = &mut config.feature_pyramid {
-        (pyramid.normalized, pyramid.norm_groups) = (true, groups);
-    }
-    config.box_head = BoxHeadConfig::new(vec![8], vec![16]);
-    (config.box_head.normalized, config.box_head.norm_groups) = (true, groups);
-    if let Some(head) = &mut config.mask_head {
-        (head.normalized, head.norm_groups) = (true, groups);
-    }
-}
-
 /// A detector with the weights before the first step.
 pub fn detector(recording: &Recording, kind: &str, device: &Device) -> Detector {
     let mut detector = Detector::new(config(kind), device);
@@ -213,6 +168,9 @@ fn check(kind: &str, steps: usize) {
             _ => steps,
         };
         let (mut options, mut tolerance) = (trainer_config(), TOLERANCE);
+        if kind == "vit" {
+            options.frozen_stages = 0;
+        }
         if kind == "cascade" {
             options.losses.smooth_l1_beta = 0.0;
             // The box deltas of the last stage are multiplied by up to 30, and their rounding with them.
@@ -239,7 +197,10 @@ fn check(kind: &str, steps: usize) {
         };
         let state = StateDict::of(&trainer.detector().unwrap(), NameTable::torchvision).unwrap();
         let checked = check_weights(&recording, &format!("{kind}/{time}/"), &state);
-        assert_eq!(checked > 0, time == "end" || ["cascade", "groups"].contains(&kind));
+        assert_eq!(
+            checked > 0,
+            time == "end" || ["cascade", "groups", "vit"].contains(&kind)
+        );
     }
 }
 
@@ -286,6 +247,13 @@ fn mask_rcnn_learns_as_in_torchvision() {
 #[test]
 fn group_norms_learn_as_in_torch() {
     check("groups", steps());
+}
+
+/// torchvision's Mask R-CNN with the body, the pyramid and the norms of ViTDet, which are written after detectron2's
+/// source. It has no stochastic depth.
+#[test]
+fn vitdet_learns_as_in_torch() {
+    check("vit", steps());
 }
 
 #[test]

@@ -1,12 +1,14 @@
 """Writes the recordings of this folder: steps of SGD in torch on whole detectors with narrow layers.
 
-    PYTHONPATH=../../../examples/find_objects/train python record.py steps.safetensors faster mask keypoint
-    PYTHONPATH=../../../examples/find_objects/train python record.py cascade.safetensors cascade
-    PYTHONPATH=../../../examples/find_objects/train python record.py groups.safetensors groups
+    export PYTHONPATH=../../../examples/find_objects/train:../models
+    python record.py steps.safetensors faster mask keypoint
+    python record.py cascade.safetensors cascade
+    python record.py groups.safetensors groups
+    python record.py vit.safetensors vit
 
 The detectors are torchvision's `FasterRCNN`, `MaskRCNN` and `KeypointRCNN`, a `MaskRCNN` with the heads of cascade.py,
-and one with group normalization, the steps torch's `SGD`. The steps take the batches in turn. The last picture of the
-cascade's last batch has no objects. The tensors, for a detector `d`, and B batches of N pictures:
+one with group normalization, and one with ViTDet's body, pyramid and norms, the steps torch's `SGD`. The steps take the
+batches in turn. The last picture of the cascade's last batch has no objects. The tensors, for a detector `d`, and B batches of N pictures:
 
     pixels.b [N, H, W, 3]          u8
     boxes.b.n [G, 4]               f32
@@ -16,7 +18,7 @@ cascade's last batch has no objects. The tensors, for a detector `d`, and B batc
     d/weights/...                  f32: the weights before the first step, by torchvision's names
     d/permutation.s.0 ..           i16: what `torch.randperm` returned in step s, call by call
     d/losses [S, L]                f32: the losses of each step, in the order of the metadata
-    d/short/...                    f32: for the last two detectors, some weights after the first three steps
+    d/short/...                    f32: for the last three detectors, some weights after the first three steps
     d/end/...                      f32: some weights after the last step
 """
 
@@ -36,8 +38,10 @@ from torchvision.models.detection.keypoint_rcnn import KeypointRCNNHeads, Keypoi
 from torchvision.models.detection.mask_rcnn import MaskRCNNHeads, MaskRCNNPredictor
 from torchvision.ops import FrozenBatchNorm2d
 
+import vit
 from cascade import CascadeHeads, l1_losses
 from model import NarrowResNet
+from vitdet import LayerNorm
 
 SIDE, BATCHES, BATCH_SIZE = 64, 2, 2
 CLASSES, POINTS = 3, 3
@@ -45,13 +49,13 @@ CHANNELS, HIDDEN = 8, 16
 BODY = {"stem_channels": 8, "bottleneck_channels": [4, 4, 6, 8], "blocks": [1, 1, 1, 1]}
 ANCHORS = (((8,), (16,), (32,), (48,), (64,)), ((0.5, 1.0, 2.0),) * 5)
 # After ten steps, the cascade has losses so small that they are mostly rounding.
-STEPS = {"faster": 20, "mask": 20, "keypoint": 20, "cascade": 10, "groups": 4}
+STEPS = {"faster": 20, "mask": 20, "keypoint": 20, "cascade": 10, "groups": 4, "vit": 4}
 # Of weights for which no choice in these steps is as close as rounding: one more box that is suppressed changes a loss.
 # In the first three steps of the cascade each stage has positive boxes, one has none, and a box is empty and left out.
-SEEDS = {"faster": 3, "mask": 5, "keypoint": 3, "cascade": 54, "groups": 3}
+SEEDS = {"faster": 3, "mask": 5, "keypoint": 3, "cascade": 54, "groups": 3, "vit": 7}
 RATE, MOMENTUM, DECAY = 0.005, 0.9, 1e-4
 FROZEN = ("backbone.body.conv1", "backbone.body.bn1", "backbone.body.layer1")
-KEPT = (
+KEPT = vit.KEPT + (
     "backbone.body.layer1.0.conv1.weight",
     "backbone.body.layer2.0.conv1.weight",
     "backbone.fpn.inner_blocks.3.0.weight",
@@ -88,11 +92,14 @@ def picture():
 
 
 def detector(kind):
-    groups = (lambda width: nn.GroupNorm(2, width)) if kind == "groups" else None
+    groups = {"groups": lambda width: nn.GroupNorm(2, width), "vit": LayerNorm}.get(kind)
     body = NarrowResNet(BODY, groups or (lambda width: FrozenBatchNorm2d(width, eps=1e-5)))
     layers = {f"layer{index + 1}": str(index) for index in range(4)}
     widths = [4 * width for width in BODY["bottleneck_channels"]]
-    backbone = BackboneWithFPN(body, layers, widths, CHANNELS, norm_layer=groups)
+    if kind == "vit":
+        backbone = vit.Backbone(CHANNELS)
+    else:
+        backbone = BackboneWithFPN(body, layers, widths, CHANNELS, norm_layer=groups)
     settings = {
         "min_size": SIDE,
         "max_size": SIDE,
@@ -105,9 +112,9 @@ def detector(kind):
     }
     if kind == "faster":
         return FasterRCNN(backbone, **settings)
-    if kind == "groups":
+    if kind in ("groups", "vit"):
         settings["box_head"] = FastRCNNConvFCHead((CHANNELS, 7, 7), [8], [HIDDEN], groups)
-    if kind in ("mask", "cascade", "groups"):
+    if kind in ("mask", "cascade", "groups", "vit"):
         # The background of the cascade is its last class, and has no mask.
         predictor = MaskRCNNPredictor(CHANNELS, CHANNELS, CLASSES - (kind == "cascade"))
         masks = MaskRCNNHeads(CHANNELS, (8, 8), 1, groups)
@@ -133,7 +140,7 @@ def record(kind, batches, tensors):
             predictor.bbox_pred.weight *= 10
     for name, parameter in model.named_parameters():
         parameter.requires_grad_(not name.startswith(FROZEN))
-    weights = {name: tensor.detach().clone() for name, tensor in model.state_dict().items()}
+    weights = {vit.renamed(name): tensor.detach().clone() for name, tensor in model.state_dict().items()}
     tensors.update({f"{kind}/weights/{name}": tensor for name, tensor in weights.items()})
     trained = [parameter for parameter in model.parameters() if parameter.requires_grad]
     optimizer = torch.optim.SGD(trained, lr=RATE, momentum=MOMENTUM, weight_decay=DECAY)
@@ -155,7 +162,7 @@ def record(kind, batches, tensors):
         sum(of_step.values()).backward()
         optimizer.step()
         losses.append([value.item() for value in of_step.values()])
-        if kind in ("cascade", "groups") and step == 2:
+        if kind in ("cascade", "groups", "vit") and step == 2:
             keep("short", kind, model, tensors)
         print(kind, step, " ".join(f"{name} {value.item():.4f}" for name, value in of_step.items()))
     tensors[f"{kind}/losses"] = torch.tensor(losses)
@@ -165,7 +172,7 @@ def record(kind, batches, tensors):
 
 def keep(time, kind, model, tensors):
     """Records some weights."""
-    weights = dict(model.named_parameters())
+    weights = {vit.renamed(name): parameter for name, parameter in model.named_parameters()}
     tensors.update({f"{kind}/{time}/{name}": weights[name].detach().clone() for name in KEPT if name in weights})
 
 

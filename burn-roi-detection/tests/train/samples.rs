@@ -6,7 +6,8 @@ use burn_roi_detection::data::coco::CocoDataset;
 use burn_roi_detection::train::{Object, Sample, TrainingBatch, mirrored_keypoints, with_new_classes};
 use burn_roi_detection::weights::{NameTable, StateDict};
 
-use super::parity::{Recording, config, detector};
+use super::configs::config;
+use super::parity::{Recording, detector};
 
 use crate::bad_input::assert_error;
 

@@ -8,7 +8,8 @@ use burn_roi_detection::train::{LearningRateSchedule, Sample, Trainer, TrainerCo
 use burn_roi_detection::weights::{NameTable, StateDict};
 use burn_store::burn_pack::{Reader, Scalar, Tensor, Writer};
 
-use super::parity::{Recording, config, detector, trainer_config};
+use super::configs::config;
+use super::parity::{Recording, detector, trainer_config};
 use crate::bad_input::assert_error;
 
 fn trainer(config: TrainerConfig) -> Trainer {
@@ -85,6 +86,30 @@ fn frozen_stages_stay_as_they_are() {
             end.tensors["rpn.head.cls_logits.weight"],
             start.tensors["rpn.head.cls_logits.weight"]
         );
+    }
+}
+
+#[test]
+fn frozen_blocks_of_a_vision_transformer_stay_as_they_are() {
+    let options = |frozen_stages| TrainerConfig {
+        frozen_stages,
+        ..trainer_config()
+    };
+    let start = weights(&trainer_of("vit", options(0)));
+    for frozen in 0..=4 {
+        let mut trainer = trainer_of("vit", options(frozen));
+        trainer.step(&batch_of("vit", 0)).unwrap();
+        for (name, data) in weights(&trainer).tensors {
+            let Some(name_in_body) = name.strip_prefix("backbone.body.") else {
+                continue;
+            };
+            let stage = match name_in_body.strip_prefix("blocks.") {
+                Some(block) => 1 + block[..1].parse::<usize>().unwrap(),
+                None => 0,
+            };
+            let has_moved = data != start.tensors[&name];
+            assert_eq!(has_moved, stage >= frozen, "{name} with {frozen} frozen stages");
+        }
     }
 }
 

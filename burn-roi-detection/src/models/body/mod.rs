@@ -1,10 +1,13 @@
 //! The bodies: networks that compute feature maps of a picture.
 
+mod attention;
 mod conv_norm;
 mod custom;
 mod erased;
 mod mobilenet;
+mod positions;
 mod resnet;
+mod vit;
 
 use burn::module::Module;
 use burn::tensor::{Device, Tensor};
@@ -17,6 +20,7 @@ pub use custom::CustomBody;
 use mobilenet::MobileNetV3;
 use resnet::ResNet;
 pub use resnet::{Bottleneck, apply, layer};
+use vit::ViT;
 
 /// The network that computes the feature maps. Created by [`Detector::new`](super::Detector::new).
 // A detector has one body, so the larger variant costs nothing.
@@ -27,6 +31,8 @@ pub enum Body {
     ResNet(ResNet),
     /// A MobileNetV3.
     MobileNetV3(MobileNetV3),
+    /// A vision transformer.
+    ViT(ViT),
     /// A module of the caller's.
     Custom(Custom),
 }
@@ -41,6 +47,7 @@ impl Body {
         match config {
             BodyConfig::ResNet(config) => Ok(Self::ResNet(ResNet::new(config, device))),
             BodyConfig::MobileNetV3(config) => Ok(Self::MobileNetV3(MobileNetV3::new(config, device))),
+            BodyConfig::ViT(config) => Ok(Self::ViT(ViT::new(config, device))),
             BodyConfig::Custom(_) => {
                 let expected = "a body of this crate; `Detector::try_from_body` takes one of your own";
                 Err(option("body", "custom", expected))
@@ -72,6 +79,7 @@ impl Body {
         match self {
             Self::ResNet(body) => body.forward(input),
             Self::MobileNetV3(body) => body.forward(input),
+            Self::ViT(body) => body.forward(input),
             Self::Custom(body) => body.forward(input),
         }
     }
@@ -79,13 +87,15 @@ impl Body {
     /// Freezes the first stages: training neither changes their weights nor their norms.
     ///
     /// - `stages`: the number of stages. Of a ResNet the first is the stem, and a layer is each of the others. Of a
-    ///   MobileNetV3 the first is the stem, each block is one, and so is the last convolution. More stages than the
-    ///   body has are all. A [`CustomBody`] says what its stages are.
+    ///   MobileNetV3 the first is the stem, each block is one, and so is the last convolution. Of a vision
+    ///   transformer the first are the embeddings of patches and positions, and each block is one. More stages than
+    ///   the body has are all. A [`CustomBody`] says what its stages are.
     #[cfg(feature = "train")]
     pub fn with_frozen_stages(self, stages: usize) -> Self {
         match self {
             Self::ResNet(body) => Self::ResNet(body.with_frozen_stages(stages)),
             Self::MobileNetV3(body) => Self::MobileNetV3(body.with_frozen_stages(stages)),
+            Self::ViT(body) => Self::ViT(body.with_frozen_stages(stages)),
             Self::Custom(body) => Self::Custom(body.with_frozen_stages(stages)),
         }
     }

@@ -4,8 +4,10 @@
 use burn_roi::config;
 use serde::{Deserialize, Serialize};
 
-/// The backbone: the network that computes the feature maps. In JSON the field `kind` is `"resnet"`, `"mobilenet_v3"`
-/// or `"custom"`, beside the fields of the config.
+use super::vit::ViTConfig;
+
+/// The backbone: the network that computes the feature maps. In JSON the field `kind` is `"resnet"`, `"mobilenet_v3"`,
+/// `"vit"` or `"custom"`, beside the fields of the config.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "kind")]
 #[non_exhaustive]
@@ -16,6 +18,9 @@ pub enum BodyConfig {
     /// A MobileNetV3 without its classifier.
     #[serde(rename = "mobilenet_v3")]
     MobileNetV3(MobileNetV3Config),
+    /// A vision transformer without its classifier.
+    #[serde(rename = "vit")]
+    ViT(ViTConfig),
     /// A module of your own: [`Detector::try_from_body`](crate::models::Detector::try_from_body) takes it.
     #[serde(rename = "custom")]
     Custom(CustomBodyConfig),

@@ -7,7 +7,7 @@ use crate::error::DetectionError;
 /// With the limits of numbers of layers and of sides, the numbers of a model are far below 2^63.
 const MOST_CHANNELS: usize = 1 << 15;
 
-type Checked = Result<(), DetectionError>;
+pub(super) type Checked = Result<(), DetectionError>;
 
 impl DetectorConfig {
     /// Checks that a model can be built from this config, as [`Detector::try_new`](crate::models::Detector::try_new)
@@ -29,6 +29,7 @@ impl DetectorConfig {
         match &self.body {
             BodyConfig::ResNet(body) => resnet(body)?,
             BodyConfig::MobileNetV3(body) => mobilenet(body)?,
+            BodyConfig::ViT(body) => body.check(self.preprocessing.size_divisible)?,
             BodyConfig::Custom(body) => custom(body)?,
         }
         self.check_pyramid()?;
@@ -41,7 +42,17 @@ impl DetectorConfig {
     fn check_pyramid(&self) -> Checked {
         if let Some(pyramid) = &self.feature_pyramid {
             channels("feature_pyramid.channels", pyramid.channels)?;
-            groups("feature_pyramid.norm_groups", pyramid.norm_groups, &[pyramid.channels])?;
+            let mut normalized = vec![pyramid.channels];
+            if pyramid.simple {
+                let channels = self.map_channels().last().copied().unwrap_or_default();
+                if channels < 4 {
+                    let expected = "false, unless the body's last map has at least 4 channels";
+                    return Err(option("feature_pyramid.simple", true, expected));
+                }
+                normalized.push(channels / 2);
+            }
+            groups("feature_pyramid.norm_groups", pyramid.norm_groups, &normalized)?;
+            layer_norm("feature_pyramid.layer_norm", pyramid.layer_norm, pyramid.norm_groups)?;
             if self.layer_on_regions().is_some() {
                 let expected = "false with a feature pyramid, which reads the last layer's map";
                 return Err(option("body.last_layer_on_regions", true, expected));
@@ -57,7 +68,8 @@ impl DetectorConfig {
         layers("region_proposals.convolutions", proposals.convolutions)?;
         if sizes.len() != self.levels() {
             let value = format!("a list of {} lists", sizes.len());
-            let expected = "a list for each level: one a map of the body and one more, or one without a pyramid";
+            let expected = "a list for each level: one a map of the body and one more, 5 of a simple pyramid, or one \
+                            without a pyramid";
             return Err(option("region_proposals.anchor_sizes", value, expected));
         }
         if anchors == 0 || sizes.iter().any(|sizes| sizes.len() != anchors) {
@@ -86,6 +98,7 @@ impl DetectorConfig {
         side("box_head.pooled_size", head.pooled_size)?;
         each_layer("box_head.convolutions", &head.convolutions)?;
         groups("box_head.norm_groups", head.norm_groups, &head.convolutions)?;
+        layer_norm("box_head.layer_norm", head.layer_norm, head.norm_groups)?;
         each_layer("box_head.fully_connected", &head.fully_connected)?;
         if head.fully_connected.is_empty() && self.layer_on_regions().is_none() {
             let expected = "at least one layer, unless the body's last layer runs on regions";
@@ -122,6 +135,7 @@ impl DetectorConfig {
             channels("mask_head.predictor_channels", head.predictor_channels)?;
             each_layer("mask_head.convolutions", &head.convolutions)?;
             groups("mask_head.norm_groups", head.norm_groups, &head.convolutions)?;
+            layer_norm("mask_head.layer_norm", head.layer_norm, head.norm_groups)?;
             not_nan("mask_head.mask_threshold", head.mask_threshold)?;
         }
         if let Some(head) = &self.keypoint_head {
@@ -141,6 +155,8 @@ impl DetectorConfig {
         at_least_1("preprocessing.min_size", preprocessing.min_size)?;
         at_least_1("preprocessing.max_size", preprocessing.max_size)?;
         side("preprocessing.size_divisible", preprocessing.size_divisible)?;
+        let square = preprocessing.square_pad.unwrap_or(1);
+        within("preprocessing.square_pad", square, MOST_CHANNELS, "from 1 to 32768")?;
         let is_positive = |value: &f32| value.is_finite() && *value > 0.0;
         if !preprocessing.mean.iter().all(|mean| mean.is_finite()) {
             let value = format!("{:?}", preprocessing.mean);
@@ -168,7 +184,7 @@ fn resnet(body: &ResNetConfig) -> Checked {
     outputs
         .into_iter()
         .try_for_each(|&outputs| channels("body.output_channels", outputs))?;
-    epsilon(body.batch_norm_epsilon)?;
+    epsilon("body.batch_norm_epsilon", body.batch_norm_epsilon)?;
     let normalized = [
         &[body.stem_channels][..],
         &body.bottleneck_channels,
@@ -187,7 +203,7 @@ fn resnet(body: &ResNetConfig) -> Checked {
 fn mobilenet(body: &MobileNetV3Config) -> Checked {
     channels("body.stem_channels", body.stem_channels)?;
     channels("body.last_channels", body.last_channels)?;
-    epsilon(body.batch_norm_epsilon)?;
+    epsilon("body.batch_norm_epsilon", body.batch_norm_epsilon)?;
     layers("body.blocks", body.blocks.len())?;
     for block in &body.blocks {
         channels("body.blocks.expanded_channels", block.expanded_channels)?;
@@ -227,10 +243,18 @@ fn groups(field: &'static str, value: Option<usize>, channels: &[usize]) -> Chec
     }
 }
 
-fn epsilon(value: f64) -> Checked {
+pub(super) fn epsilon(field: &'static str, value: f64) -> Checked {
     match value.is_finite() && value >= 0.0 {
         true => Ok(()),
-        false => Err(option("body.batch_norm_epsilon", value, "finite, 0 or above")),
+        false => Err(option(field, value, "finite, 0 or above")),
+    }
+}
+
+/// There is one kind of norm.
+fn layer_norm(field: &'static str, is_layer_norm: bool, groups: Option<usize>) -> Checked {
+    match is_layer_norm && groups.is_some() {
+        true => Err(option(field, true, "false with `norm_groups`")),
+        false => Ok(()),
     }
 }
 
@@ -242,21 +266,21 @@ fn at_least_1(field: &'static str, value: usize) -> Checked {
 }
 
 /// Channels of a layer, the classes or the keypoints. The widest published ResNet has 8192.
-fn channels(field: &'static str, value: usize) -> Checked {
+pub(super) fn channels(field: &'static str, value: usize) -> Checked {
     within(field, value, MOST_CHANNELS, "from 1 to 32768")
 }
 
 /// The number of layers or blocks in a row. A ResNet-152 has 36.
-fn layers(field: &'static str, value: usize) -> Checked {
+pub(super) fn layers(field: &'static str, value: usize) -> Checked {
     within(field, value, 128, "from 1 to 128")
 }
 
 /// A side in pixels of a pooled region, a kernel, or a step.
-fn side(field: &'static str, value: usize) -> Checked {
+pub(super) fn side(field: &'static str, value: usize) -> Checked {
     within(field, value, 1024, "from 1 to 1024")
 }
 
-fn within(field: &'static str, value: usize, most: usize, expected: &'static str) -> Checked {
+pub(super) fn within(field: &'static str, value: usize, most: usize, expected: &'static str) -> Checked {
     match (1..=most).contains(&value) {
         true => Ok(()),
         false => Err(option(field, value, expected)),

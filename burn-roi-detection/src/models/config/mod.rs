@@ -6,6 +6,7 @@ pub(crate) mod coco;
 mod mobilenet;
 mod named;
 mod parts;
+mod vit;
 
 use burn_roi::{PyramidConfig, config};
 
@@ -14,6 +15,7 @@ pub use parts::{
     Background, BoxHeadConfig, ChannelOrder, FeaturePyramidConfig, KeypointHeadConfig, KeypointScores, MaskHeadConfig,
     MaskPaste, PreprocessingConfig, RegionProposalsConfig, Resize,
 };
+pub use vit::ViTConfig;
 
 config! { fields;
 /// A two-stage detector: Faster R-CNN, with a mask head Mask R-CNN, and with a keypoint head Keypoint R-CNN.
@@ -76,7 +78,8 @@ impl DetectorConfig {
 
     /// The number of levels that the region proposal network reads.
     pub(crate) fn levels(&self) -> usize {
-        match self.feature_pyramid {
+        match &self.feature_pyramid {
+            Some(pyramid) if pyramid.simple => 5,
             Some(_) => self.map_channels().len() + 1,
             None => 1,
         }
@@ -87,6 +90,7 @@ impl DetectorConfig {
         match &self.body {
             BodyConfig::ResNet(body) => body.layer_channels()[..body.layers()].to_vec(),
             BodyConfig::MobileNetV3(body) => body.outputs.iter().map(|&part| body.part_channels(part)).collect(),
+            BodyConfig::ViT(body) => vec![body.channels],
             BodyConfig::Custom(body) => body.maps.iter().map(|map| map.channels).collect(),
         }
     }

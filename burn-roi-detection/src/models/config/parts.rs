@@ -16,6 +16,13 @@ pub struct FeaturePyramidConfig {
     pub normalized: bool = false,
     /// The number of groups of group normalization, a divisor of `channels`. `None`: batch normalization.
     pub norm_groups: Option<usize> = None,
+    /// Whether the norms are layer normalization over the channels of each pixel, with an epsilon of 1e-6: detectron2's
+    /// `LN`. Not together with `norm_groups`.
+    pub layer_norm: bool = false,
+    /// Whether the levels come from the body's last map alone, which is resized to 4, 2, 1 and 1/2 times its size:
+    /// detectron2's `SimpleFeaturePyramid`, for a vision transformer. There is also the further level. The map has at
+    /// least 4 channels.
+    pub simple: bool = false,
 }
 }
 
@@ -64,6 +71,9 @@ pub struct BoxHeadConfig {
     pub normalized: bool = false,
     /// The number of groups of group normalization, a divisor of `convolutions`. `None`: batch normalization.
     pub norm_groups: Option<usize> = None,
+    /// Whether the norms are layer normalization over the channels of each pixel, with an epsilon of 1e-6: detectron2's
+    /// `LN`. Not together with `norm_groups`.
+    pub layer_norm: bool = false,
     /// The height and width of a pooled region. At least 1.
     pub pooled_size: usize = 7,
     /// The number of samples along each axis of a bin; 0 for one sample per pixel of the bin.
@@ -101,6 +111,9 @@ pub struct MaskHeadConfig {
     pub normalized: bool = false,
     /// The number of groups of group normalization, a divisor of `convolutions`. `None`: batch normalization.
     pub norm_groups: Option<usize> = None,
+    /// Whether the norms are layer normalization over the channels of each pixel, with an epsilon of 1e-6: detectron2's
+    /// `LN`. Not together with `norm_groups`.
+    pub layer_norm: bool = false,
     /// Whether all classes have the same mask: detectron2's `CLS_AGNOSTIC_MASK`.
     pub class_agnostic: bool = false,
     /// The height and width of a pooled region. At least 1.
@@ -198,6 +211,9 @@ pub struct PreprocessingConfig {
     pub std: [f32; 3] = [0.229, 0.224, 0.225],
     /// A batch's height and width are multiples of this. At least 1.
     pub size_divisible: usize = 32,
+    /// The least height and width of a batch, from 1 to 32768: detectron2's `square_pad`. `None`: those of the largest
+    /// picture.
+    pub square_pad: Option<usize> = None,
     /// The value of a full channel before it is normalized: 1 in torchvision, 255 in detectron2. Finite, above 0.
     pub maximum: f32 = 1.0,
     /// The order of the model's input channels.

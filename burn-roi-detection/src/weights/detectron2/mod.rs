@@ -6,8 +6,8 @@
 //! - [`names`] are detectron2's names of the weights.
 //!
 //! Tests compare narrow FPN models (Faster, Mask and Keypoint R-CNN) layer by layer with mayaku 2.0.1, which runs
-//! detectron2's models in torch, and Cascade Mask R-CNN with a reference after detectron2's source. C4 and DC5 follow
-//! the source and were compared with nothing.
+//! detectron2's models in torch, and Cascade Mask R-CNN and ViTDet with references after detectron2's source. C4 and
+//! DC5 follow the source and were compared with nothing.
 //!
 //! ```no_run
 //! use burn::tensor::Device;
@@ -34,4 +34,5 @@ pub use crate::weights::pickle::{PickleError, PickleReason};
 pub use checkpoint::Checkpoint;
 pub use config::{ConfigError, NAMES, config_from_yaml, named, read_config};
 pub use error::CheckpointError;
+pub(super) use names::body;
 pub use names::names;

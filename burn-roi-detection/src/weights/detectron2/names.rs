@@ -6,11 +6,7 @@ use crate::weights::NameTable;
 /// The names of detectron2's state dicts, such as `backbone.bottom_up.res2.0.conv1.norm.running_mean`.
 pub fn names(config: &DetectorConfig) -> NameTable {
     let mut table = NameTable::default();
-    // Without a pyramid the body is the backbone.
-    let body = match config.feature_pyramid {
-        Some(_) => "backbone.bottom_up",
-        None => "backbone",
-    };
+    let body = body(config);
     if let BodyConfig::ResNet(resnet) = &config.body {
         table.insert("backbone.body.conv1", &[&format!("{body}.stem.conv1")]);
         table.insert("backbone.body.bn1", &[&format!("{body}.stem.conv1.norm")]);
@@ -20,10 +16,22 @@ pub fn names(config: &DetectorConfig) -> NameTable {
         }
         residual_layer(&mut table, "roi_heads.layer4", "roi_heads.res5", resnet.blocks[3]);
     }
+    if let BodyConfig::ViT(_) = &config.body {
+        table.insert("backbone.body", &[body]);
+    }
     pyramid(&mut table, config);
     region_proposals(&mut table, config);
     heads(&mut table, config);
     table
+}
+
+/// The name of the body.
+pub fn body(config: &DetectorConfig) -> &'static str {
+    match &config.feature_pyramid {
+        Some(pyramid) if pyramid.simple => "backbone.net",
+        Some(_) => "backbone.bottom_up",
+        None => "backbone",
+    }
 }
 
 /// The blocks of a layer of a ResNet.
@@ -53,6 +61,9 @@ fn blocks(table: &mut NameTable, path: &str, name: &str, numbers: impl Iterator<
 }
 
 fn pyramid(table: &mut NameTable, config: &DetectorConfig) {
+    if config.feature_pyramid.as_ref().is_some_and(|pyramid| pyramid.simple) {
+        return simple_pyramid(table, config);
+    }
     let levels = 2..config.levels() + 2;
     blocks(
         table,
@@ -61,6 +72,28 @@ fn pyramid(table: &mut NameTable, config: &DetectorConfig) {
         levels.clone(),
     );
     blocks(table, "backbone.fpn.layer_blocks", "backbone.fpn_output", levels);
+}
+
+/// The layers of each level are elements of a list, whose name has the logarithm of the level's stride.
+fn simple_pyramid(table: &mut NameTable, config: &DetectorConfig) {
+    let strides = config.region_proposals.anchor_strides.iter().flatten();
+    let finest = strides.copied().next().and_then(usize::checked_ilog2).unwrap_or(2);
+    for (level, element) in [4, 1, 0, 1].into_iter().enumerate() {
+        let name = format!("backbone.simfp_{}", finest as usize + level);
+        for (list, element) in [("inner_blocks", element), ("layer_blocks", element + 1)] {
+            let path = format!("backbone.fpn.{list}.{level}");
+            block(table, &path, &format!("{name}.{element}"));
+        }
+    }
+    for (layer, level, element) in [
+        ("first_double", 0, 0),
+        ("norm", 0, 1),
+        ("second_double", 0, 3),
+        ("double", 1, 0),
+    ] {
+        let name = format!("backbone.simfp_{}.{element}", finest as usize + level);
+        table.insert(format!("backbone.fpn.rescaling.{layer}"), &[&name]);
+    }
 }
 
 fn region_proposals(table: &mut NameTable, config: &DetectorConfig) {

@@ -101,5 +101,6 @@ fn preprocessing(settings: &mut Settings, layout: &Layout) -> Result<Preprocessi
         resize: Resize::Pillow,
         // Only the pyramid asks for padding.
         size_divisible: if layout.is_pyramid { 32 } else { 1 },
+        square_pad: None,
     })
 }

@@ -14,6 +14,7 @@ mod region_proposals;
 mod resnet;
 mod scalar;
 mod settings;
+mod vitdet;
 mod yaml;
 
 use std::fs;

@@ -2,10 +2,12 @@
 
 use super::detector::detector;
 use super::settings::Settings;
+use super::vitdet::{self, vitdet};
 use crate::models::DetectorConfig;
 
-/// The names of the models of detectron2's model zoo that [`named`] knows.
-pub const NAMES: [&str; 29] = [
+/// The names of the models of detectron2's model zoo that [`named`] knows, and of its project ViTDet: each is the path of
+/// a file in `configs` or in `projects/ViTDet/configs`.
+pub const NAMES: [&str; 35] = [
     "COCO-Detection/faster_rcnn_R_50_C4_1x",
     "COCO-Detection/faster_rcnn_R_50_DC5_1x",
     "COCO-Detection/faster_rcnn_R_50_FPN_1x",
@@ -35,6 +37,12 @@ pub const NAMES: [&str; 29] = [
     "Misc/mask_rcnn_R_50_FPN_3x_gn",
     "Misc/scratch_mask_rcnn_R_50_FPN_3x_gn",
     "Misc/scratch_mask_rcnn_R_50_FPN_9x_gn",
+    "COCO/mask_rcnn_vitdet_b_100ep",
+    "COCO/mask_rcnn_vitdet_l_100ep",
+    "COCO/mask_rcnn_vitdet_h_75ep",
+    "COCO/cascade_mask_rcnn_vitdet_b_100ep",
+    "COCO/cascade_mask_rcnn_vitdet_l_100ep",
+    "COCO/cascade_mask_rcnn_vitdet_h_75ep",
 ];
 
 // What differs from detectron2's defaults, which are those of a C4 model of ResNet-50.
@@ -73,8 +81,8 @@ const KEYPOINTS: &str = "{
     DATASETS: {TRAIN: [keypoints_coco_2017_train]},
     MODEL: {KEYPOINT_ON: true, ROI_HEADS: {NUM_CLASSES: 1}}}";
 
-/// The config of a model of detectron2's model zoo, as its published weights need it. Returns `None` for a name that is
-/// not in [`NAMES`].
+/// The config of a model of detectron2's model zoo or of its project ViTDet, as its published weights need it. Returns
+/// `None` for a name that is not in [`NAMES`].
 ///
 /// ```
 /// use burn_roi_detection::weights::detectron2;
@@ -87,9 +95,11 @@ pub fn named(name: &str) -> Option<DetectorConfig> {
     if !NAMES.contains(&name) {
         return None;
     }
+    let is_vitdet = name.contains("_vitdet_");
     let parts = [
         (true, COCO),
-        (name.contains("_FPN_"), FPN),
+        (name.contains("_FPN_") || is_vitdet, FPN),
+        (is_vitdet, vitdet::SETTINGS),
         (name.contains("_DC5_"), DC5),
         (name.contains("_R_101_"), RESNET_101),
         (name.contains("_X_101_"), RESNEXT_101),
@@ -106,7 +116,8 @@ pub fn named(name: &str) -> Option<DetectorConfig> {
     for (_, text) in parts.iter().filter(|(is_part, _)| *is_part) {
         settings.replace(Settings::read(text).ok()?);
     }
-    detector(settings, name).ok()
+    let config = detector(settings, name).ok()?;
+    Some(if is_vitdet { vitdet(config) } else { config })
 }
 
 #[cfg(test)]
@@ -116,7 +127,9 @@ mod tests {
     #[test]
     fn every_name_has_a_config() {
         for name in NAMES {
-            assert_eq!(named(name).unwrap_or_else(|| panic!("{name}")).name, name);
+            let config = named(name).unwrap_or_else(|| panic!("{name}"));
+            config.check().unwrap();
+            assert_eq!(config.name, name);
         }
         assert!(named("COCO-Detection/retinanet_R_50_FPN_1x").is_none());
     }

@@ -1,0 +1,93 @@
+//! The config of a vision transformer.
+
+use burn_roi::config;
+
+use super::check::{Checked, channels, epsilon, layers, side, within};
+use crate::arguments::option;
+
+config! { fields;
+/// A plain vision transformer with attention in windows: detectron2's `ViT`, the backbone of ViTDet. It has one map, of
+/// a pixel for each patch. Its residual blocks of convolutions (`residual_block_indexes`) are not supported.
+///
+/// ```
+/// use burn_roi_detection::models::ViTConfig;
+///
+/// // The backbone of detectron2's `mask_rcnn_vitdet_l_100ep`.
+/// let config = ViTConfig::new(1024, 24, 16, vec![5, 11, 17, 23]);
+/// assert_eq!((config.patch_size, config.window_size), (16, 14));
+/// ```
+#[derive(Debug, PartialEq)]
+pub struct ViTConfig {
+    /// The number of channels of a patch's embedding, and of the map. At least 1, and a multiple of `heads`.
+    pub channels: usize,
+    /// The number of blocks of attention and two linear layers. At least 1.
+    pub blocks: usize,
+    /// The number of heads of each attention. At least 1.
+    pub heads: usize,
+    /// The indices of the blocks, from 0 on, whose attention spans the whole map. That of the others spans a window.
+    pub global_blocks: Vec<usize>,
+    /// The height and width of a patch, in pixels of the model's input. At least 1, and a divisor of
+    /// [`size_divisible`](super::PreprocessingConfig::size_divisible).
+    pub patch_size: usize = 16,
+    /// The height and width of a window, in patches. The map is padded with zeros to whole windows. From 1
+    /// to 64.
+    pub window_size: usize = 14,
+    /// The number of channels between the two linear layers of a block, at least 1. `None`: 4 times `channels`.
+    pub hidden_channels: Option<usize> = None,
+    /// Whether the linear layer of queries, keys and values has a bias.
+    pub qkv_bias: bool = true,
+    /// The height and width, in pixels, of the pictures that the absolute positions were trained for: there is an
+    /// embedding for each of their patches, and these are resized to the map. From `patch_size` to 32768. `None`: there
+    /// are no absolute positions.
+    pub pretrained_size: Option<usize> = Some(224),
+    /// Whether the embedding of a class token, which is not used, precedes those of the patches.
+    pub class_token: bool = true,
+    /// Whether attention has an embedding for the distance of each pair of rows and of columns.
+    pub relative_positions: bool = true,
+    /// The height and width, in pixels, of the input that the relative positions of global blocks are for: detectron2's
+    /// `img_size`. Those of inputs of other sizes are interpolated. From `patch_size` to 32768.
+    pub input_size: usize = 1024,
+    /// The number that a norm adds to the variance. Finite, 0 or above.
+    pub norm_epsilon: f64 = 1e-6,
+}
+}
+
+impl ViTConfig {
+    /// Checks that a model can be built, whose input has sides that are multiples of a number.
+    pub(super) fn check(&self, size_divisible: usize) -> Checked {
+        channels("body.channels", self.channels)?;
+        layers("body.blocks", self.blocks)?;
+        side("body.patch_size", self.patch_size)?;
+        within("body.window_size", self.window_size, 64, "from 1 to 64")?;
+        channels("body.hidden_channels", self.hidden_channels.unwrap_or(1))?;
+        epsilon("body.norm_epsilon", self.norm_epsilon)?;
+        if self.heads == 0 || !self.channels.is_multiple_of(self.heads) {
+            let expected = "at least 1, and a divisor of `body.channels`";
+            return Err(option("body.heads", self.heads, expected));
+        }
+        if self.global_blocks.iter().any(|&block| block >= self.blocks) {
+            let value = format!("{:?}", self.global_blocks);
+            return Err(option("body.global_blocks", value, "less than `body.blocks` each"));
+        }
+        self.check_picture("body.input_size", self.input_size)?;
+        self.check_picture("body.pretrained_size", self.pretrained_size.unwrap_or(self.patch_size))?;
+        if !size_divisible.is_multiple_of(self.patch_size) {
+            let expected = "a multiple of `body.patch_size`";
+            return Err(option("preprocessing.size_divisible", size_divisible, expected));
+        }
+        Ok(())
+    }
+
+    fn check_picture(&self, field: &'static str, size: usize) -> Checked {
+        match (self.patch_size..=1 << 15).contains(&size) {
+            true => Ok(()),
+            false => Err(option(field, size, "from `body.patch_size` to 32768")),
+        }
+    }
+
+    /// The number of absolute positions.
+    pub(crate) fn positions(&self) -> Option<usize> {
+        let side = self.pretrained_size? / self.patch_size;
+        Some(side * side + usize::from(self.class_token))
+    }
+}
