@@ -7,6 +7,7 @@ use burn::tensor::{FloatDType, Tensor};
 use super::config::{KeypointScores, MaskHeadConfig, MaskPaste};
 use super::image_list::ImageList;
 use super::pixel_centres::paste;
+use crate::arguments::option;
 use crate::binary_masks::paste_rows_as_run_lengths;
 use crate::error::DetectionError;
 use crate::{Detections, RunLengths, heatmaps_to_keypoints_async, host};
@@ -26,7 +27,8 @@ pub struct Instances {
     pub scores: Vec<f32>,
     /// The class of each instance, an index into the config's `classes`.
     pub labels: Vec<usize>,
-    /// The pixels of each instance whose probability is above the config's `mask_threshold`. Empty without a mask head.
+    /// The pixels of each instance whose probability is above the config's `mask_threshold`. Empty without a mask head,
+    /// and if masks are not [`pasted`](super::MaskHeadConfig::pasted).
     pub masks: Vec<RunLengths>,
     /// `[D, 1, M, M]`: the mask of each instance within its box, as probabilities, on the device of the heads. `None`
     /// without a mask head or without instances.
@@ -102,6 +104,32 @@ fn columns(detections: &Detections) -> Tensor<2> {
     Tensor::cat(vec![boxes.cast(FloatDType::F32), scores, labels], 1)
 }
 
+/// Gives each image its rows of the masks of all instances, `[D, 1, M, M]`.
+pub(super) fn keep_class_masks(instances: &mut [Instances], masks: &Tensor<4>) {
+    let rows = rows_of(instances);
+    for (of_image, rows) in instances.iter_mut().zip(rows).filter(|(_, rows)| !rows.is_empty()) {
+        of_image.class_masks = Some(masks.clone().slice_dim(0, rows));
+    }
+}
+
+/// The masks of all instances, of which there is one at least: `[D, 1, M, M]`.
+pub(super) fn all_class_masks(instances: &[Instances]) -> Result<Tensor<4>, DetectionError> {
+    let found = instances.iter().filter(|of_image| !of_image.is_empty());
+    let masks = found.map(|of_image| {
+        let masks = of_image.class_masks.clone();
+        masks
+            .filter(|masks| masks.dims()[..2] == [of_image.len(), 1])
+            .ok_or_else(|| {
+                option(
+                    "instances",
+                    "without a mask for each box",
+                    "what this detector detected",
+                )
+            })
+    });
+    Ok(Tensor::cat(masks.collect::<Result<_, _>>()?, 0))
+}
+
 /// Pastes the masks of all instances, `[D, 1, M, M]`, in probabilities, into their pictures. The device is read once.
 pub(super) async fn paste_masks(
     instances: &mut [Instances],
@@ -116,7 +144,7 @@ pub(super) async fn paste_masks(
         .collect();
     let threshold = head.mask_threshold;
     let pasted = match head.paste {
-        MaskPaste::Expanded => paste_rows_as_run_lengths(masks.clone(), &corners, sizes, PADDING, threshold).await?,
+        MaskPaste::Expanded => paste_rows_as_run_lengths(masks, &corners, sizes, PADDING, threshold).await?,
         MaskPaste::PixelCentres => {
             let side = masks.dims()[3];
             let pixels = host::read_floats(&masks).await?;
@@ -126,10 +154,7 @@ pub(super) async fn paste_masks(
         }
     };
     for (of_image, rows) in instances.iter_mut().zip(rows) {
-        if !rows.is_empty() {
-            of_image.masks = pasted[rows.clone()].to_vec();
-            of_image.class_masks = Some(masks.clone().slice_dim(0, rows));
-        }
+        of_image.masks = pasted[rows].to_vec();
     }
     Ok(())
 }

@@ -11,6 +11,7 @@ use burn_roi_detection::weights::{NameTable, StateDict};
 
 use super::narrow::narrow;
 use crate::backends::{Backend, backends};
+use crate::bad_input::assert_error;
 
 /// Pixels of a picture with `width` columns.
 fn pixels([height, width]: [usize; 2]) -> Vec<u8> {
@@ -94,6 +95,47 @@ fn a_device_is_read_as_often_for_three_pictures_as_for_one() {
         // boxes and scores are read for it.
         let expected = if backend.name == "remote" { 8 } else { 6 };
         assert_eq!(reads, [expected; 2], "{}", backend.name);
+    }
+}
+
+#[test]
+fn masks_are_pasted_on_request() {
+    let sizes = [[40, 56], [30, 30]];
+    let bytes = sizes.map(pixels);
+    let pictures = pictures(&sizes, &bytes);
+    for Backend { name, device } in backends() {
+        let mut config = narrow("maskrcnn_resnet50_fpn");
+        let at_once = Detector::new(config.clone(), &device);
+        let expected = at_once.detect(&pictures);
+        config.mask_head.as_mut().unwrap().pasted = false;
+        let mut later = Detector::new(config, &device);
+        let state = StateDict::of(&at_once, NameTable::torchvision).unwrap();
+        state.load_into(&mut later, NameTable::torchvision).unwrap();
+        let before = reads();
+        let found = later.detect(&pictures);
+        let read = reads() - before;
+        assert!(
+            found
+                .iter()
+                .all(|found| found.masks.is_empty() && found.class_masks.is_some())
+        );
+        // All but the masks, as the test above counts them.
+        if name == "wgpu" {
+            assert_eq!(read, 5);
+        }
+        let second = later.paste_masks(found[1..].to_vec());
+        assert!(second.len() == 1 && second[0].masks == expected[1].masks, "{name}");
+        let both = later.paste_masks(found.clone());
+        assert!(
+            both.iter()
+                .zip(&expected)
+                .all(|(found, expected)| found.masks == expected.masks)
+        );
+
+        let mut fewer = found;
+        fewer[0].boxes.pop();
+        let text = "`instances` is without a mask for each box, but must be what this detector detected";
+        assert_error(later.try_paste_masks(fewer), text);
     }
 }
 

@@ -15,7 +15,8 @@ use burn_roi_detection::models::{
 use burn_roi_detection::train::{HalfPrecision, Trainer, TrainerConfig, TrainingBatch, with_new_classes};
 use burn_roi_detection::weights::{self, NameTable, StateDict, read_config};
 
-use super::parity::{Recording, config as recorded_config, trainer_config};
+use super::configs::config as recorded_config;
+use super::parity::{Recording, trainer_config};
 use crate::backends::{Backend, backends};
 use crate::bad_input::assert_error;
 

@@ -126,6 +126,9 @@ pub struct MaskHeadConfig {
     pub mask_threshold: f64 = 0.5,
     /// How a mask is resized to its box.
     pub paste: MaskPaste = MaskPaste::Expanded,
+    /// Whether a detection pastes its masks into the picture, which the host does. Otherwise
+    /// [`Detector::paste_masks`](crate::models::Detector::paste_masks) pastes those that are asked for.
+    pub pasted: bool = true,
 }
 }
 

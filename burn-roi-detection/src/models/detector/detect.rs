@@ -5,7 +5,7 @@ use super::heads::HeadStages;
 use crate::Detections;
 use crate::error::DetectionError;
 use crate::forms::blocking_forms;
-use crate::models::instances::{Instances, read_instances};
+use crate::models::instances::{Instances, all_class_masks, paste_masks, read_instances};
 use crate::models::picture::Picture;
 use crate::models::stage::{Stage, StageObserver, Stages};
 
@@ -83,6 +83,30 @@ impl Detector {
         }
         heads.add_masks(&detections, &mut instances).await?;
         heads.add_keypoints(&detections, &mut instances).await?;
+        Ok(instances)
+    }
+
+    blocking_forms! {
+    /// Pastes the masks of instances into their pictures: for a config whose masks are not
+    /// [`pasted`](crate::models::MaskHeadConfig::pasted) by a detection.
+    ///
+    /// - `instances`: of this detector; all of a batch, or some pictures of it.
+    /// - Returns them with their `masks`. Without a mask head they stay as they are.
+    pub fn paste_masks(&self, instances: Vec<Instances>) -> Vec<Instances>;
+    }
+
+    /// Async form of [`paste_masks`](Self::paste_masks). Use it on WebGPU in a browser, which cannot block.
+    ///
+    /// # Errors
+    ///
+    /// - `RoiError::Option`: instances do not have as many `class_masks` as boxes.
+    /// - `RoiError::DeviceRead`: the device could not be read.
+    pub async fn paste_masks_async(&self, mut instances: Vec<Instances>) -> Result<Vec<Instances>, DetectionError> {
+        let is_found = instances.iter().any(|of_image| !of_image.is_empty());
+        if let Some(head) = self.config.mask_head.as_ref().filter(|_| is_found) {
+            let masks = all_class_masks(&instances)?;
+            paste_masks(&mut instances, masks, head).await?;
+        }
         Ok(instances)
     }
 }

@@ -8,7 +8,7 @@ use crate::error::DetectionError;
 use crate::models::class_order::background_first;
 use crate::models::config::Background;
 use crate::models::image_list::ImageList;
-use crate::models::instances::{Instances, find_keypoints, paste_masks};
+use crate::models::instances::{Instances, find_keypoints, keep_class_masks, paste_masks};
 use crate::models::pooling::{Head, try_pool_regions};
 use crate::models::stage::{Stage, Stages};
 use crate::{DetectionConfig, Detections, host, postprocess_detections_async, try_maskrcnn_inference};
@@ -96,7 +96,11 @@ impl HeadStages<'_> {
         let Some(masks) = self.stages.run(Stage::MaskHead, masks).await? else {
             return Ok(());
         };
-        self.stages.run(Stage::Masks, paste_masks(instances, masks, head)).await
+        keep_class_masks(instances, &masks);
+        match head.pasted {
+            true => self.stages.run(Stage::Masks, paste_masks(instances, masks, head)).await,
+            false => Ok(()),
+        }
     }
 
     /// Adds the keypoints of detections, at least one of them.
