@@ -58,8 +58,8 @@ impl PreprocessingConfig {
     }
 }
 
-/// `[height, width]` of a batch of resized pictures: those of the largest, at least the config's square, as multiples of
-/// the config's divisor.
+/// `[height, width]` of a batch of resized pictures: those of the largest, at least the config's square, as multiples
+/// of the config's divisor.
 fn padded(image_sizes: &[[usize; 2]], config: &PreprocessingConfig) -> [usize; 2] {
     [0, 1].map(|axis| {
         let longest = image_sizes.iter().map(|size| size[axis]).max().unwrap_or_default();

@@ -118,6 +118,24 @@ fn pictures_of_any_sizes_are_one_batch() {
     }
 }
 
+/// Its last map has 1/32 of the picture's size.
+#[test]
+fn a_simple_pyramid_on_a_resnet() {
+    let mut config = super::narrow::narrow("maskrcnn_resnet50_fpn");
+    config.feature_pyramid.as_mut().unwrap().simple = true;
+    for Backend { device, .. } in backends().into_iter().filter(Backend::is_host) {
+        let detector = Detector::new(config.clone(), &device);
+        let pixels = [90; 3 * 64 * 90];
+        let pictures = [Picture::from_rgb([64, 90], &pixels)];
+        let images = detector.prepare(&pictures);
+        let levels = detector.feature_pyramid(detector.body(&images));
+        let sizes = levels.iter().map(|level| level.dims());
+        let expected = [[8, 12], [4, 6], [2, 3], [1, 2], [1, 1]].map(|[height, width]| [1, 4, height, width]);
+        assert_eq!(sizes.collect::<Vec<_>>(), expected);
+        assert_eq!(detector.detect(&pictures).len(), 1);
+    }
+}
+
 /// The weights that ViTDet trains from, of a masked autoencoder. They have parts that a backbone lacks.
 #[test]
 fn a_pretrained_transformer_without_relative_positions() {

@@ -7,8 +7,9 @@
     python record.py vit.safetensors vit
 
 The detectors are torchvision's `FasterRCNN`, `MaskRCNN` and `KeypointRCNN`, a `MaskRCNN` with the heads of cascade.py,
-one with group normalization, and one with ViTDet's body, pyramid and norms, the steps torch's `SGD`. The steps take the
-batches in turn. The last picture of the cascade's last batch has no objects. The tensors, for a detector `d`, and B batches of N pictures:
+one with group normalization, and one with ViTDet's body, pyramid and norms, the steps torch's `SGD`. The steps take
+the batches in turn. The last picture of the cascade's last batch has no objects. The tensors, for a detector `d`, and B
+batches of N pictures:
 
     pixels.b [N, H, W, 3]          u8
     boxes.b.n [G, 4]               f32

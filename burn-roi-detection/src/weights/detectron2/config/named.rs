@@ -5,8 +5,8 @@ use super::settings::Settings;
 use super::vitdet::{self, vitdet};
 use crate::models::DetectorConfig;
 
-/// The names of the models of detectron2's model zoo that [`named`] knows, and of its project ViTDet: each is the path of
-/// a file in `configs` or in `projects/ViTDet/configs`.
+/// The names of the models of detectron2's model zoo that [`named`] knows, and of its project ViTDet: each is the path
+/// of a file in `configs` or in `projects/ViTDet/configs`.
 pub const NAMES: [&str; 35] = [
     "COCO-Detection/faster_rcnn_R_50_C4_1x",
     "COCO-Detection/faster_rcnn_R_50_DC5_1x",
