@@ -128,16 +128,13 @@ fn check(
     keypoint_matched_idxs: &[Tensor<1, Int>],
 ) -> Result<(), DetectionError> {
     let [count, points, height, width] = keypoint_logits.dims();
-    let device = keypoint_logits.device();
-    if height != width || height == 0 {
-        let expected = "[K, P, M, M], with M above 0";
-        return Err(arguments::shape("keypoint_logits", &keypoint_logits.dims(), expected));
-    }
+    let (is_square, expected) = (height == width && height > 0, "[K, P, M, M], with M above 0");
+    arguments::check_shape("keypoint_logits", is_square, &keypoint_logits.dims(), expected)?;
     arguments::output_size("M", height)?;
     let mut total = 0;
     for proposals in proposals {
         total += arguments::boxes("proposals", proposals)?;
-        arguments::device("proposals", &proposals.device(), "keypoint_logits", &device)?;
+        arguments::device("proposals", proposals, "keypoint_logits", keypoint_logits)?;
     }
     arguments::length("proposals", total, count, "row of `keypoint_logits`")?;
 
@@ -147,15 +144,13 @@ fn check(
     arguments::length("keypoint_matched_idxs", lists, images, "image of `proposals`")?;
     for (proposals, (keypoints, rows)) in proposals.iter().zip(gt_keypoints.iter().zip(keypoint_matched_idxs)) {
         let [_, of_object, _] = check_keypoints("gt_keypoints", keypoints)?;
-        if of_object != points {
-            let expected = "[G, P, 3], where `keypoint_logits` is [K, P, M, M]";
-            return Err(arguments::shape("gt_keypoints", &keypoints.dims(), expected));
-        }
-        arguments::device("gt_keypoints", &keypoints.device(), "keypoint_logits", &device)?;
-        arguments::dtype("gt_keypoints", keypoints.dtype(), "proposals", proposals.dtype())?;
+        let expected = "[G, P, 3], where `keypoint_logits` is [K, P, M, M]";
+        arguments::check_shape("gt_keypoints", of_object == points, &keypoints.dims(), expected)?;
+        arguments::device("gt_keypoints", keypoints, "keypoint_logits", keypoint_logits)?;
+        arguments::dtype("gt_keypoints", keypoints, "proposals", proposals)?;
         let (length, expected) = (rows.dims()[0], proposals.dims()[0]);
         arguments::length("keypoint_matched_idxs", length, expected, "row of `proposals`")?;
-        arguments::device("keypoint_matched_idxs", &rows.device(), "keypoint_logits", &device)?;
+        arguments::device("keypoint_matched_idxs", rows, "keypoint_logits", keypoint_logits)?;
     }
     Ok(())
 }

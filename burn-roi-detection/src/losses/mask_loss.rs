@@ -130,15 +130,12 @@ fn check(
     mask_matched_idxs: &[Tensor<1, Int>],
 ) -> Result<(), DetectionError> {
     let [count, _, height, width] = mask_logits.dims();
-    let device = mask_logits.device();
-    if height != width || height == 0 {
-        let expected = "[K, classes, M, M], with M above 0";
-        return Err(arguments::shape("mask_logits", &mask_logits.dims(), expected));
-    }
+    let (is_square, expected) = (height == width && height > 0, "[K, classes, M, M], with M above 0");
+    arguments::check_shape("mask_logits", is_square, &mask_logits.dims(), expected)?;
     let mut total = 0;
     for proposals in proposals {
         total += arguments::boxes("proposals", proposals)?;
-        arguments::device("proposals", &proposals.device(), "mask_logits", &device)?;
+        arguments::device("proposals", proposals, "mask_logits", mask_logits)?;
     }
     arguments::length("proposals", total, count, "row of `mask_logits`")?;
 
@@ -149,7 +146,7 @@ fn check(
     arguments::length("mask_matched_idxs", indices, images, "image of `proposals`")?;
     for (labels, masks) in gt_labels.iter().zip(gt_masks) {
         arguments::length("gt_labels", labels.dims()[0], masks.dims()[0], "mask of `gt_masks`")?;
-        arguments::device("gt_labels", &labels.device(), "mask_logits", &device)?;
+        arguments::device("gt_labels", labels, "mask_logits", mask_logits)?;
     }
     Ok(())
 }

@@ -15,6 +15,8 @@ pub use assignment::{
     assign_targets_to_anchors, assign_targets_to_anchors_async, assign_targets_to_proposals,
     assign_targets_to_proposals_async, try_assign_targets_to_anchors, try_assign_targets_to_proposals,
 };
+#[cfg(feature = "train")]
+pub(crate) use ground_truth::GroundTruth;
 pub(crate) use ground_truth::{all_fit, finite_boxes, matched_rows};
 pub(crate) use keypoint_targets::{Keypoint, check_keypoints, pixel_of, read_keypoints};
 pub use keypoint_targets::{keypoints_to_heatmap, keypoints_to_heatmap_async, try_keypoints_to_heatmap};

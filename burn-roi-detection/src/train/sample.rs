@@ -76,10 +76,8 @@ impl Sample {
     ///   its mask has another size than the picture, or a keypoint is not finite. The error's `image` is always 0.
     pub fn try_new(size: [usize; 2], pixels: Vec<u8>, objects: Vec<Object>) -> Result<Self, DetectionError> {
         let [height, width] = size;
-        if size.contains(&0) {
-            let expected = "above 0 in height and in width";
-            return Err(arguments::option("size", format!("{size:?}"), expected));
-        }
+        let expected = "above 0 in height and in width";
+        arguments::check("size", !size.contains(&0), format_args!("{size:?}"), expected)?;
         let area = height.saturating_mul(width);
         let expected = area.saturating_mul(3);
         arguments::length("pixels", pixels.len(), expected, "channel of each pixel of `size`")?;

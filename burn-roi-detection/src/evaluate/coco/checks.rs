@@ -1,40 +1,31 @@
 //! What options, truths and detections must be.
 
 use super::{CocoDetection, CocoEvaluationConfig, CocoKind};
-use crate::arguments::option;
+use crate::arguments::check;
 use crate::data::coco::{CocoAnnotation, CocoDataset, CocoFlaw, CocoSegmentation};
 use crate::error::DetectionError;
 
 pub fn config(config: &CocoEvaluationConfig) -> Result<(), DetectionError> {
-    let wrong = |argument, value: String, expected| Err(option(argument, value, expected));
     let thresholds = &config.iou_thresholds;
-    if thresholds.is_empty() || !thresholds.is_sorted() || !thresholds.iter().all(|&value| value > 0.0 && value <= 1.0)
-    {
-        let expected = "thresholds in ascending order, above 0 and at most 1";
-        return wrong("iou_thresholds", format!("{thresholds:?}"), expected);
-    }
-    let [small, large] = config.area_limits;
-    if !(0.0 <= small && small <= large && large.is_finite()) {
-        let value = format!("{:?}", config.area_limits);
-        return wrong("area_limits", value, "finite, at least 0 and in ascending order");
-    }
+    let is_threshold = |&value: &f64| value > 0.0 && value <= 1.0;
+    let fits = !thresholds.is_empty() && thresholds.is_sorted() && thresholds.iter().all(is_threshold);
+    let expected = "thresholds in ascending order, above 0 and at most 1";
+    check("iou_thresholds", fits, format_args!("{thresholds:?}"), expected)?;
+
+    let limits @ [small, large] = config.area_limits;
+    let fits = 0.0 <= small && small <= large && large.is_finite();
+    let expected = "finite, at least 0 and in ascending order";
+    check("area_limits", fits, format_args!("{limits:?}"), expected)?;
+
     let maxima = config.maxima();
-    if maxima.is_empty() || maxima[0] == 0 || !maxima.is_sorted_by(|left, right| left < right) {
-        return wrong(
-            "max_detections",
-            format!("{maxima:?}"),
-            "numbers above 0, each above the one before",
-        );
-    }
-    let is_deviation = |sigma: &f64| *sigma > 0.0 && sigma.is_finite();
-    if config.sigmas.is_empty() || !config.sigmas.iter().all(is_deviation) {
-        return wrong(
-            "sigmas",
-            format!("{:?}", config.sigmas),
-            "finite and above 0, one for each keypoint",
-        );
-    }
-    Ok(())
+    let fits = maxima.first().is_some_and(|&first| first > 0) && maxima.is_sorted_by(|left, right| left < right);
+    let expected = "numbers above 0, each above the one before";
+    check("max_detections", fits, format_args!("{maxima:?}"), expected)?;
+
+    let sigmas = &config.sigmas;
+    let fits = !sigmas.is_empty() && sigmas.iter().all(|&sigma| sigma > 0.0 && sigma.is_finite());
+    let expected = "finite and above 0, one for each keypoint";
+    check("sigmas", fits, format_args!("{sigmas:?}"), expected)
 }
 
 /// Checks that a truth has what it is compared by.
