@@ -41,7 +41,7 @@ const IGNORED: [&str; 19] = [
 pub(super) fn detector(mut settings: Settings, name: &str) -> Result<DetectorConfig, ConfigError> {
     let settings = &mut settings;
     if let Some(version) = settings.take("VERSION").filter(|version| version.describe() != "2") {
-        return Err(setting("VERSION", &version.describe(), "2"));
+        return Err(setting("VERSION", version.describe(), "2"));
     }
     settings.one_of("MODEL.META_ARCHITECTURE", &["GeneralizedRCNN"])?;
     settings.must_be("MODEL.LOAD_PROPOSALS", false)?;

@@ -77,11 +77,10 @@ fn box_weights(settings: &mut Settings, layout: &Layout) -> Result<([f64; 4], Ve
     let weights: Option<Vec<[f64; 4]>> = stages.iter().map(|stage| stage.as_slice().try_into().ok()).collect();
     match weights.as_deref() {
         Some([first, later @ ..]) => Ok((*first, later.to_vec())),
-        _ => Err(setting(
-            key,
-            &format!("{stages:?}"),
-            "a list of lists of 4 numbers, at least one",
-        )),
+        _ => {
+            let expected = "a list of lists of 4 numbers, at least one";
+            Err(setting(key, format_args!("{stages:?}"), expected))
+        }
     }
 }
 

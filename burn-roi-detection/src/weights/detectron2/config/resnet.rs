@@ -11,19 +11,15 @@ pub(super) fn resnet(settings: &mut Settings, layout: &Layout) -> Result<ResNetC
         50 => [3, 4, 6, 3],
         101 => [3, 4, 23, 3],
         152 => [3, 8, 36, 3],
-        _ => return Err(setting("MODEL.RESNETS.DEPTH", &depth.to_string(), "50, 101 or 152")),
+        _ => return Err(setting("MODEL.RESNETS.DEPTH", depth, "50, 101 or 152")),
     };
     let maps = layout.maps(&["res2", "res3", "res4", "res5"]);
     settings.must_list("MODEL.RESNETS.OUT_FEATURES", &["res4"], maps)?;
-    if let Some(stages) = settings.take("MODEL.RESNETS.DEFORM_ON_PER_STAGE")
-        && stages.describe().contains("true")
-    {
+    let key = "MODEL.RESNETS.DEFORM_ON_PER_STAGE";
+    let stages = settings.take(key).map(|stages| stages.describe());
+    if let Some(stages) = stages.filter(|stages| stages.contains("true")) {
         let expected = "false for each layer: the models have no deformable convolutions";
-        return Err(setting(
-            "MODEL.RESNETS.DEFORM_ON_PER_STAGE",
-            &stages.describe(),
-            expected,
-        ));
+        return Err(setting(key, stages, expected));
     }
     settings.ignore(&["MODEL.RESNETS.DEFORM_"]);
     let groups = settings.size("MODEL.RESNETS.NUM_GROUPS", 1)?;

@@ -42,9 +42,7 @@ impl Settings {
                 reason: "a config must be a mapping".to_string(),
             });
         }
-        let mut settings = Self {
-            values: BTreeMap::new(),
-        };
+        let mut settings = Self::default();
         settings.insert("", &root, &mut 0)?;
         Ok(settings)
     }
@@ -95,11 +93,10 @@ impl Settings {
     /// Refuses settings that need those of another file.
     pub(super) fn must_be_whole(mut self) -> Result<Self, ConfigError> {
         match self.take(BASE) {
-            Some(base) => Err(setting(
-                BASE,
-                &base.describe(),
-                "absent in a text: `read_config` of a file follows it",
-            )),
+            Some(base) => {
+                let expected = "absent in a text: `read_config` of a file follows it";
+                Err(setting(BASE, base.describe(), expected))
+            }
             None => Ok(self),
         }
     }
@@ -125,7 +122,7 @@ impl Settings {
     ) -> Result<Value, ConfigError> {
         match self.take(key) {
             None => Ok(default),
-            Some(node) => read(&node).ok_or_else(|| setting(key, &node.describe(), expected)),
+            Some(node) => read(&node).ok_or_else(|| setting(key, node.describe(), expected)),
         }
     }
 
@@ -201,7 +198,7 @@ impl Settings {
     pub(super) fn must_be(&mut self, key: &str, expected: bool) -> Result<(), ConfigError> {
         match self.take(key) {
             Some(node) if !matches!(node.content, Content::Scalar(Scalar::Bool(value)) if value == expected) => {
-                Err(setting(key, &node.describe(), &expected.to_string()))
+                Err(setting(key, node.describe(), expected))
             }
             _ => Ok(()),
         }
@@ -212,17 +209,16 @@ impl Settings {
         let texts = self.texts(key, default)?;
         match texts == expected {
             true => Ok(()),
-            false => Err(setting(
-                key,
-                &format!("{texts:?}"),
-                &format!("{expected:?} in this model"),
-            )),
+            false => {
+                let expected = format_args!("{expected:?} in this model");
+                Err(setting(key, format_args!("{texts:?}"), expected))
+            }
         }
     }
 }
 
 /// The error that a setting has a value that it must not have.
-pub(super) fn setting(key: &str, value: &str, expected: &str) -> ConfigError {
+pub(super) fn setting(key: &str, value: impl ToString, expected: impl ToString) -> ConfigError {
     ConfigError::Setting {
         key: key.to_string(),
         value: value.to_string(),
