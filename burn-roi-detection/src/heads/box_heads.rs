@@ -4,7 +4,8 @@ use burn::module::Module;
 use burn::nn::{Linear, LinearConfig};
 use burn::tensor::{Device, Tensor, activation::relu};
 
-use super::conv_block::{ConvBlock, conv_blocks};
+use super::conv_block::ConvBlock;
+use super::mask_heads::MaskRcnnHeadsConfig;
 use crate::zeros::no_rows;
 use burn_roi::config;
 
@@ -30,13 +31,11 @@ pub struct FastRcnnConvFcHeadConfig {
 impl FastRcnnConvFcHeadConfig {
     /// Creates the module, with Burn's initial weights.
     pub fn init(&self, device: &Device) -> FastRcnnConvFcHead {
-        let convs = conv_blocks(
-            self.in_channels,
-            &self.conv_layers,
-            self.normalized,
-            self.norm_groups,
-            device,
-        );
+        // They are those of a mask head.
+        let convs = MaskRcnnHeadsConfig::new(self.in_channels, self.conv_layers.clone())
+            .with_normalized(self.normalized)
+            .with_norm_groups(self.norm_groups)
+            .init(device);
         let channels = self.conv_layers.last().unwrap_or(&self.in_channels);
         let mut features = channels * self.pooled_size[0] * self.pooled_size[1];
         let fcs = self.fc_layers.iter().map(|&out_features| {
@@ -45,7 +44,10 @@ impl FastRcnnConvFcHeadConfig {
             config.init(device)
         });
         let fcs = fcs.collect();
-        FastRcnnConvFcHead { convs, fcs }
+        FastRcnnConvFcHead {
+            convs: convs.layers,
+            fcs,
+        }
     }
 }
 

@@ -136,21 +136,3 @@ fn is_of_single_pixels(conv: &Conv2d) -> bool {
     );
     conv.kernel_size == [1, 1] && conv.stride == [1, 1] && conv.groups == 1 && keeps_size
 }
-
-/// Blocks of 3 x 3 convolutions in a row, with the numbers of output channels in `layers`.
-pub(super) fn conv_blocks(
-    in_channels: usize,
-    layers: &[usize],
-    normalized: bool,
-    norm_groups: Option<usize>,
-    device: &Device,
-) -> Vec<ConvBlock> {
-    let mut channels = in_channels;
-    let blocks = layers.iter().map(|&out_channels| {
-        let config = ConvBlockConfig::new(channels, out_channels, 3);
-        channels = out_channels;
-        let config = config.with_normalized(normalized).with_norm_groups(norm_groups);
-        config.init(device)
-    });
-    blocks.collect()
-}

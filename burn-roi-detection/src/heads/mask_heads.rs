@@ -4,7 +4,7 @@ use burn::module::Module;
 use burn::nn::conv::{Conv2d, Conv2dConfig, ConvTranspose2d, ConvTranspose2dConfig};
 use burn::tensor::{Device, Tensor, activation::relu};
 
-use super::conv_block::{ConvBlock, conv_blocks, convolve};
+use super::conv_block::{ConvBlock, ConvBlockConfig, convolve};
 use crate::zeros::no_rows;
 use burn_roi::config;
 
@@ -26,15 +26,15 @@ pub struct MaskRcnnHeadsConfig {
 impl MaskRcnnHeadsConfig {
     /// Creates the module, with Burn's initial weights.
     pub fn init(&self, device: &Device) -> MaskRcnnHeads {
-        MaskRcnnHeads {
-            layers: conv_blocks(
-                self.in_channels,
-                &self.layers,
-                self.normalized,
-                self.norm_groups,
-                device,
-            ),
-        }
+        let mut channels = self.in_channels;
+        let layers = self.layers.iter().map(|&out_channels| {
+            let config = ConvBlockConfig::new(channels, out_channels, 3);
+            channels = out_channels;
+            let config = config.with_normalized(self.normalized);
+            config.with_norm_groups(self.norm_groups).init(device)
+        });
+        let layers = layers.collect();
+        MaskRcnnHeads { layers }
     }
 }
 

@@ -17,7 +17,7 @@ mod window;
 use crate::arguments::option;
 use crate::error::DetectionError;
 use burn_roi::internal::or_panic;
-pub(crate) use overlap::set_pixels_in_both;
+pub(crate) use overlap::{iou_of_areas, set_pixels_in_both};
 pub use pasted::of_mask;
 
 use joined::Joined;

@@ -54,26 +54,18 @@ impl CocoMetrics {
     /// area, AR for each of `max_detections`, AR by area, 12 by default; for keypoints AP, AP50, AP75, AP of medium and
     /// large objects, and AR of the same, 10.
     pub fn stats(&self, kind: CocoKind) -> Vec<f64> {
-        let recalls = self.ar_by_max_detections.iter().map(|recall| recall.ar);
-        let stats: Vec<Option<f64>> = match kind {
+        let precision = [self.ap, self.ap50, self.ap75];
+        let precision_by_area = [self.ap_small, self.ap_medium, self.ap_large];
+        let recall_by_area = [self.ar_small, self.ar_medium, self.ar_large];
+        let stats = match kind {
             CocoKind::Keypoints => {
-                let precision = [self.ap, self.ap50, self.ap75, self.ap_medium, self.ap_large];
-                precision
-                    .into_iter()
-                    .chain([self.ar, self.ar50, self.ar75, self.ar_medium, self.ar_large])
-                    .collect()
+                let recall = [self.ar, self.ar50, self.ar75];
+                // pycocotools has no small objects here.
+                [&precision, &precision_by_area[1..], &recall, &recall_by_area[1..]].concat()
             }
             CocoKind::Bbox | CocoKind::Segm => {
-                let precision = [
-                    self.ap,
-                    self.ap50,
-                    self.ap75,
-                    self.ap_small,
-                    self.ap_medium,
-                    self.ap_large,
-                ];
-                let by_area = [self.ar_small, self.ar_medium, self.ar_large];
-                precision.into_iter().chain(recalls).chain(by_area).collect()
+                let recalls: Vec<_> = self.ar_by_max_detections.iter().map(|recall| recall.ar).collect();
+                [&precision, &precision_by_area[..], &recalls, &recall_by_area].concat()
             }
         };
         stats.into_iter().map(|value| value.unwrap_or(-1.0)).collect()

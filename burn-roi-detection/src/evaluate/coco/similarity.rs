@@ -3,7 +3,7 @@
 use super::cells::Cell;
 use super::{CocoDetection, CocoEvaluationConfig, CocoKind};
 use crate::data::coco::{CocoAnnotation, CocoDataset};
-use crate::run_lengths::{RunLengths, set_pixels_in_both};
+use crate::run_lengths::{RunLengths, iou_of_areas, set_pixels_in_both};
 
 /// The similarity of each detection of a cell and each truth, `[D, G]` in row-major order. From 0 to 1.
 pub fn of_cell(cell: &Cell, dataset: &CocoDataset, config: &CocoEvaluationConfig) -> Vec<f64> {
@@ -106,15 +106,7 @@ impl<'a> Mask<'a> {
             true => set_pixels_in_both(self.runs, truth.runs),
             false => 0,
         };
-        if both == 0 {
-            return 0.0;
-        }
-        let divisor = if is_crowd {
-            self.area
-        } else {
-            self.area + (truth.area - both)
-        };
-        f64::from(both) / f64::from(divisor)
+        iou_of_areas(both, self.area, truth.area, is_crowd)
     }
 }
 
