@@ -200,6 +200,7 @@ pub use post_processing::{
     DetectionConfig, Detections, postprocess_detections, postprocess_detections_async, try_postprocess_detections,
 };
 pub use proposals::{ProposalConfig, filter_proposals, filter_proposals_async, try_filter_proposals};
+pub use random::random_permutations;
 pub use rotated::*;
 pub use run_lengths::RunLengths;
 pub(crate) use suppression::greedy_nms;

@@ -5,7 +5,6 @@ mod ground_truth;
 mod keypoint_targets;
 mod mask_targets;
 mod matcher;
-mod permutations;
 mod sampler;
 mod samples;
 
@@ -22,7 +21,6 @@ pub(crate) use keypoint_targets::{Keypoint, check_keypoints, pixel_of, read_keyp
 pub use keypoint_targets::{keypoints_to_heatmap, keypoints_to_heatmap_async, try_keypoints_to_heatmap};
 pub use mask_targets::{MaskTargets, project_masks_on_boxes, project_masks_on_boxes_async, try_project_masks_on_boxes};
 pub use matcher::Matcher;
-pub use permutations::random_permutations;
 pub use sampler::BalancedPositiveNegativeSampler;
 pub(crate) use sampler::{Samples, rows_where};
 pub use samples::{

@@ -16,11 +16,10 @@ pub trait ReadEntry: Sized {
 impl ReadEntry for ImageDraft {
     fn read(value: &Value) -> Result<Self, String> {
         let [height, width] = ["height", "width"].map(|name| &value[name]);
-        let side = |value: &Value| integer(value).and_then(|side| usize::try_from(side).ok());
         Ok(Self {
             id: id(value, "id")?,
             file_name: text(&value["file_name"]),
-            size: match (side(height), side(width)) {
+            size: match (integer(height), integer(width)) {
                 (Some(height), Some(width)) => Ok([height, width]),
                 _ => Err(format!(
                     "its size is {height} x {width}, but must be two integers above 0"
@@ -64,10 +63,10 @@ impl ReadEntry for AnnotationDraft {
             keypoints: keypoints(&value["keypoints"]),
             num_keypoints: match &value["num_keypoints"] {
                 Value::Null => Ok(None),
-                count => match integer(count).and_then(|count| usize::try_from(count).ok()) {
-                    Some(count) => Ok(Some(count)),
-                    None => Err(wrong(value, "num_keypoints", "an integer of at least 0")),
-                },
+                count => {
+                    let count = integer(count).map(Some);
+                    count.ok_or_else(|| wrong(value, "num_keypoints", "an integer of at least 0"))
+                }
             },
         })
     }
