@@ -176,10 +176,7 @@ mod zeros;
 pub use anchors::{AnchorGenerator, AnchorGeneratorConfig};
 pub use anchors_3d::{AnchorGenerator3d, AnchorGenerator3dConfig};
 pub use base_anchors::BaseAnchors;
-pub use binary_masks::{
-    paste_binary_masks_in_image, paste_binary_masks_in_image_async, paste_masks_as_run_lengths,
-    paste_masks_as_run_lengths_async, try_paste_binary_masks_in_image, try_paste_masks_as_run_lengths,
-};
+pub use binary_masks::*;
 pub use box_coder::BoxCoder;
 pub(crate) use boxes::upcast_dtype;
 pub use boxes::{
@@ -191,14 +188,9 @@ pub use error::DetectionError;
 pub use heads::*;
 pub use keypoints::{heatmaps_to_keypoints, heatmaps_to_keypoints_async, try_heatmaps_to_keypoints};
 pub use losses::*;
-pub use nms::{
-    batched_nms, batched_nms_3d, batched_nms_3d_async, batched_nms_async, nms, nms_3d, nms_3d_async, nms_async,
-    try_batched_nms, try_batched_nms_3d, try_nms, try_nms_3d,
-};
+pub use nms::*;
 pub use paste_masks::{paste_masks_in_image, paste_masks_in_image_async, try_paste_masks_in_image};
-pub use post_processing::{
-    DetectionConfig, Detections, postprocess_detections, postprocess_detections_async, try_postprocess_detections,
-};
+pub use post_processing::*;
 pub use proposals::{ProposalConfig, filter_proposals, filter_proposals_async, try_filter_proposals};
 pub use random::random_permutations;
 pub use rotated::*;

@@ -10,10 +10,7 @@ mod samples;
 
 use burn::tensor::{Int, Tensor};
 
-pub use assignment::{
-    assign_targets_to_anchors, assign_targets_to_anchors_async, assign_targets_to_proposals,
-    assign_targets_to_proposals_async, try_assign_targets_to_anchors, try_assign_targets_to_proposals,
-};
+pub use assignment::*;
 #[cfg(feature = "train")]
 pub(crate) use ground_truth::GroundTruth;
 pub(crate) use ground_truth::{all_fit, finite_boxes, matched_rows};
@@ -23,10 +20,7 @@ pub use mask_targets::{MaskTargets, project_masks_on_boxes, project_masks_on_box
 pub use matcher::Matcher;
 pub use sampler::BalancedPositiveNegativeSampler;
 pub(crate) use sampler::{Samples, rows_where};
-pub use samples::{
-    TrainingSamples, TrainingSamplesConfig, select_training_samples, select_training_samples_async,
-    try_select_training_samples,
-};
+pub use samples::*;
 
 /// For each image a list of integers.
 type IntsOfImages = Vec<Tensor<1, Int>>;
