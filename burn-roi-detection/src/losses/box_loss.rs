@@ -1,8 +1,8 @@
 //! [`fastrcnn_loss`]: the losses of a box head.
 
-use burn::tensor::{Int, Tensor, activation};
+use burn::tensor::{Int, Tensor};
 
-use super::elementary::{TORCHVISION_BETA, box_delta_loss};
+use super::elementary::{TORCHVISION_BETA, box_delta_loss, cross_entropy};
 use crate::error::DetectionError;
 use crate::forms::blocking_forms;
 use crate::post_processing::BACKGROUND;
@@ -90,16 +90,14 @@ pub(crate) async fn box_head_losses(
     let labels = host::read_lists(labels).await?.concat();
     arguments::labels(&labels, classes)?;
 
-    let row_of_class = |sample: usize| sample * classes + labels[sample] as usize;
-    let rows: Vec<usize> = (0..count).map(row_of_class).collect();
-    let log_probabilities = activation::log_softmax(class_logits, 1).reshape([count * classes]);
-    let classification_loss = host::select_rows(&log_probabilities, &rows).mean().neg();
+    let class_of: Vec<usize> = labels.iter().map(|&label| label as usize).collect();
+    let classification_loss = cross_entropy(class_logits, &class_of);
 
     let positive = rows_where(&labels, |label| label > BACKGROUND.into());
     let [_, columns] = box_regression.dims();
     let row_of_deltas = |&sample: &usize| match columns {
         4 => sample,
-        _ => row_of_class(sample),
+        _ => sample * classes + class_of[sample],
     };
     let rows: Vec<usize> = positive.iter().map(row_of_deltas).collect();
     let deltas = box_regression.reshape([count * columns / 4, 4]);

@@ -1,7 +1,8 @@
 //! [`keypointrcnn_loss`]: the loss of a keypoint head.
 
-use burn::tensor::{Int, Tensor, activation};
+use burn::tensor::{Int, Tensor};
 
+use super::elementary::cross_entropy;
 use crate::error::DetectionError;
 use crate::forms::blocking_forms;
 use crate::targets::{Keypoint, check_keypoints, finite_boxes, matched_rows, pixel_of, read_keypoints};
@@ -82,21 +83,13 @@ pub async fn keypointrcnn_loss_async(
         let (proposals, matched_idxs) = (&proposals[image], &keypoint_matched_idxs[image]);
         pixels.extend(pixels_of_image(image, proposals, &gt_keypoints[image], matched_idxs, size).await?);
     }
-    let (heatmaps, pixels): (Vec<usize>, Vec<usize>) = (0..)
-        .zip(pixels)
-        .filter_map(|(heatmap, pixel)| Some((heatmap, pixel?)))
-        .unzip();
+    let counting = (0..).zip(pixels).filter_map(|(heatmap, pixel)| Some((heatmap, pixel?)));
+    let (heatmaps, pixels): (Vec<usize>, Vec<usize>) = counting.unzip();
     if heatmaps.is_empty() {
         return Ok(zero(keypoint_logits));
     }
     let logits = keypoint_logits.reshape([count * points, size * size]);
-    let log_probabilities = activation::log_softmax(host::select_rows(&logits, &heatmaps), 1);
-    let rows: Vec<usize> = (0..)
-        .zip(&pixels)
-        .map(|(row, pixel)| row * size * size + pixel)
-        .collect();
-    let log_probabilities = log_probabilities.reshape([heatmaps.len() * size * size]);
-    Ok(host::select_rows(&log_probabilities, &rows).mean().neg())
+    Ok(cross_entropy(host::select_rows(&logits, &heatmaps), &pixels))
 }
 
 /// For each keypoint of each proposal of an image the pixel of its heatmap, if the keypoint counts.

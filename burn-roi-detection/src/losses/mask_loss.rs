@@ -2,7 +2,7 @@
 
 use burn::tensor::{Int, Tensor};
 
-use super::elementary::binary_cross_entropy_with_logits;
+use super::elementary::{binary_cross_entropy_with_logits, places};
 use crate::error::DetectionError;
 use crate::forms::blocking_forms;
 use crate::post_processing::BACKGROUND;
@@ -96,11 +96,9 @@ pub async fn maskrcnn_loss_async(
     if count == 0 {
         return Ok(zero(mask_logits));
     }
-    let rows: Vec<usize> = (0..count)
-        .map(|proposal| proposal * classes + labels[proposal])
-        .collect();
     let targets = targets.cast(mask_logits.dtype());
-    let masks = host::select_rows(&mask_logits.reshape([count * classes, size, size]), &rows);
+    let masks = mask_logits.reshape([count * classes, size, size]);
+    let masks = host::select_rows(&masks, &places(&labels, classes));
     Ok(binary_cross_entropy_with_logits(masks, targets))
 }
 

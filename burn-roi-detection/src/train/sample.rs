@@ -42,6 +42,45 @@ impl Object {
             keypoints: Vec::new(),
         }
     }
+
+    /// Checks the object, which is in this row, and whose picture has this size.
+    fn check(&self, row: usize, size: [usize; 2]) -> Result<(), DetectionError> {
+        let wrong = |argument, value, expected: &str| Err(arguments::target(argument, 0, row, value, expected));
+        let [x1, y1, x2, y2] = self.corners;
+        let is_finite = self.corners.iter().all(|coordinate| coordinate.is_finite());
+        if !(is_finite && x1 < x2 && y1 < y2) {
+            let value = format!("{:?}", self.corners);
+            return wrong("objects[_].corners", value, "finite, with x1 below x2 and y1 below y2");
+        }
+        if self.label == 0 {
+            return wrong("objects[_].label", "0".to_string(), "above 0, which is the background");
+        }
+        if let Some(mask) = self.mask.as_ref().filter(|mask| mask.size() != size) {
+            let value = format!("of size {:?}", mask.size());
+            return wrong("objects[_].mask", value, "of the size of the picture");
+        }
+        let values = self.keypoints.as_flattened();
+        if let Some(value) = values.iter().find(|value| !value.is_finite()) {
+            return wrong("objects[_].keypoints", format!("with {value}"), "finite in f32");
+        }
+        Ok(())
+    }
+
+    fn flip(&mut self, width: usize, mirrored_keypoints: &[usize]) {
+        let [x1, y1, x2, y2] = self.corners;
+        self.corners = [width as f32 - x2, y1, width as f32 - x1, y2];
+        self.mask = self.mask.as_ref().map(RunLengths::mirrored);
+        let before = self.keypoints.clone();
+        for (index, keypoint) in self.keypoints.iter_mut().enumerate() {
+            let mirrored = mirrored_keypoints.get(index).and_then(|&mirrored| before.get(mirrored));
+            let [x, y, visibility] = *mirrored.unwrap_or(&before[index]);
+            *keypoint = match visibility > 0.0 {
+                true => [width as f32 - x, y, visibility],
+                // As COCO has keypoints without a label.
+                false => [0.0; 3],
+            };
+        }
+    }
 }
 
 impl Sample {
@@ -146,47 +185,6 @@ impl Sample {
             object.flip(width, mirrored_keypoints);
         }
         self
-    }
-}
-
-impl Object {
-    /// Checks the object, which is in this row, and whose picture has this size.
-    fn check(&self, row: usize, size: [usize; 2]) -> Result<(), DetectionError> {
-        let wrong = |argument, value, expected: &str| Err(arguments::target(argument, 0, row, value, expected));
-        let [x1, y1, x2, y2] = self.corners;
-        let is_finite = self.corners.iter().all(|coordinate| coordinate.is_finite());
-        if !(is_finite && x1 < x2 && y1 < y2) {
-            let value = format!("{:?}", self.corners);
-            return wrong("objects[_].corners", value, "finite, with x1 below x2 and y1 below y2");
-        }
-        if self.label == 0 {
-            return wrong("objects[_].label", "0".to_string(), "above 0, which is the background");
-        }
-        if let Some(mask) = self.mask.as_ref().filter(|mask| mask.size() != size) {
-            let value = format!("of size {:?}", mask.size());
-            return wrong("objects[_].mask", value, "of the size of the picture");
-        }
-        let values = self.keypoints.as_flattened();
-        if let Some(value) = values.iter().find(|value| !value.is_finite()) {
-            return wrong("objects[_].keypoints", format!("with {value}"), "finite in f32");
-        }
-        Ok(())
-    }
-
-    fn flip(&mut self, width: usize, mirrored_keypoints: &[usize]) {
-        let [x1, y1, x2, y2] = self.corners;
-        self.corners = [width as f32 - x2, y1, width as f32 - x1, y2];
-        self.mask = self.mask.as_ref().map(RunLengths::mirrored);
-        let before = self.keypoints.clone();
-        for (index, keypoint) in self.keypoints.iter_mut().enumerate() {
-            let mirrored = mirrored_keypoints.get(index).and_then(|&mirrored| before.get(mirrored));
-            let [x, y, visibility] = *mirrored.unwrap_or(&before[index]);
-            *keypoint = match visibility > 0.0 {
-                true => [width as f32 - x, y, visibility],
-                // As COCO has keypoints without a label.
-                false => [0.0; 3],
-            };
-        }
     }
 }
 

@@ -4,6 +4,7 @@ use super::{CocoDetection, CocoEvaluationConfig, CocoKind};
 use crate::arguments::check;
 use crate::data::coco::{CocoAnnotation, CocoDataset, CocoFlaw, CocoSegmentation};
 use crate::error::DetectionError;
+use crate::run_lengths::RunLengths;
 
 pub fn config(config: &CocoEvaluationConfig) -> Result<(), DetectionError> {
     let thresholds = &config.iou_thresholds;
@@ -86,11 +87,8 @@ pub fn detection(
 ) -> Result<Option<[usize; 2]>, DetectionError> {
     let image_id = detection.image_id;
     let Some(image) = dataset.image_index(image_id) else {
-        return wrong(
-            index,
-            format!("`image_id` {image_id}"),
-            "the id of an image of the data set",
-        );
+        let expected = "the id of an image of the data set";
+        return wrong(index, format!("`image_id` {image_id}"), expected);
     };
     let Some(category) = dataset.category_index(detection.category_id) else {
         return Ok(None);
@@ -99,30 +97,25 @@ pub fn detection(
     if let Some(bbox) = detection.bbox.filter(|[.., w, h]| *w < 0.0 || *h < 0.0) {
         return wrong(index, format!("`bbox` {bbox:?}"), "a width and a height of at least 0");
     }
-    let (kind, place) = (config.kind, Some([category, image]));
-    match kind {
-        CocoKind::Bbox if detection.bbox.is_none() && detection.segmentation.is_none() => wrong(
-            index,
-            "no `bbox` and no `segmentation`".to_string(),
-            &format!("one of them to evaluate {kind}"),
-        ),
-        CocoKind::Bbox => Ok(place),
-        CocoKind::Segm => match (&detection.segmentation, dataset.images()[image].size) {
-            (None, _) => wrong(
-                index,
-                "no `segmentation`".to_string(),
-                &format!("one to evaluate {kind}"),
-            ),
-            (Some(mask), Some(size)) if mask.size() != size => {
-                let value = format!("`segmentation` of size {:?}", mask.size());
-                wrong(index, value, &format!("the size of its image, {size:?}"))
-            }
-            _ => Ok(place),
-        },
-        CocoKind::Keypoints => match keypoint_count(detection.keypoints.as_deref(), config) {
-            Some((value, expected)) => wrong(index, value, &format!("{expected} to evaluate {kind}")),
-            None => Ok(place),
-        },
+    let (mask, size) = (detection.segmentation.as_ref(), dataset.images()[image].size);
+    let lacks = |value: &str, expected: &str| Some((value.to_string(), expected.to_string()));
+    let lacking = match config.kind {
+        CocoKind::Bbox if detection.bbox.is_none() && mask.is_none() => {
+            lacks("no `bbox` and no `segmentation`", "one of them")
+        }
+        CocoKind::Segm if mask.is_none() => lacks("no `segmentation`", "one"),
+        CocoKind::Bbox | CocoKind::Segm => None,
+        CocoKind::Keypoints => keypoint_count(detection.keypoints.as_deref(), config),
+    };
+    if let Some((value, expected)) = lacking {
+        return wrong(index, value, &format!("{expected} to evaluate {}", config.kind));
+    }
+    match (mask.map(RunLengths::size), size) {
+        (Some(found), Some(size)) if config.kind == CocoKind::Segm && found != size => {
+            let value = format!("`segmentation` of size {found:?}");
+            wrong(index, value, &format!("the size of its image, {size:?}"))
+        }
+        _ => Ok(Some([category, image])),
     }
 }
 
@@ -132,17 +125,12 @@ pub fn finite(index: usize, detection: &CocoDetection) -> Result<(), DetectionEr
     if !score.is_finite() {
         return wrong(index, format!("`score` {score}"), "a finite one");
     }
-    if let Some(bbox) = detection
-        .bbox
-        .filter(|bbox| !bbox.iter().all(|value| value.is_finite()))
-    {
+    let is_finite = |values: &[f64]| values.iter().all(|value| value.is_finite());
+    if let Some(bbox) = detection.bbox.filter(|bbox| !is_finite(bbox)) {
         return wrong(index, format!("`bbox` {bbox:?}"), "finite coordinates");
     }
-    let keypoints = detection.keypoints.iter().flatten();
-    match keypoints
-        .into_iter()
-        .find(|keypoint| !keypoint.iter().all(|value| value.is_finite()))
-    {
+    let mut keypoints = detection.keypoints.iter().flatten();
+    match keypoints.find(|keypoint| !is_finite(&keypoint[..])) {
         Some(keypoint) => wrong(index, format!("keypoint {keypoint:?}"), "finite coordinates"),
         None => Ok(()),
     }
