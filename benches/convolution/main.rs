@@ -22,24 +22,25 @@ struct Layer {
     size: [usize; 2],
 }
 
-const fn layer(name: &'static str, channels: [usize; 2], kernel: usize, stride: usize, size: [usize; 2]) -> Layer {
-    Layer {
-        name,
-        channels,
-        kernel,
-        stride,
-        size,
-    }
+/// The layers that `peers.py` times too.
+fn layers() -> impl Iterator<Item = Layer> {
+    let lines = include_str!("layers.txt").lines();
+    lines.filter(|line| !line.starts_with('#')).map(|line| {
+        let (name, numbers) = line.split_once(' ').expect("a name comes first");
+        let numbers = numbers.split(' ').map(|number| number.parse().expect("an integer"));
+        let numbers: Vec<usize> = numbers.collect();
+        let [inputs, outputs, kernel, stride, height, width] = numbers[..] else {
+            panic!("{name} has the numbers {numbers:?}, but must have six");
+        };
+        Layer {
+            name,
+            channels: [inputs, outputs],
+            kernel,
+            stride,
+            size: [height, width],
+        }
+    })
 }
-
-const LAYERS: [Layer; 6] = [
-    layer("3x3-64", [64, 64], 3, 1, [200, 304]),
-    layer("3x3-128-stride-2", [128, 128], 3, 2, [200, 304]),
-    layer("3x3-256", [256, 256], 3, 1, [100, 152]),
-    layer("3x3-512", [512, 512], 3, 1, [25, 38]),
-    layer("1x1-256-64", [256, 64], 1, 1, [200, 304]),
-    layer("1x1-512-2048", [512, 2048], 1, 1, [25, 38]),
-];
 
 /// Calls of which the median is taken, after one that is not timed.
 const CALLS: usize = 7;
@@ -47,13 +48,10 @@ const CALLS: usize = 7;
 fn main() {
     let wanted = std::env::args().nth(1);
     println!("layer               forward ms    input ms   weight ms");
-    let layers = LAYERS
-        .iter()
-        .filter(|layer| wanted.as_ref().is_none_or(|wanted| wanted == layer.name));
-    for layer in layers {
+    for layer in layers().filter(|layer| wanted.as_ref().is_none_or(|wanted| wanted == layer.name)) {
         let Layer {
             name, kernel, stride, ..
-        } = *layer;
+        } = layer;
         let ([channels, outputs], [height, width]) = (layer.channels, layer.size);
         let padding = kernel / 2;
         let options = || ConvOptions::new([stride; 2], [padding; 2], [1; 2], 1);

@@ -6,21 +6,22 @@ python benches/convolution/peers.py [THREADS]
 
 import sys
 import time
+from pathlib import Path
 
 import onnx
 import onnxruntime
 import torch
 from onnx import TensorProto, helper
 
-LAYERS = [
-    ("3x3-64", (64, 64), 3, 1, (200, 304)),
-    ("3x3-128-stride-2", (128, 128), 3, 2, (200, 304)),
-    ("3x3-256", (256, 256), 3, 1, (100, 152)),
-    ("3x3-512", (512, 512), 3, 1, (25, 38)),
-    ("1x1-256-64", (256, 64), 1, 1, (200, 304)),
-    ("1x1-512-2048", (512, 2048), 1, 1, (25, 38)),
-]
 CALLS = 7
+
+
+def layers():
+    """The layers that main.rs times too."""
+    for line in Path(__file__).with_name("layers.txt").read_text().splitlines():
+        if not line.startswith("#"):
+            name, *numbers = line.split()
+            yield name, *map(int, numbers)
 
 
 def median(call):
@@ -52,7 +53,7 @@ def main():
     threads = int(sys.argv[1]) if len(sys.argv) > 1 else 2
     torch.set_num_threads(threads)
     print("layer              onnxruntime ms    forward ms    input ms   weight ms")
-    for name, (channels, outputs), kernel, stride, (height, width) in LAYERS:
+    for name, channels, outputs, kernel, stride, height, width in layers():
         padding = kernel // 2
         inputs = torch.rand(1, channels, height, width)
         weight = torch.rand(outputs, channels, kernel, kernel)

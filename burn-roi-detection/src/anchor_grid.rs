@@ -28,18 +28,12 @@ impl<const AXES: usize> AnchorGrid<AXES> {
         strides: Option<&[S]>,
         along_axes: impl Fn(S) -> [usize; AXES],
     ) -> Result<Self, DetectionError> {
-        if !(0.0..=1.0).contains(&offset) {
-            return Err(arguments::option("offset", offset, "from 0 to 1"));
-        }
+        arguments::check("offset", (0.0..=1.0).contains(&offset), offset, "from 0 to 1")?;
         if let Some(strides) = strides {
             arguments::length("strides", strides.len(), half_sizes.len(), "list of `sizes`")?;
-            if strides.iter().any(|&stride| along_axes(stride).contains(&0)) {
-                return Err(arguments::option(
-                    "strides",
-                    format!("{strides:?}"),
-                    "above 0 for each feature map",
-                ));
-            }
+            let fits = strides.iter().all(|&stride| !along_axes(stride).contains(&0));
+            let expected = "above 0 for each feature map";
+            arguments::check("strides", fits, format_args!("{strides:?}"), expected)?;
         }
         Ok(Self {
             half_sizes,
@@ -118,13 +112,9 @@ fn write_corners<const AXES: usize>(row: &mut [f32], first: [f32; AXES], last: [
 
 /// Checks that all sizes or ratios of all feature maps are finite and above 0.
 pub fn all_positive(argument: &'static str, lists: &[Vec<f64>]) -> Result<(), DetectionError> {
-    let fits = |value: &f64| value.is_finite() && *value > 0.0;
-    match lists.iter().flatten().find(|value| !fits(value)) {
-        None => Ok(()),
-        Some(value) => Err(arguments::option(
-            argument,
-            format!("{value} for one feature map"),
-            "finite and above 0",
-        )),
-    }
+    lists.iter().flatten().try_for_each(|&value| {
+        let fits = value.is_finite() && value > 0.0;
+        let value = format_args!("{value} for one feature map");
+        arguments::check(argument, fits, value, "finite and above 0")
+    })
 }

@@ -1,9 +1,24 @@
 //! Checks of arguments that several functions share.
 
-use burn::tensor::{DType, Device, Int, Tensor};
+use burn::tensor::kind::Basic;
+use burn::tensor::{Int, Tensor};
 
 use crate::error::DetectionError;
+use burn_roi::internal::{same_device, same_dtype};
 use burn_roi::{MAXIMUM_OUTPUT_SIZE, RoiError};
+
+/// Checks an option against its range.
+pub fn check(
+    argument: &'static str,
+    fits: bool,
+    value: impl ToString,
+    expected: &'static str,
+) -> Result<(), DetectionError> {
+    match fits {
+        true => Ok(()),
+        false => Err(option(argument, value, expected)),
+    }
+}
 
 /// The error of an option that is out of its range.
 pub fn option(argument: &'static str, value: impl ToString, expected: &'static str) -> DetectionError {
@@ -14,6 +29,19 @@ pub fn option(argument: &'static str, value: impl ToString, expected: &'static s
         expected,
     }
     .into()
+}
+
+/// Checks the shape of a tensor.
+pub fn check_shape(
+    argument: &'static str,
+    fits: bool,
+    found: &[usize],
+    expected: &'static str,
+) -> Result<(), DetectionError> {
+    match fits {
+        true => Ok(()),
+        false => Err(shape(argument, found, expected)),
+    }
 }
 
 /// The error of a tensor of the wrong shape.
@@ -40,10 +68,8 @@ pub fn rotated_boxes(argument: &'static str, boxes: &Tensor<2>) -> Result<usize,
 /// Checks that a tensor has this many columns, 4 to 6, and returns its number of rows.
 pub fn rows<const COLUMNS: usize>(argument: &'static str, boxes: &Tensor<2>) -> Result<usize, DetectionError> {
     let [count, columns] = boxes.dims();
-    if columns != COLUMNS {
-        let expected = ["[K, 4]", "[K, 5]", "[K, 6]"][COLUMNS - 4];
-        return Err(shape(argument, &[count, columns], expected));
-    }
+    let expected = ["[K, 4]", "[K, 5]", "[K, 6]"][COLUMNS - 4];
+    check_shape(argument, columns == COLUMNS, &[count, columns], expected)?;
     Ok(count)
 }
 
@@ -51,12 +77,10 @@ pub fn rows<const COLUMNS: usize>(argument: &'static str, boxes: &Tensor<2>) -> 
 pub fn box_regression(box_regression: &Tensor<2>, class_logits: &Tensor<2>) -> Result<(), DetectionError> {
     let ([rows, columns], [count, classes]) = (box_regression.dims(), class_logits.dims());
     length("box_regression", rows, count, "row of `class_logits`")?;
-    if columns != 4 * classes && columns != 4 {
-        let expected = "[K, 4 * classes] or [K, 4], where `class_logits` is [K, classes]";
-        return Err(shape("box_regression", &[rows, columns], expected));
-    }
-    let (on_device, expected) = (box_regression.device(), class_logits.device());
-    device("box_regression", &on_device, "class_logits", &expected)
+    let fits = columns == 4 * classes || columns == 4;
+    let expected = "[K, 4 * classes] or [K, 4], where `class_logits` is [K, classes]";
+    check_shape("box_regression", fits, &[rows, columns], expected)?;
+    device("box_regression", box_regression, "class_logits", class_logits)
 }
 
 /// Checks that there is one entry for each of what `of` names.
@@ -73,35 +97,40 @@ pub fn length(argument: &'static str, length: usize, expected: usize, of: &'stat
 }
 
 /// Checks that a tensor is on the device of the tensor `like`.
-pub fn device(
+pub fn device<const D: usize, K: Basic, const E: usize, L: Basic>(
     argument: &'static str,
-    device: &Device,
+    tensor: &Tensor<D, K>,
     like: &'static str,
-    expected: &Device,
+    expected: &Tensor<E, L>,
 ) -> Result<(), DetectionError> {
-    if device == expected {
-        return Ok(());
-    }
-    Err(RoiError::Device {
+    let (device, expected) = (tensor.device(), expected.device());
+    Ok(same_device(
         argument,
-        device: format!("{:?}", device.as_dispatch()),
+        device.as_dispatch(),
         like,
-        expected: format!("{:?}", expected.as_dispatch()),
-    }
-    .into())
+        expected.as_dispatch(),
+    )?)
 }
 
 /// Checks that a tensor has the dtype of the tensor `like`.
-pub fn dtype(argument: &'static str, dtype: DType, like: &'static str, expected: DType) -> Result<(), DetectionError> {
-    if dtype == expected {
-        return Ok(());
-    }
-    Err(RoiError::DType {
-        argument,
-        dtype,
-        expected: format!("{expected:?}, as `{like}` is"),
-    }
-    .into())
+pub fn dtype<const D: usize, const E: usize>(
+    argument: &'static str,
+    tensor: &Tensor<D>,
+    like: &'static str,
+    expected: &Tensor<E>,
+) -> Result<(), DetectionError> {
+    Ok(same_dtype(argument, tensor.dtype(), like, expected.dtype())?)
+}
+
+/// Checks that a tensor is on the device of the tensor `like` and has its dtype.
+pub fn device_and_dtype<const D: usize, const E: usize>(
+    argument: &'static str,
+    tensor: &Tensor<D>,
+    like: &'static str,
+    expected: &Tensor<E>,
+) -> Result<(), DetectionError> {
+    device(argument, tensor, like, expected)?;
+    dtype(argument, tensor, like, expected)
 }
 
 /// Checks what NMS takes besides boxes.
@@ -111,13 +140,13 @@ pub fn suppression(
     classes: Option<&Tensor<1, Int>>,
     iou_threshold: f64,
 ) -> Result<(), DetectionError> {
-    let (count, on_device) = (boxes.dims()[0], boxes.device());
+    let [count, _] = boxes.dims();
     length("scores", scores.dims()[0], count, "row of `boxes`")?;
-    device("scores", &scores.device(), "boxes", &on_device)?;
+    device("scores", scores, "boxes", boxes)?;
     not_nan("iou_threshold", iou_threshold)?;
     if let Some(classes) = classes {
         length("classes", classes.dims()[0], count, "row of `boxes`")?;
-        device("classes", &classes.device(), "boxes", &on_device)?;
+        device("classes", classes, "boxes", boxes)?;
     }
     Ok(())
 }
@@ -142,27 +171,19 @@ pub fn target(
 
 /// Checks the height and width of a heatmap or a mask.
 pub fn output_size(argument: &'static str, size: usize) -> Result<(), DetectionError> {
-    match (1..=MAXIMUM_OUTPUT_SIZE).contains(&size) {
-        true => Ok(()),
-        false => Err(option(argument, size, "1 to 32767")),
-    }
+    check(argument, (1..=MAXIMUM_OUTPUT_SIZE).contains(&size), size, "1 to 32767")
 }
 
 /// Checks that an option is not NaN.
 pub fn not_nan(argument: &'static str, value: f64) -> Result<(), DetectionError> {
-    if !value.is_nan() {
-        return Ok(());
-    }
-    Err(option(argument, value, "a number"))
+    check(argument, !value.is_nan(), value, "a number")
 }
 
 /// Checks the weights of box deltas. Decoding divides by them.
 pub fn weights(argument: &'static str, weights: &[f64; 4]) -> Result<(), DetectionError> {
     let fits = |weight: &f64| weight.is_finite() && *weight != 0.0;
-    if weights.iter().all(fits) {
-        return Ok(());
-    }
-    Err(option(argument, format!("{weights:?}"), "finite and not 0"))
+    let fits = weights.iter().all(fits);
+    check(argument, fits, format_args!("{weights:?}"), "finite and not 0")
 }
 
 /// Checks that each label names one of the classes.

@@ -38,15 +38,11 @@ pub fn half_sizes(
     let mut halves = Vec::with_capacity(sizes.len() * aspect_ratios.len());
     let mut push = |size: f64, ratio: f64| {
         let half = half_size(size, ratio);
-        if !half.iter().all(|side| side.is_finite()) {
-            return Err(arguments::option(
-                "sizes",
-                format!("{size:?} with an aspect ratio of {ratio:?} for one feature map"),
-                "a size whose anchors are finite in f32",
-            ));
-        }
+        let fits = half.iter().all(|side| side.is_finite());
+        let value = format_args!("{size:?} with an aspect ratio of {ratio:?} for one feature map");
+        arguments::check("sizes", fits, value, "a size whose anchors are finite in f32")?;
         halves.push(half);
-        Ok(())
+        Ok::<_, DetectionError>(())
     };
     if base_anchors == BaseAnchors::Detectron2 {
         for &size in sizes {
@@ -63,13 +59,8 @@ pub fn half_sizes(
 /// Half of the depth of an anchor. The depth is finite and above 0.
 pub fn half_depth(base_anchors: BaseAnchors, depth: f64) -> Result<f32, DetectionError> {
     let half = depth as f32 / 2.0;
-    if !half.is_finite() {
-        return Err(arguments::option(
-            "depths",
-            format!("{depth:?} for one feature map"),
-            "finite in f32",
-        ));
-    }
+    let value = format_args!("{depth:?} for one feature map");
+    arguments::check("depths", half.is_finite(), value, "finite in f32")?;
     Ok(match base_anchors {
         BaseAnchors::Torchvision => half.round_ties_even(),
         _ => half,

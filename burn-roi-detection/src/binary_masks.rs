@@ -105,7 +105,6 @@ pub fn paste_masks_as_run_lengths(
     padding: usize,
     threshold: f64,
 ) -> Vec<RunLengths>;
-}
 
 /// Async form of [`paste_masks_as_run_lengths`]. Use it on WebGPU in a browser, which cannot block.
 ///
@@ -113,17 +112,7 @@ pub fn paste_masks_as_run_lengths(
 ///
 /// - All errors of [`paste_masks_in_image_async`](super::paste_masks_in_image_async()).
 /// - `RoiError::Option`: `threshold` is NaN, or the image has more than 2^32 - 1 pixels.
-pub async fn paste_masks_as_run_lengths_async(
-    masks: Tensor<4>,
-    boxes: Tensor<2>,
-    image_size: [usize; 2],
-    padding: usize,
-    threshold: f64,
-) -> Result<Vec<RunLengths>, DetectionError> {
-    HostMasks::new(masks, boxes, image_size, padding, threshold)
-        .await?
-        .encode()
-        .await
+async: HostMasks::new(masks, boxes, image_size, padding, threshold).await?.encode();
 }
 
 /// Pastes masks `[K, 1, M, M]` of several images as run lengths: `boxes` and `image_sizes` have one entry a mask.
@@ -249,9 +238,7 @@ impl HostMasks {
 /// Checks that the number of pixels of an image is a u32.
 fn check_size(image_size: [usize; 2]) -> Result<(), DetectionError> {
     let pixels = image_size[0].checked_mul(image_size[1]);
-    if pixels.is_none_or(|pixels| u32::try_from(pixels).is_err()) {
-        let value = format!("{image_size:?}");
-        return Err(arguments::option("image_size", value, "of at most 4294967295 pixels"));
-    }
-    Ok(())
+    let fits = pixels.is_some_and(|pixels| u32::try_from(pixels).is_ok());
+    let expected = "of at most 4294967295 pixels";
+    arguments::check("image_size", fits, format_args!("{image_size:?}"), expected)
 }

@@ -84,8 +84,7 @@ impl BoxCoder {
         let count = arguments::boxes("reference", &reference)?;
         let rows = arguments::boxes("proposals", &proposals)?;
         arguments::length("proposals", rows, count, "row of `reference`")?;
-        arguments::device("proposals", &proposals.device(), "reference", &reference.device())?;
-        arguments::dtype("proposals", proposals.dtype(), "reference", reference.dtype())?;
+        arguments::device_and_dtype("proposals", &proposals, "reference", &reference)?;
         if count == 0 {
             return Ok(reference);
         }
@@ -136,10 +135,8 @@ impl BoxCoder {
         let count = arguments::boxes("boxes", &boxes)?;
         let [rows, columns] = deltas.dims();
         arguments::length("deltas", rows, count, "row of `boxes`")?;
-        if !columns.is_multiple_of(4) {
-            return Err(arguments::shape("deltas", &[rows, columns], "[K, 4 * C]"));
-        }
-        arguments::device("deltas", &deltas.device(), "boxes", &boxes.device())?;
+        arguments::check_shape("deltas", columns.is_multiple_of(4), &[rows, columns], "[K, 4 * C]")?;
+        arguments::device("deltas", &deltas, "boxes", &boxes)?;
         let shape = [count, columns / 4, 4];
         if count == 0 || columns == 0 {
             return Ok(Tensor::zeros(shape, (&deltas.device(), boxes.dtype())));

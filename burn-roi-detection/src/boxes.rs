@@ -140,7 +140,7 @@ pub fn box_iou_3d(left: Tensor<2>, right: Tensor<2>) -> Tensor<2> {
 ///
 /// Those of [`try_box_iou`], with a shape of `[K, 6]`.
 pub fn try_box_iou_3d(left: Tensor<2>, right: Tensor<2>) -> Result<Tensor<2>, DetectionError> {
-    arguments::dtype("right", right.dtype(), "left", left.dtype())?;
+    arguments::dtype("right", &right, "left", &left)?;
     overlaps::<6>(upcast(left), upcast(right))
 }
 
@@ -148,8 +148,7 @@ pub fn try_box_iou_3d(left: Tensor<2>, right: Tensor<2>) -> Result<Tensor<2>, De
 fn overlaps<const COLUMNS: usize>(left: Tensor<2>, right: Tensor<2>) -> Result<Tensor<2>, DetectionError> {
     let rows = arguments::rows::<COLUMNS>("left", &left)?;
     let columns = arguments::rows::<COLUMNS>("right", &right)?;
-    arguments::device("right", &right.device(), "left", &left.device())?;
-    arguments::dtype("right", right.dtype(), "left", left.dtype())?;
+    arguments::device_and_dtype("right", &right, "left", &left)?;
     let shape = [rows, columns];
     check_memory("table of overlaps", &shape, upcast_dtype(left.dtype()), &left.device())?;
     if rows == 0 || columns == 0 {

@@ -45,7 +45,7 @@ pub fn try_maskrcnn_inference(mask_logits: Tensor<4>, labels: Tensor<1, Int>) ->
     let [count, classes, height, width] = mask_logits.dims();
     let device = mask_logits.device();
     arguments::length("labels", labels.dims()[0], count, "row of `mask_logits`")?;
-    arguments::device("labels", &labels.device(), "mask_logits", &device)?;
+    arguments::device("labels", &labels, "mask_logits", &mask_logits)?;
     if is_host(&device) {
         arguments::labels(&read_sync(host::read_ints(&labels))?, classes)?;
     }

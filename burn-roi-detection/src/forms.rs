@@ -1,7 +1,26 @@
 //! The forms of a function that reads a device back: one body, which awaits the device, and two that call it.
 
 /// Declares the forms `name` and `try_name` of a function that is written as `name_async`. The errors are listed there.
+///
+/// `async: ...;` after a declaration is a call that does all the work: it makes `name_async` too.
 macro_rules! blocking_forms {
+    (
+        $(#[$documentation:meta])*
+        pub fn $name:ident($($argument:ident: $type:ty),* $(,)?) -> $output:ty;
+        $(#[$documentation_of_async:meta])*
+        async: $call:expr;
+    ) => {
+        $crate::forms::blocking_forms! {
+            $(#[$documentation])*
+            pub fn $name($($argument: $type),*) -> $output;
+        }
+        burn_roi::internal::paste! {
+            $(#[$documentation_of_async])*
+            pub async fn [<$name _async>]($($argument: $type),*) -> Result<$output, $crate::error::DetectionError> {
+                $call.await
+            }
+        }
+    };
     (
         $(#[$documentation:meta])*
         pub fn $name:ident($($argument:ident: $type:ty),* $(,)?) -> $output:ty;

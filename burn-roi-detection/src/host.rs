@@ -40,6 +40,15 @@ pub async fn read_ints(ints: &Tensor<1, Int>) -> Result<Vec<i128>, DetectionErro
     Ok(integers(&data))
 }
 
+/// Reads all elements of each integer tensor.
+pub async fn read_lists(tensors: &[Tensor<1, Int>]) -> Result<Vec<Vec<i128>>, DetectionError> {
+    let mut lists = Vec::with_capacity(tensors.len());
+    for tensor in tensors {
+        lists.push(read_ints(tensor).await?);
+    }
+    Ok(lists)
+}
+
 /// The value that a tensor of `dtype` stores for `value`.
 ///
 /// A sum, difference, product or quotient of two such values that is computed in f64 and then rounded with this

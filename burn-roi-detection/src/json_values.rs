@@ -15,14 +15,15 @@ pub fn number(value: &Value) -> Option<f64> {
     number.filter(|number| number.is_finite())
 }
 
-/// An integer, which may be a float without a fraction, or text.
-pub fn integer(value: &Value) -> Option<i64> {
+/// An integer of the type `T`, which may be a float without a fraction, or text.
+pub fn integer<T: TryFrom<i64>>(value: &Value) -> Option<T> {
     let whole = || number(value).filter(|number| number.fract() == 0.0 && number.abs() <= LARGEST);
     let exact = match value {
         Value::String(text) => text.trim().parse().ok(),
         _ => value.as_i64(),
     };
-    exact.or_else(|| whole().map(|number| number as i64))
+    let integer: i64 = exact.or_else(|| whole().map(|number| number as i64))?;
+    T::try_from(integer).ok()
 }
 
 /// Text, which may be a number.

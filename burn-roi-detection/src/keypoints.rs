@@ -55,15 +55,9 @@ pub async fn heatmaps_to_keypoints_async(
     let count = arguments::boxes("boxes", &boxes)?;
     let [rows, points, height, width] = maps.dims();
     arguments::length("maps", rows, count, "row of `boxes`")?;
-    if height == 0 || width == 0 {
-        return Err(arguments::shape(
-            "maps",
-            &maps.dims(),
-            "[K, P, H, W], with H and W above 0",
-        ));
-    }
-    let device = maps.device();
-    arguments::device("boxes", &boxes.device(), "maps", &device)?;
+    let expected = "[K, P, H, W], with H and W above 0";
+    arguments::check_shape("maps", height * width > 0, &maps.dims(), expected)?;
+    arguments::device("boxes", &boxes, "maps", &maps)?;
     let places = read_places(&boxes).await?;
     let pixels: Vec<f32> = host::read_floats(&maps)
         .await?
@@ -83,7 +77,7 @@ pub async fn heatmaps_to_keypoints_async(
             scores.push(value);
         }
     }
-    let options = (&device, maps.dtype());
+    let options = (&maps.device(), maps.dtype());
     let keypoints = Tensor::from_data(TensorData::new(keypoints, [count, points, 3]), options);
     let scores = Tensor::from_data(TensorData::new(scores, [count, points]), options);
     Ok((keypoints, scores))

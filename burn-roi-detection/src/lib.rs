@@ -176,10 +176,7 @@ mod zeros;
 pub use anchors::{AnchorGenerator, AnchorGeneratorConfig};
 pub use anchors_3d::{AnchorGenerator3d, AnchorGenerator3dConfig};
 pub use base_anchors::BaseAnchors;
-pub use binary_masks::{
-    paste_binary_masks_in_image, paste_binary_masks_in_image_async, paste_masks_as_run_lengths,
-    paste_masks_as_run_lengths_async, try_paste_binary_masks_in_image, try_paste_masks_as_run_lengths,
-};
+pub use binary_masks::*;
 pub use box_coder::BoxCoder;
 pub(crate) use boxes::upcast_dtype;
 pub use boxes::{
@@ -188,40 +185,18 @@ pub use boxes::{
 };
 pub use class_masks::{maskrcnn_inference, try_maskrcnn_inference};
 pub use error::DetectionError;
-pub use heads::{
-    ConvBlock, ConvBlockConfig, FastRcnnConvFcHead, FastRcnnConvFcHeadConfig, FastRcnnPredictor,
-    FastRcnnPredictorConfig, KeypointRcnnHeads, KeypointRcnnHeadsConfig, KeypointRcnnPredictor,
-    KeypointRcnnPredictorConfig, MaskRcnnHeads, MaskRcnnHeadsConfig, MaskRcnnPredictor, MaskRcnnPredictorConfig, Norm,
-};
+pub use heads::*;
 pub use keypoints::{heatmaps_to_keypoints, heatmaps_to_keypoints_async, try_heatmaps_to_keypoints};
-pub use losses::{
-    fastrcnn_loss, fastrcnn_loss_async, keypointrcnn_loss, keypointrcnn_loss_async, maskrcnn_loss, maskrcnn_loss_async,
-    rpn_loss, rpn_loss_async, try_fastrcnn_loss, try_keypointrcnn_loss, try_maskrcnn_loss, try_rpn_loss,
-};
-pub use nms::{
-    batched_nms, batched_nms_3d, batched_nms_3d_async, batched_nms_async, nms, nms_3d, nms_3d_async, nms_async,
-    try_batched_nms, try_batched_nms_3d, try_nms, try_nms_3d,
-};
+pub use losses::*;
+pub use nms::*;
 pub use paste_masks::{paste_masks_in_image, paste_masks_in_image_async, try_paste_masks_in_image};
-pub use post_processing::{
-    DetectionConfig, Detections, postprocess_detections, postprocess_detections_async, try_postprocess_detections,
-};
+pub use post_processing::*;
 pub use proposals::{ProposalConfig, filter_proposals, filter_proposals_async, try_filter_proposals};
-pub use rotated::{
-    OverlapMode, batched_nms_rotated, batched_nms_rotated_async, box_iou_rotated, box_iou_rotated_aligned,
-    box_iou_rotated_aligned_async, box_iou_rotated_async, nms_rotated, nms_rotated_async, try_batched_nms_rotated,
-    try_box_iou_rotated, try_box_iou_rotated_aligned, try_nms_rotated,
-};
+pub use random::random_permutations;
+pub use rotated::*;
 pub use run_lengths::RunLengths;
 pub(crate) use suppression::greedy_nms;
-pub use targets::{
-    BalancedPositiveNegativeSampler, MaskTargets, Matcher, TrainingSamples, TrainingSamplesConfig,
-    assign_targets_to_anchors, assign_targets_to_anchors_async, assign_targets_to_proposals,
-    assign_targets_to_proposals_async, keypoints_to_heatmap, keypoints_to_heatmap_async, project_masks_on_boxes,
-    project_masks_on_boxes_async, random_permutations, select_training_samples, select_training_samples_async,
-    try_assign_targets_to_anchors, try_assign_targets_to_proposals, try_keypoints_to_heatmap,
-    try_project_masks_on_boxes, try_select_training_samples,
-};
+pub use targets::*;
 
 /// The examples of documents are compiled.
 #[cfg(all(doctest, feature = "models"))]

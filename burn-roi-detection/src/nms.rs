@@ -47,7 +47,6 @@ blocking_forms! {
 /// assert_eq!(kept.try_into_vec_as::<i32>().unwrap(), [2, 1]);
 /// ```
 pub fn nms(boxes: Tensor<2>, scores: Tensor<1>, iou_threshold: f64) -> Tensor<1, Int>;
-}
 
 /// Async form of [`nms`]. Use it on WebGPU in a browser, which cannot block.
 ///
@@ -57,12 +56,7 @@ pub fn nms(boxes: Tensor<2>, scores: Tensor<1>, iou_threshold: f64) -> Tensor<1,
 /// - [`DetectionError::Length`]: `scores` has not one element for each box.
 /// - `RoiError::Device`: `scores` is on another device than `boxes`.
 /// - `RoiError::Option`: `iou_threshold` is NaN.
-pub async fn nms_async(
-    boxes: Tensor<2>,
-    scores: Tensor<1>,
-    iou_threshold: f64,
-) -> Result<Tensor<1, Int>, DetectionError> {
-    kept::<4>(&boxes, &scores, None, iou_threshold).await
+async: kept::<4>(&boxes, &scores, None, iou_threshold);
 }
 
 blocking_forms! {
@@ -94,20 +88,13 @@ blocking_forms! {
 /// assert_eq!(kept.try_into_vec_as::<i32>().unwrap(), [2, 0]);
 /// ```
 pub fn batched_nms(boxes: Tensor<2>, scores: Tensor<1>, classes: Tensor<1, Int>, iou_threshold: f64) -> Tensor<1, Int>;
-}
 
 /// Async form of [`batched_nms`]. Use it on WebGPU in a browser, which cannot block.
 ///
 /// # Errors
 ///
 /// Those of [`nms_async`], and [`DetectionError::Length`] and `RoiError::Device` for `classes` as for `scores`.
-pub async fn batched_nms_async(
-    boxes: Tensor<2>,
-    scores: Tensor<1>,
-    classes: Tensor<1, Int>,
-    iou_threshold: f64,
-) -> Result<Tensor<1, Int>, DetectionError> {
-    kept::<4>(&boxes, &scores, Some(&classes), iou_threshold).await
+async: kept::<4>(&boxes, &scores, Some(&classes), iou_threshold);
 }
 
 blocking_forms! {
@@ -144,19 +131,13 @@ blocking_forms! {
 /// assert_eq!(kept.try_into_vec_as::<i32>().unwrap(), [2, 1]);
 /// ```
 pub fn nms_3d(boxes: Tensor<2>, scores: Tensor<1>, iou_threshold: f64) -> Tensor<1, Int>;
-}
 
 /// Async form of [`nms_3d`]. Use it on WebGPU in a browser, which cannot block.
 ///
 /// # Errors
 ///
 /// Those of [`nms_async`], with a shape of `[K, 6]`.
-pub async fn nms_3d_async(
-    boxes: Tensor<2>,
-    scores: Tensor<1>,
-    iou_threshold: f64,
-) -> Result<Tensor<1, Int>, DetectionError> {
-    kept::<6>(&boxes, &scores, None, iou_threshold).await
+async: kept::<6>(&boxes, &scores, None, iou_threshold);
 }
 
 blocking_forms! {
@@ -190,20 +171,13 @@ pub fn batched_nms_3d(
     classes: Tensor<1, Int>,
     iou_threshold: f64,
 ) -> Tensor<1, Int>;
-}
 
 /// Async form of [`batched_nms_3d`]. Use it on WebGPU in a browser, which cannot block.
 ///
 /// # Errors
 ///
 /// Those of [`batched_nms_async`], with a shape of `[K, 6]`.
-pub async fn batched_nms_3d_async(
-    boxes: Tensor<2>,
-    scores: Tensor<1>,
-    classes: Tensor<1, Int>,
-    iou_threshold: f64,
-) -> Result<Tensor<1, Int>, DetectionError> {
-    kept::<6>(&boxes, &scores, Some(&classes), iou_threshold).await
+async: kept::<6>(&boxes, &scores, Some(&classes), iou_threshold);
 }
 
 /// NMS of boxes of this many columns, 4 or 6, that are all of one class if there are no `classes`.

@@ -85,9 +85,8 @@ pub(super) async fn windows(
     let count = arguments::boxes("boxes", boxes)?;
     let [rows, channels, height, width] = masks.dims();
     arguments::length("masks", rows, count, "row of `boxes`")?;
-    if channels != 1 || height != width || height == 0 {
-        return Err(arguments::shape("masks", &masks.dims(), "[K, 1, M, M], with M above 0"));
-    }
-    arguments::device("boxes", &boxes.device(), "masks", &masks.device())?;
+    let fits = channels == 1 && height == width && height > 0;
+    arguments::check_shape("masks", fits, &masks.dims(), "[K, 1, M, M], with M above 0")?;
+    arguments::device("boxes", boxes, "masks", masks)?;
     windows_of(&host::read_boxes(boxes).await?, boxes.dtype(), height, padding)
 }

@@ -232,13 +232,13 @@ fn check(
     image_sizes: &[[usize; 2]],
     config: &DetectionConfig,
 ) -> Result<(), DetectionError> {
-    let (count, device) = (class_logits.dims()[0], class_logits.device());
+    let [count, _] = class_logits.dims();
     arguments::box_regression(box_regression, class_logits)?;
     let mut total = 0;
     for boxes in proposals {
         total += arguments::boxes("proposals", boxes)?;
-        arguments::device("proposals", &boxes.device(), "class_logits", &device)?;
-        arguments::dtype("proposals", boxes.dtype(), "proposals[0]", proposals[0].dtype())?;
+        arguments::device("proposals", boxes, "class_logits", class_logits)?;
+        arguments::dtype("proposals", boxes, "proposals[0]", &proposals[0])?;
     }
     arguments::length("proposals", total, count, "row of `class_logits`")?;
     let (sizes, images) = (image_sizes.len(), proposals.len());

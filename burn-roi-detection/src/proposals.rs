@@ -180,28 +180,17 @@ fn check(
     config: &ProposalConfig,
 ) -> Result<(), DetectionError> {
     let [images, anchors, columns] = proposals.dims();
-    if columns != 4 {
-        return Err(arguments::shape("proposals", &[images, anchors, columns], "[N, A, 4]"));
-    }
-    if objectness.dims() != [images, anchors] {
-        return Err(arguments::shape(
-            "objectness",
-            &objectness.dims(),
-            "[N, A], where `proposals` is [N, A, 4]",
-        ));
-    }
-    arguments::device("objectness", &objectness.device(), "proposals", &proposals.device())?;
+    arguments::check_shape("proposals", columns == 4, &proposals.dims(), "[N, A, 4]")?;
+    let (shape, expected) = (objectness.dims(), "[N, A], where `proposals` is [N, A, 4]");
+    arguments::check_shape("objectness", shape == [images, anchors], &shape, expected)?;
+    arguments::device("objectness", objectness, "proposals", proposals)?;
     arguments::length("image_sizes", image_sizes.len(), images, "image of `proposals`")?;
     let total = anchors_per_level
         .iter()
         .fold(0, |total: usize, &count| total.saturating_add(count));
-    if total != anchors {
-        return Err(arguments::option(
-            "anchors_per_level",
-            format!("{anchors_per_level:?}"),
-            "counts whose sum is A, where `proposals` is [N, A, 4]",
-        ));
-    }
+    let expected = "counts whose sum is A, where `proposals` is [N, A, 4]";
+    let value = format_args!("{anchors_per_level:?}");
+    arguments::check("anchors_per_level", total == anchors, value, expected)?;
     arguments::not_nan("nms_threshold", config.nms_threshold)?;
     arguments::not_nan("score_threshold", config.score_threshold)?;
     arguments::not_nan("min_size", config.min_size)

@@ -6,7 +6,7 @@ use burn::nn::conv::{Conv2d, ConvTranspose2d};
 use burn::tensor::{Device, Tensor, Tolerance};
 use burn_roi_detection::{
     ConvBlock, ConvBlockConfig, FastRcnnConvFcHeadConfig, FastRcnnPredictorConfig, MaskRcnnHeadsConfig,
-    MaskRcnnPredictorConfig, Norm,
+    MaskRcnnPredictorConfig, Norm, NormKind,
 };
 
 use crate::backends::backends;
@@ -45,7 +45,7 @@ fn convolutions_and_linear_layers() {
     check_all("conv_fc", |case, backend| {
         let weights = Weights::new(case, &backend.device);
         let mut head = FastRcnnConvFcHeadConfig::new(3, [4, 4], vec![4, 5], vec![6, 7])
-            .with_normalized(case.option("normalized"))
+            .with_norm(case.option::<bool>("normalized").then_some(NormKind::Batch))
             .init(&backend.device);
         for (block, key) in head.convs.iter_mut().zip(["0", "1"]) {
             weights.block(key, block);
@@ -64,7 +64,7 @@ fn mask_heads() {
     check_all("mask_heads", |case, backend| {
         let weights = Weights::new(case, &backend.device);
         let mut head = MaskRcnnHeadsConfig::new(3, vec![4, 5])
-            .with_normalized(case.option("normalized"))
+            .with_norm(case.option::<bool>("normalized").then_some(NormKind::Batch))
             .init(&backend.device);
         for (block, key) in head.layers.iter_mut().zip(["0", "1"]) {
             weights.block(key, block);
@@ -104,9 +104,7 @@ fn block_without_activation() {
 fn a_convolution_of_single_pixels_trains_as_burns_own() {
     for backend in backends() {
         let device = backend.device.clone().autodiff();
-        let block = ConvBlockConfig::new(3, 4, 1)
-            .with_activation(false)
-            .with_normalized(false);
+        let block = ConvBlockConfig::new(3, 4, 1).with_activation(false).with_norm(None);
         let block = block.init(&device);
         let conv = &block.conv;
         assert!(conv.weight.is_require_grad());
@@ -201,11 +199,4 @@ impl<'a> Weights<'a> {
         norm.running_mean = RunningState::new(self.get(&format!("{key}.running_mean")));
         norm.running_var = RunningState::new(self.get(&format!("{key}.running_var")));
     }
-}
-
-#[test]
-#[should_panic(expected = "`layer_norm` is true, but must be false with `norm_groups`")]
-fn a_block_has_one_norm() {
-    let config = ConvBlockConfig::new(4, 4, 1).with_norm_groups(Some(2));
-    config.with_layer_norm(true).init(&Device::flex());
 }

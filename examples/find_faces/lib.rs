@@ -40,9 +40,8 @@ pub use arguments::{Arguments, PHOTOGRAPH, WEIGHTS};
 pub use candidates::Candidate;
 pub use detector::{Detector, Face, Found};
 pub use error::Error;
-use find_objects::short;
+use find_objects::{Report, short};
 pub use pyramid::LEAST_FACE;
-use report::Report;
 pub use stages::{Stage, Stages};
 
 /// How many pixels a batch has at most, unless one picture has more.
@@ -115,7 +114,7 @@ fn find(detector: &Detector, batch: &Opened, arguments: &Arguments, report: &Rep
     }
     let found = detector.find(&batch.pictures, arguments.least_face)?;
     for ((picture, (file, output)), faces) in batch.pictures.iter().zip(&batch.files).zip(&found.faces) {
-        report.faces(file, picture, faces);
+        report::faces(report, file, picture, faces);
         write(picture, faces, output)?;
         report.line(&format!("  wrote {}", short(output).display()));
     }
@@ -127,7 +126,7 @@ fn find(detector: &Detector, batch: &Opened, arguments: &Arguments, report: &Rep
         // The first one warmed up.
         runs.remove(0);
     }
-    report.times(&runs);
+    report::times(report, &runs);
     Ok(())
 }
 

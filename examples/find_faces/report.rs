@@ -3,68 +3,50 @@
 use std::path::Path;
 use std::time::Duration;
 
-use find_objects::short;
+use find_objects::{Report, milliseconds, short};
 use image::RgbImage;
 use serde_json::{Value, json};
 
 use crate::detector::Face;
 use crate::stages::{Stage, Stages};
 
-/// Prints to stdout, or to stderr if stdout is for JSON.
-pub struct Report {
-    pub json: bool,
+/// Prints the faces of a picture, one line each, and their JSON if it was asked for.
+pub fn faces(report: &Report, file: &Path, picture: &RgbImage, faces: &[Face]) {
+    let (width, height) = picture.dimensions();
+    let count = match faces.len() {
+        1 => "1 face".to_string(),
+        count => format!("{count} faces"),
+    };
+    report.line(&format!("\n{}, {width} x {height}: {count}", short(file).display()));
+    for face in faces {
+        let [x1, y1, x2, y2] = face.corners;
+        let [[left_x, left_y], [right_x, right_y], ..] = face.landmarks;
+        report.line(&format!(
+            "  {:.4}  {x1:>6.1},{y1:>6.1} to {x2:>6.1},{y2:>6.1}  eyes at {left_x:.1},{left_y:.1} and \
+             {right_x:.1},{right_y:.1}",
+            face.score
+        ));
+    }
+    if report.json {
+        println!("{}", to_json(file, [width, height], faces));
+    }
 }
 
-impl Report {
-    pub fn line(&self, text: &str) {
-        match self.json {
-            true => eprintln!("{text}"),
-            false => println!("{text}"),
-        }
+/// Prints the median time of each stage.
+pub fn times(report: &Report, runs: &[Stages]) {
+    let line = |name: &str, time: &dyn Fn(&Stages) -> Duration| {
+        report.line(&format!("  {name:<22} {:>9}", milliseconds(median(runs, time))));
+    };
+    for stage in Stage::ALL {
+        line(stage.name(), &|run| run.of(stage));
     }
-
-    /// Prints the faces of a picture, one line each, and their JSON if it was asked for.
-    pub fn faces(&self, file: &Path, picture: &RgbImage, faces: &[Face]) {
-        let (width, height) = picture.dimensions();
-        let count = match faces.len() {
-            1 => "1 face".to_string(),
-            count => format!("{count} faces"),
-        };
-        self.line(&format!("\n{}, {width} x {height}: {count}", short(file).display()));
-        for face in faces {
-            let [x1, y1, x2, y2] = face.corners;
-            let [[left_x, left_y], [right_x, right_y], ..] = face.landmarks;
-            self.line(&format!(
-                "  {:.4}  {x1:>6.1},{y1:>6.1} to {x2:>6.1},{y2:>6.1}  eyes at {left_x:.1},{left_y:.1} and \
-                 {right_x:.1},{right_y:.1}",
-                face.score
-            ));
-        }
-        if self.json {
-            println!("{}", to_json(file, [width, height], faces));
-        }
-    }
-
-    /// Prints the median time of each stage.
-    pub fn times(&self, runs: &[Stages]) {
-        let line = |name: &str, time: &dyn Fn(&Stages) -> Duration| {
-            self.line(&format!("  {name:<22} {:>9}", milliseconds(median(runs, time))));
-        };
-        for stage in Stage::ALL {
-            line(stage.name(), &|run| run.of(stage));
-        }
-        line("total", &Stages::total);
-    }
+    line("total", &Stages::total);
 }
 
 fn median(runs: &[Stages], time: &dyn Fn(&Stages) -> Duration) -> Duration {
     let mut times: Vec<Duration> = runs.iter().map(time).collect();
     times.sort();
     times[times.len() / 2]
-}
-
-fn milliseconds(time: Duration) -> String {
-    format!("{:.1} ms", time.as_secs_f64() * 1e3)
 }
 
 /// A picture and its faces, as JSON.

@@ -56,8 +56,7 @@ pub use burn_roi_detection::pictures::Canvas;
 use compare::Recording;
 pub use error::Error;
 pub use found::{Found, detect, detect_async};
-pub use report::short;
-use report::{Report, milliseconds};
+pub use report::{Report, milliseconds, short};
 pub use stages::{Stages, progress_bar};
 
 /// The files of models.

@@ -132,7 +132,7 @@ pub(crate) fn shape(argument: &'static str, shape: &Shape, expected: &'static st
 }
 
 /// An error where a tensor is on another device than the one it goes with.
-pub(crate) fn same_device<D: PartialEq + std::fmt::Debug>(
+pub fn same_device<D: PartialEq + std::fmt::Debug>(
     argument: &'static str,
     device: &D,
     like: &'static str,
@@ -150,12 +150,7 @@ pub(crate) fn same_device<D: PartialEq + std::fmt::Debug>(
 }
 
 /// An error where a tensor has another dtype than the one it goes with.
-pub(crate) fn same_dtype(
-    argument: &'static str,
-    dtype: DType,
-    like: &'static str,
-    expected: DType,
-) -> Result<(), RoiError> {
+pub fn same_dtype(argument: &'static str, dtype: DType, like: &'static str, expected: DType) -> Result<(), RoiError> {
     if dtype == expected {
         return Ok(());
     }

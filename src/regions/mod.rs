@@ -10,7 +10,8 @@ mod volume;
 use burn::backend::Dispatch;
 use burn::tensor::{Int, Tensor};
 
-pub(crate) use check::{Regions, same_device, same_dtype, shape};
+pub(crate) use check::{Regions, shape};
+pub use check::{same_device, same_dtype};
 pub use volume::{BoxFormat3d, Rois3d};
 pub(crate) use volume::{depth_error, reshaped};
 

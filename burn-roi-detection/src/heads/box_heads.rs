@@ -4,7 +4,9 @@ use burn::module::Module;
 use burn::nn::{Linear, LinearConfig};
 use burn::tensor::{Device, Tensor, activation::relu};
 
-use super::conv_block::{ConvBlock, conv_blocks};
+use super::conv_block::ConvBlock;
+use super::mask_heads::MaskRcnnHeadsConfig;
+use super::norm::NormKind;
 use crate::zeros::no_rows;
 use burn_roi::config;
 
@@ -20,27 +22,18 @@ pub struct FastRcnnConvFcHeadConfig {
     pub conv_layers: Vec<usize>,
     /// The number of output features of each linear layer.
     pub fc_layers: Vec<usize>,
-    /// Whether a norm follows each convolution, as in torchvision's `_v2` detectors.
-    pub normalized: bool = false,
-    /// The number of groups of group normalization. `None`: batch normalization.
-    pub norm_groups: Option<usize> = None,
-    /// Whether the norm is layer normalization over the channels of each pixel, with an epsilon of 1e-6: detectron2's
-    /// `LN`. Not together with `norm_groups`.
-    pub layer_norm: bool = false,
+    /// The norm after each convolution: batch normalization in torchvision's `_v2` detectors.
+    pub norm: Option<NormKind> = None,
 }
 }
 
 impl FastRcnnConvFcHeadConfig {
     /// Creates the module, with Burn's initial weights.
     pub fn init(&self, device: &Device) -> FastRcnnConvFcHead {
-        let convs = conv_blocks(
-            self.in_channels,
-            &self.conv_layers,
-            self.normalized,
-            self.norm_groups,
-            self.layer_norm,
-            device,
-        );
+        // They are those of a mask head.
+        let convs = MaskRcnnHeadsConfig::new(self.in_channels, self.conv_layers.clone())
+            .with_norm(self.norm)
+            .init(device);
         let channels = self.conv_layers.last().unwrap_or(&self.in_channels);
         let mut features = channels * self.pooled_size[0] * self.pooled_size[1];
         let fcs = self.fc_layers.iter().map(|&out_features| {
@@ -49,7 +42,10 @@ impl FastRcnnConvFcHeadConfig {
             config.init(device)
         });
         let fcs = fcs.collect();
-        FastRcnnConvFcHead { convs, fcs }
+        FastRcnnConvFcHead {
+            convs: convs.layers,
+            fcs,
+        }
     }
 }
 
@@ -63,10 +59,10 @@ impl FastRcnnConvFcHeadConfig {
 ///
 /// ```
 /// use burn::tensor::{Device, Tensor};
-/// use burn_roi_detection::{FastRcnnConvFcHeadConfig, FastRcnnPredictorConfig};
+/// use burn_roi_detection::{FastRcnnConvFcHeadConfig, FastRcnnPredictorConfig, NormKind};
 ///
 /// let device = Device::default();
-/// let head = FastRcnnConvFcHeadConfig::new(8, [7, 7], vec![8; 4], vec![16]).with_normalized(true);
+/// let head = FastRcnnConvFcHeadConfig::new(8, [7, 7], vec![8; 4], vec![16]).with_norm(Some(NormKind::Batch));
 /// let (head, predictor) = (head.init(&device), FastRcnnPredictorConfig::new(16, 5).init(&device));
 ///
 /// let pooled = Tensor::<4>::ones([3, 8, 7, 7], &device);

@@ -5,7 +5,7 @@ use burn::nn::PaddingConfig2d;
 use burn::nn::conv::{Conv2d, Conv2dConfig};
 use burn::tensor::{Device, Tensor, activation::relu};
 
-use super::norm::{LAYER_NORM_EPSILON, Norm};
+use super::norm::{Norm, NormKind};
 use crate::zeros::no_rows;
 use burn_roi::config;
 
@@ -20,13 +20,8 @@ pub struct ConvBlockConfig {
     /// The height and width of the kernel. The padding is `(kernel_size - 1) / 2`, so an odd size keeps the size of the
     /// feature map.
     pub kernel_size: usize,
-    /// Whether a norm follows the convolution, which then has no bias: batch normalization, unless there are
-    /// `norm_groups` or it is a `layer_norm`.
-    pub normalized: bool = true,
-    /// The number of groups of group normalization: a divisor of `out_channels`. `None`: batch normalization.
-    pub norm_groups: Option<usize> = None,
-    /// Whether the norm is layer normalization over the channels of each pixel. Not together with `norm_groups`.
-    pub layer_norm: bool = false,
+    /// The norm after the convolution, which then has no bias.
+    pub norm: Option<NormKind> = Some(NormKind::Batch),
     /// Whether a ReLU follows.
     pub activation: bool = true,
     /// The number that the norm adds to the variance. Above 0.
@@ -39,47 +34,37 @@ impl ConvBlockConfig {
     ///
     /// # Panics
     ///
-    /// If `in_channels`, `out_channels` or `kernel_size` is 0, or if `normalized` is true and `epsilon` is not
-    /// above 0, or `out_channels` is not a multiple of `norm_groups`, or there are `norm_groups` and a `layer_norm`.
+    /// If `in_channels`, `out_channels` or `kernel_size` is 0, or if there is a `norm` and `epsilon` is not above 0, or
+    /// `out_channels` is not a multiple of its number of groups.
     pub fn init(&self, device: &Device) -> ConvBlock {
         let padding = self.kernel_size.saturating_sub(1) / 2;
         let channels = [self.in_channels, self.out_channels];
         ConvBlock {
             conv: Conv2dConfig::new(channels, [self.kernel_size, self.kernel_size])
                 .with_padding(PaddingConfig2d::Explicit(padding, padding, padding, padding))
-                .with_bias(!self.normalized)
+                .with_bias(self.norm.is_none())
                 .init(device),
-            norm: self.norm(device),
+            norm: self.init_norm(device),
             padding,
             activation: self.activation,
         }
     }
-}
 
-impl ConvBlockConfig {
     /// The norm, if there is one.
-    pub(crate) fn norm(&self, device: &Device) -> Option<Norm> {
-        self.normalized.then(|| {
+    pub(crate) fn init_norm(&self, device: &Device) -> Option<Norm> {
+        self.norm.map(|kind| {
             assert!(self.epsilon > 0.0, "`epsilon` is {}, but must be above 0", self.epsilon);
-            if !self.layer_norm {
-                return Norm::new(self.out_channels, self.norm_groups, self.epsilon, device);
-            }
-            let groups = self.norm_groups;
-            assert!(
-                groups.is_none(),
-                "`layer_norm` is true, but must be false with `norm_groups`"
-            );
-            Norm::layer(self.out_channels, self.epsilon, device)
+            Norm::new(kind, self.out_channels, self.epsilon, device)
         })
     }
 
-    /// The norm of a head or a pyramid. That of detectron2's layer normalization has an epsilon of its own.
-    pub(crate) fn with_norm(self, normalized: bool, norm_groups: Option<usize>, layer_norm: bool) -> Self {
-        let epsilon = if layer_norm { LAYER_NORM_EPSILON } else { self.epsilon };
-        self.with_normalized(normalized)
-            .with_norm_groups(norm_groups)
-            .with_layer_norm(layer_norm)
-            .with_epsilon(epsilon)
+    /// The norm of a head or a pyramid. detectron2's layer normalization adds 1e-6 to the variance, and not 1e-5.
+    pub(crate) fn with_norm_of(self, norm: Option<NormKind>) -> Self {
+        let epsilon = match norm {
+            Some(NormKind::Layer) => 1e-6,
+            _ => self.epsilon,
+        };
+        self.with_norm(norm).with_epsilon(epsilon)
     }
 }
 
@@ -160,22 +145,4 @@ fn is_of_single_pixels(conv: &Conv2d) -> bool {
         PaddingConfig2d::Valid | PaddingConfig2d::Explicit(0, 0, 0, 0)
     );
     conv.kernel_size == [1, 1] && conv.stride == [1, 1] && conv.groups == 1 && keeps_size
-}
-
-/// Blocks of 3 x 3 convolutions in a row, with the numbers of output channels in `layers`.
-pub(super) fn conv_blocks(
-    in_channels: usize,
-    layers: &[usize],
-    normalized: bool,
-    norm_groups: Option<usize>,
-    layer_norm: bool,
-    device: &Device,
-) -> Vec<ConvBlock> {
-    let mut channels = in_channels;
-    let blocks = layers.iter().map(|&out_channels| {
-        let config = ConvBlockConfig::new(channels, out_channels, 3);
-        channels = out_channels;
-        config.with_norm(normalized, norm_groups, layer_norm).init(device)
-    });
-    blocks.collect()
 }

@@ -4,7 +4,8 @@ use burn::module::Module;
 use burn::nn::conv::{Conv2d, Conv2dConfig, ConvTranspose2d, ConvTranspose2dConfig};
 use burn::tensor::{Device, Tensor, activation::relu};
 
-use super::conv_block::{ConvBlock, conv_blocks, convolve};
+use super::conv_block::{ConvBlock, ConvBlockConfig, convolve};
+use super::norm::NormKind;
 use crate::zeros::no_rows;
 use burn_roi::config;
 
@@ -16,29 +17,22 @@ pub struct MaskRcnnHeadsConfig {
     pub in_channels: usize,
     /// The number of output channels of each convolution.
     pub layers: Vec<usize>,
-    /// Whether a norm follows each convolution, as in torchvision's `maskrcnn_resnet50_fpn_v2`.
-    pub normalized: bool = false,
-    /// The number of groups of group normalization. `None`: batch normalization.
-    pub norm_groups: Option<usize> = None,
-    /// Whether the norm is layer normalization over the channels of each pixel, with an epsilon of 1e-6: detectron2's
-    /// `LN`. Not together with `norm_groups`.
-    pub layer_norm: bool = false,
+    /// The norm after each convolution: batch normalization in torchvision's `maskrcnn_resnet50_fpn_v2`.
+    pub norm: Option<NormKind> = None,
 }
 }
 
 impl MaskRcnnHeadsConfig {
     /// Creates the module, with Burn's initial weights.
     pub fn init(&self, device: &Device) -> MaskRcnnHeads {
-        MaskRcnnHeads {
-            layers: conv_blocks(
-                self.in_channels,
-                &self.layers,
-                self.normalized,
-                self.norm_groups,
-                self.layer_norm,
-                device,
-            ),
-        }
+        let mut channels = self.in_channels;
+        let layers = self.layers.iter().map(|&out_channels| {
+            let config = ConvBlockConfig::new(channels, out_channels, 3);
+            channels = out_channels;
+            config.with_norm_of(self.norm).init(device)
+        });
+        let layers = layers.collect();
+        MaskRcnnHeads { layers }
     }
 }
 

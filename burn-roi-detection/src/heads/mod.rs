@@ -13,4 +13,4 @@ pub use keypoint_heads::{
     KeypointRcnnHeads, KeypointRcnnHeadsConfig, KeypointRcnnPredictor, KeypointRcnnPredictorConfig,
 };
 pub use mask_heads::{MaskRcnnHeads, MaskRcnnHeadsConfig, MaskRcnnPredictor, MaskRcnnPredictorConfig};
-pub use norm::Norm;
+pub use norm::{Norm, NormKind};

@@ -1,8 +1,9 @@
-//! [`Norm`]: batch, group or layer normalization.
+//! [`Norm`]: batch, group or layer normalization, by its [`NormKind`].
 
 use burn::module::Module;
 use burn::nn::{BatchNorm, BatchNormConfig, GroupNorm, GroupNormConfig, LayerNorm, LayerNormConfig};
 use burn::tensor::{DType, Device, Tensor};
+use serde::{Deserialize, Serialize};
 
 /// What follows a convolution.
 // A model has few norms, so the larger variant costs nothing.
@@ -17,33 +18,39 @@ pub enum Norm {
     Layer(LayerNorm),
 }
 
-/// What detectron2's layer normalization adds to the variance.
-pub(crate) const LAYER_NORM_EPSILON: f64 = 1e-6;
+/// The kind of a [`Norm`].
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+#[non_exhaustive]
+pub enum NormKind {
+    /// Batch normalization.
+    Batch,
+    /// Group normalization with so many groups, a divisor of the number of channels: 32 in detectron2's `GN`.
+    Group(usize),
+    /// Layer normalization over the channels of each pixel: detectron2's `LN`.
+    Layer,
+}
 
 impl Norm {
-    /// A norm with Burn's initial weights: with a number of groups, group normalization.
+    /// A norm with Burn's initial weights.
     ///
     /// # Panics
     ///
-    /// If `channels` is not a multiple of `groups`.
-    pub(crate) fn new(channels: usize, groups: Option<usize>, epsilon: f64, device: &Device) -> Self {
-        match groups {
-            None => {
+    /// If `channels` is not a multiple of the number of groups.
+    pub(crate) fn new(kind: NormKind, channels: usize, epsilon: f64, device: &Device) -> Self {
+        match kind {
+            NormKind::Batch => {
                 let mut norm = BatchNormConfig::new(channels).init(device);
                 // Set after `init`, which refuses the 0 that torchvision's first checkpoints need.
                 norm.epsilon = epsilon;
                 Self::Batch(norm)
             }
-            Some(groups) => {
+            NormKind::Group(groups) => {
                 let norm = GroupNormConfig::new(groups, channels).with_epsilon(epsilon);
                 Self::Group(norm.init(device))
             }
+            NormKind::Layer => Self::Layer(LayerNormConfig::new(channels).with_epsilon(epsilon).init(device)),
         }
-    }
-
-    /// Layer normalization with Burn's initial weights.
-    pub(crate) fn layer(channels: usize, epsilon: f64, device: &Device) -> Self {
-        Self::Layer(LayerNormConfig::new(channels).with_epsilon(epsilon).init(device))
     }
 
     /// Normalizes maps `[N, C, H, W]` in the dtype of the norm's weights, and returns them in their own. Training in

@@ -1,8 +1,8 @@
 //! [`fastrcnn_loss`]: the losses of a box head.
 
-use burn::tensor::{Int, Tensor, activation};
+use burn::tensor::{Int, Tensor};
 
-use super::elementary::{TORCHVISION_BETA, box_delta_loss};
+use super::elementary::{TORCHVISION_BETA, box_delta_loss, cross_entropy};
 use crate::error::DetectionError;
 use crate::forms::blocking_forms;
 use crate::post_processing::BACKGROUND;
@@ -58,7 +58,6 @@ pub fn fastrcnn_loss(
     labels: &[Tensor<1, Int>],
     regression_targets: &[Tensor<2>],
 ) -> (Tensor<1>, Tensor<1>);
-}
 
 /// Async form of [`fastrcnn_loss`]. Use it on WebGPU in a browser, which cannot block.
 ///
@@ -71,20 +70,7 @@ pub fn fastrcnn_loss(
 /// - `RoiError::Device`: a tensor is on another device than `class_logits`.
 /// - `RoiError::DType`: an element of `regression_targets` has another dtype than `box_regression`.
 /// - [`DetectionError::Label`]: a label is below 0 or not below `classes`. The row is counted in `class_logits`.
-pub async fn fastrcnn_loss_async(
-    class_logits: Tensor<2>,
-    box_regression: Tensor<2>,
-    labels: &[Tensor<1, Int>],
-    regression_targets: &[Tensor<2>],
-) -> Result<(Tensor<1>, Tensor<1>), DetectionError> {
-    box_head_losses(
-        class_logits,
-        box_regression,
-        labels,
-        regression_targets,
-        TORCHVISION_BETA,
-    )
-    .await
+async: box_head_losses(class_logits, box_regression, labels, regression_targets, TORCHVISION_BETA);
 }
 
 /// [`fastrcnn_loss_async`] with another beta, 0 or above. With 0 the box loss is the L1 loss.
@@ -101,33 +87,22 @@ pub(crate) async fn box_head_losses(
         // The mean of no cross entropies is NaN.
         return Ok((zero(class_logits), zero(box_regression)));
     }
-    let labels = read_all(labels).await?;
+    let labels = host::read_lists(labels).await?.concat();
     arguments::labels(&labels, classes)?;
 
-    let row_of_class = |sample: usize| sample * classes + labels[sample] as usize;
-    let rows: Vec<usize> = (0..count).map(row_of_class).collect();
-    let log_probabilities = activation::log_softmax(class_logits, 1).reshape([count * classes]);
-    let classification_loss = host::select_rows(&log_probabilities, &rows).mean().neg();
+    let class_of: Vec<usize> = labels.iter().map(|&label| label as usize).collect();
+    let classification_loss = cross_entropy(class_logits, &class_of);
 
     let positive = rows_where(&labels, |label| label > BACKGROUND.into());
     let [_, columns] = box_regression.dims();
     let row_of_deltas = |&sample: &usize| match columns {
         4 => sample,
-        _ => row_of_class(sample),
+        _ => sample * classes + class_of[sample],
     };
     let rows: Vec<usize> = positive.iter().map(row_of_deltas).collect();
     let deltas = box_regression.reshape([count * columns / 4, 4]);
     let box_loss = box_delta_loss(deltas, &rows, regression_targets, &positive, count, beta);
     Ok((classification_loss, box_loss))
-}
-
-/// The labels of all images.
-async fn read_all(labels: &[Tensor<1, Int>]) -> Result<Vec<i128>, DetectionError> {
-    let mut all = Vec::new();
-    for of_image in labels {
-        all.extend(host::read_ints(of_image).await?);
-    }
-    Ok(all)
 }
 
 fn check(
@@ -136,7 +111,7 @@ fn check(
     labels: &[Tensor<1, Int>],
     regression_targets: &[Tensor<2>],
 ) -> Result<(), DetectionError> {
-    let (count, device) = (class_logits.dims()[0], class_logits.device());
+    let [count, _] = class_logits.dims();
     arguments::box_regression(box_regression, class_logits)?;
     let (images, targets) = (labels.len(), regression_targets.len());
     arguments::length("regression_targets", targets, images, "image of `labels`")?;
@@ -144,12 +119,11 @@ fn check(
     for (labels, targets) in labels.iter().zip(regression_targets) {
         let [count] = labels.dims();
         total += count;
-        arguments::device("labels", &labels.device(), "class_logits", &device)?;
+        arguments::device("labels", labels, "class_logits", class_logits)?;
         let rows = arguments::boxes("regression_targets", targets)?;
         arguments::length("regression_targets", rows, count, "row of `labels`")?;
-        arguments::device("regression_targets", &targets.device(), "class_logits", &device)?;
-        let dtype = box_regression.dtype();
-        arguments::dtype("regression_targets", targets.dtype(), "box_regression", dtype)?;
+        arguments::device("regression_targets", targets, "class_logits", class_logits)?;
+        arguments::dtype("regression_targets", targets, "box_regression", box_regression)?;
     }
     arguments::length("labels", total, count, "row of `class_logits`")
 }

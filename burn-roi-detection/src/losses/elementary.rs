@@ -38,6 +38,21 @@ pub fn box_delta_loss(
     sum / count as f64
 }
 
+/// The mean of the cross entropy between the rows of `logits` and the column that each must choose.
+pub fn cross_entropy(logits: Tensor<2>, columns: &[usize]) -> Tensor<1> {
+    let [count, width] = logits.dims();
+    let log_probabilities = activation::log_softmax(logits, 1).reshape([count * width]);
+    host::select_rows(&log_probabilities, &places(columns, width))
+        .mean()
+        .neg()
+}
+
+/// The place of an element of each row in a table of `width` columns, by the element's column.
+pub fn places(columns: &[usize], width: usize) -> Vec<usize> {
+    let rows = columns.iter().enumerate();
+    rows.map(|(row, column)| row * width + column).collect()
+}
+
 /// The mean of the binary cross entropy between probabilities, given as logits, and targets from 0 to 1.
 ///
 /// Burn's own takes targets that are integers.

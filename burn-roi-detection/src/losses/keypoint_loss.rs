@@ -1,7 +1,8 @@
 //! [`keypointrcnn_loss`]: the loss of a keypoint head.
 
-use burn::tensor::{Int, Tensor, activation};
+use burn::tensor::{Int, Tensor};
 
+use super::elementary::cross_entropy;
 use crate::error::DetectionError;
 use crate::forms::blocking_forms;
 use crate::targets::{Keypoint, check_keypoints, finite_boxes, matched_rows, pixel_of, read_keypoints};
@@ -82,21 +83,13 @@ pub async fn keypointrcnn_loss_async(
         let (proposals, matched_idxs) = (&proposals[image], &keypoint_matched_idxs[image]);
         pixels.extend(pixels_of_image(image, proposals, &gt_keypoints[image], matched_idxs, size).await?);
     }
-    let (heatmaps, pixels): (Vec<usize>, Vec<usize>) = (0..)
-        .zip(pixels)
-        .filter_map(|(heatmap, pixel)| Some((heatmap, pixel?)))
-        .unzip();
+    let counting = (0..).zip(pixels).filter_map(|(heatmap, pixel)| Some((heatmap, pixel?)));
+    let (heatmaps, pixels): (Vec<usize>, Vec<usize>) = counting.unzip();
     if heatmaps.is_empty() {
         return Ok(zero(keypoint_logits));
     }
     let logits = keypoint_logits.reshape([count * points, size * size]);
-    let log_probabilities = activation::log_softmax(host::select_rows(&logits, &heatmaps), 1);
-    let rows: Vec<usize> = (0..)
-        .zip(&pixels)
-        .map(|(row, pixel)| row * size * size + pixel)
-        .collect();
-    let log_probabilities = log_probabilities.reshape([heatmaps.len() * size * size]);
-    Ok(host::select_rows(&log_probabilities, &rows).mean().neg())
+    Ok(cross_entropy(host::select_rows(&logits, &heatmaps), &pixels))
 }
 
 /// For each keypoint of each proposal of an image the pixel of its heatmap, if the keypoint counts.
@@ -128,16 +121,13 @@ fn check(
     keypoint_matched_idxs: &[Tensor<1, Int>],
 ) -> Result<(), DetectionError> {
     let [count, points, height, width] = keypoint_logits.dims();
-    let device = keypoint_logits.device();
-    if height != width || height == 0 {
-        let expected = "[K, P, M, M], with M above 0";
-        return Err(arguments::shape("keypoint_logits", &keypoint_logits.dims(), expected));
-    }
+    let (is_square, expected) = (height == width && height > 0, "[K, P, M, M], with M above 0");
+    arguments::check_shape("keypoint_logits", is_square, &keypoint_logits.dims(), expected)?;
     arguments::output_size("M", height)?;
     let mut total = 0;
     for proposals in proposals {
         total += arguments::boxes("proposals", proposals)?;
-        arguments::device("proposals", &proposals.device(), "keypoint_logits", &device)?;
+        arguments::device("proposals", proposals, "keypoint_logits", keypoint_logits)?;
     }
     arguments::length("proposals", total, count, "row of `keypoint_logits`")?;
 
@@ -147,15 +137,13 @@ fn check(
     arguments::length("keypoint_matched_idxs", lists, images, "image of `proposals`")?;
     for (proposals, (keypoints, rows)) in proposals.iter().zip(gt_keypoints.iter().zip(keypoint_matched_idxs)) {
         let [_, of_object, _] = check_keypoints("gt_keypoints", keypoints)?;
-        if of_object != points {
-            let expected = "[G, P, 3], where `keypoint_logits` is [K, P, M, M]";
-            return Err(arguments::shape("gt_keypoints", &keypoints.dims(), expected));
-        }
-        arguments::device("gt_keypoints", &keypoints.device(), "keypoint_logits", &device)?;
-        arguments::dtype("gt_keypoints", keypoints.dtype(), "proposals", proposals.dtype())?;
+        let expected = "[G, P, 3], where `keypoint_logits` is [K, P, M, M]";
+        arguments::check_shape("gt_keypoints", of_object == points, &keypoints.dims(), expected)?;
+        arguments::device("gt_keypoints", keypoints, "keypoint_logits", keypoint_logits)?;
+        arguments::dtype("gt_keypoints", keypoints, "proposals", proposals)?;
         let (length, expected) = (rows.dims()[0], proposals.dims()[0]);
         arguments::length("keypoint_matched_idxs", length, expected, "row of `proposals`")?;
-        arguments::device("keypoint_matched_idxs", &rows.device(), "keypoint_logits", &device)?;
+        arguments::device("keypoint_matched_idxs", rows, "keypoint_logits", keypoint_logits)?;
     }
     Ok(())
 }

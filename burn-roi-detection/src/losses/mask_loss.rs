@@ -2,7 +2,7 @@
 
 use burn::tensor::{Int, Tensor};
 
-use super::elementary::binary_cross_entropy_with_logits;
+use super::elementary::{binary_cross_entropy_with_logits, places};
 use crate::error::DetectionError;
 use crate::forms::blocking_forms;
 use crate::post_processing::BACKGROUND;
@@ -96,11 +96,9 @@ pub async fn maskrcnn_loss_async(
     if count == 0 {
         return Ok(zero(mask_logits));
     }
-    let rows: Vec<usize> = (0..count)
-        .map(|proposal| proposal * classes + labels[proposal])
-        .collect();
     let targets = targets.cast(mask_logits.dtype());
-    let masks = host::select_rows(&mask_logits.reshape([count * classes, size, size]), &rows);
+    let masks = mask_logits.reshape([count * classes, size, size]);
+    let masks = host::select_rows(&masks, &places(&labels, classes));
     Ok(binary_cross_entropy_with_logits(masks, targets))
 }
 
@@ -130,15 +128,12 @@ fn check(
     mask_matched_idxs: &[Tensor<1, Int>],
 ) -> Result<(), DetectionError> {
     let [count, _, height, width] = mask_logits.dims();
-    let device = mask_logits.device();
-    if height != width || height == 0 {
-        let expected = "[K, classes, M, M], with M above 0";
-        return Err(arguments::shape("mask_logits", &mask_logits.dims(), expected));
-    }
+    let (is_square, expected) = (height == width && height > 0, "[K, classes, M, M], with M above 0");
+    arguments::check_shape("mask_logits", is_square, &mask_logits.dims(), expected)?;
     let mut total = 0;
     for proposals in proposals {
         total += arguments::boxes("proposals", proposals)?;
-        arguments::device("proposals", &proposals.device(), "mask_logits", &device)?;
+        arguments::device("proposals", proposals, "mask_logits", mask_logits)?;
     }
     arguments::length("proposals", total, count, "row of `mask_logits`")?;
 
@@ -149,7 +144,7 @@ fn check(
     arguments::length("mask_matched_idxs", indices, images, "image of `proposals`")?;
     for (labels, masks) in gt_labels.iter().zip(gt_masks) {
         arguments::length("gt_labels", labels.dims()[0], masks.dims()[0], "mask of `gt_masks`")?;
-        arguments::device("gt_labels", &labels.device(), "mask_logits", &device)?;
+        arguments::device("gt_labels", labels, "mask_logits", mask_logits)?;
     }
     Ok(())
 }

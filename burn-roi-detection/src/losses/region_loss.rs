@@ -69,7 +69,6 @@ pub fn rpn_loss(
     sampler: &BalancedPositiveNegativeSampler,
     permutation: &mut impl FnMut(usize) -> Vec<usize>,
 ) -> (Tensor<1>, Tensor<1>);
-}
 
 /// Async form of [`rpn_loss`]. Use it on WebGPU in a browser, which cannot block.
 ///
@@ -83,24 +82,7 @@ pub fn rpn_loss(
 /// - [`DetectionError::Target`]: a label is not -1, 0 or 1.
 /// - `RoiError::Option`: `batch_size_per_image` of the sampler is 0, its `positive_fraction` is not from 0 to 1, or
 ///   `permutation` returns anything but a permutation.
-pub async fn rpn_loss_async(
-    objectness: Tensor<2>,
-    pred_bbox_deltas: Tensor<3>,
-    labels: &[Tensor<1, Int>],
-    regression_targets: &[Tensor<2>],
-    sampler: &BalancedPositiveNegativeSampler,
-    permutation: &mut impl FnMut(usize) -> Vec<usize>,
-) -> Result<(Tensor<1>, Tensor<1>), DetectionError> {
-    region_losses(
-        objectness,
-        pred_bbox_deltas,
-        labels,
-        regression_targets,
-        sampler,
-        permutation,
-        TORCHVISION_BETA,
-    )
-    .await
+async: region_losses(objectness, pred_bbox_deltas, labels, regression_targets, sampler, permutation, TORCHVISION_BETA);
 }
 
 /// [`rpn_loss_async`] with another beta, 0 or above. With 0 the box loss is the L1 loss.
@@ -162,26 +144,19 @@ fn check(
     regression_targets: &[Tensor<2>],
 ) -> Result<(), DetectionError> {
     let [images, anchors] = objectness.dims();
-    let device = objectness.device();
-    if pred_bbox_deltas.dims() != [images, anchors, 4] {
-        return Err(arguments::shape(
-            "pred_bbox_deltas",
-            &pred_bbox_deltas.dims(),
-            "[N, A, 4], where `objectness` is [N, A]",
-        ));
-    }
-    arguments::device("pred_bbox_deltas", &pred_bbox_deltas.device(), "objectness", &device)?;
+    let (shape, expected) = (pred_bbox_deltas.dims(), "[N, A, 4], where `objectness` is [N, A]");
+    arguments::check_shape("pred_bbox_deltas", shape == [images, anchors, 4], &shape, expected)?;
+    arguments::device("pred_bbox_deltas", pred_bbox_deltas, "objectness", objectness)?;
     arguments::length("labels", labels.len(), images, "image of `objectness`")?;
     let targets = regression_targets.len();
     arguments::length("regression_targets", targets, images, "image of `objectness`")?;
     for (labels, targets) in labels.iter().zip(regression_targets) {
         arguments::length("labels", labels.dims()[0], anchors, "column of `objectness`")?;
-        arguments::device("labels", &labels.device(), "objectness", &device)?;
+        arguments::device("labels", labels, "objectness", objectness)?;
         let rows = arguments::boxes("regression_targets", targets)?;
         arguments::length("regression_targets", rows, anchors, "column of `objectness`")?;
-        arguments::device("regression_targets", &targets.device(), "objectness", &device)?;
-        let dtype = pred_bbox_deltas.dtype();
-        arguments::dtype("regression_targets", targets.dtype(), "pred_bbox_deltas", dtype)?;
+        arguments::device("regression_targets", targets, "objectness", objectness)?;
+        arguments::dtype("regression_targets", targets, "pred_bbox_deltas", pred_bbox_deltas)?;
     }
     Ok(())
 }

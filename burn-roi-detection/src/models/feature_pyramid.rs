@@ -24,7 +24,7 @@ impl FeaturePyramid {
     pub(super) fn new(config: &FeaturePyramidConfig, map_channels: &[usize], device: &Device) -> Self {
         let block = |input, kernel| {
             ConvBlockConfig::new(input, config.channels, kernel)
-                .with_norm(config.normalized, config.norm_groups, config.layer_norm)
+                .with_norm_of(config.norm)
                 .with_activation(false)
                 .init(device)
         };

@@ -41,11 +41,7 @@ impl RegionProposalNetwork {
         let channels = config.channels();
         let proposals = &config.region_proposals;
         let anchors = proposals.anchor_sizes[0].len() * proposals.aspect_ratios.len();
-        let convolution = || {
-            ConvBlockConfig::new(channels, channels, 3)
-                .with_normalized(false)
-                .init(device)
-        };
+        let convolution = || ConvBlockConfig::new(channels, channels, 3).with_norm(None).init(device);
         Self {
             head: RegionProposalHead {
                 conv: (0..proposals.convolutions).map(|_| convolution()).collect(),

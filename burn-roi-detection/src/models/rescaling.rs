@@ -32,9 +32,7 @@ impl Rescaling {
         let norm = ConvBlockConfig::new(channels, channels / 2, 1);
         Self {
             first_double: double(channels),
-            norm: norm
-                .with_norm(config.normalized, config.norm_groups, config.layer_norm)
-                .norm(device),
+            norm: norm.with_norm_of(config.norm).init_norm(device),
             second_double: double(channels / 2),
             double: double(channels),
             // A map of one pixel stays one.

@@ -138,11 +138,7 @@ impl BoxStage {
             config.box_classes()
         };
         Self {
-            box_head: head
-                .with_normalized(boxes.normalized)
-                .with_norm_groups(boxes.norm_groups)
-                .with_layer_norm(boxes.layer_norm)
-                .init(device),
+            box_head: head.with_norm(boxes.norm).init(device),
             box_predictor: FastRcnnPredictor {
                 cls_score: LinearConfig::new(features, config.classes.len()).init(device),
                 bbox_pred: LinearConfig::new(features, 4 * regressed).init(device),
@@ -162,10 +158,7 @@ fn mask_layers(config: &DetectorConfig, device: &Device) -> Option<(MaskRcnnHead
     let (channels, _) = config.head_input(head.pooled_size);
     let masks = if head.class_agnostic { 1 } else { config.box_classes() };
     let features = head.convolutions.last().copied().unwrap_or(channels);
-    let convolutions = MaskRcnnHeadsConfig::new(channels, head.convolutions.clone())
-        .with_normalized(head.normalized)
-        .with_norm_groups(head.norm_groups)
-        .with_layer_norm(head.layer_norm);
+    let convolutions = MaskRcnnHeadsConfig::new(channels, head.convolutions.clone()).with_norm(head.norm);
     let predictor = MaskRcnnPredictorConfig::new(features, head.predictor_channels, masks);
     Some((convolutions.init(device), predictor.init(device)))
 }

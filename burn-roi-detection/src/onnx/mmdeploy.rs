@@ -117,15 +117,12 @@ pub fn multi_level_roi_align(
     let rois = enlarged(rois, roi_scale_factor);
     // A box without area returns 0, so each call computes the boxes of its level only. No enlarged box has no area.
     let config = config.with_pools_empty(false);
-    let pooled = feature_maps
-        .into_iter()
-        .zip(scales)
-        .enumerate()
-        .map(|(level, (map, scale))| {
-            let others = levels.clone().not_equal_elem(level as f32).repeat_dim(1, 5);
-            let rois = Rois::from_index_first(rois.clone().mask_fill(others, 0.0));
-            multi_scale_roi_align(vec![map], &rois, &[scale], config.clone())
-        });
+    let maps = feature_maps.into_iter().zip(scales).enumerate();
+    let pooled = maps.map(|(level, (map, scale))| {
+        let others = levels.clone().not_equal_elem(level as f32).repeat_dim(1, 5);
+        let rois = Rois::from_index_first(rois.clone().mask_fill(others, 0.0));
+        multi_scale_roi_align(vec![map], &rois, &[scale], config.clone())
+    });
     pooled
         .reduce(Tensor::add)
         .expect("the levels were found, so there is one")
@@ -151,15 +148,8 @@ fn levels(feature_maps: &[Tensor<4>], rois: &Tensor<2>, config: &MultiScaleRoiAl
 fn enlarged(rois: Tensor<2>, factor: f32) -> Tensor<2> {
     let columns = |range| rois.clone().slice_dim(1, range);
     let (low, high) = (columns(1..3), columns(3..5));
-    let centres = low.clone().add(high.clone()).mul_scalar(0.5);
-    let halves = high
-        .sub(low)
-        .add_scalar(1.0)
-        .mul_scalar(factor)
-        .sub_scalar(1.0)
-        .mul_scalar(0.5);
-    Tensor::cat(
-        vec![columns(0..1), centres.clone().sub(halves.clone()), centres.add(halves)],
-        1,
-    )
+    let centres = (low.clone() + high.clone()) * 0.5;
+    let halves = ((high - low + 1.0) * factor - 1.0) * 0.5;
+    let (low, high) = (centres.clone() - halves.clone(), centres + halves);
+    Tensor::cat(vec![columns(0..1), low, high], 1)
 }

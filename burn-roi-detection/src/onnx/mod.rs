@@ -15,9 +15,7 @@ mod top_k;
 
 pub use extremes::extreme;
 pub use indexing::{gather_nd, scatter_nd};
-pub use non_max_suppression::{
-    NonMaxSuppression, non_max_suppression, non_max_suppression_async, try_non_max_suppression,
-};
+pub use non_max_suppression::*;
 pub use resize::{
     AspectRatioPolicy, NearestMode, Resize, ResizeMode, ResizeTo, ResizeTransformation, resize, try_resize,
 };

@@ -67,9 +67,8 @@ pub async fn non_max_suppression_async(
     options: &NonMaxSuppression,
 ) -> Result<Tensor<2, Int>, DetectionError> {
     let [_, classes, count] = per_class::check(&boxes, &scores, 4, "[N, K, 4]")?;
-    if !(0.0..=1.0).contains(&options.iou_threshold) {
-        return Err(arguments::option("iou_threshold", options.iou_threshold, "0 to 1"));
-    }
+    let threshold = options.iou_threshold;
+    arguments::check("iou_threshold", (0.0..=1.0).contains(&threshold), threshold, "0 to 1")?;
     let (device, dtype) = (boxes.device(), boxes.dtype());
     let limit = usize::try_from(options.max_output_boxes_per_class).unwrap_or(0);
     if limit == 0 || count == 0 || classes == 0 {
@@ -86,8 +85,7 @@ pub async fn non_max_suppression_async(
     let kept = |boxes: &[[f64; 4]], scores: &[f64]| {
         let is_above = |&index: &usize| least.is_none_or(|least| scores[index] > least);
         let candidates = (0..count).filter(is_above).collect();
-        let threshold = options.iou_threshold.into();
-        greedy_nms(candidates, boxes, dtype, scores, |_| 0, threshold, limit)
+        greedy_nms(candidates, boxes, dtype, scores, |_| 0, threshold.into(), limit)
     };
     Ok(per_class::indices(&corners, &scores, [classes, count], kept, &device))
 }

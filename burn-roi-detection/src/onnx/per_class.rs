@@ -13,14 +13,13 @@ pub fn check(
     expected: &'static str,
 ) -> Result<[usize; 3], DetectionError> {
     let ([images, count, found], [of_images, classes, of_boxes]) = (boxes.dims(), scores.dims());
-    if found != columns {
-        return Err(arguments::shape("boxes", &boxes.dims(), expected));
-    }
-    if [of_images, of_boxes] != [images, count] {
-        let expected = "[N, C, K], with N and K of `boxes`";
-        return Err(arguments::shape("scores", &scores.dims(), expected));
-    }
-    arguments::device("scores", &scores.device(), "boxes", &boxes.device())?;
+    arguments::check_shape("boxes", found == columns, &boxes.dims(), expected)?;
+    let (fits, expected) = (
+        [of_images, of_boxes] == [images, count],
+        "[N, C, K], with N and K of `boxes`",
+    );
+    arguments::check_shape("scores", fits, &scores.dims(), expected)?;
+    arguments::device("scores", scores, "boxes", boxes)?;
     Ok([images, classes, count])
 }
 

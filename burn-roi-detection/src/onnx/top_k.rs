@@ -95,10 +95,9 @@ fn check(sizes: &[usize], k: i64, axis: usize) -> Result<(usize, usize), Detecti
     let size = *sizes
         .get(axis)
         .ok_or_else(|| arguments::option("axis", axis, "less than the rank of `input`"))?;
-    match usize::try_from(k) {
-        Ok(wanted) if wanted <= size => Ok((size, wanted)),
-        _ => Err(arguments::option("k", k, "0 to the size of `input` along `axis`")),
-    }
+    let wanted = usize::try_from(k).ok().filter(|&wanted| wanted <= size);
+    let wanted = wanted.ok_or_else(|| arguments::option("k", k, "0 to the size of `input` along `axis`"));
+    Ok((size, wanted?))
 }
 
 /// The order in which elements are wanted.

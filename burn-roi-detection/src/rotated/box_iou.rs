@@ -129,8 +129,7 @@ pub async fn box_iou_rotated_aligned_async(
 fn check(boxes1: &Tensor<2>, boxes2: &Tensor<2>) -> Result<[usize; 2], DetectionError> {
     let rows = arguments::rotated_boxes("boxes1", boxes1)?;
     let columns = arguments::rotated_boxes("boxes2", boxes2)?;
-    arguments::device("boxes2", &boxes2.device(), "boxes1", &boxes1.device())?;
-    arguments::dtype("boxes2", boxes2.dtype(), "boxes1", boxes1.dtype())?;
+    arguments::device_and_dtype("boxes2", boxes2, "boxes1", boxes1)?;
     Ok([rows, columns])
 }
 

@@ -13,14 +13,8 @@ pub(crate) use nms::kept;
 pub(crate) use read::read;
 use serde::{Deserialize, Serialize};
 
-pub use box_iou::{
-    box_iou_rotated, box_iou_rotated_aligned, box_iou_rotated_aligned_async, box_iou_rotated_async,
-    try_box_iou_rotated, try_box_iou_rotated_aligned,
-};
-pub use nms::{
-    batched_nms_rotated, batched_nms_rotated_async, nms_rotated, nms_rotated_async, try_batched_nms_rotated,
-    try_nms_rotated,
-};
+pub use box_iou::*;
+pub use nms::*;
 
 /// What the intersection of two boxes is divided by.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default, Serialize, Deserialize)]

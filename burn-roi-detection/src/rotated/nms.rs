@@ -53,7 +53,6 @@ pub fn nms_rotated(
     iou_threshold: f64,
     convention: AngleConvention,
 ) -> Tensor<1, Int>;
-}
 
 /// Async form of [`nms_rotated`]. Use it on WebGPU in a browser, which cannot block.
 ///
@@ -64,13 +63,7 @@ pub fn nms_rotated(
 /// - `RoiError::Device`: `scores` is on another device than `boxes`.
 /// - `RoiError::Option`: `iou_threshold` is NaN.
 /// - [`DetectionError::RotatedBoxNotFinite`]: a box has a coordinate, a size or an angle that is NaN or infinite.
-pub async fn nms_rotated_async(
-    boxes: Tensor<2>,
-    scores: Tensor<1>,
-    iou_threshold: f64,
-    convention: AngleConvention,
-) -> Result<Tensor<1, Int>, DetectionError> {
-    greedy_nms(&boxes, &scores, None, iou_threshold, convention).await
+async: greedy_nms(&boxes, &scores, None, iou_threshold, convention);
 }
 
 blocking_forms! {
@@ -107,21 +100,13 @@ pub fn batched_nms_rotated(
     iou_threshold: f64,
     convention: AngleConvention,
 ) -> Tensor<1, Int>;
-}
 
 /// Async form of [`batched_nms_rotated`]. Use it on WebGPU in a browser, which cannot block.
 ///
 /// # Errors
 ///
 /// Those of [`nms_rotated_async`], and [`DetectionError::Length`] and `RoiError::Device` for `classes` as for `scores`.
-pub async fn batched_nms_rotated_async(
-    boxes: Tensor<2>,
-    scores: Tensor<1>,
-    classes: Tensor<1, Int>,
-    iou_threshold: f64,
-    convention: AngleConvention,
-) -> Result<Tensor<1, Int>, DetectionError> {
-    greedy_nms(&boxes, &scores, Some(&classes), iou_threshold, convention).await
+async: greedy_nms(&boxes, &scores, Some(&classes), iou_threshold, convention);
 }
 
 /// NMS within each class of boxes on a device.

@@ -30,8 +30,7 @@ impl Serialize for RunLengths {
 impl<'de> Deserialize<'de> for RunLengths {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         let Read { size, counts } = Read::deserialize(deserializer)?;
-        let side = |value: &Value| integer(value).and_then(|side| usize::try_from(side).ok());
-        let (Some(height), Some(width)) = (side(&size[0]), side(&size[1])) else {
+        let (Some(height), Some(width)) = (integer(&size[0]), integer(&size[1])) else {
             let [height, width] = size;
             let wrong = format!("`size` is [{height}, {width}], but must be integers of at least 0");
             return Err(D::Error::custom(wrong));
@@ -46,7 +45,8 @@ impl<'de> Deserialize<'de> for RunLengths {
 }
 
 fn plain(counts: &Value) -> Result<Vec<u32>, &'static str> {
-    let count = |value: &Value| integer(value).and_then(|count| u32::try_from(count).ok());
-    let counts = counts.as_array().and_then(|counts| counts.iter().map(count).collect());
+    let counts = counts
+        .as_array()
+        .and_then(|counts| counts.iter().map(integer).collect());
     counts.ok_or("`counts` must be a string or a list of integers from 0 to 2^32 - 1")
 }

@@ -1,6 +1,5 @@
 //! [`RunLengths`]: a binary mask as COCO encodes it.
 
-mod bounding_box;
 mod changes;
 mod coco_string;
 #[cfg(all(feature = "models", feature = "pictures"))]
@@ -8,17 +7,14 @@ mod columns;
 mod joined;
 mod json;
 mod overlap;
-mod pasted;
 mod pixels;
 mod polygon;
-#[cfg(feature = "models")]
-mod window;
 
 use crate::arguments::option;
 use crate::error::DetectionError;
 use burn_roi::internal::or_panic;
-pub(crate) use overlap::set_pixels_in_both;
-pub use pasted::of_mask;
+pub use changes::of_mask;
+pub(crate) use overlap::{iou_of_areas, set_pixels_in_both};
 
 use joined::Joined;
 
@@ -97,6 +93,25 @@ impl RunLengths {
     /// The number of set pixels.
     pub fn area(&self) -> u32 {
         self.counts.iter().skip(1).step_by(2).sum()
+    }
+
+    /// The smallest box around the set pixels: `[x, y, w, h]` in pixels, all 0 if no pixel is set.
+    pub fn bounding_box(&self) -> [u32; 4] {
+        let height = self.size[0] as u32;
+        let mut limits: Option<[u32; 4]> = None;
+        for (start, end) in self.set_runs() {
+            let (first_column, last_column) = (start / height, (end - 1) / height);
+            // A run that goes on in the next column covers the last row of one and the first row of the other.
+            let (first_row, last_row) = match first_column == last_column {
+                true => (start % height, (end - 1) % height),
+                false => (0, height - 1),
+            };
+            let [left, top, right, bottom] = limits.unwrap_or([first_column, first_row, last_column, last_row]);
+            limits = Some([left, top.min(first_row), right.max(last_column), bottom.max(last_row)]);
+        }
+        limits.map_or([0; 4], |[left, top, right, bottom]| {
+            [left, top, right - left + 1, bottom - top + 1]
+        })
     }
 
     /// The pixels of the image in row-major order, `[H, W]`: whether each is set.

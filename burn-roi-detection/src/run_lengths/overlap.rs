@@ -55,12 +55,7 @@ impl RunLengths {
     pub fn try_iou(&self, truth: &Self, is_crowd: bool) -> Result<f64, DetectionError> {
         self.check_size(truth)?;
         let both = set_pixels_in_both(self, truth);
-        if both == 0 {
-            return Ok(0.0);
-        }
-        let area = self.area();
-        let divisor = if is_crowd { area } else { area + (truth.area() - both) };
-        Ok(f64::from(both) / f64::from(divisor))
+        Ok(iou_of_areas(both, self.area(), truth.area(), is_crowd))
     }
 
     fn check_size(&self, other: &Self) -> Result<(), DetectionError> {
@@ -71,6 +66,16 @@ impl RunLengths {
         let expected = format!("size {:?}, as the mask it is compared with", self.size);
         Err(DetectionError::RunLengths { value, expected })
     }
+}
+
+/// The IoU of a mask with a truth, from the number of pixels in both and their areas. With a crowd, the area of the mask
+/// is the divisor.
+pub fn iou_of_areas(both: u32, area: u32, truth: u32, is_crowd: bool) -> f64 {
+    if both == 0 {
+        return 0.0;
+    }
+    let divisor = if is_crowd { area } else { area + (truth - both) };
+    f64::from(both) / f64::from(divisor)
 }
 
 /// The number of pixels that are set in both masks, which have the same size.

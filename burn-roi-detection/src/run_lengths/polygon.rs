@@ -7,7 +7,8 @@
 
 use std::ops::Range;
 
-use super::{RunLengths, option, or_panic, pixels_of};
+use super::{RunLengths, or_panic, pixels_of};
+use crate::arguments;
 use crate::error::DetectionError;
 
 /// Grid points of a pixel's side.
@@ -65,38 +66,22 @@ impl RunLengths {
                 .sum::<usize>()
         };
         let crossings: usize = polygons.iter().map(columns).sum();
-        if crossings > MOST_CROSSINGS {
-            let value = format!("polygons whose edges go across {crossings} columns");
-            return Err(option(
-                "polygons",
-                value,
-                "of edges across 4194304 columns at most in all",
-            ));
-        }
-        Ok(())
+        let value = format_args!("polygons whose edges go across {crossings} columns");
+        let expected = "of edges across 4194304 columns at most in all";
+        arguments::check("polygons", crossings <= MOST_CROSSINGS, value, expected)
     }
 }
 
 fn check(polygon: &[f64]) -> Result<(), DetectionError> {
     let count = polygon.len();
-    if count < 6 || !count.is_multiple_of(2) {
-        let value = format!("a polygon of {count} coordinates");
-        return Err(option(
-            "polygons",
-            value,
-            "of an even number of coordinates, 6 at least",
-        ));
-    }
-    match polygon
-        .iter()
-        .find(|coordinate| !(-LARGEST..=LARGEST).contains(*coordinate))
-    {
-        Some(coordinate) => {
-            let value = format!("a polygon with coordinate {coordinate}");
-            Err(option("polygons", value, "of coordinates from -1e8 to 1e8"))
-        }
-        None => Ok(()),
-    }
+    let fits = count >= 6 && count.is_multiple_of(2);
+    let value = format_args!("a polygon of {count} coordinates");
+    arguments::check("polygons", fits, value, "of an even number of coordinates, 6 at least")?;
+    polygon.iter().try_for_each(|coordinate| {
+        let fits = (-LARGEST..=LARGEST).contains(coordinate);
+        let value = format_args!("a polygon with coordinate {coordinate}");
+        arguments::check("polygons", fits, value, "of coordinates from -1e8 to 1e8")
+    })
 }
 
 fn on_grid(polygon: &[f64]) -> Vec<[i64; 2]> {

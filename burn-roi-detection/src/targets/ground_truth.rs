@@ -46,8 +46,7 @@ pub async fn check_boxes(
     of_image: &Tensor<2>,
 ) -> Result<(), DetectionError> {
     arguments::boxes("gt_boxes", boxes)?;
-    arguments::device("gt_boxes", &boxes.device(), like, &of_image.device())?;
-    arguments::dtype("gt_boxes", boxes.dtype(), like, of_image.dtype())?;
+    arguments::device_and_dtype("gt_boxes", boxes, like, of_image)?;
     // torchvision's detectors refuse such boxes too: their box deltas are infinite or NaN.
     let fits = |corners: &[f64; 4]| is_finite(corners) && corners[0] < corners[2] && corners[1] < corners[3];
     let expected = "finite, with x1 below x2 and y1 below y2";
@@ -57,7 +56,7 @@ pub async fn check_boxes(
 /// Checks the label of each ground-truth box of an image. The labels are read back to the host.
 async fn check_labels(image: usize, labels: &Tensor<1, Int>, boxes: &Tensor<2>) -> Result<(), DetectionError> {
     arguments::length("gt_labels", labels.dims()[0], boxes.dims()[0], "row of `gt_boxes`")?;
-    arguments::device("gt_labels", &labels.device(), "gt_boxes", &boxes.device())?;
+    arguments::device("gt_labels", labels, "gt_boxes", boxes)?;
     let values = host::read_ints(labels).await?;
     let expected = "above 0, which is the background";
     all_fit(image, "gt_labels", &values, expected, |&label| {

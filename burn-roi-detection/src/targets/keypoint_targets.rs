@@ -65,9 +65,7 @@ pub async fn keypoints_to_heatmap_async(
     let count = arguments::boxes("rois", &rois)?;
     let [rows, points, _] = check_keypoints("keypoints", &keypoints)?;
     arguments::length("keypoints", rows, count, "row of `rois`")?;
-    let device = keypoints.device();
-    arguments::device("rois", &rois.device(), "keypoints", &device)?;
-    arguments::dtype("rois", rois.dtype(), "keypoints", keypoints.dtype())?;
+    arguments::device_and_dtype("rois", &rois, "keypoints", &keypoints)?;
     let boxes = finite_boxes(0, "rois", &rois).await?;
     let all = read_keypoints(0, "keypoints", &keypoints).await?;
 
@@ -79,7 +77,7 @@ pub async fn keypoints_to_heatmap_async(
             valid.push(pixel.is_some());
         }
     }
-    let device = device.inner();
+    let device = keypoints.device().inner();
     let indices = Tensor::from_data(TensorData::new(indices, [count, points]), &device);
     let valid = Tensor::from_data(TensorData::new(valid, [count, points]), &device);
     Ok((indices, valid))

@@ -152,19 +152,16 @@ impl MaskTargets {
 
 async fn check_proposals(image: usize, proposals: &Tensor<2>, first: &Tensor<2>) -> Result<(), DetectionError> {
     arguments::boxes("proposals", proposals)?;
-    arguments::device("proposals", &proposals.device(), "proposals[0]", &first.device())?;
-    arguments::dtype("proposals", proposals.dtype(), "proposals[0]", first.dtype())?;
+    arguments::device_and_dtype("proposals", proposals, "proposals[0]", first)?;
     finite_boxes(image, "proposals", proposals).await.map(drop)
 }
 
 fn check_masks(gt_masks: &Tensor<3>, proposals: &Tensor<2>) -> Result<(), DetectionError> {
-    arguments::device("gt_masks", &gt_masks.device(), "proposals", &proposals.device())?;
+    arguments::device("gt_masks", gt_masks, "proposals", proposals)?;
     let [_, height, width] = gt_masks.dims();
-    if proposals.dims()[0] > 0 && height * width == 0 {
-        let expected = "[G, H, W], with H and W above 0 where there are proposals";
-        return Err(arguments::shape("gt_masks", &gt_masks.dims(), expected));
-    }
-    Ok(())
+    let fits = proposals.dims()[0] == 0 || height * width > 0;
+    let expected = "[G, H, W], with H and W above 0 where there are proposals";
+    arguments::check_shape("gt_masks", fits, &gt_masks.dims(), expected)
 }
 
 async fn check_indices(
@@ -175,8 +172,7 @@ async fn check_indices(
 ) -> Result<(), DetectionError> {
     let (indices, rows) = (matched_idxs.dims()[0], proposals.dims()[0]);
     arguments::length("mask_matched_idxs", indices, rows, "row of `proposals`")?;
-    let (device, expected) = (matched_idxs.device(), proposals.device());
-    arguments::device("mask_matched_idxs", &device, "proposals", &expected)?;
+    arguments::device("mask_matched_idxs", matched_idxs, "proposals", proposals)?;
     let rows = matched_rows(image, "mask_matched_idxs", matched_idxs, gt_masks, "masks");
     rows.await.map(drop)
 }

@@ -129,16 +129,11 @@ impl Matcher {
 
     /// Checks the thresholds, which the caller has under these names.
     pub(super) fn check(&self, high: &'static str, low: &'static str) -> Result<(), DetectionError> {
-        let wrong = |argument, value: f64, expected| Err(arguments::option(argument, value, expected));
         for (argument, value) in [(high, self.high_threshold), (low, self.low_threshold)] {
-            if !value.is_finite() {
-                return wrong(argument, value, "finite");
-            }
+            arguments::check(argument, value.is_finite(), value, "finite")?;
         }
-        if self.low_threshold > self.high_threshold {
-            return wrong(low, self.low_threshold, "at most the threshold of a match");
-        }
-        Ok(())
+        let fits = self.low_threshold <= self.high_threshold;
+        arguments::check(low, fits, self.low_threshold, "at most the threshold of a match")
     }
 }
 

@@ -5,28 +5,22 @@ mod ground_truth;
 mod keypoint_targets;
 mod mask_targets;
 mod matcher;
-mod permutations;
 mod sampler;
 mod samples;
 
 use burn::tensor::{Int, Tensor};
 
-pub use assignment::{
-    assign_targets_to_anchors, assign_targets_to_anchors_async, assign_targets_to_proposals,
-    assign_targets_to_proposals_async, try_assign_targets_to_anchors, try_assign_targets_to_proposals,
-};
+pub use assignment::*;
+#[cfg(feature = "train")]
+pub(crate) use ground_truth::GroundTruth;
 pub(crate) use ground_truth::{all_fit, finite_boxes, matched_rows};
 pub(crate) use keypoint_targets::{Keypoint, check_keypoints, pixel_of, read_keypoints};
 pub use keypoint_targets::{keypoints_to_heatmap, keypoints_to_heatmap_async, try_keypoints_to_heatmap};
 pub use mask_targets::{MaskTargets, project_masks_on_boxes, project_masks_on_boxes_async, try_project_masks_on_boxes};
 pub use matcher::Matcher;
-pub use permutations::random_permutations;
 pub use sampler::BalancedPositiveNegativeSampler;
 pub(crate) use sampler::{Samples, rows_where};
-pub use samples::{
-    TrainingSamples, TrainingSamplesConfig, select_training_samples, select_training_samples_async,
-    try_select_training_samples,
-};
+pub use samples::*;
 
 /// For each image a list of integers.
 type IntsOfImages = Vec<Tensor<1, Int>>;

@@ -101,14 +101,14 @@ impl BalancedPositiveNegativeSampler {
     }
 
     pub(crate) fn check(&self) -> Result<(), DetectionError> {
-        let wrong = |argument, value, expected| Err(arguments::option(argument, value, expected));
-        if self.batch_size_per_image == 0 {
-            return wrong("batch_size_per_image", "0".to_string(), "above 0");
-        }
-        if !(0.0..=1.0).contains(&self.positive_fraction) {
-            return wrong("positive_fraction", self.positive_fraction.to_string(), "from 0 to 1");
-        }
-        Ok(())
+        let (size, fraction) = (self.batch_size_per_image, self.positive_fraction);
+        arguments::check("batch_size_per_image", size > 0, size, "above 0")?;
+        arguments::check(
+            "positive_fraction",
+            (0.0..=1.0).contains(&fraction),
+            fraction,
+            "from 0 to 1",
+        )
     }
 }
 

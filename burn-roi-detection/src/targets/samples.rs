@@ -60,12 +60,9 @@ impl TrainingSamples {
     ///
     /// `RoiError::DeviceRead`.
     pub async fn positive_async(&self) -> Result<Self, DetectionError> {
-        let mut rows = Vec::with_capacity(self.labels.len());
-        for labels in &self.labels {
-            let labels = host::read_ints(labels).await?;
-            rows.push(rows_where(&labels, |label| label > BACKGROUND.into()));
-        }
-        Ok(self.rows(&rows))
+        let labels = host::read_lists(&self.labels).await?.into_iter();
+        let rows = labels.map(|labels| rows_where(&labels, |label| label > BACKGROUND.into()));
+        Ok(self.rows(&rows.collect::<Vec<_>>()))
     }
 
     /// All `proposals`, matched with ground truth that is checked. Nothing is drawn.
@@ -73,18 +70,13 @@ impl TrainingSamples {
     /// - `box_weights`: the weights of the box deltas.
     pub(crate) fn matched(
         proposals: Vec<Tensor<2>>,
-        gt_boxes: &[Tensor<2>],
-        gt_labels: &[Tensor<1, Int>],
+        truth: &GroundTruth,
         matcher: &Matcher,
         box_weights: [f64; 4],
     ) -> Result<Self, DetectionError> {
-        let truth = GroundTruth {
-            boxes: gt_boxes,
-            labels: gt_labels,
-        };
-        let (matched_idxs, labels) = assign(&proposals, &truth, matcher)?;
+        let (matched_idxs, labels) = assign(&proposals, truth, matcher)?;
         Ok(Self {
-            regression_targets: box_deltas(&proposals, gt_boxes, &matched_idxs, BoxCoder::new(box_weights))?,
+            regression_targets: box_deltas(&proposals, truth.boxes, &matched_idxs, BoxCoder::new(box_weights))?,
             labels,
             matched_idxs,
             proposals,
@@ -174,15 +166,12 @@ pub async fn select_training_samples_async(
     sampler.check()?;
     arguments::weights("box_weights", &config.box_weights)?;
 
-    GroundTruth::try_new(gt_boxes, gt_labels, proposals).await?;
+    let truth = GroundTruth::try_new(gt_boxes, gt_labels, proposals).await?;
     let proposals = with_ground_truth(proposals, gt_boxes);
-    let all = TrainingSamples::matched(proposals, gt_boxes, gt_labels, &matcher, config.box_weights)?;
-    let mut rows = Vec::with_capacity(all.labels.len());
-    for labels in &all.labels {
-        let labels = host::read_ints(labels).await?;
-        rows.push(sampler.draw(&labels, permutation)?.into_rows());
-    }
-    Ok(all.rows(&rows))
+    let all = TrainingSamples::matched(proposals, &truth, &matcher, config.box_weights)?;
+    let labels = host::read_lists(&all.labels).await?.into_iter();
+    let rows = labels.map(|labels| Ok(sampler.draw(&labels, permutation)?.into_rows()));
+    Ok(all.rows(&rows.collect::<Result<Vec<_>, DetectionError>>()?))
 }
 
 /// The proposals of each image, followed by its ground-truth boxes.

@@ -147,8 +147,5 @@ fn check(image: usize, sample: &Sample, config: &DetectorConfig) -> Result<(), D
             return wrong("objects[_].keypoints", value, expected);
         }
     }
-    match config.classes.is_empty() {
-        true => Err(arguments::option("classes", "empty", "not empty")),
-        false => Ok(()),
-    }
+    arguments::check("classes", !config.classes.is_empty(), "empty", "not empty")
 }

@@ -55,9 +55,7 @@ impl BatchConfig {
     ///
     /// `RoiError::Option`: `batch_size` is 0, or `aspect_ratio_group_factor` is above 1000.
     pub fn try_epoch(&self, sizes: &[[usize; 2]], epoch: usize) -> Result<Vec<Vec<usize>>, DetectionError> {
-        if self.batch_size == 0 {
-            return Err(arguments::option("batch_size", self.batch_size, "above 0"));
-        }
+        arguments::check("batch_size", self.batch_size > 0, self.batch_size, "above 0")?;
         let limits = self.limits()?;
         let seed = SplitMix64::of(&[self.seed, epoch as u64]).next();
         let mut filling: Vec<Vec<usize>> = vec![Vec::new(); limits.len() + 1];
@@ -78,9 +76,7 @@ impl BatchConfig {
     /// The aspect ratios between the groups, ascending.
     fn limits(&self) -> Result<Vec<f64>, DetectionError> {
         let factor = self.aspect_ratio_group_factor;
-        if factor > 1000 {
-            return Err(arguments::option("aspect_ratio_group_factor", factor, "at most 1000"));
-        }
+        arguments::check("aspect_ratio_group_factor", factor <= 1000, factor, "at most 1000")?;
         let exponents = (0..=2 * factor).map(|step| step as f64 / factor.max(1) as f64 - 1.0);
         Ok(match factor {
             0 => vec![1.0],

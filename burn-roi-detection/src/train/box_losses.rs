@@ -9,7 +9,7 @@ use crate::error::DetectionError;
 use crate::host;
 use crate::losses::box_head_losses;
 use crate::models::{Background, Head, background_first, refined_boxes};
-use crate::targets::{Matcher, TrainingSamples};
+use crate::targets::{GroundTruth, Matcher, TrainingSamples};
 
 /// The names of the losses of the stages of a cascade. They outlive each detector; a config has at most 129 stages.
 pub static NAMES_OF_STAGES: LazyLock<Vec<[String; 2]>> = LazyLock::new(|| {
@@ -41,11 +41,13 @@ impl Step<'_> {
         let head = &self.detector.config().box_head;
         let (first, mut deltas) = self.stage_losses(0, levels, samples).await?;
         let (mut samples, mut weights, mut later) = (samples.clone(), head.weights, Vec::new());
+        let (boxes, labels) = (&self.boxes(), &self.labels());
+        let truth = GroundTruth { boxes, labels };
         let thresholds = self.config.later_iou_thresholds.iter();
         for (index, (&next, &threshold)) in head.later_stages.iter().zip(thresholds).enumerate() {
             let boxes = self.refined(samples.proposals, deltas, weights).await?;
             let matcher = Matcher::new(threshold, threshold);
-            samples = TrainingSamples::matched(boxes, &self.boxes(), &self.labels(), &matcher, next)?;
+            samples = TrainingSamples::matched(boxes, &truth, &matcher, next)?;
             let (losses, predicted) = self.stage_losses(index + 1, levels, &samples).await?;
             (weights, deltas) = (next, predicted);
             later.push(losses);

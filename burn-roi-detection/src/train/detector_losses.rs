@@ -60,13 +60,10 @@ impl DetectorLosses {
 
     /// The sum of all losses.
     pub fn total(&self) -> Tensor<1> {
-        let boxes = self.objectness.clone() + self.rpn_box.clone() + self.classifier.clone() + self.boxes.clone();
-        let later = self
-            .later_stages
-            .iter()
-            .flat_map(|stage| [&stage.classifier, &stage.boxes]);
-        let others = later.chain(&self.masks).chain(&self.keypoints);
-        others.fold(boxes, |sum, loss| sum + loss.clone())
+        let losses = self.named().into_iter().map(|(_, loss)| loss.clone());
+        losses
+            .reduce(Tensor::add)
+            .expect("there are losses of anchors and boxes")
     }
 }
 

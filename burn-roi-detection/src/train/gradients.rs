@@ -14,6 +14,7 @@ use super::detector_losses::{DetectorLosses, try_detector_losses};
 use super::error::TrainingError;
 use super::half_precision::HalfPrecision;
 use super::trainer_config::TrainerConfig;
+use crate::arguments;
 use crate::error::DetectionError;
 use crate::models::{Detector, GeneralizedRcnn};
 use crate::random::SplitMix64;
@@ -141,9 +142,7 @@ fn replicas(
     batches: &[TrainingBatch],
     config: &TrainerConfig,
 ) -> Result<Vec<Replica>, TrainingError> {
-    if batches.is_empty() {
-        return Err(crate::arguments::option("batches", "empty", "not empty").into());
-    }
+    arguments::check("batches", !batches.is_empty(), "empty", "not empty")?;
     let mut replicas = vec![Replica {
         detector: detector.clone(),
         batches: Vec::new(),

@@ -61,9 +61,8 @@ impl DetectorLossConfig {
     /// - `later_stages`: the number of stages of the detector's box head after the first.
     pub(super) fn check(&self, later_stages: usize) -> Result<(), DetectionError> {
         let beta = self.smooth_l1_beta;
-        if !(beta.is_finite() && beta >= 0.0) {
-            return Err(arguments::option("smooth_l1_beta", beta, "finite, and 0 or above"));
-        }
+        let fits = beta.is_finite() && beta >= 0.0;
+        arguments::check("smooth_l1_beta", fits, beta, "finite, and 0 or above")?;
         if later_stages == 0 {
             return Ok(());
         }
@@ -74,10 +73,8 @@ impl DetectorLossConfig {
             later_stages,
             "element of `box_head.later_stages`",
         )?;
-        match thresholds.iter().find(|threshold| !threshold.is_finite()) {
-            Some(threshold) => Err(arguments::option(name, threshold, "finite")),
-            None => Ok(()),
-        }
+        let mut thresholds = thresholds.iter();
+        thresholds.try_for_each(|threshold| arguments::check(name, threshold.is_finite(), threshold, "finite"))
     }
 
     pub(super) fn anchor_matcher(&self) -> Matcher {

@@ -49,13 +49,10 @@ impl LearningRateSchedule {
 
     pub(super) fn check(&self) -> Result<(), DetectionError> {
         for (argument, value) in [("peak", self.peak), ("gamma", self.gamma)] {
-            if !(value.is_finite() && value >= 0.0) {
-                return Err(arguments::option(argument, value, "finite, and 0 or above"));
-            }
+            let fits = value.is_finite() && value >= 0.0;
+            arguments::check(argument, fits, value, "finite, and 0 or above")?;
         }
-        match (0.0..=1.0).contains(&self.warmup_factor) {
-            true => Ok(()),
-            false => Err(arguments::option("warmup_factor", self.warmup_factor, "from 0 to 1")),
-        }
+        let factor = self.warmup_factor;
+        arguments::check("warmup_factor", (0.0..=1.0).contains(&factor), factor, "from 0 to 1")
     }
 }

@@ -50,16 +50,11 @@ impl TrainerConfig {
 
     pub(super) fn check(&self) -> Result<(), DetectionError> {
         self.learning_rate.check()?;
-        if !(0.0..=1.0).contains(&self.momentum) {
-            return Err(arguments::option("momentum", self.momentum, "from 0 to 1"));
-        }
-        if !(self.weight_decay.is_finite() && self.weight_decay >= 0.0) {
-            let value = self.weight_decay;
-            return Err(arguments::option("weight_decay", value, "finite, and 0 or above"));
-        }
-        match self.max_gradient_norm {
-            Some(norm) if norm.is_nan() || norm <= 0.0 => Err(arguments::option("max_gradient_norm", norm, "above 0")),
-            _ => Ok(()),
-        }
+        let (momentum, decay) = (self.momentum, self.weight_decay);
+        arguments::check("momentum", (0.0..=1.0).contains(&momentum), momentum, "from 0 to 1")?;
+        let fits = decay.is_finite() && decay >= 0.0;
+        arguments::check("weight_decay", fits, decay, "finite, and 0 or above")?;
+        let norm = self.max_gradient_norm.unwrap_or(f64::INFINITY);
+        arguments::check("max_gradient_norm", norm > 0.0, norm, "above 0")
     }
 }

@@ -3,11 +3,20 @@
 use std::fs;
 
 use burn::tensor::Device;
+use burn_roi_detection::NormKind;
 use burn_roi_detection::models::{
     Background, BodyConfig, ChannelOrder, Detector, DetectorConfig, MaskPaste, ViTConfig,
 };
 use burn_roi_detection::weights::StateDict;
 use burn_roi_detection::weights::detectron2::{NAMES, config_from_yaml, named, names, read_config};
+
+/// The norm of layers with 4 channels.
+fn narrow_norm(norm: NormKind) -> NormKind {
+    match norm {
+        NormKind::Group(_) => NormKind::Group(2),
+        norm => norm,
+    }
+}
 
 /// The config with few channels and one block a layer.
 fn narrow(mut config: DetectorConfig) -> DetectorConfig {
@@ -16,20 +25,20 @@ fn narrow(mut config: DetectorConfig) -> DetectorConfig {
         body.stem_channels = 4;
         body.bottleneck_channels = [4; 4];
         body.blocks = [1; 4];
-        body.norm_groups = body.norm_groups.map(|_| 2);
+        body.norm = narrow_norm(body.norm);
     }
     if let BodyConfig::ViT(body) = &mut config.body {
         *body = ViTConfig::new(8, 2, 2, vec![1]);
     }
     if let Some(pyramid) = &mut config.feature_pyramid {
         pyramid.channels = 4;
-        pyramid.norm_groups = pyramid.norm_groups.map(|_| 2);
+        pyramid.norm = pyramid.norm.map(narrow_norm);
     }
     config.box_head.convolutions.fill(4);
-    config.box_head.norm_groups = config.box_head.norm_groups.map(|_| 2);
+    config.box_head.norm = config.box_head.norm.map(narrow_norm);
     config.box_head.fully_connected.fill(4);
     if let Some(head) = &mut config.mask_head {
-        head.norm_groups = head.norm_groups.map(|_| 2);
+        head.norm = head.norm.map(narrow_norm);
         head.convolutions.fill(4);
         head.predictor_channels = 4;
     }
@@ -146,14 +155,14 @@ fn group_normalization_has_32_groups() {
             panic!("{:?}", config.body);
         };
         assert_eq!(
-            (body.norm_groups, body.frozen_norms, body.stride_in_1x1),
-            (Some(32), false, false)
+            (body.norm, body.frozen_norms, body.stride_in_1x1),
+            (NormKind::Group(32), false, false)
         );
         let (pyramid, masks) = (config.feature_pyramid.unwrap(), config.mask_head.unwrap());
-        assert_eq!((pyramid.normalized, pyramid.norm_groups), (true, Some(32)));
-        assert_eq!((masks.normalized, masks.norm_groups), (true, Some(32)));
+        assert_eq!(pyramid.norm, Some(NormKind::Group(32)));
+        assert_eq!(masks.norm, Some(NormKind::Group(32)));
         let head = &config.box_head;
-        assert_eq!((head.normalized, head.norm_groups), (true, Some(32)));
+        assert_eq!(head.norm, Some(NormKind::Group(32)));
         assert_eq!((head.convolutions.len(), head.fully_connected.len()), (4, 1));
         let is_divided = config.preprocessing.std != [1.0; 3];
         assert_eq!(is_divided, name.contains("_9x_"), "{name}");

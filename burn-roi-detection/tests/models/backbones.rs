@@ -1,6 +1,7 @@
 //! Weights of a backbone alone, as torchvision's and detectron2's files of ImageNet classifiers have them.
 
 use burn::tensor::{Device, TensorData};
+use burn_roi_detection::NormKind;
 use burn_roi_detection::models::{BodyConfig, Detector, DetectorConfig};
 use burn_roi_detection::weights::detectron2::{self, Checkpoint};
 use burn_roi_detection::weights::{NameTable, StateDict, WeightsError};
@@ -211,7 +212,7 @@ fn detectron2s_classifiers() {
 fn detectron2s_classifier_with_group_norms() {
     let mut config = of_detectron2(DETECTRON2);
     if let BodyConfig::ResNet(body) = &mut config.body {
-        body.norm_groups = Some(2);
+        body.norm = NormKind::Group(2);
     }
     let trained = tensors(&detector(&config));
     let renamed = caffe2(&classifier(&trained, "")).into_iter().map(|(name, data)| {

@@ -1,6 +1,7 @@
 //! Configs that no model can be built of.
 
 use burn::tensor::Device;
+use burn_roi_detection::NormKind;
 use burn_roi_detection::models::{BodyConfig, Detector, DetectorConfig, MobileNetV3Config, ResNetConfig};
 
 use super::narrow::narrow;
@@ -88,25 +89,25 @@ fn values_out_of_their_range_are_named() {
         (
             |config| {
                 if let BodyConfig::ResNet(body) = &mut config.body {
-                    body.norm_groups = Some(4);
+                    body.norm = NormKind::Group(4);
                 }
             },
-            "`body.norm_groups` is 4, but must be at least 1, and a divisor of the number of channels of each layer",
+            "`body.norm` is 4 groups, but must be a divisor of the number of channels of each layer that is normalized",
         ),
         (
-            |config| config.feature_pyramid.as_mut().unwrap().norm_groups = Some(3),
-            "`feature_pyramid.norm_groups` is 3",
+            |config| config.feature_pyramid.as_mut().unwrap().norm = Some(NormKind::Group(3)),
+            "`feature_pyramid.norm` is 3 groups",
         ),
         (
             |config| {
                 config.box_head.convolutions = vec![4, 6];
-                config.box_head.norm_groups = Some(4);
+                config.box_head.norm = Some(NormKind::Group(4));
             },
-            "`box_head.norm_groups` is 4",
+            "`box_head.norm` is 4 groups",
         ),
         (
-            |config| config.mask_head.as_mut().unwrap().norm_groups = Some(0),
-            "`mask_head.norm_groups` is 0",
+            |config| config.mask_head.as_mut().unwrap().norm = Some(NormKind::Group(0)),
+            "`mask_head.norm` is 0 groups",
         ),
     ];
     for (change, expected) in cases {

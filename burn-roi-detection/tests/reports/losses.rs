@@ -131,7 +131,7 @@ fn heads_without_regions_have_gradients_of_0() {
         }
         assert_no_gradient(&features, &gradients);
 
-        let config = FastRcnnConvFcHeadConfig::new(4, [7, 7], vec![5], vec![6]).with_normalized(true);
+        let config = FastRcnnConvFcHeadConfig::new(4, [7, 7], vec![5], vec![6]).with_norm(Some(NormKind::Batch));
         let head = config.init(&device);
         let gradients = box_losses(head.forward(pooled()), &predictor).backward();
         assert_no_gradient(&head.convs[0].conv.weight.val(), &gradients);

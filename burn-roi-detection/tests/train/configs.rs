@@ -1,5 +1,6 @@
 //! The configs of the recorded detectors.
 
+use burn_roi_detection::NormKind;
 use burn_roi_detection::models::{
     Background, BodyConfig, BoxHeadConfig, DetectorConfig, FeaturePyramidConfig, KeypointHeadConfig, MaskHeadConfig,
     RegionProposalsConfig, ResNetConfig, ViTConfig,
@@ -40,17 +41,17 @@ pub fn config(kind: &str) -> DetectorConfig {
 }
 
 fn with_group_norms(config: &mut DetectorConfig) {
-    let groups = Some(2);
+    let groups = NormKind::Group(2);
     if let BodyConfig::ResNet(body) = &mut config.body {
-        (body.norm_groups, body.frozen_norms) = (groups, false);
+        (body.norm, body.frozen_norms) = (groups, false);
     }
     if let Some(pyramid) = &mut config.feature_pyramid {
-        (pyramid.normalized, pyramid.norm_groups) = (true, groups);
+        pyramid.norm = Some(groups);
     }
     config.box_head = BoxHeadConfig::new(vec![8], vec![16]);
-    (config.box_head.normalized, config.box_head.norm_groups) = (true, groups);
+    config.box_head.norm = Some(groups);
     if let Some(head) = &mut config.mask_head {
-        (head.normalized, head.norm_groups) = (true, groups);
+        head.norm = Some(groups);
     }
 }
 
@@ -63,11 +64,11 @@ fn with_vit(config: &mut DetectorConfig) {
         ..ViTConfig::new(8, 3, 2, vec![1])
     });
     if let Some(pyramid) = &mut config.feature_pyramid {
-        (pyramid.simple, pyramid.normalized, pyramid.layer_norm) = (true, true, true);
+        (pyramid.simple, pyramid.norm) = (true, Some(NormKind::Layer));
     }
     config.box_head = BoxHeadConfig::new(vec![8], vec![16]);
-    (config.box_head.normalized, config.box_head.layer_norm) = (true, true);
+    config.box_head.norm = Some(NormKind::Layer);
     if let Some(head) = &mut config.mask_head {
-        (head.normalized, head.layer_norm) = (true, true);
+        head.norm = Some(NormKind::Layer);
     }
 }

@@ -53,7 +53,7 @@ def build(config, batch_norm=FrozenBatchNorm2d, **settings):
     hidden = boxes["fully_connected"]
     if boxes["convolutions"] or len(hidden) != 2 or hidden[0] != hidden[1]:
         raise ValueError("the box head must be two fully connected layers of one width")
-    if any(part["normalized"] for part in (config["feature_pyramid"], boxes, masks)):
+    if any(part.get("norm") for part in (config["feature_pyramid"], boxes, masks)):
         raise ValueError("only the body can be normalised")
 
     def norm_layer(width):

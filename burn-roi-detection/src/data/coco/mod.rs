@@ -33,7 +33,6 @@ mod dataset;
 mod drafts;
 mod error;
 mod flaw;
-mod json;
 mod mending;
 #[cfg(all(feature = "models", feature = "pictures"))]
 mod pictures;
@@ -45,6 +44,6 @@ pub use annotation::{CocoAnnotation, CocoCategory, CocoImage, CocoSegmentation};
 pub use dataset::CocoDataset;
 pub use error::{CocoList, CocoProblem, CocoReadError};
 pub use flaw::{CocoEffect, CocoFlaw};
-pub(crate) use json::triples;
 #[cfg(all(feature = "models", feature = "pictures"))]
 pub use pictures::{CocoPictures, CocoPicturesConfig, CocoPicturesError};
+pub(crate) use reading::triples;

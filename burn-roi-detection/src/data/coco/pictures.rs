@@ -214,12 +214,8 @@ impl CocoPictures {
     pub fn sample(&self, image: &CocoImage) -> Result<crate::train::Sample, CocoPicturesError> {
         let picture = self.picture(image)?;
         let (size, pixels) = (size_of(&picture), picture.into_raw());
-        Ok(crate::train::Sample::try_from_coco(
-            &self.dataset,
-            image.id,
-            size,
-            pixels,
-        )?)
+        let sample = crate::train::Sample::try_from_coco(&self.dataset, image.id, size, pixels);
+        Ok(sample?)
     }
 
     /// An image without a size in the file has that of its picture.

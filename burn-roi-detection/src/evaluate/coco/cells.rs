@@ -1,5 +1,7 @@
 //! Truths and detections, grouped by category and image.
 
+use std::cmp::Ordering;
+
 use super::{CocoDetection, CocoEvaluationConfig, CocoKind, checks};
 use crate::data::coco::{CocoAnnotation, CocoDataset};
 use crate::error::DetectionError;
@@ -37,22 +39,20 @@ pub fn by_category<'a>(
         let truths = take_place(&mut truths_left, place);
         let found = take_place(&mut detections_left, place);
         let mut found: Vec<_> = found.iter().map(|key| &detections[key.2 as usize]).collect();
-        found.sort_by(|left, right| {
-            right
-                .score
-                .partial_cmp(&left.score)
-                .expect("scores are checked to be finite")
-        });
+        found.sort_by(|left, right| descending(left.score, right.score));
         found.truncate(most);
+        let truths = truths.iter().map(|key| &dataset.annotations()[key.2 as usize]);
         categories[place.0 as usize].push(Cell {
-            truths: truths
-                .iter()
-                .map(|key| truth(&dataset.annotations()[key.2 as usize], config))
-                .collect(),
+            truths: truths.map(|annotation| truth(annotation, config)).collect(),
             detections: found,
         });
     }
     Ok(categories)
+}
+
+/// The order of scores, the highest first.
+pub fn descending(left: f64, right: f64) -> Ordering {
+    right.partial_cmp(&left).expect("scores are checked to be finite")
 }
 
 fn keys_of_truths(dataset: &CocoDataset, config: &CocoEvaluationConfig) -> Result<Vec<Key>, DetectionError> {
@@ -87,21 +87,14 @@ fn keys_of_detections(
 
 /// The category and the image of the first entry of two sorted lists.
 fn first_place(truths: &[Key], detections: &[Key]) -> Option<(u32, u32)> {
-    let firsts = [truths.first(), detections.first()];
-    firsts
-        .into_iter()
-        .flatten()
-        .map(|&(category, image, _)| (category, image))
-        .min()
+    let firsts = [truths.first(), detections.first()].into_iter().flatten();
+    firsts.map(|&(category, image, _)| (category, image)).min()
 }
 
 /// Takes the entries of this category and image from the front of a sorted list.
 fn take_place<'a>(keys: &mut &'a [Key], place: (u32, u32)) -> &'a [Key] {
-    let count = keys
-        .iter()
-        .take_while(|&&(category, image, _)| (category, image) == place)
-        .count();
-    let (taken, left) = keys.split_at(count);
+    let is_there = |&&(category, image, _): &&Key| (category, image) == place;
+    let (taken, left) = keys.split_at(keys.iter().take_while(is_there).count());
     *keys = left;
     taken
 }

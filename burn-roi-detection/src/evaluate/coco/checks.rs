@@ -1,40 +1,32 @@
 //! What options, truths and detections must be.
 
 use super::{CocoDetection, CocoEvaluationConfig, CocoKind};
-use crate::arguments::option;
+use crate::arguments::check;
 use crate::data::coco::{CocoAnnotation, CocoDataset, CocoFlaw, CocoSegmentation};
 use crate::error::DetectionError;
+use crate::run_lengths::RunLengths;
 
 pub fn config(config: &CocoEvaluationConfig) -> Result<(), DetectionError> {
-    let wrong = |argument, value: String, expected| Err(option(argument, value, expected));
     let thresholds = &config.iou_thresholds;
-    if thresholds.is_empty() || !thresholds.is_sorted() || !thresholds.iter().all(|&value| value > 0.0 && value <= 1.0)
-    {
-        let expected = "thresholds in ascending order, above 0 and at most 1";
-        return wrong("iou_thresholds", format!("{thresholds:?}"), expected);
-    }
-    let [small, large] = config.area_limits;
-    if !(0.0 <= small && small <= large && large.is_finite()) {
-        let value = format!("{:?}", config.area_limits);
-        return wrong("area_limits", value, "finite, at least 0 and in ascending order");
-    }
+    let is_threshold = |&value: &f64| value > 0.0 && value <= 1.0;
+    let fits = !thresholds.is_empty() && thresholds.is_sorted() && thresholds.iter().all(is_threshold);
+    let expected = "thresholds in ascending order, above 0 and at most 1";
+    check("iou_thresholds", fits, format_args!("{thresholds:?}"), expected)?;
+
+    let limits @ [small, large] = config.area_limits;
+    let fits = 0.0 <= small && small <= large && large.is_finite();
+    let expected = "finite, at least 0 and in ascending order";
+    check("area_limits", fits, format_args!("{limits:?}"), expected)?;
+
     let maxima = config.maxima();
-    if maxima.is_empty() || maxima[0] == 0 || !maxima.is_sorted_by(|left, right| left < right) {
-        return wrong(
-            "max_detections",
-            format!("{maxima:?}"),
-            "numbers above 0, each above the one before",
-        );
-    }
-    let is_deviation = |sigma: &f64| *sigma > 0.0 && sigma.is_finite();
-    if config.sigmas.is_empty() || !config.sigmas.iter().all(is_deviation) {
-        return wrong(
-            "sigmas",
-            format!("{:?}", config.sigmas),
-            "finite and above 0, one for each keypoint",
-        );
-    }
-    Ok(())
+    let fits = maxima.first().is_some_and(|&first| first > 0) && maxima.is_sorted_by(|left, right| left < right);
+    let expected = "numbers above 0, each above the one before";
+    check("max_detections", fits, format_args!("{maxima:?}"), expected)?;
+
+    let sigmas = &config.sigmas;
+    let fits = !sigmas.is_empty() && sigmas.iter().all(|&sigma| sigma > 0.0 && sigma.is_finite());
+    let expected = "finite and above 0, one for each keypoint";
+    check("sigmas", fits, format_args!("{sigmas:?}"), expected)
 }
 
 /// Checks that a truth has what it is compared by.
@@ -95,11 +87,8 @@ pub fn detection(
 ) -> Result<Option<[usize; 2]>, DetectionError> {
     let image_id = detection.image_id;
     let Some(image) = dataset.image_index(image_id) else {
-        return wrong(
-            index,
-            format!("`image_id` {image_id}"),
-            "the id of an image of the data set",
-        );
+        let expected = "the id of an image of the data set";
+        return wrong(index, format!("`image_id` {image_id}"), expected);
     };
     let Some(category) = dataset.category_index(detection.category_id) else {
         return Ok(None);
@@ -108,30 +97,25 @@ pub fn detection(
     if let Some(bbox) = detection.bbox.filter(|[.., w, h]| *w < 0.0 || *h < 0.0) {
         return wrong(index, format!("`bbox` {bbox:?}"), "a width and a height of at least 0");
     }
-    let (kind, place) = (config.kind, Some([category, image]));
-    match kind {
-        CocoKind::Bbox if detection.bbox.is_none() && detection.segmentation.is_none() => wrong(
-            index,
-            "no `bbox` and no `segmentation`".to_string(),
-            &format!("one of them to evaluate {kind}"),
-        ),
-        CocoKind::Bbox => Ok(place),
-        CocoKind::Segm => match (&detection.segmentation, dataset.images()[image].size) {
-            (None, _) => wrong(
-                index,
-                "no `segmentation`".to_string(),
-                &format!("one to evaluate {kind}"),
-            ),
-            (Some(mask), Some(size)) if mask.size() != size => {
-                let value = format!("`segmentation` of size {:?}", mask.size());
-                wrong(index, value, &format!("the size of its image, {size:?}"))
-            }
-            _ => Ok(place),
-        },
-        CocoKind::Keypoints => match keypoint_count(detection.keypoints.as_deref(), config) {
-            Some((value, expected)) => wrong(index, value, &format!("{expected} to evaluate {kind}")),
-            None => Ok(place),
-        },
+    let (mask, size) = (detection.segmentation.as_ref(), dataset.images()[image].size);
+    let lacks = |value: &str, expected: &str| Some((value.to_string(), expected.to_string()));
+    let lacking = match config.kind {
+        CocoKind::Bbox if detection.bbox.is_none() && mask.is_none() => {
+            lacks("no `bbox` and no `segmentation`", "one of them")
+        }
+        CocoKind::Segm if mask.is_none() => lacks("no `segmentation`", "one"),
+        CocoKind::Bbox | CocoKind::Segm => None,
+        CocoKind::Keypoints => keypoint_count(detection.keypoints.as_deref(), config),
+    };
+    if let Some((value, expected)) = lacking {
+        return wrong(index, value, &format!("{expected} to evaluate {}", config.kind));
+    }
+    match (mask.map(RunLengths::size), size) {
+        (Some(found), Some(size)) if config.kind == CocoKind::Segm && found != size => {
+            let value = format!("`segmentation` of size {found:?}");
+            wrong(index, value, &format!("the size of its image, {size:?}"))
+        }
+        _ => Ok(Some([category, image])),
     }
 }
 
@@ -141,17 +125,12 @@ pub fn finite(index: usize, detection: &CocoDetection) -> Result<(), DetectionEr
     if !score.is_finite() {
         return wrong(index, format!("`score` {score}"), "a finite one");
     }
-    if let Some(bbox) = detection
-        .bbox
-        .filter(|bbox| !bbox.iter().all(|value| value.is_finite()))
-    {
+    let is_finite = |values: &[f64]| values.iter().all(|value| value.is_finite());
+    if let Some(bbox) = detection.bbox.filter(|bbox| !is_finite(bbox)) {
         return wrong(index, format!("`bbox` {bbox:?}"), "finite coordinates");
     }
-    let keypoints = detection.keypoints.iter().flatten();
-    match keypoints
-        .into_iter()
-        .find(|keypoint| !keypoint.iter().all(|value| value.is_finite()))
-    {
+    let mut keypoints = detection.keypoints.iter().flatten();
+    match keypoints.find(|keypoint| !is_finite(&keypoint[..])) {
         Some(keypoint) => wrong(index, format!("keypoint {keypoint:?}"), "finite coordinates"),
         None => Ok(()),
     }

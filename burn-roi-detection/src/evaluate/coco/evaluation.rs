@@ -4,9 +4,9 @@ use burn_roi::internal::or_panic;
 use rayon::prelude::*;
 use serde::Serialize;
 
-use super::average::metrics;
 use super::cells::by_category;
 use super::matching::match_cell;
+use super::metrics::metrics;
 use super::precision::{Curve, curves};
 use super::{CocoDetection, CocoEvaluationConfig, CocoMetrics, checks};
 use crate::data::coco::CocoDataset;

@@ -1,7 +1,7 @@
 //! Which detections of a cell match a truth.
 
 use super::CocoEvaluationConfig;
-use super::cells::Cell;
+use super::cells::{Cell, Truth};
 use super::similarity::{area_of, of_cell};
 use crate::data::coco::CocoDataset;
 
@@ -37,11 +37,8 @@ pub struct Outcomes {
 
 pub fn match_cell(cell: &Cell, dataset: &CocoDataset, config: &CocoEvaluationConfig) -> Outcomes {
     let similarities = of_cell(cell, dataset, config);
-    let areas: Vec<f64> = cell
-        .detections
-        .iter()
-        .map(|detection| area_of(detection, config.kind))
-        .collect();
+    let areas = cell.detections.iter().map(|detection| area_of(detection, config.kind));
+    let areas: Vec<f64> = areas.collect();
     let mut outcomes = Vec::with_capacity(4 * config.iou_thresholds.len() * areas.len());
     let truths = ranges(config).map(|range| {
         let candidates = Candidates::new(cell, &similarities, range);
@@ -80,12 +77,8 @@ struct Candidates<'a> {
 
 impl<'a> Candidates<'a> {
     fn new(cell: &Cell, similarities: &'a [f64], range: Range) -> Self {
-        let is_outside = |area| is_outside(area, range);
-        let is_ignored: Vec<bool> = cell
-            .truths
-            .iter()
-            .map(|truth| truth.is_ignored || is_outside(truth.annotation.area))
-            .collect();
+        let is_ignored = |truth: &Truth| truth.is_ignored || is_outside(truth.annotation.area, range);
+        let is_ignored: Vec<bool> = cell.truths.iter().map(is_ignored).collect();
         let mut order: Vec<usize> = (0..is_ignored.len()).collect();
         order.sort_by_key(|&truth| is_ignored[truth]);
         Self {

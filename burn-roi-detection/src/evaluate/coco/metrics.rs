@@ -2,7 +2,8 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::CocoKind;
+use super::precision::Curve;
+use super::{CocoEvaluationConfig, CocoKind};
 
 /// Average precision (AP) and average recall (AR), from 0 to 1. `None` if there is no truth to find, or if the
 /// threshold is not in the config; pycocotools prints -1.
@@ -54,28 +55,72 @@ impl CocoMetrics {
     /// area, AR for each of `max_detections`, AR by area, 12 by default; for keypoints AP, AP50, AP75, AP of medium and
     /// large objects, and AR of the same, 10.
     pub fn stats(&self, kind: CocoKind) -> Vec<f64> {
-        let recalls = self.ar_by_max_detections.iter().map(|recall| recall.ar);
-        let stats: Vec<Option<f64>> = match kind {
+        let precision = [self.ap, self.ap50, self.ap75];
+        let precision_by_area = [self.ap_small, self.ap_medium, self.ap_large];
+        let recall_by_area = [self.ar_small, self.ar_medium, self.ar_large];
+        let stats = match kind {
             CocoKind::Keypoints => {
-                let precision = [self.ap, self.ap50, self.ap75, self.ap_medium, self.ap_large];
-                precision
-                    .into_iter()
-                    .chain([self.ar, self.ar50, self.ar75, self.ar_medium, self.ar_large])
-                    .collect()
+                let recall = [self.ar, self.ar50, self.ar75];
+                // pycocotools has no small objects here.
+                [&precision, &precision_by_area[1..], &recall, &recall_by_area[1..]].concat()
             }
             CocoKind::Bbox | CocoKind::Segm => {
-                let precision = [
-                    self.ap,
-                    self.ap50,
-                    self.ap75,
-                    self.ap_small,
-                    self.ap_medium,
-                    self.ap_large,
-                ];
-                let by_area = [self.ar_small, self.ar_medium, self.ar_large];
-                precision.into_iter().chain(recalls).chain(by_area).collect()
+                let recalls: Vec<_> = self.ar_by_max_detections.iter().map(|recall| recall.ar).collect();
+                [&precision, &precision_by_area[..], &recalls, &recall_by_area].concat()
             }
         };
         stats.into_iter().map(|value| value.unwrap_or(-1.0)).collect()
     }
+}
+
+/// The numbers of several categories, or of one. Each has a curve for each range of areas.
+pub fn metrics(categories: &[&[Option<Curve>; 4]], config: &CocoEvaluationConfig) -> CocoMetrics {
+    let every: Vec<usize> = (0..config.iou_thresholds.len()).collect();
+    let at = |threshold: f64| -> Vec<usize> {
+        let found = config.iou_thresholds.iter().position(|&value| value == threshold);
+        found.into_iter().collect()
+    };
+    let maxima = config.maxima();
+    let last = maxima.len() - 1;
+    let precision = |range: usize, thresholds: &[usize]| mean(categories, range, thresholds, |curve| &curve.precision);
+    let recall = |range: usize, thresholds: &[usize], maximum: usize| {
+        mean(categories, range, thresholds, |curve| &curve.recall[maximum])
+    };
+    // In the order of `ranges`.
+    let [all, small, medium, large] = [0, 1, 2, 3];
+    CocoMetrics {
+        ap: precision(all, &every),
+        ap50: precision(all, &at(0.5)),
+        ap75: precision(all, &at(0.75)),
+        ap_small: precision(small, &every),
+        ap_medium: precision(medium, &every),
+        ap_large: precision(large, &every),
+        ar_by_max_detections: maxima
+            .iter()
+            .enumerate()
+            .map(|(index, &max_detections)| CocoRecall {
+                max_detections,
+                ar: recall(all, &every, index),
+            })
+            .collect(),
+        ar: recall(all, &every, last),
+        ar50: recall(all, &at(0.5), last),
+        ar75: recall(all, &at(0.75), last),
+        ar_small: recall(small, &every, last),
+        ar_medium: recall(medium, &every, last),
+        ar_large: recall(large, &every, last),
+    }
+}
+
+/// The mean of values of each threshold over these thresholds and the categories with a truth in this range.
+fn mean(
+    categories: &[&[Option<Curve>; 4]],
+    range: usize,
+    thresholds: &[usize],
+    values: impl Fn(&Curve) -> &Vec<f64>,
+) -> Option<f64> {
+    let curves = categories.iter().filter_map(|ranges| ranges[range].as_ref());
+    let values = curves.flat_map(|curve| thresholds.iter().map(|&threshold| values(curve)[threshold]));
+    let (sum, count) = values.fold((0.0, 0), |(sum, count), value| (sum + value, count + 1));
+    (count > 0).then(|| sum / f64::from(count))
 }

@@ -38,7 +38,6 @@
 //! # Ok::<(), burn_roi_detection::data::coco::CocoReadError>(())
 //! ```
 
-mod average;
 mod cells;
 mod checks;
 mod config;
@@ -46,7 +45,6 @@ mod detection;
 #[cfg(feature = "models")]
 mod detector;
 mod evaluation;
-mod json;
 mod matching;
 mod metrics;
 mod precision;
@@ -54,7 +52,6 @@ mod similarity;
 mod table;
 
 pub use config::{COCO_KEYPOINT_SIGMAS, CocoEvaluationConfig, CocoKind};
-pub use detection::CocoDetection;
+pub use detection::{CocoDetection, detections_from_json, detections_to_json, try_detections_to_json};
 pub use evaluation::{CocoCategoryMetrics, CocoEvaluation, evaluate_coco, try_evaluate_coco};
-pub use json::{detections_from_json, detections_to_json, try_detections_to_json};
 pub use metrics::{CocoMetrics, CocoRecall};

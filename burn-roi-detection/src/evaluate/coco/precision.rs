@@ -1,6 +1,7 @@
 //! Precision and recall of a category.
 
 use super::CocoEvaluationConfig;
+use super::cells::descending;
 use super::matching::{Outcome, Outcomes};
 
 /// The number of recalls at which precision is read: 0, 0.01 to 1.
@@ -32,7 +33,7 @@ fn by_score(cells: &[Outcomes]) -> Vec<(u32, u32)> {
             .map(move |(detection, score)| (score, (index as u32, detection)))
     };
     let mut scored: Vec<(f64, (u32, u32))> = cells.iter().enumerate().flat_map(of_cell).collect();
-    scored.sort_by(|left, right| right.0.partial_cmp(&left.0).expect("scores are checked to be finite"));
+    scored.sort_by(|left, right| descending(left.0, right.0));
     scored.into_iter().map(|(_, detection)| detection).collect()
 }
 

@@ -3,7 +3,7 @@
 use super::cells::Cell;
 use super::{CocoDetection, CocoEvaluationConfig, CocoKind};
 use crate::data::coco::{CocoAnnotation, CocoDataset};
-use crate::run_lengths::{RunLengths, set_pixels_in_both};
+use crate::run_lengths::{RunLengths, iou_of_areas, set_pixels_in_both};
 
 /// The similarity of each detection of a cell and each truth, `[D, G]` in row-major order. From 0 to 1.
 pub fn of_cell(cell: &Cell, dataset: &CocoDataset, config: &CocoEvaluationConfig) -> Vec<f64> {
@@ -16,11 +16,8 @@ pub fn of_cell(cell: &Cell, dataset: &CocoDataset, config: &CocoEvaluationConfig
         }),
         CocoKind::Segm => of_masks(cell, dataset),
         CocoKind::Keypoints => {
-            let variances: Vec<f64> = config
-                .sigmas
-                .iter()
-                .map(|sigma| (sigma * 2.0) * (sigma * 2.0))
-                .collect();
+            let variance = |sigma: &f64| (sigma * 2.0) * (sigma * 2.0);
+            let variances: Vec<f64> = config.sigmas.iter().map(variance).collect();
             of_pairs(cell, |detection, truth| oks(detection, truth, &variances))
         }
     }
@@ -28,12 +25,8 @@ pub fn of_cell(cell: &Cell, dataset: &CocoDataset, config: &CocoEvaluationConfig
 
 /// The area by which a detection without a match is ignored in a range of areas.
 pub fn area_of(detection: &CocoDetection, kind: CocoKind) -> f64 {
-    let mask_area = || {
-        detection
-            .segmentation
-            .as_ref()
-            .map_or(0.0, |mask| f64::from(mask.area()))
-    };
+    let mask = detection.segmentation.as_ref();
+    let mask_area = || mask.map_or(0.0, |mask| f64::from(mask.area()));
     match kind {
         CocoKind::Bbox => detection.bbox.map_or_else(mask_area, |[_, _, w, h]| w * h),
         CocoKind::Segm => mask_area(),
@@ -55,12 +48,8 @@ fn of_pairs(cell: &Cell, similarity: impl Fn(&CocoDetection, &CocoAnnotation) ->
 
 /// The box of a detection, or the one around its mask.
 fn bbox_of(detection: &CocoDetection) -> [f64; 4] {
-    let of_mask = || {
-        detection
-            .segmentation
-            .as_ref()
-            .map_or([0.0; 4], |mask| mask.bounding_box().map(f64::from))
-    };
+    let mask = detection.segmentation.as_ref();
+    let of_mask = || mask.map_or([0.0; 4], |mask| mask.bounding_box().map(f64::from));
     detection.bbox.unwrap_or_else(of_mask)
 }
 
@@ -106,15 +95,7 @@ impl<'a> Mask<'a> {
             true => set_pixels_in_both(self.runs, truth.runs),
             false => 0,
         };
-        if both == 0 {
-            return 0.0;
-        }
-        let divisor = if is_crowd {
-            self.area
-        } else {
-            self.area + (truth.area - both)
-        };
-        f64::from(both) / f64::from(divisor)
+        iou_of_areas(both, self.area, truth.area, is_crowd)
     }
 }
 
@@ -126,15 +107,11 @@ fn of_masks(cell: &Cell, dataset: &CocoDataset) -> Vec<f64> {
         .zip(&cell.truths)
         .map(|(runs, truth)| (Mask::new(runs), truth.annotation.is_crowd))
         .collect();
-    let masks = cell
-        .detections
-        .iter()
-        .filter_map(|detection| detection.segmentation.as_ref());
-    let of_mask = |mask: Mask| {
-        truths
-            .iter()
-            .map(|(truth, is_crowd)| mask.iou(truth, *is_crowd))
-            .collect::<Vec<_>>()
+    let detections = cell.detections.iter();
+    let masks = detections.filter_map(|detection| detection.segmentation.as_ref());
+    let of_mask = |mask: Mask| -> Vec<f64> {
+        let ious = truths.iter().map(|(truth, is_crowd)| mask.iou(truth, *is_crowd));
+        ious.collect()
     };
     masks.flat_map(|runs| of_mask(Mask::new(runs))).collect()
 }

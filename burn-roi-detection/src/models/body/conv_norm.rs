@@ -6,8 +6,8 @@ use burn::nn::activation::{Activation, ActivationConfig};
 use burn::nn::conv::{Conv2d, Conv2dConfig};
 use burn::tensor::{Device, Tensor};
 
-use crate::heads::Norm;
 use crate::heads::conv_block::convolve;
+use crate::heads::{Norm, NormKind};
 
 /// A convolution without a bias, a norm and an activation: torchvision's `Conv2dNormActivation`.
 #[derive(Module, Debug)]
@@ -22,7 +22,7 @@ pub struct ConvNorm {
 /// What all norms of a body have in common.
 #[derive(Clone, Copy)]
 pub struct Norms {
-    pub groups: Option<usize>,
+    pub kind: NormKind,
     pub epsilon: f64,
     pub frozen: bool,
 }
@@ -56,7 +56,7 @@ pub fn convolution(channels: [usize; 2], kernel_size: usize) -> Conv2dConfig {
 
 impl Norms {
     pub fn init(self, channels: usize, device: &Device) -> Norm {
-        let norm = Norm::new(channels, self.groups, self.epsilon, device);
+        let norm = Norm::new(self.kind, channels, self.epsilon, device);
         if self.frozen { norm.freeze() } else { norm }
     }
 }

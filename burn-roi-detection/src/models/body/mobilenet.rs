@@ -8,6 +8,7 @@ use burn::tensor::activation::{hard_sigmoid, relu};
 use burn::tensor::{Device, Tensor};
 
 use super::conv_norm::{ConvNorm, Norms, convolution};
+use crate::NormKind;
 use crate::models::config::{InvertedResidualConfig, MobileNetV3Config};
 
 /// A MobileNetV3 without its classifier, up to its last output.
@@ -26,7 +27,7 @@ pub struct MobileNetV3 {
 impl MobileNetV3 {
     pub(super) fn new(config: &MobileNetV3Config, device: &Device) -> Self {
         let norms = Norms {
-            groups: None,
+            kind: NormKind::Batch,
             epsilon: config.batch_norm_epsilon,
             frozen: config.frozen_norms,
         };

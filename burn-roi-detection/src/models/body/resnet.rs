@@ -106,7 +106,7 @@ pub fn layer(config: &ResNetConfig, index: usize, device: &Device) -> Vec<Bottle
 
 fn norms(config: &ResNetConfig) -> Norms {
     Norms {
-        groups: config.norm_groups,
+        kind: config.norm,
         epsilon: config.batch_norm_epsilon,
         frozen: config.frozen_norms,
     }

@@ -5,6 +5,7 @@ use burn_roi::config;
 use serde::{Deserialize, Serialize};
 
 use super::vit::ViTConfig;
+use crate::NormKind;
 
 /// The backbone: the network that computes the feature maps. In JSON the field `kind` is `"resnet"`, `"mobilenet_v3"`,
 /// `"vit"` or `"custom"`, beside the fields of the config.
@@ -54,9 +55,8 @@ pub struct ResNetConfig {
     /// Whether training freezes the norms: torchvision's `FrozenBatchNorm2d`, detectron2's `FrozenBN`. Inference does
     /// not depend on it.
     pub frozen_norms: bool = true,
-    /// The number of groups of group normalization: 32 in detectron2's `GN`. A divisor of all numbers of channels.
-    /// `None`: batch normalization.
-    pub norm_groups: Option<usize> = None,
+    /// The norm after each convolution. The groups of group normalization divide all numbers of channels.
+    pub norm: NormKind = NormKind::Batch,
     /// The number of output channels of each layer, each at least 1. `None`: 4 times `bottleneck_channels`.
     pub output_channels: Option<[usize; 4]> = None,
     /// The number of groups of the 3 x 3 convolutions. At least 1.

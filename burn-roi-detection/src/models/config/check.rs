@@ -1,6 +1,7 @@
 //! Checks that a model can be built of a config.
 
 use super::{BodyConfig, CustomBodyConfig, DetectorConfig, MobileNetV3Config, ResNetConfig};
+use crate::NormKind;
 use crate::arguments::{not_nan, option, weights};
 use crate::error::DetectionError;
 
@@ -51,8 +52,7 @@ impl DetectorConfig {
                 }
                 normalized.push(channels / 2);
             }
-            groups("feature_pyramid.norm_groups", pyramid.norm_groups, &normalized)?;
-            layer_norm("feature_pyramid.layer_norm", pyramid.layer_norm, pyramid.norm_groups)?;
+            norm("feature_pyramid.norm", pyramid.norm, &normalized)?;
             if self.layer_on_regions().is_some() {
                 let expected = "false with a feature pyramid, which reads the last layer's map";
                 return Err(option("body.last_layer_on_regions", true, expected));
@@ -97,8 +97,7 @@ impl DetectorConfig {
         let head = &self.box_head;
         side("box_head.pooled_size", head.pooled_size)?;
         each_layer("box_head.convolutions", &head.convolutions)?;
-        groups("box_head.norm_groups", head.norm_groups, &head.convolutions)?;
-        layer_norm("box_head.layer_norm", head.layer_norm, head.norm_groups)?;
+        norm("box_head.norm", head.norm, &head.convolutions)?;
         each_layer("box_head.fully_connected", &head.fully_connected)?;
         if head.fully_connected.is_empty() && self.layer_on_regions().is_none() {
             let expected = "at least one layer, unless the body's last layer runs on regions";
@@ -134,8 +133,7 @@ impl DetectorConfig {
             side("mask_head.pooled_size", head.pooled_size)?;
             channels("mask_head.predictor_channels", head.predictor_channels)?;
             each_layer("mask_head.convolutions", &head.convolutions)?;
-            groups("mask_head.norm_groups", head.norm_groups, &head.convolutions)?;
-            layer_norm("mask_head.layer_norm", head.layer_norm, head.norm_groups)?;
+            norm("mask_head.norm", head.norm, &head.convolutions)?;
             not_nan("mask_head.mask_threshold", head.mask_threshold)?;
         }
         if let Some(head) = &self.keypoint_head {
@@ -190,10 +188,10 @@ fn resnet(body: &ResNetConfig) -> Checked {
         &body.bottleneck_channels,
         &body.layer_channels(),
     ];
-    groups("body.norm_groups", body.norm_groups, &normalized.concat())?;
+    norm("body.norm", Some(body.norm), &normalized.concat())?;
     side("body.last_dilation", body.last_dilation)?;
-    let divides = |channels: &usize| body.groups > 0 && channels.is_multiple_of(body.groups);
-    if !body.bottleneck_channels.iter().all(divides) {
+    let mut widths = body.bottleneck_channels.iter();
+    if !widths.all(|&channels| divides(body.groups, channels)) {
         let expected = "at least 1, and a divisor of each of `body.bottleneck_channels`";
         return Err(option("body.groups", body.groups, expected));
     }
@@ -231,30 +229,26 @@ fn custom(body: &CustomBodyConfig) -> Checked {
         .try_for_each(|map| channels("body.maps.channels", map.channels))
 }
 
-/// Group normalization of layers with these numbers of channels.
-fn groups(field: &'static str, value: Option<usize>, channels: &[usize]) -> Checked {
-    match value {
-        Some(groups) if groups == 0 || !channels.iter().all(|channels| channels.is_multiple_of(groups)) => Err(option(
+/// The norm of layers with these numbers of channels.
+fn norm(field: &'static str, kind: Option<NormKind>, channels: &[usize]) -> Checked {
+    match kind {
+        Some(NormKind::Group(groups)) if !channels.iter().all(|channels| divides(groups, *channels)) => Err(option(
             field,
-            groups,
-            "at least 1, and a divisor of the number of channels of each layer that is normalized",
+            format!("{groups} groups"),
+            "a divisor of the number of channels of each layer that is normalized",
         )),
         _ => Ok(()),
     }
+}
+
+fn divides(groups: usize, channels: usize) -> bool {
+    groups > 0 && channels.is_multiple_of(groups)
 }
 
 pub(super) fn epsilon(field: &'static str, value: f64) -> Checked {
     match value.is_finite() && value >= 0.0 {
         true => Ok(()),
         false => Err(option(field, value, "finite, 0 or above")),
-    }
-}
-
-/// There is one kind of norm.
-fn layer_norm(field: &'static str, is_layer_norm: bool, groups: Option<usize>) -> Checked {
-    match is_layer_norm && groups.is_some() {
-        true => Err(option(field, true, "false with `norm_groups`")),
-        false => Ok(()),
     }
 }
 

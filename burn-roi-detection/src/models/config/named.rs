@@ -4,6 +4,7 @@ use super::{
     BodyConfig, BoxHeadConfig, DetectorConfig, FeaturePyramidConfig, KeypointHeadConfig, MaskHeadConfig,
     RegionProposalsConfig, ResNetConfig, coco, mobilenet,
 };
+use crate::NormKind;
 
 impl DetectorConfig {
     /// The names of torchvision's detectors.
@@ -86,16 +87,16 @@ fn version_2(mut config: DetectorConfig) -> DetectorConfig {
         body.frozen_norms = false;
     }
     config.feature_pyramid = Some(FeaturePyramidConfig {
-        normalized: true,
+        norm: Some(NormKind::Batch),
         ..FeaturePyramidConfig::new(256)
     });
     config.region_proposals.convolutions = 2;
     config.box_head = BoxHeadConfig {
-        normalized: true,
+        norm: Some(NormKind::Batch),
         ..BoxHeadConfig::new(vec![256; 4], vec![1024])
     };
     if let Some(head) = &mut config.mask_head {
-        head.normalized = true;
+        head.norm = Some(NormKind::Batch);
     }
     config
 }

@@ -3,7 +3,7 @@
 use burn_roi::config;
 use serde::{Deserialize, Serialize};
 
-use crate::BaseAnchors;
+use crate::{BaseAnchors, NormKind};
 
 config! { fields;
 /// A feature pyramid: a level for each map of the backbone, merged with the coarser maps. A further level of half the
@@ -12,13 +12,8 @@ config! { fields;
 pub struct FeaturePyramidConfig {
     /// The number of channels of each level. At least 1.
     pub channels: usize,
-    /// Whether a norm follows each convolution, as in torchvision's `_v2` models.
-    pub normalized: bool = false,
-    /// The number of groups of group normalization, a divisor of `channels`. `None`: batch normalization.
-    pub norm_groups: Option<usize> = None,
-    /// Whether the norms are layer normalization over the channels of each pixel, with an epsilon of 1e-6: detectron2's
-    /// `LN`. Not together with `norm_groups`.
-    pub layer_norm: bool = false,
+    /// The norm after each convolution: batch normalization in torchvision's `_v2` models.
+    pub norm: Option<NormKind> = None,
     /// Whether the levels come from the body's last map alone, which is resized to 4, 2, 1 and 1/2 times its size:
     /// detectron2's `SimpleFeaturePyramid`, for a vision transformer. There is also the further level. The map has at
     /// least 4 channels.
@@ -67,13 +62,8 @@ pub struct BoxHeadConfig {
     /// The number of output features of each linear layer. Empty only if the backbone's last layer runs on pooled
     /// regions, whose output is then averaged.
     pub fully_connected: Vec<usize>,
-    /// Whether a norm follows each convolution.
-    pub normalized: bool = false,
-    /// The number of groups of group normalization, a divisor of `convolutions`. `None`: batch normalization.
-    pub norm_groups: Option<usize> = None,
-    /// Whether the norms are layer normalization over the channels of each pixel, with an epsilon of 1e-6: detectron2's
-    /// `LN`. Not together with `norm_groups`.
-    pub layer_norm: bool = false,
+    /// The norm after each convolution.
+    pub norm: Option<NormKind> = None,
     /// The height and width of a pooled region. At least 1.
     pub pooled_size: usize = 7,
     /// The number of samples along each axis of a bin; 0 for one sample per pixel of the bin.
@@ -107,13 +97,8 @@ pub struct MaskHeadConfig {
     pub convolutions: Vec<usize>,
     /// The number of channels of the transposed convolution, which doubles the size. At least 1.
     pub predictor_channels: usize,
-    /// Whether a norm follows each convolution.
-    pub normalized: bool = false,
-    /// The number of groups of group normalization, a divisor of `convolutions`. `None`: batch normalization.
-    pub norm_groups: Option<usize> = None,
-    /// Whether the norms are layer normalization over the channels of each pixel, with an epsilon of 1e-6: detectron2's
-    /// `LN`. Not together with `norm_groups`.
-    pub layer_norm: bool = false,
+    /// The norm after each convolution.
+    pub norm: Option<NormKind> = None,
     /// Whether all classes have the same mask: detectron2's `CLS_AGNOSTIC_MASK`.
     pub class_agnostic: bool = false,
     /// The height and width of a pooled region. At least 1.

@@ -53,28 +53,20 @@ pub(super) fn extents(
         .iter()
         .enumerate()
         .all(|(at, axis)| *axis < dims.len() && !axes[..at].contains(axis));
-    if !valid {
-        return Err(arguments::option(
-            "axes",
-            format!("{axes:?}"),
-            "different axes of `input`",
-        ));
-    }
+    arguments::check("axes", valid, format_args!("{axes:?}"), "different axes of `input`")?;
     let mut extents: Vec<_> = dims.iter().copied().map(Extent::kept).collect();
     match to {
         ResizeTo::Sizes(sizes) => by_sizes(&mut extents, &axes, sizes, options.aspect_ratio)?,
         ResizeTo::Scales(scales) => by_scales(&mut extents, &axes, scales)?,
     }
     for extent in &extents {
-        if extent.input == 0 && extent.output > 0 {
-            return Err(arguments::option("sizes", extent.output, "0 along an axis of size 0"));
-        }
+        let fits = extent.input > 0 || extent.output == 0;
+        arguments::check("sizes", fits, extent.output, "0 along an axis of size 0")?;
     }
     if options.transformation == ResizeTransformation::TfCropAndResize {
-        if roi.len() != 2 * axes.len() || roi.iter().any(|end| !end.is_finite()) {
-            let expected = "a finite start for each axis, and then a finite end for each axis";
-            return Err(arguments::option("roi", format!("{roi:?}"), expected));
-        }
+        let fits = roi.len() == 2 * axes.len() && roi.iter().all(|end| end.is_finite());
+        let expected = "a finite start for each axis, and then a finite end for each axis";
+        arguments::check("roi", fits, format_args!("{roi:?}"), expected)?;
         for (at, &axis) in axes.iter().enumerate() {
             extents[axis].region = [roi[at], roi[at + axes.len()]];
         }
@@ -89,10 +81,9 @@ fn by_sizes(
     policy: AspectRatioPolicy,
 ) -> Result<(), DetectionError> {
     let fits = |&size: &i64| size >= 0 && size as f32 <= MAXIMUM_SIZE;
-    if sizes.len() != axes.len() || !sizes.iter().all(fits) {
-        let expected = "a size of 0 to 2^31 for each axis";
-        return Err(arguments::option("sizes", format!("{sizes:?}"), expected));
-    }
+    let fits = sizes.len() == axes.len() && sizes.iter().all(fits);
+    let expected = "a size of 0 to 2^31 for each axis";
+    arguments::check("sizes", fits, format_args!("{sizes:?}"), expected)?;
     let scales: Vec<f32> = axes
         .iter()
         .zip(sizes)
@@ -118,19 +109,15 @@ fn by_sizes(
 }
 
 fn by_scales(extents: &mut [Extent], axes: &[usize], scales: &[f32]) -> Result<(), DetectionError> {
-    let wrong = || {
+    let check = |fits: bool| {
         let expected = "a finite scale above 0 for each axis, with a product of at most 2^31";
-        arguments::option("scales", format!("{scales:?}"), expected)
+        arguments::check("scales", fits, format_args!("{scales:?}"), expected)
     };
-    if scales.len() != axes.len() {
-        return Err(wrong());
-    }
+    check(scales.len() == axes.len())?;
     for (&axis, &scale) in axes.iter().zip(scales) {
         let extent = &mut extents[axis];
         let size = scale * extent.input as f32;
-        if !(scale.is_finite() && scale > 0.0 && size <= MAXIMUM_SIZE) {
-            return Err(wrong());
-        }
+        check(scale.is_finite() && scale > 0.0 && size <= MAXIMUM_SIZE)?;
         (extent.output, extent.scale) = (size.floor() as usize, scale);
     }
     Ok(())

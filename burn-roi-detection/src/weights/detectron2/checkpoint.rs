@@ -118,9 +118,7 @@ impl Checkpoint {
             tensors,
         })
     }
-}
 
-impl Checkpoint {
     /// The weights that a model loads: all but counters of training, anchors, and the mean and standard deviation of
     /// pictures, which follow from the config.
     pub fn into_state_dict(self) -> StateDict {

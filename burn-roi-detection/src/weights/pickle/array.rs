@@ -154,11 +154,8 @@ impl<'a> Array<'a> {
         let mut sorted = axes.clone();
         sorted.sort_unstable();
         if !sorted.into_iter().eq(0..self.shape.len()) {
-            return Err(PickleReason::Operand {
-                operand: "axes",
-                found: format!("{axes:?}"),
-                expected: "each axis of the array once",
-            });
+            let found = format!("{axes:?}");
+            return Err(PickleReason::operand("axes", found, "each axis of the array once"));
         }
         Ok(Self {
             shape: axes.iter().map(|&axis| self.shape[axis]).collect(),
@@ -241,11 +238,8 @@ impl<'a> Data<'a> {
             return Ok(self.length_in_file());
         };
         if !text.chars().all(|character| u8::try_from(character).is_ok()) {
-            return Err(PickleReason::Operand {
-                operand: "bytes",
-                found: "text with a character above U+00FF".to_string(),
-                expected: "text whose characters are bytes",
-            });
+            let found = "text with a character above U+00FF";
+            return Err(PickleReason::operand("bytes", found, "text whose characters are bytes"));
         }
         Ok(text.chars().count())
     }

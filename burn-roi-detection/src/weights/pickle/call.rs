@@ -57,11 +57,10 @@ pub(super) fn call<'a>(
             let array = array(element_type, sizes(shape, "shape", heap)?, false, bytes, heap)?;
             Ok(heap.add_array(array.with_axes(axes)?))
         }
-        _ => Err(PickleReason::Operand {
-            operand: "arguments",
-            found: format!("none that {global:?} is called with"),
-            expected: "those of an array",
-        }),
+        _ => {
+            let found = format!("none that {global:?} is called with");
+            Err(PickleReason::operand("arguments", found, "those of an array"))
+        }
     }
 }
 
@@ -121,11 +120,8 @@ const MAX_DIMENSIONS: usize = 64;
 pub(super) fn sizes<'a>(tuple: Value<'a>, operand: &'static str, heap: &Heap<'a>) -> Result<Vec<usize>, PickleReason> {
     let sizes = heap.tuple(tuple, operand)?;
     if sizes.len() > MAX_DIMENSIONS {
-        return Err(PickleReason::Operand {
-            operand,
-            found: format!("of length {}", sizes.len()),
-            expected: "of length 64 at most",
-        });
+        let found = format!("of length {}", sizes.len());
+        return Err(PickleReason::operand(operand, found, "of length 64 at most"));
     }
     sizes.iter().map(|size| size.size(operand)).collect()
 }

@@ -85,3 +85,15 @@ pub enum PickleReason {
         limit: usize,
     },
 }
+
+impl PickleReason {
+    /// The error of a value that an opcode can't take.
+    pub(super) fn operand(operand: &'static str, found: impl Into<String>, expected: &'static str) -> Self {
+        let found = found.into();
+        Self::Operand {
+            operand,
+            found,
+            expected,
+        }
+    }
+}

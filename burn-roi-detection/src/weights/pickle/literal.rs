@@ -60,11 +60,8 @@ fn bytes<'a>(reader: &mut Reader<'a>, width: u64) -> Result<&'a [u8], PickleReas
 fn long(reader: &mut Reader<'_>) -> Result<i64, PickleReason> {
     let bytes = bytes(reader, 1)?;
     if bytes.len() > size_of::<i64>() {
-        return Err(PickleReason::Operand {
-            operand: "int",
-            found: format!("{} bytes", bytes.len()),
-            expected: "at most 8 bytes",
-        });
+        let found = format!("{} bytes", bytes.len());
+        return Err(PickleReason::operand("int", found, "at most 8 bytes"));
     }
     let is_negative = bytes.last().is_some_and(|&last| last >= 0x80);
     let mut padded = [if is_negative { 0xff } else { 0 }; size_of::<i64>()];

@@ -19,28 +19,18 @@ pub(in crate::weights) struct StorageKind {
 impl StorageKind {
     /// By the name of torch's class.
     pub(super) fn named(class: &str) -> Option<Self> {
-        let of_other = |bytes| {
-            Some(Self {
-                bytes,
-                element_type: None,
-            })
-        };
-        let element_type = match class {
-            "HalfStorage" => ElementType::Float16,
-            "BFloat16Storage" => ElementType::Bfloat16,
-            "FloatStorage" => ElementType::Float32,
-            "DoubleStorage" => ElementType::Float64,
-            "IntStorage" => ElementType::Int32,
-            "LongStorage" => ElementType::Int64,
-            "ByteStorage" | "CharStorage" | "BoolStorage" => return of_other(1),
-            "ShortStorage" => return of_other(2),
+        let (bytes, element_type) = match class {
+            "HalfStorage" => (2, Some(ElementType::Float16)),
+            "BFloat16Storage" => (2, Some(ElementType::Bfloat16)),
+            "FloatStorage" => (4, Some(ElementType::Float32)),
+            "DoubleStorage" => (8, Some(ElementType::Float64)),
+            "IntStorage" => (4, Some(ElementType::Int32)),
+            "LongStorage" => (8, Some(ElementType::Int64)),
+            "ByteStorage" | "CharStorage" | "BoolStorage" => (1, None),
+            "ShortStorage" => (2, None),
             _ => return None,
         };
-        let bytes = element_type.bytes();
-        Some(Self {
-            bytes,
-            element_type: Some(element_type),
-        })
+        Some(Self { bytes, element_type })
     }
 }
 
@@ -71,15 +61,8 @@ pub(super) fn storage<'a>(identifier: Value<'a>, heap: &mut Heap<'a>) -> Result<
             Value::Text(key),
             Value::Text(_),
             elements @ Value::Int(_),
-        ]
-        | &[
-            Value::Text("storage"),
-            Value::Global(Global::Storage(kind)),
-            Value::Text(key),
-            Value::Text(_),
-            elements @ Value::Int(_),
-            Value::None,
-        ] => {
+            ref last @ ..,
+        ] if matches!(last, [] | [Value::None]) => {
             let elements = elements.size("elements of a storage")?;
             Object::Storage(Box::new(Storage { key, kind, elements }))
         }

@@ -57,26 +57,22 @@ impl<'a> Value<'a> {
 
     pub(super) fn size(self, operand: &'static str) -> Result<usize, PickleReason> {
         match self {
-            Self::Int(size) => usize::try_from(size).map_err(|_| PickleReason::Operand {
-                operand,
-                found: size.to_string(),
-                expected: "at least 0",
-            }),
+            Self::Int(size) => {
+                let negative = |_| PickleReason::operand(operand, size.to_string(), "at least 0");
+                usize::try_from(size).map_err(negative)
+            }
             _ => Err(self.not(operand, "an int")),
         }
     }
 
     /// The error that this value is not what an operand must be.
     pub(super) fn not(self, operand: &'static str, expected: &'static str) -> PickleReason {
-        PickleReason::Operand {
-            operand,
-            found: match self {
-                Self::Text(text) => format!("{:?}", shortened(text)),
-                Self::Int(int) => int.to_string(),
-                Self::Global(global) => format!("{global:?}"),
-                _ => self.kind().to_string(),
-            },
-            expected,
-        }
+        let found = match self {
+            Self::Text(text) => format!("{:?}", shortened(text)),
+            Self::Int(int) => int.to_string(),
+            Self::Global(global) => format!("{global:?}"),
+            _ => self.kind().to_string(),
+        };
+        PickleReason::operand(operand, found, expected)
     }
 }

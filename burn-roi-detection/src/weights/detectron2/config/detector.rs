@@ -41,7 +41,7 @@ const IGNORED: [&str; 19] = [
 pub(super) fn detector(mut settings: Settings, name: &str) -> Result<DetectorConfig, ConfigError> {
     let settings = &mut settings;
     if let Some(version) = settings.take("VERSION").filter(|version| version.describe() != "2") {
-        return Err(setting("VERSION", &version.describe(), "2"));
+        return Err(setting("VERSION", version.describe(), "2"));
     }
     settings.one_of("MODEL.META_ARCHITECTURE", &["GeneralizedRCNN"])?;
     settings.must_be("MODEL.LOAD_PROPOSALS", false)?;
@@ -76,10 +76,9 @@ fn pyramid(settings: &mut Settings, layout: &Layout) -> Result<Option<FeaturePyr
     settings.must_list("MODEL.FPN.IN_FEATURES", &[], &["res2", "res3", "res4", "res5"])?;
     settings.one_of("MODEL.FPN.FUSE_TYPE", &["sum"])?;
     let channels = settings.size("MODEL.FPN.OUT_CHANNELS", 256)?;
-    let (normalized, norm_groups) = settings.norm("MODEL.FPN.NORM")?;
+    let norm = settings.norm("MODEL.FPN.NORM")?;
     Ok(Some(FeaturePyramidConfig {
-        normalized,
-        norm_groups,
+        norm,
         ..FeaturePyramidConfig::new(channels)
     }))
 }

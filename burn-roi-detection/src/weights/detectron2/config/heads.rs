@@ -26,11 +26,11 @@ pub(super) fn box_head(settings: &mut Settings, layout: &Layout) -> Result<BoxHe
     let maps = layout.maps(&["p2", "p3", "p4", "p5"]);
     settings.must_list("MODEL.ROI_HEADS.IN_FEATURES", &["res4"], maps)?;
     settings.must_be("MODEL.ROI_BOX_HEAD.USE_SIGMOID_CE", false)?;
-    let (convolutions, linear, (normalized, norm_groups)) = match layout.is_res5_on_regions {
+    let (convolutions, linear, norm) = match layout.is_res5_on_regions {
         // Its box head is the last layer and a mean.
         true => {
             settings.ignore(&RES5_IGNORES);
-            (vec![], vec![], (false, None))
+            (vec![], vec![], None)
         }
         false => {
             settings.one_of("MODEL.ROI_BOX_HEAD.NAME", &["", "FastRCNNConvFCHead"])?;
@@ -44,8 +44,7 @@ pub(super) fn box_head(settings: &mut Settings, layout: &Layout) -> Result<BoxHe
     };
     let (weights, later_stages) = box_weights(settings, layout)?;
     Ok(BoxHeadConfig {
-        normalized,
-        norm_groups,
+        norm,
         pooled_size: settings.size("MODEL.ROI_BOX_HEAD.POOLER_RESOLUTION", 14)?,
         sampling_ratio: settings.size("MODEL.ROI_BOX_HEAD.POOLER_SAMPLING_RATIO", 0)?,
         aligned: is_aligned(settings, "ROI_BOX_HEAD")?,
@@ -77,11 +76,10 @@ fn box_weights(settings: &mut Settings, layout: &Layout) -> Result<([f64; 4], Ve
     let weights: Option<Vec<[f64; 4]>> = stages.iter().map(|stage| stage.as_slice().try_into().ok()).collect();
     match weights.as_deref() {
         Some([first, later @ ..]) => Ok((*first, later.to_vec())),
-        _ => Err(setting(
-            key,
-            &format!("{stages:?}"),
-            "a list of lists of 4 numbers, at least one",
-        )),
+        _ => {
+            let expected = "a list of lists of 4 numbers, at least one";
+            Err(setting(key, format_args!("{stages:?}"), expected))
+        }
     }
 }
 
@@ -97,10 +95,9 @@ pub(super) fn mask_head(
     settings.one_of("MODEL.ROI_MASK_HEAD.NAME", &["MaskRCNNConvUpsampleHead"])?;
     let channels = settings.size("MODEL.ROI_MASK_HEAD.CONV_DIM", 256)?;
     let convolutions = settings.count("MODEL.ROI_MASK_HEAD.NUM_CONV", 0)?;
-    let (normalized, norm_groups) = settings.norm("MODEL.ROI_MASK_HEAD.NORM")?;
+    let norm = settings.norm("MODEL.ROI_MASK_HEAD.NORM")?;
     let mut head = MaskHeadConfig {
-        normalized,
-        norm_groups,
+        norm,
         class_agnostic: settings.bool("MODEL.ROI_MASK_HEAD.CLS_AGNOSTIC_MASK", false)?,
         paste: MaskPaste::PixelCentres,
         ..MaskHeadConfig::new(vec![channels; convolutions], channels)

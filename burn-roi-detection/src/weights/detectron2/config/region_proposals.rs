@@ -34,29 +34,21 @@ pub(super) fn region_proposals(settings: &mut Settings, layout: &Layout) -> Resu
         true => vec![4, 8, 16, 32, 64],
         false => vec![16],
     };
-    let convolutions = settings.ints("MODEL.RPN.CONV_DIMS", &[-1])?;
+    let key = "MODEL.RPN.CONV_DIMS";
+    let convolutions = settings.ints(key, &[-1])?;
     if convolutions.iter().any(|&channels| channels != -1) {
-        return Err(setting(
-            "MODEL.RPN.CONV_DIMS",
-            &format!("{convolutions:?}"),
-            "a list of -1: as many channels as the feature maps have",
-        ));
+        let expected = "a list of -1: as many channels as the feature maps have";
+        return Err(setting(key, format_args!("{convolutions:?}"), expected));
     }
     let mut sizes = settings.float_lists("MODEL.ANCHOR_GENERATOR.SIZES", &[&[32.0, 64.0, 128.0, 256.0, 512.0]])?;
     if let [of_all] = sizes.as_slice() {
         sizes = vec![of_all.clone(); strides.len()];
     }
-    let ratios = settings.float_lists("MODEL.ANCHOR_GENERATOR.ASPECT_RATIOS", &[&[0.5, 1.0, 2.0]])?;
-    let Some(ratio) = ratios
-        .first()
-        .filter(|first| ratios.iter().all(|ratios| ratios == *first))
-    else {
-        return Err(setting(
-            "MODEL.ANCHOR_GENERATOR.ASPECT_RATIOS",
-            &format!("{ratios:?}"),
-            "the same for each level",
-        ));
-    };
+    let key = "MODEL.ANCHOR_GENERATOR.ASPECT_RATIOS";
+    let ratios = settings.float_lists(key, &[&[0.5, 1.0, 2.0]])?;
+    let same = |first: &&Vec<f64>| ratios.iter().all(|ratios| ratios == *first);
+    let ratio = ratios.first().filter(same);
+    let ratio = ratio.ok_or_else(|| setting(key, format_args!("{ratios:?}"), "the same for each level"))?;
     let min_size = settings.float("MODEL.PROPOSAL_GENERATOR.MIN_SIZE", 0.0)?;
     Ok(RegionProposalsConfig {
         pre_nms_top_n: settings.size("MODEL.RPN.PRE_NMS_TOPK_TEST", 6000)?,

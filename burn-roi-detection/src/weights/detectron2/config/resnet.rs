@@ -2,7 +2,7 @@
 
 use super::error::ConfigError;
 use super::layout::Layout;
-use super::settings::{Settings, norm_groups, setting};
+use super::settings::{Settings, norm_kind, setting};
 use crate::models::ResNetConfig;
 
 pub(super) fn resnet(settings: &mut Settings, layout: &Layout) -> Result<ResNetConfig, ConfigError> {
@@ -11,19 +11,15 @@ pub(super) fn resnet(settings: &mut Settings, layout: &Layout) -> Result<ResNetC
         50 => [3, 4, 6, 3],
         101 => [3, 4, 23, 3],
         152 => [3, 8, 36, 3],
-        _ => return Err(setting("MODEL.RESNETS.DEPTH", &depth.to_string(), "50, 101 or 152")),
+        _ => return Err(setting("MODEL.RESNETS.DEPTH", depth, "50, 101 or 152")),
     };
     let maps = layout.maps(&["res2", "res3", "res4", "res5"]);
     settings.must_list("MODEL.RESNETS.OUT_FEATURES", &["res4"], maps)?;
-    if let Some(stages) = settings.take("MODEL.RESNETS.DEFORM_ON_PER_STAGE")
-        && stages.describe().contains("true")
-    {
+    let key = "MODEL.RESNETS.DEFORM_ON_PER_STAGE";
+    let stages = settings.take(key).map(|stages| stages.describe());
+    if let Some(stages) = stages.filter(|stages| stages.contains("true")) {
         let expected = "false for each layer: the models have no deformable convolutions";
-        return Err(setting(
-            "MODEL.RESNETS.DEFORM_ON_PER_STAGE",
-            &stages.describe(),
-            expected,
-        ));
+        return Err(setting(key, stages, expected));
     }
     settings.ignore(&["MODEL.RESNETS.DEFORM_"]);
     let groups = settings.size("MODEL.RESNETS.NUM_GROUPS", 1)?;
@@ -37,7 +33,7 @@ pub(super) fn resnet(settings: &mut Settings, layout: &Layout) -> Result<ResNetC
         output_channels: Some(doubled(outputs)),
         groups,
         frozen_norms: norm == norms[0],
-        norm_groups: norm_groups(norm),
+        norm: norm_kind(norm),
         stride_in_1x1: settings.bool("MODEL.RESNETS.STRIDE_IN_1X1", true)?,
         last_dilation: settings.size("MODEL.RESNETS.RES5_DILATION", 1)?,
         last_layer_on_regions: layout.is_res5_on_regions,

@@ -7,6 +7,7 @@ use super::error::ConfigError;
 use super::node::{Content, Node};
 use super::scalar::Scalar;
 use super::yaml;
+use crate::NormKind;
 
 /// The most bytes of a config. detectron2's own have about 10,000.
 const MAX_BYTES: usize = 1 << 20;
@@ -42,9 +43,7 @@ impl Settings {
                 reason: "a config must be a mapping".to_string(),
             });
         }
-        let mut settings = Self {
-            values: BTreeMap::new(),
-        };
+        let mut settings = Self::default();
         settings.insert("", &root, &mut 0)?;
         Ok(settings)
     }
@@ -95,11 +94,10 @@ impl Settings {
     /// Refuses settings that need those of another file.
     pub(super) fn must_be_whole(mut self) -> Result<Self, ConfigError> {
         match self.take(BASE) {
-            Some(base) => Err(setting(
-                BASE,
-                &base.describe(),
-                "absent in a text: `read_config` of a file follows it",
-            )),
+            Some(base) => {
+                let expected = "absent in a text: `read_config` of a file follows it";
+                Err(setting(BASE, base.describe(), expected))
+            }
             None => Ok(self),
         }
     }
@@ -125,7 +123,7 @@ impl Settings {
     ) -> Result<Value, ConfigError> {
         match self.take(key) {
             None => Ok(default),
-            Some(node) => read(&node).ok_or_else(|| setting(key, &node.describe(), expected)),
+            Some(node) => read(&node).ok_or_else(|| setting(key, node.describe(), expected)),
         }
     }
 
@@ -147,11 +145,10 @@ impl Settings {
         })
     }
 
-    /// Whether a setting names a norm, and not nothing, and the groups of group normalization. All kinds of batch
-    /// normalization are one here.
-    pub(super) fn norm(&mut self, key: &str) -> Result<(bool, Option<usize>), ConfigError> {
-        let name = self.one_of(key, &["", "BN", "SyncBN", "nnSyncBN", "naiveSyncBN", "GN"])?;
-        Ok((!name.is_empty(), norm_groups(name)))
+    /// The norm that a setting names. All kinds of batch normalization are one here.
+    pub(super) fn norm(&mut self, key: &str) -> Result<Option<NormKind>, ConfigError> {
+        let name = self.one_of(key, &["", "BN", "SyncBN", "nnSyncBN", "naiveSyncBN", "GN", "LN"])?;
+        Ok((!name.is_empty()).then(|| norm_kind(name)))
     }
 
     pub(super) fn float(&mut self, key: &str, default: f64) -> Result<f64, ConfigError> {
@@ -201,7 +198,7 @@ impl Settings {
     pub(super) fn must_be(&mut self, key: &str, expected: bool) -> Result<(), ConfigError> {
         match self.take(key) {
             Some(node) if !matches!(node.content, Content::Scalar(Scalar::Bool(value)) if value == expected) => {
-                Err(setting(key, &node.describe(), &expected.to_string()))
+                Err(setting(key, node.describe(), expected))
             }
             _ => Ok(()),
         }
@@ -212,17 +209,16 @@ impl Settings {
         let texts = self.texts(key, default)?;
         match texts == expected {
             true => Ok(()),
-            false => Err(setting(
-                key,
-                &format!("{texts:?}"),
-                &format!("{expected:?} in this model"),
-            )),
+            false => {
+                let expected = format_args!("{expected:?} in this model");
+                Err(setting(key, format_args!("{texts:?}"), expected))
+            }
         }
     }
 }
 
 /// The error that a setting has a value that it must not have.
-pub(super) fn setting(key: &str, value: &str, expected: &str) -> ConfigError {
+pub(super) fn setting(key: &str, value: impl ToString, expected: impl ToString) -> ConfigError {
     ConfigError::Setting {
         key: key.to_string(),
         value: value.to_string(),
@@ -263,7 +259,11 @@ fn floats(node: &Node) -> Option<Vec<f64>> {
     list(node, float)
 }
 
-/// The groups of a norm of detectron2: `GN` always has 32.
-pub(super) fn norm_groups(name: &str) -> Option<usize> {
-    (name == "GN").then_some(32)
+/// The kind of a norm of detectron2. `GN` always has 32 groups.
+pub(super) fn norm_kind(name: &str) -> NormKind {
+    match name {
+        "GN" => NormKind::Group(32),
+        "LN" => NormKind::Layer,
+        _ => NormKind::Batch,
+    }
 }

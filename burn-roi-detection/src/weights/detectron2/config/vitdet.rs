@@ -1,6 +1,6 @@
 //! The models of detectron2's project ViTDet, whose configs are programs of Python.
 
-use crate::models::{BodyConfig, DetectorConfig, FeaturePyramidConfig, ViTConfig};
+use crate::models::{BodyConfig, DetectorConfig, ViTConfig};
 
 /// What differs from an FPN model, in settings of detectron2's other configs.
 pub(super) const SETTINGS: &str = "{
@@ -9,7 +9,9 @@ pub(super) const SETTINGS: &str = "{
         PIXEL_MEAN: [123.675, 116.28, 103.53],
         PIXEL_STD: [58.395, 57.12, 57.375],
         RPN: {CONV_DIMS: [-1, -1]},
-        ROI_BOX_HEAD: {NAME: FastRCNNConvFCHead, NUM_CONV: 4, NUM_FC: 1}}}";
+        FPN: {NORM: LN},
+        ROI_BOX_HEAD: {NAME: FastRCNNConvFCHead, NUM_CONV: 4, NUM_FC: 1, NORM: LN},
+        ROI_MASK_HEAD: {NORM: LN}}}";
 
 /// The config of a model, of that with [`SETTINGS`].
 pub(super) fn vitdet(mut config: DetectorConfig) -> DetectorConfig {
@@ -21,15 +23,8 @@ pub(super) fn vitdet(mut config: DetectorConfig) -> DetectorConfig {
     // The last block of each quarter.
     let global_blocks = (1..=4).map(|quarter| quarter * blocks / 4 - 1).collect();
     config.body = BodyConfig::ViT(ViTConfig::new(channels, blocks, heads, global_blocks));
-    config.feature_pyramid = Some(FeaturePyramidConfig {
-        normalized: true,
-        layer_norm: true,
-        simple: true,
-        ..FeaturePyramidConfig::new(256)
-    });
-    (config.box_head.normalized, config.box_head.layer_norm) = (true, true);
-    if let Some(head) = &mut config.mask_head {
-        (head.normalized, head.layer_norm) = (true, true);
+    if let Some(pyramid) = &mut config.feature_pyramid {
+        pyramid.simple = true;
     }
     config.preprocessing.square_pad = Some(1024);
     config
