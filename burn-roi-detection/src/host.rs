@@ -13,8 +13,10 @@ pub async fn read_boxes(boxes: &Tensor<2>) -> Result<Vec<[f64; 4]>, DetectionErr
     read_rows(boxes).await
 }
 
-/// Reads the rows of a tensor that has this many columns.
-pub async fn read_rows<const COLUMNS: usize>(tensor: &Tensor<2>) -> Result<Vec<[f64; COLUMNS]>, DetectionError> {
+/// Reads the rows of a tensor whose last axis has this many columns.
+pub async fn read_rows<const D: usize, const COLUMNS: usize>(
+    tensor: &Tensor<D>,
+) -> Result<Vec<[f64; COLUMNS]>, DetectionError> {
     let elements = read_floats(tensor).await?;
     let (rows, _) = elements.as_chunks::<COLUMNS>();
     Ok(rows.to_vec())

@@ -199,7 +199,7 @@ async fn kept<const COLUMNS: usize>(
     };
     let kept = greedy_nms(
         (0..count).collect(),
-        &host::read_rows::<COLUMNS>(boxes).await?,
+        &host::read_rows::<2, COLUMNS>(boxes).await?,
         boxes.dtype(),
         &host::read_floats(scores).await?,
         |index| classes[index],

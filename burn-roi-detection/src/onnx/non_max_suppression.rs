@@ -74,11 +74,8 @@ pub async fn non_max_suppression_async(
     if limit == 0 || count == 0 || classes == 0 {
         return Ok(Tensor::from_data(TensorData::new(Vec::<i64>::new(), [0, 3]), &device));
     }
-    let coordinates = host::read_floats(&boxes).await?;
-    let (coordinates, _) = coordinates.as_chunks();
-    let corners = coordinates
-        .iter()
-        .map(|&coordinates| corners(coordinates, dtype, options.center_point_box));
+    let rows = host::read_rows(&boxes).await?.into_iter();
+    let corners = rows.map(|row| corners(row, dtype, options.center_point_box));
     let corners: Vec<[f64; 4]> = corners.collect();
     let scores = host::read_floats(&scores).await?;
     let least = options.score_threshold.map(f64::from);

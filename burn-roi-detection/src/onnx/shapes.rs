@@ -20,10 +20,10 @@ use burn::tensor::kind::Basic;
 ///
 /// If a size is negative, or is neither the input's nor 1 where the input's is not 1.
 pub fn expand<const D: usize, const R: usize, K: Basic>(input: Tensor<D, K>, sizes: &[i64]) -> Tensor<R, K> {
-    let given = input.dims();
+    let dims = input.dims();
     let result: [usize; R] = std::array::from_fn(|at| {
         let from_end = R - at;
-        let given = from_end.checked_sub(1).and_then(|place| given.iter().rev().nth(place));
+        let given = dims.iter().rev().nth(from_end - 1);
         let asked = sizes.iter().rev().nth(from_end - 1).copied().unwrap_or(1);
         let given = given.copied().unwrap_or(1);
         let asked = usize::try_from(asked).unwrap_or_else(|_| panic!("`Expand` is asked for the sizes {sizes:?}"));
@@ -31,10 +31,7 @@ pub fn expand<const D: usize, const R: usize, K: Basic>(input: Tensor<D, K>, siz
             (given, 1) => given,
             (1, asked) => asked,
             (given, asked) if given == asked => asked,
-            _ => panic!(
-                "`Expand` of a tensor {:?} is asked for the sizes {sizes:?}",
-                input.dims()
-            ),
+            _ => panic!("`Expand` of a tensor {dims:?} is asked for the sizes {sizes:?}"),
         }
     });
     if result.contains(&0) {
@@ -124,15 +121,11 @@ pub fn flatten<const D: usize, K: Basic>(input: Tensor<D, K>, axis: usize) -> Te
 pub fn unsqueeze<const D: usize, const R: usize, K: Basic>(input: Tensor<D, K>, axes: &[usize]) -> Tensor<R, K> {
     let given = input.dims();
     let mut sizes = given.iter();
-    let result: Vec<usize> = (0..R)
-        .filter_map(|axis| {
-            if axes.contains(&axis) {
-                Some(1)
-            } else {
-                sizes.next().copied()
-            }
-        })
-        .collect();
+    let size = |axis: usize| match axes.contains(&axis) {
+        true => Some(1),
+        false => sizes.next().copied(),
+    };
+    let result: Vec<usize> = (0..R).filter_map(size).collect();
     let fits = result.len() == R && sizes.next().is_none();
     assert!(
         fits,

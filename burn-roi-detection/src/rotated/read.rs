@@ -17,13 +17,10 @@ pub async fn read(
     boxes: &Tensor<2>,
     convention: AngleConvention,
 ) -> Result<Vec<RotatedBox>, DetectionError> {
-    let values = host::read_floats(boxes).await?;
-    let (rows, _) = values.as_chunks::<5>();
-    rows.iter()
-        .enumerate()
-        .map(|(row, &values)| match values.iter().all(|value| value.is_finite()) {
-            true => Ok(RotatedBox::new(values, convention)),
-            false => Err(DetectionError::RotatedBoxNotFinite { argument, row, values }),
-        })
-        .collect()
+    let rows = host::read_rows(boxes).await?.into_iter().enumerate();
+    let read = rows.map(|(row, values)| match values.iter().all(|value| value.is_finite()) {
+        true => Ok(RotatedBox::new(values, convention)),
+        false => Err(DetectionError::RotatedBoxNotFinite { argument, row, values }),
+    });
+    read.collect()
 }

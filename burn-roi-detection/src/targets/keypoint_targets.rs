@@ -122,14 +122,13 @@ pub async fn read_keypoints(
     keypoints: &Tensor<3>,
 ) -> Result<Vec<Keypoint>, DetectionError> {
     let [_, points, _] = keypoints.dims();
-    let values = host::read_floats(keypoints).await?;
-    let (keypoints, _) = values.as_chunks::<3>();
+    let keypoints = host::read_rows(keypoints).await?;
     let fits = |[x, y, visibility]: &Keypoint| match *visibility > 0.0 {
         true => x.is_finite() && y.is_finite(),
         false => !visibility.is_nan(),
     };
     match keypoints.iter().position(|keypoint| !fits(keypoint)) {
-        None => Ok(keypoints.to_vec()),
+        None => Ok(keypoints),
         Some(index) => {
             let value = format!("{:?}", keypoints[index]);
             let expected = "finite if it is visible, and its visibility not NaN";

@@ -103,12 +103,8 @@ impl BalancedPositiveNegativeSampler {
     pub(crate) fn check(&self) -> Result<(), DetectionError> {
         let (size, fraction) = (self.batch_size_per_image, self.positive_fraction);
         arguments::check("batch_size_per_image", size > 0, size, "above 0")?;
-        arguments::check(
-            "positive_fraction",
-            (0.0..=1.0).contains(&fraction),
-            fraction,
-            "from 0 to 1",
-        )
+        let fits = (0.0..=1.0).contains(&fraction);
+        arguments::check("positive_fraction", fits, fraction, "from 0 to 1")
     }
 }
 

@@ -3,72 +3,43 @@
 use super::extent::Extent;
 use super::{NearestMode, Resize, ResizeMode, ResizeTransformation};
 
-/// The elements that each element of the output reads along an axis, and their weights.
+/// What the elements of the output read along an axis.
 pub(super) struct Taps {
-    /// For each tap, the index that an element of the output reads.
-    pub indices: Vec<Vec<i64>>,
-    /// For each tap, its weights. Without them, the only tap has the weight 1.
-    pub weights: Vec<Vec<f32>>,
+    /// For each element of the output, the index and the weight of the elements that it reads: 1, 2 or 4.
+    pub of_elements: Vec<Vec<(f32, f32)>>,
     /// Whether the position of an element is outside of the region's input.
     pub outside: Vec<bool>,
 }
 
 impl Taps {
     pub fn new(extent: &Extent, options: &Resize) -> Self {
-        let transformation = options.transformation;
         let last = extent.input as f32 - 1.0;
-        let position = |element: usize| position(transformation, element as f32, extent);
-        let crops = transformation == ResizeTransformation::TfCropAndResize;
-        let (mut indices, mut weights) = match options.mode {
-            ResizeMode::Nearest => (vec![Vec::new()], Vec::new()),
-            ResizeMode::Linear => (vec![Vec::new(); 2], vec![Vec::new(); 2]),
-            ResizeMode::Cubic => (vec![Vec::new(); 4], vec![Vec::new(); 4]),
-        };
-        let mut outside = Vec::with_capacity(extent.output);
-        for element in 0..extent.output {
-            let position = position(element);
-            outside.push(crops && !(0.0..=last).contains(&position));
-            match options.mode {
+        let crops = options.transformation == ResizeTransformation::TfCropAndResize;
+        let elements = (0..extent.output).map(|element| {
+            let position = position(options.transformation, element as f32, extent);
+            let taps = match options.mode {
                 ResizeMode::Nearest => {
                     let nearest = nearest(options.nearest_mode, position, extent.scale);
-                    indices[0].push(nearest.clamp(0.0, last) as i64);
+                    vec![(nearest.clamp(0.0, last), 1.0)]
                 }
                 ResizeMode::Linear => {
                     let position = position.clamp(0.0, last);
                     let (low, share) = (position.floor(), position.fract());
-                    let taps = [(low, 1.0 - share), ((low + 1.0).min(last), share)];
-                    push(&mut indices, &mut weights, taps);
+                    vec![(low, 1.0 - share), ((low + 1.0).min(last), share)]
                 }
-                ResizeMode::Cubic => {
-                    let position = position.clamp(-2.0, last + 2.0);
-                    push(&mut indices, &mut weights, cubic(position, last, options));
-                }
-            }
-        }
-        Self {
-            indices,
-            weights,
-            outside,
-        }
+                ResizeMode::Cubic => cubic(position.clamp(-2.0, last + 2.0), last, options).to_vec(),
+            };
+            (taps, crops && !(0.0..=last).contains(&position))
+        });
+        let (of_elements, outside) = elements.unzip();
+        Self { of_elements, outside }
     }
 
     /// Whether every element of the output is the input's element at its index.
     pub fn is_identity(&self, size: usize) -> bool {
-        let in_place = |indices: &[i64]| indices.iter().copied().eq(0..size as i64);
-        let whole = |weights: &[f32]| weights.iter().all(|&weight| weight == 1.0);
-        match (&self.indices[..], &self.weights[..]) {
-            ([only], []) => in_place(only),
-            ([low, _], [share, _]) => in_place(low) && whole(share),
-            ([_, middle, ..], [_, share, ..]) => in_place(middle) && whole(share),
-            _ => false,
-        }
-    }
-}
-
-fn push<const TAPS: usize>(indices: &mut [Vec<i64>], weights: &mut [Vec<f32>], taps: [(f32, f32); TAPS]) {
-    for (at, (index, weight)) in taps.into_iter().enumerate() {
-        indices[at].push(index as i64);
-        weights[at].push(weight);
+        // Of two taps the first is at the position, of four the second.
+        let is_in_place = |(at, taps): (usize, &Vec<(f32, f32)>)| taps[taps.len() / 4] == (at as f32, 1.0);
+        self.of_elements.len() == size && self.of_elements.iter().enumerate().all(is_in_place)
     }
 }
 

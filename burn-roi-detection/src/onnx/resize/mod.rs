@@ -135,23 +135,20 @@ fn bilinear<const D: usize>(input: Tensor<D>, size: [usize; 2], align_corners: b
 
 /// The weighted sum of the elements that each tap reads along an axis.
 fn along<const D: usize>(input: Tensor<D>, axis: usize, taps: &Taps) -> Tensor<D> {
-    let device = input.device();
-    let dtype = input.dtype();
-    let length = taps.outside.len();
+    let (device, dtype) = (input.device(), input.dtype());
+    let length = taps.of_elements.len();
     let mut shape = [1; D];
     shape[axis] = length;
     let read = |tap: usize| {
-        let indices = TensorData::new(taps.indices[tap].clone(), [length]);
-        let read = input
-            .clone()
-            .select(axis, Tensor::<1, Int>::from_data(indices, (&device, DType::I64)));
-        match taps.weights.get(tap) {
-            Some(weights) => {
-                let weights = TensorData::new(weights.clone(), shape);
-                read.mul(Tensor::<D>::from_data(weights, (&device, DType::F32)).cast(dtype))
-            }
-            None => read,
+        let indices: Vec<i64> = taps.of_elements.iter().map(|taps| taps[tap].0 as i64).collect();
+        let weights: Vec<f32> = taps.of_elements.iter().map(|taps| taps[tap].1).collect();
+        let indices = Tensor::<1, Int>::from_data(TensorData::new(indices, [length]), (&device, DType::I64));
+        let read = input.clone().select(axis, indices);
+        if weights.iter().all(|&weight| weight == 1.0) {
+            return read;
         }
+        let weights = Tensor::<D>::from_data(TensorData::new(weights, shape), (&device, DType::F32));
+        read.mul(weights.cast(dtype))
     };
-    (1..taps.indices.len()).fold(read(0), |sum, tap| sum.add(read(tap)))
+    (1..taps.of_elements[0].len()).fold(read(0), |sum, tap| sum.add(read(tap)))
 }
