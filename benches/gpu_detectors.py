@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 """Times a Mask R-CNN of full width in torchvision and here, on a GPU: a detection in one picture and in eight, and a
-training step of two pictures, each in f32 and with layers of bf16. Both have the same random weights and the same picture.
+training step of two pictures, each in f32 and with layers of bf16. Both have the same random weights and the same
+picture.
 
     cargo bench --no-run -p burn-roi-detection --bench detector --no-default-features --features flex,cuda,train
     python benches/gpu_detectors.py --program target/release/deps/detector-HASH --output detectors.jsonl
@@ -101,7 +102,8 @@ def torch_times(model, picture, boxes, device):
 
 
 def own_times(options, folder):
-    parts = [("stages", 5, "all", "a picture"), ("batch", 8, "one call", "8 pictures"), ("train", 2, "a step", "a step")]
+    parts = [("stages", 5, "all", "a picture"), ("batch", 8, "one call", "8 pictures"),
+             ("train", 2, "a step", "a step")]
     halves = [(part + "-bf16", number, printed, name + ", bf16") for part, number, printed, name in parts]
     for part, number, printed, name in parts + halves:
         command = [*shlex.split(options.program), MODEL, str(folder / "model.pth"), str(folder / "picture.safetensors"),

@@ -53,7 +53,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     };
     // A training casts the layers itself.
     if half_precision.is_some() && what != "train" {
-        detector = detector.try_with_layers_of(FloatDType::BF16)?;
+        detector = detector.try_with_layers_dtype(FloatDType::BF16)?;
     }
     match what {
         "stages" => time_stages(&detector, &sample, number),

@@ -56,7 +56,7 @@ pub async fn heatmaps_to_keypoints_async(
     let [rows, points, height, width] = maps.dims();
     arguments::length("maps", rows, count, "row of `boxes`")?;
     let expected = "[K, P, H, W], with H and W above 0";
-    arguments::check_shape("maps", height * width > 0, &maps.dims(), expected)?;
+    arguments::check_shape("maps", height.min(width) > 0, &maps.dims(), expected)?;
     arguments::device("boxes", &boxes, "maps", &maps)?;
     let places = read_places(&boxes).await?;
     let pixels: Vec<f32> = host::read_floats(&maps)

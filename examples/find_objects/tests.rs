@@ -160,7 +160,7 @@ fn the_coins_of_the_unseen_half_are_found() {
     let picture = crate::pictures::read(file).unwrap();
     let truth = CocoDataset::read(file.with_extension("json")).unwrap();
     for dtype in [FloatDType::F32, FloatDType::F16, FloatDType::BF16] {
-        let detector = detector.clone().with_layers_of(dtype);
+        let detector = detector.clone().with_layers_dtype(dtype);
         let found = detect(&detector, &picture, &mut ()).unwrap();
         assert_coins(&found, &truth, arguments.score_threshold);
     }

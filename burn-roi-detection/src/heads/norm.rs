@@ -27,7 +27,9 @@ pub enum NormKind {
     Batch,
     /// Group normalization with so many groups, a divisor of the number of channels: 32 in detectron2's `GN`.
     Group(usize),
-    /// Layer normalization over the channels of each pixel: detectron2's `LN`.
+    /// Layer normalization over the channels of each pixel: detectron2's `LN`. In heads and pyramids it adds 1e-6 to
+    /// the variance, as detectron2 does; in a [`ConvBlockConfig`](crate::ConvBlockConfig) and a ResNet, what the config
+    /// says.
     Layer,
 }
 

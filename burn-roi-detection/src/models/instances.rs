@@ -115,19 +115,25 @@ pub(super) fn keep_class_masks(instances: &mut [Instances], masks: &Tensor<4>) {
 /// The masks of all instances, of which there is one at least: `[D, 1, M, M]`.
 pub(super) fn all_class_masks(instances: &[Instances]) -> Result<Tensor<4>, DetectionError> {
     let found = instances.iter().filter(|of_image| !of_image.is_empty());
+    let refused = || {
+        option(
+            "instances",
+            "without a mask for each box",
+            "what this detector detected",
+        )
+    };
     let masks = found.map(|of_image| {
         let masks = of_image.class_masks.clone();
         masks
-            .filter(|masks| masks.dims()[..2] == [of_image.len(), 1])
-            .ok_or_else(|| {
-                option(
-                    "instances",
-                    "without a mask for each box",
-                    "what this detector detected",
-                )
-            })
+            .filter(|masks| masks.dims()[0] == of_image.len())
+            .ok_or_else(refused)
     });
-    Ok(Tensor::cat(masks.collect::<Result<_, _>>()?, 0))
+    let masks: Vec<Tensor<4>> = masks.collect::<Result<_, _>>()?;
+    let of_one = |masks: &Tensor<4>| (masks.dims()[1..].to_vec(), masks.device());
+    match masks.iter().all(|other| of_one(other) == of_one(&masks[0])) {
+        true => Ok(Tensor::cat(masks, 0)),
+        false => Err(refused()),
+    }
 }
 
 /// Pastes the masks of all instances, `[D, 1, M, M]`, in probabilities, into their pictures. The device is read once.

@@ -22,7 +22,7 @@ pub fn check_dtype(argument: &'static str, dtype: DType, device: &Device) -> Res
 
 /// The layers with weights of a dtype, except for those of norms and of a body of the caller's. Backward passes through
 /// them reach the weights of `model`.
-pub fn with_layers_of(model: GeneralizedRcnn, dtype: DType) -> GeneralizedRcnn {
+pub fn with_layers_dtype(model: GeneralizedRcnn, dtype: DType) -> GeneralizedRcnn {
     model.map(&mut CastWeights { dtype, inside: 0 })
 }
 

@@ -61,13 +61,13 @@ pub use config::{
     FeaturePyramidConfig, InvertedResidualConfig, KeypointHeadConfig, KeypointScores, MaskHeadConfig, MaskPaste,
     MobileNetV3Config, PreprocessingConfig, RegionProposalsConfig, ResNetConfig, Resize, ViTConfig,
 };
-#[cfg(feature = "train")]
-pub(crate) use detector::refined_boxes;
 pub use detector::{Detector, FasterRcnn, KeypointRcnn, MaskRcnn};
+#[cfg(feature = "train")]
+pub(crate) use detector::{check_weights, refined_boxes};
 pub use image_list::ImageList;
 pub use instances::{Instances, Keypoint};
 #[cfg(feature = "train")]
-pub(crate) use layers_dtype::{check_dtype, with_layers_of};
+pub(crate) use layers_dtype::{check_dtype, with_layers_dtype};
 pub use picture::Picture;
 pub use pooling::{Head, pool_regions, try_pool_regions};
 pub(crate) use rcnn::GeneralizedRcnn;

@@ -59,8 +59,9 @@ impl Stage {
             stages.push(Self::LaterBoxHeads);
         }
         stages.push(Self::Detections);
-        if config.mask_head.is_some() {
-            stages.extend([Self::MaskPooling, Self::MaskHead, Self::Masks]);
+        if let Some(head) = &config.mask_head {
+            stages.extend([Self::MaskPooling, Self::MaskHead]);
+            stages.extend(head.pasted.then_some(Self::Masks));
         }
         if config.keypoint_head.is_some() {
             stages.extend([Self::KeypointPooling, Self::KeypointHead, Self::Keypoints]);

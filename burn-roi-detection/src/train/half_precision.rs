@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::arguments;
 use crate::error::DetectionError;
-use crate::models::{Detector, check_dtype, with_layers_of};
+use crate::models::{Detector, check_dtype, with_layers_dtype};
 
 /// The dtype of the layers while a [`Trainer`](super::Trainer) trains, as with torch's automatic mixed precision.
 ///
@@ -54,7 +54,7 @@ impl HalfPrecision {
     /// The detector with its weights in this dtype. Backward passes through it reach the weights of `detector`.
     pub(super) fn cast(self, detector: &Detector) -> Detector {
         let mut cast = detector.clone();
-        *cast.model_mut() = with_layers_of(detector.model().clone(), self.dtype());
+        *cast.model_mut() = with_layers_dtype(detector.model().clone(), self.dtype());
         cast
     }
 }

@@ -2,7 +2,7 @@
 
 use super::error::TrainingError;
 use crate::data::coco::CocoDataset;
-use crate::models::{Detector, RoiHeads};
+use crate::models::{Detector, RoiHeads, check_weights};
 
 /// A detector for the categories of a data set, and for the keypoints of the first category that has some: the weights
 /// stay, but the last layers are replaced, as [`with_new_classes`] and [`with_new_keypoints`] do.
@@ -36,6 +36,7 @@ pub fn with_new_classes(detector: Detector, classes: Vec<String>) -> Result<Dete
     config.classes = classes;
     config.check()?;
     let new = RoiHeads::new(&config, &device);
+    check_weights(&new, &device)?;
     model.roi_heads.box_predictor = new.box_predictor;
     for (trained, new) in model.roi_heads.later_stages.iter_mut().zip(new.later_stages) {
         trained.box_predictor = new.box_predictor;

@@ -5,7 +5,7 @@ use std::path::Path;
 use burn::module::Module;
 use burn::optim::ModuleOptimizer;
 use burn::store::ModuleRecord;
-use burn::tensor::Bytes;
+use burn::tensor::{Bytes, DType};
 
 use super::batch::TrainingBatch;
 use super::checkpoint::Checkpoint;
@@ -14,6 +14,7 @@ use super::error::TrainingError;
 use super::gradients::Gradients;
 use super::optimizer_state;
 use super::trainer_config::TrainerConfig;
+use crate::arguments::option;
 use crate::models::{Detector, GeneralizedRcnn};
 
 /// Trains a detector by stochastic gradient descent with momentum.
@@ -82,9 +83,15 @@ impl Trainer {
     /// # Errors
     ///
     /// - `RoiError::Option`: an option of `config` is out of its range. Each step checks the options of `losses`.
+    /// - `RoiError::Option`: the layers of the detector are of f16 or bf16.
     /// - `RoiError::DType`: the device does not support the dtype of `half_precision`.
     pub fn try_new(detector: Detector, config: TrainerConfig) -> Result<Self, TrainingError> {
         config.check()?;
+        let dtype = detector.layers_dtype();
+        if matches!(dtype, DType::F16 | DType::BF16) {
+            let expected = "with layers of f32, which `half_precision` casts for each step";
+            return Err(option("detector", format!("with layers of {dtype:?}"), expected).into());
+        }
         let device = detector.device().clone().autodiff();
         if let Some(half) = config.half_precision {
             half.check(&device)?;

@@ -1,5 +1,7 @@
 //! The weights of a backbone alone, such as those of an ImageNet classifier.
 
+use std::collections::BTreeSet;
+
 use super::detectron2;
 use super::error::WeightsError;
 use super::names::NameTable;
@@ -49,10 +51,6 @@ impl Naming {
     /// The names of a field in a file, or none if it is not of the backbone.
     fn names(&self, field: &str) -> Option<Vec<String>> {
         if !FIELDS.iter().any(|start| field.starts_with(start)) {
-            return None;
-        }
-        // A classifier has no relative positions. These begin with zeros.
-        if self.prefixes[0].1.is_empty() && field.contains(".attn.rel_pos_") {
             return None;
         }
         let names = self.table.names(field).into_iter().map(|name| {
@@ -118,7 +116,22 @@ impl StateDict {
         let Some(naming) = naming else {
             return Ok(());
         };
-        self.load_fields(detector, |field| naming.names(field), |name| naming.is_of_layer(name))
+        let absent = self.absent_positions(detector, &naming);
+        let names = |field: &str| naming.names(field).filter(|_| !absent.contains(field));
+        self.load_fields(detector, names, |name| naming.is_of_layer(name))
+    }
+
+    /// The relative positions of a vision transformer that these weights lack, as those of a classifier do. They begin
+    /// with zeros.
+    fn absent_positions(&self, detector: &Detector, naming: &Naming) -> BTreeSet<String> {
+        let BodyConfig::ViT(_) = detector.config().body else {
+            return BTreeSet::new();
+        };
+        let is_absent = |field: &String| {
+            let mut names = naming.names(field).into_iter().flatten();
+            field.contains(".attn.rel_pos_") && !names.any(|name| self.tensors.contains_key(&name))
+        };
+        shapes(detector.model()).into_keys().filter(is_absent).collect()
     }
 
     /// What names these weights have: [`NameTable::torchvision`], or [`detectron2::names`] if more of the detector's

@@ -11,7 +11,8 @@ use super::state_dict::StateDict;
 use crate::models::{Detector, DetectorConfig, GeneralizedRcnn, collected, field_of, shapes};
 
 impl StateDict {
-    /// Puts all weights into a detector, in f32.
+    /// Puts all weights into a detector, in f32, or in the dtype of
+    /// [`with_layers_dtype`](Detector::with_layers_dtype).
     ///
     /// # Errors
     ///
@@ -71,7 +72,10 @@ impl StateDict {
                 mismatch: Box::new(mismatch),
             });
         }
-        replace(detector.model_mut(), fields)
+        let dtype = detector.layers_dtype();
+        replace(detector.model_mut(), fields)?;
+        detector.keep_layers_dtype(dtype);
+        Ok(())
     }
 
     /// The weights of a detector in f32.

@@ -66,7 +66,7 @@ impl NameTable {
             BodyConfig::MobileNetV3(body) => table.mobilenet(body),
             // torchvision has no detector with one.
             BodyConfig::ViT(_) => {}
-            // Its fields are its names.
+            // Its weights are called by the paths of its fields.
             BodyConfig::Custom(_) => {}
         }
         table.pyramid(config);

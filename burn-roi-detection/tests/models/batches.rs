@@ -114,6 +114,7 @@ fn masks_are_pasted_on_request() {
         let before = reads();
         let found = later.detect(&pictures);
         let read = reads() - before;
+        assert!(!Stage::of(later.config()).contains(&Stage::Masks));
         assert!(
             found
                 .iter()

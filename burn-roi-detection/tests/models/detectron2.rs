@@ -1,5 +1,6 @@
 //! detectron2's Faster, Mask, Keypoint and Cascade Mask R-CNN with a feature pyramid and ViTDet, narrow and with random
-//! weights, compared part by part with mayaku, which runs detectron2's models in torch. The environment variable
+//! weights, compared part by part: with mayaku, which runs detectron2's models in torch, and the cascade's heads and
+//! ViTDet's layers with torch code of our own. The environment variable
 //! `DETECTRON2_RECORDINGS` names a folder of other recordings, such as those of full width, with their `.pkl` and
 //! `.yaml` files.
 

@@ -171,6 +171,23 @@ fn a_pretrained_transformer_without_relative_positions() {
         let expected = if is_loaded { &trained } else { &before };
         assert!(data == expected.tensors[&name], "{name}");
     }
+    // The state dict of the backbone alone, with relative positions.
+    let body = trained.tensors.iter().filter_map(|(name, data)| {
+        let name = name.strip_prefix("backbone.net.")?;
+        Some((name.to_string(), data.clone()))
+    });
+    let body = StateDict {
+        tensors: body.collect(),
+    };
+    body.load_backbone_into(&mut new).unwrap();
+    for (name, data) in state(&new).tensors {
+        let expected = if name.starts_with("backbone.net.") {
+            &trained
+        } else {
+            &before
+        };
+        assert!(data == expected.tensors[&name], "{name}");
+    }
     let mut whole = Detector::new(narrow(), &Device::flex());
     trained.clone().load_backbone_into(&mut whole).unwrap();
     assert_eq!(
@@ -183,7 +200,19 @@ type Change = fn(&mut DetectorConfig);
 
 #[test]
 fn values_out_of_their_range_are_named() {
-    let cases: [(Change, &str); 17] = [
+    let cases: [(Change, &str); 20] = [
+        (
+            |config| {
+                config.preprocessing.square_pad = Some(32);
+                config.region_proposals.anchor_strides = None;
+            },
+            "`preprocessing.square_pad` is 32, but must be null, unless there are `region_proposals.anchor_strides`",
+        ),
+        (
+            |config| vit(config).patch_size = 2,
+            "`body.patch_size` is 2, but must be a power of two, at least 4",
+        ),
+        (|config| vit(config).patch_size = 14, "`body.patch_size` is 14"),
         (|config| vit(config).channels = 0, "`body.channels` is 0"),
         (
             |config| vit(config).channels = 1 << 62,

@@ -309,7 +309,10 @@ fn bodies_that_do_not_fit() {
         let error = Detector::try_from_body(two_maps(), Body::new(&other.device), &flex)
             .unwrap_err()
             .to_string();
-        assert!(error.ends_with("but must be on the detector's device"), "{error}");
+        assert!(
+            error.ends_with("but must be on the detector's device, with autodiff if that has it"),
+            "{error}"
+        );
     }
 }
 

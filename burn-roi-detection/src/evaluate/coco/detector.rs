@@ -8,7 +8,7 @@ use crate::models::{DetectorConfig, Instances};
 const SIGMA: f64 = 0.07;
 
 impl CocoDetection {
-    /// The instances of a picture, without those whose label has no category.
+    /// The instances of a picture, without those whose label has no category. Masks are those that were pasted.
     ///
     /// - `image_id`: the id of the picture's image in the data set.
     /// - `categories`: the category of each label; see
@@ -96,7 +96,11 @@ mod on_pictures {
             let mut detections = Vec::new();
             for image in self.dataset().images() {
                 let picture = self.picture(image)?;
-                for instances in detector.try_detect(&[Picture::try_from_image(&picture)?])? {
+                let mut found = detector.try_detect(&[Picture::try_from_image(&picture)?])?;
+                if detector.config().mask_head.as_ref().is_some_and(|head| !head.pasted) {
+                    found = detector.try_paste_masks(found)?;
+                }
+                for instances in found {
                     detections.extend(CocoDetection::of_instances(&instances, image.id, &categories));
                 }
                 done();

@@ -70,7 +70,10 @@ use crate::models::config::{BodyMap, CustomBodyConfig};
 /// assert_eq!(detector.detect(&[Picture::try_from_rgb([32, 48], &pixels).unwrap()]).len(), 1);
 /// ```
 pub trait CustomBody: Module + Sync + 'static {
-    /// The maps that it computes, the finest first. A config may read fewer of them.
+    /// The maps that it computes, the finest first. A config may read fewer of them, in the same order.
+    ///
+    /// The stride of a map, which is the number of the picture's pixels for one of its own, is a power of two, unless
+    /// the config has [`anchor_strides`](crate::models::RegionProposalsConfig::anchor_strides).
     fn maps(&self) -> Vec<BodyMap>;
 
     /// The feature maps of pictures.
@@ -102,8 +105,10 @@ impl Custom {
         config: &CustomBodyConfig,
         device: &Device,
     ) -> Result<Self, DetectionError> {
-        if let Some(other) = body.devices().iter().find(|&other| other != device) {
-            return Err(option("body", format!("on {other:?}"), "on the detector's device"));
+        let is_same = |other: &Device| other == device && other.is_autodiff() == device.is_autodiff();
+        if let Some(other) = body.devices().into_iter().find(|other| !is_same(other)) {
+            let expected = "on the detector's device, with autodiff if that has it";
+            return Err(option("body", format!("on {other:?}"), expected));
         }
         let maps = body.maps();
         let position = |wanted: &BodyMap| {

@@ -155,6 +155,11 @@ impl DetectorConfig {
         side("preprocessing.size_divisible", preprocessing.size_divisible)?;
         let square = preprocessing.square_pad.unwrap_or(1);
         within("preprocessing.square_pad", square, MOST_CHANNELS, "from 1 to 32768")?;
+        if preprocessing.square_pad.is_some() && self.region_proposals.anchor_strides.is_none() {
+            // Without strides, the scale of a map follows from the picture's size without its padding.
+            let expected = "null, unless there are `region_proposals.anchor_strides`";
+            return Err(option("preprocessing.square_pad", square, expected));
+        }
         let is_positive = |value: &f32| value.is_finite() && *value > 0.0;
         if !preprocessing.mean.iter().all(|mean| mean.is_finite()) {
             let value = format!("{:?}", preprocessing.mean);
@@ -232,11 +237,10 @@ fn custom(body: &CustomBodyConfig) -> Checked {
 /// The norm of layers with these numbers of channels.
 fn norm(field: &'static str, kind: Option<NormKind>, channels: &[usize]) -> Checked {
     match kind {
-        Some(NormKind::Group(groups)) if !channels.iter().all(|channels| divides(groups, *channels)) => Err(option(
-            field,
-            format!("{groups} groups"),
-            "a divisor of the number of channels of each layer that is normalized",
-        )),
+        Some(NormKind::Group(groups)) if groups == 0 || !channels.iter().all(|&channels| divides(groups, channels)) => {
+            let expected = "a divisor of the number of channels of each layer that is normalized";
+            Err(option(field, format!("{groups} groups"), expected))
+        }
         _ => Ok(()),
     }
 }

@@ -199,8 +199,9 @@ pub struct PreprocessingConfig {
     pub std: [f32; 3] = [0.229, 0.224, 0.225],
     /// A batch's height and width are multiples of this. At least 1.
     pub size_divisible: usize = 32,
-    /// The least height and width of a batch, from 1 to 32768: detectron2's `square_pad`. `None`: those of the largest
-    /// picture.
+    /// The least height and width of a batch, from 1 to 32768: detectron2's `square_pad`, but larger pictures stay as
+    /// large as they are. Only with [`anchor_strides`](RegionProposalsConfig::anchor_strides). `None`: the height and
+    /// width of the largest picture.
     pub square_pad: Option<usize> = None,
     /// The value of a full channel before it is normalized: 1 in torchvision, 255 in detectron2. Finite, above 0.
     pub maximum: f32 = 1.0,

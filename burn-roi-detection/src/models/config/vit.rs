@@ -26,7 +26,7 @@ pub struct ViTConfig {
     pub heads: usize,
     /// The indices of the blocks, from 0 on, whose attention spans the whole map. That of the others spans a window.
     pub global_blocks: Vec<usize>,
-    /// The height and width of a patch, in pixels of the model's input. At least 1, and a divisor of
+    /// The height and width of a patch, in pixels of the model's input. A power of two, at least 4, and a divisor of
     /// [`size_divisible`](super::PreprocessingConfig::size_divisible).
     pub patch_size: usize = 16,
     /// The height and width of a window, in patches. The map is padded with zeros to whole windows. From 1
@@ -58,6 +58,10 @@ impl ViTConfig {
         channels("body.channels", self.channels)?;
         layers("body.blocks", self.blocks)?;
         side("body.patch_size", self.patch_size)?;
+        if self.patch_size < 4 || !self.patch_size.is_power_of_two() {
+            // The levels of a simple pyramid have strides from a quarter of it on, which are powers of two.
+            return Err(option("body.patch_size", self.patch_size, "a power of two, at least 4"));
+        }
         within("body.window_size", self.window_size, 64, "from 1 to 64")?;
         channels("body.hidden_channels", self.hidden_channels.unwrap_or(1))?;
         epsilon("body.norm_epsilon", self.norm_epsilon)?;

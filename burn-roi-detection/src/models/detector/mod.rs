@@ -13,7 +13,7 @@ use burn::tensor::{DType, Device, FloatDType};
 
 use super::body::{Body, CustomBody};
 use super::config::DetectorConfig;
-use super::layers_dtype::{check_dtype, with_layers_of};
+use super::layers_dtype::{check_dtype, with_layers_dtype};
 use super::proposing::Proposing;
 use super::rcnn::GeneralizedRcnn;
 use super::roi_heads::RoiHeads;
@@ -125,9 +125,7 @@ impl Detector {
     fn of_body(config: DetectorConfig, body: Body, device: &Device) -> Result<Self, DetectionError> {
         // Burn makes the weights when they are first used.
         let model = GeneralizedRcnn::new(&config, body, device);
-        if is_host(device) {
-            check_memory("weights", &[model.num_params()], DType::F32, device)?;
-        }
+        check_weights(&model, device)?;
         Self::try_from_model(config, model, device)
     }
 
@@ -138,13 +136,22 @@ impl Detector {
         device: &Device,
     ) -> Result<Self, DetectionError> {
         config.check()?;
-        Ok(Self {
+        let mut detector = Self {
             proposing: Proposing::try_new(&config.region_proposals)?,
             config,
             model,
             device: device.clone(),
             heads_device: device.clone(),
-        })
+        };
+        detector.keep_layers_dtype(detector.layers_dtype());
+        Ok(detector)
+    }
+
+    /// Casts layers that were replaced by those of f32.
+    pub(crate) fn keep_layers_dtype(&mut self, dtype: DType) {
+        if dtype != DType::F32 {
+            self.model = with_layers_dtype(self.model.clone(), dtype);
+        }
     }
 
     /// Moves the heads to another device, such as a server's. The levels of the feature pyramid follow them for each
@@ -183,6 +190,7 @@ impl Detector {
             ));
         }
         self.model.roi_heads = heads;
+        self.keep_layers_dtype(self.layers_dtype());
         Ok(self)
     }
 
@@ -217,33 +225,34 @@ impl Detector {
         &self.model
     }
 
-    /// The same detector with convolutions and linear layers of another dtype, such as f16 or bf16 on a GPU: regions are
-    /// pooled in it too. Norms, anchors, boxes, scores and masks stay f32, and so does a [`CustomBody`]. Weights that
-    /// are loaded later are f32 again.
+    /// The same detector for detection with convolutions and linear layers of another dtype, such as f16 or bf16 on a
+    /// GPU. Regions are pooled in it, and sums and activations between layers are in it. Norms, anchors, boxes, scores
+    /// and masks stay f32, and so does a [`CustomBody`]. Weights that are loaded later, and heads, are cast too. A
+    /// `Trainer` refuses such a detector: it has `half_precision`.
     ///
     /// # Panics
     ///
-    /// If [`try_with_layers_of`](Self::try_with_layers_of) returns an error, with its text.
-    pub fn with_layers_of(self, dtype: FloatDType) -> Self {
-        or_panic(self.try_with_layers_of(dtype))
+    /// If [`try_with_layers_dtype`](Self::try_with_layers_dtype) returns an error, with its text.
+    pub fn with_layers_dtype(self, dtype: FloatDType) -> Self {
+        or_panic(self.try_with_layers_dtype(dtype))
     }
 
-    /// Fallible form of [`with_layers_of`](Self::with_layers_of).
+    /// Fallible form of [`with_layers_dtype`](Self::with_layers_dtype).
     ///
     /// # Errors
     ///
     /// `RoiError::DType`: a device of the detector does not support the dtype.
-    pub fn try_with_layers_of(mut self, dtype: FloatDType) -> Result<Self, DetectionError> {
+    pub fn try_with_layers_dtype(mut self, dtype: FloatDType) -> Result<Self, DetectionError> {
         let dtype = DType::from(dtype);
         for device in [&self.device, &self.heads_device] {
             check_dtype("dtype", dtype, device)?;
         }
-        self.model = with_layers_of(self.model, dtype);
+        self.model = with_layers_dtype(self.model, dtype);
         Ok(self)
     }
 
     /// The dtype of the convolutions and linear layers.
-    fn layers_dtype(&self) -> DType {
+    pub(crate) fn layers_dtype(&self) -> DType {
         self.model.rpn.head.cls_logits.weight.dtype()
     }
 
@@ -261,5 +270,13 @@ impl Detector {
     #[cfg(feature = "train")]
     pub(crate) fn into_parts(self) -> (DetectorConfig, GeneralizedRcnn) {
         (self.config, self.model)
+    }
+}
+
+/// Checks that the weights of new layers fit into a CPU's memory.
+pub(crate) fn check_weights(layers: &impl Module, device: &Device) -> Result<(), DetectionError> {
+    match is_host(device) {
+        true => Ok(check_memory("weights", &[layers.num_params()], DType::F32, device)?),
+        false => Ok(()),
     }
 }
