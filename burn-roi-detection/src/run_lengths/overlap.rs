@@ -68,8 +68,8 @@ impl RunLengths {
     }
 }
 
-/// The IoU of a mask with a truth, from the number of pixels in both and their areas. With a crowd, the area of the mask
-/// is the divisor.
+/// The IoU of a mask with a truth, from the number of pixels in both and their areas. If the truth is a crowd, the
+/// divisor is the area of the mask.
 pub fn iou_of_areas(both: u32, area: u32, truth: u32, is_crowd: bool) -> f64 {
     if both == 0 {
         return 0.0;
