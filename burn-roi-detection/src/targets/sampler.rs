@@ -48,7 +48,7 @@ impl BalancedPositiveNegativeSampler {
     /// - `labels`: for each image `[K]`, of any integer dtype: 1 and above are positive, 0 is negative, and what is
     ///   below 0 is never drawn.
     /// - `permutation`: for a number n, the indices 0 to n - 1 in a random order, such as
-    ///   [`random_permutations`](super::random_permutations()) returns. For each image in turn it is called with the
+    ///   [`random_permutations`](crate::random_permutations()) returns. For each image in turn it is called with the
     ///   number of positive labels and then with the number of negative labels. The first indices are drawn.
     /// - Returns for each image the indices of the positive samples, and for each image the indices of the negative
     ///   samples. Both ascend and have the device's integer dtype. torchvision returns masks with 1 at these indices.

@@ -10,8 +10,8 @@ use crate::models::{Detector, check_dtype, with_layers_dtype};
 /// The dtype of the layers while a [`Trainer`](super::Trainer) trains, as with torch's automatic mixed precision.
 ///
 /// Convolutions, linear layers and the pooling of regions run in this dtype, on weights that are cast for each forward
-/// pass. The weights themselves, their gradients and the optimizer stay f32, and so do norms, anchors, boxes, proposals,
-/// losses, and a [`CustomBody`](crate::models::CustomBody).
+/// pass. The weights themselves, their gradients and the optimizer stay f32, and so do norms, anchors, boxes,
+/// proposals, losses, and a [`CustomBody`](crate::models::CustomBody).
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 #[non_exhaustive]

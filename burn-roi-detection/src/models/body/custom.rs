@@ -13,8 +13,8 @@ use crate::models::config::{BodyMap, CustomBodyConfig};
 ///
 /// [`Detector::from_body`](crate::models::Detector::from_body) puts a feature pyramid, the region proposal network and
 /// the heads on its maps. Such a detector detects, trains, is evaluated, and is saved and loaded as any other. Its
-/// weights are called `backbone.body.` and the path of their fields. Parameters that are integers or booleans are in the
-/// checkpoints of a training, but not in files of weights.
+/// weights are called `backbone.body.` and the path of their fields. Parameters that are integers or booleans are in
+/// the checkpoints of a training, but not in files of weights.
 ///
 /// ```
 /// use burn::module::Module;
