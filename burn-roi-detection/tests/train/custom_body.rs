@@ -119,8 +119,11 @@ fn state(detector: &Detector) -> StateDict {
     StateDict::of(detector, NameTable::torchvision).unwrap()
 }
 
-/// What is found in the pictures of a batch: boxes, scores, labels and masks.
-fn found(detector: &Detector) -> Vec<(Vec<[f32; 4]>, Vec<f32>, Vec<usize>, Vec<RunLengths>)> {
+/// Boxes, scores, labels and masks.
+type Found = (Vec<[f32; 4]>, Vec<f32>, Vec<usize>, Vec<RunLengths>);
+
+/// What is found in each picture of a batch.
+fn found(detector: &Detector) -> Vec<Found> {
     let samples = Recording::read().samples(0);
     let pictures = samples
         .iter()
@@ -175,7 +178,7 @@ fn it_detects_on_other_devices_and_from_files() {
 
     for Backend { name, device } in backends().into_iter().filter(Backend::is_host) {
         let there = found(&detector.clone().fork(&device));
-        let first_scores = |found: &[(_, Vec<f32>, _, _)]| found.iter().map(|found| found.1[0]).collect::<Vec<_>>();
+        let first_scores = |found: &[Found]| found.iter().map(|found| found.1[0]).collect::<Vec<_>>();
         for (score, expected) in first_scores(&there).into_iter().zip(first_scores(&expected)) {
             assert!((score - expected).abs() < 1e-4, "{name}: {score} {expected}");
         }
