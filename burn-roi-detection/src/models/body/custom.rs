@@ -87,7 +87,8 @@ pub trait CustomBody: Module + Sync + 'static {
     /// Freezes the first stages, as [`Module::freeze`] does, so that training does not change them. The body decides
     /// what its stages are.
     ///
-    /// - `stages`: `TrainerConfig::frozen_stages`, which is 2 unless it is set. More stages than the body has are all.
+    /// - `stages`: `TrainerConfig::frozen_stages`, which is 2 unless it is set. A number above that of
+    ///   the body's stages freezes all of it.
     fn with_frozen_stages(self, stages: usize) -> Self;
 }
 

@@ -19,7 +19,7 @@ pub trait ErasedBody: Debug + Send + Sync {
     fn changed(self: Box<Self>, change: Change<'_>) -> Box<dyn ErasedBody>;
 }
 
-/// What functions of `Module` make a module into.
+/// A function of `Module` that returns a changed module, with its argument.
 pub enum Change<'a> {
     Fork(&'a Device),
     ToDevice(&'a Device),
@@ -89,7 +89,8 @@ pub trait MapParameters {
     fn exit(&mut self, name: &str, container_type: &str);
 }
 
-/// Makes a `ModuleVisitor` or `ModuleMapper` one of any type, or one of any type a `ModuleVisitor` or `ModuleMapper`.
+/// An adapter in both directions: it makes a `ModuleVisitor` a [`VisitParameters`], and a `dyn VisitParameters` a
+/// `ModuleVisitor`. The same for mappers.
 pub struct Erased<'a, T: ?Sized>(pub &'a mut T);
 
 const OTHER_PARAMETERS: &str = "the weights of a body must be tensors of at most 8 dimensions";

@@ -226,9 +226,9 @@ impl Detector {
     }
 
     /// The same detector for detection with convolutions and linear layers of another dtype, such as f16 or bf16 on a
-    /// GPU. Regions are pooled in it, and sums and activations between layers are in it. Norms, anchors, boxes, scores
-    /// and masks stay f32, and so does a [`CustomBody`]. Weights that are loaded later, and heads, are cast too. A
-    /// `Trainer` refuses such a detector: it has `half_precision`.
+    /// GPU. Regions are pooled in this dtype, and sums and activations between layers have it. Norms, anchors, boxes,
+    /// scores and masks stay f32, and so does a [`CustomBody`]. Weights and heads that are loaded later are cast too. A
+    /// `Trainer` refuses such a detector, since it has an option `half_precision` of its own.
     ///
     /// # Panics
     ///
