@@ -45,9 +45,12 @@ impl HalfPrecision {
     /// Checks the loss scale, and that a device computes in the dtype.
     pub(super) fn check(self, device: &Device) -> Result<(), DetectionError> {
         let scale = self.loss_scale();
-        if !(scale.is_finite() && scale > 0.0) {
-            return Err(arguments::option("loss_scale", scale, "finite, and above 0"));
-        }
+        arguments::check(
+            "loss_scale",
+            scale.is_finite() && scale > 0.0,
+            scale,
+            "finite, and above 0",
+        )?;
         check_dtype("half_precision", self.dtype(), device)
     }
 

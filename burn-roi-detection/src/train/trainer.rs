@@ -14,7 +14,7 @@ use super::error::TrainingError;
 use super::gradients::Gradients;
 use super::optimizer_state;
 use super::trainer_config::TrainerConfig;
-use crate::arguments::option;
+use crate::arguments::check;
 use crate::models::{Detector, GeneralizedRcnn};
 
 /// Trains a detector by stochastic gradient descent with momentum.
@@ -88,10 +88,9 @@ impl Trainer {
     pub fn try_new(detector: Detector, config: TrainerConfig) -> Result<Self, TrainingError> {
         config.check()?;
         let dtype = detector.layers_dtype();
-        if matches!(dtype, DType::F16 | DType::BF16) {
-            let expected = "with layers of f32, which `half_precision` casts for each step";
-            return Err(option("detector", format!("with layers of {dtype:?}"), expected).into());
-        }
+        let is_half = matches!(dtype, DType::F16 | DType::BF16);
+        let expected = "with layers of f32, which `half_precision` casts for each step";
+        check("detector", !is_half, format_args!("with layers of {dtype:?}"), expected)?;
         let device = detector.device().clone().autodiff();
         if let Some(half) = config.half_precision {
             half.check(&device)?;

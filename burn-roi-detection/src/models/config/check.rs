@@ -2,7 +2,7 @@
 
 use super::{BodyConfig, CustomBodyConfig, DetectorConfig, MobileNetV3Config, ResNetConfig};
 use crate::NormKind;
-use crate::arguments::{not_nan, option, weights};
+use crate::arguments::{check, not_nan, option, weights};
 use crate::error::DetectionError;
 
 /// With the limits of numbers of layers and of sides, the numbers of a model are far below 2^63.
@@ -245,22 +245,16 @@ fn norm(field: &'static str, kind: Option<NormKind>, channels: &[usize]) -> Chec
     }
 }
 
-fn divides(groups: usize, channels: usize) -> bool {
+pub(super) fn divides(groups: usize, channels: usize) -> bool {
     groups > 0 && channels.is_multiple_of(groups)
 }
 
 pub(super) fn epsilon(field: &'static str, value: f64) -> Checked {
-    match value.is_finite() && value >= 0.0 {
-        true => Ok(()),
-        false => Err(option(field, value, "finite, 0 or above")),
-    }
+    check(field, value.is_finite() && value >= 0.0, value, "finite, 0 or above")
 }
 
 fn at_least_1(field: &'static str, value: usize) -> Checked {
-    match value {
-        0 => Err(option(field, value, "at least 1")),
-        _ => Ok(()),
-    }
+    check(field, value > 0, value, "at least 1")
 }
 
 /// Channels of a layer, the classes or the keypoints. The widest published ResNet has 8192.
@@ -279,10 +273,7 @@ pub(super) fn side(field: &'static str, value: usize) -> Checked {
 }
 
 pub(super) fn within(field: &'static str, value: usize, most: usize, expected: &'static str) -> Checked {
-    match (1..=most).contains(&value) {
-        true => Ok(()),
-        false => Err(option(field, value, expected)),
-    }
+    check(field, (1..=most).contains(&value), value, expected)
 }
 
 /// The channels of layers in a row.

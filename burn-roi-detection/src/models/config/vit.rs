@@ -2,8 +2,8 @@
 
 use burn_roi::config;
 
-use super::check::{Checked, channels, epsilon, layers, side, within};
-use crate::arguments::option;
+use super::check::{Checked, channels, divides, epsilon, layers, side, within};
+use crate::arguments::check;
 
 config! { fields;
 /// A plain vision transformer with attention in windows: detectron2's `ViT`, the backbone of ViTDet. It has one map, of
@@ -58,35 +58,29 @@ impl ViTConfig {
         channels("body.channels", self.channels)?;
         layers("body.blocks", self.blocks)?;
         side("body.patch_size", self.patch_size)?;
-        if self.patch_size < 4 || !self.patch_size.is_power_of_two() {
-            // The levels of a simple pyramid have strides from a quarter of it on, which are powers of two.
-            return Err(option("body.patch_size", self.patch_size, "a power of two, at least 4"));
-        }
+        // The levels of a simple pyramid have strides from a quarter of it on, which are powers of two.
+        let fits = self.patch_size >= 4 && self.patch_size.is_power_of_two();
+        check("body.patch_size", fits, self.patch_size, "a power of two, at least 4")?;
         within("body.window_size", self.window_size, 64, "from 1 to 64")?;
         channels("body.hidden_channels", self.hidden_channels.unwrap_or(1))?;
         epsilon("body.norm_epsilon", self.norm_epsilon)?;
-        if self.heads == 0 || !self.channels.is_multiple_of(self.heads) {
-            let expected = "at least 1, and a divisor of `body.channels`";
-            return Err(option("body.heads", self.heads, expected));
-        }
-        if self.global_blocks.iter().any(|&block| block >= self.blocks) {
-            let value = format!("{:?}", self.global_blocks);
-            return Err(option("body.global_blocks", value, "less than `body.blocks` each"));
-        }
+        let expected = "at least 1, and a divisor of `body.channels`";
+        check("body.heads", divides(self.heads, self.channels), self.heads, expected)?;
+        let fits = self.global_blocks.iter().all(|&block| block < self.blocks);
+        let value = format_args!("{:?}", self.global_blocks);
+        check("body.global_blocks", fits, value, "less than `body.blocks` each")?;
         self.check_picture("body.input_size", self.input_size)?;
         self.check_picture("body.pretrained_size", self.pretrained_size.unwrap_or(self.patch_size))?;
-        if !size_divisible.is_multiple_of(self.patch_size) {
-            let expected = "a multiple of `body.patch_size`";
-            return Err(option("preprocessing.size_divisible", size_divisible, expected));
-        }
-        Ok(())
+        let (fits, expected) = (
+            size_divisible.is_multiple_of(self.patch_size),
+            "a multiple of `body.patch_size`",
+        );
+        check("preprocessing.size_divisible", fits, size_divisible, expected)
     }
 
     fn check_picture(&self, field: &'static str, size: usize) -> Checked {
-        match (self.patch_size..=1 << 15).contains(&size) {
-            true => Ok(()),
-            false => Err(option(field, size, "from `body.patch_size` to 32768")),
-        }
+        let fits = (self.patch_size..=1 << 15).contains(&size);
+        check(field, fits, size, "from `body.patch_size` to 32768")
     }
 
     /// The number of absolute positions.
