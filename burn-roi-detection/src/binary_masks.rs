@@ -7,7 +7,7 @@ use rayon::prelude::*;
 
 use super::arguments;
 use super::host::rounded;
-use super::mask_window::{MaskPixel, Window, windows_of};
+use super::mask_window::{MaskPixel, Window};
 use super::paste_masks::windows;
 use super::run_lengths::{RunLengths, of_mask};
 use crate::error::DetectionError;
@@ -116,6 +116,7 @@ async: HostMasks::new(masks, boxes, image_size, padding, threshold).await?.encod
 }
 
 /// Pastes masks `[K, 1, M, M]` of several images as run lengths: `boxes` and `image_sizes` have one entry a mask.
+#[cfg(feature = "models")]
 pub(crate) async fn paste_rows_as_run_lengths(
     masks: Tensor<4>,
     boxes: &[[f32; 4]],
@@ -128,7 +129,7 @@ pub(crate) async fn paste_rows_as_run_lengths(
     let dtype = masks.dtype();
     let rounded_box = |corners: &[f32; 4]| corners.map(|coordinate| rounded(f64::from(coordinate), dtype));
     let boxes: Vec<_> = boxes.iter().map(rounded_box).collect();
-    let windows = windows_of(&boxes, dtype, masks.dims()[3], padding)?;
+    let windows = super::mask_window::windows_of(&boxes, dtype, masks.dims()[3], padding)?;
     let places = windows.into_iter().zip(image_sizes).collect();
     HostMasks::of_places(masks, places, threshold).encode().await
 }

@@ -119,12 +119,8 @@ fn runs(device: &Device, count: usize, floats: [DType; 2], ints: [DType; 2]) -> 
 }
 
 fn has_kernels(device: &Device) -> bool {
-    match device.as_dispatch() {
-        // Its units wait for each other by spinning.
-        DispatchDevice::Cube(cubecl::Device::Cpu(_)) => false,
-        DispatchDevice::Cube(_) => true,
-        _ => false,
-    }
+    // The units of CubeCL's CPU runtime wait for each other by spinning.
+    matches!(device.as_dispatch(), DispatchDevice::Cube(runtime) if !matches!(runtime, cubecl::Device::Cpu(_)))
 }
 
 /// Integers on the device of the boxes, which is an autodiff device if theirs is.
