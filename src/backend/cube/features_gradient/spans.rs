@@ -16,9 +16,6 @@ const STEP: usize = SIDE + 1;
 /// What was looked at along y, then along x.
 #[derive(CubeType)]
 pub struct Spans {
-    /// The first pixel of the tile that an element reads, and the one behind the last.
-    first: Shared<[u32]>,
-    end: Shared<[u32]>,
     /// The number of an element that reads the tile, and the one behind it. The numbers of others are larger than all,
     /// and 0.
     lowest: Shared<[u32]>,
@@ -30,8 +27,6 @@ pub struct Spans {
 #[cube]
 pub fn spans() -> Spans {
     Spans {
-        first: Shared::<[u32]>::new_slice(UNITS),
-        end: Shared::<[u32]>::new_slice(UNITS),
         lowest: Shared::<[u32]>::new_slice(UNITS),
         highest: Shared::<[u32]>::new_slice(UNITS),
         weights: Shared::<[f32]>::new_slice(UNITS * STEP),
@@ -56,8 +51,7 @@ pub fn look(
     let axis = axis_of(layout, is_y);
     let pixel = select(is_y, tile.y, tile.x);
     let element = number + select(is_y, first.0, first.1);
-    let mut first = 0u32;
-    let mut end = 0u32;
+    let mut reads = false;
     #[unroll]
     for pixel in 0..SIDE {
         spans.weights[unit * STEP + pixel] = 0.0;
@@ -69,16 +63,11 @@ pub fn look(
             let word = element.start + 2usize * tap as usize;
             let of_tile = plans[word] - pixel;
             spans.weights[unit * STEP + of_tile as usize] = weight_of_tap(plans, word);
-            if tap == taps.first {
-                first = of_tile;
-            }
-            end = of_tile + 1u32;
         }
+        reads = taps.first < taps.end;
     }
-    spans.first[unit] = first;
-    spans.end[unit] = end;
-    spans.lowest[unit] = select(first < end, number, comptime!(TOGETHER as u32));
-    spans.highest[unit] = select(first < end, number + 1u32, 0u32);
+    spans.lowest[unit] = select(reads, number, comptime!(TOGETHER as u32));
+    spans.highest[unit] = select(reads, number + 1u32, 0u32);
 }
 
 /// The taps whose pixels are the [`SIDE`] pixels from `pixel` on. The pixels of taps ascend, and may leave some out.
@@ -119,15 +108,6 @@ pub fn reaching(spans: &Spans, first: u32, elements: u32) -> Reach {
         end = end.max(spans.highest[unit as usize]);
     }
     Reach { first: lowest, end }
-}
-
-/// The pixels of the tile that an element reads. `unit` has looked at it.
-#[cube]
-pub fn pixels_of(spans: &Spans, unit: u32) -> Reach {
-    Reach {
-        first: spans.first[unit as usize],
-        end: spans.end[unit as usize],
-    }
 }
 
 /// The place of an element's weight of a pixel of the tile.
