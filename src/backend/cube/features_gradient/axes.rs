@@ -203,8 +203,24 @@ fn sum_along_x<F: Float>(
     spans: &Spans,
     of_row: &mut Array<f32>,
 ) {
-    let sharing = comptime!(gather.tile.sharing);
-    let width = comptime!(columns_of_unit(sharing));
+    add_along_x(gather, place, columns, spans, of_row, true);
+    // A gradient that is not finite makes every sum so, since 0 times infinity is NaN.
+    if !is_finite(of_row[0]) {
+        add_along_x(gather, place, columns, spans, of_row, false);
+    }
+}
+
+/// Sums a row of elements. Unless all are finite, a pixel that an element does not read gets nothing of it.
+#[cube]
+fn add_along_x<F: Float>(
+    gather: &Gather<'_, F>,
+    place: usize,
+    columns: &Reach,
+    spans: &Spans,
+    of_row: &mut Array<f32>,
+    #[comptime] all_finite: bool,
+) {
+    let width = comptime!(columns_of_unit(gather.tile.sharing));
     let first = gather.tile.share * comptime!(width as u32);
     #[unroll]
     for pixel in 0..width {
@@ -212,17 +228,13 @@ fn sum_along_x<F: Float>(
     }
     for column in columns.first..columns.end {
         let gradient = f32::cast_from(gather.gradient[place + column as usize * gather.gradient.stride(3)]);
-        let weight = weight_place(comptime!(TOGETHER as u32) + column, first);
-        if is_finite(gradient) {
-            #[unroll]
-            for pixel in 0..width {
-                of_row[pixel] += spans.weights[weight + pixel] * gradient;
-            }
-        } else {
-            // A pixel that is not read gets nothing, and not 0 times infinity.
-            #[unroll]
-            for pixel in 0..width {
-                let weight = spans.weights[weight + pixel];
+        let weights = weight_place(comptime!(TOGETHER as u32) + column, first);
+        #[unroll]
+        for pixel in 0..width {
+            let weight = spans.weights[weights + pixel];
+            if comptime!(all_finite) {
+                of_row[pixel] += weight * gradient;
+            } else {
                 of_row[pixel] += select(weight > 0.0, weight * gradient, 0.0);
             }
         }

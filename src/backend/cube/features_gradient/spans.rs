@@ -9,9 +9,12 @@ use crate::geometry::real::single::between::Reach;
 /// How many elements along an axis are looked at together. Half of the units look along y, the other half along x.
 pub const TOGETHER: usize = UNITS / 2;
 
-/// The distance of the weights of two elements. With one word more than pixels, units that write the same pixel of
-/// several elements write to other banks of the memory.
-const STEP: usize = SIDE + 1;
+/// The distance of the weights of two elements. Four weights that follow each other are loaded at once where the first
+/// has a number that is divisible by four.
+const STEP: usize = SIDE + 4;
+
+/// The bytes of four weights.
+const ALIGNMENT: usize = 16;
 
 /// What was looked at along y, then along x.
 #[derive(CubeType)]
@@ -29,7 +32,7 @@ pub fn spans() -> Spans {
     Spans {
         lowest: Shared::<[u32]>::new_slice(UNITS),
         highest: Shared::<[u32]>::new_slice(UNITS),
-        weights: Shared::<[f32]>::new_slice(UNITS * STEP),
+        weights: Shared::<[f32]>::new_aligned_slice(comptime!(UNITS * STEP), ALIGNMENT),
     }
 }
 
@@ -112,9 +115,9 @@ pub fn reaching(spans: &Spans, first: u32, elements: u32) -> Reach {
 
 /// The place of an element's weight of a pixel of the tile.
 ///
-/// The bound changes nothing. But LLVM has to know that no index wraps before it reads several weights from one
-/// address.
+/// The bound changes nothing. But LLVM has to know that no index wraps, and that it is divisible by four if `pixel` is,
+/// before it loads four weights at once.
 #[cube]
 pub fn weight_place(unit: u32, pixel: u32) -> usize {
-    (unit * comptime!(STEP as u32) + pixel).min(comptime!((UNITS * STEP - 1) as u32)) as usize
+    (unit * comptime!(STEP as u32)).min(comptime!(((UNITS - 1) * STEP) as u32)) as usize + pixel as usize
 }
