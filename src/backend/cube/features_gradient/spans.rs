@@ -3,7 +3,9 @@
 use cubecl::prelude::*;
 
 use super::tile::{SIDE, TilePlace, UNITS};
-use crate::backend::cube::plan::layout::{PlanLayout, PlannedElement, axis_of, planned_element, weight_of_tap};
+use crate::backend::cube::plan::layout::{
+    PlanLayout, PlannedElement, axis_of, pixel_of_tap, planned_element, weight_of_tap,
+};
 use crate::geometry::real::single::between::Reach;
 
 /// How many elements along an axis are looked at together. Half of the units look along y, the other half along x.
@@ -63,9 +65,8 @@ pub fn look(
         let element = planned_element(plans, start, &axis, element);
         let taps = taps_in_tile(plans, &element, pixel);
         for tap in taps.first..taps.end {
-            let word = element.start + 2usize * tap as usize;
-            let of_tile = plans[word] - pixel;
-            spans.weights[unit * STEP + of_tile as usize] = weight_of_tap(plans, word);
+            let of_tile = pixel_of_tap(plans, &element, tap) - pixel;
+            spans.weights[unit * STEP + of_tile as usize] = weight_of_tap(plans, &element, tap);
         }
         reads = taps.first < taps.end;
     }
@@ -81,23 +82,23 @@ fn taps_in_tile(plans: &Tensor<u32>, element: &PlannedElement, pixel: u32) -> Re
     if element.taps > 0u32 {
         let behind = pixel + comptime!(SIDE as u32);
         // The pixel of tap t is at least `least + t`.
-        let least = plans[element.start];
+        let least = pixel_of_tap(plans, element, 0u32);
         end = element.taps.min(behind - least.min(behind));
         first = end.min(pixel - least.min(pixel));
-        while first > 0u32 && pixel_of_tap(plans, element, first - 1u32) >= pixel {
+        while first > 0u32 && pixel_before(plans, element, first) >= pixel {
             first -= 1u32;
         }
-        while end > first && pixel_of_tap(plans, element, end - 1u32) >= behind {
+        while end > first && pixel_before(plans, element, end) >= behind {
             end -= 1u32;
         }
     }
     Reach { first, end }
 }
 
+/// The pixel of the tap before this one. It is looked at even where this is the first.
 #[cube]
-fn pixel_of_tap(plans: &Tensor<u32>, element: &PlannedElement, tap: u32) -> u32 {
-    // Looked at even where there is no tap before the first.
-    plans[element.start + 2usize * tap.min(element.taps - 1u32) as usize]
+fn pixel_before(plans: &Tensor<u32>, element: &PlannedElement, tap: u32) -> u32 {
+    pixel_of_tap(plans, element, (tap - 1u32).min(element.taps - 1u32))
 }
 
 /// From the first to the last of those elements that read the tile, of `elements` along an axis. `first` is the unit
