@@ -49,8 +49,7 @@ blocking_forms! {
 ///   `[P]`, from 0 to 1, in the dtype of `objectness`. Both are sorted by decreasing score.
 ///
 /// What is left after step 4 is read back to the host, for all images at once: on a GPU the indices that its NMS keeps,
-/// elsewhere the boxes and scores before, and first the objectness of all anchors. A GPU is read for the objectness too
-/// if `score_threshold` is above 0.
+/// elsewhere the boxes and scores before, and first the objectness of all anchors.
 /// Among anchors with equal objectness the first ones are taken; in torchvision the choice is unspecified. An anchor
 /// whose objectness or box is NaN is never a proposal.
 ///
@@ -104,19 +103,14 @@ pub async fn filter_proposals_async(
     let objectness = flat(objectness, [images * anchors]);
     let levels = anchors_per_level.len();
     let groups = host::consecutive(0, anchors_per_level.iter().copied().cycle().take(images * levels));
-    // No score is below 0, and objectness orders boxes as their scores do, ties of scores included. So it serves as
-    // the score, and what a GPU makes of the sigmoid of a NaN does not matter.
-    let serves_as_score = config.score_threshold <= 0.0;
-    let count = config.pre_nms_top_n;
-    let (rows, counts) = best_of_groups(&objectness, &groups, count, serves_as_score).await?;
+    let (rows, counts) = best_of_groups(&objectness, &groups, config.pre_nms_top_n).await?;
     let of_images = (0..images).map(|image| &counts[image * levels..(image + 1) * levels]);
     let rows_of_images = host::consecutive(0, of_images.clone().map(|counts| counts.iter().sum()));
     let candidates = of_images.zip(rows_of_images).zip(image_sizes);
     let candidates = candidates.map(|((counts, range), &image_size)| {
-        let objectness = host::select_range(&objectness, &rows, range.clone());
         let levels = counts.iter().enumerate();
         Candidates {
-            scores: if serves_as_score { objectness } else { score(objectness) },
+            scores: scores(host::select_range(&objectness, &rows, range.clone())),
             boxes: clip_boxes_to_image(host::select_range(&boxes, &rows, range), image_size),
             classes: levels.flat_map(|(level, &count)| vec![level; count]).collect(),
         }
@@ -124,29 +118,27 @@ pub async fn filter_proposals_async(
     let candidates: Vec<Candidates> = candidates.collect();
     let choice = Choice {
         min_size: config.min_size,
-        lowest_score: if serves_as_score {
-            f64::NEG_INFINITY
-        } else {
-            config.score_threshold
-        },
+        // No score is below 0 but that of a NaN.
+        lowest_score: config.score_threshold.max(0.0),
         iou_threshold: config.nms_threshold,
         limit: config.post_nms_top_n,
     };
     let chosen = choice.of_images(&candidates).await?;
     let proposals = candidates.iter().zip(chosen).map(|(of_image, rows)| {
-        let scores = host::select_rows(&of_image.scores, &rows);
-        let scores = if serves_as_score { score(scores) } else { scores };
-        (host::select_rows(&of_image.boxes, &rows), scores)
+        let boxes = host::select_rows(&of_image.boxes, &rows);
+        (boxes, host::select_rows(&of_image.scores, &rows))
     });
     Ok(proposals.unzip())
 }
 
-/// The scores of anchors. Not every backend computes with tensors without elements.
-fn score(objectness: Tensor<1>) -> Tensor<1> {
-    match objectness.dims() {
-        [0] => objectness,
-        _ => activation::sigmoid(objectness),
+/// The scores of anchors, 0 to 1; -1 where the objectness is NaN, since a GPU may make any score of that.
+fn scores(objectness: Tensor<1>) -> Tensor<1> {
+    // Not every backend computes with tensors without elements.
+    if objectness.dims() == [0] {
+        return objectness;
     }
+    let is_nan = objectness.clone().is_nan();
+    activation::sigmoid(objectness).mask_fill(is_nan, -1.0)
 }
 
 /// A tensor with its first two dimensions merged into one.
