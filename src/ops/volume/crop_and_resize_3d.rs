@@ -8,6 +8,7 @@ use crate::geometry::operator::RegionOperator;
 use crate::geometry::options::{BoxFormat, Interpolation};
 use crate::ops::CropAndResizeConfig;
 use crate::ops::operator_config::Operates;
+use crate::regions::Rois3d;
 
 config! {
 /// The options of [`crop_and_resize_3d`]: those of [`CropAndResizeConfig`] along three axes.

@@ -9,6 +9,7 @@ use crate::geometry::operator::{Elements, RegionOperator};
 use crate::geometry::options::{Interpolation, Reduction, Sampling};
 use crate::ops::operator_config::Operates;
 use crate::ops::{RoiAlignConfig, options};
+use crate::regions::Rois3d;
 
 config! {
 /// The options of [`roi_align_3d`]: those of [`RoiAlignConfig`] along three axes, in the order z, y, x. The defaults

@@ -8,6 +8,7 @@ use crate::geometry::operator::RegionOperator;
 use crate::geometry::options::{BinDivision, BoxRounding, MaximumFrom};
 use crate::ops::operator_config::Operates;
 use crate::ops::{RoiPoolConfig, options};
+use crate::regions::Rois3d;
 
 config! {
 /// The options of [`roi_pool_3d`]: those of [`RoiPoolConfig`] along three axes, in the order z, y, x.
