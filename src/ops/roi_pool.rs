@@ -65,7 +65,8 @@ impl RoiPoolConfig {
             .with_spatial_scale_x(spatial_scale)
     }
 
-    fn axis(&self, spatial_scale: f64) -> BinAxis {
+    /// Which pixels belong to which bin along an axis.
+    pub(super) fn axis(&self, spatial_scale: f64) -> BinAxis {
         BinAxis {
             spatial_scale,
             end_offset: 0.0,
