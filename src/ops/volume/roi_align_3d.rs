@@ -100,7 +100,7 @@ impl Operates3d for RoiAlign3dConfig {
         Ok(Some(MaximumOfSamples {
             output_size: self.output_size,
             samples,
-            from_zero: self.reduction == Reduction::MaxFromZero,
+            reduction: self.reduction,
         }))
     }
 
