@@ -5,17 +5,10 @@ use burn::backend::tensor::FloatTensor;
 use burn::tensor::Shape;
 
 use super::arguments::Arguments;
-use super::module::operator;
-use super::operator_config::Operates;
-use super::options;
+use super::prelude::*;
 use crate::backend::{RoiBackend, of_channels};
-use crate::config::config;
-use crate::error::RoiError;
-use crate::geometry::operator::{ChannelMap, Elements, RegionOperator};
-use crate::geometry::options::{Arithmetic, Bounds, Sampling};
-use crate::geometry::point_grid::{Offsets, Placement, PointGrid};
 use crate::memory;
-use crate::regions::{Rois, shape};
+use crate::regions::shape;
 
 config! {
 /// The options of [`deform_ps_roi_pool`].

@@ -1,13 +1,6 @@
 //! `roi_pool`: divides each region into bins of whole pixels and takes their maxima.
 
-use super::module::operator;
-use super::operator_config::Operates;
-use super::options;
-use crate::config::config;
-use crate::error::RoiError;
-use crate::geometry::operator::{BinAxis, Elements, RegionOperator};
-use crate::geometry::options::{BinDivision, BoxRounding, MaximumFrom, Reduction};
-use crate::regions::Rois;
+use super::prelude::*;
 
 config! {
 /// The options of [`roi_pool`]. The defaults match torchvision's `roi_pool`. These structs have a framework's option
