@@ -4,6 +4,7 @@ use burn::backend::TensorMetadata;
 use burn::backend::tensor::{FloatTensor, IntTensor};
 use burn::tensor::{DType, Shape, read_sync};
 
+use super::table::shapes;
 use crate::backend::{DeviceKind, HostRegions, RegionCall, RoiBackend};
 use crate::error::RoiError;
 use crate::geometry::operator::{RegionKind, RegionOperator};
@@ -30,10 +31,7 @@ impl<B: RoiBackend> Regions<B> {
         shape(
             "boxes",
             &of_boxes,
-            match kind {
-                RegionKind::Rotated => "[K, 5]",
-                RegionKind::Box | RegionKind::Offsets(_) => "[K, 4]",
-            },
+            shapes(kind)[2],
             of_boxes.num_dims() == 2 && of_boxes[1] == kind.columns(),
         )?;
         shape("batch_indices", &of_indices, "[K]", of_indices.num_dims() == 1)?;

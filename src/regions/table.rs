@@ -88,7 +88,7 @@ pub(super) fn join_images(
 }
 
 /// The shapes that boxes must have: alone, after a batch index, and one tensor for each image.
-fn shapes(kind: RegionKind) -> [&'static str; 3] {
+pub(super) fn shapes(kind: RegionKind) -> [&'static str; 3] {
     match kind {
         RegionKind::Rotated => [
             "[K, 5], with up to two leading dimensions of 1",
