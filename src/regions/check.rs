@@ -12,7 +12,7 @@ use crate::geometry::operator::{RegionKind, RegionOperator};
 use crate::geometry::plan::Region;
 
 /// K regions `[K, columns]` and the batch index `[K]` of each, on one device.
-#[derive(Debug, Clone)]
+#[derive(Clone)]
 pub struct Regions<B: RoiBackend> {
     pub boxes: FloatTensor<B>,
     pub batch_indices: IntTensor<B>,

@@ -36,7 +36,8 @@ macro_rules! rois {
         #[doc = concat!("[`validate`](", stringify!($name), "::validate) on any device.")]
         #[derive(Debug, Clone)]
         pub struct $name {
-            regions: Regions<Dispatch>,
+            boxes: Tensor<2>,
+            batch_indices: Tensor<1, Int>,
         }
 
         impl $name {
@@ -62,7 +63,7 @@ macro_rules! rois {
                 boxes: Tensor<B>,
                 batch_indices: Tensor<I, Int>,
             ) -> Result<Self, RoiError> {
-                Regions::of_tensors($kind, boxes, batch_indices).map(|regions| Self { regions })
+                table::of_tensors($kind, boxes, batch_indices).map(Self::of)
             }
 
             #[doc = concat!("Boxes `", $index_first, "` whose rows begin with the batch index. K may be 0.")]
@@ -86,7 +87,7 @@ macro_rules! rois {
             /// [`RoiError::Shape`]; on a host device also [`RoiError::BatchIndexNotWhole`]. On other devices, whose
             /// values are not checked, an index that is not a whole number counts as invalid.
             pub fn try_from_index_first<const B: usize>(boxes: Tensor<B>) -> Result<Self, RoiError> {
-                Regions::from_index_first($kind, boxes).map(|regions| Self { regions })
+                table::from_index_first($kind, boxes).map(Self::of)
             }
 
             #[doc = concat!("One tensor `", $boxes, "` for each image of the batch, in order. K may be 0.")]
@@ -108,12 +109,13 @@ macro_rules! rois {
             ///
             /// [`RoiError::NoImages`], [`RoiError::Shape`], [`RoiError::DType`] or [`RoiError::Device`].
             pub fn try_from_images(boxes: Vec<Tensor<2>>) -> Result<Self, RoiError> {
-                Regions::from_images($kind, boxes).map(|regions| Self { regions })
+                let (columns, [.., expected]) = ($kind.columns(), table::shapes($kind));
+                table::from_images(boxes, columns, expected).map(Self::of)
             }
 
             /// The number of regions.
             pub fn len(&self) -> usize {
-                self.regions.len()
+                self.boxes.dims()[0]
             }
 
             /// Whether there is no region.
@@ -123,12 +125,12 @@ macro_rules! rois {
 
             #[doc = concat!("The boxes, `", $boxes, "`.")]
             pub fn boxes(&self) -> Tensor<2> {
-                Tensor::from_dispatch(self.regions.boxes.clone())
+                self.boxes.clone()
             }
 
             /// The index of each region's image, `[K]`.
             pub fn batch_indices(&self) -> Tensor<1, Int> {
-                Tensor::from_dispatch(self.regions.batch_indices.clone())
+                self.batch_indices.clone()
             }
 
             /// Copies all regions to the host and checks their values, on any device. On a host device (Flex, NdArray)
@@ -148,7 +150,11 @@ macro_rules! rois {
             ///
             /// All errors of [`validate`](Self::validate) except [`RoiError::SynchronousRead`].
             pub async fn validate_async(&self, batch: usize) -> Result<(), RoiError> {
-                self.regions.read(batch).await.map(drop)
+                self.regions().read(batch).await.map(drop)
+            }
+
+            fn of((boxes, batch_indices): table::Table) -> Self {
+                Self { boxes, batch_indices }
             }
         }
 
@@ -156,7 +162,11 @@ macro_rules! rois {
             const KIND: RegionKind = $kind;
 
             fn regions(&self) -> Regions<Dispatch> {
-                self.regions.clone()
+                Regions {
+                    boxes: self.boxes().into_dispatch(),
+                    batch_indices: self.batch_indices().into_dispatch(),
+                    kind: $kind,
+                }
             }
         }
     };

@@ -8,56 +8,46 @@ use crate::backend::{is_host, wide};
 use crate::error::RoiError;
 use crate::geometry::operator::RegionKind;
 
-impl Regions<Dispatch> {
-    pub fn of_tensors<const B: usize, const I: usize>(
-        kind: RegionKind,
-        boxes: Tensor<B>,
-        batch_indices: Tensor<I, Int>,
-    ) -> Result<Self, RoiError> {
-        let boxes = rows(boxes, kind.columns(), shapes(kind)[0])?;
-        let indices = batch_indices.shape();
-        let fits = (1..=4).contains(&I) && indices[..I - 1].iter().all(|&size| size == 1);
-        shape(
-            "batch_indices",
-            &indices,
-            "[K], with up to three leading dimensions of 1",
-            fits,
-        )?;
-        let batch_indices = batch_indices.reshape([indices[I - 1]]);
-        Self::try_new(boxes.into_dispatch(), batch_indices.into_dispatch(), kind)
-    }
+/// Boxes `[K, columns]` and batch indices `[K]`, whose shapes are right.
+pub(super) type Table = (Tensor<2>, Tensor<1, Int>);
 
-    pub fn from_index_first<const B: usize>(kind: RegionKind, boxes: Tensor<B>) -> Result<Self, RoiError> {
-        let columns = kind.columns();
-        let table = rows(boxes, columns + 1, shapes(kind)[1])?;
-        let [count, _] = table.dims();
-        let indices = table.clone().slice([0..count, 0..1]).reshape([count]);
-        if is_host(&table.device()) {
-            all_whole(&indices)?;
-        }
-        Ok(Self {
-            boxes: table.slice([0..count, 1..columns + 1]).into_dispatch(),
-            batch_indices: whole_or_none(indices).into_dispatch(),
-            kind,
-        })
-    }
-
-    pub fn from_images(kind: RegionKind, boxes: Vec<Tensor<2>>) -> Result<Self, RoiError> {
-        let (boxes, batch_indices) = join_images(boxes, kind.columns(), shapes(kind)[2])?;
-        Ok(Self {
-            boxes: boxes.into_dispatch(),
-            batch_indices: batch_indices.into_dispatch(),
-            kind,
-        })
-    }
+pub(super) fn of_tensors<const B: usize, const I: usize>(
+    kind: RegionKind,
+    boxes: Tensor<B>,
+    batch_indices: Tensor<I, Int>,
+) -> Result<Table, RoiError> {
+    let boxes = rows(boxes, kind.columns(), shapes(kind)[0])?;
+    let indices = batch_indices.shape();
+    let fits = (1..=4).contains(&I) && indices[..I - 1].iter().all(|&size| size == 1);
+    shape(
+        "batch_indices",
+        &indices,
+        "[K], with up to three leading dimensions of 1",
+        fits,
+    )?;
+    let batch_indices = batch_indices.reshape([indices[I - 1]]);
+    Regions::<Dispatch>::try_new(
+        boxes.clone().into_dispatch(),
+        batch_indices.clone().into_dispatch(),
+        kind,
+    )?;
+    Ok((boxes, batch_indices))
 }
 
-/// The boxes of all images, whose shape is `expected`, and the index of each one's image.
-pub(super) fn join_images(
-    boxes: Vec<Tensor<2>>,
-    columns: usize,
-    expected: &'static str,
-) -> Result<(Tensor<2>, Tensor<1, Int>), RoiError> {
+pub(super) fn from_index_first<const B: usize>(kind: RegionKind, boxes: Tensor<B>) -> Result<Table, RoiError> {
+    let columns = kind.columns();
+    let table = rows(boxes, columns + 1, shapes(kind)[1])?;
+    let [count, _] = table.dims();
+    let indices = table.clone().slice([0..count, 0..1]).reshape([count]);
+    if is_host(&table.device()) {
+        all_whole(&indices)?;
+    }
+    let boxes = table.slice([0..count, 1..columns + 1]);
+    Ok((boxes, whole_or_none(indices)))
+}
+
+/// Joins the boxes of all images, whose shape is `expected`.
+pub(super) fn from_images(boxes: Vec<Tensor<2>>, columns: usize, expected: &'static str) -> Result<Table, RoiError> {
     let Some(first) = boxes.first() else {
         return Err(RoiError::NoImages { argument: "boxes" });
     };

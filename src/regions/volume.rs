@@ -4,7 +4,7 @@ use burn::backend::Dispatch;
 use burn::backend::ops::FloatTensorOps;
 use burn::tensor::{Int, Shape, Tensor};
 
-use super::table::join_images;
+use super::table::from_images;
 use super::{Rois, shape};
 use crate::backend::wide;
 use crate::error::{RoiError, or_panic};
@@ -97,7 +97,7 @@ impl Rois3d {
     ///
     /// [`RoiError::NoImages`], [`RoiError::Shape`], [`RoiError::DType`] or [`RoiError::Device`].
     pub fn try_from_images(boxes: Vec<Tensor<2>>, format: BoxFormat3d) -> Result<Self, RoiError> {
-        let (boxes, batch_indices) = join_images(boxes, 6, "[K, 6]")?;
+        let (boxes, batch_indices) = from_images(boxes, 6, "[K, 6]")?;
         Self::try_new(boxes, batch_indices, format)
     }
 
