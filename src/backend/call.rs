@@ -112,6 +112,6 @@ pub struct MaximumOfSamples {
     pub output_size: [usize; 3],
     /// How many samples an element has along z, y and x.
     pub samples: [usize; 3],
-    /// Whether it is at least 0.
-    pub from_zero: bool,
+    /// `Max` or `MaxFromZero`.
+    pub reduction: Reduction,
 }

@@ -36,6 +36,7 @@ pub mod remote;
 mod support;
 
 pub use call::{CoarserLevels, MaximumOfSamples, RegionCall};
+pub use fallback::{cast, of_channels, wide};
 #[cfg(feature = "flex")]
 pub(crate) use flex::kept_outputs;
 #[cfg(feature = "remote")]
@@ -60,7 +61,7 @@ pub type HostRegions = Arc<[Region]>;
 
 /// The kernels that all region operators come down to. A backend without kernels of its own inherits the bodies.
 ///
-/// Arguments have been checked. But for `without_pixels` and volumes, K is not 0, and no size of features,
+/// Arguments have been checked. But for `without_pixels`, K is not 0, and no size of features,
 /// `[N, C, H, W]`, or of the output is 0. The output fits into memory.
 #[backend_extension(
     Cube: cfg(feature = "cube"),
@@ -165,8 +166,8 @@ pub trait RegionKernels: Backend {
     }
 
     /// Pools regions of volumes `[N, C * D, H, W]` to `[K, C, P, Q * R]`. `slices` pools each slice, and `depths` its
-    /// output as maps `[K, C, D, Q * R]`, a map for each region. K, N and C may be 0; D, H and W only if K is. If an
-    /// element is a maximum of samples, these are the elements of both calls.
+    /// output as maps `[K, C, D, Q * R]`, a map for each region. If an element is a maximum of samples, these are the
+    /// elements of both calls.
     #[fusion(default)]
     fn pool_volumes(
         features: FloatTensor<Self>,

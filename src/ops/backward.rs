@@ -9,7 +9,7 @@ use burn::tensor::{DType, Shape, Slice};
 use super::arguments::{Arguments, check_pyramid, joined, of_part, reads_nothing, with_offsets};
 use super::operator_config::Operates;
 use super::turn::Turn;
-use crate::backend::{RegionCall, RoiBackend};
+use crate::backend::{RegionCall, RoiBackend, of_channels};
 use crate::error::RoiError;
 use crate::geometry::operator::RegionOperator;
 use crate::memory;
@@ -202,13 +202,7 @@ pub fn of_call<B: RoiBackend>(
         let on_host = regions.on_host(features[0].shape()[0]);
         let on_host = on_host.map_err(|error| of_part(error, number, &operators[0]))?;
         let first = number * channels;
-        let gradient = match channels == output[1] {
-            true => of_pooled.clone(),
-            false => B::float_slice(
-                of_pooled.clone(),
-                &[Slice::full(), Slice::from(first..first + channels)],
-            ),
-        };
+        let gradient = of_channels::<B>(&of_pooled, first..first + channels);
         for ((level, features), &operator) in levels.iter_mut().zip(features).zip(operators) {
             level.parts.push(PartBackward {
                 reads_nothing: reads_nothing(&features.shape(), &gradient.shape()),

@@ -1,13 +1,6 @@
 //! `crop_and_resize`: TensorFlow's operator, on `[N, C, H, W]`.
 
-use super::module::operator;
-use super::operator_config::Operates;
-use super::options;
-use crate::config::config;
-use crate::error::RoiError;
-use crate::geometry::operator::{Elements, RegionOperator, SampleAxis, SpatialScale};
-use crate::geometry::options::{Arithmetic, Bounds, BoxFormat, Interpolation, Sampling};
-use crate::regions::Rois;
+use super::prelude::*;
 
 config! {
 /// The options of [`crop_and_resize`], with TensorFlow's names and defaults.

@@ -2,20 +2,13 @@
 
 use burn::backend::TensorMetadata;
 use burn::backend::tensor::FloatTensor;
-use burn::tensor::{Shape, Slice};
+use burn::tensor::Shape;
 
 use super::arguments::Arguments;
-use super::module::operator;
-use super::operator_config::Operates;
-use super::options;
-use crate::backend::RoiBackend;
-use crate::config::config;
-use crate::error::RoiError;
-use crate::geometry::operator::{ChannelMap, Elements, RegionOperator};
-use crate::geometry::options::{Arithmetic, Bounds, Sampling};
-use crate::geometry::point_grid::{Offsets, Placement, PointGrid};
+use super::prelude::*;
+use crate::backend::{RoiBackend, of_channels};
 use crate::memory;
-use crate::regions::{Rois, shape};
+use crate::regions::shape;
 
 config! {
 /// The options of [`deform_ps_roi_pool`].
@@ -96,11 +89,7 @@ impl Operates for DeformPsRoiPoolConfig {
         let (finest, shape) = (&features[0], [regions.len(), self.output_channels, rows, columns]);
         memory::check::<B>("output", &shape, finest.dtype(), &finest.device())?;
         let of_class = |tensor: &FloatTensor<B>, class: usize, channels: usize| {
-            if tensor.shape()[1] == channels {
-                return tensor.clone();
-            }
-            let channels = class * channels..(class + 1) * channels;
-            B::float_slice(tensor.clone(), &[Slice::full(), Slice::from(channels)])
+            of_channels::<B>(tensor, class * channels..(class + 1) * channels)
         };
         let part = |class| Arguments {
             features: features

@@ -1,14 +1,6 @@
 //! `deform_roi_pool`: RoiAlign whose elements move by offsets that a network predicts.
 
-use super::module::operator;
-use super::operator_config::Operates;
-use super::options;
-use crate::config::config;
-use crate::error::RoiError;
-use crate::geometry::operator::{Elements, RegionOperator};
-use crate::geometry::options::{Arithmetic, Bounds, Sampling};
-use crate::geometry::point_grid::{Offsets, Placement, PointGrid};
-use crate::regions::Rois;
+use super::prelude::*;
 
 config! {
 /// The options of [`deform_roi_pool`]. The defaults match mmcv's `deform_roi_pool`.

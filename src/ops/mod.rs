@@ -15,6 +15,7 @@ mod module;
 mod multi_scale_roi_align;
 pub(crate) mod operator_config;
 pub(crate) mod options;
+mod prelude;
 pub mod primitive;
 mod prroi_pool;
 mod ps_crop_and_resize;

@@ -1,4 +1,4 @@
-//! [`Pool`], which makes a module of each operator's config, and the macro that declares an operator's functions.
+//! [`Pool`], which makes a module of each operator's config, and the macros that declare an operator's functions.
 
 use std::fmt::Debug;
 
@@ -41,10 +41,11 @@ impl<C: Operates> Pool<C> {
     }
 }
 
-/// Declares an operator's function, its module with `init` of its config, and its `try_` function, whose attributes
-/// list the errors.
-macro_rules! operator {
+/// Declares an operator's function, its `try_` function, whose attributes list the errors, and its module, with `init`
+/// of its config. The module is `$pool<$config>`, and `$call` computes the operator on tensors of so many dimensions.
+macro_rules! functions {
     (
+        [$pool:ident, $call:path $(, $option:expr)?] of $rank:literal;
         $(#[$documentation:meta])*
         fn $function:ident($config:ident, $rois:ident $(, $offsets:ident)?) -> $module:ident;
         $(#[$errors:meta])*
@@ -53,25 +54,15 @@ macro_rules! operator {
         $crate::internal::paste! {
             $(#[$documentation])*
             ///
-            /// Features are of f32, or of another float dtype if the device has it: f16, bf16 and f64 on Flex, f64 on
-            /// NdArray, f16 and bf16 on many GPUs. They may have any strides. Boxes have the features' dtype, or f32
-            /// for features of f16 or bf16, and are on the same device. Coordinates and sums are f32 (f64 for f64), and
-            /// the result is rounded once to the features' dtype.
-            ///
-            /// On Flex and NdArray a box, an angle or an offset that is not finite and a batch index out of range are
-            /// errors. GPU backends and remote devices do not copy them back to check them: the output of such a
-            /// region or element is the out-of-bounds value, or 0 if the operator has none. `validate` of the regions
-            /// finds such boxes, angles and indices. It does not check offsets.
-            ///
             /// # Panics
             ///
             #[doc = "If [`" $try_function "`] returns an error, with its text."]
             pub fn $function(
-                features: burn::tensor::Tensor<4>,
+                features: burn::tensor::Tensor<$rank>,
                 rois: &$rois,
-                $($offsets: Option<burn::tensor::Tensor<4>>,)?
+                $($offsets: Option<burn::tensor::Tensor<$rank>>,)?
                 config: impl Into<$config>,
-            ) -> burn::tensor::Tensor<4> {
+            ) -> burn::tensor::Tensor<$rank> {
                 $crate::error::or_panic($try_function(features, rois, $($offsets,)? config))
             }
 
@@ -81,22 +72,21 @@ macro_rules! operator {
             ///
             $(#[$errors])*
             pub fn $try_function(
-                features: burn::tensor::Tensor<4>,
+                features: burn::tensor::Tensor<$rank>,
                 rois: &$rois,
-                $($offsets: Option<burn::tensor::Tensor<4>>,)?
+                $($offsets: Option<burn::tensor::Tensor<$rank>>,)?
                 config: impl Into<$config>,
-            ) -> Result<burn::tensor::Tensor<4>, RoiError> {
-                let offsets: Option<burn::tensor::Tensor<4>> = None$(.or($offsets))?;
-                $crate::ops::call::pool_tensor(features, rois, offsets, &config.into())
+            ) -> Result<burn::tensor::Tensor<$rank>, RoiError> {
+                $call(features, rois, $($option,)? &config.into())
             }
 
             #[doc = "[`" $function "`] as a module. Created by [`" $config "::init`]."]
-            pub type $module = $crate::ops::Pool<$config>;
+            pub type $module = $crate::ops::$pool<$config>;
 
             impl $config {
                 /// Creates the module.
                 pub fn init(&self) -> $module {
-                    $crate::ops::Pool { config: self.clone() }
+                    $module { config: self.clone() }
                 }
             }
 
@@ -108,13 +98,43 @@ macro_rules! operator {
                 #[doc = "As [`" $function "`] does."]
                 pub fn forward_with_offsets(
                     &self,
-                    features: burn::tensor::Tensor<4>,
+                    features: burn::tensor::Tensor<$rank>,
                     rois: &$rois,
-                    $offsets: burn::tensor::Tensor<4>,
-                ) -> burn::tensor::Tensor<4> {
+                    $offsets: burn::tensor::Tensor<$rank>,
+                ) -> burn::tensor::Tensor<$rank> {
                     $function(features, rois, Some($offsets), self.config.clone())
                 }
             })?
+        }
+    };
+}
+
+pub(super) use functions;
+
+/// Declares the functions and the module of an operator on maps.
+macro_rules! operator {
+    (
+        $(#[$documentation:meta])*
+        fn $function:ident($config:ident, $rois:ident $(, $offsets:ident)?) -> $module:ident;
+        $(#[$errors:meta])*
+        fn $try_function:ident;
+    ) => {
+        $crate::ops::module::functions! {
+            [Pool, $crate::ops::call::pool_tensor, None$(.or($offsets))?] of 4;
+            $(#[$documentation])*
+            ///
+            /// Features are of f32, or of another float dtype if the device has it: f16, bf16 and f64 on Flex, f64 on
+            /// NdArray, f16 and bf16 on many GPUs. They may have any strides. Boxes have the features' dtype, or f32
+            /// for features of f16 or bf16, and are on the same device. Coordinates and sums are f32 (f64 for f64), and
+            /// the result is rounded once to the features' dtype.
+            ///
+            /// On Flex and NdArray a box, an angle or an offset that is not finite and a batch index out of range are
+            /// errors. GPU backends and remote devices do not copy them back to check them: the output of such a
+            /// region or element is the out-of-bounds value, or 0 if the operator has none. `validate` of the regions
+            /// finds such boxes, angles and indices. It does not check offsets.
+            fn $function($config, $rois $(, $offsets)?) -> $module;
+            $(#[$errors])*
+            fn $try_function;
         }
     };
 }

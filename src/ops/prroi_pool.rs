@@ -1,12 +1,6 @@
 //! `prroi_pool`: the mean of the bilinear map over each bin, by integration.
 
-use super::module::operator;
-use super::operator_config::Operates;
-use super::options;
-use crate::config::config;
-use crate::error::RoiError;
-use crate::geometry::operator::{Elements, RegionOperator};
-use crate::regions::Rois;
+use super::prelude::*;
 
 config! {
 /// The options of [`prroi_pool`]. [`mmcv::PrRoiPool`](crate::mmcv::PrRoiPool) has mmcv's option names.

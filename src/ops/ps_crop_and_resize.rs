@@ -1,14 +1,6 @@
 //! `ps_crop_and_resize`: crops whose parts are read from channels of their own, averaged.
 
-use super::module::operator;
-use super::operator_config::Operates;
-use super::options;
-use crate::config::config;
-use crate::error::RoiError;
-use crate::geometry::operator::{ChannelMap, Elements, RegionOperator};
-use crate::geometry::options::{Arithmetic, Bounds, Sampling};
-use crate::geometry::point_grid::{Placement, PointGrid};
-use crate::regions::Rois;
+use super::prelude::*;
 
 config! {
 /// The options of [`ps_crop_and_resize`]. [`openvino::PsRoiPoolingBilinear`](crate::openvino::PsRoiPoolingBilinear) has

@@ -1,13 +1,7 @@
 //! `ps_roi_align`: RoiAlign whose output elements each read a channel of their own.
 
-use super::module::operator;
-use super::operator_config::Operates;
-use super::{RoiAlignConfig, options};
-use crate::config::config;
-use crate::error::RoiError;
-use crate::geometry::operator::{ChannelMap, RegionOperator};
-use crate::geometry::options::Sampling;
-use crate::regions::Rois;
+use super::RoiAlignConfig;
+use super::prelude::*;
 
 config! {
 /// The options of [`ps_roi_align`]. The defaults match torchvision's `ps_roi_align`.

@@ -1,13 +1,6 @@
 //! `ps_roi_pool`: averages over bins of whole pixels. Each output element reads its own input channel.
 
-use super::module::operator;
-use super::operator_config::Operates;
-use super::options;
-use crate::config::config;
-use crate::error::RoiError;
-use crate::geometry::operator::{BinAxis, ChannelMap, Elements, RegionOperator};
-use crate::geometry::options::{BinDivision, BoxRounding};
-use crate::regions::Rois;
+use super::prelude::*;
 
 config! {
 /// The options of [`ps_roi_pool`]. The defaults match torchvision's `ps_roi_pool`.

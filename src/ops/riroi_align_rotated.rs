@@ -1,14 +1,7 @@
 //! `riroi_align_rotated`: rotated RoiAlign whose orientation channels turn with the box.
 
-use super::module::operator;
-use super::operator_config::Operates;
-use super::{RoiAlignRotatedConfig, options};
-use crate::config::config;
-use crate::error::RoiError;
-use crate::geometry::angle::AngleConvention;
-use crate::geometry::operator::RegionOperator;
-use crate::geometry::options::Sampling;
-use crate::regions::RotatedRois;
+use super::RoiAlignRotatedConfig;
+use super::prelude::*;
 
 config! {
 /// The options of [`riroi_align_rotated`]. The defaults match mmcv's `riroi_align_rotated`.

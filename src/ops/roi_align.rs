@@ -1,13 +1,7 @@
 //! `roi_align`: samples each region at points between pixels and reduces them to a fixed size.
 
-use super::module::operator;
-use super::operator_config::Operates;
-use super::options;
-use crate::config::config;
-use crate::error::RoiError;
-use crate::geometry::operator::{Elements, RegionOperator, SampleAxis, SpatialScale};
-use crate::geometry::options::{Arithmetic, Bounds, Interpolation, MAXIMUM_OUTPUT_PIXEL_OFFSET, Reduction, Sampling};
-use crate::regions::Rois;
+use super::prelude::*;
+use crate::geometry::options::MAXIMUM_OUTPUT_PIXEL_OFFSET;
 
 config! {
 /// The options of [`roi_align`]. The defaults match torchvision's `roi_align`. Structs of

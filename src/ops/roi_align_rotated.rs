@@ -1,15 +1,6 @@
 //! `roi_align_rotated`: RoiAlign of boxes that are turned about their centres.
 
-use super::module::operator;
-use super::operator_config::Operates;
-use super::options;
-use crate::config::config;
-use crate::error::RoiError;
-use crate::geometry::angle::AngleConvention;
-use crate::geometry::operator::{Elements, RegionOperator};
-use crate::geometry::options::{Arithmetic, Bounds, Sampling};
-use crate::geometry::point_grid::{Placement, PointGrid};
-use crate::regions::RotatedRois;
+use super::prelude::*;
 
 config! {
 /// The options of [`roi_align_rotated`]. The defaults match mmcv's `roi_align_rotated`.

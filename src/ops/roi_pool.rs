@@ -1,13 +1,6 @@
 //! `roi_pool`: divides each region into bins of whole pixels and takes their maxima.
 
-use super::module::operator;
-use super::operator_config::Operates;
-use super::options;
-use crate::config::config;
-use crate::error::RoiError;
-use crate::geometry::operator::{BinAxis, Elements, RegionOperator};
-use crate::geometry::options::{BinDivision, BoxRounding, MaximumFrom, Reduction};
-use crate::regions::Rois;
+use super::prelude::*;
 
 config! {
 /// The options of [`roi_pool`]. The defaults match torchvision's `roi_pool`. These structs have a framework's option
@@ -65,7 +58,8 @@ impl RoiPoolConfig {
             .with_spatial_scale_x(spatial_scale)
     }
 
-    fn axis(&self, spatial_scale: f64) -> BinAxis {
+    /// Which pixels belong to which bin along an axis.
+    pub(super) fn axis(&self, spatial_scale: f64) -> BinAxis {
         BinAxis {
             spatial_scale,
             end_offset: 0.0,

@@ -2,11 +2,11 @@
 
 use burn::backend::tensor::{BoolTensor, FloatTensor, IntTensor};
 use burn::backend::{TensorMetadata, get_or_init_device_settings};
-use burn::tensor::{DType, FloatDType, IntDType, Scalar, Shape, Slice};
+use burn::tensor::{FloatDType, IntDType, Scalar, Shape, Slice};
 
 use super::arguments::{Arguments, check_features};
 use super::operator_config::Operates;
-use crate::backend::RoiBackend;
+use crate::backend::{RoiBackend, cast, wide};
 use crate::error::RoiError;
 use crate::regions::shape;
 
@@ -17,8 +17,8 @@ pub struct Turn<B: RoiBackend> {
     /// `[K, 5]`, of f32 for features of f16 and bf16.
     boxes: FloatTensor<B>,
     /// The dtypes of the features and of the boxes that were given.
-    dtype: DType,
-    boxes_dtype: DType,
+    dtype: FloatDType,
+    boxes_dtype: FloatDType,
 }
 
 /// Which orientations each orientation of a region is mixed from, as rows of `[K * C * O, P * Q]`.
@@ -35,8 +35,7 @@ impl<B: RoiBackend> Turn<B> {
         let Some(orientations) = config.orientations() else {
             return Ok((arguments, None));
         };
-        let (mut dtype, boxes_dtype) = (DType::F32, arguments.regions.boxes.dtype());
-        for level in &mut arguments.features {
+        for level in &arguments.features {
             shape(
                 "features",
                 &level.shape(),
@@ -51,21 +50,19 @@ impl<B: RoiBackend> Turn<B> {
                     of: "orientation",
                 });
             }
-            dtype = level.dtype();
-            if is_half(dtype) {
-                // Checked in its own dtype: what a device does not pool is an error, even if it converts it.
-                check_features::<B>(level, &arguments.regions)?;
-                *level = B::float_cast(level.clone(), FloatDType::F32);
-            }
+            // Checked in its own dtype: what a device does not pool is an error, even if it converts it.
+            check_features::<B>(level, &arguments.regions)?;
         }
-        if is_half(dtype) && is_half(boxes_dtype) {
-            arguments.regions.boxes = B::float_cast(arguments.regions.boxes, FloatDType::F32);
+        let (dtype, boxes_dtype) = (arguments.features[0].dtype(), arguments.regions.boxes.dtype());
+        for level in &mut arguments.features {
+            *level = cast::<B>(level.clone(), wide(level.dtype()));
         }
+        arguments.regions.boxes = cast::<B>(arguments.regions.boxes, wide(boxes_dtype));
         let turn = Self {
             orientations,
             boxes: arguments.regions.boxes.clone(),
-            dtype,
-            boxes_dtype,
+            dtype: dtype.into(),
+            boxes_dtype: boxes_dtype.into(),
         };
         Ok((arguments, Some(turn)))
     }
@@ -77,8 +74,7 @@ impl<B: RoiBackend> Turn<B> {
 
     /// The gradient of what the backend pooled from that of the output.
     pub fn pooled_gradient(&self, gradient: FloatTensor<B>) -> FloatTensor<B> {
-        let wide = if is_half(self.dtype) { DType::F32 } else { self.dtype };
-        self.mixed(cast::<B>(gradient, wide), true)
+        self.mixed(cast::<B>(gradient, wide(self.dtype.into())), true)
     }
 
     /// The gradient of the features in their own dtype.
@@ -97,7 +93,7 @@ impl<B: RoiBackend> Turn<B> {
         if pooled.shape().num_elements() == 0 {
             return cast::<B>(boxes, self.boxes_dtype);
         }
-        let gradient = cast::<B>(output_gradient, pooled.dtype());
+        let gradient = cast::<B>(output_gradient, pooled.dtype().into());
         let mix = self.mix(&pooled.shape(), false);
         let sum = |rows: IntTensor<B>| {
             let product = B::float_mul(select::<B>(pooled.clone(), rows), gradient.clone());
@@ -179,17 +175,6 @@ impl<B: RoiBackend> Turn<B> {
         let known = B::float_lower_elem(B::float_abs(self.angles()), Scalar::from(1e30), bool_dtype);
         B::bool_not(known)
     }
-}
-
-fn is_half(dtype: DType) -> bool {
-    matches!(dtype, DType::F16 | DType::BF16)
-}
-
-fn cast<B: RoiBackend>(tensor: FloatTensor<B>, dtype: DType) -> FloatTensor<B> {
-    if tensor.dtype() == dtype {
-        return tensor;
-    }
-    B::float_cast(tensor, dtype.into())
 }
 
 /// The rows of `[K * C * O, P * Q]`, as `[K, C * O, P, Q]`.

@@ -4,7 +4,7 @@ use burn::backend::TensorMetadata;
 use burn::backend::tensor::{FloatTensor, IntTensor};
 use burn::tensor::{DType, Shape, read_sync};
 
-use super::read;
+use super::table::shapes;
 use crate::backend::{DeviceKind, HostRegions, RegionCall, RoiBackend};
 use crate::error::RoiError;
 use crate::geometry::operator::{RegionKind, RegionOperator};
@@ -31,10 +31,7 @@ impl<B: RoiBackend> Regions<B> {
         shape(
             "boxes",
             &of_boxes,
-            match kind {
-                RegionKind::Rotated => "[K, 5]",
-                RegionKind::Box | RegionKind::Offsets(_) => "[K, 4]",
-            },
+            shapes(kind)[2],
             of_boxes.num_dims() == 2 && of_boxes[1] == kind.columns(),
         )?;
         shape("batch_indices", &of_indices, "[K]", of_indices.num_dims() == 1)?;
@@ -93,9 +90,7 @@ impl<B: RoiBackend> Regions<B> {
     ///
     /// As [`on_host`](Self::on_host).
     pub async fn read(&self, batch: usize) -> Result<HostRegions, RoiError> {
-        let (boxes, batch_indices) = (self.boxes.clone(), self.batch_indices.clone());
-        let rows = read::rows::<B>(boxes, batch_indices, self.kind, batch, |_| ()).await?;
-        rows.collect()
+        self.rows(batch, |_| ()).await?.collect()
     }
 
     /// Reads all regions; none for a row whose box is not finite or whose batch index is invalid. An offset that is not
@@ -106,7 +101,6 @@ impl<B: RoiBackend> Regions<B> {
     /// [`RoiError::DeviceRead`].
     #[cfg(feature = "remote")]
     pub async fn read_rows(&self, batch: usize) -> Result<Vec<Option<Region>>, RoiError> {
-        let (boxes, batch_indices) = (self.boxes.clone(), self.batch_indices.clone());
         let lead_out = |row: &mut [f64]| {
             if let RegionKind::Offsets(_) = self.kind {
                 for offset in row[4..].iter_mut().filter(|offset| !offset.is_finite()) {
@@ -114,8 +108,7 @@ impl<B: RoiBackend> Regions<B> {
                 }
             }
         };
-        let rows = read::rows::<B>(boxes, batch_indices, self.kind, batch, lead_out).await?;
-        Ok(rows.map(Result::ok).collect())
+        Ok(self.rows(batch, lead_out).await?.map(Result::ok).collect())
     }
 }
 

@@ -18,7 +18,6 @@ pub(crate) use volume::{depth_error, reshaped};
 use crate::error::{RoiError, or_panic};
 use crate::geometry::operator::RegionKind;
 use crate::read_back::wait;
-use table::Table;
 
 /// Regions of one kind, as an operator's config names them.
 pub trait RegionTable {
@@ -37,7 +36,8 @@ macro_rules! rois {
         #[doc = concat!("[`validate`](", stringify!($name), "::validate) on any device.")]
         #[derive(Debug, Clone)]
         pub struct $name {
-            table: Table,
+            boxes: Tensor<2>,
+            batch_indices: Tensor<1, Int>,
         }
 
         impl $name {
@@ -63,7 +63,7 @@ macro_rules! rois {
                 boxes: Tensor<B>,
                 batch_indices: Tensor<I, Int>,
             ) -> Result<Self, RoiError> {
-                Table::try_new($kind, boxes, batch_indices).map(|table| Self { table })
+                table::of_tensors($kind, boxes, batch_indices).map(Self::of)
             }
 
             #[doc = concat!("Boxes `", $index_first, "` whose rows begin with the batch index. K may be 0.")]
@@ -87,7 +87,7 @@ macro_rules! rois {
             /// [`RoiError::Shape`]; on a host device also [`RoiError::BatchIndexNotWhole`]. On other devices, whose
             /// values are not checked, an index that is not a whole number counts as invalid.
             pub fn try_from_index_first<const B: usize>(boxes: Tensor<B>) -> Result<Self, RoiError> {
-                Table::try_from_index_first($kind, boxes).map(|table| Self { table })
+                table::from_index_first($kind, boxes).map(Self::of)
             }
 
             #[doc = concat!("One tensor `", $boxes, "` for each image of the batch, in order. K may be 0.")]
@@ -109,12 +109,13 @@ macro_rules! rois {
             ///
             /// [`RoiError::NoImages`], [`RoiError::Shape`], [`RoiError::DType`] or [`RoiError::Device`].
             pub fn try_from_images(boxes: Vec<Tensor<2>>) -> Result<Self, RoiError> {
-                Table::try_from_images($kind, boxes).map(|table| Self { table })
+                let (columns, [.., expected]) = ($kind.columns(), table::shapes($kind));
+                table::from_images(boxes, columns, expected).map(Self::of)
             }
 
             /// The number of regions.
             pub fn len(&self) -> usize {
-                self.table.boxes.dims()[0]
+                self.boxes.dims()[0]
             }
 
             /// Whether there is no region.
@@ -124,12 +125,12 @@ macro_rules! rois {
 
             #[doc = concat!("The boxes, `", $boxes, "`.")]
             pub fn boxes(&self) -> Tensor<2> {
-                self.table.boxes.clone()
+                self.boxes.clone()
             }
 
             /// The index of each region's image, `[K]`.
             pub fn batch_indices(&self) -> Tensor<1, Int> {
-                self.table.batch_indices.clone()
+                self.batch_indices.clone()
             }
 
             /// Copies all regions to the host and checks their values, on any device. On a host device (Flex, NdArray)
@@ -149,7 +150,11 @@ macro_rules! rois {
             ///
             /// All errors of [`validate`](Self::validate) except [`RoiError::SynchronousRead`].
             pub async fn validate_async(&self, batch: usize) -> Result<(), RoiError> {
-                self.table.regions().read(batch).await.map(drop)
+                self.regions().read(batch).await.map(drop)
+            }
+
+            fn of((boxes, batch_indices): table::Table) -> Self {
+                Self { boxes, batch_indices }
             }
         }
 
@@ -157,7 +162,11 @@ macro_rules! rois {
             const KIND: RegionKind = $kind;
 
             fn regions(&self) -> Regions<Dispatch> {
-                self.table.regions()
+                Regions {
+                    boxes: self.boxes().into_dispatch(),
+                    batch_indices: self.batch_indices().into_dispatch(),
+                    kind: $kind,
+                }
             }
         }
     };

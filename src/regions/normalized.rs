@@ -3,7 +3,7 @@
 
 use burn::tensor::Tensor;
 
-use super::Rois;
+use super::{RegionTable, Rois};
 use crate::error::RoiError;
 use crate::read_back::wait;
 
@@ -30,7 +30,7 @@ impl Rois {
         let columns = [(1, last_y), (0, last_x), (3, last_y), (2, last_x)];
         let columns = columns.map(|(column, last)| boxes.clone().narrow(1, column, 1).div_scalar(last));
         let mut rois = self.clone();
-        rois.table.boxes = Tensor::cat(columns.into(), 1);
+        rois.boxes = Tensor::cat(columns.into(), 1);
         rois
     }
 
@@ -65,7 +65,7 @@ impl Rois {
     ///
     /// All errors of [`validate_normalized`](Self::validate_normalized) except [`RoiError::SynchronousRead`].
     pub async fn validate_normalized_async(&self, batch: usize) -> Result<(), RoiError> {
-        let regions = self.table.regions().read(batch).await?;
+        let regions = self.regions().read(batch).await?;
         let near_image = |coordinate: &f64| (-1.0..=2.0).contains(coordinate);
         let outside = regions.iter().position(|region| !region.corners.iter().all(near_image));
         outside.map_or(Ok(()), |row| {

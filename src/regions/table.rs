@@ -1,109 +1,84 @@
 //! Boxes and the image each belongs to, of any kind: every check of their shapes.
 
 use burn::backend::Dispatch;
-use burn::tensor::{DType, Int, Tensor, TensorData};
+use burn::tensor::{Int, Tensor, TensorData};
 
 use super::check::{Regions, same_device, shape};
-use crate::backend::is_host;
+use crate::backend::{is_host, wide};
 use crate::error::RoiError;
 use crate::geometry::operator::RegionKind;
 
 /// Boxes `[K, columns]` and batch indices `[K]`, whose shapes are right.
-#[derive(Debug, Clone)]
-pub(super) struct Table {
-    pub boxes: Tensor<2>,
-    pub batch_indices: Tensor<1, Int>,
-    pub kind: RegionKind,
+pub(super) type Table = (Tensor<2>, Tensor<1, Int>);
+
+pub(super) fn of_tensors<const B: usize, const I: usize>(
+    kind: RegionKind,
+    boxes: Tensor<B>,
+    batch_indices: Tensor<I, Int>,
+) -> Result<Table, RoiError> {
+    let boxes = rows(boxes, kind.columns(), shapes(kind)[0])?;
+    let indices = batch_indices.shape();
+    let fits = (1..=4).contains(&I) && indices[..I - 1].iter().all(|&size| size == 1);
+    shape(
+        "batch_indices",
+        &indices,
+        "[K], with up to three leading dimensions of 1",
+        fits,
+    )?;
+    let batch_indices = batch_indices.reshape([indices[I - 1]]);
+    Regions::<Dispatch>::try_new(
+        boxes.clone().into_dispatch(),
+        batch_indices.clone().into_dispatch(),
+        kind,
+    )?;
+    Ok((boxes, batch_indices))
 }
 
-impl Table {
-    pub fn try_new<const B: usize, const I: usize>(
-        kind: RegionKind,
-        boxes: Tensor<B>,
-        batch_indices: Tensor<I, Int>,
-    ) -> Result<Self, RoiError> {
-        let boxes = rows(boxes, kind.columns(), shapes(kind)[0])?;
-        let indices = batch_indices.shape();
-        let fits = (1..=4).contains(&I) && indices[..I - 1].iter().all(|&size| size == 1);
-        shape(
-            "batch_indices",
-            &indices,
-            "[K], with up to three leading dimensions of 1",
-            fits,
-        )?;
-        let batch_indices = batch_indices.reshape([indices[I - 1]]);
-        Regions::<Dispatch>::try_new(
-            boxes.clone().into_dispatch(),
-            batch_indices.clone().into_dispatch(),
-            kind,
-        )?;
-        Ok(Self {
-            boxes,
-            batch_indices,
-            kind,
-        })
+pub(super) fn from_index_first<const B: usize>(kind: RegionKind, boxes: Tensor<B>) -> Result<Table, RoiError> {
+    let columns = kind.columns();
+    let table = rows(boxes, columns + 1, shapes(kind)[1])?;
+    let [count, _] = table.dims();
+    let indices = table.clone().slice([0..count, 0..1]).reshape([count]);
+    if is_host(&table.device()) {
+        all_whole(&indices)?;
     }
+    let boxes = table.slice([0..count, 1..columns + 1]);
+    Ok((boxes, whole_or_none(indices)))
+}
 
-    pub fn try_from_index_first<const B: usize>(kind: RegionKind, boxes: Tensor<B>) -> Result<Self, RoiError> {
-        let columns = kind.columns();
-        let table = rows(boxes, columns + 1, shapes(kind)[1])?;
-        let [count, _] = table.dims();
-        let indices = table.clone().slice([0..count, 0..1]).reshape([count]);
-        if is_host(&table.device()) {
-            all_whole(&indices)?;
+/// Joins the boxes of all images, whose shape is `expected`.
+pub(super) fn from_images(boxes: Vec<Tensor<2>>, columns: usize, expected: &'static str) -> Result<Table, RoiError> {
+    let Some(first) = boxes.first() else {
+        return Err(RoiError::NoImages { argument: "boxes" });
+    };
+    let (device, dtype) = (first.device(), first.dtype());
+    let mut indices = Vec::new();
+    for (image, boxes) in boxes.iter().enumerate() {
+        rows(boxes.clone(), columns, expected)?;
+        let (found, expected) = (boxes.device(), device.clone());
+        same_device("boxes", found.as_dispatch(), "boxes", expected.as_dispatch())?;
+        if boxes.dtype() != dtype {
+            return Err(RoiError::DType {
+                argument: "boxes",
+                dtype: boxes.dtype(),
+                expected: format!("{dtype:?}, as those of the first image are"),
+            });
         }
-        Ok(Self {
-            boxes: table.slice([0..count, 1..columns + 1]),
-            batch_indices: whole_or_none(indices),
-            kind,
-        })
+        indices.extend(std::iter::repeat_n(image as i32, boxes.dims()[0]));
     }
-
-    pub fn try_from_images(kind: RegionKind, boxes: Vec<Tensor<2>>) -> Result<Self, RoiError> {
-        let Some(first) = boxes.first() else {
-            return Err(RoiError::NoImages { argument: "boxes" });
-        };
-        let (device, dtype) = (first.device(), first.dtype());
-        let mut indices = Vec::new();
-        for (image, boxes) in boxes.iter().enumerate() {
-            rows(boxes.clone(), kind.columns(), shapes(kind)[2])?;
-            let (found, expected) = (boxes.device(), device.clone());
-            same_device("boxes", found.as_dispatch(), "boxes", expected.as_dispatch())?;
-            if boxes.dtype() != dtype {
-                return Err(RoiError::DType {
-                    argument: "boxes",
-                    dtype: boxes.dtype(),
-                    expected: format!("{dtype:?}, as those of the first image are"),
-                });
-            }
-            indices.extend(std::iter::repeat_n(image as i32, boxes.dims()[0]));
-        }
-        let count = indices.len();
-        let empty = first.clone();
-        let mut filled: Vec<_> = boxes.into_iter().filter(|boxes| boxes.dims()[0] > 0).collect();
-        let boxes = match filled.len() {
-            0 => empty,
-            1 => filled.remove(0),
-            _ => Tensor::cat(filled, 0),
-        };
-        Ok(Self {
-            boxes,
-            batch_indices: Tensor::from_data(TensorData::new(indices, [count]), &device),
-            kind,
-        })
-    }
-
-    pub fn regions(&self) -> Regions<Dispatch> {
-        Regions {
-            boxes: self.boxes.clone().into_dispatch(),
-            batch_indices: self.batch_indices.clone().into_dispatch(),
-            kind: self.kind,
-        }
-    }
+    let count = indices.len();
+    let empty = first.clone();
+    let mut filled: Vec<_> = boxes.into_iter().filter(|boxes| boxes.dims()[0] > 0).collect();
+    let boxes = match filled.len() {
+        0 => empty,
+        1 => filled.remove(0),
+        _ => Tensor::cat(filled, 0),
+    };
+    Ok((boxes, Tensor::from_data(TensorData::new(indices, [count]), &device)))
 }
 
 /// The shapes that boxes must have: alone, after a batch index, and one tensor for each image.
-fn shapes(kind: RegionKind) -> [&'static str; 3] {
+pub(super) fn shapes(kind: RegionKind) -> [&'static str; 3] {
     match kind {
         RegionKind::Rotated => [
             "[K, 5], with up to two leading dimensions of 1",
@@ -139,10 +114,8 @@ fn all_whole(indices: &Tensor<1>) -> Result<(), RoiError> {
 /// invalid index.
 fn whole_or_none(indices: Tensor<1>) -> Tensor<1, Int> {
     const LARGEST: f32 = 2_147_483_520.0;
-    let indices = match indices.dtype() {
-        DType::F16 | DType::BF16 => indices.cast(burn::tensor::FloatDType::F32),
-        _ => indices,
-    };
+    let dtype = wide(indices.dtype());
+    let indices = indices.cast(dtype);
     let whole = indices.clone().floor().equal(indices.clone());
     let holds = indices
         .clone()

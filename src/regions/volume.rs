@@ -2,9 +2,11 @@
 
 use burn::backend::Dispatch;
 use burn::backend::ops::FloatTensorOps;
-use burn::tensor::{DType, FloatDType, Int, Shape, Tensor};
+use burn::tensor::{Int, Shape, Tensor};
 
+use super::table::from_images;
 use super::{Rois, shape};
+use crate::backend::wide;
 use crate::error::{RoiError, or_panic};
 use crate::read_back::wait;
 
@@ -95,16 +97,8 @@ impl Rois3d {
     ///
     /// [`RoiError::NoImages`], [`RoiError::Shape`], [`RoiError::DType`] or [`RoiError::Device`].
     pub fn try_from_images(boxes: Vec<Tensor<2>>, format: BoxFormat3d) -> Result<Self, RoiError> {
-        let parts: Result<Vec<_>, _> = boxes.into_iter().map(|boxes| split(boxes, format)).collect();
-        let (slices, mut depths): (Vec<_>, Vec<_>) = parts?.into_iter().unzip();
-        let slices = Rois::try_from_images(slices)?;
-        depths.retain(|depths| depths.dims()[0] > 0);
-        let depths = match depths.len() {
-            // As many rows, of the same dtype and device.
-            0 => reshaped(slices.boxes(), [0, 2]),
-            _ => Tensor::cat(depths, 0),
-        };
-        Ok(Self { slices, depths })
+        let (boxes, batch_indices) = from_images(boxes, 6, "[K, 6]")?;
+        Self::try_new(boxes, batch_indices, format)
     }
 
     /// The number of regions.
@@ -157,10 +151,7 @@ impl Rois3d {
     pub(crate) fn along_depth(&self, columns: usize) -> Rois {
         let (count, device) = (self.len(), self.depths.device());
         // bf16 does not hold 289 columns, and f16 not 2049.
-        let depths = match self.depths.dtype() {
-            DType::F16 | DType::BF16 => self.depths.clone().cast(FloatDType::F32),
-            _ => self.depths.clone(),
-        };
+        let depths = self.depths.clone().cast(wide(self.depths.dtype()));
         let options = (&device, depths.dtype());
         let boxes = match count {
             // `float_cat` of burn-cubecl 0.22 panics without rows.

@@ -1,7 +1,6 @@
 //! A message of a client, checked: the tensors, which it may name wrongly or lie about, and the operator.
 
 use burn::backend::TensorMetadata;
-use burn::backend::tensor::{FloatTensor, IntTensor};
 use burn::tensor::{DType, Shape};
 use burn_ir::{BackendIr, CustomOpIr, HandleContainer, TensorIr, TensorStatus};
 
@@ -30,10 +29,26 @@ pub fn read<B: RoiBackend + BackendIr>(
     if message.inputs.len() != arguments.len() {
         return Err(count(operation, message));
     }
-    let first = take::<B>(handles, arguments[0], first)?;
-    let boxes = take::<B>(handles, arguments[1], boxes)?;
-    let batch_indices = take_indices::<B>(handles, arguments[2], batch_indices)?;
-    let last = last.first().map(|last| take::<B>(handles, arguments[3], last));
+    let is_int = batch_indices.dtype.is_int() || batch_indices.dtype.is_uint();
+    let mut float = |place: usize, tensor: &TensorIr| {
+        let is_float = tensor.dtype.is_float();
+        take(
+            handles,
+            arguments[place],
+            tensor,
+            is_float,
+            HandleContainer::get_float_tensor::<B>,
+        )
+    };
+    let (first, boxes) = (float(0, first)?, float(1, boxes)?);
+    let last = last.first().map(|last| float(3, last));
+    let batch_indices = take(
+        handles,
+        arguments[2],
+        batch_indices,
+        is_int,
+        HandleContainer::get_int_tensor::<B>,
+    )?;
     let (features, like_output) = match operation {
         Operation::AverageGradient => (None, Some(first)),
         _ => (Some(first), last.transpose()?),
@@ -58,29 +73,15 @@ fn count(operation: Operation, message: &CustomOpIr) -> Refused {
 }
 
 /// Takes a tensor out of the session, or shares it, as the message says.
-fn take<B: RoiBackend + BackendIr>(
-    handles: &mut HandleContainer<B::Handle>,
+fn take<H: Clone, T: TensorMetadata>(
+    handles: &mut HandleContainer<H>,
     argument: &'static str,
     tensor: &TensorIr,
-) -> Result<FloatTensor<B>, Refused> {
-    present(handles, argument, tensor, tensor.dtype.is_float())?;
-    let found = handles.get_float_tensor::<B>(tensor);
-    described(argument, tensor, found.shape(), found.dtype())?;
-    Ok(found)
-}
-
-fn take_indices<B: RoiBackend + BackendIr>(
-    handles: &mut HandleContainer<B::Handle>,
-    argument: &'static str,
-    tensor: &TensorIr,
-) -> Result<IntTensor<B>, Refused> {
-    present(
-        handles,
-        argument,
-        tensor,
-        tensor.dtype.is_int() || tensor.dtype.is_uint(),
-    )?;
-    let found = handles.get_int_tensor::<B>(tensor);
+    of_kind: bool,
+    get: impl Fn(&mut HandleContainer<H>, &TensorIr) -> T,
+) -> Result<T, Refused> {
+    present(handles, argument, tensor, of_kind)?;
+    let found = get(handles, tensor);
     described(argument, tensor, found.shape(), found.dtype())?;
     Ok(found)
 }

@@ -88,35 +88,28 @@ fn channel_map(operator: &RegionOperator, expected: &RegionOperator) -> ChannelM
 /// The operator of the config whose values these are, if there is such a config.
 fn of_config(operator: &RegionOperator) -> Option<Result<RegionOperator, RoiError>> {
     let size = operator.output_size;
-    match &operator.elements {
-        Elements::Samples([y, x]) => of_samples(operator, y, x),
-        Elements::Bins([y, x]) if operator.reduction == Reduction::Max => {
-            let config = RoiPoolConfig::new(size)
-                .with_spatial_scale_y(y.spatial_scale)
-                .with_spatial_scale_x(x.spatial_scale)
-                .with_rounding(y.rounding)
-                .with_division(y.division)
-                .with_maximum_from(maximum_from(operator))
-                .with_minimum_length(Some(y.minimum_length));
-            Some(config.operator(false))
-        }
-        Elements::Bins([axis, _]) => {
-            let config = PsRoiPoolConfig::new(size)
-                .with_spatial_scale(axis.spatial_scale)
-                .with_rounding(axis.rounding)
-                .with_end_offset(axis.end_offset)
-                .with_inclusive_end(axis.inclusive_end)
-                .with_minimum_length(Some(axis.minimum_length))
-                .with_reaches_last_pixel(axis.reaches_last_pixel)
-                .with_gradient_reaches_last_pixel(axis.gradient_reaches_last_pixel);
-            Some(config.operator(false))
-        }
-        &Elements::Integrals([scale, _]) => {
-            let config = PrRoiPoolConfig::new(size).with_spatial_scale(scale);
-            Some(config.operator(false))
-        }
-        Elements::Points(grid) => of_points(size, grid),
-    }
+    Some(match &operator.elements {
+        Elements::Samples([y, x]) => return of_samples(operator, y, x),
+        Elements::Bins([y, x]) if operator.reduction == Reduction::Max => RoiPoolConfig::new(size)
+            .with_spatial_scale_y(y.spatial_scale)
+            .with_spatial_scale_x(x.spatial_scale)
+            .with_rounding(y.rounding)
+            .with_division(y.division)
+            .with_maximum_from(maximum_from(operator))
+            .with_minimum_length(Some(y.minimum_length))
+            .operator(false),
+        Elements::Bins([axis, _]) => PsRoiPoolConfig::new(size)
+            .with_spatial_scale(axis.spatial_scale)
+            .with_rounding(axis.rounding)
+            .with_end_offset(axis.end_offset)
+            .with_inclusive_end(axis.inclusive_end)
+            .with_minimum_length(Some(axis.minimum_length))
+            .with_reaches_last_pixel(axis.reaches_last_pixel)
+            .with_gradient_reaches_last_pixel(axis.gradient_reaches_last_pixel)
+            .operator(false),
+        &Elements::Integrals([scale, _]) => PrRoiPoolConfig::new(size).with_spatial_scale(scale).operator(false),
+        Elements::Points(grid) => return of_points(size, grid),
+    })
 }
 
 /// Where nothing else is equal, the operator is none of the config.
@@ -130,34 +123,30 @@ fn maximum_from(operator: &RegionOperator) -> MaximumFrom {
 
 fn of_samples(operator: &RegionOperator, y: &SampleAxis, x: &SampleAxis) -> Option<Result<RegionOperator, RoiError>> {
     let size = operator.output_size;
-    match (y.spatial_scale, x.spatial_scale) {
-        (SpatialScale::Times(scale_y), SpatialScale::Times(scale_x)) => {
-            let config = RoiAlignConfig::new(size)
-                .with_spatial_scale_y(scale_y)
-                .with_spatial_scale_x(scale_x)
-                .with_sampling(y.sampling)
-                .with_interpolation(y.interpolation)
-                .with_reduction(operator.reduction)
-                .with_box_offset(y.box_offset)
-                .with_end_offset(y.end_offset)
-                .with_input_pixel_offset(y.input_pixel_offset)
-                .with_output_pixel_offset(y.output_pixel_offset)
-                .with_out_of_bounds_value(operator.out_of_bounds_value)
-                .with_align_corners(y.align_corners)
-                .with_minimum_length(y.minimum_length)
-                .with_arithmetic(y.arithmetic);
-            Some(config.operator(false))
-        }
-        (SpatialScale::Normalized, SpatialScale::Normalized) => {
-            let config = CropAndResizeConfig::new(size)
-                .with_method(y.interpolation)
-                .with_extrapolation_value(operator.out_of_bounds_value)
-                .with_box_format(operator.box_format)
-                .with_ends_exactly(y.sample_at_end.is_some() || x.sample_at_end.is_some());
-            Some(config.operator(false))
-        }
-        _ => None,
-    }
+    Some(match (y.spatial_scale, x.spatial_scale) {
+        (SpatialScale::Times(scale_y), SpatialScale::Times(scale_x)) => RoiAlignConfig::new(size)
+            .with_spatial_scale_y(scale_y)
+            .with_spatial_scale_x(scale_x)
+            .with_sampling(y.sampling)
+            .with_interpolation(y.interpolation)
+            .with_reduction(operator.reduction)
+            .with_box_offset(y.box_offset)
+            .with_end_offset(y.end_offset)
+            .with_input_pixel_offset(y.input_pixel_offset)
+            .with_output_pixel_offset(y.output_pixel_offset)
+            .with_out_of_bounds_value(operator.out_of_bounds_value)
+            .with_align_corners(y.align_corners)
+            .with_minimum_length(y.minimum_length)
+            .with_arithmetic(y.arithmetic)
+            .operator(false),
+        (SpatialScale::Normalized, SpatialScale::Normalized) => CropAndResizeConfig::new(size)
+            .with_method(y.interpolation)
+            .with_extrapolation_value(operator.out_of_bounds_value)
+            .with_box_format(operator.box_format)
+            .with_ends_exactly(y.sample_at_end.is_some() || x.sample_at_end.is_some())
+            .operator(false),
+        _ => return None,
+    })
 }
 
 fn of_points(size: [usize; 2], grid: &PointGrid) -> Option<Result<RegionOperator, RoiError>> {

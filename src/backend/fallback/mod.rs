@@ -32,6 +32,8 @@ mod schedule;
 mod tensors;
 mod volume;
 
+pub use tensors::{cast, of_channels, wide};
+
 pub(super) use backward::{boxes_gradient, features_gradient};
 pub(super) use volume::{pool_volumes, volumes_gradient};
 

@@ -3,8 +3,8 @@
 use std::ops::{AddAssign, Range};
 
 use burn::backend::tensor::FloatTensor;
-use burn::backend::{Backend, TensorMetadata};
-use burn::tensor::{Element, FloatDType, Scalar, Shape, Slice};
+use burn::backend::{Backend, TensorMetadata, get_or_init_device_settings};
+use burn::tensor::{DType, Element, FloatDType, Scalar, Shape, Slice};
 
 use crate::geometry::plan::{ChannelGroup, Coordinate};
 
@@ -45,6 +45,14 @@ pub fn place(
     [image, channels, rows, columns]
 }
 
+/// Some channels of a tensor `[N, channels, ..]`, or the tensor itself if it has no others.
+pub fn of_channels<B: Backend>(tensor: &FloatTensor<B>, channels: Range<usize>) -> FloatTensor<B> {
+    if channels.len() == tensor.shape()[1] {
+        return tensor.clone();
+    }
+    B::float_slice(tensor.clone(), &[Slice::full(), Slice::from(channels)])
+}
+
 /// Adds a part to some of the elements of sums.
 pub fn add_at<B: Backend>(sums: FloatTensor<B>, slices: &[Slice], part: FloatTensor<B>) -> FloatTensor<B> {
     let before = B::float_slice(sums.clone(), slices);
@@ -56,6 +64,21 @@ pub fn cast<B: Backend>(tensor: FloatTensor<B>, dtype: FloatDType) -> FloatTenso
         return tensor;
     }
     B::float_cast(tensor, dtype)
+}
+
+/// The dtype that elements of a dtype are summed in.
+pub fn wide(dtype: DType) -> FloatDType {
+    match dtype {
+        DType::F16 | DType::BF16 => FloatDType::F32,
+        dtype => dtype.into(),
+    }
+}
+
+/// The larger of the numbers of two tensors.
+pub fn larger<B: Backend>(left: FloatTensor<B>, right: FloatTensor<B>) -> FloatTensor<B> {
+    let dtype = get_or_init_device_settings::<B>(&left.device()).bool_dtype;
+    let lower = B::float_lower(left.clone(), right.clone(), dtype);
+    B::float_mask_where(left, lower, right)
 }
 
 /// Tensors, one after another along a dimension.

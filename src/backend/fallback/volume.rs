@@ -7,10 +7,11 @@ use std::ops::Range;
 
 use burn::backend::tensor::FloatTensor;
 use burn::backend::{Backend, TensorMetadata, get_or_init_device_settings};
-use burn::tensor::{DType, FloatDType, Scalar, Shape, Slice};
+use burn::tensor::{Scalar, Shape, Slice};
 
-use super::tensors::cast;
+use super::tensors::{cast, concatenate, cut, of_channels, wide};
 use crate::backend::{MaximumOfSamples, RegionCall, RegionKernels};
+use crate::geometry::options::Reduction;
 use crate::geometry::plan::Region;
 
 /// The most bytes of the pooled slices of a part, unless one region has more in one channel.
@@ -23,33 +24,24 @@ pub(in crate::backend) fn pool_volumes<B: RegionKernels>(
     depths: &RegionCall<B>,
     maximum: Option<MaximumOfSamples>,
 ) -> FloatTensor<B> {
-    if let Some(parts) = parts_of_channels(slices, depths) {
-        let pooled = parts.map(|(channels, [slices, depths])| {
-            let depth = depths.features_shape[2];
-            let maps = channels.start * depth..channels.end * depth;
-            pool_volumes::<B>(narrow::<B>(&features, maps), &slices, &depths, maximum)
-        });
-        return B::float_cat(pooled.collect(), 1);
-    }
-    let dtype = features.dtype();
-    // Halves become f32, so that the output alone is rounded, once.
-    let features = cast::<B>(features, wide(dtype));
-    let mut pooled: Vec<_> = parts(slices, depths)
-        .map(|[slices, depths]| {
+    let (depth, dtype) = (depths.features_shape[2], features.dtype());
+    let pooled = blocks(depths).map(|channels| {
+        let maps = of_channels::<B>(&features, channels.start * depth..channels.end * depth);
+        // Halves become f32, so that the output alone is rounded, once.
+        let maps = cast::<B>(maps, wide(dtype));
+        let pooled = parts(slices, depths, channels.len()).map(|(_, [slices, depths])| {
             let shape = Shape::new(depths.features_shape);
-            let slices = B::float_reshape(pool_maps::<B>(features.clone(), slices), shape);
-            let pooled = pool_maps::<B>(slices, depths);
+            let slices = B::float_reshape(B::pool(maps.clone(), slices), shape);
+            let pooled = B::pool(slices, depths);
             let pooled = match maximum {
                 Some(maximum) => maximum.of::<B>(pooled),
                 None => pooled,
             };
             cast::<B>(pooled, dtype.into())
-        })
-        .collect();
-    match pooled.len() {
-        1 => pooled.remove(0),
-        _ => B::float_cat(pooled, 0),
-    }
+        });
+        concatenate::<B>(pooled.collect(), 0)
+    });
+    concatenate::<B>(pooled.collect(), 1)
 }
 
 /// See [`RegionKernels::volumes_gradient`].
@@ -58,79 +50,52 @@ pub(in crate::backend) fn volumes_gradient<B: RegionKernels>(
     slices: &RegionCall<B>,
     depths: &RegionCall<B>,
 ) -> FloatTensor<B> {
-    let (shape, dtype) = (slices.features_shape, gradient.dtype());
-    if shape.contains(&0) || gradient.shape().contains(&0) {
-        return B::float_zeros(Shape::new(shape), &gradient.device(), dtype.into());
-    }
-    if let Some(parts) = parts_of_channels(slices, depths) {
-        let gradients = parts.map(|(channels, [slices, depths])| {
-            volumes_gradient::<B>(narrow::<B>(&gradient, channels), &slices, &depths)
+    let dtype = gradient.dtype();
+    let gradients = blocks(depths).map(|channels| {
+        let count = channels.len();
+        let gradient = of_channels::<B>(&gradient, channels);
+        let of_parts = parts(slices, depths, count).map(|(regions, [slices, depths])| {
+            let gradient = B::float_slice(gradient.clone(), &[Slice::from(regions)]);
+            let gradient = depths.features_gradient(cast::<B>(gradient, wide(dtype)), None);
+            let gradient = B::float_reshape(gradient, slices.output_shape());
+            slices.features_gradient(gradient, None)
         });
-        return B::float_cat(gradients.collect(), 1);
-    }
-    let mut rest = 0;
-    let of_parts = parts(slices, depths).map(|[slices, depths]| {
-        let regions = rest..rest + depths.features_shape[0];
-        rest = regions.end;
-        let gradient = B::float_slice(gradient.clone(), &[Slice::from(regions)]);
-        let gradient = depths.features_gradient(cast::<B>(gradient, wide(dtype)), None);
-        let gradient = B::float_reshape(gradient, slices.output_shape());
-        slices.features_gradient(gradient, None)
+        let sum = of_parts.reduce(B::float_add).expect("there is a part");
+        cast::<B>(sum, dtype.into())
     });
-    let sum = of_parts.reduce(B::float_add).expect("there is a part");
-    cast::<B>(sum, dtype.into())
+    concatenate::<B>(gradients.collect(), 1)
 }
 
-/// The dtype that elements of a dtype are summed in.
-fn wide(dtype: DType) -> FloatDType {
-    match dtype {
-        DType::F16 | DType::BF16 => FloatDType::F32,
-        dtype => dtype.into(),
-    }
-}
-
-/// The bytes of the pooled slices of a region in a channel. A maximum first has its samples along the depth, which can
-/// be more than slices.
-fn slice_bytes<B: RegionKernels>(depths: &RegionCall<B>) -> usize {
+/// How many regions, times channels, have pooled slices at a time.
+fn at_a_time<B: RegionKernels>(depths: &RegionCall<B>) -> usize {
     let [_, _, depth, elements] = depths.features_shape;
+    // A maximum first has its samples along the depth, which can be more than slices.
     let rows = depth.max(depths.operator.output_size[0]);
-    rows.saturating_mul(elements * depths.boxes.dtype().size().max(size_of::<f32>()))
+    let bytes = rows.saturating_mul(elements * depths.boxes.dtype().size().max(size_of::<f32>()));
+    (SLICE_BYTES / bytes).max(1)
 }
 
-/// Both operators of a call for parts of its channels, if a region is more than a part.
-fn parts_of_channels<B: RegionKernels>(
+/// The channels of the output in blocks.
+fn blocks<B: RegionKernels>(depths: &RegionCall<B>) -> impl Iterator<Item = Range<usize>> {
+    cut(0..depths.features_shape[1], at_a_time(depths))
+}
+
+/// The regions of a call in parts, with both operators for a part in so many channels.
+fn parts<B: RegionKernels>(
     slices: &RegionCall<B>,
     depths: &RegionCall<B>,
-) -> Option<impl Iterator<Item = (Range<usize>, [RegionCall<B>; 2])>> {
-    let [_, channels, depth, _] = depths.features_shape;
-    let part = (SLICE_BYTES / slice_bytes(depths).max(1)).max(1);
-    let parts = (0..channels).step_by(part).map(move |start| {
-        let channels = start..(start + part).min(channels);
-        let [mut slices, mut depths] = [slices.clone(), depths.clone()];
-        slices.features_shape[1] = channels.len() * depth;
-        depths.features_shape[1] = channels.len();
-        (channels, [slices, depths])
-    });
-    (part < channels).then_some(parts)
-}
-
-/// Both operators of a call for parts of its regions: one part if there are none.
-fn parts<B: RegionKernels>(slices: &RegionCall<B>, depths: &RegionCall<B>) -> impl Iterator<Item = [RegionCall<B>; 2]> {
-    let [regions, channels, ..] = depths.features_shape;
-    let bytes = slice_bytes(depths).saturating_mul(channels);
-    let at_a_time = (SLICE_BYTES / bytes.max(1)).max(1);
-    let part = regions.div_ceil(regions.div_ceil(at_a_time).max(1)).max(1);
-    (0..regions.max(1)).step_by(part).map(move |start| {
-        let regions = start..(start + part).min(regions);
-        let mut depths = of_part(depths, &regions, true);
-        depths.features_shape[0] = regions.len();
-        [of_part(slices, &regions, false), depths]
+    channels: usize,
+) -> impl Iterator<Item = (Range<usize>, [RegionCall<B>; 2])> {
+    let [regions, _, depth, _] = depths.features_shape;
+    let most = (at_a_time(depths) / channels).max(1);
+    let part = regions.div_ceil(regions.div_ceil(most));
+    cut(0..regions, part).map(move |regions| {
+        let mut of_slices = of_part(slices, &regions, false);
+        of_slices.features_shape[1] = channels * depth;
+        let mut of_depths = of_part(depths, &regions, true);
+        of_depths.features_shape[..2].copy_from_slice(&[regions.len(), channels]);
+        (regions, [of_slices, of_depths])
     })
-}
-
-/// Some channels of a tensor.
-fn narrow<B: RegionKernels>(tensor: &FloatTensor<B>, channels: Range<usize>) -> FloatTensor<B> {
-    B::float_slice(tensor.clone(), &[Slice::full(), Slice::from(channels)])
 }
 
 /// Some regions of a call. If each has a map of its own, maps are counted from the first of these regions.
@@ -154,33 +119,20 @@ fn of_part<B: RegionKernels>(call: &RegionCall<B>, regions: &Range<usize>, has_o
     call
 }
 
-/// Pools maps, of which there may be none.
-fn pool_maps<B: RegionKernels>(maps: FloatTensor<B>, call: RegionCall<B>) -> FloatTensor<B> {
-    let is_empty = |shape: &Shape| shape.iter().any(|&size| size == 0);
-    match is_empty(&maps.shape()) || is_empty(&call.output_shape()) {
-        true => B::without_pixels(maps, call),
-        false => B::pool(maps, call),
-    }
-}
-
 impl MaximumOfSamples {
     /// From samples `[K, C, .., ..]` to elements `[K, C, P, Q * R]`.
     fn of<B: RegionKernels>(&self, samples: FloatTensor<B>) -> FloatTensor<B> {
         let [regions, channels, ..] = samples.shape().dims::<4>();
         let ([planes, rows, columns], [z, y, x]) = (self.output_size, self.samples);
         let shape = |sizes: [usize; 4]| Shape::new(sizes);
-        let elements = shape([regions, channels, planes, rows * columns]);
-        if elements.num_elements() == 0 {
-            return B::float_reshape(samples, elements);
-        }
         let slices = shape([regions, channels * planes * z, rows * y, columns * x]);
         let slices = largest::<B>(B::float_reshape(samples, slices), [y, x]);
-        let planes = shape([regions, channels * planes, z, rows * columns]);
-        let pooled = largest::<B>(B::float_reshape(slices, planes), [z, 1]);
-        let pooled = B::float_reshape(pooled, elements);
-        match self.from_zero {
-            true => B::float_clamp_min(pooled, Scalar::from(0.0)),
-            false => pooled,
+        let depths = shape([regions, channels * planes, z, rows * columns]);
+        let pooled = largest::<B>(B::float_reshape(slices, depths), [z, 1]);
+        let pooled = B::float_reshape(pooled, shape([regions, channels, planes, rows * columns]));
+        match self.reduction {
+            Reduction::MaxFromZero => B::float_clamp_min(pooled, Scalar::from(0.0)),
+            _ => pooled,
         }
     }
 }

@@ -77,14 +77,14 @@ impl RegionKernels for Flex {
         depths: RegionCall<Self>,
         maximum: Option<MaximumOfSamples>,
     ) -> FlexTensor {
-        if maximum.is_some() || !volume::has_kernels(&slices, &depths) {
+        if maximum.is_some() || !volume::has_kernels(&depths) {
             return fallback::pool_volumes::<Self>(features, &slices, &depths, maximum);
         }
         of_sums!(features.dtype(), volume::pool)(features, slices, depths)
     }
 
     fn volumes_gradient(gradient: FlexTensor, slices: RegionCall<Self>, depths: RegionCall<Self>) -> FlexTensor {
-        if !volume::has_kernels(&slices, &depths) {
+        if !volume::has_kernels(&depths) {
             return fallback::volumes_gradient::<Self>(gradient, &slices, &depths);
         }
         of_sums!(gradient.dtype(), volume::gradient)(gradient, slices, depths)

@@ -2,12 +2,8 @@
 
 use super::module::operator_3d;
 use super::operators::Operates3d;
-use crate::config::config;
-use crate::error::RoiError;
-use crate::geometry::operator::RegionOperator;
-use crate::geometry::options::{BoxFormat, Interpolation};
 use crate::ops::CropAndResizeConfig;
-use crate::ops::operator_config::Operates;
+use crate::ops::prelude::*;
 
 config! {
 /// The options of [`crop_and_resize_3d`]: those of [`CropAndResizeConfig`] along three axes.

@@ -1,4 +1,4 @@
-//! [`Pool3d`], which makes a module of each config, and the macro that declares an operator's functions.
+//! [`Pool3d`], which makes a module of each config, and the macro that declares an operator on volumes.
 
 use std::fmt::Debug;
 
@@ -30,8 +30,7 @@ impl<C: Operates3d> Pool3d<C> {
     }
 }
 
-/// Declares an operator's function, its module with `init` of its config, and its `try_` function, whose attributes
-/// list the errors.
+/// Declares the functions and the module of an operator on volumes.
 macro_rules! operator_3d {
     (
         $(#[$documentation:meta])*
@@ -39,48 +38,18 @@ macro_rules! operator_3d {
         $(#[$errors:meta])*
         fn $try_function:ident;
     ) => {
-        $(#[$documentation])*
-        ///
-        /// Devices, dtypes, precision and the treatment of wrong regions are those of
-        /// [`roi_align`](crate::roi_align()). There are gradients of features and of boxes.
-        ///
-        /// # Panics
-        ///
-        #[doc = concat!("If [`", stringify!($try_function), "`] returns an error, with its text.")]
-        pub fn $function(
-            features: burn::tensor::Tensor<5>,
-            rois: &$crate::Rois3d,
-            config: impl Into<$config>,
-        ) -> burn::tensor::Tensor<5> {
-            $crate::error::or_panic($try_function(features, rois, config))
-        }
-
-        #[doc = concat!("Fallible form of [`", stringify!($function), "`]: returns an error instead of panicking.")]
-        ///
-        /// # Errors
-        ///
-        $(#[$errors])*
-        /// - [`RoiError::Shape`]: the volume has a depth, a height or a width of 0, and there are regions.
-        /// - [`RoiError::DepthNotFinite`]: on Flex and NdArray only.
-        /// - All other errors of [`try_roi_align`](crate::try_roi_align), for the same reasons.
-        pub fn $try_function(
-            features: burn::tensor::Tensor<5>,
-            rois: &$crate::Rois3d,
-            config: impl Into<$config>,
-        ) -> Result<burn::tensor::Tensor<5>, RoiError> {
-            $crate::ops::volume::pool::pool(features, rois, &config.into())
-        }
-
-        #[doc = concat!(
-            "[`", stringify!($function), "`] as a module. Created by [`", stringify!($config), "::init`]."
-        )]
-        pub type $module = $crate::ops::volume::Pool3d<$config>;
-
-        impl $config {
-            /// Creates the module.
-            pub fn init(&self) -> $module {
-                $crate::ops::volume::Pool3d { config: self.clone() }
-            }
+        $crate::ops::module::functions! {
+            [Pool3d, $crate::ops::volume::pool::pool] of 5;
+            $(#[$documentation])*
+            ///
+            /// Devices, dtypes, precision and the treatment of wrong regions are those of
+            /// [`roi_align`](crate::roi_align()). There are gradients of features and of boxes.
+            fn $function($config, Rois3d) -> $module;
+            $(#[$errors])*
+            /// - [`RoiError::Shape`]: the volume has a depth, a height or a width of 0, and there are regions.
+            /// - [`RoiError::DepthNotFinite`]: on Flex and NdArray only.
+            /// - All other errors of [`try_roi_align`](crate::try_roi_align), for the same reasons.
+            fn $try_function;
         }
     };
 }

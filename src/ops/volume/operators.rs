@@ -4,8 +4,9 @@ use std::fmt::Debug;
 
 use crate::backend::MaximumOfSamples;
 use crate::error::RoiError;
-use crate::geometry::operator::{BinAxis, Elements, RegionOperator, SampleAxis, SpatialScale};
-use crate::geometry::options::{Arithmetic, BinDivision, Bounds, BoxFormat, BoxRounding, Sampling};
+use crate::geometry::operator::{BinAxis, Elements, RegionOperator, SampleAxis};
+use crate::geometry::options::{BinDivision, BoxFormat};
+use crate::ops::{RoiAlignConfig, RoiPoolConfig};
 
 /// How a config of three axes becomes operators of two.
 pub trait Operates3d: Clone + Debug + Send + Sync + 'static {
@@ -45,32 +46,21 @@ pub fn of_depths(config: &impl Operates3d, planes: usize, columns: usize) -> Res
 
 /// The axis that keeps columns, beside an axis along the depth: sample s lies at (s + 0.5) - 0.5, on pixel s.
 pub fn columns_of_samples(z: &SampleAxis) -> SampleAxis {
+    let config = RoiAlignConfig::new([1, 1]).with_aligned(true).with_sampling_ratio(1);
     SampleAxis {
-        spatial_scale: SpatialScale::Times(1.0),
-        box_offset: 0.0,
-        end_offset: 0.0,
-        input_pixel_offset: 0.5,
-        output_pixel_offset: -0.5,
-        minimum_length: None,
-        sampling: Sampling::Fixed(1),
-        align_corners: false,
-        sample_at_end: None,
-        bounds: Bounds::OnePixelBeyond,
-        arithmetic: Arithmetic::FromElements,
-        ..*z
+        interpolation: z.interpolation,
+        half_up: z.half_up,
+        flat_on_pixels: z.flat_on_pixels,
+        ..config.axis(1.0)
     }
 }
 
 /// The axis that keeps columns: bin p has pixel p alone.
 pub fn columns_of_bins() -> BinAxis {
+    let config = RoiPoolConfig::new([1, 1]).with_division(BinDivision::Whole);
     BinAxis {
-        spatial_scale: 1.0,
-        end_offset: 0.0,
-        rounding: BoxRounding::AfterScaling,
         inclusive_end: false,
         minimum_length: 0.0,
-        division: BinDivision::Whole,
-        reaches_last_pixel: true,
-        gradient_reaches_last_pixel: true,
+        ..config.axis(1.0)
     }
 }

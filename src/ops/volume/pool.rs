@@ -4,11 +4,12 @@ use burn::backend::Dispatch;
 use burn::tensor::{Shape, Tensor};
 
 use super::operators::{Operates3d, of_depths, of_slices};
-use crate::backend::RegionKernels;
+use crate::backend::{RegionCall, RegionKernels};
 use crate::error::RoiError;
+use crate::geometry::operator::RegionOperator;
 use crate::geometry::options::MAXIMUM_OUTPUT_SIZE;
 use crate::memory;
-use crate::ops::arguments::check_features;
+use crate::ops::arguments::{check_features, reads_nothing};
 use crate::ops::call::supported;
 use crate::ops::options;
 use crate::regions::{RegionTable, Rois3d, depth_error, reshaped, shape};
@@ -50,6 +51,20 @@ pub fn pool(features: Tensor<5>, rois: &Rois3d, config: &impl Operates3d) -> Res
     let slices = slices.call(on_host, of_slices, &Shape::new(maps));
     let on_host = depths.on_host(regions).map_err(depth_error)?;
     let depths = depths.call(on_host, of_depths, &Shape::new([regions, channels, depth, elements]));
+    if reads_nothing(&Shape::new(maps), &Shape::new(output)) {
+        let operator = RegionOperator {
+            output_size: [size[0], size[1] * size[2]],
+            reduction: maximum.map_or(of_depths.reduction, |maximum| maximum.reduction),
+            ..of_depths
+        };
+        let call = RegionCall {
+            operator,
+            features_shape: depths.features_shape,
+            ..slices
+        };
+        let pooled = Dispatch::without_pixels(features, call);
+        return Ok(reshaped(Tensor::<4>::from_dispatch(pooled), output));
+    }
     let pooled = Dispatch::pool_volumes(features, slices, depths, maximum);
     Ok(reshaped(Tensor::<4>::from_dispatch(pooled), output))
 }

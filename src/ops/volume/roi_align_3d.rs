@@ -3,12 +3,8 @@
 use super::module::operator_3d;
 use super::operators::Operates3d;
 use crate::backend::MaximumOfSamples;
-use crate::config::config;
-use crate::error::RoiError;
-use crate::geometry::operator::{Elements, RegionOperator};
-use crate::geometry::options::{Interpolation, Reduction, Sampling};
-use crate::ops::operator_config::Operates;
-use crate::ops::{RoiAlignConfig, options};
+use crate::ops::RoiAlignConfig;
+use crate::ops::prelude::*;
 
 config! {
 /// The options of [`roi_align_3d`]: those of [`RoiAlignConfig`] along three axes, in the order z, y, x. The defaults
@@ -99,7 +95,7 @@ impl Operates3d for RoiAlign3dConfig {
         Ok(Some(MaximumOfSamples {
             output_size: self.output_size,
             samples,
-            from_zero: self.reduction == Reduction::MaxFromZero,
+            reduction: self.reduction,
         }))
     }
 

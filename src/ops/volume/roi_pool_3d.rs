@@ -2,12 +2,8 @@
 
 use super::module::operator_3d;
 use super::operators::Operates3d;
-use crate::config::config;
-use crate::error::RoiError;
-use crate::geometry::operator::RegionOperator;
-use crate::geometry::options::{BinDivision, BoxRounding, MaximumFrom};
-use crate::ops::operator_config::Operates;
-use crate::ops::{RoiPoolConfig, options};
+use crate::ops::RoiPoolConfig;
+use crate::ops::prelude::*;
 
 config! {
 /// The options of [`roi_pool_3d`]: those of [`RoiPoolConfig`] along three axes, in the order z, y, x.
