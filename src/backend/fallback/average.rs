@@ -12,8 +12,10 @@ use super::tensors::Number;
 use crate::geometry::plan::{AxisPlan, Read, Weights};
 
 impl<R: Number> PoolPlan<R> for Weights<R> {
-    fn pool<B: Backend>(values: Values, pixels: &ChannelsLast<B>, region: &PlannedGroup<Self>) -> FloatTensor<B> {
-        let [y, x] = &region.plan;
+    const AT_ONCE: bool = false;
+
+    fn pool<B: Backend>(values: Values, pixels: &ChannelsLast<B>, regions: &[PlannedGroup<Self>]) -> FloatTensor<B> {
+        let [y, x] = &regions[0].plan;
         let (rows, columns, channels) = (y.count(), x.count(), pixels.channels);
         let axes = [y, x].map(weight_matrices);
         let inside = product(pixels, axes.each_ref(), &axes[0].weights, &axes[1].weights);

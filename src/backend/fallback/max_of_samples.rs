@@ -8,9 +8,10 @@ use burn::tensor::{Scalar, Shape, Slice};
 
 use super::channels_last::ChannelsLast;
 use super::matrices::{product, sample_matrices};
+use super::max_of_pixels::larger;
 use super::planned::{PlannedGroup, Values};
 use super::schedule::PoolPlan;
-use super::tensors::{Number, concatenate, cut, larger};
+use super::tensors::{Number, concatenate, cut};
 use crate::geometry::plan::{AxisPlan, SampleTaps};
 
 /// How many numbers the samples of a block hold at most, 16 MiB of f32. A few tensors of this size exist at a time, and
@@ -18,8 +19,10 @@ use crate::geometry::plan::{AxisPlan, SampleTaps};
 const BLOCK: usize = 4 << 20;
 
 impl<R: Number> PoolPlan<R> for SampleTaps<R> {
-    fn pool<B: Backend>(values: Values, pixels: &ChannelsLast<B>, region: &PlannedGroup<Self>) -> FloatTensor<B> {
-        let [y, x] = &region.plan;
+    const AT_ONCE: bool = false;
+
+    fn pool<B: Backend>(values: Values, pixels: &ChannelsLast<B>, regions: &[PlannedGroup<Self>]) -> FloatTensor<B> {
+        let [y, x] = &regions[0].plan;
         let (rows, columns) = (y.count(), x.count());
         let in_bounds = [elements_in_bounds(y), elements_in_bounds(x)];
         let [height, width] = in_bounds.each_ref().map(Range::len);

@@ -1,4 +1,4 @@
-//! Which regions share a copy of their pixels, and in which blocks of channels they are computed. Blocks are computed in parallel on rayon's
+//! Which regions are computed together, in which blocks of channels. Blocks are computed in parallel on rayon's
 //! threads; results do not depend on the number of threads.
 
 use std::ops::Range;
@@ -21,14 +21,24 @@ const PLANNED: usize = 8 << 20;
 /// parallel.
 const PIXELS: usize = 12 << 20;
 
-/// The most channels of a block: with 128, c4-adaptive takes 284 ms on two cores of
+/// How many output elements of a channel are computed together at most: a bin of whole pixels takes 64 bytes.
+const ELEMENTS: usize = 1 << 18;
+
+/// More regions are computed together only if a block keeps this many channels.
+const LEAST_BLOCK: usize = 64;
+
+/// The most channels of a block if regions are computed one by one: with 128, c4-adaptive takes 284 ms on two cores of
 /// an Intel Xeon, and 244 ms with 64.
 const LARGEST_BLOCK: usize = 64;
 
 /// How the plans of regions become output elements.
 pub trait PoolPlan<R: Number>: AxisPlan<R> + Sized {
-    /// The output elements `[1, elements, C]` of a region.
-    fn pool<B: Backend>(values: Values, pixels: &ChannelsLast<B>, region: &PlannedGroup<Self>) -> FloatTensor<B>;
+    /// Whether the regions of an image are computed together, rather than one by one: if what they share costs more
+    /// than what they do not.
+    const AT_ONCE: bool;
+
+    /// The output elements `[K, elements, C]` of some regions, or of one if they are not computed together.
+    fn pool<B: Backend>(values: Values, pixels: &ChannelsLast<B>, regions: &[PlannedGroup<Self>]) -> FloatTensor<B>;
 }
 
 /// What is to be computed.
@@ -82,7 +92,7 @@ impl<'a, B: Backend, R: Number> Schedule<'a, B, R> {
             let window = hull_of(&regions);
             let windows: usize = regions.iter().map(|region| pixel_count(&region.window)).sum();
             // What regions share is copied once, unless their windows are smaller than what they span.
-            if windows > pixel_count(&window) {
+            if P::AT_ONCE || windows > pixel_count(&window) {
                 output = self.write(output, group, image, &regions, &window);
             } else {
                 for region in &regions {
@@ -101,10 +111,17 @@ impl<'a, B: Backend, R: Number> Schedule<'a, B, R> {
         planned: &[PlannedGroup<P>],
         window: &[Range<usize>; 2],
     ) -> FloatTensor<B> {
+        let elements = group.indices().len();
         let dtype: FloatDType = self.features.dtype().into();
-        let largest = pixel_count(window).max(group.indices().len());
+        // If regions are computed together, a few tensors of their results' size are held as well. For 300 regions,
+        // blocks of 128 channels are faster than blocks of 256: memory is not given back in between.
+        let copies = if P::AT_ONCE { 6 } else { 1 };
+        let most = ELEMENTS.min(PIXELS / (copies * LEAST_BLOCK.min(self.shape[1])));
+        let together = (most / elements).clamp(1, planned.len());
+        let at_a_time = if P::AT_ONCE { together } else { 1 };
+        let largest = copies * pixel_count(window).max(at_a_time * elements);
         // About as many channels each time, in whole vectors.
-        let most = (PIXELS / largest).clamp(1, LARGEST_BLOCK);
+        let most = (PIXELS / largest).clamp(1, if P::AT_ONCE { usize::MAX } else { LARGEST_BLOCK });
         let times = self.shape[1].div_ceil(most);
         let block = self.shape[1].div_ceil(times).next_multiple_of(16).min(most);
         // Copying rows of P * Q elements is faster than copying rows of Q.
@@ -115,24 +132,56 @@ impl<'a, B: Backend, R: Number> Schedule<'a, B, R> {
         for blocks in blocks.chunks(at_once) {
             let compute = |channels: &Range<usize>| {
                 let pixels = ChannelsLast::<B>::copy::<R>(&self.features, image, group, channels, window);
-                let pool = |region: &PlannedGroup<P>| {
-                    let results = cast::<B>(P::pool(self.values, &pixels, region), dtype);
+                let pool = |planned: &[PlannedGroup<P>]| {
+                    let results = cast::<B>(P::pool(self.values, &pixels, planned), dtype);
                     B::float_swap_dims(results, 1, 2)
                 };
-                planned.iter().map(pool).collect()
+                planned.chunks(at_a_time).map(pool).collect()
             };
             let results: Vec<Vec<FloatTensor<B>>> = match blocks {
                 [block] => vec![compute(block)],
                 _ => blocks.par_iter().map(compute).collect(),
             };
             for (channels, results) in blocks.iter().zip(results) {
-                for (region, results) in planned.iter().zip(results) {
-                    let row = region.row..region.row + 1;
-                    let place = [row, channels.clone(), group.indices()].map(Slice::from);
-                    output = B::float_slice_assign(output, &place, results);
+                for (planned, results) in planned.chunks(at_a_time).zip(results) {
+                    let rows: Vec<usize> = planned.iter().map(|region| region.row).collect();
+                    output = write_rows::<B>(output, results, &rows, channels, group.indices());
                 }
             }
         }
         B::float_reshape(output, self.shape.clone())
     }
+}
+
+/// Writes the results `[rows, C, places]` to their rows of the output, `[K, C, P * Q]`.
+fn write_rows<B: Backend>(
+    mut output: FloatTensor<B>,
+    results: FloatTensor<B>,
+    rows: &[usize],
+    channels: &Range<usize>,
+    places: Range<usize>,
+) -> FloatTensor<B> {
+    let mut first = 0;
+    for run in neighbours(rows) {
+        let part = match run.len() == rows.len() {
+            true => results.clone(),
+            false => B::float_slice(results.clone(), &[Slice::from(first..first + run.len())]),
+        };
+        first += run.len();
+        let slices = [run, channels.clone(), places.clone()].map(Slice::from);
+        output = B::float_slice_assign(output, &slices, part);
+    }
+    output
+}
+
+/// Increasing numbers as ranges of consecutive ones.
+fn neighbours(numbers: &[usize]) -> Vec<Range<usize>> {
+    let mut runs: Vec<Range<usize>> = Vec::new();
+    for &number in numbers {
+        match runs.last_mut() {
+            Some(run) if run.end == number => run.end += 1,
+            _ => runs.push(number..number + 1),
+        }
+    }
+    runs
 }

@@ -3,7 +3,7 @@
 use std::ops::{AddAssign, Range};
 
 use burn::backend::tensor::FloatTensor;
-use burn::backend::{Backend, TensorMetadata, get_or_init_device_settings};
+use burn::backend::{Backend, TensorMetadata};
 use burn::tensor::{DType, Element, FloatDType, Scalar, Shape, Slice};
 
 use crate::geometry::plan::{ChannelGroup, Coordinate};
@@ -72,13 +72,6 @@ pub fn wide(dtype: DType) -> FloatDType {
         DType::F16 | DType::BF16 => FloatDType::F32,
         dtype => dtype.into(),
     }
-}
-
-/// The larger of the numbers of two tensors.
-pub fn larger<B: Backend>(left: FloatTensor<B>, right: FloatTensor<B>) -> FloatTensor<B> {
-    let dtype = get_or_init_device_settings::<B>(&left.device()).bool_dtype;
-    let lower = B::float_lower(left.clone(), right.clone(), dtype);
-    B::float_mask_where(left, lower, right)
 }
 
 /// Tensors, one after another along a dimension.
