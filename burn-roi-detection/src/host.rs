@@ -110,6 +110,18 @@ pub fn select_rows<const D: usize, K: Basic>(tensor: &Tensor<D, K>, rows: &[usiz
     tensor.clone().select(0, indices(rows, &device))
 }
 
+/// The rows of a tensor that a range of `rows` names.
+pub fn select_range<const D: usize, K: Basic>(
+    tensor: &Tensor<D, K>,
+    rows: &Tensor<1, Int>,
+    range: Range<usize>,
+) -> Tensor<D, K> {
+    if range.is_empty() {
+        return select_rows(tensor, &[]);
+    }
+    tensor.clone().select(0, rows.clone().slice_dim(0, range))
+}
+
 /// Ranges of so many rows, one after the other.
 pub fn consecutive(mut start: usize, counts: impl Iterator<Item = usize>) -> Vec<Range<usize>> {
     let range = |count: usize| {

@@ -2,10 +2,10 @@
 
 use std::ops::Range;
 
-use burn::tensor::{Tensor, activation};
+use burn::tensor::{Int, Tensor, activation};
 
 use super::boxes::clip_boxes_to_image;
-use super::suppression::{Candidates, Choice};
+use super::suppression::{Candidates, Choice, best_of_groups};
 use super::{arguments, host};
 use crate::error::DetectionError;
 use crate::forms::blocking_forms;
@@ -50,8 +50,8 @@ blocking_forms! {
 /// - Returns for each image its P boxes, `[P, 4]`, in the order, unit and dtype of `proposals`, and their scores,
 ///   `[P]`, from 0 to 1, in the dtype of `objectness`. Both are sorted by decreasing score.
 ///
-/// The objectness of all anchors is read back to the host at once, and then, for all images at once, what is left after
-/// step 4: on a GPU the indices that its NMS keeps, elsewhere the boxes and scores before.
+/// What is left after step 4 is read back to the host, for all images at once: on a GPU the indices that its NMS keeps,
+/// elsewhere the boxes and scores before, and first the objectness of all anchors.
 /// Among anchors with equal objectness the first ones are taken; in torchvision the choice is unspecified. An anchor
 /// whose objectness or box is NaN is never a proposal.
 ///
@@ -102,14 +102,16 @@ pub async fn filter_proposals_async(
     check(&proposals, &objectness, image_sizes, anchors_per_level, config)?;
     let [images, anchors, _] = proposals.dims();
     let all = Anchors {
-        host_objectness: host::read_floats(&objectness).await?,
         boxes: flat(proposals, [images * anchors, 4]),
         objectness: flat(objectness, [images * anchors]),
     };
-    let candidates = image_sizes.iter().enumerate().map(|(image, &image_size)| {
-        let levels = host::consecutive(image * anchors, anchors_per_level.iter().copied());
-        all.candidates(&levels, image_size, config.pre_nms_top_n)
-    });
+    let levels = anchors_per_level.len();
+    let groups = host::consecutive(0, anchors_per_level.iter().copied().cycle().take(images * levels));
+    let (rows, counts) = best_of_groups(&all.objectness, &groups, config.pre_nms_top_n).await?;
+    let of_images = (0..images).map(|image| &counts[image * levels..(image + 1) * levels]);
+    let rows_of_images = host::consecutive(0, of_images.clone().map(|counts| counts.iter().sum()));
+    let candidates = of_images.zip(rows_of_images).zip(image_sizes);
+    let candidates = candidates.map(|((counts, range), &size)| all.candidates(&rows, range, counts, size));
     let candidates: Vec<Candidates> = candidates.collect();
     let choice = Choice {
         min_size: config.min_size,
@@ -131,36 +133,28 @@ struct Anchors {
     boxes: Tensor<2>,
     /// `[N * A]`.
     objectness: Tensor<1>,
-    /// The objectness on the host.
-    host_objectness: Vec<f64>,
 }
 
 impl Anchors {
-    /// The clipped boxes of one image that enter NMS, each with its level as its class. `levels` has the rows of the
-    /// image's anchors on each level, of which `count` are taken.
-    fn candidates(&self, levels: &[Range<usize>], image_size: [usize; 2], count: usize) -> Candidates {
-        let (rows, classes) = self.best_of_levels(levels, count);
-        let objectness = host::select_rows(&self.objectness, &rows);
+    /// The clipped boxes of one image that enter NMS, each with its level as its class: those in this range of `rows`,
+    /// of which each level has so many.
+    fn candidates(
+        &self,
+        rows: &Tensor<1, Int>,
+        range: Range<usize>,
+        counts: &[usize],
+        image_size: [usize; 2],
+    ) -> Candidates {
+        let objectness = host::select_range(&self.objectness, rows, range.clone());
+        let classes = counts.iter().enumerate().flat_map(|(level, &count)| vec![level; count]);
         Candidates {
-            boxes: clip_boxes_to_image(host::select_rows(&self.boxes, &rows), image_size),
-            scores: match rows.len() {
+            scores: match range.len() {
                 0 => objectness,
                 _ => activation::sigmoid(objectness),
             },
-            classes,
+            boxes: clip_boxes_to_image(host::select_range(&self.boxes, rows, range), image_size),
+            classes: classes.collect(),
         }
-    }
-
-    /// The rows of the `count` anchors with the highest objectness of each level, level after level, and the level of
-    /// each of them.
-    fn best_of_levels(&self, levels: &[Range<usize>], count: usize) -> (Vec<usize>, Vec<usize>) {
-        let mut rows = Vec::new();
-        let mut level_of = Vec::new();
-        for (level, anchors) in levels.iter().enumerate() {
-            rows.extend(host::top_n(&self.host_objectness, anchors.clone().collect(), count));
-            level_of.resize(rows.len(), level);
-        }
-        (rows, level_of)
     }
 }
 

@@ -1,6 +1,8 @@
-//! The greedy suppression of boxes: on the host, and for axis-aligned boxes also on the device.
+//! The best boxes of groups, and the greedy suppression of boxes: on the host, and also on the device where boxes are
+//! axis-aligned.
 
 mod axis_aligned;
+mod best;
 mod choice;
 #[cfg(feature = "cube")]
 mod cube;
@@ -12,6 +14,7 @@ use std::collections::BTreeMap;
 use rayon::prelude::*;
 
 pub(crate) use axis_aligned::greedy_nms;
+pub(crate) use best::best_of_groups;
 pub(crate) use choice::{Candidates, Choice};
 #[cfg(feature = "cube")]
 pub(crate) use on_device::kept_on_device;

@@ -1,11 +1,13 @@
-//! NMS where the boxes are, on devices of CubeCL.
+//! NMS and the best rows where the boxes and scores are, on devices of CubeCL.
+
+use std::ops::Range;
 
 use burn::backend::{Dispatch, DispatchDevice};
 use burn::tensor::{DType, Device, Int, Tensor};
 
 use super::axis_aligned::Real;
 use super::choice::{Candidates, Choice};
-use super::cube::{LEAST_THRESHOLD_3D, Least, Midpoint, NmsKernels};
+use super::cube::{GROUP, LEAST_THRESHOLD_3D, Least, Midpoint, NmsKernels};
 use crate::error::DetectionError;
 use crate::host;
 
@@ -73,6 +75,35 @@ pub async fn chosen_on_device(
     Ok(chosen.collect())
 }
 
+/// More rows of a group are left to the host: a device ranks the best ones by comparing each with all others.
+const MOST_BEST: usize = 1 << 15;
+
+/// Larger groups are left to the host: Mesa's llvmpipe ends every loop after 65,535 rounds, which 256 units share.
+const LARGEST_GROUP: usize = 1 << 23;
+
+/// The rows of the `count` largest values of each group, group after group, by decreasing value. Of equal values the
+/// lower row comes first; NaN comes last. None where the host must find them.
+pub fn best_on_device(values: &Tensor<1>, groups: &[Range<usize>], count: usize) -> Option<Tensor<1, Int>> {
+    let device = values.device().inner();
+    let mut total = 0;
+    let mut table = Vec::with_capacity(GROUP * groups.len());
+    for group in groups.iter().filter(|group| count > 0 && !group.is_empty()) {
+        let taken = group.len().min(count);
+        table.extend([group.start, group.len(), taken, total]);
+        total += taken;
+    }
+    let most = groups.iter().map(|group| group.len().min(count)).max()?;
+    let largest = groups.iter().map(Range::len).max()?;
+    let table = host::indices(&table, &device);
+    let small = (1..=MOST_BEST).contains(&most) && largest <= LARGEST_GROUP && values.dims()[0] < u32::MAX as usize;
+    if !small || !has_kernels(&device) || !in_f32(values.dtype()) || !is_wide(table.dtype()) {
+        return None;
+    }
+    let inner = values.clone().inner().into_dispatch();
+    let rows = Dispatch::best_rows(inner, table.into_dispatch(), most, total);
+    Some(on_device_of(values, Tensor::from_dispatch(rows)))
+}
+
 /// Starts NMS. Returns what [`NmsKernels::kept_boxes`] does, or None where there are no kernels for it.
 fn start(
     boxes: &Tensor<2>,
@@ -110,12 +141,20 @@ fn start(
 
 /// Whether there are kernels for so many boxes, for boxes and scores of two dtypes, and classes and indices of two.
 fn runs(device: &Device, count: usize, floats: [DType; 2], ints: [DType; 2]) -> bool {
-    let in_f32 = |dtype| matches!(dtype, DType::F32 | DType::F16 | DType::BF16);
-    let is_wide = |dtype| matches!(dtype, DType::I32 | DType::I64 | DType::U32 | DType::U64);
     has_kernels(device)
         && (1..=MOST_BOXES).contains(&count)
         && floats.into_iter().all(in_f32)
         && ints.into_iter().all(is_wide)
+}
+
+/// Whether kernels compute in f32 with values of this dtype.
+fn in_f32(dtype: DType) -> bool {
+    matches!(dtype, DType::F32 | DType::F16 | DType::BF16)
+}
+
+/// Whether integers of this dtype can be indices.
+fn is_wide(dtype: DType) -> bool {
+    matches!(dtype, DType::I32 | DType::I64 | DType::U32 | DType::U64)
 }
 
 fn has_kernels(device: &Device) -> bool {
@@ -123,9 +162,9 @@ fn has_kernels(device: &Device) -> bool {
     matches!(device.as_dispatch(), DispatchDevice::Cube(runtime) if !matches!(runtime, cubecl::Device::Cpu(_)))
 }
 
-/// Integers on the device of the boxes, which is an autodiff device if theirs is.
-fn on_device_of(boxes: &Tensor<2>, indices: Tensor<1, Int>) -> Tensor<1, Int> {
+/// Integers on the device of other values, which is an autodiff device if theirs is.
+fn on_device_of<const D: usize>(values: &Tensor<D>, indices: Tensor<1, Int>) -> Tensor<1, Int> {
     let mut indices = indices.into_dispatch();
-    indices.autodiff = boxes.clone().into_dispatch().autodiff;
+    indices.autodiff = values.clone().into_dispatch().autodiff;
     Tensor::from_dispatch(indices)
 }

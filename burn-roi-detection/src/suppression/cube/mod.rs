@@ -1,4 +1,4 @@
-//! NMS as CubeCL kernels, for every runtime but CubeCL's own on a CPU.
+//! NMS, and the largest values of groups, as CubeCL kernels, for every runtime but CubeCL's own on a CPU.
 //!
 //! [`rank`] sorts the boxes by score, into blocks of [`BLOCK`]. [`overlap`] compares each box with the later boxes of
 //! its block. Then, block after block, [`keep`] lists the boxes that none of them suppresses, and [`suppress`] compares
@@ -6,6 +6,7 @@
 //!
 //! The boxes that are kept are those of the host, by [`iou`].
 
+mod best;
 mod iou;
 mod keep;
 mod overlap;
@@ -32,6 +33,8 @@ use burn_cubecl::ops::numeric::empty_device_contiguous_dtype;
 use burn_cubecl::tensor::CubeTensor;
 use cubecl::prelude::*;
 
+pub use best::GROUP;
+use best::{select_best, sort_best};
 use iou::MidpointLaunch;
 pub use iou::{LEAST_THRESHOLD_3D, Midpoint};
 use keep::keep_in_block;
@@ -74,6 +77,11 @@ pub trait NmsKernels: Backend {
         least: Least,
         dtype: DType,
     ) -> IntTensor<Self>;
+
+    /// The rows of the largest of `values` of each of `groups`, at most so many of each and `total` in all: group after
+    /// group, by decreasing value. Of equal values the lower row comes first; NaN comes last.
+    #[fusion(dtype = groups, shape = Shape::new([*total]))]
+    fn best_rows(values: FloatTensor<Self>, groups: IntTensor<Self>, most: usize, total: usize) -> IntTensor<Self>;
 }
 
 impl NmsKernels for CubeBackend {
@@ -95,6 +103,35 @@ impl NmsKernels for CubeBackend {
             sorted.suppress(&kept, first + BLOCK);
         }
         output
+    }
+
+    fn best_rows(values: CubeTensor, groups: CubeTensor, most: usize, total: usize) -> CubeTensor {
+        let [rows, keys] = [(); 2].map(|()| tensor(&values, total, DType::U32));
+        let sorted = tensor(&values, total, groups.dtype);
+        let count = (groups.shape()[0] / GROUP) as u32;
+        let groups = into_contiguous(groups);
+        let of_groups = dtype_to_storage_type(groups.dtype);
+        select_best::launch(
+            &values.client.clone(),
+            CubeCount::Static(count, 1, 1),
+            CubeDim::new_1d(UNITS as u32),
+            into_contiguous(values.clone()).into_tensor_arg(),
+            groups.clone().into_tensor_arg(),
+            rows.clone().into_tensor_arg(),
+            keys.clone().into_tensor_arg(),
+            [dtype_to_storage_type(values.dtype), of_groups],
+        );
+        sort_best::launch(
+            &values.client,
+            CubeCount::Static(most.div_ceil(UNITS) as u32, count, 1),
+            CubeDim::new_1d(UNITS as u32),
+            groups.into_tensor_arg(),
+            rows.into_tensor_arg(),
+            keys.into_tensor_arg(),
+            sorted.clone().into_tensor_arg(),
+            of_groups,
+        );
+        sorted
     }
 }
 

@@ -103,7 +103,7 @@ pub fn rank_boxes<B: Float, S: Float, I: Int>(
 
 /// An integer for each score, in the order of the scores; 0 for NaN and beyond the last score. Both zeros are equal.
 #[cube]
-fn key<S: Float>(scores: &Tensor<S>, index: usize, count: usize) -> u32 {
+pub fn key<S: Float>(scores: &Tensor<S>, index: usize, count: usize) -> u32 {
     let mut key = 0u32;
     if index < count {
         let bits = f32::cast_from(scores[index]).to_bits();

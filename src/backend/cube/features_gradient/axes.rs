@@ -5,8 +5,9 @@ use cubecl::std::FastDivmod;
 
 use super::marks::{OF_WORD, marks, marks_of_tile};
 use super::maximum::{PLANES, add_at_pixel, add_at_sample};
-use super::spans::{Spans, TOGETHER, look, pixels_of, reaching, spans, weight_place};
-use super::tile::{STEP, Sums, Tile, Tiles, columns_of_unit, sum_place, sums, tile, write_tile};
+use super::spans::{Spans, TOGETHER, look, reaching, spans, weight_place};
+use super::sums::{Sums, sums, write_tile};
+use super::tile::{SIDE, Tile, Tiles, columns_of_unit, tile};
 use crate::backend::cube::plan::layout::PlanLayout;
 use crate::backend::cube::unit::region::is_finite;
 use crate::geometry::operator::ChannelMap;
@@ -70,7 +71,7 @@ pub fn gather_axes<F: Float, O: Float>(
     }
     let tile = tile(tiles);
     let gather = gather(gradient, winners, plans, sizes, layout, &tile);
-    let mut sums = sums();
+    let mut sums = sums(tiles.sharing, comptime!(sizes.gathered == Gathered::Average));
     let mut spans = spans();
     let mut marks = marks();
     for word in 0..sizes.regions.div_ceil(OF_WORD) {
@@ -81,7 +82,7 @@ pub fn gather_axes<F: Float, O: Float>(
             add_region(&gather, number, &mut spans, &mut sums);
         }
     }
-    write_tile(output, tiles, &tile, &sums, sizes.first > 0);
+    write_tile(output, tiles, &tile, &mut sums, sizes.first > 0);
 }
 
 #[cube]
@@ -202,8 +203,24 @@ fn sum_along_x<F: Float>(
     spans: &Spans,
     of_row: &mut Array<f32>,
 ) {
-    let sharing = comptime!(gather.tile.sharing);
-    let width = comptime!(columns_of_unit(sharing));
+    add_along_x(gather, place, columns, spans, of_row, true);
+    // A gradient that is not finite makes every sum so, since 0 times infinity is NaN.
+    if !is_finite(of_row[0]) {
+        add_along_x(gather, place, columns, spans, of_row, false);
+    }
+}
+
+/// Sums a row of elements. Unless all are finite, a pixel that an element does not read gets nothing of it.
+#[cube]
+fn add_along_x<F: Float>(
+    gather: &Gather<'_, F>,
+    place: usize,
+    columns: &Reach,
+    spans: &Spans,
+    of_row: &mut Array<f32>,
+    #[comptime] all_finite: bool,
+) {
+    let width = comptime!(columns_of_unit(gather.tile.sharing));
     let first = gather.tile.share * comptime!(width as u32);
     #[unroll]
     for pixel in 0..width {
@@ -211,17 +228,13 @@ fn sum_along_x<F: Float>(
     }
     for column in columns.first..columns.end {
         let gradient = f32::cast_from(gather.gradient[place + column as usize * gather.gradient.stride(3)]);
-        let weight = weight_place(comptime!(TOGETHER as u32) + column, first);
-        if is_finite(gradient) {
-            #[unroll]
-            for pixel in 0..width {
-                of_row[pixel] += spans.weights[weight + pixel] * gradient;
-            }
-        } else {
-            // A pixel that is not read gets nothing, and not 0 times infinity.
-            #[unroll]
-            for pixel in 0..width {
-                let weight = spans.weights[weight + pixel];
+        let weights = weight_place(comptime!(TOGETHER as u32) + column, first);
+        #[unroll]
+        for pixel in 0..width {
+            let weight = spans.weights[weights + pixel];
+            if comptime!(all_finite) {
+                of_row[pixel] += weight * gradient;
+            } else {
                 of_row[pixel] += select(weight > 0.0, weight * gradient, 0.0);
             }
         }
@@ -231,17 +244,16 @@ fn sum_along_x<F: Float>(
 /// Adds what the unit's columns get of a row of elements to the rows of pixels that it reads.
 #[cube]
 fn add_row(tile: &Tile, row: u32, of_row: &Array<f32>, spans: &Spans, sums: &mut Sums) {
-    let sharing = comptime!(tile.sharing);
-    let width = comptime!(columns_of_unit(sharing));
-    let first = tile.share * comptime!(width as u32);
-    let pixels = pixels_of(spans, row);
-    for pixel in pixels.first..pixels.end {
-        let weight = spans.weights[weight_place(row, pixel)];
+    let width = comptime!(columns_of_unit(tile.sharing));
+    let first = weight_place(row, 0u32);
+    #[unroll]
+    for pixel in 0..SIDE {
+        let weight = spans.weights[first + pixel];
+        // It is the same for all units.
         if weight > 0.0 {
-            let place = sum_place(tile, pixel, first);
             #[unroll]
             for column in 0..width {
-                sums.values[place + comptime!(column * STEP)] += weight * of_row[column];
+                sums.own[comptime!(pixel * width + column)] += weight * of_row[column];
             }
         }
     }

@@ -6,7 +6,8 @@
 use cubecl::prelude::*;
 use cubecl::std::FastDivmod;
 
-use super::tile::{SIDE, Sums, Tile, own_column, sum_place};
+use super::sums::{Sums, sum_place};
+use super::tile::{SIDE, Tile, own_column};
 use crate::backend::cube::forward::NOWHERE;
 use crate::backend::cube::launch::Regions;
 use crate::backend::cube::unit::plan::ReductionPlan;

@@ -2,7 +2,7 @@
 //! channels. No two units add to the same sum, so that the same call returns the same bits without atomics.
 //!
 //! - [`channels_last`]: the gradient and positions as they are read. [`marks`]: which regions may reach which tiles.
-//! - [`tile`]: the pixels that a cube owns, and their sums.
+//! - [`tile`]: the pixels that a cube owns. [`sums`]: their sums.
 //! - [`axes`]: the kernel of axis plans. [`spans`]: what a region's elements read of a tile. [`maximum`]: where the
 //!   gradient of a maximum goes.
 //! - [`points`]: the kernel of point plans. [`windows`]: the pixels that their regions may read. [`point_samples`]: the
@@ -15,6 +15,7 @@ mod maximum;
 mod point_samples;
 mod points;
 mod spans;
+mod sums;
 mod tile;
 mod windows;
 

@@ -6,7 +6,8 @@ use super::marks::{OF_WORD, marks, marks_of_tile};
 use super::point_samples::{
     Elements, Reading, Sample, Samples, elements, look_at_elements, look_at_sample, reading, sample, samples,
 };
-use super::tile::{Sums, Tile, Tiles, UNITS, sum_place, sums, tile, write_tile};
+use super::sums::{Sums, sum_place, sums, write_tile};
+use super::tile::{Tile, Tiles, UNITS, tile};
 use crate::backend::cube::launch::Regions;
 use crate::backend::cube::unit::plan::{Channels, PointPlan};
 use crate::backend::cube::unit::point_region::{CallSizes, read_region};
@@ -27,7 +28,7 @@ pub fn gather_points<F: Float, R: Float, I: Int>(
         terminate!();
     }
     let tile = tile(tiles);
-    let mut sums = sums();
+    let mut sums = sums(tiles.sharing, false);
     let mut elements = elements();
     let mut samples = samples();
     let mut marks = marks();
@@ -41,7 +42,7 @@ pub fn gather_points<F: Float, R: Float, I: Int>(
             add_region(gradient, row, &reading, sizes, &mut elements, &mut samples, &mut sums);
         }
     }
-    write_tile(output, tiles, &tile, &sums, false);
+    write_tile(output, tiles, &tile, &mut sums, false);
 }
 
 /// Adds what a region gives the tile.

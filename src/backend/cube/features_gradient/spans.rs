@@ -3,22 +3,24 @@
 use cubecl::prelude::*;
 
 use super::tile::{SIDE, TilePlace, UNITS};
-use crate::backend::cube::plan::layout::{PlanLayout, PlannedElement, axis_of, planned_element, weight_of_tap};
+use crate::backend::cube::plan::layout::{
+    PlanLayout, PlannedElement, axis_of, pixel_of_tap, planned_element, weight_of_tap,
+};
 use crate::geometry::real::single::between::Reach;
 
 /// How many elements along an axis are looked at together. Half of the units look along y, the other half along x.
 pub const TOGETHER: usize = UNITS / 2;
 
-/// The distance of the weights of two elements. With one word more than pixels, units that write the same pixel of
-/// several elements write to other banks of the memory.
-const STEP: usize = SIDE + 1;
+/// The distance of the weights of two elements. Four weights that follow each other are loaded at once where the first
+/// has a number that is divisible by four.
+const STEP: usize = SIDE + 4;
+
+/// The bytes of four weights.
+const ALIGNMENT: usize = 16;
 
 /// What was looked at along y, then along x.
 #[derive(CubeType)]
 pub struct Spans {
-    /// The first pixel of the tile that an element reads, and the one behind the last.
-    first: Shared<[u32]>,
-    end: Shared<[u32]>,
     /// The number of an element that reads the tile, and the one behind it. The numbers of others are larger than all,
     /// and 0.
     lowest: Shared<[u32]>,
@@ -30,11 +32,9 @@ pub struct Spans {
 #[cube]
 pub fn spans() -> Spans {
     Spans {
-        first: Shared::<[u32]>::new_slice(UNITS),
-        end: Shared::<[u32]>::new_slice(UNITS),
         lowest: Shared::<[u32]>::new_slice(UNITS),
         highest: Shared::<[u32]>::new_slice(UNITS),
-        weights: Shared::<[f32]>::new_slice(UNITS * STEP),
+        weights: Shared::<[f32]>::new_aligned_slice(comptime!(UNITS * STEP), ALIGNMENT),
     }
 }
 
@@ -56,8 +56,7 @@ pub fn look(
     let axis = axis_of(layout, is_y);
     let pixel = select(is_y, tile.y, tile.x);
     let element = number + select(is_y, first.0, first.1);
-    let mut first = 0u32;
-    let mut end = 0u32;
+    let mut reads = false;
     #[unroll]
     for pixel in 0..SIDE {
         spans.weights[unit * STEP + pixel] = 0.0;
@@ -66,19 +65,13 @@ pub fn look(
         let element = planned_element(plans, start, &axis, element);
         let taps = taps_in_tile(plans, &element, pixel);
         for tap in taps.first..taps.end {
-            let word = element.start + 2usize * tap as usize;
-            let of_tile = plans[word] - pixel;
-            spans.weights[unit * STEP + of_tile as usize] = weight_of_tap(plans, word);
-            if tap == taps.first {
-                first = of_tile;
-            }
-            end = of_tile + 1u32;
+            let of_tile = pixel_of_tap(plans, &element, tap) - pixel;
+            spans.weights[unit * STEP + of_tile as usize] = weight_of_tap(plans, &element, tap);
         }
+        reads = taps.first < taps.end;
     }
-    spans.first[unit] = first;
-    spans.end[unit] = end;
-    spans.lowest[unit] = select(first < end, number, comptime!(TOGETHER as u32));
-    spans.highest[unit] = select(first < end, number + 1u32, 0u32);
+    spans.lowest[unit] = select(reads, number, comptime!(TOGETHER as u32));
+    spans.highest[unit] = select(reads, number + 1u32, 0u32);
 }
 
 /// The taps whose pixels are the [`SIDE`] pixels from `pixel` on. The pixels of taps ascend, and may leave some out.
@@ -89,23 +82,23 @@ fn taps_in_tile(plans: &Tensor<u32>, element: &PlannedElement, pixel: u32) -> Re
     if element.taps > 0u32 {
         let behind = pixel + comptime!(SIDE as u32);
         // The pixel of tap t is at least `least + t`.
-        let least = plans[element.start];
+        let least = pixel_of_tap(plans, element, 0u32);
         end = element.taps.min(behind - least.min(behind));
         first = end.min(pixel - least.min(pixel));
-        while first > 0u32 && pixel_of_tap(plans, element, first - 1u32) >= pixel {
+        while first > 0u32 && pixel_before(plans, element, first) >= pixel {
             first -= 1u32;
         }
-        while end > first && pixel_of_tap(plans, element, end - 1u32) >= behind {
+        while end > first && pixel_before(plans, element, end) >= behind {
             end -= 1u32;
         }
     }
     Reach { first, end }
 }
 
+/// The pixel of the tap before this one. It is looked at even where this is the first.
 #[cube]
-fn pixel_of_tap(plans: &Tensor<u32>, element: &PlannedElement, tap: u32) -> u32 {
-    // Looked at even where there is no tap before the first.
-    plans[element.start + 2usize * tap.min(element.taps - 1u32) as usize]
+fn pixel_before(plans: &Tensor<u32>, element: &PlannedElement, tap: u32) -> u32 {
+    pixel_of_tap(plans, element, (tap - 1u32).min(element.taps - 1u32))
 }
 
 /// From the first to the last of those elements that read the tile, of `elements` along an axis. `first` is the unit
@@ -121,20 +114,11 @@ pub fn reaching(spans: &Spans, first: u32, elements: u32) -> Reach {
     Reach { first: lowest, end }
 }
 
-/// The pixels of the tile that an element reads. `unit` has looked at it.
-#[cube]
-pub fn pixels_of(spans: &Spans, unit: u32) -> Reach {
-    Reach {
-        first: spans.first[unit as usize],
-        end: spans.end[unit as usize],
-    }
-}
-
 /// The place of an element's weight of a pixel of the tile.
 ///
-/// The bound changes nothing. But LLVM has to know that no index wraps before it reads several weights from one
-/// address.
+/// The bound changes nothing. But LLVM has to know that no index wraps, and that it is divisible by four if `pixel` is,
+/// before it loads four weights at once.
 #[cube]
 pub fn weight_place(unit: u32, pixel: u32) -> usize {
-    (unit * comptime!(STEP as u32) + pixel).min(comptime!((UNITS * STEP - 1) as u32)) as usize
+    (unit * comptime!(STEP as u32)).min(comptime!(((UNITS - 1) * STEP) as u32)) as usize + pixel as usize
 }

@@ -1,7 +1,4 @@
-//! The pixels that a cube of units owns, and their sums in shared memory.
-//!
-//! A unit owns a channel of its tile, or some columns of it where channels are few. No other unit adds to its sums. So
-//! they need no atomics, and the same call returns the same bits.
+//! The pixels that a cube of units owns: a tile of the map in some channels.
 
 use cubecl::prelude::*;
 use cubecl::std::FastDivmod;
@@ -17,10 +14,6 @@ pub const SIDE: usize = 8;
 /// The row and the column behind the last ones of a tile. What is added there is not written.
 pub const BEYOND: u32 = SIDE as u32;
 
-/// The distance of the sums of two pixels. With one word more than units, units that read one channel of neighbouring
-/// pixels read other banks of the memory.
-pub const STEP: usize = UNITS + 1;
-
 /// The maps as tiles, and the channels as blocks.
 #[derive(CubeType, CubeLaunch)]
 pub struct Tiles {
@@ -35,8 +28,8 @@ pub struct Tiles {
     /// How many groups of channels of the map elements read. Channel c of group g is channel
     /// `g * group_step + c * channel_step` of the map.
     groups: FastDivmod<usize>,
-    group_step: usize,
-    channel_step: usize,
+    pub group_step: usize,
+    pub channel_step: usize,
     pub cubes: usize,
     /// How many units share a channel.
     #[cube(comptime)]
@@ -132,8 +125,8 @@ pub struct Tile {
     /// The index of the group of channels: that of the element or of the sample which reads it.
     pub group: usize,
     /// The first channel of the cube, and the number of this unit's behind it.
-    first_channel: usize,
-    lane: usize,
+    pub first_channel: usize,
+    pub lane: usize,
     /// The channel of this unit in the gradient; the last one for units beyond it.
     pub channel: usize,
     /// Of the units that share the channel, the number of this one.
@@ -177,62 +170,5 @@ pub fn own_column(tile: &Tile, column: u32) -> u32 {
         column
     } else {
         select(column == tile.share, column, comptime!(BEYOND))
-    }
-}
-
-/// The sums of a cube's pixels and channels.
-#[derive(CubeType)]
-pub struct Sums {
-    pub values: Shared<[f32]>,
-}
-
-/// Sums of 0.
-#[cube]
-pub fn sums() -> Sums {
-    let length = comptime!((SIDE + 1) * (SIDE + 1) * STEP);
-    let mut values = Shared::<[f32]>::new_slice(length);
-    let mut place = UNIT_POS as usize;
-    while place < length {
-        values[place] = 0.0;
-        place += UNITS;
-    }
-    sync_cube();
-    Sums { values }
-}
-
-/// Where the sum of a pixel of the tile lies, in this unit's channel.
-///
-/// The bound changes nothing. But LLVM has to know that no index wraps before it reads several sums from one address.
-#[cube]
-pub fn sum_place(tile: &Tile, row: u32, column: u32) -> usize {
-    let place = (row * comptime!(SIDE as u32 + 1) + column) * comptime!(STEP as u32) + tile.lane as u32;
-    place.min(comptime!(((SIDE + 1) * (SIDE + 1) * STEP - 1) as u32)) as usize
-}
-
-/// Writes the sums of a tile, or adds them to what is there. Neighbouring units write neighbouring pixels.
-#[cube]
-pub fn write_tile<F: Float>(output: &mut Tensor<F>, tiles: &Tiles, tile: &Tile, sums: &Sums, adds: bool) {
-    let (height, width) = (output.shape(2), output.shape(3));
-    let (row_step, column_step) = (output.stride(2), output.stride(3));
-    let distance = tiles.channel_step * output.stride(1);
-    let first = tile.place.image * output.stride(0)
-        + tile.group * tiles.group_step * output.stride(1)
-        + tile.first_channel * distance;
-    sync_cube();
-    let lanes = comptime!(UNITS / tile.sharing);
-    let mut item = UNIT_POS as usize;
-    while item < comptime!(SIDE * SIDE * lanes) {
-        let (lane, pixel) = (item / (SIDE * SIDE), item % (SIDE * SIDE));
-        let (row, column) = (pixel / SIDE, pixel % SIDE);
-        let (y, x) = (tile.place.y as usize + row, tile.place.x as usize + column);
-        if y < height && x < width && tile.first_channel + lane < tiles.channels {
-            let place = first + lane * distance + y * row_step + x * column_step;
-            let mut sum = sums.values[(row * (SIDE + 1) + column) * STEP + lane];
-            if adds {
-                sum += f32::cast_from(output[place]);
-            }
-            output[place] = F::cast_from(sum);
-        }
-        item += UNITS;
     }
 }

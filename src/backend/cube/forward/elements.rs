@@ -4,7 +4,7 @@
 
 use cubecl::prelude::*;
 
-use crate::backend::cube::plan::layout::{PlanLayout, planned_element, planned_region, weight_of_tap};
+use crate::backend::cube::plan::layout::{PlanLayout, pixel_of_tap, planned_element, planned_region, weight_of_tap};
 use crate::backend::cube::unit::blocks::{add_outside, blocks, reduce_pixel, write_blocks};
 use crate::backend::cube::unit::element::{Units, element, sizes};
 use crate::geometry::options::Reduction;
@@ -40,13 +40,11 @@ pub fn pool_elements<F: Float>(
             let (row_step, step) = (features.stride(2), features.stride(3));
             let mut blocks = blocks(features, region.image, &place, &sizes, start);
             for row in 0..y.taps {
-                let row = y.start + 2usize * row as usize;
-                let of_row = plans[row] as usize * row_step;
-                let weight = weight_of_tap(plans, row);
+                let of_row = pixel_of_tap(plans, &y, row) as usize * row_step;
+                let weight = weight_of_tap(plans, &y, row);
                 for column in 0..x.taps {
-                    let column = x.start + 2usize * column as usize;
-                    let pixel = of_row + plans[column] as usize * step;
-                    let weight = weight * weight_of_tap(plans, column);
+                    let pixel = of_row + pixel_of_tap(plans, &x, column) as usize * step;
+                    let weight = weight * weight_of_tap(plans, &x, column);
                     reduce_pixel(features, pixel, weight, &mut blocks, reduction);
                 }
             }

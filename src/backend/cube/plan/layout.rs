@@ -2,6 +2,9 @@
 //!
 //! A region has a header, then three words for each element along y and along x, then the taps along y and along x. A
 //! tap is a pixel along an axis, and its weight. Weights and shares are the bits of an f32.
+//!
+//! Words of a kind lie next to each other: those of the elements of an axis, and the pixels and the weights of its taps.
+//! Neighbouring units read what neighbouring elements have, so that they ask for fewer sectors of memory.
 
 use cubecl::prelude::*;
 
@@ -38,8 +41,9 @@ pub struct AxisLayout {
     pub elements: u32,
     /// The word of the first element.
     headers: u32,
-    /// The word of the first tap.
+    /// The word of the first tap's pixel, and how many words after it that of its weight is.
     pub taps: u32,
+    weights: u32,
     /// How many taps each element has room for. 0 if an element's taps have a place of their own by their first pixel,
     /// which takes less room where an element may read all of the map.
     pub of_element: u32,
@@ -53,6 +57,7 @@ pub fn axis_of(layout: &PlanLayout, is_y: bool) -> AxisLayout {
         elements: select(is_y, y.elements, x.elements),
         headers: select(is_y, y.headers, x.headers),
         taps: select(is_y, y.taps, x.taps),
+        weights: select(is_y, y.weights, x.weights),
         of_element: select(is_y, y.of_element, x.of_element),
     }
 }
@@ -62,6 +67,7 @@ pub struct Words {
     pub of_region: usize,
     headers: [usize; 2],
     taps: [usize; 2],
+    weights: [usize; 2],
     of_element: [usize; 2],
     elements: [usize; 2],
     largest_map: [usize; 2],
@@ -88,6 +94,7 @@ impl Words {
             of_region: first + 2 * (taps[0] + taps[1]),
             headers,
             taps: [first, first + 2 * taps[0]],
+            weights: taps,
             of_element,
             elements,
             largest_map,
@@ -106,6 +113,7 @@ impl Words {
                 self.elements[axis] as u32,
                 self.headers[axis] as u32,
                 self.taps[axis] as u32,
+                self.weights[axis] as u32,
                 self.of_element[axis] as u32,
             )
         };
@@ -115,7 +123,7 @@ impl Words {
 
 /// The layout of headers without elements.
 pub fn header_layout() -> PlanLayoutLaunch {
-    let none = || AxisLayoutLaunch::new(0, 0, 0, 0);
+    let none = || AxisLayoutLaunch::new(0, 0, 0, 0, 0);
     PlanLayoutLaunch::new(HEADER, none(), none())
 }
 
@@ -174,8 +182,9 @@ pub fn write_region(plans: &mut Tensor<u32>, start: usize, level: u32, image: us
 /// What an element reads along an axis.
 #[derive(CubeType)]
 pub struct PlannedElement {
-    /// The word of its first tap.
-    pub start: usize,
+    /// The word of its first tap's pixel, and how many words after it that of its weight is.
+    start: usize,
+    weights: usize,
     /// The number of its first tap among those of its axis.
     pub number: u32,
     pub taps: u32,
@@ -186,47 +195,40 @@ pub struct PlannedElement {
 /// What an element of the region whose plan begins at `start` reads.
 #[cube]
 pub fn planned_element(plans: &Tensor<u32>, start: usize, axis: &AxisLayout, element: u32) -> PlannedElement {
-    let header = start + (axis.headers + element * comptime!(ELEMENT as u32)) as usize;
+    let header = header_of_element(start, axis, element);
+    let step = axis.elements as usize;
     let number = plans[header];
     PlannedElement {
-        start: start + (axis.taps + 2u32 * number) as usize,
+        start: start + (axis.taps + number) as usize,
+        weights: axis.weights as usize,
         number,
-        taps: plans[header + 1],
-        share: f32::reinterpret(plans[header + 2]),
+        taps: plans[header + step],
+        share: f32::reinterpret(plans[header + 2usize * step]),
     }
 }
 
-/// Where the weight of the tap at a word lies.
+/// Where the number of an element's first tap is. As many words after it as there are elements is how many taps it has,
+/// and as many after that its share.
 #[cube]
-pub fn weight_of_tap(plans: &Tensor<u32>, word: usize) -> f32 {
-    f32::reinterpret(plans[word + 1])
+fn header_of_element(start: usize, axis: &AxisLayout, element: u32) -> usize {
+    start + (axis.headers + element) as usize
 }
 
-/// The weight of a pixel in an element, 0 if it is not read. The pixels of taps ascend.
 #[cube]
-pub fn weight_of_pixel(plans: &Tensor<u32>, element: &PlannedElement, pixel: u32) -> f32 {
-    let mut weight = 0.0f32;
-    if element.taps > 0u32 {
-        let first = plans[element.start];
-        if pixel >= first {
-            let tap = (pixel - first).min(element.taps - 1u32);
-            let mut word = element.start + 2usize * tap as usize;
-            // Samples that lie pixels apart leave pixels out.
-            while plans[word] > pixel {
-                word -= 2usize;
-            }
-            if plans[word] == pixel {
-                weight = weight_of_tap(plans, word);
-            }
-        }
-    }
-    weight
+pub fn pixel_of_tap(plans: &Tensor<u32>, element: &PlannedElement, tap: u32) -> u32 {
+    plans[element.start + tap as usize]
+}
+
+#[cube]
+pub fn weight_of_tap(plans: &Tensor<u32>, element: &PlannedElement, tap: u32) -> f32 {
+    f32::reinterpret(plans[element.start + element.weights + tap as usize])
 }
 
 /// The taps of an element, while they are written.
 #[derive(CubeType)]
 pub struct TapWriter {
     start: usize,
+    weights: usize,
     number: u32,
     taps: u32,
 }
@@ -240,7 +242,8 @@ pub fn tap_writer(start: usize, axis: &AxisLayout, element: u32, order: u32, fir
         number = first + order * comptime!(SHARED_PIXELS as u32);
     }
     TapWriter {
-        start: start + (axis.taps + 2u32 * number) as usize,
+        start: start + (axis.taps + number) as usize,
+        weights: axis.weights as usize,
         number,
         taps: 0u32,
     }
@@ -248,9 +251,9 @@ pub fn tap_writer(start: usize, axis: &AxisLayout, element: u32, order: u32, fir
 
 #[cube]
 pub fn write_tap(plans: &mut Tensor<u32>, writer: &mut TapWriter, pixel: u32, weight: f32) {
-    let word = writer.start + 2usize * writer.taps as usize;
+    let word = writer.start + writer.taps as usize;
     plans[word] = pixel;
-    plans[word + 1] = u32::reinterpret(weight);
+    plans[word + writer.weights] = u32::reinterpret(weight);
     writer.taps += 1u32;
 }
 
@@ -264,10 +267,11 @@ pub fn end_element(
     writer: &mut TapWriter,
     share: f32,
 ) {
-    let header = start + (axis.headers + element * comptime!(ELEMENT as u32)) as usize;
+    let header = header_of_element(start, axis, element);
+    let step = axis.elements as usize;
     plans[header] = writer.number;
-    plans[header + 1] = writer.taps;
-    plans[header + 2] = u32::reinterpret(share);
+    plans[header + step] = writer.taps;
+    plans[header + 2usize * step] = u32::reinterpret(share);
     // Where the pixels of taps are read without looking at elements, each must be a pixel of the map.
     while writer.taps < axis.of_element {
         write_tap(plans, writer, 0u32, 0.0f32);

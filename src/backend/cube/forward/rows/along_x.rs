@@ -3,7 +3,7 @@
 use cubecl::prelude::*;
 
 use super::{NOWHERE, Pool, ROWS, Results, Step, UNITS, compare, place_in_kept, reduce, start};
-use crate::backend::cube::plan::layout::{PlannedElement, planned_element, weight_of_tap};
+use crate::backend::cube::plan::layout::{PlannedElement, pixel_of_tap, planned_element, weight_of_tap};
 use crate::backend::cube::unit::blocks::add_outside_to_results;
 
 /// Reduces what is kept along x, for the elements of a step, and writes those of which nothing is left.
@@ -75,10 +75,9 @@ fn reduce_element(
     let of_block = comptime!(pool.cubes.layout.of_block);
     let mut columns = Array::<f32>::new(of_block);
     for tap in 0..element.taps {
-        let word = element.start + 2usize * tap as usize;
         let mut number = element.number + tap;
         if !pool.are_taps {
-            number = pool.plans[word] - pool.region.x.first;
+            number = pixel_of_tap(pool.plans, element, tap) - pool.region.x.first;
         }
         // Columns before these have huge numbers in a u32.
         let number = number - pixels;
@@ -97,7 +96,8 @@ fn reduce_element(
                     compare(results, columns[channel], position, is_first, channel);
                 }
             } else {
-                reduce(results, &columns, weight_of_tap(pool.plans, word), pool.cubes);
+                let weight = weight_of_tap(pool.plans, element, tap);
+                reduce(results, &columns, weight, pool.cubes);
             }
         }
     }

@@ -3,7 +3,7 @@
 use cubecl::prelude::*;
 
 use super::{Pool, ROWS, Results, RowCubes, Step, UNITS, compare, no_results, place_in_kept, reduce, start};
-use crate::backend::cube::plan::layout::{PlannedElement, planned_element, weight_of_tap};
+use crate::backend::cube::plan::layout::{PlannedElement, pixel_of_tap, planned_element, weight_of_tap};
 use crate::backend::cube::unit::channels::{Layout, Planes, pixel_in_planes};
 
 /// No row of the map.
@@ -41,7 +41,7 @@ pub fn reduce_columns<F: Float>(
     if block < pool.blocks && block_of_cube < pool.end_block && number < pool.columns {
         let mut column = pool.region.x.first + number;
         if pool.are_taps {
-            column = pool.plans[pool.region.start + (pool.layout.x.taps + 2u32 * number) as usize];
+            column = pool.plans[pool.region.start + (pool.layout.x.taps + number) as usize];
         }
         let levels_of_call = comptime!(levels.len());
         #[unroll]
@@ -102,9 +102,8 @@ fn reduce_column<F: Float>(
     let mut results = no_results(of_block);
     start(&mut results, pool.cubes);
     for tap in 0..element.taps {
-        let word = element.start + 2usize * tap as usize;
-        let pixel = pool.plans[word];
-        let weight = weight_of_tap(pool.plans, word);
+        let pixel = pixel_of_tap(pool.plans, element, tap);
+        let weight = weight_of_tap(pool.plans, element, tap);
         if pixel & 1u32 == 0u32 {
             read_pixels(features, planes, pixel, even, layout);
             take(&mut results, &even.pixels, weight, pixel * width + column, pool.cubes);
