@@ -1,8 +1,6 @@
 //! [`filter_proposals`]: the proposals of a region proposal network.
 
-use std::ops::Range;
-
-use burn::tensor::{Int, Tensor, activation};
+use burn::tensor::{Tensor, activation};
 
 use super::boxes::clip_boxes_to_image;
 use super::suppression::{Candidates, Choice, best_of_groups};
@@ -51,7 +49,8 @@ blocking_forms! {
 ///   `[P]`, from 0 to 1, in the dtype of `objectness`. Both are sorted by decreasing score.
 ///
 /// What is left after step 4 is read back to the host, for all images at once: on a GPU the indices that its NMS keeps,
-/// elsewhere the boxes and scores before, and first the objectness of all anchors.
+/// elsewhere the boxes and scores before, and first the objectness of all anchors. A GPU is read for the objectness too
+/// if `score_threshold` is above 0.
 /// Among anchors with equal objectness the first ones are taken; in torchvision the choice is unspecified. An anchor
 /// whose objectness or box is NaN is never a proposal.
 ///
@@ -101,60 +100,52 @@ pub async fn filter_proposals_async(
 ) -> Result<(Vec<Tensor<2>>, Vec<Tensor<1>>), DetectionError> {
     check(&proposals, &objectness, image_sizes, anchors_per_level, config)?;
     let [images, anchors, _] = proposals.dims();
-    let all = Anchors {
-        boxes: flat(proposals, [images * anchors, 4]),
-        objectness: flat(objectness, [images * anchors]),
-    };
+    let boxes = flat(proposals, [images * anchors, 4]);
+    let objectness = flat(objectness, [images * anchors]);
     let levels = anchors_per_level.len();
     let groups = host::consecutive(0, anchors_per_level.iter().copied().cycle().take(images * levels));
-    let (rows, counts) = best_of_groups(&all.objectness, &groups, config.pre_nms_top_n).await?;
+    // No score is below 0, and objectness orders boxes as their scores do, ties of scores included. So it serves as
+    // the score, and what a GPU makes of the sigmoid of a NaN does not matter.
+    let serves_as_score = config.score_threshold <= 0.0;
+    let count = config.pre_nms_top_n;
+    let (rows, counts) = best_of_groups(&objectness, &groups, count, serves_as_score).await?;
     let of_images = (0..images).map(|image| &counts[image * levels..(image + 1) * levels]);
     let rows_of_images = host::consecutive(0, of_images.clone().map(|counts| counts.iter().sum()));
     let candidates = of_images.zip(rows_of_images).zip(image_sizes);
-    let candidates = candidates.map(|((counts, range), &size)| all.candidates(&rows, range, counts, size));
+    let candidates = candidates.map(|((counts, range), &image_size)| {
+        let objectness = host::select_range(&objectness, &rows, range.clone());
+        let levels = counts.iter().enumerate();
+        Candidates {
+            scores: if serves_as_score { objectness } else { score(objectness) },
+            boxes: clip_boxes_to_image(host::select_range(&boxes, &rows, range), image_size),
+            classes: levels.flat_map(|(level, &count)| vec![level; count]).collect(),
+        }
+    });
     let candidates: Vec<Candidates> = candidates.collect();
     let choice = Choice {
         min_size: config.min_size,
-        lowest_score: config.score_threshold,
+        lowest_score: if serves_as_score {
+            f64::NEG_INFINITY
+        } else {
+            config.score_threshold
+        },
         iou_threshold: config.nms_threshold,
         limit: config.post_nms_top_n,
     };
     let chosen = choice.of_images(&candidates).await?;
     let proposals = candidates.iter().zip(chosen).map(|(of_image, rows)| {
-        let boxes = host::select_rows(&of_image.boxes, &rows);
-        (boxes, host::select_rows(&of_image.scores, &rows))
+        let scores = host::select_rows(&of_image.scores, &rows);
+        let scores = if serves_as_score { score(scores) } else { scores };
+        (host::select_rows(&of_image.boxes, &rows), scores)
     });
     Ok(proposals.unzip())
 }
 
-/// The decoded anchors of all images.
-struct Anchors {
-    /// `[N * A, 4]`.
-    boxes: Tensor<2>,
-    /// `[N * A]`.
-    objectness: Tensor<1>,
-}
-
-impl Anchors {
-    /// The clipped boxes of one image that enter NMS, each with its level as its class: those in this range of `rows`,
-    /// of which each level has so many.
-    fn candidates(
-        &self,
-        rows: &Tensor<1, Int>,
-        range: Range<usize>,
-        counts: &[usize],
-        image_size: [usize; 2],
-    ) -> Candidates {
-        let objectness = host::select_range(&self.objectness, rows, range.clone());
-        let classes = counts.iter().enumerate().flat_map(|(level, &count)| vec![level; count]);
-        Candidates {
-            scores: match range.len() {
-                0 => objectness,
-                _ => activation::sigmoid(objectness),
-            },
-            boxes: clip_boxes_to_image(host::select_range(&self.boxes, rows, range), image_size),
-            classes: classes.collect(),
-        }
+/// The scores of anchors. Not every backend computes with tensors without elements.
+fn score(objectness: Tensor<1>) -> Tensor<1> {
+    match objectness.dims() {
+        [0] => objectness,
+        _ => activation::sigmoid(objectness),
     }
 }
 

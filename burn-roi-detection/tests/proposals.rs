@@ -104,7 +104,7 @@ fn every_device_has_the_same_proposals() {
     for dtype in [DType::F32, DType::F16] {
         for pre_nms_top_n in [1, 100, 256, 1000, 5000] {
             let (boxes, scores) = levels.proposals(&Device::flex(), dtype, pre_nms_top_n);
-            assert!(boxes.iter().all(|boxes| boxes.len() >= 4 * 4));
+            assert!(boxes.iter().all(|boxes| !boxes.is_empty()));
             for backend in backends().into_iter().filter(|backend| backend.supports(dtype)) {
                 let Backend { name, device } = backend;
                 let (own_boxes, own_scores) = levels.proposals(&device, dtype, pre_nms_top_n);

@@ -10,17 +10,20 @@ use crate::error::DetectionError;
 use crate::host;
 
 /// The rows of the `count` largest values of each group, group after group, by decreasing value, and how many rows of
-/// each group these are. Of equal values the lower row comes first. NaN is left out, or on a device of CubeCL comes
-/// last; such a device is not read.
+/// each group these are. Of equal values the lower row comes first. NaN is left out, but if `may_have_nan`, it comes
+/// last on a device of CubeCL. Such a device is not read then.
 pub(crate) async fn best_of_groups(
     values: &Tensor<1>,
     groups: &[Range<usize>],
     count: usize,
+    may_have_nan: bool,
 ) -> Result<(Tensor<1, Int>, Vec<usize>), DetectionError> {
     #[cfg(feature = "cube")]
-    if let Some(rows) = best_on_device(values, groups, count) {
+    if may_have_nan && let Some(rows) = best_on_device(values, groups, count) {
         return Ok((rows, groups.iter().map(|group| group.len().min(count)).collect()));
     }
+    #[cfg(not(feature = "cube"))]
+    let _ = may_have_nan;
     let on_host = host::read_floats(values).await?;
     let best = groups
         .iter()

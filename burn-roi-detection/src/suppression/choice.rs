@@ -12,7 +12,7 @@ use crate::host;
 pub(crate) struct Candidates {
     /// `[K, 4]`.
     pub boxes: Tensor<2>,
-    /// `[K]`.
+    /// `[K]`. A NaN is never chosen.
     pub scores: Tensor<1>,
     /// NMS runs within each class.
     pub classes: Vec<usize>,

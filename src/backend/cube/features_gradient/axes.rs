@@ -5,7 +5,7 @@ use cubecl::std::FastDivmod;
 
 use super::marks::{OF_WORD, marks, marks_of_tile};
 use super::maximum::{PLANES, add_at_pixel, add_at_sample};
-use super::spans::{Spans, TOGETHER, look, reaching, spans, weight_place};
+use super::spans::{Spans, TOGETHER, look, own_weights, reaching, spans};
 use super::sums::{Sums, sums, write_tile};
 use super::tile::{SIDE, Tile, Tiles, columns_of_unit, tile};
 use crate::backend::cube::plan::layout::PlanLayout;
@@ -220,18 +220,21 @@ fn add_along_x<F: Float>(
     of_row: &mut Array<f32>,
     #[comptime] all_finite: bool,
 ) {
-    let width = comptime!(columns_of_unit(gather.tile.sharing));
-    let first = gather.tile.share * comptime!(width as u32);
+    let sharing = comptime!(gather.tile.sharing);
+    let width = comptime!(columns_of_unit(sharing));
+    let mut weights = Array::<f32>::new(width);
     #[unroll]
     for pixel in 0..width {
         of_row[pixel] = 0.0;
+        weights[pixel] = 0.0;
     }
     for column in columns.first..columns.end {
         let gradient = f32::cast_from(gather.gradient[place + column as usize * gather.gradient.stride(3)]);
-        let weights = weight_place(comptime!(TOGETHER as u32) + column, first);
+        let unit = comptime!(TOGETHER as u32) + column;
+        own_weights(spans, unit, gather.tile.share, &mut weights, sharing);
         #[unroll]
         for pixel in 0..width {
-            let weight = spans.weights[weights + pixel];
+            let weight = weights[pixel];
             if comptime!(all_finite) {
                 of_row[pixel] += weight * gradient;
             } else {
@@ -245,10 +248,12 @@ fn add_along_x<F: Float>(
 #[cube]
 fn add_row(tile: &Tile, row: u32, of_row: &Array<f32>, spans: &Spans, sums: &mut Sums) {
     let width = comptime!(columns_of_unit(tile.sharing));
-    let first = weight_place(row, 0u32);
+    let mut weights = Array::<f32>::new(SIDE);
+    // Units that share a channel share its rows.
+    own_weights(spans, row, 0u32, &mut weights, 1usize);
     #[unroll]
     for pixel in 0..SIDE {
-        let weight = spans.weights[first + pixel];
+        let weight = weights[pixel];
         // It is the same for all units.
         if weight > 0.0 {
             #[unroll]

@@ -11,12 +11,13 @@ use crate::geometry::real::single::between::Reach;
 /// How many elements along an axis are looked at together. Half of the units look along y, the other half along x.
 pub const TOGETHER: usize = UNITS / 2;
 
-/// The distance of the weights of two elements. Four weights that follow each other are loaded at once where the first
-/// has a number that is divisible by four.
-const STEP: usize = SIDE + 4;
+/// How many weights are loaded at once, and how many times that many pixels a tile is wide.
+const FOUR: usize = 4;
+const FOURS: usize = SIDE / FOUR;
 
-/// The bytes of four weights.
-const ALIGNMENT: usize = 16;
+/// The distance of the weights of two elements, in fours. With one four more than there are, units that write the same
+/// pixels of several elements write to other banks of the memory.
+const STEP: usize = FOURS + 1;
 
 /// What was looked at along y, then along x.
 #[derive(CubeType)]
@@ -25,8 +26,8 @@ pub struct Spans {
     /// and 0.
     lowest: Shared<[u32]>,
     highest: Shared<[u32]>,
-    /// The weight of each pixel of the tile.
-    pub weights: Shared<[f32]>,
+    /// The weights of the pixels of the tile.
+    weights: Shared<[Vector<f32, Const<FOUR>>]>,
 }
 
 #[cube]
@@ -34,7 +35,7 @@ pub fn spans() -> Spans {
     Spans {
         lowest: Shared::<[u32]>::new_slice(UNITS),
         highest: Shared::<[u32]>::new_slice(UNITS),
-        weights: Shared::<[f32]>::new_aligned_slice(comptime!(UNITS * STEP), ALIGNMENT),
+        weights: Shared::<[Vector<f32, Const<FOUR>>]>::new_slice(UNITS * STEP),
     }
 }
 
@@ -57,18 +58,33 @@ pub fn look(
     let pixel = select(is_y, tile.y, tile.x);
     let element = number + select(is_y, first.0, first.1);
     let mut reads = false;
+    let mut weights = Array::<f32>::new(SIDE);
     #[unroll]
     for pixel in 0..SIDE {
-        spans.weights[unit * STEP + pixel] = 0.0;
+        weights[pixel] = 0.0;
     }
     if element < select(is_y, ends.0, ends.1) {
         let element = planned_element(plans, start, &axis, element);
         let taps = taps_in_tile(plans, &element, pixel);
         for tap in taps.first..taps.end {
             let of_tile = pixel_of_tap(plans, &element, tap) - pixel;
-            spans.weights[unit * STEP + of_tile as usize] = weight_of_tap(plans, &element, tap);
+            let weight = weight_of_tap(plans, &element, tap);
+            // In registers, every index must be compiled in.
+            #[unroll]
+            for pixel in 0..SIDE {
+                weights[pixel] = select(of_tile == comptime!(pixel as u32), weight, weights[pixel]);
+            }
         }
         reads = taps.first < taps.end;
+    }
+    #[unroll]
+    for four in 0..FOURS {
+        let mut of_four = Vector::<f32, Const<FOUR>>::new(0.0f32);
+        #[unroll]
+        for pixel in 0..FOUR {
+            of_four.insert(pixel, weights[comptime!(four * FOUR + pixel)]);
+        }
+        spans.weights[unit * STEP + four] = of_four;
     }
     spans.lowest[unit] = select(reads, number, comptime!(TOGETHER as u32));
     spans.highest[unit] = select(reads, number + 1u32, 0u32);
@@ -114,11 +130,18 @@ pub fn reaching(spans: &Spans, first: u32, elements: u32) -> Reach {
     Reach { first: lowest, end }
 }
 
-/// The place of an element's weight of a pixel of the tile.
-///
-/// The bound changes nothing. But LLVM has to know that no index wraps, and that it is divisible by four if `pixel` is,
-/// before it loads four weights at once.
+/// The weights of an element, of the pixels of the tile that a unit owns: of all, or of the one at `share` where several
+/// units share a channel. `unit` has looked at the element.
 #[cube]
-pub fn weight_place(unit: u32, pixel: u32) -> usize {
-    (unit * comptime!(STEP as u32)).min(comptime!(((UNITS - 1) * STEP) as u32)) as usize + pixel as usize
+pub fn own_weights(spans: &Spans, unit: u32, share: u32, weights: &mut Array<f32>, #[comptime] sharing: usize) {
+    let place = unit as usize * STEP;
+    #[unroll]
+    for pixel in 0..SIDE {
+        let weight = spans.weights[place + comptime!(pixel / FOUR)].extract(comptime!(pixel % FOUR));
+        if comptime!(sharing == 1) {
+            weights[pixel] = weight;
+        } else if share == comptime!(pixel as u32) {
+            weights[0] = weight;
+        }
+    }
 }
