@@ -91,8 +91,8 @@ fn a_device_is_read_as_often_for_three_pictures_as_for_one() {
             assert!(found.iter().all(|instances| instances.masks.len() > 1));
             reads() - before
         });
-        // Proposals, scores of classes, detections, what was detected, and masks. Where there are no kernels, objectness
-        // is read too, and boxes and scores for NMS.
+        // Proposals, scores of classes, detections, what was detected, and masks. Where there are no kernels,
+        // objectness is read too, and boxes and scores for NMS.
         let expected = if backend.name == "remote" { 8 } else { 5 };
         assert_eq!(reads, [expected; 2], "{}", backend.name);
     }

@@ -1,6 +1,6 @@
 //! The largest values of groups, such as the anchors of each level of each image.
 //!
-//! [`select_best`] lists those of a group, in the order of their rows, and [`sort_best`] sorts them by decreasing value.
+//! [`select_best`] lists those of a group, in the order of their rows. [`sort_best`] sorts them by decreasing value.
 
 use cubecl::prelude::*;
 

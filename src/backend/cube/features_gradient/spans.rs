@@ -130,8 +130,8 @@ pub fn reaching(spans: &Spans, first: u32, elements: u32) -> Reach {
     Reach { first: lowest, end }
 }
 
-/// The weights of an element, of the pixels of the tile that a unit owns: of all, or of the one at `share` where several
-/// units share a channel. `unit` has looked at the element.
+/// The weights of an element, of the pixels of the tile that a unit owns: of all, or of the one at `share` where
+/// several units share a channel. `unit` has looked at the element.
 #[cube]
 pub fn own_weights(spans: &Spans, unit: u32, share: u32, weights: &mut Array<f32>, #[comptime] sharing: usize) {
     let place = unit as usize * STEP;

@@ -3,8 +3,8 @@
 //! A region has a header, then three words for each element along y and along x, then the taps along y and along x. A
 //! tap is a pixel along an axis, and its weight. Weights and shares are the bits of an f32.
 //!
-//! Words of a kind lie next to each other: those of the elements of an axis, and the pixels and the weights of its taps.
-//! Neighbouring units read what neighbouring elements have, so that they ask for fewer sectors of memory.
+//! Words of a kind lie next to each other: those of the elements of an axis, and the pixels and the weights of its
+//! taps. Neighbouring units read what neighbouring elements have, so that they ask for fewer sectors of memory.
 
 use cubecl::prelude::*;
 
