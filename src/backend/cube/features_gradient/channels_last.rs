@@ -5,7 +5,7 @@ use cubecl::prelude::*;
 use cubecl::std::FastDivmod;
 
 /// How many units a cube has, and how many elements and channels it copies.
-pub const UNITS: usize = 128;
+pub const UNITS: usize = 64;
 pub const SIDE: usize = 32;
 
 /// How many rows of [`SIDE`] units there are.
@@ -46,11 +46,36 @@ pub fn move_channels_last<N: Numeric>(
         terminate!();
     }
     let (rest, block) = sizes.blocks.div_mod(CUBE_POS);
-    let (first_element, first_channel) = (rest * SIDE, block * SIDE);
-    let (row, column) = (UNIT_POS as usize / SIDE, UNIT_POS as usize % SIDE);
+    let (element, channel) = (rest * SIDE, block * SIDE);
     let mut kept = Shared::<[N]>::new_slice(comptime!(SIDE * (SIDE + 1)));
+    // One comparison a cube, and not one a number, where all numbers of the cube are there.
+    let is_full = element + SIDE <= sizes.elements && channel + SIDE <= sizes.channels;
+    if is_full {
+        keep(input, sizes, element, channel, &mut kept, true);
+    } else {
+        keep(input, sizes, element, channel, &mut kept, false);
+    }
+    sync_cube();
+    if is_full {
+        write(output, sizes, element, channel, &kept, true);
+    } else {
+        write(output, sizes, element, channel, &kept, false);
+    }
+}
+
+/// Keeps numbers from an element and a channel on. Neighbouring units read neighbouring elements.
+#[cube]
+fn keep<N: Numeric>(
+    input: &Tensor<N>,
+    sizes: &OutputSizes,
+    first_element: usize,
+    first_channel: usize,
+    kept: &mut Shared<[N]>,
+    #[comptime] is_full: bool,
+) {
+    let (row, column) = (UNIT_POS as usize / SIDE, UNIT_POS as usize % SIDE);
     let element = first_element + column;
-    if element < sizes.elements {
+    if comptime!(is_full) || element < sizes.elements {
         let (region, rest) = sizes.of_region.div_mod(element);
         let (p, q) = sizes.columns.div_mod(rest);
         let mut channel = first_channel + row;
@@ -58,21 +83,33 @@ pub fn move_channels_last<N: Numeric>(
             region * input.stride(0) + p * input.stride(2) + q * input.stride(3) + channel * input.stride(1);
         #[unroll]
         for round in 0..comptime!(SIDE / ROWS) {
-            if channel < sizes.channels {
+            if comptime!(is_full) || channel < sizes.channels {
                 kept[kept_place(row, column) + comptime!(round * ROWS * (SIDE + 1))] = input[place];
             }
             channel += ROWS;
             place += ROWS * input.stride(1);
         }
     }
-    sync_cube();
+}
+
+/// Writes what was kept. Neighbouring units write neighbouring channels.
+#[cube]
+fn write<N: Numeric>(
+    output: &mut Tensor<N>,
+    sizes: &OutputSizes,
+    first_element: usize,
+    first_channel: usize,
+    kept: &Shared<[N]>,
+    #[comptime] is_full: bool,
+) {
+    let (row, column) = (UNIT_POS as usize / SIDE, UNIT_POS as usize % SIDE);
     let channel = first_channel + column;
-    if channel < sizes.channels {
+    if comptime!(is_full) || channel < sizes.channels {
         let mut element = first_element + row;
         let mut place = element * sizes.channels + channel;
         #[unroll]
         for round in 0..comptime!(SIDE / ROWS) {
-            if element < sizes.elements {
+            if comptime!(is_full) || element < sizes.elements {
                 output[place] = kept[kept_place(column, row) + comptime!(round * ROWS)];
             }
             element += ROWS;

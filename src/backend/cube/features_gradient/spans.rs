@@ -22,10 +22,8 @@ const STEP: usize = FOURS + 1;
 /// What was looked at along y, then along x.
 #[derive(CubeType)]
 pub struct Spans {
-    /// The number of an element that reads the tile, and the one behind it. The numbers of others are larger than all,
-    /// and 0.
-    lowest: Shared<[u32]>,
-    highest: Shared<[u32]>,
+    /// The bit of an element that reads the tile; of others 0.
+    reads: Shared<[u32]>,
     /// The weights of the pixels of the tile.
     weights: Shared<[Vector<f32, Const<FOUR>>]>,
 }
@@ -33,8 +31,7 @@ pub struct Spans {
 #[cube]
 pub fn spans() -> Spans {
     Spans {
-        lowest: Shared::<[u32]>::new_slice(UNITS),
-        highest: Shared::<[u32]>::new_slice(UNITS),
+        reads: Shared::<[u32]>::new_slice(UNITS),
         weights: Shared::<[Vector<f32, Const<FOUR>>]>::new_slice(UNITS * STEP),
     }
 }
@@ -86,8 +83,7 @@ pub fn look(
         }
         spans.weights[unit * STEP + four] = of_four;
     }
-    spans.lowest[unit] = select(reads, number, comptime!(TOGETHER as u32));
-    spans.highest[unit] = select(reads, number + 1u32, 0u32);
+    spans.reads[unit] = select(reads, 1u32 << number, 0u32);
 }
 
 /// The taps whose pixels are the [`SIDE`] pixels from `pixel` on. The pixels of taps ascend, and may leave some out.
@@ -121,13 +117,15 @@ fn pixel_before(plans: &Tensor<u32>, element: &PlannedElement, tap: u32) -> u32 
 /// that has looked at the first of these.
 #[cube]
 pub fn reaching(spans: &Spans, first: u32, elements: u32) -> Reach {
-    let mut lowest = elements;
-    let mut end = 0u32;
+    let mut bits = 0u32;
     for unit in first..first + elements {
-        lowest = lowest.min(spans.lowest[unit as usize]);
-        end = end.max(spans.highest[unit as usize]);
+        bits |= spans.reads[unit as usize];
     }
-    Reach { first: lowest, end }
+    // Without a bit, the first is behind the last.
+    Reach {
+        first: bits.trailing_zeros(),
+        end: 32u32 - bits.leading_zeros(),
+    }
 }
 
 /// The weights of an element, of the pixels of the tile that a unit owns: of all, or of the one at `share` where
