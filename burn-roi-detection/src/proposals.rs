@@ -48,8 +48,8 @@ blocking_forms! {
 /// - Returns for each image its P boxes, `[P, 4]`, in the order, unit and dtype of `proposals`, and their scores,
 ///   `[P]`, from 0 to 1, in the dtype of `objectness`. Both are sorted by decreasing score.
 ///
-/// What is left after step 4 is read back to the host, for all images at once: on a GPU the indices that its NMS keeps,
-/// elsewhere the boxes and scores before, and first the objectness of all anchors.
+/// On a GPU, the indices that NMS keeps are read back to the host, for all images at once. Elsewhere the host first
+/// reads the objectness of all anchors, and then the boxes and scores that enter NMS.
 /// Among anchors with equal objectness the first ones are taken; in torchvision the choice is unspecified. An anchor
 /// whose objectness or box is NaN is never a proposal.
 ///
@@ -118,7 +118,7 @@ pub async fn filter_proposals_async(
     let candidates: Vec<Candidates> = candidates.collect();
     let choice = Choice {
         min_size: config.min_size,
-        // No score is below 0 but that of a NaN.
+        // Only the score of a NaN, -1, is below 0.
         lowest_score: config.score_threshold.max(0.0),
         iou_threshold: config.nms_threshold,
         limit: config.post_nms_top_n,

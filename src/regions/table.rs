@@ -55,8 +55,8 @@ pub(super) fn from_images(boxes: Vec<Tensor<2>>, columns: usize, expected: &'sta
     let mut indices = Vec::new();
     for (image, boxes) in boxes.iter().enumerate() {
         rows(boxes.clone(), columns, expected)?;
-        let (found, expected) = (boxes.device(), device.clone());
-        same_device("boxes", found.as_dispatch(), "boxes", expected.as_dispatch())?;
+        let found = boxes.device();
+        same_device("boxes", found.as_dispatch(), "boxes", device.as_dispatch())?;
         if boxes.dtype() != dtype {
             return Err(RoiError::DType {
                 argument: "boxes",

@@ -10,8 +10,8 @@ use crate::error::DetectionError;
 use crate::host;
 
 /// The rows of the `count` largest values of each group, group after group, by decreasing value, and how many rows of
-/// each group these are. Of equal values the lower row comes first. NaN is left out, or on a device of CubeCL comes
-/// last; such a device is not read.
+/// each group these are. The rows are on the inner device of an autodiff device. Of equal values the lower row comes
+/// first. The host leaves NaN out. Where a device's kernels choose, nothing is read back, and NaN comes last.
 pub(crate) async fn best_of_groups(
     values: &Tensor<1>,
     groups: &[Range<usize>],
@@ -26,6 +26,6 @@ pub(crate) async fn best_of_groups(
         .iter()
         .map(|group| host::top_n(&on_host, group.clone().collect(), count));
     let best: Vec<_> = best.collect();
-    let rows = host::indices(&best.concat(), &values.device());
+    let rows = host::indices(&best.concat(), &values.device().inner());
     Ok((rows, best.iter().map(Vec::len).collect()))
 }

@@ -78,30 +78,37 @@ pub async fn chosen_on_device(
 /// More rows of a group are left to the host: a device ranks the best ones by comparing each with all others.
 const MOST_BEST: usize = 1 << 15;
 
-/// Larger groups are left to the host: Mesa's llvmpipe ends every loop after 65,535 rounds, which 256 units share.
-const LARGEST_GROUP: usize = 1 << 23;
+/// Larger groups are left to the host: Mesa's llvmpipe ends all loops of a unit after 65,535 rounds together, and each
+/// of 256 units reads its share of a group 18 times.
+const LARGEST_GROUP: usize = 1 << 19;
+
+/// WebGPU has no more cubes along an axis.
+const MOST_GROUPS: usize = u16::MAX as usize;
 
 /// The rows of the `count` largest values of each group, group after group, by decreasing value. Of equal values the
 /// lower row comes first; NaN comes last. None where the host must find them.
 pub fn best_on_device(values: &Tensor<1>, groups: &[Range<usize>], count: usize) -> Option<Tensor<1, Int>> {
     let device = values.device().inner();
+    let most = groups.iter().map(|group| group.len().min(count)).max()?;
+    let largest = groups.iter().map(Range::len).max()?;
+    let fits = (1..=MOST_BEST).contains(&most)
+        && largest <= LARGEST_GROUP
+        && groups.len() <= MOST_GROUPS
+        && values.dims()[0] <= i32::MAX as usize;
+    let dtype = DType::from(device.settings().int_dtype);
+    if !fits || !has_kernels(&device) || !in_f32(values.dtype()) || !is_wide(dtype) {
+        return None;
+    }
     let mut total = 0;
     let mut table = Vec::with_capacity(GROUP * groups.len());
-    for group in groups.iter().filter(|group| count > 0 && !group.is_empty()) {
+    for group in groups.iter().filter(|group| !group.is_empty()) {
         let taken = group.len().min(count);
         table.extend([group.start, group.len(), taken, total]);
         total += taken;
     }
-    let most = groups.iter().map(|group| group.len().min(count)).max()?;
-    let largest = groups.iter().map(Range::len).max()?;
-    let table = host::indices(&table, &device);
-    let small = (1..=MOST_BEST).contains(&most) && largest <= LARGEST_GROUP && values.dims()[0] < u32::MAX as usize;
-    if !small || !has_kernels(&device) || !in_f32(values.dtype()) || !is_wide(table.dtype()) {
-        return None;
-    }
-    let inner = values.clone().inner().into_dispatch();
-    let rows = Dispatch::best_rows(inner, table.into_dispatch(), most, total);
-    Some(on_device_of(values, Tensor::from_dispatch(rows)))
+    let table = host::indices(&table, &device).into_dispatch();
+    let rows = Dispatch::best_rows(values.clone().inner().into_dispatch(), table, most, total);
+    Some(Tensor::from_dispatch(rows))
 }
 
 /// Starts NMS. Returns what [`NmsKernels::kept_boxes`] does, or None where there are no kernels for it.
@@ -162,9 +169,9 @@ fn has_kernels(device: &Device) -> bool {
     matches!(device.as_dispatch(), DispatchDevice::Cube(runtime) if !matches!(runtime, cubecl::Device::Cpu(_)))
 }
 
-/// Integers on the device of other values, which is an autodiff device if theirs is.
-fn on_device_of<const D: usize>(values: &Tensor<D>, indices: Tensor<1, Int>) -> Tensor<1, Int> {
+/// Integers on the device of the boxes, which is an autodiff device if theirs is.
+fn on_device_of(boxes: &Tensor<2>, indices: Tensor<1, Int>) -> Tensor<1, Int> {
     let mut indices = indices.into_dispatch();
-    indices.autodiff = values.clone().into_dispatch().autodiff;
+    indices.autodiff = boxes.clone().into_dispatch().autodiff;
     Tensor::from_dispatch(indices)
 }

@@ -8,7 +8,6 @@ use super::message::Operation;
 use crate::backend::{RegionCall, RegionKernels};
 
 /// A function of [`RegionKernels`] with the tensors that it takes besides a [`RegionCall`].
-#[derive(Clone)]
 pub struct Kernel<B: RegionKernels> {
     pub operation: Operation,
     /// `None` for the gradient of an average.

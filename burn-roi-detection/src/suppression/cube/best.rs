@@ -11,7 +11,7 @@ use super::rank::key;
 /// these is written.
 pub const GROUP: usize = 4;
 
-/// The bits of a key that are found in a round, and how many digits they are besides 0.
+/// The bits of a key that are found in a round, and how many values they can have besides 0.
 const BITS: usize = 2;
 const DIGITS: usize = (1 << BITS) - 1;
 
@@ -93,8 +93,8 @@ pub fn select_best<S: Float, I: Int>(
     }
 }
 
-/// The key of the last value that is taken: the largest number that as many keys as are taken reach. Its bits are found
-/// from the highest on.
+/// The key of the last value that is taken: the largest number that is not above as many keys as are taken. Its bits
+/// are found from the highest on.
 #[cube]
 fn least_taken<S: Float>(values: &Tensor<S>, group: &Group, shared: &mut Shared<[u32]>) -> u32 {
     let unit = UNIT_POS as usize;

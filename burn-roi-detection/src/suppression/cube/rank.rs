@@ -6,7 +6,7 @@ use super::iou::{LEAST_VOLUME, Midpoint, is_usual, product};
 use super::{SUPPRESSED, UNITS, UNUSUAL};
 use crate::boxes::ends;
 
-/// How many scores a unit compares in a round of its loop: Mesa's llvmpipe ends every loop after 65,535 rounds.
+/// How many scores a unit compares in a round of its loop: Mesa's llvmpipe ends all loops after 65,535 rounds together.
 const TOGETHER: usize = 8;
 
 /// A box with a side or a score below these is left out.

@@ -204,7 +204,8 @@ fn sum_along_x<F: Float>(
     of_row: &mut Array<f32>,
 ) {
     add_along_x(gather, place, columns, spans, of_row, true);
-    // A gradient that is not finite makes every sum so, since 0 times infinity is NaN.
+    // A gradient that is not finite makes every sum so, since 0 times infinity is NaN. On a device where it is 0, the
+    // sums are right as they are.
     if !is_finite(of_row[0]) {
         add_along_x(gather, place, columns, spans, of_row, false);
     }
@@ -254,7 +255,7 @@ fn add_row(tile: &Tile, row: u32, of_row: &Array<f32>, spans: &Spans, sums: &mut
     #[unroll]
     for pixel in 0..SIDE {
         let weight = weights[pixel];
-        // It is the same for all units.
+        // The weight is the same for all units of the cube.
         if weight > 0.0 {
             #[unroll]
             for column in 0..width {

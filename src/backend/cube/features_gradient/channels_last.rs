@@ -48,7 +48,7 @@ pub fn move_channels_last<N: Numeric>(
     let (rest, block) = sizes.blocks.div_mod(CUBE_POS);
     let (element, channel) = (rest * SIDE, block * SIDE);
     let mut kept = Shared::<[N]>::new_slice(comptime!(SIDE * (SIDE + 1)));
-    // One comparison a cube, and not one a number, where all numbers of the cube are there.
+    // Where all elements and channels of a cube exist, its units need not compare each.
     let is_full = element + SIDE <= sizes.elements && channel + SIDE <= sizes.channels;
     if is_full {
         keep(input, sizes, element, channel, &mut kept, true);

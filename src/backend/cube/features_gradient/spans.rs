@@ -11,7 +11,7 @@ use crate::geometry::real::single::between::Reach;
 /// How many elements along an axis are looked at together. Half of the units look along y, the other half along x.
 pub const TOGETHER: usize = UNITS / 2;
 
-/// How many weights are loaded at once, and how many times that many pixels a tile is wide.
+/// How many weights are loaded at once, and how many such loads the weights of an element take.
 const FOUR: usize = 4;
 const FOURS: usize = SIDE / FOUR;
 

@@ -41,7 +41,7 @@ pub struct AxisLayout {
     pub elements: u32,
     /// The word of the first element.
     headers: u32,
-    /// The word of the first tap's pixel, and how many words after it that of its weight is.
+    /// The word of the first tap's pixel, and the distance from a tap's pixel to its weight.
     pub taps: u32,
     weights: u32,
     /// How many taps each element has room for. 0 if an element's taps have a place of their own by their first pixel,
@@ -182,7 +182,7 @@ pub fn write_region(plans: &mut Tensor<u32>, start: usize, level: u32, image: us
 /// What an element reads along an axis.
 #[derive(CubeType)]
 pub struct PlannedElement {
-    /// The word of its first tap's pixel, and how many words after it that of its weight is.
+    /// The word of its first tap's pixel, and the distance from a tap's pixel to its weight.
     start: usize,
     weights: usize,
     /// The number of its first tap among those of its axis.
@@ -207,8 +207,8 @@ pub fn planned_element(plans: &Tensor<u32>, start: usize, axis: &AxisLayout, ele
     }
 }
 
-/// Where the number of an element's first tap is. As many words after it as there are elements is how many taps it has,
-/// and as many after that its share.
+/// The word with the number of an element's first tap. The number of its taps, and then its share, lie behind it, each
+/// as many words further as the axis has elements.
 #[cube]
 fn header_of_element(start: usize, axis: &AxisLayout, element: u32) -> usize {
     start + (axis.headers + element) as usize
