@@ -11,6 +11,10 @@ use crate::reference_integrals::prroi_pool;
 /// More samples along an axis than this are not computed one by one.
 const MOST_SAMPLES: f64 = 20_000.0;
 
+/// Regions of more samples in a channel are not computed. A gradient takes ten computations and more: one of the
+/// fuzzer's inputs took two minutes.
+const MOST_PAIRS: usize = 4_000_000;
+
 /// Pixels further away than this are not divided into bins.
 const FARTHEST_PIXEL: f64 = 1e6;
 
@@ -102,6 +106,10 @@ fn roi_align(
     let axis = |scale, ends, outputs, size| samples_of_axis(config, coordinates, scale, ends, outputs, size);
     let y = axis(config.spatial_scale_y, [y1, y2], height, map.size[0])?;
     let x = axis(config.spatial_scale_x, [x1, x2], width, map.size[1])?;
+    let [rows, columns] = [&y, &x].map(|axis| axis.iter().map(|of_element| of_element.inside.len()).sum::<usize>());
+    if rows.saturating_mul(columns) > MOST_PAIRS {
+        return None;
+    }
     let mut output = Vec::new();
     for of_row in &y {
         for of_column in &x {
