@@ -33,8 +33,8 @@ fn proposals_are_those_of_torchvision() {
     });
 }
 
-/// Three images, and levels of more anchors than a cube of a GPU has units, of fewer, and of none. Most objectness is
-/// shared by many anchors, in which order they are taken then decides what NMS keeps.
+/// Three images, and levels of more anchors than a cube of a GPU has units, of fewer, and of none. Many anchors have
+/// equal objectness, so that the order in which these are taken decides what NMS keeps.
 struct Levels {
     counts: [usize; 6],
     /// `[x1, y1, x2, y2]` and the objectness of each anchor.
@@ -97,7 +97,7 @@ impl Levels {
     }
 }
 
-/// A GPU takes the best anchors itself.
+/// A GPU chooses the best anchors itself, and elsewhere the host does.
 #[test]
 fn every_device_has_the_same_proposals() {
     let levels = Levels::new();

@@ -61,8 +61,8 @@ pub type HostRegions = Arc<[Region]>;
 
 /// The kernels that all region operators come down to. A backend without kernels of its own inherits the bodies.
 ///
-/// Arguments have been checked. But for `without_pixels`, K is not 0, and no size of features,
-/// `[N, C, H, W]`, or of the output is 0. The output fits into memory.
+/// Arguments have been checked. But for `without_pixels`, K is not 0, and no size of features, `[N, C, H, W]`, or of
+/// the output is 0. The output fits into memory.
 #[backend_extension(
     Cube: cfg(feature = "cube"),
     Flex: cfg(feature = "flex"),

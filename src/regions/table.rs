@@ -54,7 +54,7 @@ pub(super) fn from_images(boxes: Vec<Tensor<2>>, columns: usize, expected: &'sta
     let (device, dtype) = (first.device(), first.dtype());
     let mut indices = Vec::new();
     for (image, boxes) in boxes.iter().enumerate() {
-        rows(boxes.clone(), columns, expected)?;
+        shape("boxes", &boxes.shape(), expected, boxes.dims()[1] == columns)?;
         let found = boxes.device();
         same_device("boxes", found.as_dispatch(), "boxes", device.as_dispatch())?;
         if boxes.dtype() != dtype {

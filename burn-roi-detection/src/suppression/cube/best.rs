@@ -93,8 +93,8 @@ pub fn select_best<S: Float, I: Int>(
     }
 }
 
-/// The key of the last value that is taken: the largest number that is not above as many keys as are taken. Its bits
-/// are found from the highest on.
+/// The key of the last value that is taken. It is the largest number for which at least `taken` keys are as large or
+/// larger. Its bits are found from the highest on.
 #[cube]
 fn least_taken<S: Float>(values: &Tensor<S>, group: &Group, shared: &mut Shared<[u32]>) -> u32 {
     let unit = UNIT_POS as usize;

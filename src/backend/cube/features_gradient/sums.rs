@@ -3,8 +3,8 @@
 //! A unit owns a channel of its tile, or some columns of it where channels are few. No other unit adds to its sums. So
 //! they need no atomics, and the same call returns the same bits.
 //!
-//! Averages add to whole rows of pixels, so their sums are in registers. The other gradients add at pixels that differ
-//! from unit to unit, so theirs are in shared memory.
+//! Averages add to whole rows of pixels, so their sums are in registers. Maxima and points add at single pixels, which
+//! are computed. Registers have no computed index, so these sums are in shared memory.
 
 use cubecl::prelude::*;
 

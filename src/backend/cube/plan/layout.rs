@@ -207,8 +207,8 @@ pub fn planned_element(plans: &Tensor<u32>, start: usize, axis: &AxisLayout, ele
     }
 }
 
-/// The word with the number of an element's first tap. The number of its taps, and then its share, lie behind it, each
-/// as many words further as the axis has elements.
+/// The word with the number of an element's first tap. If the axis has n elements, n words later is how many taps this
+/// one has, and 2n words later its share.
 #[cube]
 fn header_of_element(start: usize, axis: &AxisLayout, element: u32) -> usize {
     start + (axis.headers + element) as usize
