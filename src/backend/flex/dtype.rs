@@ -4,14 +4,12 @@
 
 use std::ops::{Add, Range, Sub};
 
-use burn::backend::Flex;
-use burn::backend::ops::FloatTensorOps;
-use burn::tensor::{DType, Element, FloatDType, bf16, f16};
+use burn::tensor::{DType, Element, bf16, f16};
 use burn_flex::FlexTensor;
 use pulp::Simd;
 
 use super::memory::Kept;
-use super::simd::{F16Ops, SimdOps, narrow_bf16, narrow_f16, widen_bf16, widen_f16};
+use super::simd::{SimdOps, Widen, interleave_bf16, interleave_f16, narrow_bf16, narrow_f16};
 use crate::geometry::plan::Coordinate;
 
 /// The type of coordinates, weights and sums.
@@ -24,18 +22,12 @@ pub trait Sum:
     const ONE: Self;
 
     /// Converts a row of elements of 16 bits. This and what follows exists where these are summed in the type.
-    fn widen(_simd: impl Simd, half: Half, _row: &[u16], _wide: &mut [Self]) {
+    fn widen(half: Half, _row: &[u16], _wide: &mut [Self]) {
         unreachable!("{half:?} is not summed in this type")
     }
 
-    /// Converts and interleaves rows of elements of 16 bits, if there are instructions for that. Returns whether it
-    /// did.
-    fn interleave_halves<const L: usize>(
-        _simd: impl Simd,
-        half: Half,
-        _rows: [&[u16]; L],
-        _pixels: &mut [[Self; L]],
-    ) -> bool {
+    /// Converts and interleaves rows of elements of 16 bits.
+    fn interleave_halves<const L: usize>(_simd: impl Simd, half: Half, _rows: [&[u16]; L], _pixels: &mut [[Self; L]]) {
         unreachable!("{half:?} is not summed in this type")
     }
 
@@ -56,22 +48,20 @@ impl Sum for f32 {
     const LEAST: Self = f32::NEG_INFINITY;
     const ONE: Self = 1.0;
 
-    #[inline(always)]
-    fn widen(simd: impl Simd, half: Half, row: &[u16], wide: &mut [Self]) {
+    fn widen(half: Half, row: &[u16], wide: &mut [Self]) {
+        let row = wide.iter_mut().zip(row);
         match half {
-            Half::F16 => widen_f16(simd, row, wide),
-            Half::Bf16 => widen_bf16(simd, row, wide),
+            Half::F16 => row.for_each(|(wide, &bits)| *wide = f16::from_bits(bits).widen()),
+            Half::Bf16 => row.for_each(|(wide, &bits)| *wide = bf16::from_bits(bits).widen()),
         }
     }
 
     #[inline(always)]
-    fn interleave_halves<const L: usize>(
-        simd: impl Simd,
-        half: Half,
-        rows: [&[u16]; L],
-        pixels: &mut [[Self; L]],
-    ) -> bool {
-        half == Half::F16 && Self::interleave_f16(simd, rows, pixels)
+    fn interleave_halves<const L: usize>(simd: impl Simd, half: Half, rows: [&[u16]; L], pixels: &mut [[Self; L]]) {
+        match half {
+            Half::F16 => interleave_f16(simd, rows, pixels),
+            Half::Bf16 => interleave_bf16(simd, rows, pixels),
+        }
     }
 
     #[inline(always)]
@@ -196,14 +186,6 @@ impl<'a, S: Sum> TensorSliceMut<'a, S> {
             Self::Halves(half, bits) => S::narrow(simd, *half, sums, bits),
         }
     }
-}
-
-/// Sums, rounded to a dtype.
-pub fn round_to(sums: FlexTensor, dtype: DType) -> FlexTensor {
-    if dtype == sums.dtype() {
-        return sums;
-    }
-    Flex::float_cast(sums, FloatDType::from(dtype))
 }
 
 /// A generic function, for the type that elements of a dtype are summed in.

@@ -40,7 +40,7 @@ mod volume;
 use dtype::of_sums;
 use features_gradient::features_gradient;
 pub use memory::kept_outputs;
-use output::filled_output;
+use output::{filled_output, rounded_output};
 use regions_gradient::regions_gradient;
 
 impl RegionKernels for Flex {
@@ -67,8 +67,9 @@ impl RegionKernels for Flex {
     }
 
     fn boxes_gradient(gradient: FlexTensor, features: FlexTensor, call: RegionCall<Self>) -> FlexTensor {
-        let sums = of_sums!(gradient.dtype(), regions_gradient)(gradient, features, &call);
-        dtype::round_to(sums, call.boxes.dtype())
+        let dtype = gradient.dtype();
+        let sums = of_sums!(dtype, regions_gradient)(gradient, features, &call);
+        of_sums!(dtype, rounded_output)(sums, call.boxes.dtype(), false)
     }
 
     fn pool_volumes(

@@ -2,6 +2,7 @@
 
 use burn::tensor::{DType, Shape};
 use burn_flex::{FlexTensor, Layout};
+use pulp::{Arch, Simd, WithSimd};
 
 use super::drive::run_tasks;
 use super::dtype::{Sum, TensorSliceMut};
@@ -33,11 +34,11 @@ pub fn output<S: Sum>(
     output
 }
 
+/// How many elements a task sets or rounds.
+const CHUNK: usize = 1 << 18;
+
 /// An output of one value.
 pub fn filled_output<S: Sum>(value: f64, shape: Shape, dtype: DType, parallel: bool) -> FlexTensor {
-    /// How many elements a task sets.
-    const CHUNK: usize = 1 << 18;
-
     let memory = Memory::new(dtype, shape.num_elements(), parallel);
     let mut output = FlexTensor::new(memory.bytes, Layout::contiguous(shape), dtype);
     if value != 0.0 || !memory.is_zero {
@@ -45,4 +46,33 @@ pub fn filled_output<S: Sum>(value: f64, shape: Shape, dtype: DType, parallel: b
         run_tasks(chunks, parallel, |mut chunk| chunk.fill(S::from_f64(value)));
     }
     output
+}
+
+/// Sums, rounded to a dtype. They lie in memory of their own. Burn converts them on one thread, number by number.
+pub fn rounded_output<S: Sum>(sums: FlexTensor, dtype: DType, parallel: bool) -> FlexTensor {
+    if dtype == sums.dtype() {
+        return sums;
+    }
+    let memory = Memory::new(dtype, sums.layout().num_elements(), parallel);
+    let mut output = FlexTensor::new(memory.bytes, sums.layout().clone(), dtype);
+    let chunks = TensorSliceMut::of(&mut output).chunks(CHUNK);
+    let chunks = chunks.into_iter().zip(sums.storage::<S>().chunks(CHUNK));
+    run_tasks(chunks.collect(), parallel, |(output, sums)| {
+        Arch::new().dispatch(Round { sums, output });
+    });
+    output
+}
+
+struct Round<'a, S> {
+    sums: &'a [S],
+    output: TensorSliceMut<'a, S>,
+}
+
+impl<S: Sum> WithSimd for Round<'_, S> {
+    type Output = ();
+
+    #[inline(always)]
+    fn with_simd<V: Simd>(mut self, simd: V) {
+        self.output.write(simd, self.sums);
+    }
 }

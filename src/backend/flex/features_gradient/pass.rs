@@ -11,9 +11,10 @@ use super::sum_rows::SumRows;
 use super::tasks::{GradientTask, GroupRegions, divide, group_regions};
 use crate::backend::RegionCall;
 use crate::backend::flex::drive::{in_parallel, run_tasks};
-use crate::backend::flex::dtype::{Sum, TensorSliceMut, round_to};
+use crate::backend::flex::dtype::{Sum, TensorSliceMut};
 use crate::backend::flex::lanes::{self, BAND, ChannelWork, LANES};
 use crate::backend::flex::memory::Memory;
+use crate::backend::flex::output::rounded_output;
 use crate::backend::flex::pixels::{LaneChannels, Planes, Rows, Tile};
 use crate::backend::flex::planned::{RegionPlan, plan_in_batches};
 use crate::geometry::plan::Planner;
@@ -55,7 +56,7 @@ pub fn scatter<S: Sum, K: Scatter<S>>(
         run_tasks(tasks, parallel, |task| pass.compute(task));
         earlier = Earlier::Sums;
     });
-    round_to(output, gradient.dtype())
+    rounded_output::<S>(output, gradient.dtype(), parallel)
 }
 
 /// What all tasks of a batch share.

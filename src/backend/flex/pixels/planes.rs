@@ -3,7 +3,6 @@
 use std::ops::Range;
 
 use burn_flex::FlexTensor;
-use pulp::Scalar;
 
 use crate::backend::flex::dtype::{Sum, TensorSlice};
 use crate::backend::flex::memory::AlignedPixels;
@@ -79,7 +78,7 @@ impl<'a, S: Sum> Planes<'a, S> {
         let copies = memory.get_mut().as_flattened_mut().chunks_exact_mut(width.max(1));
         for (row, copy) in rows.clone().zip(copies) {
             let first = (start + row as isize * stride) as usize + columns.start;
-            S::widen(Scalar::new(), half, &bits[first..first + width], copy);
+            S::widen(half, &bits[first..first + width], copy);
         }
         Plane {
             elements: memory.get().as_flattened(),

@@ -54,8 +54,6 @@ pub struct Tile<S: Sum, const L: usize> {
     end: usize,
     columns: Range<usize>,
     pixels: AlignedPixels<S, L>,
-    /// A row of elements of 16 bits in the type of sums, one channel after another.
-    wide: AlignedPixels<S, 1>,
 }
 
 impl<S: Sum, const L: usize> Tile<S, L> {
@@ -195,34 +193,22 @@ impl<S: Sum, const L: usize> WithSimd for Load<'_, '_, S, L> {
             let range = tile.slot(row);
             let pixels = &mut tile.pixels.get_mut()[range];
             let row_offset = row as isize * features.strides[2];
-            let mut lanes: [&[S]; L] = [&[]; L];
             match features.elements {
-                TensorSlice::Sums(elements) => {
-                    for (lane, start) in lanes.iter_mut().zip(starts) {
-                        *lane = &elements[(start + row_offset) as usize..][..width];
-                    }
-                }
+                TensorSlice::Sums(elements) => interleave(simd, lanes(elements, &starts, row_offset, width), pixels),
                 TensorSlice::Halves(half, bits) => {
-                    let mut rows: [&[u16]; L] = [&[]; L];
-                    for (row, start) in rows.iter_mut().zip(starts) {
-                        *row = &bits[(start + row_offset) as usize..][..width];
-                    }
-                    if S::interleave_halves(simd, half, rows, pixels) {
-                        continue;
-                    }
-                    tile.wide.resize(L * width);
-                    let wide = tile.wide.get_mut().as_flattened_mut();
-                    for (row, wide) in rows.into_iter().zip(wide.chunks_exact_mut(width.max(1))) {
-                        S::widen(simd, half, row, wide);
-                    }
-                    let wide = tile.wide.get().as_flattened();
-                    lanes
-                        .iter_mut()
-                        .zip(wide.chunks_exact(width.max(1)))
-                        .for_each(|(lane, wide)| *lane = wide);
+                    S::interleave_halves(simd, half, lanes(bits, &starts, row_offset, width), pixels);
                 }
             }
-            interleave(simd, lanes, pixels);
         }
     }
+}
+
+/// `width` elements from each of these places on, moved by `offset`.
+#[inline(always)]
+fn lanes<'a, E, const L: usize>(elements: &'a [E], starts: &[isize; L], offset: isize, width: usize) -> [&'a [E]; L] {
+    let mut lanes: [&[E]; L] = [&[]; L];
+    for (lane, start) in lanes.iter_mut().zip(starts) {
+        *lane = &elements[(start + offset) as usize..][..width];
+    }
+    lanes
 }

@@ -1,19 +1,37 @@
 //! Elements of 16 bits to f32 and back. The loops have no branches, so that LLVM vectorizes them for any processor: the
 //! conversions of the `half` crate, eight elements a call, took a third of the time of an f16 kernel.
 
+use burn::tensor::{bf16, f16};
 use pulp::Simd;
 
-use super::F16Ops;
+use super::{F16Ops, Widen, interleave};
 
-/// The bits of a row of f16 as f32, exactly.
+impl Widen<f32> for f16 {
+    #[inline(always)]
+    fn widen(self) -> f32 {
+        f16_to_f32(self.to_bits())
+    }
+}
+
+impl Widen<f32> for bf16 {
+    #[inline(always)]
+    fn widen(self) -> f32 {
+        bf16_to_f32(self.to_bits())
+    }
+}
+
+/// Interleaves rows of f16 as f32.
 #[inline(always)]
-pub fn widen_f16<V: Simd>(simd: V, row: &[u16], wide: &mut [f32]) {
-    if f32::widen_f16(simd, row, wide) {
-        return;
+pub fn interleave_f16<V: Simd, const L: usize>(simd: V, rows: [&[u16]; L], pixels: &mut [[f32; L]]) {
+    if !f32::interleave_f16(simd, rows, pixels) {
+        interleave(simd, rows.map(bytemuck::cast_slice::<_, f16>), pixels);
     }
-    for (wide, &bits) in wide.iter_mut().zip(row) {
-        *wide = f16_to_f32(bits);
-    }
+}
+
+/// Interleaves rows of bf16 as f32.
+#[inline(always)]
+pub fn interleave_bf16<V: Simd, const L: usize>(simd: V, rows: [&[u16]; L], pixels: &mut [[f32; L]]) {
+    interleave(simd, rows.map(bytemuck::cast_slice::<_, bf16>), pixels);
 }
 
 /// A row of f32 as the bits of the nearest f16, of two the even one.
@@ -24,14 +42,6 @@ pub fn narrow_f16<V: Simd>(simd: V, sums: &[f32], row: &mut [u16]) {
     }
     for (bits, &sum) in row.iter_mut().zip(sums) {
         *bits = f32_to_f16(sum);
-    }
-}
-
-/// The bits of a row of bf16 as f32, exactly.
-#[inline(always)]
-pub fn widen_bf16<V: Simd>(_simd: V, row: &[u16], wide: &mut [f32]) {
-    for (wide, &bits) in wide.iter_mut().zip(row) {
-        *wide = bf16_to_f32(bits);
     }
 }
 
@@ -103,60 +113,80 @@ fn f32_to_bf16(number: f32) -> u16 {
 
 #[cfg(test)]
 mod tests {
-    use burn::tensor::{bf16, f16};
     use proptest::prelude::*;
-    use pulp::{Arch, WithSimd};
+    use pulp::WithSimd;
 
     use super::*;
+    use crate::backend::flex::simd::archs;
 
-    /// Numbers of f32 as a row of f16, and that row as f32 again.
-    struct Rows<'a>(&'a [f32]);
+    /// Numbers of f32 as a row of f16.
+    struct Narrow<'a>(&'a [f32]);
 
-    impl WithSimd for Rows<'_> {
-        type Output = (Vec<u16>, Vec<f32>);
+    impl WithSimd for Narrow<'_> {
+        type Output = Vec<u16>;
 
         fn with_simd<V: Simd>(self, simd: V) -> Self::Output {
-            let Self(numbers) = self;
-            let (mut narrow, mut wide) = (vec![0; numbers.len()], vec![0.0; numbers.len()]);
-            narrow_f16(simd, numbers, &mut narrow);
-            widen_f16(simd, &narrow, &mut wide);
-            (narrow, wide)
+            let mut row = vec![0; self.0.len()];
+            narrow_f16(simd, self.0, &mut row);
+            row
         }
     }
 
-    /// Eight rows of f16, interleaved; none where there are no instructions for that.
-    struct Interleaved<'a>([&'a [u16]; 8]);
+    /// Rows of f16, interleaved, and the same bits as bf16.
+    struct Interleave<'a, const L: usize>([&'a [u16]; L]);
 
-    impl WithSimd for Interleaved<'_> {
-        type Output = Option<Vec<[f32; 8]>>;
+    impl<const L: usize> WithSimd for Interleave<'_, L> {
+        type Output = [Vec<[f32; L]>; 2];
 
         fn with_simd<V: Simd>(self, simd: V) -> Self::Output {
-            let Self(rows) = self;
-            let mut pixels = vec![[0.0; 8]; rows[0].len()];
-            f32::interleave_f16(simd, rows, &mut pixels).then_some(pixels)
+            let [mut halves, mut brains] = [0, 1].map(|_| vec![[0.0; L]; self.0[0].len()]);
+            interleave_f16(simd, self.0, &mut halves);
+            interleave_bf16(simd, self.0, &mut brains);
+            [halves, brains]
+        }
+    }
+
+    fn interleaves_each_element<const L: usize>(elements: &[u16]) {
+        let rows = std::array::from_fn(|lane| &elements[lane * (elements.len() / L)..][..elements.len() / L]);
+        for arch in archs() {
+            let [halves, brains] = arch.dispatch(Interleave::<L>(rows));
+            for (index, (half, brain)) in halves.into_iter().zip(brains).enumerate() {
+                for (lane, row) in rows.iter().enumerate() {
+                    let same =
+                        |wide: f32, single: f32| wide.to_bits() == single.to_bits() || wide.is_nan() && single.is_nan();
+                    assert!(same(half[lane], f16_to_f32(row[index])), "{:x} by {arch:?}", row[index]);
+                    assert!(
+                        same(brain[lane], bf16_to_f32(row[index])),
+                        "{:x} by {arch:?}",
+                        row[index]
+                    );
+                }
+            }
         }
     }
 
     #[test]
     fn rows_are_interleaved() {
+        let all: Vec<u16> = (0..=u16::MAX).collect();
+        interleaves_each_element::<1>(&all);
+        interleaves_each_element::<8>(&all);
+        interleaves_each_element::<16>(&all);
         for count in 0..70 {
-            let rows: [Vec<u16>; 8] = std::array::from_fn(|lane| {
-                let numbers = lane * count..(lane + 1) * count;
-                numbers.map(|number| f32_to_f16(number as f32)).collect()
-            });
-            let interleaved = Arch::new().dispatch(Interleaved(rows.each_ref().map(Vec::as_slice)));
-            for (index, pixel) in interleaved.iter().flatten().enumerate() {
-                assert_eq!(*pixel, std::array::from_fn(|lane| (lane * count + index) as f32));
-            }
+            interleaves_each_element::<8>(&all[15_000..15_000 + 8 * count]);
+            interleaves_each_element::<16>(&all[15_000..15_000 + 16 * count]);
         }
     }
 
     fn rows_are_numbers_one_by_one(numbers: &[f32]) {
-        let (narrow, wide) = Arch::new().dispatch(Rows(numbers));
-        for ((number, narrow), wide) in numbers.iter().zip(narrow).zip(wide) {
-            assert_eq!(narrow, f32_to_f16(*number), "{number:e}, {:x}", number.to_bits());
-            assert!(wide.is_nan() == number.is_nan());
-            assert!(wide.is_nan() || wide.to_bits() == f16_to_f32(narrow).to_bits());
+        for arch in archs() {
+            for (number, narrow) in numbers.iter().zip(arch.dispatch(Narrow(numbers))) {
+                assert_eq!(
+                    narrow,
+                    f32_to_f16(*number),
+                    "{number:e}, {:x} by {arch:?}",
+                    number.to_bits()
+                );
+            }
         }
     }
 

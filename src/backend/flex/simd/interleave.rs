@@ -2,16 +2,16 @@
 
 use pulp::Simd;
 
-use super::SimdOps;
+use super::{SimdOps, Widen};
 
 /// Interleaves lanes: a pixel has an element of each.
 #[inline(always)]
-pub fn interleave<N: SimdOps, V: Simd, const L: usize>(simd: V, lanes: [&[N]; L], pixels: &mut [[N; L]]) {
+pub fn interleave<E: Widen<N>, N: SimdOps, V: Simd, const L: usize>(simd: V, lanes: [&[E]; L], pixels: &mut [[N; L]]) {
     let (eights, _) = lanes.as_chunks::<8>();
     if pixels.len() < 8 || eights.is_empty() {
         for (index, lane) in lanes.iter().enumerate() {
-            for (pixel, &element) in pixels.iter_mut().zip(*lane) {
-                pixel[index] = element;
+            for (pixel, element) in pixels.iter_mut().zip(*lane) {
+                pixel[index] = element.widen();
             }
         }
         return;
@@ -23,9 +23,9 @@ pub fn interleave<N: SimdOps, V: Simd, const L: usize>(simd: V, lanes: [&[N]; L]
 
 /// Interleaves eight lanes, as those of at least eight pixels from `first` on.
 #[inline(always)]
-fn interleave_eight<N: SimdOps, V: Simd, const L: usize>(
+fn interleave_eight<E: Widen<N>, N: SimdOps, V: Simd, const L: usize>(
     simd: V,
-    lanes: &[&[N]; 8],
+    lanes: &[&[E]; 8],
     first: usize,
     pixels: &mut [[N; L]],
 ) {
@@ -34,7 +34,9 @@ fn interleave_eight<N: SimdOps, V: Simd, const L: usize>(
         let start = start.min(pixels.len() - 8);
         let mut square = [[N::default(); 8]; 8];
         for (row, lane) in square.iter_mut().zip(lanes) {
-            row.copy_from_slice(&lane[start..start + 8]);
+            for (number, element) in row.iter_mut().zip(&lane[start..start + 8]) {
+                *number = element.widen();
+            }
         }
         for (pixel, lanes) in pixels[start..start + 8].iter_mut().zip(N::transpose(simd, square)) {
             pixel[first..first + 8].copy_from_slice(&lanes);
@@ -77,9 +79,10 @@ fn deinterleave_eight<N: SimdOps, V: Simd, const L: usize>(simd: V, pixels: &[[N
 
 #[cfg(test)]
 mod tests {
-    use pulp::{Arch, WithSimd};
+    use pulp::WithSimd;
 
     use super::*;
+    use crate::backend::flex::simd::archs;
 
     /// Lanes of all lengths, there and back.
     struct RoundTrip<F, const L: usize>(F);
@@ -116,7 +119,7 @@ mod tests {
 
     #[test]
     fn lanes_are_interleaved_and_deinterleaved() {
-        for arch in [Arch::Scalar, Arch::new()] {
+        for arch in archs() {
             arch.dispatch(RoundTrip::<_, 8>(|number| number as f32));
             arch.dispatch(RoundTrip::<_, 16>(|number| number as f32));
             arch.dispatch(RoundTrip::<_, 8>(|number| number as f64));

@@ -33,7 +33,7 @@ use wasm as instructions;
 #[cfg(target_arch = "x86_64")]
 use x86 as instructions;
 
-pub use half::{narrow_bf16, narrow_f16, widen_bf16, widen_f16};
+pub use half::{interleave_bf16, interleave_f16, narrow_bf16, narrow_f16};
 pub use instructions::{HAS_MORE_LANES, HAS_VECTORS, Stream, dispatch_gradient};
 pub use interleave::{deinterleave, interleave};
 pub use stream::pays_to_stream;
@@ -82,13 +82,20 @@ pub trait SimdOps: Copy + Default + PartialOrd + Mul<Output = Self> + AddAssign 
     }
 }
 
-/// Conversions of rows of f16 by instructions for them. Each returns whether it converted the row.
-pub trait F16Ops: Sized {
-    #[inline(always)]
-    fn widen_f16<V: Simd>(_simd: V, _row: &[u16], _wide: &mut [Self]) -> bool {
-        false
-    }
+/// An element as it is stored, which is widened to the type of its sum.
+pub trait Widen<N>: Copy {
+    fn widen(self) -> N;
+}
 
+impl<N: SimdOps> Widen<N> for N {
+    #[inline(always)]
+    fn widen(self) -> N {
+        self
+    }
+}
+
+/// Conversions of rows of f16 by instructions for them. Each returns whether it converted its rows.
+pub trait F16Ops: Sized {
     /// Interleaves rows while it converts them.
     #[inline(always)]
     fn interleave_f16<V: Simd, const L: usize>(_simd: V, _rows: [&[u16]; L], _pixels: &mut [[Self; L]]) -> bool {
@@ -100,4 +107,13 @@ pub trait F16Ops: Sized {
     fn narrow_f16<V: Simd>(_simd: V, _sums: &[Self], _row: &mut [u16]) -> bool {
         false
     }
+}
+
+/// The instruction sets of this machine that kernels may be compiled for.
+#[cfg(test)]
+fn archs() -> Vec<pulp::Arch> {
+    let mut archs = vec![pulp::Arch::Scalar, pulp::Arch::new()];
+    #[cfg(target_arch = "x86_64")]
+    archs.extend(pulp::x86::V3::try_new().map(pulp::Arch::V3));
+    archs
 }

@@ -1,5 +1,6 @@
-//! Rows of f16 to f32 and back by AVX-512, sixteen elements an instruction. Without it a call in f16 took 14 to 19 %
-//! longer than in f32 on `mask-p2` and `box-p2` (Intel Xeon, two threads). Rows of fewer elements are left to others.
+//! Rows of f16 to f32 and back: by AVX-512, sixteen elements an instruction, else by F16C, eight. Without AVX-512's
+//! instructions a call in f16 took 14 to 19 % longer than in f32 on `mask-p2` and `box-p2` (Intel Xeon, two threads).
+//! Rows of fewer elements are left to others.
 
 use std::any::Any;
 use std::arch::x86_64::{__m256i, __m512};
@@ -8,40 +9,31 @@ use pulp::Simd;
 use pulp::core_arch::x86::Avx512f;
 use pulp::x86::V4;
 
+use super::{f16c, starts};
 use crate::backend::flex::simd::{F16Ops, SimdOps};
 
 /// How many elements an instruction converts.
 const WIDTH: usize = 16;
 
-/// The AVX-512 instructions of `simd`. The types are compared at compile time.
+/// The AVX-512 instructions of `simd`. The types are compared at compile time. A build for fuzzing runs [`f16c`], which
+/// has `unsafe` blocks.
 #[inline(always)]
 fn avx512<V: Simd>(simd: V) -> Option<Avx512f> {
+    if cfg!(fuzzing) {
+        return None;
+    }
     let simd: &dyn Any = &simd;
     simd.downcast_ref::<V4>().map(|simd| simd.avx512f)
 }
 
 impl F16Ops for f32 {
-    #[inline(always)]
-    fn widen_f16<V: Simd>(simd: V, row: &[u16], wide: &mut [f32]) -> bool {
-        let count = row.len().min(wide.len());
-        let (Some(avx512), WIDTH..) = (avx512(simd), count) else {
-            return false;
-        };
-        for start in starts(count) {
-            let halves: &[u16; WIDTH] = row[start..].first_chunk().expect("a whole vector");
-            let singles = avx512._mm512_cvtph_ps(bytemuck::cast::<_, __m256i>(*halves));
-            *wide[start..].first_chunk_mut().expect("a whole vector") = bytemuck::cast::<_, [f32; WIDTH]>(singles);
-        }
-        true
-    }
-
     /// By way of a converted copy of the rows, box-p2 took a twentieth longer.
     #[inline(always)]
     fn interleave_f16<V: Simd, const L: usize>(simd: V, rows: [&[u16]; L], pixels: &mut [[f32; L]]) -> bool {
         let (Some(avx512), WIDTH.., 8 | 16) = (avx512(simd), pixels.len(), L) else {
-            return false;
+            return f16c::interleave(simd, &rows, pixels);
         };
-        for start in starts(pixels.len()) {
+        for start in starts::<WIDTH>(pixels.len()) {
             for (eight, rows) in rows.as_chunks().0.iter().enumerate() {
                 let squares = squares_of_eight(avx512, rows, start);
                 for (pixels, square) in pixels[start..].chunks_exact_mut(8).zip(squares) {
@@ -58,9 +50,9 @@ impl F16Ops for f32 {
     fn narrow_f16<V: Simd>(simd: V, sums: &[f32], row: &mut [u16]) -> bool {
         let count = sums.len().min(row.len());
         let (Some(avx512), WIDTH..) = (avx512(simd), count) else {
-            return false;
+            return f16c::narrow(simd, sums, row);
         };
-        for start in starts(count) {
+        for start in starts::<WIDTH>(count) {
             let singles: &[f32; WIDTH] = sums[start..].first_chunk().expect("a whole vector");
             let halves = narrow(avx512, bytemuck::cast(*singles));
             *row[start..].first_chunk_mut().expect("a whole vector") = bytemuck::cast::<_, [u16; WIDTH]>(halves);
@@ -81,14 +73,6 @@ fn squares_of_eight(avx512: Avx512f, rows: &[&[u16]; 8], start: usize) -> [[[f32
         squares[1][lane] = second;
     }
     squares
-}
-
-/// Where the vectors of a row begin. The last one ends with the row, and may have some elements that were converted
-/// already.
-#[inline(always)]
-fn starts(count: usize) -> impl Iterator<Item = usize> {
-    let last = count - WIDTH;
-    (0..count).step_by(WIDTH).map(move |start| start.min(last))
 }
 
 /// The nearest f16 of sixteen f32, of two the even one. A NaN keeps its sign only, as without AVX-512.

@@ -10,6 +10,7 @@ use pulp::{Arch, Scalar, Simd, WithSimd};
 use super::{SimdOps, portable};
 
 mod f16;
+mod f16c;
 mod stream;
 
 pub use stream::{Stream, last_cache};
@@ -156,6 +157,14 @@ fn avx<V: Simd>(simd: V) -> Avx {
         (_, Some(simd)) => simd.avx,
         _ => unreachable!("vectors without AVX"),
     }
+}
+
+/// Where the vectors of a row begin. The last one ends with the row, and may have some elements that were converted
+/// already.
+#[inline(always)]
+fn starts<const WIDTH: usize>(count: usize) -> impl Iterator<Item = usize> {
+    let last = count - WIDTH;
+    (0..count).step_by(WIDTH).map(move |start| start.min(last))
 }
 
 /// Transposes squares of 2, of 4 and of 8 elements in turn.
