@@ -4,7 +4,7 @@ use burn::backend::tensor::{BoolTensor, FloatTensor, IntTensor};
 use burn::backend::{TensorMetadata, get_or_init_device_settings};
 use burn::tensor::{FloatDType, IntDType, Scalar, Shape, Slice};
 
-use super::arguments::{Arguments, check_features};
+use super::arguments::{Arguments, check_features, check_like_finest};
 use super::operator_config::Operates;
 use crate::backend::{RoiBackend, cast, wide};
 use crate::error::RoiError;
@@ -52,6 +52,7 @@ impl<B: RoiBackend> Turn<B> {
             }
             // Checked in its own dtype: what a device does not pool is an error, even if it converts it.
             check_features::<B>(level, &arguments.regions)?;
+            check_like_finest::<B>(level, &arguments.features[0])?;
         }
         let (dtype, boxes_dtype) = (arguments.features[0].dtype(), arguments.regions.boxes.dtype());
         for level in &mut arguments.features {

@@ -194,3 +194,22 @@ fn scales_of_levels_are_checked() {
         try_multi_scale_pool(maps(3, device), &rotated(device), &SCALES, config.clone(), levels)
     });
 }
+
+/// Operators whose features are converted, and those whose features are not.
+#[test]
+fn levels_have_one_dtype() {
+    for backend in backends().iter().filter(|backend| backend.supports(DType::F16)) {
+        let device = &backend.device;
+        let mut maps = maps(4, device);
+        maps[1] = maps[1].clone().cast(DType::F16);
+        let text = "`features` is of dtype F16, but must be of F32, as `features[0]` is";
+        let config = RoiAlignRotatedConfig::new([2, 2]);
+        refuses(text, || {
+            try_multi_scale_pool(maps.clone(), &rotated(device), &SCALES, config.clone(), levels())
+        });
+        let config = RiRoiAlignRotatedConfig::new([2, 2]).with_orientations(4);
+        refuses(text, || {
+            try_multi_scale_pool(maps.clone(), &rotated(device), &SCALES, config.clone(), levels())
+        });
+    }
+}
