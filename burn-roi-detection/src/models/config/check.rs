@@ -2,7 +2,7 @@
 
 use super::{BodyConfig, CustomBodyConfig, DetectorConfig, MobileNetV3Config, ResNetConfig};
 use crate::NormKind;
-use crate::arguments::{check, not_nan, option, weights};
+use crate::arguments::{check, not_nan, weights};
 use crate::error::DetectionError;
 
 /// With the limits of numbers of layers and of sides, the numbers of a model are far below 2^63.
@@ -19,14 +19,10 @@ impl DetectorConfig {
     /// `RoiError::Option`: the first field whose value is out of its range, by its path, such as
     /// `box_head.pooled_size`.
     pub fn check(&self) -> Result<(), DetectionError> {
-        if self.classes.len() < 2 {
-            let expected = "the background and at least one class";
-            return Err(option("classes", format!("{:?}", self.classes), expected));
-        }
-        if self.classes.len() > MOST_CHANNELS {
-            let value = format!("a list of {} names", self.classes.len());
-            return Err(option("classes", value, "of 32768 names at most"));
-        }
+        let (names, listed) = (self.classes.len(), format!("{:?}", self.classes));
+        check("classes", names >= 2, listed, "the background and at least one class")?;
+        let value = format!("a list of {names} names");
+        check("classes", names <= MOST_CHANNELS, value, "of 32768 names at most")?;
         match &self.body {
             BodyConfig::ResNet(body) => resnet(body)?,
             BodyConfig::MobileNetV3(body) => mobilenet(body)?,
@@ -46,19 +42,23 @@ impl DetectorConfig {
             let mut normalized = vec![pyramid.channels];
             if pyramid.simple {
                 let channels = self.map_channels().last().copied().unwrap_or_default();
-                if channels < 4 {
-                    let expected = "false, unless the body's last map has at least 4 channels";
-                    return Err(option("feature_pyramid.simple", true, expected));
-                }
+                let expected = "false, unless the body's last map has at least 4 channels";
+                check("feature_pyramid.simple", channels >= 4, true, expected)?;
                 normalized.push(channels / 2);
             }
             norm("feature_pyramid.norm", pyramid.norm, &normalized)?;
-            if self.layer_on_regions().is_some() {
-                let expected = "false with a feature pyramid, which reads the last layer's map";
-                return Err(option("body.last_layer_on_regions", true, expected));
-            }
+            self.check_no_layer_on_regions("false with a feature pyramid, which reads the last layer's map")?;
         }
         Ok(())
+    }
+
+    fn check_no_layer_on_regions(&self, expected: &'static str) -> Checked {
+        check(
+            "body.last_layer_on_regions",
+            self.layer_on_regions().is_none(),
+            true,
+            expected,
+        )
     }
 
     fn check_region_proposals(&self) -> Checked {
@@ -66,27 +66,21 @@ impl DetectorConfig {
         let sizes = &proposals.anchor_sizes;
         let anchors = sizes.first().map_or(0, Vec::len);
         layers("region_proposals.convolutions", proposals.convolutions)?;
-        if sizes.len() != self.levels() {
-            let value = format!("a list of {} lists", sizes.len());
-            let expected = "a list for each level: one a map of the body and one more, 5 of a simple pyramid, or one \
-                            without a pyramid";
-            return Err(option("region_proposals.anchor_sizes", value, expected));
-        }
-        if anchors == 0 || sizes.iter().any(|sizes| sizes.len() != anchors) {
-            let expected = "the same number of sizes for each level, at least one";
-            return Err(option("region_proposals.anchor_sizes", format!("{sizes:?}"), expected));
-        }
-        if proposals.aspect_ratios.is_empty() {
-            return Err(option("region_proposals.aspect_ratios", "[]", "at least one ratio"));
-        }
-        if anchors.saturating_mul(proposals.aspect_ratios.len()) > 1024 {
-            let value = format!("{} sizes of {} ratios", anchors, proposals.aspect_ratios.len());
-            return Err(option(
-                "region_proposals.anchor_sizes",
-                value,
-                "of 1024 anchors of a pixel at most",
-            ));
-        }
+        let field = "region_proposals.anchor_sizes";
+        let value = format!("a list of {} lists", sizes.len());
+        let expected = "a list for each level: one a map of the body and one more, 5 of a simple pyramid, or one \
+                        without a pyramid";
+        check(field, sizes.len() == self.levels(), value, expected)?;
+        let same = anchors > 0 && sizes.iter().all(|sizes| sizes.len() == anchors);
+        let expected = "the same number of sizes for each level, at least one";
+        check(field, same, format!("{sizes:?}"), expected)?;
+        let ratios = proposals.aspect_ratios.len();
+        check("region_proposals.aspect_ratios", ratios > 0, "[]", "at least one ratio")?;
+        let (fits, value) = (
+            anchors.saturating_mul(ratios) <= 1024,
+            format!("{anchors} sizes of {ratios} ratios"),
+        );
+        check(field, fits, value, "of 1024 anchors of a pixel at most")?;
         not_nan("region_proposals.nms_threshold", proposals.nms_threshold)?;
         not_nan("region_proposals.score_threshold", proposals.score_threshold)?;
         not_nan("region_proposals.min_size", proposals.min_size)?;
@@ -99,10 +93,9 @@ impl DetectorConfig {
         each_layer("box_head.convolutions", &head.convolutions)?;
         norm("box_head.norm", head.norm, &head.convolutions)?;
         each_layer("box_head.fully_connected", &head.fully_connected)?;
-        if head.fully_connected.is_empty() && self.layer_on_regions().is_none() {
-            let expected = "at least one layer, unless the body's last layer runs on regions";
-            return Err(option("box_head.fully_connected", "[]", expected));
-        }
+        let has_layers = !head.fully_connected.is_empty() || self.layer_on_regions().is_some();
+        let expected = "at least one layer, unless the body's last layer runs on regions";
+        check("box_head.fully_connected", has_layers, "[]", expected)?;
         not_nan("box_head.score_threshold", head.score_threshold)?;
         not_nan("box_head.nms_threshold", head.nms_threshold)?;
         not_nan("box_head.min_size", head.min_size)?;
@@ -113,14 +106,10 @@ impl DetectorConfig {
     }
 
     fn check_cascade(&self) -> Checked {
-        if !self.box_head.class_agnostic_regression {
-            let expected = "true with `box_head.later_stages`";
-            return Err(option("box_head.class_agnostic_regression", false, expected));
-        }
-        if self.layer_on_regions().is_some() {
-            let expected = "false with `box_head.later_stages`";
-            return Err(option("body.last_layer_on_regions", true, expected));
-        }
+        let agnostic = self.box_head.class_agnostic_regression;
+        let expected = "true with `box_head.later_stages`";
+        check("box_head.class_agnostic_regression", agnostic, false, expected)?;
+        self.check_no_layer_on_regions("false with `box_head.later_stages`")?;
         layers("box_head.later_stages", self.box_head.later_stages.len())?;
         self.box_head
             .later_stages
@@ -140,10 +129,7 @@ impl DetectorConfig {
             side("keypoint_head.pooled_size", head.pooled_size)?;
             each_layer("keypoint_head.convolutions", &head.convolutions)?;
             channels("keypoint_head.keypoints", head.keypoints.len())?;
-            if self.layer_on_regions().is_some() {
-                let expected = "false with a keypoint head, which pools the feature pyramid";
-                return Err(option("body.last_layer_on_regions", true, expected));
-            }
+            self.check_no_layer_on_regions("false with a keypoint head, which pools the feature pyramid")?;
         }
         Ok(())
     }
@@ -155,25 +141,22 @@ impl DetectorConfig {
         side("preprocessing.size_divisible", preprocessing.size_divisible)?;
         let square = preprocessing.square_pad.unwrap_or(1);
         within("preprocessing.square_pad", square, MOST_CHANNELS, "from 1 to 32768")?;
-        if preprocessing.square_pad.is_some() && self.region_proposals.anchor_strides.is_none() {
-            // Without strides, the scale of a map follows from the picture's size without its padding.
-            let expected = "null, unless there are `region_proposals.anchor_strides`";
-            return Err(option("preprocessing.square_pad", square, expected));
-        }
+        // Without strides, the scale of a map follows from the picture's size without its padding.
+        let scaled = preprocessing.square_pad.is_none() || self.region_proposals.anchor_strides.is_some();
+        let expected = "null, unless there are `region_proposals.anchor_strides`";
+        check("preprocessing.square_pad", scaled, square, expected)?;
         let is_positive = |value: &f32| value.is_finite() && *value > 0.0;
-        if !preprocessing.mean.iter().all(|mean| mean.is_finite()) {
-            let value = format!("{:?}", preprocessing.mean);
-            return Err(option("preprocessing.mean", value, "finite"));
-        }
-        if !preprocessing.std.iter().all(is_positive) {
-            let value = format!("{:?}", preprocessing.std);
-            return Err(option("preprocessing.std", value, "finite and above 0"));
-        }
-        if !is_positive(&preprocessing.maximum) {
-            let value = preprocessing.maximum;
-            return Err(option("preprocessing.maximum", value, "finite and above 0"));
-        }
-        Ok(())
+        let (mean, std, maximum) = (preprocessing.mean, preprocessing.std, preprocessing.maximum);
+        let finite = mean.iter().all(|mean| mean.is_finite());
+        check("preprocessing.mean", finite, format!("{mean:?}"), "finite")?;
+        let positive = std.iter().all(is_positive);
+        check("preprocessing.std", positive, format!("{std:?}"), "finite and above 0")?;
+        check(
+            "preprocessing.maximum",
+            is_positive(&maximum),
+            maximum,
+            "finite and above 0",
+        )
     }
 }
 
@@ -195,12 +178,12 @@ fn resnet(body: &ResNetConfig) -> Checked {
     ];
     norm("body.norm", Some(body.norm), &normalized.concat())?;
     side("body.last_dilation", body.last_dilation)?;
-    let mut widths = body.bottleneck_channels.iter();
-    if !widths.all(|&channels| divides(body.groups, channels)) {
-        let expected = "at least 1, and a divisor of each of `body.bottleneck_channels`";
-        return Err(option("body.groups", body.groups, expected));
-    }
-    Ok(())
+    let divides = body
+        .bottleneck_channels
+        .iter()
+        .all(|&channels| divides(body.groups, channels));
+    let expected = "at least 1, and a divisor of each of `body.bottleneck_channels`";
+    check("body.groups", divides, body.groups, expected)
 }
 
 fn mobilenet(body: &MobileNetV3Config) -> Checked {
@@ -214,17 +197,18 @@ fn mobilenet(body: &MobileNetV3Config) -> Checked {
         channels("body.blocks.squeeze_channels", block.squeeze_channels.unwrap_or(1))?;
         side("body.blocks.stride", block.stride)?;
         side("body.blocks.kernel_size", block.kernel_size)?;
-        if block.kernel_size % 2 == 0 {
-            return Err(option("body.blocks.kernel_size", block.kernel_size, "odd"));
-        }
+        check(
+            "body.blocks.kernel_size",
+            block.kernel_size % 2 == 1,
+            block.kernel_size,
+            "odd",
+        )?;
     }
     let increase = body.outputs.windows(2).all(|pair| pair[0] < pair[1]);
     let exist = body.outputs.iter().all(|&part| part <= body.blocks.len() + 1);
-    if body.outputs.is_empty() || !increase || !exist {
-        let expected = "at least one part, in increasing order, at most the number of blocks plus 1";
-        return Err(option("body.outputs", format!("{:?}", body.outputs), expected));
-    }
-    Ok(())
+    let fits = !body.outputs.is_empty() && increase && exist;
+    let expected = "at least one part, in increasing order, at most the number of blocks plus 1";
+    check("body.outputs", fits, format!("{:?}", body.outputs), expected)
 }
 
 fn custom(body: &CustomBodyConfig) -> Checked {
@@ -236,13 +220,12 @@ fn custom(body: &CustomBodyConfig) -> Checked {
 
 /// The norm of layers with these numbers of channels.
 fn norm(field: &'static str, kind: Option<NormKind>, channels: &[usize]) -> Checked {
-    match kind {
-        Some(NormKind::Group(groups)) if groups == 0 || !channels.iter().all(|&channels| divides(groups, channels)) => {
-            let expected = "a divisor of the number of channels of each layer that is normalized";
-            Err(option(field, format!("{groups} groups"), expected))
-        }
-        _ => Ok(()),
-    }
+    let Some(NormKind::Group(groups)) = kind else {
+        return Ok(());
+    };
+    let fits = groups > 0 && channels.iter().all(|&channels| divides(groups, channels));
+    let expected = "a divisor of the number of channels of each layer that is normalized";
+    check(field, fits, format!("{groups} groups"), expected)
 }
 
 pub(super) fn divides(groups: usize, channels: usize) -> bool {
@@ -278,9 +261,7 @@ pub(super) fn within(field: &'static str, value: usize, most: usize, expected: &
 
 /// The channels of layers in a row.
 fn each_layer(field: &'static str, values: &[usize]) -> Checked {
-    if values.len() > 128 {
-        let value = format!("a list of {} layers", values.len());
-        return Err(option(field, value, "of 128 layers at most"));
-    }
+    let value = format!("a list of {} layers", values.len());
+    check(field, values.len() <= 128, value, "of 128 layers at most")?;
     values.iter().try_for_each(|&value| channels(field, value))
 }
