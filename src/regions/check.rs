@@ -4,7 +4,6 @@ use burn::backend::TensorMetadata;
 use burn::backend::tensor::{FloatTensor, IntTensor};
 use burn::tensor::{DType, Shape, read_sync};
 
-use super::table::shapes;
 use crate::backend::{DeviceKind, HostRegions, RegionCall, RoiBackend};
 use crate::error::RoiError;
 use crate::geometry::operator::{RegionKind, RegionOperator};
@@ -109,6 +108,22 @@ impl<B: RoiBackend> Regions<B> {
             }
         };
         Ok(self.rows(batch, lead_out).await?.map(Result::ok).collect())
+    }
+}
+
+/// The shapes that boxes must have: alone, after a batch index, and one tensor for each image.
+pub(super) fn shapes(kind: RegionKind) -> [&'static str; 3] {
+    match kind {
+        RegionKind::Rotated => [
+            "[K, 5], with up to two leading dimensions of 1",
+            "[K, 6], with up to two leading dimensions of 1",
+            "[K, 5]",
+        ],
+        RegionKind::Box | RegionKind::Offsets(_) => [
+            "[K, 4], with up to two leading dimensions of 1",
+            "[K, 5], with up to two leading dimensions of 1",
+            "[K, 4]",
+        ],
     }
 }
 

@@ -109,7 +109,7 @@ macro_rules! rois {
             ///
             /// [`RoiError::NoImages`], [`RoiError::Shape`], [`RoiError::DType`] or [`RoiError::Device`].
             pub fn try_from_images(boxes: Vec<Tensor<2>>) -> Result<Self, RoiError> {
-                let (columns, [.., expected]) = ($kind.columns(), table::shapes($kind));
+                let (columns, [.., expected]) = ($kind.columns(), check::shapes($kind));
                 table::from_images(boxes, columns, expected).map(Self::of)
             }
 

@@ -3,7 +3,7 @@
 use burn::backend::Dispatch;
 use burn::tensor::{Int, Tensor, TensorData};
 
-use super::check::{Regions, same_device, shape};
+use super::check::{Regions, same_device, shape, shapes};
 use crate::backend::{is_host, wide};
 use crate::error::RoiError;
 use crate::geometry::operator::RegionKind;
@@ -75,22 +75,6 @@ pub(super) fn from_images(boxes: Vec<Tensor<2>>, columns: usize, expected: &'sta
         _ => Tensor::cat(filled, 0),
     };
     Ok((boxes, Tensor::from_data(TensorData::new(indices, [count]), &device)))
-}
-
-/// The shapes that boxes must have: alone, after a batch index, and one tensor for each image.
-pub(super) fn shapes(kind: RegionKind) -> [&'static str; 3] {
-    match kind {
-        RegionKind::Rotated => [
-            "[K, 5], with up to two leading dimensions of 1",
-            "[K, 6], with up to two leading dimensions of 1",
-            "[K, 5]",
-        ],
-        RegionKind::Box | RegionKind::Offsets(_) => [
-            "[K, 4], with up to two leading dimensions of 1",
-            "[K, 5], with up to two leading dimensions of 1",
-            "[K, 4]",
-        ],
-    }
 }
 
 /// A tensor of rank 2 to 4 as the rows of its last dimension.

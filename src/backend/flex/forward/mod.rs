@@ -28,7 +28,6 @@ use super::pixels::with_contiguous_rows;
 use crate::backend::RegionCall;
 use crate::geometry::plan::{PlanKind, Planner};
 use axes::PoolAxes;
-use pass::pool_own_channels;
 use points::PoolPoints;
 use volume::PoolVolume;
 
@@ -44,7 +43,9 @@ pub fn pool<S: Sum>(pooled: Option<FlexTensor>, features: FlexTensor, call: &Reg
     });
     match planner.kind() {
         PlanKind::Points => pass::pool(pooled, &features, call, &planner, &PoolPoints),
-        PlanKind::Weights if planner.groups.len() > 1 => pool_own_channels(pooled, &features, call, &planner, &average),
+        PlanKind::Weights if planner.groups.len() > 1 => {
+            own_channels::pool(pooled, &features, call, &planner, &average)
+        }
         PlanKind::Weights => pass::pool(pooled, &features, call, &planner, &average),
         _ if planner.groups.len() > 1 => unreachable!("an element that reads channels of its own is an average"),
         PlanKind::SampleTaps => pass::pool(pooled, &features, call, &planner, &PoolAxes(MaxOfSamples(values))),

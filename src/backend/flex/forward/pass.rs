@@ -7,21 +7,18 @@ use burn::tensor::DType;
 use burn_flex::FlexTensor;
 use pulp::{Scalar, Simd};
 
-use super::axes::PoolAxes;
 use super::groups::{PoolTask, divide, group, wanted_tasks};
 use super::more_lanes::{channels_of_more_lanes, has_more_lanes};
-use super::own_channels::{compute_own_channels, regions_at_a_time};
 use super::scratch::PoolScratch;
 use crate::backend::RegionCall;
 use crate::backend::flex::drive::{in_parallel, run_tasks};
 use crate::backend::flex::dtype::{Sum, TensorSliceMut};
-use crate::backend::flex::kernels::Average;
 use crate::backend::flex::lanes::{self, ChannelWork, LANES, MORE_LANES};
 use crate::backend::flex::output::output;
 use crate::backend::flex::pixels::{InLanes, OneByOne, Planes, Source};
 use crate::backend::flex::planned::{Planned, RegionPlan, plan_in_batches};
 use crate::backend::flex::simd::{Stream, pays_to_stream};
-use crate::geometry::plan::{AxisPlan, Planner, Weights};
+use crate::geometry::plan::Planner;
 
 /// How regions are pooled.
 pub trait PoolRegions<S: Sum>: Sync {
@@ -74,23 +71,6 @@ pub fn pool<S: Sum, K: PoolRegions<S>>(
     })
 }
 
-/// The same for elements that read channels of their own.
-pub fn pool_own_channels<S: Sum>(
-    pooled: Option<FlexTensor>,
-    features: &FlexTensor,
-    call: &RegionCall<Flex>,
-    planner: &Planner<S>,
-    kernel: &PoolAxes<Average<S>>,
-) -> FlexTensor {
-    let pass = ForwardPass::new(features, call, planner, kernel);
-    let numbers = regions_at_a_time(pass.output_size[1]) * Weights::size(planner);
-    let numbers = numbers.min(<PoolAxes<Average<S>> as PoolRegions<S>>::PLAN_NUMBERS);
-    pass.in_batches(pooled, numbers, |mut planned, output| {
-        planned.sort_by_key(|region| region.image);
-        compute_own_channels(&pass, &planned, output);
-    })
-}
-
 /// What all tasks of a call share.
 pub struct ForwardPass<'a, S: Sum, K> {
     pub kernel: &'a K,
@@ -106,7 +86,7 @@ pub struct ForwardPass<'a, S: Sum, K> {
 }
 
 impl<'p, S: Sum, K: PoolRegions<S>> ForwardPass<'p, S, K> {
-    fn new(features: &'p FlexTensor, call: &'p RegionCall<Flex>, planner: &'p Planner<S>, kernel: &'p K) -> Self {
+    pub fn new(features: &'p FlexTensor, call: &'p RegionCall<Flex>, planner: &'p Planner<S>, kernel: &'p K) -> Self {
         let (shape, dtype) = (call.output_shape(), features.dtype());
         let [_, channels, rows, columns] = shape.dims();
         Self {
@@ -122,7 +102,7 @@ impl<'p, S: Sum, K: PoolRegions<S>> ForwardPass<'p, S, K> {
     }
 
     /// Plans batches of about so many numbers, and hands them over with the output.
-    fn in_batches(
+    pub fn in_batches(
         &self,
         pooled: Option<FlexTensor>,
         plan_numbers: usize,

@@ -9,19 +9,22 @@ use std::iter::StepBy;
 use std::ops::Range;
 use std::slice::Iter;
 
+use burn::backend::Flex;
+use burn_flex::FlexTensor;
 use pulp::{Arch, Simd, WithSimd};
 
 use super::axes::PoolAxes;
 use super::groups::wanted_tasks;
-use super::pass::ForwardPass;
+use super::pass::{ForwardPass, PoolRegions};
 use super::write::WriteElements;
+use crate::backend::RegionCall;
 use crate::backend::flex::drive::run_tasks;
 use crate::backend::flex::dtype::{Sum, TensorSliceMut};
 use crate::backend::flex::kernels::Average;
 use crate::backend::flex::lanes::{BAND, LANES, MORE_LANES};
 use crate::backend::flex::memory::AlignedPixels;
 use crate::backend::flex::planned::Planned;
-use crate::geometry::plan::Weights;
+use crate::geometry::plan::{AxisPlan, Planner, Weights};
 use element::ElementOfRegions;
 
 type AveragePass<'a, S> = ForwardPass<'a, S, PoolAxes<Average<S>>>;
@@ -34,13 +37,30 @@ const ELEMENTS_AT_A_TIME: usize = 1 << 16;
 
 const WRITTEN_REGIONS: usize = 16;
 
+/// [`pool`](super::pass::pool) for elements that read channels of their own.
+pub fn pool<S: Sum>(
+    pooled: Option<FlexTensor>,
+    features: &FlexTensor,
+    call: &RegionCall<Flex>,
+    planner: &Planner<S>,
+    kernel: &PoolAxes<Average<S>>,
+) -> FlexTensor {
+    let pass = ForwardPass::new(features, call, planner, kernel);
+    let numbers = regions_at_a_time(pass.output_size[1]) * Weights::size(planner);
+    let numbers = numbers.min(<PoolAxes<Average<S>> as PoolRegions<S>>::PLAN_NUMBERS);
+    pass.in_batches(pooled, numbers, |mut planned, output| {
+        planned.sort_by_key(|region| region.image);
+        compute_own_channels(&pass, &planned, output);
+    })
+}
+
 /// How many regions are computed at a time if a channel of their output has so many elements.
-pub fn regions_at_a_time(channel_elements: usize) -> usize {
+fn regions_at_a_time(channel_elements: usize) -> usize {
     (ELEMENTS_AT_A_TIME / channel_elements.clamp(1, BAND)).max(1)
 }
 
 /// Computes the regions of a batch into the output of a call.
-pub fn compute_own_channels<S: Sum>(
+fn compute_own_channels<S: Sum>(
     pass: &AveragePass<'_, S>,
     regions: &[Planned<Plan<S>>],
     output: TensorSliceMut<'_, S>,
