@@ -29,15 +29,14 @@ pub fn pool_maxima<F: Float, R: Float, I: Int>(
     }
     let element = element(units);
     let first = plans.index(0);
-    let box_format = comptime!(first.axes.settings.box_format);
+    let box_format = comptime!(first.settings.box_format);
     let region = read_box(regions, element.region, levels.index(0).shape(0), box_format);
     let count = comptime!(levels.len());
     #[unroll]
     for level in 0..count {
         let plan = plans.index(level);
-        let axes = &plan.axes;
-        if comptime!(!axes.settings.of_level) || in_range(&axes.areas, region.y1, region.x1, region.y2, region.x2) {
-            match &axes.rules {
+        if comptime!(!plan.settings.of_level) || in_range(&plan.areas, region.y1, region.x1, region.y2, region.x2) {
+            match &plan.rules {
                 Rules::Samples(y, x) => pool_samples(levels.index(level), output, &element, &region, y, x, plan),
                 // These are pooled by their plans.
                 Rules::Bins(_, _) => {}
@@ -73,7 +72,7 @@ fn pool_samples<F: Float>(
     // Read before the loops: a device compiler does not hoist a read that may not be reached.
     let row_step = features.stride(2);
     let step = features.stride(3);
-    let reduction = comptime!(plan.axes.settings.reduction);
+    let reduction = comptime!(plan.settings.reduction);
     let mut blocks = blocks(features, region.image, element, &sizes, plan.start);
     for sample_y in rows.first..rows_end {
         let y = taps(rule_y, position(rule_y, &axis_y, element.row as u32, sample_y), height);

@@ -76,7 +76,7 @@ pub fn add_maximum<F: Float>(
     plan: &ReductionPlan,
     of_ends: &mut EndsGradient,
 ) {
-    let settings = comptime!(plan.axes.settings);
+    let settings = comptime!(plan.settings);
     let winner = winner_of_samples(features, rule_y, rule_x, element, plan);
     if winner.found {
         let moving_y = moving_axis(rule_y, element.region.y1, element.region.y2, element.rows);

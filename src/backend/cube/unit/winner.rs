@@ -99,7 +99,7 @@ pub fn winner_of_samples<F: Float>(
             let at_x = position(rule_x, &axis_x, element.column, sample_x);
             let x = taps(rule_x, at_x, width);
             let corners = corners(features, element.plane, &y, &x, row_step, step);
-            let wins = if comptime!(plan.axes.settings.reduction == Reduction::MaxOfWeightedCorners) {
+            let wins = if comptime!(plan.settings.reduction == Reduction::MaxOfWeightedCorners) {
                 compare_corners(&mut winner, &corners, &y, &x)
             } else {
                 compare_sample(&mut winner, &corners, at_y, at_x)
