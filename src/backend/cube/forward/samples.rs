@@ -157,26 +157,17 @@ fn compare_square<F: Float>(
 /// Ends a maximum with the samples out of bounds.
 #[cube]
 fn compare_out_of_bounds(blocks: &mut Blocks, samples: f32, in_bounds: f32, outside: f32) {
+    let layout = comptime!(blocks.layout);
     #[unroll]
-    for number in 0..comptime!(blocks.layout.blocks) {
-        compare_out_of_bounds_of_block(&mut blocks.list[number], samples, in_bounds, outside, blocks.layout);
-    }
-}
-
-#[cube]
-fn compare_out_of_bounds_of_block(
-    block: &mut Block,
-    samples: f32,
-    in_bounds: f32,
-    outside: f32,
-    #[comptime] layout: Layout,
-) {
-    #[unroll]
-    for channel in 0..layout.of_block {
-        let mut result = block.results[channel];
-        if in_bounds < samples {
-            result = result.max(outside);
+    for number in 0..layout.blocks {
+        let block = &mut blocks.list[number];
+        #[unroll]
+        for channel in 0..layout.of_block {
+            let mut result = block.results[channel];
+            if in_bounds < samples {
+                result = result.max(outside);
+            }
+            block.results[channel] = select(in_bounds > 0.0, result, outside);
         }
-        block.results[channel] = select(in_bounds > 0.0, result, outside);
     }
 }
