@@ -9,10 +9,11 @@ use crate::backend::cube::unit::channels::Layout;
 use crate::backend::cube::unit::element::{Element, Units, element, sizes};
 use crate::backend::cube::unit::plan::ReductionPlan;
 use crate::backend::cube::unit::region::{BoxRow, read_box};
+use crate::backend::cube::unit::square::{Square, corners, sample_of, square};
 use crate::geometry::options::Reduction;
 use crate::geometry::real::single::area::in_range;
 use crate::geometry::real::single::rules::{Rules, RulesExpand};
-use crate::geometry::real::single::samples::{SampleRule, Taps, axis, in_bounds, position, taps};
+use crate::geometry::real::single::samples::{SampleRule, axis, in_bounds, position, taps};
 
 /// The number of levels is compiled in, and the code of a level once for each.
 #[cube(launch, address_type = "dynamic")]
@@ -94,35 +95,6 @@ fn pool_samples<F: Float>(
     compare_out_of_bounds(&mut blocks, samples, in_bounds, plan.outside);
     write_blocks(output, element, &blocks);
 }
-/// Four pixels: where they lie in a channel, and their weights.
-#[derive(CubeType)]
-struct Square {
-    offset_11: usize,
-    offset_12: usize,
-    offset_21: usize,
-    offset_22: usize,
-    weight_11: f32,
-    weight_12: f32,
-    weight_21: f32,
-    weight_22: f32,
-}
-
-#[cube]
-fn square(y: &Taps, x: &Taps, row_step: usize, step: usize) -> Square {
-    let (low, high) = (y.low as usize * row_step, y.high as usize * row_step);
-    let (left, right) = (x.low as usize * step, x.high as usize * step);
-    let (rest_y, rest_x) = (1.0 - y.fraction, 1.0 - x.fraction);
-    Square {
-        offset_11: low + left,
-        offset_12: low + right,
-        offset_21: high + left,
-        offset_22: high + right,
-        weight_11: rest_y * rest_x,
-        weight_12: rest_y * x.fraction,
-        weight_21: y.fraction * rest_x,
-        weight_22: y.fraction * x.fraction,
-    }
-}
 
 /// Compares four more pixels with a maximum, in all channels of a block.
 #[cube]
@@ -137,17 +109,13 @@ fn compare_square<F: Float>(
         let mut plane = block.planes.start;
         #[unroll]
         for channel in 0..layout.of_block {
-            let corner_11 = square.weight_11 * f32::cast_from(features[plane + square.offset_11]);
-            let corner_12 = square.weight_12 * f32::cast_from(features[plane + square.offset_12]);
-            let corner_21 = square.weight_21 * f32::cast_from(features[plane + square.offset_21]);
-            let corner_22 = square.weight_22 * f32::cast_from(features[plane + square.offset_22]);
+            let corners = corners(features, plane, square);
             if comptime!(reduction == Reduction::MaxOfWeightedCorners) {
-                let above = corner_11.max(corner_12);
-                let below = corner_21.max(corner_22);
+                let above = corners.value_11.max(corners.value_12);
+                let below = corners.value_21.max(corners.value_22);
                 block.results[channel] = block.results[channel].max(above.max(below));
             } else {
-                let sample = (corner_11 + corner_12) + (corner_21 + corner_22);
-                block.results[channel] = block.results[channel].max(sample);
+                block.results[channel] = block.results[channel].max(sample_of(&corners));
             }
             plane += block.planes.step;
         }

@@ -5,6 +5,7 @@ use cubecl::prelude::*;
 use super::ends::write_sum;
 use super::slope::slope_of_pixels;
 use crate::backend::cube::launch::{Regions, UNITS};
+use crate::backend::cube::plan::layout::reach;
 use crate::backend::cube::unit::plan::{Channels, PointPlan};
 use crate::backend::cube::unit::point_region::{
     CallSizes, ElementOffset, PointRegion, reach_on_map, read_region, samples_in_bounds,
@@ -121,14 +122,8 @@ fn elements_of_part<R: Float, I: Int>(region: &PointRegion<'_, R, I>, offsets: u
         end_p = first_p;
     }
     PartElements {
-        rows: Reach {
-            first: first_p,
-            end: end_p,
-        },
-        columns: Reach {
-            first: first_q,
-            end: end_q,
-        },
+        rows: reach(first_p, end_p),
+        columns: reach(first_q, end_q),
     }
 }
 
