@@ -104,8 +104,8 @@ fn axes_gradient(
     call: RegionCall<CubeBackend>,
 ) -> CubeTensor {
     let [_, _, height, width] = call.features_shape;
-    let operators = [call.operator];
-    let division = Division::new(call.features_shape, gradient.shape().dims(), call.operator.channel_map);
+    let (operators, channel_map) = ([call.operator], call.operator.channel_map);
+    let division = Division::new(call.features_shape, gradient.shape().dims(), channel_map);
     let planner = Planner::new(&call, &operators, vec![[height, width]]);
     // Sums of several parts are rounded once.
     let dtype = if planner.parts().count() > 1 {
@@ -119,13 +119,7 @@ fn axes_gradient(
         let plans = planner.plan(part.clone());
         let marks = marks(&plans, planner.layout(), part.len(), &division);
         let winners = winners.as_ref().unwrap_or(&plans);
-        let sizes = GatherSizesLaunch::new(
-            part.start,
-            part.len(),
-            width as u32,
-            call.operator.channel_map,
-            gathered,
-        );
+        let sizes = GatherSizesLaunch::new(part.start, part.len(), width as u32, channel_map, gathered);
         let dtypes = [from.dtype, dtype].map(dtype_to_storage_type);
         launch!(
             gather_axes, grid(division.cubes, tile::UNITS), [from, winners, plans, marks, output] => output,

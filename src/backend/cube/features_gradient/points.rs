@@ -2,7 +2,7 @@
 
 use cubecl::prelude::*;
 
-use super::marks::{OF_WORD, marks, marks_of_tile};
+use super::marks::{OF_WORD, marks_of_tile};
 use super::point_samples::{Elements, Sample, Samples, elements, look_at_elements, look_at_sample, sample, samples};
 use super::sums::{Sums, sum_place, sums, write_tile};
 use super::tile::{Tile, Tiles, UNITS, tile};
@@ -29,7 +29,7 @@ pub fn gather_points<F: Float, R: Float, I: Int>(
     let mut sums = sums(tiles.sharing, false);
     let mut elements = elements();
     let mut samples = samples();
-    let mut marks = marks();
+    let mut marks = Shared::<[u32]>::new_slice(1usize);
     for word in 0..gradient.shape(0).div_ceil(OF_WORD) {
         let mut bits = marks_of_tile(marks_of_tiles, word, tiles, &tile, &mut marks);
         while bits != 0u32 {

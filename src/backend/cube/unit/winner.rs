@@ -60,22 +60,6 @@ pub fn channel_element<'a>(
     }
 }
 
-/// No winner yet of a maximum that starts from `start`.
-#[cube]
-pub fn no_winner(start: f32) -> Winner {
-    Winner {
-        found: false,
-        y: 0.0,
-        x: 0.0,
-        weight: 1.0,
-        sample_y: 0u32,
-        sample_x: 0u32,
-        high_y: 0u32,
-        high_x: 0u32,
-        maximum: start,
-    }
-}
-
 /// The first of the largest samples of an element that is above the plan's start, and not below the out-of-bounds value
 /// where that takes part.
 #[cube]
@@ -92,7 +76,17 @@ pub fn winner_of_samples<F: Float>(
     let axis_x = axis(rule_x, element.region.x1, element.region.x2, element.columns);
     let rows = in_bounds(rule_y, &axis_y, element.row, height);
     let columns = in_bounds(rule_x, &axis_x, element.column, width);
-    let mut winner = no_winner(plan.start);
+    let mut winner = Winner {
+        found: false,
+        y: 0.0,
+        x: 0.0,
+        weight: 1.0,
+        sample_y: 0u32,
+        sample_x: 0u32,
+        high_y: 0u32,
+        high_x: 0u32,
+        maximum: plan.start,
+    };
     for sample_y in rows.first..rows.end {
         let at_y = position(rule_y, &axis_y, element.row, sample_y);
         let y = taps(rule_y, at_y, height);
