@@ -8,7 +8,7 @@ use burn::tensor::{FloatDType, Shape, Slice};
 
 use super::reads::Linear;
 use crate::backend::RegionCall;
-use crate::backend::fallback::channels_last::ChannelsLast;
+use crate::backend::fallback::channels_last::{ChannelsLast, within};
 use crate::backend::fallback::planned::{PlannedGroup, Values, hull_of, planned, values};
 use crate::backend::fallback::tensors::{Number, add_at, cast, concatenate, cut, place};
 use crate::geometry::plan::{AxisPlan, ChannelGroup, Planner, Region, pixel_count};
@@ -75,7 +75,7 @@ impl<B: Backend, R: Number> GradientCall<'_, B, R> {
                     for region in &regions {
                         let gradient = self.gradient_of(region.row, group, &channels);
                         for reads in P::reads(&region.plan, self.values, pixels.as_ref(), gradient) {
-                            sums = add_at::<B>(sums, &within(&reads.window(), &window), reads.window_gradient());
+                            sums = add_at::<B>(sums, &within(reads.window(), &window), reads.window_gradient());
                         }
                     }
                     let sums = B::float_permute(cast::<B>(sums, dtype), &[2, 0, 1]);
@@ -136,13 +136,4 @@ fn in_columns<B: Backend>(end_gradients: [FloatTensor<B>; 4], columns: [[usize; 
     gradients.sort_by_key(|(column, _)| *column);
     let gradients = gradients.into_iter().map(|(_, gradient)| gradient);
     B::float_reshape(concatenate::<B>(gradients.collect(), 0), Shape::new([1, 4]))
-}
-
-/// Where a window lies in a larger one, for sums `[H, W, C]`.
-fn within(window: &[Range<usize>; 2], larger: &[Range<usize>; 2]) -> [Slice; 3] {
-    let [rows, columns] = [0, 1].map(|axis| {
-        let origin = larger[axis].start;
-        Slice::from(window[axis].start - origin..window[axis].end - origin)
-    });
-    [rows, columns, Slice::full()]
 }
