@@ -136,32 +136,14 @@ pub fn reduce_pixel<F: Float>(
     let layout = comptime!(blocks.layout);
     #[unroll]
     for number in 0..layout.blocks {
-        reduce_pixel_of_block(
-            features,
-            pixel,
-            weight,
-            &mut blocks.list[number],
-            blocks.layout,
-            reduction,
-        );
-    }
-}
-
-#[cube]
-fn reduce_pixel_of_block<F: Float>(
-    features: &Tensor<F>,
-    pixel: usize,
-    weight: f32,
-    block: &mut Block,
-    #[comptime] layout: Layout,
-    #[comptime] reduction: Reduction,
-) {
-    if block.computed {
-        let planes = pixel_in_planes(&block.planes, pixel, layout);
-        #[unroll]
-        for channel in 0..layout.of_block {
-            let pixel = f32::cast_from(features[planes.start + channel * planes.step]);
-            block.results[channel] = reduced(block.results[channel], pixel, weight, reduction);
+        let block = &mut blocks.list[number];
+        if block.computed {
+            let planes = pixel_in_planes(&block.planes, pixel, layout);
+            #[unroll]
+            for channel in 0..layout.of_block {
+                let pixel = f32::cast_from(features[planes.start + channel * planes.step]);
+                block.results[channel] = reduced(block.results[channel], pixel, weight, reduction);
+            }
         }
     }
 }
