@@ -97,10 +97,7 @@ fn pool_by_units(
         launch!(pool_points, grid, [levels, call, output] => output, units, plans, dtypes);
         return output;
     }
-    let plans = of_levels.map(|(operator, level)| {
-        let [_, _, height, width] = level.shape().dims();
-        reduction_plan(operator, [height, width], false)
-    });
+    let plans = of_levels.map(|(operator, level)| reduction_plan(operator, map_size(level), false));
     let plans = plans.collect();
     launch!(pool_maxima, grid, [levels, call, output] => output, units, plans, dtypes);
     output
@@ -115,11 +112,7 @@ fn pool_by_plans(
     operators: &[RegionOperator],
     call: RegionCall<CubeBackend>,
 ) -> CubeTensor {
-    let maps = levels.iter().map(|level| {
-        let [_, _, height, width] = level.shape().dims();
-        [height, width]
-    });
-    let planner = Planner::new(&call, operators, maps.collect());
+    let planner = Planner::new(&call, operators, levels.iter().map(map_size).collect());
     let [_, channels, rows, columns] = call.output_shape().dims();
     let mut layout = Layout::new(channels, 1, call.operator.channel_map, &levels);
     if !positions.is_empty() {
@@ -147,6 +140,12 @@ fn pool_by_plans(
         }
     }
     output
+}
+
+/// The height and width of a level.
+fn map_size(level: &CubeTensor) -> [usize; 2] {
+    let [_, _, height, width] = level.shape().dims();
+    [height, width]
 }
 
 /// How the rows of the output are divided among cubes, for the regions of these rows, and how many cubes there are.

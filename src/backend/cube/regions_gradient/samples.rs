@@ -65,7 +65,7 @@ pub fn add_maximum<F: Float>(
     plan: &ReductionPlan,
     of_ends: &mut EndsGradient,
 ) {
-    let settings = comptime!(plan.settings);
+    let flat_on_pixels = comptime!(plan.settings.flat_on_pixels);
     let winner = winner_of_samples(features, rule_y, rule_x, element, plan);
     if winner.found {
         let y = moving_axis(rule_y, element.region.y1, element.region.y2, element.rows);
@@ -74,18 +74,10 @@ pub fn add_maximum<F: Float>(
             y: position(rule_y, &y.axis, element.row, winner.sample_y),
             x: position(rule_x, &x.axis, element.column, winner.sample_x),
         };
-        let slope = if comptime!(settings.reduction == Reduction::MaxOfWeightedCorners) {
-            slope_of_corner(
-                features,
-                rule_y,
-                rule_x,
-                element.plane,
-                &point,
-                &winner,
-                settings.flat_on_pixels,
-            )
+        let slope = if comptime!(plan.settings.reduction == Reduction::MaxOfWeightedCorners) {
+            slope_of_corner(features, rule_y, rule_x, element.plane, &point, &winner, flat_on_pixels)
         } else {
-            slope_at(features, rule_y, rule_x, element.plane, &point, settings.flat_on_pixels)
+            slope_at(features, rule_y, rule_x, element.plane, &point, flat_on_pixels)
         };
         let (sample_y, sample_x) = (winner.sample_y, winner.sample_x);
         add_sample(&y, &x, element, sample_y, sample_x, &slope, gradient, of_ends);

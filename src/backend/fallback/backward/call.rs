@@ -23,7 +23,7 @@ pub struct GradientCall<'a, B: Backend, R: Number> {
     /// `[N, C, H, W]`; none if they are not read.
     features: Option<FloatTensor<B>>,
     pub regions: &'a [Region],
-    pub planner: &'a Planner<R>,
+    pub planner: Planner<R>,
     values: Values,
     /// The shape of the features.
     pub shape: [usize; 4],
@@ -32,19 +32,15 @@ pub struct GradientCall<'a, B: Backend, R: Number> {
 }
 
 impl<'a, B: Backend, R: Number> GradientCall<'a, B, R> {
-    pub fn new(
-        gradient: FloatTensor<B>,
-        features: Option<FloatTensor<B>>,
-        call: &'a RegionCall<B>,
-        planner: &'a Planner<R>,
-    ) -> Self {
+    pub fn new(gradient: FloatTensor<B>, features: Option<FloatTensor<B>>, call: &'a RegionCall<B>) -> Self {
+        let planner = Planner::new(&call.operator, call.features_shape);
         Self {
             channels: gradient.shape()[1],
             gradient,
             features,
             regions: call.host_regions(),
+            values: values(&planner),
             planner,
-            values: values(planner),
             shape: call.features_shape,
         }
     }
@@ -112,7 +108,7 @@ impl<B: Backend, R: Number> GradientCall<'_, B, R> {
 
     /// The regions of an image that read some pixel.
     pub fn planned<P: AxisPlan<R>>(&self, group: &ChannelGroup, image: usize, slopes: bool) -> Vec<PlannedGroup<P>> {
-        planned(self.planner, self.regions, image, group, slopes).collect()
+        planned(&self.planner, self.regions, image, group, slopes).collect()
     }
 
     /// The channels of the output in blocks.
