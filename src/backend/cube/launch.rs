@@ -67,8 +67,8 @@ impl<R: Float, I: Int> Argument<RegionsLaunch<R, I>> for RegionCall<CubeBackend>
     }
 }
 
-/// Launches a kernel of a grid, which is a number of cubes and the size of a cube. It takes some [`Argument`]s, of which
-/// the output says on which client, and then others.
+/// Launches a kernel of a grid, which is a number of cubes and the size of a cube. It takes [`Argument`]s, of which the
+/// output says on which client, and then others.
 macro_rules! launch {
     ($kernel:ident, $grid:expr, [$($tensors:expr),+] => $output:ident, $($argument:expr),+) => {{
         use crate::backend::cube::launch::{Argument, Tensors, addresses, units_of_grid};

@@ -103,8 +103,8 @@ fn pool_by_units(
     output
 }
 
-/// Pools by kernels that read the plan of the call, and writes where maxima of pixels were read into `positions`, if there
-/// is such a tensor.
+/// Pools by kernels that read the plan of the call, and writes where maxima of pixels were read into `positions`, if
+/// there is such a tensor.
 fn pool_by_plans(
     output: CubeTensor,
     positions: Vec<CubeTensor>,
