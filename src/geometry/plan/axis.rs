@@ -123,7 +123,7 @@ impl<R: Copy> Weights<R> {
 
     /// For each of these output elements, the pixels it reads, their weights, and its share in bounds.
     pub fn elements(&self, elements: Range<usize>) -> impl Iterator<Item = (Range<usize>, &[R], R)> {
-        elements.map(|element| self.element(element))
+        elements.map(move |element| self.element(element))
     }
 }
 

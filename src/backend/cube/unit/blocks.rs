@@ -155,8 +155,8 @@ pub fn add_outside(blocks: &mut Blocks, share: f32, outside: f32, #[comptime] re
     let layout = comptime!(blocks.layout);
     #[unroll]
     for number in 0..layout.blocks {
-        let results = &mut blocks.list[number].results;
-        add_outside_to_results(results, share, outside, layout.of_block, reduction);
+        let block = &mut blocks.list[number];
+        add_outside_to_results(&mut block.results, share, outside, layout.of_block, reduction);
     }
 }
 
