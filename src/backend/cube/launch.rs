@@ -1,9 +1,14 @@
 //! What the launches of all kernels have in common.
 
+use burn::backend::cubecl::dtype_to_storage_type;
 use burn::tensor::{DType, Shape};
+use burn_cubecl::CubeBackend;
 use burn_cubecl::ops::numeric::empty_device_contiguous_dtype;
 use burn_cubecl::tensor::CubeTensor;
+use cubecl::ir::ElemType;
 use cubecl::prelude::*;
+
+use crate::backend::RegionCall;
 
 /// How many units a cube of a gradient has.
 pub const UNITS: usize = 256;
@@ -15,54 +20,72 @@ pub struct Regions<R: Float, I: Int> {
     pub batch_indices: OwnedTensor<I>,
 }
 
-/// Launches a kernel of a grid, which is a number of cubes and the size of a cube, and returns the output.
-///
-/// The kernel takes the maps that it reads, or the levels of a pyramid, the regions of the call, the output, the other
-/// arguments, and the dtypes of the first map, of the boxes, of the batch indices and, behind a semicolon, of others.
-macro_rules! launch {
-    (
-        $kernel:ident, $grid:expr, [$($map:ident),+], $call:ident => $output:ident,
-        $($argument:expr),+ $(; $dtype:expr)?
-    ) => {
-        launch!(
-            @ $kernel, $grid, [$(&$map),+], [$($map.into_tensor_arg()),+], $call => $output,
-            $($argument),+ $(; $dtype)?
-        )
-    };
-    ($kernel:ident, $grid:expr, levels $maps:ident, $call:ident => $output:ident, $($argument:expr),+) => {
-        launch!(
-            @ $kernel, $grid, &$maps, [$maps.into_iter().map(CubeTensor::into_tensor_arg).collect()],
-            $call => $output, $($argument),+
-        )
-    };
-    (
-        @ $kernel:ident, $grid:expr, $maps:expr, [$($of_maps:expr),+], $call:ident => $output:ident,
-        $($argument:expr),+ $(; $dtype:expr)?
-    ) => {{
-        use crate::backend::cube::launch::{RegionsLaunch, address_type, units_of_grid};
+/// What a kernel takes as one argument: a tensor, the levels of a pyramid, or the regions of a call.
+pub trait Argument<A>: Tensors {
+    fn argument(&self) -> A;
+}
 
-        let client = $output.client.clone();
+/// The tensors of an [`Argument`].
+pub trait Tensors {
+    /// The [`length`] of the longest.
+    fn longest(&self) -> usize;
+}
+
+impl Tensors for CubeTensor {
+    fn longest(&self) -> usize {
+        length(self)
+    }
+}
+
+impl Argument<TensorArg> for CubeTensor {
+    fn argument(&self) -> TensorArg {
+        self.clone().into_tensor_arg()
+    }
+}
+
+impl Tensors for Vec<CubeTensor> {
+    fn longest(&self) -> usize {
+        self.iter().map(length).max().unwrap_or(0)
+    }
+}
+
+impl<R: Numeric> Argument<SequenceArg<OwnedTensor<R>>> for Vec<CubeTensor> {
+    fn argument(&self) -> SequenceArg<OwnedTensor<R>> {
+        self.iter().map(Argument::argument).collect()
+    }
+}
+
+impl Tensors for RegionCall<CubeBackend> {
+    fn longest(&self) -> usize {
+        length(&self.boxes).max(length(&self.batch_indices))
+    }
+}
+
+impl<R: Float, I: Int> Argument<RegionsLaunch<R, I>> for RegionCall<CubeBackend> {
+    fn argument(&self) -> RegionsLaunch<R, I> {
+        RegionsLaunch::new(self.boxes.argument(), self.batch_indices.argument())
+    }
+}
+
+/// Launches a kernel of a grid, which is a number of cubes and the size of a cube. It takes [`Argument`]s, of which the
+/// output says on which client, and then others.
+macro_rules! launch {
+    ($kernel:ident, $grid:expr, [$($tensors:expr),+] => $output:ident, $($argument:expr),+) => {{
+        use crate::backend::cube::launch::{Argument, Tensors, addresses, units_of_grid};
+
         let (cubes, cube_size) = $grid;
-        // Before the arguments, which consume the tensors.
-        let mut tensors: Vec<&CubeTensor> = $maps.into_iter().collect();
-        let dtypes = [tensors[0].dtype, $call.boxes.dtype, $call.batch_indices.dtype $(, $dtype)?];
-        tensors.extend([&$call.boxes, &$call.batch_indices, &$output]);
-        let addresses = address_type(&tensors, units_of_grid(&cubes, cube_size));
-        $kernel::launch(
-            &client,
-            cubes,
-            cube_size,
-            addresses,
-            $($of_maps,)+
-            RegionsLaunch::new($call.boxes.into_tensor_arg(), $call.batch_indices.into_tensor_arg()),
-            $output.clone().into_tensor_arg(),
-            $($argument,)+
-            dtypes.map(burn::backend::cubecl::dtype_to_storage_type),
-        );
-        $output
+        let longest = [$($tensors.longest()),+].into_iter().fold(0, usize::max);
+        let addresses = addresses(longest, units_of_grid(&cubes, cube_size));
+        let client = $output.client.clone();
+        $kernel::launch(&client, cubes, cube_size, addresses, $($tensors.argument(),)+ $($argument),+);
     }};
 }
 pub(super) use launch;
+
+/// The dtypes of a map, and of the boxes and the batch indices of a call.
+pub fn dtypes(map: &CubeTensor, call: &RegionCall<CubeBackend>) -> [ElemType; 3] {
+    [map.dtype, call.boxes.dtype, call.batch_indices.dtype].map(dtype_to_storage_type)
+}
 
 /// An output of a shape and a dtype, on the device of another tensor.
 pub fn output(of: &CubeTensor, shape: Shape, dtype: DType) -> CubeTensor {
@@ -87,15 +110,11 @@ pub fn units_of_grid(cubes: &CubeCount, cube_size: CubeDim) -> usize {
     }
 }
 
-/// The integer type of indices into these tensors and of so many units.
-pub fn address_type(tensors: &[&CubeTensor], units: usize) -> AddressType {
-    let longest = tensors.iter().map(|tensor| length(tensor)).max();
-    addresses(longest.expect("there are tensors"), units)
-}
-
+/// The integer type of indices into tensors up to this length, and of so many units.
+///
 /// CubeCL's division of a unit's index without a division adds two numbers, each up to the index. In 32 bits the sum
 /// wraps from 2^31 on.
-fn addresses(length: usize, units: usize) -> AddressType {
+pub fn addresses(length: usize, units: usize) -> AddressType {
     AddressType::from_len(length.max(2 * units))
 }
 

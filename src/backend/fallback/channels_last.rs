@@ -12,8 +12,7 @@ use crate::geometry::plan::{ChannelGroup, pixel_count};
 /// Pixels `[H, W, C]` of a window of an image, in the dtype of sums.
 pub struct ChannelsLast<B: Backend> {
     pub tensor: FloatTensor<B>,
-    pub rows: Range<usize>,
-    pub columns: Range<usize>,
+    pub window: [Range<usize>; 2],
     pub channels: usize,
 }
 
@@ -27,30 +26,22 @@ impl<B: Backend> ChannelsLast<B> {
         window: &[Range<usize>; 2],
     ) -> Self {
         let (area, count) = (pixel_count(window), output_channels.len());
-        let [rows, columns] = window.clone();
-        let window = B::float_slice(features.clone(), &place(image, group, output_channels, window));
-        let planes = B::float_reshape(window, Shape::new([count, area]));
+        let planes = B::float_slice(features.clone(), &place(image, group, output_channels, window));
+        let planes = B::float_reshape(planes, Shape::new([count, area]));
         let planes = B::float_swap_dims(cast::<B>(planes, R::DTYPE), 0, 1);
         // Assigned, since NdArray reshapes swapped axes element by element: box-p2 takes 127 ms, and 136 ms otherwise.
         let pixels = B::float_zeros(Shape::new([area, count]), &features.device(), R::DTYPE);
         let pixels = B::float_slice_assign(pixels, &[Slice::full(), Slice::full()], planes);
         Self {
-            tensor: B::float_reshape(pixels, Shape::new([rows.len(), columns.len(), count])),
-            rows,
-            columns,
+            tensor: B::float_reshape(pixels, Shape::new([window[0].len(), window[1].len(), count])),
+            window: window.clone(),
             channels: count,
         }
     }
 
     /// The pixels `[H, W, C]` of a window within.
-    pub fn window(&self, rows: &Range<usize>, columns: &Range<usize>) -> FloatTensor<B> {
-        let within = |range: &Range<usize>, origin: usize| range.start - origin..range.end - origin;
-        let slices = [
-            within(rows, self.rows.start),
-            within(columns, self.columns.start),
-            0..self.channels,
-        ];
-        B::float_slice(self.tensor.clone(), &slices.map(Slice::from))
+    pub fn window(&self, window: [&Range<usize>; 2]) -> FloatTensor<B> {
+        B::float_slice(self.tensor.clone(), &within(window, &self.window))
     }
 
     pub fn device(&self) -> B::Device {
@@ -61,4 +52,13 @@ impl<B: Backend> ChannelsLast<B> {
     pub fn constant<R: Number, const D: usize>(&self, values: Vec<R>, shape: [usize; D]) -> FloatTensor<B> {
         B::float_from_data(TensorData::new(values, shape), &self.device())
     }
+}
+
+/// Where a window lies in a larger one, in a tensor `[H, W, C]`.
+pub fn within(window: [&Range<usize>; 2], larger: &[Range<usize>; 2]) -> [Slice; 3] {
+    let [rows, columns] = [0, 1].map(|axis| {
+        let origin = larger[axis].start;
+        Slice::from(window[axis].start - origin..window[axis].end - origin)
+    });
+    [rows, columns, Slice::full()]
 }

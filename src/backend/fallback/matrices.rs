@@ -102,7 +102,7 @@ pub fn product<B: Backend, R: Number>(
 ) -> FloatTensor<B> {
     let (rows, columns, channels) = (axis_y.count(), axis_x.count(), pixels.channels);
     let (height, width) = (axis_y.window.len(), axis_x.window.len());
-    let window = pixels.window(&axis_y.window, &axis_x.window);
+    let window = pixels.window([&axis_y.window, &axis_x.window]);
     let window = B::float_reshape(window, Shape::new([height, width * channels]));
     let along_y = B::float_matmul(pixels.constant(y.to_vec(), [rows, height]), window);
     let along_y = B::float_reshape(along_y, Shape::new([rows, width, channels]));

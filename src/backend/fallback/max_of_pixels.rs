@@ -24,7 +24,7 @@ impl<R: Number> PoolPlan<R> for PixelRanges {
     const AT_ONCE: bool = true;
 
     fn pool<B: Backend>(values: Values, pixels: &ChannelsLast<B>, regions: &[PlannedGroup<Self>]) -> FloatTensor<B> {
-        let bins = Bin::all(regions, [pixels.rows.start, pixels.columns.start]);
+        let bins = Bin::all(regions, pixels.window.each_ref().map(|range| range.start));
         let deepest = [0, 1].map(|axis| bins.iter().flatten().map(|bin| bin.level[axis]).max());
         let [deepest_y, deepest_x] = deepest.map(Option::unwrap_or_default);
 

@@ -50,8 +50,8 @@ pub fn pool<B: Backend, R: Number>(
 pub fn features_gradient<B: Backend, R: Number>(call: &GradientCall<'_, B, R>) -> FloatTensor<B> {
     let (device, dtype): (_, FloatDType) = (call.gradient.device(), call.gradient.dtype().into());
     let mut sums = B::float_zeros(Shape::new(call.shape), &device, R::DTYPE);
-    for (row, image, plan) in planned(call.regions, call.planner, false) {
-        for product in products(call.planner, &plan) {
+    for (row, image, plan) in planned(call.regions, &call.planner, false) {
+        for product in products(&call.planner, &plan) {
             for channels in product.blocks(call.channels) {
                 let gradient = product.gradient::<B, R>(&call.gradient, row, &channels);
                 let window_gradient = B::float_matmul(gradient, product.matrix::<B, R>(&plan, &device));
@@ -69,9 +69,9 @@ pub fn features_gradient<B: Backend, R: Number>(call: &GradientCall<'_, B, R>) -
 pub fn regions_gradient<B: Backend, R: Number>(call: &GradientCall<'_, B, R>) -> FloatTensor<B> {
     let columns = call.planner.columns();
     let mut numbers = vec![R::default(); call.regions.len() * columns];
-    for (row, image, plan) in planned(call.regions, call.planner, true) {
+    for (row, image, plan) in planned(call.regions, &call.planner, true) {
         let mut weight_products = vec![0.0; plan.weights.len()];
-        for product in products(call.planner, &plan) {
+        for product in products(&call.planner, &plan) {
             for channels in product.blocks(call.channels) {
                 let gradient = product.gradient::<B, R>(&call.gradient, row, &channels);
                 let pixels = product.pixels::<B, R>(call.features(), image, &channels);

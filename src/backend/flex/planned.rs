@@ -32,8 +32,10 @@ pub trait RegionPlan<S: Coordinate>: Sized + Send + Sync {
     /// How many regions are planned before [`is_batch`](Self::is_batch) is asked, for batches of so many numbers.
     fn chunk(planner: &Planner<S>, numbers: usize) -> usize;
 
-    /// Whether plans hold enough numbers.
-    fn is_batch(planned: &[Planned<Self>], numbers: usize) -> bool;
+    /// Whether plans hold enough numbers: always, where how much a plan holds is known before.
+    fn is_batch(_planned: &[Planned<Self>], _numbers: usize) -> bool {
+        true
+    }
 }
 
 impl<S: Coordinate, P: AxisPlan<S>> RegionPlan<S> for [P; 2] {
@@ -52,13 +54,9 @@ impl<S: Coordinate, P: AxisPlan<S>> RegionPlan<S> for [P; 2] {
         self.each_ref().map(AxisPlan::window)
     }
 
-    /// A whole batch: how much a plan holds is known before.
+    /// A whole batch.
     fn chunk(planner: &Planner<S>, numbers: usize) -> usize {
         (numbers / P::size(planner)).max(1)
-    }
-
-    fn is_batch(_planned: &[Planned<Self>], _numbers: usize) -> bool {
-        true
     }
 }
 
@@ -152,10 +150,6 @@ impl<S: Coordinate, P: AxisPlan<S>> RegionPlan<S> for VolumePlan<P> {
         let (planes, depth) = (along_depth.operator.output_size[0], along_depth.map[0]);
         // Weights, and for the gradient a window for each slice.
         (numbers / (P::size(planner) + 4 * planes + 8 * depth)).max(1)
-    }
-
-    fn is_batch(_planned: &[Planned<Self>], _numbers: usize) -> bool {
-        true
     }
 }
 

@@ -103,13 +103,12 @@ impl<R> Weights<R> {
     pub fn first_weight(&self, element: usize) -> usize {
         self.reads[element].first
     }
+}
 
+impl<R: Copy> Weights<R> {
     /// The pixels that an output element reads, their weights, and its share in bounds.
     #[inline(always)]
-    pub fn element(&self, element: usize) -> (Range<usize>, &[R], R)
-    where
-        R: Copy,
-    {
+    pub fn element(&self, element: usize) -> (Range<usize>, &[R], R) {
         let read = &self.reads[element];
         let weights = &self.weights[read.first..][..read.pixels.len()];
         (read.pixels.clone(), weights, read.share)
@@ -117,20 +116,14 @@ impl<R> Weights<R> {
 
     /// The weight of a pixel in an output element that reads it.
     #[inline(always)]
-    pub fn weight_of(&self, element: usize, pixel: usize) -> Option<R>
-    where
-        R: Copy,
-    {
+    pub fn weight_of(&self, element: usize, pixel: usize) -> Option<R> {
         let (pixels, weights, _) = self.element(element);
         pixels.contains(&pixel).then(|| weights[pixel - pixels.start])
     }
 
     /// For each of these output elements, the pixels it reads, their weights, and its share in bounds.
-    pub fn elements(&self, elements: Range<usize>) -> impl Iterator<Item = (Range<usize>, &[R], &R)> {
-        self.reads[elements].iter().map(|read| {
-            let weights = &self.weights[read.first..][..read.pixels.len()];
-            (read.pixels.clone(), weights, &read.share)
-        })
+    pub fn elements(&self, elements: Range<usize>) -> impl Iterator<Item = (Range<usize>, &[R], R)> {
+        elements.map(move |element| self.element(element))
     }
 }
 

@@ -3,7 +3,7 @@
 use cubecl::prelude::*;
 use cubecl::std::FastDivmod;
 
-use super::marks::{OF_WORD, marks, marks_of_tile};
+use super::marks::{OF_WORD, marks_of_tile};
 use super::maximum::{PLANES, add_at_pixel, add_at_sample};
 use super::spans::{Spans, TOGETHER, look, own_weights, reaching, spans};
 use super::sums::{Sums, sums, write_tile};
@@ -73,7 +73,7 @@ pub fn gather_axes<F: Float, O: Float>(
     let gather = gather(gradient, winners, plans, sizes, layout, &tile);
     let mut sums = sums(tiles.sharing, comptime!(sizes.gathered == Gathered::Average));
     let mut spans = spans();
-    let mut marks = marks();
+    let mut marks = Shared::<[u32]>::new_slice(1usize);
     for word in 0..sizes.regions.div_ceil(OF_WORD) {
         let mut bits = marks_of_tile(marks_of_tiles, word, tiles, &tile, &mut marks);
         while bits != 0u32 {
@@ -158,7 +158,12 @@ fn add_elements<F: Float>(gather: &Gather<'_, F>, region: usize, p: u32, q: u32,
     for row in rows.first..rows.end {
         let place = place_of_element(gather.gradient, gather.tile, region, p + row, q);
         if comptime!(gather.sizes.gathered == Gathered::Average) {
-            sum_along_x(gather, place, &columns, spans, &mut of_row);
+            sum_along_x(gather, place, &columns, spans, &mut of_row, true);
+            // A gradient that is not finite makes every sum so, since 0 times infinity is NaN. On a device where it is
+            // 0, the sums are right as they are.
+            if !is_finite(of_row[0]) {
+                sum_along_x(gather, place, &columns, spans, &mut of_row, false);
+            }
             add_row(gather.tile, row, &of_row, spans, sums);
         } else {
             let winner = place_of_element(gather.winners, gather.tile, region, p + row, q);
@@ -194,26 +199,9 @@ fn add_maximum<F: Float>(gather: &Gather<'_, F>, place: usize, winner: usize, su
 }
 
 /// Sums a row of elements into what each of the unit's columns gets of it. `place` is where the first element lies that
-/// was looked at.
+/// was looked at. Unless all are finite, a pixel that an element does not read gets nothing of it.
 #[cube]
 fn sum_along_x<F: Float>(
-    gather: &Gather<'_, F>,
-    place: usize,
-    columns: &Reach,
-    spans: &Spans,
-    of_row: &mut Array<f32>,
-) {
-    add_along_x(gather, place, columns, spans, of_row, true);
-    // A gradient that is not finite makes every sum so, since 0 times infinity is NaN. On a device where it is 0, the
-    // sums are right as they are.
-    if !is_finite(of_row[0]) {
-        add_along_x(gather, place, columns, spans, of_row, false);
-    }
-}
-
-/// Sums a row of elements. Unless all are finite, a pixel that an element does not read gets nothing of it.
-#[cube]
-fn add_along_x<F: Float>(
     gather: &Gather<'_, F>,
     place: usize,
     columns: &Reach,

@@ -33,27 +33,14 @@ pub fn mark_regions(plans: &Tensor<u32>, marks: &mut Tensor<u32>, tiles: &Tiles,
     marks[place] = bits;
 }
 
-/// The marks of a tile that the cube reads at the moment.
-#[derive(CubeType)]
-pub struct Marks {
-    word: Shared<[u32]>,
-}
-
-#[cube]
-pub fn marks() -> Marks {
-    Marks {
-        word: Shared::<[u32]>::new_slice(1usize),
-    }
-}
-
 /// The marks of the cube's tile in a word.
 ///
 /// They go through shared memory: WGSL allows a barrier in a loop only where every unit runs it equally often, and
 /// cannot see that for what each unit reads of a buffer.
 #[cube]
-pub fn marks_of_tile(all: &Tensor<u32>, word: usize, tiles: &Tiles, tile: &Tile, marks: &mut Marks) -> u32 {
+pub fn marks_of_tile(all: &Tensor<u32>, word: usize, tiles: &Tiles, tile: &Tile, kept: &mut Shared<[u32]>) -> u32 {
     if UNIT_POS == 0 {
-        marks.word[0usize] = all[word * tiles.count + tile.number];
+        kept[0usize] = all[word * tiles.count + tile.number];
     }
-    workgroup_uniform_load(&marks.word[0usize])
+    workgroup_uniform_load(&kept[0usize])
 }

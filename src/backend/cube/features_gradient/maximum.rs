@@ -42,14 +42,14 @@ pub fn find_winners<F: Float, R: Float, I: Int>(
     let (rest, q) = (place / columns, place % columns);
     let (rest, p) = (rest / rows, rest % rows);
     let (row, channel) = (rest / channels, rest % channels);
-    let box_format = comptime!(plan.axes.settings.box_format);
+    let box_format = comptime!(plan.settings.box_format);
     let region = read_box(regions, row, features.shape(0), box_format);
-    if !is_pooled(&region, &plan.axes) {
+    if !is_pooled(&region, plan) {
         terminate!();
     }
     let plane = region.image * features.stride(0) + channel * features.stride(1);
     let element = channel_element(&region, p as u32, q as u32, rows as u32, columns as u32, plane);
-    match &plan.axes.rules {
+    match &plan.rules {
         Rules::Samples(rule_y, rule_x) => {
             let winner = winner_of_samples(features, rule_y, rule_x, &element, plan);
             let mut y = comptime!(BEYOND).runtime();

@@ -28,7 +28,7 @@ use burn_cubecl::ops::permute;
 use burn_cubecl::tensor::CubeTensor;
 
 use super::forward::pool_with_positions;
-use super::launch::{RegionsLaunch, UNITS, address_type, grid, launch, output, units_of_grid};
+use super::launch::{UNITS, dtypes, grid, launch, output};
 use super::plan::Planner;
 use super::plan::layout::{HEADER, PlanLayoutLaunch, header_layout};
 use super::unit::plan::{point_plan, reduction_plan};
@@ -72,24 +72,11 @@ fn points_gradient(gradient: CubeTensor, call: RegionCall<CubeBackend>) -> CubeT
     let gradient = channels_last(gradient);
     let windows = windows(&call, sizes());
     let marks = marks(&windows, header_layout(), regions, &division);
-    let (cubes, cube_size) = grid(division.cubes, tile::UNITS);
-    let tensors = [&gradient, &call.boxes, &call.batch_indices, &marks, &output];
-    gather_points::launch(
-        &output.client,
-        cubes.clone(),
-        cube_size,
-        address_type(&tensors, units_of_grid(&cubes, cube_size)),
-        gradient.clone().into_tensor_arg(),
-        RegionsLaunch::new(
-            call.boxes.clone().into_tensor_arg(),
-            call.batch_indices.clone().into_tensor_arg(),
-        ),
-        marks.clone().into_tensor_arg(),
-        output.clone().into_tensor_arg(),
-        point_plan(&call.operator),
-        sizes(),
-        division.launch(),
-        [gradient.dtype, call.boxes.dtype, call.batch_indices.dtype].map(dtype_to_storage_type),
+    let (grid, plan) = (grid(division.cubes, tile::UNITS), point_plan(&call.operator));
+    let dtypes = dtypes(&gradient, &call);
+    launch!(
+        gather_points, grid, [gradient, call, marks, output] => output,
+        plan, sizes(), division.launch(), dtypes
     );
     output
 }
@@ -98,22 +85,9 @@ fn points_gradient(gradient: CubeTensor, call: RegionCall<CubeBackend>) -> CubeT
 fn windows(call: &RegionCall<CubeBackend>, sizes: CallSizesLaunch) -> CubeTensor {
     let regions = call.boxes.shape()[0];
     let windows = output(&call.boxes, Shape::new([regions * HEADER]), DType::U32);
-    let (cubes, cube_size) = grid(regions.div_ceil(UNITS), UNITS);
-    let tensors = [&call.boxes, &call.batch_indices, &windows];
-    find_windows::launch(
-        &windows.client,
-        cubes.clone(),
-        cube_size,
-        address_type(&tensors, units_of_grid(&cubes, cube_size)),
-        RegionsLaunch::new(
-            call.boxes.clone().into_tensor_arg(),
-            call.batch_indices.clone().into_tensor_arg(),
-        ),
-        windows.clone().into_tensor_arg(),
-        point_plan(&call.operator),
-        sizes,
-        [call.boxes.dtype, call.batch_indices.dtype].map(dtype_to_storage_type),
-    );
+    let (grid, plan) = (grid(regions.div_ceil(UNITS), UNITS), point_plan(&call.operator));
+    let dtypes = [call.boxes.dtype, call.batch_indices.dtype].map(dtype_to_storage_type);
+    launch!(find_windows, grid, [call, windows] => windows, plan, sizes, dtypes);
     windows
 }
 
@@ -130,8 +104,8 @@ fn axes_gradient(
     call: RegionCall<CubeBackend>,
 ) -> CubeTensor {
     let [_, _, height, width] = call.features_shape;
-    let operators = [call.operator];
-    let division = Division::new(call.features_shape, gradient.shape().dims(), call.operator.channel_map);
+    let (operators, channel_map) = ([call.operator], call.operator.channel_map);
+    let division = Division::new(call.features_shape, gradient.shape().dims(), channel_map);
     let planner = Planner::new(&call, &operators, vec![[height, width]]);
     // Sums of several parts are rounded once.
     let dtype = if planner.parts().count() > 1 {
@@ -140,33 +114,16 @@ fn axes_gradient(
         gradient.dtype
     };
     let output = output(&gradient, Shape::new(call.features_shape), dtype);
-    let (cubes, cube_size) = grid(division.cubes, tile::UNITS);
     let from = channels_last(gradient.clone());
     for part in planner.parts() {
         let plans = planner.plan(part.clone());
         let marks = marks(&plans, planner.layout(), part.len(), &division);
         let winners = winners.as_ref().unwrap_or(&plans);
-        let tensors = [&from, winners, &plans, &marks, &output];
-        gather_axes::launch(
-            &output.client,
-            cubes.clone(),
-            cube_size,
-            address_type(&tensors, units_of_grid(&cubes, cube_size)),
-            from.clone().into_tensor_arg(),
-            winners.clone().into_tensor_arg(),
-            plans.clone().into_tensor_arg(),
-            marks.clone().into_tensor_arg(),
-            output.clone().into_tensor_arg(),
-            GatherSizesLaunch::new(
-                part.start,
-                part.len(),
-                width as u32,
-                call.operator.channel_map,
-                gathered,
-            ),
-            division.launch(),
-            planner.layout(),
-            [from.dtype, dtype].map(dtype_to_storage_type),
+        let sizes = GatherSizesLaunch::new(part.start, part.len(), width as u32, channel_map, gathered);
+        let dtypes = [from.dtype, dtype].map(dtype_to_storage_type);
+        launch!(
+            gather_axes, grid(division.cubes, tile::UNITS), [from, winners, plans, marks, output] => output,
+            sizes, division.launch(), planner.layout(), dtypes
         );
     }
     cast(output, gradient.dtype)
@@ -185,26 +142,17 @@ fn winners_of_samples(features: CubeTensor, gradient: &CubeTensor, call: RegionC
     let winners = permute(winners, &[0, 3, 1, 2]);
     let plan = reduction_plan(&call.operator, [height, width], false);
     let elements = gradient.shape().num_elements();
-    let cubes = elements.div_ceil(UNITS);
-    launch!(find_winners, grid(cubes, UNITS), [features], call => winners, plan, elements)
+    let (grid, dtypes) = (grid(elements.div_ceil(UNITS), UNITS), dtypes(&features, &call));
+    launch!(find_winners, grid, [features, call, winners] => winners, plan, elements, dtypes);
+    winners
 }
 
 /// Which of the planned regions may reach which tiles.
 fn marks(plans: &CubeTensor, layout: PlanLayoutLaunch, regions: usize, division: &Division) -> CubeTensor {
     let words = division.tiles * regions.div_ceil(OF_WORD);
     let marks = output(plans, Shape::new([words]), DType::U32);
-    let (cubes, cube_size) = grid(words.div_ceil(UNITS), UNITS);
-    mark_regions::launch(
-        &marks.client,
-        cubes.clone(),
-        cube_size,
-        address_type(&[plans, &marks], units_of_grid(&cubes, cube_size)),
-        plans.clone().into_tensor_arg(),
-        marks.clone().into_tensor_arg(),
-        division.launch(),
-        layout,
-        regions,
-    );
+    let grid = grid(words.div_ceil(UNITS), UNITS);
+    launch!(mark_regions, grid, [plans, marks] => marks, division.launch(), layout, regions);
     marks
 }
 
@@ -217,16 +165,7 @@ fn channels_last(tensor: CubeTensor) -> CubeTensor {
     }
     let output = output(&tensor, Shape::new([regions, rows, columns, channels]), tensor.dtype);
     let (sizes, cubes) = channels_last::sizes(shape);
-    let (cubes, cube_size) = grid(cubes, channels_last::UNITS);
-    move_channels_last::launch(
-        &output.client,
-        cubes.clone(),
-        cube_size,
-        address_type(&[&tensor, &output], units_of_grid(&cubes, cube_size)),
-        tensor.clone().into_tensor_arg(),
-        output.clone().into_tensor_arg(),
-        sizes,
-        dtype_to_storage_type(tensor.dtype),
-    );
+    let (grid, dtype) = (grid(cubes, channels_last::UNITS), dtype_to_storage_type(tensor.dtype));
+    launch!(move_channels_last, grid, [tensor, output] => output, sizes, dtype);
     permute(output, &[0, 3, 1, 2])
 }

@@ -4,8 +4,7 @@
 use cubecl::prelude::*;
 
 use super::tile::{BEYOND, SIDE, Tile, UNITS, own_column};
-use crate::backend::cube::launch::Regions;
-use crate::backend::cube::unit::plan::{Channels, PointPlan};
+use crate::backend::cube::unit::plan::Channels;
 use crate::backend::cube::unit::point_region::{
     PointRegion, offset_of_element, reach_of_element, reach_on_map, samples_in_bounds,
 };
@@ -43,30 +42,6 @@ pub struct Samples {
     right: Shared<[f32]>,
 }
 
-/// A region, and the tile that its samples may read.
-#[derive(CubeType)]
-pub struct Reading<'a, R: Float, I: Int> {
-    pub regions: &'a Regions<R, I>,
-    pub plan: &'a PointPlan,
-    pub region: &'a PointRegion,
-    pub tile: &'a Tile,
-}
-
-#[cube]
-pub fn reading<'a, R: Float, I: Int>(
-    regions: &'a Regions<R, I>,
-    plan: &'a PointPlan,
-    region: &'a PointRegion,
-    tile: &'a Tile,
-) -> Reading<'a, R, I> {
-    Reading::<'a, R, I> {
-        regions,
-        plan,
-        region,
-        tile,
-    }
-}
-
 #[cube]
 pub fn elements() -> Elements {
     Elements {
@@ -96,7 +71,8 @@ pub fn samples() -> Samples {
 #[cube]
 pub fn look_at_elements<R: Float, I: Int>(
     elements: &mut Elements,
-    reading: &Reading<'_, R, I>,
+    region: &PointRegion<'_, R, I>,
+    tile: &Tile,
     first: u32,
     end: u32,
 ) -> u32 {
@@ -106,12 +82,12 @@ pub fn look_at_elements<R: Float, I: Int>(
     // What was looked at before has been read by now.
     sync_cube();
     if element < end {
-        let (rule, region, tile) = (&reading.plan.rule, reading.region, reading.tile);
+        let rule = &region.plan.rule;
         let (p, q) = (element / region.x.elements, element % region.x.elements);
         let (y, x) = (tile.place.y, tile.place.x);
         let last = comptime!(SIDE as u32 - 1);
         let places = places_of_pixels(rule, &region.turn, y, y + last, x, x + last);
-        let reach = reach_of_element(reading.regions, rule, region, &places, p, q);
+        let reach = reach_of_element(region, &places, p, q);
         let across = reach.x.end - reach.x.first;
         elements.first_y[unit] = reach.y.first;
         elements.first_x[unit] = reach.x.first;
@@ -121,8 +97,8 @@ pub fn look_at_elements<R: Float, I: Int>(
         }
         let mut samples = region.y.samples as f32 * region.x.samples as f32;
         if count > 0u32 && rule.ignores_out_of_bounds == 1u32 {
-            let on_map = reach_on_map(reading.regions, rule, region, p, q);
-            samples = samples_in_bounds(rule, region, &on_map, p, q);
+            let on_map = reach_on_map(region, p, q);
+            samples = samples_in_bounds(region, &on_map, p, q);
         }
         elements.share[unit] = 1.0 / samples;
     }
@@ -141,12 +117,13 @@ pub fn look_at_elements<R: Float, I: Int>(
 pub fn look_at_sample<R: Float, I: Int>(
     samples: &mut Samples,
     elements: &Elements,
-    reading: &Reading<'_, R, I>,
+    region: &PointRegion<'_, R, I>,
+    tile: &Tile,
     first: u32,
     number: u32,
 ) {
     let unit = UNIT_POS as usize;
-    let (rule, region, tile) = (&reading.plan.rule, reading.region, reading.tile);
+    let rule = &region.plan.rule;
     let of = element_of(elements, number);
     let element = first + of as u32;
     let (p, q) = (element / region.x.elements, element % region.x.elements);
@@ -154,12 +131,12 @@ pub fn look_at_sample<R: Float, I: Int>(
     let across = elements.across[of].max(1u32);
     let y = elements.first_y[of] + (number - before) / across;
     let x = elements.first_x[of] + (number - before) % across;
-    let offset = offset_of_element(reading.regions, rule, region, p, q);
+    let offset = offset_of_element(region, p, q);
     let place_y = place(rule, &region.y, p, y, offset.shift_y);
     let place_x = place(rule, &region.x, q, x, offset.shift_x);
     let point = turned(rule, &region.turn, place_y, place_x);
     let mut counts = reads(rule, &point, region.y.size, region.x.size);
-    if comptime!(reading.plan.settings.channels == Channels::OfSamples) {
+    if comptime!(region.plan.settings.channels == Channels::OfSamples) {
         counts = counts && y * region.x.samples + x == tile.group as u32;
     }
     let y = bilinear_taps(point.y, region.y.size);

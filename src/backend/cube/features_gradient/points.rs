@@ -2,15 +2,13 @@
 
 use cubecl::prelude::*;
 
-use super::marks::{OF_WORD, marks, marks_of_tile};
-use super::point_samples::{
-    Elements, Reading, Sample, Samples, elements, look_at_elements, look_at_sample, reading, sample, samples,
-};
+use super::marks::{OF_WORD, marks_of_tile};
+use super::point_samples::{Elements, Sample, Samples, elements, look_at_elements, look_at_sample, sample, samples};
 use super::sums::{Sums, sum_place, sums, write_tile};
 use super::tile::{Tile, Tiles, UNITS, tile};
 use crate::backend::cube::launch::Regions;
 use crate::backend::cube::unit::plan::{Channels, PointPlan};
-use crate::backend::cube::unit::point_region::{CallSizes, read_region};
+use crate::backend::cube::unit::point_region::{CallSizes, PointRegion, read_region};
 
 /// Gathers from all regions of a call, whose windows have been marked.
 #[cube(launch, address_type = "dynamic")]
@@ -31,15 +29,14 @@ pub fn gather_points<F: Float, R: Float, I: Int>(
     let mut sums = sums(tiles.sharing, false);
     let mut elements = elements();
     let mut samples = samples();
-    let mut marks = marks();
+    let mut marks = Shared::<[u32]>::new_slice(1usize);
     for word in 0..gradient.shape(0).div_ceil(OF_WORD) {
         let mut bits = marks_of_tile(marks_of_tiles, word, tiles, &tile, &mut marks);
         while bits != 0u32 {
             let row = word * OF_WORD + bits.trailing_zeros() as usize;
             bits &= bits - 1u32;
             let region = read_region(regions, row, plan, sizes);
-            let reading = reading(regions, plan, &region, &tile);
-            add_region(gradient, row, &reading, sizes, &mut elements, &mut samples, &mut sums);
+            add_region(gradient, &region, &tile, sizes, &mut elements, &mut samples, &mut sums);
         }
     }
     write_tile(output, tiles, &tile, &mut sums, false);
@@ -49,31 +46,30 @@ pub fn gather_points<F: Float, R: Float, I: Int>(
 #[cube]
 fn add_region<F: Float, R: Float, I: Int>(
     gradient: &Tensor<F>,
-    row: usize,
-    reading: &Reading<'_, R, I>,
+    region: &PointRegion<'_, R, I>,
+    tile: &Tile,
     sizes: &CallSizes,
     elements: &mut Elements,
     samples: &mut Samples,
     sums: &mut Sums,
 ) {
-    let tile = reading.tile;
     let together = comptime!(UNITS as u32);
-    let place = row * gradient.stride(0) + tile.channel * gradient.stride(1);
+    let place = region.row * gradient.stride(0) + tile.channel * gradient.stride(1);
     let mut first = 0u32;
     let mut end = sizes.rows * sizes.columns;
-    if comptime!(reading.plan.settings.channels == Channels::OfElements) {
+    if comptime!(region.plan.settings.channels == Channels::OfElements) {
         first = tile.group as u32;
         end = first + 1u32;
     }
     while first < end {
-        let count = look_at_elements(elements, reading, first, end);
+        let count = look_at_elements(elements, region, tile, first, end);
         let mut begin = 0u32;
         while begin < count {
             // What was looked at before has been read by now.
             sync_cube();
             let number = begin + UNIT_POS;
             if number < count {
-                look_at_sample(samples, &*elements, reading, first, number);
+                look_at_sample(samples, &*elements, region, tile, first, number);
             }
             sync_cube();
             for number in 0..together.min(count - begin) {

@@ -30,7 +30,7 @@ pub fn find_windows<R: Float, I: Int>(
     let mut x = Reach { first: 0u32, end: 0u32 };
     if region.pooled && region.y.samples > 0u32 && region.x.samples > 0u32 {
         level = 0u32;
-        let corners = corners(regions, &plan.rule, &region);
+        let corners = corners(&region);
         y.first = pixel(corners.low_y - 2.0, sizes.height);
         y.end = pixel(corners.high_y + 3.0, sizes.height);
         x.first = pixel(corners.low_x - 2.0, sizes.width);
@@ -55,7 +55,8 @@ struct Corners {
 }
 
 #[cube]
-fn corners<R: Float, I: Int>(regions: &Regions<R, I>, rule: &PointRule, region: &PointRegion) -> Corners {
+fn corners<R: Float, I: Int>(region: &PointRegion<'_, R, I>) -> Corners {
+    let rule = &region.plan.rule;
     let mut corners = Corners {
         low_y: 1e30f32,
         high_y: -1e30f32,
@@ -73,7 +74,7 @@ fn corners<R: Float, I: Int>(regions: &Regions<R, I>, rule: &PointRule, region: 
     while p < region.y.elements {
         let mut q = 0u32;
         while q < region.x.elements {
-            let offset = offset_of_element(regions, rule, region, p, q);
+            let offset = offset_of_element(region, p, q);
             if is_finite(offset.y) && is_finite(offset.x) {
                 for corner in 0..4u32 {
                     let y = end_of_samples(rule, &region.y, p, corner / 2u32, offset.shift_y);

@@ -18,7 +18,7 @@ use burn_cubecl::tensor::CubeTensor;
 use cubecl::calculate_cube_count_elemwise;
 use cubecl::prelude::*;
 
-use super::launch::{UNITS, address_type, grid, launch, output, units_of_grid};
+use super::launch::{UNITS, dtypes, grid, launch, output};
 use super::plan::Planner;
 use super::unit::channels::{BLOCKS, Layout};
 use super::unit::element::units;
@@ -56,7 +56,7 @@ pub fn pool(
         (Elements::Samples(_), reduction) if reduction != Reduction::Average => {
             pool_by_units(output, levels, operators, call)
         }
-        _ => pool_by_plans(output, None, levels, operators, call),
+        _ => pool_by_plans(output, vec![], levels, operators, call),
     }
 }
 
@@ -64,7 +64,7 @@ pub fn pool(
 pub fn pool_with_positions(features: CubeTensor, call: RegionCall<CubeBackend>) -> (CubeTensor, CubeTensor) {
     let [pooled, positions] = [features.dtype, DType::U32].map(|dtype| output(&features, call.output_shape(), dtype));
     let operators = [call.operator];
-    let pooled = pool_by_plans(pooled, Some(positions.clone()), vec![features], &operators, call);
+    let pooled = pool_by_plans(pooled, vec![positions.clone()], vec![features], &operators, call);
     (pooled, positions)
 }
 
@@ -90,86 +90,62 @@ fn pool_by_units(
         calculate_cube_count_elemwise(&output.client, total, cube_size),
         cube_size,
     );
+    let dtypes = dtypes(&levels[0], &call);
     let of_levels = operators.iter().zip(&levels);
     if let Elements::Points(_) = call.operator.elements {
         let plans = of_levels.map(|(operator, _)| point_plan(operator)).collect();
-        return launch!(pool_points, grid, levels levels, call => output, units, plans);
+        launch!(pool_points, grid, [levels, call, output] => output, units, plans, dtypes);
+        return output;
     }
-    let plans = of_levels.map(|(operator, level)| {
-        let [_, _, height, width] = level.shape().dims();
-        reduction_plan(operator, [height, width], false)
-    });
+    let plans = of_levels.map(|(operator, level)| reduction_plan(operator, map_size(level), false));
     let plans = plans.collect();
-    launch!(pool_maxima, grid, levels levels, call => output, units, plans)
+    launch!(pool_maxima, grid, [levels, call, output] => output, units, plans, dtypes);
+    output
 }
 
-/// Pools by kernels that read the plan of the call, and writes where maxima of pixels were read into `positions`.
+/// Pools by kernels that read the plan of the call, and writes where maxima of pixels were read into `positions`, if
+/// there is such a tensor.
 fn pool_by_plans(
     output: CubeTensor,
-    positions: Option<CubeTensor>,
+    positions: Vec<CubeTensor>,
     levels: Vec<CubeTensor>,
     operators: &[RegionOperator],
     call: RegionCall<CubeBackend>,
 ) -> CubeTensor {
-    let maps = levels.iter().map(|level| {
-        let [_, _, height, width] = level.shape().dims();
-        [height, width]
-    });
-    let planner = Planner::new(&call, operators, maps.collect());
+    let planner = Planner::new(&call, operators, levels.iter().map(map_size).collect());
     let [_, channels, rows, columns] = call.output_shape().dims();
     let mut layout = Layout::new(channels, 1, call.operator.channel_map, &levels);
-    if positions.is_some() {
+    if !positions.is_empty() {
         layout = layout.with_positions();
     }
     let dtype = dtype_to_storage_type(output.dtype);
     let (reduction, start) = reduction(&call.operator);
     let outside = call.operator.value_without_pixels() as f32;
     let is_cpu = matches!(output.device, cubecl::Device::Cpu(_));
-    let by_elements = (is_cpu || planner.repeats_columns(rows::UNITS, rows::ELEMENTS)) && positions.is_none()
+    let by_elements = (is_cpu || planner.repeats_columns(rows::UNITS, rows::ELEMENTS)) && positions.is_empty()
         || call.operator.channel_map == ChannelMap::PositionSensitive;
     for part in planner.parts() {
         let plans = planner.plan(part.clone());
-        let mut tensors: Vec<&CubeTensor> = levels.iter().collect();
-        tensors.extend([&plans, &output]);
-        tensors.extend(&positions);
         if by_elements {
             let (units, total) = units([part.len(), channels, rows, columns], layout);
-            let (cubes, cube_size) = grid(total.div_ceil(UNITS), UNITS);
-            pool_elements::launch(
-                &output.client,
-                cubes.clone(),
-                cube_size,
-                address_type(&tensors, units_of_grid(&cubes, cube_size)),
-                levels.iter().cloned().map(CubeTensor::into_tensor_arg).collect(),
-                plans.into_tensor_arg(),
-                output.clone().into_tensor_arg(),
-                units,
-                planner.layout(),
-                part.start,
-                start,
-                outside,
-                reduction,
-                dtype,
+            let grid = grid(total.div_ceil(UNITS), UNITS);
+            launch!(
+                pool_elements, grid, [levels, plans, output] => output,
+                units, planner.layout(), part.start, start, outside, reduction, dtype
             );
         } else {
-            let (row_cubes, total) = row_cubes(part, &call, layout, positions.is_some());
-            let (cubes, cube_size) = grid(total, rows::UNITS);
-            pool_rows::launch(
-                &output.client,
-                cubes.clone(),
-                cube_size,
-                address_type(&tensors, units_of_grid(&cubes, cube_size)),
-                levels.iter().cloned().map(CubeTensor::into_tensor_arg).collect(),
-                plans.into_tensor_arg(),
-                output.clone().into_tensor_arg(),
-                positions.iter().cloned().map(CubeTensor::into_tensor_arg).collect(),
-                row_cubes,
-                planner.layout(),
-                dtype,
-            );
+            let (row_cubes, total) = row_cubes(part, &call, layout, !positions.is_empty());
+            let (grid, layout) = (grid(total, rows::UNITS), planner.layout());
+            launch!(pool_rows, grid, [levels, plans, output, positions] => output, row_cubes, layout, dtype);
         }
     }
     output
+}
+
+/// The height and width of a level.
+fn map_size(level: &CubeTensor) -> [usize; 2] {
+    let [_, _, height, width] = level.shape().dims();
+    [height, width]
 }
 
 /// How the rows of the output are divided among cubes, for the regions of these rows, and how many cubes there are.

@@ -52,7 +52,7 @@ fn pool_level<F: Float, R: Float, I: Int>(
     if comptime!(!plan.settings.of_level) || region.in_range {
         let mut blocks = blocks(features, region.image, element, &sizes, 0.0);
         if region.pooled {
-            add_samples(features, regions, plan, &region, element, sizes.channels, &mut blocks);
+            add_samples(features, &region, element, sizes.channels, &mut blocks);
         }
         write_blocks(output, element, &blocks);
     }
@@ -62,17 +62,15 @@ fn pool_level<F: Float, R: Float, I: Int>(
 #[cube]
 fn add_samples<F: Float, R: Float, I: Int>(
     features: &Tensor<F>,
-    regions: &Regions<R, I>,
-    plan: &PointPlan,
-    region: &PointRegion,
+    region: &PointRegion<'_, R, I>,
     element: &Element,
     channels: usize,
     blocks: &mut Blocks,
 ) {
-    let rule = &plan.rule;
+    let rule = &region.plan.rule;
     let (height, width) = (region.y.size, region.x.size);
     let (p, q) = (element.row as u32, element.column as u32);
-    let reach = reach_on_map(regions, rule, region, p, q);
+    let reach = reach_on_map(region, p, q);
     let map = Map {
         height,
         width,
@@ -89,7 +87,7 @@ fn add_samples<F: Float, R: Float, I: Int>(
             if reads(rule, &point, height, width) {
                 count += 1u32;
                 let mut shift = 0usize.runtime();
-                if comptime!(plan.settings.channels == Channels::OfSamples) {
+                if comptime!(region.plan.settings.channels == Channels::OfSamples) {
                     shift = (sample_y * region.x.samples + sample_x) as usize * of_sample;
                 }
                 add_point(features, &map, &point, shift, blocks);

@@ -9,10 +9,11 @@ use crate::backend::cube::unit::channels::Layout;
 use crate::backend::cube::unit::element::{Element, Units, element, sizes};
 use crate::backend::cube::unit::plan::ReductionPlan;
 use crate::backend::cube::unit::region::{BoxRow, read_box};
+use crate::backend::cube::unit::square::{Square, corners, sample_of, square};
 use crate::geometry::options::Reduction;
 use crate::geometry::real::single::area::in_range;
 use crate::geometry::real::single::rules::{Rules, RulesExpand};
-use crate::geometry::real::single::samples::{SampleRule, Taps, axis, in_bounds, position, taps};
+use crate::geometry::real::single::samples::{SampleRule, axis, in_bounds, position, taps};
 
 /// The number of levels is compiled in, and the code of a level once for each.
 #[cube(launch, address_type = "dynamic")]
@@ -29,15 +30,14 @@ pub fn pool_maxima<F: Float, R: Float, I: Int>(
     }
     let element = element(units);
     let first = plans.index(0);
-    let box_format = comptime!(first.axes.settings.box_format);
+    let box_format = comptime!(first.settings.box_format);
     let region = read_box(regions, element.region, levels.index(0).shape(0), box_format);
     let count = comptime!(levels.len());
     #[unroll]
     for level in 0..count {
         let plan = plans.index(level);
-        let axes = &plan.axes;
-        if comptime!(!axes.settings.of_level) || in_range(&axes.areas, region.y1, region.x1, region.y2, region.x2) {
-            match &axes.rules {
+        if comptime!(!plan.settings.of_level) || in_range(&plan.areas, region.y1, region.x1, region.y2, region.x2) {
+            match &plan.rules {
                 Rules::Samples(y, x) => pool_samples(levels.index(level), output, &element, &region, y, x, plan),
                 // These are pooled by their plans.
                 Rules::Bins(_, _) => {}
@@ -73,7 +73,7 @@ fn pool_samples<F: Float>(
     // Read before the loops: a device compiler does not hoist a read that may not be reached.
     let row_step = features.stride(2);
     let step = features.stride(3);
-    let reduction = comptime!(plan.axes.settings.reduction);
+    let reduction = comptime!(plan.settings.reduction);
     let mut blocks = blocks(features, region.image, element, &sizes, plan.start);
     for sample_y in rows.first..rows_end {
         let y = taps(rule_y, position(rule_y, &axis_y, element.row as u32, sample_y), height);
@@ -95,35 +95,6 @@ fn pool_samples<F: Float>(
     compare_out_of_bounds(&mut blocks, samples, in_bounds, plan.outside);
     write_blocks(output, element, &blocks);
 }
-/// Four pixels: where they lie in a channel, and their weights.
-#[derive(CubeType)]
-struct Square {
-    offset_11: usize,
-    offset_12: usize,
-    offset_21: usize,
-    offset_22: usize,
-    weight_11: f32,
-    weight_12: f32,
-    weight_21: f32,
-    weight_22: f32,
-}
-
-#[cube]
-fn square(y: &Taps, x: &Taps, row_step: usize, step: usize) -> Square {
-    let (low, high) = (y.low as usize * row_step, y.high as usize * row_step);
-    let (left, right) = (x.low as usize * step, x.high as usize * step);
-    let (rest_y, rest_x) = (1.0 - y.fraction, 1.0 - x.fraction);
-    Square {
-        offset_11: low + left,
-        offset_12: low + right,
-        offset_21: high + left,
-        offset_22: high + right,
-        weight_11: rest_y * rest_x,
-        weight_12: rest_y * x.fraction,
-        weight_21: y.fraction * rest_x,
-        weight_22: y.fraction * x.fraction,
-    }
-}
 
 /// Compares four more pixels with a maximum, in all channels of a block.
 #[cube]
@@ -138,17 +109,13 @@ fn compare_square<F: Float>(
         let mut plane = block.planes.start;
         #[unroll]
         for channel in 0..layout.of_block {
-            let corner_11 = square.weight_11 * f32::cast_from(features[plane + square.offset_11]);
-            let corner_12 = square.weight_12 * f32::cast_from(features[plane + square.offset_12]);
-            let corner_21 = square.weight_21 * f32::cast_from(features[plane + square.offset_21]);
-            let corner_22 = square.weight_22 * f32::cast_from(features[plane + square.offset_22]);
+            let corners = corners(features, plane, square);
             if comptime!(reduction == Reduction::MaxOfWeightedCorners) {
-                let above = corner_11.max(corner_12);
-                let below = corner_21.max(corner_22);
+                let above = corners.value_11.max(corners.value_12);
+                let below = corners.value_21.max(corners.value_22);
                 block.results[channel] = block.results[channel].max(above.max(below));
             } else {
-                let sample = (corner_11 + corner_12) + (corner_21 + corner_22);
-                block.results[channel] = block.results[channel].max(sample);
+                block.results[channel] = block.results[channel].max(sample_of(&corners));
             }
             plane += block.planes.step;
         }
@@ -158,26 +125,17 @@ fn compare_square<F: Float>(
 /// Ends a maximum with the samples out of bounds.
 #[cube]
 fn compare_out_of_bounds(blocks: &mut Blocks, samples: f32, in_bounds: f32, outside: f32) {
+    let layout = comptime!(blocks.layout);
     #[unroll]
-    for number in 0..comptime!(blocks.layout.blocks) {
-        compare_out_of_bounds_of_block(&mut blocks.list[number], samples, in_bounds, outside, blocks.layout);
-    }
-}
-
-#[cube]
-fn compare_out_of_bounds_of_block(
-    block: &mut Block,
-    samples: f32,
-    in_bounds: f32,
-    outside: f32,
-    #[comptime] layout: Layout,
-) {
-    #[unroll]
-    for channel in 0..layout.of_block {
-        let mut result = block.results[channel];
-        if in_bounds < samples {
-            result = result.max(outside);
+    for number in 0..layout.blocks {
+        let block = &mut blocks.list[number];
+        #[unroll]
+        for channel in 0..layout.of_block {
+            let mut result = block.results[channel];
+            if in_bounds < samples {
+                result = result.max(outside);
+            }
+            block.results[channel] = select(in_bounds > 0.0, result, outside);
         }
-        block.results[channel] = select(in_bounds > 0.0, result, outside);
     }
 }

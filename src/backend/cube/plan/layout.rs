@@ -151,20 +151,19 @@ pub struct PlannedRegion {
 }
 
 #[cube]
+pub fn reach(first: u32, end: u32) -> Reach {
+    Reach { first, end }
+}
+
+#[cube]
 pub fn planned_region(plans: &Tensor<u32>, region: usize, layout: &PlanLayout) -> PlannedRegion {
     let start = region * layout.words;
     PlannedRegion {
         start,
         level: plans[start],
         image: plans[start + 1] as usize,
-        y: Reach {
-            first: plans[start + 2],
-            end: plans[start + 3],
-        },
-        x: Reach {
-            first: plans[start + 4],
-            end: plans[start + 5],
-        },
+        y: reach(plans[start + 2], plans[start + 3]),
+        x: reach(plans[start + 4], plans[start + 5]),
     }
 }
 

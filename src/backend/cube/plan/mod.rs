@@ -17,7 +17,7 @@ use burn::tensor::{DType, Shape};
 use burn_cubecl::CubeBackend;
 use burn_cubecl::tensor::CubeTensor;
 
-use super::launch::{RegionsLaunch, address_type, grid, output, units_of_grid};
+use super::launch::{grid, launch, output};
 use super::unit::plan::rules_of_axes;
 use crate::backend::RegionCall;
 use crate::geometry::levels::AreaRange;
@@ -77,14 +77,10 @@ impl<'a> Planner<'a> {
 
     /// The plan of the regions of some rows.
     pub fn plan(&self, rows: Range<usize>) -> CubeTensor {
-        let RegionCall {
-            boxes, batch_indices, ..
-        } = self.call;
-        let plans = output(boxes, Shape::new([rows.len() * self.words.of_region]), DType::U32);
+        let (call, words) = (self.call, rows.len() * self.words.of_region);
+        let plans = output(&call.boxes, Shape::new([words]), DType::U32);
         let [elements_y, elements_x] = self.operators[0].output_size;
         let units = rows.len() * (elements_y + elements_x + 1);
-        let (cubes, cube_size) = grid(units.div_ceil(UNITS), UNITS);
-        let addresses = address_type(&[boxes, batch_indices, &plans], units_of_grid(&cubes, cube_size));
         let finest = &self.operators[0];
         let settings = PlanSettings {
             box_format: finest.box_format,
@@ -101,19 +97,11 @@ impl<'a> Planner<'a> {
                 map[1] as u32,
             )
         });
-        plan_regions::launch(
-            &plans.client,
-            cubes,
-            cube_size,
-            addresses,
-            RegionsLaunch::new(boxes.clone().into_tensor_arg(), batch_indices.clone().into_tensor_arg()),
-            plans.clone().into_tensor_arg(),
-            PlanRulesLaunch::new(rules_of_axes(finest, self.maps[0]), settings),
-            maps.collect(),
-            PartLaunch::new(rows.start, rows.len(), self.call.features_shape[0]),
-            self.words.launch(),
-            [boxes.dtype, batch_indices.dtype].map(dtype_to_storage_type),
-        );
+        let grid = grid(units.div_ceil(UNITS), UNITS);
+        let rules = PlanRulesLaunch::new(rules_of_axes(finest, self.maps[0]), settings);
+        let part = PartLaunch::new(rows.start, rows.len(), call.features_shape[0]);
+        let dtypes = [call.boxes.dtype, call.batch_indices.dtype].map(dtype_to_storage_type);
+        launch!(plan_regions, grid, [call, plans] => plans, rules, maps.collect(), part, self.layout(), dtypes);
         plans
     }
 }

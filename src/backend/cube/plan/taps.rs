@@ -2,7 +2,7 @@
 
 use cubecl::prelude::*;
 
-use super::layout::{AxisLayout, TapWriter, end_element, tap_writer, write_tap};
+use super::layout::{AxisLayout, TapWriter, end_element, reach, tap_writer, write_tap};
 use crate::geometry::real::single::between::Reach;
 use crate::geometry::real::single::bins::{self, BinRule};
 use crate::geometry::real::single::integrals::{self, IntegralRule};
@@ -164,10 +164,7 @@ pub fn window_of_bins(rule: &BinRule, along: &AlongAxis<'_>) -> Reach {
     let extent = bins::extent(rule, along.low, along.high, elements);
     let one = bins::bin(rule, &extent, 0u32, elements, along.size);
     let other = bins::bin(rule, &extent, elements - 1u32, elements, along.size);
-    Reach {
-        first: one.start.min(other.start),
-        end: one.end.max(other.end),
-    }
+    reach(one.start.min(other.start), one.end.max(other.end))
 }
 
 /// The pixels that bins of the bilinear map read.
@@ -177,8 +174,5 @@ pub fn window_of_integrals(rule: &IntegralRule, along: &AlongAxis<'_>) -> Reach 
     let extent = integrals::extent(rule, along.low, along.high, elements);
     let first = integrals::pixels(&integrals::bin(&extent, 0u32), along.size);
     let last = integrals::pixels(&integrals::bin(&extent, elements - 1u32), along.size);
-    Reach {
-        first: first.first,
-        end: last.end.max(first.first),
-    }
+    reach(first.first, last.end.max(first.first))
 }

@@ -26,7 +26,7 @@ pub fn pull_boxes<F: Float, R: Float, I: Int>(
     if row >= gradient.shape(0) {
         terminate!();
     }
-    let settings = comptime!(plan.axes.settings);
+    let settings = comptime!(plan.settings);
     let unit = UNIT_POS as usize;
     let region = read_box(regions, row, features.shape(0), settings.box_format);
     let mut of_ends = EndsGradient {
@@ -35,7 +35,7 @@ pub fn pull_boxes<F: Float, R: Float, I: Int>(
         x1: 0.0,
         x2: 0.0,
     };
-    if is_pooled(&region, &plan.axes) {
+    if is_pooled(&region, plan) {
         let of_a_channel = gradient.shape(2) * gradient.shape(3);
         let mut item = unit;
         while item < gradient.shape(1) * of_a_channel {
@@ -62,7 +62,7 @@ fn add_item<F: Float>(
     item: usize,
     of_ends: &mut EndsGradient,
 ) {
-    let settings = comptime!(plan.axes.settings);
+    let settings = comptime!(plan.settings);
     let (rows, columns) = (gradient.shape(2), gradient.shape(3));
     let (rest, q) = (item / columns, item % columns);
     let (channel, p) = (rest / rows, rest % rows);
@@ -81,7 +81,7 @@ fn add_item<F: Float>(
         columns as u32,
         region.image * features.stride(0) + input * features.stride(1),
     );
-    match &plan.axes.rules {
+    match &plan.rules {
         Rules::Samples(y, x) => {
             if comptime!(settings.reduction == Reduction::Average) {
                 add_average(features, y, x, &element, of_element, of_ends, settings.flat_on_pixels);

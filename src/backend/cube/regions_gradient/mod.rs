@@ -17,7 +17,7 @@ use burn::backend::TensorMetadata;
 use burn_cubecl::CubeBackend;
 use burn_cubecl::tensor::CubeTensor;
 
-use super::launch::{UNITS, grid, launch, output};
+use super::launch::{UNITS, dtypes, grid, launch, output};
 use super::unit::plan::{point_plan, reduction_plan};
 use crate::backend::RegionCall;
 use crate::geometry::operator::Elements;
@@ -30,14 +30,16 @@ pub fn regions_gradient(gradient: CubeTensor, features: CubeTensor, call: Region
     let [_, _, height, width] = call.features_shape;
     let grid = grid(call.boxes.shape()[0], UNITS);
     let operator = call.operator;
+    let dtypes = dtypes(&gradient, &call);
     match operator.elements {
         Elements::Points(_) => {
             let plan = point_plan(&operator);
-            launch!(pull_points, grid, [gradient, features], call => output, plan)
+            launch!(pull_points, grid, [gradient, features, call, output] => output, plan, dtypes);
         }
         _ => {
             let plan = reduction_plan(&operator, [height, width], true);
-            launch!(pull_boxes, grid, [gradient, features], call => output, plan)
+            launch!(pull_boxes, grid, [gradient, features, call, output] => output, plan, dtypes);
         }
     }
+    output
 }

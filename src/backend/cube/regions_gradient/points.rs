@@ -5,13 +5,14 @@ use cubecl::prelude::*;
 use super::ends::write_sum;
 use super::slope::slope_of_pixels;
 use crate::backend::cube::launch::{Regions, UNITS};
+use crate::backend::cube::plan::layout::reach;
 use crate::backend::cube::unit::plan::{Channels, PointPlan};
 use crate::backend::cube::unit::point_region::{
     CallSizes, ElementOffset, PointRegion, reach_on_map, read_region, samples_in_bounds,
 };
 use crate::geometry::real::single::between::Reach;
 use crate::geometry::real::single::point_slopes::{angle_slopes, fraction_slope, place_slopes};
-use crate::geometry::real::single::points::{Point, PointRule, ROTATED, place, reads, turned};
+use crate::geometry::real::single::points::{Point, ROTATED, place, reads, turned};
 use crate::geometry::real::single::samples::bilinear_taps;
 
 /// The gradients of a region's columns, and of an offset.
@@ -24,33 +25,6 @@ struct RegionGradient {
     angle: f32,
     offset_y: f32,
     offset_x: f32,
-}
-
-/// What the gradient of a region is computed from.
-#[derive(CubeType)]
-struct Pull<'a, F: Float, R: Float, I: Int> {
-    gradient: &'a Tensor<F>,
-    features: &'a Tensor<F>,
-    regions: &'a Regions<R, I>,
-    plan: &'a PointPlan,
-    region: &'a PointRegion,
-}
-
-#[cube]
-fn pull<'a, F: Float, R: Float, I: Int>(
-    gradient: &'a Tensor<F>,
-    features: &'a Tensor<F>,
-    regions: &'a Regions<R, I>,
-    plan: &'a PointPlan,
-    region: &'a PointRegion,
-) -> Pull<'a, F, R, I> {
-    Pull::<'a, F, R, I> {
-        gradient,
-        features,
-        regions,
-        plan,
-        region,
-    }
 }
 
 /// A sample of an element.
@@ -86,7 +60,6 @@ pub fn pull_points<F: Float, R: Float, I: Int>(
         width: features.shape(3) as u32,
     };
     let region = read_region(regions, row, plan, &sizes);
-    let pull = pull(gradient, features, regions, plan, &region);
     let mut shared = Shared::<[f32]>::new_slice(UNITS);
     let mut of_region = RegionGradient {
         x1: 0.0f32,
@@ -102,10 +75,10 @@ pub fn pull_points<F: Float, R: Float, I: Int>(
     for part in 0..offsets.max(1usize) {
         of_region.offset_y = 0.0;
         of_region.offset_x = 0.0;
-        let elements = elements_of_part(rule, &region, offsets, part);
+        let elements = elements_of_part(&region, offsets, part);
         for p in elements.rows.first..elements.rows.end {
             for q in elements.columns.first..elements.columns.end {
-                add_element(&pull, p, q, &mut of_region);
+                add_element(gradient, features, &region, p, q, &mut of_region);
             }
         }
         if offsets > 0usize {
@@ -131,7 +104,8 @@ struct PartElements {
 
 /// The elements that the offset of a part moves, or all without offsets; none of a region that is not pooled.
 #[cube]
-fn elements_of_part(rule: &PointRule, region: &PointRegion, offsets: usize, part: usize) -> PartElements {
+fn elements_of_part<R: Float, I: Int>(region: &PointRegion<'_, R, I>, offsets: usize, part: usize) -> PartElements {
+    let rule = &region.plan.rule;
     let mut first_p = 0u32;
     let mut end_p = region.y.elements;
     let mut first_q = 0u32;
@@ -148,14 +122,8 @@ fn elements_of_part(rule: &PointRule, region: &PointRegion, offsets: usize, part
         end_p = first_p;
     }
     PartElements {
-        rows: Reach {
-            first: first_p,
-            end: end_p,
-        },
-        columns: Reach {
-            first: first_q,
-            end: end_q,
-        },
+        rows: reach(first_p, end_p),
+        columns: reach(first_q, end_q),
     }
 }
 
@@ -167,13 +135,20 @@ fn first_element(part: u32, parts: u32, elements: u32) -> u32 {
 
 /// Adds what an element gives in the channels of this unit.
 #[cube]
-fn add_element<F: Float, R: Float, I: Int>(pull: &Pull<'_, F, R, I>, p: u32, q: u32, of_region: &mut RegionGradient) {
-    let (rule, region) = (&pull.plan.rule, pull.region);
+fn add_element<F: Float, R: Float, I: Int>(
+    gradient: &Tensor<F>,
+    features: &Tensor<F>,
+    region: &PointRegion<'_, R, I>,
+    p: u32,
+    q: u32,
+    of_region: &mut RegionGradient,
+) {
+    let rule = &region.plan.rule;
     let (height, width) = (region.y.size, region.x.size);
-    let reach = reach_on_map(pull.regions, rule, region, p, q);
+    let reach = reach_on_map(region, p, q);
     let mut samples = region.y.samples as f32 * region.x.samples as f32;
     if rule.ignores_out_of_bounds == 1u32 {
-        samples = samples_in_bounds(rule, region, &reach, p, q);
+        samples = samples_in_bounds(region, &reach, p, q);
     }
     for sample_y in reach.y.first..reach.y.end {
         let place_y = place(rule, &region.y, p, sample_y, reach.offset.shift_y);
@@ -187,12 +162,12 @@ fn add_element<F: Float, R: Float, I: Int>(pull: &Pull<'_, F, R, I>, p: u32, q: 
                     y: sample_y,
                     x: sample_x,
                 };
-                let slope = slope(pull, &sample, &point);
+                let slope = slope(gradient, features, region, &sample, &point);
                 let along_y = slope.y * fraction_slope(point.y, height) / samples;
                 let along_x = slope.x * fraction_slope(point.x, width) / samples;
                 let places = Point { y: place_y, x: place_x };
                 let along = Point { y: along_y, x: along_x };
-                add_sample(pull, &reach.offset, &sample, &places, &along, of_region);
+                add_sample(region, &reach.offset, &sample, &places, &along, of_region);
             }
         }
     }
@@ -200,9 +175,14 @@ fn add_element<F: Float, R: Float, I: Int>(pull: &Pull<'_, F, R, I>, p: u32, q: 
 
 /// By how much the sum of this unit's channels, each times its gradient, grows with the position of a sample.
 #[cube]
-fn slope<F: Float, R: Float, I: Int>(pull: &Pull<'_, F, R, I>, sample: &PointSample, point: &Point) -> Point {
-    let (gradient, features, region) = (pull.gradient, pull.features, pull.region);
-    let of_channels = comptime!(pull.plan.settings.channels);
+fn slope<F: Float, R: Float, I: Int>(
+    gradient: &Tensor<F>,
+    features: &Tensor<F>,
+    region: &PointRegion<'_, R, I>,
+    sample: &PointSample,
+    point: &Point,
+) -> Point {
+    let of_channels = comptime!(region.plan.settings.channels);
     let index = (sample.y * region.x.samples + sample.x) as usize;
     let y = bilinear_taps(point.y, region.y.size);
     let x = bilinear_taps(point.x, region.x.size);
@@ -234,15 +214,15 @@ fn slope<F: Float, R: Float, I: Int>(pull: &Pull<'_, F, R, I>, sample: &PointSam
 
 /// Adds what a sample gives the columns of its region. `along` is by how much the result grows with its position.
 #[cube]
-fn add_sample<F: Float, R: Float, I: Int>(
-    pull: &Pull<'_, F, R, I>,
+fn add_sample<R: Float, I: Int>(
+    region: &PointRegion<'_, R, I>,
     offset: &ElementOffset,
     sample: &PointSample,
     places: &Point,
     along: &Point,
     of_region: &mut RegionGradient,
 ) {
-    let (rule, region) = (&pull.plan.rule, pull.region);
+    let rule = &region.plan.rule;
     let y = place_slopes(rule, &region.y, sample.p, sample.y, offset.y);
     let x = place_slopes(rule, &region.x, sample.q, sample.x, offset.x);
     if rule.placement == ROTATED {

@@ -26,13 +26,6 @@ fn moving_axis<'a>(rule: &'a SampleRule, low: f32, high: f32, elements: u32) -> 
     MovingAxis::<'a> { rule, axis, slopes }
 }
 
-/// The indices of a sample within its element.
-#[derive(CubeType)]
-struct SampleIndex {
-    y: u32,
-    x: u32,
-}
-
 /// Adds what an average whose gradient is `gradient` gives the ends of its box.
 #[cube]
 pub fn add_average<F: Float>(
@@ -44,23 +37,19 @@ pub fn add_average<F: Float>(
     of_ends: &mut EndsGradient,
     #[comptime] flat_on_pixels: bool,
 ) {
-    let moving_y = moving_axis(rule_y, element.region.y1, element.region.y2, element.rows);
-    let moving_x = moving_axis(rule_x, element.region.x1, element.region.x2, element.columns);
+    let y = moving_axis(rule_y, element.region.y1, element.region.y2, element.rows);
+    let x = moving_axis(rule_x, element.region.x1, element.region.x2, element.columns);
     let (height, width) = (features.shape(2) as u32, features.shape(3) as u32);
-    let rows = in_bounds(rule_y, &moving_y.axis, element.row, height);
-    let columns = in_bounds(rule_x, &moving_x.axis, element.column, width);
-    let share = gradient / (moving_y.axis.samples as f32 * moving_x.axis.samples as f32);
+    let rows = in_bounds(rule_y, &y.axis, element.row, height);
+    let columns = in_bounds(rule_x, &x.axis, element.column, width);
+    let share = gradient / (y.axis.samples as f32 * x.axis.samples as f32);
     for sample_y in rows.first..rows.end {
-        let at_y = position(rule_y, &moving_y.axis, element.row, sample_y);
+        let at_y = position(rule_y, &y.axis, element.row, sample_y);
         for sample_x in columns.first..columns.end {
-            let at_x = position(rule_x, &moving_x.axis, element.column, sample_x);
+            let at_x = position(rule_x, &x.axis, element.column, sample_x);
             let point = Point { y: at_y, x: at_x };
             let slope = slope_at(features, rule_y, rule_x, element.plane, &point, flat_on_pixels);
-            let sample = SampleIndex {
-                y: sample_y,
-                x: sample_x,
-            };
-            add_sample(&moving_y, &moving_x, element, &sample, &slope, share, of_ends);
+            add_sample(&y, &x, element, sample_y, sample_x, &slope, share, of_ends);
         }
     }
 }
@@ -76,55 +65,39 @@ pub fn add_maximum<F: Float>(
     plan: &ReductionPlan,
     of_ends: &mut EndsGradient,
 ) {
-    let settings = comptime!(plan.axes.settings);
+    let flat_on_pixels = comptime!(plan.settings.flat_on_pixels);
     let winner = winner_of_samples(features, rule_y, rule_x, element, plan);
     if winner.found {
-        let moving_y = moving_axis(rule_y, element.region.y1, element.region.y2, element.rows);
-        let moving_x = moving_axis(rule_x, element.region.x1, element.region.x2, element.columns);
+        let y = moving_axis(rule_y, element.region.y1, element.region.y2, element.rows);
+        let x = moving_axis(rule_x, element.region.x1, element.region.x2, element.columns);
         let point = Point {
-            y: position(rule_y, &moving_y.axis, element.row, winner.sample_y),
-            x: position(rule_x, &moving_x.axis, element.column, winner.sample_x),
+            y: position(rule_y, &y.axis, element.row, winner.sample_y),
+            x: position(rule_x, &x.axis, element.column, winner.sample_x),
         };
-        let slope = if comptime!(settings.reduction == Reduction::MaxOfWeightedCorners) {
-            slope_of_corner(
-                features,
-                rule_y,
-                rule_x,
-                element.plane,
-                &point,
-                &winner,
-                settings.flat_on_pixels,
-            )
+        let slope = if comptime!(plan.settings.reduction == Reduction::MaxOfWeightedCorners) {
+            slope_of_corner(features, rule_y, rule_x, element.plane, &point, &winner, flat_on_pixels)
         } else {
-            slope_at(features, rule_y, rule_x, element.plane, &point, settings.flat_on_pixels)
+            slope_at(features, rule_y, rule_x, element.plane, &point, flat_on_pixels)
         };
-        let sample = SampleIndex {
-            y: winner.sample_y,
-            x: winner.sample_x,
-        };
-        add_sample(&moving_y, &moving_x, element, &sample, &slope, gradient, of_ends);
+        let (sample_y, sample_x) = (winner.sample_y, winner.sample_x);
+        add_sample(&y, &x, element, sample_y, sample_x, &slope, gradient, of_ends);
     }
 }
 
-/// Adds what a sample gives the ends of its box.
+/// Adds what a sample gives the ends of its box. `sample_y` and `sample_x` are its indices within its element.
 #[cube]
 fn add_sample(
-    moving_y: &MovingAxis<'_>,
-    moving_x: &MovingAxis<'_>,
+    y: &MovingAxis<'_>,
+    x: &MovingAxis<'_>,
     element: &ChannelElement<'_>,
-    sample: &SampleIndex,
+    sample_y: u32,
+    sample_x: u32,
     slope: &Slope,
     gradient: f32,
     of_ends: &mut EndsGradient,
 ) {
-    let y = movement(moving_y.rule, &moving_y.axis, &moving_y.slopes, element.row, sample.y);
-    let x = movement(
-        moving_x.rule,
-        &moving_x.axis,
-        &moving_x.slopes,
-        element.column,
-        sample.x,
-    );
+    let y = movement(y.rule, &y.axis, &y.slopes, element.row, sample_y);
+    let x = movement(x.rule, &x.axis, &x.slopes, element.column, sample_x);
     let along_y = gradient * slope.along_y;
     let along_x = gradient * slope.along_x;
     of_ends.y1 += along_y * y.low;

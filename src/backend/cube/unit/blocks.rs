@@ -136,32 +136,14 @@ pub fn reduce_pixel<F: Float>(
     let layout = comptime!(blocks.layout);
     #[unroll]
     for number in 0..layout.blocks {
-        reduce_pixel_of_block(
-            features,
-            pixel,
-            weight,
-            &mut blocks.list[number],
-            blocks.layout,
-            reduction,
-        );
-    }
-}
-
-#[cube]
-fn reduce_pixel_of_block<F: Float>(
-    features: &Tensor<F>,
-    pixel: usize,
-    weight: f32,
-    block: &mut Block,
-    #[comptime] layout: Layout,
-    #[comptime] reduction: Reduction,
-) {
-    if block.computed {
-        let planes = pixel_in_planes(&block.planes, pixel, layout);
-        #[unroll]
-        for channel in 0..layout.of_block {
-            let pixel = f32::cast_from(features[planes.start + channel * planes.step]);
-            block.results[channel] = reduced(block.results[channel], pixel, weight, reduction);
+        let block = &mut blocks.list[number];
+        if block.computed {
+            let planes = pixel_in_planes(&block.planes, pixel, layout);
+            #[unroll]
+            for channel in 0..layout.of_block {
+                let pixel = f32::cast_from(features[planes.start + channel * planes.step]);
+                block.results[channel] = reduced(block.results[channel], pixel, weight, reduction);
+            }
         }
     }
 }
@@ -172,20 +154,10 @@ fn reduce_pixel_of_block<F: Float>(
 pub fn add_outside(blocks: &mut Blocks, share: f32, outside: f32, #[comptime] reduction: Reduction) {
     let layout = comptime!(blocks.layout);
     #[unroll]
-    for block in 0..layout.blocks {
-        add_outside_to_block(&mut blocks.list[block], share, outside, blocks.layout, reduction);
+    for number in 0..layout.blocks {
+        let block = &mut blocks.list[number];
+        add_outside_to_results(&mut block.results, share, outside, layout.of_block, reduction);
     }
-}
-
-#[cube]
-fn add_outside_to_block(
-    block: &mut Block,
-    share: f32,
-    outside: f32,
-    #[comptime] layout: Layout,
-    #[comptime] reduction: Reduction,
-) {
-    add_outside_to_results(&mut block.results, share, outside, layout.of_block, reduction);
 }
 
 /// The same, for the results of a block.
@@ -222,15 +194,11 @@ pub fn multiply(blocks: &mut Blocks, factor: f32) {
     let layout = comptime!(blocks.layout);
     #[unroll]
     for number in 0..layout.blocks {
-        multiply_block(&mut blocks.list[number], factor, blocks.layout);
-    }
-}
-
-#[cube]
-fn multiply_block(block: &mut Block, factor: f32, #[comptime] layout: Layout) {
-    #[unroll]
-    for channel in 0..layout.of_block {
-        block.results[channel] *= factor;
+        let block = &mut blocks.list[number];
+        #[unroll]
+        for channel in 0..layout.of_block {
+            block.results[channel] *= factor;
+        }
     }
 }
 
@@ -242,38 +210,39 @@ pub fn write_blocks<F: Float>(output: &mut Tensor<F>, element: &Element, blocks:
     let place = element.region * output.stride(0) + element.row * output.stride(2) + element.column * output.stride(3);
     #[unroll]
     for number in 0..layout.blocks {
-        write_block(output, place, step, &blocks.list[number], blocks.layout);
-    }
-}
-
-#[cube]
-fn write_block<F: Float>(output: &mut Tensor<F>, place: usize, step: usize, block: &Block, #[comptime] layout: Layout) {
-    if block.computed {
-        let first = place + block.first * step;
-        // One comparison a block, and not one a channel, where channels divide into blocks.
-        if block.overlap == 0usize {
-            write_channels(output, first, step, block, false, layout);
-        } else {
-            write_channels(output, first, step, block, true, layout);
+        let block = &blocks.list[number];
+        if block.computed {
+            let first = place + block.first * step;
+            write_channels(output, first, step, block.overlap, &block.results, layout.of_block);
         }
     }
 }
 
+/// Writes the results of a block of channels, but the first ones where these are those of the block before.
 #[cube]
-fn write_channels<F: Float>(
-    output: &mut Tensor<F>,
+pub fn write_channels<N: Numeric, R: Numeric>(
+    output: &mut Tensor<N>,
     first: usize,
     step: usize,
-    block: &Block,
-    #[comptime] overlaps: bool,
-    #[comptime] layout: Layout,
+    overlap: usize,
+    results: &Array<R>,
+    #[comptime] of_block: usize,
 ) {
     let mut index = first;
-    #[unroll]
-    for channel in 0..layout.of_block {
-        if comptime!(!overlaps) || channel >= block.overlap {
-            output[index] = F::cast_from(block.results[channel]);
+    // One comparison a block, and not one a channel, where channels divide into blocks.
+    if overlap == 0usize {
+        #[unroll]
+        for channel in 0..of_block {
+            output[index] = N::cast_from(results[channel]);
+            index += step;
         }
-        index += step;
+    } else {
+        #[unroll]
+        for channel in 0..of_block {
+            if channel >= overlap {
+                output[index] = N::cast_from(results[channel]);
+            }
+            index += step;
+        }
     }
 }

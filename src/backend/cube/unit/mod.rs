@@ -4,6 +4,7 @@
 //! - [`region`] and [`point_region`]: a region as a kernel reads it.
 //! - [`channels`]: how channels are divided into blocks; [`element`]: the output element of a unit; [`blocks`]: the
 //!   results of the blocks that a unit computes together.
+//! - [`square`]: the four pixels of a sample.
 //! - [`winner`]: where a maximum was read, for both gradients.
 
 pub mod blocks;
@@ -12,4 +13,5 @@ pub mod element;
 pub mod plan;
 pub mod point_region;
 pub mod region;
+pub mod square;
 pub mod winner;

@@ -13,17 +13,21 @@ use crate::geometry::real::single::area::AreaRule;
 use crate::geometry::real::single::points::PointRule;
 use crate::geometry::real::single::rules::{self, Rules, RulesArgs};
 
-/// How elements read along each axis, and the range of areas that is pooled.
+/// How elements read along each axis, how what they read is reduced, and the range of areas that is pooled.
 #[derive(CubeType, CubeLaunch)]
-pub struct AxisPlan {
+pub struct ReductionPlan {
     pub rules: Rules,
     pub areas: AreaRule,
+    /// Where a sum or a maximum starts.
+    pub start: f32,
+    /// The value of an element without pixels, and of a sample out of bounds.
+    pub outside: f32,
     #[cube(comptime)]
-    pub settings: AxisSettings,
+    pub settings: ReductionSettings,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub struct AxisSettings {
+pub struct ReductionSettings {
     /// `Max` stands for `MaxFromZero` too, which is the same kernel with another start.
     pub reduction: Reduction,
     pub box_format: BoxFormat,
@@ -35,16 +39,6 @@ pub struct AxisSettings {
     elements: Discriminant<Elements>,
     /// Whether a sample on a pixel has no slope. False in kernels without slopes, which it would compile twice.
     pub flat_on_pixels: bool,
-}
-
-/// How elements read, and how what they read is reduced.
-#[derive(CubeType, CubeLaunch)]
-pub struct ReductionPlan {
-    pub axes: AxisPlan,
-    /// Where a sum or a maximum starts.
-    pub start: f32,
-    /// The value of an element without pixels, and of a sample out of bounds.
-    pub outside: f32,
 }
 
 /// How elements read points, and the range of areas that is pooled.
@@ -73,25 +67,20 @@ pub enum Channels {
 
 /// The plan of an operator on a map of a height and a width, with or without slopes.
 pub fn reduction_plan(operator: &RegionOperator, map: [usize; 2], slopes: bool) -> ReductionPlanLaunch {
-    ReductionPlanLaunch::new(
-        make_axis_plan(operator, map, slopes),
-        reduction(operator).1,
-        operator.value_without_pixels() as f32,
-    )
-}
-
-fn make_axis_plan(operator: &RegionOperator, map: [usize; 2], slopes: bool) -> AxisPlanLaunch {
-    let settings = AxisSettings {
-        reduction: reduction(operator).0,
+    let (reduction, start) = reduction(operator);
+    let settings = ReductionSettings {
+        reduction,
         box_format: operator.box_format,
         channel_map: operator.channel_map,
         of_level: operator.areas != AreaRange::ALL,
         elements: discriminant(&operator.elements),
         flat_on_pixels: slopes && operator.flat_on_pixels(),
     };
-    AxisPlanLaunch::new(
+    ReductionPlanLaunch::new(
         rules_of_axes(operator, map),
         rules::area_rule(&operator.areas).launch(),
+        start,
+        operator.value_without_pixels() as f32,
         settings,
     )
 }

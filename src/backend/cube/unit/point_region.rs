@@ -10,13 +10,14 @@ use crate::geometry::real::single::angle::sine_cosine;
 use crate::geometry::real::single::area::in_range;
 use crate::geometry::real::single::between::Reach;
 use crate::geometry::real::single::points::{
-    Places, PointAxis, PointRule, ROTATED, Turn, place, places_of_pixels, point_axis, reads, samples_between, shift,
-    turn, turned,
+    Places, PointAxis, ROTATED, Turn, place, places_of_pixels, point_axis, reads, samples_between, shift, turn, turned,
 };
 
 /// A region: its image, its axes, and how it is turned.
 #[derive(CubeType)]
-pub struct PointRegion {
+pub struct PointRegion<'a, R: Float, I: Int> {
+    regions: &'a Regions<R, I>,
+    pub plan: &'a PointPlan,
     pub row: usize,
     pub image: usize,
     /// Whether its area is in the range of areas.
@@ -50,12 +51,12 @@ pub struct CallSizes {
 }
 
 #[cube]
-pub fn read_region<R: Float, I: Int>(
-    regions: &Regions<R, I>,
+pub fn read_region<'a, R: Float, I: Int>(
+    regions: &'a Regions<R, I>,
     row: usize,
-    plan: &PointPlan,
+    plan: &'a PointPlan,
     sizes: &CallSizes,
-) -> PointRegion {
+) -> PointRegion<'a, R, I> {
     let rule = &plan.rule;
     let region = read_box(regions, row, sizes.images, comptime!(BoxFormat::Xyxy));
     let mut pooled = region.valid;
@@ -83,7 +84,9 @@ pub fn read_region<R: Float, I: Int>(
         of_this_level = in_range(&plan.areas, top, left, region.y2, region.x2);
         pooled = pooled && of_this_level;
     }
-    PointRegion {
+    PointRegion::<'a, R, I> {
+        regions,
+        plan,
         row,
         image: region.image,
         in_range: of_this_level,
@@ -95,13 +98,8 @@ pub fn read_region<R: Float, I: Int>(
 }
 
 #[cube]
-pub fn offset_of_element<R: Float, I: Int>(
-    regions: &Regions<R, I>,
-    rule: &PointRule,
-    region: &PointRegion,
-    p: u32,
-    q: u32,
-) -> ElementOffset {
+pub fn offset_of_element<R: Float, I: Int>(region: &PointRegion<'_, R, I>, p: u32, q: u32) -> ElementOffset {
+    let (regions, rule) = (region.regions, &region.plan.rule);
     let mut offset = ElementOffset {
         y: 0.0f32,
         x: 0.0f32,
@@ -109,7 +107,7 @@ pub fn offset_of_element<R: Float, I: Int>(
         shift_x: 0.0f32,
     };
     if rule.parts_y > 0u32 {
-        let place = offset_place(rule, region, p, q);
+        let place = offset_place(region, p, q);
         let of_axis = (rule.parts_y * rule.parts_x) as usize;
         let start = region.row * regions.boxes.stride(0);
         let step = regions.boxes.stride(1);
@@ -123,7 +121,8 @@ pub fn offset_of_element<R: Float, I: Int>(
 
 /// Which of the offsets along an axis is an element's.
 #[cube]
-fn offset_place(rule: &PointRule, region: &PointRegion, p: u32, q: u32) -> usize {
+fn offset_place<R: Float, I: Int>(region: &PointRegion<'_, R, I>, p: u32, q: u32) -> usize {
+    let rule = &region.plan.rule;
     let part_y = p * rule.parts_y / region.y.elements;
     let part_x = q * rule.parts_x / region.x.elements;
     (part_y * rule.parts_x + part_x) as usize
@@ -140,14 +139,13 @@ pub struct ElementReach {
 /// The samples of an element that may read the pixels of some places. An element whose offset is not finite reads none.
 #[cube]
 pub fn reach_of_element<R: Float, I: Int>(
-    regions: &Regions<R, I>,
-    rule: &PointRule,
-    region: &PointRegion,
+    region: &PointRegion<'_, R, I>,
     places: &Places,
     p: u32,
     q: u32,
 ) -> ElementReach {
-    let offset = offset_of_element(regions, rule, region, p, q);
+    let rule = &region.plan.rule;
+    let offset = offset_of_element(region, p, q);
     let mut y = samples_between(rule, &region.y, p, offset.shift_y, places.low_y, places.high_y);
     if !(is_finite(offset.y) && is_finite(offset.x)) {
         y.end = y.first;
@@ -169,21 +167,21 @@ pub fn reach_of_element<R: Float, I: Int>(
 
 /// The samples of an element that may read the map.
 #[cube]
-pub fn reach_on_map<R: Float, I: Int>(
-    regions: &Regions<R, I>,
-    rule: &PointRule,
-    region: &PointRegion,
-    p: u32,
-    q: u32,
-) -> ElementReach {
+pub fn reach_on_map<R: Float, I: Int>(region: &PointRegion<'_, R, I>, p: u32, q: u32) -> ElementReach {
     let (last_y, last_x) = (region.y.size - 1u32, region.x.size - 1u32);
-    let places = places_of_pixels(rule, &region.turn, 0u32, last_y, 0u32, last_x);
-    reach_of_element(regions, rule, region, &places, p, q)
+    let places = places_of_pixels(&region.plan.rule, &region.turn, 0u32, last_y, 0u32, last_x);
+    reach_of_element(region, &places, p, q)
 }
 
 /// How many samples of an element read the map, of those that may.
 #[cube]
-pub fn samples_in_bounds(rule: &PointRule, region: &PointRegion, reach: &ElementReach, p: u32, q: u32) -> f32 {
+pub fn samples_in_bounds<R: Float, I: Int>(
+    region: &PointRegion<'_, R, I>,
+    reach: &ElementReach,
+    p: u32,
+    q: u32,
+) -> f32 {
+    let rule = &region.plan.rule;
     let mut samples = 0.0f32;
     for sample_y in reach.y.first..reach.y.end {
         let y = place(rule, &region.y, p, sample_y, reach.offset.shift_y);

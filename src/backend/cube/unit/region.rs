@@ -2,7 +2,7 @@
 
 use cubecl::prelude::*;
 
-use super::plan::AxisPlan;
+use super::plan::ReductionPlan;
 use crate::backend::cube::launch::Regions;
 use crate::geometry::options::BoxFormat;
 use crate::geometry::real::single::area::in_range;
@@ -52,7 +52,7 @@ pub fn read_box<R: Float, I: Int>(
 
 /// Whether a region is pooled: it is valid, and its area is in the plan's range.
 #[cube]
-pub fn is_pooled(region: &BoxRow, plan: &AxisPlan) -> bool {
+pub fn is_pooled(region: &BoxRow, plan: &ReductionPlan) -> bool {
     let mut pooled = region.valid;
     if comptime!(plan.settings.of_level) {
         pooled = pooled && in_range(&plan.areas, region.y1, region.x1, region.y2, region.x2);

@@ -4,6 +4,7 @@ use cubecl::prelude::*;
 
 use super::plan::ReductionPlan;
 use super::region::BoxRow;
+use super::square::{Corners, Square, corners, sample_of, square};
 use crate::geometry::options::Reduction;
 use crate::geometry::real::single::samples::{SampleRule, Taps, axis, in_bounds, position, taps};
 
@@ -59,22 +60,6 @@ pub fn channel_element<'a>(
     }
 }
 
-/// No winner yet of a maximum that starts from `start`.
-#[cube]
-pub fn no_winner(start: f32) -> Winner {
-    Winner {
-        found: false,
-        y: 0.0,
-        x: 0.0,
-        weight: 1.0,
-        sample_y: 0u32,
-        sample_x: 0u32,
-        high_y: 0u32,
-        high_x: 0u32,
-        maximum: start,
-    }
-}
-
 /// The first of the largest samples of an element that is above the plan's start, and not below the out-of-bounds value
 /// where that takes part.
 #[cube]
@@ -91,18 +76,29 @@ pub fn winner_of_samples<F: Float>(
     let axis_x = axis(rule_x, element.region.x1, element.region.x2, element.columns);
     let rows = in_bounds(rule_y, &axis_y, element.row, height);
     let columns = in_bounds(rule_x, &axis_x, element.column, width);
-    let mut winner = no_winner(plan.start);
+    let mut winner = Winner {
+        found: false,
+        y: 0.0,
+        x: 0.0,
+        weight: 1.0,
+        sample_y: 0u32,
+        sample_x: 0u32,
+        high_y: 0u32,
+        high_x: 0u32,
+        maximum: plan.start,
+    };
     for sample_y in rows.first..rows.end {
         let at_y = position(rule_y, &axis_y, element.row, sample_y);
         let y = taps(rule_y, at_y, height);
         for sample_x in columns.first..columns.end {
             let at_x = position(rule_x, &axis_x, element.column, sample_x);
             let x = taps(rule_x, at_x, width);
-            let corners = corners(features, element.plane, &y, &x, row_step, step);
-            let wins = if comptime!(plan.axes.settings.reduction == Reduction::MaxOfWeightedCorners) {
-                compare_corners(&mut winner, &corners, &y, &x)
+            let square = square(&y, &x, row_step, step);
+            let corners = corners(features, element.plane, &square);
+            let wins = if comptime!(plan.settings.reduction == Reduction::MaxOfWeightedCorners) {
+                compare_corners(&mut winner, &corners, &square, &y, &x)
             } else {
-                compare_sample(&mut winner, &corners, at_y, at_x)
+                compare_sample(&mut winner, sample_of(&corners), at_y, at_x)
             };
             if wins {
                 winner.found = true;
@@ -118,53 +114,12 @@ pub fn winner_of_samples<F: Float>(
     winner
 }
 
-/// A pixel of a sample.
-#[derive(CubeType)]
-struct Corner {
-    weight: f32,
-    /// Its value times the weight.
-    value: f32,
-}
-
-/// The four pixels of a sample.
-#[derive(CubeType)]
-struct Corners {
-    above_left: Corner,
-    above_right: Corner,
-    below_left: Corner,
-    below_right: Corner,
-}
-
-#[cube]
-fn corners<F: Float>(features: &Tensor<F>, plane: usize, y: &Taps, x: &Taps, row_step: usize, step: usize) -> Corners {
-    let (above, below) = (plane + y.low as usize * row_step, plane + y.high as usize * row_step);
-    let (left, right) = (x.low as usize * step, x.high as usize * step);
-    let (rest_y, rest_x) = (1.0 - y.fraction, 1.0 - x.fraction);
-    Corners {
-        above_left: corner(features, above + left, rest_y * rest_x),
-        above_right: corner(features, above + right, rest_y * x.fraction),
-        below_left: corner(features, below + left, y.fraction * rest_x),
-        below_right: corner(features, below + right, y.fraction * x.fraction),
-    }
-}
-
-#[cube]
-fn corner<F: Float>(features: &Tensor<F>, place: usize, weight: f32) -> Corner {
-    Corner {
-        weight,
-        value: weight * f32::cast_from(features[place]),
-    }
-}
-
 /// Compares a sample with the maximum, and returns whether it is larger.
 #[cube]
-fn compare_sample(winner: &mut Winner, corners: &Corners, at_y: f32, at_x: f32) -> bool {
-    let mut wins = false;
-    let sample =
-        (corners.above_left.value + corners.above_right.value) + (corners.below_left.value + corners.below_right.value);
-    if sample > winner.maximum {
+fn compare_sample(winner: &mut Winner, sample: f32, at_y: f32, at_x: f32) -> bool {
+    let wins = sample > winner.maximum;
+    if wins {
         winner.maximum = sample;
-        wins = true;
         winner.y = at_y;
         winner.x = at_x;
     }
@@ -173,22 +128,22 @@ fn compare_sample(winner: &mut Winner, corners: &Corners, at_y: f32, at_x: f32) 
 
 /// Compares the corners of a sample with the maximum one by one, and returns whether one of them is larger.
 #[cube]
-fn compare_corners(winner: &mut Winner, corners: &Corners, y: &Taps, x: &Taps) -> bool {
-    let mut wins = compare_corner(winner, &corners.above_left, y, x, 0u32, 0u32);
-    wins = compare_corner(winner, &corners.above_right, y, x, 0u32, 1u32) || wins;
-    wins = compare_corner(winner, &corners.below_left, y, x, 1u32, 0u32) || wins;
-    compare_corner(winner, &corners.below_right, y, x, 1u32, 1u32) || wins
+fn compare_corners(winner: &mut Winner, corners: &Corners, square: &Square, y: &Taps, x: &Taps) -> bool {
+    let mut wins = compare_corner(winner, corners.value_11, square.weight_11, y, x, 0u32, 0u32);
+    wins = compare_corner(winner, corners.value_12, square.weight_12, y, x, 0u32, 1u32) || wins;
+    wins = compare_corner(winner, corners.value_21, square.weight_21, y, x, 1u32, 0u32) || wins;
+    compare_corner(winner, corners.value_22, square.weight_22, y, x, 1u32, 1u32) || wins
 }
 
 /// Compares one corner, which is the second pixel along an axis where `high` is 1.
 #[cube]
-fn compare_corner(winner: &mut Winner, corner: &Corner, y: &Taps, x: &Taps, high_y: u32, high_x: u32) -> bool {
-    let wins = corner.value > winner.maximum;
+fn compare_corner(winner: &mut Winner, value: f32, weight: f32, y: &Taps, x: &Taps, high_y: u32, high_x: u32) -> bool {
+    let wins = value > winner.maximum;
     if wins {
-        winner.maximum = corner.value;
+        winner.maximum = value;
         winner.y = select(high_y == 1u32, y.high, y.low) as f32;
         winner.x = select(high_x == 1u32, x.high, x.low) as f32;
-        winner.weight = corner.weight;
+        winner.weight = weight;
         winner.high_y = high_y;
         winner.high_x = high_x;
     }

@@ -8,7 +8,7 @@ use burn::tensor::{FloatDType, Shape, Slice};
 
 use super::reads::Linear;
 use crate::backend::RegionCall;
-use crate::backend::fallback::channels_last::ChannelsLast;
+use crate::backend::fallback::channels_last::{ChannelsLast, within};
 use crate::backend::fallback::planned::{PlannedGroup, Values, hull_of, planned, values};
 use crate::backend::fallback::tensors::{Number, add_at, cast, concatenate, cut, place};
 use crate::geometry::plan::{AxisPlan, ChannelGroup, Planner, Region, pixel_count};
@@ -23,7 +23,7 @@ pub struct GradientCall<'a, B: Backend, R: Number> {
     /// `[N, C, H, W]`; none if they are not read.
     features: Option<FloatTensor<B>>,
     pub regions: &'a [Region],
-    pub planner: &'a Planner<R>,
+    pub planner: Planner<R>,
     values: Values,
     /// The shape of the features.
     pub shape: [usize; 4],
@@ -32,19 +32,15 @@ pub struct GradientCall<'a, B: Backend, R: Number> {
 }
 
 impl<'a, B: Backend, R: Number> GradientCall<'a, B, R> {
-    pub fn new(
-        gradient: FloatTensor<B>,
-        features: Option<FloatTensor<B>>,
-        call: &'a RegionCall<B>,
-        planner: &'a Planner<R>,
-    ) -> Self {
+    pub fn new(gradient: FloatTensor<B>, features: Option<FloatTensor<B>>, call: &'a RegionCall<B>) -> Self {
+        let planner = Planner::new(&call.operator, call.features_shape);
         Self {
             channels: gradient.shape()[1],
             gradient,
             features,
             regions: call.host_regions(),
+            values: values(&planner),
             planner,
-            values: values(planner),
             shape: call.features_shape,
         }
     }
@@ -75,7 +71,7 @@ impl<B: Backend, R: Number> GradientCall<'_, B, R> {
                     for region in &regions {
                         let gradient = self.gradient_of(region.row, group, &channels);
                         for reads in P::reads(&region.plan, self.values, pixels.as_ref(), gradient) {
-                            sums = add_at::<B>(sums, &within(&reads.window(), &window), reads.window_gradient());
+                            sums = add_at::<B>(sums, &within(reads.window(), &window), reads.window_gradient());
                         }
                     }
                     let sums = B::float_permute(cast::<B>(sums, dtype), &[2, 0, 1]);
@@ -112,7 +108,7 @@ impl<B: Backend, R: Number> GradientCall<'_, B, R> {
 
     /// The regions of an image that read some pixel.
     pub fn planned<P: AxisPlan<R>>(&self, group: &ChannelGroup, image: usize, slopes: bool) -> Vec<PlannedGroup<P>> {
-        planned(self.planner, self.regions, image, group, slopes).collect()
+        planned(&self.planner, self.regions, image, group, slopes).collect()
     }
 
     /// The channels of the output in blocks.
@@ -136,13 +132,4 @@ fn in_columns<B: Backend>(end_gradients: [FloatTensor<B>; 4], columns: [[usize; 
     gradients.sort_by_key(|(column, _)| *column);
     let gradients = gradients.into_iter().map(|(_, gradient)| gradient);
     B::float_reshape(concatenate::<B>(gradients.collect(), 0), Shape::new([1, 4]))
-}
-
-/// Where a window lies in a larger one, for sums `[H, W, C]`.
-fn within(window: &[Range<usize>; 2], larger: &[Range<usize>; 2]) -> [Slice; 3] {
-    let [rows, columns] = [0, 1].map(|axis| {
-        let origin = larger[axis].start;
-        Slice::from(window[axis].start - origin..window[axis].end - origin)
-    });
-    [rows, columns, Slice::full()]
 }

@@ -24,7 +24,7 @@ pub use self::call::GradientCall;
 use super::points;
 use super::tensors::{Number, cast};
 use crate::backend::RegionCall;
-use crate::geometry::plan::{PlanKind, Planner, SampleTaps, Weights};
+use crate::geometry::plan::{PlanKind, SampleTaps, Weights};
 
 /// See [`RegionKernels::average_gradient`](crate::backend::RegionKernels::average_gradient), and
 /// [`maximum_gradient`](crate::backend::RegionKernels::maximum_gradient), which has `features`.
@@ -34,8 +34,8 @@ pub fn features_gradient<B: Backend>(
     call: RegionCall<B>,
 ) -> FloatTensor<B> {
     match gradient.dtype() {
-        DType::F64 => features_gradient_in::<B, f64>(gradient, features, &call),
-        _ => features_gradient_in::<B, f32>(gradient, features, &call),
+        DType::F64 => GradientCall::<B, f64>::new(gradient, features, &call).gradient_of_features(),
+        _ => GradientCall::<B, f32>::new(gradient, features, &call).gradient_of_features(),
     }
 }
 
@@ -46,39 +46,29 @@ pub fn boxes_gradient<B: Backend>(
     call: RegionCall<B>,
 ) -> FloatTensor<B> {
     let box_gradient = match gradient.dtype() {
-        DType::F64 => boxes_gradient_in::<B, f64>(gradient, features, &call),
-        _ => boxes_gradient_in::<B, f32>(gradient, features, &call),
+        DType::F64 => GradientCall::<B, f64>::new(gradient, Some(features), &call).gradient_of_boxes(),
+        _ => GradientCall::<B, f32>::new(gradient, Some(features), &call).gradient_of_boxes(),
     };
     cast::<B>(box_gradient, call.boxes.dtype().into())
 }
 
-fn features_gradient_in<B: Backend, R: Number>(
-    gradient: FloatTensor<B>,
-    features: Option<FloatTensor<B>>,
-    call: &RegionCall<B>,
-) -> FloatTensor<B> {
-    let planner = Planner::<R>::new(&call.operator, call.features_shape);
-    let call = GradientCall::new(gradient, features, call, &planner);
-    match planner.kind() {
-        PlanKind::Weights => call.features_gradient::<Weights<R>>(),
-        PlanKind::SampleTaps => call.features_gradient::<SampleTaps<R>>(),
-        PlanKind::PixelRanges => call.gradient_of_largest_pixels(),
-        PlanKind::Points => points::features_gradient(&call),
+impl<B: Backend, R: Number> GradientCall<'_, B, R> {
+    fn gradient_of_features(&self) -> FloatTensor<B> {
+        match self.planner.kind() {
+            PlanKind::Weights => self.features_gradient::<Weights<R>>(),
+            PlanKind::SampleTaps => self.features_gradient::<SampleTaps<R>>(),
+            PlanKind::PixelRanges => self.gradient_of_largest_pixels(),
+            PlanKind::Points => points::features_gradient(self),
+        }
     }
-}
 
-/// The gradient of boxes in the dtype of sums.
-fn boxes_gradient_in<B: Backend, R: Number>(
-    gradient: FloatTensor<B>,
-    features: FloatTensor<B>,
-    call: &RegionCall<B>,
-) -> FloatTensor<B> {
-    let planner = Planner::<R>::new(&call.operator, call.features_shape);
-    let call = GradientCall::new(gradient, Some(features), call, &planner);
-    match planner.kind() {
-        PlanKind::Weights => call.boxes_gradient::<Weights<R>>(),
-        PlanKind::SampleTaps => call.boxes_gradient::<SampleTaps<R>>(),
-        PlanKind::PixelRanges => unreachable!("bins do not move with a box"),
-        PlanKind::Points => points::regions_gradient(&call),
+    /// In the dtype of sums.
+    fn gradient_of_boxes(&self) -> FloatTensor<B> {
+        match self.planner.kind() {
+            PlanKind::Weights => self.boxes_gradient::<Weights<R>>(),
+            PlanKind::SampleTaps => self.boxes_gradient::<SampleTaps<R>>(),
+            PlanKind::PixelRanges => unreachable!("bins do not move with a box"),
+            PlanKind::Points => points::regions_gradient(self),
+        }
     }
 }

@@ -51,8 +51,8 @@ pub struct LinearReads<B: Backend, R> {
 
 impl<B: Backend, R: Number> LinearReads<B, R> {
     /// The pixels that are read. They may be a part of the region's, since large regions are read in parts.
-    pub fn window(&self) -> [Range<usize>; 2] {
-        [self.y.window.clone(), self.x.window.clone()]
+    pub fn window(&self) -> [&Range<usize>; 2] {
+        [&self.y.window, &self.x.window]
     }
 
     /// `Yᵀ · D · X`, `[h, w, C]`.

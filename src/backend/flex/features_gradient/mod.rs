@@ -32,15 +32,10 @@ pub fn features_gradient<S: Sum>(
     let gradient = gradient.to_contiguous();
     let features = features.map_or_else(|| gradient.clone(), with_contiguous_rows);
     let planner = Planner::<S>::new(&call.operator, call.features_shape);
+    let maximum = ScatterMaxOfSamples(planner.values());
     match planner.kind() {
         PlanKind::Weights => pass::scatter(&gradient, &features, call, &planner, &ScatterAverage),
-        PlanKind::SampleTaps => pass::scatter(
-            &gradient,
-            &features,
-            call,
-            &planner,
-            &ScatterMaxOfSamples(planner.values()),
-        ),
+        PlanKind::SampleTaps => pass::scatter(&gradient, &features, call, &planner, &maximum),
         PlanKind::PixelRanges => pass::scatter(&gradient, &features, call, &planner, &ScatterMaxOfPixels(&planner)),
         PlanKind::Points => pass::scatter(&gradient, &features, call, &planner, &ScatterPoints),
     }

@@ -8,7 +8,7 @@ use pulp::{Scalar, Simd};
 use super::row_writer::{Earlier, RowWriter};
 use super::scatter::{GradientScratch, Reads, Scatter};
 use super::sum_rows::SumRows;
-use super::tasks::{GradientTask, GroupRegions, divide, group_regions};
+use super::tasks::{GradientTask, divide, group_regions};
 use crate::backend::RegionCall;
 use crate::backend::flex::drive::{in_parallel, run_tasks};
 use crate::backend::flex::dtype::{Sum, TensorSliceMut};
@@ -104,35 +104,29 @@ fn compute_lanes<V: Simd, S: Sum, K: Scatter<S>, const L: usize>(
     pass: &FeaturesPass<'_, S, K>,
     mut task: GradientTask<'_, K::Plan, S>,
 ) {
-    let GroupRegions {
-        image,
-        group,
-        regions,
-        rows,
-        columns,
-    } = task.regions;
-    let input_lanes = LaneChannels::of_group(group, &task.channels);
+    let all = task.regions;
+    let input_lanes = LaneChannels::of_group(all.group, &task.channels);
     let output_lanes = LaneChannels::adjacent(&task.channels);
     let mut sums = SumRows::<S, L>::default();
     let mut tile = Tile::<S, L>::default();
     let mut gradient = Tile::<S, L>::default();
     let mut scratch = GradientScratch::default();
-    let mut writer = RowWriter::new(columns.clone(), pass.width, pass.earlier);
-    sums.clear(*rows, columns.clone());
+    let mut writer = RowWriter::new(all.columns.clone(), pass.width, pass.earlier);
+    sums.clear(all.rows, all.columns.clone());
     let reads = pass.kernel.reads();
     if reads == Reads::Pixels {
-        tile.clear(*rows, columns.clone());
+        tile.clear(all.rows, all.columns.clone());
     }
-    for (region, [window_rows, window_columns]) in regions {
+    for (region, [window_rows, window_columns]) in &all.regions {
         sums.open(window_rows.clone(), |row, pixels| {
             writer.write(simd, row, pixels, &mut task.planes)
         });
         match reads {
             Reads::Nothing => {}
-            Reads::Pixels => tile.load(simd, pass.features, *image, &input_lanes, window_rows.clone()),
-            Reads::Keys => scratch.load_keys(simd, pass.features, *image, &input_lanes, window_rows.clone(), &sums),
+            Reads::Pixels => tile.load(simd, pass.features, all.image, &input_lanes, window_rows.clone()),
+            Reads::Keys => scratch.load_keys(simd, pass.features, all.image, &input_lanes, window_rows.clone(), &sums),
         }
-        for band in group.bands(BAND) {
+        for band in all.group.bands(BAND) {
             let indices = pass.kernel.elements(&region.plan, &band);
             gradient.clear(1, indices.clone());
             gradient.load(simd, pass.gradient, region.row, &output_lanes, 0..1);

@@ -182,7 +182,7 @@ impl<S: Sum, R: Rows<S, L>, const L: usize> Reduction<S, L> for WeightedSums<'_,
     #[inline(always)]
     fn along_x<const N: usize>(&self, simd: impl Simd, first: usize, pixels: &[[[S; L]; N]], output: &mut [[S; L]]) {
         let width = self.output_columns.len();
-        for (column, (range, weights, &share_x)) in self.x.elements(self.output_columns.clone()).enumerate() {
+        for (column, (range, weights, share_x)) in self.x.elements(self.output_columns.clone()).enumerate() {
             let read = match range.is_empty() {
                 true => &[],
                 false => &pixels[range.start - self.columns.start..range.end - self.columns.start],

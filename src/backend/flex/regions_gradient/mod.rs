@@ -20,19 +20,11 @@ use points::PullPoints;
 /// The gradient of the boxes and offsets, `[K, columns]`, in the dtype of sums.
 pub fn regions_gradient<S: Sum>(gradient: FlexTensor, features: FlexTensor, call: &RegionCall<Flex>) -> FlexTensor {
     let (gradient, features) = (gradient.to_contiguous(), with_contiguous_rows(features));
-    let (planner, regions) = (
-        Planner::<S>::new(&call.operator, call.features_shape),
-        call.host_regions(),
-    );
+    let planner = Planner::<S>::new(&call.operator, call.features_shape);
+    let (regions, maximum) = (call.host_regions(), PullMaxOfSamples(planner.values()));
     match planner.kind() {
         PlanKind::Weights => pass::pull(&gradient, &features, regions, &planner, &PullAverage),
-        PlanKind::SampleTaps => pass::pull(
-            &gradient,
-            &features,
-            regions,
-            &planner,
-            &PullMaxOfSamples(planner.values()),
-        ),
+        PlanKind::SampleTaps => pass::pull(&gradient, &features, regions, &planner, &maximum),
         PlanKind::PixelRanges => unreachable!("bins do not move with a box"),
         PlanKind::Points => pass::pull(&gradient, &features, regions, &planner, &PullPoints),
     }

@@ -4,7 +4,7 @@ use cubecl::prelude::*;
 
 use super::{NOWHERE, Pool, ROWS, Results, Step, UNITS, compare, place_in_kept, reduce, start};
 use crate::backend::cube::plan::layout::{PlannedElement, pixel_of_tap, planned_element, weight_of_tap};
-use crate::backend::cube::unit::blocks::add_outside_to_results;
+use crate::backend::cube::unit::blocks::{add_outside_to_results, write_channels};
 
 /// Reduces what is kept along x, for the elements of a step, and writes those of which nothing is left.
 #[cube]
@@ -121,28 +121,5 @@ fn write_element<N: Numeric, R: Numeric>(
     let step = output.stride(1);
     let of_element = row as usize * output.stride(2) + column as usize * output.stride(3);
     let place = pool.row * output.stride(0) + first * step + of_element;
-    // One comparison a block, and not one a channel, where channels divide into blocks.
-    if overlap == 0usize {
-        write_channels(output, place, step, 0usize, results, of_block, false);
-    } else {
-        write_channels(output, place, step, overlap, results, of_block, true);
-    }
-}
-
-#[cube]
-fn write_channels<N: Numeric, R: Numeric>(
-    output: &mut Tensor<N>,
-    place: usize,
-    step: usize,
-    overlap: usize,
-    results: &Array<R>,
-    #[comptime] of_block: usize,
-    #[comptime] overlaps: bool,
-) {
-    #[unroll]
-    for channel in 0..of_block {
-        if comptime!(!overlaps) || channel >= overlap {
-            output[place + channel * step] = N::cast_from(results[channel]);
-        }
-    }
+    write_channels(output, place, step, overlap, results, of_block);
 }
