@@ -11,7 +11,7 @@ use burn::backend::tensor::FloatTensor;
 use burn::backend::{Backend, TensorMetadata};
 use burn::tensor::{FloatDType, Shape, Slice, TensorData, read_sync};
 
-use super::backward::GradientCall;
+use super::backward::call::GradientCall;
 use super::tensors::{Number, add_at, cast, cut, place};
 use crate::backend::RegionCall;
 use crate::geometry::plan::{ChannelGroup, ElementSpans, Planner, PointWeights, Region, hull, pixel_count};

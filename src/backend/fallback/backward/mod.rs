@@ -11,7 +11,7 @@
 //! [`max_of_samples`] of maxima, and [`call`] adds up the gradients. A maximum over bins of whole pixels has none:
 //! [`max_of_pixels`] finds one pixel for each bin, on the host.
 
-mod call;
+pub mod call;
 mod max_of_pixels;
 mod max_of_samples;
 mod reads;
@@ -20,11 +20,11 @@ use burn::backend::tensor::FloatTensor;
 use burn::backend::{Backend, TensorMetadata};
 use burn::tensor::DType;
 
-pub use self::call::GradientCall;
 use super::points;
 use super::tensors::{Number, cast};
 use crate::backend::RegionCall;
 use crate::geometry::plan::{PlanKind, SampleTaps, Weights};
+use call::GradientCall;
 
 /// See [`RegionKernels::average_gradient`](crate::backend::RegionKernels::average_gradient), and
 /// [`maximum_gradient`](crate::backend::RegionKernels::maximum_gradient), which has `features`.
