@@ -153,10 +153,7 @@ pub(crate) fn check_dtypes<B: RoiBackend>(features: &FloatTensor<B>, regions: &R
 }
 
 /// Checks that a level of a pyramid has as many images and channels as the finest, and its dtype.
-pub(super) fn check_like_finest<B: RoiBackend>(
-    level: &FloatTensor<B>,
-    finest: &FloatTensor<B>,
-) -> Result<(), RoiError> {
+fn check_like_finest<B: RoiBackend>(level: &FloatTensor<B>, finest: &FloatTensor<B>) -> Result<(), RoiError> {
     let (found, expected) = (level.shape(), finest.shape());
     let fits = found[0..2] == expected[0..2];
     shape(

@@ -4,11 +4,11 @@ use burn::backend::tensor::{BoolTensor, FloatTensor, IntTensor};
 use burn::backend::{TensorMetadata, get_or_init_device_settings};
 use burn::tensor::{FloatDType, IntDType, Scalar, Shape, Slice};
 
-use super::arguments::{Arguments, check_features, check_like_finest};
+use super::arguments::{Arguments, check_features};
 use super::operator_config::Operates;
 use crate::backend::{RoiBackend, cast, wide};
 use crate::error::RoiError;
-use crate::regions::shape;
+use crate::regions::{same_dtype, shape};
 
 /// How the orientation channels of a call turn. A backend computes the call in the dtype of `boxes`.
 #[derive(Debug, Clone)]
@@ -52,7 +52,7 @@ impl<B: RoiBackend> Turn<B> {
             }
             // Checked in its own dtype: what a device does not pool is an error, even if it converts it.
             check_features::<B>(level, &arguments.regions)?;
-            check_like_finest::<B>(level, &arguments.features[0])?;
+            same_dtype("features", level.dtype(), "features[0]", arguments.features[0].dtype())?;
         }
         let (dtype, boxes_dtype) = (arguments.features[0].dtype(), arguments.regions.boxes.dtype());
         for level in &mut arguments.features {

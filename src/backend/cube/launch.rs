@@ -67,8 +67,8 @@ impl<R: Float, I: Int> Argument<RegionsLaunch<R, I>> for RegionCall<CubeBackend>
     }
 }
 
-/// Launches a kernel of a grid, which is a number of cubes and the size of a cube. It takes [`Argument`]s, of which the
-/// output says on which client, and then others.
+/// Launches a kernel on a grid, which is a number of cubes and the size of a cube. The [`Argument`]s in brackets come
+/// first, then the others. It runs on the client of the output, which is one of those in brackets.
 macro_rules! launch {
     ($kernel:ident, $grid:expr, [$($tensors:expr),+] => $output:ident, $($argument:expr),+) => {{
         use crate::backend::cube::launch::{Argument, Tensors, addresses, units_of_grid};

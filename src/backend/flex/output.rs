@@ -48,7 +48,8 @@ pub fn filled_output<S: Sum>(value: f64, shape: Shape, dtype: DType, parallel: b
     output
 }
 
-/// Sums, rounded to a dtype. They lie in memory of their own. Burn converts them on one thread, number by number.
+/// Rounds sums to a dtype. They are contiguous, and alone in their memory. Burn's own cast runs on one thread, number
+/// by number.
 pub fn rounded_output<S: Sum>(sums: FlexTensor, dtype: DType, parallel: bool) -> FlexTensor {
     if dtype == sums.dtype() {
         return sums;

@@ -32,7 +32,8 @@ pub trait RegionPlan<S: Coordinate>: Sized + Send + Sync {
     /// How many regions are planned before [`is_batch`](Self::is_batch) is asked, for batches of so many numbers.
     fn chunk(planner: &Planner<S>, numbers: usize) -> usize;
 
-    /// Whether plans hold enough numbers: always, where how much a plan holds is known before.
+    /// Whether plans hold enough numbers. It is true where the size of a plan is known before it is made, since
+    /// [`chunk`](Self::chunk) counts a whole batch there.
     fn is_batch(_planned: &[Planned<Self>], _numbers: usize) -> bool {
         true
     }

@@ -2,7 +2,7 @@
 
 use super::{BodyConfig, CustomBodyConfig, DetectorConfig, MobileNetV3Config, ResNetConfig};
 use crate::NormKind;
-use crate::arguments::{check, not_nan, weights};
+use crate::arguments::{check, not_nan, option, weights};
 use crate::error::DetectionError;
 
 /// With the limits of numbers of layers and of sides, the numbers of a model are far below 2^63.
@@ -19,10 +19,11 @@ impl DetectorConfig {
     /// `RoiError::Option`: the first field whose value is out of its range, by its path, such as
     /// `box_head.pooled_size`.
     pub fn check(&self) -> Result<(), DetectionError> {
-        let (names, listed) = (self.classes.len(), format!("{:?}", self.classes));
-        check("classes", names >= 2, listed, "the background and at least one class")?;
+        let names = self.classes.len();
         let value = format!("a list of {names} names");
         check("classes", names <= MOST_CHANNELS, value, "of 32768 names at most")?;
+        let listed = format!("{:?}", self.classes);
+        check("classes", names >= 2, listed, "the background and at least one class")?;
         match &self.body {
             BodyConfig::ResNet(body) => resnet(body)?,
             BodyConfig::MobileNetV3(body) => mobilenet(body)?,
@@ -71,9 +72,10 @@ impl DetectorConfig {
         let expected = "a list for each level: one a map of the body and one more, 5 of a simple pyramid, or one \
                         without a pyramid";
         check(field, sizes.len() == self.levels(), value, expected)?;
-        let same = anchors > 0 && sizes.iter().all(|sizes| sizes.len() == anchors);
-        let expected = "the same number of sizes for each level, at least one";
-        check(field, same, format!("{sizes:?}"), expected)?;
+        if anchors == 0 || sizes.iter().any(|sizes| sizes.len() != anchors) {
+            let expected = "the same number of sizes for each level, at least one";
+            return Err(option(field, format!("{sizes:?}"), expected));
+        }
         let ratios = proposals.aspect_ratios.len();
         check("region_proposals.aspect_ratios", ratios > 0, "[]", "at least one ratio")?;
         let (fits, value) = (

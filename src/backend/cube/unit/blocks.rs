@@ -218,7 +218,7 @@ pub fn write_blocks<F: Float>(output: &mut Tensor<F>, element: &Element, blocks:
     }
 }
 
-/// Writes the results of a block of channels, but the first ones where these are those of the block before.
+/// Writes the results of a block of channels, but the first `overlap`, which the block before writes.
 #[cube]
 pub fn write_channels<N: Numeric, R: Numeric>(
     output: &mut Tensor<N>,

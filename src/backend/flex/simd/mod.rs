@@ -112,8 +112,13 @@ pub trait F16Ops: Sized {
 /// The instruction sets of this machine that kernels may be compiled for.
 #[cfg(test)]
 fn archs() -> Vec<pulp::Arch> {
-    let mut archs = vec![pulp::Arch::Scalar, pulp::Arch::new()];
-    #[cfg(target_arch = "x86_64")]
-    archs.extend(pulp::x86::V3::try_new().map(pulp::Arch::V3));
-    archs
+    [
+        Some(pulp::Arch::Scalar),
+        Some(pulp::Arch::new()),
+        #[cfg(target_arch = "x86_64")]
+        pulp::x86::V3::try_new().map(pulp::Arch::V3),
+    ]
+    .into_iter()
+    .flatten()
+    .collect()
 }

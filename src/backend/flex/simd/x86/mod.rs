@@ -1,4 +1,4 @@
-//! AVX2 and AVX-512 of x86-64.
+//! AVX2, F16C and AVX-512 of x86-64.
 
 use std::any::Any;
 use std::arch::x86_64::{__m256, __m256d};
