@@ -91,10 +91,10 @@ impl<'a, B: Backend, R: Number> Schedule<'a, B, R> {
             }
             let window = hull_of(&regions);
             let windows: usize = regions.iter().map(|region| pixel_count(&region.window)).sum();
-            // What regions share is copied once, unless their windows are much smaller than what they span. NdArray
+            // What regions share is copied once, unless their windows are less than half of what they span. NdArray
             // copies a window from the map row by row, and from this copy in longer runs: mask-p2, whose windows are
             // 0.6 of what they span, takes 54 ms with it and 90 without (Intel Xeon, two threads).
-            if P::AT_ONCE || 4 * windows > pixel_count(&window) {
+            if P::AT_ONCE || 2 * windows > pixel_count(&window) {
                 output = self.write(output, group, image, &regions, &window);
             } else {
                 for region in &regions {

@@ -48,8 +48,8 @@ pub fn filled_output<S: Sum>(value: f64, shape: Shape, dtype: DType, parallel: b
     output
 }
 
-/// Rounds sums to a dtype. They are contiguous, and alone in their memory. Burn's own cast runs on one thread, number
-/// by number.
+/// Rounds sums to a dtype. `sums` must be contiguous, and alone in its memory. Burn's own cast runs on one thread,
+/// number by number.
 pub fn rounded_output<S: Sum>(sums: FlexTensor, dtype: DType, parallel: bool) -> FlexTensor {
     if dtype == sums.dtype() {
         return sums;

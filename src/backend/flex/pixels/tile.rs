@@ -203,7 +203,7 @@ impl<S: Sum, const L: usize> WithSimd for Load<'_, '_, S, L> {
     }
 }
 
-/// `width` elements from each of these places on, moved by `offset`.
+/// `width` elements for each start, from `start + offset` on.
 #[inline(always)]
 fn lanes<'a, E, const L: usize>(elements: &'a [E], starts: &[isize; L], offset: isize, width: usize) -> [&'a [E]; L] {
     let mut lanes: [&[E]; L] = [&[]; L];
