@@ -111,12 +111,11 @@ fn a_model_that_hangs_ends_no_other_request() {
 fn what_was_accepted_is_answered_before_it_stops() {
     let mut running = Running::new(Settings { batch: 1, ..settings() });
     let [waits, good] = [WAITS, GOOD].map(|colour| picture(colour, ImageFormat::Png));
-    let accepted = [
-        send_picture(running.address, &waits),
-        send_picture(running.address, &good),
-    ];
-    wait_for(running.address, "serve_requests_open", 2.0);
+    let held = send_picture(running.address, &waits);
+    // The model has this one, so that the next can't be answered before it.
     running.gate.reached();
+    let accepted = [held, send_picture(running.address, &good)];
+    wait_for(running.address, "serve_requests_open", 2.0);
     running.stop();
     // New clients are refused, while those that were accepted wait.
     let mut refused = false;
