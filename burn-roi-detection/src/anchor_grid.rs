@@ -30,7 +30,7 @@ impl<const AXES: usize> AnchorGrid<AXES> {
     ) -> Result<Self, DetectionError> {
         arguments::check("offset", (0.0..=1.0).contains(&offset), offset, "from 0 to 1")?;
         if let Some(strides) = strides {
-            arguments::length("strides", strides.len(), half_sizes.len(), "list of `sizes`")?;
+            arguments::length("strides", strides.len(), half_sizes.len(), "feature map")?;
             let fits = strides.iter().all(|&stride| !along_axes(stride).contains(&0));
             let expected = "above 0 for each feature map";
             arguments::check("strides", fits, format_args!("{strides:?}"), expected)?;
@@ -53,7 +53,7 @@ impl<const AXES: usize> AnchorGrid<AXES> {
         map_sizes: &[[usize; AXES]],
         device: &Device,
     ) -> Result<Vec<Tensor<2>>, DetectionError> {
-        arguments::length("map_sizes", map_sizes.len(), self.half_sizes.len(), "list of `sizes`")?;
+        arguments::length("map_sizes", map_sizes.len(), self.half_sizes.len(), "feature map")?;
         for (map_size, half_sizes) in map_sizes.iter().zip(&self.half_sizes) {
             let shape = [map_size.as_slice(), &[half_sizes.len(), 2 * AXES]].concat();
             check_memory("anchors of a feature map", &shape, DType::F32, device)?;

@@ -140,7 +140,7 @@ impl AnchorGenerator {
     ///
     /// # Errors
     ///
-    /// - [`DetectionError::Length`]: `map_sizes` does not have one size for each list of the configuration's `sizes`.
+    /// - [`DetectionError::Length`]: `map_sizes` does not have one size for each feature map of the config.
     /// - `RoiError::Memory`: an element of `map_sizes` has so many anchors that no memory can hold them.
     pub fn try_forward(
         &self,

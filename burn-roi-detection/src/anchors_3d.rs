@@ -1,11 +1,11 @@
-//! [`AnchorGenerator3d`]: the anchors of a region proposal network on volumes.
+//! [`AnchorGenerator3d`]: the anchors of a region proposal network on volumes. Two configs create it.
 
 use burn::tensor::{Device, Tensor};
 
 use super::anchor_grid::{AnchorGrid, all_positive};
 use super::anchors::half_sizes_of_levels;
 use super::arguments;
-use super::base_anchors::{BaseAnchors, half_depth};
+use super::base_anchors::{BaseAnchors, half_depth, half_side};
 use crate::error::DetectionError;
 use burn_roi::config;
 use burn_roi::internal::or_panic;
@@ -19,7 +19,7 @@ config! {
 /// of `sizes[l]`. All anchors of the first depth come first, in the order of
 /// [`AnchorGeneratorConfig`](crate::AnchorGeneratorConfig).
 ///
-/// nnDetection's `AnchorGenerator3DS`, which takes lists of widths and heights, is not here.
+/// [`AnchorGenerator3dSConfig`] takes widths and heights instead of sizes and aspect ratios.
 ///
 /// ```
 /// use burn::tensor::Device;
@@ -92,7 +92,88 @@ impl AnchorGenerator3dConfig {
     }
 }
 
-/// Places anchors on feature maps `[D, H, W]`. Created by [`AnchorGenerator3dConfig::init`].
+config! {
+/// The widths, heights and depths of anchors of three axes. The defaults have the semantics of nnDetection's
+/// `AnchorGenerator3DS` (`nndet.core.boxes.anchors`), whose axes are named as [`AnchorGenerator3dConfig`] says.
+///
+/// Each cell of feature map l has one anchor for each width of `widths[l]`, height of `heights[l]` and depth of
+/// `depths[l]`. All anchors of the first width come first, and of these all that have the first height. No side is
+/// rounded.
+///
+/// ```
+/// use burn::tensor::Device;
+/// use burn_roi_detection::AnchorGenerator3dSConfig;
+///
+/// let generator = AnchorGenerator3dSConfig::new(vec![vec![4.0]], vec![vec![3.0]], vec![vec![2.0, 5.0]]).init();
+/// let anchors = generator.forward([2, 8, 16], &[[1, 1, 1]], &Device::default());
+/// let anchors = anchors[0].clone().try_into_vec_as::<f32>().unwrap();
+/// assert_eq!(anchors, [-2.0, -1.5, 2.0, 1.5, -1.0, 1.0, -2.0, -1.5, 2.0, 1.5, -2.5, 2.5]);
+/// ```
+#[derive(Debug, PartialEq)]
+pub struct AnchorGenerator3dSConfig {
+    /// For each feature map the widths of its anchors: their lengths along x, in pixels of the volume. Finite and above
+    /// 0.
+    pub widths: Vec<Vec<f64>>,
+    /// For each feature map the heights of its anchors: their lengths along y, in pixels of the volume. Finite and
+    /// above 0.
+    pub heights: Vec<Vec<f64>>,
+    /// As in [`AnchorGenerator3dConfig`].
+    pub depths: Vec<Vec<f64>>,
+    /// As in [`AnchorGenerator3dConfig`].
+    pub offset: f64 = 0.0,
+    /// As in [`AnchorGenerator3dConfig`].
+    pub strides: Option<Vec<[usize; 3]>> = None,
+}
+}
+
+impl AnchorGenerator3dSConfig {
+    /// Creates the generator.
+    ///
+    /// # Panics
+    ///
+    /// If [`try_init`](AnchorGenerator3dSConfig::try_init) returns an error, with its text.
+    pub fn init(&self) -> AnchorGenerator3d {
+        or_panic(self.try_init())
+    }
+
+    /// Fallible form of [`init`](AnchorGenerator3dSConfig::init).
+    ///
+    /// # Errors
+    ///
+    /// - [`DetectionError::Length`]: `heights` or `depths` does not have as many lists as `widths`, or `strides` not
+    ///   one element for each.
+    /// - `RoiError::Option`: an element of `widths`, `heights` or `depths` is not above 0 and finite in f32; `offset`
+    ///   is not from 0 to 1; or an element of `strides` has a 0.
+    pub fn try_init(&self) -> Result<AnchorGenerator3d, DetectionError> {
+        let maps = self.widths.len();
+        let halves = |argument, sides: &[Vec<f64>]| {
+            arguments::length(argument, sides.len(), maps, "list of `widths`")?;
+            all_positive(argument, sides)?;
+            let halves = |of_map: &Vec<f64>| of_map.iter().map(|&side| half_side(argument, side)).collect();
+            sides
+                .iter()
+                .map(halves)
+                .collect::<Result<Vec<Vec<f32>>, DetectionError>>()
+        };
+        let widths = halves("widths", &self.widths)?;
+        let heights = halves("heights", &self.heights)?;
+        let depths = halves("depths", &self.depths)?;
+        let of_map = |map: usize| {
+            let of_width = |&x| {
+                heights[map]
+                    .iter()
+                    .flat_map(move |&y| depths[map].iter().map(move |&z| [x, y, z]))
+            };
+            widths[map].iter().flat_map(of_width).collect()
+        };
+        let half_sizes = (0..maps).map(of_map).collect();
+        let grid = AnchorGrid::new(half_sizes, self.offset, self.strides.as_deref(), |stride| stride)?;
+        Ok(AnchorGenerator3d { grid })
+    }
+}
+
+/// Places anchors on feature maps `[D, H, W]`. Created by [`AnchorGenerator3dConfig::init`] or
+/// [`AnchorGenerator3dSConfig::init`].
 #[derive(Debug, Clone)]
 pub struct AnchorGenerator3d {
     grid: AnchorGrid<3>,
@@ -112,8 +193,8 @@ impl AnchorGenerator3d {
     ///   stride, or without strides `volume_size / map_size` rounded down.
     /// - Returns for each feature map `[D * H * W * A, 6]`, where A is its number of anchors per cell: the anchors
     ///   `[x1, y1, x2, y2, z1, z2]` in pixels of the volume, in the device's float dtype. x is along W, y along H and z
-    ///   along D. The order is cell by cell, in the order of a map `[D, H, W]` in memory, and at each cell as in
-    ///   [`AnchorGenerator3dConfig`]. Anchors are not clipped to the volume.
+    ///   along D. The order is cell by cell, in the order of a map `[D, H, W]` in memory, and at each cell as the config
+    ///   says. Anchors are not clipped to the volume.
     ///
     /// # Panics
     ///
@@ -126,7 +207,7 @@ impl AnchorGenerator3d {
     ///
     /// # Errors
     ///
-    /// - [`DetectionError::Length`]: `map_sizes` does not have one size for each list of the configuration's `sizes`.
+    /// - [`DetectionError::Length`]: `map_sizes` does not have one size for each feature map of the config.
     /// - `RoiError::Memory`: an element of `map_sizes` has so many anchors that no memory can hold them.
     pub fn try_forward(
         &self,

@@ -58,13 +58,19 @@ pub fn half_sizes(
 
 /// Half of the depth of an anchor. The depth is finite and above 0.
 pub fn half_depth(base_anchors: BaseAnchors, depth: f64) -> Result<f32, DetectionError> {
-    let half = depth as f32 / 2.0;
-    let value = format_args!("{depth:?} for one feature map");
-    arguments::check("depths", half.is_finite(), value, "finite in f32")?;
+    let half = half_side("depths", depth)?;
     Ok(match base_anchors {
         BaseAnchors::Torchvision => half.round_ties_even(),
         _ => half,
     })
+}
+
+/// Half of a side of an anchor. The side is finite and above 0.
+pub fn half_side(argument: &'static str, side: f64) -> Result<f32, DetectionError> {
+    let half = side as f32 / 2.0;
+    let value = format_args!("{side:?} for one feature map");
+    arguments::check(argument, half.is_finite(), value, "finite in f32")?;
+    Ok(half)
 }
 
 /// Half of the width and height of an anchor, in the order of operations of torchvision and mmdetection.

@@ -174,7 +174,7 @@ pub mod weights;
 mod zeros;
 
 pub use anchors::{AnchorGenerator, AnchorGeneratorConfig};
-pub use anchors_3d::{AnchorGenerator3d, AnchorGenerator3dConfig};
+pub use anchors_3d::{AnchorGenerator3d, AnchorGenerator3dConfig, AnchorGenerator3dSConfig};
 pub use base_anchors::BaseAnchors;
 pub use binary_masks::*;
 pub use box_coder::BoxCoder;

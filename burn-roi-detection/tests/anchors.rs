@@ -1,6 +1,6 @@
 //! Anchors.
 
-use burn_roi_detection::{AnchorGenerator3dConfig, AnchorGeneratorConfig, BaseAnchors};
+use burn_roi_detection::{AnchorGenerator3dConfig, AnchorGenerator3dSConfig, AnchorGeneratorConfig, BaseAnchors};
 
 use crate::backends::backends;
 use crate::cases::check_all;
@@ -69,6 +69,28 @@ fn anchors_of_three_axes_are_those_of_two_at_each_depth() {
                     assert_eq!(found, expected, "{base_anchors:?} on {}", backend.name);
                 }
             }
+        }
+    }
+}
+
+/// The order of Python's `itertools.product(widths, heights, depths)`, as in nnDetection's `AnchorGenerator3DS`.
+#[test]
+fn sides_of_three_axes_are_not_rounded_and_depths_are_the_innermost() {
+    for backend in backends() {
+        let lists = [vec![vec![2.0, 5.0]], vec![vec![3.0, 7.0]], vec![vec![1.0, 4.0, 9.0]]];
+        let [widths, heights, depths] = lists.clone();
+        let config = AnchorGenerator3dSConfig::new(widths, heights, depths).with_offset(0.5);
+        let generator = config.with_strides(Some(vec![[2, 4, 8]])).init();
+        assert_eq!(generator.num_anchors_per_location(), [12]);
+        let anchors = generator.forward([0; 3], &[[2, 1, 3]], &backend.device)[0].to_data();
+        let found: Vec<f32> = anchors.iter::<f32>().collect();
+        assert_eq!(found.len(), 6 * 12 * 6);
+        // Slice 1, row 0, column 2 is cell 5, with its centre at (20, 2, 3).
+        for (index, row) in found[5 * 12 * 6..].chunks(6).enumerate() {
+            let [x, y, z] = [index / 6, index / 3 % 2, index % 3];
+            let [x, y, z] = [lists[0][0][x], lists[1][0][y], lists[2][0][z]].map(|side| side as f32 / 2.0);
+            let expected = [20.0 - x, 2.0 - y, 20.0 + x, 2.0 + y, 3.0 - z, 3.0 + z];
+            assert_eq!(row, expected, "{}", backend.name);
         }
     }
 }

@@ -251,7 +251,7 @@ fn options_of_anchors_out_of_range() {
     let generator = AnchorGeneratorConfig::new(vec![vec![8.0]; 2], vec![vec![1.0]; 2]).init();
     assert_error(
         generator.try_forward([8, 8], &[[1, 1]], device),
-        "`map_sizes` has length 1, but must have length 2: one for each list of `sizes`",
+        "`map_sizes` has length 1, but must have length 2: one for each feature map",
     );
     assert_error(
         generator.try_forward([8, 8], &[[1, 1], [1 << 32, 1 << 32]], device),

@@ -17,6 +17,10 @@ fn every_config_reads_what_it_writes_and_nothing_else() {
         &["sizes", "aspect_ratios", "depths"],
     );
     check(
+        AnchorGenerator3dSConfig::new(vec![vec![32.0]], vec![vec![32.0]], vec![vec![32.0]]),
+        &["widths", "heights", "depths"],
+    );
+    check(
         FastRcnnConvFcHeadConfig::new(7, [7, 7], vec![8], vec![8]),
         &["in_channels", "pooled_size", "conv_layers", "fc_layers"],
     );

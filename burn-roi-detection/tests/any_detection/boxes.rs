@@ -167,7 +167,7 @@ impl Call for Coder {
     }
 }
 
-/// `AnchorGenerator`, or `AnchorGenerator3d` if there are depths.
+/// `AnchorGenerator`, or `AnchorGenerator3d` if there are depths: of two configs.
 #[derive(Debug)]
 pub struct Anchors {
     config: AnchorGeneratorConfig,
@@ -175,6 +175,8 @@ pub struct Anchors {
     /// `[depth, height, width]`.
     image_size: [usize; 3],
     map_sizes: Vec<[usize; 3]>,
+    /// Whether sizes and aspect ratios are widths and heights.
+    by_sides: bool,
 }
 
 impl Anchors {
@@ -217,6 +219,7 @@ impl Anchors {
             depths,
             image_size: [(); 3].map(|()| bytes.int(0..=64)),
             map_sizes: (0..maps).map(|_| [(); 3].map(|()| bytes.int(0..=5))).collect(),
+            by_sides: bytes.bool(),
         }
     }
 
@@ -230,14 +233,21 @@ impl Anchors {
             return Ok((generator.num_anchors_per_location(), anchors));
         };
         let AnchorGeneratorConfig {
-            sizes, aspect_ratios, ..
+            sizes,
+            aspect_ratios,
+            base_anchors,
+            offset,
+            strides,
         } = self.config.clone();
-        let strides = self.config.strides.iter().flatten().map(|&stride| [stride; 3]);
-        let generator = AnchorGenerator3dConfig::new(sizes, aspect_ratios, depths.clone())
-            .with_base_anchors(self.config.base_anchors)
-            .with_offset(self.config.offset)
-            .with_strides(self.config.strides.is_some().then(|| strides.collect()))
-            .try_init()?;
+        let depths = depths.clone();
+        let strides = strides.map(|strides| strides.into_iter().map(|stride| [stride; 3]).collect());
+        let generator = if self.by_sides {
+            let config = AnchorGenerator3dSConfig::new(sizes, aspect_ratios, depths);
+            config.with_offset(offset).with_strides(strides).try_init()?
+        } else {
+            let config = AnchorGenerator3dConfig::new(sizes, aspect_ratios, depths).with_base_anchors(base_anchors);
+            config.with_offset(offset).with_strides(strides).try_init()?
+        };
         let anchors = generator.try_forward(self.image_size, &self.map_sizes, device)?;
         Ok((generator.num_anchors_per_location(), anchors))
     }

@@ -1,7 +1,7 @@
 //! Anchors of detectron2 and mmdetection.
 
 use burn::tensor::Tensor;
-use burn_roi_detection::{AnchorGenerator3dConfig, AnchorGeneratorConfig, BaseAnchors};
+use burn_roi_detection::{AnchorGenerator3dConfig, AnchorGenerator3dSConfig, AnchorGeneratorConfig, BaseAnchors};
 
 use crate::backends::backends;
 use crate::bad_input::assert_error;
@@ -119,7 +119,7 @@ fn options_of_anchors_that_do_not_fit() {
     }
     assert_error(
         config(&[4.0], &[1.0]).with_strides(Some(vec![4, 8])).try_init(),
-        "`strides` has length 2, but must have length 1: one for each list of `sizes`",
+        "`strides` has length 2, but must have length 1: one for each feature map",
     );
     assert_error(
         config(&[4.0], &[1.0]).with_strides(Some(vec![0])).try_init(),
@@ -165,6 +165,21 @@ fn options_of_anchors_of_three_axes_that_do_not_fit() {
         config(vec![vec![1e39]]).try_init(),
         "`depths` is 1e39 for one feature map, but must be finite in f32",
     );
+    let sides = |height: f64, depths: Vec<Vec<f64>>| {
+        AnchorGenerator3dSConfig::new(vec![vec![8.0]], vec![vec![4.0, height]], depths)
+    };
+    assert_error(
+        sides(1.0, vec![]).try_init(),
+        "`depths` has length 0, but must have length 1: one for each list of `widths`",
+    );
+    assert_error(
+        sides(f64::NAN, vec![vec![2.0]]).try_init(),
+        "`heights` is NaN for one feature map, but must be finite and above 0",
+    );
+    assert_error(
+        sides(1e39, vec![vec![2.0]]).try_init(),
+        "`heights` is 1e39 for one feature map, but must be finite in f32",
+    );
     let config = config(vec![vec![2.0]]);
     assert_error(
         config.clone().with_strides(Some(vec![[1, 0, 1]])).try_init(),
@@ -177,7 +192,7 @@ fn options_of_anchors_of_three_axes_that_do_not_fit() {
     let generator = config.init();
     assert_error(
         generator.try_forward([8; 3], &[], device),
-        "`map_sizes` has length 0, but must have length 1: one for each list of `sizes`",
+        "`map_sizes` has length 0, but must have length 1: one for each feature map",
     );
     assert_error(
         generator.try_forward([8; 3], &[[1 << 22; 3]], device),
