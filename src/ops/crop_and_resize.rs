@@ -30,9 +30,7 @@ pub struct CropAndResizeConfig {
 }
 }
 
-impl Operates for CropAndResizeConfig {
-    type Rois = Rois;
-
+impl ToRegionOperator for CropAndResizeConfig {
     fn operator(&self, _has_offsets: bool) -> Result<RegionOperator, RoiError> {
         options::output_size("crop_size", self.crop_size)?;
         options::finite("extrapolation_value", self.extrapolation_value)?;
@@ -64,11 +62,6 @@ impl Operates for CropAndResizeConfig {
             ..RegionOperator::average(self.crop_size, Elements::Samples(axes))
         })
     }
-
-    // Boxes are normalized, so that they are the same on maps of all scales.
-    fn spatial_scales(&mut self) -> Vec<&mut f64> {
-        Vec::new()
-    }
 }
 
 operator! {
@@ -93,7 +86,8 @@ operator! {
 /// let crops = crop_and_resize(image, &Rois::from_images(vec![boxes]), CropAndResizeConfig::new([64, 64]));
 /// assert_eq!(crops.dims(), [1, 3, 64, 64]);
 /// ```
-fn crop_and_resize(CropAndResizeConfig, Rois) -> CropAndResize;
+// Boxes are normalized, so that they are the same on maps of all scales.
+fn crop_and_resize(CropAndResizeConfig {}, Rois) -> CropAndResize;
 /// - [`RoiError::Option`]: a crop size of 0 or above 32767; an extrapolation value that is not finite.
 /// - All other errors of [`try_roi_align`](crate::try_roi_align), for the same reasons.
 fn try_crop_and_resize;

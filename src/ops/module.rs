@@ -111,14 +111,23 @@ macro_rules! functions {
 
 pub(super) use functions;
 
-/// Declares the functions and the module of an operator on maps.
+/// Declares the functions and the module of an operator on maps. Its config is named with those options that a level of
+/// a pyramid multiplies by its scale.
 macro_rules! operator {
     (
         $(#[$documentation:meta])*
-        fn $function:ident($config:ident, $rois:ident $(, $offsets:ident)?) -> $module:ident;
+        fn $function:ident($config:ident { $($scale:ident),* }, $rois:ident $(, $offsets:ident)?) -> $module:ident;
         $(#[$errors:meta])*
         fn $try_function:ident;
     ) => {
+        impl $crate::ops::operator_config::Operates for $config {
+            type Rois = $rois;
+
+            fn spatial_scales(&mut self) -> Vec<&mut f64> {
+                vec![$(&mut self.$scale),*]
+            }
+        }
+
         $crate::ops::module::functions! {
             [Pool, $crate::ops::call::pool_tensor, None$(.or($offsets))?] of 4;
             $(#[$documentation])*

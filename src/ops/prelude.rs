@@ -2,7 +2,7 @@
 //! is made of.
 
 pub(super) use super::module::operator;
-pub(super) use super::operator_config::Operates;
+pub(super) use super::operator_config::ToRegionOperator;
 pub(super) use super::options;
 pub(super) use crate::config::config;
 pub(super) use crate::error::RoiError;

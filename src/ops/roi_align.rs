@@ -104,9 +104,7 @@ impl RoiAlignConfig {
     }
 }
 
-impl Operates for RoiAlignConfig {
-    type Rois = Rois;
-
+impl ToRegionOperator for RoiAlignConfig {
     fn operator(&self, _has_offsets: bool) -> Result<RegionOperator, RoiError> {
         options::output_size("output_size", self.output_size)?;
         options::scale("spatial_scale_y", self.spatial_scale_y)?;
@@ -128,10 +126,6 @@ impl Operates for RoiAlignConfig {
             maximum_from: self.reduction.starts_from(),
             ..RegionOperator::average(self.output_size, Elements::Samples(axes))
         })
-    }
-
-    fn spatial_scales(&mut self) -> Vec<&mut f64> {
-        vec![&mut self.spatial_scale_y, &mut self.spatial_scale_x]
     }
 }
 
@@ -160,7 +154,7 @@ operator! {
 /// let config = torchvision::RoiAlign::new([7, 7]).with_spatial_scale(0.25).with_aligned(true);
 /// assert_eq!(roi_align(features, &rois, config).dims(), [1, 8, 7, 7]);
 /// ```
-fn roi_align(RoiAlignConfig, Rois) -> RoiAlign;
+fn roi_align(RoiAlignConfig { spatial_scale_y, spatial_scale_x }, Rois) -> RoiAlign;
 /// - [`RoiError::Option`]: an output size of 0 or above 32767; a scale that is 0, negative or not finite; 0 samples,
 ///   more than 1024 fixed or minimum samples, or a minimum above the maximum; an output pixel offset beyond ±1024;
 ///   another offset or an out-of-bounds value that is not finite; a minimum length below 0.

@@ -8,7 +8,7 @@ use crate::geometry::angle::{AngleConvention, AngleUnit, RotationDirection};
 use crate::geometry::operator::{ChannelMap, Elements, RegionOperator, SampleAxis, SpatialScale};
 use crate::geometry::options::{MaximumFrom, Reduction, Sampling};
 use crate::geometry::point_grid::{Placement, PointGrid};
-use crate::ops::operator_config::Operates;
+use crate::ops::operator_config::ToRegionOperator;
 use crate::ops::options;
 use crate::ops::volume::operators::{columns_of_bins, columns_of_samples};
 use crate::{
