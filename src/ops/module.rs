@@ -51,35 +51,21 @@ macro_rules! functions {
         $(#[$errors:meta])*
         fn $try_function:ident;
     ) => {
-        $crate::internal::paste! {
+        $crate::error::panicking! {
             $(#[$documentation])*
-            ///
-            /// # Panics
-            ///
-            #[doc = "If [`" $try_function "`] returns an error, with its text."]
             pub fn $function(
                 features: burn::tensor::Tensor<$rank>,
                 rois: &$rois,
                 $($offsets: Option<burn::tensor::Tensor<$rank>>,)?
                 config: impl Into<$config>,
-            ) -> burn::tensor::Tensor<$rank> {
-                $crate::error::or_panic($try_function(features, rois, $($offsets,)? config))
-            }
-
-            #[doc = "Fallible form of [`" $function "`]: returns an error instead of panicking."]
-            ///
-            /// # Errors
-            ///
+            ) -> burn::tensor::Tensor<$rank>;
             $(#[$errors])*
-            pub fn $try_function(
-                features: burn::tensor::Tensor<$rank>,
-                rois: &$rois,
-                $($offsets: Option<burn::tensor::Tensor<$rank>>,)?
-                config: impl Into<$config>,
-            ) -> Result<burn::tensor::Tensor<$rank>, RoiError> {
+            pub fn $try_function {
                 $call(features, rois, $($option,)? &config.into())
             }
+        }
 
+        $crate::internal::paste! {
             #[doc = "[`" $function "`] as a module. Created by [`" $config "::init`]."]
             pub type $module = $crate::ops::$pool<$config>;
 
