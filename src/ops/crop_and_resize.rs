@@ -1,5 +1,6 @@
 //! `crop_and_resize`: TensorFlow's operator, on `[N, C, H, W]`.
 
+use super::RoiAlignConfig;
 use super::prelude::*;
 
 config! {
@@ -36,25 +37,19 @@ impl ToRegionOperator for CropAndResizeConfig {
         options::finite("extrapolation_value", self.extrapolation_value)?;
         // One sample an element, the outermost on the corners. A crop of one row or column takes the middle.
         let last = |size: usize| (self.ends_exactly && size > 1).then(|| size - 1);
-        let axis = SampleAxis {
+        let axes = self.crop_size.map(|size| SampleAxis {
             spatial_scale: SpatialScale::Normalized,
-            box_offset: 0.0,
-            end_offset: 0.0,
-            input_pixel_offset: 0.0,
             output_pixel_offset: 0.0,
             minimum_length: None,
             sampling: Sampling::Fixed(1),
             align_corners: true,
-            sample_at_end: None,
+            sample_at_end: last(size),
             bounds: Bounds::FirstToLastPixel,
             interpolation: self.method,
             half_up: true,
             flat_on_pixels: true,
             arithmetic: Arithmetic::FromRegionUnscaled,
-        };
-        let axes = self.crop_size.map(|size| SampleAxis {
-            sample_at_end: last(size),
-            ..axis
+            ..RoiAlignConfig::new(self.crop_size).axis(1.0)
         });
         Ok(RegionOperator {
             out_of_bounds_value: self.extrapolation_value,
