@@ -78,10 +78,8 @@ impl<B: RoiBackend> RegionTensors<B> {
 /// The regions of Burn's tensors, [`Rois`](crate::Rois) or [`RotatedRois`](crate::RotatedRois).
 impl<R: RegionTable> From<&R> for RegionTensors<Dispatch> {
     fn from(rois: &R) -> Self {
-        let Regions {
-            boxes, batch_indices, ..
-        } = rois.regions();
-        Self::new(boxes, batch_indices)
+        let regions = rois.regions();
+        Self::new(regions.boxes, regions.batch_indices)
     }
 }
 
