@@ -55,8 +55,8 @@ pub fn read<B: RoiBackend + BackendIr>(
     Ok((kernel, call))
 }
 
-/// Takes a tensor out of the session, or shares it, as the message says. The session must have it, and it must be of the
-/// kind that the argument has.
+/// Takes a tensor out of the session, or shares it, as the message says. The session must have it, and it must be of
+/// the kind that the argument has.
 fn take<H: Clone, T: TensorMetadata>(
     handles: &mut HandleContainer<H>,
     argument: &'static str,
