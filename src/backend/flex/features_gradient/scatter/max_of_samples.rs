@@ -6,9 +6,8 @@ use pulp::Simd;
 
 use super::{GradientScratch, Reads, Scatter};
 use crate::backend::flex::dtype::Sum;
-use crate::backend::flex::features_gradient::sum_rows::SumRows;
 use crate::backend::flex::kernels::Window;
-use crate::backend::flex::pixels::Rows;
+use crate::backend::flex::pixels::{Rows, Tile};
 use crate::geometry::plan::{ChannelGroup, SampleTaps, Values};
 
 pub struct ScatterMaxOfSamples<S>(pub Values<S>);
@@ -30,7 +29,7 @@ impl<S: Sum> Scatter<S> for ScatterMaxOfSamples<S> {
         gradient: &[[S; L]],
         features: &impl Rows<S, L>,
         scratch: &mut GradientScratch<S, L>,
-        sums: &mut SumRows<S, L>,
+        sums: &mut Tile<S, L>,
     ) {
         let window = Window {
             rows: features,
