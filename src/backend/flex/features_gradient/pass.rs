@@ -2,7 +2,7 @@
 
 use burn::backend::Flex;
 use burn::tensor::Shape;
-use burn_flex::{FlexTensor, Layout};
+use burn_flex::FlexTensor;
 use pulp::{Scalar, Simd};
 
 use super::row_writer::{Earlier, RowWriter};
@@ -12,7 +12,7 @@ use crate::backend::RegionCall;
 use crate::backend::flex::drive::{in_parallel, run_tasks};
 use crate::backend::flex::dtype::{Sum, TensorSliceMut};
 use crate::backend::flex::lanes::{self, BAND, ChannelWork, LANES};
-use crate::backend::flex::memory::Memory;
+use crate::backend::flex::memory::new_tensor;
 use crate::backend::flex::output::rounded_output;
 use crate::backend::flex::pixels::{LaneChannels, Planes, Rows, Tile};
 use crate::backend::flex::planned::{RegionPlan, plan_in_batches};
@@ -35,12 +35,11 @@ pub fn scatter<S: Sum, K: Scatter<S>>(
         true => gradient.dtype(),
         false => S::dtype(),
     };
-    let memory = Memory::new(dtype, shape.iter().product(), parallel);
-    let mut earlier = match memory.is_zero {
+    let (mut output, is_zero) = new_tensor(Shape::new(shape), dtype, parallel);
+    let mut earlier = match is_zero {
         true => Earlier::Zeros,
         false => Earlier::Unspecified,
     };
-    let mut output = FlexTensor::new(memory.bytes, Layout::contiguous(Shape::new(shape)), dtype);
     let flat = gradient.reshape(Shape::new([count, channels, 1, rows * columns]));
     plan_in_batches(regions, planner, K::PLAN_NUMBERS, parallel, |planned| {
         let pass = FeaturesPass {
