@@ -5,9 +5,9 @@
 /// `rotated-p2` it is 40, and would be 64.
 #[derive(Clone, Copy, Default)]
 pub struct Ring {
-    rows: usize,
+    pub rows: usize,
     /// The largest multiple of `rows` that is not greater than the first row held.
-    start: usize,
+    pub start: usize,
 }
 
 impl Ring {
@@ -16,20 +16,10 @@ impl Ring {
         Self { rows, start: 0 }
     }
 
-    pub fn row_count(&self) -> usize {
-        self.rows
-    }
-
     /// From then on, the rows held are `first` and those after it. Called before their slots are asked for.
     #[inline(always)]
     pub fn move_to(&mut self, first: usize) {
         self.start = first - first % self.rows.max(1);
-    }
-
-    /// The largest multiple of the number of rows that is not greater than the first row held.
-    #[inline(always)]
-    pub fn start(&self) -> usize {
-        self.start
     }
 
     /// The slot of a row held.

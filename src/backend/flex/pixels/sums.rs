@@ -42,7 +42,7 @@ impl<S: Sum, const L: usize> Tile<S, L> {
     #[inline(always)]
     pub fn add_at(&mut self, positions: &mut [[i32; L]], elements: &[[S; L]]) {
         let count = self.pixel_count() as i32;
-        let before = (self.ring.start() * self.columns().len()) as i32;
+        let before = (self.ring.start * self.columns().len()) as i32;
         // A loop of its own, since LLVM vectorizes it, but not the additions.
         for (lane, position) in (0_u32..).zip(positions.as_flattened_mut()) {
             let index = *position - before;

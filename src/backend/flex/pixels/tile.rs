@@ -69,7 +69,7 @@ impl<S: Sum, const L: usize> Tile<S, L> {
 
     /// How many pixels it holds at most.
     pub(super) fn pixel_count(&self) -> usize {
-        self.ring.row_count() * self.columns.len()
+        self.ring.rows * self.columns.len()
     }
 
     pub fn columns(&self) -> Range<usize> {
