@@ -60,7 +60,7 @@ impl<S: Sum, const L: usize> Tile<S, L> {
     /// Forgets all rows, and holds up to `rows` of these columns from then on.
     #[inline(always)]
     pub fn clear(&mut self, rows: usize, columns: Range<usize>) {
-        self.ring = Ring::of(rows);
+        self.ring = Ring { rows, start: 0 };
         self.held = 0..0;
         self.columns = columns;
         // One pixel more, for elements that were read from no pixel.
@@ -68,10 +68,12 @@ impl<S: Sum, const L: usize> Tile<S, L> {
     }
 
     /// How many pixels it holds at most.
+    #[inline(always)]
     pub(super) fn pixel_count(&self) -> usize {
         self.ring.rows * self.columns.len()
     }
 
+    #[inline(always)]
     pub fn columns(&self) -> Range<usize> {
         self.columns.clone()
     }
