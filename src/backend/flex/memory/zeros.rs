@@ -8,7 +8,7 @@ use burn_flex::{FlexTensor, Layout};
 use super::kept_outputs::{self, Unit};
 use crate::backend::flex::drive::run_tasks;
 
-/// A tensor in the memory of a dropped output, or in [`zeros`], and whether all of it is zero. Otherwise its elements are
+/// A tensor in the memory of a dropped output, or in [`zeros`], and whether all of it is zero. If not, its elements are
 /// unspecified.
 pub fn new_tensor(shape: Shape, dtype: DType, parallel: bool) -> (FlexTensor, bool) {
     let count = shape.num_elements();
