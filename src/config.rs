@@ -10,20 +10,9 @@ use serde::{Deserialize, Deserializer};
 #[macro_export]
 macro_rules! config {
     (
-        fields;
+        $(fields $semicolon:tt)?
         $(#[$attribute:meta])*
-        pub struct $name:ident { $($fields:tt)* }
-    ) => {
-        $crate::config!(@config fields $(#[$attribute])* $name { $($fields)* });
-    };
-    (
-        $(#[$attribute:meta])*
-        pub struct $name:ident { $($fields:tt)* }
-    ) => {
-        $crate::config!(@config functions $(#[$attribute])* $name { $($fields)* });
-    };
-    (
-        @config $form:ident $(#[$attribute:meta])* $name:ident {
+        pub struct $name:ident {
             $($(#[$field_attribute:meta])* pub $field:ident: $type:ty $(= $default:expr)?),+ $(,)?
         }
     ) => {
@@ -34,7 +23,8 @@ macro_rules! config {
         }
 
         $crate::config!(
-            @fields $form $name [] [] [] {} { $($(#[$field_attribute])* $field: $type $(= $default)?,)+ }
+            @fields [$(fields $semicolon)?] $name [] [] [] {}
+            { $($(#[$field_attribute])* $field: $type $(= $default)?,)+ }
         );
 
         impl burn::config::Config for $name {}
@@ -43,7 +33,7 @@ macro_rules! config {
     // Takes fields one by one: the arguments of `new` and the value of each field there, the type of each field and its
     // value if JSON lacks it, and the `with_` functions, which have the attributes of their fields.
     (
-        @fields $form:ident $name:ident [$($argument:tt)*] [$($value:tt)*] [$($read:tt)*] {$($setter:tt)*}
+        @fields $form:tt $name:ident [$($argument:tt)*] [$($value:tt)*] [$($read:tt)*] {$($setter:tt)*}
         { $(#[$attribute:meta])* $field:ident: $type:ty = $default:expr, $($rest:tt)* }
     ) => {
         $crate::config!(
@@ -67,7 +57,7 @@ macro_rules! config {
         );
     };
     (
-        @fields $form:ident $name:ident [$($argument:tt)*] [$($value:tt)*] [$($read:tt)*] {$($setter:tt)*}
+        @fields $form:tt $name:ident [$($argument:tt)*] [$($value:tt)*] [$($read:tt)*] {$($setter:tt)*}
         { $(#[$attribute:meta])* $field:ident: $type:ty, $($rest:tt)* }
     ) => {
         $crate::config!(
@@ -80,7 +70,7 @@ macro_rules! config {
         );
     };
     (
-        @fields $form:ident $name:ident [$($argument:tt)*] [$($value:tt)*] [$(($field:ident: $type:ty, $missing:expr))*]
+        @fields $form:tt $name:ident [$($argument:tt)*] [$($value:tt)*] [$(($field:ident: $type:ty, $missing:expr))*]
         $setters:tt {}
     ) => {
         impl $name {
@@ -115,11 +105,18 @@ macro_rules! config {
             }
         }
     };
-    (@setters functions {$($setter:tt)*}) => { $($setter)* };
-    (@setters fields $setters:tt) => {};
+    (@setters [] {$($setter:tt)*}) => { $($setter)* };
+    (@setters [fields;] $setters:tt) => {};
 }
 
-pub(crate) use config;
+/// A struct whose first fields, up to the semicolon, are those of another value under the same names.
+macro_rules! same_fields {
+    ($from:expr => $made:ident { $($same:ident),+; $($other:tt)* }) => {
+        $made { $($same: $from.$same,)+ $($other)* }
+    };
+}
+
+pub(crate) use {config, same_fields};
 
 /// Reads a field that is there, whose value may be null.
 pub fn given<'de, T: Deserialize<'de>, D: Deserializer<'de>>(deserializer: D) -> Result<Option<T>, D::Error> {

@@ -264,3 +264,33 @@ pub fn or_panic<T>(result: Result<T, impl std::fmt::Display>) -> T {
         Err(error) => panic!("{error}"),
     }
 }
+
+/// Declares a function that panics, and its `try_` form, which lists the errors and has the body of both.
+macro_rules! panicking {
+    (
+        $(#[$documentation:meta])*
+        pub fn $function:ident $(<$generic:ident: $bound:path>)? ($($argument:ident: $type:ty),+ $(,)?) -> $output:ty;
+        $(#[$errors:meta])*
+        pub fn $try_function:ident $body:block
+    ) => {
+        $crate::internal::paste! {
+            $(#[$documentation])*
+            ///
+            /// # Panics
+            ///
+            #[doc = "If [`" $try_function "`] returns an error, with its text."]
+            pub fn $function $(<$generic: $bound>)? ($($argument: $type),+) -> $output {
+                $crate::error::or_panic($try_function $(::<$generic>)? ($($argument),+))
+            }
+
+            #[doc = "Fallible form of [`" $function "`](" $function "()): returns an error instead of panicking."]
+            ///
+            /// # Errors
+            ///
+            $(#[$errors])*
+            pub fn $try_function $(<$generic: $bound>)? ($($argument: $type),+) -> Result<$output, RoiError> $body
+        }
+    };
+}
+
+pub(crate) use panicking;

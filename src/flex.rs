@@ -11,19 +11,6 @@
 //! assert_eq!(burn_roi::flex::kept_memory(), 0);
 //! ```
 
-use crate::backend::kept_outputs;
-
-/// How many bytes of dropped outputs are kept.
-pub fn kept_memory() -> usize {
-    kept_outputs::kept_bytes()
-}
-
-/// Frees all kept memory. Calls on other threads may keep memory again at once.
-pub fn release_kept_memory() {
-    kept_outputs::release();
-}
-
-/// Limits the kept memory to `bytes` from now on, 0 for none. If more is kept now, all kept memory is freed.
-pub fn limit_kept_memory(bytes: usize) {
-    kept_outputs::limit(bytes);
-}
+pub use crate::backend::kept_outputs::{
+    kept_bytes as kept_memory, limit as limit_kept_memory, release as release_kept_memory,
+};

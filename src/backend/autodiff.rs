@@ -9,40 +9,53 @@ use burn::backend::tensor::{FloatTensor, IntTensor};
 use burn::backend::{Autodiff, Backend, TensorMetadata};
 use burn::tensor::{DType, Shape};
 
-use super::support::{DeviceSupport, of_inner_backend};
+use super::support::{DeviceSupport, answered_by, of_inner_backend};
 use super::{DeviceKind, MaximumOfSamples, RegionCall, RegionKernels, RoiBackend, fallback};
 use crate::geometry::operator::{Elements, RegionOperator};
 use crate::geometry::options::Reduction;
+
+/// Functions that no autodiff device is asked for: there is no second derivative.
+macro_rules! never_called {
+    ($($function:ident ($($argument:ty),+);)+) => {
+        $(fn $function($(_: $argument),+) -> FloatTensor<Self> {
+            unreachable!(
+                "a backward pass runs on the inner backend, and a call on an autodiff device is refused before"
+            )
+        })+
+    };
+}
 
 impl<B: RoiBackend, C: CheckpointStrategy> RegionKernels for Autodiff<B, C> {
     fn pool(features: FloatTensor<Self>, call: RegionCall<Self>) -> FloatTensor<Self> {
         let nodes = [features.node(), call.boxes.node()];
         let of_inner = inner(&call);
         let pixels = features.primitive().clone();
-        if features.is_tracked() && has_positions(&call.operator) && B::keeps_positions(&features.device()) {
+        let keeps_positions = features.is_tracked() && B::keeps_positions(&features.device());
+        let (output, positions) = if keeps_positions && has_positions(&call.operator) {
             let (output, positions) = B::pool_with_positions(pixels, of_inner.clone());
-            return match MaximaNode.prepare::<C>(nodes).compute_bound().stateful() {
-                OpsKind::Tracked(prep) => prep.finish((of_inner, positions), output),
-                OpsKind::UnTracked(prep) => prep.finish(output),
-            };
-        }
-        let output = B::pool(pixels, of_inner.clone());
-        recorded::<B, C, _, 2>(PoolNode, nodes, &features, &call.boxes, of_inner, output)
+            (output, Some(positions))
+        } else {
+            (B::pool(pixels, of_inner.clone()), None)
+        };
+        recorded::<B, C, 2>(nodes, &features, &call.boxes, (of_inner, positions), output)
     }
 
     fn pool_level(pooled: FloatTensor<Self>, features: FloatTensor<Self>, call: RegionCall<Self>) -> FloatTensor<Self> {
         let (finer, finer_node) = pooled.into_parts();
-        let nodes = [finer_node, features.node(), call.boxes.node()];
+        let nodes = [features.node(), call.boxes.node(), finer_node];
         let of_inner = inner(&call);
         let output = B::pool_level(finer, features.primitive().clone(), of_inner.clone());
-        recorded::<B, C, _, 3>(PoolLevelNode, nodes, &features, &call.boxes, of_inner, output)
+        recorded::<B, C, 3>(nodes, &features, &call.boxes, (of_inner, None), output)
     }
 
     fn without_pixels(features: FloatTensor<Self>, call: RegionCall<Self>) -> FloatTensor<Self> {
         let output = B::without_pixels(features.primitive().clone(), inner(&call));
         let nodes = [features.node(), call.boxes.node()];
         match WithoutPixelsNode.prepare::<C>(nodes).compute_bound().stateful() {
-            OpsKind::Tracked(prep) => prep.finish([&features, &call.boxes].map(Like::of), output),
+            OpsKind::Tracked(prep) => {
+                let inputs = [&features, &call.boxes].map(|input| (input.shape(), input.device(), input.dtype()));
+                prep.finish(inputs, output)
+            }
             OpsKind::UnTracked(prep) => prep.finish(output),
         }
     }
@@ -68,48 +81,24 @@ impl<B: RoiBackend, C: CheckpointStrategy> RegionKernels for Autodiff<B, C> {
         }
     }
 
-    fn volumes_gradient(
-        _gradient: FloatTensor<Self>,
-        _slices: RegionCall<Self>,
-        _depths: RegionCall<Self>,
-    ) -> FloatTensor<Self> {
-        unreachable!("{NO_SECOND_DERIVATIVE}")
-    }
-
-    fn average_gradient(_gradient: FloatTensor<Self>, _call: RegionCall<Self>) -> FloatTensor<Self> {
-        unreachable!("{NO_SECOND_DERIVATIVE}")
-    }
-
-    fn maximum_gradient(
-        _gradient: FloatTensor<Self>,
-        _features: FloatTensor<Self>,
-        _call: RegionCall<Self>,
-    ) -> FloatTensor<Self> {
-        unreachable!("{NO_SECOND_DERIVATIVE}")
-    }
-
-    fn boxes_gradient(
-        _gradient: FloatTensor<Self>,
-        _features: FloatTensor<Self>,
-        _call: RegionCall<Self>,
-    ) -> FloatTensor<Self> {
-        unreachable!("{NO_SECOND_DERIVATIVE}")
+    never_called! {
+        average_gradient(FloatTensor<Self>, RegionCall<Self>);
+        maximum_gradient(FloatTensor<Self>, FloatTensor<Self>, RegionCall<Self>);
+        boxes_gradient(FloatTensor<Self>, FloatTensor<Self>, RegionCall<Self>);
+        volumes_gradient(FloatTensor<Self>, RegionCall<Self>, RegionCall<Self>);
     }
 }
 
-const NO_SECOND_DERIVATIVE: &str =
-    "a backward pass runs on the inner backend, and a call on an autodiff device is refused before";
-
 impl<B: DeviceSupport, C: CheckpointStrategy> DeviceSupport for Autodiff<B, C> {
-    of_inner_backend!();
+    answered_by!(of_inner_backend);
 
     fn is_autodiff(_tensor: &FloatTensor<Self>) -> bool {
         true
     }
 }
 
-/// A call, and the features where the backward pass reads them.
-type State<B> = (RegionCall<B>, Option<NodeId>);
+/// A call, and where each maximum was read, if that is known.
+type CallAndPositions<B> = (RegionCall<B>, Option<IntTensor<B>>);
 
 /// The call on the inner backend.
 fn inner<B: Backend, C: CheckpointStrategy>(call: &RegionCall<Autodiff<B, C>>) -> RegionCall<B> {
@@ -137,87 +126,51 @@ fn reads_features<B: Backend>(
     for_features || boxes.is_tracked() && operator.moves_with_boxes()
 }
 
-/// The output of a call, recorded if an input is.
-fn recorded<B: Backend, C: CheckpointStrategy, N: Backward<B, PARENTS, State = State<B>>, const PARENTS: usize>(
-    node: N,
+/// The output of a call, recorded if an input is. The parents are those of [`PoolNode`].
+fn recorded<B: RegionKernels, C: CheckpointStrategy, const PARENTS: usize>(
     parents: [NodeGuard; PARENTS],
     features: &FloatTensor<Autodiff<B>>,
     boxes: &FloatTensor<Autodiff<B>>,
-    call: RegionCall<B>,
+    (call, positions): CallAndPositions<B>,
     output: FloatTensor<B>,
 ) -> FloatTensor<Autodiff<B>> {
-    match node.prepare::<C>(parents).compute_bound().stateful() {
+    let node = Backward::<B, PARENTS>::prepare::<C>(PoolNode, parents);
+    match node.compute_bound().stateful() {
         OpsKind::Tracked(mut prep) => {
-            let read = reads_features(features, boxes, &call.operator).then(|| prep.checkpoint(features));
-            prep.finish((call, read), output)
+            let reads = positions.is_none() && reads_features(features, boxes, &call.operator);
+            let read = reads.then(|| prep.checkpoint(features));
+            prep.finish(((call, positions), read), output)
         }
         OpsKind::UnTracked(prep) => prep.finish(output),
     }
 }
 
-/// Registers the gradients of those inputs that want one.
-fn register<B: RegionKernels>(
-    (call, read): State<B>,
-    gradient: FloatTensor<B>,
-    [features, boxes]: [Option<NodeId>; 2],
-    gradients: &mut Gradients,
-    checkpointer: &mut Checkpointer,
-) {
-    let read: Option<FloatTensor<B>> = read.map(|node| checkpointer.retrieve_node_output(node));
-    if let Some(node) = features {
-        gradients.register::<B>(node, call.clone().features_gradient(gradient.clone(), read.clone()));
-    }
-    if let Some(node) = boxes {
-        gradients.register::<B>(node, call.boxes_gradient(gradient, read));
-    }
-}
-
-/// The node of a call, whose parents are the features and the boxes.
+/// The node of a call. Its parents are the features and the boxes, and for a level of a pyramid what finer levels have
+/// pooled.
 #[derive(Debug)]
 struct PoolNode;
 
-impl<B: RegionKernels> Backward<B, 2> for PoolNode {
-    type State = State<B>;
+impl<B: RegionKernels, const PARENTS: usize> Backward<B, PARENTS> for PoolNode {
+    /// The features are there where the backward pass reads them.
+    type State = (CallAndPositions<B>, Option<NodeId>);
 
-    fn backward(self, ops: Ops<State<B>, 2>, gradients: &mut Gradients, checkpointer: &mut Checkpointer) {
+    fn backward(self, ops: Ops<Self::State, PARENTS>, gradients: &mut Gradients, checkpointer: &mut Checkpointer) {
         let gradient = gradients.consume::<B>(&ops.node);
-        let inputs = ops.parents.map(|node| node.map(|node| node.id));
-        register(ops.state, gradient, inputs, gradients, checkpointer);
-    }
-}
-
-/// The node of a call of which it is known where each maximum was read. Its parents are the features, and the boxes,
-/// whose gradient is 0.
-#[derive(Debug)]
-struct MaximaNode;
-
-impl<B: RegionKernels> Backward<B, 2> for MaximaNode {
-    type State = (RegionCall<B>, IntTensor<B>);
-
-    fn backward(self, ops: Ops<Self::State, 2>, gradients: &mut Gradients, _checkpointer: &mut Checkpointer) {
-        let gradient = gradients.consume::<B>(&ops.node);
-        let (call, positions) = ops.state;
-        let [features, boxes] = ops.parents;
-        if let Some(node) = boxes {
-            gradients.register::<B>(node.id, call.clone().boxes_gradient(gradient.clone(), None));
-        }
+        let ((call, positions), read) = ops.state;
+        let read: Option<FloatTensor<B>> = read.map(|node| checkpointer.retrieve_node_output(node));
+        let mut parents = ops.parents.into_iter().map(|node| node.map(|node| node.id));
+        let [features, boxes, finer] = [(); 3].map(|_| parents.next().flatten());
         if let Some(node) = features {
-            gradients.register::<B>(node.id, B::gradient_at(gradient, positions, call));
+            let (call, gradient) = (call.clone(), gradient.clone());
+            let of_features = match positions {
+                Some(positions) => B::gradient_at(gradient, positions, call),
+                None => call.features_gradient(gradient, read.clone()),
+            };
+            gradients.register::<B>(node, of_features);
         }
-    }
-}
-
-/// The node of a level of a pyramid, whose parents are what finer levels have pooled, the features and the boxes.
-#[derive(Debug)]
-struct PoolLevelNode;
-
-impl<B: RegionKernels> Backward<B, 3> for PoolLevelNode {
-    type State = State<B>;
-
-    fn backward(self, ops: Ops<State<B>, 3>, gradients: &mut Gradients, checkpointer: &mut Checkpointer) {
-        let gradient = gradients.consume::<B>(&ops.node);
-        let [finer, features, boxes] = ops.parents.map(|node| node.map(|node| node.id));
-        register(ops.state, gradient.clone(), [features, boxes], gradients, checkpointer);
+        if let Some(node) = boxes {
+            gradients.register::<B>(node, call.boxes_gradient(gradient.clone(), read));
+        }
         if let Some(node) = finer {
             // Whole: a row belongs to one level, and every level leaves the rows of others alone.
             gradients.register::<B>(node, gradient);
@@ -246,36 +199,15 @@ impl<B: RegionKernels> Backward<B, 1> for VolumesNode {
 struct WithoutPixelsNode;
 
 impl<B: RegionKernels> Backward<B, 2> for WithoutPixelsNode {
-    type State = [Like<B>; 2];
+    /// What gradients of zeros take of these.
+    type State = [(Shape, B::Device, DType); 2];
 
     fn backward(self, ops: Ops<Self::State, 2>, gradients: &mut Gradients, _checkpointer: &mut Checkpointer) {
         gradients.consume::<B>(&ops.node);
-        for (node, like) in ops.parents.into_iter().zip(ops.state) {
+        for (node, (shape, device, dtype)) in ops.parents.into_iter().zip(ops.state) {
             if let Some(node) = node {
-                gradients.register::<B>(node.id, like.zeros());
+                gradients.register::<B>(node.id, B::float_zeros(shape, &device, dtype.into()));
             }
         }
-    }
-}
-
-/// What a gradient of zeros takes of its tensor.
-#[derive(Debug, Clone)]
-struct Like<B: Backend> {
-    shape: Shape,
-    device: B::Device,
-    dtype: DType,
-}
-
-impl<B: Backend> Like<B> {
-    fn of(tensor: &FloatTensor<Autodiff<B>>) -> Self {
-        Self {
-            shape: tensor.shape(),
-            device: tensor.device(),
-            dtype: tensor.dtype(),
-        }
-    }
-
-    fn zeros(self) -> FloatTensor<B> {
-        B::float_zeros(self.shape, &self.device, self.dtype.into())
     }
 }

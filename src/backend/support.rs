@@ -31,7 +31,7 @@ pub trait RoiBackend: RegionKernels + DeviceSupport {}
 impl<B: RegionKernels + DeviceSupport> RoiBackend for B {}
 
 /// How the operators run on a device.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Default, Clone, Copy, PartialEq, Eq)]
 pub enum DeviceKind {
     /// The host plans: every call reads the boxes, and refuses one that is not finite and a batch index that is out
     /// of range.
@@ -39,6 +39,7 @@ pub enum DeviceKind {
     /// Kernels read the boxes, and the host does not: such a row reads no image and returns the out-of-bounds value.
     Accelerator,
     /// The operators do not run there.
+    #[default]
     Unsupported,
 }
 
@@ -116,29 +117,38 @@ impl DeviceSupport for burn_cubecl::CubeBackend {
     }
 }
 
-/// The functions of a backend around another one, `B`, whose devices are the same.
-#[cfg(any(feature = "autodiff", feature = "cube"))]
-macro_rules! of_inner_backend {
-    () => {
+/// What a backend can do whose questions others answer. `answer` is a macro, of a device and a question.
+macro_rules! answered_by {
+    ($answer:ident) => {
         fn device_kind(device: &Self::Device) -> DeviceKind {
-            B::device_kind(device)
+            $answer!(device, device_kind())
         }
 
         fn pools_dtype(device: &Self::Device, dtype: DType) -> bool {
-            B::pools_dtype(device, dtype)
+            $answer!(device, pools_dtype(dtype))
         }
 
         fn indexes_dtype(device: &Self::Device, dtype: DType) -> bool {
-            B::indexes_dtype(device, dtype)
+            $answer!(device, indexes_dtype(dtype))
         }
 
         fn keeps_positions(device: &Self::Device) -> bool {
-            B::keeps_positions(device)
+            $answer!(device, keeps_positions())
         }
 
         fn holds(device: &Self::Device, bytes: usize) -> bool {
-            B::holds(device, bytes)
+            $answer!(device, holds(bytes))
         }
+    };
+}
+#[cfg(feature = "autodiff")]
+pub(super) use answered_by;
+
+/// Answers for a backend around another one, `B`, whose devices are the same.
+#[cfg(any(feature = "autodiff", feature = "cube"))]
+macro_rules! of_inner_backend {
+    ($device:expr, $function:ident ($($argument:expr),*)) => {
+        B::$function($device $(, $argument)*)
     };
 }
 #[cfg(feature = "autodiff")]
@@ -146,7 +156,7 @@ pub(super) use of_inner_backend;
 
 #[cfg(feature = "cube")]
 impl<B: burn_fusion::FusionBackend + DeviceSupport> DeviceSupport for burn_fusion::Fusion<B> {
-    of_inner_backend!();
+    answered_by!(of_inner_backend);
 }
 
 /// Whether the host reads what is on a device, since that costs nothing.
@@ -171,9 +181,9 @@ pub fn is_remote(device: &Device) -> bool {
     };
 }
 
-/// Answers for the backend of a device, and gives `otherwise` for one that the operators do not run on.
+/// Answers for the backend of a device. One that the operators do not run on can do nothing.
 macro_rules! of_backend {
-    ($device:expr, $function:ident ($($argument:expr),*), $otherwise:expr) => {
+    ($device:expr, $function:ident ($($argument:expr),*)) => {
         match $device {
             #[cfg(feature = "flex")]
             DispatchDevice::Flex(device) => burn::backend::Flex::$function(device $(, $argument)*),
@@ -186,7 +196,7 @@ macro_rules! of_backend {
             #[cfg(feature = "autodiff")]
             DispatchDevice::Autodiff(device) => Dispatch::$function(&**device $(, $argument)*),
             #[allow(unreachable_patterns)]
-            _ => $otherwise,
+            _ => Default::default(),
         }
     };
 }
@@ -196,25 +206,7 @@ macro_rules! of_backend {
     allow(unused_variables, clippy::only_used_in_recursion)
 )]
 impl DeviceSupport for Dispatch {
-    fn device_kind(device: &DispatchDevice) -> DeviceKind {
-        of_backend!(device, device_kind(), DeviceKind::Unsupported)
-    }
-
-    fn pools_dtype(device: &DispatchDevice, dtype: DType) -> bool {
-        of_backend!(device, pools_dtype(dtype), false)
-    }
-
-    fn indexes_dtype(device: &DispatchDevice, dtype: DType) -> bool {
-        of_backend!(device, indexes_dtype(dtype), false)
-    }
-
-    fn keeps_positions(device: &DispatchDevice) -> bool {
-        of_backend!(device, keeps_positions(), false)
-    }
-
-    fn holds(device: &DispatchDevice, bytes: usize) -> bool {
-        of_backend!(device, holds(bytes), false)
-    }
+    answered_by!(of_backend);
 
     fn is_autodiff(tensor: &DispatchTensor) -> bool {
         matches!(tensor.autodiff, DispatchAutodiffContext::Enabled(_))

@@ -27,16 +27,11 @@ pub struct RoiPooler {
     /// The level of such a box.
     pub canonical_level: i32 = 4,
 }
-MultiScaleRoiAlignConfig: |attributes| {
-    let roi_align = RoiAlignConfig::new(attributes.output_size)
-        .with_sampling_ratio(attributes.sampling_ratio)
-        .with_aligned(attributes.pooler_type == PoolerType::RoiAlignV2);
-    MultiScaleRoiAlignConfig::new(roi_align)
-        .with_canonical_scale(attributes.canonical_box_size)
-        .with_canonical_level(attributes.canonical_level)
-        .with_ratio_epsilon(1e-8)
-        .with_level_epsilon(0.0)
-}
+MultiScaleRoiAlignConfig::new(
+    RoiAlignConfig::new(output_size)
+        .with_sampling_ratio(sampling_ratio)
+        .with_aligned(pooler_type == PoolerType::RoiAlignV2)
+) with canonical_level, canonical_scale(canonical_box_size), ratio_epsilon(1e-8), level_epsilon(0.0)
 }
 
 /// What pools a region: those pooler types of detectron2 that are RoiAlign of upright boxes.
@@ -81,10 +76,6 @@ pub struct RoiAlignRotated {
     /// Samples of an output element along each axis; 0 for the adaptive number.
     pub sampling_ratio: usize,
 }
-RoiAlignRotatedConfig: |arguments| {
-    RoiAlignRotatedConfig::new(arguments.output_size)
-        .with_spatial_scale(arguments.spatial_scale.into())
-        .with_sampling_ratio(arguments.sampling_ratio)
-        .with_angle(AngleConvention::DEGREES_COUNTER_CLOCKWISE)
-}
+RoiAlignRotatedConfig::new(output_size) with spatial_scale, sampling_ratio,
+    angle(AngleConvention::DEGREES_COUNTER_CLOCKWISE)
 }

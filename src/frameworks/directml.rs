@@ -74,22 +74,13 @@ pub struct RoiAlignOperatorDesc {
     /// The largest number of samples of an output element along an axis.
     pub maximum_samples_per_output: u32,
 }
-RoiAlignConfig: |desc| {
-    RoiAlign1OperatorDesc {
-        output_size: desc.output_size,
-        reduction_function: desc.reduction_function,
-        interpolation_mode: desc.interpolation_mode,
-        spatial_scale_x: desc.spatial_scale_x,
-        spatial_scale_y: desc.spatial_scale_y,
-        input_pixel_offset: 0.5,
-        output_pixel_offset: -0.5,
-        out_of_bounds_input_value: desc.out_of_bounds_input_value,
-        minimum_samples_per_output: desc.minimum_samples_per_output,
-        maximum_samples_per_output: desc.maximum_samples_per_output,
-        align_regions_to_corners: false,
-    }
-    .into()
-}
+RoiAlignConfig: RoiAlign1OperatorDesc {
+    output_size, reduction_function, interpolation_mode, spatial_scale_x, spatial_scale_y, out_of_bounds_input_value,
+    minimum_samples_per_output, maximum_samples_per_output,
+    input_pixel_offset: 0.5,
+    output_pixel_offset: -0.5,
+    align_regions_to_corners: false,
+}.into()
 }
 
 framework! {
@@ -139,29 +130,23 @@ pub struct RoiAlign1OperatorDesc {
     /// Whether the outermost samples lie on the corners of the region.
     pub align_regions_to_corners: bool = false,
 }
-RoiAlignConfig: |desc| {
-    RoiAlignConfig::new(desc.output_size)
-        .with_spatial_scale_x(desc.spatial_scale_x.into())
-        .with_spatial_scale_y(desc.spatial_scale_y.into())
-        .with_sampling(Sampling::Clamped {
-            minimum: desc.minimum_samples_per_output as usize,
-            maximum: desc.maximum_samples_per_output as usize,
-        })
-        .with_interpolation(match desc.interpolation_mode {
-            InterpolationMode::NearestNeighbor => Interpolation::Nearest,
-            InterpolationMode::Linear => Interpolation::Bilinear,
-        })
-        .with_reduction(match desc.reduction_function {
-            ReduceFunction::Average => Reduction::Average,
-            ReduceFunction::Max => Reduction::Max,
-        })
-        .with_input_pixel_offset(desc.input_pixel_offset.into())
-        .with_output_pixel_offset(desc.output_pixel_offset.into())
-        .with_out_of_bounds_value(desc.out_of_bounds_input_value.into())
-        .with_align_corners(desc.align_regions_to_corners)
-        .with_minimum_length(None)
-        .with_arithmetic(Arithmetic::FromRegion)
-}
+RoiAlignConfig::new(output_size) with spatial_scale_x, spatial_scale_y, input_pixel_offset, output_pixel_offset,
+    out_of_bounds_value(out_of_bounds_input_value.into()),
+    align_corners(align_regions_to_corners),
+    sampling(Sampling::Clamped {
+        minimum: minimum_samples_per_output as usize,
+        maximum: maximum_samples_per_output as usize,
+    }),
+    interpolation(match interpolation_mode {
+        InterpolationMode::NearestNeighbor => Interpolation::Nearest,
+        InterpolationMode::Linear => Interpolation::Bilinear,
+    }),
+    reduction(match reduction_function {
+        ReduceFunction::Average => Reduction::Average,
+        ReduceFunction::Max => Reduction::Max,
+    }),
+    minimum_length(None),
+    arithmetic(Arithmetic::FromRegion)
 }
 
 framework! {
@@ -215,23 +200,13 @@ pub struct RoiAlignGradOperatorDesc {
     /// Whether the outermost samples lie on the corners of the region.
     pub align_regions_to_corners: bool = false,
 }
-RoiAlignConfig: |desc| {
-    RoiAlign1OperatorDesc {
-        output_size: desc.input_gradient_size,
-        reduction_function: desc.reduction_function,
-        interpolation_mode: desc.interpolation_mode,
-        spatial_scale_x: desc.spatial_scale_x,
-        spatial_scale_y: desc.spatial_scale_y,
-        input_pixel_offset: desc.input_pixel_offset,
-        output_pixel_offset: desc.output_pixel_offset,
-        // A maximum takes it for samples out of bounds, and this description has none.
-        out_of_bounds_input_value: 0.0,
-        minimum_samples_per_output: desc.minimum_samples_per_output,
-        maximum_samples_per_output: desc.maximum_samples_per_output,
-        align_regions_to_corners: desc.align_regions_to_corners,
-    }
-    .into()
-}
+RoiAlignConfig: RoiAlign1OperatorDesc {
+    output_size: input_gradient_size,
+    reduction_function, interpolation_mode, spatial_scale_x, spatial_scale_y, input_pixel_offset, output_pixel_offset,
+    minimum_samples_per_output, maximum_samples_per_output, align_regions_to_corners,
+    // A maximum takes it for samples out of bounds, and this description has none.
+    out_of_bounds_input_value: 0.0,
+}.into()
 }
 
 framework! {
@@ -249,11 +224,8 @@ pub struct RoiPoolingOperatorDesc {
     /// Height and width of the output.
     pub pooled_size: [usize; 2],
 }
-RoiPoolConfig: |desc| {
-    RoiPoolConfig::new(desc.pooled_size)
-        .with_spatial_scale(desc.spatial_scale.into())
-        .with_division(BinDivision::Whole)
-        // An inverted region has no pixel in DirectML's document.
-        .with_minimum_length(None)
-}
+RoiPoolConfig::new(pooled_size) with spatial_scale,
+    division(BinDivision::Whole),
+    // An inverted region has no pixel in DirectML's document.
+    minimum_length(None)
 }

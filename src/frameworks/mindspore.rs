@@ -34,17 +34,13 @@ pub struct RoiAlign {
     /// Where a region ends.
     pub roi_end_mode: RoiEndMode = RoiEndMode::Inclusive,
 }
-RoiAlignConfig: |attributes| {
-    let inclusive = attributes.roi_end_mode == RoiEndMode::Inclusive;
-    RoiAlignConfig::new([attributes.pooled_height, attributes.pooled_width])
-        .with_spatial_scale(attributes.spatial_scale.into())
-        .with_sampling(match attributes.sample_num.max(0) {
-            0 => Sampling::AdaptiveFloor,
-            samples => Sampling::Fixed(samples as usize),
-        })
-        .with_end_offset(if inclusive { 1.0 } else { 0.0 })
-        .with_minimum_length((!inclusive).then_some(1.0))
-}
+RoiAlignConfig::new([pooled_height, pooled_width]) with spatial_scale,
+    sampling(match sample_num.max(0) {
+        0 => Sampling::AdaptiveFloor,
+        samples => Sampling::Fixed(samples as usize),
+    }),
+    end_offset(if roi_end_mode == RoiEndMode::Inclusive { 1.0 } else { 0.0 }),
+    minimum_length((roi_end_mode == RoiEndMode::Exclusive).then_some(1.0))
 }
 
 /// Where a region ends: the values of `roi_end_mode`.

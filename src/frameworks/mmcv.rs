@@ -46,16 +46,11 @@ pub struct RoiAlign {
     /// As in [`RoiAlignConfig::with_aligned`](crate::RoiAlignConfig::with_aligned).
     pub aligned: bool = true,
 }
-RoiAlignConfig: |arguments| {
-    RoiAlignConfig::new(arguments.output_size)
-        .with_spatial_scale(arguments.spatial_scale.into())
-        .with_sampling_ratio(arguments.sampling_ratio)
-        .with_aligned(arguments.aligned)
-        .with_reduction(match arguments.pool_mode {
-            PoolMode::Avg => Reduction::Average,
-            PoolMode::Max => Reduction::Max,
-        })
-}
+RoiAlignConfig::new(output_size) with spatial_scale, sampling_ratio, aligned,
+    reduction(match pool_mode {
+        PoolMode::Avg => Reduction::Average,
+        PoolMode::Max => Reduction::Max,
+    })
 }
 
 framework! {
@@ -83,18 +78,17 @@ pub struct MultiLevelRoiAlign {
     /// As in [`RoiAlignConfig::with_aligned`](crate::RoiAlignConfig::with_aligned).
     pub aligned: bool = false,
 }
-MultiScaleRoiAlignConfig: |attributes| {
-    let roi_align = RoiAlign::new(attributes.output_size)
-        .with_sampling_ratio(attributes.sampling_ratio)
-        .with_pool_mode(attributes.pool_mode)
-        .with_aligned(attributes.aligned);
-    MultiScaleRoiAlignConfig::new(roi_align.into())
-        .with_canonical_scale(attributes.finest_scale as f64)
-        .with_canonical_level(0)
-        .with_ratio_epsilon(1e-6)
-        .with_level_epsilon(0.0)
-        .with_first_level(Some(0))
-}
+MultiScaleRoiAlignConfig::new(
+    RoiAlign::new(output_size)
+        .with_sampling_ratio(sampling_ratio)
+        .with_pool_mode(pool_mode)
+        .with_aligned(aligned)
+        .into()
+) with canonical_scale(finest_scale as f64),
+    canonical_level(0),
+    ratio_epsilon(1e-6),
+    level_epsilon(0.0),
+    first_level(Some(0))
 }
 
 impl MultiLevelRoiAlign {
@@ -125,13 +119,8 @@ pub struct RoiAlignRotated {
     /// Whether a positive angle turns a box clockwise on the screen.
     pub clockwise: bool = false,
 }
-RoiAlignRotatedConfig: |arguments| {
-    RoiAlignRotatedConfig::new(arguments.output_size)
-        .with_spatial_scale(arguments.spatial_scale.into())
-        .with_sampling_ratio(arguments.sampling_ratio)
-        .with_aligned(arguments.aligned)
-        .with_angle(AngleConvention::radians(arguments.clockwise))
-}
+RoiAlignRotatedConfig::new(output_size) with spatial_scale, sampling_ratio, aligned,
+    angle(AngleConvention::radians(clockwise))
 }
 
 framework! {
@@ -162,13 +151,9 @@ pub struct MultiLevelRotatedRoiAlign {
     /// Whether a positive angle turns a box clockwise on the screen.
     pub clockwise: bool = false,
 }
-RoiAlignRotatedConfig: |attributes| {
-    RoiAlignRotatedConfig::new(attributes.output_size)
-        .with_sampling_ratio(attributes.sampling_ratio)
-        .with_aligned(attributes.aligned)
-        .with_minimum_length(Some(1.0))
-        .with_angle(AngleConvention::radians(attributes.clockwise))
-}
+RoiAlignRotatedConfig::new(output_size) with sampling_ratio, aligned,
+    minimum_length(Some(1.0)),
+    angle(AngleConvention::radians(clockwise))
 }
 
 impl MultiLevelRotatedRoiAlign {
@@ -213,13 +198,9 @@ pub struct RiRoiAlignRotated {
     /// Whether a positive angle turns a box clockwise on the screen.
     pub clockwise: bool = false,
 }
-RiRoiAlignRotatedConfig: |arguments| {
-    RiRoiAlignRotatedConfig::new(arguments.out_size)
-        .with_spatial_scale(arguments.spatial_scale.into())
-        .with_sampling_ratio(arguments.num_samples)
-        .with_orientations(arguments.num_orientations)
-        .with_clockwise(arguments.clockwise)
-}
+RiRoiAlignRotatedConfig::new(out_size) with spatial_scale, clockwise,
+    sampling_ratio(num_samples),
+    orientations(num_orientations)
 }
 
 framework! {
@@ -241,12 +222,7 @@ pub struct DeformRoiPool {
     /// Samples move by `gamma * region size * offset`.
     pub gamma: f32 = 0.1,
 }
-DeformRoiPoolConfig: |arguments| {
-    DeformRoiPoolConfig::new(arguments.output_size)
-        .with_spatial_scale(arguments.spatial_scale.into())
-        .with_sampling_ratio(arguments.sampling_ratio)
-        .with_gamma(arguments.gamma.into())
-}
+DeformRoiPoolConfig::new(output_size) with spatial_scale, sampling_ratio, gamma
 }
 
 framework! {
@@ -265,12 +241,7 @@ pub struct RoiPool {
     /// From box coordinates to pixels of the map.
     pub spatial_scale: f32 = 1.0,
 }
-RoiPoolConfig: |arguments| {
-    RoiPoolConfig::new(arguments.output_size)
-        .with_spatial_scale(arguments.spatial_scale.into())
-        .with_rounding(BoxRounding::Never)
-        .with_minimum_length(None)
-}
+RoiPoolConfig::new(output_size) with spatial_scale, rounding(BoxRounding::Never), minimum_length(None)
 }
 
 framework! {
@@ -288,7 +259,5 @@ pub struct PrRoiPool {
     /// From box coordinates to pixels of the map.
     pub spatial_scale: f32 = 1.0,
 }
-PrRoiPoolConfig: |attributes| {
-    PrRoiPoolConfig::new(attributes.output_size).with_spatial_scale(attributes.spatial_scale.into())
-}
+PrRoiPoolConfig::new(output_size) with spatial_scale
 }

@@ -1,24 +1,44 @@
 //! The operators of other frameworks: their attributes, under their names and with their defaults, and
 //! what they are in this crate's options.
 
-/// Declares a framework's attributes as a config, and the config of an operator that they turn into.
+/// Declares a framework's attributes as a config, and the config of an operator that they turn into. Behind the
+/// attributes are that config's `new`, and after `with` its `with_` functions: a name alone takes the attribute of that
+/// name. Or there is the config's name, a colon, and any expression of the attributes.
 macro_rules! framework {
     (
         $(#[$attribute:meta])*
-        pub struct $name:ident { $($fields:tt)* }
-        $config:ident: |$own:ident| $body:block
+        pub struct $name:ident {
+            $($(#[$field_attribute:meta])* pub $field:ident: $type:ty $(= $default:expr)?),+ $(,)?
+        }
+        $config:ident $($made:tt)+
     ) => {
         $crate::config! {
             $(#[$attribute])*
             #[derive(Debug, PartialEq)]
-            pub struct $name { $($fields)* }
+            pub struct $name { $($(#[$field_attribute])* pub $field: $type $(= $default)?),+ }
         }
 
         impl From<$name> for $config {
-            fn from($own: $name) -> Self {
-                $body
+            // Strides of maps make scales, and no config.
+            #[allow(unused_variables)]
+            fn from($name { $($field),+ }: $name) -> Self {
+                framework!(@made $config $($made)+)
             }
         }
+    };
+    (@made $config:ident::new($($argument:expr),+) with $($setter:ident $(($value:expr))?),+) => {
+        $crate::internal::paste! {
+            $config::new($($argument),+)$(.[<with_ $setter>](framework!(@value $setter $($value)?)))+
+        }
+    };
+    (@made $config:ident: $made:expr) => {
+        $made
+    };
+    (@value $attribute:ident) => {
+        $attribute.into()
+    };
+    (@value $setter:ident $value:expr) => {
+        $value
     };
 }
 

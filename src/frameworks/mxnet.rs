@@ -7,7 +7,6 @@
 //! - With `aligned` and adaptive sampling, an empty region returns 0 here. MXNet refuses it.
 
 use crate::ops::{PsRoiAlignConfig, RoiAlignConfig};
-use crate::torchvision;
 
 framework! {
 /// The attributes of `ROIAlign` without `position_sensitive`.
@@ -28,13 +27,7 @@ pub struct RoiAlign {
     /// As in [`RoiAlignConfig::with_aligned`](crate::RoiAlignConfig::with_aligned).
     pub aligned: bool = false,
 }
-RoiAlignConfig: |attributes| {
-    torchvision::RoiAlign::new(attributes.pooled_size)
-        .with_spatial_scale(attributes.spatial_scale.into())
-        .with_sampling_ratio(attributes.sample_ratio)
-        .with_aligned(attributes.aligned)
-        .into()
-}
+RoiAlignConfig::new(pooled_size) with spatial_scale, sampling_ratio(sample_ratio.max(0) as usize), aligned
 }
 
 framework! {
@@ -56,10 +49,5 @@ pub struct PsRoiAlign {
     /// As in [`RoiAlignConfig::with_aligned`](crate::RoiAlignConfig::with_aligned).
     pub aligned: bool = false,
 }
-PsRoiAlignConfig: |attributes| {
-    PsRoiAlignConfig::new(attributes.pooled_size)
-        .with_spatial_scale(attributes.spatial_scale.into())
-        .with_sampling_ratio(attributes.sample_ratio.max(0) as usize)
-        .with_aligned(attributes.aligned)
-}
+PsRoiAlignConfig::new(pooled_size) with spatial_scale, sampling_ratio(sample_ratio.max(0) as usize), aligned
 }

@@ -57,17 +57,12 @@ pub struct RoiAlign16 {
     /// From box coordinates to pixels of the map.
     pub spatial_scale: f32 = 1.0,
 }
-RoiAlignConfig: |attributes| {
-    let half_pixel = CoordinateTransformationMode::HalfPixel;
-    RoiAlignConfig::new([attributes.output_height, attributes.output_width])
-        .with_spatial_scale(attributes.spatial_scale.into())
-        .with_sampling_ratio(attributes.sampling_ratio)
-        .with_aligned(attributes.coordinate_transformation_mode == half_pixel)
-        .with_reduction(match attributes.mode {
-            Mode::Avg => Reduction::Average,
-            Mode::Max => Reduction::MaxOfWeightedCorners,
-        })
-}
+RoiAlignConfig::new([output_height, output_width]) with spatial_scale, sampling_ratio,
+    aligned(coordinate_transformation_mode == CoordinateTransformationMode::HalfPixel),
+    reduction(match mode {
+        Mode::Avg => Reduction::Average,
+        Mode::Max => Reduction::MaxOfWeightedCorners,
+    })
 }
 
 /// The attributes of `RoiAlign` in opset 22, the same as in opset 16.
@@ -94,17 +89,10 @@ pub struct RoiAlign10 {
     /// From box coordinates to pixels of the map.
     pub spatial_scale: f32 = 1.0,
 }
-RoiAlignConfig: |attributes| {
-    RoiAlign16 {
-        coordinate_transformation_mode: CoordinateTransformationMode::OutputHalfPixel,
-        mode: attributes.mode,
-        output_height: attributes.output_height,
-        output_width: attributes.output_width,
-        sampling_ratio: attributes.sampling_ratio,
-        spatial_scale: attributes.spatial_scale,
-    }
-    .into()
-}
+RoiAlignConfig: RoiAlign16 {
+    coordinate_transformation_mode: CoordinateTransformationMode::OutputHalfPixel,
+    mode, output_height, output_width, sampling_ratio, spatial_scale,
+}.into()
 }
 
 framework! {
@@ -123,9 +111,7 @@ pub struct MaxRoiPool {
     /// From box coordinates to pixels of the map.
     pub spatial_scale: f32 = 1.0,
 }
-RoiPoolConfig: |attributes| {
-    RoiPoolConfig::new(attributes.pooled_shape).with_spatial_scale(attributes.spatial_scale.into())
-}
+RoiPoolConfig::new(pooled_shape) with spatial_scale
 }
 
 framework! {
@@ -147,12 +133,7 @@ pub struct CropAndResize {
     /// What a point outside of the image reads.
     pub extrapolation_value: f32 = 0.0,
 }
-CropAndResizeConfig: |attributes| {
-    CropAndResizeConfig::new(attributes.crop_size)
-        .with_method(attributes.mode)
-        .with_extrapolation_value(attributes.extrapolation_value.into())
-        .with_ends_exactly(true)
-}
+CropAndResizeConfig::new(crop_size) with method(mode), extrapolation_value, ends_exactly(true)
 }
 
 impl CropAndResize {

@@ -64,22 +64,14 @@ pub struct RoiAlign9 {
     /// How coordinates map to pixels.
     pub aligned_mode: AlignedMode = AlignedMode::Asymmetric,
 }
-RoiAlignConfig: |attributes| {
-    let box_offset = match attributes.aligned_mode {
-        AlignedMode::HalfPixel => 0.5,
-        AlignedMode::Asymmetric | AlignedMode::HalfPixelForNn => 0.0,
-    };
-    RoiAlignConfig::new([attributes.pooled_h, attributes.pooled_w])
-        .with_spatial_scale(attributes.spatial_scale.into())
-        .with_sampling_ratio(attributes.sampling_ratio)
-        .with_aligned(attributes.aligned_mode != AlignedMode::Asymmetric)
-        .with_box_offset(box_offset)
-        .with_arithmetic(Arithmetic::FromElementsBySteps)
-        .with_reduction(match attributes.mode {
-            Mode::Avg => Reduction::Average,
-            Mode::Max => Reduction::MaxFromZero,
-        })
-}
+RoiAlignConfig::new([pooled_h, pooled_w]) with spatial_scale, sampling_ratio,
+    aligned(aligned_mode != AlignedMode::Asymmetric),
+    box_offset(if aligned_mode == AlignedMode::HalfPixel { 0.5 } else { 0.0 }),
+    arithmetic(Arithmetic::FromElementsBySteps),
+    reduction(match mode {
+        Mode::Avg => Reduction::Average,
+        Mode::Max => Reduction::MaxFromZero,
+    })
 }
 
 framework! {
@@ -103,16 +95,7 @@ pub struct RoiAlign3 {
     /// How the samples of an output element become one value.
     pub mode: Mode,
 }
-RoiAlignConfig: |attributes| {
-    RoiAlign9::new(
-        attributes.pooled_h,
-        attributes.pooled_w,
-        attributes.sampling_ratio,
-        attributes.spatial_scale,
-        attributes.mode,
-    )
-    .into()
-}
+RoiAlignConfig: RoiAlign9::new(pooled_h, pooled_w, sampling_ratio, spatial_scale, mode).into()
 }
 
 framework! {
@@ -137,19 +120,17 @@ pub struct RoiFeatureExtractor6 {
     /// Whether half a pixel is subtracted from scaled coordinates. A region is at least one pixel long either way.
     pub aligned: bool = false,
 }
-MultiScaleRoiAlignConfig: |attributes| {
-    let roi_align = RoiAlignConfig::new([attributes.output_size; 2])
-        .with_sampling_ratio(attributes.sampling_ratio)
-        .with_aligned(attributes.aligned)
-        .with_minimum_length(Some(1.0));
-    MultiScaleRoiAlignConfig::new(roi_align)
-        .with_canonical_scale(224.0)
-        .with_canonical_level(2)
-        .with_ratio_epsilon(1e-6)
-        .with_level_epsilon(0.0)
-        .with_first_level(Some(0))
-        .with_pools_empty(false)
-}
+MultiScaleRoiAlignConfig::new(
+    RoiAlignConfig::new([output_size; 2])
+        .with_sampling_ratio(sampling_ratio)
+        .with_aligned(aligned)
+        .with_minimum_length(Some(1.0))
+) with canonical_scale(224.0),
+    canonical_level(2),
+    ratio_epsilon(1e-6),
+    level_epsilon(0.0),
+    first_level(Some(0)),
+    pools_empty(false)
 }
 
 impl RoiFeatureExtractor6 {
@@ -180,12 +161,9 @@ pub struct RoiPoolingMax {
     /// From box coordinates to pixels of the map.
     pub spatial_scale: f32,
 }
-RoiPoolConfig: |attributes| {
-    RoiPoolConfig::new([attributes.pooled_h, attributes.pooled_w])
-        .with_spatial_scale(attributes.spatial_scale.into())
-        .with_division(BinDivision::Whole)
-        .with_maximum_from(MaximumFrom::NegativeInfinity)
-}
+RoiPoolConfig::new([pooled_h, pooled_w]) with spatial_scale,
+    division(BinDivision::Whole),
+    maximum_from(MaximumFrom::NegativeInfinity)
 }
 
 framework! {
@@ -204,11 +182,7 @@ pub struct RoiPoolingBilinear {
     /// Width of the output.
     pub pooled_w: usize,
 }
-CropAndResizeConfig: |attributes| {
-    CropAndResizeConfig::new([attributes.pooled_h, attributes.pooled_w])
-        .with_box_format(BoxFormat::Xyxy)
-        .with_ends_exactly(true)
-}
+CropAndResizeConfig::new([pooled_h, pooled_w]) with box_format(BoxFormat::Xyxy), ends_exactly(true)
 }
 
 framework! {
@@ -229,13 +203,10 @@ pub struct PsRoiPoolingAverage {
     /// From box coordinates to pixels of the map.
     pub spatial_scale: f32,
 }
-PsRoiPoolConfig: |attributes| {
-    PsRoiPoolConfig::new([attributes.group_size; 2])
-        .with_spatial_scale(attributes.spatial_scale.into())
-        .with_rounding(BoxRounding::BeforeScaling)
-        // Added before it is rounded, where Paddle adds it after: they differ at 0.49999997.
-        .with_end_offset(1.0)
-        .with_minimum_length(Some(0.1))
-        .with_reaches_last_pixel(true)
-}
+PsRoiPoolConfig::new([group_size; 2]) with spatial_scale,
+    rounding(BoxRounding::BeforeScaling),
+    // Added before it is rounded, where Paddle adds it after: they differ at 0.49999997.
+    end_offset(1.0),
+    minimum_length(Some(0.1)),
+    reaches_last_pixel(true)
 }

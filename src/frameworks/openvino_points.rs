@@ -27,13 +27,9 @@ pub struct RoiAlignRotated15 {
     /// Whether a positive angle turns a box clockwise on the screen.
     pub clockwise_mode: bool = false,
 }
-RoiAlignRotatedConfig: |attributes| {
-    RoiAlignRotatedConfig::new([attributes.pooled_h, attributes.pooled_w])
-        .with_spatial_scale(attributes.spatial_scale.into())
-        .with_sampling_ratio(attributes.sampling_ratio)
-        .with_angle(AngleConvention::radians(attributes.clockwise_mode))
-        .with_arithmetic(Arithmetic::FromElementsBySteps)
-}
+RoiAlignRotatedConfig::new([pooled_h, pooled_w]) with spatial_scale, sampling_ratio,
+    angle(AngleConvention::radians(clockwise_mode)),
+    arithmetic(Arithmetic::FromElementsBySteps)
 }
 
 framework! {
@@ -64,13 +60,10 @@ pub struct DeformablePsRoiPooling1 {
     /// Into how many parts a region is divided along each axis. Each part has its own offset.
     pub part_size: usize = 1,
 }
-DeformPsRoiPoolConfig: |attributes| {
-    DeformPsRoiPoolConfig::new([attributes.group_size; 2], attributes.output_dim)
-        .with_spatial_scale(attributes.spatial_scale.into())
-        .with_samples([attributes.spatial_bins_y, attributes.spatial_bins_x])
-        .with_offset_scale(attributes.trans_std.into())
-        .with_part_size([attributes.part_size; 2])
-}
+DeformPsRoiPoolConfig::new([group_size; 2], output_dim) with spatial_scale,
+    samples([spatial_bins_y, spatial_bins_x]),
+    offset_scale(trans_std.into()),
+    part_size([part_size; 2])
 }
 
 framework! {
@@ -93,11 +86,5 @@ pub struct PsRoiPoolingBilinear {
     /// Into how many bins a region is divided along y.
     pub spatial_bins_y: usize,
 }
-PsCropAndResizeConfig: |attributes| {
-    PsCropAndResizeConfig::new(
-        [attributes.group_size; 2],
-        [attributes.spatial_bins_y, attributes.spatial_bins_x],
-    )
-    .with_spatial_scale(attributes.spatial_scale.into())
-}
+PsCropAndResizeConfig::new([group_size; 2], [spatial_bins_y, spatial_bins_x]) with spatial_scale
 }

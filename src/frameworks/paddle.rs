@@ -32,13 +32,8 @@ pub struct RoiAlign {
     /// As in [`RoiAlignConfig::with_aligned`](crate::RoiAlignConfig::with_aligned).
     pub aligned: bool = true,
 }
-RoiAlignConfig: |attributes| {
-    RoiAlignConfig::new(attributes.output_size)
-        .with_spatial_scale(attributes.spatial_scale.into())
-        .with_sampling_ratio(attributes.sampling_ratio.max(0) as usize)
-        .with_aligned(attributes.aligned)
-        .with_arithmetic(Arithmetic::FromRegionInElements)
-}
+RoiAlignConfig::new(output_size) with spatial_scale, sampling_ratio(sampling_ratio.max(0) as usize), aligned,
+    arithmetic(Arithmetic::FromRegionInElements)
 }
 
 framework! {
@@ -57,11 +52,7 @@ pub struct RoiPool {
     /// From box coordinates to pixels of the map.
     pub spatial_scale: f32 = 1.0,
 }
-RoiPoolConfig: |attributes| {
-    RoiPoolConfig::new(attributes.output_size)
-        .with_spatial_scale(attributes.spatial_scale.into())
-        .with_maximum_from(MaximumFrom::Least)
-}
+RoiPoolConfig::new(output_size) with spatial_scale, maximum_from(MaximumFrom::Least)
 }
 
 framework! {
@@ -79,12 +70,9 @@ pub struct PsRoiPool {
     /// From box coordinates to pixels of the map.
     pub spatial_scale: f32 = 1.0,
 }
-PsRoiPoolConfig: |attributes| {
-    PsRoiPoolConfig::new(attributes.output_size)
-        .with_spatial_scale(attributes.spatial_scale.into())
-        .with_rounding(BoxRounding::BeforeScaling)
-        .with_inclusive_end(true)
-        .with_minimum_length(Some(0.1))
-        .with_reaches_last_pixel(true)
-}
+PsRoiPoolConfig::new(output_size) with spatial_scale,
+    rounding(BoxRounding::BeforeScaling),
+    inclusive_end(true),
+    minimum_length(Some(0.1)),
+    reaches_last_pixel(true)
 }

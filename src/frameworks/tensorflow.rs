@@ -36,9 +36,7 @@ pub struct CropAndResizeGradImage {
     /// What a point between pixels read.
     pub method: Interpolation = Interpolation::Bilinear,
 }
-CropAndResizeConfig: |attributes| {
-    CropAndResizeConfig::new(attributes.crop_size).with_method(attributes.method)
-}
+CropAndResizeConfig::new(crop_size) with method
 }
 
 framework! {
@@ -50,7 +48,5 @@ pub struct CropAndResizeGradBoxes {
     /// Height and width of `grads`.
     pub crop_size: [usize; 2],
 }
-CropAndResizeConfig: |attributes| {
-    CropAndResizeConfig::new(attributes.crop_size)
-}
+CropAndResizeConfig: CropAndResizeConfig::new(crop_size)
 }

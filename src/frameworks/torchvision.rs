@@ -29,12 +29,7 @@ pub struct RoiAlign {
     /// As in [`RoiAlignConfig::with_aligned`](crate::RoiAlignConfig::with_aligned).
     pub aligned: bool = false,
 }
-RoiAlignConfig: |attributes| {
-    RoiAlignConfig::new(attributes.output_size)
-        .with_spatial_scale(attributes.spatial_scale)
-        .with_sampling_ratio(attributes.sampling_ratio.max(0) as usize)
-        .with_aligned(attributes.aligned)
-}
+RoiAlignConfig::new(output_size) with spatial_scale, sampling_ratio(sampling_ratio.max(0) as usize), aligned
 }
 
 framework! {
@@ -52,9 +47,7 @@ pub struct RoiPool {
     /// From box coordinates to pixels of the map.
     pub spatial_scale: f64 = 1.0,
 }
-RoiPoolConfig: |attributes| {
-    RoiPoolConfig::new(attributes.output_size).with_spatial_scale(attributes.spatial_scale)
-}
+RoiPoolConfig::new(output_size) with spatial_scale
 }
 
 framework! {
@@ -79,11 +72,7 @@ pub struct PsRoiAlign {
     /// Samples of an output element along each axis; 0 or below for the adaptive number.
     pub sampling_ratio: i64 = -1,
 }
-PsRoiAlignConfig: |attributes| {
-    PsRoiAlignConfig::new(attributes.output_size)
-        .with_spatial_scale(attributes.spatial_scale)
-        .with_sampling_ratio(attributes.sampling_ratio.max(0) as usize)
-}
+PsRoiAlignConfig::new(output_size) with spatial_scale, sampling_ratio(sampling_ratio.max(0) as usize)
 }
 
 framework! {
@@ -104,11 +93,7 @@ pub struct PsRoiPool {
     /// The operator's own bins end before them, and the default is the derivative of the operator.
     pub torchvision_gradient: bool = false,
 }
-PsRoiPoolConfig: |attributes| {
-    PsRoiPoolConfig::new(attributes.output_size)
-        .with_spatial_scale(attributes.spatial_scale)
-        .with_gradient_reaches_last_pixel(attributes.torchvision_gradient)
-}
+PsRoiPoolConfig::new(output_size) with spatial_scale, gradient_reaches_last_pixel(torchvision_gradient)
 }
 
 framework! {
@@ -130,12 +115,7 @@ pub struct MultiScaleRoiAlign {
     /// The level of such a box.
     pub canonical_level: i32 = 4,
 }
-MultiScaleRoiAlignConfig: |attributes| {
-    let roi_align: RoiAlignConfig = RoiAlign::new(attributes.output_size)
-        .with_sampling_ratio(attributes.sampling_ratio)
-        .into();
-    MultiScaleRoiAlignConfig::new(roi_align)
-        .with_canonical_scale(attributes.canonical_scale)
-        .with_canonical_level(attributes.canonical_level)
-}
+MultiScaleRoiAlignConfig::new(
+    RoiAlign::new(output_size).with_sampling_ratio(sampling_ratio).into()
+) with canonical_scale, canonical_level
 }

@@ -59,15 +59,7 @@ pub(super) fn with_offsets<B: RoiBackend>(
         let offsets = B::float_reshape(offsets, Shape::new([regions.len(), columns]));
         B::float_cat(vec![regions.boxes, offsets], 1)
     };
-    let batch_indices = regions.batch_indices;
-    Ok((
-        features,
-        Regions {
-            boxes,
-            batch_indices,
-            kind,
-        },
-    ))
+    Ok((features, Regions { boxes, kind, ..regions }))
 }
 
 /// The error of a part of a call. The offsets of an element are counted among those of all parts.
@@ -150,6 +142,20 @@ pub(crate) fn check_dtypes<B: RoiBackend>(features: &FloatTensor<B>, regions: &R
         );
     }
     Ok(())
+}
+
+/// Checks a tensor of the output's shape and of the features' dtype, which is on the device of `like`.
+pub(crate) fn check_like_output<B: RoiBackend>(
+    argument: &'static str,
+    tensor: &FloatTensor<B>,
+    output: &Shape,
+    (like, device): (&'static str, &B::Device),
+    dtype: DType,
+) -> Result<(), RoiError> {
+    let (found, expected) = (tensor.shape(), "[K, channels, P, Q], that of the operator's output");
+    shape(argument, &found, expected, found == *output)?;
+    same_device(argument, &tensor.device(), like, device)?;
+    same_dtype(argument, tensor.dtype(), "features", dtype)
 }
 
 /// Checks that a level of a pyramid has as many images and channels as the finest, and its dtype.

@@ -4,16 +4,16 @@ use std::ops::Range;
 
 use burn::backend::TensorMetadata;
 use burn::backend::tensor::FloatTensor;
-use burn::tensor::{DType, Shape, Slice};
+use burn::tensor::{Shape, Slice};
 
-use super::arguments::{Arguments, check_pyramid, joined, of_part, reads_nothing, with_offsets};
+use super::arguments::{Arguments, check_like_output, check_pyramid, joined, of_part, reads_nothing, with_offsets};
 use super::operator_config::Operates;
 use super::turn::Turn;
 use crate::backend::{RegionCall, RoiBackend, of_channels};
 use crate::error::RoiError;
 use crate::geometry::operator::RegionOperator;
 use crate::memory;
-use crate::regions::{Regions, same_device, same_dtype, shape};
+use crate::regions::Regions;
 
 /// The gradients of a call. Its functions compute them; the arguments are already checked.
 /// [`primitive::backward`](crate::primitive::backward()) returns it.
@@ -181,7 +181,7 @@ pub fn of_call<B: RoiBackend>(
     let parts = parts.into_iter().map(|part| with_offsets(part, &operators[0]));
     let parts = parts.collect::<Result<Vec<_>, _>>()?;
     let output = check_parts::<B>(&parts, operators)?;
-    check_gradient::<B>(&gradient, &device, dtype, &output)?;
+    check_like_output::<B>("output_gradient", &gradient, &output, ("features", &device), dtype)?;
     for shape in &given {
         // Expanded features have less memory than their gradient will have.
         memory::check::<B>("gradient of `features`", shape, dtype, &device)?;
@@ -241,24 +241,6 @@ fn check_parts<B: RoiBackend>(
         output = Shape::new([of_part[0], output[1] + of_part[1], of_part[2], of_part[3]]);
     }
     Ok(output)
-}
-
-/// Checks that a gradient goes with the output, whose device and dtype are those of the features.
-fn check_gradient<B: RoiBackend>(
-    gradient: &FloatTensor<B>,
-    device: &B::Device,
-    dtype: DType,
-    output: &Shape,
-) -> Result<(), RoiError> {
-    let found = gradient.shape();
-    shape(
-        "output_gradient",
-        &found,
-        "[K, channels, P, Q], that of the operator's output",
-        found == *output,
-    )?;
-    same_device("output_gradient", &gradient.device(), "features", device)?;
-    same_dtype("output_gradient", gradient.dtype(), "features", dtype)
 }
 
 fn zeros_like<B: RoiBackend>(tensor: &FloatTensor<B>) -> FloatTensor<B> {

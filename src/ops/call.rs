@@ -35,18 +35,14 @@ pub fn pool_pyramid_tensor<C: Operates>(
     let features = features.into_iter();
     let features = features.map(|features| supported("features", features.into_dispatch()));
     let offsets = offsets.map(|offsets| supported("offsets", offsets.into_dispatch()));
-    let Regions {
-        boxes,
-        batch_indices,
-        kind,
-    } = rois.regions();
+    let regions = rois.regions();
     let arguments = Arguments::<Dispatch> {
         features: features.collect::<Result<_, _>>()?,
         offsets: offsets.transpose()?,
         regions: Regions {
-            boxes: supported("boxes", boxes)?,
-            batch_indices: supported("batch_indices", batch_indices)?,
-            kind,
+            boxes: supported("boxes", regions.boxes)?,
+            batch_indices: supported("batch_indices", regions.batch_indices)?,
+            ..regions
         },
     };
     Ok(Tensor::from_dispatch(pool(arguments, config, operators)?))

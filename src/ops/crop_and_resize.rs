@@ -1,5 +1,6 @@
 //! `crop_and_resize`: TensorFlow's operator, on `[N, C, H, W]`.
 
+use super::RoiAlignConfig;
 use super::prelude::*;
 
 config! {
@@ -30,44 +31,31 @@ pub struct CropAndResizeConfig {
 }
 }
 
-impl Operates for CropAndResizeConfig {
-    type Rois = Rois;
-
+impl ToRegionOperator for CropAndResizeConfig {
     fn operator(&self, _has_offsets: bool) -> Result<RegionOperator, RoiError> {
         options::output_size("crop_size", self.crop_size)?;
         options::finite("extrapolation_value", self.extrapolation_value)?;
         // One sample an element, the outermost on the corners. A crop of one row or column takes the middle.
         let last = |size: usize| (self.ends_exactly && size > 1).then(|| size - 1);
-        let axis = SampleAxis {
+        let axes = self.crop_size.map(|size| SampleAxis {
             spatial_scale: SpatialScale::Normalized,
-            box_offset: 0.0,
-            end_offset: 0.0,
-            input_pixel_offset: 0.0,
             output_pixel_offset: 0.0,
             minimum_length: None,
             sampling: Sampling::Fixed(1),
             align_corners: true,
-            sample_at_end: None,
+            sample_at_end: last(size),
             bounds: Bounds::FirstToLastPixel,
             interpolation: self.method,
             half_up: true,
             flat_on_pixels: true,
             arithmetic: Arithmetic::FromRegionUnscaled,
-        };
-        let axes = self.crop_size.map(|size| SampleAxis {
-            sample_at_end: last(size),
-            ..axis
+            ..RoiAlignConfig::new(self.crop_size).axis(1.0)
         });
         Ok(RegionOperator {
             out_of_bounds_value: self.extrapolation_value,
             box_format: self.box_format,
             ..RegionOperator::average(self.crop_size, Elements::Samples(axes))
         })
-    }
-
-    // Boxes are normalized, so that they are the same on maps of all scales.
-    fn spatial_scales(&mut self) -> Vec<&mut f64> {
-        Vec::new()
     }
 }
 
@@ -93,7 +81,8 @@ operator! {
 /// let crops = crop_and_resize(image, &Rois::from_images(vec![boxes]), CropAndResizeConfig::new([64, 64]));
 /// assert_eq!(crops.dims(), [1, 3, 64, 64]);
 /// ```
-fn crop_and_resize(CropAndResizeConfig, Rois) -> CropAndResize;
+// Boxes are normalized, so that they are the same on maps of all scales.
+fn crop_and_resize(CropAndResizeConfig {}, Rois) -> CropAndResize;
 /// - [`RoiError::Option`]: a crop size of 0 or above 32767; an extrapolation value that is not finite.
 /// - All other errors of [`try_roi_align`](crate::try_roi_align), for the same reasons.
 fn try_crop_and_resize;

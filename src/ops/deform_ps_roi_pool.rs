@@ -37,9 +37,7 @@ pub struct DeformPsRoiPoolConfig {
 }
 }
 
-impl Operates for DeformPsRoiPoolConfig {
-    type Rois = Rois;
-
+impl ToRegionOperator for DeformPsRoiPoolConfig {
     fn operator(&self, has_offsets: bool) -> Result<RegionOperator, RoiError> {
         options::output_size("output_size", self.output_size)?;
         options::output_size("part_size", self.part_size)?;
@@ -67,10 +65,6 @@ impl Operates for DeformPsRoiPoolConfig {
             channel_map: ChannelMap::PositionSensitive,
             ..RegionOperator::average(self.output_size, Elements::Points(grid))
         })
-    }
-
-    fn spatial_scales(&mut self) -> Vec<&mut f64> {
-        vec![&mut self.spatial_scale]
     }
 
     /// One for each class, whose channels move by the same offsets.
@@ -174,7 +168,7 @@ operator! {
 /// let pooled = deform_ps_roi_pool(features, &Rois::from_images(vec![boxes]), Some(offsets), config);
 /// assert_eq!(pooled.dims(), [1, 10, 7, 7]);
 /// ```
-fn deform_ps_roi_pool(DeformPsRoiPoolConfig, Rois, offsets) -> DeformPsRoiPool;
+fn deform_ps_roi_pool(DeformPsRoiPoolConfig { spatial_scale }, Rois, offsets) -> DeformPsRoiPool;
 /// - [`RoiError::Option`]: an output or part size of 0 or above 32767; no output channel; a scale that is 0, negative
 ///   or not finite; 0 or more than 1024 samples; an offset scale that is not finite.
 /// - [`RoiError::Shape`]: fewer than `C * P * Q` channels; offsets of another shape, or a number of classes that does

@@ -26,9 +26,7 @@ pub struct DeformRoiPoolConfig {
 }
 }
 
-impl Operates for DeformRoiPoolConfig {
-    type Rois = Rois;
-
+impl ToRegionOperator for DeformRoiPoolConfig {
     fn operator(&self, has_offsets: bool) -> Result<RegionOperator, RoiError> {
         options::output_size("output_size", self.output_size)?;
         options::scale("spatial_scale", self.spatial_scale)?;
@@ -48,10 +46,6 @@ impl Operates for DeformRoiPoolConfig {
             arithmetic: Arithmetic::FromElements,
         };
         Ok(RegionOperator::average(self.output_size, Elements::Points(grid)))
-    }
-
-    fn spatial_scales(&mut self) -> Vec<&mut f64> {
-        vec![&mut self.spatial_scale]
     }
 }
 
@@ -83,7 +77,7 @@ operator! {
 /// let pooled = deform_roi_pool(features, &Rois::from_images(vec![boxes]), Some(offsets), config);
 /// assert_eq!(pooled.dims(), [1, 256, 7, 7]);
 /// ```
-fn deform_roi_pool(DeformRoiPoolConfig, Rois, offsets) -> DeformRoiPool;
+fn deform_roi_pool(DeformRoiPoolConfig { spatial_scale }, Rois, offsets) -> DeformRoiPool;
 /// - [`RoiError::Option`]: an output size of 0 or above 32767; a scale that is 0, negative or not finite; 0 or more
 ///   than 1024 fixed samples, or another sampling than `Fixed` and `Adaptive`; a gamma that is not finite.
 /// - [`RoiError::Shape`], [`RoiError::DType`] or [`RoiError::Device`]: offsets that do not match the regions.

@@ -51,35 +51,21 @@ macro_rules! functions {
         $(#[$errors:meta])*
         fn $try_function:ident;
     ) => {
-        $crate::internal::paste! {
+        $crate::error::panicking! {
             $(#[$documentation])*
-            ///
-            /// # Panics
-            ///
-            #[doc = "If [`" $try_function "`] returns an error, with its text."]
             pub fn $function(
                 features: burn::tensor::Tensor<$rank>,
                 rois: &$rois,
                 $($offsets: Option<burn::tensor::Tensor<$rank>>,)?
                 config: impl Into<$config>,
-            ) -> burn::tensor::Tensor<$rank> {
-                $crate::error::or_panic($try_function(features, rois, $($offsets,)? config))
-            }
-
-            #[doc = "Fallible form of [`" $function "`]: returns an error instead of panicking."]
-            ///
-            /// # Errors
-            ///
+            ) -> burn::tensor::Tensor<$rank>;
             $(#[$errors])*
-            pub fn $try_function(
-                features: burn::tensor::Tensor<$rank>,
-                rois: &$rois,
-                $($offsets: Option<burn::tensor::Tensor<$rank>>,)?
-                config: impl Into<$config>,
-            ) -> Result<burn::tensor::Tensor<$rank>, RoiError> {
+            pub fn $try_function {
                 $call(features, rois, $($option,)? &config.into())
             }
+        }
 
+        $crate::internal::paste! {
             #[doc = "[`" $function "`] as a module. Created by [`" $config "::init`]."]
             pub type $module = $crate::ops::$pool<$config>;
 
@@ -111,14 +97,23 @@ macro_rules! functions {
 
 pub(super) use functions;
 
-/// Declares the functions and the module of an operator on maps.
+/// Declares the functions and the module of an operator on maps. Its config is named with those options that a level of
+/// a pyramid multiplies by its scale.
 macro_rules! operator {
     (
         $(#[$documentation:meta])*
-        fn $function:ident($config:ident, $rois:ident $(, $offsets:ident)?) -> $module:ident;
+        fn $function:ident($config:ident { $($scale:ident),* }, $rois:ident $(, $offsets:ident)?) -> $module:ident;
         $(#[$errors:meta])*
         fn $try_function:ident;
     ) => {
+        impl $crate::ops::operator_config::Operates for $config {
+            type Rois = $rois;
+
+            fn spatial_scales(&mut self) -> Vec<&mut f64> {
+                vec![$(&mut self.$scale),*]
+            }
+        }
+
         $crate::ops::module::functions! {
             [Pool, $crate::ops::call::pool_tensor, None$(.or($offsets))?] of 4;
             $(#[$documentation])*

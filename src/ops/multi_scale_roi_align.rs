@@ -4,8 +4,8 @@ use burn::tensor::Tensor;
 
 use super::pyramid::{PyramidConfig, try_multi_scale_pool};
 use super::{Pool, RoiAlignConfig};
-use crate::config::config;
-use crate::error::{RoiError, or_panic};
+use crate::config::{config, same_fields};
+use crate::error::{RoiError, panicking};
 use crate::regions::Rois;
 
 config! {
@@ -58,17 +58,13 @@ impl MultiScaleRoiAlignConfig {
 
     /// Which level a region belongs to.
     pub fn pyramid(&self) -> PyramidConfig {
-        PyramidConfig {
-            canonical_scale: self.canonical_scale,
-            canonical_level: self.canonical_level,
-            ratio_epsilon: self.ratio_epsilon,
-            level_epsilon: self.level_epsilon,
-            first_level: self.first_level,
-            pools_empty: self.pools_empty,
-        }
+        same_fields!(self => PyramidConfig {
+            canonical_scale, canonical_level, ratio_epsilon, level_epsilon, first_level, pools_empty;
+        })
     }
 }
 
+panicking! {
 /// Samples regions of a feature pyramid, each on the level of its size.
 ///
 /// - `features`: one map `[N, C, Hᵢ, Wᵢ]` for each level, from the finest to the coarsest, as
@@ -107,38 +103,23 @@ impl MultiScaleRoiAlignConfig {
 /// let pooled = multi_scale_roi_align(features, &Rois::from_images(vec![boxes]), &scales, config);
 /// assert_eq!(pooled.dims(), [2, 8, 7, 7]);
 /// ```
-///
-/// # Panics
-///
-/// If [`try_multi_scale_roi_align`] returns an error, with its text.
 pub fn multi_scale_roi_align(
     features: Vec<Tensor<4>>,
     rois: &Rois,
     scales: &[f64],
     config: impl Into<MultiScaleRoiAlignConfig>,
-) -> Tensor<4> {
-    or_panic(try_multi_scale_roi_align(features, rois, scales, config))
-}
-
-/// Fallible form of [`multi_scale_roi_align`].
-///
-/// # Errors
-///
+) -> Tensor<4>;
 /// - [`RoiError::Levels`]: no map, or not as many scales as maps.
 /// - [`RoiError::Shape`]: a level with another number of images or channels than the first.
 /// - [`RoiError::DType`]: a level with another dtype than the first.
 /// - [`RoiError::Option`]: without `first_level`, scales that are not powers of two, each half of the one before; an
 ///   option of [`MultiScaleRoiAlignConfig`] out of its range.
 /// - All errors of [`try_roi_align`](crate::try_roi_align), for any level.
-pub fn try_multi_scale_roi_align(
-    features: Vec<Tensor<4>>,
-    rois: &Rois,
-    scales: &[f64],
-    config: impl Into<MultiScaleRoiAlignConfig>,
-) -> Result<Tensor<4>, RoiError> {
+pub fn try_multi_scale_roi_align {
     let config = config.into();
     let pyramid = config.pyramid();
     try_multi_scale_pool(features, rois, scales, config.roi_align, pyramid)
+}
 }
 
 /// [`multi_scale_roi_align`] as a module. Created by [`MultiScaleRoiAlignConfig::init`].

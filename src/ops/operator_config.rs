@@ -17,13 +17,10 @@ pub trait OperatorConfig: Operates {}
 
 impl<C: Operates> OperatorConfig for C {}
 
-/// How a config becomes a [`RegionOperator`], and what its operator computes around that.
-pub trait Operates: Clone + Debug + Send + Sync + 'static {
+/// A config of regions of one kind, as `operator!` declares it.
+pub trait Operates: ToRegionOperator {
     /// [`Rois`](crate::Rois), or [`RotatedRois`](crate::RotatedRois) for rotated boxes.
     type Rois: RegionTable;
-
-    /// The options, checked, as an operator of regions with or without offsets.
-    fn operator(&self, has_offsets: bool) -> Result<RegionOperator, RoiError>;
 
     /// What a level of a pyramid multiplies by its scale.
     fn spatial_scales(&mut self) -> Vec<&mut f64>;
@@ -40,6 +37,12 @@ pub trait Operates: Clone + Debug + Send + Sync + 'static {
         }
         config.operator(has_offsets)
     }
+}
+
+/// How a config becomes a [`RegionOperator`], and what its operator computes around that.
+pub trait ToRegionOperator: Clone + Debug + Send + Sync + 'static {
+    /// The options, checked, as an operator of regions with or without offsets.
+    fn operator(&self, has_offsets: bool) -> Result<RegionOperator, RoiError>;
 
     /// The calls of a backend that make up a call, at least one: each pools channels of its own.
     fn parts<B: RoiBackend>(&self, arguments: Arguments<B>) -> Result<Vec<Arguments<B>>, RoiError> {

@@ -29,7 +29,7 @@ pub use super::backward::{Backward, PyramidBackward};
 use super::operator_config::{Operates, OperatorConfig};
 use super::{PyramidConfig, backward, call};
 use crate::backend::RoiBackend;
-use crate::error::{RoiError, or_panic};
+use crate::error::{RoiError, panicking};
 use crate::regions::{RegionTable, Regions};
 
 /// Regions as a backend's own tensors, all on one device. Their shapes are checked by the call that takes them.
@@ -78,83 +78,55 @@ impl<B: RoiBackend> RegionTensors<B> {
 /// The regions of Burn's tensors, [`Rois`](crate::Rois) or [`RotatedRois`](crate::RotatedRois).
 impl<R: RegionTable> From<&R> for RegionTensors<Dispatch> {
     fn from(rois: &R) -> Self {
-        let Regions {
-            boxes, batch_indices, ..
-        } = rois.regions();
-        Self::new(boxes, batch_indices)
+        let regions = rois.regions();
+        Self::new(regions.boxes, regions.batch_indices)
     }
 }
 
+panicking! {
 /// Pools regions: features `[N, C, H, W]` and K regions to `[K, channels, P, Q]`.
 ///
 /// - `features`: `[N, C, H, W]`, as the operator takes them.
 /// - `regions`: K boxes and their batch indices, with offsets if the operator takes them; see [`RegionTensors`].
 /// - `config`: an operator's config. It selects the operator.
 /// - Returns `[K, channels, P, Q]` in the features' dtype.
-///
-/// # Panics
-///
-/// If [`try_pool`] returns an error, with its text.
 pub fn pool<B: RoiBackend>(
     features: FloatTensor<B>,
     regions: RegionTensors<B>,
     config: impl OperatorConfig,
-) -> FloatTensor<B> {
-    or_panic(try_pool::<B>(features, regions, config))
-}
-
-/// Fallible form of [`pool`].
-///
-/// # Errors
-///
+) -> FloatTensor<B>;
 /// All errors of the operator's `try_` function, such as [`try_roi_align`](crate::try_roi_align), and of
 /// [`Rois::try_new`](crate::Rois::try_new). [`RoiError::Option`] also if there are offsets and the operator takes none.
-pub fn try_pool<B: RoiBackend>(
-    features: FloatTensor<B>,
-    regions: RegionTensors<B>,
-    config: impl OperatorConfig,
-) -> Result<FloatTensor<B>, RoiError> {
+pub fn try_pool {
     let operator = config.operator(regions.offsets.is_some())?;
     call::pool(regions.arguments(vec![features], &config)?, &config, &[operator])
 }
+}
 
+panicking! {
 /// The gradients of [`pool`]'s features, boxes and offsets from the gradient of its output.
 ///
 /// - `output_gradient`: `[K, channels, P, Q]`, the shape of the output, in the dtype of the features.
 /// - `features`, `regions`, `config`: the arguments of [`pool`]. For the gradient of features of an average, you can
 ///   pass zeros of their shape: the result is the same.
 /// - Returns a [`Backward`], which computes each gradient when its function is called.
-///
-/// # Panics
-///
-/// If [`try_backward`] returns an error, with its text.
 pub fn backward<B: RoiBackend>(
     output_gradient: FloatTensor<B>,
     features: FloatTensor<B>,
     regions: RegionTensors<B>,
     config: impl OperatorConfig,
-) -> Backward<B> {
-    or_panic(try_backward::<B>(output_gradient, features, regions, config))
-}
-
-/// Fallible form of [`backward`](backward()).
-///
-/// # Errors
-///
+) -> Backward<B>;
 /// All errors of [`try_pool`]; [`RoiError::Shape`], [`RoiError::DType`] or [`RoiError::Device`] if `output_gradient`
 /// does not match the output; [`RoiError::SecondDerivative`] for tensors on an autodiff device.
-pub fn try_backward<B: RoiBackend>(
-    output_gradient: FloatTensor<B>,
-    features: FloatTensor<B>,
-    regions: RegionTensors<B>,
-    config: impl OperatorConfig,
-) -> Result<Backward<B>, RoiError> {
+pub fn try_backward {
     let operator = config.operator(regions.offsets.is_some())?;
     let arguments = regions.arguments(vec![features], &config)?;
     let backward = backward::of_call(output_gradient, arguments, &config, &[operator])?;
     Ok(backward.of_one_map())
 }
+}
 
+panicking! {
 /// Pools regions of a feature pyramid, as [`multi_scale_pool`](crate::multi_scale_pool()) does.
 ///
 /// - `features`: one map `[N, C, Hᵢ, Wᵢ]` for each level, from the finest to the coarsest.
@@ -163,45 +135,26 @@ pub fn try_backward<B: RoiBackend>(
 /// - `config`: an operator's config. It selects the operator.
 /// - `pyramid`: the rule that chooses the level of a region.
 /// - Returns `[K, channels, P, Q]` in the features' dtype: each region once, in the order given.
-///
-/// # Panics
-///
-/// If [`try_multi_scale_pool`] returns an error, with its text.
 pub fn multi_scale_pool<B: RoiBackend>(
     features: Vec<FloatTensor<B>>,
     regions: RegionTensors<B>,
     scales: &[f64],
     config: impl OperatorConfig,
     pyramid: PyramidConfig,
-) -> FloatTensor<B> {
-    or_panic(try_multi_scale_pool::<B>(features, regions, scales, config, pyramid))
-}
-
-/// Fallible form of [`multi_scale_pool`].
-///
-/// # Errors
-///
+) -> FloatTensor<B>;
 /// All errors of [`try_multi_scale_pool`](crate::try_multi_scale_pool) and of [`Rois::try_new`](crate::Rois::try_new).
-pub fn try_multi_scale_pool<B: RoiBackend>(
-    features: Vec<FloatTensor<B>>,
-    regions: RegionTensors<B>,
-    scales: &[f64],
-    config: impl OperatorConfig,
-    pyramid: PyramidConfig,
-) -> Result<FloatTensor<B>, RoiError> {
+pub fn try_multi_scale_pool {
     let operators = pyramid.operators(scales, &levels::<B>(&features), &config, regions.offsets.is_some())?;
     call::pool(regions.arguments(features, &config)?, &config, &operators)
 }
+}
 
+panicking! {
 /// The gradients of [`multi_scale_pool`]'s features and boxes from the gradient of its output.
 ///
 /// - `output_gradient`: `[K, channels, P, Q]`, the shape of the output, in the dtype of the features.
 /// - `features`, `regions`, `scales`, `config`, `pyramid`: the arguments of [`multi_scale_pool`].
 /// - Returns a [`PyramidBackward`], which computes each gradient when its function is called.
-///
-/// # Panics
-///
-/// If [`try_multi_scale_backward`] returns an error, with its text.
 pub fn multi_scale_backward<B: RoiBackend>(
     output_gradient: FloatTensor<B>,
     features: Vec<FloatTensor<B>>,
@@ -209,28 +162,14 @@ pub fn multi_scale_backward<B: RoiBackend>(
     scales: &[f64],
     config: impl OperatorConfig,
     pyramid: PyramidConfig,
-) -> PyramidBackward<B> {
-    let backward = try_multi_scale_backward::<B>(output_gradient, features, regions, scales, config, pyramid);
-    or_panic(backward)
-}
-
-/// Fallible form of [`multi_scale_backward`].
-///
-/// # Errors
-///
+) -> PyramidBackward<B>;
 /// All errors of [`try_multi_scale_pool`]; [`RoiError::Shape`], [`RoiError::DType`] or [`RoiError::Device`] if
 /// `output_gradient` does not match the output; [`RoiError::SecondDerivative`] for tensors on an autodiff device.
-pub fn try_multi_scale_backward<B: RoiBackend>(
-    output_gradient: FloatTensor<B>,
-    features: Vec<FloatTensor<B>>,
-    regions: RegionTensors<B>,
-    scales: &[f64],
-    config: impl OperatorConfig,
-    pyramid: PyramidConfig,
-) -> Result<PyramidBackward<B>, RoiError> {
+pub fn try_multi_scale_backward {
     let operators = pyramid.operators(scales, &levels::<B>(&features), &config, regions.offsets.is_some())?;
     let arguments = regions.arguments(features, &config)?;
     backward::of_call(output_gradient, arguments, &config, &operators)
+}
 }
 
 /// The dtype of each level.

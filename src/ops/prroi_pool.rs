@@ -30,18 +30,12 @@ pub struct PrRoiPoolConfig {
 }
 }
 
-impl Operates for PrRoiPoolConfig {
-    type Rois = Rois;
-
+impl ToRegionOperator for PrRoiPoolConfig {
     fn operator(&self, _has_offsets: bool) -> Result<RegionOperator, RoiError> {
         options::output_size("output_size", self.output_size)?;
         options::scale("spatial_scale", self.spatial_scale)?;
         let elements = Elements::Integrals([self.spatial_scale; 2]);
         Ok(RegionOperator::average(self.output_size, elements))
-    }
-
-    fn spatial_scales(&mut self) -> Vec<&mut f64> {
-        vec![&mut self.spatial_scale]
     }
 }
 
@@ -73,7 +67,7 @@ operator! {
 /// let pooled = prroi_pool(features, &Rois::from_images(vec![boxes]), config);
 /// assert_eq!(pooled.dims(), [1, 8, 7, 7]);
 /// ```
-fn prroi_pool(PrRoiPoolConfig, Rois) -> PrRoiPool;
+fn prroi_pool(PrRoiPoolConfig { spatial_scale }, Rois) -> PrRoiPool;
 /// - [`RoiError::Option`]: an output size of 0 or above 32767; a scale that is 0, negative or not finite.
 /// - All other errors of [`try_roi_align`](crate::try_roi_align), for the same reasons.
 fn try_prroi_pool;

@@ -24,9 +24,7 @@ pub struct PsCropAndResizeConfig {
 }
 }
 
-impl Operates for PsCropAndResizeConfig {
-    type Rois = Rois;
-
+impl ToRegionOperator for PsCropAndResizeConfig {
     fn operator(&self, _has_offsets: bool) -> Result<RegionOperator, RoiError> {
         options::output_size("output_size", self.output_size)?;
         options::scale("spatial_scale", self.spatial_scale)?;
@@ -50,11 +48,6 @@ impl Operates for PsCropAndResizeConfig {
             },
             ..RegionOperator::average(self.output_size, Elements::Points(grid))
         })
-    }
-
-    // Boxes are normalized, so that they are the same on maps of all scales.
-    fn spatial_scales(&mut self) -> Vec<&mut f64> {
-        Vec::new()
     }
 }
 
@@ -84,7 +77,8 @@ operator! {
 /// let pooled = ps_crop_and_resize(features, &Rois::from_images(vec![boxes]), config);
 /// assert_eq!(pooled.dims(), [1, 10, 4, 4]);
 /// ```
-fn ps_crop_and_resize(PsCropAndResizeConfig, Rois) -> PsCropAndResize;
+// Boxes are normalized, so that they are the same on maps of all scales.
+fn ps_crop_and_resize(PsCropAndResizeConfig {}, Rois) -> PsCropAndResize;
 /// - [`RoiError::Option`]: an output size of 0 or above 32767; 0 or more than 1024 parts; a scale that is 0, negative
 ///   or not finite.
 /// - [`RoiError::ChannelGroups`]: the features' channels are no multiple of the number of parts.

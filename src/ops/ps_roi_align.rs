@@ -28,9 +28,7 @@ pub struct PsRoiAlignConfig {
 }
 }
 
-impl Operates for PsRoiAlignConfig {
-    type Rois = Rois;
-
+impl ToRegionOperator for PsRoiAlignConfig {
     fn operator(&self, _has_offsets: bool) -> Result<RegionOperator, RoiError> {
         options::scale("spatial_scale", self.spatial_scale)?;
         let roi_align = RoiAlignConfig::new(self.output_size)
@@ -41,10 +39,6 @@ impl Operates for PsRoiAlignConfig {
             channel_map: ChannelMap::PositionSensitive,
             ..roi_align.operator(false)?
         })
-    }
-
-    fn spatial_scales(&mut self) -> Vec<&mut f64> {
-        vec![&mut self.spatial_scale]
     }
 }
 
@@ -74,7 +68,7 @@ operator! {
 /// let pooled = ps_roi_align(features, &Rois::from_images(vec![boxes]), config);
 /// assert_eq!(pooled.dims(), [1, 10, 7, 7]);
 /// ```
-fn ps_roi_align(PsRoiAlignConfig, Rois) -> PsRoiAlign;
+fn ps_roi_align(PsRoiAlignConfig { spatial_scale }, Rois) -> PsRoiAlign;
 /// - [`RoiError::Option`]: an output size of 0 or above 32767; a scale that is 0, negative or not
 ///   finite; 0 samples, more than 1024 fixed or minimum samples, or a minimum above the maximum.
 /// - [`RoiError::Channels`]: the features' channels are not a multiple of P * Q.

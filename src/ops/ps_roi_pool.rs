@@ -49,32 +49,21 @@ pub struct PsRoiPoolConfig {
 }
 }
 
-impl Operates for PsRoiPoolConfig {
-    type Rois = Rois;
-
+impl ToRegionOperator for PsRoiPoolConfig {
     fn operator(&self, _has_offsets: bool) -> Result<RegionOperator, RoiError> {
         options::output_size("output_size", self.output_size)?;
         options::scale("spatial_scale", self.spatial_scale)?;
         options::finite("end_offset", self.end_offset)?;
         options::bin_length("minimum_length", self.minimum_length, false)?;
-        let axis = BinAxis {
-            spatial_scale: self.spatial_scale,
-            end_offset: self.end_offset,
-            rounding: self.rounding,
-            inclusive_end: self.inclusive_end,
+        let axis = same_fields!(self => BinAxis {
+            spatial_scale, end_offset, rounding, inclusive_end, reaches_last_pixel, gradient_reaches_last_pixel;
             minimum_length: self.minimum_length.unwrap_or_default(),
             division: BinDivision::Rounded,
-            reaches_last_pixel: self.reaches_last_pixel,
-            gradient_reaches_last_pixel: self.gradient_reaches_last_pixel,
-        };
+        });
         Ok(RegionOperator {
             channel_map: ChannelMap::PositionSensitive,
             ..RegionOperator::average(self.output_size, Elements::Bins([axis; 2]))
         })
-    }
-
-    fn spatial_scales(&mut self) -> Vec<&mut f64> {
-        vec![&mut self.spatial_scale]
     }
 }
 
@@ -103,7 +92,7 @@ operator! {
 /// let pooled = ps_roi_pool(features, &Rois::from_images(vec![boxes]), config);
 /// assert_eq!(pooled.dims(), [1, 10, 7, 7]);
 /// ```
-fn ps_roi_pool(PsRoiPoolConfig, Rois) -> PsRoiPool;
+fn ps_roi_pool(PsRoiPoolConfig { spatial_scale }, Rois) -> PsRoiPool;
 /// - [`RoiError::Option`]: an output size of 0 or above 32767; a scale that is 0, negative or not finite; an end offset
 ///   that is not finite; a minimum length below 0 or above 65535.
 /// - [`RoiError::Channels`]: the features' channels are not a multiple of P * Q.

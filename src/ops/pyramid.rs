@@ -6,8 +6,8 @@ use burn::tensor::{DType, Tensor};
 
 use super::operator_config::{Operates, OperatorConfig};
 use super::{call, options};
-use crate::config::config;
-use crate::error::{RoiError, or_panic};
+use crate::config::{config, same_fields};
+use crate::error::{RoiError, panicking};
 use crate::geometry::levels::{AreaRange, LevelRule};
 use crate::geometry::operator::RegionOperator;
 use crate::geometry::plan::Coordinate;
@@ -116,12 +116,7 @@ impl PyramidConfig {
         options::within("canonical_level", self.canonical_level.into(), LEVELS, "-32 to 32")?;
         options::within("ratio_epsilon", self.ratio_epsilon, epsilons.clone(), "0 to 1")?;
         options::within("level_epsilon", self.level_epsilon, epsilons, "0 to 1")?;
-        Ok(LevelRule {
-            canonical_scale: self.canonical_scale,
-            canonical_level: self.canonical_level,
-            ratio_epsilon: self.ratio_epsilon,
-            level_epsilon: self.level_epsilon,
-        })
+        Ok(same_fields!(self => LevelRule { canonical_scale, canonical_level, ratio_epsilon, level_epsilon; }))
     }
 
     /// The level of the first map.
@@ -145,6 +140,7 @@ fn finest_level(scales: &[f64]) -> Result<i32, RoiError> {
     Ok(level as i32)
 }
 
+panicking! {
 /// Pools regions of a feature pyramid by any operator, each region on the level of its size.
 ///
 /// - `features`: one map `[N, C, Hᵢ, Wᵢ]` for each level, from the finest to the coarsest, as the operator takes them.
@@ -173,34 +169,18 @@ fn finest_level(scales: &[f64]) -> Result<i32, RoiError> {
 /// let pooled = multi_scale_pool(features, &rois, &[0.25, 0.125], operator, pyramid);
 /// assert_eq!(pooled.dims(), [2, 8, 7, 7]);
 /// ```
-///
-/// # Panics
-///
-/// If [`try_multi_scale_pool`] returns an error, with its text.
 pub fn multi_scale_pool<C: OperatorConfig>(
     features: Vec<Tensor<4>>,
     rois: &<C as Operates>::Rois,
     scales: &[f64],
     config: C,
     pyramid: PyramidConfig,
-) -> Tensor<4> {
-    or_panic(try_multi_scale_pool(features, rois, scales, config, pyramid))
-}
-
-/// Fallible form of [`multi_scale_pool`].
-///
-/// # Errors
-///
+) -> Tensor<4>;
 /// All errors of [`try_multi_scale_roi_align`](crate::try_multi_scale_roi_align), and all errors of the operator for
 /// any level.
-pub fn try_multi_scale_pool<C: OperatorConfig>(
-    features: Vec<Tensor<4>>,
-    rois: &<C as Operates>::Rois,
-    scales: &[f64],
-    config: C,
-    pyramid: PyramidConfig,
-) -> Result<Tensor<4>, RoiError> {
+pub fn try_multi_scale_pool {
     let dtypes: Vec<_> = features.iter().map(Tensor::dtype).collect();
     let operators = pyramid.operators(scales, &dtypes, &config, false)?;
     call::pool_pyramid_tensor(features, rois, None, &config, &operators)
+}
 }

@@ -30,9 +30,7 @@ pub struct RiRoiAlignRotatedConfig {
 }
 }
 
-impl Operates for RiRoiAlignRotatedConfig {
-    type Rois = RotatedRois;
-
+impl ToRegionOperator for RiRoiAlignRotatedConfig {
     fn operator(&self, has_offsets: bool) -> Result<RegionOperator, RoiError> {
         options::count("orientations", self.orientations)?;
         RoiAlignRotatedConfig::new(self.output_size)
@@ -41,10 +39,6 @@ impl Operates for RiRoiAlignRotatedConfig {
             .with_aligned(false)
             .with_angle(AngleConvention::radians(self.clockwise))
             .operator(has_offsets)
-    }
-
-    fn spatial_scales(&mut self) -> Vec<&mut f64> {
-        vec![&mut self.spatial_scale]
     }
 
     fn orientations(&self) -> Option<usize> {
@@ -88,7 +82,7 @@ operator! {
 /// let pooled = riroi_align_rotated(features, &RotatedRois::from_images(vec![boxes]), config);
 /// assert_eq!(pooled.dims(), [1, 256, 7, 7]);
 /// ```
-fn riroi_align_rotated(RiRoiAlignRotatedConfig, RotatedRois) -> RiRoiAlignRotated;
+fn riroi_align_rotated(RiRoiAlignRotatedConfig { spatial_scale }, RotatedRois) -> RiRoiAlignRotated;
 /// - [`RoiError::Option`]: 0 or more than 1024 orientations.
 /// - [`RoiError::ChannelGroups`]: the features' channels are not a multiple of the orientations.
 /// - All errors of [`try_roi_align_rotated`](crate::try_roi_align_rotated), for the same reasons.

@@ -85,28 +85,19 @@ impl RoiAlignConfig {
 
     /// Where samples fall along an axis.
     pub(super) fn axis(&self, spatial_scale: f64) -> SampleAxis {
-        SampleAxis {
+        same_fields!(self => SampleAxis {
+            box_offset, end_offset, input_pixel_offset, output_pixel_offset, minimum_length, sampling, align_corners,
+            interpolation, arithmetic;
             spatial_scale: SpatialScale::Times(spatial_scale),
-            box_offset: self.box_offset,
-            end_offset: self.end_offset,
-            input_pixel_offset: self.input_pixel_offset,
-            output_pixel_offset: self.output_pixel_offset,
-            minimum_length: self.minimum_length,
-            sampling: self.sampling,
-            align_corners: self.align_corners,
             sample_at_end: None,
             bounds: Bounds::OnePixelBeyond,
-            interpolation: self.interpolation,
             half_up: false,
             flat_on_pixels: false,
-            arithmetic: self.arithmetic,
-        }
+        })
     }
 }
 
-impl Operates for RoiAlignConfig {
-    type Rois = Rois;
-
+impl ToRegionOperator for RoiAlignConfig {
     fn operator(&self, _has_offsets: bool) -> Result<RegionOperator, RoiError> {
         options::output_size("output_size", self.output_size)?;
         options::scale("spatial_scale_y", self.spatial_scale_y)?;
@@ -128,10 +119,6 @@ impl Operates for RoiAlignConfig {
             maximum_from: self.reduction.starts_from(),
             ..RegionOperator::average(self.output_size, Elements::Samples(axes))
         })
-    }
-
-    fn spatial_scales(&mut self) -> Vec<&mut f64> {
-        vec![&mut self.spatial_scale_y, &mut self.spatial_scale_x]
     }
 }
 
@@ -160,7 +147,7 @@ operator! {
 /// let config = torchvision::RoiAlign::new([7, 7]).with_spatial_scale(0.25).with_aligned(true);
 /// assert_eq!(roi_align(features, &rois, config).dims(), [1, 8, 7, 7]);
 /// ```
-fn roi_align(RoiAlignConfig, Rois) -> RoiAlign;
+fn roi_align(RoiAlignConfig { spatial_scale_y, spatial_scale_x }, Rois) -> RoiAlign;
 /// - [`RoiError::Option`]: an output size of 0 or above 32767; a scale that is 0, negative or not finite; 0 samples,
 ///   more than 1024 fixed or minimum samples, or a minimum above the maximum; an output pixel offset beyond ±1024;
 ///   another offset or an out-of-bounds value that is not finite; a minimum length below 0.

@@ -40,9 +40,7 @@ pub struct RoiAlignRotatedConfig {
 }
 }
 
-impl Operates for RoiAlignRotatedConfig {
-    type Rois = RotatedRois;
-
+impl ToRegionOperator for RoiAlignRotatedConfig {
     fn operator(&self, _has_offsets: bool) -> Result<RegionOperator, RoiError> {
         options::output_size("output_size", self.output_size)?;
         options::scale("spatial_scale", self.spatial_scale)?;
@@ -63,10 +61,6 @@ impl Operates for RoiAlignRotatedConfig {
             arithmetic: self.arithmetic,
         };
         Ok(RegionOperator::average(self.output_size, Elements::Points(grid)))
-    }
-
-    fn spatial_scales(&mut self) -> Vec<&mut f64> {
-        vec![&mut self.spatial_scale]
     }
 }
 
@@ -101,7 +95,7 @@ operator! {
 /// let pooled = roi_align_rotated(features, &RotatedRois::from_images(vec![boxes]), config);
 /// assert_eq!(pooled.dims(), [1, 256, 7, 7]);
 /// ```
-fn roi_align_rotated(RoiAlignRotatedConfig, RotatedRois) -> RoiAlignRotated;
+fn roi_align_rotated(RoiAlignRotatedConfig { spatial_scale }, RotatedRois) -> RoiAlignRotated;
 /// - [`RoiError::Option`]: an output size of 0 or above 32767; a scale that is 0, negative or not finite; 0 or more
 ///   than 1024 fixed samples, or another sampling than `Fixed` and `Adaptive`; a negative minimum length.
 /// - [`RoiError::AngleNotFinite`]: on a host device, an angle that is NaN or infinite.

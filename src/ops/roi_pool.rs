@@ -73,9 +73,7 @@ impl RoiPoolConfig {
     }
 }
 
-impl Operates for RoiPoolConfig {
-    type Rois = Rois;
-
+impl ToRegionOperator for RoiPoolConfig {
     fn operator(&self, _has_offsets: bool) -> Result<RegionOperator, RoiError> {
         options::output_size("output_size", self.output_size)?;
         options::scale("spatial_scale_y", self.spatial_scale_y)?;
@@ -87,10 +85,6 @@ impl Operates for RoiPoolConfig {
             maximum_from: self.maximum_from.number(),
             ..RegionOperator::average(self.output_size, Elements::Bins(axes))
         })
-    }
-
-    fn spatial_scales(&mut self) -> Vec<&mut f64> {
-        vec![&mut self.spatial_scale_y, &mut self.spatial_scale_x]
     }
 }
 
@@ -116,7 +110,7 @@ operator! {
 /// let pooled = roi_pool(features, &Rois::from_images(vec![boxes]), config);
 /// assert_eq!(pooled.dims(), [1, 8, 7, 7]);
 /// ```
-fn roi_pool(RoiPoolConfig, Rois) -> RoiPool;
+fn roi_pool(RoiPoolConfig { spatial_scale_y, spatial_scale_x }, Rois) -> RoiPool;
 /// - [`RoiError::Option`]: an output size of 0 or above 32767; a scale that is 0, negative or not finite; a minimum
 ///   length that is not a whole number from 0 to 65535.
 /// - All other errors of [`try_roi_align`](crate::try_roi_align), for the same reasons.

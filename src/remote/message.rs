@@ -23,32 +23,23 @@ pub fn read<B: RoiBackend + BackendIr>(
     let operator = decode(&message.scalars)?;
     options::check(&operator)?;
     let arguments = operation.arguments();
-    let ([first, boxes, batch_indices, last @ ..], [output]) = (&message.inputs[..], &message.outputs[..]) else {
-        return Err(count(operation, message));
-    };
-    if message.inputs.len() != arguments.len() {
-        return Err(count(operation, message));
+    let (inputs, outputs) = (&message.inputs, &message.outputs);
+    if [inputs.len(), outputs.len()] != [arguments.len(), 1] {
+        return Err(Refused::Count {
+            inputs: inputs.len(),
+            outputs: outputs.len(),
+            expected: arguments.len(),
+        });
     }
-    let is_int = batch_indices.dtype.is_int() || batch_indices.dtype.is_uint();
-    let mut float = |place: usize, tensor: &TensorIr| {
-        let is_float = tensor.dtype.is_float();
-        take(
-            handles,
-            arguments[place],
-            tensor,
-            is_float,
-            HandleContainer::get_float_tensor::<B>,
-        )
+    let mut float = |place: usize| {
+        let (tensor, get) = (&inputs[place], HandleContainer::get_float_tensor::<B>);
+        take(handles, arguments[place], tensor, tensor.dtype.is_float(), get)
     };
-    let (first, boxes) = (float(0, first)?, float(1, boxes)?);
-    let last = last.first().map(|last| float(3, last));
-    let batch_indices = take(
-        handles,
-        arguments[2],
-        batch_indices,
-        is_int,
-        HandleContainer::get_int_tensor::<B>,
-    )?;
+    let (first, boxes) = (float(0)?, float(1)?);
+    let last = (inputs.len() > 3).then(|| float(3));
+    let (indices, get) = (&inputs[2], HandleContainer::get_int_tensor::<B>);
+    let is_int = indices.dtype.is_int() || indices.dtype.is_uint();
+    let batch_indices = take(handles, arguments[2], indices, is_int, get)?;
     let (features, like_output) = match operation {
         Operation::AverageGradient => (None, Some(first)),
         _ => (Some(first), last.transpose()?),
@@ -58,21 +49,14 @@ pub fn read<B: RoiBackend + BackendIr>(
         features,
         like_output,
     };
-    let call = tensors::call(&kernel, boxes, batch_indices, operator, &output.shape)?;
+    let call = tensors::call(&kernel, boxes, batch_indices, operator, &outputs[0].shape)?;
     let (shape, dtype) = kernel.output(&call);
-    described("output", output, shape, dtype)?;
+    described("output", &outputs[0], shape, dtype)?;
     Ok((kernel, call))
 }
 
-fn count(operation: Operation, message: &CustomOpIr) -> Refused {
-    Refused::Count {
-        inputs: message.inputs.len(),
-        outputs: message.outputs.len(),
-        expected: operation.arguments().len(),
-    }
-}
-
-/// Takes a tensor out of the session, or shares it, as the message says.
+/// Takes a tensor out of the session, or shares it, as the message says. The session must have it, and it must be of
+/// the kind that the argument has.
 fn take<H: Clone, T: TensorMetadata>(
     handles: &mut HandleContainer<H>,
     argument: &'static str,
@@ -80,19 +64,6 @@ fn take<H: Clone, T: TensorMetadata>(
     of_kind: bool,
     get: impl Fn(&mut HandleContainer<H>, &TensorIr) -> T,
 ) -> Result<T, Refused> {
-    present(handles, argument, tensor, of_kind)?;
-    let found = get(handles, tensor);
-    described(argument, tensor, found.shape(), found.dtype())?;
-    Ok(found)
-}
-
-/// Checks that the session has a tensor, of the kind that the argument has.
-fn present<H: Clone>(
-    handles: &HandleContainer<H>,
-    argument: &'static str,
-    tensor: &TensorIr,
-    of_kind: bool,
-) -> Result<(), Refused> {
     if let Some(error) = handles.error(&tensor.id).cloned() {
         return Err(Refused::Upstream { argument, error });
     }
@@ -106,7 +77,9 @@ fn present<H: Clone>(
             dtype: tensor.dtype,
         });
     }
-    Ok(())
+    let found = get(handles, tensor);
+    described(argument, tensor, found.shape(), found.dtype())?;
+    Ok(found)
 }
 
 /// Checks that a tensor is what the message says.

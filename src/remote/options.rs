@@ -3,12 +3,13 @@
 
 use thiserror::Error;
 
+use crate::config::same_fields;
 use crate::error::RoiError;
 use crate::geometry::angle::{AngleConvention, AngleUnit, RotationDirection};
 use crate::geometry::operator::{ChannelMap, Elements, RegionOperator, SampleAxis, SpatialScale};
 use crate::geometry::options::{MaximumFrom, Reduction, Sampling};
 use crate::geometry::point_grid::{Placement, PointGrid};
-use crate::ops::operator_config::Operates;
+use crate::ops::operator_config::ToRegionOperator;
 use crate::ops::options;
 use crate::ops::volume::operators::{columns_of_bins, columns_of_samples};
 use crate::{
@@ -98,15 +99,12 @@ fn of_config(operator: &RegionOperator) -> Option<Result<RegionOperator, RoiErro
             .with_maximum_from(maximum_from(operator))
             .with_minimum_length(Some(y.minimum_length))
             .operator(false),
-        Elements::Bins([axis, _]) => PsRoiPoolConfig::new(size)
-            .with_spatial_scale(axis.spatial_scale)
-            .with_rounding(axis.rounding)
-            .with_end_offset(axis.end_offset)
-            .with_inclusive_end(axis.inclusive_end)
-            .with_minimum_length(Some(axis.minimum_length))
-            .with_reaches_last_pixel(axis.reaches_last_pixel)
-            .with_gradient_reaches_last_pixel(axis.gradient_reaches_last_pixel)
-            .operator(false),
+        Elements::Bins([axis, _]) => same_fields!(axis => PsRoiPoolConfig {
+            spatial_scale, rounding, end_offset, inclusive_end, reaches_last_pixel, gradient_reaches_last_pixel;
+            output_size: size,
+            minimum_length: Some(axis.minimum_length),
+        })
+        .operator(false),
         &Elements::Integrals([scale, _]) => PrRoiPoolConfig::new(size).with_spatial_scale(scale).operator(false),
         Elements::Points(grid) => return of_points(size, grid),
     })
@@ -124,21 +122,18 @@ fn maximum_from(operator: &RegionOperator) -> MaximumFrom {
 fn of_samples(operator: &RegionOperator, y: &SampleAxis, x: &SampleAxis) -> Option<Result<RegionOperator, RoiError>> {
     let size = operator.output_size;
     Some(match (y.spatial_scale, x.spatial_scale) {
-        (SpatialScale::Times(scale_y), SpatialScale::Times(scale_x)) => RoiAlignConfig::new(size)
-            .with_spatial_scale_y(scale_y)
-            .with_spatial_scale_x(scale_x)
-            .with_sampling(y.sampling)
-            .with_interpolation(y.interpolation)
-            .with_reduction(operator.reduction)
-            .with_box_offset(y.box_offset)
-            .with_end_offset(y.end_offset)
-            .with_input_pixel_offset(y.input_pixel_offset)
-            .with_output_pixel_offset(y.output_pixel_offset)
-            .with_out_of_bounds_value(operator.out_of_bounds_value)
-            .with_align_corners(y.align_corners)
-            .with_minimum_length(y.minimum_length)
-            .with_arithmetic(y.arithmetic)
-            .operator(false),
+        (SpatialScale::Times(spatial_scale_y), SpatialScale::Times(spatial_scale_x)) => {
+            same_fields!(y => RoiAlignConfig {
+                sampling, interpolation, box_offset, end_offset, input_pixel_offset, output_pixel_offset, align_corners,
+                minimum_length, arithmetic;
+                output_size: size,
+                spatial_scale_y,
+                spatial_scale_x,
+                reduction: operator.reduction,
+                out_of_bounds_value: operator.out_of_bounds_value,
+            })
+            .operator(false)
+        }
         (SpatialScale::Normalized, SpatialScale::Normalized) => CropAndResizeConfig::new(size)
             .with_method(y.interpolation)
             .with_extrapolation_value(operator.out_of_bounds_value)

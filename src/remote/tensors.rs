@@ -8,12 +8,11 @@ use super::refused::Refused;
 use crate::backend::remote::kernel::Kernel;
 use crate::backend::remote::message::Operation;
 use crate::backend::{RegionCall, RoiBackend};
-use crate::error::RoiError;
 use crate::geometry::operator::RegionOperator;
 use crate::geometry::options::Reduction;
 use crate::memory;
-use crate::ops::arguments::{check_dtypes, check_features, pooled_shape, reads_nothing};
-use crate::regions::{Regions, same_device, same_dtype, shape};
+use crate::ops::arguments::{check_dtypes, check_features, check_like_output, pooled_shape, reads_nothing};
+use crate::regions::{Regions, same_device, shape};
 
 /// Checks the tensors of a message, and that they have something to compute. Returns the call of the kernel, whose
 /// output has the shape `output` in the message.
@@ -29,7 +28,10 @@ pub fn call<B: RoiBackend>(
     output: &Shape,
 ) -> Result<RegionCall<B>, Refused> {
     check_gradient(kernel, &operator)?;
-    let regions = regions::<B>(boxes, batch_indices, &operator)?;
+    let (found, kind) = (boxes.shape(), operator.region_kind());
+    let fits = found.num_dims() == 2 && found[1] == kind.columns();
+    shape("boxes", &found, "[K, columns], with the columns of the operator", fits)?;
+    let regions = Regions::<B>::try_new(boxes, batch_indices, kind)?;
     let device = regions.boxes.device();
     let features = match &kernel.features {
         Some(features) => {
@@ -48,7 +50,13 @@ pub fn call<B: RoiBackend>(
     if reads_nothing(&features, &pooled) {
         return Err(Refused::Nothing);
     }
-    check_like_pooled(kernel, &pooled, &device)?;
+    if let Some(tensor) = &kernel.like_output {
+        let argument = match kernel.operation {
+            Operation::PoolLevel => "pooled",
+            _ => "output_gradient",
+        };
+        check_like_output::<B>(argument, tensor, &pooled, ("boxes", &device), kernel.first().dtype())?;
+    }
     let call = regions.call(None, operator, &features);
     let (shape, dtype) = kernel.output(&call);
     memory::check::<B>("output", &shape, dtype, &device)?;
@@ -72,37 +80,4 @@ fn check_gradient<B: RoiBackend>(kernel: &Kernel<B>, operator: &RegionOperator) 
         expected,
         operator: format!("{operator:?}"),
     })
-}
-
-/// The regions, with as many columns as the operator has.
-fn regions<B: RoiBackend>(
-    boxes: FloatTensor<B>,
-    batch_indices: IntTensor<B>,
-    operator: &RegionOperator,
-) -> Result<Regions<B>, RoiError> {
-    let found = boxes.shape();
-    let kind = operator.region_kind();
-    let fits = found.num_dims() == 2 && found[1] == kind.columns();
-    shape("boxes", &found, "[K, columns], with the columns of the operator", fits)?;
-    Regions::try_new(boxes, batch_indices, kind)
-}
-
-/// Checks the tensor that has the output's shape: what finer levels have pooled, or the gradient of the output.
-fn check_like_pooled<B: RoiBackend>(kernel: &Kernel<B>, pooled: &Shape, device: &B::Device) -> Result<(), RoiError> {
-    let Some(tensor) = &kernel.like_output else {
-        return Ok(());
-    };
-    let argument = match kernel.operation {
-        Operation::PoolLevel => "pooled",
-        _ => "output_gradient",
-    };
-    let found = tensor.shape();
-    shape(
-        argument,
-        &found,
-        "[K, channels, P, Q], that of the operator's output",
-        found == *pooled,
-    )?;
-    same_device(argument, &tensor.device(), "boxes", device)?;
-    same_dtype(argument, tensor.dtype(), "features", kernel.first().dtype())
 }

@@ -8,7 +8,7 @@ use proptest::prelude::*;
 use super::{BOXES, OUTPUT, message, roi_align, session};
 use crate::RoiPoolConfig;
 use crate::backend::remote::message::Operation;
-use crate::ops::operator_config::Operates;
+use crate::ops::operator_config::ToRegionOperator;
 use crate::remote::run::run;
 
 /// A change of a right message.

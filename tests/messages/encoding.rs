@@ -1,7 +1,7 @@
 //! The scalars of an operator.
 
 use super::*;
-use crate::ops::operator_config::Operates;
+use crate::ops::operator_config::ToRegionOperator;
 use crate::{
     CropAndResizeConfig, DeformPsRoiPoolConfig, DeformRoiPoolConfig, PrRoiPoolConfig, PsCropAndResizeConfig,
     PsRoiAlignConfig, PsRoiPoolConfig, RoiAlignConfig, RoiAlignRotatedConfig, RoiPoolConfig, Sampling,

@@ -11,7 +11,7 @@ use crate::RoiAlignConfig;
 use crate::backend::RegionKernels;
 use crate::backend::remote::message::{Operation, VERSION, encode};
 use crate::geometry::operator::RegionOperator;
-use crate::ops::operator_config::Operates;
+use crate::ops::operator_config::ToRegionOperator;
 
 mod changed;
 mod wrong_messages;

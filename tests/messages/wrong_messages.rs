@@ -9,7 +9,7 @@ use crate::PsRoiPoolConfig;
 use crate::backend::remote::message::{Operation, encode};
 use crate::geometry::operator::{ChannelMap, Elements, RegionOperator, SampleAxis};
 use crate::geometry::options::{Reduction, Sampling};
-use crate::ops::operator_config::Operates;
+use crate::ops::operator_config::ToRegionOperator;
 use crate::remote::run::run;
 
 /// The message, changed by a function, must be refused with a text that has these words.

@@ -2,7 +2,7 @@
 
 use super::{BOXES, OUTPUT, message, numbers, outcome, session};
 use crate::backend::remote::message::Operation;
-use crate::ops::operator_config::Operates;
+use crate::ops::operator_config::ToRegionOperator;
 use crate::{RoiAlignConfig, RoiPoolConfig};
 
 /// Rows that the client could not check give what a GPU gives, and the others their numbers.

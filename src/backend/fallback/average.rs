@@ -12,8 +12,6 @@ use super::tensors::Number;
 use crate::geometry::plan::{AxisPlan, Read, Weights};
 
 impl<R: Number> PoolPlan<R> for Weights<R> {
-    const AT_ONCE: bool = false;
-
     fn pool<B: Backend>(values: Values, pixels: &ChannelsLast<B>, regions: &[PlannedGroup<Self>]) -> FloatTensor<B> {
         let [y, x] = &regions[0].plan;
         let (rows, columns, channels) = (y.count(), x.count(), pixels.channels);

@@ -19,8 +19,6 @@ use crate::geometry::plan::{AxisPlan, SampleTaps};
 const BLOCK: usize = 4 << 20;
 
 impl<R: Number> PoolPlan<R> for SampleTaps<R> {
-    const AT_ONCE: bool = false;
-
     fn pool<B: Backend>(values: Values, pixels: &ChannelsLast<B>, regions: &[PlannedGroup<Self>]) -> FloatTensor<B> {
         let [y, x] = &regions[0].plan;
         let (rows, columns) = (y.count(), x.count());

@@ -32,13 +32,11 @@ pub fn pool<B: Backend, R: Number>(
     let mut output = pooled.unwrap_or_else(|| B::float_zeros(shape.clone(), &device, dtype));
     for (row, image, plan) in planned(call.host_regions(), planner, false) {
         let mut sums = B::float_zeros(Shape::new([channels, rows * columns]), &device, R::DTYPE);
-        for product in products(planner, &plan) {
-            for channels in product.blocks(channels) {
-                let pixels = product.pixels::<B, R>(&features, image, &channels);
-                let weights = B::float_swap_dims(product.matrix::<B, R>(&plan, &device), 0, 1);
-                let place = [channels, product.places()].map(Slice::from);
-                sums = add_at::<B>(sums, &place, B::float_matmul(pixels, weights));
-            }
+        for product in products(planner, &plan, channels) {
+            let pixels = product.pixels::<B, R>(&features, image);
+            let weights = B::float_swap_dims(product.matrix::<B, R>(&plan, &device), 0, 1);
+            let place = [product.channels.clone(), product.places()].map(Slice::from);
+            sums = add_at::<B>(sums, &place, B::float_matmul(pixels, weights));
         }
         let sums = B::float_reshape(cast::<B>(sums, dtype), Shape::new([1, channels, rows, columns]));
         output = B::float_slice_assign(output, &[Slice::from(row..row + 1)], sums);
@@ -51,15 +49,16 @@ pub fn features_gradient<B: Backend, R: Number>(call: &GradientCall<'_, B, R>) -
     let (device, dtype): (_, FloatDType) = (call.gradient.device(), call.gradient.dtype().into());
     let mut sums = B::float_zeros(Shape::new(call.shape), &device, R::DTYPE);
     for (row, image, plan) in planned(call.regions, &call.planner, false) {
-        for product in products(&call.planner, &plan) {
-            for channels in product.blocks(call.channels) {
-                let gradient = product.gradient::<B, R>(&call.gradient, row, &channels);
-                let window_gradient = B::float_matmul(gradient, product.matrix::<B, R>(&plan, &device));
-                let [rows, columns] = product.window.each_ref().map(Range::len);
-                let window_gradient = B::float_reshape(window_gradient, Shape::new([1, channels.len(), rows, columns]));
-                let place = place(image, product.group, &channels, &product.window);
-                sums = add_at::<B>(sums, &place, window_gradient);
-            }
+        for product in products(&call.planner, &plan, call.channels) {
+            let gradient = product.gradient::<B, R>(&call.gradient, row);
+            let window_gradient = B::float_matmul(gradient, product.matrix::<B, R>(&plan, &device));
+            let [rows, columns] = product.window.each_ref().map(Range::len);
+            let shape = Shape::new([1, product.channels.len(), rows, columns]);
+            sums = add_at::<B>(
+                sums,
+                &product.pixel_place(image),
+                B::float_reshape(window_gradient, shape),
+            );
         }
     }
     cast::<B>(sums, dtype)
@@ -71,13 +70,11 @@ pub fn regions_gradient<B: Backend, R: Number>(call: &GradientCall<'_, B, R>) ->
     let mut numbers = vec![R::default(); call.regions.len() * columns];
     for (row, image, plan) in planned(call.regions, &call.planner, true) {
         let mut weight_products = vec![0.0; plan.weights.len()];
-        for product in products(&call.planner, &plan) {
-            for channels in product.blocks(call.channels) {
-                let gradient = product.gradient::<B, R>(&call.gradient, row, &channels);
-                let pixels = product.pixels::<B, R>(call.features(), image, &channels);
-                let window_products = B::float_matmul(B::float_swap_dims(gradient, 0, 1), pixels);
-                product.add_products::<B>(window_products, &mut weight_products);
-            }
+        for product in products(&call.planner, &plan, call.channels) {
+            let gradient = product.gradient::<B, R>(&call.gradient, row);
+            let pixels = product.pixels::<B, R>(call.features(), image);
+            let window_products = B::float_matmul(B::float_swap_dims(gradient, 0, 1), pixels);
+            product.add_products::<B>(window_products, &mut weight_products);
         }
         let region_gradient = call.planner.region_gradient(&plan, &weight_products);
         for (number, gradient) in numbers[row * columns..].iter_mut().zip(region_gradient) {
@@ -98,61 +95,66 @@ fn planned<R: Number>(
     pooled.map(move |(row, region)| (row, region.image, R::point_weights(planner, region, slopes)))
 }
 
-/// Some elements of a group whose matrix is small enough.
+/// Some elements of a group whose matrix is small enough, in some channels of the output.
 struct Product<'a> {
     group: &'a ChannelGroup,
     elements: Vec<ElementSpans<'a>>,
     window: [Range<usize>; 2],
+    channels: Range<usize>,
 }
 
-/// The elements of a region that read some pixel, in products of bounded size.
-fn products<'a, R: Number>(planner: &'a Planner<R>, plan: &'a PointWeights<R>) -> impl Iterator<Item = Product<'a>> {
+/// The elements of a region that read some pixel, in products of bounded size, for so many channels of the output.
+fn products<'a, R: Number>(
+    planner: &'a Planner<R>,
+    plan: &'a PointWeights<R>,
+    channels: usize,
+) -> impl Iterator<Item = Product<'a>> {
     let groups = planner.groups.iter().zip(&plan.windows);
     groups.flat_map(move |(group, window)| {
         let at_once = (LARGEST / pixel_count(window).max(1)).max(1);
         let elements: Vec<_> = plan.elements(group).collect();
-        elements
+        let products = elements
             .chunks(at_once)
-            .map(|elements| Product::new(group, elements))
-            .filter(|product| pixel_count(&product.window) > 0)
-            .collect::<Vec<_>>()
+            .flat_map(|elements| Product::in_blocks(group, elements, channels));
+        products.collect::<Vec<_>>()
     })
 }
 
 impl<'a> Product<'a> {
-    fn new(group: &'a ChannelGroup, elements: &[ElementSpans<'a>]) -> Self {
+    /// The products of elements in blocks of channels; none if they read no pixel.
+    fn in_blocks(group: &'a ChannelGroup, elements: &[ElementSpans<'a>], channels: usize) -> Vec<Self> {
         let spans = || elements.iter().flat_map(|element| element.spans);
         let rows = hull(spans().map(|span| span.row as usize..span.row as usize + 1));
-        Self {
+        let window = [rows, hull(spans().map(|span| span.columns()))];
+        let pixels = pixel_count(&window);
+        let blocks = cut(0..channels, (LARGEST / pixels.max(1)).clamp(1, channels));
+        let blocks = blocks.filter(|_| pixels > 0).map(|channels| Self {
             group,
-            window: [rows, hull(spans().map(|span| span.columns()))],
             elements: elements.to_vec(),
-        }
+            window: window.clone(),
+            channels,
+        });
+        blocks.collect()
     }
 
-    /// The pixels `[C, window]` that output channels read.
-    fn pixels<B: Backend, R: Number>(
-        &self,
-        features: &FloatTensor<B>,
-        image: usize,
-        channels: &Range<usize>,
-    ) -> FloatTensor<B> {
-        let window = B::float_slice(features.clone(), &place(image, self.group, channels, &self.window));
-        let shape = Shape::new([channels.len(), pixel_count(&self.window)]);
+    /// Where features `[N, C, H, W]` have the pixels that are read.
+    fn pixel_place(&self, image: usize) -> [Slice; 4] {
+        place(image, self.group, &self.channels, &self.window)
+    }
+
+    /// The pixels `[C, window]`.
+    fn pixels<B: Backend, R: Number>(&self, features: &FloatTensor<B>, image: usize) -> FloatTensor<B> {
+        let window = B::float_slice(features.clone(), &self.pixel_place(image));
+        let shape = Shape::new([self.channels.len(), pixel_count(&self.window)]);
         cast::<B>(B::float_reshape(window, shape), R::DTYPE)
     }
 
     /// The gradient `[C, elements]` of the elements.
-    fn gradient<B: Backend, R: Number>(
-        &self,
-        gradient: &FloatTensor<B>,
-        row: usize,
-        channels: &Range<usize>,
-    ) -> FloatTensor<B> {
+    fn gradient<B: Backend, R: Number>(&self, gradient: &FloatTensor<B>, row: usize) -> FloatTensor<B> {
         let [regions, count, height, width] = gradient.shape().dims();
         let flat = B::float_reshape(gradient.clone(), Shape::new([regions, count, height * width]));
-        let slices = [row..row + 1, channels.clone(), self.places()].map(Slice::from);
-        let shape = Shape::new([channels.len(), self.elements.len()]);
+        let slices = [row..row + 1, self.channels.clone(), self.places()].map(Slice::from);
+        let shape = Shape::new([self.channels.len(), self.elements.len()]);
         cast::<B>(B::float_reshape(B::float_slice(flat, &slices), shape), R::DTYPE)
     }
 
@@ -160,11 +162,6 @@ impl<'a> Product<'a> {
     fn places(&self) -> Range<usize> {
         let first = self.elements[0].element;
         first..first + self.elements.len()
-    }
-
-    /// The channels of the output in blocks.
-    fn blocks(&self, channels: usize) -> impl Iterator<Item = Range<usize>> {
-        cut(0..channels, (LARGEST / pixel_count(&self.window)).clamp(1, channels))
     }
 
     /// The index of each weight in the matrix, and its index in the plan.

@@ -35,7 +35,7 @@ const LARGEST_BLOCK: usize = 64;
 pub trait PoolPlan<R: Number>: AxisPlan<R> + Sized {
     /// Whether the regions of an image are computed together, rather than one by one: if what they share costs more
     /// than what they do not.
-    const AT_ONCE: bool;
+    const AT_ONCE: bool = false;
 
     /// The output elements `[K, elements, C]` of some regions, or of one if they are not computed together.
     fn pool<B: Backend>(values: Values, pixels: &ChannelsLast<B>, regions: &[PlannedGroup<Self>]) -> FloatTensor<B>;

@@ -19,30 +19,27 @@ pub fn has_kernels(depths: &RegionCall<Flex>) -> bool {
 }
 
 pub fn pool<S: Sum>(features: FlexTensor, slices: RegionCall<Flex>, depths: RegionCall<Flex>) -> FlexTensor {
-    let (planner, regions) = (planner::<S>(&slices, &depths), regions(&slices, &depths));
+    let (planner, regions) = planned::<S>(&slices, &depths);
     let call = RegionCall { regions, ..depths };
     pool_volumes(features, &call, &planner)
 }
 
 pub fn gradient<S: Sum>(gradient: FlexTensor, slices: RegionCall<Flex>, depths: RegionCall<Flex>) -> FlexTensor {
-    let (planner, regions) = (planner::<S>(&slices, &depths), regions(&slices, &depths));
+    let (planner, regions) = planned::<S>(&slices, &depths);
     let call = RegionCall { regions, ..slices };
     volumes_gradient(gradient, &call, &planner)
 }
 
-fn planner<S: Sum>(slices: &RegionCall<Flex>, depths: &RegionCall<Flex>) -> Planner<S> {
-    Planner::of_volumes(
+/// The planner of both operators, and the regions with z1 and z2.
+fn planned<S: Sum>(slices: &RegionCall<Flex>, depths: &RegionCall<Flex>) -> (Planner<S>, Option<HostRegions>) {
+    let planner = Planner::of_volumes(
         [&slices.operator, &depths.operator],
         [slices.features_shape, depths.features_shape],
-    )
-}
-
-/// The regions with z1 and z2.
-fn regions(slices: &RegionCall<Flex>, depths: &RegionCall<Flex>) -> Option<HostRegions> {
+    );
     let both = slices.host_regions().iter().zip(depths.host_regions().iter());
     let region = both.map(|(slice, depth)| Region {
         rest: [depth.corners[1], depth.corners[3]].into(),
         ..slice.clone()
     });
-    Some(region.collect())
+    (planner, Some(region.collect()))
 }

@@ -20,16 +20,16 @@
 #![cfg_attr(not(feature = "flex"), allow(dead_code))]
 
 mod axis;
-mod coordinate;
+mod axis_plan;
 mod group;
 mod make;
 mod planner;
 mod points;
 mod region;
 
-pub use axis::{AxisPlan, PixelRanges, Read, SampleTaps, Weights, hull, pixel_count};
-pub use coordinate::Coordinate;
+pub use axis::{PixelRanges, Read, SampleTaps, Weights, hull, pixel_count};
+pub use axis_plan::AxisPlan;
 pub use group::ChannelGroup;
-pub use planner::{PlanKind, Planner, Values};
+pub use planner::{Coordinate, PlanKind, Planner, Values};
 pub use points::{ElementSpans, PointWeights};
 pub use region::Region;

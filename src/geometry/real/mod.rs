@@ -1,15 +1,6 @@
 //! The functions that say where elements read, for both types of coordinates.
 //!
-//! - `samples`: where the samples of one region fall along one axis, which of them are in bounds, and the pixels
-//!   and weights of each.
-//! - `slopes`: how those samples move with the region's ends.
-//! - `points`: where samples fall that are not a grid of rows and columns of the map. `point_slopes`: how they move.
-//! - `between`: which numbers of a sequence may lie in a range.
-//! - `bins`: which pixels belong to an output element along one axis.
-//! - `angle`: sine and cosine for kernels.
-//! - `integrals`: the weights of pixels in the mean of the bilinear map over a bin, and how they move.
-//! - `area`: whether the area of a box is in a range.
-//! - `rules`: an operator's values, as the arguments of these functions.
+//! `functions` has them. `angle` has sine and cosine for kernels.
 //!
 //! [`single`] compiles the files for f32 and, with a CubeCL backend, into its kernels; [`double`] compiles them for
 //! f64. They are not generic over the type of coordinates, because no trait serves both: on a host they call the

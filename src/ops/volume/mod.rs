@@ -12,8 +12,5 @@ mod roi_align_3d;
 mod roi_pool_3d;
 mod tube_align;
 
-pub use crop_and_resize_3d::{CropAndResize3d, CropAndResize3dConfig, crop_and_resize_3d, try_crop_and_resize_3d};
+pub use self::{crop_and_resize_3d::*, roi_align_3d::*, roi_pool_3d::*, tube_align::*};
 pub use module::Pool3d;
-pub use roi_align_3d::{RoiAlign3d, RoiAlign3dConfig, roi_align_3d, try_roi_align_3d};
-pub use roi_pool_3d::{RoiPool3d, RoiPool3dConfig, roi_pool_3d, try_roi_pool_3d};
-pub use tube_align::{try_tube_align, tube_align};

@@ -80,17 +80,11 @@ impl Operates3d for RoiAlign3dConfig {
         let mut samples = [1; 3];
         for (samples, sampling) in samples.iter_mut().zip(self.sampling) {
             options::sampling("sampling", sampling)?;
-            let fixed = match sampling {
-                Sampling::Fixed(fixed) => Some(fixed),
-                _ => None,
-            };
-            options::check(
-                "sampling",
-                fixed.is_some(),
-                format!("{sampling:?}"),
-                "Fixed for a maximum",
-            )?;
-            *samples = fixed.unwrap_or(1);
+            let fits = matches!(sampling, Sampling::Fixed(_));
+            options::check("sampling", fits, format!("{sampling:?}"), "Fixed for a maximum")?;
+            if let Sampling::Fixed(fixed) = sampling {
+                *samples = fixed;
+            }
         }
         Ok(Some(MaximumOfSamples {
             output_size: self.output_size,
@@ -106,20 +100,14 @@ impl Operates3d for RoiAlign3dConfig {
         let samples = self.maximum()?.map(|maximum| maximum.samples);
         let size = |axis: usize| self.output_size[axis] * samples.map_or(1, |samples| samples[axis]);
         let sampling = |axis: usize| samples.map_or(self.sampling[axis], |_| Sampling::Fixed(1));
-        let config = RoiAlignConfig {
+        let config = same_fields!(self => RoiAlignConfig {
+            interpolation, box_offset, end_offset, input_pixel_offset, output_pixel_offset, out_of_bounds_value,
+            align_corners, minimum_length;
             spatial_scale_y: self.spatial_scale[y],
             spatial_scale_x: self.spatial_scale[x],
             sampling: sampling(y),
-            interpolation: self.interpolation,
-            box_offset: self.box_offset,
-            end_offset: self.end_offset,
-            input_pixel_offset: self.input_pixel_offset,
-            output_pixel_offset: self.output_pixel_offset,
-            out_of_bounds_value: self.out_of_bounds_value,
-            align_corners: self.align_corners,
-            minimum_length: self.minimum_length,
             ..RoiAlignConfig::new([size(y), size(x)])
-        };
+        });
         let mut operator = config.operator(false)?;
         if let Elements::Samples([_, axis]) = &mut operator.elements {
             axis.sampling = sampling(x);

@@ -44,9 +44,7 @@ impl<'a, B: Backend, R: Number> GradientCall<'a, B, R> {
             shape: call.features_shape,
         }
     }
-}
 
-impl<B: Backend, R: Number> GradientCall<'_, B, R> {
     /// The features, if the operator reads them.
     pub fn features(&self) -> &FloatTensor<B> {
         self.features.as_ref().expect("the features are read")

@@ -16,60 +16,52 @@ use crate::geometry::plan::SampleTaps;
 const BLOCK: usize = 2 << 20;
 
 impl<R: Number> Linear<R> for SampleTaps<R> {
+    /// All samples in blocks of elements, with the gradient for the winners and 0 for the others.
     fn reads<B: Backend>(
-        plan: &[Self; 2],
+        [y, x]: &[Self; 2],
         values: Values,
         pixels: Option<&ChannelsLast<B>>,
         gradient: FloatTensor<B>,
     ) -> Vec<LinearReads<B, R>> {
-        winners(pixels.expect("a maximum reads the features"), plan, gradient, values)
-    }
-}
-
-/// All samples in blocks of elements, with the gradient `[P, Q, C]` for the winners and 0 for the others.
-fn winners<B: Backend, R: Number>(
-    pixels: &ChannelsLast<B>,
-    [y, x]: &[SampleTaps<R>; 2],
-    gradient: FloatTensor<B>,
-    values: Values,
-) -> Vec<LinearReads<B, R>> {
-    let [rows, columns] = [y, x].map(elements_in_bounds);
-    let [samples_y, samples_x] = [y, x].map(most_samples);
-    let element_numbers = samples_y * samples_x * pixels.channels;
-    let column_block = (BLOCK / element_numbers).clamp(1, columns.len());
-    let row_block = (BLOCK / (element_numbers * column_block)).clamp(1, rows.len());
-    let mut parts = Vec::new();
-    for rows in cut(rows, row_block) {
-        for columns in cut(columns.clone(), column_block) {
-            let (axis_y, axis_x) = (
-                sample_matrices(y, &rows, samples_y),
-                sample_matrices(x, &columns, samples_x),
-            );
-            let samples = product(pixels, [&axis_y, &axis_x], &axis_y.weights, &axis_x.weights);
-            let split = [rows.len(), samples_y, columns.len(), samples_x, pixels.channels];
-            let joined = [rows.len(), columns.len(), samples_y * samples_x, pixels.channels];
-            let samples = B::float_permute(B::float_reshape(samples, Shape::new(split)), &[0, 2, 1, 3, 4]);
-            let samples = B::float_reshape(samples, Shape::new(joined));
-            let floors = Values {
-                start: f64::NEG_INFINITY,
-                ..values
-            };
-            let floors = lower_bounds(floors, [y, x], [&rows, &columns]);
-            let slices = [Slice::from(rows.clone()), Slice::from(columns.clone()), Slice::full()];
-            let gradient = B::float_slice(gradient.clone(), &slices);
-            let sample_gradient = to_winners(pixels, samples, gradient, floors, values.start);
-            let [rows, columns, _, channels] = joined;
-            let split = Shape::new([rows, columns, samples_y, samples_x, channels]);
-            let sample_gradient = B::float_permute(B::float_reshape(sample_gradient, split), &[0, 2, 1, 3, 4]);
-            let flat = Shape::new([rows * samples_y, columns * samples_x, channels]);
-            parts.push(LinearReads {
-                y: axis_y,
-                x: axis_x,
-                gradient: B::float_reshape(sample_gradient, flat),
-            });
+        let pixels = pixels.expect("a maximum reads the features");
+        let [rows, columns] = [y, x].map(elements_in_bounds);
+        let [samples_y, samples_x] = [y, x].map(most_samples);
+        let element_numbers = samples_y * samples_x * pixels.channels;
+        let column_block = (BLOCK / element_numbers).clamp(1, columns.len());
+        let row_block = (BLOCK / (element_numbers * column_block)).clamp(1, rows.len());
+        let mut parts = Vec::new();
+        for rows in cut(rows, row_block) {
+            for columns in cut(columns.clone(), column_block) {
+                let (axis_y, axis_x) = (
+                    sample_matrices(y, &rows, samples_y),
+                    sample_matrices(x, &columns, samples_x),
+                );
+                let samples = product(pixels, [&axis_y, &axis_x], &axis_y.weights, &axis_x.weights);
+                let split = [rows.len(), samples_y, columns.len(), samples_x, pixels.channels];
+                let joined = [rows.len(), columns.len(), samples_y * samples_x, pixels.channels];
+                let samples = B::float_permute(B::float_reshape(samples, Shape::new(split)), &[0, 2, 1, 3, 4]);
+                let samples = B::float_reshape(samples, Shape::new(joined));
+                let floors = Values {
+                    start: f64::NEG_INFINITY,
+                    ..values
+                };
+                let floors = lower_bounds(floors, [y, x], [&rows, &columns]);
+                let slices = [Slice::from(rows.clone()), Slice::from(columns.clone()), Slice::full()];
+                let gradient = B::float_slice(gradient.clone(), &slices);
+                let sample_gradient = to_winners(pixels, samples, gradient, floors, values.start);
+                let [rows, columns, _, channels] = joined;
+                let split = Shape::new([rows, columns, samples_y, samples_x, channels]);
+                let sample_gradient = B::float_permute(B::float_reshape(sample_gradient, split), &[0, 2, 1, 3, 4]);
+                let flat = Shape::new([rows * samples_y, columns * samples_x, channels]);
+                parts.push(LinearReads {
+                    y: axis_y,
+                    x: axis_x,
+                    gradient: B::float_reshape(sample_gradient, flat),
+                });
+            }
         }
+        parts
     }
-    parts
 }
 
 /// The gradient `[P, Q, samples, C]` of samples: the gradient of the element for its winning sample, 0 for the others.

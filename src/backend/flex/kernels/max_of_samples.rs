@@ -4,7 +4,8 @@ use std::ops::Range;
 
 use pulp::Simd;
 
-use super::kernel::{Kernel, Window};
+use super::along_y::Window;
+use super::kernel::Kernel;
 use super::row_sums::sum_of_two;
 use crate::backend::flex::dtype::Sum;
 use crate::backend::flex::pixels::Rows;

@@ -49,15 +49,17 @@ fn kept() -> MutexGuard<'static, Blocks> {
     KEPT.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
+/// How many bytes of dropped outputs are kept.
 pub fn kept_bytes() -> usize {
     kept().bytes()
 }
 
+/// Frees all kept memory. Calls on other threads may keep memory again at once.
 pub fn release() {
     *kept() = Blocks::default();
 }
 
-/// Keeps at most so many bytes from now on.
+/// Limits the kept memory to `bytes` from now on, 0 for none. If more is kept now, all kept memory is freed.
 pub fn limit(bytes: usize) {
     LIMIT.store(bytes, Ordering::Relaxed);
     if kept_bytes() > bytes {

@@ -1,12 +1,6 @@
 //! Plans in f64.
 
-#[path = "axes.rs"]
-mod axes;
-#[path = "coordinate.rs"]
-mod coordinate;
-#[path = "points.rs"]
-mod points;
-#[path = "scratch.rs"]
-mod scratch;
+#[path = "makers/mod.rs"]
+mod makers;
 
 use crate::geometry::real::double as real;

@@ -8,7 +8,7 @@ use super::real::integrals::{self, IntegralRule};
 use super::real::samples::{self, Axis, SampleRule};
 use super::real::slopes::{self, Slopes};
 use crate::geometry::plan::axis::{SamplePixels, SampleTaps, Weights};
-use crate::geometry::plan::coordinate::AxisRun;
+use crate::geometry::plan::planner::AxisRun;
 
 /// The samples of a run of elements.
 struct Samples<'a> {

@@ -238,7 +238,7 @@ impl Maker<'_> {
     }
 
     /// The partial derivatives of a sample's bilinear weights along y and along x by each parameter of its element, in
-    /// the order of [`PointPlanner::parameter_columns`](crate::geometry::plan::Planner::parameter_columns).
+    /// the order of [`Planner::parameter_columns`](crate::geometry::plan::Planner::parameter_columns).
     fn movement(&self, element: &Element, sample: &Sample) -> [[Real; 2]; PARAMETERS] {
         let (rule, turn) = (&self.rule, &self.turn);
         let [y, x] = [0, 1].map(|axis| {

@@ -6,8 +6,7 @@ use super::{axes, points};
 use crate::geometry::levels::{AreaRange, LevelRule};
 use crate::geometry::operator::{Elements, RegionOperator};
 use crate::geometry::plan::axis::{PixelRanges, SampleTaps, Weights};
-use crate::geometry::plan::coordinate::{AxisRun, Coordinate};
-use crate::geometry::plan::planner::Planner;
+use crate::geometry::plan::planner::{AxisRun, Coordinate, Planner};
 use crate::geometry::plan::points::PointWeights;
 use crate::geometry::plan::region::Region;
 
