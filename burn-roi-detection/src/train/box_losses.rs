@@ -1,31 +1,13 @@
-//! [`BoxLosses`]: the losses of the box heads. Those of a cascade are detectron2's.
-
-use std::sync::LazyLock;
+//! The losses of the box heads. Those of a cascade are detectron2's.
 
 use burn::tensor::Tensor;
 
-use super::detector_losses::Step;
+use super::detector_losses::{BoxLosses, Step};
 use crate::error::DetectionError;
 use crate::host;
 use crate::losses::box_head_losses;
 use crate::models::{Background, Head, background_first, refined_boxes};
 use crate::targets::{GroundTruth, Matcher, TrainingSamples};
-
-/// The names of the losses of the stages of a cascade. They outlive each detector; a config has at most 129 stages.
-pub static NAMES_OF_STAGES: LazyLock<Vec<[String; 2]>> = LazyLock::new(|| {
-    (0..=128)
-        .map(|stage| ["cls", "box_reg"].map(|loss| format!("loss_{loss}_stage{stage}")))
-        .collect()
-});
-
-/// The losses of a stage of a cascade, each `[1]`.
-#[derive(Debug, Clone)]
-pub struct BoxLosses {
-    /// The classification loss.
-    pub classifier: Tensor<1>,
-    /// The box loss.
-    pub boxes: Tensor<1>,
-}
 
 impl Step<'_> {
     /// The losses of the first box head and of the later stages.

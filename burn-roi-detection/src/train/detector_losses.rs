@@ -1,11 +1,11 @@
 //! [`detector_losses`]: the losses of a whole detector.
 
 use std::iter::once;
+use std::sync::LazyLock;
 
 use burn::tensor::{DType, Int, Tensor};
 
 use super::batch::{GroundTruth, TrainingBatch};
-use super::box_losses::{BoxLosses, NAMES_OF_STAGES};
 use super::loss_config::DetectorLossConfig;
 use crate::error::DetectionError;
 use crate::forms::blocking_forms;
@@ -16,6 +16,22 @@ use crate::{
     BoxCoder, TrainingSamples, TrainingSamplesConfig, arguments, assign_targets_to_anchors_async,
     keypointrcnn_loss_async, maskrcnn_loss_async, select_training_samples_async,
 };
+
+/// The names of the losses of the stages of a cascade. They outlive each detector; a config has at most 129 stages.
+static NAMES_OF_STAGES: LazyLock<Vec<[String; 2]>> = LazyLock::new(|| {
+    (0..=128)
+        .map(|stage| ["cls", "box_reg"].map(|loss| format!("loss_{loss}_stage{stage}")))
+        .collect()
+});
+
+/// The losses of a stage of a cascade, each `[1]`.
+#[derive(Debug, Clone)]
+pub struct BoxLosses {
+    /// The classification loss.
+    pub classifier: Tensor<1>,
+    /// The box loss.
+    pub boxes: Tensor<1>,
+}
 
 /// The losses of a detector for a batch, each `[1]`.
 #[derive(Debug, Clone)]
