@@ -1,76 +1,9 @@
-//! Modules behind a pointer. Burn's `Module` has generic functions, so that there is no `dyn Module`.
+//! Visitors and mappers behind a pointer. Burn's are generic in the ranks of tensors, so that there is no `dyn`.
 
 use std::any::Any;
-use std::fmt::Debug;
 
-use burn::module::{Devices, Flag, Module, ModuleMapper, ModuleVisitor, Param};
-use burn::tensor::{Bool, Device, Int, Tensor};
-
-use super::custom::CustomBody;
-use crate::models::config::BodyMap;
-
-/// A [`CustomBody`] of any type.
-pub trait ErasedBody: Debug + Send + Sync {
-    fn boxed(&self) -> Box<dyn ErasedBody>;
-    fn maps(&self) -> Vec<BodyMap>;
-    fn forward(&self, input: Tensor<4>) -> Vec<Tensor<4>>;
-    fn devices(&self) -> Devices;
-    fn visit(&self, visitor: &mut dyn VisitParameters);
-    fn changed(self: Box<Self>, change: Change<'_>) -> Box<dyn ErasedBody>;
-}
-
-/// A function of `Module` that returns a changed module, with its argument.
-pub enum Change<'a> {
-    Fork(&'a Device),
-    ToDevice(&'a Device),
-    Train,
-    Valid,
-    Materialize,
-    Map(&'a mut dyn MapParameters),
-    #[cfg(feature = "train")]
-    Freeze(usize),
-}
-
-impl<B: CustomBody> ErasedBody for B {
-    fn boxed(&self) -> Box<dyn ErasedBody> {
-        Box::new(self.clone())
-    }
-
-    fn maps(&self) -> Vec<BodyMap> {
-        self.maps()
-    }
-
-    fn forward(&self, input: Tensor<4>) -> Vec<Tensor<4>> {
-        self.forward(input)
-    }
-
-    fn devices(&self) -> Devices {
-        Module::devices(self)
-    }
-
-    fn visit(&self, visitor: &mut dyn VisitParameters) {
-        Module::visit(self, &mut Erased(visitor));
-    }
-
-    fn changed(self: Box<Self>, change: Change<'_>) -> Box<dyn ErasedBody> {
-        Box::new(match change {
-            Change::Fork(device) => self.fork(device),
-            Change::ToDevice(device) => self.to_device(device),
-            Change::Train => self.train(),
-            Change::Valid => self.valid(),
-            Change::Materialize => self.materialize(),
-            Change::Map(mapper) => self.map(&mut Erased(mapper)),
-            #[cfg(feature = "train")]
-            Change::Freeze(stages) => self.with_frozen_stages(stages),
-        })
-    }
-}
-
-impl Clone for Box<dyn ErasedBody> {
-    fn clone(&self) -> Self {
-        (**self).boxed()
-    }
-}
+use burn::module::{Flag, ModuleMapper, ModuleVisitor, Param};
+use burn::tensor::{Bool, Int, Tensor};
 
 /// A `ModuleVisitor` of any type.
 pub trait VisitParameters {
