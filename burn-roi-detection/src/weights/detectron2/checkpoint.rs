@@ -8,7 +8,6 @@ use burn::tensor::TensorData;
 
 use super::caffe2;
 use super::error::CheckpointError;
-use crate::weights::StateDict;
 use crate::weights::pickle::{self, Heap, Names, Value};
 use crate::weights::torch_file::TorchFile;
 
@@ -117,12 +116,6 @@ impl Checkpoint {
             matching_heuristics: is_of_caffe2 || matches!(entry("matching_heuristics"), Some((_, Value::Bool(true)))),
             tensors,
         })
-    }
-
-    /// The weights that a model loads: all but counters of training, anchors, and the mean and standard deviation of
-    /// pictures, which follow from the config.
-    pub fn into_state_dict(self) -> StateDict {
-        StateDict::of_weights(self.tensors)
     }
 }
 
