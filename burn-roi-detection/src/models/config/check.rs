@@ -1,6 +1,6 @@
 //! Checks that a model can be built of a config.
 
-use super::{BodyConfig, CustomBodyConfig, DetectorConfig, MobileNetV3Config, ResNetConfig};
+use super::{BodyConfig, CustomBodyConfig, DetectorConfig, MobileNetV3Config, ResNetConfig, ViTConfig};
 use crate::NormKind;
 use crate::arguments::{check, not_nan, option, weights};
 use crate::error::DetectionError;
@@ -8,7 +8,7 @@ use crate::error::DetectionError;
 /// With the limits of numbers of layers and of sides, the numbers of a model are far below 2^63.
 const MOST_CHANNELS: usize = 1 << 15;
 
-pub(super) type Checked = Result<(), DetectionError>;
+type Checked = Result<(), DetectionError>;
 
 impl DetectorConfig {
     /// Checks that a model can be built from this config, as [`Detector::try_new`](crate::models::Detector::try_new)
@@ -27,7 +27,7 @@ impl DetectorConfig {
         match &self.body {
             BodyConfig::ResNet(body) => resnet(body)?,
             BodyConfig::MobileNetV3(body) => mobilenet(body)?,
-            BodyConfig::ViT(body) => body.check(self.preprocessing.size_divisible)?,
+            BodyConfig::ViT(body) => vit(body, self.preprocessing.size_divisible)?,
             BodyConfig::Custom(body) => custom(body)?,
         }
         self.check_pyramid()?;
@@ -213,6 +213,36 @@ fn mobilenet(body: &MobileNetV3Config) -> Checked {
     check("body.outputs", fits, format!("{:?}", body.outputs), expected)
 }
 
+/// - `size_divisible`: the sides of the input are multiples of it.
+fn vit(body: &ViTConfig, size_divisible: usize) -> Checked {
+    channels("body.channels", body.channels)?;
+    layers("body.blocks", body.blocks)?;
+    side("body.patch_size", body.patch_size)?;
+    // The levels of a simple pyramid have strides from a quarter of it on, which are powers of two.
+    let fits = body.patch_size >= 4 && body.patch_size.is_power_of_two();
+    check("body.patch_size", fits, body.patch_size, "a power of two, at least 4")?;
+    within("body.window_size", body.window_size, 64, "from 1 to 64")?;
+    channels("body.hidden_channels", body.hidden_channels.unwrap_or(1))?;
+    epsilon("body.norm_epsilon", body.norm_epsilon)?;
+    let expected = "at least 1, and a divisor of `body.channels`";
+    check("body.heads", divides(body.heads, body.channels), body.heads, expected)?;
+    let fits = body.global_blocks.iter().all(|&block| block < body.blocks);
+    let value = format_args!("{:?}", body.global_blocks);
+    check("body.global_blocks", fits, value, "less than `body.blocks` each")?;
+    for (field, size) in [
+        ("body.input_size", body.input_size),
+        ("body.pretrained_size", body.pretrained_size.unwrap_or(body.patch_size)),
+    ] {
+        let fits = (body.patch_size..=MOST_CHANNELS).contains(&size);
+        check(field, fits, size, "from `body.patch_size` to 32768")?;
+    }
+    let (fits, expected) = (
+        size_divisible.is_multiple_of(body.patch_size),
+        "a multiple of `body.patch_size`",
+    );
+    check("preprocessing.size_divisible", fits, size_divisible, expected)
+}
+
 fn custom(body: &CustomBodyConfig) -> Checked {
     layers("body.maps", body.maps.len())?;
     body.maps
@@ -230,11 +260,11 @@ fn norm(field: &'static str, kind: Option<NormKind>, channels: &[usize]) -> Chec
     check(field, fits, format!("{groups} groups"), expected)
 }
 
-pub(super) fn divides(groups: usize, channels: usize) -> bool {
+fn divides(groups: usize, channels: usize) -> bool {
     groups > 0 && channels.is_multiple_of(groups)
 }
 
-pub(super) fn epsilon(field: &'static str, value: f64) -> Checked {
+fn epsilon(field: &'static str, value: f64) -> Checked {
     check(field, value.is_finite() && value >= 0.0, value, "finite, 0 or above")
 }
 
@@ -243,21 +273,21 @@ fn at_least_1(field: &'static str, value: usize) -> Checked {
 }
 
 /// Channels of a layer, the classes or the keypoints. The widest published ResNet has 8192.
-pub(super) fn channels(field: &'static str, value: usize) -> Checked {
+fn channels(field: &'static str, value: usize) -> Checked {
     within(field, value, MOST_CHANNELS, "from 1 to 32768")
 }
 
 /// The number of layers or blocks in a row. A ResNet-152 has 36.
-pub(super) fn layers(field: &'static str, value: usize) -> Checked {
+fn layers(field: &'static str, value: usize) -> Checked {
     within(field, value, 128, "from 1 to 128")
 }
 
 /// A side in pixels of a pooled region, a kernel, or a step.
-pub(super) fn side(field: &'static str, value: usize) -> Checked {
+fn side(field: &'static str, value: usize) -> Checked {
     within(field, value, 1024, "from 1 to 1024")
 }
 
-pub(super) fn within(field: &'static str, value: usize, most: usize, expected: &'static str) -> Checked {
+fn within(field: &'static str, value: usize, most: usize, expected: &'static str) -> Checked {
     check(field, (1..=most).contains(&value), value, expected)
 }
 
