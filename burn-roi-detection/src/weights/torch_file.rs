@@ -110,7 +110,7 @@ fn legacy(mut rest: &[u8]) -> Result<Parts<'_>, String> {
     }
     let lengths: HashMap<&str, (usize, usize)> = heap
         .storages()
-        .map(|Storage { key, kind, elements }| (*key, (*elements, kind.bytes)))
+        .map(|storage: &Storage| (storage.key, (storage.elements, storage.element_type.bytes())))
         .collect();
     let mut storages = HashMap::new();
     for key in of_keys
