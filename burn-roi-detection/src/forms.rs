@@ -1,30 +1,14 @@
 //! The forms of a function that reads a device back: one body, which awaits the device, and two that call it.
 
-/// Declares the forms `name` and `try_name` of a function that is written as `name_async`. The errors are listed there.
+/// Makes of `async fn name` the forms `name`, which panics, `try_name`, and `name_async`, which is what is written.
+/// Docs before it are those of `name`, and docs in its body, which list the errors, those of `name_async`.
 ///
-/// `async: ...;` after a declaration is a call that does all the work: it makes `name_async` too.
+/// In parentheses, so that `cargo fmt` formats the function.
 macro_rules! blocking_forms {
-    (
+    ($(
         $(#[$documentation:meta])*
-        pub fn $name:ident($($argument:ident: $type:ty),* $(,)?) -> $output:ty;
-        $(#[$documentation_of_async:meta])*
-        async: $call:expr;
-    ) => {
-        $crate::forms::blocking_forms! {
-            $(#[$documentation])*
-            pub fn $name($($argument: $type),*) -> $output;
-        }
-        burn_roi::internal::paste! {
-            $(#[$documentation_of_async])*
-            pub async fn [<$name _async>]($($argument: $type),*) -> Result<$output, $crate::error::DetectionError> {
-                $call.await
-            }
-        }
-    };
-    (
-        $(#[$documentation:meta])*
-        pub fn $name:ident($($argument:ident: $type:ty),* $(,)?) -> $output:ty;
-    ) => {
+        pub async fn $name:ident($($argument:ident: $type:ty),* $(,)?) -> Result<$output:ty, DetectionError> $body:tt
+    )+) => {$(
         burn_roi::internal::paste! {
             $(#[$documentation])*
             ///
@@ -47,12 +31,16 @@ macro_rules! blocking_forms {
                     [<$name _async>]($($argument),*),
                 )
             }
+
+            pub async fn [<$name _async>]($($argument: $type),*) -> Result<$output, $crate::error::DetectionError> $body
         }
-    };
-    (
+    )+};
+    ($(
         $(#[$documentation:meta])*
-        pub fn $name:ident(&$self:ident $(, $argument:ident: $type:ty)* $(,)?) -> $output:ty;
-    ) => {
+        pub async fn $name:ident(
+            &$self:ident $(, $argument:ident: $type:ty)* $(,)?
+        ) -> Result<$output:ty, DetectionError> $body:tt
+    )+) => {$(
         burn_roi::internal::paste! {
             $(#[$documentation])*
             ///
@@ -76,8 +64,12 @@ macro_rules! blocking_forms {
                     $self.[<$name _async>]($($argument),*),
                 )
             }
+
+            pub async fn [<$name _async>](
+                &$self $(, $argument: $type)*
+            ) -> Result<$output, $crate::error::DetectionError> $body
         }
-    };
+    )+};
 }
 
 pub(crate) use blocking_forms;
