@@ -7,7 +7,9 @@
 macro_rules! blocking_forms {
     ($(
         $(#[$documentation:meta])*
-        pub async fn $name:ident($($argument:ident: $type:ty),* $(,)?) -> Result<$output:ty, DetectionError> $body:tt
+        pub async fn $name:ident$(<const $rank:ident: usize, $kind:ident: $bound:ident>)?(
+            $($argument:ident: $type:ty),* $(,)?
+        ) -> Result<$output:ty, DetectionError> $body:tt
     )+) => {$(
         burn_roi::internal::paste! {
             $(#[$documentation])*
@@ -15,7 +17,7 @@ macro_rules! blocking_forms {
             /// # Panics
             ///
             #[doc = "If [`try_" $name "`] returns an error, with its text."]
-            pub fn $name($($argument: $type),*) -> $output {
+            pub fn $name$(<const $rank: usize, $kind: $bound>)?($($argument: $type),*) -> $output {
                 burn_roi::internal::or_panic([<try_ $name>]($($argument),*))
             }
 
@@ -24,7 +26,9 @@ macro_rules! blocking_forms {
             /// # Errors
             ///
             #[doc = "All errors of [`" $name "_async`], and `RoiError::SynchronousRead` if the device can't block."]
-            pub fn [<try_ $name>]($($argument: $type),*) -> Result<$output, $crate::error::DetectionError> {
+            pub fn [<try_ $name>]$(<const $rank: usize, $kind: $bound>)?(
+                $($argument: $type),*
+            ) -> Result<$output, $crate::error::DetectionError> {
                 burn_roi::internal::wait(
                     stringify!([<try_ $name>]),
                     stringify!([<$name _async>]),
@@ -32,7 +36,9 @@ macro_rules! blocking_forms {
                 )
             }
 
-            pub async fn [<$name _async>]($($argument: $type),*) -> Result<$output, $crate::error::DetectionError> $body
+            pub async fn [<$name _async>]$(<const $rank: usize, $kind: $bound>)?(
+                $($argument: $type),*
+            ) -> Result<$output, $crate::error::DetectionError> $body
         }
     )+};
     ($(
