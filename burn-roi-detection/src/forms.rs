@@ -8,72 +8,39 @@ macro_rules! blocking_forms {
     ($(
         $(#[$documentation:meta])*
         pub async fn $name:ident$(<const $rank:ident: usize, $kind:ident: $bound:ident>)?(
-            $($argument:ident: $type:ty),* $(,)?
-        ) -> Result<$output:ty, DetectionError> $body:tt
+            $(&$self:ident $(,)?)? $($argument:ident: $type:ty),* $(,)?
+        ) -> Result<$output:ty, $error:ident> $body:tt
     )+) => {$(
+        // The links of a method's docs begin with `Self::`, which is `self` in camel case.
         burn_roi::internal::paste! {
             $(#[$documentation])*
             ///
             /// # Panics
             ///
-            #[doc = "If [`try_" $name "`] returns an error, with its text."]
-            pub fn $name$(<const $rank: usize, $kind: $bound>)?($($argument: $type),*) -> $output {
-                burn_roi::internal::or_panic([<try_ $name>]($($argument),*))
+            #[doc = "If [`try_" $name "`](" $($self:camel "::")? "try_" $name ") returns an error, with its text."]
+            pub fn $name$(<const $rank: usize, $kind: $bound>)?($(&$self,)? $($argument: $type),*) -> $output {
+                burn_roi::internal::or_panic($($self.)?[<try_ $name>]($($argument),*))
             }
 
-            #[doc = "Fallible form of [`" $name "`]."]
+            #[doc = "Fallible form of [`" $name "`](" $($self:camel "::")? $name ")."]
             ///
             /// # Errors
             ///
-            #[doc = "All errors of [`" $name "_async`], and `RoiError::SynchronousRead` if the device can't block."]
+            #[doc = "All errors of [`" $name "_async`](" $($self:camel "::")? $name "_async), and"]
+            /// `RoiError::SynchronousRead` if the device can't block.
             pub fn [<try_ $name>]$(<const $rank: usize, $kind: $bound>)?(
-                $($argument: $type),*
-            ) -> Result<$output, $crate::error::DetectionError> {
+                $(&$self,)? $($argument: $type),*
+            ) -> Result<$output, $error> {
                 burn_roi::internal::wait(
                     stringify!([<try_ $name>]),
                     stringify!([<$name _async>]),
-                    [<$name _async>]($($argument),*),
+                    $($self.)?[<$name _async>]($($argument),*),
                 )
             }
 
             pub async fn [<$name _async>]$(<const $rank: usize, $kind: $bound>)?(
-                $($argument: $type),*
-            ) -> Result<$output, $crate::error::DetectionError> $body
-        }
-    )+};
-    ($(
-        $(#[$documentation:meta])*
-        pub async fn $name:ident(
-            &$self:ident $(, $argument:ident: $type:ty)* $(,)?
-        ) -> Result<$output:ty, DetectionError> $body:tt
-    )+) => {$(
-        burn_roi::internal::paste! {
-            $(#[$documentation])*
-            ///
-            /// # Panics
-            ///
-            #[doc = "If [`try_" $name "`](Self::try_" $name ") returns an error, with its text."]
-            pub fn $name(&$self $(, $argument: $type)*) -> $output {
-                burn_roi::internal::or_panic($self.[<try_ $name>]($($argument),*))
-            }
-
-            #[doc = "Fallible form of [`" $name "`](Self::" $name ")."]
-            ///
-            /// # Errors
-            ///
-            #[doc = "All errors of [`" $name "_async`](Self::" $name "_async), and `RoiError::SynchronousRead` if the"]
-            /// device can't block.
-            pub fn [<try_ $name>](&$self $(, $argument: $type)*) -> Result<$output, $crate::error::DetectionError> {
-                burn_roi::internal::wait(
-                    stringify!([<try_ $name>]),
-                    stringify!([<$name _async>]),
-                    $self.[<$name _async>]($($argument),*),
-                )
-            }
-
-            pub async fn [<$name _async>](
-                &$self $(, $argument: $type)*
-            ) -> Result<$output, $crate::error::DetectionError> $body
+                $(&$self,)? $($argument: $type),*
+            ) -> Result<$output, $error> $body
         }
     )+};
 }
