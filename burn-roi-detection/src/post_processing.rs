@@ -8,13 +8,12 @@ use super::box_coder::BoxCoder;
 use super::boxes::clip_boxes_to_image;
 use super::suppression::{Candidates, Choice};
 use super::{arguments, host};
+use crate::configs::configs;
 use crate::error::DetectionError;
 use crate::forms::blocking_forms;
-use burn_roi::config;
 
-config! { fields;
+configs! {
 /// Options of [`postprocess_detections`]; the defaults match torchvision's detectors.
-#[derive(Debug, PartialEq)]
 pub struct DetectionConfig {
     /// The score that a detection must be above. Not NaN.
     pub score_threshold: f64 = 0.05,

@@ -5,13 +5,12 @@ use burn::tensor::{Tensor, activation};
 use super::boxes::clip_boxes_to_image;
 use super::suppression::{Candidates, Choice, best_of_groups};
 use super::{arguments, host};
+use crate::configs::configs;
 use crate::error::DetectionError;
 use crate::forms::blocking_forms;
-use burn_roi::config;
 
-config! { fields;
+configs! {
 /// Options of [`filter_proposals`]; the defaults match torchvision's detectors at inference.
-#[derive(Debug, PartialEq)]
 pub struct ProposalConfig {
     /// The largest number of anchors of each level that enter NMS; the highest objectness comes first.
     pub pre_nms_top_n: usize = 1000,

@@ -3,10 +3,11 @@
 use burn::tensor::{Int, Tensor};
 
 use super::ground_truth::{finite_boxes, matched_rows};
+use crate::configs::configs;
 use crate::error::DetectionError;
 use crate::forms::blocking_forms;
 use crate::{arguments, host};
-use burn_roi::{RoiAlignConfig, RoiError, Rois, config, try_roi_align};
+use burn_roi::{RoiAlignConfig, RoiError, Rois, try_roi_align};
 
 blocking_forms!(
     /// Crops each proposal from its ground-truth mask, at a size of M x M. Same semantics as torchvision's
@@ -85,7 +86,7 @@ blocking_forms!(
     }
 );
 
-config! { fields;
+configs! {
 /// How a ground-truth mask becomes the target of a mask head. The defaults are torchvision's.
 ///
 /// detectron2 and mmdetection train on bitmaps with both options on:
@@ -108,7 +109,6 @@ config! { fields;
 /// let default = project_masks_on_boxes(&gt_masks, &proposals, &matched_idxs, 8, &MaskTargets::new());
 /// assert_eq!(row(default), [1.0, 1.0, 1.0, 0.5, 0.0, 0.0, 0.0, 0.0]);
 /// ```
-#[derive(Debug, PartialEq)]
 pub struct MaskTargets {
     /// The `aligned` of [`roi_align`](burn_roi::roi_align()): whether the centres of pixels are at halves. Without it a
     /// target is shifted by half a pixel of the image.

@@ -8,15 +8,14 @@ use super::ground_truth::GroundTruth;
 use super::matcher::Matcher;
 use super::sampler::{BalancedPositiveNegativeSampler, rows_where};
 use crate::box_coder::BoxCoder;
+use crate::configs::configs;
 use crate::error::DetectionError;
 use crate::forms::blocking_forms;
 use crate::post_processing::BACKGROUND;
 use crate::{arguments, host};
-use burn_roi::config;
 
-config! { fields;
+configs! {
 /// Options of [`select_training_samples`]; the defaults match torchvision's detectors.
-#[derive(Debug, PartialEq)]
 pub struct TrainingSamplesConfig {
     /// The lowest IoU with a ground-truth box of a positive sample: the `high_threshold` of [`Matcher`]. Finite.
     pub fg_iou_threshold: f64 = 0.5,

@@ -1,8 +1,8 @@
 //! The config of a vision transformer.
 
-use burn_roi::config;
+use crate::configs::configs;
 
-config! { fields;
+configs! {
 /// A plain vision transformer with attention in windows: detectron2's `ViT`, the backbone of ViTDet. It has one map, of
 /// a pixel for each patch. Its residual blocks of convolutions (`residual_block_indexes`) are not supported.
 ///
@@ -13,7 +13,6 @@ config! { fields;
 /// let config = ViTConfig::new(1024, 24, 16, vec![5, 11, 17, 23]);
 /// assert_eq!((config.patch_size, config.window_size), (16, 14));
 /// ```
-#[derive(Debug, PartialEq)]
 pub struct ViTConfig {
     /// The number of channels of a patch's embedding, and of the map. At least 1, and a multiple of `heads`.
     pub channels: usize,
