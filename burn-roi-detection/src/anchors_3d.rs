@@ -159,10 +159,11 @@ impl AnchorGenerator3dSConfig {
         let heights = halves("heights", &self.heights)?;
         let depths = halves("depths", &self.depths)?;
         let of_map = |map: usize| {
+            let (heights, depths) = (&heights[map], &depths[map]);
             let of_width = |&x| {
-                heights[map]
+                heights
                     .iter()
-                    .flat_map(move |&y| depths[map].iter().map(move |&z| [x, y, z]))
+                    .flat_map(move |&y| depths.iter().map(move |&z| [x, y, z]))
             };
             widths[map].iter().flat_map(of_width).collect()
         };
