@@ -119,12 +119,11 @@ fn start(
     let device = boxes.device().inner();
     let dtype = DType::from(device.settings().int_dtype);
     let count = boxes.dims()[0];
-    if !runs(
-        &device,
-        count,
-        [boxes.dtype(), scores.dtype()],
-        [classes.dtype(), dtype],
-    ) {
+    let fits = has_kernels(&device)
+        && (1..=MOST_BOXES).contains(&count)
+        && [boxes.dtype(), scores.dtype()].into_iter().all(in_f32)
+        && [classes.dtype(), dtype].into_iter().all(is_wide);
+    if !fits {
         return None;
     }
     let threshold = f32::largest_not_above(iou_threshold);
@@ -141,14 +140,6 @@ fn start(
         dtype,
     );
     Some(Tensor::from_dispatch(kept))
-}
-
-/// Whether there are kernels for so many boxes, for boxes and scores of two dtypes, and classes and indices of two.
-fn runs(device: &Device, count: usize, floats: [DType; 2], ints: [DType; 2]) -> bool {
-    has_kernels(device)
-        && (1..=MOST_BOXES).contains(&count)
-        && floats.into_iter().all(in_f32)
-        && ints.into_iter().all(is_wide)
 }
 
 /// Whether kernels compute in f32 with values of this dtype.
