@@ -6,7 +6,7 @@ use super::detector_losses::{BoxLosses, Step};
 use crate::error::DetectionError;
 use crate::host;
 use crate::losses::box_head_losses;
-use crate::models::{Background, Head, background_first, refined_boxes};
+use crate::models::{Head, background_first, refined_boxes};
 use crate::targets::{GroundTruth, Matcher, TrainingSamples};
 
 impl Step<'_> {
@@ -53,10 +53,7 @@ impl Step<'_> {
         let (logits, deltas) = self.detector.heads().boxes_of_stage(stage, pooled);
         let (logits, deltas) = (logits.cast(self.dtype()), deltas.cast(self.dtype()));
         let predicted = deltas.clone().inner();
-        let (logits, deltas) = match config.background {
-            Background::First => (logits, deltas),
-            Background::Last => background_first(logits, deltas),
-        };
+        let (logits, deltas) = background_first(config.background, logits, deltas);
         let beta = self.config.smooth_l1_beta;
         let losses = box_head_losses(logits, deltas, &samples.labels, &samples.regression_targets, beta);
         let (classifier, boxes) = losses.await?;
