@@ -118,6 +118,15 @@ impl<'a> Heap<'a> {
         }
     }
 
+    /// The entry of a dictionary. As in Python, the last of several entries of one name counts.
+    pub(in crate::weights) fn entry(&self, dictionary: Value<'a>, key: &str) -> Option<Value<'a>> {
+        let is_named = |(name, _): &&(Value<'a>, Value<'a>)| matches!(name, Value::Text(name) if *name == key);
+        self.entries(dictionary)?
+            .iter()
+            .rfind(is_named)
+            .map(|&(_, value)| value)
+    }
+
     /// The items of a list of text, or none if it is none.
     pub(in crate::weights) fn texts(&self, value: Value<'a>) -> Option<Vec<&'a str>> {
         let Some(Object::List(items)) = self.object(value) else {
