@@ -10,7 +10,7 @@ use super::loss_config::DetectorLossConfig;
 use crate::error::DetectionError;
 use crate::forms::blocking_forms;
 use crate::losses::region_losses;
-use crate::models::{Background, Detector, Head, try_pool_regions};
+use crate::models::{AnchorPredictions, Background, Detector, Head, try_pool_regions};
 use crate::zeros::zero;
 use crate::{
     BoxCoder, TrainingSamples, TrainingSamplesConfig, arguments, assign_targets_to_anchors_async,
@@ -132,7 +132,7 @@ blocking_forms!(
         };
         let levels = detector.feature_pyramid(detector.body(&batch.images));
         let predicted = detector.region_predictions(&levels);
-        let predicted = detector.proposing().of_anchors(predicted, &batch.images)?;
+        let predicted = AnchorPredictions::try_new(detector.anchors(), predicted, &batch.images)?;
 
         let mut proposing = detector.config().region_proposals.clone();
         proposing.pre_nms_top_n = config.pre_nms_top_n;

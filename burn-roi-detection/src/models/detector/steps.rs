@@ -7,6 +7,7 @@ use crate::error::DetectionError;
 use crate::forms::blocking_forms;
 use crate::models::image_list::ImageList;
 use crate::models::picture::Picture;
+use crate::models::proposing::AnchorPredictions;
 use crate::models::region_proposals::RegionPredictions;
 
 impl Detector {
@@ -64,7 +65,7 @@ impl Detector {
             //!
             //! All errors of [`filter_proposals_async`](crate::filter_proposals_async).
 
-            let predicted = self.proposing.of_anchors(predicted, images)?;
+            let predicted = AnchorPredictions::try_new(&self.anchors, predicted, images)?;
             predicted.proposals(images, &self.config.region_proposals).await
         }
     );
