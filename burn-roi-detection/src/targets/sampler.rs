@@ -139,13 +139,8 @@ fn choose(
 }
 
 fn check_permutation(order: &[usize], count: usize) -> Result<(), DetectionError> {
-    let wrong = |value| {
-        Err(arguments::option(
-            "permutation",
-            value,
-            "a function of n that returns each index from 0 to n - 1 once",
-        ))
-    };
+    let expected = "a function of n that returns each index from 0 to n - 1 once";
+    let wrong = |value| Err(arguments::option("permutation", value, expected));
     if order.len() != count {
         return wrong(format!(
             "a function that returns {} indices for n = {count}",

@@ -65,12 +65,8 @@ impl DetectorLossConfig {
             return Ok(());
         }
         let (name, thresholds) = ("later_iou_thresholds", &self.later_iou_thresholds);
-        arguments::length(
-            name,
-            thresholds.len(),
-            later_stages,
-            "element of `box_head.later_stages`",
-        )?;
+        let of = "element of `box_head.later_stages`";
+        arguments::length(name, thresholds.len(), later_stages, of)?;
         let mut thresholds = thresholds.iter();
         thresholds.try_for_each(|threshold| arguments::check(name, threshold.is_finite(), threshold, "finite"))
     }

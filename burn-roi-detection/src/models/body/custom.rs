@@ -180,13 +180,8 @@ impl Custom {
         let position = |wanted: &BodyMap| {
             let found = maps.iter().position(|map| map == wanted);
             let value = || format!("{wanted:?} of a body with {maps:?}");
-            found.ok_or_else(|| {
-                option(
-                    "config.body.maps",
-                    value(),
-                    "a map of the body, with its number of channels",
-                )
-            })
+            let expected = "a map of the body, with its number of channels";
+            found.ok_or_else(|| option("config.body.maps", value(), expected))
         };
         let positions = config.maps.iter().map(position).collect::<Result<_, _>>()?;
         Ok(Self {

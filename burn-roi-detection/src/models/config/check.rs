@@ -54,12 +54,8 @@ impl DetectorConfig {
     }
 
     fn check_no_layer_on_regions(&self, expected: &'static str) -> Checked {
-        check(
-            "body.last_layer_on_regions",
-            self.layer_on_regions().is_none(),
-            true,
-            expected,
-        )
+        let fits = self.layer_on_regions().is_none();
+        check("body.last_layer_on_regions", fits, true, expected)
     }
 
     fn check_region_proposals(&self) -> Checked {
@@ -78,10 +74,8 @@ impl DetectorConfig {
         }
         let ratios = proposals.aspect_ratios.len();
         check("region_proposals.aspect_ratios", ratios > 0, "[]", "at least one ratio")?;
-        let (fits, value) = (
-            anchors.saturating_mul(ratios) <= 1024,
-            format!("{anchors} sizes of {ratios} ratios"),
-        );
+        let fits = anchors.saturating_mul(ratios) <= 1024;
+        let value = format!("{anchors} sizes of {ratios} ratios");
         check(field, fits, value, "of 1024 anchors of a pixel at most")?;
         not_nan("region_proposals.nms_threshold", proposals.nms_threshold)?;
         not_nan("region_proposals.score_threshold", proposals.score_threshold)?;
@@ -153,25 +147,20 @@ impl DetectorConfig {
         check("preprocessing.mean", finite, format!("{mean:?}"), "finite")?;
         let positive = std.iter().all(is_positive);
         check("preprocessing.std", positive, format!("{std:?}"), "finite and above 0")?;
-        check(
-            "preprocessing.maximum",
-            is_positive(&maximum),
-            maximum,
-            "finite and above 0",
-        )
+        let positive = is_positive(&maximum);
+        check("preprocessing.maximum", positive, maximum, "finite and above 0")
     }
 }
 
 fn resnet(body: &ResNetConfig) -> Checked {
     channels("body.stem_channels", body.stem_channels)?;
     each_layer("body.bottleneck_channels", &body.bottleneck_channels)?;
-    body.blocks
-        .iter()
-        .try_for_each(|&blocks| layers("body.blocks", blocks))?;
-    let outputs = body.output_channels.iter().flatten();
-    outputs
-        .into_iter()
-        .try_for_each(|&outputs| channels("body.output_channels", outputs))?;
+    for blocks in body.blocks {
+        layers("body.blocks", blocks)?;
+    }
+    for &outputs in body.output_channels.iter().flatten() {
+        channels("body.output_channels", outputs)?;
+    }
     epsilon("body.batch_norm_epsilon", body.batch_norm_epsilon)?;
     let normalized = [
         &[body.stem_channels][..],
@@ -180,12 +169,9 @@ fn resnet(body: &ResNetConfig) -> Checked {
     ];
     norm("body.norm", Some(body.norm), &normalized.concat())?;
     side("body.last_dilation", body.last_dilation)?;
-    let divides = body
-        .bottleneck_channels
-        .iter()
-        .all(|&channels| divides(body.groups, channels));
+    let fits = divides(body.groups, &body.bottleneck_channels);
     let expected = "at least 1, and a divisor of each of `body.bottleneck_channels`";
-    check("body.groups", divides, body.groups, expected)
+    check("body.groups", fits, body.groups, expected)
 }
 
 fn mobilenet(body: &MobileNetV3Config) -> Checked {
@@ -199,12 +185,8 @@ fn mobilenet(body: &MobileNetV3Config) -> Checked {
         channels("body.blocks.squeeze_channels", block.squeeze_channels.unwrap_or(1))?;
         side("body.blocks.stride", block.stride)?;
         side("body.blocks.kernel_size", block.kernel_size)?;
-        check(
-            "body.blocks.kernel_size",
-            block.kernel_size % 2 == 1,
-            block.kernel_size,
-            "odd",
-        )?;
+        let is_odd = block.kernel_size % 2 == 1;
+        check("body.blocks.kernel_size", is_odd, block.kernel_size, "odd")?;
     }
     let increase = body.outputs.windows(2).all(|pair| pair[0] < pair[1]);
     let exist = body.outputs.iter().all(|&part| part <= body.blocks.len() + 1);
@@ -225,7 +207,8 @@ fn vit(body: &ViTConfig, size_divisible: usize) -> Checked {
     channels("body.hidden_channels", body.hidden_channels.unwrap_or(1))?;
     epsilon("body.norm_epsilon", body.norm_epsilon)?;
     let expected = "at least 1, and a divisor of `body.channels`";
-    check("body.heads", divides(body.heads, body.channels), body.heads, expected)?;
+    let fits = divides(body.heads, &[body.channels]);
+    check("body.heads", fits, body.heads, expected)?;
     let fits = body.global_blocks.iter().all(|&block| block < body.blocks);
     let value = format_args!("{:?}", body.global_blocks);
     check("body.global_blocks", fits, value, "less than `body.blocks` each")?;
@@ -236,10 +219,8 @@ fn vit(body: &ViTConfig, size_divisible: usize) -> Checked {
         let fits = (body.patch_size..=MOST_CHANNELS).contains(&size);
         check(field, fits, size, "from `body.patch_size` to 32768")?;
     }
-    let (fits, expected) = (
-        size_divisible.is_multiple_of(body.patch_size),
-        "a multiple of `body.patch_size`",
-    );
+    let fits = size_divisible.is_multiple_of(body.patch_size);
+    let expected = "a multiple of `body.patch_size`";
     check("preprocessing.size_divisible", fits, size_divisible, expected)
 }
 
@@ -255,13 +236,12 @@ fn norm(field: &'static str, kind: Option<NormKind>, channels: &[usize]) -> Chec
     let Some(NormKind::Group(groups)) = kind else {
         return Ok(());
     };
-    let fits = groups > 0 && channels.iter().all(|&channels| divides(groups, channels));
     let expected = "a divisor of the number of channels of each layer that is normalized";
-    check(field, fits, format!("{groups} groups"), expected)
+    check(field, divides(groups, channels), format!("{groups} groups"), expected)
 }
 
-fn divides(groups: usize, channels: usize) -> bool {
-    groups > 0 && channels.is_multiple_of(groups)
+fn divides(groups: usize, channels: &[usize]) -> bool {
+    groups > 0 && channels.iter().all(|channels| channels.is_multiple_of(groups))
 }
 
 fn epsilon(field: &'static str, value: f64) -> Checked {

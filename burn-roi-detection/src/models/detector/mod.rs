@@ -183,11 +183,8 @@ impl Detector {
                 .get(name)
                 .map_or("missing".to_string(), |shape| format!("{shape:?}"));
             let value = format!("modules whose {name} is {shape}");
-            return Err(arguments::option(
-                "heads",
-                value,
-                "modules for this config and these classes",
-            ));
+            let expected = "modules for this config and these classes";
+            return Err(arguments::option("heads", value, expected));
         }
         self.model.roi_heads = heads;
         self.keep_layers_dtype(self.layers_dtype());
