@@ -73,8 +73,7 @@ blocking_forms!(
         //! - `RoiError::Device`: a tensor is on another device than `mask_logits`.
         //! - `RoiError::DType`: the elements of `proposals` have different dtypes, or one that the device can't pool.
         //! - [`DetectionError::Target`]: a proposal is not finite, an index names no mask, or a label is not from 1 to
-        //!   `classes
-        //!   - 1`.
+        //!   `classes - 1`.
         //! - `RoiError::Option`: M is above 32767.
         //! - `RoiError::Backend`: [`roi_align`](burn_roi::roi_align()) does not run on the device.
 
