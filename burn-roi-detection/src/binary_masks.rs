@@ -14,106 +14,102 @@ use crate::error::DetectionError;
 use crate::forms::blocking_forms;
 use burn_roi::internal::{check_memory, is_host, read};
 
-blocking_forms! {
-/// Pastes masks as [`paste_masks_in_image`](super::paste_masks_in_image) does, and compares each pixel with a
-/// threshold: what users of torchvision compute as `paste_masks_in_image(...) > 0.5`.
-///
-/// - `masks`, `boxes`, `image_size`, `padding`: as in [`paste_masks_in_image`](super::paste_masks_in_image). The image
-///   has at most 2^32 - 1 pixels.
-/// - `threshold`: rounded to the dtype of `masks`. Not NaN. A pixel is set if its value is above it. detectron2 sets a
-///   pixel whose value is equal too.
-/// - Returns `[K, 1, H, W]`. On a host device it equals `paste_masks_in_image(...).greater_elem(threshold)`, bit for
-///   bit.
-///
-/// Masks and boxes are read back, and the result is computed on the host, a byte a pixel, without the image of floats.
-///
-/// ```
-/// use burn::tensor::{Device, Tensor};
-/// use burn_roi_detection::paste_binary_masks_in_image;
-///
-/// let device = Device::default();
-/// let masks = Tensor::<4>::ones([1, 1, 28, 28], &device);
-/// let boxes = Tensor::<2>::from_floats([[10.0, 10.0, 50.0, 30.0]], &device);
-/// let pasted = paste_binary_masks_in_image(masks, boxes, [48, 64], 1, 0.5);
-/// assert_eq!(pasted.dims(), [1, 1, 48, 64]);
-/// ```
-pub fn paste_binary_masks_in_image(
-    masks: Tensor<4>,
-    boxes: Tensor<2>,
-    image_size: [usize; 2],
-    padding: usize,
-    threshold: f64,
-) -> Tensor<4, Bool>;
-}
+blocking_forms!(
+    /// Pastes masks as [`paste_masks_in_image`](super::paste_masks_in_image) does, and compares each pixel with a
+    /// threshold: what users of torchvision compute as `paste_masks_in_image(...) > 0.5`.
+    ///
+    /// - `masks`, `boxes`, `image_size`, `padding`: as in [`paste_masks_in_image`](super::paste_masks_in_image). The
+    ///   image has at most 2^32 - 1 pixels.
+    /// - `threshold`: rounded to the dtype of `masks`. Not NaN. A pixel is set if its value is above it. detectron2
+    ///   sets a pixel whose value is equal too.
+    /// - Returns `[K, 1, H, W]`. On a host device it equals `paste_masks_in_image(...).greater_elem(threshold)`, bit
+    ///   for bit.
+    ///
+    /// Masks and boxes are read back, and the result is computed on the host, a byte a pixel, without the image of
+    /// floats.
+    ///
+    /// ```
+    /// use burn::tensor::{Device, Tensor};
+    /// use burn_roi_detection::paste_binary_masks_in_image;
+    ///
+    /// let device = Device::default();
+    /// let masks = Tensor::<4>::ones([1, 1, 28, 28], &device);
+    /// let boxes = Tensor::<2>::from_floats([[10.0, 10.0, 50.0, 30.0]], &device);
+    /// let pasted = paste_binary_masks_in_image(masks, boxes, [48, 64], 1, 0.5);
+    /// assert_eq!(pasted.dims(), [1, 1, 48, 64]);
+    /// ```
+    pub async fn paste_binary_masks_in_image(
+        masks: Tensor<4>,
+        boxes: Tensor<2>,
+        image_size: [usize; 2],
+        padding: usize,
+        threshold: f64,
+    ) -> Result<Tensor<4, Bool>, DetectionError> {
+        //! Async form of [`paste_binary_masks_in_image`]. Use it on WebGPU in a browser, which cannot block.
+        //!
+        //! # Errors
+        //!
+        //! - All errors of [`paste_masks_in_image_async`](super::paste_masks_in_image_async()).
+        //! - `RoiError::Option`: `threshold` is NaN, or the image has more than 2^32 - 1 pixels.
+        //! - `RoiError::Memory`: the result does not fit into memory.
 
-/// Async form of [`paste_binary_masks_in_image`]. Use it on WebGPU in a browser, which cannot block.
-///
-/// # Errors
-///
-/// - All errors of [`paste_masks_in_image_async`](super::paste_masks_in_image_async()).
-/// - `RoiError::Option`: `threshold` is NaN, or the image has more than 2^32 - 1 pixels.
-/// - `RoiError::Memory`: the result does not fit into memory.
-pub async fn paste_binary_masks_in_image_async(
-    masks: Tensor<4>,
-    boxes: Tensor<2>,
-    image_size: [usize; 2],
-    padding: usize,
-    threshold: f64,
-) -> Result<Tensor<4, Bool>, DetectionError> {
-    let masks = HostMasks::new(masks, boxes, image_size, padding, threshold).await?;
-    let [height, width] = image_size;
-    let (count, device) = (masks.places.len(), masks.masks.device());
-    let dtype = DType::Bool(BoolStore::Native);
-    check_memory("pasted masks", &[count, 1, height, width], dtype, &device)?;
-    let images = match masks.masks.dtype() {
-        DType::F64 => masks.images::<f64>(image_size).await?,
-        DType::F16 => masks.images::<f16>(image_size).await?,
-        DType::BF16 => masks.images::<bf16>(image_size).await?,
-        _ => masks.images::<f32>(image_size).await?,
-    };
-    Ok(Tensor::from_data(
-        TensorData::new(images, [count, 1, height, width]),
-        &device,
-    ))
-}
+        let masks = HostMasks::new(masks, boxes, image_size, padding, threshold).await?;
+        let [height, width] = image_size;
+        let (count, device) = (masks.places.len(), masks.masks.device());
+        let dtype = DType::Bool(BoolStore::Native);
+        check_memory("pasted masks", &[count, 1, height, width], dtype, &device)?;
+        let images = match masks.masks.dtype() {
+            DType::F64 => masks.images::<f64>(image_size).await?,
+            DType::F16 => masks.images::<f16>(image_size).await?,
+            DType::BF16 => masks.images::<bf16>(image_size).await?,
+            _ => masks.images::<f32>(image_size).await?,
+        };
+        Ok(Tensor::from_data(
+            TensorData::new(images, [count, 1, height, width]),
+            &device,
+        ))
+    }
 
-blocking_forms! {
-/// Pastes masks as [`paste_binary_masks_in_image`] does, and encodes each as run lengths: the RLE of COCO.
-///
-/// - `masks`, `boxes`, `image_size`, `padding`, `threshold`: as in [`paste_binary_masks_in_image`].
-/// - Returns each mask of [`paste_binary_masks_in_image`] as run lengths.
-///
-/// Masks and boxes are read back. No image is computed: beside the run lengths, a call takes less than 1 MiB for each
-/// thread and 16 MiB for a copy of masks.
-///
-/// ```
-/// use burn::tensor::{Device, Tensor};
-/// use burn_roi_detection::paste_masks_as_run_lengths;
-///
-/// let device = Device::default();
-/// let masks = Tensor::<4>::ones([1, 1, 4, 4], &device);
-/// let boxes = Tensor::<2>::from_floats([[1.0, 0.0, 3.0, 2.0]], &device);
-/// let encoded = paste_masks_as_run_lengths(masks, boxes, [4, 5], 0, 0.5);
-/// // Column by column: 4 pixels of the first column are not set. Of the next three columns the first three are.
-/// assert_eq!(encoded[0].counts(), [4, 3, 1, 3, 1, 3, 5]);
-/// assert_eq!(encoded[0].to_coco_string(), "4310004");
-/// ```
-pub fn paste_masks_as_run_lengths(
-    masks: Tensor<4>,
-    boxes: Tensor<2>,
-    image_size: [usize; 2],
-    padding: usize,
-    threshold: f64,
-) -> Vec<RunLengths>;
+    /// Pastes masks as [`paste_binary_masks_in_image`] does, and encodes each as run lengths: the RLE of COCO.
+    ///
+    /// - `masks`, `boxes`, `image_size`, `padding`, `threshold`: as in [`paste_binary_masks_in_image`].
+    /// - Returns each mask of [`paste_binary_masks_in_image`] as run lengths.
+    ///
+    /// Masks and boxes are read back. No image is computed: beside the run lengths, a call takes less than 1 MiB for
+    /// each thread and 16 MiB for a copy of masks.
+    ///
+    /// ```
+    /// use burn::tensor::{Device, Tensor};
+    /// use burn_roi_detection::paste_masks_as_run_lengths;
+    ///
+    /// let device = Device::default();
+    /// let masks = Tensor::<4>::ones([1, 1, 4, 4], &device);
+    /// let boxes = Tensor::<2>::from_floats([[1.0, 0.0, 3.0, 2.0]], &device);
+    /// let encoded = paste_masks_as_run_lengths(masks, boxes, [4, 5], 0, 0.5);
+    /// // Column by column: 4 pixels of the first column are not set. Of the next three columns the first three are.
+    /// assert_eq!(encoded[0].counts(), [4, 3, 1, 3, 1, 3, 5]);
+    /// assert_eq!(encoded[0].to_coco_string(), "4310004");
+    /// ```
+    pub async fn paste_masks_as_run_lengths(
+        masks: Tensor<4>,
+        boxes: Tensor<2>,
+        image_size: [usize; 2],
+        padding: usize,
+        threshold: f64,
+    ) -> Result<Vec<RunLengths>, DetectionError> {
+        //! Async form of [`paste_masks_as_run_lengths`]. Use it on WebGPU in a browser, which cannot block.
+        //!
+        //! # Errors
+        //!
+        //! - All errors of [`paste_masks_in_image_async`](super::paste_masks_in_image_async()).
+        //! - `RoiError::Option`: `threshold` is NaN, or the image has more than 2^32 - 1 pixels.
 
-/// Async form of [`paste_masks_as_run_lengths`]. Use it on WebGPU in a browser, which cannot block.
-///
-/// # Errors
-///
-/// - All errors of [`paste_masks_in_image_async`](super::paste_masks_in_image_async()).
-/// - `RoiError::Option`: `threshold` is NaN, or the image has more than 2^32 - 1 pixels.
-async: HostMasks::new(masks, boxes, image_size, padding, threshold).await?.encode();
-}
+        HostMasks::new(masks, boxes, image_size, padding, threshold)
+            .await?
+            .encode()
+            .await
+    }
+);
 
 /// Pastes masks `[K, 1, M, M]` of several images as run lengths: `boxes` and `image_sizes` have one entry a mask.
 #[cfg(feature = "models")]

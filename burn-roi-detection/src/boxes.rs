@@ -205,44 +205,43 @@ pub fn try_clip_boxes_to_image(boxes: Tensor<2>, image_size: [usize; 2]) -> Resu
     Ok(boxes.mask_where(above, limits))
 }
 
-blocking_forms! {
-/// The indices of the boxes whose width and height are both at least `min_size`. Same semantics as
-/// `torchvision.ops.remove_small_boxes`.
-///
-/// - `boxes`: `[K, 4]`, each `[x1, y1, x2, y2]`, of any float dtype.
-/// - `min_size`: in the unit of `boxes`. It and the sides are rounded to the dtype of `boxes`, as in torchvision.
-/// - Returns the indices of these boxes, ascending, in the device's integer dtype. A box with a NaN coordinate is not
-///   among them.
-///
-/// The boxes are read back to the host.
-///
-/// ```
-/// use burn::tensor::{Device, Tensor};
-/// use burn_roi_detection::remove_small_boxes;
-///
-/// let boxes = Tensor::<2>::from_floats([[0.0, 0.0, 0.5, 9.0], [0.0, 0.0, 1.0, 1.0]], &Device::default());
-/// let large = remove_small_boxes(boxes.clone(), 1.0);
-/// assert_eq!(boxes.select(0, large).dims(), [1, 4]);
-/// ```
-pub fn remove_small_boxes(boxes: Tensor<2>, min_size: f64) -> Tensor<1, Int>;
-}
+blocking_forms!(
+    /// The indices of the boxes whose width and height are both at least `min_size`. Same semantics as
+    /// `torchvision.ops.remove_small_boxes`.
+    ///
+    /// - `boxes`: `[K, 4]`, each `[x1, y1, x2, y2]`, of any float dtype.
+    /// - `min_size`: in the unit of `boxes`. It and the sides are rounded to the dtype of `boxes`, as in torchvision.
+    /// - Returns the indices of these boxes, ascending, in the device's integer dtype. A box with a NaN coordinate is
+    ///   not among them.
+    ///
+    /// The boxes are read back to the host.
+    ///
+    /// ```
+    /// use burn::tensor::{Device, Tensor};
+    /// use burn_roi_detection::remove_small_boxes;
+    ///
+    /// let boxes = Tensor::<2>::from_floats([[0.0, 0.0, 0.5, 9.0], [0.0, 0.0, 1.0, 1.0]], &Device::default());
+    /// let large = remove_small_boxes(boxes.clone(), 1.0);
+    /// assert_eq!(boxes.select(0, large).dims(), [1, 4]);
+    /// ```
+    pub async fn remove_small_boxes(boxes: Tensor<2>, min_size: f64) -> Result<Tensor<1, Int>, DetectionError> {
+        //! Async form of [`remove_small_boxes`]. Use it on WebGPU in a browser, which cannot block.
+        //!
+        //! # Errors
+        //!
+        //! - `RoiError::Shape`: `boxes` is not `[K, 4]`.
+        //! - `RoiError::Option`: `min_size` is NaN.
 
-/// Async form of [`remove_small_boxes`]. Use it on WebGPU in a browser, which cannot block.
-///
-/// # Errors
-///
-/// - `RoiError::Shape`: `boxes` is not `[K, 4]`.
-/// - `RoiError::Option`: `min_size` is NaN.
-pub async fn remove_small_boxes_async(boxes: Tensor<2>, min_size: f64) -> Result<Tensor<1, Int>, DetectionError> {
-    arguments::boxes("boxes", &boxes)?;
-    arguments::not_nan("min_size", min_size)?;
-    let dtype = boxes.dtype();
-    let host_boxes = host::read_boxes(&boxes).await?;
-    let large: Vec<usize> = (0..host_boxes.len())
-        .filter(|&index| host::is_large(&host_boxes[index], min_size, dtype))
-        .collect();
-    Ok(host::indices(&large, &boxes.device()))
-}
+        arguments::boxes("boxes", &boxes)?;
+        arguments::not_nan("min_size", min_size)?;
+        let dtype = boxes.dtype();
+        let host_boxes = host::read_boxes(&boxes).await?;
+        let large: Vec<usize> = (0..host_boxes.len())
+            .filter(|&index| host::is_large(&host_boxes[index], min_size, dtype))
+            .collect();
+        Ok(host::indices(&large, &boxes.device()))
+    }
+);
 
 /// The columns of a box's two coordinates along an axis: 0 for x, 1 for y, 2 for z. Boxes are `[x1, y1, x2, y2]` or
 /// `[x1, y1, x2, y2, z1, z2]`.

@@ -139,6 +139,7 @@ mod binary_masks;
 mod box_coder;
 mod boxes;
 mod class_masks;
+mod configs;
 mod cubic;
 pub mod data;
 mod error;

@@ -117,21 +117,12 @@ pub trait MaskPixel: Element + PartialOrd + Sync {
     type Computed: Element + Add<Output = Self::Computed> + Mul<Output = Self::Computed>;
 }
 
-impl MaskPixel for f32 {
-    type Computed = f32;
+macro_rules! computed_in {
+    ($($pixel:ty: $computed:ty),*) => {
+        $(impl MaskPixel for $pixel { type Computed = $computed; })*
+    };
 }
-
-impl MaskPixel for f64 {
-    type Computed = f64;
-}
-
-impl MaskPixel for f16 {
-    type Computed = f32;
-}
-
-impl MaskPixel for bf16 {
-    type Computed = f32;
-}
+computed_in!(f32: f32, f64: f64, f16: f32, bf16: f32);
 
 /// A mask along one axis.
 #[derive(Clone, Copy)]

@@ -8,13 +8,12 @@ use super::box_coder::BoxCoder;
 use super::boxes::clip_boxes_to_image;
 use super::suppression::{Candidates, Choice};
 use super::{arguments, host};
+use crate::configs::configs;
 use crate::error::DetectionError;
 use crate::forms::blocking_forms;
-use burn_roi::config;
 
-config! { fields;
+configs! {
 /// Options of [`postprocess_detections`]; the defaults match torchvision's detectors.
-#[derive(Debug, PartialEq)]
 pub struct DetectionConfig {
     /// The score that a detection must be above. Not NaN.
     pub score_threshold: f64 = 0.05,
@@ -53,106 +52,101 @@ impl Detections {
     }
 }
 
-blocking_forms! {
-/// Turns the outputs of a box head for K proposals into the detections of each image. Same semantics as torchvision's
-/// `RoIHeads.postprocess_detections`.
-///
-/// Each class of each proposal is a candidate, except class 0, the background. Its score is the softmax of the logits,
-/// and its box is the proposal with the class's box deltas applied, clipped to the image. For each image the steps are:
-///
-/// 1. Candidates whose score is not above `score_threshold` or that have a side below `min_size` are dropped.
-/// 2. NMS runs within each class.
-/// 3. The `detections_per_image` candidates with the highest score are the detections.
-///
-/// Arguments and result:
-///
-/// - `class_logits`: `[K, classes]`, of any float dtype.
-/// - `box_regression`: `[K, 4 * classes]`, for each class in turn the box deltas `[dx, dy, dw, dh]`, or `[K, 4]`, the
-///   box deltas of all classes but the background (class-agnostic regression). Of any float dtype.
-/// - `proposals`: for each image i `[Kᵢ, 4]`, each `[x1, y1, x2, y2]` in pixels of the image. The float dtype is the
-///   same for all images, and the sum of all Kᵢ is K.
-/// - `image_sizes`: `[height, width]` of each image in pixels, without padding.
-/// - Returns one [`Detections`] for each image: boxes in the dtype of `proposals`, scores in the dtype of
-///   `class_logits`, labels in the device's integer dtype.
-///
-/// [`BoxCoder::decode`] says in which precision boxes are computed. torchvision's boxes have the dtype of
-/// `box_regression`. Without a class besides the background there are no detections, and both shapes of
-/// `box_regression` are the same.
-///
-/// The scores of all candidates are read back to the host at once, and then, for all images at once, what is left of
-/// those above `score_threshold`: on a GPU the indices that its NMS keeps, elsewhere their boxes and scores. A
-/// candidate whose score or box is NaN is never a detection. NMS runs within each class as in
-/// [`batched_nms`](super::batched_nms), which says where torchvision's result can differ.
-///
-/// ```
-/// use burn::tensor::{Device, Tensor};
-/// use burn_roi_detection::{DetectionConfig, postprocess_detections};
-///
-/// let device = Device::default();
-/// // One proposal and two classes besides the background. Box deltas of 0 leave the proposal as it is.
-/// let class_logits = Tensor::<2>::from_floats([[0.0, -4.0, 8.0]], &device);
-/// let box_regression = Tensor::<2>::zeros([1, 4 * 3], &device);
-/// let proposals = vec![Tensor::<2>::from_floats([[8.0, 8.0, 24.0, 40.0]], &device)];
-///
-/// let config = DetectionConfig::new();
-/// let images = postprocess_detections(class_logits, box_regression, proposals, &[[32, 32]], &config);
-/// assert_eq!(images[0].len(), 1);
-/// assert_eq!(images[0].boxes.clone().try_into_vec_as::<f32>().unwrap(), [8.0, 8.0, 24.0, 32.0]);
-/// assert_eq!(images[0].labels.clone().try_into_vec_as::<i32>().unwrap(), [2]);
-/// ```
-pub fn postprocess_detections(
-    class_logits: Tensor<2>,
-    box_regression: Tensor<2>,
-    proposals: Vec<Tensor<2>>,
-    image_sizes: &[[usize; 2]],
-    config: &DetectionConfig,
-) -> Vec<Detections>;
-}
+blocking_forms!(
+    /// Turns the outputs of a box head for K proposals into the detections of each image. Same semantics as
+    /// torchvision's `RoIHeads.postprocess_detections`.
+    ///
+    /// Each class of each proposal is a candidate, except class 0, the background. Its score is the softmax of the
+    /// logits, and its box is the proposal with the class's box deltas applied, clipped to the image. For each image
+    /// the steps are:
+    ///
+    /// 1. Candidates whose score is not above `score_threshold` or that have a side below `min_size` are dropped.
+    /// 2. NMS runs within each class.
+    /// 3. The `detections_per_image` candidates with the highest score are the detections.
+    ///
+    /// Arguments and result:
+    ///
+    /// - `class_logits`: `[K, classes]`, of any float dtype.
+    /// - `box_regression`: `[K, 4 * classes]`, for each class in turn the box deltas `[dx, dy, dw, dh]`, or `[K, 4]`,
+    ///   the box deltas of all classes but the background (class-agnostic regression). Of any float dtype.
+    /// - `proposals`: for each image i `[Kᵢ, 4]`, each `[x1, y1, x2, y2]` in pixels of the image. The float dtype is
+    ///   the same for all images, and the sum of all Kᵢ is K.
+    /// - `image_sizes`: `[height, width]` of each image in pixels, without padding.
+    /// - Returns one [`Detections`] for each image: boxes in the dtype of `proposals`, scores in the dtype of
+    ///   `class_logits`, labels in the device's integer dtype.
+    ///
+    /// [`BoxCoder::decode`] says in which precision boxes are computed. torchvision's boxes have the dtype of
+    /// `box_regression`. Without a class besides the background there are no detections, and both shapes of
+    /// `box_regression` are the same.
+    ///
+    /// The scores of all candidates are read back to the host at once, and then, for all images at once, what is left
+    /// of those above `score_threshold`: on a GPU the indices that its NMS keeps, elsewhere their boxes and scores. A
+    /// candidate whose score or box is NaN is never a detection. NMS runs within each class as in
+    /// [`batched_nms`](super::batched_nms), which says where torchvision's result can differ.
+    ///
+    /// ```
+    /// use burn::tensor::{Device, Tensor};
+    /// use burn_roi_detection::{DetectionConfig, postprocess_detections};
+    ///
+    /// let device = Device::default();
+    /// // One proposal and two classes besides the background. Box deltas of 0 leave the proposal as it is.
+    /// let class_logits = Tensor::<2>::from_floats([[0.0, -4.0, 8.0]], &device);
+    /// let box_regression = Tensor::<2>::zeros([1, 4 * 3], &device);
+    /// let proposals = vec![Tensor::<2>::from_floats([[8.0, 8.0, 24.0, 40.0]], &device)];
+    ///
+    /// let config = DetectionConfig::new();
+    /// let images = postprocess_detections(class_logits, box_regression, proposals, &[[32, 32]], &config);
+    /// assert_eq!(images[0].len(), 1);
+    /// assert_eq!(images[0].boxes.clone().try_into_vec_as::<f32>().unwrap(), [8.0, 8.0, 24.0, 32.0]);
+    /// assert_eq!(images[0].labels.clone().try_into_vec_as::<i32>().unwrap(), [2]);
+    /// ```
+    pub async fn postprocess_detections(
+        class_logits: Tensor<2>,
+        box_regression: Tensor<2>,
+        proposals: Vec<Tensor<2>>,
+        image_sizes: &[[usize; 2]],
+        config: &DetectionConfig,
+    ) -> Result<Vec<Detections>, DetectionError> {
+        //! Async form of [`postprocess_detections`]. Use it on WebGPU in a browser, which cannot block.
+        //!
+        //! # Errors
+        //!
+        //! - `RoiError::Shape`: `box_regression` is neither `[K, 4 * classes]` nor `[K, 4]`, or an element of
+        //!   `proposals` is not `[Kᵢ, 4]`.
+        //! - [`DetectionError::Length`]: `box_regression` or `proposals` does not have as many rows as `class_logits`,
+        //!   or `image_sizes` does not have one size for each image.
+        //! - `RoiError::Device`: `box_regression` or an element of `proposals` is on another device than
+        //!   `class_logits`.
+        //! - `RoiError::DType`: the elements of `proposals` have different dtypes.
+        //! - `RoiError::Option`: `score_threshold`, `nms_threshold` or `min_size` is NaN, or an element of
+        //!   `box_weights` is 0 or not finite.
 
-/// Async form of [`postprocess_detections`]. Use it on WebGPU in a browser, which cannot block.
-///
-/// # Errors
-///
-/// - `RoiError::Shape`: `box_regression` is neither `[K, 4 * classes]` nor `[K, 4]`, or an element of `proposals` is
-///   not `[Kᵢ, 4]`.
-/// - [`DetectionError::Length`]: `box_regression` or `proposals` does not have as many rows as `class_logits`, or
-///   `image_sizes` does not have one size for each image.
-/// - `RoiError::Device`: `box_regression` or an element of `proposals` is on another device than `class_logits`.
-/// - `RoiError::DType`: the elements of `proposals` have different dtypes.
-/// - `RoiError::Option`: `score_threshold`, `nms_threshold` or `min_size` is NaN, or an element of `box_weights` is 0
-///   or not finite.
-pub async fn postprocess_detections_async(
-    class_logits: Tensor<2>,
-    box_regression: Tensor<2>,
-    proposals: Vec<Tensor<2>>,
-    image_sizes: &[[usize; 2]],
-    config: &DetectionConfig,
-) -> Result<Vec<Detections>, DetectionError> {
-    check(&class_logits, &box_regression, &proposals, image_sizes, config)?;
-    let ranges = host::consecutive(0, proposals.iter().map(|boxes| boxes.dims()[0]));
-    let all = Predictions::decode(class_logits, box_regression, proposals, config).await?;
-    let rows = ranges.into_iter().map(|rows| all.above(config.score_threshold, rows));
-    let rows: Vec<Vec<usize>> = rows.collect();
-    let candidates = rows.iter().zip(image_sizes);
-    let candidates: Vec<_> = candidates.map(|(rows, &size)| all.candidates(rows, size)).collect();
-    let choice = Choice {
-        min_size: config.min_size,
-        // Those that are not above the threshold are left out already.
-        lowest_score: f64::NEG_INFINITY,
-        iou_threshold: config.nms_threshold,
-        limit: config.detections_per_image,
-    };
-    let chosen = choice.of_images(&candidates).await?;
-    let images = candidates.iter().zip(&chosen).map(|(candidates, chosen)| {
-        let labels = chosen.iter().map(|&index| candidates.classes[index] as i64);
-        Detections {
-            boxes: host::select_rows(&candidates.boxes, chosen),
-            scores: host::select_rows(&candidates.scores, chosen),
-            labels: host::ints(labels.collect(), &candidates.boxes.device()),
-        }
-    });
-    Ok(images.collect())
-}
+        check(&class_logits, &box_regression, &proposals, image_sizes, config)?;
+        let ranges = host::consecutive(0, proposals.iter().map(|boxes| boxes.dims()[0]));
+        let all = Predictions::decode(class_logits, box_regression, proposals, config).await?;
+        let rows = ranges.into_iter().map(|rows| all.above(config.score_threshold, rows));
+        let rows: Vec<Vec<usize>> = rows.collect();
+        let candidates = rows.iter().zip(image_sizes);
+        let candidates: Vec<_> = candidates.map(|(rows, &size)| all.candidates(rows, size)).collect();
+        let choice = Choice {
+            min_size: config.min_size,
+            // Those that are not above the threshold are left out already.
+            lowest_score: f64::NEG_INFINITY,
+            iou_threshold: config.nms_threshold,
+            limit: config.detections_per_image,
+        };
+        let chosen = choice.of_images(&candidates).await?;
+        let images = candidates.iter().zip(&chosen).map(|(candidates, chosen)| {
+            let labels = chosen.iter().map(|&index| candidates.classes[index] as i64);
+            Detections {
+                boxes: host::select_rows(&candidates.boxes, chosen),
+                scores: host::select_rows(&candidates.scores, chosen),
+                labels: host::ints(labels.collect(), &candidates.boxes.device()),
+            }
+        });
+        Ok(images.collect())
+    }
+);
 
 /// The class of the background, which is never a detection.
 pub(super) const BACKGROUND: i64 = 0;

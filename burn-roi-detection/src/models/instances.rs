@@ -115,13 +115,8 @@ pub(super) fn keep_class_masks(instances: &mut [Instances], masks: &Tensor<4>) {
 /// The masks of all instances, of which there is one at least: `[D, 1, M, M]`.
 pub(super) fn all_class_masks(instances: &[Instances]) -> Result<Tensor<4>, DetectionError> {
     let found = instances.iter().filter(|of_image| !of_image.is_empty());
-    let refused = || {
-        option(
-            "instances",
-            "without a mask for each box",
-            "what this detector detected",
-        )
-    };
+    let expected = "what this detector detected";
+    let refused = || option("instances", "without a mask for each box", expected);
     let masks = found.map(|of_image| {
         let masks = of_image.class_masks.clone();
         masks

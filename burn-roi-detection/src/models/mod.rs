@@ -70,6 +70,8 @@ pub use instances::{Instances, Keypoint};
 pub(crate) use layers_dtype::{check_dtype, with_layers_dtype};
 pub use picture::Picture;
 pub use pooling::{Head, pool_regions, try_pool_regions};
+#[cfg(feature = "train")]
+pub(crate) use proposing::AnchorPredictions;
 pub(crate) use rcnn::GeneralizedRcnn;
 pub use region_proposals::RegionPredictions;
 pub use roi_heads::RoiHeads;

@@ -9,46 +9,14 @@ use super::region_proposals::RegionPredictions;
 use crate::error::DetectionError;
 use crate::{AnchorGenerator, AnchorGeneratorConfig, BoxCoder, ProposalConfig, filter_proposals_async};
 
-/// The anchors of a region proposal network.
-#[derive(Debug, Clone)]
-pub struct Proposing {
-    anchors: AnchorGenerator,
-}
-
-impl Proposing {
-    pub fn try_new(config: &RegionProposalsConfig) -> Result<Self, DetectionError> {
-        let ratios = vec![config.aspect_ratios.clone(); config.anchor_sizes.len()];
-        let anchors = AnchorGeneratorConfig::new(config.anchor_sizes.clone(), ratios)
-            .with_base_anchors(config.base_anchors)
-            .with_offset(config.anchor_offset)
-            .with_strides(config.anchor_strides.clone());
-        Ok(Self {
-            anchors: anchors.try_init()?,
-        })
-    }
-
-    /// The predictions of all levels, in the dtype of the images, and the anchors.
-    pub fn of_anchors(
-        &self,
-        predicted: RegionPredictions,
-        images: &ImageList,
-    ) -> Result<AnchorPredictions, DetectionError> {
-        let map_sizes: Vec<[usize; 2]> = predicted.objectness.iter().map(size_of).collect();
-        let [count, _, height, width] = images.tensors.dims();
-        let device = images.tensors.device().inner();
-        let anchors = self.anchors.try_forward([height, width], &map_sizes, &device)?;
-        let counts: Vec<usize> = anchors.iter().map(|level| level.dims()[0]).collect();
-        let dtype = images.tensors.dtype();
-        let objectness = predicted.objectness.into_iter().map(by_anchor::<1>).collect();
-        let deltas = predicted.deltas.into_iter().map(by_anchor::<4>).collect();
-        Ok(AnchorPredictions {
-            objectness: Tensor::cat(objectness, 1)
-                .reshape([count, counts.iter().sum()])
-                .cast(dtype),
-            deltas: Tensor::cat(deltas, 1).cast(dtype),
-            anchors: Tensor::cat(anchors, 0),
-            counts,
-        })
+impl RegionProposalsConfig {
+    pub(super) fn try_anchors(&self) -> Result<AnchorGenerator, DetectionError> {
+        let ratios = vec![self.aspect_ratios.clone(); self.anchor_sizes.len()];
+        let anchors = AnchorGeneratorConfig::new(self.anchor_sizes.clone(), ratios)
+            .with_base_anchors(self.base_anchors)
+            .with_offset(self.anchor_offset)
+            .with_strides(self.anchor_strides.clone());
+        anchors.try_init()
     }
 }
 
@@ -65,6 +33,30 @@ pub struct AnchorPredictions {
 }
 
 impl AnchorPredictions {
+    /// The predictions of all levels, in the dtype of the images, and the anchors.
+    pub fn try_new(
+        anchors: &AnchorGenerator,
+        predicted: RegionPredictions,
+        images: &ImageList,
+    ) -> Result<Self, DetectionError> {
+        let map_sizes: Vec<[usize; 2]> = predicted.objectness.iter().map(size_of).collect();
+        let [count, _, height, width] = images.tensors.dims();
+        let device = images.tensors.device().inner();
+        let anchors = anchors.try_forward([height, width], &map_sizes, &device)?;
+        let counts: Vec<usize> = anchors.iter().map(|level| level.dims()[0]).collect();
+        let dtype = images.tensors.dtype();
+        let objectness = predicted.objectness.into_iter().map(by_anchor::<1>).collect();
+        let deltas = predicted.deltas.into_iter().map(by_anchor::<4>).collect();
+        Ok(Self {
+            objectness: Tensor::cat(objectness, 1)
+                .reshape([count, counts.iter().sum()])
+                .cast(dtype),
+            deltas: Tensor::cat(deltas, 1).cast(dtype),
+            anchors: Tensor::cat(anchors, 0),
+            counts,
+        })
+    }
+
     /// The predictions without their gradients.
     #[cfg(feature = "train")]
     pub fn inner(&self) -> Self {

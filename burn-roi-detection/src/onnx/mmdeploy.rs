@@ -22,59 +22,60 @@ pub struct NmsRotated {
 }
 }
 
-blocking_forms! {
-/// mmdeploy's `NMSRotated`: NMS of rotated boxes for each class of each image.
-///
-/// - `boxes`: `[N, K, 5]`, of N images, each `[cx, cy, w, h, angle]` in any unit, and the angle in radians. Whether it
-///   turns a box clockwise does not matter, since the overlap of two boxes is the same.
-/// - `scores`: `[N, C, K]`: the scores of an image's boxes for each of C classes.
-/// - Both are of any float dtype. They are read back to the host, which computes as
-///   [`nms_rotated`](crate::nms_rotated()) does.
-/// - Returns `[M, 3]`, the image, the class and the box of each kept one, in the device's integer dtype. They are
-///   ordered by image, then by class, then by decreasing score. Of equal scores the lower index of the box comes first.
-///
-/// ```
-/// use burn::tensor::{Device, Tensor};
-/// use burn_roi_detection::onnx::mmdeploy;
-///
-/// let device = Device::default();
-/// let boxes = Tensor::<3>::from_floats([[[5.0, 5.0, 8.0, 2.0, 0.8], [5.0, 5.0, 8.0, 2.0, 0.9]]], &device);
-/// let scores = Tensor::<3>::from_floats([[[0.6, 0.9], [0.4, 0.1]]], &device);
-/// let kept = mmdeploy::nms_rotated(boxes, scores, &mmdeploy::NmsRotated::new(0.5, 0.3));
-/// assert_eq!(kept.try_into_vec_as::<i32>().unwrap(), [0, 0, 1, 0, 1, 0]);
-/// ```
-pub fn nms_rotated(boxes: Tensor<3>, scores: Tensor<3>, options: &NmsRotated) -> Tensor<2, Int>;
-}
+blocking_forms!(
+    /// mmdeploy's `NMSRotated`: NMS of rotated boxes for each class of each image.
+    ///
+    /// - `boxes`: `[N, K, 5]`, of N images, each `[cx, cy, w, h, angle]` in any unit, and the angle in radians. Whether
+    ///   it turns a box clockwise does not matter, since the overlap of two boxes is the same.
+    /// - `scores`: `[N, C, K]`: the scores of an image's boxes for each of C classes.
+    /// - Both are of any float dtype. They are read back to the host, which computes as
+    ///   [`nms_rotated`](crate::nms_rotated()) does.
+    /// - Returns `[M, 3]`, the image, the class and the box of each kept one, in the device's integer dtype. They are
+    ///   ordered by image, then by class, then by decreasing score. Of equal scores the lower index of the box comes
+    ///   first.
+    ///
+    /// ```
+    /// use burn::tensor::{Device, Tensor};
+    /// use burn_roi_detection::onnx::mmdeploy;
+    ///
+    /// let device = Device::default();
+    /// let boxes = Tensor::<3>::from_floats([[[5.0, 5.0, 8.0, 2.0, 0.8], [5.0, 5.0, 8.0, 2.0, 0.9]]], &device);
+    /// let scores = Tensor::<3>::from_floats([[[0.6, 0.9], [0.4, 0.1]]], &device);
+    /// let kept = mmdeploy::nms_rotated(boxes, scores, &mmdeploy::NmsRotated::new(0.5, 0.3));
+    /// assert_eq!(kept.try_into_vec_as::<i32>().unwrap(), [0, 0, 1, 0, 1, 0]);
+    /// ```
+    pub async fn nms_rotated(
+        boxes: Tensor<3>,
+        scores: Tensor<3>,
+        options: &NmsRotated,
+    ) -> Result<Tensor<2, Int>, DetectionError> {
+        //! Async form of [`nms_rotated`]. Use it on WebGPU in a browser, which cannot block.
+        //!
+        //! # Errors
+        //!
+        //! - `RoiError::Shape`: `boxes` is not `[N, K, 5]`, or `scores` is not `[N, C, K]`.
+        //! - `RoiError::Device`: `scores` is on another device than `boxes`.
+        //! - `RoiError::Option`: `iou_threshold` is NaN.
+        //! - [`DetectionError::RotatedBoxNotFinite`]: a box has a coordinate, a size or an angle that is NaN or
+        //!   infinite.
 
-/// Async form of [`nms_rotated`]. Use it on WebGPU in a browser, which cannot block.
-///
-/// # Errors
-///
-/// - `RoiError::Shape`: `boxes` is not `[N, K, 5]`, or `scores` is not `[N, C, K]`.
-/// - `RoiError::Device`: `scores` is on another device than `boxes`.
-/// - `RoiError::Option`: `iou_threshold` is NaN.
-/// - [`DetectionError::RotatedBoxNotFinite`]: a box has a coordinate, a size or an angle that is NaN or infinite.
-pub async fn nms_rotated_async(
-    boxes: Tensor<3>,
-    scores: Tensor<3>,
-    options: &NmsRotated,
-) -> Result<Tensor<2, Int>, DetectionError> {
-    let [images, classes, count] = per_class::check(&boxes, &scores, 5, "[N, K, 5]")?;
-    arguments::not_nan("iou_threshold", options.iou_threshold.into())?;
-    let (device, dtype) = (boxes.device(), upcast_dtype(boxes.dtype()));
-    if images * count * classes == 0 {
-        return Ok(Tensor::from_data(TensorData::new(Vec::<i64>::new(), [0, 3]), &device));
+        let [images, classes, count] = per_class::check(&boxes, &scores, 5, "[N, K, 5]")?;
+        arguments::not_nan("iou_threshold", options.iou_threshold.into())?;
+        let (device, dtype) = (boxes.device(), upcast_dtype(boxes.dtype()));
+        if images * count * classes == 0 {
+            return Ok(Tensor::from_data(TensorData::new(Vec::<i64>::new(), [0, 3]), &device));
+        }
+        let boxes = boxes.reshape([images * count, 5]);
+        let boxes = read("boxes", &boxes, AngleConvention::RADIANS_CLOCKWISE).await?;
+        let scores = host::read_floats(&scores).await?;
+        let kept = |boxes: &[RotatedBox], scores: &[f64]| {
+            let mut of_class = kept(boxes, dtype, scores, |_| 0, options.iou_threshold.into());
+            of_class.retain(|&index| scores[index] > options.score_threshold.into());
+            of_class
+        };
+        Ok(per_class::indices(&boxes, &scores, [classes, count], kept, &device))
     }
-    let boxes = boxes.reshape([images * count, 5]);
-    let boxes = read("boxes", &boxes, AngleConvention::RADIANS_CLOCKWISE).await?;
-    let scores = host::read_floats(&scores).await?;
-    let kept = |boxes: &[RotatedBox], scores: &[f64]| {
-        let mut of_class = kept(boxes, dtype, scores, |_| 0, options.iou_threshold.into());
-        of_class.retain(|&index| scores[index] > options.score_threshold.into());
-        of_class
-    };
-    Ok(per_class::indices(&boxes, &scores, [classes, count], kept, &device))
-}
+);
 
 /// mmdeploy's `MMCVMultiLevelRoiAlign` with its attribute `roi_scale_factor`: a box of length l is enlarged to
 /// `(l + 1) * roi_scale_factor - 1` about its centre, once its level is known.

@@ -14,10 +14,8 @@ pub fn check(
 ) -> Result<[usize; 3], DetectionError> {
     let ([images, count, found], [of_images, classes, of_boxes]) = (boxes.dims(), scores.dims());
     arguments::check_shape("boxes", found == columns, &boxes.dims(), expected)?;
-    let (fits, expected) = (
-        [of_images, of_boxes] == [images, count],
-        "[N, C, K], with N and K of `boxes`",
-    );
+    let fits = [of_images, of_boxes] == [images, count];
+    let expected = "[N, C, K], with N and K of `boxes`";
     arguments::check_shape("scores", fits, &scores.dims(), expected)?;
     arguments::device("scores", scores, "boxes", boxes)?;
     Ok([images, classes, count])

@@ -7,88 +7,65 @@ use burn::tensor::{Int, Tensor, TensorData};
 
 use crate::arguments;
 use crate::error::DetectionError;
-use burn_roi::internal::{integers, is_host, or_panic, read, wait};
+use crate::forms::blocking_forms;
+use burn_roi::internal::{integers, is_host, read};
 
-/// ONNX `TopK`: the largest or the smallest elements along an axis, in order, and where they are.
-///
-/// - `input`: a tensor of any sizes, of any float or integer dtype.
-/// - `k`: how many elements, 0 to the size of the axis.
-/// - `largest`: whether the largest are wanted, and otherwise the smallest.
-/// - Returns the elements and their indices along `axis`. Both have the sizes of `input`, but `k` along `axis`. The
-///   indices are of the device's integer dtype.
-///
-/// Of equal elements the one with the lower index comes first. NaN is larger than every number.
-///
-/// The elements are read back to the host, as those of Burn's sort are. Burn's `topk_with_indices` computes on a GPU,
-/// and in Burn 0.22.1 is wrong on Mesa's software driver: of the 100 largest of 6720 elements it gave one.
-///
-/// ```
-/// use burn::tensor::{Device, Tensor};
-/// use burn_roi_detection::onnx;
-///
-/// let scores = Tensor::<2>::from_floats([[0.1, 0.9, 0.5], [0.7, 0.2, 0.7]], &Device::default());
-/// let (scores, indices) = onnx::top_k(scores, 2, 1, true);
-/// assert_eq!(scores.try_into_vec_as::<f32>().unwrap(), [0.9, 0.5, 0.7, 0.7]);
-/// assert_eq!(indices.try_into_vec_as::<i32>().unwrap(), [1, 2, 0, 2]);
-/// ```
-///
-/// # Panics
-///
-/// If [`try_top_k`] returns an error, with its text.
-pub fn top_k<const D: usize, K: Basic>(
-    input: Tensor<D, K>,
-    k: i64,
-    axis: usize,
-    largest: bool,
-) -> (Tensor<D, K>, Tensor<D, Int>) {
-    or_panic(try_top_k(input, k, axis, largest))
-}
+blocking_forms!(
+    /// ONNX `TopK`: the largest or the smallest elements along an axis, in order, and where they are.
+    ///
+    /// - `input`: a tensor of any sizes, of any float or integer dtype.
+    /// - `k`: how many elements, 0 to the size of the axis.
+    /// - `largest`: whether the largest are wanted, and otherwise the smallest.
+    /// - Returns the elements and their indices along `axis`. Both have the sizes of `input`, but `k` along `axis`. The
+    ///   indices are of the device's integer dtype.
+    ///
+    /// Of equal elements the one with the lower index comes first. NaN is larger than every number.
+    ///
+    /// The elements are read back to the host, as those of Burn's sort are. Burn's `topk_with_indices` computes on a
+    /// GPU, and in Burn 0.22.1 is wrong on Mesa's software driver: of the 100 largest of 6720 elements it gave one.
+    ///
+    /// ```
+    /// use burn::tensor::{Device, Tensor};
+    /// use burn_roi_detection::onnx;
+    ///
+    /// let scores = Tensor::<2>::from_floats([[0.1, 0.9, 0.5], [0.7, 0.2, 0.7]], &Device::default());
+    /// let (scores, indices) = onnx::top_k(scores, 2, 1, true);
+    /// assert_eq!(scores.try_into_vec_as::<f32>().unwrap(), [0.9, 0.5, 0.7, 0.7]);
+    /// assert_eq!(indices.try_into_vec_as::<i32>().unwrap(), [1, 2, 0, 2]);
+    /// ```
+    pub async fn top_k<const D: usize, K: Basic>(
+        input: Tensor<D, K>,
+        k: i64,
+        axis: usize,
+        largest: bool,
+    ) -> Result<(Tensor<D, K>, Tensor<D, Int>), DetectionError> {
+        //! Async form of [`top_k`]. Use it on WebGPU in a browser, which cannot block.
+        //!
+        //! # Errors
+        //!
+        //! `RoiError::Option`: `axis` is not an axis of `input`, or `k` is not 0 to its size.
 
-/// Fallible form of [`top_k`].
-///
-/// # Errors
-///
-/// `RoiError::Option`: `axis` is not an axis of `input`, or `k` is not 0 to its size.
-pub fn try_top_k<const D: usize, K: Basic>(
-    input: Tensor<D, K>,
-    k: i64,
-    axis: usize,
-    largest: bool,
-) -> Result<(Tensor<D, K>, Tensor<D, Int>), DetectionError> {
-    wait("try_top_k", "top_k_async", top_k_async(input, k, axis, largest))
-}
-
-/// Async form of [`top_k`]. Use it on WebGPU in a browser, which cannot block.
-///
-/// # Errors
-///
-/// All errors of [`try_top_k`], except `RoiError::SynchronousRead`.
-pub async fn top_k_async<const D: usize, K: Basic>(
-    input: Tensor<D, K>,
-    k: i64,
-    axis: usize,
-    largest: bool,
-) -> Result<(Tensor<D, K>, Tensor<D, Int>), DetectionError> {
-    let mut sizes = input.dims();
-    let (size, k) = check(&sizes, k, axis)?;
-    let (before, after) = (sizes[..axis].iter().product(), sizes[axis + 1..].iter().product());
-    sizes[axis] = k;
-    let device = input.device();
-    if sizes.contains(&0) {
-        let elements = Tensor::empty(sizes, (&device, input.dtype()));
-        return Ok((elements, Tensor::empty(sizes, &device)));
+        let mut sizes = input.dims();
+        let (size, k) = check(&sizes, k, axis)?;
+        let (before, after) = (sizes[..axis].iter().product(), sizes[axis + 1..].iter().product());
+        sizes[axis] = k;
+        let device = input.device();
+        if sizes.contains(&0) {
+            let elements = Tensor::empty(sizes, (&device, input.dtype()));
+            return Ok((elements, Tensor::empty(sizes, &device)));
+        }
+        let data = read(is_host(&device), || input.to_data_async()).await?;
+        let extents = [before, size, after];
+        let indices = if input.dtype().is_float() {
+            let numbers: Vec<f64> = data.iter().collect();
+            indices(&numbers, extents, k, in_order(largest, compare_floats))
+        } else {
+            indices(&integers(&data), extents, k, in_order(largest, i128::cmp))
+        };
+        let indices = Tensor::from_data(TensorData::new(indices, sizes), &device);
+        Ok((input.gather(axis, indices.clone()), indices))
     }
-    let data = read(is_host(&device), || input.to_data_async()).await?;
-    let extents = [before, size, after];
-    let indices = if input.dtype().is_float() {
-        let numbers: Vec<f64> = data.iter().collect();
-        indices(&numbers, extents, k, in_order(largest, compare_floats))
-    } else {
-        indices(&integers(&data), extents, k, in_order(largest, i128::cmp))
-    };
-    let indices = Tensor::from_data(TensorData::new(indices, sizes), &device);
-    Ok((input.gather(axis, indices.clone()), indices))
-}
+);
 
 /// The size of the axis, and how many elements are wanted.
 fn check(sizes: &[usize], k: i64, axis: usize) -> Result<(usize, usize), DetectionError> {

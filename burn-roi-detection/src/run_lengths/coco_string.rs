@@ -58,17 +58,12 @@ impl RunLengths {
             let before = if run > 2 { counts[run - 2] } else { 0 };
             let count = take_number(&mut left).map(|number| number + i64::from(before));
             let count = count.ok_or_else(|| {
-                let position = text.len() - left.len();
-                wrong(
-                    format!("no number at byte {position}"),
-                    "numbers in groups of characters from `0` to `o`",
-                )
+                let value = format!("no number at byte {}", text.len() - left.len());
+                wrong(value, "numbers in groups of characters from `0` to `o`")
             })?;
             let count = u32::try_from(count).map_err(|_| {
-                wrong(
-                    format!("{count} as the length of run {run}"),
-                    "lengths from 0 to 2^32 - 1",
-                )
+                let value = format!("{count} as the length of run {run}");
+                wrong(value, "lengths from 0 to 2^32 - 1")
             })?;
             counts.push(count);
         }

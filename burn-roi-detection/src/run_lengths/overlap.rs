@@ -1,6 +1,5 @@
 //! The union of masks, and how much two masks overlap.
 
-use super::joined::Joined;
 use super::{RunLengths, or_panic};
 use crate::error::DetectionError;
 
@@ -21,17 +20,17 @@ impl RunLengths {
     /// `DetectionError::RunLengths`: the masks have different sizes.
     pub fn try_union(&self, other: &Self) -> Result<Self, DetectionError> {
         self.check_size(other)?;
-        let mut joined = Joined::default();
-        let (mut runs, mut other_runs) = (Runs::new(&self.counts), Runs::new(&other.counts));
-        loop {
-            let length = runs.left.min(other_runs.left);
-            joined.push(runs.is_set || other_runs.is_set, length);
-            let (more, other_more) = (runs.advance(length), other_runs.advance(length));
-            if !more && !other_more {
-                let (size, counts) = (self.size, joined.finish());
-                return Ok(Self { size, counts });
+        let mut runs: Vec<_> = self.set_runs().chain(other.set_runs()).collect();
+        // Two lists in order, which a stable sort merges.
+        runs.sort();
+        let mut changes = Vec::new();
+        for (start, end) in runs {
+            match changes.last_mut() {
+                Some(last) if start <= *last => *last = end.max(*last),
+                _ => changes.extend([start, end]),
             }
         }
+        Ok(Self::of_changes(&changes, self.size))
     }
 
     /// The IoU with a ground-truth mask of the same image: the number of pixels set in both, divided by the number set
@@ -92,32 +91,4 @@ pub fn set_pixels_in_both(mask: &RunLengths, other: &RunLengths) -> u32 {
         }
     }
     pixels
-}
-
-/// A walk over all runs of a mask.
-struct Runs<'a> {
-    later: std::slice::Iter<'a, u32>,
-    left: u32,
-    is_set: bool,
-}
-
-impl<'a> Runs<'a> {
-    fn new(counts: &'a [u32]) -> Self {
-        let mut later = counts.iter();
-        let left = later.next().copied().unwrap_or(0);
-        let is_set = false;
-        Self { later, left, is_set }
-    }
-
-    /// Goes on by this number of pixels, which is at most the rest of the run. Returns false at the end.
-    fn advance(&mut self, length: u32) -> bool {
-        self.left -= length;
-        if self.left == 0
-            && let Some(&next) = self.later.next()
-        {
-            self.left = next;
-            self.is_set = !self.is_set;
-        }
-        self.left > 0
-    }
 }

@@ -3,8 +3,6 @@
 use burn::tensor::Tensor;
 
 use super::greedy_nms;
-#[cfg(feature = "cube")]
-use super::on_device::chosen_on_device;
 use crate::error::DetectionError;
 use crate::host;
 
@@ -35,7 +33,7 @@ impl Choice {
     /// classes there are, a device of CubeCL is read once, and another one that is not the host twice.
     pub async fn of_images(&self, images: &[Candidates]) -> Result<Vec<Vec<usize>>, DetectionError> {
         #[cfg(feature = "cube")]
-        let mut chosen = chosen_on_device(images, self).await?;
+        let mut chosen = self.on_device(images).await?;
         #[cfg(not(feature = "cube"))]
         let mut chosen = vec![None; images.len()];
         let is_left = |(_, chosen): &(&Candidates, &mut Option<_>)| chosen.is_none();

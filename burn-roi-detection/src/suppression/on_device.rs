@@ -37,42 +37,39 @@ pub async fn kept_on_device(
     }
 }
 
-/// For each image the indices of its chosen candidates, by decreasing score; more of them than the limit of the choice.
-/// None where the host must find them. The device is read once.
-pub async fn chosen_on_device(
-    images: &[Candidates],
-    choice: &Choice,
-) -> Result<Vec<Option<Vec<usize>>>, DetectionError> {
-    let kept = images.iter().map(|Candidates { boxes, scores, classes }| {
+impl Choice {
+    /// For each image the indices of its chosen candidates, by decreasing score; more of them than the limit of the
+    /// choice. None where the host must find them. The device is read once.
+    pub(super) async fn on_device(&self, images: &[Candidates]) -> Result<Vec<Option<Vec<usize>>>, DetectionError> {
+        let kept: Vec<_> = images.iter().map(|of_image| self.started(of_image)).collect();
+        let started: Vec<_> = kept.iter().flatten().cloned().collect();
+        if started.is_empty() {
+            return Ok(vec![None; images.len()]);
+        }
+        let read = host::read_ints(&host::concatenate(&started)).await?;
+        let mut read = read.into_iter().map(|integer| integer as usize);
+        let chosen = kept.iter().map(|kept| {
+            // The number of kept boxes precedes the indices. If it is above the count, the host must find them.
+            let count = kept.as_ref()?.dims()[0] - 1;
+            let of_image: Vec<usize> = read.by_ref().take(1 + count).collect();
+            (of_image[0] <= count).then(|| of_image[1..=of_image[0]].to_vec())
+        });
+        Ok(chosen.collect())
+    }
+
+    /// What the device finds of an image, before it is read.
+    fn started(&self, Candidates { boxes, scores, classes }: &Candidates) -> Option<Tensor<1, Int>> {
         let device = boxes.device().inner();
         if !has_kernels(&device) {
             return None;
         }
         let least = Least {
-            side: host::rounded(choice.min_size, boxes.dtype()) as f32,
-            score: host::rounded(choice.lowest_score, scores.dtype()) as f32,
+            side: host::rounded(self.min_size, boxes.dtype()) as f32,
+            score: host::rounded(self.lowest_score, scores.dtype()) as f32,
         };
-        start(
-            boxes,
-            scores,
-            host::indices(classes, &device),
-            choice.iou_threshold,
-            least,
-        )
-    });
-    let kept: Vec<_> = kept.collect();
-    let started: Vec<_> = kept.iter().flatten().cloned().collect();
-    if started.is_empty() {
-        return Ok(vec![None; images.len()]);
+        let classes = host::indices(classes, &device);
+        start(boxes, scores, classes, self.iou_threshold, least)
     }
-    let read = host::read_ints(&host::concatenate(&started)).await?;
-    let mut read = read.into_iter().map(|integer| integer as usize);
-    let chosen = kept.iter().map(|kept| {
-        let count = kept.as_ref()?.dims()[0] - 1;
-        let of_image: Vec<usize> = read.by_ref().take(1 + count).collect();
-        (of_image[0] <= count).then(|| of_image[1..=of_image[0]].to_vec())
-    });
-    Ok(chosen.collect())
 }
 
 /// More rows of a group are left to the host: a device ranks the best ones by comparing each with all others.
@@ -122,12 +119,11 @@ fn start(
     let device = boxes.device().inner();
     let dtype = DType::from(device.settings().int_dtype);
     let count = boxes.dims()[0];
-    if !runs(
-        &device,
-        count,
-        [boxes.dtype(), scores.dtype()],
-        [classes.dtype(), dtype],
-    ) {
+    let fits = has_kernels(&device)
+        && (1..=MOST_BOXES).contains(&count)
+        && [boxes.dtype(), scores.dtype()].into_iter().all(in_f32)
+        && [classes.dtype(), dtype].into_iter().all(is_wide);
+    if !fits {
         return None;
     }
     let threshold = f32::largest_not_above(iou_threshold);
@@ -144,14 +140,6 @@ fn start(
         dtype,
     );
     Some(Tensor::from_dispatch(kept))
-}
-
-/// Whether there are kernels for so many boxes, for boxes and scores of two dtypes, and classes and indices of two.
-fn runs(device: &Device, count: usize, floats: [DType; 2], ints: [DType; 2]) -> bool {
-    has_kernels(device)
-        && (1..=MOST_BOXES).contains(&count)
-        && floats.into_iter().all(in_f32)
-        && ints.into_iter().all(is_wide)
 }
 
 /// Whether kernels compute in f32 with values of this dtype.

@@ -42,46 +42,42 @@ impl BalancedPositiveNegativeSampler {
         }
     }
 
-    blocking_forms! {
-    /// The positive and the negative samples of each image.
-    ///
-    /// - `labels`: for each image `[K]`, of any integer dtype: 1 and above are positive, 0 is negative, and what is
-    ///   below 0 is never drawn.
-    /// - `permutation`: for a number n, the indices 0 to n - 1 in a random order, such as
-    ///   [`random_permutations`](crate::random_permutations()) returns. For each image in turn it is called with the
-    ///   number of positive labels and then with the number of negative labels. The first indices are drawn.
-    /// - Returns for each image the indices of the positive samples, and for each image the indices of the negative
-    ///   samples. Both ascend and have the device's integer dtype. torchvision returns masks with 1 at these indices.
-    ///
-    /// The labels are read back to the host.
-    pub fn forward(
-        &self,
-        labels: &[Tensor<1, Int>],
-        permutation: &mut impl FnMut(usize) -> Vec<usize>,
-    ) -> (IntsOfImages, IntsOfImages);
-    }
+    blocking_forms!(
+        /// The positive and the negative samples of each image.
+        ///
+        /// - `labels`: for each image `[K]`, of any integer dtype: 1 and above are positive, 0 is negative, and what is
+        ///   below 0 is never drawn.
+        /// - `permutation`: for a number n, the indices 0 to n - 1 in a random order, such as
+        ///   [`random_permutations`](crate::random_permutations()) returns. For each image in turn it is called with
+        ///   the number of positive labels and then with the number of negative labels. The first indices are drawn.
+        /// - Returns for each image the indices of the positive samples, and for each image the indices of the negative
+        ///   samples. Both ascend and have the device's integer dtype. torchvision returns masks with 1 at these
+        ///   indices.
+        ///
+        /// The labels are read back to the host.
+        pub async fn forward(
+            &self,
+            labels: &[Tensor<1, Int>],
+            permutation: &mut impl FnMut(usize) -> Vec<usize>,
+        ) -> Result<(IntsOfImages, IntsOfImages), DetectionError> {
+            //! Async form of [`forward`](BalancedPositiveNegativeSampler::forward). Use it on WebGPU in a browser,
+            //! which cannot block.
+            //!
+            //! # Errors
+            //!
+            //! `RoiError::Option`: `batch_size_per_image` is 0, `positive_fraction` is not from 0 to 1, or
+            //! `permutation` returns anything but a permutation.
 
-    /// Async form of [`forward`](BalancedPositiveNegativeSampler::forward). Use it on WebGPU in a browser, which cannot
-    /// block.
-    ///
-    /// # Errors
-    ///
-    /// `RoiError::Option`: `batch_size_per_image` is 0, `positive_fraction` is not from 0 to 1, or `permutation`
-    /// returns anything but a permutation.
-    pub async fn forward_async(
-        &self,
-        labels: &[Tensor<1, Int>],
-        permutation: &mut impl FnMut(usize) -> Vec<usize>,
-    ) -> Result<(IntsOfImages, IntsOfImages), DetectionError> {
-        self.check()?;
-        let (mut positive, mut negative) = (Vec::new(), Vec::new());
-        for labels in labels {
-            let samples = self.draw(&host::read_ints(labels).await?, permutation)?;
-            positive.push(host::indices(&samples.positive, &labels.device()));
-            negative.push(host::indices(&samples.negative, &labels.device()));
+            self.check()?;
+            let (mut positive, mut negative) = (Vec::new(), Vec::new());
+            for labels in labels {
+                let samples = self.draw(&host::read_ints(labels).await?, permutation)?;
+                positive.push(host::indices(&samples.positive, &labels.device()));
+                negative.push(host::indices(&samples.negative, &labels.device()));
+            }
+            Ok((positive, negative))
         }
-        Ok((positive, negative))
-    }
+    );
 
     /// Draws the samples of one image.
     pub(crate) fn draw(
@@ -143,13 +139,8 @@ fn choose(
 }
 
 fn check_permutation(order: &[usize], count: usize) -> Result<(), DetectionError> {
-    let wrong = |value| {
-        Err(arguments::option(
-            "permutation",
-            value,
-            "a function of n that returns each index from 0 to n - 1 once",
-        ))
-    };
+    let expected = "a function of n that returns each index from 0 to n - 1 once";
+    let wrong = |value| Err(arguments::option("permutation", value, expected));
     if order.len() != count {
         return wrong(format!(
             "a function that returns {} indices for n = {count}",

@@ -1,19 +1,18 @@
 //! [`BatchConfig`]: which samples are in a batch.
 
-use burn_roi::config;
 use burn_roi::internal::or_panic;
 
 use crate::arguments;
+use crate::configs::configs;
 use crate::error::DetectionError;
 use crate::random::SplitMix64;
 use crate::random_permutations;
 
-config! { fields;
+configs! {
 /// How the samples of an epoch are shuffled and put into batches.
 ///
 /// The pictures of a batch are padded to a common size. Pictures of similar shape therefore go together, as with
 /// torchvision's `GroupedBatchSampler` and `create_aspect_ratio_groups`.
-#[derive(Debug, PartialEq)]
 pub struct BatchConfig {
     /// The number of samples of a batch. Above 0.
     pub batch_size: usize,

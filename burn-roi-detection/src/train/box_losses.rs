@@ -1,31 +1,13 @@
-//! [`BoxLosses`]: the losses of the box heads. Those of a cascade are detectron2's.
-
-use std::sync::LazyLock;
+//! The losses of the box heads. Those of a cascade are detectron2's.
 
 use burn::tensor::Tensor;
 
-use super::detector_losses::Step;
+use super::detector_losses::{BoxLosses, Step};
 use crate::error::DetectionError;
 use crate::host;
 use crate::losses::box_head_losses;
-use crate::models::{Background, Head, background_first, refined_boxes};
+use crate::models::{Head, background_first, refined_boxes};
 use crate::targets::{GroundTruth, Matcher, TrainingSamples};
-
-/// The names of the losses of the stages of a cascade. They outlive each detector; a config has at most 129 stages.
-pub static NAMES_OF_STAGES: LazyLock<Vec<[String; 2]>> = LazyLock::new(|| {
-    (0..=128)
-        .map(|stage| ["cls", "box_reg"].map(|loss| format!("loss_{loss}_stage{stage}")))
-        .collect()
-});
-
-/// The losses of a stage of a cascade, each `[1]`.
-#[derive(Debug, Clone)]
-pub struct BoxLosses {
-    /// The classification loss.
-    pub classifier: Tensor<1>,
-    /// The box loss.
-    pub boxes: Tensor<1>,
-}
 
 impl Step<'_> {
     /// The losses of the first box head and of the later stages.
@@ -71,10 +53,7 @@ impl Step<'_> {
         let (logits, deltas) = self.detector.heads().boxes_of_stage(stage, pooled);
         let (logits, deltas) = (logits.cast(self.dtype()), deltas.cast(self.dtype()));
         let predicted = deltas.clone().inner();
-        let (logits, deltas) = match config.background {
-            Background::First => (logits, deltas),
-            Background::Last => background_first(logits, deltas),
-        };
+        let (logits, deltas) = background_first(config.background, logits, deltas);
         let beta = self.config.smooth_l1_beta;
         let losses = box_head_losses(logits, deltas, &samples.labels, &samples.regression_targets, beta);
         let (classifier, boxes) = losses.await?;

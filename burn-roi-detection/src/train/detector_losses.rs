@@ -1,21 +1,37 @@
 //! [`detector_losses`]: the losses of a whole detector.
 
 use std::iter::once;
+use std::sync::LazyLock;
 
 use burn::tensor::{DType, Int, Tensor};
 
 use super::batch::{GroundTruth, TrainingBatch};
-use super::box_losses::{BoxLosses, NAMES_OF_STAGES};
 use super::loss_config::DetectorLossConfig;
 use crate::error::DetectionError;
 use crate::forms::blocking_forms;
 use crate::losses::region_losses;
-use crate::models::{Background, Detector, Head, try_pool_regions};
+use crate::models::{AnchorPredictions, Background, Detector, Head, try_pool_regions};
 use crate::zeros::zero;
 use crate::{
     BoxCoder, TrainingSamples, TrainingSamplesConfig, arguments, assign_targets_to_anchors_async,
     keypointrcnn_loss_async, maskrcnn_loss_async, select_training_samples_async,
 };
+
+/// The names of the losses of the stages of a cascade. They outlive each detector; a config has at most 129 stages.
+static NAMES_OF_STAGES: LazyLock<Vec<[String; 2]>> = LazyLock::new(|| {
+    (0..=128)
+        .map(|stage| ["cls", "box_reg"].map(|loss| format!("loss_{loss}_stage{stage}")))
+        .collect()
+});
+
+/// The losses of a stage of a cascade, each `[1]`.
+#[derive(Debug, Clone)]
+pub struct BoxLosses {
+    /// The classification loss.
+    pub classifier: Tensor<1>,
+    /// The box loss.
+    pub boxes: Tensor<1>,
+}
 
 /// The losses of a detector for a batch, each `[1]`.
 #[derive(Debug, Clone)]
@@ -67,104 +83,102 @@ impl DetectorLosses {
     }
 }
 
-blocking_forms! {
-/// The losses of a detector for a batch. Same semantics as torchvision's detectors in training mode: the region
-/// proposal network and all heads learn together, and no gradient flows through the coordinates of proposals.
-///
-/// The box heads of a cascade learn as in detectron2's `CascadeROIHeads`: each later stage learns from the boxes that
-/// the stage before refined, matched anew with its own IoU threshold, and the gradient of what each of S stages pools
-/// is divided by S. The heads of masks and keypoints learn from the samples of the first stage.
-///
-/// - `detector`: the detector, on an autodiff device if the losses are differentiated. Its layers may be of f16 or bf16
-///   with batch normalization of f32. They then run in half precision; proposals and losses are computed in f32.
-/// - `batch`: made for the config of `detector`, on its device with or without autodiff.
-/// - `permutation`: the random choice, as in
-///   [`BalancedPositiveNegativeSampler::forward`](crate::BalancedPositiveNegativeSampler::forward): first of the
-///   anchors of all images, then of the proposals of all images.
-/// - Returns the losses, in the dtype of the images. If no image has an object, the losses of boxes, masks and
-///   keypoints are 0.
-pub fn detector_losses(
-    detector: &Detector,
-    batch: &TrainingBatch,
-    config: &DetectorLossConfig,
-    permutation: &mut impl FnMut(usize) -> Vec<usize>,
-) -> DetectorLosses;
-}
+blocking_forms!(
+    /// The losses of a detector for a batch. Same semantics as torchvision's detectors in training mode: the region
+    /// proposal network and all heads learn together, and no gradient flows through the coordinates of proposals.
+    ///
+    /// The box heads of a cascade learn as in detectron2's `CascadeROIHeads`: each later stage learns from the boxes
+    /// that the stage before refined, matched anew with its own IoU threshold, and the gradient of what each of S
+    /// stages pools is divided by S. The heads of masks and keypoints learn from the samples of the first stage.
+    ///
+    /// - `detector`: the detector, on an autodiff device if the losses are differentiated. Its layers may be of f16 or
+    ///   bf16 with batch normalization of f32. They then run in half precision; proposals and losses are computed in
+    ///   f32.
+    /// - `batch`: made for the config of `detector`, on its device with or without autodiff.
+    /// - `permutation`: the random choice, as in
+    ///   [`BalancedPositiveNegativeSampler::forward`](crate::BalancedPositiveNegativeSampler::forward): first of the
+    ///   anchors of all images, then of the proposals of all images.
+    /// - Returns the losses, in the dtype of the images. If no image has an object, the losses of boxes, masks and
+    ///   keypoints are 0.
+    pub async fn detector_losses(
+        detector: &Detector,
+        batch: &TrainingBatch,
+        config: &DetectorLossConfig,
+        permutation: &mut impl FnMut(usize) -> Vec<usize>,
+    ) -> Result<DetectorLosses, DetectionError> {
+        //! Async form of [`detector_losses`]. Use it on WebGPU in a browser, which cannot block.
+        //!
+        //! # Errors
+        //!
+        //! - [`DetectionError::Length`]: `batch` does not have the objects of one picture for each image.
+        //! - [`DetectionError::Length`]: `later_iou_thresholds` of `config` does not have a threshold for each later
+        //!   stage of a cascade.
+        //! - `RoiError::Option`: an option of `config` is out of its range, or the objects of `batch` have no masks or
+        //!   keypoints although `detector` has a head for them.
+        //! - All errors of the functions that this calls:
+        //!   [`assign_targets_to_anchors_async`](crate::assign_targets_to_anchors_async),
+        //!   [`rpn_loss_async`](crate::rpn_loss_async), [`filter_proposals_async`](crate::filter_proposals_async),
+        //!   [`select_training_samples_async`], [`try_pool_regions`],
+        //!   [`fastrcnn_loss_async`](crate::fastrcnn_loss_async), [`maskrcnn_loss_async`] and
+        //!   [`keypointrcnn_loss_async`].
 
-/// Async form of [`detector_losses`]. Use it on WebGPU in a browser, which cannot block.
-///
-/// # Errors
-///
-/// - [`DetectionError::Length`]: `batch` does not have the objects of one picture for each image.
-/// - [`DetectionError::Length`]: `later_iou_thresholds` of `config` does not have a threshold for each later stage of a
-///   cascade.
-/// - `RoiError::Option`: an option of `config` is out of its range, or the objects of `batch` have no masks or
-///   keypoints although `detector` has a head for them.
-/// - All errors of the functions that this calls:
-///   [`assign_targets_to_anchors_async`](crate::assign_targets_to_anchors_async),
-///   [`rpn_loss_async`](crate::rpn_loss_async), [`filter_proposals_async`](crate::filter_proposals_async),
-///   [`select_training_samples_async`], [`try_pool_regions`], [`fastrcnn_loss_async`](crate::fastrcnn_loss_async),
-///   [`maskrcnn_loss_async`] and [`keypointrcnn_loss_async`].
-pub async fn detector_losses_async(
-    detector: &Detector,
-    batch: &TrainingBatch,
-    config: &DetectorLossConfig,
-    permutation: &mut impl FnMut(usize) -> Vec<usize>,
-) -> Result<DetectorLosses, DetectionError> {
-    let images = batch.images.image_sizes.len();
-    arguments::length("truth", batch.truth.len(), images, "image of `batch`")?;
-    config.check(detector.config().box_head.later_stages.len())?;
-    let step = Step {
-        detector,
-        batch,
-        config,
-    };
-    let levels = detector.feature_pyramid(detector.body(&batch.images));
-    let predicted = detector.region_predictions(&levels);
-    let predicted = detector.proposing().of_anchors(predicted, &batch.images)?;
+        let images = batch.images.image_sizes.len();
+        arguments::length("truth", batch.truth.len(), images, "image of `batch`")?;
+        config.check(detector.config().box_head.later_stages.len())?;
+        let step = Step {
+            detector,
+            batch,
+            config,
+        };
+        let levels = detector.feature_pyramid(detector.body(&batch.images));
+        let predicted = detector.region_predictions(&levels);
+        let predicted = AnchorPredictions::try_new(detector.anchors(), predicted, &batch.images)?;
 
-    let mut proposing = detector.config().region_proposals.clone();
-    proposing.pre_nms_top_n = config.pre_nms_top_n;
-    proposing.post_nms_top_n = config.post_nms_top_n;
-    let proposals = predicted.inner().proposals(&batch.images, &proposing).await?;
+        let mut proposing = detector.config().region_proposals.clone();
+        proposing.pre_nms_top_n = config.pre_nms_top_n;
+        proposing.post_nms_top_n = config.post_nms_top_n;
+        let proposals = predicted.inner().proposals(&batch.images, &proposing).await?;
 
-    let anchors = &predicted.anchors;
-    let (labels, matched) = assign_targets_to_anchors_async(anchors, &step.boxes(), &config.anchor_matcher()).await?;
-    let coder = BoxCoder::new(proposing.weights);
-    let targets = matched
-        .into_iter()
-        .map(|boxes| coder.try_encode(boxes, anchors.clone()));
-    let targets = targets.collect::<Result<Vec<_>, _>>()?;
-    let sampler = config.anchor_sampler();
-    let (objectness, rpn_box) = region_losses(
-        predicted.objectness,
-        predicted.deltas,
-        &labels,
-        &targets,
-        &sampler,
-        permutation,
-        config.smooth_l1_beta,
-    )
-    .await?;
+        let anchors = &predicted.anchors;
+        let (labels, matched) =
+            assign_targets_to_anchors_async(anchors, &step.boxes(), &config.anchor_matcher()).await?;
+        let coder = BoxCoder::new(proposing.weights);
+        let targets = matched
+            .into_iter()
+            .map(|boxes| coder.try_encode(boxes, anchors.clone()));
+        let targets = targets.collect::<Result<Vec<_>, _>>()?;
+        let sampler = config.anchor_sampler();
+        let (objectness, rpn_box) = region_losses(
+            predicted.objectness,
+            predicted.deltas,
+            &labels,
+            &targets,
+            &sampler,
+            permutation,
+            config.smooth_l1_beta,
+        )
+        .await?;
 
-    let samples_config = TrainingSamplesConfig {
-        box_weights: detector.config().box_head.weights,
-        ..config.samples.clone()
-    };
-    let samples =
-        select_training_samples_async(&proposals, &step.boxes(), &step.labels(), &samples_config, permutation).await?;
-    let (BoxLosses { classifier, boxes }, later_stages) = step.box_losses(&levels, &samples).await?;
-    let positive = samples.positive_async().await?;
-    Ok(DetectorLosses {
-        objectness,
-        rpn_box,
-        classifier,
-        boxes,
-        later_stages,
-        masks: step.mask_loss(&levels, &positive).await?,
-        keypoints: step.keypoint_loss(&levels, &positive).await?,
-    })
-}
+        let samples_config = TrainingSamplesConfig {
+            box_weights: detector.config().box_head.weights,
+            ..config.samples.clone()
+        };
+        let samples =
+            select_training_samples_async(&proposals, &step.boxes(), &step.labels(), &samples_config, permutation)
+                .await?;
+        let (BoxLosses { classifier, boxes }, later_stages) = step.box_losses(&levels, &samples).await?;
+        let positive = samples.positive_async().await?;
+        Ok(DetectorLosses {
+            objectness,
+            rpn_box,
+            classifier,
+            boxes,
+            later_stages,
+            masks: step.mask_loss(&levels, &positive).await?,
+            keypoints: step.keypoint_loss(&levels, &positive).await?,
+        })
+    }
+);
 
 /// The arguments of [`detector_losses`].
 pub(super) struct Step<'a> {

@@ -45,12 +45,8 @@ impl HalfPrecision {
     /// Checks the loss scale, and that a device computes in the dtype.
     pub(super) fn check(self, device: &Device) -> Result<(), DetectionError> {
         let scale = self.loss_scale();
-        arguments::check(
-            "loss_scale",
-            scale.is_finite() && scale > 0.0,
-            scale,
-            "finite, and above 0",
-        )?;
+        let fits = scale.is_finite() && scale > 0.0;
+        arguments::check("loss_scale", fits, scale, "finite, and above 0")?;
         check_dtype("half_precision", self.dtype(), device)
     }
 

@@ -1,14 +1,12 @@
 //! [`DetectorLossConfig`]: how the losses of a detector are computed.
 
-use burn_roi::config;
-
+use crate::configs::configs;
 use crate::error::DetectionError;
 use crate::losses::TORCHVISION_BETA;
 use crate::{BalancedPositiveNegativeSampler, MaskTargets, Matcher, TrainingSamplesConfig, arguments};
 
-config! { fields;
+configs! {
 /// How the losses of a detector are computed. The defaults match torchvision's detectors.
-#[derive(Debug, PartialEq)]
 pub struct DetectorLossConfig {
     /// [`ProposalConfig::pre_nms_top_n`](crate::ProposalConfig::pre_nms_top_n) while the detector is trained.
     pub pre_nms_top_n: usize = 2000,
@@ -67,12 +65,8 @@ impl DetectorLossConfig {
             return Ok(());
         }
         let (name, thresholds) = ("later_iou_thresholds", &self.later_iou_thresholds);
-        arguments::length(
-            name,
-            thresholds.len(),
-            later_stages,
-            "element of `box_head.later_stages`",
-        )?;
+        let of = "element of `box_head.later_stages`";
+        arguments::length(name, thresholds.len(), later_stages, of)?;
         let mut thresholds = thresholds.iter();
         thresholds.try_for_each(|threshold| arguments::check(name, threshold.is_finite(), threshold, "finite"))
     }

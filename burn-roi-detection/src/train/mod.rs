@@ -34,8 +34,7 @@ pub use batch::{GroundTruth, TrainingBatch};
 #[cfg(feature = "pictures")]
 pub use batch_source::BatchSource;
 pub use batches::BatchConfig;
-pub use box_losses::BoxLosses;
-pub use detector_losses::{DetectorLosses, detector_losses, detector_losses_async, try_detector_losses};
+pub use detector_losses::{BoxLosses, DetectorLosses, detector_losses, detector_losses_async, try_detector_losses};
 pub use error::TrainingError;
 pub use half_precision::HalfPrecision;
 pub use loss_config::DetectorLossConfig;

@@ -1,11 +1,10 @@
 //! [`LearningRateSchedule`]: the learning rate of each step.
 
-use burn_roi::config;
-
 use crate::arguments;
+use crate::configs::configs;
 use crate::error::DetectionError;
 
-config! { fields;
+configs! {
 /// The learning rate of each step: it rises linearly to its peak, stays there, and falls at some steps. This is how the
 /// detectors of torchvision and detectron2 were trained.
 ///
@@ -21,7 +20,6 @@ config! { fields;
 /// };
 /// assert_eq!([0, 2, 4, 9, 10].map(|step| schedule.rate(step)), [0.25, 0.375, 0.5, 0.5, 0.125]);
 /// ```
-#[derive(Debug, PartialEq)]
 pub struct LearningRateSchedule {
     /// The learning rate after the warm-up. Finite, 0 or above.
     pub peak: f64,

@@ -3,17 +3,16 @@
 use burn::optim::decay::WeightDecayConfig;
 use burn::optim::momentum::MomentumConfig;
 use burn::optim::{ModuleOptimizer, SgdConfig};
-use burn_roi::config;
 
 use super::half_precision::HalfPrecision;
 use super::loss_config::DetectorLossConfig;
 use super::schedule::LearningRateSchedule;
 use crate::arguments;
+use crate::configs::configs;
 use crate::error::DetectionError;
 
-config! { fields;
+configs! {
 /// How a [`Trainer`](super::Trainer) trains. The defaults match torchvision's reference training.
-#[derive(Debug, PartialEq)]
 pub struct TrainerConfig {
     /// The learning rate of each step.
     pub learning_rate: LearningRateSchedule,

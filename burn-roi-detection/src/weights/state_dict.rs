@@ -98,6 +98,14 @@ impl StateDict {
     }
 }
 
+impl Checkpoint {
+    /// The weights that a model loads: all but counters of training, anchors, and the mean and standard deviation of
+    /// pictures, which follow from the config.
+    pub fn into_state_dict(self) -> StateDict {
+        StateDict::of_weights(self.tensors)
+    }
+}
+
 fn dtype(dtype: DType) -> Option<Dtype> {
     Some(match dtype {
         DType::F64 => Dtype::F64,

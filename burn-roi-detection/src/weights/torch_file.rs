@@ -44,10 +44,7 @@ impl<'a> TorchFile<'a> {
         };
         let entries = |value| self.heap.entries(value).unwrap_or_default().iter().filter_map(named);
         let dictionary = match key {
-            // As in Python, the last of several entries of one name counts.
-            Some(key) => entries(self.root)
-                .rfind(|(name, _)| *name == key)
-                .map(|(_, value)| value),
+            Some(key) => self.heap.entry(self.root, key),
             None => Some(self.root),
         };
         let mut tensors = BTreeMap::new();
@@ -102,15 +99,12 @@ fn legacy(mut rest: &[u8]) -> Result<Parts<'_>, String> {
         Ok::<_, String>((value, heap))
     };
     let [(system, of_system), (root, heap), (keys, of_keys)] = [pickle()?, pickle()?, pickle()?];
-    let is_big_endian = |(name, value): &(Value<'_>, Value<'_>)| {
-        matches!((name, value), (Value::Text("little_endian"), Value::Bool(false)))
-    };
-    if of_system.entries(system).unwrap_or_default().iter().any(is_big_endian) {
+    if let Some(Value::Bool(false)) = of_system.entry(system, "little_endian") {
         return Err("its bytes are not little-endian".to_string());
     }
     let lengths: HashMap<&str, (usize, usize)> = heap
         .storages()
-        .map(|Storage { key, kind, elements }| (*key, (*elements, kind.bytes)))
+        .map(|storage: &Storage| (storage.key, (storage.elements, storage.element_type.bytes())))
         .collect();
     let mut storages = HashMap::new();
     for key in of_keys

@@ -237,14 +237,8 @@ impl CocoDataset {
     fn sort(&mut self) {
         self.images.sort_by_key(|image| image.id);
         self.categories.sort_by_key(|category| category.id);
-        self.image_indices = self
-            .images
-            .iter()
-            .enumerate()
-            .map(|(index, image)| (image.id, index))
-            .collect();
-        let categories = self.categories.iter().enumerate();
-        self.category_indices = categories.map(|(index, category)| (category.id, index)).collect();
+        self.image_indices = self.images.iter().map(|image| image.id).zip(0..).collect();
+        self.category_indices = self.categories.iter().map(|category| category.id).zip(0..).collect();
         self.annotations_of_images = vec![Vec::new(); self.images.len()];
     }
 }

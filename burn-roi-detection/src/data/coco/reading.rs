@@ -51,7 +51,11 @@ impl CocoDataset {
     /// The file can't be read, or does not have COCO's form.
     pub fn read_without_broken(path: impl AsRef<Path>) -> Result<Self, CocoReadError> {
         let path = path.as_ref();
-        Self::of_text(&bytes_of(path)?, Some(path))
+        let json = fs::read(path).map_err(|error| CocoReadError::File {
+            path: path.display().to_string(),
+            message: error.to_string(),
+        })?;
+        Self::of_text(&json, Some(path))
     }
 
     /// Reads the text of a COCO file, as [`read`](Self::read) does.
@@ -84,13 +88,6 @@ impl CocoDataset {
         let annotations = file.annotations.into_iter().map(|entry| entry.0);
         Ok(Self::of_drafts(images, categories, annotations))
     }
-}
-
-fn bytes_of(path: &Path) -> Result<Vec<u8>, CocoReadError> {
-    fs::read(path).map_err(|error| CocoReadError::File {
-        path: path.display().to_string(),
-        message: error.to_string(),
-    })
 }
 
 /// An entry of a list.

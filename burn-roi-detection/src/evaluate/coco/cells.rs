@@ -29,8 +29,16 @@ pub fn by_category<'a>(
     detections: &'a [CocoDetection],
     config: &CocoEvaluationConfig,
 ) -> Result<Vec<Vec<Cell<'a>>>, DetectionError> {
-    let truth_keys = keys_of_truths(dataset, config)?;
-    let detection_keys = keys_of_detections(dataset, detections, config)?;
+    let truth_keys = sorted_keys(dataset.annotations(), |_, annotation| {
+        checks::truth(annotation, dataset, config)?;
+        let category = dataset.category_index(annotation.category_id);
+        Ok(category
+            .zip(dataset.image_index(annotation.image_id))
+            .map(<[usize; 2]>::from))
+    })?;
+    let detection_keys = sorted_keys(detections, |index, detection| {
+        checks::detection(index, detection, dataset, config)
+    })?;
     let most = config.maxima().last().copied().unwrap_or(0);
 
     let mut categories: Vec<_> = dataset.categories().iter().map(|_| Vec::new()).collect();
@@ -55,29 +63,14 @@ pub fn descending(left: f64, right: f64) -> Ordering {
     right.partial_cmp(&left).expect("scores are checked to be finite")
 }
 
-fn keys_of_truths(dataset: &CocoDataset, config: &CocoEvaluationConfig) -> Result<Vec<Key>, DetectionError> {
-    let mut keys = Vec::with_capacity(dataset.annotations().len());
-    for (index, annotation) in dataset.annotations().iter().enumerate() {
-        checks::truth(annotation, dataset, config)?;
-        let category = dataset.category_index(annotation.category_id);
-        let image = dataset.image_index(annotation.image_id);
-        let (category, image) = category
-            .zip(image)
-            .expect("a data set has the categories and images of its annotations");
-        keys.push((category as u32, image as u32, index as u32));
-    }
-    keys.sort_unstable();
-    Ok(keys)
-}
-
-fn keys_of_detections(
-    dataset: &CocoDataset,
-    detections: &[CocoDetection],
-    config: &CocoEvaluationConfig,
+/// The sorted keys of entries that have a category and an image.
+fn sorted_keys<T>(
+    entries: &[T],
+    place: impl Fn(usize, &T) -> Result<Option<[usize; 2]>, DetectionError>,
 ) -> Result<Vec<Key>, DetectionError> {
-    let mut keys = Vec::with_capacity(detections.len());
-    for (index, detection) in detections.iter().enumerate() {
-        if let Some([category, image]) = checks::detection(index, detection, dataset, config)? {
+    let mut keys = Vec::with_capacity(entries.len());
+    for (index, entry) in entries.iter().enumerate() {
+        if let Some([category, image]) = place(index, entry)? {
             keys.push((category as u32, image as u32, index as u32));
         }
     }

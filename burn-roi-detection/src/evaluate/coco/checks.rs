@@ -1,5 +1,6 @@
 //! What options, truths and detections must be.
 
+use super::detection::wrong;
 use super::{CocoDetection, CocoEvaluationConfig, CocoKind};
 use crate::arguments::check;
 use crate::data::coco::{CocoAnnotation, CocoDataset, CocoFlaw, CocoSegmentation};
@@ -93,7 +94,7 @@ pub fn detection(
     let Some(category) = dataset.category_index(detection.category_id) else {
         return Ok(None);
     };
-    finite(index, detection)?;
+    detection.check_finite(index)?;
     if let Some(bbox) = detection.bbox.filter(|[.., w, h]| *w < 0.0 || *h < 0.0) {
         return wrong(index, format!("`bbox` {bbox:?}"), "a width and a height of at least 0");
     }
@@ -119,23 +120,6 @@ pub fn detection(
     }
 }
 
-/// Checks that all numbers of a detection are finite.
-pub fn finite(index: usize, detection: &CocoDetection) -> Result<(), DetectionError> {
-    let score = detection.score;
-    if !score.is_finite() {
-        return wrong(index, format!("`score` {score}"), "a finite one");
-    }
-    let is_finite = |values: &[f64]| values.iter().all(|value| value.is_finite());
-    if let Some(bbox) = detection.bbox.filter(|bbox| !is_finite(bbox)) {
-        return wrong(index, format!("`bbox` {bbox:?}"), "finite coordinates");
-    }
-    let mut keypoints = detection.keypoints.iter().flatten();
-    match keypoints.find(|keypoint| !is_finite(&keypoint[..])) {
-        Some(keypoint) => wrong(index, format!("keypoint {keypoint:?}"), "finite coordinates"),
-        None => Ok(()),
-    }
-}
-
 /// What keypoints are and what they must be, if they are not one for each sigma.
 fn keypoint_count(keypoints: Option<&[[f64; 3]]>, config: &CocoEvaluationConfig) -> Option<(String, String)> {
     let expected = config.sigmas.len();
@@ -147,13 +131,4 @@ fn keypoint_count(keypoints: Option<&[[f64; 3]]>, config: &CocoEvaluationConfig)
         )),
         None => Some(("no `keypoints`".to_string(), format!("{expected}"))),
     }
-}
-
-fn wrong<T>(index: usize, value: String, expected: &str) -> Result<T, DetectionError> {
-    Err(DetectionError::Entry {
-        argument: "detections",
-        entry: format!("entry {index}"),
-        value,
-        expected: expected.to_string(),
-    })
 }

@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use burn_roi::config;
+use crate::configs::configs;
 use serde::{Deserialize, Serialize};
 
 /// What detections are compared by.
@@ -34,9 +34,8 @@ pub const COCO_KEYPOINT_SIGMAS: [f64; 17] = [
     0.089,
 ];
 
-config! { fields;
+configs! {
 /// Options of [`evaluate_coco`](super::evaluate_coco); the defaults are COCO's.
-#[derive(Debug, PartialEq)]
 pub struct CocoEvaluationConfig {
     /// What detections are compared by.
     pub kind: CocoKind,

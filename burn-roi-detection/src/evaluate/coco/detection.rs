@@ -4,7 +4,6 @@ use burn_roi::internal::or_panic;
 use serde::de::Error;
 use serde::{Deserialize, Deserializer, Serialize};
 
-use super::checks;
 use crate::data::coco::CocoReadError;
 use crate::error::DetectionError;
 use crate::json_values::deserialize_integer;
@@ -66,6 +65,33 @@ impl CocoDetection {
         self.bbox = Some([x1, y1, x2 - x1, y2 - y1]);
         self
     }
+
+    /// Checks that all numbers are finite.
+    pub(super) fn check_finite(&self, index: usize) -> Result<(), DetectionError> {
+        let score = self.score;
+        if !score.is_finite() {
+            return wrong(index, format!("`score` {score}"), "a finite one");
+        }
+        let is_finite = |values: &[f64]| values.iter().all(|value| value.is_finite());
+        if let Some(bbox) = self.bbox.filter(|bbox| !is_finite(bbox)) {
+            return wrong(index, format!("`bbox` {bbox:?}"), "finite coordinates");
+        }
+        let mut keypoints = self.keypoints.iter().flatten();
+        match keypoints.find(|keypoint| !is_finite(&keypoint[..])) {
+            Some(keypoint) => wrong(index, format!("keypoint {keypoint:?}"), "finite coordinates"),
+            None => Ok(()),
+        }
+    }
+}
+
+/// The error that an entry of the detections is wrong.
+pub(super) fn wrong<T>(index: usize, value: String, expected: &str) -> Result<T, DetectionError> {
+    Err(DetectionError::Entry {
+        argument: "detections",
+        entry: format!("entry {index}"),
+        value,
+        expected: expected.to_string(),
+    })
 }
 
 /// Reads COCO's JSON of results: a list of detections. Fields that a [`CocoDetection`] does not have are not read.
@@ -96,7 +122,7 @@ pub fn detections_to_json(detections: &[CocoDetection]) -> String {
 /// `DetectionError::Entry`: a score, a box or a keypoint is not finite, which JSON can't hold.
 pub fn try_detections_to_json(detections: &[CocoDetection]) -> Result<String, DetectionError> {
     for (index, detection) in detections.iter().enumerate() {
-        checks::finite(index, detection)?;
+        detection.check_finite(index)?;
     }
     Ok(serde_json::to_string(detections).expect("finite numbers and text are JSON"))
 }

@@ -1,9 +1,11 @@
 //! [`CustomBody`]: a body of the caller's.
 
+use std::fmt::Debug;
+
 use burn::module::{Content, Devices, Module, ModuleDisplay, ModuleDisplayDefault, ModuleMapper, ModuleVisitor};
 use burn::tensor::{DType, Device, Tensor};
 
-use super::erased::{Change, Erased, ErasedBody};
+use super::erased::{Erased, MapParameters, VisitParameters};
 use crate::arguments::option;
 use crate::error::DetectionError;
 use crate::models::config::{BodyMap, CustomBodyConfig};
@@ -92,6 +94,69 @@ pub trait CustomBody: Module + Sync + 'static {
     fn with_frozen_stages(self, stages: usize) -> Self;
 }
 
+/// A [`CustomBody`] of any type. Burn's `Module` has generic functions, so that there is no `dyn Module`.
+trait ErasedBody: Debug + Send + Sync {
+    fn boxed(&self) -> Box<dyn ErasedBody>;
+    fn maps(&self) -> Vec<BodyMap>;
+    fn forward(&self, input: Tensor<4>) -> Vec<Tensor<4>>;
+    fn devices(&self) -> Devices;
+    fn visit(&self, visitor: &mut dyn VisitParameters);
+    fn changed(self: Box<Self>, change: Change<'_>) -> Box<dyn ErasedBody>;
+}
+
+/// A function of `Module` that returns a changed module, with its argument.
+enum Change<'a> {
+    Fork(&'a Device),
+    ToDevice(&'a Device),
+    Train,
+    Valid,
+    Materialize,
+    Map(&'a mut dyn MapParameters),
+    #[cfg(feature = "train")]
+    Freeze(usize),
+}
+
+impl<B: CustomBody> ErasedBody for B {
+    fn boxed(&self) -> Box<dyn ErasedBody> {
+        Box::new(self.clone())
+    }
+
+    fn maps(&self) -> Vec<BodyMap> {
+        self.maps()
+    }
+
+    fn forward(&self, input: Tensor<4>) -> Vec<Tensor<4>> {
+        self.forward(input)
+    }
+
+    fn devices(&self) -> Devices {
+        Module::devices(self)
+    }
+
+    fn visit(&self, visitor: &mut dyn VisitParameters) {
+        Module::visit(self, &mut Erased(visitor));
+    }
+
+    fn changed(self: Box<Self>, change: Change<'_>) -> Box<dyn ErasedBody> {
+        Box::new(match change {
+            Change::Fork(device) => self.fork(device),
+            Change::ToDevice(device) => self.to_device(device),
+            Change::Train => self.train(),
+            Change::Valid => self.valid(),
+            Change::Materialize => self.materialize(),
+            Change::Map(mapper) => self.map(&mut Erased(mapper)),
+            #[cfg(feature = "train")]
+            Change::Freeze(stages) => self.with_frozen_stages(stages),
+        })
+    }
+}
+
+impl Clone for Box<dyn ErasedBody> {
+    fn clone(&self) -> Self {
+        (**self).boxed()
+    }
+}
+
 /// A [`CustomBody`] of any type, and the maps of it that are read.
 #[derive(Debug, Clone)]
 pub struct Custom {
@@ -115,13 +180,8 @@ impl Custom {
         let position = |wanted: &BodyMap| {
             let found = maps.iter().position(|map| map == wanted);
             let value = || format!("{wanted:?} of a body with {maps:?}");
-            found.ok_or_else(|| {
-                option(
-                    "config.body.maps",
-                    value(),
-                    "a map of the body, with its number of channels",
-                )
-            })
+            let expected = "a map of the body, with its number of channels";
+            found.ok_or_else(|| option("config.body.maps", value(), expected))
         };
         let positions = config.maps.iter().map(position).collect::<Result<_, _>>()?;
         Ok(Self {

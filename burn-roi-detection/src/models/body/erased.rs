@@ -1,76 +1,9 @@
-//! Modules behind a pointer. Burn's `Module` has generic functions, so that there is no `dyn Module`.
+//! Visitors and mappers behind a pointer. Burn's are generic in the ranks of tensors, so that there is no `dyn`.
 
 use std::any::Any;
-use std::fmt::Debug;
 
-use burn::module::{Devices, Flag, Module, ModuleMapper, ModuleVisitor, Param};
-use burn::tensor::{Bool, Device, Int, Tensor};
-
-use super::custom::CustomBody;
-use crate::models::config::BodyMap;
-
-/// A [`CustomBody`] of any type.
-pub trait ErasedBody: Debug + Send + Sync {
-    fn boxed(&self) -> Box<dyn ErasedBody>;
-    fn maps(&self) -> Vec<BodyMap>;
-    fn forward(&self, input: Tensor<4>) -> Vec<Tensor<4>>;
-    fn devices(&self) -> Devices;
-    fn visit(&self, visitor: &mut dyn VisitParameters);
-    fn changed(self: Box<Self>, change: Change<'_>) -> Box<dyn ErasedBody>;
-}
-
-/// A function of `Module` that returns a changed module, with its argument.
-pub enum Change<'a> {
-    Fork(&'a Device),
-    ToDevice(&'a Device),
-    Train,
-    Valid,
-    Materialize,
-    Map(&'a mut dyn MapParameters),
-    #[cfg(feature = "train")]
-    Freeze(usize),
-}
-
-impl<B: CustomBody> ErasedBody for B {
-    fn boxed(&self) -> Box<dyn ErasedBody> {
-        Box::new(self.clone())
-    }
-
-    fn maps(&self) -> Vec<BodyMap> {
-        self.maps()
-    }
-
-    fn forward(&self, input: Tensor<4>) -> Vec<Tensor<4>> {
-        self.forward(input)
-    }
-
-    fn devices(&self) -> Devices {
-        Module::devices(self)
-    }
-
-    fn visit(&self, visitor: &mut dyn VisitParameters) {
-        Module::visit(self, &mut Erased(visitor));
-    }
-
-    fn changed(self: Box<Self>, change: Change<'_>) -> Box<dyn ErasedBody> {
-        Box::new(match change {
-            Change::Fork(device) => self.fork(device),
-            Change::ToDevice(device) => self.to_device(device),
-            Change::Train => self.train(),
-            Change::Valid => self.valid(),
-            Change::Materialize => self.materialize(),
-            Change::Map(mapper) => self.map(&mut Erased(mapper)),
-            #[cfg(feature = "train")]
-            Change::Freeze(stages) => self.with_frozen_stages(stages),
-        })
-    }
-}
-
-impl Clone for Box<dyn ErasedBody> {
-    fn clone(&self) -> Self {
-        (**self).boxed()
-    }
-}
+use burn::module::{Flag, ModuleMapper, ModuleVisitor, Param};
+use burn::tensor::{Bool, Float, Int, Tensor};
 
 /// A `ModuleVisitor` of any type.
 pub trait VisitParameters {
@@ -95,38 +28,40 @@ pub struct Erased<'a, T: ?Sized>(pub &'a mut T);
 
 const OTHER_PARAMETERS: &str = "the weights of a body must be tensors of at most 8 dimensions";
 
-macro_rules! of_any_rank {
-    ($($rank:literal)*, $of_rank:ident) => {
-        $( $of_rank!($rank); )*
+macro_rules! of_any_tensor {
+    ($of_tensor:ident, $float:ident, $int:ident, $bool:ident) => {
+        of_any_tensor!($of_tensor, $float, $int, $bool, 1 2 3 4 5 6 7 8)
     };
+    ($of_tensor:ident, $float:ident, $int:ident, $bool:ident, $($rank:literal)*) => {$(
+        $of_tensor!($rank, Float, $float);
+        $of_tensor!($rank, Int, $int);
+        $of_tensor!($rank, Bool, $bool);
+    )*};
+}
+
+/// The names of modules are passed on as they are.
+macro_rules! pass_on {
+    ($($function:ident as $other:ident),*) => {$(
+        fn $function(&mut self, name: &str, container_type: &str) {
+            self.0.$other(name, container_type);
+        }
+    )*};
 }
 
 impl<V: ModuleVisitor> VisitParameters for Erased<'_, V> {
     fn parameter(&mut self, parameter: &dyn Any) {
         macro_rules! visit {
-            ($rank:literal) => {
-                if let Some(parameter) = parameter.downcast_ref::<Param<Tensor<$rank>>>() {
-                    return self.0.visit_float(parameter);
-                }
-                if let Some(parameter) = parameter.downcast_ref::<Param<Tensor<$rank, Int>>>() {
-                    return self.0.visit_int(parameter);
-                }
-                if let Some(parameter) = parameter.downcast_ref::<Param<Tensor<$rank, Bool>>>() {
-                    return self.0.visit_bool(parameter);
+            ($rank:literal, $kind:ty, $visit:ident) => {
+                if let Some(parameter) = parameter.downcast_ref::<Param<Tensor<$rank, $kind>>>() {
+                    return self.0.$visit(parameter);
                 }
             };
         }
-        of_any_rank!(1 2 3 4 5 6 7 8, visit);
+        of_any_tensor!(visit, visit_float, visit_int, visit_bool);
         self.0.visit_flag(parameter.downcast_ref().expect(OTHER_PARAMETERS));
     }
 
-    fn enter(&mut self, name: &str, container_type: &str) {
-        self.0.enter_module(name, container_type);
-    }
-
-    fn exit(&mut self, name: &str, container_type: &str) {
-        self.0.exit_module(name, container_type);
-    }
+    pass_on!(enter as enter_module, exit as exit_module);
 }
 
 impl ModuleVisitor for Erased<'_, dyn VisitParameters + '_> {
@@ -146,41 +81,23 @@ impl ModuleVisitor for Erased<'_, dyn VisitParameters + '_> {
         self.0.parameter(flag);
     }
 
-    fn enter_module(&mut self, name: &str, container_type: &str) {
-        self.0.enter(name, container_type);
-    }
-
-    fn exit_module(&mut self, name: &str, container_type: &str) {
-        self.0.exit(name, container_type);
-    }
+    pass_on!(enter_module as enter, exit_module as exit);
 }
 
 impl<M: ModuleMapper> MapParameters for Erased<'_, M> {
     fn parameter(&mut self, parameter: Box<dyn Any>) -> Box<dyn Any> {
         macro_rules! map {
-            ($rank:literal) => {
-                if parameter.is::<Param<Tensor<$rank>>>() {
-                    return Box::new(self.0.map_float::<$rank>(typed(parameter)));
-                }
-                if parameter.is::<Param<Tensor<$rank, Int>>>() {
-                    return Box::new(self.0.map_int::<$rank>(typed(parameter)));
-                }
-                if parameter.is::<Param<Tensor<$rank, Bool>>>() {
-                    return Box::new(self.0.map_bool::<$rank>(typed(parameter)));
+            ($rank:literal, $kind:ty, $map:ident) => {
+                if parameter.is::<Param<Tensor<$rank, $kind>>>() {
+                    return Box::new(self.0.$map::<$rank>(typed(parameter)));
                 }
             };
         }
-        of_any_rank!(1 2 3 4 5 6 7 8, map);
+        of_any_tensor!(map, map_float, map_int, map_bool);
         Box::new(self.0.map_flag(typed(parameter)))
     }
 
-    fn enter(&mut self, name: &str, container_type: &str) {
-        self.0.enter_module(name, container_type);
-    }
-
-    fn exit(&mut self, name: &str, container_type: &str) {
-        self.0.exit_module(name, container_type);
-    }
+    pass_on!(enter as enter_module, exit as exit_module);
 }
 
 impl ModuleMapper for Erased<'_, dyn MapParameters + '_> {
@@ -200,13 +117,7 @@ impl ModuleMapper for Erased<'_, dyn MapParameters + '_> {
         typed(self.0.parameter(Box::new(flag)))
     }
 
-    fn enter_module(&mut self, name: &str, container_type: &str) {
-        self.0.enter(name, container_type);
-    }
-
-    fn exit_module(&mut self, name: &str, container_type: &str) {
-        self.0.exit(name, container_type);
-    }
+    pass_on!(enter_module as enter, exit_module as exit);
 }
 
 fn typed<P: 'static>(parameter: Box<dyn Any>) -> P {

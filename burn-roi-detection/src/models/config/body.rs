@@ -1,11 +1,11 @@
 //! The configs of backbones: the networks that compute feature maps. In the code a backbone without its feature pyramid
 //! is a `body`, as in torchvision.
 
-use burn_roi::config;
 use serde::{Deserialize, Serialize};
 
 use super::vit::ViTConfig;
 use crate::NormKind;
+use crate::configs::configs;
 
 /// The backbone: the network that computes the feature maps. In JSON the field `kind` is `"resnet"`, `"mobilenet_v3"`,
 /// `"vit"` or `"custom"`, beside the fields of the config.
@@ -27,7 +27,7 @@ pub enum BodyConfig {
     Custom(CustomBodyConfig),
 }
 
-config! { fields;
+configs! {
 /// A ResNet of bottleneck blocks: a stem and four layers, whose outputs have 1/4, 1/8, 1/16 and 1/32 of the picture's
 /// size.
 ///
@@ -41,7 +41,6 @@ config! { fields;
 ///     ..ResNetConfig::new(64, [256, 512, 1024, 2048], [3, 4, 23, 3])
 /// };
 /// ```
-#[derive(Debug, PartialEq)]
 pub struct ResNetConfig {
     /// The number of output channels of the stem. At least 1.
     pub stem_channels: usize,
@@ -71,19 +70,8 @@ pub struct ResNetConfig {
     /// models. Only without a feature pyramid.
     pub last_layer_on_regions: bool = false,
 }
-}
 
-impl ResNetConfig {
-    /// The number of output channels of each layer.
-    pub(crate) fn layer_channels(&self) -> [usize; 4] {
-        self.output_channels
-            .unwrap_or(self.bottleneck_channels.map(|channels| 4 * channels))
-    }
-}
-
-config! { fields;
 /// A MobileNetV3: a stem, inverted residual blocks and a last 1 x 1 convolution, as in torchvision's `features`.
-#[derive(Debug, PartialEq)]
 pub struct MobileNetV3Config {
     /// The number of output channels of the stem, a 3 x 3 convolution with stride 2. At least 1.
     pub stem_channels: usize,
@@ -99,12 +87,9 @@ pub struct MobileNetV3Config {
     /// Whether training freezes the batch norms: torchvision's `FrozenBatchNorm2d`. Inference does not depend on it.
     pub frozen_norms: bool = true,
 }
-}
 
-config! { fields;
 /// A block of a MobileNetV3: a 1 x 1 convolution that expands, a depthwise convolution, squeeze and excitation, and a
 /// 1 x 1 convolution that projects.
-#[derive(Debug, PartialEq)]
 pub struct InvertedResidualConfig {
     /// The height and width of the depthwise kernel. Odd.
     pub kernel_size: usize,
@@ -122,21 +107,15 @@ pub struct InvertedResidualConfig {
     /// added to the output.
     pub stride: usize = 1,
 }
-}
 
-config! { fields;
 /// Which maps of a [`CustomBody`](crate::models::CustomBody) a detector reads.
-#[derive(Debug, PartialEq)]
 pub struct CustomBodyConfig {
     /// The maps, the finest first. At least one. A feature pyramid has a level for each; without one, the region
     /// proposal network and the heads read the last.
     pub maps: Vec<BodyMap>,
 }
-}
 
-config! { fields;
 /// A feature map that a [`CustomBody`](crate::models::CustomBody) computes.
-#[derive(Debug, PartialEq)]
 pub struct BodyMap {
     /// The name that the body calls it by.
     pub name: String,

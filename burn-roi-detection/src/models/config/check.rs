@@ -1,6 +1,6 @@
 //! Checks that a model can be built of a config.
 
-use super::{BodyConfig, CustomBodyConfig, DetectorConfig, MobileNetV3Config, ResNetConfig};
+use super::{BodyConfig, CustomBodyConfig, DetectorConfig, MobileNetV3Config, ResNetConfig, ViTConfig};
 use crate::NormKind;
 use crate::arguments::{check, not_nan, option, weights};
 use crate::error::DetectionError;
@@ -8,7 +8,7 @@ use crate::error::DetectionError;
 /// With the limits of numbers of layers and of sides, the numbers of a model are far below 2^63.
 const MOST_CHANNELS: usize = 1 << 15;
 
-pub(super) type Checked = Result<(), DetectionError>;
+type Checked = Result<(), DetectionError>;
 
 impl DetectorConfig {
     /// Checks that a model can be built from this config, as [`Detector::try_new`](crate::models::Detector::try_new)
@@ -27,7 +27,7 @@ impl DetectorConfig {
         match &self.body {
             BodyConfig::ResNet(body) => resnet(body)?,
             BodyConfig::MobileNetV3(body) => mobilenet(body)?,
-            BodyConfig::ViT(body) => body.check(self.preprocessing.size_divisible)?,
+            BodyConfig::ViT(body) => vit(body, self.preprocessing.size_divisible)?,
             BodyConfig::Custom(body) => custom(body)?,
         }
         self.check_pyramid()?;
@@ -54,12 +54,8 @@ impl DetectorConfig {
     }
 
     fn check_no_layer_on_regions(&self, expected: &'static str) -> Checked {
-        check(
-            "body.last_layer_on_regions",
-            self.layer_on_regions().is_none(),
-            true,
-            expected,
-        )
+        let fits = self.layer_on_regions().is_none();
+        check("body.last_layer_on_regions", fits, true, expected)
     }
 
     fn check_region_proposals(&self) -> Checked {
@@ -78,10 +74,8 @@ impl DetectorConfig {
         }
         let ratios = proposals.aspect_ratios.len();
         check("region_proposals.aspect_ratios", ratios > 0, "[]", "at least one ratio")?;
-        let (fits, value) = (
-            anchors.saturating_mul(ratios) <= 1024,
-            format!("{anchors} sizes of {ratios} ratios"),
-        );
+        let fits = anchors.saturating_mul(ratios) <= 1024;
+        let value = format!("{anchors} sizes of {ratios} ratios");
         check(field, fits, value, "of 1024 anchors of a pixel at most")?;
         not_nan("region_proposals.nms_threshold", proposals.nms_threshold)?;
         not_nan("region_proposals.score_threshold", proposals.score_threshold)?;
@@ -153,25 +147,20 @@ impl DetectorConfig {
         check("preprocessing.mean", finite, format!("{mean:?}"), "finite")?;
         let positive = std.iter().all(is_positive);
         check("preprocessing.std", positive, format!("{std:?}"), "finite and above 0")?;
-        check(
-            "preprocessing.maximum",
-            is_positive(&maximum),
-            maximum,
-            "finite and above 0",
-        )
+        let positive = is_positive(&maximum);
+        check("preprocessing.maximum", positive, maximum, "finite and above 0")
     }
 }
 
 fn resnet(body: &ResNetConfig) -> Checked {
     channels("body.stem_channels", body.stem_channels)?;
     each_layer("body.bottleneck_channels", &body.bottleneck_channels)?;
-    body.blocks
-        .iter()
-        .try_for_each(|&blocks| layers("body.blocks", blocks))?;
-    let outputs = body.output_channels.iter().flatten();
-    outputs
-        .into_iter()
-        .try_for_each(|&outputs| channels("body.output_channels", outputs))?;
+    for blocks in body.blocks {
+        layers("body.blocks", blocks)?;
+    }
+    for &outputs in body.output_channels.iter().flatten() {
+        channels("body.output_channels", outputs)?;
+    }
     epsilon("body.batch_norm_epsilon", body.batch_norm_epsilon)?;
     let normalized = [
         &[body.stem_channels][..],
@@ -180,12 +169,9 @@ fn resnet(body: &ResNetConfig) -> Checked {
     ];
     norm("body.norm", Some(body.norm), &normalized.concat())?;
     side("body.last_dilation", body.last_dilation)?;
-    let divides = body
-        .bottleneck_channels
-        .iter()
-        .all(|&channels| divides(body.groups, channels));
+    let fits = divides(body.groups, &body.bottleneck_channels);
     let expected = "at least 1, and a divisor of each of `body.bottleneck_channels`";
-    check("body.groups", divides, body.groups, expected)
+    check("body.groups", fits, body.groups, expected)
 }
 
 fn mobilenet(body: &MobileNetV3Config) -> Checked {
@@ -199,18 +185,43 @@ fn mobilenet(body: &MobileNetV3Config) -> Checked {
         channels("body.blocks.squeeze_channels", block.squeeze_channels.unwrap_or(1))?;
         side("body.blocks.stride", block.stride)?;
         side("body.blocks.kernel_size", block.kernel_size)?;
-        check(
-            "body.blocks.kernel_size",
-            block.kernel_size % 2 == 1,
-            block.kernel_size,
-            "odd",
-        )?;
+        let is_odd = block.kernel_size % 2 == 1;
+        check("body.blocks.kernel_size", is_odd, block.kernel_size, "odd")?;
     }
     let increase = body.outputs.windows(2).all(|pair| pair[0] < pair[1]);
     let exist = body.outputs.iter().all(|&part| part <= body.blocks.len() + 1);
     let fits = !body.outputs.is_empty() && increase && exist;
     let expected = "at least one part, in increasing order, at most the number of blocks plus 1";
     check("body.outputs", fits, format!("{:?}", body.outputs), expected)
+}
+
+/// - `size_divisible`: the sides of the input are multiples of it.
+fn vit(body: &ViTConfig, size_divisible: usize) -> Checked {
+    channels("body.channels", body.channels)?;
+    layers("body.blocks", body.blocks)?;
+    side("body.patch_size", body.patch_size)?;
+    // The levels of a simple pyramid have strides from a quarter of it on, which are powers of two.
+    let fits = body.patch_size >= 4 && body.patch_size.is_power_of_two();
+    check("body.patch_size", fits, body.patch_size, "a power of two, at least 4")?;
+    within("body.window_size", body.window_size, 64, "from 1 to 64")?;
+    channels("body.hidden_channels", body.hidden_channels.unwrap_or(1))?;
+    epsilon("body.norm_epsilon", body.norm_epsilon)?;
+    let expected = "at least 1, and a divisor of `body.channels`";
+    let fits = divides(body.heads, &[body.channels]);
+    check("body.heads", fits, body.heads, expected)?;
+    let fits = body.global_blocks.iter().all(|&block| block < body.blocks);
+    let value = format_args!("{:?}", body.global_blocks);
+    check("body.global_blocks", fits, value, "less than `body.blocks` each")?;
+    for (field, size) in [
+        ("body.input_size", body.input_size),
+        ("body.pretrained_size", body.pretrained_size.unwrap_or(body.patch_size)),
+    ] {
+        let fits = (body.patch_size..=MOST_CHANNELS).contains(&size);
+        check(field, fits, size, "from `body.patch_size` to 32768")?;
+    }
+    let fits = size_divisible.is_multiple_of(body.patch_size);
+    let expected = "a multiple of `body.patch_size`";
+    check("preprocessing.size_divisible", fits, size_divisible, expected)
 }
 
 fn custom(body: &CustomBodyConfig) -> Checked {
@@ -225,16 +236,15 @@ fn norm(field: &'static str, kind: Option<NormKind>, channels: &[usize]) -> Chec
     let Some(NormKind::Group(groups)) = kind else {
         return Ok(());
     };
-    let fits = groups > 0 && channels.iter().all(|&channels| divides(groups, channels));
     let expected = "a divisor of the number of channels of each layer that is normalized";
-    check(field, fits, format!("{groups} groups"), expected)
+    check(field, divides(groups, channels), format!("{groups} groups"), expected)
 }
 
-pub(super) fn divides(groups: usize, channels: usize) -> bool {
-    groups > 0 && channels.is_multiple_of(groups)
+fn divides(groups: usize, channels: &[usize]) -> bool {
+    groups > 0 && channels.iter().all(|channels| channels.is_multiple_of(groups))
 }
 
-pub(super) fn epsilon(field: &'static str, value: f64) -> Checked {
+fn epsilon(field: &'static str, value: f64) -> Checked {
     check(field, value.is_finite() && value >= 0.0, value, "finite, 0 or above")
 }
 
@@ -243,21 +253,21 @@ fn at_least_1(field: &'static str, value: usize) -> Checked {
 }
 
 /// Channels of a layer, the classes or the keypoints. The widest published ResNet has 8192.
-pub(super) fn channels(field: &'static str, value: usize) -> Checked {
+fn channels(field: &'static str, value: usize) -> Checked {
     within(field, value, MOST_CHANNELS, "from 1 to 32768")
 }
 
 /// The number of layers or blocks in a row. A ResNet-152 has 36.
-pub(super) fn layers(field: &'static str, value: usize) -> Checked {
+fn layers(field: &'static str, value: usize) -> Checked {
     within(field, value, 128, "from 1 to 128")
 }
 
 /// A side in pixels of a pooled region, a kernel, or a step.
-pub(super) fn side(field: &'static str, value: usize) -> Checked {
+fn side(field: &'static str, value: usize) -> Checked {
     within(field, value, 1024, "from 1 to 1024")
 }
 
-pub(super) fn within(field: &'static str, value: usize, most: usize, expected: &'static str) -> Checked {
+fn within(field: &'static str, value: usize, most: usize, expected: &'static str) -> Checked {
     check(field, (1..=most).contains(&value), value, expected)
 }
 

@@ -8,7 +8,8 @@ mod named;
 mod parts;
 mod vit;
 
-use burn_roi::{PyramidConfig, config};
+use crate::configs::configs;
+use burn_roi::PyramidConfig;
 
 pub use body::{BodyConfig, BodyMap, CustomBodyConfig, InvertedResidualConfig, MobileNetV3Config, ResNetConfig};
 pub use parts::{
@@ -17,7 +18,7 @@ pub use parts::{
 };
 pub use vit::ViTConfig;
 
-config! { fields;
+configs! {
 /// A two-stage detector: Faster R-CNN, with a mask head Mask R-CNN, and with a keypoint head Keypoint R-CNN.
 ///
 /// It can describe torchvision's and detectron2's detectors. [`DetectorConfig::named`] returns torchvision's models. As
@@ -35,7 +36,6 @@ config! { fields;
 /// assert_eq!(DetectorConfig::load(&file).unwrap(), config);
 /// std::fs::remove_file(file).unwrap();
 /// ```
-#[derive(Debug, PartialEq)]
 pub struct DetectorConfig {
     /// The name of the model, for messages.
     pub name: String,
@@ -124,6 +124,12 @@ impl DetectorConfig {
 }
 
 impl ResNetConfig {
+    /// The number of output channels of each layer.
+    pub(crate) fn layer_channels(&self) -> [usize; 4] {
+        self.output_channels
+            .unwrap_or(self.bottleneck_channels.map(|channels| 4 * channels))
+    }
+
     /// The number of layers that run on the picture.
     pub(crate) fn layers(&self) -> usize {
         if self.last_layer_on_regions { 3 } else { 4 }

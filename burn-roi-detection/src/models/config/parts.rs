@@ -1,14 +1,13 @@
 //! The configs of what reads the feature maps: the feature pyramid, the region proposal network and the heads.
 
-use burn_roi::config;
 use serde::{Deserialize, Serialize};
 
+use crate::configs::configs;
 use crate::{BaseAnchors, NormKind};
 
-config! { fields;
+configs! {
 /// A feature pyramid: a level for each map of the backbone, merged with the coarser maps. A further level of half the
 /// coarsest level's size is read only by the region proposal network.
-#[derive(Debug, PartialEq)]
 pub struct FeaturePyramidConfig {
     /// The number of channels of each level. At least 1.
     pub channels: usize,
@@ -19,11 +18,8 @@ pub struct FeaturePyramidConfig {
     /// least 4 channels.
     pub simple: bool = false,
 }
-}
 
-config! { fields;
 /// The region proposal network, its anchors, and the choice of proposals.
-#[derive(Debug, PartialEq)]
 pub struct RegionProposalsConfig {
     /// The number of 3 x 3 convolutions of the head. At least 1.
     pub convolutions: usize,
@@ -51,11 +47,8 @@ pub struct RegionProposalsConfig {
     /// The weights of the box deltas: x, y, width and height.
     pub weights: [f64; 4] = [1.0; 4],
 }
-}
 
-config! { fields;
 /// The box head: pooled regions to classes and box deltas, and the choice of detections.
-#[derive(Debug, PartialEq)]
 pub struct BoxHeadConfig {
     /// The number of output channels of each 3 x 3 convolution.
     pub convolutions: Vec<usize>,
@@ -87,11 +80,8 @@ pub struct BoxHeadConfig {
     /// [`DetectionConfig::min_size`](crate::DetectionConfig::min_size).
     pub min_size: f64 = 0.01,
 }
-}
 
-config! { fields;
 /// The mask head: pooled detections to a mask for each class.
-#[derive(Debug, PartialEq)]
 pub struct MaskHeadConfig {
     /// The number of output channels of each 3 x 3 convolution.
     pub convolutions: Vec<usize>,
@@ -115,24 +105,8 @@ pub struct MaskHeadConfig {
     /// [`Detector::paste_masks`](crate::models::Detector::paste_masks) pastes those that are asked for.
     pub pasted: bool = true,
 }
-}
 
-/// How a mask is resized to its box.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-#[non_exhaustive]
-pub enum MaskPaste {
-    /// The mask and its box are enlarged by a pixel of zeros, the box is rounded to whole pixels, and the mask is
-    /// resized to it: torchvision's [`paste_masks_in_image`](crate::paste_masks_in_image()).
-    Expanded,
-    /// The mask is sampled at the centre of each pixel of the picture, and is 0 outside: `grid_sample` in detectron2
-    /// and mmdetection. A pixel belongs to the object if it reaches `mask_threshold`.
-    PixelCentres,
-}
-
-config! { fields;
 /// The keypoint head: pooled detections to a heatmap for each keypoint.
-#[derive(Debug, PartialEq)]
 pub struct KeypointHeadConfig {
     /// The names of the keypoints, at least one.
     pub keypoints: Vec<String>,
@@ -147,6 +121,44 @@ pub struct KeypointHeadConfig {
     /// What the score of a keypoint is.
     pub scores: KeypointScores = KeypointScores::Logits,
 }
+
+/// How a picture becomes the model's input: it is resized and normalized, and the pictures of a batch are padded with
+/// zeros on the right and at the bottom to a common size.
+pub struct PreprocessingConfig {
+    /// The length of the shorter side of a resized picture, unless the longer side would exceed `max_size`. At least 1.
+    pub min_size: usize = 800,
+    /// The length that the longer side does not exceed. At least 1.
+    pub max_size: usize = 1333,
+    /// The mean of each channel, in the order of `channel_order` and in units of `maximum`.
+    pub mean: [f32; 3] = [0.485, 0.456, 0.406],
+    /// The standard deviation of each channel. Above 0.
+    pub std: [f32; 3] = [0.229, 0.224, 0.225],
+    /// A batch's height and width are multiples of this. At least 1.
+    pub size_divisible: usize = 32,
+    /// The least height and width of a batch, from 1 to 32768: detectron2's `square_pad`, but larger pictures stay as
+    /// large as they are. Only with [`anchor_strides`](RegionProposalsConfig::anchor_strides). `None`: the height and
+    /// width of the largest picture.
+    pub square_pad: Option<usize> = None,
+    /// The value of a full channel before it is normalized: 1 in torchvision, 255 in detectron2. Finite, above 0.
+    pub maximum: f32 = 1.0,
+    /// The order of the model's input channels.
+    pub channel_order: ChannelOrder = ChannelOrder::Rgb,
+    /// How a picture is resized.
+    pub resize: Resize = Resize::Torch,
+}
+}
+
+/// How a mask is resized to its box.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+#[non_exhaustive]
+pub enum MaskPaste {
+    /// The mask and its box are enlarged by a pixel of zeros, the box is rounded to whole pixels, and the mask is
+    /// resized to it: torchvision's [`paste_masks_in_image`](crate::paste_masks_in_image()).
+    Expanded,
+    /// The mask is sampled at the centre of each pixel of the picture, and is 0 outside: `grid_sample` in detectron2
+    /// and mmdetection. A pixel belongs to the object if it reaches `mask_threshold`.
+    PixelCentres,
 }
 
 /// What the score of a keypoint is.
@@ -182,34 +194,6 @@ impl Background {
             Self::Last => detected + 1,
         }
     }
-}
-
-config! { fields;
-/// How a picture becomes the model's input: it is resized and normalized, and the pictures of a batch are padded with
-/// zeros on the right and at the bottom to a common size.
-#[derive(Debug, PartialEq)]
-pub struct PreprocessingConfig {
-    /// The length of the shorter side of a resized picture, unless the longer side would exceed `max_size`. At least 1.
-    pub min_size: usize = 800,
-    /// The length that the longer side does not exceed. At least 1.
-    pub max_size: usize = 1333,
-    /// The mean of each channel, in the order of `channel_order` and in units of `maximum`.
-    pub mean: [f32; 3] = [0.485, 0.456, 0.406],
-    /// The standard deviation of each channel. Above 0.
-    pub std: [f32; 3] = [0.229, 0.224, 0.225],
-    /// A batch's height and width are multiples of this. At least 1.
-    pub size_divisible: usize = 32,
-    /// The least height and width of a batch, from 1 to 32768: detectron2's `square_pad`, but larger pictures stay as
-    /// large as they are. Only with [`anchor_strides`](RegionProposalsConfig::anchor_strides). `None`: the height and
-    /// width of the largest picture.
-    pub square_pad: Option<usize> = None,
-    /// The value of a full channel before it is normalized: 1 in torchvision, 255 in detectron2. Finite, above 0.
-    pub maximum: f32 = 1.0,
-    /// The order of the model's input channels.
-    pub channel_order: ChannelOrder = ChannelOrder::Rgb,
-    /// How a picture is resized.
-    pub resize: Resize = Resize::Torch,
-}
 }
 
 /// How a picture is resized.

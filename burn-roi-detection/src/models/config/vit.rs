@@ -1,11 +1,8 @@
 //! The config of a vision transformer.
 
-use burn_roi::config;
+use crate::configs::configs;
 
-use super::check::{Checked, channels, divides, epsilon, layers, side, within};
-use crate::arguments::check;
-
-config! { fields;
+configs! {
 /// A plain vision transformer with attention in windows: detectron2's `ViT`, the backbone of ViTDet. It has one map, of
 /// a pixel for each patch. Its residual blocks of convolutions (`residual_block_indexes`) are not supported.
 ///
@@ -16,7 +13,6 @@ config! { fields;
 /// let config = ViTConfig::new(1024, 24, 16, vec![5, 11, 17, 23]);
 /// assert_eq!((config.patch_size, config.window_size), (16, 14));
 /// ```
-#[derive(Debug, PartialEq)]
 pub struct ViTConfig {
     /// The number of channels of a patch's embedding, and of the map. At least 1, and a multiple of `heads`.
     pub channels: usize,
@@ -53,36 +49,6 @@ pub struct ViTConfig {
 }
 
 impl ViTConfig {
-    /// Checks that a model can be built, whose input has sides that are multiples of a number.
-    pub(super) fn check(&self, size_divisible: usize) -> Checked {
-        channels("body.channels", self.channels)?;
-        layers("body.blocks", self.blocks)?;
-        side("body.patch_size", self.patch_size)?;
-        // The levels of a simple pyramid have strides from a quarter of it on, which are powers of two.
-        let fits = self.patch_size >= 4 && self.patch_size.is_power_of_two();
-        check("body.patch_size", fits, self.patch_size, "a power of two, at least 4")?;
-        within("body.window_size", self.window_size, 64, "from 1 to 64")?;
-        channels("body.hidden_channels", self.hidden_channels.unwrap_or(1))?;
-        epsilon("body.norm_epsilon", self.norm_epsilon)?;
-        let expected = "at least 1, and a divisor of `body.channels`";
-        check("body.heads", divides(self.heads, self.channels), self.heads, expected)?;
-        let fits = self.global_blocks.iter().all(|&block| block < self.blocks);
-        let value = format_args!("{:?}", self.global_blocks);
-        check("body.global_blocks", fits, value, "less than `body.blocks` each")?;
-        self.check_picture("body.input_size", self.input_size)?;
-        self.check_picture("body.pretrained_size", self.pretrained_size.unwrap_or(self.patch_size))?;
-        let (fits, expected) = (
-            size_divisible.is_multiple_of(self.patch_size),
-            "a multiple of `body.patch_size`",
-        );
-        check("preprocessing.size_divisible", fits, size_divisible, expected)
-    }
-
-    fn check_picture(&self, field: &'static str, size: usize) -> Checked {
-        let fits = (self.patch_size..=1 << 15).contains(&size);
-        check(field, fits, size, "from `body.patch_size` to 32768")
-    }
-
     /// The number of absolute positions.
     pub(crate) fn positions(&self) -> Option<usize> {
         let side = self.pretrained_size? / self.patch_size;

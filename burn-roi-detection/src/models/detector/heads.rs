@@ -52,10 +52,7 @@ impl HeadStages<'_> {
             predicted = self.stages.run(Stage::LaterBoxHeads, later).await?;
         }
         let Refined { logits, deltas, boxes } = predicted;
-        let (logits, deltas) = match config.background {
-            Background::First => (logits, deltas),
-            Background::Last => background_first(logits, deltas),
-        };
+        let (logits, deltas) = background_first(config.background, logits, deltas);
         let detections = detector.postprocess(logits, deltas, boxes, images);
         self.stages.run(Stage::Detections, detections).await
     }

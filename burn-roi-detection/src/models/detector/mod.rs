@@ -14,10 +14,10 @@ use burn::tensor::{DType, Device, FloatDType};
 use super::body::{Body, CustomBody};
 use super::config::DetectorConfig;
 use super::layers_dtype::{check_dtype, with_layers_dtype};
-use super::proposing::Proposing;
 use super::rcnn::GeneralizedRcnn;
 use super::roi_heads::RoiHeads;
 use super::snapshot::shapes;
+use crate::AnchorGenerator;
 use crate::arguments;
 use crate::error::DetectionError;
 use burn_roi::internal::{check_memory, is_host, or_panic};
@@ -59,7 +59,7 @@ pub struct Detector {
     device: Device,
     /// Where the heads run, on regions that are pooled there.
     heads_device: Device,
-    proposing: Proposing,
+    anchors: AnchorGenerator,
 }
 
 /// A [`Detector`] whose config has neither a mask head nor a keypoint head.
@@ -137,7 +137,7 @@ impl Detector {
     ) -> Result<Self, DetectionError> {
         config.check()?;
         let mut detector = Self {
-            proposing: Proposing::try_new(&config.region_proposals)?,
+            anchors: config.region_proposals.try_anchors()?,
             config,
             model,
             device: device.clone(),
@@ -183,11 +183,8 @@ impl Detector {
                 .get(name)
                 .map_or("missing".to_string(), |shape| format!("{shape:?}"));
             let value = format!("modules whose {name} is {shape}");
-            return Err(arguments::option(
-                "heads",
-                value,
-                "modules for this config and these classes",
-            ));
+            let expected = "modules for this config and these classes";
+            return Err(arguments::option("heads", value, expected));
         }
         self.model.roi_heads = heads;
         self.keep_layers_dtype(self.layers_dtype());
@@ -206,8 +203,8 @@ impl Detector {
 
     /// The anchors.
     #[cfg(feature = "train")]
-    pub(crate) fn proposing(&self) -> &Proposing {
-        &self.proposing
+    pub(crate) fn anchors(&self) -> &AnchorGenerator {
+        &self.anchors
     }
 
     /// The config.

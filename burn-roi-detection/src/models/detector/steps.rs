@@ -7,22 +7,22 @@ use crate::error::DetectionError;
 use crate::forms::blocking_forms;
 use crate::models::image_list::ImageList;
 use crate::models::picture::Picture;
+use crate::models::proposing::AnchorPredictions;
 use crate::models::region_proposals::RegionPredictions;
 
 impl Detector {
-    blocking_forms! {
-    /// The pictures as the model's input. There is at least one.
-    pub fn prepare(&self, pictures: &[Picture<'_>]) -> ImageList;
-    }
+    blocking_forms!(
+        /// The pictures as the model's input. There is at least one.
+        pub async fn prepare(&self, pictures: &[Picture<'_>]) -> Result<ImageList, DetectionError> {
+            //! Async form of [`prepare`](Self::prepare). Use it on WebGPU in a browser, which cannot block.
+            //!
+            //! # Errors
+            //!
+            //! `RoiError::Memory`: the batch does not fit into memory.
 
-    /// Async form of [`prepare`](Self::prepare). Use it on WebGPU in a browser, which cannot block.
-    ///
-    /// # Errors
-    ///
-    /// `RoiError::Memory`: the batch does not fit into memory.
-    pub async fn prepare_async(&self, pictures: &[Picture<'_>]) -> Result<ImageList, DetectionError> {
-        ImageList::prepare(pictures, &self.config.preprocessing, &self.device).await
-    }
+            ImageList::prepare(pictures, &self.config.preprocessing, &self.device).await
+        }
+    );
 
     /// The feature maps of the backbone.
     ///
@@ -49,25 +49,24 @@ impl Detector {
         self.model.rpn.head.forward(levels)
     }
 
-    blocking_forms! {
-    /// The proposals of each image.
-    ///
-    /// - `predicted`: what [`region_predictions`](Self::region_predictions) returned for the levels of `images`.
-    /// - Returns for each image boxes `[K, 4]` in pixels of the resized picture, by decreasing objectness.
-    pub fn proposals(&self, predicted: RegionPredictions, images: &ImageList) -> Vec<Tensor<2>>;
-    }
+    blocking_forms!(
+        /// The proposals of each image.
+        ///
+        /// - `predicted`: what [`region_predictions`](Self::region_predictions) returned for the levels of `images`.
+        /// - Returns for each image boxes `[K, 4]` in pixels of the resized picture, by decreasing objectness.
+        pub async fn proposals(
+            &self,
+            predicted: RegionPredictions,
+            images: &ImageList,
+        ) -> Result<Vec<Tensor<2>>, DetectionError> {
+            //! Async form of [`proposals`](Self::proposals). Use it on WebGPU in a browser, which cannot block.
+            //!
+            //! # Errors
+            //!
+            //! All errors of [`filter_proposals_async`](crate::filter_proposals_async).
 
-    /// Async form of [`proposals`](Self::proposals). Use it on WebGPU in a browser, which cannot block.
-    ///
-    /// # Errors
-    ///
-    /// All errors of [`filter_proposals_async`](crate::filter_proposals_async).
-    pub async fn proposals_async(
-        &self,
-        predicted: RegionPredictions,
-        images: &ImageList,
-    ) -> Result<Vec<Tensor<2>>, DetectionError> {
-        let predicted = self.proposing.of_anchors(predicted, images)?;
-        predicted.proposals(images, &self.config.region_proposals).await
-    }
+            let predicted = AnchorPredictions::try_new(&self.anchors, predicted, images)?;
+            predicted.proposals(images, &self.config.region_proposals).await
+        }
+    );
 }

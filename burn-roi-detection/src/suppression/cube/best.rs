@@ -4,7 +4,7 @@
 
 use cubecl::prelude::*;
 
-use super::UNITS;
+use super::layout::UNITS;
 use super::rank::key;
 
 /// A group is these integers: its first row, how many rows it has, how many of them are taken, and where the first of

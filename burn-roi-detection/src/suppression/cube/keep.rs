@@ -2,7 +2,7 @@
 
 use cubecl::prelude::*;
 
-use super::{BLOCK, SUPPRESSED, UNITS, UNUSUAL, WORDS};
+use super::layout::{BLOCK, SUPPRESSED, UNITS, UNUSUAL, WORDS};
 
 const BITS: usize = 32;
 

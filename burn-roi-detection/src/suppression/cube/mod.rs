@@ -9,6 +9,7 @@
 mod best;
 mod iou;
 mod keep;
+mod layout;
 mod overlap;
 mod rank;
 mod suppress;
@@ -38,29 +39,11 @@ use best::{select_best, sort_best};
 use iou::MidpointLaunch;
 pub use iou::{LEAST_THRESHOLD_3D, Midpoint};
 use keep::keep_in_block;
+use layout::{BLOCK, UNITS, WORDS, values_of};
 use overlap::overlaps_in_blocks;
 pub use rank::Least;
 use rank::{LeastLaunch, rank_boxes};
 use suppress::suppress_later;
-
-/// The number of units in a cube.
-const UNITS: usize = 256;
-
-/// The number of boxes whose suppression one cube resolves.
-const BLOCK: usize = 1024;
-
-/// The number of words with a bit for each box of a block.
-const WORDS: usize = BLOCK / 32;
-
-/// The number of coordinates of a box of two or three axes, and its area or volume.
-const fn values_of(axes: usize) -> usize {
-    2 * axes + 1
-}
-
-/// The index of a box, of at most [`super::on_device::MOST_BOXES`], has none of these bits.
-const SUPPRESSED: u32 = 1 << 31;
-/// A box for which the kernels don't have the host's result.
-const UNUSUAL: u32 = 1 << 30;
 
 /// What runs on the device.
 #[backend_extension(Cube, Fusion)]

@@ -3,7 +3,7 @@
 use cubecl::prelude::*;
 
 use super::iou::{Midpoint, is_suppressed, read_box};
-use super::{BLOCK, UNITS, WORDS, values_of};
+use super::layout::{BLOCK, UNITS, WORDS, values_of};
 
 /// How many boxes a word has a bit for.
 const BITS: usize = 32;

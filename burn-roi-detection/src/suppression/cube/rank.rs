@@ -3,7 +3,7 @@
 use cubecl::prelude::*;
 
 use super::iou::{LEAST_VOLUME, Midpoint, is_usual, product};
-use super::{SUPPRESSED, UNITS, UNUSUAL};
+use super::layout::{SUPPRESSED, UNITS, UNUSUAL};
 use crate::boxes::ends;
 
 /// How many scores a unit compares in a round of its loop: Mesa's llvmpipe ends all loops after 65,535 rounds together.

@@ -3,7 +3,7 @@
 use cubecl::prelude::*;
 
 use super::iou::{Midpoint, is_suppressed, read_box};
-use super::{BLOCK, SUPPRESSED, UNITS, values_of};
+use super::layout::{BLOCK, SUPPRESSED, UNITS, values_of};
 
 /// The length of shared arrays. Mesa's llvmpipe performs the loads of one round of a loop more than there are.
 const SHARED: usize = UNITS + 1;

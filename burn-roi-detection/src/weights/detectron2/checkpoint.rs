@@ -8,7 +8,6 @@ use burn::tensor::TensorData;
 
 use super::caffe2;
 use super::error::CheckpointError;
-use crate::weights::StateDict;
 use crate::weights::pickle::{self, Heap, Names, Value};
 use crate::weights::torch_file::TorchFile;
 
@@ -87,18 +86,13 @@ impl Checkpoint {
     pub fn from_pkl(bytes: &[u8]) -> Result<Self, CheckpointError> {
         let (root, heap, _) = pickle::read(bytes, Names::NumPy)?;
         let entries = heap.entries(root).ok_or_else(|| no_model(root.kind()))?;
-        let entry = |key: &str| {
-            entries
-                .iter()
-                .rev()
-                .find(|(name, _)| matches!(name, Value::Text(name) if *name == key))
-        };
+        let entry = |key: &str| heap.entry(root, key);
         let is_of_arrays = || !entries.is_empty() && entries.iter().all(|(_, value)| heap.array(*value).is_some());
         let (model, author) = match (entry("model"), entry("__author__")) {
-            (Some((_, model)), author) => {
-                let model = heap.entries(*model);
+            (Some(model), author) => {
+                let model = heap.entries(model);
                 let model = model.ok_or_else(|| no_model("a dictionary whose `model` is none"))?;
-                (model, author.map(|(_, author)| *author))
+                (model, author)
             }
             (None, _) if is_of_arrays() => (entries, Some(Value::Text(CAFFE2))),
             (None, _) => return Err(no_model("a dictionary without one")),
@@ -114,15 +108,9 @@ impl Checkpoint {
         }
         Ok(Self {
             author,
-            matching_heuristics: is_of_caffe2 || matches!(entry("matching_heuristics"), Some((_, Value::Bool(true)))),
+            matching_heuristics: is_of_caffe2 || matches!(entry("matching_heuristics"), Some(Value::Bool(true))),
             tensors,
         })
-    }
-
-    /// The weights that a model loads: all but counters of training, anchors, and the mean and standard deviation of
-    /// pictures, which follow from the config.
-    pub fn into_state_dict(self) -> StateDict {
-        StateDict::of_weights(self.tensors)
     }
 }
 

@@ -4,54 +4,9 @@ use std::borrow::Cow;
 
 use burn::tensor::{TensorData, bf16, f16};
 
+use super::element_type::ElementType;
 use super::error::PickleReason;
-use super::global::Global;
 use super::value::Value;
-
-/// The type of an element, little-endian.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(in crate::weights) enum ElementType {
-    Float16,
-    Bfloat16,
-    Float32,
-    Float64,
-    Int32,
-    Int64,
-}
-
-impl ElementType {
-    pub(super) fn named(name: Value<'_>) -> Result<Self, PickleReason> {
-        match name {
-            Value::Text("f2") => Ok(Self::Float16),
-            Value::Global(Global::Bfloat16) => Ok(Self::Bfloat16),
-            Value::Text("f4") => Ok(Self::Float32),
-            Value::Text("f8") => Ok(Self::Float64),
-            Value::Text("i4") => Ok(Self::Int32),
-            Value::Text("i8") => Ok(Self::Int64),
-            _ => Err(name.not("dtype", "f2, f4, f8, i4, i8 or ml_dtypes.bfloat16")),
-        }
-    }
-
-    /// NumPy's name of it.
-    fn name(self) -> &'static str {
-        match self {
-            Self::Float16 => "<f2",
-            Self::Bfloat16 => "bfloat16",
-            Self::Float32 => "<f4",
-            Self::Float64 => "<f8",
-            Self::Int32 => "<i4",
-            Self::Int64 => "<i8",
-        }
-    }
-
-    pub(in crate::weights) fn bytes(self) -> usize {
-        match self {
-            Self::Float16 | Self::Bfloat16 => 2,
-            Self::Float32 | Self::Int32 => 4,
-            Self::Float64 | Self::Int64 => 8,
-        }
-    }
-}
 
 /// An array, whose bytes are still in the file.
 #[derive(Debug, Clone)]
@@ -175,6 +130,8 @@ impl<'a> Array<'a> {
             ElementType::Float64 => TensorData::new(elements(&bytes, f64::from_le_bytes), shape),
             ElementType::Int32 => TensorData::new(elements(&bytes, i32::from_le_bytes), shape),
             ElementType::Int64 => TensorData::new(elements(&bytes, i64::from_le_bytes), shape),
+            ElementType::UInt8 => TensorData::new(bytes.into_owned(), shape),
+            ElementType::Int16 => TensorData::new(elements(&bytes, i16::from_le_bytes), shape),
         }
     }
 

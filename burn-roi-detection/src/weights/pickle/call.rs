@@ -1,10 +1,10 @@
 //! What the functions that a checkpoint may name return, and what states do to their results.
 
-use super::array::{Array, Data, ElementType};
+use super::array::{Array, Data};
+use super::element_type::ElementType;
 use super::error::PickleReason;
 use super::global::Global;
-use super::heap::{Heap, Object};
-use super::torch::View;
+use super::heap::{Heap, Object, View};
 use super::value::Value;
 
 /// The opcode REDUCE: what a function returns for a tuple of arguments.
@@ -32,7 +32,13 @@ pub(super) fn call<'a>(
         (Global::Bytes, []) => Ok(Value::Bytes(&[])),
         (Global::Encode, &[text, Value::Text("latin1")]) => Ok(Value::Latin1(text.text("text")?)),
         (Global::DType, &[name, _, _]) => {
-            let element_type = ElementType::named(name)?;
+            let element_type = match name {
+                Value::Global(Global::Bfloat16) => Some(ElementType::Bfloat16),
+                Value::Text(name) => ElementType::named(name),
+                _ => None,
+            };
+            let expected = "f2, f4, f8, i4, i8 or ml_dtypes.bfloat16";
+            let element_type = element_type.ok_or_else(|| name.not("dtype", expected))?;
             Ok(heap.add(Object::DType(element_type)))
         }
         (Global::Reconstruct, &[Value::Global(Global::NdArray), _, _]) => Ok(heap.add(Object::EmptyArray)),
@@ -47,14 +53,14 @@ pub(super) fn call<'a>(
                 _ => return Err(order.not("order", "\"C\" or \"F\"")),
             };
             let element_type = heap.element_type(dtype)?;
-            let array = array(element_type, sizes(shape, "shape", heap)?, is_fortran, bytes, heap)?;
+            let array = array(element_type, heap.sizes(shape, "shape")?, is_fortran, bytes, heap)?;
             Ok(heap.add_array(array))
         }
         // Since NumPy 2.3, for axes in any other order.
         (Global::FromBuffer, &[bytes, dtype, shape, Value::Text("K"), axes]) => {
-            let axes = sizes(axes, "axes", heap)?;
+            let axes = heap.sizes(axes, "axes")?;
             let element_type = heap.element_type(dtype)?;
-            let array = array(element_type, sizes(shape, "shape", heap)?, false, bytes, heap)?;
+            let array = array(element_type, heap.sizes(shape, "shape")?, false, bytes, heap)?;
             Ok(heap.add_array(array.with_axes(axes)?))
         }
         _ => {
@@ -85,7 +91,7 @@ fn array_of_state<'a>(state: Value<'a>, heap: &mut Heap<'a>) -> Result<Array<'a>
         return Err(state.not("state", "a state of version 1 of an array"));
     };
     let element_type = heap.element_type(dtype)?;
-    let shape = sizes(shape, "shape", heap)?;
+    let shape = heap.sizes(shape, "shape")?;
     array(element_type, shape, is_fortran.flag("is_fortran")?, bytes, heap)
 }
 
@@ -112,16 +118,4 @@ fn check_byte_order<'a>(state: Value<'a>, heap: &Heap<'a>) -> Result<(), PickleR
         [_, order, ..] => Err(order.not("byte order", "\"<\", little-endian")),
         _ => Err(state.not("state", "the state of a dtype")),
     }
-}
-
-/// The most dimensions of an array of NumPy.
-const MAX_DIMENSIONS: usize = 64;
-
-pub(super) fn sizes<'a>(tuple: Value<'a>, operand: &'static str, heap: &Heap<'a>) -> Result<Vec<usize>, PickleReason> {
-    let sizes = heap.tuple(tuple, operand)?;
-    if sizes.len() > MAX_DIMENSIONS {
-        let found = format!("of length {}", sizes.len());
-        return Err(PickleReason::operand(operand, found, "of length 64 at most"));
-    }
-    sizes.iter().map(|size| size.size(operand)).collect()
 }

@@ -1,7 +1,7 @@
 //! The classes and functions of Python that a checkpoint may name.
 
+use super::element_type::ElementType;
 use super::error::PickleReason;
-use super::torch::StorageKind;
 use crate::weights::shortened::shortened;
 
 /// Which names a file may have.
@@ -40,7 +40,7 @@ pub(in crate::weights) enum Global {
     /// `torch._utils._rebuild_parameter`, which returns its tensor.
     RebuildParameter,
     /// `torch.FloatStorage` and its like.
-    Storage(StorageKind),
+    Storage(ElementType),
     /// Any other name in a file of torch.
     Other,
 }
@@ -52,7 +52,7 @@ impl Global {
             (_, "collections", "OrderedDict") => Ok(Self::OrderedDict),
             (_, "torch._utils", "_rebuild_tensor_v2") => Ok(Self::RebuildTensor),
             (_, "torch._utils", "_rebuild_parameter") => Ok(Self::RebuildParameter),
-            (_, "torch", name) => Ok(StorageKind::named(name).map_or(Self::Other, Self::Storage)),
+            (_, "torch", name) => Ok(ElementType::of_storage(name).map_or(Self::Other, Self::Storage)),
             _ => Ok(Self::Other),
         }
     }

@@ -1,8 +1,8 @@
 //! The objects of a pickle, which values share by their index.
 
-use super::array::{Array, ElementType};
+use super::array::Array;
+use super::element_type::ElementType;
 use super::error::PickleReason;
-use super::torch::{Storage, View};
 use super::value::{ObjectId, Value};
 
 #[derive(Debug)]
@@ -20,6 +20,27 @@ pub(super) enum Object<'a> {
     /// An object of torch's files that is none of these. What is put into it is dropped.
     Other,
 }
+
+/// Bytes that tensors share.
+#[derive(Debug)]
+pub(in crate::weights) struct Storage<'a> {
+    pub(in crate::weights) key: &'a str,
+    pub(in crate::weights) element_type: ElementType,
+    /// How many elements it has.
+    pub(in crate::weights) elements: usize,
+}
+
+/// What a tensor reads of a storage, as the pickle has it.
+#[derive(Debug)]
+pub(super) struct View<'a> {
+    pub(super) storage: Value<'a>,
+    pub(super) offset: Value<'a>,
+    pub(super) shape: Value<'a>,
+    pub(super) strides: Value<'a>,
+}
+
+/// The most dimensions of an array of NumPy.
+const MAX_DIMENSIONS: usize = 64;
 
 pub(in crate::weights) struct Heap<'a> {
     objects: Vec<Object<'a>>,
@@ -73,6 +94,15 @@ impl<'a> Heap<'a> {
         }
     }
 
+    pub(super) fn sizes(&self, tuple: Value<'a>, operand: &'static str) -> Result<Vec<usize>, PickleReason> {
+        let sizes = self.tuple(tuple, operand)?;
+        if sizes.len() > MAX_DIMENSIONS {
+            let found = format!("of length {}", sizes.len());
+            return Err(PickleReason::operand(operand, found, "of length 64 at most"));
+        }
+        sizes.iter().map(|size| size.size(operand)).collect()
+    }
+
     pub(super) fn element_type(&self, value: Value<'a>) -> Result<ElementType, PickleReason> {
         match self.object(value) {
             Some(Object::DType(element_type)) => Ok(*element_type),
@@ -86,6 +116,15 @@ impl<'a> Heap<'a> {
             Some(Object::Dict(entries)) => Some(entries),
             _ => None,
         }
+    }
+
+    /// The entry of a dictionary. As in Python, the last of several entries of one name counts.
+    pub(in crate::weights) fn entry(&self, dictionary: Value<'a>, key: &str) -> Option<Value<'a>> {
+        let is_named = |(name, _): &&(Value<'a>, Value<'a>)| matches!(name, Value::Text(name) if *name == key);
+        self.entries(dictionary)?
+            .iter()
+            .rfind(is_named)
+            .map(|&(_, value)| value)
     }
 
     /// The items of a list of text, or none if it is none.

@@ -13,6 +13,7 @@
 
 mod array;
 mod call;
+mod element_type;
 mod error;
 mod global;
 mod heap;
@@ -24,7 +25,6 @@ mod value;
 
 pub use error::{PickleError, PickleReason};
 pub(super) use global::Names;
-pub(super) use heap::Heap;
+pub(super) use heap::{Heap, Storage};
 pub(super) use machine::read;
-pub(super) use torch::Storage;
 pub(super) use value::Value;
