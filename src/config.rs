@@ -109,14 +109,7 @@ macro_rules! config {
     (@setters [fields;] $setters:tt) => {};
 }
 
-/// A struct whose first fields, up to the semicolon, are those of another value under the same names.
-macro_rules! same_fields {
-    ($from:expr => $made:ident { $($same:ident),+; $($other:tt)* }) => {
-        $made { $($same: $from.$same,)+ $($other)* }
-    };
-}
-
-pub(crate) use {config, same_fields};
+pub(crate) use config;
 
 /// Reads a field that is there, whose value may be null.
 pub fn given<'de, T: Deserialize<'de>, D: Deserializer<'de>>(deserializer: D) -> Result<Option<T>, D::Error> {

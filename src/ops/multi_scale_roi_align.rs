@@ -4,7 +4,7 @@ use burn::tensor::Tensor;
 
 use super::pyramid::{PyramidConfig, try_multi_scale_pool};
 use super::{Pool, RoiAlignConfig};
-use crate::config::{config, same_fields};
+use crate::config::config;
 use crate::error::{RoiError, panicking};
 use crate::regions::Rois;
 
@@ -58,9 +58,14 @@ impl MultiScaleRoiAlignConfig {
 
     /// Which level a region belongs to.
     pub fn pyramid(&self) -> PyramidConfig {
-        same_fields!(self => PyramidConfig {
-            canonical_scale, canonical_level, ratio_epsilon, level_epsilon, first_level, pools_empty;
-        })
+        PyramidConfig {
+            canonical_scale: self.canonical_scale,
+            canonical_level: self.canonical_level,
+            ratio_epsilon: self.ratio_epsilon,
+            level_epsilon: self.level_epsilon,
+            first_level: self.first_level,
+            pools_empty: self.pools_empty,
+        }
     }
 }
 

@@ -4,7 +4,7 @@
 pub(super) use super::module::operator;
 pub(super) use super::operator_config::ToRegionOperator;
 pub(super) use super::options;
-pub(super) use crate::config::{config, same_fields};
+pub(super) use crate::config::config;
 pub(super) use crate::error::RoiError;
 pub(super) use crate::geometry::angle::AngleConvention;
 pub(super) use crate::geometry::operator::{BinAxis, ChannelMap, Elements, RegionOperator, SampleAxis, SpatialScale};

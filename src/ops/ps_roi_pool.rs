@@ -55,11 +55,16 @@ impl ToRegionOperator for PsRoiPoolConfig {
         options::scale("spatial_scale", self.spatial_scale)?;
         options::finite("end_offset", self.end_offset)?;
         options::bin_length("minimum_length", self.minimum_length, false)?;
-        let axis = same_fields!(self => BinAxis {
-            spatial_scale, end_offset, rounding, inclusive_end, reaches_last_pixel, gradient_reaches_last_pixel;
+        let axis = BinAxis {
+            spatial_scale: self.spatial_scale,
+            end_offset: self.end_offset,
+            rounding: self.rounding,
+            inclusive_end: self.inclusive_end,
+            reaches_last_pixel: self.reaches_last_pixel,
+            gradient_reaches_last_pixel: self.gradient_reaches_last_pixel,
             minimum_length: self.minimum_length.unwrap_or_default(),
             division: BinDivision::Rounded,
-        });
+        };
         Ok(RegionOperator {
             channel_map: ChannelMap::PositionSensitive,
             ..RegionOperator::average(self.output_size, Elements::Bins([axis; 2]))

@@ -6,7 +6,7 @@ use burn::tensor::{DType, Tensor};
 
 use super::operator_config::{Operates, OperatorConfig};
 use super::{call, options};
-use crate::config::{config, same_fields};
+use crate::config::config;
 use crate::error::{RoiError, panicking};
 use crate::geometry::levels::{AreaRange, LevelRule};
 use crate::geometry::operator::RegionOperator;
@@ -116,7 +116,12 @@ impl PyramidConfig {
         options::within("canonical_level", self.canonical_level.into(), LEVELS, "-32 to 32")?;
         options::within("ratio_epsilon", self.ratio_epsilon, epsilons.clone(), "0 to 1")?;
         options::within("level_epsilon", self.level_epsilon, epsilons, "0 to 1")?;
-        Ok(same_fields!(self => LevelRule { canonical_scale, canonical_level, ratio_epsilon, level_epsilon; }))
+        Ok(LevelRule {
+            canonical_scale: self.canonical_scale,
+            canonical_level: self.canonical_level,
+            ratio_epsilon: self.ratio_epsilon,
+            level_epsilon: self.level_epsilon,
+        })
     }
 
     /// The level of the first map.

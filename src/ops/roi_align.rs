@@ -85,15 +85,22 @@ impl RoiAlignConfig {
 
     /// Where samples fall along an axis.
     pub(super) fn axis(&self, spatial_scale: f64) -> SampleAxis {
-        same_fields!(self => SampleAxis {
-            box_offset, end_offset, input_pixel_offset, output_pixel_offset, minimum_length, sampling, align_corners,
-            interpolation, arithmetic;
+        SampleAxis {
+            box_offset: self.box_offset,
+            end_offset: self.end_offset,
+            input_pixel_offset: self.input_pixel_offset,
+            output_pixel_offset: self.output_pixel_offset,
+            minimum_length: self.minimum_length,
+            sampling: self.sampling,
+            align_corners: self.align_corners,
+            interpolation: self.interpolation,
+            arithmetic: self.arithmetic,
             spatial_scale: SpatialScale::Times(spatial_scale),
             sample_at_end: None,
             bounds: Bounds::OnePixelBeyond,
             half_up: false,
             flat_on_pixels: false,
-        })
+        }
     }
 }
 

@@ -3,7 +3,6 @@
 
 use thiserror::Error;
 
-use crate::config::same_fields;
 use crate::error::RoiError;
 use crate::geometry::angle::{AngleConvention, AngleUnit, RotationDirection};
 use crate::geometry::operator::{ChannelMap, Elements, RegionOperator, SampleAxis, SpatialScale};
@@ -99,11 +98,16 @@ fn of_config(operator: &RegionOperator) -> Option<Result<RegionOperator, RoiErro
             .with_maximum_from(maximum_from(operator))
             .with_minimum_length(Some(y.minimum_length))
             .operator(false),
-        Elements::Bins([axis, _]) => same_fields!(axis => PsRoiPoolConfig {
-            spatial_scale, rounding, end_offset, inclusive_end, reaches_last_pixel, gradient_reaches_last_pixel;
+        Elements::Bins([axis, _]) => PsRoiPoolConfig {
+            spatial_scale: axis.spatial_scale,
+            rounding: axis.rounding,
+            end_offset: axis.end_offset,
+            inclusive_end: axis.inclusive_end,
+            reaches_last_pixel: axis.reaches_last_pixel,
+            gradient_reaches_last_pixel: axis.gradient_reaches_last_pixel,
             output_size: size,
             minimum_length: Some(axis.minimum_length),
-        })
+        }
         .operator(false),
         &Elements::Integrals([scale, _]) => PrRoiPoolConfig::new(size).with_spatial_scale(scale).operator(false),
         Elements::Points(grid) => return of_points(size, grid),
@@ -122,18 +126,23 @@ fn maximum_from(operator: &RegionOperator) -> MaximumFrom {
 fn of_samples(operator: &RegionOperator, y: &SampleAxis, x: &SampleAxis) -> Option<Result<RegionOperator, RoiError>> {
     let size = operator.output_size;
     Some(match (y.spatial_scale, x.spatial_scale) {
-        (SpatialScale::Times(spatial_scale_y), SpatialScale::Times(spatial_scale_x)) => {
-            same_fields!(y => RoiAlignConfig {
-                sampling, interpolation, box_offset, end_offset, input_pixel_offset, output_pixel_offset, align_corners,
-                minimum_length, arithmetic;
-                output_size: size,
-                spatial_scale_y,
-                spatial_scale_x,
-                reduction: operator.reduction,
-                out_of_bounds_value: operator.out_of_bounds_value,
-            })
-            .operator(false)
+        (SpatialScale::Times(spatial_scale_y), SpatialScale::Times(spatial_scale_x)) => RoiAlignConfig {
+            sampling: y.sampling,
+            interpolation: y.interpolation,
+            box_offset: y.box_offset,
+            end_offset: y.end_offset,
+            input_pixel_offset: y.input_pixel_offset,
+            output_pixel_offset: y.output_pixel_offset,
+            align_corners: y.align_corners,
+            minimum_length: y.minimum_length,
+            arithmetic: y.arithmetic,
+            output_size: size,
+            spatial_scale_y,
+            spatial_scale_x,
+            reduction: operator.reduction,
+            out_of_bounds_value: operator.out_of_bounds_value,
         }
+        .operator(false),
         (SpatialScale::Normalized, SpatialScale::Normalized) => CropAndResizeConfig::new(size)
             .with_method(y.interpolation)
             .with_extrapolation_value(operator.out_of_bounds_value)

@@ -100,14 +100,20 @@ impl Operates3d for RoiAlign3dConfig {
         let samples = self.maximum()?.map(|maximum| maximum.samples);
         let size = |axis: usize| self.output_size[axis] * samples.map_or(1, |samples| samples[axis]);
         let sampling = |axis: usize| samples.map_or(self.sampling[axis], |_| Sampling::Fixed(1));
-        let config = same_fields!(self => RoiAlignConfig {
-            interpolation, box_offset, end_offset, input_pixel_offset, output_pixel_offset, out_of_bounds_value,
-            align_corners, minimum_length;
+        let config = RoiAlignConfig {
+            interpolation: self.interpolation,
+            box_offset: self.box_offset,
+            end_offset: self.end_offset,
+            input_pixel_offset: self.input_pixel_offset,
+            output_pixel_offset: self.output_pixel_offset,
+            out_of_bounds_value: self.out_of_bounds_value,
+            align_corners: self.align_corners,
+            minimum_length: self.minimum_length,
             spatial_scale_y: self.spatial_scale[y],
             spatial_scale_x: self.spatial_scale[x],
             sampling: sampling(y),
             ..RoiAlignConfig::new([size(y), size(x)])
-        });
+        };
         let mut operator = config.operator(false)?;
         if let Elements::Samples([_, axis]) = &mut operator.elements {
             axis.sampling = sampling(x);
