@@ -194,8 +194,8 @@ impl AnchorGenerator3d {
     ///   stride, or without strides `volume_size / map_size` rounded down.
     /// - Returns for each feature map `[D * H * W * A, 6]`, where A is its number of anchors per cell: the anchors
     ///   `[x1, y1, x2, y2, z1, z2]` in pixels of the volume, in the device's float dtype. x is along W, y along H and z
-    ///   along D. The order is cell by cell, in the order of a map `[D, H, W]` in memory, and at each cell as the config
-    ///   says. Anchors are not clipped to the volume.
+    ///   along D. The order is cell by cell, in the order of a map `[D, H, W]` in memory, and at each cell as the
+    ///   config says. Anchors are not clipped to the volume.
     ///
     /// # Panics
     ///
