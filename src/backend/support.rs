@@ -1,7 +1,7 @@
 //! What a device can do.
 
 use burn::backend::tensor::FloatTensor;
-use burn::backend::{Backend, Dispatch, DispatchAutodiffContext, DispatchDevice, DispatchTensor};
+use burn::backend::{Backend, Dispatch, DispatchAutodiffContext, DispatchTensor};
 use burn::tensor::{DType, Device};
 
 use super::{RegionKernels, host_memory};
@@ -173,7 +173,10 @@ pub(crate) fn is_supported(device: &Device) -> bool {
 /// Whether a device is on a server.
 pub fn is_remote(device: &Device) -> bool {
     #[cfg(feature = "remote")]
-    return matches!(device.clone().inner().as_dispatch(), DispatchDevice::Remote(_));
+    return matches!(
+        device.clone().inner().as_dispatch(),
+        burn::backend::DispatchDevice::Remote(_)
+    );
     #[cfg(not(feature = "remote"))]
     return {
         _ = device;
@@ -186,15 +189,15 @@ macro_rules! of_backend {
     ($device:expr, $function:ident ($($argument:expr),*)) => {
         match $device {
             #[cfg(feature = "flex")]
-            DispatchDevice::Flex(device) => burn::backend::Flex::$function(device $(, $argument)*),
+            burn::backend::DispatchDevice::Flex(device) => burn::backend::Flex::$function(device $(, $argument)*),
             #[cfg(feature = "ndarray")]
-            DispatchDevice::NdArray(device) => burn::backend::NdArray::$function(device $(, $argument)*),
+            burn::backend::DispatchDevice::NdArray(device) => burn::backend::NdArray::$function(device $(, $argument)*),
             #[cfg(feature = "cube")]
-            DispatchDevice::Cube(device) => burn_cubecl::CubeBackend::$function(device $(, $argument)*),
+            burn::backend::DispatchDevice::Cube(device) => burn_cubecl::CubeBackend::$function(device $(, $argument)*),
             #[cfg(feature = "remote")]
-            DispatchDevice::Remote(device) => burn::backend::Remote::$function(device $(, $argument)*),
+            burn::backend::DispatchDevice::Remote(device) => burn::backend::Remote::$function(device $(, $argument)*),
             #[cfg(feature = "autodiff")]
-            DispatchDevice::Autodiff(device) => Dispatch::$function(&**device $(, $argument)*),
+            burn::backend::DispatchDevice::Autodiff(device) => Dispatch::$function(&**device $(, $argument)*),
             #[allow(unreachable_patterns)]
             _ => Default::default(),
         }
