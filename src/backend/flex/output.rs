@@ -1,12 +1,12 @@
 //! Outputs of calls.
 
 use burn::tensor::{DType, Shape};
-use burn_flex::FlexTensor;
+use burn_flex::{FlexTensor, Layout};
 use pulp::{Arch, Simd, WithSimd};
 
 use super::drive::run_tasks;
 use super::dtype::{Sum, TensorSliceMut};
-use super::memory::new_tensor;
+use super::memory::Memory;
 
 /// The output of a call: `pooled`, which other levels of a pyramid have written, or a new one. In a new one, rows of
 /// regions that are not pooled are 0, and other rows are unspecified.
@@ -20,8 +20,9 @@ pub fn output<S: Sum>(
     if let Some(pooled) = pooled {
         return pooled.to_contiguous();
     }
-    let (mut output, is_zero) = new_tensor(shape.clone(), dtype, parallel);
-    if !is_zero {
+    let memory = Memory::new(dtype, shape.num_elements(), parallel);
+    let mut output = FlexTensor::new(memory.bytes, Layout::contiguous(shape.clone()), dtype);
+    if !memory.is_zero {
         let mut rest = TensorSliceMut::<S>::of(&mut output);
         for region in 0..shape[0] {
             let mut row = rest.take(shape.num_elements() / shape[0]);
@@ -38,8 +39,9 @@ const CHUNK: usize = 1 << 18;
 
 /// An output of one value.
 pub fn filled_output<S: Sum>(value: f64, shape: Shape, dtype: DType, parallel: bool) -> FlexTensor {
-    let (mut output, is_zero) = new_tensor(shape, dtype, parallel);
-    if value != 0.0 || !is_zero {
+    let memory = Memory::new(dtype, shape.num_elements(), parallel);
+    let mut output = FlexTensor::new(memory.bytes, Layout::contiguous(shape), dtype);
+    if value != 0.0 || !memory.is_zero {
         let chunks = TensorSliceMut::of(&mut output).chunks(CHUNK);
         run_tasks(chunks, parallel, |mut chunk| chunk.fill(S::from_f64(value)));
     }
@@ -52,7 +54,8 @@ pub fn rounded_output<S: Sum>(sums: FlexTensor, dtype: DType, parallel: bool) ->
     if dtype == sums.dtype() {
         return sums;
     }
-    let (mut output, _) = new_tensor(sums.layout().shape().clone(), dtype, parallel);
+    let memory = Memory::new(dtype, sums.layout().num_elements(), parallel);
+    let mut output = FlexTensor::new(memory.bytes, sums.layout().clone(), dtype);
     let chunks = TensorSliceMut::of(&mut output).chunks(CHUNK);
     let chunks = chunks.into_iter().zip(sums.storage::<S>().chunks(CHUNK));
     run_tasks(chunks.collect(), parallel, |(output, sums)| {

@@ -6,11 +6,12 @@
 //! - [`pass`]: from a call to its tasks, and how a task is computed.
 //! - [`tasks`]: the regions that tasks share, and how the gradient is divided among them.
 //! - [`scatter`]: a kernel for each kind of plan.
-//! - [`row_writer`]: sums on their way to the gradient.
+//! - [`sum_rows`]: the rows that regions add to. [`row_writer`] writes them.
 
 mod pass;
 mod row_writer;
 mod scatter;
+mod sum_rows;
 mod tasks;
 
 use burn::backend::Flex;

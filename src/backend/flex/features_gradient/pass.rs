@@ -2,17 +2,18 @@
 
 use burn::backend::Flex;
 use burn::tensor::Shape;
-use burn_flex::FlexTensor;
+use burn_flex::{FlexTensor, Layout};
 use pulp::{Scalar, Simd};
 
 use super::row_writer::{Earlier, RowWriter};
 use super::scatter::{GradientScratch, Reads, Scatter};
+use super::sum_rows::SumRows;
 use super::tasks::{GradientTask, divide, group_regions};
 use crate::backend::RegionCall;
 use crate::backend::flex::drive::{in_parallel, run_tasks};
 use crate::backend::flex::dtype::{Sum, TensorSliceMut};
 use crate::backend::flex::lanes::{self, BAND, ChannelWork, LANES};
-use crate::backend::flex::memory::new_tensor;
+use crate::backend::flex::memory::Memory;
 use crate::backend::flex::output::rounded_output;
 use crate::backend::flex::pixels::{LaneChannels, Planes, Rows, Tile};
 use crate::backend::flex::planned::{RegionPlan, plan_in_batches};
@@ -35,11 +36,12 @@ pub fn scatter<S: Sum, K: Scatter<S>>(
         true => gradient.dtype(),
         false => S::dtype(),
     };
-    let (mut output, is_zero) = new_tensor(Shape::new(shape), dtype, parallel);
-    let mut earlier = match is_zero {
+    let memory = Memory::new(dtype, shape.iter().product(), parallel);
+    let mut earlier = match memory.is_zero {
         true => Earlier::Zeros,
         false => Earlier::Unspecified,
     };
+    let mut output = FlexTensor::new(memory.bytes, Layout::contiguous(Shape::new(shape)), dtype);
     let flat = gradient.reshape(Shape::new([count, channels, 1, rows * columns]));
     plan_in_batches(regions, planner, K::PLAN_NUMBERS, parallel, |planned| {
         let pass = FeaturesPass {
@@ -105,17 +107,15 @@ fn compute_lanes<V: Simd, S: Sum, K: Scatter<S>, const L: usize>(
     let all = task.regions;
     let input_lanes = LaneChannels::of_group(all.group, &task.channels);
     let output_lanes = LaneChannels::adjacent(&task.channels);
-    let mut sums = Tile::<S, L>::default();
+    let mut sums = SumRows::<S, L>::default();
     let mut tile = Tile::<S, L>::default();
     let mut gradient = Tile::<S, L>::default();
     let mut scratch = GradientScratch::default();
     let mut writer = RowWriter::new(all.columns.clone(), pass.width, pass.earlier);
     sums.clear(all.rows, all.columns.clone());
     let reads = pass.kernel.reads();
-    match reads {
-        Reads::Nothing => {}
-        Reads::Pixels => tile.clear(all.rows, all.columns.clone()),
-        Reads::Keys => scratch.keys.clear(all.rows, all.columns.clone()),
+    if reads == Reads::Pixels {
+        tile.clear(all.rows, all.columns.clone());
     }
     for (region, [window_rows, window_columns]) in &all.regions {
         sums.open(window_rows.clone(), |row, pixels| {
@@ -124,7 +124,7 @@ fn compute_lanes<V: Simd, S: Sum, K: Scatter<S>, const L: usize>(
         match reads {
             Reads::Nothing => {}
             Reads::Pixels => tile.load(simd, pass.features, all.image, &input_lanes, window_rows.clone()),
-            Reads::Keys => scratch.load_keys(simd, pass.features, all.image, &input_lanes, window_rows.clone()),
+            Reads::Keys => scratch.load_keys(simd, pass.features, all.image, &input_lanes, window_rows.clone(), &sums),
         }
         for band in all.group.bands(BAND) {
             let indices = pass.kernel.elements(&region.plan, &band);

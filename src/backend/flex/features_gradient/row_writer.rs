@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use pulp::Simd;
+use pulp::{Simd, WithSimd};
 
 use crate::backend::flex::dtype::{Sum, TensorSliceMut};
 use crate::backend::flex::memory::AlignedPixels;
@@ -16,22 +16,6 @@ pub enum Earlier {
     Unspecified,
     /// The sums of earlier batches, to which this one adds.
     Sums,
-}
-
-impl Earlier {
-    /// Writes a row of sums, or adds it to earlier ones.
-    #[inline(always)]
-    fn write<S: Sum>(self, simd: impl Simd, row: &mut TensorSliceMut<'_, S>, lane: &[S]) {
-        match (self, row) {
-            (Self::Sums, TensorSliceMut::Sums(sums)) => {
-                for (sum, further) in sums.iter_mut().zip(lane) {
-                    *sum = *further + *sum;
-                }
-            }
-            (Self::Sums, TensorSliceMut::Halves(..)) => unreachable!("sums that are rounded have no further ones"),
-            (_, row) => row.write(simd, lane),
-        }
-    }
 }
 
 /// Writes complete rows of sums to the planes of their channels, from the top of the map to its bottom.
@@ -56,7 +40,6 @@ impl<S: Sum> RowWriter<S> {
         }
     }
 
-    /// Writes a row of sums.
     #[inline(always)]
     pub fn write<const L: usize>(
         &mut self,
@@ -65,22 +48,12 @@ impl<S: Sum> RowWriter<S> {
         pixels: &[[S; L]],
         planes: &mut [TensorSliceMut<'_, S>],
     ) {
-        // It is compiled once for all kernels, since `pulp` gets it separately.
-        simd.vectorize(
-            #[inline(always)]
-            move || {
-                let count = pixels.len();
-                let row = row * self.width + self.columns.start..row * self.width + self.columns.end;
-                self.clear_up_to(row.start, planes);
-                self.written = row.end;
-                self.lanes.resize(planes.len() * count);
-                let lanes = self.lanes.get_mut().as_flattened_mut();
-                deinterleave(simd, pixels, lanes);
-                for (plane, lane) in planes.iter_mut().zip(lanes.chunks_exact(count)) {
-                    self.earlier.write(simd, &mut plane.get(row.clone()), lane);
-                }
-            },
-        );
+        simd.vectorize(WriteRow {
+            writer: self,
+            row,
+            pixels,
+            planes,
+        });
     }
 
     /// Writes the elements below the last row of sums.
@@ -94,6 +67,49 @@ impl<S: Sum> RowWriter<S> {
         if matches!(self.earlier, Earlier::Unspecified) && self.written < end {
             for plane in planes {
                 plane.get(self.written..end).clear();
+            }
+        }
+    }
+}
+
+/// A row that is written. It is compiled once for all kernels, since `pulp` gets it separately.
+struct WriteRow<'a, 'b, S: Sum, const L: usize> {
+    writer: &'a mut RowWriter<S>,
+    row: usize,
+    pixels: &'a [[S; L]],
+    planes: &'a mut [TensorSliceMut<'b, S>],
+}
+
+impl<S: Sum, const L: usize> WithSimd for WriteRow<'_, '_, S, L> {
+    type Output = ();
+
+    #[inline(always)]
+    fn with_simd<V: Simd>(self, simd: V) {
+        let Self {
+            writer,
+            row,
+            pixels,
+            planes,
+        } = self;
+        let count = pixels.len();
+        let row = row * writer.width + writer.columns.start..row * writer.width + writer.columns.end;
+        writer.clear_up_to(row.start, planes);
+        writer.written = row.end;
+        writer.lanes.resize(planes.len() * count);
+        let lanes = writer.lanes.get_mut().as_flattened_mut();
+        deinterleave(simd, pixels, lanes);
+        for (plane, lane) in planes.iter_mut().zip(lanes.chunks_exact(count)) {
+            let mut row = plane.get(row.clone());
+            match (writer.earlier, &mut row) {
+                (Earlier::Sums, TensorSliceMut::Sums(sums)) => {
+                    for (sum, further) in sums.iter_mut().zip(lane) {
+                        *sum = *further + *sum;
+                    }
+                }
+                (Earlier::Sums, TensorSliceMut::Halves(..)) => {
+                    unreachable!("sums that are rounded have no further ones")
+                }
+                _ => row.write(simd, lane),
             }
         }
     }

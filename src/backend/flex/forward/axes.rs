@@ -4,7 +4,7 @@ use pulp::Simd;
 
 use super::pass::PoolRegions;
 use super::scratch::PoolScratch;
-use super::write::{write_elements, write_region};
+use super::write::{WriteElements, write_region};
 use crate::backend::flex::dtype::{Sum, TensorSliceMut};
 use crate::backend::flex::kernels::{Kernel, Window};
 use crate::backend::flex::lanes::BAND;
@@ -61,8 +61,13 @@ impl<S: Sum, K: Kernel<S>> PoolRegions<S> for PoolAxes<K> {
                     write_region(simd, scratch.sums.get(), &mut scratch.writing, output, stream);
                     break;
                 }
-                let (elements, lanes) = (scratch.sums.get(), &mut scratch.writing.lanes);
-                write_elements(simd, elements, lanes, band.indices().start, height * width, &mut output);
+                simd.vectorize(WriteElements {
+                    elements: scratch.sums.get(),
+                    lanes: &mut scratch.writing.lanes,
+                    first: band.indices().start,
+                    channel_elements: height * width,
+                    output: &mut output,
+                });
             }
         }
     }

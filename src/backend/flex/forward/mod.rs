@@ -38,7 +38,9 @@ pub fn pool<S: Sum>(pooled: Option<FlexTensor>, features: FlexTensor, call: &Reg
         Planner::<S>::new(&call.operator, call.features_shape),
     );
     let values = planner.values();
-    let average = PoolAxes(Average(values));
+    let average = PoolAxes(Average {
+        outside: values.outside,
+    });
     match planner.kind() {
         PlanKind::Points => pass::pool(pooled, &features, call, &planner, &PoolPoints),
         PlanKind::Weights if planner.groups.len() > 1 => {
@@ -54,8 +56,11 @@ pub fn pool<S: Sum>(pooled: Option<FlexTensor>, features: FlexTensor, call: &Reg
 /// Pools regions of volumes `[N, C * D, H, W]`. The output is that of `call`, the operator along the depth.
 pub fn pool_volumes<S: Sum>(features: FlexTensor, call: &RegionCall<Flex>, planner: &Planner<S>) -> FlexTensor {
     let (features, values) = (with_contiguous_rows(features), planner.values());
+    let average = Average {
+        outside: values.outside,
+    };
     match planner.kind() {
-        PlanKind::Weights => pass::pool(None, &features, call, planner, &PoolVolume(Average(values))),
+        PlanKind::Weights => pass::pool(None, &features, call, planner, &PoolVolume(average)),
         PlanKind::PixelRanges => pass::pool(None, &features, call, planner, &PoolVolume(MaxOfPixels(values))),
         kind => unreachable!("no operator of volumes takes {kind:?}"),
     }

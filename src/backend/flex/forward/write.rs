@@ -1,6 +1,6 @@
 //! Elements on their way to the output.
 
-use pulp::Simd;
+use pulp::{Simd, WithSimd};
 
 use super::scratch::WriteScratch;
 use crate::backend::flex::dtype::{Sum, TensorSliceMut};
@@ -16,65 +16,85 @@ pub fn write_region<'a, S: Sum, const L: usize>(
     mut output: TensorSliceMut<'a, S>,
     stream: &mut Option<Stream<'a>>,
 ) {
-    match stream {
-        Some(stream) => stream_elements(simd, elements, scratch, stream, output),
-        None => write_elements(simd, elements, &mut scratch.lanes, 0, elements.len(), &mut output),
+    if let Some(stream) = stream {
+        simd.vectorize(StreamElements {
+            elements,
+            scratch,
+            stream,
+            output,
+        });
+        return;
+    }
+    simd.vectorize(WriteElements {
+        elements,
+        lanes: &mut scratch.lanes,
+        first: 0,
+        channel_elements: elements.len(),
+        output: &mut output,
+    });
+}
+
+/// All elements of a region on their way past the caches. Like [`WriteElements`], it is compiled once for all kernels,
+/// since `pulp` gets it separately.
+struct StreamElements<'a, 'b, S: Sum, const L: usize> {
+    elements: &'b [[S; L]],
+    scratch: &'b mut WriteScratch<S>,
+    stream: &'b mut Stream<'a>,
+    output: TensorSliceMut<'a, S>,
+}
+
+impl<S: Sum, const L: usize> WithSimd for StreamElements<'_, '_, S, L> {
+    type Output = ();
+
+    #[inline(always)]
+    fn with_simd<V: Simd>(self, simd: V) {
+        let WriteScratch { lanes, rounded } = self.scratch;
+        let channels = self.output.len() / self.elements.len();
+        let lanes = in_channels(simd, self.elements, channels, lanes);
+        match self.output {
+            TensorSliceMut::Sums(output) => self.stream.copy(lanes, output),
+            TensorSliceMut::Halves(half, output) => {
+                rounded.resize(lanes.len(), 0);
+                S::narrow(simd, half, lanes, rounded);
+                self.stream.copy(rounded, output);
+            }
+        }
     }
 }
 
-/// Writes all elements of a region past the caches.
-#[inline(always)]
-fn stream_elements<'a, S: Sum, const L: usize>(
-    simd: impl Simd,
-    elements: &[[S; L]],
-    scratch: &mut WriteScratch<S>,
-    stream: &mut Stream<'a>,
-    output: TensorSliceMut<'a, S>,
-) {
-    // It is compiled once for all kernels, since `pulp` gets it separately.
-    simd.vectorize(
-        #[inline(always)]
-        move || {
-            let WriteScratch { lanes, rounded } = scratch;
-            let lanes = in_channels(simd, elements, output.len() / elements.len(), lanes);
-            match output {
-                TensorSliceMut::Sums(output) => stream.copy(lanes, output),
-                TensorSliceMut::Halves(half, output) => {
-                    rounded.resize(lanes.len(), 0);
-                    S::narrow(simd, half, lanes, rounded);
-                    stream.copy(rounded, output);
-                }
-            }
-        },
-    );
+/// The elements of a region from index `first` on, which are written to its output of `channel_elements` a channel.
+pub struct WriteElements<'a, 'b, S: Sum, const L: usize> {
+    pub elements: &'a [[S; L]],
+    pub lanes: &'a mut AlignedPixels<S, 1>,
+    pub first: usize,
+    pub channel_elements: usize,
+    pub output: &'a mut TensorSliceMut<'b, S>,
 }
 
-/// Writes the elements of a region from index `first` on to its output of `channel_elements` a channel.
-#[inline(always)]
-pub fn write_elements<S: Sum, const L: usize>(
-    simd: impl Simd,
-    elements: &[[S; L]],
-    lanes: &mut AlignedPixels<S, 1>,
-    first: usize,
-    channel_elements: usize,
-    output: &mut TensorSliceMut<'_, S>,
-) {
-    // It is compiled once for all kernels, since `pulp` gets it separately.
-    simd.vectorize(
-        #[inline(always)]
-        move || {
-            let count = elements.len();
-            let lanes = in_channels(simd, elements, output.len() / channel_elements, lanes);
-            if count == channel_elements {
-                output.write(simd, lanes);
-                return;
-            }
-            for (channel, lane) in lanes.chunks_exact(count).enumerate() {
-                let first = channel * channel_elements + first;
-                output.get(first..first + count).write(simd, lane);
-            }
-        },
-    );
+impl<S: Sum, const L: usize> WithSimd for WriteElements<'_, '_, S, L> {
+    type Output = ();
+
+    #[inline(always)]
+    fn with_simd<V: Simd>(self, simd: V) {
+        let Self {
+            elements,
+            lanes,
+            first,
+            channel_elements,
+            output,
+        } = self;
+        let count = elements.len();
+        let channels = output.len() / channel_elements;
+        let lanes = in_channels(simd, elements, channels, lanes);
+        if count == channel_elements {
+            output.write(simd, lanes);
+            return;
+        }
+        for (channel, lane) in lanes.chunks_exact(count).enumerate() {
+            let first = channel * channel_elements + first;
+            output.get(first..first + count).write(simd, lane);
+        }
+    }
 }
 
 /// Copies elements to `lanes`, one channel after another. They go to the output by way of this copy in the nearest

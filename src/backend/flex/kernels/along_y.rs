@@ -9,68 +9,6 @@ use crate::backend::flex::pixels::Rows;
 const FIRST: usize = 5;
 const FURTHER: usize = 4;
 
-/// The window that some elements read.
-pub struct Window<'a, R> {
-    /// Rows of the map.
-    pub rows: &'a R,
-    /// The columns that are read.
-    pub columns: Range<usize>,
-}
-
-/// How several rows become one, in each pixel.
-pub trait RowReduction<S: Sum> {
-    /// What a pixel is before the first row.
-    fn start(&self) -> S;
-
-    /// The weights of `N` rows from the row `first` on, if rows have weights.
-    fn weights<const N: usize>(&self, first: usize) -> [S; N];
-
-    /// Adds a pixel of the next row.
-    fn add<const L: usize>(&self, reduced: &mut [S; L], weight: S, pixel: &[S; L]);
-}
-
-/// The sum of rows times their weights, from the first to the last.
-pub struct WeightedSum<'a, S>(pub &'a [S]);
-
-impl<S: Sum> RowReduction<S> for WeightedSum<'_, S> {
-    #[inline(always)]
-    fn start(&self) -> S {
-        S::default()
-    }
-
-    #[inline(always)]
-    fn weights<const N: usize>(&self, first: usize) -> [S; N] {
-        let mut weights = [S::default(); N];
-        weights.copy_from_slice(&self.0[first..first + N]);
-        weights
-    }
-
-    #[inline(always)]
-    fn add<const L: usize>(&self, reduced: &mut [S; L], weight: S, pixel: &[S; L]) {
-        S::add_weighted(reduced, weight, pixel);
-    }
-}
-
-/// The maximum of rows.
-pub struct Maximum;
-
-impl<S: Sum> RowReduction<S> for Maximum {
-    #[inline(always)]
-    fn start(&self) -> S {
-        S::LEAST
-    }
-
-    #[inline(always)]
-    fn weights<const N: usize>(&self, _first: usize) -> [S; N] {
-        [S::ONE; N]
-    }
-
-    #[inline(always)]
-    fn add<const L: usize>(&self, reduced: &mut [S; L], _weight: S, pixel: &[S; L]) {
-        S::keep_larger(reduced, pixel);
-    }
-}
-
 /// Where a reduced row goes. `rows` rows are interleaved, pixel by pixel, and this one has the index `index`.
 pub struct Reduced<'a, S, const L: usize> {
     pub pixels: &'a mut [[S; L]],
@@ -79,52 +17,113 @@ pub struct Reduced<'a, S, const L: usize> {
     pub index: usize,
 }
 
-impl<S: Sum, const L: usize> Reduced<'_, S, L> {
-    /// Becomes the reduction of some rows of a window.
+/// Some columns of the rows of a window, from one of them on.
+pub struct Source<'a, R> {
+    pub rows: &'a R,
+    pub first: usize,
+    pub columns: &'a Range<usize>,
+}
+
+impl<R> Source<'_, R> {
+    /// The rows from `offset` on.
     #[inline(always)]
-    pub fn reduce(&mut self, by: &impl RowReduction<S>, window: &Window<'_, impl Rows<S, L>>, rows: &Range<usize>) {
-        match rows.len() {
-            0 => self.add_rows::<true, 0>(by, window, rows.start, 0),
-            1 => self.add_rows::<true, 1>(by, window, rows.start, 0),
-            2 => self.add_rows::<true, 2>(by, window, rows.start, 0),
-            3 => self.add_rows::<true, 3>(by, window, rows.start, 0),
-            4 => self.add_rows::<true, 4>(by, window, rows.start, 0),
-            _ => self.add_rows::<true, FIRST>(by, window, rows.start, 0),
+    fn next<S: Sum, const L: usize, const N: usize>(&self, offset: usize) -> [&[[S; L]]; N]
+    where
+        R: Rows<S, L>,
+    {
+        let mut next: [&[[S; L]]; N] = [&[]; N];
+        for (index, row) in next.iter_mut().enumerate() {
+            *row = self.rows.row(self.first + offset + index, self.columns.clone());
+        }
+        next
+    }
+}
+
+impl<S: Sum, const L: usize> Reduced<'_, S, L> {
+    /// Becomes the sum of rows times their weights, from the first to the last.
+    #[inline(always)]
+    pub fn sum(&mut self, weights: &[S], rows: &Source<'_, impl Rows<S, L>>) {
+        match weights.len() {
+            0 => self.add_rows::<true, 0>([], []),
+            1 => self.add_rows::<true, 1>(take(weights), rows.next(0)),
+            2 => self.add_rows::<true, 2>(take(weights), rows.next(0)),
+            3 => self.add_rows::<true, 3>(take(weights), rows.next(0)),
+            4 => self.add_rows::<true, 4>(take(weights), rows.next(0)),
+            _ => self.add_rows::<true, FIRST>(take(weights), rows.next(0)),
         }
         let mut done = FIRST;
-        while rows.len() >= done + FURTHER {
-            self.add_rows::<false, FURTHER>(by, window, rows.start, done);
+        while weights.len() >= done + FURTHER {
+            self.add_rows::<false, FURTHER>(take(&weights[done..]), rows.next(done));
             done += FURTHER;
         }
-        while rows.len() > done {
-            self.add_rows::<false, 1>(by, window, rows.start, done);
+        while weights.len() > done {
+            self.add_rows::<false, 1>(take(&weights[done..]), rows.next(done));
             done += 1;
         }
     }
 
-    /// Adds `N` of the rows from `first` on, of which some are done already; none if `FROM_START`.
+    /// Becomes the maxima of `count` rows, in each pixel.
     #[inline(always)]
-    fn add_rows<const FROM_START: bool, const N: usize>(
-        &mut self,
-        by: &impl RowReduction<S>,
-        window: &Window<'_, impl Rows<S, L>>,
-        first: usize,
-        done: usize,
-    ) {
-        let weights = by.weights::<N>(done);
-        let mut rows: [&[[S; L]]; N] = [&[]; N];
-        for (index, row) in rows.iter_mut().enumerate() {
-            *row = &window.rows.row(first + done + index, window.columns.clone())[..self.columns];
+    pub fn maxima(&mut self, count: usize, rows: &Source<'_, impl Rows<S, L>>) {
+        match count {
+            0 => self.keep_larger::<true, 0>([]),
+            1 => self.keep_larger::<true, 1>(rows.next(0)),
+            2 => self.keep_larger::<true, 2>(rows.next(0)),
+            3 => self.keep_larger::<true, 3>(rows.next(0)),
+            4 => self.keep_larger::<true, 4>(rows.next(0)),
+            _ => self.keep_larger::<true, FIRST>(rows.next(0)),
+        }
+        let mut done = FIRST;
+        while count >= done + FURTHER {
+            self.keep_larger::<false, FURTHER>(rows.next(done));
+            done += FURTHER;
+        }
+        while count > done {
+            self.keep_larger::<false, 1>(rows.next(done));
+            done += 1;
+        }
+    }
+
+    /// Adds rows times their weights, to 0 if `FROM_START`.
+    #[inline(always)]
+    fn add_rows<const FROM_START: bool, const N: usize>(&mut self, weights: [S; N], mut rows: [&[[S; L]]; N]) {
+        for row in &mut rows {
+            *row = &row[..self.columns];
         }
         let mut pixel = self.index;
         for column in 0..self.columns {
-            let reduced = &mut self.pixels[pixel];
+            let sum = &mut self.pixels[pixel];
             pixel += self.rows;
-            let mut total = if FROM_START { [by.start(); L] } else { *reduced };
+            let mut total = if FROM_START { [S::default(); L] } else { *sum };
             for (weight, row) in weights.iter().zip(&rows) {
-                by.add(&mut total, *weight, &row[column]);
+                S::add_weighted(&mut total, *weight, &row[column]);
             }
-            *reduced = total;
+            *sum = total;
         }
     }
+
+    /// Takes the maximum with rows, starting at -infinity if `FROM_START`.
+    #[inline(always)]
+    fn keep_larger<const FROM_START: bool, const N: usize>(&mut self, mut rows: [&[[S; L]]; N]) {
+        for row in &mut rows {
+            *row = &row[..self.columns];
+        }
+        let mut pixel = self.index;
+        for column in 0..self.columns {
+            let maximum = &mut self.pixels[pixel];
+            pixel += self.rows;
+            let mut largest = if FROM_START { [S::LEAST; L] } else { *maximum };
+            for row in &rows {
+                S::keep_larger(&mut largest, &row[column]);
+            }
+            *maximum = largest;
+        }
+    }
+}
+
+#[inline(always)]
+fn take<S: Sum, const N: usize>(weights: &[S]) -> [S; N] {
+    let mut first = [S::default(); N];
+    first.copy_from_slice(&weights[..N]);
+    first
 }

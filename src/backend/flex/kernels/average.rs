@@ -4,15 +4,18 @@ use std::ops::Range;
 
 use pulp::Simd;
 
-use super::along_y::{Reduced, WeightedSum, Window};
-use super::kernel::{AlongDepth, Kernel};
-use super::row_blocks::{Reduction, in_blocks};
+use super::along_y::{Reduced, Source};
+use super::kernel::{AlongDepth, Kernel, Window};
+use super::row_blocks::{Reduction, in_blocks, pixels_along_y};
 use super::row_sums::add_pixels;
 use crate::backend::flex::dtype::Sum;
 use crate::backend::flex::pixels::Rows;
-use crate::geometry::plan::{Values, Weights};
+use crate::geometry::plan::Weights;
 
-pub struct Average<S>(pub Values<S>);
+pub struct Average<S> {
+    /// The value of a sample out of bounds.
+    pub outside: S,
+}
 
 impl<S: Sum> Average<S> {
     /// A single element, for position-sensitive operators. Its sums along y stay in registers: with that ps-rfcn took
@@ -48,7 +51,7 @@ impl<S: Sum> Average<S> {
             [a, b, c] => columns.add(simd, &[a, b, c]),
             _ => {}
         }
-        add_outside(&mut columns.total, self.0.outside, share_y * share_x);
+        add_outside(&mut columns.total, self.outside, share_y * share_x);
         columns.total
     }
 }
@@ -92,25 +95,30 @@ impl<S: Sum> Kernel<S> for Average<S> {
     const IN_MORE_LANES: bool = true;
 
     #[inline(always)]
+    fn pixels_along_y(columns: usize) -> usize {
+        pixels_along_y(columns)
+    }
+
+    #[inline(always)]
     fn compute<const L: usize>(
         &self,
         simd: impl Simd,
         [y, x]: [&Weights<S>; 2],
         [output_rows, output_columns]: [Range<usize>; 2],
-        window: Window<'_, impl Rows<S, L>>,
+        Window { rows, columns }: Window<'_, impl Rows<S, L>>,
         along_y: &mut [[S; L]],
         output: &mut [[S; L]],
     ) {
-        let columns = window.columns.len();
         let mut sums = WeightedSums {
             y,
             x,
             weights_left: &y.weights[y.first_weight(output_rows.start)..],
             output_columns,
-            outside: self.0.outside,
-            window,
+            outside: self.outside,
+            rows,
+            columns: columns.clone(),
         };
-        in_blocks(simd, &mut sums, output_rows, columns, along_y, output);
+        in_blocks(simd, &mut sums, output_rows, columns.len(), along_y, output);
     }
 }
 
@@ -129,7 +137,7 @@ impl<S: Sum> AlongDepth<S> for Average<S> {
         let row = output.len() / plan.reads.len();
         for (read, output) in plan.reads.iter().zip(output.chunks_exact_mut(row)) {
             for total in output {
-                add_outside(total, self.0.outside, read.share);
+                add_outside(total, self.outside, read.share);
             }
         }
     }
@@ -148,7 +156,8 @@ struct WeightedSums<'a, S, R> {
     /// The columns of the output that are computed.
     output_columns: Range<usize>,
     outside: S,
-    window: Window<'a, R>,
+    rows: &'a R,
+    columns: Range<usize>,
 }
 
 impl<S: Sum, R: Rows<S, L>, const L: usize> Reduction<S, L> for WeightedSums<'_, S, R> {
@@ -162,16 +171,21 @@ impl<S: Sum, R: Rows<S, L>, const L: usize> Reduction<S, L> for WeightedSums<'_,
         let pixels = &self.y.reads[output_row].pixels;
         let (weights, left) = self.weights_left.split_at(pixels.len());
         self.weights_left = left;
-        reduced.reduce(&WeightedSum(weights), &self.window, pixels);
+        let rows = Source {
+            rows: self.rows,
+            first: pixels.start,
+            columns: &self.columns,
+        };
+        reduced.sum(weights, &rows);
     }
 
     #[inline(always)]
     fn along_x<const N: usize>(&self, simd: impl Simd, first: usize, pixels: &[[[S; L]; N]], output: &mut [[S; L]]) {
-        let (width, first_column) = (self.output_columns.len(), self.window.columns.start);
+        let width = self.output_columns.len();
         for (column, (range, weights, share_x)) in self.x.elements(self.output_columns.clone()).enumerate() {
             let read = match range.is_empty() {
                 true => &[],
-                false => &pixels[range.start - first_column..range.end - first_column],
+                false => &pixels[range.start - self.columns.start..range.end - self.columns.start],
             };
             let mut totals = S::weighted_sum(simd, weights, read.iter());
             for (total, read_y) in totals.iter_mut().zip(&self.y.reads[first..]) {

@@ -4,11 +4,17 @@ use std::ops::Range;
 
 use pulp::Simd;
 
-use super::along_y::Window;
-use super::row_blocks::pixels_along_y;
 use crate::backend::flex::dtype::Sum;
 use crate::backend::flex::pixels::Rows;
 use crate::geometry::plan::AxisPlan;
+
+/// The window that some elements read.
+pub struct Window<'a, R> {
+    /// Rows of the map.
+    pub rows: &'a R,
+    /// The columns that are read.
+    pub columns: Range<usize>,
+}
 
 /// How an output element is computed from what it reads.
 pub trait Kernel<S: Sum>: Sync {
@@ -20,10 +26,7 @@ pub trait Kernel<S: Sum>: Sync {
     const IN_MORE_LANES: bool = false;
 
     /// How many pixels of `along_y` a window of so many columns takes.
-    #[inline(always)]
-    fn pixels_along_y(columns: usize) -> usize {
-        pixels_along_y(columns)
-    }
+    fn pixels_along_y(columns: usize) -> usize;
 
     /// Computes `elements`, which are rows and columns of the output, in `L` channels. `plan` has the plans of y and of
     /// x, `window` is what they read, and `along_y` is memory.

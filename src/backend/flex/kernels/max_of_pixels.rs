@@ -4,9 +4,9 @@ use std::ops::Range;
 
 use pulp::Simd;
 
-use super::along_y::{Maximum, Reduced, Window};
-use super::kernel::{AlongDepth, Kernel};
-use super::row_blocks::{Reduction, in_blocks};
+use super::along_y::{Reduced, Source};
+use super::kernel::{AlongDepth, Kernel, Window};
+use super::row_blocks::{Reduction, in_blocks, pixels_along_y};
 use super::row_sums::{single_numbers, single_numbers_mut};
 use crate::backend::flex::dtype::Sum;
 use crate::backend::flex::pixels::Rows;
@@ -20,23 +20,28 @@ impl<S: Sum> Kernel<S> for MaxOfPixels<S> {
     const IN_MORE_LANES: bool = true;
 
     #[inline(always)]
+    fn pixels_along_y(columns: usize) -> usize {
+        pixels_along_y(columns)
+    }
+
+    #[inline(always)]
     fn compute<const L: usize>(
         &self,
         simd: impl Simd,
         [y, x]: [&PixelRanges; 2],
         [output_rows, output_columns]: [Range<usize>; 2],
-        window: Window<'_, impl Rows<S, L>>,
+        Window { rows, columns }: Window<'_, impl Rows<S, L>>,
         along_y: &mut [[S; L]],
         output: &mut [[S; L]],
     ) {
-        let columns = window.columns.len();
         let mut maxima = Maxima {
             y,
             x: &x[output_columns],
             values: self.0,
-            window,
+            rows,
+            columns: columns.clone(),
         };
-        in_blocks(simd, &mut maxima, output_rows, columns, along_y, output);
+        in_blocks(simd, &mut maxima, output_rows, columns.len(), along_y, output);
     }
 }
 
@@ -72,7 +77,8 @@ struct Maxima<'a, S, R> {
     y: &'a PixelRanges,
     x: &'a [Range<usize>],
     values: Values<S>,
-    window: Window<'a, R>,
+    rows: &'a R,
+    columns: Range<usize>,
 }
 
 impl<S: Sum, R: Rows<S, L>, const L: usize> Reduction<S, L> for Maxima<'_, S, R> {
@@ -83,17 +89,23 @@ impl<S: Sum, R: Rows<S, L>, const L: usize> Reduction<S, L> for Maxima<'_, S, R>
 
     #[inline(always)]
     fn along_y(&mut self, output_row: usize, mut reduced: Reduced<'_, S, L>) {
-        reduced.reduce(&Maximum, &self.window, &self.y[output_row]);
+        let bin_y = &self.y[output_row];
+        let rows = Source {
+            rows: self.rows,
+            first: bin_y.start,
+            columns: &self.columns,
+        };
+        reduced.maxima(bin_y.len(), &rows);
     }
 
     #[inline(always)]
     fn along_x<const N: usize>(&self, simd: impl Simd, first: usize, pixels: &[[[S; L]; N]], output: &mut [[S; L]]) {
-        let (width, first_column) = (self.x.len(), self.window.columns.start);
+        let width = self.x.len();
         let Values { start, outside } = self.values;
         for (column, bin_x) in self.x.iter().enumerate() {
             let mut maxima = [[outside; L]; N];
             if !bin_x.is_empty() {
-                let bin = bin_x.start - first_column..bin_x.end - first_column;
+                let bin = bin_x.start - self.columns.start..bin_x.end - self.columns.start;
                 maxima = S::maxima(simd, start, &pixels[bin]);
             }
             for (row, maximum) in maxima.iter().enumerate() {

@@ -4,8 +4,7 @@ use std::ops::Range;
 
 use pulp::Simd;
 
-use super::along_y::Window;
-use super::kernel::Kernel;
+use super::kernel::{Kernel, Window};
 use super::row_sums::sum_of_two;
 use crate::backend::flex::dtype::Sum;
 use crate::backend::flex::pixels::Rows;

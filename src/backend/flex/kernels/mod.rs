@@ -10,9 +10,8 @@ mod row_sums;
 mod spread;
 mod winners;
 
-pub use along_y::Window;
 pub use average::Average;
-pub use kernel::{AlongDepth, Kernel};
+pub use kernel::{AlongDepth, Kernel, Window};
 pub use max_of_pixels::MaxOfPixels;
 pub use max_of_samples::MaxOfSamples;
 pub use row_sums::add_pixels;

@@ -2,7 +2,6 @@
 
 use std::ops::Range;
 
-use super::along_y::Window;
 use super::row_sums::sum_of_two;
 use crate::backend::flex::dtype::Sum;
 use crate::backend::flex::memory::AlignedPixels;
@@ -23,42 +22,16 @@ pub struct SampleWinners<S: Sum, const L: usize> {
 }
 
 impl<S: Sum, const L: usize> SampleWinners<S, L> {
-    /// Visits the sample that is the maximum of each of some elements in each channel, unless that is no sample: with
-    /// the indices of its taps along y and along x, the channel, and the gradient of the element.
+    /// Finds the largest samples of some elements of a row of the output. `columns` are the columns of the window.
     #[inline(always)]
-    pub fn visit(
-        &mut self,
-        values: Values<S>,
-        plan: &[SampleTaps<S>; 2],
-        [output_rows, output_columns]: [Range<usize>; 2],
-        window: &Window<'_, impl Rows<S, L>>,
-        gradient: &[[S; L]],
-        mut visit: impl FnMut([usize; 2], usize, S),
-    ) {
-        let [y, x] = plan;
-        for (row, gradient) in output_rows.zip(gradient.chunks_exact(output_columns.len())) {
-            self.find(values, plan, row, &output_columns, window);
-            let (first_y, samples_x) = (y.samples[row].start, &x.samples[output_columns.clone()]);
-            for (([winner_y, winner_x], gradient), samples) in self.winners.iter().zip(gradient).zip(samples_x) {
-                for (lane, &gradient) in gradient.iter().enumerate() {
-                    if winner_y[lane] != NONE {
-                        let at_y = first_y + winner_y[lane] as usize;
-                        visit([at_y, samples.start + winner_x[lane] as usize], lane, gradient);
-                    }
-                }
-            }
-        }
-    }
-
-    /// Finds the largest samples of some elements of a row of the output.
-    #[inline(always)]
-    fn find(
+    pub fn find(
         &mut self,
         Values { start, outside }: Values<S>,
         [y, x]: &[SampleTaps<S>; 2],
         output_row: usize,
         output_columns: &Range<usize>,
-        Window { rows, columns }: &Window<'_, impl Rows<S, L>>,
+        columns: &Range<usize>,
+        features: &impl Rows<S, L>,
     ) {
         let width = output_columns.len();
         let (samples_x, complete_x) = (&x.samples[output_columns.clone()], &x.complete[output_columns.clone()]);
@@ -70,7 +43,7 @@ impl<S: Sum, const L: usize> SampleWinners<S, L> {
         for (index_y, sample_y) in y.samples[output_row].clone().enumerate() {
             let index_y = index_y as i32;
             let taps = y.taps[sample_y];
-            let pair = [taps.low, taps.high].map(|row| rows.row(row, columns.clone()));
+            let pair = [taps.low, taps.high].map(|row| features.row(row, columns.clone()));
             sum_of_two(self.row.get_mut(), [taps.low_weight, taps.high_weight], pair);
             let along_y = self.row.get();
             let elements = self.maxima.iter_mut().zip(&mut self.winners).zip(samples_x);
@@ -93,6 +66,14 @@ impl<S: Sum, const L: usize> SampleWinners<S, L> {
                 }
             }
         }
+    }
+
+    /// The indices along y and x of the sample that is the maximum of an element in a channel; `None` if it was no
+    /// sample.
+    #[inline(always)]
+    pub fn winner(&self, element: usize, lane: usize) -> Option<[usize; 2]> {
+        let [y, x] = &self.winners[element];
+        (y[lane] != NONE).then_some([y[lane] as usize, x[lane] as usize])
     }
 }
 

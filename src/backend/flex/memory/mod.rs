@@ -10,4 +10,4 @@ mod zeros;
 
 pub use aligned::AlignedPixels;
 pub use kept_tiles::Kept;
-pub use zeros::new_tensor;
+pub use zeros::Memory;

@@ -1,33 +1,39 @@
-//! New outputs and gradients.
+//! Memory of outputs and gradients.
 
 use std::ops::Range;
 
-use burn::tensor::{Bytes, DType, Shape};
-use burn_flex::{FlexTensor, Layout};
+use burn::tensor::{Bytes, DType};
 
 use super::kept_outputs::{self, Unit};
 use crate::backend::flex::drive::run_tasks;
 
-/// A tensor in the memory of a dropped output, or in [`zeros`], and whether all of it is zero. If not, its elements are
-/// unspecified.
-pub fn new_tensor(shape: Shape, dtype: DType, parallel: bool) -> (FlexTensor, bool) {
-    let count = shape.num_elements();
-    let (bytes, is_zero) = match dtype.size() {
-        2 => memory::<u16>(count, parallel),
-        4 => memory::<u32>(count, parallel),
-        _ => memory::<u64>(count, parallel),
-    };
-    (FlexTensor::new(bytes, Layout::contiguous(shape), dtype), is_zero)
+pub struct Memory {
+    pub bytes: Bytes,
+    /// Whether all of it is zero. Otherwise its contents are unspecified.
+    pub is_zero: bool,
 }
 
-fn memory<U: Unit>(count: usize, parallel: bool) -> (Bytes, bool) {
-    if !kept_outputs::keeps::<U>(count) {
-        return (Bytes::from_elems(zeros::<U>(count, parallel)), true);
+impl Memory {
+    /// Memory for `count` elements: the memory of a dropped output, or [`zeros`].
+    pub fn new(dtype: DType, count: usize, parallel: bool) -> Self {
+        match dtype.size() {
+            2 => Self::in_units::<u16>(count, parallel),
+            4 => Self::in_units::<u32>(count, parallel),
+            _ => Self::in_units::<u64>(count, parallel),
+        }
     }
-    let kept = kept_outputs::take::<U>(count);
-    let is_zero = kept.is_none();
-    let block = kept.unwrap_or_else(|| zeros::<U>(count, parallel));
-    (kept_outputs::bytes(block, count), is_zero)
+
+    fn in_units<U: Unit>(count: usize, parallel: bool) -> Self {
+        if !kept_outputs::keeps::<U>(count) {
+            let bytes = Bytes::from_elems(zeros::<U>(count, parallel));
+            return Self { bytes, is_zero: true };
+        }
+        let kept = kept_outputs::take::<U>(count);
+        let is_zero = kept.is_none();
+        let block = kept.unwrap_or_else(|| zeros::<U>(count, parallel));
+        let bytes = kept_outputs::bytes(block, count);
+        Self { bytes, is_zero }
+    }
 }
 
 /// Zeros whose pages have not been touched yet, huge pages if they are many and the system has them.

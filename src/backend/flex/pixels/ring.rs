@@ -5,17 +5,31 @@
 /// `rotated-p2` it is 40, and would be 64.
 #[derive(Clone, Copy, Default)]
 pub struct Ring {
-    /// How many slots there are.
-    pub rows: usize,
+    rows: usize,
     /// The largest multiple of `rows` that is not greater than the first row held.
-    pub start: usize,
+    start: usize,
 }
 
 impl Ring {
+    /// Slots for so many rows.
+    pub fn of(rows: usize) -> Self {
+        Self { rows, start: 0 }
+    }
+
+    pub fn row_count(&self) -> usize {
+        self.rows
+    }
+
     /// From then on, the rows held are `first` and those after it. Called before their slots are asked for.
     #[inline(always)]
     pub fn move_to(&mut self, first: usize) {
         self.start = first - first % self.rows.max(1);
+    }
+
+    /// The largest multiple of the number of rows that is not greater than the first row held.
+    #[inline(always)]
+    pub fn start(&self) -> usize {
+        self.start
     }
 
     /// The slot of a row held.
@@ -34,7 +48,7 @@ mod tests {
     #[test]
     fn a_slot_is_the_index_of_a_row_modulo_their_number() {
         for rows in 1..9 {
-            let mut ring = Ring { rows, start: 0 };
+            let mut ring = Ring::of(rows);
             for first in 0..40 {
                 ring.move_to(first);
                 for row in first..first + rows {

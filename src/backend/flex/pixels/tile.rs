@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use pulp::Simd;
+use pulp::{Simd, WithSimd};
 
 use super::planes::{Planes, Rows};
 use super::ring::Ring;
@@ -43,39 +43,32 @@ impl LaneChannels {
     }
 }
 
-/// A ring buffer of rows of a map, of pixels or of sums, `L` channels interleaved.
+/// A ring buffer of feature rows, `L` channels interleaved.
 ///
 /// Regions come from the top to the bottom, and few rows stay in the nearest caches: on the map of
 /// `box-p2`, 32 rows are 300 KiB and all 200 are 2 MiB.
 #[derive(Default)]
 pub struct Tile<S: Sum, const L: usize> {
-    pub(super) ring: Ring,
-    /// The rows that were asked for last, and those after them that were asked for before.
-    pub(super) held: Range<usize>,
+    ring: Ring,
+    /// Rows below this one were copied, or will not be asked for.
+    end: usize,
     columns: Range<usize>,
-    pub(super) pixels: AlignedPixels<S, L>,
+    pixels: AlignedPixels<S, L>,
 }
 
 impl<S: Sum, const L: usize> Tile<S, L> {
     /// Forgets all rows, and holds up to `rows` of these columns from then on.
     #[inline(always)]
     pub fn clear(&mut self, rows: usize, columns: Range<usize>) {
-        self.ring = Ring { rows, start: 0 };
-        self.held = 0..0;
+        self.ring = Ring::of(rows);
+        self.end = 0;
+        self.pixels.resize(rows * columns.len());
         self.columns = columns;
-        // One pixel more, for elements that were read from no pixel.
-        self.pixels.resize(self.pixel_count() + 1);
     }
 
-    /// How many pixels it holds at most.
-    #[inline(always)]
-    pub(super) fn pixel_count(&self) -> usize {
-        self.ring.rows * self.columns.len()
-    }
-
-    #[inline(always)]
-    pub fn columns(&self) -> Range<usize> {
-        self.columns.clone()
+    /// Whether it holds no columns, as a new one does.
+    pub fn is_empty(&self) -> bool {
+        self.columns.is_empty()
     }
 
     /// Copies rows that were not copied before, in up to `L` channels; lanes beyond the last channel hold copies of it.
@@ -92,11 +85,13 @@ impl<S: Sum, const L: usize> Tile<S, L> {
         if rows.is_empty() {
             return;
         }
-        // It is compiled once for all kernels, since `pulp` gets it separately.
-        simd.vectorize(
-            #[inline(always)]
-            move || self.copy(simd, features, image, channels, rows),
-        );
+        simd.vectorize(Load {
+            tile: self,
+            features,
+            image,
+            channels,
+            rows,
+        });
     }
 
     /// Copies a row to a tile of one row, in a caller that `pulp` gets separately.
@@ -110,34 +105,14 @@ impl<S: Sum, const L: usize> Tile<S, L> {
         row: usize,
     ) {
         self.ring.move_to(row);
-        self.copy(simd, features, image, channels, row..row + 1);
-    }
-
-    #[inline(always)]
-    fn copy(
-        &mut self,
-        simd: impl Simd,
-        features: &Planes<'_, S>,
-        image: usize,
-        channels: &LaneChannels,
-        rows: Range<usize>,
-    ) {
-        let mut starts = [0; L];
-        for (lane, start) in starts.iter_mut().enumerate() {
-            let channel = channels.first + lane.min(channels.count - 1) * channels.step;
-            *start = features.start(image, channel) + self.columns.start as isize;
-        }
-        let (columns, width) = (self.columns.clone(), self.columns.len());
-        for row in rows {
-            let pixels = self.row_mut(row, columns.clone());
-            let row_offset = row as isize * features.strides[2];
-            match features.elements {
-                TensorSlice::Sums(elements) => interleave(simd, lanes(elements, &starts, row_offset, width), pixels),
-                TensorSlice::Halves(half, bits) => {
-                    S::interleave_halves(simd, half, lanes(bits, &starts, row_offset, width), pixels);
-                }
-            }
-        }
+        let load = Load {
+            tile: self,
+            features,
+            image,
+            channels,
+            rows: row..row + 1,
+        };
+        load.with_simd(simd);
     }
 
     /// Rows not yet loaded into the ring buffer: the caller writes them. The first of `rows` is not above that of an
@@ -145,22 +120,22 @@ impl<S: Sum, const L: usize> Tile<S, L> {
     #[inline(always)]
     pub fn next_rows(&mut self, rows: Range<usize>) -> Range<usize> {
         self.ring.move_to(rows.start);
-        let next = rows.start.max(self.held.end)..rows.end;
-        self.held = rows.start..self.held.end.max(rows.end);
+        let next = rows.start.max(self.end)..rows.end;
+        self.end = self.end.max(rows.end);
         next
     }
 
-    /// Columns of a row that is to be written.
+    /// A row that is to be written.
     #[inline(always)]
-    pub fn row_mut(&mut self, row: usize, columns: Range<usize>) -> &mut [[S; L]] {
-        let first = self.index(row, columns.start);
-        &mut self.pixels.get_mut()[first..first + columns.len()]
+    pub fn row_mut(&mut self, row: usize) -> &mut [[S; L]] {
+        let range = self.slot(row);
+        &mut self.pixels.get_mut()[range]
     }
 
-    /// The index of a pixel.
     #[inline(always)]
-    pub(super) fn index(&self, row: usize, column: usize) -> usize {
-        self.ring.slot(row) * self.columns.len() + column - self.columns.start
+    fn slot(&self, row: usize) -> Range<usize> {
+        let start = self.ring.slot(row) * self.columns.len();
+        start..start + self.columns.len()
     }
 
     /// Sets all lanes from `first` on to 0.
@@ -181,8 +156,50 @@ impl<S: Sum, const L: usize> Rows<S, L> for Tile<S, L> {
         if columns.is_empty() {
             return &[];
         }
-        let first = self.index(row, columns.start);
+        let start = self.ring.slot(row) * self.columns.len();
+        let first = start + columns.start - self.columns.start;
         &self.pixels.get()[first..first + columns.len()]
+    }
+}
+
+/// Rows that are copied. It is compiled once for all kernels, since `pulp` gets it separately.
+struct Load<'a, 'b, S: Sum, const L: usize> {
+    tile: &'a mut Tile<S, L>,
+    features: &'a Planes<'b, S>,
+    image: usize,
+    channels: &'a LaneChannels,
+    rows: Range<usize>,
+}
+
+impl<S: Sum, const L: usize> WithSimd for Load<'_, '_, S, L> {
+    type Output = ();
+
+    #[inline(always)]
+    fn with_simd<V: Simd>(self, simd: V) {
+        let Self {
+            tile,
+            features,
+            image,
+            channels,
+            rows,
+        } = self;
+        let mut starts = [0; L];
+        for (lane, start) in starts.iter_mut().enumerate() {
+            let channel = channels.first + lane.min(channels.count - 1) * channels.step;
+            *start = features.start(image, channel) + tile.columns.start as isize;
+        }
+        let width = tile.columns.len();
+        for row in rows {
+            let range = tile.slot(row);
+            let pixels = &mut tile.pixels.get_mut()[range];
+            let row_offset = row as isize * features.strides[2];
+            match features.elements {
+                TensorSlice::Sums(elements) => interleave(simd, lanes(elements, &starts, row_offset, width), pixels),
+                TensorSlice::Halves(half, bits) => {
+                    S::interleave_halves(simd, half, lanes(bits, &starts, row_offset, width), pixels);
+                }
+            }
+        }
     }
 }
 

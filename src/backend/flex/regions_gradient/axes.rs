@@ -4,7 +4,7 @@ use std::ops::Range;
 
 use super::pass::{PullRegion, PullScratch};
 use crate::backend::flex::dtype::Sum;
-use crate::backend::flex::kernels::{Window, spread};
+use crate::backend::flex::kernels::spread;
 use crate::backend::flex::pixels::Rows;
 use crate::geometry::plan::{ChannelGroup, SampleTaps, Values, Weights};
 
@@ -88,37 +88,37 @@ impl<S: Sum> PullRegion<S> for PullMaxOfSamples<S> {
         scratch: &mut PullScratch<S, L>,
         ends: &mut [f64],
     ) {
-        let window = Window {
-            rows: features,
-            columns,
-        };
-        let ([y, x], elements) = (plan, group.elements.clone());
-        scratch.winners.visit(
-            self.0,
-            plan,
-            elements,
-            &window,
-            gradient,
-            #[inline(always)]
-            |[at_y, at_x], lane, gradient| {
-                let (taps_y, taps_x) = (y.taps[at_y], x.taps[at_x]);
-                let pixel = |row, column: usize| -> f64 { features.row(row, column..column + 1)[0][lane].into() };
-                // The two rows, weighted along x, and as the sample moves along x.
-                let low = [pixel(taps_y.low, taps_x.low), pixel(taps_y.low, taps_x.high)];
-                let high = [pixel(taps_y.high, taps_x.low), pixel(taps_y.high, taps_x.high)];
-                let along_x = |weights: [f64; 2], row: [f64; 2]| weights[0] * row[0] + weights[1] * row[1];
-                let weights_x = [taps_x.low_weight.into(), taps_x.high_weight.into()];
-                let weights_y = [taps_y.low_weight.into(), taps_y.high_weight.into()];
-                let slopes_x = x.by_position[at_x].map(Into::into);
-                let slopes_y = y.by_position[at_y].map(Into::into);
-                let by_y = along_x(slopes_y, [along_x(weights_x, low), along_x(weights_x, high)]);
-                let by_x = along_x(weights_y, [along_x(slopes_x, low), along_x(slopes_x, high)]);
-                let gradient: f64 = gradient.into();
-                for end in [0, 1] {
-                    ends[end] += gradient * by_y * y.movement[at_y][end].into();
-                    ends[2 + end] += gradient * by_x * x.movement[at_x][end].into();
+        let ([y, x], [output_rows, output_columns]) = (plan, group.elements.clone());
+        let winners = &mut scratch.winners;
+        for (row, gradient) in output_rows.zip(gradient.chunks_exact(output_columns.len())) {
+            winners.find(self.0, plan, row, &output_columns, &columns, features);
+            let (first_y, samples_x) = (y.samples[row].start, &x.samples[output_columns.clone()]);
+            for (element, (gradient, samples)) in gradient.iter().zip(samples_x).enumerate() {
+                for (lane, &gradient) in gradient.iter().enumerate() {
+                    let Some([index_y, index_x]) = winners.winner(element, lane) else {
+                        continue;
+                    };
+                    let (at_y, at_x) = (first_y + index_y, samples.start + index_x);
+                    let (taps_y, taps_x) = (y.taps[at_y], x.taps[at_x]);
+                    let pixel = |row, column: usize| -> f64 { features.row(row, column..column + 1)[0][lane].into() };
+                    // The two rows, weighted along x, and as the sample moves along x.
+                    let low = [pixel(taps_y.low, taps_x.low), pixel(taps_y.low, taps_x.high)];
+                    let high = [pixel(taps_y.high, taps_x.low), pixel(taps_y.high, taps_x.high)];
+                    let along_x = |weights: [f64; 2], row: [f64; 2]| weights[0] * row[0] + weights[1] * row[1];
+                    let weights_x = [taps_x.low_weight.into(), taps_x.high_weight.into()];
+                    let weights_y = [taps_y.low_weight.into(), taps_y.high_weight.into()];
+                    let [low_x, high_x] = x.by_position[at_x];
+                    let [low_y, high_y] = y.by_position[at_y];
+                    let (slopes_x, slopes_y) = ([low_x.into(), high_x.into()], [low_y.into(), high_y.into()]);
+                    let by_y = along_x(slopes_y, [along_x(weights_x, low), along_x(weights_x, high)]);
+                    let by_x = along_x(weights_y, [along_x(slopes_x, low), along_x(slopes_x, high)]);
+                    let gradient: f64 = gradient.into();
+                    for end in [0, 1] {
+                        ends[end] += gradient * by_y * y.movement[at_y][end].into();
+                        ends[2 + end] += gradient * by_x * x.movement[at_x][end].into();
+                    }
                 }
-            },
-        );
+            }
+        }
     }
 }

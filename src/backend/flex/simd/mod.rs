@@ -75,9 +75,9 @@ pub trait SimdOps: Copy + Default + PartialOrd + Mul<Output = Self> + AddAssign 
         portable::keep_larger(maximum, pixel);
     }
 
-    /// Transposes a square of eight: rows become columns.
+    /// Transposes a square: rows become columns.
     #[inline(always)]
-    fn transpose<V: Simd>(_simd: V, square: [[Self; 8]; 8]) -> [[Self; 8]; 8] {
+    fn transpose<V: Simd, const L: usize>(_simd: V, square: [[Self; L]; L]) -> [[Self; L]; L] {
         portable::transpose(square)
     }
 }

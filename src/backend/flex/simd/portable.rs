@@ -51,8 +51,8 @@ pub fn maxima<S: SimdOps, const L: usize, const N: usize>(start: S, pixels: &[[[
 }
 
 #[inline(always)]
-pub fn transpose<N: Copy + Default>(square: [[N; 8]; 8]) -> [[N; 8]; 8] {
-    let mut transposed = [[N::default(); 8]; 8];
+pub fn transpose<N: Copy + Default, const L: usize>(square: [[N; L]; L]) -> [[N; L]; L] {
+    let mut transposed = [[N::default(); L]; L];
     for (column, row) in square.iter().enumerate() {
         for (transposed, &element) in transposed.iter_mut().zip(row) {
             transposed[column] = element;

@@ -75,8 +75,11 @@ impl SimdOps for f32 {
     }
 
     #[inline(always)]
-    fn transpose<V: Simd>(_simd: V, square: [[Self; 8]; 8]) -> [[Self; 8]; 8] {
-        cast(transpose_eight(cast(square)))
+    fn transpose<V: Simd, const L: usize>(_simd: V, square: [[Self; L]; L]) -> [[Self; L]; L] {
+        match L {
+            8 => cast(transpose_eight(cast(square))),
+            _ => portable::transpose(square),
+        }
     }
 }
 

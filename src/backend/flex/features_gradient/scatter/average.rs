@@ -6,8 +6,9 @@ use pulp::Simd;
 
 use super::{GradientScratch, Scatter};
 use crate::backend::flex::dtype::Sum;
+use crate::backend::flex::features_gradient::sum_rows::SumRows;
 use crate::backend::flex::kernels::spread;
-use crate::backend::flex::pixels::{Rows, Tile};
+use crate::backend::flex::pixels::Rows;
 use crate::geometry::plan::{ChannelGroup, Weights};
 
 pub struct ScatterAverage;
@@ -25,7 +26,7 @@ impl<S: Sum> Scatter<S> for ScatterAverage {
         gradient: &[[S; L]],
         _features: &impl Rows<S, L>,
         scratch: &mut GradientScratch<S, L>,
-        sums: &mut Tile<S, L>,
+        sums: &mut SumRows<S, L>,
     ) {
         let [output_rows, output_columns] = band.elements.clone();
         scratch.row.resize(columns.len());
@@ -39,7 +40,7 @@ impl<S: Sum> Scatter<S> for ScatterAverage {
             }
             spread(along_x, gradient, reads_x, weights_x, columns.start);
             for (row, &weight) in rows.zip(weights_y) {
-                for (sum, pixel) in sums.row_mut(row, columns.clone()).iter_mut().zip(&*along_x) {
+                for (sum, pixel) in sums.row(row, columns.clone()).iter_mut().zip(&*along_x) {
                     S::add_weighted(sum, weight, pixel);
                 }
             }

@@ -8,8 +8,9 @@ use pulp::Simd;
 use super::key::{has_keys, position, start_key};
 use super::{GradientScratch, Reads, Scatter};
 use crate::backend::flex::dtype::Sum;
+use crate::backend::flex::features_gradient::sum_rows::SumRows;
 use crate::backend::flex::kernels::{Kernel, MaxOfPixels, NONE, Window};
-use crate::backend::flex::pixels::{LARGEST_TILE, Rows, Tile};
+use crate::backend::flex::pixels::{LARGEST_TILE, Rows};
 use crate::geometry::plan::{ChannelGroup, PixelRanges, Planner, Values};
 
 pub struct ScatterMaxOfPixels<'a, S: Sum>(pub &'a Planner<S>);
@@ -37,7 +38,7 @@ impl<S: Sum> Scatter<S> for ScatterMaxOfPixels<'_, S> {
         gradient: &[[S; L]],
         features: &impl Rows<S, L>,
         scratch: &mut GradientScratch<S, L>,
-        sums: &mut Tile<S, L>,
+        sums: &mut SumRows<S, L>,
     ) {
         // Only a larger pixel has a gradient.
         let (start, elements) = (self.0.values().start, band.elements.clone());
@@ -97,7 +98,7 @@ fn add_one_by_one<S: Sum, const L: usize>(
     [output_rows, output_columns]: [Range<usize>; 2],
     gradient: &[[S; L]],
     features: &impl Rows<S, L>,
-    sums: &mut Tile<S, L>,
+    sums: &mut SumRows<S, L>,
 ) {
     let bins = y[output_rows]
         .iter()

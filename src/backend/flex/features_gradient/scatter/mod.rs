@@ -15,8 +15,9 @@ pub use max_of_samples::ScatterMaxOfSamples;
 pub use points::ScatterPoints;
 pub use volume::ScatterVolume;
 
-use pulp::Simd;
+use pulp::{Simd, WithSimd};
 
+use super::sum_rows::SumRows;
 use crate::backend::flex::dtype::Sum;
 use crate::backend::flex::kernels::SampleWinners;
 use crate::backend::flex::memory::AlignedPixels;
@@ -59,7 +60,7 @@ pub trait Scatter<S: Sum>: Sync {
         gradient: &[[S; L]],
         features: &impl Rows<S, L>,
         scratch: &mut GradientScratch<S, L>,
-        sums: &mut Tile<S, L>,
+        sums: &mut SumRows<S, L>,
     );
 }
 
@@ -82,7 +83,7 @@ pub struct GradientScratch<S: Sum, const L: usize> {
     /// The largest samples of a row of the output.
     winners: SampleWinners<S, L>,
     /// Keys of the pixels of the task's columns, and a row of these pixels.
-    pub keys: Tile<f64, L>,
+    keys: Tile<f64, L>,
     pixels: Tile<S, L>,
     /// The largest keys along y, and the largest of each element.
     along_y: AlignedPixels<f64, L>,
@@ -93,7 +94,7 @@ pub struct GradientScratch<S: Sum, const L: usize> {
 }
 
 impl<S: Sum, const L: usize> GradientScratch<S, L> {
-    /// Loads the keys of rows as [`Tile::load`] loads pixels.
+    /// Loads the keys of rows as [`Tile::load`] loads pixels. `sums` holds as many rows and columns.
     #[inline(always)]
     pub fn load_keys(
         &mut self,
@@ -102,28 +103,52 @@ impl<S: Sum, const L: usize> GradientScratch<S, L> {
         image: usize,
         channels: &LaneChannels,
         rows: Range<usize>,
+        sums: &SumRows<S, L>,
     ) {
-        let (columns, rows) = (self.keys.columns(), self.keys.next_rows(rows));
-        self.pixels.clear(1, columns.clone());
-        // It is compiled once, since `pulp` gets it separately.
-        simd.vectorize(
-            #[inline(always)]
-            move || {
-                let Self { keys, pixels, .. } = self;
-                for row in rows {
-                    pixels.load_row(simd, features, image, channels, row);
-                    let pixels = pixels.row(row, columns.clone());
-                    let positions = row * columns.len()..;
-                    for ((position, keys), pixel) in positions.zip(keys.row_mut(row, columns.clone())).zip(pixels) {
-                        // A copy, so that the compiler knows that nothing overlaps.
-                        let mut lane_keys = [0.0; L];
-                        for (lane_key, pixel) in lane_keys.iter_mut().zip(*pixel) {
-                            *lane_key = key(pixel.into(), position);
-                        }
-                        *keys = lane_keys;
-                    }
+        if self.keys.is_empty() {
+            self.keys.clear(sums.row_count(), sums.columns());
+        }
+        let rows = self.keys.next_rows(rows);
+        self.pixels.clear(1, sums.columns());
+        simd.vectorize(LoadKeys {
+            scratch: self,
+            features,
+            image,
+            channels,
+            rows,
+            columns: sums.columns(),
+        });
+    }
+}
+
+/// Rows whose keys are loaded. It is compiled once, since `pulp` gets it separately.
+struct LoadKeys<'a, 'b, S: Sum, const L: usize> {
+    scratch: &'a mut GradientScratch<S, L>,
+    features: &'a Planes<'b, S>,
+    image: usize,
+    channels: &'a LaneChannels,
+    rows: Range<usize>,
+    columns: Range<usize>,
+}
+
+impl<S: Sum, const L: usize> WithSimd for LoadKeys<'_, '_, S, L> {
+    type Output = ();
+
+    #[inline(always)]
+    fn with_simd<V: Simd>(self, simd: V) {
+        let GradientScratch { keys, pixels, .. } = self.scratch;
+        for row in self.rows {
+            pixels.load_row(simd, self.features, self.image, self.channels, row);
+            let pixels = pixels.row(row, self.columns.clone());
+            let positions = row * self.columns.len()..;
+            for ((position, keys), pixel) in positions.zip(keys.row_mut(row)).zip(pixels) {
+                // A copy, so that the compiler knows that nothing overlaps.
+                let mut lane_keys = [0.0; L];
+                for (lane_key, pixel) in lane_keys.iter_mut().zip(*pixel) {
+                    *lane_key = key(pixel.into(), position);
                 }
-            },
-        );
+                *keys = lane_keys;
+            }
+        }
     }
 }

@@ -6,7 +6,8 @@ use pulp::Simd;
 
 use super::{GradientScratch, Scatter};
 use crate::backend::flex::dtype::Sum;
-use crate::backend::flex::pixels::{Rows, Tile};
+use crate::backend::flex::features_gradient::sum_rows::SumRows;
+use crate::backend::flex::pixels::Rows;
 use crate::geometry::plan::{ChannelGroup, PointWeights};
 
 pub struct ScatterPoints;
@@ -27,7 +28,7 @@ impl<S: Sum> Scatter<S> for ScatterPoints {
         gradient: &[[S; L]],
         _features: &impl Rows<S, L>,
         _scratch: &mut GradientScratch<S, L>,
-        sums: &mut Tile<S, L>,
+        sums: &mut SumRows<S, L>,
     ) {
         // A copy, which the compiler keeps in a register.
         for (read, gradient) in plan.elements(band).zip(gradient.iter().copied()) {
@@ -35,7 +36,7 @@ impl<S: Sum> Scatter<S> for ScatterPoints {
             for span in read.spans {
                 let (span_weights, rest) = weights.split_at(span.count as usize);
                 weights = rest;
-                for (&weight, sum) in span_weights.iter().zip(sums.row_mut(span.row as usize, span.columns())) {
+                for (&weight, sum) in span_weights.iter().zip(sums.row(span.row as usize, span.columns())) {
                     S::add_weighted(sum, weight, &gradient);
                 }
             }

@@ -7,8 +7,9 @@ use pulp::Simd;
 
 use super::{GradientScratch, Scatter, ScatterAverage};
 use crate::backend::flex::dtype::Sum;
+use crate::backend::flex::features_gradient::sum_rows::SumRows;
 use crate::backend::flex::kernels::add_pixels;
-use crate::backend::flex::pixels::{Rows, Tile};
+use crate::backend::flex::pixels::Rows;
 use crate::backend::flex::planned::VolumePlan;
 use crate::geometry::plan::{ChannelGroup, Weights, hull};
 
@@ -33,7 +34,7 @@ impl<S: Sum> Scatter<S> for ScatterVolume {
         gradient: &[[S; L]],
         features: &impl Rows<S, L>,
         scratch: &mut GradientScratch<S, L>,
-        sums: &mut Tile<S, L>,
+        sums: &mut SumRows<S, L>,
     ) {
         let mut slice = std::mem::take(&mut scratch.slice);
         slice.resize(band.indices().len());

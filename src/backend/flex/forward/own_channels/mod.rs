@@ -16,7 +16,7 @@ use pulp::{Arch, Simd, WithSimd};
 use super::axes::PoolAxes;
 use super::groups::wanted_tasks;
 use super::pass::{ForwardPass, PoolRegions};
-use super::write::write_elements;
+use super::write::WriteElements;
 use crate::backend::RegionCall;
 use crate::backend::flex::drive::run_tasks;
 use crate::backend::flex::dtype::{Sum, TensorSliceMut};
@@ -189,14 +189,13 @@ impl<S: Sum, const L: usize> WithSimd for WriteRegions<'_, '_, S, L> {
             for (element, sum) in elements.get_mut().iter_mut().zip(sums) {
                 *element = *sum;
             }
-            write_elements(
-                simd,
-                elements.get(),
-                &mut lanes,
-                self.first,
-                self.channel_elements,
+            simd.vectorize(WriteElements {
+                elements: elements.get(),
+                lanes: &mut lanes,
+                first: self.first,
+                channel_elements: self.channel_elements,
                 output,
-            );
+            });
         }
     }
 }

@@ -83,9 +83,9 @@ impl SimdOps for f32 {
 
     // Left to itself, the compiler gathers and scatters elements where the processor has AVX-512.
     #[inline(always)]
-    fn transpose<V: Simd>(simd: V, square: [[f32; 8]; 8]) -> [[f32; 8]; 8] {
-        if const { has_avx::<V>() } {
-            transpose_eight(avx(simd), square)
+    fn transpose<V: Simd, const L: usize>(simd: V, square: [[f32; L]; L]) -> [[f32; L]; L] {
+        if const { has_avx::<V>() && L == 8 } {
+            bytemuck::cast(transpose_eight(avx(simd), bytemuck::cast(square)))
         } else {
             portable::transpose(square)
         }
