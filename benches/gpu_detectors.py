@@ -66,7 +66,7 @@ def torch_times(model, picture, boxes, device):
     model, picture, boxes = model.to(device), picture.to(device), boxes.to(device)
 
     def median_ms(call, runs=5):
-        # A CPU is there for rehearsals, and takes half a minute for a picture in bf16 without AVX-512.
+        # A CPU only rehearses. Without AVX-512 it takes half a minute for a picture in bf16.
         calls = 1 if device == "cpu" else 1 + runs
         times = []
         for _ in range(calls):

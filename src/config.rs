@@ -9,6 +9,7 @@ use serde::{Deserialize, Deserializer};
 #[doc(hidden)]
 #[macro_export]
 macro_rules! config {
+    // An optional part of a pattern needs a variable: the semicolon behind `fields`.
     (
         $(fields $semicolon:tt)?
         $(#[$attribute:meta])*

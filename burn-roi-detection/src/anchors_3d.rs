@@ -97,8 +97,8 @@ config! {
 /// `AnchorGenerator3DS` (`nndet.core.boxes.anchors`), whose axes are named as [`AnchorGenerator3dConfig`] says.
 ///
 /// Each cell of feature map l has one anchor for each width of `widths[l]`, height of `heights[l]` and depth of
-/// `depths[l]`. All anchors of the first width come first, and of these all that have the first height. No side is
-/// rounded.
+/// `depths[l]`, in the order of Python's `itertools.product(widths[l], heights[l], depths[l])`: the depth changes from
+/// each anchor to the next. No side is rounded.
 ///
 /// ```
 /// use burn::tensor::Device;

@@ -1,7 +1,8 @@
 //! The forms of a function that reads a device back: one body, which awaits the device, and two that call it.
 
-/// Makes of `async fn name` the forms `name`, which panics, `try_name`, and `name_async`, which is what is written.
-/// Docs before it are those of `name`, and docs in its body, which list the errors, those of `name_async`.
+/// Makes three functions of one async function `name`: `name` blocks and panics, `try_name` blocks and returns errors,
+/// and `name_async` is the function as it is written. The docs before it are those of `name`. The docs in its body list
+/// the errors, and are those of `name_async`.
 ///
 /// In parentheses, so that `cargo fmt` formats the function.
 macro_rules! blocking_forms {

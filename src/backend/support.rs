@@ -117,7 +117,8 @@ impl DeviceSupport for burn_cubecl::CubeBackend {
     }
 }
 
-/// What a backend can do whose questions others answer. `answer` is a macro, of a device and a question.
+/// The functions of [`DeviceSupport`] for a backend that asks another one. `answer` is the macro that calls a function
+/// of the other backend.
 macro_rules! answered_by {
     ($answer:ident) => {
         fn device_kind(device: &Self::Device) -> DeviceKind {
@@ -144,7 +145,7 @@ macro_rules! answered_by {
 #[cfg(feature = "autodiff")]
 pub(super) use answered_by;
 
-/// Answers for a backend around another one, `B`, whose devices are the same.
+/// Calls a function of the inner backend `B`, whose devices are those of the outer one.
 #[cfg(any(feature = "autodiff", feature = "cube"))]
 macro_rules! of_inner_backend {
     ($device:expr, $function:ident ($($argument:expr),*)) => {
@@ -184,7 +185,7 @@ pub fn is_remote(device: &Device) -> bool {
     };
 }
 
-/// Answers for the backend of a device. One that the operators do not run on can do nothing.
+/// Calls a function of the backend that a device belongs to. A backend without the operators supports nothing.
 macro_rules! of_backend {
     ($device:expr, $function:ident ($($argument:expr),*)) => {
         match $device {

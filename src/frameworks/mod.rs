@@ -1,9 +1,12 @@
 //! The operators of other frameworks: their attributes, under their names and with their defaults, and
 //! what they are in this crate's options.
 
-/// Declares a framework's attributes as a config, and the config of an operator that they turn into. Behind the
-/// attributes are that config's `new`, and after `with` its `with_` functions: a name alone takes the attribute of that
-/// name. Or there is the config's name, a colon, and any expression of the attributes.
+/// Declares a framework's attributes as a config, and how they become the config of an operator. That stands behind the
+/// attributes, in one of two forms:
+///
+/// - `RoiPoolConfig::new(output_size) with spatial_scale, rounding(Never)`: the arguments of `new`, then options. An
+///   option without a value takes the attribute of the same name, converted by `into`.
+/// - `RoiPoolConfig: expression`: any expression of the attributes.
 macro_rules! framework {
     (
         $(#[$attribute:meta])*
@@ -19,7 +22,7 @@ macro_rules! framework {
         }
 
         impl From<$name> for $config {
-            // Strides of maps make scales, and no config.
+            // Some attributes, such as the strides of maps, are no options of the config.
             #[allow(unused_variables)]
             fn from($name { $($field),+ }: $name) -> Self {
                 framework!(@made $config $($made)+)

@@ -1,6 +1,5 @@
 //! `crop_and_resize`: TensorFlow's operator, on `[N, C, H, W]`.
 
-use super::RoiAlignConfig;
 use super::prelude::*;
 
 config! {
@@ -37,19 +36,25 @@ impl ToRegionOperator for CropAndResizeConfig {
         options::finite("extrapolation_value", self.extrapolation_value)?;
         // One sample an element, the outermost on the corners. A crop of one row or column takes the middle.
         let last = |size: usize| (self.ends_exactly && size > 1).then(|| size - 1);
-        let axes = self.crop_size.map(|size| SampleAxis {
+        let axis = SampleAxis {
             spatial_scale: SpatialScale::Normalized,
+            box_offset: 0.0,
+            end_offset: 0.0,
+            input_pixel_offset: 0.0,
             output_pixel_offset: 0.0,
             minimum_length: None,
             sampling: Sampling::Fixed(1),
             align_corners: true,
-            sample_at_end: last(size),
+            sample_at_end: None,
             bounds: Bounds::FirstToLastPixel,
             interpolation: self.method,
             half_up: true,
             flat_on_pixels: true,
             arithmetic: Arithmetic::FromRegionUnscaled,
-            ..RoiAlignConfig::new(self.crop_size).axis(1.0)
+        };
+        let axes = self.crop_size.map(|size| SampleAxis {
+            sample_at_end: last(size),
+            ..axis
         });
         Ok(RegionOperator {
             out_of_bounds_value: self.extrapolation_value,
@@ -81,7 +86,7 @@ operator! {
 /// let crops = crop_and_resize(image, &Rois::from_images(vec![boxes]), CropAndResizeConfig::new([64, 64]));
 /// assert_eq!(crops.dims(), [1, 3, 64, 64]);
 /// ```
-// Boxes are normalized, so that they are the same on maps of all scales.
+// No option is a scale: boxes are normalized, so that they are the same on all maps.
 fn crop_and_resize(CropAndResizeConfig {}, Rois) -> CropAndResize;
 /// - [`RoiError::Option`]: a crop size of 0 or above 32767; an extrapolation value that is not finite.
 /// - All other errors of [`try_roi_align`](crate::try_roi_align), for the same reasons.

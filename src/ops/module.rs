@@ -97,8 +97,8 @@ macro_rules! functions {
 
 pub(super) use functions;
 
-/// Declares the functions and the module of an operator on maps. Its config is named with those options that a level of
-/// a pyramid multiplies by its scale.
+/// Declares the functions and the module of an operator on maps. In braces behind the config stand the options that a
+/// level of a pyramid multiplies by its scale.
 macro_rules! operator {
     (
         $(#[$documentation:meta])*

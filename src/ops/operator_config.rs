@@ -17,7 +17,7 @@ pub trait OperatorConfig: Operates {}
 
 impl<C: Operates> OperatorConfig for C {}
 
-/// A config of regions of one kind, as `operator!` declares it.
+/// What `operator!` says of a config: the kind of its regions, and which of its options are scales.
 pub trait Operates: ToRegionOperator {
     /// [`Rois`](crate::Rois), or [`RotatedRois`](crate::RotatedRois) for rotated boxes.
     type Rois: RegionTable;

@@ -77,7 +77,7 @@ operator! {
 /// let pooled = ps_crop_and_resize(features, &Rois::from_images(vec![boxes]), config);
 /// assert_eq!(pooled.dims(), [1, 10, 4, 4]);
 /// ```
-// Boxes are normalized, so that they are the same on maps of all scales.
+// The scale is not one of maps: boxes are normalized, so that they are the same on all maps.
 fn ps_crop_and_resize(PsCropAndResizeConfig {}, Rois) -> PsCropAndResize;
 /// - [`RoiError::Option`]: an output size of 0 or above 32767; 0 or more than 1024 parts; a scale that is 0, negative
 ///   or not finite.

@@ -60,10 +60,10 @@ impl ToRegionOperator for PsRoiPoolConfig {
             end_offset: self.end_offset,
             rounding: self.rounding,
             inclusive_end: self.inclusive_end,
-            reaches_last_pixel: self.reaches_last_pixel,
-            gradient_reaches_last_pixel: self.gradient_reaches_last_pixel,
             minimum_length: self.minimum_length.unwrap_or_default(),
             division: BinDivision::Rounded,
+            reaches_last_pixel: self.reaches_last_pixel,
+            gradient_reaches_last_pixel: self.gradient_reaches_last_pixel,
         };
         Ok(RegionOperator {
             channel_map: ChannelMap::PositionSensitive,

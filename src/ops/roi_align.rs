@@ -86,6 +86,7 @@ impl RoiAlignConfig {
     /// Where samples fall along an axis.
     pub(super) fn axis(&self, spatial_scale: f64) -> SampleAxis {
         SampleAxis {
+            spatial_scale: SpatialScale::Times(spatial_scale),
             box_offset: self.box_offset,
             end_offset: self.end_offset,
             input_pixel_offset: self.input_pixel_offset,
@@ -93,13 +94,12 @@ impl RoiAlignConfig {
             minimum_length: self.minimum_length,
             sampling: self.sampling,
             align_corners: self.align_corners,
-            interpolation: self.interpolation,
-            arithmetic: self.arithmetic,
-            spatial_scale: SpatialScale::Times(spatial_scale),
             sample_at_end: None,
             bounds: Bounds::OnePixelBeyond,
+            interpolation: self.interpolation,
             half_up: false,
             flat_on_pixels: false,
+            arithmetic: self.arithmetic,
         }
     }
 }

@@ -98,17 +98,15 @@ fn of_config(operator: &RegionOperator) -> Option<Result<RegionOperator, RoiErro
             .with_maximum_from(maximum_from(operator))
             .with_minimum_length(Some(y.minimum_length))
             .operator(false),
-        Elements::Bins([axis, _]) => PsRoiPoolConfig {
-            spatial_scale: axis.spatial_scale,
-            rounding: axis.rounding,
-            end_offset: axis.end_offset,
-            inclusive_end: axis.inclusive_end,
-            reaches_last_pixel: axis.reaches_last_pixel,
-            gradient_reaches_last_pixel: axis.gradient_reaches_last_pixel,
-            output_size: size,
-            minimum_length: Some(axis.minimum_length),
-        }
-        .operator(false),
+        Elements::Bins([axis, _]) => PsRoiPoolConfig::new(size)
+            .with_spatial_scale(axis.spatial_scale)
+            .with_rounding(axis.rounding)
+            .with_end_offset(axis.end_offset)
+            .with_inclusive_end(axis.inclusive_end)
+            .with_minimum_length(Some(axis.minimum_length))
+            .with_reaches_last_pixel(axis.reaches_last_pixel)
+            .with_gradient_reaches_last_pixel(axis.gradient_reaches_last_pixel)
+            .operator(false),
         &Elements::Integrals([scale, _]) => PrRoiPoolConfig::new(size).with_spatial_scale(scale).operator(false),
         Elements::Points(grid) => return of_points(size, grid),
     })
@@ -126,23 +124,21 @@ fn maximum_from(operator: &RegionOperator) -> MaximumFrom {
 fn of_samples(operator: &RegionOperator, y: &SampleAxis, x: &SampleAxis) -> Option<Result<RegionOperator, RoiError>> {
     let size = operator.output_size;
     Some(match (y.spatial_scale, x.spatial_scale) {
-        (SpatialScale::Times(spatial_scale_y), SpatialScale::Times(spatial_scale_x)) => RoiAlignConfig {
-            sampling: y.sampling,
-            interpolation: y.interpolation,
-            box_offset: y.box_offset,
-            end_offset: y.end_offset,
-            input_pixel_offset: y.input_pixel_offset,
-            output_pixel_offset: y.output_pixel_offset,
-            align_corners: y.align_corners,
-            minimum_length: y.minimum_length,
-            arithmetic: y.arithmetic,
-            output_size: size,
-            spatial_scale_y,
-            spatial_scale_x,
-            reduction: operator.reduction,
-            out_of_bounds_value: operator.out_of_bounds_value,
-        }
-        .operator(false),
+        (SpatialScale::Times(scale_y), SpatialScale::Times(scale_x)) => RoiAlignConfig::new(size)
+            .with_spatial_scale_y(scale_y)
+            .with_spatial_scale_x(scale_x)
+            .with_sampling(y.sampling)
+            .with_interpolation(y.interpolation)
+            .with_reduction(operator.reduction)
+            .with_box_offset(y.box_offset)
+            .with_end_offset(y.end_offset)
+            .with_input_pixel_offset(y.input_pixel_offset)
+            .with_output_pixel_offset(y.output_pixel_offset)
+            .with_out_of_bounds_value(operator.out_of_bounds_value)
+            .with_align_corners(y.align_corners)
+            .with_minimum_length(y.minimum_length)
+            .with_arithmetic(y.arithmetic)
+            .operator(false),
         (SpatialScale::Normalized, SpatialScale::Normalized) => CropAndResizeConfig::new(size)
             .with_method(y.interpolation)
             .with_extrapolation_value(operator.out_of_bounds_value)

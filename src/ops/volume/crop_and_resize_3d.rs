@@ -34,11 +34,11 @@ impl Operates3d for CropAndResize3dConfig {
 
     fn operator(&self, [y, x]: [usize; 2]) -> Result<RegionOperator, RoiError> {
         CropAndResizeConfig {
+            crop_size: [self.crop_size[y], self.crop_size[x]],
             method: self.method,
             extrapolation_value: self.extrapolation_value,
-            ends_exactly: self.ends_exactly,
-            crop_size: [self.crop_size[y], self.crop_size[x]],
             box_format: BoxFormat::Xyxy,
+            ends_exactly: self.ends_exactly,
         }
         .operator(false)
     }

@@ -80,11 +80,17 @@ impl Operates3d for RoiAlign3dConfig {
         let mut samples = [1; 3];
         for (samples, sampling) in samples.iter_mut().zip(self.sampling) {
             options::sampling("sampling", sampling)?;
-            let fits = matches!(sampling, Sampling::Fixed(_));
-            options::check("sampling", fits, format!("{sampling:?}"), "Fixed for a maximum")?;
-            if let Sampling::Fixed(fixed) = sampling {
-                *samples = fixed;
-            }
+            let fixed = match sampling {
+                Sampling::Fixed(fixed) => Some(fixed),
+                _ => None,
+            };
+            options::check(
+                "sampling",
+                fixed.is_some(),
+                format!("{sampling:?}"),
+                "Fixed for a maximum",
+            )?;
+            *samples = fixed.unwrap_or(1);
         }
         Ok(Some(MaximumOfSamples {
             output_size: self.output_size,
@@ -101,6 +107,9 @@ impl Operates3d for RoiAlign3dConfig {
         let size = |axis: usize| self.output_size[axis] * samples.map_or(1, |samples| samples[axis]);
         let sampling = |axis: usize| samples.map_or(self.sampling[axis], |_| Sampling::Fixed(1));
         let config = RoiAlignConfig {
+            spatial_scale_y: self.spatial_scale[y],
+            spatial_scale_x: self.spatial_scale[x],
+            sampling: sampling(y),
             interpolation: self.interpolation,
             box_offset: self.box_offset,
             end_offset: self.end_offset,
@@ -109,9 +118,6 @@ impl Operates3d for RoiAlign3dConfig {
             out_of_bounds_value: self.out_of_bounds_value,
             align_corners: self.align_corners,
             minimum_length: self.minimum_length,
-            spatial_scale_y: self.spatial_scale[y],
-            spatial_scale_x: self.spatial_scale[x],
-            sampling: sampling(y),
             ..RoiAlignConfig::new([size(y), size(x)])
         };
         let mut operator = config.operator(false)?;

@@ -41,13 +41,13 @@ impl Operates3d for RoiPool3dConfig {
         options::scale("spatial_scale", self.spatial_scale[y])?;
         options::scale("spatial_scale", self.spatial_scale[x])?;
         RoiPoolConfig {
+            output_size: [self.output_size[y], self.output_size[x]],
+            spatial_scale_y: self.spatial_scale[y],
+            spatial_scale_x: self.spatial_scale[x],
             rounding: self.rounding,
             division: self.division,
             minimum_length: self.minimum_length,
             maximum_from: self.maximum_from,
-            output_size: [self.output_size[y], self.output_size[x]],
-            spatial_scale_y: self.spatial_scale[y],
-            spatial_scale_x: self.spatial_scale[x],
         }
         .operator(false)
     }
