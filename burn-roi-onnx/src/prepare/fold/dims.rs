@@ -1,7 +1,9 @@
 //! Axes, and the sizes that operators compute from the sizes of their inputs.
 
-use super::known::Dims;
 use crate::read::tensor::{MAXIMUM_RANK, count};
+
+/// The sizes of a tensor; `None` for an unknown size.
+pub(crate) type Dims = Vec<Option<usize>>;
 
 /// An axis of a tensor of rank `rank`. A negative one counts from the end.
 pub(super) fn axis(axis: i64, rank: usize) -> Option<usize> {

@@ -2,10 +2,9 @@
 
 use ndarray::{ArrayD, IxDyn};
 
-use super::symbols::{MAXIMUM_SYMBOLS, Symbols};
 use crate::read::tensor::{Data, Tensor, count};
 
-/// A constant, or a tensor of expressions.
+/// A constant, or a tensor of [expressions](super::symbols::Symbols).
 pub(super) trait Elements: Clone {
     /// The sizes.
     fn sizes(&self) -> &[usize];
@@ -68,27 +67,5 @@ impl Elements for Tensor {
             _ => return None,
         };
         Self::new(vec![data.len()], data)
-    }
-}
-
-impl Elements for Symbols {
-    fn sizes(&self) -> &[usize] {
-        &self.dims
-    }
-
-    fn with_sizes(&self, sizes: Vec<usize>) -> Option<Self> {
-        Self::new(sizes, self.elements.clone(), self.element)
-    }
-
-    fn take(&self, sizes: Vec<usize>, indices: &[usize]) -> Option<Self> {
-        (indices.len() <= MAXIMUM_SYMBOLS).then_some(())?;
-        let elements = indices.iter().map(|&index| self.elements.get(index).cloned());
-        Self::new(sizes, elements.collect::<Option<_>>()?, self.element)
-    }
-
-    fn joined(&self, other: &Self) -> Option<Self> {
-        (self.element == other.element).then_some(())?;
-        let elements = [&self.elements[..], &other.elements].concat();
-        Self::new(vec![elements.len()], elements, self.element)
     }
 }

@@ -2,7 +2,8 @@
 
 use onnx_ir::NodeProto;
 
-use super::known::{Dims, Known};
+use super::dims::Dims;
+use super::known::Known;
 use super::symbols::Symbols;
 use crate::read::node::NodeAttributes;
 use crate::read::tensor::Tensor;

@@ -5,12 +5,10 @@ use std::rc::Rc;
 
 use onnx_ir::{TensorProto, ValueInfoProto};
 
+use super::dims::Dims;
 use super::expression::Expression;
 use super::symbols::Symbols;
 use crate::read::tensor::{MAXIMUM_RANK, Tensor};
-
-/// The sizes of a tensor; `None` for an unknown size.
-pub(crate) type Dims = Vec<Option<usize>>;
 
 /// What is known of a value.
 #[derive(Debug, Clone, Default)]

@@ -6,7 +6,7 @@
 use onnx_ir::NodeProto;
 
 use super::dims::broadcast_sizes;
-use super::elements::expanded;
+use super::elements::{Elements, expanded};
 use super::expression::{Expression, Reads};
 use crate::operators::own::sizes;
 use crate::prepare::nodes;
@@ -93,5 +93,27 @@ impl Symbols {
             nodes::int(sizes::ELEMENT, self.element.into()),
         ];
         nodes::own(sizes::NAME, reads.names, vec![name.to_string()], attributes)
+    }
+}
+
+impl Elements for Symbols {
+    fn sizes(&self) -> &[usize] {
+        &self.dims
+    }
+
+    fn with_sizes(&self, sizes: Vec<usize>) -> Option<Self> {
+        Self::new(sizes, self.elements.clone(), self.element)
+    }
+
+    fn take(&self, sizes: Vec<usize>, indices: &[usize]) -> Option<Self> {
+        (indices.len() <= MAXIMUM_SYMBOLS).then_some(())?;
+        let elements = indices.iter().map(|&index| self.elements.get(index).cloned());
+        Self::new(sizes, elements.collect::<Option<_>>()?, self.element)
+    }
+
+    fn joined(&self, other: &Self) -> Option<Self> {
+        (self.element == other.element).then_some(())?;
+        let elements = [&self.elements[..], &other.elements].concat();
+        Self::new(vec![elements.len()], elements, self.element)
     }
 }

@@ -3,10 +3,10 @@
 use onnx_ir::NodeProto;
 
 use super::shapes;
+use crate::prepare::fold::dims::Dims;
 use crate::prepare::fold::elements::Elements;
 use crate::prepare::fold::expression::{Expression, Form};
 use crate::prepare::fold::inputs::Inputs;
-use crate::prepare::fold::known::Dims;
 use crate::prepare::fold::symbols::Symbols;
 use crate::read::node::NodeAttributes;
 use crate::read::tensor::{Data, Tensor, count, element, sizes_of};

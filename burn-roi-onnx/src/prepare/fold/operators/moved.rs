@@ -4,9 +4,9 @@ use ndarray::{ArrayD, Axis};
 use onnx_ir::NodeProto;
 
 use super::{Shape, shapes};
+use crate::prepare::fold::dims::Dims;
 use crate::prepare::fold::elements::{Elements, indices, take};
 use crate::prepare::fold::inputs::Inputs;
-use crate::prepare::fold::known::Dims;
 use crate::prepare::fold::symbols::Symbols;
 use crate::prepare::fold::{dims, slice};
 use crate::read::node::NodeAttributes;

@@ -1,8 +1,8 @@
 //! `OneHot`.
 
 use crate::prepare::fold::dims;
+use crate::prepare::fold::dims::Dims;
 use crate::prepare::fold::inputs::Inputs;
-use crate::prepare::fold::known::Dims;
 use crate::prepare::fold::symbols::{MAXIMUM_SYMBOLS, Symbols};
 use crate::read::node::NodeAttributes;
 

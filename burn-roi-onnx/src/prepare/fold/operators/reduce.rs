@@ -4,8 +4,8 @@ use ndarray::{ArrayViewD, Axis, IxDyn};
 
 use super::binary;
 use crate::prepare::fold::dims;
+use crate::prepare::fold::dims::Dims;
 use crate::prepare::fold::inputs::Inputs;
-use crate::prepare::fold::known::Dims;
 use crate::prepare::fold::symbols::Symbols;
 use crate::read::node::NodeAttributes;
 use crate::read::tensor::{Data, Tensor, element};

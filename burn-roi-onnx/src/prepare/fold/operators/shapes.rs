@@ -1,8 +1,8 @@
 //! The sizes of the outputs of operators that are not computed before the model runs.
 
 use crate::prepare::fold::dims;
+use crate::prepare::fold::dims::Dims;
 use crate::prepare::fold::inputs::Inputs;
-use crate::prepare::fold::known::Dims;
 use crate::read::node::NodeAttributes;
 use crate::read::tensor::MAXIMUM_RANK;
 

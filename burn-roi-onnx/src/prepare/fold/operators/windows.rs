@@ -2,8 +2,8 @@
 
 use onnx_ir::NodeProto;
 
+use crate::prepare::fold::dims::Dims;
 use crate::prepare::fold::inputs::Inputs;
-use crate::prepare::fold::known::Dims;
 use crate::read::node::NodeAttributes;
 
 /// The settings of a convolution or of pooling, for each spatial axis.
