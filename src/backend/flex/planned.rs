@@ -161,6 +161,9 @@ pub fn of_volumes<S: Coordinate>(planner: &Planner<S>) -> &Planner<S> {
 
 /// Plans those of some regions that the operator pools, and hands them over in batches, if only an empty one. The plans
 /// of a batch hold about so many numbers.
+///
+/// Regions come image after image, each about from its top to its bottom. So a batch copies pixels that others don't:
+/// two batches of the 1000 regions of box-p2 in their own order both copied the whole map, and took 1.35 times as long.
 pub fn plan_in_batches<S: Coordinate, P: RegionPlan<S>>(
     regions: &[Region],
     planner: &Planner<S>,
@@ -168,22 +171,26 @@ pub fn plan_in_batches<S: Coordinate, P: RegionPlan<S>>(
     parallel: bool,
     mut batch: impl FnMut(Vec<Planned<P>>),
 ) {
+    let mut rows: Vec<_> = (0..regions.len()).collect();
+    rows.sort_by(|&first, &second| planner.compare_places(&regions[first], &regions[second]));
+    let batches = rows.len().div_ceil(P::chunk(planner, numbers)).max(1);
     let mut planned = Vec::new();
-    let mut first = 0;
-    for regions_of_chunk in regions.chunks(P::chunk(planner, numbers)) {
-        planned.extend(filter_map(regions_of_chunk, P::TASK, parallel, |index, region| {
+    let mut left = rows.len();
+    for chunk in rows.chunks(rows.len().div_ceil(batches).max(1)) {
+        planned.extend(filter_map(chunk, P::TASK, parallel, |_, &row| {
+            let region = &regions[row];
             planner.pools(region).then(|| {
                 let plan = P::make(planner, region, false);
                 Planned {
                     window: plan.window(),
                     plan,
                     image: region.image,
-                    row: first + index,
+                    row,
                 }
             })
         }));
-        first += regions_of_chunk.len();
-        if first == regions.len() || P::is_batch(&planned, numbers) {
+        left -= chunk.len();
+        if left == 0 || P::is_batch(&planned, numbers) {
             batch(std::mem::take(&mut planned));
         }
     }

@@ -60,10 +60,8 @@ impl<R: Coordinate> AxisPlan<R> for SampleTaps<R> {
     }
 
     fn size(planner: &Planner<R>) -> usize {
-        let ([rows, columns], [height, width]) = (planner.operator.output_size, planner.map);
-        // Adaptive sampling takes at most two samples a pixel. A sample is four numbers, or eight if it is split.
-        let samples = (rows + columns) * (planner.least_samples() + 1) + 2 * (height + width);
-        4 * samples * (1 + planner.splits_samples() as usize)
+        // A sample is four numbers, or eight if it is split.
+        4 * planner.most_samples() * (1 + planner.splits_samples() as usize)
     }
 }
 

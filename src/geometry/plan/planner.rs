@@ -1,5 +1,6 @@
 //! The planner of an operator's regions, and the two types that it plans in.
 
+use std::cmp::Ordering;
 use std::ops::Range;
 
 use super::axis::{PixelRanges, SampleTaps, Weights};
@@ -208,16 +209,25 @@ impl<R: Coordinate> Planner<R> {
         self.operator.reduction == Reduction::MaxOfWeightedCorners
     }
 
-    /// The least number of samples of an element along an axis.
-    pub(super) fn least_samples(&self) -> usize {
+    /// The most samples of a region along both axes. Adaptive sampling takes at most two samples a pixel.
+    pub(super) fn most_samples(&self) -> usize {
+        let elements: usize = self.operator.output_size.iter().sum();
+        let adaptive = |least: usize| elements * (least + 1) + 2 * self.map.iter().sum::<usize>();
         match &self.operator.elements {
             Elements::Samples([y, _]) => match y.sampling {
-                Sampling::Fixed(samples) => samples,
-                Sampling::Adaptive | Sampling::AdaptiveFloor => 0,
-                Sampling::Clamped { minimum, .. } => minimum,
+                Sampling::Fixed(samples) => elements * samples,
+                Sampling::Adaptive | Sampling::AdaptiveFloor => adaptive(0),
+                Sampling::Clamped { minimum, .. } => adaptive(minimum),
             },
             Elements::Bins(_) | Elements::Integrals(_) | Elements::Points(_) => 0,
         }
+    }
+
+    /// Compares the places of two regions: first their images, then about how far they are from the top.
+    pub fn compare_places(&self, first: &Region, second: &Region) -> Ordering {
+        let top = |region: &Region| region.corners[self.operator.box_format.columns()[0][0]];
+        let images = first.image.cmp(&second.image);
+        images.then_with(|| top(first).total_cmp(&top(second)))
     }
 
     /// Where a region starts and ends along an axis.

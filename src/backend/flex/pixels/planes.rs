@@ -6,6 +6,7 @@ use burn_flex::FlexTensor;
 
 use crate::backend::flex::dtype::{Sum, TensorSlice};
 use crate::backend::flex::memory::AlignedPixels;
+use crate::backend::flex::simd::prefetch;
 
 /// Rows of pixels, each of `L` channels, for a window of the map.
 pub trait Rows<S, const L: usize> {
@@ -52,6 +53,19 @@ impl<'a, S: Sum> Planes<'a, S> {
     pub fn start(&self, image: usize, channel: usize) -> isize {
         let [image_stride, channel_stride, _] = self.strides;
         self.start + image as isize * image_stride + channel as isize * channel_stride
+    }
+
+    /// Fetches columns of the first row of some channels into the nearest cache.
+    #[inline(always)]
+    pub fn prefetch(&self, image: usize, channels: &Range<usize>, columns: &Range<usize>) {
+        for channel in channels.clone() {
+            let start = self.start(image, channel) as usize;
+            let elements = start + columns.start..start + columns.end;
+            match self.elements {
+                TensorSlice::Sums(sums) => prefetch(&sums[elements]),
+                TensorSlice::Halves(_, bits) => prefetch(&bits[elements]),
+            }
+        }
     }
 
     /// One channel of a window: its plane, to be read as it is, or a copy of elements of 16 bits in `memory`.

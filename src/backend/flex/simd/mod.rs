@@ -34,7 +34,7 @@ use wasm as instructions;
 use x86 as instructions;
 
 pub use half::{interleave_bf16, interleave_f16, narrow_bf16, narrow_f16};
-pub use instructions::{HAS_MORE_LANES, HAS_VECTORS, Stream, dispatch_gradient};
+pub use instructions::{HAS_MORE_LANES, HAS_VECTORS, Stream, dispatch_gradient, prefetch};
 pub use interleave::{deinterleave, interleave};
 pub use stream::pays_to_stream;
 
@@ -67,6 +67,14 @@ pub trait SimdOps: Copy + Default + PartialOrd + Mul<Output = Self> + AddAssign 
     #[inline(always)]
     fn add_weighted<const L: usize>(total: &mut [Self; L], weight: Self, pixel: &[Self; L]) {
         portable::add_weighted(total, weight, pixel);
+    }
+
+    /// Adds weighted pixels to sums.
+    #[inline(always)]
+    fn add_weighted_row<V: Simd, const L: usize>(_simd: V, sums: &mut [[Self; L]], weight: Self, pixels: &[[Self; L]]) {
+        for (sum, pixel) in sums.iter_mut().zip(pixels) {
+            Self::add_weighted(sum, weight, pixel);
+        }
     }
 
     /// Takes the larger of two pixels in each channel. NaN is ignored.

@@ -1,6 +1,6 @@
 //! NEON, and every instruction set without a file of its own: all is left to LLVM.
 
-pub use super::absent::{Stream, dispatch_gradient, last_cache};
+pub use super::absent::{Stream, dispatch_gradient, last_cache, prefetch};
 use super::{F16Ops, SimdOps};
 
 /// Whether `pulp` knows vector instructions that these processors usually have.

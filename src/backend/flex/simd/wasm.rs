@@ -5,7 +5,7 @@ use std::arch::wasm32::{f32x4_add, f32x4_mul, f32x4_pmax, f32x4_splat, i32x4_shu
 use bytemuck::cast;
 use pulp::Simd;
 
-pub use super::absent::{Stream, dispatch_gradient, last_cache};
+pub use super::absent::{Stream, dispatch_gradient, last_cache, prefetch};
 use super::{F16Ops, SimdOps, portable};
 
 /// Whether `pulp` knows vector instructions that these processors usually have.

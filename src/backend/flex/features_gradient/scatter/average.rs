@@ -19,7 +19,7 @@ impl<S: Sum> Scatter<S> for ScatterAverage {
     #[inline(always)]
     fn add<const L: usize>(
         &self,
-        _simd: impl Simd,
+        simd: impl Simd,
         [y, x]: &[Weights<S>; 2],
         band: &ChannelGroup,
         columns: Range<usize>,
@@ -40,9 +40,7 @@ impl<S: Sum> Scatter<S> for ScatterAverage {
             }
             spread(along_x, gradient, reads_x, weights_x, columns.start);
             for (row, &weight) in rows.zip(weights_y) {
-                for (sum, pixel) in sums.row(row, columns.clone()).iter_mut().zip(&*along_x) {
-                    S::add_weighted(sum, weight, pixel);
-                }
+                S::add_weighted_row(simd, sums.row(row, columns.clone()), weight, along_x);
             }
         }
     }

@@ -48,8 +48,7 @@ pub fn pool<S: Sum>(
     let pass = ForwardPass::new(features, call, planner, kernel);
     let numbers = regions_at_a_time(pass.output_size[1]) * Weights::size(planner);
     let numbers = numbers.min(<PoolAxes<Average<S>> as PoolRegions<S>>::PLAN_NUMBERS);
-    pass.in_batches(pooled, numbers, |mut planned, output| {
-        planned.sort_by_key(|region| region.image);
+    pass.in_batches(pooled, numbers, |planned, output| {
         compute_own_channels(&pass, &planned, output);
     })
 }
