@@ -12,8 +12,9 @@ mod split;
 mod unary;
 mod windows;
 
+use super::dims::Dims;
 use super::inputs::Inputs;
-use super::known::{Dims, Known};
+use super::known::Known;
 use super::symbols::Symbols;
 use crate::read::tensor::Tensor;
 use moved::{Order, moved};
