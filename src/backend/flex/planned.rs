@@ -172,26 +172,29 @@ pub fn plan_in_batches<S: Coordinate, P: RegionPlan<S>>(
     mut batch: impl FnMut(Vec<Planned<P>>),
 ) {
     let mut rows: Vec<_> = (0..regions.len()).collect();
+    rows.retain(|&row| planner.pools(&regions[row]));
     rows.sort_by(|&first, &second| planner.compare_places(&regions[first], &regions[second]));
-    let batches = rows.len().div_ceil(P::chunk(planner, numbers)).max(1);
+    let chunks = rows.len().div_ceil(P::chunk(planner, numbers)).max(1);
+    let chunk = rows.len().div_ceil(chunks);
     let mut planned = Vec::new();
-    let mut left = rows.len();
-    for chunk in rows.chunks(rows.len().div_ceil(batches).max(1)) {
-        planned.extend(filter_map(chunk, P::TASK, parallel, |_, &row| {
-            let region = &regions[row];
-            planner.pools(region).then(|| {
-                let plan = P::make(planner, region, false);
-                Planned {
-                    window: plan.window(),
-                    plan,
-                    image: region.image,
-                    row,
-                }
+    let mut left = rows.as_slice();
+    loop {
+        let (rows, rest) = left.split_at(chunk.min(left.len()));
+        left = rest;
+        planned.extend(filter_map(rows, P::TASK, parallel, |_, &row| {
+            let plan = P::make(planner, &regions[row], false);
+            Some(Planned {
+                window: plan.window(),
+                plan,
+                image: regions[row].image,
+                row,
             })
         }));
-        left -= chunk.len();
-        if left == 0 || P::is_batch(&planned, numbers) {
+        if left.is_empty() || P::is_batch(&planned, numbers) {
             batch(std::mem::take(&mut planned));
+        }
+        if left.is_empty() {
+            return;
         }
     }
 }
