@@ -163,7 +163,7 @@ pub fn of_volumes<S: Coordinate>(planner: &Planner<S>) -> &Planner<S> {
 /// of a batch hold about so many numbers.
 ///
 /// Regions come image after image, each about from its top to its bottom. So a batch copies pixels that others don't:
-/// two batches of the 1000 regions of box-p2 in their own order both copied the whole map, and took 1.35 times as long.
+/// in the order of the call, two batches of box-p2's 1000 regions both copied the whole map, and took 1.35 times as long.
 pub fn plan_in_batches<S: Coordinate, P: RegionPlan<S>>(
     regions: &[Region],
     planner: &Planner<S>,

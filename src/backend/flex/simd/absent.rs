@@ -1,4 +1,4 @@
-//! For instruction sets without stores past the caches, or whose processors were not timed.
+//! What is done by hand on x86-64 only: stores past the caches, and fetching ahead.
 
 use std::convert::Infallible;
 use std::marker::PhantomData;
@@ -10,7 +10,7 @@ pub fn dispatch_gradient<S, Op: WithSimd>(gradient: Op) -> Op::Output {
     Arch::new().dispatch(gradient)
 }
 
-/// Fetches elements into the nearest cache: timed on x86-64 only.
+/// Does nothing: fetching ahead was timed on x86-64 only.
 #[inline(always)]
 pub fn prefetch<E>(_elements: &[E]) {}
 

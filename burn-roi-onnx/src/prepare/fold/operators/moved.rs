@@ -4,11 +4,11 @@ use ndarray::{ArrayD, Axis};
 use onnx_ir::NodeProto;
 
 use super::{Shape, shapes};
-use crate::prepare::fold::dims::Dims;
+use crate::prepare::fold::dims::{self, Dims};
 use crate::prepare::fold::elements::{Elements, indices, take};
 use crate::prepare::fold::inputs::Inputs;
+use crate::prepare::fold::slice;
 use crate::prepare::fold::symbols::Symbols;
-use crate::prepare::fold::{dims, slice};
 use crate::read::node::NodeAttributes;
 use crate::read::tensor::{MAXIMUM_RANK, Tensor, count};
 

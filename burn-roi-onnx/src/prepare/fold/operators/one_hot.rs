@@ -1,7 +1,6 @@
 //! `OneHot`.
 
-use crate::prepare::fold::dims;
-use crate::prepare::fold::dims::Dims;
+use crate::prepare::fold::dims::{self, Dims};
 use crate::prepare::fold::inputs::Inputs;
 use crate::prepare::fold::symbols::{MAXIMUM_SYMBOLS, Symbols};
 use crate::read::node::NodeAttributes;

@@ -3,8 +3,7 @@
 use ndarray::{ArrayViewD, Axis, IxDyn};
 
 use super::binary;
-use crate::prepare::fold::dims;
-use crate::prepare::fold::dims::Dims;
+use crate::prepare::fold::dims::{self, Dims};
 use crate::prepare::fold::inputs::Inputs;
 use crate::prepare::fold::symbols::Symbols;
 use crate::read::node::NodeAttributes;

@@ -1,7 +1,6 @@
 //! The sizes of the outputs of operators that are not computed before the model runs.
 
-use crate::prepare::fold::dims;
-use crate::prepare::fold::dims::Dims;
+use crate::prepare::fold::dims::{self, Dims};
 use crate::prepare::fold::inputs::Inputs;
 use crate::read::node::NodeAttributes;
 use crate::read::tensor::MAXIMUM_RANK;

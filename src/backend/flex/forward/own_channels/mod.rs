@@ -100,7 +100,7 @@ fn compute_in_lanes<S: Sum, const L: usize>(
     }
 }
 
-/// The regions of each image, in about as many chunks as are wanted.
+/// The regions of each image, in about as many chunks as are wanted. Those of an image follow each other.
 fn chunks<P>(regions: &[Planned<P>], wanted: usize) -> Vec<&[Planned<P>]> {
     let images = regions.chunk_by(|left, right| left.image == right.image);
     let chunks = images.flat_map(|regions| regions.chunks(regions.len().div_ceil(wanted)));
