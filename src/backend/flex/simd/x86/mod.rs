@@ -93,7 +93,7 @@ impl SimdOps for f32 {
         portable::maxima(start, pixels)
     }
 
-    // Left to itself, the compiler adds eight pixels at a time, and the last seven or fewer number by number, which took
+    // Left to itself, the compiler adds eight pixels at a time, and the last seven or fewer number by number. That took
     // 14 % of box-p2's gradient.
     #[inline(always)]
     fn add_weighted_row<V: Simd, const L: usize>(simd: V, sums: &mut [[f32; L]], weight: f32, pixels: &[[f32; L]]) {
