@@ -3,8 +3,8 @@
 
     pip install numpy onnx onnxruntime==1.32.0 openvino==2026.4.1 torch==2.15.0 torchvision==0.29.2
     cargo build --release -p throughput --features ndarray
-    python benches/report.py --name amd-epyc            # about 10 minutes with 2 threads
-    python benches/report.py --name amd-epyc --draw     # writes the tables and charts again, from the JSON
+    python benches/report.py --name intel-xeon            # about 10 minutes with 2 threads
+    python benches/report.py --name intel-xeon --draw     # writes the tables and charts again, from the JSON
     python benches/report.py --name trial --workloads mask-p2,ps-rfcn --peers torchvision   # a part
 
 `benches/results/NAME.json` has the numbers, `NAME-*.svg` the charts. The tables go into BENCHMARKS.md, between the
