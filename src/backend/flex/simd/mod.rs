@@ -72,9 +72,7 @@ pub trait SimdOps: Copy + Default + PartialOrd + Mul<Output = Self> + AddAssign 
     /// Adds weighted pixels to sums.
     #[inline(always)]
     fn add_weighted_row<V: Simd, const L: usize>(_simd: V, sums: &mut [[Self; L]], weight: Self, pixels: &[[Self; L]]) {
-        for (sum, pixel) in sums.iter_mut().zip(pixels) {
-            Self::add_weighted(sum, weight, pixel);
-        }
+        portable::add_weighted_row(sums, weight, pixels);
     }
 
     /// Takes the larger of two pixels in each channel. NaN is ignored.

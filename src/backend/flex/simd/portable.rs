@@ -29,6 +29,13 @@ pub fn add_weighted<S: SimdOps, const L: usize>(total: &mut [S; L], weight: S, p
 }
 
 #[inline(always)]
+pub fn add_weighted_row<S: SimdOps, const L: usize>(sums: &mut [[S; L]], weight: S, pixels: &[[S; L]]) {
+    for (sum, pixel) in sums.iter_mut().zip(pixels) {
+        S::add_weighted(sum, weight, pixel);
+    }
+}
+
+#[inline(always)]
 pub fn keep_larger<S: SimdOps, const L: usize>(maximum: &mut [S; L], pixel: &[S; L]) {
     for (maximum, &element) in maximum.iter_mut().zip(pixel) {
         *maximum = larger(*maximum, element);

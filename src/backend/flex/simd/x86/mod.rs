@@ -101,9 +101,7 @@ impl SimdOps for f32 {
             let (sums, pixels) = (bytemuck::cast_slice_mut(sums), bytemuck::cast_slice(pixels));
             return add_weighted_vectors(avx(simd), sums, weight, pixels);
         }
-        for (sum, pixel) in sums.iter_mut().zip(pixels) {
-            portable::add_weighted(sum, weight, pixel);
-        }
+        portable::add_weighted_row(sums, weight, pixels);
     }
 
     // Left to itself, the compiler gathers and scatters elements where the processor has AVX-512.
