@@ -6,7 +6,7 @@
     ONNX_DETECTORS_JOINED=1 ONNX_DETECTORS=DIR/maskrcnn_resnet50_fpn_opset16.onnx \\
         cargo build --release -p onnx_detectors --features x86-v4
     cargo bench --no-run -p burn-roi-detection --bench detector --no-default-features --features flex,train,x86-v4
-    python benches/detectors.py --name amd-epyc DIR
+    python benches/detectors.py --name intel-xeon DIR
 
 All have the same random weights and the same picture. ONNX Runtime's stages come from a profile, which slows it; its
 whole does not. A batch is 8 pictures in one call, beside 8 calls. A training step has 2 pictures with 8 objects each.
