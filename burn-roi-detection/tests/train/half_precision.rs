@@ -38,7 +38,7 @@ fn losses_are_near_and_become_lower() {
             let exact = trainer(kind, &device, None).unwrap().step(&batch).unwrap();
             for (half, tolerance) in [(HalfPrecision::BF16, 0.02), (F16, 0.002)] {
                 let mut trainer = trainer(kind, &device, Some(half)).unwrap();
-                let steps: Vec<_> = (0..2).map(|_| trainer.step(&batch).unwrap()).collect();
+                let steps: Vec<_> = (0..4).map(|_| trainer.step(&batch).unwrap()).collect();
                 let totals: Vec<f32> = steps.iter().map(TrainingStep::total).collect();
                 // The heads may get other proposals, but the anchors of the first two losses are the same.
                 for ((loss_name, loss), (_, exact)) in steps[0].losses.iter().zip(&exact.losses).take(2) {
@@ -56,7 +56,7 @@ fn losses_are_near_and_become_lower() {
                     "{name}, {half:?}: {kind} {totals:?}, not {exact:?}"
                 );
                 assert_ne!(steps[0].losses, exact.losses);
-                assert!(totals[1] < totals[0]);
+                assert!(totals[3] < totals[0]);
                 assert!(
                     weights(&trainer)
                         .tensors
