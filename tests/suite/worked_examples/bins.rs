@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use burn::tensor::Device;
+use burn::tensor::{DType, Device, Tensor, TensorData};
 use burn_roi::*;
 
 use super::{assert_near, read, weights};
@@ -43,6 +43,44 @@ fn bins_overlap_are_held_within_the_map_and_may_be_empty() {
         };
         assert_eq!(last(torchvision::RoiPool::new([1, 7]).into()), 48..58);
         assert_eq!(last(directml::RoiPoolingOperatorDesc::new(1.0, [1, 7]).into()), 48..57);
+    }
+}
+
+/// In f64, pixels may be smaller than the least f32, which torchvision starts with.
+#[test]
+fn a_maximum_of_smaller_pixels_is_what_it_starts_from() {
+    use MaximumFrom::{Least, LeastSingle, NegativeInfinity};
+    let least_single = f64::from(f32::MIN);
+    for backend in backends() {
+        for (dtype, pixel, expected) in [
+            (DType::F64, -1e300, [least_single, -1e300, -1e300]),
+            (
+                DType::F64,
+                f64::NEG_INFINITY,
+                [least_single, f64::MIN, f64::NEG_INFINITY],
+            ),
+            (DType::F64, f64::NAN, [least_single, f64::MIN, f64::NEG_INFINITY]),
+            (
+                DType::F32,
+                f64::NEG_INFINITY,
+                [least_single, least_single, f64::NEG_INFINITY],
+            ),
+            (DType::F32, f64::NAN, [least_single, least_single, f64::NEG_INFINITY]),
+        ] {
+            if !backend.supports(dtype) {
+                continue;
+            }
+            let tensor = |numbers| TensorData::new::<f64, _>(numbers, [1, 4]);
+            let features = Tensor::<2>::from_data(tensor(vec![pixel; 4]), (&backend.device, dtype));
+            let boxes = Tensor::<2>::from_data(tensor(vec![0.0, 0.0, 2.0, 0.0]), (&backend.device, dtype));
+            let rois = Rois::from_images(vec![boxes]);
+            let found = [LeastSingle, Least, NegativeInfinity].map(|start| {
+                let config = RoiPoolConfig::new([1, 1]).with_maximum_from(start);
+                let pooled = roi_pool(features.clone().reshape([1, 1, 1, 4]), &rois, config);
+                pooled.into_data().iter::<f64>().next().expect("there is one element")
+            });
+            assert_eq!(found, expected, "{}: {dtype:?}, pixels of {pixel}", backend.name);
+        }
     }
 }
 
