@@ -128,6 +128,16 @@ impl Input {
         self
     }
 
+    /// The rewritten model, as [`prepare()`] returns that of bytes.
+    ///
+    /// # Errors
+    ///
+    /// As [`prepare()`], if the file can't be read, and if the model has no input of a name whose sizes are fixed, or
+    /// does not allow these sizes.
+    pub fn prepare(&self) -> Result<Vec<u8>, Error> {
+        generate::to_bytes(&self.path, &self.settings)
+    }
+
     /// Adds the file to the models that `model` generates code for, as [`input`] does.
     ///
     /// # Errors

@@ -6,4 +6,4 @@ mod output;
 mod panic;
 
 pub use code::generate;
-pub(crate) use output::to_build_folder;
+pub(crate) use output::{to_build_folder, to_bytes};

@@ -5,6 +5,8 @@ use std::ffi::OsString;
 use std::fs;
 use std::path::{Path, PathBuf};
 
+use onnx_ir::ModelProto;
+
 use super::import::try_import;
 use crate::error::Error;
 use crate::prepare::{Settings, encode, rewrite};
@@ -12,6 +14,23 @@ use crate::read;
 
 /// The folder of `OUT_DIR` with the rewritten models.
 pub(super) const FOLDER: &str = "burn_roi_onnx";
+
+/// The model in a file, and the files that its external data is in.
+fn read_file(path: &Path) -> Result<(ModelProto, Vec<PathBuf>), Error> {
+    let bytes = fs::read(path).map_err(|error| Error::Read {
+        path: path.to_path_buf(),
+        error,
+    })?;
+    let source = path.parent().filter(|folder| !folder.as_os_str().is_empty());
+    read::read(&bytes, Some(source.unwrap_or(Path::new("."))))
+}
+
+/// The rewritten model of a file.
+pub(crate) fn to_bytes(path: &Path, settings: &Settings) -> Result<Vec<u8>, Error> {
+    let (mut model, _) = read_file(path)?;
+    rewrite(&mut model, settings)?;
+    encode(&model)
+}
 
 /// Rewrites the model in a file. Returns the path of the rewritten model, whose name is `name` or the file's.
 pub(crate) fn to_build_folder(path: &Path, name: Option<&str>, settings: &Settings) -> Result<String, Error> {
@@ -26,12 +45,7 @@ pub(crate) fn to_build_folder(path: &Path, name: Option<&str>, settings: &Settin
         Some(name) => OsString::from(format!("{name}.onnx")),
         None => own.to_os_string(),
     };
-    let bytes = fs::read(path).map_err(|error| Error::Read {
-        path: path.to_path_buf(),
-        error,
-    })?;
-    let source = path.parent().filter(|folder| !folder.as_os_str().is_empty());
-    let (mut model, files) = read::read(&bytes, Some(source.unwrap_or(Path::new("."))))?;
+    let (mut model, files) = read_file(path)?;
     for file in files.iter().map(PathBuf::as_path).chain([path]) {
         println!("cargo:rerun-if-changed={}", file.display());
     }

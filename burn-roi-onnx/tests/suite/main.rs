@@ -7,4 +7,5 @@ mod external_data;
 mod folding;
 mod mutations;
 mod names;
+mod recognized;
 mod suppression;

@@ -79,14 +79,36 @@ fn pasting(graph: &GraphProto, node: &NodeProto) -> Option<NodeProto> {
     Some(nodes::in_place_of(node, NAME, inputs, Vec::new()))
 }
 
-/// The boxes before they are enlarged about their centres.
+/// The boxes before they are enlarged about their centres by one scale.
 fn boxes(producers: &Producers, grown: &NodeProto) -> Option<String> {
-    let joined = input(producers, grown, "Concat").filter(|node| node.input.len() == 4)?;
-    // A corner is the centre minus half of the side, and the centre is half of the sum of two columns.
-    let corner = input(producers, input(producers, joined, "Unsqueeze")?, "Sub")?;
-    let sum = input(producers, input(producers, corner, "Mul")?, "Add")?;
-    let column = input(producers, sum, "Gather").filter(|node| node.int("axis", 0) == 1)?;
-    column.input.first().cloned()
+    let joined = input(producers, grown, "Concat").filter(|node| node.input.len() == 4 && node.int("axis", 0) == 1)?;
+    let corners = [("Sub", 0), ("Sub", 1), ("Add", 0), ("Add", 1)];
+    let mut corners = corners.iter().zip(&joined.input);
+    let of = |(&(operator, axis), name): (&_, &String)| {
+        corner(producers, producers.operator(name, "Unsqueeze")?, operator, axis)
+    };
+    let first = of(corners.next()?)?;
+    corners
+        .all(|corner| of(corner) == Some(first))
+        .then(|| first.0.to_string())
+}
+
+/// The boxes and the scale of a coordinate that is the centre minus or plus half of the scaled side.
+fn corner<'a>(
+    producers: &Producers<'a>,
+    coordinate: &NodeProto,
+    operator: &str,
+    axis: i64,
+) -> Option<(&'a str, &'a str)> {
+    let corner = input(producers, coordinate, operator)?;
+    let scaled = producers.operator(corner.input.get(1)?, "Mul")?;
+    let half_of = |name: &'a str, operator| {
+        let (whole, factor) = producers.with_number(producers.through(name, &["Cast"])?, "Mul")?;
+        producers.columns(whole, operator).filter(|_| factor == 0.5)
+    };
+    let centre = half_of(corner.input.first()?, "Add")?;
+    let side = half_of(scaled.input.first()?, "Sub")?;
+    (centre == side && side.1 == [axis + 2, axis]).then_some((side.0, scaled.input.get(1)?))
 }
 
 /// The node that produces the first input, if it is of this operator.

@@ -74,11 +74,16 @@ impl<'a> Producers<'a> {
         Some((gather.input.first()?, index))
     }
 
+    /// The boxes and the two columns that a value is the result of an operator on.
+    pub fn columns(&self, name: &str, operator: &str) -> Option<(&'a str, [i64; 2])> {
+        let node = self.operator(name, operator)?;
+        let column = |at: usize| self.column(self.operator(node.input.get(at)?, "Gather")?);
+        let ((boxes, first), (others, second)) = (column(0)?, column(1)?);
+        (boxes == others).then_some((boxes, [first, second]))
+    }
+
     /// The boxes and the two columns whose difference is a value: the width or the height of a box.
     pub fn side(&self, name: &str) -> Option<(&'a str, [i64; 2])> {
-        let difference = self.operator(name, "Sub")?;
-        let column = |at: usize| self.column(self.operator(difference.input.get(at)?, "Gather")?);
-        let ((boxes, high), (others, low)) = (column(0)?, column(1)?);
-        (boxes == others).then_some((boxes, [high, low]))
+        self.columns(name, "Sub")
     }
 }
